@@ -1,0 +1,124 @@
+package frame
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/go-gota/gota/series"
+)
+
+// Join returns the rows of left with the columns of right beside them, for
+// each pair of rows that agree in the columns by (an inner join, by hash). The
+// order is that of left, then of right. A column of right that left has too,
+// other than those in by, is an error.
+func Join(left, right dataframe.DataFrame, by ...string) (dataframe.DataFrame, error) {
+	if err := need(left, by...); err != nil {
+		return dataframe.DataFrame{}, fmt.Errorf("left of join: %w", err)
+	}
+	if err := need(right, by...); err != nil {
+		return dataframe.DataFrame{}, fmt.Errorf("right of join: %w", err)
+	}
+	var added []string
+	for _, name := range right.Names() {
+		if slices.Contains(by, name) {
+			continue
+		}
+		if slices.Contains(left.Names(), name) {
+			return dataframe.DataFrame{}, fmt.Errorf("frame: both sides of the join have a column %q; join by it or rename it", name)
+		}
+		added = append(added, name)
+	}
+	rightRows := make(map[string][]int)
+	for i, key := range keys(right, by) {
+		rightRows[key] = append(rightRows[key], i)
+	}
+	var fromLeft, fromRight []int
+	for i, key := range keys(left, by) {
+		for _, j := range rightRows[key] {
+			fromLeft = append(fromLeft, i)
+			fromRight = append(fromRight, j)
+		}
+	}
+	columns := take(left, left.Names(), fromLeft)
+	columns = append(columns, take(right, added, fromRight)...)
+	return dataframe.New(columns...), nil
+}
+
+// Sum returns one row for each distinct combination of the columns by, in
+// order of first appearance, with the sums of the columns sum. All other
+// columns are left out.
+func Sum(df dataframe.DataFrame, by, sum []string) (dataframe.DataFrame, error) {
+	if err := need(df, slices.Concat(by, sum)...); err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	first, group := []int(nil), make([]int, df.Nrow())
+	index := make(map[string]int)
+	for i, key := range keys(df, by) {
+		g, ok := index[key]
+		if !ok {
+			g = len(first)
+			index[key] = g
+			first = append(first, i)
+		}
+		group[i] = g
+	}
+	columns := take(df, by, first)
+	for _, name := range sum {
+		values, err := Floats(df, name)
+		if err != nil {
+			return dataframe.DataFrame{}, err
+		}
+		totals := make([]float64, len(first))
+		for i, v := range values {
+			totals[group[i]] += v
+		}
+		columns = append(columns, series.New(totals, series.Float, name))
+	}
+	return dataframe.New(columns...), nil
+}
+
+// Where returns the rows whose column name holds, as text, one of values.
+func Where(df dataframe.DataFrame, name string, values ...string) (dataframe.DataFrame, error) {
+	column, err := Strings(df, name)
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	var keep []int
+	for i, v := range column {
+		if slices.Contains(values, v) {
+			keep = append(keep, i)
+		}
+	}
+	return dataframe.New(take(df, df.Names(), keep)...), nil
+}
+
+// keys returns, for each row, its values in the columns by as one string.
+// Numbers appear with all their digits, so that distinct ones stay distinct.
+func keys(df dataframe.DataFrame, by []string) []string {
+	parts := make([][]string, df.Nrow())
+	for _, name := range by {
+		col := df.Col(name)
+		for i := range parts {
+			parts[i] = append(parts[i], Text(col.Elem(i).Val()))
+		}
+	}
+	out := make([]string, len(parts))
+	for i, p := range parts {
+		out[i] = strings.Join(p, "\x00")
+	}
+	return out
+}
+
+func take(df dataframe.DataFrame, names []string, rows []int) []series.Series {
+	columns := make([]series.Series, len(names))
+	for i, name := range names {
+		if len(rows) == 0 {
+			columns[i] = series.New([]string{}, df.Col(name).Type(), name)
+			continue
+		}
+		columns[i] = df.Col(name).Subset(rows)
+	}
+	return columns
+}

@@ -1,0 +1,183 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type profile struct {
+	Name   string
+	Counts []uint64
+}
+
+func mustKey(t *testing.T, inputs any) Key {
+	t.Helper()
+	k, err := NewKey("profile", 1, inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestKeyDependsOnEverything(t *testing.T) {
+	base := mustKey(t, []string{"a", "b"})
+	for name, inputs := range map[string]any{
+		"other value": []string{"a", "c"},
+		"joined":      []string{"ab"},
+		"order":       []string{"b", "a"},
+	} {
+		if k := mustKey(t, inputs); k == base {
+			t.Errorf("%s: same key", name)
+		}
+	}
+	newer, err := NewKey("profile", 2, []string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if newer == base {
+		t.Error("version does not enter the key")
+	}
+	if again := mustKey(t, []string{"a", "b"}); again != base {
+		t.Error("the same inputs give different keys")
+	}
+	if _, err := NewKey("profile", 1, func() {}); err == nil {
+		t.Error("inputs that cannot be marshalled: no error")
+	}
+}
+
+func TestSaveThenLoad(t *testing.T) {
+	s, k := Open(t.TempDir()), mustKey(t, 1)
+	want := profile{Name: "sweep3d", Counts: []uint64{1, 2, 1 << 60}}
+	var got profile
+	if err := s.Load(k, &got); !errors.Is(err, ErrMissing) {
+		t.Fatalf("Load before Save: %v, want ErrMissing", err)
+	}
+	if err := s.Save(k, want); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Load(k, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDamageIsFoundAndRepaired(t *testing.T) {
+	damage := map[string]func([]byte) []byte{
+		"empty":      func([]byte) []byte { return nil },
+		"truncated":  func(b []byte) []byte { return b[:len(b)-3] },
+		"bit flip":   func(b []byte) []byte { b[len(b)-2] ^= 1; return b },
+		"old format": func(b []byte) []byte { b[len(magic)-1]++; return b },
+	}
+	for name, change := range damage {
+		t.Run(name, func(t *testing.T) {
+			s, k := Open(t.TempDir()), mustKey(t, 1)
+			want := profile{Name: "x", Counts: []uint64{7}}
+			if err := s.Save(k, want); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(s.Path(k))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(s.Path(k), change(data), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			var got profile
+			var corrupt *CorruptError
+			if err := s.Load(k, &got); !errors.As(err, &corrupt) {
+				t.Fatalf("Load: %v, want a CorruptError", err)
+			}
+			got, warning, err := Memo(s, k, func() (profile, error) { return want, nil })
+			if err != nil || !errors.As(warning, &corrupt) {
+				t.Fatalf("Memo: warning %v, error %v", warning, err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			if err := s.Load(k, &got); err != nil {
+				t.Errorf("not repaired: %v", err)
+			}
+		})
+	}
+}
+
+func TestMemoComputesOnce(t *testing.T) {
+	s, k := Open(t.TempDir()), mustKey(t, 1)
+	calls := 0
+	compute := func() (int, error) { calls++; return 42, nil }
+	for range 3 {
+		v, warning, err := Memo(s, k, compute)
+		if v != 42 || warning != nil || err != nil {
+			t.Fatalf("Memo = %v, %v, %v", v, warning, err)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("computed %d times, want 1", calls)
+	}
+}
+
+func TestMemoKeepsNoFailure(t *testing.T) {
+	s, k := Open(t.TempDir()), mustKey(t, 1)
+	boom := errors.New("boom")
+	if _, _, err := Memo(s, k, func() (int, error) { return 1, boom }); !errors.Is(err, boom) {
+		t.Fatalf("error %v, want boom", err)
+	}
+	var v int
+	if err := s.Load(k, &v); !errors.Is(err, ErrMissing) {
+		t.Errorf("a failure was kept: %v", err)
+	}
+}
+
+func TestMemoWarnsWhenItCannotSave(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	v, warning, err := Memo(Open(filepath.Join(file, "below")), mustKey(t, 1), func() (int, error) { return 5, nil })
+	if v != 5 || err != nil {
+		t.Fatalf("Memo = %v, %v", v, err)
+	}
+	if warning == nil || !strings.Contains(warning.Error(), "not kept") {
+		t.Errorf("warning %v", warning)
+	}
+}
+
+func TestWriteToLeavesNothingHalfWritten(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "table.csv")
+	if err := WriteFile(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	boom := errors.New("boom")
+	err := WriteTo(path, func(w io.Writer) error {
+		w.Write([]byte("new, but only half"))
+		return boom
+	})
+	if !errors.Is(err, boom) {
+		t.Fatalf("error %v, want boom", err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || string(data) != "old" {
+		t.Errorf("file holds %q, %v", data, err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("folder holds %v, %v; want the one file", entries, err)
+	}
+}
+
+func TestDefaultHonoursEnvironment(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", "/somewhere")
+	s, err := Default()
+	if err != nil || s.Dir() != "/somewhere" {
+		t.Errorf("Default = %v, %v", s, err)
+	}
+}

@@ -1,0 +1,149 @@
+package trace
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// pipelineBatches is how many batches are under way at once: enough that an
+// engine does not wait for collectors whose speed varies from batch to batch,
+// few enough (1 MiB at 16 Ki accesses each) to stay in a second-level cache.
+const pipelineBatches = 8
+
+// BatchAccesses is the capacity, in accesses, of a batch that Pipeline makes.
+// An engine sends a batch on when less than one block's accesses fit.
+const BatchAccesses = 16 << 10
+
+// Pipeline is a Sink that runs each of its collectors in a goroutine of its
+// own, so that they run beside the engine and beside each other. Every
+// collector sees every batch, in order.
+type Pipeline struct {
+	feeds []chan *inFlight
+	free  chan *inFlight
+	out   map[*Batch]*inFlight // batches that the engine holds
+	done  sync.WaitGroup
+
+	mu     sync.Mutex
+	failed error
+}
+
+// inFlight is a batch with the number of collectors still reading it.
+type inFlight struct {
+	batch   Batch
+	readers atomic.Int32
+}
+
+// NewPipeline starts a goroutine for each collector; Close ends them.
+func NewPipeline(collectors ...Collector) *Pipeline {
+	p := &Pipeline{
+		free: make(chan *inFlight, pipelineBatches),
+		out:  make(map[*Batch]*inFlight),
+	}
+	for range pipelineBatches {
+		f := new(inFlight)
+		f.batch.Accesses = make([]Access, 0, BatchAccesses)
+		p.free <- f
+	}
+	for _, c := range collectors {
+		feed := make(chan *inFlight, pipelineBatches)
+		p.feeds = append(p.feeds, feed)
+		p.done.Go(func() { p.drain(c, feed) })
+	}
+	return p
+}
+
+// Exchange implements Sink. A nil full only asks for an empty batch.
+func (p *Pipeline) Exchange(full *Batch) *Batch {
+	if full != nil {
+		f := p.out[full]
+		if f == nil {
+			panic("trace: Exchange of a batch that this Pipeline did not hand out")
+		}
+		delete(p.out, full)
+		p.send(f)
+	}
+	f := <-p.free
+	f.batch.Reset()
+	p.out[&f.batch] = f
+	return &f.batch
+}
+
+func (p *Pipeline) send(f *inFlight) {
+	if len(p.feeds) == 0 {
+		p.free <- f
+		return
+	}
+	f.readers.Store(int32(len(p.feeds)))
+	for _, feed := range p.feeds {
+		feed <- f
+	}
+}
+
+// drain feeds one collector. A collector that panics fails the pipeline, not
+// the process: its batches are still passed on, so that the engine can end.
+func (p *Pipeline) drain(c Collector, feed <-chan *inFlight) {
+	dead := false
+	for f := range feed {
+		if !dead {
+			dead = !p.observe(c, &f.batch)
+		}
+		if f.readers.Add(-1) == 0 {
+			p.free <- f
+		}
+	}
+}
+
+func (p *Pipeline) observe(c Collector, b *Batch) (ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.failed == nil {
+				p.failed = fmt.Errorf("trace: collector %T panicked: %v", c, r)
+			}
+		}
+	}()
+	c.Observe(b)
+	return true
+}
+
+// Close waits until the collectors have seen every batch that was handed over,
+// and ends their goroutines. It reports the first collector that panicked.
+func (p *Pipeline) Close() error {
+	for _, feed := range p.feeds {
+		close(feed)
+	}
+	p.done.Wait()
+	return p.failed
+}
+
+// Direct is a Sink that runs its collectors in the engine's own goroutine, one
+// after the other: no concurrency, one batch.
+type Direct struct {
+	collectors []Collector
+	batch      Batch
+}
+
+// NewDirect returns a Direct sink.
+func NewDirect(collectors ...Collector) *Direct {
+	d := &Direct{collectors: collectors}
+	d.batch.Accesses = make([]Access, 0, BatchAccesses)
+	return d
+}
+
+// Exchange implements Sink. A nil full only asks for an empty batch.
+func (d *Direct) Exchange(full *Batch) *Batch {
+	if full != nil {
+		for _, c := range d.collectors {
+			c.Observe(full)
+		}
+	}
+	d.batch.Reset()
+	return &d.batch
+}
+
+var (
+	_ Sink = (*Pipeline)(nil)
+	_ Sink = (*Direct)(nil)
+)

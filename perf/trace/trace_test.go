@@ -1,0 +1,136 @@
+package trace
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestAccessKeepsItsParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ref := RefID(rapid.Uint32Range(0, MaxRefs-1).Draw(t, "ref"))
+		size := uint8(1) << rapid.Uint8Range(0, 7).Draw(t, "log2 size")
+		addr := rapid.Uint64Range(0, AddrLimit-1).Draw(t, "addr")
+		a := Tag(ref, size) | Access(addr)
+		if a.Ref() != ref || a.Size() != uint64(size) || a.Addr() != addr {
+			t.Fatalf("got ref %d size %d addr %#x", a.Ref(), a.Size(), a.Addr())
+		}
+		if a.Last() != addr+uint64(size)-1 {
+			t.Fatalf("Last = %#x", a.Last())
+		}
+	})
+}
+
+func TestPlanCheck(t *testing.T) {
+	good := Plan{
+		Refs:   []Ref{{PC: 4, Size: 8}, {PC: 6, Size: 1, Group: 5}},
+		Blocks: []Block{{PC: 0}, {PC: 4}},
+	}
+	if err := good.Check(); err != nil {
+		t.Errorf("good plan: %v", err)
+	}
+	if good.Groups() != 6 {
+		t.Errorf("Groups = %d, want 6", good.Groups())
+	}
+	for want, bad := range map[string]Plan{
+		"does not follow":     {Refs: []Ref{{PC: 4, Size: 8}, {PC: 4, Size: 8}}},
+		"not a power of two":  {Refs: []Ref{{PC: 4, Size: 3}}},
+		"size 0":              {Refs: []Ref{{PC: 4}}},
+		"block 1 at pc 0x2":   {Blocks: []Block{{PC: 4}, {PC: 2}}},
+		"at most 2097152 can": {Refs: make([]Ref, MaxRefs+1)},
+	} {
+		if err := bad.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}
+
+// keeper is a collector that keeps a copy of all accesses.
+type keeper struct {
+	got    []Access
+	starts []uint64
+}
+
+func (k *keeper) Observe(b *Batch) {
+	k.got = append(k.got, b.Accesses...)
+	k.starts = append(k.starts, b.Start)
+}
+
+// bomb is a collector that panics at its third batch.
+type bomb struct{ seen int }
+
+func (b *bomb) Observe(*Batch) {
+	if b.seen++; b.seen == 3 {
+		panic("third batch")
+	}
+}
+
+// send hands n batches of three accesses each to s.
+func send(s Sink, n int) (want []Access) {
+	b := s.Exchange(nil)
+	for i := range n {
+		for j := range 3 {
+			b.Accesses = append(b.Accesses, Access(3*i+j))
+		}
+		b.Start = uint64(i)
+		want = append(want, b.Accesses...)
+		if b = s.Exchange(b); len(b.Accesses) != 0 || b.Start != 0 {
+			panic("a batch came back that is not empty")
+		}
+	}
+	return want
+}
+
+func TestSinksDeliverEverythingInOrder(t *testing.T) {
+	const batches = 1000
+	a, b := new(keeper), new(keeper)
+	p := NewPipeline(a, b)
+	want := send(p, batches)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := new(keeper)
+	send(NewDirect(c), batches)
+	for name, k := range map[string]*keeper{"pipeline 1": a, "pipeline 2": b, "direct": c} {
+		if !slices.Equal(k.got, want) {
+			t.Errorf("%s: %d accesses differ from the %d sent", name, len(k.got), len(want))
+		}
+		if len(k.starts) != batches || !slices.IsSorted(k.starts) {
+			t.Errorf("%s: batches out of order", name)
+		}
+	}
+}
+
+func TestPipelineWithoutCollectors(t *testing.T) {
+	p := NewPipeline()
+	send(p, 100)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPipelineSurvivesAPanic(t *testing.T) {
+	k := new(keeper)
+	p := NewPipeline(new(bomb), k)
+	want := send(p, 100)
+	err := p.Close()
+	if err == nil || !strings.Contains(err.Error(), "*trace.bomb panicked: third batch") {
+		t.Errorf("Close = %v", err)
+	}
+	if !slices.Equal(k.got, want) {
+		t.Error("the other collector did not see everything")
+	}
+}
+
+func TestPipelineRefusesForeignBatch(t *testing.T) {
+	p := NewPipeline()
+	defer p.Close()
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	p.Exchange(new(Batch))
+}
