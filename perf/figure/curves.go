@@ -1,0 +1,199 @@
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"presage/perf/frame"
+)
+
+// Mark says how a curve is drawn: predictions as lines, what they are held
+// against as points.
+type Mark int
+
+// The marks.
+const (
+	Line Mark = iota
+	Dashes
+	Points
+)
+
+// Curve is a column of a frame, drawn over the x column.
+type Curve struct {
+	Column string // missing values are left out
+	Label  string // in the legend; the column's name by default
+	Mark   Mark
+}
+
+// CurvesOptions says what Curves draws.
+type CurvesOptions struct {
+	X      string // column on the x axis, such as "n"
+	Panel  string // column whose values get a panel each; "" for one panel
+	Curves []Curve
+	XLabel string // with unit; the column's name by default
+	YLabel string
+
+	// Training marks the range of x that the models were fitted on; none is
+	// marked where both are 0.
+	Training [2]float64
+}
+
+// Curves draws columns of df over problem size, in the style of Figure 6 of
+// Marin and Mellor-Crummey (2004): the y axis begins at 0, each panel has one of
+// its own, and the training range is shaded.
+func Curves(df dataframe.DataFrame, opt CurvesOptions) (*Figure, error) {
+	if len(opt.Curves) == 0 {
+		return nil, fmt.Errorf("figure: no curves asked for; the frame has columns %v", df.Names())
+	}
+	titles := []string{""}
+	if opt.Panel != "" {
+		column, err := frame.Strings(df, opt.Panel)
+		if err != nil {
+			return nil, err
+		}
+		titles = distinct(column)
+	}
+	fig := new(Figure)
+	for i, title := range titles {
+		rows := df
+		if opt.Panel != "" {
+			var err error
+			if rows, err = frame.Where(df, opt.Panel, title); err != nil {
+				return nil, err
+			}
+		}
+		p, err := curvesPanel(rows, title, opt, i == 0)
+		if err != nil {
+			return nil, err
+		}
+		fig.panels = append(fig.panels, p)
+	}
+	if len(fig.panels) == 0 {
+		return nil, fmt.Errorf("figure: the frame has no rows")
+	}
+	return fig, nil
+}
+
+func curvesPanel(df dataframe.DataFrame, title string, opt CurvesOptions, first bool) (*plot.Plot, error) {
+	y := ""
+	if first {
+		y = opt.YLabel
+	}
+	p := newPlot(title, orDefault(opt.XLabel, opt.X), y)
+	p.Add(plotter.NewGrid())
+	x, err := frame.Floats(df, opt.X)
+	if err != nil {
+		return nil, err
+	}
+	data := make([]plotter.XYs, len(opt.Curves))
+	top := 0.0
+	for i, curve := range opt.Curves {
+		values, err := frame.Floats(df, curve.Column)
+		if err != nil {
+			return nil, err
+		}
+		data[i] = finite(x, values)
+		for _, xy := range data[i] {
+			top = math.Max(top, xy.Y)
+		}
+	}
+	if top == 0 {
+		top = 1
+	}
+	// The legend stands at the top: leave it room.
+	top *= 1.15 + 0.09*float64(len(opt.Curves))
+	if opt.Training != [2]float64{} {
+		shade(p, opt.Training, top)
+	}
+	for i, curve := range opt.Curves {
+		if err := addCurve(p, data[i], curve, paletteAt(i)); err != nil {
+			return nil, err
+		}
+	}
+	p.Y.Min, p.Y.Max = 0, top
+	p.Y.Tick.Marker = linearTicks{}
+	p.X.Tick.Marker = linearTicks{}
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.XOffs = vg.Points(4)
+	return p, nil
+}
+
+func orDefault(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func addCurve(p *plot.Plot, data plotter.XYs, curve Curve, c color.RGBA) error {
+	if len(data) == 0 {
+		return nil
+	}
+	label := orDefault(curve.Label, curve.Column)
+	if curve.Mark == Points {
+		s, err := plotter.NewScatter(data)
+		if err != nil {
+			return fmt.Errorf("figure: column %s: %w", curve.Column, err)
+		}
+		s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(4), Shape: draw.CircleGlyph{}}
+		p.Add(s)
+		p.Legend.Add(label, s)
+		return nil
+	}
+	l, err := plotter.NewLine(data)
+	if err != nil {
+		return fmt.Errorf("figure: column %s: %w", curve.Column, err)
+	}
+	l.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(2)}
+	if curve.Mark == Dashes {
+		l.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+	}
+	p.Add(l)
+	p.Legend.Add(label, l)
+	return nil
+}
+
+// shade marks the training range, from the x axis to top, behind the curves.
+func shade(p *plot.Plot, training [2]float64, top float64) {
+	lo, hi := training[0], training[1]
+	band, err := plotter.NewPolygon(plotter.XYs{{X: lo}, {X: hi}, {X: hi, Y: top}, {X: lo, Y: top}})
+	if err != nil {
+		panic(err) // four finite points
+	}
+	band.Color = color.Gray{0xe4}
+	band.LineStyle.Width = 0
+	p.Add(band)
+	p.Legend.Add("training range", band)
+}
+
+// finite pairs x and y, sorted by x, without those pairs that cannot be drawn.
+func finite(x, y []float64) plotter.XYs {
+	var out plotter.XYs
+	for i := range x {
+		if !math.IsNaN(x[i]+y[i]) && !math.IsInf(x[i]+y[i], 0) {
+			out = append(out, plotter.XY{X: x[i], Y: y[i]})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+	return out
+}
+
+// distinct returns the different values, in order of first appearance.
+func distinct(values []string) []string {
+	var out []string
+	for _, v := range values {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package figure
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"presage/perf/frame"
+)
+
+type missRow struct {
+	N     float64 `frame:"n"`
+	Level string  `frame:"level"`
+	Pred  float64 `frame:"pred_misses_per_cell"`
+	Sim   float64 `frame:"sim_misses_per_cell"`
+}
+
+func missOptions() CurvesOptions {
+	return CurvesOptions{
+		X: "n", Panel: "level", XLabel: "mesh size n (cells a side)", YLabel: "misses per cell and iteration",
+		Curves: []Curve{
+			{Column: "pred_misses_per_cell", Label: "predicted"},
+			{Column: "sim_misses_per_cell", Label: "simulated", Mark: Points},
+		},
+		Training: [2]float64{20, 40},
+	}
+}
+
+func missRows() []missRow {
+	var rows []missRow
+	for n := 10.0; n <= 100; n += 10 {
+		sim := math.NaN()
+		if n == 60 || n == 80 {
+			sim = 3 * n
+		}
+		rows = append(rows, missRow{n, "L1", 3 * n, sim}, missRow{n, "L2", 5000, math.NaN()})
+	}
+	return rows
+}
+
+func render(t *testing.T, f *Figure) image.Image {
+	t.Helper()
+	data, err := f.PNG(9, 3.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir := os.Getenv("PRESAGE_FIGURES"); dir != "" { // to look at them
+		if err := os.WriteFile(dir+"/"+strings.ReplaceAll(t.Name(), "/", "-")+f.Panels()[0].Title.Text+".png", data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// count returns the number of pixels of nearly the colour.
+func count(img image.Image, c color.RGBA) int {
+	n := 0
+	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
+		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
+			r, g, b, _ := img.At(x, y).RGBA()
+			if near(r, c.R) && near(g, c.G) && near(b, c.B) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func near(v uint32, want uint8) bool { return math.Abs(float64(v>>8)-float64(want)) <= 2 }
+
+func TestCurvesDrawsEveryCurve(t *testing.T) {
+	f, err := Curves(frame.Of(missRows()), missOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Panels()) != 2 || f.Panels()[0].Title.Text != "L1" || f.Panels()[1].Title.Text != "L2" {
+		t.Fatalf("%d panels", len(f.Panels()))
+	}
+	if lo, hi := f.Panels()[0].Y.Min, f.Panels()[0].Y.Max; lo != 0 || hi <= 300 || hi > 480 {
+		t.Errorf("L1's y axis runs from %g to %g", lo, hi)
+	}
+	img := render(t, f)
+	for i := range 2 {
+		if n := count(img, palette[i]); n < 100 {
+			t.Errorf("curve %d has %d pixels of its colour", i, n)
+		}
+	}
+	plain := missOptions()
+	plain.Curves = plain.Curves[:1]
+	if f, err = Curves(frame.Of(missRows()), plain); err != nil {
+		t.Fatal(err)
+	}
+	f.Panels()[0].Title.Text = "L1 alone"
+	if n := count(render(t, f), palette[1]); n != 0 {
+		t.Errorf("a curve that was not asked for has %d pixels", n)
+	}
+}
+
+func TestCurvesErrors(t *testing.T) {
+	df := frame.Of(missRows())
+	for want, change := range map[string]func(*CurvesOptions){
+		`no column "size"`:   func(o *CurvesOptions) { o.X = "size" },
+		`no column "cache"`:  func(o *CurvesOptions) { o.Panel = "cache" },
+		`no column "misses"`: func(o *CurvesOptions) { o.Curves[0].Column = "misses" },
+		"no curves":          func(o *CurvesOptions) { o.Curves = nil },
+		"holds text":         func(o *CurvesOptions) { o.Curves[0].Column = "level" },
+	} {
+		opt := missOptions()
+		change(&opt)
+		if _, err := Curves(df, opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	if _, err := Curves(frame.Of([]missRow{}), missOptions()); err == nil {
+		t.Error("an empty frame: no error")
+	}
+}
+
+type binRow struct {
+	N        float64 `frame:"n"`
+	Lo       uint64  `frame:"lo_blocks"`
+	Hi       uint64  `frame:"hi_blocks"`
+	Accesses uint64  `frame:"accesses"`
+}
+
+func TestHistogram(t *testing.T) {
+	df := frame.Of([]binRow{
+		{20, 0, 1, 75}, {20, 1000, 1004, 20}, {20, 4, 5, 5},
+		{40, 0, 1, 75}, {40, 4000, 4016, 25},
+	})
+	f, err := Histogram(df, HistogramOptions{
+		Title: "flux load at main.go:120", By: "n",
+		Cuts: []Cut{{"L1: 1024 blocks", 1024}, {"L2: 65536 blocks", 65536}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	img := render(t, f)
+	for i := range 2 {
+		if n := count(img, palette[i]); n < 100 {
+			t.Errorf("curve %d has %d pixels of its colour", i, n)
+		}
+	}
+	if hi := f.Panels()[0].Y.Max; hi <= math.Log10(65536) {
+		t.Errorf("the largest cut is off the axis, which ends at %g", hi)
+	}
+	if _, err := Histogram(df, HistogramOptions{Cuts: []Cut{{"bad", 0}}}); err == nil {
+		t.Error("a cut at 0: no error")
+	}
+	if _, err := Histogram(frame.Of(missRows()), HistogramOptions{}); err == nil {
+		t.Error("no bins: no error")
+	}
+}
+
+func TestCumulative(t *testing.T) {
+	steps, err := cumulative(frame.Of([]binRow{{20, 7, 8, 1}, {20, 0, 1, 3}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][2]float64{{0, 0}, {0.75, 0}, {0.75, math.Log10(8)}, {1, math.Log10(8)}}
+	if len(steps) != len(want) {
+		t.Fatalf("got %v", steps)
+	}
+	for i, w := range want {
+		if steps[i].X != w[0] || steps[i].Y != w[1] {
+			t.Errorf("corner %d is %v, want %v", i, steps[i], w)
+		}
+	}
+}
+
+func TestPNGSize(t *testing.T) {
+	f, err := Curves(frame.Of(missRows()), missOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range [][2]float64{{0, 3}, {3, -1}, {math.NaN(), 3}, {1e6, 1e6}} {
+		if _, err := f.PNG(size[0], size[1]); err == nil {
+			t.Errorf("%v inches: no error", size)
+		}
+	}
+}
