@@ -134,8 +134,11 @@ type binRow struct {
 
 func TestHistogram(t *testing.T) {
 	df := frame.Of([]binRow{
-		{20, 0, 1, 75}, {20, 1000, 1004, 20}, {20, 4, 5, 5},
-		{40, 0, 1, 75}, {40, 4000, 4016, 25},
+		{20, 0, 1, 75},
+		{20, 1000, 1004, 20},
+		{20, 4, 5, 5},
+		{40, 0, 1, 75},
+		{40, 4000, 4016, 25},
 	})
 	f, err := Histogram(df, HistogramOptions{
 		Title: "flux load at main.go:120", By: "n",

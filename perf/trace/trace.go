@@ -7,10 +7,10 @@
 // is not planned costs nothing. A collector sees whole batches, never single
 // events.
 //
-//	            Plan
-//	              │
-//	   program ─ engine ── full ──▶ Sink ─ Collector, Collector, …
-//	                    ◀─ empty ──
+//	         Plan
+//	           │
+//	program ─ engine ── full ──▶ Sink ─ Collector, Collector, …
+//	                 ◀─ empty ──
 //
 // Not modelled: memory that the operating system touches on the program's
 // behalf (the buffers of read and write), and instruction fetches.

@@ -1,0 +1,59 @@
+# Presage: set-up, tests, notebooks. `make help` lists the targets.
+
+GO    ?= go
+BUILD := $(CURDIR)/build
+TOOL  := $(GO) tool -modfile=tools.mod
+
+NOTEBOOKS  := $(sort $(wildcard notebooks/*.ipynb))
+QUICKSTART := notebooks/quickstart.ipynb
+NBCHECK    := $(GO) run ./perf/cmd/nbcheck
+COUNT      ?= 10
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Stamping a program with its commit fails without git, or in a clone that
+# another user owns, and nothing here reads the stamp.
+export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
+
+.NOTPARALLEL:
+.PHONY: help demo test lint unit notebook-test notebooks kernel deps bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## install Jupyter where it can, run the quickstart, show its result
+	@bash .ci/install-deps.sh demo
+	@$(GO) run ./perf/cmd/nbsetup
+	@echo "running $(QUICKSTART) ..."
+	@$(NBCHECK) --execute --output $(BUILD)/quickstart.ipynb --html $(BUILD) --show headline $(QUICKSTART)
+
+test: lint unit notebook-test ## everything: lint gates, Go tests, notebooks
+
+lint: ## gofumpt, vet, staticcheck, go.mod tidy, shellcheck
+	@bash .ci/lint.sh
+
+unit: ## Go tests, import directions and house rules among them
+	$(GO) test -timeout 10m ./...
+
+notebook-test: kernel ## judge the committed notebooks, and run the quickstart anew
+	$(NBCHECK) $(NOTEBOOKS)
+	$(NBCHECK) --execute --output $(BUILD)/quickstart.ipynb --html $(BUILD) $(QUICKSTART)
+
+notebooks: kernel ## run the committed notebooks in place; replaced only if good
+	$(NBCHECK) --execute --timeout 30m $(NOTEBOOKS)
+
+kernel: ## install the pinned notebook kernel
+	@$(GO) run ./perf/cmd/nbsetup
+
+deps: ## install what all the tests need (Debian, Ubuntu; macOS: Jupyter only)
+	@bash .ci/install-deps.sh test
+
+bench: ## Go benchmarks, COUNT times, summarised by benchstat
+	@mkdir -p $(BUILD)
+	$(GO) test -run '^$$' -bench . -count $(COUNT) ./... | tee $(BUILD)/bench.txt
+	$(TOOL) benchstat $(BUILD)/bench.txt
+
+clean: ## remove build/; stored profiles stay
+	rm -rf $(BUILD)

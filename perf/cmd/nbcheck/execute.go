@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An execution is an executed notebook that is not yet in its place.
+type execution struct {
+	data    []byte // the executed notebook
+	failure string // why there is none
+	tmp     string // folder with the file; beside dst, so that a rename works
+	dst     string
+}
+
+// stopGrace is how long nbconvert has, after an interrupt, to stop its kernel.
+const stopGrace = 10 * time.Second
+
+// execute runs a notebook in its own folder with a fresh kernel. The result
+// goes to dst only by commit. Its error is about the environment.
+//
+// Cells after a failed one run too (--allow-errors), so that one run shows
+// everything that is wrong and the outputs say where.
+func execute(ctx context.Context, kernel, path, dst string, timeout time.Duration) (*execution, error) {
+	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
+		return nil, err
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dst), ".nbcheck-*")
+	if err != nil {
+		return nil, err
+	}
+	x := &execution{tmp: tmp, dst: dst}
+	// Rounded up: 0 would mean no limit.
+	sec := int((timeout + time.Second - 1) / time.Second)
+	stderr, err := nbconvert(ctx, path, x.file(), "notebook",
+		"--execute", "--allow-errors",
+		"--ExecutePreprocessor.timeout="+strconv.Itoa(sec),
+		// Times of day would change the file with every run.
+		"--ExecutePreprocessor.record_timing=False",
+	)
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		x.discard()
+		return nil, fmt.Errorf("%s: stopped: %w", path, context.Cause(ctx))
+	case errors.As(err, &exit):
+		x.failure = explain(stderr, kernel, timeout)
+		return x, nil
+	case err != nil:
+		x.discard()
+		return nil, err
+	}
+	if x.data, err = os.ReadFile(x.file()); err != nil {
+		x.discard()
+		return nil, err
+	}
+	return x, nil
+}
+
+func (x *execution) file() string { return filepath.Join(x.tmp, filepath.Base(x.dst)) }
+
+// commit puts the executed notebook in its place, as a whole.
+func (x *execution) commit() error {
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(x.dst); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.Chmod(x.file(), mode); err != nil {
+		return err
+	}
+	return os.Rename(x.file(), x.dst)
+}
+
+// discard removes what commit did not use.
+func (x *execution) discard() { os.RemoveAll(x.tmp) }
+
+// noKernel matches how Jupyter's versions say that a kernel is not installed.
+var noKernel = regexp.MustCompile(`(?i)NoSuchKernel|No such kernel`)
+
+// explain turns what nbconvert wrote on failing into a message with a remedy.
+func explain(stderr, kernel string, timeout time.Duration) string {
+	switch {
+	case noKernel.MatchString(stderr):
+		return fmt.Sprintf("Jupyter has no kernel named %q: run 'go run presage/perf/cmd/nbsetup'", kernel)
+	case strings.Contains(stderr, "CellTimeoutError"):
+		return fmt.Sprintf("a cell took longer than %v: make it smaller, or raise --timeout", timeout)
+	case strings.Contains(stderr, "DeadKernelError"):
+		return "the kernel died while a cell was running:\n" + lastLines(stderr)
+	}
+	return "jupyter nbconvert failed:\n" + lastLines(stderr)
+}
+
+func lastLines(s string) string {
+	lines := strings.Split(strings.TrimSpace(escapes.ReplaceAllString(s, "")), "\n")
+	return strings.Join(lines[max(0, len(lines)-maxExcerpt):], "\n")
+}
+
+// nbconvert converts path to dst and returns what it wrote to stderr.
+func nbconvert(ctx context.Context, path, dst, format string, args ...string) (stderr string, err error) {
+	jupyter, err := exec.LookPath("jupyter")
+	if err != nil {
+		return "", fmt.Errorf("no Jupyter (Debian: apt-get install jupyter-notebook jupyter-nbconvert python3-nbclient; macOS: brew install jupyterlab): %w", err)
+	}
+	out, err := filepath.Abs(filepath.Dir(dst))
+	if err != nil {
+		return "", err
+	}
+	args = append([]string{"nbconvert", "--to", format, "--output-dir", out, "--output", filepath.Base(dst)}, args...)
+	cmd := exec.CommandContext(ctx, jupyter, append(args, path)...)
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
+	// An interrupted nbconvert stops its kernel; a killed one leaves it behind.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = stopGrace
+	err = cmd.Run()
+	return text.String(), err
+}
+
+// htmlName is the file name of a notebook's HTML page.
+func htmlName(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base)) + ".html"
+}
+
+// writeHTML writes the notebook at path as an HTML page.
+func writeHTML(ctx context.Context, path, dst string) error {
+	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dst), ".nbcheck-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	page := filepath.Join(tmp, filepath.Base(dst))
+	if stderr, err := nbconvert(ctx, path, page, "html"); err != nil {
+		return fmt.Errorf("converting %s to HTML: %w\n%s", path, err, lastLines(stderr))
+	}
+	if err := os.Chmod(page, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(page, dst)
+}

@@ -1,0 +1,218 @@
+// Command nbcheck judges Jupyter notebooks by their recorded outputs and, with
+// --execute, runs them first.
+//
+//	nbcheck notebooks/*.ipynb                          judge what is recorded
+//	nbcheck --execute notebooks/*.ipynb                run, judge, replace if good
+//	nbcheck --execute --output build/q.ipynb q.ipynb   run, judge, write elsewhere
+//
+// `jupyter nbconvert --execute` ends with status 0 although a Go cell panicked
+// or exited with an error, because for Jupyter text on stderr is no error.
+// nbcheck reads the outputs instead. Findings, by kind:
+//
+//	malformed      not a version 4 notebook; the line of the first fault is given
+//	error          a cell with an error output: code that does not compile
+//	stderr         a line "panic: …", "exit status N" or "signal: …" on stderr
+//	not-executed   a code cell without an execution count
+//	stale-order    execution counts that do not rise from cell to cell
+//	no-image       no output is an image: the reader of the file sees no figure
+//	bad-image      a PNG output that cannot be decoded
+//	home-path      an output that names a folder of the user who ran it
+//	remote-script  an output that loads a script from the network
+//	no-kernel      the notebook does not record which kernel runs it
+//	execution      the notebook could not be run at all, or not to its end
+//	no-output      --show TAG found no text to print
+//
+// Exit status: 0 every notebook is good; 1 there are findings; 2 wrong usage, a
+// file that cannot be read or written, or no Jupyter.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	exitFindings = 1
+	exitUsage    = 2
+)
+
+// errFindings says that a notebook has findings; they have been printed.
+var errFindings = errors.New("there are findings")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// options are the command's flags. The zero value judges recorded outputs and
+// prints text.
+type options struct {
+	execute bool
+	timeout time.Duration // of one cell
+	output  string
+	html    string
+	show    string
+	format  string
+}
+
+// run carries out the command and returns its exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "nbcheck [flags] NOTEBOOK...",
+		Short: "Judge Jupyter notebooks by their outputs, after running them if asked to",
+		Long: `Judge Jupyter notebooks by their outputs, after running them if asked to.
+
+A notebook is good if every code cell was executed, in order, without an error
+output, panic or non-zero exit, and if it shows at least one image. With
+--execute a notebook runs in its own folder, with the kernel that it records,
+and is replaced only by a good result.
+
+Exit status: 0 good; 1 findings; 2 usage, unreadable file, or no Jupyter.`,
+		Example: `  nbcheck notebooks/*.ipynb
+  nbcheck --execute --timeout 5m notebooks/*.ipynb
+  nbcheck --execute --output build/quickstart.ipynb --html build notebooks/quickstart.ipynb`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			if err := o.validate(paths); err != nil {
+				return err
+			}
+			return o.checkAll(cmd.Context(), paths, stdout, stderr)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.execute, "execute", false, "run the notebooks before judging them")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "with --execute: the time that one cell may take")
+	f.StringVar(&o.output, "output", "", "with --execute and one notebook: write the result here, not in place")
+	f.StringVar(&o.html, "html", "", "write each notebook that is good as HTML into this folder")
+	f.StringVar(&o.show, "show", "", "print the text outputs of the cells with this tag")
+	f.StringVar(&o.format, "format", "text", "text or json")
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errFindings):
+		return exitFindings
+	}
+	fmt.Fprintf(stderr, "nbcheck: %v\nRun 'nbcheck --help' for usage.\n", err)
+	return exitUsage
+}
+
+// validate refuses flags that contradict each other or the notebooks.
+func (o *options) validate(paths []string) error {
+	switch {
+	case o.format != "text" && o.format != "json":
+		return fmt.Errorf("--format %q: want text or json", o.format)
+	case o.format == "json" && o.show != "":
+		return errors.New("--show prints text: leave out --format json")
+	case o.output != "" && (!o.execute || len(paths) != 1):
+		return errors.New("--output needs --execute and exactly one notebook")
+	case o.timeout < time.Second:
+		return fmt.Errorf("--timeout %v: want at least 1s", o.timeout)
+	}
+	pages := make(map[string]string)
+	for _, path := range paths {
+		page := htmlName(path)
+		if other, ok := pages[page]; ok && o.html != "" {
+			return fmt.Errorf("%s and %s would both be written as %s", other, path, page)
+		}
+		pages[page] = path
+	}
+	return nil
+}
+
+// checkAll checks every notebook and prints what was found.
+func (o *options) checkAll(ctx context.Context, paths []string, stdout, stderr io.Writer) error {
+	var results []result
+	good := true
+	for _, path := range paths {
+		r, err := o.check(ctx, path, stderr)
+		if err != nil {
+			return err
+		}
+		good = good && len(r.Findings) == 0
+		results = append(results, r)
+		if o.format == "text" {
+			r.print(stdout)
+		}
+	}
+	if o.format == "json" {
+		if err := printJSON(stdout, results); err != nil {
+			return err
+		}
+	}
+	if !good {
+		return errFindings
+	}
+	return nil
+}
+
+// check runs and judges one notebook. Its error is about the environment; what
+// is wrong with the notebook is in the result.
+func (o *options) check(ctx context.Context, path string, stderr io.Writer) (result, error) {
+	r := result{Notebook: path, Written: path}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return r, err
+	}
+	nb, err := parse(data)
+	if err != nil {
+		r.malformed(err)
+		return r, nil
+	}
+	if o.execute {
+		if o.output != "" {
+			r.Written = o.output
+		}
+		before, start := nb, time.Now()
+		done, err := execute(ctx, nb.Kernel, path, r.Written, o.timeout)
+		if err != nil {
+			return r, err
+		}
+		defer done.discard()
+		r.Seconds = time.Since(start).Seconds()
+		if done.failure != "" {
+			r.add(finding{Kind: kindExecution, Message: done.failure})
+			return r, nil
+		}
+		if nb, err = parse(done.data); err != nil {
+			r.malformed(err)
+			return r, nil
+		}
+		r.judge(nb)
+		if len(r.Findings) > 0 {
+			r.relocate(before)
+			fmt.Fprintf(stderr, "nbcheck: %s has findings: %s is left as it was\n", path, r.Written)
+			return r, nil
+		}
+		if err := done.commit(); err != nil {
+			return r, err
+		}
+	} else {
+		r.judge(nb)
+	}
+	if o.show != "" {
+		r.show(nb, o.show)
+	}
+	if o.html != "" && len(r.Findings) == 0 {
+		r.HTML = filepath.Join(o.html, htmlName(path))
+		err = writeHTML(ctx, r.Written, r.HTML)
+	}
+	return r, err
+}

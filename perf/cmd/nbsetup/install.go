@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// install builds the programs and writes kernel.json.
+func (p *plan) install(ctx context.Context, stdout, stderr io.Writer) error {
+	if err := os.MkdirAll(p.Bin, 0o755); err != nil {
+		return err
+	}
+	// Inside of Bin, so that a rename stays within one file system.
+	tmp, err := os.MkdirTemp(p.Bin, ".build-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if err := p.build(ctx, tmp, stderr); err != nil {
+		return err
+	}
+	for _, t := range p.Tools {
+		path := filepath.Join(p.Bin, t.Name)
+		changed, err := moveIfChanged(filepath.Join(tmp, t.Name), path)
+		if err != nil {
+			return err
+		}
+		report(stdout, changed, path, t.Version)
+	}
+
+	spec, err := p.Spec.encode()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(p.KernelDir, kernelFile)
+	changed, err := writeIfChanged(path, spec)
+	if err != nil {
+		return err
+	}
+	report(stdout, changed, path, "kernel "+kernelName)
+	return nil
+}
+
+func report(w io.Writer, changed bool, path, what string) {
+	verb := "up to date"
+	if changed {
+		verb = "installed"
+	}
+	fmt.Fprintf(w, "%-10s  %s (%s)\n", verb, path, what)
+}
+
+// build compiles the programs into dir, for this machine whatever GOOS, GOARCH
+// and GOFLAGS say, and without cgo, so that no C compiler is needed.
+func (p *plan) build(ctx context.Context, dir string, stderr io.Writer) error {
+	args := []string{"build", "-trimpath", "-o", dir + string(filepath.Separator)}
+	for _, t := range p.Tools {
+		args = append(args, t.Package)
+	}
+	cmd := exec.CommandContext(ctx, p.Go, args...)
+	cmd.Dir = p.Module
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly -buildvcs=false", "GOWORK=off",
+		"CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	cmd.Stdout, cmd.Stderr = stderr, stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("building gonb and goimports in %s: %w", p.Module, err)
+	}
+	return nil
+}
+
+// moveIfChanged renames src to dst unless both hold the same bytes: a program
+// that runs, and its modification time, are left alone.
+func moveIfChanged(src, dst string) (changed bool, err error) {
+	want, err := os.ReadFile(src)
+	if err != nil {
+		return false, err
+	}
+	if same(dst, want) {
+		return false, nil
+	}
+	return true, os.Rename(src, dst)
+}
+
+// writeIfChanged makes path hold data. A reader sees the old file or the new.
+func writeIfChanged(path string, data []byte) (changed bool, err error) {
+	if same(path, data) {
+		return false, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return false, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return false, err
+	}
+	defer os.Remove(f.Name()) // fails after the rename, as it should
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err != nil {
+		return false, fmt.Errorf("writing %s: %w", path, err)
+	}
+	return true, os.Rename(f.Name(), path)
+}
+
+func same(path string, want []byte) bool {
+	got, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(got, want)
+}
+
+// check prints one line for each thing that a notebook needs.
+func (p *plan) check(ctx context.Context, w io.Writer) error {
+	missing := false
+	line := func(what string, err error) {
+		if err == nil {
+			fmt.Fprintf(w, "ok       %s\n", what)
+			return
+		}
+		missing = true
+		fmt.Fprintf(w, "MISSING  %s: %v\n", what, err)
+	}
+	line("go command "+p.Go, nil)
+	for _, t := range p.Tools {
+		path := filepath.Join(p.Bin, t.Name)
+		line(fmt.Sprintf("%s %s", path, t.Version), checkTool(path, t))
+	}
+	spec, err := p.Spec.encode()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(p.KernelDir, kernelFile)
+	line("kernel "+path, checkFile(path, spec))
+	line("jupyter nbconvert", checkJupyter(ctx))
+	if missing {
+		return errIncomplete
+	}
+	return nil
+}
+
+var errRun = errors.New("run nbsetup without --check")
+
+func checkTool(path string, t tool) error {
+	info, err := buildinfo.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("no such file: %w", errRun)
+	case err != nil:
+		return fmt.Errorf("no Go program: %v: %w", err, errRun)
+	case info.Path != t.Package || info.Main.Version != t.Version:
+		return fmt.Errorf("is %s %s: %w", info.Path, info.Main.Version, errRun)
+	}
+	return nil
+}
+
+func checkFile(path string, want []byte) error {
+	got, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("no such file: %w", errRun)
+	case err != nil:
+		return err
+	case !bytes.Equal(got, want):
+		return fmt.Errorf("differs from what this version writes: %w", errRun)
+	}
+	return nil
+}
+
+func checkJupyter(ctx context.Context) error {
+	out, err := exec.CommandContext(ctx, "jupyter", "nbconvert", "--version").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s: install it (Debian: apt-get install jupyter-notebook jupyter-nbconvert python3-nbclient; macOS: brew install jupyterlab)",
+			err, bytes.TrimSpace(out))
+	}
+	return nil
+}

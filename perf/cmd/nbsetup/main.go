@@ -1,0 +1,105 @@
+// Command nbsetup installs the Jupyter kernel that Presage's notebooks run in:
+// from the versions that go.mod pins come the programs gonb and goimports and
+// a kernel.json that starts them.
+//
+//	go run presage/perf/cmd/nbsetup            install, or bring up to date
+//	go run presage/perf/cmd/nbsetup --check    say what is missing, change nothing
+//	go run presage/perf/cmd/nbsetup --print    say what would be written, change nothing
+//
+// The kernel finds the module that encloses a notebook and compiles cells
+// against it, offline and with the versions of its go.mod, so that a notebook
+// needs no set-up cell and one kernel serves every clone.
+//
+// Exit status: 0 done, or nothing is missing; 1 something failed or is missing;
+// 2 wrong usage.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// errIncomplete says that --check found something missing; what it was has
+// been printed.
+var errIncomplete = errors.New("the notebook kernel is not ready")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// options are the command's flags.
+type options struct {
+	module, bin, data string
+	print, check      bool
+}
+
+// run carries out the command and returns its exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var o options
+	started := false
+	cmd := &cobra.Command{
+		Use:   "nbsetup",
+		Short: "Install the Jupyter kernel that Presage's notebooks run in",
+		Long: `Install the Jupyter kernel that Presage's notebooks run in.
+
+Builds gonb and goimports in the versions that go.mod pins and writes a
+kernel.json for them into Jupyter's folder. What is up to date stays as it is;
+files are replaced as a whole or not at all.`,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			started = true
+			return o.do(cmd.Context(), stdout, stderr)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.module, "module", ".", "a folder inside the module whose go.mod pins the versions")
+	f.StringVar(&o.bin, "bin", "", "folder for gonb and goimports (default: presage/bin in the user's data folder)")
+	f.StringVar(&o.data, "jupyter-data", "", "Jupyter's data folder (default: $JUPYTER_DATA_DIR, or what 'jupyter --data-dir' says)")
+	f.BoolVar(&o.print, "print", false, "print what would be installed and change nothing")
+	f.BoolVar(&o.check, "check", false, "report what is missing or outdated and change nothing")
+	cmd.MarkFlagsMutuallyExclusive("print", "check")
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case !started:
+		fmt.Fprintf(stderr, "nbsetup: %v\nRun 'nbsetup --help' for usage.\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "nbsetup: %v\n", err)
+	return exitFailed
+}
+
+func (o options) do(ctx context.Context, stdout, stderr io.Writer) error {
+	p, err := newPlan(ctx, o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.print:
+		return p.print(stdout)
+	case o.check:
+		return p.check(ctx, stdout)
+	}
+	return p.install(ctx, stdout, stderr)
+}

@@ -1,0 +1,283 @@
+package perf_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	perfPath     = "presage/perf"
+	programsPath = "presage/datasets/programs"
+)
+
+// A layer is a package below perf/ ("." is perf itself) and the packages that
+// its code may import. "*" stands for every package above it in the table.
+type layer struct{ pkg, may string }
+
+// layers is the order of the design, top to bottom of the data flow. A package
+// may name only packages above its own line, so there can be no cycle, and
+// what is not named may not be imported: fit knows no instruction set,
+// collectors know no machine, the engine knows no collector, and nothing but
+// the facade knows which engine runs. What only tests import is exempt.
+var layers = []layer{
+	// A binary, taken apart.
+	{"trace", ""},
+	{"objfile", ""},
+	{"isa", ""},
+	{"isa/rv64", "isa"},
+	{"cfg", "objfile isa"},
+	{"access", "trace objfile isa isa/rv64 cfg"},
+
+	// Running it.
+	{"engine/rv64/softfloat", ""},
+	{"engine/rv64", "trace objfile isa isa/rv64 engine/rv64/softfloat"},
+
+	// Collectors.
+	{"reuse", "trace"},
+	{"cache", "trace"},
+	{"bbv", "trace"},
+	{"shard", "trace"},
+	{"pipeline", "trace isa"},
+
+	// Models.
+	{"fit", ""},
+	{"scaling", "trace reuse fit"},
+
+	// Machines and predictions.
+	{"machine", "cache pipeline"},
+	{"sched", "isa cfg access machine"},
+	{"predict", "trace reuse cache fit scaling machine sched"},
+
+	// Studies.
+	{"iperf", "fit"},
+	{"simpoint", "bbv"},
+	{"infer", "shard fit"},
+	{"spmv", "fit machine cache"},
+
+	// What people and other programs see.
+	{"store", ""},
+	{"frame", "trace objfile reuse cache bbv shard pipeline fit scaling machine sched predict iperf simpoint infer spmv"},
+	{"figure", "frame"},
+	{".", "*"},
+	{"cmd/presage", "*"},
+	{"cmd/nbcheck", ""},
+	{"cmd/nbsetup", ""},
+
+	// Imported by tests only.
+	{"internal/oracle", ""},
+}
+
+// outside lists the modules that code may import, and where. An empty list
+// means nowhere: in tests or notebooks only.
+var outside = []layer{
+	{"github.com/expr-lang/expr", "fit"},
+	{"github.com/go-gota/gota", "frame figure . cmd/presage"}, // at the edges only
+	{"github.com/goccy/go-yaml", "machine"},
+	{"github.com/google/go-cmp", ""},
+	{"github.com/janpfeifer/gonb", ""}, // a notebook displays, a library returns
+	{"github.com/kballard/go-shellquote", "."},
+	{"github.com/schollz/progressbar/v3", "cmd/presage"},
+	{"github.com/spf13/cobra", "cmd/presage cmd/nbcheck cmd/nbsetup"},
+	{"github.com/spf13/pflag", "cmd/presage"},
+	{"golang.org/x/arch", "isa/rv64 engine/rv64"},
+	{"golang.org/x/sys", "engine/rv64"}, // guest memory comes from mmap
+	{"gonum.org/v1/gonum", "*"},
+	{"gonum.org/v1/plot", "figure . cmd/presage"},
+	{"pgregory.net/rapid", ""},
+}
+
+// A listed is what is read of `go list -json`.
+type listed struct {
+	ImportPath string
+	Dir        string
+	Standard   bool
+	GoFiles    []string
+	Imports    []string // of the package without its tests
+}
+
+// goList runs `go list` in the module's root.
+func goList(t *testing.T, args ...string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Dir,Standard,GoFiles,Imports"}, args...)...)
+	cmd.Dir = ".."
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %q: %v\n%s", args, err, &stderr)
+	}
+	var all []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// short turns an import path below perf/ into the name that layers uses.
+func short(path string) (name string, ours bool) {
+	if path == perfPath {
+		return ".", true
+	}
+	return strings.CutPrefix(path, perfPath+"/")
+}
+
+// find returns the entry for an import path or the longest prefix of it that
+// ends at a slash.
+func find(table []layer, path string) (l layer, index int) {
+	index = -1
+	for i, e := range table {
+		if (path == e.pkg || strings.HasPrefix(path, e.pkg+"/")) && len(e.pkg) >= len(l.pkg) {
+			l, index = e, i
+		}
+	}
+	return l, index
+}
+
+func allows(may, pkg string) bool {
+	return may == "*" || slices.Contains(strings.Fields(may), pkg)
+}
+
+// violations returns what the imports of pkgs break, each with a remedy.
+func violations(pkgs []listed, layers, outside []layer) (bad []string) {
+	for _, p := range pkgs {
+		name, _ := short(p.ImportPath)
+		i := slices.IndexFunc(layers, func(l layer) bool { return l.pkg == name })
+		if i < 0 {
+			bad = append(bad, fmt.Sprintf("%s has no line in layers: add one at its place in the data flow, with what it may import", p.ImportPath))
+			continue
+		}
+		for _, imported := range p.Imports {
+			if s := check(name, i, imported, layers, outside); s != "" {
+				bad = append(bad, s)
+			}
+		}
+	}
+	return bad
+}
+
+// check judges one import of the package on line i of layers.
+func check(name string, i int, imported string, layers, outside []layer) string {
+	if dep, ours := short(imported); ours {
+		above := slices.IndexFunc(layers[:i], func(l layer) bool { return l.pkg == dep }) >= 0
+		if !above || !allows(layers[i].may, dep) || strings.HasPrefix(dep, "internal/oracle") {
+			return fmt.Sprintf("%s imports %s: its line in layers allows %q; move the code, or change the design", name, dep, layers[i].may)
+		}
+		return ""
+	}
+	first, _, _ := strings.Cut(imported, "/")
+	if !strings.Contains(first, ".") && first != "presage" {
+		return "" // the standard library
+	}
+	m, at := find(outside, imported)
+	if at < 0 {
+		return fmt.Sprintf("%s imports %s: no line in outside covers it; use the standard library, or add a line", name, imported)
+	}
+	if !allows(m.may, name) {
+		return fmt.Sprintf("%s imports %s: its line in outside allows it in %q only", name, imported, m.may)
+	}
+	return ""
+}
+
+// checkTable reports lines of layers that could not be meant.
+func checkTable(layers []layer) (bad []string) {
+	for i, l := range layers {
+		for _, dep := range strings.Fields(l.may) {
+			if dep != "*" && slices.IndexFunc(layers[:i], func(e layer) bool { return e.pkg == dep }) < 0 {
+				bad = append(bad, fmt.Sprintf("layers lets %s import %s, which is not above it", l.pkg, dep))
+			}
+		}
+		if slices.IndexFunc(layers[:i], func(e layer) bool { return e.pkg == l.pkg }) >= 0 {
+			bad = append(bad, fmt.Sprintf("layers has two lines for %s", l.pkg))
+		}
+	}
+	return bad
+}
+
+func TestImportDirections(t *testing.T) {
+	for _, s := range checkTable(layers) {
+		t.Error(s)
+	}
+	pkgs := goList(t, "./perf/...")
+	if len(pkgs) < 5 {
+		t.Fatalf("go list found %d packages below perf/", len(pkgs))
+	}
+	for _, s := range violations(pkgs, layers, outside) {
+		t.Error(s)
+	}
+}
+
+// Subjects are built for another architecture, by anyone, without a network:
+// they use the standard library and their own packages.
+func TestProgramsUseOnlyTheStandardLibrary(t *testing.T) {
+	// What the go command reads for this test is not seen by the test cache;
+	// reading the files here makes a changed program run the test again.
+	programs := os.DirFS("../datasets/programs")
+	err := fs.WalkDir(programs, ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".go") {
+			_, err = fs.ReadFile(programs, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkgs := goList(t, "-deps", "./datasets/programs/...")
+	if len(pkgs) == 0 {
+		t.Fatal("no program below datasets/programs")
+	}
+	for _, p := range pkgs {
+		if !p.Standard && !strings.HasPrefix(p.ImportPath, programsPath+"/") {
+			t.Errorf("a program below datasets/programs depends on %s: only the standard library is allowed", p.ImportPath)
+		}
+	}
+}
+
+// The judge itself, on imports that are wrong in one way each.
+func TestViolations(t *testing.T) {
+	layers := []layer{{"a", ""}, {"b", "a"}, {"c", ""}, {"c/d", "c"}, {".", "*"}, {"internal/oracle", ""}}
+	outside := []layer{{"x.org/m", "b"}, {"x.org/m/v2", ""}}
+	for _, c := range []struct{ pkg, imported, want string }{
+		{"b", perfPath + "/a", ""},
+		{"c/d", perfPath + "/c", ""},
+		{".", perfPath + "/b", ""},
+		{"a", "encoding/json", ""},
+		{"b", "x.org/m/sub", ""},
+		{"a", perfPath + "/b", "a imports b"},
+		{"c", perfPath + "/a", "c imports a"},
+		{"c", perfPath + "/c/d", "c imports c/d"},
+		{".", perfPath + "/internal/oracle", ". imports internal/oracle"},
+		{"a", "x.org/m", `allows it in "b" only`},
+		{"b", "x.org/m/v2/sub", `allows it in "" only`},
+		{"a", "x.org/money", "no line in outside"},
+		{"a", "presage/datasets/programs/p", "no line in outside"},
+		{"e", "fmt", "has no line in layers"},
+	} {
+		path := perfPath + "/" + c.pkg
+		if c.pkg == "." {
+			path = perfPath
+		}
+		got := strings.Join(violations([]listed{{ImportPath: path, Imports: []string{c.imported}}}, layers, outside), "\n")
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s imports %s: got %q, want %q", c.pkg, c.imported, got, c.want)
+		}
+	}
+	if bad := checkTable([]layer{{"a", "b"}, {"b", "a"}, {"a", ""}}); len(bad) != 2 {
+		t.Errorf("checkTable found %q, want a backward line and a repeated one", bad)
+	}
+}

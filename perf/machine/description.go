@@ -1,0 +1,299 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"presage/perf/cache"
+)
+
+// description is a file as it is written, quantities still text.
+type description struct {
+	Title     string `yaml:"title"`
+	Processor string `yaml:"processor"`
+	Notes     string `yaml:"notes"`
+	Core      *struct {
+		Frequency string   `yaml:"frequency"`
+		Source    []string `yaml:"source"`
+	} `yaml:"core"`
+	Caches  []cacheText       `yaml:"caches"`
+	TLBs    []tlbText         `yaml:"tlbs"`
+	Memory  *memoryText       `yaml:"memory"`
+	Sources map[string]string `yaml:"sources"`
+}
+
+type cacheText struct {
+	Name          string   `yaml:"name"`
+	Capacity      string   `yaml:"capacity"`
+	Block         string   `yaml:"block"`
+	Ways          string   `yaml:"ways"`
+	Replacement   string   `yaml:"replacement"`
+	Write         string   `yaml:"write"`
+	WriteAllocate *bool    `yaml:"write_allocate"`
+	Inclusive     bool     `yaml:"inclusive"`
+	BypassFloat   bool     `yaml:"bypass_float"`
+	Latency       string   `yaml:"latency"`
+	Source        []string `yaml:"source"`
+}
+
+type tlbText struct {
+	Name        string   `yaml:"name"`
+	Entries     uint64   `yaml:"entries"`
+	EntryMaps   string   `yaml:"entry_maps"`
+	Ways        string   `yaml:"ways"`
+	Replacement string   `yaml:"replacement"`
+	BypassFloat bool     `yaml:"bypass_float"`
+	MissPenalty string   `yaml:"miss_penalty"`
+	Source      []string `yaml:"source"`
+}
+
+type memoryText struct {
+	RestartLatency    string   `yaml:"restart_latency"`
+	BackToBackLatency string   `yaml:"back_to_back_latency"`
+	OutstandingMisses int      `yaml:"outstanding_misses"`
+	Source            []string `yaml:"source"`
+}
+
+// reader turns a description into a Machine. It keeps the first error.
+type reader struct {
+	file string
+	tree *ast.File
+	used map[string]bool // sources
+	err  error
+}
+
+func newReader(file string, data []byte) (*reader, error) {
+	tree, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, positioned(file, err)
+	}
+	return &reader{file: file, tree: tree, used: make(map[string]bool)}, nil
+}
+
+// fail records an error at a YAML path such as $.caches[0].ways, or, if the
+// path is not in the file, at the nearest place above it.
+func (r *reader) fail(path, format string, args ...any) {
+	if r.err != nil {
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	for at := path; at != ""; at = parent(at) {
+		p, err := yaml.PathString(at)
+		if err != nil {
+			continue
+		}
+		node, err := p.FilterFile(r.tree)
+		if err != nil || node == nil || node.GetToken() == nil {
+			continue
+		}
+		pos := node.GetToken().Position
+		r.err = fmt.Errorf("%s:%d:%d: %s", r.file, pos.Line, pos.Column, text)
+		return
+	}
+	r.err = fmt.Errorf("%s: %s", r.file, text)
+}
+
+// parent returns the YAML path above, "" above the root.
+func parent(path string) string { return path[:max(0, strings.LastIndexAny(path, ".["))] }
+
+func (r *reader) machine(d *description) *Machine {
+	m := &Machine{Title: d.Title, Processor: d.Processor, Notes: d.Notes, Sources: d.Sources}
+	r.need("$.title", d.Title)
+	r.need("$.processor", d.Processor)
+	if d.Core != nil {
+		m.Frequency = Hertz(r.quantity("$.core.frequency", d.Core.Frequency, hertzUnits))
+		r.sources("$.core", d, d.Core.Source)
+	}
+	if len(d.Caches) == 0 {
+		r.fail("$", "no caches: list them under caches:, from the processor to memory")
+	}
+	for i := range d.Caches {
+		m.Caches = append(m.Caches, r.cache(fmt.Sprintf("$.caches[%d]", i), d, &d.Caches[i]))
+	}
+	for i := range d.TLBs {
+		m.TLBs = append(m.TLBs, r.tlb(fmt.Sprintf("$.tlbs[%d]", i), d, &d.TLBs[i]))
+	}
+	if d.Memory != nil {
+		m.Memory = r.memory(d)
+	}
+	r.names(m)
+	for name := range d.Sources {
+		if !r.used[name] {
+			r.fail("$.sources."+name, "source %q is not the source of anything", name)
+		}
+	}
+	if r.err == nil {
+		h := m.Hierarchy()
+		if err := h.Check(); err != nil {
+			r.fail("$.caches", "%v", err)
+		}
+	}
+	return m
+}
+
+func (r *reader) cache(path string, d *description, t *cacheText) Cache {
+	c := Cache{Level: cache.Level{
+		Name: t.Name, BypassFloat: t.BypassFloat, Inclusive: t.Inclusive,
+		NoWriteAllocate: t.WriteAllocate != nil && !*t.WriteAllocate,
+	}, Source: t.Source}
+	r.need(path+".name", t.Name)
+	c.BlockBytes = r.powerOfTwo(path+".block", t.Block)
+	capacity := r.bytes(path+".capacity", t.Capacity)
+	if r.err != nil {
+		return c
+	}
+	if capacity%c.BlockBytes != 0 {
+		r.fail(path+".capacity", "a capacity of %s is no multiple of the block of %s", t.Capacity, t.Block)
+	}
+	c.Blocks = capacity / c.BlockBytes
+	c.Ways = r.ways(path+".ways", t.Ways, c.Blocks)
+	c.Replacement = r.replacement(path+".replacement", t.Replacement)
+	switch t.Write {
+	case "", "back":
+	case "through":
+		c.WriteThrough = true
+	default:
+		r.fail(path+".write", "write: %q is neither back nor through", t.Write)
+	}
+	c.Latency = Cycles(r.quantity(path+".latency", t.Latency, cycleUnits))
+	r.sources(path, d, t.Source)
+	return c
+}
+
+func (r *reader) tlb(path string, d *description, t *tlbText) TLB {
+	b := TLB{TLB: cache.TLB{Name: t.Name, Entries: t.Entries, BypassFloat: t.BypassFloat}, Source: t.Source}
+	r.need(path+".name", t.Name)
+	if t.Entries == 0 {
+		r.fail(path+".entries", "entries: want the number of entries, at least 1")
+	}
+	b.EntryBytes = r.powerOfTwo(path+".entry_maps", t.EntryMaps)
+	b.Ways = r.ways(path+".ways", t.Ways, t.Entries)
+	b.Replacement = r.replacement(path+".replacement", t.Replacement)
+	b.MissPenalty = Cycles(r.quantity(path+".miss_penalty", t.MissPenalty, cycleUnits))
+	r.sources(path, d, t.Source)
+	return b
+}
+
+func (r *reader) memory(d *description) Memory {
+	const path = "$.memory"
+	t := d.Memory
+	m := Memory{OutstandingMisses: t.OutstandingMisses, Source: t.Source}
+	m.RestartLatency = Cycles(r.quantity(path+".restart_latency", t.RestartLatency, cycleUnits))
+	m.BackToBackLatency = Cycles(r.quantity(path+".back_to_back_latency", t.BackToBackLatency, cycleUnits))
+	if m.BackToBackLatency != 0 && m.BackToBackLatency < m.RestartLatency {
+		r.fail(path+".back_to_back_latency", "the back-to-back latency of %s is below the restart latency of %s", t.BackToBackLatency, t.RestartLatency)
+	}
+	if t.OutstandingMisses < 0 {
+		r.fail(path+".outstanding_misses", "%d outstanding misses are impossible", t.OutstandingMisses)
+	}
+	r.sources(path, d, t.Source)
+	return m
+}
+
+func (r *reader) need(path, value string) {
+	if value == "" {
+		r.fail(path, "%s is missing", path[strings.LastIndexByte(path, '.')+1:])
+	}
+}
+
+// quantity reads an optional quantity; 0 stands for one that is not given.
+func (r *reader) quantity(path, text string, units []unit) float64 {
+	if text == "" {
+		return 0
+	}
+	v, err := parseQuantity(text, units)
+	if err != nil {
+		r.fail(path, "%v", err)
+	}
+	return v
+}
+
+func (r *reader) bytes(path, text string) uint64 {
+	r.need(path, text)
+	if text == "" {
+		return 0
+	}
+	v, err := parseBytes(text)
+	if err != nil {
+		r.fail(path, "%v", err)
+	}
+	return v
+}
+
+func (r *reader) powerOfTwo(path, text string) uint64 {
+	v := r.bytes(path, text)
+	if r.err == nil && v&(v-1) != 0 {
+		r.fail(path, "%s is not a power of two", text)
+	}
+	return v
+}
+
+// ways reads "full" as 0, and otherwise a divisor of blocks.
+func (r *reader) ways(path, text string, blocks uint64) int {
+	r.need(path, text)
+	if text == "full" || r.err != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		r.fail(path, "ways: %q is neither a positive number nor full", text)
+		return 0
+	}
+	if blocks%uint64(n) != 0 {
+		r.fail(path, "%d blocks cannot be divided into sets of %d", blocks, n)
+		return 0
+	}
+	if s := blocks / uint64(n); s&(s-1) != 0 {
+		r.fail(path, "%d blocks in sets of %d make %d sets, not a power of two", blocks, n, s)
+	}
+	return n
+}
+
+func (r *reader) replacement(path, text string) cache.Replacement {
+	switch text {
+	case "", "lru":
+		return cache.LRU
+	case "nmru":
+		return cache.NMRU
+	case "random":
+		return cache.Random
+	}
+	r.fail(path, "replacement: %q is none of lru, nmru, random", text)
+	return cache.LRU
+}
+
+// sources checks that a section names where its numbers are from.
+func (r *reader) sources(path string, d *description, names []string) {
+	if len(names) == 0 {
+		r.fail(path, "source is missing: say where these numbers are from, by a name listed under sources:")
+	}
+	for _, name := range names {
+		if d.Sources[name] == "" {
+			r.fail(path+".source", "source %q is not explained under sources:", name)
+		}
+		r.used[name] = true
+	}
+}
+
+// names checks that caches and TLBs can be told apart by name.
+func (r *reader) names(m *Machine) {
+	var seen []string
+	check := func(path, name string) {
+		if slices.Contains(seen, name) {
+			r.fail(path, "%q is the name of two levels", name)
+		}
+		seen = append(seen, name)
+	}
+	for i := range m.Caches {
+		check(fmt.Sprintf("$.caches[%d].name", i), m.Caches[i].Name)
+	}
+	for i := range m.TLBs {
+		check(fmt.Sprintf("$.tlbs[%d].name", i), m.TLBs[i].Name)
+	}
+}

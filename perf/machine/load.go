@@ -1,0 +1,104 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// maxFileBytes bounds a description: a hundred times the longest one.
+const maxFileBytes = 1 << 20
+
+// Load reads a machine description from a file.
+func Load(name string) (*Machine, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("machine: %w", err)
+	}
+	return Parse(name, data)
+}
+
+// Find reads the description called name, "origin2000" for origin2000.yaml,
+// from the first of the folders that has it. If none has, the error lists the
+// names there are.
+func Find(name string, dirs ...fs.FS) (*Machine, error) {
+	for _, dir := range dirs {
+		data, err := fs.ReadFile(dir, name+".yaml")
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("machine: %w", err)
+		}
+		return Parse(name+".yaml", data)
+	}
+	names, err := Names(dirs...)
+	if err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("machine: no description of %q; there are %s, or name a .yaml file", name, strings.Join(names, ", "))
+}
+
+// Names returns the names of the descriptions in the folders, ascending.
+func Names(dirs ...fs.FS) ([]string, error) {
+	var names []string
+	for _, dir := range dirs {
+		files, err := fs.Glob(dir, "*.yaml")
+		if err != nil {
+			return nil, fmt.Errorf("machine: %w", err)
+		}
+		for _, f := range files {
+			names = append(names, strings.TrimSuffix(path.Base(f), ".yaml"))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// Parse reads a machine description. Whatever it does not know, lacks or finds
+// impossible is an error that begins with file:line:column. The name of the
+// machine is that of the file.
+func Parse(file string, data []byte) (m *Machine, err error) {
+	// The YAML package panics at some malformed input, such as a tag before a
+	// sequence that does not follow.
+	defer func() {
+		if r := recover(); r != nil {
+			m, err = nil, fmt.Errorf("%s: malformed YAML: %v", file, r)
+		}
+	}()
+	if len(data) > maxFileBytes {
+		return nil, fmt.Errorf("%s: %d bytes are too many for a machine description (at most %d)", file, len(data), maxFileBytes)
+	}
+	var d description
+	if err := yaml.UnmarshalWithOptions(data, &d, yaml.Strict()); err != nil {
+		return nil, positioned(file, err)
+	}
+	r, err := newReader(file, data)
+	if err != nil {
+		return nil, err
+	}
+	m = r.machine(&d)
+	if r.err != nil {
+		return nil, r.err
+	}
+	m.Path = file
+	m.Name = strings.TrimSuffix(filepath.Base(file), ".yaml")
+	return m, nil
+}
+
+// positioned puts file:line:column before an error of the YAML package.
+func positioned(file string, err error) error {
+	var y yaml.Error
+	if errors.As(err, &y) && y.GetToken() != nil && y.GetToken().Position != nil {
+		p := y.GetToken().Position
+		return fmt.Errorf("%s:%d:%d: %s", file, p.Line, p.Column, y.GetMessage())
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}

@@ -1,0 +1,105 @@
+// Package machine reads machine descriptions: one commented YAML file a
+// machine, every number with its unit and its source, into a validated Machine.
+package machine
+
+import (
+	"slices"
+
+	"presage/perf/cache"
+)
+
+// Bytes is an amount of memory.
+type Bytes uint64
+
+// Cycles is a time in processor cycles.
+type Cycles float64
+
+// Hertz is a frequency.
+type Hertz float64
+
+// Machine describes a processor and its memory hierarchy as far as predictions
+// need them. A latency, a penalty or a frequency of 0 is not known.
+type Machine struct {
+	Name      string // short, as in commands: the file's name without .yaml
+	Title     string // for people
+	Processor string
+	Frequency Hertz
+
+	Caches []Cache // data and unified caches, from the processor to memory
+	TLBs   []TLB   // for data; a TLB after the first is asked when that misses
+	Memory Memory
+
+	Notes   string            // what a user should know about the description
+	Sources map[string]string // what the short names of sources stand for
+
+	Path string // of the file
+}
+
+// Cache is a level of cache. Its latency is that of a load that hits in it.
+type Cache struct {
+	cache.Level
+	Latency Cycles
+	Source  []string
+}
+
+// Capacity returns the cache's size.
+func (c *Cache) Capacity() Bytes { return Bytes(c.Blocks * c.BlockBytes) }
+
+// Sets returns the number of sets: 1 if the cache is fully associative.
+func (c *Cache) Sets() uint64 { return sets(c.Blocks, c.Ways) }
+
+// TLB is a translation buffer. MissPenalty is what a miss costs.
+type TLB struct {
+	cache.TLB
+	MissPenalty Cycles
+	Source      []string
+}
+
+// Sets returns the number of sets: 1 if the TLB is fully associative.
+func (t *TLB) Sets() uint64 { return sets(t.Entries, t.Ways) }
+
+func sets(blocks uint64, ways int) uint64 {
+	if ways == 0 {
+		return 1
+	}
+	return blocks / uint64(ways)
+}
+
+// Memory is what lies behind the last cache.
+type Memory struct {
+	// RestartLatency is the time of a load that no other waits behind,
+	// BackToBackLatency that of one in a sequence of misses.
+	RestartLatency, BackToBackLatency Cycles
+
+	// OutstandingMisses is how many loads can wait for memory at once.
+	OutstandingMisses int
+
+	Source []string
+}
+
+// Hierarchy returns the caches and TLBs in the form that exact simulation
+// takes.
+func (m *Machine) Hierarchy() cache.Config {
+	var c cache.Config
+	for i := range m.Caches {
+		c.Levels = append(c.Levels, m.Caches[i].Level)
+	}
+	for i := range m.TLBs {
+		c.TLBs = append(c.TLBs, m.TLBs[i].TLB)
+	}
+	return c
+}
+
+// BlockBytes returns the sizes of memory blocks, ascending, for which reuse
+// distances are needed to predict all of the machine's caches and TLBs.
+func (m *Machine) BlockBytes() []uint64 {
+	var sizes []uint64
+	for i := range m.Caches {
+		sizes = append(sizes, m.Caches[i].BlockBytes)
+	}
+	for i := range m.TLBs {
+		sizes = append(sizes, m.TLBs[i].EntryBytes)
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}

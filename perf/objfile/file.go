@@ -1,0 +1,126 @@
+// Package objfile turns an ELF executable, with its DWARF line tables where
+// there are any, into a File: what a loader and static analysis need, nothing
+// more. It is pure and deterministic: the same bytes give the same File.
+//
+// Accepted are static RV64 little-endian Linux executables, at fixed addresses
+// or position-independent. Everything else gets an *Error that says what was
+// found and what to do. The input may be hostile: memory and time are bounded
+// by a small multiple of its size.
+//
+// Not modelled: relocations (a static position-independent executable applies
+// its own), thread-local storage templates (ditto), debugging information
+// other than line tables.
+package objfile
+
+import (
+	"slices"
+	"sort"
+)
+
+// File is a static Linux executable. It is not modified after Open or Read and
+// may be shared.
+type File struct {
+	Path   string // as given to Open; empty for Read
+	SHA256 string // of the file's bytes, in hexadecimal
+
+	Entry    uint64 // address of the first instruction
+	PIE      bool   // position-independent: addresses are relative to a load bias
+	Segments []Segment
+	Sections []Section // those with an address, by ascending Addr
+	Routines []Routine // by ascending Addr, without overlaps
+
+	// Compressed tells whether the file declares use of the C extension
+	// (EF_RISCV_RVC). Code of a file that does not may still contain it.
+	Compressed bool
+
+	// PHdrAddr is the address of the program headers once loaded (0 if no
+	// segment holds them), PHdrSize the size of one, for the auxiliary vector
+	// (AT_PHDR, AT_PHENT, AT_PHNUM).
+	PHdrAddr  uint64
+	PHdrSize  uint16
+	PHdrCount uint16
+
+	lines *lineTable // never nil
+}
+
+// Segment is a part of the file that is mapped into memory (PT_LOAD).
+// Segments are by ascending Addr, without overlaps, below AddrLimit; MemSize
+// may be far larger than the file.
+type Segment struct {
+	Addr    uint64
+	MemSize uint64 // bytes in memory; those past len(Data) are zero
+	Data    []byte // shared with the File: not to be modified
+	Read    bool
+	Write   bool
+	Execute bool
+}
+
+// Section is a named range of the loaded image. An executable section lies
+// within the Data of an executable segment, and overlaps no other such.
+type Section struct {
+	Name    string
+	Addr    uint64
+	Size    uint64
+	Execute bool
+}
+
+// Routine is a named range of instructions, within one executable section.
+//
+// Routines come from the symbol table, else from the Go function table
+// (.gopclntab), else there is one for each executable section, named like it.
+// A symbol without a size reaches to the next symbol or the end of the
+// section. Symbols at one address are one routine; a symbol inside another
+// routine is another entry point of it, not a routine; where two overlap
+// otherwise the first ends where the second begins. Bytes between routines
+// belong to none.
+type Routine struct {
+	Name string
+	Addr uint64
+	Size uint64 // bytes
+}
+
+// End returns the address after the last byte of r.
+func (r Routine) End() uint64 { return r.Addr + r.Size }
+
+// Line is a position in the source.
+type Line struct {
+	File string
+	Line int // from 1
+}
+
+// AddrLimit bounds the addresses of segments: the lower half of the Sv39
+// address space, which is what Linux gives a program (RISC-V privileged
+// specification, section "Sv39").
+const AddrLimit = 1 << 38
+
+// RoutineAt returns the routine that holds pc, or nil.
+func (f *File) RoutineAt(pc uint64) *Routine {
+	i := sort.Search(len(f.Routines), func(i int) bool { return f.Routines[i].Addr > pc })
+	if i == 0 || pc >= f.Routines[i-1].End() {
+		return nil
+	}
+	return &f.Routines[i-1]
+}
+
+// SegmentAt returns the segment that holds addr, or nil.
+func (f *File) SegmentAt(addr uint64) *Segment {
+	i := sort.Search(len(f.Segments), func(i int) bool { return f.Segments[i].Addr > addr })
+	if i == 0 || addr-f.Segments[i-1].Addr >= f.Segments[i-1].MemSize {
+		return nil
+	}
+	return &f.Segments[i-1]
+}
+
+// Bytes returns the n bytes of the file that are loaded at addr, without
+// copying, or nil if they are not all within the Data of one segment.
+func (f *File) Bytes(addr, n uint64) []byte {
+	s := f.SegmentAt(addr)
+	if s == nil {
+		return nil
+	}
+	off, size := addr-s.Addr, uint64(len(s.Data))
+	if off > size || n > size-off {
+		return nil
+	}
+	return slices.Clip(s.Data[off : off+n])
+}

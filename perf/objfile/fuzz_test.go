@@ -1,0 +1,104 @@
+package objfile
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// FuzzRead demands a File or an error, never both, and that what the File
+// promises holds.
+func FuzzRead(f *testing.F) {
+	f.Add(newImage().bytes(f))
+	f.Add([]byte("\x7fELF"))
+	for _, source := range []string{"_start: .globl _start; ret\n"} {
+		if image := assembled(f, source); image != nil {
+			f.Add(image)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := readBytes(data)
+		if (file == nil) == (err == nil) {
+			t.Fatalf("%v, %v", file, err)
+		}
+		if err == nil {
+			checkFile(t, file)
+		}
+	})
+}
+
+func checkFile(t *testing.T, f *File) {
+	if f.SegmentAt(f.Entry) == nil {
+		t.Errorf("no segment holds the entry %#x", f.Entry)
+	}
+	for i, s := range f.Segments {
+		if i > 0 && s.Addr < f.Segments[i-1].Addr+f.Segments[i-1].MemSize || s.Addr+s.MemSize > AddrLimit || uint64(len(s.Data)) > s.MemSize {
+			t.Errorf("segment %d: %#x, %#x bytes, %d in the file", i, s.Addr, s.MemSize, len(s.Data))
+		}
+	}
+	for i, r := range f.Routines {
+		if i > 0 && r.Addr < f.Routines[i-1].End() || r.Size == 0 || r.Name == "" || f.Bytes(r.Addr, r.Size) == nil {
+			t.Errorf("routine %d: %+v", i, r)
+		}
+		f.LineAt(r.Addr)
+	}
+	if len(f.Routines) == 0 {
+		t.Error("no routine")
+	}
+}
+
+// assembled returns a small real executable with DWARF lines, or nil where
+// there is no cross compiler.
+func assembled(f *testing.F, source string) []byte {
+	gcc, err := exec.LookPath("riscv64-linux-gnu-gcc")
+	if err != nil {
+		return nil
+	}
+	src, exe := filepath.Join(f.TempDir(), "a.s"), filepath.Join(f.TempDir(), "a.exe")
+	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
+		f.Fatal(err)
+	}
+	if err := exec.Command(gcc, "-g", "-static", "-nostdlib", "-o", exe, src).Run(); err != nil {
+		f.Fatal(err)
+	}
+	image, err := os.ReadFile(exe)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return image
+}
+
+// FuzzLines runs the line decoder on anything.
+func FuzzLines(f *testing.F) {
+	if image := assembled(f, "_start: .globl _start; ret\n"); image != nil {
+		ef, err := elf.NewFile(bytes.NewReader(image))
+		if err != nil {
+			f.Fatal(err)
+		}
+		line, err := debugSection(ef, "line")
+		if err != nil {
+			f.Fatal(err)
+		}
+		lineStr, err := debugSection(ef, "line_str")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(line, "", lineStr)
+	}
+	f.Fuzz(func(t *testing.T, line, str, lineStr string) {
+		d := lineDecoder{str: str, lineStr: lineStr, keep: func(uint64) bool { return true }}
+		_ = d.tables(line)
+		rows := flatten(d.sequences)
+		for i, r := range rows {
+			if i > 0 && r.addr <= rows[i-1].addr || int(r.file) >= len(d.files) {
+				t.Fatalf("row %d: %+v after %+v, %d files", i, r, rows[max(i-1, 0)], len(d.files))
+			}
+			if r.file >= 0 {
+				_ = d.files[r.file].path()
+			}
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package objfile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+)
+
+// MaxFileBytes is the size of the largest file that is accepted.
+const MaxFileBytes = 1 << 30
+
+// Open reads the executable at path.
+func Open(path string) (*File, error) {
+	f, err := open(path)
+	if e := (*Error)(nil); errors.As(err, &e) {
+		e.Path = path
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.Path = path
+	return f, nil
+}
+
+func open(path string) (*File, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	info, err := r.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, refuse(ErrNotELF, "this is a directory: give an executable file")
+	}
+	if !info.Mode().IsRegular() {
+		return nil, refuse(ErrNotELF, "this is not a regular file (%s): give an executable file", info.Mode().Type())
+	}
+	return Read(r, info.Size())
+}
+
+// Read reads an executable of size bytes from r.
+func Read(r io.ReaderAt, size int64) (*File, error) {
+	if size > MaxFileBytes {
+		return nil, refuse(ErrTooLarge, "%d bytes; at most %d are read: strip the file", size, MaxFileBytes)
+	}
+	image, err := io.ReadAll(io.NewSectionReader(r, 0, max(size, 0)))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(image)) < size {
+		return nil, refuse(ErrTruncated, "ends after %d of %d bytes: %s", len(image), size, rebuild)
+	}
+	return parse(image)
+}
+
+// parse does the work of Read. What it checks before it calls debug/elf is
+// what debug/elf does not bound.
+func parse(image []byte) (*File, error) {
+	h, err := readHeader(image)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.checkSectionNames(image); err != nil {
+		return nil, err
+	}
+	ef, err := elf.NewFile(bytes.NewReader(image))
+	if err != nil {
+		return nil, refuse(ErrMalformed, "%v: %s", err, rebuild)
+	}
+	sum := sha256.Sum256(image)
+	f := &File{
+		SHA256:     hex.EncodeToString(sum[:]),
+		Entry:      h.entry,
+		PIE:        h.kind == elf.ET_DYN,
+		Compressed: h.flags&flagRVC != 0,
+		PHdrSize:   progHeaderSize,
+		PHdrCount:  uint16(h.phnum),
+	}
+	if err := checkStatic(ef, image); err != nil {
+		return nil, err
+	}
+	if f.Segments, err = readSegments(ef, image); err != nil {
+		return nil, err
+	}
+	f.PHdrAddr = progHeaderAddr(ef, h)
+	if err := f.checkEntry(); err != nil {
+		return nil, err
+	}
+	if f.Sections, err = f.readSections(ef); err != nil {
+		return nil, err
+	}
+	if f.Routines, err = f.readRoutines(ef, image); err != nil {
+		return nil, err
+	}
+	f.lines = newLineTable(ef, f.Sections)
+	return f, nil
+}
+
+func (f *File) checkEntry() error {
+	s := f.SegmentAt(f.Entry)
+	switch {
+	case f.Entry == 0 && s == nil:
+		return refuse(ErrKind, "no entry point: this is a shared library or an incomplete link; %s", howToBuild)
+	case s == nil || !s.Execute || f.Entry-s.Addr >= uint64(len(s.Data)):
+		return refuse(ErrMalformed, "entry point %#x is not in the code of an executable segment: %s", f.Entry, rebuild)
+	case f.Entry%2 != 0:
+		return refuse(ErrMalformed, "entry point %#x is odd: %s", f.Entry, rebuild)
+	}
+	return nil
+}
