@@ -305,3 +305,19 @@ func TestOpenRefused(t *testing.T) {
 		t.Errorf("got %v, want ErrTruncated", err)
 	}
 }
+
+// TestUnnamedSection: every routine has a name, also the one that stands for a
+// section without.
+func TestUnnamedSection(t *testing.T) {
+	m := newImage()
+	m.symbols = m.symbols[:1]
+	m.bytes(t)
+	m.sections[1].Name = 0
+	f, err := readBytes(m.bytes(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]Routine{{"section1", codeAddr, 32}}, f.Routines); d != "" {
+		t.Error(d)
+	}
+}

@@ -115,15 +115,16 @@ func open(t *testing.T, path string) *objfile.File {
 	return f
 }
 
-// executables returns one executable of each compiler.
-func executables(t *testing.T) map[string]string {
-	exes := map[string]string{"go": buildGo(t)}
-	t.Run("gcc", func(t *testing.T) { oracle.Need(t, "riscv64-linux-gnu-gcc") })
-	if _, err := exec.LookPath("riscv64-linux-gnu-gcc"); err == nil {
-		exes["gcc"] = buildC(t, "relax.c", cProgram, "-static")
-		exes["gcc -gdwarf-4"] = buildC(t, "relax.c", cProgram, "-static", "-gdwarf-4", "-gz")
-	}
-	return exes
+// executables builds one executable with each compiler.
+var executables = []struct {
+	name  string
+	build func(t *testing.T) string
+}{
+	{"go", func(t *testing.T) string { return buildGo(t) }},
+	{"gcc", func(t *testing.T) string { return buildC(t, "relax.c", cProgram, "-static") }},
+	{"gcc -gdwarf-4", func(t *testing.T) string {
+		return buildC(t, "relax.c", cProgram, "-static", "-gdwarf-4", "-gz")
+	}},
 }
 
 // TestRoutinesAgainstNM compares with nm: each function symbol with a size is
@@ -131,8 +132,9 @@ func executables(t *testing.T) map[string]string {
 // routine is one of nm's symbols.
 func TestRoutinesAgainstNM(t *testing.T) {
 	nm := oracle.Need(t, "riscv64-linux-gnu-nm")
-	for name, exe := range executables(t) {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range executables {
+		t.Run(c.name, func(t *testing.T) {
+			exe := c.build(t)
 			f := open(t, exe)
 			named := make(map[string]bool)
 			sized := 0
@@ -205,10 +207,9 @@ func hex(t *testing.T, s string) uint64 {
 // TestLinesAgainstAddr2line compares the lines of 2,000 addresses in routines.
 func TestLinesAgainstAddr2line(t *testing.T) {
 	addr2line := oracle.Need(t, "riscv64-linux-gnu-addr2line")
-	exes := executables(t)
-	delete(exes, "go") // binutils 2.40 finds nothing in it; see TestLinesAgainstDebugDWARF
-	for name, exe := range exes {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range executables[1:] { // binutils 2.40 finds nothing in Go's; see TestLinesAgainstDebugDWARF
+		t.Run(c.name, func(t *testing.T) {
+			exe := c.build(t)
 			f := open(t, exe)
 			rng := rand.New(rand.NewPCG(1, 2))
 			var pcs []uint64
@@ -239,7 +240,7 @@ func TestLinesAgainstAddr2line(t *testing.T) {
 				if strings.HasSuffix(want, ":?") || strings.HasSuffix(want, ":0") {
 					want = "??:0"
 				}
-				if !sameLine(name, got, want) {
+				if !sameLine(c.name, got, want) {
 					t.Errorf("pc %#x: %s, addr2line %s", pc, got, want)
 				}
 			}
@@ -258,8 +259,9 @@ func sameLine(name, got, want string) bool {
 
 // TestLinesAgainstDebugDWARF compares every row that debug/dwarf decodes.
 func TestLinesAgainstDebugDWARF(t *testing.T) {
-	for name, exe := range executables(t) {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range executables {
+		t.Run(c.name, func(t *testing.T) {
+			exe := c.build(t)
 			f := open(t, exe)
 			ef, err := elf.Open(exe)
 			if err != nil {
@@ -274,7 +276,7 @@ func TestLinesAgainstDebugDWARF(t *testing.T) {
 			r := d.Reader()
 			for e, err := r.Next(); e != nil && err == nil; e, err = r.Next() {
 				if e.Tag == dwarf.TagCompileUnit {
-					compared += compareUnit(t, name, f, d, e)
+					compared += compareUnit(t, c.name, f, d, e)
 				}
 				r.SkipChildren()
 			}

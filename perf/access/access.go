@@ -1,0 +1,171 @@
+// Package access finds the memory references of a program: in goes an
+// executable, out come its load, store and atomic instructions, and the plan
+// that has an engine record them.
+//
+// References are found by a linear sweep over the executable sections, routine
+// by routine, so that data between routines cannot hide the instructions after
+// it; data inside a routine can. Every reference is a group of its own.
+//
+// Not modelled: memory that vector instructions access. How many of those there
+// are, and what else could not be decoded, stands in the Warnings.
+package access
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	"presage/perf/isa"
+	"presage/perf/isa/rv64"
+	"presage/perf/objfile"
+	"presage/perf/trace"
+)
+
+// Reference is a static memory reference: an instruction that accesses memory.
+type Reference struct {
+	PC      trace.PC
+	Size    uint8 // bytes accessed, a power of two
+	Kind    trace.Kind
+	Float   bool   // the datum goes to or comes from a floating-point register
+	Routine string // or the section, outside of routines
+	File    string // of the source; empty where not known
+	Line    int    // in the source; 0 where not known
+}
+
+// String names the reference for people, as in
+// "main.sweep (sweep.go:88) fp load of 8 B at 0x8a1c4".
+func (r Reference) String() string {
+	where, what := "", r.Kind.String()
+	if r.File != "" {
+		where = fmt.Sprintf(" (%s:%d)", path.Base(r.File), r.Line)
+	}
+	if r.Float {
+		what = "fp " + what
+	}
+	return fmt.Sprintf("%s%s %s of %d B at %#x", r.Routine, where, what, r.Size, uint64(r.PC))
+}
+
+// References are the memory references of an executable.
+type References struct {
+	All          []Reference // by ascending PC
+	Instructions int         // that were decoded
+	Warnings     []error     // what may be missing, and why
+}
+
+// Doubts that stand in Warnings, for errors.Is.
+var (
+	ErrUndecoded = errors.New("undecoded instructions")
+	ErrVector    = errors.New("vector instructions")
+)
+
+// ErrTooMany means that a plan cannot hold so many references.
+var ErrTooMany = errors.New("too many memory references")
+
+// Find finds the memory references of f.
+func Find(f *objfile.File) *References {
+	s := sweep{file: f, decoder: rv64.NewDecoder()}
+	routines := f.Routines
+	for _, sec := range f.Sections {
+		if !sec.Execute {
+			continue
+		}
+		end := sec.Addr + sec.Size
+		at := sec.Addr
+		for len(routines) > 0 && routines[0].Addr < end {
+			r := routines[0]
+			routines = routines[1:]
+			s.run(sec.Name, at, r.Addr)
+			s.run(r.Name, r.Addr, r.End())
+			at = r.End()
+		}
+		s.run(sec.Name, at, end)
+	}
+	s.finish()
+	return &s.out
+}
+
+// Plan returns the plan that records the references, each in a group of its
+// own: reference i of All is trace.RefID(i) and trace.GroupID(i).
+func (r *References) Plan() (*trace.Plan, error) {
+	if len(r.All) > trace.MaxRefs {
+		return nil, fmt.Errorf("access: %w: %d; at most %d can be recorded", ErrTooMany, len(r.All), trace.MaxRefs)
+	}
+	p := &trace.Plan{Refs: make([]trace.Ref, len(r.All))}
+	for i, ref := range r.All {
+		p.Refs[i] = trace.Ref{PC: ref.PC, Size: ref.Size, Kind: ref.Kind, Float: ref.Float, Group: trace.GroupID(i)}
+	}
+	return p, nil
+}
+
+// doubt is a kind of instruction that is not looked into: how many, and the
+// first.
+type doubt struct {
+	count int
+	pc    uint64
+	place string
+}
+
+func (d *doubt) add(pc uint64, place string) {
+	if d.count++; d.count == 1 {
+		d.pc, d.place = pc, place
+	}
+}
+
+// sweep is the state of Find.
+type sweep struct {
+	file              *objfile.File
+	decoder           *rv64.Decoder
+	out               References
+	undecoded, vector doubt
+}
+
+// run decodes the code from from to to, one instruction after the other. What
+// cannot be decoded is skipped by the length that its first parcel announces.
+func (s *sweep) run(place string, from, to uint64) {
+	if from >= to {
+		return
+	}
+	code := s.file.Bytes(from, to-from)
+	for off := 0; off < len(code); {
+		pc := from + uint64(off)
+		in, err := s.decoder.Decode(code[off:], pc)
+		off += int(in.Len)
+		switch {
+		case err != nil:
+			s.undecoded.add(pc, place)
+			continue
+		case in.Class == isa.Vector:
+			s.vector.add(pc, place)
+		case in.Mem.Kind != isa.NoMem:
+			s.out.All = append(s.out.All, s.reference(&in, place))
+		}
+		s.out.Instructions++
+	}
+}
+
+func (s *sweep) reference(in *isa.Inst, place string) Reference {
+	r := Reference{PC: trace.PC(in.PC), Size: in.Mem.Size, Kind: kinds[in.Mem.Kind], Float: in.Mem.Float, Routine: place}
+	if l, ok := s.file.LineAt(in.PC); ok {
+		r.File, r.Line = l.File, l.Line
+	}
+	return r
+}
+
+var kinds = [...]trace.Kind{
+	isa.MemLoad:            trace.Load,
+	isa.MemStore:           trace.Store,
+	isa.MemReadModifyWrite: trace.ReadModifyWrite,
+}
+
+func (s *sweep) finish() {
+	warn := func(d doubt, kind error, what string) {
+		if d.count > 0 {
+			s.out.Warnings = append(s.out.Warnings, fmt.Errorf("%d %w, the first at pc %#x in %s: %s", d.count, kind, d.pc, d.place, what))
+		}
+	}
+	warn(s.undecoded, ErrUndecoded, "data among the code, or instructions beyond RV64GC and Zba, Zbb, Zbc, Zbs; their memory references are not recorded")
+	warn(s.vector, ErrVector, "their memory references are not recorded")
+	if err := s.file.LinesErr(); err != nil {
+		s.out.Warnings = append(s.out.Warnings, fmt.Errorf("source lines are incomplete: %w", err))
+	}
+}

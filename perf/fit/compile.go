@@ -1,0 +1,228 @@
+package fit
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+)
+
+// evalFunc computes an expression from the values of its parameters.
+type evalFunc = func(params []float64) float64
+
+func unaryFunction(name string) func(float64) float64 {
+	switch name {
+	case "log":
+		return math.Log
+	case "log2":
+		return math.Log2
+	case "log10":
+		return math.Log10
+	case "exp":
+		return math.Exp
+	case "sqrt":
+		return math.Sqrt
+	case "cbrt":
+		return math.Cbrt
+	case "abs":
+		return math.Abs
+	case "floor":
+		return math.Floor
+	case "ceil":
+		return math.Ceil
+	}
+	return nil
+}
+
+func binaryFunction(name string) func(a, b float64) float64 {
+	switch name {
+	case "min":
+		return math.Min
+	case "max":
+		return math.Max
+	}
+	return nil
+}
+
+// parseTerm compiles text, which begins column characters into the basis.
+func parseTerm(text string, column int) (Term, error) {
+	trimmed := strings.TrimSpace(text)
+	if trimmed == "" {
+		return Term{}, basisError(column, "empty term")
+	}
+	column += indexRune(text, trimmed)
+	if len(trimmed) > maxTermLength {
+		return Term{}, basisError(column, "term of %d bytes, at most %d", len(trimmed), maxTermLength)
+	}
+	// expr takes // and /* for comments, # for a predicate's argument and
+	// quotes for strings; none has a meaning in a formula.
+	if i := strings.IndexAny(trimmed, "#'\"`;"); i >= 0 {
+		return Term{}, basisError(column+len([]rune(trimmed[:i])), "unexpected character %q", trimmed[i])
+	}
+	for _, comment := range []string{"//", "/*"} {
+		if i := strings.Index(trimmed, comment); i >= 0 {
+			return Term{}, basisError(column+len([]rune(trimmed[:i])), "unexpected %s", comment)
+		}
+	}
+	tree, err := parser.Parse(trimmed)
+	if err != nil {
+		var at *file.Error
+		if errors.As(err, &at) {
+			return Term{}, basisError(column+at.From, "%s", at.Message)
+		}
+		return Term{}, basisError(column, "%v", err)
+	}
+	c := compiler{column: column}
+	c.collect(tree.Node)
+	slices.Sort(c.params)
+	c.params = slices.Compact(c.params)
+	eval, err := c.compile(tree.Node)
+	if err != nil {
+		return Term{}, err
+	}
+	return Term{&compiled{text: trimmed, params: c.params, eval: eval}}, nil
+}
+
+// compiler turns a syntax tree into nested closures: trees are small, and a
+// closure reads its parameters by position instead of by name.
+type compiler struct {
+	column int
+	params []string
+}
+
+// collect lists the names of parameters below n; names of functions are not in
+// IdentifierNodes that collect visits.
+func (c *compiler) collect(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		c.params = append(c.params, n.Value)
+	case *ast.UnaryNode:
+		c.collect(n.Node)
+	case *ast.BinaryNode:
+		c.collect(n.Left)
+		c.collect(n.Right)
+	case *ast.CallNode:
+		for _, a := range n.Arguments {
+			c.collect(a)
+		}
+	case *ast.BuiltinNode:
+		for _, a := range n.Arguments {
+			c.collect(a)
+		}
+	}
+}
+
+func (c *compiler) fail(n ast.Node, format string, args ...any) error {
+	return basisError(c.column+n.Location().From, format, args...)
+}
+
+func (c *compiler) compile(n ast.Node) (evalFunc, error) {
+	switch n := n.(type) {
+	case *ast.IntegerNode:
+		return constant(float64(n.Value)), nil
+	case *ast.FloatNode:
+		return constant(n.Value), nil
+	case *ast.IdentifierNode:
+		if unaryFunction(n.Value) != nil || binaryFunction(n.Value) != nil {
+			return nil, c.fail(n, "function %s has no argument", n.Value)
+		}
+		i, _ := slices.BinarySearch(c.params, n.Value)
+		return func(p []float64) float64 { return p[i] }, nil
+	case *ast.UnaryNode:
+		return c.unary(n)
+	case *ast.BinaryNode:
+		return c.binary(n)
+	case *ast.BuiltinNode:
+		return c.call(n, n.Name, n.Arguments)
+	case *ast.CallNode:
+		if id, ok := n.Callee.(*ast.IdentifierNode); ok {
+			return c.call(n, id.Value, n.Arguments)
+		}
+		return nil, c.fail(n, "only functions can be called")
+	}
+	return nil, c.fail(n, "not an arithmetic expression")
+}
+
+func constant(v float64) evalFunc { return func([]float64) float64 { return v } }
+
+func (c *compiler) unary(n *ast.UnaryNode) (evalFunc, error) {
+	x, err := c.compile(n.Node)
+	if err != nil {
+		return nil, err
+	}
+	switch n.Operator {
+	case "-":
+		return func(p []float64) float64 { return -x(p) }, nil
+	case "+":
+		return x, nil
+	}
+	return nil, c.fail(n, "operator %s is not arithmetic", n.Operator)
+}
+
+func (c *compiler) binary(n *ast.BinaryNode) (evalFunc, error) {
+	x, err := c.compile(n.Left)
+	if err != nil {
+		return nil, err
+	}
+	y, err := c.compile(n.Right)
+	if err != nil {
+		return nil, err
+	}
+	switch n.Operator {
+	case "+":
+		return func(p []float64) float64 { return x(p) + y(p) }, nil
+	case "-":
+		return func(p []float64) float64 { return x(p) - y(p) }, nil
+	case "*":
+		return func(p []float64) float64 { return x(p) * y(p) }, nil
+	case "/":
+		return func(p []float64) float64 { return x(p) / y(p) }, nil
+	case "^", "**":
+		return raise(x, y, n.Right), nil
+	}
+	return nil, c.fail(n, "operator %s is not arithmetic", n.Operator)
+}
+
+// raise returns x to the power y; the small integer powers that most terms are
+// made of are multiplications.
+func raise(x, y evalFunc, exponent ast.Node) evalFunc {
+	if k, ok := exponent.(*ast.IntegerNode); ok {
+		switch k.Value {
+		case 2:
+			return func(p []float64) float64 { v := x(p); return v * v }
+		case 3:
+			return func(p []float64) float64 { v := x(p); return v * v * v }
+		}
+	}
+	return func(p []float64) float64 { return math.Pow(x(p), y(p)) }
+}
+
+func (c *compiler) call(n ast.Node, name string, args []ast.Node) (evalFunc, error) {
+	f, g := unaryFunction(name), binaryFunction(name)
+	want := 1
+	if g != nil {
+		want = 2
+	}
+	switch {
+	case f == nil && g == nil:
+		return nil, c.fail(n, "unknown function %s (there are: log, log2, log10, exp, sqrt, cbrt, abs, floor, ceil, min, max)", name)
+	case len(args) != want:
+		return nil, c.fail(n, "function %s takes %d argument(s), not %d", name, want, len(args))
+	}
+	x, err := c.compile(args[0])
+	if err != nil {
+		return nil, err
+	}
+	if f != nil {
+		return func(p []float64) float64 { return f(x(p)) }, nil
+	}
+	y, err := c.compile(args[1])
+	if err != nil {
+		return nil, err
+	}
+	return func(p []float64) float64 { return g(x(p), y(p)) }, nil
+}

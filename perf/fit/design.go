@@ -1,0 +1,171 @@
+package fit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ErrData is wrapped by errors about points and values that cannot be fitted.
+var ErrData = errors.New("bad data")
+
+// Weighting says how much a residual at each point counts.
+type Weighting int
+
+// The weightings. Relative suits counts that grow by orders of magnitude over
+// the points: a residual counts by its ratio to the value. Zeros, and values
+// below weightFloor of the largest, weigh like the smallest other value.
+const (
+	Uniform Weighting = iota
+	Relative
+)
+
+// weightFloor is the smallest value, relative to the largest, that gets a
+// relative weight of its own.
+const weightFloor = 1e-13
+
+// Options says how to fit. The zero value fits with equal weights, chooses the
+// terms by leave-one-out error and restricts nothing.
+type Options struct {
+	Weighting Weighting
+	// Weights, if given, replaces Weighting: residuals are multiplied by them.
+	// They must be positive, one for each point.
+	Weights []float64
+
+	// AllTerms keeps every term of the basis that the points can determine,
+	// instead of choosing.
+	AllTerms bool
+	// MaxTerms bounds the number of chosen terms; 0 for DefaultMaxTerms.
+	MaxTerms int
+	// Slack is how much more leave-one-out error, relative to the least, is
+	// taken for a model with fewer or earlier terms; 0 for DefaultSlack,
+	// negative for none.
+	Slack float64
+
+	Shape Shape
+}
+
+// Defaults of Options.
+const (
+	DefaultMaxTerms = 4
+	DefaultSlack    = 0.1
+)
+
+// Design is a basis evaluated at the points of an experiment: what all fits
+// over the same points share. It is not modified by fits, which may run in
+// parallel.
+type Design struct {
+	basis   *Basis
+	points  int
+	columns [][]float64 // columns[j][i] is term j at point i
+	domain  map[string]Interval
+	shape   *shapeRows
+}
+
+// Reach says up to where shapes hold: a range for each parameter. A parameter
+// that is not named gets the range from its smallest value in the points to
+// ReachLimit times its largest.
+type Reach map[string]Interval
+
+// NewDesign evaluates basis at points. It fails if there is no point, a point
+// lacks a parameter, or a term is not finite at a point.
+func NewDesign(basis *Basis, points []Point, reach Reach) (*Design, error) {
+	if len(points) == 0 {
+		return nil, fmt.Errorf("fit: %w: no point", ErrData)
+	}
+	if len(basis.Terms) == 0 {
+		return nil, fmt.Errorf("fit: %w: basis without terms", ErrData)
+	}
+	params := basis.Params()
+	d := &Design{basis: basis, points: len(points), domain: map[string]Interval{}}
+	for i, p := range points {
+		for _, name := range params {
+			x, ok := p[name]
+			if !ok || !finite(x) {
+				return nil, fmt.Errorf("fit: %w: point %d has no finite value for parameter %s of basis %q", ErrData, i, name, basis)
+			}
+			iv := Interval{x, x}
+			if i > 0 {
+				iv = d.domain[name]
+				iv.Lo, iv.Hi = math.Min(iv.Lo, x), math.Max(iv.Hi, x)
+			}
+			d.domain[name] = iv
+		}
+	}
+	for _, t := range basis.Terms {
+		col := make([]float64, len(points))
+		for i, p := range points {
+			col[i] = t.Eval(p)
+			if !finite(col[i]) {
+				return nil, fmt.Errorf("fit: %w: term %s is %g at point %d, %v: leave the term or the point out", ErrData, t, col[i], i, p)
+			}
+		}
+		d.columns = append(d.columns, col)
+	}
+	d.shape = newShapeRows(basis, params, points, d.domain, reach)
+	return d, nil
+}
+
+// Basis returns the basis of d.
+func (d *Design) Basis() *Basis { return d.basis }
+
+// Domain returns the range of each parameter over the points.
+func (d *Design) Domain() map[string]Interval { return d.domain }
+
+// Fit fits y, one value for each point. It fails if a value is not finite. It
+// panics if the number of values or weights is not that of the points.
+func (d *Design) Fit(y []float64, opt Options) (Func, error) {
+	if len(y) != d.points || opt.Weights != nil && len(opt.Weights) != d.points {
+		panic(fmt.Sprintf("fit: %d values and %d weights for %d points", len(y), len(opt.Weights), d.points))
+	}
+	for i, v := range y {
+		if !finite(v) {
+			return Func{}, fmt.Errorf("fit: %w: value %d is %g", ErrData, i, v)
+		}
+	}
+	if opt.Shape.restricts() && d.shape.err != nil {
+		return Func{}, d.shape.err
+	}
+	w, err := weights(y, opt)
+	if err != nil {
+		return Func{}, err
+	}
+	if !slices.ContainsFunc(y, func(v float64) bool { return v != 0 }) {
+		return Func{Residuals: make([]float64, len(y)), R2: 1, Condition: 1, Domain: d.domain}, nil
+	}
+	s := newSearch(d, y, w, opt)
+	best := s.choose()
+	if best.bound && best.coef == nil {
+		return Func{}, fmt.Errorf("fit: shape over terms %v: %w", best.terms, ErrNoConvergence)
+	}
+	return s.finish(best, y, w), nil
+}
+
+func weights(y []float64, opt Options) ([]float64, error) {
+	if opt.Weights != nil {
+		for i, w := range opt.Weights {
+			if !(w > 0) || !finite(w) {
+				return nil, fmt.Errorf("fit: %w: weight %d is %g, not positive", ErrData, i, w)
+			}
+		}
+		return opt.Weights, nil
+	}
+	w := make([]float64, len(y))
+	largest, smallest := 0.0, math.Inf(1)
+	for _, v := range y {
+		largest = math.Max(largest, math.Abs(v))
+	}
+	for _, v := range y {
+		if a := math.Abs(v); a >= weightFloor*largest && a > 0 {
+			smallest = math.Min(smallest, a)
+		}
+	}
+	for i, v := range y {
+		w[i] = 1
+		if opt.Weighting == Relative && largest > 0 {
+			w[i] = 1 / math.Max(math.Abs(v), smallest)
+		}
+	}
+	return w, nil
+}

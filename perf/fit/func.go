@@ -1,0 +1,142 @@
+package fit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Interval is the closed interval [Lo, Hi].
+type Interval struct{ Lo, Hi float64 }
+
+// Func is a fitted function: Σ Coefficients[i]·Terms[i]. Without terms it is
+// zero everywhere. It is plain data: encoding/gob and encoding/json store and
+// restore it.
+type Func struct {
+	Terms        []Term
+	Coefficients []float64
+
+	// Residuals are data minus function at each point, in units of the data.
+	Residuals []float64
+	// RMS is the root mean square of the weighted residuals; with relative
+	// weights, the typical relative error at the points.
+	RMS float64
+	// LOO is the root mean square of the weighted leave-one-out residuals: the
+	// error at a point if the model had been fitted without it.
+	// math.MaxFloat64 if a point determines a coefficient alone.
+	LOO float64
+	// R2 is the share of the weighted variance that is explained.
+	R2 float64
+	// Condition is the condition number of the weighted design with columns
+	// scaled to unit length: an upper bound, within a factor of the number of
+	// terms.
+	Condition float64
+	// Domain is the range of each parameter in the data.
+	Domain map[string]Interval
+
+	Warnings []Warning
+}
+
+// Constant returns the function that is v everywhere.
+func Constant(v float64) Func {
+	if v == 0 {
+		return Func{}
+	}
+	one, err := ParseTerm("1")
+	if err != nil {
+		panic(err) // a constant always parses
+	}
+	return Func{Terms: []Term{one}, Coefficients: []float64{v}}
+}
+
+// Eval returns the value of f at p. It panics if p lacks a parameter.
+func (f *Func) Eval(p Point) float64 {
+	s := 0.0
+	for i, t := range f.Terms {
+		s += f.Coefficients[i] * t.Eval(p)
+	}
+	return s
+}
+
+// Scale returns f multiplied by k, residuals included. LOO and RMS stay: they
+// are understood relative to the data's weights.
+func (f *Func) Scale(k float64) Func {
+	g := *f
+	g.Coefficients = scaled(f.Coefficients, k)
+	g.Residuals = scaled(f.Residuals, k)
+	return g
+}
+
+func scaled(v []float64, k float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = k * x
+	}
+	return out
+}
+
+// Check returns the doubts about evaluating f at p: a parameter that lies more
+// than ReachLimit times beyond the data.
+func (f *Func) Check(p Point) []Warning { return CheckReach(f.Domain, p) }
+
+// CheckReach returns a warning for each parameter of p that lies above
+// ReachLimit times its largest value in domain or below a ReachLimit-th of its
+// smallest, in ascending order of name.
+func CheckReach(domain map[string]Interval, p Point) []Warning {
+	var out []Warning
+	for _, name := range sortedKeys(domain) {
+		x, ok := p[name]
+		d := domain[name]
+		if ok && (d.Hi > 0 && x > ReachLimit*d.Hi || d.Lo > 0 && x < d.Lo/ReachLimit) {
+			out = append(out, warn(Extrapolated, "%s = %g, models were trained on %g to %g", name, x, d.Lo, d.Hi))
+		}
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// String writes f as a formula with coefficients of six digits, such as
+// "12.5 + 3 n^2".
+func (f *Func) String() string {
+	var s strings.Builder
+	for i, t := range f.Terms {
+		c := f.Coefficients[i]
+		if c == 0 {
+			continue
+		}
+		switch {
+		case s.Len() > 0 && c < 0:
+			s.WriteString(" - ")
+			c = -c
+		case s.Len() > 0:
+			s.WriteString(" + ")
+		}
+		text := t.String()
+		number := strconv.FormatFloat(c, 'g', 6, 64)
+		switch {
+		case text == "1":
+			s.WriteString(number)
+		case strings.ContainsAny(text, "+-"):
+			fmt.Fprintf(&s, "%s (%s)", number, text)
+		default:
+			fmt.Fprintf(&s, "%s %s", number, text)
+		}
+	}
+	if s.Len() == 0 {
+		return "0"
+	}
+	return s.String()
+}
+
+// finite reports whether v is neither infinite nor NaN.
+func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }

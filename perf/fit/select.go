@@ -1,0 +1,249 @@
+package fit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// exhaustiveLimit is the number of subsets of the basis up to which all are
+// tried; beyond it, a beam search keeps the beamWidth best subsets of each
+// number of terms and extends each by every term.
+const (
+	exhaustiveLimit = 20000
+	beamWidth       = 48
+)
+
+// shapedLimit bounds how many subsets whose least-squares solution violates
+// the shape are solved as quadratic programmes, best first.
+const shapedLimit = 6
+
+// exactLOO is the leave-one-out error, relative to the data, that counts as
+// exact: differences below it are rounding.
+const exactLOO = 1e-9
+
+// search looks for the best subset of the terms.
+type search struct {
+	d            *Design
+	opt          Options
+	maxTerms     int
+	y            []float64   // weighted
+	columns      [][]float64 // weighted and scaled to unit length
+	scale        []float64   // lengths before scaling; 0: the term is zero at all points
+	alternatives [][]signedRows
+	floor        float64 // leave-one-out error that counts as exact
+}
+
+// candidate is a subset of the terms, ascending, with its leave-one-out error.
+type candidate struct {
+	terms []int
+	loo   float64
+	coef  []float64 // in scaled columns, set once shape constraints are met
+	bound bool      // a constraint is active
+}
+
+func newSearch(d *Design, y, w []float64, opt Options) *search {
+	s := &search{d: d, opt: opt, maxTerms: opt.MaxTerms}
+	if s.maxTerms <= 0 {
+		s.maxTerms = DefaultMaxTerms
+	}
+	// With as many terms as points nothing is left to judge the terms by.
+	s.maxTerms = max(1, min(s.maxTerms, len(d.columns), d.points-1))
+	if opt.AllTerms {
+		s.maxTerms = min(len(d.columns), d.points)
+	}
+	s.y = make([]float64, len(y))
+	for i := range y {
+		s.y[i] = y[i] * w[i]
+	}
+	s.floor = exactLOO * norm2(s.y) / math.Sqrt(float64(len(y)))
+	for _, col := range d.columns {
+		c := make([]float64, len(col))
+		for i := range col {
+			c[i] = col[i] * w[i]
+		}
+		length := norm2(c)
+		if length > 0 {
+			for i := range c {
+				c[i] /= length
+			}
+		}
+		s.columns = append(s.columns, c)
+		s.scale = append(s.scale, length)
+	}
+	if opt.Shape.restricts() {
+		s.alternatives = d.shape.alternatives(opt.Shape, y)
+	}
+	return s
+}
+
+// choose returns the best candidate.
+func (s *search) choose() candidate {
+	if s.opt.AllTerms {
+		f := newQR(s.y, s.maxTerms)
+		c := candidate{}
+		for j, col := range s.columns {
+			if s.scale[j] > 0 && f.push(col) {
+				c.terms = append(c.terms, j)
+			}
+		}
+		c.loo = f.leaveOneOut()
+		return s.shaped(c)
+	}
+	var all []candidate
+	if subsets(len(s.columns), s.maxTerms) <= exhaustiveLimit {
+		all = s.exhaustive()
+	} else {
+		all = s.beam()
+	}
+	if s.alternatives == nil {
+		return s.preferred(all)
+	}
+	return s.preferredShaped(all)
+}
+
+// subsets returns the number of non-empty subsets of n of at most k, capped.
+func subsets(n, k int) int {
+	total, c := 0, 1
+	for i := 1; i <= k; i++ {
+		c = c * (n - i + 1) / i
+		total += c
+		if total > exhaustiveLimit {
+			return total
+		}
+	}
+	return total
+}
+
+// exhaustive scores all independent subsets, depth first: each step adds one
+// column to the factorisation of the subset before.
+func (s *search) exhaustive() []candidate {
+	var out []candidate
+	f := newQR(s.y, s.maxTerms)
+	var terms []int
+	var visit func(from int)
+	visit = func(from int) {
+		for j := from; j < len(s.columns); j++ {
+			if s.scale[j] == 0 || !f.push(s.columns[j]) {
+				continue
+			}
+			terms = append(terms, j)
+			out = append(out, candidate{terms: slices.Clone(terms), loo: f.leaveOneOut()})
+			if len(terms) < s.maxTerms {
+				visit(j + 1)
+			}
+			terms = terms[:len(terms)-1]
+			f.pop()
+		}
+	}
+	visit(0)
+	return out
+}
+
+// beam scores the extensions of the best subsets of each size.
+func (s *search) beam() []candidate {
+	var out []candidate
+	level := []candidate{{}}
+	for range s.maxTerms {
+		var next []candidate
+		for _, c := range level {
+			f := s.factor(c.terms)
+			for j := range s.columns {
+				if slices.Contains(c.terms, j) || s.scale[j] == 0 || !f.push(s.columns[j]) {
+					continue
+				}
+				terms := append(slices.Clone(c.terms), j)
+				slices.Sort(terms)
+				next = append(next, candidate{terms: terms, loo: f.leaveOneOut()})
+				f.pop()
+			}
+		}
+		slices.SortStableFunc(next, func(a, b candidate) int { return slices.Compare(a.terms, b.terms) })
+		next = slices.CompactFunc(next, func(a, b candidate) bool { return slices.Equal(a.terms, b.terms) })
+		slices.SortStableFunc(next, byError)
+		out = append(out, next...)
+		level = next[:min(beamWidth, len(next))]
+	}
+	return out
+}
+
+func (s *search) factor(terms []int) *qr {
+	f := newQR(s.y, max(s.maxTerms, len(terms)))
+	for _, j := range terms {
+		f.push(s.columns[j])
+	}
+	return f
+}
+
+// byError orders by leave-one-out error, then fewer terms, then earlier terms.
+func byError(a, b candidate) int {
+	return cmp.Or(cmp.Compare(a.loo, b.loo), bySimplicity(a, b))
+}
+
+// bySimplicity orders by the number of terms, then by their places in the
+// basis, the last term first: of n + n^2 and 1 + n^3 the former is simpler.
+func bySimplicity(a, b candidate) int {
+	if len(a.terms) != len(b.terms) {
+		return cmp.Compare(len(a.terms), len(b.terms))
+	}
+	for i := len(a.terms) - 1; i >= 0; i-- {
+		if a.terms[i] != b.terms[i] {
+			return cmp.Compare(a.terms[i], b.terms[i])
+		}
+	}
+	return 0
+}
+
+// acceptable is the error up to which a simpler candidate is preferred to one
+// of error best.
+func (s *search) acceptable(best float64) float64 {
+	slack := s.opt.Slack
+	switch {
+	case slack == 0:
+		slack = DefaultSlack
+	case slack < 0:
+		slack = 0
+	}
+	return best*(1+slack) + s.floor
+}
+
+// preferred returns the simplest of the candidates with nearly the least error.
+func (s *search) preferred(all []candidate) candidate {
+	best := math.Inf(1)
+	for _, c := range all {
+		best = math.Min(best, c.loo)
+	}
+	limit := s.acceptable(best)
+	var chosen candidate
+	for _, c := range all {
+		if c.loo <= limit && (chosen.terms == nil || bySimplicity(c, chosen) < 0) {
+			chosen = c
+		}
+	}
+	return chosen
+}
+
+// preferredShaped does the same among solutions that obey the shape. Subsets
+// are visited by ascending unrestricted error; a restriction seldom lowers the
+// error, so the visit ends once the errors exceed what would be accepted.
+func (s *search) preferredShaped(all []candidate) candidate {
+	slices.SortStableFunc(all, byError)
+	var met []candidate
+	best, solved := math.Inf(1), 0
+	for _, c := range all {
+		if c.loo > s.acceptable(best) {
+			break
+		}
+		f := s.shapedIfFree(c)
+		if f.coef == nil {
+			if solved == shapedLimit {
+				continue
+			}
+			solved++
+			f = s.shaped(c)
+		}
+		met = append(met, f)
+		best = math.Min(best, f.loo)
+	}
+	return s.preferred(met)
+}

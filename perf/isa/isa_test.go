@@ -1,0 +1,65 @@
+package isa
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestClassesHaveNames(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, c := range Classes() {
+		if s := c.String(); s == "" || seen[s] {
+			t.Errorf("class %d has no name of its own: %q", c, s)
+		} else {
+			seen[s] = true
+		}
+	}
+	if got := Class(200).String(); got != "Class(200)" {
+		t.Errorf("Class(200) is %q", got)
+	}
+}
+
+func TestControlFlow(t *testing.T) {
+	for _, c := range Classes() {
+		if !c.FallsThrough() && !c.EndsBlock() {
+			t.Errorf("%v neither falls through nor ends a block", c)
+		}
+	}
+	for _, c := range []Class{Branch, Call, SystemCall} {
+		if !c.FallsThrough() || !c.EndsBlock() {
+			t.Errorf("%v must fall through and end a block", c)
+		}
+	}
+}
+
+func TestRegisters(t *testing.T) {
+	for r, want := range map[Reg]string{0: "x0", 31: "x31", 32: "f0", 63: "f31", NoReg: "none", 64: "Reg(64)"} {
+		if got := r.String(); got != want {
+			t.Errorf("Reg %d is %q, want %q", uint8(r), got, want)
+		}
+	}
+}
+
+func TestDefsAndUses(t *testing.T) {
+	var i Inst
+	i.AddDef(NoReg)
+	i.AddDef(5)
+	i.AddUse(7)
+	i.AddUse(NoReg)
+	i.AddUse(7)
+	i.AddUse(40)
+	if !slices.Equal(i.Defs(), []Reg{5}) || !slices.Equal(i.Uses(), []Reg{7, 40}) {
+		t.Errorf("defs %v, uses %v", i.Defs(), i.Uses())
+	}
+	i.Op, i.PC, i.Mem = "OP", 16, Mem{Kind: MemLoad, Size: 8, Base: 7, Disp: -8}
+	if got, want := i.String(), "0x10: OP [x5] = [x7 f8] mem64[-8+x7]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if n := testing.AllocsPerRun(10, func() { _ = i.Defs(); _ = i.Uses() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if strings.Contains(i.String(), "->") {
+		t.Error("a target where there is none")
+	}
+}

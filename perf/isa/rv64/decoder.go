@@ -1,0 +1,38 @@
+package rv64
+
+import "presage/perf/isa"
+
+// Decoder decodes like Decode, and remembers what it has decoded: an encoding
+// that comes again, as most do in a program, costs a map look-up. It is not
+// for use by several goroutines at a time.
+type Decoder struct {
+	known map[uint32]isa.Inst // at pc 0
+}
+
+// NewDecoder returns a Decoder.
+func NewDecoder() *Decoder { return &Decoder{known: make(map[uint32]isa.Inst)} }
+
+// Decode does what the function Decode does.
+func (d *Decoder) Decode(code []byte, pc uint64) (isa.Inst, error) {
+	n := length(code)
+	if n == 0 || int(n) > len(code) {
+		return Decode(code, pc)
+	}
+	raw := uint32(code[0]) | uint32(code[1])<<8
+	if n == 4 {
+		raw |= uint32(code[2])<<16 | uint32(code[3])<<24
+	}
+	in, ok := d.known[raw]
+	if !ok {
+		var err error
+		if in, err = Decode(code, 0); err != nil {
+			return Decode(code, pc) // for the error's pc
+		}
+		d.known[raw] = in
+	}
+	in.PC = pc
+	if in.HasTarget && in.Class != isa.IndirectJump && in.Op != "JALR" { // those are relative to address 0
+		in.Target += pc
+	}
+	return in, nil
+}

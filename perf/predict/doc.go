@@ -1,0 +1,16 @@
+// Package predict turns reuse-distance histograms, measured or predicted by a
+// scaling model, into misses of a cache or TLB, and answers the converse
+// question: which cache reaches a given hit ratio.
+//
+//	model ── size ──▶ histogram per group ── sets, ways ──▶ misses per group
+//
+// A fully associative LRU cache of C blocks misses the accesses with a distance
+// of C or more (2005 paper, section 5.1). In a set-associative one an access
+// misses with the probability that enough of the blocks since the last use fell
+// into its set, if blocks fall into sets independently and evenly (section
+// 5.2). A TLB is a fully associative cache whose blocks are what an entry maps.
+// Cold accesses always miss.
+//
+// Not modelled: conflicts that a regular layout of the data causes, replacement
+// other than LRU, prefetching, and write policies that do not allocate.
+package predict

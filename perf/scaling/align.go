@@ -1,0 +1,138 @@
+package scaling
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// A histogram of a loop nest has few clusters of distances with gaps between
+// them: reuse within the innermost loop, across the next loop, across the one
+// after. A gap is a cut that any size agrees to; what must be found is which
+// gap of one size is which gap of another, since their number may differ.
+
+const (
+	// gapRatio is the ratio between neighbouring distances that makes a gap.
+	gapRatio = 1.25
+	// gapBlocks is the least width of a gap, in blocks.
+	gapBlocks = 3
+	// maxGaps is the number of gaps of the largest size that are tried.
+	maxGaps = 8
+	// aligned is the score up to which a cut along gaps is taken: the sum of
+	// the relative leave-one-out errors of the smaller side's count and
+	// distance.
+	aligned = 0.5
+	// gapBias is added to scores, so that among good cuts the widest gap wins.
+	gapBias = 0.02
+)
+
+// gap is a boundary between two clusters of distances.
+type gap struct {
+	rank  float64
+	ratio float64
+}
+
+// gaps returns the gaps within s by ascending rank.
+func (r *ranked) gaps(s span) []gap {
+	var out []gap
+	first, last := r.bin(s.a, false), r.bin(s.b, true)
+	for i := first; i < last; i++ {
+		lo, hi := r.dist[i], r.dist[i+1]
+		if hi-lo >= gapBlocks && hi >= gapRatio*lo {
+			out = append(out, gap{r.rank[i+1], hi / math.Max(lo, 1)})
+		}
+	}
+	return out
+}
+
+// alignedCut looks for a cut of p along gaps that match at all sizes. For each
+// of the widest gaps of the largest size, the matching gap of the next smaller
+// size is the one that leaves the smaller side's share most like it was, and so
+// on down the sizes. The best cut is the one after which the smaller side's
+// count and distance are the smoothest functions of the size, by the width of
+// the gap.
+func (s *splitter) alignedCut(p part) (low, high part, ok bool) {
+	order := s.bySize(p)
+	top := order[0]
+	all := make([][]gap, len(p))
+	for i, sp := range p {
+		if sp.count() >= presence {
+			all[i] = s.hists[i].gaps(sp)
+		}
+	}
+	widest := slices.Clone(all[top])
+	sort.SliceStable(widest, func(a, b int) bool { return widest[a].ratio > widest[b].ratio })
+	best := math.Inf(1)
+	for _, g := range widest[:min(maxGaps, len(widest))] {
+		l, h := divide(p, s.match(p, all, order, g))
+		if !seen(l) || !seen(h) {
+			continue
+		}
+		score := s.score(l, h, top)
+		if ranking := (score + gapBias) / math.Log(g.ratio); score <= aligned && ranking < best {
+			low, high, best, ok = l, h, ranking, true
+		}
+	}
+	return low, high, ok
+}
+
+// bySize returns the numbers of the sizes by descending number of accesses in
+// p.
+func (s *splitter) bySize(p part) []int {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[b].count(), p[a].count()) })
+	return order
+}
+
+// match returns the ranks of the gaps that correspond to g of the largest
+// size. A size without gaps is cut in the ratio of the one before.
+func (s *splitter) match(p part, all [][]gap, order []int, g gap) []float64 {
+	ranks := make([]float64, len(p))
+	share := (g.rank - p[order[0]].a) / p[order[0]].count() // of the low side
+	fromLow := share <= 0.5
+	for n, i := range order {
+		sp := p[i]
+		if sp.count() < presence {
+			ranks[i] = sp.a
+			continue
+		}
+		if n == 0 {
+			ranks[i] = g.rank
+			continue
+		}
+		ranks[i] = sp.a + share*sp.count()
+		least := math.Inf(1)
+		for _, c := range all[i] {
+			here := (c.rank - sp.a) / sp.count()
+			d := math.Abs(math.Log((1 - here) / (1 - share)))
+			if fromLow {
+				d = math.Abs(math.Log(here / share))
+			}
+			if d < least {
+				ranks[i], least = c.rank, d
+			}
+		}
+		if len(all[i]) > 0 {
+			share = (ranks[i] - sp.a) / sp.count()
+		}
+	}
+	return ranks
+}
+
+// score returns the sum of the leave-one-out errors of the count and of the
+// distance of the side that is smaller at the largest size.
+func (s *splitter) score(low, high part, top int) float64 {
+	small := low
+	if high[top].count() < low[top].count() {
+		small = high
+	}
+	d, err := s.distance(s.hists, small)
+	if err != nil || len(d.Residuals) < minSizes {
+		return math.Inf(1)
+	}
+	return s.roughness(small.counts()) + d.LOO
+}

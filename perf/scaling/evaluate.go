@@ -1,0 +1,71 @@
+package scaling
+
+import (
+	"fmt"
+	"math"
+
+	"presage/perf/fit"
+)
+
+// WeightedBin is a bin of a predicted histogram.
+type WeightedBin struct {
+	Distance float64 // average reuse distance, blocks
+	Count    float64 // accesses
+}
+
+// Histogram is a predicted histogram of reuse distances.
+type Histogram struct {
+	Cold float64 // accesses to blocks never touched before
+	Bins []WeightedBin
+}
+
+// Accesses returns the number of accesses, cold ones included.
+func (h *Histogram) Accesses() float64 {
+	n := h.Cold
+	for _, b := range h.Bins {
+		n += b.Count
+	}
+	return n
+}
+
+// Check reports what makes p unfit as a size for m: a parameter that is missing
+// or not positive. Doubts about it, such as far extrapolation, are Warnings.
+func (m *Model) Check(p fit.Point) error {
+	for _, name := range m.Params {
+		x, ok := p[name]
+		if !ok {
+			return fmt.Errorf("scaling: %w: size %v lacks parameter %s", ErrData, p, name)
+		}
+		if !(x > 0) || math.IsInf(x, 0) {
+			return fmt.Errorf("scaling: %w: parameter %s is %g, not positive", ErrData, name, x)
+		}
+	}
+	return nil
+}
+
+// Doubts returns the doubts about evaluating m at p: extrapolation beyond
+// fit.ReachLimit times the sizes of the model.
+func (m *Model) Doubts(p fit.Point) []fit.Warning { return fit.CheckReach(m.Domain, p) }
+
+// Histogram returns the group's histogram at size p. The bins' frequencies are
+// scaled so that they sum to the model of the reuses. A function that is
+// negative at p, which its shape forbids within the reach but not outside,
+// counts as zero. It panics if p lacks a parameter; see Model.Check.
+func (g *GroupModel) Histogram(p fit.Point) Histogram {
+	h := Histogram{Cold: math.Max(0, g.Cold.Eval(p)), Bins: make([]WeightedBin, 0, len(g.Bins))}
+	total, sum := math.Max(0, g.Reuses.Eval(p)), 0.0
+	for i := range g.Bins {
+		b := WeightedBin{
+			Distance: math.Max(0, g.Bins[i].Distance.Eval(p)),
+			Count:    math.Max(0, g.Bins[i].Frequency.Eval(p)),
+		}
+		sum += b.Count
+		h.Bins = append(h.Bins, b)
+	}
+	if sum > 0 {
+		for i := range h.Bins {
+			h.Bins[i].Count *= total / sum
+		}
+	}
+	return h
+}

@@ -1,0 +1,247 @@
+package scaling
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"presage/perf/fit"
+	"presage/perf/reuse"
+)
+
+// fitter is what the modelling of all groups shares. It is not modified once
+// made, except for designs, which a mutex guards.
+type fitter struct {
+	params      []string
+	sizes       []fit.Point
+	basis       *fit.Basis
+	reach       fit.Reach
+	design      *fit.Design // over all sizes
+	tolerance   float64
+	negligible  float64
+	medianRatio bool
+
+	twice   fit.Point   // twice the largest size
+	beyond  []fit.Point // where totals are compared
+	atStake []float64   // accesses of the program that may miss, at each size
+}
+
+func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) {
+	if len(sizes) < minSizes {
+		return nil, fmt.Errorf("scaling: %w: %d sizes, at least %d are needed and %d recommended", ErrData, len(sizes), minSizes, recommendedSizes)
+	}
+	f := &fitter{sizes: sizes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio}
+	f.params = sortedNames(sizes[0])
+	for i, s := range sizes {
+		if !slices.Equal(f.params, sortedNames(s)) {
+			return nil, fmt.Errorf("scaling: %w: size %d has parameters %v, size 0 has %v", ErrData, i, sortedNames(s), f.params)
+		}
+		for _, name := range f.params {
+			if x := s[name]; !(x > 0) || math.IsInf(x, 0) {
+				return nil, fmt.Errorf("scaling: %w: parameter %s of size %d is %g, not positive", ErrData, name, i, x)
+			}
+		}
+		for k := range i {
+			if maps.Equal(sizes[k], s) {
+				return nil, fmt.Errorf("scaling: %w: sizes %d and %d are the same: %v", ErrData, k, i, s)
+			}
+		}
+	}
+	if len(f.params) == 0 {
+		return nil, fmt.Errorf("scaling: %w: sizes have no parameter", ErrData)
+	}
+	for i, g := range groups {
+		if len(g.Hists) != len(sizes) {
+			return nil, fmt.Errorf("scaling: %w: group %d %q has %d histograms for %d sizes", ErrData, i, g.Name, len(g.Hists), len(sizes))
+		}
+	}
+	if f.basis == nil {
+		f.basis = fit.Monomials(3, f.params...)
+	}
+	f.tolerance = defaulted(opt.Tolerance, DefaultTolerance)
+	f.negligible = defaulted(opt.Negligible, DefaultNegligible)
+	var err error
+	if f.design, err = fit.NewDesign(f.basis, sizes, f.reach); err != nil {
+		return nil, fmt.Errorf("scaling: %w", err)
+	}
+	f.twice = f.times(2)
+	f.beyond = []fit.Point{f.twice, f.times(4), f.times(fit.ReachLimit)}
+	f.atStake = make([]float64, len(sizes))
+	for _, g := range groups {
+		hists := rankAll(g.Hists)
+		_, upTo := f.constantBins(hists)
+		for i := range sizes {
+			f.atStake[i] += float64(g.Hists[i].Cold) + hists[i].total() - upTo[i]
+		}
+	}
+	return f, nil
+}
+
+func sortedNames(p fit.Point) []string { return slices.Sorted(maps.Keys(p)) }
+
+func defaulted(v, otherwise float64) float64 {
+	switch {
+	case v == 0:
+		return otherwise
+	case v < 0:
+		return 0
+	}
+	return v
+}
+
+// times returns the largest value of each parameter, multiplied by k.
+func (f *fitter) times(k float64) fit.Point {
+	p := fit.Point{}
+	for _, name := range f.params {
+		for _, s := range f.sizes {
+			p[name] = max(p[name], k*s[name])
+		}
+	}
+	return p
+}
+
+func rankAll(hists []reuse.Histogram) []ranked {
+	out := make([]ranked, len(hists))
+	for i := range hists {
+		out[i] = newRanked(hists[i].Bins)
+	}
+	return out
+}
+
+// group models one group.
+func (f *fitter) group(g Group) (GroupModel, error) {
+	m := GroupModel{Name: g.Name}
+	hists := rankAll(g.Hists)
+	cold, reuses := make([]float64, len(hists)), make([]float64, len(hists))
+	for i := range hists {
+		cold[i], reuses[i] = float64(g.Hists[i].Cold), hists[i].total()
+	}
+	var err error
+	if m.Cold, err = f.frequency(cold); err != nil {
+		return m, err
+	}
+	if m.Reuses, err = f.frequency(reuses); err != nil {
+		return m, err
+	}
+	distances, upTo := f.constantBins(hists)
+	for k, counts := range constantCounts(hists, distances, upTo) {
+		b := BinModel{Constant: true, Distance: fit.Constant(distances[k])}
+		if b.Frequency, err = f.frequency(counts); err != nil {
+			return m, err
+		}
+		m.Bins = append(m.Bins, b)
+	}
+	s := splitter{fitter: f, hists: hists}
+	rest := make(part, len(hists))
+	for i := range rest {
+		rest[i] = span{upTo[i], reuses[i]}
+	}
+	if seen(rest) {
+		s.split(rest, 0)
+		s.coalesce()
+	}
+	for _, p := range s.parts {
+		var b BinModel
+		if b.Frequency, err = f.frequency(p.counts()); err != nil {
+			return m, err
+		}
+		if b.Distance, err = f.distance(hists, p); err != nil {
+			return m, err
+		}
+		m.Bins = append(m.Bins, b)
+	}
+	m.Warnings = f.doubts(&m, reuses)
+	return m, nil
+}
+
+// shape is what every function of a size obeys up to the reach: it is a count
+// or a distance, and neither turns nor oscillates.
+func shape() fit.Shape {
+	return fit.Shape{NonNegative: true, Trend: fit.TrendOfData, Curvature: fit.OneCurvature}
+}
+
+// frequency models counts over all sizes.
+func (f *fitter) frequency(counts []float64) (fit.Func, error) {
+	at, sum := 0, 0.0
+	for _, c := range counts {
+		if c >= presence {
+			at++
+		}
+		sum += c
+	}
+	if at == 0 {
+		return fit.Func{Domain: f.design.Domain(), Residuals: counts, R2: 1, Condition: 1}, nil
+	}
+	if at < minSizes {
+		return f.held(sum/float64(len(counts)), at), nil
+	}
+	return f.design.Fit(counts, fit.Options{Weights: weights(f.sizes, counts), Shape: shape()})
+}
+
+// held is the model of what was seen at too few sizes: a constant, so that
+// nothing is extrapolated from one or two observations.
+func (f *fitter) held(v float64, at int) fit.Func {
+	c := fit.Constant(v)
+	c.Domain = f.design.Domain()
+	c.Warnings = []fit.Warning{{Doubt: HeldConstant, Detail: fmt.Sprintf("seen at %d of %d sizes", at, len(f.sizes))}}
+	return c
+}
+
+// roughness returns the relative leave-one-out error of the best model of
+// counts, without regard to its shape.
+func (f *fitter) roughness(counts []float64) float64 {
+	g, err := f.design.Fit(counts, fit.Options{Weights: weights(f.sizes, counts)})
+	if err != nil {
+		return 1
+	}
+	return g.LOO
+}
+
+// distance models the average distance of a part over the sizes where it was
+// seen.
+func (f *fitter) distance(hists []ranked, p part) (fit.Func, error) {
+	var at []fit.Point
+	var means []float64
+	sum, count := 0.0, 0.0
+	for i, sp := range p {
+		if sp.count() < presence {
+			continue
+		}
+		mean := hists[i].mean(sp)
+		at = append(at, f.sizes[i])
+		means = append(means, mean)
+		sum += mean * sp.count()
+		count += sp.count()
+	}
+	if len(at) < minSizes {
+		return f.held(sum/count, len(at)), nil
+	}
+	d := f.design
+	if len(at) < len(f.sizes) {
+		var err error
+		if d, err = fit.NewDesign(f.basis, at, f.reach); err != nil {
+			return fit.Func{}, err
+		}
+	}
+	return d.Fit(means, fit.Options{Weights: weights(at, means), Shape: shape(), Slack: distanceSlack})
+}
+
+// doubts compares the bins with the totals at the sizes and beyond.
+func (f *fitter) doubts(m *GroupModel, reuses []float64) []fit.Warning {
+	var out []fit.Warning
+	if m.Reuses.RMS > totalsLimit {
+		out = append(out, fit.Warning{Doubt: PoorFit, Detail: fmt.Sprintf("the number of reuses is off by %.0f%% at the sizes of the model", 100*m.Reuses.RMS)})
+	}
+	for _, p := range slices.Concat(f.sizes, f.beyond) {
+		total, sum := m.Reuses.Eval(p), 0.0
+		for i := range m.Bins {
+			sum += m.Bins[i].Frequency.Eval(p)
+		}
+		if d := sum - total; d > totalsLimit*total || -d > totalsLimit*total {
+			out = append(out, fit.Warning{Doubt: TotalsDisagree, Detail: fmt.Sprintf("bins have %.4g reuses at %v, the total's model %.4g", sum, p, total)})
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package scaling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"presage/perf/fit"
+)
+
+// ErrData is wrapped by errors about sizes and groups that cannot be modelled.
+var ErrData = errors.New("bad data")
+
+// Doubts of this package, beside those of fit.
+const (
+	FewSizes       fit.Doubt = "few sizes"       // fewer than 5 sizes
+	HeldConstant   fit.Doubt = "held constant"   // seen at too few sizes to tell its growth
+	TotalsDisagree fit.Doubt = "totals disagree" // bins do not sum to the total's model
+	PoorFit        fit.Doubt = "poor fit"        // a frequency model misses its own data
+)
+
+// BinModel is one bin of a histogram as functions of the size.
+type BinModel struct {
+	// Constant is set for a leading bin whose distance is the same at all
+	// sizes.
+	Constant bool
+	// Distance is the average reuse distance of the bin's accesses, in blocks.
+	Distance fit.Func
+	// Frequency is the number of accesses in the bin.
+	Frequency fit.Func
+}
+
+// GroupModel is the histogram of one group as functions of the size.
+type GroupModel struct {
+	Name string
+	// Reuses is the number of accesses that are not cold. At each size the
+	// bins' frequencies are taken in proportion to it.
+	Reuses fit.Func
+	// Cold is the number of cold accesses.
+	Cold fit.Func
+	// Bins are by ascending distance at the sizes of the model.
+	Bins []BinModel
+	// Warnings are doubts about the group as a whole; its functions have
+	// their own.
+	Warnings []fit.Warning
+}
+
+// Model has the histograms of all groups of a program as functions of the
+// size. It is plain data for encoding/gob and encoding/json.
+type Model struct {
+	Params []string    // names of the parameters of a size, ascending
+	Sizes  []fit.Point // the sizes that the model was fitted to
+	Domain map[string]fit.Interval
+	Groups []GroupModel
+	// Warnings are doubts about the model as a whole, and counts of those
+	// about its groups.
+	Warnings []fit.Warning
+}
+
+// Fit models groups over sizes. All histograms must be of one block size. It
+// fails if there are fewer than three sizes, if two sizes are equal, or if a
+// group does not have one histogram for each size.
+func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*Model, error) {
+	f, err := newFitter(sizes, groups, opt)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Params: f.params, Sizes: sizes, Domain: f.design.Domain(), Groups: make([]GroupModel, len(groups))}
+	errs := make([]error, len(groups))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	workers := opt.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	for range min(workers, max(1, len(groups))) {
+		wg.Go(func() {
+			for i := range next {
+				m.Groups[i], errs[i] = f.group(groups[i])
+			}
+		})
+	}
+	for i := range groups {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("scaling: group %d %q: %w", i, groups[i].Name, err)
+		}
+	}
+	m.Warnings = m.summary()
+	return m, nil
+}
+
+// summary counts the doubts about functions and groups, by kind.
+func (m *Model) summary() []fit.Warning {
+	var out []fit.Warning
+	if len(m.Sizes) < recommendedSizes {
+		out = append(out, fit.Warning{Doubt: FewSizes, Detail: fmt.Sprintf("%d sizes; %d or more are recommended", len(m.Sizes), recommendedSizes)})
+	}
+	count := map[fit.Doubt]int{}
+	add := func(ws []fit.Warning) {
+		for _, w := range ws {
+			count[w.Doubt]++
+		}
+	}
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		add(g.Warnings)
+		add(g.Reuses.Warnings)
+		add(g.Cold.Warnings)
+		for _, b := range g.Bins {
+			add(b.Frequency.Warnings)
+			add(b.Distance.Warnings)
+		}
+	}
+	kinds := make([]fit.Doubt, 0, len(count))
+	for d := range count {
+		kinds = append(kinds, d)
+	}
+	slices.Sort(kinds)
+	for _, d := range kinds {
+		out = append(out, fit.Warning{Doubt: d, Detail: fmt.Sprintf("%d functions or groups", count[d])})
+	}
+	return out
+}

@@ -1,0 +1,219 @@
+package scaling
+
+import (
+	"math"
+	"slices"
+)
+
+// part is a set of accesses of one group: a range of ranks at each size.
+type part []span
+
+func (p part) counts() []float64 {
+	out := make([]float64, len(p))
+	for i, s := range p {
+		out[i] = s.count()
+	}
+	return out
+}
+
+// presence is the number of accesses at a size below which a part counts as
+// not seen there: a fraction of an access is rounding.
+const presence = 0.5
+
+// splitter cuts the reuses of one group into parts.
+type splitter struct {
+	*fitter
+	hists []ranked
+	parts []part // finished, ascending
+}
+
+// split cuts p into parts of nearly uniform distance and appends them to
+// s.parts: the recursion of 2005 section 4.1.
+func (s *splitter) split(p part, depth int) {
+	if depth < maxDepth && s.matters(p) && s.wide(p) {
+		if low, high, ok := s.cut(p); ok && !s.alike(low, high) {
+			s.split(low, depth+1)
+			s.split(high, depth+1)
+			return
+		}
+	}
+	s.parts = append(s.parts, p)
+}
+
+// matters reports whether p is worth splitting.
+func (s *splitter) matters(p part) bool {
+	for i, sp := range p {
+		if sp.count() >= minSplit && sp.count() >= s.negligible*s.atStake[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// wide reports whether the distances of p spread beyond the tolerance, and by
+// at least two blocks, at some size.
+func (s *splitter) wide(p part) bool {
+	for i, sp := range p {
+		if sp.count() < presence {
+			continue
+		}
+		if lo, hi := s.hists[i].ends(sp); hi-lo > s.tolerance*hi && hi-lo >= 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// cut divides p in two. Where the number of accesses below some natural
+// boundary (the midpoint of the distance range, its geometric midpoint, or the
+// widest gap) is a smooth function of the size, so is that above it, and the
+// boundary of each size is taken. Otherwise the ratio is the median of the
+// ratios at the midpoint for all sizes. It fails if a side would be empty.
+func (s *splitter) cut(p part) (low, high part, ok bool) {
+	midpoint := s.ranks(p, s.midpoint)
+	if !s.medianRatio {
+		if low, high, ok := s.alignedCut(p); ok {
+			return low, high, true
+		}
+		least := math.Inf(1)
+		for i, ranks := range [][]float64{midpoint, s.ranks(p, s.geometric), s.ranks(p, s.gap)} {
+			l, h := divide(p, ranks)
+			if !seen(l) || !seen(h) {
+				continue
+			}
+			e := math.Max(s.roughness(l.counts()), s.roughness(h.counts()))
+			if i == 0 {
+				e /= preferMidpoint
+			}
+			if e < least {
+				low, high, least = l, h, e
+			}
+		}
+		if least <= smooth {
+			return low, high, true
+		}
+	}
+	var ratios []float64
+	for i, sp := range p {
+		if sp.count() >= presence {
+			ratios = append(ratios, (midpoint[i]-sp.a)/sp.count())
+		}
+	}
+	r := median(ratios)
+	ranks := make([]float64, len(p))
+	for i, sp := range p {
+		ranks[i] = sp.a + r*sp.count()
+	}
+	low, high = divide(p, ranks)
+	return low, high, seen(low) && seen(high)
+}
+
+// preferMidpoint is how many times smoother another boundary must be than the
+// midpoint to be taken in its place: the midpoint narrows the range most.
+const preferMidpoint = 2
+
+func (s *splitter) ranks(p part, boundary func(*ranked, span) float64) []float64 {
+	out := make([]float64, len(p))
+	for i, sp := range p {
+		out[i] = sp.a
+		if sp.count() >= presence {
+			out[i] = boundary(&s.hists[i], sp)
+		}
+	}
+	return out
+}
+
+func (s *splitter) midpoint(r *ranked, sp span) float64 {
+	lo, hi := r.ends(sp)
+	return r.below(sp, (lo+hi)/2)
+}
+
+func (s *splitter) geometric(r *ranked, sp span) float64 {
+	lo, hi := r.ends(sp)
+	return r.below(sp, math.Sqrt(math.Max(lo, 0.5)*hi))
+}
+
+func (s *splitter) gap(r *ranked, sp span) float64 { return r.widestGap(sp) }
+
+func divide(p part, ranks []float64) (low, high part) {
+	low, high = make(part, len(p)), make(part, len(p))
+	for i, sp := range p {
+		low[i], high[i] = span{sp.a, ranks[i]}, span{ranks[i], sp.b}
+	}
+	return low, high
+}
+
+// seen reports whether p has accesses at any size.
+func seen(p part) bool {
+	return slices.ContainsFunc(p, func(s span) bool { return s.count() >= presence })
+}
+
+// median returns the median of v, which it sorts; the lower of the middle two.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	slices.Sort(v)
+	return v[(len(v)-1)/2]
+}
+
+// alike reports whether two neighbouring parts have close average distances at
+// all sizes where both were seen, and keep them at twice the largest size by
+// their models.
+func (s *splitter) alike(low, high part) bool {
+	both := 0
+	for i := range low {
+		if low[i].count() < presence || high[i].count() < presence {
+			continue
+		}
+		both++
+		if l, h := s.hists[i].mean(low[i]), s.hists[i].mean(high[i]); h-l > s.tolerance*h && h-l >= 1 {
+			return false
+		}
+	}
+	if both == 0 {
+		return false
+	}
+	l, errL := s.distance(s.hists, low)
+	h, errH := s.distance(s.hists, high)
+	if errL != nil || errH != nil {
+		return true
+	}
+	dl, dh := l.Eval(s.twice), h.Eval(s.twice)
+	return math.Abs(dh-dl) <= 2*s.tolerance*math.Max(dl, dh)+1
+}
+
+// coalesce joins runs of neighbours that are alike, which the recursion cut
+// apart in different branches.
+func (s *splitter) coalesce() {
+	var out []part
+	for _, p := range s.parts {
+		if len(out) > 0 && s.alike(out[len(out)-1], p) {
+			last := out[len(out)-1]
+			joined := make(part, len(p))
+			for i := range p {
+				joined[i] = span{last[i].a, p[i].b}
+			}
+			if !s.tooWide(joined) {
+				out[len(out)-1] = joined
+				continue
+			}
+		}
+		out = append(out, p)
+	}
+	s.parts = out
+}
+
+// tooWide reports whether the distances of p spread beyond what two halves
+// within the tolerance can.
+func (s *splitter) tooWide(p part) bool {
+	for i, sp := range p {
+		if sp.count() < presence {
+			continue
+		}
+		if lo, hi := s.hists[i].ends(sp); hi-lo > 2*s.tolerance*hi+1 {
+			return true
+		}
+	}
+	return false
+}

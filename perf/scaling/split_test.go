@@ -1,0 +1,127 @@
+package scaling
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"presage/perf/reuse"
+)
+
+// Ranks against the list of all distances, written out.
+func TestRankedAgainstList(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var bins []reuse.Bin
+		var list []float64
+		d := uint64(0)
+		for range 1 + rng.IntN(6) {
+			d += 1 + rng.Uint64N(20)
+			c := 1 + rng.Uint64N(5)
+			bins = append(bins, reuse.Bin{Lo: d, Hi: d + 1, Count: c})
+			for range c {
+				list = append(list, float64(d))
+			}
+		}
+		r := newRanked(bins)
+		a := rng.IntN(len(list))
+		b := a + 1 + rng.IntN(len(list)-a)
+		s := span{float64(a), float64(b)}
+		sum, below := 0.0, 0
+		cut := list[rng.IntN(len(list))] - float64(rng.IntN(2))
+		for _, x := range list[a:b] {
+			sum += x
+			if x < cut {
+				below++
+			}
+		}
+		if got := r.mean(s); math.Abs(got-sum/s.count()) > 1e-9 {
+			t.Fatalf("mean %g, want %g", got, sum/s.count())
+		}
+		if lo, hi := r.ends(s); lo != list[a] || hi != list[b-1] {
+			t.Fatalf("ends %g, %g, want %g, %g", lo, hi, list[a], list[b-1])
+		}
+		if got := r.below(s, cut); got != float64(a+below) {
+			t.Fatalf("%g below %g, want %d", got, cut, a+below)
+		}
+	}
+	// Half an access of the first of two kinds.
+	r := newRanked([]reuse.Bin{{Lo: 1, Hi: 2, Count: 1}, {Lo: 4, Hi: 5, Count: 1}})
+	if got := r.mean(span{0.5, 2}); math.Abs(got-3) > 1e-12 {
+		t.Errorf("mean of half a 1 and a 4: %g, want 3", got)
+	}
+}
+
+// partsOf runs the splitting of one group.
+func partsOf(t *testing.T, ns []int, g Group) ([]part, []ranked) {
+	t.Helper()
+	f, err := newFitter(sizesOf(ns...), []Group{g}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := splitter{fitter: f, hists: rankAll(g.Hists)}
+	all := make(part, len(ns))
+	for i := range all {
+		all[i] = span{0, s.hists[i].total()}
+	}
+	s.split(all, 0)
+	s.coalesce()
+	return s.parts, s.hists
+}
+
+// In a stencil, distances within a row, a plane and the mesh are clusters far
+// apart; no part with a noticeable share may reach across a gap at any size
+// (from 14: in a mesh of 8, where a row is a line, the clusters touch).
+func TestPartsDoNotStraddleGaps(t *testing.T) {
+	for gi, g := range kernels[3].groupsAt(sweepSizes...) {
+		parts, hists := partsOf(t, sweepSizes, g)
+		for _, p := range parts {
+			for i, sp := range p {
+				if sweepSizes[i] < 14 || sp.count() < 0.02*hists[i].total() {
+					continue
+				}
+				if lo, hi := hists[i].ends(sp); hi > 3*lo+2 {
+					t.Errorf("group %d at %d: a part with %.0f%% of the reuses reaches from %g to %g", gi, sweepSizes[i], 100*sp.count()/hists[i].total(), lo, hi)
+				}
+			}
+		}
+	}
+}
+
+// Gaps are matched from size to size, so that a share that drifts far from
+// that of the largest size is still followed: here the near cluster goes from
+// 40% of the reuses to 90%, while a gap within it comes to stand at 45%.
+func TestMatchFollowsDriftingShare(t *testing.T) {
+	shares := []float64{0.4, 0.55, 0.7, 0.8, 0.9} // from the largest size on
+	p := make(part, len(shares))
+	all := make([][]gap, len(shares))
+	for i, s := range shares {
+		p[i] = span{100, 1100}
+		all[i] = []gap{{rank: 100 + 1000*s/2, ratio: 5}, {rank: 100 + 1000*s, ratio: 50}}
+	}
+	all[3] = nil // a size without gaps takes the share of the one before
+	var sp splitter
+	ranks := sp.match(p, all, []int{0, 1, 2, 3, 4}, all[0][1])
+	for i, want := range []float64{500, 650, 800, 800, 1000} {
+		if math.Abs(ranks[i]-want) > 1e-9 {
+			t.Errorf("size %d is cut at %g, want %g", i, ranks[i], want)
+		}
+	}
+}
+
+func TestCutFindsClustersOfDriftingShare(t *testing.T) {
+	ns := []int{4, 8, 16, 32, 64}
+	counts := []func(n float64) float64{poly(0, 60), poly(0, 0, 5), poly(0, 0, 2.5)}
+	g := synthetic(ns, poly(0), atom{poly(5), counts[0]}, atom{poly(100, 50), counts[1]}, atom{poly(1000, 900), counts[2]})
+	parts, _ := partsOf(t, ns, g)
+	if len(parts) != 3 {
+		t.Fatalf("%d parts", len(parts))
+	}
+	for i, n := range ns {
+		for k, p := range parts {
+			if want := counts[k](float64(n)); math.Abs(p[i].count()-want) > 0.5 {
+				t.Errorf("n=%d part %d: %g accesses, want %g", n, k, p[i].count(), want)
+			}
+		}
+	}
+}
