@@ -1,0 +1,245 @@
+package rv64
+
+import (
+	"fmt"
+	"sort"
+	"unsafe"
+
+	rv "golang.org/x/arch/riscv64/riscv64asm"
+
+	"presage/perf/trace"
+)
+
+// jumpSlots is the size of the direct-mapped table for indirect jumps.
+const jumpSlots = 1 << 13
+
+// maxOps bounds the memory of decoded code (at 20 bytes each): a program can
+// enter its instructions at any of them.
+const maxOps = 8 << 20
+
+type jumpSlot struct {
+	pc    uint64
+	block *block
+}
+
+// codeCache holds the decoded blocks.
+type codeCache struct {
+	decoder
+	mem    *memory
+	table  map[rv.Op]lowering
+	blocks map[uint64]*block
+	jumps  [jumpSlots]jumpSlot
+	slab   []op // ops not yet handed out
+	held   int  // ops of the blocks
+	limit  int  // instructions of a block, at most; 1: single steps
+
+	plan    *trace.Plan
+	bias    uint64 // added to the plan's addresses
+	starts  map[uint64]trace.BlockID
+	err     error           // the plan contradicts the program
+	foreign map[uint64]bool // memory instructions decoded that are not planned
+}
+
+func newCodeCache(mem *memory, plan *trace.Plan, bias uint64) *codeCache {
+	c := &codeCache{limit: maxBlock, decoder: decoder{names: make(map[uint32]rv.Op)}, mem: mem, table: lowerings(), plan: plan, bias: bias}
+	c.starts = make(map[uint64]trace.BlockID)
+	c.foreign = make(map[uint64]bool)
+	if plan != nil {
+		for i, b := range plan.Blocks {
+			c.starts[uint64(b.PC)+bias] = trace.BlockID(i)
+		}
+	}
+	c.flush()
+	return c
+}
+
+// flush forgets every block: the guest's instructions may have changed, or the
+// blocks are too many.
+func (c *codeCache) flush() {
+	c.blocks = make(map[uint64]*block)
+	c.held = 0
+	for i := range c.jumps {
+		c.jumps[i] = jumpSlot{pc: 1} // no block starts at an odd address
+	}
+}
+
+// lookup returns the block at pc, decoding it if need be. It always succeeds:
+// where there are no instructions, the block's only op says so.
+func (c *codeCache) lookup(pc uint64) *block {
+	slot := &c.jumps[pc>>1&(jumpSlots-1)]
+	if slot.pc == pc {
+		return slot.block
+	}
+	b := c.blocks[pc]
+	if b == nil {
+		if c.held > maxOps {
+			// The block being left is reachable only from blocks that are
+			// forgotten too.
+			c.flush()
+		}
+		b = c.build(pc)
+		c.blocks[pc] = b
+	}
+	if pc&1 == 0 {
+		*slot = jumpSlot{pc, b}
+	}
+	return b
+}
+
+// locate finds the block that an op belongs to, and the op's index.
+func (c *codeCache) locate(at uintptr) (*block, int) {
+	for _, b := range c.blocks {
+		first := uintptr(unsafe.Pointer(b.first))
+		if at >= first && at < first+uintptr(len(b.ops))*unsafe.Sizeof(op{}) {
+			return b, int((at - first) / unsafe.Sizeof(op{}))
+		}
+	}
+	return nil, 0
+}
+
+// builder collects the ops of one block.
+type builder struct {
+	cache *codeCache
+	block *block
+	ops   []op
+	meta  []opMeta
+	n     int    // instructions so far
+	pc    uint64 // of the next instruction
+	refs  int    // planned accesses
+}
+
+func (c *codeCache) build(pc uint64) *block {
+	g := &builder{cache: c, block: &block{pc: pc}, pc: pc}
+	id, starts := c.starts[pc]
+	if starts || c.plan != nil && len(c.plan.Refs) > 0 {
+		g.add(op{code: opCheck})
+	}
+	for g.instruction() {
+	}
+	if len(g.ops) > 0 && g.ops[0].code == opCheck {
+		g.check(id, starts)
+	}
+	return g.finish()
+}
+
+// check completes the opCheck that leads a traced block, or takes it away when
+// the block records nothing.
+func (g *builder) check(id trace.BlockID, starts bool) {
+	if g.refs == 0 && !starts {
+		g.ops, g.meta = g.ops[1:], g.meta[1:]
+		return
+	}
+	g.ops[0].imm = int32(g.refs)
+	if starts {
+		// A plan's block that is cut into several of ours reserves its room
+		// at the start, so that its events stay in one batch.
+		g.ops[0].imm = max(g.ops[0].imm, int32(g.cache.plan.Blocks[id].Refs))
+		g.ops[0].tag = uint32(id) + 1
+	}
+}
+
+func (g *builder) add(o op) {
+	g.ops = append(g.ops, o)
+	g.meta = append(g.meta, opMeta{uint16(g.pc - g.block.pc), uint16(g.n)})
+}
+
+// instruction decodes and adds one instruction; it reports whether the block
+// goes on.
+func (g *builder) instruction() bool {
+	pc, b := g.pc, g.block
+	_, boundary := g.cache.starts[pc]
+	if g.n == g.cache.limit || g.n > 0 && boundary {
+		g.next()
+		return false
+	}
+	src := g.cache.mem.code(pc)
+	if pc&1 != 0 || len(src) < 2 || src[0]&3 == 3 && len(src) < 4 {
+		if g.n > 0 {
+			g.next() // the fault is the next block's
+			return false
+		}
+		g.add(op{code: opFetchFault})
+		return false
+	}
+	d, ok := g.cache.decode(src)
+	var l lowered
+	if ok {
+		l = g.cache.lower(d, pc)
+	}
+	if !ok || l.illegal {
+		if g.n > 0 {
+			g.next()
+			return false
+		}
+		g.add(op{code: opIllegal})
+		return false
+	}
+	if l.memory {
+		g.plan(&l)
+	}
+	if l.op.code == opCsr {
+		l.op.tag = uint32(g.n)
+	}
+	if !l.drop {
+		g.add(l.op)
+		g.fuse()
+	}
+	g.n++
+	g.pc += uint64(d.size)
+	b.takenPC, b.fallPC = l.target, g.pc
+	return !l.ends
+}
+
+// next ends the block at the current pc. In single steps it does so with a
+// jump, which looks at the budget.
+func (g *builder) next() {
+	g.block.takenPC, g.block.fallPC = g.pc, g.pc
+	if g.cache.limit == 1 {
+		g.add(op{code: opJ})
+		return
+	}
+	g.add(op{code: opNext})
+}
+
+func (g *builder) finish() *block {
+	c, b := g.cache, g.block
+	if len(c.slab) < len(g.ops) {
+		c.slab = make([]op, max(4096, len(g.ops)))
+	}
+	b.ops = c.slab[:len(g.ops):len(g.ops)]
+	c.slab = c.slab[len(g.ops):]
+	copy(b.ops, g.ops)
+	c.held += len(g.ops)
+	b.first, b.meta, b.n = &b.ops[0], g.meta, int64(g.n)
+	return b
+}
+
+// plan makes a memory op record its accesses if the plan asks for that.
+func (g *builder) plan(l *lowered) {
+	c := g.cache
+	if c.plan == nil {
+		return
+	}
+	refs := c.plan.Refs
+	pc := trace.PC(g.pc - c.bias)
+	i := sort.Search(len(refs), func(i int) bool { return refs[i].PC >= pc })
+	if i == len(refs) || refs[i].PC != pc {
+		c.foreign[g.pc] = true
+		return
+	}
+	r := refs[i]
+	if (r.Size != l.size || r.Kind != l.kind) && c.err == nil {
+		c.err = fmt.Errorf("rv64: plan says %d-byte %v at pc %#x, but the instruction is a %d-byte %v: was the plan made for this program?",
+			r.Size, r.Kind, uint64(pc), l.size, l.kind)
+	}
+	l.op.tag = uint32(trace.Tag(trace.RefID(i), l.size) >> 32)
+	switch {
+	case l.op.code == opAtomic:
+		l.op.code = opAtomicT
+	case l.kind == trace.Store:
+		l.op.code += tracedStore
+	default:
+		l.op.code += tracedLoad
+	}
+	g.refs++
+}

@@ -1,0 +1,70 @@
+package rv64
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Reasons for which Run ends a program before its time, for errors.Is. A
+// cancelled context gives the context's own error.
+var (
+	// ErrInstructionLimit says that Options.MaxInstructions was reached.
+	ErrInstructionLimit = errors.New("instruction limit reached")
+	// ErrMemoryLimit says that the program failed after it was refused memory
+	// that Options.Memory does not hold.
+	ErrMemoryLimit = errors.New("guest memory limit reached")
+	// ErrDeadlock says that every thread waits and none can be woken.
+	ErrDeadlock = errors.New("all threads of the program are blocked")
+)
+
+// Fault is a trap that the program did not handle: a bad memory access, an
+// illegal instruction, a breakpoint.
+type Fault struct {
+	Signal      int    // that Linux would have sent: 4 SIGILL, 5 SIGTRAP, 7 SIGBUS, 11 SIGSEGV
+	PC          uint64 // of the instruction
+	Instruction string // as disassembled; empty if it could not be fetched
+	Routine     string // that the instruction is in; empty if unknown
+	File        string // of the source line; empty if unknown
+	Line        int
+	Addr        uint64 // accessed, for SIGSEGV and SIGBUS
+	Access      string // "load", "store", "fetch", or empty
+	Size        uint64 // bytes accessed
+	Thread      int32
+	Backtrace   []Frame // callers, innermost first, as far as they are known
+}
+
+// Frame is a caller in a backtrace.
+type Frame struct {
+	PC      uint64 // the call's return address
+	Routine string
+}
+
+// Error describes the fault in one line, without the backtrace.
+func (f *Fault) Error() string {
+	var s strings.Builder
+	s.WriteString("rv64: ")
+	switch {
+	case f.Access == "fetch":
+		fmt.Fprintf(&s, "jump to address %#x, which is not executable", f.PC)
+	case f.Signal == sigBUS:
+		fmt.Fprintf(&s, "unaligned atomic access of %d bytes at address %#x", f.Size, f.Addr)
+	case f.Access != "":
+		fmt.Fprintf(&s, "%s of %d bytes at address %#x, which the program may not access", f.Access, f.Size, f.Addr)
+	case f.Signal == sigTRAP:
+		s.WriteString("breakpoint")
+	default:
+		s.WriteString("illegal instruction")
+	}
+	fmt.Fprintf(&s, ": pc %#x", f.PC)
+	if f.Instruction != "" {
+		fmt.Fprintf(&s, " (%s)", f.Instruction)
+	}
+	if f.Routine != "" {
+		fmt.Fprintf(&s, " in %s", f.Routine)
+	}
+	if f.File != "" {
+		fmt.Fprintf(&s, " at %s:%d", f.File, f.Line)
+	}
+	return s.String()
+}

@@ -1,0 +1,232 @@
+package rv64
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"path"
+
+	"presage/perf/objfile"
+)
+
+const (
+	// loadBias is where position-independent executables are loaded.
+	loadBias = 0x200000
+	// stackBytes is the size of the first thread's stack.
+	stackBytes = 8 << 20
+	// topGap is left free at the top of the address space.
+	topGap = 64 << 10
+	// brkRoom is kept free behind the image for brk to grow into, if the
+	// address space is large enough.
+	brkRoom = 256 << 20
+	// firstID is the process's id, and the first thread's.
+	firstID = 1000
+)
+
+// load maps the executable, the signal trampoline and the stack, and makes the
+// first thread.
+func (m *machine) load() error {
+	end, err := m.loadSegments()
+	if err != nil {
+		return err
+	}
+	top := m.mem.size - topGap
+	m.trampoline = top - pageBytes
+	stackTop := m.trampoline - pageBytes
+	stack := stackTop - stackBytes
+	m.mem.mmapTop = stack - 16*pageBytes
+	if end >= m.mem.mmapTop {
+		return fmt.Errorf("rv64: %s needs addresses up to %#x, but the address space ends at %#x: raise Options.Memory: %w",
+			m.name(), end, m.mem.size, ErrMemoryLimit)
+	}
+	m.brk.start, m.brk.end = pageUp(end), pageUp(end)
+	m.brk.limit = m.brk.start + min(brkRoom, pageDown((m.mem.mmapTop-m.brk.start)/2))
+	if err := m.mem.mapRange(m.trampoline, pageBytes, pageRead|pageWrite); err != nil {
+		return m.hostError(err)
+	}
+	// li a7, 139 (rt_sigreturn); ecall
+	m.mem.store32(m.trampoline, 0x08b00893)
+	m.mem.store32(m.trampoline+4, 0x00000073)
+	if err := m.mem.protectRange(m.trampoline, pageBytes, pageRead|pageExec); err != nil {
+		return m.hostError(err)
+	}
+	if err := m.mem.mapRange(stack, stackBytes, pageRead|pageWrite); err != nil {
+		return m.hostError(err)
+	}
+	t := m.newThread()
+	t.pc = m.file.Entry + Bias(m.file)
+	return m.buildStack(t, stackTop)
+}
+
+func (m *machine) hostError(err error) error {
+	return fmt.Errorf("rv64: the host refused guest memory: %w", err)
+}
+
+func segmentPerm(s *objfile.Segment) uint8 {
+	var p uint8
+	if s.Read {
+		p |= pageRead
+	}
+	if s.Write {
+		p |= pageRead | pageWrite
+	}
+	if s.Execute {
+		p |= pageRead | pageExec
+	}
+	return p
+}
+
+// loadSegments maps the executable's segments and returns the end of the
+// highest. A page that two segments share gets the permissions of both.
+func (m *machine) loadSegments() (end uint64, err error) {
+	bias := Bias(m.file)
+	perms := make(map[uint64]uint8)
+	for i := range m.file.Segments {
+		s := &m.file.Segments[i]
+		start := s.Addr + bias
+		if start < s.Addr || s.MemSize > math.MaxInt64 || start+s.MemSize < start || uint64(len(s.Data)) > s.MemSize {
+			return 0, fmt.Errorf("rv64: %s: segment %d at %#x of %d bytes makes no sense", m.name(), i, s.Addr, s.MemSize)
+		}
+		last := start + s.MemSize
+		if last > m.mem.size {
+			return 0, fmt.Errorf("rv64: %s: segment %d ends at %#x, outside of the address space of %d bytes (Options.Memory): %w",
+				m.name(), i, last, m.mem.size, ErrMemoryLimit)
+		}
+		if s.MemSize == 0 {
+			continue
+		}
+		end = max(end, last)
+		if start < pageBytes {
+			return 0, fmt.Errorf("rv64: %s: segment %d lies at %#x, in the page that stays unmapped for null pointers", m.name(), i, s.Addr)
+		}
+		// Data needs a page table entry each; the rest is one range.
+		first := pageDown(start)
+		if err := m.mapMissing(first, pageUp(last)-first); err != nil {
+			return 0, err
+		}
+		if !m.mem.store(start, s.Data) {
+			return 0, fmt.Errorf("rv64: %s: segment %d at %#x cannot be filled", m.name(), i, s.Addr)
+		}
+	}
+	for i := range m.file.Segments {
+		s := &m.file.Segments[i]
+		if s.MemSize == 0 {
+			continue
+		}
+		first, last := pageDown(s.Addr+bias), pageUp(s.Addr+bias+s.MemSize)
+		perm := segmentPerm(s)
+		// Only the edge pages can be shared.
+		edges := []uint64{first, last - pageBytes}
+		for _, e := range edges {
+			perms[e] |= perm
+		}
+		if err := m.mem.protectRange(first, last-first, perm); err != nil {
+			return 0, m.hostError(err)
+		}
+	}
+	for i := range m.file.Segments { // in file order, for determinism
+		s := &m.file.Segments[i]
+		for _, e := range []uint64{pageDown(s.Addr + bias), pageUp(s.Addr+bias+s.MemSize) - pageBytes} {
+			if s.MemSize == 0 {
+				continue
+			}
+			if err := m.mem.protectRange(e, pageBytes, perms[e]|m.mem.perm[e/pageBytes]); err != nil {
+				return 0, m.hostError(err)
+			}
+		}
+	}
+	return end, nil
+}
+
+// mapMissing maps the pages of a range that are not mapped yet, writable.
+func (m *machine) mapMissing(addr, n uint64) error {
+	for at := addr; at < addr+n; {
+		if m.mem.perm[at/pageBytes] != 0 {
+			at += pageBytes
+			continue
+		}
+		end := at
+		for end < addr+n && m.mem.perm[end/pageBytes] == 0 {
+			end += pageBytes
+		}
+		if err := m.mem.mapRange(at, end-at, pageRead|pageWrite); err != nil {
+			return m.hostError(err)
+		}
+		at = end
+	}
+	return nil
+}
+
+// Auxiliary vector entries (include/uapi/linux/auxvec.h).
+const (
+	atNull   = 0
+	atPHdr   = 3
+	atPHEnt  = 4
+	atPHNum  = 5
+	atPageSz = 6
+	atBase   = 7
+	atFlags  = 8
+	atEntry  = 9
+	atUID    = 11
+	atEUID   = 12
+	atGID    = 13
+	atEGID   = 14
+	atHWCap  = 16
+	atClkTck = 17
+	atSecure = 23
+	atRandom = 25
+	atExecFn = 31
+)
+
+// hwcap has the bit of each single-letter extension: A, C, D, F, I, M.
+const hwcap = 1 | 1<<('C'-'A') | 1<<('D'-'A') | 1<<('F'-'A') | 1<<('I'-'A') | 1<<('M'-'A')
+
+// buildStack writes argc, argv, the environment and the auxiliary vector.
+func (m *machine) buildStack(t *thread, top uint64) error {
+	bias := Bias(m.file)
+	sp := top
+	push := func(b []byte) uint64 {
+		sp -= uint64(len(b))
+		m.mem.store(sp, b)
+		return sp
+	}
+	args := append([]string{m.name()}, m.opt.Args...)
+	total := 0
+	for _, s := range append(args, m.opt.Env...) {
+		total += len(s) + 1 + 8
+	}
+	if total > stackBytes/4 {
+		return fmt.Errorf("rv64: arguments and environment take %d bytes; at most %d are possible", total, stackBytes/4)
+	}
+	exec := push([]byte(path.Join("/", m.name()) + "\x00"))
+	seed := make([]byte, 16)
+	m.random.fill(seed)
+	random := push(seed)
+	strings := func(list []string) []uint64 {
+		var at []uint64
+		for _, s := range list {
+			at = append(at, push([]byte(s+"\x00")))
+		}
+		return append(at, 0)
+	}
+	words := []uint64{uint64(len(args))}
+	argv, env := strings(args), strings(m.opt.Env)
+	words = append(append(words, argv...), env...)
+	phdr := m.file.PHdrAddr
+	if phdr != 0 {
+		phdr += bias
+	}
+	words = append(words,
+		atPHdr, phdr, atPHEnt, uint64(m.file.PHdrSize), atPHNum, uint64(m.file.PHdrCount),
+		atPageSz, pageBytes, atBase, 0, atFlags, 0, atEntry, m.file.Entry+bias,
+		atUID, firstID, atEUID, firstID, atGID, firstID, atEGID, firstID,
+		atHWCap, hwcap, atClkTck, 100, atSecure, 0, atRandom, random, atExecFn, exec, atNull, 0)
+	sp = (sp - uint64(8*len(words))) &^ 15
+	buf := make([]byte, 0, 8*len(words))
+	for _, w := range words {
+		buf = binary.LittleEndian.AppendUint64(buf, w)
+	}
+	m.mem.store(sp, buf)
+	t.x[regSP] = sp
+	return nil
+}

@@ -1,0 +1,379 @@
+package rv64
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"runtime/debug"
+	"slices"
+	"time"
+	"unsafe"
+
+	"presage/perf/objfile"
+	"presage/perf/trace"
+)
+
+const (
+	// quantum is how many instructions a thread runs before the next one's
+	// turn comes, and how often cancellation is looked for.
+	quantum = 1 << 16
+	// progressEvery is the distance of Progress calls, in instructions.
+	progressEvery = 1 << 26
+)
+
+// machine is a program being run.
+type machine struct {
+	file *objfile.File
+	opt  Options
+	mem  *memory
+	code *codeCache
+
+	// What exec works with.
+	budget   int64   // instructions left in the slice
+	at       uintptr // the memory op being executed
+	records  unsafe.Pointer
+	recorded uintptr // accesses in the batch
+	mark     uintptr // accesses before the current block
+	room     uintptr // accesses that the batch holds
+	ids      unsafe.Pointer
+	idCount  uintptr
+	idRoom   uintptr
+	touched  byte
+
+	horizon uint64 // executed instructions when budget is 0
+	idle    uint64 // nanoseconds that passed while all threads slept
+
+	batch   *trace.Batch
+	counted Result // what is counted while running
+
+	threads []*thread // that have not exited, in turn
+	current *thread
+	created int
+	nextID  int
+
+	actions    [signals + 1]sigAction
+	trampoline uint64
+	futexes    []*futexWait
+	calls      map[uint64]systemCall
+	unknown    map[uint64]uint64
+	files      *fileTable
+	random     splitMix
+	brk        struct{ start, end, limit uint64 }
+	refused    bool // memory was refused for lack of address space
+
+	over     bool // the program has ended
+	exitCode int
+	signal   int
+	err      error
+}
+
+func newMachine(f *objfile.File, opt Options) (*machine, error) {
+	if err := checkOptions(&opt); err != nil {
+		return nil, err
+	}
+	mem, err := newMemory(opt.Memory)
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{
+		file: f, opt: opt, mem: mem,
+		code:    newCodeCache(mem, opt.Plan, Bias(f)),
+		unknown: make(map[uint64]uint64),
+		random:  splitMix(opt.Seed),
+		nextID:  firstID,
+	}
+	if m.files, err = newFileTable(&m.opt); err != nil {
+		mem.close()
+		return nil, err
+	}
+	m.calls = m.syscalls()
+	if err := m.load(); err != nil {
+		m.close()
+		return nil, err
+	}
+	if err := m.startTrace(); err != nil {
+		m.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *machine) close() {
+	m.files.close()
+	m.mem.close()
+}
+
+// executed returns the number of instructions executed, counting the current
+// block as a whole.
+func (m *machine) executed() uint64 { return m.horizon - uint64(m.budget) }
+
+// now returns the guest's clock in nanoseconds since its start.
+func (m *machine) now() uint64 { return m.executed() + m.idle }
+
+// run executes until the program ends.
+func (m *machine) run(ctx context.Context) error {
+	// A host fault in guest memory shall be a panic that slice recovers.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	progress := uint64(progressEvery)
+	for !m.over {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("rv64: %s stopped after %d instructions: %w", m.name(), m.executed(), err)
+		}
+		if limit := m.opt.MaxInstructions; limit > 0 && m.executed() >= limit {
+			return fmt.Errorf("rv64: %s stopped after %d instructions: %w", m.name(), m.executed(), ErrInstructionLimit)
+		}
+		t := m.schedule()
+		if t == nil {
+			return fmt.Errorf("rv64: %s after %d instructions: %w", m.name(), m.executed(), ErrDeadlock)
+		}
+		m.turn(t)
+		if m.code.err != nil {
+			return m.code.err
+		}
+		if m.opt.Progress != nil && m.executed() >= progress {
+			m.opt.Progress(m.executed())
+			progress = m.executed() + progressEvery
+		}
+	}
+	return m.verdict()
+}
+
+// verdict is the error of a program that has ended.
+func (m *machine) verdict() error {
+	if m.refused && (m.exitCode != 0 || m.signal != 0) {
+		err := fmt.Errorf("rv64: %s failed after it was refused memory; its address space is %d bytes (Options.Memory): %w",
+			m.name(), m.opt.Memory, ErrMemoryLimit)
+		return errors.Join(err, m.err)
+	}
+	return m.err
+}
+
+func (m *machine) name() string {
+	if m.file.Path == "" {
+		return "program"
+	}
+	return path.Base(m.file.Path)
+}
+
+// turn runs one thread for a quantum, or until it blocks or ends.
+func (m *machine) turn(t *thread) {
+	n := uint64(quantum)
+	if limit := m.opt.MaxInstructions; limit > 0 {
+		n = min(n, limit-m.executed())
+	}
+	m.horizon = m.executed() + n
+	m.budget = int64(n)
+	for {
+		m.deliver(t) // may interrupt what blocks the thread
+		if m.over || t.blocked || t.exited || m.budget <= 0 {
+			return
+		}
+		m.serve(t, m.slice(t))
+	}
+}
+
+// serve does what exec returned for.
+func (m *machine) serve(t *thread, e exit) {
+	switch e {
+	case exitSyscall:
+		m.serveSyscall(t)
+	case exitFenceI:
+		m.code.flush()
+	case exitFault:
+		m.memoryFault(t)
+	case exitAlign:
+		m.rewind(t)
+		f := m.fault(t, sigBUS)
+		f.Addr, f.Size = m.accessOf(t)
+		f.Access = "atomic"
+		m.trap(t, sigInfo{number: sigBUS, code: 1, addr: f.Addr, fault: f})
+	case exitIllegal:
+		m.rewind(t)
+		t.badRounding = false
+		m.trap(t, sigInfo{number: sigILL, code: 1, addr: t.pc, fault: m.fault(t, sigILL)})
+	case exitBreak:
+		t.pc -= uint64(m.lengthBefore(t.pc))
+		m.trap(t, sigInfo{number: sigTRAP, code: 1, addr: t.pc, fault: m.fault(t, sigTRAP)})
+	case exitFetch:
+		f := m.fault(t, sigSEGV)
+		f.Addr, f.Access = t.pc, "fetch"
+		m.trap(t, sigInfo{number: sigSEGV, code: m.segvCode(t.pc), addr: t.pc, fault: f})
+	}
+}
+
+// slice runs exec and turns a host fault in guest memory into exitFault.
+func (m *machine) slice(t *thread) (e exit) {
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		if a, ok := r.(interface{ Addr() uintptr }); ok && m.mem.contains(a.Addr()) {
+			e = exitFault
+			return
+		}
+		panic(r)
+	}()
+	return m.exec(t)
+}
+
+// rewind sets a thread's pc, the instruction count and the batch back to the
+// op that did not complete.
+func (m *machine) rewind(t *thread) {
+	b, i := m.code.locate(m.at)
+	if b == nil {
+		panic("rv64: fault outside of decoded code")
+	}
+	meta := b.meta[i]
+	t.pc = b.pc + uint64(meta.offset)
+	m.budget += b.n - int64(meta.index)
+	if b.first.code != opCheck {
+		return
+	}
+	m.recorded = m.mark
+	for _, o := range b.ops[:i] {
+		if o.code.traced() {
+			m.recorded++
+		}
+	}
+}
+
+// traced reports whether an op records an access.
+func (c code) traced() bool {
+	return c >= opLbT && c <= opFlwT || c >= opSbT && c <= opSdT || c == opAtomicT || c == opShlAddLdT
+}
+
+// accessOf returns the address and size of the memory instruction at pc.
+func (m *machine) accessOf(t *thread) (addr, size uint64) {
+	d, ok := m.code.decode(m.mem.code(t.pc))
+	if !ok {
+		return 0, 0
+	}
+	l := m.code.lower(d, t.pc)
+	if l.op.code == opAtomic {
+		return t.x[l.op.rs1], uint64(l.size)
+	}
+	return t.x[l.op.rs1] + uint64(int64(l.op.imm)), uint64(l.size)
+}
+
+// memoryFault raises SIGSEGV for the load or store at machine.at.
+func (m *machine) memoryFault(t *thread) {
+	m.rewind(t)
+	f := m.fault(t, sigSEGV)
+	f.Addr, f.Size = m.accessOf(t)
+	f.Access = "load"
+	if d, ok := m.code.decode(m.mem.code(t.pc)); ok {
+		if l := m.code.lower(d, t.pc); l.kind.Writes() {
+			f.Access = "store"
+		}
+	}
+	m.trap(t, sigInfo{number: sigSEGV, code: m.segvCode(f.Addr), addr: f.Addr, fault: f})
+}
+
+// segvCode is 1 (SEGV_MAPERR) for an unmapped address, else 2 (SEGV_ACCERR).
+func (m *machine) segvCode(addr uint64) int32 {
+	if addr < m.mem.size && m.mem.perm[addr/pageBytes] != 0 {
+		return 2
+	}
+	return 1
+}
+
+// lengthBefore returns the size of the ebreak that ends at pc.
+func (m *machine) lengthBefore(pc uint64) int {
+	if b, ok := m.mem.view(pc-4, 4, pageExec); ok && b[0] == 0x73 && b[1] == 0 && b[2] == 0x10 && b[3] == 0 {
+		return 4
+	}
+	return 2
+}
+
+// fault describes the state at pc.
+func (m *machine) fault(t *thread, sig int) *Fault {
+	f := &Fault{Signal: sig, PC: t.pc, Thread: t.index}
+	f.Instruction = disassemble(m.mem.code(t.pc))
+	bias := Bias(m.file)
+	f.Routine = m.routine(t.pc - bias)
+	if line, ok := m.file.LineAt(t.pc - bias); ok {
+		f.File, f.Line = line.File, line.Line
+	}
+	f.Backtrace = m.backtrace(t)
+	return f
+}
+
+func (m *machine) routine(pc uint64) string {
+	if r := m.file.RoutineAt(pc); r != nil {
+		return r.Name
+	}
+	return ""
+}
+
+// backtrace guesses the callers: the return address register, then words on
+// the stack that point behind a call instruction. Without unwind tables this
+// may name a caller that has already returned.
+func (m *machine) backtrace(t *thread) []Frame {
+	const maxFrames, maxWords = 16, 512
+	var frames []Frame
+	bias := Bias(m.file)
+	add := func(pc uint64) {
+		if pc&1 != 0 || pc < 4 || !m.follows(pc) {
+			return
+		}
+		if n := len(frames); n > 0 && frames[n-1].PC == pc {
+			return
+		}
+		if name := m.routine(pc - bias); name != "" {
+			frames = append(frames, Frame{PC: pc, Routine: name})
+		}
+	}
+	add(t.x[regRA])
+	for i := uint64(0); i < maxWords && len(frames) < maxFrames; i++ {
+		v, ok := m.mem.load64(t.x[regSP] + 8*i)
+		if !ok {
+			break
+		}
+		add(v)
+	}
+	return frames
+}
+
+// follows reports whether the instruction before pc is a call.
+func (m *machine) follows(pc uint64) bool {
+	for _, size := range []uint64{4, 2} {
+		src, ok := m.mem.view(pc-size, size, pageExec)
+		if !ok {
+			continue
+		}
+		d, ok := m.code.decode(src)
+		if !ok || uint64(d.size) != size {
+			continue
+		}
+		if l := m.code.lower(d, pc-size); (l.op.code == opJal || l.op.code == opJalr) && l.op.rd == regRA {
+			return true
+		}
+	}
+	return false
+}
+
+// kill ends the program with a signal.
+func (m *machine) kill(s sigInfo) {
+	m.over, m.signal, m.exitCode = true, s.number, 128+s.number
+	if s.fault != nil {
+		m.err = s.fault
+	}
+}
+
+func (m *machine) result() *Result {
+	r := m.counted
+	r.ExitCode, r.Signal = m.exitCode, m.signal
+	r.Instructions = m.executed()
+	r.Threads = m.created
+	r.UnplannedRefs = len(m.code.foreign)
+	r.Clock = time.Duration(m.now())
+	r.MemoryPeak = m.mem.peak
+	for n, count := range m.unknown {
+		r.UnknownSyscalls = append(r.UnknownSyscalls, SyscallCount{n, count})
+	}
+	slices.SortFunc(r.UnknownSyscalls, func(a, b SyscallCount) int { return cmp.Compare(a.Number, b.Number) })
+	return &r
+}

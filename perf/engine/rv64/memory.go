@@ -1,0 +1,264 @@
+package rv64
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+	"unsafe"
+)
+
+// pageBytes is the guest's page size.
+const pageBytes = 4096
+
+// Permissions of a guest page. A page of a reservation that nobody may touch
+// is pageMapped alone.
+const (
+	pageRead uint8 = 1 << iota
+	pageWrite
+	pageExec
+	pageMapped
+)
+
+// span is a run of mapped guest pages, as addresses.
+type span struct{ start, end uint64 }
+
+// memory is the guest's address space, from 0 to size, as one reserved region
+// of the host's. A guest address is an offset from base. Whatever the guest has
+// not mapped is inaccessible on the host too, so that a bad access within the
+// region faults on the host; behind the region lies a guard.
+//
+// Invariants: a page that is not mapped reads as zeros once it is mapped; perm
+// is the truth about every page, and the host's protection follows it (on
+// hosts with larger pages, with the union of the guest pages' permissions: a
+// stray access close to mapped memory may then go unnoticed).
+type memory struct {
+	base  unsafe.Pointer
+	size  uint64
+	perm  []uint8 // of each page
+	spans []span  // mapped, sorted, merged where they touch
+	host  hostRegion
+
+	mmapTop uint64 // mappings are placed below
+	mapped  uint64 // bytes
+	usable  uint64 // bytes of pages that grant something
+	peak    uint64 // the largest usable
+}
+
+func newMemory(size uint64) (*memory, error) {
+	m := &memory{size: size, perm: make([]uint8, size/pageBytes)}
+	var err error
+	if m.host, err = reserve(size); err != nil {
+		return nil, fmt.Errorf("rv64: reserving %d bytes of guest address space: %w", size, err)
+	}
+	m.base = m.host.base
+	return m, nil
+}
+
+func (m *memory) close() { m.host.release() }
+
+// contains reports whether a host address lies in the region or its guard.
+func (m *memory) contains(host uintptr) bool {
+	base := uintptr(m.base)
+	return host >= base && host < base+uintptr(m.size)+hostGuard
+}
+
+// valid reports whether [addr, addr+n) is a page range inside the space.
+func (m *memory) valid(addr, n uint64) bool {
+	return addr%pageBytes == 0 && n%pageBytes == 0 && n <= m.size && addr <= m.size-n
+}
+
+// mapRange maps fresh zero pages, in place of what was there.
+func (m *memory) mapRange(addr, n uint64, perm uint8) error {
+	m.unmapRange(addr, n)
+	m.insert(span{addr, addr + n})
+	return m.protectRange(addr, n, perm)
+}
+
+func (m *memory) unmapRange(addr, n uint64) {
+	touched := false
+	for p := addr / pageBytes; p < (addr+n)/pageBytes; p++ {
+		if m.perm[p]&^pageMapped != 0 {
+			touched = true
+			m.usable -= pageBytes
+		}
+		m.perm[p] = 0
+	}
+	if touched {
+		m.host.discard(addr, n, m.perm)
+	}
+	m.remove(span{addr, addr + n})
+}
+
+// protectRange sets the permissions of mapped pages.
+func (m *memory) protectRange(addr, n uint64, perm uint8) error {
+	pages := m.perm[addr/pageBytes : (addr+n)/pageBytes]
+	// A reservation that stays one needs no call to the host.
+	same := perm&^pageMapped == 0
+	for i := range pages {
+		if pages[i]&^pageMapped != 0 {
+			same = false
+			m.usable -= pageBytes
+		}
+		pages[i] = perm | pageMapped
+	}
+	if perm&^pageMapped != 0 {
+		m.usable += n
+		m.peak = max(m.peak, m.usable)
+	}
+	if same || n == 0 {
+		return nil
+	}
+	return m.host.protect(addr, n, m.perm)
+}
+
+// zeroRange makes mapped pages read as zeros again.
+func (m *memory) zeroRange(addr, n uint64) error {
+	m.host.discard(addr, n, m.perm)
+	return m.host.protect(addr, n, m.perm)
+}
+
+// allMapped reports whether every page of the range is mapped.
+func (m *memory) allMapped(addr, n uint64) bool {
+	for _, p := range m.perm[addr/pageBytes : (addr+n)/pageBytes] {
+		if p == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// anyExec reports whether the range holds executable pages.
+func (m *memory) anyExec(addr, n uint64) bool {
+	for _, p := range m.perm[addr/pageBytes : (addr+n)/pageBytes] {
+		if p&pageExec != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// free reports whether no page of the range is mapped.
+func (m *memory) free(addr, n uint64) bool {
+	i := sort.Search(len(m.spans), func(i int) bool { return m.spans[i].end > addr })
+	return i == len(m.spans) || m.spans[i].start >= addr+n
+}
+
+// findFree returns the highest free range of n bytes below mmapTop.
+func (m *memory) findFree(n uint64) (uint64, bool) {
+	top := m.mmapTop
+	for i := len(m.spans) - 1; i >= 0; i-- {
+		s := m.spans[i]
+		if s.end <= top && top-s.end >= n {
+			return top - n, true
+		}
+		top = min(top, s.start)
+	}
+	return 0, false // below the lowest mapping lies the null page
+}
+
+func (m *memory) insert(s span) {
+	m.mapped += s.end - s.start
+	i := sort.Search(len(m.spans), func(i int) bool { return m.spans[i].end >= s.start })
+	j := i
+	for j < len(m.spans) && m.spans[j].start <= s.end {
+		s.start = min(s.start, m.spans[j].start)
+		s.end = max(s.end, m.spans[j].end)
+		j++
+	}
+	m.spans = append(m.spans[:i], append([]span{s}, m.spans[j:]...)...)
+}
+
+func (m *memory) remove(s span) {
+	var kept []span
+	i := sort.Search(len(m.spans), func(i int) bool { return m.spans[i].end > s.start })
+	j := i
+	for ; j < len(m.spans) && m.spans[j].start < s.end; j++ {
+		o := m.spans[j]
+		m.mapped -= min(o.end, s.end) - max(o.start, s.start)
+		if o.start < s.start {
+			kept = append(kept, span{o.start, s.start})
+		}
+		if o.end > s.end {
+			kept = append(kept, span{s.end, o.end})
+		}
+	}
+	if j > i {
+		m.spans = append(m.spans[:i], append(kept, m.spans[j:]...)...)
+	}
+}
+
+// view returns the guest's bytes [addr, addr+n) if every page of them grants
+// perm, else nil and the first address that does not. It stays valid until the
+// guest changes its mappings.
+func (m *memory) view(addr, n uint64, perm uint8) ([]byte, bool) {
+	if addr >= m.size || n > m.size-addr {
+		return nil, false
+	}
+	for p := addr / pageBytes; n > 0 && p <= (addr+n-1)/pageBytes; p++ {
+		if m.perm[p]&perm != perm {
+			return nil, false
+		}
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(m.base, addr)), n), true
+}
+
+// code returns up to 4 bytes at pc, as far as they are executable.
+func (m *memory) code(pc uint64) []byte {
+	if b, ok := m.view(pc, 4, pageExec); ok {
+		return b
+	}
+	b, _ := m.view(pc, 2, pageExec)
+	return b
+}
+
+func (m *memory) load32(addr uint64) (uint32, bool) {
+	b, ok := m.view(addr, 4, pageRead)
+	if !ok {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint32(b), true
+}
+
+func (m *memory) load64(addr uint64) (uint64, bool) {
+	b, ok := m.view(addr, 8, pageRead)
+	if !ok {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(b), true
+}
+
+func (m *memory) store32(addr uint64, v uint32) bool {
+	b, ok := m.view(addr, 4, pageWrite)
+	if ok {
+		binary.LittleEndian.PutUint32(b, v)
+	}
+	return ok
+}
+
+func (m *memory) store(addr uint64, data []byte) bool {
+	b, ok := m.view(addr, uint64(len(data)), pageWrite)
+	if ok {
+		copy(b, data)
+	}
+	return ok
+}
+
+// text reads a string that ends in a zero byte, of at most 4096 bytes.
+func (m *memory) text(addr uint64) (string, bool) {
+	var s []byte
+	for len(s) < pageBytes {
+		b, ok := m.view(addr+uint64(len(s)), 1, pageRead)
+		if !ok {
+			return "", false
+		}
+		if b[0] == 0 {
+			return string(s), true
+		}
+		s = append(s, b[0])
+	}
+	return "", false
+}
+
+func pageUp(v uint64) uint64 { return (v + pageBytes - 1) &^ (pageBytes - 1) }
+
+func pageDown(v uint64) uint64 { return v &^ (pageBytes - 1) }

@@ -1,0 +1,25 @@
+//go:build !unix
+
+package rv64
+
+import (
+	"errors"
+	"unsafe"
+)
+
+const hostGuard = 64 << 10
+
+// hostRegion cannot be had on this system.
+type hostRegion struct{ base unsafe.Pointer }
+
+func reserve(uint64) (hostRegion, error) {
+	return hostRegion{}, errors.New("the embedded engine needs a Unix host (Linux or macOS)")
+}
+
+func (h *hostRegion) release() {}
+
+func (h *hostRegion) protect(_, _ uint64, _ []uint8) error {
+	return errors.ErrUnsupported
+}
+
+func (h *hostRegion) discard(_, _ uint64, _ []uint8) {}

@@ -1,0 +1,298 @@
+package rv64
+
+// code names an internal operation: what one dispatch of the interpreter does.
+type code uint16
+
+// The operations. Loads and stores are followed by their traced variants in
+// the same order: code + tracedLoad or tracedStore.
+const (
+	opConst code = iota // rd = 64-bit constant
+	opMv
+	opAddi
+	opSlti
+	opSltiu
+	opXori
+	opOri
+	opAndi
+	opSlli
+	opSrli
+	opSrai
+	opAdd
+	opSub
+	opSll
+	opSlt
+	opSltu
+	opXor
+	opSrl
+	opSra
+	opOr
+	opAnd
+	opAddiw
+	opSlliw
+	opSrliw
+	opSraiw
+	opAddw
+	opSubw
+	opSllw
+	opSrlw
+	opSraw
+
+	opMul
+	opMulh
+	opMulhsu
+	opMulhu
+	opDiv
+	opDivu
+	opRem
+	opRemu
+	opMulw
+	opDivw
+	opDivuw
+	opRemw
+	opRemuw
+
+	opAddUw
+	opSh1add
+	opSh2add
+	opSh3add
+	opSh1addUw
+	opSh2addUw
+	opSh3addUw
+	opSlliUw
+	opAndn
+	opOrn
+	opXnor
+	opClz
+	opCtz
+	opCpop
+	opClzw
+	opCtzw
+	opCpopw
+	opMax
+	opMaxu
+	opMin
+	opMinu
+	opSextB
+	opSextH
+	opZextH
+	opRol
+	opRolw
+	opRor
+	opRori
+	opRoriw
+	opRorw
+	opOrcB
+	opRev8
+	opBclr
+	opBclri
+	opBext
+	opBexti
+	opBinv
+	opBinvi
+	opBset
+	opBseti
+	opCzeroEqz
+	opCzeroNez
+
+	opLb
+	opLh
+	opLw
+	opLd
+	opLbu
+	opLhu
+	opLwu
+	opFlw
+	opLbT
+	opLhT
+	opLwT
+	opLdT
+	opLbuT
+	opLhuT
+	opLwuT
+	opFlwT
+	opSb
+	opSh
+	opSw
+	opSd
+	opSbT
+	opShT
+	opSwT
+	opSdT
+	opAtomic // imm: an atomicKind; rm: log2 of the size
+	opAtomicT
+
+	opFaddD
+	opFsubD
+	opFmulD
+	opFdivD
+	opFsqrtD
+	opFmaddD
+	opFmsubD
+	opFnmsubD
+	opFnmaddD
+	opFaddS
+	opFsubS
+	opFmulS
+	opFdivS
+	opFsqrtS
+	opFmaddS
+	opFmsubS
+	opFnmsubS
+	opFnmaddS
+	opFsgnjD
+	opFsgnjnD
+	opFsgnjxD
+	opFsgnjS
+	opFsgnjnS
+	opFsgnjxS
+	opFeqD
+	opFltD
+	opFleD
+	opFeqS
+	opFltS
+	opFleS
+	opFcvtDW
+	opFcvtDL
+	opFcvtWD
+	opFcvtLD
+	opFcvtDS
+	opFcvtSD
+	opFmvXW
+	opFmvWX
+	opFloat   // imm: a floatKind, computed by floatOp
+	opRounded // imm: the code of an arithmetic op with a static rounding mode other than to nearest even
+
+	opCsr   // imm: CSR number; rs2: a csrKind; tag: instructions before it in the block
+	opCheck // first in a traced block: room in the batch; imm: planned accesses, tag: 1 + block ID or 0
+
+	// Fused pairs.
+	opShlAdd    // rd = rs1<<imm + rs2, with the shifted value left in rs3
+	opShlAddLd  // opShlAdd, then ld of rm from there
+	opShlAddLdT //
+
+	// The last operation of a block.
+	opNext
+	opJ
+	opJal
+	opJalr
+	opBeq
+	opBne
+	opBlt
+	opBge
+	opBltu
+	opBgeu
+	opAddiBeq // rd = rs1 + imm, then compare rs2 with rs3
+	opAddiBne
+	opAddiBlt
+	opAddiBge
+	opAddiBltu
+	opAddiBgeu
+	opEcall
+	opEbreak
+	opFenceI
+	opIllegal
+	opFetchFault // the block's address is not executable
+)
+
+const (
+	tracedLoad  = opLbT - opLb
+	tracedStore = opSbT - opSb
+)
+
+// Register file indices. x1 to x31 stand at their number; what is written to
+// x0 goes to a register that nothing reads, so that r[0] stays zero.
+const (
+	regSink  = 32
+	regFloat = 64 // f0
+)
+
+// op is one operation of a decoded block.
+type op struct {
+	code              code
+	rd, rs1, rs2, rs3 uint8
+	rm                uint8
+	_                 uint8
+	imm               int32
+	tag               uint32 // of a traced access: the high half of its trace.Tag
+}
+
+// constant returns the 64-bit constant of an opConst.
+func (o *op) constant() uint64 { return uint64(o.tag)<<32 | uint64(uint32(o.imm)) }
+
+func (o *op) setConstant(v uint64) { o.imm, o.tag = int32(uint32(v)), uint32(v>>32) }
+
+// block is a decoded run of instructions that is entered only at its first.
+type block struct {
+	first *op    // of ops
+	n     int64  // instructions
+	pc    uint64 // of the first instruction
+
+	takenPC, fallPC uint64
+	taken, fall     *block // nil until first needed
+
+	ops  []op
+	meta []opMeta // of the op with the same index
+}
+
+// opMeta tells where an op came from. Of a fused op, the last instruction
+// counts: the only one that can fault.
+type opMeta struct {
+	offset uint16 // bytes from the block's pc to the instruction
+	index  uint16 // instructions of the block before it
+}
+
+// maxBlock bounds the instructions of a block. A longer straight line is cut
+// with opNext.
+const maxBlock = 1024
+
+type atomicKind int32
+
+const (
+	atomicLR atomicKind = iota
+	atomicSC
+	atomicSwap
+	atomicAdd
+	atomicXor
+	atomicAnd
+	atomicOr
+	atomicMin
+	atomicMax
+	atomicMinu
+	atomicMaxu
+)
+
+type csrKind uint8
+
+const (
+	csrWrite csrKind = iota
+	csrSet
+	csrClear
+	csrWriteImm
+	csrSetImm
+	csrClearImm
+)
+
+// floatKind is a floating-point operation without a case of its own in the
+// interpreter's switch.
+type floatKind int32
+
+const (
+	floatMinD floatKind = iota
+	floatMaxD
+	floatMinS
+	floatMaxS
+	floatClassD
+	floatClassS
+	floatCvtWuD
+	floatCvtLuD
+	floatCvtDWu
+	floatCvtDLu
+	floatCvtWS
+	floatCvtWuS
+	floatCvtLS
+	floatCvtLuS
+	floatCvtSW
+	floatCvtSWu
+	floatCvtSL
+	floatCvtSLu
+)

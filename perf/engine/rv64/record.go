@@ -1,0 +1,73 @@
+package rv64
+
+import (
+	"fmt"
+	"unsafe"
+
+	"presage/perf/trace"
+)
+
+// startTrace takes the first batch.
+func (m *machine) startTrace() error {
+	if m.opt.Sink == nil {
+		return nil
+	}
+	m.use(m.opt.Sink.Exchange(nil), 0, 0)
+	if m.room < maxBlock {
+		return fmt.Errorf("rv64: the sink's batches hold %d accesses; at least %d are needed", m.room, maxBlock)
+	}
+	return nil
+}
+
+// use makes b the batch that exec fills.
+func (m *machine) use(b *trace.Batch, start uint64, thread int32) {
+	b.Reset()
+	b.Start, b.Thread = start, thread
+	if len(m.opt.Plan.Blocks) > 0 && cap(b.Blocks) == 0 {
+		b.Blocks = make([]trace.BlockID, 0, max(cap(b.Accesses), 1))
+	}
+	m.batch = b
+	m.records, m.recorded, m.room = unsafe.Pointer(unsafe.SliceData(b.Accesses)), 0, uintptr(cap(b.Accesses))
+	m.ids, m.idCount, m.idRoom = unsafe.Pointer(unsafe.SliceData(b.Blocks)), 0, uintptr(cap(b.Blocks))
+	m.mark = 0
+}
+
+// flush hands the batch over if it holds anything. start is the number of
+// instructions executed before what comes next.
+func (m *machine) flush(start uint64) {
+	b := m.batch
+	if b == nil {
+		return
+	}
+	if m.recorded == 0 && m.idCount == 0 {
+		b.Start = start
+		return
+	}
+	b.Accesses = b.Accesses[:m.recorded]
+	b.Blocks = b.Blocks[:m.idCount]
+	m.counted.Accesses += uint64(m.recorded)
+	m.counted.Blocks += uint64(m.idCount)
+	m.counted.Batches++
+	thread := b.Thread // b is the sink's from here on
+	next := m.opt.Sink.Exchange(b)
+	if cap(next.Accesses) < maxBlock {
+		panic(fmt.Sprintf("rv64: the sink handed over a batch that holds %d accesses; at least %d are needed", cap(next.Accesses), maxBlock))
+	}
+	m.use(next, start, thread)
+}
+
+// switchTo flushes the batch when another thread's turn comes: a batch holds
+// one thread's events.
+func (m *machine) switchTo(t *thread) {
+	if m.current == t {
+		return
+	}
+	if m.current != nil {
+		m.current.reserved = false
+	}
+	m.current = t
+	m.flush(m.executed())
+	if m.batch != nil {
+		m.batch.Thread = t.index
+	}
+}

@@ -1,0 +1,261 @@
+package rv64
+
+const (
+	mapShared         = 0x01
+	mapFixed          = 0x10
+	mapAnonymous      = 0x20
+	mapFixedNoReplace = 0x100000
+
+	madvDontNeed  = 4
+	madvRemove    = 9
+	mremapMayMove = 1
+	mremapFixed   = 2
+)
+
+func (m *machine) addMemoryCalls(c map[uint64]systemCall) {
+	c[214] = func(_ *thread, a [6]uint64) int64 { return m.sysBrk(a[0]) }
+	c[215] = func(_ *thread, a [6]uint64) int64 { // munmap
+		n := pageUp(a[1])
+		if a[1] == 0 || n < a[1] || !m.mem.valid(a[0], n) {
+			return -eINVAL
+		}
+		m.codeChanges(a[0], n)
+		m.mem.unmapRange(a[0], n)
+		return 0
+	}
+	c[216] = func(_ *thread, a [6]uint64) int64 { return m.sysMremap(a) }
+	c[222] = func(_ *thread, a [6]uint64) int64 { return m.sysMmap(a) }
+	c[226] = func(_ *thread, a [6]uint64) int64 { // mprotect
+		n := pageUp(a[1])
+		if a[0]%pageBytes != 0 || n < a[1] {
+			return -eINVAL
+		}
+		if !m.mem.valid(a[0], n) || !m.mem.allMapped(a[0], n) {
+			return -eNOMEM
+		}
+		m.codeChanges(a[0], n)
+		return m.hosted(m.mem.protectRange(a[0], n, permOf(a[2])))
+	}
+	c[233] = func(_ *thread, a [6]uint64) int64 { // madvise
+		n := pageUp(a[1])
+		if a[0]%pageBytes != 0 || n < a[1] {
+			return -eINVAL
+		}
+		if !m.mem.valid(a[0], n) || !m.mem.allMapped(a[0], n) {
+			return -eNOMEM
+		}
+		if a[2] == madvDontNeed && n > 0 {
+			return m.hosted(m.mem.zeroRange(a[0], n))
+		}
+		return 0
+	}
+	for _, n := range []uint64{227, 228, 229, 230, 231, 284} { // msync, mlock, munlock, mlockall, munlockall, mlock2
+		c[n] = always(0)
+	}
+	c[232] = func(_ *thread, a [6]uint64) int64 { // mincore
+		n := pageUp(a[1])
+		if !m.mem.valid(a[0], n) || !m.mem.allMapped(a[0], n) {
+			return -eNOMEM
+		}
+		b, ok := m.mem.view(a[2], n/pageBytes, pageWrite)
+		if !ok {
+			return -eFAULT
+		}
+		for i := range b {
+			b[i] = 1
+		}
+		return 0
+	}
+	c[259] = func(*thread, [6]uint64) int64 { // riscv_flush_icache
+		m.code.flush()
+		return 0
+	}
+}
+
+// hosted turns a failure of the host to provide memory into the guest's.
+func (m *machine) hosted(err error) int64 {
+	if err != nil {
+		m.refused = true
+		return -eNOMEM
+	}
+	return 0
+}
+
+// permOf translates PROT_ bits. As on Linux, what is executable or writable is
+// readable.
+func permOf(prot uint64) uint8 {
+	var p uint8
+	if prot&1 != 0 {
+		p |= pageRead
+	}
+	if prot&2 != 0 {
+		p |= pageRead | pageWrite
+	}
+	if prot&4 != 0 {
+		p |= pageRead | pageExec
+	}
+	return p
+}
+
+// codeChanges forgets decoded code if pages that may hold some change.
+func (m *machine) codeChanges(addr, n uint64) {
+	if m.mem.anyExec(addr, n) {
+		m.code.flush()
+	}
+}
+
+func (m *machine) sysBrk(want uint64) int64 {
+	if want < m.brk.start || want > m.brk.limit {
+		if want > m.brk.limit {
+			m.refused = true
+		}
+		return int64(m.brk.end)
+	}
+	old, end := pageUp(m.brk.end), pageUp(want)
+	switch {
+	case end > old:
+		if !m.mem.free(old, end-old) {
+			m.refused = true
+			return int64(m.brk.end)
+		}
+		if m.hosted(m.mem.mapRange(old, end-old, pageRead|pageWrite)) != 0 {
+			return int64(m.brk.end)
+		}
+	case end < old:
+		m.mem.unmapRange(end, old-end)
+	}
+	m.brk.end = want
+	return int64(want)
+}
+
+// place chooses the address of a new mapping: the hint if it is free, else the
+// highest free range. A failure is remembered, for
+// a program that then gives up.
+func (m *machine) place(hint, n uint64) (uint64, bool) {
+	if hint = pageDown(hint); hint >= pageBytes && m.mem.valid(hint, n) && m.mem.free(hint, n) && hint+n <= m.mem.mmapTop {
+		return hint, true
+	}
+	addr, ok := m.mem.findFree(n)
+	// Keep brk's room as long as there is other space.
+	if ok && addr < m.brk.limit {
+		m.brk.limit = max(pageUp(m.brk.end), addr)
+		ok = addr >= m.brk.limit
+	}
+	m.refused = m.refused || !ok
+	return addr, ok
+}
+
+func (m *machine) sysMmap(a [6]uint64) int64 {
+	hint, length, prot, flags := a[0], a[1], a[2], a[3]
+	n := pageUp(length)
+	if length == 0 || a[5]%pageBytes != 0 {
+		return -eINVAL
+	}
+	if n < length || n > m.mem.size {
+		m.refused = true
+		return -eNOMEM
+	}
+	addr, perm := hint, permOf(prot)
+	if flags&(mapFixed|mapFixedNoReplace) != 0 {
+		if hint%pageBytes != 0 {
+			return -eINVAL
+		}
+		if !m.mem.valid(hint, n) || hint < pageBytes {
+			return -eNOMEM
+		}
+		if flags&mapFixedNoReplace != 0 && !m.mem.free(hint, n) {
+			return -eEXIST
+		}
+		m.codeChanges(addr, n)
+	} else {
+		var ok bool
+		if addr, ok = m.place(hint, n); !ok {
+			return -eNOMEM
+		}
+	}
+	if flags&mapAnonymous != 0 {
+		if e := m.hosted(m.mem.mapRange(addr, n, perm)); e != 0 {
+			return e
+		}
+		return int64(addr)
+	}
+	return m.mapFile(addr, length, n, perm, flags, a[4], a[5])
+}
+
+// mapFile maps a private copy of a file's part. A shared writable mapping is
+// refused: its writes would have to reach the file.
+func (m *machine) mapFile(addr, length, n uint64, perm uint8, flags, fd, offset uint64) int64 {
+	f := m.files.get(fd)
+	if f == nil {
+		return -eBADF
+	}
+	if flags&mapShared != 0 && perm&pageWrite != 0 {
+		return -eACCES
+	}
+	if e := m.hosted(m.mem.mapRange(addr, n, pageRead|pageWrite)); e != 0 {
+		return e
+	}
+	view, _ := m.mem.view(addr, length, pageWrite)
+	for done := 0; done < len(view); {
+		k, e := f.readAt(view[done:], int64(offset)+int64(done))
+		if e != 0 {
+			m.mem.unmapRange(addr, n)
+			return -e
+		}
+		if k == 0 {
+			break
+		}
+		done += k
+	}
+	if e := m.hosted(m.mem.protectRange(addr, n, perm)); e != 0 {
+		return e
+	}
+	return int64(addr)
+}
+
+func (m *machine) sysMremap(a [6]uint64) int64 {
+	addr, flags := a[0], a[3]
+	old, n := pageUp(a[1]), pageUp(a[2])
+	if a[2] == 0 || old == 0 || n < a[2] || flags&mremapFixed != 0 {
+		return -eINVAL
+	}
+	if !m.mem.valid(addr, old) || !m.mem.allMapped(addr, old) {
+		return -eFAULT
+	}
+	if n <= old {
+		if n < old {
+			m.mem.unmapRange(addr+n, old-n)
+		}
+		return int64(addr)
+	}
+	perm := m.mem.perm[addr/pageBytes] &^ pageMapped
+	if grow := n - old; m.mem.valid(addr+old, grow) && addr+n <= m.mem.mmapTop && m.mem.free(addr+old, grow) {
+		if e := m.hosted(m.mem.mapRange(addr+old, grow, perm)); e != 0 {
+			return e
+		}
+		return int64(addr)
+	}
+	if flags&mremapMayMove == 0 || perm&pageRead == 0 {
+		return -eNOMEM
+	}
+	to, ok := m.place(0, n)
+	if !ok {
+		return -eNOMEM
+	}
+	m.codeChanges(addr, old)
+	if e := m.hosted(m.mem.mapRange(to, n, pageRead|pageWrite)); e != 0 {
+		return e
+	}
+	dst, _ := m.mem.view(to, old, pageWrite)
+	src, ok := m.mem.view(addr, old, pageRead)
+	if !ok {
+		m.mem.unmapRange(to, n)
+		return -eFAULT
+	}
+	copy(dst, src)
+	m.mem.unmapRange(addr, old)
+	if e := m.hosted(m.mem.protectRange(to, n, perm)); e != 0 {
+		return e
+	}
+	return int64(to)
+}

@@ -1,0 +1,143 @@
+package rv64
+
+import (
+	"unsafe"
+
+	"presage/perf/engine/rv64/softfloat"
+)
+
+// never is a deadline that does not come.
+const never = ^uint64(0)
+
+// thread is a guest thread. Threads take turns on the one hart there is.
+type thread struct {
+	// x is the register file: x1 to x31 at their numbers, f0 at regFloat.
+	// 256 entries, so that an 8-bit index needs no bounds check.
+	x  [256]uint64
+	pc uint64
+
+	fflags      softfloat.Flags
+	frm         uint8
+	fast        bool // see float.go
+	badRounding bool // a reserved dynamic rounding mode was used
+
+	reservedAddr uint64 // of LR/SC
+	reserved     bool
+
+	id    int   // as the guest sees it
+	index int32 // in order of creation, from 0
+
+	clearTID uint64 // to zero and wake at exit
+
+	mask     uint64 // blocked signals, bit n-1 for signal n
+	pending  []sigInfo
+	altStack sigStack
+	restore  *uint64 // sigsuspend: mask to restore after the handler
+
+	// While blocked, deadline and poll say what ends it. poll is tried at
+	// every turn; it reports whether the call is complete and its result.
+	blocked     bool
+	deadline    uint64
+	timeout     int64 // the call's result when the deadline passes
+	poll        func() (int64, bool)
+	restartable bool // the call is repeated after a handler with SA_RESTART
+	futex       *futexWait
+	exited      bool
+
+	keepA0 bool // the system call set the registers itself
+}
+
+const (
+	regRA = 1
+	regSP = 2
+	regTP = 4
+	regA0 = 10
+	regA1 = 11
+	regA2 = 12
+	regA7 = 17
+)
+
+// block suspends a thread in a system call.
+func (t *thread) block(deadline uint64, timeout int64, poll func() (int64, bool)) int64 {
+	t.blocked, t.deadline, t.timeout, t.poll = true, deadline, timeout, poll
+	t.keepA0 = true
+	return 0
+}
+
+// resume ends a blocking system call with its result.
+func (t *thread) resume(result int64) {
+	t.blocked, t.poll, t.restartable = false, nil, false
+	t.x[regA0] = uint64(result)
+}
+
+// atomic performs an LR, SC or AMO on naturally aligned memory at p. LR leaves
+// a reservation that any other thread's turn, or any SC, ends.
+func (m *machine) atomic(t *thread, o *op, p unsafe.Pointer) {
+	var old uint64
+	word := o.rm == 2
+	if atomicKind(o.imm) != atomicSC {
+		if word {
+			old = uint64(int64(*(*int32)(p)))
+		} else {
+			old = *(*uint64)(p)
+		}
+	}
+	operand := t.x[o.rs2]
+	store := func(v uint64) {
+		if word {
+			*(*uint32)(p) = uint32(v)
+		} else {
+			*(*uint64)(p) = v
+		}
+	}
+	switch k := atomicKind(o.imm); k {
+	case atomicLR:
+		t.reserved, t.reservedAddr = true, t.x[o.rs1]
+	case atomicSC:
+		// Even an SC that fails needs a place that it could write to.
+		ok := t.reserved && t.reservedAddr == t.x[o.rs1]
+		t.reserved = false
+		if ok {
+			store(operand)
+		} else {
+			m.touch(p)
+		}
+		old = bit(!ok)
+	default:
+		store(amo(k, old, operand, word))
+	}
+	t.x[o.rd] = old
+}
+
+// touch writes back what p holds: it faults where a store would.
+func (m *machine) touch(p unsafe.Pointer) {
+	b := (*byte)(p)
+	m.touched = *b
+	*b = m.touched
+}
+
+func amo(k atomicKind, old, operand uint64, word bool) uint64 {
+	if word {
+		operand = uint64(int64(int32(operand)))
+	}
+	switch k {
+	case atomicSwap:
+		return operand
+	case atomicAdd:
+		return old + operand
+	case atomicXor:
+		return old ^ operand
+	case atomicAnd:
+		return old & operand
+	case atomicOr:
+		return old | operand
+	case atomicMin:
+		return uint64(min(int64(old), int64(operand)))
+	case atomicMax:
+		return uint64(max(int64(old), int64(operand)))
+	case atomicMinu:
+		// Sign extension keeps the order of unsigned words.
+		return min(old, operand)
+	}
+	return max(old, operand)
+}

@@ -1,0 +1,348 @@
+package rv64
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// maxFiles bounds the guest's open files.
+const maxFiles = 1024
+
+// file is what a descriptor refers to. Methods return a positive error number.
+type file interface {
+	read(p []byte) (int, int64)
+	write(p []byte) (int, int64)
+	readAt(p []byte, off int64) (int, int64)
+	writeAt(p []byte, off int64) (int, int64)
+	seek(off int64, whence int) (int64, int64)
+	stat() (fileStat, int64)
+	// ready reports whether a read and a write would not block.
+	ready() (in, out bool)
+	close()
+}
+
+// fileStat is what the guest learns of a file.
+type fileStat struct {
+	mode  uint32 // with the type
+	ino   uint64
+	size  int64
+	mtime int64 // nanoseconds
+}
+
+// File types in a mode.
+const (
+	modePipe = 0o010000
+	modeChar = 0o020000
+	modeDir  = 0o040000
+	modeFile = 0o100000
+)
+
+// noFile has the answers of what cannot be done.
+type noFile struct{}
+
+func (noFile) read([]byte) (int, int64)           { return 0, eINVAL }
+func (noFile) write([]byte) (int, int64)          { return 0, eINVAL }
+func (noFile) readAt([]byte, int64) (int, int64)  { return 0, eSPIPE }
+func (noFile) writeAt([]byte, int64) (int, int64) { return 0, eSPIPE }
+func (noFile) seek(int64, int) (int64, int64)     { return 0, eSPIPE }
+func (noFile) stat() (fileStat, int64)            { return fileStat{mode: modePipe | 0o600, ino: 1}, 0 }
+func (noFile) ready() (bool, bool)                { return true, true }
+func (noFile) close()                             {}
+
+// stream is a standard stream.
+type stream struct {
+	noFile
+	r io.Reader
+	w io.Writer
+}
+
+func (s *stream) read(p []byte) (int, int64) {
+	if s.r == nil || len(p) == 0 {
+		return 0, 0
+	}
+	for {
+		n, err := s.r.Read(p)
+		switch {
+		case n > 0:
+			return n, 0
+		case errors.Is(err, io.EOF):
+			return 0, 0
+		case err != nil:
+			return 0, eIO
+		}
+	}
+}
+
+func (s *stream) write(p []byte) (int, int64) {
+	if s.w == nil {
+		return len(p), 0
+	}
+	n, err := s.w.Write(p)
+	if err != nil && n == 0 {
+		return 0, errno(err)
+	}
+	return n, 0
+}
+
+// device is /dev/null, /dev/zero or /dev/urandom.
+type device struct {
+	noFile
+	fill func(p []byte) int
+}
+
+func (d *device) read(p []byte) (int, int64)            { return d.fill(p), 0 }
+func (d *device) readAt(p []byte, _ int64) (int, int64) { return d.fill(p), 0 }
+func (d *device) write(p []byte) (int, int64)           { return len(p), 0 }
+func (d *device) seek(int64, int) (int64, int64)        { return 0, 0 }
+func (d *device) stat() (fileStat, int64)               { return fileStat{mode: modeChar | 0o666, ino: 2}, 0 }
+
+// hostFile is a file or folder inside a grant.
+type hostFile struct {
+	noFile
+	f       *os.File
+	guest   string
+	append  bool
+	entries []fs.DirEntry // of a folder, read at once
+	next    int
+	listed  bool
+}
+
+// errno translates a host's error.
+func errno(err error) int64 {
+	var e syscall.Errno
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, fs.ErrNotExist):
+		return eNOENT
+	case errors.Is(err, fs.ErrExist):
+		return eEXIST
+	case errors.Is(err, fs.ErrPermission):
+		return eACCES
+	case errors.As(err, &e):
+		switch e {
+		case syscall.EISDIR:
+			return eISDIR
+		case syscall.ENOTDIR:
+			return eNOTDIR
+		case syscall.ENOTEMPTY:
+			return eNOTEMPTY
+		case syscall.EINVAL:
+			return eINVAL
+		case syscall.EBADF:
+			return eBADF
+		case syscall.EPIPE:
+			return ePIPE
+		}
+		return eIO
+	case strings.Contains(err.Error(), "path escapes"):
+		return eACCES // os.Root has no exported error for it
+	}
+	return eIO
+}
+
+func (h *hostFile) read(p []byte) (int, int64) {
+	n, err := h.f.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, errno(err)
+	}
+	return n, 0
+}
+
+func (h *hostFile) write(p []byte) (int, int64) {
+	n, err := h.f.Write(p)
+	if err != nil && n == 0 {
+		return 0, errno(err)
+	}
+	return n, 0
+}
+
+func (h *hostFile) readAt(p []byte, off int64) (int, int64) {
+	n, err := h.f.ReadAt(p, off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, errno(err)
+	}
+	return n, 0
+}
+
+func (h *hostFile) writeAt(p []byte, off int64) (int, int64) {
+	if h.append {
+		return h.write(p)
+	}
+	n, err := h.f.WriteAt(p, off)
+	if err != nil && n == 0 {
+		return 0, errno(err)
+	}
+	return n, 0
+}
+
+func (h *hostFile) seek(off int64, whence int) (int64, int64) {
+	n, err := h.f.Seek(off, whence)
+	if err == nil && n == 0 {
+		h.listed, h.next = false, 0
+	}
+	return n, errno(err)
+}
+
+func (h *hostFile) stat() (fileStat, int64) {
+	info, err := h.f.Stat()
+	if err != nil {
+		return fileStat{}, errno(err)
+	}
+	return statOf(info, h.guest), 0
+}
+
+func (h *hostFile) close() { _ = h.f.Close() } // nothing is left to tell the guest
+
+func statOf(info fs.FileInfo, guest string) fileStat {
+	s := fileStat{mode: modeFile | uint32(info.Mode().Perm()), size: info.Size(), mtime: info.ModTime().UnixNano()}
+	if info.IsDir() {
+		s.mode = modeDir | uint32(info.Mode().Perm())
+	}
+	s.ino = statInode(guest)
+	return s
+}
+
+// statInode makes an inode number of a guest path (FNV-1a): the host's own
+// would differ from one host to the next.
+func statInode(guest string) uint64 {
+	h := uint64(14695981039346656037)
+	for _, b := range []byte(guest) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return h >> 1
+}
+
+// mount is a grant in use.
+type mount struct {
+	guest string
+	root  *os.Root
+	write bool
+}
+
+// descriptor is an entry of the file table. Copies made by dup share the file.
+type descriptor struct {
+	file   file
+	shared *int // descriptors that refer to the file
+	flags  uint64
+	cloexe bool
+}
+
+// fileTable holds the guest's descriptors and its view of the file system.
+type fileTable struct {
+	open   map[uint64]*descriptor
+	mounts []mount
+	cwd    string
+}
+
+func newFileTable(opt *Options) (*fileTable, error) {
+	t := &fileTable{open: make(map[uint64]*descriptor), cwd: "/"}
+	for i, g := range opt.Grants {
+		root, err := os.OpenRoot(g.Host)
+		if err != nil {
+			t.close()
+			return nil, fmt.Errorf("rv64: grant of %s: %w", g.Host, err)
+		}
+		t.mounts = append(t.mounts, mount{path.Clean(g.Guest), root, g.Write})
+		if i == 0 {
+			t.cwd = path.Clean(g.Guest)
+		}
+	}
+	t.add(&stream{r: opt.Stdin}, 0)
+	t.add(&stream{w: opt.Stdout}, 1)
+	t.add(&stream{w: opt.Stderr}, 1)
+	return t, nil
+}
+
+func (t *fileTable) close() {
+	for fd := range t.open {
+		t.drop(fd)
+	}
+	for _, m := range t.mounts {
+		_ = m.root.Close() // read-only handle of a folder
+	}
+}
+
+// get returns the file of a descriptor, nil if it is not open.
+func (t *fileTable) get(fd uint64) file {
+	if d := t.open[fd&0xffffffff]; d != nil {
+		return d.file
+	}
+	return nil
+}
+
+// add opens the lowest free descriptor.
+func (t *fileTable) add(f file, flags uint64) int64 {
+	return t.addFrom(&descriptor{file: f, shared: new(int), flags: flags}, 0)
+}
+
+func (t *fileTable) addFrom(d *descriptor, least uint64) int64 {
+	for fd := least; fd < maxFiles; fd++ {
+		if t.open[fd] == nil {
+			t.open[fd] = d
+			*d.shared++
+			return int64(fd)
+		}
+	}
+	if *d.shared == 0 {
+		d.file.close()
+	}
+	return -eMFILE
+}
+
+func (t *fileTable) drop(fd uint64) bool {
+	d := t.open[fd]
+	if d == nil {
+		return false
+	}
+	delete(t.open, fd)
+	if *d.shared--; *d.shared == 0 {
+		d.file.close()
+	}
+	return true
+}
+
+// resolve makes a guest path absolute.
+func (t *fileTable) resolve(dirFD uint64, name string) (string, int64) {
+	const atFDCWD = -100
+	if name == "" {
+		return "", eNOENT
+	}
+	if path.IsAbs(name) {
+		return path.Clean(name), 0
+	}
+	if int32(dirFD) == atFDCWD {
+		return path.Join(t.cwd, name), 0
+	}
+	h, ok := t.get(dirFD).(*hostFile)
+	if !ok {
+		return "", eBADF
+	}
+	return path.Join(h.guest, name), 0
+}
+
+// find returns the grant that a path lies in, and the path inside.
+func (t *fileTable) find(name string) (*mount, string) {
+	var best *mount
+	for i := range t.mounts {
+		m := &t.mounts[i]
+		inside := name == m.guest || m.guest == "/" || strings.HasPrefix(name, m.guest+"/")
+		if inside && (best == nil || len(m.guest) > len(best.guest)) {
+			best = m
+		}
+	}
+	if best == nil {
+		return nil, ""
+	}
+	rel := strings.TrimPrefix(strings.TrimPrefix(name, best.guest), "/")
+	if rel == "" {
+		rel = "."
+	}
+	return best, rel
+}
