@@ -27,6 +27,8 @@ test_packages=(
 	python3-scipy
 	qemu-user
 	shellcheck
+	r-base-core
+	r-cran-quadprog
 	valgrind
 )
 

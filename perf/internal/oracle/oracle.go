@@ -21,6 +21,7 @@ const RequireVariable = "PRESAGE_REQUIRE_TOOLS"
 // here is installed by .ci/install-deps.sh.
 var packages = map[string]string{
 	"gcc":                        "gcc",
+	"Rscript":                    "r-base-core r-cran-quadprog",
 	"jupyter":                    "jupyter-notebook jupyter-nbconvert python3-nbclient",
 	"python3":                    "python3",
 	"qemu-riscv64":               "qemu-user",

@@ -1,0 +1,143 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Replacement is the way a victim is chosen among the blocks of a set.
+type Replacement uint8
+
+const (
+	// LRU evicts the block accessed longest ago.
+	LRU Replacement = iota
+	// NMRU evicts any block but the one accessed last, with equal chances.
+	NMRU
+	// Random evicts any block, with equal chances.
+	Random
+)
+
+func (r Replacement) String() string {
+	switch r {
+	case LRU:
+		return "LRU"
+	case NMRU:
+		return "NMRU"
+	case Random:
+		return "random"
+	}
+	return fmt.Sprintf("Replacement(%d)", uint8(r))
+}
+
+// Level describes a cache. The zero policies are LRU, write-back, allocation
+// on a write, no inclusion.
+type Level struct {
+	Name       string
+	Blocks     uint64 // capacity in blocks
+	BlockBytes uint64 // a power of two
+	Ways       int    // blocks in a set; 0: fully associative
+
+	Replacement     Replacement
+	WriteThrough    bool // stores go on to the next level at once
+	NoWriteAllocate bool // a store that misses goes on without bringing the block in
+	Inclusive       bool // every block of the levels above is here too
+	BypassFloat     bool // accesses to floating-point data pass by
+}
+
+// TLB describes a translation buffer.
+type TLB struct {
+	Name       string
+	Entries    uint64
+	EntryBytes uint64 // memory that an entry maps, a power of two
+	Ways       int    // entries in a set; 0: fully associative
+
+	Replacement Replacement
+	BypassFloat bool // accesses to floating-point data pass by
+}
+
+// Config describes a memory hierarchy.
+type Config struct {
+	Levels []Level // from the processor to memory
+	TLBs   []TLB   // a TLB after the first sees what misses in the one before
+
+	// Seed is where the random choices of NMRU and Random start: the same seed
+	// gives the same result.
+	Seed uint64
+}
+
+const (
+	maxBlockBytes = 1 << 30
+	maxBlocks     = 1 << 31 // block positions are 32-bit numbers
+)
+
+// Check reports what makes c impossible to simulate.
+func (c *Config) Check() error {
+	if len(c.Levels)+len(c.TLBs) == 0 {
+		return errors.New("cache: the hierarchy has neither levels nor TLBs")
+	}
+	names := make(map[string]bool)
+	for i, l := range c.Levels {
+		if err := l.check("level", i, names); err != nil {
+			return err
+		}
+		if l.Inclusive {
+			if err := c.checkInclusive(i); err != nil {
+				return err
+			}
+		}
+	}
+	for i, t := range c.TLBs {
+		if err := t.level().check("TLB", i, names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l Level) check(what string, i int, names map[string]bool) error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("cache: %s %d (%q) %s", what, i+1, l.Name, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case l.Name == "":
+		return fail("has no name")
+	case names[l.Name]:
+		return fail("has the name of another; names must differ")
+	case l.BlockBytes == 0 || l.BlockBytes&(l.BlockBytes-1) != 0 || l.BlockBytes > maxBlockBytes:
+		return fail("has blocks of %d bytes, want a power of two from 1 to %d", l.BlockBytes, maxBlockBytes)
+	case l.Blocks == 0 || l.Blocks > maxBlocks:
+		return fail("has %d blocks, want 1 to %d", l.Blocks, uint64(maxBlocks))
+	case l.Ways < 0 || uint64(l.Ways) > l.Blocks:
+		return fail("has %d ways, want 1 to its %d blocks, or 0 for fully associative", l.Ways, l.Blocks)
+	case l.Ways > 0 && l.Blocks%uint64(l.Ways) != 0:
+		return fail("has %d blocks, not a multiple of its %d ways", l.Blocks, l.Ways)
+	case l.Replacement > Random:
+		return fail("has an unknown replacement policy, %v", l.Replacement)
+	}
+	names[l.Name] = true
+	return nil
+}
+
+func (c *Config) checkInclusive(i int) error {
+	l := c.Levels[i]
+	if i == 0 {
+		return fmt.Errorf("cache: level 1 (%q) is inclusive, but there is no level above it", l.Name)
+	}
+	for _, above := range c.Levels[:i] {
+		if above.BlockBytes > l.BlockBytes {
+			return fmt.Errorf("cache: level %d (%q) cannot include %q, whose blocks are larger", i+1, l.Name, above.Name)
+		}
+		if l.BypassFloat && !above.BypassFloat {
+			return fmt.Errorf("cache: level %d (%q) cannot include %q, as floating-point data pass by it", i+1, l.Name, above.Name)
+		}
+	}
+	return nil
+}
+
+// level returns the cache that a TLB is.
+func (t TLB) level() Level {
+	return Level{
+		Name: t.Name, Blocks: t.Entries, BlockBytes: t.EntryBytes, Ways: t.Ways,
+		Replacement: t.Replacement, BypassFloat: t.BypassFloat,
+	}
+}

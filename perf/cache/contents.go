@@ -1,0 +1,271 @@
+package cache
+
+import (
+	"math/bits"
+
+	"presage/perf/trace"
+)
+
+// A tag is a block held, (block+1)<<1, with 1 added where it is dirty; 0 is a
+// free place.
+type tag uint64
+
+const dirty tag = 1
+
+func tagOf(block uint64) tag { return tag(block+1) << 1 }
+
+func (t tag) block() uint64 { return uint64(t>>1) - 1 }
+
+// scanWays is the largest associativity of a fully associative level that is
+// searched from place to place; beyond, a hash finds the block.
+const scanWays = 16
+
+// contents is the blocks that a level holds.
+//
+// A set has its places in a row in tags. LRU keeps them by last access, the
+// latest first; NMRU keeps the latest first and the others in any order; Random
+// in any order. Free places are the last ones under LRU and anywhere otherwise.
+//
+// A large fully associative level keeps only the few latest in tags, as one
+// set, and the rest in pool.
+type contents struct {
+	tags   []tag
+	places uint64 // of a set, in tags
+	sets   uint64
+	mask   uint64 // sets-1 if that indexes them, else 0
+	policy Replacement
+	random uint64 // state of the generator
+	pool   *pool
+}
+
+func newContents(l Level, seed uint64) contents {
+	ways := uint64(l.Ways)
+	if ways == 0 {
+		ways = l.Blocks
+	}
+	c := contents{sets: l.Blocks / ways, places: ways, policy: l.Replacement, random: seed}
+	if c.sets&(c.sets-1) == 0 {
+		c.mask = c.sets - 1
+	}
+	if c.sets == 1 && ways > scanWays {
+		switch c.policy {
+		case LRU:
+			c.places = 4
+		case NMRU:
+			c.places = 1
+		case Random:
+			c.places = 0
+		}
+		c.pool = newPool(uint32(ways - c.places))
+	}
+	// One more, free, so that there is a first place to look at even if a set
+	// has none.
+	c.tags = make([]tag, c.sets*c.places+1)
+	return c
+}
+
+// first returns where in tags the set of block starts.
+func (c *contents) first(block uint64) uint64 {
+	set := block & c.mask
+	if c.mask == 0 && c.sets > 1 {
+		set = block % c.sets
+	}
+	return set * c.places
+}
+
+func (c *contents) set(block uint64) []tag {
+	from := c.first(block)
+	return c.tags[from : from+c.places : from+c.places]
+}
+
+// fetch accesses block, bringing it in if it is not held, and adds mark (dirty
+// or 0) to its tag. It returns whether the block was held and, if it was not,
+// the tag of the block evicted for it, or 0.
+func (c *contents) fetch(block uint64, mark tag) (held bool, victim tag) {
+	want := tagOf(block)
+	set := c.set(block)
+	switch {
+	case c.pool != nil:
+		return c.fetchPool(set, want, mark)
+	case c.policy == LRU:
+		return fetchLRU(set, want, mark)
+	}
+	for i, t := range set {
+		if t&^dirty == want {
+			set[i] |= mark
+			if c.policy == NMRU {
+				set[0], set[i] = set[i], set[0]
+			}
+			return true, 0
+		}
+	}
+	i := c.victim(set)
+	victim = set[i]
+	set[i] = want | mark
+	if c.policy == NMRU {
+		set[0], set[i] = set[i], set[0]
+	}
+	return false, victim
+}
+
+// fetchLRU moves the places before the block's one back as it looks for it.
+func fetchLRU(set []tag, want, mark tag) (held bool, victim tag) {
+	carry := want | mark
+	if len(set) == 2 { // the commonest, without a loop
+		t, u := set[0], set[1]
+		switch want {
+		case t &^ dirty:
+			set[0] = t | mark
+			return true, 0
+		case u &^ dirty:
+			set[0], set[1] = u|mark, t
+			return true, 0
+		}
+		set[0], set[1] = carry, t
+		return false, u
+	}
+	for i, t := range set {
+		set[i] = carry
+		if t&^dirty == want {
+			set[0] |= t & dirty
+			return true, 0
+		}
+		carry = t
+	}
+	return false, carry
+}
+
+// fetchPool is fetch where the set holds only the latest blocks.
+func (c *contents) fetchPool(set []tag, want, mark tag) (held bool, victim tag) {
+	if len(set) == 0 {
+		if at := c.pool.find(want); at != none {
+			c.pool.nodes[at].tag |= mark
+			return true, 0
+		}
+		return false, c.exchange(want | mark)
+	}
+	if held, left := fetchLRU(set, want, mark); held {
+		return true, 0
+	} else if at := c.pool.find(want); at != none {
+		set[0] |= c.pool.remove(at) & dirty
+		if left != 0 {
+			c.pool.insert(left)
+		}
+		return true, 0
+	} else if left != 0 {
+		return false, c.exchange(left)
+	}
+	return false, 0
+}
+
+// exchange puts t into the pool and returns what had to leave it.
+func (c *contents) exchange(t tag) (victim tag) {
+	if c.pool.full() {
+		at := c.pool.tail()
+		if c.policy != LRU {
+			at = uint32(c.below(uint64(c.pool.size))) // full: all nodes are in use
+		}
+		victim = c.pool.remove(at)
+	}
+	c.pool.insert(t)
+	return victim
+}
+
+// victim chooses the place for a new block under NMRU and Random: a free one if
+// there is any.
+func (c *contents) victim(set []tag) int {
+	for i, t := range set {
+		if t == 0 {
+			return i
+		}
+	}
+	n := uint64(len(set))
+	if c.policy == NMRU && n > 1 {
+		return 1 + int(c.below(n-1))
+	}
+	return int(c.below(n))
+}
+
+// below returns a random number less than n (SplitMix64).
+func (c *contents) below(n uint64) uint64 {
+	c.random += 0x9e3779b97f4a7c15
+	x := c.random
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	hi, _ := bits.Mul64(x^x>>31, n)
+	return hi
+}
+
+// mark adds m to the tag of block and reports whether the block is held,
+// without an access to it.
+func (c *contents) mark(block uint64, m tag) bool {
+	want := tagOf(block)
+	set := c.set(block)
+	for i, t := range set {
+		if t&^dirty == want {
+			set[i] |= m
+			return true
+		}
+	}
+	if c.pool != nil {
+		if at := c.pool.find(want); at != none {
+			c.pool.nodes[at].tag |= m
+			return true
+		}
+	}
+	return false
+}
+
+// remove takes block out and returns its tag, or 0 if it was not held.
+func (c *contents) remove(block uint64) tag {
+	want := tagOf(block)
+	set := c.set(block)
+	for i, t := range set {
+		if t&^dirty == want {
+			if c.policy == LRU {
+				copy(set[i:], set[i+1:])
+				i = len(set) - 1
+			}
+			set[i] = 0
+			return t
+		}
+	}
+	if c.pool != nil {
+		if at := c.pool.find(want); at != none {
+			return c.pool.remove(at)
+		}
+	}
+	return 0
+}
+
+// seen is the set of blocks that a level has ever been asked for: a bit each,
+// in pages made when first needed.
+type seen struct {
+	dir [][]*[1 << 9]uint64
+}
+
+const (
+	seenPageBits = 15 // blocks in a page
+	seenDirBits  = seenPageBits + 9
+)
+
+func newSeen(blockShift uint) seen {
+	n := uint64(trace.AddrLimit)>>blockShift>>seenDirBits + 2
+	return seen{dir: make([][]*[1 << 9]uint64, n)}
+}
+
+// add adds block and reports whether it is new.
+func (s *seen) add(block uint64) bool {
+	pages := &s.dir[block>>seenDirBits]
+	if *pages == nil {
+		*pages = make([]*[1 << 9]uint64, 1<<(seenDirBits-seenPageBits))
+	}
+	page := &(*pages)[block>>seenPageBits&(1<<(seenDirBits-seenPageBits)-1)]
+	if *page == nil {
+		*page = new([1 << 9]uint64)
+	}
+	word, bit := &(*page)[block>>6&(1<<9-1)], uint64(1)<<(block&63)
+	fresh := *word&bit == 0
+	*word |= bit
+	return fresh
+}

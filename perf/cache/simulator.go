@@ -1,0 +1,328 @@
+package cache
+
+import (
+	"fmt"
+	"math/bits"
+
+	"presage/perf/trace"
+)
+
+// Simulator runs the accesses of a run through a memory hierarchy. It is a
+// trace.Collector.
+type Simulator struct {
+	config Config
+	groups int
+	caches chain
+	tlbs   chain
+	joined []*Result // of other runs
+}
+
+var _ trace.Collector = (*Simulator)(nil)
+
+// New returns a Simulator, empty caches and all, for runs under plan.
+func New(plan *trace.Plan, config Config) (*Simulator, error) {
+	if plan == nil {
+		return nil, fmt.Errorf("cache: no plan: misses are counted for its groups")
+	}
+	if err := plan.Check(); err != nil {
+		return nil, fmt.Errorf("cache: %w", err)
+	}
+	if err := config.Check(); err != nil {
+		return nil, err
+	}
+	s := &Simulator{config: config.clone(), groups: plan.Groups()}
+	s.caches = newChain(plan, s.config.Levels, config.Seed, true)
+	tlbs := make([]Level, len(config.TLBs))
+	for i, t := range config.TLBs {
+		tlbs[i] = t.level()
+	}
+	s.tlbs = newChain(plan, tlbs, config.Seed^1<<63, false)
+	return s, nil
+}
+
+// Observe implements trace.Collector. It panics where a batch names a
+// reference that is not in the plan.
+func (s *Simulator) Observe(b *trace.Batch) {
+	if len(s.caches.levels) > 0 {
+		s.caches.observe(b.Accesses)
+	}
+	if len(s.tlbs.levels) > 0 {
+		s.tlbs.observe(b.Accesses)
+	}
+}
+
+// Merge adds what o found in another, independent run under the same plan and
+// configuration. The parts of one run must not be merged: each would start
+// with empty caches.
+func (s *Simulator) Merge(o *Simulator) error {
+	other := o.Result()
+	if err := s.own().Merge(other); err != nil {
+		return err
+	}
+	s.joined = append(s.joined, other)
+	return nil
+}
+
+// Result returns the counts of what was observed and merged up to now.
+func (s *Simulator) Result() *Result {
+	r := s.own()
+	for _, o := range s.joined {
+		if err := r.Merge(o); err != nil {
+			panic(err) // Merge has checked it
+		}
+	}
+	return r
+}
+
+func (s *Simulator) own() *Result {
+	r := &Result{Config: s.config.clone()}
+	for i, l := range s.config.Levels {
+		r.Levels = append(r.Levels, s.caches.result(i, l.Name, s.groups))
+	}
+	for i, t := range s.config.TLBs {
+		r.TLBs = append(r.TLBs, s.tlbs.result(i, t.Name, s.groups))
+	}
+	return r
+}
+
+// chain is a row of levels of which each sees the misses of the one before.
+type chain struct {
+	levels []level
+	refs   []reference
+}
+
+// level is a cache or TLB at work.
+type level struct {
+	contents
+	shift  uint     // log2 of the block size
+	below  [2]uint8 // the level that sees the misses: of data not floating-point, and of such
+	seen   seen
+	counts []Counts // by group; without the accesses that references count
+	spec   Level
+}
+
+// reference is what a chain has to know of a trace.Ref.
+type reference struct {
+	count uint64 // executions: each is an access of the level it enters at
+	group uint32
+	enter uint8 // the level that its accesses enter at
+	float uint8 // 1 if it is to floating-point data
+	mark  tag   // dirty for a store
+}
+
+func newChain(plan *trace.Plan, levels []Level, seed uint64, writes bool) chain {
+	c := chain{refs: make([]reference, len(plan.Refs))}
+	for i, l := range levels {
+		shift := uint(bits.TrailingZeros64(l.BlockBytes))
+		c.levels = append(c.levels, level{
+			contents: newContents(l, seed+uint64(i)<<32),
+			shift:    shift,
+			below:    [2]uint8{after(levels, i, false), after(levels, i, true)},
+			seen:     newSeen(shift),
+			counts:   make([]Counts, plan.Groups()),
+			spec:     l,
+		})
+	}
+	for i := range plan.Refs {
+		r := &plan.Refs[i]
+		ref := reference{group: uint32(r.Group), enter: after(levels, -1, r.Float)}
+		if r.Float {
+			ref.float = 1
+		}
+		if writes && r.Kind.Writes() {
+			ref.mark = dirty
+		}
+		c.refs[i] = ref
+	}
+	return c
+}
+
+// after returns the level after i that data pass to.
+func after(levels []Level, i int, float bool) uint8 {
+	for i++; i < len(levels); i++ {
+		if !float || !levels[i].BypassFloat {
+			break
+		}
+	}
+	return uint8(i)
+}
+
+// observe passes accesses through the chain. Most hit one of the three latest
+// blocks of their set, and a store finds it dirty: all there is to do is to
+// turn the order of the set's first places. The rest take touch.
+func (c *chain) observe(accesses []trace.Access) {
+	levels := c.levels
+	for _, a := range accesses {
+		ref := &c.refs[a.Ref()]
+		ref.count++
+		if int(ref.enter) >= len(levels) {
+			continue
+		}
+		l := &levels[ref.enter]
+		shift := l.shift & 63
+		block, last := a.Addr()>>shift, a.Last()>>shift
+		if block != last {
+			l.counts[ref.group].Accesses += last - block // and one by ref.count
+			c.touchAll(int(ref.enter), a.Addr(), a.Last(), ref, ref.mark)
+			continue
+		}
+		at := l.first(block)
+		want := tagOf(block)
+		t := l.tags[at]
+		if t == want|dirty || t == want|ref.mark {
+			continue
+		}
+		if l.places > 1 && l.policy != Random {
+			u := l.tags[at+1]
+			if u == want|dirty || u == want|ref.mark {
+				l.tags[at], l.tags[at+1] = u, t
+				continue
+			}
+			if l.places > 2 && l.policy == LRU {
+				if v := l.tags[at+2]; v == want|dirty || v == want|ref.mark {
+					l.tags[at], l.tags[at+1], l.tags[at+2] = v, t, u
+					continue
+				}
+			}
+		}
+		c.touch(int(ref.enter), block, a.Addr(), a.Last(), ref, ref.mark)
+	}
+}
+
+// demand counts and makes an access to the bytes first to last of level i, if
+// there is one. mark is dirty for a store.
+func (c *chain) demand(i int, first, last uint64, ref *reference, mark tag) {
+	if i == len(c.levels) {
+		return
+	}
+	l := &c.levels[i]
+	block, end := first>>(l.shift&63), last>>(l.shift&63)
+	l.counts[ref.group].Accesses += end - block + 1
+	if block == end {
+		c.touch(i, block, first, last, ref, mark)
+		return
+	}
+	c.touchAll(i, first, last, ref, mark)
+}
+
+// touchAll accesses each block of level i that the bytes first to last lie in.
+func (c *chain) touchAll(i int, first, last uint64, ref *reference, mark tag) {
+	l := &c.levels[i]
+	for block := first >> l.shift; block <= last>>l.shift; block++ {
+		lo, hi := l.bytes(block)
+		c.touch(i, block, max(first, lo), min(last, hi), ref, mark)
+	}
+}
+
+// bytes returns the addresses of the first and the last byte of block.
+func (l *level) bytes(block uint64) (first, last uint64) {
+	first = block << (l.shift & 63)
+	return first, first | (1<<(l.shift&63) - 1)
+}
+
+// touch accesses a block of level i, of which the bytes first to last are
+// wanted.
+func (c *chain) touch(i int, block, first, last uint64, ref *reference, mark tag) {
+	l := &c.levels[i]
+	if mark != 0 && (l.spec.NoWriteAllocate || l.spec.WriteThrough) {
+		c.store(i, block, first, last, ref)
+		return
+	}
+	if held, victim := l.fetch(block, mark); !held {
+		c.miss(i, block, victim, ref)
+	}
+}
+
+// store is touch for a store to a level that does not just keep it.
+func (c *chain) store(i int, block, first, last uint64, ref *reference) {
+	l := &c.levels[i]
+	if l.spec.NoWriteAllocate && !l.mark(block, 0) {
+		l.countMiss(block, ref.group)
+		c.demand(int(l.below[ref.float]), first, last, ref, dirty)
+		return
+	}
+	mark := dirty
+	if l.spec.WriteThrough {
+		mark = 0
+	}
+	if held, victim := l.fetch(block, mark); !held {
+		c.miss(i, block, victim, ref)
+	}
+	if l.spec.WriteThrough {
+		c.update(i+1, first, last, ref.group)
+	}
+}
+
+// miss does what follows when level i has brought block in: victim, if it is
+// not 0, leaves, and then block is demanded of the level below.
+func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
+	l := &c.levels[i]
+	l.countMiss(block, ref.group)
+	if victim&dirty != 0 || victim != 0 && l.spec.Inclusive {
+		c.evict(i, victim, ref.group)
+	}
+	first, last := l.bytes(block)
+	c.demand(int(l.below[ref.float]), first, last, ref, 0)
+}
+
+func (l *level) countMiss(block uint64, group uint32) {
+	n := &l.counts[group]
+	n.Misses++
+	if l.seen.add(block) {
+		n.Cold++
+	}
+}
+
+// evict ends the stay of a block in level i. Its write-back counts for the
+// group whose access evicted it.
+func (c *chain) evict(i int, victim tag, group uint32) {
+	l := &c.levels[i]
+	first, last := l.bytes(victim.block())
+	if l.spec.Inclusive {
+		for j := range c.levels[:i] {
+			above := &c.levels[j]
+			for b := first >> above.shift; b <= last>>above.shift; b++ {
+				if t := above.remove(b); t&dirty != 0 {
+					above.counts[group].Writebacks++
+					victim |= dirty
+				}
+			}
+		}
+	}
+	if victim&dirty != 0 {
+		l.counts[group].Writebacks++
+		c.update(i+1, first, last, group)
+	}
+}
+
+// update writes the bytes first to last, from the level above, to level i:
+// where it holds them they become dirty, else they go on.
+func (c *chain) update(i int, first, last uint64, group uint32) {
+	if i == len(c.levels) {
+		return
+	}
+	l := &c.levels[i]
+	for block := first >> l.shift; block <= last>>l.shift; block++ {
+		if !l.spec.WriteThrough && l.mark(block, dirty) {
+			continue
+		}
+		l.counts[group].PassedWrites++
+		lo, hi := l.bytes(block)
+		c.update(i+1, max(first, lo), min(last, hi), group)
+	}
+}
+
+// result returns the counts of level i.
+func (c *chain) result(i int, name string, groups int) LevelResult {
+	r := LevelResult{Name: name, Groups: make([]Counts, groups)}
+	copy(r.Groups, c.levels[i].counts)
+	for j := range c.refs {
+		if ref := &c.refs[j]; int(ref.enter) == i {
+			r.Groups[ref.group].Accesses += ref.count
+		}
+	}
+	for _, g := range r.Groups {
+		r.Total.add(g)
+	}
+	return r
+}

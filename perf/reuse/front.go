@@ -1,0 +1,207 @@
+package reuse
+
+import "presage/perf/trace"
+
+// The front is the top of the LRU stack: the width blocks accessed last, in
+// order, kept apart from the time line. An access that finds its block at
+// place d of the front has distance d and changes nothing else.
+//
+// The sift is the only step that most accesses of regular programs see. Those
+// that miss the front become records, to be settled on the time line after it:
+// first all their table entries are looked up, whose cache misses then
+// overlap, and only then are they processed in order.
+const (
+	frontMax = 8
+
+	// sieve is the number of accesses that are sifted before their records are
+	// settled.
+	sieve = 128
+
+	// A place of the front is block<<recBits | record: a comparison with a
+	// block is one exclusive or, and a move of a place moves its record.
+	recBits = 20
+	recMask = 1<<recBits - 1
+)
+
+// record is an access that missed the front.
+type record struct {
+	block uint64
+	group uint32
+	out   uint32 // the record of the block that left the front for this one
+}
+
+// front is the state of the top of the stack between sifts. Place i < width is
+// the block with distance i; its record is one of the first frontMax.
+type front struct {
+	place [frontMax]uint64
+	width int
+}
+
+// tally counts accesses by where on the stack they were found, to choose the
+// front's width by.
+type tally struct {
+	accesses uint64 // block accesses
+	near     uint64 // at distance 1 to 3
+	mid      uint64 // at distance 4 to 7
+}
+
+// sift passes accesses through the front and returns the number of records,
+// of which the first frontMax stand for the places at the start.
+func (c *Collector) sift(accesses []trace.Access) int {
+	f0, f1, f2, f3 := c.front.place[0], c.front.place[1], c.front.place[2], c.front.place[3]
+	f4, f5, f6, f7 := c.front.place[4], c.front.place[5], c.front.place[6], c.front.place[7]
+	narrow, broad := c.front.width == 1, c.front.width == frontMax
+	shift, groupOf, records, counts := c.shift&63, c.groupOf, c.records, c.counts.near
+	var near, mid, more uint64
+	n := uint64(frontMax)
+	for _, a := range accesses {
+		block, last := a.Addr()>>shift, a.Last()>>shift
+		group := groupOf[a.Ref()]
+		count := &counts[group]
+		for {
+			key := block << recBits
+			var out uint64
+			switch {
+			case f0^key <= recMask:
+				count[0]++
+				goto found
+			case narrow:
+				out, f0 = f0, key|n
+			case f1^key <= recMask:
+				count[1]++
+				near++
+				f0, f1 = f1, f0
+				goto found
+			case f2^key <= recMask:
+				count[2]++
+				near++
+				f0, f1, f2 = f2, f0, f1
+				goto found
+			case f3^key <= recMask:
+				count[3]++
+				near++
+				f0, f1, f2, f3 = f3, f0, f1, f2
+				goto found
+			case !broad:
+				out, f0, f1, f2, f3 = f3, key|n, f0, f1, f2
+			case f4^key <= recMask:
+				count[4]++
+				mid++
+				f0, f1, f2, f3, f4 = f4, f0, f1, f2, f3
+				goto found
+			case f5^key <= recMask:
+				count[5]++
+				mid++
+				f0, f1, f2, f3, f4, f5 = f5, f0, f1, f2, f3, f4
+				goto found
+			case f6^key <= recMask:
+				count[6]++
+				mid++
+				f0, f1, f2, f3, f4, f5, f6 = f6, f0, f1, f2, f3, f4, f5
+				goto found
+			case f7^key <= recMask:
+				count[7]++
+				mid++
+				f0, f1, f2, f3, f4, f5, f6, f7 = f7, f0, f1, f2, f3, f4, f5, f6
+				goto found
+			default:
+				out, f0, f1, f2, f3, f4, f5, f6, f7 = f7, key|n, f0, f1, f2, f3, f4, f5, f6
+			}
+			records[n] = record{block, group, uint32(out & recMask)}
+			n++
+		found:
+			if block == last {
+				break
+			}
+			block++
+			more++
+		}
+	}
+	c.front.place = [frontMax]uint64{f0, f1, f2, f3, f4, f5, f6, f7}
+	c.tally.accesses += uint64(len(accesses)) + more
+	c.tally.near += near
+	c.tally.mid += mid
+	return int(n)
+}
+
+// settle puts records frontMax to n on the time line and makes the first
+// records stand for the front's places again.
+func (c *Collector) settle(n int) {
+	entries, records := c.entries[:n], c.records[:n]
+	for i := frontMax; i < n; i++ {
+		e, ok := c.table.find(records[i].block)
+		if !ok {
+			e = c.table.add(records[i].block)
+		}
+		entries[i] = e
+	}
+	var touch uint32
+	for _, e := range entries[frontMax:] {
+		touch += c.table.last[e]
+	}
+	c.touched = touch
+
+	width := uint32(c.front.width)
+	for i := frontMax; i < n; i++ {
+		r := &records[i]
+		if s := c.table.last[entries[i]]; s != 0 {
+			d := width + c.line.take(s)
+			if d < frontMax {
+				c.near(d)
+			}
+			c.counts.add(r.group, d)
+		} else {
+			c.counts.cold[r.group]++
+			c.blocks++
+		}
+		c.push(entries[r.out])
+	}
+	c.rebase()
+}
+
+// near tallies a short distance found on the time line.
+func (c *Collector) near(d uint32) {
+	switch {
+	case d == 0:
+	case d < 4:
+		c.tally.near++
+	default:
+		c.tally.mid++
+	}
+}
+
+// rebase makes record i that of place i of the front.
+func (c *Collector) rebase() {
+	var top [frontMax]entry
+	for i := range c.front.width {
+		p := &c.front.place[i]
+		top[i] = c.entries[*p&recMask]
+		*p = *p&^recMask | uint64(i)
+	}
+	copy(c.entries, top[:])
+}
+
+// push puts e, which leaves the front, on the time line.
+func (c *Collector) push(e entry) {
+	if c.line.full() {
+		c.line.renumber(c.table.last)
+	}
+	c.table.last[e] = c.line.put(e)
+}
+
+// resize changes the front's width between sifts, keeping the stack's order.
+func (c *Collector) resize(width int) {
+	c.rebase() // a sift without records permutes the places all the same
+	for c.front.width > width {
+		c.front.width--
+		c.push(c.entries[c.front.width])
+	}
+	for c.front.width < width {
+		s := c.line.newest()
+		e := c.line.owner[s]
+		c.line.take(s)
+		c.entries[c.front.width] = e
+		c.front.place[c.front.width] = c.table.block(e)<<recBits | uint64(c.front.width)
+		c.front.width++
+	}
+}

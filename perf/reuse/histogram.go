@@ -1,0 +1,173 @@
+package reuse
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+)
+
+// Distances below exactBins have a bin each. Above, an octave [2^k, 2^(k+1))
+// has subBins bins of equal width, so that a bin's width is at most 1/subBins
+// of its lower edge, and every m·2^k with m <= 2·subBins is a bin edge.
+const (
+	subBits   = 8
+	subBins   = 1 << subBits
+	exactBins = 2 * subBins
+)
+
+// binOf returns the number of the bin that holds distance d. Bins are numbered
+// by ascending distance.
+func binOf(d uint32) uint32 {
+	e := uint32(max(bits.Len32(d)-subBits-1, 0))
+	return e<<subBits + d>>(e&31)
+}
+
+// binEdges returns the range [lo, hi) of distances in bin i.
+func binEdges(i uint32) (lo, hi uint64) {
+	if i < exactBins {
+		return uint64(i), uint64(i) + 1
+	}
+	e := i>>subBits - 1
+	lo = uint64(i-e<<subBits) << e
+	return lo, lo + 1<<e
+}
+
+// Bin counts the accesses whose reuse distance, in blocks, is in [Lo, Hi).
+type Bin struct {
+	Lo, Hi uint64
+	Count  uint64
+}
+
+// Mid returns the mean of the integer distances in the bin, which stands for
+// the distance of each of its accesses. It is exact below 512 blocks and
+// within 1/512 of every distance in the bin above.
+func (b Bin) Mid() float64 { return (float64(b.Lo) + float64(b.Hi-1)) / 2 }
+
+// Histogram is the distribution of the reuse distances of a group's accesses.
+type Histogram struct {
+	// Cold counts accesses to blocks that no access, of any group, had touched.
+	Cold uint64
+
+	// Bins are by ascending distance, do not overlap, and leave out the empty.
+	Bins []Bin
+}
+
+// Accesses returns the block accesses that h counts, cold ones included.
+func (h *Histogram) Accesses() uint64 {
+	n := h.Cold
+	for _, b := range h.Bins {
+		n += b.Count
+	}
+	return n
+}
+
+// Misses returns how many of the accesses miss in a fully associative LRU
+// cache of capacity blocks that is empty at first: the cold ones and those with
+// a distance of at least capacity (2004 paper, section 2.2.2 and Figure 3;
+// 2005 paper, section 5.2).
+//
+// It is exact where capacity is a bin edge, as every capacity m·2^k with
+// m <= 512 is. Within a bin it takes the bin's distances as evenly spread and
+// rounds to the nearest count; MissBounds tells how far off that can be.
+func (h *Histogram) Misses(capacity uint64) uint64 {
+	i, n := h.above(capacity)
+	if i > 0 && h.Bins[i-1].Hi > capacity {
+		b := h.Bins[i-1]
+		n += uint64(math.Round(float64(b.Count) * float64(b.Hi-capacity) / float64(b.Hi-b.Lo)))
+	}
+	return n
+}
+
+// MissBounds returns the least and the most that Misses(capacity) could be
+// given the bins. They are equal where capacity is a bin edge and otherwise
+// differ by the count of the one bin that capacity falls into, of distances
+// that lie within 1/256 of each other.
+func (h *Histogram) MissBounds(capacity uint64) (least, most uint64) {
+	i, least := h.above(capacity)
+	most = least
+	if i > 0 && h.Bins[i-1].Hi > capacity {
+		most += h.Bins[i-1].Count
+	}
+	return least, most
+}
+
+// above returns the first bin with Lo >= capacity and the number of accesses
+// that are cold or in it or beyond.
+func (h *Histogram) above(capacity uint64) (first int, n uint64) {
+	first = sort.Search(len(h.Bins), func(i int) bool { return h.Bins[i].Lo >= capacity })
+	n = h.Cold
+	for _, b := range h.Bins[first:] {
+		n += b.Count
+	}
+	return first, n
+}
+
+// merge returns the sum of two histograms with bins of the same series.
+func (h *Histogram) merge(o *Histogram) Histogram {
+	bins := slices.Concat(h.Bins, o.Bins)
+	slices.SortFunc(bins, func(a, b Bin) int {
+		switch {
+		case a.Lo < b.Lo:
+			return -1
+		case a.Lo > b.Lo:
+			return 1
+		}
+		return 0
+	})
+	sum := Histogram{Cold: h.Cold + o.Cold}
+	for _, b := range bins {
+		if n := len(sum.Bins); n > 0 && sum.Bins[n-1].Lo == b.Lo {
+			sum.Bins[n-1].Count += b.Count
+			continue
+		}
+		sum.Bins = append(sum.Bins, b)
+	}
+	return sum
+}
+
+// Result is what a Collector found.
+type Result struct {
+	BlockBytes uint64
+
+	// Accesses counts block accesses: an access that straddles a block
+	// boundary counts once for each block that it touches.
+	Accesses uint64
+
+	// Blocks counts the distinct blocks touched: the cold accesses of all
+	// groups. After a Merge it is the sum over the runs.
+	Blocks uint64
+
+	// Groups has a histogram for each trace.GroupID of the plan.
+	Groups []Histogram
+}
+
+// Total returns the histogram of all groups together.
+func (r *Result) Total() Histogram {
+	var sum Histogram
+	for i := range r.Groups {
+		sum = sum.merge(&r.Groups[i])
+	}
+	return sum
+}
+
+// Merge adds the result of another, independent run under the same plan. Parts
+// of one run that was cut in time must not be merged: reuses across the cut
+// would count as cold.
+func (r *Result) Merge(o *Result) error {
+	if r.BlockBytes != o.BlockBytes {
+		return fmt.Errorf("reuse: cannot merge distances of %d-byte blocks into those of %d-byte blocks", o.BlockBytes, r.BlockBytes)
+	}
+	if len(r.Groups) != len(o.Groups) {
+		return fmt.Errorf("reuse: cannot merge %d groups into %d: the runs had different plans", len(o.Groups), len(r.Groups))
+	}
+	r.Accesses += o.Accesses
+	r.Blocks += o.Blocks
+	groups := make([]Histogram, len(r.Groups))
+	for i := range r.Groups {
+		groups[i] = r.Groups[i].merge(&o.Groups[i])
+	}
+	r.Groups = groups
+	return nil
+}

@@ -1,0 +1,77 @@
+package reuse
+
+import "fmt"
+
+// The table is a radix tree of three levels, so that memory follows the blocks
+// touched and no hash is computed: a leaf spans 512 blocks in 2 KiB, a middle
+// node 2048 leaves, and the root, one word a MiB of blocks, is at most 4 MiB
+// (at one-byte blocks) and 64 KiB at 64-byte blocks.
+const (
+	leafBits = 9
+	midBits  = 11
+	rootBits = leafBits + midBits
+	leafSize = 1 << leafBits
+	midSize  = 1 << midBits
+
+	// maxLeaves keeps entries within 32 bits.
+	maxLeaves = 1 << (32 - leafBits)
+
+	// ghostBlock is the number of the first of the blocks of leaf 0: beyond
+	// all that an address can have.
+	ghostBlock = 1 << 41
+)
+
+// entry is the index of a block in table.last.
+type entry uint32
+
+// table maps a block number to the slot of its last access.
+type table struct {
+	root []uint32 // block >> rootBits → middle node; 0: none
+	mids []uint32 // middle node, 11 bits of block → leaf; 0: none
+	last []uint32 // entry → slot; 0: never accessed
+	base []uint64 // leaf → its first block
+}
+
+// newTable returns an empty table for block numbers below 2^bits, and those
+// few above that an access at the end of the address space reaches.
+func newTable(bits uint) table {
+	n := 1
+	if bits > rootBits {
+		n = 1 << (bits - rootBits)
+	}
+	return table{
+		root: make([]uint32, n+1),
+		mids: make([]uint32, midSize), // node 0: the empty one
+		last: make([]uint32, leafSize),
+		base: []uint64{ghostBlock},
+	}
+}
+
+// find returns the entry of block, or false where it has no leaf yet.
+func (t *table) find(block uint64) (entry, bool) {
+	mid := t.root[block>>rootBits]
+	leaf := t.mids[mid<<midBits|uint32(block>>leafBits)&(midSize-1)]
+	return entry(leaf<<leafBits | uint32(block)&(leafSize-1)), leaf != 0
+}
+
+// add makes the leaf that holds block and returns the block's entry.
+func (t *table) add(block uint64) entry {
+	if len(t.base) == maxLeaves {
+		panic(fmt.Sprintf("reuse: the blocks touched fill more than %d table leaves; use a larger BlockBytes", maxLeaves))
+	}
+	mid := &t.root[block>>rootBits]
+	if *mid == 0 {
+		*mid = uint32(len(t.mids) >> midBits)
+		t.mids = append(t.mids, make([]uint32, midSize)...)
+	}
+	leaf := uint32(len(t.base))
+	t.mids[*mid<<midBits|uint32(block>>leafBits)&(midSize-1)] = leaf
+	t.base = append(t.base, block&^(leafSize-1))
+	t.last = append(t.last, make([]uint32, leafSize)...)
+	return entry(leaf<<leafBits | uint32(block)&(leafSize-1))
+}
+
+// block is the inverse of find.
+func (t *table) block(e entry) uint64 {
+	return t.base[e>>leafBits] + uint64(e&(leafSize-1))
+}

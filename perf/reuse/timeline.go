@@ -1,0 +1,240 @@
+package reuse
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// A slot is a point on the time line. Slots are numbered
+//
+//	31        9 8      6 5      0
+//	┌──────────┬────────┬────────┐
+//	│   line   │ word   │  bit   │   word 0 to 6
+//	└──────────┴────────┴────────┘
+//
+// so that a line's seven words of bits and its counter word are one cache line
+// of 64 bytes. Numbers with word 7 are not used.
+const (
+	lineBits  = 9
+	lineSlots = 7 * 64
+	lineWords = 8
+	lineCount = 7 // the counter word
+
+	// A counter word has lane w, 9 bits wide, for word w: the live slots in
+	// the words before it. Bit 63 is no lane and holds nothing of use.
+	laneBits = 9
+	laneMask = 1<<laneBits - 1
+	laneOnes = 1 | 1<<9 | 1<<18 | 1<<27 | 1<<36 | 1<<45 | 1<<54
+	fullLine = 64<<9 | 128<<18 | 192<<27 | 256<<36 | 320<<45 | 384<<54
+
+	// A tree word holds, for children 1, 2 and 3 of its node, the live slots in
+	// the children before it, child 1 highest: bit 63 is always 0, so that
+	// child 0 reads 0 without a branch.
+	treeBits = 21
+	treeMask = 1<<treeBits - 1
+	treeOnes = 1<<42 | 1<<21 | 1
+
+	// treeLevels is how many levels fit 21-bit lanes: 3·448·4^5 < 2^21. Above
+	// them nodes have four lanes of 32 bits in two words.
+	treeLevels = 6
+
+	// maxLines keeps slot numbers, and the first one past them, within 32 bits.
+	maxLines = 1 << (32 - lineBits)
+
+	// spare is the least ratio of slots to live slots after a renumbering, so
+	// that its cost is shared by at least three accesses a live slot.
+	spare = 4
+)
+
+// wideTake is what the removal of a slot in child c takes from the two words
+// of a wide node.
+var wideTake = [4][2]uint64{
+	{1 << 32, 1<<32 | 1},
+	{0, 1<<32 | 1},
+	{0, 1 << 32},
+	{0, 0},
+}
+
+// timeline orders blocks by their last access. A slot is live while it is the
+// last access of its block. Slots from now on are live from the start, so that
+// an insertion touches no counter; a rank counts only slots before one that is
+// in use, so they are never counted.
+//
+// Invariants: live is the number of live slots before now; a lane of a counter
+// word or a tree node is the number of live slots under the siblings before.
+type timeline struct {
+	lines [][lineWords]uint64
+	tree  []uint64 // packed levels, from the leaves up
+	wide  []uint64 // wide levels, two words a node
+	treeN []uint32 // where a packed level starts in tree
+	wideN []uint32 // where a wide level starts in wide
+	owner []entry  // slot → block, where the slot is live and before now
+
+	now  uint32 // the next slot to use
+	end  uint32 // the first slot past the last line
+	live uint32
+}
+
+// newTimeline returns a time line of at least slots slots. Its slot 0 is taken
+// for ever by ghost, so that 0 can mean "never accessed" in a table.
+func newTimeline(slots int, ghost entry) timeline {
+	var t timeline
+	t.resize(slots)
+	t.owner[0] = ghost
+	t.now, t.live = 1, 1
+	return t
+}
+
+// resize makes room for slots slots; owners and marks are lost.
+func (t *timeline) resize(slots int) {
+	n := (slots + lineSlots - 1) / lineSlots
+	if n >= maxLines {
+		panic(fmt.Sprintf("reuse: %d live blocks are more than the time line can hold; use a larger BlockBytes", t.live))
+	}
+	t.lines = make([][lineWords]uint64, n)
+	t.owner = make([]entry, n<<lineBits)
+	t.end = uint32(n) << lineBits
+	t.treeN, t.wideN = nil, nil
+	tree, wide := 0, 0
+	for nodes, level := n, 0; nodes > 1; level++ {
+		nodes = (nodes + 3) / 4
+		if level < treeLevels {
+			t.treeN = append(t.treeN, uint32(tree))
+			tree += nodes
+		} else {
+			t.wideN = append(t.wideN, uint32(wide))
+			wide += 2 * nodes
+		}
+	}
+	t.tree, t.wide = make([]uint64, tree), make([]uint64, wide)
+	t.fill()
+}
+
+// fill makes every slot live.
+func (t *timeline) fill() {
+	const all = ^uint64(0)
+	for i := range t.lines {
+		t.lines[i] = [lineWords]uint64{all, all, all, all, all, all, all, fullLine}
+	}
+	child := uint64(lineSlots)
+	for l, from := range t.treeN {
+		to := len(t.tree)
+		if l+1 < len(t.treeN) {
+			to = int(t.treeN[l+1])
+		}
+		for i := int(from); i < to; i++ {
+			t.tree[i] = child<<42 | 2*child<<21 | 3*child
+		}
+		child *= 4
+	}
+	for l, from := range t.wideN {
+		to := len(t.wide)
+		if l+1 < len(t.wideN) {
+			to = int(t.wideN[l+1])
+		}
+		for i := int(from); i < to; i += 2 {
+			t.wide[i], t.wide[i+1] = child<<32, 2*child|3*child<<32
+		}
+		child *= 4
+	}
+}
+
+// take removes live slot s and returns how many live slots, before now, came
+// after it: the distinct blocks on the time line accessed since.
+func (t *timeline) take(s uint32) uint32 {
+	at := s >> lineBits
+	line := &t.lines[at]
+	word := s >> 6 & 7
+	bit := uint64(1) << (s & 63)
+	before := uint32(bits.OnesCount64(line[word] & (bit - 1)))
+	line[word] &^= bit
+	before += uint32(line[lineCount]>>(laneBits*word)) & laneMask
+	line[lineCount] -= laneOnes << (laneBits * (word + 1) & 63)
+
+	tree := t.tree
+	for _, from := range t.treeN {
+		shift := treeBits * (at & 3)
+		at >>= 2
+		node := &tree[from+at]
+		before += uint32(*node>>((63-shift)&63)) & treeMask
+		*node -= treeOnes >> (shift & 63)
+	}
+	for _, from := range t.wideN {
+		child := at & 3
+		at >>= 2
+		node := t.wide[from+2*at:][:2]
+		before += uint32(node[child>>1] >> (32 * (child & 1)))
+		node[0] -= wideTake[child][0]
+		node[1] -= wideTake[child][1]
+	}
+	t.live--
+	return t.live - before
+}
+
+// put gives the next slot to e and returns it. The caller renumbers first when
+// the time line is full.
+func (t *timeline) put(e entry) uint32 {
+	s := t.now
+	t.owner[s] = e
+	t.live++
+	t.now = next(s)
+	return s
+}
+
+// next returns the slot number after s.
+func next(s uint32) uint32 {
+	s++
+	if s&(1<<lineBits-1) == lineSlots {
+		s += 1<<lineBits - lineSlots
+	}
+	return s
+}
+
+// full reports that no slot is left.
+func (t *timeline) full() bool { return t.now == t.end }
+
+// newest returns the live slot of the most recent access. There must be one
+// beside slot 0.
+func (t *timeline) newest() uint32 {
+	at, word := t.now>>lineBits, t.now>>6&7
+	var w uint64
+	if at < uint32(len(t.lines)) {
+		w = t.lines[at][word] & (1<<(t.now&63) - 1)
+	}
+	for w == 0 {
+		if word > 0 {
+			word--
+		} else {
+			at, word = at-1, lineCount-1
+		}
+		w = t.lines[at][word]
+	}
+	return at<<lineBits | word<<6 | uint32(63-bits.LeadingZeros64(w))
+}
+
+// renumber gives the live slots, in their order, the first numbers, tells last
+// of them, and grows the time line where fewer than spare slots a live one
+// would be left.
+func (t *timeline) renumber(last []uint32) {
+	old, lines := t.owner, t.lines
+	grow := uint64(t.live)*spare > uint64(len(lines))*lineSlots
+	if grow {
+		t.resize(2 * spare * int(t.live))
+	}
+	to := uint32(0)
+	for at := range lines {
+		for word, w := range lines[at][:lineCount] {
+			base := uint32(at)<<lineBits | uint32(word)<<6
+			for ; w != 0; w &= w - 1 {
+				e := old[base|uint32(bits.TrailingZeros64(w))]
+				t.owner[to] = e
+				last[e] = to
+				to = next(to)
+			}
+		}
+	}
+	t.now = to
+	if !grow {
+		t.fill()
+	}
+}
