@@ -89,10 +89,12 @@ var outside = []layer{
 	{"github.com/spf13/cobra", "cmd/presage cmd/nbcheck cmd/nbsetup"},
 	{"github.com/spf13/pflag", "cmd/presage"},
 	{"golang.org/x/arch", "isa/rv64 engine/rv64"},
+	{"golang.org/x/term", "cmd/presage"},
 	{"golang.org/x/sys", "engine/rv64"}, // guest memory comes from mmap
 	{"gonum.org/v1/gonum", "*"},
 	{"gonum.org/v1/plot", "figure . cmd/presage"},
 	{"pgregory.net/rapid", ""},
+	{"presage/machines", "."},
 }
 
 // A listed is what is read of `go list -json`.

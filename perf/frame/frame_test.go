@@ -88,6 +88,25 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+func TestLeftJoin(t *testing.T) {
+	sim := Of([]struct {
+		Level string `frame:"level"`
+		Sim   int    `frame:"sim_misses"`
+		Note  string `frame:"note"`
+	}{{"L2", 8, "x"}})
+	got, err := LeftJoin(sample(), sim, "level")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "program,m,n,level,misses,miss_ratio,sim_misses,note\n" +
+		"a,,20,L1,9007199254740992,1.2e-09,,\n" +
+		"a,,20,L2,7,1.3e-09,8,x\n" +
+		"a,2,30,L1,5,,,\n"
+	if diff := cmp.Diff(want, csvOf(t, got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestJoinOfNothing(t *testing.T) {
 	other := Of([]struct {
 		Level string  `frame:"level"`

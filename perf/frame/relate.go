@@ -14,21 +14,19 @@ import (
 // order is that of left, then of right. A column of right that left has too,
 // other than those in by, is an error.
 func Join(left, right dataframe.DataFrame, by ...string) (dataframe.DataFrame, error) {
-	if err := need(left, by...); err != nil {
-		return dataframe.DataFrame{}, fmt.Errorf("left of join: %w", err)
-	}
-	if err := need(right, by...); err != nil {
-		return dataframe.DataFrame{}, fmt.Errorf("right of join: %w", err)
-	}
-	var added []string
-	for _, name := range right.Names() {
-		if slices.Contains(by, name) {
-			continue
-		}
-		if slices.Contains(left.Names(), name) {
-			return dataframe.DataFrame{}, fmt.Errorf("frame: both sides of the join have a column %q; join by it or rename it", name)
-		}
-		added = append(added, name)
+	return join(left, right, by, false)
+}
+
+// LeftJoin is Join that keeps the rows of left that agree with none of right,
+// with the columns of right missing.
+func LeftJoin(left, right dataframe.DataFrame, by ...string) (dataframe.DataFrame, error) {
+	return join(left, right, by, true)
+}
+
+func join(left, right dataframe.DataFrame, by []string, outer bool) (dataframe.DataFrame, error) {
+	added, err := joinColumns(left, right, by)
+	if err != nil {
+		return dataframe.DataFrame{}, err
 	}
 	rightRows := make(map[string][]int)
 	for i, key := range keys(right, by) {
@@ -36,7 +34,11 @@ func Join(left, right dataframe.DataFrame, by ...string) (dataframe.DataFrame, e
 	}
 	var fromLeft, fromRight []int
 	for i, key := range keys(left, by) {
-		for _, j := range rightRows[key] {
+		matches := rightRows[key]
+		if len(matches) == 0 && outer {
+			matches = []int{missing}
+		}
+		for _, j := range matches {
 			fromLeft = append(fromLeft, i)
 			fromRight = append(fromRight, j)
 		}
@@ -44,6 +46,26 @@ func Join(left, right dataframe.DataFrame, by ...string) (dataframe.DataFrame, e
 	columns := take(left, left.Names(), fromLeft)
 	columns = append(columns, take(right, added, fromRight)...)
 	return dataframe.New(columns...), nil
+}
+
+// joinColumns returns the columns that right adds to left.
+func joinColumns(left, right dataframe.DataFrame, by []string) (added []string, err error) {
+	if err := need(left, by...); err != nil {
+		return nil, fmt.Errorf("left of join: %w", err)
+	}
+	if err := need(right, by...); err != nil {
+		return nil, fmt.Errorf("right of join: %w", err)
+	}
+	for _, name := range right.Names() {
+		if slices.Contains(by, name) {
+			continue
+		}
+		if slices.Contains(left.Names(), name) {
+			return nil, fmt.Errorf("frame: both sides of the join have a column %q; join by it or rename it", name)
+		}
+		added = append(added, name)
+	}
+	return added, nil
 }
 
 // Sum returns one row for each distinct combination of the columns by, in
@@ -111,14 +133,29 @@ func keys(df dataframe.DataFrame, by []string) []string {
 	return out
 }
 
+// missing stands for a row that is not there.
+const missing = -1
+
+// take returns the rows of the named columns; where a row is missing, so is the
+// value.
 func take(df dataframe.DataFrame, names []string, rows []int) []series.Series {
 	columns := make([]series.Series, len(names))
 	for i, name := range names {
-		if len(rows) == 0 {
-			columns[i] = series.New([]string{}, df.Col(name).Type(), name)
-			continue
+		col := df.Col(name)
+		switch {
+		case len(rows) == 0:
+			columns[i] = series.New([]string{}, col.Type(), name)
+		case slices.Contains(rows, missing):
+			values := make([]any, len(rows))
+			for r, row := range rows {
+				if row != missing {
+					values[r] = col.Elem(row).Val()
+				}
+			}
+			columns[i] = series.New(values, col.Type(), name)
+		default:
+			columns[i] = col.Subset(rows)
 		}
-		columns[i] = df.Col(name).Subset(rows)
 	}
 	return columns
 }

@@ -122,6 +122,15 @@ func WriteText(w io.Writer, df dataframe.DataFrame) error {
 	return out.Flush()
 }
 
+// String returns df as WriteText writes it; if df has failed, the error's text.
+func String(df dataframe.DataFrame) string {
+	var b strings.Builder
+	if err := WriteText(&b, df); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
 // HTML returns df as a table for a notebook, at most limit rows of it (0: all),
 // with a last line that says how many were left out.
 func HTML(df dataframe.DataFrame, limit int) string {

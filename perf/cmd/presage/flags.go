@@ -1,0 +1,197 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"presage/perf"
+	"presage/perf/frame"
+)
+
+// sweepFlag is a flag such as n=20,26,32 or n=20:50:6, which may be repeated
+// for further parameters; the points are all the combinations.
+type sweepFlag struct {
+	points []perf.Point
+	text   []string
+}
+
+var _ pflag.Value = (*sweepFlag)(nil)
+
+func (s *sweepFlag) String() string { return strings.Join(s.text, " ") }
+
+func (s *sweepFlag) Type() string { return "name=values" }
+
+// Set implements pflag.Value.
+func (s *sweepFlag) Set(text string) error {
+	name, list, ok := strings.Cut(text, "=")
+	if !ok || name == "" || list == "" {
+		return fmt.Errorf("want name=value,value,… or name=first:last:step, such as n=20,26,32")
+	}
+	var values []float64
+	for item := range strings.SplitSeq(list, ",") {
+		v, err := parseValues(item)
+		if err != nil {
+			return err
+		}
+		values = append(values, v...)
+	}
+	if len(s.points) == 0 {
+		s.points = []perf.Point{{}}
+	}
+	var product []perf.Point
+	for _, p := range s.points {
+		if _, twice := p[name]; twice {
+			return fmt.Errorf("parameter %s is given twice; join its values with commas", name)
+		}
+		for _, v := range values {
+			q := perf.Point{name: v}
+			for k, old := range p {
+				q[k] = old
+			}
+			product = append(product, q)
+		}
+	}
+	s.points, s.text = product, append(s.text, text)
+	return nil
+}
+
+// parseValues reads one value, or first:last:step.
+func parseValues(item string) ([]float64, error) {
+	var numbers []float64
+	for part := range strings.SplitSeq(item, ":") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%q is not a number", part)
+		}
+		numbers = append(numbers, v)
+	}
+	switch len(numbers) {
+	case 1:
+		return numbers, nil
+	case 3:
+		first, last, step := numbers[0], numbers[1], numbers[2]
+		if !(step > 0 && last >= first) || (last-first)/step > 10_000 {
+			return nil, fmt.Errorf("%q: want first:last:step with first <= last, step > 0 and at most 10000 values", item)
+		}
+		return perf.Range(first, last, step), nil
+	}
+	return nil, fmt.Errorf("%q: want one value or first:last:step", item)
+}
+
+// output is the --format flag.
+type output struct{ format string }
+
+func (o *output) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.format, "format", "text", "how to print the table: text, csv or json")
+}
+
+func (o *output) check() error {
+	switch o.format {
+	case "text", "csv", "json":
+		return nil
+	}
+	return fmt.Errorf("--format %q: want text, csv or json", o.format)
+}
+
+func (o *output) print(w io.Writer, df dataframe.DataFrame) error {
+	switch o.format {
+	case "csv":
+		return frame.WriteCSV(w, df)
+	case "json":
+		return frame.WriteJSON(w, df)
+	}
+	return frame.WriteText(w, df)
+}
+
+// runFlags are the flags of commands that run a program.
+type runFlags struct {
+	opt   perf.RunOptions
+	quiet bool
+}
+
+func (r *runFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&r.opt.Args, "args", "", `arguments of the program, {name} standing for a parameter (default "-name {name}" for each)`)
+	f.StringArrayVar(&r.opt.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
+	f.Uint64Var(&r.opt.MaxInstructions, "max-instructions", 0, "end a run that executes more with an error; 0: no limit")
+	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
+}
+
+// options returns the options with progress on standard error.
+func (r *runFlags) options() perf.RunOptions {
+	opt := r.opt
+	switch {
+	case r.quiet:
+	case term.IsTerminal(int(os.Stderr.Fd())):
+		opt.Progress = progressBar(os.Stderr)
+	default:
+		opt.Progress = progressLines(os.Stderr)
+	}
+	return opt
+}
+
+// progressBar shows the point that runs and its instructions so far.
+func progressBar(w io.Writer) func(perf.Progress) {
+	bar := progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetItsString("instructions"),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(200*time.Millisecond),
+	)
+	return func(p perf.Progress) {
+		if p.Done == p.Total {
+			_ = bar.Finish()
+			return
+		}
+		bar.Describe(fmt.Sprintf("run %d of %d (%s)", p.Done+1, p.Total, p.Point))
+		_ = bar.Set64(int64(p.Instructions))
+	}
+}
+
+// progressLines writes a line when a run begins, for logs.
+func progressLines(w io.Writer) func(perf.Progress) {
+	shown := -1
+	return func(p perf.Progress) {
+		if p.Done == p.Total || p.Done == shown || p.Stored {
+			return
+		}
+		shown = p.Done
+		fmt.Fprintf(w, "run %d of %d (%s)\n", p.Done+1, p.Total, p.Point)
+	}
+}
+
+// openProgram opens an executable, or builds the Go program in a folder.
+func openProgram(path string) (*perf.Program, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return perf.Build(path)
+	}
+	return perf.Open(path)
+}
+
+// warn prints what is doubtful about a result on standard error, each once.
+func warn(w io.Writer, warnings []string) {
+	seen := make(map[string]bool)
+	for _, text := range warnings {
+		if !seen[text] {
+			seen[text] = true
+			fmt.Fprintln(w, "warning:", text)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+// Command presage profiles a program at a few problem sizes, predicts its cache
+// and TLB misses on a machine and at sizes that were never run, and simulates
+// them exactly to hold the predictions against: what package perf does, from a
+// shell.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cmd := rootCommand()
+	if err := cmd.ExecuteContext(ctx); err != nil {
+		if errors.Is(err, context.Canceled) {
+			fmt.Fprintln(os.Stderr, "presage: interrupted; finished runs are kept and are not repeated next time")
+			os.Exit(130)
+		}
+		fmt.Fprintln(os.Stderr, "presage:", err)
+		os.Exit(1)
+	}
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "presage",
+		Short: "Predict how a program performs on machines and problem sizes it was never run on",
+		Long: `presage profiles a static linux/riscv64 executable (or the Go program in a
+folder) at a few small problem sizes, fits models that scale with the size, and
+predicts cache and TLB misses on a machine described in a file.
+
+  presage profile ./sweep3d --sweep n=20,26,32,38 --args "-n {n}" -o profiles
+  presage predict profiles --machine origin2000 --at n=60,80
+  presage simulate ./sweep3d --args "-n 60" --machine origin2000`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(profileCommand(), histogramCommand(), predictCommand(), simulateCommand(), machinesCommand())
+	return root
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/store"
+)
+
+func predictCommand() *cobra.Command {
+	var (
+		at       sweepFlag
+		out      output
+		fit      perf.FitOptions
+		opt      perf.PredictOptions
+		machine  string
+		warnings bool
+	)
+	cmd := &cobra.Command{
+		Use:   "predict DIR --machine NAME --at name=values",
+		Short: "Predict cache and TLB misses at sizes that were never run",
+		Long: `predict fits models to the profiles in DIR and prints the misses they predict
+for each cache and TLB of a machine at each size.`,
+		Example: `  presage predict profiles --machine origin2000 --at n=60,80
+  presage predict profiles --machine my.yaml --at n=50:200:10 --by routine --basis "1, n, n^2, n^3" --format csv`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			if len(at.points) == 0 {
+				return errors.New("no sizes: give them with --at, such as --at n=60,80")
+			}
+			m, err := perf.FindMachine(machine)
+			if err != nil {
+				return err
+			}
+			runs, err := perf.LoadRuns(args[0])
+			if err != nil {
+				return err
+			}
+			fit.Store = store.Open(args[0])
+			model, err := perf.FitScaling(cmd.Context(), runs, fit)
+			if err != nil {
+				return err
+			}
+			df, err := perf.PredictMisses(model, m, at.points, opt)
+			if err != nil {
+				return err
+			}
+			if warnings {
+				warn(cmd.ErrOrStderr(), model.Warnings)
+			} else if n := len(model.Warnings); n > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d warnings about the models; --warnings shows them\n", n)
+			}
+			return out.print(cmd.OutOrStdout(), df)
+		},
+	}
+	cmd.Flags().Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
+	cmd.Flags().StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
+	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "what a row is about: program, routine or reference")
+	cmd.Flags().StringVar(&fit.Basis, "basis", "", `functions that models are sums of, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
+	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in one ratio at all sizes, as the papers do")
+	cmd.Flags().BoolVar(&warnings, "warnings", false, "show what is doubtful about the models")
+	_ = cmd.MarkFlagRequired("machine")
+	out.register(cmd)
+	return cmd
+}
+
+func simulateCommand() *cobra.Command {
+	var (
+		sweep   sweepFlag
+		run     runFlags
+		out     output
+		opt     perf.SimulateOptions
+		machine string
+	)
+	cmd := &cobra.Command{
+		Use:   "simulate PROGRAM --machine NAME",
+		Short: "Simulate a machine's caches and TLBs exactly on a program's accesses",
+		Long: `simulate runs PROGRAM, a static linux/riscv64 executable or the folder of a Go
+main package, and simulates the machine's memory hierarchy on every access: the
+reference that predictions are held against. Without --sweep the program runs
+once, with --args as they are.`,
+		Example: `  presage simulate ./sweep3d --args "-n 60" --machine origin2000
+  presage simulate ./sweep3d --sweep n=60,80 --machine origin2000 --by routine --format json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			m, err := perf.FindMachine(machine)
+			if err != nil {
+				return err
+			}
+			prog, err := openProgram(args[0])
+			if err != nil {
+				return err
+			}
+			points := sweep.points
+			if len(points) == 0 {
+				points = []perf.Point{{}}
+			}
+			opt.RunOptions = run.options()
+			df, err := perf.SimulateMisses(cmd.Context(), prog, m, points, opt)
+			if err != nil {
+				return err
+			}
+			return out.print(cmd.OutOrStdout(), df)
+		},
+	}
+	cmd.Flags().Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
+	cmd.Flags().StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
+	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "what a row is about: program, routine or reference")
+	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "simulate the hierarchy once more with fully associative caches")
+	_ = cmd.MarkFlagRequired("machine")
+	run.register(cmd)
+	out.register(cmd)
+	return cmd
+}
+
+func machinesCommand() *cobra.Command {
+	var out output
+	cmd := &cobra.Command{
+		Use:   "machines [NAME]",
+		Short: "List the machines, or the caches and TLBs of one",
+		Example: `  presage machines
+  presage machines origin2000`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				df, err := perf.MachineList()
+				if err != nil {
+					return err
+				}
+				return out.print(cmd.OutOrStdout(), df)
+			}
+			m, err := perf.FindMachine(args[0])
+			if err != nil {
+				return err
+			}
+			return out.print(cmd.OutOrStdout(), perf.MachineFrame(m))
+		},
+	}
+	out.register(cmd)
+	return cmd
+}

@@ -1,0 +1,57 @@
+// Package perf is what a notebook uses of Presage: it profiles a program at a
+// few small problem sizes, fits models that scale, and predicts cache and TLB
+// misses on a machine and at sizes that were never run. Tables go in and come
+// out as gota DataFrames.
+//
+//	prog  := perf.Must(perf.Build("../datasets/programs/sweep3d"))  // or perf.Open("a.out")
+//	runs  := perf.Must(perf.Profile(ctx, prog, perf.Sweep("n", 20, 26, 32, 38, 44, 50), perf.ProfileOptions{}))
+//	hist  := perf.Must(perf.ReuseHistogram(runs, perf.HistogramOptions{BlockBytes: 32}))
+//	model := perf.Must(perf.FitScaling(ctx, runs, perf.FitOptions{}))
+//	m     := perf.Must(perf.FindMachine("origin2000"))
+//	pred  := perf.Must(perf.PredictMisses(model, m, perf.Sweep("n", 60, 80, 100), perf.PredictOptions{}))
+//	sim   := perf.Must(perf.SimulateMisses(ctx, prog, m, perf.Sweep("n", 60, 80), perf.SimulateOptions{}))
+//	both  := perf.Must(perf.Compare(pred, sim))
+//
+// Runs are deterministic and their results are kept on disk (package store), so
+// that a cell that is executed again takes milliseconds. The methods are those
+// of Marin and Mellor-Crummey, "Cross-Architecture Performance Predictions for
+// Scientific Applications Using Parameterized Models" (SIGMETRICS 2004) and
+// "Scalable Cross-Architecture Predictions of Memory Hierarchy Response for
+// Scientific Applications" (LACSI 2005), cited below as 2004 and 2005.
+//
+// # Three kinds of truth
+//
+// Predicted values come from a model; columns begin with pred_. Simulated values
+// come from an exact simulation of the same program on the machine's hierarchy;
+// columns begin with sim_. Measured values come from a real clock or counter on
+// real hardware; columns begin with meas_. Relative errors are
+// (predicted - reference) / reference.
+//
+// # Glossary
+//
+//   - access: one execution of a memory reference. An access that straddles two
+//     memory blocks touches both.
+//   - associativity: the number of blocks that a set of a cache holds (ways);
+//     fully associative means one set.
+//   - basic block: instructions that always execute together, in sequence.
+//   - block (memory block): an aligned range of 2^k bytes: a cache line, or the
+//     range that a TLB entry maps.
+//   - capacity miss: a miss that a fully associative LRU cache of the same size
+//     has too, other than a cold one.
+//   - cold miss: the first access to a block.
+//   - conflict miss: a miss that a fully associative LRU cache of the same size
+//     does not have.
+//   - group: references whose accesses share a histogram.
+//   - memory reference (or reference): an instruction that accesses memory.
+//   - miss ratio: misses divided by all accesses of the program (not only those
+//     that reach the level), from 0 to 1.
+//   - reuse distance: the number of distinct other blocks accessed between two
+//     accesses to the same block; 0 for an immediate repeat. An access hits in a
+//     fully associative LRU cache of C blocks exactly if its distance is less
+//     than C.
+//   - reuse time: the number of accesses between two accesses to the same block.
+//     It is not the reuse distance.
+//   - scope: the program, a routine, or a loop.
+//   - TLB: the cache of address translations. It behaves as an LRU cache whose
+//     blocks are the ranges that its entries map (2005, Table 1, note 5).
+package perf

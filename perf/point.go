@@ -1,0 +1,96 @@
+package perf
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+)
+
+// Point gives each problem parameter, such as the mesh size n, a value.
+type Point map[string]float64
+
+// Sweep returns one Point for each value of a parameter.
+func Sweep(param string, values ...float64) []Point {
+	points := make([]Point, len(values))
+	for i, v := range values {
+		points[i] = Point{param: v}
+	}
+	return points
+}
+
+// Range returns first, first+step, … up to and including last, for Sweep. It
+// panics if step does not lead from first to last.
+func Range(first, last, step float64) []float64 {
+	if !(step*(last-first) >= 0) || step == 0 {
+		panic(fmt.Sprintf("perf: Range(%g, %g, %g) has no end", first, last, step))
+	}
+	var values []float64
+	for i := 0; ; i++ {
+		v := first + float64(i)*step
+		if (step > 0) == (v > last) && v != last {
+			return values
+		}
+		values = append(values, v)
+	}
+}
+
+// String returns the point as "n=20", parameters by name.
+func (p Point) String() string {
+	parts := make([]string, 0, len(p))
+	for _, name := range p.names() {
+		parts = append(parts, name+"="+formatValue(p[name]))
+	}
+	return strings.Join(parts, " ")
+}
+
+func (p Point) names() []string { return slices.Sorted(maps.Keys(p)) }
+
+func formatValue(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// Arguments fills a template such as "-n {n} -iterations 6" with the point's
+// values and splits it as a shell would split words. An empty template stands
+// for "-name value" for each parameter. A parameter without a placeholder, or
+// a placeholder without a parameter, is an error: the runs of a sweep would
+// all be the same, or fail.
+func (p Point) Arguments(template string) ([]string, error) {
+	if template == "" {
+		var args []string
+		for _, name := range p.names() {
+			args = append(args, "-"+name, formatValue(p[name]))
+		}
+		return args, nil
+	}
+	words, err := shellquote.Split(template)
+	if err != nil {
+		return nil, fmt.Errorf("perf: arguments %q: %w", template, err)
+	}
+	used := make(map[string]bool)
+	for i, word := range words {
+		words[i] = placeholder.ReplaceAllStringFunc(word, func(m string) string {
+			name := m[1 : len(m)-1]
+			v, ok := p[name]
+			if !ok {
+				err = fmt.Errorf("perf: arguments %q: no parameter %s in the point %q", template, m, p)
+				return m
+			}
+			used[name] = true
+			return formatValue(v)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range p.names() {
+		if !used[name] {
+			return nil, fmt.Errorf("perf: arguments %q: no place for parameter %s; write {%s} where its value goes", template, name, name)
+		}
+	}
+	return words, nil
+}

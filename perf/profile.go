@@ -1,0 +1,237 @@
+package perf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"presage/perf/reuse"
+	"presage/perf/store"
+	"presage/perf/trace"
+)
+
+// DefaultBlockBytes are the block sizes that Profile collects by default, those
+// of the 2005 paper (section 6): the cache lines and TLB reach of both machines
+// that it studies.
+var DefaultBlockBytes = []uint64{32, 128, 16 << 10, 32 << 10}
+
+// ProfileOptions say what Profile collects. The zero value is the documented
+// default throughout.
+type ProfileOptions struct {
+	RunOptions
+	// BlockBytes are the memory block sizes for which reuse distances are
+	// collected, powers of two; nil: DefaultBlockBytes. Machine.BlockBytes tells
+	// which a machine needs.
+	BlockBytes []uint64
+}
+
+// Runs are the profiles of one program at several points.
+type Runs struct {
+	Program  *Program
+	Runs     []Run    // in the order of the points asked for
+	Warnings []string // what is doubtful about them
+}
+
+// Run is the profile of one run.
+type Run struct {
+	Point        Point
+	Args         []string
+	Instructions uint64 // executed by the program, its threads together
+	Accesses     uint64 // executed memory references
+	Stdout       string // the end of what the program printed
+
+	// Reuse holds the histograms for each block size, by ascending size.
+	Reuse []*reuse.Result
+
+	inputs   inputs
+	warnings []string
+}
+
+// newRun puts together what the store holds of a run.
+func newRun(point Point, in inputs, sizes []uint64, found map[uint64]*storedReuse) Run {
+	run := Run{Point: point, inputs: in}
+	for _, size := range sizes {
+		run.Reuse = append(run.Reuse, found[size].Result)
+	}
+	facts := found[sizes[0]].Facts
+	run.Args, run.Instructions, run.Accesses, run.Stdout = facts.Args, facts.Instructions, facts.Accesses, facts.Stdout
+	run.warnings = facts.Warnings
+	return run
+}
+
+// BlockBytes returns the block sizes that the runs have in common.
+func (r *Runs) BlockBytes() []uint64 {
+	var sizes []uint64
+	if len(r.Runs) > 0 {
+		for _, res := range r.Runs[0].Reuse {
+			sizes = append(sizes, res.BlockBytes)
+		}
+	}
+	return sizes
+}
+
+// reuseVersion is part of the key of a stored histogram: raise it when the
+// engine's deterministic layout of the guest, the plan or the meaning of
+// reuse.Result changes.
+const reuseVersion = 1
+
+// storedReuse is what the store holds for one run and block size.
+type storedReuse struct {
+	Facts  runFacts
+	Result *reuse.Result
+}
+
+// Profile runs prog at each point and collects, for every memory reference, the
+// exact reuse-distance histogram at several block sizes, in one run a point.
+// Results are kept in the store, each as soon as its run has ended: a sweep that
+// is interrupted goes on where it stopped.
+func Profile(ctx context.Context, prog *Program, points []Point, opt ProfileOptions) (*Runs, error) {
+	sizes := slices.Clone(opt.BlockBytes)
+	if len(sizes) == 0 {
+		sizes = slices.Clone(DefaultBlockBytes)
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	st, err := storeOrDefault(opt.Store)
+	if err != nil {
+		return nil, err
+	}
+	runs := &Runs{Program: prog}
+	for i, point := range points {
+		report := opt.reporter(point, i, len(points))
+		run, warnings, err := profileOne(ctx, prog, point, sizes, opt, st, report)
+		if err != nil {
+			return nil, err
+		}
+		runs.Runs = append(runs.Runs, run)
+		runs.Warnings = append(runs.Warnings, warnings...)
+	}
+	opt.finished(len(points))
+	return runs, nil
+}
+
+func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64, opt ProfileOptions, st *store.Store, report func(uint64, bool)) (Run, []string, error) {
+	in, err := prog.inputs(point, opt.RunOptions)
+	if err != nil {
+		return Run{}, nil, err
+	}
+	found := make(map[uint64]*storedReuse)
+	var missing []uint64
+	var warnings []string
+	for _, size := range sizes {
+		stored, warning, err := loadReuse(st, in, size)
+		if err != nil {
+			return Run{}, nil, err
+		}
+		if warning != "" {
+			warnings = append(warnings, warning)
+		}
+		if stored == nil {
+			missing = append(missing, size)
+			continue
+		}
+		found[size] = stored
+	}
+	report(0, len(missing) == 0)
+	if len(missing) > 0 {
+		fresh, err := collectReuse(ctx, prog, in, missing, func(n uint64) { report(n, false) })
+		if err != nil {
+			return Run{}, nil, err
+		}
+		for _, s := range fresh {
+			found[s.Result.BlockBytes] = s
+			warnings = append(warnings, saveReuse(st, in, s)...)
+		}
+	}
+	run := newRun(point, in, sizes, found)
+	return run, append(warnings, run.warnings...), nil
+}
+
+// collectReuse runs the program once for all the block sizes.
+func collectReuse(ctx context.Context, prog *Program, in inputs, sizes []uint64, progress func(uint64)) ([]*storedReuse, error) {
+	plan, err := prog.Plan()
+	if err != nil {
+		return nil, err
+	}
+	collectors := make([]*reuse.Collector, len(sizes))
+	all := make([]trace.Collector, len(sizes))
+	for i, size := range sizes {
+		c, err := reuse.New(plan, reuse.Options{BlockBytes: size})
+		if err != nil {
+			return nil, err
+		}
+		collectors[i], all[i] = c, c
+	}
+	facts, err := prog.execute(ctx, in, progress, all...)
+	if err != nil {
+		return nil, err
+	}
+	stored := make([]*storedReuse, len(sizes))
+	for i, c := range collectors {
+		stored[i] = &storedReuse{Facts: facts, Result: c.Result()}
+	}
+	return stored, nil
+}
+
+func reuseKey(in inputs, blockBytes uint64) (store.Key, error) {
+	return store.NewKey("reuse", reuseVersion, struct {
+		Inputs     inputs
+		BlockBytes uint64
+	}{in, blockBytes})
+}
+
+// loadReuse returns nil if the store has no usable entry.
+func loadReuse(st *store.Store, in inputs, blockBytes uint64) (*storedReuse, string, error) {
+	key, err := reuseKey(in, blockBytes)
+	if err != nil {
+		return nil, "", err
+	}
+	var s storedReuse
+	var corrupt *store.CorruptError
+	switch err := st.Load(key, &s); {
+	case err == nil:
+		return &s, "", nil
+	case errors.Is(err, store.ErrMissing):
+		return nil, "", nil
+	case errors.As(err, &corrupt):
+		return nil, fmt.Sprintf("%v; the run is repeated", err), nil
+	default:
+		return nil, "", err
+	}
+}
+
+func saveReuse(st *store.Store, in inputs, s *storedReuse) []string {
+	key, err := reuseKey(in, s.Result.BlockBytes)
+	if err == nil {
+		err = st.Save(key, s)
+	}
+	if err != nil {
+		return []string{fmt.Sprintf("%v; the profile was not kept", err)}
+	}
+	return nil
+}
+
+// storeOrDefault returns st, or the default store for nil.
+func storeOrDefault(st *store.Store) (*store.Store, error) {
+	if st != nil {
+		return st, nil
+	}
+	return store.Default()
+}
+
+// reporter returns a function that reports the progress of one point's run.
+func (opt *RunOptions) reporter(point Point, done, total int) func(instructions uint64, stored bool) {
+	if opt.Progress == nil {
+		return func(uint64, bool) {}
+	}
+	return func(instructions uint64, stored bool) {
+		opt.Progress(Progress{Point: point, Done: done, Total: total, Instructions: instructions, Stored: stored})
+	}
+}
+
+func (opt *RunOptions) finished(total int) {
+	if opt.Progress != nil {
+		opt.Progress(Progress{Done: total, Total: total})
+	}
+}

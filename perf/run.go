@@ -1,0 +1,202 @@
+package perf
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"presage/perf/engine/rv64"
+	"presage/perf/store"
+	"presage/perf/trace"
+)
+
+// RunOptions say how a program is run. The zero value runs it with one
+// "-name value" pair of arguments for each parameter of a point, no
+// environment, no input and no files.
+type RunOptions struct {
+	// Args is a template for the arguments, such as "-n {n} -iterations 6"; see
+	// Point.Arguments.
+	Args string
+	// Env is the program's environment, as NAME=value.
+	Env []string
+	// Stdin is what the program reads from its standard input.
+	Stdin string
+	// Folders are folders of the host that the program may read files in.
+	Folders []Folder
+	// MaxInstructions ends a run that takes longer with an error; 0: no limit.
+	MaxInstructions uint64
+
+	// Store keeps the results; nil: the default store.
+	Store *store.Store
+	// Progress, if not nil, is called now and then from the goroutine that
+	// called Profile or SimulateMisses.
+	Progress func(Progress)
+}
+
+// Folder makes a folder of the host visible to a program, for reading. The
+// first one is its working directory.
+type Folder struct {
+	Guest string // absolute path that the program uses
+	Host  string
+}
+
+// Progress tells how far a sweep is.
+type Progress struct {
+	Point        Point
+	Done, Total  int    // points finished, points in all
+	Instructions uint64 // executed so far in the run of Point
+	Stored       bool   // Point was found in the store
+}
+
+// inputs is everything that a run's results depend on; it becomes part of the
+// store's key.
+type inputs struct {
+	Program         string // SHA-256 of the executable
+	Name            string // argv[0], which stands on the program's stack
+	Args            []string
+	Env             []string
+	Stdin           string
+	Folders         []Folder
+	Files           []string // fingerprints of what the folders hold
+	MaxInstructions uint64
+}
+
+func (p *Program) inputs(point Point, opt RunOptions) (inputs, error) {
+	args, err := point.Arguments(opt.Args)
+	if err != nil {
+		return inputs{}, err
+	}
+	in := inputs{
+		Program: p.File.SHA256, Name: p.Name, Args: args, Env: opt.Env, Stdin: opt.Stdin,
+		Folders: opt.Folders, MaxInstructions: opt.MaxInstructions,
+	}
+	for _, folder := range opt.Folders {
+		files, err := fingerprints(folder.Host)
+		if err != nil {
+			return inputs{}, fmt.Errorf("perf: folder for %s: %w", folder.Guest, err)
+		}
+		in.Files = append(in.Files, files...)
+	}
+	return in, nil
+}
+
+// fingerprints returns the name, size and time of change of every file below a
+// folder, in the order of their names.
+func fingerprints(dir string) ([]string, error) {
+	var prints []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		prints = append(prints, fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano()))
+		return nil
+	})
+	return prints, err
+}
+
+// runFacts are what every kind of run reports.
+type runFacts struct {
+	Args         []string
+	Instructions uint64
+	Accesses     uint64
+	Stdout       string // its last outputKept bytes
+	Elapsed      time.Duration
+	Warnings     []string
+}
+
+// outputKept is how much of a program's output is kept: enough for what a
+// benchmark prints about its own verification.
+const outputKept = 8 << 10
+
+// execute runs the program once, feeding the collectors.
+func (p *Program) execute(ctx context.Context, in inputs, progress func(uint64), collectors ...trace.Collector) (runFacts, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return runFacts{}, err
+	}
+	var grants []rv64.Grant
+	for _, folder := range in.Folders {
+		grants = append(grants, rv64.Grant{Guest: folder.Guest, Host: folder.Host})
+	}
+	stdout, stderr := new(tail), new(tail)
+	pipeline := trace.NewPipeline(collectors...)
+	res, err := rv64.Run(ctx, p.File, rv64.Options{
+		Args:            in.Args,
+		Env:             in.Env,
+		Stdin:           strings.NewReader(in.Stdin),
+		Stdout:          stdout,
+		Stderr:          stderr,
+		Grants:          grants,
+		MaxInstructions: in.MaxInstructions,
+		Plan:            plan,
+		Sink:            pipeline,
+		Progress:        progress,
+	})
+	closeErr := pipeline.Close()
+	command := strings.Join(append([]string{p.Name}, in.Args...), " ")
+	switch {
+	case err != nil:
+		return runFacts{}, fmt.Errorf("perf: %s: %w%s", command, err, quote(stderr))
+	case closeErr != nil:
+		return runFacts{}, fmt.Errorf("perf: %s: %w", command, closeErr)
+	case res.ExitCode != 0 || res.Signal != 0:
+		return runFacts{}, fmt.Errorf("perf: %s ended with %s; a failed run is not profiled%s", command, ending(res), quote(stderr, stdout))
+	}
+	facts := runFacts{
+		Args:         in.Args,
+		Instructions: res.Instructions,
+		Accesses:     res.Accesses,
+		Stdout:       stdout.String(),
+		Elapsed:      res.Elapsed,
+	}
+	for _, s := range res.UnknownSyscalls {
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: system call %d, made %d times, is not emulated: the program was told so (ENOSYS)", command, s.Number, s.Count))
+	}
+	if res.UnplannedRefs > 0 {
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: %d memory references that static analysis had not found were executed and not recorded", command, res.UnplannedRefs))
+	}
+	return facts, nil
+}
+
+func ending(res *rv64.Result) string {
+	if res.Signal != 0 {
+		return fmt.Sprintf("signal %d", res.Signal)
+	}
+	return fmt.Sprintf("exit status %d", res.ExitCode)
+}
+
+// quote returns the last lines of the first output that has any, for an error.
+func quote(outputs ...*tail) string {
+	for _, t := range outputs {
+		text := strings.TrimSpace(t.String())
+		if text == "" {
+			continue
+		}
+		lines := strings.Split(text, "\n")
+		if extra := len(lines) - 12; extra > 0 {
+			lines = lines[extra:]
+		}
+		return "\n\t" + strings.Join(lines, "\n\t")
+	}
+	return ""
+}
+
+// tail is a writer that keeps the last outputKept bytes.
+type tail struct{ data []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if extra := len(t.data) - outputKept; extra > outputKept {
+		t.data = append(t.data[:0], t.data[extra:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(t.data[max(0, len(t.data)-outputKept):]) }

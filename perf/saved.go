@@ -1,0 +1,140 @@
+package perf
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"presage/perf/store"
+)
+
+// savedFormat is the version of the file that Save writes.
+const savedFormat = 1
+
+// savedName is the file that says what a folder of profiles holds.
+const savedName = "profiles.json"
+
+// saved is the content of profiles.json. The histograms stand beside it, in the
+// layout of package store.
+type saved struct {
+	Format     int
+	Program    string // path of the executable below the folder
+	SHA256     string
+	BlockBytes []uint64
+	Runs       []savedRun
+}
+
+type savedRun struct {
+	Point  Point
+	Inputs inputs
+}
+
+// Save writes the runs with their program into a folder, for LoadRuns. Profiles
+// that the folder already has are left as they are.
+func (r *Runs) Save(dir string) error {
+	if len(r.Runs) == 0 {
+		return errors.New("perf: no runs to save")
+	}
+	s := saved{
+		Format:     savedFormat,
+		Program:    filepath.ToSlash(filepath.Join("programs", r.Program.File.SHA256[:16], r.Program.Name)),
+		SHA256:     r.Program.File.SHA256,
+		BlockBytes: r.BlockBytes(),
+	}
+	if err := keep(r.Program.File.Path, filepath.Join(dir, filepath.FromSlash(s.Program))); err != nil {
+		return err
+	}
+	st := store.Open(dir)
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		s.Runs = append(s.Runs, savedRun{run.Point, run.inputs})
+		if err := run.save(st); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("perf: save: %w", err)
+	}
+	return store.WriteFile(filepath.Join(dir, savedName), append(text, '\n'))
+}
+
+// save writes the run's histograms that the store lacks.
+func (run *Run) save(st *store.Store) error {
+	facts := runFacts{Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses, Stdout: run.Stdout, Warnings: run.warnings}
+	for _, result := range run.Reuse {
+		old, _, err := loadReuse(st, run.inputs, result.BlockBytes)
+		if err != nil {
+			return err
+		}
+		if old != nil {
+			continue
+		}
+		key, err := reuseKey(run.inputs, result.BlockBytes)
+		if err != nil {
+			return err
+		}
+		if err := st.Save(key, &storedReuse{Facts: facts, Result: result}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadRuns reads the runs that Save wrote.
+func LoadRuns(dir string) (*Runs, error) {
+	text, err := os.ReadFile(filepath.Join(dir, savedName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("perf: %s holds no profiles (no %s); make some with Runs.Save or `presage profile … -o %s`", dir, savedName, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("perf: %w", err)
+	}
+	var s saved
+	path := filepath.Join(dir, savedName)
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("perf: %s: %w", path, err)
+	}
+	if s.Format != savedFormat {
+		return nil, fmt.Errorf("perf: %s has format %d, and this version reads %d; profile again", path, s.Format, savedFormat)
+	}
+	if !filepath.IsLocal(filepath.FromSlash(s.Program)) || len(s.Runs) == 0 || len(s.BlockBytes) == 0 {
+		return nil, fmt.Errorf("perf: %s: no program, no runs or no block sizes; profile again", path)
+	}
+	prog, err := Open(filepath.Join(dir, filepath.FromSlash(s.Program)))
+	if err != nil {
+		return nil, err
+	}
+	if prog.File.SHA256 != s.SHA256 {
+		return nil, fmt.Errorf("perf: %s is not the program that was profiled; profile again", prog.File.Path)
+	}
+	runs := &Runs{Program: prog}
+	st := store.Open(dir)
+	for _, sr := range s.Runs {
+		run, err := loadRun(st, sr, s.BlockBytes)
+		if err != nil {
+			return nil, err
+		}
+		runs.Runs = append(runs.Runs, run)
+		runs.Warnings = append(runs.Warnings, run.warnings...)
+	}
+	return runs, nil
+}
+
+func loadRun(st *store.Store, sr savedRun, sizes []uint64) (Run, error) {
+	found := make(map[uint64]*storedReuse)
+	for _, size := range sizes {
+		s, warning, err := loadReuse(st, sr.Inputs, size)
+		if err != nil {
+			return Run{}, err
+		}
+		if s == nil {
+			return Run{}, fmt.Errorf("perf: %s lacks the profile of %s for blocks of %d bytes; profile again %s", st.Dir(), sr.Point, size, warning)
+		}
+		found[size] = s
+	}
+	return newRun(sr.Point, sr.Inputs, sizes, found), nil
+}

@@ -1,0 +1,191 @@
+package perf
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"presage/perf/access"
+	"presage/perf/fit"
+	"presage/perf/reuse"
+	"presage/perf/scaling"
+	"presage/perf/store"
+	"presage/perf/trace"
+)
+
+// FitOptions say how models are fitted. The zero value is the default
+// throughout.
+type FitOptions struct {
+	// Basis lists the functions that models are sums of, in symbolic form, such
+	// as "1, n, n^2, n^3, n*log(n)"; empty: the powers up to the third.
+	Basis string
+	// Tolerance is the relative difference of the average distances of two
+	// neighbouring bins below which they become one; 0: scaling.DefaultTolerance.
+	Tolerance float64
+	// MedianRatio splits histograms as the papers do, in one ratio at all sizes;
+	// see package scaling.
+	MedianRatio bool
+
+	// Store keeps the models; nil: the default store.
+	Store *store.Store
+}
+
+// Model predicts a program's reuse-distance histograms at any problem size.
+type Model struct {
+	Program  string
+	Points   []Point // that it was fitted on
+	Warnings []string
+
+	refs    []access.Reference
+	groups  []trace.GroupID // of the models' groups, ascending
+	members [][]int         // indices in refs of each group's references
+	byBlock map[uint64]*scaling.Model
+}
+
+// FitScaling fits, for each block size of the runs, a model of every group's
+// frequency and reuse-distance histogram over the problem size (2004, section
+// 2.3; 2005, section 4). It takes three sizes at least and five to be worth
+// trusting.
+//
+// Models are kept in the default store, so that a notebook cell that fits again
+// finds them.
+func FitScaling(ctx context.Context, runs *Runs, opt FitOptions) (*Model, error) {
+	if len(runs.Runs) == 0 {
+		return nil, fmt.Errorf("perf: no runs to fit a model to")
+	}
+	m := &Model{
+		Program:  runs.Program.Name,
+		Warnings: slices.Clone(runs.Warnings),
+		byBlock:  make(map[uint64]*scaling.Model),
+	}
+	var sizes []fit.Point
+	for _, run := range runs.Runs {
+		m.Points = append(m.Points, run.Point)
+		sizes = append(sizes, fit.Point(run.Point))
+	}
+	options := scaling.Options{Tolerance: opt.Tolerance, MedianRatio: opt.MedianRatio}
+	if opt.Basis != "" {
+		basis, err := fit.ParseBasis(opt.Basis, m.Points[0].names()...)
+		if err != nil {
+			return nil, fmt.Errorf("perf: basis: %w", err)
+		}
+		options.Basis = basis
+	}
+	if err := m.chooseGroups(runs); err != nil {
+		return nil, err
+	}
+	st, err := storeOrDefault(opt.Store)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := modelKeys(runs, opt)
+	if err != nil {
+		return nil, err
+	}
+	for b, blockBytes := range runs.BlockBytes() {
+		fitted, warning, err := store.Memo(st, keys[b], func() (*scaling.Model, error) {
+			return scaling.Fit(ctx, sizes, m.histograms(runs, b), options)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("perf: fit for blocks of %d bytes: %w", blockBytes, err)
+		}
+		m.byBlock[blockBytes] = fitted
+		if warning != nil {
+			m.Warnings = append(m.Warnings, warning.Error())
+		}
+		for _, w := range fitted.Warnings {
+			m.Warnings = append(m.Warnings, fmt.Sprintf("blocks of %d bytes: %v", blockBytes, w))
+		}
+	}
+	return m, nil
+}
+
+// modelVersion is part of the key of a stored model: raise it when fitting
+// changes, or the layout of scaling.Model.
+const modelVersion = 1
+
+// modelKeys returns the key of the model for each block size of the runs.
+func modelKeys(runs *Runs, opt FitOptions) ([]store.Key, error) {
+	var of []inputs
+	var points []Point
+	for i := range runs.Runs {
+		of, points = append(of, runs.Runs[i].inputs), append(points, runs.Runs[i].Point)
+	}
+	var keys []store.Key
+	for _, blockBytes := range runs.BlockBytes() {
+		key, err := store.NewKey("model", modelVersion, struct {
+			Runs        []inputs
+			Points      []Point
+			BlockBytes  uint64
+			Reuse       int
+			Basis       string
+			Tolerance   float64
+			MedianRatio bool
+		}{of, points, blockBytes, reuseVersion, opt.Basis, opt.Tolerance, opt.MedianRatio})
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// chooseGroups finds the groups that were accessed in any run.
+func (m *Model) chooseGroups(runs *Runs) error {
+	refs, err := runs.Program.References()
+	if err != nil {
+		return err
+	}
+	plan, err := runs.Program.Plan()
+	if err != nil {
+		return err
+	}
+	m.refs = refs
+	active := make([]bool, plan.Groups())
+	for _, run := range runs.Runs {
+		for g := range run.Reuse[0].Groups {
+			active[g] = active[g] || run.Reuse[0].Groups[g].Accesses() > 0
+		}
+	}
+	index := make([]int, len(active))
+	for g := range active {
+		if active[g] {
+			index[g] = len(m.groups)
+			m.groups = append(m.groups, trace.GroupID(g))
+		}
+	}
+	m.members = make([][]int, len(m.groups))
+	for i := range plan.Refs {
+		if g := plan.Refs[i].Group; active[g] {
+			m.members[index[g]] = append(m.members[index[g]], i)
+		}
+	}
+	return nil
+}
+
+// histograms returns each group's histograms at all sizes, for the runs' b-th
+// block size.
+func (m *Model) histograms(runs *Runs, b int) []scaling.Group {
+	groups := make([]scaling.Group, len(m.groups))
+	for i, g := range m.groups {
+		groups[i].Name = m.refs[m.members[i][0]].String()
+		groups[i].Hists = make([]reuse.Histogram, len(runs.Runs))
+		for r := range runs.Runs {
+			groups[i].Hists[r] = runs.Runs[r].Reuse[b].Groups[g]
+		}
+	}
+	return groups
+}
+
+// Range returns the smallest and the largest training value of a parameter,
+// for figures that mark the training range.
+func (m *Model) Range(param string) [2]float64 {
+	r := [2]float64{math.Inf(1), math.Inf(-1)}
+	for _, p := range m.Points {
+		if v, ok := p[param]; ok {
+			r[0], r[1] = min(r[0], v), max(r[1], v)
+		}
+	}
+	return r
+}

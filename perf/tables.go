@@ -1,0 +1,250 @@
+package perf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/reuse"
+)
+
+// Frame returns a row for each run: what it executed and how many blocks of
+// each size it touched.
+//
+//   - instructions, accesses: executed
+//   - footprint_bytes: distinct memory of the smallest block size
+func (r *Runs) Frame() dataframe.DataFrame {
+	type row struct {
+		Program      string             `frame:"program"`
+		Point        map[string]float64 `frame:",each"`
+		Instructions uint64             `frame:"instructions"`
+		Accesses     uint64             `frame:"accesses"`
+		Footprint    uint64             `frame:"footprint_bytes"`
+	}
+	var rows []row
+	for _, run := range r.Runs {
+		rows = append(rows, row{
+			r.Program.Name, run.Point, run.Instructions, run.Accesses,
+			run.Reuse[0].Blocks * run.Reuse[0].BlockBytes,
+		})
+	}
+	return frame.Of(rows)
+}
+
+// at returns the result for a block size.
+func (run *Run) at(blockBytes uint64) (*reuse.Result, error) {
+	var have []uint64
+	for _, res := range run.Reuse {
+		if res.BlockBytes == blockBytes {
+			return res, nil
+		}
+		have = append(have, res.BlockBytes)
+	}
+	return nil, fmt.Errorf("perf: no reuse distances for blocks of %d bytes; the runs have %v", blockBytes, have)
+}
+
+// Hottest returns the static references with the most accesses in the last
+// run, at most limit of them (0: all that were executed), most first.
+//
+//   - routine, file, line, pc: where the reference is
+//   - kind (load, store, read-modify-write), size_bytes, float
+//   - accesses, and cold_accesses among them
+//   - mean_distance_blocks: of the accesses that are not cold, for blocks of
+//     blockBytes
+//
+// For now each reference is a group of its own.
+func Hottest(runs *Runs, blockBytes uint64, limit int) (dataframe.DataFrame, error) {
+	type row struct {
+		Program  string             `frame:"program"`
+		Point    map[string]float64 `frame:",each"`
+		Routine  string             `frame:"routine"`
+		File     string             `frame:"file"`
+		Line     int                `frame:"line"`
+		PC       string             `frame:"pc"`
+		Kind     string             `frame:"kind"`
+		Size     uint8              `frame:"size_bytes"`
+		Float    bool               `frame:"float"`
+		Accesses uint64             `frame:"accesses"`
+		Cold     uint64             `frame:"cold_accesses"`
+		Distance float64            `frame:"mean_distance_blocks"`
+	}
+	if len(runs.Runs) == 0 {
+		return dataframe.DataFrame{}, fmt.Errorf("perf: no runs")
+	}
+	refs, err := runs.Program.References()
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	run := &runs.Runs[len(runs.Runs)-1]
+	res, err := run.at(blockBytes)
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	var rows []row
+	for g := range res.Groups {
+		h := &res.Groups[g]
+		if h.Accesses() == 0 {
+			continue
+		}
+		ref := &refs[runs.Program.first[g]]
+		rows = append(rows, row{
+			Program: runs.Program.Name, Point: run.Point,
+			Routine: ref.Routine, File: ref.File, Line: ref.Line, PC: fmt.Sprintf("%#x", uint64(ref.PC)),
+			Kind: ref.Kind.String(), Size: ref.Size, Float: ref.Float,
+			Accesses: h.Accesses(), Cold: h.Cold, Distance: meanDistance(h),
+		})
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Accesses, a.Accesses) })
+	if limit > 0 && len(rows) > limit {
+		rows = rows[:limit]
+	}
+	return frame.Of(rows), nil
+}
+
+func meanDistance(h *reuse.Histogram) float64 {
+	sum, n := 0.0, 0.0
+	for _, b := range h.Bins {
+		sum += b.Mid() * float64(b.Count)
+		n += float64(b.Count)
+	}
+	return ratio(sum, n)
+}
+
+// HistogramOptions say which reuse-distance histogram is wanted.
+type HistogramOptions struct {
+	// BlockBytes is the size of memory blocks; 0: the runs' smallest.
+	BlockBytes uint64
+	// Routine keeps the references of one routine; empty: all.
+	Routine string
+	// PC keeps the one reference at an address; 0: all.
+	PC uint64
+}
+
+// ReuseHistogram returns the reuse-distance histogram of the references chosen,
+// summed over them, at each point: a row for each bin that is not empty.
+//
+//   - block_bytes: size of memory blocks
+//   - lo_blocks, hi_blocks: the bin holds distances from lo up to but not
+//     including hi
+//   - accesses: in the bin
+//   - cold_accesses: those of the whole histogram, which are in no bin
+func ReuseHistogram(runs *Runs, opt HistogramOptions) (dataframe.DataFrame, error) {
+	type row struct {
+		Program  string             `frame:"program"`
+		Point    map[string]float64 `frame:",each"`
+		Block    uint64             `frame:"block_bytes"`
+		Lo       uint64             `frame:"lo_blocks"`
+		Hi       uint64             `frame:"hi_blocks"`
+		Accesses uint64             `frame:"accesses"`
+		Cold     uint64             `frame:"cold_accesses"`
+	}
+	if len(runs.Runs) == 0 {
+		return dataframe.DataFrame{}, fmt.Errorf("perf: no runs")
+	}
+	if opt.BlockBytes == 0 {
+		opt.BlockBytes = runs.Runs[0].Reuse[0].BlockBytes
+	}
+	groups, err := runs.Program.groupsOf(opt)
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	var rows []row
+	for i := range runs.Runs {
+		run := &runs.Runs[i]
+		res, err := run.at(opt.BlockBytes)
+		if err != nil {
+			return dataframe.DataFrame{}, err
+		}
+		h := sumHistograms(res, groups)
+		for _, b := range h.Bins {
+			rows = append(rows, row{runs.Program.Name, run.Point, opt.BlockBytes, b.Lo, b.Hi, b.Count, h.Cold})
+		}
+	}
+	return frame.Of(rows), nil
+}
+
+// groupsOf returns the groups that the options choose.
+func (p *Program) groupsOf(opt HistogramOptions) ([]int, error) {
+	refs, err := p.References()
+	if err != nil {
+		return nil, err
+	}
+	var groups []int
+	for g, i := range p.first {
+		if (opt.Routine == "" || refs[i].Routine == opt.Routine) && (opt.PC == 0 || uint64(refs[i].PC) == opt.PC) {
+			groups = append(groups, g)
+		}
+	}
+	if len(groups) == 0 {
+		return nil, fmt.Errorf("perf: %s has no memory reference in routine %q at pc %#x", p.Name, opt.Routine, opt.PC)
+	}
+	return groups, nil
+}
+
+func sumHistograms(res *reuse.Result, groups []int) reuse.Histogram {
+	type edges struct{ lo, hi uint64 }
+	counts := make(map[edges]uint64)
+	var sum reuse.Histogram
+	for _, g := range groups {
+		sum.Cold += res.Groups[g].Cold
+		for _, b := range res.Groups[g].Bins {
+			counts[edges{b.Lo, b.Hi}] += b.Count
+		}
+	}
+	for e, n := range counts {
+		sum.Bins = append(sum.Bins, reuse.Bin{Lo: e.lo, Hi: e.hi, Count: n})
+	}
+	slices.SortFunc(sum.Bins, func(a, b reuse.Bin) int { return cmp.Compare(a.Lo, b.Lo) })
+	return sum
+}
+
+// Bins returns the model's bins for the references that the options choose: a
+// row for each reference and bin, by ascending distance, a last row for its
+// cold accesses.
+//
+//   - reference, block_bytes
+//   - bin: constant, distance or cold
+//   - distance_blocks: formula of the average reuse distance; empty for cold
+//   - accesses: formula of the frequency
+//   - loo_err: relative leave-one-out error of the distance's formula
+func (m *Model) Bins(opt HistogramOptions) (dataframe.DataFrame, error) {
+	type row struct {
+		Reference string  `frame:"reference"`
+		Block     uint64  `frame:"block_bytes"`
+		Bin       string  `frame:"bin"`
+		Distance  string  `frame:"distance_blocks"`
+		Accesses  string  `frame:"accesses"`
+		Err       float64 `frame:"loo_err"`
+	}
+	if opt.BlockBytes == 0 {
+		opt.BlockBytes = sortedKeys(m.byBlock)[0]
+	}
+	fitted := m.byBlock[opt.BlockBytes]
+	if fitted == nil {
+		return dataframe.DataFrame{}, fmt.Errorf("perf: no model for blocks of %d bytes; there are %v", opt.BlockBytes, sortedKeys(m.byBlock))
+	}
+	var rows []row
+	for g := range fitted.Groups {
+		ref := &m.refs[m.members[g][0]]
+		if opt.Routine != "" && ref.Routine != opt.Routine || opt.PC != 0 && uint64(ref.PC) != opt.PC {
+			continue
+		}
+		group := &fitted.Groups[g]
+		for b := range group.Bins {
+			bin := &group.Bins[b]
+			kind := "distance"
+			if bin.Constant {
+				kind = "constant"
+			}
+			rows = append(rows, row{ref.String(), opt.BlockBytes, kind, bin.Distance.String(), bin.Frequency.String(), bin.Distance.LOO})
+		}
+		rows = append(rows, row{ref.String(), opt.BlockBytes, "cold", "", group.Cold.String(), group.Cold.LOO})
+	}
+	if len(rows) == 0 {
+		return dataframe.DataFrame{}, fmt.Errorf("perf: no modelled reference in routine %q at pc %#x", opt.Routine, opt.PC)
+	}
+	return frame.Of(rows), nil
+}
