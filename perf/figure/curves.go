@@ -25,6 +25,7 @@ const (
 	Line Mark = iota
 	Dashes
 	Points
+	Rings
 )
 
 // Curve is a column of a frame, drawn over the x column.
@@ -109,8 +110,10 @@ func curvesPanel(df dataframe.DataFrame, title string, opt CurvesOptions, first 
 	if top == 0 {
 		top = 1
 	}
-	// The legend stands at the top: leave it room.
-	top *= 1.15 + 0.09*float64(len(opt.Curves))
+	top *= 1.15
+	if first { // the legend stands at its top: leave it room
+		top *= 1 + 0.075*float64(len(opt.Curves)+1)
+	}
 	if opt.Training != [2]float64{} {
 		shade(p, opt.Training, top)
 	}
@@ -124,6 +127,9 @@ func curvesPanel(df dataframe.DataFrame, title string, opt CurvesOptions, first 
 	p.X.Tick.Marker = linearTicks{}
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Legend.XOffs = vg.Points(4)
+	if !first { // one legend, in the first panel, serves all
+		p.Legend = plot.NewLegend()
+	}
 	return p, nil
 }
 
@@ -139,12 +145,15 @@ func addCurve(p *plot.Plot, data plotter.XYs, curve Curve, c color.RGBA) error {
 		return nil
 	}
 	label := orDefault(curve.Label, curve.Column)
-	if curve.Mark == Points {
+	if curve.Mark == Points || curve.Mark == Rings {
 		s, err := plotter.NewScatter(data)
 		if err != nil {
 			return fmt.Errorf("figure: column %s: %w", curve.Column, err)
 		}
 		s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(4), Shape: draw.CircleGlyph{}}
+		if curve.Mark == Rings { // larger, to be seen around a point
+			s.GlyphStyle.Radius, s.GlyphStyle.Shape = vg.Points(6), draw.RingGlyph{}
+		}
 		p.Add(s)
 		p.Legend.Add(label, s)
 		return nil
@@ -170,7 +179,7 @@ func shade(p *plot.Plot, training [2]float64, top float64) {
 		panic(err) // four finite points
 	}
 	band.Color = color.Gray{0xe4}
-	band.LineStyle.Width = 0
+	band.LineStyle = draw.LineStyle{Color: color.Gray{0xa0}, Width: vg.Points(0.5)}
 	p.Add(band)
 	p.Legend.Add("training range", band)
 }

@@ -180,6 +180,28 @@ func TestCumulative(t *testing.T) {
 	}
 }
 
+func TestLinearTicks(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		want   string
+	}{
+		{20, 100, "20 30 40 50 60 70 80 90 100"},
+		{0, 15.4, "0 2 4 6 8 10 12 14"},
+		{0, 670, "0 100 200 300 400 500 600"},
+		{0, 1, "0 0.2 0.4 0.6 0.8 1"},
+		{0, 3.9e-7, "0 5e-08 1e-07 1.5e-07 2e-07 2.5e-07 3e-07 3.5e-07"},
+		{-1, 1, "-1 -0.5 0 0.5 1"},
+	} {
+		var labels []string
+		for _, tick := range (linearTicks{}).Ticks(c.lo, c.hi) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("%g to %g: %s, want %s", c.lo, c.hi, got, c.want)
+		}
+	}
+}
+
 func TestPNGSize(t *testing.T) {
 	f, err := Curves(frame.Of(missRows()), missOptions())
 	if err != nil {

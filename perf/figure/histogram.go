@@ -141,13 +141,12 @@ func addCuts(p *plot.Plot, cuts []Cut) error {
 		}
 		p.Add(l)
 		labels, err := plotter.NewLabels(plotter.XYLabels{
-			XYs:    plotter.XYs{{X: 0.995, Y: y}},
+			XYs:    plotter.XYs{{X: 0.005, Y: y}},
 			Labels: []string{cut.Label},
 		})
 		if err != nil {
 			return fmt.Errorf("figure: cut %q: %w", cut.Label, err)
 		}
-		labels.TextStyle[0].XAlign = -1
 		labels.Offset.Y = vg.Points(2)
 		labels.TextStyle[0].Font.Size = 10
 		p.Add(labels)
