@@ -42,7 +42,8 @@ notebook-test: kernel ## judge the committed notebooks, and run the quickstart a
 	$(NBCHECK) --execute --output $(BUILD)/quickstart.ipynb --html $(BUILD) $(QUICKSTART)
 
 notebooks: kernel ## run the committed notebooks in place; replaced only if good
-	$(NBCHECK) --execute --timeout 30m $(NOTEBOOKS)
+	PRESAGE_RECORD=1 $(NBCHECK) --execute --timeout 30m $(NOTEBOOKS)
+	$(GO) run ./perf/cmd/presage headlines
 
 kernel: ## install the pinned notebook kernel
 	@$(GO) run ./perf/cmd/nbsetup

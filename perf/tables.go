@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-gota/gota/dataframe"
 
+	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/reuse"
 )
@@ -209,6 +210,7 @@ func sumHistograms(res *reuse.Result, groups []int) reuse.Histogram {
 //   - bin: constant, distance or cold
 //   - distance_blocks: formula of the average reuse distance; empty for cold
 //   - accesses: formula of the frequency
+//   - share: of the reference's accesses, at the last training point
 //   - loo_err: relative leave-one-out error of the distance's formula
 func (m *Model) Bins(opt HistogramOptions) (dataframe.DataFrame, error) {
 	type row struct {
@@ -217,6 +219,7 @@ func (m *Model) Bins(opt HistogramOptions) (dataframe.DataFrame, error) {
 		Bin       string  `frame:"bin"`
 		Distance  string  `frame:"distance_blocks"`
 		Accesses  string  `frame:"accesses"`
+		Share     float64 `frame:"share"`
 		Err       float64 `frame:"loo_err"`
 	}
 	if opt.BlockBytes == 0 {
@@ -233,15 +236,21 @@ func (m *Model) Bins(opt HistogramOptions) (dataframe.DataFrame, error) {
 			continue
 		}
 		group := &fitted.Groups[g]
+		last := fit.Point(m.Points[len(m.Points)-1])
+		hist := group.Histogram(last)
+		total := hist.Accesses()
 		for b := range group.Bins {
 			bin := &group.Bins[b]
 			kind := "distance"
 			if bin.Constant {
 				kind = "constant"
 			}
-			rows = append(rows, row{ref.String(), opt.BlockBytes, kind, bin.Distance.String(), bin.Frequency.String(), bin.Distance.LOO})
+			rows = append(rows, row{
+				ref.String(), opt.BlockBytes, kind, bin.Distance.String(), bin.Frequency.String(),
+				ratio(hist.Bins[b].Count, total), bin.Distance.LOO,
+			})
 		}
-		rows = append(rows, row{ref.String(), opt.BlockBytes, "cold", "", group.Cold.String(), group.Cold.LOO})
+		rows = append(rows, row{ref.String(), opt.BlockBytes, "cold", "", group.Cold.String(), ratio(hist.Cold, total), group.Cold.LOO})
 	}
 	if len(rows) == 0 {
 		return dataframe.DataFrame{}, fmt.Errorf("perf: no modelled reference in routine %q at pc %#x", opt.Routine, opt.PC)

@@ -43,6 +43,6 @@ predicts cache and TLB misses on a machine described in a file.
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(profileCommand(), histogramCommand(), predictCommand(), simulateCommand(), machinesCommand())
+	root.AddCommand(profileCommand(), histogramCommand(), predictCommand(), simulateCommand(), machinesCommand(), headlinesCommand())
 	return root
 }

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/store"
+)
+
+func headlinesCommand() *cobra.Command {
+	var file, readme string
+	cmd := &cobra.Command{
+		Use:   "headlines",
+		Short: "Renew the README's table of results from the recorded headlines",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			all, err := perf.Headlines(file)
+			if err != nil {
+				return err
+			}
+			text, err := os.ReadFile(readme)
+			if err != nil {
+				return err
+			}
+			renewed, err := perf.WithHeadlines(string(text), all)
+			if err != nil {
+				return err
+			}
+			return store.WriteFile(readme, []byte(renewed))
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "datasets/headlines.csv", "recorded headlines")
+	cmd.Flags().StringVar(&readme, "readme", "README.md", "file whose table is renewed")
+	return cmd
+}

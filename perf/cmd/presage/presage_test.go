@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presage/perf"
+)
+
+// presage runs the command with arguments.
+func presage(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := rootCommand()
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	cmd.SetErr(&errs)
+	err = cmd.ExecuteContext(t.Context())
+	return out.String(), errs.String(), err
+}
+
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	out, _, err := presage(t, args...)
+	if err != nil {
+		t.Fatalf("presage %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+func header(t *testing.T, text string) []string {
+	t.Helper()
+	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(records) < 2 {
+		t.Fatalf("no table (%v): %s", err, text)
+	}
+	return records[0]
+}
+
+const program = "../../../datasets/programs/sweep3d"
+
+// TestProfilePredictSimulate goes the whole way at toy sizes.
+func TestProfilePredictSimulate(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	dir := t.TempDir()
+	got := must(t, "profile", program, "--sweep", "n=6,7,8,9", "--args", "-n {n} -iterations 1",
+		"--block", "32,128,32768", "-o", dir, "--format", "csv", "-q")
+	if diff := cmp.Diff([]string{"program", "n", "instructions", "accesses", "footprint_bytes"}, header(t, got)); diff != "" {
+		t.Error(diff)
+	}
+	pred := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12:14:1", "--format", "json")
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(pred), &rows); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 9 || rows[0]["level"] != "L1" || rows[8]["n"] != 14.0 || rows[0]["pred_misses"].(float64) <= 0 {
+		t.Errorf("got %v", rows)
+	}
+	text := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--by", "routine")
+	if !strings.Contains(text, "main.solveLine") {
+		t.Errorf("no routine in %s", text)
+	}
+	sim := must(t, "simulate", program, "--args", "-n 6 -iterations 1", "--machine", "itanium2", "--format", "csv", "-q")
+	if strings.Count(sim, "\n") != 6 || !strings.Contains(sim, "sweep3d,itanium2,L2 TLB,") {
+		t.Errorf("got %s", sim)
+	}
+	hist := must(t, "histogram", dir, "--routine", "main.solveLine", "--format", "csv")
+	if diff := cmp.Diff([]string{"program", "n", "block_bytes", "lo_blocks", "hi_blocks", "accesses", "cold_accesses"}, header(t, hist)); diff != "" {
+		t.Error(diff)
+	}
+	if hot := must(t, "histogram", dir, "--hottest", "3"); strings.Count(hot, "\n") != 4 {
+		t.Errorf("got %s", hot)
+	}
+	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "k=12"); err == nil || !strings.Contains(err.Error(), "lacks parameter n") {
+		t.Errorf("another parameter: %v", err)
+	}
+}
+
+func TestMachines(t *testing.T) {
+	if got := must(t, "machines"); !strings.Contains(got, "origin2000") || !strings.Contains(got, "itanium2") {
+		t.Errorf("got %s", got)
+	}
+	got := must(t, "machines", "origin2000", "--format", "csv")
+	if !strings.Contains(got, "origin2000,L2,cache,65536,32768,2,128,8388608,false,11,marin2004 marin2005") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	dir := t.TempDir()
+	for _, c := range []struct{ args, want string }{
+		{"profile nowhere --sweep n=1 -o " + dir, "no such file"},
+		{"profile " + program + " -o " + dir, "no sizes"},
+		{"profile " + program + " --sweep n=1", `required flag(s) "output"`},
+		{"profile " + program + " --sweep n -o " + dir, "want name=value"},
+		{"profile " + program + " --sweep n=x -o " + dir, `"x" is not a number`},
+		{"profile " + program + " --sweep n=5:1:1 -o " + dir, "first <= last"},
+		{"profile " + program + " --sweep n=5 --sweep n=6 -o " + dir, "given twice"},
+		{"profile " + program + " --sweep n=5 --block 48 -o " + dir + " -q", "48"},
+		{"profile " + program + " --sweep n=5 --format xml -o " + dir, `"xml"`},
+		{"profile /bin/sh --sweep n=5 -o " + dir, "x86-64"},
+		{"predict " + dir + " --machine origin2000 --at n=5", "holds no profiles"},
+		{"predict " + dir + " --machine cray1 --at n=5", "there are itanium2, origin2000"},
+		{"predict " + dir + " --machine origin2000", "no sizes"},
+		{"simulate " + program + " --machine origin2000 --args '-n -q", "-n"},
+		{"machines cray1", "there are"},
+		{"nonsense", "unknown command"},
+	} {
+		_, _, err := presage(t, strings.Fields(c.args)...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("presage %s: %v, want %q", c.args, err, c.want)
+		}
+	}
+}
+
+func TestSweepFlag(t *testing.T) {
+	var s sweepFlag
+	for _, text := range []string{"n=20,26:28:1", "m=0.5"} {
+		if err := s.Set(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []perf.Point{{"n": 20, "m": 0.5}, {"n": 26, "m": 0.5}, {"n": 27, "m": 0.5}, {"n": 28, "m": 0.5}}
+	if diff := cmp.Diff(want, s.points); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHelpHasExamples(t *testing.T) {
+	for _, name := range []string{"profile", "predict", "simulate", "histogram", "machines"} {
+		if got := must(t, name, "--help"); !strings.Contains(got, "Examples:") {
+			t.Errorf("%s --help has no example", name)
+		}
+	}
+}
