@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 )
 
 // ErrData is wrapped by errors about points and values that cannot be fitted.
@@ -61,6 +62,8 @@ type Design struct {
 	columns [][]float64 // columns[j][i] is term j at point i
 	domain  map[string]Interval
 	shape   *shapeRows
+
+	searches sync.Pool // of *search, for their memory
 }
 
 // Reach says up to where shapes hold: a range for each parameter. A parameter
@@ -79,6 +82,7 @@ func NewDesign(basis *Basis, points []Point, reach Reach) (*Design, error) {
 	}
 	params := basis.Params()
 	d := &Design{basis: basis, points: len(points), domain: map[string]Interval{}}
+	d.searches.New = func() any { return new(search) }
 	for i, p := range points {
 		for _, name := range params {
 			x, ok := p[name]
@@ -116,30 +120,63 @@ func (d *Design) Domain() map[string]Interval { return d.domain }
 // Fit fits y, one value for each point. It fails if a value is not finite. It
 // panics if the number of values or weights is not that of the points.
 func (d *Design) Fit(y []float64, opt Options) (Func, error) {
-	if len(y) != d.points || opt.Weights != nil && len(opt.Weights) != d.points {
-		panic(fmt.Sprintf("fit: %d values and %d weights for %d points", len(y), len(opt.Weights), d.points))
-	}
-	for i, v := range y {
-		if !finite(v) {
-			return Func{}, fmt.Errorf("fit: %w: value %d is %g", ErrData, i, v)
-		}
-	}
-	if opt.Shape.restricts() && d.shape.err != nil {
-		return Func{}, d.shape.err
-	}
-	w, err := weights(y, opt)
+	w, err := d.check(y, opt)
 	if err != nil {
 		return Func{}, err
 	}
-	if !slices.ContainsFunc(y, func(v float64) bool { return v != 0 }) {
+	if zero(y) {
 		return Func{Residuals: make([]float64, len(y)), R2: 1, Condition: 1, Domain: d.domain}, nil
 	}
-	s := newSearch(d, y, w, opt)
+	s := d.searches.Get().(*search)
+	defer d.searches.Put(s)
+	s.begin(d, y, w, opt)
 	best := s.choose()
 	if best.bound && best.coef == nil {
 		return Func{}, fmt.Errorf("fit: shape over terms %v: %w", best.terms, ErrNoConvergence)
 	}
 	return s.finish(best, y, w), nil
+}
+
+// LeaveOneOut returns the LOO of the function that Fit returns, without making
+// it. It fails and panics where Fit does.
+func (d *Design) LeaveOneOut(y []float64, opt Options) (float64, error) {
+	w, err := d.check(y, opt)
+	if err != nil || zero(y) {
+		return 0, err
+	}
+	s := d.searches.Get().(*search)
+	defer d.searches.Put(s)
+	s.begin(d, y, w, opt)
+	return capped(s.choose().loo), nil
+}
+
+// capped returns v, or the largest number if v is not finite, so that it can be
+// stored as JSON.
+func capped(v float64) float64 {
+	if !finite(v) {
+		return math.MaxFloat64
+	}
+	return v
+}
+
+// check returns the weights of y.
+func (d *Design) check(y []float64, opt Options) ([]float64, error) {
+	if len(y) != d.points || opt.Weights != nil && len(opt.Weights) != d.points {
+		panic(fmt.Sprintf("fit: %d values and %d weights for %d points", len(y), len(opt.Weights), d.points))
+	}
+	for i, v := range y {
+		if !finite(v) {
+			return nil, fmt.Errorf("fit: %w: value %d is %g", ErrData, i, v)
+		}
+	}
+	if opt.Shape.restricts() && d.shape.err != nil {
+		return nil, d.shape.err
+	}
+	return weights(y, opt)
+}
+
+func zero(y []float64) bool {
+	return !slices.ContainsFunc(y, func(v float64) bool { return v != 0 })
 }
 
 func weights(y []float64, opt Options) ([]float64, error) {

@@ -298,6 +298,72 @@ func TestDoubtsAndErrors(t *testing.T) {
 	}
 }
 
+// The same under a shape, where each point's refit is a quadratic programme.
+func TestShapedLeaveOneOutIsRefitting(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 28))
+	basis, err := ParseBasis("1, n, n^2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := line(5, 9, 14, 18, 25, 31)
+	reach := Reach{"n": {5, 100}}
+	opt := Options{AllTerms: true, Shape: Shape{NonNegative: true, Trend: Rising, Curvature: OneCurvature}}
+	fitted := func(points []Point, y []float64) Func {
+		d, err := NewDesign(basis, points, reach)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := d.Fit(y, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	bound := 0
+	for range 100 {
+		y := values(points, func(n float64) float64 { return n + 20*r.NormFloat64() })
+		f := fitted(points, y)
+		if len(f.Warnings) == 0 {
+			continue // not bound: the other test's case
+		}
+		bound++
+		sum := 0.0
+		for i := range points {
+			g := fitted(slices.Concat(points[:i], points[i+1:]), without(y, i))
+			sum += math.Pow(y[i]-g.Eval(points[i]), 2)
+		}
+		if want := math.Sqrt(sum / float64(len(y))); math.Abs(f.LOO-want) > 1e-6*want {
+			t.Fatalf("LOO %g, refitting %g", f.LOO, want)
+		}
+	}
+	if bound < 50 {
+		t.Errorf("only %d fits were bound by their shape", bound)
+	}
+}
+
+func without(v []float64, i int) []float64 { return slices.Concat(v[:i], v[i+1:]) }
+
+// A search whose memory other fits have used finds what a new one finds, bit by
+// bit, and LeaveOneOut is the LOO of the fit.
+func TestFitsDoNotDisturbEachOther(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	points := line(8, 14, 20, 26, 32, 40, 50)
+	shapes := []Shape{{}, {NonNegative: true, Trend: TrendOfData, Curvature: OneCurvature}, {Trend: Falling}}
+	used := mustDesign(t, "1, n, n^2, n^3", points)
+	for range 200 {
+		y := values(points, func(n float64) float64 { return 50 + n*n*r.Float64() + 900*r.NormFloat64() })
+		opt := Options{Shape: shapes[r.IntN(len(shapes))], AllTerms: r.IntN(4) == 0, MaxTerms: r.IntN(4)}
+		got, err := used.Fit(y, opt)
+		want, wantErr := mustDesign(t, "1, n, n^2, n^3", points).Fit(y, opt)
+		if (err == nil) != (wantErr == nil) || !slices.Equal(got.Coefficients, want.Coefficients) || got.LOO != want.LOO {
+			t.Fatalf("%v: got %v, LOO %g, %v; alone %v, LOO %g, %v", opt, &got, got.LOO, err, &want, want.LOO, wantErr)
+		}
+		if loo, err := used.LeaveOneOut(y, opt); err == nil && loo != got.LOO {
+			t.Fatalf("%v: LeaveOneOut %g, LOO %g", opt, loo, got.LOO)
+		}
+	}
+}
+
 func TestBeamFindsWhatExhaustionFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	var points []Point
@@ -311,7 +377,8 @@ func TestBeamFindsWhatExhaustionFinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newSearch(d, y, w, Options{MaxTerms: 3})
+		s := new(search)
+		s.begin(d, y, w, Options{MaxTerms: 3})
 		all, beam := s.preferred(s.exhaustive()), s.preferred(s.beam())
 		if !slices.Equal(all.terms, beam.terms) {
 			t.Errorf("exhaustive %v (%g), beam %v (%g)", all.terms, all.loo, beam.terms, beam.loo)

@@ -20,17 +20,31 @@ type qr struct {
 	// resid and lev hold, for each number of columns from 0 to k, the residual
 	// and the leverages: level c at [c*rows, (c+1)*rows).
 	resid, lev []float64
+	buf        []float64 // what the slices above are parts of
 }
 
-func newQR(y []float64, maxColumns int) *qr {
+// begin makes f the factorisation without columns of a problem with data y and
+// at most maxColumns columns, in the memory of the one before.
+func (f *qr) begin(y []float64, maxColumns int) {
 	n := len(y)
-	f := &qr{rows: n, max: maxColumns}
-	buf := make([]float64, n*maxColumns+maxColumns*maxColumns+maxColumns+2*n*(maxColumns+1))
+	f.rows, f.max, f.k = n, maxColumns, 0
+	need := n*maxColumns + maxColumns*maxColumns + maxColumns + 2*n*(maxColumns+1)
+	f.buf = resized(f.buf, need)
+	buf := f.buf
 	take := func(k int) []float64 { s := buf[:k:k]; buf = buf[k:]; return s }
 	f.q, f.r, f.qty = take(n*maxColumns), take(maxColumns*maxColumns), take(maxColumns)
 	f.resid, f.lev = take(n*(maxColumns+1)), take(n*(maxColumns+1))
 	copy(f.resid, y)
-	return f
+	clear(f.lev[:n])
+}
+
+// resized returns v with length n, in its own memory if that suffices; the
+// values are arbitrary.
+func resized(v []float64, n int) []float64 {
+	if cap(v) < n {
+		return make([]float64, n)
+	}
+	return v[:n]
 }
 
 func (f *qr) column(c int) []float64   { return f.q[c*f.rows : (c+1)*f.rows] }
@@ -81,8 +95,10 @@ func (f *qr) push(x []float64) bool {
 func (f *qr) pop() { f.k-- }
 
 // solve returns c of least |Xc − y|.
-func (f *qr) solve() []float64 {
-	c := make([]float64, f.k)
+func (f *qr) solve() []float64 { return f.solveTo(make([]float64, f.k)) }
+
+// solveTo is solve with the result in c, of length k.
+func (f *qr) solveTo(c []float64) []float64 {
 	for i := f.k - 1; i >= 0; i-- {
 		s := f.qty[i]
 		for j := i + 1; j < f.k; j++ {
@@ -94,9 +110,12 @@ func (f *qr) solve() []float64 {
 }
 
 // inverse returns R⁻¹ by rows.
-func (f *qr) inverse() []float64 {
+func (f *qr) inverse() []float64 { return f.inverseTo(make([]float64, f.k*f.k)) }
+
+// inverseTo is inverse with the result in inv, which must be zero below the
+// diagonal.
+func (f *qr) inverseTo(inv []float64) []float64 {
 	k := f.k
-	inv := make([]float64, k*k)
 	for c := range k {
 		for i := c; i >= 0; i-- {
 			s := 0.0

@@ -95,7 +95,7 @@ type programme struct {
 	n          int
 	x          []float64
 	j          []float64 // n×n, by rows
-	rows       [][]float64
+	rows       []float64 // unit normals, n numbers each
 	b          []float64
 	norm       []float64 // lengths of the rows as given
 	equalities int
@@ -108,6 +108,8 @@ type programme struct {
 	d          []float64 // Jᵀn of the constraint to add
 	z, step    []float64 // direction in x, and in the multipliers
 	iterations int
+
+	buf []float64 // what x, j, r, d, z and step are parts of
 }
 
 // feasibility is the violation of a constraint with unit normal that counts as
@@ -115,15 +117,40 @@ type programme struct {
 const feasibility = 1e-11
 
 func newProgramme(n int) *programme {
-	return &programme{
-		n: n, x: make([]float64, n), j: make([]float64, n*n), r: make([]float64, n*n),
-		d: make([]float64, n), z: make([]float64, n), step: make([]float64, n+1),
-		u: make([]float64, 0, n+1),
-	}
+	p := &programme{}
+	p.begin(n)
+	return p
 }
 
-// constrain adds row·x ≥ b, scaled to a unit normal. The programme keeps row.
+// begin makes p a programme in n variables without constraints, with x and J
+// zero, in the memory of the one before.
+func (p *programme) begin(n int) {
+	p.buf = resized(p.buf, 2*n*n+4*n+1)
+	clear(p.buf)
+	buf := p.buf
+	take := func(k int) []float64 { s := buf[:k:k]; buf = buf[k:]; return s }
+	p.n, p.equalities = n, 0
+	p.x, p.d, p.z, p.step = take(n), take(n), take(n), take(n+1)
+	p.j, p.r = take(n*n), take(n*n)
+	p.rows, p.b, p.norm = p.rows[:0], p.b[:0], p.norm[:0]
+	p.restart()
+}
+
+// restart forgets what is active, but not the constraints.
+func (p *programme) restart() {
+	p.implied, p.active, p.sign, p.u = p.implied[:0], p.active[:0], p.sign[:0], p.u[:0]
+}
+
+// constrain adds row·x ≥ b, scaled to a unit normal.
 func (p *programme) constrain(row []float64, b float64) {
+	at := len(p.rows)
+	p.rows = append(p.rows, row...)
+	p.scaleLast(at, b)
+}
+
+// scaleLast completes the constraint whose normal begins at p.rows[at].
+func (p *programme) scaleLast(at int, b float64) {
+	row := p.rows[at:]
 	s := norm2(row)
 	if s > 0 {
 		for i := range row {
@@ -133,13 +160,14 @@ func (p *programme) constrain(row []float64, b float64) {
 	} else {
 		s = 1
 	}
-	p.rows = append(p.rows, row)
 	p.b = append(p.b, b)
 	p.norm = append(p.norm, s)
 }
 
+func (p *programme) row(k int) []float64 { return p.rows[k*p.n : (k+1)*p.n] }
+
 func (p *programme) solve() error {
-	limit := 100 + 50*(p.n+len(p.rows))
+	limit := 100 + 50*(p.n+len(p.b))
 	for p.iterations = 0; p.iterations < limit; p.iterations++ {
 		k, slack := p.violated()
 		if k < 0 {
@@ -157,10 +185,10 @@ func (p *programme) solve() error {
 func (p *programme) violated() (k int, slack float64) {
 	scale := 1 + norm2(p.x)
 	k = -1
-	for i, row := range p.rows {
-		s := dot(row, p.x) - p.b[i]
-		tol := feasibility * (scale + math.Abs(p.b[i]))
-		if slices.Contains(p.active, i) || slices.Contains(p.implied, i) {
+	for i, b := range p.b {
+		s := dot(p.row(i), p.x) - b
+		worse := s < slack && s < -feasibility*(scale+math.Abs(b))
+		if i >= p.equalities && !worse || slices.Contains(p.active, i) || slices.Contains(p.implied, i) {
 			continue
 		}
 		if i < p.equalities {
@@ -168,9 +196,7 @@ func (p *programme) violated() (k int, slack float64) {
 			// that later steps keep it.
 			return i, s
 		}
-		if s < -tol && s < slack {
-			k, slack = i, s
-		}
+		k, slack = i, s
 	}
 	return k, slack
 }
@@ -183,7 +209,7 @@ func (p *programme) add(k int, slack float64, limit int) error {
 	if slack > 0 { // an equality, from above
 		sign, slack = -1, -slack
 	}
-	row := p.rows[k]
+	row := p.row(k)
 	u := 0.0 // multiplier of k
 	for range limit {
 		q := len(p.active)

@@ -10,15 +10,17 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"presage/perf/internal/oracle"
 )
 
 // rNumbers runs an R script and returns the numbers that it printed; it skips
 // the test if R or its package quadprog is missing.
 func rNumbers(t *testing.T, script string) []float64 {
 	t.Helper()
-	r, err := exec.LookPath("Rscript")
-	if err != nil || exec.Command(r, "-e", "library(quadprog)").Run() != nil {
-		t.Skip("needs R with quadprog (Debian packages r-base-core and r-cran-quadprog)")
+	r := oracle.Need(t, "Rscript")
+	if exec.Command(r, "-e", "library(quadprog)").Run() != nil {
+		oracle.Need(t, "R with quadprog (Debian packages r-base-core and r-cran-quadprog)")
 	}
 	cmd := exec.Command(r, "--vanilla", "-")
 	cmd.Stdin = strings.NewReader("library(quadprog); options(digits=17)\n" + script)

@@ -32,6 +32,16 @@ type search struct {
 	scale        []float64   // lengths before scaling; 0: the term is zero at all points
 	alternatives [][]signedRows
 	floor        float64 // leave-one-out error that counts as exact
+
+	// Memory that one fit after another uses.
+	buf        []float64 // what y, columns and scale are parts of
+	candidates []candidate
+	terms      []int // what the candidates' terms are parts of
+	walk       qr    // of the subset that exhaustive is at
+	one        qr    // of a subset by itself
+	part       qr    // of a subset with a point left out
+	coef       []float64
+	restricted restricted
 }
 
 // candidate is a subset of the terms, ascending, with its leave-one-out error.
@@ -42,8 +52,10 @@ type candidate struct {
 	bound bool      // a constraint is active
 }
 
-func newSearch(d *Design, y, w []float64, opt Options) *search {
-	s := &search{d: d, opt: opt, maxTerms: opt.MaxTerms}
+// begin makes s the search for a fit of y with weights w.
+func (s *search) begin(d *Design, y, w []float64, opt Options) {
+	s.d, s.opt, s.maxTerms = d, opt, opt.MaxTerms
+	s.candidates, s.terms, s.columns, s.alternatives = s.candidates[:0], s.terms[:0], s.columns[:0], nil
 	if s.maxTerms <= 0 {
 		s.maxTerms = DefaultMaxTerms
 	}
@@ -52,13 +64,16 @@ func newSearch(d *Design, y, w []float64, opt Options) *search {
 	if opt.AllTerms {
 		s.maxTerms = min(len(d.columns), d.points)
 	}
-	s.y = make([]float64, len(y))
+	s.buf = resized(s.buf, len(y)*(1+len(d.columns))+len(d.columns))
+	buf := s.buf
+	take := func(k int) []float64 { v := buf[:k:k]; buf = buf[k:]; return v }
+	s.y, s.scale = take(len(y)), take(len(d.columns))
 	for i := range y {
 		s.y[i] = y[i] * w[i]
 	}
 	s.floor = exactLOO * norm2(s.y) / math.Sqrt(float64(len(y)))
-	for _, col := range d.columns {
-		c := make([]float64, len(col))
+	for j, col := range d.columns {
+		c := take(len(col))
 		for i := range col {
 			c[i] = col[i] * w[i]
 		}
@@ -69,18 +84,25 @@ func newSearch(d *Design, y, w []float64, opt Options) *search {
 			}
 		}
 		s.columns = append(s.columns, c)
-		s.scale = append(s.scale, length)
+		s.scale[j] = length
 	}
 	if opt.Shape.restricts() {
 		s.alternatives = d.shape.alternatives(opt.Shape, y)
 	}
-	return s
+}
+
+// keep returns a copy of terms that lives as long as the search.
+func (s *search) keep(terms []int) []int {
+	at := len(s.terms)
+	s.terms = append(s.terms, terms...)
+	return s.terms[at:len(s.terms):len(s.terms)]
 }
 
 // choose returns the best candidate.
 func (s *search) choose() candidate {
 	if s.opt.AllTerms {
-		f := newQR(s.y, s.maxTerms)
+		f := &s.walk
+		f.begin(s.y, s.maxTerms)
 		c := candidate{}
 		for j, col := range s.columns {
 			if s.scale[j] > 0 && f.push(col) {
@@ -88,7 +110,7 @@ func (s *search) choose() candidate {
 			}
 		}
 		c.loo = f.leaveOneOut()
-		return s.shaped(c)
+		return s.shaped(c, math.Inf(1))
 	}
 	var all []candidate
 	if subsets(len(s.columns), s.maxTerms) <= exhaustiveLimit {
@@ -118,26 +140,25 @@ func subsets(n, k int) int {
 // exhaustive scores all independent subsets, depth first: each step adds one
 // column to the factorisation of the subset before.
 func (s *search) exhaustive() []candidate {
-	var out []candidate
-	f := newQR(s.y, s.maxTerms)
-	var terms []int
-	var visit func(from int)
-	visit = func(from int) {
-		for j := from; j < len(s.columns); j++ {
-			if s.scale[j] == 0 || !f.push(s.columns[j]) {
-				continue
-			}
-			terms = append(terms, j)
-			out = append(out, candidate{terms: slices.Clone(terms), loo: f.leaveOneOut()})
-			if len(terms) < s.maxTerms {
-				visit(j + 1)
-			}
-			terms = terms[:len(terms)-1]
-			f.pop()
+	s.walk.begin(s.y, s.maxTerms)
+	var terms [MaxTerms]int
+	s.visit(terms[:0], 0)
+	return s.candidates
+}
+
+// visit scores the extensions of terms by terms from the from-th on.
+func (s *search) visit(terms []int, from int) {
+	for j := from; j < len(s.columns); j++ {
+		if s.scale[j] == 0 || !s.walk.push(s.columns[j]) {
+			continue
 		}
+		longer := append(terms, j)
+		s.candidates = append(s.candidates, candidate{terms: s.keep(longer), loo: s.walk.leaveOneOut()})
+		if len(longer) < s.maxTerms {
+			s.visit(longer, j+1)
+		}
+		s.walk.pop()
 	}
-	visit(0)
-	return out
 }
 
 // beam scores the extensions of the best subsets of each size.
@@ -168,7 +189,8 @@ func (s *search) beam() []candidate {
 }
 
 func (s *search) factor(terms []int) *qr {
-	f := newQR(s.y, max(s.maxTerms, len(terms)))
+	f := &s.one
+	f.begin(s.y, max(s.maxTerms, len(terms)))
 	for _, j := range terms {
 		f.push(s.columns[j])
 	}
@@ -228,7 +250,7 @@ func (s *search) preferred(all []candidate) candidate {
 // error, so the visit ends once the errors exceed what would be accepted.
 func (s *search) preferredShaped(all []candidate) candidate {
 	slices.SortStableFunc(all, byError)
-	var met []candidate
+	met := make([]candidate, 0, 2*shapedLimit)
 	best, solved := math.Inf(1), 0
 	for _, c := range all {
 		if c.loo > s.acceptable(best) {
@@ -240,7 +262,7 @@ func (s *search) preferredShaped(all []candidate) candidate {
 				continue
 			}
 			solved++
-			f = s.shaped(c)
+			f = s.shaped(c, s.acceptable(best))
 		}
 		met = append(met, f)
 		best = math.Min(best, f.loo)

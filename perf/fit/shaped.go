@@ -2,22 +2,38 @@ package fit
 
 import (
 	"math"
+	"slices"
 )
+
+// restricted is the quadratic programme of a subset of the terms under the
+// shape: one programme for each alternative, with the rows of its constraints,
+// which all solutions with a point left out share.
+type restricted struct {
+	programmes []programme
+	columns    [MaxTerms][]float64 // of the subset, without the point left out
+	left       []float64           // what columns and the rest of y are parts of
+	best       []float64
+}
 
 // shapedIfFree returns c with its coefficients if the least-squares solution
 // obeys the shape as it is, and c as it was if not.
 func (s *search) shapedIfFree(c candidate) candidate {
-	coef := s.factor(c.terms).solve()
+	f := s.factor(c.terms)
+	s.coef = resized(s.coef, f.k)
+	coef := f.solveTo(s.coef)
 	if len(s.alternatives) == 0 || s.obeys(c.terms, coef) {
-		c.coef = coef
+		c.coef = slices.Clone(coef)
 	}
 	return c
 }
 
 func (s *search) obeys(terms []int, coef []float64) bool {
-	plain := s.unscale(terms, coef)
+	var plain [MaxTerms]float64
+	for k, j := range terms {
+		plain[k] = coef[k] / s.scale[j]
+	}
 	for _, restrictions := range s.alternatives {
-		if satisfied(restrictions, terms, plain) {
+		if satisfied(restrictions, terms, plain[:]) {
 			return true
 		}
 	}
@@ -25,106 +41,111 @@ func (s *search) obeys(terms []int, coef []float64) bool {
 }
 
 // shaped returns c with the coefficients and the leave-one-out error of the
-// restricted fit.
-func (s *search) shaped(c candidate) candidate {
+// restricted fit. An error above limit need not be exact: the sum over the
+// points ends where it is exceeded.
+func (s *search) shaped(c candidate, limit float64) candidate {
 	if f := s.shapedIfFree(c); f.coef != nil {
 		return f
 	}
-	coef := s.restricted(c.terms, -1)
-	c.coef, c.bound = coef, true
+	s.restrict(c.terms)
+	coef := s.solveWithout(c.terms, -1)
+	c.coef, c.bound = slices.Clone(coef), true
 	if coef == nil {
 		c.loo = math.Inf(1)
 		return c
 	}
 	sum := 0.0
+	most := limit * limit * float64(len(s.y)) * (1 + 1e-9)
 	for i := range s.y {
 		e := s.y[i]
-		if out := s.restricted(c.terms, i); out != nil {
+		if out := s.solveWithout(c.terms, i); out != nil {
 			for k, j := range c.terms {
 				e -= out[k] * s.columns[j][i]
 			}
 		}
 		sum += e * e
+		if sum > most {
+			break
+		}
 	}
 	c.loo = math.Sqrt(sum / float64(len(s.y)))
 	return c
 }
 
-// restricted solves least squares over the given terms under the shape, with
-// point skip left out (-1 for none), as a quadratic programme in the
-// coefficients: with X = QR, |Xc − y|² has G = RᵀR, so that R⁻¹ is the J of
-// the dual method and no product XᵀX, which would square the condition number,
-// is formed. The alternative of least residual wins, the first of equals.
-func (s *search) restricted(terms []int, skip int) []float64 {
-	y := s.y
-	columns := make([][]float64, len(terms))
-	for k, j := range terms {
-		columns[k] = s.columns[j]
+// restrict sets up the programmes of a subset of the terms.
+func (s *search) restrict(terms []int) {
+	r := &s.restricted
+	for len(r.programmes) < len(s.alternatives) {
+		r.programmes = append(r.programmes, programme{})
 	}
-	if skip >= 0 {
-		y = without(y, skip)
-		for k := range columns {
-			columns[k] = without(columns[k], skip)
+	for a, families := range s.alternatives {
+		p := &r.programmes[a]
+		p.begin(len(terms))
+		for _, family := range families {
+			for _, row := range family.rows {
+				at := len(p.rows)
+				for _, j := range terms {
+					p.rows = append(p.rows, family.sign*row[j]/s.scale[j])
+				}
+				p.scaleLast(at, 0)
+			}
 		}
 	}
-	f := newQR(y, len(terms))
-	for _, col := range columns {
-		if !f.push(col) {
+}
+
+// solveWithout solves least squares over the terms of restrict under the shape,
+// with point skip left out (-1 for none), as a quadratic programme in the
+// coefficients: with X = QR, |Xc − y|² has G = RᵀR, so that R⁻¹ is the J of
+// the dual method and no product XᵀX, which would square the condition number,
+// is formed. The alternative of least residual wins, the first of equals. The
+// result is overwritten by the next call; it is nil if there is none.
+func (s *search) solveWithout(terms []int, skip int) []float64 {
+	r := &s.restricted
+	n := len(s.y)
+	r.left = resized(r.left, n*(len(terms)+1))
+	copyWithout := func(at int, v []float64) []float64 {
+		if skip < 0 {
+			return v
+		}
+		return append(append(r.left[at*n:at*n:(at+1)*n], v[:skip]...), v[skip+1:]...)
+	}
+	y := copyWithout(len(terms), s.y)
+	f := &s.part
+	f.begin(y, len(terms))
+	for k, j := range terms {
+		r.columns[k] = copyWithout(k, s.columns[j])
+		if !f.push(r.columns[k]) {
 			return nil // the remaining points do not determine the terms
 		}
 	}
-	var best []float64
-	least := math.Inf(1)
-	for _, restrictions := range s.alternatives {
-		coef := s.underRestrictions(f, terms, restrictions)
-		if coef == nil {
+	found, least := false, math.Inf(1)
+	r.best = resized(r.best, len(terms))
+	for a := range s.alternatives {
+		p := &r.programmes[a]
+		p.restart()
+		f.solveTo(p.x)
+		clear(p.j)
+		f.inverseTo(p.j)
+		if p.solve() != nil {
 			continue
 		}
 		sum := 0.0
 		for i := range y {
 			e := y[i]
-			for k := range columns {
-				e -= coef[k] * columns[k][i]
+			for k := range terms {
+				e -= p.x[k] * r.columns[k][i]
 			}
 			sum += e * e
 		}
 		if sum < least*(1-1e-12) {
-			best, least = coef, sum
+			copy(r.best, p.x)
+			found, least = true, sum
 		}
 	}
-	return best
-}
-
-func (s *search) underRestrictions(f *qr, terms []int, restrictions []signedRows) []float64 {
-	p := newProgramme(len(terms))
-	copy(p.x, f.solve())
-	copy(p.j, f.inverse())
-	for _, family := range restrictions {
-		for _, row := range family.rows {
-			r := make([]float64, len(terms))
-			for k, j := range terms {
-				r[k] = family.sign * row[j] / s.scale[j]
-			}
-			p.constrain(r, 0)
-		}
-	}
-	if p.solve() != nil {
+	if !found {
 		return nil
 	}
-	return p.x
-}
-
-func without(v []float64, i int) []float64 {
-	out := make([]float64, 0, len(v)-1)
-	return append(append(out, v[:i]...), v[i+1:]...)
-}
-
-func (s *search) unscale(terms []int, coef []float64) []float64 {
-	out := make([]float64, len(coef))
-	for k, j := range terms {
-		out[k] = coef[k] / s.scale[j]
-	}
-	return out
+	return r.best
 }
 
 // finish turns the chosen candidate into a Func with its diagnostics.
@@ -134,12 +155,9 @@ func (s *search) finish(c candidate, y, w []float64) Func {
 	if coef == nil {
 		coef = q.solve()
 	}
-	f := Func{LOO: c.loo, Condition: q.condition(), Domain: s.d.domain}
-	if !finite(f.LOO) {
-		f.LOO = math.MaxFloat64
-	}
-	for k, v := range s.unscale(c.terms, coef) {
-		j := c.terms[k]
+	f := Func{LOO: capped(c.loo), Condition: q.condition(), Domain: s.d.domain}
+	for k, j := range c.terms {
+		v := coef[k] / s.scale[j]
 		if v == 0 {
 			continue
 		}
@@ -154,13 +172,15 @@ func (s *search) finish(c candidate, y, w []float64) Func {
 			fitted += coef[k] / s.scale[j] * s.d.columns[j][i]
 		}
 		f.Residuals[i] = y[i] - fitted
-		rss += math.Pow(w[i]*f.Residuals[i], 2)
+		rss += square(w[i] * f.Residuals[i])
 	}
 	f.RMS = math.Sqrt(rss / float64(len(y)))
 	f.R2 = explained(y, w, rss)
 	f.Warnings = s.doubts(c, f)
 	return f
 }
+
+func square(v float64) float64 { return v * v }
 
 // explained returns 1 − rss/tss, with tss about the weighted mean; 1 if the
 // data do not vary and are met.
@@ -169,11 +189,11 @@ func explained(y, w []float64, rss float64) float64 {
 	for i := range y {
 		sw += w[i] * w[i]
 		sy += w[i] * w[i] * y[i]
-		size += math.Pow(w[i]*y[i], 2)
+		size += square(w[i] * y[i])
 	}
 	tss := 0.0
 	for i := range y {
-		tss += math.Pow(w[i]*(y[i]-sy/sw), 2)
+		tss += square(w[i] * (y[i] - sy/sw))
 	}
 	if tss <= 1e-24*size {
 		if rss <= 1e-18*size {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"presage/perf/fit"
+	"presage/perf/internal/oracle"
 	"presage/perf/reuse"
 	"presage/perf/scaling"
 )
@@ -103,10 +104,7 @@ func TestMissProbabilityIdentities(t *testing.T) {
 }
 
 func TestMissProbabilityAgainstSciPy(t *testing.T) {
-	python, err := exec.LookPath("/usr/bin/python3")
-	if err != nil || exec.Command(python, "-c", "import scipy").Run() != nil {
-		t.Skip("needs python3-scipy (Debian package)")
-	}
+	python := oracle.NeedPython(t, "scipy")
 	type query struct{ s, k, n int }
 	var qs []query
 	var script strings.Builder

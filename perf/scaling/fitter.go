@@ -11,10 +11,11 @@ import (
 )
 
 // fitter is what the modelling of all groups shares. It is not modified once
-// made, except for designs, which a mutex guards.
+// made, except for memo, which guards itself.
 type fitter struct {
 	params      []string
 	sizes       []fit.Point
+	extents     []float64 // see weights
 	basis       *fit.Basis
 	reach       fit.Reach
 	design      *fit.Design // over all sizes
@@ -25,6 +26,7 @@ type fitter struct {
 	twice   fit.Point   // twice the largest size
 	beyond  []fit.Point // where totals are compared
 	atStake []float64   // accesses of the program that may miss, at each size
+	memo    memo
 }
 
 func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) {
@@ -32,6 +34,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 		return nil, fmt.Errorf("scaling: %w: %d sizes, at least %d are needed and %d recommended", ErrData, len(sizes), minSizes, recommendedSizes)
 	}
 	f := &fitter{sizes: sizes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio}
+	f.memo = memo{designs: map[string]*fit.Design{}, fitted: map[string]fitted{}}
 	f.params = sortedNames(sizes[0])
 	for i, s := range sizes {
 		if !slices.Equal(f.params, sortedNames(s)) {
@@ -64,6 +67,9 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	var err error
 	if f.design, err = fit.NewDesign(f.basis, sizes, f.reach); err != nil {
 		return nil, fmt.Errorf("scaling: %w", err)
+	}
+	for _, s := range sizes {
+		f.extents = append(f.extents, meanParameter(s))
 	}
 	f.twice = f.times(2)
 	f.beyond = []fit.Point{f.twice, f.times(4), f.times(fit.ReachLimit)}
@@ -176,7 +182,11 @@ func (f *fitter) frequency(counts []float64) (fit.Func, error) {
 	if at < minSizes {
 		return f.held(sum/float64(len(counts)), at), nil
 	}
-	return f.design.Fit(counts, fit.Options{Weights: weights(f.sizes, counts), Shape: shape()})
+	known := f.memo.recall(ofFrequency, counts, func() (out fitted) {
+		out.f, out.err = fitTo(f.design, f.extents, counts, 0)
+		return out
+	})
+	return known.f, known.err
 }
 
 // held is the model of what was seen at too few sizes: a constant, so that
@@ -191,40 +201,54 @@ func (f *fitter) held(v float64, at int) fit.Func {
 // roughness returns the relative leave-one-out error of the best model of
 // counts, without regard to its shape.
 func (f *fitter) roughness(counts []float64) float64 {
-	g, err := f.design.Fit(counts, fit.Options{Weights: weights(f.sizes, counts)})
-	if err != nil {
+	known := f.memo.recall(ofRoughness, counts, func() (out fitted) {
+		out.loo, out.err = f.design.LeaveOneOut(counts, fit.Options{Weights: weights(f.extents, counts, usual)})
+		return out
+	})
+	if known.err != nil {
 		return 1
 	}
-	return g.LOO
+	return known.loo
 }
 
 // distance models the average distance of a part over the sizes where it was
 // seen.
 func (f *fitter) distance(hists []ranked, p part) (fit.Func, error) {
-	var at []fit.Point
-	var means []float64
-	sum, count := 0.0, 0.0
+	means := make([]float64, len(p))
+	sum, count, seenAt := 0.0, 0.0, 0
 	for i, sp := range p {
 		if sp.count() < presence {
+			means[i] = absent
 			continue
 		}
-		mean := hists[i].mean(sp)
-		at = append(at, f.sizes[i])
-		means = append(means, mean)
-		sum += mean * sp.count()
+		means[i] = hists[i].mean(sp)
+		sum += means[i] * sp.count()
 		count += sp.count()
+		seenAt++
 	}
-	if len(at) < minSizes {
-		return f.held(sum/count, len(at)), nil
+	if seenAt < minSizes {
+		return f.held(sum/count, seenAt), nil
 	}
-	d := f.design
-	if len(at) < len(f.sizes) {
-		var err error
-		if d, err = fit.NewDesign(f.basis, at, f.reach); err != nil {
-			return fit.Func{}, err
+	known := f.memo.recall(ofDistance, means, func() (out fitted) {
+		out.f, out.err = f.fitDistance(means)
+		return out
+	})
+	return known.f, known.err
+}
+
+// fitDistance models distances over the sizes where they are not absent.
+func (f *fitter) fitDistance(means []float64) (fit.Func, error) {
+	d, err := f.designFor(means)
+	if err != nil {
+		return fit.Func{}, err
+	}
+	extents, y := make([]float64, 0, len(means)), make([]float64, 0, len(means))
+	for i, v := range means {
+		if !math.IsNaN(v) {
+			extents, y = append(extents, f.extents[i]), append(y, v)
 		}
 	}
-	return d.Fit(means, fit.Options{Weights: weights(at, means), Shape: shape(), Slack: distanceSlack})
+	return fitTo(d, extents, y, distanceSlack)
 }
 
 // doubts compares the bins with the totals at the sizes and beyond.

@@ -20,6 +20,7 @@ const (
 	HeldConstant   fit.Doubt = "held constant"   // seen at too few sizes to tell its growth
 	TotalsDisagree fit.Doubt = "totals disagree" // bins do not sum to the total's model
 	PoorFit        fit.Doubt = "poor fit"        // a frequency model misses its own data
+	Pieces         fit.Doubt = "pieces"          // no one function over all sizes: the largest decide
 )
 
 // BinModel is one bin of a histogram as functions of the size.

@@ -301,13 +301,30 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
+// times returns g with k times as many accesses at each distance, and the
+// distances moved up by k.
+func (g Group) times(k uint64) Group {
+	out := Group{Name: g.Name}
+	for _, h := range g.Hists {
+		more := reuse.Histogram{Cold: k * h.Cold}
+		for _, b := range h.Bins {
+			more.Bins = append(more.Bins, reuse.Bin{Lo: b.Lo + k, Hi: b.Hi + k, Count: k * b.Count})
+		}
+		out.Hists = append(out.Hists, more)
+	}
+	return out
+}
+
 // A program of 400 groups with hundreds of bins each, and one of thousands of
 // tiny groups.
 func BenchmarkModel(b *testing.B) {
 	ns := []int{8, 11, 14, 17, 20, 23}
 	var large []Group
-	for sweep := kernels[4].groupsAt(ns...); len(large) < 400; {
-		large = append(large, sweep...)
+	sweep := kernels[4].groupsAt(ns...)
+	for copies := uint64(1); len(large) < 400; copies++ { // no two groups alike
+		for _, g := range sweep {
+			large = append(large, g.times(copies))
+		}
 	}
 	var tiny []Group
 	for i := range 5000 {

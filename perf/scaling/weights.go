@@ -1,7 +1,9 @@
 package scaling
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"presage/perf/fit"
 )
@@ -10,19 +12,49 @@ import (
 // loops with remainders, so small gains of a further term mean little.
 const distanceSlack = 0.3
 
-// weights returns the weight of each value of y, a count or a distance, at the
-// given sizes: relative to the value, because it grows by orders of magnitude,
-// and in proportion to the size, because what the bases do not describe
-// (remainders of a block or a line, the edges of a mesh) is a share of it that
-// falls as 1/size. A zero weighs as the smallest value above zero would. The
-// mean square of the weights' second factor is one, so that a weighted residual
-// still reads as a relative error.
-func weights(sizes []fit.Point, y []float64) []float64 {
-	extent := make([]float64, len(y))
+// What a basis does not describe (remainders of a block or a line, the edges of
+// a mesh) is a share of a count or a distance that falls as 1/size, so residuals
+// usually weigh in proportion to the size. Where no function meets the data, for
+// instance because a plane of the mesh outgrew a page between two of the sizes,
+// there are several functions, one after the other, and the sizes ahead follow
+// the last: then the weight grows so fast that the largest sizes decide and the
+// others are left to break ties.
+const (
+	usual = 1 // exponent of the size in a weight
+	late  = 8 // the same where the data have pieces
+
+	// pieces is the relative leave-one-out error above which data are taken to
+	// have pieces.
+	pieces = 0.1
+)
+
+// fitTo models y, counts or distances at sizes of the given mean parameters.
+func fitTo(d *fit.Design, extents, y []float64, slack float64) (fit.Func, error) {
+	opt := fit.Options{Weights: weights(extents, y, usual), Shape: shape(), Slack: slack}
+	g, err := d.Fit(y, opt)
+	if err != nil || g.LOO <= pieces {
+		return g, err
+	}
+	doubt := fit.Warning{Doubt: Pieces, Detail: fmt.Sprintf("over all sizes the leave-one-out error is %.0f%%: the largest sizes decide", 100*math.Min(g.LOO, 10))}
+	opt.Weights = weights(extents, y, late)
+	if g, err = d.Fit(y, opt); err == nil {
+		g.Warnings = append(g.Warnings, doubt)
+	}
+	return g, err
+}
+
+// weights returns the weight of each value of y, a count or a distance, at
+// sizes of the given mean parameters: relative to the value, because it grows by
+// orders of magnitude, and in proportion to a power of the size. A zero weighs as
+// the smallest value above zero would. The mean square of the weights' second
+// factor is one, so that a weighted residual still reads as a relative error.
+func weights(extents, y []float64, power float64) []float64 {
+	largest := slices.Max(extents)
+	factor := make([]float64, len(y))
 	sum := 0.0
 	for i := range y {
-		extent[i] = meanParameter(sizes[i])
-		sum += extent[i] * extent[i] / float64(len(y))
+		factor[i] = math.Pow(extents[i]/largest, power)
+		sum += factor[i] * factor[i] / float64(len(y))
 	}
 	smallest := math.Inf(1)
 	for _, v := range y {
@@ -33,12 +65,15 @@ func weights(sizes []fit.Point, y []float64) []float64 {
 	if math.IsInf(smallest, 1) {
 		smallest = 1
 	}
-	out := make([]float64, len(y))
+	out := factor
 	for i, v := range y {
-		out[i] = extent[i] / math.Sqrt(sum) / math.Max(v, smallest)
+		out[i] = math.Max(factor[i], leastFactor) / math.Sqrt(sum) / math.Max(v, smallest)
 	}
 	return out
 }
+
+// leastFactor keeps weights of sizes far below the largest above zero.
+const leastFactor = 1e-12
 
 // meanParameter returns the geometric mean of the parameters of a size.
 func meanParameter(p fit.Point) float64 {
