@@ -25,6 +25,9 @@ func (p *plan) install(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
+	if err := p.download(ctx, stderr); err != nil {
+		return err
+	}
 	if err := p.build(ctx, tmp, stderr); err != nil {
 		return err
 	}
@@ -65,15 +68,28 @@ func (p *plan) build(ctx context.Context, dir string, stderr io.Writer) error {
 	for _, t := range p.Tools {
 		args = append(args, t.Package)
 	}
+	if err := p.goCommand(ctx, stderr, args...); err != nil {
+		return fmt.Errorf("building gonb and goimports in %s: %w", p.Module, err)
+	}
+	return nil
+}
+
+// download fetches the modules that go.mod lists: cells are compiled offline,
+// against what is in the module cache.
+func (p *plan) download(ctx context.Context, stderr io.Writer) error {
+	if err := p.goCommand(ctx, stderr, "mod", "download"); err != nil {
+		return fmt.Errorf("downloading the modules that notebooks import: %w", err)
+	}
+	return nil
+}
+
+func (p *plan) goCommand(ctx context.Context, stderr io.Writer, args ...string) error {
 	cmd := exec.CommandContext(ctx, p.Go, args...)
 	cmd.Dir = p.Module
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly -buildvcs=false", "GOWORK=off",
 		"CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	cmd.Stdout, cmd.Stderr = stderr, stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("building gonb and goimports in %s: %w", p.Module, err)
-	}
-	return nil
+	return cmd.Run()
 }
 
 // moveIfChanged renames src to dst unless both hold the same bytes: a program
