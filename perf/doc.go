@@ -43,7 +43,7 @@
 //     does not have.
 //   - group: references whose accesses share a histogram.
 //   - memory reference (or reference): an instruction that accesses memory.
-//   - miss ratio: misses divided by all accesses of the program (not only those
+//   - miss ratio: misses divided by all accesses of the scope (not only those
 //     that reach the level), from 0 to 1.
 //   - reuse distance: the number of distinct other blocks accessed between two
 //     accesses to the same block; 0 for an immediate repeat. An access hits in a

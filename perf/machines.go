@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/go-gota/gota/dataframe"
 
 	"presage/machines"
+	"presage/perf/cache"
 	"presage/perf/frame"
 	"presage/perf/machine"
 )
@@ -103,6 +105,7 @@ type level struct {
 	blockBytes  uint64
 	sets, ways  uint64
 	bypassFloat bool
+	notModelled []string // policies that predictions leave out
 }
 
 func (l level) blocks() uint64 { return l.sets * l.ways }
@@ -112,11 +115,25 @@ func levels(m *machine.Machine) []level {
 	var all []level
 	for i := range m.Caches {
 		c := &m.Caches[i]
-		all = append(all, level{c.Name, c.BlockBytes, c.Sets(), c.Blocks / c.Sets(), c.BypassFloat})
+		l := level{c.Name, c.BlockBytes, c.Sets(), c.Blocks / c.Sets(), c.BypassFloat, notModelled(c.Replacement)}
+		if c.NoWriteAllocate {
+			l.notModelled = append(l.notModelled, "not modelled: stores that do not allocate")
+		}
+		if c.Inclusive {
+			l.notModelled = append(l.notModelled, "not modelled: inclusion")
+		}
+		all = append(all, l)
 	}
 	for i := range m.TLBs {
 		t := &m.TLBs[i]
-		all = append(all, level{t.Name, t.EntryBytes, t.Sets(), t.Entries / t.Sets(), t.BypassFloat})
+		all = append(all, level{t.Name, t.EntryBytes, t.Sets(), t.Entries / t.Sets(), t.BypassFloat, notModelled(t.Replacement)})
 	}
 	return all
+}
+
+func notModelled(r cache.Replacement) []string {
+	if r == cache.LRU {
+		return nil
+	}
+	return []string{fmt.Sprintf("not modelled: %v replacement; LRU is assumed", r)}
 }

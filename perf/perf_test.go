@@ -16,9 +16,11 @@ import (
 	"github.com/go-gota/gota/dataframe"
 	"github.com/google/go-cmp/cmp"
 
+	"presage/perf/cache"
 	"presage/perf/frame"
 	"presage/perf/machine"
 	"presage/perf/objfile"
+	"presage/perf/reuse"
 	"presage/perf/store"
 )
 
@@ -238,10 +240,15 @@ func TestPredictsBeyondTraining(t *testing.T) {
 	if err != nil || med > bound {
 		t.Errorf("median error %.3f, want at most %g (%v)\n%v", med, bound, err, both)
 	}
-	// Every level of the same run sees the same accesses.
-	for i, a := range column(t, both, "pred_accesses") {
-		if sim := column(t, both, "sim_accesses")[i]; math.Abs(a-sim)/sim > 0.05 {
+	// Every level of the same run sees the same accesses, and some of what is
+	// predicted is always in doubt, never all.
+	accesses := column(t, both, "pred_accesses")
+	for i, a := range accesses {
+		if sim := column(t, both, "sim_accesses")[i]; math.Abs(a-sim)/sim > 0.05 || a != accesses[0] {
 			t.Errorf("row %d: %g accesses predicted, %g simulated", i, a, sim)
+		}
+		if doubtful := column(t, both, "pred_doubtful_share")[i]; !(doubtful >= 0 && doubtful <= 1) {
+			t.Errorf("row %d: %g of the misses are doubtful", i, doubtful)
 		}
 	}
 	byRoutine, err := PredictMisses(model, m, Sweep("n", 22), PredictOptions{By: ByRoutine})
@@ -259,6 +266,33 @@ func TestPredictsBeyondTraining(t *testing.T) {
 	}
 }
 
+// TestUnmodelledMachinesAreMarked: what predictions leave out stands in the row.
+func TestUnmodelledMachinesAreMarked(t *testing.T) {
+	st := store.Open(t.TempDir())
+	model, err := FitScaling(t.Context(), profile(t, st, []float64{6, 7, 8}, 64, 128, 16<<10), FitOptions{Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := find(t, "itanium2")
+	m.Caches[1].Replacement, m.Caches[2].Inclusive = cache.Random, true
+	pred, err := PredictMisses(model, m, Sweep("n", 100), PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	warnings, err := frame.Strings(pred, "pred_warning")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"bypass", "random replacement", "inclusion", "bypass", "trained on 6 to 8"} {
+		if !strings.Contains(warnings[i], want) {
+			t.Errorf("row %d: %q, want %q", i, warnings[i], want)
+		}
+	}
+	if misses := column(t, pred, "pred_misses"); !math.IsNaN(misses[0]) || !(misses[1] > 0) {
+		t.Errorf("misses %v, want none for L1D", misses)
+	}
+}
+
 func TestPredictNeedsTheBlockSizes(t *testing.T) {
 	st := store.Open(t.TempDir())
 	model, err := FitScaling(t.Context(), profile(t, st, []float64{6, 7, 8}, 32), FitOptions{Store: st})
@@ -266,11 +300,11 @@ func TestPredictNeedsTheBlockSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = PredictMisses(model, find(t, "origin2000"), Sweep("n", 20), PredictOptions{})
-	if err == nil || !strings.Contains(err.Error(), "profile with BlockBytes [32 128 32768]") {
+	if err == nil || !strings.Contains(err.Error(), "profile with block sizes [32 128 32768]") {
 		t.Errorf("missing block size: %v", err)
 	}
 	_, err = PredictMisses(model, find(t, "origin2000"), Sweep("m", 20), PredictOptions{})
-	if err == nil || !strings.Contains(err.Error(), "lacks parameter n") {
+	if err == nil || !strings.Contains(err.Error(), "no parameter m") {
 		t.Errorf("missing parameter: %v", err)
 	}
 	if _, err := PredictMisses(model, find(t, "origin2000"), nil, PredictOptions{By: "cell"}); err == nil {
@@ -391,6 +425,15 @@ func TestTables(t *testing.T) {
 		if got, want := bins+cold, float64(runs.Runs[i].Reuse[0].Accesses); got != want {
 			t.Errorf("%s: the histogram holds %g accesses, want %g", runs.Runs[i].Point, got, want)
 		}
+	}
+	refs, err := program(t).References()
+	if err != nil {
+		t.Fatal(err)
+	}
+	coldOnly := slices.IndexFunc(runs.Runs[0].Reuse[0].Groups, func(h reuse.Histogram) bool { return h.Cold > 0 && len(h.Bins) == 0 })
+	cold, err := ReuseHistogram(runs, HistogramOptions{PC: uint64(refs[coldOnly].PC)})
+	if err != nil || cold.Nrow() < 2 || column(t, cold, "cold_accesses")[0] == 0 {
+		t.Errorf("a histogram of cold accesses alone: %v, %v", cold, err)
 	}
 	for _, opt := range []HistogramOptions{{BlockBytes: 48}, {Routine: "main.nothing"}, {PC: 3}} {
 		if _, err := ReuseHistogram(runs, opt); err == nil {

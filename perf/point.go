@@ -3,6 +3,7 @@ package perf
 import (
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,14 +30,23 @@ func Range(first, last, step float64) []float64 {
 	if !(step*(last-first) >= 0) || step == 0 {
 		panic(fmt.Sprintf("perf: Range(%g, %g, %g) has no end", first, last, step))
 	}
-	var values []float64
-	for i := 0; ; i++ {
-		v := first + float64(i)*step
-		if (step > 0) == (v > last) && v != last {
-			return values
-		}
-		values = append(values, v)
+	// A little more than the quotient: 0.3/0.1 is less than 3.
+	steps := int((last-first)/step + 1e-9)
+	values := make([]float64, steps+1)
+	for i := range values {
+		values[i] = round(first + float64(i)*step)
 	}
+	return values
+}
+
+// round takes off the digits in which a sum of decimal fractions differs from
+// what a person would write: 0.1+2*0.1 gives 0.3.
+func round(v float64) float64 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	if err != nil {
+		return v
+	}
+	return short
 }
 
 // String returns the point as "n=20", parameters by name.
@@ -51,6 +61,35 @@ func (p Point) String() string {
 func (p Point) names() []string { return slices.Sorted(maps.Keys(p)) }
 
 func formatValue(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// reserved are the columns of tables, which no parameter can be called.
+var reserved = map[string]bool{
+	"program": true, "machine": true, "level": true, "scope": true, "routine": true, "file": true, "line": true,
+	"pc": true, "kind": true, "float": true, "accesses": true, "cold_accesses": true, "instructions": true,
+	"footprint_bytes": true, "block_bytes": true, "size_bytes": true, "lo_blocks": true, "hi_blocks": true,
+	"mean_distance_blocks": true,
+}
+
+var paramName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// check reports parameters that could not be told from the columns of tables,
+// or not be written in a basis, and values that are no numbers.
+func (p Point) check() error {
+	for _, name := range p.names() {
+		if !paramName.MatchString(name) {
+			return fmt.Errorf("perf: parameter %q: want a letter, then letters, digits and underscores", name)
+		}
+		for _, prefix := range []string{"pred_", "sim_", "meas_", "rel_err"} {
+			if reserved[name] || strings.HasPrefix(name, prefix) {
+				return fmt.Errorf("perf: parameter %q has the name of a column of the tables; call it otherwise", name)
+			}
+		}
+		if v := p[name]; math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("perf: parameter %s is %g", name, v)
+		}
+	}
+	return nil
+}
 
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 

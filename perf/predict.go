@@ -3,6 +3,7 @@ package perf
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"presage/perf/frame"
 	"presage/perf/machine"
 	"presage/perf/predict"
+	"presage/perf/scaling"
 )
 
 // Scope is what a row of a table is about.
@@ -53,6 +55,7 @@ type missRow struct {
 	FullyAssoc float64            `frame:"pred_misses_fully_assoc"`
 	Cold       float64            `frame:"pred_cold_misses"`
 	Ratio      float64            `frame:"pred_miss_ratio"`
+	Doubtful   float64            `frame:"pred_doubtful_share"`
 	Warning    string             `frame:"pred_warning"`
 }
 
@@ -66,55 +69,138 @@ type missRow struct {
 //     size (2005, section 5.1); the same for a fully associative TLB
 //   - pred_cold_misses: those that are first accesses to a block
 //   - pred_miss_ratio: pred_misses / pred_accesses
-//   - pred_warning: why the row is doubtful, such as far extrapolation
+//   - pred_doubtful_share: the share of pred_misses that comes from functions
+//     that fit their data badly, from 0 to 1
+//   - pred_warning: why the row is doubtful: far extrapolation, or a policy of
+//     the machine that is not modelled
 //
-// A level that floating-point accesses bypass has no rows: the distances were
-// collected over all accesses together. The runs that the model was fitted to
-// must have the machine's block sizes.
+// A level that floating-point accesses bypass is not predicted, as the
+// distances were collected over all accesses together: one row says so, its
+// numbers missing. The runs that the model was fitted to must have the
+// machine's block sizes.
 func PredictMisses(model *Model, m *machine.Machine, points []Point, opt PredictOptions) (dataframe.DataFrame, error) {
 	scope, err := opt.By.check()
 	if err != nil {
 		return dataframe.DataFrame{}, err
 	}
-	names, scopeOf := model.scopes(scope)
 	var rows []missRow
 	for _, point := range points {
+		if err := model.check(point); err != nil {
+			return dataframe.DataFrame{}, err
+		}
+		accesses := model.accesses(point)
 		for _, l := range levels(m) {
+			blank := missRow{Program: model.Program, Point: point, Machine: m.Name, Level: l.name}
 			if l.bypassFloat {
+				rows = append(rows, notPredicted(blank))
 				continue
 			}
-			setAssoc, full, err := model.misses(m, l, point)
+			fresh, err := model.rows(m, l, point, scope, accesses, blank)
 			if err != nil {
 				return dataframe.DataFrame{}, err
 			}
-			first := len(rows)
-			for _, name := range names {
-				rows = append(rows, missRow{
-					Program: model.Program, Point: point, Machine: m.Name, Level: l.name, Scope: name,
-					Warning: joinWarnings(setAssoc.Warnings),
-				})
-			}
-			for g := range setAssoc.Groups {
-				row := &rows[first+scopeOf[g]]
-				row.Accesses += setAssoc.Groups[g].Accesses
-				row.Misses += setAssoc.Groups[g].Total()
-				row.FullyAssoc += full.Groups[g].Total()
-				row.Cold += setAssoc.Groups[g].Cold
-			}
-			for i := range rows[first:] {
-				rows[first+i].Ratio = ratio(rows[first+i].Misses, rows[first+i].Accesses)
-			}
-			slices.SortStableFunc(rows[first:], func(a, b missRow) int { return cmp.Compare(b.Misses, a.Misses) })
+			rows = append(rows, fresh...)
 		}
 	}
 	return frame.Of(rows), nil
+}
+
+// notPredicted fills the row of a level that some accesses bypass.
+func notPredicted(row missRow) missRow {
+	nan := math.NaN()
+	row.Scope, row.Warning = row.Program, "not predicted: floating-point accesses bypass this level"
+	row.Accesses, row.Misses, row.FullyAssoc, row.Cold, row.Ratio, row.Doubtful = nan, nan, nan, nan, nan, nan
+	return row
+}
+
+// check reports parameters that a point lacks, or has in vain.
+func (m *Model) check(point Point) error {
+	if err := point.check(); err != nil {
+		return err
+	}
+	for _, name := range point.names() {
+		if _, ok := m.Points[0][name]; !ok {
+			return fmt.Errorf("perf: point %q: the model has no parameter %s; it has %s", point, name, strings.Join(m.Points[0].names(), ", "))
+		}
+	}
+	return nil
+}
+
+// accesses predicts the accesses of each group. They are those of the model of
+// the smallest blocks, whatever the level, so that they agree between levels.
+func (m *Model) accesses(point Point) []float64 {
+	fitted := m.byBlock[sortedKeys(m.byBlock)[0]]
+	if fitted.Check(fit.Point(point)) != nil {
+		return make([]float64, len(m.groups)) // the rows report it, with the level
+	}
+	n := make([]float64, len(fitted.Groups))
+	for g := range fitted.Groups {
+		h := fitted.Groups[g].Histogram(fit.Point(point))
+		n[g] = h.Accesses()
+	}
+	return n
+}
+
+// rows predicts one level, each row beginning as blank does.
+func (m *Model) rows(mach *machine.Machine, l level, point Point, by Scope, accesses []float64, blank missRow) ([]missRow, error) {
+	setAssoc, full, err := m.misses(mach, l, point)
+	if err != nil {
+		return nil, err
+	}
+	names, scopeOf := m.scopes(by)
+	blank.Warning = strings.Join(append(warningTexts(setAssoc.Warnings), l.notModelled...), "; ")
+	rows := make([]missRow, len(names))
+	for i, name := range names {
+		rows[i] = blank
+		rows[i].Scope = name
+	}
+	c := predict.Cache{Sets: l.sets, Ways: l.ways}
+	for g := range setAssoc.Groups {
+		row := &rows[scopeOf[g]]
+		row.Accesses += accesses[g]
+		row.Misses += setAssoc.Groups[g].Total()
+		row.FullyAssoc += full.Groups[g].Total()
+		row.Cold += setAssoc.Groups[g].Cold
+		row.Doubtful += doubtfulMisses(&m.byBlock[l.blockBytes].Groups[g], fit.Point(point), c)
+	}
+	for i := range rows {
+		row := &rows[i]
+		if math.IsNaN(row.Misses) || math.IsInf(row.Misses, 0) {
+			return nil, fmt.Errorf("perf: %s of %s at %s: the model has no finite value there", l.name, mach.Name, point)
+		}
+		row.Ratio, row.Doubtful = ratio(row.Misses, row.Accesses), ratio(row.Doubtful, row.Misses)
+	}
+	slices.SortStableFunc(rows, func(a, b missRow) int { return cmp.Compare(b.Misses, a.Misses) })
+	return rows, nil
+}
+
+// doubtfulMisses returns the misses of a group in those bins whose distance or
+// frequency is a function that fits badly.
+func doubtfulMisses(g *scaling.GroupModel, point fit.Point, c predict.Cache) float64 {
+	h := g.Histogram(point)
+	sum := 0.0
+	for i, bin := range h.Bins {
+		if fitsBadly(&g.Bins[i].Distance) || fitsBadly(&g.Bins[i].Frequency) {
+			sum += c.MissProbability(bin.Distance) * bin.Count
+		}
+	}
+	if fitsBadly(&g.Cold) {
+		sum += h.Cold
+	}
+	return sum
+}
+
+func fitsBadly(f *fit.Func) bool {
+	return slices.ContainsFunc(f.Warnings, func(w fit.Warning) bool {
+		return w.Doubt == scaling.PoorFit || w.Doubt == scaling.Pieces || w.Doubt == scaling.HeldConstant
+	})
 }
 
 // misses evaluates the model for one level, as it is and fully associative.
 func (m *Model) misses(mach *machine.Machine, l level, point Point) (setAssoc, full *predict.Prediction, err error) {
 	fitted := m.byBlock[l.blockBytes]
 	if fitted == nil {
-		return nil, nil, fmt.Errorf("perf: %s of %s has blocks of %d bytes, and the runs were profiled with %v; profile with BlockBytes %v",
+		return nil, nil, fmt.Errorf("perf: %s of %s has blocks of %d bytes, and the runs were profiled with %v; profile with block sizes %v",
 			l.name, mach.Name, l.blockBytes, sortedKeys(m.byBlock), mach.BlockBytes())
 	}
 	setAssoc, err = predict.At(fitted, fit.Point(point), predict.Cache{Sets: l.sets, Ways: l.ways})
@@ -165,12 +251,12 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-func joinWarnings(warnings []fit.Warning) string {
+func warningTexts(warnings []fit.Warning) []string {
 	texts := make([]string, len(warnings))
 	for i, w := range warnings {
 		texts[i] = w.Error()
 	}
-	return strings.Join(texts, "; ")
+	return texts
 }
 
 func sortedKeys[V any](m map[uint64]V) []uint64 {

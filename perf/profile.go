@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"presage/perf/reuse"
@@ -11,10 +12,10 @@ import (
 	"presage/perf/trace"
 )
 
-// DefaultBlockBytes are the block sizes that Profile collects by default, those
-// of the 2005 paper (section 6): the cache lines and TLB reach of both machines
-// that it studies.
-var DefaultBlockBytes = []uint64{32, 128, 16 << 10, 32 << 10}
+// DefaultBlockBytes are the block sizes that Profile collects by default: the
+// usual cache lines (2005, section 3) and the reach of a TLB entry of the
+// machines that the papers study (2005, section 6).
+var DefaultBlockBytes = []uint64{32, 64, 128, 16 << 10, 32 << 10}
 
 // ProfileOptions say what Profile collects. The zero value is the documented
 // default throughout.
@@ -93,6 +94,14 @@ func Profile(ctx context.Context, prog *Program, points []Point, opt ProfileOpti
 	}
 	slices.Sort(sizes)
 	sizes = slices.Compact(sizes)
+	if sizes[0] == 0 {
+		return nil, errors.New("perf: a block size of 0 bytes: want powers of two")
+	}
+	for i, p := range points {
+		if j := slices.IndexFunc(points[:i], func(q Point) bool { return maps.Equal(p, q) }); j >= 0 {
+			return nil, fmt.Errorf("perf: point %q is asked for twice", p)
+		}
+	}
 	st, err := storeOrDefault(opt.Store)
 	if err != nil {
 		return nil, err
@@ -125,7 +134,7 @@ func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64,
 			return Run{}, nil, err
 		}
 		if warning != "" {
-			warnings = append(warnings, warning)
+			warnings = append(warnings, warning+"; the run was repeated")
 		}
 		if stored == nil {
 			missing = append(missing, size)
@@ -182,6 +191,7 @@ func reuseKey(in inputs, blockBytes uint64) (store.Key, error) {
 }
 
 // loadReuse returns nil if the store has no usable entry.
+// The string tells of one that is damaged.
 func loadReuse(st *store.Store, in inputs, blockBytes uint64) (*storedReuse, string, error) {
 	key, err := reuseKey(in, blockBytes)
 	if err != nil {
@@ -195,7 +205,7 @@ func loadReuse(st *store.Store, in inputs, blockBytes uint64) (*storedReuse, str
 	case errors.Is(err, store.ErrMissing):
 		return nil, "", nil
 	case errors.As(err, &corrupt):
-		return nil, fmt.Sprintf("%v; the run is repeated", err), nil
+		return nil, err.Error(), nil
 	default:
 		return nil, "", err
 	}

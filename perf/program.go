@@ -45,20 +45,8 @@ func (p *Program) Plan() (*trace.Plan, error) {
 	return p.plan, p.err
 }
 
-// Warnings tells what static analysis could not make out. Code that stays
-// unknown here and is executed shows up in the warnings of the runs.
-func (p *Program) Warnings() []string {
-	p.analyse.Do(p.find)
-	if p.err != nil {
-		return nil
-	}
-	var texts []string
-	for _, w := range p.refs.Warnings {
-		texts = append(texts, p.Name+": "+w.Error())
-	}
-	return texts
-}
-
+// find makes the references and the plan. What static analysis could not make
+// out does not matter unless it is executed; then the run warns of it.
 func (p *Program) find() {
 	p.refs = access.Find(p.File)
 	if p.plan, p.err = p.refs.Plan(); p.err != nil {

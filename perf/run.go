@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"presage/perf/engine/rv64"
 	"presage/perf/store"
@@ -65,6 +64,9 @@ type inputs struct {
 }
 
 func (p *Program) inputs(point Point, opt RunOptions) (inputs, error) {
+	if err := point.check(); err != nil {
+		return inputs{}, err
+	}
 	args, err := point.Arguments(opt.Args)
 	if err != nil {
 		return inputs{}, err
@@ -107,7 +109,6 @@ type runFacts struct {
 	Instructions uint64
 	Accesses     uint64
 	Stdout       string // its last outputKept bytes
-	Elapsed      time.Duration
 	Warnings     []string
 }
 
@@ -154,7 +155,6 @@ func (p *Program) execute(ctx context.Context, in inputs, progress func(uint64),
 		Instructions: res.Instructions,
 		Accesses:     res.Accesses,
 		Stdout:       stdout.String(),
-		Elapsed:      res.Elapsed,
 	}
 	for _, s := range res.UnknownSyscalls {
 		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: system call %d, made %d times, is not emulated: the program was told so (ENOSYS)", command, s.Number, s.Count))

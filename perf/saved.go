@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,9 +33,13 @@ type savedRun struct {
 	Inputs inputs
 }
 
-// Save writes the runs with their program into a folder, for LoadRuns. Profiles
-// that the folder already has are left as they are.
+// Save writes the runs with their program into a folder, for LoadRuns. The
+// folder then stands for these runs; profiles of others that it holds stay
+// there, and a sweep that needs them finds them.
 func (r *Runs) Save(dir string) error {
+	if dir == "" {
+		return errors.New("perf: save: no folder")
+	}
 	if len(r.Runs) == 0 {
 		return errors.New("perf: no runs to save")
 	}
@@ -132,7 +137,7 @@ func loadRun(st *store.Store, sr savedRun, sizes []uint64) (Run, error) {
 			return Run{}, err
 		}
 		if s == nil {
-			return Run{}, fmt.Errorf("perf: %s lacks the profile of %s for blocks of %d bytes; profile again %s", st.Dir(), sr.Point, size, warning)
+			return Run{}, fmt.Errorf("perf: %s lacks the profile of %s for blocks of %d bytes; profile again (%s)", st.Dir(), sr.Point, size, cmp.Or(warning, "it is missing"))
 		}
 		found[size] = s
 	}

@@ -103,7 +103,7 @@ func FitScaling(ctx context.Context, runs *Runs, opt FitOptions) (*Model, error)
 
 // modelVersion is part of the key of a stored model: raise it when fitting
 // changes, or the layout of scaling.Model.
-const modelVersion = 1
+const modelVersion = 2
 
 // modelKeys returns the key of the model for each block size of the runs.
 func modelKeys(runs *Runs, opt FitOptions) ([]store.Key, error) {

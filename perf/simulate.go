@@ -107,10 +107,15 @@ func simulateOne(ctx context.Context, prog *Program, config cache.Config, point 
 	if err != nil {
 		return nil, err
 	}
-	report(0, true)
+	stored := true
 	sim, warning, err := store.Memo(st, key, func() (*storedCache, error) {
+		stored = false
+		report(0, false)
 		return simulate(ctx, prog, in, config, opt.FullyAssociative, func(n uint64) { report(n, false) })
 	})
+	if stored {
+		report(0, true)
+	}
 	if err == nil && warning != nil {
 		sim.Facts.Warnings = append(sim.Facts.Warnings, warning.Error())
 	}

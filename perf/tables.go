@@ -3,6 +3,7 @@ package perf
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/go-gota/gota/dataframe"
@@ -54,7 +55,7 @@ func (run *Run) at(blockBytes uint64) (*reuse.Result, error) {
 //   - kind (load, store, read-modify-write), size_bytes, float
 //   - accesses, and cold_accesses among them
 //   - mean_distance_blocks: of the accesses that are not cold, for blocks of
-//     blockBytes
+//     blockBytes; missing if there are none
 //
 // For now each reference is a group of its own.
 func Hottest(runs *Runs, blockBytes uint64, limit int) (dataframe.DataFrame, error) {
@@ -111,7 +112,10 @@ func meanDistance(h *reuse.Histogram) float64 {
 		sum += b.Mid() * float64(b.Count)
 		n += float64(b.Count)
 	}
-	return ratio(sum, n)
+	if n == 0 {
+		return math.NaN()
+	}
+	return sum / n
 }
 
 // HistogramOptions say which reuse-distance histogram is wanted.
@@ -125,7 +129,8 @@ type HistogramOptions struct {
 }
 
 // ReuseHistogram returns the reuse-distance histogram of the references chosen,
-// summed over them, at each point: a row for each bin that is not empty.
+// summed over them, at each point: a row for each bin that is not empty, or
+// one row with the bin [0, 0) if all are.
 //
 //   - block_bytes: size of memory blocks
 //   - lo_blocks, hi_blocks: the bin holds distances from lo up to but not
@@ -162,6 +167,9 @@ func ReuseHistogram(runs *Runs, opt HistogramOptions) (dataframe.DataFrame, erro
 		h := sumHistograms(res, groups)
 		for _, b := range h.Bins {
 			rows = append(rows, row{runs.Program.Name, run.Point, opt.BlockBytes, b.Lo, b.Hi, b.Count, h.Cold})
+		}
+		if len(h.Bins) == 0 { // an empty bin, so that the cold accesses are not lost
+			rows = append(rows, row{runs.Program.Name, run.Point, opt.BlockBytes, 0, 0, 0, h.Cold})
 		}
 	}
 	return frame.Of(rows), nil
@@ -206,7 +214,7 @@ func sumHistograms(res *reuse.Result, groups []int) reuse.Histogram {
 // row for each reference and bin, by ascending distance, a last row for its
 // cold accesses.
 //
-//   - reference, block_bytes
+//   - program, reference, block_bytes
 //   - bin: constant, distance or cold
 //   - distance_blocks: formula of the average reuse distance; empty for cold
 //   - accesses: formula of the frequency
@@ -214,6 +222,7 @@ func sumHistograms(res *reuse.Result, groups []int) reuse.Histogram {
 //   - loo_err: relative leave-one-out error of the distance's formula
 func (m *Model) Bins(opt HistogramOptions) (dataframe.DataFrame, error) {
 	type row struct {
+		Program   string  `frame:"program"`
 		Reference string  `frame:"reference"`
 		Block     uint64  `frame:"block_bytes"`
 		Bin       string  `frame:"bin"`
@@ -246,11 +255,11 @@ func (m *Model) Bins(opt HistogramOptions) (dataframe.DataFrame, error) {
 				kind = "constant"
 			}
 			rows = append(rows, row{
-				ref.String(), opt.BlockBytes, kind, bin.Distance.String(), bin.Frequency.String(),
+				m.Program, ref.String(), opt.BlockBytes, kind, bin.Distance.String(), bin.Frequency.String(),
 				ratio(hist.Bins[b].Count, total), bin.Distance.LOO,
 			})
 		}
-		rows = append(rows, row{ref.String(), opt.BlockBytes, "cold", "", group.Cold.String(), ratio(hist.Cold, total), group.Cold.LOO})
+		rows = append(rows, row{m.Program, ref.String(), opt.BlockBytes, "cold", "", group.Cold.String(), ratio(hist.Cold, total), group.Cold.LOO})
 	}
 	if len(rows) == 0 {
 		return dataframe.DataFrame{}, fmt.Errorf("perf: no modelled reference in routine %q at pc %#x", opt.Routine, opt.PC)

@@ -43,6 +43,9 @@ func TestRange(t *testing.T) {
 	if got := Range(0, 1, 0.1); len(got) != 11 {
 		t.Errorf("0:1:0.1 has %d values", len(got))
 	}
+	if got := Range(0, 0.3, 0.1); !slices.Equal(got, []float64{0, 0.1, 0.2, 0.3}) {
+		t.Errorf("0:0.3:0.1 is %v", got)
+	}
 	if got := Range(5, 5, 1); !slices.Equal(got, []float64{5}) {
 		t.Errorf("5:5:1 is %v", got)
 	}

@@ -83,7 +83,8 @@ func (f *Func) Check(p Point) []Warning { return CheckReach(f.Domain, p) }
 
 // CheckReach returns a warning for each parameter of p that lies above
 // ReachLimit times its largest value in domain or below a ReachLimit-th of its
-// smallest, in ascending order of name.
+// smallest, or that differs from the one value it had, in ascending order of
+// name.
 func CheckReach(domain map[string]Interval, p Point) []Warning {
 	var out []Warning
 	for _, name := range sortedKeys(domain) {
@@ -91,6 +92,8 @@ func CheckReach(domain map[string]Interval, p Point) []Warning {
 		d := domain[name]
 		if ok && (d.Hi > 0 && x > ReachLimit*d.Hi || d.Lo > 0 && x < d.Lo/ReachLimit) {
 			out = append(out, warn(Extrapolated, "%s = %g, models were trained on %g to %g", name, x, d.Lo, d.Hi))
+		} else if ok && d.Lo == d.Hi && x != d.Lo {
+			out = append(out, warn(Extrapolated, "%s = %g, models were trained on %g alone", name, x, d.Lo))
 		}
 	}
 	return out

@@ -47,6 +47,28 @@ func TestOfKeepsOrderTypesAndDigits(t *testing.T) {
 	}
 }
 
+func TestCountsAreIntegersInCSV(t *testing.T) {
+	df := Of([]struct {
+		V float64 `frame:"v"`
+	}{{2002843}, {-3}, {0.5}, {1e300}})
+	if got, want := csvOf(t, df), "v\n2002843\n-3\n0.5\n1e+300\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestJSONKeysAreJSON(t *testing.T) {
+	var b strings.Builder
+	df := Of([]struct {
+		V map[string]float64 `frame:",each"`
+	}{{map[string]float64{"a\ab": 1}}})
+	if err := WriteJSON(&b, df); err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid([]byte(b.String())) {
+		t.Errorf("not JSON: %s", b.String())
+	}
+}
+
 func TestWriteJSON(t *testing.T) {
 	var b strings.Builder
 	if err := WriteJSON(&b, sample()); err != nil {

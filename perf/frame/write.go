@@ -25,6 +25,9 @@ func Text(v any) string {
 		if math.IsNaN(v) {
 			return ""
 		}
+		if v == math.Trunc(v) && math.Abs(v) < 1e15 { // a count, for readers that want integers
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return fmt.Sprint(v)
@@ -77,6 +80,14 @@ func WriteJSON(w io.Writer, df dataframe.DataFrame) error {
 	var b strings.Builder
 	b.WriteByte('[')
 	names := df.Names()
+	keys := make([][]byte, len(names))
+	for c, name := range names {
+		key, err := json.Marshal(name)
+		if err != nil {
+			return fmt.Errorf("frame: column %q: %w", name, err)
+		}
+		keys[c] = key
+	}
 	for i, row := range Rows(df) {
 		if i > 0 {
 			b.WriteByte(',')
@@ -93,7 +104,9 @@ func WriteJSON(w io.Writer, df dataframe.DataFrame) error {
 			if err != nil {
 				return fmt.Errorf("frame: row %d, column %s: %w", i, names[c], err)
 			}
-			fmt.Fprintf(&b, "%q: %s", names[c], value)
+			b.Write(keys[c])
+			b.WriteString(": ")
+			b.Write(value)
 		}
 		b.WriteByte('}')
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,9 @@ import (
 	"presage/perf"
 	"presage/perf/frame"
 )
+
+// maxPoints bounds the combinations of a sweep.
+const maxPoints = 100_000
 
 // sweepFlag is a flag such as n=20,26,32 or n=20:50:6, which may be repeated
 // for further parameters; the points are all the combinations.
@@ -48,6 +52,9 @@ func (s *sweepFlag) Set(text string) error {
 	}
 	if len(s.points) == 0 {
 		s.points = []perf.Point{{}}
+	}
+	if n := len(s.points) * len(values); n > maxPoints {
+		return fmt.Errorf("%d points are more than %d", n, maxPoints)
 	}
 	var product []perf.Point
 	for _, p := range s.points {
@@ -117,6 +124,8 @@ func (o *output) print(w io.Writer, df dataframe.DataFrame) error {
 // runFlags are the flags of commands that run a program.
 type runFlags struct {
 	opt   perf.RunOptions
+	dirs  []string
+	stdin string
 	quiet bool
 }
 
@@ -125,12 +134,28 @@ func (r *runFlags) register(cmd *cobra.Command) {
 	f.StringVar(&r.opt.Args, "args", "", `arguments of the program, {name} standing for a parameter (default "-name {name}" for each)`)
 	f.StringArrayVar(&r.opt.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
 	f.Uint64Var(&r.opt.MaxInstructions, "max-instructions", 0, "end a run that executes more with an error; 0: no limit")
+	f.StringArrayVar(&r.dirs, "dir", nil, "folder that the program may read, GUEST=HOST; repeat for more (default none)")
+	f.StringVar(&r.stdin, "stdin", "", "file that the program reads as its standard input (default empty)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
 // options returns the options with progress on standard error.
-func (r *runFlags) options() perf.RunOptions {
+func (r *runFlags) options() (perf.RunOptions, error) {
 	opt := r.opt
+	for _, dir := range r.dirs {
+		guest, host, ok := strings.Cut(dir, "=")
+		if !ok || !path.IsAbs(guest) {
+			return opt, fmt.Errorf("--dir %q: want GUEST=HOST with an absolute GUEST", dir)
+		}
+		opt.Folders = append(opt.Folders, perf.Folder{Guest: guest, Host: host})
+	}
+	if r.stdin != "" {
+		data, err := os.ReadFile(r.stdin)
+		if err != nil {
+			return opt, fmt.Errorf("--stdin: %w", err)
+		}
+		opt.Stdin = string(data)
+	}
 	switch {
 	case r.quiet:
 	case term.IsTerminal(int(os.Stderr.Fd())):
@@ -138,7 +163,7 @@ func (r *runFlags) options() perf.RunOptions {
 	default:
 		opt.Progress = progressLines(os.Stderr)
 	}
-	return opt
+	return opt, nil
 }
 
 // progressBar shows the point that runs and its instructions so far.

@@ -104,7 +104,9 @@ once, with --args as they are.`,
 			if len(points) == 0 {
 				points = []perf.Point{{}}
 			}
-			opt.RunOptions = run.options()
+			if opt.RunOptions, err = run.options(); err != nil {
+				return err
+			}
 			df, err := perf.SimulateMisses(cmd.Context(), prog, m, points, opt)
 			if err != nil {
 				return err

@@ -49,7 +49,7 @@ func TestProfilePredictSimulate(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	got := must(t, "profile", program, "--sweep", "n=6,7,8,9", "--args", "-n {n} -iterations 1",
-		"--block", "32,128,32768", "-o", dir, "--format", "csv", "-q")
+		"--machine", "origin2000", "-o", dir, "--format", "csv", "-q")
 	if diff := cmp.Diff([]string{"program", "n", "instructions", "accesses", "footprint_bytes"}, header(t, got)); diff != "" {
 		t.Error(diff)
 	}
@@ -65,6 +65,9 @@ func TestProfilePredictSimulate(t *testing.T) {
 	if !strings.Contains(text, "main.solveLine") {
 		t.Errorf("no routine in %s", text)
 	}
+	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--at", "m=3"); err == nil || !strings.Contains(err.Error(), "no parameter m") {
+		t.Errorf("a parameter in vain: %v", err)
+	}
 	sim := must(t, "simulate", program, "--args", "-n 6 -iterations 1", "--machine", "itanium2", "--format", "csv", "-q")
 	if strings.Count(sim, "\n") != 6 || !strings.Contains(sim, "sweep3d,itanium2,L2 TLB,") {
 		t.Errorf("got %s", sim)
@@ -76,7 +79,7 @@ func TestProfilePredictSimulate(t *testing.T) {
 	if hot := must(t, "histogram", dir, "--hottest", "3"); strings.Count(hot, "\n") != 4 {
 		t.Errorf("got %s", hot)
 	}
-	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "k=12"); err == nil || !strings.Contains(err.Error(), "lacks parameter n") {
+	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "k=12"); err == nil || !strings.Contains(err.Error(), "no parameter k") {
 		t.Errorf("another parameter: %v", err)
 	}
 }
@@ -103,6 +106,14 @@ func TestErrors(t *testing.T) {
 		{"profile " + program + " --sweep n=5:1:1 -o " + dir, "first <= last"},
 		{"profile " + program + " --sweep n=5 --sweep n=6 -o " + dir, "given twice"},
 		{"profile " + program + " --sweep n=5 --block 48 -o " + dir + " -q", "48"},
+		{"profile " + program + " --sweep n=5 --block 0 -q -o " + dir, "block size of 0"},
+		{"profile " + program + " --sweep n=5,5 -q -o " + dir, `"n=5" is asked for twice`},
+		{"profile " + program + " --sweep level=5 -q -o " + dir, "name of a column"},
+		{"profile " + program + " --sweep n=1:400:1 --sweep m=1:400:1 -q -o " + dir, "160000 points"},
+		{"profile " + program + " --sweep n=5 --output=", "want the name of a folder"},
+		{"profile " + program + " --sweep n=5 --dir data=. -o " + dir, "absolute GUEST"},
+		{"profile " + program + " --sweep n=5 --stdin nowhere -o " + dir, "no such file"},
+		{"profile " + program + " --sweep n=5 --machine cray1 -o " + dir, "there are"},
 		{"profile " + program + " --sweep n=5 --format xml -o " + dir, `"xml"`},
 		{"profile /bin/sh --sweep n=5 -o " + dir, "x86-64"},
 		{"predict " + dir + " --machine origin2000 --at n=5", "holds no profiles"},

@@ -16,6 +16,7 @@ func profileCommand() *cobra.Command {
 		run    runFlags
 		out    output
 		blocks []uint
+		names  []string
 		dir    string
 	)
 	cmd := &cobra.Command{
@@ -25,7 +26,8 @@ func profileCommand() *cobra.Command {
 main package, once for each point of the sweep, collects the exact reuse-distance
 histogram of every memory reference at several block sizes, and keeps it in DIR.
 Each run is kept as soon as it has ended: a sweep that was interrupted goes on
-where it stopped. It prints a row for each run.`,
+where it stopped. DIR then stands for this sweep; runs of earlier ones stay in it
+and are not repeated when asked for again. It prints a row for each run.`,
 		Example: `  presage profile ./sweep3d --sweep n=20,26,32 --args "-n {n}" --block 32,128,32768 -o profiles
   presage profile ./datasets/programs/sweep3d --sweep n=12:40:4 -o profiles --format csv`,
 		Args: cobra.ExactArgs(1),
@@ -40,10 +42,16 @@ where it stopped. It prints a row for each run.`,
 			if err != nil {
 				return err
 			}
-			opt := perf.ProfileOptions{RunOptions: run.options()}
+			if dir == "" {
+				return errors.New("--output: want the name of a folder")
+			}
+			var opt perf.ProfileOptions
+			if opt.RunOptions, err = run.options(); err != nil {
+				return err
+			}
 			opt.Store = store.Open(dir)
-			for _, b := range blocks {
-				opt.BlockBytes = append(opt.BlockBytes, uint64(b))
+			if opt.BlockBytes, err = blockSizes(blocks, names); err != nil {
+				return err
 			}
 			runs, err := perf.Profile(cmd.Context(), prog, sweep.points, opt)
 			if err != nil {
@@ -58,11 +66,29 @@ where it stopped. It prints a row for each run.`,
 	}
 	cmd.Flags().Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	cmd.Flags().UintSliceVar(&blocks, "block", nil, fmt.Sprintf("memory block sizes in bytes (default %v)", perf.DefaultBlockBytes))
+	cmd.Flags().StringSliceVar(&names, "machine", nil, "collect the block sizes of these machines")
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder for the profiles")
 	_ = cmd.MarkFlagRequired("output")
 	run.register(cmd)
 	out.register(cmd)
 	return cmd
+}
+
+// blockSizes returns the sizes asked for and those of the machines named; none
+// for the default.
+func blockSizes(blocks []uint, machines []string) ([]uint64, error) {
+	var sizes []uint64
+	for _, b := range blocks {
+		sizes = append(sizes, uint64(b))
+	}
+	for _, name := range machines {
+		m, err := perf.FindMachine(name)
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, m.BlockBytes()...)
+	}
+	return sizes, nil
 }
 
 func histogramCommand() *cobra.Command {
