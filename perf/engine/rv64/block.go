@@ -14,8 +14,11 @@ import (
 const jumpSlots = 1 << 13
 
 // maxOps bounds the memory of decoded code (at 20 bytes each): a program can
-// enter its instructions at any of them.
-const maxOps = 8 << 20
+// enter its instructions at any of them. A block counts as blockWeight more.
+const (
+	maxOps      = 8 << 20
+	blockWeight = 8
+)
 
 type jumpSlot struct {
 	pc    uint64
@@ -209,7 +212,7 @@ func (g *builder) finish() *block {
 	b.ops = c.slab[:len(g.ops):len(g.ops)]
 	c.slab = c.slab[len(g.ops):]
 	copy(b.ops, g.ops)
-	c.held += len(g.ops)
+	c.held += len(g.ops) + blockWeight
 	b.first, b.meta, b.n = &b.ops[0], g.meta, int64(g.n)
 	return b
 }

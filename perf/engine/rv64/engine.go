@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"time"
 
 	"presage/perf/objfile"
@@ -58,6 +59,12 @@ type Options struct {
 	// only for pages that the program touches.
 	Memory uint64
 
+	// MemoryLimit bounds the bytes of guest memory mapped accessible at a time
+	// (Result.MemoryPeak is their maximum), and with them the host's memory
+	// that the program can take; 0: Memory. Beyond it the program is refused
+	// memory (ENOMEM), and if it then fails, Run gives ErrMemoryLimit.
+	MemoryLimit uint64
+
 	// MaxInstructions ends the program at the first transfer of control after
 	// that many instructions; 0: no limit.
 	MaxInstructions uint64
@@ -70,6 +77,31 @@ type Options struct {
 	// addresses are Bias higher. Both nil: untraced.
 	Plan *trace.Plan
 	Sink trace.Sink
+
+	// Windows say when the plan is in force: recording goes on at the first
+	// transfer of control at or after From, and off at the first at or after
+	// To; Result.Windows has the exact counts. Between windows the program
+	// runs as fast as without a plan. None: always. They are ascending and do
+	// not overlap; To may lie beyond the program's end.
+	//
+	// A batch holds events of one window only. The window is the one that
+	// contains Batch.Start; the first batch of a window starts at its exact
+	// beginning unless another thread's turn came before the first event.
+	Windows []Window
+
+	// Snapshot is called with the state of the program at the first transfer
+	// of control at or after each count of SnapshotAt, which are ascending;
+	// its error ends the run.
+	SnapshotAt []uint64
+	Snapshot   func(*Snapshot) error
+
+	// Resume makes the run go on from a snapshot instead of the beginning. It
+	// takes the same executable, Args, Env, Memory and Grants; Stdin is read
+	// from its beginning again, and what the program had consumed is skipped.
+	// The rest of the run is what it would have been: instructions, the clock
+	// and Windows count from the program's start, while Result's counts of
+	// what was recorded are those of this run.
+	Resume *Snapshot
 
 	// Progress is called about every 2^26 instructions.
 	Progress func(instructions uint64)
@@ -96,11 +128,12 @@ type Result struct {
 	ExitCode int // of exit; 128 + Signal if killed
 	Signal   int // that killed the program; 0 if none
 
-	Instructions uint64 // executed, by all threads
-	Accesses     uint64 // recorded
-	Blocks       uint64 // block executions recorded
-	Batches      uint64 // handed over
-	Threads      int    // that ran in all
+	Instructions uint64   // executed, by all threads
+	Accesses     uint64   // recorded
+	Blocks       uint64   // block executions recorded
+	Batches      uint64   // handed over
+	Windows      []Window // as they were, of Options.Windows that began
+	Threads      int      // that ran in all
 
 	MemoryPeak uint64 // bytes of guest memory mapped accessible, at most
 
@@ -154,6 +187,9 @@ func checkOptions(opt *Options) error {
 		return fmt.Errorf("rv64: Options.Memory is %d bytes; it must be a multiple of %d from %d to %d",
 			opt.Memory, pageBytes, minMemory, uint64(trace.AddrLimit))
 	}
+	if opt.MemoryLimit == 0 {
+		opt.MemoryLimit = opt.Memory
+	}
 	if (opt.Plan == nil) != (opt.Sink == nil) {
 		return fmt.Errorf("rv64: Options.Plan and Options.Sink go together: set both or neither")
 	}
@@ -161,6 +197,12 @@ func checkOptions(opt *Options) error {
 		if err := opt.Plan.Check(); err != nil {
 			return fmt.Errorf("rv64: %w", err)
 		}
+	}
+	if err := checkWindows(opt); err != nil {
+		return err
+	}
+	if (len(opt.SnapshotAt) > 0) != (opt.Snapshot != nil) || !slices.IsSorted(opt.SnapshotAt) {
+		return fmt.Errorf("rv64: Options.SnapshotAt and Options.Snapshot go together, and the counts are ascending")
 	}
 	for _, g := range opt.Grants {
 		if !path.IsAbs(g.Guest) {

@@ -12,7 +12,7 @@ var (
 	// ErrInstructionLimit says that Options.MaxInstructions was reached.
 	ErrInstructionLimit = errors.New("instruction limit reached")
 	// ErrMemoryLimit says that the program failed after it was refused memory
-	// that Options.Memory does not hold.
+	// that Options.Memory or Options.MemoryLimit does not hold.
 	ErrMemoryLimit = errors.New("guest memory limit reached")
 	// ErrDeadlock says that every thread waits and none can be woken.
 	ErrDeadlock = errors.New("all threads of the program are blocked")

@@ -141,6 +141,9 @@ func (m *machine) addEventCalls(c map[uint64]systemCall) {
 		r := t.add(&pipeEnd{p: p}, a[1]&oNonblock)
 		w := t.add(&pipeEnd{p: p, writer: true}, 1|a[1]&oNonblock)
 		if r < 0 || w < 0 {
+			if r >= 0 {
+				t.drop(uint64(r))
+			}
 			return -eMFILE
 		}
 		return m.put(a[0], uint64(r)|uint64(w)<<32)
@@ -194,6 +197,9 @@ func (m *machine) sysEpollCtl(_ *thread, a [6]uint64) int64 {
 	if !ok1 || !ok2 {
 		return -eFAULT
 	}
+	// What was closed is watched no longer.
+	e.entries = slices.DeleteFunc(e.entries, func(n epollEntry) bool { return m.files.get(n.fd) != n.file })
+	i = slices.IndexFunc(e.entries, func(n epollEntry) bool { return n.fd == fd && n.file == f })
 	n := epollEntry{fd: fd, file: f, events: events, data: data}
 	switch {
 	case a[1] == add && i >= 0:

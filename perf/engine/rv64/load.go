@@ -149,6 +149,9 @@ func (m *machine) mapMissing(addr, n uint64) error {
 		for end < addr+n && m.mem.perm[end/pageBytes] == 0 {
 			end += pageBytes
 		}
+		if !m.mem.affords(at, end-at, pageWrite) {
+			return fmt.Errorf("rv64: %s needs more than the %d bytes of memory that Options.MemoryLimit allows: %w", m.name(), m.mem.limit, ErrMemoryLimit)
+		}
 		if err := m.mem.mapRange(at, end-at, pageRead|pageWrite); err != nil {
 			return m.hostError(err)
 		}

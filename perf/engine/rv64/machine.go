@@ -28,7 +28,11 @@ type machine struct {
 	file *objfile.File
 	opt  Options
 	mem  *memory
-	code *codeCache
+	code *codeCache // in use
+
+	codes []*codeCache // with the plan and, where windows need it, without
+	times timetable
+	ctx   context.Context
 
 	// What exec works with.
 	budget   int64   // instructions left in the slice
@@ -67,6 +71,7 @@ type machine struct {
 	exitCode int
 	signal   int
 	err      error
+	failed   error // of the host: the run cannot go on
 }
 
 func newMachine(f *objfile.File, opt Options) (*machine, error) {
@@ -77,9 +82,10 @@ func newMachine(f *objfile.File, opt Options) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	mem.limit = opt.MemoryLimit
 	m := &machine{
 		file: f, opt: opt, mem: mem,
-		code:    newCodeCache(mem, opt.Plan, Bias(f)),
+		ctx:     context.Background(),
 		unknown: make(map[uint64]uint64),
 		random:  splitMix(opt.Seed),
 		nextID:  firstID,
@@ -89,7 +95,12 @@ func newMachine(f *objfile.File, opt Options) (*machine, error) {
 		return nil, err
 	}
 	m.calls = m.syscalls()
-	if err := m.load(); err != nil {
+	m.startCode(opt.Plan)
+	begin := m.load
+	if opt.Resume != nil {
+		begin = func() error { return m.restore(opt.Resume) }
+	}
+	if err := begin(); err != nil {
 		m.close()
 		return nil, err
 	}
@@ -116,21 +127,24 @@ func (m *machine) now() uint64 { return m.executed() + m.idle }
 func (m *machine) run(ctx context.Context) error {
 	// A host fault in guest memory shall be a panic that slice recovers.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	progress := uint64(progressEvery)
-	for !m.over {
+	m.ctx = ctx
+	progress := m.executed() + progressEvery
+	for resumes := m.opt.Resume != nil; !m.over; resumes = false {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("rv64: %s stopped after %d instructions: %w", m.name(), m.executed(), err)
 		}
 		if limit := m.opt.MaxInstructions; limit > 0 && m.executed() >= limit {
 			return fmt.Errorf("rv64: %s stopped after %d instructions: %w", m.name(), m.executed(), ErrInstructionLimit)
 		}
-		t := m.schedule()
-		if t == nil {
+		if resumes {
+			m.play(m.current) // in the middle of its turn
+		} else if t := m.schedule(); t != nil {
+			m.turn(t)
+		} else {
 			return fmt.Errorf("rv64: %s after %d instructions: %w", m.name(), m.executed(), ErrDeadlock)
 		}
-		m.turn(t)
-		if m.code.err != nil {
-			return m.code.err
+		if err := cmp.Or(m.failed, m.codes[0].err); err != nil {
+			return err
 		}
 		if m.opt.Progress != nil && m.executed() >= progress {
 			m.opt.Progress(m.executed())
@@ -143,8 +157,8 @@ func (m *machine) run(ctx context.Context) error {
 // verdict is the error of a program that has ended.
 func (m *machine) verdict() error {
 	if m.refused && (m.exitCode != 0 || m.signal != 0) {
-		err := fmt.Errorf("rv64: %s failed after it was refused memory; its address space is %d bytes (Options.Memory): %w",
-			m.name(), m.opt.Memory, ErrMemoryLimit)
+		err := fmt.Errorf("rv64: %s failed after it was refused memory; its address space is %d bytes (Options.Memory), of which it may use %d (Options.MemoryLimit): %w",
+			m.name(), m.opt.Memory, m.opt.MemoryLimit, ErrMemoryLimit)
 		return errors.Join(err, m.err)
 	}
 	return m.err
@@ -159,15 +173,16 @@ func (m *machine) name() string {
 
 // turn runs one thread for a quantum, or until it blocks or ends.
 func (m *machine) turn(t *thread) {
-	n := uint64(quantum)
-	if limit := m.opt.MaxInstructions; limit > 0 {
-		n = min(n, limit-m.executed())
-	}
-	m.horizon = m.executed() + n
-	m.budget = int64(n)
-	for {
+	m.times.turnEnd = m.executed() + quantum
+	m.play(t)
+}
+
+// play goes on with a thread's turn.
+func (m *machine) play(t *thread) {
+	for !m.over && !t.exited {
+		more := m.reach()
 		m.deliver(t) // may interrupt what blocks the thread
-		if m.over || t.blocked || t.exited || m.budget <= 0 {
+		if m.over || t.blocked || !more {
 			return
 		}
 		m.serve(t, m.slice(t))
@@ -180,7 +195,7 @@ func (m *machine) serve(t *thread, e exit) {
 	case exitSyscall:
 		m.serveSyscall(t)
 	case exitFenceI:
-		m.code.flush()
+		m.flushCode()
 	case exitFault:
 		m.memoryFault(t)
 	case exitAlign:
@@ -365,10 +380,13 @@ func (m *machine) kill(s sigInfo) {
 
 func (m *machine) result() *Result {
 	r := m.counted
+	if m.times.open {
+		r.Windows[len(r.Windows)-1].To = m.executed()
+	}
 	r.ExitCode, r.Signal = m.exitCode, m.signal
 	r.Instructions = m.executed()
 	r.Threads = m.created
-	r.UnplannedRefs = len(m.code.foreign)
+	r.UnplannedRefs = len(m.codes[0].foreign)
 	r.Clock = time.Duration(m.now())
 	r.MemoryPeak = m.mem.peak
 	for n, count := range m.unknown {

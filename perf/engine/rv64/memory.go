@@ -11,12 +11,26 @@ import (
 const pageBytes = 4096
 
 // Permissions of a guest page. A page of a reservation that nobody may touch
-// is pageMapped alone.
+// is pageMapped alone; pageUsed stands for good, until it is unmapped, on a
+// page that somebody may have written to.
 const (
 	pageRead uint8 = 1 << iota
 	pageWrite
 	pageExec
 	pageMapped
+	pageUsed
+
+	pageAccess = pageRead | pageWrite | pageExec
+)
+
+const (
+	// maxSpans bounds the separate stretches of mapped pages, as Linux does
+	// (vm.max_map_count): the work of a mapping grows with them.
+	maxSpans = 65530
+	// maxEdges bounds the places where the permissions of neighbouring pages
+	// differ, each of which costs the host a mapping: it has 65530 by default
+	// for the whole process.
+	maxEdges = 16384
 )
 
 // span is a run of mapped guest pages, as addresses.
@@ -41,11 +55,13 @@ type memory struct {
 	mmapTop uint64 // mappings are placed below
 	mapped  uint64 // bytes
 	usable  uint64 // bytes of pages that grant something
+	limit   uint64 // of usable
+	edges   int    // see maxEdges
 	peak    uint64 // the largest usable
 }
 
 func newMemory(size uint64) (*memory, error) {
-	m := &memory{size: size, perm: make([]uint8, size/pageBytes)}
+	m := &memory{size: size, limit: size, perm: make([]uint8, size/pageBytes)}
 	var err error
 	if m.host, err = reserve(size); err != nil {
 		return nil, fmt.Errorf("rv64: reserving %d bytes of guest address space: %w", size, err)
@@ -75,10 +91,11 @@ func (m *memory) mapRange(addr, n uint64, perm uint8) error {
 }
 
 func (m *memory) unmapRange(addr, n uint64) {
+	m.edges = m.edgesAfter(addr, n, 0)
 	touched := false
 	for p := addr / pageBytes; p < (addr+n)/pageBytes; p++ {
-		if m.perm[p]&^pageMapped != 0 {
-			touched = true
+		touched = touched || m.perm[p]&pageUsed != 0
+		if m.perm[p]&pageAccess != 0 {
 			m.usable -= pageBytes
 		}
 		m.perm[p] = 0
@@ -91,17 +108,22 @@ func (m *memory) unmapRange(addr, n uint64) {
 
 // protectRange sets the permissions of mapped pages.
 func (m *memory) protectRange(addr, n uint64, perm uint8) error {
+	m.edges = m.edgesAfter(addr, n, perm)
 	pages := m.perm[addr/pageBytes : (addr+n)/pageBytes]
 	// A reservation that stays one needs no call to the host.
-	same := perm&^pageMapped == 0
+	perm = perm&pageAccess | pageMapped
+	same := perm == pageMapped
+	if !same {
+		perm |= pageUsed
+	}
 	for i := range pages {
-		if pages[i]&^pageMapped != 0 {
+		if pages[i]&pageAccess != 0 {
 			same = false
 			m.usable -= pageBytes
 		}
-		pages[i] = perm | pageMapped
+		pages[i] = perm | pages[i]&pageUsed
 	}
-	if perm&^pageMapped != 0 {
+	if perm&pageAccess != 0 {
 		m.usable += n
 		m.peak = max(m.peak, m.usable)
 	}
@@ -109,6 +131,63 @@ func (m *memory) protectRange(addr, n uint64, perm uint8) error {
 		return nil
 	}
 	return m.host.protect(addr, n, m.perm)
+}
+
+// affords reports whether the pages of a range may be given permissions, as
+// far as limits go.
+func (m *memory) affords(addr, n uint64, perm uint8) bool {
+	if len(m.spans) >= maxSpans {
+		return false
+	}
+	if edges := m.edgesAfter(addr, n, perm); edges > maxEdges && edges > m.edges {
+		return false
+	}
+	if perm&pageAccess == 0 || m.usable+n <= m.limit {
+		return true
+	}
+	var more uint64
+	for _, p := range m.perm[addr/pageBytes : (addr+n)/pageBytes] {
+		if p&pageAccess == 0 {
+			more += pageBytes
+		}
+	}
+	return m.usable+more <= m.limit
+}
+
+// edgesAfter returns what edges will be when a range has permissions perm.
+func (m *memory) edgesAfter(addr, n uint64, perm uint8) int {
+	if n == 0 {
+		return m.edges
+	}
+	first, last := addr/pageBytes, (addr+n)/pageBytes
+	var before, after uint8 // of the neighbours
+	if first > 0 {
+		before = m.perm[first-1] & pageAccess
+	}
+	if last < uint64(len(m.perm)) {
+		after = m.perm[last] & pageAccess
+	}
+	perm &= pageAccess
+	edges, left := m.edges, before
+	for _, p := range m.perm[first:last] {
+		edges -= int(bit(p&pageAccess != left))
+		left = p & pageAccess
+	}
+	edges -= int(bit(after != left))
+	return edges + int(bit(perm != before)+bit(perm != after))
+}
+
+// mayUnmap reports whether limits allow that a range is unmapped, which may
+// leave mapped pages on both sides of it.
+func (m *memory) mayUnmap(addr, n uint64) bool {
+	edges := m.edgesAfter(addr, n, 0)
+	return len(m.spans) < maxSpans && edges <= maxEdges || edges <= m.edges && !m.splits(addr, n)
+}
+
+// splits reports whether unmapping a range cuts a stretch in two.
+func (m *memory) splits(addr, n uint64) bool {
+	i := sort.Search(len(m.spans), func(i int) bool { return m.spans[i].end > addr })
+	return i < len(m.spans) && m.spans[i].start < addr && addr+n < m.spans[i].end
 }
 
 // zeroRange makes mapped pages read as zeros again.

@@ -12,7 +12,11 @@ func (m *machine) startTrace() error {
 	if m.opt.Sink == nil {
 		return nil
 	}
-	m.use(m.opt.Sink.Exchange(nil), 0, 0)
+	var thread int32
+	if m.current != nil { // resumed from a snapshot
+		thread = m.current.index
+	}
+	m.use(m.opt.Sink.Exchange(nil), m.executed(), thread)
 	if m.room < maxBlock {
 		return fmt.Errorf("rv64: the sink's batches hold %d accesses; at least %d are needed", m.room, maxBlock)
 	}

@@ -51,7 +51,11 @@ func (m *machine) serveSyscall(t *thread) {
 		return
 	}
 	t.keepA0 = false
-	v := call(t, [6]uint64(t.x[regA0:regA0+6]))
+	args := [6]uint64(t.x[regA0 : regA0+6])
+	v := call(t, args)
+	if t.blocked {
+		t.call, t.callNumber, t.callAt = args, n, m.now()
+	}
 	if !t.keepA0 {
 		t.x[regA0] = uint64(v)
 	}

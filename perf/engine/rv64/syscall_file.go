@@ -187,11 +187,11 @@ func hostFlags(flags uint64) int {
 func (m *machine) device(name string) file {
 	switch name {
 	case "/dev/null":
-		return &device{fill: func([]byte) int { return 0 }}
+		return &device{name: name, fill: func([]byte) int { return 0 }}
 	case "/dev/zero":
-		return &device{fill: func(p []byte) int { clear(p); return len(p) }}
+		return &device{name: name, fill: func(p []byte) int { clear(p); return len(p) }}
 	case "/dev/urandom", "/dev/random":
-		return &device{fill: func(p []byte) int { m.random.fill(p); return len(p) }}
+		return &device{name: name, fill: func(p []byte) int { m.random.fill(p); return len(p) }}
 	}
 	return nil
 }
@@ -295,11 +295,9 @@ func (m *machine) sysGetdents(_ *thread, a [6]uint64) int64 {
 		return -eBADF
 	}
 	if !h.listed {
-		entries, err := fs.ReadDir(dirFS{h.f}, ".")
-		if err != nil {
-			return -errno(err)
+		if e := h.list(); e != 0 {
+			return -e
 		}
-		h.entries, h.next, h.listed = entries, 0, true
 	}
 	var out []byte
 	for ; h.next < len(h.entries); h.next++ {
@@ -330,6 +328,16 @@ func (m *machine) sysGetdents(_ *thread, a [6]uint64) int64 {
 		return -eFAULT
 	}
 	return int64(len(out))
+}
+
+// list reads a folder's entries.
+func (h *hostFile) list() int64 {
+	entries, err := fs.ReadDir(dirFS{h.f}, ".")
+	if err != nil {
+		return errno(err)
+	}
+	h.entries, h.next, h.listed = entries, 0, true
+	return 0
 }
 
 // dirFS lets fs.ReadDir sort an open folder's entries.

@@ -19,6 +19,10 @@ func (m *machine) addMemoryCalls(c map[uint64]systemCall) {
 		if a[1] == 0 || n < a[1] || !m.mem.valid(a[0], n) {
 			return -eINVAL
 		}
+		if !m.mem.mayUnmap(a[0], n) {
+			m.refused = true
+			return -eNOMEM
+		}
 		m.codeChanges(a[0], n)
 		m.mem.unmapRange(a[0], n)
 		return 0
@@ -31,6 +35,9 @@ func (m *machine) addMemoryCalls(c map[uint64]systemCall) {
 			return -eINVAL
 		}
 		if !m.mem.valid(a[0], n) || !m.mem.allMapped(a[0], n) {
+			return -eNOMEM
+		}
+		if !m.afford(a[0], n, permOf(a[2])) {
 			return -eNOMEM
 		}
 		m.codeChanges(a[0], n)
@@ -67,18 +74,27 @@ func (m *machine) addMemoryCalls(c map[uint64]systemCall) {
 		return 0
 	}
 	c[259] = func(*thread, [6]uint64) int64 { // riscv_flush_icache
-		m.code.flush()
+		m.flushCode()
 		return 0
 	}
 }
 
-// hosted turns a failure of the host to provide memory into the guest's.
+// hosted ends the run if the host failed to provide memory: what it did of a
+// change is unknown.
 func (m *machine) hosted(err error) int64 {
 	if err != nil {
-		m.refused = true
+		m.failed = m.hostError(err)
 		return -eNOMEM
 	}
 	return 0
+}
+
+// afford reports whether limits allow a change of mappings; a refusal is
+// remembered, for a program that then gives up.
+func (m *machine) afford(addr, n uint64, perm uint8) bool {
+	ok := m.mem.affords(addr, n, perm)
+	m.refused = m.refused || !ok
+	return ok
 }
 
 // permOf translates PROT_ bits. As on Linux, what is executable or writable is
@@ -100,7 +116,7 @@ func permOf(prot uint64) uint8 {
 // codeChanges forgets decoded code if pages that may hold some change.
 func (m *machine) codeChanges(addr, n uint64) {
 	if m.mem.anyExec(addr, n) {
-		m.code.flush()
+		m.flushCode()
 	}
 }
 
@@ -114,7 +130,7 @@ func (m *machine) sysBrk(want uint64) int64 {
 	old, end := pageUp(m.brk.end), pageUp(want)
 	switch {
 	case end > old:
-		if !m.mem.free(old, end-old) {
+		if !m.mem.free(old, end-old) || !m.afford(old, end-old, pageWrite) {
 			m.refused = true
 			return int64(m.brk.end)
 		}
@@ -166,13 +182,16 @@ func (m *machine) sysMmap(a [6]uint64) int64 {
 		if flags&mapFixedNoReplace != 0 && !m.mem.free(hint, n) {
 			return -eEXIST
 		}
-		m.codeChanges(addr, n)
 	} else {
 		var ok bool
 		if addr, ok = m.place(hint, n); !ok {
 			return -eNOMEM
 		}
 	}
+	if !m.afford(addr, n, perm) {
+		return -eNOMEM
+	}
+	m.codeChanges(addr, n)
 	if flags&mapAnonymous != 0 {
 		if e := m.hosted(m.mem.mapRange(addr, n, perm)); e != 0 {
 			return e
@@ -224,12 +243,18 @@ func (m *machine) sysMremap(a [6]uint64) int64 {
 	}
 	if n <= old {
 		if n < old {
+			if !m.mem.mayUnmap(addr+n, old-n) {
+				return -eNOMEM
+			}
 			m.mem.unmapRange(addr+n, old-n)
 		}
 		return int64(addr)
 	}
-	perm := m.mem.perm[addr/pageBytes] &^ pageMapped
+	perm := m.mem.perm[addr/pageBytes] & pageAccess
 	if grow := n - old; m.mem.valid(addr+old, grow) && addr+n <= m.mem.mmapTop && m.mem.free(addr+old, grow) {
+		if !m.afford(addr+old, grow, perm) {
+			return -eNOMEM
+		}
 		if e := m.hosted(m.mem.mapRange(addr+old, grow, perm)); e != 0 {
 			return e
 		}
@@ -239,7 +264,7 @@ func (m *machine) sysMremap(a [6]uint64) int64 {
 		return -eNOMEM
 	}
 	to, ok := m.place(0, n)
-	if !ok {
+	if !ok || !m.afford(to, n, pageWrite) {
 		return -eNOMEM
 	}
 	m.codeChanges(addr, old)

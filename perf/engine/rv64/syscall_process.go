@@ -115,9 +115,7 @@ func (m *machine) addProcessCalls(c map[uint64]systemCall) {
 
 // endTurn lets the next thread run after the current system call.
 func (m *machine) endTurn() {
-	// What is left of the slice was not executed: keep the count.
-	m.horizon -= uint64(max(m.budget, 0))
-	m.budget = min(m.budget, 0)
+	m.times.turnEnd = m.executed()
 }
 
 // sysClone starts a thread. A new process cannot be had.

@@ -44,6 +44,11 @@ type thread struct {
 	futex       *futexWait
 	exited      bool
 
+	// The system call that a thread is in, with the guest's time when it was
+	// made: a snapshot has no other way to tell what it waits for.
+	call               [6]uint64 // its arguments
+	callNumber, callAt uint64
+
 	keepA0 bool // the system call set the registers itself
 }
 

@@ -97,6 +97,7 @@ type reference struct {
 	blocks   []trace.BlockID
 	threads  []int32  // of each access
 	at       []uint64 // instructions executed before each access
+	blockAt  []uint64 // and before each block
 }
 
 // step runs a program instruction by instruction, with the threads' turns that
@@ -127,6 +128,7 @@ func step(t *testing.T, f *objfile.File, opt Options, plan *trace.Plan) (*refere
 			}
 			if i, ok := starts[th.pc]; ok {
 				ref.blocks = append(ref.blocks, trace.BlockID(i))
+				ref.blockAt = append(ref.blockAt, m.executed())
 			}
 			i, planned := refs[th.pc]
 			access := trace.Access(0)

@@ -58,8 +58,10 @@ func (noFile) close()                             {}
 // stream is a standard stream.
 type stream struct {
 	noFile
-	r io.Reader
-	w io.Writer
+	r     io.Reader
+	w     io.Writer
+	name  int    // 0, 1 or 2: the descriptor that it began as
+	taken uint64 // bytes read
 }
 
 func (s *stream) read(p []byte) (int, int64) {
@@ -70,6 +72,7 @@ func (s *stream) read(p []byte) (int, int64) {
 		n, err := s.r.Read(p)
 		switch {
 		case n > 0:
+			s.taken += uint64(n)
 			return n, 0
 		case errors.Is(err, io.EOF):
 			return 0, 0
@@ -93,6 +96,7 @@ func (s *stream) write(p []byte) (int, int64) {
 // device is /dev/null, /dev/zero or /dev/urandom.
 type device struct {
 	noFile
+	name string
 	fill func(p []byte) int
 }
 
@@ -254,10 +258,15 @@ func newFileTable(opt *Options) (*fileTable, error) {
 			t.cwd = path.Clean(g.Guest)
 		}
 	}
-	t.add(&stream{r: opt.Stdin}, 0)
-	t.add(&stream{w: opt.Stdout}, 1)
-	t.add(&stream{w: opt.Stderr}, 1)
+	for i, s := range standard(opt) {
+		t.add(s, bit(i > 0))
+	}
 	return t, nil
+}
+
+// standard makes the three standard streams.
+func standard(opt *Options) [3]*stream {
+	return [3]*stream{{name: 0, r: opt.Stdin}, {name: 1, w: opt.Stdout}, {name: 2, w: opt.Stderr}}
 }
 
 func (t *fileTable) close() {

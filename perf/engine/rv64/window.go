@@ -1,0 +1,128 @@
+package rv64
+
+import (
+	"fmt"
+
+	"presage/perf/trace"
+)
+
+// Window is a stretch of a run, from one count of executed instructions up to
+// another, both since the program's start, over all its threads.
+type Window struct{ From, To uint64 }
+
+func checkWindows(opt *Options) error {
+	if len(opt.Windows) > 0 && opt.Plan == nil {
+		return fmt.Errorf("rv64: Options.Windows say when to record, but there is no Options.Plan that says what")
+	}
+	var last uint64
+	for i, w := range opt.Windows {
+		if w.To <= w.From {
+			return fmt.Errorf("rv64: window %d, [%d, %d), is empty", i, w.From, w.To)
+		}
+		if w.From < last {
+			return fmt.Errorf("rv64: window %d begins at %d, before the end of the one before at %d", i, w.From, last)
+		}
+		last = w.To
+	}
+	return nil
+}
+
+// timetable says what a run does at which counts of executed instructions.
+type timetable struct {
+	turnEnd   uint64   // of the current thread's turn
+	windows   []Window // that have not ended
+	snapshots []uint64 // not yet taken, ascending
+	open      bool     // the first of windows has begun
+	next      uint64   // the first of all that is to come
+}
+
+// plan sets next.
+func (s *timetable) plan() {
+	s.next = never
+	if len(s.windows) > 0 {
+		s.next = s.windows[0].From
+		if s.open {
+			s.next = s.windows[0].To
+		}
+	}
+	if len(s.snapshots) > 0 {
+		s.next = min(s.next, s.snapshots[0])
+	}
+}
+
+// startCode makes the decoded code. With windows there are two variants of
+// each block, in a cache each, so that switching decodes nothing anew and
+// neither variant knows of the other.
+func (m *machine) startCode(plan *trace.Plan) {
+	m.code = newCodeCache(m.mem, plan, Bias(m.file))
+	m.codes = []*codeCache{m.code}
+	if len(m.opt.Windows) > 0 {
+		m.code = newCodeCache(m.mem, nil, Bias(m.file))
+		m.codes = append(m.codes, m.code)
+	}
+	m.times = timetable{windows: m.opt.Windows, snapshots: m.opt.SnapshotAt}
+	m.times.plan()
+}
+
+// flushCode forgets all decoded code.
+func (m *machine) flushCode() {
+	for _, c := range m.codes {
+		c.flush()
+	}
+}
+
+// reach does what is due at the present count, and sets the budget to the next
+// thing to come. It reports whether the turn goes on.
+//
+// The turn's end does not move for that: exec leaves at the first transfer of
+// control at or after the horizon, and goes on from there, so that threads are
+// preempted at the same instructions whatever else happens in between.
+func (m *machine) reach() bool {
+	if m.ctx.Err() != nil || m.failed != nil {
+		return false // run reports it
+	}
+	at := m.executed()
+	for m.times.next <= at {
+		if err := m.arrive(at); err != nil {
+			m.failed = err
+			return false
+		}
+		m.times.plan()
+	}
+	stop := min(m.times.turnEnd, m.times.next)
+	if limit := m.opt.MaxInstructions; limit > 0 {
+		stop = min(stop, limit)
+	}
+	m.horizon, m.budget = stop, int64(stop-at)
+	return m.budget > 0
+}
+
+// arrive does the first thing in the timetable.
+func (m *machine) arrive(at uint64) error {
+	s := &m.times
+	if len(s.snapshots) > 0 && s.snapshots[0] <= at {
+		s.snapshots = s.snapshots[1:]
+		return m.takeSnapshot(at)
+	}
+	if !s.open {
+		m.openWindow(at)
+		return nil
+	}
+	m.closeWindow(at)
+	return nil
+}
+
+func (m *machine) openWindow(at uint64) {
+	m.times.open = true
+	m.code = m.codes[0]
+	m.flush(at) // holds nothing: only tells the batch where it starts
+	m.counted.Windows = append(m.counted.Windows, Window{at, at})
+}
+
+func (m *machine) closeWindow(at uint64) {
+	m.times.open = false
+	m.times.windows = m.times.windows[1:]
+	m.code = m.codes[1]
+	m.flush(at)
+	m.counted.Windows[len(m.counted.Windows)-1].To = at
+}

@@ -1,0 +1,154 @@
+package rv64
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"presage/perf/objfile"
+	"presage/perf/trace"
+)
+
+// TestWindows compares what windows record with the slices of the whole trace
+// that single-stepping gives, record for record.
+func TestWindows(t *testing.T) {
+	files := map[string]*objfile.File{
+		"random": readFile(t, randomImage(107, 3000)),
+		"threads": func() *objfile.File {
+			f, err := objfile.Open(programNamed(t, "c-O3-rv64gc").build(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}(),
+	}
+	for name, f := range files {
+		plan := planAll(f)
+		want, stepped := step(t, f, Options{}, plan)
+		end := stepped.Instructions
+		for _, windows := range [][]Window{
+			{{0, math.MaxUint64}},
+			{{0, 1}, {1, 2}, {2, 500}, {500, end}},
+			{{100, 101}, {102, 103}, {1000, 1001}, {end / 2, end/2 + 1}, {end - 1, end + 1000}},
+			{{end / 7, end / 5}, {end / 4, end / 3}, {end / 3, end / 2}},
+			{{end + 1, end + 2}},
+			every(1009, 2*1009, end),
+		} {
+			t.Run(fmt.Sprintf("%s/%d windows from %d", name, len(windows), windows[0].From), func(t *testing.T) {
+				testWindows(t, f, plan, windows, want, end)
+			})
+		}
+	}
+}
+
+func every(length, distance, end uint64) (list []Window) {
+	for at := distance / 3; at < end; at += distance {
+		list = append(list, Window{at, at + length})
+	}
+	return list
+}
+
+func programNamed(t *testing.T, name string) program {
+	t.Helper()
+	for _, p := range programs() {
+		if p.name == name {
+			return p
+		}
+	}
+	t.Fatalf("no program %s", name)
+	return program{}
+}
+
+func testWindows(t *testing.T, f *objfile.File, plan *trace.Plan, windows []Window, want *reference, end uint64) {
+	got := &tape{t: t, capacity: maxBlock}
+	_, r, err := runGuest(t, f, Options{Plan: plan, Sink: got, Windows: windows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Instructions != end {
+		t.Errorf("%d instructions, %d single-stepped", r.Instructions, end)
+	}
+	var accesses []trace.Access
+	var threads []int32
+	var blocks []trace.BlockID
+	for i, w := range r.Windows {
+		asked := windows[i]
+		// Control is transferred at least every maxBlock instructions here.
+		if w.From < asked.From || w.From > asked.From+maxBlock || w.To < min(asked.To, end) || w.To > min(asked.To, end)+maxBlock {
+			t.Errorf("window %d is %v, asked for %v", i, w, asked)
+		}
+		for k, at := range want.at {
+			if at >= w.From && at < w.To {
+				accesses, threads = append(accesses, want.accesses[k]), append(threads, want.threads[k])
+			}
+		}
+		for k, at := range want.blockAt {
+			if at >= w.From && at < w.To {
+				blocks = append(blocks, want.blocks[k])
+			}
+		}
+	}
+	for i, asked := range windows {
+		if began := i < len(r.Windows); began && asked.From >= end || !began && asked.From+maxBlock < end {
+			t.Errorf("window %d at %d of %d instructions: began %v", i, asked.From, end, began)
+		}
+	}
+	if !slices.Equal(got.accesses, accesses) || !slices.Equal(got.threads, threads) {
+		t.Errorf("%d accesses differ from the %d of the whole trace's slices", len(got.accesses), len(accesses))
+	}
+	if !slices.Equal(got.blocks, blocks) {
+		t.Errorf("%d blocks differ from the %d of the whole trace's slices", len(got.blocks), len(blocks))
+	}
+	for _, start := range got.starts {
+		if !slices.ContainsFunc(r.Windows, func(w Window) bool { return start >= w.From && start < w.To }) {
+			t.Errorf("a batch starts at %d, outside of every window", start)
+		}
+	}
+}
+
+// TestWindowsPartition cuts the run of a Go program into adjacent windows:
+// together they are the whole trace.
+func TestWindowsPartition(t *testing.T) {
+	f, err := objfile.Open(programNamed(t, "go").build(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := planAll(f)
+	keep := make(map[trace.PC]bool)
+	for _, r := range plan.Refs {
+		keep[r.PC] = true
+	}
+	whole, parts := newHashSink(plan, keep), newHashSink(plan, keep)
+	_, r, err := runGuest(t, f, Options{Plan: plan, Sink: whole})
+	if err != nil {
+		t.Fatal(err)
+	}
+	windows := []Window{{0, 333_333}}
+	for at := uint64(333_333); at < r.Instructions; at += 1e6 {
+		windows = append(windows, Window{at, at + 1e6})
+	}
+	_, cut, err := runGuest(t, f, Options{Plan: plan, Sink: parts, Windows: windows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parts.sum != whole.sum || parts.n != whole.n || cut.Instructions != r.Instructions || len(cut.Windows) < 20 {
+		t.Errorf("%d windows hold %d accesses of %d instructions, the whole trace %d of %d",
+			len(cut.Windows), parts.n, cut.Instructions, whole.n, r.Instructions)
+	}
+}
+
+func TestWindowOptions(t *testing.T) {
+	plan, sink := new(trace.Plan), trace.NewDirect()
+	for _, opt := range []Options{
+		{Windows: []Window{{0, 1}}},
+		{Plan: plan, Sink: sink, Windows: []Window{{5, 5}}},
+		{Plan: plan, Sink: sink, Windows: []Window{{5, 9}, {8, 10}}},
+		{SnapshotAt: []uint64{1}},
+		{SnapshotAt: []uint64{2, 1}, Snapshot: func(*Snapshot) error { return nil }},
+	} {
+		if _, _, err := assembled(t, opt, loop); err == nil {
+			t.Errorf("%+v: no error", opt)
+		}
+	}
+}
