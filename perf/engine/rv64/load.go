@@ -50,6 +50,9 @@ func (m *machine) load() error {
 	if err := m.mem.protectRange(m.trampoline, pageBytes, pageRead|pageExec); err != nil {
 		return m.hostError(err)
 	}
+	if !m.mem.affords(stack, stackBytes, pageWrite) {
+		return m.tooLittle()
+	}
 	if err := m.mem.mapRange(stack, stackBytes, pageRead|pageWrite); err != nil {
 		return m.hostError(err)
 	}
@@ -60,6 +63,10 @@ func (m *machine) load() error {
 
 func (m *machine) hostError(err error) error {
 	return fmt.Errorf("rv64: the host refused guest memory: %w", err)
+}
+
+func (m *machine) tooLittle() error {
+	return fmt.Errorf("rv64: %s needs more than the %d bytes of memory that Options.MemoryLimit allows: %w", m.name(), m.mem.limit, ErrMemoryLimit)
 }
 
 func segmentPerm(s *objfile.Segment) uint8 {
@@ -86,6 +93,11 @@ func (m *machine) loadSegments() (end uint64, err error) {
 		start := s.Addr + bias
 		if start < s.Addr || s.MemSize > math.MaxInt64 || start+s.MemSize < start || uint64(len(s.Data)) > s.MemSize {
 			return 0, fmt.Errorf("rv64: %s: segment %d at %#x of %d bytes makes no sense", m.name(), i, s.Addr, s.MemSize)
+		}
+		if i > 0 {
+			if before := &m.file.Segments[i-1]; s.Addr < before.Addr || s.Addr-before.Addr < before.MemSize {
+				return 0, fmt.Errorf("rv64: %s: segment %d at %#x overlaps the one before, or stands below it", m.name(), i, s.Addr)
+			}
 		}
 		last := start + s.MemSize
 		if last > m.mem.size {
@@ -150,7 +162,7 @@ func (m *machine) mapMissing(addr, n uint64) error {
 			end += pageBytes
 		}
 		if !m.mem.affords(at, end-at, pageWrite) {
-			return fmt.Errorf("rv64: %s needs more than the %d bytes of memory that Options.MemoryLimit allows: %w", m.name(), m.mem.limit, ErrMemoryLimit)
+			return m.tooLittle()
 		}
 		if err := m.mem.mapRange(at, end-at, pageRead|pageWrite); err != nil {
 			return m.hostError(err)

@@ -1,0 +1,56 @@
+//go:build unix
+
+package rv64
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"presage/perf/objfile"
+	"presage/perf/trace"
+)
+
+// BenchmarkFastForward runs the integer sort untraced, and with everything
+// planned but recorded only in windows: the last hundredth of the run, and a
+// hundred windows of a ten-thousandth each. x-untraced is the slowdown against
+// the untraced run of the same iteration; what is recorded is part of it.
+func BenchmarkFastForward(b *testing.B) {
+	f, err := objfile.Open(goBuild(b, "isort", "linux", "riscv64"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	plan := planAll(f)
+	run := func(b *testing.B, opt Options) (*Result, time.Duration) {
+		if opt.Windows != nil {
+			opt.Plan, opt.Sink = plan, trace.NewDirect(new(drain))
+		}
+		start := processorTime(b)
+		r, err := Run(context.Background(), f, opt)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return r, processorTime(b) - start
+	}
+	whole, _ := run(b, Options{})
+	end := whole.Instructions
+	var many []Window
+	for i := range uint64(100) {
+		many = append(many, Window{end / 100 * i, end/100*i + end/10_000})
+	}
+	for name, windows := range map[string][]Window{"windows=1": {{end / 100 * 99, end}}, "windows=100": many} {
+		b.Run(name, func(b *testing.B) {
+			var untraced, windowed time.Duration
+			for b.Loop() {
+				_, t := run(b, Options{})
+				untraced += t
+				r, t := run(b, Options{Windows: windows})
+				windowed += t
+				if len(r.Windows) != len(windows) {
+					b.Fatalf("%d windows of %d", len(r.Windows), len(windows))
+				}
+			}
+			b.ReportMetric(windowed.Seconds()/untraced.Seconds(), "x-untraced")
+		})
+	}
+}
