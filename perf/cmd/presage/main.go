@@ -20,6 +20,9 @@ func main() {
 	defer stop()
 	cmd := rootCommand()
 	if err := cmd.ExecuteContext(ctx); err != nil {
+		if status := exitStatus(0); errors.As(err, &status) {
+			os.Exit(int(status))
+		}
 		if errors.Is(err, context.Canceled) {
 			fmt.Fprintln(os.Stderr, "presage: interrupted; finished runs are kept and are not repeated next time")
 			os.Exit(130)
@@ -39,10 +42,11 @@ predicts cache and TLB misses on a machine described in a file.
 
   presage profile ./sweep3d --sweep n=20,26,32,38 --args "-n {n}" -o profiles
   presage predict profiles --machine origin2000 --at n=60,80
-  presage simulate ./sweep3d --args "-n 60" --machine origin2000`,
+  presage simulate ./sweep3d --args "-n 60" --machine origin2000
+  presage run --stats ./sweep3d -n 60`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(profileCommand(), histogramCommand(), predictCommand(), simulateCommand(), machinesCommand(), headlinesCommand())
+	root.AddCommand(profileCommand(), histogramCommand(), predictCommand(), simulateCommand(), machinesCommand(), headlinesCommand(), runCommand())
 	return root
 }
