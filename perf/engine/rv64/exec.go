@@ -8,20 +8,6 @@ import (
 	"presage/perf/trace"
 )
 
-// exit says why exec returned.
-type exit int
-
-const (
-	exitBudget  exit = iota // the slice's instructions are used up
-	exitSyscall             // ecall; pc is the next instruction's
-	exitBreak               // ebreak
-	exitFenceI
-	exitIllegal
-	exitFetch // pc is not executable
-	exitFault // load or store: see machine.at
-	exitAlign // atomic access to an unaligned address: see machine.at
-)
-
 const opSize = unsafe.Sizeof(op{})
 
 // exec runs a thread from its pc until something outside the instruction set
@@ -610,10 +596,13 @@ enter:
 				r[o.rd] = t.unorderedS(r[o.rs1], r[o.rs2], true)
 			}
 		case opFcvtDW:
+			if o.rm == rmDynamic && t.frm > rmLast {
+				goto illegal
+			}
 			r[o.rd] = math.Float64bits(float64(int32(r[o.rs1])))
 		case opFcvtDL:
 			a = r[o.rs1]
-			if x := int64(a); x >= -exactD && x <= exactD {
+			if x := int64(a); x >= -exactD && x <= exactD && t.frm <= rmLast {
 				r[o.rd] = math.Float64bits(float64(x))
 			} else {
 				r[o.rd] = t.fcvtDL(o)
@@ -634,6 +623,9 @@ enter:
 				}
 			}
 		case opFcvtDS:
+			if o.rm == rmDynamic && t.frm > rmLast {
+				goto illegal
+			}
 			if x := unboxFloat(r[o.rs1]); x == x {
 				r[o.rd] = math.Float64bits(float64(x))
 			} else {
@@ -788,11 +780,4 @@ enter:
 		}
 		o = (*op)(unsafe.Add(unsafe.Pointer(o), opSize))
 	}
-}
-
-func bit(c bool) uint64 {
-	if c {
-		return 1
-	}
-	return 0
 }

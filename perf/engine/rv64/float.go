@@ -28,6 +28,7 @@ const (
 	maxW   = float64(1 << 31) // exclusive bound of 32-bit conversions
 
 	rmNearestEven = 0
+	rmLast        = 4 // 5 and 6 are reserved, and 7 in frm
 	rmDynamic     = 7
 
 	// tiny is far enough above the subnormal range that a residual of a
@@ -46,8 +47,11 @@ func unbox(v uint64) uint64 {
 
 func unboxFloat(v uint64) float32 { return math.Float32frombits(uint32(unbox(v))) }
 
-// raise accrues exceptions.
+// raise accrues exceptions, unless the instruction turned out illegal.
 func (t *thread) raise(f softfloat.Flags) {
+	if t.badRounding {
+		return
+	}
 	t.fflags |= f
 	t.fast = t.frm == rmNearestEven && t.fflags&softfloat.Inexact != 0
 }

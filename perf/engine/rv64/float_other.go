@@ -75,6 +75,7 @@ func (t *thread) floatOp(o *op) {
 	case floatCvtLuD:
 		v = t.soft64(softfloat.ToInt64(x, t.mode(o), 64, false))
 	case floatCvtDWu:
+		t.mode(o) // does not matter, but has to be one
 		v = math.Float64bits(float64(uint32(x)))
 	case floatCvtDLu:
 		v = t.soft64(softfloat.Uint64To64(x, t.mode(o)))

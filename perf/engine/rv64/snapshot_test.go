@@ -71,9 +71,9 @@ func TestSnapshots(t *testing.T) {
 		}
 	}
 	for _, p := range []resumable{
-		{programNamed(t, "go"), text("a", "b c"), 5},
+		{programNamed(t, "go"), text("a", "b c"), 3},
 		{programNamed(t, "c-O3-rv64gc"), text("x"), 10},
-		{waitProgram(), waitOptions(t), 60},
+		{waitProgram(), waitOptions(t), 40},
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
@@ -83,6 +83,14 @@ func TestSnapshots(t *testing.T) {
 			}
 			testSnapshots(t, f, p)
 		})
+	}
+}
+
+// TestSnapshotsOfRandom does so for programs that end by writing out every
+// register and the floating-point state.
+func TestSnapshotsOfRandom(t *testing.T) {
+	for seed := range uint64(3) {
+		testSnapshots(t, readFile(t, randomImage(200+seed, 2000)), resumable{opt: func() Options { return Options{} }, points: 15})
 	}
 }
 

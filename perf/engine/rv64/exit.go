@@ -1,0 +1,22 @@
+package rv64
+
+// exit says why exec returned.
+type exit int
+
+const (
+	exitBudget  exit = iota // the slice's instructions are used up
+	exitSyscall             // ecall; pc is the next instruction's
+	exitBreak               // ebreak
+	exitFenceI
+	exitIllegal
+	exitFetch // pc is not executable
+	exitFault // load or store: see machine.at
+	exitAlign // atomic access to an unaligned address: see machine.at
+)
+
+func bit(c bool) uint64 {
+	if c {
+		return 1
+	}
+	return 0
+}
