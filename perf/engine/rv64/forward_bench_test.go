@@ -16,7 +16,7 @@ import (
 // hundred windows of a ten-thousandth each. x-untraced is the slowdown against
 // the untraced run of the same iteration; what is recorded is part of it.
 func BenchmarkFastForward(b *testing.B) {
-	f, err := objfile.Open(goBuild(b, "isort", "linux", "riscv64"))
+	f, err := objfile.Open(program{name: "isort", tool: "go", args: []string{"build"}, after: []string{"./testdata/isort"}}.build(b))
 	if err != nil {
 		b.Fatal(err)
 	}

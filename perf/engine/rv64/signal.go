@@ -192,6 +192,7 @@ func (m *machine) handle(t *thread, s sigInfo) {
 	}
 	le.PutUint32(ctx[contextFloat+32*8:], uint32(t.fflags)|uint32(t.frm)<<5)
 
+	t.reserved = false
 	t.x[regSP] = sp
 	t.x[regRA] = m.trampoline
 	t.x[regA0] = uint64(s.number)

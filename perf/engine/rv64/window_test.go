@@ -1,6 +1,7 @@
 package rv64
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -78,16 +79,10 @@ func testWindows(t *testing.T, f *objfile.File, plan *trace.Plan, windows []Wind
 		if w.From < asked.From || w.From > asked.From+maxBlock || w.To < min(asked.To, end) || w.To > min(asked.To, end)+maxBlock {
 			t.Errorf("window %d is %v, asked for %v", i, w, asked)
 		}
-		for k, at := range want.at {
-			if at >= w.From && at < w.To {
-				accesses, threads = append(accesses, want.accesses[k]), append(threads, want.threads[k])
-			}
-		}
-		for k, at := range want.blockAt {
-			if at >= w.From && at < w.To {
-				blocks = append(blocks, want.blocks[k])
-			}
-		}
+		from, to := slice(want.at, w)
+		accesses, threads = append(accesses, want.accesses[from:to]...), append(threads, want.threads[from:to]...)
+		from, to = slice(want.blockAt, w)
+		blocks = append(blocks, want.blocks[from:to]...)
 	}
 	for i, asked := range windows {
 		if began := i < len(r.Windows); began && asked.From >= end || !began && asked.From+maxBlock < end {
@@ -101,10 +96,18 @@ func testWindows(t *testing.T, f *objfile.File, plan *trace.Plan, windows []Wind
 		t.Errorf("%d blocks differ from the %d of the whole trace's slices", len(got.blocks), len(blocks))
 	}
 	for _, start := range got.starts {
-		if !slices.ContainsFunc(r.Windows, func(w Window) bool { return start >= w.From && start < w.To }) {
+		i, _ := slices.BinarySearchFunc(r.Windows, start, func(w Window, at uint64) int { return cmp.Compare(w.To, at+1) })
+		if i == len(r.Windows) || start < r.Windows[i].From {
 			t.Errorf("a batch starts at %d, outside of every window", start)
 		}
 	}
+}
+
+// slice returns the part of ascending instruction counts in a window.
+func slice(at []uint64, w Window) (from, to int) {
+	from, _ = slices.BinarySearch(at, w.From)
+	to, _ = slices.BinarySearch(at, w.To)
+	return from, to
 }
 
 // TestWindowsPartition cuts the run of a Go program into adjacent windows:
