@@ -142,6 +142,9 @@ func TestWindowsPartition(t *testing.T) {
 }
 
 func TestWindowOptions(t *testing.T) {
+	var a asm
+	loop(&a)
+	f := readFile(t, assemble(a.text, nil, pageBytes))
 	plan, sink := new(trace.Plan), trace.NewDirect()
 	for _, opt := range []Options{
 		{Windows: []Window{{0, 1}}},
@@ -150,8 +153,8 @@ func TestWindowOptions(t *testing.T) {
 		{SnapshotAt: []uint64{1}},
 		{SnapshotAt: []uint64{2, 1}, Snapshot: func(*Snapshot) error { return nil }},
 	} {
-		if _, _, err := assembled(t, opt, loop); err == nil {
-			t.Errorf("%+v: no error", opt)
+		if r, err := Run(t.Context(), f, opt); err == nil || r != nil {
+			t.Errorf("%+v: result %v, error %v", opt, r, err)
 		}
 	}
 }
