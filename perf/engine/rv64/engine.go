@@ -91,7 +91,7 @@ type Options struct {
 
 	// Snapshot is called with the state of the program at the first transfer
 	// of control at or after each count of SnapshotAt, which are ascending;
-	// its error ends the run.
+	// its error ends the run. Counts up to that of Resume are passed over.
 	SnapshotAt []uint64
 	Snapshot   func(*Snapshot) error
 
