@@ -124,7 +124,16 @@ func (m *machine) executed() uint64 { return m.horizon - uint64(m.budget) }
 func (m *machine) now() uint64 { return m.executed() + m.idle }
 
 // run executes until the program ends.
-func (m *machine) run(ctx context.Context) error {
+func (m *machine) run(ctx context.Context) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case hostFailure:
+			err = m.hostError(r.err)
+		default:
+			panic(r)
+		}
+	}()
 	// A host fault in guest memory shall be a panic that slice recovers.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	m.ctx = ctx

@@ -33,6 +33,10 @@ const (
 	maxEdges = 16384
 )
 
+// hostFailure is what a change of mappings panics with when the host refuses
+// it half-way; machine.run turns it into an error.
+type hostFailure struct{ err error }
+
 // span is a run of mapped guest pages, as addresses.
 type span struct{ start, end uint64 }
 

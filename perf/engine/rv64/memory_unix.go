@@ -82,7 +82,7 @@ func (h *hostRegion) discard(addr, n uint64, perm []uint8) {
 	_, err := unix.MmapPtr(-1, 0, unsafe.Add(h.base, first), uintptr(last-first), unix.PROT_NONE,
 		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED|mapNoReserve)
 	if err != nil {
-		panic("rv64: the host refused to renew a mapping: " + err.Error())
+		panic(hostFailure{err})
 	}
 }
 
@@ -94,10 +94,10 @@ func (h *hostRegion) clear(addr, n uint64, perm []uint8) {
 	at := addr &^ (h.page - 1)
 	whole := unsafe.Slice((*byte)(unsafe.Add(h.base, at)), h.page)
 	if err := unix.Mprotect(whole, unix.PROT_READ|unix.PROT_WRITE); err != nil {
-		panic("rv64: the host refused to change a protection: " + err.Error())
+		panic(hostFailure{err})
 	}
 	clear(whole[addr-at : addr-at+n])
 	if err := unix.Mprotect(whole, h.access(at, perm)); err != nil {
-		panic("rv64: the host refused to change a protection: " + err.Error())
+		panic(hostFailure{err})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"presage/perf/objfile"
 )
@@ -137,6 +138,28 @@ func TestOutputFlood(t *testing.T) {
 	pr.Close()
 	if r, err := Run(t.Context(), hostile(t), Options{Args: []string{"flood"}, Stdout: pw}); err != nil || r.ExitCode != 1 {
 		t.Errorf("closed stream: %+v, %v", r, err)
+	}
+}
+
+// TestHostRefuses lets the host refuse to take back memory that the program
+// unmaps: the run ends in an error, not the process.
+func TestHostRefuses(t *testing.T) {
+	var a asm
+	a.set(regA0, testData)
+	a.set(regA1, pageBytes)
+	a.call(215)
+	loop(&a)
+	m, err := newMachine(readFile(t, assemble(a.text, nil, pageBytes)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	base := m.mem.host.base
+	m.mem.host.base = unsafe.Add(base, 1) // no page begins there
+	err = m.run(t.Context())
+	m.mem.host.base = base
+	if err == nil || !strings.Contains(err.Error(), "the host refused guest memory") {
+		t.Errorf("error %v", err)
 	}
 }
 
