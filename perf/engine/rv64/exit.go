@@ -13,10 +13,3 @@ const (
 	exitFault // load or store: see machine.at
 	exitAlign // atomic access to an unaligned address: see machine.at
 )
-
-func bit(c bool) uint64 {
-	if c {
-		return 1
-	}
-	return 0
-}

@@ -175,3 +175,10 @@ func orcB(v uint64) uint64 {
 	ones := top >> 7 & 0x0101010101010101
 	return ones * 0xff
 }
+
+func bit(c bool) uint64 {
+	if c {
+		return 1
+	}
+	return 0
+}
