@@ -141,9 +141,9 @@ func TestOutputFlood(t *testing.T) {
 	}
 }
 
-// TestHostRefuses lets the host refuse to take back memory that the program
+// TestHostRefusesToUnmap lets the host refuse to take back memory that the program
 // unmaps: the run ends in an error, not the process.
-func TestHostRefuses(t *testing.T) {
+func TestHostRefusesToUnmap(t *testing.T) {
 	var a asm
 	a.set(regA0, testData)
 	a.set(regA1, pageBytes)
