@@ -32,9 +32,9 @@ func guestC(t *testing.T, name string, flags ...string) string {
 	return exe
 }
 
-// presage runs the command in this process and returns the status that it
+// runStatus runs the command in this process and returns the status that it
 // would exit with.
-func presage(ctx context.Context, stdin io.Reader, args ...string) (stdout, stderr string, status int) {
+func runStatus(ctx context.Context, stdin io.Reader, args ...string) (stdout, stderr string, status int) {
 	var out, errs bytes.Buffer
 	cmd := rootCommand()
 	cmd.SetArgs(args)
@@ -92,7 +92,7 @@ func TestRun(t *testing.T) {
 		{args: []string{"testdata/nothing"}, status: 1, stderr: "presage: stat testdata/nothing: no such file or directory\n"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
-			stdout, stderr, status := presage(t.Context(), strings.NewReader(test.stdin), append([]string{"run"}, test.args...)...)
+			stdout, stderr, status := runStatus(t.Context(), strings.NewReader(test.stdin), append([]string{"run"}, test.args...)...)
 			if status != test.status {
 				t.Errorf("status %d, want %d", status, test.status)
 			}
@@ -114,7 +114,7 @@ func TestRun(t *testing.T) {
 func TestRunStats(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	stats := func(args ...string) map[string]float64 {
-		_, stderr, status := presage(t.Context(), nil, append([]string{"run", "--stats"}, args...)...)
+		_, stderr, status := runStatus(t.Context(), nil, append([]string{"run", "--stats"}, args...)...)
 		if status != 5 || strings.Count(stderr, "\n") != 1 {
 			t.Fatalf("status %d, stderr %q", status, stderr)
 		}
@@ -158,7 +158,7 @@ func TestRunInterrupted(t *testing.T) {
 	for _, mode := range []string{"spin", "cat"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		time.AfterFunc(time.Second, cancel)
-		if _, stderr, status := presage(ctx, never, "run", guestFolder, mode); status != 130 || stderr != "" {
+		if _, stderr, status := runStatus(ctx, never, "run", guestFolder, mode); status != 130 || stderr != "" {
 			t.Errorf("%s: status %d, stderr %q", mode, status, stderr)
 		}
 	}
@@ -169,7 +169,7 @@ func TestRunSnapshot(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	file := filepath.Join(t.TempDir(), "s")
 	run := func(args ...string) (string, string) {
-		stdout, stderr, status := presage(t.Context(), nil, append(append([]string{"run", "--stats"}, args...), guestFolder, "count")...)
+		stdout, stderr, status := runStatus(t.Context(), nil, append(append([]string{"run", "--stats"}, args...), guestFolder, "count")...)
 		if status != 0 {
 			t.Fatalf("status %d: %s", status, stderr)
 		}
@@ -183,7 +183,7 @@ func TestRunSnapshot(t *testing.T) {
 	if !strings.HasSuffix(whole, rest) || len(rest) == 0 || len(rest) >= len(whole) || resumed != instructions {
 		t.Errorf("resumed: %d of %d bytes of output, %s, whole run %s", len(rest), len(whole), resumed, instructions)
 	}
-	if _, stderr, status := presage(t.Context(), nil, "run", "--resume", file, guestFolder, "exit", "0"); status != 125 || !strings.Contains(stderr, "taken with arguments") {
+	if _, stderr, status := runStatus(t.Context(), nil, "run", "--resume", file, guestFolder, "exit", "0"); status != 125 || !strings.Contains(stderr, "taken with arguments") {
 		t.Errorf("other arguments: status %d, %s", status, stderr)
 	}
 }
