@@ -39,7 +39,8 @@ var layers = []layer{
 
 	// Running it.
 	{"engine/rv64/softfloat", ""},
-	{"engine/rv64", "trace objfile isa isa/rv64 engine/rv64/softfloat"},
+	{"engine/rv64/amd64asm", ""},
+	{"engine/rv64", "trace objfile isa isa/rv64 engine/rv64/softfloat engine/rv64/amd64asm"},
 
 	// Collectors.
 	{"reuse", "trace"},

@@ -107,14 +107,13 @@ func (d *dirFlag) Set(text string) error {
 }
 
 // setEngine makes the options ask for an engine.
-func setEngine(_ *rv64.Options, name string) error {
-	switch name {
-	case "auto", "interp":
-		return nil
-	case "jit":
-		return errors.New("--engine jit: there is no compiler for this machine; use auto or interp")
+func setEngine(opt *rv64.Options, name string) error {
+	engine, ok := map[string]rv64.Engine{"auto": rv64.Auto, "interp": rv64.Interp, "jit": rv64.JIT}[name]
+	if !ok {
+		return fmt.Errorf("--engine %q: want auto, interp or jit", name)
 	}
-	return fmt.Errorf("--engine %q: want auto, interp or jit", name)
+	opt.Engine = engine
+	return nil
 }
 
 func (g *guest) run(cmd *cobra.Command, path string, args []string) error {

@@ -34,29 +34,43 @@ const nativeRuns = 5
 // and drained. x-native is the slowdown against the native build of the same
 // source, in processor time, measured in the same run.
 func BenchmarkGuest(b *testing.B) {
-	for _, name := range []string{"matmul", "stencil", "isort"} {
-		b.Run("prog="+name, func(b *testing.B) {
-			guest := goBuild(b, name, "linux", "riscv64")
-			native := goBuild(b, name, runtime.GOOS, runtime.GOARCH)
+	for _, prog := range []struct {
+		path string
+		args []string
+	}{
+		{path: "./testdata/matmul"},
+		{path: "./testdata/stencil"},
+		{path: "./testdata/isort"},
+		{path: "presage/datasets/programs/sweep3d", args: []string{"-n", "30", "-iterations", "1"}},
+	} {
+		b.Run("prog="+filepath.Base(prog.path), func(b *testing.B) {
+			guest := goBuild(b, prog.path, "linux", "riscv64")
+			native := exec.Command(goBuild(b, prog.path, runtime.GOOS, runtime.GOARCH), prog.args...)
 			f, err := objfile.Open(guest)
 			if err != nil {
 				b.Fatal(err)
 			}
 			plan := planAll(f)
 			plan.Blocks = nil
-			for _, traced := range []string{"off", "on"} {
-				b.Run(fmt.Sprintf("engine=interp/trace=%s", traced), func(b *testing.B) {
-					benchGuest(b, f, native, plan, traced == "on")
-				})
+			for name, engine := range engines(b) {
+				for _, traced := range []string{"off", "on"} {
+					b.Run(fmt.Sprintf("engine=%s/trace=%s", name, traced), func(b *testing.B) {
+						opt := Options{Engine: engine, Args: prog.args}
+						if traced == "on" {
+							opt.Plan = plan
+						}
+						benchGuest(b, f, native, opt)
+					})
+				}
 			}
 		})
 	}
 }
 
-func goBuild(tb testing.TB, name, goos, goarch string) string {
+func goBuild(tb testing.TB, source, goos, goarch string) string {
 	tb.Helper()
-	path := filepath.Join(tb.TempDir(), name+"-"+goarch)
-	cmd := exec.Command("go", "build", "-o", path, "./testdata/"+name)
+	path := filepath.Join(tb.TempDir(), filepath.Base(source)+"-"+goarch)
+	cmd := exec.Command("go", "build", "-o", path, source)
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("%v: %v\n%s", cmd, err, out)
@@ -74,10 +88,10 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func benchGuest(b *testing.B, f *objfile.File, native string, plan *trace.Plan, traced bool) {
+func benchGuest(b *testing.B, f *objfile.File, native *exec.Cmd, opt Options) {
 	best := time.Duration(1 << 62)
 	for range nativeRuns {
-		cmd := exec.Command(native)
+		cmd := exec.Command(native.Path, native.Args[1:]...)
 		if err := cmd.Run(); err != nil {
 			b.Fatal(err)
 		}
@@ -86,9 +100,8 @@ func benchGuest(b *testing.B, f *objfile.File, native string, plan *trace.Plan, 
 	var instructions, accesses uint64
 	start := processorTime(b)
 	for b.Loop() {
-		var opt Options
-		if traced {
-			opt.Plan, opt.Sink = plan, trace.NewDirect(new(drain))
+		if opt.Plan != nil {
+			opt.Sink = trace.NewDirect(new(drain))
 		}
 		r, err := Run(context.Background(), f, opt)
 		if err != nil {
@@ -100,7 +113,7 @@ func benchGuest(b *testing.B, f *objfile.File, native string, plan *trace.Plan, 
 	elapsed := processorTime(b) - start
 	b.ReportMetric(float64(instructions)/elapsed.Seconds()/1e6, "MIPS")
 	b.ReportMetric(elapsed.Seconds()/float64(b.N)/best.Seconds(), "x-native")
-	if traced {
+	if opt.Plan != nil {
 		b.ReportMetric(float64(accesses)/elapsed.Seconds()/1e6, "Mref/s")
 	}
 }

@@ -36,6 +36,8 @@ type codeCache struct {
 	held   int  // ops of the blocks
 	limit  int  // instructions of a block, at most; 1: single steps
 
+	generation uint64 // counts flushes
+
 	plan    *trace.Plan
 	bias    uint64 // added to the plan's addresses
 	starts  map[uint64]trace.BlockID
@@ -61,6 +63,7 @@ func newCodeCache(mem *memory, plan *trace.Plan, bias uint64) *codeCache {
 func (c *codeCache) flush() {
 	c.blocks = make(map[uint64]*block)
 	c.held = 0
+	c.generation++
 	for i := range c.jumps {
 		c.jumps[i] = jumpSlot{pc: 1} // no block starts at an odd address
 	}

@@ -65,6 +65,11 @@ type Options struct {
 	// memory (ENOMEM), and if it then fails, Run gives ErrMemoryLimit.
 	MemoryLimit uint64
 
+	// Engine chooses between interpretation and translation to machine code.
+	Engine Engine
+
+	heat int // how often a block is interpreted before it is translated; 0: hot
+
 	// MaxInstructions ends the program at the first transfer of control after
 	// that many instructions; 0: no limit.
 	MaxInstructions uint64
@@ -148,6 +153,8 @@ type Result struct {
 	Clock time.Duration
 
 	Elapsed time.Duration // of the host
+
+	translated uint64 // instructions executed in blocks that machine code entered
 }
 
 // Run executes f until it exits. A program that exits with a status other than
@@ -192,6 +199,9 @@ func checkOptions(opt *Options) error {
 	}
 	if (opt.Plan == nil) != (opt.Sink == nil) {
 		return fmt.Errorf("rv64: Options.Plan and Options.Sink go together: set both or neither")
+	}
+	if opt.Engine > JIT {
+		return fmt.Errorf("rv64: Options.Engine is %d; it must be Auto, Interp or JIT", opt.Engine)
 	}
 	if opt.Plan != nil {
 		if err := opt.Plan.Check(); err != nil {

@@ -15,12 +15,27 @@ import (
 	"presage/perf/trace"
 )
 
-// assembled runs a program of a few instructions.
-func assembled(t *testing.T, opt Options, build func(a *asm)) (string, *Result, error) {
+// assembled runs a program of a few instructions, on every engine: all must
+// agree. A translator translates from the start.
+func assembled(t *testing.T, opt Options, build func(a *asm)) (out string, r *Result, err error) {
 	t.Helper()
 	var a asm
 	build(&a)
-	return runGuest(t, readFile(t, assemble(a.text, nil, pageBytes)), opt)
+	f := readFile(t, assemble(a.text, nil, pageBytes))
+	first := ""
+	for name, engine := range engines(t) {
+		opt.Engine, opt.heat = engine, 1
+		out, r, err = runGuest(t, f, opt)
+		r.Elapsed, r.translated = 0, 0
+		all := fmt.Sprintf("%q %+v %v", out, *r, err)
+		if first == "" {
+			first = all
+		}
+		if all != first {
+			t.Errorf("%s: %s, interpreted %s", name, all, first)
+		}
+	}
+	return out, r, err
 }
 
 func loop(a *asm) { a.word(wordI(opcodeImm, 0, 5, 5, 1), wordJ(0, -4)) }
@@ -41,18 +56,20 @@ func TestInstructionLimit(t *testing.T) {
 func TestCancellation(t *testing.T) {
 	var a asm
 	loop(&a)
-	ctx, cancel := context.WithCancel(context.Background())
-	calls := 0
-	_, err := Run(ctx, readFile(t, assemble(a.text, nil, pageBytes)), Options{Progress: func(n uint64) {
-		if calls++; n < progressEvery*uint64(calls) || n > progressEvery*uint64(calls)+uint64(calls)*quantum*2 {
-			t.Errorf("call %d of Progress at %d instructions", calls, n)
+	for name, engine := range engines(t) {
+		ctx, cancel := context.WithCancel(context.Background())
+		calls := 0
+		_, err := Run(ctx, readFile(t, assemble(a.text, nil, pageBytes)), Options{Engine: engine, Progress: func(n uint64) {
+			if calls++; n < progressEvery*uint64(calls) || n > progressEvery*uint64(calls)+uint64(calls)*quantum*2 {
+				t.Errorf("call %d of Progress at %d instructions", calls, n)
+			}
+			if calls == 2 {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, context.Canceled) || calls != 2 {
+			t.Errorf("%s: error %v after %d calls of Progress", name, err, calls)
 		}
-		if calls == 2 {
-			cancel()
-		}
-	}})
-	if !errors.Is(err, context.Canceled) || calls != 2 {
-		t.Errorf("error %v after %d calls of Progress", err, calls)
 	}
 }
 
@@ -131,14 +148,17 @@ func TestFaultPosition(t *testing.T) {
 	f := readFile(t, assemble(a.text, nil, pageBytes))
 	plan := planAll(f)
 	plan.Blocks = []trace.Block{{PC: trace.PC(f.Entry)}}
-	s := &tape{t: t, capacity: maxBlock}
-	_, r, err := runGuest(t, f, Options{Plan: plan, Sink: s})
-	var fault *Fault
-	if !errors.As(err, &fault) || fault.PC != f.Entry+16 {
-		t.Fatalf("error %v", err)
-	}
-	if r.Instructions != 4 || len(s.accesses) != 2 || len(s.blocks) != 1 {
-		t.Errorf("%d instructions, %d accesses, %d blocks before the fault; want 4, 2, 1", r.Instructions, len(s.accesses), len(s.blocks))
+	for name, engine := range engines(t) {
+		s := &tape{t: t, capacity: maxBlock}
+		_, r, err := runGuest(t, f, Options{Engine: engine, heat: 1, Plan: plan, Sink: s})
+		var fault *Fault
+		if !errors.As(err, &fault) || fault.PC != f.Entry+16 {
+			t.Fatalf("%s: error %v", name, err)
+		}
+		if r.Instructions == 4 && len(s.accesses) == 2 && len(s.blocks) == 1 {
+			continue
+		}
+		t.Errorf("%s: %d instructions, %d accesses, %d blocks before the fault; want 4, 2, 1", name, r.Instructions, len(s.accesses), len(s.blocks))
 	}
 }
 
@@ -270,6 +290,7 @@ func TestOptions(t *testing.T) {
 	for _, opt := range []Options{
 		{Memory: 1000},
 		{Memory: 1 << 50},
+		{Engine: 9},
 		{Plan: &trace.Plan{}},
 		{Sink: trace.NewDirect()},
 		{Plan: plan, Sink: trace.NewDirect()},
@@ -362,9 +383,20 @@ func FuzzRun(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r, err := Run(context.Background(), file, Options{Memory: minMemory, MaxInstructions: 20_000})
-		if r == nil && err == nil || r != nil && r.Instructions > 20_000+maxBlock {
-			t.Errorf("result %+v, error %v", r, err)
+		outcome := ""
+		for name, engine := range engines(t) {
+			r, err := Run(context.Background(), file, Options{Engine: engine, heat: 2, Memory: minMemory, MaxInstructions: 20_000})
+			if r == nil && err == nil || r != nil && r.Instructions > 20_000+maxBlock {
+				t.Errorf("%s: result %+v, error %v", name, r, err)
+			}
+			if r != nil {
+				r.Elapsed, r.translated = 0, 0
+			}
+			got := fmt.Sprintf("%+v %v", r, err)
+			if outcome != "" && got != outcome {
+				t.Errorf("%s: %s, interpreted %s", name, got, outcome)
+			}
+			outcome = got
 		}
 	})
 }

@@ -24,11 +24,16 @@ func (m *machine) exec(t *thread) exit {
 	r := &t.x
 	base, size := m.mem.base, m.mem.size
 	var (
-		b  = m.code.lookup(t.pc)
+		b  *block
 		nb *block
 		o  *op
 		a  uint64 // an address or a jump's target
 	)
+	if o = m.resume.op; o != nil {
+		b, m.resume.op = m.resume.block, nil
+		goto run
+	}
+	b = m.code.lookup(t.pc)
 	goto enter
 
 taken:
@@ -76,6 +81,7 @@ illegal:
 enter:
 	m.budget -= b.n
 	o = b.first
+run:
 	for {
 		switch o.code {
 		case opConst:

@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,7 +125,25 @@ func runQemu(t testing.TB, path string, args ...string) (out string, status int)
 	return b.String(), cmd.ProcessState.ExitCode()
 }
 
-// both runs an assembled program on qemu and on the engine.
+// engines yields the engines that this system has, by name.
+func engines(tb testing.TB) iter.Seq2[string, Engine] {
+	tb.Helper()
+	return func(yield func(string, Engine) bool) {
+		_ = yield("interp", Interp) && (!hasJIT() || yield("jit", JIT))
+	}
+}
+
+// hasJIT reports whether there is a translator.
+func hasJIT() bool {
+	j, err := newJIT(&machine{code: newCodeCache(nil, nil, 0)}, nil)
+	if err != nil {
+		return false
+	}
+	j.close()
+	return true
+}
+
+// both runs an assembled program on qemu and on the engines, which must agree.
 func both(t testing.TB, image []byte) (want, got string) {
 	t.Helper()
 	oracle.Need(t, qemu)
@@ -136,9 +155,15 @@ func both(t testing.TB, image []byte) (want, got string) {
 	if status != 0 {
 		t.Fatalf("qemu: exit status %d", status)
 	}
-	got, r, err := runGuest(t, readFile(t, image), Options{})
-	if err != nil || r.ExitCode != 0 {
-		t.Fatalf("engine: exit status %d: %v", r.ExitCode, err)
+	for name, engine := range engines(t) {
+		out, r, err := runGuest(t, readFile(t, image), Options{Engine: engine, heat: 2})
+		if err != nil || r.ExitCode != 0 {
+			t.Fatalf("%s: exit status %d: %v", name, r.ExitCode, err)
+		}
+		if got != "" && out != got {
+			t.Errorf("%s differs from the interpreter", name)
+		}
+		got = out
 	}
 	return want, got
 }

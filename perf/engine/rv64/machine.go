@@ -33,6 +33,8 @@ type machine struct {
 	codes []*codeCache // with the plan and, where windows need it, without
 	times timetable
 	ctx   context.Context
+	jit   *jit   // for code; nil: interpret
+	jits  []*jit // for each of codes; none: interpret
 
 	// What exec works with.
 	budget   int64   // instructions left in the slice
@@ -45,6 +47,12 @@ type machine struct {
 	idCount  uintptr
 	idRoom   uintptr
 	touched  byte
+
+	// Where exec goes on in a block that translated code began; op nil: not.
+	resume struct {
+		block *block
+		op    *op
+	}
 
 	horizon uint64 // executed instructions when budget is 0
 	idle    uint64 // nanoseconds that passed while all threads slept
@@ -108,10 +116,17 @@ func newMachine(f *objfile.File, opt Options) (*machine, error) {
 		m.close()
 		return nil, err
 	}
+	if err := m.startJIT(); err != nil {
+		m.close()
+		return nil, err
+	}
 	return m, nil
 }
 
 func (m *machine) close() {
+	for _, j := range m.jits {
+		j.close()
+	}
 	m.files.close()
 	m.mem.close()
 }
@@ -240,6 +255,9 @@ func (m *machine) slice(t *thread) (e exit) {
 		}
 		panic(r)
 	}()
+	if m.jit != nil {
+		return m.jit.run(t)
+	}
 	return m.exec(t)
 }
 

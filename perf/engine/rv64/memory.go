@@ -62,6 +62,8 @@ type memory struct {
 	limit   uint64 // of usable
 	edges   int    // see maxEdges
 	peak    uint64 // the largest usable
+
+	generation uint64 // counts changes of perm
 }
 
 func newMemory(size uint64) (*memory, error) {
@@ -97,6 +99,7 @@ func (m *memory) mapRange(addr, n uint64, perm uint8) error {
 func (m *memory) unmapRange(addr, n uint64) {
 	m.edges = m.edgesAfter(addr, n, 0)
 	touched := false
+	m.generation++
 	for p := addr / pageBytes; p < (addr+n)/pageBytes; p++ {
 		touched = touched || m.perm[p]&pageUsed != 0
 		if m.perm[p]&pageAccess != 0 {
@@ -120,6 +123,7 @@ func (m *memory) protectRange(addr, n uint64, perm uint8) error {
 	if !same {
 		perm |= pageUsed
 	}
+	m.generation++
 	for i := range pages {
 		if pages[i]&pageAccess != 0 {
 			same = false
@@ -134,7 +138,26 @@ func (m *memory) protectRange(addr, n uint64, perm uint8) error {
 	if same || n == 0 {
 		return nil
 	}
-	return m.host.protect(addr, n, m.perm)
+	return m.follow(addr, n)
+}
+
+// follow makes the host's protection of a range that of perm. If the host
+// refuses, perm grants nothing there any more: it must never grant what the
+// host does not, as translated code relies on it.
+func (m *memory) follow(addr, n uint64) error {
+	err := m.host.protect(addr, n, m.perm)
+	if err == nil {
+		return nil
+	}
+	m.generation++
+	pages := m.perm[addr/pageBytes : (addr+n)/pageBytes]
+	for i := range pages {
+		if pages[i]&^pageMapped != 0 {
+			m.usable -= pageBytes
+		}
+		pages[i] &= pageMapped
+	}
+	return err
 }
 
 // affords reports whether the pages of a range may be given permissions, as
@@ -197,7 +220,7 @@ func (m *memory) splits(addr, n uint64) bool {
 // zeroRange makes mapped pages read as zeros again.
 func (m *memory) zeroRange(addr, n uint64) error {
 	m.host.discard(addr, n, m.perm)
-	return m.host.protect(addr, n, m.perm)
+	return m.follow(addr, n)
 }
 
 // allMapped reports whether every page of the range is mapped.

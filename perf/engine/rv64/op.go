@@ -232,6 +232,11 @@ type block struct {
 
 	ops  []op
 	meta []opMeta // of the op with the same index
+
+	heat  int // how often the interpreter was asked for it; only with a jit
+	entry int // where its translation starts in the arena; 0: none
+	home  *jitHome
+	body  int // where it is in home
 }
 
 // opMeta tells where an op came from. Of a fused op, the last instruction

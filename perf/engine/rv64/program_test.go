@@ -83,21 +83,23 @@ func TestProgramsAgainstQemu(t *testing.T) {
 			if f.PIE != p.pie {
 				t.Errorf("PIE is %v, want %v", f.PIE, p.pie)
 			}
-			var errors bytes.Buffer
-			got, r, err := runGuest(t, f, Options{Args: p.argv, Stdin: strings.NewReader(p.stdin), Stderr: &errors})
-			if err != nil {
-				t.Fatalf("%v\n%s%s", err, got, errors.String())
+			for name, engine := range engines(t) {
+				var errors bytes.Buffer
+				got, r, err := runGuest(t, f, Options{Engine: engine, Args: p.argv, Stdin: strings.NewReader(p.stdin), Stderr: &errors})
+				if err != nil {
+					t.Fatalf("%s: %v\n%s%s", name, err, got, errors.String())
+				}
+				if got != want.String() {
+					t.Errorf("%s: output differs: got\n%s\nqemu has\n%s", name, got, want.String())
+				}
+				if r.ExitCode != cmd.ProcessState.ExitCode() || r.ExitCode == 0 {
+					t.Errorf("%s: exit status %d, qemu has %d", name, r.ExitCode, cmd.ProcessState.ExitCode())
+				}
+				if len(r.UnknownSyscalls) > 0 {
+					t.Errorf("%s: unknown system calls: %v", name, r.UnknownSyscalls)
+				}
+				t.Logf("%s: %d instructions, %d threads, %v", name, r.Instructions, r.Threads, r.Elapsed)
 			}
-			if got != want.String() {
-				t.Errorf("output differs: got\n%s\nqemu has\n%s", got, want.String())
-			}
-			if r.ExitCode != cmd.ProcessState.ExitCode() || r.ExitCode == 0 {
-				t.Errorf("exit status %d, qemu has %d", r.ExitCode, cmd.ProcessState.ExitCode())
-			}
-			if len(r.UnknownSyscalls) > 0 {
-				t.Errorf("unknown system calls: %v", r.UnknownSyscalls)
-			}
-			t.Logf("%d instructions, %d threads, %v", r.Instructions, r.Threads, r.Elapsed)
 		})
 	}
 }

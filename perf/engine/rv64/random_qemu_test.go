@@ -169,7 +169,10 @@ func (p *randomProgram) atomic() {
 	order := uint32(p.rng.IntN(4))
 	at := uint32(5)
 	p.word(wordI(opcodeImm, 0, at, regBuffer, int32(p.rng.IntN(256)*8-1024)))
-	switch p.rng.IntN(4) {
+	switch p.rng.IntN(5) {
+	case 2: // sc next to the reservation
+		p.word(wordR(opcodeAMO, size, 2<<2|order, p.dst()&^5, at, 0),
+			wordI(opcodeImm, 0, at, at, int32(p.rng.IntN(3)*8-8)), wordR(opcodeAMO, size, 3<<2|order, p.dst(), at, p.src()))
 	case 0: // lr, sc
 		p.word(wordR(opcodeAMO, size, 2<<2|order, p.dst()&^5, at, 0), wordR(opcodeAMO, size, 3<<2|order, p.dst(), at, p.src()))
 	case 1: // sc without a reservation

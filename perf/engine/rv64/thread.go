@@ -13,8 +13,9 @@ const never = ^uint64(0)
 type thread struct {
 	// x is the register file: x1 to x31 at their numbers, f0 at regFloat.
 	// 256 entries, so that an 8-bit index needs no bounds check.
-	x  [256]uint64
-	pc uint64
+	x   [256]uint64
+	jit jitFrame // for translated code, valid while that runs
+	pc  uint64
 
 	fflags      softfloat.Flags
 	frm         uint8

@@ -105,6 +105,7 @@ type reference struct {
 // of control.
 func step(t *testing.T, f *objfile.File, opt Options, plan *trace.Plan) (*reference, *Result) {
 	t.Helper()
+	opt.Engine = Interp
 	m, err := newMachine(f, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -193,8 +194,14 @@ func TestTraceAgainstSingleSteps(t *testing.T) {
 func testTrace(t *testing.T, f *objfile.File) {
 	plan := planAll(f)
 	want, stepped := step(t, f, Options{}, plan)
+	for _, engine := range engines(t) {
+		testTraceOn(t, f, engine, plan, want, stepped)
+	}
+}
+
+func testTraceOn(t *testing.T, f *objfile.File, engine Engine, plan *trace.Plan, want *reference, stepped *Result) {
 	got := &tape{t: t, capacity: maxBlock}
-	_, r, err := runGuest(t, f, Options{Plan: plan, Sink: got})
+	_, r, err := runGuest(t, f, Options{Engine: engine, Plan: plan, Sink: got})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,8 +270,8 @@ func (s *hashSink) Exchange(full *trace.Batch) *trace.Batch {
 }
 
 // TestDeterminism runs the Go program with its goroutines, signals and garbage
-// collector three times: twice with everything planned, once with every third
-// reference and no block. All must execute the same, with the same addresses.
+// collector on both engines, with everything planned, with every third reference
+// and no block, and untraced. All must execute the same, with the same addresses.
 func TestDeterminism(t *testing.T) {
 	f, err := objfile.Open(programs()[0].build(t))
 	if err != nil {
@@ -285,8 +292,11 @@ func TestDeterminism(t *testing.T) {
 		out               string
 	}
 	var first outcome
-	for i, plan := range []*trace.Plan{all, all, some, nil} {
+	for i, plan := range []*trace.Plan{all, all, some, nil, nil} {
 		opt := Options{Plan: plan}
+		if i%2 == 1 {
+			opt.Engine = Interp
+		}
 		sink := newHashSink(plan, keep)
 		if plan != nil {
 			opt.Sink = sink

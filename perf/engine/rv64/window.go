@@ -64,6 +64,33 @@ func (m *machine) startCode(plan *trace.Plan) {
 	m.times.plan()
 }
 
+// startJIT makes a translator for each cache of decoded code.
+func (m *machine) startJIT() error {
+	if m.opt.Engine == Interp {
+		return nil
+	}
+	for _, c := range m.codes {
+		j, err := newJIT(m, c.plan)
+		if err != nil {
+			if m.opt.Engine == JIT {
+				return err
+			}
+			return nil // the first one: there are none on this machine
+		}
+		m.jits = append(m.jits, j)
+	}
+	m.useCode(len(m.codes) - 1)
+	return nil
+}
+
+// useCode goes on with one of the caches.
+func (m *machine) useCode(i int) {
+	m.code = m.codes[i]
+	if m.jits != nil {
+		m.jit = m.jits[i]
+	}
+}
+
 // flushCode forgets all decoded code.
 func (m *machine) flushCode() {
 	for _, c := range m.codes {
@@ -114,7 +141,7 @@ func (m *machine) arrive(at uint64) error {
 
 func (m *machine) openWindow(at uint64) {
 	m.times.open = true
-	m.code = m.codes[0]
+	m.useCode(0)
 	m.flush(at) // holds nothing: only tells the batch where it starts
 	m.counted.Windows = append(m.counted.Windows, Window{at, at})
 }
@@ -122,7 +149,7 @@ func (m *machine) openWindow(at uint64) {
 func (m *machine) closeWindow(at uint64) {
 	m.times.open = false
 	m.times.windows = m.times.windows[1:]
-	m.code = m.codes[1]
+	m.useCode(1)
 	m.flush(at)
 	m.counted.Windows[len(m.counted.Windows)-1].To = at
 }

@@ -1,0 +1,296 @@
+//go:build linux && amd64
+
+package rv64
+
+import (
+	"cmp"
+	"errors"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+
+	"presage/perf/engine/rv64/amd64asm"
+	"presage/perf/engine/rv64/softfloat"
+	"presage/perf/trace"
+)
+
+const (
+	// hot is how often a block is interpreted before it is translated.
+	hot = 64
+	// jumpEntries is the size of the direct-mapped table that indirect jumps
+	// look translated code up in.
+	jumpEntries = 1 << 12
+	// manyMisses is how many accesses outside of the window move it.
+	manyMisses = 1 << 10
+)
+
+// callCode runs translated code at target, through the arena's entry code. The
+// code never calls Go, keeps the stack, and does not fault: every guest access
+// is checked before it is made.
+//
+//go:noescape
+func callCode(code, target uintptr, regs unsafe.Pointer, mxcsr *uint32)
+
+// jit translates hot blocks to machine code and runs it.
+//
+//	         ┌────────── transfer ──────────┐
+//	         ▼                              │
+//	run ─ lookup ─ hot? ─ translate ─ callCode
+//	         │ cold                         │ what is not translated, or
+//	         ▼                              ▼ needs Go: bail
+//	      interpret a block        interpret the block's rest
+//
+// Translated code leaves with one of exits. Everything that it cannot do
+// (system calls, faults, a full batch, odd floating-point cases) it leaves to
+// the interpreter before the op in question has had any effect, so that the
+// interpreter defines what happens.
+type jit struct {
+	m      *machine
+	arena  *arena
+	asm    amd64asm.Code
+	exits  []jitExit
+	jumps  []jitJump
+	traced bool
+	heat   int // how often a block is interpreted before it is translated
+
+	generation uint64 // of machine.code that the arena holds
+	mapped     uint64 // generation of machine.mem that the window was chosen in
+	window     span
+
+	base      int // arena offset behind the common code
+	epilogue  int
+	indirect  int // exit with the target in RAX
+	constants constants
+}
+
+// jitExit is a way out of translated code.
+type jitExit struct {
+	kind  jitExitKind
+	block *block
+	op    int    // bail: the op that the interpreter goes on at
+	pc    uint64 // transfer: where to
+	site  int    // transfer: arena offset of the jump to retarget
+}
+
+type jitExitKind uint8
+
+const (
+	exitIndirect jitExitKind = iota // to jitFrame.target
+	exitTransfer
+	exitNext // a transfer that does not look at the budget
+	exitBail
+)
+
+// jitJump is a slot of the table for indirect jumps; translated code knows its
+// layout.
+type jitJump struct {
+	pc   uint64
+	code uintptr
+}
+
+func newJIT(m *machine, p *trace.Plan) (*jit, error) {
+	if !(cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasFMA && cpu.X86.HasLZCNT && cpu.X86.HasPOPCNT) {
+		return nil, errors.New("rv64: Options.Engine is JIT, which needs a processor with AVX2, BMI2, FMA, LZCNT and POPCNT")
+	}
+	a, err := newArena()
+	if err != nil {
+		return nil, err
+	}
+	j := &jit{m: m, arena: a, jumps: make([]jitJump, jumpEntries), heat: cmp.Or(m.opt.heat, hot)}
+	j.traced = p != nil && len(p.Refs)+len(p.Blocks) > 0
+	j.common()
+	j.reset()
+	return j, nil
+}
+
+func (j *jit) close() { j.arena.close() }
+
+// cut leaves n bytes for code.
+func (j *jit) cut(n int) { j.arena.write = j.arena.write[:n] }
+
+// reset forgets all translations.
+func (j *jit) reset() {
+	j.arena.used = j.base
+	j.exits = append(j.exits[:0], jitExit{kind: exitIndirect})
+	for i := range j.jumps {
+		j.jumps[i] = jitJump{pc: 1} // no instruction has an odd address
+	}
+	j.generation = j.m.code.generation
+}
+
+// run executes a thread as machine.exec does.
+func (j *jit) run(t *thread) exit {
+	m := j.m
+	unchecked := false // came by opNext, which does not look at the budget
+	link := -1         // the exit that led here
+	for {
+		if m.budget <= 0 && !unchecked {
+			return exitBudget
+		}
+		unchecked = false
+		b := m.code.lookup(t.pc)
+		if m.code.generation != j.generation {
+			j.reset()
+			link = -1
+		}
+		if b.entry == 0 {
+			if b.heat++; b.home != nil || b.heat%j.heat == 0 {
+				link = j.translate(b, link)
+			}
+		}
+		// Translated code rounds to nearest even.
+		if b.entry == 0 || t.frm != rmNearestEven {
+			link = -1
+			if e := j.interpret(t, nil, nil); e != exitBudget {
+				return e
+			}
+			continue
+		}
+		if link >= 0 {
+			j.connect(link, b)
+		}
+		link = -1
+		x := j.enter(t, b)
+		switch e := &j.exits[x]; e.kind {
+		case exitIndirect:
+			t.pc, link = t.jit.target, 0
+		case exitTransfer:
+			t.pc, link = e.pc, x
+		case exitNext:
+			t.pc, link = e.pc, x
+			unchecked = true
+		case exitBail:
+			j.sync(e)
+			if e := j.interpret(t, e.block, &e.block.ops[e.op]); e != exitBudget {
+				return e
+			}
+		}
+	}
+}
+
+// translate compiles the region that b heads. It returns link, unless the
+// arena was full and what link names is gone.
+func (j *jit) translate(b *block, link int) int {
+	if b.home != nil && j.enterHome(b) || b.home == nil && j.compile(b) {
+		return link
+	}
+	// The arena is full: start anew. Blocks keep no translation.
+	for _, b := range j.m.code.blocks {
+		b.entry, b.home = 0, nil
+	}
+	j.reset()
+	j.compile(b)
+	return -1
+}
+
+// connect lets the exit that led to b go there directly from now on.
+func (j *jit) connect(link int, b *block) {
+	e := &j.exits[link]
+	if e.kind == exitIndirect {
+		j.jumps[b.pc>>1&(jumpEntries-1)] = jitJump{b.pc, j.arena.addr(b.entry)}
+		return
+	}
+	j.arena.put(e.site, amd64asm.Distance(e.site, b.entry))
+}
+
+// interpret runs the interpreter to the next transfer of control: from op o of
+// block b, which has been entered, or from the thread's pc. The instruction
+// count is kept; only the point where the slice ends is moved for the time.
+func (j *jit) interpret(t *thread, b *block, o *op) (e exit) {
+	m := j.m
+	shift := m.budget - 1
+	if b != nil {
+		shift = m.budget // exec does not count the block again
+		m.resume.block, m.resume.op = b, o
+	}
+	m.budget -= shift
+	m.horizon -= uint64(shift)
+	defer func() { // also when the host faults
+		m.budget += shift
+		m.horizon += uint64(shift)
+	}()
+	return m.exec(t)
+}
+
+// enter runs translated code from the start of b and returns the index of the
+// exit that it took.
+func (j *jit) enter(t *thread, b *block) int {
+	m, f := j.m, &t.jit
+	if m.mem.generation != j.mapped {
+		// Unless accesses miss it soon, no window is needed.
+		j.mapped, j.window = m.mem.generation, span{}
+	}
+	f.budget = m.budget
+	f.negStart, f.host, f.last = -j.window.start, uintptr(m.mem.base)+uintptr(j.window.start), max(j.window.end-j.window.start, 7)-7
+	f.perm = uintptr(unsafe.Pointer(unsafe.SliceData(m.mem.perm)))
+	f.sizeLess8 = m.mem.size - 8
+	f.jumps = uintptr(unsafe.Pointer(unsafe.SliceData(j.jumps)))
+	if j.traced {
+		f.record = uintptr(m.records) + m.recorded*8
+		f.recordEnd = uintptr(m.records) + m.room*8
+		f.id = uintptr(m.ids) + m.idCount*4
+		f.idEnd = uintptr(m.ids) + m.idRoom*4
+	}
+	m.at = 0 // translated code does not fault; should it, no op is to blame
+	callCode(j.arena.addr(0), j.arena.addr(b.entry), unsafe.Pointer(&t.x[jitBias/8]), &f.mxcsr)
+	m.counted.translated += uint64(m.budget - f.budget)
+	m.budget = f.budget
+	if j.traced {
+		m.recorded = (f.record - uintptr(m.records)) / 8
+		m.idCount = (f.id - uintptr(m.ids)) / 4
+	}
+	if f.mxcsr&exceptions != 0 {
+		t.raise(accrued(f.mxcsr))
+	}
+	if f.misses > manyMisses {
+		f.misses = 0
+		j.moveWindow(f.missedAddr)
+	}
+	return int(f.exit)
+}
+
+// sync tells the machine where in a block an exit left.
+func (j *jit) sync(e *jitExit) {
+	j.m.mark = j.m.recorded
+	for _, o := range e.block.ops[:e.op] {
+		if o.code.traced() {
+			j.m.mark--
+		}
+	}
+}
+
+// exceptions are the flags of MXCSR that have a counterpart: all but denormal
+// operand.
+const exceptions = 0x3d
+
+// accrued translates the flags of MXCSR.
+func accrued(mxcsr uint32) softfloat.Flags {
+	// From invalid, denormal, zero divide, overflow, underflow, precision at
+	// bits 0 to 5 to fflags' NX, UF, OF, DZ, NV at bits 0 to 4.
+	f := mxcsr>>5&1 | mxcsr>>4&1<<1 | mxcsr>>3&1<<2 | mxcsr>>2&1<<3 | mxcsr&1<<4
+	return softfloat.Flags(f)
+}
+
+// moveWindow takes the run that holds addr, if there is one.
+func (j *jit) moveWindow(addr uint64) {
+	mem := j.m.mem
+	for _, s := range mem.spans {
+		if addr < s.start || addr >= s.end || mem.perm[addr/pageBytes]&pageWrite == 0 {
+			continue
+		}
+		at := pageDown(addr)
+		for at > s.start && mem.perm[at/pageBytes-1]&pageWrite != 0 {
+			at -= pageBytes
+		}
+		j.window = mem.writable(at, s)
+	}
+}
+
+// writable returns the run of writable pages that starts at page at, within s.
+func (m *memory) writable(at uint64, s span) span {
+	r := span{at, at}
+	for r.end < s.end && m.perm[r.end/pageBytes]&pageWrite != 0 {
+		r.end += pageBytes
+	}
+	return r
+}

@@ -1,0 +1,127 @@
+//go:build linux && amd64
+
+package rv64
+
+import (
+	"unsafe"
+
+	"presage/perf/engine/rv64/amd64asm"
+)
+
+// jitLink is a way from a region to a block outside.
+type jitLink struct {
+	pc   uint64
+	kind jitExitKind
+}
+
+// jitHome is a region that has a block's translation inside.
+type jitHome struct{ pins [256]int8 }
+
+// enterHome makes an entry for a block that was translated as a part of a
+// region. It reports false if the arena is full.
+func (j *jit) enterHome(b *block) bool {
+	e := &emitter{Code: &j.asm, j: j, pins: b.home.pins}
+	e.Reset(j.arena.used)
+	e.load()
+	e.JmpAt(b.body)
+	if !j.arena.add(e.Bytes) {
+		return false
+	}
+	b.entry = e.Origin
+	return true
+}
+
+// jump goes to the translation of the pc in RAX, if there is one in the table.
+func (e *emitter) jump() {
+	out := e.NewLabel()
+	e.Ins(amd64asm.Test, hostBudget, amd64asm.R(hostBudget))
+	e.Jcc(amd64asm.LE, out)
+	// A slot has 16 bytes and the pc is even: slot (pc>>1)&mask is at
+	// (pc<<3)&(mask<<4).
+	e.Ins(amd64asm.Mov, amd64asm.RCX, amd64asm.R(amd64asm.RAX))
+	e.Shift(amd64asm.ShlI, true, amd64asm.RCX, 3)
+	e.Imm(amd64asm.AndI, false, amd64asm.R(amd64asm.RCX), (jumpEntries-1)<<4)
+	e.Ins(amd64asm.Add, amd64asm.RCX, frame(unsafe.Offsetof(jitFrame{}.jumps)))
+	e.Ins(amd64asm.Cmp, amd64asm.RAX, amd64asm.M(amd64asm.RCX, 0))
+	e.Jcc(amd64asm.NE, out)
+	e.JmpTo(amd64asm.M(amd64asm.RCX, 8))
+	e.Bind(out)
+	e.JmpAt(e.j.indirect)
+}
+
+// exit adds a way out and returns its index.
+func (e *emitter) exit(x jitExit) int {
+	e.j.exits = append(e.j.exits, x)
+	return len(e.j.exits) - 1
+}
+
+// leave returns a label that leaves for pc because the budget is used up.
+func (e *emitter) leave(pc uint64) amd64asm.Label {
+	l, ok := e.leaves[pc]
+	if ok {
+		return l
+	}
+	l = e.NewLabel()
+	e.leaves[pc] = l
+	e.cold = append(e.cold, func() {
+		e.Bind(l)
+		// The driver sees the budget first, and so never connects this exit.
+		e.Const(amd64asm.RAX, uint64(e.exit(jitExit{kind: exitTransfer, pc: pc})))
+		e.Jmp(e.spill)
+	})
+	return l
+}
+
+// to returns a label that leads to the block at pc: in the region, or to its
+// own translation once it has one.
+func (e *emitter) to(pc uint64, kind jitExitKind) amd64asm.Label {
+	if b := e.j.m.code.blocks[pc]; b != nil {
+		if i, ok := e.r.index[b]; ok {
+			return e.bodies[i]
+		}
+	}
+	key := jitLink{pc, kind}
+	l, ok := e.links[key]
+	if ok {
+		return l
+	}
+	l = e.NewLabel()
+	e.links[key] = l
+	e.cold = append(e.cold, func() {
+		x := e.exit(jitExit{kind: kind, pc: pc})
+		e.Bind(l)
+		e.connectable(x)
+	})
+	return l
+}
+
+// connectable emits the stores and the jump that connect retargets. All blocks
+// are emitted by then, as this is cold code.
+func (e *emitter) connectable(x int) {
+	e.store()
+	site := e.JmpAt(e.Here() + 5) // the next instruction
+	e.linkSite[x] = site
+	e.Const(amd64asm.RAX, uint64(x))
+	e.JmpAt(e.j.epilogue)
+}
+
+// bail returns a label that leaves the current block to the interpreter at op
+// i, of which nothing has been done.
+func (e *emitter) bail(i int) amd64asm.Label {
+	l, ok := e.bails[i]
+	if ok {
+		return l
+	}
+	l = e.NewLabel()
+	e.bails[i] = l
+	b, records := e.b, e.records
+	e.cold = append(e.cold, func() {
+		e.Bind(l)
+		if records > 0 {
+			e.Imm(amd64asm.AddI, true, amd64asm.R(hostRecord), int32(8*records))
+		}
+		e.Const(amd64asm.RAX, uint64(e.exit(jitExit{kind: exitBail, block: b, op: i})))
+		e.Jmp(e.spill)
+	})
+	return l
+}

@@ -1,0 +1,368 @@
+//go:build linux && amd64
+
+package rv64
+
+import "presage/perf/engine/rv64/amd64asm"
+
+// Translated floating point runs with MXCSR rounding to nearest even and all
+// exceptions masked, so that its sticky flags are what RISC-V accrues (both
+// detect tininess after rounding); jit.enter takes them over. Two things
+// differ: a NaN result is canonical on RISC-V, and binary32 operands must be
+// boxed. The first is put right, an operand that is not boxed is left to the
+// interpreter. An addss leaves the upper half of its first operand, the box,
+// in the result.
+
+const (
+	scratchX = amd64asm.Reg(0)
+	scratchY = amd64asm.Reg(1)
+)
+
+// float returns the vector register with a guest register's value, which may
+// be scratch.
+func (e *emitter) float(g uint8, scratch amd64asm.Reg) amd64asm.Reg {
+	if h := e.pins[g]; h != unpinned {
+		return amd64asm.Reg(h)
+	}
+	e.Ins(amd64asm.Movq, scratch, slot(g))
+	return scratch
+}
+
+// commitFloat makes the value of a vector register that of guest register g.
+func (e *emitter) commitFloat(g uint8, x amd64asm.Reg) {
+	p := e.pins[g]
+	if p == unpinned {
+		e.Ins(amd64asm.MovqStore, x, slot(g))
+		return
+	}
+	e.dirty[g] = true
+	e.moveFloat(amd64asm.Reg(p), x)
+}
+
+func (e *emitter) moveFloat(to, from amd64asm.Reg) {
+	if to != from {
+		e.Ins(amd64asm.Movaps, to, amd64asm.R(from))
+	}
+}
+
+// targetFloat returns the vector register to compute guest register g in.
+func (e *emitter) targetFloat(g uint8) amd64asm.Reg {
+	if h := e.pins[g]; h != unpinned {
+		return amd64asm.Reg(h)
+	}
+	return scratchX
+}
+
+// needBox leaves for the interpreter unless a register holds a boxed binary32.
+func (e *emitter) needBox(i int, regs ...uint8) {
+	for _, g := range regs {
+		if e.isBoxed[g] {
+			continue
+		}
+		e.isBoxed[g] = true
+		if h := e.pins[g]; h != unpinned {
+			e.Ins(amd64asm.MovqFrom, amd64asm.Reg(h), amd64asm.R(amd64asm.RAX))
+		} else {
+			e.Ins(amd64asm.Mov, amd64asm.RAX, slot(g))
+		}
+		e.Shift(amd64asm.ShrI, true, amd64asm.RAX, 32)
+		e.Imm(amd64asm.CmpI, false, amd64asm.R(amd64asm.RAX), -1)
+		e.Jcc(amd64asm.NE, e.bail(i))
+	}
+}
+
+// canonical replaces a NaN in x by the canonical one.
+func (e *emitter) canonical(x amd64asm.Reg, single bool) {
+	test, nan := amd64asm.Ucomisd, e.j.constants.nanD
+	if single {
+		test, nan = amd64asm.Ucomiss, e.j.constants.nanS
+	}
+	fix, done := e.NewLabel(), e.NewLabel()
+	e.Ins(test, x, amd64asm.R(x))
+	e.Jcc(amd64asm.P, fix)
+	e.Bind(done)
+	e.cold = append(e.cold, func() {
+		e.Bind(fix)
+		e.Ins(amd64asm.Movq, x, amd64asm.At(nan))
+		e.Jmp(done)
+	})
+}
+
+// floatingPoint emits an op of the F and D extensions; i is its index.
+func (e *emitter) floatingPoint(o *op, i int) {
+	switch c := o.code; {
+	case c >= opFaddD && c <= opFdivD:
+		e.arithmetic(o, floatOpcodes[c-opFaddD], false)
+	case c >= opFaddS && c <= opFdivS:
+		e.needBox(i, o.rs1, o.rs2)
+		e.arithmetic(o, floatOpcodes[c-opFaddS], true)
+	case c == opFsqrtD || c == opFsqrtS:
+		e.sqrt(o, i)
+	case c >= opFmaddD && c <= opFnmaddD:
+		e.fma(o, fmaOpcodes[c-opFmaddD], false, i)
+	case c >= opFmaddS && c <= opFnmaddS:
+		e.needBox(i, o.rs1, o.rs2, o.rs3)
+		e.fma(o, fmaOpcodes[c-opFmaddS], true, i)
+	case c >= opFsgnjD && c <= opFsgnjxD:
+		e.sign(o, o.code-opFsgnjD, e.j.constants.signD, e.j.constants.absD)
+		e.isBoxed[o.rd] = false
+	case c >= opFsgnjS && c <= opFsgnjxS:
+		e.needBox(i, o.rs1, o.rs2)
+		e.sign(o, o.code-opFsgnjS, e.j.constants.signS, e.j.constants.absS)
+		e.isBoxed[o.rd] = true
+	case c >= opFeqD && c <= opFleS:
+		e.floatCompare(o, i)
+	case c == opFloat && o.minMax():
+		e.minMax(o, i)
+	case c == opFloat && o.fromInteger():
+		e.fromInteger(o)
+	case c == opFloat:
+		e.needBox(i, o.rs1)
+		// As binary64, where the same bounds hold; exact but for a signalling
+		// NaN, which raises invalid as it should and is out of range.
+		e.Ins(amd64asm.Cvtss2sd, scratchX, e.rm(o.rs1))
+		e.truncate(o.rd, scratchX, floatKind(o.imm) == floatCvtWS, amd64asm.Cvttsd2si, i)
+	default:
+		e.convert(o, i)
+	}
+}
+
+var (
+	floatOpcodes = [...]byte{amd64asm.FAdd, amd64asm.FSub, amd64asm.FMul, amd64asm.FDiv}
+	// In the order of opFmaddD and up. RISC-V's fnmsub negates the product
+	// only, and fnmadd the sum.
+	fmaOpcodes = [...]byte{amd64asm.FMAdd, amd64asm.FMSub, amd64asm.FNMAdd, amd64asm.FNMSub}
+)
+
+// arithmetic sets rd = rs1 o rs2.
+func (e *emitter) arithmetic(o *op, opcode byte, single bool) {
+	f := amd64asm.Arithmetic(opcode, single)
+	d := e.targetFloat(o.rd)
+	x, y := o.rs1, o.rs2
+	if e.pins[y] == int8(d) && x != y {
+		if opcode == amd64asm.FAdd || opcode == amd64asm.FMul {
+			x, y = y, x
+		} else {
+			d = scratchX
+		}
+	}
+	if e.pins[x] != int8(d) {
+		e.moveFloat(d, e.float(x, d))
+	}
+	e.Ins(f, d, e.rm(y))
+	e.canonical(d, single)
+	e.commitFloat(o.rd, d)
+	e.isBoxed[o.rd] = single
+}
+
+func (e *emitter) sqrt(o *op, i int) {
+	single := o.code == opFsqrtS
+	if single {
+		e.needBox(i, o.rs1)
+	}
+	d := e.targetFloat(o.rd)
+	e.moveFloat(d, e.float(o.rs1, d))
+	e.Ins(amd64asm.Arithmetic(amd64asm.FSqrt, single), d, amd64asm.R(d))
+	e.canonical(d, single)
+	e.commitFloat(o.rd, d)
+	e.isBoxed[o.rd] = single
+}
+
+// fma sets rd = ±(rs1·rs2) ± rs3. A NaN is left to the interpreter: for ∞·0
+// and a quiet NaN RISC-V raises invalid, the host does not.
+func (e *emitter) fma(o *op, opcode byte, single bool, i int) {
+	v := e.float(o.rs1, scratchY)
+	e.moveFloat(scratchX, e.float(o.rs3, scratchX))
+	e.Ins(amd64asm.FMA(opcode, v, single), scratchX, e.rm(o.rs2))
+	test := amd64asm.Ucomisd
+	if single {
+		test = amd64asm.Ucomiss
+	}
+	e.Ins(test, scratchX, amd64asm.R(scratchX))
+	e.Jcc(amd64asm.P, e.bail(i))
+	e.commitFloat(o.rd, scratchX)
+	e.isBoxed[o.rd] = single
+}
+
+// sign emits sign injection: the sign of rs2 (kind 0), its complement (1), or
+// its exclusive or with that of rs1 (2).
+func (e *emitter) sign(o *op, kind code, sign, abs int) {
+	switch {
+	case o.rs1 == o.rs2 && kind == 0:
+		e.moveFloat(scratchX, e.float(o.rs1, scratchX))
+	case o.rs1 == o.rs2 && kind == 1: // fneg
+		e.moveFloat(scratchX, e.float(o.rs1, scratchX))
+		e.Ins(amd64asm.Xorps, scratchX, amd64asm.At(sign))
+	case o.rs1 == o.rs2: // fabs
+		e.moveFloat(scratchX, e.float(o.rs1, scratchX))
+		e.Ins(amd64asm.Andps, scratchX, amd64asm.At(abs))
+	default:
+		e.moveFloat(scratchY, e.float(o.rs2, scratchY))
+		if kind == 1 {
+			e.Ins(amd64asm.Andnps, scratchY, amd64asm.At(sign))
+		} else {
+			e.Ins(amd64asm.Andps, scratchY, amd64asm.At(sign))
+		}
+		e.moveFloat(scratchX, e.float(o.rs1, scratchX))
+		if kind == 2 {
+			e.Ins(amd64asm.Xorps, scratchX, amd64asm.R(scratchY))
+		} else {
+			e.Ins(amd64asm.Andps, scratchX, amd64asm.At(abs))
+			e.Ins(amd64asm.Orps, scratchX, amd64asm.R(scratchY))
+		}
+	}
+	e.commitFloat(o.rd, scratchX)
+}
+
+// floatCompare emits feq, flt, fle. UCOMIS raises invalid for a signalling NaN
+// only, COMIS for any, as RISC-V asks of feq and of the others. Unordered sets
+// the zero, parity and carry flags.
+func (e *emitter) floatCompare(o *op, i int) {
+	quiet, loud := amd64asm.Ucomisd, amd64asm.Comisd
+	c := o.code
+	if c >= opFeqS {
+		quiet, loud = amd64asm.Ucomiss, amd64asm.Comiss
+		c -= opFeqS - opFeqD
+		e.needBox(i, o.rs1, o.rs2)
+	}
+	switch c {
+	case opFeqD:
+		e.Ins(quiet, e.float(o.rs1, scratchX), e.rm(o.rs2))
+		e.Set(amd64asm.NP, amd64asm.RCX)
+		e.Set(amd64asm.E, amd64asm.RAX)
+		e.Ins(amd64asm.And, amd64asm.RAX, amd64asm.R(amd64asm.RCX))
+		d := e.target(o.rd, amd64asm.RAX)
+		e.Ins(amd64asm.Movzx8, d, amd64asm.R(amd64asm.RAX))
+		e.commit(o.rd, d)
+	case opFltD:
+		e.Ins(loud, e.float(o.rs2, scratchX), e.rm(o.rs1))
+		e.set(o.rd, amd64asm.A)
+	default:
+		e.Ins(loud, e.float(o.rs2, scratchX), e.rm(o.rs1))
+		e.set(o.rd, amd64asm.AE)
+	}
+}
+
+// minMax emits fmin and fmax. Of equal operands, which may be zeros of
+// different sign, the minimum is the or of the patterns and the maximum the
+// and. NaNs are the interpreter's.
+func (e *emitter) minMax(o *op, i int) {
+	k := floatKind(o.imm)
+	single, larger := k == floatMinS || k == floatMaxS, k == floatMaxD || k == floatMaxS
+	test, equal := amd64asm.Ucomisd, amd64asm.Orps
+	if single {
+		test = amd64asm.Ucomiss
+		e.needBox(i, o.rs1, o.rs2)
+	}
+	keep := amd64asm.B
+	if larger {
+		keep, equal = amd64asm.A, amd64asm.Andps
+	}
+	e.moveFloat(scratchX, e.float(o.rs1, scratchX))
+	y := e.float(o.rs2, scratchY)
+	same, done := e.NewLabel(), e.NewLabel()
+	e.Ins(test, scratchX, amd64asm.R(y))
+	e.Jcc(amd64asm.P, e.bail(i))
+	e.Jcc(amd64asm.E, same)
+	e.Jcc(keep, done)
+	e.moveFloat(scratchX, y)
+	e.Bind(done)
+	e.commitFloat(o.rd, scratchX)
+	e.isBoxed[o.rd] = single
+	e.cold = append(e.cold, func() {
+		e.Bind(same)
+		e.Ins(equal, scratchX, amd64asm.R(y))
+		e.Jmp(done)
+	})
+}
+
+// convert emits conversions and moves of binary32 patterns.
+func (e *emitter) convert(o *op, i int) {
+	switch o.code {
+	case opFcvtDW:
+		e.Ins(amd64asm.Xorps, scratchX, amd64asm.R(scratchX)) // no dependence on what was there
+		e.Ins(amd64asm.Cvtsi2sd32, scratchX, e.rm(o.rs1))
+		e.commitFloat(o.rd, scratchX)
+		e.isBoxed[o.rd] = false
+	case opFcvtDL:
+		e.Ins(amd64asm.Xorps, scratchX, amd64asm.R(scratchX))
+		e.Ins(amd64asm.Cvtsi2sd, scratchX, e.rm(o.rs1))
+		e.commitFloat(o.rd, scratchX)
+		e.isBoxed[o.rd] = false
+	case opFcvtWD, opFcvtLD:
+		e.toInteger(o, i)
+	case opFcvtDS:
+		e.needBox(i, o.rs1)
+		e.Ins(amd64asm.Cvtss2sd, scratchX, e.rm(o.rs1))
+		e.canonical(scratchX, false)
+		e.commitFloat(o.rd, scratchX)
+		e.isBoxed[o.rd] = false
+	case opFcvtSD:
+		e.moveFloat(scratchX, e.float(o.rs1, scratchX))
+		e.Ins(amd64asm.Cvtsd2ss, scratchX, amd64asm.R(scratchX))
+		e.Ins(amd64asm.Orps, scratchX, amd64asm.At(e.j.constants.box))
+		e.canonical(scratchX, true)
+		e.commitFloat(o.rd, scratchX)
+		e.isBoxed[o.rd] = true
+	case opFmvXW:
+		if h := e.pins[o.rs1]; h != unpinned {
+			e.Ins(amd64asm.MovdFrom, amd64asm.Reg(h), amd64asm.R(amd64asm.RAX))
+		} else {
+			e.Ins(amd64asm.Mov32, amd64asm.RAX, slot(o.rs1))
+		}
+		e.extend(o.rd, amd64asm.RAX, false)
+	case opFmvWX:
+		e.Ins(amd64asm.Mov32, amd64asm.RAX, e.rm(o.rs1))
+		e.Ins(amd64asm.MovqTo, scratchX, amd64asm.R(amd64asm.RAX))
+		e.Ins(amd64asm.Orps, scratchX, amd64asm.At(e.j.constants.box))
+		e.commitFloat(o.rd, scratchX)
+		e.isBoxed[o.rd] = true
+	default:
+		panic("rv64: translator: no code for op")
+	}
+}
+
+// fromInteger emits what op.fromInteger admits.
+func (e *emitter) fromInteger(o *op) {
+	k := floatKind(o.imm)
+	load := map[floatKind]amd64asm.Op{
+		floatCvtDWu: amd64asm.Mov32, floatCvtSWu: amd64asm.Mov32, floatCvtSW: amd64asm.Movsxd, floatCvtSL: amd64asm.Mov,
+	}[k]
+	e.Ins(load, amd64asm.RAX, e.rm(o.rs1))
+	convert, single := amd64asm.Cvtsi2ss, k != floatCvtDWu
+	if !single {
+		convert = amd64asm.Cvtsi2sd
+	}
+	e.Ins(amd64asm.Xorps, scratchX, amd64asm.R(scratchX))
+	e.Ins(convert, scratchX, amd64asm.R(amd64asm.RAX))
+	if single {
+		e.Ins(amd64asm.Orps, scratchX, amd64asm.At(e.j.constants.box))
+	}
+	e.commitFloat(o.rd, scratchX)
+	e.isBoxed[o.rd] = single
+}
+
+// toInteger emits fcvt.w.d and fcvt.l.d.
+func (e *emitter) toInteger(o *op, i int) {
+	f := amd64asm.Cvttsd2si
+	if o.rm != rmTowardZero {
+		f = amd64asm.Cvtsd2si
+	}
+	e.truncate(o.rd, e.float(o.rs1, scratchX), o.code == opFcvtWD, f, i)
+}
+
+// truncate converts the binary64 in x by f. Operands out of range, and NaNs,
+// are the interpreter's; they raise nothing here but invalid for a signalling
+// NaN, which is right.
+func (e *emitter) truncate(rd uint8, x amd64asm.Reg, word bool, f amd64asm.Op, i int) {
+	least, most := e.j.constants.minL, e.j.constants.maxL
+	if word {
+		least, most = e.j.constants.minW, e.j.constants.maxW
+	}
+	e.Ins(amd64asm.Ucomisd, x, amd64asm.At(most))
+	e.Jcc(amd64asm.AE, e.bail(i))
+	e.Ins(amd64asm.Ucomisd, x, amd64asm.At(least))
+	e.Jcc(amd64asm.BE, e.bail(i)) // also unordered
+	d := e.target(rd, amd64asm.RAX)
+	e.Ins(f, d, amd64asm.R(x))
+	e.commit(rd, d)
+}

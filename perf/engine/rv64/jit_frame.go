@@ -1,0 +1,47 @@
+package rv64
+
+import "unsafe"
+
+// jitFrame is what translated code works with beside the register file, which
+// it follows in thread so that one base register reaches both.
+type jitFrame struct {
+	budget int64
+	// The window is a run of readable and writable pages. An address a in it
+	// has a+negStart < last, for an access of up to 8 bytes.
+	negStart   uint64
+	host       uintptr // of the window's start
+	last       uint64
+	perm       uintptr // memory.perm
+	sizeLess8  uint64  // of the address space
+	record     uintptr // the next access goes here
+	recordEnd  uintptr
+	id         uintptr // the next block ID goes here
+	idEnd      uintptr
+	exit       uint64 // index of the exit taken
+	target     uint64 // pc that an indirect jump goes to
+	jumps      uintptr
+	misses     uint64 // accesses outside of the window
+	missedAddr uint64
+	mxcsr      uint32
+}
+
+// Displacements from the base register of translated code, which points at
+// x16 so that every integer register is within a signed byte.
+const (
+	jitBias  = 16 * 8
+	jitFirst = int32(unsafe.Offsetof(thread{}.jit)) - jitBias
+)
+
+// Engine chooses how instructions are executed. The result of a run does not
+// depend on it.
+type Engine uint8
+
+const (
+	// Auto translates to machine code where that is possible (linux/amd64 on
+	// a processor with AVX2, BMI2, FMA, LZCNT and POPCNT), else interprets.
+	Auto Engine = iota
+	// Interp interprets.
+	Interp
+	// JIT translates to machine code; where that is impossible, Run fails.
+	JIT
+)

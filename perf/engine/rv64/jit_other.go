@@ -1,0 +1,25 @@
+//go:build !(linux && amd64)
+
+package rv64
+
+import (
+	"fmt"
+	"runtime"
+
+	"presage/perf/trace"
+)
+
+// jit cannot be had on this system.
+type jit struct{ base int }
+
+func newJIT(*machine, *trace.Plan) (*jit, error) {
+	return nil, fmt.Errorf("rv64: Options.Engine is JIT, which needs linux/amd64, not %s/%s", runtime.GOOS, runtime.GOARCH)
+}
+
+func (*jit) run(*thread) exit { panic("rv64: no translated code on this system") }
+
+func (*jit) close() {}
+
+func (*jit) cut(int) {}
+
+type jitHome struct{}
