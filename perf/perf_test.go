@@ -460,3 +460,23 @@ func TestMachineTables(t *testing.T) {
 		t.Errorf("unknown machine: %v", err)
 	}
 }
+
+// TestKeysSeeTheEngine: a profile of another version of the engine is not found.
+func TestKeysSeeTheEngine(t *testing.T) {
+	in, err := program(t).inputs(Point{"n": 6}, RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := reuseKey(in, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Engine++
+	later, err := reuseKey(in, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Engine < 2 || later == now {
+		t.Errorf("engine %d does not enter the key", in.Engine)
+	}
+}

@@ -72,9 +72,8 @@ func (r *Runs) BlockBytes() []uint64 {
 	return sizes
 }
 
-// reuseVersion is part of the key of a stored histogram: raise it when the
-// engine's deterministic layout of the guest, the plan or the meaning of
-// reuse.Result changes.
+// reuseVersion is part of the key of a stored histogram, beside rv64.Version:
+// raise it when the plan or the meaning of reuse.Result changes.
 const reuseVersion = 1
 
 // storedReuse is what the store holds for one run and block size.

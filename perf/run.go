@@ -53,6 +53,7 @@ type Progress struct {
 // inputs is everything that a run's results depend on; it becomes part of the
 // store's key.
 type inputs struct {
+	Engine          int    // rv64.Version
 	Program         string // SHA-256 of the executable
 	Name            string // argv[0], which stands on the program's stack
 	Args            []string
@@ -72,7 +73,7 @@ func (p *Program) inputs(point Point, opt RunOptions) (inputs, error) {
 		return inputs{}, err
 	}
 	in := inputs{
-		Program: p.File.SHA256, Name: p.Name, Args: args, Env: opt.Env, Stdin: opt.Stdin,
+		Engine: rv64.Version, Program: p.File.SHA256, Name: p.Name, Args: args, Env: opt.Env, Stdin: opt.Stdin,
 		Folders: opt.Folders, MaxInstructions: opt.MaxInstructions,
 	}
 	for _, folder := range opt.Folders {

@@ -41,9 +41,8 @@ type simRow struct {
 	Warning  string             `frame:"sim_warning"`
 }
 
-// cacheVersion is part of the key of a stored simulation: raise it when the
-// engine's deterministic layout of the guest, the plan or the meaning of
-// cache.Result changes.
+// cacheVersion is part of the key of a stored simulation, beside rv64.Version:
+// raise it when the plan or the meaning of cache.Result changes.
 const cacheVersion = 1
 
 // storedCache is what the store holds for one simulated run. Full is nil if it

@@ -34,6 +34,11 @@ import (
 	"presage/perf/trace"
 )
 
+// Version is raised with every change that moves an address or a count in the
+// trace of any program, so that what was recorded before is not taken for what
+// would be recorded now.
+const Version = 1
+
 // DefaultMemory is the size of the guest's address space, in bytes, where
 // Options say nothing. Go programs reserve, without using it, about 0.7 GiB.
 const DefaultMemory = 4 << 30
