@@ -1,0 +1,115 @@
+package perf
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presage/perf/fit"
+	"presage/perf/scaling"
+	"presage/perf/store"
+)
+
+// reader is a program that reads the file it is given, and what is on its
+// standard input, and copies both to its output.
+const reader = `package main
+
+import (
+	"io"
+	"os"
+)
+
+func main() {
+	data, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		println(err.Error())
+		os.Exit(3)
+	}
+	os.Stdout.Write(data)
+	if _, err := io.Copy(os.Stdout, os.Stdin); err != nil {
+		os.Exit(4)
+	}
+}
+`
+
+// TestFilesAreInputs: what a program reads is part of what its profile depends
+// on, so that a changed file is not answered with an old profile.
+func TestFilesAreInputs(t *testing.T) {
+	source, host := t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{
+		filepath.Join(source, "go.mod"):  "module reader\n",
+		filepath.Join(source, "main.go"): reader,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prog, err := Build(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := ProfileOptions{
+		RunOptions: RunOptions{
+			Args: "/data/in.txt", Stdin: " and input",
+			Folders: []Folder{{Guest: "/data", Host: host}}, Store: store.Open(t.TempDir()),
+		},
+		BlockBytes: []uint64{64},
+	}
+	if _, err := Profile(t.Context(), prog, []Point{{}}, opt); err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no such file") {
+		t.Fatalf("no file: %v", err)
+	}
+	for _, text := range []string{"first", "second, longer"} {
+		if err := os.WriteFile(filepath.Join(host, "in.txt"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		runs, err := Profile(t.Context(), prog, []Point{{}}, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := runs.Runs[0].Stdout, text+" and input"; got != want {
+			t.Errorf("the run printed %q, want %q", got, want)
+		}
+	}
+	opt.Folders[0].Host = filepath.Join(host, "nowhere")
+	if _, err := Profile(t.Context(), prog, []Point{{}}, opt); err == nil || !strings.Contains(err.Error(), "folder for /data") {
+		t.Errorf("no folder: %v", err)
+	}
+}
+
+// TestAnotherProgramIsNotLoaded: profiles are of the program they stand beside.
+func TestAnotherProgramIsNotLoaded(t *testing.T) {
+	dir := t.TempDir()
+	if err := profile(t, store.Open(t.TempDir()), []float64{6}, 64).Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob(filepath.Join(dir, "programs", "*", "sweep3d"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("programs %v, %v", kept, err)
+	}
+	f, err := os.OpenFile(kept[0], os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadRuns(dir); err == nil || !strings.Contains(err.Error(), "not the program that was profiled") {
+		t.Errorf("another program: %v", err)
+	}
+}
+
+func TestFitsBadly(t *testing.T) {
+	for doubt, want := range map[fit.Doubt]bool{
+		scaling.PoorFit: true, scaling.Pieces: true, scaling.HeldConstant: true,
+		fit.ActiveConstraint: false, scaling.TotalsDisagree: false,
+	} {
+		f := fit.Func{Warnings: []fit.Warning{{Doubt: fit.IllConditioned}, {Doubt: doubt}}}
+		if fitsBadly(&f) != want {
+			t.Errorf("%s: %v, want %v", doubt, !want, want)
+		}
+	}
+}
