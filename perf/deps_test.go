@@ -34,7 +34,7 @@ var layers = []layer{
 	{"objfile", ""},
 	{"isa", ""},
 	{"isa/rv64", "isa"},
-	{"cfg", "objfile isa"},
+	{"cfg", "trace objfile isa"},
 	{"access", "trace objfile isa isa/rv64 cfg"},
 
 	// Running it.

@@ -81,6 +81,9 @@ type Plan struct {
 	// Blocks are the basic blocks whose executions are recorded, by ascending
 	// PC without repeats; none to record none.
 	Blocks []Block
+
+	// Flow says which transfers of control to count; nil to count none.
+	Flow *FlowPlan
 }
 
 // Groups returns the number of groups: one more than the largest Group.
@@ -110,6 +113,9 @@ func (p *Plan) Check() error {
 		if i > 0 && b.PC <= p.Blocks[i-1].PC {
 			return fmt.Errorf("trace: plan block %d at pc %#x does not follow pc %#x", i, uint64(b.PC), uint64(p.Blocks[i-1].PC))
 		}
+	}
+	if p.Flow != nil {
+		return p.Flow.check()
 	}
 	return nil
 }

@@ -40,9 +40,29 @@ func TestPlanCheck(t *testing.T) {
 		"size 0":              {Refs: []Ref{{PC: 4}}},
 		"block 1 at pc 0x2":   {Blocks: []Block{{PC: 4}, {PC: 2}}},
 		"at most 2097152 can": {Refs: make([]Ref, MaxRefs+1)},
+		"edge 1 from pc 0x2":  {Flow: &FlowPlan{Edges: []Edge{{2, 6}, {2, 6}}}},
+		"quiet place 1 at":    {Flow: &FlowPlan{Quiet: []PC{4, 2}}},
+		"indirect jump 1 at":  {Flow: &FlowPlan{Edges: []Edge{{2, 6}, {4, 2}}, Jumps: []PC{4, 4}}},
 	} {
 		if err := bad.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}
+
+func TestFlowLooksUp(t *testing.T) {
+	f := Flow{
+		Arrivals: []Arrival{{PC: 2, Count: 7}, {PC: 6, Count: 1}},
+		Breaks:   []Break{{PC: 4, Left: 1}, {PC: 8, Entered: 2}},
+	}
+	for pc, want := range map[PC]uint64{0: 0, 2: 7, 4: 0, 6: 1, 8: 0} {
+		if got := f.Arrived(pc); got != want {
+			t.Errorf("Arrived(%d) = %d, want %d", pc, got, want)
+		}
+	}
+	for _, want := range []Break{{PC: 4, Left: 1}, {PC: 8, Entered: 2}, {PC: 6}} {
+		if got := f.Break(want.PC); got != want {
+			t.Errorf("Break(%d) = %+v, want %+v", want.PC, got, want)
 		}
 	}
 }
