@@ -5,6 +5,9 @@
 // (the registers it defines and uses, the memory it accesses) and to control
 // flow (where it may go). Decoders for real instruction sets give these.
 //
+// What an integer instruction computes is described too, as far as addresses and
+// loop counts are made of it: see Value.
+//
 // Not modelled: control and status registers, among them the floating-point
 // rounding mode and exception flags, and the contents of vector registers.
 package isa
@@ -154,7 +157,8 @@ type Inst struct {
 	Raw   uint32 // encoding, in the low Len bytes
 	Op    string // mnemonic, as the decoder names it
 
-	Mem Mem
+	Mem   Mem
+	Value Value
 
 	// Target is where a Branch, Jump or Call goes if it is a constant.
 	Target    uint64
@@ -163,6 +167,13 @@ type Inst struct {
 	nDefs, nUses uint8
 	defs         [1]Reg
 	uses         [3]Reg
+}
+
+// Decoder decodes the instruction at the beginning of code, whose address is pc.
+// With an error the Inst is of the class Illegal, and its Len says how many
+// bytes to skip. A Decoder need not be safe for concurrent use.
+type Decoder interface {
+	Decode(code []byte, pc uint64) (Inst, error)
 }
 
 // Next returns the address of the instruction that follows in memory.

@@ -63,3 +63,17 @@ func TestDefsAndUses(t *testing.T) {
 		t.Error("a target where there is none")
 	}
 }
+
+func TestOperatorsHaveNames(t *testing.T) {
+	seen := make(map[string]bool)
+	for o := Opaque; o < operators; o++ {
+		if s := o.String(); s == "" || seen[s] {
+			t.Errorf("operator %d has no name of its own: %q", o, s)
+		} else {
+			seen[s] = true
+		}
+	}
+	if got := Operator(99).String(); got != "Operator(99)" {
+		t.Errorf("Operator(99) is %q", got)
+	}
+}

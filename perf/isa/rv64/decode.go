@@ -60,6 +60,7 @@ func Decode(code []byte, pc uint64) (isa.Inst, error) {
 	if !translate(&in, raw) {
 		return in, fmt.Errorf("pc %#x: %w %v", pc, ErrUnknown, raw.Op)
 	}
+	in.Value = value(&in, raw)
 	return in, nil
 }
 

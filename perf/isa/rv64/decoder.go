@@ -31,6 +31,9 @@ func (d *Decoder) Decode(code []byte, pc uint64) (isa.Inst, error) {
 		d.known[raw] = in
 	}
 	in.PC = pc
+	if in.Op == "AUIPC" {
+		in.Value.Imm += int64(pc)
+	}
 	if in.HasTarget && in.Class != isa.IndirectJump && in.Op != "JALR" { // those are relative to address 0
 		in.Target += pc
 	}

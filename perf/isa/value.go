@@ -1,0 +1,209 @@
+package isa
+
+import "fmt"
+
+// Operator says how a value is computed from integer registers.
+type Operator uint8
+
+// The operators. Left is Value.A; right is Value.B, or Value.Imm if B is NoReg.
+const (
+	Opaque Operator = iota // not described, or not from integer registers alone
+
+	Add
+	Subtract
+	And
+	Or
+	Xor
+	ShiftLeft            // by the low bits of right
+	ShiftRight           // logical
+	ShiftRightArithmetic // of a signed number
+	Times                // low half of the product
+	Quotient             // signed, towards zero
+	QuotientUnsigned
+	Remainder // signed
+	RemainderUnsigned
+	ScaledAdd  // left shifted by Imm, plus B (0 if NoReg)
+	SignExtend // the low Imm bits of left, as a signed number
+	ZeroExtend // the low Imm bits of left, as an unsigned number
+
+	// Comparisons: 1 if it holds, else 0; the conditions of branches.
+	Equal
+	NotEqual
+	Less
+	LessUnsigned
+	GreaterEqual
+	GreaterEqualUnsigned
+
+	operators
+)
+
+var operatorNames = [operators]string{
+	Opaque: "?", Add: "+", Subtract: "-", And: "&", Or: "|", Xor: "^",
+	ShiftLeft: "<<", ShiftRight: ">>u", ShiftRightArithmetic: ">>", Times: "*",
+	Quotient: "/", QuotientUnsigned: "/u", Remainder: "%", RemainderUnsigned: "%u",
+	ScaledAdd: "scaled+", SignExtend: "sext", ZeroExtend: "zext",
+	Equal: "==", NotEqual: "!=", Less: "<", LessUnsigned: "<u", GreaterEqual: ">=", GreaterEqualUnsigned: ">=u",
+}
+
+func (o Operator) String() string {
+	if o < operators {
+		return operatorNames[o]
+	}
+	return fmt.Sprintf("Operator(%d)", uint8(o))
+}
+
+// Value describes an integer that an instruction computes:
+//
+//   - of an instruction that defines an integer register, what it becomes,
+//   - of a Branch, the condition under which it is taken,
+//   - of an IndirectJump, Return or Call without constant target, where it goes
+//     (the low bit is ignored), not the address that a call saves,
+//   - of a Store, what is stored: the low Mem.Size bytes of register A.
+//
+// A and B are integer registers; a register that is always zero is NoReg.
+type Value struct {
+	Op  Operator
+	A   Reg // NoReg: 0
+	B   Reg // NoReg: Imm
+	Imm int64
+
+	// Word: computed from the low 32 bits of the operands, and the low 32 bits
+	// of the result sign-extended.
+	Word bool
+
+	// LowA: A stands for its low 32 bits, zero-extended.
+	LowA bool
+}
+
+// Constant returns the value if it depends on no register.
+func (v Value) Constant() (int64, bool) {
+	if v.Op == Opaque || v.A != NoReg || v.B != NoReg {
+		return 0, false
+	}
+	return v.Eval(0, 0), true
+}
+
+// Copy returns the register that the value is a plain copy of.
+func (v Value) Copy() (Reg, bool) {
+	switch {
+	case v.Op != Add || v.Word || v.LowA:
+		return NoReg, false
+	case v.A == NoReg && v.B != NoReg:
+		return v.B, true
+	case v.A != NoReg && v.B == NoReg && v.Imm == 0:
+		return v.A, true
+	}
+	return NoReg, false
+}
+
+// Eval computes the value from the contents of A and B; those of a NoReg are
+// ignored. It panics on an Opaque value. Division by zero and the shift
+// amounts' width follow RISC-V (Unprivileged manual, sections 2.4 and 13.2):
+// a quotient by zero has all bits set, and a remainder by zero is the dividend.
+func (v Value) Eval(a, b int64) int64 {
+	if v.A == NoReg {
+		a = 0
+	}
+	if v.Op == ScaledAdd {
+		if v.B == NoReg {
+			b = 0
+		}
+	} else if v.B == NoReg {
+		b = v.Imm
+	}
+	if v.LowA {
+		a = int64(uint32(a))
+	}
+	if v.Word {
+		return int64(int32(v.word(int32(a), int32(b))))
+	}
+	return v.double(a, b)
+}
+
+func (v Value) double(a, b int64) int64 {
+	switch v.Op {
+	case Add:
+		return a + b
+	case Subtract:
+		return a - b
+	case And:
+		return a & b
+	case Or:
+		return a | b
+	case Xor:
+		return a ^ b
+	case ShiftLeft:
+		return a << (b & 63)
+	case ShiftRight:
+		return int64(uint64(a) >> (b & 63))
+	case ShiftRightArithmetic:
+		return a >> (b & 63)
+	case Times:
+		return a * b
+	case Quotient, QuotientUnsigned, Remainder, RemainderUnsigned:
+		return v.divide(a, b)
+	case ScaledAdd:
+		return a<<v.Imm + b
+	case SignExtend:
+		return a << (64 - v.Imm) >> (64 - v.Imm)
+	case ZeroExtend:
+		return int64(uint64(a) << (64 - v.Imm) >> (64 - v.Imm))
+	}
+	return v.compare(a, b)
+}
+
+// word computes what differs when operands are 32 bits wide; the caller drops
+// the upper half of the rest.
+func (v Value) word(a, b int32) int64 {
+	switch v.Op {
+	case ShiftLeft:
+		return int64(a) << (b & 31)
+	case ShiftRight:
+		return int64(uint32(a) >> (b & 31))
+	case ShiftRightArithmetic:
+		return int64(a >> (b & 31))
+	case QuotientUnsigned, RemainderUnsigned:
+		return v.divide(int64(uint32(a)), int64(uint32(b)))
+	}
+	return v.double(int64(a), int64(b))
+}
+
+func (v Value) divide(a, b int64) int64 {
+	switch {
+	case b == 0 && (v.Op == Quotient || v.Op == QuotientUnsigned):
+		return -1
+	case b == 0:
+		return a
+	case v.Op == QuotientUnsigned:
+		return int64(uint64(a) / uint64(b))
+	case v.Op == RemainderUnsigned:
+		return int64(uint64(a) % uint64(b))
+	case v.Op == Quotient:
+		return a / b // the most negative number by -1 is itself, in Go too
+	}
+	return a % b
+}
+
+func (v Value) compare(a, b int64) int64 {
+	var holds bool
+	switch v.Op {
+	case Equal:
+		holds = a == b
+	case NotEqual:
+		holds = a != b
+	case Less:
+		holds = a < b
+	case LessUnsigned:
+		holds = uint64(a) < uint64(b)
+	case GreaterEqual:
+		holds = a >= b
+	case GreaterEqualUnsigned:
+		holds = uint64(a) >= uint64(b)
+	default:
+		panic("isa: Eval of a value that is " + v.Op.String())
+	}
+	if holds {
+		return 1
+	}
+	return 0
+}
