@@ -26,6 +26,11 @@ type FlowPlan struct {
 	// its constant target or to the one after it in memory.
 	Edges []Edge
 
+	// Places are instructions whose executions are counted, ascending without
+	// repeats. An execution counts once it begins, like a block's, even if
+	// the instruction then faults.
+	Places []PC
+
 	// Quiet are the places, ascending without repeats, where arrivals by
 	// indirect jump are not counted. Everywhere else they are.
 	Quiet []PC
@@ -48,6 +53,7 @@ func (e Edge) Compare(o Edge) int {
 // Flow is what an engine counted for a FlowPlan.
 type Flow struct {
 	Edges    []uint64    // how often each of FlowPlan.Edges was taken
+	Places   []uint64    // how often each of FlowPlan.Places was executed
 	Arrivals []Arrival   // by ascending PC
 	Jumps    []JumpCount // by ascending edge
 	Breaks   []Break     // by ascending PC
@@ -92,7 +98,7 @@ func (p *FlowPlan) check() error {
 	for _, l := range []struct {
 		what string
 		pcs  []PC
-	}{{"quiet place", p.Quiet}, {"indirect jump", p.Jumps}} {
+	}{{"place", p.Places}, {"quiet place", p.Quiet}, {"indirect jump", p.Jumps}} {
 		for i, pc := range l.pcs {
 			if i > 0 && l.pcs[i-1] >= pc {
 				return fmt.Errorf("trace: plan %s %d at pc %#x does not follow pc %#x", l.what, i, uint64(pc), uint64(l.pcs[i-1]))

@@ -41,6 +41,7 @@ func TestPlanCheck(t *testing.T) {
 		"block 1 at pc 0x2":   {Blocks: []Block{{PC: 4}, {PC: 2}}},
 		"at most 2097152 can": {Refs: make([]Ref, MaxRefs+1)},
 		"edge 1 from pc 0x2":  {Flow: &FlowPlan{Edges: []Edge{{2, 6}, {2, 6}}}},
+		"plan place 2 at":     {Flow: &FlowPlan{Places: []PC{2, 4, 4}}},
 		"quiet place 1 at":    {Flow: &FlowPlan{Quiet: []PC{4, 2}}},
 		"indirect jump 1 at":  {Flow: &FlowPlan{Edges: []Edge{{2, 6}, {4, 2}}, Jumps: []PC{4, 4}}},
 	} {
