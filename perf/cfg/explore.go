@@ -1,0 +1,324 @@
+package cfg
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"presage/perf/isa"
+	"presage/perf/objfile"
+)
+
+// Doubts that stand in Program.Warnings, for errors.Is.
+var (
+	ErrUndecoded   = errors.New("undecoded instructions")
+	ErrOverlap     = errors.New("overlapping instructions")
+	ErrOpen        = errors.New("indirect jumps with unknown targets")
+	ErrIrreducible = errors.New("irreducible loops")
+)
+
+// explorer finds the instructions of a program by recursive descent, all
+// routines at once: whether control goes on after a call depends on whether
+// the routine that is called returns. A routine counts as returning once it is
+// found to, so that of those that call each other in a circle and never leave
+// none does.
+type explorer struct {
+	file    *objfile.File
+	decoder isa.Decoder
+	drafts  []*draft // by ascending address
+	work    []place
+	open    []place // indirect jumps whose targets have not been looked for
+
+	undecoded, overlap doubt
+}
+
+// place is an instruction of a routine.
+type place struct {
+	draft *draft
+	pc    uint64
+}
+
+// draft is a routine that is being explored.
+type draft struct {
+	objfile.Routine
+	insts   []isa.Inst
+	index   []int32 // by half-word: 1 + index in insts of what starts there, -1 inside one
+	leaders []bool  // by half-word
+	entries []uint64
+	tables  map[uint64][]uint64 // targets of the indirect jumps that were resolved, ascending
+	partial map[uint64]bool     // indirect jumps that have other targets, too, or none known
+	back    map[uint64]bool     // where calls return to that do
+	traps   map[uint64]bool     // instructions that are sure to fault
+
+	returns bool
+	waiting []waiter // for returns
+}
+
+// waiter goes on once a routine is known to return.
+type waiter struct {
+	draft *draft
+	pc    uint64 // where the call returns to; of the jump if tail
+	tail  bool   // the draft jumps to the routine, and returns if that does
+}
+
+// doubt is something found more than once: how often, and the first.
+type doubt struct {
+	count int
+	pc    uint64
+	name  string
+}
+
+func (d *doubt) add(pc uint64, name string) {
+	if d.count++; d.count == 1 {
+		d.pc, d.name = pc, name
+	}
+}
+
+func newExplorer(f *objfile.File, d isa.Decoder) *explorer {
+	x := &explorer{file: f, decoder: d}
+	for _, r := range f.Routines {
+		if f.Bytes(r.Addr, r.Size) == nil || r.Size == 0 {
+			continue
+		}
+		x.drafts = append(x.drafts, &draft{
+			Routine: r,
+			index:   make([]int32, (r.Size+1)/2), leaders: make([]bool, (r.Size+1)/2),
+			tables: make(map[uint64][]uint64), partial: make(map[uint64]bool),
+			back: make(map[uint64]bool), traps: make(map[uint64]bool),
+		})
+	}
+	return x
+}
+
+// at returns the draft that holds pc, or nil.
+func (x *explorer) at(pc uint64) *draft {
+	i, found := slices.BinarySearchFunc(x.drafts, pc, func(d *draft, pc uint64) int { return cmp.Compare(d.Addr, pc) })
+	if found {
+		return x.drafts[i]
+	}
+	if i > 0 && pc < x.drafts[i-1].End() {
+		return x.drafts[i-1]
+	}
+	return nil
+}
+
+func (d *draft) holds(pc uint64) bool { return pc >= d.Addr && pc < d.End() }
+
+// enter makes pc an entry of the routine that holds it.
+func (x *explorer) enter(pc uint64) *draft {
+	d := x.at(pc)
+	if d != nil && !slices.Contains(d.entries, pc) {
+		d.entries = append(d.entries, pc)
+		x.lead(d, pc)
+	}
+	return d
+}
+
+// lead makes pc the beginning of a block of d.
+func (x *explorer) lead(d *draft, pc uint64) {
+	if slot := (pc - d.Addr) / 2; !d.leaders[slot] {
+		d.leaders[slot] = true
+		x.work = append(x.work, place{d, pc})
+	}
+}
+
+// run explores everything that can be reached from the routines' entries.
+func (x *explorer) run() {
+	for _, d := range x.drafts {
+		x.enter(d.Addr)
+	}
+	x.settle()
+}
+
+// settle works off what is to do, and resolves indirect jumps when nothing
+// else is: the more is known by then, the better they resolve.
+func (x *explorer) settle() {
+	for len(x.work)+len(x.open) > 0 {
+		if n := len(x.work); n > 0 {
+			p := x.work[n-1]
+			x.work = x.work[:n-1]
+			x.follow(p.draft, p.pc)
+			continue
+		}
+		open := x.open
+		x.open = nil
+		for _, p := range open {
+			x.resolve(p.draft, p.pc)
+		}
+	}
+}
+
+// follow decodes from pc on, to the end of the block or to what is decoded.
+func (x *explorer) follow(d *draft, pc uint64) {
+	for before := (isa.Inst{}); ; {
+		if !d.holds(pc) {
+			x.tail(d, pc)
+			return
+		}
+		slot := (pc - d.Addr) / 2
+		if d.index[slot] > 0 {
+			return
+		}
+		in, ok := x.decode(d, pc)
+		if !ok {
+			return
+		}
+		if in.Class.EndsBlock() {
+			x.transfer(d, &in)
+			return
+		}
+		if nilAccess(&before, &in) {
+			d.traps[in.PC] = true
+			return
+		}
+		before, pc = in, in.Next()
+	}
+}
+
+// nilAccess reports whether in accesses memory at a constant address on the
+// first page, where nothing can be: compilers emit that, with the address put
+// in a register just before, where a program must not come.
+func nilAccess(before, in *isa.Inst) bool {
+	if in.Mem.Kind == isa.NoMem {
+		return false
+	}
+	at := in.Mem.Disp
+	if in.Mem.Base != isa.NoReg {
+		c, ok := before.Value.Constant()
+		if defs := before.Defs(); !ok || len(defs) == 0 || defs[0] != in.Mem.Base {
+			return false
+		}
+		at += c
+	}
+	return at >= 0 && at < firstPage
+}
+
+const firstPage = 4096 // bytes, never mapped (Linux, vm.mmap_min_addr)
+
+// decode decodes the instruction at pc and keeps it, unless another one is
+// there already.
+func (x *explorer) decode(d *draft, pc uint64) (isa.Inst, bool) {
+	code := x.file.Bytes(pc, min(4, d.End()-pc))
+	in, err := x.decoder.Decode(code, pc)
+	if err != nil {
+		x.undecoded.add(pc, d.Name)
+	}
+	first := (pc - d.Addr) / 2
+	last := (pc + uint64(max(in.Len, 1)) - 1 - d.Addr) / 2
+	for s := first; s <= last; s++ {
+		if d.index[s] != 0 {
+			x.overlap.add(pc, d.Name)
+			return in, false
+		}
+	}
+	for s := first; s <= last; s++ {
+		d.index[s] = -1
+	}
+	d.insts = append(d.insts, in)
+	d.index[first] = int32(len(d.insts))
+	return in, true
+}
+
+// transfer goes on where an instruction that ends a block leads.
+func (x *explorer) transfer(d *draft, in *isa.Inst) {
+	switch in.Class {
+	case isa.Branch:
+		x.jump(d, in.Target)
+		x.after(d, in.Next())
+	case isa.SystemCall:
+		x.after(d, in.Next())
+	case isa.Jump:
+		x.jump(d, in.Target)
+	case isa.IndirectJump:
+		if in.HasTarget {
+			x.jump(d, in.Target)
+			return
+		}
+		x.open = append(x.open, place{d, in.PC})
+	case isa.Return:
+		x.mark(d)
+	case isa.Call:
+		x.call(d, in)
+	}
+}
+
+// after goes on with the next instruction, in the routine or not.
+func (x *explorer) after(d *draft, pc uint64) {
+	if d.holds(pc) {
+		x.lead(d, pc)
+		return
+	}
+	x.tail(d, pc)
+}
+
+// jump goes on at a target.
+func (x *explorer) jump(d *draft, target uint64) {
+	if d.holds(target) {
+		x.lead(d, target)
+		return
+	}
+	x.tail(d, target)
+}
+
+// tail is a transfer to another routine: d returns if that does.
+func (x *explorer) tail(d *draft, target uint64) {
+	to := x.enter(target)
+	if to == nil || to.returns {
+		x.mark(d)
+		return
+	}
+	to.waiting = append(to.waiting, waiter{draft: d, tail: true})
+}
+
+func (x *explorer) call(d *draft, in *isa.Inst) {
+	back := in.Next()
+	var to *draft
+	if in.HasTarget {
+		to = x.enter(in.Target)
+	}
+	switch {
+	case !d.holds(back):
+		// The call is the routine's last instruction: what comes after it is
+		// not the routine's, so it does not return.
+	case to == nil || to.returns:
+		x.comeBack(d, back)
+	default:
+		to.waiting = append(to.waiting, waiter{draft: d, pc: back})
+	}
+}
+
+// comeBack goes on after a call.
+func (x *explorer) comeBack(d *draft, pc uint64) {
+	d.back[pc] = true
+	x.lead(d, pc)
+}
+
+// mark notes that a routine returns, and lets those go on that wait for it.
+func (x *explorer) mark(d *draft) {
+	if d.returns {
+		return
+	}
+	d.returns = true
+	for _, w := range d.waiting {
+		if w.tail {
+			x.mark(w.draft)
+		} else {
+			x.comeBack(w.draft, w.pc)
+		}
+	}
+	d.waiting = nil
+}
+
+// doubts returns what may be wrong.
+func (x *explorer) doubts() []error {
+	var list []error
+	warn := func(d doubt, kind error, what string) {
+		if d.count > 0 {
+			list = append(list, fmt.Errorf("%d %w, the first at pc %#x in %s: %s", d.count, kind, d.pc, d.name, what))
+		}
+	}
+	warn(x.undecoded, ErrUndecoded, "control cannot be followed past them")
+	warn(x.overlap, ErrOverlap, "control leads into the middle of an instruction, and is not followed there")
+	return list
+}

@@ -1,0 +1,43 @@
+package cfg
+
+import (
+	"fmt"
+
+	"presage/perf/isa"
+	"presage/perf/objfile"
+)
+
+// Analyze takes a program apart, with a decoder for its instruction set. It
+// never fails: what could not be understood stands in the Warnings.
+func Analyze(f *objfile.File, d isa.Decoder) *Program {
+	x := newExplorer(f, d)
+	x.run()
+	p := &Program{File: f}
+	for _, d := range x.drafts {
+		p.Routines = append(p.Routines, x.routine(d))
+	}
+	p.Warnings = append(x.doubts(), p.doubts()...)
+	return p
+}
+
+func (p *Program) doubts() []error {
+	var open, irreducible doubt
+	for _, r := range p.Routines {
+		for _, b := range r.Open {
+			open.add(r.Blocks[b].Last().PC, r.Name)
+		}
+		for _, l := range r.Loops {
+			if l.Irreducible {
+				irreducible.add(r.Blocks[l.Header].PC(), r.Name)
+			}
+		}
+	}
+	var list []error
+	if open.count > 0 {
+		list = append(list, fmt.Errorf("%d %w, the first at pc %#x in %s", open.count, ErrOpen, open.pc, open.name))
+	}
+	if irreducible.count > 0 {
+		list = append(list, fmt.Errorf("%d %w, the first at pc %#x in %s", irreducible.count, ErrIrreducible, irreducible.pc, irreducible.name))
+	}
+	return list
+}
