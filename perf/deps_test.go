@@ -68,6 +68,7 @@ var layers = []layer{
 	{"store", ""},
 	{"frame", "trace objfile reuse cache bbv shard pipeline fit scaling machine sched predict iperf simpoint infer spmv"},
 	{"figure", "frame"},
+	{"figure/diagram", ""},
 	{".", "*"},
 	{"cmd/presage", "*"},
 	{"cmd/nbcheck", ""},
@@ -82,6 +83,7 @@ var layers = []layer{
 var outside = []layer{
 	{"github.com/expr-lang/expr", "fit"},
 	{"github.com/go-gota/gota", "frame figure . cmd/presage"}, // at the edges only
+	{"github.com/goccy/go-graphviz", "figure/diagram"},
 	{"github.com/goccy/go-yaml", "machine"},
 	{"github.com/google/go-cmp", ""},
 	{"github.com/janpfeifer/gonb", ""}, // a notebook displays, a library returns
@@ -93,7 +95,7 @@ var outside = []layer{
 	{"golang.org/x/term", "cmd/presage"},
 	{"golang.org/x/sys", "engine/rv64"}, // guest memory comes from mmap
 	{"gonum.org/v1/gonum", "*"},
-	{"gonum.org/v1/plot", "figure . cmd/presage"},
+	{"gonum.org/v1/plot", "figure figure/diagram . cmd/presage"},
 	{"pgregory.net/rapid", ""},
 	{"presage/machines", "."},
 }
