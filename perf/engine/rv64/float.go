@@ -28,7 +28,11 @@ const (
 	maxW   = float64(1 << 31) // exclusive bound of 32-bit conversions
 
 	rmNearestEven = 0
-	rmLast        = 4 // 5 and 6 are reserved, and 7 in frm
+	rmTowardZero  = 1
+	rmDown        = 2
+	rmUp          = 3
+	rmNearestAway = 4
+	rmLast        = rmNearestAway // 5 and 6 are reserved, and 7 in frm
 	rmDynamic     = 7
 
 	// tiny is far enough above the subnormal range that a residual of a

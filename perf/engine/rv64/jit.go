@@ -220,7 +220,7 @@ func (j *jit) enter(t *thread, b *block) int {
 		// Unless accesses miss it soon, no window is needed.
 		j.mapped, j.window = m.mem.generation, span{}
 	}
-	f.budget = m.budget
+	f.budget, f.horizon, f.idle = m.budget, m.horizon, m.idle
 	f.negStart, f.host, f.last = -j.window.start, uintptr(m.mem.base)+uintptr(j.window.start), max(j.window.end-j.window.start, 7)-7
 	f.perm = uintptr(unsafe.Pointer(unsafe.SliceData(m.mem.perm)))
 	f.sizeLess8 = m.mem.size - 8
@@ -239,9 +239,7 @@ func (j *jit) enter(t *thread, b *block) int {
 		m.recorded = (f.record - uintptr(m.records)) / 8
 		m.idCount = (f.id - uintptr(m.ids)) / 4
 	}
-	if f.mxcsr&exceptions != 0 {
-		t.raise(accrued(f.mxcsr))
-	}
+	t.raise(accrued(f.mxcsr)) // also when none: fflags may have been written
 	if f.misses > manyMisses {
 		f.misses = 0
 		j.moveWindow(f.missedAddr)
@@ -259,11 +257,11 @@ func (j *jit) sync(e *jitExit) {
 	}
 }
 
-// exceptions are the flags of MXCSR that have a counterpart: all but denormal
-// operand.
-const exceptions = 0x3d
+// defaultMXCSR is the host's mode in translated code: round to nearest even,
+// exceptions masked.
+const defaultMXCSR = 0x1f80
 
-// accrued translates the flags of MXCSR.
+// accrued translates the flags of MXCSR. Denormal operand has no counterpart.
 func accrued(mxcsr uint32) softfloat.Flags {
 	// From invalid, denormal, zero divide, overflow, underflow, precision at
 	// bits 0 to 5 to fflags' NX, UF, OF, DZ, NV at bits 0 to 4.

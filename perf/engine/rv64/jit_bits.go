@@ -49,6 +49,8 @@ func (e *emitter) bits(o *op) {
 		d := e.copyOf(o.rd, o.rs1)
 		e.Bswap(d)
 		e.commit(o.rd, d)
+	case opOrcB:
+		e.combine(o)
 	case opMax, opMaxu, opMin, opMinu:
 		e.extremum(o)
 	case opCzeroEqz, opCzeroNez:
@@ -132,6 +134,21 @@ func (e *emitter) scaledAdd(o *op, scale uint8, word bool) {
 func (e *emitter) unary(f amd64asm.Op, o *op) {
 	d := e.target(o.rd, amd64asm.RAX)
 	e.Ins(f, d, e.rm(o.rs1))
+	e.commit(o.rd, d)
+}
+
+// combine emits orc.b: in rd a byte is 0 where that of rs1 is, else 0xff.
+func (e *emitter) combine(o *op) {
+	if s := e.rm(o.rs1); s.InMemory() {
+		e.Ins(amd64asm.Movq, scratchX, s)
+	} else {
+		e.Ins(amd64asm.MovqTo, scratchX, s)
+	}
+	e.Ins(amd64asm.Xorps, scratchY, amd64asm.R(scratchY))
+	e.Ins(amd64asm.Pcmpeqb, scratchX, amd64asm.R(scratchY))
+	d := e.target(o.rd, amd64asm.RAX)
+	e.Ins(amd64asm.MovqFrom, scratchX, amd64asm.R(d))
+	e.Unary(amd64asm.Not, true, amd64asm.R(d))
 	e.commit(o.rd, d)
 }
 

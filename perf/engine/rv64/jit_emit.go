@@ -17,7 +17,10 @@ type constants struct {
 	signD, absD            int
 	signS, absS            int
 	box                    int
-	maxW, minW, maxL, minL int // exclusive and inclusive bounds, as in opFcvtLD
+	maxW, minW, maxL, minL int // bounds of integer types; the upper ones do not fit
+	maxWu, maxLu, minusOne int
+	flags                  int // 64 bytes: fflags by the low bits of MXCSR
+	mxcsr                  int // as translated code starts with it
 }
 
 // common puts what all translations share at the start of the arena.
@@ -44,12 +47,18 @@ func (j *jit) common() {
 		c.Ins(amd64asm.Store, hostRecord, frame(unsafe.Offsetof(jitFrame{}.record)))
 	}
 	c.Ret()
-	constant := func(v uint64) int {
+	constant := func(v ...uint64) int {
 		c.Align(16)
 		at := c.Here()
-		c.Word(v)
-		c.Word(0)
+		for _, w := range v {
+			c.Word(w)
+		}
+		c.Align(16)
 		return at
+	}
+	var flags [8]uint64
+	for i := range 64 {
+		flags[i/8] |= uint64(accrued(uint32(i))) << (i % 8 * 8)
 	}
 	j.constants = constants{
 		nanD: constant(softfloat.NaN64), nanS: constant(boxed | uint64(softfloat.NaN32)),
@@ -58,6 +67,10 @@ func (j *jit) common() {
 		box:  constant(boxed),
 		maxW: constant(math.Float64bits(1 << 31)), minW: constant(math.Float64bits(-(1 << 31))),
 		maxL: constant(math.Float64bits(1 << 63)), minL: constant(math.Float64bits(-(1 << 63))),
+		maxWu: constant(math.Float64bits(1 << 32)), maxLu: constant(math.Float64bits(1 << 64)),
+		minusOne: constant(math.Float64bits(-1)),
+		flags:    constant(flags[:]...),
+		mxcsr:    constant(defaultMXCSR),
 	}
 	j.arena.add(c.Bytes)
 	j.base = j.arena.used

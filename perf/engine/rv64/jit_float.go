@@ -2,10 +2,14 @@
 
 package rv64
 
-import "presage/perf/engine/rv64/amd64asm"
+import (
+	"unsafe"
 
-// Translated floating point runs with MXCSR rounding to nearest even and all
-// exceptions masked, so that its sticky flags are what RISC-V accrues (both
+	"presage/perf/engine/rv64/amd64asm"
+)
+
+// Translated floating point runs with MXCSR rounding to nearest even, but for
+// single instructions with a static mode (inMode), and all exceptions masked, so that its sticky flags are what RISC-V accrues (both
 // detect tininess after rounding); jit.enter takes them over. Two things
 // differ: a NaN result is canonical on RISC-V, and binary32 operands must be
 // boxed. The first is put right, an operand that is not boxed is left to the
@@ -111,19 +115,37 @@ func (e *emitter) floatingPoint(o *op, i int) {
 		e.isBoxed[o.rd] = true
 	case c >= opFeqD && c <= opFleS:
 		e.floatCompare(o, i)
-	case c == opFloat && o.minMax():
+	case c == opFloat && floatKind(o.imm) <= floatMaxS:
 		e.minMax(o, i)
-	case c == opFloat && o.fromInteger():
-		e.fromInteger(o)
-	case c == opFloat:
-		e.needBox(i, o.rs1)
-		// As binary64, where the same bounds hold; exact but for a signalling
-		// NaN, which raises invalid as it should and is out of range.
-		e.Ins(amd64asm.Cvtss2sd, scratchX, e.rm(o.rs1))
-		e.truncate(o.rd, scratchX, floatKind(o.imm) == floatCvtWS, amd64asm.Cvttsd2si, i)
+	case c == opFloat && floatKind(o.imm) <= floatClassS:
+		e.classify(o, i)
+	case c == opRounded:
+		r := *o
+		r.code = code(o.imm)
+		e.floatingPoint(&r, i)
 	default:
 		e.convert(o, i)
 	}
+}
+
+// inMode emits ins so that it rounds as op o says. The flags that are raised
+// so far stay.
+func (e *emitter) inMode(o *op, ins func()) {
+	if o.nearestEven() {
+		ins()
+		return
+	}
+	// RISC-V numbers nearest, towards zero, down, up; MXCSR, from bit 13,
+	// nearest, down, up, towards zero.
+	mode := map[uint8]int32{rmTowardZero: 3, rmDown: 1, rmUp: 2}[o.rm] << 13
+	mxcsr := frame(unsafe.Offsetof(jitFrame{}.mxcsr))
+	e.StoreMXCSR(mxcsr)
+	e.Imm(amd64asm.OrI, false, mxcsr, mode)
+	e.LoadMXCSR(mxcsr)
+	ins()
+	e.StoreMXCSR(mxcsr)
+	e.Imm(amd64asm.AndI, false, mxcsr, ^(3 << 13))
+	e.LoadMXCSR(mxcsr)
 }
 
 var (
@@ -148,7 +170,7 @@ func (e *emitter) arithmetic(o *op, opcode byte, single bool) {
 	if e.pins[x] != int8(d) {
 		e.moveFloat(d, e.float(x, d))
 	}
-	e.Ins(f, d, e.rm(y))
+	e.inMode(o, func() { e.Ins(f, d, e.rm(y)) })
 	e.canonical(d, single)
 	e.commitFloat(o.rd, d)
 	e.isBoxed[o.rd] = single
@@ -161,7 +183,7 @@ func (e *emitter) sqrt(o *op, i int) {
 	}
 	d := e.targetFloat(o.rd)
 	e.moveFloat(d, e.float(o.rs1, d))
-	e.Ins(amd64asm.Arithmetic(amd64asm.FSqrt, single), d, amd64asm.R(d))
+	e.inMode(o, func() { e.Ins(amd64asm.Arithmetic(amd64asm.FSqrt, single), d, amd64asm.R(d)) })
 	e.canonical(d, single)
 	e.commitFloat(o.rd, d)
 	e.isBoxed[o.rd] = single
@@ -172,7 +194,7 @@ func (e *emitter) sqrt(o *op, i int) {
 func (e *emitter) fma(o *op, opcode byte, single bool, i int) {
 	v := e.float(o.rs1, scratchY)
 	e.moveFloat(scratchX, e.float(o.rs3, scratchX))
-	e.Ins(amd64asm.FMA(opcode, v, single), scratchX, e.rm(o.rs2))
+	e.inMode(o, func() { e.Ins(amd64asm.FMA(opcode, v, single), scratchX, e.rm(o.rs2)) })
 	test := amd64asm.Ucomisd
 	if single {
 		test = amd64asm.Ucomiss
@@ -273,96 +295,4 @@ func (e *emitter) minMax(o *op, i int) {
 		e.Ins(equal, scratchX, amd64asm.R(y))
 		e.Jmp(done)
 	})
-}
-
-// convert emits conversions and moves of binary32 patterns.
-func (e *emitter) convert(o *op, i int) {
-	switch o.code {
-	case opFcvtDW:
-		e.Ins(amd64asm.Xorps, scratchX, amd64asm.R(scratchX)) // no dependence on what was there
-		e.Ins(amd64asm.Cvtsi2sd32, scratchX, e.rm(o.rs1))
-		e.commitFloat(o.rd, scratchX)
-		e.isBoxed[o.rd] = false
-	case opFcvtDL:
-		e.Ins(amd64asm.Xorps, scratchX, amd64asm.R(scratchX))
-		e.Ins(amd64asm.Cvtsi2sd, scratchX, e.rm(o.rs1))
-		e.commitFloat(o.rd, scratchX)
-		e.isBoxed[o.rd] = false
-	case opFcvtWD, opFcvtLD:
-		e.toInteger(o, i)
-	case opFcvtDS:
-		e.needBox(i, o.rs1)
-		e.Ins(amd64asm.Cvtss2sd, scratchX, e.rm(o.rs1))
-		e.canonical(scratchX, false)
-		e.commitFloat(o.rd, scratchX)
-		e.isBoxed[o.rd] = false
-	case opFcvtSD:
-		e.moveFloat(scratchX, e.float(o.rs1, scratchX))
-		e.Ins(amd64asm.Cvtsd2ss, scratchX, amd64asm.R(scratchX))
-		e.Ins(amd64asm.Orps, scratchX, amd64asm.At(e.j.constants.box))
-		e.canonical(scratchX, true)
-		e.commitFloat(o.rd, scratchX)
-		e.isBoxed[o.rd] = true
-	case opFmvXW:
-		if h := e.pins[o.rs1]; h != unpinned {
-			e.Ins(amd64asm.MovdFrom, amd64asm.Reg(h), amd64asm.R(amd64asm.RAX))
-		} else {
-			e.Ins(amd64asm.Mov32, amd64asm.RAX, slot(o.rs1))
-		}
-		e.extend(o.rd, amd64asm.RAX, false)
-	case opFmvWX:
-		e.Ins(amd64asm.Mov32, amd64asm.RAX, e.rm(o.rs1))
-		e.Ins(amd64asm.MovqTo, scratchX, amd64asm.R(amd64asm.RAX))
-		e.Ins(amd64asm.Orps, scratchX, amd64asm.At(e.j.constants.box))
-		e.commitFloat(o.rd, scratchX)
-		e.isBoxed[o.rd] = true
-	default:
-		panic("rv64: translator: no code for op")
-	}
-}
-
-// fromInteger emits what op.fromInteger admits.
-func (e *emitter) fromInteger(o *op) {
-	k := floatKind(o.imm)
-	load := map[floatKind]amd64asm.Op{
-		floatCvtDWu: amd64asm.Mov32, floatCvtSWu: amd64asm.Mov32, floatCvtSW: amd64asm.Movsxd, floatCvtSL: amd64asm.Mov,
-	}[k]
-	e.Ins(load, amd64asm.RAX, e.rm(o.rs1))
-	convert, single := amd64asm.Cvtsi2ss, k != floatCvtDWu
-	if !single {
-		convert = amd64asm.Cvtsi2sd
-	}
-	e.Ins(amd64asm.Xorps, scratchX, amd64asm.R(scratchX))
-	e.Ins(convert, scratchX, amd64asm.R(amd64asm.RAX))
-	if single {
-		e.Ins(amd64asm.Orps, scratchX, amd64asm.At(e.j.constants.box))
-	}
-	e.commitFloat(o.rd, scratchX)
-	e.isBoxed[o.rd] = single
-}
-
-// toInteger emits fcvt.w.d and fcvt.l.d.
-func (e *emitter) toInteger(o *op, i int) {
-	f := amd64asm.Cvttsd2si
-	if o.rm != rmTowardZero {
-		f = amd64asm.Cvtsd2si
-	}
-	e.truncate(o.rd, e.float(o.rs1, scratchX), o.code == opFcvtWD, f, i)
-}
-
-// truncate converts the binary64 in x by f. Operands out of range, and NaNs,
-// are the interpreter's; they raise nothing here but invalid for a signalling
-// NaN, which is right.
-func (e *emitter) truncate(rd uint8, x amd64asm.Reg, word bool, f amd64asm.Op, i int) {
-	least, most := e.j.constants.minL, e.j.constants.maxL
-	if word {
-		least, most = e.j.constants.minW, e.j.constants.maxW
-	}
-	e.Ins(amd64asm.Ucomisd, x, amd64asm.At(most))
-	e.Jcc(amd64asm.AE, e.bail(i))
-	e.Ins(amd64asm.Ucomisd, x, amd64asm.At(least))
-	e.Jcc(amd64asm.BE, e.bail(i)) // also unordered
-	d := e.target(rd, amd64asm.RAX)
-	e.Ins(f, d, amd64asm.R(x))
-	e.commit(rd, d)
 }

@@ -22,6 +22,8 @@ type jitFrame struct {
 	jumps      uintptr
 	misses     uint64 // accesses outside of the window
 	missedAddr uint64
+	horizon    uint64 // machine.horizon and idle, for the counters
+	idle       uint64
 	mxcsr      uint32
 }
 

@@ -8,21 +8,13 @@ import "presage/perf/engine/rv64/amd64asm"
 // common cases. The rest is the interpreter's.
 func translatable(o *op) bool {
 	switch c := o.code; {
-	case c == opFloat:
-		return o.minMax() || o.fromInteger() || o.toIntegerS()
-	case c == opFcvtWD:
-		return o.rm == rmTowardZero // other modes may round to 2^31
-	case c == opFcvtLD:
-		return o.rm == rmTowardZero || o.rm == rmNearestEven || o.rm == rmDynamic
-	case c == opFcvtDL || c == opFcvtSD:
-		return o.rm == rmNearestEven || o.rm == rmDynamic
-	case c == opRounded, c == opCsr, c >= opEcall, c == opOrcB:
-		return false
+	case c == opRounded || c == opFcvtSD || c == opFloat && floatKind(o.imm) >= floatCvtDLu && !o.toInteger():
+		return o.rm != rmNearestAway // the host cannot
+	case c == opCsr:
+		return o.csrInCode()
 	}
-	return true
+	return o.code < opEcall
 }
-
-const rmTowardZero = 1
 
 // source returns the host register with a guest register's value, which may be
 // scratch. It may change the flags.
@@ -241,6 +233,8 @@ func (e *emitter) op(o *op, i int) {
 		e.atomic(o, i)
 	case c >= opFaddD && c <= opRounded:
 		e.floatingPoint(o, i)
+	case c == opCsr:
+		e.csr(o)
 	case c >= opMul && c <= opRemuw:
 		e.multiply(o)
 	case c >= opAddUw && c <= opCzeroNez:

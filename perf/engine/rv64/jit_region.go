@@ -220,11 +220,11 @@ func (o *op) uses(f func(reg uint8)) {
 	switch {
 	case c == opConst || c == opJal:
 		f(o.rd)
-	case c == opCheck, c == opCsr, c == opFloat && !translatable(o), c == opRounded, c >= opNext && c <= opJ, c >= opEcall:
+	case c == opCheck, c == opCsr, c >= opNext && c <= opJ, c >= opEcall, !translatable(o):
 	case c <= opSrai || c >= opAddiw && c <= opSraiw || c == opSlliUw || c >= opClz && c <= opCpopw ||
 		c >= opSextB && c <= opZextH || c == opRori || c == opRoriw || c == opOrcB || c == opRev8 ||
 		c == opBclri || c == opBexti || c == opBinvi || c == opBseti || c == opJalr ||
-		c == opFloat && !o.minMax() || c == opFsqrtD || c == opFsqrtS || c >= opFcvtDW && c <= opFmvWX || c >= opLb && c <= opFlwT:
+		c == opFloat && floatKind(o.imm) > floatMaxS || c == opFsqrtD || c == opFsqrtS || c >= opFcvtDW && c <= opFmvWX || c >= opLb && c <= opFlwT:
 		f(o.rd)
 		f(o.rs1)
 	case c >= opSb && c <= opSdT || c >= opBeq && c <= opBgeu:
@@ -242,25 +242,3 @@ func (o *op) uses(f func(reg uint8)) {
 		}
 	}
 }
-
-// fromInteger reports whether an opFloat is a conversion from an integer that
-// the host has too: of 32 bits, or signed ones, rounded to nearest even.
-func (o *op) fromInteger() bool {
-	switch floatKind(o.imm) {
-	case floatCvtDWu:
-		return true // exact
-	case floatCvtSW, floatCvtSWu, floatCvtSL:
-		return o.rm == rmNearestEven || o.rm == rmDynamic
-	}
-	return false
-}
-
-// toIntegerS reports whether an opFloat is a conversion from binary32 to a
-// signed integer as C has it, towards zero.
-func (o *op) toIntegerS() bool {
-	k := floatKind(o.imm)
-	return (k == floatCvtWS || k == floatCvtLS) && o.rm == rmTowardZero
-}
-
-// minMax reports whether an opFloat is a minimum or maximum.
-func (o *op) minMax() bool { return floatKind(o.imm) <= floatMaxS }

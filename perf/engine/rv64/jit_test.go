@@ -31,7 +31,7 @@ func needJIT(t testing.TB) {
 // ends in a fault.
 func loopImage(seed uint64, n, rounds int, wild bool) []byte {
 	const counter, scratch = randomOut - testData - 8, 29
-	p := &randomProgram{rng: rand.New(rand.NewPCG(seed, 77))}
+	p := &randomProgram{rng: rand.New(rand.NewPCG(seed, 77)), clocks: true}
 	data := make([]byte, randomOut-testData)
 	values := floatOperands(p.rng)
 	for i := 0; i < len(data); i += 8 {

@@ -22,7 +22,8 @@ const (
 // instructions of every extension.
 type randomProgram struct {
 	asm
-	rng *rand.Rand
+	rng    *rand.Rand
+	clocks bool // read instret, cycle and time, which differ on qemu
 }
 
 func (p *randomProgram) dst() uint32 { return uint32(p.rng.IntN(30)) } // not the pointers
@@ -213,9 +214,17 @@ func (p *randomProgram) float() {
 		word |= []uint32{0, 1, 2, 3, 4, 7, 7, 7}[p.rng.IntN(8)] << 12
 	}
 	p.word(word)
-	switch p.rng.IntN(6) {
+	switch p.rng.IntN(9) {
 	case 0:
-		p.word(wordI(opcodeSystem, 2, p.dst(), 0, csrFflags))
+		p.word(wordI(opcodeSystem, 2, p.dst(), 0, []int32{csrFflags, csrFrm, csrFcsr}[p.rng.IntN(3)]))
+	case 3: // any form
+		p.word(wordI(opcodeSystem, []uint32{1, 2, 3, 5, 6, 7}[p.rng.IntN(6)], p.dst(), p.src(), csrFflags))
+	case 4: // fsflags, as after a comparison that shall raise nothing
+		p.word(wordI(opcodeSystem, 1, p.dst(), p.src(), csrFflags))
+	case 5:
+		if p.clocks {
+			p.word(wordI(opcodeSystem, 2, p.dst(), 0, csrCycle+int32(p.rng.IntN(3))-4096))
+		}
 	case 1:
 		p.word(wordI(opcodeSystem, 5, p.dst(), uint32(p.rng.IntN(5)), csrFrm))
 	case 2:

@@ -76,7 +76,7 @@ func (o Operand) InMemory() bool { return o.kind != kindReg }
 // Op describes an instruction of the form "reg, r/m".
 type Op struct {
 	prefix byte // 0, 0x66, 0xf2 or 0xf3
-	table  byte // opcode map: 0, 1 (0f) or 2 (0f 38)
+	table  byte // opcode map: 0, 1 (0f), 2 (0f 38) or 3 (0f 3a)
 	code   byte // opcode
 	wide   bool // 64-bit operands
 	bytes  bool // the register is one of the 8-bit registers
@@ -196,8 +196,11 @@ func (c *Code) Ins(o Op, reg Reg, rm Operand) {
 	if o.table >= 1 {
 		c.byte(0x0f)
 	}
-	if o.table == 2 {
+	switch o.table {
+	case 2:
 		c.byte(0x38)
+	case 3:
+		c.byte(0x3a)
 	}
 	c.byte(o.code)
 	c.modRM(reg, rm)
@@ -292,6 +295,7 @@ type Group1 Reg
 const (
 	AddI Group1 = 0
 	OrI  Group1 = 1
+	SbbI Group1 = 3
 	AndI Group1 = 4
 	SubI Group1 = 5
 	XorI Group1 = 6

@@ -56,6 +56,7 @@ var (
 	Andnps    = Op{table: 1, code: 0x55}
 	Orps      = Op{table: 1, code: 0x56}
 	Xorps     = Op{table: 1, code: 0x57}
+	Pcmpeqb   = Op{prefix: 0x66, table: 1, code: 0x74}
 
 	Ucomisd  = Op{prefix: 0x66, table: 1, code: 0x2e}
 	Comisd   = Op{prefix: 0x66, table: 1, code: 0x2f}
@@ -126,3 +127,30 @@ func (c *Code) Word(v uint64) {
 		c.byte(byte(v >> (8 * i)))
 	}
 }
+
+// Rounding is the immediate of RoundSD.
+type Rounding byte
+
+// What RoundSD rounds to; RoundQuiet is added to raise no inexact exception.
+const (
+	RoundNearest Rounding = 0
+	RoundDown    Rounding = 1
+	RoundUp      Rounding = 2
+	RoundZero    Rounding = 3
+	RoundQuiet   Rounding = 8
+)
+
+// RoundSD appends a rounding of the binary64 in rm to an integral value. rm is
+// no operand At.
+func (c *Code) RoundSD(x Reg, rm Operand, how Rounding) {
+	c.Ins(Op{prefix: 0x66, table: 3, code: 0x0b}, x, rm)
+	c.byte(byte(how))
+}
+
+// LoadMXCSR appends a load of the control and status register of vector
+// floating point.
+func (c *Code) LoadMXCSR(rm Operand) { c.Ins(Op{table: 1, code: 0xae}, 2, rm) }
+
+// StoreMXCSR appends a store of the control and status register of vector
+// floating point.
+func (c *Code) StoreMXCSR(rm Operand) { c.Ins(Op{table: 1, code: 0xae}, 3, rm) }
