@@ -30,6 +30,16 @@ type Reference struct {
 	Routine string // or the section, outside of routines
 	File    string // of the source; empty where not known
 	Line    int    // in the source; 0 where not known
+
+	// InGraph says that a control-flow graph holds the reference; the rest is
+	// zero if none does.
+	InGraph      bool
+	RoutineIndex int      // in cfg.Program.Routines
+	Block        int      // in cfg.Routine.Blocks
+	Loop         int      // the innermost, in cfg.Routine.Loops; -1 for none
+	First        Formula  // of the first location accessed
+	Strides      []Stride // one for each loop that holds the reference, from the innermost out
+	Stack        StackUse
 }
 
 // String names the reference for people, as in

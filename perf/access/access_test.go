@@ -103,13 +103,13 @@ func TestFind(t *testing.T) {
 		t.Errorf("source file %q", file)
 	}
 	want := []Reference{
-		{base, 8, trace.Load, false, "_start", file, 4},
-		{base + 6, 4, trace.Store, true, "_start", file, 6},
-		{base + 10, 1, trace.Store, false, ".text", file, 8},
-		{base + 14, 8, trace.ReadModifyWrite, false, "inner", file, 11},
-		{base + 22, 4, trace.Load, false, "inner", file, 13},
-		{base + 24, 4, trace.Load, false, "inner", file, 14},
-		{base + 28, 4, trace.Store, false, "inner", file, 15},
+		{PC: base, Size: 8, Kind: trace.Load, Float: false, Routine: "_start", File: file, Line: 4},
+		{PC: base + 6, Size: 4, Kind: trace.Store, Float: true, Routine: "_start", File: file, Line: 6},
+		{PC: base + 10, Size: 1, Kind: trace.Store, Float: false, Routine: ".text", File: file, Line: 8},
+		{PC: base + 14, Size: 8, Kind: trace.ReadModifyWrite, Float: false, Routine: "inner", File: file, Line: 11},
+		{PC: base + 22, Size: 4, Kind: trace.Load, Float: false, Routine: "inner", File: file, Line: 13},
+		{PC: base + 24, Size: 4, Kind: trace.Load, Float: false, Routine: "inner", File: file, Line: 14},
+		{PC: base + 28, Size: 4, Kind: trace.Store, Float: false, Routine: "inner", File: file, Line: 15},
 	}
 	if d := cmp.Diff(want, refs.All); d != "" {
 		t.Error(d)

@@ -1,0 +1,188 @@
+package access
+
+import (
+	"presage/perf/cfg"
+	"presage/perf/isa"
+	"presage/perf/trace"
+)
+
+// Stride is by how much the address of a reference changes from one iteration
+// of a loop to the next.
+type Stride struct {
+	Loop    int // index in cfg.Routine.Loops
+	Formula Formula
+
+	// Irregular says that the change is not the same in all iterations, or is
+	// not known to be. Formula is 0 then.
+	Irregular bool
+
+	// Indirect says that the address depends on what another reference loads,
+	// whose own address changes in the loop. Formula is the rest.
+	Indirect bool
+}
+
+// Regular reports whether neither flag is set.
+func (s Stride) Regular() bool { return !s.Irregular && !s.Indirect }
+
+// StackUse is what a reference to the routine's or its caller's stack frame is
+// for, at an address that is a constant away from the stack pointer and not
+// used as a value.
+type StackUse uint8
+
+// The uses of the stack. All but NotStack are traffic of the calling
+// convention and of register allocation, not of the program's data.
+const (
+	NotStack StackUse = iota // or an array or object on the stack
+	SavedReg                 // saves or restores a register that the caller expects unchanged
+	Spill                    // a register's content, or a variable or outgoing argument, in the routine's frame
+	StackArg                 // an argument in the caller's frame
+)
+
+var stackUseNames = [...]string{"", "saved register", "spill", "stack argument"}
+
+func (u StackUse) String() string { return stackUseNames[u] }
+
+// Analysis is what static analysis finds out about a program's references.
+type Analysis struct {
+	Program *cfg.Program
+	References
+}
+
+// Analyze finds the memory references of a program and the formulas of those
+// that its control-flow graphs hold.
+func Analyze(p *cfg.Program) *Analysis {
+	out := &Analysis{Program: p, References: *Find(p.File)}
+	at := make(map[trace.PC]int, len(out.All))
+	for i := range out.All {
+		at[out.All[i].PC] = i
+	}
+	c := conventionOf(p)
+	global := globalPointer(p)
+	for n, r := range p.Routines {
+		if !hasReferences(r) {
+			continue
+		}
+		a := newRoutineAnalysis(c, r, global)
+		for b := range r.Blocks {
+			for i := range r.Blocks[b].Insts {
+				in := &r.Blocks[b].Insts[i]
+				ref, ok := at[trace.PC(in.PC)]
+				if in.Mem.Kind == isa.NoMem || !ok {
+					continue
+				}
+				a.describe(&out.All[ref], n, b, i)
+			}
+		}
+	}
+	return out
+}
+
+func hasReferences(r *cfg.Routine) bool {
+	for b := range r.Blocks {
+		for i := range r.Blocks[b].Insts {
+			if r.Blocks[b].Insts[i].Mem.Kind != isa.NoMem {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// describe adds to a reference what is known about its address.
+func (a *routineAnalysis) describe(ref *Reference, routine, b, i int) {
+	ref.InGraph, ref.RoutineIndex, ref.Block, ref.Loop = true, routine, b, a.r.Blocks[b].Loop
+	v := a.settled(a.address(b, i))
+	ref.First = a.formula(a.first(v))
+	ref.Strides = a.strides(v, b)
+	ref.Stack = a.stackUse(b, i)
+}
+
+// stackUse classifies a reference to the stack.
+func (a *routineAnalysis) stackUse(b, i int) StackUse {
+	if a.slots.operands[b] == nil {
+		return NotStack
+	}
+	at := a.slots.operands[b][i]
+	switch {
+	case at.size == 0 || at.reg != sp || a.slots.isTaken(at):
+		return NotStack
+	case at.offset >= 0:
+		return StackArg
+	}
+	in := &a.r.Blocks[b].Insts[i]
+	switch in.Class {
+	case isa.Store, isa.FPStore:
+		for _, r := range in.Uses() {
+			if r != in.Mem.Base && a.holdsSaved(r, b, i) {
+				return SavedReg
+			}
+		}
+	case isa.Load:
+		v := a.result(b, i, in.Defs()[0])
+		if s, ok := v.only(); ok && a.symbols[s].kind == atEntry && a.symbols[s].place == register(in.Defs()[0]) && a.saved(in.Defs()[0]) {
+			return SavedReg
+		}
+	}
+	return Spill
+}
+
+// holdsSaved reports whether register r holds before an instruction what the
+// caller expects to find in it.
+func (a *routineAnalysis) holdsSaved(r isa.Reg, b, i int) bool {
+	if r >= registers || !a.saved(r) {
+		return false
+	}
+	return a.before(b, i, register(r)).equal(a.entry(register(r)))
+}
+
+// globalPointer returns the constant that start-up code sets gp to, where all
+// that sets it agrees.
+func globalPointer(p *cfg.Program) based {
+	found := based{reg: unset}
+	for _, r := range p.Routines {
+		for b := range r.Blocks {
+			for i := range r.Blocks[b].Insts {
+				in := &r.Blocks[b].Insts[i]
+				if d := in.Defs(); len(d) == 0 || d[0] != gp {
+					continue
+				}
+				v, ok := constantHere(&r.Blocks[b], i)
+				switch {
+				case partOfPair(&r.Blocks[b], i):
+				case !ok || found.reg == isa.NoReg && found.offset != v:
+					return based{reg: unknown}
+				default:
+					found = based{isa.NoReg, v}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// partOfPair reports whether the next instruction completes what instruction i
+// begins to put in its register.
+func partOfPair(b *cfg.Block, i int) bool {
+	if i+1 >= len(b.Insts) {
+		return false
+	}
+	d := b.Insts[i+1].Defs()
+	return len(d) > 0 && d[0] == b.Insts[i].Defs()[0]
+}
+
+// constantHere returns what instruction i leaves if that is a constant made by
+// itself and the instruction before.
+func constantHere(b *cfg.Block, i int) (int64, bool) {
+	in := &b.Insts[i]
+	if v, ok := in.Value.Constant(); ok {
+		return v, true
+	}
+	if i == 0 || in.Value.Op != isa.Add || in.Value.B != isa.NoReg || in.Value.Word {
+		return 0, false
+	}
+	if d := b.Insts[i-1].Defs(); len(d) == 0 || d[0] != in.Value.A {
+		return 0, false
+	}
+	v, ok := b.Insts[i-1].Value.Constant()
+	return v + in.Value.Imm, ok
+}

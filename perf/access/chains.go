@@ -1,0 +1,451 @@
+package access
+
+import (
+	"presage/perf/cfg"
+	"presage/perf/isa"
+)
+
+// This file follows use-def chains backwards, over forward edges of the
+// control-flow graph only (2005 paper, section 2.1). Where a chain comes to the
+// header of a loop that changes the location, it stops at a symbol, a phi, that
+// remembers the location's content before the loop and at the end of an
+// iteration: the first-location formula then takes the one, and the stride
+// formula the difference to the other.
+
+func newRoutineAnalysis(c convention, r *cfg.Routine, gp based) *routineAnalysis {
+	a := &routineAnalysis{
+		convention: c, r: r, slots: findSlots(c, r, gp),
+		symbols: make([]symbol, 1), // no symbol is 0
+		known:   make(map[symbolKey]symbolID), operations: make(map[string]symbolID), same: make(map[symbolID]linear),
+		results: make(map[point]linear), starts: make(map[blockPlace]linear),
+		headers: make([]int32, len(r.Blocks)), lastDefs: make([][]int32, len(r.Blocks)), isEntry: make([]bool, len(r.Blocks)),
+		inLoops: make([]regSet, len(r.Loops)),
+		changes: make(map[symbolLoop]change), changing: make(map[symbolLoop]bool), firsts: make(map[symbolID]linear),
+		trips: make(map[int]tripCount), stores: make(map[int]map[string]bool),
+	}
+	for b := range a.headers {
+		a.headers[b] = -1
+	}
+	for l := range r.Loops {
+		a.headers[r.Loops[l].Header] = int32(l)
+	}
+	for i, b := range r.Entries {
+		a.isEntry[b] = i > 0
+	}
+	flat := make([]int32, registers*len(r.Blocks))
+	for b := range r.Blocks {
+		a.lastDefs[b], flat = flat[:registers:registers], flat[registers:]
+		a.noteDefs(b)
+	}
+	a.cold = coldBlocks(r)
+	return a
+}
+
+// noteDefs notes what block b changes.
+func (a *routineAnalysis) noteDefs(b int) {
+	last := a.lastDefs[b]
+	for x := range last {
+		last[x] = -1
+	}
+	var all regSet
+	for i := range a.r.Blocks[b].Insts {
+		s := a.defs(&a.r.Blocks[b].Insts[i])
+		all |= s
+		for x := range last {
+			if s.has(isa.Reg(x)) {
+				last[x] = int32(i)
+			}
+		}
+	}
+	a.anywhere |= all
+	for l := a.r.Blocks[b].Loop; l >= 0; l = a.r.Loops[l].Parent {
+		a.inLoops[l] |= all
+	}
+}
+
+// defs returns the integer registers that an instruction may change.
+func (a *routineAnalysis) defs(in *isa.Inst) regSet {
+	var s regSet
+	if in.Class == isa.Call || in.Class == isa.SystemCall {
+		s = a.convention.changes(in)
+	}
+	for _, d := range in.Defs() {
+		if d < registers {
+			s |= setOf(d)
+		}
+	}
+	return s
+}
+
+// coldBlocks finds the blocks that the routine does not return from: they
+// report a failed check, and an exit from a loop that leads there is none in
+// the course of things. If the routine never returns, none are.
+func coldBlocks(r *cfg.Routine) []bool {
+	cold := make([]bool, len(r.Blocks))
+	var work []int
+	for b := range r.Blocks {
+		switch r.Blocks[b].Exit {
+		case cfg.Returns, cfg.TailJump, cfg.Unknown:
+			work = append(work, b)
+		default:
+			cold[b] = true
+		}
+	}
+	if len(work) == 0 {
+		clear(cold)
+		return cold
+	}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, e := range r.Blocks[b].Preds {
+			if from := r.Edges[e].From; cold[from] && r.Edges[e].Kind != cfg.Restarts {
+				cold[from] = false
+				work = append(work, from)
+			}
+		}
+	}
+	return cold
+}
+
+// address returns the address that the instruction accesses.
+func (a *routineAnalysis) address(b, i int) linear {
+	m := &a.r.Blocks[b].Insts[i].Mem
+	if m.Base == isa.NoReg {
+		return constant(m.Disp)
+	}
+	base := a.before(b, i, register(m.Base))
+	if sum, ok := base.plusScaled(constant(m.Disp), 1); ok {
+		return sum
+	}
+	return single(a.symbolFor(symbolKey{kind: anUnknown, block: int32(b), inst: int32(i), place: register(m.Base)}))
+}
+
+// operand is the content of register r before an instruction; of NoReg, imm.
+func (a *routineAnalysis) operand(b, i int, r isa.Reg, imm int64) linear {
+	if r == isa.NoReg {
+		return constant(imm)
+	}
+	return a.before(b, i, register(r))
+}
+
+// before returns the content of a location before instruction i of block b.
+func (a *routineAnalysis) before(b, i int, l location) linear {
+	if l.memory {
+		return a.cellBefore(b, i, l)
+	}
+	if last := int(a.lastDefs[b][l.reg]); last < 0 {
+		i = 0
+	} else if last < i {
+		return a.result(b, last, l.reg)
+	}
+	for i--; i >= 0; i-- {
+		if a.defs(&a.r.Blocks[b].Insts[i]).has(l.reg) {
+			return a.result(b, i, l.reg)
+		}
+	}
+	return a.atStart(b, l)
+}
+
+func (a *routineAnalysis) atEnd(b int, l location) linear {
+	return a.before(b, len(a.r.Blocks[b].Insts), l)
+}
+
+// cellBefore looks for the last store to a cell. A store that overlaps it, or
+// that does not hold an integer, leaves an unknown value, and so does a call
+// if the cell's address was taken. Other stores and calls are taken,
+// optimistically, not to reach it.
+func (a *routineAnalysis) cellBefore(b, i int, l location) linear {
+	s := a.slots
+	stores, calls := s.stores[b], s.calls[b]
+	if !s.isTaken(l) {
+		calls = nil
+	}
+	for len(stores)+len(calls) > 0 {
+		if n := len(calls); n > 0 && (len(stores) == 0 || calls[n-1] > stores[len(stores)-1]) {
+			if c := calls[n-1]; int(c) < i {
+				return single(a.symbolFor(symbolKey{kind: aCall, block: int32(b), inst: c, place: l}))
+			}
+			calls = calls[:n-1]
+			continue
+		}
+		at := stores[len(stores)-1]
+		stores = stores[:len(stores)-1]
+		if cell := s.operands[b][at]; int(at) < i && cell.overlaps(l) {
+			in := &a.r.Blocks[b].Insts[at]
+			if in.Class == isa.Store && l.within(cell) {
+				return a.operand(b, int(at), in.Value.A, 0)
+			}
+			return single(a.symbolFor(symbolKey{kind: anUnknown, block: int32(b), inst: at, place: l}))
+		}
+	}
+	return a.atStart(b, l)
+}
+
+// result returns what instruction i of block b leaves in register reg.
+func (a *routineAnalysis) result(b, i int, reg isa.Reg) linear {
+	p := point{int32(b), int32(i), reg}
+	if v, ok := a.results[p]; ok {
+		return a.settled(v)
+	}
+	v := a.compute(p)
+	a.results[p] = v
+	return v
+}
+
+func (a *routineAnalysis) compute(p point) linear {
+	b, i := int(p.block), int(p.inst)
+	in := &a.r.Blocks[b].Insts[i]
+	k := symbolKey{kind: anUnknown, block: p.block, inst: p.inst, place: register(p.reg)}
+	switch {
+	case in.Class == isa.Call || in.Class == isa.SystemCall:
+		k.kind = aCall
+	case in.Class == isa.Load:
+		return a.load(k)
+	case in.Value.Op != isa.Opaque && in.Mem.Kind == isa.NoMem:
+		x := a.operand(b, i, in.Value.A, 0)
+		y := a.operand(b, i, in.Value.B, in.Value.Imm)
+		if in.Value.Op == isa.ScaledAdd && in.Value.B == isa.NoReg {
+			y = constant(0)
+		}
+		a.at = p
+		return a.apply(in.Value, x, y)
+	}
+	return single(a.symbolFor(k))
+}
+
+// load returns what a load gives: of a cell, what was stored there last or
+// was there at the routine's entry; else a symbol.
+func (a *routineAnalysis) load(k symbolKey) linear {
+	b, i := int(k.block), int(k.inst)
+	if cell := a.slots.operands[b]; cell != nil && cell[i].size > 0 {
+		return a.before(b, i, cell[i])
+	}
+	at := a.address(b, i)
+	if l, ok := a.cellAt(at, a.r.Blocks[b].Insts[i].Mem.Size); ok {
+		return a.before(b, i, l)
+	}
+	k.kind = aLoad
+	s := a.symbolFor(k)
+	a.symbols[s].x = at
+	return single(s)
+}
+
+// cellAt returns the cell at an address, if it is one.
+func (a *routineAnalysis) cellAt(at linear, size uint8) (location, bool) {
+	if at.isConstant() {
+		return location{memory: true, size: size, reg: isa.NoReg, offset: at.constant}, true
+	}
+	if len(at.terms) == 1 && at.terms[0].factor == 1 {
+		if s := &a.symbols[at.terms[0].symbol]; s.kind == atEntry && !s.place.memory {
+			return location{memory: true, size: size, reg: s.place.reg, offset: at.constant}, true
+		}
+	}
+	return location{}, false
+}
+
+// settled replaces the phis that turned out to be no loop's variables.
+func (a *routineAnalysis) settled(v linear) linear {
+	for _, t := range v.terms {
+		if _, ok := a.same[t.symbol]; ok {
+			return a.substitute(v, func(s symbolID) (linear, bool) {
+				w, ok := a.same[s]
+				return w, ok
+			})
+		}
+	}
+	return v
+}
+
+// substitute replaces symbols of a sum by sums.
+func (a *routineAnalysis) substitute(v linear, by func(symbolID) (linear, bool)) linear {
+	out, changed := constant(v.constant), false
+	for _, t := range v.terms {
+		w, ok := by(t.symbol)
+		if !ok {
+			w = single(t.symbol)
+		}
+		changed = changed || ok
+		sum, ok := out.plusScaled(w, t.factor)
+		if !ok {
+			return v // a factor overflows: keep the symbol
+		}
+		out = sum
+	}
+	if !changed {
+		return v
+	}
+	return out
+}
+
+// everChanged reports whether the routine may change a location.
+func (a *routineAnalysis) everChanged(l location) bool {
+	if l.memory {
+		return a.slots.written(l) || a.slots.isTaken(l)
+	}
+	return a.anywhere.has(l.reg)
+}
+
+// changedIn reports whether a loop may change a location.
+func (a *routineAnalysis) changedIn(loop int, l location) bool {
+	if !l.memory {
+		return a.inLoops[loop].has(l.reg)
+	}
+	taken := a.slots.isTaken(l)
+	for _, b := range a.r.Loops[loop].Blocks {
+		if taken && len(a.slots.calls[b]) > 0 {
+			return true
+		}
+		for _, i := range a.slots.stores[b] {
+			if a.slots.operands[b][i].overlaps(l) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// atStart returns the content of a location when block b begins.
+func (a *routineAnalysis) atStart(b int, l location) linear {
+	if !a.everChanged(l) {
+		return a.entry(l)
+	}
+	k := blockPlace{int32(b), l}
+	if v, ok := a.starts[k]; ok {
+		return a.settled(v)
+	}
+	var v linear
+	if loop := int(a.headers[b]); loop >= 0 && a.changedIn(loop, l) {
+		v = a.phi(k, loop)
+	} else {
+		v = a.join(k, a.forward(b))
+	}
+	a.starts[k] = v
+	return v
+}
+
+// entry is the content of a location when the routine begins.
+func (a *routineAnalysis) entry(l location) linear {
+	if l == register(0) {
+		return constant(0)
+	}
+	return single(a.symbolFor(symbolKey{kind: atEntry, place: l}))
+}
+
+// forward returns the forward edges to block b.
+func (a *routineAnalysis) forward(b int) []int {
+	preds := a.r.Blocks[b].Preds
+	var list []int
+	for _, e := range preds {
+		if a.r.Edges[e].Kind == cfg.Restarts || a.isBack(e, b) {
+			continue
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// isBack reports whether edge e, to block b, closes a loop.
+func (a *routineAnalysis) isBack(e, b int) bool {
+	if l := a.headers[b]; l >= 0 {
+		for _, back := range a.r.Loops[l].Back {
+			if back == e {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// join returns what all of the edges bring to the beginning of a block, or a
+// symbol if that is not the same.
+func (a *routineAnalysis) join(k blockPlace, edges []int) linear {
+	b := int(k.block)
+	var values []linear
+	for _, e := range edges {
+		values = append(values, a.over(e, k.place))
+	}
+	switch {
+	case a.isEntry[b] && k.place != register(sp) && k.place != register(tp):
+		values = append(values, single(a.symbolFor(symbolKey{kind: anUnknown, block: k.block, inst: -1, place: k.place})))
+	case len(a.r.Entries) > 0 && b == a.r.Entries[0], len(values) == 0:
+		values = append(values, a.entry(k.place))
+	}
+	first := a.settled(values[0])
+	for _, v := range values[1:] {
+		if !a.settled(v).equal(first) {
+			s := a.symbolFor(symbolKey{kind: aMerge, block: k.block, place: k.place})
+			a.symbols[s].paths = values
+			return single(s)
+		}
+	}
+	return first
+}
+
+// over returns the content of a location after an edge was taken.
+func (a *routineAnalysis) over(e int, l location) linear {
+	from, to := a.r.Edges[e].From, a.r.Edges[e].To
+	v := a.atEnd(from, l)
+	left := -1
+	for in := a.r.Blocks[from].Loop; in >= 0 && !a.r.Contains(in, to); in = a.r.Loops[in].Parent {
+		left = in
+	}
+	if left < 0 {
+		return v
+	}
+	return a.leave(v, left)
+}
+
+// phi makes the symbol for a location that a loop changes, and finds what it
+// begins with and becomes. If an iteration leaves the location as it was, there
+// is no such symbol: it is what it was before the loop.
+func (a *routineAnalysis) phi(k blockPlace, loop int) linear {
+	s := a.symbolFor(symbolKey{kind: aPhi, block: k.block, place: k.place, loop: loop})
+	a.symbols[s].open = true
+	a.starts[k] = single(s)
+	start := a.join(k, a.forward(int(k.block)))
+	a.symbols[s].start = start
+	next, agree := linear{}, true
+	for n, e := range a.r.Loops[loop].Back {
+		v := a.over(e, k.place)
+		if n > 0 && !a.settled(v).equal(a.settled(next)) {
+			agree = false
+		}
+		next = v
+	}
+	start, next = a.settled(start), a.settled(next)
+	if agree && (next.equal(single(s)) || next.equal(start)) && !a.r.Loops[loop].Irreducible {
+		a.same[s] = start
+		a.starts[k] = start
+		return start
+	}
+	sym := &a.symbols[s]
+	sym.start, sym.next, sym.open = start, next, !agree
+	return single(s)
+}
+
+// leave turns what a sum is made of inside a loop into what remains of it once
+// the loop is left.
+func (a *routineAnalysis) leave(v linear, loop int) linear {
+	return a.substitute(v, func(s symbolID) (linear, bool) {
+		sym := a.symbols[s]
+		switch sym.kind {
+		case atEntry:
+			return linear{}, false
+		case anOperation:
+			x, y := a.leave(sym.x, loop), a.leave(sym.y, loop)
+			if x.equal(sym.x) && y.equal(sym.y) {
+				return linear{}, false
+			}
+			a.at = point{sym.block, sym.inst, sym.place.reg}
+			return a.apply(sym.value, x, y), true
+		}
+		if !a.r.Contains(loop, int(sym.block)) {
+			return linear{}, false
+		}
+		if sym.kind == aLoad && a.leave(sym.x, loop).equal(sym.x) {
+			return linear{}, false // from an address that the loop does not change
+		}
+		return single(a.symbolFor(symbolKey{kind: anExit, block: sym.block, inst: sym.inst, place: sym.place, of: s, loop: loop})), true
+	})
+}

@@ -1,0 +1,85 @@
+package access
+
+import (
+	"slices"
+
+	"presage/perf/isa"
+)
+
+// formula hands a sum out: quotients become rational coefficients, and all
+// other operations the register that they leave their result in.
+func (a *routineAnalysis) formula(v linear) Formula {
+	terms, ok := a.rational(nil, v, ratio{1, 1})
+	if !ok {
+		return Formula{}
+	}
+	f, ok := sumOf(terms)
+	if !ok {
+		return Formula{}
+	}
+	return f
+}
+
+func (a *routineAnalysis) rational(terms []Term, v linear, by ratio) ([]Term, bool) {
+	put := func(s Symbol, factor int64) bool {
+		num, ok := mul(by.num, factor)
+		r := newRatio(num, by.den)
+		terms = append(terms, Term{s, r.num, r.den})
+		return ok
+	}
+	if v.constant != 0 && !put(Symbol{Kind: Unit}, v.constant) {
+		return nil, false
+	}
+	for _, t := range v.terms {
+		sym := &a.symbols[t.symbol]
+		if sym.kind != anOperation || sym.value.Op != isa.Quotient || !sym.y.isConstant() || sym.y.constant <= 0 {
+			if !put(a.public(t.symbol), t.factor) {
+				return nil, false
+			}
+			continue
+		}
+		num, ok1 := mul(by.num, t.factor)
+		den, ok2 := mul(by.den, sym.y.constant)
+		var ok3 bool
+		if terms, ok3 = a.rational(terms, sym.x, newRatio(num, den)); !ok1 || !ok2 || !ok3 {
+			return nil, false
+		}
+	}
+	return terms, true
+}
+
+// public is a symbol as it is handed out.
+func (a *routineAnalysis) public(s symbolID) Symbol {
+	sym := &a.symbols[s]
+	out := Symbol{Memory: sym.place.memory, Reg: sym.place.reg, Offset: sym.place.offset, Size: sym.place.size}
+	block := &a.r.Blocks[sym.block]
+	switch sym.kind {
+	case atEntry:
+		out.Kind = Entry
+	case aMerge, aPhi:
+		out.Kind, out.PC = Merge, block.PC()
+	case anExit:
+		out.Kind, out.PC = Exit, a.r.Blocks[a.r.Loops[sym.loop].Header].PC()
+	default:
+		out.Kind, out.PC = Result, block.PC()
+		if sym.inst > 0 {
+			out.PC = block.Insts[sym.inst].PC
+		}
+	}
+	return out
+}
+
+// strides returns the strides of an address in block b, by loops from the
+// innermost out.
+func (a *routineAnalysis) strides(v linear, b int) []Stride {
+	var list []Stride
+	for l := a.r.Blocks[b].Loop; l >= 0; l = a.r.Loops[l].Parent {
+		c := a.change(v, l)
+		s := Stride{Loop: l, Irregular: c.irregular, Indirect: c.indirect}
+		if !c.irregular {
+			s.Formula = a.formula(a.begin(a.expand(c.by, l), l, false))
+		}
+		list = append(list, s)
+	}
+	return slices.Clip(list)
+}

@@ -1,0 +1,42 @@
+package access
+
+// first returns a sum for the first time control comes to a place: what loops
+// vary is what it begins with (2005 paper, section 2.1).
+func (a *routineAnalysis) first(v linear) linear {
+	return a.substitute(a.settled(v), func(s symbolID) (linear, bool) {
+		if w, ok := a.firsts[s]; ok {
+			return w, true
+		}
+		a.firsts[s] = single(s) // for those that depend on themselves
+		w := a.firstOf(s)
+		a.firsts[s] = w
+		return w, true
+	})
+}
+
+func (a *routineAnalysis) firstOf(s symbolID) linear {
+	sym := a.symbols[s]
+	switch sym.kind {
+	case anOperation:
+		x, y := a.first(sym.x), a.first(sym.y)
+		a.at = point{sym.block, sym.inst, sym.place.reg}
+		return a.apply(sym.value, x, y)
+	case aPhi:
+		if !sym.open {
+			return a.first(sym.start)
+		}
+	case anExit:
+		if w, ok := a.expanded(s); ok {
+			return a.first(w)
+		}
+	case aMerge:
+		one := a.first(sym.paths[0])
+		for _, p := range sym.paths[1:] {
+			if !a.first(p).equal(one) {
+				return single(s)
+			}
+		}
+		return one
+	}
+	return single(s)
+}
