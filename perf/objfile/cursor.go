@@ -104,3 +104,21 @@ func (c *cursor) sleb() int64 {
 		}
 	}
 }
+
+// skipString skips a zero-terminated string of any length.
+func (c *cursor) skipString() {
+	n := strings.IndexByte(c.data, 0)
+	c.take(uint64(n) + 1) // n < 0: all
+	c.bad = c.bad || n < 0
+}
+
+// cutString returns the zero-terminated string at the front of s, and takes its
+// length off the budget.
+func cutString(s string, budget *int) (text string, ok bool) {
+	n := strings.IndexByte(s[:min(len(s), max(*budget, 0)+1)], 0)
+	if n < 0 {
+		return "", false
+	}
+	*budget -= n
+	return s[:n], true
+}

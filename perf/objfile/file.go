@@ -1,15 +1,18 @@
-// Package objfile turns an ELF executable, with its DWARF line tables where
-// there are any, into a File: what a loader and static analysis need, nothing
-// more. It is pure and deterministic: the same bytes give the same File.
+// Package objfile turns an ELF executable, with what it records of its source
+// lines and inlined routines, into a File: what a loader and static analysis
+// need, nothing more. It is pure and deterministic: the same bytes give the same File.
 //
 // Accepted are static RV64 little-endian Linux executables, at fixed addresses
 // or position-independent. Everything else gets an *Error that says what was
 // found and what to do. The input may be hostile: memory and time are bounded
 // by a small multiple of its size.
 //
+// Lines and inlined routines come from DWARF, versions 2 to 5, or, in a Go
+// program without it, from the tables that Go's runtime uses.
+//
 // Not modelled: relocations (a static position-independent executable applies
 // its own), thread-local storage templates (ditto), debugging information
-// other than line tables.
+// other than lines and inlining, or in other files than the executable.
 package objfile
 
 import (
@@ -40,7 +43,8 @@ type File struct {
 	PHdrSize  uint16
 	PHdrCount uint16
 
-	lines *lineTable // never nil
+	lines   *lineTable   // never nil
+	inlines *inlineTable // never nil
 }
 
 // Segment is a part of the file that is mapped into memory (PT_LOAD).

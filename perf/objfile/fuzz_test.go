@@ -1,6 +1,9 @@
 package objfile
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // FuzzRead demands a File or an error, never both, and that what the File
 // promises holds. The seeds "assembled" in testdata are what gcc -g -static
@@ -33,6 +36,13 @@ func checkFile(t *testing.T, f *File) {
 			t.Errorf("routine %d: %+v", i, r)
 		}
 		f.LineAt(r.Addr)
+		at := r.Addr
+		for _, p := range f.Places(r.Addr, min(r.End(), r.Addr+1<<16)) {
+			if p.From != at || p.To <= p.From || len(p.Inlined) > maxInlineDepth {
+				t.Fatalf("%s: place %+v after %#x", r.Name, p, at)
+			}
+			at = p.To
+		}
 	}
 	if len(f.Routines) == 0 {
 		t.Error("no routine")
@@ -52,6 +62,55 @@ func FuzzLines(f *testing.F) {
 			}
 			if r.file >= 0 {
 				_ = d.files[r.file].path()
+			}
+		}
+	})
+}
+
+// FuzzInlines runs the decoder of inlined calls on anything, and demands that
+// its answer is in order.
+func FuzzInlines(f *testing.F) {
+	u := newInfoUnit()
+	f.Add(u.info(), u.abbrev, "name\x00", "", u.rnglists)
+	f.Fuzz(func(t *testing.T, info, abbrev, str, ranges, rnglists string) {
+		d := testInfoDecoder(info, abbrev)
+		d.str, d.ranges, d.rnglists, d.addr, d.strOffsets = str, ranges, rnglists, ranges, rnglists
+		d.setBudgets()
+		_ = d.decode()
+		rows := paint(d.nodes, d.spans)
+		for i, r := range rows {
+			if i > 0 && (r.addr <= rows[i-1].addr || r.node == rows[i-1].node) || int(r.node) >= len(d.nodes) {
+				t.Fatalf("row %d: %+v after %+v", i, r, rows[max(i-1, 0)])
+			}
+		}
+		for i, n := range d.nodes {
+			if n.parent >= int32(i) || n.depth > maxInlineDepth {
+				t.Fatalf("call %d: %+v", i, n)
+			}
+		}
+	})
+}
+
+// FuzzGoTable runs the decoder of Go's tables on anything.
+func FuzzGoTable(f *testing.F) {
+	values := []byte{0, 2, 8, 2, 8, 0}
+	f.Add(slices.Concat(make([]byte, 8), []byte{16, 0, 0, 0, 16, 0, 0, 0}, make([]byte, 200)), values, make([]byte, 64), 1)
+	f.Fuzz(func(t *testing.T, table, values, data []byte, n int) {
+		if n < 0 || n > len(table)/goEntrySize || n*goEntrySize+4 > len(table) {
+			return
+		}
+		g := &goTable{names: data, units: data, files: data, values: values, table: table, count: n, quantum: 2, funcSize: goFuncSize120, funcData: data}
+		lines := &lineTable{}
+		lines.files, lines.rows = g.lines()
+		for i, r := range lines.rows {
+			if i > 0 && r.addr <= lines.rows[i-1].addr || int(r.file) >= len(lines.files) {
+				t.Fatalf("row %d: %+v", i, r)
+			}
+		}
+		nodes, rows := g.inlines(lines)
+		for i, r := range rows {
+			if i > 0 && r.addr <= rows[i-1].addr || int(r.node) >= len(nodes) {
+				t.Fatalf("row %d: %+v", i, r)
 			}
 		}
 	})

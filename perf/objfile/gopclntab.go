@@ -8,74 +8,137 @@ import (
 )
 
 // Layout of .gopclntab since Go 1.18, 8-byte pointers (Go source,
-// internal/abi/symtab.go and cmd/link/internal/ld/pcln.go):
+// internal/abi/symtab.go, runtime/symtab.go and cmd/link/internal/ld/pcln.go):
 //
 //	offset  0  magic (4 bytes), 0, 0, instruction quantum, pointer size
 //	        8  number of functions
 //	       24  address of runtime.text, where the linker stores it
 //	       32  offset of the names
+//	       40  offset of the units' lists of files
+//	       48  offset of the names of files
+//	       56  offset of the tables of values by pc
 //	       64  offset of the function table: {entry, info} offsets, 4 bytes
 //	           each, from runtime.text and from the function table; the end
 //	           of the last function closes it
-//	info+  4  offset of the function's name in the names
 const (
 	goMagic118    = 0xfffffff0
 	goMagic120    = 0xfffffff1
 	goHeaderSize  = 72
 	goTextAt      = 24
 	goNamesAt     = 32
+	goUnitsAt     = 40
+	goFilesAt     = 48
+	goValuesAt    = 56
 	goFunctionsAt = 64
 	goEntrySize   = 8
-	goNameAt      = 4
 )
 
-// goFunctions reads the function table that Go programs carry even when they
-// are stripped; nil without one, or with one of another layout. (debug/gosym
-// copies every name, whatever its length, so it is not for hostile input.)
-func goFunctions(ef *elf.File, image []byte, secs []Section) []symbol {
+// Layout of what info leads to (runtime/runtime2.go, type _func): 4-byte words,
+// then the number of funcdata in the last byte, npcdata offsets of tables of
+// values, and the offsets of the funcdata.
+const (
+	goNameAt      = 4
+	goFileTableAt = 20 // of file numbers, within the function's unit
+	goLineTableAt = 24
+	goPCDataAt    = 28 // how many
+	goUnitAt      = 32 // index of the unit's first file
+	goFuncSize118 = 40
+	goFuncSize120 = 44 // with the line of the function's beginning
+)
+
+// goTable is the function table that Go programs carry even when they are
+// stripped. (debug/gosym copies every name, whatever its length, so it is not
+// for hostile input.)
+type goTable struct {
+	names, units, files, values, table []byte
+
+	count    int    // functions
+	quantum  uint64 // bytes that pcs are a multiple of
+	text     uint64 // what entries are relative to
+	funcSize uint64
+	funcData []byte // begins where offsets of funcdata count from; nil if that is not known
+}
+
+// readGoTable returns nil without a table, or with one of another layout.
+func readGoTable(ef *elf.File, image []byte) *goTable {
 	sec, code := ef.Section(".gopclntab"), ef.Section(".text")
 	if sec == nil || code == nil {
 		return nil
 	}
 	data, err := sectionBytes(sec, image)
-	if err != nil || len(data) < goHeaderSize || data[7] != 8 {
+	if err != nil || len(data) < goHeaderSize || data[7] != 8 || data[6] == 0 {
 		return nil
 	}
 	le := binary.LittleEndian
-	if magic := le.Uint32(data); magic != goMagic118 && magic != goMagic120 {
+	t := &goTable{quantum: uint64(data[6]), text: code.Addr, funcSize: goFuncSize120}
+	switch le.Uint32(data) {
+	case goMagic118:
+		t.funcSize = goFuncSize118
+	case goMagic120:
+	default:
 		return nil
 	}
-	namesAt, tableAt := le.Uint64(data[goNamesAt:]), le.Uint64(data[goFunctionsAt:])
-	size, n := uint64(len(data)), le.Uint64(data[8:])
-	if namesAt > size || tableAt > size || n > size/goEntrySize || !within(tableAt, n*goEntrySize+4, size) {
+	for _, part := range []struct {
+		at  int
+		dst *[]byte
+	}{{goNamesAt, &t.names}, {goUnitsAt, &t.units}, {goFilesAt, &t.files}, {goValuesAt, &t.values}, {goFunctionsAt, &t.table}} {
+		at := le.Uint64(data[part.at:])
+		if at > uint64(len(data)) {
+			return nil
+		}
+		*part.dst = data[at:]
+	}
+	n := le.Uint64(data[8:])
+	if n > uint64(len(t.table))/goEntrySize || n*goEntrySize+4 > uint64(len(t.table)) {
 		return nil
 	}
-	text := code.Addr
+	t.count = int(n)
 	if at := le.Uint64(data[goTextAt:]); at-code.Addr < code.Size {
-		text = at // differs where C code stands before Go's
+		t.text = at // differs where C code stands before Go's
 	}
-	return goSymbols(data[namesAt:], data[tableAt:], int(n), text, secs)
+	t.findModule(ef, image, sec.Addr, code)
+	return t
 }
 
-// goSymbols decodes n entries of the function table.
-func goSymbols(names, table []byte, n int, text uint64, secs []Section) []symbol {
+// goFunction is an entry of the function table.
+type goFunction struct {
+	addr, end uint64
+	info      []byte // at least goFuncSize118 bytes
+}
+
+// function returns the i-th entry; false if it makes no sense.
+func (t *goTable) function(i int) (goFunction, bool) {
 	le := binary.LittleEndian
-	budget := maxNameRepeat * (len(names) + symbolSize)
+	entry := t.table[i*goEntrySize:]
+	addr, end := le.Uint32(entry), le.Uint32(entry[goEntrySize:])
+	info := uint64(le.Uint32(entry[4:]))
+	if !within(info, t.funcSize, uint64(len(t.table))) || end <= addr {
+		return goFunction{}, false
+	}
+	return goFunction{t.text + uint64(addr), t.text + uint64(end), t.table[info:]}, true
+}
+
+// symbols returns the functions in sections, in order.
+func (t *goTable) symbols(secs []Section) []symbol {
+	budget := maxNameRepeat * (len(t.names) + symbolSize)
 	var syms []symbol
-	for i := range n {
-		entry := table[i*goEntrySize:]
-		addr, end := le.Uint32(entry), le.Uint32(entry[goEntrySize:])
-		info := uint64(le.Uint32(entry[4:]))
-		if !within(info+goNameAt, 4, uint64(len(table))) || end <= addr {
+	for i := range t.count {
+		f, ok := t.function(i)
+		if !ok {
 			continue
 		}
-		name, ok := cutName(names, le.Uint32(table[info+goNameAt:]), &budget)
-		if !ok || name == "" || sectionOf(secs, text+uint64(addr)) == nil {
+		name, ok := t.name(binary.LittleEndian.Uint32(f.info[goNameAt:]), &budget)
+		if !ok || name == "" || sectionOf(secs, f.addr) == nil {
 			continue
 		}
-		name = strings.ReplaceAll(name, "·", ".") // as in the symbol table
-		syms = append(syms, symbol{name: name, addr: text + uint64(addr), size: uint64(end - addr)})
+		syms = append(syms, symbol{name: name, addr: f.addr, size: f.end - f.addr})
 	}
 	slices.SortFunc(syms, order)
 	return syms
+}
+
+// name returns a function's name, as it is in the symbol table.
+func (t *goTable) name(at uint32, budget *int) (string, bool) {
+	name, ok := cutName(t.names, at, budget)
+	return strings.ReplaceAll(name, "·", "."), ok
 }

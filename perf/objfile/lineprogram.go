@@ -13,7 +13,8 @@ type lineDecoder struct {
 	keep         func(low uint64) bool // whether a sequence from low is of interest
 
 	files     []lineFile
-	sequences [][]lineRow // none empty; by ascending address, the last row ends it
+	offsets   map[uint64]fileRange // of the tables
+	sequences [][]lineRow          // none empty; by ascending address, the last row ends it
 }
 
 // lineHeader is what a line number program needs of its header.
@@ -35,15 +36,18 @@ type lineHeader struct {
 func (d *lineDecoder) tables(section string) error {
 	c := cursor{data: section}
 	var first error
+	d.offsets = make(map[uint64]fileRange)
 	for len(c.data) > 0 {
 		at := len(section) - len(c.data)
 		unit, wide := c.unit()
 		if c.bad {
 			return fmt.Errorf(".debug_line+%#x: table reaches past the end of the section", at)
 		}
+		files := len(d.files)
 		if err := d.table(unit, wide); err != nil && first == nil {
 			first = fmt.Errorf(".debug_line+%#x: %w", at, err)
 		}
+		d.offsets[uint64(at)] = fileRange{files, len(d.files) - files}
 	}
 	return first
 }

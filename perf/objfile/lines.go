@@ -23,10 +23,17 @@ type lineTable struct {
 	file *elf.File // nil once decoded
 	code []Section // executable
 
-	rows  []lineRow
-	files []lineFile
-	err   error
+	pcln *goTable // nil once decoded, or if there is none
+
+	rows   []lineRow
+	files  []lineFile
+	tables map[uint64]fileRange // by offset in .debug_line
+	err    error
 }
+
+// fileRange is where the files of one line table stand among all: file number
+// n at first+n.
+type fileRange struct{ first, count int }
 
 // lineRow says that the instructions from addr to the next row's come from a
 // line; file < 0 if from none.
@@ -50,36 +57,47 @@ func (f lineFile) path() string {
 	return path.Join(f.comp, f.dir, f.name)
 }
 
-func newLineTable(ef *elf.File, secs []Section) *lineTable {
-	return &lineTable{file: ef, code: executable(secs)}
+// lineRows returns the decoded table.
+func (f *File) lineRows() *lineTable {
+	f.lines.once.Do(f.lines.decode)
+	return f.lines
 }
 
 // LineAt returns the source position of the instruction at pc; false where
-// none is recorded. The first call decodes the line tables.
+// none is recorded. The first call decodes the line tables: DWARF's, or else
+// Go's own, which stripped programs keep.
 func (f *File) LineAt(pc uint64) (Line, bool) {
-	t := f.lines
-	t.once.Do(t.decode)
-	i := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].addr > pc })
-	if i == 0 || t.rows[i-1].file < 0 || t.rows[i-1].line <= 0 {
+	t := f.lineRows()
+	r, ok := t.rowAt(pc)
+	if !ok {
 		return Line{}, false
 	}
-	r := t.rows[i-1]
 	return Line{File: t.files[r.file].path(), Line: int(r.line)}, true
+}
+
+// rowAt returns the row that holds pc; false if it has no line.
+func (t *lineTable) rowAt(pc uint64) (lineRow, bool) {
+	i := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].addr > pc })
+	if i == 0 || t.rows[i-1].file < 0 || t.rows[i-1].line <= 0 {
+		return lineRow{}, false
+	}
+	return t.rows[i-1], true
 }
 
 // LinesErr says why line tables that are there could not be decoded, or not to
 // their end; nil if they could, or if there are none.
 func (f *File) LinesErr() error {
-	f.lines.once.Do(f.lines.decode)
-	return f.lines.err
+	return f.lineRows().err
 }
 
 // decode fills t. Its errors leave the tables decoded so far in use.
 func (t *lineTable) decode() {
-	defer func() { t.file = nil }()
+	defer func() { t.file, t.pcln = nil, nil }()
 	line, err := debugSection(t.file, "line")
 	if err != nil || line == "" {
-		t.err = err
+		if t.err = err; t.pcln != nil {
+			t.files, t.rows = t.pcln.lines()
+		}
 		return
 	}
 	d := lineDecoder{keep: func(low uint64) bool { return sectionOf(t.code, low) != nil }}
@@ -87,7 +105,7 @@ func (t *lineTable) decode() {
 	lineStr, err2 := debugSection(t.file, "line_str")
 	d.str, d.lineStr = str, lineStr
 	t.err = errors.Join(err1, err2, d.tables(line))
-	t.files = d.files
+	t.files, t.tables = d.files, d.offsets
 	t.rows = flatten(d.sequences)
 }
 

@@ -96,10 +96,12 @@ func parse(image []byte) (*File, error) {
 	if f.Sections, err = f.readSections(ef); err != nil {
 		return nil, err
 	}
-	if f.Routines, err = f.readRoutines(ef, image); err != nil {
+	pcln := readGoTable(ef, image)
+	if f.Routines, err = f.readRoutines(ef, image, pcln); err != nil {
 		return nil, err
 	}
-	f.lines = newLineTable(ef, f.Sections)
+	f.lines = &lineTable{file: ef, pcln: pcln, code: executable(f.Sections)}
+	f.inlines = &inlineTable{file: ef, pcln: pcln, code: f.lines.code}
 	return f, nil
 }
 

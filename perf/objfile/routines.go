@@ -27,14 +27,14 @@ type symbol struct {
 	rank int // of its binding: global 0, weak 1, local 2
 }
 
-func (f *File) readRoutines(ef *elf.File, image []byte) ([]Routine, error) {
+func (f *File) readRoutines(ef *elf.File, image []byte, pcln *goTable) ([]Routine, error) {
 	secs := executable(f.Sections)
 	syms, err := readSymbols(ef, image, secs)
 	if err != nil {
 		return nil, err
 	}
-	if len(syms) == 0 {
-		syms = goFunctions(ef, image, secs)
+	if len(syms) == 0 && pcln != nil {
+		syms = pcln.symbols(secs)
 	}
 	var routines []Routine
 	i := 0

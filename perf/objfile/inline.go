@@ -1,0 +1,189 @@
+package objfile
+
+import (
+	"cmp"
+	"container/heap"
+	"debug/elf"
+	"slices"
+	"sort"
+	"sync"
+)
+
+// Inline is a routine whose body the compiler put in place of a call.
+type Inline struct {
+	// Routine is the name of the routine that was called: the one that symbols
+	// have (mangled in C++) where it is recorded, else the one in the source.
+	Routine string
+
+	// File and Line are where the call was in the source; "" and 0 if that is
+	// not recorded.
+	File string
+	Line int
+}
+
+// maxInlineDepth bounds how deep inlined calls stand in each other. Compilers
+// stop far earlier; what is deeper is taken for part of the call it is in.
+const maxInlineDepth = 64
+
+// inlineTable answers InlinedAt. It is decoded at the first question.
+type inlineTable struct {
+	once sync.Once
+	file *elf.File // nil once decoded
+	pcln *goTable  // nil once decoded, or if there is none
+	code []Section // executable
+
+	rows  []inlineRow
+	nodes []inlineNode
+	err   error
+}
+
+// inlineRow says that the instructions from addr to the next row's come from
+// an inlined call, or from none: node < 0.
+type inlineRow struct {
+	addr uint64
+	node int32
+}
+
+// inlineNode is an inlined call, within another one if parent >= 0. Parents
+// have lower indices than what is in them.
+type inlineNode struct {
+	name   string
+	file   int32 // in lineTable.files, < 0 if unknown
+	line   int32
+	parent int32
+	depth  int32 // 1 for an outermost one
+}
+
+// InlinedAt returns the inlined calls that the instruction at pc comes from,
+// outermost first: the routine that holds pc called the first, the first called
+// the second, and LineAt gives a line of the last. None where the instruction is
+// the routine's own, or nothing is recorded. The first call decodes what is
+// recorded: DWARF, or else Go's own tables, which stripped programs keep.
+func (f *File) InlinedAt(pc uint64) []Inline {
+	t := f.inlineRows()
+	i := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].addr > pc })
+	if i == 0 {
+		return nil
+	}
+	return f.chain(t.rows[i-1].node)
+}
+
+// InlinesErr says why records of inlining that are there could not be decoded,
+// or not to their end; nil if they could, or if there are none.
+func (f *File) InlinesErr() error { return f.inlineRows().err }
+
+func (f *File) inlineRows() *inlineTable {
+	f.inlines.once.Do(func() { f.inlines.decode(f.lineRows()) })
+	return f.inlines
+}
+
+// chain lists the inlined calls from the outermost to node.
+func (f *File) chain(node int32) []Inline {
+	if node < 0 {
+		return nil
+	}
+	nodes := f.inlines.nodes
+	list := make([]Inline, nodes[node].depth)
+	for i := len(list) - 1; i >= 0; i-- {
+		n := &nodes[node]
+		list[i] = Inline{Routine: n.name, Line: int(n.line)}
+		if n.file >= 0 {
+			list[i].File = f.lines.files[n.file].path()
+		}
+		node = n.parent
+	}
+	return list
+}
+
+// decode fills t. Its errors leave what was decoded so far in use.
+func (t *inlineTable) decode(lines *lineTable) {
+	defer func() { t.file, t.pcln = nil, nil }()
+	info, err := debugSection(t.file, "info")
+	if err != nil || info != "" {
+		t.err = err
+		d := newInfoDecoder(t.file, info, lines, t.code)
+		if err := d.decode(); t.err == nil {
+			t.err = err
+		}
+		t.nodes, t.rows = d.nodes, paint(d.nodes, d.spans)
+		return
+	}
+	if t.pcln != nil {
+		t.nodes, t.rows = t.pcln.inlines(lines)
+	}
+}
+
+// add appends an inlined call within parent, and returns its index; parent's
+// if that is as deep as calls may be.
+func addInline(nodes []inlineNode, n inlineNode) (all []inlineNode, index int32, ok bool) {
+	n.depth = 1
+	if n.parent >= 0 {
+		n.depth = nodes[n.parent].depth + 1
+	}
+	if n.depth > maxInlineDepth {
+		return nodes, n.parent, false
+	}
+	return append(nodes, n), int32(len(nodes)), true
+}
+
+// inlineSpan is a half-open range of addresses that comes from an inlined call.
+type inlineSpan struct {
+	low, high uint64
+	node      int32
+}
+
+// paint lays spans over each other, deeper ones on top, those of later nodes
+// above earlier ones as deep.
+func paint(nodes []inlineNode, spans []inlineSpan) []inlineRow {
+	slices.SortFunc(spans, func(a, b inlineSpan) int {
+		return cmp.Or(cmp.Compare(a.low, b.low), cmp.Compare(a.node, b.node))
+	})
+	var rows []inlineRow
+	on := &spanHeap{nodes: nodes}
+	for i := 0; i < len(spans) || len(on.spans) > 0; {
+		var at uint64 // where the next change can be
+		if len(on.spans) == 0 {
+			at = spans[i].low
+		} else if at = on.spans[0].high; i < len(spans) {
+			at = min(at, spans[i].low)
+		}
+		for ; i < len(spans) && spans[i].low == at; i++ {
+			heap.Push(on, spans[i])
+		}
+		for len(on.spans) > 0 && on.spans[0].high <= at {
+			heap.Pop(on)
+		}
+		row := inlineRow{addr: at, node: -1}
+		if len(on.spans) > 0 {
+			row.node = on.spans[0].node
+		}
+		if n := len(rows); n == 0 || rows[n-1].node != row.node {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// spanHeap has the span that is on top first.
+type spanHeap struct {
+	nodes []inlineNode
+	spans []inlineSpan
+}
+
+func (h *spanHeap) Len() int { return len(h.spans) }
+
+func (h *spanHeap) Less(i, j int) bool {
+	a, b := h.spans[i].node, h.spans[j].node
+	return cmp.Or(cmp.Compare(h.nodes[b].depth, h.nodes[a].depth), cmp.Compare(b, a)) < 0
+}
+
+func (h *spanHeap) Swap(i, j int) { h.spans[i], h.spans[j] = h.spans[j], h.spans[i] }
+
+func (h *spanHeap) Push(x any) { h.spans = append(h.spans, x.(inlineSpan)) }
+
+func (h *spanHeap) Pop() any {
+	n := len(h.spans) - 1
+	x := h.spans[n]
+	h.spans = h.spans[:n]
+	return x
+}
