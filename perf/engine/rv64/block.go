@@ -1,7 +1,6 @@
 package rv64
 
 import (
-	"fmt"
 	"sort"
 	"unsafe"
 
@@ -31,7 +30,8 @@ type codeCache struct {
 	mem    *memory
 	table  map[rv.Op]lowering
 	blocks map[uint64]*block
-	jumps  [jumpSlots]jumpSlot
+	jumps  [jumpSlots]jumpSlot  // for indirect jumps
+	direct *[jumpSlots]jumpSlot // for lookup: the same unless arrivals are counted
 	slab   []op // ops not yet handed out
 	held   int  // ops of the blocks
 	limit  int  // instructions of a block, at most; 1: single steps
@@ -43,13 +43,21 @@ type codeCache struct {
 	starts  map[uint64]trace.BlockID
 	err     error           // the plan contradicts the program
 	foreign map[uint64]bool // memory instructions decoded that are not planned
+
+	flow   *flow          // nil: no transfer is counted
+	counts unsafe.Pointer // flow.counts
 }
 
 func newCodeCache(mem *memory, plan *trace.Plan, bias uint64) *codeCache {
 	c := &codeCache{limit: maxBlock, decoder: decoder{names: make(map[uint32]rv.Op)}, mem: mem, table: lowerings(), plan: plan, bias: bias}
 	c.starts = make(map[uint64]trace.BlockID)
 	c.foreign = make(map[uint64]bool)
+	c.direct = &c.jumps
 	if plan != nil {
+		if plan.Flow != nil {
+			c.flow, c.direct = newFlow(plan.Flow, bias), new([jumpSlots]jumpSlot)
+			c.counts = unsafe.Pointer(unsafe.SliceData(c.flow.counts))
+		}
 		for i, b := range plan.Blocks {
 			c.starts[uint64(b.PC)+bias] = trace.BlockID(i)
 		}
@@ -66,13 +74,14 @@ func (c *codeCache) flush() {
 	c.generation++
 	for i := range c.jumps {
 		c.jumps[i] = jumpSlot{pc: 1} // no block starts at an odd address
+		c.direct[i] = c.jumps[i]
 	}
 }
 
 // lookup returns the block at pc, decoding it if need be. It always succeeds:
 // where there are no instructions, the block's only op says so.
 func (c *codeCache) lookup(pc uint64) *block {
-	slot := &c.jumps[pc>>1&(jumpSlots-1)]
+	slot := &c.direct[pc>>1&(jumpSlots-1)]
 	if slot.pc == pc {
 		return slot.block
 	}
@@ -186,6 +195,7 @@ func (g *builder) instruction() bool {
 	if l.op.code == opCsr {
 		l.op.tag = uint32(g.n)
 	}
+	next := g.transfers(&l, pc+uint64(d.size))
 	if !l.drop {
 		g.add(l.op)
 		g.fuse()
@@ -193,6 +203,10 @@ func (g *builder) instruction() bool {
 	g.n++
 	g.pc += uint64(d.size)
 	b.takenPC, b.fallPC = l.target, g.pc
+	if next != 0 {
+		g.nextCounted(next)
+		return false
+	}
 	return !l.ends
 }
 
@@ -234,9 +248,8 @@ func (g *builder) plan(l *lowered) {
 		return
 	}
 	r := refs[i]
-	if (r.Size != l.size || r.Kind != l.kind) && c.err == nil {
-		c.err = fmt.Errorf("rv64: plan says %d-byte %v at pc %#x, but the instruction is a %d-byte %v: was the plan made for this program?",
-			r.Size, r.Kind, uint64(pc), l.size, l.kind)
+	if r.Size != l.size || r.Kind != l.kind {
+		g.contradiction("plan says %d-byte %v at pc %#x, but the instruction is a %d-byte %v", r.Size, r.Kind, uint64(pc), l.size, l.kind)
 	}
 	l.op.tag = uint32(trace.Tag(trace.RefID(i), l.size) >> 32)
 	switch {

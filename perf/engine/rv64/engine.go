@@ -84,7 +84,8 @@ type Options struct {
 
 	// Plan says what to record, and Sink takes it. The plan's addresses are
 	// those in the file; of a position-independent executable, the recorded
-	// addresses are Bias higher. Both nil: untraced.
+	// addresses are Bias higher, those of Result.Flow are not. Both nil:
+	// untraced. A plan of nothing but a Flow needs no Sink.
 	Plan *trace.Plan
 	Sink trace.Sink
 
@@ -149,6 +150,10 @@ type Result struct {
 
 	UnknownSyscalls []SyscallCount // by number
 
+	// Flow has the transfers of control that Plan.Flow asked for; nil if it
+	// asked for none.
+	Flow *trace.Flow
+
 	// UnplannedRefs is the number of static memory references that were
 	// decoded for execution but do not stand in the plan (0 without a plan).
 	UnplannedRefs int
@@ -202,7 +207,8 @@ func checkOptions(opt *Options) error {
 	if opt.MemoryLimit == 0 {
 		opt.MemoryLimit = opt.Memory
 	}
-	if (opt.Plan == nil) != (opt.Sink == nil) {
+	onlyFlow := opt.Plan != nil && opt.Plan.Flow != nil && len(opt.Plan.Refs)+len(opt.Plan.Blocks) == 0
+	if (opt.Plan == nil) != (opt.Sink == nil) && !onlyFlow {
 		return fmt.Errorf("rv64: Options.Plan and Options.Sink go together: set both or neither")
 	}
 	if opt.Engine > JIT {

@@ -39,10 +39,11 @@ func (m *machine) exec(t *thread) exit {
 taken:
 	if m.budget <= 0 {
 		t.pc = b.takenPC
+		m.code.count(b.takenCount)
 		return exitBudget
 	}
 	if nb = b.taken; nb == nil {
-		nb = m.code.lookup(b.takenPC)
+		nb = m.code.link(b.takenPC, b.takenCount)
 		b.taken = nb
 	}
 	b = nb
@@ -51,11 +52,12 @@ taken:
 fall:
 	if m.budget <= 0 {
 		t.pc = b.fallPC
+		m.code.count(b.fallCount)
 		return exitBudget
 	}
 next:
 	if nb = b.fall; nb == nil {
-		nb = m.code.lookup(b.fallPC)
+		nb = m.code.link(b.fallPC, b.fallCount)
 		b.fall = nb
 	}
 	b = nb
@@ -64,14 +66,14 @@ next:
 indirect:
 	if m.budget <= 0 {
 		t.pc = a
+		m.code.arrived(a)
 		return exitBudget
 	}
 	if s := &m.code.jumps[a>>1&(jumpSlots-1)]; s.pc == a {
 		b = s.block
 	} else {
-		b = m.code.lookup(a)
+		b = m.code.arrival(a)
 	}
-
 	goto enter
 
 illegal:
@@ -674,6 +676,8 @@ run:
 				*(*trace.BlockID)(unsafe.Add(m.ids, m.idCount*4)) = trace.BlockID(o.tag - 1)
 				m.idCount++
 			}
+		case opCount:
+			*(*uint64)(unsafe.Add(m.code.counts, uintptr(uint32(o.imm))*8))++
 
 		case opShlAdd:
 			a = r[o.rs1] << (uint32(o.imm) & 63)
@@ -691,6 +695,9 @@ run:
 			r[o.rm] = *(*uint64)(unsafe.Add(base, a))
 
 		case opNext:
+			goto next
+		case opCountNext:
+			*(*uint64)(unsafe.Add(m.code.counts, uintptr(uint32(o.imm))*8))++
 			goto next
 		case opJ:
 			goto taken
@@ -776,6 +783,15 @@ run:
 		case opFenceI:
 			t.pc = b.fallPC
 			return exitFenceI
+		case opJalrCount:
+			t.pc = (r[o.rs1] + uint64(int64(o.imm))) &^ 1
+			r[o.rd] = b.fallPC
+			m.code.flow.jumped(o.tag, t.pc)
+			if m.budget <= 0 {
+				return exitBudget
+			}
+			b = m.code.lookup(t.pc)
+			goto enter
 		case opIllegal:
 			goto illegal
 		case opFetchFault:

@@ -146,14 +146,17 @@ func (j *jit) run(t *thread) exit {
 			}
 			continue
 		}
-		if link >= 0 {
-			j.connect(link, b)
+		if link >= 0 && !j.connect(link, b) {
+			j.restart()
+			link = -1
+			continue
 		}
 		link = -1
 		x := j.enter(t, b)
 		switch e := &j.exits[x]; e.kind {
 		case exitIndirect:
 			t.pc, link = t.jit.target, 0
+			m.code.arrived(t.pc)
 		case exitTransfer:
 			t.pc, link = e.pc, x
 		case exitNext:
@@ -174,23 +177,33 @@ func (j *jit) translate(b *block, link int) int {
 	if b.home != nil && j.enterHome(b) || b.home == nil && j.compile(b) {
 		return link
 	}
-	// The arena is full: start anew. Blocks keep no translation.
-	for _, b := range j.m.code.blocks {
-		b.entry, b.home = 0, nil
-	}
-	j.reset()
+	// The arena is full: start anew.
+	j.restart()
 	j.compile(b)
 	return -1
 }
 
-// connect lets the exit that led to b go there directly from now on.
-func (j *jit) connect(link int, b *block) {
+// restart empties the arena.
+func (j *jit) restart() {
+	for _, b := range j.m.code.blocks {
+		b.entry, b.stub, b.home = 0, 0, nil
+	}
+	j.reset()
+}
+
+// connect lets the exit that led to b go there directly from now on. It
+// reports false if the arena is full.
+func (j *jit) connect(link int, b *block) bool {
 	e := &j.exits[link]
 	if e.kind == exitIndirect {
-		j.jumps[b.pc>>1&(jumpEntries-1)] = jitJump{b.pc, j.arena.addr(b.entry)}
-		return
+		at, ok := j.arrival(b)
+		if ok {
+			j.jumps[b.pc>>1&(jumpEntries-1)] = jitJump{b.pc, j.arena.addr(at)}
+		}
+		return ok
 	}
 	j.arena.put(e.site, amd64asm.Distance(e.site, b.entry))
+	return true
 }
 
 // interpret runs the interpreter to the next transfer of control: from op o of
@@ -225,6 +238,7 @@ func (j *jit) enter(t *thread, b *block) int {
 	f.perm = uintptr(unsafe.Pointer(unsafe.SliceData(m.mem.perm)))
 	f.sizeLess8 = m.mem.size - 8
 	f.jumps = uintptr(unsafe.Pointer(unsafe.SliceData(j.jumps)))
+	f.counts = uintptr(m.code.counts)
 	if j.traced {
 		f.record = uintptr(m.records) + m.recorded*8
 		f.recordEnd = uintptr(m.records) + m.room*8

@@ -213,6 +213,10 @@ func (e *emitter) block(b *block, i int) {
 	}
 	for k := range b.ops {
 		o := &b.ops[k]
+		if o.code == opCount {
+			e.count(counter(o.imm + 1))
+			continue
+		}
 		if !translatable(o) {
 			e.Jmp(e.bail(k))
 			return
@@ -254,6 +258,9 @@ func (e *emitter) end(o *op, next *block) {
 	switch c := o.code; {
 	case c == opNext:
 		e.goTo(b.fallPC, exitNext, next)
+	case c == opCountNext:
+		e.count(counter(o.imm + 1))
+		e.goTo(b.fallPC, exitNext, next)
 	case c == opJ || c == opJal:
 		if c == opJal {
 			e.constant(o.rd, b.fallPC)
@@ -292,17 +299,19 @@ func (e *emitter) branch(cc amd64asm.Cond, x, y uint8, next *block) {
 	e.Jcc(amd64asm.LE, spent)
 	e.compare(x, y)
 	if next != nil && next.pc == b.takenPC && b.takenPC != b.fallPC {
-		e.Jcc(cc.Not(), e.to(b.fallPC, exitTransfer))
+		e.Jcc(cc.Not(), e.after(b.fallCount, e.to(b.fallPC, exitTransfer)))
+		e.count(b.takenCount)
 	} else {
-		e.Jcc(cc, e.to(b.takenPC, exitTransfer))
+		e.Jcc(cc, e.after(b.takenCount, e.to(b.takenPC, exitTransfer)))
+		e.count(b.fallCount)
 		e.goTo(b.fallPC, exitTransfer, next)
 	}
-	taken, fall := b.takenPC, b.fallPC
+	taken, fall := e.after(b.takenCount, e.leave(b.takenPC)), e.after(b.fallCount, e.leave(b.fallPC))
 	e.cold = append(e.cold, func() {
 		e.Bind(spent)
 		e.compare(x, y)
-		e.Jcc(cc, e.leave(taken))
-		e.Jmp(e.leave(fall))
+		e.Jcc(cc, taken)
+		e.Jmp(fall)
 	})
 }
 

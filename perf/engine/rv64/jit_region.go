@@ -31,7 +31,7 @@ type region struct {
 // successors returns where a block leads to directly.
 func (b *block) successors() []uint64 {
 	switch last := b.ops[len(b.ops)-1].code; {
-	case last == opNext:
+	case last == opNext || last == opCountNext:
 		return []uint64{b.fallPC}
 	case last == opJ || last == opJal:
 		return []uint64{b.takenPC}
@@ -220,7 +220,7 @@ func (o *op) uses(f func(reg uint8)) {
 	switch {
 	case c == opConst || c == opJal:
 		f(o.rd)
-	case c == opCheck, c == opCsr, c >= opNext && c <= opJ, c >= opEcall, !translatable(o):
+	case c == opCheck, c == opCount, c == opCsr, c >= opNext && c <= opJ, c >= opEcall, !translatable(o):
 	case c <= opSrai || c >= opAddiw && c <= opSraiw || c == opSlliUw || c >= opClz && c <= opCpopw ||
 		c >= opSextB && c <= opZextH || c == opRori || c == opRoriw || c == opOrcB || c == opRev8 ||
 		c == opBclri || c == opBexti || c == opBinvi || c == opBseti || c == opJalr ||

@@ -112,6 +112,7 @@ func newMachine(f *objfile.File, opt Options) (*machine, error) {
 		m.close()
 		return nil, err
 	}
+	m.enterAll()
 	if err := m.startTrace(); err != nil {
 		m.close()
 		return nil, err
@@ -409,6 +410,10 @@ func (m *machine) result() *Result {
 	r := m.counted
 	if m.times.open {
 		r.Windows[len(r.Windows)-1].To = m.executed()
+	}
+	if f := m.codes[0].flow; f != nil {
+		m.leaveAll()
+		r.Flow = f.result()
 	}
 	r.ExitCode, r.Signal = m.exitCode, m.signal
 	r.Instructions = m.executed()

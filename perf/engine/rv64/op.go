@@ -164,6 +164,7 @@ const (
 
 	opCsr   // imm: CSR number; rs2: a csrKind; tag: instructions before it in the block
 	opCheck // first in a traced block: room in the batch; imm: planned accesses, tag: 1 + block ID or 0
+	opCount // count a transfer; imm: the counter's index
 
 	// Fused pairs.
 	opShlAdd    // rd = rs1<<imm + rs2, with the shifted value left in rs3
@@ -172,6 +173,7 @@ const (
 
 	// The last operation of a block.
 	opNext
+	opCountNext // opCount, then opNext
 	opJ
 	opJal
 	opJalr
@@ -190,6 +192,7 @@ const (
 	opEcall
 	opEbreak
 	opFenceI
+	opJalrCount // opJalr that counts where it leads; tag: index of the plan's jump
 	opIllegal
 	opFetchFault // the block's address is not executable
 )
@@ -230,11 +233,15 @@ type block struct {
 	takenPC, fallPC uint64
 	taken, fall     *block // nil until first needed
 
+	takenCount, fallCount counter // of a branch
+	arrival               *block  // where indirect jumps to here lead; nil until first needed, or without a flow
+
 	ops  []op
 	meta []opMeta // of the op with the same index
 
 	heat  int // how often the interpreter was asked for it; only with a jit
 	entry int // where its translation starts in the arena; 0: none
+	stub  int // where indirect jumps to entry are counted; 0: nowhere yet
 	home  *jitHome
 	body  int // where it is in home
 }

@@ -94,6 +94,7 @@ func (m *machine) send(t *thread, s sigInfo) {
 // trap delivers a synchronous signal at once; one that is blocked or has no
 // handler ends the program.
 func (m *machine) trap(t *thread, s sigInfo) {
+	m.broke(t, t.pc)
 	if m.actions[s.number].handler <= sigIgnore || t.mask&bitOf(s.number) != 0 {
 		m.kill(s)
 		return
@@ -124,6 +125,7 @@ func (m *machine) deliver(t *thread) {
 		if m.ignored(s.number) {
 			continue
 		}
+		m.left(t)
 		if m.actions[s.number].handler == sigDefault || s.number == sigKILL {
 			m.kill(s)
 			return
@@ -199,6 +201,7 @@ func (m *machine) handle(t *thread, s sigInfo) {
 	t.x[regA1] = sp
 	t.x[regA2] = sp + frameContext
 	t.pc = act.handler
+	m.entered(t)
 	t.mask |= act.mask
 	if act.flags&saNoDefer == 0 {
 		t.mask |= bitOf(s.number)
@@ -232,6 +235,7 @@ func (m *machine) sigreturn(t *thread) {
 	le := binary.LittleEndian
 	t.mask = le.Uint64(ctx[contextMask:]) &^ (bitOf(sigKILL) | bitOf(sigSTOP))
 	t.pc = le.Uint64(ctx[contextRegs:])
+	m.entered(t)
 	for i := 1; i < 32; i++ {
 		t.x[i] = le.Uint64(ctx[contextRegs+8*i:])
 	}

@@ -31,6 +31,13 @@ const (
 	eOPNOTSUPP = 95
 )
 
+// System calls that do not return to the instruction after them.
+const (
+	callExit      = 93
+	callExitGroup = 94
+	callSigreturn = 139 // rt_sigreturn
+)
+
 // systemCall implements one system call. It returns the result, or a negated
 // error number.
 type systemCall func(t *thread, a [6]uint64) int64
@@ -41,6 +48,7 @@ const maxUnknown = 256
 // serveSyscall runs the system call that a thread has just made.
 func (m *machine) serveSyscall(t *thread) {
 	n := t.x[regA7]
+	m.countSyscall(t, n)
 	call := m.calls[n]
 	if call == nil {
 		if _, seen := m.unknown[n]; !seen && len(m.unknown) >= maxUnknown {

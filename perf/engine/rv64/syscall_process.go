@@ -17,11 +17,11 @@ const (
 )
 
 func (m *machine) addProcessCalls(c map[uint64]systemCall) {
-	c[93] = func(t *thread, a [6]uint64) int64 { // exit
+	c[callExit] = func(t *thread, a [6]uint64) int64 {
 		m.exitThread(t, int(a[0]&0xff))
 		return 0
 	}
-	c[94] = func(_ *thread, a [6]uint64) int64 { // exit_group
+	c[callExitGroup] = func(_ *thread, a [6]uint64) int64 {
 		m.over, m.exitCode = true, int(a[0]&0xff)
 		return 0
 	}
@@ -154,6 +154,7 @@ func (m *machine) sysClone(t *thread, a [6]uint64) int64 {
 		m.threads = m.threads[:len(m.threads)-1]
 		return -eFAULT
 	}
+	m.entered(n)
 	return int64(n.id)
 }
 

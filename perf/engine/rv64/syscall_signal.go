@@ -26,7 +26,7 @@ func (m *machine) addSignalCalls(c map[uint64]systemCall) {
 		return m.put(a[0], set)
 	}
 	c[137] = m.sysSigtimedwait
-	c[139] = func(t *thread, _ [6]uint64) int64 {
+	c[callSigreturn] = func(t *thread, _ [6]uint64) int64 {
 		m.sigreturn(t)
 		return 0
 	}

@@ -51,6 +51,7 @@ type thread struct {
 	callNumber, callAt uint64
 
 	keepA0 bool // the system call set the registers itself
+	lost   bool // control went away from pc; see machine.left
 }
 
 const (

@@ -142,11 +142,13 @@ func (m *machine) arrive(at uint64) error {
 func (m *machine) openWindow(at uint64) {
 	m.times.open = true
 	m.useCode(0)
+	m.enterAll()
 	m.flush(at) // holds nothing: only tells the batch where it starts
 	m.counted.Windows = append(m.counted.Windows, Window{at, at})
 }
 
 func (m *machine) closeWindow(at uint64) {
+	m.leaveAll()
 	m.times.open = false
 	m.times.windows = m.times.windows[1:]
 	m.useCode(1)
