@@ -117,3 +117,56 @@ func benchGuest(b *testing.B, f *objfile.File, native *exec.Cmd, opt Options) {
 		b.ReportMetric(float64(accesses)/elapsed.Seconds()/1e6, "Mref/s")
 	}
 }
+
+// BenchmarkFlow runs programs with nothing counted, with every basic block
+// recorded and drained, and with every edge between blocks and every arrival
+// counted. x-uncounted is the processor time in that of nothing counted,
+// measured in the same run.
+func BenchmarkFlow(b *testing.B) {
+	for _, prog := range []struct {
+		path string
+		args []string
+	}{
+		{path: "./testdata/matmul"},
+		{path: "./testdata/isort"},
+		{path: "presage/datasets/programs/sweep3d", args: []string{"-n", "30", "-iterations", "1"}},
+	} {
+		b.Run("prog="+filepath.Base(prog.path), func(b *testing.B) {
+			f, err := objfile.Open(goBuild(b, prog.path, "linux", "riscv64"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			blocks := planAll(f).Blocks
+			plans := map[string]*trace.Plan{
+				"none": nil, "blocks": {Blocks: blocks}, "edges": {Flow: betweenBlocks(f, everyTransfer(f), blocks)},
+			}
+			for name, engine := range engines(b) {
+				for _, count := range []string{"none", "blocks", "edges"} {
+					b.Run(fmt.Sprintf("engine=%s/count=%s", name, count), func(b *testing.B) {
+						benchFlow(b, f, Options{Engine: engine, Args: prog.args}, plans[count])
+					})
+				}
+			}
+		})
+	}
+}
+
+func benchFlow(b *testing.B, f *objfile.File, opt Options, plan *trace.Plan) {
+	timed := func(p *trace.Plan) time.Duration {
+		opt.Plan, opt.Sink = p, nil
+		if p != nil && len(p.Blocks) > 0 {
+			opt.Sink = trace.NewDirect(new(drain))
+		}
+		start := processorTime(b)
+		if _, err := Run(context.Background(), f, opt); err != nil {
+			b.Fatal(err)
+		}
+		return processorTime(b) - start
+	}
+	var without, with time.Duration
+	for b.Loop() {
+		without += timed(nil)
+		with += timed(plan)
+	}
+	b.ReportMetric(with.Seconds()/without.Seconds(), "x-uncounted")
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -89,6 +90,7 @@ type runOutcome struct {
 	out, err string
 	result   Result
 	tape     *tape
+	flow     *trace.Flow
 
 	translated uint64 // of the run on the translator
 }
@@ -100,8 +102,9 @@ func observe(t *testing.T, f *objfile.File, opt Options, plan *trace.Plan) runOu
 		opt.Plan, opt.Sink = plan, s
 	}
 	out, r, err := runGuest(t, f, opt)
-	r.Elapsed = 0
-	return runOutcome{out: out, err: fmt.Sprint(err), result: *r, tape: s}
+	o := runOutcome{out: out, err: fmt.Sprint(err), result: *r, tape: s, flow: r.Flow}
+	o.result.Elapsed, o.result.Flow = 0, nil // a pointer
+	return o
 }
 
 // sameRun runs a program on both engines and compares everything. heat is the
@@ -127,6 +130,9 @@ func sameRun(t *testing.T, f *objfile.File, opt Options, plan *trace.Plan, heat 
 	}
 	if fmt.Sprint(got.result) != fmt.Sprint(want.result) {
 		t.Errorf("result %+v, interpreted %+v", got.result, want.result)
+	}
+	if !reflect.DeepEqual(got.flow, want.flow) {
+		t.Errorf("flow %v, interpreted %v", got.flow, want.flow)
 	}
 	g, w := got.tape, want.tape
 	for i := range min(len(g.accesses), len(w.accesses)) {
@@ -157,6 +163,9 @@ func somePlan(all *trace.Plan, seed uint64) *trace.Plan {
 			p.Blocks = append(p.Blocks, b)
 		}
 	}
+	if all.Flow != nil {
+		p.Flow = someFlow(all.Flow, seed)
+	}
 	return p
 }
 
@@ -175,6 +184,7 @@ func TestJITRandom(t *testing.T) {
 				switch seed % 3 {
 				case 0:
 					plan = planAll(f)
+					plan.Flow = everyTransfer(f)
 				case 1:
 					plan = somePlan(planAll(f), seed)
 				}
@@ -200,14 +210,23 @@ func TestJITRandom(t *testing.T) {
 // FuzzJIT compares both engines on programs that the fuzzer chooses by seed,
 // length and kind.
 func FuzzJIT(f *testing.F) {
-	f.Add(uint64(1), uint8(20), uint8(3), true, false)
-	f.Add(uint64(2), uint8(60), uint8(9), false, true)
-	f.Fuzz(func(t *testing.T, seed uint64, n, rounds uint8, traced, wild bool) {
+	f.Add(uint64(1), uint8(20), uint8(3), true, false, false)
+	f.Add(uint64(2), uint8(60), uint8(9), false, true, true)
+	f.Add(uint64(3), uint8(90), uint8(200), true, false, true)
+	f.Fuzz(func(t *testing.T, seed uint64, n, rounds uint8, traced, wild, flow bool) {
 		needJIT(t)
 		file := readFile(t, loopImage(seed, 1+int(n), 1+int(rounds), wild))
-		var plan *trace.Plan
+		if flow && !wild {
+			file = readFile(t, flowImage(seed, 2+int(n), 1+100*int(rounds)))
+		}
+		plan := new(trace.Plan)
 		if traced {
 			plan = planAll(file)
+		}
+		if flow {
+			plan.Flow = someFlow(everyTransfer(file), seed)
+		} else if !traced {
+			plan = nil
 		}
 		sameRun(t, file, Options{Memory: minMemory}, plan, 1+int(seed%4))
 	})

@@ -10,13 +10,10 @@ import (
 	"presage/perf/trace"
 )
 
-// planAll plans every memory instruction that a sweep through the executable
-// segments finds, and every start of a basic block.
-func planAll(f *objfile.File) *trace.Plan {
+// sweep decodes routines and what stands between them.
+func sweep(f *objfile.File, visit func(pc uint64, size int, l lowered)) {
 	c := newCodeCache(nil, nil, 0)
-	p := new(trace.Plan)
-	starts := make(map[uint64]bool)
-	sweep := func(addr uint64, code []byte) {
+	over := func(addr uint64, code []byte) {
 		for off := 0; off < len(code); {
 			pc := addr + uint64(off)
 			d, ok := c.decode(code[off:min(off+4, len(code))])
@@ -24,27 +21,46 @@ func planAll(f *objfile.File) *trace.Plan {
 				off += 2
 				continue
 			}
-			l := c.lower(d, pc)
+			visit(pc, d.size, c.lower(d, pc))
 			off += d.size
-			if l.memory && !l.illegal {
-				p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(pc), Size: l.size, Kind: l.kind, Float: l.float})
-			}
-			if l.ends {
-				starts[addr+uint64(off)] = true
-				if l.target != 0 {
-					starts[l.target] = true
-				}
-			}
 		}
 	}
 	if len(f.Routines) == 0 {
 		s := f.Segments[0]
-		sweep(f.Entry, s.Data[f.Entry-s.Addr:])
+		over(f.Entry, s.Data[f.Entry-s.Addr:])
 	}
+	end := uint64(0)
 	for _, r := range f.Routines {
+		// Some code stands between routines.
+		if gap := f.Bytes(end, r.Addr-end); r.Addr > end && gap != nil {
+			over(end, gap)
+		}
 		if code := f.Bytes(r.Addr, r.Size); code != nil {
+			over(r.Addr, code)
+			end = r.Addr + r.Size
+		}
+	}
+}
+
+// planAll plans every memory instruction that a sweep through the executable
+// segments finds, and every start of a basic block.
+func planAll(f *objfile.File) *trace.Plan {
+	p := new(trace.Plan)
+	starts := make(map[uint64]bool)
+	sweep(f, func(pc uint64, size int, l lowered) {
+		if l.memory && !l.illegal {
+			p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(pc), Size: l.size, Kind: l.kind, Float: l.float})
+		}
+		if l.ends {
+			starts[pc+uint64(size)] = true
+			if l.target != 0 {
+				starts[l.target] = true
+			}
+		}
+	})
+	for _, r := range f.Routines {
+		if f.Bytes(r.Addr, r.Size) != nil {
 			starts[r.Addr] = true
-			sweep(r.Addr, code)
 		}
 	}
 	slices.SortFunc(p.Refs, func(a, b trace.Ref) int { return int(a.PC) - int(b.PC) })
