@@ -119,8 +119,8 @@ func benchGuest(b *testing.B, f *objfile.File, native *exec.Cmd, opt Options) {
 }
 
 // BenchmarkFlow runs programs with nothing counted, with every basic block
-// recorded and drained, and with every edge between blocks and every arrival
-// counted. x-uncounted is the processor time in that of nothing counted,
+// recorded and drained, with every edge between blocks and every arrival
+// counted, and with nothing but where each indirect jump leads. x-uncounted is the processor time in that of nothing counted,
 // measured in the same run.
 func BenchmarkFlow(b *testing.B) {
 	for _, prog := range []struct {
@@ -139,9 +139,10 @@ func BenchmarkFlow(b *testing.B) {
 			blocks := planAll(f).Blocks
 			plans := map[string]*trace.Plan{
 				"none": nil, "blocks": {Blocks: blocks}, "edges": {Flow: betweenBlocks(f, everyTransfer(f), blocks)},
+				"jumps": {Flow: &trace.FlowPlan{Jumps: indirectJumps(f)}},
 			}
 			for name, engine := range engines(b) {
-				for _, count := range []string{"none", "blocks", "edges"} {
+				for _, count := range []string{"none", "blocks", "edges", "jumps"} {
 					b.Run(fmt.Sprintf("engine=%s/count=%s", name, count), func(b *testing.B) {
 						benchFlow(b, f, Options{Engine: engine, Args: prog.args}, plans[count])
 					})

@@ -32,9 +32,9 @@ type codeCache struct {
 	blocks map[uint64]*block
 	jumps  [jumpSlots]jumpSlot  // for indirect jumps
 	direct *[jumpSlots]jumpSlot // for lookup: the same unless arrivals are counted
-	slab   []op // ops not yet handed out
-	held   int  // ops of the blocks
-	limit  int  // instructions of a block, at most; 1: single steps
+	slab   []op                 // ops not yet handed out
+	held   int                  // ops of the blocks
+	limit  int                  // instructions of a block, at most; 1: single steps
 
 	generation uint64 // counts flushes
 

@@ -443,7 +443,9 @@ func TestFlowIsConserved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opt := func() Options { return Options{Args: []string{"x"}, Stdin: strings.NewReader("one two three two\nfour\n")} }
+			opt := func() Options {
+				return Options{Args: []string{"x"}, Stdin: strings.NewReader("one two three two\nfour\n")}
+			}
 			if p.name == "wait" {
 				opt = waitOptions(t)
 			}

@@ -21,7 +21,7 @@ type jitFrame struct {
 	target     uint64 // pc that an indirect jump goes to
 	jumps      uintptr
 	counts     uintptr // flow's counters
-	misses     uint64 // accesses outside of the window
+	misses     uint64  // accesses outside of the window
 	missedAddr uint64
 	horizon    uint64 // machine.horizon and idle, for the counters
 	idle       uint64
