@@ -119,7 +119,8 @@ func benchGuest(b *testing.B, f *objfile.File, native *exec.Cmd, opt Options) {
 }
 
 // BenchmarkFlow runs programs with nothing counted, with every basic block
-// recorded and drained, with every edge between blocks and every arrival
+// recorded and drained, with a counter for each of them and of the arrivals,
+// with every edge between blocks and every arrival
 // counted, and with nothing but where each indirect jump leads. x-uncounted is the processor time in that of nothing counted,
 // measured in the same run.
 func BenchmarkFlow(b *testing.B) {
@@ -137,12 +138,16 @@ func BenchmarkFlow(b *testing.B) {
 				b.Fatal(err)
 			}
 			blocks := planAll(f).Blocks
+			places := new(trace.FlowPlan)
+			for _, at := range blocks {
+				places.Places = append(places.Places, at.PC)
+			}
 			plans := map[string]*trace.Plan{
 				"none": nil, "blocks": {Blocks: blocks}, "edges": {Flow: betweenBlocks(f, everyTransfer(f), blocks)},
-				"jumps": {Flow: &trace.FlowPlan{Jumps: indirectJumps(f)}},
+				"places": {Flow: places}, "jumps": {Flow: &trace.FlowPlan{Jumps: indirectJumps(f)}},
 			}
 			for name, engine := range engines(b) {
-				for _, count := range []string{"none", "blocks", "edges", "jumps"} {
+				for _, count := range []string{"none", "blocks", "places", "edges", "jumps"} {
 					b.Run(fmt.Sprintf("engine=%s/count=%s", name, count), func(b *testing.B) {
 						benchFlow(b, f, Options{Engine: engine, Args: prog.args}, plans[count])
 					})

@@ -44,7 +44,7 @@ type codeCache struct {
 	err     error           // the plan contradicts the program
 	foreign map[uint64]bool // memory instructions decoded that are not planned
 
-	flow   *flow          // nil: no transfer is counted
+	flow   *flow          // nil: nothing is counted
 	counts unsafe.Pointer // flow.counts
 }
 
@@ -129,6 +129,7 @@ func (c *codeCache) build(pc uint64) *block {
 	if starts || c.plan != nil && len(c.plan.Refs) > 0 {
 		g.add(op{code: opCheck})
 	}
+	g.place()
 	for g.instruction() {
 	}
 	if len(g.ops) > 0 && g.ops[0].code == opCheck {
@@ -194,6 +195,9 @@ func (g *builder) instruction() bool {
 	}
 	if l.op.code == opCsr {
 		l.op.tag = uint32(g.n)
+	}
+	if g.n > 0 {
+		g.place()
 	}
 	next := g.transfers(&l, pc+uint64(d.size))
 	if !l.drop {

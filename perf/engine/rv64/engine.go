@@ -1,7 +1,8 @@
 // Package rv64 is the embedded engine: it runs a static linux/riscv64
 // executable on an emulated RV64GC processor with Zba, Zbb, Zbs and Zicond
-// under an emulated Linux user ABI, and hands the memory accesses and basic
-// blocks that a trace.Plan asks for to a trace.Sink.
+// under an emulated Linux user ABI, hands the memory accesses and basic blocks
+// that a trace.Plan asks for to a trace.Sink, and counts the executions and
+// transfers of control that it asks for.
 //
 //	objfile.File ─ load ─▶ memory
 //	                         │ decode, lower, fuse (once per block; the plan
@@ -89,11 +90,11 @@ type Options struct {
 	Plan *trace.Plan
 	Sink trace.Sink
 
-	// Windows say when the plan is in force: recording goes on at the first
-	// transfer of control at or after From, and off at the first at or after
-	// To; Result.Windows has the exact counts. Between windows the program
-	// runs as fast as without a plan. None: always. They are ascending and do
-	// not overlap; To may lie beyond the program's end.
+	// Windows say when the plan is in force: recording and counting go on at
+	// the first transfer of control at or after From, and off at the first at
+	// or after To; Result.Windows has the exact counts. Between windows the
+	// program runs as fast as without a plan. None: always. They are ascending
+	// and do not overlap; To may lie beyond the program's end.
 	//
 	// A batch holds events of one window only. The window is the one that
 	// contains Batch.Start; the first batch of a window starts at its exact
@@ -150,8 +151,9 @@ type Result struct {
 
 	UnknownSyscalls []SyscallCount // by number
 
-	// Flow has the transfers of control that Plan.Flow asked for; nil if it
-	// asked for none.
+	// Flow has what Plan.Flow asked to be counted, while it was in force: as a
+	// window begins each thread enters, as it ends each leaves, and so at a
+	// snapshot's resumption and the run's end. Nil if nothing was asked for.
 	Flow *trace.Flow
 
 	// UnplannedRefs is the number of static memory references that were

@@ -38,9 +38,7 @@ func (m *machine) exec(t *thread) exit {
 
 taken:
 	if m.budget <= 0 {
-		t.pc = b.takenPC
-		m.code.count(b.takenCount)
-		return exitBudget
+		return m.stop(t, b.takenPC, b.takenCount)
 	}
 	if nb = b.taken; nb == nil {
 		nb = m.code.link(b.takenPC, b.takenCount)
@@ -51,9 +49,7 @@ taken:
 
 fall:
 	if m.budget <= 0 {
-		t.pc = b.fallPC
-		m.code.count(b.fallCount)
-		return exitBudget
+		return m.stop(t, b.fallPC, b.fallCount)
 	}
 next:
 	if nb = b.fall; nb == nil {
@@ -65,9 +61,7 @@ next:
 
 indirect:
 	if m.budget <= 0 {
-		t.pc = a
-		m.code.arrived(a)
-		return exitBudget
+		return m.stop(t, a, m.code.destination(a))
 	}
 	if s := &m.code.jumps[a>>1&(jumpSlots-1)]; s.pc == a {
 		b = s.block
@@ -784,13 +778,13 @@ run:
 			t.pc = b.fallPC
 			return exitFenceI
 		case opJalrCount:
-			t.pc = (r[o.rs1] + uint64(int64(o.imm))) &^ 1
+			a = (r[o.rs1] + uint64(int64(o.imm))) &^ 1
 			r[o.rd] = b.fallPC
-			m.code.flow.jumped(o.tag, t.pc)
+			m.code.flow.jumped(o.tag, a)
 			if m.budget <= 0 {
-				return exitBudget
+				return m.stop(t, a, 0)
 			}
-			b = m.code.lookup(t.pc)
+			b = m.code.lookup(a)
 			goto enter
 		case opIllegal:
 			goto illegal

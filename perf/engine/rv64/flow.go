@@ -13,8 +13,9 @@ import (
 // counter names a counter of a flow: 1 + its index. 0: nothing is counted.
 type counter int32
 
-// flow counts transfers of control as a plan asks.
+// flow counts executions and transfers of control as a plan asks.
 //
+//	execution   an operation before the instruction's counts
 //	direct      a jump counts before it jumps; a branch's direction, like an
 //	            arrival, by way of a block of its own that holds no
 //	            instruction, counts, and leads on
@@ -28,10 +29,10 @@ type flow struct {
 	plan *trace.FlowPlan
 	bias uint64
 
-	counts []uint64           // of the plan's edges, then of places arrived at
-	places map[uint64]counter // arrived at by indirect jump; 0: quiet
-	sites  []jumpSite         // of the plan's jumps
-	breaks map[uint64]*trace.Break
+	counts       []uint64           // of the plan's edges, then of its places, then of destinations
+	destinations map[uint64]counter // of indirect jumps; 0: quiet
+	sites        []jumpSite         // of the plan's jumps
+	breaks       map[uint64]*trace.Break
 }
 
 // jumpSite counts where one indirect jump leads.
@@ -44,19 +45,19 @@ type jumpSite struct {
 func newFlow(p *trace.FlowPlan, bias uint64) *flow {
 	return &flow{
 		plan: p, bias: bias,
-		counts: make([]uint64, len(p.Edges)),
-		places: make(map[uint64]counter),
-		sites:  make([]jumpSite, len(p.Jumps)),
-		breaks: make(map[uint64]*trace.Break),
+		counts:       make([]uint64, len(p.Edges)+len(p.Places)),
+		destinations: make(map[uint64]counter),
+		sites:        make([]jumpSite, len(p.Jumps)),
+		breaks:       make(map[uint64]*trace.Break),
 	}
 }
 
 // pc is an address as the plan has it.
 func (f *flow) pc(addr uint64) trace.PC { return trace.PC(addr - f.bias) }
 
-// place returns the counter of arrivals at an address.
-func (f *flow) place(addr uint64) counter {
-	n, seen := f.places[addr]
+// destination returns the counter of arrivals at an address.
+func (f *flow) destination(addr uint64) counter {
+	n, seen := f.destinations[addr]
 	if seen {
 		return n
 	}
@@ -64,7 +65,7 @@ func (f *flow) place(addr uint64) counter {
 		f.counts = append(f.counts, 0)
 		n = counter(len(f.counts))
 	}
-	f.places[addr] = n
+	f.destinations[addr] = n
 	return n
 }
 
@@ -101,8 +102,9 @@ func (f *flow) breakAt(addr uint64) *trace.Break {
 }
 
 func (f *flow) result() *trace.Flow {
-	r := &trace.Flow{Edges: slices.Clone(f.counts[:len(f.plan.Edges)])}
-	for addr, n := range f.places {
+	edges, all := len(f.plan.Edges), len(f.plan.Edges)+len(f.plan.Places)
+	r := &trace.Flow{Edges: slices.Clone(f.counts[:edges]), Places: slices.Clone(f.counts[edges:all])}
+	for addr, n := range f.destinations {
 		if n != 0 && f.counts[n-1] > 0 {
 			r.Arrivals = append(r.Arrivals, trace.Arrival{PC: f.pc(addr), Count: f.counts[n-1]})
 		}
@@ -121,12 +123,12 @@ func (f *flow) result() *trace.Flow {
 	return r
 }
 
-// place returns the counter of arrivals at pc, if they are counted.
-func (c *codeCache) place(pc uint64) counter {
+// destination returns the counter of arrivals at pc, if they are counted.
+func (c *codeCache) destination(pc uint64) counter {
 	if c.flow == nil {
 		return 0
 	}
-	n := c.flow.place(pc)
+	n := c.flow.destination(pc)
 	c.counts = unsafe.Pointer(unsafe.SliceData(c.flow.counts))
 	return n
 }
@@ -138,8 +140,15 @@ func (c *codeCache) count(n counter) {
 	}
 }
 
+// stop ends a slice behind a transfer to pc, which it counts.
+func (m *machine) stop(t *thread, pc uint64, n counter) exit {
+	t.pc = pc
+	m.code.count(n)
+	return exitBudget
+}
+
 // arrived counts an arrival by indirect jump that no code counts.
-func (c *codeCache) arrived(pc uint64) { c.count(c.place(pc)) }
+func (c *codeCache) arrived(pc uint64) { c.count(c.destination(pc)) }
 
 // arrival returns where an indirect jump to pc leads.
 func (c *codeCache) arrival(pc uint64) *block {
@@ -148,7 +157,7 @@ func (c *codeCache) arrival(pc uint64) *block {
 		return b // and it is in the table
 	}
 	if b.arrival == nil {
-		b.arrival = counted(b, c.place(pc))
+		b.arrival = counted(b, c.destination(pc))
 	}
 	c.jumps[pc>>1&(jumpSlots-1)] = jumpSlot{pc, b.arrival}
 	return b.arrival
@@ -169,6 +178,17 @@ func counted(b *block, n counter) *block {
 
 // op is an operation that counts.
 func (n counter) op(c code) op { return op{code: c, imm: int32(n - 1)} }
+
+// place compiles the counting of an execution at the current pc in.
+func (g *builder) place() {
+	f := g.cache.flow
+	if f == nil {
+		return
+	}
+	if i, planned := slices.BinarySearch(f.plan.Places, f.pc(g.pc)); planned {
+		g.add(counter(len(f.plan.Edges) + i + 1).op(opCount))
+	}
+}
 
 // transfers compiles the counting of an instruction's transfers, before its op
 // is added. It returns the counter of what goes on to the next instruction, if

@@ -17,12 +17,13 @@ import (
 	"presage/perf/trace"
 )
 
-// everyTransfer plans each direct transfer from each instruction that a sweep
-// finds, to its target and to the next one, and no quiet place.
+// everyTransfer plans each instruction that a sweep finds, each direct transfer
+// from it, to its target and to the next one, and no quiet place.
 func everyTransfer(f *objfile.File) *trace.FlowPlan {
 	p := new(trace.FlowPlan)
 	sweep(f, func(pc uint64, size int, l lowered) {
 		from, next := trace.PC(pc), trace.PC(pc+uint64(size))
+		p.Places = append(p.Places, from)
 		switch {
 		case l.illegal || l.op.code == opJalr || l.op.code == opEbreak:
 			return
@@ -36,6 +37,13 @@ func everyTransfer(f *objfile.File) *trace.FlowPlan {
 	})
 	slices.SortFunc(p.Edges, trace.Edge.Compare)
 	p.Edges = slices.Compact(p.Edges)
+	if len(f.Routines) == 0 { // what is no instruction is executed too
+		for s, pc := f.Segments[0], f.Entry; pc < s.Addr+s.MemSize; pc += 4 {
+			p.Places = append(p.Places, trace.PC(pc))
+		}
+	}
+	slices.Sort(p.Places)
+	p.Places = slices.Compact(p.Places)
 	return p
 }
 
@@ -50,7 +58,7 @@ func indirectJumps(f *objfile.File) (list []trace.PC) {
 	return slices.Compact(list)
 }
 
-// betweenBlocks keeps the edges that leave or enter a block.
+// betweenBlocks keeps the edges that leave or enter a block, and no places.
 func betweenBlocks(f *objfile.File, all *trace.FlowPlan, blocks []trace.Block) *trace.FlowPlan {
 	starts, ends := make(map[trace.PC]bool), make(map[trace.PC]bool)
 	for _, b := range blocks {
@@ -66,7 +74,8 @@ func betweenBlocks(f *objfile.File, all *trace.FlowPlan, blocks []trace.Block) *
 	return p
 }
 
-// someFlow plans about half of the edges; half of the places are quiet.
+// someFlow plans about half of the edges and places; half of the edges' ends are
+// quiet.
 func someFlow(all *trace.FlowPlan, seed uint64) *trace.FlowPlan {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	p := &trace.FlowPlan{}
@@ -76,6 +85,11 @@ func someFlow(all *trace.FlowPlan, seed uint64) *trace.FlowPlan {
 		}
 		if rng.IntN(2) == 0 {
 			p.Quiet = append(p.Quiet, e.To)
+		}
+	}
+	for _, pc := range all.Places {
+		if rng.IntN(2) == 0 {
+			p.Places = append(p.Places, pc)
 		}
 	}
 	for _, pc := range all.Jumps {
@@ -185,7 +199,10 @@ func (s *steppedFlow) step(m *machine, th *thread, gone map[*thread]bool) (cut, 
 
 // flow is what an engine should report for a plan.
 func (s *steppedFlow) flow(p *trace.FlowPlan) *trace.Flow {
-	f := &trace.Flow{Edges: []uint64{}}
+	f := &trace.Flow{Edges: []uint64{}, Places: []uint64{}}
+	for _, pc := range p.Places {
+		f.Places = append(f.Places, s.executed[pc])
+	}
 	for _, e := range p.Edges {
 		f.Edges = append(f.Edges, s.direct[e])
 	}
@@ -216,7 +233,7 @@ func flowPlans(f *objfile.File, seed uint64) map[string]*trace.FlowPlan {
 	return map[string]*trace.FlowPlan{
 		"every transfer": all,
 		"blocks":         betweenBlocks(f, all, planAll(f).Blocks),
-		"half":           someFlow(&trace.FlowPlan{Edges: all.Edges, Jumps: jumps}, seed),
+		"half":           someFlow(&trace.FlowPlan{Edges: all.Edges, Places: all.Places, Jumps: jumps}, seed),
 		"jumps":          {Jumps: jumps},
 		"nothing":        {},
 	}
@@ -230,6 +247,12 @@ func sameFlow(t *testing.T, got, want *trace.Flow, p *trace.FlowPlan) {
 	for i, n := range got.Edges {
 		if n != want.Edges[i] {
 			t.Errorf("edge %#x: %d, single-stepped %d", p.Edges[i], n, want.Edges[i])
+			break
+		}
+	}
+	for i, n := range got.Places {
+		if n != want.Places[i] {
+			t.Errorf("place %#x: %d, single-stepped %d", uint64(p.Places[i]), n, want.Places[i])
 			break
 		}
 	}
@@ -452,6 +475,9 @@ func TestFlowIsConserved(t *testing.T) {
 			plan := &trace.Plan{Blocks: arrivedAt(t, f, planAll(f).Blocks, opt())}
 			plan.Flow = betweenBlocks(f, everyTransfer(f), plan.Blocks)
 			plan.Flow.Jumps = indirectJumps(f)
+			for _, b := range plan.Blocks {
+				plan.Flow.Places = append(plan.Flow.Places, b.PC)
+			}
 			plain, without, err := runGuest(t, f, opt())
 			if err != nil {
 				t.Fatal(err)
@@ -465,6 +491,11 @@ func TestFlowIsConserved(t *testing.T) {
 					t.Errorf("%s: %d instructions, without flow %d; same output %v: %v", name, whole.Instructions, without.Instructions, out == plain, err)
 				}
 				conserved(t, plan.Blocks, tape.count, plan.Flow, whole.Flow)
+				for i, pc := range plan.Flow.Places {
+					if n := whole.Flow.Places[i]; n != tape.count[pc] {
+						t.Errorf("%s: %#x was executed %d times, recorded %d", name, uint64(pc), n, tape.count[pc])
+					}
+				}
 				third := whole.Instructions / 3
 				sum := make([]uint64, len(plan.Flow.Edges))
 				for _, w := range [][]Window{{{0, third}}, {{third, 2 * third}}, {{2 * third, math.MaxUint64}}} {

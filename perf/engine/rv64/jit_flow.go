@@ -39,7 +39,7 @@ func (e *emitter) after(n counter, l amd64asm.Label) amd64asm.Label {
 // arrival returns where in the arena indirect jumps to a translated block lead.
 // It reports false if the arena is full.
 func (j *jit) arrival(b *block) (at int, ok bool) {
-	n := j.m.code.place(b.pc)
+	n := j.m.code.destination(b.pc)
 	if n == 0 {
 		return b.entry, true
 	}

@@ -164,7 +164,7 @@ const (
 
 	opCsr   // imm: CSR number; rs2: a csrKind; tag: instructions before it in the block
 	opCheck // first in a traced block: room in the batch; imm: planned accesses, tag: 1 + block ID or 0
-	opCount // count a transfer; imm: the counter's index
+	opCount // count an execution or transfer; imm: the counter's index
 
 	// Fused pairs.
 	opShlAdd    // rd = rs1<<imm + rs2, with the shifted value left in rs3
