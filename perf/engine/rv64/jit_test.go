@@ -102,6 +102,9 @@ func observe(t *testing.T, f *objfile.File, opt Options, plan *trace.Plan) runOu
 		opt.Plan, opt.Sink = plan, s
 	}
 	out, r, err := runGuest(t, f, opt)
+	if r == nil {
+		t.Fatal(err)
+	}
 	o := runOutcome{out: out, err: fmt.Sprint(err), result: *r, tape: s, flow: r.Flow}
 	o.result.Elapsed, o.result.Flow = 0, nil // a pointer
 	return o

@@ -1,6 +1,7 @@
 package rv64
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -32,7 +33,7 @@ func sweep(f *objfile.File, visit func(pc uint64, size int, l lowered)) {
 	end := uint64(0)
 	for _, r := range f.Routines {
 		// Some code stands between routines.
-		if gap := f.Bytes(end, r.Addr-end); r.Addr > end && gap != nil {
+		if gap := f.Bytes(end, r.Addr-end); end > 0 && r.Addr > end && gap != nil {
 			over(end, gap)
 		}
 		if code := f.Bytes(r.Addr, r.Size); code != nil {
@@ -63,12 +64,12 @@ func planAll(f *objfile.File) *trace.Plan {
 			starts[r.Addr] = true
 		}
 	}
-	slices.SortFunc(p.Refs, func(a, b trace.Ref) int { return int(a.PC) - int(b.PC) })
+	slices.SortFunc(p.Refs, func(a, b trace.Ref) int { return cmp.Compare(a.PC, b.PC) })
 	p.Refs = slices.CompactFunc(p.Refs, func(a, b trace.Ref) bool { return a.PC == b.PC })
 	for pc := range starts {
 		p.Blocks = append(p.Blocks, trace.Block{PC: trace.PC(pc)})
 	}
-	slices.SortFunc(p.Blocks, func(a, b trace.Block) int { return int(a.PC) - int(b.PC) })
+	slices.SortFunc(p.Blocks, func(a, b trace.Block) int { return cmp.Compare(a.PC, b.PC) })
 	return p
 }
 
