@@ -1,0 +1,214 @@
+package cfg
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"presage/perf/trace"
+)
+
+// Errors of Counters.Recover, for errors.Is.
+var (
+	// ErrUnforeseen says that the program executed code that its graph does
+	// not have. Counters.Unforeseen says where: analyse the program again with
+	// these places known, place counters again, run again.
+	ErrUnforeseen = errors.New("code executed that the control-flow graph does not have")
+
+	// ErrFlow says that what was counted contradicts the graph: what comes to
+	// a block does not leave it.
+	ErrFlow = errors.New("flow of control is not conserved")
+)
+
+// Counts is how often everything in a program was executed.
+type Counts struct {
+	Routines []RoutineCounts // of Program.Routines
+}
+
+// RoutineCounts is how often everything in a routine was executed. Of every
+// block b,
+//
+//	Blocks[b] = Σ Edges that arrive + Entries, if it is one + Came[b]
+//	Blocks[b] + Σ Steps[…].Delta in b = Σ Edges that leave, but calls' + Left[b] + Stopped[b]
+type RoutineCounts struct {
+	// Blocks are how often each block was begun, even if not ended: the
+	// executions of its first instruction, a faulting one's included.
+	Blocks []uint64
+
+	// Edges are how often each edge was taken. A call's edge was taken as
+	// often as an indirect jump led to where the call returns: once each time
+	// that a routine returned there, setjmp's second time included, whoever
+	// made the call; never for calls that did not return. Of two parallel
+	// edges, which a branch to the next instruction has, the first counts both.
+	Edges []uint64
+
+	// Entries are how often calls, the routine's own too, and jumps from
+	// outside the routine led to each of Routine.Entries.
+	Entries []uint64
+
+	// Came is how often control came to each block's beginning in ways that
+	// neither an edge nor an entry shows, less how often it was taken away
+	// there: the beginning of a thread or of a signal's handler, a thread that
+	// was interrupted and goes on, an exception that is caught. Usually zero.
+	Came []int64
+
+	// Left are how often control went from the end of each block to outside
+	// the routine: calls, returns, jumps.
+	Left []uint64
+
+	// Stopped are how often control did not go on from the end of each block:
+	// its last instruction faulted, or was a system call like exit.
+	Stopped []uint64
+
+	// Steps say which blocks were executed in part, by ascending Block, Inst.
+	Steps []Step
+}
+
+// Step says that the instructions of Block from Inst on were executed Delta
+// times more than those before: because control came or went in the middle of
+// the block, at a fault or a signal.
+type Step struct {
+	Block, Inst int // Inst from 1
+	Delta       int64
+}
+
+// Insts returns, in dst if it is large enough, how often each instruction of
+// block b of the routine r was executed.
+func (c *RoutineCounts) Insts(dst []uint64, r *Routine, b int) []uint64 {
+	dst = dst[:0]
+	i, _ := slices.BinarySearchFunc(c.Steps, b, func(s Step, b int) int { return cmp.Compare(s.Block, b) })
+	n := c.Blocks[b]
+	for k := range r.Blocks[b].Insts {
+		for ; i < len(c.Steps) && c.Steps[i].Block == b && c.Steps[i].Inst == k; i++ {
+			n += uint64(c.Steps[i].Delta)
+		}
+		dst = append(dst, n)
+	}
+	return dst
+}
+
+// Unforeseen returns where a run came to code of the program that the graph
+// does not have, ascending: exceptions' handlers, for example, which only
+// tables of the language's runtime library lead to.
+func (c *Counters) Unforeseen(f *trace.Flow) []trace.PC {
+	var list []trace.PC
+	for _, e := range c.events(f) {
+		if e.foreign() == 0 && e.Entered == 0 && e.Left == 0 && e.Broke == 0 {
+			continue
+		}
+		pc := uint64(e.PC)
+		if r := c.program.RoutineAt(pc); r != nil {
+			if b, _ := r.BlockAt(pc); b >= 0 {
+				continue
+			}
+		}
+		if s := c.program.File.SegmentAt(pc); s != nil && s.Execute {
+			list = append(list, e.PC)
+		}
+	}
+	return list
+}
+
+// event is what happened at a place that no edge of the graph shows.
+type event struct {
+	trace.Break
+	arrived uint64 // by indirect jump
+	jumped  uint64 // by one of FlowPlan.Jumps, along no edge
+	escaped uint64 // by direct transfer: see escape
+}
+
+// foreign returns how often control came, not counting signals and threads.
+func (e *event) foreign() uint64 { return e.arrived + e.jumped + e.escaped }
+
+// events lists what happened, by ascending place.
+func (c *Counters) events(f *trace.Flow) []event {
+	var list []event
+	for _, b := range f.Breaks {
+		list = append(list, event{Break: b})
+	}
+	for _, a := range f.Arrivals {
+		list = append(list, event{Break: trace.Break{PC: a.PC}, arrived: a.Count})
+	}
+	for _, j := range f.Jumps {
+		if !c.foreseen(j.Edge) {
+			list = append(list, event{Break: trace.Break{PC: j.Edge.To}, jumped: j.Count})
+		}
+	}
+	for _, e := range c.escapes {
+		if n := f.Edges[e.counter]; n > 0 {
+			list = append(list, event{Break: trace.Break{PC: e.edge.To}, escaped: n})
+		}
+	}
+	slices.SortFunc(list, func(a, b event) int { return cmp.Compare(a.PC, b.PC) })
+	merged := list[:0]
+	for _, e := range list {
+		if n := len(merged); n > 0 && merged[n-1].PC == e.PC {
+			m := &merged[n-1]
+			m.Entered, m.Left, m.Broke = m.Entered+e.Entered, m.Left+e.Left, m.Broke+e.Broke
+			m.arrived, m.jumped, m.escaped = m.arrived+e.arrived, m.jumped+e.jumped, m.escaped+e.escaped
+			continue
+		}
+		merged = append(merged, e)
+	}
+	return merged
+}
+
+// foreseen reports whether a transfer by one of FlowPlan.Jumps is an edge.
+func (c *Counters) foreseen(t trace.Edge) bool {
+	r := c.program.RoutineAt(uint64(t.From))
+	if r == nil {
+		return false
+	}
+	b, _ := r.BlockAt(uint64(t.From))
+	return b >= 0 && r.edgeTo(b, uint64(t.To)) >= 0
+}
+
+// edgeTo returns the first edge from block b to the one at pc, or -1.
+func (r *Routine) edgeTo(b int, pc uint64) int {
+	for _, e := range r.Blocks[b].Succs {
+		if r.Blocks[r.Edges[e].To].PC() == pc {
+			return e
+		}
+	}
+	return -1
+}
+
+// Recover returns how often everything was executed, from what was counted in
+// a whole run, or one that a limit ended, in time linear in the size of the
+// program. It fails if the counts contradict the graph.
+func (c *Counters) Recover(f *trace.Flow) (*Counts, error) {
+	if len(f.Edges) != len(c.Plan.Edges) || len(f.Places) != len(c.Plan.Places) {
+		return nil, fmt.Errorf("cfg: %d edges and %d places were counted, %d and %d planned: was the flow counted for this plan?",
+			len(f.Edges), len(f.Places), len(c.Plan.Edges), len(c.Plan.Places))
+	}
+	if list := c.Unforeseen(f); len(list) > 0 {
+		name := "no routine"
+		if r := c.program.RoutineAt(uint64(list[0])); r != nil {
+			name = r.Name
+		}
+		return nil, fmt.Errorf("cfg: %w, at %d places, the first at pc %#x in %s", ErrUnforeseen, len(list), uint64(list[0]), name)
+	}
+	events := c.events(f)
+	jumps := f.Jumps // by ascending place of the jump
+	counts := &Counts{Routines: make([]RoutineCounts, len(c.routines))}
+	for i := range c.routines {
+		r := c.program.Routines[i]
+		s := newSolver(&c.routines[i], &counts.Routines[i])
+		events = s.known(behind(events, r.Addr, func(e event) trace.PC { return e.PC }))
+		jumps = s.jumped(behind(jumps, r.Addr, func(j trace.JumpCount) trace.PC { return j.Edge.From }))
+		s.counted(f)
+		if err := s.solve(); err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
+}
+
+// behind drops what is before an address.
+func behind[T any](list []T, addr uint64, pc func(T) trace.PC) []T {
+	for len(list) > 0 && uint64(pc(list[0])) < addr {
+		list = list[1:]
+	}
+	return list
+}

@@ -1,0 +1,252 @@
+package cfg
+
+import (
+	"slices"
+
+	"presage/perf/isa"
+)
+
+// loopFactor is how many times a loop is taken to be executed each time it is
+// entered (Marin and Mellor-Crummey 2004, section 2.2.1).
+const loopFactor = 10
+
+// Weights estimate how often the blocks and edges of a routine are executed
+// for each time that it is entered, from nothing but its graph.
+type Weights struct {
+	Blocks []float64
+	Edges  []float64
+
+	// Leaves are, by block, the weights of transfers out of the routine: of
+	// each one, if a block has two.
+	Leaves []float64
+}
+
+// Weigh estimates frequencies by the heuristic of Marin and Mellor-Crummey
+// 2004, section 2.2.1, from which counters need only a plausible order:
+//
+//   - an entry has the weight one;
+//   - the weight of a block is divided equally among its out-edges if none of
+//     them leaves a loop;
+//   - each loop has a factor of ten;
+//   - the weight of a block is the sum of its in-edges';
+//   - an edge that leaves loops, of which L is the outermost, has the weight
+//     of L's head divided by the number of edges that leave L; what remains of
+//     its block's weight is divided equally among the block's other edges.
+//
+// The weight of L's head in the last rule is here that with which L is
+// entered, before the factor: with the factor the exits of a loop would have
+// the weight of all its iterations, and nothing would remain for its body.
+// Then what leaves a loop is what entered it. Nor does the paper say what to
+// do where a block has less weight than its exits ask for: nothing remains.
+//
+// A call is followed by where it returns to. A transfer to another routine is
+// an out-edge, and leaves the loops around it. Edges that restart the routine
+// are rare and add nothing to its entry. Of an irreducible loop, every edge
+// that enters it, wherever, is taken times ten. Blocks that no entry leads to
+// have the weight zero.
+func (r *Routine) Weigh() *Weights {
+	w := &weigher{
+		Weights: Weights{
+			Blocks: make([]float64, len(r.Blocks)),
+			Edges:  make([]float64, len(r.Edges)),
+			Leaves: make([]float64, len(r.Blocks)),
+		},
+		r: r, entered: make([]float64, len(r.Loops)), exits: make([]int, len(r.Loops)), back: make([]bool, len(r.Edges)),
+	}
+	for l := range r.Loops {
+		w.exits[l] = len(r.Loops[l].Exit)
+		for _, e := range r.Loops[l].Back {
+			w.back[e] = true
+		}
+	}
+	for b := range r.Blocks {
+		for l := r.Blocks[b].Loop; l >= 0; l = r.Loops[l].Parent {
+			w.exits[l] += r.leaving(b)
+		}
+	}
+	for _, b := range r.Entries {
+		w.flowInto(b, -1, 1)
+	}
+	for _, b := range r.forward() {
+		w.divide(b)
+	}
+	return &w.Weights
+}
+
+type weigher struct {
+	Weights
+	r       *Routine
+	entered []float64 // by loop: the weight with which it is entered
+	exits   []int     // by loop: the number of edges that leave it
+	back    []bool    // by edge
+}
+
+// leaving returns the number of out-edges of block b that lead out of the
+// routine otherwise than by a return: of a branch none, one or two; of an
+// indirect jump one for all.
+func (r *Routine) leaving(b int) int {
+	block := &r.Blocks[b]
+	if block.Exit != TailJump && block.Exit != Unknown {
+		return 0
+	}
+	if last := block.Last(); last.Class == isa.Branch && last.Target != last.Next() {
+		return 2 - len(block.Succs)
+	}
+	return 1
+}
+
+// flowInto adds weight that reaches block b from a block of loop from.
+func (w *weigher) flowInto(b, from int, weight float64) {
+	for l := w.r.Blocks[b].Loop; l >= 0 && !w.r.within(from, l); l = w.r.Loops[l].Parent {
+		w.entered[l] += weight
+		weight *= loopFactor
+	}
+	w.Blocks[b] += weight
+}
+
+// within reports whether loop inner is loop outer or lies inside it.
+func (r *Routine) within(inner, outer int) bool {
+	for ; inner >= 0; inner = r.Loops[inner].Parent {
+		if inner == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves returns the outermost loop around a block of loop from that does not
+// lie around a block of loop to, too; -1 if there is none.
+func (r *Routine) leaves(from, to int) int {
+	outermost := -1
+	for l := from; l >= 0 && !r.within(to, l); l = r.Loops[l].Parent {
+		outermost = l
+	}
+	return outermost
+}
+
+// divide gives the out-edges of block b their weights, and passes them on.
+func (w *weigher) divide(b int) {
+	r, block := w.r, &w.r.Blocks[b]
+	rest, others := w.Blocks[b], 0
+	share := func(to int) (weight float64, exit bool) {
+		if l := r.leaves(block.Loop, to); l >= 0 {
+			return w.entered[l] / float64(w.exits[l]), true
+		}
+		return 0, false
+	}
+	count := func(to, edges int) {
+		if weight, exit := share(to); exit {
+			rest -= weight * float64(edges)
+		} else {
+			others += edges
+		}
+	}
+	for _, e := range block.Succs {
+		count(w.target(e), 1)
+	}
+	count(-1, r.leaving(b))
+	rest = max(rest, 0) / float64(max(others, 1))
+	give := func(to int) float64 {
+		if weight, exit := share(to); exit {
+			return weight
+		}
+		return rest
+	}
+	if r.leaving(b) > 0 || block.Exit == Returns {
+		w.Leaves[b] = give(-1)
+	}
+	for _, e := range block.Succs {
+		w.Edges[e] = give(w.target(e))
+		if r.structural(e) && !w.back[e] {
+			w.flowInto(r.Edges[e].To, block.Loop, w.Edges[e])
+		}
+	}
+}
+
+// target returns the loop that edge e leads into. A restart is none that is
+// left: it leads out of all.
+func (w *weigher) target(e int) int {
+	if !w.r.structural(e) {
+		return w.r.Blocks[w.r.Edges[e].From].Loop
+	}
+	return w.r.Blocks[w.r.Edges[e].To].Loop
+}
+
+// forward orders the blocks so that every edge but those back to a loop's
+// header leads from an earlier to a later one, and the blocks of a loop come
+// together: whatever enters the loop, wherever, comes before all of it.
+func (r *Routine) forward() []int {
+	f := &forwarder{r: r, back: make([]bool, len(r.Edges)), members: make([][]int, len(r.Loops)+1)}
+	for l := range r.Loops {
+		f.members[r.Loops[l].Parent+1] = append(f.members[r.Loops[l].Parent+1], len(r.Blocks)+l)
+		for _, e := range r.Loops[l].Back {
+			f.back[e] = true
+		}
+	}
+	for b := range r.Blocks {
+		f.members[r.Blocks[b].Loop+1] = append(f.members[r.Blocks[b].Loop+1], b)
+	}
+	f.ahead = make([]int, len(r.Blocks)+len(r.Loops))
+	f.after = make([][]int, len(r.Blocks)+len(r.Loops))
+	for e := range r.Edges {
+		f.require(e)
+	}
+	f.emit(-1)
+	return f.order
+}
+
+// forwarder sorts the members of each loop topologically: blocks, and the
+// loops directly inside it, which stand for all their blocks. The number of a
+// loop as a member is the number of blocks plus its own.
+type forwarder struct {
+	r       *Routine
+	back    []bool
+	members [][]int // by loop + 1
+	ahead   []int   // by member: how many edges lead to it from others of its loop
+	after   [][]int // by member: where its edges lead
+	order   []int
+}
+
+// require makes the members that edge e leads from and to, of the innermost
+// loop around both, come in that order.
+func (f *forwarder) require(e int) {
+	r := f.r
+	if f.back[e] || !r.structural(e) {
+		return
+	}
+	from, to := r.Edges[e].From, r.Edges[e].To
+	outer, inner := r.Blocks[from].Loop, r.Blocks[to].Loop
+	for outer >= 0 && !r.within(inner, outer) {
+		from, outer = len(r.Blocks)+outer, r.Loops[outer].Parent
+	}
+	for inner != outer {
+		to, inner = len(r.Blocks)+inner, r.Loops[inner].Parent
+	}
+	f.after[from] = append(f.after[from], to)
+	f.ahead[to]++
+}
+
+// emit appends the blocks of loop l, -1 for all.
+func (f *forwarder) emit(l int) {
+	var ready []int
+	for _, m := range f.members[l+1] {
+		if f.ahead[m] == 0 {
+			ready = append(ready, m)
+		}
+	}
+	slices.Sort(ready)
+	for len(ready) > 0 {
+		m := ready[0]
+		ready = ready[1:]
+		if m < len(f.r.Blocks) {
+			f.order = append(f.order, m)
+		} else {
+			f.emit(m - len(f.r.Blocks))
+		}
+		for _, to := range f.after[m] {
+			if f.ahead[to]--; f.ahead[to] == 0 {
+				ready = append(ready, to)
+			}
+		}
+	}
+}
