@@ -77,6 +77,11 @@ func FuzzInlines(f *testing.F) {
 		d.str, d.ranges, d.rnglists, d.addr, d.strOffsets = str, ranges, rnglists, ranges, rnglists
 		d.setBudgets()
 		_ = d.decode()
+		for _, b := range d.declarations() {
+			if b.file < 0 || b.line <= 0 {
+				t.Fatalf("declared at %+v", b)
+			}
+		}
 		rows := paint(d.nodes, d.spans)
 		for i, r := range rows {
 			if i > 0 && (r.addr <= rows[i-1].addr || r.node == rows[i-1].node) || int(r.node) >= len(d.nodes) {

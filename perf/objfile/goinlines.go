@@ -113,3 +113,19 @@ func (d *inlineDecoder) row(addr uint64, node int32) {
 	}
 	d.rows = append(d.rows, inlineRow{addr, node})
 }
+
+// declarations returns where the functions begin in the source. The file is
+// that of their first instruction, which is never an inlined one.
+func (t *goTable) declarations(lines *lineTable) []declaration {
+	if t.funcSize != goFuncSize120 {
+		return nil
+	}
+	var list []declaration
+	t.each(func(f goFunction, _, _ []pcValue) {
+		line := int32(binary.LittleEndian.Uint32(f.info[goStartLineAt:]))
+		if r, ok := lines.rowAt(f.addr); ok && line > 0 {
+			list = append(list, declaration{f.addr, r.file, line})
+		}
+	})
+	return list
+}

@@ -42,6 +42,7 @@ const (
 	goLineTableAt = 24
 	goPCDataAt    = 28 // how many
 	goUnitAt      = 32 // index of the unit's first file
+	goStartLineAt = 36 // in the layout of 120
 	goFuncSize118 = 40
 	goFuncSize120 = 44 // with the line of the function's beginning
 )

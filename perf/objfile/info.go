@@ -1,6 +1,7 @@
 package objfile
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -29,7 +30,14 @@ type infoDecoder struct {
 	origins  []uint64      // by node: the offset of the routine that was called
 	nodes    []inlineNode
 	spans    []inlineSpan
+	begins   []beginning
 	tooDeep  bool
+}
+
+// beginning is where code of a routine begins: index in infoDecoder.routines.
+type beginning struct {
+	addr    uint64
+	routine int
 }
 
 // infoUnit is what the entries of a unit need of it.
@@ -49,7 +57,8 @@ type infoUnit struct {
 type infoRoutine struct {
 	at            uint64
 	name, linkage text
-	from          uint64 // DW_AT_abstract_origin or DW_AT_specification; 0 for none
+	from          uint64      // DW_AT_abstract_origin or DW_AT_specification; 0 for none
+	declared      declaration // line 0: of no file
 }
 
 // text is a name that has not been looked at: where it begins.
@@ -175,6 +184,8 @@ const (
 	attrLow            = 0x11
 	attrHigh           = 0x12
 	attrAbstractOrigin = 0x31
+	attrDeclFile       = 0x3a
+	attrDeclLine       = 0x3b
 	attrSpecification  = 0x47
 	attrRanges         = 0x55
 	attrCallFile       = 0x58
@@ -213,13 +224,12 @@ func (d *infoDecoder) entries(c *cursor, table *abbrevTable, end uint64) error {
 		case first:
 			d.setUnit(values)
 		case a.tag == tagSubprogram:
-			d.routines = append(d.routines, infoRoutine{at: at, name: values.name, linkage: values.linkage, from: values.from})
-			within = -1
+			within, err = -1, d.subprogram(values, at)
 		case a.tag == tagInlined:
 			within, err = d.inlined(values, node)
-			if err != nil {
-				return fmt.Errorf("entry at %#x: %w", at, err)
-			}
+		}
+		if err != nil {
+			return fmt.Errorf("entry at %#x: %w", at, err)
 		}
 		first = false
 		if a.children {
@@ -242,17 +252,66 @@ func (d *infoDecoder) setUnit(v *infoValues) {
 	}
 }
 
-// inlined adds an inlined call within parent.
-func (d *infoDecoder) inlined(v *infoValues, parent int32) (int32, error) {
-	n := inlineNode{parent: parent, file: -1}
-	if v.callFile < uint64(d.unit.files.count) {
-		if i := d.unit.files.first + int(v.callFile); d.lines.files[i].name != "" {
-			n.file = int32(i)
+// position turns the number of a file and a line into what is stored of them:
+// file -1 and line 0 if there is no such file.
+func (d *infoDecoder) position(file, line uint64) (int32, int32) {
+	if file >= uint64(d.unit.files.count) || line > math.MaxInt32 {
+		return -1, 0
+	}
+	i := d.unit.files.first + int(file)
+	if d.lines.files[i].name == "" {
+		return -1, 0
+	}
+	return int32(i), int32(line)
+}
+
+// subprogram adds a routine, and where its code begins if it has any.
+func (d *infoDecoder) subprogram(v *infoValues, at uint64) error {
+	r := infoRoutine{at: at, name: v.name, linkage: v.linkage, from: v.from}
+	switch {
+	case v.hasDeclFile:
+		r.declared.file, r.declared.line = d.position(v.declFile, v.declLine)
+	case v.declLine <= math.MaxInt32:
+		r.declared = declaration{file: -1, line: int32(v.declLine)}
+	}
+	spans := len(d.spans)
+	err := d.addRanges(v, 0) // for their addresses, not for any inlined call
+	for _, s := range d.spans[spans:] {
+		d.begins = append(d.begins, beginning{s.low, len(d.routines)})
+	}
+	d.spans = d.spans[:spans]
+	d.routines = append(d.routines, r)
+	return err
+}
+
+// declarations returns where the routines are declared.
+func (d *infoDecoder) declarations() []declaration {
+	var list []declaration
+	for _, b := range d.begins {
+		r := &d.routines[b.routine]
+		for range maxOriginSteps {
+			if file, line := r.declared.file, r.declared.line; line > 0 {
+				if row, ok := d.lines.rowAt(b.addr); file < 0 && ok {
+					file = row.file // of Go's inlined routines only the line is recorded
+				}
+				if file >= 0 {
+					list = append(list, declaration{b.addr, file, line})
+				}
+				break
+			}
+			if r = d.routineAt(r.from); r == nil {
+				break
+			}
 		}
 	}
-	if v.callLine <= math.MaxInt32 && n.file >= 0 {
-		n.line = int32(v.callLine)
-	}
+	slices.SortStableFunc(list, func(a, b declaration) int { return cmp.Compare(a.addr, b.addr) })
+	return list
+}
+
+// inlined adds an inlined call within parent.
+func (d *infoDecoder) inlined(v *infoValues, parent int32) (int32, error) {
+	n := inlineNode{parent: parent}
+	n.file, n.line = d.position(v.callFile, v.callLine)
 	nodes, node, ok := addInline(d.nodes, n)
 	if d.nodes = nodes; ok {
 		d.origins = append(d.origins, v.from)
@@ -281,25 +340,28 @@ func (d *infoDecoder) setNames() {
 	}
 }
 
+// maxOriginSteps: a concrete instance completes an abstract one, which
+// completes a declaration, and that may do so again.
+const maxOriginSteps = 4
+
+// routineAt returns the routine whose entry is at an offset, or nil.
+func (d *infoDecoder) routineAt(at uint64) *infoRoutine {
+	i, ok := slices.BinarySearchFunc(d.routines, at, func(r infoRoutine, at uint64) int { return cmp.Compare(r.at, at) })
+	if !ok {
+		return nil
+	}
+	return &d.routines[i]
+}
+
 // nameOf finds the name of the routine whose entry is at an offset: the linkage
 // name if it or one that it completes has one, else the first name.
 func (d *infoDecoder) nameOf(at uint64) string {
-	const maxSteps = 4 // concrete instance, abstract instance, declaration
 	var name text
-	for range maxSteps {
-		i, ok := slices.BinarySearchFunc(d.routines, at, func(r infoRoutine, at uint64) int {
-			switch {
-			case r.at < at:
-				return -1
-			case r.at > at:
-				return 1
-			}
-			return 0
-		})
-		if !ok {
+	for range maxOriginSteps {
+		r := d.routineAt(at)
+		if r == nil {
 			break
 		}
-		r := &d.routines[i]
 		if r.linkage.in != "" {
 			name = r.linkage
 			break

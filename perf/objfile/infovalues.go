@@ -54,12 +54,13 @@ type infoValues struct {
 	hasRanges          bool
 	rangesIndexed      bool
 	callFile, callLine uint64
+	hasDeclFile        bool
+	declFile, declLine uint64
 	stmtList           uint64
 	hasStmtList        bool
 	strOffsetsBase     uint64
 	addrBase           uint64
 	rnglistsBase       uint64
-	_                  struct{}
 }
 
 // value is an attribute's: a number, or where a name begins.
@@ -111,6 +112,10 @@ func (v *infoValues) set(d *infoDecoder, name uint64, x value) {
 		v.callFile = x.number
 	case attrCallLine:
 		v.callLine = x.number
+	case attrDeclFile:
+		v.declFile, v.hasDeclFile = x.number, true
+	case attrDeclLine:
+		v.declLine = x.number
 	case attrStmtList:
 		v.stmtList, v.hasStmtList = x.number, true
 	case attrStrOffsetsBase:

@@ -32,9 +32,17 @@ type inlineTable struct {
 	pcln *goTable  // nil once decoded, or if there is none
 	code []Section // executable
 
-	rows  []inlineRow
-	nodes []inlineNode
-	err   error
+	rows     []inlineRow
+	nodes    []inlineNode
+	declared []declaration // by ascending address
+	err      error
+}
+
+// declaration is where the routine whose code begins at an address is declared.
+type declaration struct {
+	addr uint64
+	file int32 // in lineTable.files
+	line int32
 }
 
 // inlineRow says that the instructions from addr to the next row's come from
@@ -66,6 +74,18 @@ func (f *File) InlinedAt(pc uint64) []Inline {
 		return nil
 	}
 	return f.chain(t.rows[i-1].node)
+}
+
+// DeclaredAt returns where the routine whose code begins at addr is declared in
+// the source; false where that is not recorded.
+func (f *File) DeclaredAt(addr uint64) (Line, bool) {
+	t := f.inlineRows()
+	i := sort.Search(len(t.declared), func(i int) bool { return t.declared[i].addr >= addr })
+	if i == len(t.declared) || t.declared[i].addr != addr {
+		return Line{}, false
+	}
+	d := t.declared[i]
+	return Line{File: f.lines.files[d.file].path(), Line: int(d.line)}, true
 }
 
 // InlinesErr says why records of inlining that are there could not be decoded,
@@ -105,11 +125,12 @@ func (t *inlineTable) decode(lines *lineTable) {
 		if err := d.decode(); t.err == nil {
 			t.err = err
 		}
-		t.nodes, t.rows = d.nodes, paint(d.nodes, d.spans)
+		t.nodes, t.rows, t.declared = d.nodes, paint(d.nodes, d.spans), d.declarations()
 		return
 	}
 	if t.pcln != nil {
 		t.nodes, t.rows = t.pcln.inlines(lines)
+		t.declared = t.pcln.declarations(lines)
 	}
 }
 

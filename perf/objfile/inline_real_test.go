@@ -287,7 +287,14 @@ func buildInlineGo(t *testing.T, flags ...string) string {
 func TestGoInlinesWithoutDWARF(t *testing.T) {
 	whole, bare := open(t, buildInlineGo(t)), open(t, buildInlineGo(t, "-ldflags=-w"))
 	pcs, inlined, wrong := 0, 0, 0
+	declared := 0
 	for _, r := range whole.Routines {
+		want, ok := whole.DeclaredAt(r.Addr)
+		if got, _ := bare.DeclaredAt(r.Addr); ok && got != want {
+			t.Errorf("%s is declared at %v, DWARF %v", r.Name, got, want)
+		} else if ok {
+			declared++
+		}
 		for pc := r.Addr; pc < r.End(); pc += 2 {
 			want, got := frames(whole, pc), frames(bare, pc)
 			pcs++
@@ -304,6 +311,9 @@ func TestGoInlinesWithoutDWARF(t *testing.T) {
 	}
 	if inlined < 10000 || wrong*maxDWARFHoles > pcs {
 		t.Errorf("%d of %d pcs differ, %d are inlined", wrong, pcs, inlined)
+	}
+	if declared < 1000 {
+		t.Errorf("only %d declarations compared", declared)
 	}
 	for _, f := range []*objfile.File{whole, bare} {
 		if f.InlinesErr() != nil || f.LinesErr() != nil {
