@@ -18,8 +18,9 @@ import (
 //
 // where first is the block's first instruction, later its others, all both,
 // and a transfer by indirect jump is an edge out of the block it leaves and an
-// arrival in the block it reaches. (Derived here; with Windows of an engine
-// in force, threads' turns cut the flow and only the counts are right.)
+// arrival in the block it reaches (derived here). An engine that counts in
+// windows of a run has every thread enter at the beginning of one and leave at
+// its end, so that flow is conserved in each.
 type FlowPlan struct {
 	// Edges are counted one by one, ascending by From and then To without
 	// repeats. An edge leads from an instruction that is no indirect jump to
