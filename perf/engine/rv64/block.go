@@ -12,7 +12,7 @@ import (
 // jumpSlots is the size of the direct-mapped table for indirect jumps.
 const jumpSlots = 1 << 13
 
-// maxOps bounds the memory of decoded code (at 20 bytes each): a program can
+// maxOps bounds the memory of decoded code (at 16 bytes each): a program can
 // enter its instructions at any of them. A block counts as blockWeight more.
 const (
 	maxOps      = 8 << 20
@@ -35,6 +35,8 @@ type codeCache struct {
 	slab   []op                 // ops not yet handed out
 	held   int                  // ops of the blocks
 	limit  int                  // instructions of a block, at most; 1: single steps
+
+	combines bool // for the interpreter alone: see combine
 
 	generation uint64 // counts flushes
 
@@ -121,6 +123,7 @@ type builder struct {
 	n     int    // instructions so far
 	pc    uint64 // of the next instruction
 	refs  int    // planned accesses
+	until int    // and of those, up to the instruction
 }
 
 func (c *codeCache) build(pc uint64) *block {
@@ -135,17 +138,21 @@ func (c *codeCache) build(pc uint64) *block {
 	if len(g.ops) > 0 && g.ops[0].code == opCheck {
 		g.check(id, starts)
 	}
+	if c.combines && c.limit > 1 {
+		g.combine()
+	}
 	return g.finish()
 }
 
 // check completes the opCheck that leads a traced block, or takes it away when
 // the block records nothing.
 func (g *builder) check(id trace.BlockID, starts bool) {
-	if g.refs == 0 && !starts {
+	if !starts && (g.refs == 0 || g.cache.combines) {
+		g.block.refs = uintptr(g.refs)
 		g.ops, g.meta = g.ops[1:], g.meta[1:]
 		return
 	}
-	g.ops[0].imm = int32(g.refs)
+	g.ops[0].imm, g.ops[0].slot = int32(g.refs), uint16(g.refs)
 	if starts {
 		// A plan's block that is cut into several of ours reserves its room
 		// at the start, so that its events stay in one batch.
@@ -156,13 +163,14 @@ func (g *builder) check(id trace.BlockID, starts bool) {
 
 func (g *builder) add(o op) {
 	g.ops = append(g.ops, o)
-	g.meta = append(g.meta, opMeta{uint16(g.pc - g.block.pc), uint16(g.n)})
+	g.meta = append(g.meta, opMeta{uint16(g.pc - g.block.pc), uint16(g.n), uint16(g.until)})
 }
 
 // instruction decodes and adds one instruction; it reports whether the block
 // goes on.
 func (g *builder) instruction() bool {
 	pc, b := g.pc, g.block
+	g.until = g.refs
 	_, boundary := g.cache.starts[pc]
 	if g.n == g.cache.limit || g.n > 0 && boundary {
 		g.next()
@@ -264,5 +272,6 @@ func (g *builder) plan(l *lowered) {
 	default:
 		l.op.code += tracedLoad
 	}
+	l.op.slot = uint16(g.refs)
 	g.refs++
 }

@@ -12,11 +12,11 @@ const (
 	csrInstret = 0xc02
 )
 
-// csr executes a Zicsr instruction. It reports false for a register that user
-// mode does not have or may not write. The counters are functions of the
+// csr executes a Zicsr instruction and returns the op, or nil for a register that
+// user mode does not have or may not write. The counters are functions of the
 // instructions executed: one cycle each, and a clock of 1 GHz that also passes
 // while all threads sleep.
-func (m *machine) csr(t *thread, b *block, o *op) bool {
+func (m *machine) csr(t *thread, b *block, o *op) *op {
 	kind := csrKind(o.rs2)
 	source := t.x[o.rs1&31]
 	if kind >= csrWriteImm {
@@ -34,14 +34,14 @@ func (m *machine) csr(t *thread, b *block, o *op) bool {
 		old = uint64(t.fflags) | uint64(t.frm)<<5
 	case csrCycle, csrInstret, csrTime:
 		if writes {
-			return false
+			return nil
 		}
 		old = m.executed() - uint64(b.n) + uint64(o.tag)
 		if o.imm == csrTime {
 			old += m.idle
 		}
 	default:
-		return false
+		return nil
 	}
 	if writes {
 		v := source
@@ -62,7 +62,7 @@ func (m *machine) csr(t *thread, b *block, o *op) bool {
 		t.raise(0)
 	}
 	t.x[o.rd] = old
-	return true
+	return o
 }
 
 func (t *thread) setFCSR(v uint64) {

@@ -49,8 +49,6 @@ func unbox(v uint64) uint64 {
 	return v & 0xffffffff
 }
 
-func unboxFloat(v uint64) float32 { return math.Float32frombits(uint32(unbox(v))) }
-
 // raise accrues exceptions, unless the instruction turned out illegal.
 func (t *thread) raise(f softfloat.Flags) {
 	if t.badRounding {
@@ -285,9 +283,9 @@ func fma32(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// rounded computes an arithmetic op with a static rounding mode.
+// rounded computes an arithmetic op in its rounding mode.
 func (t *thread) rounded(o *op) uint64 {
-	switch c := code(o.imm); c {
+	switch arithmetic(o) {
 	case opFaddD:
 		return t.addD(o)
 	case opFsubD:

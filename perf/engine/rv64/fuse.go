@@ -10,7 +10,7 @@ func (g *builder) fuse() {
 	}
 	a, b := &g.ops[n-2], &g.ops[n-1]
 	fused, ok := fusePair(a, b)
-	if !ok {
+	if !ok || fused.code >= opAddiBeq && g.cache.combines { // combine has a better one
 		return
 	}
 	g.ops[n-2], g.meta[n-2] = fused, g.meta[n-1]
@@ -37,7 +37,7 @@ func fusePair(a, b *op) (op, bool) {
 			return op{}, false
 		}
 		f := *a
-		f.code, f.rm, f.tag = opShlAddLd, b.rd, b.tag
+		f.code, f.rm, f.tag, f.slot = opShlAddLd, b.rd, b.tag, b.slot
 		if b.code == opLdT {
 			f.code = opShlAddLdT
 		}

@@ -75,8 +75,9 @@ func remuw(a, b uint32) uint64 {
 	return uint64(int64(int32(a % b)))
 }
 
-// rare computes what compiled code needs seldom, out of exec's way.
-func (t *thread) rare(o *op) {
+// rare computes what compiled code needs seldom, out of the interpreter's way,
+// and returns the op.
+func (t *thread) rare(o *op) *op {
 	r := &t.x
 	switch o.code {
 	case opMulh:
@@ -166,6 +167,7 @@ func (t *thread) rare(o *op) {
 	case opCzeroNez:
 		r[o.rd] = r[o.rs1] * bit(r[o.rs2] == 0)
 	}
+	return o
 }
 
 // orcB sets every byte that is not zero to all ones.

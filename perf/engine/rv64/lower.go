@@ -179,6 +179,10 @@ func (l *lowered) floatOperands(d decoded, how lowering) {
 			o.code, o.imm = opRounded, int32(how.code)
 		}
 	}
+	if o.code >= opFmaddD && o.code <= opFnmaddD || o.code >= opFmaddS && o.code <= opFnmaddS {
+		product, addend := fmaSigns(how.code)
+		o.tag, o.imm = uint32(bit(product))<<31, int32(bit(addend))<<31
+	}
 	if how.code == opFsgnjD && o.rs1 == o.rs2 {
 		o.code = opMv
 	}

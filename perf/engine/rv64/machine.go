@@ -121,6 +121,9 @@ func newMachine(f *objfile.File, opt Options) (*machine, error) {
 		m.close()
 		return nil, err
 	}
+	for _, c := range m.codes {
+		c.combines = m.jits == nil
+	}
 	return m, nil
 }
 
@@ -243,23 +246,38 @@ func (m *machine) serve(t *thread, e exit) {
 	}
 }
 
-// slice runs exec and turns a host fault in guest memory into exitFault.
-func (m *machine) slice(t *thread) (e exit) {
+// slice runs exec and turns a host fault in guest memory into exitFault. A
+// combined op is done in parts then, to find the one that faults.
+func (m *machine) slice(t *thread) exit {
+	e, faulted := m.attempt(t)
+	for faulted {
+		b, i := m.code.locate(m.at)
+		if b == nil || b.ops[i].code < opAddLd {
+			return exitFault
+		}
+		m.resume.block, m.resume.op = b, &b.ops[i+1]
+		e, faulted = m.attempt(t)
+	}
+	return e
+}
+
+// attempt runs exec and reports whether the host faulted in guest memory.
+func (m *machine) attempt(t *thread) (e exit, faulted bool) {
 	defer func() {
 		r := recover()
 		if r == nil {
 			return
 		}
 		if a, ok := r.(interface{ Addr() uintptr }); ok && m.mem.contains(a.Addr()) {
-			e = exitFault
+			e, faulted = exitFault, true
 			return
 		}
 		panic(r)
 	}()
 	if m.jit != nil {
-		return m.jit.run(t)
+		return m.jit.run(t), false
 	}
-	return m.exec(t)
+	return m.exec(t), false
 }
 
 // rewind sets a thread's pc, the instruction count and the batch back to the
@@ -272,15 +290,10 @@ func (m *machine) rewind(t *thread) {
 	meta := b.meta[i]
 	t.pc = b.pc + uint64(meta.offset)
 	m.budget += b.n - int64(meta.index)
-	if b.first.code != opCheck {
+	if b.refs == 0 && b.first.code != opCheck {
 		return
 	}
-	m.recorded = m.mark
-	for _, o := range b.ops[:i] {
-		if o.code.traced() {
-			m.recorded++
-		}
-	}
+	m.recorded = m.mark + uintptr(meta.refs)
 }
 
 // traced reports whether an op records an access.

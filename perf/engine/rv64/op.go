@@ -1,7 +1,7 @@
 package rv64
 
 // code names an internal operation: what one dispatch of the interpreter does.
-type code uint16
+type code uint8
 
 // The operations. Loads and stores are followed by their traced variants in
 // the same order: code + tracedLoad or tracedStore.
@@ -126,7 +126,7 @@ const (
 	opFmulD
 	opFdivD
 	opFsqrtD
-	opFmaddD
+	opFmaddD // as all fused ones, tag and imm: sign changes of product and addend
 	opFmsubD
 	opFnmsubD
 	opFnmaddD
@@ -195,6 +195,40 @@ const (
 	opJalrCount // opJalr that counts where it leads; tag: index of the plan's jump
 	opIllegal
 	opFetchFault // the block's address is not executable
+
+	// Combined ops of the interpreter, whose parts follow them: see combine.
+	// Those that end in B compare and branch in their second part, as rm says.
+	opAddLd
+	opAddLdT
+	opAddSd
+	opAddSdT
+	opShlAddSd
+	opShlAddSdT
+	opConstLd // constant: the address
+	opConstLdT
+	opLdLd
+	opLdLdT
+	opSdSd
+	opSdSdT
+	opFmaSd // the first part's operands too
+	opFmaSdT
+	opShlAddLdB
+	opShlAddLdBT
+	opShlAddLdFadd // the parts are opShlAddLd and opFaddD
+	opShlAddLdFaddT
+	opLdB
+	opLdBT
+	opAddB
+	opSubB
+	opMvB
+	opAddiB
+	opAndiB
+	opConstB
+	opFeqDB
+	opFltDB
+	opFleDB
+
+	opLast code = 255 // all of the type's values are between the switch's
 )
 
 const (
@@ -214,7 +248,7 @@ type op struct {
 	code              code
 	rd, rs1, rs2, rs3 uint8
 	rm                uint8
-	_                 uint8
+	slot              uint16 // of a traced access: its place among the block's; of opCheck: their number
 	imm               int32
 	tag               uint32 // of a traced access: the high half of its trace.Tag
 }
@@ -223,6 +257,17 @@ type op struct {
 func (o *op) constant() uint64 { return uint64(o.tag)<<32 | uint64(uint32(o.imm)) }
 
 func (o *op) setConstant(v uint64) { o.imm, o.tag = int32(uint32(v)), uint32(v>>32) }
+
+// What a combined op that ends in B branches on: its second part's operands
+// equal, or the first less than the second, both with the bits of the combined
+// op's constant flipped: its sign bit, to compare signed numbers.
+const (
+	compareLess uint8 = iota
+	compareEqual
+)
+
+// parts is a combined op and what follows it.
+type parts [3]op
 
 // block is a decoded run of instructions that is entered only at its first.
 type block struct {
@@ -235,6 +280,7 @@ type block struct {
 
 	takenCount, fallCount counter // of a branch
 	arrival               *block  // where indirect jumps to here lead; nil until first needed, or without a flow
+	refs                  uintptr // accesses that entering the block reserves, where no opCheck does
 
 	ops  []op
 	meta []opMeta // of the op with the same index
@@ -251,6 +297,7 @@ type block struct {
 type opMeta struct {
 	offset uint16 // bytes from the block's pc to the instruction
 	index  uint16 // instructions of the block before it
+	refs   uint16 // planned accesses of the block before it
 }
 
 // maxBlock bounds the instructions of a block. A longer straight line is cut

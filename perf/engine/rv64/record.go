@@ -60,6 +60,23 @@ func (m *machine) flush(start uint64) {
 	m.use(next, start, thread)
 }
 
+// makeRoom flushes the batch for the events of block b, before its opCheck,
+// which it returns.
+//
+//go:noinline
+func (m *machine) makeRoom(b *block, o *op) *op {
+	m.flush(m.executed() - uint64(b.n))
+	return o
+}
+
+// makeRoomFor flushes the batch for the events of block b, which are counted as
+// recorded already.
+func (m *machine) makeRoomFor(b *block) {
+	m.recorded = m.mark
+	m.flush(m.executed() - uint64(b.n))
+	m.recorded = b.refs
+}
+
 // switchTo flushes the batch when another thread's turn comes: a batch holds
 // one thread's events.
 func (m *machine) switchTo(t *thread) {

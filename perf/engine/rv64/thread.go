@@ -78,8 +78,9 @@ func (t *thread) resume(result int64) {
 }
 
 // atomic performs an LR, SC or AMO on naturally aligned memory at p. LR leaves
-// a reservation that any other thread's turn, or any SC, ends.
-func (m *machine) atomic(t *thread, o *op, p unsafe.Pointer) {
+// a reservation that any other thread's turn, or any SC, ends. It returns the
+// op.
+func (m *machine) atomic(t *thread, o *op, p unsafe.Pointer) *op {
 	var old uint64
 	word := o.rm == 2
 	if atomicKind(o.imm) != atomicSC {
@@ -114,6 +115,7 @@ func (m *machine) atomic(t *thread, o *op, p unsafe.Pointer) {
 		store(amo(k, old, operand, word))
 	}
 	t.x[o.rd] = old
+	return o
 }
 
 // touch writes back what p holds: it faults where a store would.
