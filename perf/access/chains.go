@@ -188,7 +188,7 @@ func (a *routineAnalysis) result(b, i int, reg isa.Reg) linear {
 	if v, ok := a.results[p]; ok {
 		return a.settled(v)
 	}
-	v := a.compute(p)
+	v := a.settled(a.compute(p))
 	a.results[p] = v
 	return v
 }
@@ -244,17 +244,58 @@ func (a *routineAnalysis) cellAt(at linear, size uint8) (location, bool) {
 	return location{}, false
 }
 
-// settled replaces the phis that turned out to be no loop's variables.
+// settled replaces the phis that turned out to be no loop's variables, wherever
+// the sum depends on them.
 func (a *routineAnalysis) settled(v linear) linear {
-	for _, t := range v.terms {
-		if _, ok := a.same[t.symbol]; ok {
-			return a.substitute(v, func(s symbolID) (linear, bool) {
-				w, ok := a.same[s]
-				return w, ok
-			})
-		}
+	if len(a.same) == 0 {
+		return v
 	}
-	return v
+	return a.substitute(v, func(s symbolID) (linear, bool) {
+		if w, ok := a.same[s]; ok {
+			return a.settled(w), true
+		}
+		if a.symbols[s].clean == len(a.same) {
+			return linear{}, false
+		}
+		w, ok := a.settledSymbol(s)
+		if !ok {
+			a.symbols[s].clean = len(a.same)
+		}
+		return w, ok
+	})
+}
+
+// settledSymbol is settled for what a symbol is made of.
+func (a *routineAnalysis) settledSymbol(s symbolID) (linear, bool) {
+	sym := a.symbols[s]
+	switch sym.kind {
+	case anOperation:
+		x, y := a.settled(sym.x), a.settled(sym.y)
+		if x.equal(sym.x) && y.equal(sym.y) {
+			return linear{}, false
+		}
+		return a.again(sym, x, y), true
+	case anExit:
+		of := single(sym.of)
+		if w := a.settled(of); !w.equal(of) {
+			return a.leave(w, sym.loop), true
+		}
+	case aMerge:
+		one := a.settled(sym.paths[0])
+		for _, p := range sym.paths[1:] {
+			if !a.settled(p).equal(one) {
+				return linear{}, false
+			}
+		}
+		return one, !one.equal(single(s))
+	}
+	return linear{}, false
+}
+
+// again applies a symbol's operation to other operands.
+func (a *routineAnalysis) again(sym symbol, x, y linear) linear {
+	a.at = point{sym.block, sym.inst, sym.place.reg}
+	return a.apply(sym.value, x, y)
 }
 
 // substitute replaces symbols of a sum by sums.
@@ -320,6 +361,7 @@ func (a *routineAnalysis) atStart(b int, l location) linear {
 	} else {
 		v = a.join(k, a.forward(b))
 	}
+	v = a.settled(v)
 	a.starts[k] = v
 	return v
 }
@@ -385,7 +427,7 @@ func (a *routineAnalysis) join(k blockPlace, edges []int) linear {
 // over returns the content of a location after an edge was taken.
 func (a *routineAnalysis) over(e int, l location) linear {
 	from, to := a.r.Edges[e].From, a.r.Edges[e].To
-	v := a.atEnd(from, l)
+	v := a.settled(a.atEnd(from, l))
 	left := -1
 	for in := a.r.Blocks[from].Loop; in >= 0 && !a.r.Contains(in, to); in = a.r.Loops[in].Parent {
 		left = in
@@ -405,22 +447,24 @@ func (a *routineAnalysis) phi(k blockPlace, loop int) linear {
 	a.starts[k] = single(s)
 	start := a.join(k, a.forward(int(k.block)))
 	a.symbols[s].start = start
-	next, agree := linear{}, true
-	for n, e := range a.r.Loops[loop].Back {
-		v := a.over(e, k.place)
-		if n > 0 && !a.settled(v).equal(a.settled(next)) {
-			agree = false
-		}
-		next = v
+	var ends []linear
+	for _, e := range a.r.Loops[loop].Back {
+		ends = append(ends, a.over(e, k.place))
 	}
-	start, next = a.settled(start), a.settled(next)
-	if agree && (next.equal(single(s)) || next.equal(start)) && !a.r.Loops[loop].Irreducible {
+	start = a.settled(start)
+	varies, agree := a.r.Loops[loop].Irreducible, true
+	for n, v := range ends {
+		ends[n] = a.settled(v)
+		varies = varies || !ends[n].equal(single(s)) && !ends[n].equal(start)
+		agree = agree && ends[n].equal(ends[0])
+	}
+	if !varies {
 		a.same[s] = start
 		a.starts[k] = start
 		return start
 	}
 	sym := &a.symbols[s]
-	sym.start, sym.next, sym.open = start, next, !agree
+	sym.start, sym.next, sym.open = start, ends[0], !agree
 	return single(s)
 }
 
@@ -437,8 +481,7 @@ func (a *routineAnalysis) leave(v linear, loop int) linear {
 			if x.equal(sym.x) && y.equal(sym.y) {
 				return linear{}, false
 			}
-			a.at = point{sym.block, sym.inst, sym.place.reg}
-			return a.apply(sym.value, x, y), true
+			return a.again(sym, x, y), true
 		}
 		if !a.r.Contains(loop, int(sym.block)) {
 			return linear{}, false

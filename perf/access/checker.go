@@ -409,7 +409,7 @@ type StrideCheck struct {
 type ReferenceCheck struct {
 	Index           int // in Analysis.All
 	Executions      uint64
-	Clean           bool // regular for all loops
+	Clean           bool     // regular for all loops
 	Agree, Disagree []uint64 // like Reference.Strides
 	disagree        uint64
 }

@@ -102,6 +102,14 @@ func (c convention) changes(in *isa.Inst) regSet {
 	return ^preservedGo
 }
 
+// arguments returns the registers that arguments are passed in.
+func (c convention) arguments() []isa.Reg {
+	if c.golang {
+		return []isa.Reg{10, 11, 12, 13, 14, 15, 16, 17, 8, 9, 18, 19, 20, 21, 22, 23}
+	}
+	return []isa.Reg{10, 11, 12, 13, 14, 15, 16, 17}
+}
+
 // saved reports whether a routine that changes r has to restore it.
 func (c convention) saved(r isa.Reg) bool {
 	if c.golang {

@@ -18,9 +18,7 @@ func (a *routineAnalysis) firstOf(s symbolID) linear {
 	sym := a.symbols[s]
 	switch sym.kind {
 	case anOperation:
-		x, y := a.first(sym.x), a.first(sym.y)
-		a.at = point{sym.block, sym.inst, sym.place.reg}
-		return a.apply(sym.value, x, y)
+		return a.again(sym, a.first(sym.x), a.first(sym.y))
 	case aPhi:
 		if !sym.open {
 			return a.first(sym.start)

@@ -160,6 +160,11 @@ func (a *routineAnalysis) apply(v isa.Value, x, y linear) linear {
 	if out, ok := additive(v, x, y); ok {
 		return out
 	}
+	if v.Op == isa.And && a.golang {
+		if out, ok := a.sliced(x, y); ok {
+			return out
+		}
+	}
 	if out, ok := a.multiplicative(v, x, y); ok {
 		return out
 	}
@@ -213,6 +218,20 @@ func masked(x, y linear) (linear, bool) {
 		return constant(0), true
 	}
 	return x, m&(m+1) == 0 && bits.Len64(m) >= 32
+}
+
+// sliced computes the offset x & y by which Go's compiler moves a pointer when
+// it slices: the mask is the sign of a negated capacity, all ones unless there
+// is nothing left to point to.
+func (a *routineAnalysis) sliced(x, y linear) (linear, bool) {
+	for _, p := range [][2]linear{{x, y}, {y, x}} {
+		if s, ok := p[1].only(); ok {
+			if m := &a.symbols[s]; m.kind == anOperation && m.value.Op == isa.ShiftRightArithmetic && m.y.is(63) {
+				return p[0], true
+			}
+		}
+	}
+	return linear{}, false
 }
 
 func (a *routineAnalysis) multiplicative(v isa.Value, x, y linear) (linear, bool) {

@@ -253,8 +253,8 @@ func (f *slotFinder) collect() bool {
 			if in.Class == isa.Call {
 				out.calls[b] = append(out.calls[b], int32(i))
 			}
-			f.step(&state, in)
 			f.takes(&state, in)
+			f.step(&state, in)
 		}
 	}
 	slices.SortFunc(out.all, compareCells)
@@ -278,14 +278,36 @@ func (f *slotFinder) stored(s *registerFile, in *isa.Inst) based {
 	return s[in.Value.A]
 }
 
-// takes notes that an address on the stack becomes a value: other routines may
-// come to use it. The stack and frame pointers' own do not.
+// takes notes that an address on the stack becomes a value that cells cannot be
+// followed through: it is stored, passed to another routine, or an index is
+// added to it.
 func (f *slotFinder) takes(s *registerFile, in *isa.Inst) {
-	for _, d := range in.Defs() {
-		if in.Value.Op == isa.Opaque || d >= registers || d == sp || s[d].reg != sp || d == s0 && s[d].offset == 0 {
-			continue
+	take := func(r isa.Reg) {
+		if r < registers && r != sp && s[r].reg == sp && (r != s0 || s[r].offset != 0) {
+			f.out.taken = append(f.out.taken, s[r].offset)
 		}
-		f.out.taken = append(f.out.taken, s[d].offset)
+	}
+	switch {
+	case in.Class == isa.Call:
+		for _, r := range f.convention.arguments() {
+			take(r)
+		}
+	case in.Class == isa.Store:
+		take(in.Value.A)
+	case in.Class == isa.Atomic:
+		for _, r := range in.Uses() {
+			if r != in.Mem.Base {
+				take(r)
+			}
+		}
+	case in.Value.Op != isa.Opaque && in.Mem.Kind == isa.NoMem && len(in.Defs()) > 0 && f.value(s, in).reg == unknown:
+		take(in.Value.A)
+		take(in.Value.B)
+		for _, r := range []isa.Reg{in.Value.A, in.Value.B} {
+			if r == sp {
+				f.out.taken = append(f.out.taken, s[sp].offset)
+			}
+		}
 	}
 }
 
@@ -310,11 +332,15 @@ func (f *slotFinder) keep(once map[location]based, count map[location]int) (more
 // object's later parts are taken, optimistically, for other variables.
 const takenBytes = 24
 
-// isTaken reports whether the address of a cell of the stack is used as a
-// value.
+// isTaken reports whether others may use a cell of the stack: its address is
+// used as a value, or it is in the routine's frame without being stored to by
+// the routine, as where results are passed on the stack.
 func (s *slots) isTaken(at location) bool {
 	if at.reg != sp {
 		return false
+	}
+	if at.offset < 0 && !s.written(at) {
+		return true
 	}
 	i, exact := slices.BinarySearch(s.taken, at.offset)
 	return exact || i > 0 && at.offset < s.taken[i-1]+takenBytes

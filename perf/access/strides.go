@@ -140,8 +140,7 @@ func (a *routineAnalysis) begin(v linear, loop int, own bool) linear {
 			if x.equal(sym.x) && y.equal(sym.y) {
 				return linear{}, false
 			}
-			a.at = point{sym.block, sym.inst, sym.place.reg}
-			return a.apply(sym.value, x, y), true
+			return a.again(sym, x, y), true
 		case sym.kind == aPhi && a.r.Contains(loop, int(sym.block)) && (own || sym.loop != loop) && !sym.open:
 			return a.begin(a.settled(sym.start), loop, own), true
 		}
@@ -162,8 +161,7 @@ func (a *routineAnalysis) operationChange(sym symbol, loop int) change {
 	case sym.value.Op == isa.Times && x.none():
 		return a.product(sym, y.by, a.begin(sym.x, loop, false))
 	case sym.value.Op == isa.ShiftLeft && y.none():
-		a.at = point{sym.block, sym.inst, sym.place.reg}
-		return change{by: a.apply(sym.value, x.by, a.begin(sym.y, loop, false))}
+		return change{by: a.again(sym, x.by, a.begin(sym.y, loop, false))}
 	case sym.value.Op == isa.Quotient && y.none() && sym.y.isConstant() && x.by.isConstant():
 		if by, ok := x.by.divided(sym.y.constant); ok {
 			return change{by: by}

@@ -58,6 +58,8 @@ type symbol struct {
 	next  linear   // aPhi: the content when an iteration ends
 	open  bool     // aPhi: start and next are not known yet, or there is no single next
 	paths []linear // aMerge: what comes together
+
+	clean int // how many phis had turned out to be none when it was found not to depend on them
 }
 
 // symbolKey tells the symbols apart that are no operations.
