@@ -62,7 +62,7 @@ func Analyze(p *cfg.Program) *Analysis {
 		if !hasReferences(r) {
 			continue
 		}
-		a := newRoutineAnalysis(c, r, global)
+		a := analyseRoutine(c, r, global)
 		for b := range r.Blocks {
 			for i := range r.Blocks[b].Insts {
 				in := &r.Blocks[b].Insts[i]

@@ -12,9 +12,45 @@ import (
 // iteration: the first-location formula then takes the one, and the stride
 // formula the difference to the other.
 
-func newRoutineAnalysis(c convention, r *cfg.Routine, gp based) *routineAnalysis {
+// analysisRounds bounds how often a routine is analysed because stores turn out
+// to be to cells that values are followed through.
+const analysisRounds = 3
+
+// analyseRoutine returns the analysis of a routine in which all stores to cells
+// are known as such.
+func analyseRoutine(c convention, r *cfg.Routine, gp based) *routineAnalysis {
+	s := findSlots(c, r, gp)
+	a := newRoutineAnalysis(c, r, s)
+	for round := 1; round < analysisRounds && a.findStores(); round++ {
+		a = newRoutineAnalysis(c, r, s)
+	}
+	return a
+}
+
+// findStores makes those stores known whose addresses have turned out to be
+// those of cells, and reports whether there are any.
+func (a *routineAnalysis) findStores() (more bool) {
+	for b := range a.r.Blocks {
+		if a.slots.operands[b] == nil {
+			continue
+		}
+		for i := range a.r.Blocks[b].Insts {
+			m := &a.r.Blocks[b].Insts[i].Mem
+			if m.Kind == isa.NoMem || m.Kind == isa.MemLoad || a.slots.operands[b][i].size > 0 {
+				continue
+			}
+			if at, ok := a.cellAt(a.settled(a.address(b, i)), m.Size); ok {
+				a.slots.add(b, i, at)
+				more = true
+			}
+		}
+	}
+	return more
+}
+
+func newRoutineAnalysis(c convention, r *cfg.Routine, s *slots) *routineAnalysis {
 	a := &routineAnalysis{
-		convention: c, r: r, slots: findSlots(c, r, gp),
+		convention: c, r: r, slots: s,
 		symbols: make([]symbol, 1), // no symbol is 0
 		known:   make(map[symbolKey]symbolID), operations: make(map[string]symbolID), same: make(map[symbolID]linear),
 		results: make(map[point]linear), starts: make(map[blockPlace]linear),
@@ -158,7 +194,7 @@ func (a *routineAnalysis) atEnd(b int, l location) linear {
 func (a *routineAnalysis) cellBefore(b, i int, l location) linear {
 	s := a.slots
 	stores, calls := s.stores[b], s.calls[b]
-	if !s.isTaken(l) {
+	if len(calls) > 0 && !s.isTaken(l) {
 		calls = nil
 	}
 	for len(stores)+len(calls) > 0 {

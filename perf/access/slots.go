@@ -18,7 +18,7 @@ type slots struct {
 	calls    [][]int32    // by block: calls
 	taken    []int64      // offsets from the stack pointer whose addresses are used as values, ascending
 
-	once map[location]based // cells that are stored to once: what
+	always map[location]based // what all stores to a cell put there
 }
 
 // based is a value relative to the content of a register at the routine's
@@ -38,9 +38,9 @@ type registerFile [registers]based
 
 // slotFinder finds them by constant propagation over the registers: forward,
 // until nothing changes, at joins what all paths agree on. Values are followed
-// through cells that are stored to once, such as arguments that code compiled
-// without optimization puts on the stack, so the propagation is repeated
-// while such cells turn up.
+// through cells that always hold the same, such as arguments that code compiled
+// without optimization puts on the stack, so the propagation is repeated while
+// such cells turn up.
 type slotFinder struct {
 	convention
 	r     *cfg.Routine
@@ -48,6 +48,8 @@ type slotFinder struct {
 	in    []registerFile
 	out   *slots
 	gp    based
+
+	stored map[location]based // by cell
 }
 
 // slotRounds bounds the repetitions: pointers in cells reached by pointers in
@@ -56,7 +58,7 @@ const slotRounds = 3
 
 func findSlots(c convention, r *cfg.Routine, gp based) *slots {
 	f := &slotFinder{convention: c, r: r, order: reversePostorder(r), gp: gp}
-	f.out = &slots{once: make(map[location]based)}
+	f.out = &slots{always: make(map[location]based)}
 	for range slotRounds {
 		f.propagate()
 		if !f.collect() {
@@ -179,7 +181,7 @@ func (f *slotFinder) value(s *registerFile, in *isa.Inst) based {
 	v := in.Value
 	if in.Class == isa.Load {
 		if at, ok := f.operand(s, in); ok {
-			if w, ok := f.out.once[at]; ok {
+			if w, ok := f.out.always[at]; ok {
 				return w
 			}
 		}
@@ -226,15 +228,15 @@ func (f *slotFinder) operand(s *registerFile, in *isa.Inst) (location, bool) {
 	return location{memory: true, size: m.Size, reg: base.reg, offset: base.offset + m.Disp}, true
 }
 
-// collect notes the memory operands, and reports whether cells that are stored
-// to once have turned up.
+// collect notes the memory operands, and reports whether cells that always hold
+// the same have turned up.
 func (f *slotFinder) collect() bool {
 	out := f.out
 	out.operands = make([][]location, len(f.r.Blocks))
 	out.stores = make([][]int32, len(f.r.Blocks))
 	out.calls = make([][]int32, len(f.r.Blocks))
 	out.all, out.taken = nil, nil
-	once, count := make(map[location]based), make(map[location]int)
+	f.stored = make(map[location]based)
 	for _, b := range f.order {
 		state := f.in[b]
 		block := &f.r.Blocks[b]
@@ -246,8 +248,7 @@ func (f *slotFinder) collect() bool {
 				if in.Mem.Kind != isa.MemLoad {
 					out.stores[b] = append(out.stores[b], int32(i))
 					out.all = append(out.all, at)
-					count[at]++
-					once[at] = f.stored(&state, in)
+					f.store(&state, in, at)
 				}
 			}
 			if in.Class == isa.Call {
@@ -261,21 +262,26 @@ func (f *slotFinder) collect() bool {
 	out.all = slices.Compact(out.all)
 	slices.Sort(out.taken)
 	out.taken = slices.Compact(out.taken)
-	return f.keep(once, count)
+	return f.keep()
 }
 
 func compareCells(a, b location) int {
 	return cmp.Or(cmp.Compare(a.reg, b.reg), cmp.Compare(a.offset, b.offset), cmp.Compare(a.size, b.size))
 }
 
-func (f *slotFinder) stored(s *registerFile, in *isa.Inst) based {
-	if in.Class != isa.Store {
-		return based{reg: unknown}
+// store notes what a store puts in a cell.
+func (f *slotFinder) store(s *registerFile, in *isa.Inst, at location) {
+	v := based{reg: unknown}
+	if in.Class == isa.Store {
+		v = based{reg: isa.NoReg}
+		if in.Value.A != isa.NoReg {
+			v = s[in.Value.A]
+		}
 	}
-	if in.Value.A == isa.NoReg {
-		return based{reg: isa.NoReg}
+	if was, ok := f.stored[at]; ok && was != v {
+		v = based{reg: unknown}
 	}
-	return s[in.Value.A]
+	f.stored[at] = v
 }
 
 // takes notes that an address on the stack becomes a value that cells cannot be
@@ -311,16 +317,17 @@ func (f *slotFinder) takes(s *registerFile, in *isa.Inst) {
 	}
 }
 
-// keep keeps the cells on the stack that are stored to once and overlap no
-// other, with a value that is known.
-func (f *slotFinder) keep(once map[location]based, count map[location]int) (more bool) {
+// keep keeps the cells on the stack that overlap no other and that all stores
+// put the same known value in.
+func (f *slotFinder) keep() (more bool) {
 	for i, at := range f.out.all {
-		if at.reg != sp || count[at] != 1 || once[at].reg == unknown || once[at].reg == unset || f.out.isTaken(at) ||
+		v := f.stored[at]
+		if at.reg != sp || v.reg == unknown || v.reg == unset || f.out.isTaken(at) ||
 			i > 0 && f.out.all[i-1].overlaps(at) || i+1 < len(f.out.all) && f.out.all[i+1].overlaps(at) {
 			continue
 		}
-		if _, ok := f.out.once[at]; !ok {
-			f.out.once[at] = once[at]
+		if _, ok := f.out.always[at]; !ok {
+			f.out.always[at] = v
 			more = true
 		}
 	}
@@ -356,4 +363,15 @@ func (s *slots) written(at location) bool {
 		}
 	}
 	return false
+}
+
+// add makes the address of a store known.
+func (s *slots) add(b, i int, at location) {
+	s.operands[b][i] = at
+	s.stores[b] = append(s.stores[b], int32(i))
+	slices.Sort(s.stores[b])
+	n, found := slices.BinarySearchFunc(s.all, at, compareCells)
+	if !found {
+		s.all = slices.Insert(s.all, n, at)
+	}
 }

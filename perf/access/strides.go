@@ -187,7 +187,8 @@ func (a *routineAnalysis) loadChange(sym symbol, loop int) change {
 	if !c.none() {
 		return change{irregular: c.irregular, indirect: true}
 	}
-	if a.storesTo(sym.x, loop) {
+	at := a.begin(a.settled(sym.x), loop, false)
+	if cell, ok := a.cellAt(at, a.r.Blocks[sym.block].Insts[sym.inst].Mem.Size); ok && a.changedIn(loop, cell) || a.storesTo(at, loop) {
 		return irregular
 	}
 	return change{}
@@ -235,6 +236,7 @@ func (a *routineAnalysis) samePath(block, loop int) bool {
 	if top < 0 || !a.r.Contains(loop, top) {
 		return false
 	}
+	own := a.r.Blocks[block].Loop
 	seen := map[int]bool{block: true}
 	work := []int{block}
 	for len(work) > 0 {
@@ -246,7 +248,7 @@ func (a *routineAnalysis) samePath(block, loop int) bool {
 				continue
 			}
 			seen[from] = true
-			if !a.settledBranch(from, loop) {
+			if !a.settledBranch(from, loop, own) {
 				return false
 			}
 			if from != top {
@@ -257,10 +259,11 @@ func (a *routineAnalysis) samePath(block, loop int) bool {
 	return true
 }
 
-// settledBranch reports whether block b always goes on the same way.
-func (a *routineAnalysis) settledBranch(b, loop int) bool {
-	if inner := a.r.Blocks[b].Loop; inner != loop {
-		return false // how often an inner loop is executed is not looked at
+// settledBranch reports whether block b, on the way to a block whose innermost
+// loop is own, always goes on the same way.
+func (a *routineAnalysis) settledBranch(b, loop, own int) bool {
+	if a.r.Blocks[b].Loop != own {
+		return a.onlyWayOut(b, own)
 	}
 	if len(a.r.Blocks[b].Succs) < 2 {
 		return true
@@ -273,4 +276,28 @@ func (a *routineAnalysis) settledBranch(b, loop int) bool {
 	x := a.operand(b, i, last.Value.A, 0)
 	y := a.operand(b, i, last.Value.B, last.Value.Imm)
 	return a.change(x, loop).none() && a.change(y, loop).none()
+}
+
+// onlyWayOut reports whether the loop directly inside own that holds block b is
+// only left for one other block, however often it is executed.
+func (a *routineAnalysis) onlyWayOut(b, own int) bool {
+	in := a.r.Blocks[b].Loop
+	for in >= 0 && a.r.Loops[in].Parent != own {
+		in = a.r.Loops[in].Parent
+	}
+	if in < 0 {
+		return false
+	}
+	to := -1
+	for _, e := range a.r.Loops[in].Exit {
+		next := a.r.Edges[e].To
+		if a.cold[next] && !a.cold[b] {
+			continue
+		}
+		if to >= 0 && to != next {
+			return false
+		}
+		to = next
+	}
+	return true
 }

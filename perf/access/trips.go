@@ -192,8 +192,11 @@ func (a *routineAnalysis) expanded(s symbolID) (linear, bool) {
 	if of.kind != aPhi || of.loop != sym.loop || of.open {
 		return linear{}, false
 	}
-	t := a.trip(sym.loop)
 	step := a.step(sym.of)
+	if step.none() {
+		return a.settled(of.start), true
+	}
+	t := a.trip(sym.loop)
 	if !t.known || step.flagged() {
 		return linear{}, false
 	}
