@@ -56,6 +56,7 @@ func newRoutineAnalysis(c convention, r *cfg.Routine, s *slots) *routineAnalysis
 		results: make(map[point]linear), starts: make(map[blockPlace]linear),
 		headers: make([]int32, len(r.Blocks)), lastDefs: make([][]int32, len(r.Blocks)), isEntry: make([]bool, len(r.Blocks)),
 		inLoops: make([]regSet, len(r.Loops)),
+		settlings: make(map[symbolID]settling), left: make(map[symbolLoop]linear), begun: make(map[beginKey]linear),
 		changes: make(map[symbolLoop]change), changing: make(map[symbolLoop]bool), firsts: make(map[symbolID]linear),
 		trips: make(map[int]tripCount), stores: make(map[int]map[string]bool),
 	}
@@ -290,14 +291,13 @@ func (a *routineAnalysis) settled(v linear) linear {
 		if w, ok := a.same[s]; ok {
 			return a.settled(w), true
 		}
-		if a.symbols[s].clean == len(a.same) {
-			return linear{}, false
+		m, ok := a.settlings[s]
+		if !ok || m.known != len(a.same) {
+			m.known = len(a.same)
+			m.value, m.differs = a.settledSymbol(s)
+			a.settlings[s] = m
 		}
-		w, ok := a.settledSymbol(s)
-		if !ok {
-			a.symbols[s].clean = len(a.same)
-		}
-		return w, ok
+		return m.value, m.differs
 	})
 }
 
@@ -500,7 +500,7 @@ func (a *routineAnalysis) phi(k blockPlace, loop int) linear {
 		return start
 	}
 	sym := &a.symbols[s]
-	sym.start, sym.next, sym.open = start, ends[0], !agree
+	sym.start, sym.next, sym.paths, sym.open = start, ends[0], ends, !agree
 	return single(s)
 }
 
@@ -508,23 +508,31 @@ func (a *routineAnalysis) phi(k blockPlace, loop int) linear {
 // the loop is left.
 func (a *routineAnalysis) leave(v linear, loop int) linear {
 	return a.substitute(v, func(s symbolID) (linear, bool) {
-		sym := a.symbols[s]
-		switch sym.kind {
-		case atEntry:
-			return linear{}, false
-		case anOperation:
-			x, y := a.leave(sym.x, loop), a.leave(sym.y, loop)
-			if x.equal(sym.x) && y.equal(sym.y) {
-				return linear{}, false
-			}
-			return a.again(sym, x, y), true
+		k := symbolLoop{s, loop}
+		w, ok := a.left[k]
+		if !ok {
+			w = a.leaveSymbol(s, loop)
+			a.left[k] = w
 		}
-		if !a.r.Contains(loop, int(sym.block)) {
-			return linear{}, false
-		}
-		if sym.kind == aLoad && a.leave(sym.x, loop).equal(sym.x) {
-			return linear{}, false // from an address that the loop does not change
-		}
-		return single(a.symbolFor(symbolKey{kind: anExit, block: sym.block, inst: sym.inst, place: sym.place, of: s, loop: loop})), true
+		return w, !w.equal(single(s))
 	})
+}
+
+func (a *routineAnalysis) leaveSymbol(s symbolID, loop int) linear {
+	sym := a.symbols[s]
+	switch {
+	case sym.kind == atEntry:
+		return single(s)
+	case sym.kind == anOperation:
+		x, y := a.leave(sym.x, loop), a.leave(sym.y, loop)
+		if x.equal(sym.x) && y.equal(sym.y) {
+			return single(s)
+		}
+		return a.again(sym, x, y)
+	case !a.r.Contains(loop, int(sym.block)):
+		return single(s)
+	case sym.kind == aLoad && a.leave(sym.x, loop).equal(sym.x):
+		return single(s) // from an address that the loop does not change
+	}
+	return single(a.symbolFor(symbolKey{kind: anExit, block: sym.block, inst: sym.inst, place: sym.place, of: s, loop: loop}))
 }

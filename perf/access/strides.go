@@ -24,11 +24,6 @@ var irregular = change{irregular: true}
 func (c change) none() bool    { return !c.irregular && !c.indirect && c.by.isZero() }
 func (c change) flagged() bool { return c.irregular || c.indirect }
 
-type symbolLoop struct {
-	symbol symbolID
-	loop   int
-}
-
 // change returns how a sum changes with an iteration of a loop.
 func (a *routineAnalysis) change(v linear, loop int) change {
 	var sum change
@@ -94,7 +89,11 @@ func (a *routineAnalysis) step(s symbolID) change {
 	sym := a.symbols[s]
 	loop := sym.loop
 	if sym.open || a.r.Loops[loop].Irreducible {
-		return irregular
+		out := irregular
+		for _, v := range sym.paths {
+			out.indirect = out.indirect || a.change(v, loop).indirect
+		}
+		return out
 	}
 	next := a.expand(a.settled(sym.next), loop)
 	switch next.factor(s) {
@@ -133,19 +132,29 @@ func (a *routineAnalysis) follows(s symbolID, next linear) change {
 // begin with; without own, only those inside.
 func (a *routineAnalysis) begin(v linear, loop int, own bool) linear {
 	return a.substitute(v, func(s symbolID) (linear, bool) {
-		sym := a.symbols[s]
-		switch {
-		case sym.kind == anOperation:
-			x, y := a.begin(sym.x, loop, own), a.begin(sym.y, loop, own)
-			if x.equal(sym.x) && y.equal(sym.y) {
-				return linear{}, false
-			}
-			return a.again(sym, x, y), true
-		case sym.kind == aPhi && a.r.Contains(loop, int(sym.block)) && (own || sym.loop != loop) && !sym.open:
-			return a.begin(a.settled(sym.start), loop, own), true
+		k := beginKey{symbolLoop{s, loop}, own}
+		w, ok := a.begun[k]
+		if !ok {
+			a.begun[k] = single(s) // for those that depend on themselves
+			w = a.beginSymbol(s, loop, own)
+			a.begun[k] = w
 		}
-		return linear{}, false
+		return w, !w.equal(single(s))
 	})
+}
+
+func (a *routineAnalysis) beginSymbol(s symbolID, loop int, own bool) linear {
+	sym := a.symbols[s]
+	switch {
+	case sym.kind == anOperation:
+		x, y := a.begin(sym.x, loop, own), a.begin(sym.y, loop, own)
+		if !x.equal(sym.x) || !y.equal(sym.y) {
+			return a.again(sym, x, y)
+		}
+	case sym.kind == aPhi && a.r.Contains(loop, int(sym.block)) && (own || sym.loop != loop) && !sym.open:
+		return a.begin(a.settled(sym.start), loop, own)
+	}
+	return single(s)
 }
 
 // operationChange is the change of an operation on sums.

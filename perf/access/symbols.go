@@ -57,9 +57,7 @@ type symbol struct {
 	start linear   // aPhi: the content when the loop is entered
 	next  linear   // aPhi: the content when an iteration ends
 	open  bool     // aPhi: start and next are not known yet, or there is no single next
-	paths []linear // aMerge: what comes together
-
-	clean int // how many phis had turned out to be none when it was found not to depend on them
+	paths []linear // aMerge: what comes together; aPhi: what iterations end with
 }
 
 // symbolKey tells the symbols apart that are no operations.
@@ -99,6 +97,10 @@ type routineAnalysis struct {
 	inLoops  []regSet  // by loop: changed in it
 	isEntry  []bool    // by block: a secondary entry
 
+	settlings map[symbolID]settling
+	left      map[symbolLoop]linear
+	begun     map[beginKey]linear
+
 	changes  map[symbolLoop]change
 	changing map[symbolLoop]bool
 	firsts   map[symbolID]linear
@@ -110,6 +112,24 @@ type routineAnalysis struct {
 type blockPlace struct {
 	block int32
 	place location
+}
+
+// settling is what became of a symbol when so many phis were known to be no
+// loop's variables.
+type settling struct {
+	known   int
+	value   linear
+	differs bool
+}
+
+type symbolLoop struct {
+	symbol symbolID
+	loop   int
+}
+
+type beginKey struct {
+	symbolLoop
+	own bool
 }
 
 func (a *routineAnalysis) newSymbol(s symbol) symbolID {
