@@ -77,6 +77,27 @@ func Analyze(p *cfg.Program) *Analysis {
 	return out
 }
 
+// PlanOptions say which references a plan records.
+type PlanOptions struct {
+	// Stack also records the traffic of the stack, Reference.Stack. As in
+	// section 2 of the 2005 paper it is left out otherwise.
+	Stack bool
+}
+
+// Plan returns a plan that records the references, each in a group of its own,
+// and which they are: trace.RefID(i) is All[refs[i]].
+func (a *Analysis) Plan(o PlanOptions) (p *trace.Plan, refs []int, err error) {
+	var chosen References
+	for i := range a.All {
+		if o.Stack || a.All[i].Stack == NotStack {
+			refs = append(refs, i)
+			chosen.All = append(chosen.All, a.All[i])
+		}
+	}
+	p, err = chosen.Plan()
+	return p, refs, err
+}
+
 func hasReferences(r *cfg.Routine) bool {
 	for b := range r.Blocks {
 		for i := range r.Blocks[b].Insts {

@@ -55,8 +55,9 @@ func newRoutineAnalysis(c convention, r *cfg.Routine, s *slots) *routineAnalysis
 		known:   make(map[symbolKey]symbolID), operations: make(map[string]symbolID), same: make(map[symbolID]linear),
 		results: make(map[point]linear), starts: make(map[blockPlace]linear),
 		headers: make([]int32, len(r.Blocks)), lastDefs: make([][]int32, len(r.Blocks)), isEntry: make([]bool, len(r.Blocks)),
-		inLoops: make([]regSet, len(r.Loops)),
+		inLoops:   make([]regSet, len(r.Loops)),
 		settlings: make(map[symbolID]settling), left: make(map[symbolLoop]linear), begun: make(map[beginKey]linear),
+		unifieds: make(map[symbolID]linear), loaded: make(map[string]symbolID),
 		changes: make(map[symbolLoop]change), changing: make(map[symbolLoop]bool), firsts: make(map[symbolID]linear),
 		trips: make(map[int]tripCount), stores: make(map[int]map[string]bool),
 	}

@@ -9,7 +9,7 @@ import (
 // formula hands a sum out: quotients become rational coefficients, and all
 // other operations the register that they leave their result in.
 func (a *routineAnalysis) formula(v linear) Formula {
-	terms, ok := a.rational(nil, v, ratio{1, 1})
+	terms, ok := a.rational(nil, a.unified(v), ratio{1, 1})
 	if !ok {
 		return Formula{}
 	}
@@ -18,6 +18,42 @@ func (a *routineAnalysis) formula(v linear) Formula {
 		return Formula{}
 	}
 	return f
+}
+
+// unified gives loads from equal addresses, that nothing in the routine stores
+// to, one symbol: that of the load found first.
+func (a *routineAnalysis) unified(v linear) linear {
+	return a.substitute(a.settled(v), func(s symbolID) (linear, bool) {
+		w, ok := a.unifieds[s]
+		if !ok {
+			a.unifieds[s] = single(s) // for those that depend on themselves
+			w = a.unifiedSymbol(s)
+			a.unifieds[s] = w
+		}
+		return w, !w.equal(single(s))
+	})
+}
+
+func (a *routineAnalysis) unifiedSymbol(s symbolID) linear {
+	sym := a.symbols[s]
+	switch sym.kind {
+	case anOperation:
+		x, y := a.unified(sym.x), a.unified(sym.y)
+		if !x.equal(sym.x) || !y.equal(sym.y) {
+			return a.again(sym, x, y)
+		}
+	case aLoad:
+		if a.storesTo(sym.x, everywhere) {
+			break
+		}
+		in := &a.r.Blocks[sym.block].Insts[sym.inst]
+		k := string(append(a.unified(sym.x).key(nil), in.Mem.Size))
+		if first, ok := a.loaded[k]; ok {
+			return single(first)
+		}
+		a.loaded[k] = s
+	}
+	return single(s)
 }
 
 func (a *routineAnalysis) rational(terms []Term, v linear, by ratio) ([]Term, bool) {

@@ -344,7 +344,7 @@ const takenBytes = 24
 // the routine, as where results are passed on the stack.
 func (s *slots) isTaken(at location) bool {
 	if at.reg != sp {
-		return false
+		return at.reg != isa.NoReg
 	}
 	if at.offset < 0 && !s.written(at) {
 		return true

@@ -197,11 +197,24 @@ func (a *routineAnalysis) loadChange(sym symbol, loop int) change {
 		return change{irregular: c.irregular, indirect: true}
 	}
 	at := a.begin(a.settled(sym.x), loop, false)
-	if cell, ok := a.cellAt(at, a.r.Blocks[sym.block].Insts[sym.inst].Mem.Size); ok && a.changedIn(loop, cell) || a.storesTo(at, loop) {
+	if cell, ok := a.cellAt(at, a.r.Blocks[sym.block].Insts[sym.inst].Mem.Size); ok && a.changedIn(loop, cell) || a.storesTo(at, loop) || a.callsIn(loop) {
 		return irregular
 	}
 	return change{}
 }
+
+// callsIn reports whether a loop holds a call.
+func (a *routineAnalysis) callsIn(loop int) bool {
+	for _, b := range a.r.Loops[loop].Blocks {
+		if len(a.slots.calls[b]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// everywhere stands for a loop in storesTo: all of the routine.
+const everywhere = -1
 
 // storesTo reports whether a store in a loop has an address equal to v.
 func (a *routineAnalysis) storesTo(v linear, loop int) bool {
@@ -209,15 +222,22 @@ func (a *routineAnalysis) storesTo(v linear, loop int) bool {
 	if !ok {
 		set = make(map[string]bool)
 		a.stores[loop] = set
-		for _, b := range a.r.Loops[loop].Blocks {
-			for i := range a.r.Blocks[b].Insts {
-				if k := a.r.Blocks[b].Insts[i].Mem.Kind; k == isa.MemStore || k == isa.MemReadModifyWrite {
-					set[string(a.settled(a.address(b, i)).key(nil))] = true
-				}
+		for b := range a.r.Blocks {
+			if loop == everywhere || a.r.Contains(loop, b) {
+				a.addStores(set, b)
 			}
 		}
 	}
 	return set[string(a.settled(v).key(nil))]
+}
+
+// addStores adds the addresses that block b stores to.
+func (a *routineAnalysis) addStores(set map[string]bool, b int) {
+	for i := range a.r.Blocks[b].Insts {
+		if k := a.r.Blocks[b].Insts[i].Mem.Kind; k == isa.MemStore || k == isa.MemReadModifyWrite {
+			set[string(a.settled(a.address(b, i)).key(nil))] = true
+		}
+	}
 }
 
 // mergeChange is the change of a value that depends on the path: that of all

@@ -100,6 +100,8 @@ type routineAnalysis struct {
 	settlings map[symbolID]settling
 	left      map[symbolLoop]linear
 	begun     map[beginKey]linear
+	unifieds  map[symbolID]linear
+	loaded    map[string]symbolID // by address: the first load from there
 
 	changes  map[symbolLoop]change
 	changing map[symbolLoop]bool
