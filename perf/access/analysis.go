@@ -24,6 +24,19 @@ type Stride struct {
 // Regular reports whether neither flag is set.
 func (s Stride) Regular() bool { return !s.Irregular && !s.Indirect }
 
+// String writes the formula, with ! if the stride is irregular and * if it is
+// indirect.
+func (s Stride) String() string {
+	text := s.Formula.String()
+	if s.Irregular {
+		text += "!"
+	}
+	if s.Indirect {
+		text += "*"
+	}
+	return text
+}
+
 // StackUse is what a reference to the routine's or its caller's stack frame is
 // for, at an address that is a constant away from the stack pointer and not
 // used as a value.
@@ -156,21 +169,20 @@ func (a *routineAnalysis) holdsSaved(r isa.Reg, b, i int) bool {
 	return a.before(b, i, register(r)).equal(a.entry(register(r)))
 }
 
-// globalPointer returns the constant that start-up code sets gp to, where all
-// that sets it agrees.
+// globalPointer returns the constant that start-up code sets gp to. What is no
+// constant is not considered: a dynamic linker's code for other objects.
 func globalPointer(p *cfg.Program) based {
 	found := based{reg: unset}
 	for _, r := range p.Routines {
 		for b := range r.Blocks {
 			for i := range r.Blocks[b].Insts {
-				in := &r.Blocks[b].Insts[i]
-				if d := in.Defs(); len(d) == 0 || d[0] != gp {
+				if d := r.Blocks[b].Insts[i].Defs(); len(d) == 0 || d[0] != gp || partOfPair(&r.Blocks[b], i) {
 					continue
 				}
 				v, ok := constantHere(&r.Blocks[b], i)
 				switch {
-				case partOfPair(&r.Blocks[b], i):
-				case !ok || found.reg == isa.NoReg && found.offset != v:
+				case !ok:
+				case found.reg == isa.NoReg && found.offset != v:
 					return based{reg: unknown}
 				default:
 					found = based{isa.NoReg, v}

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"presage/perf/cfg"
 	"presage/perf/isa"
 )
 
@@ -74,41 +73,6 @@ type symbolKey struct {
 type point struct {
 	block, inst int32
 	reg         isa.Reg
-}
-
-// routineAnalysis finds the formulas of a routine.
-type routineAnalysis struct {
-	convention
-	r     *cfg.Routine
-	slots *slots
-
-	symbols    []symbol
-	known      map[symbolKey]symbolID
-	operations map[string]symbolID
-	same       map[symbolID]linear // phis that turned out to be no loop's variable
-	results    map[point]linear
-	starts     map[blockPlace]linear
-	at         point // being computed, to name operations after
-	buffer     []byte
-
-	headers  []int32   // by block: the loop it is the header of, or -1
-	lastDefs [][]int32 // by block and register: index of the last instruction that may change it, or -1
-	anywhere regSet    // changed in the routine
-	inLoops  []regSet  // by loop: changed in it
-	isEntry  []bool    // by block: a secondary entry
-
-	settlings map[symbolID]settling
-	left      map[symbolLoop]linear
-	begun     map[beginKey]linear
-	unifieds  map[symbolID]linear
-	loaded    map[string]symbolID // by address: the first load from there
-
-	changes  map[symbolLoop]change
-	changing map[symbolLoop]bool
-	firsts   map[symbolID]linear
-	trips    map[int]tripCount
-	stores   map[int]map[string]bool // by loop: addresses stored to
-	cold     []bool                  // by block: the routine does not return from there
 }
 
 type blockPlace struct {

@@ -85,6 +85,7 @@ func (a *routineAnalysis) computeTrip(loop int) tripCount {
 	if !ok {
 		return tripCount{}
 	}
+	apart = a.expand(apart, loop)
 	c := a.change(apart, loop)
 	if c.flagged() || !c.by.isConstant() || c.by.isZero() {
 		return tripCount{}
@@ -189,6 +190,13 @@ func (a *routineAnalysis) inside(inner, outer int) bool {
 func (a *routineAnalysis) expanded(s symbolID) (linear, bool) {
 	sym := a.symbols[s]
 	of := a.symbols[sym.of]
+	if of.kind == anExit { // of a loop inside: it may be a sum of this one's variables
+		v, ok := a.expanded(sym.of)
+		if !ok {
+			return linear{}, false
+		}
+		return a.leave(v, sym.loop), true
+	}
 	if of.kind != aPhi || of.loop != sym.loop || of.open {
 		return linear{}, false
 	}

@@ -1,0 +1,175 @@
+package access
+
+import (
+	"presage/perf/cfg"
+	"presage/perf/isa"
+)
+
+// routineAnalysis finds the formulas of a routine.
+type routineAnalysis struct {
+	convention
+	r     *cfg.Routine
+	slots *slots
+
+	symbols    []symbol
+	known      map[symbolKey]symbolID
+	operations map[string]symbolID
+	same       map[symbolID]linear // phis that turned out to be no loop's variable
+	results    map[point]linear
+	starts     map[blockPlace]linear
+	at         point // being computed, to name operations after
+	buffer     []byte
+
+	headers  []int32   // by block: the loop it is the header of, or -1
+	lastDefs [][]int32 // by block and register: index of the last instruction that may change it, or -1
+	anywhere regSet    // changed in the routine
+	inLoops  []regSet  // by loop: changed in it
+	isEntry  []bool    // by block: a secondary entry
+
+	settlings map[symbolID]settling
+	left      map[symbolLoop]linear
+	begun     map[beginKey]linear
+	unifieds  map[symbolID]linear
+	loaded    map[string]symbolID // by address: the first load from there
+
+	changes  map[symbolLoop]change
+	changing map[symbolLoop]bool
+	firsts   map[symbolID]linear
+	trips    map[int]tripCount
+	stores   map[int]map[string]bool // by loop: addresses stored to
+	cold     []bool                  // by block: the routine does not return from there
+}
+
+// analysisRounds bounds how often a routine is analysed because stores turn out
+// to be to cells that values are followed through.
+const analysisRounds = 3
+
+// analyseRoutine returns the analysis of a routine in which all stores to cells
+// are known as such.
+func analyseRoutine(c convention, r *cfg.Routine, gp based) *routineAnalysis {
+	s := findSlots(c, r, gp)
+	a := newRoutineAnalysis(c, r, s)
+	for round := 1; round < analysisRounds && a.findStores(); round++ {
+		a = newRoutineAnalysis(c, r, s)
+	}
+	return a
+}
+
+// findStores makes those stores known whose addresses have turned out to be
+// those of cells, and reports whether there are any.
+func (a *routineAnalysis) findStores() (more bool) {
+	for b := range a.r.Blocks {
+		if a.slots.operands[b] == nil {
+			continue
+		}
+		for i := range a.r.Blocks[b].Insts {
+			m := &a.r.Blocks[b].Insts[i].Mem
+			if m.Kind == isa.NoMem || m.Kind == isa.MemLoad || a.slots.operands[b][i].size > 0 {
+				continue
+			}
+			if at, ok := a.cellAt(a.settled(a.address(b, i)), m.Size); ok {
+				a.slots.add(b, i, at)
+				more = true
+			}
+		}
+	}
+	return more
+}
+
+func newRoutineAnalysis(c convention, r *cfg.Routine, s *slots) *routineAnalysis {
+	a := &routineAnalysis{
+		convention: c, r: r, slots: s,
+		symbols: make([]symbol, 1), // no symbol is 0
+		known:   make(map[symbolKey]symbolID), operations: make(map[string]symbolID), same: make(map[symbolID]linear),
+		results: make(map[point]linear), starts: make(map[blockPlace]linear),
+		headers: make([]int32, len(r.Blocks)), lastDefs: make([][]int32, len(r.Blocks)), isEntry: make([]bool, len(r.Blocks)),
+		inLoops:   make([]regSet, len(r.Loops)),
+		settlings: make(map[symbolID]settling), left: make(map[symbolLoop]linear), begun: make(map[beginKey]linear),
+		unifieds: make(map[symbolID]linear), loaded: make(map[string]symbolID),
+		changes: make(map[symbolLoop]change), changing: make(map[symbolLoop]bool), firsts: make(map[symbolID]linear),
+		trips: make(map[int]tripCount), stores: make(map[int]map[string]bool),
+	}
+	for b := range a.headers {
+		a.headers[b] = -1
+	}
+	for l := range r.Loops {
+		a.headers[r.Loops[l].Header] = int32(l)
+	}
+	for i, b := range r.Entries {
+		a.isEntry[b] = i > 0
+	}
+	flat := make([]int32, registers*len(r.Blocks))
+	for b := range r.Blocks {
+		a.lastDefs[b], flat = flat[:registers:registers], flat[registers:]
+		a.noteDefs(b)
+	}
+	a.cold = coldBlocks(r)
+	return a
+}
+
+// noteDefs notes what block b changes.
+func (a *routineAnalysis) noteDefs(b int) {
+	last := a.lastDefs[b]
+	for x := range last {
+		last[x] = -1
+	}
+	var all regSet
+	for i := range a.r.Blocks[b].Insts {
+		s := a.defs(&a.r.Blocks[b].Insts[i])
+		all |= s
+		for x := range last {
+			if s.has(isa.Reg(x)) {
+				last[x] = int32(i)
+			}
+		}
+	}
+	a.anywhere |= all
+	for l := a.r.Blocks[b].Loop; l >= 0; l = a.r.Loops[l].Parent {
+		a.inLoops[l] |= all
+	}
+}
+
+// defs returns the integer registers that an instruction may change.
+func (a *routineAnalysis) defs(in *isa.Inst) regSet {
+	var s regSet
+	if in.Class == isa.Call || in.Class == isa.SystemCall {
+		s = a.convention.changes(in)
+	}
+	for _, d := range in.Defs() {
+		if d < registers {
+			s |= setOf(d)
+		}
+	}
+	return s
+}
+
+// coldBlocks finds the blocks that the routine does not return from: they
+// report a failed check, and an exit from a loop that leads there is none in
+// the course of things. If the routine never returns, none are.
+func coldBlocks(r *cfg.Routine) []bool {
+	cold := make([]bool, len(r.Blocks))
+	var work []int
+	for b := range r.Blocks {
+		switch r.Blocks[b].Exit {
+		case cfg.Returns, cfg.TailJump, cfg.Unknown:
+			work = append(work, b)
+		default:
+			cold[b] = true
+		}
+	}
+	if len(work) == 0 {
+		clear(cold)
+		return cold
+	}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, e := range r.Blocks[b].Preds {
+			if from := r.Edges[e].From; cold[from] && r.Edges[e].Kind != cfg.Restarts {
+				cold[from] = false
+				work = append(work, from)
+			}
+		}
+	}
+	return cold
+}

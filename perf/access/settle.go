@@ -1,0 +1,111 @@
+package access
+
+// This file replaces symbols of sums: those that turn out not to be needed, and
+// those of a loop once it is left.
+
+// settled replaces the phis that turned out to be no loop's variables, wherever
+// the sum depends on them.
+func (a *routineAnalysis) settled(v linear) linear {
+	if len(a.same) == 0 {
+		return v
+	}
+	return a.substitute(v, func(s symbolID) (linear, bool) {
+		if w, ok := a.same[s]; ok {
+			return a.settled(w), true
+		}
+		m, ok := a.settlings[s]
+		if !ok || m.known != len(a.same) {
+			m.known = len(a.same)
+			m.value, m.differs = a.settledSymbol(s)
+			a.settlings[s] = m
+		}
+		return m.value, m.differs
+	})
+}
+
+// settledSymbol is settled for what a symbol is made of.
+func (a *routineAnalysis) settledSymbol(s symbolID) (linear, bool) {
+	sym := a.symbols[s]
+	switch sym.kind {
+	case anOperation:
+		x, y := a.settled(sym.x), a.settled(sym.y)
+		if x.equal(sym.x) && y.equal(sym.y) {
+			return linear{}, false
+		}
+		return a.again(sym, x, y), true
+	case anExit:
+		of := single(sym.of)
+		if w := a.settled(of); !w.equal(of) {
+			return a.leave(w, sym.loop), true
+		}
+	case aMerge:
+		one := a.settled(sym.paths[0])
+		for _, p := range sym.paths[1:] {
+			if !a.settled(p).equal(one) {
+				return linear{}, false
+			}
+		}
+		return one, !one.equal(single(s))
+	}
+	return linear{}, false
+}
+
+// again applies a symbol's operation to other operands.
+func (a *routineAnalysis) again(sym symbol, x, y linear) linear {
+	a.at = point{sym.block, sym.inst, sym.place.reg}
+	return a.apply(sym.value, x, y)
+}
+
+// substitute replaces symbols of a sum by sums.
+func (a *routineAnalysis) substitute(v linear, by func(symbolID) (linear, bool)) linear {
+	out, changed := constant(v.constant), false
+	for _, t := range v.terms {
+		w, ok := by(t.symbol)
+		if !ok {
+			w = single(t.symbol)
+		}
+		changed = changed || ok
+		sum, ok := out.plusScaled(w, t.factor)
+		if !ok {
+			return v // a factor overflows: keep the symbol
+		}
+		out = sum
+	}
+	if !changed {
+		return v
+	}
+	return out
+}
+
+// leave turns what a sum is made of inside a loop into what remains of it once
+// the loop is left.
+func (a *routineAnalysis) leave(v linear, loop int) linear {
+	return a.substitute(v, func(s symbolID) (linear, bool) {
+		k := symbolLoop{s, loop}
+		w, ok := a.left[k]
+		if !ok {
+			w = a.leaveSymbol(s, loop)
+			a.left[k] = w
+		}
+		return w, !w.equal(single(s))
+	})
+}
+
+func (a *routineAnalysis) leaveSymbol(s symbolID, loop int) linear {
+	sym := a.symbols[s]
+	switch {
+	case sym.kind == atEntry:
+		return single(s)
+	case sym.kind == anOperation:
+		x, y := a.leave(sym.x, loop), a.leave(sym.y, loop)
+		if x.equal(sym.x) && y.equal(sym.y) {
+			return single(s)
+		}
+		return a.again(sym, x, y)
+	case !a.r.Contains(loop, int(sym.block)):
+		return single(s)
+	case sym.kind == aLoad && a.leave(sym.x, loop).equal(sym.x):
+		return single(s) // from an address that the loop does not change
+	}
+	return single(a.symbolFor(symbolKey{kind: anExit, block: sym.block, inst: sym.inst, place: sym.place, of: s, loop: loop}))
+}
