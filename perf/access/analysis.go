@@ -24,19 +24,6 @@ type Stride struct {
 // Regular reports whether neither flag is set.
 func (s Stride) Regular() bool { return !s.Irregular && !s.Indirect }
 
-// String writes the formula, with ! if the stride is irregular and * if it is
-// indirect.
-func (s Stride) String() string {
-	text := s.Formula.String()
-	if s.Irregular {
-		text += "!"
-	}
-	if s.Indirect {
-		text += "*"
-	}
-	return text
-}
-
 // StackUse is what a reference to the routine's or its caller's stack frame is
 // for, at an address that is a constant away from the stack pointer and not
 // used as a value.

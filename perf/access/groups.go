@@ -181,14 +181,14 @@ func integerRatio(f, g Formula) bool {
 }
 
 // Plan returns the plan that records the references, those of a group in one
-// histogram: reference i of All is trace.RefID(i).
-func (a *Analysis) Plan(g *Groups) (*trace.Plan, error) {
-	p, err := a.References.Plan()
+// histogram.
+func (g *Groups) Plan(a *Analysis, opt PlanOptions) (*trace.Plan, error) {
+	p, refs, err := a.Plan(opt)
 	if err != nil {
 		return nil, err
 	}
-	for i := range p.Refs {
-		p.Refs[i].Group = g.Of[i]
+	for i, ref := range refs {
+		p.Refs[i].Group = g.Of[ref]
 	}
 	return p, nil
 }
