@@ -19,11 +19,18 @@ var (
 	// ErrFlow says that what was counted contradicts the graph: what comes to
 	// a block does not leave it.
 	ErrFlow = errors.New("flow of control is not conserved")
+
+	// ErrUncharted says that the program executed code that is in no routine,
+	// as a warning: should it jump into the middle of a routine, other than by
+	// an indirect jump, that routine's counts are wrong, where they do not
+	// contradict themselves.
+	ErrUncharted = errors.New("code executed that is in no routine")
 )
 
 // Counts is how often everything in a program was executed.
 type Counts struct {
 	Routines []RoutineCounts // of Program.Routines
+	Warnings []error         // of kind ErrUncharted
 }
 
 // RoutineCounts is how often everything in a routine was executed. Of every
@@ -88,26 +95,32 @@ func (c *RoutineCounts) Insts(dst []uint64, r *Routine, b int) []uint64 {
 	return dst
 }
 
-// Unforeseen returns where a run came to code of the program that the graph
-// does not have, ascending: exceptions' handlers, for example, which only
-// tables of the language's runtime library lead to.
+// Unforeseen returns where a run came to code of routines that the graph does
+// not have, ascending: exceptions' handlers, for example, which only tables of
+// the language's runtime library lead to.
 func (c *Counters) Unforeseen(f *trace.Flow) []trace.PC {
-	var list []trace.PC
-	for _, e := range c.events(f) {
-		if e.foreign() == 0 && e.Entered == 0 && e.Left == 0 && e.Broke == 0 {
+	list, _ := c.beyond(c.events(f))
+	return list
+}
+
+// beyond returns where events happened that the graph does not have: in
+// routines, and elsewhere in the program's code. What is elsewhere altogether
+// was made at run time, such as the code that returns from signals' handlers.
+func (c *Counters) beyond(events []event) (unforeseen, uncharted []trace.PC) {
+	for _, e := range events {
+		pc := uint64(e.PC)
+		if e.Break == (trace.Break{PC: e.PC}) && e.foreign() == 0 {
 			continue
 		}
-		pc := uint64(e.PC)
 		if r := c.program.RoutineAt(pc); r != nil {
-			if b, _ := r.BlockAt(pc); b >= 0 {
-				continue
+			if b, _ := r.BlockAt(pc); b < 0 {
+				unforeseen = append(unforeseen, e.PC)
 			}
-		}
-		if s := c.program.File.SegmentAt(pc); s != nil && s.Execute {
-			list = append(list, e.PC)
+		} else if s := c.program.File.SegmentAt(pc); s != nil && s.Execute {
+			uncharted = append(uncharted, e.PC)
 		}
 	}
-	return list
+	return unforeseen, uncharted
 }
 
 // event is what happened at a place that no edge of the graph shows.
@@ -182,16 +195,17 @@ func (c *Counters) Recover(f *trace.Flow) (*Counts, error) {
 		return nil, fmt.Errorf("cfg: %d edges and %d places were counted, %d and %d planned: was the flow counted for this plan?",
 			len(f.Edges), len(f.Places), len(c.Plan.Edges), len(c.Plan.Places))
 	}
-	if list := c.Unforeseen(f); len(list) > 0 {
-		name := "no routine"
-		if r := c.program.RoutineAt(uint64(list[0])); r != nil {
-			name = r.Name
-		}
-		return nil, fmt.Errorf("cfg: %w, at %d places, the first at pc %#x in %s", ErrUnforeseen, len(list), uint64(list[0]), name)
-	}
 	events := c.events(f)
-	jumps := f.Jumps // by ascending place of the jump
+	unforeseen, uncharted := c.beyond(events)
+	if n := len(unforeseen); n > 0 {
+		pc := uint64(unforeseen[0])
+		return nil, fmt.Errorf("cfg: %w, at %d places, the first at pc %#x in %s: analyse the program with these known", ErrUnforeseen, n, pc, c.program.RoutineAt(pc).Name)
+	}
 	counts := &Counts{Routines: make([]RoutineCounts, len(c.routines))}
+	if n := len(uncharted); n > 0 {
+		counts.Warnings = append(counts.Warnings, fmt.Errorf("cfg: %w, at %d places, the first at pc %#x", ErrUncharted, n, uint64(uncharted[0])))
+	}
+	jumps := f.Jumps // by ascending place of the jump
 	for i := range c.routines {
 		r := c.program.Routines[i]
 		s := newSolver(&c.routines[i], &counts.Routines[i])

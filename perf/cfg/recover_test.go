@@ -1,0 +1,149 @@
+package cfg
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"presage/perf/isa"
+	"presage/perf/objfile"
+	"presage/perf/trace"
+)
+
+// nothing is the flow of a run in which nothing that c counts happened.
+func nothing(c *Counters) *trace.Flow {
+	return &trace.Flow{Edges: make([]uint64, len(c.Plan.Edges)), Places: make([]uint64, len(c.Plan.Places))}
+}
+
+func TestRecoverRefusesOtherFlows(t *testing.T) {
+	c := PlaceCounters(programOf(figure2()))
+	for _, f := range []*trace.Flow{
+		{},
+		{Edges: make([]uint64, len(c.Plan.Edges)+1), Places: make([]uint64, len(c.Plan.Places))},
+		{Edges: make([]uint64, len(c.Plan.Edges)), Places: make([]uint64, len(c.Plan.Places)+1)},
+	} {
+		if n, err := c.Recover(f); err == nil || n != nil || !strings.Contains(err.Error(), "was the flow counted for this plan") {
+			t.Errorf("%d edges, %d places: %v", len(f.Edges), len(f.Places), err)
+		}
+	}
+}
+
+// TestUnforeseen leads control where the graph has nothing: between the blocks
+// of a routine, between routines, and out of the program.
+func TestUnforeseen(t *testing.T) {
+	f, g := drawn(0x1000, []int{0}, []int{1}, nil), drawn(0x1100, []int{0}, nil)
+	f.Size += 2 * word // a gap
+	c := PlaceCounters(programOf(f, g))
+	flow := nothing(c)
+	flow.Breaks = []trace.Break{{PC: 0x1000, Left: 0}, {PC: 0x1008, Left: 0}} // nothing happened there
+	flow.Arrivals = []trace.Arrival{{PC: 0x1040, Count: 2}, {PC: 0x9000, Count: 1}}
+	n, err := c.Recover(flow)
+	if err != nil || len(n.Warnings) != 1 || !errors.Is(n.Warnings[0], ErrUncharted) || !strings.Contains(n.Warnings[0].Error(), "at 1 places, the first at pc 0x1040") {
+		t.Errorf("between routines: %v, %v", n, err)
+	}
+	flow.Arrivals = slices.Insert(flow.Arrivals, 0, trace.Arrival{PC: 0x1008, Count: 3})
+	if _, err := c.Recover(flow); !errors.Is(err, ErrUnforeseen) || !strings.Contains(err.Error(), "at pc 0x1008 in drawn") {
+		t.Errorf("in a routine: %v", err)
+	}
+	if got := c.Unforeseen(flow); !slices.Equal(got, []trace.PC{0x1008}) {
+		t.Errorf("unforeseen %#x", got)
+	}
+	flow = nothing(c)
+	flow.Breaks = []trace.Break{{PC: 0x100c, Broke: 1}}
+	if got := c.Unforeseen(flow); !slices.Equal(got, []trace.PC{0x100c}) {
+		t.Errorf("unforeseen %#x", got)
+	}
+}
+
+// TestEscapes counts a direct transfer to where the graph has nothing, though
+// no execution elsewhere needs it.
+func TestEscapes(t *testing.T) {
+	r := drawn(0x1000, []int{0}, []int{1}, nil)
+	r.Blocks[0] = Block{Insts: []isa.Inst{{PC: 0x1000, Len: word, Class: isa.Jump, Target: 0x1008, HasTarget: true}}, Exit: TailJump, Dominator: -1, Loop: -1}
+	r.Blocks[1].Preds, r.Edges = nil, nil
+	r.Size += word
+	c := PlaceCounters(programOf(r))
+	jump := trace.Edge{From: 0x1000, To: 0x1008}
+	i := slices.Index(c.Plan.Edges, jump)
+	if i < 0 {
+		t.Fatalf("plan %+v does not count the jump to nowhere", c.Plan)
+	}
+	f := nothing(c)
+	f.Edges[i] = 1
+	if got := c.Unforeseen(f); !slices.Equal(got, []trace.PC{0x1008}) {
+		t.Errorf("unforeseen %#x", got)
+	}
+}
+
+// TestContradictions gives counts that no execution has: less than none, and,
+// where an indirect jump is known, more than one equation's worth.
+func TestContradictions(t *testing.T) {
+	r := figure2()
+	c := PlaceCounters(programOf(r))
+	f := nothing(c)
+	f.Breaks = []trace.Break{{PC: 0x1010, Left: 1}}
+	if _, err := c.Recover(f); !errors.Is(err, ErrFlow) || !strings.Contains(err.Error(), "through drawn") {
+		t.Errorf("left where it never came: %v", err)
+	}
+
+	// Blocks that only an open jump leads to, and from: apart from the rest.
+	r = drawn(0x1000, []int{0}, nil, nil)
+	for b, to := range []int{1, 1} {
+		last := &r.Blocks[b].Insts[0]
+		last.Class, r.Blocks[b].Exit = isa.IndirectJump, Unknown
+		last.AddUse(5)
+		r.Edges = append(r.Edges, Edge{b, to, Table})
+	}
+	r.complete()
+	c = PlaceCounters(programOf(r))
+	f = nothing(c)
+	f.Jumps = []trace.JumpCount{{Edge: trace.Edge{From: 0x1000, To: 0x1004}, Count: 1}, {Edge: trace.Edge{From: 0x1004, To: 0x1004}, Count: 5}}
+	f.Breaks = []trace.Break{{PC: 0x1004, Left: 1}}
+	n, err := c.Recover(f)
+	if err != nil || n.Routines[0].Blocks[1] != 5 || n.Routines[0].Entries[0] != 1 {
+		t.Errorf("%+v, %v", n, err)
+	}
+	f.Breaks = nil
+	if _, err := c.Recover(f); !errors.Is(err, ErrFlow) || !strings.Contains(err.Error(), "at pc 0x1004") {
+		t.Errorf("six came, five went: %v", err)
+	}
+}
+
+// TestPartialExecution faults in the middle of a block, and goes on there.
+func TestPartialExecution(t *testing.T) {
+	r := drawn(0x1000, []int{0}, nil)
+	b := &r.Blocks[0]
+	b.Insts = nil
+	for i, class := range []isa.Class{isa.ALU, isa.Load, isa.ALU, isa.Return} {
+		b.Insts = append(b.Insts, isa.Inst{PC: 0x1000 + word*uint64(i), Len: word, Class: class})
+	}
+	r.Size = 4 * word
+	p := &Program{File: new(objfile.File), Routines: []*Routine{r}}
+	c := PlaceCounters(p)
+	if len(c.Plan.Places) != 1 {
+		t.Fatalf("plan %+v", c.Plan)
+	}
+	f := nothing(c)
+	f.Places[0] = 10
+	f.Breaks = []trace.Break{{PC: 0x1004, Broke: 2, Entered: 1}, {PC: 0x1008, Left: 4}, {PC: 0x100c, Broke: 3}}
+	n, err := c.Recover(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Routines[0].Insts(nil, r, 0); !slices.Equal(got, []uint64{10, 11, 5, 5}) {
+		t.Errorf("instructions executed %d times", got)
+	}
+	if got := n.Routines[0]; got.Left[0] != 2 || got.Stopped[0] != 3 || got.Entries[0] != 10 {
+		t.Errorf("%+v", got)
+	}
+	f.Breaks[1].Left = 9 + 1
+	if _, err := c.Recover(f); !errors.Is(err, ErrFlow) {
+		t.Errorf("less than no execution: %v", err)
+	}
+	// More come back than went, but not in time.
+	f.Breaks = []trace.Break{{PC: 0x1004, Left: 11}, {PC: 0x1008, Entered: 11}}
+	if _, err := c.Recover(f); !errors.Is(err, ErrFlow) || !strings.Contains(err.Error(), "0x1004 was executed -1 times") {
+		t.Errorf("less than no execution in the middle: %v", err)
+	}
+}
