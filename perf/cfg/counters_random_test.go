@@ -1,6 +1,7 @@
 package cfg
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -191,7 +192,21 @@ func TestCountersOfRandomPrograms(t *testing.T) {
 			escapes += len(c.escapes)
 			jumps += len(c.Plan.Jumps)
 		}
+		if all := CountEverything(p).Plan; len(all.Quiet) > 0 || len(all.Jumps) != j.indirectJumps() {
+			t.Fatalf("program %d: everything is %+v", seed, all)
+		}
 		c := PlaceCounters(p)
+		if again := PlaceCounters(p); !reflect.DeepEqual(again.Plan, c.Plan) {
+			t.Fatalf("program %d: plan %+v, then %+v", seed, c.Plan, again.Plan)
+		}
+		for _, r := range p.Routines {
+			w := r.Weigh()
+			for _, x := range slices.Concat(w.Blocks, w.Edges, w.Leaves) {
+				if !(x >= 0 && x < math.Inf(1)) {
+					t.Fatalf("program %d: weights %+v", seed, w)
+				}
+			}
+		}
 		s := c.Savings(nil, nil)
 		want := len(c.escapes)
 		for i := range c.routines {

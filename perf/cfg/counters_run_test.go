@@ -88,8 +88,8 @@ func (s subject) run(t testing.TB, f *objfile.File, plan *trace.Plan, sink trace
 	return r
 }
 
-// analyze takes a program apart, with places known that a run came to.
-func analyze(f *objfile.File, known []trace.PC) *Program {
+// analyzeKnowing takes a program apart, with places known that a run came to.
+func analyzeKnowing(f *objfile.File, known []trace.PC) *Program {
 	x := newExplorer(f, isarv64.NewDecoder())
 	x.run()
 	for _, pc := range known {
@@ -108,7 +108,7 @@ func (s subject) foreseen(t testing.TB, f *objfile.File) *Program {
 	t.Helper()
 	var known []trace.PC
 	for range 20 {
-		p := analyze(f, known)
+		p := analyzeKnowing(f, known)
 		c := PlaceCounters(p)
 		more := c.Unforeseen(s.run(t, f, &trace.Plan{Flow: c.Plan}, nil).Flow)
 		if len(more) == 0 {

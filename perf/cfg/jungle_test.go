@@ -61,6 +61,15 @@ func (j *jungle) index(pc trace.PC) int { return int(uint64(pc)-j.base) / word }
 func (j *jungle) any() uint64           { return j.at(j.IntN(len(j.insts))) }
 func (j *jungle) oneIn(n int) bool      { return j.IntN(n) == 0 }
 
+func (j *jungle) indirectJumps() (n int) {
+	for i := range j.insts {
+		if j.insts[i].Class == isa.IndirectJump {
+			n++
+		}
+	}
+	return n
+}
+
 // grow makes instruction i of a routine.
 func (j *jungle) grow(i, first, end int) {
 	classes := []isa.Class{

@@ -104,6 +104,9 @@ func TestContradictions(t *testing.T) {
 	if err != nil || n.Routines[0].Blocks[1] != 5 || n.Routines[0].Entries[0] != 1 {
 		t.Errorf("%+v, %v", n, err)
 	}
+	if s := c.Savings(f, n); s.Increments != 6 || s.Jumps != 2 {
+		t.Errorf("savings %+v", s)
+	}
 	f.Breaks = nil
 	if _, err := c.Recover(f); !errors.Is(err, ErrFlow) || !strings.Contains(err.Error(), "at pc 0x1004") {
 		t.Errorf("six came, five went: %v", err)
@@ -134,6 +137,9 @@ func TestPartialExecution(t *testing.T) {
 	if got := n.Routines[0].Insts(nil, r, 0); !slices.Equal(got, []uint64{10, 11, 5, 5}) {
 		t.Errorf("instructions executed %d times", got)
 	}
+	if s := c.Savings(f, n); s.Increments != 10 || s.BlockIncrements != 10 || s.EdgeIncrements != 0 {
+		t.Errorf("savings %+v", s)
+	}
 	if got := n.Routines[0]; got.Left[0] != 2 || got.Stopped[0] != 3 || got.Entries[0] != 10 {
 		t.Errorf("%+v", got)
 	}
@@ -145,5 +151,31 @@ func TestPartialExecution(t *testing.T) {
 	f.Breaks = []trace.Break{{PC: 0x1004, Left: 11}, {PC: 0x1008, Entered: 11}}
 	if _, err := c.Recover(f); !errors.Is(err, ErrFlow) || !strings.Contains(err.Error(), "0x1004 was executed -1 times") {
 		t.Errorf("less than no execution in the middle: %v", err)
+	}
+}
+
+// TestParallelEdges counts a branch to the next instruction as one edge, with
+// the weights of both.
+func TestParallelEdges(t *testing.T) {
+	r := drawn(0x1000, []int{0}, []int{1, 1}, nil)
+	if len(r.Edges) != 2 {
+		t.Fatalf("edges %+v", r.Edges)
+	}
+	b := systemBuilder{flowSystem: &flowSystem{r: r}, w: r.Weigh()}
+	b.build()
+	for i, a := range b.arcs {
+		if a.kind == edgeArc && (a.index != 0 || b.weights[i] != 1) {
+			t.Errorf("arc %+v with weight %g, want one of weight 1", a, b.weights[i])
+		}
+	}
+	c := CountEverything(programOf(r))
+	f := nothing(c)
+	f.Edges[0], f.Places[0], f.Places[1] = 5, 5, 5
+	n, err := c.Recover(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Routines[0].Edges; !slices.Equal(got, []uint64{5, 0}) {
+		t.Errorf("edges taken %d times", got)
 	}
 }

@@ -1,10 +1,6 @@
 package cfg
 
-import (
-	"slices"
-
-	"presage/perf/isa"
-)
+import "presage/perf/isa"
 
 // loopFactor is how many times a loop is taken to be executed each time it is
 // entered (Marin and Mellor-Crummey 2004, section 2.2.1).
@@ -144,7 +140,9 @@ func (w *weigher) divide(b int) {
 	for _, e := range block.Succs {
 		count(w.target(e), 1)
 	}
-	count(-1, r.leaving(b))
+	if n := r.leaving(b); n > 0 {
+		count(-1, n)
+	}
 	rest = max(rest, 0) / float64(max(others, 1))
 	give := func(to int) float64 {
 		if weight, exit := share(to); exit {
@@ -234,7 +232,6 @@ func (f *forwarder) emit(l int) {
 			ready = append(ready, m)
 		}
 	}
-	slices.Sort(ready)
 	for len(ready) > 0 {
 		m := ready[0]
 		ready = ready[1:]

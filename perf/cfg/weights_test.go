@@ -172,3 +172,26 @@ func TestWeightsOfIrreducibleLoops(t *testing.T) {
 	sameWeights(t, "blocks", w.Blocks, []float64{1, 5, 10, 1})
 	sameWeights(t, "edges", w.Edges, []float64{0.5, 0.5, 5, 9, 1})
 }
+
+// TestWeightsOfLeaves leaves a loop by an edge and by a branch to another
+// routine.
+func TestWeightsOfLeaves(t *testing.T) {
+	r := drawn(0x1000, []int{0}, []int{1}, []int{2}, []int{1, 3}, nil)
+	last := r.Blocks[1].Last()
+	last.Class, last.Target, last.HasTarget = isa.Branch, 0x5000, true
+	r.Blocks[1].Exit = TailJump
+	w := r.Weigh()
+	sameWeights(t, "blocks", w.Blocks, []float64{1, 10, 9.5, 0.5})
+	sameWeights(t, "edges", w.Edges, []float64{1, 9.5, 9, 0.5})
+	sameWeights(t, "leaves", w.Leaves, []float64{0, 0.5, 0, 0.5})
+}
+
+// TestWeightsOfUnlikelyExits leaves a loop where it is not expected to come as
+// often as the loop is left: nothing remains for the other edge.
+func TestWeightsOfUnlikelyExits(t *testing.T) {
+	r := drawn(0x1000, []int{0},
+		[]int{1}, []int{6, 2}, []int{6, 3}, []int{6, 4}, []int{6, 5}, []int{7, 6}, []int{1}, nil)
+	w := r.Weigh()
+	sameWeights(t, "blocks", w.Blocks, []float64{1, 10, 5, 2.5, 1.25, 0.625, 5 + 2.5 + 1.25 + 0.625, 1})
+	sameWeights(t, "edges", w.Edges, []float64{1, 5, 5, 2.5, 2.5, 1.25, 1.25, 0.625, 0.625, 0, 1, 9.375})
+}
