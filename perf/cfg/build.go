@@ -3,13 +3,22 @@ package cfg
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"presage/perf/isa"
 )
 
-// routine turns a draft into the graph of its blocks.
+// routine turns a draft into the graph of its blocks, with all that is known
+// about it.
 func (x *explorer) routine(d *draft) *Routine {
+	r := x.graph(d)
+	r.Gaps = d.gaps()
+	r.dominate()
+	r.findLoops()
+	return r
+}
+
+// graph turns a draft into the graph of its blocks.
+func (x *explorer) graph(d *draft) *Routine {
 	r := &Routine{Name: d.Name, Addr: d.Addr, Size: d.Size}
 	r.Blocks = d.blocks()
 	for b := range r.Blocks {
@@ -23,23 +32,25 @@ func (x *explorer) routine(d *draft) *Routine {
 		r.Blocks[e.From].Succs = append(r.Blocks[e.From].Succs, i)
 		r.Blocks[e.To].Preds = append(r.Blocks[e.To].Preds, i)
 	}
-	for i, pc := range d.entries {
-		if b := r.startingAt(pc); b >= 0 && (i == 0 || b != r.Entries[0]) {
+	for _, pc := range d.entries {
+		if b := r.startingAt(pc); b >= 0 && (len(r.Entries) == 0 || b != r.Entries[0]) {
 			r.Entries = append(r.Entries, b)
 		}
 	}
 	if len(r.Entries) > 0 {
 		slices.Sort(r.Entries[1:])
 	}
-	r.Gaps = d.gaps()
-	r.dominate()
-	r.findLoops()
 	return r
+}
+
+// sort puts the instructions in order of their addresses.
+func (d *draft) sort() {
+	slices.SortFunc(d.insts, func(a, b isa.Inst) int { return cmp.Compare(a.PC, b.PC) })
 }
 
 // blocks cuts the instructions into basic blocks.
 func (d *draft) blocks() []Block {
-	slices.SortFunc(d.insts, func(a, b isa.Inst) int { return cmp.Compare(a.PC, b.PC) })
+	d.sort()
 	var blocks []Block
 	start := 0
 	for i := range d.insts {
@@ -114,7 +125,11 @@ func (x *explorer) indirect(d *draft, r *Routine, b int) {
 	}
 	for _, pc := range d.tables[last.PC] {
 		if t := r.startingAt(pc); t >= 0 {
-			r.Edges = append(r.Edges, Edge{From: b, To: t, Kind: Table})
+			kind := Table
+			if d.seen[Range{last.PC, pc}] {
+				kind = Observed
+			}
+			r.Edges = append(r.Edges, Edge{From: b, To: t, Kind: kind})
 		} else {
 			block.Exit = TailJump
 		}
@@ -153,5 +168,5 @@ func (x *explorer) restarts(d *draft, r *Routine, b int) bool {
 		return false
 	}
 	to := x.at(call.Target)
-	return to != nil && strings.HasPrefix(to.Name, "runtime.morestack")
+	return to != nil && isMorestack(to.Name)
 }

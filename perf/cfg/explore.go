@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"presage/perf/isa"
 	"presage/perf/objfile"
@@ -16,6 +17,7 @@ var (
 	ErrOverlap     = errors.New("overlapping instructions")
 	ErrOpen        = errors.New("indirect jumps with unknown targets")
 	ErrIrreducible = errors.New("irreducible loops")
+	ErrObserved    = errors.New("transfers of control that only a run showed")
 )
 
 // explorer finds the instructions of a program by recursive descent, all
@@ -28,9 +30,13 @@ type explorer struct {
 	decoder isa.Decoder
 	drafts  []*draft // by ascending address
 	work    []place
-	open    []place // indirect jumps whose targets have not been looked for
+	jumping []*draft // those with indirect jumps
+	called  map[uint64]bool
 
-	undecoded, overlap doubt
+	globals map[isa.Reg]int64 // registers that hold one value throughout; nil: not looked for yet
+	effort  int               // what may still be spent on indirect jumps, in steps
+
+	undecoded, overlap, observed doubt
 }
 
 // place is an instruction of a routine.
@@ -48,8 +54,14 @@ type draft struct {
 	entries []uint64
 	tables  map[uint64][]uint64 // targets of the indirect jumps that were resolved, ascending
 	partial map[uint64]bool     // indirect jumps that have other targets, too, or none known
+	jumps   []uint64            // indirect jumps to no constant target
+	loose   map[uint64][]uint64 // further targets, by jump: as long as nothing better is known
+	changes int                 // how many leaders there are
+	sliced  int                 // and were when the indirect jumps were last looked at
+	rounds  int                 // how often they were
 	back    map[uint64]bool     // where calls return to that do
 	traps   map[uint64]bool     // instructions that are sure to fault
+	seen    map[Range]bool      // transfers by indirect jump that were only observed
 
 	returns bool
 	waiting []waiter // for returns
@@ -75,20 +87,26 @@ func (d *doubt) add(pc uint64, name string) {
 	}
 }
 
-func newExplorer(f *objfile.File, d isa.Decoder) *explorer {
-	x := &explorer{file: f, decoder: d}
-	for _, r := range f.Routines {
+// newExplorer prepares to explore a program, whose nameless sections are split
+// at starts, ascending.
+func newExplorer(f *objfile.File, d isa.Decoder, starts []uint64) *explorer {
+	x := &explorer{file: f, decoder: d, effort: effortBase, called: make(map[uint64]bool)}
+	for _, r := range split(f.Routines, starts) {
 		if f.Bytes(r.Addr, r.Size) == nil || r.Size == 0 {
 			continue
 		}
-		x.drafts = append(x.drafts, &draft{
-			Routine: r,
-			index:   make([]int32, (r.Size+1)/2), leaders: make([]bool, (r.Size+1)/2),
-			tables: make(map[uint64][]uint64), partial: make(map[uint64]bool),
-			back: make(map[uint64]bool), traps: make(map[uint64]bool),
-		})
+		x.drafts = append(x.drafts, newDraft(r))
 	}
 	return x
+}
+
+func newDraft(r objfile.Routine) *draft {
+	return &draft{
+		Routine: r,
+		index:   make([]int32, (r.Size+1)/2), leaders: make([]bool, (r.Size+1)/2),
+		tables: make(map[uint64][]uint64), partial: make(map[uint64]bool),
+		back: make(map[uint64]bool), traps: make(map[uint64]bool),
+	}
 }
 
 // at returns the draft that holds pc, or nil.
@@ -108,6 +126,9 @@ func (d *draft) holds(pc uint64) bool { return pc >= d.Addr && pc < d.End() }
 // enter makes pc an entry of the routine that holds it.
 func (x *explorer) enter(pc uint64) *draft {
 	d := x.at(pc)
+	if d == nil {
+		d = x.add(pc)
+	}
 	if d != nil && !slices.Contains(d.entries, pc) {
 		d.entries = append(d.entries, pc)
 		x.lead(d, pc)
@@ -119,6 +140,7 @@ func (x *explorer) enter(pc uint64) *draft {
 func (x *explorer) lead(d *draft, pc uint64) {
 	if slot := (pc - d.Addr) / 2; !d.leaders[slot] {
 		d.leaders[slot] = true
+		d.changes++
 		x.work = append(x.work, place{d, pc})
 	}
 }
@@ -127,24 +149,33 @@ func (x *explorer) lead(d *draft, pc uint64) {
 func (x *explorer) run() {
 	for _, d := range x.drafts {
 		x.enter(d.Addr)
+		if switchesStacks(d.Name) {
+			x.mark(d)
+		}
 	}
 	x.settle()
 }
 
+// switchesStacks reports whether a routine of Go's runtime goes on on another
+// stack, whence control comes back to the caller in a way that no instruction
+// shows.
+func switchesStacks(name string) bool {
+	return isMorestack(name) || name == "runtime.mcall"
+}
+
+func isMorestack(name string) bool { return strings.HasPrefix(name, "runtime.morestack") }
+
 // settle works off what is to do, and resolves indirect jumps when nothing
 // else is: the more is known by then, the better they resolve.
 func (x *explorer) settle() {
-	for len(x.work)+len(x.open) > 0 {
-		if n := len(x.work); n > 0 {
+	for {
+		for n := len(x.work); n > 0; n = len(x.work) {
 			p := x.work[n-1]
 			x.work = x.work[:n-1]
 			x.follow(p.draft, p.pc)
-			continue
 		}
-		open := x.open
-		x.open = nil
-		for _, p := range open {
-			x.resolve(p.draft, p.pc)
+		if !x.resolve() {
+			return
 		}
 	}
 }
@@ -216,6 +247,7 @@ func (x *explorer) decode(d *draft, pc uint64) (isa.Inst, bool) {
 		d.index[s] = -1
 	}
 	d.insts = append(d.insts, in)
+	x.effort += effortPerInst
 	d.index[first] = int32(len(d.insts))
 	return in, true
 }
@@ -235,7 +267,12 @@ func (x *explorer) transfer(d *draft, in *isa.Inst) {
 			x.jump(d, in.Target)
 			return
 		}
-		x.open = append(x.open, place{d, in.PC})
+		if len(d.jumps) == 0 {
+			x.jumping = append(x.jumping, d)
+		}
+		d.jumps = append(d.jumps, in.PC)
+		d.partial[in.PC] = true
+		d.changes++
 	case isa.Return:
 		x.mark(d)
 	case isa.Call:
@@ -274,8 +311,9 @@ func (x *explorer) tail(d *draft, target uint64) {
 func (x *explorer) call(d *draft, in *isa.Inst) {
 	back := in.Next()
 	var to *draft
-	if in.HasTarget {
-		to = x.enter(in.Target)
+	if target, ok := d.callee(in); ok {
+		x.called[target] = true
+		to = x.enter(target)
 	}
 	switch {
 	case !d.holds(back):
@@ -286,6 +324,25 @@ func (x *explorer) call(d *draft, in *isa.Inst) {
 	default:
 		to.waiting = append(to.waiting, waiter{draft: d, pc: back})
 	}
+}
+
+// callee returns where a call leads that was just decoded: to its constant
+// target, or to an address that was put in a register immediately before, as
+// linkers do for what is far away.
+func (d *draft) callee(in *isa.Inst) (uint64, bool) {
+	if in.HasTarget {
+		return in.Target, true
+	}
+	i := len(d.insts) - 2
+	v := in.Value
+	if i < 0 || v.Op != isa.Add || v.B != isa.NoReg || d.insts[i].Next() != in.PC {
+		return 0, false
+	}
+	n, ok := address(d.insts, i)
+	if defs := d.insts[i].Defs(); !ok || len(defs) == 0 || defs[0] != v.A {
+		return 0, false
+	}
+	return uint64(n+v.Imm) &^ 1, true
 }
 
 // comeBack goes on after a call.
@@ -319,6 +376,7 @@ func (x *explorer) doubts() []error {
 		}
 	}
 	warn(x.undecoded, ErrUndecoded, "control cannot be followed past them")
+	warn(x.observed, ErrObserved, "another run may show others")
 	warn(x.overlap, ErrOverlap, "control leads into the middle of an instruction, and is not followed there")
 	return list
 }

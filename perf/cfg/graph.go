@@ -7,6 +7,8 @@ import (
 
 // Program is an executable, taken apart.
 type Program struct {
+	decoder isa.Decoder
+
 	File     *objfile.File
 	Routines []*Routine // by ascending address
 
@@ -103,10 +105,11 @@ const (
 	Jumps                      // by a jump to a constant target
 	Table                      // by an indirect jump
 	CallReturn                 // over a call that returns
+	Observed                   // by an indirect jump, as a run showed and the code does not
 	Restarts                   // by a jump that begins the routine anew once Go's runtime has grown the stack; no loop
 )
 
-var edgeNames = [...]string{"falls", "taken", "jumps", "table", "call returns", "restarts"}
+var edgeNames = [...]string{"falls", "taken", "jumps", "table", "call returns", "observed", "restarts"}
 
 func (k EdgeKind) String() string { return edgeNames[k] }
 

@@ -8,11 +8,16 @@ import (
 )
 
 // Analyze takes a program apart, with a decoder for its instruction set. It
-// never fails: what could not be understood stands in the Warnings.
+// never fails: what could not be understood stands in the Warnings. Where the
+// file names no routines, those that were found are called sub_ and their
+// address, in hexadecimal.
 func Analyze(f *objfile.File, d isa.Decoder) *Program {
-	x := newExplorer(f, d)
-	x.run()
-	p := &Program{File: f}
+	return discover(f, d).program()
+}
+
+// program is what was explored.
+func (x *explorer) program() *Program {
+	p := &Program{File: x.file, decoder: x.decoder}
 	for _, d := range x.drafts {
 		p.Routines = append(p.Routines, x.routine(d))
 	}

@@ -1,0 +1,102 @@
+package cfg
+
+import (
+	"presage/perf/isa"
+	"presage/perf/trace"
+)
+
+// Complete returns the program with what a run showed: the targets of open
+// indirect jumps, as edges of the kind Observed; where control arrived at no
+// block's beginning, such as a landing pad, as entries; calls that came back
+// though that was not foreseen; and the code found thereby. What was added is
+// counted in the Warnings. Jumps stay open, as another run may show others. p
+// is not modified.
+//
+// The addresses of flow are those in the file, without a load bias.
+func (p *Program) Complete(flow *trace.Flow) *Program {
+	x := discover(p.File, p.decoder)
+	for x.observe(flow) {
+		x.settle()
+	}
+	return x.program()
+}
+
+// observe adds what a run showed to what is explored by now, and reports
+// whether that was anything new.
+func (x *explorer) observe(flow *trace.Flow) bool {
+	before := x.observed.count
+	for _, j := range flow.Jumps {
+		if j.Count > 0 {
+			x.observeJump(uint64(j.Edge.From), uint64(j.Edge.To))
+		}
+	}
+	for _, a := range flow.Arrivals {
+		if a.Count > 0 {
+			x.observeArrival(uint64(a.PC))
+		}
+	}
+	return x.observed.count > before
+}
+
+func (x *explorer) observeJump(from, to uint64) {
+	d := x.at(from)
+	if d == nil || x.at(to) == nil {
+		return
+	}
+	in := d.inst(from)
+	if in == nil || in.Class != isa.IndirectJump || in.HasTarget || d.leads(from, to) {
+		return
+	}
+	x.observed.add(from, d.Name)
+	if d.seen == nil {
+		d.seen = make(map[Range]bool)
+	}
+	d.seen[Range{from, to}] = true
+	x.leadTo(d, from, []uint64{to})
+}
+
+func (x *explorer) observeArrival(pc uint64) {
+	d := x.at(pc)
+	if d == nil || pc%2 != 0 || d.leaders[(pc-d.Addr)/2] {
+		return
+	}
+	x.observed.add(pc, d.Name)
+	if d.calledBefore(pc) {
+		x.comeBack(d, pc)
+		return
+	}
+	x.enter(pc)
+}
+
+// inst returns the instruction that starts at pc, or nil if none is known to.
+func (d *draft) inst(pc uint64) *isa.Inst {
+	if pc%2 != 0 || d.index[(pc-d.Addr)/2] <= 0 {
+		return nil
+	}
+	for i := range d.insts {
+		if d.insts[i].PC == pc {
+			return &d.insts[i]
+		}
+	}
+	return nil
+}
+
+// calledBefore reports whether the instruction before pc is known, and a call.
+func (d *draft) calledBefore(pc uint64) bool {
+	for n := uint64(2); n <= 4 && pc-n >= d.Addr; n += 2 {
+		if in := d.inst(pc - n); in != nil {
+			return in.Next() == pc && in.Class == isa.Call
+		}
+	}
+	return false
+}
+
+// leads reports whether the indirect jump at from is known to lead to a place.
+func (d *draft) leads(from, to uint64) bool {
+	for _, pc := range d.tables[from] {
+		if pc == to {
+			return true
+		}
+	}
+	return false
+}

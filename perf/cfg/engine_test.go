@@ -1,0 +1,291 @@
+package cfg
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"presage/perf/engine/rv64"
+	"presage/perf/internal/oracle"
+	"presage/perf/isa"
+	decoder "presage/perf/isa/rv64"
+	"presage/perf/objfile"
+	"presage/perf/trace"
+)
+
+// sequence is a collector of the blocks that a program executes: which come
+// right after which.
+type sequence struct {
+	executed map[trace.BlockID]bool
+	next     map[[2]trace.BlockID]bool
+	last     map[int32]trace.BlockID // by thread
+	batch    trace.Batch
+}
+
+func (s *sequence) Exchange(full *trace.Batch) *trace.Batch {
+	if full != nil {
+		last, ok := s.last[full.Thread]
+		for _, id := range full.Blocks {
+			s.executed[id] = true
+			if ok {
+				s.next[[2]trace.BlockID{last, id}] = true
+			}
+			last, ok = id, true
+		}
+		if ok {
+			s.last[full.Thread] = last
+		}
+	}
+	s.batch.Reset()
+	return &s.batch
+}
+
+// run executes a program and records the order of its blocks. Every
+// half-word of its code that is no block of prog, but could be an
+// instruction, is planned as a block, too, so that nothing goes unseen.
+func run(t *testing.T, f *objfile.File, blocks []trace.Block) *sequence {
+	t.Helper()
+	const room = 1 << 14 // events a batch
+	s := &sequence{executed: make(map[trace.BlockID]bool), next: make(map[[2]trace.BlockID]bool), last: make(map[int32]trace.BlockID)}
+	s.batch = trace.Batch{Accesses: make([]trace.Access, 0, room), Blocks: make([]trace.BlockID, 0, room)}
+	var out bytes.Buffer
+	_, err := rv64.Run(context.Background(), f, rv64.Options{Plan: &trace.Plan{Blocks: blocks}, Sink: s, Stdout: &out, Stderr: &out, MaxInstructions: 1 << 28})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out.Bytes())
+	}
+	return s
+}
+
+// everywhere plans a block at every half-word of the executable sections that
+// is the beginning of a block or in none.
+func everywhere(f *objfile.File, p *Program) []trace.Block {
+	var list []trace.Block
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		for pc := s.Addr; s.Execute && pc < s.Addr+s.Size; pc += 2 {
+			if r := p.RoutineAt(pc); r != nil && r.startingAt(pc) < 0 && inBlock(r, pc) {
+				continue
+			}
+			list = append(list, trace.Block{PC: trace.PC(pc), Instructions: 1})
+		}
+	}
+	return list
+}
+
+func inBlock(r *Routine, pc uint64) bool {
+	i, ok := slices.BinarySearchFunc(r.Blocks, pc, func(b Block, pc uint64) int {
+		if pc < b.PC() {
+			return 1
+		} else if pc >= b.End() {
+			return -1
+		}
+		return 0
+	})
+	return ok && i >= 0
+}
+
+// TestEngineAgrees runs programs and demands of what they execute: it is known
+// to the graphs, control goes only where edges lead, and returns only where a
+// call was found to come back.
+func TestEngineAgrees(t *testing.T) {
+	for _, p := range programs {
+		t.Run(p.name, func(t *testing.T) {
+			f := open(t, p.path(t))
+			prog := Analyze(f, decoder.NewDecoder())
+			blocks := everywhere(f, prog)
+			s := run(t, f, blocks)
+			// What came through an open jump, or by a return to elsewhere
+			// than after a call, a run has to show.
+			flow := new(trace.Flow)
+			for pair := range s.next {
+				from, to := uint64(blocks[pair[0]].PC), blocks[pair[1]].PC
+				if !prog.knows(uint64(to)) && prog.uncertain(from) {
+					flow.Arrivals = append(flow.Arrivals, trace.Arrival{PC: to, Count: 1})
+				}
+			}
+			done := prog
+			if len(flow.Arrivals) > 0 {
+				done = prog.Complete(flow)
+				t.Logf("completed: %v", done.Warnings)
+			}
+			known := 0
+			for id := range s.executed {
+				pc := uint64(blocks[id].PC)
+				if prog.knows(pc) {
+					known++
+				} else if r := done.RoutineAt(pc); r == nil || !inBlock(r, pc) {
+					t.Errorf("%#x in %s was executed and is in no block", pc, nameOf(r))
+				}
+			}
+			wrong := 0
+			for pair := range s.next {
+				if why := unforeseen(prog, uint64(blocks[pair[0]].PC), uint64(blocks[pair[1]].PC)); why != "" && wrong < 20 {
+					wrong++
+					t.Error(why)
+				}
+			}
+			if known < 500 {
+				t.Errorf("only %d blocks were executed", known)
+			}
+		})
+	}
+}
+
+func (p *Program) knows(pc uint64) bool {
+	r := p.RoutineAt(pc)
+	return r != nil && r.startingAt(pc) >= 0
+}
+
+// uncertain reports whether control may go anywhere after the block at pc: it
+// ends in a return or an open jump.
+func (p *Program) uncertain(pc uint64) bool {
+	r := p.RoutineAt(pc)
+	if r == nil || r.startingAt(pc) < 0 {
+		return false
+	}
+	e := r.Blocks[r.startingAt(pc)].Exit
+	return e == Unknown || e == Returns
+}
+
+func nameOf(r *Routine) string {
+	if r == nil {
+		return "no routine"
+	}
+	return r.Name
+}
+
+// unforeseen says what is wrong with block to coming right after block from;
+// "" for nothing. (Within a routine: what comes after a return or a call is
+// checked from the side of the call.)
+func unforeseen(p *Program, from, to uint64) string {
+	r := p.RoutineAt(from)
+	if r == nil || p.RoutineAt(to) != r {
+		return ""
+	}
+	b, next := r.startingAt(from), r.startingAt(to)
+	if b < 0 || next < 0 {
+		return ""
+	}
+	block := &r.Blocks[b]
+	switch block.Last().Class {
+	case isa.Return, isa.Call, isa.SystemCall: // a recursion, a callee that is not traced, a signal
+		return ""
+	}
+	for _, e := range block.Succs {
+		if r.Edges[e].To == next {
+			return ""
+		}
+	}
+	if block.Exit == Unknown || block.Exit == TailJump && slices.Contains(r.Entries, next) {
+		return ""
+	}
+	return fmt.Sprintf("%s: %v was followed by %#x", r.Name, block.Last(), to)
+}
+
+// TestReturnsAreFound: where a program goes on after a call, the graph has it
+// come back; and those that are known never to return do not.
+func TestReturnsAreFound(t *testing.T) {
+	for _, p := range programs {
+		t.Run(p.name, func(t *testing.T) {
+			f := open(t, p.path(t))
+			prog := Analyze(f, decoder.NewDecoder())
+			var sites []trace.Block
+			back := make(map[uint64]bool)
+			for _, r := range prog.Routines {
+				for b := range r.Blocks {
+					if last := r.Blocks[b].Last(); last.Class == isa.Call {
+						sites = append(sites, trace.Block{PC: trace.PC(last.Next()), Instructions: 1})
+					}
+				}
+				for _, e := range r.Edges {
+					if e.Kind == CallReturn {
+						back[r.Blocks[e.To].PC()] = true
+					}
+				}
+			}
+			reached := reachedByFalling(prog)
+			s := run(t, f, sites)
+			returned := 0
+			for _, id := range slices.Sorted(maps.Keys(s.executed)) {
+				pc := uint64(sites[id].PC)
+				if returned++; !back[pc] && !reached[pc] {
+					t.Errorf("%#x in %s is returned to", pc, nameOf(prog.RoutineAt(pc)))
+				}
+			}
+			if returned < 100 {
+				t.Errorf("only %d returns were observed", returned)
+			}
+			never(t, prog)
+		})
+	}
+}
+
+// reachedByFalling returns where control comes not only by returning.
+func reachedByFalling(p *Program) map[uint64]bool {
+	list := make(map[uint64]bool)
+	for _, r := range p.Routines {
+		for _, e := range r.Edges {
+			if e.Kind != CallReturn {
+				list[r.Blocks[e.To].PC()] = true
+			}
+		}
+		for _, b := range r.Entries {
+			list[r.Blocks[b].PC()] = true
+		}
+	}
+	return list
+}
+
+// noReturn are routines that do not return by their documentation.
+var noReturn = []string{
+	"exit", "_exit", "__GI_exit", "abort", "__assert_fail", "__stack_chk_fail", "__libc_fatal", "longjmp", "leave",
+	"runtime.gopanic", "runtime.throw", "runtime.fatal", "runtime.panicIndex", "runtime.goPanicIndex", "runtime.panicdivide",
+	"runtime.abort.abi0", "runtime.fatalthrow",
+}
+
+func never(t *testing.T, p *Program) {
+	t.Helper()
+	found := 0
+	for _, r := range p.Routines {
+		if !slices.Contains(noReturn, r.Name) {
+			continue
+		}
+		found++
+		for b := range r.Blocks {
+			if e := r.Blocks[b].Exit; e == Returns {
+				t.Errorf("%s returns at %#x", r.Name, r.Blocks[b].Last().PC)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no routine is known not to return")
+	}
+	for _, r := range p.Routines {
+		for b := range r.Blocks {
+			last := r.Blocks[b].Last()
+			if last.Class != isa.Call || !last.HasTarget {
+				continue
+			}
+			to := p.RoutineAt(last.Target)
+			if to != nil && to.Addr == last.Target && slices.Contains(noReturn, to.Name) && r.Blocks[b].Exit != NoReturn {
+				t.Errorf("%s: the call of %s at %#x comes back", r.Name, to.Name, last.PC)
+			}
+		}
+	}
+}
+
+// TestProgramsAreRight: what the engine executed is what qemu does.
+func TestProgramsAreRight(t *testing.T) {
+	qemu := oracle.Need(t, "qemu-riscv64")
+	for _, p := range programs[:3] {
+		out, err := exec.Command(qemu, p.path(t)).Output()
+		if err != nil || !strings.Contains(string(out), " ") {
+			t.Errorf("%s: %v, %q", p.name, err, out)
+		}
+	}
+}

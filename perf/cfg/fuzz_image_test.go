@@ -1,0 +1,31 @@
+package cfg
+
+import (
+	"testing"
+
+	"presage/perf/objfile"
+)
+
+// fuzzImage returns a maker of programs of any code: with two routines and a
+// read-only table behind them, or without names. It returns nil where there is
+// no room for code.
+func fuzzImage(testing.TB) func(code []byte, bare bool) *objfile.File {
+	const at = 0x10000
+	return func(code []byte, bare bool) *objfile.File {
+		if len(code) < 4 || len(code) > 1<<14 {
+			return nil
+		}
+		size := uint64(len(code))
+		half := size / 2 &^ 1
+		f := &objfile.File{
+			Entry:    at,
+			Segments: []objfile.Segment{{Addr: at, MemSize: size, Data: code, Read: true, Execute: true}},
+			Sections: []objfile.Section{{Name: ".text", Addr: at, Size: size, Execute: true}},
+			Routines: []objfile.Routine{{Name: ".text", Addr: at, Size: size}},
+		}
+		if !bare {
+			f.Routines = []objfile.Routine{{Name: "a", Addr: at, Size: half}, {Name: "b", Addr: at + half, Size: size - half}}
+		}
+		return f
+	}
+}

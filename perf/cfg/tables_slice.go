@@ -1,0 +1,391 @@
+package cfg
+
+import (
+	"math"
+	"slices"
+
+	"presage/perf/isa"
+)
+
+// slicer computes where an indirect jump leads, by going backward from it
+// along every path and writing the target in what is known earlier and
+// earlier: a symbolic execution in reverse, after the backward slices of
+// Cifuentes and Van Emmerik, "Recovery of jump table case statements from
+// binary code" (IWPC 1999), but over paths, so that what different paths
+// contribute is not mixed. A path ends where the target is made of constants,
+// read-only memory and an index that comparisons on the path, or its own form,
+// confine.
+//
+// Assumed: stores to other addresses than a cell's do not change it (compilers
+// spill and reload within a frame); a call keeps the registers that the
+// routine itself restores before it returns, and those that it never defines.
+type slicer struct {
+	terms
+	x     *explorer
+	r     *Routine
+	saved uint64 // bit set of the registers that calls keep
+
+	seen    map[visit]bool
+	work    []*path
+	targets []uint64
+	loose   []uint64 // of tables whose end is not known
+	partial bool     // there may be other targets
+	mutable bool     // a table can be written
+}
+
+// path is a path to the jump, as far as it has been gone back.
+type path struct {
+	block  int
+	target *term
+	facts  []fact   // that hold, in terms of the same place as target; at most maxFacts
+	known  interval // the index's, by its own form
+	sealed bool     // the index is confined from both sides: earlier comparisons are others'
+	origin *term    // what the index is, in terms of the same place; nil if lost
+	length int      // blocks
+}
+
+const (
+	maxFacts  = 6
+	maxPath   = 400  // blocks of a path
+	maxVisits = 2000 // blocks of all paths to a jump
+)
+
+// visit tells paths apart.
+type visit struct {
+	block        int
+	target       *term
+	first, last  fact
+	facts, known int64
+}
+
+func (p *path) visit() visit {
+	v := visit{block: p.block, target: p.target, facts: int64(len(p.facts)), known: p.known.hi}
+	if len(p.facts) > 0 {
+		v.first, v.last = p.facts[0], p.facts[len(p.facts)-1]
+	}
+	return v
+}
+
+// slice finds the targets of the indirect jump that ends block b.
+func (s *slicer) slice(b int) {
+	last := s.r.Blocks[b].Last()
+	p := &path{block: b, target: s.value(last.Value), known: interval{lo: math.MinInt64, hi: math.MaxInt64}}
+	s.work = append(s.work, p)
+	for n := 0; len(s.work) > 0; n++ {
+		p := s.work[len(s.work)-1]
+		s.work = s.work[:len(s.work)-1]
+		if n > maxVisits || s.x.effort <= 0 {
+			s.partial = true
+			break
+		}
+		s.follow(p)
+	}
+	s.partial = s.partial || s.mutable
+}
+
+// follow goes back through a block, and on to those before it.
+func (s *slicer) follow(p *path) {
+	insts := s.r.Blocks[p.block].Insts
+	for i := len(insts) - 1; i >= 0; i-- {
+		s.x.effort--
+		if s.back(p, insts[:i+1]) {
+			s.confine(p)
+			if s.finish(p) {
+				return
+			}
+		}
+	}
+	if s.finish(p) {
+		return
+	}
+	v := p.visit()
+	if s.seen[v] {
+		return
+	}
+	s.seen[v] = true
+	block := &s.r.Blocks[p.block]
+	if p.length++; p.length > maxPath || p.target.vague {
+		s.fail(p)
+		return
+	}
+	if slices.Contains(s.r.Entries, p.block) || len(block.Preds) == 0 {
+		if q := s.enter(p); !s.finish(q) {
+			s.fail(q)
+		}
+	}
+	for _, e := range block.Preds {
+		if s.r.structural(e) {
+			s.before(p, e)
+		}
+	}
+}
+
+// back makes p's terms ones of before the last instruction of a block's first
+// ones, and reports whether they changed.
+func (s *slicer) back(p *path, insts []isa.Inst) bool {
+	in := &insts[len(insts)-1]
+	switch {
+	case in.Class == isa.Store:
+		if !p.cells() {
+			return false
+		}
+		address := s.frame(insts, s.address(in))
+		stored := s.value(in.Value)
+		return s.rewriteAll(p, func(t *term) *term {
+			if t.kind == cell && t.a == address && t.n <= int64(in.Mem.Size) {
+				return stored
+			}
+			return nil
+		})
+	case len(in.Defs()) == 0:
+		return false
+	}
+	def := in.Defs()[0]
+	if def >= 64 || !p.reads(1<<def) {
+		return false
+	}
+	to := s.defined(in)
+	return s.rewriteAll(p, func(t *term) *term {
+		if t.kind == register && t.reg == def {
+			return to
+		}
+		return nil
+	})
+}
+
+// frame writes an address before the last of some instructions in terms of a
+// register that calls keep, if it was made from one just before: frames can be
+// larger than a displacement.
+func (s *slicer) frame(insts []isa.Inst, address *term) *term {
+	const near = 8 // instructions
+	var since uint64
+	t := address
+	for i := len(insts) - 2; i >= max(0, len(insts)-near); i-- {
+		if t.regs&s.saved == t.regs {
+			break
+		}
+		defs := insts[i].Defs()
+		if len(defs) == 0 || defs[0] >= isa.F0 {
+			continue
+		}
+		if t.regs>>defs[0]&1 != 0 {
+			to := s.defined(&insts[i])
+			t = s.rewrite(t, func(leaf *term) *term {
+				if leaf.kind == register && leaf.reg == defs[0] {
+					return to
+				}
+				return nil
+			})
+		}
+		since |= 1 << defs[0]
+	}
+	if core, _ := t.core(); core.kind != register || t.regs&since != 0 || t.regs&s.saved != t.regs {
+		return address
+	}
+	return t
+}
+
+func (s *slicer) address(in *isa.Inst) *term {
+	return s.operate(isa.Add, s.register(in.Mem.Base), s.constant(in.Mem.Disp), false)
+}
+
+// defined is what an instruction puts in the register it defines. How a narrow
+// load extends is not described; words are taken for signed and what is
+// narrower for unsigned, as the entries of tables are.
+func (s *slicer) defined(in *isa.Inst) *term {
+	if in.Class != isa.Load {
+		return s.value(in.Value)
+	}
+	t := s.cell(s.address(in), in.Mem.Size)
+	return s.extend(t, 8*int64(in.Mem.Size), in.Mem.Size == 4)
+}
+
+// cells reports whether p's terms hold any memory.
+func (p *path) cells() bool {
+	return p.target.cells || p.origin != nil && p.origin.cells ||
+		slices.ContainsFunc(p.facts, func(f fact) bool { return f.a.cells || f.b.cells })
+}
+
+// reads reports whether p's terms hold any of the registers.
+func (p *path) reads(regs uint64) bool {
+	held := p.target.regs
+	for _, f := range p.facts {
+		held |= f.a.regs | f.b.regs
+	}
+	if p.origin != nil {
+		held |= p.origin.regs
+	}
+	return held&regs != 0
+}
+
+func (s *slicer) rewriteAll(p *path, leaf func(*term) *term) bool {
+	changed := false
+	apply := func(t *term) *term {
+		if t.regs == 0 && !t.cells {
+			return t
+		}
+		to := s.rewrite(t, leaf)
+		changed = changed || to != t
+		return to
+	}
+	p.target = apply(p.target)
+	for i, f := range p.facts {
+		p.facts[i] = fact{f.op, apply(f.a), apply(f.b)}
+	}
+	if p.origin != nil {
+		if p.origin = apply(p.origin); p.origin.vague {
+			p.origin = nil
+		}
+	}
+	return changed
+}
+
+// before puts the path that comes over edge e to the work.
+func (s *slicer) before(p *path, e int) {
+	edge := s.r.Edges[e]
+	q := &path{}
+	*q = *p
+	q.block, q.facts = edge.From, slices.Clone(p.facts)
+	last := s.r.Blocks[edge.From].Last()
+	switch {
+	case edge.Kind == CallReturn:
+		s.rewriteAll(q, func(t *term) *term {
+			if t.kind == register && s.saved>>t.reg&1 == 0 {
+				return s.unknown()
+			}
+			return nil
+		})
+		q.facts = slices.DeleteFunc(q.facts, func(f fact) bool { return f.a.vague || f.b.vague })
+	case last.Class == isa.Branch && !q.sealed && last.Target != last.Next():
+		s.learn(q, last.Value, edge.Kind == Taken)
+	}
+	s.confine(q)
+	s.work = append(s.work, q)
+}
+
+// learn adds what a branch on the path says.
+func (s *slicer) learn(p *path, v isa.Value, taken bool) {
+	op := v.Op
+	if !taken {
+		op = opposite[op]
+	}
+	if _, ok := mirrored[op]; !ok {
+		return // it does not bound what it compares
+	}
+	f := fact{op: op, a: s.register(v.A), b: s.register(v.B)}
+	if p.origin != nil {
+		f.a, f.b = s.replaceCore(f.a, p.origin), s.replaceCore(f.b, p.origin)
+	}
+	if len(p.facts) == maxFacts {
+		return // the first ones are nearest to the jump
+	}
+	p.facts = append(p.facts, f)
+}
+
+func (s *slicer) replaceCore(t, origin *term) *term {
+	if origin.kind == constant {
+		return t
+	}
+	return s.replace(t, origin, s.index())
+}
+
+// confine finds the index, if it is not found yet: a part of the target that a
+// fact compares, or whose own form makes it fit a table.
+func (s *slicer) confine(p *path) {
+	if p.origin != nil {
+		for i, f := range p.facts {
+			if !f.a.index && !f.b.index {
+				p.facts[i].a, p.facts[i].b = s.replaceCore(f.a, p.origin), s.replaceCore(f.b, p.origin)
+			}
+		}
+	}
+	if !p.target.index {
+		s.choose(p)
+	}
+	if p.target.index {
+		for _, f := range p.facts {
+			if (f.a.index || f.b.index) && f.unsigned() {
+				p.sealed, p.origin = true, nil
+			}
+		}
+	}
+	if p.sealed {
+		p.facts = slices.DeleteFunc(p.facts, func(f fact) bool { return !f.a.index && !f.b.index })
+	}
+}
+
+func (s *slicer) choose(p *path) {
+	if t := maskOf(p.target, 0); t != nil {
+		p.known, _ = t.mask()
+		p.sealed = true
+		p.facts = nil
+		p.target = s.replace(p.target, t, s.index())
+		return
+	}
+	for _, f := range p.facts {
+		for _, side := range []*term{f.a, f.b} {
+			core, _ := side.core()
+			if core.kind == constant || core.vague || !indexes(p.target, core) {
+				continue
+			}
+			p.target = s.replace(p.target, core, s.index())
+			for i, f := range p.facts {
+				p.facts[i].a, p.facts[i].b = s.replace(f.a, core, s.index()), s.replace(f.b, core, s.index())
+			}
+			p.origin = core
+			return
+		}
+	}
+}
+
+// maskOf returns the outermost part of t within the address of a cell that a
+// mask makes fit a table, or nil.
+func maskOf(t *term, depth int) *term {
+	if depth > 0 && t.certain() {
+		if _, ok := t.mask(); ok {
+			return t
+		}
+	}
+	if t.kind == cell {
+		depth++
+	}
+	for _, part := range []*term{t.a, t.b} {
+		if part == nil {
+			continue
+		}
+		if found := maskOf(part, depth); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// indexes reports whether core is a part of t, and not one only to point to a
+// cell, alone or with the offset of a field: that is no index.
+func indexes(t, core *term) bool {
+	if t == core {
+		return true
+	}
+	if t.kind == cell {
+		if c, offset := t.a.core(); c == core && offset > -firstPage && offset < firstPage {
+			return false
+		}
+	}
+	return t.a != nil && indexes(t.a, core) || t.b != nil && indexes(t.b, core)
+}
+
+// enter is p at the routine's entry, with the registers that hold one value
+// throughout the program.
+func (s *slicer) enter(p *path) *path {
+	q := *p
+	q.facts = slices.Clone(p.facts)
+	s.rewriteAll(&q, func(t *term) *term {
+		if t.kind == register {
+			if n, ok := s.x.globals[t.reg]; ok {
+				return s.constant(n)
+			}
+		}
+		return nil
+	})
+	return &q
+}
