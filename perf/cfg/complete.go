@@ -1,6 +1,8 @@
 package cfg
 
 import (
+	"slices"
+
 	"presage/perf/isa"
 	"presage/perf/trace"
 )
@@ -9,16 +11,25 @@ import (
 // indirect jumps, as edges of the kind Observed; where control arrived at no
 // block's beginning, such as a landing pad, as entries; calls that came back
 // though that was not foreseen; and the code found thereby. What was added is
-// counted in the Warnings. Jumps stay open, as another run may show others. p
-// is not modified.
+// counted in the Warnings. Jumps stay open, as another run may show others. What
+// p was completed with before stays in it. p is not modified.
 //
 // The addresses of flow are those in the file, without a load bias.
 func (p *Program) Complete(flow *trace.Flow) *Program {
 	x := discover(p.File, p.decoder)
-	for x.observe(flow) {
-		x.settle()
+	shown := append(slices.Clone(p.shown), flow)
+	for again := true; again; {
+		again = false
+		for _, f := range shown {
+			for x.observe(f) {
+				x.settle()
+				again = true
+			}
+		}
 	}
-	return x.program()
+	c := x.program()
+	c.shown = shown
+	return c
 }
 
 // observe adds what a run showed to what is explored by now, and reports
@@ -33,6 +44,11 @@ func (x *explorer) observe(flow *trace.Flow) bool {
 	for _, a := range flow.Arrivals {
 		if a.Count > 0 {
 			x.observeArrival(uint64(a.PC))
+		}
+	}
+	for _, b := range flow.Breaks {
+		if b.Entered > 0 {
+			x.observeEntry(uint64(b.PC))
 		}
 	}
 	return x.observed.count > before
@@ -66,6 +82,14 @@ func (x *explorer) observeArrival(pc uint64) {
 		return
 	}
 	x.enter(pc)
+}
+
+// observeEntry handles a thread that came to pc from nowhere: where that is in
+// the middle of what is known, it only went on there after an interruption.
+func (x *explorer) observeEntry(pc uint64) {
+	if d := x.at(pc); d != nil && d.inst(pc) == nil {
+		x.observeArrival(pc)
+	}
 }
 
 // inst returns the instruction that starts at pc, or nil if none is known to.

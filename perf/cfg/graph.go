@@ -3,11 +3,13 @@ package cfg
 import (
 	"presage/perf/isa"
 	"presage/perf/objfile"
+	"presage/perf/trace"
 )
 
 // Program is an executable, taken apart.
 type Program struct {
 	decoder isa.Decoder
+	shown   []*trace.Flow // what runs showed of it
 
 	File     *objfile.File
 	Routines []*Routine // by ascending address
