@@ -66,7 +66,7 @@ func formatValue(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) 
 var reserved = map[string]bool{
 	"program": true, "machine": true, "level": true, "scope": true, "routine": true, "file": true, "line": true,
 	"pc": true, "kind": true, "float": true, "accesses": true, "cold_accesses": true, "instructions": true,
-	"footprint_bytes": true, "block_bytes": true, "size_bytes": true, "lo_blocks": true, "hi_blocks": true,
+	"footprint_bytes": true, "stack_accesses": true, "references": true, "loop": true, "group": true, "set": true, "block_bytes": true, "size_bytes": true, "lo_blocks": true, "hi_blocks": true,
 	"mean_distance_blocks": true,
 }
 

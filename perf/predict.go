@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-gota/gota/dataframe"
 
-	"presage/perf/access"
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/machine"
@@ -24,7 +23,8 @@ type Scope string
 const (
 	ByProgram   Scope = "program" // the default
 	ByRoutine   Scope = "routine"
-	ByReference Scope = "reference"
+	ByLoop      Scope = "loop"
+	ByReference Scope = "reference" // a group of references, by its first one
 )
 
 // check returns s, or the default for the empty Scope.
@@ -32,10 +32,10 @@ func (s Scope) check() (Scope, error) {
 	switch s {
 	case "":
 		return ByProgram, nil
-	case ByProgram, ByRoutine, ByReference:
+	case ByProgram, ByRoutine, ByLoop, ByReference:
 		return s, nil
 	}
-	return "", fmt.Errorf("perf: scope %q is none of program, routine, reference", string(s))
+	return "", fmt.Errorf("perf: scope %q is none of program, routine, loop, reference", string(s))
 }
 
 // PredictOptions say what PredictMisses tells.
@@ -217,22 +217,20 @@ func (m *Model) misses(mach *machine.Machine, l level, point Point) (setAssoc, f
 // scopes returns the names of all scopes of a kind and, for each group of the
 // model, which it belongs to.
 func (m *Model) scopes(by Scope) (names []string, of []int) {
-	return scopesOf(by, len(m.groups), m.Program, func(g int) *access.Reference { return &m.refs[m.members[g][0]] })
+	first := make([]int, len(m.members))
+	for g := range m.members {
+		first[g] = m.members[g][0]
+	}
+	return m.prog.scopesOf(by, first)
 }
 
-// scopesOf numbers the scopes of n groups in order of first appearance.
-// first gives a group's first reference.
-func scopesOf(by Scope, n int, program string, first func(int) *access.Reference) (names []string, of []int) {
+// scopesOf numbers the scopes of groups, given by the first reference of each,
+// in order of first appearance.
+func (p *Program) scopesOf(by Scope, first []int) (names []string, of []int) {
 	index := make(map[string]int)
-	of = make([]int, n)
-	for g := range n {
-		name := program
-		switch by {
-		case ByRoutine:
-			name = first(g).Routine
-		case ByReference:
-			name = first(g).String()
-		}
+	of = make([]int, len(first))
+	for g, ref := range first {
+		name := p.scopeOf(by, ref)
 		i, ok := index[name]
 		if !ok {
 			i = len(names)
@@ -242,6 +240,24 @@ func scopesOf(by Scope, n int, program string, first func(int) *access.Reference
 		of[g] = i
 	}
 	return names, of
+}
+
+// scopeOf names the scope of a reference. A reference in no loop belongs to its
+// routine, one that no graph holds to what holds its address.
+func (p *Program) scopeOf(by Scope, ref int) string {
+	s := p.Structure()
+	r := &s.Access.All[ref]
+	switch {
+	case by == ByReference:
+		return r.String()
+	case by == ByProgram:
+		return p.Name
+	case !r.InGraph:
+		return r.Routine
+	case by == ByLoop:
+		return s.Scopes.Scopes[s.Scopes.Of(r.RoutineIndex, r.Block)].Path
+	}
+	return s.Scopes.Scopes[s.ofRoutine[r.RoutineIndex]].Path
 }
 
 func ratio(a, b float64) float64 {
@@ -259,8 +275,8 @@ func warningTexts(warnings []fit.Warning) []string {
 	return texts
 }
 
-func sortedKeys[V any](m map[uint64]V) []uint64 {
-	var keys []uint64
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	var keys []K
 	for k := range m {
 		keys = append(keys, k)
 	}

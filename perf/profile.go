@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"presage/perf/access"
 	"presage/perf/reuse"
 	"presage/perf/store"
 	"presage/perf/trace"
@@ -25,6 +26,11 @@ type ProfileOptions struct {
 	// collected, powers of two; nil: DefaultBlockBytes. Machine.BlockBytes tells
 	// which a machine needs.
 	BlockBytes []uint64
+	// Stack also records the traffic of the calling convention and of register
+	// allocation: registers that are saved, spilled and restored, arguments on
+	// the stack. As in the papers (2005, section 2) it is left out otherwise,
+	// and only counted.
+	Stack bool
 }
 
 // Runs are the profiles of one program at several points.
@@ -39,25 +45,33 @@ type Run struct {
 	Point        Point
 	Args         []string
 	Instructions uint64 // executed by the program, its threads together
-	Accesses     uint64 // executed memory references
+	Accesses     uint64 // recorded executions of memory references
+	Stack        uint64 // executions that were not recorded, being traffic of the stack
 	Stdout       string // the end of what the program printed
 
 	// Reuse holds the histograms for each block size, by ascending size.
 	Reuse []*reuse.Result
 
-	inputs   inputs
+	recorded recorded
 	warnings []string
 }
 
+// recorded is everything that a run's histograms depend on.
+type recorded struct {
+	Inputs    inputs
+	Structure int  // structureVersion
+	Stack     bool // ProfileOptions.Stack
+}
+
 // newRun puts together what the store holds of a run.
-func newRun(point Point, in inputs, sizes []uint64, found map[uint64]*storedReuse) Run {
-	run := Run{Point: point, inputs: in}
+func newRun(point Point, rec recorded, sizes []uint64, found map[uint64]*storedReuse) Run {
+	run := Run{Point: point, recorded: rec}
 	for _, size := range sizes {
 		run.Reuse = append(run.Reuse, found[size].Result)
 	}
 	facts := found[sizes[0]].Facts
 	run.Args, run.Instructions, run.Accesses, run.Stdout = facts.Args, facts.Instructions, facts.Accesses, facts.Stdout
-	run.warnings = facts.Warnings
+	run.Stack, run.warnings = found[sizes[0]].Stack, facts.Warnings
 	return run
 }
 
@@ -72,13 +86,14 @@ func (r *Runs) BlockBytes() []uint64 {
 	return sizes
 }
 
-// reuseVersion is part of the key of a stored histogram, beside rv64.Version:
-// raise it when the plan or the meaning of reuse.Result changes.
+// reuseVersion is part of the key of a stored histogram, beside rv64.Version and
+// structureVersion: raise it when the meaning of reuse.Result changes.
 const reuseVersion = 1
 
 // storedReuse is what the store holds for one run and block size.
 type storedReuse struct {
 	Facts  runFacts
+	Stack  uint64 // accesses that were left out
 	Result *reuse.Result
 }
 
@@ -124,11 +139,12 @@ func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64,
 	if err != nil {
 		return Run{}, nil, err
 	}
+	rec := recorded{Inputs: in, Structure: structureVersion, Stack: opt.Stack}
 	found := make(map[uint64]*storedReuse)
 	var missing []uint64
 	var warnings []string
 	for _, size := range sizes {
-		stored, warning, err := loadReuse(st, in, size)
+		stored, warning, err := loadReuse(st, rec, size)
 		if err != nil {
 			return Run{}, nil, err
 		}
@@ -143,22 +159,28 @@ func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64,
 	}
 	report(0, len(missing) == 0)
 	if len(missing) > 0 {
-		fresh, err := collectReuse(ctx, prog, in, missing, func(n uint64) { report(n, false) })
+		fresh, err := collectReuse(ctx, prog, in, missing, opt.Stack, func(n uint64) { report(n, false) })
 		if err != nil {
 			return Run{}, nil, err
 		}
+		if !opt.Stack {
+			if err := prog.countStack(ctx, point, opt.RunOptions, fresh); err != nil {
+				return Run{}, nil, err
+			}
+		}
 		for _, s := range fresh {
 			found[s.Result.BlockBytes] = s
-			warnings = append(warnings, saveReuse(st, in, s)...)
+			warnings = append(warnings, saveReuse(st, rec, s)...)
 		}
 	}
-	run := newRun(point, in, sizes, found)
+	run := newRun(point, rec, sizes, found)
 	return run, append(warnings, run.warnings...), nil
 }
 
 // collectReuse runs the program once for all the block sizes.
-func collectReuse(ctx context.Context, prog *Program, in inputs, sizes []uint64, progress func(uint64)) ([]*storedReuse, error) {
-	plan, err := prog.Plan()
+func collectReuse(ctx context.Context, prog *Program, in inputs, sizes []uint64, stack bool, progress func(uint64)) ([]*storedReuse, error) {
+	structure := prog.Structure()
+	plan, err := structure.Groups.Plan(structure.Access, access.PlanOptions{Stack: stack})
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +193,7 @@ func collectReuse(ctx context.Context, prog *Program, in inputs, sizes []uint64,
 		}
 		collectors[i], all[i] = c, c
 	}
-	facts, err := prog.execute(ctx, in, progress, all...)
+	facts, _, err := prog.execute(ctx, in, plan, progress, all...)
 	if err != nil {
 		return nil, err
 	}
@@ -182,17 +204,34 @@ func collectReuse(ctx context.Context, prog *Program, in inputs, sizes []uint64,
 	return stored, nil
 }
 
-func reuseKey(in inputs, blockBytes uint64) (store.Key, error) {
+// countStack adds to the profiles of a run how many accesses were left out.
+func (p *Program) countStack(ctx context.Context, point Point, opt RunOptions, fresh []*storedReuse) error {
+	opt.Progress = nil
+	counts, err := Count(ctx, p, point, opt)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for _, s := range fresh {
+		if err != nil {
+			s.Facts.Warnings = append(s.Facts.Warnings, fmt.Sprintf("accesses to the stack were left out and could not be counted: %v", err))
+		} else {
+			s.Stack = counts.stack()
+		}
+	}
+	return nil
+}
+
+func reuseKey(rec recorded, blockBytes uint64) (store.Key, error) {
 	return store.NewKey("reuse", reuseVersion, struct {
-		Inputs     inputs
+		Recorded   recorded
 		BlockBytes uint64
-	}{in, blockBytes})
+	}{rec, blockBytes})
 }
 
 // loadReuse returns nil if the store has no usable entry.
 // The string tells of one that is damaged.
-func loadReuse(st *store.Store, in inputs, blockBytes uint64) (*storedReuse, string, error) {
-	key, err := reuseKey(in, blockBytes)
+func loadReuse(st *store.Store, rec recorded, blockBytes uint64) (*storedReuse, string, error) {
+	key, err := reuseKey(rec, blockBytes)
 	if err != nil {
 		return nil, "", err
 	}
@@ -210,8 +249,8 @@ func loadReuse(st *store.Store, in inputs, blockBytes uint64) (*storedReuse, str
 	}
 }
 
-func saveReuse(st *store.Store, in inputs, s *storedReuse) []string {
-	key, err := reuseKey(in, s.Result.BlockBytes)
+func saveReuse(st *store.Store, rec recorded, s *storedReuse) []string {
+	key, err := reuseKey(rec, s.Result.BlockBytes)
 	if err == nil {
 		err = st.Save(key, s)
 	}

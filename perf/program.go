@@ -22,8 +22,11 @@ type Program struct {
 	Name string // of the executable, without its folder
 	File *objfile.File
 
+	takeApart sync.Once
+	structure *Structure
+
 	analyse sync.Once
-	refs    *access.References
+	refs    []access.Reference
 	plan    *trace.Plan
 	first   []int // index of each group's first reference
 	err     error
@@ -36,7 +39,7 @@ func (p *Program) References() ([]access.Reference, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	return p.refs.All, nil
+	return p.refs, nil
 }
 
 // Plan returns the plan that records all of the program's references.
@@ -48,8 +51,9 @@ func (p *Program) Plan() (*trace.Plan, error) {
 // find makes the references and the plan. What static analysis could not make
 // out does not matter unless it is executed; then the run warns of it.
 func (p *Program) find() {
-	p.refs = access.Find(p.File)
-	if p.plan, p.err = p.refs.Plan(); p.err != nil {
+	s := p.Structure()
+	p.refs = s.Access.All
+	if p.plan, p.err = s.Groups.Plan(s.Access, access.PlanOptions{Stack: true}); p.err != nil {
 		p.err = fmt.Errorf("perf: %s: %w", p.Name, p.err)
 		return
 	}

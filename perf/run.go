@@ -72,6 +72,11 @@ func (p *Program) inputs(point Point, opt RunOptions) (inputs, error) {
 	if err != nil {
 		return inputs{}, err
 	}
+	return p.inputsOf(args, opt)
+}
+
+// inputsOf returns the inputs of a run with the arguments args.
+func (p *Program) inputsOf(args []string, opt RunOptions) (inputs, error) {
 	in := inputs{
 		Engine: rv64.Version, Program: p.File.SHA256, Name: p.Name, Args: args, Env: opt.Env, Stdin: opt.Stdin,
 		Folders: opt.Folders, MaxInstructions: opt.MaxInstructions,
@@ -117,12 +122,9 @@ type runFacts struct {
 // benchmark prints about its own verification.
 const outputKept = 8 << 10
 
-// execute runs the program once, feeding the collectors.
-func (p *Program) execute(ctx context.Context, in inputs, progress func(uint64), collectors ...trace.Collector) (runFacts, error) {
-	plan, err := p.Plan()
-	if err != nil {
-		return runFacts{}, err
-	}
+// execute runs the program once under a plan, feeding the collectors. The
+// Result is nil if and only if the run failed.
+func (p *Program) execute(ctx context.Context, in inputs, plan *trace.Plan, progress func(uint64), collectors ...trace.Collector) (runFacts, *rv64.Result, error) {
 	var grants []rv64.Grant
 	for _, folder := range in.Folders {
 		grants = append(grants, rv64.Grant{Guest: folder.Guest, Host: folder.Host})
@@ -145,11 +147,11 @@ func (p *Program) execute(ctx context.Context, in inputs, progress func(uint64),
 	command := strings.Join(append([]string{p.Name}, in.Args...), " ")
 	switch {
 	case err != nil:
-		return runFacts{}, fmt.Errorf("perf: %s: %w%s", command, err, quote(stderr))
+		return runFacts{}, nil, fmt.Errorf("perf: %s: %w%s", command, err, quote(stderr))
 	case closeErr != nil:
-		return runFacts{}, fmt.Errorf("perf: %s: %w", command, closeErr)
+		return runFacts{}, nil, fmt.Errorf("perf: %s: %w", command, closeErr)
 	case res.ExitCode != 0 || res.Signal != 0:
-		return runFacts{}, fmt.Errorf("perf: %s ended with %s; a failed run is not profiled%s", command, ending(res), quote(stderr, stdout))
+		return runFacts{}, nil, fmt.Errorf("perf: %s ended with %s; a failed run is not profiled%s", command, ending(res), quote(stderr, stdout))
 	}
 	facts := runFacts{
 		Args:         in.Args,
@@ -163,7 +165,7 @@ func (p *Program) execute(ctx context.Context, in inputs, progress func(uint64),
 	if res.UnplannedRefs > 0 {
 		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: %d memory references that static analysis had not found were executed and not recorded", command, res.UnplannedRefs))
 	}
-	return facts, nil
+	return facts, res, nil
 }
 
 func ending(res *rv64.Result) string {

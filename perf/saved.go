@@ -13,7 +13,7 @@ import (
 )
 
 // savedFormat is the version of the file that Save writes.
-const savedFormat = 1
+const savedFormat = 2
 
 // savedName is the file that says what a folder of profiles holds.
 const savedName = "profiles.json"
@@ -29,8 +29,8 @@ type saved struct {
 }
 
 type savedRun struct {
-	Point  Point
-	Inputs inputs
+	Point    Point
+	Recorded recorded
 }
 
 // Save writes the runs with their program into a folder, for LoadRuns. The
@@ -55,7 +55,7 @@ func (r *Runs) Save(dir string) error {
 	st := store.Open(dir)
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		s.Runs = append(s.Runs, savedRun{run.Point, run.inputs})
+		s.Runs = append(s.Runs, savedRun{run.Point, run.recorded})
 		if err := run.save(st); err != nil {
 			return err
 		}
@@ -71,18 +71,18 @@ func (r *Runs) Save(dir string) error {
 func (run *Run) save(st *store.Store) error {
 	facts := runFacts{Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses, Stdout: run.Stdout, Warnings: run.warnings}
 	for _, result := range run.Reuse {
-		old, _, err := loadReuse(st, run.inputs, result.BlockBytes)
+		old, _, err := loadReuse(st, run.recorded, result.BlockBytes)
 		if err != nil {
 			return err
 		}
 		if old != nil {
 			continue
 		}
-		key, err := reuseKey(run.inputs, result.BlockBytes)
+		key, err := reuseKey(run.recorded, result.BlockBytes)
 		if err != nil {
 			return err
 		}
-		if err := st.Save(key, &storedReuse{Facts: facts, Result: result}); err != nil {
+		if err := st.Save(key, &storedReuse{Facts: facts, Stack: run.Stack, Result: result}); err != nil {
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ func LoadRuns(dir string) (*Runs, error) {
 func loadRun(st *store.Store, sr savedRun, sizes []uint64) (Run, error) {
 	found := make(map[uint64]*storedReuse)
 	for _, size := range sizes {
-		s, warning, err := loadReuse(st, sr.Inputs, size)
+		s, warning, err := loadReuse(st, sr.Recorded, size)
 		if err != nil {
 			return Run{}, err
 		}
@@ -141,5 +141,5 @@ func loadRun(st *store.Store, sr savedRun, sizes []uint64) (Run, error) {
 		}
 		found[size] = s
 	}
-	return newRun(sr.Point, sr.Inputs, sizes, found), nil
+	return newRun(sr.Point, sr.Recorded, sizes, found), nil
 }

@@ -37,6 +37,7 @@ type Model struct {
 	Points   []Point // that it was fitted on
 	Warnings []string
 
+	prog    *Program
 	refs    []access.Reference
 	groups  []trace.GroupID // of the models' groups, ascending
 	members [][]int         // indices in refs of each group's references
@@ -56,6 +57,7 @@ func FitScaling(ctx context.Context, runs *Runs, opt FitOptions) (*Model, error)
 	}
 	m := &Model{
 		Program:  runs.Program.Name,
+		prog:     runs.Program,
 		Warnings: slices.Clone(runs.Warnings),
 		byBlock:  make(map[uint64]*scaling.Model),
 	}
@@ -107,15 +109,15 @@ const modelVersion = 2
 
 // modelKeys returns the key of the model for each block size of the runs.
 func modelKeys(runs *Runs, opt FitOptions) ([]store.Key, error) {
-	var of []inputs
+	var of []recorded
 	var points []Point
 	for i := range runs.Runs {
-		of, points = append(of, runs.Runs[i].inputs), append(points, runs.Runs[i].Point)
+		of, points = append(of, runs.Runs[i].recorded), append(points, runs.Runs[i].Point)
 	}
 	var keys []store.Key
 	for _, blockBytes := range runs.BlockBytes() {
 		key, err := store.NewKey("model", modelVersion, struct {
-			Runs        []inputs
+			Runs        []recorded
 			Points      []Point
 			BlockBytes  uint64
 			Reuse       int

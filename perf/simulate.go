@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-gota/gota/dataframe"
 
-	"presage/perf/access"
 	"presage/perf/cache"
 	"presage/perf/frame"
 	"presage/perf/machine"
@@ -41,8 +40,8 @@ type simRow struct {
 	Warning  string             `frame:"sim_warning"`
 }
 
-// cacheVersion is part of the key of a stored simulation, beside rv64.Version:
-// raise it when the plan or the meaning of cache.Result changes.
+// cacheVersion is part of the key of a stored simulation, beside rv64.Version
+// and structureVersion: raise it when the meaning of cache.Result changes.
 const cacheVersion = 1
 
 // storedCache is what the store holds for one simulated run. Full is nil if it
@@ -99,10 +98,11 @@ func simulateOne(ctx context.Context, prog *Program, config cache.Config, point 
 		return nil, err
 	}
 	key, err := store.NewKey("cache", cacheVersion, struct {
-		Inputs inputs
-		Config cache.Config
-		Full   bool
-	}{in, config, opt.FullyAssociative})
+		Inputs    inputs
+		Structure int
+		Config    cache.Config
+		Full      bool
+	}{in, structureVersion, config, opt.FullyAssociative})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func simulate(ctx context.Context, prog *Program, in inputs, config cache.Config
 		}
 		simulators, collectors = append(simulators, s), append(collectors, s)
 	}
-	facts, err := prog.execute(ctx, in, progress, collectors...)
+	facts, _, err := prog.execute(ctx, in, plan, progress, collectors...)
 	if err != nil {
 		return nil, err
 	}
@@ -165,11 +165,10 @@ func fullyAssociative(c cache.Config) cache.Config {
 // simRows sums the groups of one simulation by scope, each row beginning as
 // blank does. A scope without accesses has no row.
 func simRows(prog *Program, by Scope, sim *storedCache, blank simRow) ([]simRow, error) {
-	refs, err := prog.References()
-	if err != nil {
+	if _, err := prog.Plan(); err != nil {
 		return nil, err
 	}
-	names, of := scopesOf(by, len(prog.first), prog.Name, func(g int) *access.Reference { return &refs[prog.first[g]] })
+	names, of := prog.scopesOf(by, prog.first)
 	accesses := accessesByGroup(sim.Result, len(prog.first))
 	blank.Warning = strings.Join(sim.Facts.Warnings, "; ")
 	if sim.Full == nil {

@@ -16,7 +16,10 @@ import (
 // Frame returns a row for each run: what it executed and how many blocks of
 // each size it touched.
 //
-//   - instructions, accesses: executed
+//   - instructions: executed
+//   - accesses: executions of memory references that were recorded
+//   - stack_accesses: those that were left out, being traffic of the calling
+//     convention and of register allocation
 //   - footprint_bytes: distinct memory of the smallest block size
 func (r *Runs) Frame() dataframe.DataFrame {
 	type row struct {
@@ -24,12 +27,13 @@ func (r *Runs) Frame() dataframe.DataFrame {
 		Point        map[string]float64 `frame:",each"`
 		Instructions uint64             `frame:"instructions"`
 		Accesses     uint64             `frame:"accesses"`
+		Stack        uint64             `frame:"stack_accesses"`
 		Footprint    uint64             `frame:"footprint_bytes"`
 	}
 	var rows []row
 	for _, run := range r.Runs {
 		rows = append(rows, row{
-			r.Program.Name, run.Point, run.Instructions, run.Accesses,
+			r.Program.Name, run.Point, run.Instructions, run.Accesses, run.Stack,
 			run.Reuse[0].Blocks * run.Reuse[0].BlockBytes,
 		})
 	}
@@ -48,16 +52,16 @@ func (run *Run) at(blockBytes uint64) (*reuse.Result, error) {
 	return nil, fmt.Errorf("perf: no reuse distances for blocks of %d bytes; the runs have %v", blockBytes, have)
 }
 
-// Hottest returns the static references with the most accesses in the last
-// run, at most limit of them (0: all that were executed), most first.
+// Hottest returns the groups of references with the most accesses in the last
+// run, at most limit of them (0: all that were executed), most first. References
+// of a loop with similar access patterns form a group: see access.Groups.
 //
-//   - routine, file, line, pc: where the reference is
-//   - kind (load, store, read-modify-write), size_bytes, float
+//   - routine, file, line, pc: where the group's first reference is
+//   - kind (load, store, read-modify-write), size_bytes, float: of that one
+//   - references: in the group
 //   - accesses, and cold_accesses among them
 //   - mean_distance_blocks: of the accesses that are not cold, for blocks of
 //     blockBytes; missing if there are none
-//
-// For now each reference is a group of its own.
 func Hottest(runs *Runs, blockBytes uint64, limit int) (dataframe.DataFrame, error) {
 	type row struct {
 		Program  string             `frame:"program"`
@@ -69,6 +73,7 @@ func Hottest(runs *Runs, blockBytes uint64, limit int) (dataframe.DataFrame, err
 		Kind     string             `frame:"kind"`
 		Size     uint8              `frame:"size_bytes"`
 		Float    bool               `frame:"float"`
+		Members  int                `frame:"references"`
 		Accesses uint64             `frame:"accesses"`
 		Cold     uint64             `frame:"cold_accesses"`
 		Distance float64            `frame:"mean_distance_blocks"`
@@ -95,7 +100,7 @@ func Hottest(runs *Runs, blockBytes uint64, limit int) (dataframe.DataFrame, err
 		rows = append(rows, row{
 			Program: runs.Program.Name, Point: run.Point,
 			Routine: ref.Routine, File: ref.File, Line: ref.Line, PC: fmt.Sprintf("%#x", uint64(ref.PC)),
-			Kind: ref.Kind.String(), Size: ref.Size, Float: ref.Float,
+			Kind: ref.Kind.String(), Size: ref.Size, Float: ref.Float, Members: len(runs.Program.Structure().Groups.Refs[g]),
 			Accesses: h.Accesses(), Cold: h.Cold, Distance: meanDistance(h),
 		})
 	}

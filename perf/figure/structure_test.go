@@ -48,8 +48,11 @@ type mixRow struct {
 
 func TestMix(t *testing.T) {
 	df := frame.Of([]mixRow{
-		{"main.f/loop@f.go:3-9", "alu", "integer", 50}, {"main.f/loop@f.go:3-9", "shift", "integer", 25}, {"main.f/loop@f.go:3-9", "load", "load", 25},
-		{"idle", "load", "load", 0}, {strings.Repeat("very", 20) + "long", "store", "store", 1},
+		{"main.f/loop@f.go:3-9", "alu", "integer", 50},
+		{"main.f/loop@f.go:3-9", "shift", "integer", 25},
+		{"main.f/loop@f.go:3-9", "load", "load", 25},
+		{"idle", "load", "load", 0},
+		{strings.Repeat("very", 20) + "long", "store", "store", 1},
 	})
 	f, err := Mix(df, "executed_instructions", "mix", 5)
 	if err != nil {

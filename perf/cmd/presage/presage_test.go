@@ -50,7 +50,7 @@ func TestProfilePredictSimulate(t *testing.T) {
 	dir := t.TempDir()
 	got := must(t, "profile", program, "--sweep", "n=6,7,8,9", "--args", "-n {n} -iterations 1",
 		"--machine", "origin2000", "-o", dir, "--format", "csv", "-q")
-	if diff := cmp.Diff([]string{"program", "n", "instructions", "accesses", "footprint_bytes"}, header(t, got)); diff != "" {
+	if diff := cmp.Diff([]string{"program", "n", "instructions", "accesses", "stack_accesses", "footprint_bytes"}, header(t, got)); diff != "" {
 		t.Error(diff)
 	}
 	pred := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12:14:1", "--format", "json")

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/figure/diagram"
+	"presage/perf/store"
+)
+
+// analysis is what presage analyze was asked for.
+type analysis struct {
+	table   string
+	routine string
+	by      string
+	stack   bool
+	byPlace bool
+	least   float64
+	limit   int
+	execute bool
+	draw    string
+	cold    bool
+	run     runFlags
+	out     output
+}
+
+// tables are what --table takes.
+var tables = []string{"summary", "routines", "loops", "references", "groups", "mix", "edges"}
+
+func analyzeCommand() *cobra.Command {
+	a := new(analysis)
+	cmd := &cobra.Command{
+		Use:   "analyze PROGRAM",
+		Short: "Take a program apart: routines, loops, memory references, instruction mix",
+		Long: `analyze takes PROGRAM apart, a static linux/riscv64 executable or the folder of
+a Go main package, without running it: control-flow graphs, loops and their lines
+in the source, for each memory reference the formula of the first location that
+it accesses and of its stride in each loop, groups of references with similar
+patterns, instructions by class.
+
+With --run it also runs the program once, with counters on as few edges as
+suffice to know how often each was taken, and the tables say how often things
+were executed.
+
+--draw writes a picture: the control-flow graph of --routine, or the loop nest of
+the program.`,
+		Example: `  presage analyze ./sweep3d
+  presage analyze ./sweep3d --table references --routine main.sweep
+  presage analyze ./sweep3d --run --args "-n 20" --table loops --limit 10
+  presage analyze ./sweep3d --run --args "-n 20" --routine main.solveLine --draw solve.svg`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.do(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&a.table, "table", "summary", "what to print: "+strings.Join(tables, ", "))
+	f.StringVar(&a.routine, "routine", "", "only this routine, named as in the table of routines")
+	f.StringVar(&a.by, "by", "program", "scope of the instruction mix: program, routine or loop")
+	f.BoolVar(&a.stack, "stack", false, "references to the stack for saved and spilled registers and arguments, too")
+	f.BoolVar(&a.byPlace, "by-place", false, "edges by place instead of those first that were taken most")
+	f.Float64Var(&a.least, "least", 0, "leave out edges taken less often than this share of all")
+	f.IntVar(&a.limit, "limit", 0, "print at most so many rows; 0: all")
+	f.BoolVar(&a.execute, "run", false, "run the program and count executions")
+	f.StringVar(&a.draw, "draw", "", "write a picture to this file, .svg or .png")
+	f.BoolVar(&a.cold, "cold", false, "draw what was not executed, too")
+	a.run.register(cmd)
+	a.out.register(cmd)
+	return cmd
+}
+
+func (a *analysis) do(cmd *cobra.Command, path string) error {
+	if err := a.check(); err != nil {
+		return err
+	}
+	prog, err := openProgram(path)
+	if err != nil {
+		return err
+	}
+	warn(cmd.ErrOrStderr(), prog.Structure().Warnings())
+	var counts *perf.Counts
+	if a.execute {
+		opt, err := a.run.options()
+		if err != nil {
+			return err
+		}
+		if counts, err = perf.Count(cmd.Context(), prog, nil, opt); err != nil {
+			return err
+		}
+		warn(cmd.ErrOrStderr(), counts.Warnings)
+	}
+	df, err := a.frame(prog, counts)
+	if err != nil {
+		return err
+	}
+	if a.limit > 0 {
+		df = head(df, a.limit)
+	}
+	if a.draw != "" {
+		if err := a.picture(cmd.Context(), prog, counts, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+	}
+	return a.out.print(cmd.OutOrStdout(), df)
+}
+
+func (a *analysis) check() error {
+	if err := a.out.check(); err != nil {
+		return err
+	}
+	if ext := filepath.Ext(a.draw); a.draw != "" && ext != ".svg" && ext != ".png" {
+		return fmt.Errorf("--draw %s: want a file name that ends in .svg or .png", a.draw)
+	}
+	if a.table == "edges" && !a.execute {
+		return errors.New("--table edges: edges are counted in a run; give --run and the program's --args")
+	}
+	for _, t := range tables {
+		if t == a.table {
+			return nil
+		}
+	}
+	return fmt.Errorf("--table %q: want %s", a.table, strings.Join(tables, ", "))
+}
+
+func (a *analysis) frame(prog *perf.Program, counts *perf.Counts) (dataframe.DataFrame, error) {
+	switch a.table {
+	case "routines":
+		return perf.Routines(prog), nil
+	case "loops":
+		return perf.Loops(prog, perf.LoopOptions{Routine: a.routine, Counts: counts})
+	case "references":
+		return perf.References(prog, perf.ReferenceOptions{Routine: a.routine, Stack: a.stack, Counts: counts})
+	case "groups":
+		return perf.GroupSizes(prog), nil
+	case "mix":
+		return perf.InstructionMix(prog, perf.MixOptions{By: perf.Scope(a.by), Counts: counts})
+	case "edges":
+		return perf.EdgeCounts(counts, perf.EdgeOptions{Routine: a.routine, ByFrequency: !a.byPlace, Least: a.least})
+	}
+	return perf.Summary(prog, counts), nil
+}
+
+func (a *analysis) picture(ctx context.Context, prog *perf.Program, counts *perf.Counts, stderr io.Writer) error {
+	opt := perf.DrawOptions{Counts: counts, Cold: a.cold}
+	graph, err := perf.LoopNest(prog, "", opt)
+	if a.routine != "" {
+		graph, err = perf.ControlFlow(prog, a.routine, opt)
+	}
+	if err != nil {
+		return err
+	}
+	d, err := diagram.New(ctx, graph)
+	if err != nil {
+		return err
+	}
+	data, err := d.SVG()
+	if filepath.Ext(a.draw) == ".png" {
+		data, err = d.PNG()
+	}
+	if err != nil {
+		return err
+	}
+	if err := store.WriteFile(a.draw, data); err != nil {
+		return err
+	}
+	fmt.Fprintln(stderr, "presage: drew", graph.Title, "to", a.draw)
+	return nil
+}

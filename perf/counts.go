@@ -1,0 +1,330 @@
+package perf
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/access"
+	"presage/perf/cfg"
+	"presage/perf/frame"
+	"presage/perf/store"
+	"presage/perf/trace"
+)
+
+// Counts is how often every block and edge of a program was executed in a run,
+// recovered from counters on the edges off a spanning tree (2004, section
+// 2.2.1).
+type Counts struct {
+	Program      *Program
+	Point        Point
+	Args         []string
+	Instructions uint64 // executed by the program, its threads together
+	Stdout       string // the end of what the program printed
+	Warnings     []string
+
+	// Saved tells what placing counters on few edges saved.
+	Saved cfg.Savings
+
+	structure *Structure // with what the run showed of indirect jumps
+	recovered *cfg.Counts
+}
+
+// flowVersion is part of the key of stored counts, beside rv64.Version and
+// structureVersion: raise it when the meaning of what is stored changes.
+const flowVersion = 1
+
+// storedFlow is what the store holds of a counted run: what its counters
+// showed, and what those of runs before it showed that its graph was completed
+// with.
+type storedFlow struct {
+	Facts   runFacts
+	Earlier []*trace.Flow
+	Flow    *trace.Flow
+}
+
+// maxRounds bounds how often a program is run to find all of its code: each
+// time, what only indirect jumps lead to has been learned of.
+const maxRounds = 8
+
+// Count runs prog at a point and counts how often every block and edge was
+// executed. Code that static analysis did not foresee, such as handlers of
+// exceptions, is learned of from a first run and counted in another. The result
+// is kept in the store.
+func Count(ctx context.Context, prog *Program, point Point, opt RunOptions) (*Counts, error) {
+	st, err := storeOrDefault(opt.Store)
+	if err != nil {
+		return nil, err
+	}
+	in, err := prog.inputs(point, opt)
+	if err != nil {
+		return nil, err
+	}
+	key, err := store.NewKey("flow", flowVersion, struct {
+		Inputs    inputs
+		Structure int
+	}{in, structureVersion})
+	if err != nil {
+		return nil, err
+	}
+	report := opt.reporter(point, 0, 1)
+	stored := true
+	flow, warning, err := store.Memo(st, key, func() (*storedFlow, error) {
+		stored = false
+		return prog.count(ctx, in, func(n uint64) { report(n, false) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	if stored {
+		report(0, true)
+	}
+	opt.finished(1)
+	counts, err := prog.recover(flow)
+	if err != nil {
+		return nil, err
+	}
+	counts.Point = point
+	if warning != nil {
+		counts.Warnings = append(counts.Warnings, warning.Error())
+	}
+	return counts, nil
+}
+
+// count runs the program until its graph foresees all that is executed.
+func (p *Program) count(ctx context.Context, in inputs, progress func(uint64)) (*storedFlow, error) {
+	out := new(storedFlow)
+	graph := p.Structure().Graph
+	for {
+		counters := cfg.PlaceCounters(graph)
+		facts, res, err := p.execute(ctx, in, &trace.Plan{Flow: counters.Plan}, progress)
+		if err != nil {
+			return nil, err
+		}
+		out.Facts, out.Flow = facts, res.Flow
+		_, err = counters.Recover(res.Flow)
+		if err == nil {
+			return out, nil
+		}
+		if !errors.Is(err, cfg.ErrUnforeseen) || len(out.Earlier) == maxRounds {
+			return nil, fmt.Errorf("perf: %s: %w", p.Name, err)
+		}
+		out.Earlier = append(out.Earlier, res.Flow)
+		graph = graph.Complete(res.Flow)
+	}
+}
+
+// recover finds all counts from the counters of a run.
+func (p *Program) recover(flow *storedFlow) (*Counts, error) {
+	s := p.Structure()
+	graph := s.Graph
+	for _, earlier := range flow.Earlier {
+		graph = graph.Complete(earlier)
+	}
+	counters := cfg.PlaceCounters(graph)
+	recovered, err := counters.Recover(flow.Flow)
+	if err != nil {
+		return nil, fmt.Errorf("perf: %s: %w", p.Name, err)
+	}
+	if graph != s.Graph {
+		s = newStructure(graph)
+	}
+	f := flow.Facts
+	c := &Counts{
+		Program: p, Args: f.Args, Instructions: f.Instructions, Stdout: f.Stdout, Warnings: slices.Clone(f.Warnings),
+		structure: s, recovered: recovered,
+	}
+	for _, w := range recovered.Warnings {
+		c.Warnings = append(c.Warnings, w.Error())
+	}
+	c.Saved = counters.Savings(flow.Flow, recovered)
+	return c, nil
+}
+
+// Structure returns what static analysis found, completed with what the run
+// showed of indirect jumps.
+func (c *Counts) Structure() *Structure { return c.structure }
+
+// executions returns how often a reference was executed.
+func (c *Counts) executions(ref int) uint64 {
+	r := &c.structure.Access.All[ref]
+	if !r.InGraph {
+		return 0
+	}
+	routine := c.structure.Graph.Routines[r.RoutineIndex]
+	for k, n := range c.recovered.Routines[r.RoutineIndex].Insts(nil, routine, r.Block) {
+		if routine.Blocks[r.Block].Insts[k].PC == uint64(r.PC) {
+			return n
+		}
+	}
+	return 0
+}
+
+// stack returns how many accesses were traffic of the stack.
+func (c *Counts) stack() uint64 {
+	var sum uint64
+	for i := range c.structure.Access.All {
+		if c.structure.Access.All[i].Stack != access.NotStack {
+			sum += c.executions(i)
+		}
+	}
+	return sum
+}
+
+// EdgeOptions say which edges a table has, and in which order.
+type EdgeOptions struct {
+	// Routine keeps the edges of one routine, named as in the table of
+	// routines; empty: all.
+	Routine string
+	// ByFrequency puts the edges first that were taken most; the default order
+	// is by place: routine, and block in the routine.
+	ByFrequency bool
+	// Least prunes edges that were taken less often than this share of all
+	// executions of edges; 0 keeps all that were taken.
+	Least float64
+}
+
+// EdgeCounts returns how often edges were taken (2004, section 2.3.1: sorted by
+// location or by frequency, pruned at a significance threshold): a row for each
+// that was.
+//
+//   - routine, loop (the innermost scope of where the edge begins, empty for
+//     none)
+//   - from_pc, to_pc: the last instruction before and the first after;
+//     file, line of the former
+//   - kind: falls, taken, jumps, table, call returns, restarts
+//   - back: the edge leads back to the header of a loop
+//   - executions, and their share of all edges' in the run
+func EdgeCounts(c *Counts, opt EdgeOptions) (dataframe.DataFrame, error) {
+	type row struct {
+		Routine string  `frame:"routine"`
+		Loop    string  `frame:"loop"`
+		From    string  `frame:"from_pc"`
+		To      string  `frame:"to_pc"`
+		File    string  `frame:"file"`
+		Line    int     `frame:"line"`
+		Kind    string  `frame:"kind"`
+		Back    bool    `frame:"back"`
+		N       uint64  `frame:"executions"`
+		Share   float64 `frame:"share"`
+	}
+	if opt.Least < 0 || opt.Least > 1 || opt.Least != opt.Least {
+		return dataframe.DataFrame{}, fmt.Errorf("perf: a least share of %g: want 0 to 1", opt.Least)
+	}
+	s, only := c.structure, -1
+	if opt.Routine != "" {
+		var err error
+		if only, err = s.routine(opt.Routine); err != nil {
+			return dataframe.DataFrame{}, err
+		}
+	}
+	var total uint64
+	for i := range c.recovered.Routines {
+		for _, n := range c.recovered.Routines[i].Edges {
+			total += n
+		}
+	}
+	var rows []row
+	for i, r := range s.Graph.Routines {
+		if only >= 0 && i != only {
+			continue
+		}
+		back := make(map[int]bool)
+		for l := range r.Loops {
+			for _, e := range r.Loops[l].Back {
+				back[e] = true
+			}
+		}
+		for e, n := range c.recovered.Routines[i].Edges {
+			share := ratio(float64(n), float64(total))
+			if n == 0 || share < opt.Least {
+				continue
+			}
+			edge := r.Edges[e]
+			last := r.Blocks[edge.From].Last()
+			row := row{
+				Routine: s.Scopes.Scopes[s.ofRoutine[i]].Path, Loop: s.loopOf(i, edge.From),
+				From: fmt.Sprintf("%#x", last.PC), To: fmt.Sprintf("%#x", r.Blocks[edge.To].PC()),
+				Kind: edge.Kind.String(), Back: back[e], N: n, Share: share,
+			}
+			if line, ok := s.Graph.File.LineAt(last.PC); ok {
+				row.File, row.Line = line.File, line.Line
+			}
+			rows = append(rows, row)
+		}
+	}
+	if opt.ByFrequency {
+		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.N, a.N) })
+	}
+	return frame.Of(rows), nil
+}
+
+// loopOf names the innermost loop that holds a block; empty for none.
+func (s *Structure) loopOf(routine, block int) string {
+	if scope := &s.Scopes.Scopes[s.Scopes.Of(routine, block)]; scope.Kind == cfg.LoopScope {
+		return scope.Path
+	}
+	return ""
+}
+
+// byScope returns how many instructions were executed in each scope and those
+// inside it.
+func (c *Counts) byScope() []uint64 {
+	s := c.structure
+	executed := make([]uint64, len(s.Scopes.Scopes))
+	for i, r := range s.Graph.Routines {
+		var insts []uint64
+		for b := range r.Blocks {
+			insts = c.recovered.Routines[i].Insts(insts, r, b)
+			for _, n := range insts {
+				executed[s.Scopes.Of(i, b)] += n
+			}
+		}
+	}
+	for i := len(executed) - 1; i > 0; i-- {
+		executed[s.Scopes.Scopes[i].Parent] += executed[i]
+	}
+	return executed
+}
+
+// loops adds to rows of loops how often they were executed.
+func (c *Counts) loops(rows []loopRow) dataframe.DataFrame {
+	executed := c.byScope()
+	slices.SortStableFunc(rows, func(a, b loopRow) int { return cmp.Compare(executed[b.scope], executed[a.scope]) })
+	columns := make(map[string][]float64)
+	put := func(name string, v float64) { columns[name] = append(columns[name], v) }
+	for _, row := range rows {
+		entries, iterations := c.trips(row.scope)
+		put("entries", float64(entries))
+		put("iterations", float64(iterations))
+		put("trip_count", ratio(float64(iterations), float64(entries)))
+		put("executed_instructions", float64(executed[row.scope]))
+		put("share", ratio(float64(executed[row.scope]), float64(executed[0])))
+	}
+	df := frame.Of(rows)
+	for _, name := range []string{"entries", "iterations", "trip_count", "executed_instructions", "share"} {
+		df = frame.WithFloats(df, name, columns[name])
+	}
+	return df
+}
+
+// trips returns how often control came to a loop from outside and how often
+// its headers were executed, over the object-code loops that it consists of.
+func (c *Counts) trips(scope int) (entries, iterations uint64) {
+	s := &c.structure.Scopes.Scopes[scope]
+	r := c.structure.Graph.Routines[s.Routine]
+	counts := &c.recovered.Routines[s.Routine]
+	for _, l := range s.Loops {
+		n := counts.Blocks[r.Loops[l].Header]
+		iterations += n
+		for _, e := range r.Loops[l].Back {
+			n -= min(n, counts.Edges[e])
+		}
+		entries += n
+	}
+	return entries, iterations
+}

@@ -1,0 +1,327 @@
+package perf
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/access"
+	"presage/perf/figure/diagram"
+	"presage/perf/frame"
+	"presage/perf/store"
+)
+
+// counted runs sweep3d and counts.
+func counted(t *testing.T, n float64) *Counts {
+	t.Helper()
+	c, err := Count(t.Context(), program(t), Point{"n": n}, RunOptions{Args: oneIteration, Store: store.Open(t.TempDir())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func text(t *testing.T, df dataframe.DataFrame, name string) []string {
+	t.Helper()
+	v, err := frame.Strings(df, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func total(t *testing.T, df dataframe.DataFrame, name string) float64 {
+	t.Helper()
+	sum := 0.0
+	for _, v := range column(t, df, name) {
+		sum += v
+	}
+	return sum
+}
+
+// TestCountsAddUp holds the tables against what the engine counted by itself.
+func TestCountsAddUp(t *testing.T) {
+	c := counted(t, 8)
+	for _, by := range []Scope{ByProgram, ByRoutine} {
+		mix, err := InstructionMix(c.Program, MixOptions{By: by, Counts: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := total(t, mix, "executed_instructions"); got != float64(c.Instructions) {
+			t.Errorf("by %s: %g instructions executed, the engine counted %d", by, got, c.Instructions)
+		}
+	}
+	all, err := Profile(t.Context(), c.Program, []Point{c.Point}, ProfileOptions{
+		RunOptions: RunOptions{Args: oneIteration, Store: store.Open(t.TempDir())}, BlockBytes: []uint64{64}, Stack: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refs, err := References(c.Program, ReferenceOptions{Stack: true, Counts: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := total(t, refs, "accesses"), float64(all.Runs[0].Accesses); got != want {
+		t.Errorf("%g accesses counted, %g recorded", got, want)
+	}
+	data := profile(t, store.Open(t.TempDir()), []float64{8}, 64).Runs[0]
+	if data.Stack == 0 || data.Accesses+data.Stack != all.Runs[0].Accesses {
+		t.Errorf("%d accesses without %d to the stack, %d in all", data.Accesses, data.Stack, all.Runs[0].Accesses)
+	}
+}
+
+// TestLoopsOfSweep names what the source says about a loop that is executed a
+// known number of times.
+func TestLoopsOfSweep(t *testing.T) {
+	c := counted(t, 8)
+	loops, err := Loops(c.Program, LoopOptions{Routine: "main.solveLine", Counts: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One line of 8 cells at a time, n² of them for each of 6 angles in each of
+	// 8 octants (S6).
+	const lines = 8 * 8 * 6 * 8
+	if loops.Nrow() != 1 || column(t, loops, "entries")[0] != lines || math.Abs(column(t, loops, "trip_count")[0]-8) > 1 {
+		t.Errorf("got\n%s", frame.String(loops))
+	}
+	if first := column(t, loops, "first_line")[0]; !strings.HasSuffix(text(t, loops, "file")[0], "sweep.go") || first < 50 {
+		t.Errorf("at %s:%g", text(t, loops, "file")[0], first)
+	}
+	static, err := Loops(c.Program, LoopOptions{})
+	if err != nil || static.Nrow() < 500 || slices.Contains(static.Names(), "entries") {
+		t.Errorf("%d loops with columns %v, %v", static.Nrow(), static.Names(), err)
+	}
+	for _, name := range []string{"main.nothing", "solveLine"} {
+		if _, err := Loops(c.Program, LoopOptions{Routine: name}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("routine %s: %v", name, err)
+		}
+	}
+}
+
+func TestRoutinesAndSummary(t *testing.T) {
+	routines := Routines(program(t))
+	i := slices.Index(text(t, routines, "routine"), "main.solveLine")
+	if i < 0 || column(t, routines, "loops")[i] != 1 || column(t, routines, "blocks")[i] < 5 || column(t, routines, "references")[i] < 5 {
+		t.Errorf("main.solveLine is row %d", i)
+	}
+	c := counted(t, 6)
+	sum := Summary(c.Program, c)
+	value := func(name string) float64 {
+		i := slices.Index(text(t, sum, "quantity"), name)
+		if i < 0 {
+			t.Fatalf("no %s in\n%s", name, frame.String(sum))
+		}
+		return column(t, sum, "value")[i]
+	}
+	if got, want := total(t, routines, "references"), value("references")-value("references_outside_graphs"); got > want {
+		t.Errorf("%g references in routines, %g in all", got, want)
+	}
+	if value("executed_instructions") != float64(c.Instructions) || value("counter_increments") >= value("executed_edges") {
+		t.Errorf("got\n%s", frame.String(sum))
+	}
+	if groups := value("reference_groups"); groups >= value("references") || groups < value("reference_sets") {
+		t.Errorf("%g groups", groups)
+	}
+}
+
+func TestEdgeCountsAreSortedAndPruned(t *testing.T) {
+	c := counted(t, 6)
+	all, err := EdgeCounts(c, EdgeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := total(t, all, "executions"); got != float64(c.Saved.EdgeIncrements) {
+		t.Errorf("%g executions, want %d", got, c.Saved.EdgeIncrements)
+	}
+	hot, err := EdgeCounts(c, EdgeOptions{ByFrequency: true, Least: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := column(t, hot, "executions")
+	if !slices.IsSortedFunc(n, func(a, b float64) int { return int(b - a) }) || len(n) == 0 || len(n) > 100 {
+		t.Errorf("%d edges, %v", len(n), n)
+	}
+	for _, s := range column(t, hot, "share") {
+		if s < 0.01 {
+			t.Errorf("a share of %g was not pruned", s)
+		}
+	}
+	if _, err := EdgeCounts(c, EdgeOptions{Least: 2}); err == nil {
+		t.Error("a least share of 2 was accepted")
+	}
+}
+
+// TestReferencesOfSweep reads the formulas of a loop whose source is known:
+// five arrays of doubles, element by element.
+func TestReferencesOfSweep(t *testing.T) {
+	df, err := References(program(t), ReferenceOptions{Routine: "main.angularSource"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, group := 0, make(map[float64]bool)
+	for i, strides := range text(t, df, "strides") {
+		if column(t, df, "size_bytes")[i] == 8 && strides == "8" {
+			inner++
+			group[column(t, df, "group")[i]] = true
+		}
+	}
+	if inner != 5 || len(group) != 1 {
+		t.Errorf("%d references with stride 8 in %d groups, want 5 in 1:\n%s", inner, len(group), frame.String(df))
+	}
+	sizes := GroupSizes(program(t))
+	of := make(map[string]float64)
+	for i, stage := range text(t, sizes, "aggregation") {
+		of[stage] += column(t, sizes, "references")[i] * column(t, sizes, "groups")[i]
+	}
+	if of["none"] == 0 || of["none"] != of["loop"] || of["loop"] != of["source loop"] {
+		t.Errorf("references by stage: %v", of)
+	}
+}
+
+func TestCheckStridesOfSweep(t *testing.T) {
+	s, err := CheckStrides(t.Context(), program(t), []string{"-n", "8", "-iterations", "1"}, RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.AgreeShare() < 0.99 || s.CleanShare() < 0.9 || s.Agree < 1e5 {
+		t.Errorf("%.4f of %d agree, %.3f are regular", s.AgreeShare(), s.Agree+s.Disagree, s.CleanShare())
+	}
+	if df := s.Frame(); df.Nrow() == 0 || total(t, df, "agree") != float64(s.Agree) {
+		t.Errorf("%d rows", df.Nrow())
+	}
+}
+
+func TestDependencesOfSweep(t *testing.T) {
+	loops, err := Loops(program(t), LoopOptions{Routine: "main.angularSource"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	df, err := Dependences(program(t), text(t, loops, "loop")[0], DependenceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The index is a recurrence, the loads feed the sum.
+	carried := slices.Contains(column(t, df, "distance_iterations"), 1)
+	kinds := text(t, df, "kind")
+	if !carried || !slices.Contains(kinds, "register") {
+		t.Errorf("got\n%s", frame.String(df))
+	}
+	worse, err := Dependences(program(t), text(t, loops, "loop")[0], DependenceOptions{Pessimistic: true})
+	if err != nil || worse.Nrow() <= df.Nrow() {
+		t.Errorf("%d dependences, pessimistic %d (%v)", df.Nrow(), worse.Nrow(), err)
+	}
+	if _, err := Dependences(program(t), "main.nothing", DependenceOptions{}); err == nil {
+		t.Error("no such loop: no error")
+	}
+}
+
+func TestDrawings(t *testing.T) {
+	c := counted(t, 6)
+	g, err := ControlFlow(c.Program, "main.solveLine", DrawOptions{Counts: c, Instructions: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := ControlFlow(c.Program, "main.solveLine", DrawOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Frames) != 1 || len(all.Nodes) <= len(g.Nodes) || g.Heat == "" || all.Heat != "" {
+		t.Errorf("%d frames, %d of %d blocks", len(g.Frames), len(g.Nodes), len(all.Nodes))
+	}
+	hottest := 0.0
+	for _, n := range g.Nodes {
+		hottest = max(hottest, n.Heat)
+	}
+	if hottest != 1 {
+		t.Errorf("the hottest block has %g", hottest)
+	}
+	nest, err := LoopNest(c.Program, "", DrawOptions{Counts: c})
+	if err != nil || len(nest.Edges) != len(nest.Nodes)-1 {
+		t.Errorf("a nest of %d scopes with %d edges is no tree (%v)", len(nest.Nodes), len(nest.Edges), err)
+	}
+	for _, graph := range []*diagram.Graph{g, all} {
+		if _, err := diagram.New(t.Context(), graph); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := ControlFlow(c.Program, "main.nothing", DrawOptions{}); err == nil {
+		t.Error("no such routine: no error")
+	}
+	if _, err := ControlFlow(c.Program, "runtime.printlock", DrawOptions{Counts: c}); err == nil || !strings.Contains(err.Error(), "not executed") {
+		t.Errorf("a routine that was not executed: %v", err)
+	}
+}
+
+// TestCountsAreKept: the second time, nothing is run.
+func TestCountsAreKept(t *testing.T) {
+	st := store.Open(t.TempDir())
+	opt := RunOptions{Args: oneIteration, Store: st}
+	first, err := Count(t.Context(), program(t), Point{"n": 6}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // a run would fail
+	again, err := Count(ctx, program(t), Point{"n": 6}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Saved != again.Saved || first.Instructions != again.Instructions {
+		t.Errorf("%+v and %+v", first.Saved, again.Saved)
+	}
+	if _, err := Count(ctx, program(t), Point{"n": 7}, opt); err == nil {
+		t.Error("a cancelled run: no error")
+	}
+}
+
+// TestModelsByLoop: misses by loop add up to those of the program.
+func TestMissesByLoop(t *testing.T) {
+	st := store.Open(t.TempDir())
+	runs := profile(t, st, []float64{6, 8, 10, 12}, 32, 128, 32<<10)
+	model, err := FitScaling(t.Context(), runs, FitOptions{Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := make(map[Scope]float64)
+	for _, by := range []Scope{ByProgram, ByRoutine, ByLoop} {
+		df, err := PredictMisses(model, find(t, "origin2000"), Sweep("n", 14), PredictOptions{By: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[by] = total(t, df, "pred_misses")
+		if by == ByLoop && !slices.ContainsFunc(text(t, df, "scope"), func(s string) bool { return strings.HasPrefix(s, "main.solveLine/loop@sweep.go") }) {
+			t.Errorf("no loop of solveLine in\n%s", frame.String(df))
+		}
+	}
+	if d := math.Abs(sums[ByLoop]/sums[ByProgram] - 1); d > 1e-9 || math.Abs(sums[ByRoutine]/sums[ByProgram]-1) > 1e-9 {
+		t.Errorf("sums %v", sums)
+	}
+}
+
+func TestStackIsLeftOutOfPlans(t *testing.T) {
+	s := program(t).Structure()
+	data, err := s.Groups.Plan(s.Access, access.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := program(t).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data.Refs) >= len(all.Refs) || data.Groups() > all.Groups() {
+		t.Errorf("%d references of %d", len(data.Refs), len(all.Refs))
+	}
+	of := make(map[uint64]int)
+	for _, r := range all.Refs {
+		of[uint64(r.PC)] = int(r.Group)
+	}
+	for _, r := range data.Refs {
+		if of[uint64(r.PC)] != int(r.Group) {
+			t.Fatalf("reference %#x is in group %d, and with the stack in %d", uint64(r.PC), r.Group, of[uint64(r.PC)])
+		}
+	}
+}
