@@ -97,8 +97,9 @@ type LoopOptions struct {
 //   - irreducible: can be entered in the middle
 //
 // With Counts: entries (times that control came to it from outside),
-// iterations (executions of its headers), trip_count (iterations per entry),
-// executed_instructions and their share of the program's.
+// iterations (executions of its header, less those that left the loop there),
+// trip_count (iterations per entry), executed_instructions and their share of
+// the program's.
 func Loops(prog *Program, opt LoopOptions) (dataframe.DataFrame, error) {
 	s := prog.Structure()
 	if opt.Counts != nil {

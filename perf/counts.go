@@ -312,19 +312,29 @@ func (c *Counts) loops(rows []loopRow) dataframe.DataFrame {
 	return df
 }
 
-// trips returns how often control came to a loop from outside and how often
-// its headers were executed, over the object-code loops that it consists of.
+// trips returns how often control came to a loop from outside and how many
+// iterations it made, over the object-code loops that it consists of: the
+// executions of its header, less those that left the loop there, unless the
+// header is its end, too.
 func (c *Counts) trips(scope int) (entries, iterations uint64) {
 	s := &c.structure.Scopes.Scopes[scope]
 	r := c.structure.Graph.Routines[s.Routine]
 	counts := &c.recovered.Routines[s.Routine]
 	for _, l := range s.Loops {
-		n := counts.Blocks[r.Loops[l].Header]
+		loop := &r.Loops[l]
+		n := counts.Blocks[loop.Header]
 		iterations += n
-		for _, e := range r.Loops[l].Back {
+		atEnd := false
+		for _, e := range loop.Back {
 			n -= min(n, counts.Edges[e])
+			atEnd = atEnd || r.Edges[e].From == loop.Header
 		}
 		entries += n
+		for _, e := range loop.Exit {
+			if r.Edges[e].From == loop.Header && !atEnd {
+				iterations -= min(iterations, counts.Edges[e])
+			}
+		}
 	}
 	return entries, iterations
 }
