@@ -66,6 +66,10 @@ type Reference struct {
 	First        Formula  // of the first location accessed
 	Strides      []Stride // one for each loop that holds the reference, from the innermost out
 	Stack        StackUse
+
+	// Base is the same for references of a routine whose addresses, in one
+	// iteration of the loops that they share, are a constant apart.
+	Base int
 }
 
 // String names the reference for people, as in
@@ -86,6 +90,8 @@ type References struct {
 	All          []Reference // by ascending PC
 	Instructions int         // that were decoded
 	Warnings     []error     // what may be missing, and why
+
+	global globalPointer
 }
 
 // Doubts that stand in Warnings, for errors.Is.
@@ -162,6 +168,7 @@ func (s *sweep) run(place string, from, to uint64) {
 		return
 	}
 	code := s.file.Bytes(from, to-from)
+	var before isa.Inst
 	for off := 0; off < len(code); {
 		pc := from + uint64(off)
 		in, err := s.decoder.Decode(code[off:], pc)
@@ -176,6 +183,8 @@ func (s *sweep) run(place string, from, to uint64) {
 			s.out.All = append(s.out.All, s.reference(&in, place))
 		}
 		s.out.Instructions++
+		s.out.global.note(&before, &in)
+		before = in
 	}
 }
 

@@ -57,12 +57,15 @@ func Analyze(p *cfg.Program) *Analysis {
 		at[out.All[i].PC] = i
 	}
 	c := conventionOf(p)
-	global := globalPointer(p)
+	if !c.golang {
+		c.global = out.global
+	}
+	all, globals := findCells(c, p)
 	for n, r := range p.Routines {
 		if !hasReferences(r) {
 			continue
 		}
-		a := analyseRoutine(c, r, global)
+		a := analyseRoutine(c, r, all[n], globals)
 		for b := range r.Blocks {
 			for i := range r.Blocks[b].Insts {
 				in := &r.Blocks[b].Insts[i]
@@ -98,6 +101,17 @@ func (a *Analysis) Plan(o PlanOptions) (p *trace.Plan, refs []int, err error) {
 	return p, refs, err
 }
 
+// findCells finds the cells that the routines access, and the static variables
+// that calls of them change.
+func findCells(c convention, p *cfg.Program) ([]*slots, *statics) {
+	all, stored := make([]*slots, len(p.Routines)), make([][]location, len(p.Routines))
+	for n, r := range p.Routines {
+		all[n] = findSlots(c, r)
+		stored[n] = all[n].all
+	}
+	return all, findStatics(p, stored)
+}
+
 func hasReferences(r *cfg.Routine) bool {
 	for b := range r.Blocks {
 		for i := range r.Blocks[b].Insts {
@@ -116,6 +130,18 @@ func (a *routineAnalysis) describe(ref *Reference, routine, b, i int) {
 	ref.First = a.formula(a.first(v))
 	ref.Strides = a.strides(v, b)
 	ref.Stack = a.stackUse(b, i)
+	ref.Base = a.base(v)
+}
+
+// base returns what addresses have in common that are a constant apart.
+func (a *routineAnalysis) base(v linear) int {
+	k := string(linear{terms: a.unified(v).terms}.key(nil))
+	n, ok := a.bases[k]
+	if !ok {
+		n = len(a.bases)
+		a.bases[k] = n
+	}
+	return n
 }
 
 // stackUse classifies a reference to the stack.
@@ -154,55 +180,4 @@ func (a *routineAnalysis) holdsSaved(r isa.Reg, b, i int) bool {
 		return false
 	}
 	return a.before(b, i, register(r)).equal(a.entry(register(r)))
-}
-
-// globalPointer returns the constant that start-up code sets gp to. What is no
-// constant is not considered: a dynamic linker's code for other objects.
-func globalPointer(p *cfg.Program) based {
-	found := based{reg: unset}
-	for _, r := range p.Routines {
-		for b := range r.Blocks {
-			for i := range r.Blocks[b].Insts {
-				if d := r.Blocks[b].Insts[i].Defs(); len(d) == 0 || d[0] != gp || partOfPair(&r.Blocks[b], i) {
-					continue
-				}
-				v, ok := constantHere(&r.Blocks[b], i)
-				switch {
-				case !ok:
-				case found.reg == isa.NoReg && found.offset != v:
-					return based{reg: unknown}
-				default:
-					found = based{isa.NoReg, v}
-				}
-			}
-		}
-	}
-	return found
-}
-
-// partOfPair reports whether the next instruction completes what instruction i
-// begins to put in its register.
-func partOfPair(b *cfg.Block, i int) bool {
-	if i+1 >= len(b.Insts) {
-		return false
-	}
-	d := b.Insts[i+1].Defs()
-	return len(d) > 0 && d[0] == b.Insts[i].Defs()[0]
-}
-
-// constantHere returns what instruction i leaves if that is a constant made by
-// itself and the instruction before.
-func constantHere(b *cfg.Block, i int) (int64, bool) {
-	in := &b.Insts[i]
-	if v, ok := in.Value.Constant(); ok {
-		return v, true
-	}
-	if i == 0 || in.Value.Op != isa.Add || in.Value.B != isa.NoReg || in.Value.Word {
-		return 0, false
-	}
-	if d := b.Insts[i-1].Defs(); len(d) == 0 || d[0] != in.Value.A {
-		return 0, false
-	}
-	v, ok := b.Insts[i-1].Value.Constant()
-	return v + in.Value.Imm, ok
 }

@@ -57,17 +57,14 @@ func (a *routineAnalysis) atEnd(b int, l location) linear {
 
 // cellBefore looks for the last store to a cell. A store that overlaps it, or
 // that does not hold an integer, leaves an unknown value, and so does a call
-// if the cell's address was taken. Other stores and calls are taken,
-// optimistically, not to reach it.
+// that may change the cell. Other stores and calls are taken, optimistically,
+// not to reach it.
 func (a *routineAnalysis) cellBefore(b, i int, l location) linear {
 	s := a.slots
 	stores, calls := s.stores[b], s.calls[b]
-	if len(calls) > 0 && !s.isTaken(l) {
-		calls = nil
-	}
 	for len(stores)+len(calls) > 0 {
 		if n := len(calls); n > 0 && (len(stores) == 0 || calls[n-1] > stores[len(stores)-1]) {
-			if c := calls[n-1]; int(c) < i {
+			if c := calls[n-1]; int(c) < i && a.callChanges(&a.r.Blocks[b].Insts[c], l) {
 				return single(a.symbolFor(symbolKey{kind: aCall, block: int32(b), inst: c, place: l}))
 			}
 			calls = calls[:n-1]
@@ -84,6 +81,19 @@ func (a *routineAnalysis) cellBefore(b, i int, l location) linear {
 		}
 	}
 	return a.atStart(b, l)
+}
+
+// callChanges reports whether a call may change a cell: one of the stack whose
+// address was taken; a static variable that the routine called stores to, or
+// that those do which it calls; any cell that is reached through a pointer.
+func (a *routineAnalysis) callChanges(call *isa.Inst, l location) bool {
+	switch l.reg {
+	case sp:
+		return a.slots.isTaken(l)
+	case isa.NoReg:
+		return a.statics.changes(a.r, call, l)
+	}
+	return true
 }
 
 // result returns what instruction i of block b leaves in register reg.
@@ -150,10 +160,28 @@ func (a *routineAnalysis) cellAt(at linear, size uint8) (location, bool) {
 
 // everChanged reports whether the routine may change a location.
 func (a *routineAnalysis) everChanged(l location) bool {
-	if l.memory {
-		return a.slots.written(l) || a.slots.isTaken(l)
+	if !l.memory {
+		return a.anywhere.has(l.reg)
 	}
-	return a.anywhere.has(l.reg)
+	changed, ok := a.changedCells[l]
+	if !ok {
+		changed = a.slots.written(l)
+		for b := range a.r.Blocks {
+			changed = changed || a.callIn(b, l)
+		}
+		a.changedCells[l] = changed
+	}
+	return changed
+}
+
+// callIn reports whether block b holds a call that may change a cell.
+func (a *routineAnalysis) callIn(b int, l location) bool {
+	for _, i := range a.slots.calls[b] {
+		if a.callChanges(&a.r.Blocks[b].Insts[i], l) {
+			return true
+		}
+	}
+	return false
 }
 
 // changedIn reports whether a loop may change a location.
@@ -161,9 +189,8 @@ func (a *routineAnalysis) changedIn(loop int, l location) bool {
 	if !l.memory {
 		return a.inLoops[loop].has(l.reg)
 	}
-	taken := a.slots.isTaken(l)
 	for _, b := range a.r.Loops[loop].Blocks {
-		if taken && len(a.slots.calls[b]) > 0 {
+		if a.callIn(b, l) {
 			return true
 		}
 		for _, i := range a.slots.stores[b] {
@@ -187,6 +214,9 @@ func (a *routineAnalysis) atStart(b int, l location) linear {
 	var v linear
 	if loop := int(a.headers[b]); loop >= 0 && a.changedIn(loop, l) {
 		v = a.phi(k, loop)
+		if a.phisUnderWay == 0 {
+			a.collapse()
+		}
 	} else {
 		v = a.join(k, a.forward(b))
 	}
@@ -197,8 +227,11 @@ func (a *routineAnalysis) atStart(b int, l location) linear {
 
 // entry is the content of a location when the routine begins.
 func (a *routineAnalysis) entry(l location) linear {
-	if l == register(0) {
+	switch {
+	case l == register(0):
 		return constant(0)
+	case l == register(gp) && a.global.known:
+		return constant(a.global.value)
 	}
 	return single(a.symbolFor(symbolKey{kind: atEntry, place: l}))
 }
@@ -274,12 +307,14 @@ func (a *routineAnalysis) phi(k blockPlace, loop int) linear {
 	s := a.symbolFor(symbolKey{kind: aPhi, block: k.block, place: k.place, loop: loop})
 	a.symbols[s].open = true
 	a.starts[k] = single(s)
+	a.phisUnderWay++
 	start := a.join(k, a.forward(int(k.block)))
 	a.symbols[s].start = start
 	var ends []linear
 	for _, e := range a.r.Loops[loop].Back {
 		ends = append(ends, a.over(e, k.place))
 	}
+	a.phisUnderWay--
 	start = a.settled(start)
 	varies, agree := a.r.Loops[loop].Irreducible, true
 	for n, v := range ends {
@@ -294,5 +329,6 @@ func (a *routineAnalysis) phi(k blockPlace, loop int) linear {
 	}
 	sym := &a.symbols[s]
 	sym.start, sym.next, sym.paths, sym.open = start, ends[0], ends, !agree
+	a.pending = append(a.pending, s)
 	return single(s)
 }

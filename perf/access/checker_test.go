@@ -43,11 +43,15 @@ func flags(a *Analysis, routine string) string {
 func TestFlags(t *testing.T) {
 	a := analyze(t, compile(t, "kernels.c", "-O1"))
 	for routine, want := range map[string]string{
-		"list":     "!* !*",                   // p->v and p->next of a linked list
-		"compress": "regular !",               // *b++ on a condition
-		"halves":   "! regular ! ! regular !", // a[i>>1]; a[i/2], whose rounding to zero looks at the sign
-		"rows":     "regular * *",             // r[i][j] of an array of pointers
-		"triad":    "regular regular regular",
+		"list":       "!* !*",                   // p->v and p->next of a linked list
+		"compress":   "regular !",               // *b++ on a condition
+		"halves":     "! regular ! ! regular !", // a[i>>1]; a[i/2], whose rounding to zero looks at the sign
+		"rows":       "regular * *",             // r[i][j] of an array of pointers
+		"swapping":   "regular ! ! !",           // the constant .5; a and b, in the outer loop
+		"either":     "! regular",               // *p, choice[i]
+		"accelerate": "! !",
+		"triad":      "regular regular regular",
+		"wander":     "regular !", // cursor, which what is called changes, and a[cursor]
 	} {
 		if got := flags(a, routine); got != want {
 			t.Errorf("%s: %s, want %s", routine, got, want)

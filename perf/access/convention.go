@@ -51,8 +51,8 @@ var (
 	preservedC = setOf(sp, gp, tp, s0, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27)
 
 	// Go's ABIInternal, section "riscv64 architecture": the stack pointer, and
-	// g in x27; gp and tp are not used.
-	preservedGo = setOf(sp, gp, tp, 27)
+	// g in x27; tp is not used, and gp is a register like others.
+	preservedGo = setOf(sp, tp, 27)
 )
 
 // goHelpers are the routines of Go's runtime that compiled code calls with
@@ -69,6 +69,30 @@ var goHelpers = []struct {
 type convention struct {
 	program *cfg.Program
 	golang  bool
+	global  globalPointer
+}
+
+// globalPointer is what start-up code sets gp to, for variables to be addressed
+// from: a constant, put there by two instructions in a row.
+type globalPointer struct {
+	value     int64
+	known     bool
+	ambiguous bool
+}
+
+// note looks at an instruction and the one before it in memory. What is set to
+// no constant is a dynamic linker's business.
+func (g *globalPointer) note(before, in *isa.Inst) {
+	v := in.Value
+	if d := in.Defs(); len(d) == 0 || d[0] != gp || v.Op != isa.Add || v.A != gp || v.B != isa.NoReg || v.Word {
+		return
+	}
+	upper, ok := before.Value.Constant()
+	if d := before.Defs(); !ok || len(d) == 0 || d[0] != gp {
+		return
+	}
+	g.ambiguous = g.ambiguous || g.known && g.value != upper+v.Imm
+	g.value, g.known = upper+v.Imm, !g.ambiguous
 }
 
 func conventionOf(p *cfg.Program) convention {

@@ -185,7 +185,8 @@ func TestGroups(t *testing.T) {
 		return f
 	}
 	in := func(loop int, first Formula, strides ...Stride) Reference {
-		return Reference{InGraph: true, Loop: loop, First: first, Strides: strides, Size: 8}
+		of := first.Terms()[len(first.Terms())-1].Symbol.Reg // addresses from one register stay a constant apart here
+		return Reference{InGraph: true, Loop: loop, First: first, Strides: strides, Size: 8, Base: int(of)}
 	}
 	by := func(loop int, n int64) Stride { return Stride{Loop: loop, Formula: units(n)} }
 	all := []Reference{

@@ -26,8 +26,8 @@ import (
 //
 // What the papers do not say (derived here): where strides are irregular or
 // indirect, or there is no loop, references are similar if besides what is
-// known of their strides agrees, and their first locations differ by a
-// constant: fields of one record, which move together. All others, those whose
+// known of their strides agrees, and their addresses are always a constant
+// apart: fields of one record, which move together. All others, those whose
 // formulas are not known among them, are groups of their own. Traffic of the
 // calling convention and of register allocation (Reference.Stack) forms one
 // group for each loop or, outside of loops, routine.
@@ -78,17 +78,9 @@ func (r *Reference) pattern(index int) string {
 		fmt.Fprintf(&b, "%s %t %t;", s.Formula.Key(), s.Irregular, s.Indirect)
 	}
 	if !regular {
-		b.WriteString(" " + r.First.withoutConstant().Key())
+		fmt.Fprintf(&b, " %d", r.Base)
 	}
 	return b.String()
-}
-
-// withoutConstant returns f less its constant term.
-func (f Formula) withoutConstant() Formula {
-	if len(f.terms) > 0 && f.terms[0].Symbol.Kind == Unit {
-		return Formula{f.terms[1:]}
-	}
-	return f
 }
 
 // join puts groups of different loops into sets, by the first reference of

@@ -8,8 +8,10 @@ import (
 // routineAnalysis finds the formulas of a routine.
 type routineAnalysis struct {
 	convention
-	r     *cfg.Routine
-	slots *slots
+	r            *cfg.Routine
+	slots        *slots
+	statics      *statics
+	changedCells map[location]bool
 
 	symbols    []symbol
 	known      map[symbolKey]symbolID
@@ -26,11 +28,14 @@ type routineAnalysis struct {
 	inLoops  []regSet  // by loop: changed in it
 	isEntry  []bool    // by block: a secondary entry
 
-	settlings map[symbolID]settling
-	left      map[symbolLoop]linear
-	begun     map[beginKey]linear
-	unifieds  map[symbolID]linear
-	loaded    map[string]symbolID // by address: the first load from there
+	settlings    map[symbolID]settling
+	left         map[symbolLoop]linear
+	begun        map[beginKey]linear
+	unifieds     map[symbolID]linear
+	phisUnderWay int
+	pending      []symbolID          // phis that may turn out to be no loop's variables
+	loaded       map[string]symbolID // by address: the first load from there
+	bases        map[string]int
 
 	changes  map[symbolLoop]change
 	changing map[symbolLoop]bool
@@ -46,11 +51,10 @@ const analysisRounds = 3
 
 // analyseRoutine returns the analysis of a routine in which all stores to cells
 // are known as such.
-func analyseRoutine(c convention, r *cfg.Routine, gp based) *routineAnalysis {
-	s := findSlots(c, r, gp)
-	a := newRoutineAnalysis(c, r, s)
+func analyseRoutine(c convention, r *cfg.Routine, s *slots, globals *statics) *routineAnalysis {
+	a := newRoutineAnalysis(c, r, s, globals)
 	for round := 1; round < analysisRounds && a.findStores(); round++ {
-		a = newRoutineAnalysis(c, r, s)
+		a = newRoutineAnalysis(c, r, s, globals)
 	}
 	return a
 }
@@ -76,16 +80,16 @@ func (a *routineAnalysis) findStores() (more bool) {
 	return more
 }
 
-func newRoutineAnalysis(c convention, r *cfg.Routine, s *slots) *routineAnalysis {
+func newRoutineAnalysis(c convention, r *cfg.Routine, s *slots, globals *statics) *routineAnalysis {
 	a := &routineAnalysis{
-		convention: c, r: r, slots: s,
+		convention: c, r: r, slots: s, statics: globals, changedCells: make(map[location]bool),
 		symbols: make([]symbol, 1), // no symbol is 0
 		known:   make(map[symbolKey]symbolID), operations: make(map[string]symbolID), same: make(map[symbolID]linear),
 		results: make(map[point]linear), starts: make(map[blockPlace]linear),
 		headers: make([]int32, len(r.Blocks)), lastDefs: make([][]int32, len(r.Blocks)), isEntry: make([]bool, len(r.Blocks)),
 		inLoops:   make([]regSet, len(r.Loops)),
 		settlings: make(map[symbolID]settling), left: make(map[symbolLoop]linear), begun: make(map[beginKey]linear),
-		unifieds: make(map[symbolID]linear), loaded: make(map[string]symbolID),
+		unifieds: make(map[symbolID]linear), loaded: make(map[string]symbolID), bases: make(map[string]int),
 		changes: make(map[symbolLoop]change), changing: make(map[symbolLoop]bool), firsts: make(map[symbolID]linear),
 		trips: make(map[int]tripCount), stores: make(map[int]map[string]bool),
 	}

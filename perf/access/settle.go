@@ -50,6 +50,79 @@ func (a *routineAnalysis) settledSymbol(s symbolID) (linear, bool) {
 	return linear{}, false
 }
 
+// collapse finds the phis that are copies of one value from before all loops, by
+// way of each other: those of nested loops where a register is saved across a
+// call in the inner one.
+func (a *routineAnalysis) collapse() {
+	for _, s := range a.pending {
+		if _, ok := a.same[s]; ok {
+			continue
+		}
+		if v, ok := a.source(s); ok {
+			a.same[s] = v
+		}
+	}
+	a.pending = a.pending[:0]
+}
+
+// source returns the only value that a symbol can have a copy of, if that is
+// from before all loops.
+func (a *routineAnalysis) source(s symbolID) (found linear, ok bool) {
+	seen := map[symbolID]bool{s: true}
+	work := []symbolID{s}
+	for len(work) > 0 {
+		sym := &a.symbols[work[len(work)-1]]
+		work = work[:len(work)-1]
+		var from []linear
+		switch sym.kind {
+		case aPhi:
+			from = append(append(from, sym.paths...), sym.start)
+		case aMerge:
+			from = sym.paths
+		case anExit:
+			from = append(from, single(sym.of))
+		}
+		for _, v := range from {
+			v = a.settled(v)
+			if t, one := v.only(); one && a.isCopy(t) {
+				if !seen[t] {
+					seen[t] = true
+					work = append(work, t)
+				}
+				continue
+			}
+			if ok && !v.equal(found) || !a.beforeLoops(v) {
+				return linear{}, false
+			}
+			found, ok = v, true
+		}
+	}
+	return found, ok
+}
+
+// isCopy reports whether a symbol stands for one of several values.
+func (a *routineAnalysis) isCopy(s symbolID) bool {
+	k := a.symbols[s].kind
+	return k == aPhi || k == aMerge || k == anExit
+}
+
+// beforeLoops reports whether a sum is of values that no loop computes.
+func (a *routineAnalysis) beforeLoops(v linear) bool {
+	for _, t := range v.terms {
+		sym := &a.symbols[t.symbol]
+		switch {
+		case sym.kind == atEntry:
+		case sym.kind == anOperation:
+			if !a.beforeLoops(sym.x) || !a.beforeLoops(sym.y) {
+				return false
+			}
+		case a.r.Blocks[sym.block].Loop >= 0:
+			return false
+		}
+	}
+	return true
+}
+
 // again applies a symbol's operation to other operands.
 func (a *routineAnalysis) again(sym symbol, x, y linear) linear {
 	a.at = point{sym.block, sym.inst, sym.place.reg}

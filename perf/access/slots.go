@@ -47,7 +47,6 @@ type slotFinder struct {
 	order []int // blocks in reverse postorder
 	in    []registerFile
 	out   *slots
-	gp    based
 
 	stored map[location]based // by cell
 }
@@ -56,8 +55,8 @@ type slotFinder struct {
 // cells.
 const slotRounds = 3
 
-func findSlots(c convention, r *cfg.Routine, gp based) *slots {
-	f := &slotFinder{convention: c, r: r, order: reversePostorder(r), gp: gp}
+func findSlots(c convention, r *cfg.Routine) *slots {
+	f := &slotFinder{convention: c, r: r, order: reversePostorder(r)}
 	f.out = &slots{always: make(map[location]based)}
 	for range slotRounds {
 		f.propagate()
@@ -137,8 +136,8 @@ func (f *slotFinder) enter(in *registerFile, secondary bool) {
 		}
 	}
 	in[0] = based{reg: isa.NoReg}
-	if f.gp.reg == isa.NoReg {
-		in[gp] = f.gp
+	if f.global.known {
+		in[gp] = based{isa.NoReg, f.global.value}
 	}
 }
 
@@ -344,7 +343,7 @@ const takenBytes = 24
 // the routine, as where results are passed on the stack.
 func (s *slots) isTaken(at location) bool {
 	if at.reg != sp {
-		return at.reg != isa.NoReg
+		return false
 	}
 	if at.offset < 0 && !s.written(at) {
 		return true

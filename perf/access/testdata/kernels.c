@@ -85,16 +85,21 @@ KERNEL int count(char *s, char c) {
 	return n;
 }
 
+/* A loop and one for what remains, on one line as a compiler makes them. */
+#define UNROLL4(i, n, S) for (; i + 3 < n; i += 4) { S(i); S(i + 1); S(i + 2); S(i + 3); } for (; i < n; i++) S(i);
+#define COPY(i) a[i] = b[i]
+
 KERNEL void unrolled(double *a, double *b, int n) {
-	int i;
-	for (i = 0; i + 3 < n; i += 4) {
-		a[i] = b[i];
-		a[i + 1] = b[i + 1];
-		a[i + 2] = b[i + 2];
-		a[i + 3] = b[i + 3];
-	}
-	for (; i < n; i++)
-		a[i] = b[i];
+	int i = 0;
+	UNROLL4(i, n, COPY)
+}
+
+/* A recurrence over two iterations, and a copy onto itself one element on. */
+KERNEL void recurrence(double *a, double *b, int n) {
+	for (int i = 2; i < n; i++)
+		a[i] = a[i - 2] + b[i];
+	for (int i = 0; i + 1 < n; i++)
+		b[i] = b[i + 1];
 }
 
 KERNEL double switched(double *a, unsigned char *op, int n) {
@@ -151,6 +156,34 @@ KERNEL void bump(double *p, int n, int m) {
 			*p++ = i + j;
 }
 
+/* The same with the inner loop downward. */
+KERNEL void bump_downward(double *p, int n, int m) {
+	for (int i = 0; i < n; i++)
+		for (int j = m; j >= 0; j--)
+			*p++ = i + j;
+}
+
+/* Two paths with equal steps, taken by turns that the data decide. */
+KERNEL double either(double *a, double *b, int *choice, int n) {
+	double s = 0;
+	for (int i = 0; i < n; i++) {
+		double *p = b + i;
+		if (choice[i] & 1)
+			p = a + i;
+		s += *p;
+	}
+	return s;
+}
+
+/* A step that grows. */
+KERNEL void accelerate(double *a, int n) {
+	int at = 0;
+	for (int i = 0; at < n; i++) {
+		a[at] += 1;
+		at += i;
+	}
+}
+
 KERNEL void bubble(int *a, int n) {
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j + 1 < n - i; j++)
@@ -199,6 +232,26 @@ KERNEL double grow(double x) { return x * 1.0001; }
 KERNEL void calling(double *a, int n) {
 	for (int i = 0; i < n; i++)
 		a[i] = grow(a[i]);
+}
+
+/* A static variable that a routine called by another one changes. */
+static int cursor;
+
+KERNEL void jump(int n) { cursor = (cursor * 5 + 3) % n; }
+
+KERNEL void advance(int n) {
+	jump(n);
+	global_n++;
+	global_n--;
+}
+
+KERNEL double wander(double *a, int n) {
+	double s = 0;
+	for (int i = 0; i < n; i++) {
+		advance(n);
+		s += a[cursor];
+	}
+	return s;
 }
 
 KERNEL void blocked(double *A, double *B, double *C, int n, int size) {
@@ -285,18 +338,23 @@ int main(void) {
 	}
 	s += count(text, 'c');
 	unrolled(a, b, n * n + 3);
+	recurrence(b, a, n * n);
 	s += switched(a, op, n * n);
 	s += recursive(ints, 0, n * n);
 	structs(calloc(n * n, sizeof(particle)), n * n);
 	compress(a, b, n * n);
 	globals();
 	bump(a, n, n - 3);
+	bump_downward(a, n, n - 3);
+	s += either(a, b, ints, n * n);
+	accelerate(a, n * n);
 	bubble(ints, n * 4);
 	doubling(a, n * n);
 	halves(a, b, n * n);
 	swapping(a, b, n * n);
 	s += local(n);
 	calling(a, n * n);
+	s += wander(a, n * n);
 	blocked(a, b, c, n, 8);
 	double *r[n];
 	for (int i = 0; i < n; i++) {
