@@ -34,8 +34,9 @@ type Counts struct {
 	recovered *cfg.Counts
 }
 
-// flowVersion is part of the key of stored counts, beside rv64.Version and
-// structureVersion: raise it when the meaning of what is stored changes.
+// flowVersion is part of the key of stored counts, beside rv64.Version and the
+// counters of the first run: raise it when the meaning of what is stored
+// changes.
 const flowVersion = 1
 
 // storedFlow is what the store holds of a counted run: what its counters
@@ -44,8 +45,13 @@ const flowVersion = 1
 type storedFlow struct {
 	Facts   runFacts
 	Earlier []*trace.Flow
+	Plan    string // digest of the counters of Flow
 	Flow    *trace.Flow
 }
+
+// errStale says that stored counts are of other counters than would be placed
+// now.
+var errStale = errors.New("counted by another version")
 
 // maxRounds bounds how often a program is run to find all of its code: each
 // time, what only indirect jumps lead to has been learned of.
@@ -64,19 +70,32 @@ func Count(ctx context.Context, prog *Program, point Point, opt RunOptions) (*Co
 	if err != nil {
 		return nil, err
 	}
+	first := trace.Plan{Flow: cfg.PlaceCounters(prog.Structure().Graph).Plan}
 	key, err := store.NewKey("flow", flowVersion, struct {
-		Inputs    inputs
-		Structure int
-	}{in, structureVersion})
+		Inputs inputs
+		Plan   string
+	}{in, first.Digest()})
 	if err != nil {
 		return nil, err
 	}
 	report := opt.reporter(point, 0, 1)
 	stored := true
-	flow, warning, err := store.Memo(st, key, func() (*storedFlow, error) {
+	run := func() (*storedFlow, error) {
 		stored = false
 		return prog.count(ctx, in, func(n uint64) { report(n, false) })
-	})
+	}
+	flow, warning, err := store.Memo(st, key, run)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := prog.recover(flow)
+	if errors.Is(err, errStale) {
+		if flow, err = run(); err != nil {
+			return nil, err
+		}
+		warning = st.Save(key, flow)
+		counts, err = prog.recover(flow)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +103,6 @@ func Count(ctx context.Context, prog *Program, point Point, opt RunOptions) (*Co
 		report(0, true)
 	}
 	opt.finished(1)
-	counts, err := prog.recover(flow)
-	if err != nil {
-		return nil, err
-	}
 	counts.Point = point
 	if warning != nil {
 		counts.Warnings = append(counts.Warnings, warning.Error())
@@ -101,11 +116,12 @@ func (p *Program) count(ctx context.Context, in inputs, progress func(uint64)) (
 	graph := p.Structure().Graph
 	for {
 		counters := cfg.PlaceCounters(graph)
-		facts, res, err := p.execute(ctx, in, &trace.Plan{Flow: counters.Plan}, progress)
+		plan := &trace.Plan{Flow: counters.Plan}
+		facts, res, err := p.execute(ctx, in, plan, progress)
 		if err != nil {
 			return nil, err
 		}
-		out.Facts, out.Flow = facts, res.Flow
+		out.Facts, out.Plan, out.Flow = facts, plan.Digest(), res.Flow
 		_, err = counters.Recover(res.Flow)
 		if err == nil {
 			return out, nil
@@ -126,6 +142,9 @@ func (p *Program) recover(flow *storedFlow) (*Counts, error) {
 		graph = graph.Complete(earlier)
 	}
 	counters := cfg.PlaceCounters(graph)
+	if plan := (trace.Plan{Flow: counters.Plan}); plan.Digest() != flow.Plan {
+		return nil, fmt.Errorf("perf: %s: %w", p.Name, errStale)
+	}
 	recovered, err := counters.Recover(flow.Flow)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", p.Name, err)

@@ -58,9 +58,9 @@ type Run struct {
 
 // recorded is everything that a run's histograms depend on.
 type recorded struct {
-	Inputs    inputs
-	Structure int  // structureVersion
-	Stack     bool // ProfileOptions.Stack
+	Inputs inputs
+	Plan   string // digest of what was recorded
+	Stack  bool   // ProfileOptions.Stack
 }
 
 // newRun puts together what the store holds of a run.
@@ -87,7 +87,7 @@ func (r *Runs) BlockBytes() []uint64 {
 }
 
 // reuseVersion is part of the key of a stored histogram, beside rv64.Version and
-// structureVersion: raise it when the meaning of reuse.Result changes.
+// the plan: raise it when the meaning of reuse.Result changes.
 const reuseVersion = 1
 
 // storedReuse is what the store holds for one run and block size.
@@ -139,7 +139,11 @@ func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64,
 	if err != nil {
 		return Run{}, nil, err
 	}
-	rec := recorded{Inputs: in, Structure: structureVersion, Stack: opt.Stack}
+	plan, err := prog.planFor(opt.Stack)
+	if err != nil {
+		return Run{}, nil, err
+	}
+	rec := recorded{Inputs: in, Plan: plan.Digest(), Stack: opt.Stack}
 	found := make(map[uint64]*storedReuse)
 	var missing []uint64
 	var warnings []string
@@ -159,7 +163,7 @@ func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64,
 	}
 	report(0, len(missing) == 0)
 	if len(missing) > 0 {
-		fresh, err := collectReuse(ctx, prog, in, missing, opt.Stack, func(n uint64) { report(n, false) })
+		fresh, err := collectReuse(ctx, prog, in, missing, plan, func(n uint64) { report(n, false) })
 		if err != nil {
 			return Run{}, nil, err
 		}
@@ -177,13 +181,18 @@ func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64,
 	return run, append(warnings, run.warnings...), nil
 }
 
-// collectReuse runs the program once for all the block sizes.
-func collectReuse(ctx context.Context, prog *Program, in inputs, sizes []uint64, stack bool, progress func(uint64)) ([]*storedReuse, error) {
-	structure := prog.Structure()
-	plan, err := structure.Groups.Plan(structure.Access, access.PlanOptions{Stack: stack})
+// planFor returns the plan of a profile.
+func (p *Program) planFor(stack bool) (*trace.Plan, error) {
+	s := p.Structure()
+	plan, err := s.Groups.Plan(s.Access, access.PlanOptions{Stack: stack})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("perf: %s: %w", p.Name, err)
 	}
+	return plan, nil
+}
+
+// collectReuse runs the program once for all the block sizes.
+func collectReuse(ctx context.Context, prog *Program, in inputs, sizes []uint64, plan *trace.Plan, progress func(uint64)) ([]*storedReuse, error) {
 	collectors := make([]*reuse.Collector, len(sizes))
 	all := make([]trace.Collector, len(sizes))
 	for i, size := range sizes {

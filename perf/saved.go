@@ -119,6 +119,13 @@ func LoadRuns(dir string) (*Runs, error) {
 	runs := &Runs{Program: prog}
 	st := store.Open(dir)
 	for _, sr := range s.Runs {
+		plan, err := prog.planFor(sr.Recorded.Stack)
+		if err != nil {
+			return nil, err
+		}
+		if plan.Digest() != sr.Recorded.Plan {
+			return nil, fmt.Errorf("perf: %s: the profile of %s was taken by a version that groups references otherwise; profile again", path, sr.Point)
+		}
 		run, err := loadRun(st, sr, s.BlockBytes)
 		if err != nil {
 			return nil, err

@@ -41,7 +41,7 @@ type simRow struct {
 }
 
 // cacheVersion is part of the key of a stored simulation, beside rv64.Version
-// and structureVersion: raise it when the meaning of cache.Result changes.
+// and the plan: raise it when the meaning of cache.Result changes.
 const cacheVersion = 1
 
 // storedCache is what the store holds for one simulated run. Full is nil if it
@@ -97,12 +97,16 @@ func simulateOne(ctx context.Context, prog *Program, config cache.Config, point 
 	if err != nil {
 		return nil, err
 	}
+	plan, err := prog.Plan()
+	if err != nil {
+		return nil, err
+	}
 	key, err := store.NewKey("cache", cacheVersion, struct {
-		Inputs    inputs
-		Structure int
-		Config    cache.Config
-		Full      bool
-	}{in, structureVersion, config, opt.FullyAssociative})
+		Inputs inputs
+		Plan   string
+		Config cache.Config
+		Full   bool
+	}{in, plan.Digest(), config, opt.FullyAssociative})
 	if err != nil {
 		return nil, err
 	}

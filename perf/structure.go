@@ -8,10 +8,6 @@ import (
 	"presage/perf/isa/rv64"
 )
 
-// structureVersion is part of the keys of what depends on static analysis:
-// raise it when the groups of references, or counters, may come out otherwise.
-const structureVersion = 1
-
 // Structure is what static analysis finds out about a program: its routines
 // and loops, and what is known of its memory references.
 type Structure struct {

@@ -51,6 +51,35 @@ func TestPlanCheck(t *testing.T) {
 	}
 }
 
+func TestDigest(t *testing.T) {
+	plans := []Plan{
+		{},
+		{Flow: &FlowPlan{}},
+		{Refs: []Ref{{PC: 4, Size: 8}}},
+		{Refs: []Ref{{PC: 4, Size: 4}}},
+		{Refs: []Ref{{PC: 4, Size: 8, Float: true}}},
+		{Refs: []Ref{{PC: 4, Size: 8, Kind: Store}}},
+		{Refs: []Ref{{PC: 4, Size: 8, Group: 1}}},
+		{Refs: []Ref{{PC: 4, Size: 8}, {PC: 6, Size: 8}}},
+		{Blocks: []Block{{PC: 4}}},
+		{Blocks: []Block{{PC: 4, Refs: 1}}},
+		{Flow: &FlowPlan{Edges: []Edge{{2, 6}}}},
+		{Flow: &FlowPlan{Places: []PC{2}}},
+		{Flow: &FlowPlan{Quiet: []PC{2}}},
+		{Flow: &FlowPlan{Jumps: []PC{2}}},
+		{Refs: make([]Ref, 1000)},
+		{Refs: make([]Ref, 1001)},
+	}
+	seen := make(map[string]int)
+	for i := range plans {
+		d := plans[i].Digest()
+		if j, ok := seen[d]; ok || d != plans[i].Digest() {
+			t.Errorf("plans %d and %d have the digest %s", i, j, d)
+		}
+		seen[d] = i
+	}
+}
+
 func TestFlowLooksUp(t *testing.T) {
 	f := Flow{
 		Arrivals: []Arrival{{PC: 2, Count: 7}, {PC: 6, Count: 1}},

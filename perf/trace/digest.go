@@ -1,0 +1,48 @@
+package trace
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+)
+
+// Digest returns a short text that is the same for equal plans, and different
+// for different ones: what was recorded under one plan must not be taken for
+// what another would record.
+func (p *Plan) Digest() string {
+	h := sha256.New()
+	var b []byte
+	put := func(values ...uint64) {
+		for _, v := range values {
+			b = binary.LittleEndian.AppendUint64(b, v)
+		}
+		if len(b) >= 4096 {
+			h.Write(b)
+			b = b[:0]
+		}
+	}
+	put(uint64(len(p.Refs)), uint64(len(p.Blocks)))
+	for _, r := range p.Refs {
+		float := uint64(0)
+		if r.Float {
+			float = 1
+		}
+		put(uint64(r.PC), uint64(r.Size), uint64(r.Kind), float, uint64(r.Group))
+	}
+	for _, k := range p.Blocks {
+		put(uint64(k.PC), uint64(k.Instructions), uint64(k.Refs))
+	}
+	if f := p.Flow; f != nil {
+		put(uint64(len(f.Edges)), uint64(len(f.Places)), uint64(len(f.Quiet)), uint64(len(f.Jumps)))
+		for _, e := range f.Edges {
+			put(uint64(e.From), uint64(e.To))
+		}
+		for _, list := range [][]PC{f.Places, f.Quiet, f.Jumps} {
+			for _, pc := range list {
+				put(uint64(pc))
+			}
+		}
+	}
+	h.Write(b)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
