@@ -325,3 +325,58 @@ func TestStackIsLeftOutOfPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestFrequencies trains on small meshes and holds predictions of a larger one
+// against counts of it.
+func TestFrequencies(t *testing.T) {
+	opt := RunOptions{Args: oneIteration, Store: store.Open(t.TempDir())}
+	counts, err := CountSweep(t.Context(), program(t), Sweep("n", 6, 8, 10, 12, 14), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth, err := Count(t.Context(), program(t), Point{"n": 20}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []Counted{OfEdges, OfBlocks, OfRoutines, OfClasses} {
+		m, err := FitFrequency(t.Context(), counts, FrequencyOptions{Of: of})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pred, err := m.Predict(Sweep("n", 20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make(map[string]float64)
+		sum := 0.0
+		if err := truth.each(of, func(name string, n uint64) { want[name] += float64(n); sum += float64(n) }); err != nil {
+			t.Fatal(err)
+		}
+		wrong := 0.0
+		n := column(t, pred, "pred_executions")
+		for i, name := range text(t, pred, "name") {
+			wrong += math.Abs(n[i] - want[name])
+		}
+		// The paths through the fixups of negative fluxes depend on data; all
+		// else is a polynomial of the mesh size.
+		if wrong/sum > 0.05 {
+			t.Errorf("%s: wrong by %.3f of all executions", of, wrong/sum)
+		}
+		if df := m.Frame(); df.Nrow() != pred.Nrow() {
+			t.Errorf("%s: %d models, %d predictions", of, df.Nrow(), pred.Nrow())
+		}
+	}
+	if _, err := FitFrequency(t.Context(), counts, FrequencyOptions{Of: "page"}); err == nil || !strings.Contains(err.Error(), "want edge") {
+		t.Errorf("of pages: %v", err)
+	}
+	if _, err := FitFrequency(t.Context(), counts[:2], FrequencyOptions{}); err == nil {
+		t.Error("two sizes: no error")
+	}
+	m, err := FitFrequency(t.Context(), counts, FrequencyOptions{Of: OfClasses, Basis: "1, n, n^2, n^3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Predict(Sweep("k", 20)); err == nil || !strings.Contains(err.Error(), "parameter n") {
+		t.Errorf("another parameter: %v", err)
+	}
+}
