@@ -41,7 +41,18 @@
 //   - cold miss: the first access to a block.
 //   - conflict miss: a miss that a fully associative LRU cache of the same size
 //     does not have.
-//   - group: references whose accesses share a histogram.
+//   - control-flow graph: the basic blocks of a routine and the edges along
+//     which control goes from one to the next.
+//   - dominate: block a dominates block b if every way to b leads through a.
+//   - first location: the address that a reference accesses first, as a formula
+//     over what is known when its routine begins.
+//   - group: references whose accesses share a histogram: those of one loop with
+//     equal strides (2005, section 2.2).
+//   - indirect: of a stride, it depends on what another reference loads.
+//   - irregular: of a stride, it is not the same in all iterations.
+//   - loop: a strongly connected part of a control-flow graph; its header is
+//     where control enters it, a back edge leads from its body to the header.
+//     One loop of the source can be several in the object code.
 //   - memory reference (or reference): an instruction that accesses memory.
 //   - miss ratio: misses divided by all accesses of the scope (not only those
 //     that reach the level), from 0 to 1.
@@ -51,7 +62,12 @@
 //     than C.
 //   - reuse time: the number of accesses between two accesses to the same block.
 //     It is not the reuse distance.
-//   - scope: the program, a routine, or a loop.
+//   - scope: the program, a routine, or a loop of the source.
+//   - stack traffic: accesses that save, spill and restore registers or pass
+//     arguments.
+//   - stride: by how much the address of a reference changes from one iteration
+//     of a loop to the next, for each loop that holds it.
+//   - trip count: iterations of a loop for each time that control enters it.
 //   - TLB: the cache of address translations. It behaves as an LRU cache whose
 //     blocks are the ranges that its entries map (2005, Table 1, note 5).
 package perf
