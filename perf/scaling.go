@@ -20,6 +20,11 @@ type FitOptions struct {
 	// Basis lists the functions that models are sums of, in symbolic form, such
 	// as "1, n, n^2, n^3, n*log(n)"; empty: the powers up to the third.
 	Basis string
+	// Shape restricts the functions up to eight times the largest training size:
+	// "monotone, one curvature" (the default: they follow the trend of the data,
+	// and are convex or concave, whichever fits better), "monotone", "convex",
+	// "concave", "free".
+	Shape string
 	// Tolerance is the relative difference of the average distances of two
 	// neighbouring bins below which they become one; 0: scaling.DefaultTolerance.
 	Tolerance float64
@@ -74,6 +79,11 @@ func FitScaling(ctx context.Context, runs *Runs, opt FitOptions) (*Model, error)
 		}
 		options.Basis = basis
 	}
+	shape, err := shapeNamed(opt.Shape)
+	if err != nil {
+		return nil, err
+	}
+	options.Shape = &shape
 	if err := m.chooseGroups(runs); err != nil {
 		return nil, err
 	}
@@ -103,6 +113,25 @@ func FitScaling(ctx context.Context, runs *Runs, opt FitOptions) (*Model, error)
 	return m, nil
 }
 
+// shapes are what FitOptions.Shape can be. All functions count something or are
+// a distance, so none is negative.
+var shapes = map[string]fit.Shape{
+	"":                        scaling.DefaultShape,
+	"monotone, one curvature": scaling.DefaultShape,
+	"monotone":                {NonNegative: true, Trend: fit.TrendOfData},
+	"convex":                  {NonNegative: true, Curvature: fit.Convex},
+	"concave":                 {NonNegative: true, Curvature: fit.Concave},
+	"free":                    {NonNegative: true},
+}
+
+func shapeNamed(name string) (fit.Shape, error) {
+	shape, ok := shapes[name]
+	if !ok {
+		return shape, fmt.Errorf("perf: shape %q: want %q, %q, %q, %q or %q", name, "monotone, one curvature", "monotone", "convex", "concave", "free")
+	}
+	return shape, nil
+}
+
 // modelVersion is part of the key of a stored model: raise it when fitting
 // changes, or the layout of scaling.Model.
 const modelVersion = 2
@@ -122,9 +151,10 @@ func modelKeys(runs *Runs, opt FitOptions) ([]store.Key, error) {
 			BlockBytes  uint64
 			Reuse       int
 			Basis       string
+			Shape       string
 			Tolerance   float64
 			MedianRatio bool
-		}{of, points, blockBytes, reuseVersion, opt.Basis, opt.Tolerance, opt.MedianRatio})
+		}{of, points, blockBytes, reuseVersion, opt.Basis, opt.Shape, opt.Tolerance, opt.MedianRatio})
 		if err != nil {
 			return nil, err
 		}

@@ -271,3 +271,69 @@ func (m *Model) Bins(opt HistogramOptions) (dataframe.DataFrame, error) {
 	}
 	return frame.Of(rows), nil
 }
+
+// Residuals returns how far the model's functions for the references that the
+// options choose are from what they were fitted to: a row for each function
+// and training point at which it has data.
+//
+//   - program, reference, block_bytes, the point
+//   - bin: its number, from 0 by ascending distance; -1 for the cold accesses
+//   - quantity: distance_blocks or accesses
+//   - value: of the function
+//   - residual: data less function; rel_residual: divided by the data
+func (m *Model) Residuals(opt HistogramOptions) (dataframe.DataFrame, error) {
+	if opt.BlockBytes == 0 {
+		opt.BlockBytes = sortedKeys(m.byBlock)[0]
+	}
+	fitted := m.byBlock[opt.BlockBytes]
+	if fitted == nil {
+		return dataframe.DataFrame{}, fmt.Errorf("perf: no model for blocks of %d bytes; there are %v", opt.BlockBytes, sortedKeys(m.byBlock))
+	}
+	var rows []residualRow
+	for g := range fitted.Groups {
+		ref := &m.refs[m.members[g][0]]
+		if opt.Routine != "" && ref.Routine != opt.Routine || opt.PC != 0 && uint64(ref.PC) != opt.PC {
+			continue
+		}
+		row := residualRow{Program: m.Program, Reference: ref.String(), Block: opt.BlockBytes}
+		for b := range fitted.Groups[g].Bins {
+			bin := &fitted.Groups[g].Bins[b]
+			row.Bin = b
+			rows = m.residuals(rows, row, "distance_blocks", &bin.Distance)
+			rows = m.residuals(rows, row, "accesses", &bin.Frequency)
+		}
+		row.Bin = -1
+		rows = m.residuals(rows, row, "accesses", &fitted.Groups[g].Cold)
+	}
+	if len(rows) == 0 {
+		return dataframe.DataFrame{}, fmt.Errorf("perf: no modelled reference in routine %q at pc %#x", opt.Routine, opt.PC)
+	}
+	return frame.Of(rows), nil
+}
+
+type residualRow struct {
+	Program   string             `frame:"program"`
+	Reference string             `frame:"reference"`
+	Block     uint64             `frame:"block_bytes"`
+	Point     map[string]float64 `frame:",each"`
+	Bin       int                `frame:"bin"`
+	Quantity  string             `frame:"quantity"`
+	Value     float64            `frame:"value"`
+	Residual  float64            `frame:"residual"`
+	Relative  float64            `frame:"rel_residual"`
+}
+
+// residuals adds a row for each point. A function that was fitted to a part of
+// the points, where its bin holds accesses, does not say which: it is left out.
+func (m *Model) residuals(rows []residualRow, row residualRow, quantity string, f *fit.Func) []residualRow {
+	if len(f.Residuals) != len(m.Points) {
+		return rows
+	}
+	for i, p := range m.Points {
+		row.Point, row.Quantity = p, quantity
+		row.Value, row.Residual = f.Eval(fit.Point(p)), f.Residuals[i]
+		row.Relative = ratio(row.Residual, row.Value+row.Residual)
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -18,6 +18,7 @@ type fitter struct {
 	extents     []float64 // see weights
 	basis       *fit.Basis
 	reach       fit.Reach
+	shape       fit.Shape
 	design      *fit.Design // over all sizes
 	tolerance   float64
 	negligible  float64
@@ -58,6 +59,10 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 		if len(g.Hists) != len(sizes) {
 			return nil, fmt.Errorf("scaling: %w: group %d %q has %d histograms for %d sizes", ErrData, i, g.Name, len(g.Hists), len(sizes))
 		}
+	}
+	f.shape = DefaultShape
+	if opt.Shape != nil {
+		f.shape = *opt.Shape
 	}
 	if f.basis == nil {
 		f.basis = fit.Monomials(3, f.params...)
@@ -161,12 +166,6 @@ func (f *fitter) group(g Group) (GroupModel, error) {
 	return m, nil
 }
 
-// shape is what every function of a size obeys up to the reach: it is a count
-// or a distance, and neither turns nor oscillates.
-func shape() fit.Shape {
-	return fit.Shape{NonNegative: true, Trend: fit.TrendOfData, Curvature: fit.OneCurvature}
-}
-
 // frequency models counts over all sizes.
 func (f *fitter) frequency(counts []float64) (fit.Func, error) {
 	at, sum := 0, 0.0
@@ -183,7 +182,7 @@ func (f *fitter) frequency(counts []float64) (fit.Func, error) {
 		return f.held(sum/float64(len(counts)), at), nil
 	}
 	known := f.memo.recall(ofFrequency, counts, func() (out fitted) {
-		out.f, out.err = fitTo(f.design, f.extents, counts, 0)
+		out.f, out.err = fitTo(f.design, f.shape, f.extents, counts, 0)
 		return out
 	})
 	return known.f, known.err
@@ -248,7 +247,7 @@ func (f *fitter) fitDistance(means []float64) (fit.Func, error) {
 			extents, y = append(extents, f.extents[i]), append(y, v)
 		}
 	}
-	return fitTo(d, extents, y, distanceSlack)
+	return fitTo(d, f.shape, extents, y, distanceSlack)
 }
 
 // doubts compares the bins with the totals at the sizes and beyond.

@@ -13,6 +13,10 @@ type Group struct {
 	Hists []reuse.Histogram
 }
 
+// DefaultShape is what counts and distances do: they are not negative, and
+// neither turn nor oscillate.
+var DefaultShape = fit.Shape{NonNegative: true, Trend: fit.TrendOfData, Curvature: fit.OneCurvature}
+
 // Options says how histograms are modelled. The zero value is the default.
 type Options struct {
 	// Basis of all functions; nil for monomials up to degree 3 in the
@@ -22,6 +26,9 @@ type Options struct {
 	// Reach is where the functions keep their shape; nil for up to
 	// fit.ReachLimit times the largest size.
 	Reach fit.Reach
+
+	// Shape is what every function obeys up to the reach; nil for DefaultShape.
+	Shape *fit.Shape
 
 	// Tolerance is the relative difference of the average distances of two
 	// neighbouring parts below which they are one bin; 0 for

@@ -29,8 +29,8 @@ const (
 )
 
 // fitTo models y, counts or distances at sizes of the given mean parameters.
-func fitTo(d *fit.Design, extents, y []float64, slack float64) (fit.Func, error) {
-	opt := fit.Options{Weights: weights(extents, y, usual), Shape: shape(), Slack: slack}
+func fitTo(d *fit.Design, shape fit.Shape, extents, y []float64, slack float64) (fit.Func, error) {
+	opt := fit.Options{Weights: weights(extents, y, usual), Shape: shape, Slack: slack}
 	g, err := d.Fit(y, opt)
 	if err != nil || g.LOO <= pieces {
 		return g, err
