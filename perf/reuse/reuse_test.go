@@ -139,6 +139,10 @@ func TestFarReuse(t *testing.T) {
 		sweep(0, 1000, 1) // first 0, 1, … 999, then at 999
 	}
 	sweep(n-1, 999, -1) // at n-1, the oldest first
+	for range 50 {
+		sweep(0, 100, 1) // first at n-1, then within a line of the time line
+	}
+	sweep(100, 1000, 1) // at n-1
 	observe(c, accesses, trace.BatchAccesses)
 	r := c.Result()
 	if len(c.line.wideN) == 0 {
@@ -159,6 +163,9 @@ func TestFarReuse(t *testing.T) {
 	}
 	want[999] += 3 * 1000
 	want[n-1] += n - 1000
+	want[n-1] += 100
+	want[99] += 49 * 100
+	want[n-1] += 900
 	bins := map[uint64]uint64{}
 	for d, k := range want {
 		lo, _ := binEdges(binOf(d))

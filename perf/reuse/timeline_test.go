@@ -1,0 +1,57 @@
+package reuse
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestTimeline fills a time line that has a wide level up to its end, taking
+// slots on the way from the line of now and from all before, and compares each
+// rank with one found from a Fenwick tree of the slots taken.
+func TestTimeline(t *testing.T) {
+	const slots = 4 * lineSlots << (2 * treeLevels)
+	if testing.Short() {
+		t.Skip("a time line of 7 million slots")
+	}
+	line := newTimeline(slots, 0)
+	if len(line.wideN) != 1 {
+		t.Fatalf("%d wide levels, want 1", len(line.wideN))
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	seq := func(s uint32) int { return int(s>>lineBits)*lineSlots + int(s&(1<<lineBits-1)) }
+	taken := make([]int32, slots+1)
+	before := func(n int) (sum int) { // taken slots of those numbered below n
+		for ; n > 0; n &= n - 1 {
+			sum += int(taken[n])
+		}
+		return sum
+	}
+	var all []uint32
+	gone := make([]bool, slots)
+	count := 0
+	take := func(s uint32) {
+		n := seq(s)
+		if gone[n] {
+			return
+		}
+		got, want := line.take(s), len(all)-n-(count-before(n+1)) // slot 0 is the ghost's
+		if int(got) != want {
+			t.Fatalf("slot %d of %d: %d live after it, want %d", n, len(all)+1, got, want)
+		}
+		gone[n] = true
+		count++
+		for i := n + 1; i <= slots; i += i & -i {
+			taken[i]++
+		}
+	}
+	for !line.full() {
+		all = append(all, line.put(0))
+		if len(all)%97 == 0 {
+			take(all[len(all)-1-rng.IntN(min(len(all), 400))])
+			take(all[rng.IntN(len(all))])
+		}
+	}
+	if len(all) != slots-1 {
+		t.Errorf("%d slots given, want %d", len(all), slots-1)
+	}
+}
