@@ -273,3 +273,50 @@ func BenchmarkDistance(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWorkers measures how much faster, by the clock, two workers get
+// through a stream seen before than one does in the same run: x-one. Other work
+// on the machine takes from the second processor first; x-work, the processor
+// time of two over that of one, hardly suffers. 2/x-work is what two processors
+// that are free could give.
+func BenchmarkWorkers(b *testing.B) {
+	for _, s := range streams {
+		b.Run("pattern="+s.pattern, func(b *testing.B) {
+			accesses := s.make()
+			var cs [2]*Collector
+			for i := range cs {
+				c, err := New(planOf(0, 1, 2), Options{Workers: i + 1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				cs[i] = c
+			}
+			const rounds = 4 // long enough for chunks to fill
+			var took, work [2]time.Duration
+			pass := func(i int) {
+				start, used := time.Now(), spent()
+				for range rounds {
+					observe(cs[i], accesses, trace.BatchAccesses)
+				}
+				cs[i].Result() // nothing is left to do
+				took[i] += time.Since(start)
+				work[i] += spent() - used
+			}
+			pass(0)
+			pass(1)
+			clear(took[:])
+			clear(work[:])
+			passes := 0
+			for b.Loop() {
+				pass(0)
+				pass(1)
+				passes++
+			}
+			seen := float64(passes * rounds * len(accesses))
+			b.ReportMetric(seen/took[1].Seconds()/1e6, "Mref/s")
+			b.ReportMetric(took[0].Seconds()/took[1].Seconds(), "x-one")
+			b.ReportMetric(work[1].Seconds()/work[0].Seconds(), "x-work")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

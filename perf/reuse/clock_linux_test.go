@@ -16,3 +16,12 @@ func now() time.Duration {
 	}
 	return time.Duration(t.Nano())
 }
+
+// spent returns the processor time that all threads of the process have used.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -47,11 +47,11 @@ type tally struct {
 
 // sift passes accesses through the front and returns the number of records,
 // of which the first frontMax stand for the places at the start.
-func (c *Collector) sift(accesses []trace.Access) int {
-	f0, f1, f2, f3 := c.front.place[0], c.front.place[1], c.front.place[2], c.front.place[3]
-	f4, f5, f6, f7 := c.front.place[4], c.front.place[5], c.front.place[6], c.front.place[7]
-	narrow, broad := c.front.width == 1, c.front.width == frontMax
-	shift, groupOf, records, counts := c.shift&63, c.groupOf, c.records, c.counts.near
+func (k *stack) sift(accesses []trace.Access) int {
+	f0, f1, f2, f3 := k.front.place[0], k.front.place[1], k.front.place[2], k.front.place[3]
+	f4, f5, f6, f7 := k.front.place[4], k.front.place[5], k.front.place[6], k.front.place[7]
+	narrow, broad := k.front.width == 1, k.front.width == frontMax
+	shift, groupOf, records, counts := k.shift&63, k.groupOf, k.records, k.counts.near
 	var near, mid, more uint64
 	n := uint64(frontMax)
 	for _, a := range accesses {
@@ -117,91 +117,90 @@ func (c *Collector) sift(accesses []trace.Access) int {
 			more++
 		}
 	}
-	c.front.place = [frontMax]uint64{f0, f1, f2, f3, f4, f5, f6, f7}
-	c.tally.accesses += uint64(len(accesses)) + more
-	c.tally.near += near
-	c.tally.mid += mid
+	k.front.place = [frontMax]uint64{f0, f1, f2, f3, f4, f5, f6, f7}
+	k.tally.accesses += uint64(len(accesses)) + more
+	k.tally.near += near
+	k.tally.mid += mid
 	return int(n)
 }
 
 // settle puts records frontMax to n on the time line and makes the first
 // records stand for the front's places again.
-func (c *Collector) settle(n int) {
-	entries, records := c.entries[:n], c.records[:n]
+func (k *stack) settle(n int) {
+	entries, records := k.entries[:n], k.records[:n]
 	for i := frontMax; i < n; i++ {
-		e, ok := c.table.find(records[i].block)
+		e, ok := k.table.find(records[i].block)
 		if !ok {
-			e = c.table.add(records[i].block)
+			e = k.table.add(records[i].block)
 		}
 		entries[i] = e
 	}
 	var touch uint32
 	for _, e := range entries[frontMax:] {
-		touch += c.table.last[e]
+		touch += k.table.last[e]
 	}
-	c.touched = touch
+	k.touched = touch
 
-	width := uint32(c.front.width)
+	width := uint32(k.front.width)
 	for i := frontMax; i < n; i++ {
 		r := &records[i]
-		if s := c.table.last[entries[i]]; s != 0 {
-			d := width + c.line.take(s)
+		if s := k.table.last[entries[i]]; s != 0 {
+			d := width + k.line.take(s)
 			if d < frontMax {
-				c.near(d)
+				k.near(d)
 			}
-			c.counts.add(r.group, d)
+			k.counts.add(r.group, d)
 		} else {
-			c.counts.cold[r.group]++
-			c.blocks++
+			k.first(r)
 		}
-		c.push(entries[r.out])
+		k.push(entries[r.out])
 	}
-	c.rebase()
+	k.rebase()
 }
 
 // near tallies a short distance found on the time line.
-func (c *Collector) near(d uint32) {
+func (k *stack) near(d uint32) {
 	switch {
 	case d == 0:
 	case d < 4:
-		c.tally.near++
+		k.tally.near++
 	default:
-		c.tally.mid++
+		k.tally.mid++
 	}
 }
 
 // rebase makes record i that of place i of the front.
-func (c *Collector) rebase() {
+func (k *stack) rebase() {
 	var top [frontMax]entry
-	for i := range c.front.width {
-		p := &c.front.place[i]
-		top[i] = c.entries[*p&recMask]
+	for i := range k.front.width {
+		p := &k.front.place[i]
+		top[i] = k.entries[*p&recMask]
 		*p = *p&^recMask | uint64(i)
 	}
-	copy(c.entries, top[:])
+	copy(k.entries, top[:])
 }
 
 // push puts e, which leaves the front, on the time line.
-func (c *Collector) push(e entry) {
-	if c.line.full() {
-		c.line.renumber(c.table.last)
+func (k *stack) push(e entry) {
+	if k.line.full() {
+		k.line.renumber(k.table.last)
 	}
-	c.table.last[e] = c.line.put(e)
+	k.table.last[e] = k.line.put(e)
 }
 
 // resize changes the front's width between sifts, keeping the stack's order.
-func (c *Collector) resize(width int) {
-	c.rebase() // a sift without records permutes the places all the same
-	for c.front.width > width {
-		c.front.width--
-		c.push(c.entries[c.front.width])
+func (k *stack) resize(width int) {
+	k.rebase() // a sift without records permutes the places all the same
+	for k.front.width > width {
+		k.front.width--
+		k.push(k.entries[k.front.width])
 	}
-	for c.front.width < width {
-		s := c.line.newest()
-		e := c.line.owner[s]
-		c.line.take(s)
-		c.entries[c.front.width] = e
-		c.front.place[c.front.width] = c.table.block(e)<<recBits | uint64(c.front.width)
-		c.front.width++
+	for k.front.width < width {
+		s := k.line.newest()
+		e := k.line.owner[s]
+		k.line.take(s)
+		k.entries[k.front.width] = e
+		k.front.place[k.front.width] = k.table.block(e)<<recBits | uint64(k.front.width)
+		k.front.width++
 	}
 }

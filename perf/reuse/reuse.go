@@ -26,7 +26,10 @@
 // the few blocks accessed last are kept apart, in order (front.go).
 // Memory is proportional to the blocks touched: about 20 to 45 bytes for each
 // where they lie close together; a block with no other within 512 blocks costs
-// 2 KiB, and one with no other within a MiB of blocks 8 KiB more.
+// 2 KiB, and one with no other within a MiB of blocks 8 KiB more. Each worker
+// of Options.Workers needs that again for the blocks of its chunks and buffers
+// up to 64 bytes, or 1 MiB in all if that is more, for each block touched; so
+// does the chunk being filled.
 package reuse
 
 import (
@@ -45,13 +48,6 @@ const (
 
 	// firstWindow is the number of slots of a new time line.
 	firstWindow = 1 << 16
-
-	// maxAccessBytes is the size of the largest trace.Access.
-	maxAccessBytes = 128
-
-	// adaptPeriod is after how many block accesses the front's width is chosen
-	// anew.
-	adaptPeriod = 1 << 15
 )
 
 // Options say how to collect reuse distances.
@@ -59,38 +55,47 @@ type Options struct {
 	// BlockBytes is the size of a memory block, a power of two of at most
 	// 1 GiB; 0 means 64.
 	BlockBytes uint64
+
+	// Workers is how many goroutines share the work; 0 means 1. The result is
+	// the same to the last count. More than one helps where processors would
+	// idle: a pipeline already runs the collectors of several block sizes side
+	// by side, and to cut a run in time costs work, the more the fewer reuses
+	// are within a chunk of it. Observe then returns before its batch is
+	// analysed, so that a panic comes with a later call of Observe or Result.
+	Workers int
 }
 
 // Collector measures the reuse distances of a run. It is a trace.Collector.
 type Collector struct {
 	blockBytes uint64
-	shift      uint     // log2 of blockBytes
-	groupOf    []uint32 // reference → group
-
-	table  table
-	line   timeline
-	front  front
-	counts counts
-	blocks uint64 // distinct blocks touched
-
-	records []record
-	entries []entry // of the records
-	touched uint32  // keeps the loads that bring table entries near alive
-
-	accesses uint64 // block accesses before the current tally
-	tally    tally
-
-	joined []*Result // of other runs
+	method     method
+	joined     []*Result // of other runs
 }
 
-var _ trace.Collector = (*Collector)(nil)
+// method is a way to find reuse distances.
+type method interface {
+	observe(accesses []trace.Access)
+	result() *Result // all but BlockBytes
+}
+
+var (
+	_ trace.Collector = (*Collector)(nil)
+	_ method          = (*stack)(nil)
+	_ method          = (*parallel)(nil)
+)
 
 // New returns a Collector for runs under plan.
 func New(plan *trace.Plan, opt Options) (*Collector, error) {
-	return newCollector(plan, opt, firstWindow)
+	return newCollector(plan, opt, tuning{window: firstWindow, chunk: firstChunk})
 }
 
-func newCollector(plan *trace.Plan, opt Options, window int) (*Collector, error) {
+// tuning is what tests make small, to reach what only long runs do.
+type tuning struct {
+	window int // slots of a new time line
+	chunk  int // accesses of the first chunks that go to workers
+}
+
+func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error) {
 	if plan == nil {
 		return nil, fmt.Errorf("reuse: no plan: distances are counted for its groups")
 	}
@@ -104,67 +109,47 @@ func newCollector(plan *trace.Plan, opt Options, window int) (*Collector, error)
 	if size&(size-1) != 0 || size > maxBlockBytes {
 		return nil, fmt.Errorf("reuse: BlockBytes is %d, want a power of two from 1 to %d", size, maxBlockBytes)
 	}
-	c := &Collector{
-		blockBytes: size,
-		shift:      uint(bits.TrailingZeros64(size)),
-		groupOf:    make([]uint32, len(plan.Refs)),
-		counts:     newCounts(plan.Groups()),
-		line:       newTimeline(window, leafSize-1),
+	if opt.Workers < 0 {
+		return nil, fmt.Errorf("reuse: Workers is %d, want at least 1, or 0 for 1", opt.Workers)
 	}
-	for i := range plan.Refs {
-		c.groupOf[i] = uint32(plan.Refs[i].Group)
+	w := newLayout(plan, size)
+	c := &Collector{blockBytes: size}
+	if opt.Workers > 1 {
+		c.method = newParallel(w, opt.Workers, tune)
+	} else {
+		c.method = newStack(w, tune.window)
 	}
-	c.table = newTable(uint(bits.TrailingZeros64(trace.AddrLimit)) - c.shift)
-	most := frontMax + sieve*int(maxAccessBytes/size+2)
-	c.records, c.entries = make([]record, most), make([]entry, most)
-	c.haunt()
 	return c, nil
 }
 
-// haunt fills the front with ghosts: blocks that no access can touch. They
-// sink to the bottom of the stack, under every block that is ever reused, and
-// so never count, but save the question whether the front is full.
-func (c *Collector) haunt() {
-	c.front.width = frontMax
-	for i := range c.front.place {
-		c.entries[i] = entry(i)
-		c.front.place[i] = c.table.block(entry(i))<<recBits | uint64(i)
+// layout is what all methods know of a run before it begins.
+type layout struct {
+	shift   uint     // log2 of the block size
+	groupOf []uint32 // reference → group
+	groups  int
+}
+
+func newLayout(plan *trace.Plan, blockBytes uint64) layout {
+	l := layout{
+		shift:   uint(bits.TrailingZeros64(blockBytes)),
+		groupOf: make([]uint32, len(plan.Refs)),
+		groups:  plan.Groups(),
 	}
+	for i := range plan.Refs {
+		l.groupOf[i] = uint32(plan.Refs[i].Group)
+	}
+	return l
+}
+
+// blockBits is how many bits block numbers have.
+func (l *layout) blockBits() uint {
+	return uint(bits.TrailingZeros64(trace.AddrLimit)) - l.shift
 }
 
 // Observe implements trace.Collector. It panics where a batch names a
 // reference that is not in the plan, or where more distinct blocks are touched
 // than 32-bit numbers can tell apart (over 500 million).
-func (c *Collector) Observe(b *trace.Batch) {
-	accesses := b.Accesses
-	for len(accesses) > 0 {
-		n := min(sieve, len(accesses))
-		if records := c.sift(accesses[:n]); records > frontMax {
-			c.settle(records)
-		}
-		if c.tally.accesses >= adaptPeriod {
-			c.adapt()
-		}
-		accesses = accesses[n:]
-	}
-}
-
-// adapt chooses the front's width by the distances of the last accesses: a
-// place that is hardly ever hit costs more than it saves.
-func (c *Collector) adapt() {
-	const share = 16 // a width pays if it takes 1/16 of the accesses more
-	t := c.tally
-	c.accesses += t.accesses
-	c.tally = tally{}
-	switch {
-	case t.mid*share > t.accesses:
-		c.resize(frontMax)
-	case (t.near+t.mid)*share > t.accesses:
-		c.resize(frontMax / 2)
-	default:
-		c.resize(1)
-	}
-}
+func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b.Accesses) }
 
 // Merge adds what o found in another, independent run under the same plan. The
 // parts of one run must not be merged: see Result.Merge.
@@ -190,14 +175,7 @@ func (c *Collector) Result() *Result {
 
 // own returns the result of the collector's own run.
 func (c *Collector) own() *Result {
-	r := &Result{
-		BlockBytes: c.blockBytes,
-		Accesses:   c.accesses + c.tally.accesses,
-		Blocks:     c.blocks,
-		Groups:     make([]Histogram, len(c.counts.cold)),
-	}
-	for i := range r.Groups {
-		r.Groups[i] = c.counts.histogram(i)
-	}
+	r := c.method.result()
+	r.BlockBytes = c.blockBytes
 	return r
 }

@@ -23,7 +23,7 @@ func observe(c trace.Collector, accesses []trace.Access, size int) {
 
 func collect(t testing.TB, plan *trace.Plan, blockBytes uint64, window int, accesses []trace.Access) *Result {
 	t.Helper()
-	c, err := newCollector(plan, Options{BlockBytes: blockBytes}, window)
+	c, err := newCollector(plan, Options{BlockBytes: blockBytes}, tuning{window: window})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,14 +92,14 @@ func TestAgainstStack(t *testing.T) {
 		batch := rapid.IntRange(1, 700).Draw(t, "batch")
 		width := rapid.SampledFrom([]int{1, 4, 8}).Draw(t, "width")
 		accesses := drawAccesses(t, len(plan.Refs), blockBytes, 3000)
-		c, err := newCollector(plan, Options{BlockBytes: blockBytes}, window)
+		c, err := newCollector(plan, Options{BlockBytes: blockBytes}, tuning{window: window})
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := newNaive(plan, blockBytes)
 		for len(accesses) > 0 {
 			k := min(batch, len(accesses))
-			c.resize(width) // at any time, to any width: the stack stays
+			c.method.(*stack).resize(width) // at any time, to any width: the stack stays
 			observe(c, accesses[:k], k)
 			n.observe(accesses[:k])
 			accesses = accesses[k:]
@@ -145,8 +145,8 @@ func TestFarReuse(t *testing.T) {
 	sweep(100, 1000, 1) // at n-1
 	observe(c, accesses, trace.BatchAccesses)
 	r := c.Result()
-	if len(c.line.wideN) == 0 {
-		t.Fatalf("a time line of %d lines has no wide level: the test does not reach it", len(c.line.lines))
+	if line := &c.method.(*stack).line; len(line.wideN) == 0 {
+		t.Fatalf("a time line of %d lines has no wide level: the test does not reach it", len(line.lines))
 	}
 	h := r.Groups[0]
 	want := map[uint32]uint64{}
@@ -218,7 +218,7 @@ func TestCoarserBlocks(t *testing.T) {
 		}
 		var fine *Result
 		for log := 4; log < 16; log++ {
-			c, err := newCollector(plan, Options{BlockBytes: 1 << log}, 1)
+			c, err := newCollector(plan, Options{BlockBytes: 1 << log}, tuning{window: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -337,7 +337,7 @@ func TestManyGroups(t *testing.T) {
 		accesses = append(accesses, access(i%5000, uint64(i%20_000)*64, 8))
 	}
 	observe(c, accesses, trace.BatchAccesses)
-	if got, most := len(c.counts.bins), 5001*pageBins; got > most {
+	if got, most := len(c.method.(*stack).counts.bins), 5001*pageBins; got > most {
 		t.Errorf("%d counters for groups with one long distance each, want at most %d", got, most)
 	}
 	for g, h := range c.Result().Groups {

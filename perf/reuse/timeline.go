@@ -93,6 +93,12 @@ func newTimeline(slots int, ghost entry) timeline {
 	return t
 }
 
+// clear leaves slot 0 alone.
+func (t *timeline) clear() {
+	t.fill()
+	t.now, t.live, t.gone = 1, 1, 0
+}
+
 // resize makes room for slots slots; owners and marks are lost.
 func (t *timeline) resize(slots int) {
 	n := (slots + lineSlots - 1) / lineSlots
@@ -248,6 +254,27 @@ func (t *timeline) newest() uint32 {
 		w = t.lines[at][word]
 	}
 	return at<<lineBits | word<<6 | uint32(63-bits.LeadingZeros64(w))
+}
+
+// each calls f with the owners of the live slots before now, in their order.
+func (t *timeline) each(f func(entry)) {
+	at, word := t.now>>lineBits, t.now>>6&7
+	for l := range min(at+1, uint32(len(t.lines))) {
+		for w, live := range t.lines[l][:lineCount] {
+			if l == at {
+				switch {
+				case uint32(w) > word:
+					return
+				case uint32(w) == word:
+					live &= 1<<(t.now&63) - 1
+				}
+			}
+			base := l<<lineBits | uint32(w)<<6
+			for ; live != 0; live &= live - 1 {
+				f(t.owner[base|uint32(bits.TrailingZeros64(live))])
+			}
+		}
+	}
 }
 
 // renumber gives the live slots, in their order, the first numbers, tells last

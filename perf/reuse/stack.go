@@ -1,0 +1,142 @@
+package reuse
+
+import "presage/perf/trace"
+
+const (
+	// maxAccessBytes is the size of the largest trace.Access.
+	maxAccessBytes = 128
+
+	// adaptPeriod is after how many block accesses the front's width is chosen
+	// anew.
+	adaptPeriod = 1 << 15
+)
+
+// stack is the LRU stack of a run, or of a chunk of one, with the histograms
+// of the distances found on it.
+type stack struct {
+	layout
+	table  table
+	line   timeline
+	front  front
+	counts counts
+	blocks uint64 // distinct blocks touched
+
+	// In a chunk of a run, first touches are kept, in order, until it is known
+	// what the run touched before.
+	chunk  bool
+	firsts []touch
+
+	records []record
+	entries []entry // of the records
+	touched uint32  // keeps the loads that bring table entries near alive
+
+	accesses uint64 // block accesses before the current tally
+	tally    tally
+}
+
+// touch is an access to a block by a reference of a group.
+type touch struct {
+	block uint64
+	group uint32
+}
+
+func newStack(l layout, window int) *stack {
+	k := &stack{
+		layout: l,
+		table:  newTable(l.blockBits()),
+		line:   newTimeline(window, leafSize-1),
+		counts: newCounts(l.groups),
+	}
+	most := frontMax + sieve*int(maxAccessBytes>>l.shift+2)
+	k.records, k.entries = make([]record, most), make([]entry, most)
+	k.haunt()
+	return k
+}
+
+// haunt fills the front with ghosts: blocks that no access can touch. They
+// sink to the bottom of the stack, under every block that is ever reused, and
+// so never count, but save the question whether the front is full.
+func (k *stack) haunt() {
+	k.front.width = frontMax
+	for i := range k.front.place {
+		k.entries[i] = entry(i)
+		k.front.place[i] = k.table.block(entry(i))<<recBits | uint64(i)
+	}
+}
+
+func (k *stack) observe(accesses []trace.Access) {
+	for len(accesses) > 0 {
+		n := min(sieve, len(accesses))
+		if records := k.sift(accesses[:n]); records > frontMax {
+			k.settle(records)
+		}
+		if k.tally.accesses >= adaptPeriod {
+			k.adapt()
+		}
+		accesses = accesses[n:]
+	}
+}
+
+// first takes note of the first touch of a block.
+func (k *stack) first(r *record) {
+	if k.chunk {
+		k.firsts = append(k.firsts, touch{r.block, r.group})
+		return
+	}
+	k.counts.cold[r.group]++
+	k.blocks++
+}
+
+// adapt chooses the front's width by the distances of the last accesses: a
+// place that is hardly ever hit costs more than it saves.
+func (k *stack) adapt() {
+	const share = 16 // a width pays if it takes 1/16 of the accesses more
+	t := k.tally
+	k.accesses += t.accesses
+	k.tally = tally{}
+	switch {
+	case t.mid*share > t.accesses:
+		k.resize(frontMax)
+	case (t.near+t.mid)*share > t.accesses:
+		k.resize(frontMax / 2)
+	default:
+		k.resize(1)
+	}
+}
+
+// order appends the blocks on the stack, the one accessed last at the end.
+func (k *stack) order(dst []uint64) []uint64 {
+	k.rebase() // a sift without records permutes the places all the same
+	add := func(e entry) {
+		if e >= leafSize { // no ghost
+			dst = append(dst, k.table.block(e))
+		}
+	}
+	k.line.each(add)
+	for i := k.front.width - 1; i >= 0; i-- {
+		add(k.entries[i])
+	}
+	return dst
+}
+
+// clear empties the stack and keeps its memory and counts.
+func (k *stack) clear() {
+	width := k.front.width
+	clear(k.table.last)
+	k.line.clear()
+	k.haunt()
+	k.resize(width)
+	k.firsts = k.firsts[:0]
+}
+
+func (k *stack) result() *Result {
+	r := &Result{
+		Accesses: k.accesses + k.tally.accesses,
+		Blocks:   k.blocks,
+		Groups:   make([]Histogram, k.groups),
+	}
+	for i := range r.Groups {
+		r.Groups[i] = k.counts.histogram(i)
+	}
+	return r
+}
