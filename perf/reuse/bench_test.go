@@ -320,3 +320,38 @@ func BenchmarkWorkers(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSampled measures a sample of one block in 64. x-exact is its speed
+// over that of exact distances in the same run.
+func BenchmarkSampled(b *testing.B) {
+	for _, s := range streams {
+		b.Run("pattern="+s.pattern, func(b *testing.B) {
+			runtime.LockOSThread() // its processor time is measured
+			defer runtime.UnlockOSThread()
+			accesses := s.make()
+			var cs [2]*Collector
+			for i, oneIn := range []uint64{1, 64} {
+				c, err := New(planOf(0, 1, 2), Options{SampleOneIn: oneIn})
+				if err != nil {
+					b.Fatal(err)
+				}
+				observe(c, accesses, trace.BatchAccesses)
+				cs[i] = c
+			}
+			const turn = 64
+			var took [2]time.Duration
+			var at [2]int
+			batches := 0
+			for b.Loop() {
+				for i, c := range cs {
+					took[i] += pace(c, accesses, &at[i], turn)
+				}
+				batches += turn
+			}
+			seen := float64(batches) * trace.BatchAccesses
+			b.ReportMetric(seen/took[1].Seconds()/1e6, "Mref/s")
+			b.ReportMetric(took[0].Seconds()/took[1].Seconds(), "x-exact")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

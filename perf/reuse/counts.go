@@ -29,6 +29,13 @@ func newCounts(groups int) counts {
 	}
 }
 
+// grow adds groups.
+func (c *counts) grow(groups int) {
+	c.near = append(c.near, make([][nearBins]uint64, groups)...)
+	c.cold = append(c.cold, make([]uint64, groups)...)
+	c.pages = append(c.pages, make([]uint32, groups*pagesEach)...)
+}
+
 // add counts an access of group at distance d.
 func (c *counts) add(group, d uint32) {
 	if d < nearBins {

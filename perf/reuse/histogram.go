@@ -69,8 +69,11 @@ func (h *Histogram) Accesses() uint64 {
 // 2005 paper, section 5.2).
 //
 // It is exact where capacity is a bin edge, as every capacity m·2^k with
-// m <= 512 is. Within a bin it takes the bin's distances as evenly spread and
-// rounds to the nearest count; MissBounds tells how far off that can be.
+// m <= 512 is, so every capacity up to 512 too. Within a bin it takes the bin's
+// distances as evenly spread and rounds to the nearest count. So for any
+// capacity C it is off by at most the accesses in the one bin that holds C; the
+// exact misses of some capacity within C/256 of C are at least, and of another
+// at most, as many. MissBounds tells how far off it can be.
 func (h *Histogram) Misses(capacity uint64) uint64 {
 	i, n := h.above(capacity)
 	if i > 0 && h.Bins[i-1].Hi > capacity {
@@ -141,6 +144,11 @@ type Result struct {
 
 	// Groups has a histogram for each trace.GroupID of the plan.
 	Groups []Histogram
+
+	// Sample is nil where all blocks were looked at. Otherwise Blocks and Groups
+	// are estimates: a distance found is multiplied by OneIn, and so is a count.
+	// A group's accesses then sum to Sample.Accesses only about. See Estimate.
+	Sample *Sample
 }
 
 // Total returns the histogram of all groups together.
@@ -162,6 +170,12 @@ func (r *Result) Merge(o *Result) error {
 	if len(r.Groups) != len(o.Groups) {
 		return fmt.Errorf("reuse: cannot merge %d groups into %d: the runs had different plans", len(o.Groups), len(r.Groups))
 	}
+	if a, b := r.oneIn(), o.oneIn(); a != b {
+		return fmt.Errorf("reuse: cannot merge distances sampled at one block in %d into those of one in %d", b, a)
+	}
+	if r.Sample != nil {
+		r.Sample = r.Sample.merge(o.Sample)
+	}
 	r.Accesses += o.Accesses
 	r.Blocks += o.Blocks
 	groups := make([]Histogram, len(r.Groups))
@@ -170,4 +184,12 @@ func (r *Result) Merge(o *Result) error {
 	}
 	r.Groups = groups
 	return nil
+}
+
+// oneIn is the reciprocal of the sampling rate: 1 where all blocks count.
+func (r *Result) oneIn() uint64 {
+	if r.Sample == nil {
+		return 1
+	}
+	return r.Sample.OneIn
 }

@@ -2,6 +2,7 @@ package reuse
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -85,4 +86,62 @@ func TestMisses(t *testing.T) {
 			before = got
 		}
 	})
+}
+
+// TestCoalescingMovesNoMissFar: for distances of any size and any capacity, bins
+// move the number of misses by at most the count of the bin that capacity is
+// in, and to no more and no less than what it is at capacities within 1/256.
+func TestCoalescingMovesNoMissFar(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
+		for k := range 32 {
+			// Distances of about 2^k, as close together as bins, and any others.
+			spread := uint64(2) << k >> rng.IntN(10)
+			var distances []uint64
+			for range 1 + rng.IntN(40) {
+				distances = append(distances, min(1<<k+rng.Uint64N(spread+1), math.MaxUint32))
+			}
+			for range rng.IntN(5) {
+				distances = append(distances, rng.Uint64N(1<<32))
+			}
+			capacities := []uint64{0, 1 << 32, 1 << 33, math.MaxUint64, rng.Uint64N(1 << 32)}
+			for _, d := range distances {
+				capacities = append(capacities, d, d+1, 1<<k+rng.Uint64N(spread+1))
+			}
+			checkCoalescing(t, distances, capacities)
+		}
+	})
+}
+
+func checkCoalescing(t *rapid.T, distances, capacities []uint64) {
+	c := newCounts(1)
+	for _, d := range distances {
+		c.add(0, uint32(d))
+	}
+	h := c.histogram(0)
+	exact := func(capacity uint64) (n uint64) {
+		for _, d := range distances {
+			if d >= capacity {
+				n++
+			}
+		}
+		return n
+	}
+	for _, capacity := range capacities {
+		got, want := h.Misses(capacity), exact(capacity)
+		inBin := uint64(0)
+		for _, b := range h.Bins {
+			if b.Lo < capacity && capacity < b.Hi {
+				inBin = b.Count
+			}
+		}
+		if off := max(got, want) - min(got, want); off > inBin {
+			t.Fatalf("capacity %d: %d misses for %d, but %d accesses in its bin", capacity, got, want, inBin)
+		}
+		far := capacity / 256
+		least, most := exact(capacity+min(far, math.MaxUint64-capacity)), exact(capacity-far)
+		if got < least || got > most {
+			t.Fatalf("capacity %d: %d misses, but %d and %d at capacities within 1/256", capacity, got, most, least)
+		}
+	}
 }

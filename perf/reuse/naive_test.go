@@ -25,17 +25,21 @@ func (n *naive) observe(accesses []trace.Access) {
 	for _, a := range accesses {
 		group := n.plan.Refs[a.Ref()].Group
 		for b := a.Addr() / n.blockBytes; b <= a.Last()/n.blockBytes; b++ {
-			n.accesses++
-			d := slices.Index(n.stack, b)
-			if d < 0 {
-				n.cold[group]++
-			} else {
-				n.distances[group] = append(n.distances[group], uint64(d))
-				n.stack = slices.Delete(n.stack, d, d+1)
-			}
-			n.stack = slices.Insert(n.stack, 0, b)
+			n.touch(b, group)
 		}
 	}
+}
+
+func (n *naive) touch(block uint64, group trace.GroupID) {
+	n.accesses++
+	d := slices.Index(n.stack, block)
+	if d < 0 {
+		n.cold[group]++
+	} else {
+		n.distances[group] = append(n.distances[group], uint64(d))
+		n.stack = slices.Delete(n.stack, d, d+1)
+	}
+	n.stack = slices.Insert(n.stack, 0, block)
 }
 
 // planOf makes a plan with a reference, of 8 bytes, for each group given.

@@ -1,5 +1,6 @@
 // Package reuse turns the batches of a run into exact reuse-distance
-// histograms, one for each reference group, at one block size.
+// histograms, one for each reference group, at one block size; or, on request,
+// into estimates of them from a sample of the blocks.
 //
 // The reuse distance of an access is the number of distinct other blocks
 // accessed since the last access to the same block; the first access to a
@@ -63,6 +64,15 @@ type Options struct {
 	// are within a chunk of it. Observe then returns before its batch is
 	// analysed, so that a panic comes with a later call of Observe or Result.
 	Workers int
+
+	// SampleOneIn, a power of two of at most 2^20, is to look at one block in
+	// so many, chosen by a hash of its number: an estimate with an error, see
+	// Result.Estimate. 0 and 1 are to look at all: exact. Sampling takes one
+	// worker.
+	SampleOneIn uint64
+
+	// SampleSeed chooses among the hashes: the same blocks for the same seed.
+	SampleSeed uint64
 }
 
 // Collector measures the reuse distances of a run. It is a trace.Collector.
@@ -82,6 +92,7 @@ var (
 	_ trace.Collector = (*Collector)(nil)
 	_ method          = (*stack)(nil)
 	_ method          = (*parallel)(nil)
+	_ method          = (*sampler)(nil)
 )
 
 // New returns a Collector for runs under plan.
@@ -112,12 +123,20 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 	if opt.Workers < 0 {
 		return nil, fmt.Errorf("reuse: Workers is %d, want at least 1, or 0 for 1", opt.Workers)
 	}
-	w := newLayout(plan, size)
+	if k := opt.SampleOneIn; k&(k-1) != 0 || k > maxOneIn {
+		return nil, fmt.Errorf("reuse: SampleOneIn is %d, want a power of two from 1 to %d, or 0 for 1", k, maxOneIn)
+	}
+	l := newLayout(plan, size)
 	c := &Collector{blockBytes: size}
-	if opt.Workers > 1 {
-		c.method = newParallel(w, opt.Workers, tune)
-	} else {
-		c.method = newStack(w, tune.window)
+	switch sampled := opt.SampleOneIn > 1; {
+	case sampled && opt.Workers > 1:
+		return nil, fmt.Errorf("reuse: Workers is %d and SampleOneIn %d: sampling takes one worker", opt.Workers, opt.SampleOneIn)
+	case sampled:
+		c.method = newSampler(l, opt.SampleOneIn, opt.SampleSeed, tune.window)
+	case opt.Workers > 1:
+		c.method = newParallel(l, opt.Workers, tune)
+	default:
+		c.method = newStack(l, tune.window)
 	}
 	return c, nil
 }

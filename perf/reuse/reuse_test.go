@@ -290,12 +290,17 @@ func TestMergeRefuses(t *testing.T) {
 	c32, _ := New(planOf(0), Options{BlockBytes: 32})
 	c64, _ := New(planOf(0), Options{})
 	two, _ := New(planOf(0, 1), Options{})
+	half, _ := New(planOf(0), Options{SampleOneIn: 2})
+	quarter, _ := New(planOf(0), Options{SampleOneIn: 4})
 	for _, tt := range []struct {
 		a, b *Collector
 		want string
 	}{
 		{c32, c64, "64-byte blocks into those of 32-byte"},
 		{c64, two, "2 groups into 1"},
+		{c64, half, "one block in 2 into those of one in 1"},
+		{half, c64, "one block in 1 into those of one in 2"},
+		{half, quarter, "one block in 4 into those of one in 2"},
 	} {
 		if err := tt.a.Merge(tt.b); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Merge error = %v, want one with %q", err, tt.want)
@@ -308,15 +313,19 @@ func TestNewRefuses(t *testing.T) {
 	bad.Refs[1].PC = bad.Refs[0].PC
 	for _, tt := range []struct {
 		plan *trace.Plan
-		size uint64
+		opt  Options
 		want string
 	}{
-		{planOf(0), 48, "BlockBytes is 48"},
-		{planOf(0), 1 << 31, "BlockBytes is 2147483648"},
-		{nil, 64, "no plan"},
-		{bad, 64, "does not follow"},
+		{planOf(0), Options{BlockBytes: 48}, "BlockBytes is 48"},
+		{planOf(0), Options{BlockBytes: 1 << 31}, "BlockBytes is 2147483648"},
+		{planOf(0), Options{Workers: -1}, "Workers is -1"},
+		{planOf(0), Options{SampleOneIn: 3}, "SampleOneIn is 3"},
+		{planOf(0), Options{SampleOneIn: 1 << 21}, "SampleOneIn is 2097152"},
+		{planOf(0), Options{SampleOneIn: 2, Workers: 2}, "sampling takes one worker"},
+		{nil, Options{}, "no plan"},
+		{bad, Options{}, "does not follow"},
 	} {
-		if _, err := New(tt.plan, Options{BlockBytes: tt.size}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := New(tt.plan, tt.opt); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("New error = %v, want one with %q", err, tt.want)
 		}
 	}
