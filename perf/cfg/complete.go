@@ -2,6 +2,7 @@ package cfg
 
 import (
 	"slices"
+	"strings"
 
 	"presage/perf/isa"
 	"presage/perf/trace"
@@ -10,7 +11,8 @@ import (
 // Complete returns the program with what a run showed: the targets of open
 // indirect jumps, as edges of the kind Observed; where control arrived at no
 // block's beginning, such as a landing pad, as entries; calls that came back
-// though that was not foreseen; and the code found thereby. What was added is
+// though that was not foreseen; and the code found thereby. Where a preempted
+// goroutine goes on is no entry: its registers are as they were. What was added is
 // counted in the Warnings. Jumps stay open, as another run may show others. What
 // p was completed with before stays in it. p is not modified.
 //
@@ -56,7 +58,7 @@ func (x *explorer) observe(flow *trace.Flow) bool {
 
 func (x *explorer) observeJump(from, to uint64) {
 	d := x.at(from)
-	if d == nil || x.at(to) == nil {
+	if d == nil || x.at(to) == nil || preempts(d.Name) {
 		return
 	}
 	in := d.inst(from)
@@ -70,6 +72,11 @@ func (x *explorer) observeJump(from, to uint64) {
 	d.seen[Range{from, to}] = true
 	x.leadTo(d, from, []uint64{to})
 }
+
+// preempts reports whether a routine of Go's runtime ends with a jump back to
+// wherever a signal interrupted a goroutine. As entries, these places would make
+// a loop irreducible, and its strides irregular, wherever a time slice ended.
+func preempts(name string) bool { return strings.HasPrefix(name, "runtime.asyncPreempt") }
 
 func (x *explorer) observeArrival(pc uint64) {
 	d := x.at(pc)

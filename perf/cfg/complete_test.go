@@ -64,3 +64,31 @@ func TestComplete(t *testing.T) {
 		t.Error("nothing was observed, but something completed")
 	}
 }
+
+// TestCompletePreempted checks that where a preempted goroutine goes on is no
+// entry, which would make the loop irreducible, and that other jumps from afar
+// lead to entries.
+func TestCompletePreempted(t *testing.T) {
+	a := assemble(t, routine("_start", `
+	loop:	addi a0, a0, -1
+	in:	addi a1, a1, 1
+		bnez a0, loop
+	out:	addi a2, a2, 1
+	on:	ret`)+routine("runtime.asyncPreempt.abi0", "jr t6")+routine("other", "jr t6"))
+	jump := func(from, to string) trace.JumpCount {
+		return trace.JumpCount{Edge: trace.Edge{From: trace.PC(a.at[from]), To: trace.PC(a.at[to])}, Count: 2}
+	}
+	r := named(t, a.Complete(&trace.Flow{Jumps: []trace.JumpCount{
+		jump("runtime.asyncPreempt.abi0", "loop"), jump("runtime.asyncPreempt.abi0", "in"), jump("runtime.asyncPreempt.abi0", "out"),
+		jump("other", "on"),
+	}}), "_start")
+	if len(r.Entries) != 2 || r.Blocks[r.Entries[1]].PC() != a.at["on"] {
+		t.Errorf("entries %v", r.Entries)
+	}
+	if b := r.startingAt(a.at["in"]); b >= 0 {
+		t.Errorf("block %d begins where control only went on", b)
+	}
+	if len(r.Loops) != 1 || r.Loops[0].Irreducible {
+		t.Errorf("loops %+v", r.Loops)
+	}
+}
