@@ -37,7 +37,7 @@ type Counts struct {
 // flowVersion is part of the key of stored counts, beside rv64.Version and the
 // counters of the first run: raise it when the meaning of what is stored
 // changes.
-const flowVersion = 1
+const flowVersion = 2
 
 // storedFlow is what the store holds of a counted run: what its counters
 // showed, and what those of runs before it showed that its graph was completed

@@ -162,7 +162,7 @@ func (p *Program) execute(ctx context.Context, in inputs, plan *trace.Plan, prog
 	for _, s := range res.UnknownSyscalls {
 		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: system call %d, made %d times, is not emulated: the program was told so (ENOSYS)", command, s.Number, s.Count))
 	}
-	if res.UnplannedRefs > 0 {
+	if res.UnplannedRefs > 0 && len(plan.Refs) > 0 { // else none was to be recorded
 		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: %d memory references that static analysis had not found were executed and not recorded", command, res.UnplannedRefs))
 	}
 	return facts, res, nil

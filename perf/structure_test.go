@@ -46,6 +46,11 @@ func total(t *testing.T, df dataframe.DataFrame, name string) float64 {
 // TestCountsAddUp holds the tables against what the engine counted by itself.
 func TestCountsAddUp(t *testing.T) {
 	c := counted(t, 8)
+	for _, w := range c.Warnings {
+		if strings.Contains(w, "not recorded") {
+			t.Errorf("no reference was to be recorded: %s", w)
+		}
+	}
 	for _, by := range []Scope{ByProgram, ByRoutine} {
 		mix, err := InstructionMix(c.Program, MixOptions{By: by, Counts: c})
 		if err != nil {
