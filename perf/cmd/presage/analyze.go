@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
@@ -79,6 +80,9 @@ func (a *analysis) do(cmd *cobra.Command, path string) error {
 	if err := a.check(); err != nil {
 		return err
 	}
+	if err := a.suits(cmd.Flags().Changed); err != nil {
+		return err
+	}
 	prog, err := openProgram(path)
 	if err != nil {
 		return err
@@ -117,15 +121,40 @@ func (a *analysis) check() error {
 	if ext := filepath.Ext(a.draw); a.draw != "" && ext != ".svg" && ext != ".png" {
 		return fmt.Errorf("--draw %s: want a file name that ends in .svg or .png", a.draw)
 	}
+	if !slices.Contains(tables, a.table) {
+		return fmt.Errorf("--table %q: want %s", a.table, strings.Join(tables, ", "))
+	}
 	if a.table == "edges" && !a.execute {
 		return errors.New("--table edges: edges are counted in a run; give --run and the program's --args")
 	}
-	for _, t := range tables {
-		if t == a.table {
-			return nil
+	if a.limit < 0 {
+		return fmt.Errorf("--limit %d: want 0 for all rows, or how many", a.limit)
+	}
+	return nil
+}
+
+// suits reports flags that would do nothing, in case more was expected of them.
+func (a *analysis) suits(given func(flag string) bool) error {
+	in := func(list ...string) bool { return slices.Contains(list, a.table) }
+	for _, f := range []struct {
+		needs string
+		met   bool
+		flags []string
+	}{
+		{"--run", a.execute, []string{"args", "env", "dir", "stdin", "max-instructions"}},
+		{"--table loops, references or edges, or --draw", in("loops", "references", "edges") || a.draw != "", []string{"routine"}},
+		{"--table references", in("references"), []string{"stack"}},
+		{"--table mix", in("mix"), []string{"by"}},
+		{"--table edges", in("edges"), []string{"least", "by-place"}},
+		{"--draw and --run", a.draw != "" && a.execute, []string{"cold"}},
+	} {
+		for _, name := range f.flags {
+			if given(name) && !f.met {
+				return fmt.Errorf("--%s does nothing without %s", name, f.needs)
+			}
 		}
 	}
-	return fmt.Errorf("--table %q: want %s", a.table, strings.Join(tables, ", "))
+	return nil
 }
 
 func (a *analysis) frame(prog *perf.Program, counts *perf.Counts) (dataframe.DataFrame, error) {

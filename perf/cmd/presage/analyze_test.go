@@ -57,6 +57,14 @@ func TestAnalyzeErrors(t *testing.T) {
 		{"--routine main.nothing --table loops", "no routine main.nothing"},
 		{"--table mix --by page", "instruction mix by"},
 		{"--format xml", "want text, csv or json"},
+		{"--limit -2", "want 0 for all"},
+		{"--args x", "--args does nothing without --run"},
+		{"--routine main.main", "--routine does nothing without --table loops, references or edges, or --draw"},
+		{"--routine main.main --table mix", "--routine does nothing"},
+		{"--stack --table loops", "--stack does nothing without --table references"},
+		{"--by loop", "--by does nothing without --table mix"},
+		{"--least 0.1 --table loops", "--least does nothing without --table edges"},
+		{"--cold --draw x.svg", "--cold does nothing without --draw and --run"},
 	} {
 		args := append([]string{"analyze", program}, strings.Fields(c.args)...)
 		if _, _, err := presage(t, args...); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -72,6 +80,7 @@ func TestCheckStrides(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want string }{
 		{"--min 1.5 x", "want a share"},
+		{"--worst -1 x", "want 0 for none"},
 		{"--args x y", "come after its name"},
 		{"--min 0.9 no-such-file", "no-such-file"},
 	} {

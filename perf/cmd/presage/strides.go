@@ -44,6 +44,9 @@ status 1 if less than --min of the comparisons agree.`,
 			if !(least >= 0 && least <= 1) {
 				return fmt.Errorf("--min %g: want a share from 0 to 1", least)
 			}
+			if worst < 0 {
+				return fmt.Errorf("--worst %d: want 0 for none, or how many references", worst)
+			}
 			if run.opt.Args != "" {
 				return errors.New("--args is not for this command: the program's arguments come after its name")
 			}
@@ -103,9 +106,6 @@ func printStrides(cmd *cobra.Command, out output, s *perf.Strides, worst int) er
 	}})
 	if err := out.print(cmd.OutOrStdout(), df); err != nil {
 		return err
-	}
-	if worst <= 0 {
-		return nil
 	}
 	bad := s.Frame()
 	n := 0
