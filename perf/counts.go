@@ -59,8 +59,9 @@ const maxRounds = 8
 
 // Count runs prog at a point and counts how often every block and edge was
 // executed. Code that static analysis did not foresee, such as handlers of
-// exceptions, is learned of from a first run and counted in another. The result
-// is kept in the store.
+// exceptions, is learned of from a first run and counted in another. A program
+// that fails, by exit status, panic or fault, is counted up to there, with a
+// warning. The result is kept in the store.
 func Count(ctx context.Context, prog *Program, point Point, opt RunOptions) (*Counts, error) {
 	st, err := storeOrDefault(opt.Store)
 	if err != nil {
@@ -117,10 +118,11 @@ func (p *Program) count(ctx context.Context, in inputs, progress func(uint64)) (
 	for {
 		counters := cfg.PlaceCounters(graph)
 		plan := &trace.Plan{Flow: counters.Plan}
-		facts, res, err := p.execute(ctx, in, plan, progress)
+		facts, res, err := p.attempt(ctx, in, plan, progress)
 		if err != nil {
 			return nil, err
 		}
+		facts.warnFailed(in.command(), "the counts are of what it did until then")
 		out.Facts, out.Plan, out.Flow = facts, plan.Digest(), res.Flow
 		_, err = counters.Recover(res.Flow)
 		if err == nil {

@@ -202,7 +202,7 @@ func collectReuse(ctx context.Context, prog *Program, in inputs, sizes []uint64,
 		}
 		collectors[i], all[i] = c, c
 	}
-	facts, _, err := prog.execute(ctx, in, plan, progress, all...)
+	facts, err := prog.execute(ctx, in, plan, progress, all...)
 	if err != nil {
 		return nil, err
 	}

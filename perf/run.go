@@ -2,6 +2,7 @@ package perf
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -116,15 +117,30 @@ type runFacts struct {
 	Accesses     uint64
 	Stdout       string // its last outputKept bytes
 	Warnings     []string
+
+	// Failed says how a program ended that failed, "" for one that did not, and
+	// Output what it had to say about that.
+	Failed, Output string
 }
 
 // outputKept is how much of a program's output is kept: enough for what a
 // benchmark prints about its own verification.
 const outputKept = 8 << 10
 
-// execute runs the program once under a plan, feeding the collectors. The
-// Result is nil if and only if the run failed.
-func (p *Program) execute(ctx context.Context, in inputs, plan *trace.Plan, progress func(uint64), collectors ...trace.Collector) (runFacts, *rv64.Result, error) {
+// execute runs the program once under a plan, feeding the collectors. A program
+// that fails is an error.
+func (p *Program) execute(ctx context.Context, in inputs, plan *trace.Plan, progress func(uint64), collectors ...trace.Collector) (runFacts, error) {
+	facts, _, err := p.attempt(ctx, in, plan, progress, collectors...)
+	if err == nil && facts.Failed != "" {
+		err = fmt.Errorf("perf: %s ended with %s; a failed run is not profiled%s", in.command(), facts.Failed, facts.Output)
+	}
+	return facts, err
+}
+
+// attempt runs the program once under a plan, feeding the collectors, to
+// whatever end it comes by itself: runFacts.Failed says so if it was not exit
+// status 0. The Result is nil if and only if there is an error.
+func (p *Program) attempt(ctx context.Context, in inputs, plan *trace.Plan, progress func(uint64), collectors ...trace.Collector) (runFacts, *rv64.Result, error) {
 	var grants []rv64.Grant
 	for _, folder := range in.Folders {
 		grants = append(grants, rv64.Grant{Guest: folder.Guest, Host: folder.Host})
@@ -144,28 +160,42 @@ func (p *Program) execute(ctx context.Context, in inputs, plan *trace.Plan, prog
 		Progress:        progress,
 	})
 	closeErr := pipeline.Close()
-	command := strings.Join(append([]string{p.Name}, in.Args...), " ")
+	facts := runFacts{Args: in.Args, Stdout: stdout.String()}
+	var fault *rv64.Fault
 	switch {
+	case errors.As(err, &fault) && res != nil:
+		facts.Failed = fault.Error()
 	case err != nil:
-		return runFacts{}, nil, fmt.Errorf("perf: %s: %w%s", command, err, quote(stderr))
-	case closeErr != nil:
-		return runFacts{}, nil, fmt.Errorf("perf: %s: %w", command, closeErr)
+		return runFacts{}, nil, fmt.Errorf("perf: %s: %w%s", in.command(), err, quote(stderr))
 	case res.ExitCode != 0 || res.Signal != 0:
-		return runFacts{}, nil, fmt.Errorf("perf: %s ended with %s; a failed run is not profiled%s", command, ending(res), quote(stderr, stdout))
+		facts.Failed = ending(res)
 	}
-	facts := runFacts{
-		Args:         in.Args,
-		Instructions: res.Instructions,
-		Accesses:     res.Accesses,
-		Stdout:       stdout.String(),
+	if closeErr != nil {
+		return runFacts{}, nil, fmt.Errorf("perf: %s: %w", in.command(), closeErr)
 	}
+	if facts.Failed != "" {
+		facts.Output = quote(stderr, stdout)
+	}
+	facts.Instructions, facts.Accesses = res.Instructions, res.Accesses
 	for _, s := range res.UnknownSyscalls {
-		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: system call %d, made %d times, is not emulated: the program was told so (ENOSYS)", command, s.Number, s.Count))
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: system call %d, made %d times, is not emulated: the program was told so (ENOSYS)", in.command(), s.Number, s.Count))
 	}
 	if res.UnplannedRefs > 0 && len(plan.Refs) > 0 { // else none was to be recorded
-		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: %d memory references that static analysis had not found were executed and not recorded", command, res.UnplannedRefs))
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: %d memory references that static analysis had not found were executed and not recorded", in.command(), res.UnplannedRefs))
 	}
 	return facts, res, nil
+}
+
+// command is the command line, for people.
+func (in *inputs) command() string {
+	return strings.Join(append([]string{in.Name}, in.Args...), " ")
+}
+
+// warnFailed adds to the warnings that the run was not brought to its end.
+func (f *runFacts) warnFailed(command, what string) {
+	if f.Failed != "" {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%s ended with %s; %s%s", command, f.Failed, what, f.Output))
+	}
 }
 
 func ending(res *rv64.Result) string {

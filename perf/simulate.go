@@ -143,7 +143,7 @@ func simulate(ctx context.Context, prog *Program, in inputs, config cache.Config
 		}
 		simulators, collectors = append(simulators, s), append(collectors, s)
 	}
-	facts, _, err := prog.execute(ctx, in, plan, progress, collectors...)
+	facts, err := prog.execute(ctx, in, plan, progress, collectors...)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package perf
 import (
 	"context"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -383,5 +385,59 @@ func TestFrequencies(t *testing.T) {
 	}
 	if _, err := m.Predict(Sweep("k", 20)); err == nil || !strings.Contains(err.Error(), "parameter n") {
 		t.Errorf("another parameter: %v", err)
+	}
+}
+
+// TestFailingPrograms counts programs that panic, exit with a status and fault.
+func TestFailingPrograms(t *testing.T) {
+	dir := t.TempDir()
+	source := `package main
+
+import "os"
+
+var table [8]int
+
+func main() {
+	n := len(os.Args[1])
+	for i := range 100 {
+		table[i%8] += i
+	}
+	switch n {
+	case 1:
+		os.Exit(3)
+	case 2:
+		panic("on purpose")
+	}
+	*(*int)(nil) = table[3]
+}
+`
+	for name, content := range map[string]string{"go.mod": "module failing\n\ngo 1.26\n", "main.go": source} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prog, err := Build(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arg, want := range map[string]string{"x": "exit status 3", "xx": "on purpose", "xxx": "nil pointer"} {
+		opt := RunOptions{Args: arg, Store: store.Open(t.TempDir())}
+		c, err := Count(t.Context(), prog, nil, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Warnings) == 0 || !strings.Contains(strings.Join(c.Warnings, "\n"), want) {
+			t.Errorf("%s: warnings %q, want %q", arg, c.Warnings, want)
+		}
+		loops, err := Loops(prog, LoopOptions{Routine: "main.main", Counts: c})
+		if err != nil || loops.Nrow() != 1 || column(t, loops, "iterations")[0] != 100 {
+			t.Errorf("%s: loops %v, %v", arg, loops, err)
+		}
+		if s, err := CheckStrides(t.Context(), prog, []string{arg}, opt); err != nil || s.Agree == 0 || len(s.Warnings) == 0 {
+			t.Errorf("%s: strides %v, %v", arg, s, err)
+		}
+		if _, err := Profile(t.Context(), prog, []Point{nil}, ProfileOptions{RunOptions: opt}); err == nil || !strings.Contains(err.Error(), "not profiled") {
+			t.Errorf("%s: a failed run was profiled (%v)", arg, err)
+		}
 	}
 }
