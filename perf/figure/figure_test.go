@@ -164,18 +164,83 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
-func TestCumulative(t *testing.T) {
-	steps, err := cumulative(frame.Of([]binRow{{20, 7, 8, 1}, {20, 0, 1, 3}}))
+func TestCorners(t *testing.T) {
+	bins, err := binsOf(frame.Of([]binRow{{20, 7, 8, 1}, {20, 3, 4, 0}, {20, 0, 1, 3}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][2]float64{{0, 0}, {0.75, 0}, {0.75, math.Log10(8)}, {1, math.Log10(8)}}
-	if len(steps) != len(want) {
-		t.Fatalf("got %v", steps)
+	for _, c := range []struct {
+		axis distanceAxis
+		want [][2]float64
+	}{
+		{distanceAxis{log: true}, [][2]float64{{0, 0}, {0.75, 0}, {0.75, math.Log10(8)}, {1, math.Log10(8)}}},
+		{distanceAxis{}, [][2]float64{{0, 0}, {0.75, 0}, {0.75, 7}, {1, 7}}},
+	} {
+		corners := cornersOf(stairOf(bins, c.axis))
+		if len(corners) != len(c.want) {
+			t.Fatalf("got %v", corners)
+		}
+		for i, w := range c.want {
+			if corners[i].X != w[0] || corners[i].Y != w[1] {
+				t.Errorf("corner %d is %v, want %v", i, corners[i], w)
+			}
+		}
 	}
-	for i, w := range want {
-		if steps[i].X != w[0] || steps[i].Y != w[1] {
-			t.Errorf("corner %d is %v, want %v", i, steps[i], w)
+}
+
+type sourceRow struct {
+	Source   string  `frame:"source"`
+	Lo       float64 `frame:"lo_blocks"`
+	Hi       float64 `frame:"hi_blocks"`
+	Accesses float64 `frame:"accesses"`
+}
+
+// The two panels of Figure 5 of the 2004 paper: 74% hits in 1024 blocks, 96% in
+// 256k blocks, distances up to six orders of magnitude above the first.
+func TestHistogramBothAxes(t *testing.T) {
+	df := frame.Of([]sourceRow{
+		{"collected", 3, 4, 74},
+		{"collected", 2e4, 2e4 + 1, 22},
+		{"collected", 9e8, 9e8 + 1, 4},
+		{"predicted", 3, 4, 74},
+		{"predicted", 2e4, 2e4 + 1, 22},
+		{"predicted", 9e8, 9e8 + 1, 4},
+	})
+	opt := HistogramOptions{By: "source", Axis: BothAxes, Cuts: []Cut{{"L1", 1024}, {"L2", 256 << 10}}}
+	f, err := Histogram(df, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Panels()) != 2 {
+		t.Fatalf("%d panels", len(f.Panels()))
+	}
+	if linear, log := f.Panels()[0].Y.Max, f.Panels()[1].Y.Max; linear < 9e8 || linear > 1.2e9 || log < 9 || log > 11 {
+		t.Errorf("axes end at %g and %g", linear, log)
+	}
+	if label := f.Panels()[0].Y.Label.Text; label != "reuse distance (blocks)" {
+		t.Errorf("the linear axis is labelled %q", label)
+	}
+	// Equal curves: the second is dashed, so that the first shows through.
+	img := render(t, f)
+	for i := range 2 {
+		if n := count(img, palette[i]); n < 200 {
+			t.Errorf("curve %d has %d pixels of its colour", i, n)
+		}
+	}
+	opt.Axis = BothAxes + 1
+	if _, err := Histogram(df, opt); err == nil {
+		t.Error("an axis that is none: no error")
+	}
+	for want, row := range map[string]sourceRow{
+		"row 0 of the histogram has -1 accesses":  {"a", 0, 1, -1},
+		"row 0 of the histogram has NaN accesses": {"a", 0, 1, math.NaN()},
+		"from 5 up to but not including 5":        {"a", 5, 5, 1},
+		"from -3 up to":                           {"a", -3, 5, 1},
+		"including +Inf":                          {"a", 0, math.Inf(1), 1},
+		"where source is a":                       {"a", 2, 1, 1},
+	} {
+		if _, err := Histogram(frame.Of([]sourceRow{row}), HistogramOptions{By: "source"}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
 		}
 	}
 }

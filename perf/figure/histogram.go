@@ -1,13 +1,12 @@
 package figure
 
 import (
-	"cmp"
 	"fmt"
 	"image/color"
 	"math"
-	"slices"
 
 	"github.com/go-gota/gota/dataframe"
+	"github.com/go-gota/gota/series"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -22,134 +21,199 @@ type Cut struct {
 	Blocks float64
 }
 
+// HistogramAxis says how Histogram draws distances.
+type HistogramAxis int
+
+// The axes: logarithmic, of distance + 1; linear; or a panel of each, linear
+// first, as in Figure 5 of the 2004 paper.
+const (
+	LogAxis HistogramAxis = iota
+	LinearAxis
+	BothAxes
+)
+
 // HistogramOptions says what Histogram draws.
 type HistogramOptions struct {
 	Title string
-	// By is the column whose values get a curve each, such as "n"; it enters
-	// the legend as "n = 20". Empty for one curve.
+	// By is the column whose values get a curve each. Numbers, such as those
+	// of "n", enter the legend as "n = 20"; text, such as "collected" and
+	// "predicted", as it is, and curves after the first are dashed, so that
+	// equal ones both show. Empty for one curve.
 	By   string
+	Axis HistogramAxis
 	Cuts []Cut
 }
 
 // Histogram draws a reuse-distance histogram in the style of Figure 5 of Marin
-// and Mellor-Crummey (2004): accesses sorted by distance along the x axis, as a
-// share of all that are not cold; their distance on a logarithmic y axis; cuts
-// at cache sizes, whose crossing with a curve is the hit ratio. df has the
-// columns lo_blocks, hi_blocks and accesses, a row a bin. Distances are drawn
-// plus one, since a logarithmic axis has no 0. The panel's Y axis holds decimal
-// logarithms: plot.LogScale would reserve room for the axis label as if the
-// axis were linear, a fifth of the figure here.
+// and Mellor-Crummey (2004) and Figure 5(e) and (f) of their paper of 2005:
+// accesses sorted by distance along the x axis, as a share of all that are not
+// cold; their distance on the y axis; cuts at cache sizes, whose crossing with
+// a curve is the hit ratio. df has the columns lo_blocks, hi_blocks and
+// accesses, a row a bin. On a logarithmic axis distances are drawn plus one,
+// since it has no 0. The panel's Y axis then holds decimal logarithms:
+// plot.LogScale would reserve room for the axis label as if the axis were
+// linear, a fifth of the figure here.
 func Histogram(df dataframe.DataFrame, opt HistogramOptions) (*Figure, error) {
-	p := newPlot(opt.Title, "share of non-cold accesses, by increasing distance", "reuse distance + 1 (blocks)")
-	p.Add(plotter.NewGrid())
-	values := []string{""}
-	if opt.By != "" {
-		column, err := frame.Strings(df, opt.By)
+	var axes []distanceAxis
+	switch opt.Axis {
+	case LogAxis:
+		axes = []distanceAxis{{log: true}}
+	case LinearAxis:
+		axes = []distanceAxis{{log: false}}
+	case BothAxes:
+		axes = []distanceAxis{{log: false}, {log: true}}
+	default:
+		return nil, fmt.Errorf("figure: no histogram axis %d", opt.Axis)
+	}
+	curves, err := histogramCurves(df, opt.By)
+	if err != nil {
+		return nil, err
+	}
+	fig := new(Figure)
+	for i, axis := range axes {
+		p, err := histogramPanel(curves, axis, opt, i == 0)
 		if err != nil {
 			return nil, err
 		}
-		values = distinct(column)
+		fig.panels = append(fig.panels, p)
 	}
-	top := 1.0 // decimal logarithms, like all ordinates here
-	for i, v := range values {
-		rows := df
-		if opt.By != "" {
-			var err error
-			if rows, err = frame.Where(df, opt.By, v); err != nil {
-				return nil, err
+	return fig, nil
+}
+
+// histogramCurve is one of the histograms in a panel.
+type histogramCurve struct {
+	label string // in the legend; none if empty
+	bins  []bin
+	style draw.LineStyle
+}
+
+// histogramCurves parts the rows by the values of a column.
+func histogramCurves(df dataframe.DataFrame, by string) ([]histogramCurve, error) {
+	if by == "" {
+		bins, err := binsOf(df)
+		if err != nil {
+			return nil, err
+		}
+		return []histogramCurve{{bins: bins, style: draw.LineStyle{Color: paletteAt(0), Width: vg.Points(2)}}}, nil
+	}
+	column, err := frame.Strings(df, by)
+	if err != nil {
+		return nil, err
+	}
+	isText := df.Col(by).Type() == series.String
+	var curves []histogramCurve
+	for i, v := range distinct(column) {
+		rows, err := frame.Where(df, by, v)
+		if err != nil {
+			return nil, err
+		}
+		bins, err := binsOf(rows)
+		if err != nil {
+			return nil, fmt.Errorf("%w (where %s is %s)", err, by, v)
+		}
+		c := histogramCurve{by + " = " + v, bins, draw.LineStyle{Color: paletteAt(i), Width: vg.Points(2)}}
+		if isText {
+			c.label = v
+			if i > 0 {
+				c.style.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
 			}
 		}
-		steps, err := cumulative(rows)
-		if err != nil {
-			return nil, err
-		}
-		if len(steps) == 0 {
+		curves = append(curves, c)
+	}
+	return curves, nil
+}
+
+func histogramPanel(curves []histogramCurve, axis distanceAxis, opt HistogramOptions, first bool) (*plot.Plot, error) {
+	p := newPlot(opt.Title, "share of non-cold accesses, by increasing distance", axis.label())
+	p.Add(plotter.NewGrid())
+	top := 1.0 // in the axis's unit: a decade, or a block
+	for _, curve := range curves {
+		corners := cornersOf(stairOf(curve.bins, axis))
+		if len(corners) == 0 {
 			continue
 		}
-		l, err := plotter.NewLine(steps)
+		l, err := plotter.NewLine(corners)
 		if err != nil {
 			return nil, fmt.Errorf("figure: %w", err)
 		}
-		l.LineStyle = draw.LineStyle{Color: paletteAt(i), Width: vg.Points(2)}
+		l.LineStyle = curve.style
 		p.Add(l)
-		if opt.By != "" {
-			p.Legend.Add(opt.By+" = "+v, l)
+		if curve.label != "" && first { // one legend, in the first panel, serves all
+			p.Legend.Add(curve.label, l)
 		}
-		top = math.Max(top, steps[len(steps)-1].Y)
+		top = math.Max(top, corners[len(corners)-1].Y)
 	}
-	if err := addCuts(p, opt.Cuts); err != nil {
+	cuts, err := newCutLines(opt.Cuts, axis)
+	if err != nil {
 		return nil, err
 	}
-	for _, cut := range opt.Cuts {
-		top = math.Max(top, math.Log10(cut.Blocks))
+	p.Add(cuts)
+	for _, y := range cuts.at {
+		top = math.Max(top, y)
 	}
 	p.X.Min, p.X.Max = 0, 1
+	p.Y.Tick.Marker = linearTicks{}
+	if axis.log {
+		top += 0.3
+		p.Y.Tick.Marker = decades{}
+	} else {
+		top *= 1.06
+	}
 	// Room for the legend: a line of it takes about 6% of a figure 3.5 inches high.
-	p.Y.Min, p.Y.Max = 0, (top+0.3)/max(0.5, 1-0.06*float64(len(values)))
-	p.Y.Tick.Marker = decades{}
+	p.Y.Min, p.Y.Max = 0, top/max(0.5, 1-0.06*float64(len(curves)))
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Legend.XOffs = vg.Points(4)
-	return &Figure{panels: []*plot.Plot{p}}, nil
+	return p, nil
 }
 
-// cumulative returns the corners of the stair of log10(distance+1) over share.
-func cumulative(df dataframe.DataFrame) (plotter.XYs, error) {
-	type bin struct{ mid, accesses float64 }
-	lo, err := frame.Floats(df, "lo_blocks")
-	if err != nil {
-		return nil, err
+// cornersOf returns the corners of a stair, two a step.
+func cornersOf(stair []step) plotter.XYs {
+	var corners plotter.XYs
+	from := 0.0
+	for _, s := range stair {
+		corners = append(corners, plotter.XY{X: from, Y: s.height}, plotter.XY{X: s.share, Y: s.height})
+		from = s.share
 	}
-	hi, err := frame.Floats(df, "hi_blocks")
-	if err != nil {
-		return nil, err
-	}
-	accesses, err := frame.Floats(df, "accesses")
-	if err != nil {
-		return nil, err
-	}
-	bins, total := make([]bin, len(lo)), 0.0
-	for i := range bins {
-		bins[i] = bin{(lo[i] + hi[i] - 1) / 2, accesses[i]}
-		total += accesses[i]
-	}
-	slices.SortStableFunc(bins, func(a, b bin) int { return cmp.Compare(a.mid, b.mid) })
-	var steps plotter.XYs
-	done := 0.0
-	for _, b := range bins {
-		if b.accesses == 0 {
-			continue
-		}
-		steps = append(steps, plotter.XY{X: done / total, Y: math.Log10(b.mid + 1)})
-		done += b.accesses
-		steps = append(steps, plotter.XY{X: done / total, Y: math.Log10(b.mid + 1)})
-	}
-	return steps, nil
+	return corners
 }
 
-func addCuts(p *plot.Plot, cuts []Cut) error {
+// cutLines draws cuts across a histogram, each with its label above it, at the
+// left where there is room.
+type cutLines struct {
+	cuts []Cut
+	at   []float64
+}
+
+func newCutLines(cuts []Cut, axis distanceAxis) (*cutLines, error) {
+	l := &cutLines{cuts: cuts}
 	for _, cut := range cuts {
 		if !(cut.Blocks > 0) || math.IsInf(cut.Blocks, 0) {
-			return fmt.Errorf("figure: cut %q at %g blocks has no place on a logarithmic axis", cut.Label, cut.Blocks)
+			return nil, fmt.Errorf("figure: cut %q at %g blocks has no place on a distance axis", cut.Label, cut.Blocks)
 		}
-		y := math.Log10(cut.Blocks)
-		l, err := plotter.NewLine(plotter.XYs{{X: 0, Y: y}, {X: 1, Y: y}})
-		if err != nil {
-			return fmt.Errorf("figure: cut %q: %w", cut.Label, err)
-		}
-		l.LineStyle = draw.LineStyle{
-			Color: color.Gray{0x40}, Width: vg.Points(1.2), Dashes: []vg.Length{vg.Points(2), vg.Points(2)},
-		}
-		p.Add(l)
-		labels, err := plotter.NewLabels(plotter.XYLabels{
-			XYs:    plotter.XYs{{X: 0.005, Y: y}},
-			Labels: []string{cut.Label},
-		})
-		if err != nil {
-			return fmt.Errorf("figure: cut %q: %w", cut.Label, err)
-		}
-		labels.Offset.Y = vg.Points(2)
-		labels.TextStyle[0].Font.Size = 10
-		p.Add(labels)
+		l.at = append(l.at, axis.cut(cut.Blocks))
 	}
-	return nil
+	return l, nil
+}
+
+// Plot implements plot.Plotter.
+func (l *cutLines) Plot(c draw.Canvas, p *plot.Plot) {
+	_, place := p.Transforms(&c)
+	line := draw.LineStyle{
+		Color: color.Gray{0x40}, Width: vg.Points(1.2), Dashes: []vg.Length{vg.Points(2), vg.Points(2)},
+	}
+	style := textStyle(10, color.Black)
+	var taken []vg.Rectangle
+	for i, cut := range l.cuts {
+		y := place(l.at[i])
+		c.StrokeLine2(line, c.Min.X, y, c.Max.X, y)
+		at := vg.Point{X: c.Min.X + vg.Points(2), Y: y + vg.Points(2)}
+		box := style.Rectangle(cut.Label)
+		for k := 0; k < len(taken); k++ { // right of every label in the way
+			if t := taken[k]; at.Y+box.Max.Y > t.Min.Y && at.Y+box.Min.Y < t.Max.Y && at.X < t.Max.X+vg.Points(8) && at.X+box.Max.X > t.Min.X {
+				at.X, k = t.Max.X+vg.Points(8), -1
+			}
+		}
+		c.FillText(style, at, cut.Label)
+		taken = append(taken, vg.Rectangle{Min: at.Add(box.Min), Max: at.Add(box.Max)})
+	}
 }
