@@ -11,7 +11,6 @@ import (
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/frame"
-	"presage/perf/isa"
 )
 
 // Routines returns the program's routines, by ascending address: a row for
@@ -75,6 +74,19 @@ func Routines(prog *Program) dataframe.DataFrame {
 	return frame.Of(rows)
 }
 
+// chosen returns the structure that a table is about, that of the counts if
+// there are any, and the routine's index in it, -1 for all.
+func (p *Program) chosen(counts *Counts, routine string) (s *Structure, only int, err error) {
+	if s = p.Structure(); counts != nil {
+		s = counts.structure
+	}
+	if routine == "" {
+		return s, -1, nil
+	}
+	only, err = s.routine(routine)
+	return s, only, err
+}
+
 // LoopOptions say which loops a table is about.
 type LoopOptions struct {
 	// Routine keeps the loops of one routine, named as in the table of
@@ -101,16 +113,9 @@ type LoopOptions struct {
 // trip_count (iterations per entry), executed_instructions and their share of
 // the program's.
 func Loops(prog *Program, opt LoopOptions) (dataframe.DataFrame, error) {
-	s := prog.Structure()
-	if opt.Counts != nil {
-		s = opt.Counts.structure
-	}
-	only := -1
-	if opt.Routine != "" {
-		var err error
-		if only, err = s.routine(opt.Routine); err != nil {
-			return dataframe.DataFrame{}, err
-		}
+	s, only, err := prog.chosen(opt.Counts, opt.Routine)
+	if err != nil {
+		return dataframe.DataFrame{}, err
 	}
 	references := s.referencesByScope()
 	var rows []loopRow
@@ -208,16 +213,9 @@ type ReferenceOptions struct {
 //
 // With Counts: accesses.
 func References(prog *Program, opt ReferenceOptions) (dataframe.DataFrame, error) {
-	s := prog.Structure()
-	if opt.Counts != nil {
-		s = opt.Counts.structure
-	}
-	only := -1
-	if opt.Routine != "" {
-		var err error
-		if only, err = s.routine(opt.Routine); err != nil {
-			return dataframe.DataFrame{}, err
-		}
+	s, only, err := prog.chosen(opt.Counts, opt.Routine)
+	if err != nil {
+		return dataframe.DataFrame{}, err
 	}
 	var rows []referenceRow
 	for i := range s.Access.All {
@@ -363,8 +361,11 @@ func InstructionMix(prog *Program, opt MixOptions) (dataframe.DataFrame, error) 
 	if !ok {
 		return dataframe.DataFrame{}, fmt.Errorf("perf: instruction mix by %q: want %s, %s or %s", opt.By, ByProgram, ByRoutine, ByLoop)
 	}
-	inclusive := opt.Inclusive || opt.By != ByLoop
-	mixes := s.mixes(opt.Counts, inclusive)
+	var counts *cfg.Counts
+	if opt.Counts != nil {
+		counts = opt.Counts.recovered
+	}
+	mixes := s.Scopes.Mixes(counts, opt.Inclusive || opt.By != ByLoop)
 	var rows []mixRow
 	for i, mix := range mixes {
 		if s.Scopes.Scopes[i].Kind != kind {
@@ -374,7 +375,7 @@ func InstructionMix(prog *Program, opt MixOptions) (dataframe.DataFrame, error) 
 		if kind == cfg.ProgramScope {
 			name = prog.Name
 		}
-		rows = append(rows, mix.rows(name)...)
+		rows = append(rows, mixRows(name, mix)...)
 	}
 	if opt.Counts == nil {
 		return frame.Of(rows).Drop([]string{"executed_instructions", "share"}), nil
@@ -394,70 +395,20 @@ type mixRow struct {
 	total        uint64
 }
 
-// mixKey is a kind of instruction.
-type mixKey struct {
-	class isa.Class
-	size  uint8 // of the memory operand
-}
-
-// scopeMix counts the instructions of a scope.
-type scopeMix map[mixKey]*struct{ static, executed uint64 }
-
-func (m scopeMix) add(k mixKey, static, executed uint64) {
-	if m[k] == nil {
-		m[k] = new(struct{ static, executed uint64 })
+// mixRows returns the kinds of instructions of a scope by class and size.
+func mixRows(scope string, m cfg.Mix) []mixRow {
+	total := m.Total().Executed
+	kinds := make([]cfg.Kind, 0, len(m))
+	for k := range m {
+		kinds = append(kinds, k)
 	}
-	m[k].static += static
-	m[k].executed += executed
-}
-
-// mixes counts the instructions of every scope.
-func (s *Structure) mixes(counts *Counts, inclusive bool) []scopeMix {
-	mixes := make([]scopeMix, len(s.Scopes.Scopes))
-	for i := range mixes {
-		mixes[i] = make(scopeMix)
-	}
-	var executed []uint64
-	for i, r := range s.Graph.Routines {
-		for b := range r.Blocks {
-			mix := mixes[s.Scopes.Of(i, b)]
-			if counts != nil {
-				executed = counts.recovered.Routines[i].Insts(executed, r, b)
-			}
-			for k := range r.Blocks[b].Insts {
-				in := &r.Blocks[b].Insts[k]
-				n := uint64(0)
-				if counts != nil {
-					n = executed[k]
-				}
-				mix.add(mixKey{in.Class, in.Mem.Size}, 1, n)
-			}
-		}
-	}
-	if inclusive {
-		for i := len(mixes) - 1; i > 0; i-- {
-			for k, n := range mixes[i] {
-				mixes[s.Scopes.Scopes[i].Parent].add(k, n.static, n.executed)
-			}
-		}
-	}
-	return mixes
-}
-
-// rows returns the kinds of instructions by class and size.
-func (m scopeMix) rows(scope string) []mixRow {
-	var total uint64
-	keys := make([]mixKey, 0, len(m))
-	for k, n := range m {
-		keys = append(keys, k)
-		total += n.executed
-	}
-	slices.SortFunc(keys, func(a, b mixKey) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.size, b.size)) })
+	slices.SortFunc(kinds, func(a, b cfg.Kind) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Size, b.Size)) })
 	var rows []mixRow
-	for _, k := range keys {
+	for _, k := range kinds {
+		n := m[k]
 		rows = append(rows, mixRow{
-			Scope: scope, Class: k.class.String(), Group: cfg.GroupOf(k.class).String(), Size: k.size,
-			Instructions: m[k].static, Executed: m[k].executed, Share: ratio(float64(m[k].executed), float64(total)), total: total,
+			Scope: scope, Class: k.Class.String(), Group: cfg.GroupOf(k.Class).String(), Size: k.Size,
+			Instructions: n.Static, Executed: n.Executed, Share: ratio(float64(n.Executed), float64(total)), total: total,
 		})
 	}
 	return rows

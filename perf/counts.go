@@ -236,12 +236,9 @@ func EdgeCounts(c *Counts, opt EdgeOptions) (dataframe.DataFrame, error) {
 	if opt.Least < 0 || opt.Least > 1 || opt.Least != opt.Least {
 		return dataframe.DataFrame{}, fmt.Errorf("perf: a least share of %g: want 0 to 1", opt.Least)
 	}
-	s, only := c.structure, -1
-	if opt.Routine != "" {
-		var err error
-		if only, err = s.routine(opt.Routine); err != nil {
-			return dataframe.DataFrame{}, err
-		}
+	s, only, err := c.Program.chosen(c, opt.Routine)
+	if err != nil {
+		return dataframe.DataFrame{}, err
 	}
 	var total uint64
 	for i := range c.recovered.Routines {

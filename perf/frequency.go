@@ -128,8 +128,8 @@ func (c *Counts) each(of Counted, do func(name string, n uint64)) error {
 	switch of {
 	case OfEdges, OfBlocks, OfRoutines:
 	case OfClasses:
-		for k, n := range s.mixes(c, true)[0] {
-			put(k.String(), n.executed)
+		for k, n := range s.Scopes.Mixes(c.recovered, true)[0] {
+			put(k.String(), n.Executed)
 		}
 		return nil
 	default:
@@ -157,14 +157,6 @@ func (c *Counts) each(of Counted, do func(name string, n uint64)) error {
 		}
 	}
 	return nil
-}
-
-// String names a kind of instruction: "fp load 8".
-func (k mixKey) String() string {
-	if k.size == 0 {
-		return k.class.String()
-	}
-	return fmt.Sprintf("%v %d", k.class, k.size)
 }
 
 // Frame returns the models: a row for each.

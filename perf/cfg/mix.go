@@ -6,30 +6,43 @@ import (
 	"presage/perf/isa"
 )
 
-// Mix counts instructions by class: in the code, or executed.
-type Mix [isa.Vector + 1]uint64 // Vector is the last class
-
-// Add adds o, n times.
-func (m *Mix) Add(o *Mix, n uint64) {
-	for c := range m {
-		m[c] += o[c] * n
-	}
+// Kind is a kind of instruction.
+type Kind struct {
+	Class isa.Class
+	Size  uint8 // of the memory operand, bytes; 0 for none
 }
 
+// String names the kind: "fp load 8".
+func (k Kind) String() string {
+	if k.Size == 0 {
+		return k.Class.String()
+	}
+	return fmt.Sprintf("%v %d", k.Class, k.Size)
+}
+
+// Tally counts instructions: in the code, and executed.
+type Tally struct{ Static, Executed uint64 }
+
+func (t Tally) plus(o Tally) Tally { return Tally{t.Static + o.Static, t.Executed + o.Executed} }
+
+// Mix counts instructions by kind.
+type Mix map[Kind]Tally
+
 // Total returns the number of instructions.
-func (m *Mix) Total() uint64 {
-	sum := uint64(0)
+func (m Mix) Total() Tally {
+	var sum Tally
 	for _, n := range m {
-		sum += n
+		sum = sum.plus(n)
 	}
 	return sum
 }
 
-// Groups adds the classes up to groups.
-func (m *Mix) Groups() [ClassGroups]uint64 {
-	var sums [ClassGroups]uint64
-	for c, n := range m {
-		sums[GroupOf(isa.Class(c))] += n
+// Groups adds the kinds up to groups of classes.
+func (m Mix) Groups() [ClassGroups]Tally {
+	var sums [ClassGroups]Tally
+	for k, n := range m {
+		g := GroupOf(k.Class)
+		sums[g] = sums[g].plus(n)
 	}
 	return sums
 }
@@ -75,55 +88,41 @@ func GroupOf(c isa.Class) ClassGroup {
 	return OtherGroup
 }
 
-// Mix returns the mix of a block's instructions.
-func (b *Block) Mix() Mix {
-	var m Mix
-	for i := range b.Insts {
-		m[b.Insts[i].Class]++
+// Mixes returns the mixes of the scopes of a tree, by index in
+// ScopeTree.Scopes: inclusive counts the instructions of a scope in those around
+// it, too. Executed instructions are those of counts, to the instruction where
+// a fault or a signal cut a block short; nil to count none. Instructions in gaps
+// do not count.
+func (t *ScopeTree) Mixes(counts *Counts, inclusive bool) []Mix {
+	mixes := make([]Mix, len(t.Scopes))
+	for i := range mixes {
+		mixes[i] = make(Mix)
 	}
-	return m
-}
-
-// ScopeMixes are the mixes of all scopes of a tree, by index in
-// ScopeTree.Scopes.
-type ScopeMixes struct {
-	Own       []Mix // without the scopes inside
-	Inclusive []Mix // with them: of the program, everything
-}
-
-// Mixes adds up the mixes of the blocks in each scope. counts holds how often
-// each block of each routine was executed; nil to count every instruction once,
-// as it stands in the code. Instructions in gaps do not count. It panics if
-// counts has another shape than the program.
-//
-// A block counts as executed to its end: of one that a fault cut short, the
-// instructions that came after it count, too.
-func (t *ScopeTree) Mixes(counts [][]uint64) *ScopeMixes {
-	p := t.Program
-	if counts != nil && len(counts) != len(p.Routines) {
-		panic(fmt.Sprintf("cfg: counts of %d routines for a program of %d", len(counts), len(p.Routines)))
-	}
-	m := &ScopeMixes{Own: make([]Mix, len(t.Scopes))}
-	for i, r := range p.Routines {
-		if counts != nil && len(counts[i]) != len(r.Blocks) {
-			panic(fmt.Sprintf("cfg: counts of %d blocks for the %d of %s", len(counts[i]), len(r.Blocks), r.Name))
-		}
+	var executed []uint64
+	for i, r := range t.Program.Routines {
 		for b := range r.Blocks {
-			n := uint64(1)
+			mix := mixes[t.Of(i, b)]
 			if counts != nil {
-				n = counts[i][b]
+				executed = counts.Routines[i].Insts(executed, r, b)
 			}
-			if n > 0 {
-				own := &m.Own[t.Of(i, b)]
-				for k := range r.Blocks[b].Insts {
-					own[r.Blocks[b].Insts[k].Class] += n
+			for k := range r.Blocks[b].Insts {
+				in := &r.Blocks[b].Insts[k]
+				n := Tally{Static: 1}
+				if counts != nil {
+					n.Executed = executed[k]
 				}
+				kind := Kind{in.Class, in.Mem.Size}
+				mix[kind] = mix[kind].plus(n)
 			}
 		}
 	}
-	m.Inclusive = append([]Mix(nil), m.Own...)
-	for s := len(t.Scopes) - 1; s > 0; s-- { // children come after their parents
-		m.Inclusive[t.Scopes[s].Parent].Add(&m.Inclusive[s], 1)
+	if inclusive {
+		for i := len(mixes) - 1; i > 0; i-- { // children come after their parents
+			for k, n := range mixes[i] {
+				around := mixes[t.Scopes[i].Parent]
+				around[k] = around[k].plus(n)
+			}
+		}
 	}
-	return m
+	return mixes
 }

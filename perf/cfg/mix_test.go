@@ -12,12 +12,6 @@ import (
 	"presage/perf/trace"
 )
 
-func TestMixHasEveryClass(t *testing.T) {
-	if n := len(isa.Classes()); n != len(cfg.Mix{}) {
-		t.Errorf("%d classes, a mix has %d", n, len(cfg.Mix{}))
-	}
-}
-
 // mnemonicGroup classifies objdump's mnemonics, without aliases, by what the
 // RISC-V specification says of them.
 func mnemonicGroup(name string) cfg.ClassGroup {
@@ -48,7 +42,7 @@ func TestMixAgainstObjdump(t *testing.T) {
 		compileGo(t, loopsGo),
 	} {
 		tree := scopesOf(t, exe)
-		mixes := tree.Mixes(nil)
+		mixes := tree.Mixes(nil, true)
 		groups := disassemble(t, objdump, exe)
 		routines, unknown := 0, 0
 		for i, s := range tree.Scopes {
@@ -72,7 +66,11 @@ func TestMixAgainstObjdump(t *testing.T) {
 				unknown++
 				continue
 			}
-			if got := mixes.Inclusive[i].Groups(); got != want {
+			var got [cfg.ClassGroups]uint64
+			for g, n := range mixes[i].Groups() {
+				got[g] = n.Static
+			}
+			if got != want {
 				t.Errorf("%s: %v, objdump %v", r.Name, got, want)
 			}
 		}
@@ -153,13 +151,13 @@ func TestWeightedMix(t *testing.T) {
 		tree := scopesOf(t, compile(t, "gcc", flags, source{"f.c", freestanding}))
 		p := tree.Program
 		plan := &trace.Plan{}
-		counts := make([][]uint64, len(p.Routines))
+		counts := &cfg.Counts{Routines: make([]cfg.RoutineCounts, len(p.Routines))}
 		var at []*uint64
 		for i, r := range p.Routines {
-			counts[i] = make([]uint64, len(r.Blocks))
+			counts.Routines[i].Blocks = make([]uint64, len(r.Blocks))
 			for b := range r.Blocks {
 				plan.Blocks = append(plan.Blocks, trace.Block{PC: trace.PC(r.Blocks[b].PC()), Instructions: uint32(len(r.Blocks[b].Insts))})
-				at = append(at, &counts[i][b])
+				at = append(at, &counts.Routines[i].Blocks[b])
 			}
 		}
 		counter := &blockCounter{counts: make([]uint64, len(plan.Blocks))}
@@ -174,34 +172,25 @@ func TestWeightedMix(t *testing.T) {
 		for i, n := range counter.counts {
 			*at[i] = n
 		}
-		m := tree.Mixes(counts)
-		if got := m.Inclusive[0].Total(); got != result.Instructions || got < 1000 {
+		all, own := tree.Mixes(counts, true), tree.Mixes(counts, false)
+		if got := all[0].Total().Executed; got != result.Instructions || got < 1000 {
 			t.Errorf("%s: %d instructions by the mix, %d executed", flags, got, result.Instructions)
 		}
-		var own cfg.Mix
-		for i := range m.Own {
-			own.Add(&m.Own[i], 1)
+		var sum cfg.Tally
+		for _, m := range own {
+			sum.Static += m.Total().Static
+			sum.Executed += m.Total().Executed
 		}
-		if own != m.Inclusive[0] {
-			t.Errorf("own mixes add up to %v, not to %v", own, m.Inclusive[0])
+		if sum != all[0].Total() {
+			t.Errorf("own mixes add up to %v, not to %v", sum, all[0].Total())
 		}
 		inner := tree.Find("kernel/loop@f.c:4-7/loop@f.c:6-7")
 		if inner < 0 {
 			t.Fatalf("no inner loop: %v", loopsOf(tree, "kernel"))
 		}
 		const trips = 3042 // Σ n(n-1)/2 over n = 1, 4, …, 37
-		if got := m.Own[inner][isa.FPFused] + m.Own[inner][isa.FPMultiply]; got > trips || got < trips/2 {
+		if got := own[inner][cfg.Kind{Class: isa.FPFused}].Executed + own[inner][cfg.Kind{Class: isa.FPMultiply}].Executed; got > trips || got < trips/2 {
 			t.Errorf("%s: %d multiplications in the inner loop, want nearly %d", flags, got, trips)
 		}
 	}
-}
-
-func TestMixesOfAnotherShape(t *testing.T) {
-	tree := scopesOf(t, compile(t, "gcc", "-O1 -nostdlib", source{"f.c", freestanding}))
-	defer func() {
-		if s, _ := recover().(string); !strings.HasPrefix(s, "cfg: counts of ") {
-			t.Errorf("panic %q", s)
-		}
-	}()
-	tree.Mixes(make([][]uint64, 1))
 }
