@@ -2,12 +2,14 @@ package perf
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 
 	"presage/perf/access"
+	"presage/perf/cfg"
 	"presage/perf/frame"
 )
 
@@ -17,27 +19,53 @@ type Strides struct {
 	access.StrideCheck
 	Program  *Program
 	Warnings []string
+
+	structure *Structure
 }
 
-// CheckStrides runs prog with arguments and compares, for every memory
-// reference in a loop, the change of its address from one iteration to the next
-// with the formula of its stride, for each loop that holds it. RunOptions.Args
-// is not used; nothing is stored. A program that fails is compared up to there,
-// with a warning.
+// CheckStrides runs prog with arguments, once to see where its indirect jumps
+// lead, and once to compare, for every memory reference in a loop, the change of
+// its address from one iteration to the next with the formula of its stride, for
+// each loop that holds it. RunOptions.Args is not used; nothing is stored. A
+// program that fails is compared up to there, with a warning.
 func CheckStrides(ctx context.Context, prog *Program, args []string, opt RunOptions) (*Strides, error) {
 	in, err := prog.inputsOf(args, opt)
 	if err != nil {
 		return nil, err
 	}
-	checker := access.NewChecker(prog.Structure().Access)
 	report := opt.reporter(nil, 0, 1)
+	structure, warning, err := prog.completed(ctx, in, func(n uint64) { report(n, false) })
+	if err != nil {
+		return nil, err
+	}
+	checker := access.NewChecker(structure.Access)
 	facts, _, err := prog.attempt(ctx, in, checker.Plan(), func(n uint64) { report(n, false) }, checker)
 	if err != nil {
 		return nil, err
 	}
 	facts.warnFailed(in.command(), "strides were compared until then")
+	if warning != "" {
+		facts.Warnings = append(facts.Warnings, warning)
+	}
 	opt.finished(1)
-	return &Strides{StrideCheck: *checker.Result(), Program: prog, Warnings: facts.Warnings}, nil
+	return &Strides{StrideCheck: *checker.Result(), Program: prog, Warnings: facts.Warnings, structure: structure}, nil
+}
+
+// completed returns the program's structure with what a run shows of its
+// indirect jumps, such as handlers of exceptions; without, and with a warning,
+// if that contradicts itself.
+func (p *Program) completed(ctx context.Context, in inputs, progress func(uint64)) (s *Structure, warning string, err error) {
+	flow, err := p.count(ctx, in, progress)
+	if err == nil {
+		var counts *Counts
+		if counts, err = p.recover(flow); err == nil {
+			return counts.structure, "", nil
+		}
+	}
+	if errors.Is(err, cfg.ErrFlow) || errors.Is(err, cfg.ErrUnforeseen) {
+		return p.Structure(), fmt.Sprintf("code that only a run shows is left out: %v", err), nil
+	}
+	return nil, "", err
 }
 
 // Frame returns a row for each reference that was executed in a loop, those
@@ -62,7 +90,7 @@ func (s *Strides) Frame() dataframe.DataFrame {
 		Agree    uint64 `frame:"agree"`
 		Disagree uint64 `frame:"disagree"`
 	}
-	all := s.Program.Structure().Access.All
+	all := s.structure.Access.All
 	var rows []row
 	for _, c := range s.References {
 		ref := &all[c.Index]
