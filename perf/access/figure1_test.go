@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"presage/perf/trace"
 )
 
 // TestFigure1 checks the formulas of the matrix multiply of Figure 1 of the 2005
@@ -22,8 +24,8 @@ func TestFigure1(t *testing.T) {
 		t.Run(level, func(t *testing.T) {
 			a := analyze(t, compile(t, "matmul.c", level))
 			got := make(map[string]formulas)
-			strides := make(map[string]string)
-			for _, r := range a.All {
+			groups, group := a.Groups(nil), make(map[string]trace.GroupID)
+			for i, r := range a.All {
 				if r.Routine != "mm" || r.Stack != NotStack || len(r.Strides) != 3 {
 					continue
 				}
@@ -31,18 +33,16 @@ func TestFigure1(t *testing.T) {
 				for name, w := range want {
 					if w.First == f.First {
 						got[name] = f
-						strides[name] = r.Strides[0].Formula.Key() + "/" + r.Strides[1].Formula.Key() + "/" + r.Strides[2].Formula.Key()
+						group[name] = groups.Of[i]
 					}
 				}
 			}
 			if d := cmp.Diff(want, got); d != "" {
 				t.Error(d)
 			}
-			// Similar access patterns (section 2.1).
-			for _, pair := range [][2]string{{"A[i,k]", "A[i,k+1]"}, {"B[k,j]", "B[k+1,j]"}} {
-				if strides[pair[0]] != strides[pair[1]] {
-					t.Errorf("strides of %s and %s differ", pair[0], pair[1])
-				}
+			// Similar access patterns (section 2.1): one group each.
+			if group["A[i,k]"] != group["A[i,k+1]"] || group["B[k,j]"] != group["B[k+1,j]"] || group["A[i,k]"] == group["B[k,j]"] {
+				t.Errorf("groups %v", group)
 			}
 			checkResult(t, a, level)
 		})
