@@ -53,6 +53,10 @@ func TestProfilePredictSimulate(t *testing.T) {
 	if diff := cmp.Diff([]string{"program", "n", "instructions", "accesses", "stack_accesses", "footprint_bytes"}, header(t, got)); diff != "" {
 		t.Error(diff)
 	}
+	if data, all := got, must(t, "profile", program, "--sweep", "n=6,7,8,9", "--args", "-n {n} -iterations 1", "--stack",
+		"--machine", "origin2000", "-o", t.TempDir(), "--format", "csv", "-q"); strings.Contains(data, ",0,") || !strings.Contains(all, ",0,") {
+		t.Errorf("accesses to the stack: without --stack\n%s\nwith it\n%s", data, all)
+	}
 	pred := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12:14:1", "--format", "json")
 	var rows []map[string]any
 	if err := json.Unmarshal([]byte(pred), &rows); err != nil {
@@ -61,9 +65,10 @@ func TestProfilePredictSimulate(t *testing.T) {
 	if len(rows) != 9 || rows[0]["level"] != "L1" || rows[8]["n"] != 14.0 || rows[0]["pred_misses"].(float64) <= 0 {
 		t.Errorf("got %v", rows)
 	}
-	text := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--by", "routine")
-	if !strings.Contains(text, "main.solveLine") {
-		t.Errorf("no routine in %s", text)
+	for by, want := range map[string]string{"routine": "main.solveLine", "loop": "main.solveLine/loop@sweep.go"} {
+		if text := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--by", by); !strings.Contains(text, want) {
+			t.Errorf("no %s in %s", want, text)
+		}
 	}
 	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--at", "m=3"); err == nil || !strings.Contains(err.Error(), "no parameter m") {
 		t.Errorf("a parameter in vain: %v", err)

@@ -17,6 +17,7 @@ func profileCommand() *cobra.Command {
 		out    output
 		blocks []uint
 		names  []string
+		stack  bool
 		dir    string
 	)
 	cmd := &cobra.Command{
@@ -24,7 +25,8 @@ func profileCommand() *cobra.Command {
 		Short: "Run a program at several sizes and keep its reuse-distance histograms",
 		Long: `profile runs PROGRAM, a static linux/riscv64 executable or the folder of a Go
 main package, once for each point of the sweep, collects the exact reuse-distance
-histogram of every memory reference at several block sizes, and keeps it in DIR.
+histogram of every group of memory references with similar access patterns at
+several block sizes, and keeps it in DIR.
 Each run is kept as soon as it has ended: a sweep that was interrupted goes on
 where it stopped. DIR then stands for this sweep; runs of earlier ones stay in it
 and are not repeated when asked for again. It prints a row for each run.`,
@@ -49,7 +51,7 @@ and are not repeated when asked for again. It prints a row for each run.`,
 			if opt.RunOptions, err = run.options(); err != nil {
 				return err
 			}
-			opt.Store = store.Open(dir)
+			opt.Store, opt.Stack = store.Open(dir), stack
 			if opt.BlockBytes, err = blockSizes(blocks, names); err != nil {
 				return err
 			}
@@ -67,6 +69,7 @@ and are not repeated when asked for again. It prints a row for each run.`,
 	cmd.Flags().Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	cmd.Flags().UintSliceVar(&blocks, "block", nil, fmt.Sprintf("memory block sizes in bytes (default %v)", perf.DefaultBlockBytes))
 	cmd.Flags().StringSliceVar(&names, "machine", nil, "collect the block sizes of these machines")
+	cmd.Flags().BoolVar(&stack, "stack", false, "record saved and spilled registers and arguments on the stack, too, as a simulation does (default: only count them)")
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder for the profiles")
 	_ = cmd.MarkFlagRequired("output")
 	run.register(cmd)
