@@ -71,10 +71,13 @@ status 1 if less than --min of the comparisons agree.`,
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.Float64Var(&least, "min", 0, "least share of comparisons that has to agree, from 0 to 1")
+	f.Float64Var(&least, "min", 0.99, "least share of comparisons that has to agree, from 0 to 1")
 	f.IntVar(&worst, "worst", 5, "list so many references that disagree (0: none)")
 	run.register(cmd)
 	out.register(cmd)
+	if err := f.MarkHidden("args"); err != nil {
+		panic(err) // run.register has just defined it
+	}
 	return cmd
 }
 
