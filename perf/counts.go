@@ -71,11 +71,7 @@ func Count(ctx context.Context, prog *Program, point Point, opt RunOptions) (*Co
 	if err != nil {
 		return nil, err
 	}
-	first := trace.Plan{Flow: cfg.PlaceCounters(prog.Structure().Graph).Plan}
-	key, err := store.NewKey("flow", flowVersion, struct {
-		Inputs inputs
-		Plan   string
-	}{in, first.Digest()})
+	key, err := countKey(prog, in)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +105,15 @@ func Count(ctx context.Context, prog *Program, point Point, opt RunOptions) (*Co
 		counts.Warnings = append(counts.Warnings, warning.Error())
 	}
 	return counts, nil
+}
+
+// countKey returns the key of stored counts.
+func countKey(p *Program, in inputs) (store.Key, error) {
+	first := trace.Plan{Flow: cfg.PlaceCounters(p.Structure().Graph).Plan}
+	return store.NewKey("flow", flowVersion, struct {
+		Inputs inputs
+		Plan   string
+	}{in, first.Digest()})
 }
 
 // count runs the program until its graph foresees all that is executed.

@@ -2,6 +2,7 @@ package perf
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -439,5 +440,73 @@ func main() {
 		if _, err := Profile(t.Context(), prog, []Point{nil}, ProfileOptions{RunOptions: opt}); err == nil || !strings.Contains(err.Error(), "not profiled") {
 			t.Errorf("%s: a failed run was profiled (%v)", arg, err)
 		}
+	}
+}
+
+// TestStaleResultsAreNotUsed: what another version of the analysis recorded is
+// counted again, or refused, never taken for what this one would record.
+func TestStaleResultsAreNotUsed(t *testing.T) {
+	st := store.Open(t.TempDir())
+	opt := RunOptions{Args: oneIteration, Store: st}
+	first, err := Count(t.Context(), program(t), Point{"n": 6}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := program(t).inputs(Point{"n": 6}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := countKey(program(t), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored storedFlow
+	if err := st.Load(key, &stored); err != nil {
+		t.Fatal(err)
+	}
+	stored.Plan = "of another version"
+	for i := range stored.Flow.Edges {
+		stored.Flow.Edges[i] += 1000
+	}
+	if err := st.Save(key, &stored); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Count(t.Context(), program(t), Point{"n": 6}, opt)
+	if err != nil || again.Saved != first.Saved {
+		t.Errorf("%+v, want %+v (%v)", again, first.Saved, err)
+	}
+
+	dir := t.TempDir()
+	if err := profile(t, st, []float64{6}, 64).Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	index := filepath.Join(dir, savedName)
+	text, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := program(t).planFor(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.ReplaceAll(string(text), plan.Digest(), "0123")
+	if other == string(text) {
+		t.Fatal("the index does not name the plan")
+	}
+	if err := os.WriteFile(index, []byte(other), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadRuns(dir); err == nil || !strings.Contains(err.Error(), "groups references otherwise; profile again") {
+		t.Errorf("a profile under another plan: %v", err)
+	}
+}
+
+// TestCheckStridesIsCancelled half-way, by its own progress.
+func TestCheckStridesIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := CheckStrides(ctx, program(t), []string{"-n", "40"}, RunOptions{Progress: func(Progress) { cancel() }})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want context.Canceled", err)
 	}
 }

@@ -1,0 +1,120 @@
+// Package programs_test runs the programs below this folder on the machine that
+// they are profiled on, and on this one.
+package programs_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presage/perf/engine/rv64"
+	"presage/perf/objfile"
+)
+
+// runs are command lines that the machines must agree on: riscv64 code has fused
+// multiply-adds where amd64 code has none, yet the output must be the same. The
+// last is refused; the one before it uses more than the 4 MB of heap at which
+// the garbage collector would start, which gctrace would show.
+var runs = map[string][]string{
+	"cg":      {"-n 2", "-n 7", "-n 12 -iterations 300", "-n 33", "-n 5 -quiet", "-n 40 -iterations 2", "-n 1"},
+	"matmul":  {"-n 1", "-n 7 -block 3", "-n 33 -repeat 2", "-n 80", "-n 7 -quiet", "-n 500 -repeat 1 -block 64", "-n 0"},
+	"sweep3d": {"-n 2", "-n 7 -mk 3", "-n 20 -iterations 2", "-n 10 -sigt 3 -fixup=false", "-n 40 -iterations 1 -quiet", "-n 1"},
+}
+
+const gctrace = "GODEBUG=gctrace=1"
+
+// machine runs a program with arguments and returns all that it printed.
+type machine func(args []string) (output string, status int, err error)
+
+func build(t *testing.T, program string, env ...string) string {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), program)
+	cmd := exec.Command("go", "build", "-o", exe, "./"+program)
+	cmd.Env = append(os.Environ(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return exe
+}
+
+func command(name string, first ...string) machine {
+	return func(args []string) (string, int, error) {
+		cmd := exec.Command(name, append(first, args...)...)
+		cmd.Env = append(os.Environ(), gctrace)
+		out, err := cmd.CombinedOutput()
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			return string(out), exit.ExitCode(), nil
+		}
+		return string(out), 0, err
+	}
+}
+
+func engine(t *testing.T, exe string) machine {
+	f, err := objfile.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(args []string) (string, int, error) {
+		var out bytes.Buffer
+		res, err := rv64.Run(t.Context(), f, rv64.Options{Args: args, Stdout: &out, Stderr: &out, Env: []string{gctrace}})
+		if err != nil {
+			return out.String(), 0, err
+		}
+		return out.String(), res.ExitCode, nil
+	}
+}
+
+func TestMachinesPrintTheSame(t *testing.T) {
+	qemu, err := exec.LookPath("qemu-riscv64")
+	if err != nil && os.Getenv("PRESAGE_REQUIRE_TOOLS") == "1" {
+		t.Fatal("qemu-riscv64 is missing (Debian package qemu-user)")
+	}
+	for _, program := range folders(t) {
+		t.Run(program, func(t *testing.T) {
+			lines := runs[program]
+			if len(lines) == 0 {
+				t.Fatal("no runs are listed for this program")
+			}
+			here := command(build(t, program))
+			exe := build(t, program, "GOOS=linux", "GOARCH=riscv64", "CGO_ENABLED=0")
+			others := map[string]machine{"the engine": engine(t, exe)}
+			if qemu != "" {
+				others["qemu"] = command(qemu, exe)
+			}
+			for i, line := range lines {
+				args := strings.Fields(line)
+				want, status, err := here(args)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if refused := i == len(lines)-1; (status == 2) != refused || !refused && !strings.HasSuffix(want, "verification: successful\n") {
+					t.Errorf("%s: status %d\n%s", line, status, want)
+				}
+				for name, run := range others {
+					if got, s, err := run(args); err != nil || got != want || s != status {
+						t.Errorf("%s: %s printed\n%sstatus %d (%v), here\n%sstatus %d", line, name, got, s, err, want, status)
+					}
+				}
+			}
+		})
+	}
+}
+
+// folders returns the names of the programs.
+func folders(t *testing.T) []string {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
