@@ -2,6 +2,7 @@ package perf
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,19 +28,29 @@ func TestShapesAndResiduals(t *testing.T) {
 		for _, r := range column(t, df, "residual") {
 			loose[shape] += math.Abs(r)
 		}
-		// Value and residual add up to the data, which are whole accesses.
+		// Value and residual add up to the data, and these to all accesses.
 		accesses, err := frame.Where(df, "quantity", "accesses")
 		if err != nil {
 			t.Fatal(err)
 		}
-		cold, err := frame.Where(accesses, "bin", "-1")
-		if err != nil {
-			t.Fatal(err)
+		data := make(map[string]float64)
+		residual, n := column(t, accesses, "residual"), text(t, accesses, "n")
+		for i, v := range column(t, accesses, "value") {
+			data[n[i]] += v + residual[i]
 		}
-		residual := column(t, cold, "residual")
-		for i, v := range column(t, cold, "value") {
-			if data := v + residual[i]; math.Abs(data-math.Round(data)) > 1e-6 {
-				t.Errorf("%q: %g cold accesses", shape, data)
+		for _, run := range runs.Runs {
+			want := 0.0
+			groups, err := program(t).groupsOf(HistogramOptions{Routine: "main.solveLine"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, g := range groups {
+				want += float64(run.Reuse[0].Groups[g].Accesses())
+			}
+			// Functions held constant for want of data have no residuals.
+			size := strconv.FormatFloat(run.Point["n"], 'f', -1, 64)
+			if got := data[size]; math.Abs(got/want-1) > 0.01 {
+				t.Errorf("%q, n = %s: value and residual add up to %g accesses, not %g", shape, size, got, want)
 			}
 		}
 	}
@@ -74,10 +85,11 @@ func TestHistogramsOfModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums := make(map[string]float64)
-	n, accesses := text(t, df, "n"), column(t, df, "accesses")
+	sums, distances := make(map[string]float64), make(map[string]float64)
+	n, accesses, lo := text(t, df, "n"), column(t, df, "accesses"), column(t, df, "lo_blocks")
 	for i, source := range text(t, df, "source") {
 		sums[source+" "+n[i]] += accesses[i]
+		distances[source+" "+n[i]] += accesses[i] * lo[i]
 	}
 	if len(sums) != 9 {
 		t.Fatalf("sums %v", sums)
@@ -87,6 +99,11 @@ func TestHistogramsOfModel(t *testing.T) {
 		if collected == 0 || math.Abs(predicted/collected-1) > 0.05 {
 			t.Errorf("n = %s: %g collected, %g predicted", size, collected, predicted)
 		}
+	}
+	// The largest size weighs most in the fit.
+	is, should := distances["predicted 12"]/sums["predicted 12"], distances["collected 12"]/sums["collected 12"]
+	if math.Abs(is/should-1) > 0.2 {
+		t.Errorf("n = 12: a mean distance of %g collected, %g predicted", should, is)
 	}
 	if sums["predicted 20"] < 3*sums["collected 12"] {
 		t.Errorf("n = 20: %g predicted", sums["predicted 20"])

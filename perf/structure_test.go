@@ -370,6 +370,13 @@ func TestFrequencies(t *testing.T) {
 		if wrong/sum > 0.05 {
 			t.Errorf("%s: wrong by %.3f of all executions", of, wrong/sum)
 		}
+		// One line of cells at a time: n² for 6 angles in each of 8 octants.
+		if of == OfRoutines {
+			i := slices.Index(text(t, pred, "name"), "main.solveLine")
+			if lines := 20.0 * 20 * 6 * 8; i < 0 || math.Abs(n[i]-lines) > 1e-6*lines {
+				t.Errorf("main.solveLine, row %d of the predictions, is not entered %g times", i, lines)
+			}
+		}
 		if df := m.Frame(); df.Nrow() != pred.Nrow() {
 			t.Errorf("%s: %d models, %d predictions", of, df.Nrow(), pred.Nrow())
 		}

@@ -204,15 +204,16 @@ func TestGroups(t *testing.T) {
 		11: in(-1, base(15, 0)),
 		12: {},
 		13: {},
+		14: in(2, base(16, 0), by(2, 8), by(0, 16)), // in ratio to 2, but not in the loop around both
 	}
 	all[4].Stack = NotStack
 	a := &Analysis{References: References{All: all}}
 	same := func(_, l, o int) bool { return l == 1 && o == 2 || l == 2 && o == 1 }
 	g := a.Groups(same)
-	if got, want := fmt.Sprint(g.Of), "[0 0 1 2 3 4 5 5 6 7 7 8 9 10]"; got != want {
+	if got, want := fmt.Sprint(g.Of), "[0 0 1 2 3 4 5 5 6 7 7 8 9 10 11]"; got != want {
 		t.Errorf("groups %s, want %s", got, want)
 	}
-	if got, want := fmt.Sprint(g.Sets), "[[0 2] [1] [3] [4] [5] [6] [7] [8] [9] [10]]"; got != want {
+	if got, want := fmt.Sprint(g.Sets), "[[0 2] [1] [3] [4] [5] [6] [7] [8] [9] [10] [11]]"; got != want {
 		t.Errorf("sets %s, want %s", got, want)
 	}
 	if apart := a.Groups(nil); len(apart.Sets) != len(apart.Refs) {

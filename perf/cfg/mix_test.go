@@ -188,6 +188,9 @@ func TestWeightedMix(t *testing.T) {
 		if inner < 0 {
 			t.Fatalf("no inner loop: %v", loopsOf(tree, "kernel"))
 		}
+		if n := own[inner][cfg.Kind{Class: isa.FPLoad, Size: 8}].Executed; n == 0 {
+			t.Errorf("%s: no load of doubles in the inner loop: %v", flags, own[inner])
+		}
 		const trips = 3042 // Σ n(n-1)/2 over n = 1, 4, …, 37
 		if got := own[inner][cfg.Kind{Class: isa.FPFused}].Executed + own[inner][cfg.Kind{Class: isa.FPMultiply}].Executed; got > trips || got < trips/2 {
 			t.Errorf("%s: %d multiplications in the inner loop, want nearly %d", flags, got, trips)
