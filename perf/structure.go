@@ -60,6 +60,9 @@ func (s *Structure) Warnings() []string {
 	for _, w := range s.Access.Warnings {
 		list = append(list, w.Error())
 	}
+	if err := s.Graph.File.InlinesErr(); err != nil {
+		list = append(list, fmt.Sprintf("inlined routines are incomplete: %v", err))
+	}
 	return list
 }
 
