@@ -134,9 +134,5 @@ func Median(df dataframe.DataFrame, column string) (float64, error) {
 		return math.NaN(), nil
 	}
 	slices.Sort(abs)
-	mid := len(abs) / 2
-	if len(abs)%2 == 0 {
-		return (abs[mid-1] + abs[mid]) / 2, nil
-	}
-	return abs[mid], nil
+	return median(abs), nil
 }

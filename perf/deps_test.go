@@ -87,7 +87,7 @@ var outside = []layer{
 	{"github.com/goccy/go-yaml", "machine"},
 	{"github.com/google/go-cmp", ""},
 	{"github.com/janpfeifer/gonb", ""}, // a notebook displays, a library returns
-	{"github.com/kballard/go-shellquote", "."},
+	{"github.com/kballard/go-shellquote", ". cmd/presage"},
 	{"github.com/schollz/progressbar/v3", "cmd/presage"},
 	{"github.com/spf13/cobra", "cmd/presage cmd/nbcheck cmd/nbsetup"},
 	{"github.com/spf13/pflag", "cmd/presage"},

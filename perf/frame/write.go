@@ -26,7 +26,7 @@ func Text(v any) string {
 			return ""
 		}
 		if v == math.Trunc(v) && math.Abs(v) < 1e15 { // a count, for readers that want integers
-			return strconv.FormatFloat(v, 'f', -1, 64)
+			return strconv.FormatFloat(v+0, 'f', -1, 64) // +0: no sign of a zero
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
@@ -62,6 +62,13 @@ func WriteCSV(w io.Writer, df dataframe.DataFrame) error {
 		cells := make([]string, len(row))
 		for i, v := range row {
 			cells[i] = Text(v)
+		}
+		if len(cells) == 1 && cells[0] == "" { // a blank line would be no record
+			out.Flush()
+			if _, err := io.WriteString(w, "\"\"\n"); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := out.Write(cells); err != nil {
 			return err

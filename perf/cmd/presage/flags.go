@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-gota/gota/dataframe"
+	"github.com/kballard/go-shellquote"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -196,6 +197,27 @@ func progressLines(w io.Writer) func(perf.Progress) {
 		shown = p.Done
 		fmt.Fprintf(w, "run %d of %d (%s)\n", p.Done+1, p.Total, p.Point)
 	}
+}
+
+// commandLine returns the command as a shell would take it, the flags in the order
+// of their names.
+func commandLine(cmd *cobra.Command, args []string) string {
+	words := append(strings.Fields(cmd.CommandPath()), args...)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch v := f.Value.(type) {
+		case *sweepFlag:
+			for _, text := range v.text {
+				words = append(words, "--"+f.Name, text)
+			}
+		case pflag.SliceValue:
+			for _, text := range v.GetSlice() {
+				words = append(words, "--"+f.Name+"="+text)
+			}
+		default:
+			words = append(words, "--"+f.Name+"="+f.Value.String())
+		}
+	})
+	return shellquote.Join(words...)
 }
 
 // openProgram opens an executable, or builds the Go program in a folder.

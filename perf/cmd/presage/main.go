@@ -47,6 +47,6 @@ predicts cache and TLB misses on a machine described in a file.
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(profileCommand(), histogramCommand(), predictCommand(), simulateCommand(), machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand())
+	root.AddCommand(profileCommand(), histogramCommand(), predictCommand(), simulateCommand(), machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(), validateCommand())
 	return root
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/kballard/go-shellquote"
 
 	"presage/perf"
 )
@@ -153,5 +155,40 @@ func TestHelpHasExamples(t *testing.T) {
 		if got := must(t, name, "--help"); !strings.Contains(got, "Examples:") {
 			t.Errorf("%s --help has no example", name)
 		}
+	}
+}
+
+// TestValidateRecords judges a model at toy sizes and reads the recording.
+func TestValidateRecords(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	file := filepath.Join(t.TempDir(), "v.csv")
+	args := []string{
+		"validate", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000",
+		"--train", "n=6:9:1", "--at", "n=12", "--format", "csv", "--record", file, "-q",
+	}
+	rows := must(t, args...)
+	df, r, err := perf.Recorded(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if df.Nrow() != strings.Count(rows, "\n")-1 {
+		t.Errorf("%d rows recorded of\n%s", df.Nrow(), rows)
+	}
+	want := "presage validate " + program + " '--args=-n {n} -iterations 1' --at n=12 --format=csv --machine=origin2000 --quiet=true --record=" + file + " --train n=6:9:1"
+	if diff := cmp.Diff(want, r.Command); diff != "" {
+		t.Error(diff)
+	}
+	words, err := shellquote.Split(r.Command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := must(t, words[1:]...); again != rows {
+		t.Errorf("the recorded command gave\n%s\nand the first\n%s", again, rows)
+	}
+	if got := must(t, append(args, "--summary", "of,level")...); !strings.Contains(got, "program TLB,rel_err,1,") {
+		t.Errorf("summary:\n%s", got)
+	}
+	if _, _, err := presage(t, "validate", program, "--machine", "origin2000", "--at", "n=12"); err == nil || !strings.Contains(err.Error(), "--train") {
+		t.Errorf("no training sizes: %v", err)
 	}
 }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/store"
+)
+
+func validateCommand() *cobra.Command {
+	var (
+		train, judge sweepFlag
+		run          runFlags
+		out          output
+		v            perf.Validation
+		machines     []string
+		by           []string
+		dir, record  string
+	)
+	cmd := &cobra.Command{
+		Use:   "validate PROGRAM --machine NAME --train name=values --at name=values",
+		Short: "Hold predictions against exact simulation, and say how far off they are and why",
+		Long: `validate profiles PROGRAM at the sizes of --train, fits models, predicts misses at
+the sizes of --at, and simulates these sizes exactly. It prints a row for each
+machine, size and level of the program, and of each routine with a share of the
+level's misses: misses predicted and simulated, the relative errors, and the cause
+of a large one (conflicts, distances near the capacity, or the model).
+With --summary it prints how the errors are distributed instead. With --record it
+writes the rows to a file, and beside it, in recordings.csv, this command, the
+date and a checksum.`,
+		Example: `  presage validate ./datasets/programs/cg --machine origin2000,itanium2 --train n=20:50:6 --at n=75,100
+  presage validate ./sweep3d --args "-n {n} -iterations 2" --machine origin2000 --train n=20:50:6 --at n=75 --summary of,level`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			if len(train.points) == 0 || len(judge.points) == 0 {
+				return errors.New("no sizes: give those to fit to with --train and those to judge at with --at, such as --train n=20:50:6 --at n=75,100")
+			}
+			for _, name := range machines {
+				m, err := perf.FindMachine(name)
+				if err != nil {
+					return err
+				}
+				v.Machines = append(v.Machines, m)
+			}
+			prog, err := openProgram(args[0])
+			if err != nil {
+				return err
+			}
+			if v.RunOptions, err = run.options(); err != nil {
+				return err
+			}
+			if dir != "" {
+				v.Store = store.Open(dir)
+			}
+			v.Train, v.Judge = train.points, judge.points
+			df, err := perf.Validate(cmd.Context(), prog, v)
+			if err != nil {
+				return err
+			}
+			if record != "" {
+				if err := recordValidation(record, prog, df, commandLine(cmd, args)); err != nil {
+					return err
+				}
+			}
+			if len(by) > 0 {
+				if df, err = perf.Accuracy(df, by...); err != nil {
+					return err
+				}
+			}
+			return out.print(cmd.OutOrStdout(), df)
+		},
+	}
+	f := cmd.Flags()
+	f.Var(&train, "train", "problem sizes to fit to: name=value,… or name=first:last:step; repeat for further parameters")
+	f.Var(&judge, "at", "problem sizes to judge at, the same way")
+	f.StringSliceVar(&machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
+	f.StringVar(&v.Fit.Basis, "basis", "", `functions that models are sums of, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
+	f.BoolVar(&v.Fit.MedianRatio, "median-ratio", false, "split histograms in one ratio at all sizes, as the papers do")
+	f.Float64Var(&v.MinShare, "min-share", perf.DefaultMinShare, "leave out routines with less than this share of a level's misses; negative: none")
+	f.StringSliceVar(&by, "summary", nil, "print medians, means and the worst of the errors instead, for each value of these columns, such as of,level")
+	f.StringVar(&dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
+	f.StringVar(&record, "record", "", "file to write the rows to")
+	_ = cmd.MarkFlagRequired("machine")
+	run.register(cmd)
+	out.register(cmd)
+	return cmd
+}
+
+func recordValidation(path string, prog *perf.Program, df dataframe.DataFrame, command string) error {
+	origin := fmt.Sprintf("predicted and simulated by presage; %s, SHA-256 %s", prog.Name, prog.File.SHA256)
+	return perf.Record(path, df, origin, command)
+}
