@@ -96,8 +96,10 @@ func FitScaling(ctx context.Context, runs *Runs, opt FitOptions) (*Model, error)
 		return nil, err
 	}
 	for b, blockBytes := range runs.BlockBytes() {
+		blockOptions := options
+		blockOptions.BlockBytes = blockBytes
 		fitted, warning, err := store.Memo(st, keys[b], func() (*scaling.Model, error) {
-			return scaling.Fit(ctx, sizes, m.histograms(runs, b), options)
+			return scaling.Fit(ctx, sizes, m.histograms(runs, b), blockOptions)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("perf: fit for blocks of %d bytes: %w", blockBytes, err)
@@ -134,7 +136,7 @@ func shapeNamed(name string) (fit.Shape, error) {
 
 // modelVersion is part of the key of a stored model: raise it when fitting
 // changes, or the layout of scaling.Model.
-const modelVersion = 2
+const modelVersion = 3
 
 // modelKeys returns the key of the model for each block size of the runs.
 func modelKeys(runs *Runs, opt FitOptions) ([]store.Key, error) {

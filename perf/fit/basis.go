@@ -27,12 +27,15 @@ type Term struct{ code *compiled }
 type compiled struct {
 	text   string
 	params []string // in ascending order
+	jumps  bool     // from integer to integer: its shape is not restricted
 	eval   func(params []float64) float64
 }
 
 // ParseTerm compiles one expression. It may use + - * / ^ (power, also written
 // **), parentheses, numbers, parameter names and the functions log (natural),
-// log2, log10, exp, sqrt, cbrt, abs, floor, ceil, min and max.
+// log2, log10, exp, sqrt, cbrt, abs, floor, ceil, min, max and gcd
+// (0 unless both are integers; a term with it describes alignment, and takes no
+// part in the shape of a function).
 func ParseTerm(text string) (Term, error) { return parseTerm(text, 0) }
 
 // String returns the text of the term.

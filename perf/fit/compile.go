@@ -44,8 +44,24 @@ func binaryFunction(name string) func(a, b float64) float64 {
 		return math.Min
 	case "max":
 		return math.Max
+	case "gcd":
+		return gcd
 	}
 	return nil
+}
+
+// gcd returns the greatest common divisor of two integers, and 0 of numbers that
+// are none, or beyond 2^53: they have nothing in common.
+func gcd(a, b float64) float64 {
+	const exact = 1 << 53
+	if !(math.Abs(a) <= exact && math.Abs(b) <= exact) || a != math.Trunc(a) || b != math.Trunc(b) {
+		return 0
+	}
+	x, y := int64(math.Abs(a)), int64(math.Abs(b))
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return float64(x)
 }
 
 // parseTerm compiles text, which begins column characters into the basis.
@@ -84,7 +100,7 @@ func parseTerm(text string, column int) (Term, error) {
 	if err != nil {
 		return Term{}, err
 	}
-	return Term{&compiled{text: trimmed, params: c.params, eval: eval}}, nil
+	return Term{&compiled{text: trimmed, params: c.params, jumps: c.jumps, eval: eval}}, nil
 }
 
 // compiler turns a syntax tree into nested closures: trees are small, and a
@@ -92,6 +108,7 @@ func parseTerm(text string, column int) (Term, error) {
 type compiler struct {
 	column int
 	params []string
+	jumps  bool // a function is called that jumps from integer to integer
 }
 
 // collect lists the names of parameters below n; names of functions are not in
@@ -209,10 +226,11 @@ func (c *compiler) call(n ast.Node, name string, args []ast.Node) (evalFunc, err
 	}
 	switch {
 	case f == nil && g == nil:
-		return nil, c.fail(n, "unknown function %s (there are: log, log2, log10, exp, sqrt, cbrt, abs, floor, ceil, min, max)", name)
+		return nil, c.fail(n, "unknown function %s (there are: log, log2, log10, exp, sqrt, cbrt, abs, floor, ceil, min, max, gcd)", name)
 	case len(args) != want:
 		return nil, c.fail(n, "function %s takes %d argument(s), not %d", name, want, len(args))
 	}
+	c.jumps = c.jumps || name == "gcd"
 	x, err := c.compile(args[0])
 	if err != nil {
 		return nil, err

@@ -43,6 +43,11 @@ type Options struct {
 	// taken for a model with fewer or earlier terms; 0 for DefaultSlack,
 	// negative for none.
 	Slack float64
+	// Cancellation is how much it counts against terms that they cancel each
+	// other, standing in for one that is missing: for the choice, their
+	// leave-one-out error is multiplied by this power of the ratio of the sum of
+	// their absolute values to the data. 0 for not at all.
+	Cancellation float64
 
 	Shape Shape
 }

@@ -342,3 +342,11 @@ func dot(a, b []float64) float64 {
 }
 
 func norm2(a []float64) float64 { return math.Sqrt(dot(a, a)) }
+
+func norm1(a []float64) float64 {
+	sum := 0.0
+	for _, v := range a {
+		sum += math.Abs(v)
+	}
+	return sum
+}

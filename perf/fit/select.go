@@ -30,6 +30,8 @@ type search struct {
 	y            []float64   // weighted
 	columns      [][]float64 // weighted and scaled to unit length
 	scale        []float64   // lengths before scaling; 0: the term is zero at all points
+	sizes        []float64   // sums of the columns' absolute values
+	size         float64     // of y's
 	alternatives [][]signedRows
 	floor        float64 // leave-one-out error that counts as exact
 
@@ -48,6 +50,7 @@ type search struct {
 type candidate struct {
 	terms []int
 	loo   float64
+	score float64   // that it is chosen by: loo, raised by cancellation
 	coef  []float64 // in scaled columns, set once shape constraints are met
 	bound bool      // a constraint is active
 }
@@ -64,13 +67,14 @@ func (s *search) begin(d *Design, y, w []float64, opt Options) {
 	if opt.AllTerms {
 		s.maxTerms = min(len(d.columns), d.points)
 	}
-	s.buf = resized(s.buf, len(y)*(1+len(d.columns))+len(d.columns))
+	s.buf = resized(s.buf, len(y)*(1+len(d.columns))+2*len(d.columns))
 	buf := s.buf
 	take := func(k int) []float64 { v := buf[:k:k]; buf = buf[k:]; return v }
-	s.y, s.scale = take(len(y)), take(len(d.columns))
+	s.y, s.scale, s.sizes = take(len(y)), take(len(d.columns)), take(len(d.columns))
 	for i := range y {
 		s.y[i] = y[i] * w[i]
 	}
+	s.size = norm1(s.y)
 	s.floor = exactLOO * norm2(s.y) / math.Sqrt(float64(len(y)))
 	for j, col := range d.columns {
 		c := take(len(col))
@@ -83,6 +87,7 @@ func (s *search) begin(d *Design, y, w []float64, opt Options) {
 				c[i] /= length
 			}
 		}
+		s.sizes[j] = norm1(c)
 		s.columns = append(s.columns, c)
 		s.scale[j] = length
 	}
@@ -110,6 +115,7 @@ func (s *search) choose() candidate {
 			}
 		}
 		c.loo = f.leaveOneOut()
+		c.score = c.loo
 		return s.shaped(c, math.Inf(1))
 	}
 	var all []candidate
@@ -153,7 +159,7 @@ func (s *search) visit(terms []int, from int) {
 			continue
 		}
 		longer := append(terms, j)
-		s.candidates = append(s.candidates, candidate{terms: s.keep(longer), loo: s.walk.leaveOneOut()})
+		s.candidates = append(s.candidates, s.scored(s.keep(longer), &s.walk))
 		if len(longer) < s.maxTerms {
 			s.visit(longer, j+1)
 		}
@@ -173,9 +179,9 @@ func (s *search) beam() []candidate {
 				if slices.Contains(c.terms, j) || s.scale[j] == 0 || !f.push(s.columns[j]) {
 					continue
 				}
-				terms := append(slices.Clone(c.terms), j)
-				slices.Sort(terms)
-				next = append(next, candidate{terms: terms, loo: f.leaveOneOut()})
+				longer := s.scored(append(slices.Clone(c.terms), j), f)
+				slices.Sort(longer.terms)
+				next = append(next, longer)
 				f.pop()
 			}
 		}
@@ -197,9 +203,34 @@ func (s *search) factor(terms []int) *qr {
 	return f
 }
 
-// byError orders by leave-one-out error, then fewer terms, then earlier terms.
+// penalty returns the factor by which cancellation raises the error of the sum of
+// terms with coefficients coef: the terms' absolute values, summed over the
+// points, relative to the data's, to a power. It is 1 where all add up.
+func (s *search) penalty(terms []int, coef []float64) float64 {
+	if s.opt.Cancellation <= 0 || s.size == 0 {
+		return 1
+	}
+	sum := 0.0
+	for k, j := range terms {
+		sum += math.Abs(coef[k]) * s.sizes[j]
+	}
+	return math.Pow(math.Max(1, sum/s.size), s.opt.Cancellation)
+}
+
+// scored returns the candidate of terms, in the order of f's columns.
+func (s *search) scored(terms []int, f *qr) candidate {
+	c := candidate{terms: terms, loo: f.leaveOneOut()}
+	c.score = c.loo
+	if s.opt.Cancellation > 0 {
+		s.coef = resized(s.coef, f.k)
+		c.score *= s.penalty(terms, f.solveTo(s.coef))
+	}
+	return c
+}
+
+// byError orders by score, then fewer terms, then earlier terms.
 func byError(a, b candidate) int {
-	return cmp.Or(cmp.Compare(a.loo, b.loo), bySimplicity(a, b))
+	return cmp.Or(cmp.Compare(a.score, b.score), bySimplicity(a, b))
 }
 
 // bySimplicity orders by the number of terms, then by their places in the
@@ -233,12 +264,12 @@ func (s *search) acceptable(best float64) float64 {
 func (s *search) preferred(all []candidate) candidate {
 	best := math.Inf(1)
 	for _, c := range all {
-		best = math.Min(best, c.loo)
+		best = math.Min(best, c.score)
 	}
 	limit := s.acceptable(best)
 	var chosen candidate
 	for _, c := range all {
-		if c.loo <= limit && (chosen.terms == nil || bySimplicity(c, chosen) < 0) {
+		if c.score <= limit && (chosen.terms == nil || bySimplicity(c, chosen) < 0) {
 			chosen = c
 		}
 	}
@@ -253,7 +284,7 @@ func (s *search) preferredShaped(all []candidate) candidate {
 	met := make([]candidate, 0, 2*shapedLimit)
 	best, solved := math.Inf(1), 0
 	for _, c := range all {
-		if c.loo > s.acceptable(best) {
+		if c.score > s.acceptable(best) {
 			break
 		}
 		f := s.shapedIfFree(c)
@@ -265,7 +296,7 @@ func (s *search) preferredShaped(all []candidate) candidate {
 			f = s.shaped(c, s.acceptable(best))
 		}
 		met = append(met, f)
-		best = math.Min(best, f.loo)
+		best = math.Min(best, f.score)
 	}
 	return s.preferred(met)
 }

@@ -82,6 +82,9 @@ func newShapeRows(b *Basis, params []string, points []Point, domain map[string]I
 				p[name] = x
 				values[k] = make([]float64, len(b.Terms))
 				for j, t := range b.Terms {
+					if t.code.jumps {
+						continue
+					}
 					v := t.Eval(p)
 					if !finite(v) && s.err == nil {
 						s.err = fmt.Errorf("fit: %w: term %s is %g at %v, within the reach of the shape: reduce the reach or leave the term out", ErrData, t, v, p)

@@ -41,8 +41,8 @@ func (s *search) obeys(terms []int, coef []float64) bool {
 }
 
 // shaped returns c with the coefficients and the leave-one-out error of the
-// restricted fit. An error above limit need not be exact: the sum over the
-// points ends where it is exceeded.
+// restricted fit. A score above limit need not be exact: the sum over the points
+// ends where it is exceeded.
 func (s *search) shaped(c candidate, limit float64) candidate {
 	if f := s.shapedIfFree(c); f.coef != nil {
 		return f
@@ -51,9 +51,11 @@ func (s *search) shaped(c candidate, limit float64) candidate {
 	coef := s.solveWithout(c.terms, -1)
 	c.coef, c.bound = slices.Clone(coef), true
 	if coef == nil {
-		c.loo = math.Inf(1)
+		c.loo, c.score = math.Inf(1), math.Inf(1)
 		return c
 	}
+	penalty := s.penalty(c.terms, c.coef)
+	limit /= penalty
 	sum := 0.0
 	most := limit * limit * float64(len(s.y)) * (1 + 1e-9)
 	for i := range s.y {
@@ -69,6 +71,7 @@ func (s *search) shaped(c candidate, limit float64) candidate {
 		}
 	}
 	c.loo = math.Sqrt(sum / float64(len(s.y)))
+	c.score = c.loo * penalty
 	return c
 }
 

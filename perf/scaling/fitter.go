@@ -65,7 +65,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 		f.shape = *opt.Shape
 	}
 	if f.basis == nil {
-		f.basis = fit.Monomials(3, f.params...)
+		f.basis = withAlignment(fit.Monomials(3, f.params...), sizes, opt.BlockBytes)
 	}
 	f.tolerance = defaulted(opt.Tolerance, DefaultTolerance)
 	f.negligible = defaulted(opt.Negligible, DefaultNegligible)
@@ -201,7 +201,7 @@ func (f *fitter) held(v float64, at int) fit.Func {
 // counts, without regard to its shape.
 func (f *fitter) roughness(counts []float64) float64 {
 	known := f.memo.recall(ofRoughness, counts, func() (out fitted) {
-		out.loo, out.err = f.design.LeaveOneOut(counts, fit.Options{Weights: weights(f.extents, counts, usual)})
+		out.loo, out.err = f.design.LeaveOneOut(counts, fit.Options{Weights: weights(f.extents, counts, usual), Cancellation: cancellation})
 		return out
 	})
 	if known.err != nil {

@@ -23,6 +23,10 @@ type Options struct {
 	// parameters of the sizes.
 	Basis *fit.Basis
 
+	// BlockBytes is the block size of the histograms, for terms of the default
+	// basis that describe how rows of elements lie in blocks; 0: none.
+	BlockBytes uint64
+
 	// Reach is where the functions keep their shape; nil for up to
 	// fit.ReachLimit times the largest size.
 	Reach fit.Reach

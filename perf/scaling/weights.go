@@ -12,6 +12,11 @@ import (
 // loops with remainders, so small gains of a further term mean little.
 const distanceSlack = 0.3
 
+// cancellation is the fit.Options.Cancellation of all functions. Counts and
+// distances are sums of what loops do; a difference of large terms that meets the
+// data at the training sizes goes astray beyond them.
+const cancellation = 1
+
 // What a basis does not describe (remainders of a block or a line, the edges of
 // a mesh) is a share of a count or a distance that falls as 1/size, so residuals
 // usually weigh in proportion to the size. Where no function meets the data, for
@@ -30,7 +35,7 @@ const (
 
 // fitTo models y, counts or distances at sizes of the given mean parameters.
 func fitTo(d *fit.Design, shape fit.Shape, extents, y []float64, slack float64) (fit.Func, error) {
-	opt := fit.Options{Weights: weights(extents, y, usual), Shape: shape, Slack: slack}
+	opt := fit.Options{Weights: weights(extents, y, usual), Shape: shape, Slack: slack, Cancellation: cancellation}
 	g, err := d.Fit(y, opt)
 	if err != nil || g.LOO <= pieces {
 		return g, err
