@@ -54,7 +54,7 @@ var layers = []layer{
 	{"scaling", "trace reuse fit"},
 
 	// Machines and predictions.
-	{"machine", "cache pipeline"},
+	{"machine", "isa cache pipeline"},
 	{"sched", "isa cfg access machine"},
 	{"predict", "trace reuse cache fit scaling machine sched"},
 

@@ -24,10 +24,14 @@ type Machine struct {
 	Title     string // for people
 	Processor string
 	Frequency Hertz
+	Core      Core
 
 	Caches []Cache // data and unified caches, from the processor to memory
 	TLBs   []TLB   // for data; a TLB after the first is asked when that misses
 	Memory Memory
+	// Exposures are the shares of latencies that are waited for; a level that is
+	// not named is waited for in full.
+	Exposures []Exposure
 
 	Notes   string            // what a user should know about the description
 	Sources map[string]string // what the short names of sources stand for
