@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks kernel deps bench clean
+.PHONY: help demo test lint unit notebook-test notebooks validation kernel deps bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,15 @@ notebook-test: kernel ## judge the committed notebooks, and run the quickstart a
 notebooks: kernel ## run the committed notebooks in place; replaced only if good
 	PRESAGE_RECORD=1 $(NBCHECK) --execute --timeout 30m $(NOTEBOOKS)
 	$(GO) run ./perf/cmd/presage headlines
+
+# Each line runs for a quarter of an hour or more at its largest size, once:
+# the runs are kept in the store.
+VALIDATE = $(GO) run ./perf/cmd/presage validate -q --machine origin2000,itanium2 --summary of
+
+validation: ## hold predictions against simulation for three programs, and record it (an hour)
+	$(VALIDATE) ./datasets/programs/cg --args "-n {n} -quiet" --train n=20:50:6 --at n=75,100,200 --record datasets/validation/cg.csv
+	$(VALIDATE) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --train n=96,112,128,144,160,192,224 --at n=336,448,896 --record datasets/validation/matmul.csv
+	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=20:50:6 --at n=75,100,200 --record datasets/validation/sweep3d.csv
 
 kernel: ## install the pinned notebook kernel
 	@$(GO) run ./perf/cmd/nbsetup
