@@ -68,6 +68,8 @@ type Design struct {
 	domain  map[string]Interval
 	shape   *shapeRows
 
+	resampled []float64 // weights of the points in each Bayesian bootstrap; see judge
+
 	searches sync.Pool // of *search, for their memory
 }
 
@@ -112,6 +114,7 @@ func NewDesign(basis *Basis, points []Point, reach Reach) (*Design, error) {
 		}
 		d.columns = append(d.columns, col)
 	}
+	d.resampled = resample(len(points))
 	d.shape = newShapeRows(basis, params, points, d.domain, reach)
 	return d, nil
 }

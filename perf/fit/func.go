@@ -35,6 +35,8 @@ type Func struct {
 	Condition float64
 	// Domain is the range of each parameter in the data.
 	Domain map[string]Interval
+	// Spread tells how far the function may be off, and why.
+	Spread Spread
 
 	Warnings []Warning
 }
@@ -66,6 +68,7 @@ func (f *Func) Scale(k float64) Func {
 	g := *f
 	g.Coefficients = scaled(f.Coefficients, k)
 	g.Residuals = scaled(f.Residuals, k)
+	g.Spread = f.Spread.scaled(k)
 	return g
 }
 

@@ -38,6 +38,7 @@ type search struct {
 	// Memory that one fit after another uses.
 	buf        []float64 // what y, columns and scale are parts of
 	candidates []candidate
+	met        []candidate // those that were made to obey the shape
 	terms      []int // what the candidates' terms are parts of
 	walk       qr    // of the subset that exhaustive is at
 	one        qr    // of a subset by itself
@@ -58,7 +59,7 @@ type candidate struct {
 // begin makes s the search for a fit of y with weights w.
 func (s *search) begin(d *Design, y, w []float64, opt Options) {
 	s.d, s.opt, s.maxTerms = d, opt, opt.MaxTerms
-	s.candidates, s.terms, s.columns, s.alternatives = s.candidates[:0], s.terms[:0], s.columns[:0], nil
+	s.candidates, s.met, s.terms, s.columns, s.alternatives = s.candidates[:0], s.met[:0], s.terms[:0], s.columns[:0], nil
 	if s.maxTerms <= 0 {
 		s.maxTerms = DefaultMaxTerms
 	}
@@ -118,16 +119,15 @@ func (s *search) choose() candidate {
 		c.score = c.loo
 		return s.shaped(c, math.Inf(1))
 	}
-	var all []candidate
 	if subsets(len(s.columns), s.maxTerms) <= exhaustiveLimit {
-		all = s.exhaustive()
+		s.candidates = s.exhaustive()
 	} else {
-		all = s.beam()
+		s.candidates = s.beam()
 	}
 	if s.alternatives == nil {
-		return s.preferred(all)
+		return s.preferred(s.candidates)
 	}
-	return s.preferredShaped(all)
+	return s.preferredShaped(s.candidates)
 }
 
 // subsets returns the number of non-empty subsets of n of at most k, capped.
@@ -281,7 +281,6 @@ func (s *search) preferred(all []candidate) candidate {
 // error, so the visit ends once the errors exceed what would be accepted.
 func (s *search) preferredShaped(all []candidate) candidate {
 	slices.SortStableFunc(all, byError)
-	met := make([]candidate, 0, 2*shapedLimit)
 	best, solved := math.Inf(1), 0
 	for _, c := range all {
 		if c.score > s.acceptable(best) {
@@ -295,8 +294,8 @@ func (s *search) preferredShaped(all []candidate) candidate {
 			solved++
 			f = s.shaped(c, s.acceptable(best))
 		}
-		met = append(met, f)
+		s.met = append(s.met, f)
 		best = math.Min(best, f.score)
 	}
-	return s.preferred(met)
+	return s.preferred(s.met)
 }
