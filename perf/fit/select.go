@@ -39,10 +39,10 @@ type search struct {
 	buf        []float64 // what y, columns and scale are parts of
 	candidates []candidate
 	met        []candidate // those that were made to obey the shape
-	terms      []int // what the candidates' terms are parts of
-	walk       qr    // of the subset that exhaustive is at
-	one        qr    // of a subset by itself
-	part       qr    // of a subset with a point left out
+	terms      []int       // what the candidates' terms are parts of
+	walk       qr          // of the subset that exhaustive is at
+	one        qr          // of a subset by itself
+	part       qr          // of a subset with a point left out
 	coef       []float64
 	restricted restricted
 }

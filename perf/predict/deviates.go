@@ -1,0 +1,174 @@
+package predict
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
+
+	"presage/perf/fit"
+)
+
+// deviates are the random numbers of all draws, shared by all functions of a
+// model, in pairs of a draw and its mirror image (antithetic). A draw is a world
+// in which the data had other errors:
+//
+//	value = value of a rival + τ·Σ_i a_i·Σ_j G_ij·e_j/√n
+//
+// with a_i the influence of point i at the size, e_j the modified residuals of
+// the rival (fit.Spread), G a matrix of standard normal numbers and
+// τ = √(ν/χ²_ν), so that the deviation has Student's t distribution with the
+// freedom of the residuals. For given terms that is the exact predictive
+// distribution of least squares. As G is common, two functions with
+// influences a, b and residuals e, f have the covariance (a·b)(e·f)/n: errors at
+// one size are correlated between functions as their residuals are, and errors
+// at different sizes are independent, as in seemingly unrelated regressions
+// (Zellner, JASA 57, 1962).
+type deviates struct {
+	pairs, sizes int
+	normal       []float64 // G of each pair, (sizes+1)×sizes; the last row is for the value itself
+	rival        []float64 // uniform: which rival
+	scale        []float64 // uniform: which τ
+	byFreedom    map[int][]float64
+}
+
+func newDeviates(pairs, sizes int, seed uint64) *deviates {
+	r := rand.New(rand.NewPCG(seed, uint64(sizes)))
+	d := &deviates{pairs: pairs, sizes: sizes, byFreedom: map[int][]float64{}}
+	d.normal = make([]float64, pairs*(sizes+1)*sizes)
+	for i := range d.normal {
+		d.normal[i] = r.NormFloat64()
+	}
+	d.rival, d.scale = stratified(r, pairs), stratified(r, pairs)
+	return d
+}
+
+// stratified returns one uniform number from each of n equal parts of [0, 1), in
+// random order.
+func stratified(r *rand.Rand, n int) []float64 {
+	out := make([]float64, n)
+	for i, k := range r.Perm(n) {
+		out[i] = (float64(k) + r.Float64()) / float64(n)
+	}
+	return out
+}
+
+// draws returns the number of draws.
+func (d *deviates) draws() int { return 2 * d.pairs }
+
+// taus returns √(ν/χ²_ν) of each pair.
+func (d *deviates) taus(freedom int) []float64 {
+	out, ok := d.byFreedom[freedom]
+	if !ok {
+		half := float64(freedom) / 2
+		out = make([]float64, d.pairs)
+		for b, u := range d.scale {
+			out[b] = math.Sqrt(half / mathext.GammaIncRegInv(half, u))
+		}
+		d.byFreedom[freedom] = out
+	}
+	return out
+}
+
+// prepare makes sure of the scales that the functions of a model need, so that
+// d is only read afterwards.
+func (d *deviates) prepare(functions func(visit func(*fit.Func))) {
+	functions(func(f *fit.Func) {
+		for i := range f.Spread.Rivals {
+			d.taus(wholeFreedom(&f.Spread.Rivals[i]))
+		}
+	})
+}
+
+// wholeFreedom rounds degrees of freedom down, which widens an interval.
+func wholeFreedom(r *fit.Rival) int { return max(1, int(r.Freedom+1e-9)) }
+
+// outcome is what a rival says at a size.
+type outcome struct {
+	value, below float64   // below: probability of lower outcomes, and of this
+	weights      []float64 // of the normal numbers
+	taus         []float64
+}
+
+// sampler draws values of functions.
+type sampler struct {
+	*deviates
+	change   []float64
+	outcomes []outcome
+}
+
+// draw sets dst to values of f at p, none negative, and reports whether they
+// differ. Rivals are taken by ascending value with one uniform number for all
+// functions, so that sums of functions spread no less than if each were drawn
+// by itself. A function that was fitted to a part of the sizes is taken to lack
+// the first.
+func (s *sampler) draw(dst []float64, f *fit.Func, p fit.Point) bool {
+	if !f.Spread.Known() {
+		v := math.Max(0, f.Eval(p))
+		for i := range dst {
+			dst[i] = v
+		}
+		return false
+	}
+	s.evaluate(&f.Spread, p)
+	row := (s.sizes + 1) * s.sizes
+	for b := range s.pairs {
+		g, u := s.normal[b*row:(b+1)*row], s.rival[b]
+		o := s.at(u)
+		dst[2*b] = math.Max(0, o.value+o.taus[b]*floats.Dot(o.weights, g))
+		o = s.at(1 - u)
+		dst[2*b+1] = math.Max(0, o.value-o.taus[b]*floats.Dot(o.weights, g))
+	}
+	return true
+}
+
+// at returns the outcome whose share of the probability holds u.
+func (s *sampler) at(u float64) *outcome {
+	for i := range s.outcomes {
+		if u < s.outcomes[i].below {
+			return &s.outcomes[i]
+		}
+	}
+	return &s.outcomes[len(s.outcomes)-1]
+}
+
+// evaluate sets the outcomes of a function at p.
+func (s *sampler) evaluate(spread *fit.Spread, p fit.Point) {
+	x := spread.Values(p)
+	s.outcomes = slices.Grow(s.outcomes[:0], len(spread.Rivals))[:len(spread.Rivals)]
+	for i := range spread.Rivals {
+		r, o := &spread.Rivals[i], &s.outcomes[i]
+		o.value, s.change = r.At(s.change, x)
+		o.below, o.taus = r.Probability, s.byFreedom[wholeFreedom(r)]
+		s.weigh(o, r, math.Abs(o.value)/spread.Heaviest)
+	}
+	slices.SortStableFunc(s.outcomes, func(a, b outcome) int { return cmp.Compare(a.value, b.value) })
+	sum := 0.0
+	for i := range s.outcomes {
+		sum += s.outcomes[i].below
+		s.outcomes[i].below = sum
+	}
+}
+
+// weigh sets what each normal number adds to the value: a_i·e_j/√n, and in the
+// last row what the value itself, like a further observation, is off by.
+func (s *sampler) weigh(o *outcome, r *fit.Rival, observation float64) {
+	o.weights = slices.Grow(o.weights[:0], (s.sizes+1)*s.sizes)[:(s.sizes+1)*s.sizes]
+	clear(o.weights)
+	n := len(r.Errors)
+	from := s.sizes - n
+	root := math.Sqrt(float64(n))
+	for i := range n + 1 {
+		a := observation
+		if i < n {
+			a = s.change[i]
+		}
+		row := o.weights[(from+i)*s.sizes+from:]
+		for j, e := range r.Errors {
+			row[j] = a * e / root
+		}
+	}
+}
