@@ -100,7 +100,7 @@ func PerUnit(df dataframe.DataFrame, unit, units string) (dataframe.DataFrame, e
 			return df, fmt.Errorf("perf: units %q are %g at %s", units, divisors[i], Point(point))
 		}
 	}
-	for _, column := range []string{"pred_misses", "pred_misses_fully_assoc", "sim_misses", "sim_misses_fully_assoc"} {
+	for _, column := range []string{"pred_misses", "pred_misses_low", "pred_misses_high", "pred_misses_fully_assoc", "sim_misses", "sim_misses_fully_assoc"} {
 		if !slices.Contains(df.Names(), column) {
 			continue
 		}

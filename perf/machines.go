@@ -12,6 +12,7 @@ import (
 	"presage/perf/cache"
 	"presage/perf/frame"
 	"presage/perf/machine"
+	"presage/perf/predict"
 )
 
 // FindMachine reads a machine description: from a file if name ends in .yaml,
@@ -109,6 +110,8 @@ type level struct {
 }
 
 func (l level) blocks() uint64 { return l.sets * l.ways }
+
+func (l level) cache() predict.Cache { return predict.Cache{Sets: l.sets, Ways: l.ways} }
 
 // levels returns a machine's caches, then its TLBs.
 func levels(m *machine.Machine) []level {

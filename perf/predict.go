@@ -41,6 +41,10 @@ func (s Scope) check() (Scope, error) {
 // PredictOptions say what PredictMisses tells.
 type PredictOptions struct {
 	By Scope
+
+	// Coverage is the probability that an interval is to hold the misses with; 0:
+	// predict.DefaultLevel; negative: no intervals, for curves of many points.
+	Coverage float64
 }
 
 // missRow is a row of the table of predictions.
@@ -52,11 +56,31 @@ type missRow struct {
 	Scope      string             `frame:"scope"`
 	Accesses   float64            `frame:"pred_accesses"`
 	Misses     float64            `frame:"pred_misses"`
+	Low        float64            `frame:"pred_misses_low"`
+	High       float64            `frame:"pred_misses_high"`
 	FullyAssoc float64            `frame:"pred_misses_fully_assoc"`
 	Cold       float64            `frame:"pred_cold_misses"`
 	Ratio      float64            `frame:"pred_miss_ratio"`
 	Doubtful   float64            `frame:"pred_doubtful_share"`
 	Warning    string             `frame:"pred_warning"`
+
+	at level
+}
+
+// target is what misses are predicted for: a machine's levels, or caches that
+// stand by themselves.
+type target struct {
+	machine    string
+	levels     []level
+	blockBytes []uint64 // that runs need to have been profiled with
+}
+
+// of names a level in messages.
+func (t *target) of(l level) string {
+	if t.machine == "" {
+		return l.name
+	}
+	return l.name + " of " + t.machine
 }
 
 // PredictMisses predicts the misses of the model's program on a machine, at
@@ -65,6 +89,9 @@ type missRow struct {
 //
 //   - pred_accesses: all accesses of the scope
 //   - pred_misses: misses in the set-associative cache (2005, section 5.2)
+//   - pred_misses_low, pred_misses_high: interval that holds the misses with the
+//     probability of the options, so far as the residuals of the fitted functions
+//     tell; predict.Intervals says how and how often it does
 //   - pred_misses_fully_assoc: misses in a fully associative one of the same
 //     size (2005, section 5.1); the same for a fully associative TLB
 //   - pred_cold_misses: those that are first accesses to a block
@@ -79,37 +106,88 @@ type missRow struct {
 // numbers missing. The runs that the model was fitted to must have the
 // machine's block sizes.
 func PredictMisses(model *Model, m *machine.Machine, points []Point, opt PredictOptions) (dataframe.DataFrame, error) {
-	scope, err := opt.By.check()
+	rows, err := model.predict(&target{m.Name, levels(m), m.BlockBytes()}, points, opt)
 	if err != nil {
 		return dataframe.DataFrame{}, err
 	}
+	return frame.Of(rows), nil
+}
+
+// predict returns a row for each point, level and scope.
+func (m *Model) predict(t *target, points []Point, opt PredictOptions) ([]missRow, error) {
+	scope, err := opt.By.check()
+	if err != nil {
+		return nil, err
+	}
+	names, scopeOf := m.scopes(scope)
 	var rows []missRow
 	for _, point := range points {
-		if err := model.check(point); err != nil {
-			return dataframe.DataFrame{}, err
+		if err := m.check(point); err != nil {
+			return nil, err
 		}
-		accesses := model.accesses(point)
-		for _, l := range levels(m) {
-			blank := missRow{Program: model.Program, Point: point, Machine: m.Name, Level: l.name}
+		accesses := m.accesses(point)
+		intervals, err := m.intervals(t, point, scopeOf, opt.Coverage)
+		if err != nil {
+			return nil, err
+		}
+		for i, l := range t.levels {
+			blank := missRow{Program: m.Program, Point: point, Machine: t.machine, Level: l.name, at: l}
 			if l.bypassFloat {
 				rows = append(rows, notPredicted(blank))
 				continue
 			}
-			fresh, err := model.rows(m, l, point, scope, accesses, blank)
+			fresh, err := m.rows(t, l, point, names, scopeOf, accesses, blank)
 			if err != nil {
-				return dataframe.DataFrame{}, err
+				return nil, err
 			}
+			for s := range fresh {
+				fresh[s].Low, fresh[s].High = math.NaN(), math.NaN()
+				if intervals != nil {
+					bounds := intervals[i][s].Including(fresh[s].Misses)
+					fresh[s].Low, fresh[s].High = bounds.Low, bounds.High
+				}
+			}
+			slices.SortStableFunc(fresh, func(a, b missRow) int { return cmp.Compare(b.Misses, a.Misses) })
 			rows = append(rows, fresh...)
 		}
 	}
-	return frame.Of(rows), nil
+	return rows, nil
+}
+
+// intervals returns the intervals of each level and scope; nil if coverage is
+// negative. Levels of one block size are drawn together.
+func (m *Model) intervals(t *target, point Point, scopeOf []int, coverage float64) ([][]predict.Interval, error) {
+	if coverage < 0 {
+		return nil, nil
+	}
+	out := make([][]predict.Interval, len(t.levels))
+	for blockBytes, fitted := range m.byBlock {
+		var caches []predict.Cache
+		var of []int
+		for i, l := range t.levels {
+			if l.blockBytes == blockBytes && !l.bypassFloat {
+				caches, of = append(caches, l.cache()), append(of, i)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		all, err := predict.Intervals(fitted, fit.Point(point), caches, scopeOf, predict.IntervalOptions{Level: coverage})
+		if err != nil {
+			return nil, fmt.Errorf("perf: %s at %s: %w", t.of(t.levels[of[0]]), point, err)
+		}
+		for c, i := range of {
+			out[i] = all[c]
+		}
+	}
+	return out, nil
 }
 
 // notPredicted fills the row of a level that some accesses bypass.
 func notPredicted(row missRow) missRow {
 	nan := math.NaN()
 	row.Scope, row.Warning = row.Program, "not predicted: floating-point accesses bypass this level"
-	row.Accesses, row.Misses, row.FullyAssoc, row.Cold, row.Ratio, row.Doubtful = nan, nan, nan, nan, nan, nan
+	row.Accesses, row.Misses, row.Low, row.High, row.FullyAssoc, row.Cold, row.Ratio, row.Doubtful = nan, nan, nan, nan, nan, nan, nan, nan
 	return row
 }
 
@@ -141,36 +219,33 @@ func (m *Model) accesses(point Point) []float64 {
 	return n
 }
 
-// rows predicts one level, each row beginning as blank does.
-func (m *Model) rows(mach *machine.Machine, l level, point Point, by Scope, accesses []float64, blank missRow) ([]missRow, error) {
-	setAssoc, full, err := m.misses(mach, l, point)
+// rows predicts one level, a row for each scope that begins as blank does.
+func (m *Model) rows(t *target, l level, point Point, names []string, scopeOf []int, accesses []float64, blank missRow) ([]missRow, error) {
+	setAssoc, full, err := m.misses(t, l, point)
 	if err != nil {
 		return nil, err
 	}
-	names, scopeOf := m.scopes(by)
 	blank.Warning = strings.Join(append(warningTexts(setAssoc.Warnings), l.notModelled...), "; ")
 	rows := make([]missRow, len(names))
 	for i, name := range names {
 		rows[i] = blank
 		rows[i].Scope = name
 	}
-	c := predict.Cache{Sets: l.sets, Ways: l.ways}
 	for g := range setAssoc.Groups {
 		row := &rows[scopeOf[g]]
 		row.Accesses += accesses[g]
 		row.Misses += setAssoc.Groups[g].Total()
 		row.FullyAssoc += full.Groups[g].Total()
 		row.Cold += setAssoc.Groups[g].Cold
-		row.Doubtful += doubtfulMisses(&m.byBlock[l.blockBytes].Groups[g], fit.Point(point), c)
+		row.Doubtful += doubtfulMisses(&m.byBlock[l.blockBytes].Groups[g], fit.Point(point), l.cache())
 	}
 	for i := range rows {
 		row := &rows[i]
 		if math.IsNaN(row.Misses) || math.IsInf(row.Misses, 0) {
-			return nil, fmt.Errorf("perf: %s of %s at %s: the model has no finite value there", l.name, mach.Name, point)
+			return nil, fmt.Errorf("perf: %s at %s: the model has no finite value there", t.of(l), point)
 		}
 		row.Ratio, row.Doubtful = ratio(row.Misses, row.Accesses), ratio(row.Doubtful, row.Misses)
 	}
-	slices.SortStableFunc(rows, func(a, b missRow) int { return cmp.Compare(b.Misses, a.Misses) })
 	return rows, nil
 }
 
@@ -196,16 +271,25 @@ func fitsBadly(f *fit.Func) bool {
 	})
 }
 
-// misses evaluates the model for one level, as it is and fully associative.
-func (m *Model) misses(mach *machine.Machine, l level, point Point) (setAssoc, full *predict.Prediction, err error) {
+// fittedFor returns the model for a level's block size.
+func (m *Model) fittedFor(t *target, l level) (*scaling.Model, error) {
 	fitted := m.byBlock[l.blockBytes]
 	if fitted == nil {
-		return nil, nil, fmt.Errorf("perf: %s of %s has blocks of %d bytes, and the runs were profiled with %v; profile with block sizes %v",
-			l.name, mach.Name, l.blockBytes, sortedKeys(m.byBlock), mach.BlockBytes())
+		return nil, fmt.Errorf("perf: %s has blocks of %d bytes, and the runs were profiled with %v; profile with block sizes %v",
+			t.of(l), l.blockBytes, sortedKeys(m.byBlock), t.blockBytes)
 	}
-	setAssoc, err = predict.At(fitted, fit.Point(point), predict.Cache{Sets: l.sets, Ways: l.ways})
+	return fitted, nil
+}
+
+// misses evaluates the model for one level, as it is and fully associative.
+func (m *Model) misses(t *target, l level, point Point) (setAssoc, full *predict.Prediction, err error) {
+	fitted, err := m.fittedFor(t, l)
 	if err != nil {
-		return nil, nil, fmt.Errorf("perf: %s of %s at %s: %w", l.name, mach.Name, point, err)
+		return nil, nil, err
+	}
+	setAssoc, err = predict.At(fitted, fit.Point(point), l.cache())
+	if err != nil {
+		return nil, nil, fmt.Errorf("perf: %s at %s: %w", t.of(l), point, err)
 	}
 	full = setAssoc
 	if l.sets > 1 {

@@ -200,7 +200,7 @@ func (t *tally) addTo(sums [][]float64, cache int) {
 // world is the histogram of a group in every draw.
 type world struct {
 	sampler
-	cold, reuses, share []float64 // share: what each bin's frequency is multiplied by
+	cold, reuses, share []float64  // share: what each bin's frequency is multiplied by
 	bins, known         []worldBin // known: all that there is memory of
 }
 

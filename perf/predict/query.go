@@ -31,18 +31,7 @@ func SmallestFullyAssociative(h *scaling.Histogram, ratio float64) (Cache, error
 	if err := reachable(h, ratio); err != nil {
 		return Cache{}, err
 	}
-	bins := slices.Clone(h.Bins)
-	slices.SortStableFunc(bins, func(a, b scaling.WeightedBin) int { return cmp.Compare(a.Distance, b.Distance) })
-	need := ratio * h.Accesses() * (1 - rounding)
-	hits, blocks := 0.0, uint64(1)
-	for _, b := range bins {
-		if hits >= need {
-			break
-		}
-		hits += b.Count
-		blocks = max(blocks, uint64(math.Floor(b.Distance))+1) // hits where distance < blocks
-	}
-	return FullyAssociative(blocks), nil
+	return Smallest(h, 0, (1-ratio)*h.Accesses())
 }
 
 // SmallestSetAssociative returns the cache of the given associativity with the
@@ -54,13 +43,72 @@ func SmallestSetAssociative(h *scaling.Histogram, ways uint64, ratio float64) (C
 	if err := reachable(h, ratio); err != nil {
 		return Cache{}, err
 	}
+	return Smallest(h, ways, (1-ratio)*h.Accesses())
+}
+
+// Smallest returns the smallest cache of the given associativity that has at
+// most the given number of misses, but for rounding: the fewest sets, a power of
+// two, or, for 0 ways, the fewest blocks of a fully associative cache. In either
+// kind misses never increase with the size, so that every smaller one has more.
+// It wraps ErrUnreachable if there is none.
+func Smallest(h *scaling.Histogram, ways uint64, misses float64) (Cache, error) {
+	most := misses + rounding*h.Accesses()
+	if h.Cold > most {
+		return Cache{}, fmt.Errorf("predict: %w: there are %.6g cold misses, and %.6g may be", ErrUnreachable, h.Cold, misses)
+	}
+	if ways == 0 {
+		return FullyAssociative(fewestBlocks(h, most)), nil
+	}
 	for log := range maxLogSets {
 		c := Cache{Sets: 1 << log, Ways: ways}
-		if OfHistogram(h, c).HitRatio() >= ratio-rounding {
+		if OfHistogram(h, c).Total() <= most {
 			return c, nil
 		}
 	}
-	return Cache{}, fmt.Errorf("predict: %w: %g takes more than 2^%d sets of %d", ErrUnreachable, ratio, maxLogSets-1, ways)
+	return Cache{}, fmt.Errorf("predict: %w: it takes more than 2^%d sets of %d", ErrUnreachable, maxLogSets-1, ways)
+}
+
+// fewestBlocks returns the capacity of the smallest fully associative cache with
+// at most so many misses: bins are given up, the farthest first, until the next
+// would be too much; the cache holds that one.
+func fewestBlocks(h *scaling.Histogram, most float64) uint64 {
+	bins := slices.Clone(h.Bins)
+	slices.SortStableFunc(bins, func(a, b scaling.WeightedBin) int { return cmp.Compare(b.Distance, a.Distance) })
+	misses := h.Cold
+	for _, b := range bins {
+		if misses += b.Count; misses > most {
+			return uint64(math.Floor(b.Distance)) + 1 // hits where distance < blocks
+		}
+	}
+	return 1
+}
+
+// Reach is how far a quantity stays within a limit over ascending values of a
+// parameter.
+type Reach struct {
+	// UpTo is the place of the last value such that the limit holds there and at
+	// every value before; -1 if it does not hold at the first.
+	UpTo int
+	// Anywhere is the place of the last value at which the limit holds, though it
+	// may not at some before; -1 if there is none.
+	Anywhere int
+}
+
+// Within returns how far ratios stay at or below limit. Ratios need not grow
+// from value to value: a larger problem may fit a cache better. NaN is within no
+// limit.
+func Within(ratios []float64, limit float64) Reach {
+	r := Reach{UpTo: -1, Anywhere: -1}
+	for i, v := range ratios {
+		if !(v <= limit+rounding) {
+			continue
+		}
+		if r.UpTo == i-1 {
+			r.UpTo = i
+		}
+		r.Anywhere = i
+	}
+	return r
 }
 
 const (
