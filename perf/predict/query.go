@@ -48,9 +48,10 @@ func SmallestSetAssociative(h *scaling.Histogram, ways uint64, ratio float64) (C
 
 // Smallest returns the smallest cache of the given associativity that has at
 // most the given number of misses, but for rounding: the fewest sets, a power of
-// two, or, for 0 ways, the fewest blocks of a fully associative cache. In either
-// kind misses never increase with the size, so that every smaller one has more.
-// It wraps ErrUnreachable if there is none.
+// two, or, for 0 ways, the fewest blocks of a fully associative cache. Every
+// smaller one has more misses. Every larger one has no more, but where an average
+// distance lies between Ways−1 and Ways: a single set holds it for certain, a set
+// of several not. It wraps ErrUnreachable if there is none.
 func Smallest(h *scaling.Histogram, ways uint64, misses float64) (Cache, error) {
 	most := misses + rounding*h.Accesses()
 	if h.Cold > most {
