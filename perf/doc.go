@@ -12,6 +12,16 @@
 //	sim   := perf.Must(perf.SimulateMisses(ctx, prog, m, perf.Sweep("n", 60, 80), perf.SimulateOptions{}))
 //	both  := perf.Must(perf.Compare(pred, sim))
 //
+// Of problem size, cache and ratio of misses, any two give the third:
+//
+//	l2    := perf.Must(perf.CachesOf(m, "L2"))[0]
+//	l2.Name, l2.Capacity = "half of L2", l2.Capacity/2
+//	some  := []perf.CacheSize{l2}
+//	miss  := perf.Must(perf.Misses(model, perf.Query{Points: perf.Sweep("n", 60), Caches: some}))
+//	small := perf.Must(perf.SmallestCache(model, perf.Query{Points: perf.Sweep("n", 60), Caches: some, HitRatio: 0.99}))
+//	large := perf.Must(perf.LargestProblem(ctx, model, perf.Query{Caches: some, MissRatio: 0.01, Vary: perf.Vary{Param: "n"}}))
+//	dist  := perf.Must(perf.Distances(model, perf.Sweep("n", 60), perf.DistanceOptions{By: perf.ByRoutine}))
+//
 // Runs are deterministic and their results are kept on disk (package store), so
 // that a cell that is executed again takes milliseconds. The methods are those
 // of Marin and Mellor-Crummey, "Cross-Architecture Performance Predictions for

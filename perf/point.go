@@ -67,7 +67,8 @@ var reserved = map[string]bool{
 	"program": true, "machine": true, "level": true, "scope": true, "routine": true, "file": true, "line": true,
 	"pc": true, "kind": true, "float": true, "accesses": true, "cold_accesses": true, "instructions": true,
 	"footprint_bytes": true, "stack_accesses": true, "references": true, "loop": true, "group": true, "set": true, "block_bytes": true, "size_bytes": true, "lo_blocks": true, "hi_blocks": true,
-	"mean_distance_blocks": true,
+	"mean_distance_blocks": true, "distance_blocks": true, "capacity_bytes": true, "ways": true, "parameter": true,
+	"search_from": true, "search_to": true, "search_step": true, "hit_ratio": true, "miss_ratio": true, "at_limit": true,
 }
 
 var paramName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)

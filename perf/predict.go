@@ -183,10 +183,13 @@ func (m *Model) intervals(t *target, point Point, scopeOf []int, coverage float6
 	return out, nil
 }
 
+// bypassed is why a level is not predicted.
+const bypassed = "not predicted: floating-point accesses bypass this level"
+
 // notPredicted fills the row of a level that some accesses bypass.
 func notPredicted(row missRow) missRow {
 	nan := math.NaN()
-	row.Scope, row.Warning = row.Program, "not predicted: floating-point accesses bypass this level"
+	row.Scope, row.Warning = row.Program, bypassed
 	row.Accesses, row.Misses, row.Low, row.High, row.FullyAssoc, row.Cold, row.Ratio, row.Doubtful = nan, nan, nan, nan, nan, nan, nan, nan
 	return row
 }

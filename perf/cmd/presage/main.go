@@ -42,11 +42,15 @@ predicts cache and TLB misses on a machine described in a file.
 
   presage profile ./sweep3d --sweep n=20,26,32,38 --args "-n {n}" -o profiles
   presage predict profiles --machine origin2000 --at n=60,80
+  presage query profiles --at n=60 --machine origin2000 --level L2 --hit-ratio 0.99
   presage simulate ./sweep3d --args "-n 60" --machine origin2000
   presage run --stats ./sweep3d -n 60`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(profileCommand(), histogramCommand(), predictCommand(), simulateCommand(), machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(), validateCommand())
+	root.AddCommand(
+		profileCommand(), histogramCommand(), predictCommand(), queryCommand(), simulateCommand(), validateCommand(),
+		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
+	)
 	return root
 }

@@ -62,6 +62,7 @@ for each cache and TLB of a machine at each size.`,
 	cmd.Flags().Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	cmd.Flags().StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "what a row is about: program, routine, loop or reference (a group of them, by its first)")
+	cmd.Flags().Float64Var(&opt.Coverage, "coverage", 0, "probability that an interval of misses is to hold them; negative: no intervals (default 0.9)")
 	cmd.Flags().StringVar(&fit.Basis, "basis", "", `functions that models are sums of, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in one ratio at all sizes, as the papers do")
 	cmd.Flags().BoolVar(&warnings, "warnings", false, "show what is doubtful about the models")
