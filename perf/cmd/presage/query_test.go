@@ -47,15 +47,11 @@ func TestQuery(t *testing.T) {
 		"--at n=12 --block x --hit-ratio 0.5":                       "--block",
 		"--at n=12 --level L2 --hit-ratio 0.5":                      "--machine",
 		"--at n=12 --machine origin2000 --ways 2":                   "no machine has",
-		"--at n=12 --machine origin2000 --level L3":                 "no level",
 		"--at n=12 --distances --hit-ratio 0.5":                     "--distances",
 		"--capacity 32KiB --miss-ratio 0.1 --vary n=5":              "first:last:step",
 		"--capacity 32KiB --miss-ratio 0.1 --vary n=5:x":            `"x"`,
 		"--capacity 32KiB --vary n":                                 "caches and a ratio",
-		"--capacity 32KiB --miss-ratio 2 --vary n":                  "ratio 2",
 		"--at n=12 --capacity 32KiB --format xml":                   "xml",
-		"--at n=12 --capacity 32KiB --coverage 2":                   "level 2",
-		"--at n=12 --capacity 32KiB --miss-ratio 0.1 --vary n":      "fixes n",
 		"--at n=12 --capacity 32KiB --hit-ratio .9 --miss-ratio .1": "not both",
 	} {
 		_, _, err := presage(t, append([]string{"query", dir}, strings.Fields(args)...)...)
