@@ -243,3 +243,69 @@ func TestCoverageWithChosenTerms(t *testing.T) {
 		}
 	}
 }
+
+// The probabilities of rivals by their definition: each refitted without each
+// point in turn.
+func TestProbabilitiesByRefitting(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	several := 0
+	for range 30 {
+		y, w := noisy(r, sixSizes, 0.01, func(n float64) float64 { return 20*n + n*n })
+		d := designOf(t, "n, n^2", sixSizes)
+		f, err := d.Fit(y, Options{Weights: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		alpha, n := resample(len(y)), len(y)
+		want := make([]float64, len(f.Spread.Rivals))
+		for b := range resamples {
+			sum := 0.0
+			worth := make([]float64, len(want))
+			for m := range want {
+				square := 0.0
+				for i := range y {
+					left := leftOut(t, &f.Spread, m, i, y, w)
+					square += alpha[b*n+i] * left * left
+				}
+				worth[m] = math.Pow(square, -float64(n)/2)
+				sum += worth[m]
+			}
+			for m := range want {
+				want[m] += worth[m] / sum / resamples
+			}
+		}
+		for m := range want {
+			// Rivals of less than leastRival were judged, too, and left out.
+			if got := f.Spread.Rivals[m].Probability; math.Abs(got-want[m]) > leastRival {
+				t.Errorf("rival %d of %d: probability %g, want %g", m, len(want), got, want[m])
+			}
+		}
+		if len(want) > 1 {
+			several++
+		}
+	}
+	if several < 10 {
+		t.Errorf("only %d fits had rivals", several)
+	}
+}
+
+// leftOut returns the weighted residual at point i of a rival's terms, fitted
+// without it.
+func leftOut(t *testing.T, s *Spread, rival, i int, y, w []float64) float64 {
+	t.Helper()
+	basis := &Basis{}
+	for j, c := range s.Rivals[rival].Coefficients {
+		if c != 0 {
+			basis.Terms = append(basis.Terms, s.Terms[j])
+		}
+	}
+	d, err := NewDesign(basis, pointsAt(slices.Delete(slices.Clone(sixSizes), i, i+1)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := d.Fit(slices.Delete(slices.Clone(y), i, i+1), Options{Weights: slices.Delete(slices.Clone(w), i, i+1), AllTerms: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w[i] * (y[i] - f.Eval(Point{"n": sixSizes[i]}))
+}
