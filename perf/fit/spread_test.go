@@ -250,7 +250,7 @@ func TestProbabilitiesByRefitting(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	several := 0
 	for range 30 {
-		y, w := noisy(r, sixSizes, 0.01, func(n float64) float64 { return 20*n + n*n })
+		y, w := noisy(r, sixSizes, 0.01, func(n float64) float64 { return n + n*n })
 		d := designOf(t, "n, n^2", sixSizes)
 		f, err := d.Fit(y, Options{Weights: w})
 		if err != nil {
