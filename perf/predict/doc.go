@@ -1,6 +1,8 @@
 // Package predict turns reuse-distance histograms, measured or predicted by a
 // scaling model, into misses of a cache or TLB, and answers the converse
-// question: which cache reaches a given hit ratio.
+// questions: which cache reaches a given hit ratio, and how far a problem may grow
+// without exceeding a ratio of misses. Predicted misses have intervals, drawn
+// from what the fits leave possible (Intervals).
 //
 //	model ── size ──▶ histogram per group ── sets, ways ──▶ misses per group
 //
