@@ -136,7 +136,7 @@ func shapeNamed(name string) (fit.Shape, error) {
 
 // modelVersion is part of the key of a stored model: raise it when fitting
 // changes, or the layout of scaling.Model.
-const modelVersion = 3
+const modelVersion = 4
 
 // modelKeys returns the key of the model for each block size of the runs.
 func modelKeys(runs *Runs, opt FitOptions) ([]store.Key, error) {

@@ -50,6 +50,10 @@ type Options struct {
 	Cancellation float64
 
 	Shape Shape
+
+	// NoSpread leaves Func.Spread out, for functions of which only the value is
+	// of interest.
+	NoSpread bool
 }
 
 // Defaults of Options.

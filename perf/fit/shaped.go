@@ -179,7 +179,9 @@ func (s *search) finish(c candidate, y, w []float64) Func {
 	}
 	f.RMS = math.Sqrt(rss / float64(len(y)))
 	f.R2 = explained(y, w, rss)
-	f.Spread = s.spread(c, coef)
+	if !s.opt.NoSpread {
+		f.Spread = s.spread(c, coef)
+	}
 	f.Warnings = s.doubts(c, f)
 	return f
 }

@@ -19,7 +19,9 @@ import (
 // with leave-one-out residuals r_mi and weights α of a Bayesian bootstrap over
 // the n points,
 //
-//	P(m) = E_α[ s_m^(−n) / Σ_l s_l^(−n) ],   s_m² = Σ_i α_i·r_mi².
+//	P(m) = E_α[ s_m^(−n) / Σ_l s_l^(−n) ],   s_m² = κ_m²·Σ_i α_i·r_mi²
+//
+// where κ_m is the factor by which Options.Cancellation raises a rival's error.
 //
 // That the terms were chosen by the data is the larger part of the error of an
 // extrapolation: with the chosen terms taken for granted, intervals of 90% held
@@ -137,7 +139,7 @@ type contender struct {
 	candidate
 	coef, change []float64
 	errors       []float64
-	squares      []float64 // of the leave-one-out residuals
+	squares      []float64 // of the leave-one-out residuals, raised as the score is
 	freedom      float64
 	probability  float64
 }
@@ -159,6 +161,11 @@ func (s *search) spread(chosen candidate, coef []float64) Spread {
 			all = append(all, r)
 		}
 	}
+	for _, r := range all {
+		if r.loo > 0 {
+			scale(r.squares, square(r.score/r.loo))
+		}
+	}
 	s.d.judge(all)
 	// The chosen one stays first.
 	slices.SortStableFunc(all[1:], func(a, b contender) int { return cmp.Compare(b.probability, a.probability) })
@@ -174,10 +181,10 @@ func (s *search) spread(chosen candidate, coef []float64) Spread {
 // challengers returns the candidates other than the chosen one that obey the
 // shape, free or as solved before, by ascending error.
 func (s *search) challengers(chosen candidate) []candidate {
-	limit := rivalLimit*chosen.loo + s.floor
+	limit := rivalLimit*chosen.score + s.floor
 	var out []candidate
 	for _, c := range s.candidates {
-		if c.loo <= limit && !slices.Equal(c.terms, chosen.terms) {
+		if c.score <= limit && !slices.Equal(c.terms, chosen.terms) {
 			out = append(out, c)
 		}
 	}
@@ -190,7 +197,7 @@ func (s *search) challengers(chosen candidate) []candidate {
 		} else {
 			c = s.shapedIfFree(c)
 		}
-		if c.coef != nil && c.loo <= limit {
+		if c.coef != nil && c.score <= limit {
 			met = append(met, c)
 		}
 	}
@@ -280,6 +287,13 @@ func (s *search) leaveOut(r *contender, residual []float64) bool {
 	}
 	r.freedom = math.Max(freedom, float64(n-k))
 	return true
+}
+
+// scale multiplies v by k.
+func scale(v []float64, k float64) {
+	for i := range v {
+		v[i] *= k
+	}
 }
 
 // judge sets the probabilities of all.

@@ -130,7 +130,7 @@ func (s *splitter) score(low, high part, top int) float64 {
 	if high[top].count() < low[top].count() {
 		small = high
 	}
-	d, err := s.distance(s.hists, small)
+	d, err := s.distance(s.hists, small, ofDraft)
 	if err != nil || len(d.Residuals) < minSizes {
 		return math.Inf(1)
 	}

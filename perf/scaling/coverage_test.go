@@ -49,7 +49,7 @@ func TestCoverageOnKernels(t *testing.T) {
 	for k := range train[0] {
 		truth := map[float64][]reuse.Histogram{60: train[0][k].Histograms(60), 80: train[0][k].Histograms(80)}
 		for i := range trains {
-			m, err := scaling.Fit(t.Context(), sizes[i], train[i][k].Train, scaling.Options{})
+			m, err := scaling.Fit(t.Context(), sizes[i], train[i][k].Train, scaling.Options{BlockBytes: 64})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -157,7 +157,7 @@ func (f *fitter) group(g Group) (GroupModel, error) {
 		if b.Frequency, err = f.frequency(p.counts()); err != nil {
 			return m, err
 		}
-		if b.Distance, err = f.distance(hists, p); err != nil {
+		if b.Distance, err = f.distance(hists, p, ofDistance); err != nil {
 			return m, err
 		}
 		m.Bins = append(m.Bins, b)
@@ -182,7 +182,7 @@ func (f *fitter) frequency(counts []float64) (fit.Func, error) {
 		return f.held(sum/float64(len(counts)), at), nil
 	}
 	known := f.memo.recall(ofFrequency, counts, func() (out fitted) {
-		out.f, out.err = fitTo(f.design, f.shape, f.extents, counts, 0)
+		out.f, out.err = fitTo(f.design, f.shape, f.extents, counts, 0, false)
 		return out
 	})
 	return known.f, known.err
@@ -211,8 +211,9 @@ func (f *fitter) roughness(counts []float64) float64 {
 }
 
 // distance models the average distance of a part over the sizes where it was
-// seen.
-func (f *fitter) distance(hists []ranked, p part) (fit.Func, error) {
+// seen. While parts are being split only its value is of interest: what is a
+// draft has no spread.
+func (f *fitter) distance(hists []ranked, p part, k kind) (fit.Func, error) {
 	means := make([]float64, len(p))
 	sum, count, seenAt := 0.0, 0.0, 0
 	for i, sp := range p {
@@ -228,15 +229,15 @@ func (f *fitter) distance(hists []ranked, p part) (fit.Func, error) {
 	if seenAt < minSizes {
 		return f.held(sum/count, seenAt), nil
 	}
-	known := f.memo.recall(ofDistance, means, func() (out fitted) {
-		out.f, out.err = f.fitDistance(means)
+	known := f.memo.recall(k, means, func() (out fitted) {
+		out.f, out.err = f.fitDistance(means, k == ofDraft)
 		return out
 	})
 	return known.f, known.err
 }
 
 // fitDistance models distances over the sizes where they are not absent.
-func (f *fitter) fitDistance(means []float64) (fit.Func, error) {
+func (f *fitter) fitDistance(means []float64, noSpread bool) (fit.Func, error) {
 	d, err := f.designFor(means)
 	if err != nil {
 		return fit.Func{}, err
@@ -247,7 +248,7 @@ func (f *fitter) fitDistance(means []float64) (fit.Func, error) {
 			extents, y = append(extents, f.extents[i]), append(y, v)
 		}
 	}
-	return fitTo(d, f.shape, extents, y, distanceSlack)
+	return fitTo(d, f.shape, extents, y, distanceSlack, noSpread)
 }
 
 // doubts compares the bins with the totals at the sizes and beyond.

@@ -31,6 +31,7 @@ type kind byte
 const (
 	ofFrequency kind = iota
 	ofDistance
+	ofDraft     // a distance, without its spread
 	ofRoughness // loo alone
 	ofSizes     // a design
 )

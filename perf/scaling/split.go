@@ -174,8 +174,8 @@ func (s *splitter) alike(low, high part) bool {
 	if both == 0 {
 		return false
 	}
-	l, errL := s.distance(s.hists, low)
-	h, errH := s.distance(s.hists, high)
+	l, errL := s.distance(s.hists, low, ofDraft)
+	h, errH := s.distance(s.hists, high, ofDraft)
 	if errL != nil || errH != nil {
 		return true
 	}

@@ -34,8 +34,8 @@ const (
 )
 
 // fitTo models y, counts or distances at sizes of the given mean parameters.
-func fitTo(d *fit.Design, shape fit.Shape, extents, y []float64, slack float64) (fit.Func, error) {
-	opt := fit.Options{Weights: weights(extents, y, usual), Shape: shape, Slack: slack, Cancellation: cancellation}
+func fitTo(d *fit.Design, shape fit.Shape, extents, y []float64, slack float64, noSpread bool) (fit.Func, error) {
+	opt := fit.Options{NoSpread: noSpread, Weights: weights(extents, y, usual), Shape: shape, Slack: slack, Cancellation: cancellation}
 	g, err := d.Fit(y, opt)
 	if err != nil || g.LOO <= pieces {
 		return g, err

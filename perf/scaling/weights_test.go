@@ -20,7 +20,7 @@ func fitValues(t *testing.T, ns []int, value func(n float64) float64) fit.Func {
 	for i, n := range ns {
 		y[i] = value(float64(n))
 	}
-	g, err := fitTo(f.design, f.shape, f.extents, y, 0)
+	g, err := fitTo(f.design, f.shape, f.extents, y, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
