@@ -23,7 +23,11 @@ type Core struct {
 
 	Units   []Unit
 	Classes map[isa.Class]Timing
-	Branch  Branch
+	// FallsBack are the classes that the description does not time, each with
+	// the class whose timing stands for it in Classes. Illegal instructions, and
+	// vector ones that are not described, have no timing at all.
+	FallsBack map[isa.Class]isa.Class
+	Branch    Branch
 
 	Source []string
 }
@@ -72,4 +76,6 @@ type Branch struct {
 type Exposure struct {
 	Level string // name of the cache that is missed; "memory" for the last, "TLB" for all of them
 	Share float64
+
+	Source []string
 }

@@ -15,17 +15,15 @@ import (
 
 // description is a file as it is written, quantities still text.
 type description struct {
-	Title     string `yaml:"title"`
-	Processor string `yaml:"processor"`
-	Notes     string `yaml:"notes"`
-	Core      *struct {
-		Frequency string   `yaml:"frequency"`
-		Source    []string `yaml:"source"`
-	} `yaml:"core"`
-	Caches  []cacheText       `yaml:"caches"`
-	TLBs    []tlbText         `yaml:"tlbs"`
-	Memory  *memoryText       `yaml:"memory"`
-	Sources map[string]string `yaml:"sources"`
+	Title     string            `yaml:"title"`
+	Processor string            `yaml:"processor"`
+	Notes     string            `yaml:"notes"`
+	Core      *coreText         `yaml:"core"`
+	Caches    []cacheText       `yaml:"caches"`
+	TLBs      []tlbText         `yaml:"tlbs"`
+	Memory    *memoryText       `yaml:"memory"`
+	Exposures []exposureText    `yaml:"exposures"`
+	Sources   map[string]string `yaml:"sources"`
 }
 
 type cacheText struct {
@@ -108,6 +106,7 @@ func (r *reader) machine(d *description) *Machine {
 	r.need("$.processor", d.Processor)
 	if d.Core != nil {
 		m.Frequency = Hertz(r.quantity("$.core.frequency", d.Core.Frequency, hertzUnits))
+		m.Core = r.core(d.Core)
 		r.sources("$.core", d, d.Core.Source)
 	}
 	if len(d.Caches) == 0 {
@@ -122,6 +121,7 @@ func (r *reader) machine(d *description) *Machine {
 	if d.Memory != nil {
 		m.Memory = r.memory(d)
 	}
+	m.Exposures = r.exposures(d, m)
 	r.names(m)
 	for name := range d.Sources {
 		if !r.used[name] {
@@ -129,6 +129,7 @@ func (r *reader) machine(d *description) *Machine {
 		}
 	}
 	if r.err == nil {
+		r.nearest(m)
 		h := m.Hierarchy()
 		if err := h.Check(); err != nil {
 			r.fail("$.caches", "%v", err)

@@ -1,0 +1,192 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"presage/perf/isa"
+)
+
+// architecturalRegisters is how many registers of a kind programs have: a core
+// with fewer to hold results could not run them.
+const architecturalRegisters = 32
+
+// requiredClasses have to be timed: nothing else says what they cost.
+var requiredClasses = []isa.Class{
+	isa.ALU, isa.Multiply, isa.Divide,
+	isa.FPAdd, isa.FPMultiply, isa.FPDivide, isa.FPSqrt, isa.FPFused,
+	isa.Load, isa.Store, isa.Branch,
+}
+
+// fallbacks are the classes that are timed as another, here in front, if a
+// description leaves them out. What the operating system does in a system call
+// is not the core's, nor is what other cores do in an atomic access or a fence.
+// Vector instructions have no fallback: a scheduler that meets one without a
+// timing has to say so.
+var fallbacks = []struct{ class, as isa.Class }{
+	{isa.Nop, isa.ALU},
+	{isa.Shift, isa.ALU},
+	{isa.Compare, isa.ALU},
+	{isa.FPConvert, isa.FPAdd},
+	{isa.FPMove, isa.FPAdd},
+	{isa.FPLoad, isa.Load},
+	{isa.FPStore, isa.Store},
+	{isa.Atomic, isa.Load},
+	{isa.Jump, isa.Branch},
+	{isa.IndirectJump, isa.Branch},
+	{isa.Call, isa.Branch},
+	{isa.Return, isa.Branch},
+	{isa.SystemCall, isa.ALU},
+	{isa.Breakpoint, isa.ALU},
+	{isa.Fence, isa.ALU},
+	{isa.CSR, isa.ALU},
+}
+
+// fallBack times the classes that the description leaves out as fallbacks says,
+// in the same queues, and returns which they are.
+func (c *Core) fallBack() map[isa.Class]isa.Class {
+	as := make(map[isa.Class]isa.Class)
+	for _, f := range fallbacks {
+		if _, given := c.Classes[f.class]; given {
+			continue
+		}
+		timing, ok := c.Classes[f.as]
+		if !ok {
+			continue // a required class: plausible names it
+		}
+		c.Classes[f.class], as[f.class] = timing, f.as
+		if c.queue(f.class) >= 0 {
+			continue
+		}
+		if i := c.queue(f.as); i >= 0 {
+			c.Queues[i].Classes = append(c.Queues[i].Classes, f.class)
+		}
+	}
+	return as
+}
+
+// queue returns the index of the queue where a class waits, -1 if there is none.
+func (c *Core) queue(class isa.Class) int {
+	return slices.IndexFunc(c.Queues, func(q Queue) bool { return slices.Contains(q.Classes, class) })
+}
+
+// plausible checks the parts of a core against each other.
+func (r *reader) plausible(c *Core) {
+	const path = "$.core"
+	var missing []string
+	for _, class := range requiredClasses {
+		if _, ok := c.Classes[class]; !ok {
+			missing = append(missing, class.String())
+		}
+	}
+	if len(missing) > 0 {
+		r.fail(path+".classes", "no timing for %s: add it under classes:", list(missing))
+	}
+	r.unitsUsed(c)
+	units := 0
+	for _, u := range c.Units {
+		units += u.Count
+	}
+	if c.IssueWidth > units {
+		r.fail(path+".width.issue", "%d instructions a cycle cannot begin on %d units", c.IssueWidth, units)
+	}
+	switch {
+	case c.InOrder && c.Window != 0:
+		r.fail(path+".window", "a core that executes in order has no window: leave it out")
+	case c.InOrder && len(c.Queues) != 0:
+		r.fail(path+".queues", "a core that executes in order has no queues: leave them out")
+	case !c.InOrder && c.Window == 0:
+		r.fail(path, "window is missing: how many instructions a core that executes out of order may have in flight")
+	case !c.InOrder && c.Window < max(c.FetchWidth, c.IssueWidth, c.RetireWidth):
+		r.fail(path+".window", "a window of %d is less than a cycle's instructions", c.Window)
+	}
+	for i, q := range c.Queues {
+		if q.Entries > c.Window {
+			r.fail(fmt.Sprintf("%s.queues[%d].entries", path, i), "a queue of %d cannot fill: the window is %d", q.Entries, c.Window)
+		}
+	}
+	for name, n := range map[string]int{"int": c.IntRegisters, "float": c.FloatRegisters} {
+		if n != 0 && n < architecturalRegisters {
+			r.fail(path+".registers."+name, "%d registers are fewer than the %d that programs have", n, architecturalRegisters)
+		}
+	}
+}
+
+// unitsUsed checks that every unit is of use to some class.
+func (r *reader) unitsUsed(c *Core) {
+	used := make(map[string]bool)
+	for _, t := range c.Classes {
+		for _, u := range t.Uses {
+			for _, name := range u.AnyOf {
+				used[name] = true
+			}
+		}
+	}
+	for i, u := range c.Units {
+		if !used[u.Name] {
+			r.fail(fmt.Sprintf("$.core.units[%d].name", i), "no class of instructions uses unit %q: name it under classes: or remove it", u.Name)
+		}
+	}
+}
+
+// nearest checks that the latency of the first cache, where both are known, is
+// that of a load that hits in it.
+func (r *reader) nearest(m *Machine) {
+	if len(m.Core.Classes) == 0 || m.Caches[0].Latency == 0 {
+		return
+	}
+	l1, load, float := m.Caches[0].Latency, m.Core.Classes[isa.Load].Latency, m.Core.Classes[isa.FPLoad].Latency
+	if l1 != load && l1 != float {
+		r.fail("$.caches[0].latency", "%g cycles are neither the latency of a load (%g) nor that of an fp load (%g) under core.classes", l1, load, float)
+	}
+}
+
+// exposureText is an Exposure as it is written.
+type exposureText struct {
+	Level  string   `yaml:"level"`
+	Share  *float64 `yaml:"share"`
+	Source []string `yaml:"source"`
+}
+
+// Levels of exposures that are not caches.
+const (
+	memoryLevel = "memory"
+	tlbLevel    = "TLB"
+)
+
+func (r *reader) exposures(d *description, m *Machine) []Exposure {
+	var all []Exposure
+	var levels []string
+	for _, c := range m.Caches[:max(0, len(m.Caches)-1)] {
+		levels = append(levels, c.Name)
+	}
+	levels = append(levels, memoryLevel)
+	if len(m.TLBs) > 0 {
+		levels = append(levels, tlbLevel)
+	}
+	for i, t := range d.Exposures {
+		path := fmt.Sprintf("$.exposures[%d]", i)
+		r.need(path+".level", t.Level)
+		if !slices.Contains(levels, t.Level) {
+			r.fail(path+".level", "no misses of %q can be waited for; there are %s (%s stands for misses of the last cache, %s for those of all TLBs)",
+				t.Level, list(levels), memoryLevel, tlbLevel)
+		}
+		if slices.ContainsFunc(all, func(e Exposure) bool { return e.Level == t.Level }) {
+			r.fail(path+".level", "the share of %q is given twice", t.Level)
+		}
+		if t.Share == nil {
+			r.fail(path, "share is missing: the part of the latency that is waited for, from 0 to 1")
+			continue
+		}
+		if !(*t.Share >= 0 && *t.Share <= 1) {
+			r.fail(path+".share", "a share of %g is impossible: want a number from 0 to 1", *t.Share)
+		}
+		r.sources(path, d, t.Source)
+		all = append(all, Exposure{t.Level, *t.Share, t.Source})
+	}
+	return all
+}
+
+// list joins names for a message.
+func list(names []string) string { return strings.Join(names, ", ") }
