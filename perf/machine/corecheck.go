@@ -14,13 +14,13 @@ const architecturalRegisters = 32
 
 // requiredClasses have to be timed: nothing else says what they cost.
 var requiredClasses = []isa.Class{
-	isa.ALU, isa.Multiply, isa.Divide,
-	isa.FPAdd, isa.FPMultiply, isa.FPDivide, isa.FPSqrt, isa.FPFused,
+	isa.ALU, isa.Multiply,
+	isa.FPAdd, isa.FPMultiply, isa.FPDivide, isa.FPFused,
 	isa.Load, isa.Store, isa.Branch,
 }
 
-// fallbacks are the classes that are timed as another, here in front, if a
-// description leaves them out. What the operating system does in a system call
+// fallbacks are the classes that are timed as another, if a description leaves
+// them out. A core without an integer divider divides in floating point. What the operating system does in a system call
 // is not the core's, nor is what other cores do in an atomic access or a fence.
 // Vector instructions have no fallback: a scheduler that meets one without a
 // timing has to say so.
@@ -28,6 +28,8 @@ var fallbacks = []struct{ class, as isa.Class }{
 	{isa.Nop, isa.ALU},
 	{isa.Shift, isa.ALU},
 	{isa.Compare, isa.ALU},
+	{isa.Divide, isa.FPDivide},
+	{isa.FPSqrt, isa.FPDivide},
 	{isa.FPConvert, isa.FPAdd},
 	{isa.FPMove, isa.FPAdd},
 	{isa.FPLoad, isa.Load},
