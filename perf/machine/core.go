@@ -74,7 +74,7 @@ type Branch struct {
 // Exposure is the share of a latency that execution waits for, where other work
 // hides the rest (2004 paper, section 3.2).
 type Exposure struct {
-	Level string // name of the cache that is missed; "memory" for the last, "TLB" for all of them
+	Level string // name of the cache that is missed; MemoryLevel for the last, TLBLevel for all TLBs
 	Share float64
 
 	Source []string

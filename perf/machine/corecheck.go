@@ -20,10 +20,10 @@ var requiredClasses = []isa.Class{
 }
 
 // fallbacks are the classes that are timed as another, if a description leaves
-// them out. A core without an integer divider divides in floating point. What the operating system does in a system call
-// is not the core's, nor is what other cores do in an atomic access or a fence.
-// Vector instructions have no fallback: a scheduler that meets one without a
-// timing has to say so.
+// them out. A core without an integer divider divides in floating point. What
+// the operating system does in a system call is not the core's, nor is what other
+// cores do in an atomic access or a fence. Vector instructions have no fallback:
+// a scheduler that meets one without a timing has to say so.
 var fallbacks = []struct{ class, as isa.Class }{
 	{isa.Nop, isa.ALU},
 	{isa.Shift, isa.ALU},
@@ -104,13 +104,21 @@ func (r *reader) plausible(c *Core) {
 		r.fail(path+".window", "a window of %d is less than a cycle's instructions", c.Window)
 	}
 	for i, q := range c.Queues {
+		for _, class := range q.Classes {
+			if _, ok := c.Classes[class]; !ok {
+				r.fail(fmt.Sprintf("%s.queues[%d].classes", path, i), "class %q waits in queue %q but has no timing: add it under classes:", class, q.Name)
+			}
+		}
 		if q.Entries > c.Window {
 			r.fail(fmt.Sprintf("%s.queues[%d].entries", path, i), "a queue of %d cannot fill: the window is %d", q.Entries, c.Window)
 		}
 	}
-	for name, n := range map[string]int{"int": c.IntRegisters, "float": c.FloatRegisters} {
-		if n != 0 && n < architecturalRegisters {
-			r.fail(path+".registers."+name, "%d registers are fewer than the %d that programs have", n, architecturalRegisters)
+	for _, n := range []struct {
+		kind  string
+		count int
+	}{{"int", c.IntRegisters}, {"float", c.FloatRegisters}} {
+		if n.count != 0 && n.count < architecturalRegisters {
+			r.fail(path+".registers."+n.kind, "%d registers are fewer than the %d that programs have", n.count, architecturalRegisters)
 		}
 	}
 }
@@ -151,28 +159,34 @@ type exposureText struct {
 	Source []string `yaml:"source"`
 }
 
-// Levels of exposures that are not caches.
+// Levels of exposures that are not caches: what lies behind the last cache, and
+// all TLBs.
 const (
-	memoryLevel = "memory"
-	tlbLevel    = "TLB"
+	MemoryLevel = "memory"
+	TLBLevel    = "TLB"
 )
 
 func (r *reader) exposures(d *description, m *Machine) []Exposure {
 	var all []Exposure
 	var levels []string
-	for _, c := range m.Caches[:max(0, len(m.Caches)-1)] {
-		levels = append(levels, c.Name)
+	for i, c := range m.Caches {
+		if c.Name == MemoryLevel || c.Name == TLBLevel {
+			r.fail(fmt.Sprintf("$.caches[%d].name", i), "%q is no name for a cache: exposures say something else by it", c.Name)
+		}
+		if i < len(m.Caches)-1 {
+			levels = append(levels, c.Name)
+		}
 	}
-	levels = append(levels, memoryLevel)
+	levels = append(levels, MemoryLevel)
 	if len(m.TLBs) > 0 {
-		levels = append(levels, tlbLevel)
+		levels = append(levels, TLBLevel)
 	}
 	for i, t := range d.Exposures {
 		path := fmt.Sprintf("$.exposures[%d]", i)
 		r.need(path+".level", t.Level)
 		if !slices.Contains(levels, t.Level) {
 			r.fail(path+".level", "no misses of %q can be waited for; there are %s (%s stands for misses of the last cache, %s for those of all TLBs)",
-				t.Level, list(levels), memoryLevel, tlbLevel)
+				t.Level, list(levels), MemoryLevel, TLBLevel)
 		}
 		if slices.ContainsFunc(all, func(e Exposure) bool { return e.Level == t.Level }) {
 			r.fail(path+".level", "the share of %q is given twice", t.Level)

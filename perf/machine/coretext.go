@@ -38,7 +38,7 @@ type queueText struct {
 
 type unitText struct {
 	Name  string `yaml:"name"`
-	Count int    `yaml:"count"` // default 1
+	Count *int   `yaml:"count"` // default 1
 }
 
 // classText is the timing of one or several classes of instructions.
@@ -138,11 +138,17 @@ func (r *reader) units(text []unitText) []Unit {
 	for i, t := range text {
 		path := fmt.Sprintf("$.core.units[%d]", i)
 		r.need(path+".name", t.Name)
-		r.count(path+".count", t.Count)
+		count := 1
+		if t.Count != nil {
+			count = *t.Count
+		}
+		if count < 1 || count > maxCount {
+			r.fail(path+".count", "%d units are impossible: want a number from 1 to %d", count, maxCount)
+		}
 		if slices.ContainsFunc(units, func(u Unit) bool { return u.Name == t.Name }) {
 			r.fail(path+".name", "unit %q is listed twice: give it a count instead", t.Name)
 		}
-		units = append(units, Unit{t.Name, max(1, t.Count)})
+		units = append(units, Unit{t.Name, count})
 	}
 	if len(units) == 0 {
 		r.fail("$.core", "units are missing: list the functional units, or the issue ports that they share")
@@ -160,6 +166,10 @@ func (r *reader) classes(text []classText, units []Unit) map[isa.Class]Timing {
 		}
 		r.need(path+".latency", t.Latency)
 		timing := Timing{Latency: r.instructionCycles(path+".latency", t.Latency)}
+		if len(t.Uses) > maxUses {
+			r.fail(path+".uses", "%d uses are more than an instruction has (at most %d)", len(t.Uses), maxUses)
+			break
+		}
 		for j, u := range t.Uses {
 			timing.Uses = append(timing.Uses, r.use(fmt.Sprintf("%s.uses[%d]", path, j), u, units))
 		}

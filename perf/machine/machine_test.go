@@ -205,7 +205,7 @@ func TestFind(t *testing.T) {
 	if err != nil || m.Title != "Small" {
 		t.Errorf("the first folder does not win: %v, %v", m, err)
 	}
-	if _, err := Find("cray1", mine, shipped); err == nil || !strings.Contains(err.Error(), "there are itanium2, origin2000") {
+	if _, err := Find("cray1", mine, shipped); err == nil || !strings.Contains(err.Error(), "there are alpha-ev68, apple-m1") {
 		t.Errorf("unknown name: %v", err)
 	}
 	if _, err := Find("../x", shipped); err == nil {
@@ -226,6 +226,7 @@ func TestBytesString(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
+	f.Add([]byte(withCore))
 	names, err := fs.Glob(shipped, "*.yaml")
 	if err != nil {
 		f.Fatal(err)
@@ -251,6 +252,13 @@ func FuzzParse(f *testing.F) {
 		h := m.Hierarchy()
 		if err := h.Check(); err != nil {
 			t.Errorf("an impossible machine was accepted: %v", err)
+		}
+		checkMachine(t, m)
+		if d := Diff(m, m); len(d) > 0 {
+			t.Errorf("a machine that differs from itself: %v", d)
+		}
+		if m.Explain() == "" {
+			t.Error("no explanation")
 		}
 	})
 }
