@@ -124,33 +124,3 @@ once, with --args as they are.`,
 	out.register(cmd)
 	return cmd
 }
-
-func machinesCommand() *cobra.Command {
-	var out output
-	cmd := &cobra.Command{
-		Use:   "machines [NAME]",
-		Short: "List the machines, or the caches and TLBs of one",
-		Example: `  presage machines
-  presage machines origin2000`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := out.check(); err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				df, err := perf.MachineList()
-				if err != nil {
-					return err
-				}
-				return out.print(cmd.OutOrStdout(), df)
-			}
-			m, err := perf.FindMachine(args[0])
-			if err != nil {
-				return err
-			}
-			return out.print(cmd.OutOrStdout(), perf.MachineFrame(m))
-		},
-	}
-	out.register(cmd)
-	return cmd
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,6 +100,67 @@ func TestMachines(t *testing.T) {
 	if !strings.Contains(got, "origin2000,L2,cache,65536,32768,2,128,8388608,false,11,marin2004 marin2005") {
 		t.Errorf("got %s", got)
 	}
+	got = must(t, "machines", "origin2000")
+	for _, want := range []string{
+		"  Instructions execute out of order, up to 48 in flight at once.\n",
+		"  fp multiply                                       2   1       FP multiplier\n",
+		"  L2: 8 MiB in blocks of 128 B, 2-way, LRU replacement, writes back; a hit takes 11 cycles.\n",
+		"  A load that misses everywhere takes 92 cycles, in a sequence of such 116 cycles.\n",
+		"  50% of the latency beyond L1, at each of its misses\n",
+		"the papers' predictions assume LRU.\n\n  Integer",
+		"  marin2005: G. Marin, J. Mellor-Crummey: Scalable",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+	got = must(t, "machines", "origin2000", "--classes", "--format", "csv")
+	for _, want := range []string{
+		"machine,class,latency_cycles,per_cycle,units,queue,timed_as\n",
+		"\norigin2000,alu,1,2,ALU1 or ALU2,integer,alu\n",
+		"\norigin2000,csr,1,2,ALU1 or ALU2,integer,alu\n",
+	} {
+		if !strings.Contains("\n"+got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+}
+
+func TestMachinesDiff(t *testing.T) {
+	got := must(t, "machines", "diff", "ultrasparc-1", "ultrasparc-2", "--format", "csv")
+	for _, want := range []string{
+		"property,unit,a,b\n",
+		"\nL2 capacity,bytes,524288,2097152\n",
+		"\nmemory restart latency,cycles,,90\n", // not known of the first
+	} {
+		if !strings.Contains("\n"+got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+	if strings.Contains(got, "issue width") {
+		t.Errorf("both issue 4 a cycle: %s", got)
+	}
+}
+
+// TestClassesOfAnUndescribedCore: a table without rows would say nothing.
+func TestClassesOfAnUndescribedCore(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plain.yaml")
+	text := `title: Plain
+processor: none
+core: {frequency: 1 GHz, source: [made]}
+caches:
+  - {name: L1, capacity: 32 KiB, block: 64 B, ways: 8, source: [made]}
+sources: {made: up}
+`
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := must(t, "machines", file); !strings.Contains(got, "The core is not described") {
+		t.Errorf("got %s", got)
+	}
+	if _, _, err := presage(t, "machines", file, "--classes"); err == nil || !strings.Contains(err.Error(), "units and classes under core") {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestErrors(t *testing.T) {
@@ -124,10 +186,16 @@ func TestErrors(t *testing.T) {
 		{"profile " + program + " --sweep n=5 --format xml -o " + dir, `"xml"`},
 		{"profile /bin/sh --sweep n=5 -o " + dir, "x86-64"},
 		{"predict " + dir + " --machine origin2000 --at n=5", "holds no profiles"},
-		{"predict " + dir + " --machine cray1 --at n=5", "there are itanium2, origin2000"},
+		{"predict " + dir + " --machine cray1 --at n=5", "there are alpha-ev68, apple-m1"},
 		{"predict " + dir + " --machine origin2000", "no sizes"},
 		{"simulate " + program + " --machine origin2000 --args '-n -q", "-n"},
 		{"machines cray1", "there are"},
+		{"machines --classes", "name it"},
+		{"machines zen4 power3", "at most 1"},
+		{"machines diff zen4", "accepts 2 arg(s)"},
+		{"machines diff zen4 cray1", "there are"},
+		{"machines diff cray1 zen4", "there are"},
+		{"machines diff zen4 power3 --format xml", `"xml"`},
 		{"nonsense", "unknown command"},
 	} {
 		_, _, err := presage(t, strings.Fields(c.args)...)
