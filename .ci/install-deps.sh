@@ -22,6 +22,7 @@ test_packages=(
 	gcc-riscv64-linux-gnu
 	gfortran-riscv64-linux-gnu
 	libc6-dev-riscv64-cross
+	llvm-14
 	python3
 	python3-numpy
 	python3-scipy

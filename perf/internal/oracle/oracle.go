@@ -22,6 +22,7 @@ const RequireVariable = "PRESAGE_REQUIRE_TOOLS"
 var packages = map[string]string{
 	"gcc":                        "gcc",
 	"Rscript":                    "r-base-core r-cran-quadprog",
+	"llvm-mca-14":                "llvm-14",
 	"jupyter":                    "jupyter-notebook jupyter-nbconvert python3-nbclient",
 	"python3":                    "python3",
 	"qemu-riscv64":               "qemu-user",
