@@ -134,7 +134,10 @@ func TestAccuracy(t *testing.T) {
 		Full  float64 `frame:"rel_err_fully_assoc"`
 		Model float64 `frame:"rel_err_model"`
 	}{
-		{"L1", 0.125, 0, math.NaN()}, {"L1", -0.375, 0, math.NaN()}, {"L1", 7, 0, math.NaN()}, {"L1", -0.25, 0, math.NaN()},
+		{"L1", 0.125, 0, math.NaN()},
+		{"L1", -0.375, 0, math.NaN()},
+		{"L1", 7, 0, math.NaN()},
+		{"L1", -0.25, 0, math.NaN()},
 		{"L2", -0.5, 0, math.NaN()},
 	})
 	got, err := Accuracy(df, "level")
