@@ -1,0 +1,222 @@
+package cfg
+
+import (
+	"slices"
+
+	"presage/perf/isa"
+)
+
+// loopFeatures is what loops without lines are recognised by: what is known of
+// them whatever the compiler made of a constant.
+type loopFeatures struct {
+	references map[loopReference]bool // in the loop and in those inside
+	height     int                    // of the nest: 1 for an innermost loop
+}
+
+type loopReference struct {
+	kind  isa.MemKind
+	size  uint8
+	float bool
+}
+
+func (a *aligner) featuresOf(t, s int) loopFeatures {
+	if f, ok := a.features[t][s]; ok {
+		return f
+	}
+	tree := a.trees[t]
+	scope := &tree.Scopes[s]
+	f := loopFeatures{references: make(map[loopReference]bool), height: 1}
+	r := tree.Program.Routines[scope.Routine]
+	for _, l := range scope.Loops {
+		for _, b := range r.Loops[l].Blocks {
+			for i := range r.Blocks[b].Insts {
+				if m := &r.Blocks[b].Insts[i].Mem; m.Kind != isa.NoMem {
+					f.references[loopReference{m.Kind, m.Size, m.Float}] = true
+				}
+			}
+		}
+	}
+	for _, c := range scope.Children {
+		f.height = max(f.height, 1+a.featuresOf(t, c).height)
+	}
+	a.features[t][s] = f
+	return f
+}
+
+// alike tells how alike two loops are: 0 for not at all, up to 3. Loops whose
+// lines are known and differ are not alike; byLines has had those that share
+// some.
+func (a *aligner) alike(t, s, u, o int) float64 {
+	x, y := &a.trees[t].Scopes[s], &a.trees[u].Scopes[o]
+	if x.Source.Known() && y.Source.Known() {
+		return 0
+	}
+	f, g := a.featuresOf(t, s), a.featuresOf(u, o)
+	common, all := 0, len(g.references)
+	for k := range f.references {
+		if g.references[k] {
+			common++
+		} else {
+			all++
+		}
+	}
+	score := 1.0
+	if all > 0 {
+		score = 2 * float64(common) / float64(all)
+	}
+	if score > 0 && f.height == g.height {
+		score++
+	}
+	return score
+}
+
+// inOrder returns for each of the loops rest of tree t the node of free that it
+// corresponds to, or nil.
+func (a *aligner) inOrder(t int, kids, rest []int, free []*alignedNode) []*alignedNode {
+	like := make([][]float64, len(rest))
+	for i := range like {
+		like[i] = make([]float64, len(free))
+		for j := range like[i] {
+			u, o := free[j].first()
+			like[i][j] = a.alike(t, kids[rest[i]], u, o)
+		}
+	}
+	out := make([]*alignedNode, len(rest))
+	for i, j := range pairing(like, len(free)) {
+		if j >= 0 {
+			out[i] = free[j]
+		}
+	}
+	return out
+}
+
+// pairing returns for each row of like, whose entries are not negative, the
+// column that it is paired with, or -1, such that the order of both is kept and
+// the sum of the pairs' entries is the largest (the alignment of Needleman and
+// Wunsch, J. Molecular Biology 48, 1970, with gaps that cost nothing). An entry
+// of 0 is no pair.
+func pairing(like [][]float64, columns int) []int {
+	best := make([][]float64, len(like)+1) // of the rows and columns from there on
+	best[len(like)] = make([]float64, columns+1)
+	for i := len(like) - 1; i >= 0; i-- {
+		best[i] = make([]float64, columns+1)
+		for j := columns - 1; j >= 0; j-- {
+			best[i][j] = max(best[i+1][j], best[i][j+1], like[i][j]+best[i+1][j+1])
+		}
+	}
+	out := make([]int, len(like))
+	for i := range out {
+		out[i] = -1
+	}
+	for i, j := 0, 0; i < len(like) && j < columns; {
+		switch best[i][j] {
+		case like[i][j] + best[i+1][j+1]:
+			if like[i][j] > 0 {
+				out[i] = j
+			}
+			i, j = i+1, j+1
+		case best[i+1][j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return out
+}
+
+// moved joins loops that some tree lacks with loops of the same routine of the
+// source elsewhere.
+func (a *aligner) moved(root *alignedNode) {
+	byName := make(map[string][]*alignedNode)
+	var incomplete []*alignedNode
+	var visit func(n *alignedNode, whole bool)
+	visit = func(n *alignedNode, whole bool) {
+		for _, c := range n.children {
+			if c.kind == LoopScope {
+				name := a.sourceName(c)
+				byName[name] = append(byName[name], c)
+			}
+			ok := c.everywhere()
+			if c.kind == LoopScope && whole && !ok {
+				incomplete = append(incomplete, c)
+			}
+			visit(c, whole && (ok || c.kind == RoutineScope))
+		}
+	}
+	visit(root, true)
+	// What was inlined joins the routine's own loop, if there is one.
+	slices.SortStableFunc(incomplete, func(x, y *alignedNode) int { return a.inlined(y) - a.inlined(x) })
+	for _, n := range incomplete {
+		if n.lost() || n.everywhere() {
+			continue
+		}
+		var best *alignedNode
+		most := 0.0
+		for _, o := range byName[a.sourceName(n)] {
+			if o == n || o.lost() || o.within(n) || n.within(o) {
+				continue
+			}
+			if like := a.movedLikeness(n, o); like > most {
+				best, most = o, like
+			}
+		}
+		if best == nil {
+			continue
+		}
+		best.take(n)
+		a.inside(best)
+	}
+}
+
+// movedLikeness tells how well n would join o: 0 for not at all. They have lines
+// in common, and o has a tree that n lacks; a loop that was not inlined is best.
+func (a *aligner) movedLikeness(n, o *alignedNode) float64 {
+	t, s := n.first()
+	u, v := o.first()
+	like := likeness(a.trees[t].Scopes[s].Source, a.trees[u].Scopes[v].Source)
+	if like == 0 {
+		return 0
+	}
+	gains := false
+	for k := range n.in {
+		gains = gains || len(n.in[k]) == 0 && len(o.in[k]) > 0
+	}
+	if !gains {
+		return 0
+	}
+	return like + float64(1-a.inlined(o))
+}
+
+// inlined is 1 for a loop that came from an inlined call, else 0.
+func (a *aligner) inlined(n *alignedNode) int {
+	t, s := n.first()
+	return min(1, len(a.trees[t].Scopes[s].Inlined))
+}
+
+func (n *alignedNode) everywhere() bool {
+	for _, in := range n.in {
+		if len(in) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// lost reports whether the node or one that it is in has gone.
+func (n *alignedNode) lost() bool {
+	for ; n != nil; n = n.parent {
+		if n.gone {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *alignedNode) within(o *alignedNode) bool {
+	for ; n != nil; n = n.parent {
+		if n == o {
+			return true
+		}
+	}
+	return false
+}
