@@ -12,6 +12,10 @@
 //	sim   := perf.Must(perf.SimulateMisses(ctx, prog, m, perf.Sweep("n", 60, 80), perf.SimulateOptions{}))
 //	both  := perf.Must(perf.Compare(pred, sim))
 //
+// Where the size is fixed at compile time, ProfileBinaries takes an executable
+// for each point in place of Profile, and SimulateBinaries one for each
+// simulation.
+//
 // Of problem size, cache and ratio of misses, any two give the third:
 //
 //	l2    := perf.Must(perf.CachesOf(m, "L2"))[0]

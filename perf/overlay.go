@@ -40,13 +40,9 @@ func (m *Model) Histograms(runs *Runs, opt HistogramOptions, further ...Point) (
 	if fitted == nil {
 		return dataframe.DataFrame{}, fmt.Errorf("perf: no model for blocks of %d bytes; there are %v", opt.BlockBytes, sortedKeys(m.byBlock))
 	}
-	groups, err := runs.Program.groupsOf(opt)
+	groups, err := runs.groupsOf(opt)
 	if err != nil {
 		return dataframe.DataFrame{}, err
-	}
-	chosen := make(map[int]bool)
-	for _, g := range groups {
-		chosen[g] = true
 	}
 	var rows []histogramRow
 	points := []Point{}
@@ -57,7 +53,7 @@ func (m *Model) Histograms(runs *Runs, opt HistogramOptions, further ...Point) (
 			return dataframe.DataFrame{}, err
 		}
 		points = append(points, run.Point)
-		h := sumHistograms(res, groups)
+		h := sumHistograms(res, groups[i])
 		for _, b := range h.Bins {
 			rows = append(rows, histogramRow{m.Program, "collected", run.Point, opt.BlockBytes, float64(b.Lo), float64(b.Hi), float64(b.Count), float64(h.Cold)})
 		}
@@ -69,7 +65,7 @@ func (m *Model) Histograms(runs *Runs, opt HistogramOptions, further ...Point) (
 		var bins []histogramRow
 		cold := 0.0
 		for g := range fitted.Groups {
-			if !chosen[int(m.groups[g])] {
+			if !opt.chooses(&m.refs[m.members[g][0]]) {
 				continue
 			}
 			h := fitted.Groups[g].Histogram(fit.Point(point))

@@ -317,7 +317,7 @@ func TestPredictNeedsTheBlockSizes(t *testing.T) {
 	if _, err := PredictMisses(model, find(t, "origin2000"), nil, PredictOptions{By: "cell"}); err == nil {
 		t.Error("unknown scope: no error")
 	}
-	if _, err := FitScaling(t.Context(), &Runs{Program: program(t)}, FitOptions{Store: st}); err == nil {
+	if _, err := FitScaling(t.Context(), &Runs{}, FitOptions{Store: st}); err == nil {
 		t.Error("no runs: no error")
 	}
 	if _, err := FitScaling(t.Context(), profile(t, st, []float64{6, 7, 8}, 32), FitOptions{Store: st, Basis: "1, k"}); err == nil {
@@ -346,7 +346,8 @@ func TestSaveAndLoad(t *testing.T) {
 	index := filepath.Join(dir, savedName)
 	for want, text := range map[string]string{
 		"format 9":     `{"Format": 9}`,
-		"no program":   `{"Format": 2, "Program": "../../etc/passwd"}`,
+		"no program":   `{"Format": 3}`,
+		"not below":    `{"Format": 3, "Programs": [{"Path": "../../etc/passwd"}], "Runs": [{}], "BlockBytes": [32]}`,
 		"invalid char": `{]`,
 	} {
 		if err := os.WriteFile(index, []byte(text), 0o666); err != nil {

@@ -67,7 +67,9 @@ var reserved = map[string]bool{
 	"program": true, "machine": true, "level": true, "scope": true, "routine": true, "file": true, "line": true,
 	"pc": true, "kind": true, "float": true, "accesses": true, "cold_accesses": true, "instructions": true,
 	"footprint_bytes": true, "stack_accesses": true, "references": true, "loop": true, "group": true, "set": true, "block_bytes": true, "size_bytes": true, "lo_blocks": true, "hi_blocks": true,
-	"mean_distance_blocks": true, "distance_blocks": true, "capacity_bytes": true, "ways": true, "parameter": true,
+	"mean_distance_blocks": true, "capacity_blocks": true, "sample_one_in": true, "misses": true, "misses_least": true,
+	"misses_most": true, "misses_std_err": true, "few": true,
+	"distance_blocks": true, "capacity_bytes": true, "ways": true, "parameter": true,
 	"search_from": true, "search_to": true, "search_step": true, "hit_ratio": true, "miss_ratio": true, "at_limit": true,
 }
 
@@ -99,7 +101,14 @@ var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 // for "-name value" for each parameter. A parameter without a placeholder, or
 // a placeholder without a parameter, is an error: the runs of a sweep would
 // all be the same, or fail.
-func (p Point) Arguments(template string) ([]string, error) {
+func (p Point) Arguments(template string) ([]string, error) { return p.arguments(template, false) }
+
+// arguments does the same; where the point is compiled in, no parameter has to
+// stand in the template, and the empty template stands for no arguments.
+func (p Point) arguments(template string, compiledIn bool) ([]string, error) {
+	if template == "" && compiledIn {
+		return nil, nil
+	}
 	if template == "" {
 		var args []string
 		for _, name := range p.names() {
@@ -128,7 +137,7 @@ func (p Point) Arguments(template string) ([]string, error) {
 		return nil, err
 	}
 	for _, name := range p.names() {
-		if !used[name] {
+		if !used[name] && !compiledIn {
 			return nil, fmt.Errorf("perf: arguments %q: no place for parameter %s; write {%s} where its value goes", template, name, name)
 		}
 	}

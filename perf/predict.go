@@ -304,20 +304,21 @@ func (m *Model) misses(t *target, l level, point Point) (setAssoc, full *predict
 // scopes returns the names of all scopes of a kind and, for each group of the
 // model, which it belongs to.
 func (m *Model) scopes(by Scope) (names []string, of []int) {
-	first := make([]int, len(m.members))
-	for g := range m.members {
-		first[g] = m.members[g][0]
-	}
-	return m.prog.scopesOf(by, first)
+	return numbered(len(m.groups), func(g int) string { return m.shared.scopeOf(by, m.groups[g]) })
 }
 
 // scopesOf numbers the scopes of groups, given by the first reference of each,
 // in order of first appearance.
 func (p *Program) scopesOf(by Scope, first []int) (names []string, of []int) {
+	return numbered(len(first), func(g int) string { return p.scopeOf(by, first[g]) })
+}
+
+// numbered numbers the names of n things in order of first appearance.
+func numbered(n int, nameOf func(int) string) (names []string, of []int) {
 	index := make(map[string]int)
-	of = make([]int, len(first))
-	for g, ref := range first {
-		name := p.scopeOf(by, ref)
+	of = make([]int, n)
+	for g := range n {
+		name := nameOf(g)
 		i, ok := index[name]
 		if !ok {
 			i = len(names)

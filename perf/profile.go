@@ -31,17 +31,28 @@ type ProfileOptions struct {
 	// the stack. As in the papers (2005, section 2) it is left out otherwise,
 	// and only counted.
 	Stack bool
+	// SampleOneIn, a power of two, is to look at the reuses of one memory block
+	// in so many, chosen by a hash: faster, and an estimate with an error that
+	// MissEstimates tells and warnings sum up. 0 and 1 are to look at all, which
+	// is exact, and the default.
+	SampleOneIn uint64
+	// SampleSeed chooses another sample.
+	SampleSeed uint64
 }
 
-// Runs are the profiles of one program at several points.
+// Runs are the profiles of one program at several points: of one executable,
+// or of several that were compiled for a point each.
 type Runs struct {
-	Program  *Program
+	Name     string   // of the program, in tables
 	Runs     []Run    // in the order of the points asked for
 	Warnings []string // what is doubtful about them
+
+	shared *sharedGroups // the groups that the runs have in common
 }
 
 // Run is the profile of one run.
 type Run struct {
+	Program      *Program // that was run
 	Point        Point
 	Args         []string
 	Instructions uint64 // executed by the program, its threads together
@@ -61,11 +72,15 @@ type recorded struct {
 	Inputs inputs
 	Plan   string // digest of what was recorded
 	Stack  bool   // ProfileOptions.Stack
+
+	// Of ProfileOptions; 0 where all blocks were looked at.
+	SampleOneIn uint64 `json:",omitempty"`
+	SampleSeed  uint64 `json:",omitempty"`
 }
 
 // newRun puts together what the store holds of a run.
-func newRun(point Point, rec recorded, sizes []uint64, found map[uint64]*storedReuse) Run {
-	run := Run{Point: point, recorded: rec}
+func newRun(prog *Program, point Point, rec recorded, sizes []uint64, found map[uint64]*storedReuse) Run {
+	run := Run{Program: prog, Point: point, recorded: rec}
 	for _, size := range sizes {
 		run.Reuse = append(run.Reuse, found[size].Result)
 	}
@@ -102,6 +117,14 @@ type storedReuse struct {
 // Results are kept in the store, each as soon as its run has ended: a sweep that
 // is interrupted goes on where it stopped.
 func Profile(ctx context.Context, prog *Program, points []Point, opt ProfileOptions) (*Runs, error) {
+	todo := make([]BinaryPoint, len(points))
+	for i, p := range points {
+		todo[i] = BinaryPoint{p, prog}
+	}
+	return profileAll(ctx, prog.Name, todo, opt)
+}
+
+func profileAll(ctx context.Context, name string, points []BinaryPoint, opt ProfileOptions) (*Runs, error) {
 	sizes := slices.Clone(opt.BlockBytes)
 	if len(sizes) == 0 {
 		sizes = slices.Clone(DefaultBlockBytes)
@@ -112,18 +135,18 @@ func Profile(ctx context.Context, prog *Program, points []Point, opt ProfileOpti
 		return nil, errors.New("perf: a block size of 0 bytes: want powers of two")
 	}
 	for i, p := range points {
-		if j := slices.IndexFunc(points[:i], func(q Point) bool { return maps.Equal(p, q) }); j >= 0 {
-			return nil, fmt.Errorf("perf: point %q is asked for twice", p)
+		if slices.ContainsFunc(points[:i], func(q BinaryPoint) bool { return maps.Equal(p.Point, q.Point) }) {
+			return nil, fmt.Errorf("perf: point %q is asked for twice", p.Point)
 		}
 	}
 	st, err := storeOrDefault(opt.Store)
 	if err != nil {
 		return nil, err
 	}
-	runs := &Runs{Program: prog}
-	for i, point := range points {
-		report := opt.reporter(point, i, len(points))
-		run, warnings, err := profileOne(ctx, prog, point, sizes, opt, st, report)
+	runs := &Runs{Name: name}
+	for i, p := range points {
+		report := opt.reporter(p.Point, i, len(points))
+		run, warnings, err := profileOne(ctx, p.Program, p.Point, sizes, opt, st, report)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +154,7 @@ func Profile(ctx context.Context, prog *Program, points []Point, opt ProfileOpti
 		runs.Warnings = append(runs.Warnings, warnings...)
 	}
 	opt.finished(len(points))
-	return runs, nil
+	return runs, runs.share()
 }
 
 func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64, opt ProfileOptions, st *store.Store, report func(uint64, bool)) (Run, []string, error) {
@@ -144,6 +167,9 @@ func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64,
 		return Run{}, nil, err
 	}
 	rec := recorded{Inputs: in, Plan: plan.Digest(), Stack: opt.Stack}
+	if opt.SampleOneIn > 1 {
+		rec.SampleOneIn, rec.SampleSeed = opt.SampleOneIn, opt.SampleSeed
+	}
 	found := make(map[uint64]*storedReuse)
 	var missing []uint64
 	var warnings []string
@@ -163,7 +189,7 @@ func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64,
 	}
 	report(0, len(missing) == 0)
 	if len(missing) > 0 {
-		fresh, err := collectReuse(ctx, prog, in, missing, plan, func(n uint64) { report(n, false) })
+		fresh, err := collectReuse(ctx, prog, rec, missing, plan, func(n uint64) { report(n, false) })
 		if err != nil {
 			return Run{}, nil, err
 		}
@@ -177,8 +203,8 @@ func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64,
 			warnings = append(warnings, saveReuse(st, rec, s)...)
 		}
 	}
-	run := newRun(point, rec, sizes, found)
-	return run, append(warnings, run.warnings...), nil
+	run := newRun(prog, point, rec, sizes, found)
+	return run, slices.Concat(warnings, run.warnings, run.sampled()), nil
 }
 
 // planFor returns the plan of a profile.
@@ -192,17 +218,17 @@ func (p *Program) planFor(stack bool) (*trace.Plan, error) {
 }
 
 // collectReuse runs the program once for all the block sizes.
-func collectReuse(ctx context.Context, prog *Program, in inputs, sizes []uint64, plan *trace.Plan, progress func(uint64)) ([]*storedReuse, error) {
+func collectReuse(ctx context.Context, prog *Program, rec recorded, sizes []uint64, plan *trace.Plan, progress func(uint64)) ([]*storedReuse, error) {
 	collectors := make([]*reuse.Collector, len(sizes))
 	all := make([]trace.Collector, len(sizes))
 	for i, size := range sizes {
-		c, err := reuse.New(plan, reuse.Options{BlockBytes: size})
+		c, err := reuse.New(plan, reuse.Options{BlockBytes: size, SampleOneIn: rec.SampleOneIn, SampleSeed: rec.SampleSeed})
 		if err != nil {
 			return nil, err
 		}
 		collectors[i], all[i] = c, c
 	}
-	facts, err := prog.execute(ctx, in, plan, progress, all...)
+	facts, err := prog.execute(ctx, rec.Inputs, plan, progress, all...)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,10 @@ type RunOptions struct {
 	// Progress, if not nil, is called now and then from the goroutine that
 	// called Profile or SimulateMisses.
 	Progress func(Progress)
+
+	// compiledIn says that the program was compiled for the point, so that the
+	// parameters need not be among its arguments.
+	compiledIn bool
 }
 
 // Folder makes a folder of the host visible to a program, for reading. The
@@ -69,7 +73,7 @@ func (p *Program) inputs(point Point, opt RunOptions) (inputs, error) {
 	if err := point.check(); err != nil {
 		return inputs{}, err
 	}
-	args, err := point.Arguments(opt.Args)
+	args, err := point.arguments(opt.Args, opt.compiledIn)
 	if err != nil {
 		return inputs{}, err
 	}

@@ -8,12 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"presage/perf/store"
 )
 
 // savedFormat is the version of the file that Save writes.
-const savedFormat = 2
+const savedFormat = 3
 
 // savedName is the file that says what a folder of profiles holds.
 const savedName = "profiles.json"
@@ -22,13 +23,20 @@ const savedName = "profiles.json"
 // layout of package store.
 type saved struct {
 	Format     int
-	Program    string // path of the executable below the folder
-	SHA256     string
+	Name       string // of the program
+	Programs   []savedProgram
 	BlockBytes []uint64
 	Runs       []savedRun
 }
 
+// savedProgram is an executable that the folder holds.
+type savedProgram struct {
+	Path   string // below the folder
+	SHA256 string
+}
+
 type savedRun struct {
+	Program  int // index in saved.Programs
 	Point    Point
 	Recorded recorded
 }
@@ -43,19 +51,19 @@ func (r *Runs) Save(dir string) error {
 	if len(r.Runs) == 0 {
 		return errors.New("perf: no runs to save")
 	}
-	s := saved{
-		Format:     savedFormat,
-		Program:    filepath.ToSlash(filepath.Join("programs", r.Program.File.SHA256[:16], r.Program.Name)),
-		SHA256:     r.Program.File.SHA256,
-		BlockBytes: r.BlockBytes(),
-	}
-	if err := keep(r.Program.File.Path, filepath.Join(dir, filepath.FromSlash(s.Program))); err != nil {
-		return err
+	s := saved{Format: savedFormat, Name: r.name(), BlockBytes: r.BlockBytes()}
+	programs, of := r.programs()
+	for _, p := range programs {
+		path := filepath.Join("programs", p.File.SHA256[:16], p.Name)
+		if err := keep(p.File.Path, filepath.Join(dir, path)); err != nil {
+			return err
+		}
+		s.Programs = append(s.Programs, savedProgram{filepath.ToSlash(path), p.File.SHA256})
 	}
 	st := store.Open(dir)
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		s.Runs = append(s.Runs, savedRun{run.Point, run.recorded})
+		s.Runs = append(s.Runs, savedRun{of[i], run.Point, run.recorded})
 		if err := run.save(st); err != nil {
 			return err
 		}
@@ -106,19 +114,22 @@ func LoadRuns(dir string) (*Runs, error) {
 	if s.Format != savedFormat {
 		return nil, fmt.Errorf("perf: %s has format %d, and this version reads %d; profile again", path, s.Format, savedFormat)
 	}
-	if !filepath.IsLocal(filepath.FromSlash(s.Program)) || len(s.Runs) == 0 || len(s.BlockBytes) == 0 {
+	if len(s.Programs) == 0 || len(s.Runs) == 0 || len(s.BlockBytes) == 0 {
 		return nil, fmt.Errorf("perf: %s: no program, no runs or no block sizes; profile again", path)
 	}
-	prog, err := Open(filepath.Join(dir, filepath.FromSlash(s.Program)))
-	if err != nil {
-		return nil, err
+	programs := make([]*Program, len(s.Programs))
+	for i, p := range s.Programs {
+		if programs[i], err = p.open(dir); err != nil {
+			return nil, fmt.Errorf("perf: %s: %w", path, err)
+		}
 	}
-	if prog.File.SHA256 != s.SHA256 {
-		return nil, fmt.Errorf("perf: %s is not the program that was profiled; profile again", prog.File.Path)
-	}
-	runs := &Runs{Program: prog}
+	runs := &Runs{Name: s.Name}
 	st := store.Open(dir)
 	for _, sr := range s.Runs {
+		if sr.Program < 0 || sr.Program >= len(programs) {
+			return nil, fmt.Errorf("perf: %s: the profile of %s is of program %d, and there are %d; profile again", path, sr.Point, sr.Program, len(programs))
+		}
+		prog := programs[sr.Program]
 		plan, err := prog.planFor(sr.Recorded.Stack)
 		if err != nil {
 			return nil, err
@@ -126,17 +137,33 @@ func LoadRuns(dir string) (*Runs, error) {
 		if plan.Digest() != sr.Recorded.Plan {
 			return nil, fmt.Errorf("perf: %s: the profile of %s was taken by a version that groups references otherwise; profile again", path, sr.Point)
 		}
-		run, err := loadRun(st, sr, s.BlockBytes)
+		run, err := loadRun(st, prog, sr, s.BlockBytes)
 		if err != nil {
 			return nil, err
 		}
 		runs.Runs = append(runs.Runs, run)
-		runs.Warnings = append(runs.Warnings, run.warnings...)
+		runs.Warnings = slices.Concat(runs.Warnings, run.warnings, run.sampled())
 	}
-	return runs, nil
+	return runs, runs.share()
 }
 
-func loadRun(st *store.Store, sr savedRun, sizes []uint64) (Run, error) {
+// open opens a program that Save has kept in dir.
+func (p savedProgram) open(dir string) (*Program, error) {
+	path := filepath.FromSlash(p.Path)
+	if !filepath.IsLocal(path) {
+		return nil, fmt.Errorf("program %q is not below the folder; profile again", p.Path)
+	}
+	prog, err := Open(filepath.Join(dir, path))
+	if err != nil {
+		return nil, err
+	}
+	if prog.File.SHA256 != p.SHA256 {
+		return nil, fmt.Errorf("%s is not the program that was profiled; profile again", prog.File.Path)
+	}
+	return prog, nil
+}
+
+func loadRun(st *store.Store, prog *Program, sr savedRun, sizes []uint64) (Run, error) {
 	found := make(map[uint64]*storedReuse)
 	for _, size := range sizes {
 		s, warning, err := loadReuse(st, sr.Recorded, size)
@@ -148,5 +175,5 @@ func loadRun(st *store.Store, sr savedRun, sizes []uint64) (Run, error) {
 		}
 		found[size] = s
 	}
-	return newRun(sr.Point, sr.Recorded, sizes, found), nil
+	return newRun(prog, sr.Point, sr.Recorded, sizes, found), nil
 }

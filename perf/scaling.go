@@ -11,7 +11,6 @@ import (
 	"presage/perf/reuse"
 	"presage/perf/scaling"
 	"presage/perf/store"
-	"presage/perf/trace"
 )
 
 // FitOptions say how models are fitted. The zero value is the default
@@ -42,10 +41,10 @@ type Model struct {
 	Points   []Point // that it was fitted on
 	Warnings []string
 
-	prog    *Program
+	shared  *sharedGroups
 	refs    []access.Reference
-	groups  []trace.GroupID // of the models' groups, ascending
-	members [][]int         // indices in refs of each group's references
+	groups  []int   // of the models' groups: index in shared, ascending
+	members [][]int // indices in refs of each group's references
 	byBlock map[uint64]*scaling.Model
 }
 
@@ -61,8 +60,7 @@ func FitScaling(ctx context.Context, runs *Runs, opt FitOptions) (*Model, error)
 		return nil, fmt.Errorf("perf: no runs to fit a model to")
 	}
 	m := &Model{
-		Program:  runs.Program.Name,
-		prog:     runs.Program,
+		Program:  runs.name(),
 		Warnings: slices.Clone(runs.Warnings),
 		byBlock:  make(map[uint64]*scaling.Model),
 	}
@@ -138,12 +136,20 @@ func shapeNamed(name string) (fit.Shape, error) {
 // changes, or the layout of scaling.Model.
 const modelVersion = 4
 
+// matchVersion is part of the key of a model of several executables: raise it
+// when access.Match changes.
+const matchVersion = 1
+
 // modelKeys returns the key of the model for each block size of the runs.
 func modelKeys(runs *Runs, opt FitOptions) ([]store.Key, error) {
 	var of []recorded
 	var points []Point
 	for i := range runs.Runs {
 		of, points = append(of, runs.Runs[i].recorded), append(points, runs.Runs[i].Point)
+	}
+	match := 0
+	if programs, _ := runs.programs(); len(programs) > 1 {
+		match = matchVersion
 	}
 	var keys []store.Key
 	for _, blockBytes := range runs.BlockBytes() {
@@ -156,7 +162,8 @@ func modelKeys(runs *Runs, opt FitOptions) ([]store.Key, error) {
 			Shape       string
 			Tolerance   float64
 			MedianRatio bool
-		}{of, points, blockBytes, reuseVersion, opt.Basis, opt.Shape, opt.Tolerance, opt.MedianRatio})
+			Match       int `json:",omitempty"`
+		}{of, points, blockBytes, reuseVersion, opt.Basis, opt.Shape, opt.Tolerance, opt.MedianRatio, match})
 		if err != nil {
 			return nil, err
 		}
@@ -167,32 +174,18 @@ func modelKeys(runs *Runs, opt FitOptions) ([]store.Key, error) {
 
 // chooseGroups finds the groups that were accessed in any run.
 func (m *Model) chooseGroups(runs *Runs) error {
-	refs, err := runs.Program.References()
+	c, err := runs.common()
 	if err != nil {
 		return err
 	}
-	plan, err := runs.Program.Plan()
-	if err != nil {
-		return err
-	}
-	m.refs = refs
-	active := make([]bool, plan.Groups())
-	for _, run := range runs.Runs {
-		for g := range run.Reuse[0].Groups {
-			active[g] = active[g] || run.Reuse[0].Groups[g].Accesses() > 0
-		}
-	}
-	index := make([]int, len(active))
-	for g := range active {
-		if active[g] {
-			index[g] = len(m.groups)
-			m.groups = append(m.groups, trace.GroupID(g))
-		}
-	}
-	m.members = make([][]int, len(m.groups))
-	for i := range plan.Refs {
-		if g := plan.Refs[i].Group; active[g] {
-			m.members[index[g]] = append(m.members[index[g]], i)
+	m.shared, m.refs = c, c.refs
+	for g := range c.members {
+		for r := range runs.Runs {
+			if c.accesses(runs, r, g) > 0 {
+				m.groups = append(m.groups, g)
+				m.members = append(m.members, c.members[g])
+				break
+			}
 		}
 	}
 	return nil
@@ -206,7 +199,7 @@ func (m *Model) histograms(runs *Runs, b int) []scaling.Group {
 		groups[i].Name = m.refs[m.members[i][0]].String()
 		groups[i].Hists = make([]reuse.Histogram, len(runs.Runs))
 		for r := range runs.Runs {
-			groups[i].Hists[r] = runs.Runs[r].Reuse[b].Groups[g]
+			groups[i].Hists[r] = sumHistograms(runs.Runs[r].Reuse[b], m.shared.ofRun(r, g))
 		}
 	}
 	return groups

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-gota/gota/dataframe"
 
+	"presage/perf/access"
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/reuse"
@@ -33,7 +34,7 @@ func (r *Runs) Frame() dataframe.DataFrame {
 	var rows []row
 	for _, run := range r.Runs {
 		rows = append(rows, row{
-			r.Program.Name, run.Point, run.Instructions, run.Accesses, run.Stack,
+			r.name(), run.Point, run.Instructions, run.Accesses, run.Stack,
 			run.Reuse[0].Blocks * run.Reuse[0].BlockBytes,
 		})
 	}
@@ -81,11 +82,11 @@ func Hottest(runs *Runs, blockBytes uint64, limit int) (dataframe.DataFrame, err
 	if len(runs.Runs) == 0 {
 		return dataframe.DataFrame{}, fmt.Errorf("perf: no runs")
 	}
-	refs, err := runs.Program.References()
+	run := &runs.Runs[len(runs.Runs)-1]
+	refs, err := run.Program.References()
 	if err != nil {
 		return dataframe.DataFrame{}, err
 	}
-	run := &runs.Runs[len(runs.Runs)-1]
 	res, err := run.at(blockBytes)
 	if err != nil {
 		return dataframe.DataFrame{}, err
@@ -96,11 +97,11 @@ func Hottest(runs *Runs, blockBytes uint64, limit int) (dataframe.DataFrame, err
 		if h.Accesses() == 0 {
 			continue
 		}
-		ref := &refs[runs.Program.first[g]]
+		ref := &refs[run.Program.first[g]]
 		rows = append(rows, row{
-			Program: runs.Program.Name, Point: run.Point,
+			Program: runs.name(), Point: run.Point,
 			Routine: ref.Routine, File: ref.File, Line: ref.Line, PC: fmt.Sprintf("%#x", uint64(ref.PC)),
-			Kind: ref.Kind.String(), Size: ref.Size, Float: ref.Float, Members: len(runs.Program.Structure().Groups.Refs[g]),
+			Kind: ref.Kind.String(), Size: ref.Size, Float: ref.Float, Members: len(run.Program.Structure().Groups.Refs[g]),
 			Accesses: h.Accesses(), Cold: h.Cold, Distance: meanDistance(h),
 		})
 	}
@@ -158,7 +159,7 @@ func ReuseHistogram(runs *Runs, opt HistogramOptions) (dataframe.DataFrame, erro
 	if opt.BlockBytes == 0 {
 		opt.BlockBytes = runs.Runs[0].Reuse[0].BlockBytes
 	}
-	groups, err := runs.Program.groupsOf(opt)
+	groups, err := runs.groupsOf(opt)
 	if err != nil {
 		return dataframe.DataFrame{}, err
 	}
@@ -169,40 +170,56 @@ func ReuseHistogram(runs *Runs, opt HistogramOptions) (dataframe.DataFrame, erro
 		if err != nil {
 			return dataframe.DataFrame{}, err
 		}
-		h := sumHistograms(res, groups)
+		h := sumHistograms(res, groups[i])
 		for _, b := range h.Bins {
-			rows = append(rows, row{runs.Program.Name, run.Point, opt.BlockBytes, b.Lo, b.Hi, b.Count, h.Cold})
+			rows = append(rows, row{runs.name(), run.Point, opt.BlockBytes, b.Lo, b.Hi, b.Count, h.Cold})
 		}
 		if len(h.Bins) == 0 { // an empty bin, so that the cold accesses are not lost
-			rows = append(rows, row{runs.Program.Name, run.Point, opt.BlockBytes, 0, 0, 0, h.Cold})
+			rows = append(rows, row{runs.name(), run.Point, opt.BlockBytes, 0, 0, 0, h.Cold})
 		}
 	}
 	return frame.Of(rows), nil
 }
 
-// groupsOf returns the groups that the options choose.
-func (p *Program) groupsOf(opt HistogramOptions) ([]int, error) {
-	refs, err := p.References()
+// groupsOf returns the groups that the options choose, for each run.
+func (r *Runs) groupsOf(opt HistogramOptions) ([][]int, error) {
+	c, err := r.common()
 	if err != nil {
 		return nil, err
 	}
-	var groups []int
-	for g, i := range p.first {
-		if (opt.Routine == "" || refs[i].Routine == opt.Routine) && (opt.PC == 0 || uint64(refs[i].PC) == opt.PC) {
-			groups = append(groups, g)
+	groups := make([][]int, len(r.Runs))
+	found := false
+	for g := range c.members {
+		if !opt.chooses(&c.refs[c.members[g][0]]) {
+			continue
+		}
+		found = true
+		for i := range groups {
+			groups[i] = append(groups[i], c.ofRun(i, g)...)
 		}
 	}
-	if len(groups) == 0 {
-		return nil, fmt.Errorf("perf: %s has no memory reference in routine %q at pc %#x", p.Name, opt.Routine, opt.PC)
+	if !found {
+		return nil, fmt.Errorf("perf: %s has no memory reference in routine %q at pc %#x", r.name(), opt.Routine, opt.PC)
 	}
 	return groups, nil
 }
 
+// chooses reports whether a group with this first reference is wanted.
+func (opt *HistogramOptions) chooses(ref *access.Reference) bool {
+	return (opt.Routine == "" || ref.Routine == opt.Routine) && (opt.PC == 0 || uint64(ref.PC) == opt.PC)
+}
+
 func sumHistograms(res *reuse.Result, groups []int) reuse.Histogram {
+	if len(groups) == 1 && groups[0] < len(res.Groups) {
+		return res.Groups[groups[0]]
+	}
 	type edges struct{ lo, hi uint64 }
 	counts := make(map[edges]uint64)
 	var sum reuse.Histogram
 	for _, g := range groups {
+		if g >= len(res.Groups) { // left out of the plan
+			continue
+		}
 		sum.Cold += res.Groups[g].Cold
 		for _, b := range res.Groups[g].Bins {
 			counts[edges{b.Lo, b.Hi}] += b.Count
@@ -246,7 +263,7 @@ func (m *Model) Bins(opt HistogramOptions) (dataframe.DataFrame, error) {
 	var rows []row
 	for g := range fitted.Groups {
 		ref := &m.refs[m.members[g][0]]
-		if opt.Routine != "" && ref.Routine != opt.Routine || opt.PC != 0 && uint64(ref.PC) != opt.PC {
+		if !opt.chooses(ref) {
 			continue
 		}
 		group := &fitted.Groups[g]
@@ -292,7 +309,7 @@ func (m *Model) Residuals(opt HistogramOptions) (dataframe.DataFrame, error) {
 	var rows []residualRow
 	for g := range fitted.Groups {
 		ref := &m.refs[m.members[g][0]]
-		if opt.Routine != "" && ref.Routine != opt.Routine || opt.PC != 0 && uint64(ref.PC) != opt.PC {
+		if !opt.chooses(ref) {
 			continue
 		}
 		row := residualRow{Program: m.Program, Reference: ref.String(), Block: opt.BlockBytes}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
+	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
 
 	"presage/perf"
+	"presage/perf/machine"
 	"presage/perf/store"
 )
 
@@ -73,42 +76,41 @@ for each cache and TLB of a machine at each size.`,
 
 func simulateCommand() *cobra.Command {
 	var (
-		sweep   sweepFlag
-		run     runFlags
-		out     output
-		opt     perf.SimulateOptions
-		machine string
+		sweep  sweepFlag
+		points pointsFlag
+		run    runFlags
+		out    output
+		opt    perf.SimulateOptions
+		name   string
 	)
 	cmd := &cobra.Command{
-		Use:   "simulate PROGRAM --machine NAME",
+		Use:   "simulate {PROGRAM | --point name=value:PROGRAM …} --machine NAME",
 		Short: "Simulate a machine's caches and TLBs exactly on a program's accesses",
 		Long: `simulate runs PROGRAM, a static linux/riscv64 executable or the folder of a Go
 main package, and simulates the machine's memory hierarchy on every access: the
 reference that predictions are held against. Without --sweep the program runs
-once, with --args as they are.`,
+once, with --args as they are. --point simulates executables that were compiled
+for a size each.`,
 		Example: `  presage simulate ./sweep3d --args "-n 60" --machine origin2000
-  presage simulate ./sweep3d --sweep n=60,80 --machine origin2000 --by routine --format json`,
-		Args: cobra.ExactArgs(1),
+  presage simulate ./sweep3d --sweep n=60,80 --machine origin2000 --by routine --format json
+  presage simulate --point n=60:./prog.60 --point n=80:./prog.80 --machine origin2000`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
 				return err
 			}
-			m, err := perf.FindMachine(machine)
+			m, err := perf.FindMachine(name)
 			if err != nil {
 				return err
 			}
-			prog, err := openProgram(args[0])
+			todo, err := whatToSimulate(args, &sweep, &points)
 			if err != nil {
 				return err
-			}
-			points := sweep.points
-			if len(points) == 0 {
-				points = []perf.Point{{}}
 			}
 			if opt.RunOptions, err = run.options(); err != nil {
 				return err
 			}
-			df, err := perf.SimulateMisses(cmd.Context(), prog, m, points, opt)
+			df, err := todo(cmd.Context(), m, opt)
 			if err != nil {
 				return err
 			}
@@ -116,11 +118,35 @@ once, with --args as they are.`,
 		},
 	}
 	cmd.Flags().Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
-	cmd.Flags().StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
+	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
+	cmd.Flags().StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "what a row is about: program, routine, loop or reference (a group of them, by its first)")
 	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "simulate the hierarchy once more with fully associative caches")
 	_ = cmd.MarkFlagRequired("machine")
 	run.register(cmd)
 	out.register(cmd)
 	return cmd
+}
+
+// whatToSimulate returns the simulations that the arguments ask for.
+func whatToSimulate(args []string, sweep *sweepFlag, points *pointsFlag) (func(context.Context, *machine.Machine, perf.SimulateOptions) (dataframe.DataFrame, error), error) {
+	switch {
+	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
+		return nil, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
+	case len(points.points) > 0:
+		binaries, err := points.open()
+		return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
+			return perf.SimulateBinaries(ctx, binaries, m, opt)
+		}, err
+	case len(args) == 0:
+		return nil, errors.New("no program: name one, or give the executables of each size with --point n=20:prog.20")
+	}
+	prog, err := openProgram(args[0])
+	all := sweep.points
+	if len(all) == 0 {
+		all = []perf.Point{{}}
+	}
+	return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
+		return perf.SimulateMisses(ctx, prog, m, all, opt)
+	}, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -13,15 +14,16 @@ import (
 func profileCommand() *cobra.Command {
 	var (
 		sweep  sweepFlag
+		points pointsFlag
 		run    runFlags
 		out    output
+		opt    perf.ProfileOptions
 		blocks []uint
 		names  []string
-		stack  bool
 		dir    string
 	)
 	cmd := &cobra.Command{
-		Use:   "profile PROGRAM --sweep name=values -o DIR",
+		Use:   "profile {PROGRAM --sweep name=values | --point name=value:PROGRAM …} -o DIR",
 		Short: "Run a program at several sizes and keep its reuse-distance histograms",
 		Long: `profile runs PROGRAM, a static linux/riscv64 executable or the folder of a Go
 main package, once for each point of the sweep, collects the exact reuse-distance
@@ -29,33 +31,38 @@ histogram of every group of memory references with similar access patterns at
 several block sizes, and keeps it in DIR.
 Each run is kept as soon as it has ended: a sweep that was interrupted goes on
 where it stopped. DIR then stands for this sweep; runs of earlier ones stay in it
-and are not repeated when asked for again. It prints a row for each run.`,
+and are not repeated when asked for again. It prints a row for each run.
+
+Where the size is fixed at compile time, give each point its own executable of
+the one source with --point. Scopes and references of the executables are then
+matched; warnings say what has no counterpart.
+
+--sample looks at the reuses of a part of the memory only: faster, and an
+estimate, of which warnings tell how sure it is.`,
 		Example: `  presage profile ./sweep3d --sweep n=20,26,32 --args "-n {n}" --block 32,128,32768 -o profiles
-  presage profile ./datasets/programs/sweep3d --sweep n=12:40:4 -o profiles --format csv`,
-		Args: cobra.ExactArgs(1),
+  presage profile ./datasets/programs/sweep3d --sweep n=12:40:4 -o profiles --format csv
+  presage profile --point n=20:./prog.20 --point n=26:./prog.26 --point n=32:./prog.32 -o profiles
+  presage profile ./sweep3d --sweep n=60,80 --args "-n {n}" --sample 64 -o sampled`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
-				return err
-			}
-			if len(sweep.points) == 0 {
-				return errors.New("no sizes: give them with --sweep, such as --sweep n=20,26,32")
-			}
-			prog, err := openProgram(args[0])
-			if err != nil {
 				return err
 			}
 			if dir == "" {
 				return errors.New("--output: want the name of a folder")
 			}
-			var opt perf.ProfileOptions
+			todo, err := whatToProfile(args, &sweep, &points)
+			if err != nil {
+				return err
+			}
 			if opt.RunOptions, err = run.options(); err != nil {
 				return err
 			}
-			opt.Store, opt.Stack = store.Open(dir), stack
+			opt.Store = store.Open(dir)
 			if opt.BlockBytes, err = blockSizes(blocks, names); err != nil {
 				return err
 			}
-			runs, err := perf.Profile(cmd.Context(), prog, sweep.points, opt)
+			runs, err := todo(cmd.Context(), opt)
 			if err != nil {
 				return err
 			}
@@ -67,14 +74,39 @@ and are not repeated when asked for again. It prints a row for each run.`,
 		},
 	}
 	cmd.Flags().Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
+	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
+	cmd.Flags().Uint64Var(&opt.SampleOneIn, "sample", 0, "look at one memory block in so many, a power of two (default: all, which is exact)")
+	cmd.Flags().Uint64Var(&opt.SampleSeed, "sample-seed", 0, "which blocks --sample looks at")
 	cmd.Flags().UintSliceVar(&blocks, "block", nil, fmt.Sprintf("memory block sizes in bytes (default %v)", perf.DefaultBlockBytes))
 	cmd.Flags().StringSliceVar(&names, "machine", nil, "collect the block sizes of these machines")
-	cmd.Flags().BoolVar(&stack, "stack", false, "record saved and spilled registers and arguments on the stack, too, as a simulation does (default: only count them)")
+	cmd.Flags().BoolVar(&opt.Stack, "stack", false, "record saved and spilled registers and arguments on the stack, too, as a simulation does (default: only count them)")
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder for the profiles")
 	_ = cmd.MarkFlagRequired("output")
 	run.register(cmd)
 	out.register(cmd)
 	return cmd
+}
+
+// whatToProfile returns the runs that the arguments ask for: of one program at
+// the points of a sweep, or of several executables at one each.
+func whatToProfile(args []string, sweep *sweepFlag, points *pointsFlag) (func(context.Context, perf.ProfileOptions) (*perf.Runs, error), error) {
+	switch {
+	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
+		return nil, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
+	case len(points.points) > 0:
+		binaries, err := points.open()
+		return func(ctx context.Context, opt perf.ProfileOptions) (*perf.Runs, error) {
+			return perf.ProfileBinaries(ctx, binaries, opt)
+		}, err
+	case len(args) == 0:
+		return nil, errors.New("no program: name one, or give the executables of each size with --point n=20:prog.20")
+	case len(sweep.points) == 0:
+		return nil, errors.New("no sizes: give them with --sweep, such as --sweep n=20,26,32")
+	}
+	prog, err := openProgram(args[0])
+	return func(ctx context.Context, opt perf.ProfileOptions) (*perf.Runs, error) {
+		return perf.Profile(ctx, prog, sweep.points, opt)
+	}, err
 }
 
 // blockSizes returns the sizes asked for and those of the machines named; none
@@ -96,17 +128,21 @@ func blockSizes(blocks []uint, machines []string) ([]uint64, error) {
 
 func histogramCommand() *cobra.Command {
 	var (
-		opt     perf.HistogramOptions
-		out     output
-		hottest int
+		opt        perf.HistogramOptions
+		out        output
+		hottest    int
+		capacities []uint
+		confidence float64
 	)
 	cmd := &cobra.Command{
 		Use:   "histogram DIR",
 		Short: "Print reuse-distance histograms of stored profiles",
 		Long: `histogram prints the reuse-distance histogram of the references chosen at each
 size: a row for each bin [lo, hi) that is not empty. With --hottest it lists the
-references with the most accesses at the last size instead.`,
-		Example: `  presage histogram profiles --block 128 --routine main.solveLine --format csv
+references with the most accesses at the last size instead, with --misses the
+misses in fully associative caches and, of a sampled profile, how sure they are.`,
+		Example: `  presage histogram sampled --block 64 --misses 512,8192
+  presage histogram profiles --block 128 --routine main.solveLine --format csv
   presage histogram profiles --hottest 20`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -127,6 +163,17 @@ references with the most accesses at the last size instead.`,
 				}
 				return out.print(cmd.OutOrStdout(), df)
 			}
+			if len(capacities) > 0 {
+				estimate := perf.EstimateOptions{HistogramOptions: opt, Confidence: confidence}
+				for _, c := range capacities {
+					estimate.Capacities = append(estimate.Capacities, uint64(c))
+				}
+				df, err := perf.MissEstimates(runs, estimate)
+				if err != nil {
+					return err
+				}
+				return out.print(cmd.OutOrStdout(), df)
+			}
 			df, err := perf.ReuseHistogram(runs, opt)
 			if err != nil {
 				return err
@@ -137,6 +184,8 @@ references with the most accesses at the last size instead.`,
 	cmd.Flags().Uint64Var(&opt.BlockBytes, "block", 0, "memory block size in bytes (default the smallest profiled)")
 	cmd.Flags().StringVar(&opt.Routine, "routine", "", "only the references of this routine")
 	cmd.Flags().Uint64Var(&opt.PC, "pc", 0, "only the reference at this address, such as 0x98efe")
+	cmd.Flags().UintSliceVar(&capacities, "misses", nil, "misses in fully associative caches of so many blocks instead")
+	cmd.Flags().Float64Var(&confidence, "confidence", perf.DefaultConfidence, "of the intervals of --misses, from 0 to 1")
 	cmd.Flags().IntVar(&hottest, "hottest", 0, "list so many references with the most accesses")
 	out.register(cmd)
 	return cmd
