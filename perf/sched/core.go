@@ -1,0 +1,186 @@
+package sched
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"presage/perf/isa"
+	"presage/perf/machine"
+)
+
+// ErrNoCore says that a machine's core is not described.
+var ErrNoCore = errors.New("the core is not described")
+
+// core is a machine.Core in the form that schedulers count with.
+type core struct {
+	inOrder              bool
+	fetch, issue, retire int // unlimited if not known
+	window               int // 0: not limited
+	loads, stores        int // queues, 0: not limited
+	intRegs, floatRegs   int // for results, 0: not limited
+
+	queues  []int                // entries
+	queueOf [isa.Vector + 1]int8 // by class, -1 for none
+	names   []string             // of kinds of units
+	counts  []uint8              // by kind
+	timings [isa.Vector + 1]timing
+	sets    []uint64 // of kinds that instructions choose from
+	groups  []uint64 // unions of sets
+}
+
+// timing is what an instruction of a class costs. The schedule counts whole
+// cycles: fractions are rounded up there, and kept in bounds.
+type timing struct {
+	described bool
+	latency   int
+	uses      []use
+}
+
+// use occupies a unit of one of a set of kinds.
+type use struct {
+	kinds  uint64 // bits
+	set    int    // index in core.sets
+	cycles int
+	exact  float64
+}
+
+// unlimited stands for a width that is not known.
+const unlimited = math.MaxInt32
+
+// maxKinds is how many kinds of units a core can have.
+const maxKinds = 64
+
+func newCore(m *machine.Core) (*core, error) {
+	if len(m.Classes) == 0 {
+		return nil, fmt.Errorf("sched: %w: a schedule needs its units, and the latencies of classes of instructions", ErrNoCore)
+	}
+	c := &core{
+		inOrder: m.InOrder, window: m.Window, loads: m.LoadQueue, stores: m.StoreQueue,
+		fetch: orUnlimited(m.FetchWidth), issue: orUnlimited(m.IssueWidth), retire: orUnlimited(m.RetireWidth),
+	}
+	if c.issue == unlimited {
+		c.issue = c.fetch
+	}
+	c.intRegs, c.floatRegs = renames(m.IntRegisters), renames(m.FloatRegisters)
+	if len(m.Units) > maxKinds {
+		return nil, fmt.Errorf("sched: %d kinds of units: at most %d can be scheduled", len(m.Units), maxKinds)
+	}
+	for _, u := range m.Units {
+		if u.Count < 1 || u.Count > math.MaxUint8 {
+			return nil, fmt.Errorf("sched: %d units %s: want 1 to %d", u.Count, u.Name, math.MaxUint8)
+		}
+		c.names, c.counts = append(c.names, u.Name), append(c.counts, uint8(u.Count))
+	}
+	for _, class := range isa.Classes() {
+		c.queueOf[class] = -1
+		if t, ok := m.Classes[class]; ok {
+			if err := c.describe(class, t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i, q := range m.Queues {
+		c.queues = append(c.queues, q.Entries)
+		for _, class := range q.Classes {
+			c.queueOf[class] = int8(i)
+		}
+	}
+	c.findGroups()
+	return c, nil
+}
+
+func orUnlimited(width int) int {
+	if width <= 0 {
+		return unlimited
+	}
+	return width
+}
+
+// architectural is how many registers of a kind hold the program's state.
+const architectural = 32
+
+// renames returns how many registers are there for results that are not yet the
+// program's state.
+func renames(registers int) int { return max(registers-architectural, 0) }
+
+func (c *core) describe(class isa.Class, t machine.Timing) error {
+	out := timing{described: true, latency: int(math.Ceil(float64(t.Latency)))}
+	if !(t.Latency >= 0) || t.Latency > 1<<20 {
+		return fmt.Errorf("sched: %v has a latency of %g cycles", class, float64(t.Latency))
+	}
+	for _, u := range t.Uses {
+		if !(u.Cycles >= 0) || u.Cycles > 1<<20 {
+			return fmt.Errorf("sched: %v occupies a unit for %g cycles", class, float64(u.Cycles))
+		}
+		v := use{cycles: int(math.Ceil(float64(u.Cycles))), exact: float64(u.Cycles)}
+		for _, name := range u.AnyOf {
+			k := slices.Index(c.names, name)
+			if k < 0 {
+				return fmt.Errorf("sched: %v uses the unit %s, which the core does not have", class, name)
+			}
+			v.kinds |= 1 << k
+		}
+		if v.kinds == 0 {
+			return fmt.Errorf("sched: %v occupies a unit without a name", class)
+		}
+		if v.cycles > 0 {
+			out.uses = append(out.uses, v)
+		}
+	}
+	c.timings[class] = out
+	return nil
+}
+
+// of returns the timing of an instruction. What is not described begins in any
+// cycle and takes one.
+func (c *core) of(class isa.Class) *timing {
+	if t := &c.timings[class]; t.described {
+		return t
+	}
+	return &undescribed
+}
+
+var undescribed = timing{latency: 1}
+
+// maxGroups bounds the unions of sets of units that are looked at. Beyond it
+// the bound of the units may be less than it could be, but remains a bound.
+const maxGroups = 512
+
+// findGroups finds the sets of kinds that can be a bottleneck together: the
+// sets that instructions choose from, and unions of those that share a kind.
+func (c *core) findGroups() {
+	for i := range c.timings {
+		for k := range c.timings[i].uses {
+			u := &c.timings[i].uses[k]
+			if u.set = slices.Index(c.sets, u.kinds); u.set < 0 {
+				u.set = len(c.sets)
+				c.sets = append(c.sets, u.kinds)
+			}
+		}
+	}
+	c.groups = slices.Clone(c.sets)
+	slices.SortStableFunc(c.groups, func(a, b uint64) int { return bits.OnesCount64(a) - bits.OnesCount64(b) })
+	for i := 0; i < len(c.groups); i++ {
+		for _, set := range c.sets {
+			union := c.groups[i] | set
+			if c.groups[i]&set != 0 && len(c.groups) < maxGroups && !slices.Contains(c.groups, union) {
+				c.groups = append(c.groups, union)
+			}
+		}
+	}
+}
+
+// group names a set of kinds of units: "A|B".
+func (c *core) group(set uint64) string {
+	text := ""
+	for ; set != 0; set &= set - 1 {
+		if text != "" {
+			text += "|"
+		}
+		text += c.names[bits.TrailingZeros64(set)]
+	}
+	return text
+}

@@ -1,0 +1,93 @@
+package sched
+
+import (
+	"presage/perf/access"
+	"presage/perf/isa"
+)
+
+// Graph is a dependence graph with the latencies of a core.
+type Graph struct {
+	Insts []*isa.Inst // in program order
+	Edges []Edge
+
+	// Closed says that the instructions are an iteration of a loop, which is
+	// followed by itself: only then an edge may have a Distance.
+	Closed bool
+
+	arrive [][]int32 // by instruction: edges that lead to it
+}
+
+// Edge says that To can begin Latency cycles after From of Distance iterations
+// before did.
+type Edge struct {
+	From, To int // indices in Graph.Insts
+	Latency  int // cycles
+	Distance int // iterations; with 0, From comes before To
+	Kind     access.DependenceKind
+	Assumed  bool
+}
+
+// graphOf gives dependences the latencies of a core:
+//
+//   - a use of a register begins once its definition's latency has passed,
+//   - a load of what was stored, once the store's has: what comes through
+//     memory costs the latencies of both,
+//   - a store to where was loaded may begin in the same cycle,
+//   - a store to where was stored, in the next.
+func graphOf(c *core, d *access.Dependences, closed bool) *Graph {
+	g := &Graph{Insts: d.Insts, Edges: make([]Edge, 0, len(d.Edges)), Closed: closed}
+	for _, e := range d.Edges {
+		if e.Distance > 0 && !closed {
+			continue
+		}
+		out := Edge{From: e.From, To: e.To, Distance: e.Distance, Kind: e.Kind, Assumed: e.Assumed}
+		switch e.Kind {
+		case access.RegisterFlow:
+			out.Latency = c.of(d.Insts[e.From].Class).latency
+		case access.MemoryFlow:
+			out.Latency = max(1, c.of(d.Insts[e.From].Class).latency)
+		case access.MemoryOutput:
+			out.Latency = 1
+		}
+		g.Edges = append(g.Edges, out)
+	}
+	g.index()
+	return g
+}
+
+// index finds the edges that lead to each instruction.
+func (g *Graph) index() {
+	count := make([]int32, len(g.Insts)+1)
+	for i := range g.Edges {
+		count[g.Edges[i].To]++
+	}
+	all := make([]int32, len(g.Edges))
+	g.arrive = make([][]int32, len(g.Insts))
+	at := int32(0)
+	for i := range g.arrive {
+		g.arrive[i] = all[at : at : at+count[i]]
+		at += count[i]
+	}
+	for e := range g.Edges {
+		to := g.Edges[e].To
+		g.arrive[to] = append(g.arrive[to], int32(e))
+	}
+}
+
+// heights returns, by instruction, the longest time from its beginning to the
+// end of a chain of instructions of the same iteration that begins with it, its
+// own latency included.
+func (g *Graph) heights(c *core) []int {
+	h := make([]int, len(g.Insts))
+	for i := range h {
+		h[i] = c.of(g.Insts[i].Class).latency
+	}
+	for to := len(h) - 1; to >= 0; to-- { // edges of distance 0 lead forward
+		for _, e := range g.arrive[to] {
+			if edge := &g.Edges[e]; edge.Distance == 0 {
+				h[edge.From] = max(h[edge.From], edge.Latency+h[to])
+			}
+		}
+	}
+	return h
+}

@@ -1,0 +1,266 @@
+package sched
+
+import (
+	"encoding/binary"
+
+	"presage/perf/access"
+	"presage/perf/cfg"
+	"presage/perf/isa"
+	"presage/perf/machine"
+)
+
+// Options say how code is scheduled. The zero value has the instructions come
+// to the core in the order that the program has them in, as its hardware
+// executes the binary at hand.
+type Options struct {
+	// Reschedule puts the instructions of each path in the best order that is
+	// found for the core, as a compiler for it could have: list scheduling of
+	// straight paths, modulo scheduling of innermost loops. It is what the
+	// paper does to predict other machines than the one compiled for. Windows,
+	// queues and registers do not limit what it finds.
+	Reschedule bool
+
+	// Pessimistic takes memory references whose addresses are not understood
+	// for dependent; the default is to take them for independent.
+	Pessimistic bool
+
+	// OrderedWrites has an in-order core delay instructions so that results are
+	// written in program order, as llvm-mca does. The default lets a short
+	// instruction's result overtake a long one's.
+	OrderedWrites bool
+
+	// MaxUnroll is how many iterations modulo scheduling may take together to
+	// come closer to an interval that is no whole number; 0 stands for 4.
+	MaxUnroll int
+
+	Paths PathOptions
+}
+
+const defaultMaxUnroll = 4
+
+// Scheduler schedules paths for a core. It is not safe for concurrent use.
+type Scheduler struct {
+	core   *core
+	opt    Options
+	issuer issuer
+	lister lister
+}
+
+// New returns a scheduler for a core.
+func New(m *machine.Core, opt Options) (*Scheduler, error) {
+	c, err := newCore(m)
+	if err != nil {
+		return nil, err
+	}
+	if opt.MaxUnroll <= 0 {
+		opt.MaxUnroll = defaultMaxUnroll
+	}
+	return &Scheduler{core: c, opt: opt, issuer: issuer{core: c, opt: opt}, lister: lister{core: c}}, nil
+}
+
+// Units names the kinds of units of the core.
+func (s *Scheduler) Units() []string { return s.core.names }
+
+// Segment is a part of a path that is scheduled as one: up to a call or an
+// inner loop.
+type Segment struct {
+	Graph
+
+	// Cycles is what each of many executions adds to the time: while one ends,
+	// the next begins, of an iteration of a loop with the dependences between
+	// them. What is no such iteration is taken to be surrounded by independent
+	// work of its own kind.
+	Cycles float64
+
+	// Alone is the time of one execution from its first instruction's beginning
+	// to its last result.
+	Alone int
+
+	Bounds Bounds
+
+	// Limit is what keeps Cycles from being less, and Causes, of what was not
+	// rescheduled, is what was waited for: see Cause.
+	Limit  Limit
+	Causes []Cause
+
+	// Units is for how long units were occupied by one execution, by kind.
+	Units []float64
+
+	// Slots is the schedule, if it was rescheduled.
+	Slots *Slots
+
+	// Period is after how many executions everything repeats, of what was not
+	// rescheduled; 0 if none was found, and Cycles is an average.
+	Period int
+
+	// Pairs of memory references of which at least one is a store, and of those
+	// the ones whose dependence is not known.
+	Pairs, Unknown int
+}
+
+// Schedule schedules a dependence graph with the latencies of the core. It
+// panics if the graph is empty.
+func (s *Scheduler) Schedule(d *access.Dependences, closed bool) *Segment {
+	out := s.schedule(graphOf(s.core, d, closed))
+	out.Pairs, out.Unknown = d.Independent+d.Dependent+d.Unknown, d.Unknown
+	return out
+}
+
+func (s *Scheduler) schedule(g *Graph) *Segment {
+	if len(g.Insts) == 0 {
+		panic("sched: schedule of no instructions")
+	}
+	out := &Segment{Graph: *g, Bounds: s.core.bound(g), Units: make([]float64, len(s.core.names))}
+	if s.opt.Reschedule {
+		s.reschedule(out)
+	} else {
+		s.asCompiled(out)
+	}
+	return out
+}
+
+func (s *Scheduler) asCompiled(out *Segment) {
+	is := &s.issuer
+	end := is.run(&out.Graph)
+	out.Cycles, out.Period, out.Alone = max(end.cycles, out.Bounds.Recurrence), end.period, end.alone
+	var stopped Limit
+	out.Causes, stopped = is.critical(out.Cycles)
+	out.Limit = out.limit(stopped)
+	for i, tm := range is.tm {
+		out.occupy(tm, is.picked[i])
+	}
+}
+
+func (s *Scheduler) reschedule(out *Segment) {
+	l := &s.lister
+	if out.Closed {
+		out.Slots = l.modulo(&out.Graph, &out.Bounds, s.opt.MaxUnroll)
+		out.Cycles = float64(out.Slots.Period) / float64(out.Slots.Iterations)
+	} else {
+		out.Slots = l.list(&out.Graph)
+		out.Cycles = float64(out.Slots.Length())
+	}
+	n := len(out.Insts)
+	for k, begin := range out.Slots.Begin {
+		tm := s.core.of(out.Insts[k%n].Class)
+		if k < n {
+			out.Alone = max(out.Alone, begin+tm.latency, begin+1)
+		}
+		for u, kind := range out.Slots.Kinds[k] {
+			out.Units[kind] += tm.uses[u].exact / float64(out.Slots.Iterations)
+		}
+	}
+	out.Limit = out.limit(NoLimit)
+}
+
+func (g *Segment) occupy(tm *timing, p placement) {
+	for u := range tm.uses {
+		g.Units[p[u]] += tm.uses[u].exact
+	}
+}
+
+// near is how much more than a bound a time may be and still count as limited
+// by it.
+const near = 1.02
+
+// limit names what limits a segment: the greatest of the bounds, if that is
+// near, or else what stopped instructions from coming into the window, or else
+// what was waited for most.
+func (g *Segment) limit(stopped Limit) Limit {
+	b := &g.Bounds
+	for _, c := range []struct {
+		bound float64
+		limit Limit
+	}{{b.Recurrence, Recurrence}, {b.Units, UnitBusy}, {b.Issue, IssueWidth}, {b.Fetch, FetchWidth}, {b.Retire, RetireWidth}} {
+		if c.bound > 0 && c.bound >= b.Max() && g.Cycles <= c.bound*near {
+			return c.limit
+		}
+	}
+	switch {
+	case stopped != NoLimit:
+		return stopped
+	case len(g.Causes) > 0:
+		return g.Causes[0].Limit
+	case g.Slots != nil && g.Slots.Period == 0 && g.Alone <= int(float64(b.Chain)*near):
+		return Latency
+	}
+	return ProgramOrder
+}
+
+// Segments schedules a path: the parts between calls and inner loops one by
+// one, since nothing of a path overlaps with what happens there. A path that
+// closes, without such a part, is an iteration that is followed by itself.
+// Parts that were scheduled before are taken from known, which is of the same
+// routine.
+func (s *Scheduler) segments(a *access.Analysis, p *Path, known map[string]*Segment) []*Segment {
+	parts, whole := p.parts(a.Program.Routines[p.Routine])
+	var list []*Segment
+	for _, blocks := range parts {
+		loop := -1
+		if whole && p.End == Closes {
+			loop = p.Loop
+		}
+		key := keyOf(loop, p.First, blocks)
+		seg := known[key]
+		if seg == nil {
+			d := a.Dependences(p.Routine, loop, blocks, access.DependenceOptions{Pessimistic: s.opt.Pessimistic})
+			cut(d, p.First)
+			seg = s.Schedule(d, loop >= 0)
+			known[key] = seg
+		}
+		list = append(list, seg)
+	}
+	return list
+}
+
+// parts cuts a path after calls and where inner loops stand. whole says that
+// nothing was cut.
+func (p *Path) parts(r *cfg.Routine) (parts [][]int, whole bool) {
+	whole = true
+	var part []int
+	end := func() {
+		if len(part) > 0 {
+			parts = append(parts, part)
+			part = nil
+		}
+	}
+	for _, n := range p.Nodes {
+		if n.Block < 0 {
+			whole = false
+			end()
+			continue
+		}
+		part = append(part, n.Block)
+		if r.Blocks[n.Block].Last().Class == isa.Call {
+			whole = false
+			end()
+		}
+	}
+	end()
+	return parts, whole
+}
+
+func keyOf(loop, first int, blocks []int) string {
+	key := binary.AppendVarint(nil, int64(loop))
+	key = binary.AppendVarint(key, int64(first))
+	for _, b := range blocks {
+		key = binary.AppendVarint(key, int64(b))
+	}
+	return string(key)
+}
+
+// cut takes the first instructions out of a dependence graph.
+func cut(d *access.Dependences, first int) {
+	if first == 0 {
+		return
+	}
+	d.Insts = d.Insts[first:]
+	kept := d.Edges[:0]
+	for _, e := range d.Edges {
+		if e.From >= first && e.To >= first {
+			e.From, e.To = e.From-first, e.To-first
+			kept = append(kept, e)
+		}
+	}
+	d.Edges = kept
+}

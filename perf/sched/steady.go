@@ -1,0 +1,107 @@
+package sched
+
+// steady is what executing a path over and over comes to.
+type steady struct {
+	cycles   float64 // an execution, in the end
+	period   int     // executions after which everything repeats; 0: none was found, and cycles is an average
+	executed int     // executions
+	alone    int     // the first one's, from its beginning to its last result
+}
+
+const (
+	maxPeriod     = 12      // executions
+	minExecutions = 4       // before the end is looked for
+	maxExecutions = 400     // short ones
+	maxExecuted   = 1 << 14 // instructions, unless few executions are more
+)
+
+// run executes a path until the time from one execution to the next repeats.
+func (s *issuer) run(g *Graph) steady {
+	s.start(g)
+	var out steady
+	span := s.reach()
+	limit := max(minExecutions, min(maxExecutions, maxExecuted/max(1, s.n)))
+	for out.executed < limit {
+		s.iterate()
+		out.executed++
+		if out.executed == 1 {
+			out.alone = s.alone()
+		}
+		if out.executed < minExecutions {
+			continue
+		}
+		if p := s.repeats(out.executed, span); p > 0 {
+			out.period = p
+			out.cycles = float64(s.x[len(s.x)-1]-s.x[len(s.x)-1-p*s.n]) / float64(p)
+			return out
+		}
+	}
+	// What retires, or begins in order, is the throughput; what begins out of
+	// order may still be running ahead.
+	done := s.x
+	if !s.core.inOrder {
+		done = s.r
+	}
+	half := out.executed / 2
+	out.cycles = float64(done[len(done)-1]-done[len(done)-1-half*s.n]) / float64(half)
+	return out
+}
+
+// alone returns the time from the first instruction's beginning to the last
+// result of what was executed.
+func (s *issuer) alone() int {
+	last := int32(0)
+	for i := range s.n {
+		last = max(last, s.x[i]+int32(s.tm[i].latency), s.x[i]+1)
+	}
+	return int(last - s.x[0])
+}
+
+// farthest is how far back dependences are waited for, in executions. Those
+// that reach farther count in Bounds.Recurrence.
+const farthest = 64
+
+// reach returns how many executions can influence one: those that the window
+// holds, and those that dependences come from.
+func (s *issuer) reach() int {
+	span := 2
+	for i := range s.g.Edges {
+		span = max(span, min(farthest, s.g.Edges[i].Distance)+1)
+	}
+	if w := s.core.window; w > 0 && !s.core.inOrder {
+		span = max(span, w/s.n+1)
+	}
+	return span
+}
+
+// repeats returns after how many executions the last ones repeat: all that
+// happens to their instructions happens the same number of cycles after it did
+// to those of as many before, for as many executions as span; 0 if it does not.
+func (s *issuer) repeats(executed, span int) int {
+	for p := 1; p <= maxPeriod; p++ {
+		need := max(span, p)
+		if executed < need+p+1 {
+			return 0
+		}
+		if s.same(p, need*s.n) {
+			return p
+		}
+	}
+	return 0
+}
+
+// same reports whether the same happened to the last count instructions as to
+// those p executions before.
+func (s *issuer) same(p, count int) bool {
+	last, back := len(s.x)-1, p*s.n
+	shift := s.x[last] - s.x[last-back]
+	for i := last; i > last-count; i-- {
+		if s.x[i]-s.x[i-back] != shift {
+			return false
+		}
+		if !s.core.inOrder && (s.d[i]-s.d[i-back] != shift || s.r[i]-s.r[i-back] != shift) {
+			return false
+		}
+	}
+	return true
+}
