@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"testing"
+
 	"presage/perf/isa"
 	"presage/perf/machine"
 )
@@ -22,26 +24,18 @@ func describe(timings map[string]machine.Timing) map[isa.Class]machine.Timing {
 	return all
 }
 
-// u74 is SiFive's U74 as llvm-mca 14 describes it, which is what it prints
-// under "Instruction Info" and "Resource pressure": two pipes, A with the
-// memory and B with branches, multiplication and floating-point.
-func u74() *machine.Core {
-	a, b, either := on(1, 1, "A"), on(1, 1, "B"), on(3, 1, "A", "B")
-	div := func(latency machine.Cycles, unit string) machine.Timing {
-		return machine.Timing{Latency: latency, Uses: []machine.Use{{AnyOf: []string{"B"}, Cycles: 1}, {AnyOf: []string{unit}, Cycles: latency - 1}}}
+// described reads a core of the machines that the project describes.
+func described(t testing.TB, name string) *machine.Core {
+	t.Helper()
+	m, err := machine.Load("../../machines/" + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &machine.Core{
-		InOrder: true, IssueWidth: 2,
-		Units: []machine.Unit{{Name: "A", Count: 1}, {Name: "B", Count: 1}, {Name: "IDiv", Count: 1}, {Name: "FDiv", Count: 1}},
-		Classes: describe(map[string]machine.Timing{
-			"nop": on(1, 1, "A", "B"), "alu": either, "shift": either, "compare": either, "multiply": on(3, 1, "B"), "divide": div(66, "IDiv"),
-			"fp add": on(7, 1, "B"), "fp multiply": on(7, 1, "B"), "fp fused": on(7, 1, "B"), "fp convert": on(3, 1, "B"), "fp move": on(3, 1, "B"),
-			"fp divide": div(56, "FDiv"), "fp sqrt": div(56, "FDiv"),
-			"load": on(3, 1, "A"), "fp load": on(2, 1, "A"), "store": a, "fp store": a,
-			"branch": b, "jump": b, "indirect jump": b, "call": b, "return": b,
-		}),
-	}
+	return &m.Core
 }
+
+// mcaU74 has llvm-mca predict for the core described in sifive-u74-llvm14.
+var mcaU74 = []string{"-mtriple=riscv64", "-mattr=+m,+a,+f,+d,+c", "-mcpu=sifive-u74"}
 
 // wide is a small out-of-order core.
 func wide() *machine.Core {

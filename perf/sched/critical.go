@@ -47,27 +47,19 @@ type Cause struct {
 }
 
 // critical walks back from the last event over half of what was executed, and
-// adds up what was waited for. The causes' cycles sum to cycles. It also
-// returns the first limit met of those that stop instructions from coming into
-// the window, whose time is that of what the window waits for.
-func (s *issuer) critical(cycles float64) (causes []Cause, stopped Limit) {
-	last := event(len(s.x)-1, begins)
+// adds up what was waited for. The causes' cycles sum to cycles.
+func (s *issuer) critical(cycles float64) (causes []Cause) {
+	last := event(s.done-1, begins)
 	if !s.core.inOrder {
-		last = event(len(s.x)-1, retires)
+		last = event(s.done-1, retires)
 	}
 	sums := make(map[Cause]int32)
 	end := s.time(last)
 	at := last
-	for int(at)/3 >= len(s.x)/2 {
+	for int(at)/3 >= s.done/2 {
 		why := s.why(at)
 		if why.event < 0 {
 			break
-		}
-		switch why.limit {
-		case WindowFull, QueueFull, NoRegister:
-			if stopped == NoLimit {
-				stopped = why.limit
-			}
 		}
 		if d := s.time(at) - s.time(why.event); d > 0 {
 			sums[s.cause(int(at)/3, why)] += d
@@ -76,7 +68,7 @@ func (s *issuer) critical(cycles float64) (causes []Cause, stopped Limit) {
 	}
 	walked := end - s.time(at)
 	if walked <= 0 {
-		return nil, stopped
+		return nil
 	}
 	for c, d := range sums {
 		c.Cycles = float64(d) * cycles / float64(walked)
@@ -85,7 +77,28 @@ func (s *issuer) critical(cycles float64) (causes []Cause, stopped Limit) {
 	slices.SortFunc(causes, func(a, b Cause) int {
 		return cmp.Or(cmp.Compare(b.Cycles, a.Cycles), cmp.Compare(a.Limit, b.Limit), cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From))
 	})
-	return causes, stopped
+	return causes
+}
+
+// stopped returns what kept instructions from coming into the window, of what
+// did the one that cost most; NoLimit if they came as fast as they can. If the
+// time is more than units, widths and recurrences explain, something did: else
+// more would come in than leaves.
+func (s *issuer) stopped() Limit {
+	var cost [len(limitNames)]int32
+	for i := max(1, s.done/2); i < s.done && i < len(s.d); i++ {
+		switch l := s.whyD[i].limit; l {
+		case WindowFull, QueueFull, NoRegister:
+			cost[l] += s.d[i] - s.d[i-1]
+		}
+	}
+	worst := NoLimit
+	for l, n := range cost {
+		if n > cost[worst] {
+			worst = Limit(l)
+		}
+	}
+	return worst
 }
 
 func (s *issuer) time(event int32) int32 {

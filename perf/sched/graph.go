@@ -91,3 +91,12 @@ func (g *Graph) heights(c *core) []int {
 	}
 	return h
 }
+
+// leaving returns, by instruction, the edges that lead from it.
+func (g *Graph) leaving() [][]int32 {
+	leave := make([][]int32, len(g.Insts))
+	for e := range g.Edges {
+		leave[g.Edges[e].From] = append(leave[g.Edges[e].From], int32(e))
+	}
+	return leave
+}

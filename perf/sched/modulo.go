@@ -79,11 +79,7 @@ type moduloScheduler struct {
 }
 
 func (m *moduloScheduler) prepare() {
-	m.leave = make([][]int32, m.n)
-	for e := range m.g.Edges {
-		from := m.g.Edges[e].From
-		m.leave[from] = append(m.leave[from], int32(e))
-	}
+	m.leave = m.g.leaving()
 	m.begin, m.last = make([]int, m.n), make([]int, m.n)
 	m.height, m.placed = make([]int, m.n), make([]placement, m.n)
 }

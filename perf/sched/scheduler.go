@@ -123,12 +123,9 @@ func (s *Scheduler) asCompiled(out *Segment) {
 	is := &s.issuer
 	end := is.run(&out.Graph)
 	out.Cycles, out.Period, out.Alone = max(end.cycles, out.Bounds.Recurrence), end.period, end.alone
-	var stopped Limit
-	out.Causes, stopped = is.critical(out.Cycles)
-	out.Limit = out.limit(stopped)
-	for i, tm := range is.tm {
-		out.occupy(tm, is.picked[i])
-	}
+	out.Causes = is.critical(out.Cycles)
+	out.Limit = out.limit(is.stopped())
+	out.Units = is.occupied()
 }
 
 func (s *Scheduler) reschedule(out *Segment) {
@@ -151,12 +148,6 @@ func (s *Scheduler) reschedule(out *Segment) {
 		}
 	}
 	out.Limit = out.limit(NoLimit)
-}
-
-func (g *Segment) occupy(tm *timing, p placement) {
-	for u := range tm.uses {
-		g.Units[p[u]] += tm.uses[u].exact
-	}
 }
 
 // near is how much more than a bound a time may be and still count as limited

@@ -32,7 +32,7 @@ func (s *issuer) run(g *Graph) steady {
 		}
 		if p := s.repeats(out.executed, span); p > 0 {
 			out.period = p
-			out.cycles = float64(s.x[len(s.x)-1]-s.x[len(s.x)-1-p*s.n]) / float64(p)
+			out.cycles = float64(s.x[s.done-1]-s.x[s.done-1-p*s.n]) / float64(p)
 			return out
 		}
 	}
@@ -43,7 +43,7 @@ func (s *issuer) run(g *Graph) steady {
 		done = s.r
 	}
 	half := out.executed / 2
-	out.cycles = float64(done[len(done)-1]-done[len(done)-1-half*s.n]) / float64(half)
+	out.cycles = float64(done[s.done-1]-done[s.done-1-half*s.n]) / float64(half)
 	return out
 }
 
@@ -93,7 +93,7 @@ func (s *issuer) repeats(executed, span int) int {
 // same reports whether the same happened to the last count instructions as to
 // those p executions before.
 func (s *issuer) same(p, count int) bool {
-	last, back := len(s.x)-1, p*s.n
+	last, back := s.done-1, p*s.n
 	shift := s.x[last] - s.x[last-back]
 	for i := last; i > last-count; i-- {
 		if s.x[i]-s.x[i-back] != shift {

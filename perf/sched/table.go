@@ -30,26 +30,30 @@ type table struct {
 	used   int     // cycles
 }
 
-// reset empties the table and sets the order of preference: the kind that is
-// least asked for by those that have no choice comes first.
+// reset empties the table for a graph.
 func (t *table) reset(c *core, g *Graph, period int) {
 	t.core, t.period = c, period
 	clear(t.busy[:t.used*len(c.names)])
 	t.used = 0
+	t.kinds = preference(t.kinds[:0], c, g)
+	if period > 0 {
+		t.grow(period)
+	}
+}
+
+// preference appends the kinds of units, those first that are asked for least.
+func preference(dst []int, c *core, g *Graph) []int {
 	pressure := make([]float64, len(c.names))
 	for i, n := range c.demand(g) {
 		for set := c.sets[i]; set != 0; set &= set - 1 {
 			pressure[bits.TrailingZeros64(set)] += n / float64(c.unitsOf(c.sets[i]))
 		}
 	}
-	t.kinds = t.kinds[:0]
 	for k := range c.names {
-		t.kinds = append(t.kinds, k)
+		dst = append(dst, k)
 	}
-	slices.SortStableFunc(t.kinds, func(a, b int) int { return cmp.Compare(pressure[a], pressure[b]) })
-	if period > 0 {
-		t.grow(period)
-	}
+	slices.SortStableFunc(dst, func(a, b int) int { return cmp.Compare(pressure[a], pressure[b]) })
+	return dst
 }
 
 // grow makes room for cycles below n.

@@ -1,0 +1,368 @@
+package sched
+
+import "presage/perf/isa"
+
+// window is an out-of-order core at work, cycle by cycle. In each it retires
+// what is done, at most RetireWidth instructions in program order; has begin
+// what has its operands and finds its units free, older ones first, at most
+// IssueWidth; and takes in at most FetchWidth, in program order, as long as
+// there is room in the window and in the queues, and registers for results.
+// What comes in can begin in the next cycle.
+type window struct {
+	now           int32
+	in, out       int       // instructions that came in, that retired
+	freeAt        [][]int32 // by kind and unit: when it is free again
+	holder        []int32   // by kind: what occupied one of its units last
+	order         []int     // kinds, in the order of preference
+	leave         [][]int32 // by instruction of the path: edges that lead from it
+	waits         []int32   // by instruction executed: operands that have not begun
+	ready         []int32   // by instruction executed: when its operands are there
+	whyReady      []reason
+	sleeping      heap // by when they are ready
+	groups        []group
+	groupOf       []int // by instruction of the path
+	last          int32 // that began
+	loads, stores held
+	ints, floats  held
+	queues        []held
+}
+
+// group holds what is ready of instructions that need the same units, by age.
+type group struct {
+	tm    *timing
+	heap  heap
+	tried int32 // cycle in which its units were found busy
+}
+
+// held counts what is in a queue; 0 entries stand for no limit.
+type held struct {
+	size, count int
+}
+
+func (h *held) full() bool { return h.size > 0 && h.count >= h.size }
+
+func (w *window) start(s *issuer) {
+	c := s.core
+	w.now, w.in, w.out, w.last = 0, 0, 0, -1
+	w.order = preference(w.order[:0], c, s.g)
+	w.freeAt, w.holder = w.freeAt[:0], w.holder[:0]
+	for k := range c.names {
+		w.freeAt = append(w.freeAt, make([]int32, c.counts[k]))
+		w.holder = append(w.holder, -1)
+	}
+	w.leave = s.g.leaving()
+	w.waits, w.ready, w.whyReady = w.waits[:0], w.ready[:0], w.whyReady[:0]
+	w.sleeping = w.sleeping[:0]
+	w.groups, w.groupOf = w.groups[:0], w.groupOf[:0]
+	for _, tm := range s.tm {
+		w.groupOf = append(w.groupOf, w.group(tm))
+	}
+	w.loads, w.stores = held{size: c.loads}, held{size: c.stores}
+	w.ints, w.floats = held{size: c.intRegs}, held{size: c.floatRegs}
+	w.queues = w.queues[:0]
+	for _, n := range c.queues {
+		w.queues = append(w.queues, held{size: n})
+	}
+}
+
+func (w *window) group(tm *timing) int {
+	for i := range w.groups {
+		if w.groups[i].tm == tm {
+			return i
+		}
+	}
+	w.groups = append(w.groups, group{tm: tm, tried: -1})
+	return len(w.groups) - 1
+}
+
+// until runs until some number of instructions have retired.
+func (w *window) until(s *issuer, retired int) {
+	for ; w.out < retired; w.now++ {
+		w.retire(s)
+		w.issue(s)
+		w.enter(s)
+	}
+}
+
+func (w *window) retire(s *issuer) {
+	for n := 0; n < s.core.retire && w.out < w.in; n++ {
+		i := w.out % s.n
+		if s.x[w.out] < 0 {
+			return
+		}
+		at := s.x[w.out] + int32(s.tm[i].latency)
+		if at > w.now {
+			return
+		}
+		why := reason{event(w.out, begins), Completing, -1}
+		if at < w.now && w.out > 0 { // it could have retired before
+			why = reason{event(w.out-1, retires), ProgramOrder, -1}
+			if width := s.core.retire; w.out >= width && s.r[w.out-width] == w.now-1 {
+				why = reason{event(w.out-width, retires), RetireWidth, -1}
+			}
+		}
+		s.r, s.whyR = append(s.r, w.now), append(s.whyR, why)
+		w.hold(s.g.Insts[i], -1)
+		w.out++
+	}
+}
+
+// hold counts what an instruction occupies from coming in to retiring.
+func (w *window) hold(in *isa.Inst, n int) {
+	switch in.Mem.Kind {
+	case isa.MemLoad:
+		w.loads.count += n
+	case isa.MemStore:
+		w.stores.count += n
+	case isa.MemReadModifyWrite:
+		w.loads.count += n
+		w.stores.count += n
+	}
+	for _, r := range in.Defs() {
+		if r.Float() {
+			w.floats.count += n
+		} else {
+			w.ints.count += n
+		}
+	}
+}
+
+// issue has instructions begin.
+func (w *window) issue(s *issuer) {
+	for len(w.sleeping) > 0 && w.sleeping[0].key <= w.now {
+		i := w.sleeping.pop().inst
+		w.groups[w.groupOf[int(i)%s.n]].heap.push(entry{i, i})
+	}
+	for n := 0; n < s.core.issue; n++ {
+		g := w.oldest()
+		if g == nil {
+			return
+		}
+		if !w.begin(s, g) {
+			g.tried = w.now
+			n--
+		}
+	}
+}
+
+// oldest returns the group with the oldest instruction that is ready, of those
+// whose units were not found busy in this cycle.
+func (w *window) oldest() *group {
+	var best *group
+	for i := range w.groups {
+		g := &w.groups[i]
+		if len(g.heap) > 0 && g.tried != w.now && (best == nil || g.heap[0].key < best.heap[0].key) {
+			best = g
+		}
+	}
+	return best
+}
+
+// begin has the oldest instruction of a group begin, if its units are free.
+func (w *window) begin(s *issuer, g *group) bool {
+	var kinds, units [maxUses]int
+	i := g.heap[0].inst
+	for u := range g.tm.uses {
+		k, unit := w.free(&g.tm.uses[u])
+		if k < 0 {
+			for v := range u { // give back what it had
+				w.freeAt[kinds[v]][units[v]] = w.now
+			}
+			s.whyX[i] = w.blocked(&g.tm.uses[u])
+			return false
+		}
+		kinds[u], units[u] = k, unit
+		w.freeAt[k][unit] = w.now + int32(g.tm.uses[u].cycles)
+	}
+	g.heap.pop()
+	for u := range g.tm.uses {
+		s.placed[i][u] = int8(kinds[u])
+		w.holder[kinds[u]] = i
+	}
+	switch {
+	case w.ready[i] == w.now:
+		s.whyX[i] = w.whyReady[i]
+	case s.whyX[i].event < 0 && w.last >= 0:
+		s.whyX[i] = reason{event(int(w.last), begins), IssueWidth, -1}
+	}
+	s.x[i] = w.now
+	w.last = i
+	if q := s.core.queueOf[s.g.Insts[int(i)%s.n].Class]; q >= 0 {
+		w.queues[q].count--
+	}
+	w.wake(s, int(i))
+	return true
+}
+
+// free returns a unit that is free now for a use, its kind first; -1 if none is.
+func (w *window) free(u *use) (kind, unit int) {
+	for _, k := range w.order {
+		if u.kinds>>k&1 == 0 {
+			continue
+		}
+		for unit, at := range w.freeAt[k] {
+			if at <= w.now {
+				return k, unit
+			}
+		}
+	}
+	return -1, -1
+}
+
+// blocked says that the units of a use are busy.
+func (w *window) blocked(u *use) reason {
+	last := int32(-1)
+	for k, by := range w.holder {
+		if u.kinds>>k&1 != 0 {
+			last = max(last, by)
+		}
+	}
+	if last < 0 {
+		return reason{event: -1}
+	}
+	return reason{event(int(last), begins), UnitBusy, last}
+}
+
+// wake tells those that came in and depend on an instruction that it began.
+func (w *window) wake(s *issuer, i int) {
+	for _, e := range w.leave[i%s.n] {
+		edge := &s.g.Edges[e]
+		to := i - i%s.n + edge.To + edge.Distance*s.n
+		if to >= w.in {
+			continue // it will see when it comes in
+		}
+		w.operand(s, to, e, i)
+		if w.waits[to]--; w.waits[to] == 0 {
+			w.sleeping.push(entry{w.ready[to], int32(to)})
+		}
+	}
+}
+
+// operand takes into account when an operand is there.
+func (w *window) operand(s *issuer, to int, e int32, from int) {
+	if t := s.x[from] + int32(s.g.Edges[e].Latency); t > w.ready[to] {
+		w.ready[to], w.whyReady[to] = t, reason{event(from, begins), Latency, e}
+	}
+}
+
+// enter takes instructions in.
+func (w *window) enter(s *issuer) {
+	for n := 0; n < s.core.fetch; n++ {
+		i := w.in % s.n
+		in := s.g.Insts[i]
+		limit := w.room(s, in)
+		why := reason{event: -1}
+		if w.in > 0 {
+			why = reason{event(w.in-1, taken), ProgramOrder, -1}
+			if f := s.core.fetch; w.in >= f && s.d[w.in-f] == w.now-1 {
+				why = reason{event(w.in-f, taken), FetchWidth, -1}
+			}
+		}
+		if limit != NoLimit {
+			w.stall(s, limit)
+			return
+		}
+		if len(s.whyD) > w.in { // it was stalled
+			why = s.whyD[w.in]
+		} else {
+			s.whyD = append(s.whyD, why)
+		}
+		s.d, s.placed = append(s.d, w.now), append(s.placed, placement{})
+		s.x, s.whyX = append(s.x, -1), append(s.whyX, reason{event: -1})
+		w.hold(in, 1)
+		if q := s.core.queueOf[in.Class]; q >= 0 {
+			w.queues[q].count++
+		}
+		w.await(s, i)
+	}
+}
+
+// room returns what leaves no room for an instruction.
+func (w *window) room(s *issuer, in *isa.Inst) Limit {
+	if size := s.core.window; size > 0 && w.in-w.out >= size {
+		return WindowFull
+	}
+	if q := s.core.queueOf[in.Class]; q >= 0 && w.queues[q].full() {
+		return QueueFull
+	}
+	if k := in.Mem.Kind; k != isa.NoMem && (k != isa.MemStore && w.loads.full() || k != isa.MemLoad && w.stores.full()) {
+		return QueueFull
+	}
+	for _, r := range in.Defs() {
+		if r.Float() && w.floats.full() || !r.Float() && w.ints.full() {
+			return NoRegister
+		}
+	}
+	return NoLimit
+}
+
+// stall notes that the next instruction cannot come in because of the oldest
+// one, or one that began last.
+func (w *window) stall(s *issuer, limit Limit) {
+	why := reason{event(w.out, retires), limit, -1}
+	if limit == QueueFull && w.last >= 0 {
+		why.event = event(int(w.last), begins)
+	}
+	if len(s.whyD) > w.in {
+		s.whyD[w.in] = why
+	} else {
+		s.whyD = append(s.whyD, why)
+	}
+}
+
+// await finds what an instruction that comes in waits for.
+func (w *window) await(s *issuer, i int) {
+	self := w.in
+	w.in++
+	w.waits = append(w.waits, 0)
+	w.ready, w.whyReady = append(w.ready, w.now+1), append(w.whyReady, reason{event(self, taken), Entering, -1})
+	for _, e := range s.g.arrive[i] {
+		from := s.producer(&s.g.Edges[e], self)
+		switch {
+		case from < 0:
+		case s.x[from] < 0:
+			w.waits[self]++
+		default:
+			w.operand(s, self, e, from)
+		}
+	}
+	if w.waits[self] == 0 {
+		w.sleeping.push(entry{w.ready[self], int32(self)})
+	}
+}
+
+// heap is a binary heap, the least key first, of those alike the older.
+type heap []entry
+
+type entry struct{ key, inst int32 }
+
+func (e entry) before(o entry) bool { return e.key < o.key || e.key == o.key && e.inst < o.inst }
+
+func (h *heap) push(e entry) {
+	*h = append(*h, e)
+	q := *h
+	for i := len(q) - 1; i > 0 && q[i].before(q[(i-1)/2]); i = (i - 1) / 2 {
+		q[i], q[(i-1)/2] = q[(i-1)/2], q[i]
+	}
+}
+
+func (h *heap) pop() entry {
+	q := *h
+	top, last := q[0], len(q)-1
+	q[0] = q[last]
+	q = q[:last]
+	*h = q
+	for i := 0; ; {
+		least := i
+		for c := 2*i + 1; c <= 2*i+2; c++ {
+			if c < len(q) && q[c].before(q[least]) {
+				least = c
+			}
+		}
+		if least == i {
+			return top
+		}
+		q[i], q[least] = q[least], q[i]
+		i = least
+	}
+}
