@@ -111,6 +111,9 @@ func (c *core) describe(class isa.Class, t machine.Timing) error {
 	if !(t.Latency >= 0) || t.Latency > 1<<20 {
 		return fmt.Errorf("sched: %v has a latency of %g cycles", class, float64(t.Latency))
 	}
+	if len(t.Uses) > maxUses {
+		return fmt.Errorf("sched: %v occupies %d units: at most %d at once can be scheduled", class, len(t.Uses), maxUses)
+	}
 	for _, u := range t.Uses {
 		if !(u.Cycles >= 0) || u.Cycles > 1<<20 {
 			return fmt.Errorf("sched: %v occupies a unit for %g cycles", class, float64(u.Cycles))

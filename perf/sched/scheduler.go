@@ -122,7 +122,7 @@ func (s *Scheduler) schedule(g *Graph) *Segment {
 func (s *Scheduler) asCompiled(out *Segment) {
 	is := &s.issuer
 	end := is.run(&out.Graph)
-	out.Cycles, out.Period, out.Alone = max(end.cycles, out.Bounds.Recurrence), end.period, end.alone
+	out.Cycles, out.Period, out.Alone = max(end.cycles, out.Bounds.Max()), end.period, end.alone
 	out.Causes = is.critical(out.Cycles)
 	out.Limit = out.limit(is.stopped())
 	out.Units = is.occupied()

@@ -1,0 +1,211 @@
+package sched
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"presage/perf/access"
+	"presage/perf/cfg"
+	"presage/perf/engine/rv64"
+	decoder "presage/perf/isa/rv64"
+	"presage/perf/objfile"
+	"presage/perf/trace"
+)
+
+// subject is a program of datasets/programs and what it did.
+type subject struct {
+	name     string
+	args     []string
+	analysis *access.Analysis
+	counts   *cfg.Counts
+	executed uint64 // instructions
+}
+
+// build compiles a program for the embedded engine.
+func build(t testing.TB, name string) *objfile.File {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), name)
+	cmd := exec.Command("go", "build", "-o", out, ".")
+	cmd.Dir = filepath.Join("..", "..", "datasets", "programs", name)
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=riscv64", "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	f, err := objfile.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// run counts what a program executes.
+func run(t testing.TB, name string, args ...string) *subject {
+	t.Helper()
+	s := &subject{name: name, args: args}
+	p := cfg.Analyze(build(t, name), decoder.NewDecoder())
+	for {
+		c := cfg.PlaceCounters(p)
+		res, err := rv64.Run(t.Context(), p.File, rv64.Options{Args: args, Plan: &trace.Plan{Flow: c.Plan}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Unforeseen(res.Flow)) > 0 {
+			p = p.Complete(res.Flow)
+			continue
+		}
+		if s.counts, err = c.Recover(res.Flow); err != nil {
+			t.Fatal(err)
+		}
+		s.executed = res.Instructions
+		s.analysis = access.Analyze(p)
+		return s
+	}
+}
+
+// executedBy returns how many instructions of a routine were executed.
+func (s *subject) executedBy(routine int) float64 {
+	r, c := s.analysis.Program.Routines[routine], &s.counts.Routines[routine]
+	var sum uint64
+	var buf []uint64
+	for b := range r.Blocks {
+		buf = c.Insts(buf, r, b)
+		for _, n := range buf {
+			sum += n
+		}
+	}
+	return float64(sum)
+}
+
+// TestPrograms holds what has to hold of real programs: paths account for every
+// execution of every block, and so of every instruction; what is summed by
+// loop, routine and program is the same; no time is below what widths and units
+// allow.
+func TestPrograms(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+	}{{"matmul", []string{"-n", "24"}}, {"sweep3d", []string{"-n", "6"}}, {"cg", []string{"-n", "10", "-iterations", "3"}}} {
+		t.Run(c.name, func(t *testing.T) {
+			s := run(t, c.name, c.args...)
+			f := Counted(s.counts)
+			paths, remain := 0, 0.0
+			for i, r := range s.analysis.Program.Routines {
+				list := Paths(r, i, &f.Routines[i], PathOptions{})
+				checkPaths(t, r, &f.Routines[i], list, 0)
+				sum := 0.0
+				for k := range list {
+					sum += list[k].Frequency * float64(list[k].Instructions(r))
+					if list[k].End == Remains {
+						remain += list[k].Frequency * float64(list[k].Instructions(r))
+					}
+				}
+				if want := s.executedBy(i); sum != want {
+					t.Errorf("%s: paths execute %v instructions, not %v", r.Name, sum, want)
+				}
+				paths += len(list)
+			}
+			t.Logf("%d instructions, %d paths, %.2g of instructions in remains", s.executed, paths, remain/float64(s.executed))
+			for _, machine := range []string{"sifive-u74", "origin2000", "neoverse-n1", "zen4"} {
+				for _, reschedule := range []bool{false, true} {
+					s.schedule(t, machine, f, Options{Reschedule: reschedule})
+				}
+			}
+		})
+	}
+}
+
+// schedule schedules a program and checks the sums.
+func (s *subject) schedule(t *testing.T, machine string, f *Frequencies, opt Options) {
+	t.Helper()
+	core := described(t, machine)
+	sch, err := New(core, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := sch.Program(t.Context(), s.analysis, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var instructions, loops float64
+	for i := range res.Routines {
+		instructions += s.executedBy(i)
+		for l, c := range res.Routines[i].Loops {
+			loops += c.Own
+			inner := c.Own
+			for m, d := range res.Routines[i].Loops {
+				if s.analysis.Program.Routines[i].Loops[m].Parent == l {
+					inner += d.Cycles
+				}
+			}
+			if math.Abs(inner-c.Cycles) > 1e-9*inner {
+				t.Errorf("loop %d of routine %d: %v cycles, with those inside %v", l, i, c.Cycles, inner)
+			}
+		}
+	}
+	if res.Instructions != instructions {
+		t.Errorf("%v instructions, want %v", res.Instructions, instructions)
+	}
+	var total float64
+	units := make([]float64, len(res.Units))
+	for i := range res.Paths {
+		p := &res.Paths[i]
+		total += p.Total()
+		for _, g := range p.Segments {
+			bound := g.Bounds.Max()
+			if opt.Reschedule { // which knows no fetching; a straight path's units may still be occupied when it ends
+				bound = g.Bounds.Issue
+				if g.Closed {
+					bound = max(bound, g.Bounds.Units, g.Bounds.Recurrence)
+				}
+			}
+			if g.Cycles < bound*(1-roundoff) {
+				t.Fatalf("%v cycles, bounds %+v", g.Cycles, g.Bounds)
+			}
+			for k, n := range g.Units {
+				units[k] += n * p.Frequency
+			}
+		}
+	}
+	if math.Abs(total-res.Cycles) > 1e-9*total {
+		t.Errorf("%v cycles by path, %v in all", total, res.Cycles)
+	}
+	for k, n := range units {
+		if math.Abs(n-res.Units[k]) > 1e-9*n {
+			t.Errorf("%s: %v cycles by segment, %v in all", res.UnitNames[k], n, res.Units[k])
+		}
+	}
+	t.Logf("%-12s rescheduled %-5v %.3g cycles, %.2f an instruction, %.2f in loops, %v", machine, opt.Reschedule, res.Cycles, res.Cycles/res.Instructions, loops/res.Cycles, res.Warnings)
+}
+
+// BenchmarkProgram schedules all of sweep3d, a Go program of 2.4 MB with its
+// runtime library, with estimated frequencies, so that every routine counts.
+func BenchmarkProgram(b *testing.B) {
+	a := access.Analyze(cfg.Analyze(build(b, "sweep3d"), decoder.NewDecoder()))
+	f := Estimated(a.Program)
+	static := 0
+	for _, r := range a.Program.Routines {
+		for k := range r.Blocks {
+			static += len(r.Blocks[k].Insts)
+		}
+	}
+	for _, machine := range []string{"sifive-u74", "zen4"} {
+		for _, reschedule := range []bool{false, true} {
+			b.Run(fmt.Sprintf("machine=%s/reschedule=%v", machine, reschedule), func(b *testing.B) {
+				s, err := New(described(b, machine), Options{Reschedule: reschedule})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if _, err := s.Program(b.Context(), a, f); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(static), "ns/static-inst")
+			})
+		}
+	}
+}
