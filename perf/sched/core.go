@@ -18,6 +18,7 @@ var ErrNoCore = errors.New("the core is not described")
 type core struct {
 	inOrder              bool
 	fetch, issue, retire int // unlimited if not known
+	width                int // the least of them: what can go on, whatever the order
 	window               int // 0: not limited
 	loads, stores        int // queues, 0: not limited
 	intRegs, floatRegs   int // for results, 0: not limited
@@ -64,6 +65,7 @@ func newCore(m *machine.Core) (*core, error) {
 	if c.issue == unlimited {
 		c.issue = c.fetch
 	}
+	c.width = min(c.fetch, c.issue, c.retire)
 	c.intRegs, c.floatRegs = renames(m.IntRegisters), renames(m.FloatRegisters)
 	if len(m.Units) > maxKinds {
 		return nil, fmt.Errorf("sched: %d kinds of units: at most %d can be scheduled", len(m.Units), maxKinds)

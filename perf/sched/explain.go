@@ -17,7 +17,7 @@ import (
 //	  9 cycles  0x10f2a fadd.d (sum.c:7) → itself, 1 iteration later
 func (g *Segment) Explain(p *cfg.Program) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%.4g cycles: %s\n", g.Cycles, g.headline())
+	fmt.Fprintf(&b, "%.4g cycles: %s\n", g.Cycles, g.headline(p))
 	if g.Limit == Recurrence {
 		for _, e := range g.Bounds.Critical {
 			edge := &g.Edges[e]
@@ -34,7 +34,7 @@ func (g *Segment) Explain(p *cfg.Program) string {
 }
 
 // headline names what limits the segment.
-func (g *Segment) headline() string {
+func (g *Segment) headline(p *cfg.Program) string {
 	b := &g.Bounds
 	n := len(g.Insts)
 	switch g.Limit {
@@ -55,7 +55,11 @@ func (g *Segment) headline() string {
 		return "latencies"
 	case ProgramOrder:
 		if g.Slots != nil {
-			return fmt.Sprintf("units, width and dependences together, which ask for %.4g one by one", max(b.Max(), 1))
+			text := fmt.Sprintf("units, width and dependences together, which ask for %.4g one by one", b.Max())
+			if i := g.Slots.Hindered; i >= 0 {
+				text += "; in less, there was no place for " + g.name(p, i)
+			}
+			return text
 		}
 	case WindowFull:
 		return fmt.Sprintf("the window, full of instructions that wait: the longest chain of %s takes %d cycles", count(n, "instruction"), b.Chain)

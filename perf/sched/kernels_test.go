@@ -26,6 +26,8 @@ long isum(long n, long *x) { long s = 0; for (long i = 0; i < n; i++) s += x[i];
 double divides(long n, double *x, double y) { for (long i = 0; i < n; i++) y = x[i] / y; return y; }
 void scale(long n, double *restrict x, double *restrict y) { for (long i = 0; i < n; i++) y[i] = 3.0 * x[i]; }
 void prefix(long n, double *x) { for (long i = 1; i < n; i++) x[i] = x[i-1] + x[i]; }
+void through(long n, volatile double *x) { for (long i = 1; i < n; i++) x[i] = x[i-1] + 1; }
+void add(long n, double *x, double *y) { for (long i = 0; i < n; i++) x[i] += y[i]; }
 void _start(void) {}
 `
 
@@ -132,4 +134,36 @@ func (k *kernels) body(t testing.TB, name string) string {
 		}
 	}
 	return strings.Join(from, "\n") + "\n"
+}
+
+// TestThroughMemory: a value that every iteration stores and the next one loads
+// is a recurrence of store 1, load 4 and add 4; and so is, taken pessimistically,
+// what may be.
+func TestThroughMemory(t *testing.T) {
+	k := compile(t, kernelSource)
+	for _, c := range []struct {
+		name        string
+		pessimistic bool
+		want        float64
+		says        string
+	}{
+		{"through", false, 9, "fld (k.c:11), through memory, 1 iteration later"},
+		{"add", false, 1.75, "7 instructions"},
+		{"add", true, 9, "through memory as is assumed, 1 iteration later"},
+	} {
+		for _, reschedule := range []bool{false, true} {
+			s, err := New(wide(), Options{Reschedule: reschedule})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := s.Schedule(k.loop(t, c.name, access.DependenceOptions{Pessimistic: c.pessimistic}), true)
+			text := g.Explain(k.analysis.Program)
+			if g.Cycles != c.want || !strings.Contains(text, c.says) {
+				t.Errorf("%s, pessimistic %v, rescheduled %v: want %v cycles, %s:\n%s", c.name, c.pessimistic, reschedule, c.want, c.says, text)
+			}
+			if g.Pairs == 0 || (g.Unknown > 0) != (c.name == "add") {
+				t.Errorf("%s: %d of %d pairs of references unknown", c.name, g.Unknown, g.Pairs)
+			}
+		}
+	}
 }

@@ -20,6 +20,11 @@ type Slots struct {
 	// Iterations are how many the instructions are of: more than 1 if a loop
 	// was unrolled.
 	Iterations int
+
+	// Hindered is the instruction that found no place most often with the
+	// interval before, where Period is more than the bounds ask for; -1
+	// otherwise.
+	Hindered int
 }
 
 // Length returns the time from the first instruction's beginning to the last
@@ -58,7 +63,7 @@ func (t *timing) kinds(p placement) []int {
 func (l *lister) list(g *Graph) *Slots {
 	n := len(g.Insts)
 	l.units.reset(l.core, g, 0)
-	s := &Slots{Begin: make([]int, n), Kinds: make([][]int, n), Iterations: 1}
+	s := &Slots{Begin: make([]int, n), Kinds: make([][]int, n), Iterations: 1, Hindered: -1}
 	waits, ready := make([]int, n), make([]int, n)
 	leave := make([][]int32, n)
 	for e := range g.Edges {
@@ -72,7 +77,7 @@ func (l *lister) list(g *Graph) *Slots {
 	for left, cycle := n, 0; left > 0; cycle++ {
 		begun := 0
 		for _, i := range order {
-			if begun >= l.core.issue {
+			if begun >= l.core.width {
 				break
 			}
 			if done[i] || waits[i] > 0 || ready[i] > cycle {

@@ -124,7 +124,7 @@ func (b *best) search(i int, units map[[2]int]int, begun map[int]int) {
 		early = max(early, b.begin[edge.From]+edge.Latency)
 	}
 	for at := early; at+1 < b.least; at++ {
-		if begun[at] < b.c.issue {
+		if begun[at] < b.c.width {
 			begun[at]++
 			b.begin[i] = at
 			b.place(i, 0, at, units, begun)
@@ -211,7 +211,7 @@ func TestModulo(t *testing.T) {
 		bounds := c.bound(g)
 		s := l.modulo(g, &bounds, 4)
 		verify(t, m, g, s)
-		bound := max(bounds.Issue, bounds.Units, bounds.Recurrence)
+		bound := bounds.Max()
 		if got := float64(s.Period) / float64(s.Iterations); got < bound*(1-roundoff) {
 			t.Fatalf("an interval of %g, bounds %+v", got, bounds)
 		}

@@ -61,9 +61,6 @@ func TestMicrokernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range microkernels {
-			if reschedule && k.limit == FetchWidth {
-				continue // a rescheduled loop knows no fetch
-			}
 			g := s.Schedule(k.d, true)
 			if g.Cycles != k.cycles || g.Limit != k.limit || !strings.Contains(g.Explain(nil), k.says) {
 				t.Errorf("%s, rescheduled %v: %v cycles, limit %v, want %v, %v:\n%s want: %s", k.name, reschedule, g.Cycles, g.Limit, k.cycles, k.limit, g.Explain(nil), k.says)

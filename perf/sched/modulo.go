@@ -12,16 +12,18 @@ import "math"
 // the loop is unrolled as many times, up to unroll, as brings whole cycles an
 // iteration closest to the bound.
 func (l *lister) modulo(g *Graph, b *Bounds, unroll int) *Slots {
-	least := max(b.Issue, b.Units, b.Recurrence)
+	least := b.Max()
 	copies := closest(least, unroll)
 	u := unrolled(g, copies)
 	m := moduloScheduler{lister: l, g: u, n: len(u.Insts)}
 	m.prepare()
+	hindered := -1
 	for period := max(1, wholeCycles(least*float64(copies))); ; period++ {
 		if s := m.try(period); s != nil {
-			s.Iterations = copies
+			s.Iterations, s.Hindered = copies, hindered
 			return s
 		}
+		hindered = m.mostDropped() % len(g.Insts)
 	}
 }
 
@@ -76,12 +78,13 @@ type moduloScheduler struct {
 	last   []int // by instruction: when it was scheduled before, -1 for never
 	placed []placement
 	begun  []int // by cycle of the period: instructions that begin
+	drops  []int // by instruction: how often it lost its place
 }
 
 func (m *moduloScheduler) prepare() {
 	m.leave = m.g.leaving()
 	m.begin, m.last = make([]int, m.n), make([]int, m.n)
-	m.height, m.placed = make([]int, m.n), make([]placement, m.n)
+	m.height, m.placed, m.drops = make([]int, m.n), make([]placement, m.n), make([]int, m.n)
 }
 
 // budgetRatio is how many scheduling steps an instruction may cost on average
@@ -95,7 +98,7 @@ func (m *moduloScheduler) try(period int) *Slots {
 	m.begun = make([]int, period)
 	m.heights(period)
 	for i := range m.n {
-		m.begin[i], m.last[i] = -1, -1
+		m.begin[i], m.last[i], m.drops[i] = -1, -1, 0
 	}
 	order := byHeight(m.height)
 	for budget := budgetRatio * m.n; ; budget-- {
@@ -169,7 +172,7 @@ func (m *moduloScheduler) earliest(i, period int) int {
 func (m *moduloScheduler) find(i, early, period int) (int, bool) {
 	tm := m.core.of(m.g.Insts[i].Class)
 	for at := early; at < early+period; at++ {
-		if m.begun[at%period] >= m.core.issue {
+		if m.begun[at%period] >= m.core.width {
 			continue
 		}
 		if p, _, ok := m.units.take(tm, at, int32(i)); ok {
@@ -186,7 +189,7 @@ func (m *moduloScheduler) evict(i, at, period int) bool {
 	tm := m.core.of(m.g.Insts[i].Class)
 	order := byHeight(m.height)
 	for k := m.n - 1; k >= -1; k-- {
-		if m.begun[at%period] < m.core.issue {
+		if m.begun[at%period] < m.core.width {
 			if p, _, ok := m.units.take(tm, at, int32(i)); ok {
 				m.placed[i] = p
 				return true
@@ -199,7 +202,7 @@ func (m *moduloScheduler) evict(i, at, period int) bool {
 		if j == i || m.begin[j] < 0 {
 			continue
 		}
-		full := m.begun[at%period] >= m.core.issue
+		full := m.begun[at%period] >= m.core.width
 		if full && m.begin[j]%period == at%period || !full && tm.rivals(m.core.of(m.g.Insts[j].Class)) {
 			m.drop(j, period)
 		}
@@ -225,6 +228,18 @@ func (m *moduloScheduler) drop(j, period int) {
 	m.units.release(tm, &m.placed[j], m.begin[j], len(tm.uses))
 	m.begun[m.begin[j]%period]--
 	m.begin[j] = -1
+	m.drops[j]++
+}
+
+// mostDropped returns the instruction that lost its place most often.
+func (m *moduloScheduler) mostDropped() int {
+	most := 0
+	for i, n := range m.drops {
+		if n > m.drops[most] {
+			most = i
+		}
+	}
+	return most
 }
 
 // displace takes out what depends on an instruction and begins too early now.

@@ -156,11 +156,8 @@ func (s *subject) schedule(t *testing.T, machine string, f *Frequencies, opt Opt
 		total += p.Total()
 		for _, g := range p.Segments {
 			bound := g.Bounds.Max()
-			if opt.Reschedule { // which knows no fetching; a straight path's units may still be occupied when it ends
+			if opt.Reschedule && !g.Closed { // its units may still be occupied when it ends
 				bound = g.Bounds.Issue
-				if g.Closed {
-					bound = max(bound, g.Bounds.Units, g.Bounds.Recurrence)
-				}
 			}
 			if g.Cycles < bound*(1-roundoff) {
 				t.Fatalf("%v cycles, bounds %+v", g.Cycles, g.Bounds)
@@ -178,7 +175,68 @@ func (s *subject) schedule(t *testing.T, machine string, f *Frequencies, opt Opt
 			t.Errorf("%s: %v cycles by segment, %v in all", res.UnitNames[k], n, res.Units[k])
 		}
 	}
+	s.byScope(t, res)
 	t.Logf("%-12s rescheduled %-5v %.3g cycles, %.2f an instruction, %.2f in loops, %v", machine, opt.Reschedule, res.Cycles, res.Cycles/res.Instructions, loops/res.Cycles, res.Warnings)
+}
+
+// byScope: the tree of scopes adds up to the same.
+func (s *subject) byScope(t *testing.T, res *Result) {
+	t.Helper()
+	tree := cfg.NewScopeTree(s.analysis.Program)
+	list := res.ByScope(tree)
+	own, most := 0.0, 0.0
+	for i := range list {
+		own += list[i].Own
+		if p := list[i].Path; p >= 0 {
+			most += res.Paths[p].Total()
+		}
+	}
+	for _, sum := range []float64{own, list[0].Cycles} {
+		if math.Abs(sum-res.Cycles) > 1e-9*sum {
+			t.Errorf("%v cycles by scope, %v in all", sum, res.Cycles)
+		}
+	}
+	if list[0].Instructions != res.Instructions || most > own*(1+roundoff) {
+		t.Errorf("%v instructions by scope, %v in all; heaviest paths %v of %v cycles", list[0].Instructions, res.Instructions, most, own)
+	}
+}
+
+// TestModelledFrequencies: a program executed 2^40 times as often takes 2^40
+// times as long, to the bit.
+func TestModelledFrequencies(t *testing.T) {
+	const many = 1 << 40
+	s := run(t, "matmul", "-n", "8", "-repeat", "1")
+	f, more := Counted(s.counts), Counted(s.counts)
+	for i := range more.Routines {
+		r := &more.Routines[i]
+		for b := range r.Blocks {
+			r.Blocks[b] *= many
+		}
+		for e := range r.Edges {
+			r.Edges[e] *= many
+		}
+		for k := range r.Steps {
+			r.Steps[k].Delta *= many
+		}
+	}
+	sch, err := New(described(t, "sifive-u74"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := sch.Program(t.Context(), s.analysis, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	often, err := sch.Program(t.Context(), s.analysis, more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if often.Cycles != many*once.Cycles || len(often.Paths) != len(once.Paths) || once.Cycles == 0 {
+		t.Errorf("%v cycles in %d paths, 2^40 times %v in %d", often.Cycles, len(often.Paths), once.Cycles, len(once.Paths))
+	}
+	if _, err := sch.Program(t.Context(), s.analysis, &Frequencies{}); err == nil {
+		t.Error("frequencies of no routines were accepted")
+	}
 }
 
 // BenchmarkProgram schedules all of sweep3d, a Go program of 2.4 MB with its
