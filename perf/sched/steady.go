@@ -21,8 +21,10 @@ func (s *issuer) run(g *Graph) steady {
 	var out steady
 	span := s.reach()
 	limit := max(minExecutions, min(maxExecutions, maxExecuted/max(1, s.n)))
+	var h echoes
 	for out.executed < limit {
 		s.iterate()
+		h.hear(s)
 		out.executed++
 		if out.executed == 1 {
 			out.alone = s.alone()
@@ -30,9 +32,9 @@ func (s *issuer) run(g *Graph) steady {
 		if out.executed < minExecutions {
 			continue
 		}
-		if p := s.repeats(out.executed, span); p > 0 {
+		if p := h.period(s.n, span); p > 0 {
 			out.period = p
-			out.cycles = float64(s.x[s.done-1]-s.x[s.done-1-p*s.n]) / float64(p)
+			out.cycles = float64(h[p].shift) / float64(p)
 			return out
 		}
 	}
@@ -74,34 +76,39 @@ func (s *issuer) reach() int {
 	return span
 }
 
-// repeats returns after how many executions the last ones repeat: all that
-// happens to their instructions happens the same number of cycles after it did
-// to those of as many before, for as many executions as span; 0 if it does not.
-func (s *issuer) repeats(executed, span int) int {
-	for p := 1; p <= maxPeriod; p++ {
-		need := max(span, p)
-		if executed < need+p+1 {
-			return 0
+// echoes are, by period, how many of the last instructions did the same as those
+// so many executions before, a constant number of cycles later.
+type echoes [maxPeriod + 1]struct {
+	shift int32
+	count int
+}
+
+// hear goes on with the instructions of another execution.
+func (h *echoes) hear(s *issuer) {
+	for i := s.done - s.n; i < s.done; i++ {
+		for p := 1; p <= maxPeriod && i >= p*s.n; p++ {
+			e, before := &h[p], i-p*s.n
+			shift := s.x[i] - s.x[before]
+			switch {
+			case !s.core.inOrder && (s.d[i]-s.d[before] != shift || s.r[i]-s.r[before] != shift):
+				e.count = 0
+			case shift == e.shift:
+				e.count++
+			default:
+				e.shift, e.count = shift, 1
+			}
 		}
-		if s.same(p, need*s.n) {
+	}
+}
+
+// period returns after how many executions the last ones repeat: all that
+// happens to their instructions happens the same number of cycles after it did
+// to those of as many before, for at least need executions; 0 if it does not.
+func (h *echoes) period(n, need int) int {
+	for p := 1; p <= maxPeriod; p++ {
+		if h[p].count >= max(need, p)*n {
 			return p
 		}
 	}
 	return 0
-}
-
-// same reports whether the same happened to the last count instructions as to
-// those p executions before.
-func (s *issuer) same(p, count int) bool {
-	last, back := s.done-1, p*s.n
-	shift := s.x[last] - s.x[last-back]
-	for i := last; i > last-count; i-- {
-		if s.x[i]-s.x[i-back] != shift {
-			return false
-		}
-		if !s.core.inOrder && (s.d[i]-s.d[i-back] != shift || s.r[i]-s.r[i-back] != shift) {
-			return false
-		}
-	}
-	return true
 }
