@@ -173,6 +173,9 @@ func (s *subject) schedule(t *testing.T, machine string, f *Frequencies, opt Opt
 			}
 		}
 	}
+	if len(res.Warnings) > 0 {
+		t.Errorf("warnings %v", res.Warnings)
+	}
 	if math.Abs(total-res.Cycles) > 1e-9*total {
 		t.Errorf("%v cycles by path, %v in all", total, res.Cycles)
 	}
@@ -182,7 +185,7 @@ func (s *subject) schedule(t *testing.T, machine string, f *Frequencies, opt Opt
 		}
 	}
 	s.byScope(t, res)
-	t.Logf("%-12s rescheduled %-5v %.3g cycles, %.2f an instruction, %.2f in loops, %v", machine, opt.Reschedule, res.Cycles, res.Cycles/res.Instructions, loops/res.Cycles, res.Warnings)
+	t.Logf("%-12s rescheduled %-5v %.3g cycles, %.2f an instruction, %.2f in loops, %.3f unsettled", machine, opt.Reschedule, res.Cycles, res.Cycles/res.Instructions, loops/res.Cycles, res.unsettled()/res.Cycles)
 }
 
 // byScope: the tree of scopes adds up to the same.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"presage/perf/access"
 	"presage/perf/isa"
@@ -12,6 +15,10 @@ import (
 // ErrUndescribed says, as a warning, that instructions were executed of a class
 // that the core's description does not have.
 var ErrUndescribed = errors.New("class of instructions that the core does not describe")
+
+// ErrUnsettled says, as a warning, that many cycles are of paths that did not
+// come to take the same time every time, so that theirs is an average.
+var ErrUnsettled = errors.New("paths did not settle")
 
 // Result is the time of a program, in cycles, and where it goes.
 type Result struct {
@@ -22,7 +29,7 @@ type Result struct {
 
 	UnitNames []string  // kinds of units of the core
 	Units     []float64 // by kind, cycles for which units were occupied
-	Warnings  []error   // among them of kind ErrUndescribed
+	Warnings  []error   // of kinds ErrUndescribed, ErrUnsettled
 }
 
 // RoutineCost is the time of a routine, without what it calls.
@@ -52,23 +59,29 @@ type PathCost struct {
 // Total returns the cycles of all executions of the path.
 func (p *PathCost) Total() float64 { return p.Cycles * p.Frequency }
 
-// Program schedules all that is executed of a program.
+// Program schedules all that is executed of a program, as many routines at a
+// time as there are processors.
 func (s *Scheduler) Program(ctx context.Context, a *access.Analysis, f *Frequencies) (*Result, error) {
 	if err := f.check(a.Program); err != nil {
 		return nil, err
 	}
-	out := &Result{
-		Routines: make([]RoutineCost, len(a.Program.Routines)), UnitNames: s.core.names,
-		Units: make([]float64, len(s.core.names)),
+	n := len(a.Program.Routines)
+	out := &Result{Routines: make([]RoutineCost, n), UnitNames: s.core.names, Units: make([]float64, len(s.core.names))}
+	paths := make([][]PathCost, n)
+	if err := s.each(ctx, n, func(w *Scheduler, i int) {
+		paths[i] = w.routine(a, i, &f.Routines[i], &out.Routines[i])
+	}); err != nil {
+		return nil, err
 	}
 	unknown := make([]float64, len(isa.Classes()))
-	for i := range a.Program.Routines {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	for i := range paths {
+		out.Paths = append(out.Paths, paths[i]...)
+		c := &out.Routines[i]
+		out.Cycles += c.Cycles
+		out.Instructions += c.Instructions
+		for k, n := range c.Units {
+			out.Units[k] += n
 		}
-		s.routine(a, i, &f.Routines[i], out)
-		out.Cycles += out.Routines[i].Cycles
-		out.Instructions += out.Routines[i].Instructions
 		s.undescribed(a, i, &f.Routines[i], unknown)
 	}
 	for _, class := range isa.Classes() {
@@ -76,31 +89,69 @@ func (s *Scheduler) Program(ctx context.Context, a *access.Analysis, f *Frequenc
 			out.Warnings = append(out.Warnings, fmt.Errorf("sched: %v: %w: %.4g executed, %.2g of all, taken for one cycle on no unit", class, ErrUndescribed, n, n/out.Instructions))
 		}
 	}
+	if n := out.unsettled(); n > doubtful*out.Cycles {
+		out.Warnings = append(out.Warnings, fmt.Errorf("sched: %w: of %.2g of the cycles", ErrUnsettled, n/out.Cycles))
+	}
 	return out, nil
 }
 
-// routine schedules the paths of a routine, and adds them to a result.
-func (s *Scheduler) routine(a *access.Analysis, routine int, f *RoutineFrequencies, out *Result) {
+// doubtful is the share of all cycles from which on a doubt about some is a
+// doubt about the sum.
+const doubtful = 0.1
+
+// unsettled returns the cycles of segments whose time is an average.
+func (r *Result) unsettled() float64 {
+	sum := 0.0
+	for i := range r.Paths {
+		for _, g := range r.Paths[i].Segments {
+			if g.Slots == nil && g.Period == 0 {
+				sum += g.Cycles * r.Paths[i].Frequency
+			}
+		}
+	}
+	return sum
+}
+
+// each calls do for 0 to n-1, each with a scheduler of its own worker's.
+func (s *Scheduler) each(ctx context.Context, n int, do func(*Scheduler, int)) error {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			w := s.clone()
+			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				do(w, int(i))
+			}
+		})
+	}
+	workers.Wait()
+	return ctx.Err()
+}
+
+// routine schedules the paths of a routine, and adds up what they cost.
+func (s *Scheduler) routine(a *access.Analysis, routine int, f *RoutineFrequencies, cost *RoutineCost) []PathCost {
 	r := a.Program.Routines[routine]
-	cost := &out.Routines[routine]
 	cost.Loops = make([]LoopCost, len(r.Loops))
 	paths := Paths(r, routine, f, s.opt.Paths)
 	if len(paths) == 0 {
-		return
+		return nil
 	}
 	cost.Units = make([]float64, len(s.core.names))
 	for l := range cost.Loops {
 		cost.Loops[l].Units = make([]float64, len(s.core.names))
 	}
 	known := make(map[string]*Segment)
+	list := make([]PathCost, len(paths))
 	for i := range paths {
-		p := PathCost{Path: paths[i], Instructions: paths[i].Instructions(r)}
+		p := &list[i]
+		p.Path, p.Instructions = paths[i], paths[i].Instructions(r)
 		p.Segments = s.segments(a, &p.Path, known)
 		for _, seg := range p.Segments {
 			p.Cycles += seg.Cycles
 		}
-		out.Paths = append(out.Paths, p)
-		out.add(&p)
+		cost.Cycles += p.Total()
+		cost.Instructions += p.Frequency * float64(p.Instructions)
+		p.occupy(cost.Units)
 		if p.Loop >= 0 {
 			cost.Loops[p.Loop].Own += p.Total()
 		}
@@ -111,15 +162,7 @@ func (s *Scheduler) routine(a *access.Analysis, routine int, f *RoutineFrequenci
 			p.occupy(in.Units)
 		}
 	}
-}
-
-// add adds a path to its routine and the program's units.
-func (r *Result) add(p *PathCost) {
-	cost := &r.Routines[p.Routine]
-	cost.Cycles += p.Total()
-	cost.Instructions += p.Frequency * float64(p.Instructions)
-	p.occupy(cost.Units)
-	p.occupy(r.Units)
+	return list
 }
 
 // occupy adds the path's use of units.

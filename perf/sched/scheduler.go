@@ -38,7 +38,7 @@ type Options struct {
 
 const defaultMaxUnroll = 4
 
-// Scheduler schedules paths for a core. It is not safe for concurrent use.
+// Scheduler schedules paths for a core. One is not safe for concurrent use.
 type Scheduler struct {
 	core   *core
 	opt    Options
@@ -55,7 +55,13 @@ func New(m *machine.Core, opt Options) (*Scheduler, error) {
 	if opt.MaxUnroll <= 0 {
 		opt.MaxUnroll = defaultMaxUnroll
 	}
-	return &Scheduler{core: c, opt: opt, issuer: issuer{core: c, opt: opt}, lister: lister{core: c}}, nil
+	s := Scheduler{core: c, opt: opt}
+	return s.clone(), nil
+}
+
+// clone returns a scheduler for the same core with memory of its own.
+func (s *Scheduler) clone() *Scheduler {
+	return &Scheduler{core: s.core, opt: s.opt, issuer: issuer{core: s.core, opt: s.opt}, lister: lister{core: s.core}}
 }
 
 // Units names the kinds of units of the core.
