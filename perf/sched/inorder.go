@@ -4,7 +4,7 @@ package sched
 //
 //	X(i) = max(X(i-1), X(from) + latency of every dependence)
 //
-// or in the first after that in which fewer than IssueWidth instructions begin
+// or in the first after that in which fewer instructions begin than the least of its widths allows
 // and its units are free.
 type inOrder struct {
 	units   table
@@ -37,7 +37,7 @@ func (o *inOrder) issue(s *issuer, i int) {
 	if t := o.written - int32(tm.latency); s.opt.OrderedWrites && t > at {
 		at, why = t, reason{event(self-1, begins), WriteOrder, -1}
 	}
-	if at == o.cycle && o.begun >= s.core.issue {
+	if at == o.cycle && o.begun >= s.core.width {
 		at, why = at+1, reason{event(self-1, begins), IssueWidth, -1}
 	}
 	for ; ; at++ {

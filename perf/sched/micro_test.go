@@ -65,6 +65,16 @@ func TestMicrokernels(t *testing.T) {
 			if g.Cycles != k.cycles || g.Limit != k.limit || !strings.Contains(g.Explain(nil), k.says) {
 				t.Errorf("%s, rescheduled %v: %v cycles, limit %v, want %v, %v:\n%s want: %s", k.name, reschedule, g.Cycles, g.Limit, k.cycles, k.limit, g.Explain(nil), k.says)
 			}
+			if !reschedule {
+				if got := s.issuer.run(&g.Graph).cycles; got != k.cycles { // without the bounds' help
+					t.Errorf("%s: %v cycles executed", k.name, got)
+				}
+				// If nothing follows from iteration to iteration, units alone count.
+				d := *k.d
+				if open := s.Schedule(&d, false); open.Cycles != max(open.Bounds.Units, open.Bounds.Fetch, open.Bounds.Retire) || open.Bounds.Recurrence != 0 {
+					t.Errorf("%s: %v cycles if it is no loop, bounds %+v", k.name, open.Cycles, open.Bounds)
+				}
+			}
 			if reschedule {
 				verify(t, wide(), &g.Graph, g.Slots)
 			}

@@ -215,8 +215,11 @@ func TestPathsOfANest(t *testing.T) {
 		got = append(got, row{q.Loop, text, q.End, q.Frequency})
 	}
 	want := []row{
-		{1, "cf", Closes, 20}, {1, "cef", Leaves, 6}, {1, "cef", Closes, 4},
-		{0, "bLg", Closes, 4}, {0, "bLg", Leaves, 2},
+		{1, "cf", Closes, 20},
+		{1, "cef", Leaves, 6},
+		{1, "cef", Closes, 4},
+		{0, "bLg", Closes, 4},
+		{0, "bLg", Leaves, 2},
 		{-1, "aLh", Ends, 2},
 	}
 	if !slices.Equal(got, want) {

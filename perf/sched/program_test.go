@@ -11,6 +11,7 @@ import (
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/engine/rv64"
+	"presage/perf/isa"
 	decoder "presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/trace"
@@ -160,6 +161,7 @@ func (s *subject) schedule(t *testing.T, machine string, f *Frequencies, opt Opt
 	for i := range res.Paths {
 		p := &res.Paths[i]
 		total += p.Total()
+		whole(t, s.analysis.Program.Routines[p.Routine], p)
 		for _, g := range p.Segments {
 			bound := g.Bounds.Max()
 			if opt.Reschedule && !g.Closed { // its units may still be occupied when it ends
@@ -273,5 +275,47 @@ func BenchmarkProgram(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(static), "ns/static-inst")
 			})
 		}
+	}
+}
+
+// TestPartialExecutions: of a block that was left in its middle, what was
+// executed is scheduled, and no more.
+func TestPartialExecutions(t *testing.T) {
+	add := addi(10, 10, 1)
+	a := access.Analyze(cfg.Analyze(image(t, []uint32{add, add, add, ret}), decoder.NewDecoder()))
+	f := &Frequencies{Routines: []RoutineFrequencies{{Blocks: []float64{10}, Steps: []Step{{0, 2, -3}}}}}
+	s, err := New(wide(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Program(t.Context(), a, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 10*4 - 3*2.0; res.Instructions != want {
+		t.Errorf("%v instructions, want %v", res.Instructions, want)
+	}
+	if p := res.Paths[1]; len(p.Segments[0].Insts) != 2 || res.Cycles != 10*res.Paths[0].Cycles-3*p.Cycles || p.Cycles == 0 {
+		t.Errorf("%v cycles, of paths %+v", res.Cycles, res.Paths)
+	}
+}
+
+// whole demands of a path that its segments hold all of its instructions, and
+// that only one that closes an innermost loop without a call is followed by
+// itself.
+func whole(t *testing.T, r *cfg.Routine, p *PathCost) {
+	t.Helper()
+	n, cut := 0, false
+	for _, node := range p.Nodes {
+		cut = cut || node.Loop >= 0 || r.Blocks[node.Block].Last().Class == isa.Call
+	}
+	for _, g := range p.Segments {
+		n += len(g.Insts)
+		if g.Closed != (p.End == Closes && !cut) {
+			t.Errorf("%s: %+v closed: %v", r.Name, p.Path, g.Closed)
+		}
+	}
+	if n != p.Instructions {
+		t.Errorf("%s: %+v has %d instructions in segments, want %d", r.Name, p.Path, n, p.Instructions)
 	}
 }

@@ -122,13 +122,27 @@ func TestRandomAgainstMCA(t *testing.T) {
 		first   map[byte]int
 	}{
 		{"in order", described(t, "sifive-u74-llvm14"), Options{OrderedWrites: true}, mcaU74, []operation{
-			{isa.ALU, "add %x, %x, %x"}, {isa.ALU, "add %x, %x, %x"}, {isa.Multiply, "mul %x, %x, %x"}, {isa.Load, "ld %x, 0(%x)"}, {isa.FPLoad, "fld %f, 0(%x)"},
-			{isa.FPAdd, "fadd.d %f, %f, %f"}, {isa.FPMultiply, "fmul.d %f, %f, %f"}, {isa.FPFused, "fmadd.d %f, %f, %f, %f"},
-			{isa.FPDivide, "fdiv.d %f, %f, %f"}, {isa.Store, "sd %x, 0(%x)"}, {isa.FPStore, "fsd %f, 0(%x)"},
+			{isa.ALU, "add %x, %x, %x"},
+			{isa.ALU, "add %x, %x, %x"},
+			{isa.Multiply, "mul %x, %x, %x"},
+			{isa.Load, "ld %x, 0(%x)"},
+			{isa.FPLoad, "fld %f, 0(%x)"},
+			{isa.FPAdd, "fadd.d %f, %f, %f"},
+			{isa.FPMultiply, "fmul.d %f, %f, %f"},
+			{isa.FPFused, "fmadd.d %f, %f, %f, %f"},
+			{isa.FPDivide, "fdiv.d %f, %f, %f"},
+			{isa.Store, "sd %x, 0(%x)"},
+			{isa.FPStore, "fsd %f, 0(%x)"},
 		}, map[byte]string{'x': "x", 'f': "f"}, map[byte]int{'x': 10, 'f': 10}},
 		{"out of order", a57(), Options{}, []string{"-mtriple=aarch64", "-mcpu=cortex-a57"}, []operation{
-			{isa.ALU, "add %x, %x, %x"}, {isa.ALU, "add %x, %x, %x"}, {isa.Multiply, "mul %x, %x, %x"}, {isa.Load, "ldr %x, [%x]"}, {isa.FPLoad, "ldr %f, [%x]"},
-			{isa.FPAdd, "fadd %f, %f, %f"}, {isa.FPMultiply, "fmul %f, %f, %f"}, {isa.FPDivide, "fdiv %f, %f, %f"},
+			{isa.ALU, "add %x, %x, %x"},
+			{isa.ALU, "add %x, %x, %x"},
+			{isa.Multiply, "mul %x, %x, %x"},
+			{isa.Load, "ldr %x, [%x]"},
+			{isa.FPLoad, "ldr %f, [%x]"},
+			{isa.FPAdd, "fadd %f, %f, %f"},
+			{isa.FPMultiply, "fmul %f, %f, %f"},
+			{isa.FPDivide, "fdiv %f, %f, %f"},
 		}, map[byte]string{'x': "x", 'f': "d"}, map[byte]int{'x': 1, 'f': 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

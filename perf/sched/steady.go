@@ -64,9 +64,14 @@ func (s *issuer) alone() int {
 const farthest = 64
 
 // reach returns how many executions can influence one: those that the window
-// holds, and those that dependences come from.
+// holds, those that dependences come from, and those that share a cycle.
 func (s *issuer) reach() int {
 	span := 2
+	for _, width := range []int{s.core.fetch, s.core.issue, s.core.retire} {
+		if width != unlimited {
+			span = max(span, 2*width/s.n+1)
+		}
+	}
 	for i := range s.g.Edges {
 		span = max(span, min(farthest, s.g.Edges[i].Distance)+1)
 	}

@@ -232,7 +232,12 @@ func (w *window) wake(s *issuer, i int) {
 			continue // it will see when it comes in
 		}
 		w.operand(s, to, e, i)
-		if w.waits[to]--; w.waits[to] == 0 {
+		w.waits[to]--
+		switch {
+		case w.waits[to] > 0:
+		case w.ready[to] <= w.now: // nothing passes between them: it can begin at once
+			w.groups[w.groupOf[to%s.n]].heap.push(entry{int32(to), int32(to)})
+		default:
 			w.sleeping.push(entry{w.ready[to], int32(to)})
 		}
 	}
@@ -250,22 +255,12 @@ func (w *window) enter(s *issuer) {
 	for n := 0; n < s.core.fetch; n++ {
 		i := w.in % s.n
 		in := s.g.Insts[i]
-		limit := w.room(s, in)
-		why := reason{event: -1}
-		if w.in > 0 {
-			why = reason{event(w.in-1, taken), ProgramOrder, -1}
-			if f := s.core.fetch; w.in >= f && s.d[w.in-f] == w.now-1 {
-				why = reason{event(w.in-f, taken), FetchWidth, -1}
-			}
-		}
-		if limit != NoLimit {
+		if limit := w.room(s, in); limit != NoLimit {
 			w.stall(s, limit)
 			return
 		}
-		if len(s.whyD) > w.in { // it was stalled
-			why = s.whyD[w.in]
-		} else {
-			s.whyD = append(s.whyD, why)
+		if len(s.whyD) == w.in { // it was not stalled
+			s.whyD = append(s.whyD, w.unhindered(s))
 		}
 		s.d, s.placed = append(s.d, w.now), append(s.placed, placement{})
 		s.x, s.whyX = append(s.x, -1), append(s.whyX, reason{event: -1})
@@ -275,6 +270,19 @@ func (w *window) enter(s *issuer) {
 		}
 		w.await(s, i)
 	}
+}
+
+// unhindered says why an instruction for which there is room did not come in
+// before: those before it came then.
+func (w *window) unhindered(s *issuer) reason {
+	width := s.core.fetch
+	switch {
+	case w.in >= width && s.d[w.in-width] == w.now-1:
+		return reason{event(w.in-width, taken), FetchWidth, -1}
+	case w.in > 0:
+		return reason{event(w.in-1, taken), ProgramOrder, -1}
+	}
+	return reason{event: -1}
 }
 
 // room returns what leaves no room for an instruction.
@@ -328,41 +336,5 @@ func (w *window) await(s *issuer, i int) {
 	}
 	if w.waits[self] == 0 {
 		w.sleeping.push(entry{w.ready[self], int32(self)})
-	}
-}
-
-// heap is a binary heap, the least key first, of those alike the older.
-type heap []entry
-
-type entry struct{ key, inst int32 }
-
-func (e entry) before(o entry) bool { return e.key < o.key || e.key == o.key && e.inst < o.inst }
-
-func (h *heap) push(e entry) {
-	*h = append(*h, e)
-	q := *h
-	for i := len(q) - 1; i > 0 && q[i].before(q[(i-1)/2]); i = (i - 1) / 2 {
-		q[i], q[(i-1)/2] = q[(i-1)/2], q[i]
-	}
-}
-
-func (h *heap) pop() entry {
-	q := *h
-	top, last := q[0], len(q)-1
-	q[0] = q[last]
-	q = q[:last]
-	*h = q
-	for i := 0; ; {
-		least := i
-		for c := 2*i + 1; c <= 2*i+2; c++ {
-			if c < len(q) && q[c].before(q[least]) {
-				least = c
-			}
-		}
-		if least == i {
-			return top
-		}
-		q[i], q[least] = q[least], q[i]
-		i = least
 	}
 }
