@@ -160,3 +160,19 @@ func TestQueues(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowStart: the 16 iterations that a window of 64 holds come in one a cycle
+// and retire one a cycle, as if that were all, but it takes 200 cycles before
+// the next 16 do.
+func TestSlowStart(t *testing.T) {
+	m := wide()
+	m.Classes[isa.FPSqrt] = on(200, 1, "fp")
+	s, err := New(m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := s.Schedule(loopOf([]isa.Class{isa.FPSqrt, isa.ALU, isa.ALU, isa.ALU}), true)
+	if g.Cycles < 200.0/16 || g.Cycles > 204.0/16 || g.Limit != WindowFull {
+		t.Errorf("%v cycles, %v, want 200 to 204 for 16", g.Cycles, g.Limit)
+	}
+}

@@ -117,7 +117,7 @@ func (s *naive) room(out, in int) bool {
 
 // ahead is how many executions more than are compared are under way: younger
 // instructions occupy units, too.
-const ahead = 60
+const ahead = 120
 
 // TestAgainstNaive: in order and out of order, on cores of all sizes, every
 // instruction of random paths begins and retires when it does if every cycle is
@@ -129,6 +129,9 @@ func TestAgainstNaive(t *testing.T) {
 		m.InOrder = round%2 == 0
 		m.FetchWidth, m.IssueWidth, m.RetireWidth = 1+rnd.IntN(4), 1+rnd.IntN(4), 1+rnd.IntN(4)
 		m.Window, m.LoadQueue = rnd.IntN(20), rnd.IntN(4)
+		if rnd.IntN(3) == 0 {
+			m.Window = 100
+		}
 		if rnd.IntN(2) == 0 {
 			m.IntRegisters = 33 + rnd.IntN(8)
 		}

@@ -305,15 +305,19 @@ func TestPartialExecutions(t *testing.T) {
 // itself.
 func whole(t *testing.T, r *cfg.Routine, p *PathCost) {
 	t.Helper()
-	n, cut := 0, false
+	n, cycles, cut := 0, 0.0, false
 	for _, node := range p.Nodes {
 		cut = cut || node.Loop >= 0 || r.Blocks[node.Block].Last().Class == isa.Call
 	}
 	for _, g := range p.Segments {
 		n += len(g.Insts)
+		cycles += g.Cycles
 		if g.Closed != (p.End == Closes && !cut) {
 			t.Errorf("%s: %+v closed: %v", r.Name, p.Path, g.Closed)
 		}
+	}
+	if cycles != p.Cycles {
+		t.Errorf("%s: %+v takes %v cycles, its segments %v", r.Name, p.Path, p.Cycles, cycles)
 	}
 	if n != p.Instructions {
 		t.Errorf("%s: %+v has %d instructions in segments, want %d", r.Name, p.Path, n, p.Instructions)

@@ -9,7 +9,7 @@ type steady struct {
 }
 
 const (
-	maxPeriod     = 12      // executions
+	maxPeriod     = 12      // executions, but for those of the window
 	minExecutions = 4       // before the end is looked for
 	maxExecutions = 400     // short ones
 	maxExecuted   = 1 << 14 // instructions, unless few executions are more
@@ -21,20 +21,16 @@ func (s *issuer) run(g *Graph) steady {
 	var out steady
 	span := s.reach()
 	limit := max(minExecutions, min(maxExecutions, maxExecuted/max(1, s.n)))
-	var h echoes
+	echoes := s.candidates()
 	for out.executed < limit {
 		s.iterate()
-		h.hear(s)
+		s.hear(echoes)
 		out.executed++
 		if out.executed == 1 {
 			out.alone = s.alone()
 		}
-		if out.executed < minExecutions {
-			continue
-		}
-		if p := h.period(s.n, span); p > 0 {
-			out.period = p
-			out.cycles = float64(h[p].shift) / float64(p)
+		if e := settled(echoes, s.n, span); e != nil && out.executed >= minExecutions {
+			out.period, out.cycles = e.period, float64(e.shift)/float64(e.period)
 			return out
 		}
 	}
@@ -81,18 +77,38 @@ func (s *issuer) reach() int {
 	return span
 }
 
-// echoes are, by period, how many of the last instructions did the same as those
-// so many executions before, a constant number of cycles later.
-type echoes [maxPeriod + 1]struct {
-	shift int32
-	count int
+// echo is how many of the last instructions did the same as those some
+// executions before, a constant number of cycles later.
+type echo struct {
+	period int // executions
+	shift  int32
+	count  int
+}
+
+// candidates returns the periods that are looked for: short ones, and those of a
+// window that fills, waits and empties as one.
+func (s *issuer) candidates() []echo {
+	var list []echo
+	for p := 1; p <= maxPeriod; p++ {
+		list = append(list, echo{period: p})
+	}
+	if w := s.core.window / s.n; !s.core.inOrder {
+		for p := max(maxPeriod+1, w-1); p <= w+1; p++ {
+			list = append(list, echo{period: p})
+		}
+	}
+	return list
 }
 
 // hear goes on with the instructions of another execution.
-func (h *echoes) hear(s *issuer) {
+func (s *issuer) hear(echoes []echo) {
 	for i := s.done - s.n; i < s.done; i++ {
-		for p := 1; p <= maxPeriod && i >= p*s.n; p++ {
-			e, before := &h[p], i-p*s.n
+		for k := range echoes {
+			e := &echoes[k]
+			before := i - e.period*s.n
+			if before < 0 {
+				break
+			}
 			shift := s.x[i] - s.x[before]
 			switch {
 			case !s.core.inOrder && (s.d[i]-s.d[before] != shift || s.r[i]-s.r[before] != shift):
@@ -106,14 +122,14 @@ func (h *echoes) hear(s *issuer) {
 	}
 }
 
-// period returns after how many executions the last ones repeat: all that
-// happens to their instructions happens the same number of cycles after it did
-// to those of as many before, for at least need executions; 0 if it does not.
-func (h *echoes) period(n, need int) int {
-	for p := 1; p <= maxPeriod; p++ {
-		if h[p].count >= max(need, p)*n {
-			return p
+// settled returns the first echo that says that the last executions repeat: all
+// that happens to their instructions happens the same number of cycles after it
+// did to those of as many before, for at least need executions; nil if none does.
+func settled(echoes []echo, n, need int) *echo {
+	for k := range echoes {
+		if e := &echoes[k]; e.count >= max(need, e.period)*n {
+			return e
 		}
 	}
-	return 0
+	return nil
 }
