@@ -106,11 +106,11 @@ func a57() *machine.Core {
 }
 
 // TestRandomAgainstMCA compares the time of random loop bodies on an in-order
-// and an out-of-order core with llvm-mca's. Of those that differ, by a cycle,
-// two things were found to be the reason: of two free units llvm-mca takes the
-// one that it has not used for longest, here the one goes first that others
-// need less; and of two instructions that are ready it begins the one with more
-// users, here the older one goes first.
+// and an out-of-order core with llvm-mca's. Those that differ do so by no more
+// than a cycle. The likely reasons, from its documentation and the bodies, not
+// traced inside it: of two free units llvm-mca takes turns, here the one goes
+// first that others need less; and of two instructions that are ready it prefers
+// the one with more users, here the older one goes first.
 func TestRandomAgainstMCA(t *testing.T) {
 	for _, c := range []struct {
 		name    string
