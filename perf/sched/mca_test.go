@@ -15,7 +15,7 @@ import (
 // mca returns the cycles an iteration that llvm-mca predicts in the long run.
 func mca(t testing.TB, body string, flags ...string) float64 {
 	t.Helper()
-	tool := oracle.Need(t, "llvm-mca")
+	tool := oracle.Need(t, "llvm-mca-14")
 	total := func(iterations int) float64 {
 		cmd := exec.Command(tool, append(flags, "-iterations="+strconv.Itoa(iterations))...)
 		cmd.Stdin = strings.NewReader(body)
