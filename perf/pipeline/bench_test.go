@@ -1,0 +1,144 @@
+//go:build unix
+
+package pipeline_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"presage/perf/cfg"
+	"presage/perf/engine/rv64"
+	"presage/perf/isa"
+	isarv "presage/perf/isa/rv64"
+	"presage/perf/objfile"
+	"presage/perf/pipeline"
+	"presage/perf/trace"
+)
+
+// processorTime is what this process has used, so that other load on the
+// machine does not count.
+func processorTime(tb testing.TB) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func goBuild(tb testing.TB, source string) *objfile.File {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), filepath.Base(source))
+	cmd := exec.Command("go", "build", "-o", path, source)
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=riscv64", "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("%v: %v\n%s", cmd, err, out)
+	}
+	f, err := objfile.Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
+// codeOf takes a program apart into the instructions of its blocks.
+func codeOf(tb testing.TB, f *objfile.File) ([][]isa.Inst, *trace.Plan) {
+	tb.Helper()
+	var code [][]isa.Inst
+	for _, r := range cfg.Analyze(f, isarv.NewDecoder()).Routines {
+		for _, b := range r.Blocks {
+			code = append(code, b.Insts)
+		}
+	}
+	plan, err := pipeline.Plan(code)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return code, plan
+}
+
+// recording is a collector that keeps batches.
+type recording struct {
+	batches []trace.Batch
+	limit   int
+}
+
+func (r *recording) Observe(b *trace.Batch) {
+	if r.limit > 0 && len(r.batches) >= r.limit {
+		return
+	}
+	r.batches = append(r.batches, trace.Batch{
+		Accesses: append([]trace.Access(nil), b.Accesses...), Blocks: append([]trace.BlockID(nil), b.Blocks...),
+		Start: b.Start, Thread: b.Thread,
+	})
+}
+
+// BenchmarkPipeline simulates programs, through the engine and alone on what it
+// recorded.
+func BenchmarkPipeline(b *testing.B) {
+	for _, prog := range []struct {
+		name string
+		args []string
+	}{
+		{"sweep3d", []string{"-n", "24", "-iterations", "1"}},
+		{"matmul", []string{"-n", "120"}},
+		{"cg", []string{"-n", "16"}},
+	} {
+		b.Run("prog="+prog.name, func(b *testing.B) {
+			f := goBuild(b, "presage/datasets/programs/"+prog.name)
+			code, plan := codeOf(b, f)
+			for _, core := range []struct {
+				name   string
+				config pipeline.Config
+			}{{"in-order", benchInOrder()}, {"out-of-order", benchOutOfOrder()}} {
+				b.Run("core="+core.name+"/from=engine", func(b *testing.B) {
+					instructions := uint64(0)
+					start := processorTime(b)
+					for b.Loop() {
+						s, err := pipeline.New(plan, code, core.config, pipeline.Options{})
+						if err != nil {
+							b.Fatal(err)
+						}
+						_, err = rv64.Run(context.Background(), f, rv64.Options{Args: prog.args, Plan: plan, Sink: trace.NewDirect(s)})
+						if err != nil {
+							b.Fatal(err)
+						}
+						r := s.Result()
+						instructions += r.Instructions
+						b.ReportMetric(r.CPI(), "CPI")
+						for _, w := range r.Warnings {
+							b.Log(w)
+						}
+					}
+					b.ReportMetric(float64(instructions)/(processorTime(b)-start).Seconds()/1e6, "Minst/s")
+					b.ReportMetric(0, "ns/op")
+				})
+				b.Run("core="+core.name+"/from=memory", func(b *testing.B) {
+					tape := &recording{limit: 200}
+					if _, err := rv64.Run(context.Background(), f, rv64.Options{Args: prog.args, Plan: plan, Sink: trace.NewDirect(tape)}); err != nil {
+						b.Fatal(err)
+					}
+					instructions := uint64(0)
+					start := processorTime(b)
+					for b.Loop() {
+						s, err := pipeline.New(plan, code, core.config, pipeline.Options{})
+						if err != nil {
+							b.Fatal(err)
+						}
+						for i := range tape.batches {
+							s.Observe(&tape.batches[i])
+						}
+						instructions += s.Result().Instructions
+					}
+					b.ReportMetric(float64(instructions)/(processorTime(b)-start).Seconds()/1e6, "Minst/s")
+					b.ReportMetric(0, "ns/op")
+				})
+			}
+		})
+	}
+}

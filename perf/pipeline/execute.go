@@ -1,0 +1,283 @@
+package pipeline
+
+import "presage/perf/trace"
+
+// lookAhead is how many accesses are searched for the one that a reference
+// made: those before it were made by code that is not among the blocks.
+const lookAhead = 256
+
+// match returns the access of a reference.
+func (c *core) match(o *op, in *input) (trace.Access, bool) {
+	if in.next < len(in.accesses) {
+		if a := in.accesses[in.next]; a.Ref() == o.ref {
+			in.next++
+			return a, true
+		}
+	}
+	return c.search(o, in)
+}
+
+func (c *core) search(o *op, in *input) (trace.Access, bool) {
+	for i := in.next; i < min(in.next+lookAhead, len(in.accesses)); i++ {
+		if a := in.accesses[i]; a.Ref() == o.ref {
+			c.odd.strays += uint64(i - in.next)
+			in.next = i + 1
+			return a, true
+		}
+	}
+	if !in.final || in.next < len(in.accesses) {
+		c.odd.unmatched++
+	}
+	return 0, false
+}
+
+// execute gives each of the instructions its times, and returns how many were
+// executed: fewer than all where the batch ends within a block.
+func (c *core) execute(ops []op, in *input) (done int) {
+	ready := &c.context.ready
+	complete := int64(0)
+	for i := range ops {
+		o := &ops[i]
+		var access trace.Access
+		found := false
+		if o.flags&(opLoad|opStore) != 0 {
+			if access, found = c.match(o, in); !found && in.final && in.next == len(in.accesses) {
+				return i
+			}
+		}
+		f := c.fetch(o.line)
+		d := c.dispatch(o, f)
+
+		// When operands and, in order, the instruction before allow.
+		t := max(d, ready[o.uses[0]], ready[o.uses[1]], ready[o.uses[2]])
+		if c.inOrder {
+			t = max(t, c.begun, c.ended-o.latency)
+		}
+		var begin int64
+		switch {
+		case o.flags&(opLoad|opStore) == 0:
+			begin = c.units.begin(o.work, t)
+			complete = begin + o.latency
+		case found && o.flags&opLoad != 0:
+			begin, complete = c.load(o, t, access)
+		default:
+			begin = c.units.begin(o.work, t)
+			c.stall.walked = begin
+			if found {
+				c.stall.walked += c.translate(o, access, begin)
+			}
+			c.stall.waited = c.stall.walked
+			complete = c.stall.waited + o.latency
+		}
+		if c.inOrder {
+			c.begun = begin
+			if c.config.OrderedCompletion {
+				c.ended = max(c.ended, complete)
+			}
+		}
+		if o.queue >= 0 {
+			c.queues[o.queue].push(begin + 1)
+		}
+		r := c.retire(complete)
+		if r > c.retired {
+			if r == c.retired+1 {
+				c.counts.Stack.Base++
+			} else {
+				c.attribute(o, r, f, d, begin, complete)
+			}
+			c.retired = r
+		}
+		c.window.push(r)
+		if o.flags != 0 {
+			c.settle(o, access, found, d, begin, complete, r)
+		}
+		ready[o.def] = complete
+	}
+	c.context.end.complete = complete
+	return len(ops)
+}
+
+// dispatch returns the cycle in which the instruction gets its place in the
+// window, the queues and the registers.
+func (c *core) dispatch(o *op, fetched int64) int64 {
+	d := c.window.after(max(fetched, c.dispatched, c.barrier))
+	if o.queue >= 0 {
+		d = c.queues[o.queue].after(d)
+	}
+	if o.flags != 0 {
+		d = c.claim(o, d)
+	}
+	if d == c.dispatched && c.dispatchedN >= c.dispatchWidth {
+		d++
+	}
+	if d > c.dispatched {
+		c.dispatched, c.dispatchedN = d, 0
+		c.units.floor, c.memory.floor = d, fetched
+	}
+	c.dispatchedN++
+	c.buffer.push(d)
+	return d
+}
+
+// claim is dispatch for what not all instructions need.
+func (c *core) claim(o *op, d int64) int64 {
+	if o.flags&opInt != 0 {
+		d = c.ints.after(d)
+	} else if o.flags&opFP != 0 {
+		d = c.floats.after(d)
+	}
+	if o.flags&opLoad != 0 {
+		d = c.loads.after(d)
+	}
+	if o.flags&opStore != 0 {
+		if t := c.pending.after(d); t > d {
+			d = t
+			c.stall.full, c.stall.fullFrom = t, c.sources[c.pending.at]
+		}
+	}
+	if o.flags&opSerializes != 0 {
+		d = max(d, c.retired+1)
+	}
+	return d
+}
+
+// retire returns the cycle in which an instruction retires that completes at t.
+func (c *core) retire(t int64) int64 {
+	if t > c.retired {
+		c.retiredN = 1
+		return t
+	}
+	if c.retiredN < c.retireWidth {
+		c.retiredN++
+		return c.retired
+	}
+	c.retiredN = 1
+	return c.retired + 1
+}
+
+// load begins a load that can begin at t, and returns when it does and when
+// the value is there.
+func (c *core) load(o *op, t int64, a trace.Access) (begin, complete int64) {
+	first, last := a.Addr(), a.Last()
+	if c.config.Memory.Conservative {
+		t = max(t, c.known)
+	}
+	store := c.stores.latest(first, last, t)
+	if store != nil {
+		if store.first <= first && last <= store.last {
+			t = max(t, store.data)
+		} else { // it needs what no one store has: the cache will have it
+			t = max(t, store.done)
+		}
+	}
+	begin = c.units.begin(o.work, t)
+	walked := begin + c.translate(o, a, begin)
+	ready, from := c.memory.access(int(o.enter), first, last, walked, o.flags&opStore != 0, o.flags&opFloat != 0)
+	latency := o.latency
+	if store != nil && walked < store.done {
+		c.counts.Forwarded++
+		ready, from = walked, int(o.enter)
+		if n := c.config.Memory.ForwardLatency; n > 0 {
+			latency = int64(n)
+		}
+	}
+	c.stall.walked, c.stall.waited, c.stall.from = walked, ready, uint8(from)
+	return begin, ready + latency
+}
+
+// settle gives back, or keeps, what claim took.
+func (c *core) settle(o *op, a trace.Access, found bool, d, begin, complete, r int64) {
+	if o.flags&opInt != 0 {
+		c.ints.push(r)
+	} else if o.flags&opFP != 0 {
+		c.floats.push(r)
+	}
+	if o.flags&opLoad != 0 {
+		c.loads.push(r)
+	}
+	if o.flags&opStore != 0 {
+		c.store(o, a, found, d, begin, complete, r)
+	}
+	if o.flags&opSerializes != 0 {
+		c.barrier = r + 1
+	}
+	if o.flags&opMoot != 0 {
+		c.odd.untimed[o.class]++
+	}
+}
+
+// store writes a store that retired at r to the cache, after those before it.
+// Their blocks are fetched at once, so that misses overlap.
+func (c *core) store(o *op, a trace.Access, found bool, d, begin, complete, r int64) {
+	if o.flags&opLoad != 0 {
+		c.known = max(c.known, begin)
+	} else {
+		c.known = max(c.known, d, c.context.ready[o.base])
+	}
+	from := int(o.enter)
+	if found {
+		t := c.units.begin(&c.commit, max(r+1, c.writing))
+		c.writing = t
+		ready := t
+		if o.flags&opLoad == 0 { // else the load brought the block in
+			ready, from = c.memory.access(int(o.enter), a.Addr(), a.Last(), t, true, o.flags&opFloat != 0)
+		}
+		c.written = max(c.written, ready)
+		c.stores.add(a.Addr(), a.Last(), complete, c.written)
+	}
+	c.sources[c.pending.at] = uint8(from)
+	c.pending.push(max(r, c.written))
+}
+
+// translate looks an access at t up in the TLBs and returns by how much that
+// delays it.
+func (c *core) translate(o *op, a trace.Access, t int64) int64 {
+	if int(o.tlb) >= len(c.memory.tlbs) {
+		return 0
+	}
+	l := &c.memory.tlbs[o.tlb]
+	page := a.Addr() >> (l.shift & 63)
+	if at := l.find(page); at >= 0 && page == a.Last()>>(l.shift&63) {
+		l.touch(at)
+		l.counts.Accesses++
+		return 0
+	}
+	walk, trap := int64(0), int64(0)
+	for ; page <= a.Last()>>l.shift; page++ {
+		for k := int(o.tlb); k < len(c.memory.tlbs); k++ {
+			l := &c.memory.tlbs[k]
+			if o.flags&opFloat != 0 && l.spec.BypassFloat {
+				continue
+			}
+			if !l.ask(max(page<<c.memory.tlbs[o.tlb].shift, a.Addr()) >> l.shift) {
+				walk += int64(l.spec.MissPenalty)
+				if l.spec.Trap {
+					trap = walk
+				}
+				continue
+			}
+			break
+		}
+	}
+	if c.memory.timeless {
+		return 0
+	}
+	if trap > 0 {
+		c.stall.trap = max(c.stall.trap, t+trap)
+		c.redirect(t + trap)
+	}
+	return walk
+}
+
+// ask looks a page up, brings it in if it is not there, and reports whether it
+// was.
+func (l *tlb) ask(page uint64) bool {
+	l.counts.Accesses++
+	if at := l.find(page); at >= 0 {
+		l.touch(at)
+		return true
+	}
+	l.counts.Misses++
+	l.replace(page)
+	return false
+}

@@ -1,0 +1,270 @@
+package pipeline
+
+// memory is the hierarchy at work: which level an access is served from is
+// decided in program order, when it is served follows from the times.
+type memory struct {
+	config   *Memory
+	levels   []level
+	last     int64 // load-to-use latency of memory
+	bus      calendar
+	floor    int64 // no request will be made before it
+	timeless bool  // contents are kept up, times are not
+	tlbs     []tlb
+	prefetch prefetcher
+	wrote    int // blocks that the access under way made be written to memory
+}
+
+type level struct {
+	lines
+	spec   *Level
+	wait   int64 // load-to-use latency
+	mshrs  pool
+	port   calendar
+	counts LevelCounts
+}
+
+type miss struct{ level, at int }
+
+type tlb struct {
+	lines
+	spec   *TLB
+	counts TLBCounts
+}
+
+func newMemory(c *Memory) *memory {
+	m := &memory{config: c, last: int64(c.Latency)}
+	for i := range c.Levels {
+		spec := &c.Levels[i]
+		m.levels = append(m.levels, level{
+			lines: newLines(spec.Blocks, spec.BlockBytes, spec.Ways),
+			spec:  spec, wait: int64(spec.Latency), mshrs: make(pool, spec.MSHRs),
+		})
+	}
+	for i := range c.TLBs {
+		spec := &c.TLBs[i]
+		m.tlbs = append(m.tlbs, tlb{lines: newLines(spec.Entries, spec.EntryBytes, spec.Ways), spec: spec})
+	}
+	m.prefetch = newPrefetcher(&c.Prefetch)
+	return m
+}
+
+// enter returns the level that accesses enter at.
+func (m *memory) enter(float bool) int {
+	i := 0
+	for i < len(m.levels) && float && m.levels[i].spec.BypassFloat {
+		i++
+	}
+	return i
+}
+
+// beyond returns what an access served by level k takes beyond one that is
+// served by level j; k may stand for memory.
+func (m *memory) beyond(j, k int) int64 {
+	if k < len(m.levels) {
+		return m.levels[k].wait - m.levels[j].wait
+	}
+	if j == len(m.levels) {
+		return 0
+	}
+	return m.last - m.levels[j].wait
+}
+
+// access makes an access to bytes first to last at time t, of a load or a
+// store, entering at level j. It returns from when on it goes as one that hits
+// in level j, and the level that it waited for.
+func (m *memory) access(j int, first, last uint64, t int64, store, float bool) (ready int64, from int) {
+	if j == len(m.levels) {
+		return t, j
+	}
+	l := &m.levels[j]
+	shift := l.shift & 63
+	block := first >> shift
+	if block == last>>shift {
+		if at := l.find(block); at >= 0 && !(store && l.spec.WriteThrough) {
+			if e := &l.info[at]; e.ready <= t && !e.ahead { // by far the commonest
+				l.touch(at)
+				l.counts.Accesses++
+				e.dirty = e.dirty || store
+				return t, j
+			}
+		}
+		return m.block(j, first, last, t, store, float)
+	}
+	ready, from = t, j
+	for ; block <= last>>shift; block++ {
+		lo := block << shift
+		r, f := m.block(j, max(first, lo), min(last, lo+1<<shift-1), t, store, float)
+		if r > ready {
+			ready, from = r, f
+		}
+	}
+	return ready, from
+}
+
+// block is access within one block of level j.
+func (m *memory) block(j int, first, last uint64, t int64, store, float bool) (ready int64, from int) {
+	p := &m.prefetch
+	if p.degree == 0 {
+		return m.demand(j, first, last, t, store, float)
+	}
+	trigger := m.triggers(j, first)
+	ready, from = m.demand(j, first, last, t, store, float)
+	if trigger {
+		m.fetchAhead(first, t)
+	}
+	return ready, from
+}
+
+// demand looks for the bytes first to last from level j on, brings their block
+// into the levels that it misses, and works out when that one is served.
+func (m *memory) demand(j int, first, last uint64, t int64, store, float bool) (ready int64, from int) {
+	var missed [maxLevels]miss
+	n, k, held := 0, j, -1
+	for ; k < len(m.levels); k++ {
+		l := &m.levels[k]
+		if float && l.spec.BypassFloat {
+			continue
+		}
+		b := first >> (l.shift & 63)
+		l.counts.Accesses++
+		if held = l.find(b); held >= 0 {
+			l.touch(held)
+			m.mark(k, held, first, last, store)
+			break
+		}
+		l.counts.Misses++
+		if store && l.spec.NoWriteAllocate {
+			continue // the store goes on as one
+		}
+		at := m.bring(k, b)
+		m.mark(k, at, first, last, store)
+		store = false
+		missed[n] = miss{k, at}
+		n++
+	}
+	ready, from = t, k
+	if held >= 0 {
+		ready, from = m.arrival(k, held, t)
+	}
+	ready = m.serve(missed[:n], k, t, ready) + m.beyond(j, k)
+	for i := range missed[:n] {
+		e := &m.levels[missed[i].level].info[missed[i].at]
+		e.ready = ready - m.beyond(j, missed[i].level)
+		e.asked, e.from = t, uint8(from)
+	}
+	m.writeBack(ready)
+	return ready, from
+}
+
+// bring makes room for block b in level k.
+func (m *memory) bring(k int, b uint64) (at int) {
+	l := &m.levels[k]
+	at, tag, old := l.replace(b)
+	if tag != 0 && old.dirty {
+		l.counts.Writebacks++
+		m.update(k+1, (tag-1)<<l.shift)
+	}
+	return at
+}
+
+// mark notes a store to the block at a place of level k.
+func (m *memory) mark(k, at int, first, last uint64, store bool) {
+	switch l := &m.levels[k]; {
+	case !store:
+	case l.spec.WriteThrough:
+		m.update(k+1, first)
+	default:
+		l.info[at].dirty = true
+	}
+}
+
+// update writes to the block at addr, from the level above, in level k: where
+// it is held it becomes dirty, else the write goes on.
+func (m *memory) update(k int, addr uint64) {
+	for ; k < len(m.levels); k++ {
+		l := &m.levels[k]
+		if at := l.find(addr >> l.shift); at >= 0 && !l.spec.WriteThrough {
+			l.info[at].dirty = true
+			return
+		}
+	}
+	m.wrote++
+}
+
+// writeBack takes the time of what an access made be written to memory.
+func (m *memory) writeBack(t int64) {
+	if length := int64(m.config.WriteInterval); length > 0 && !m.timeless {
+		for range m.wrote {
+			m.bus.reserve(m.bus.earliest(t, length), length, m.floor)
+		}
+	}
+	m.wrote = 0
+}
+
+// arrival returns from when on the block at a place of level k can be had by an
+// access at t, and from which level it comes.
+func (m *memory) arrival(k, at int, t int64) (ready int64, from int) {
+	l := &m.levels[k]
+	e := &l.info[at]
+	if e.ahead {
+		e.ahead = false
+		l.counts.PrefetchHits++
+	}
+	if e.ready <= t || m.timeless {
+		return t, k
+	}
+	l.counts.Delayed++
+	from = int(e.from)
+	if t < e.asked {
+		// What asked for the block comes before in the program and after in
+		// time: this access is the one that asks.
+		own := m.serve([]miss{{k, at}}, from, t, t) + m.beyond(k, from)
+		if own < e.ready {
+			e.ready, e.asked = own, t
+		}
+	}
+	return max(t, e.ready), from
+}
+
+// serve finds when level k, or memory, serves an access that begins at t and
+// missed the levels before, and that finds its block at ready: when there is
+// an MSHR in each of the levels missed, from the access's turn until the block
+// is there, and the level has time.
+func (m *memory) serve(missed []miss, k int, t, ready int64) int64 {
+	if len(missed) == 0 || m.timeless {
+		return ready
+	}
+	port, length := &m.bus, int64(m.config.Interval)
+	if k < len(m.levels) {
+		port, length = &m.levels[k].port, int64(m.levels[k].spec.Interval)
+	}
+	var slots [maxLevels]int
+	served := ready
+search:
+	for {
+		served = max(t, ready)
+		if length > 0 {
+			served = port.earliest(served, length)
+		}
+		for i, miss := range missed {
+			l := &m.levels[miss.level]
+			if len(l.mshrs) == 0 {
+				continue
+			}
+			free, slot := l.mshrs.earliest(t, served-t+m.beyond(miss.level, k))
+			if free > t {
+				t = free
+				continue search
+			}
+			slots[i] = slot
+		}
+		break
+	}
+	port.reserve(served, length, m.floor)
+	for i, miss := range missed {
+		if l := &m.levels[miss.level]; len(l.mshrs) > 0 {
+			l.mshrs[slots[i]].reserve(t, served-t+m.beyond(miss.level, k), m.floor)
+		}
+	}
+	return served
+}
