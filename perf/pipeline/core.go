@@ -33,7 +33,9 @@ type core struct {
 	ended   int64 // ordered completion: when the latest instruction completes
 	known   int64 // when all addresses of stores so far are known
 	written int64 // when the latest store is in the cache
-	writing int64 // when it was taken up by the cache
+	writing int64 // when the cache took it up
+	block   int64 // when the block of the store at hand is there
+	source  uint8 // and the level that it comes from
 
 	window, buffer, loads, ints, floats ring
 	pending                             ring    // stores: when they are in the cache

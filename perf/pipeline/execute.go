@@ -60,14 +60,12 @@ func (c *core) execute(ops []op, in *input) (done int) {
 			complete = begin + o.latency
 		case found && o.flags&opLoad != 0:
 			begin, complete = c.load(o, t, access)
+		case found:
+			begin, complete = c.address(o, t, access)
 		default:
 			begin = c.units.begin(o.work, t)
-			c.stall.walked = begin
-			if found {
-				c.stall.walked += c.translate(o, access, begin)
-			}
-			c.stall.waited = c.stall.walked
-			complete = c.stall.waited + o.latency
+			complete = begin + o.latency
+			c.stall.walked, c.stall.waited = begin, begin
 		}
 		if c.inOrder {
 			c.begun = begin
@@ -185,6 +183,17 @@ func (c *core) load(o *op, t int64, a trace.Access) (begin, complete int64) {
 	return begin, ready + latency
 }
 
+// address begins a store that can begin at t: its address is translated and its
+// block asked for. When it is there is not waited for yet.
+func (c *core) address(o *op, t int64, a trace.Access) (begin, complete int64) {
+	begin = c.units.begin(o.work, t)
+	walked := begin + c.translate(o, a, begin)
+	ready, from := c.memory.access(int(o.enter), a.Addr(), a.Last(), walked, true, o.flags&opFloat != 0)
+	c.block, c.source = ready, uint8(from)
+	c.stall.walked, c.stall.waited = walked, walked
+	return begin, walked + o.latency
+}
+
 // settle gives back, or keeps, what claim took.
 func (c *core) settle(o *op, a trace.Access, found bool, d, begin, complete, r int64) {
 	if o.flags&opInt != 0 {
@@ -206,26 +215,21 @@ func (c *core) settle(o *op, a trace.Access, found bool, d, begin, complete, r i
 	}
 }
 
-// store writes a store that retired at r to the cache, after those before it.
-// Their blocks are fetched at once, so that misses overlap.
+// store writes a store that retired at r to the cache, when its block is there
+// and those before it are written.
 func (c *core) store(o *op, a trace.Access, found bool, d, begin, complete, r int64) {
 	if o.flags&opLoad != 0 {
 		c.known = max(c.known, begin)
+		c.block, c.source = complete, o.enter // which it loaded from
 	} else {
 		c.known = max(c.known, d, c.context.ready[o.base])
 	}
-	from := int(o.enter)
 	if found {
-		t := c.units.begin(&c.commit, max(r+1, c.writing))
-		c.writing = t
-		ready := t
-		if o.flags&opLoad == 0 { // else the load brought the block in
-			ready, from = c.memory.access(int(o.enter), a.Addr(), a.Last(), t, true, o.flags&opFloat != 0)
-		}
-		c.written = max(c.written, ready)
+		c.writing = c.units.begin(&c.commit, max(r+1, c.writing))
+		c.written = max(c.written, c.writing, c.block)
 		c.stores.add(a.Addr(), a.Last(), complete, c.written)
 	}
-	c.sources[c.pending.at] = uint8(from)
+	c.sources[c.pending.at] = c.source
 	c.pending.push(max(r, c.written))
 }
 
