@@ -151,6 +151,7 @@ func newCore(c *Config, m *memory, widestStore uint64) *core {
 	k := &core{
 		config: c, inOrder: c.InOrder, memory: m, units: newUnits(), guess: newPredictor(&c.Branch), line: noLine,
 		retired: -1, begun: -1, ended: never * -1, written: -1, writing: -1,
+		stall: stalls{branch: -1, icache: -1, trap: -1, full: -1},
 	}
 	if c.ICache != (ICache{}) {
 		k.icache = newLines(c.ICache.Blocks, c.ICache.BlockBytes, c.ICache.Ways)

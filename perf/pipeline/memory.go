@@ -238,6 +238,12 @@ func (m *memory) serve(missed []miss, k int, t, ready int64) int64 {
 	if k < len(m.levels) {
 		port, length = &m.levels[k].port, int64(m.levels[k].spec.Interval)
 	}
+	if k == len(m.levels) {
+		// The blocks that had to make room are written right after: a gap left
+		// between the two would be too short for other blocks.
+		length += int64(m.wrote) * int64(m.config.WriteInterval)
+		m.wrote = 0
+	}
 	var slots [maxLevels]int
 	served := ready
 search:

@@ -17,12 +17,12 @@ type stalls struct {
 // more than one, by what o was waiting for. All before it have retired, so
 // where it waits, nothing older is the reason.
 func (c *core) attribute(o *op, r, fetched, dispatched, begin, complete int64) {
-	at := c.retired
+	at := c.retired + 1
 	stack, stall := &c.counts.Stack, &c.stall
-	// until takes the cycles up to t, of which the last one, in which o
-	// retires, is not among them.
+	// until gives n the cycles before t that are not given yet. That in which o
+	// retires is none of them.
 	until := func(n *uint64, t int64) {
-		if t = min(t, r-1); t > at {
+		if t = min(t, r); t > at {
 			*n += uint64(t - at)
 			at = t
 		}
@@ -41,5 +41,5 @@ func (c *core) attribute(o *op, r, fetched, dispatched, begin, complete int64) {
 		until(&c.levels[o.enter], complete)
 	}
 	until(&stack.Latency, complete)
-	stack.Base += uint64(r - at)
+	stack.Base += uint64(r - at + 1)
 }

@@ -1,0 +1,570 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"presage/perf/isa"
+	"presage/perf/pipeline"
+)
+
+// ideal is a core that nothing limits but what a test sets.
+func ideal() pipeline.Config {
+	return pipeline.Config{Window: 512, Units: portUnits, Timings: timings(ports, latencies)}
+}
+
+// near fails unless got is within the share tolerance of want.
+func near(tb testing.TB, what string, got, want, tolerance float64) {
+	tb.Helper()
+	if math.Abs(got-want) > tolerance*want {
+		tb.Errorf("%s: %.4f, want %.4f ± %g%%", what, got, want, 100*tolerance)
+	}
+}
+
+// from counts what comes after n instructions, and simulates those too.
+func from(n uint64) pipeline.Options {
+	return pipeline.Options{Windows: []pipeline.Window{{From: n, To: 1 << 40}}, Warmup: n}
+}
+
+// edge is the share by which the beginning and the end of a run of thousands
+// of instructions may move its mean.
+const edge = 0.01
+
+// computing are the classes that only compute, with whether in floating point.
+var computing = map[isa.Class]bool{
+	isa.ALU: false, isa.Shift: false, isa.Compare: false, isa.Multiply: false, isa.Divide: false,
+	isa.FPAdd: true, isa.FPMultiply: true, isa.FPDivide: true, isa.FPSqrt: true, isa.FPFused: true, isa.FPConvert: true, isa.FPMove: true,
+}
+
+// A chain of dependent instructions takes the sum of their latencies, in order
+// and out of order.
+func TestChainTakesLatency(t *testing.T) {
+	for class, float := range computing {
+		r := isa.Reg(5)
+		if float {
+			r += isa.F0
+		}
+		s := place(t, nil, []isa.Inst{in(class, r, r), in(class, r, r), in(class, r, r), in(class, r, r)})
+		for range 1000 {
+			s.run(0)
+		}
+		for _, inOrder := range []bool{false, true} {
+			c := ideal()
+			c.InOrder = inOrder
+			near(t, class.String(), s.simulate(t, c).CPI(), float64(latencies(class)), edge)
+		}
+	}
+}
+
+// Independent instructions take a cycle of a unit each, or what they occupy it
+// for, whatever their latency.
+func TestIndependentTakeUnits(t *testing.T) {
+	units := map[string]int{}
+	for _, u := range portUnits {
+		units[u.Name] = u.Count
+	}
+	for class, float := range computing {
+		var insts []isa.Inst
+		for i := range 16 {
+			r := isa.Reg(8 + i)
+			if float {
+				r += isa.F0
+			}
+			insts = append(insts, in(class, r))
+		}
+		s := place(t, nil, insts)
+		for range 500 {
+			s.run(0)
+		}
+		count := 0
+		for _, name := range ports(class) {
+			count += units[name]
+		}
+		for _, cycles := range []int{1, 2, 7} {
+			for _, inOrder := range []bool{false, true} {
+				c := ideal()
+				c.InOrder = inOrder
+				c.Timings[class] = pipeline.Timing{Latency: latencies(class), Uses: []pipeline.Use{{AnyOf: ports(class), Cycles: cycles}}}
+				near(t, fmt.Sprintf("%v, %d cycles", class, cycles), s.simulate(t, c).CPI(), float64(cycles)/float64(count), edge)
+			}
+		}
+	}
+}
+
+// Each width by itself limits instructions per cycle.
+func TestWidths(t *testing.T) {
+	s := place(t, nil, []isa.Inst{in(isa.Nop, none), in(isa.Nop, none), in(isa.Nop, none), in(isa.Nop, none)})
+	for range 1000 {
+		s.run(0)
+	}
+	for name, set := range map[string]func(*pipeline.Config, int){
+		"fetch":    func(c *pipeline.Config, n int) { c.FetchWidth = n },
+		"dispatch": func(c *pipeline.Config, n int) { c.DispatchWidth = n },
+		"issue":    func(c *pipeline.Config, n int) { c.IssueWidth = n },
+		"retire":   func(c *pipeline.Config, n int) { c.RetireWidth = n },
+	} {
+		for _, n := range []int{1, 2, 3, 8} {
+			c := ideal()
+			set(&c, n)
+			near(t, name, s.simulate(t, c).CPI(), 1/float64(n), edge)
+		}
+	}
+}
+
+// What holds n instructions for a latency lets n pass in it: window, queues and
+// registers (Little's law). Each entry is taken again the cycle after.
+func TestBuffers(t *testing.T) {
+	const latency = 40
+	long := func(c *pipeline.Config) { c.Timings[isa.Multiply] = pipeline.Timing{Latency: latency} }
+	for _, n := range []int{1, 3, 10} {
+		for _, k := range []struct {
+			name string
+			inst isa.Inst
+			set  func(*pipeline.Config)
+			want float64
+		}{
+			{"window", in(isa.Multiply, 5), func(c *pipeline.Config) { c.Window = n }, (latency + 1) / float64(n)},
+			{"registers", in(isa.Multiply, 5), func(c *pipeline.Config) { c.IntRegisters = 32 + n }, (latency + 1) / float64(n)},
+			{"float registers", in(isa.FPMultiply, isa.F0), func(c *pipeline.Config) {
+				c.FloatRegisters = 32 + n
+				c.Timings[isa.FPMultiply] = pipeline.Timing{Latency: latency}
+			}, (latency + 1) / float64(n)},
+			{"load queue", in(isa.Load, 5), func(c *pipeline.Config) {
+				c.LoadQueue = n
+				c.Timings[isa.Load] = pipeline.Timing{Latency: latency}
+			}, (latency + 1) / float64(n)},
+			// A chain leaves its queue one by one, so a queue does not limit it.
+			{"queue of a chain", in(isa.Multiply, 5, 5), func(c *pipeline.Config) {
+				c.Queues = []pipeline.Queue{{Name: "q", Entries: n, Classes: []isa.Class{isa.Multiply}}}
+			}, latency},
+		} {
+			c := ideal()
+			long(&c)
+			k.set(&c)
+			s := place(t, nil, []isa.Inst{k.inst})
+			for range 4000 {
+				s.run(0, 0x100)
+			}
+			near(t, fmt.Sprintf("%s of %d", k.name, n), s.simulate(t, c).CPI(), k.want, edge)
+		}
+	}
+}
+
+// An issue queue that waiting instructions fill keeps independent ones out:
+// a chain of k multiplications waits in a queue of n, so beside each
+// multiplication only what fits before the queue is full proceeds early.
+func TestQueueFills(t *testing.T) {
+	const latency, perChain = 20, 4
+	insts := []isa.Inst{in(isa.Multiply, 5, 5)}
+	for range perChain - 1 {
+		insts = append(insts, in(isa.Multiply, 6, 5)) // waits for the chain as well
+	}
+	for range 12 {
+		insts = append(insts, in(isa.FPDivide, isa.F0))
+	}
+	s := place(t, nil, insts)
+	for range 500 {
+		s.run(0)
+	}
+	cycles := func(entries int) float64 {
+		c := ideal()
+		c.Timings[isa.Multiply] = pipeline.Timing{Latency: latency}
+		c.Timings[isa.FPDivide] = pipeline.Timing{Latency: latency, Uses: []pipeline.Use{{AnyOf: []string{"fp"}, Cycles: 2}}}
+		c.Queues = []pipeline.Queue{{Name: "q", Entries: entries, Classes: []isa.Class{isa.Multiply, isa.FPDivide}}}
+		return float64(s.simulate(t, c).Cycles) / 500
+	}
+	// With one entry everything waits in turn: the chain's latency, then the
+	// twelve divisions one after the other, each leaving the queue as it begins,
+	// two units of two cycles giving one a cycle.
+	near(t, "wide queue", cycles(200), latency, 0.02)
+	if narrow := cycles(1); narrow < latency+11 || narrow > latency+20 {
+		t.Errorf("queue of one: %.1f cycles, want about %d", narrow, latency+13)
+	}
+}
+
+func testMemory() pipeline.Memory {
+	return pipeline.Memory{
+		Levels: []pipeline.Level{
+			{Name: "L1", Blocks: 64, BlockBytes: 64, Ways: 4, Latency: 4},
+			{Name: "L2", Blocks: 512, BlockBytes: 64, Ways: 8, Latency: 13},
+			{Name: "L3", Blocks: 4096, BlockBytes: 128, Ways: 16, Latency: 40},
+		},
+		Latency: 180,
+	}
+}
+
+// A pointer chase over a working set takes the latency of the smallest level
+// that holds it, a load; of a set in no level, memory's.
+func TestPointerChaseTakesLevelLatency(t *testing.T) {
+	s0 := func(blocks int, step uint64) *script {
+		s := place(t, nil, []isa.Inst{in(isa.Load, 5, 5)})
+		rng := rand.New(rand.NewPCG(7, 7))
+		order := rng.Perm(blocks)
+		for range 40_000/blocks + 2 {
+			for _, b := range order {
+				s.run(0, uint64(b)*step)
+			}
+		}
+		return s
+	}
+	for _, c := range []struct {
+		blocks int
+		step   uint64
+		want   float64
+	}{
+		{64, 64, 4}, {512, 64, 13}, {4096, 128, 40}, {16384, 128, 180},
+	} {
+		s := s0(c.blocks, c.step)
+		for _, inOrder := range []bool{false, true} {
+			config := ideal()
+			config.Memory, config.InOrder = testMemory(), inOrder
+			// Only laps after the first are counted: that one finds nothing.
+			r := s.simulateIn(t, config, from(uint64(c.blocks)))
+			near(t, fmt.Sprintf("%d blocks", c.blocks), r.CPI(), c.want, edge)
+			if got := r.Stack.Levels; c.want == 180 && float64(got[3]) < 0.9*float64(r.Cycles) {
+				t.Errorf("of %d cycles, %v waited for the levels", r.Cycles, got)
+			}
+		}
+	}
+}
+
+// stream makes n iterations of a loop that loads the next 8 bytes, with some
+// independent instructions beside the load.
+func stream(tb testing.TB, n, others, step int) *script {
+	insts := []isa.Inst{in(isa.Load, 5)}
+	for range others {
+		insts = append(insts, in(isa.Nop, none))
+	}
+	s := place(tb, nil, insts)
+	for i := range n {
+		s.run(0, uint64(0x10000+i*step))
+	}
+	return s
+}
+
+// Of a long stream, memory serves a block every Interval cycles; writing
+// another of the same length back takes its time beside that.
+func TestStreamTakesBandwidth(t *testing.T) {
+	c := ideal()
+	c.Memory = testMemory()
+	for i := range c.Memory.Levels {
+		c.Memory.Levels[i].BlockBytes = 64
+	}
+	for _, interval := range []int{12, 30} {
+		c.Memory.Interval = interval
+		loads := stream(t, 80_000, 0, 8).simulate(t, c)
+		near(t, "loads", float64(loads.Cycles)/10_000, float64(interval), edge)
+
+		store := place(t, nil, []isa.Inst{in(isa.Store, none, 6, 5)})
+		for i := range 160_000 {
+			store.run(0, uint64(0x10000+8*i))
+		}
+		c.Memory.WriteInterval = 5
+		w := store.simulateIn(t, c, from(80_000))
+		near(t, "stores", float64(w.Cycles)/10_000, float64(interval+5), edge)
+		c.Memory.WriteInterval = 0
+	}
+}
+
+// Misses in flight are as many as the MSHRs, or as the window holds, if that is
+// fewer.
+func TestMemoryParallelism(t *testing.T) {
+	for _, k := range []struct{ mshrs, window, others int }{
+		{1, 512, 3}, {4, 512, 3}, {10, 512, 3}, {16, 32, 3}, {16, 64, 15}, {0, 128, 7},
+	} {
+		c := ideal()
+		c.Memory = testMemory()
+		for i := range c.Memory.Levels {
+			c.Memory.Levels[i].BlockBytes = 64
+		}
+		c.Memory.Levels[0].MSHRs = k.mshrs
+		c.Window = k.window
+		s := stream(t, 5000, k.others, 64)
+		r := s.simulate(t, c)
+		perMiss := float64(r.Cycles) / 5000
+		// Either limit by itself gives so many cycles a miss; an MSHR is held
+		// while the miss takes longer than a hit.
+		byMSHR, byWindow := 0.0, 181/(float64(k.window)/float64(k.others+1))
+		if k.mshrs > 0 {
+			byMSHR = (180 - 4) / float64(k.mshrs)
+		}
+		near(t, fmt.Sprintf("%+v", k), perMiss, max(byMSHR, byWindow), 0.02)
+	}
+}
+
+// Random branches cost the misprediction penalty at the rate of one in two,
+// beside the branch's own latency.
+func TestRandomBranchesCostPenalty(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	s := place(t, map[int]int{0: 2}, []isa.Inst{in(isa.Branch, none)}, []isa.Inst{in(isa.Nop, none)}, []isa.Inst{in(isa.Jump, none)})
+	s.code[2][0].Target, s.code[2][0].HasTarget = s.code[0][0].PC, true
+	s.code[1][0].Class, s.code[1][0].Target, s.code[1][0].HasTarget = isa.Jump, s.code[0][0].PC, true
+	const n = 20_000
+	for range n {
+		s.run(0)
+		s.run(1 + rng.IntN(2))
+	}
+	for _, predictor := range []pipeline.Predictor{pipeline.Static, pipeline.Bimodal, pipeline.Gshare} {
+		for _, penalty := range []int{0, 5, 17} {
+			c := ideal()
+			c.Units, c.Timings = nil, timings(func(isa.Class) []string { return nil }, latencies)
+			c.Branch = pipeline.Branch{Predictor: predictor, Entries: 1024, HistoryBits: 8, Penalty: penalty}
+			r := s.simulate(t, c)
+			if share := float64(r.Mispredicts) / n; share < 0.47 || share > 0.53 {
+				t.Errorf("%v: %.3f of the branches mispredicted, want half", predictor, share)
+			}
+			// Nothing else takes a cycle on this core.
+			near(t, predictor.String(), float64(r.Cycles), float64(r.Mispredicts)*float64(1+penalty), edge)
+			if r.Branches != n || r.Stack.Branch+r.Stack.Base+r.Stack.Latency != r.Cycles {
+				t.Errorf("%d branches, stack %+v", r.Branches, r.Stack)
+			}
+			c.Branch.Predictor = pipeline.Perfect
+			if r := s.simulate(t, c); r.Mispredicts != 0 || r.Stack.Branch != 0 {
+				t.Errorf("perfect prediction: %d mispredictions, %d cycles for them", r.Mispredicts, r.Stack.Branch)
+			}
+		}
+	}
+}
+
+// A loop's closing branch is learnt by every predictor, an alternating one by
+// the history, and returns by the stack.
+func TestPredictorsLearn(t *testing.T) {
+	loop := place(t, map[int]int{0: 0}, []isa.Inst{in(isa.Branch, none)}, []isa.Inst{in(isa.Nop, none)})
+	alternate := place(t, map[int]int{0: 2, 1: 0, 2: 0}, []isa.Inst{in(isa.Branch, none)}, []isa.Inst{in(isa.Jump, none)}, []isa.Inst{in(isa.Jump, none)})
+	// Two callers of one routine: its return leads to each in turn.
+	calls := place(t, map[int]int{0: 3, 1: 3, 2: 0}, []isa.Inst{in(isa.Call, 1)}, []isa.Inst{in(isa.Call, 1)}, []isa.Inst{in(isa.Jump, none)}, []isa.Inst{in(isa.Return, none, 1)})
+	for i := range 1000 {
+		loop.run(0)
+		alternate.run(0)
+		alternate.run(1 + i%2)
+		for _, b := range []int{0, 3, 1, 3, 2} {
+			calls.run(b)
+		}
+	}
+	wrong := func(s *script, b pipeline.Branch) uint64 {
+		c := ideal()
+		c.Branch = b
+		return s.simulate(t, c).Mispredicts
+	}
+	for _, k := range []struct {
+		name   string
+		s      *script
+		branch pipeline.Branch
+		lo, hi uint64
+	}{
+		{"loop, static", loop, pipeline.Branch{Predictor: pipeline.Static}, 0, 0},
+		{"loop, bimodal", loop, pipeline.Branch{Predictor: pipeline.Bimodal, Entries: 16}, 0, 0},
+		{"alternating, static", alternate, pipeline.Branch{Predictor: pipeline.Static}, 499, 500},
+		{"alternating, bimodal", alternate, pipeline.Branch{Predictor: pipeline.Bimodal, Entries: 16}, 490, 1000},
+		{"alternating, gshare", alternate, pipeline.Branch{Predictor: pipeline.Gshare, Entries: 64, HistoryBits: 4}, 0, 10},
+		{"calls, stack", calls, pipeline.Branch{Predictor: pipeline.Static, ReturnStack: 4}, 0, 0},
+		{"calls, always right", calls, pipeline.Branch{Predictor: pipeline.Static}, 0, 0},
+	} {
+		if got := wrong(k.s, k.branch); got < k.lo || got > k.hi {
+			t.Errorf("%s: %d mispredictions, want %d to %d", k.name, got, k.lo, k.hi)
+		}
+	}
+}
+
+// A stack of n return addresses foresees the innermost n returns of a deep
+// recursion, and none of the others.
+func TestReturnStackOverflows(t *testing.T) {
+	const depth = 10
+	s := place(t, nil, []isa.Inst{in(isa.Call, 1, 6)}, []isa.Inst{in(isa.Return, none, 1)})
+	for range depth {
+		s.run(0)
+	}
+	for range depth + 1 {
+		s.run(1)
+	}
+	for _, n := range []int{1, 4, depth} {
+		c := ideal()
+		c.Branch = pipeline.Branch{Predictor: pipeline.Static, ReturnStack: n}
+		if got := s.simulate(t, c).Mispredicts; got != uint64(depth-n) {
+			t.Errorf("stack of %d: %d mispredictions, want %d", n, got, depth-n)
+		}
+	}
+}
+
+// A load gets its value from a store in the queue at the forwarding latency;
+// from one that writes only part of it, once that is in the cache.
+func TestStoreForwarding(t *testing.T) {
+	c := ideal()
+	c.Memory.ForwardLatency = 6
+	chain := place(t, nil, []isa.Inst{in(isa.Store, none, 6, 5), in(isa.Load, 5, 6)})
+	partial := place(t, nil, []isa.Inst{in(isa.Store, none, 6, 5), in(isa.Load, 5, 6)})
+	apart := place(t, nil, []isa.Inst{in(isa.Store, none, 6, 5), in(isa.Load, 5, 6)})
+	for range 2000 {
+		chain.run(0, 0x100, 0x100)
+		partial.run(0, 0x100, 0x104)
+		apart.run(0, 0x100, 0x108)
+	}
+	// From store to load to store: the store's latency and the load's.
+	r := chain.simulate(t, c)
+	near(t, "forwarded", float64(r.Cycles)/2000, float64(6+latencies(isa.Store)), edge)
+	if r.Forwarded != 2000 {
+		t.Errorf("%d loads forwarded of 2000", r.Forwarded)
+	}
+	// The store retires when it completes, is written in the next cycle, and
+	// then the load takes a hit's latency.
+	r = partial.simulate(t, c)
+	near(t, "in part", float64(r.Cycles)/2000, float64(latencies(isa.Store)+1+latencies(isa.Load)), edge)
+	if r.Forwarded != 0 {
+		t.Errorf("%d loads forwarded of none", r.Forwarded)
+	}
+	r = apart.simulate(t, c)
+	near(t, "apart", float64(r.Cycles)/2000, 1, edge) // one store unit
+}
+
+// A load that may not pass stores whose address is not known waits for it.
+func TestConservativeLoads(t *testing.T) {
+	s := place(t, nil, []isa.Inst{in(isa.Divide, 6, 7), in(isa.Store, none, 6, 5), in(isa.Load, 7, 8)})
+	for range 1000 {
+		s.run(0, 0x100, 0x200)
+	}
+	c := ideal()
+	near(t, "any order", float64(s.simulate(t, c).Cycles)/1000, 1, 0.03) // the one unit that divides
+	c.Memory.Conservative = true
+	near(t, "in order", float64(s.simulate(t, c).Cycles)/1000, float64(latencies(isa.Divide)+latencies(isa.Load)), edge)
+}
+
+// Translations that miss cost their penalty: beside a pointer chase through
+// more pages than a TLB has.
+func TestTLBPenalty(t *testing.T) {
+	s := place(t, nil, []isa.Inst{in(isa.Load, 5, 5)})
+	const pages = 96
+	for i := range 50 * pages {
+		s.run(0, uint64(i%pages)*4096+uint64(i%pages)*64)
+	}
+	c := ideal()
+	c.Memory.Levels = []pipeline.Level{{Name: "L1", Blocks: 1024, BlockBytes: 64, Latency: 4}}
+	c.Memory.Latency = 5
+	after := from(2 * pages)
+	for _, k := range []struct {
+		tlbs []pipeline.TLB
+		want float64
+	}{
+		{[]pipeline.TLB{{Name: "T", Entries: 128, EntryBytes: 4096, MissPenalty: 30}}, 4},
+		{[]pipeline.TLB{{Name: "T", Entries: 64, EntryBytes: 4096, MissPenalty: 30}}, 34},
+		{[]pipeline.TLB{{Name: "T", Entries: 64, EntryBytes: 4096, MissPenalty: 7}, {Name: "S", Entries: 128, EntryBytes: 4096, MissPenalty: 30}}, 11},
+		{[]pipeline.TLB{{Name: "T", Entries: 16, EntryBytes: 4096, MissPenalty: 7}, {Name: "S", Entries: 64, EntryBytes: 4096, MissPenalty: 30}}, 41},
+		{[]pipeline.TLB{{Name: "T", Entries: 64, EntryBytes: 65536, MissPenalty: 30}}, 4},
+		{[]pipeline.TLB{{Name: "T", Entries: 64, EntryBytes: 4096, MissPenalty: 30, Trap: true}}, 34},
+	} {
+		c.Memory.TLBs = k.tlbs
+		r := s.simulateIn(t, c, after)
+		near(t, fmt.Sprintf("%+v", k.tlbs), r.CPI(), k.want, edge)
+		// In the first cycle of the penalty the load before retires.
+		near(t, "TLB's part", float64(r.Stack.TLB)/float64(r.Instructions), max(0, k.want-4-1), 0.02)
+	}
+	// Independent loads overlap their misses, unless software handles them.
+	wide := place(t, nil, []isa.Inst{in(isa.Load, 5)})
+	wide.batch = s.batch
+	c.Memory.TLBs = []pipeline.TLB{{Name: "T", Entries: 64, EntryBytes: 4096, MissPenalty: 30}}
+	near(t, "overlapped", wide.simulateIn(t, c, after).CPI(), 0.5, edge)
+	c.Memory.TLBs[0].Trap = true
+	near(t, "trapped", wide.simulateIn(t, c, after).CPI(), 30, 0.05)
+}
+
+// Code larger than the instruction cache waits for each of its blocks.
+func TestInstructionCache(t *testing.T) {
+	var insts []isa.Inst
+	for range 1024 {
+		insts = append(insts, in(isa.Nop, none))
+	}
+	insts[1023] = in(isa.Jump, none)
+	s := place(t, map[int]int{0: 0}, insts)
+	for range 40 {
+		s.run(0)
+	}
+	c := ideal()
+	c.FetchWidth = 4
+	c.Memory = testMemory()
+	after := from(2048)
+	c.ICache = pipeline.ICache{Blocks: 128, BlockBytes: 64, Ways: 8, Next: 1}
+	r := s.simulateIn(t, c, after)
+	near(t, "fits", r.CPI(), 0.25, edge)
+	if r.FetchMisses != 0 {
+		t.Errorf("%d fetch misses in a cache that holds the code", r.FetchMisses)
+	}
+	c.ICache.Blocks = 32
+	r = s.simulateIn(t, c, after)
+	// 16 instructions a block: the second level's latency, then four cycles.
+	near(t, "misses", float64(r.Cycles)/float64(r.FetchMisses), 13+4, edge)
+	if r.FetchMisses != 38*64 {
+		t.Errorf("%d fetch misses, want %d", r.FetchMisses, 38*64)
+	}
+	// Of the 13 cycles, in the first one the instructions before retire.
+	near(t, "ICache's part", float64(r.Stack.ICache)/float64(r.Cycles), 12.0/17, 0.02)
+	c.ICache.NextLine = true
+	if ahead := s.simulateIn(t, c, after); ahead.Cycles >= r.Cycles || ahead.FetchMisses != r.FetchMisses/2 {
+		t.Errorf("fetching the next line: %d cycles, %d misses; without %d, %d", ahead.Cycles, ahead.FetchMisses, r.Cycles, r.FetchMisses)
+	}
+}
+
+// A serializing instruction runs alone.
+func TestSerializing(t *testing.T) {
+	s := place(t, nil, []isa.Inst{in(isa.Divide, 5), in(isa.CSR, 6), in(isa.Divide, 7)})
+	for range 1000 {
+		s.run(0)
+	}
+	c := ideal()
+	c.Timings[isa.CSR] = pipeline.Timing{Latency: 9, Serializes: true}
+	// Division, then the instruction, then the next division, each from the
+	// cycle after the one before retired; two divisions share a cycle's edge.
+	near(t, "cycles", float64(s.simulate(t, c).Cycles)/1000, 18+1+9+1+1, 0.02)
+}
+
+// Following a stream, the prefetcher hides latency up to its degree, in both
+// directions; random accesses it leaves alone if it has streams.
+func TestPrefetch(t *testing.T) {
+	run := func(direction int, p pipeline.Prefetch) *pipeline.Result {
+		s := place(t, nil, []isa.Inst{in(isa.Load, 5, 5)}) // one after the other
+		for i := range 8000 {
+			s.run(0, uint64(0x1000000+direction*64*i))
+		}
+		c := ideal()
+		c.Memory = testMemory()
+		for i := range c.Memory.Levels {
+			c.Memory.Levels[i].BlockBytes = 64
+		}
+		c.Memory.Prefetch = p
+		return s.simulate(t, c)
+	}
+	for _, direction := range []int{1, -1} {
+		near(t, "none", run(direction, pipeline.Prefetch{}).CPI(), 180, edge)
+		// A block is asked for while the one so many before it is used, which
+		// in turn takes the time that prefetching leaves: c such that
+		// degree*c + c covers the latency, that is 180/(degree+1), or a hit.
+		for _, degree := range []int{1, 3, 8} {
+			r := run(direction, pipeline.Prefetch{Degree: degree, Streams: 4})
+			near(t, fmt.Sprintf("degree %d", degree), r.CPI(), 180/float64(degree+1), 0.05)
+		}
+		near(t, "into the second level", run(direction, pipeline.Prefetch{Degree: 32, Level: 1, Streams: 4}).CPI(), 13, 0.02)
+	}
+	if r := run(1, pipeline.Prefetch{Degree: 64}); r.CPI() > 4.5 {
+		t.Errorf("next 64 lines: %.1f cycles a load, want a hit's 4", r.CPI())
+	}
+	if r := run(2, pipeline.Prefetch{Degree: 4, Streams: 4}); r.Levels[0].Prefetches != 0 {
+		t.Errorf("%d blocks prefetched of a sequence that leaves out every other", r.Levels[0].Prefetches)
+	}
+}
+
+// A taken branch ends the cycle's fetch, and may cost more cycles.
+func TestTakenBranches(t *testing.T) {
+	s := place(t, map[int]int{0: 0}, []isa.Inst{in(isa.Nop, none), in(isa.Jump, none)})
+	for range 3000 {
+		s.run(0)
+	}
+	for _, k := range []struct {
+		perCycle, bubble int
+		want             float64
+	}{{1, 0, 1}, {2, 0, 0.5}, {1, 2, 3}, {3, 0, 1.0 / 3}} {
+		c := ideal()
+		c.Units, c.Timings = nil, timings(func(isa.Class) []string { return nil }, latencies)
+		c.TakenPerCycle, c.Branch.TakenBubble = k.perCycle, k.bubble
+		near(t, fmt.Sprintf("%+v", k), float64(s.simulate(t, c).Cycles)/3000, k.want, edge)
+	}
+}
