@@ -50,7 +50,7 @@ func (c *Config) checkWidths() error {
 		return fmt.Errorf("the Window is %d instructions; it must be from 1 to %d", c.Window, 1<<20)
 	}
 	if c.OrderedCompletion && !c.InOrder {
-		return fmt.Errorf("OrderedCompletion without InOrder: out of order, results are not written in program order")
+		return fmt.Errorf("there is OrderedCompletion without InOrder: out of order, results are not written in program order")
 	}
 	for _, r := range []struct {
 		what  string
@@ -139,20 +139,20 @@ func (c *Config) checkQueues() error {
 func (c *Config) checkBranch() error {
 	b := &c.Branch
 	if b.Predictor > Gshare {
-		return fmt.Errorf("Branch.Predictor is %d, which is none", b.Predictor)
+		return fmt.Errorf("the branch predictor is number %d, which is none", b.Predictor)
 	}
 	if (b.Predictor == Bimodal || b.Predictor == Gshare) && (b.Entries < 1 || b.Entries&(b.Entries-1) != 0 || b.Entries > 1<<28) {
-		return fmt.Errorf("Branch.Entries is %d; a %v predictor needs a power of two up to %d", b.Entries, b.Predictor, 1<<28)
+		return fmt.Errorf("the branch predictor has %d entries; a %v predictor needs a power of two up to %d", b.Entries, b.Predictor, 1<<28)
 	}
 	if b.HistoryBits < 0 || b.HistoryBits > 32 {
-		return fmt.Errorf("Branch.HistoryBits is %d, want 0 to 32", b.HistoryBits)
+		return fmt.Errorf("the branch predictor has %d history bits, want 0 to 32", b.HistoryBits)
 	}
 	for _, n := range []struct {
 		what  string
 		value int
 	}{{"Penalty", b.Penalty}, {"TakenBubble", b.TakenBubble}, {"ReturnStack", b.ReturnStack}, {"Targets", b.Targets}} {
 		if n.value < 0 || n.value > maxTime {
-			return fmt.Errorf("Branch.%s is %d, want 0 to %d", n.what, n.value, maxTime)
+			return fmt.Errorf("the branches' %s is %d, want 0 to %d", n.what, n.value, maxTime)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (c *Config) checkMemory() error {
 		{"Prefetch.Streams", m.Prefetch.Streams},
 	} {
 		if n.value < 0 || n.value > maxTime {
-			return fmt.Errorf("Memory.%s is %d, want 0 to %d", n.what, n.value, maxTime)
+			return fmt.Errorf("the memory's %s is %d, want 0 to %d", n.what, n.value, maxTime)
 		}
 	}
 	if len(m.Levels) > maxLevels || len(m.TLBs) > maxTLBs {
@@ -199,7 +199,7 @@ func (c *Config) checkMemory() error {
 		return fmt.Errorf("memory has the latency %d; it must be more than the %d of %q", m.Latency, last.Latency, last.Name)
 	}
 	if m.Prefetch.Degree > 0 && (m.Prefetch.Level < 0 || m.Prefetch.Level >= len(m.Levels)) {
-		return fmt.Errorf("Memory.Prefetch.Level is %d, and there are %d levels", m.Prefetch.Level, len(m.Levels))
+		return fmt.Errorf("the prefetcher fills level %d, and there are %d levels", m.Prefetch.Level, len(m.Levels))
 	}
 	for _, t := range m.TLBs {
 		if err := checkGeometry("TLB "+t.Name, t.Entries, t.EntryBytes, t.Ways); err != nil {
@@ -218,10 +218,10 @@ func (c *Config) checkFetch() error {
 		return nil
 	}
 	if i.Next < 0 || i.Next > len(c.Memory.Levels) {
-		return fmt.Errorf("ICache.Next is %d, and there are %d levels", i.Next, len(c.Memory.Levels))
+		return fmt.Errorf("the ICache's Next is %d, and there are %d levels", i.Next, len(c.Memory.Levels))
 	}
 	if i.Next < len(c.Memory.Levels) && c.Memory.Levels[i.Next].BlockBytes < i.BlockBytes {
-		return fmt.Errorf("ICache has blocks of %d bytes, larger than those of level %q, which its misses go to", i.BlockBytes, c.Memory.Levels[i.Next].Name)
+		return fmt.Errorf("the ICache has blocks of %d bytes, larger than those of level %q, which its misses go to", i.BlockBytes, c.Memory.Levels[i.Next].Name)
 	}
 	return checkGeometry("ICache", i.Blocks, i.BlockBytes, i.Ways)
 }

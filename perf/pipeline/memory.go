@@ -120,6 +120,7 @@ func (m *memory) block(j int, first, last uint64, t int64, store, float bool) (r
 func (m *memory) demand(j int, first, last uint64, t int64, store, float bool) (ready int64, from int) {
 	var missed [maxLevels]miss
 	n, k, held := 0, j, -1
+	through := len(m.levels) + 1 // the level that a store is written on to
 	for ; k < len(m.levels); k++ {
 		l := &m.levels[k]
 		if float && l.spec.BypassFloat {
@@ -129,7 +130,9 @@ func (m *memory) demand(j int, first, last uint64, t int64, store, float bool) (
 		l.counts.Accesses++
 		if held = l.find(b); held >= 0 {
 			l.touch(held)
-			m.mark(k, held, first, last, store)
+			if store && m.mark(k, held) {
+				through = k + 1
+			}
 			break
 		}
 		l.counts.Misses++
@@ -137,10 +140,15 @@ func (m *memory) demand(j int, first, last uint64, t int64, store, float bool) (
 			continue // the store goes on as one
 		}
 		at := m.bring(k, b)
-		m.mark(k, at, first, last, store)
+		if store && m.mark(k, at) {
+			through = k + 1
+		}
 		store = false
 		missed[n] = miss{k, at}
 		n++
+	}
+	if through <= len(m.levels) {
+		m.update(through, first)
 	}
 	ready, from = t, k
 	if held >= 0 {
@@ -167,15 +175,14 @@ func (m *memory) bring(k int, b uint64) (at int) {
 	return at
 }
 
-// mark notes a store to the block at a place of level k.
-func (m *memory) mark(k, at int, first, last uint64, store bool) {
-	switch l := &m.levels[k]; {
-	case !store:
-	case l.spec.WriteThrough:
-		m.update(k+1, first)
-	default:
+// mark notes a store to the block at a place of level k, and reports whether
+// it is to be written through.
+func (m *memory) mark(k, at int) bool {
+	l := &m.levels[k]
+	if !l.spec.WriteThrough {
 		l.info[at].dirty = true
 	}
+	return l.spec.WriteThrough
 }
 
 // update writes to the block at addr, from the level above, in level k: where
