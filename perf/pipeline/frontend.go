@@ -100,11 +100,12 @@ func (c *core) fill(line uint64) int64 {
 	if next < len(m.levels) {
 		t, _ = m.access(next, addr, addr, t, false, false)
 		wait = m.levels[next].wait
-	} else {
-		t = m.serve([]miss{}, next, t, t)
 	}
-	l.info[at].ready = t + wait
-	return t + wait
+	if !m.timeless {
+		t += wait
+	}
+	l.info[at].ready = t
+	return t
 }
 
 // warm lets instructions pass through caches and predictors without time.

@@ -154,6 +154,10 @@ func (m *memory) demand(j int, first, last uint64, t int64, store, float bool) (
 	if held >= 0 {
 		ready, from = m.arrival(k, held, t)
 	}
+	if m.timeless {
+		m.wrote = 0
+		return t, from
+	}
 	ready = m.serve(missed[:n], k, t, ready) + m.beyond(j, k)
 	for i := range missed[:n] {
 		e := &m.levels[missed[i].level].info[missed[i].at]
@@ -200,7 +204,7 @@ func (m *memory) update(k int, addr uint64) {
 
 // writeBack takes the time of what an access made be written to memory.
 func (m *memory) writeBack(t int64) {
-	if length := int64(m.config.WriteInterval); length > 0 && !m.timeless {
+	if length := int64(m.config.WriteInterval); length > 0 {
 		for range m.wrote {
 			m.bus.reserve(m.bus.earliest(t, length), length, m.floor)
 		}
@@ -238,7 +242,7 @@ func (m *memory) arrival(k, at int, t int64) (ready int64, from int) {
 // an MSHR in each of the levels missed, from the access's turn until the block
 // is there, and the level has time.
 func (m *memory) serve(missed []miss, k int, t, ready int64) int64 {
-	if len(missed) == 0 || m.timeless {
+	if len(missed) == 0 {
 		return ready
 	}
 	port, length := &m.bus, int64(m.config.Interval)

@@ -65,7 +65,7 @@ func TestWarmup(t *testing.T) {
 	some := windowed(t, pipeline.Options{Warmup: 3000})
 	cold := windowed(t, pipeline.Options{})
 	near(t, "all before simulated", full.CPI(), want.CPI(), 0.002)
-	near(t, "contents warm", warm.CPI(), want.CPI(), 0.02)
+	near(t, "contents warm", warm.CPI(), want.CPI(), 0.005)
 	if !(cold.Levels[1].Misses > some.Levels[1].Misses && some.Levels[1].Misses >= full.Levels[1].Misses) {
 		t.Errorf("misses: cold %d, some warm-up %d, all %d", cold.Levels[1].Misses, some.Levels[1].Misses, full.Levels[1].Misses)
 	}
