@@ -198,6 +198,9 @@ func (c *Config) checkMemory() error {
 	if n := len(m.Levels); n > 0 && m.Latency <= last.Latency {
 		return fmt.Errorf("memory has the latency %d; it must be more than the %d of %q", m.Latency, last.Latency, last.Name)
 	}
+	if len(m.Levels) > 0 && last.BypassFloat {
+		return fmt.Errorf("level %q is the last one, so floating-point data cannot bypass it", last.Name)
+	}
 	if m.Prefetch.Degree > 0 && (m.Prefetch.Level < 0 || m.Prefetch.Level >= len(m.Levels)) {
 		return fmt.Errorf("the prefetcher fills level %d, and there are %d levels", m.Prefetch.Level, len(m.Levels))
 	}

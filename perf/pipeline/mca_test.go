@@ -71,30 +71,15 @@ var mcaLoops = []struct{ name, body string }{
 const mcaTolerance = 0.01
 
 func TestLLVMMCA(t *testing.T) {
-	mca, as, objcopy := oracle.Need(t, "llvm-mca"), oracle.Need(t, "riscv64-linux-gnu-as"), oracle.Need(t, "riscv64-linux-gnu-objcopy")
-	if out, err := exec.Command(mca, "--version").CombinedOutput(); err != nil || !strings.Contains(string(out), "version "+mcaVersion) {
-		t.Skipf("skipped: llvm-mca is not version %s, whose model the test states: %s", mcaVersion, out)
-	}
+	mca, as, objcopy := needMCA(t), oracle.Need(t, "riscv64-linux-gnu-as"), oracle.Need(t, "riscv64-linux-gnu-objcopy")
 	for _, loop := range mcaLoops {
 		t.Run(loop.name, func(t *testing.T) {
 			source := filepath.Join(t.TempDir(), "loop.s")
 			if err := os.WriteFile(source, []byte(strings.ReplaceAll(loop.body, ";", "\n")+"\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			want := mcaCycles(t, mca, source)
-			insts := assemble(t, as, objcopy, source)
-			cycles := func(n int) float64 {
-				s := place(t, nil, insts)
-				for i := range n {
-					var addrs []uint64
-					for j := range insts {
-						addrs = append(addrs, uint64(0x10000+4096*j+16*(i%8))) // as llvm-mca assumes, no store is loaded from
-					}
-					s.run(0, addrs...)
-				}
-				return float64(s.simulate(t, u74()).Cycles)
-			}
-			got := (cycles(300) - cycles(100)) / 200
+			want := mcaCycles(t, mca, source, "-mtriple=riscv64", "-mcpu=sifive-u74", "-mattr=+m,+a,+f,+d")
+			got := cyclesPerIteration(t, assemble(t, as, objcopy, source), u74())
 			t.Logf("%.2f cycles an iteration, llvm-mca %.2f", got, want)
 			if math.Abs(got-want) > mcaTolerance*want {
 				t.Errorf("%.2f cycles an iteration, llvm-mca %.2f", got, want)
@@ -103,11 +88,39 @@ func TestLLVMMCA(t *testing.T) {
 	}
 }
 
+// needMCA returns the path of the llvm-mca whose models the tests state.
+func needMCA(t *testing.T) string {
+	t.Helper()
+	mca := oracle.Need(t, "llvm-mca")
+	if out, err := exec.Command(mca, "--version").CombinedOutput(); err != nil || !strings.Contains(string(out), "version "+mcaVersion) {
+		t.Skipf("skipped: llvm-mca is not version %s, whose models the test states: %s", mcaVersion, out)
+	}
+	return mca
+}
+
+// cyclesPerIteration simulates a loop whose stores write nothing that its loads
+// read, as llvm-mca takes it to be.
+func cyclesPerIteration(t *testing.T, insts []isa.Inst, c pipeline.Config) float64 {
+	t.Helper()
+	cycles := func(n int) float64 {
+		s := place(t, nil, insts)
+		for i := range n {
+			var addrs []uint64
+			for j := range insts {
+				addrs = append(addrs, uint64(0x10000+4096*j+16*(i%8)))
+			}
+			s.run(0, addrs...)
+		}
+		return float64(s.simulate(t, c).Cycles)
+	}
+	return (cycles(300) - cycles(100)) / 200
+}
+
 // mcaCycles returns llvm-mca's cycles for an iteration of the loop in source.
-func mcaCycles(t *testing.T, mca, source string) float64 {
+func mcaCycles(t *testing.T, mca, source string, processor ...string) float64 {
 	t.Helper()
 	total := func(n int) float64 {
-		out, err := exec.Command(mca, "-mtriple=riscv64", "-mcpu=sifive-u74", "-mattr=+m,+a,+f,+d", fmt.Sprint("-iterations=", n), source).CombinedOutput()
+		out, err := exec.Command(mca, append(processor, fmt.Sprint("-iterations=", n), source)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("llvm-mca: %v\n%s", err, out)
 		}

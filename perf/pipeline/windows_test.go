@@ -232,6 +232,7 @@ func TestRefusals(t *testing.T) {
 		{"sets of 3 ways", func(c *pipeline.Config) { c.Memory.Levels = testMemory().Levels; c.Memory.Levels[1].Ways = 3 }},
 		{`more than the 4 of "L1"`, func(c *pipeline.Config) { c.Memory.Levels = testMemory().Levels; c.Memory.Levels[1].Latency = 4 }},
 		{"memory has the latency 0", func(c *pipeline.Config) { c.Memory.Levels = testMemory().Levels }},
+		{"cannot bypass", func(c *pipeline.Config) { c.Memory = testMemory(); c.Memory.Levels[2].BypassFloat = true }},
 		{"fills level 1", func(c *pipeline.Config) { c.Memory.Prefetch = pipeline.Prefetch{Degree: 1, Level: 1} }},
 		{"TLB T has 0 blocks", func(c *pipeline.Config) { c.Memory.TLBs = []pipeline.TLB{{Name: "T", EntryBytes: 4096}} }},
 		{"Next is 1", func(c *pipeline.Config) { c.ICache = pipeline.ICache{Blocks: 8, BlockBytes: 64, Next: 1} }},
