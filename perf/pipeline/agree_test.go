@@ -161,6 +161,31 @@ func TestAgreesWithCycleByCycle(t *testing.T) {
 	}
 }
 
+// What is taken stays taken when the table of units has to reach further.
+func TestUnitsOverLongTimes(t *testing.T) {
+	c := ideal()
+	c.Units = []pipeline.Unit{{Name: "unit", Count: 1}}
+	c.Timings = timings(func(class isa.Class) []string {
+		if class == isa.ALU {
+			return []string{"unit"}
+		}
+		return nil
+	}, func(class isa.Class) int {
+		return map[isa.Class]int{isa.ALU: 1, isa.Multiply: 900, isa.Divide: 1500, isa.FPSqrt: 1000}[class]
+	})
+	s := place(t, nil, []isa.Inst{
+		in(isa.Multiply, 5), in(isa.Divide, 6),
+		in(isa.ALU, 7, 5),           // in cycle 900
+		in(isa.ALU, 8, 6),           // 1500
+		in(isa.ALU, 9, 5),           // 901: 900 is taken
+		in(isa.FPSqrt, isa.F0+1, 9), // 902 to 1902, in which it retires
+	})
+	s.run(0)
+	if got := s.simulate(t, c).Cycles; got != 1903 {
+		t.Errorf("%d cycles, want 1903", got)
+	}
+}
+
 // smallMemory has a first level that short runs fill, and not much else.
 func smallMemory(rng *rand.Rand) pipeline.Memory {
 	return pipeline.Memory{

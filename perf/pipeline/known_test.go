@@ -568,3 +568,28 @@ func TestTakenBranches(t *testing.T) {
 		near(t, fmt.Sprintf("%+v", k), float64(s.simulate(t, c).Cycles)/3000, k.want, edge)
 	}
 }
+
+// A load that comes later in the program and earlier in time asks for the
+// block itself: what depends on it need not wait for the load that comes first
+// in the program and waits for its address.
+func TestYoungerLoadAsksFirst(t *testing.T) {
+	c := ideal()
+	c.Memory = testMemory()
+	var insts []isa.Inst
+	for range 10 {
+		insts = append(insts, in(isa.Divide, 5, 5))
+	}
+	insts = append(insts, in(isa.Load, 6, 5), in(isa.Load, 7, 8))
+	for range 20 {
+		insts = append(insts, in(isa.FPSqrt, isa.F0+1, isa.F0+1, 7))
+	}
+	s := place(t, nil, insts)
+	s.run(0, 0x100, 0x108)
+	want := float64(c.Memory.Latency + 20*latencies(isa.FPSqrt))
+	near(t, "cycles", float64(s.simulate(t, c).Cycles), want, edge)
+	// Were the block there only when the first load had waited for its address:
+	late := want + float64(10*latencies(isa.Divide))
+	if got := float64(s.simulate(t, c).Cycles); got > (want+late)/2 {
+		t.Errorf("%.0f cycles, want %.0f and not %.0f", got, want, late)
+	}
+}
