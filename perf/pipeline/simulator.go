@@ -119,7 +119,6 @@ func (s *Simulator) Observe(b *trace.Batch) {
 	c := s.core
 	if b.Thread != s.now {
 		s.now = b.Thread
-		c.context.end.class = isa.Illegal // what it leads to was not seen
 		c.context = s.thread(b.Thread)
 		c.line = noLine
 	}
