@@ -264,6 +264,9 @@ func TestStreamTakesBandwidth(t *testing.T) {
 		c.Memory.WriteInterval = 5
 		w := store.simulateIn(t, c, from(80_000))
 		near(t, "stores", float64(w.Cycles)/10_000, float64(interval+5), edge)
+		// Eight cycles in which a store retires, one in which one is executed;
+		// else the store queue waits for memory.
+		near(t, "waiting for memory", float64(w.Stack.Levels[3])/10_000, float64(interval+5-8-1), edge)
 		c.Memory.WriteInterval = 0
 	}
 }
