@@ -91,7 +91,7 @@ func TestLLVMMCA(t *testing.T) {
 // needMCA returns the path of the llvm-mca whose models the tests state.
 func needMCA(t *testing.T) string {
 	t.Helper()
-	mca := oracle.Need(t, "llvm-mca")
+	mca := oracle.Need(t, "llvm-mca-14")
 	if out, err := exec.Command(mca, "--version").CombinedOutput(); err != nil || !strings.Contains(string(out), "version "+mcaVersion) {
 		t.Skipf("skipped: llvm-mca is not version %s, whose models the test states: %s", mcaVersion, out)
 	}
