@@ -30,6 +30,7 @@ var packages = map[string]string{
 	"riscv64-linux-gnu-g++":      "g++-riscv64-linux-gnu",
 	"riscv64-linux-gnu-gcc":      "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross",
 	"riscv64-linux-gnu-gfortran": "gfortran-riscv64-linux-gnu",
+	"riscv64-linux-gnu-objcopy":  "binutils-riscv64-linux-gnu",
 	"riscv64-linux-gnu-objdump":  "binutils-riscv64-linux-gnu",
 	"shellcheck":                 "shellcheck",
 	"valgrind":                   "valgrind",
