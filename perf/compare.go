@@ -136,3 +136,43 @@ func Median(df dataframe.DataFrame, column string) (float64, error) {
 	slices.Sort(abs)
 	return median(abs), nil
 }
+
+// CompareTime puts simulated or measured times beside predicted ones, a row for
+// each that both tables have:
+//
+//   - rel_err_cycles: (pred_cycles - sim_cycles) / sim_cycles, if reference is of
+//     SimulateTime
+//   - rel_err_time: (pred_time_sec - meas_time_sec) / meas_time_sec, if it is of
+//     Measure
+func CompareTime(predicted, reference dataframe.DataFrame) (dataframe.DataFrame, error) {
+	both, err := frame.Join(predicted, reference, common(predicted, reference)...)
+	if err != nil {
+		return both, fmt.Errorf("perf: compare times: %w", err)
+	}
+	some := false
+	for _, c := range []struct{ pred, ref, name string }{
+		{"pred_cycles", "sim_cycles", "rel_err_cycles"},
+		{"pred_time_sec", "meas_time_sec", "rel_err_time"},
+	} {
+		if !slices.Contains(reference.Names(), c.ref) {
+			continue
+		}
+		pred, err := frame.Floats(both, c.pred)
+		if err != nil {
+			return both, fmt.Errorf("perf: compare times: %w", err)
+		}
+		ref, err := frame.Floats(both, c.ref)
+		if err != nil {
+			return both, fmt.Errorf("perf: compare times: %w", err)
+		}
+		errs := make([]float64, len(pred))
+		for i := range pred {
+			errs[i] = relErr(pred[i], ref[i])
+		}
+		both, some = frame.WithFloats(both, c.name, errs), true
+	}
+	if !some {
+		return both, fmt.Errorf("perf: compare times: the reference has neither sim_cycles nor meas_time_sec; it has %v", reference.Names())
+	}
+	return both, nil
+}

@@ -1,0 +1,161 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+
+	"presage/perf/isa"
+	"presage/perf/pipeline"
+)
+
+// What a description leaves open of a core that is to be simulated.
+const (
+	assumedWindow      = 32 // instructions under way in a core in order
+	assumedReturnStack = 16
+	assumedOutstanding = 4  // misses under way at once
+	assumedMispredict  = 10 // cycles
+	assumedEntries     = 4096
+	assumedHistory     = 12
+	fetchAhead         = 4 // fetch buffer, in cycles of fetching
+)
+
+// Pipeline returns the machine in the form that the simulation of time takes,
+// and what it had to assume. It fails if the core is not described, or the
+// latency of memory or of a cache is not known.
+//
+// A load's latency in the first cache is that of its class; each further level
+// adds the difference of the levels' latencies. Memory serves a block in every
+// BackToBackLatency / OutstandingMisses cycles, since that many are under way at
+// a time, each for so long; where the former is not known, the restart latency
+// stands for it.
+func (m *Machine) Pipeline() (pipeline.Config, []string, error) {
+	var assumed []string
+	c := pipeline.Config{}
+	if len(m.Core.Classes) == 0 {
+		return c, nil, fmt.Errorf("machine: %s: the core is not described: its file has no section core", m.Name)
+	}
+	if m.Memory.RestartLatency == 0 {
+		return c, nil, fmt.Errorf("machine: %s: the latency of memory is not known: give memory.restart_latency", m.Name)
+	}
+	or := func(v, otherwise int, what string) int {
+		if v > 0 {
+			return v
+		}
+		assumed = append(assumed, fmt.Sprintf("assumed: %s %d", what, otherwise))
+		return otherwise
+	}
+	core := &m.Core
+	c.InOrder = core.InOrder
+	c.FetchWidth, c.DispatchWidth, c.IssueWidth, c.RetireWidth = core.FetchWidth, core.FetchWidth, core.IssueWidth, core.RetireWidth
+	c.FetchBuffer = fetchAhead * core.FetchWidth
+	c.Window = or(core.Window, assumedWindow, "instructions under way")
+	c.LoadQueue, c.StoreQueue = core.LoadQueue, core.StoreQueue
+	if !core.InOrder { // a core in order writes results into the registers at once
+		c.IntRegisters, c.FloatRegisters = core.IntRegisters, core.FloatRegisters
+	}
+	for _, q := range core.Queues {
+		c.Queues = append(c.Queues, pipeline.Queue(q))
+	}
+	for _, u := range core.Units {
+		c.Units = append(c.Units, pipeline.Unit(u))
+	}
+	c.Timings = timings(core)
+	c.Branch = branch(core, or)
+	if err := m.memory(&c, or); err != nil {
+		return c, nil, err
+	}
+	if err := c.Check(); err != nil {
+		return c, nil, fmt.Errorf("machine: %s: %w", m.Name, err)
+	}
+	return c, assumed, nil
+}
+
+func timings(core *Core) map[isa.Class]pipeline.Timing {
+	all := make(map[isa.Class]pipeline.Timing, len(core.Classes))
+	for class, t := range core.Classes {
+		out := pipeline.Timing{Latency: whole(t.Latency), Serializes: class == isa.SystemCall || class == isa.Fence}
+		for _, u := range t.Uses {
+			out.Uses = append(out.Uses, pipeline.Use{AnyOf: u.AnyOf, Cycles: max(1, whole(u.Cycles))})
+		}
+		all[class] = out
+	}
+	return all
+}
+
+func whole(c Cycles) int { return int(math.Round(float64(c))) }
+
+// Mispredict returns what a wrong prediction of a branch costs, and whether that
+// had to be assumed. It is 0 if the core predicts all of them rightly, or its
+// description says nothing about branches.
+func (c *Core) Mispredict() (cost Cycles, assumed bool) {
+	switch c.Branch.Predictor {
+	case "", "perfect":
+		return 0, false
+	}
+	if c.Branch.MispredictCost == 0 {
+		return assumedMispredict, true
+	}
+	return c.Branch.MispredictCost, false
+}
+
+// History returns how many branches a predictor with history remembers; where the
+// description does not say, an assumption.
+func (b *Branch) History() int {
+	if b.HistoryBits == 0 {
+		return assumedHistory
+	}
+	return b.HistoryBits
+}
+
+func branch(core *Core, or func(v, otherwise int, what string) int) pipeline.Branch {
+	b := pipeline.Branch{}
+	switch core.Branch.Predictor {
+	case "bimodal":
+		b.Predictor = pipeline.Bimodal
+	case "gshare":
+		b.Predictor = pipeline.Gshare
+	case "static":
+		b.Predictor = pipeline.Static
+	default:
+		b.Predictor = pipeline.Perfect
+		return b
+	}
+	if b.Predictor != pipeline.Static {
+		b.Entries = or(core.Branch.Entries, assumedEntries, "counters of the branch predictor")
+	}
+	if b.Predictor == pipeline.Gshare {
+		b.HistoryBits = or(core.Branch.HistoryBits, core.Branch.History(), "bits of branch history")
+	}
+	b.Penalty = or(whole(core.Branch.MispredictCost), assumedMispredict, "cycles of a wrong prediction")
+	b.ReturnStack = assumedReturnStack
+	return b
+}
+
+// memory fills in the way of data.
+func (m *Machine) memory(c *pipeline.Config, or func(v, otherwise int, what string) int) error {
+	outstanding := or(m.Memory.OutstandingMisses, assumedOutstanding, "misses under way at once")
+	mem := &c.Memory
+	for i := range m.Caches {
+		l := &m.Caches[i]
+		if l.Latency == 0 {
+			return fmt.Errorf("machine: %s: the latency of %s is not known: give it one", m.Name, l.Name)
+		}
+		mem.Levels = append(mem.Levels, pipeline.Level{
+			Name: l.Name, Blocks: l.Blocks, BlockBytes: l.BlockBytes, Ways: l.Ways, Latency: whole(l.Latency), MSHRs: outstanding,
+			WriteThrough: l.WriteThrough, NoWriteAllocate: l.NoWriteAllocate, BypassFloat: l.BypassFloat,
+		})
+	}
+	for i := range m.TLBs {
+		t := &m.TLBs[i]
+		mem.TLBs = append(mem.TLBs, pipeline.TLB{
+			Name: t.Name, Entries: t.Entries, EntryBytes: t.EntryBytes, Ways: t.Ways, MissPenalty: whole(t.MissPenalty), BypassFloat: t.BypassFloat,
+		})
+	}
+	mem.Latency = whole(m.Memory.RestartLatency)
+	each := m.Memory.BackToBackLatency
+	if each == 0 {
+		each = m.Memory.RestartLatency
+	}
+	mem.Interval = max(1, whole(each)/outstanding)
+	return nil
+}

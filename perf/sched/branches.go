@@ -1,0 +1,43 @@
+package sched
+
+import (
+	"presage/perf/cfg"
+	"presage/perf/isa"
+	"presage/perf/machine"
+)
+
+// Mispredictions returns how many conditional branches of each block of a routine
+// are predicted wrongly, from how often their two ways are taken: by a table of
+// counters, as often as the rarer way is, which is once an execution of a loop
+// for the branch that leaves it. A predictor with history foresees the end of
+// loops of no more iterations than it remembers branches, for loops with one
+// branch; of what other branches do, nothing is known but their counts.
+func Mispredictions(core *machine.Core, r *cfg.Routine, f *RoutineFrequencies) []float64 {
+	wrong := make([]float64, len(r.Blocks))
+	if cost, _ := core.Mispredict(); cost == 0 {
+		return wrong
+	}
+	ways := make([][]float64, len(r.Blocks))
+	leaves := make([]bool, len(r.Blocks)) // a loop, by one of its ways
+	for e, n := range f.Edges {
+		if from := r.Edges[e].From; r.Blocks[from].Last().Class == isa.Branch {
+			ways[from] = append(ways[from], n)
+		}
+	}
+	for l := range r.Loops {
+		for _, e := range r.Loops[l].Exit {
+			leaves[r.Edges[e].From] = true
+		}
+	}
+	for b, n := range ways {
+		if len(n) < 2 {
+			continue
+		}
+		rare, often := min(n[0], n[1]), max(n[0], n[1])
+		if leaves[b] && core.Branch.Predictor == "gshare" && rare > 0 && often/rare+1 <= float64(core.Branch.History()) {
+			continue
+		}
+		wrong[b] = rare
+	}
+	return wrong
+}

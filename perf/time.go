@@ -1,0 +1,398 @@
+package perf
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/isa"
+	"presage/perf/machine"
+	"presage/perf/predict"
+	"presage/perf/sched"
+	"presage/perf/trace"
+)
+
+// TimeOptions say how execution times are predicted and what the table tells.
+type TimeOptions struct {
+	// By is ByProgram, ByRoutine or ByLoop.
+	By Scope
+
+	// Reschedule puts instructions into the best order found for the core, as a
+	// compiler for it could; otherwise the core executes the binary as it is.
+	Reschedule bool
+	// Pessimistic takes memory references that are not understood for dependent.
+	Pessimistic bool
+
+	// FixedExposure has misses waited for by the shares of latencies that the
+	// machine's description states, the papers' formula (2004, section 3.2). The
+	// default takes what the code and the core overlap from the schedule (see
+	// predict.Work.WaitOverlapped), of loads only, as stores are written while
+	// execution goes on; and adds what wrong predictions of branches cost (see
+	// sched.Mispredictions).
+	FixedExposure bool
+}
+
+// timeRow is a row of the tables of Schedule and PredictTime.
+type timeRow struct {
+	Program      string             `frame:"program"`
+	Point        map[string]float64 `frame:",each"`
+	Machine      string             `frame:"machine"`
+	Scope        string             `frame:"scope"`
+	Instructions float64            `frame:"pred_instructions"`
+	Schedule     float64            `frame:"pred_schedule_cycles"`
+	Branch       float64            `frame:"pred_branch_wait_cycles"`
+	Waits        map[string]float64 `frame:",each"`
+	Cycles       float64            `frame:"pred_cycles"`
+	Seconds      float64            `frame:"pred_time_sec"`
+	CPI          float64            `frame:"pred_cpi"`
+	Limit        string             `frame:"pred_limit"`
+	Warning      string             `frame:"pred_warning"`
+}
+
+// PredictTime predicts the execution time of a program on a machine at each
+// point (2004, sections 2.4 and 3.2): paths with their modelled frequencies,
+// scheduled for the machine's core with every access a hit in the first cache,
+// and what misses add to that. model and execution are of the same program. The
+// table has a row for each point and scope, those that take longest first:
+//
+//   - pred_instructions: executed
+//   - pred_schedule_cycles: if all accesses hit
+//   - pred_branch_wait_cycles: that wrong predictions of branches add
+//   - pred_<level>_wait_cycles: that misses of a cache or TLB add
+//   - pred_cycles: the sum; pred_time_sec: by the core's frequency, missing if
+//     that is not known; pred_cpi: cycles for each instruction
+//   - pred_limit: what limits the schedule of the path that takes most of it
+//   - pred_warning: latencies that are not known and cost nothing, classes of
+//     instructions that the core does not describe
+//
+// A routine's time is without that of the routines it calls, a loop's with the
+// loops inside it.
+func PredictTime(ctx context.Context, model *Model, execution *ExecutionModel, m *machine.Machine, points []Point, opt TimeOptions) (dataframe.DataFrame, error) {
+	if prog := model.shared.prog; prog == nil {
+		return dataframe.DataFrame{}, fmt.Errorf("perf: the model of %s is of several executables; times take one", model.Program)
+	} else if prog.File.SHA256 != execution.structure.Graph.File.SHA256 {
+		return dataframe.DataFrame{}, fmt.Errorf("perf: the models are of two programs, %s and %s", model.Program, execution.Program)
+	}
+	t, err := newTimer(m, opt)
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	var rows []timeRow
+	for _, point := range points {
+		if err := model.check(point); err != nil {
+			return dataframe.DataFrame{}, err
+		}
+		misses, err := t.misses(model, execution.structure, point)
+		if err != nil {
+			return dataframe.DataFrame{}, err
+		}
+		frequencies, err := execution.at(point)
+		if err != nil {
+			return dataframe.DataFrame{}, err
+		}
+		fresh, err := t.rows(ctx, execution.structure, frequencies, misses, timeRow{Program: model.Program, Point: point, Machine: m.Name})
+		if err != nil {
+			return dataframe.DataFrame{}, err
+		}
+		rows = append(rows, fresh...)
+	}
+	return frame.Of(rows), nil
+}
+
+// Schedule predicts how long what was counted in a run takes on a machine if
+// every access hits in the first cache: the table of PredictTime without waits.
+func Schedule(ctx context.Context, c *Counts, m *machine.Machine, opt TimeOptions) (dataframe.DataFrame, error) {
+	t, err := newTimer(m, opt)
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	t.penalties, t.warnings = nil, nil
+	rows, err := t.rows(ctx, c.structure, sched.Counted(c.recovered), nil, timeRow{Program: c.Program.Name, Point: c.Point, Machine: m.Name})
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	return frame.Of(rows), nil
+}
+
+// timer predicts times on one machine.
+type timer struct {
+	machine   *machine.Machine
+	opt       TimeOptions
+	scheduler *sched.Scheduler
+	penalties []predict.Penalty
+	warnings  []string
+}
+
+func newTimer(m *machine.Machine, opt TimeOptions) (*timer, error) {
+	var err error
+	if opt.By, err = opt.By.check(); err != nil {
+		return nil, err
+	}
+	if opt.By == ByReference {
+		return nil, fmt.Errorf("perf: times are of programs, routines and loops, not of references")
+	}
+	t := &timer{machine: m, opt: opt}
+	t.scheduler, err = sched.New(&m.Core, sched.Options{Reschedule: opt.Reschedule, Pessimistic: opt.Pessimistic})
+	if err != nil {
+		return nil, fmt.Errorf("perf: %s: %w", m.Name, err)
+	}
+	t.penalties, t.warnings = predict.Penalties(m)
+	if opt.FixedExposure {
+		return t, nil
+	}
+	if m.Memory.OutstandingMisses == 0 {
+		t.warnings = append(t.warnings, "how many misses can be outstanding is not known: they are waited for one at a time")
+	}
+	if cost, assumed := m.Core.Mispredict(); assumed {
+		t.warnings = append(t.warnings, fmt.Sprintf("what a wrong prediction costs is not known: %g cycles are assumed", float64(cost)))
+	}
+	return t, nil
+}
+
+// misses predicts the misses at each level that has a penalty, of each scope
+// without those inside it, by index in the structure's tree of scopes.
+func (t *timer) misses(model *Model, s *Structure, point Point) ([][]float64, error) {
+	// In the order of the model's groups: what execution does not wait for.
+	hidden := make([]bool, len(model.members))
+	for g, refs := range model.members {
+		hidden[g] = !t.opt.FixedExposure && !slices.ContainsFunc(refs, func(r int) bool { return model.refs[r].Kind != trace.Store })
+	}
+	index := make(map[string]int, len(s.Scopes.Scopes))
+	for i := range s.Scopes.Scopes {
+		index[s.Scopes.Scopes[i].Path] = i
+	}
+	names, scopeOf := model.scopes(ByLoop)
+	of := &target{t.machine.Name, levels(t.machine), t.machine.BlockBytes()}
+	all := make([][]float64, len(t.penalties))
+	for k, p := range t.penalties {
+		all[k] = make([]float64, len(s.Scopes.Scopes))
+		l := of.levels[slices.IndexFunc(of.levels, func(l level) bool { return l.name == p.Level })]
+		prediction, _, err := model.misses(of, l, point)
+		if err != nil {
+			return nil, err
+		}
+		for g := range prediction.Groups {
+			if hidden[g] {
+				continue
+			}
+			// What belongs to no scope known here is the program's own.
+			all[k][index[names[scopeOf[g]]]] += prediction.Groups[g].Total()
+		}
+	}
+	return all, nil
+}
+
+// scopeTime is the time of a scope, first without and then with those inside.
+type scopeTime struct {
+	instructions, schedule float64
+	waits                  []float64
+	branch                 float64
+	limit                  string
+	longest                float64 // time of the path that limit is of
+	work                   predict.Work
+	loads                  float64 // executed, that Work.Reach is an average over
+}
+
+// rows predicts one run, each row beginning as blank does.
+func (t *timer) rows(ctx context.Context, s *Structure, f *sched.Frequencies, misses [][]float64, blank timeRow) ([]timeRow, error) {
+	result, err := t.scheduler.Program(ctx, s.Access, f)
+	if err != nil {
+		return nil, fmt.Errorf("perf: %s: %w", blank.Program, err)
+	}
+	warnings := slices.Clone(t.warnings)
+	for _, w := range result.Warnings {
+		warnings = append(warnings, w.Error())
+	}
+	blank.Warning = strings.Join(warnings, "; ")
+	times := t.own(s, result)
+	t.mispredict(s, f, times)
+	for i := range times {
+		t.wait(&times[i], i, misses)
+	}
+	t.sumUp(s, times)
+	var rows []timeRow
+	for i := range times {
+		if times[i].instructions > 0 && t.wanted(s, i) {
+			rows = append(rows, t.row(s, i, &times[i], blank))
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b timeRow) int {
+		switch {
+		case a.Cycles > b.Cycles:
+			return -1
+		case a.Cycles < b.Cycles:
+			return 1
+		}
+		return 0
+	})
+	return rows, nil
+}
+
+// own gathers what each scope does itself.
+func (t *timer) own(s *Structure, result *sched.Result) []scopeTime {
+	times := make([]scopeTime, len(s.Scopes.Scopes))
+	for i := range times {
+		times[i].waits = make([]float64, len(t.penalties))
+	}
+	for i := range result.Paths {
+		p := &result.Paths[i]
+		to := &times[s.Scopes.Of(p.Routine, p.Blocks()[0])]
+		to.instructions += p.Frequency * float64(p.Instructions)
+		to.schedule += p.Total()
+		for _, seg := range p.Segments {
+			t.reach(to, seg, p.Frequency)
+		}
+		if p.Total() > to.longest && len(p.Segments) > 0 {
+			to.longest = p.Total()
+			to.limit = limitOf(p.Segments)
+			to.work.Chained = chained(p.Segments)
+		}
+	}
+	return times
+}
+
+// mispredict adds what wrong predictions of branches cost. The schedule of what
+// was counted, without misses, is without them too.
+func (t *timer) mispredict(s *Structure, f *sched.Frequencies, times []scopeTime) {
+	cost, _ := t.machine.Core.Mispredict()
+	if t.opt.FixedExposure || t.penalties == nil {
+		return
+	}
+	for i, r := range s.Graph.Routines {
+		for b, n := range sched.Mispredictions(&t.machine.Core, r, &f.Routines[i]) {
+			if n > 0 {
+				times[s.Scopes.Of(i, b)].branch += n * float64(cost)
+			}
+		}
+	}
+}
+
+// limitOf names what limits the part of a path that takes longest.
+func limitOf(segments []*sched.Segment) string {
+	longest := slices.MaxFunc(segments, func(a, b *sched.Segment) int {
+		switch {
+		case a.Cycles > b.Cycles:
+			return 1
+		case a.Cycles < b.Cycles:
+			return -1
+		}
+		return 0
+	})
+	if longest.Limit == sched.UnitBusy && longest.Bounds.Unit != "" {
+		return fmt.Sprintf("%v: %s", longest.Limit, longest.Bounds.Unit)
+	}
+	return longest.Limit.String()
+}
+
+// chained reports whether a recurrence goes through a load, as in a walk along a
+// list: the next address comes from memory.
+func chained(segments []*sched.Segment) bool {
+	for _, seg := range segments {
+		for _, e := range seg.Bounds.Critical {
+			if class := seg.Insts[seg.Edges[e].From].Class; class == isa.Load || class == isa.Atomic {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reach adds how far a core that executes in order gets ahead of the loads of a
+// segment: to their first uses.
+func (t *timer) reach(to *scopeTime, seg *sched.Segment, frequency float64) {
+	if !t.machine.Core.InOrder {
+		return
+	}
+	n := len(seg.Insts)
+	for i, in := range seg.Insts {
+		if in.Mem.Kind != isa.MemLoad {
+			continue
+		}
+		first := n // without a use in sight, to the end
+		for _, e := range seg.Edges {
+			if e.From == i {
+				first = min(first, e.To-i+e.Distance*n)
+			}
+		}
+		to.loads += frequency
+		to.work.Reach += frequency * float64(first)
+	}
+}
+
+// wait works out what the misses of a scope add to its time.
+func (t *timer) wait(to *scopeTime, scope int, misses [][]float64) {
+	if misses == nil {
+		return
+	}
+	w := &to.work
+	w.Instructions, w.Cycles = to.instructions, to.schedule
+	w.Misses = make([]float64, len(t.penalties))
+	for k := range t.penalties {
+		w.Misses[k] = misses[k][scope]
+	}
+	switch {
+	case !t.machine.Core.InOrder:
+		w.Reach = float64(t.machine.Core.Window)
+	case to.loads > 0:
+		w.Reach /= to.loads
+	}
+	if t.opt.FixedExposure || w.Instructions == 0 {
+		to.waits = w.WaitFixed(t.penalties)
+	} else {
+		to.waits = w.WaitOverlapped(t.penalties, t.machine.Memory.OutstandingMisses)
+	}
+}
+
+// sumUp adds to each scope those inside it.
+func (t *timer) sumUp(s *Structure, times []scopeTime) {
+	for i := len(times) - 1; i > 0; i-- { // scopes come after those around them
+		around := &times[s.Scopes.Scopes[i].Parent]
+		around.instructions += times[i].instructions
+		around.schedule += times[i].schedule
+		around.branch += times[i].branch
+		for k, w := range times[i].waits {
+			around.waits[k] += w
+		}
+		if times[i].longest > around.longest {
+			around.longest, around.limit = times[i].longest, times[i].limit
+		}
+	}
+}
+
+// wanted reports whether a scope has a row.
+func (t *timer) wanted(s *Structure, scope int) bool {
+	switch t.opt.By {
+	case ByRoutine:
+		return slices.Contains(s.ofRoutine, scope)
+	case ByLoop:
+		return scope > 0 && !slices.Contains(s.ofRoutine, scope)
+	}
+	return scope == 0
+}
+
+// row turns the time of a scope into a row.
+func (t *timer) row(s *Structure, scope int, st *scopeTime, blank timeRow) timeRow {
+	r := blank
+	r.Scope = s.Scopes.Scopes[scope].Path
+	if scope == 0 {
+		r.Scope = blank.Program
+	}
+	r.Instructions, r.Schedule, r.Branch, r.Limit = st.instructions, st.schedule, st.branch, st.limit
+	r.Cycles = st.schedule + st.branch
+	r.Waits = make(map[string]float64)
+	for k, p := range t.penalties {
+		r.Waits["pred_"+strings.ReplaceAll(p.Level, " ", "_")+"_wait_cycles"] = st.waits[k]
+		r.Cycles += st.waits[k]
+	}
+	r.Seconds = math.NaN()
+	if hz := float64(t.machine.Frequency); hz > 0 {
+		r.Seconds = r.Cycles / hz
+	}
+	r.CPI = ratio(r.Cycles, r.Instructions)
+	return r
+}

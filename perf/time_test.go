@@ -1,0 +1,210 @@
+package perf
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"presage/perf/frame"
+	"presage/perf/machine"
+	"presage/perf/predict"
+	"presage/perf/store"
+)
+
+// timed profiles and counts Sweep3D at small sizes.
+func timed(t *testing.T, m *machine.Machine) (*Model, *ExecutionModel, RunOptions) {
+	t.Helper()
+	st := store.Open(t.TempDir())
+	run := RunOptions{Args: oneIteration, Store: st}
+	points := Sweep("n", 6, 8, 10, 12)
+	runs, err := Profile(t.Context(), program(t), points, ProfileOptions{RunOptions: run, Stack: true, BlockBytes: m.BlockBytes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := FitScaling(t.Context(), runs, FitOptions{Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err := CountSweep(t.Context(), program(t), points, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execution, err := FitExecution(t.Context(), counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model, execution, run
+}
+
+func one(t *testing.T, v []float64) float64 {
+	t.Helper()
+	if len(v) != 1 {
+		t.Fatalf("%d rows, want one", len(v))
+	}
+	return v[0]
+}
+
+// TestPredictTime holds predicted times against simulated ones, beyond the
+// training sizes, and their parts against each other.
+func TestPredictTime(t *testing.T) {
+	m := find(t, "origin2000")
+	model, execution, run := timed(t, m)
+	at := Sweep("n", 18)
+	pred, err := PredictTime(t.Context(), model, execution, m, at, TimeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := SimulateTime(t.Context(), program(t), m, at, SimulateTimeOptions{RunOptions: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := CompareTime(pred, sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := one(t, column(t, both, "rel_err_cycles")); math.Abs(e) > 0.15 {
+		t.Errorf("cycles are %.0f%% off", 100*e)
+	}
+	if p, s := one(t, column(t, both, "pred_instructions")), one(t, column(t, both, "sim_instructions")); math.Abs(p/s-1) > 0.02 {
+		t.Errorf("%g instructions predicted, %g simulated", p, s)
+	}
+	sum := 0.0
+	for _, name := range pred.Names() {
+		if strings.HasSuffix(name, "_wait_cycles") || name == "pred_schedule_cycles" {
+			sum += one(t, column(t, pred, name))
+		}
+	}
+	cycles := one(t, column(t, pred, "pred_cycles"))
+	if math.Abs(sum-cycles) > 1e-9*cycles {
+		t.Errorf("parts sum to %g, the whole is %g", sum, cycles)
+	}
+	if got, want := one(t, column(t, pred, "pred_time_sec")), cycles/300e6; math.Abs(got-want) > 1e-12 {
+		t.Errorf("%g s, want %g", got, want)
+	}
+	parts := 0.0
+	for _, name := range sim.Names() {
+		if strings.HasSuffix(name, "_cycles") && name != "sim_cycles" {
+			parts += one(t, column(t, sim, name))
+		}
+	}
+	if s := one(t, column(t, sim, "sim_cycles")); parts != s {
+		t.Errorf("the simulated parts sum to %g, the whole is %g", parts, s)
+	}
+	// What the parts of a program take is what the program takes.
+	for _, by := range []Scope{ByRoutine} {
+		p, err := PredictTime(t.Context(), model, execution, m, at, TimeOptions{By: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := SimulateTime(t.Context(), program(t), m, at, SimulateTimeOptions{RunOptions: run, By: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sumOf(column(t, p, "pred_schedule_cycles")); math.Abs(got/one(t, column(t, pred, "pred_schedule_cycles"))-1) > 1e-9 {
+			t.Errorf("by %s: schedules sum to %g", by, got)
+		}
+		if got, want := sumOf(column(t, s, "sim_cycles")), one(t, column(t, sim, "sim_cycles")); math.Abs(got/want-1) > 0.01 {
+			t.Errorf("by %s: simulated cycles sum to %g, of %g", by, got, want)
+		}
+		if p.Col("scope").Records()[0] != "main.solveLine" || s.Col("scope").Records()[0] != "main.solveLine" {
+			t.Errorf("most time in %s, simulated in %s", p.Col("scope").Records()[0], s.Col("scope").Records()[0])
+		}
+	}
+}
+
+func sumOf(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum
+}
+
+// TestFixedExposure recomputes the paper's formula (2004, section 3.2) from the
+// predicted misses.
+func TestFixedExposure(t *testing.T) {
+	m := find(t, "origin2000")
+	model, execution, _ := timed(t, m)
+	at := Sweep("n", 20)
+	pred, err := PredictTime(t.Context(), model, execution, m, at, TimeOptions{FixedExposure: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	misses, err := PredictMisses(model, m, at, PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for level, cycles := range map[string]float64{"L1": 0.5 * 8, "L2": 81, "TLB": 78} {
+		rows, err := frame.Where(misses, "level", level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := cycles * one(t, column(t, rows, "pred_misses"))
+		if got := one(t, column(t, pred, "pred_"+level+"_wait_cycles")); math.Abs(got-want) > 1e-6*want {
+			t.Errorf("%s: %g cycles, want %g", level, got, want)
+		}
+	}
+	if b := one(t, column(t, pred, "pred_branch_wait_cycles")); b != 0 {
+		t.Errorf("branches cost %g cycles in the paper's formula", b)
+	}
+	if _, err := PredictTime(t.Context(), model, execution, m, at, TimeOptions{By: ByReference}); err == nil {
+		t.Error("times by reference, and no error")
+	}
+	if _, err := PredictTime(t.Context(), model, execution, &machine.Machine{Name: "bare"}, at, TimeOptions{}); err == nil {
+		t.Error("a machine without a core, and no error")
+	}
+	if _, err := PredictTime(t.Context(), model, execution, m, []Point{{"m": 3}}, TimeOptions{}); err == nil {
+		t.Error("a point without n, and no error")
+	}
+}
+
+// TestScheduleOfCounts holds the schedule of what was counted against that of
+// what is predicted at the same size.
+func TestScheduleOfCounts(t *testing.T) {
+	m := find(t, "sifive-u74")
+	model, execution, run := timed(t, find(t, "origin2000"))
+	counts, err := Count(t.Context(), program(t), Point{"n": 12}, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted, err := Schedule(t.Context(), counts, m, TimeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := one(t, column(t, counted, "pred_instructions")), float64(counts.Instructions); math.Abs(got-want) > 1 {
+		t.Errorf("%g instructions scheduled, %g executed", got, want)
+	}
+	origin := find(t, "origin2000")
+	pred, err := PredictTime(t.Context(), model, execution, origin, Sweep("n", 12), TimeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := Schedule(t.Context(), counts, origin, TimeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, c := one(t, column(t, pred, "pred_schedule_cycles")), one(t, column(t, same, "pred_cycles")); math.Abs(p/c-1) > 0.02 {
+		t.Errorf("schedule of modelled frequencies %g cycles, of counted ones %g", p, c)
+	}
+}
+
+func TestCompareTimeErrors(t *testing.T) {
+	df := frame.Of([]struct {
+		N    float64 `frame:"n"`
+		Pred float64 `frame:"pred_cycles"`
+	}{{1, 2}})
+	if _, err := CompareTime(df, df); err == nil || !strings.Contains(err.Error(), "neither sim_cycles nor meas_time_sec") {
+		t.Errorf("no reference: %v", err)
+	}
+}
+
+func TestPenaltiesOfMachines(t *testing.T) {
+	p, warnings := predict.Penalties(find(t, "origin2000"))
+	if len(warnings) > 0 || len(p) != 3 || p[1].Latency != 81 || p[1].Share != 1 || p[0].Latency != 8 || p[0].Share != 0.5 || !p[2].TLB || p[2].Latency != 78 {
+		t.Errorf("%+v, %v", p, warnings)
+	}
+	_, warnings = predict.Penalties(find(t, "power3"))
+	if len(warnings) == 0 {
+		t.Error("a TLB whose cost is not known, and no warning")
+	}
+}
