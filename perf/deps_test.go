@@ -55,6 +55,7 @@ var layers = []layer{
 
 	// Machines and predictions.
 	{"machine", "isa cache pipeline"},
+	{"host", "isa cache machine"},
 	{"sched", "isa cfg access machine"},
 	{"predict", "trace reuse cache fit scaling machine sched"},
 
@@ -93,7 +94,7 @@ var outside = []layer{
 	{"github.com/spf13/pflag", "cmd/presage"},
 	{"golang.org/x/arch", "isa/rv64 engine/rv64"},
 	{"golang.org/x/term", "cmd/presage"},
-	{"golang.org/x/sys", "engine/rv64"}, // guest memory comes from mmap
+	{"golang.org/x/sys", "engine/rv64 host"}, // guest memory comes from mmap; host asks for huge pages and counters
 	{"gonum.org/v1/gonum", "*"},
 	{"gonum.org/v1/plot", "figure figure/diagram . cmd/presage"},
 	{"pgregory.net/rapid", ""},

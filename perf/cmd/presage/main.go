@@ -44,13 +44,16 @@ predicts cache and TLB misses on a machine described in a file.
   presage predict profiles --machine origin2000 --at n=60,80
   presage query profiles --at n=60 --machine origin2000 --level L2 --hit-ratio 0.99
   presage simulate ./sweep3d --args "-n 60" --machine origin2000
-  presage run --stats ./sweep3d -n 60`,
+  presage run --stats ./sweep3d -n 60
+  presage calibrate -o host.yaml
+  presage measure ./sweep3d --sweep n=60,80`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.AddCommand(
 		profileCommand(), histogramCommand(), predictCommand(), queryCommand(), simulateCommand(), validateCommand(),
 		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
+		calibrateCommand(), measureCommand(),
 	)
 	return root
 }

@@ -1,0 +1,179 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"time"
+)
+
+// Options say how thoroughly the host is measured.
+type Options struct {
+	// Quick measures fewer working sets, each less often: it takes some 7 s of a
+	// processor instead of some 25 s (with a last cache of 32 MiB), and is more
+	// easily disturbed.
+	Quick bool
+	// MaxBytes is the largest working set; 0: eight times the last cache that
+	// the system describes (Quick: four times), from 128 MiB to 512 MiB. Twice as
+	// much memory is used for some of the time.
+	MaxBytes uint64
+	// Seed chooses the random order in which working sets are visited.
+	Seed uint64
+	// Progress, if not nil, is called from the goroutine that called Calibrate
+	// whenever a part begins, and once at the end.
+	Progress func(Progress)
+}
+
+// Progress tells how far a calibration is.
+type Progress struct {
+	Part        string
+	Done, Total int
+}
+
+// Bounds of the largest working set.
+const (
+	minLargest = 8 << 20
+	lowLargest = 128 << 20
+	maxLargest = 512 << 20
+)
+
+// firstBytes is the smallest working set: it fits into every first level.
+const firstBytes = 4 << 10
+
+// Calibrate measures the machine that it runs on. It keeps one processor busy
+// until it is done; whatever else runs disturbs it.
+func Calibrate(ctx context.Context, opt Options) (*Profile, error) {
+	runtime.LockOSThread() // measured on one thread; the system may still move it
+	defer runtime.UnlockOSThread()
+	c := &calibration{
+		Profile: &Profile{
+			Processor: Name(), System: runtime.GOOS + "/" + runtime.GOARCH,
+			Processors: runtime.GOMAXPROCS(0), Virtual: virtual(), Began: time.Now(), PageBytes: uint64(os.Getpagesize()),
+		},
+		opt:   opt,
+		meter: meter{ctx: ctx, repeats: 11, slice: 2 * time.Millisecond},
+		rng:   rand.New(rand.NewPCG(opt.Seed, 1)),
+	}
+	if opt.Quick {
+		c.repeats, c.slice = 5, time.Millisecond
+	}
+	if err := c.geometry(); err != nil {
+		return nil, err
+	}
+	parts := []struct {
+		name string
+		run  func() error
+	}{
+		{"clock", c.clock},
+		{"operations", c.operations},
+		{"branches", c.branches},
+		{"load latency, ordinary pages", func() error { return c.latencies(false) }},
+		{"load latency, huge pages", func() error { return c.latencies(true) }},
+		{"misses in flight", c.parallel},
+		{"window", c.window},
+		{"TLB reach", c.translations},
+		{"bandwidth", c.bandwidths},
+		{"load latency and TLB reach, once more", c.again},
+	}
+	defer c.release()
+	for i, part := range parts {
+		c.progress(part.name, i, len(parts))
+		if err := part.run(); err != nil {
+			return nil, fmt.Errorf("host: %s: %w", part.name, err)
+		}
+	}
+	c.progress("", len(parts), len(parts))
+	c.findLevels()
+	c.findReaches()
+	c.findWindow()
+	c.doubts()
+	c.Took = time.Since(c.Began)
+	return c.Profile, nil
+}
+
+// Name returns what the operating system calls the processor, or else its
+// architecture.
+func Name() string { return cmp.Or(processorName(), runtime.GOARCH) }
+
+// calibration is a profile in the making.
+type calibration struct {
+	*Profile
+	meter
+	opt     Options
+	rng     *rand.Rand
+	largest uint64
+	small   *region // in ordinary pages
+	huge    *region // asked for in huge ones
+	order   []uint32
+}
+
+func (c *calibration) progress(part string, done, total int) {
+	if c.opt.Progress != nil {
+		c.opt.Progress(Progress{part, done, total})
+	}
+}
+
+func (c *calibration) warn(format string, args ...any) {
+	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
+}
+
+// geometry takes in what the system says, and decides on the working sets.
+func (c *calibration) geometry() error {
+	all, err := systemCaches()
+	if err != nil {
+		c.warn("what the system says about caches could not be read: %v", err)
+	}
+	last := uint64(0)
+	for _, g := range all {
+		if err := g.usable(); err != nil {
+			c.warn("what the system says about the cache of level %d is impossible (%v) and left out", g.Level, err)
+			continue
+		}
+		c.Geometry = append(c.Geometry, g)
+		last = max(last, g.Capacity)
+	}
+	c.LineBytes = 64
+	if len(c.Geometry) > 0 {
+		c.LineBytes = c.Geometry[0].LineBytes
+	} else {
+		c.warn("the system describes no caches: capacities are those detected, lines of %d bytes are assumed", c.LineBytes)
+	}
+	switch times := uint64(8); {
+	case c.opt.MaxBytes != 0 && c.opt.MaxBytes < minLargest:
+		return fmt.Errorf("host: a largest working set of %d bytes shows no cache beyond the first: want at least %d", c.opt.MaxBytes, minLargest)
+	case c.opt.MaxBytes != 0:
+		c.largest = c.opt.MaxBytes
+	default:
+		if c.opt.Quick {
+			times = 4
+		}
+		c.largest = min(maxLargest, max(lowLargest, times*last))
+	}
+	c.largest = c.largest / hugePageBytes * hugePageBytes
+	return nil
+}
+
+func (c *calibration) release() {
+	for _, r := range []*region{c.small, c.huge} {
+		if r != nil {
+			_ = r.free() // of memory that was mapped: it cannot fail
+		}
+	}
+}
+
+// errNoTime is what comes of code that the compiler removed, or of a clock that
+// stands still.
+var errNoTime = errors.New("no time passed")
+
+// timed measures a kernel that does ops operations a round.
+func (c *calibration) timed(ops int, body func(rounds int)) (Sample, error) {
+	s, err := c.time(body)
+	if err == nil && s.Min <= 0 {
+		err = errNoTime
+	}
+	return s.scaled(1 / float64(ops)), err
+}

@@ -1,0 +1,77 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Command is a native program with everything that it is given.
+type Command struct {
+	Path  string
+	Args  []string
+	Env   []string // nil: that of this process
+	Stdin string
+
+	Stdout, Stderr io.Writer // nil: what the program writes is lost
+}
+
+// Execution is what one run of a program took, from its start to its end: what
+// the system needs to start a process, some tenths of a millisecond to a few
+// milliseconds, is part of it.
+type Execution struct {
+	Wall, CPU time.Duration // CPU: of all threads, in the program and in the system
+	Counts    Counts
+	// NoCounts says why there are no counts; nil if there are.
+	NoCounts error
+}
+
+// Counts are hardware counters of a program, its threads and child processes,
+// outside the operating system.
+type Counts struct {
+	Cycles, Instructions, CacheMisses, BranchMisses float64
+	// Running is the least share of the time for which an event had a counter:
+	// below 1 the counts are extrapolated.
+	Running float64
+}
+
+// Execute runs a program once. A program that fails is an error.
+func Execute(ctx context.Context, c Command) (Execution, error) {
+	// Counters are opened on this thread and inherited by the process that is
+	// forked from it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	counters, noCounts := openCounters(hardwareEvents)
+	if noCounts == nil {
+		defer counters.close()
+	}
+	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = c.Env, c.Stdout, c.Stderr
+	cmd.Stdin = strings.NewReader(c.Stdin)
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return Execution{}, fmt.Errorf("host: %w", err)
+	}
+	err := cmd.Wait()
+	e := Execution{Wall: time.Since(begin), NoCounts: noCounts}
+	if ctx.Err() != nil {
+		return Execution{}, ctx.Err()
+	}
+	if err != nil {
+		return Execution{}, fmt.Errorf("host: %w", err)
+	}
+	e.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if noCounts == nil {
+		values, running, err := counters.read()
+		if err != nil {
+			e.NoCounts = err
+			return e, nil
+		}
+		e.Counts = Counts{values[0], values[1], values[2], values[3], running}
+	}
+	return e, nil
+}

@@ -1,0 +1,194 @@
+package host
+
+import "unsafe"
+
+// latencies measures the curve of load latency, in ordinary or huge pages.
+func (c *calibration) latencies(huge bool) error {
+	r, err := newRegion(c.largest, huge)
+	if err != nil {
+		return err
+	}
+	if huge {
+		c.huge, c.HugePages = r, r.huge
+		if !r.huge {
+			c.warn("the system granted no huge pages: beyond the reach of the TLBs load latencies hold what misses of theirs cost")
+			return nil
+		}
+	} else {
+		c.small = r
+	}
+	return c.pass(r)
+}
+
+// again measures the curves once more: neighbours do not always keep a shared
+// cache, or the core, as busy.
+func (c *calibration) again() error {
+	if err := c.pass(c.best()); err != nil || c.opt.Quick {
+		return err
+	}
+	return c.translations()
+}
+
+func (c *calibration) pass(r *region) error {
+	perOctave := 4
+	if c.opt.Quick {
+		perOctave = 2
+	}
+	for _, bytes := range sizes(firstBytes, c.largest, c.LineBytes, perOctave) {
+		s, err := c.chain(r, bytes).latency(&c.meter)
+		if err != nil {
+			return err
+		}
+		if err := c.tick(); err != nil {
+			return err
+		}
+		c.Latencies = append(c.Latencies, Latency{r.huge, bytes, s})
+	}
+	return nil
+}
+
+// chain links the lines of the first bytes of a region.
+func (c *calibration) chain(r *region, bytes uint64) *chain {
+	return c.link(r, int(bytes/c.LineBytes), dense(c.LineBytes))
+}
+
+func (c *calibration) link(r *region, places int, at func(uint32) uint) *chain {
+	c.order = shuffled(c.order, places, c.rng)
+	ch := &chain{r, c.order, at}
+	ch.link()
+	return ch
+}
+
+// best returns the region in the largest pages there are.
+func (c *calibration) best() *region {
+	if c.huge != nil && c.huge.huge {
+		return c.huge
+	}
+	return c.small
+}
+
+// parallelChains are the numbers of chains that are tried.
+var parallelChains = []int{1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 80, 96, 128}
+
+// parallel follows more and more chains through memory at once. As long as every
+// load in flight has room, n chains take as long as one, and a load takes an
+// n-th of the time.
+func (c *calibration) parallel() error {
+	ch := c.chain(c.best(), c.largest)
+	base := unsafe.Pointer(unsafe.SliceData(ch.region.data))
+	for _, n := range parallelChains {
+		at := make([]uintptr, n)
+		for i := range at {
+			at[i] = uintptr(ch.start(i, n)) - uintptr(base)
+		}
+		s, err := c.timed(n, func(rounds int) { chaseMany(base, at, rounds) })
+		if err != nil {
+			return err
+		}
+		c.Parallel = append(c.Parallel, Parallel{n, s})
+		c.Outstanding = max(c.Outstanding, c.Parallel[0].Load.Min/s.Min)
+	}
+	return nil
+}
+
+// maxWindow is the largest window that is looked for.
+const maxWindow = 1200
+
+// window puts more and more instructions between two independent loads from
+// memory. The filler's own time is measured on lines that stay in the first
+// level of cache.
+func (c *calibration) window() error {
+	r := c.best()
+	step := 1
+	if c.opt.Quick {
+		step = 2
+	}
+	run := func(ch *chain) ([]Sample, error) {
+		var all []Sample
+		p, q := ch.start(0, 2), ch.start(1, 2)
+		for f := 0; f*fillerOps <= maxWindow; f += step {
+			s, err := c.timed(1, func(rounds int) { p, q, _ = overlap(p, q, oddInteger, nearOne, f, rounds) })
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, s)
+		}
+		return all, nil
+	}
+	near, err := run(c.chain(r, firstBytes))
+	if err != nil {
+		return err
+	}
+	far, err := run(c.chain(r, c.largest))
+	if err != nil {
+		return err
+	}
+	for i := range far {
+		c.Windows = append(c.Windows, Window{i * step * fillerOps, far[i], near[i]})
+	}
+	return nil
+}
+
+// maxPages is how many pages the TLBs are tried with: twice the largest second
+// level of any core known here.
+const maxPages = 16 << 10
+
+// translations measures chains with one line a page against chains with as many
+// lines side by side, which need the same caches and few pages.
+func (c *calibration) translations() error {
+	perOctave := 4
+	if c.opt.Quick {
+		perOctave = 2
+	}
+	most := min(uint64(maxPages), c.largest/c.PageBytes)
+	for _, n := range sizes(8, most, 1, perOctave) {
+		d, err := c.link(c.small, int(n), dense(c.LineBytes)).latency(&c.meter)
+		if err != nil {
+			return err
+		}
+		s, err := c.link(c.small, int(n), sparse(c.PageBytes, c.LineBytes)).latency(&c.meter)
+		if err != nil {
+			return err
+		}
+		c.Pages = append(c.Pages, Paged{int(n), s, d})
+	}
+	return nil
+}
+
+// bandwidths measures streams over working sets that are half of each cache, and
+// over the largest.
+func (c *calibration) bandwidths() error {
+	var sets []uint64
+	for _, g := range c.Geometry {
+		if g.Capacity/2 < c.largest {
+			sets = append(sets, g.Capacity/2)
+		}
+	}
+	if len(sets) == 0 {
+		sets = []uint64{16 << 10, 128 << 10, 4 << 20}
+	}
+	r := c.best()
+	for _, bytes := range append(sets, c.largest) {
+		data := r.data[:bytes/streamBytes*streamBytes]
+		to, from := data[:len(data)/2], data[len(data)/2:]
+		for _, kind := range []struct {
+			name  string
+			bytes int
+			body  func()
+		}{
+			{"read", len(data), func() { readStream(data) }},
+			{"copy", len(to), func() { copy(to, from) }},
+		} {
+			s, err := c.timed(kind.bytes, func(rounds int) {
+				for range rounds {
+					kind.body()
+				}
+			})
+			if err != nil {
+				return err
+			}
+			c.Bandwidths = append(c.Bandwidths, Bandwidth{kind.name, uint64(len(data)), s})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Sample is a time that was measured several times.
+type Sample struct {
+	Min, Median, Max float64 // ns
+}
+
+// Spread returns (most - least) / median.
+func (s Sample) Spread() float64 { return (s.Max - s.Min) / s.Median }
+
+// scaled returns the sample in another unit, or of a part of what was timed.
+func (s Sample) scaled(by float64) Sample { return Sample{s.Min * by, s.Median * by, s.Max * by} }
+
+// sampleOf summarizes values, of which there is at least one. The median of an
+// even number is the mean of the two in the middle.
+func sampleOf(values []float64) Sample {
+	v := slices.Sorted(slices.Values(values))
+	n := len(v)
+	return Sample{v[0], (v[(n-1)/2] + v[n/2]) / 2, v[n-1]}
+}
+
+// meter times short pieces of code.
+type meter struct {
+	ctx     context.Context
+	repeats int
+	slice   time.Duration // how long one repeat takes, about
+}
+
+// maxRounds bounds the search for a number of rounds that fills a slice: code
+// that the compiler removed would never fill one.
+const maxRounds = 1 << 40
+
+// time returns how many ns one round of body takes.
+func (m *meter) time(body func(rounds int)) (Sample, error) {
+	rounds := 1
+	for {
+		if err := m.ctx.Err(); err != nil {
+			return Sample{}, err
+		}
+		took := elapsed(body, rounds)
+		if took >= m.slice/2 || rounds >= maxRounds {
+			break
+		}
+		// At least twice, at most 16 times as many: a first round is cold.
+		factor := float64(m.slice) / max(1, float64(took))
+		rounds = int(float64(rounds) * min(16, max(2, factor)))
+	}
+	times := make([]float64, m.repeats)
+	for i := range times {
+		if err := m.ctx.Err(); err != nil {
+			return Sample{}, err
+		}
+		times[i] = float64(elapsed(body, rounds)) / float64(rounds)
+	}
+	return sampleOf(times), nil
+}
+
+func elapsed(body func(rounds int), rounds int) time.Duration {
+	begin := time.Now()
+	body(rounds)
+	return time.Since(begin)
+}

@@ -1,0 +1,118 @@
+package host
+
+import (
+	"time"
+
+	"presage/perf/isa"
+)
+
+// Profile is what was measured of a machine. Times are in nanoseconds of wall
+// clock; those of loads and operations are of one of them.
+type Profile struct {
+	Processor   string // as the operating system names it, else the architecture
+	System      string // GOOS/GOARCH
+	Processors  int    // that this process may use
+	Virtual     bool   // a hypervisor is known to be there
+	Began       time.Time
+	Took        time.Duration
+	PageBytes   uint64 // of ordinary pages
+	HugePages   bool   // huge pages were asked for and granted
+	LineBytes   uint64
+	Cycle       Sample     // an addition that depends on the one before
+	Geometry    []Geometry // what the system says
+	Latencies   []Latency  // in ordinary pages, then in huge ones
+	Levels      []Level
+	MemoryNs    Sample // load latency of the largest working sets
+	Pages       []Paged
+	TLBs        []Reach
+	Bandwidths  []Bandwidth
+	Parallel    []Parallel
+	Outstanding float64 // misses to memory that were under way at once, at most
+	Operations  []Operation
+	Mixes       []Mix
+	IssueWidth  float64 // instructions a cycle of a mix for many units
+	Mispredict  Sample  // of a branch, beyond what a right guess costs
+	Windows     []Window
+	InOrder     bool // no load was under way while the core waited for another
+	WindowLo    int  // instructions that were seen to fit into the window; 0: not found
+	WindowHi    int  // instructions that were seen not to; 0: none so many were tried
+	Warnings    []string
+}
+
+// GHz returns the clock frequency as it was seen, on the assumption that a
+// dependent addition takes a cycle.
+func (p *Profile) GHz() float64 { return 1 / p.Cycle.Min }
+
+// Cycles returns how many cycles a time is.
+func (p *Profile) Cycles(ns float64) float64 { return ns / p.Cycle.Min }
+
+// Latency is a point of the curve of load latency.
+type Latency struct {
+	Huge  bool   // in huge pages
+	Bytes uint64 // working set
+	Load  Sample
+}
+
+// Level is a cache. What the system does not say is 0.
+type Level struct {
+	Name     string // L1D, L2, L3
+	Geometry Geometry
+	// DetectedLo and DetectedHi bound the capacity as it shows in the curve: the
+	// last working set that it held and the first that it did not. 0: no step.
+	DetectedLo, DetectedHi uint64
+	Load                   Sample // of a load that hits
+}
+
+// Paged is a point of the curve that shows the TLBs: as many loads, each in a
+// page of its own, and in as few pages as hold that many lines.
+type Paged struct {
+	Pages         int
+	Sparse, Dense Sample
+}
+
+// Reach is a TLB: a step in the difference between Sparse and Dense.
+type Reach struct {
+	Lo, Hi  int     // pages: so many were mapped, so many not
+	Penalty float64 // ns that a miss costs, beyond one in the TLB before it
+	// Rising: the cost rises with the number of pages, as more of the page tables
+	// fall out of the caches, and Penalty is its median.
+	Rising bool
+}
+
+// Bandwidth is how fast one core moves data.
+type Bandwidth struct {
+	Kind  string // read, in words of 8 bytes; copy, of which each byte is read and written
+	Bytes uint64 // working set
+	Byte  Sample // ns
+}
+
+// BytesPerSec returns the highest rate that was seen.
+func (b *Bandwidth) BytesPerSec() float64 { return 1e9 / b.Byte.Min }
+
+// Parallel is how long a load from memory takes with so many under way.
+type Parallel struct {
+	Chains int
+	Load   Sample
+}
+
+// Operation is what instructions of a class cost. A time that was not measured
+// is 0: of loads, stores and branches there are no chains.
+type Operation struct {
+	Class      isa.Class
+	Latency    Sample // of each of a chain of dependent ones
+	Reciprocal Sample // of each of many that do not depend on each other
+}
+
+// Mix tells whether two classes share units: a pair of them takes as long as the
+// two together if so, as long as the slower one if not.
+type Mix struct {
+	A, B isa.Class
+	Pair Sample
+}
+
+// Window is how long a pair of independent loads from memory takes that have so
+// many instructions between them, and how long those alone take.
+type Window struct {
+	Instructions int
+	Pair, Filler Sample
+}

@@ -1,0 +1,6 @@
+package host
+
+import "presage/perf/machine"
+
+// sizeText writes an amount of memory for people.
+func sizeText(bytes uint64) string { return machine.Bytes(bytes).String() }
