@@ -47,8 +47,9 @@ notebooks: kernel ## run the committed notebooks in place; replaced only if good
 
 # The largest runs take minutes each, once: they are kept in the store. Four times
 # the largest training size is 25 times the work for a mesh, so that Sweep3D has
-# training sizes of its own for that.
-VALIDATE = $(GO) run ./perf/cmd/presage validate -q --machine origin2000,itanium2 --summary of
+# training sizes of its own for that. Both machines have pages of 16 KB, and index
+# caches beyond the first by physical addresses.
+VALIDATE = $(GO) run ./perf/cmd/presage validate -q --machine origin2000,itanium2 --pages 16384 --summary of
 
 validation: ## hold predictions against simulation for three programs, and record it (an hour)
 	$(VALIDATE) ./datasets/programs/cg --args "-n {n} -quiet" --train n=20:50:6 --at n=75,100,200 --record datasets/validation/cg.csv

@@ -65,7 +65,7 @@ func SimulateBinaries(ctx context.Context, points []BinaryPoint, m *machine.Mach
 	name := commonName(points)
 	var rows []simRow
 	for i, p := range points {
-		sim, err := simulateOne(ctx, p.Program, m.Hierarchy(), p.Point, opt, st, opt.reporter(p.Point, i, len(points)))
+		sim, err := simulateOne(ctx, p.Program, opt.hierarchy(m), p.Point, opt, st, opt.reporter(p.Point, i, len(points)))
 		if err != nil {
 			return dataframe.DataFrame{}, err
 		}

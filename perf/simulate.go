@@ -23,6 +23,19 @@ type SimulateOptions struct {
 	// FullyAssociative simulates, in the same run, the hierarchy once more with
 	// every cache fully associative, which tells conflict misses from the rest.
 	FullyAssociative bool
+	// PageBytes has caches beyond the first indexed by physical addresses, with
+	// pages of so many bytes in random places of memory, as an operating system
+	// gives them out; 0: by the program's own addresses.
+	PageBytes uint64
+}
+
+// hierarchy returns the machine's hierarchy as it is to be simulated.
+func (opt *SimulateOptions) hierarchy(m *machine.Machine) cache.Config {
+	c := m.Hierarchy()
+	for i := 1; i < len(c.Levels); i++ {
+		c.Levels[i].PageBytes = opt.PageBytes
+	}
+	return c
 }
 
 // simRow is a row of the table of simulations.
@@ -78,7 +91,7 @@ func SimulateMisses(ctx context.Context, prog *Program, m *machine.Machine, poin
 	}
 	var rows []simRow
 	for i, point := range points {
-		sim, err := simulateOne(ctx, prog, m.Hierarchy(), point, opt, st, opt.reporter(point, i, len(points)))
+		sim, err := simulateOne(ctx, prog, opt.hierarchy(m), point, opt, st, opt.reporter(point, i, len(points)))
 		if err != nil {
 			return dataframe.DataFrame{}, err
 		}
@@ -158,7 +171,7 @@ func simulate(ctx context.Context, prog *Program, in inputs, config cache.Config
 func fullyAssociative(c cache.Config) cache.Config {
 	c.Levels, c.TLBs = slices.Clone(c.Levels), slices.Clone(c.TLBs)
 	for i := range c.Levels {
-		c.Levels[i].Ways = 0
+		c.Levels[i].Ways, c.Levels[i].PageBytes = 0, 0
 	}
 	for i := range c.TLBs {
 		c.TLBs[i].Ways = 0

@@ -21,6 +21,8 @@ type Validation struct {
 	Train    []Point    // sizes that models are fitted to
 	Judge    []Point    // sizes that they are judged at
 	Fit      FitOptions // how models are fitted; the store is that of RunOptions
+	// PageBytes is that of SimulateOptions.
+	PageBytes uint64
 	// MinShare leaves out routines with less than this share of a level's
 	// simulated misses; 0: 0.02, negative: none is left out.
 	MinShare float64
@@ -115,7 +117,7 @@ func (v *Validation) judge(ctx context.Context, prog *Program, model *Model, m *
 	if err != nil {
 		return nil, err
 	}
-	sim, err := SimulateMisses(ctx, prog, m, v.Judge, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: true})
+	sim, err := SimulateMisses(ctx, prog, m, v.Judge, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: true, PageBytes: v.PageBytes})
 	if err != nil {
 		return nil, err
 	}

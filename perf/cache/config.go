@@ -42,6 +42,12 @@ type Level struct {
 	NoWriteAllocate bool // a store that misses goes on without bringing the block in
 	Inclusive       bool // every block of the levels above is here too
 	BypassFloat     bool // accesses to floating-point data pass by
+
+	// PageBytes, if not 0, has the level indexed by physical addresses: pages of
+	// so many bytes, a power of two, at least a block, lie in random places of
+	// memory, so that of their addresses only the offset in a page says which set
+	// a block falls into. 0: indexed by the program's addresses.
+	PageBytes uint64
 }
 
 // TLB describes a translation buffer.
@@ -60,8 +66,8 @@ type Config struct {
 	Levels []Level // from the processor to memory
 	TLBs   []TLB   // a TLB after the first sees what misses in the one before
 
-	// Seed is where the random choices of NMRU and Random start: the same seed
-	// gives the same result.
+	// Seed is where the random choices of NMRU and Random, and of the places of
+	// pages, start: the same seed gives the same result.
 	Seed uint64
 }
 
@@ -111,6 +117,8 @@ func (l Level) check(what string, i int, names map[string]bool) error {
 		return fail("has %d ways, want 1 to its %d blocks, or 0 for fully associative", l.Ways, l.Blocks)
 	case l.Ways > 0 && l.Blocks%uint64(l.Ways) != 0:
 		return fail("has %d blocks, not a multiple of its %d ways", l.Blocks, l.Ways)
+	case l.PageBytes&(l.PageBytes-1) != 0 || l.PageBytes > 0 && l.PageBytes < l.BlockBytes:
+		return fail("has pages of %d bytes, want a power of two of at least a block, or 0 for none", l.PageBytes)
 	case l.Replacement > Random:
 		return fail("has an unknown replacement policy, %v", l.Replacement)
 	}

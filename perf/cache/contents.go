@@ -36,6 +36,12 @@ type contents struct {
 	policy Replacement
 	random uint64 // state of the generator
 	pool   *pool
+
+	// Of a level that is indexed by physical addresses: the binary logarithm of
+	// the blocks in a page, and where pages are.
+	paged     bool
+	pageShift uint
+	placement uint64
 }
 
 func newContents(l Level, seed uint64) contents {
@@ -44,6 +50,9 @@ func newContents(l Level, seed uint64) contents {
 		ways = l.Blocks
 	}
 	c := contents{sets: l.Blocks / ways, places: ways, policy: l.Replacement, random: seed}
+	if l.PageBytes > 0 {
+		c.paged, c.pageShift, c.placement = true, uint(bits.TrailingZeros64(l.PageBytes/l.BlockBytes)), mix(seed^0x70a9e5)
+	}
 	if c.sets&(c.sets-1) == 0 {
 		c.mask = c.sets - 1
 	}
@@ -66,6 +75,10 @@ func newContents(l Level, seed uint64) contents {
 
 // first returns where in tags the set of block starts.
 func (c *contents) first(block uint64) uint64 {
+	if c.paged {
+		page := mix(block>>c.pageShift ^ c.placement)
+		block = page>>8<<c.pageShift | block&(1<<c.pageShift-1)
+	}
 	set := block & c.mask
 	if c.mask == 0 && c.sets > 1 {
 		set = block % c.sets
@@ -189,11 +202,15 @@ func (c *contents) victim(set []tag) int {
 // below returns a random number less than n (SplitMix64).
 func (c *contents) below(n uint64) uint64 {
 	c.random += 0x9e3779b97f4a7c15
-	x := c.random
+	hi, _ := bits.Mul64(mix(c.random), n)
+	return hi
+}
+
+// mix turns x into a number that looks random (SplitMix64's finaliser).
+func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
-	hi, _ := bits.Mul64(x^x>>31, n)
-	return hi
+	return x ^ x>>31
 }
 
 // mark adds m to the tag of block and reports whether the block is held,

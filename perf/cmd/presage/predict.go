@@ -121,6 +121,7 @@ for a size each.`,
 	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
 	cmd.Flags().StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "what a row is about: program, routine, loop or reference (a group of them, by its first)")
+	cmd.Flags().Uint64Var(&opt.PageBytes, "pages", 0, "index caches beyond the first by physical addresses, with pages of so many bytes in random places; 0: by the program's addresses")
 	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "simulate the hierarchy once more with fully associative caches")
 	_ = cmd.MarkFlagRequired("machine")
 	run.register(cmd)
