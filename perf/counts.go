@@ -63,15 +63,20 @@ const maxRounds = 8
 // that fails, by exit status, panic or fault, is counted up to there, with a
 // warning. The result is kept in the store.
 func Count(ctx context.Context, prog *Program, point Point, opt RunOptions) (*Counts, error) {
-	st, err := storeOrDefault(opt.Store)
-	if err != nil {
-		return nil, err
-	}
 	in, err := prog.inputs(point, opt)
 	if err != nil {
 		return nil, err
 	}
-	key, err := countKey(prog, in)
+	return prog.countInputs(ctx, point, in, opt)
+}
+
+// countInputs is Count for the inputs of a run.
+func (p *Program) countInputs(ctx context.Context, point Point, in inputs, opt RunOptions) (*Counts, error) {
+	st, err := storeOrDefault(opt.Store)
+	if err != nil {
+		return nil, err
+	}
+	key, err := countKey(p, in)
 	if err != nil {
 		return nil, err
 	}
@@ -79,19 +84,19 @@ func Count(ctx context.Context, prog *Program, point Point, opt RunOptions) (*Co
 	stored := true
 	run := func() (*storedFlow, error) {
 		stored = false
-		return prog.count(ctx, in, func(n uint64) { report(n, false) })
+		return p.count(ctx, in, func(n uint64) { report(n, false) })
 	}
 	flow, warning, err := store.Memo(st, key, run)
 	if err != nil {
 		return nil, err
 	}
-	counts, err := prog.recover(flow)
+	counts, err := p.recover(flow)
 	if errors.Is(err, errStale) {
 		if flow, err = run(); err != nil {
 			return nil, err
 		}
 		warning = st.Save(key, flow)
-		counts, err = prog.recover(flow)
+		counts, err = p.recover(flow)
 	}
 	if err != nil {
 		return nil, err
@@ -105,6 +110,22 @@ func Count(ctx context.Context, prog *Program, point Point, opt RunOptions) (*Co
 		counts.Warnings = append(counts.Warnings, warning.Error())
 	}
 	return counts, nil
+}
+
+// Count counts the program as the function Count does, in a run like the one that
+// was profiled; a nil store is the default one. It fails if files that the program
+// reads have changed since.
+func (r *Run) Count(ctx context.Context, st *store.Store) (*Counts, error) {
+	was := r.recorded.Inputs
+	opt := RunOptions{Env: was.Env, Stdin: was.Stdin, Folders: was.Folders, MaxInstructions: was.MaxInstructions, Store: st}
+	in, err := r.Program.inputsOf(was.Args, opt)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(in.Files, was.Files) {
+		return nil, fmt.Errorf("perf: %s: files that the program reads have changed since it was profiled; profile again", r.Point)
+	}
+	return r.Program.countInputs(ctx, r.Point, in, opt)
 }
 
 // countKey returns the key of stored counts.

@@ -82,6 +82,7 @@ func simulateCommand() *cobra.Command {
 		out    output
 		opt    perf.SimulateOptions
 		name   string
+		time   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "simulate {PROGRAM | --point name=value:PROGRAM …} --machine NAME",
@@ -90,7 +91,8 @@ func simulateCommand() *cobra.Command {
 main package, and simulates the machine's memory hierarchy on every access: the
 reference that predictions are held against. Without --sweep the program runs
 once, with --args as they are. --point simulates executables that were compiled
-for a size each.`,
+for a size each. With --time it simulates the machine's core on every instruction
+instead, in or out of order, and prints cycles and what they went into.`,
 		Example: `  presage simulate ./sweep3d --args "-n 60" --machine origin2000
   presage simulate ./sweep3d --sweep n=60,80 --machine origin2000 --by routine --format json
   presage simulate --point n=60:./prog.60 --point n=80:./prog.80 --machine origin2000`,
@@ -103,7 +105,7 @@ for a size each.`,
 			if err != nil {
 				return err
 			}
-			todo, err := whatToSimulate(args, &sweep, &points)
+			todo, err := whatToSimulate(args, &sweep, &points, time)
 			if err != nil {
 				return err
 			}
@@ -121,6 +123,7 @@ for a size each.`,
 	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
 	cmd.Flags().StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "what a row is about: program, routine, loop or reference (a group of them, by its first)")
+	cmd.Flags().BoolVar(&time, "time", false, "simulate the core, and print times instead of misses")
 	cmd.Flags().Uint64Var(&opt.PageBytes, "pages", 0, "index caches beyond the first by physical addresses, with pages of so many bytes in random places; 0: by the program's addresses")
 	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "simulate the hierarchy once more with fully associative caches")
 	_ = cmd.MarkFlagRequired("machine")
@@ -130,10 +133,12 @@ for a size each.`,
 }
 
 // whatToSimulate returns the simulations that the arguments ask for.
-func whatToSimulate(args []string, sweep *sweepFlag, points *pointsFlag) (func(context.Context, *machine.Machine, perf.SimulateOptions) (dataframe.DataFrame, error), error) {
+func whatToSimulate(args []string, sweep *sweepFlag, points *pointsFlag, time bool) (func(context.Context, *machine.Machine, perf.SimulateOptions) (dataframe.DataFrame, error), error) {
 	switch {
 	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
 		return nil, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
+	case len(points.points) > 0 && time:
+		return nil, errors.New("--time takes one PROGRAM, not executables of --point")
 	case len(points.points) > 0:
 		binaries, err := points.open()
 		return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
@@ -148,6 +153,9 @@ func whatToSimulate(args []string, sweep *sweepFlag, points *pointsFlag) (func(c
 		all = []perf.Point{{}}
 	}
 	return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
+		if time {
+			return perf.SimulateTime(ctx, prog, m, all, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By})
+		}
 		return perf.SimulateMisses(ctx, prog, m, all, opt)
 	}, err
 }

@@ -260,3 +260,35 @@ func TestValidateRecords(t *testing.T) {
 		t.Errorf("no training sizes: %v", err)
 	}
 }
+
+// TestTime predicts times from profiles, and simulates them.
+func TestTime(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	dir := t.TempDir()
+	must(t, "profile", program, "--sweep", "n=6,8,10,12", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "--stack", "-o", dir, "-q")
+	got := must(t, "time", dir, "--machine", "origin2000", "--at", "n=12,16", "--format", "csv")
+	want := []string{
+		"program", "n", "machine", "scope", "pred_instructions", "pred_schedule_cycles", "pred_branch_wait_cycles",
+		"pred_L1_wait_cycles", "pred_L2_wait_cycles", "pred_TLB_wait_cycles", "pred_cycles", "pred_time_sec", "pred_cpi", "pred_limit", "pred_warning",
+	}
+	if diff := cmp.Diff(want, header(t, got)); diff != "" {
+		t.Error(diff)
+	}
+	if n := strings.Count(got, "\n"); n != 3 {
+		t.Errorf("%d lines, want a header and two rows:\n%s", n, got)
+	}
+	sim := must(t, "simulate", program, "--time", "--sweep", "n=12", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "--format", "csv", "-q")
+	if !strings.Contains(sim, "sim_cycles") || strings.Contains(sim, "sim_misses") {
+		t.Errorf("simulated time:\n%s", sim)
+	}
+	for _, args := range [][]string{
+		{"time", dir, "--machine", "origin2000"},
+		{"time", dir, "--machine", "itanium2", "--at", "n=12"},
+		{"time", dir, "--machine", "origin2000", "--at", "n=12", "--by", "reference"},
+		{"simulate", program, "--time", "--machine", "sifive-u74", "--args", "-n 6"},
+	} {
+		if _, _, err := presage(t, args...); err == nil {
+			t.Errorf("presage %s: no error", strings.Join(args, " "))
+		}
+	}
+}
