@@ -26,6 +26,17 @@
 //	large := perf.Must(perf.LargestProblem(ctx, model, perf.Query{Caches: some, MissRatio: 0.01, Vary: perf.Vary{Param: "n"}}))
 //	dist  := perf.Must(perf.Distances(model, perf.Sweep("n", 60), perf.DistanceOptions{By: perf.ByRoutine}))
 //
+// Execution time is predicted from how often edges are executed, scheduled for a
+// machine's core, and from the misses; and simulated instruction by instruction:
+//
+//	counts := perf.Must(perf.CountSweep(ctx, prog, perf.Sweep("n", 20, 26, 32, 38), perf.RunOptions{}))
+//	exec   := perf.Must(perf.FitExecution(ctx, counts))
+//	time   := perf.Must(perf.PredictTime(ctx, model, exec, m, perf.Sweep("n", 60), perf.TimeOptions{}))
+//	ref    := perf.Must(perf.SimulateTime(ctx, prog, m, perf.Sweep("n", 60), perf.SimulateTimeOptions{}))
+//
+// Validate holds misses against simulation at many sizes, Calibrate describes the
+// machine at hand, and Measure times native runs on it.
+//
 // Runs are deterministic and their results are kept on disk (package store), so
 // that a cell that is executed again takes milliseconds. The methods are those
 // of Marin and Mellor-Crummey, "Cross-Architecture Performance Predictions for
