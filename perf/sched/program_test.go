@@ -323,3 +323,43 @@ func whole(t *testing.T, r *cfg.Routine, p *PathCost) {
 		t.Errorf("%s: %+v has %d instructions in segments, want %d", r.Name, p.Path, n, p.Instructions)
 	}
 }
+
+// TestKnownChangesNothing: what a scheduler remembers of a program gives other
+// frequencies the times that a new scheduler gives them.
+func TestKnownChangesNothing(t *testing.T) {
+	s := run(t, "matmul", "-n", "24")
+	first := Counted(s.counts)
+	second := Counted(s.counts)
+	for i := range second.Routines {
+		f := &second.Routines[i]
+		for b := range f.Blocks {
+			f.Blocks[b] *= float64(1 + b%3)
+		}
+		for e := range f.Edges {
+			f.Edges[e] *= float64(1 + e%5)
+		}
+	}
+	m := described(t, "origin2000")
+	used, err := New(m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := New(m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := used.Program(t.Context(), s.analysis, first); err != nil {
+		t.Fatal(err)
+	}
+	got, err := used.Program(t.Context(), s.analysis, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := fresh.Program(t.Context(), s.analysis, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Cycles != want.Cycles || got.Instructions != want.Instructions || len(got.Paths) != len(want.Paths) {
+		t.Errorf("%v cycles of %d paths, a new scheduler has %v of %d", got.Cycles, len(got.Paths), want.Cycles, len(want.Paths))
+	}
+}

@@ -60,12 +60,16 @@ type PathCost struct {
 func (p *PathCost) Total() float64 { return p.Cycles * p.Frequency }
 
 // Program schedules all that is executed of a program, as many routines at a
-// time as there are processors.
+// time as there are processors. Further calls for the same program, with other
+// frequencies, take a fraction of the time of the first.
 func (s *Scheduler) Program(ctx context.Context, a *access.Analysis, f *Frequencies) (*Result, error) {
 	if err := f.check(a.Program); err != nil {
 		return nil, err
 	}
 	n := len(a.Program.Routines)
+	if s.known.of != a {
+		*s.known = known{of: a, segments: make([]map[string]*Segment, n)}
+	}
 	out := &Result{Routines: make([]RoutineCost, n), UnitNames: s.core.names, Units: make([]float64, len(s.core.names))}
 	paths := make([][]PathCost, n)
 	if err := s.each(ctx, n, func(w *Scheduler, i int) {
@@ -140,7 +144,10 @@ func (s *Scheduler) routine(a *access.Analysis, routine int, f *RoutineFrequenci
 	for l := range cost.Loops {
 		cost.Loops[l].Units = make([]float64, len(s.core.names))
 	}
-	known := make(map[string]*Segment)
+	if s.known.segments[routine] == nil { // no other worker is at this routine
+		s.known.segments[routine] = make(map[string]*Segment)
+	}
+	known := s.known.segments[routine]
 	list := make([]PathCost, len(paths))
 	for i := range paths {
 		p := &list[i]

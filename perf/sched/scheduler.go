@@ -44,6 +44,15 @@ type Scheduler struct {
 	opt    Options
 	issuer issuer
 	lister lister
+	known  *known
+}
+
+// known remembers what was scheduled of a program: what a segment takes does not
+// depend on how often it is executed, so that the next frequencies of the same
+// program need few segments more.
+type known struct {
+	of       *access.Analysis
+	segments []map[string]*Segment // by routine
 }
 
 // New returns a scheduler for a core.
@@ -55,13 +64,13 @@ func New(m *machine.Core, opt Options) (*Scheduler, error) {
 	if opt.MaxUnroll <= 0 {
 		opt.MaxUnroll = defaultMaxUnroll
 	}
-	s := Scheduler{core: c, opt: opt}
+	s := Scheduler{core: c, opt: opt, known: new(known)}
 	return s.clone(), nil
 }
 
 // clone returns a scheduler for the same core with memory of its own.
 func (s *Scheduler) clone() *Scheduler {
-	return &Scheduler{core: s.core, opt: s.opt, issuer: issuer{core: s.core, opt: s.opt}, lister: lister{core: s.core}}
+	return &Scheduler{core: s.core, opt: s.opt, issuer: issuer{core: s.core, opt: s.opt}, lister: lister{core: s.core}, known: s.known}
 }
 
 // Units names the kinds of units of the core.
