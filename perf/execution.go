@@ -110,6 +110,15 @@ func entryKey(r *cfg.Routine, e int) flowKey {
 	return flowKey{routine: r.Addr, to: r.Blocks[r.Entries[e]].PC(), entry: true}
 }
 
+// doubts are those about the model as a whole, and about a point.
+func (m *ExecutionModel) doubts(point Point) []string {
+	doubts := warningTexts(fit.CheckReach(m.model.Domain, fit.Point(point)))
+	for _, w := range m.model.Warnings {
+		doubts = append(doubts, fmt.Sprintf("frequencies: %v", w))
+	}
+	return doubts
+}
+
 // at returns the predicted frequencies at a point.
 func (m *ExecutionModel) at(point Point) (*sched.Frequencies, error) {
 	if err := point.check(); err != nil {

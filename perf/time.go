@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-gota/gota/dataframe"
 
+	"presage/perf/access"
 	"presage/perf/frame"
 	"presage/perf/isa"
 	"presage/perf/machine"
@@ -31,8 +32,8 @@ type TimeOptions struct {
 	// FixedExposure has misses waited for by the shares of latencies that the
 	// machine's description states, the papers' formula (2004, section 3.2). The
 	// default takes what the code and the core overlap from the schedule (see
-	// predict.Work.WaitOverlapped), of loads only, as stores are written while
-	// execution goes on; and adds what wrong predictions of branches cost (see
+	// predict.Work.WaitOverlapped), in caches of loads only, as stores are written
+	// while execution goes on; and adds what wrong predictions of branches cost (see
 	// sched.Mispredictions).
 	FixedExposure bool
 }
@@ -87,7 +88,7 @@ func PredictTime(ctx context.Context, model *Model, execution *ExecutionModel, m
 		if err := model.check(point); err != nil {
 			return dataframe.DataFrame{}, err
 		}
-		misses, err := t.misses(model, execution.structure, point)
+		misses, stores, doubts, err := t.misses(model, execution.structure, point)
 		if err != nil {
 			return dataframe.DataFrame{}, err
 		}
@@ -95,7 +96,9 @@ func PredictTime(ctx context.Context, model *Model, execution *ExecutionModel, m
 		if err != nil {
 			return dataframe.DataFrame{}, err
 		}
-		fresh, err := t.rows(ctx, execution.structure, frequencies, misses, timeRow{Program: model.Program, Point: point, Machine: m.Name})
+		fresh, err := t.rows(ctx, execution.structure, frequencies, misses, stores, timeRow{
+			Program: model.Program, Point: point, Machine: m.Name, Warning: strings.Join(append(doubts, execution.doubts(point)...), "; "),
+		})
 		if err != nil {
 			return dataframe.DataFrame{}, err
 		}
@@ -111,8 +114,8 @@ func Schedule(ctx context.Context, c *Counts, m *machine.Machine, opt TimeOption
 	if err != nil {
 		return dataframe.DataFrame{}, err
 	}
-	t.penalties, t.warnings = nil, nil
-	rows, err := t.rows(ctx, c.structure, sched.Counted(c.recovered), nil, timeRow{Program: c.Program.Name, Point: c.Point, Machine: m.Name})
+	t.penalties, t.warnings, t.bare = nil, nil, true
+	rows, err := t.rows(ctx, c.structure, sched.Counted(c.recovered), nil, nil, timeRow{Program: c.Program.Name, Point: c.Point, Machine: m.Name})
 	if err != nil {
 		return dataframe.DataFrame{}, err
 	}
@@ -126,6 +129,7 @@ type timer struct {
 	scheduler *sched.Scheduler
 	penalties []predict.Penalty
 	warnings  []string
+	bare      bool // the schedule alone is asked for
 }
 
 func newTimer(m *machine.Machine, opt TimeOptions) (*timer, error) {
@@ -143,6 +147,9 @@ func newTimer(m *machine.Machine, opt TimeOptions) (*timer, error) {
 	}
 	t.penalties, t.warnings = predict.Penalties(m)
 	if opt.FixedExposure {
+		if len(m.Exposures) == 0 {
+			t.warnings = append(t.warnings, "no shares of latencies are stated: all of each is waited for")
+		}
 		return t, nil
 	}
 	if m.Memory.OutstandingMisses == 0 {
@@ -155,36 +162,44 @@ func newTimer(m *machine.Machine, opt TimeOptions) (*timer, error) {
 }
 
 // misses predicts the misses at each level that has a penalty, of each scope
-// without those inside it, by index in the structure's tree of scopes.
-func (t *timer) misses(model *Model, s *Structure, point Point) ([][]float64, error) {
-	// In the order of the model's groups: what execution does not wait for.
-	hidden := make([]bool, len(model.members))
-	for g, refs := range model.members {
-		hidden[g] = !t.opt.FixedExposure && !slices.ContainsFunc(refs, func(r int) bool { return model.refs[r].Kind != trace.Store })
-	}
+// without those inside it, by index in the structure's tree of scopes; apart from
+// them those of stores, which execution does not wait for; and what is doubtful.
+func (t *timer) misses(model *Model, s *Structure, point Point) (waited, stores [][]float64, doubts []string, err error) {
+	of := &target{t.machine.Name, levels(t.machine), t.machine.BlockBytes()}
 	index := make(map[string]int, len(s.Scopes.Scopes))
 	for i := range s.Scopes.Scopes {
 		index[s.Scopes.Scopes[i].Path] = i
 	}
 	names, scopeOf := model.scopes(ByLoop)
-	of := &target{t.machine.Name, levels(t.machine), t.machine.BlockBytes()}
-	all := make([][]float64, len(t.penalties))
-	for k, p := range t.penalties {
-		all[k] = make([]float64, len(s.Scopes.Scopes))
+	for _, p := range t.penalties {
 		l := of.levels[slices.IndexFunc(of.levels, func(l level) bool { return l.name == p.Level })]
 		prediction, _, err := model.misses(of, l, point)
 		if err != nil {
-			return nil, err
+			return nil, nil, nil, err
 		}
+		doubts = append(append(doubts, warningTexts(prediction.Warnings)...), l.notModelled...)
+		loads, others := make([]float64, len(s.Scopes.Scopes)), make([]float64, len(s.Scopes.Scopes))
 		for g := range prediction.Groups {
-			if hidden[g] {
-				continue
+			n := prediction.Groups[g].Total()
+			if math.IsNaN(n) || math.IsInf(n, 0) {
+				return nil, nil, nil, fmt.Errorf("perf: %s at %s: the model has no finite value there", of.of(l), point)
 			}
 			// What belongs to no scope known here is the program's own.
-			all[k][index[names[scopeOf[g]]]] += prediction.Groups[g].Total()
+			to := loads
+			if !p.TLB && !t.opt.FixedExposure && model.stores(g) {
+				to = others
+			}
+			to[index[names[scopeOf[g]]]] += n
 		}
+		waited, stores = append(waited, loads), append(stores, others)
 	}
-	return all, nil
+	slices.Sort(doubts)
+	return waited, stores, slices.Compact(doubts), nil
+}
+
+// stores reports whether all references of a group are stores.
+func (m *Model) stores(group int) bool {
+	return !slices.ContainsFunc(m.members[group], func(r int) bool { return m.refs[r].Kind != trace.Store })
 }
 
 // scopeTime is the time of a scope, first without and then with those inside.
@@ -199,7 +214,7 @@ type scopeTime struct {
 }
 
 // rows predicts one run, each row beginning as blank does.
-func (t *timer) rows(ctx context.Context, s *Structure, f *sched.Frequencies, misses [][]float64, blank timeRow) ([]timeRow, error) {
+func (t *timer) rows(ctx context.Context, s *Structure, f *sched.Frequencies, misses, stores [][]float64, blank timeRow) ([]timeRow, error) {
 	result, err := t.scheduler.Program(ctx, s.Access, f)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", blank.Program, err)
@@ -208,11 +223,14 @@ func (t *timer) rows(ctx context.Context, s *Structure, f *sched.Frequencies, mi
 	for _, w := range result.Warnings {
 		warnings = append(warnings, w.Error())
 	}
+	if blank.Warning != "" {
+		warnings = append(warnings, blank.Warning)
+	}
 	blank.Warning = strings.Join(warnings, "; ")
 	times := t.own(s, result)
 	t.mispredict(s, f, times)
 	for i := range times {
-		t.wait(&times[i], i, misses)
+		t.wait(&times[i], i, misses, stores)
 	}
 	t.sumUp(s, times)
 	var rows []timeRow
@@ -260,7 +278,7 @@ func (t *timer) own(s *Structure, result *sched.Result) []scopeTime {
 // was counted, without misses, is without them too.
 func (t *timer) mispredict(s *Structure, f *sched.Frequencies, times []scopeTime) {
 	cost, _ := t.machine.Core.Mispredict()
-	if t.opt.FixedExposure || t.penalties == nil {
+	if t.opt.FixedExposure || t.bare {
 		return
 	}
 	for i, r := range s.Graph.Routines {
@@ -294,7 +312,8 @@ func limitOf(segments []*sched.Segment) string {
 func chained(segments []*sched.Segment) bool {
 	for _, seg := range segments {
 		for _, e := range seg.Bounds.Critical {
-			if class := seg.Insts[seg.Edges[e].From].Class; class == isa.Load || class == isa.Atomic {
+			edge := &seg.Edges[e]
+			if class := seg.Insts[edge.From].Class; edge.Kind == access.RegisterFlow && (class == isa.Load || class == isa.Atomic) {
 				return true
 			}
 		}
@@ -313,9 +332,9 @@ func (t *timer) reach(to *scopeTime, seg *sched.Segment, frequency float64) {
 		if in.Mem.Kind != isa.MemLoad {
 			continue
 		}
-		first := n // without a use in sight, to the end
+		first := n - i // without a use in sight, to the end
 		for _, e := range seg.Edges {
-			if e.From == i {
+			if e.From == i && e.Kind == access.RegisterFlow {
 				first = min(first, e.To-i+e.Distance*n)
 			}
 		}
@@ -325,15 +344,15 @@ func (t *timer) reach(to *scopeTime, seg *sched.Segment, frequency float64) {
 }
 
 // wait works out what the misses of a scope add to its time.
-func (t *timer) wait(to *scopeTime, scope int, misses [][]float64) {
+func (t *timer) wait(to *scopeTime, scope int, misses, stores [][]float64) {
 	if misses == nil {
 		return
 	}
 	w := &to.work
 	w.Instructions, w.Cycles = to.instructions, to.schedule
-	w.Misses = make([]float64, len(t.penalties))
+	w.Misses, w.Stores = make([]float64, len(t.penalties)), make([]float64, len(t.penalties))
 	for k := range t.penalties {
-		w.Misses[k] = misses[k][scope]
+		w.Misses[k], w.Stores[k] = misses[k][scope], stores[k][scope]
 	}
 	switch {
 	case !t.machine.Core.InOrder:
@@ -341,10 +360,10 @@ func (t *timer) wait(to *scopeTime, scope int, misses [][]float64) {
 	case to.loads > 0:
 		w.Reach /= to.loads
 	}
-	if t.opt.FixedExposure || w.Instructions == 0 {
+	if t.opt.FixedExposure || w.Instructions == 0 { // without a schedule, nothing hides them
 		to.waits = w.WaitFixed(t.penalties)
 	} else {
-		to.waits = w.WaitOverlapped(t.penalties, t.machine.Memory.OutstandingMisses)
+		to.waits = w.WaitOverlapped(t.penalties, t.machine.Memory.OutstandingMisses, float64(t.machine.MemoryInterval()))
 	}
 }
 

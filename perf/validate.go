@@ -38,7 +38,7 @@ const (
 	// the addresses are not spread over the sets as chance would.
 	CauseConflicts = "conflicts"
 	// CauseCapacity: the simulated misses lie between those predicted for a cache
-	// four fifths and one five fourths as large: many distances are close to the
+	// a fifth smaller and one a quarter larger: many distances are close to the
 	// capacity.
 	CauseCapacity = "distances near the capacity"
 	// CauseModel: neither; a function extrapolates badly.
@@ -220,12 +220,11 @@ func (m *Model) cause(mach *machine.Machine, by Scope, r *validationRow) (string
 	if math.Abs(r.Err) <= worthACause {
 		return "", nil
 	}
-	ofModel := math.Abs(math.Log(r.PredFull / r.SimFull))
-	if ofModel <= math.Abs(math.Log(r.Pred/r.Sim))/2 {
-		return CauseConflicts, nil
-	}
 	i := slices.IndexFunc(levels(mach), func(l level) bool { return l.name == r.Level })
 	l := levels(mach)[i]
+	if l.sets > 1 && byConflicts(r) {
+		return CauseConflicts, nil
+	}
 	blocks := float64(l.blocks())
 	most, err := m.fullyAssociative(l, by, r, uint64(blocks/nearby))
 	if err != nil {
@@ -239,6 +238,18 @@ func (m *Model) cause(mach *machine.Machine, by Scope, r *validationRow) (string
 		return CauseCapacity, nil
 	}
 	return CauseModel, nil
+}
+
+// byConflicts reports whether the models are nearer to a fully associative cache
+// than half the error, on a scale of ratios.
+func byConflicts(r *validationRow) bool {
+	if r.PredFull == r.SimFull {
+		return true
+	}
+	if r.Pred <= 0 || r.Sim <= 0 || r.PredFull <= 0 || r.SimFull <= 0 {
+		return false
+	}
+	return math.Abs(math.Log(r.PredFull/r.SimFull)) <= math.Abs(math.Log(r.Pred/r.Sim))/2
 }
 
 // fullyAssociative predicts the misses of a row's scope in a fully associative

@@ -95,6 +95,20 @@ func TestCauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := validationRow{Point: Point{"n": 14}, Level: "L1", Scope: model.Program}
+	for _, c := range []struct {
+		level                        string
+		pred, predFull, sim, simFull float64
+		want                         string
+	}{
+		{"TLB", 0, 0, 50, 50, CauseModel},
+		{"L1", 10, 0, 50, 0, CauseConflicts},
+		{"L1", 0, 0, 50, 40, CauseModel},
+	} {
+		row := validationRow{Point: r.Point, Level: c.level, Scope: "nothing", Pred: c.pred, PredFull: c.predFull, Sim: c.sim, SimFull: c.simFull, Err: relErr(c.pred, c.sim)}
+		if got, err := model.cause(m, ByProgram, &row); err != nil || got != c.want {
+			t.Errorf("%+v: cause %q, %v", c, got, err)
+		}
+	}
 	l := levels(m)[0]
 	full := func(blocks uint64) float64 {
 		x, err := model.fullyAssociative(l, ByProgram, &r, blocks)

@@ -152,10 +152,17 @@ func (m *Machine) memory(c *pipeline.Config, or func(v, otherwise int, what stri
 		})
 	}
 	mem.Latency = whole(m.Memory.RestartLatency)
-	each := m.Memory.BackToBackLatency
-	if each == 0 {
-		each = m.Memory.RestartLatency
-	}
-	mem.Interval = max(1, whole(each)/outstanding)
+	mem.Interval = max(1, int(math.Round(float64(m.memoryTime())/float64(outstanding))))
 	return nil
+}
+
+// memoryTime returns how long one of a sequence of misses takes.
+func (m *Machine) memoryTime() Cycles {
+	return max(m.Memory.BackToBackLatency, m.Memory.RestartLatency)
+}
+
+// MemoryInterval returns the time in which memory serves a block of a sequence; 0
+// if its latency is not known.
+func (m *Machine) MemoryInterval() Cycles {
+	return m.memoryTime() / Cycles(max(1, m.Memory.OutstandingMisses))
 }

@@ -17,9 +17,8 @@ type Penalty struct {
 }
 
 // Penalties returns those of a machine's caches, from the processor to memory,
-// then of its TLBs, and warns of those that are not known, whose misses cost
-// nothing then. A first level that floating-point accesses bypass is left out:
-// what is not in it costs them nothing.
+// then of its TLBs, and warns of what is not known, and costs nothing then. A level
+// that floating-point accesses bypass is left out, with a warning.
 func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 	share := func(level string) float64 {
 		for _, e := range m.Exposures {
@@ -29,37 +28,44 @@ func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 		}
 		return 1
 	}
-	unknown := func(p Penalty, what string) {
-		if p.Latency <= 0 {
-			warnings = append(warnings, fmt.Sprintf("%s is not known: misses of %s cost nothing here", what, p.Level))
-		}
-	}
+	// A level whose latency is not known is passed over: what misses above it
+	// pays for the next that is known.
+	known := 0.0
 	for i := range m.Caches {
 		c := &m.Caches[i]
 		if c.BypassFloat {
+			warnings = append(warnings, fmt.Sprintf("integer accesses that miss %s cost nothing here: floating-point accesses pass by it", c.Name))
 			continue
 		}
+		known = math.Max(known, float64(c.Latency))
 		// The share of the last cache's misses goes by the name of memory.
 		p := Penalty{Level: c.Name, Share: share(c.Name)}
-		next, what := float64(m.Memory.RestartLatency), "the latency of memory"
+		next, what := float64(m.Memory.RestartLatency), "memory"
 		if i+1 < len(m.Caches) {
-			next, what = float64(m.Caches[i+1].Latency), "the latency of "+m.Caches[i+1].Name
+			next, what = float64(m.Caches[i+1].Latency), m.Caches[i+1].Name
 		} else {
 			p.Share = share(machine.MemoryLevel)
 		}
-		if next > 0 && c.Latency > 0 {
-			p.Latency = math.Max(0, next-float64(c.Latency))
+		switch {
+		case next == 0:
+			warnings = append(warnings, fmt.Sprintf("the latency of %s is not known: what comes from it costs no more than the level before", what))
+		case next < known:
+			warnings = append(warnings, fmt.Sprintf("the latency of %s is below that of a level before it: what comes from it costs no more", what))
+		default:
+			p.Latency = next - known
 		}
-		unknown(p, what)
 		list = append(list, p)
 	}
 	for i := range m.TLBs {
 		t := &m.TLBs[i]
 		if t.BypassFloat {
+			warnings = append(warnings, fmt.Sprintf("integer accesses that miss %s cost nothing here: floating-point accesses pass by it", t.Name))
 			continue
 		}
 		p := Penalty{Level: t.Name, Share: share(machine.TLBLevel), Latency: float64(t.MissPenalty), TLB: true}
-		unknown(p, "the cost of a miss")
+		if p.Latency <= 0 {
+			warnings = append(warnings, fmt.Sprintf("what a miss of %s costs is not known: nothing here", p.Level))
+		}
 		list = append(list, p)
 	}
 	return list, warnings
@@ -70,6 +76,9 @@ func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 type Work struct {
 	Instructions, Cycles float64   // executed, and how long they take if all accesses hit
 	Misses               []float64 // in the order of Penalties
+	// Stores are misses, of those at each level, that are not waited for, but
+	// occupy memory: of stores, which are written while execution goes on.
+	Stores []float64
 
 	// Reach is how many instructions the core gets ahead of a load that it waits
 	// for: its window, or, if it executes in order, the instructions between a
@@ -106,8 +115,14 @@ func (w *Work) WaitFixed(penalties []Penalty) []float64 {
 //     time, at most outstanding, and one if they are chained.
 //
 // A miss counts for the last level that it misses in, with the latency from the
-// first level on. Translations that miss are waited for one at a time.
-func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int) []float64 {
+// first level on. Translations that miss are waited for one at a time and in full,
+// of stores too: the instructions that a refill by software interrupts, or that a
+// walk of page tables holds up, do not go on meanwhile.
+//
+// Whatever overlaps, memory serves one block every interval cycles: if that takes
+// longer than the schedule with all that is waited for, the rest is waited for at
+// the last cache.
+func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int, interval float64) []float64 {
 	wait := make([]float64, len(penalties))
 	if w.Instructions <= 0 {
 		return wait
@@ -116,7 +131,7 @@ func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int) []float64 {
 	latency := 0.0
 	for i, p := range penalties {
 		if p.TLB {
-			wait[i] = w.Misses[i] * math.Max(0, p.Latency-hidden)
+			wait[i] = w.Misses[i] * p.Latency
 			continue
 		}
 		latency += p.Latency
@@ -130,5 +145,25 @@ func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int) []float64 {
 		}
 		wait[i] = last * math.Max(0, latency-hidden) / together
 	}
+	w.bandwidth(penalties, wait, interval)
 	return wait
+}
+
+// bandwidth adds to the wait for the last cache what memory takes beyond all else.
+func (w *Work) bandwidth(penalties []Penalty, wait []float64, interval float64) {
+	last, busy := -1, w.Cycles
+	for i, p := range penalties {
+		if !p.TLB {
+			last = i
+		}
+		busy += wait[i]
+	}
+	if last < 0 {
+		return
+	}
+	blocks := w.Misses[last]
+	if len(w.Stores) > 0 {
+		blocks += w.Stores[last]
+	}
+	wait[last] += math.Max(0, blocks*interval-busy)
 }

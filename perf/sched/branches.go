@@ -11,17 +11,22 @@ import (
 // counters, as often as the rarer way is, which is once an execution of a loop
 // for the branch that leaves it. A predictor with history foresees the end of
 // loops of no more iterations than it remembers branches, for loops with one
-// branch; of what other branches do, nothing is known but their counts.
+// branch; of what other branches do, nothing is known but their counts. A static
+// predictor takes what leads back, and nothing else.
 func Mispredictions(core *machine.Core, r *cfg.Routine, f *RoutineFrequencies) []float64 {
 	wrong := make([]float64, len(r.Blocks))
 	if cost, _ := core.Mispredict(); cost == 0 {
 		return wrong
 	}
 	ways := make([][]float64, len(r.Blocks))
-	leaves := make([]bool, len(r.Blocks)) // a loop, by one of its ways
+	taken, back := make([]float64, len(r.Blocks)), make([]bool, len(r.Blocks)) // how often, and whether that leads back
+	leaves := make([]bool, len(r.Blocks))                                      // a loop, by one of its ways
 	for e, n := range f.Edges {
 		if from := r.Edges[e].From; r.Blocks[from].Last().Class == isa.Branch {
 			ways[from] = append(ways[from], n)
+			if r.Edges[e].Kind == cfg.Taken {
+				taken[from], back[from] = n, r.Blocks[r.Edges[e].To].PC() <= r.Blocks[from].Last().PC
+			}
 		}
 	}
 	for l := range r.Loops {
@@ -31,6 +36,13 @@ func Mispredictions(core *machine.Core, r *cfg.Routine, f *RoutineFrequencies) [
 	}
 	for b, n := range ways {
 		if len(n) < 2 {
+			continue
+		}
+		if core.Branch.Predictor == "static" { // taken if it leads back
+			wrong[b] = taken[b]
+			if back[b] {
+				wrong[b] = n[0] + n[1] - taken[b]
+			}
 			continue
 		}
 		rare, often := min(n[0], n[1]), max(n[0], n[1])

@@ -60,6 +60,9 @@ date and a checksum.`,
 				v.Store = store.Open(dir)
 			}
 			v.Train, v.Judge = train.points, judge.points
+			if v.MinShare == 0 {
+				v.MinShare = -1 // asked for: none is left out
+			}
 			df, err := perf.Validate(cmd.Context(), prog, v)
 			if err != nil {
 				return err
@@ -83,7 +86,7 @@ date and a checksum.`,
 	f.StringSliceVar(&machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
 	f.StringVar(&v.Fit.Basis, "basis", "", `functions that models are sums of, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	f.BoolVar(&v.Fit.MedianRatio, "median-ratio", false, "split histograms in one ratio at all sizes, as the papers do")
-	f.Float64Var(&v.MinShare, "min-share", perf.DefaultMinShare, "leave out routines with less than this share of a level's misses; negative: none")
+	f.Float64Var(&v.MinShare, "min-share", perf.DefaultMinShare, "leave out routines with less than this share of a level's misses; 0: none")
 	f.Uint64Var(&v.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of so many bytes in random places; 0: by the program's addresses")
 	f.StringSliceVar(&by, "summary", nil, "print medians, means and the worst of the errors instead, for each value of these columns, such as of,level")
 	f.StringVar(&dir, "store", "", "folder that keeps profiles and simulations (default the user's)")

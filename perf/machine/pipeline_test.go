@@ -1,0 +1,77 @@
+package machine
+
+import (
+	"strings"
+	"testing"
+
+	"presage/perf/isa"
+	"presage/perf/pipeline"
+)
+
+func shippedAs(t *testing.T, name string) *Machine {
+	t.Helper()
+	m, err := Find(name, shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestPipelineOfTheOrigin holds what is simulated against the description's
+// numbers.
+func TestPipelineOfTheOrigin(t *testing.T) {
+	c, assumed, err := shippedAs(t, "origin2000").Pipeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.InOrder || c.FetchWidth != 4 || c.DispatchWidth != 4 || c.IssueWidth != 5 || c.RetireWidth != 4 || c.Window != 48 || c.IntRegisters != 64 || c.FloatRegisters != 64 {
+		t.Errorf("core %+v", c)
+	}
+	if len(c.Queues) != 3 || c.Queues[2].Entries != 16 || len(c.Units) != 7 {
+		t.Errorf("queues %v, units %v", c.Queues, c.Units)
+	}
+	if got := c.Timings[isa.Divide]; got.Latency != 67 || len(got.Uses) != 1 || got.Uses[0].Cycles != 67 {
+		t.Errorf("divide %+v", got)
+	}
+	if !c.Timings[isa.SystemCall].Serializes || c.Timings[isa.ALU].Serializes {
+		t.Error("system calls serialise, and they alone")
+	}
+	want := pipeline.Branch{Predictor: pipeline.Bimodal, Entries: 2048, Penalty: assumedMispredict, ReturnStack: assumedReturnStack}
+	if c.Branch != want {
+		t.Errorf("branches %+v, want %+v", c.Branch, want)
+	}
+	m := c.Memory
+	if len(m.Levels) != 2 || m.Levels[0].Latency != 3 || m.Levels[1].Latency != 11 || m.Levels[1].Blocks != 65536 || m.Levels[1].Ways != 2 || m.Levels[0].MSHRs != 4 {
+		t.Errorf("levels %+v", m.Levels)
+	}
+	if m.Latency != 92 || m.Interval != 29 || len(m.TLBs) != 1 || m.TLBs[0].MissPenalty != 78 || m.TLBs[0].Entries != 64 {
+		t.Errorf("memory %+v", m)
+	}
+	if len(assumed) != 1 || !strings.Contains(assumed[0], "wrong prediction") {
+		t.Errorf("assumed %v", assumed)
+	}
+}
+
+func TestPipelineOfItanium(t *testing.T) {
+	c, _, err := shippedAs(t, "itanium2").Pipeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.InOrder || c.IntRegisters != 0 || !c.Memory.Levels[0].BypassFloat || !c.Memory.TLBs[0].BypassFloat || c.Memory.Levels[1].BypassFloat {
+		t.Errorf("%+v", c)
+	}
+	if !c.Memory.Levels[0].WriteThrough || !c.Memory.Levels[0].NoWriteAllocate {
+		t.Errorf("L1D %+v", c.Memory.Levels[0])
+	}
+}
+
+func TestPipelineNeedsLatencies(t *testing.T) {
+	for name, want := range map[string]string{"sifive-u74": "latency of memory", "golden-cove": "latency of memory"} {
+		if _, _, err := shippedAs(t, name).Pipeline(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := (&Machine{Name: "bare"}).Pipeline(); err == nil || !strings.Contains(err.Error(), "not described") {
+		t.Errorf("no core: %v", err)
+	}
+}
