@@ -59,10 +59,10 @@ type measuredRow struct {
 	Host         string             `frame:"host"`
 	Date         string             `frame:"date"`
 	Repeats      int                `frame:"repeats"`
-	Seconds      float64            `frame:"meas_seconds"`
-	Min          float64            `frame:"meas_min_seconds"`
+	Seconds      float64            `frame:"meas_time_sec"`
+	Min          float64            `frame:"meas_min_time_sec"`
 	Spread       float64            `frame:"meas_spread"`
-	CPU          float64            `frame:"meas_cpu_seconds"`
+	CPU          float64            `frame:"meas_cpu_time_sec"`
 	Cycles       float64            `frame:"meas_cycles"`
 	Instructions float64            `frame:"meas_instructions"`
 	CacheMisses  float64            `frame:"meas_cache_misses"`
@@ -78,9 +78,9 @@ type measuredRow struct {
 //   - host, date: where and when; a measurement is not reproducible, and so is
 //     kept in no store. Record keeps a table with its origin
 //   - repeats: runs that were measured
-//   - meas_seconds: median wall time of the process, from its start to its end;
-//     meas_min_seconds the least; meas_spread is (most - least) / median
-//   - meas_cpu_seconds: median processor time of all its threads
+//   - meas_time_sec: median wall time of the process, from its start to its end;
+//     meas_min_time_sec the least; meas_spread is (most - least) / median
+//   - meas_cpu_time_sec: median processor time of all its threads
 //   - meas_cycles, meas_instructions, meas_cache_misses (of the last cache),
 //     meas_branch_misses: medians, outside the operating system; missing if there
 //     are no counters

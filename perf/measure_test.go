@@ -84,8 +84,8 @@ func TestMeasure(t *testing.T) {
 		t.Fatalf("points %v", got)
 	}
 	for i := range 2 {
-		least, middle := column(t, df, "meas_min_seconds")[i], column(t, df, "meas_seconds")[i]
-		if !(least > 0 && middle >= least) || math.IsInf(middle, 0) || !(column(t, df, "meas_spread")[i] >= 0) || !(column(t, df, "meas_cpu_seconds")[i] >= 0) {
+		least, middle := column(t, df, "meas_min_time_sec")[i], column(t, df, "meas_time_sec")[i]
+		if !(least > 0 && middle >= least) || math.IsInf(middle, 0) || !(column(t, df, "meas_spread")[i] >= 0) || !(column(t, df, "meas_cpu_time_sec")[i] >= 0) {
 			t.Errorf("row %d: least %v, median %v", i, least, middle)
 		}
 		if column(t, df, "repeats")[i] != 4 {

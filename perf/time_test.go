@@ -198,6 +198,19 @@ func TestCompareTimeErrors(t *testing.T) {
 	}
 }
 
+// TestCompareTimeOfMeasure: Measure's own table is a reference.
+func TestCompareTimeOfMeasure(t *testing.T) {
+	pred := frame.Of([]timeRow{{Program: "p", Point: Point{"n": 1}, Seconds: 3}, {Program: "p", Point: Point{"n": 2}, Seconds: 3}})
+	meas := frame.Of([]measuredRow{{Program: "p", Point: Point{"n": 1}, Seconds: 2}})
+	both, err := CompareTime(pred, meas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := one(t, column(t, both, "rel_err_time")); e != 0.5 {
+		t.Errorf("predicted 3 s, measured 2 s: relative error %g", e)
+	}
+}
+
 func TestPenaltiesOfMachines(t *testing.T) {
 	p, warnings := predict.Penalties(find(t, "origin2000"))
 	if len(warnings) > 0 || len(p) != 3 || p[1].Latency != 81 || p[1].Share != 1 || p[0].Latency != 8 || p[0].Share != 0.5 || !p[2].TLB || p[2].Latency != 78 {
