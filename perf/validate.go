@@ -18,18 +18,24 @@ import (
 type Validation struct {
 	RunOptions
 	Machines []*machine.Machine
-	Train    []Point    // sizes that models are fitted to
-	Judge    []Point    // sizes that they are judged at
-	Fit      FitOptions // how models are fitted; the store is that of RunOptions
+	Train    []Point // sizes that models are fitted to
+	Judge    []Point // sizes that they are judged at
+	// Large are sizes that they are judged at, too, without the simulation of
+	// fully associative caches, which takes most of the time there: rows of these
+	// sizes have no rel_err_model and no cause.
+	Large []Point
+	// By are the scopes that are judged; nil: ByProgram and ByRoutine.
+	By  []Scope
+	Fit FitOptions // how models are fitted; the store is that of RunOptions
 	// PageBytes is that of SimulateOptions.
 	PageBytes uint64
-	// MinShare leaves out routines with less than this share of a level's
-	// simulated misses; 0: 0.02, negative: none is left out.
+	// MinShare leaves out routines and loops with less than this share of a
+	// level's simulated misses; 0: 0.02, negative: none is left out.
 	MinShare float64
 }
 
-// DefaultMinShare is the share of the misses at which a routine is worth a
-// judgement of its own.
+// DefaultMinShare is the share of the misses at which a routine or loop is worth
+// a judgement of its own.
 const DefaultMinShare = 0.02
 
 // Causes of an error, as Validate names them.
@@ -68,10 +74,10 @@ type validationRow struct {
 // Validate profiles prog at the training sizes, fits models, predicts the misses
 // at the sizes to be judged, and simulates them exactly there, with the machines'
 // caches and with fully associative ones. The table has a row for each machine,
-// point and level of the program, and of each routine with a share of the
-// misses:
+// point and level of the program, and of each routine (or loop) with a share of
+// the misses:
 //
-//   - of: program or routine; scope: which
+//   - of: program, routine or loop; scope: which
 //   - growth: the largest ratio of a parameter to its largest training value
 //   - share: of the level's simulated misses, at the point
 //   - pred_misses, sim_misses and the errors: as in Compare
@@ -82,42 +88,74 @@ type validationRow struct {
 // profiles record the traffic of the stack, since the simulation sees it. Runs,
 // models and simulations are kept in the store.
 func Validate(ctx context.Context, prog *Program, v Validation) (dataframe.DataFrame, error) {
-	if len(v.Machines) == 0 || len(v.Judge) == 0 {
-		return dataframe.DataFrame{}, errors.New("perf: validate: no machine, or no size to judge at")
+	if err := v.check(); err != nil {
+		return dataframe.DataFrame{}, err
 	}
+	model, err := v.model(ctx, prog)
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	return v.judged(ctx, prog, model)
+}
+
+func (v *Validation) check() error {
+	if len(v.Machines) == 0 || len(v.Judge)+len(v.Large) == 0 {
+		return errors.New("perf: validate: no machine, or no size to judge at")
+	}
+	for _, by := range v.By {
+		if _, err := by.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// model fits models for the blocks of all machines.
+func (v *Validation) model(ctx context.Context, prog *Program) (*Model, error) {
 	opt := ProfileOptions{RunOptions: v.RunOptions, Stack: true}
 	for _, m := range v.Machines {
 		opt.BlockBytes = append(opt.BlockBytes, m.BlockBytes()...)
 	}
 	runs, err := Profile(ctx, prog, v.Train, opt)
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
 	v.Fit.Store = v.Store
-	model, err := FitScaling(ctx, runs, v.Fit)
-	if err != nil {
-		return dataframe.DataFrame{}, err
+	return FitScaling(ctx, runs, v.Fit)
+}
+
+// judged is the table of Validate, of a model that there is.
+func (v *Validation) judged(ctx context.Context, prog *Program, model *Model) (dataframe.DataFrame, error) {
+	scopes := v.By
+	if scopes == nil {
+		scopes = []Scope{ByProgram, ByRoutine}
 	}
 	var rows []validationRow
 	for _, m := range v.Machines {
-		for _, by := range []Scope{ByProgram, ByRoutine} {
-			fresh, err := v.judge(ctx, prog, model, m, by)
-			if err != nil {
-				return dataframe.DataFrame{}, err
+		for _, by := range scopes {
+			for i, points := range [][]Point{v.Judge, v.Large} {
+				if len(points) == 0 {
+					continue
+				}
+				fresh, err := v.judge(ctx, prog, model, m, by, points, i == 0)
+				if err != nil {
+					return dataframe.DataFrame{}, err
+				}
+				rows = append(rows, fresh...)
 			}
-			rows = append(rows, fresh...)
 		}
 	}
 	return frame.Of(rows), nil
 }
 
-// judge holds the model against one machine's simulation.
-func (v *Validation) judge(ctx context.Context, prog *Program, model *Model, m *machine.Machine, by Scope) ([]validationRow, error) {
-	pred, err := PredictMisses(model, m, v.Judge, PredictOptions{By: by})
+// judge holds the model against one machine's simulation; full: with fully
+// associative caches, too.
+func (v *Validation) judge(ctx context.Context, prog *Program, model *Model, m *machine.Machine, by Scope, points []Point, full bool) ([]validationRow, error) {
+	pred, err := PredictMisses(model, m, points, PredictOptions{By: by, Coverage: -1})
 	if err != nil {
 		return nil, err
 	}
-	sim, err := SimulateMisses(ctx, prog, m, v.Judge, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: true, PageBytes: v.PageBytes})
+	sim, err := SimulateMisses(ctx, prog, m, points, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: full, PageBytes: v.PageBytes})
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +170,7 @@ func (v *Validation) judge(ctx context.Context, prog *Program, model *Model, m *
 	setShares(rows)
 	var kept []validationRow
 	for _, r := range rows {
-		if math.IsNaN(r.Pred) || r.Sim == 0 || by == ByRoutine && r.Share < v.minShare() {
+		if math.IsNaN(r.Pred) || r.Sim == 0 || by != ByProgram && r.Share < v.minShare() {
 			continue
 		}
 		r.Program, r.Machine, r.Of, r.Growth = model.Program, m.Name, string(by), model.growth(r.Point)
@@ -217,7 +255,7 @@ const (
 
 // cause tells what explains the larger part of a row's error.
 func (m *Model) cause(mach *machine.Machine, by Scope, r *validationRow) (string, error) {
-	if math.Abs(r.Err) <= worthACause {
+	if math.Abs(r.Err) <= worthACause || math.IsNaN(r.SimFull) {
 		return "", nil
 	}
 	i := slices.IndexFunc(levels(mach), func(l level) bool { return l.name == r.Level })

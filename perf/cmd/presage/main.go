@@ -51,7 +51,7 @@ predicts cache and TLB misses on a machine described in a file.
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		profileCommand(), histogramCommand(), predictCommand(), queryCommand(), timeCommand(), simulateCommand(), validateCommand(),
+		profileCommand(), histogramCommand(), predictCommand(), queryCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(),
 		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
 		calibrateCommand(), measureCommand(),
 	)

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/store"
+)
+
+func studyCommand() *cobra.Command {
+	var (
+		train, judge, large, curve, times sweepFlag
+		run                               runFlags
+		s                                 perf.Study
+		machines                          []string
+		dir, record                       string
+	)
+	cmd := &cobra.Command{
+		Use:   "study PROGRAM --machine NAME --train name=values --at name=values --curve name=values --record PREFIX",
+		Short: "Record how misses and time of a program grow, and how far off predictions are",
+		Long: `study does what validate does, by program, routine and loop, and predicts misses
+and execution time over the sizes of --curve; at those of --time-at, which are
+among them, it simulates the core instruction by instruction. It writes three
+tables, PREFIX-misses.csv, PREFIX-curves.csv and PREFIX-times.csv, and beside them,
+in recordings.csv, this command, the date and checksums.
+
+Whatever was simulated is kept in the store: a study that was interrupted goes on
+where it was.`,
+		Example: `  presage study ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,itanium2 --pages 16384 \
+    --train n=22,29,33,38,43,49 --at n=16:64:8 --large n=100,120 --curve n=10:200:10 --time-at n=20,40,60 --record sweep3d`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(train.points) == 0 || len(curve.points) == 0 || len(judge.points)+len(large.points) == 0 {
+				return errors.New("no sizes: give those to fit to with --train, those to judge at with --at, those of the curves with --curve, such as --train n=20:50:6 --at n=75,100 --curve n=10:200:10")
+			}
+			for _, name := range machines {
+				m, err := perf.FindMachine(name)
+				if err != nil {
+					return err
+				}
+				s.Machines = append(s.Machines, m)
+			}
+			prog, err := openProgram(args[0])
+			if err != nil {
+				return err
+			}
+			if s.RunOptions, err = run.options(); err != nil {
+				return err
+			}
+			if dir != "" {
+				s.Store = store.Open(dir)
+			}
+			s.Train, s.Judge, s.Large, s.Curve, s.Times = train.points, judge.points, large.points, curve.points, times.points
+			s.By = []perf.Scope{perf.ByProgram, perf.ByRoutine, perf.ByLoop}
+			if s.MinShare == 0 {
+				s.MinShare = -1 // asked for: none is left out
+			}
+			found, err := perf.Investigate(cmd.Context(), prog, s)
+			if err != nil {
+				return err
+			}
+			for _, t := range []struct {
+				name string
+				df   dataframe.DataFrame
+			}{{"misses", found.Misses}, {"curves", found.Curves}, {"times", found.Times}} {
+				if err := recordValidation(record+"-"+t.name+".csv", prog, t.df, commandLine(cmd, args)); err != nil {
+					return err
+				}
+			}
+			summary, err := perf.Accuracy(found.Misses, "of", "level")
+			if err != nil {
+				return err
+			}
+			return (&output{format: "text"}).print(cmd.OutOrStdout(), summary)
+		},
+	}
+	f := cmd.Flags()
+	f.Var(&train, "train", "problem sizes to fit to: name=value,… or name=first:last:step; repeat for further parameters")
+	f.Var(&judge, "at", "problem sizes to judge misses at, the same way")
+	f.Var(&large, "large", "further ones, without the simulation of fully associative caches")
+	f.Var(&curve, "curve", "problem sizes of the predicted curves")
+	f.Var(&times, "time-at", "those of the curve at which execution is simulated")
+	f.StringSliceVar(&machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
+	f.Uint64Var(&s.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of so many bytes in random places; 0: by the program's addresses")
+	f.Float64Var(&s.MinShare, "min-share", perf.DefaultMinShare, "leave out routines and loops with less than this share of a level's misses; 0: none")
+	f.StringVar(&dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
+	f.StringVar(&record, "record", "", "beginning of the names of the files to write")
+	_ = cmd.MarkFlagRequired("machine")
+	_ = cmd.MarkFlagRequired("record")
+	run.register(cmd)
+	return cmd
+}
