@@ -1,0 +1,212 @@
+package main
+
+import "presage/datasets/programs/internal/cfd"
+
+// xSolve solves the five systems of all lines along x.
+//
+//go:noinline
+func (p *linewise) xSolve() {
+	const s = 1
+	n := p.N
+	lhs, plus, less := p.lhs, p.plus, p.less
+	t2, d := p.Dt*p.T2, cfd.D(0)
+	for k := 1; k < n-1; k++ {
+		for j := 1; j < n-1; j++ {
+			line := p.Cell(0, j, k)
+			for i := range n {
+				c := line + i*s
+				p.cv[i], p.rho[i] = p.Us[c], viscosity(d, p.RhoI[c])
+			}
+			p.lhsLine()
+			for i := 1; i < n-1; i++ {
+				c := line + i*s
+				acoustic(cfd.At(plus, i), cfd.At(less, i), cfd.At(lhs, i), t2*p.speed[c-s], t2*p.speed[c+s])
+			}
+
+			for i := range n - 2 {
+				c := line + i*s
+				scale, g1, g2 := pivot(cfd.At(lhs, i), cfd.At(lhs, i+1), cfd.At(lhs, i+2))
+				r, r1, r2 := cfd.At(p.RHS, c), cfd.At(p.RHS, c+s), cfd.At(p.RHS, c+2*s)
+				for m := range 3 {
+					x := scale * r[m]
+					r[m] = x
+					r1[m] -= g1 * x
+					r2[m] -= g2 * x
+				}
+			}
+			for i := range n - 2 {
+				c := line + i*s
+				r, r1, r2 := cfd.At(p.RHS, c), cfd.At(p.RHS, c+s), cfd.At(p.RHS, c+2*s)
+				scale, g1, g2 := pivot(cfd.At(plus, i), cfd.At(plus, i+1), cfd.At(plus, i+2))
+				x := scale * r[3]
+				r[3] = x
+				r1[3] -= g1 * x
+				r2[3] -= g2 * x
+				scale, g1, g2 = pivot(cfd.At(less, i), cfd.At(less, i+1), cfd.At(less, i+2))
+				x = scale * r[4]
+				r[4] = x
+				r1[4] -= g1 * x
+				r2[4] -= g2 * x
+			}
+			p.lastRows(p.RHS, line, s)
+			for i := n - 3; i >= 0; i-- {
+				c := line + i*s
+				r, r1, r2 := cfd.At(p.RHS, c), cfd.At(p.RHS, c+s), cfd.At(p.RHS, c+2*s)
+				l, lp, lm := cfd.At(lhs, i), cfd.At(plus, i), cfd.At(less, i)
+				for m := range 3 {
+					r[m] = r[m] - l[3]*r1[m] - l[4]*r2[m]
+				}
+				r[3] = r[3] - lp[3]*r1[3] - lp[4]*r2[3]
+				r[4] = r[4] - lm[3]*r1[4] - lm[4]*r2[4]
+			}
+		}
+	}
+}
+
+// ySolve is xSolve along y.
+//
+//go:noinline
+func (p *linewise) ySolve() {
+	n, s := p.N, p.J
+	lhs, plus, less := p.lhs, p.plus, p.less
+	t2, d := p.Dt*p.T2, cfd.D(1)
+	for k := 1; k < n-1; k++ {
+		for i := 1; i < n-1; i++ {
+			line := p.Cell(i, 0, k)
+			for j := range n {
+				c := line + j*s
+				p.cv[j], p.rho[j] = p.Vs[c], viscosity(d, p.RhoI[c])
+			}
+			p.lhsLine()
+			for j := 1; j < n-1; j++ {
+				c := line + j*s
+				acoustic(cfd.At(plus, j), cfd.At(less, j), cfd.At(lhs, j), t2*p.speed[c-s], t2*p.speed[c+s])
+			}
+
+			for j := range n - 2 {
+				c := line + j*s
+				scale, g1, g2 := pivot(cfd.At(lhs, j), cfd.At(lhs, j+1), cfd.At(lhs, j+2))
+				r, r1, r2 := cfd.At(p.RHS, c), cfd.At(p.RHS, c+s), cfd.At(p.RHS, c+2*s)
+				for m := range 3 {
+					x := scale * r[m]
+					r[m] = x
+					r1[m] -= g1 * x
+					r2[m] -= g2 * x
+				}
+			}
+			for j := range n - 2 {
+				c := line + j*s
+				r, r1, r2 := cfd.At(p.RHS, c), cfd.At(p.RHS, c+s), cfd.At(p.RHS, c+2*s)
+				scale, g1, g2 := pivot(cfd.At(plus, j), cfd.At(plus, j+1), cfd.At(plus, j+2))
+				x := scale * r[3]
+				r[3] = x
+				r1[3] -= g1 * x
+				r2[3] -= g2 * x
+				scale, g1, g2 = pivot(cfd.At(less, j), cfd.At(less, j+1), cfd.At(less, j+2))
+				x = scale * r[4]
+				r[4] = x
+				r1[4] -= g1 * x
+				r2[4] -= g2 * x
+			}
+			p.lastRows(p.RHS, line, s)
+			for j := n - 3; j >= 0; j-- {
+				c := line + j*s
+				r, r1, r2 := cfd.At(p.RHS, c), cfd.At(p.RHS, c+s), cfd.At(p.RHS, c+2*s)
+				l, lp, lm := cfd.At(lhs, j), cfd.At(plus, j), cfd.At(less, j)
+				for m := range 3 {
+					r[m] = r[m] - l[3]*r1[m] - l[4]*r2[m]
+				}
+				r[3] = r[3] - lp[3]*r1[3] - lp[4]*r2[3]
+				r[4] = r[4] - lm[3]*r1[4] - lm[4]*r2[4]
+			}
+		}
+	}
+}
+
+// zSolve is xSolve along z. It solves a line in a copy, which is contiguous.
+//
+//go:noinline
+func (p *linewise) zSolve() {
+	n, s := p.N, p.K
+	lhs, plus, less := p.lhs, p.plus, p.less
+	t2, d := p.Dt*p.T2, cfd.D(2)
+	for j := 1; j < n-1; j++ {
+		for i := 1; i < n-1; i++ {
+			line := p.Cell(i, j, 0)
+			for k := range n {
+				c := line + k*s
+				p.cv[k], p.rho[k] = p.Ws[c], viscosity(d, p.RhoI[c])
+			}
+			p.lhsLine()
+			for k := 1; k < n-1; k++ {
+				c := line + k*s
+				acoustic(cfd.At(plus, k), cfd.At(less, k), cfd.At(lhs, k), t2*p.speed[c-s], t2*p.speed[c+s])
+			}
+
+			for k := range n {
+				*cfd.At(p.rtmp, k) = *cfd.At(p.RHS, line+k*s)
+			}
+			for k := range n - 2 {
+				scale, g1, g2 := pivot(cfd.At(lhs, k), cfd.At(lhs, k+1), cfd.At(lhs, k+2))
+				r, r1, r2 := cfd.At(p.rtmp, k), cfd.At(p.rtmp, k+1), cfd.At(p.rtmp, k+2)
+				for m := range 3 {
+					x := scale * r[m]
+					r[m] = x
+					r1[m] -= g1 * x
+					r2[m] -= g2 * x
+				}
+			}
+			for k := range n - 2 {
+				r, r1, r2 := cfd.At(p.rtmp, k), cfd.At(p.rtmp, k+1), cfd.At(p.rtmp, k+2)
+				scale, g1, g2 := pivot(cfd.At(plus, k), cfd.At(plus, k+1), cfd.At(plus, k+2))
+				x := scale * r[3]
+				r[3] = x
+				r1[3] -= g1 * x
+				r2[3] -= g2 * x
+				scale, g1, g2 = pivot(cfd.At(less, k), cfd.At(less, k+1), cfd.At(less, k+2))
+				x = scale * r[4]
+				r[4] = x
+				r1[4] -= g1 * x
+				r2[4] -= g2 * x
+			}
+			p.lastRows(p.rtmp, 0, 1)
+			for k := n - 3; k >= 0; k-- {
+				r, r1, r2 := cfd.At(p.rtmp, k), cfd.At(p.rtmp, k+1), cfd.At(p.rtmp, k+2)
+				l, lp, lm := cfd.At(lhs, k), cfd.At(plus, k), cfd.At(less, k)
+				for m := range 3 {
+					r[m] = r[m] - l[3]*r1[m] - l[4]*r2[m]
+				}
+				r[3] = r[3] - lp[3]*r1[3] - lp[4]*r2[3]
+				r[4] = r[4] - lm[3]*r1[4] - lm[4]*r2[4]
+			}
+			for k := range n {
+				*cfd.At(p.RHS, line+k*s) = *cfd.At(p.rtmp, k)
+			}
+		}
+	}
+}
+
+// lastRows eliminates the last two rows of a line's systems, which do not have
+// two more rows after them, and starts the back substitution there. Points of
+// the line are at r[5 (first + i s)].
+//
+//go:noinline
+func (p *linewise) lastRows(r []float64, first, s int) {
+	i := p.N - 2
+	r0, r1 := cfd.At(r, first+i*s), cfd.At(r, first+(i+1)*s)
+	l, plus, less := cfd.At(p.lhs, i), cfd.At(p.plus, i), cfd.At(p.less, i)
+	scale, g1, last := pivotLast(l, cfd.At(p.lhs, i+1))
+	for m := range 3 {
+		r0[m] *= scale
+		r1[m] = (r1[m] - g1*r0[m]) * last
+		r0[m] -= l[3] * r1[m]
+	}
+	scale, g1, last = pivotLast(plus, cfd.At(p.plus, i+1))
+	r0[3] *= scale
+	r1[3] = (r1[3] - g1*r0[3]) * last
+	r0[3] -= plus[3] * r1[3]
+	scale, g1, last = pivotLast(less, cfd.At(p.less, i+1))
+	r0[4] *= scale
+	r1[4] = (r1[4] - g1*r0[4]) * last
+	r0[4] -= less[3] * r1[4]
+}
