@@ -150,40 +150,31 @@ func (p *linewise) lhsLine() {
 	add(n-2, e1, -e4, e5, 0, 0)
 }
 
-// acoustic forms a row of the matrices for w + a and w - a from that for w. The
-// speeds of sound are those at the points before and after, times Δt/2h.
-func acoustic(plus, less, l *row, aBefore, aAfter float64) {
-	plus[0], less[0] = l[0], l[0]
-	plus[1], less[1] = l[1]-aBefore, l[1]+aBefore
-	plus[2], less[2] = l[2], l[2]
-	plus[3], less[3] = l[3]+aAfter, l[3]-aAfter
-	plus[4], less[4] = l[4], l[4]
+// acoustic forms a row of the matrix for w + a from that for w, or, with negative
+// speeds, that for w - a. The speeds of sound are those at the points before and
+// after, times Δt/2h.
+func acoustic(to, l *row, aBefore, aAfter float64) {
+	to[0], to[1], to[2], to[3], to[4] = l[0], l[1]-aBefore, l[2], l[3]+aAfter, l[4]
 }
 
-// pivot scales a row to 1 on the diagonal and takes it out of the two rows
-// after it. The right-hand side is to be multiplied by scale, and then taken
-// from the two after it times g1 and g2.
-func pivot(l, l1, l2 *row) (scale, g1, g2 float64) {
-	scale = 1 / l[2]
-	x3, x4 := scale*l[3], scale*l[4]
-	l[3], l[4] = x3, x4
-	g1 = l1[1]
-	l1[2] -= g1 * x3
-	l1[3] -= g1 * x4
-	g2 = l2[0]
-	l2[1] -= g2 * x3
-	l2[2] -= g2 * x4
-	return scale, g1, g2
-}
-
-// pivotLast is pivot for the last row but one. The last right-hand side is then
-// to be multiplied by last.
-func pivotLast(l, l1 *row) (scale, g1, last float64) {
+// pivot scales a row to 1 on the diagonal and takes it out of the row after it.
+// The right-hand side is to be multiplied by scale, and then taken from the one
+// after it times g.
+func pivot(l, l1 *row) (scale, g float64) {
 	scale = 1 / l[2]
 	l[3] *= scale
 	l[4] *= scale
-	g1 = l1[1]
-	l1[2] -= g1 * l[3]
-	l1[3] -= g1 * l[4]
-	return scale, g1, 1 / l1[2]
+	g = l1[1]
+	l1[2] -= g * l[3]
+	l1[3] -= g * l[4]
+	return scale, g
+}
+
+// takeOut takes a row that pivot has scaled out of the second row after it. The
+// right-hand side is to be taken from that one's times g.
+func takeOut(l, l2 *row) (g float64) {
+	g = l2[0]
+	l2[1] -= g * l[3]
+	l2[2] -= g * l[4]
+	return g
 }

@@ -20,12 +20,16 @@ func (p *linewise) xSolve() {
 			p.lhsLine()
 			for i := 1; i < n-1; i++ {
 				c := line + i*s
-				acoustic(cfd.At(plus, i), cfd.At(less, i), cfd.At(lhs, i), t2*p.speed[c-s], t2*p.speed[c+s])
+				l, a, b := cfd.At(lhs, i), t2*p.speed[c-s], t2*p.speed[c+s]
+				acoustic(cfd.At(plus, i), l, a, b)
+				acoustic(cfd.At(less, i), l, -a, -b)
 			}
 
 			for i := range n - 2 {
 				c := line + i*s
-				scale, g1, g2 := pivot(cfd.At(lhs, i), cfd.At(lhs, i+1), cfd.At(lhs, i+2))
+				l := cfd.At(lhs, i)
+				scale, g1 := pivot(l, cfd.At(lhs, i+1))
+				g2 := takeOut(l, cfd.At(lhs, i+2))
 				r, r1, r2 := cfd.At(p.RHS, c), cfd.At(p.RHS, c+s), cfd.At(p.RHS, c+2*s)
 				for m := range 3 {
 					x := scale * r[m]
@@ -37,12 +41,16 @@ func (p *linewise) xSolve() {
 			for i := range n - 2 {
 				c := line + i*s
 				r, r1, r2 := cfd.At(p.RHS, c), cfd.At(p.RHS, c+s), cfd.At(p.RHS, c+2*s)
-				scale, g1, g2 := pivot(cfd.At(plus, i), cfd.At(plus, i+1), cfd.At(plus, i+2))
+				l := cfd.At(plus, i)
+				scale, g1 := pivot(l, cfd.At(plus, i+1))
+				g2 := takeOut(l, cfd.At(plus, i+2))
 				x := scale * r[3]
 				r[3] = x
 				r1[3] -= g1 * x
 				r2[3] -= g2 * x
-				scale, g1, g2 = pivot(cfd.At(less, i), cfd.At(less, i+1), cfd.At(less, i+2))
+				l = cfd.At(less, i)
+				scale, g1 = pivot(l, cfd.At(less, i+1))
+				g2 = takeOut(l, cfd.At(less, i+2))
 				x = scale * r[4]
 				r[4] = x
 				r1[4] -= g1 * x
@@ -80,12 +88,16 @@ func (p *linewise) ySolve() {
 			p.lhsLine()
 			for j := 1; j < n-1; j++ {
 				c := line + j*s
-				acoustic(cfd.At(plus, j), cfd.At(less, j), cfd.At(lhs, j), t2*p.speed[c-s], t2*p.speed[c+s])
+				l, a, b := cfd.At(lhs, j), t2*p.speed[c-s], t2*p.speed[c+s]
+				acoustic(cfd.At(plus, j), l, a, b)
+				acoustic(cfd.At(less, j), l, -a, -b)
 			}
 
 			for j := range n - 2 {
 				c := line + j*s
-				scale, g1, g2 := pivot(cfd.At(lhs, j), cfd.At(lhs, j+1), cfd.At(lhs, j+2))
+				l := cfd.At(lhs, j)
+				scale, g1 := pivot(l, cfd.At(lhs, j+1))
+				g2 := takeOut(l, cfd.At(lhs, j+2))
 				r, r1, r2 := cfd.At(p.RHS, c), cfd.At(p.RHS, c+s), cfd.At(p.RHS, c+2*s)
 				for m := range 3 {
 					x := scale * r[m]
@@ -97,12 +109,16 @@ func (p *linewise) ySolve() {
 			for j := range n - 2 {
 				c := line + j*s
 				r, r1, r2 := cfd.At(p.RHS, c), cfd.At(p.RHS, c+s), cfd.At(p.RHS, c+2*s)
-				scale, g1, g2 := pivot(cfd.At(plus, j), cfd.At(plus, j+1), cfd.At(plus, j+2))
+				l := cfd.At(plus, j)
+				scale, g1 := pivot(l, cfd.At(plus, j+1))
+				g2 := takeOut(l, cfd.At(plus, j+2))
 				x := scale * r[3]
 				r[3] = x
 				r1[3] -= g1 * x
 				r2[3] -= g2 * x
-				scale, g1, g2 = pivot(cfd.At(less, j), cfd.At(less, j+1), cfd.At(less, j+2))
+				l = cfd.At(less, j)
+				scale, g1 = pivot(l, cfd.At(less, j+1))
+				g2 = takeOut(l, cfd.At(less, j+2))
 				x = scale * r[4]
 				r[4] = x
 				r1[4] -= g1 * x
@@ -140,14 +156,19 @@ func (p *linewise) zSolve() {
 			p.lhsLine()
 			for k := 1; k < n-1; k++ {
 				c := line + k*s
-				acoustic(cfd.At(plus, k), cfd.At(less, k), cfd.At(lhs, k), t2*p.speed[c-s], t2*p.speed[c+s])
+				l, a, b := cfd.At(lhs, k), t2*p.speed[c-s], t2*p.speed[c+s]
+				acoustic(cfd.At(plus, k), l, a, b)
+				acoustic(cfd.At(less, k), l, -a, -b)
 			}
 
 			for k := range n {
-				*cfd.At(p.rtmp, k) = *cfd.At(p.RHS, line+k*s)
+				to, from := cfd.At(p.rtmp, k), cfd.At(p.RHS, line+k*s)
+				to[0], to[1], to[2], to[3], to[4] = from[0], from[1], from[2], from[3], from[4]
 			}
 			for k := range n - 2 {
-				scale, g1, g2 := pivot(cfd.At(lhs, k), cfd.At(lhs, k+1), cfd.At(lhs, k+2))
+				l := cfd.At(lhs, k)
+				scale, g1 := pivot(l, cfd.At(lhs, k+1))
+				g2 := takeOut(l, cfd.At(lhs, k+2))
 				r, r1, r2 := cfd.At(p.rtmp, k), cfd.At(p.rtmp, k+1), cfd.At(p.rtmp, k+2)
 				for m := range 3 {
 					x := scale * r[m]
@@ -158,12 +179,16 @@ func (p *linewise) zSolve() {
 			}
 			for k := range n - 2 {
 				r, r1, r2 := cfd.At(p.rtmp, k), cfd.At(p.rtmp, k+1), cfd.At(p.rtmp, k+2)
-				scale, g1, g2 := pivot(cfd.At(plus, k), cfd.At(plus, k+1), cfd.At(plus, k+2))
+				l := cfd.At(plus, k)
+				scale, g1 := pivot(l, cfd.At(plus, k+1))
+				g2 := takeOut(l, cfd.At(plus, k+2))
 				x := scale * r[3]
 				r[3] = x
 				r1[3] -= g1 * x
 				r2[3] -= g2 * x
-				scale, g1, g2 = pivot(cfd.At(less, k), cfd.At(less, k+1), cfd.At(less, k+2))
+				l = cfd.At(less, k)
+				scale, g1 = pivot(l, cfd.At(less, k+1))
+				g2 = takeOut(l, cfd.At(less, k+2))
 				x = scale * r[4]
 				r[4] = x
 				r1[4] -= g1 * x
@@ -180,7 +205,8 @@ func (p *linewise) zSolve() {
 				r[4] = r[4] - lm[3]*r1[4] - lm[4]*r2[4]
 			}
 			for k := range n {
-				*cfd.At(p.RHS, line+k*s) = *cfd.At(p.rtmp, k)
+				to, from := cfd.At(p.RHS, line+k*s), cfd.At(p.rtmp, k)
+				to[0], to[1], to[2], to[3], to[4] = from[0], from[1], from[2], from[3], from[4]
 			}
 		}
 	}
@@ -194,19 +220,22 @@ func (p *linewise) zSolve() {
 func (p *linewise) lastRows(r []float64, first, s int) {
 	i := p.N - 2
 	r0, r1 := cfd.At(r, first+i*s), cfd.At(r, first+(i+1)*s)
-	l, plus, less := cfd.At(p.lhs, i), cfd.At(p.plus, i), cfd.At(p.less, i)
-	scale, g1, last := pivotLast(l, cfd.At(p.lhs, i+1))
+	l, next := cfd.At(p.lhs, i), cfd.At(p.lhs, i+1)
+	scale, g := pivot(l, next)
 	for m := range 3 {
-		r0[m] *= scale
-		r1[m] = (r1[m] - g1*r0[m]) * last
-		r0[m] -= l[3] * r1[m]
+		r0[m], r1[m] = lastTwo(r0[m], r1[m], scale, g, next[2], l[3])
 	}
-	scale, g1, last = pivotLast(plus, cfd.At(p.plus, i+1))
-	r0[3] *= scale
-	r1[3] = (r1[3] - g1*r0[3]) * last
-	r0[3] -= plus[3] * r1[3]
-	scale, g1, last = pivotLast(less, cfd.At(p.less, i+1))
-	r0[4] *= scale
-	r1[4] = (r1[4] - g1*r0[4]) * last
-	r0[4] -= less[3] * r1[4]
+	l, next = cfd.At(p.plus, i), cfd.At(p.plus, i+1)
+	scale, g = pivot(l, next)
+	r0[3], r1[3] = lastTwo(r0[3], r1[3], scale, g, next[2], l[3])
+	l, next = cfd.At(p.less, i), cfd.At(p.less, i+1)
+	scale, g = pivot(l, next)
+	r0[4], r1[4] = lastTwo(r0[4], r1[4], scale, g, next[2], l[3])
+}
+
+// lastTwo solves for the last two unknowns of a line.
+func lastTwo(r0, r1, scale, g, diagonal, above float64) (x0, x1 float64) {
+	r0 *= scale
+	x1 = (r1 - g*r0) / diagonal
+	return r0 - above*x1, x1
 }

@@ -31,6 +31,8 @@
 // sources of NPB 2.3 and 3.0.
 package cfd
 
+import "presage/datasets/programs/internal/npb"
+
 // Constants of the gas and of the scheme, named as in NAS's specification.
 const (
 	C1    = 1.4
@@ -68,15 +70,45 @@ type Coefficients struct {
 
 	// Viscous terms: k, k k3, k k4, k k5 of the package comment, k = c3 c4/h².
 	Con2, Con3, Con4, Con5 float64
+
+	// The exact solution is a sum of functions of one coordinate: its value at
+	// the origin, and what each mesh coordinate of each axis adds to that.
+	origin [5]float64
+	adds   [3][][5]float64
 }
 
 // NewCoefficients returns those of a mesh of n points along an edge.
 func NewCoefficients(n int, dt float64) Coefficients {
 	t3 := float64(n - 1)
 	con2 := C3C4 * t3 * t3
-	return Coefficients{
+	c := Coefficients{
 		N: n, Dt: dt,
 		T1: t3 * t3, T2: t3 / 2,
 		Con2: con2, Con3: con2 * (1 - C1C5), Con4: con2 / 6, Con5: con2 * C1C5,
+	}
+	npb.Exact(&c.origin, 0, 0, 0)
+	for axis := range c.adds {
+		c.adds[axis] = make([][5]float64, n)
+		for i := range n {
+			var x [3]float64
+			x[axis] = c.along(i)
+			u := &c.adds[axis][i]
+			npb.Exact(u, x[0], x[1], x[2])
+			for m := range u {
+				u[m] -= c.origin[m]
+			}
+		}
+	}
+	return c
+}
+
+// along returns a mesh point's coordinate. The last one is 1 exactly.
+func (c *Coefficients) along(i int) float64 { return float64(i) / float64(c.N-1) }
+
+// exact sets u to the exact solution at a mesh point.
+func (c *Coefficients) exact(u *[5]float64, i, j, k int) {
+	x, y, z := &c.adds[0][i], &c.adds[1][j], &c.adds[2][k]
+	for m := range u {
+		u[m] = c.origin[m] + x[m] + y[m] + z[m]
 	}
 }

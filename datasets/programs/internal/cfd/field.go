@@ -1,10 +1,6 @@
 package cfd
 
-import (
-	"math"
-
-	"presage/datasets/programs/internal/npb"
-)
+import "math"
 
 // Pad returns the extent of an array over n mesh points: the next odd number,
 // as NAS pads its arrays so that lines do not fall onto the same cache sets.
@@ -37,14 +33,11 @@ func (c *Coefficients) each(f Field, do func(at int, i, j, k int)) {
 	}
 }
 
-// along returns a mesh point's coordinate. The last one is 1 exactly.
-func (c *Coefficients) along(i int) float64 { return float64(i) / float64(c.N-1) }
-
 // SetExact sets u to the exact solution everywhere.
 func (c *Coefficients) SetExact(u Field) {
 	c.each(u, func(at, i, j, k int) {
 		var e [5]float64
-		npb.Exact(&e, c.along(i), c.along(j), c.along(k))
+		c.exact(&e, i, j, k)
 		u.set(at, &e)
 	})
 }
@@ -58,12 +51,11 @@ func (c *Coefficients) SetExact(u Field) {
 // (products of values, as NAS has it).
 func (c *Coefficients) Initialize(u Field) {
 	c.each(u, func(at, i, j, k int) {
-		x := [3]float64{c.along(i), c.along(j), c.along(k)}
 		var e [5]float64
 		if c.inside(i) && c.inside(j) && c.inside(k) {
-			e = interpolate(x)
+			c.interpolate(&e, i, j, k)
 		} else {
-			npb.Exact(&e, x[0], x[1], x[2])
+			c.exact(&e, i, j, k)
 		}
 		u.set(at, &e)
 	})
@@ -71,24 +63,22 @@ func (c *Coefficients) Initialize(u Field) {
 
 func (c *Coefficients) inside(i int) bool { return i > 0 && i < c.N-1 }
 
-func interpolate(x [3]float64) (u [5]float64) {
-	var p [3][5]float64
-	for axis, v := range x {
-		var low, high [5]float64
-		y := x
-		y[axis] = 0
-		npb.Exact(&low, y[0], y[1], y[2])
-		y[axis] = 1
-		npb.Exact(&high, y[0], y[1], y[2])
-		for m := range low {
-			p[axis][m] = v*high[m] + (1-v)*low[m]
-		}
-	}
+func (c *Coefficients) interpolate(u *[5]float64, i, j, k int) {
+	n := c.N - 1
+	var west, east, south, north, bottom, top [5]float64
+	c.exact(&west, 0, j, k)
+	c.exact(&east, n, j, k)
+	c.exact(&south, i, 0, k)
+	c.exact(&north, i, n, k)
+	c.exact(&bottom, i, j, 0)
+	c.exact(&top, i, j, n)
+	x, y, z := c.along(i), c.along(j), c.along(k)
 	for m := range u {
-		a, b, d := p[0][m], p[1][m], p[2][m]
+		a := x*east[m] + (1-x)*west[m]
+		b := y*north[m] + (1-y)*south[m]
+		d := z*top[m] + (1-z)*bottom[m]
 		u[m] = a + b + d - a*b - a*d - b*d + a*b*d
 	}
-	return u
 }
 
 // BoundaryIsExact tells whether u still has the exact values on the boundary,
@@ -100,7 +90,7 @@ func (c *Coefficients) BoundaryIsExact(u Field) bool {
 			return
 		}
 		var e [5]float64
-		npb.Exact(&e, c.along(i), c.along(j), c.along(k))
+		c.exact(&e, i, j, k)
 		for m := range e {
 			same = same && u.Data[at+m*u.M] == e[m]
 		}
@@ -113,7 +103,7 @@ func (c *Coefficients) BoundaryIsExact(u Field) bool {
 func (c *Coefficients) ErrorNorm(u Field) (rms [5]float64) {
 	c.each(u, func(at, i, j, k int) {
 		var e [5]float64
-		npb.Exact(&e, c.along(i), c.along(j), c.along(k))
+		c.exact(&e, i, j, k)
 		for m := range e {
 			d := u.Data[at+m*u.M] - e[m]
 			rms[m] += d * d
