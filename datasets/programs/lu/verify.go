@@ -101,21 +101,28 @@ func (p *problem) residualError() float64 {
 	return worst
 }
 
-// sweepError does a front of the lower or the upper sweep once more and puts the
-// result into its equations:
-//
-//	(D + ωL) v = r where r is what v was,  or  (D + ωU) v = D r
-//
-// It returns how far the sides are apart, relative to the largest product that they
-// are made of.
+// sweepError does a front of the lower or the upper sweep once more and returns
+// how far the result is from solving its equations.
 func (p *problem) sweepError(front int, isLower bool) float64 {
 	p.each(front, func(cell, block int) { p.before[block] = p.rsd[cell] })
-	step := 1
 	if isLower {
 		lower(p, front)
-		step = -1
 	} else {
 		upper(p, front)
+	}
+	return p.frontError(front, isLower)
+}
+
+// frontError puts rsd into the equations of a front that was swept, with the
+// blocks that are there and r, which rsd was before:
+//
+//	(D + ωL) rsd = r,  or of the upper sweep  (D + ωU) rsd = D r
+//
+// It returns how far the sides are apart, relative to the largest product of D.
+func (p *problem) frontError(front int, isLower bool) float64 {
+	step := 1
+	if isLower {
+		step = -1
 	}
 	worst, largest := 0.0, 0.0
 	p.each(front, func(cell, block int) {
