@@ -21,6 +21,7 @@ import (
 // the garbage collector would start, which gctrace would show.
 var runs = map[string][]string{
 	"cg":      {"-n 2", "-n 7", "-n 12 -iterations 300", "-n 33", "-n 5 -quiet", "-n 40 -iterations 2", "-n 1"},
+	"lu":      {"-n 10", "-class S", "-class S -order hyperplane -max 15", "-n 13 -iterations 3 -dt 0.01", "-n 11 -quiet", "-n 40 -iterations 2 -order hyperplane", "-n 9"},
 	"matmul":  {"-n 1", "-n 7 -block 3", "-n 33 -repeat 2", "-n 80", "-n 7 -quiet", "-n 500 -repeat 1 -block 64", "-n 0"},
 	"sweep3d": {"-n 2", "-n 7 -mk 3", "-n 20 -iterations 2", "-n 10 -sigt 3 -fixup=false", "-n 40 -iterations 1 -quiet", "-n 1"},
 }
@@ -104,7 +105,7 @@ func TestMachinesPrintTheSame(t *testing.T) {
 	}
 }
 
-// folders returns the names of the programs.
+// folders returns the names of the programs in Go.
 func folders(t *testing.T) []string {
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -112,7 +113,11 @@ func folders(t *testing.T) []string {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() && e.Name() != "internal" { // what programs share
+		mains, err := filepath.Glob(filepath.Join(e.Name(), "*.go")) // none in internal, nor for other languages
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(mains) > 0 {
 			names = append(names, e.Name())
 		}
 	}

@@ -1,0 +1,231 @@
+// Lu solves the steady compressible Navier-Stokes equations in a cube, with a
+// forcing by which a polynomial is their exact solution, by symmetric successive
+// over-relaxation (SSOR): the application benchmark LU of the NAS Parallel
+// Benchmarks. It is our own writing from the published specification (RNR-94-007,
+// section 3; NAS-95-020 for the classes), with the routines and the data layout of
+// the serial version 3.0, made to be profiled: serial, deterministic, all memory
+// allocated before the first step.
+//
+//	ssor, in each step ─┬─ scale        residual times the time step
+//	                    ├─ jacld, blts  front by front: blocks, lower solve
+//	                    ├─ jacu, buts   front by front, backwards: upper solve
+//	                    ├─ add          correction added to the solution
+//	                    └─ rhs          new residual
+//	                        ├─ primitives
+//	                        └─ rhsx, rhsy, rhsz
+//
+// A front is a plane k = const of the mesh, as in NAS's LU, or with -order
+// hyperplane the points with the same i + j + k, as in LU-HP, which are reached
+// through a list. Blocks are kept for one front only, in arrays of the size of a
+// plane. Both orders obey the same dependences: their results are the same.
+//
+// # The problem
+//
+// The mesh has n points along each edge of the unit cube, n-2 of them inside. On
+// the faces the solution is exact; inside, iterations start from an interpolation
+// between the faces. NAS's classes set n, the number of steps, and their length.
+// NAS's later versions do a step before the clock starts and then set the problem
+// up again; version 3.0 and this program do not.
+//
+// # What is checked
+//
+// Where n, steps and their length are a NAS class: the norms of the residual and
+// of the error and the surface integral of the pressure, against NAS's reference
+// values to 1e-8. Always: the solution is finite, exact on the faces, and nearer
+// to the exact one than at the start; the residual is that of the solution, by
+// another way of computing it, at up to 4096 points; and a front of the lower and
+// of the upper sweep solves the equations that its blocks stand for. The last line
+// of output is "verification: successful", or "verification: FAILED" with the
+// reason and exit status 1.
+//
+// # Not modelled
+//
+// Meshes with different numbers of points along the axes, norms every so many
+// steps, timers, and the end of iterations when the residual is small.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"presage/datasets/programs/internal/npb"
+)
+
+// Exit statuses.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the program's checks of its own result failed
+	exitUsage  = 2
+)
+
+func main() {
+	// Everything is allocated before the first step; a collection would find
+	// nothing to free and would only add its own memory accesses.
+	debug.SetGCPercent(-1)
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is main with its surroundings as arguments. It returns the exit status.
+func run(args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "lu: %v\n", err)
+		return exitUsage
+	}
+
+	p := allocate(o)
+	initialize(p)
+	ssor(p)
+	found := examine(p)
+	class := o.classed()
+	if !o.quiet {
+		report(stdout, p, o, found, class)
+	}
+	return conclude(stdout, p, found, class)
+}
+
+// conclude prints the verdict and returns the exit status.
+func conclude(stdout io.Writer, p *problem, found findings, class string) int {
+	if err := verify(p, found, class); err != nil {
+		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
+		return exitFailed
+	}
+	fmt.Fprintln(stdout, "verification: successful")
+	return exitOK
+}
+
+// Orders of the points in a sweep.
+const (
+	plane      = "plane"
+	hyperplane = "hyperplane"
+)
+
+// The sizes that the benchmark is run at: the smallest on which each line has four
+// points next to its ends and more, and the paper's largest mesh.
+const (
+	smallest = 10
+	largest  = 200
+)
+
+// options are the problem's parameters as the command line gives them.
+type options struct {
+	n          int     // mesh points along each edge
+	max        int     // mesh points along each edge that arrays have room for
+	iterations int     // time steps
+	dt         float64 // length of one
+	order      string  // plane or hyperplane
+	quiet      bool    // print nothing but the verification
+}
+
+// defaults have the steps of Marin and Mellor-Crummey 2004, section 3, and the
+// time step of NAS's classes A to C, which converges on every mesh.
+func defaults() options { return options{n: 12, iterations: 50, dt: 2, order: plane} }
+
+// parse reads and checks the command line.
+func parse(args []string, stderr io.Writer) (options, error) {
+	o := defaults()
+	classes := classNames()
+	f := flag.NewFlagSet("lu", flag.ContinueOnError)
+	f.SetOutput(io.Discard) // run prints the error, once
+	f.IntVar(&o.n, "n", o.n, "mesh `points` along each edge, 10 to 200")
+	f.IntVar(&o.max, "max", o.max, "mesh `points` along each edge that the arrays have room for, n to 200 (default n)")
+	f.IntVar(&o.iterations, "iterations", o.iterations, "time `steps`, 1 to 10000")
+	f.Float64Var(&o.dt, "dt", o.dt, "length of a time step, 1e-6 to 10")
+	class := f.String("class", "", "n, iterations and dt of a NAS `class`, "+strings.Join(classes, ", ")+", where they are not given")
+	f.StringVar(&o.order, "order", o.order, "`order` of the points in a sweep: plane, or hyperplane as in LU-HP")
+	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
+
+	err := f.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		f.SetOutput(stderr)
+		fmt.Fprintln(stderr, "usage: lu [flags]")
+		f.PrintDefaults()
+	}
+	if err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
+	}
+	given := map[string]bool{}
+	f.Visit(func(set *flag.Flag) { given[set.Name] = true })
+	if given["class"] {
+		if !slices.Contains(classes, *class) {
+			return o, fmt.Errorf("-class %s: want one of %s", *class, strings.Join(classes, ", "))
+		}
+		o.fill(*class, given)
+	}
+	if !given["max"] {
+		o.max = o.n
+	}
+	return o, o.check()
+}
+
+// fill sets what a class sets and the command line does not.
+func (o *options) fill(class string, given map[string]bool) {
+	c, _ := npb.Find(benchmark, class)
+	if !given["n"] {
+		o.n = c.N
+	}
+	if !given["iterations"] {
+		o.iterations = c.Steps
+	}
+	if !given["dt"] {
+		o.dt = c.Dt
+	}
+}
+
+// check reports the first parameter that is out of range.
+func (o options) check() error {
+	for _, v := range []struct {
+		name          string
+		value, lo, hi int
+	}{
+		{"n", o.n, smallest, largest},
+		{"max", o.max, o.n, largest},
+		{"iterations", o.iterations, 1, 10000},
+	} {
+		if v.value < v.lo || v.value > v.hi {
+			return fmt.Errorf("-%s %d: want an integer from %d to %d", v.name, v.value, v.lo, v.hi)
+		}
+	}
+	if !(o.dt >= 1e-6 && o.dt <= 10) { // also refuses NaN
+		return fmt.Errorf("-dt %g: want a number from 1e-6 to 10", o.dt)
+	}
+	if o.order != plane && o.order != hyperplane {
+		return fmt.Errorf("-order %s: want %s or %s", o.order, plane, hyperplane)
+	}
+	return nil
+}
+
+const benchmark = "LU"
+
+// classNames returns the NAS classes that fit the arrays.
+func classNames() []string {
+	var names []string
+	for _, c := range npb.Classes(benchmark) {
+		if c.N <= largest {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// classed returns the NAS class that the parameters are, or "".
+func (o options) classed() string {
+	for _, c := range npb.Classes(benchmark) {
+		if c.N == o.n && c.Steps == o.iterations && c.Dt == o.dt {
+			return c.Name
+		}
+	}
+	return ""
+}
