@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/datasets/programs/internal/cfdtest"
 	"presage/perf/engine/rv64"
 	"presage/perf/objfile"
 )
@@ -20,9 +21,11 @@ import (
 // last is refused; the one before it uses more than the 4 MB of heap at which
 // the garbage collector would start, which gctrace would show.
 var runs = map[string][]string{
+	"bt":      {"-n 6", "-n 7 -max 9 -structure 2.3", "-n 13 -iterations 2", "-class S -quiet", "-n 24 -iterations 1 -structure 2.3", "-n 5"},
 	"cg":      {"-n 2", "-n 7", "-n 12 -iterations 300", "-n 33", "-n 5 -quiet", "-n 40 -iterations 2", "-n 1"},
 	"lu":      {"-n 10", "-class S", "-class S -order hyperplane -max 15", "-n 13 -iterations 3 -dt 0.01", "-n 11 -quiet", "-n 40 -iterations 2 -order hyperplane", "-n 9"},
 	"matmul":  {"-n 1", "-n 7 -block 3", "-n 33 -repeat 2", "-n 80", "-n 7 -quiet", "-n 500 -repeat 1 -block 64", "-n 0"},
+	"sp":      {"-n 6", "-n 7 -max 9 -structure 2.3", "-n 13 -iterations 2", "-class S -quiet", "-n 32 -iterations 1 -structure 2.3", "-n 5"},
 	"sweep3d": {"-n 2", "-n 7 -mk 3", "-n 20 -iterations 2", "-n 10 -sigt 3 -fixup=false", "-n 40 -iterations 1 -quiet", "-n 1"},
 }
 
@@ -105,7 +108,36 @@ func TestMachinesPrintTheSame(t *testing.T) {
 	}
 }
 
-// folders returns the names of the programs in Go.
+// NAS's own verification, in the engine. Class W is up to 50 thousand million
+// instructions: one structure of each program, and all with PRESAGE_SLOW=1.
+func TestClassesInTheEngine(t *testing.T) {
+	for _, c := range []struct {
+		program, structure, class string
+		always                    bool
+	}{
+		{"bt", "2.3", "S", true},
+		{"bt", "3.0", "S", true},
+		{"sp", "2.3", "S", true},
+		{"sp", "3.0", "S", true},
+		{"bt", "3.0", "W", !testing.Short()},
+		{"sp", "2.3", "W", !testing.Short()},
+		{"bt", "2.3", "W", false},
+		{"sp", "3.0", "W", false},
+	} {
+		if !c.always && os.Getenv(cfdtest.SlowVariable) != "1" {
+			continue
+		}
+		t.Run(c.program+"/"+c.structure+"/"+c.class, func(t *testing.T) {
+			run := engine(t, build(t, c.program, "GOOS=linux", "GOARCH=riscv64", "CGO_ENABLED=0"))
+			out, status, err := run([]string{"-class", c.class, "-structure", c.structure})
+			if err != nil || status != 0 || !strings.Contains(out, "compared with NAS's values") {
+				t.Errorf("status %d (%v)\n%s", status, err, out)
+			}
+		})
+	}
+}
+
+// folders returns the names of the programs.
 func folders(t *testing.T) []string {
 	entries, err := os.ReadDir(".")
 	if err != nil {

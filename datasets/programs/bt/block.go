@@ -28,14 +28,15 @@ func matmulSub(a, b, c *block) {
 //go:noinline
 func binvcrhs(b, c *block, r *[5]float64) {
 	for p := range 5 {
-		e := eliminator(b, p)
+		k := (*[5]float64)(b[5*p : 5*p+5])
+		scale, k0, k1, k2, k3, k4 := 1/k[p], k[0], k[1], k[2], k[3], k[4]
 		for column := 5*p + 5; column <= 20; column += 5 {
-			e.apply((*[5]float64)(b[column:column+5]), p)
+			eliminate((*[5]float64)(b[column:column+5]), p, scale, k0, k1, k2, k3, k4)
 		}
 		for column := 0; column <= 20; column += 5 {
-			e.apply((*[5]float64)(c[column:column+5]), p)
+			eliminate((*[5]float64)(c[column:column+5]), p, scale, k0, k1, k2, k3, k4)
 		}
-		e.apply(r, p)
+		eliminate(r, p, scale, k0, k1, k2, k3, k4)
 	}
 }
 
@@ -44,31 +45,24 @@ func binvcrhs(b, c *block, r *[5]float64) {
 //go:noinline
 func binvrhs(b *block, r *[5]float64) {
 	for p := range 5 {
-		e := eliminator(b, p)
+		k := (*[5]float64)(b[5*p : 5*p+5])
+		scale, k0, k1, k2, k3, k4 := 1/k[p], k[0], k[1], k[2], k[3], k[4]
 		for column := 5*p + 5; column <= 20; column += 5 {
-			e.apply((*[5]float64)(b[column:column+5]), p)
+			eliminate((*[5]float64)(b[column:column+5]), p, scale, k0, k1, k2, k3, k4)
 		}
-		e.apply(r, p)
+		eliminate(r, p, scale, k0, k1, k2, k3, k4)
 	}
 }
 
-// elimination is a step of Gauss-Jordan: scale the row of the pivot and take
-// multiples of it from the other rows.
-type elimination struct{ pivot, k0, k1, k2, k3, k4 float64 }
-
-// eliminator returns the step that makes column p of b a unit vector.
-func eliminator(b *block, p int) elimination {
-	x := (*[5]float64)(b[5*p : 5*p+5])
-	return elimination{1 / x[p], x[0], x[1], x[2], x[3], x[4]}
-}
-
-// apply does the step to a column.
-func (e *elimination) apply(x *[5]float64, p int) {
-	t := x[p] * e.pivot
-	x[0] -= e.k0 * t
-	x[1] -= e.k1 * t
-	x[2] -= e.k2 * t
-	x[3] -= e.k3 * t
-	x[4] -= e.k4 * t
+// eliminate does to a column x what makes the column k, with 1/scale in row p, a
+// unit vector: scale row p and take k times it from the other rows. Scalars, as
+// the compiler keeps no struct of this size in registers.
+func eliminate(x *[5]float64, p int, scale, k0, k1, k2, k3, k4 float64) {
+	t := x[p] * scale
+	x[0] -= k0 * t
+	x[1] -= k1 * t
+	x[2] -= k2 * t
+	x[3] -= k3 * t
+	x[4] -= k4 * t
 	x[p] = t
 }
