@@ -57,63 +57,124 @@ contains
         r = rhoi(i, j, k)
         v = u(2:4, i, j, k)*r
         e = u(5, i, j, k)*r
-        d(1, :, i, j) = [own%one, 0.0_dp, 0.0_dp, 0.0_dp, 0.0_dp]
-        d(2, :, i, j) = [-own%mu*r*v(1), own%one + own%mu*r, 0.0_dp, 0.0_dp, 0.0_dp]
-        d(3, :, i, j) = [-own%mu*r*v(2), 0.0_dp, own%one + own%mu*r, 0.0_dp, 0.0_dp]
-        d(4, :, i, j) = [-own%mu*r*v(3), 0.0_dp, 0.0_dp, own%one + own%mu*r, 0.0_dp]
-        d(5, :, i, j) = [-r*(own%excess*(v(1)**2 + v(2)**2 + v(3)**2) + own%kappa*e), &
-          own%excess*r*v(1), own%excess*r*v(2), own%excess*r*v(3), own%one + own%kappa*r]
+        d(1, 1, i, j) = own%one
+        d(1, 2, i, j) = 0
+        d(1, 3, i, j) = 0
+        d(1, 4, i, j) = 0
+        d(1, 5, i, j) = 0
+        d(2, 1, i, j) = -own%mu*r*v(1)
+        d(2, 2, i, j) = own%one + own%mu*r
+        d(2, 3, i, j) = 0
+        d(2, 4, i, j) = 0
+        d(2, 5, i, j) = 0
+        d(3, 1, i, j) = -own%mu*r*v(2)
+        d(3, 2, i, j) = 0
+        d(3, 3, i, j) = own%one + own%mu*r
+        d(3, 4, i, j) = 0
+        d(3, 5, i, j) = 0
+        d(4, 1, i, j) = -own%mu*r*v(3)
+        d(4, 2, i, j) = 0
+        d(4, 3, i, j) = 0
+        d(4, 4, i, j) = own%one + own%mu*r
+        d(4, 5, i, j) = 0
+        d(5, 1, i, j) = -r*(own%excess*(v(1)**2 + v(2)**2 + v(3)**2) + own%kappa*e)
+        d(5, 2, i, j) = own%excess*r*v(1)
+        d(5, 3, i, j) = own%excess*r*v(2)
+        d(5, 4, i, j) = own%excess*r*v(3)
+        d(5, 5, i, j) = own%one + own%kappa*r
 
         r = rhoi(i, j, k - 1)
         v = u(2:4, i, j, k - 1)*r
         e = u(5, i, j, k - 1)*r
         q = qs(i, j, k - 1)*r
         aw = fz%a*v(3)
-        a(1, :, i, j) = [-fz%d, 0.0_dp, 0.0_dp, &
-          fz%a, 0.0_dp]
-        a(2, :, i, j) = [(fz%mu*r - aw)*v(1), aw - fz%mu*r - fz%d, 0.0_dp, &
-          fz%a*v(1), 0.0_dp]
-        a(3, :, i, j) = [(fz%mu*r - aw)*v(2), 0.0_dp, aw - fz%mu*r - fz%d, &
-          fz%a*v(2), 0.0_dp]
-        a(4, :, i, j) = [fz%a*c2*q - aw*v(3) + fz%mu43*r*v(3), -fz%a*c2*v(1), -fz%a*c2*v(2), &
-          (2 - c2)*aw - fz%mu43*r - fz%d, fz%a*c2]
-        a(5, :, i, j) = [(2*c2*q - c1*e)*aw + r*(fz%excess*(v(1)**2 + v(2)**2) + fz%along*v(3)**2 + fz%kappa*e), &
-          -(c2*aw + fz%excess*r)*v(1), -(c2*aw + fz%excess*r)*v(2), &
-          fz%a*(c1*e - c2*(q + v(3)**2)) - fz%along*r*v(3), c1*aw - fz%kappa*r - fz%d]
+        a(1, 1, i, j) = -fz%d
+        a(1, 2, i, j) = 0
+        a(1, 3, i, j) = 0
+        a(1, 4, i, j) = fz%a
+        a(1, 5, i, j) = 0
+        a(2, 1, i, j) = (fz%mu*r - aw)*v(1)
+        a(2, 2, i, j) = aw - fz%mu*r - fz%d
+        a(2, 3, i, j) = 0
+        a(2, 4, i, j) = fz%a*v(1)
+        a(2, 5, i, j) = 0
+        a(3, 1, i, j) = (fz%mu*r - aw)*v(2)
+        a(3, 2, i, j) = 0
+        a(3, 3, i, j) = aw - fz%mu*r - fz%d
+        a(3, 4, i, j) = fz%a*v(2)
+        a(3, 5, i, j) = 0
+        a(4, 1, i, j) = fz%a*c2*q - aw*v(3) + fz%mu43*r*v(3)
+        a(4, 2, i, j) = -fz%a*c2*v(1)
+        a(4, 3, i, j) = -fz%a*c2*v(2)
+        a(4, 4, i, j) = (2 - c2)*aw - fz%mu43*r - fz%d
+        a(4, 5, i, j) = fz%a*c2
+        a(5, 1, i, j) = (2*c2*q - c1*e)*aw + r*(fz%excess*(v(1)**2 + v(2)**2) + fz%along*v(3)**2 + fz%kappa*e)
+        a(5, 2, i, j) = -(c2*aw + fz%excess*r)*v(1)
+        a(5, 3, i, j) = -(c2*aw + fz%excess*r)*v(2)
+        a(5, 4, i, j) = fz%a*(c1*e - c2*(q + v(3)**2)) - fz%along*r*v(3)
+        a(5, 5, i, j) = c1*aw - fz%kappa*r - fz%d
 
         r = rhoi(i, j - 1, k)
         v = u(2:4, i, j - 1, k)*r
         e = u(5, i, j - 1, k)*r
         q = qs(i, j - 1, k)*r
         aw = fy%a*v(2)
-        b(1, :, i, j) = [-fy%d, 0.0_dp, fy%a, &
-          0.0_dp, 0.0_dp]
-        b(2, :, i, j) = [(fy%mu*r - aw)*v(1), aw - fy%mu*r - fy%d, fy%a*v(1), &
-          0.0_dp, 0.0_dp]
-        b(3, :, i, j) = [fy%a*c2*q - aw*v(2) + fy%mu43*r*v(2), -fy%a*c2*v(1), (2 - c2)*aw - fy%mu43*r - fy%d, &
-          -fy%a*c2*v(3), fy%a*c2]
-        b(4, :, i, j) = [(fy%mu*r - aw)*v(3), 0.0_dp, fy%a*v(3), &
-          aw - fy%mu*r - fy%d, 0.0_dp]
-        b(5, :, i, j) = [(2*c2*q - c1*e)*aw + r*(fy%excess*(v(1)**2 + v(3)**2) + fy%along*v(2)**2 + fy%kappa*e), &
-          -(c2*aw + fy%excess*r)*v(1), fy%a*(c1*e - c2*(q + v(2)**2)) - fy%along*r*v(2), &
-          -(c2*aw + fy%excess*r)*v(3), c1*aw - fy%kappa*r - fy%d]
+        b(1, 1, i, j) = -fy%d
+        b(1, 2, i, j) = 0
+        b(1, 3, i, j) = fy%a
+        b(1, 4, i, j) = 0
+        b(1, 5, i, j) = 0
+        b(2, 1, i, j) = (fy%mu*r - aw)*v(1)
+        b(2, 2, i, j) = aw - fy%mu*r - fy%d
+        b(2, 3, i, j) = fy%a*v(1)
+        b(2, 4, i, j) = 0
+        b(2, 5, i, j) = 0
+        b(3, 1, i, j) = fy%a*c2*q - aw*v(2) + fy%mu43*r*v(2)
+        b(3, 2, i, j) = -fy%a*c2*v(1)
+        b(3, 3, i, j) = (2 - c2)*aw - fy%mu43*r - fy%d
+        b(3, 4, i, j) = -fy%a*c2*v(3)
+        b(3, 5, i, j) = fy%a*c2
+        b(4, 1, i, j) = (fy%mu*r - aw)*v(3)
+        b(4, 2, i, j) = 0
+        b(4, 3, i, j) = fy%a*v(3)
+        b(4, 4, i, j) = aw - fy%mu*r - fy%d
+        b(4, 5, i, j) = 0
+        b(5, 1, i, j) = (2*c2*q - c1*e)*aw + r*(fy%excess*(v(1)**2 + v(3)**2) + fy%along*v(2)**2 + fy%kappa*e)
+        b(5, 2, i, j) = -(c2*aw + fy%excess*r)*v(1)
+        b(5, 3, i, j) = fy%a*(c1*e - c2*(q + v(2)**2)) - fy%along*r*v(2)
+        b(5, 4, i, j) = -(c2*aw + fy%excess*r)*v(3)
+        b(5, 5, i, j) = c1*aw - fy%kappa*r - fy%d
 
         r = rhoi(i - 1, j, k)
         v = u(2:4, i - 1, j, k)*r
         e = u(5, i - 1, j, k)*r
         q = qs(i - 1, j, k)*r
         aw = fx%a*v(1)
-        c(1, :, i, j) = [-fx%d, fx%a, 0.0_dp, &
-          0.0_dp, 0.0_dp]
-        c(2, :, i, j) = [fx%a*c2*q - aw*v(1) + fx%mu43*r*v(1), (2 - c2)*aw - fx%mu43*r - fx%d, -fx%a*c2*v(2), &
-          -fx%a*c2*v(3), fx%a*c2]
-        c(3, :, i, j) = [(fx%mu*r - aw)*v(2), fx%a*v(2), aw - fx%mu*r - fx%d, &
-          0.0_dp, 0.0_dp]
-        c(4, :, i, j) = [(fx%mu*r - aw)*v(3), fx%a*v(3), 0.0_dp, &
-          aw - fx%mu*r - fx%d, 0.0_dp]
-        c(5, :, i, j) = [(2*c2*q - c1*e)*aw + r*(fx%excess*(v(2)**2 + v(3)**2) + fx%along*v(1)**2 + fx%kappa*e), &
-          fx%a*(c1*e - c2*(q + v(1)**2)) - fx%along*r*v(1), -(c2*aw + fx%excess*r)*v(2), &
-          -(c2*aw + fx%excess*r)*v(3), c1*aw - fx%kappa*r - fx%d]
+        c(1, 1, i, j) = -fx%d
+        c(1, 2, i, j) = fx%a
+        c(1, 3, i, j) = 0
+        c(1, 4, i, j) = 0
+        c(1, 5, i, j) = 0
+        c(2, 1, i, j) = fx%a*c2*q - aw*v(1) + fx%mu43*r*v(1)
+        c(2, 2, i, j) = (2 - c2)*aw - fx%mu43*r - fx%d
+        c(2, 3, i, j) = -fx%a*c2*v(2)
+        c(2, 4, i, j) = -fx%a*c2*v(3)
+        c(2, 5, i, j) = fx%a*c2
+        c(3, 1, i, j) = (fx%mu*r - aw)*v(2)
+        c(3, 2, i, j) = fx%a*v(2)
+        c(3, 3, i, j) = aw - fx%mu*r - fx%d
+        c(3, 4, i, j) = 0
+        c(3, 5, i, j) = 0
+        c(4, 1, i, j) = (fx%mu*r - aw)*v(3)
+        c(4, 2, i, j) = fx%a*v(3)
+        c(4, 3, i, j) = 0
+        c(4, 4, i, j) = aw - fx%mu*r - fx%d
+        c(4, 5, i, j) = 0
+        c(5, 1, i, j) = (2*c2*q - c1*e)*aw + r*(fx%excess*(v(2)**2 + v(3)**2) + fx%along*v(1)**2 + fx%kappa*e)
+        c(5, 2, i, j) = fx%a*(c1*e - c2*(q + v(1)**2)) - fx%along*r*v(1)
+        c(5, 3, i, j) = -(c2*aw + fx%excess*r)*v(2)
+        c(5, 4, i, j) = -(c2*aw + fx%excess*r)*v(3)
+        c(5, 5, i, j) = c1*aw - fx%kappa*r - fx%d
       end do
     end do
   end subroutine jacld
@@ -137,63 +198,124 @@ contains
         r = rhoi(i, j, k)
         v = u(2:4, i, j, k)*r
         e = u(5, i, j, k)*r
-        d(1, :, i, j) = [own%one, 0.0_dp, 0.0_dp, 0.0_dp, 0.0_dp]
-        d(2, :, i, j) = [-own%mu*r*v(1), own%one + own%mu*r, 0.0_dp, 0.0_dp, 0.0_dp]
-        d(3, :, i, j) = [-own%mu*r*v(2), 0.0_dp, own%one + own%mu*r, 0.0_dp, 0.0_dp]
-        d(4, :, i, j) = [-own%mu*r*v(3), 0.0_dp, 0.0_dp, own%one + own%mu*r, 0.0_dp]
-        d(5, :, i, j) = [-r*(own%excess*(v(1)**2 + v(2)**2 + v(3)**2) + own%kappa*e), &
-          own%excess*r*v(1), own%excess*r*v(2), own%excess*r*v(3), own%one + own%kappa*r]
+        d(1, 1, i, j) = own%one
+        d(1, 2, i, j) = 0
+        d(1, 3, i, j) = 0
+        d(1, 4, i, j) = 0
+        d(1, 5, i, j) = 0
+        d(2, 1, i, j) = -own%mu*r*v(1)
+        d(2, 2, i, j) = own%one + own%mu*r
+        d(2, 3, i, j) = 0
+        d(2, 4, i, j) = 0
+        d(2, 5, i, j) = 0
+        d(3, 1, i, j) = -own%mu*r*v(2)
+        d(3, 2, i, j) = 0
+        d(3, 3, i, j) = own%one + own%mu*r
+        d(3, 4, i, j) = 0
+        d(3, 5, i, j) = 0
+        d(4, 1, i, j) = -own%mu*r*v(3)
+        d(4, 2, i, j) = 0
+        d(4, 3, i, j) = 0
+        d(4, 4, i, j) = own%one + own%mu*r
+        d(4, 5, i, j) = 0
+        d(5, 1, i, j) = -r*(own%excess*(v(1)**2 + v(2)**2 + v(3)**2) + own%kappa*e)
+        d(5, 2, i, j) = own%excess*r*v(1)
+        d(5, 3, i, j) = own%excess*r*v(2)
+        d(5, 4, i, j) = own%excess*r*v(3)
+        d(5, 5, i, j) = own%one + own%kappa*r
 
         r = rhoi(i, j, k + 1)
         v = u(2:4, i, j, k + 1)*r
         e = u(5, i, j, k + 1)*r
         q = qs(i, j, k + 1)*r
         aw = fz%a*v(3)
-        a(1, :, i, j) = [-fz%d, 0.0_dp, 0.0_dp, &
-          fz%a, 0.0_dp]
-        a(2, :, i, j) = [(fz%mu*r - aw)*v(1), aw - fz%mu*r - fz%d, 0.0_dp, &
-          fz%a*v(1), 0.0_dp]
-        a(3, :, i, j) = [(fz%mu*r - aw)*v(2), 0.0_dp, aw - fz%mu*r - fz%d, &
-          fz%a*v(2), 0.0_dp]
-        a(4, :, i, j) = [fz%a*c2*q - aw*v(3) + fz%mu43*r*v(3), -fz%a*c2*v(1), -fz%a*c2*v(2), &
-          (2 - c2)*aw - fz%mu43*r - fz%d, fz%a*c2]
-        a(5, :, i, j) = [(2*c2*q - c1*e)*aw + r*(fz%excess*(v(1)**2 + v(2)**2) + fz%along*v(3)**2 + fz%kappa*e), &
-          -(c2*aw + fz%excess*r)*v(1), -(c2*aw + fz%excess*r)*v(2), &
-          fz%a*(c1*e - c2*(q + v(3)**2)) - fz%along*r*v(3), c1*aw - fz%kappa*r - fz%d]
+        a(1, 1, i, j) = -fz%d
+        a(1, 2, i, j) = 0
+        a(1, 3, i, j) = 0
+        a(1, 4, i, j) = fz%a
+        a(1, 5, i, j) = 0
+        a(2, 1, i, j) = (fz%mu*r - aw)*v(1)
+        a(2, 2, i, j) = aw - fz%mu*r - fz%d
+        a(2, 3, i, j) = 0
+        a(2, 4, i, j) = fz%a*v(1)
+        a(2, 5, i, j) = 0
+        a(3, 1, i, j) = (fz%mu*r - aw)*v(2)
+        a(3, 2, i, j) = 0
+        a(3, 3, i, j) = aw - fz%mu*r - fz%d
+        a(3, 4, i, j) = fz%a*v(2)
+        a(3, 5, i, j) = 0
+        a(4, 1, i, j) = fz%a*c2*q - aw*v(3) + fz%mu43*r*v(3)
+        a(4, 2, i, j) = -fz%a*c2*v(1)
+        a(4, 3, i, j) = -fz%a*c2*v(2)
+        a(4, 4, i, j) = (2 - c2)*aw - fz%mu43*r - fz%d
+        a(4, 5, i, j) = fz%a*c2
+        a(5, 1, i, j) = (2*c2*q - c1*e)*aw + r*(fz%excess*(v(1)**2 + v(2)**2) + fz%along*v(3)**2 + fz%kappa*e)
+        a(5, 2, i, j) = -(c2*aw + fz%excess*r)*v(1)
+        a(5, 3, i, j) = -(c2*aw + fz%excess*r)*v(2)
+        a(5, 4, i, j) = fz%a*(c1*e - c2*(q + v(3)**2)) - fz%along*r*v(3)
+        a(5, 5, i, j) = c1*aw - fz%kappa*r - fz%d
 
         r = rhoi(i, j + 1, k)
         v = u(2:4, i, j + 1, k)*r
         e = u(5, i, j + 1, k)*r
         q = qs(i, j + 1, k)*r
         aw = fy%a*v(2)
-        b(1, :, i, j) = [-fy%d, 0.0_dp, fy%a, &
-          0.0_dp, 0.0_dp]
-        b(2, :, i, j) = [(fy%mu*r - aw)*v(1), aw - fy%mu*r - fy%d, fy%a*v(1), &
-          0.0_dp, 0.0_dp]
-        b(3, :, i, j) = [fy%a*c2*q - aw*v(2) + fy%mu43*r*v(2), -fy%a*c2*v(1), (2 - c2)*aw - fy%mu43*r - fy%d, &
-          -fy%a*c2*v(3), fy%a*c2]
-        b(4, :, i, j) = [(fy%mu*r - aw)*v(3), 0.0_dp, fy%a*v(3), &
-          aw - fy%mu*r - fy%d, 0.0_dp]
-        b(5, :, i, j) = [(2*c2*q - c1*e)*aw + r*(fy%excess*(v(1)**2 + v(3)**2) + fy%along*v(2)**2 + fy%kappa*e), &
-          -(c2*aw + fy%excess*r)*v(1), fy%a*(c1*e - c2*(q + v(2)**2)) - fy%along*r*v(2), &
-          -(c2*aw + fy%excess*r)*v(3), c1*aw - fy%kappa*r - fy%d]
+        b(1, 1, i, j) = -fy%d
+        b(1, 2, i, j) = 0
+        b(1, 3, i, j) = fy%a
+        b(1, 4, i, j) = 0
+        b(1, 5, i, j) = 0
+        b(2, 1, i, j) = (fy%mu*r - aw)*v(1)
+        b(2, 2, i, j) = aw - fy%mu*r - fy%d
+        b(2, 3, i, j) = fy%a*v(1)
+        b(2, 4, i, j) = 0
+        b(2, 5, i, j) = 0
+        b(3, 1, i, j) = fy%a*c2*q - aw*v(2) + fy%mu43*r*v(2)
+        b(3, 2, i, j) = -fy%a*c2*v(1)
+        b(3, 3, i, j) = (2 - c2)*aw - fy%mu43*r - fy%d
+        b(3, 4, i, j) = -fy%a*c2*v(3)
+        b(3, 5, i, j) = fy%a*c2
+        b(4, 1, i, j) = (fy%mu*r - aw)*v(3)
+        b(4, 2, i, j) = 0
+        b(4, 3, i, j) = fy%a*v(3)
+        b(4, 4, i, j) = aw - fy%mu*r - fy%d
+        b(4, 5, i, j) = 0
+        b(5, 1, i, j) = (2*c2*q - c1*e)*aw + r*(fy%excess*(v(1)**2 + v(3)**2) + fy%along*v(2)**2 + fy%kappa*e)
+        b(5, 2, i, j) = -(c2*aw + fy%excess*r)*v(1)
+        b(5, 3, i, j) = fy%a*(c1*e - c2*(q + v(2)**2)) - fy%along*r*v(2)
+        b(5, 4, i, j) = -(c2*aw + fy%excess*r)*v(3)
+        b(5, 5, i, j) = c1*aw - fy%kappa*r - fy%d
 
         r = rhoi(i + 1, j, k)
         v = u(2:4, i + 1, j, k)*r
         e = u(5, i + 1, j, k)*r
         q = qs(i + 1, j, k)*r
         aw = fx%a*v(1)
-        c(1, :, i, j) = [-fx%d, fx%a, 0.0_dp, &
-          0.0_dp, 0.0_dp]
-        c(2, :, i, j) = [fx%a*c2*q - aw*v(1) + fx%mu43*r*v(1), (2 - c2)*aw - fx%mu43*r - fx%d, -fx%a*c2*v(2), &
-          -fx%a*c2*v(3), fx%a*c2]
-        c(3, :, i, j) = [(fx%mu*r - aw)*v(2), fx%a*v(2), aw - fx%mu*r - fx%d, &
-          0.0_dp, 0.0_dp]
-        c(4, :, i, j) = [(fx%mu*r - aw)*v(3), fx%a*v(3), 0.0_dp, &
-          aw - fx%mu*r - fx%d, 0.0_dp]
-        c(5, :, i, j) = [(2*c2*q - c1*e)*aw + r*(fx%excess*(v(2)**2 + v(3)**2) + fx%along*v(1)**2 + fx%kappa*e), &
-          fx%a*(c1*e - c2*(q + v(1)**2)) - fx%along*r*v(1), -(c2*aw + fx%excess*r)*v(2), &
-          -(c2*aw + fx%excess*r)*v(3), c1*aw - fx%kappa*r - fx%d]
+        c(1, 1, i, j) = -fx%d
+        c(1, 2, i, j) = fx%a
+        c(1, 3, i, j) = 0
+        c(1, 4, i, j) = 0
+        c(1, 5, i, j) = 0
+        c(2, 1, i, j) = fx%a*c2*q - aw*v(1) + fx%mu43*r*v(1)
+        c(2, 2, i, j) = (2 - c2)*aw - fx%mu43*r - fx%d
+        c(2, 3, i, j) = -fx%a*c2*v(2)
+        c(2, 4, i, j) = -fx%a*c2*v(3)
+        c(2, 5, i, j) = fx%a*c2
+        c(3, 1, i, j) = (fx%mu*r - aw)*v(2)
+        c(3, 2, i, j) = fx%a*v(2)
+        c(3, 3, i, j) = aw - fx%mu*r - fx%d
+        c(3, 4, i, j) = 0
+        c(3, 5, i, j) = 0
+        c(4, 1, i, j) = (fx%mu*r - aw)*v(3)
+        c(4, 2, i, j) = fx%a*v(3)
+        c(4, 3, i, j) = 0
+        c(4, 4, i, j) = aw - fx%mu*r - fx%d
+        c(4, 5, i, j) = 0
+        c(5, 1, i, j) = (2*c2*q - c1*e)*aw + r*(fx%excess*(v(2)**2 + v(3)**2) + fx%along*v(1)**2 + fx%kappa*e)
+        c(5, 2, i, j) = fx%a*(c1*e - c2*(q + v(1)**2)) - fx%along*r*v(1)
+        c(5, 3, i, j) = -(c2*aw + fx%excess*r)*v(2)
+        c(5, 4, i, j) = -(c2*aw + fx%excess*r)*v(3)
+        c(5, 5, i, j) = c1*aw - fx%kappa*r - fx%d
       end do
     end do
   end subroutine jacu

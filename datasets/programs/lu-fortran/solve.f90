@@ -13,8 +13,8 @@ contains
     integer, intent(in) :: k
     real(dp), intent(inout) :: v(5, g%ld, g%ld, *), tv(5, g%ld, *)
     real(dp), intent(in), dimension(5, 5, g%ld, *) :: a, b, c, d
-    real(dp) :: own(5, 5)
-    integer :: i, j, m
+    real(dp) :: own(5, 5), f
+    integer :: i, j, m, q
     do j = 2, g%n - 1
       do i = 2, g%n - 1
         do m = 1, 5
@@ -35,9 +35,21 @@ contains
             + b(m, 4, i, j)*v(4, i, j - 1, k) + c(m, 4, i, j)*v(4, i - 1, j, k) &
             + b(m, 5, i, j)*v(5, i, j - 1, k) + c(m, 5, i, j)*v(5, i - 1, j, k))
         end do
-        own = d(:, :, i, j)
+        do m = 2, 5 ! first step of the elimination, from d to own
+          f = d(m, 1, i, j)/d(1, 1, i, j)
+          do q = 2, 5
+            own(m, q) = d(m, q, i, j) - f*d(1, q, i, j)
+          end do
+          tv(m, i, j) = tv(m, i, j) - f*tv(1, i, j)
+          own(1, m) = d(1, m, i, j)
+        end do
+        own(1, 1) = d(1, 1, i, j)
         call eliminate(own, tv(:, i, j))
-        v(:, i, j, k) = tv(:, i, j)
+        v(1, i, j, k) = tv(1, i, j) ! one by one: else a call of memcpy
+        v(2, i, j, k) = tv(2, i, j)
+        v(3, i, j, k) = tv(3, i, j)
+        v(4, i, j, k) = tv(4, i, j)
+        v(5, i, j, k) = tv(5, i, j)
       end do
     end do
   end subroutine blts
@@ -48,8 +60,8 @@ contains
     integer, intent(in) :: k
     real(dp), intent(inout) :: v(5, g%ld, g%ld, *), tv(5, g%ld, *)
     real(dp), intent(in), dimension(5, 5, g%ld, *) :: a, b, c, d
-    real(dp) :: own(5, 5)
-    integer :: i, j, m
+    real(dp) :: own(5, 5), f
+    integer :: i, j, m, q
     do j = g%n - 1, 2, -1
       do i = g%n - 1, 2, -1
         do m = 1, 5
@@ -70,19 +82,28 @@ contains
             + b(m, 4, i, j)*v(4, i, j + 1, k) + c(m, 4, i, j)*v(4, i + 1, j, k) &
             + b(m, 5, i, j)*v(5, i, j + 1, k) + c(m, 5, i, j)*v(5, i + 1, j, k))
         end do
-        own = d(:, :, i, j)
+        do m = 2, 5 ! first step of the elimination, from d to own
+          f = d(m, 1, i, j)/d(1, 1, i, j)
+          do q = 2, 5
+            own(m, q) = d(m, q, i, j) - f*d(1, q, i, j)
+          end do
+          tv(m, i, j) = tv(m, i, j) - f*tv(1, i, j)
+          own(1, m) = d(1, m, i, j)
+        end do
+        own(1, 1) = d(1, 1, i, j)
         call eliminate(own, tv(:, i, j))
         v(:, i, j, k) = v(:, i, j, k) - tv(:, i, j)
       end do
     end do
   end subroutine buts
 
-  ! Replaces x by the solution y of t y = x, and t by its triangular factors.
+  ! Replaces x by the solution y of t y = x, the first column of t being eliminated
+  ! already. Leaves the triangular factor in t.
   pure subroutine eliminate(t, x)
     real(dp), intent(inout) :: t(5, 5), x(5)
     real(dp) :: inverse, f
     integer :: p, m, q
-    do p = 1, 4
+    do p = 2, 4
       inverse = 1/t(p, p)
       do m = p + 1, 5
         f = inverse*t(m, p)

@@ -24,8 +24,8 @@ func ssor(p *problem) {
 	p.ended = results{residual: l2norm(p), error: errorNorm(p), integral: pintgr(p)}
 }
 
-// inside calls nothing: it returns the first and the past-last element of the
-// points inside on the line (j, k).
+// inside returns the first element of the points inside on the line (j, k), and
+// the element after the last.
 func (p *problem) inside(j, k int) (first, end int) {
 	line := p.at(0, j, k)
 	return line + 1, line + p.n - 1

@@ -27,7 +27,7 @@ func classOptions(t *testing.T, class string) options {
 	return options{n: c.N, max: c.N, iterations: c.Steps, dt: c.Dt, order: plane}
 }
 
-// classA names the variable that, set to 1, has class A done as well: 25 s and more.
+// classA names the variable that, set to 1, has class A done as well: it takes 25 s and more.
 const classA = "PRESAGE_NAS_CLASS_A"
 
 // NAS's own verification.
@@ -76,7 +76,7 @@ func TestVerifyRejects(t *testing.T) {
 		{name: "infinite", want: "not finite", after: func(p *problem) { middle(p)[3] = math.Inf(1) }},
 		{name: "face", want: "on the faces", after: func(p *problem) { p.u[p.at(0, 3, 4)][2] *= 1 + 1e-11 }},
 		{name: "edge", want: "on the faces", after: func(p *problem) { p.u[p.at(11, 11, 4)][2] *= 1 + 1e-11 }},
-		{name: "solution", want: "residual differs", after: func(p *problem) { middle(p)[0] *= 1 + 1e-9 }},
+		{name: "solution", want: "residual differs", after: func(p *problem) { middle(p)[0] *= 1 + 1e-12 }},
 		{name: "residual", want: "residual differs", after: func(p *problem) { p.rsd[p.at(4, 4, 4)][4] += 1e-6 }},
 		{name: "residual not a number", want: "residual differs", after: func(p *problem) { p.rsd[p.at(4, 4, 4)][4] = math.NaN() }},
 		{name: "lower sweep", want: "lower sweep", found: func(f *findings) { f.lower = 1e-12 }},
