@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"presage/datasets/programs/internal/cfdtest"
 	"presage/perf/engine/rv64"
 	"presage/perf/objfile"
 )
@@ -103,35 +102,6 @@ func TestMachinesPrintTheSame(t *testing.T) {
 						t.Errorf("%s: %s printed\n%sstatus %d (%v), here\n%sstatus %d", line, name, got, s, err, want, status)
 					}
 				}
-			}
-		})
-	}
-}
-
-// NAS's own verification, in the engine. Class W is up to 50 thousand million
-// instructions: one structure of each program, and all with PRESAGE_SLOW=1.
-func TestClassesInTheEngine(t *testing.T) {
-	for _, c := range []struct {
-		program, structure, class string
-		always                    bool
-	}{
-		{"bt", "2.3", "S", true},
-		{"bt", "3.0", "S", true},
-		{"sp", "2.3", "S", true},
-		{"sp", "3.0", "S", true},
-		{"bt", "3.0", "W", !testing.Short()},
-		{"sp", "2.3", "W", !testing.Short()},
-		{"bt", "2.3", "W", false},
-		{"sp", "3.0", "W", false},
-	} {
-		if !c.always && os.Getenv(cfdtest.SlowVariable) != "1" {
-			continue
-		}
-		t.Run(c.program+"/"+c.structure+"/"+c.class, func(t *testing.T) {
-			run := engine(t, build(t, c.program, "GOOS=linux", "GOARCH=riscv64", "CGO_ENABLED=0"))
-			out, status, err := run([]string{"-class", c.class, "-structure", c.structure})
-			if err != nil || status != 0 || !strings.Contains(out, "compared with NAS's values") {
-				t.Errorf("status %d (%v)\n%s", status, err, out)
 			}
 		})
 	}
