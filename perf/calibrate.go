@@ -27,7 +27,7 @@ type Calibration struct {
 }
 
 // Calibrate measures the machine that it runs on: see package host for how. It
-// takes some 25 s of a processor, 7 s with Quick, and is disturbed by whatever
+// takes some 30 s of a processor, 7 s with Quick, and is disturbed by whatever
 // else runs; Profile.Warnings tell what is doubtful.
 func Calibrate(ctx context.Context, opt CalibrateOptions) (*Calibration, error) {
 	p, err := host.Calibrate(ctx, opt)

@@ -33,7 +33,8 @@ type TimeOptions struct {
 	// machine's description states, the papers' formula (2004, section 3.2). The
 	// default takes what the code and the core overlap from the schedule (see
 	// predict.Work.WaitOverlapped), in caches of loads only, as stores are written
-	// while execution goes on; and adds what wrong predictions of branches cost (see
+	// while execution goes on, and less of loads that go through memory block by
+	// block if the description says what prefetching leaves of those; and adds what wrong predictions of branches cost (see
 	// sched.Mispredictions).
 	FixedExposure bool
 }

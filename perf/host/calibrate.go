@@ -14,7 +14,7 @@ import (
 // Options say how thoroughly the host is measured.
 type Options struct {
 	// Quick measures fewer working sets, each less often: it takes some 7 s of a
-	// processor instead of some 25 s (with a last cache of 32 MiB), and is more
+	// processor instead of some 30 s (with a last cache of 32 MiB), and is more
 	// easily disturbed.
 	Quick bool
 	// MaxBytes is the largest working set; 0: eight times the last cache that
