@@ -27,7 +27,7 @@ type Calibration struct {
 }
 
 // Calibrate measures the machine that it runs on: see package host for how. It
-// takes some 25 s of a processor, 7 s with Quick, and is disturbed by whatever
+// takes some 30 s of a processor, 7 s with Quick, and is disturbed by whatever
 // else runs; Profile.Warnings tell what is doubtful.
 func Calibrate(ctx context.Context, opt CalibrateOptions) (*Calibration, error) {
 	p, err := host.Calibrate(ctx, opt)
@@ -91,6 +91,7 @@ func (c *Calibration) Summary() dataframe.DataFrame {
 		add("load", l.Name, l.Load, none)
 	}
 	add("load", "memory", p.MemoryNs, none)
+	add("load", "memory in order", p.StreamNs, none)
 	for i, r := range p.TLBs {
 		rows = append(rows, row{c.name(), "translation", c.Machine.TLBs[i].Name, p.Cycles(r.Penalty), r.Penalty, none, none, none})
 	}
@@ -101,6 +102,7 @@ func (c *Calibration) Summary() dataframe.DataFrame {
 		}
 		add("operation", op.Class.String(), latency, 1/p.Cycles(op.Reciprocal.Min))
 	}
+	add("operation", "mix", host.Sample{Min: none, Median: none, Max: none}, p.IssueWidth())
 	add("branch", "wrong guess", p.Mispredict, none)
 	return frame.Of(rows)
 }
@@ -234,8 +236,28 @@ func (c *Calibration) Windows() dataframe.DataFrame {
 	return frame.Of(rows)
 }
 
+// Loops returns a row for each number of iterations and pass: what a loop takes
+// that always has as many, and an iteration of it. Where the end is not foreseen
+// that is more by what a wrong guess costs.
+func (c *Calibration) Loops() dataframe.DataFrame {
+	type row struct {
+		Host       string  `frame:"host"`
+		Iterations int     `frame:"iterations"`
+		Cycles     float64 `frame:"meas_cycles"`
+		Each       float64 `frame:"meas_iteration_cycles"`
+		Median     float64 `frame:"meas_median_ns"`
+		Spread     float64 `frame:"meas_spread"`
+	}
+	var rows []row
+	for _, l := range c.Profile.Loops {
+		cycles := c.Profile.Cycles(l.Execution.Min)
+		rows = append(rows, row{c.name(), l.Iterations, cycles, cycles / float64(l.Iterations), l.Execution.Median, l.Execution.Spread()})
+	}
+	return frame.Of(rows)
+}
+
 // CalibrationTables are the names that Table knows.
-var CalibrationTables = []string{"summary", "levels", "latency", "tlb", "bandwidth", "parallelism", "window"}
+var CalibrationTables = []string{"summary", "levels", "latency", "tlb", "bandwidth", "parallelism", "window", "loops"}
 
 // Table returns a table by one of the names of CalibrationTables.
 func (c *Calibration) Table(name string) (dataframe.DataFrame, error) {
@@ -254,6 +276,8 @@ func (c *Calibration) Table(name string) (dataframe.DataFrame, error) {
 		return c.Parallelism(), nil
 	case "window":
 		return c.Windows(), nil
+	case "loops":
+		return c.Loops(), nil
 	}
 	return dataframe.DataFrame{}, fmt.Errorf("perf: calibrate: no table %q; there are %s", name, strings.Join(CalibrationTables, ", "))
 }

@@ -22,9 +22,9 @@ func TestCalibrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := map[string]int{
-		"summary": 2 + len(c.Profile.Levels) + 1 + len(c.Profile.TLBs) + len(c.Profile.Operations),
+		"summary": 2 + len(c.Profile.Levels) + 2 + 1 + len(c.Profile.TLBs) + len(c.Profile.Operations),
 		"levels":  len(c.Profile.Levels), "latency": len(c.Profile.Latencies), "tlb": len(c.Profile.Pages),
-		"bandwidth": len(c.Profile.Bandwidths), "parallelism": len(c.Profile.Parallel), "window": len(c.Profile.Windows),
+		"bandwidth": len(c.Profile.Bandwidths), "parallelism": len(c.Profile.Parallel), "window": len(c.Profile.Windows), "loops": len(c.Profile.Loops),
 	}
 	for _, name := range CalibrationTables {
 		df, err := c.Table(name)

@@ -33,7 +33,8 @@ type TimeOptions struct {
 	// machine's description states, the papers' formula (2004, section 3.2). The
 	// default takes what the code and the core overlap from the schedule (see
 	// predict.Work.WaitOverlapped), in caches of loads only, as stores are written
-	// while execution goes on; and adds what wrong predictions of branches cost (see
+	// while execution goes on, and less of loads that go through memory block by
+	// block if the description says what prefetching leaves of those; and adds what wrong predictions of branches cost (see
 	// sched.Mispredictions).
 	FixedExposure bool
 }
@@ -88,7 +89,7 @@ func PredictTime(ctx context.Context, model *Model, execution *ExecutionModel, m
 		if err := model.check(point); err != nil {
 			return dataframe.DataFrame{}, err
 		}
-		misses, stores, doubts, err := t.misses(model, execution.structure, point)
+		all, doubts, err := t.misses(model, execution.structure, point)
 		if err != nil {
 			return dataframe.DataFrame{}, err
 		}
@@ -96,7 +97,7 @@ func PredictTime(ctx context.Context, model *Model, execution *ExecutionModel, m
 		if err != nil {
 			return dataframe.DataFrame{}, err
 		}
-		fresh, err := t.rows(ctx, execution.structure, frequencies, misses, stores, timeRow{
+		fresh, err := t.rows(ctx, execution.structure, frequencies, all, timeRow{
 			Program: model.Program, Point: point, Machine: m.Name, Warning: strings.Join(append(doubts, execution.doubts(point)...), "; "),
 		})
 		if err != nil {
@@ -115,7 +116,7 @@ func Schedule(ctx context.Context, c *Counts, m *machine.Machine, opt TimeOption
 		return dataframe.DataFrame{}, err
 	}
 	t.penalties, t.warnings, t.bare = nil, nil, true
-	rows, err := t.rows(ctx, c.structure, sched.Counted(c.recovered), nil, nil, timeRow{Program: c.Program.Name, Point: c.Point, Machine: m.Name})
+	rows, err := t.rows(ctx, c.structure, sched.Counted(c.recovered), nil, timeRow{Program: c.Program.Name, Point: c.Point, Machine: m.Name})
 	if err != nil {
 		return dataframe.DataFrame{}, err
 	}
@@ -161,45 +162,74 @@ func newTimer(m *machine.Machine, opt TimeOptions) (*timer, error) {
 	return t, nil
 }
 
-// misses predicts the misses at each level that has a penalty, of each scope
-// without those inside it, by index in the structure's tree of scopes; apart from
-// them those of stores, which execution does not wait for; and what is doubtful.
-func (t *timer) misses(model *Model, s *Structure, point Point) (waited, stores [][]float64, doubts []string, err error) {
+// scopeMisses are the misses of a scope without those inside it, at each level
+// that has a penalty: those that execution waits for, of these the ones in
+// streams, and those of stores, which it does not wait for.
+type scopeMisses struct{ waited, streams, stores []float64 }
+
+// misses predicts the misses of each scope, by index in the structure's tree of
+// scopes, and says what is doubtful.
+func (t *timer) misses(model *Model, s *Structure, point Point) (all []scopeMisses, doubts []string, err error) {
 	of := &target{t.machine.Name, levels(t.machine), t.machine.BlockBytes()}
 	index := make(map[string]int, len(s.Scopes.Scopes))
 	for i := range s.Scopes.Scopes {
 		index[s.Scopes.Scopes[i].Path] = i
 	}
 	names, scopeOf := model.scopes(ByLoop)
-	for _, p := range t.penalties {
+	all = make([]scopeMisses, len(s.Scopes.Scopes))
+	for i := range all {
+		n := len(t.penalties)
+		all[i] = scopeMisses{make([]float64, n), make([]float64, n), make([]float64, n)}
+	}
+	for k, p := range t.penalties {
 		l := of.levels[slices.IndexFunc(of.levels, func(l level) bool { return l.name == p.Level })]
 		prediction, _, err := model.misses(of, l, point)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
 		doubts = append(append(doubts, warningTexts(prediction.Warnings)...), l.notModelled...)
-		loads, others := make([]float64, len(s.Scopes.Scopes)), make([]float64, len(s.Scopes.Scopes))
 		for g := range prediction.Groups {
 			n := prediction.Groups[g].Total()
 			if math.IsNaN(n) || math.IsInf(n, 0) {
-				return nil, nil, nil, fmt.Errorf("perf: %s at %s: the model has no finite value there", of.of(l), point)
+				return nil, nil, fmt.Errorf("perf: %s at %s: the model has no finite value there", of.of(l), point)
 			}
 			// What belongs to no scope known here is the program's own.
-			to := loads
+			to := &all[index[names[scopeOf[g]]]]
 			if !p.TLB && !t.opt.FixedExposure && model.stores(g) {
-				to = others
+				to.stores[k] += n
+				continue
 			}
-			to[index[names[scopeOf[g]]]] += n
+			to.waited[k] += n
+			if model.streams(g, l.blockBytes) {
+				to.streams[k] += n
+			}
 		}
-		waited, stores = append(waited, loads), append(stores, others)
 	}
 	slices.Sort(doubts)
-	return waited, stores, slices.Compact(doubts), nil
+	return all, slices.Compact(doubts), nil
 }
 
 // stores reports whether all references of a group are stores.
 func (m *Model) stores(group int) bool {
 	return !slices.ContainsFunc(m.members[group], func(r int) bool { return m.refs[r].Kind != trace.Store })
+}
+
+// streams reports whether all references of a group walk through memory, from
+// one block to the next: the innermost loop that changes the address changes it
+// by a constant, a block at most.
+func (m *Model) streams(group int, blockBytes uint64) bool {
+	return !slices.ContainsFunc(m.members[group], func(r int) bool {
+		for _, stride := range m.refs[r].Strides {
+			by, constant := stride.Formula.Constant()
+			switch {
+			case !stride.Regular() || !constant:
+				return true
+			case by != 0:
+				return max(by, -by) > int64(blockBytes)
+			}
+		}
+		return true // it stays where it is
+	})
 }
 
 // scopeTime is the time of a scope, first without and then with those inside.
@@ -214,7 +244,7 @@ type scopeTime struct {
 }
 
 // rows predicts one run, each row beginning as blank does.
-func (t *timer) rows(ctx context.Context, s *Structure, f *sched.Frequencies, misses, stores [][]float64, blank timeRow) ([]timeRow, error) {
+func (t *timer) rows(ctx context.Context, s *Structure, f *sched.Frequencies, misses []scopeMisses, blank timeRow) ([]timeRow, error) {
 	result, err := t.scheduler.Program(ctx, s.Access, f)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", blank.Program, err)
@@ -230,7 +260,9 @@ func (t *timer) rows(ctx context.Context, s *Structure, f *sched.Frequencies, mi
 	times := t.own(s, result)
 	t.mispredict(s, f, times)
 	for i := range times {
-		t.wait(&times[i], i, misses, stores)
+		if misses != nil {
+			t.wait(&times[i], &misses[i])
+		}
 	}
 	t.sumUp(s, times)
 	var rows []timeRow
@@ -344,16 +376,10 @@ func (t *timer) reach(to *scopeTime, seg *sched.Segment, frequency float64) {
 }
 
 // wait works out what the misses of a scope add to its time.
-func (t *timer) wait(to *scopeTime, scope int, misses, stores [][]float64) {
-	if misses == nil {
-		return
-	}
+func (t *timer) wait(to *scopeTime, misses *scopeMisses) {
 	w := &to.work
 	w.Instructions, w.Cycles = to.instructions, to.schedule
-	w.Misses, w.Stores = make([]float64, len(t.penalties)), make([]float64, len(t.penalties))
-	for k := range t.penalties {
-		w.Misses[k], w.Stores[k] = misses[k][scope], stores[k][scope]
-	}
+	w.Misses, w.Streams, w.Stores = misses.waited, misses.streams, misses.stores
 	switch {
 	case !t.machine.Core.InOrder:
 		w.Reach = float64(t.machine.Core.Window)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"presage/perf/frame"
 	"presage/perf/machine"
 	"presage/perf/predict"
@@ -155,6 +157,74 @@ func TestFixedExposure(t *testing.T) {
 	}
 	if _, err := PredictTime(t.Context(), model, execution, m, []Point{{"m": 3}}, TimeOptions{}); err == nil {
 		t.Error("a point without n, and no error")
+	}
+}
+
+// TestPredictTimeOfStreams: prefetching takes part of the wait for memory away, none
+// of anything else's, and nothing if it leaves all of the latency; the paper's
+// formula does not regard it.
+func TestPredictTimeOfStreams(t *testing.T) {
+	plain := find(t, "origin2000")
+	model, execution, _ := timed(t, plain)
+	predict := func(stream machine.Cycles, fixed bool) map[string]float64 {
+		m := *plain
+		m.Memory.StreamLatency = stream
+		df, err := PredictTime(t.Context(), model, execution, &m, Sweep("n", 20), TimeOptions{FixedExposure: fixed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := make(map[string]float64)
+		for _, name := range df.Names() {
+			if strings.HasSuffix(name, "_cycles") {
+				values[name] = one(t, column(t, df, name))
+			}
+		}
+		return values
+	}
+	without := predict(0, false)
+	if diff := cmp.Diff(without, predict(plain.Memory.RestartLatency, false)); diff != "" {
+		t.Errorf("prefetching that leaves everything: %s", diff)
+	}
+	for name, with := range predict(11, false) { // as from the last cache
+		switch was := without[name]; {
+		case name == "pred_L2_wait_cycles" || name == "pred_cycles":
+			if !(with < was) {
+				t.Errorf("%s: %g with prefetching, %g without", name, with, was)
+			}
+		case with != was:
+			t.Errorf("%s: %g with prefetching, %g without", name, with, was)
+		}
+	}
+	if diff := cmp.Diff(predict(0, true), predict(11, true)); diff != "" {
+		t.Errorf("fixed exposure: %s", diff)
+	}
+}
+
+// TestStreams: a reference by itself in its group whose address goes up by 8 bytes
+// walks through blocks of 8 and more; no stream is irregular or indirect.
+func TestStreams(t *testing.T) {
+	model, _, _ := timed(t, find(t, "origin2000"))
+	walks, others, eights := 0, 0, 0
+	for g := range model.members {
+		ref := &model.refs[model.members[g][0]]
+		if !model.streams(g, 128) {
+			others++
+			continue
+		}
+		walks++
+		first := ref.Strides[0]
+		if !first.Regular() {
+			t.Errorf("%v: a stream, of strides %v", ref, ref.Strides)
+		}
+		if by, constant := first.Formula.Constant(); constant && by == 8 && len(model.members[g]) == 1 {
+			eights++
+			if !model.streams(g, 8) || model.streams(g, 4) {
+				t.Errorf("%v: through blocks of 8 %t, of 4 %t", ref, model.streams(g, 8), model.streams(g, 4))
+			}
+		}
+	}
+	if walks < 10 || others < 10 || eights < 3 {
+		t.Errorf("%d streams, %d others, %d of 8 bytes", walks, others, eights)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // Options say how thoroughly the host is measured.
 type Options struct {
 	// Quick measures fewer working sets, each less often: it takes some 7 s of a
-	// processor instead of some 25 s (with a last cache of 32 MiB), and is more
+	// processor instead of some 30 s (with a last cache of 32 MiB), and is more
 	// easily disturbed.
 	Quick bool
 	// MaxBytes is the largest working set; 0: eight times the last cache that
@@ -71,13 +71,15 @@ func Calibrate(ctx context.Context, opt Options) (*Profile, error) {
 		{"clock", c.clock},
 		{"operations", c.operations},
 		{"branches", c.branches},
+		{"ends of loops", c.loops},
 		{"load latency, ordinary pages", func() error { return c.latencies(false) }},
 		{"load latency, huge pages", func() error { return c.latencies(true) }},
+		{"load latency in order", c.stream},
 		{"misses in flight", c.parallel},
 		{"window", c.window},
 		{"TLB reach", c.translations},
 		{"bandwidth", c.bandwidths},
-		{"load latency and TLB reach, once more", c.again},
+		{"once more", c.again},
 	}
 	defer c.release()
 	for i, part := range parts {
@@ -90,6 +92,7 @@ func Calibrate(ctx context.Context, opt Options) (*Profile, error) {
 	c.findLevels()
 	c.findReaches()
 	c.findWindow()
+	c.findLoopReach()
 	c.doubts()
 	c.Took = time.Since(c.Began)
 	return c.Profile, nil

@@ -17,6 +17,13 @@ type chain struct {
 // them in this order and then beginning anew is one cycle through all of them,
 // and each such cycle is as likely as any other.
 func shuffled(dst []uint32, n int, rng *rand.Rand) []uint32 {
+	dst = ascending(dst, n)
+	rng.Shuffle(n, func(i, j int) { dst[i], dst[j] = dst[j], dst[i] })
+	return dst
+}
+
+// ascending returns 0..n-1, in dst if that has room.
+func ascending(dst []uint32, n int) []uint32 {
 	if cap(dst) < n {
 		dst = make([]uint32, n)
 	}
@@ -24,7 +31,6 @@ func shuffled(dst []uint32, n int, rng *rand.Rand) []uint32 {
 	for i := range dst {
 		dst[i] = uint32(i)
 	}
-	rng.Shuffle(n, func(i, j int) { dst[i], dst[j] = dst[j], dst[i] })
 	return dst
 }
 

@@ -27,6 +27,13 @@
 //	    +------|---------|---------|------- working set
 //	         capacity of each level
 //
+// In ascending order the same chase shows what fetching ahead leaves of the
+// latency of memory.
+//
+// Up to how many iterations the end of a loop is foreseen shows in loops of a
+// fixed number of them: from some number on they take a wrong guess longer than
+// their iterations do.
+//
 // Cycles come from a chain of dependent integer additions, assumed to take one
 // cycle each: true of every core that is described under machines/. They are
 // cycles of the clock as it ran, which is not the nominal frequency.
@@ -35,6 +42,7 @@
 //
 // Replacement and write policies, inclusion, instruction caches, the sizes of
 // queues and register files, the branch predictor (only what a wrong guess
-// costs), vector units. Memory latency and bandwidth are those of one core, and
+// costs, and which ends of loops with one branch are foreseen), what prefetchers
+// leave of other patterns than lines in order, vector units. Memory latency and bandwidth are those of one core, and
 // of a shared cache a neighbour's share is missing.
 package host

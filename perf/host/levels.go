@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -16,7 +17,7 @@ func (p *Profile) curve() (x, y []float64) {
 			least[l.Bytes] = l.Load.Min
 		}
 	}
-	for _, bytes := range slices.Sorted(maps.Keys(least)) {
+	for _, bytes := range sortedKeys(least) {
 		x, y = append(x, float64(bytes)), append(y, least[bytes])
 	}
 	return x, y
@@ -50,6 +51,9 @@ const matchFactor = 2
 func (c *calibration) findLevels() {
 	found := steps(c.curve())
 	c.MemoryNs = c.between(c.largest/2, c.largest)
+	if c.StreamNs.Min > c.MemoryNs.Min {
+		c.warn("loads from memory in ascending order take longer, %.3g ns, than in random order, %.3g ns: nothing seems to be fetched ahead", c.StreamNs.Min, c.MemoryNs.Min)
+	}
 	before := uint64(0)
 	for _, g := range c.Geometry {
 		c.Levels = append(c.Levels, Level{Name: levelName(g.Level), Geometry: g, Load: c.hit(before, g.Capacity)})
@@ -156,11 +160,14 @@ func (p *Profile) pagesCurve() (x, sparse, dense []float64) {
 		}
 		least[q.Pages] = [2]float64{min(v[0], q.Sparse.Min), min(v[1], q.Dense.Min)}
 	}
-	for _, pages := range slices.Sorted(maps.Keys(least)) {
+	for _, pages := range sortedKeys(least) {
 		x, sparse, dense = append(x, float64(pages)), append(sparse, least[pages][0]), append(dense, least[pages][1])
 	}
 	return x, sparse, dense
 }
+
+// sortedKeys returns the keys of a map, ascending.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // minPenalty is what a miss of a TLB costs at least, in cycles.
 const minPenalty = 2

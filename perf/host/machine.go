@@ -20,9 +20,11 @@ const (
 	chaseSource     = "chase"
 	pagesSource     = "pages"
 	memorySource    = "memory"
+	streamSource    = "stream"
 	operationSource = "operations"
 	windowSource    = "window"
 	branchSource    = "branch"
+	loopSource      = "loops"
 )
 
 // Machine returns a description of the host with the numbers of the profile, in
@@ -59,7 +61,7 @@ func (p *Profile) YAML() ([]byte, error) {
 
 func (p *Profile) notes() string {
 	notes := []string{
-		"Cycles are those of a chain of dependent additions, assumed to take one each. Assumed, not measured: LRU replacement, write-back, allocation on a write, no inclusion; full associativity of the TLBs and where the system does not say; stores and branches of one cycle; units that no two classes share but those that were tried; a gshare predictor.",
+		"Cycles are those of a chain of dependent additions, assumed to take one each. Assumed, not measured: LRU replacement, write-back, allocation on a write, no inclusion; full associativity of the TLBs and where the system does not say; stores and branches of one cycle; units that no two classes share but those that were tried; a gshare predictor, but for what it foresees of loops.",
 	}
 	for _, b := range p.Bandwidths {
 		notes = append(notes, fmt.Sprintf("Bandwidth, %s, %s: %.1f GB/s (spread %.2f).", b.Kind, sizeText(b.Bytes), b.BytesPerSec()/1e9, b.Byte.Spread()))
@@ -158,6 +160,12 @@ func (d *describer) memory() {
 	}
 	d.source(memorySource, "measured: pointer chase through the largest working sets, in the largest pages: %s, %.1f ns; with up to %d chains at once a load takes 1/%.1f of that",
 		d.figure(d.p.MemoryNs), d.p.MemoryNs.Min, parallelChains[len(parallelChains)-1], d.p.Outstanding)
+	if s := d.p.StreamNs; s.Min > 0 && s.Min <= d.p.MemoryNs.Min { // else a warning says that order is of no use
+		m := &d.m.Memory
+		m.StreamLatency = d.cycles(s.Min)
+		m.Source = append(m.Source, streamSource)
+		d.source(streamSource, "measured: pointer chase through the lines of the largest working set in ascending order: %s, %.1f ns", d.figure(s), s.Min)
+	}
 }
 
 // core describes the core if its window was found; else the clock alone.
@@ -166,7 +174,7 @@ func (d *describer) core() {
 	c.Source = []string{clockSource}
 	d.source(clockSource, "measured: chain of dependent integer additions, assumed to take a cycle each: %.4f ns (median %.4f, spread %.2f)",
 		p.Cycle.Min, p.Cycle.Median, p.Cycle.Spread())
-	width := max(1, int(math.Round(p.IssueWidth)))
+	width := max(1, int(math.Round(p.IssueWidth())))
 	if len(p.Operations) == 0 || !p.InOrder && p.WindowLo < width {
 		return
 	}
@@ -179,7 +187,7 @@ func (d *describer) core() {
 	}
 	width = min(width, units)
 	c.FetchWidth, c.IssueWidth, c.RetireWidth = width, width, width
-	d.source(operationSource, "a mix for many units runs at %.2f instructions a cycle, which the widths of fetching, issue and retirement are at least", p.IssueWidth)
+	d.source(operationSource, "a mix for many units runs at %.2f instructions a cycle, which the widths of fetching, issue and retirement are at least", p.IssueWidth())
 	if c.InOrder {
 		d.source(windowSource, "measured: of two independent loads from memory the second does not begin before the first one's result, which is used in between, is there")
 	} else {
@@ -194,7 +202,25 @@ func (d *describer) core() {
 	if p.Mispredict.Min >= p.Cycle.Min { // else a warning says that it does not show
 		c.Branch.MispredictCost = d.cycles(p.Mispredict.Min)
 	}
+	if p.LoopReach > 0 {
+		c.Branch.LoopReach = p.LoopReach
+		c.Source = append(c.Source, loopSource)
+		d.loops()
+	}
 	d.source(branchSource, "measured: a branch on a random bit, which half of the time is guessed wrong, against one that always goes the same way: %s a wrong guess", d.figure(p.Mispredict))
+}
+
+func (d *describer) loops() {
+	p := d.p
+	text := fmt.Sprintf("with up to %d iterations they do not", p.LoopReach)
+	if p.LoopReach == 1 {
+		text = "of the shortest they do"
+	}
+	beyond := fmt.Sprintf("more than %d were not tried", p.LoopReach)
+	if p.LoopHi > 0 {
+		beyond = fmt.Sprintf("with %d they do", p.LoopHi)
+	}
+	d.source(loopSource, "measured: loops of always the same number of iterations, with one branch in each: whether they take longer than their iterations, by more than half a wrong guess: %s; %s", text, beyond)
 }
 
 // units makes a unit for each class, or for several that were seen to share

@@ -28,6 +28,9 @@ func knownProfile() *Profile {
 			{"L2", Geometry{}, 1 << 20, 1246912, cycles(13.6)},
 		},
 		MemoryNs:    exact(100),
+		StreamNs:    cycles(9.2),
+		LoopReach:   64,
+		LoopHi:      76,
 		Outstanding: 11.7,
 		Pages:       []Paged{{8, cycles(4), cycles(4)}, {16384, cycles(100), cycles(30)}},
 		TLBs:        []Reach{{91, 108, 7.0 / 4, false}, {1448, 1722, 30.0 / 4, true}},
@@ -50,7 +53,7 @@ func knownProfile() *Profile {
 			{isa.FPMultiply, isa.FPFused, cycles(1.0)}, // together: 1
 			{isa.FPAdd, isa.FPFused, cycles(0.5)},      // apart
 		},
-		IssueWidth: 5.7, Mispredict: cycles(15.2), WindowLo: 216, WindowHi: 234,
+		MixNs: cycles(1 / 5.7), Mispredict: cycles(15.2), WindowLo: 216, WindowHi: 234,
 		Warnings: []string{"a: \"doubt\"\nin two lines"},
 	}
 }
@@ -91,11 +94,11 @@ func TestMachineOfKnownProfile(t *testing.T) {
 	if len(m.TLBs) != 2 || m.TLBs[0].Entries != 96 || m.TLBs[0].MissPenalty != 7 || m.TLBs[1].Entries != 1536 || m.TLBs[1].MissPenalty != 30 || m.TLBs[1].EntryBytes != 4096 {
 		t.Errorf("TLBs %+v", m.TLBs)
 	}
-	if m.Frequency != 4e9 || m.Memory.RestartLatency != 400 || m.Memory.OutstandingMisses != 12 {
+	if m.Frequency != 4e9 || m.Memory.RestartLatency != 400 || m.Memory.OutstandingMisses != 12 || m.Memory.StreamLatency != 9 {
 		t.Errorf("frequency %v, memory %+v", m.Frequency, m.Memory)
 	}
 	c := m.Core
-	if c.InOrder || c.Window != 216 || c.IssueWidth != 6 || c.Branch.MispredictCost != 15 {
+	if c.InOrder || c.Window != 216 || c.IssueWidth != 6 || c.Branch.MispredictCost != 15 || c.Branch.LoopReach != 64 {
 		t.Errorf("core %+v", c)
 	}
 	wantUnits := []machine.Unit{
@@ -354,7 +357,14 @@ func TestCalibrateHere(t *testing.T) {
 	for _, op := range p.Operations {
 		good(op.Class.String(), op.Reciprocal)
 	}
-	if parts < 5 || len(p.Latencies) == 0 || len(p.Operations) < 10 || p.Outstanding < 1 {
+	good("a load in order", p.StreamNs)
+	for _, l := range p.Loops {
+		good("a loop", l.Execution)
+	}
+	if p.LoopReach < 0 || p.LoopReach > maxIterations || p.IssueWidth() < 0.5 {
+		t.Errorf("loops foreseen up to %d, %g instructions a cycle", p.LoopReach, p.IssueWidth())
+	}
+	if parts < 5 || len(p.Loops) == 0 || len(p.Latencies) == 0 || len(p.Operations) < 10 || p.Outstanding < 1 {
 		t.Errorf("parts are missing: %+v", p)
 	}
 	if len(p.Levels) > 0 {

@@ -20,13 +20,33 @@ func (c *calibration) latencies(huge bool) error {
 	return c.pass(r)
 }
 
-// again measures the curves once more: neighbours do not always keep a shared
-// cache, or the core, as busy.
+// again measures most once more: neighbours do not always keep a shared cache, or
+// the core, as busy.
 func (c *calibration) again() error {
-	if err := c.pass(c.best()); err != nil || c.opt.Quick {
-		return err
+	parts := []func() error{c.operations, c.loops, c.stream, func() error { return c.pass(c.best()) }}
+	if !c.opt.Quick {
+		parts = append(parts, c.translations)
 	}
-	return c.translations()
+	for _, part := range parts {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stream measures loads from memory that go through the lines in ascending order,
+// each with the address that the one before gave: what they take is what fetching
+// ahead leaves of the latency.
+func (c *calibration) stream() error {
+	ch := &chain{c.best(), ascending(c.order, int(c.largest/c.LineBytes)), dense(c.LineBytes)}
+	c.order = ch.order
+	ch.link()
+	s, err := ch.latency(&c.meter)
+	if err == nil {
+		c.StreamNs = s.orLess(c.StreamNs)
+	}
+	return err
 }
 
 func (c *calibration) pass(r *region) error {

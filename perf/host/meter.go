@@ -17,6 +17,14 @@ func (s Sample) Spread() float64 { return (s.Max - s.Min) / s.Median }
 // scaled returns the sample in another unit, or of a part of what was timed.
 func (s Sample) scaled(by float64) Sample { return Sample{s.Min * by, s.Median * by, s.Max * by} }
 
+// orLess returns the sample with the lesser least time; the zero Sample is none.
+func (s Sample) orLess(o Sample) Sample {
+	if o.Min > 0 && o.Min < s.Min {
+		return o
+	}
+	return s
+}
+
 // sampleOf summarizes values, of which there is at least one. The median of an
 // even number is the mean of the two in the middle.
 func sampleOf(values []float64) Sample {

@@ -42,17 +42,34 @@ func (c *calibration) clock() (err error) {
 }
 
 // tick looks at the clock again, for a moment: it may have gone up since, and
-// what is measured at a higher frequency has to be counted in its cycles.
+// what is measured at a higher frequency has to be counted in its cycles. So it
+// does at the mix for many units, as nothing suffers more from another thread on
+// the core, and none may be there for a moment only.
 func (c *calibration) tick() error {
 	short := meter{c.ctx, 3, c.slice / 8}
 	s, err := short.time(integers(addChain, 1, oddInteger))
+	if err != nil {
+		return err
+	}
+	c.Cycle.Min = min(c.Cycle.Min, s.Min/chainOps)
+	return c.width(short)
+}
+
+// width measures how many instructions of a mix for many units begin in a cycle.
+func (c *calibration) width(m meter) error {
+	var w words
+	s, err := m.time(func(n int) { mixStream(&w, oddInteger, nearOne, n) })
+	if err == nil && s.Min <= 0 {
+		err = errNoTime
+	}
 	if err == nil {
-		c.Cycle.Min = min(c.Cycle.Min, s.Min/chainOps)
+		c.MixNs = s.scaled(1.0 / mixOps).orLess(c.MixNs)
 	}
 	return err
 }
 
-// operations measures each kind of operation in a chain and in a stream.
+// operations measures each kind of operation in a chain and in a stream. What was
+// measured before stays if it was less.
 func (c *calibration) operations() error {
 	var w words
 	for _, k := range []struct {
@@ -73,7 +90,9 @@ func (c *calibration) operations() error {
 		{isa.Branch, nil, integers(func(x, _ uint64, n int) uint64 { return branchStream(x, n) }, 2, 0), 0},
 	} {
 		if k.class == isa.FPFused && !hasFused() {
-			c.warn("the processor has no fused multiply-add: it is described as a multiplication and an addition")
+			if len(c.Mixes) == 0 { // the first time
+				c.warn("the processor has no fused multiply-add: it is described as a multiplication and an addition")
+			}
 			continue
 		}
 		op := Operation{Class: k.class}
@@ -90,17 +109,26 @@ func (c *calibration) operations() error {
 			add := c.operation(isa.FPAdd).Latency
 			op.Latency = Sample{op.Latency.Min - add.Min, op.Latency.Median - add.Median, op.Latency.Max - add.Min}
 		}
-		c.Operations = append(c.Operations, op)
+		c.keep(op)
 		if err := c.tick(); err != nil {
 			return err
 		}
 	}
-	width, err := c.timed(mixOps, func(n int) { mixStream(&w, oddInteger, nearOne, n) })
-	if err != nil {
+	if err := c.width(c.meter); err != nil {
 		return err
 	}
-	c.IssueWidth = c.Cycle.Min / width.Min
 	return c.mixes()
+}
+
+// keep takes in what was measured of a class, the lesser of each time.
+func (c *calibration) keep(op Operation) {
+	for i := range c.Operations {
+		if old := &c.Operations[i]; old.Class == op.Class {
+			old.Latency, old.Reciprocal = op.Latency.orLess(old.Latency), op.Reciprocal.orLess(old.Reciprocal)
+			return
+		}
+	}
+	c.Operations = append(c.Operations, op)
 }
 
 func (c *calibration) mixes() error {
@@ -118,9 +146,19 @@ func (c *calibration) mixes() error {
 		if err != nil {
 			return err
 		}
-		c.Mixes = append(c.Mixes, Mix{k.a, k.b, s})
+		c.keepMix(Mix{k.a, k.b, s})
 	}
 	return nil
+}
+
+func (c *calibration) keepMix(m Mix) {
+	for i := range c.Mixes {
+		if old := &c.Mixes[i]; old.A == m.A && old.B == m.B {
+			old.Pair = m.Pair.orLess(old.Pair)
+			return
+		}
+	}
+	c.Mixes = append(c.Mixes, m)
 }
 
 // operation returns what was measured of a class; zero if nothing was.

@@ -23,6 +23,7 @@ type Profile struct {
 	Latencies   []Latency  // in ordinary pages, then in huge ones
 	Levels      []Level
 	MemoryNs    Sample // load latency of the largest working sets
+	StreamNs    Sample // of the largest one, if its lines are read in ascending order
 	Pages       []Paged
 	TLBs        []Reach
 	Bandwidths  []Bandwidth
@@ -30,8 +31,11 @@ type Profile struct {
 	Outstanding float64 // misses to memory that were under way at once, at most
 	Operations  []Operation
 	Mixes       []Mix
-	IssueWidth  float64 // instructions a cycle of a mix for many units
-	Mispredict  Sample  // of a branch, beyond what a right guess costs
+	MixNs       Sample // of an instruction of a mix for many units
+	Mispredict  Sample // of a branch, beyond what a right guess costs
+	Loops       []Loop
+	LoopReach   int // iterations of loops whose end was seen to be foreseen; 1: none, 0: not found
+	LoopHi      int // of one whose end was seen not to be; 0: none so long was tried
 	Windows     []Window
 	InOrder     bool // no load was under way while the core waited for another
 	WindowLo    int  // instructions that were seen to fit into the window; 0: not found
@@ -42,6 +46,15 @@ type Profile struct {
 // GHz returns the clock frequency as it was seen, on the assumption that a
 // dependent addition takes a cycle.
 func (p *Profile) GHz() float64 { return 1 / p.Cycle.Min }
+
+// IssueWidth returns the instructions a cycle of a mix for many units, 0 if it was
+// not measured.
+func (p *Profile) IssueWidth() float64 {
+	if p.MixNs.Min == 0 {
+		return 0
+	}
+	return p.Cycle.Min / p.MixNs.Min
+}
 
 // Cycles returns how many cycles a time is.
 func (p *Profile) Cycles(ns float64) float64 { return ns / p.Cycle.Min }
@@ -108,6 +121,12 @@ type Operation struct {
 type Mix struct {
 	A, B isa.Class
 	Pair Sample
+}
+
+// Loop is how long a loop takes that has so many iterations each time.
+type Loop struct {
+	Iterations int
+	Execution  Sample // of all of them
 }
 
 // Window is how long a pair of independent loads from memory takes that have so

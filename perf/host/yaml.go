@@ -144,6 +144,7 @@ func (y *yamlWriter) schedule(c *machine.Core) {
 		y.text(4, "predictor", b.Predictor)
 		y.count(4, "entries", b.Entries)
 		y.count(4, "history_bits", b.HistoryBits)
+		y.count(4, "loop_reach", b.LoopReach)
 		y.cycles(4, "mispredict_cost", b.MispredictCost)
 	}
 }
@@ -240,6 +241,7 @@ func (y *yamlWriter) memory(m *machine.Memory) {
 	y.line(0, "memory:")
 	y.cycles(2, "restart_latency", m.RestartLatency)
 	y.cycles(2, "back_to_back_latency", m.BackToBackLatency)
+	y.cycles(2, "stream_latency", m.StreamLatency)
 	y.count(2, "outstanding_misses", m.OutstandingMisses)
 	y.names(2, "source", m.Source)
 }

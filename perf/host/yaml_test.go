@@ -36,14 +36,14 @@ core:
     - {of: [alu, multiply, divide, branch], latency: 1 cycle, uses: [{any_of: ["a unit", other]}]}
     - {of: [fp add, fp multiply, fp divide, fp sqrt, fp fused], latency: 2.5 cycles, uses: [{any_of: ["a unit"], for: 2 cycles}, {any_of: [other]}]}
     - {of: [load, store], latency: 3 cycles, uses: [{any_of: ["a unit"]}]}
-  branch: {predictor: gshare, entries: 1024, history_bits: 9, mispredict_cost: 7 cycles}
+  branch: {predictor: gshare, entries: 1024, history_bits: 9, loop_reach: 33, mispredict_cost: 7 cycles}
   source: [s]
 caches:
   - {name: L1, capacity: 3 KiB, block: 64 B, ways: 3, replacement: nmru, write: through, write_allocate: false, bypass_float: true, latency: 3 cycles, source: [s]}
   - {name: L2, capacity: 1 MiB, block: 64 B, ways: full, replacement: random, inclusive: true, source: [s, t]}
 tlbs:
   - {name: T, entries: 48, entry_maps: 16 KiB, ways: 4, replacement: nmru, bypass_float: true, miss_penalty: 20 cycles, source: [t]}
-memory: {restart_latency: 100 cycles, back_to_back_latency: 150 cycles, outstanding_misses: 6, source: [t]}
+memory: {restart_latency: 100 cycles, back_to_back_latency: 150 cycles, stream_latency: 8 cycles, outstanding_misses: 6, source: [t]}
 exposures:
   - {level: L1, share: 0.5, source: [s]}
   - {level: memory, share: 0, source: [t]}

@@ -65,9 +65,13 @@ type Use struct {
 
 // Branch is how a core predicts branches, and what a wrong prediction costs.
 type Branch struct {
-	Predictor      string // "bimodal", "gshare", "static", or "perfect"
-	Entries        int    // counters of its table
-	HistoryBits    int    // of a gshare predictor
+	Predictor   string // "bimodal", "gshare", "static", or "perfect"
+	Entries     int    // counters of its table
+	HistoryBits int    // of a gshare predictor
+	// LoopReach is up to how many iterations loops have their end foreseen, if
+	// they have the same number each time; 1: the end of none is. It is what a
+	// predictor was seen to do, however it does it, and goes before HistoryBits.
+	LoopReach      int
 	MispredictCost Cycles
 }
 

@@ -44,6 +44,7 @@ const coreYAML = `core:
     predictor: gshare
     entries: 1024
     history_bits: 10
+    loop_reach: 17
     mispredict_cost: 9 cycles
   source: [made]
 `
@@ -88,7 +89,7 @@ func TestParseCore(t *testing.T) {
 			isa.Jump: isa.Branch, isa.IndirectJump: isa.Branch, isa.Call: isa.Branch, isa.Return: isa.Branch,
 			isa.SystemCall: isa.ALU, isa.Breakpoint: isa.ALU, isa.Fence: isa.ALU, isa.CSR: isa.ALU,
 		},
-		Branch: Branch{"gshare", 1024, 10, 9},
+		Branch: Branch{"gshare", 1024, 10, 17, 9},
 		Source: []string{"made"},
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
@@ -135,6 +136,8 @@ func TestParseCoreErrors(t *testing.T) {
 		{"of: [alu, multiply]", "of: [alu]", "no timing for multiply: add it under classes:"},
 		{"of: [fp divide]", "of: [fp divide, alu]", `small.yaml:23:23: class "alu" is timed twice`},
 		{"predictor: gshare", "predictor: oracle", `small.yaml:30:16: predictor: "oracle" is none of bimodal, gshare, static, perfect`},
+		{"loop_reach: 17", "loop_reach: -1", "small.yaml:33:17: -1 is impossible"},
+		{"gshare\n    entries: 1024\n    history_bits: 10\n", "static\n", "a static predictor learns no ends of loops"},
 		{"predictor: gshare", "predictor: bimodal", "a bimodal predictor has no history"},
 		{"predictor: gshare", "predictor: static", "a static predictor has no entries"},
 		{"    predictor: gshare\n", "", "predictor is missing"},
@@ -405,7 +408,7 @@ func TestExplain(t *testing.T) {
 	got := parseCore(t).Explain()
 	for _, want := range []string{
 		"Small (small)", "out of order, up to 40 in flight", "4 fetched, 3 begin to execute, 4 retire",
-		"Units: 2 x A, B.", "gshare, 1024 counters, 10 bits of history; a wrong one costs 9 cycles",
+		"Units: 2 x A, B.", "gshare, 1024 counters, 10 bits of history, ends of loops foreseen up to 17 iterations; a wrong one costs 9 cycles",
 		"fp add, fp multiply, fp fused  4     1    A for 2 cycles, and B",
 		"fp sqrt as fp divide", "L1: 32 KiB in blocks of 64 B, 8-way, NMRU replacement, writes through, no allocation; a hit takes unknown time.",
 		"takes 200 cycles, in a sequence of such unknown time", "all latencies in full", "made: up",

@@ -57,6 +57,7 @@ type branchText struct {
 	Predictor      string `yaml:"predictor"`
 	Entries        int    `yaml:"entries"`
 	HistoryBits    int    `yaml:"history_bits"`
+	LoopReach      int    `yaml:"loop_reach"`
 	MispredictCost string `yaml:"mispredict_cost"`
 }
 
@@ -262,7 +263,7 @@ var predictors = []string{"bimodal", "gshare", "static", "perfect"}
 
 func (r *reader) branch(t *branchText) Branch {
 	const path = "$.core.branch"
-	b := Branch{Predictor: t.Predictor, Entries: t.Entries, HistoryBits: t.HistoryBits}
+	b := Branch{Predictor: t.Predictor, Entries: t.Entries, HistoryBits: t.HistoryBits, LoopReach: t.LoopReach}
 	r.need(path+".predictor", t.Predictor)
 	if !slices.Contains(predictors, t.Predictor) {
 		r.fail(path+".predictor", "predictor: %q is none of %s", t.Predictor, list(predictors))
@@ -280,6 +281,10 @@ func (r *reader) branch(t *branchText) Branch {
 		r.fail(path+".history_bits", "a %s predictor has no history: that is for gshare", t.Predictor)
 	case t.HistoryBits < 0 || t.HistoryBits > 30 || t.Entries != 0 && 1<<t.HistoryBits > t.Entries:
 		r.fail(path+".history_bits", "%d bits of history cannot index %d entries", t.HistoryBits, t.Entries)
+	}
+	r.count(path+".loop_reach", t.LoopReach)
+	if t.LoopReach != 0 && !table {
+		r.fail(path+".loop_reach", "a %s predictor learns no ends of loops: loop_reach is for bimodal and gshare", t.Predictor)
 	}
 	b.MispredictCost = r.instructionCycles(path+".mispredict_cost", t.MispredictCost)
 	return b

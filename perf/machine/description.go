@@ -54,6 +54,7 @@ type tlbText struct {
 type memoryText struct {
 	RestartLatency    string   `yaml:"restart_latency"`
 	BackToBackLatency string   `yaml:"back_to_back_latency"`
+	StreamLatency     string   `yaml:"stream_latency"`
 	OutstandingMisses int      `yaml:"outstanding_misses"`
 	Source            []string `yaml:"source"`
 }
@@ -189,6 +190,13 @@ func (r *reader) memory(d *description) Memory {
 	m.BackToBackLatency = Cycles(r.quantity(path+".back_to_back_latency", t.BackToBackLatency, cycleUnits))
 	if m.BackToBackLatency != 0 && m.BackToBackLatency < m.RestartLatency {
 		r.fail(path+".back_to_back_latency", "the back-to-back latency of %s is below the restart latency of %s", t.BackToBackLatency, t.RestartLatency)
+	}
+	m.StreamLatency = Cycles(r.quantity(path+".stream_latency", t.StreamLatency, cycleUnits))
+	switch {
+	case m.StreamLatency != 0 && m.RestartLatency == 0:
+		r.fail(path+".stream_latency", "a stream latency without a restart latency, which is that of loads that nothing fetched ahead: give it too")
+	case m.StreamLatency > m.RestartLatency:
+		r.fail(path+".stream_latency", "the stream latency of %s is above the restart latency of %s", t.StreamLatency, t.RestartLatency)
 	}
 	if t.OutstandingMisses < 0 {
 		r.fail(path+".outstanding_misses", "%d outstanding misses are impossible", t.OutstandingMisses)

@@ -82,6 +82,9 @@ func (w *explainer) branch(b *Branch) {
 	if b.HistoryBits != 0 {
 		text += fmt.Sprintf(", %d bits of history", b.HistoryBits)
 	}
+	if b.LoopReach != 0 {
+		text += fmt.Sprintf(", ends of loops foreseen up to %d iterations", b.LoopReach)
+	}
 	w.line("  Branch prediction: %s; a wrong one costs %s.", text, cycles(b.MispredictCost))
 }
 
@@ -153,6 +156,9 @@ func (w *explainer) tlbs(tlbs []TLB) {
 func (w *explainer) memory(m *Memory) {
 	w.line("\nMemory")
 	w.line("  A load that misses everywhere takes %s, in a sequence of such %s.", cycles(m.RestartLatency), cycles(m.BackToBackLatency))
+	if m.StreamLatency != 0 {
+		w.line("  Where the blocks before it were read in order, prefetching leaves %s.", cycles(m.StreamLatency))
+	}
 	w.line("  Loads that can wait for memory at once: %s.", number(m.OutstandingMisses))
 }
 

@@ -92,6 +92,7 @@ func (m *Machine) Facts() []Fact {
 	}
 	f.number("memory restart latency", "cycles", float64(m.Memory.RestartLatency))
 	f.number("memory back-to-back latency", "cycles", float64(m.Memory.BackToBackLatency))
+	f.number("memory stream latency", "cycles", float64(m.Memory.StreamLatency))
 	f.count("memory outstanding misses", m.Memory.OutstandingMisses)
 	for _, e := range m.Exposures {
 		f = append(f, Fact{"exposed share of " + e.Level + " misses", "", strconv.FormatFloat(e.Share, 'g', 6, 64)})
@@ -137,6 +138,7 @@ func (f *facts) core(c *Core) {
 	f.word("branch predictor", c.Branch.Predictor)
 	f.count("branch predictor entries", c.Branch.Entries)
 	f.count("branch predictor history bits", c.Branch.HistoryBits)
+	f.count("branch predictor loop reach", c.Branch.LoopReach)
 	f.number("branch mispredict cost", "cycles", float64(c.Branch.MispredictCost))
 }
 

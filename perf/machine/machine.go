@@ -75,6 +75,12 @@ type Memory struct {
 	// BackToBackLatency that of one in a sequence of misses.
 	RestartLatency, BackToBackLatency Cycles
 
+	// StreamLatency is what a load from memory has left of its latency when the
+	// blocks before it were read in ascending order: what prefetching by the
+	// hardware leaves. As each such load brings a block, memory serves one in no
+	// longer than that.
+	StreamLatency Cycles
+
 	// OutstandingMisses is how many loads can wait for memory at once.
 	OutstandingMisses int
 

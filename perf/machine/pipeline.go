@@ -27,7 +27,8 @@ const (
 // adds the difference of the levels' latencies. Memory serves a block in every
 // BackToBackLatency / OutstandingMisses cycles, since that many are under way at
 // a time, each for so long; where the former is not known, the restart latency
-// stands for it.
+// stands for it. Nothing is fetched ahead, and ends of loops are foreseen by the
+// history alone: StreamLatency and LoopReach are said not to be simulated.
 func (m *Machine) Pipeline() (pipeline.Config, []string, error) {
 	var assumed []string
 	c := pipeline.Config{}
@@ -61,6 +62,12 @@ func (m *Machine) Pipeline() (pipeline.Config, []string, error) {
 	}
 	c.Timings = timings(core)
 	c.Branch = branch(core, or)
+	if core.Branch.LoopReach != 0 {
+		assumed = append(assumed, fmt.Sprintf("not simulated: ends of loops foreseen up to %d iterations", core.Branch.LoopReach))
+	}
+	if m.Memory.StreamLatency != 0 {
+		assumed = append(assumed, "not simulated: prefetching of what is read in order")
+	}
 	if err := m.memory(&c, or); err != nil {
 		return c, nil, err
 	}
@@ -96,6 +103,19 @@ func (c *Core) Mispredict() (cost Cycles, assumed bool) {
 		return assumedMispredict, true
 	}
 	return c.Branch.MispredictCost, false
+}
+
+// Foresees returns up to how many iterations loops have their end foreseen: as
+// many as the description says, else as a gshare predictor remembers branches,
+// else 1, which is no loop.
+func (b *Branch) Foresees() int {
+	switch {
+	case b.LoopReach != 0:
+		return b.LoopReach
+	case b.Predictor == "gshare":
+		return b.History()
+	}
+	return 1
 }
 
 // History returns how many branches a predictor with history remembers; where the
@@ -152,17 +172,22 @@ func (m *Machine) memory(c *pipeline.Config, or func(v, otherwise int, what stri
 		})
 	}
 	mem.Latency = whole(m.Memory.RestartLatency)
-	mem.Interval = max(1, int(math.Round(float64(m.memoryTime())/float64(outstanding))))
+	mem.Interval = max(1, whole(m.memoryInterval(outstanding)))
 	return nil
 }
 
-// memoryTime returns how long one of a sequence of misses takes.
-func (m *Machine) memoryTime() Cycles {
-	return max(m.Memory.BackToBackLatency, m.Memory.RestartLatency)
+// MemoryInterval returns the time in which memory serves a block of a sequence; 0
+// if its latency is not known. As many as can be outstanding are under way, each
+// for the time of one of a sequence; a stream that was seen to be faster, with one
+// block a load, is.
+func (m *Machine) MemoryInterval() Cycles {
+	return m.memoryInterval(max(1, m.Memory.OutstandingMisses))
 }
 
-// MemoryInterval returns the time in which memory serves a block of a sequence; 0
-// if its latency is not known.
-func (m *Machine) MemoryInterval() Cycles {
-	return m.memoryTime() / Cycles(max(1, m.Memory.OutstandingMisses))
+func (m *Machine) memoryInterval(outstanding int) Cycles {
+	each := max(m.Memory.BackToBackLatency, m.Memory.RestartLatency) / Cycles(outstanding)
+	if stream := m.Memory.StreamLatency; stream != 0 {
+		return min(each, stream)
+	}
+	return each
 }

@@ -75,3 +75,53 @@ func TestPipelineNeedsLatencies(t *testing.T) {
 		t.Errorf("no core: %v", err)
 	}
 }
+
+// TestWhatIsSeenOfACore: what a core was seen to do of loops and streams is read,
+// told, compared and taken for the pace of memory, and said not to be simulated.
+func TestWhatIsSeenOfACore(t *testing.T) {
+	plain := shippedAs(t, "zen4")
+	seen := *plain
+	seen.Memory.RestartLatency, seen.Memory.OutstandingMisses = 400, 10
+	seen.Memory.StreamLatency, seen.Core.Branch.LoopReach = 12, 70
+	c, assumed, err := seen.Pipeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(assumed, "; ")
+	if c.Memory.Interval != 12 || seen.MemoryInterval() != 12 || !strings.Contains(all, "not simulated: ends of loops") || !strings.Contains(all, "not simulated: prefetching") {
+		t.Errorf("a block each %d cycles, simulated, and %g; assumed %s", c.Memory.Interval, seen.MemoryInterval(), all)
+	}
+	var properties []string
+	for _, d := range Diff(plain, &seen) {
+		properties = append(properties, d.Property+" "+d.B)
+	}
+	if all := strings.Join(properties, "; "); !strings.Contains(all, "memory stream latency 12") || !strings.Contains(all, "branch predictor loop reach 70") {
+		t.Errorf("differences %s", all)
+	}
+	if text := seen.Explain(); !strings.Contains(text, "up to 70 iterations") || !strings.Contains(text, "prefetching leaves 12 cycles") {
+		t.Error(text)
+	}
+	// A stream that is slower than random loads, many of which are under way, is no bound.
+	seen.Memory.StreamLatency = 50
+	if c, _, err := seen.Pipeline(); err != nil || c.Memory.Interval != 40 || seen.MemoryInterval() != 40 {
+		t.Errorf("a block each %d cycles, simulated, and %g, error %v", c.Memory.Interval, seen.MemoryInterval(), err)
+	}
+}
+
+func TestForesees(t *testing.T) {
+	for _, c := range []struct {
+		branch Branch
+		want   int
+	}{
+		{Branch{Predictor: "gshare"}, assumedHistory},
+		{Branch{Predictor: "gshare", HistoryBits: 9}, 9},
+		{Branch{Predictor: "gshare", HistoryBits: 9, LoopReach: 70}, 70},
+		{Branch{Predictor: "bimodal", LoopReach: 70}, 70},
+		{Branch{Predictor: "bimodal"}, 1},
+		{Branch{Predictor: "static"}, 1},
+	} {
+		if got := c.branch.Foresees(); got != c.want {
+			t.Errorf("%+v foresees %d iterations, want %d", c.branch, got, c.want)
+		}
+	}
+}

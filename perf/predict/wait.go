@@ -14,11 +14,20 @@ type Penalty struct {
 	Latency float64 // of a miss, beyond that of a hit: to the next level, or memory
 	Share   float64 // of the latency that is waited for, as the description says
 	TLB     bool
+
+	// Stream is the latency that a miss of this level has beyond a hit in the
+	// first, if the blocks before were read in order, and it goes no further: what
+	// prefetching leaves. Without prefetching it is the sum of the latencies to
+	// here. WaitFixed does not regard it.
+	Stream float64
 }
 
 // Penalties returns those of a machine's caches, from the processor to memory,
 // then of its TLBs, and warns of what is not known, and costs nothing then. A level
 // that floating-point accesses bypass is left out, with a warning.
+//
+// What prefetching leaves of the latency of memory (machine.Memory.StreamLatency)
+// is what it leaves of that of a cache at most: blocks come from there no later.
 func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 	share := func(level string) float64 {
 		for _, e := range m.Exposures {
@@ -30,7 +39,7 @@ func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 	}
 	// A level whose latency is not known is passed over: what misses above it
 	// pays for the next that is known.
-	known := 0.0
+	known, first, sum := 0.0, 0.0, 0.0
 	for i := range m.Caches {
 		c := &m.Caches[i]
 		if c.BypassFloat {
@@ -38,6 +47,9 @@ func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 			continue
 		}
 		known = math.Max(known, float64(c.Latency))
+		if len(list) == 0 {
+			first = known
+		}
 		// The share of the last cache's misses goes by the name of memory.
 		p := Penalty{Level: c.Name, Share: share(c.Name)}
 		next, what := float64(m.Memory.RestartLatency), "memory"
@@ -53,6 +65,11 @@ func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 			warnings = append(warnings, fmt.Sprintf("the latency of %s is below that of a level before it: what comes from it costs no more", what))
 		default:
 			p.Latency = next - known
+		}
+		sum += p.Latency
+		p.Stream = sum
+		if stream := float64(m.Memory.StreamLatency); stream > 0 {
+			p.Stream = math.Min(sum, math.Max(0, stream-first))
 		}
 		list = append(list, p)
 	}
@@ -76,6 +93,9 @@ func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 type Work struct {
 	Instructions, Cycles float64   // executed, and how long they take if all accesses hit
 	Misses               []float64 // in the order of Penalties
+	// Streams are, of Misses at each level, those of references that walk through
+	// memory block by block, which hardware prefetches; nil for none.
+	Streams []float64
 	// Stores are misses, of those at each level, that are not waited for, but
 	// occupy memory: of stores, which are written while execution goes on.
 	Stores []float64
@@ -115,7 +135,9 @@ func (w *Work) WaitFixed(penalties []Penalty) []float64 {
 //     time, at most outstanding, and one if they are chained.
 //
 // A miss counts for the last level that it misses in, with the latency from the
-// first level on. Translations that miss are waited for one at a time and in full,
+// first level on, or, in a stream, with what prefetching leaves of that: it then
+// counts, to those waited for together too, for as much of another miss as it has
+// of its exposed latency (derived here). Translations that miss are waited for one at a time and in full,
 // of stores too: the instructions that a refill by software interrupts, or that a
 // walk of page tables holds up, do not go on meanwhile.
 //
@@ -135,18 +157,32 @@ func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int, interval flo
 			continue
 		}
 		latency += p.Latency
+		exposed := math.Max(0, latency-hidden)
+		if exposed == 0 {
+			continue
+		}
 		last := w.Misses[i] // of these, those that miss in no further level
 		if i+1 < len(penalties) && !penalties[i+1].TLB {
 			last = math.Max(0, last-w.Misses[i+1])
 		}
+		left := w.left(i, math.Max(0, p.Stream-hidden)/exposed)
 		together := 1.0
 		if !w.Chained {
-			together = math.Min(math.Max(1, w.Reach*w.Misses[i]/w.Instructions), math.Max(1, float64(outstanding)))
+			together = math.Min(math.Max(1, w.Reach*w.Misses[i]*left/w.Instructions), math.Max(1, float64(outstanding)))
 		}
-		wait[i] = last * math.Max(0, latency-hidden) / together
+		wait[i] = last * left * exposed / together
 	}
 	w.bandwidth(penalties, wait, interval)
 	return wait
+}
+
+// left returns what the misses of a level count for if those in streams count for
+// a part of one each. Streams have the same share of those that go further.
+func (w *Work) left(level int, part float64) float64 {
+	if w.Streams == nil || w.Misses[level] == 0 {
+		return 1
+	}
+	return 1 - w.Streams[level]/w.Misses[level]*(1-part)
 }
 
 // bandwidth adds to the wait for the last cache what memory takes beyond all else.

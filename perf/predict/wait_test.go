@@ -2,6 +2,8 @@ package predict
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +59,71 @@ func TestWaitOverlapped(t *testing.T) {
 	}
 }
 
+// Worked out by hand from the text of WaitOverlapped: of 20 cycles hidden, and 100
+// to memory, prefetching leaves 60.
+func TestWaitOfStreams(t *testing.T) {
+	levels := slices.Clone(waitLevels)
+	levels[0].Stream, levels[1].Stream = 10, 60
+	for _, c := range []struct {
+		name     string
+		streams  []float64
+		interval float64
+		want     float64
+	}{
+		// Of 200 misses, 40·200/1000 = 8 at a time.
+		{"none", nil, 0, 200 * 80 / 8},
+		{"none of them", []float64{0, 0, 0}, 0, 200 * 80 / 8},
+		// Each has half of what is exposed left: as 100 misses, 4 at a time.
+		{"all", []float64{300, 200, 0}, 0, 100 * 80 / 4},
+		// As 20 + 10 misses, 40·30/1000 = 1.2 at a time.
+		{"some", []float64{20, 20, 0}, 0, 190 * 80 / 7.6},
+		// Prefetched or not, blocks go one after the other: 200 of 30 cycles.
+		{"bandwidth", []float64{300, 200, 0}, 30, 200*30 - 500 - 150},
+	} {
+		w := Work{Instructions: 1000, Cycles: 500, Misses: []float64{300, 200, 3}, Streams: c.streams, Reach: 40}
+		if got := w.WaitOverlapped(levels, 16, c.interval); math.Abs(got[1]-c.want) > 1e-9 {
+			t.Errorf("%s: memory waits %g cycles, want %g", c.name, got[1], c.want)
+		}
+	}
+}
+
+// Streams without prefetching are as other misses, to the last bit; the more
+// prefetching leaves, the longer is the wait; the paper's formula knows no
+// prefetching.
+func TestLawsOfStreams(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		levels := slices.Clone(waitLevels)
+		w := Work{Instructions: 1000, Cycles: 100 + 900*rng.Float64(), Reach: 300 * rng.Float64(), Chained: rng.IntN(4) == 0}
+		misses := 500 * rng.Float64()
+		w.Misses = []float64{misses, misses * rng.Float64(), rng.Float64()}
+		streams := w.Misses[1] * rng.Float64()
+		w.Streams = []float64{streams + (misses-w.Misses[1])*rng.Float64(), streams, w.Misses[2]}
+		outstanding, interval := 1+rng.IntN(20), 20*rng.Float64()
+		at := func(left float64) []float64 {
+			levels[0].Stream, levels[1].Stream = math.Min(left, 10), math.Min(left, 100)
+			return w.WaitOverlapped(levels, outstanding, interval)
+		}
+		without := w
+		without.Streams = nil
+		if got, want := at(100), without.WaitOverlapped(levels, outstanding, interval); !slices.Equal(got, want) {
+			t.Fatalf("%+v waits %v, without streams %v", w, got, want)
+		}
+		last := 0.0
+		for left := 0.0; left <= 100; left += 5 {
+			got := at(left)
+			if sum := got[0] + got[1]; sum < last*(1-1e-12) {
+				t.Fatalf("%+v waits %g cycles if %g are left, %g if fewer are", w, sum, left, last)
+			} else {
+				last = sum
+			}
+		}
+		if got, want := w.WaitFixed(levels), without.WaitFixed(waitLevels); !slices.Equal(got, want) {
+			t.Fatalf("fixed: %v, without streams %v", got, want)
+		}
+	}
+}
+
 func TestPenalties(t *testing.T) {
 	cacheOf := func(name string, latency machine.Cycles, bypass bool) machine.Cache {
 		return machine.Cache{Level: cache.Level{Name: name, BypassFloat: bypass}, Latency: latency}
@@ -67,15 +134,22 @@ func TestPenalties(t *testing.T) {
 		Exposures: []machine.Exposure{{Level: machine.MemoryLevel, Share: 0.25}},
 	}
 	got, warnings := Penalties(m)
-	want := []Penalty{{Level: "L2", Share: 1}, {Level: "L3", Latency: 34, Share: 1}, {Level: "L4", Latency: 160, Share: 0.25}}
-	if len(got) != len(want) {
-		t.Fatalf("%+v", got)
+	want := []Penalty{{Level: "L2", Share: 1}, {Level: "L3", Latency: 34, Share: 1, Stream: 34}, {Level: "L4", Latency: 160, Share: 0.25, Stream: 194}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("%+v, want %+v", got[i], want[i])
-		}
+	// What prefetching leaves of 200 cycles is beyond a hit of 6, in every level.
+	m.Memory.StreamLatency = 60
+	want[2].Stream = 54
+	if got, _ := Penalties(m); !slices.Equal(got, want) {
+		t.Errorf("with prefetching %+v, want %+v", got, want)
 	}
+	m.Memory.StreamLatency = 5
+	want[1].Stream, want[2].Stream = 0, 0
+	if got, _ := Penalties(m); !slices.Equal(got, want) {
+		t.Errorf("with prefetching into the first cache %+v, want %+v", got, want)
+	}
+	m.Memory.StreamLatency = 0
 	all := strings.Join(warnings, "\n")
 	for _, text := range []string{"miss L1D", "latency of L3 is not known"} {
 		if !strings.Contains(all, text) {

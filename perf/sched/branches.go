@@ -9,10 +9,10 @@ import (
 // Mispredictions returns how many conditional branches of each block of a routine
 // are predicted wrongly, from how often their two ways are taken: by a table of
 // counters, as often as the rarer way is, which is once an execution of a loop
-// for the branch that leaves it. A predictor with history foresees the end of
-// loops of no more iterations than it remembers branches, for loops with one
-// branch; of what other branches do, nothing is known but their counts. A static
-// predictor takes what leads back, and nothing else.
+// for the branch that leaves it. The end of loops of no more iterations than
+// machine.Branch.Foresees says is foreseen, as if each had one branch; of what
+// other branches do, nothing is known but their counts. A static predictor takes
+// what leads back, and nothing else.
 func Mispredictions(core *machine.Core, r *cfg.Routine, f *RoutineFrequencies) []float64 {
 	wrong := make([]float64, len(r.Blocks))
 	if cost, _ := core.Mispredict(); cost == 0 {
@@ -34,6 +34,7 @@ func Mispredictions(core *machine.Core, r *cfg.Routine, f *RoutineFrequencies) [
 			leaves[r.Edges[e].From] = true
 		}
 	}
+	foreseen := float64(core.Branch.Foresees())
 	for b, n := range ways {
 		if len(n) < 2 {
 			continue
@@ -46,7 +47,7 @@ func Mispredictions(core *machine.Core, r *cfg.Routine, f *RoutineFrequencies) [
 			continue
 		}
 		rare, often := min(n[0], n[1]), max(n[0], n[1])
-		if leaves[b] && core.Branch.Predictor == "gshare" && rare > 0 && often/rare+1 <= float64(core.Branch.History()) {
+		if leaves[b] && rare > 0 && often/rare+1 <= foreseen {
 			continue
 		}
 		wrong[b] = rare

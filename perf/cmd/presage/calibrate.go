@@ -33,11 +33,13 @@ func calibrateCommand() *cobra.Command {
 		Use:   "calibrate [-o FILE.yaml]",
 		Short: "Measure this machine, and describe it",
 		Long: `calibrate measures the machine that it runs on: load latency against the size of
-the working set, and with it the capacities and latencies of the caches; the reach
-of the TLBs and what a miss costs; bandwidths; how many misses can be in flight;
-what basic operations and wrongly predicted branches cost; the clock.
+the working set, and with it the capacities and latencies of the caches; what
+prefetching leaves of the latency of memory where lines are read in order; the
+reach of the TLBs and what a miss costs; bandwidths; how many misses can be in
+flight; what basic operations and wrongly predicted branches cost, and which ends
+of loops are foreseen; the clock.
 
-It takes some 25 s of a processor, and some 7 s with --quick. Whatever else runs
+It takes some 30 s of a processor, and some 7 s with --quick. Whatever else runs
 disturbs it: the least of many repeats is taken, and the spread is shown.
 
 With -o it writes a machine description that other commands take (--machine

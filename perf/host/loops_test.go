@@ -1,0 +1,73 @@
+package host
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// curveOfLoops is of a core that foresees ends up to reach iterations: an
+// iteration takes 1.3 cycles, what is around it 2, a wrong guess 20, at 2 GHz.
+func curveOfLoops(reach int, disturbed func(iterations int) float64) *calibration {
+	c := &calibration{Profile: &Profile{Cycle: exact(0.5), Mispredict: exact(10)}}
+	for pass := range 2 {
+		for _, n := range sizes(2, maxIterations, 1, 4) {
+			ns := 0.5 * (2 + 1.3*float64(n))
+			if int(n) > reach {
+				ns += 10
+			}
+			if pass == 0 {
+				ns *= 3 // the other pass has the least
+			}
+			c.Loops = append(c.Loops, Loop{int(n), exact(ns + disturbed(int(n)))})
+		}
+	}
+	c.findLoopReach()
+	return c
+}
+
+func TestFindLoopReach(t *testing.T) {
+	quiet := func(int) float64 { return 0 }
+	for _, c := range []struct {
+		name      string
+		reach     int
+		disturbed func(int) float64
+		lo, hi    int
+	}{
+		{"none", 1, quiet, 1, 2},
+		{"short", 16, quiet, 16, 19},
+		{"between two lengths", 70, quiet, 64, 76},
+		{"beyond what is tried", 1000, quiet, 256, 0},
+		{"one disturbed", 64, func(n int) float64 { return map[int]float64{19: 30}[n] }, 64, 76},
+		{"now and then foreseen beyond", 64, func(n int) float64 { return map[int]float64{108: -10, 128: -10}[n] }, 64, 76},
+	} {
+		p := curveOfLoops(c.reach, c.disturbed)
+		if p.LoopReach != c.lo || p.LoopHi != c.hi || len(p.Warnings) != 0 {
+			t.Errorf("%s: from %d to %d, want from %d to %d; warnings %v", c.name, p.LoopReach, p.LoopHi, c.lo, c.hi, p.Warnings)
+		}
+	}
+	// Times that are up to a fifth of a wrong guess longer change nothing.
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 100 {
+		if p := curveOfLoops(38, func(int) float64 { return 2 * rng.Float64() }); p.LoopReach != 38 || p.LoopHi != 45 {
+			t.Fatalf("with noise: from %d to %d", p.LoopReach, p.LoopHi)
+		}
+	}
+	free := &calibration{Profile: &Profile{Cycle: exact(0.5), Mispredict: exact(0.5), Loops: []Loop{{2, exact(1)}}}}
+	if free.findLoopReach(); free.LoopReach != 0 || len(free.Warnings) != 1 || !strings.Contains(free.Warnings[0], "too little") {
+		t.Errorf("wrong guesses that cost nothing: %d, warnings %v", free.LoopReach, free.Warnings)
+	}
+}
+
+// A round of nest makes as many iterations as asked for: each changes the sum.
+func TestNest(t *testing.T) {
+	for _, c := range []struct{ iterations, rounds int }{{2, 1}, {1, 2}, {2, 3}, {7, 5}} {
+		a, b, d, e := uint64(3), uint64(4), uint64(5), uint64(6)
+		for range c.iterations * c.rounds {
+			a, b, d, e = a+3, b^3, d+3, e^3
+		}
+		if got, want := nest(3, c.iterations, c.rounds), a+b+d+e; got != want {
+			t.Errorf("%d rounds of %d: %d, want %d", c.rounds, c.iterations, got, want)
+		}
+	}
+}
