@@ -1,10 +1,10 @@
 // Lu solves the steady compressible Navier-Stokes equations in a cube, with a
 // forcing by which a polynomial is their exact solution, by symmetric successive
 // over-relaxation (SSOR): the application benchmark LU of the NAS Parallel
-// Benchmarks. It is our own writing from the published specification (RNR-94-007,
-// section 3; NAS-95-020 for the classes), with the routines and the data layout of
-// the serial version 3.0, made to be profiled: serial, deterministic, all memory
-// allocated before the first step.
+// Benchmarks, which RNR-94-007 specifies. It is our own writing, with the
+// discretisation, the routines and the data layout of the serial sources of NPB
+// 3.0, made to be profiled: serial, deterministic, all memory allocated before the
+// first step.
 //
 //	ssor, in each step ─┬─ scale        residual times the time step
 //	                    ├─ jacld, blts  front by front: blocks, lower solve

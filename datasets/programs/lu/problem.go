@@ -1,6 +1,6 @@
 package main
 
-// Gas constants, numbered as in the specification: c1 = γ, c2 = γ - 1, c3 c4 the
+// Gas constants, numbered as NAS does: c1 = γ, c2 = γ - 1, c3 c4 the
 // viscosity, c1 c5 the ratio of heat conduction to it.
 const (
 	c1 = 1.4

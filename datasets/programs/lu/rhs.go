@@ -2,10 +2,10 @@ package main
 
 // rhs computes the residual of the steady equations at all points inside:
 //
-//	rsd = ∂E/∂ξ + ∂F/∂η + ∂G/∂ζ + viscous terms + dissipation, minus frct
+//	rsd = -(∂E/∂ξ + ∂F/∂η + ∂G/∂ζ) + viscous terms + dissipation - frct
 //
-// (of which E, F, G enter with a minus sign) by second-order central differences,
-// direction by direction. In each, along each line of points:
+// by second-order central differences, direction by direction. In each, along each
+// line of points with a spacing of h:
 //
 //	convective fluxes            f(i),    rsd -= (f(i+1) - f(i-1)) / 2h
 //	viscous fluxes               g(i-½),  rsd += c3 c4 (g(i+½) - g(i-½)) / h
