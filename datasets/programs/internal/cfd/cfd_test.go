@@ -39,7 +39,7 @@ func TestExactAtMeshPoints(t *testing.T) {
 	}
 }
 
-// The initial state at an inner point, worked out with the formula as RNR-94-007
+// The initial state at an inner point, worked out with the formula as NAS
 // has it.
 func TestInitialize(t *testing.T) {
 	const n = 6
