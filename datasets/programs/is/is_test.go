@@ -53,6 +53,21 @@ func TestKeysMatchDefinition(t *testing.T) {
 	}
 }
 
+// Rankings change keys i and i+10, or i+iterations, and no others.
+func TestKeysThatChange(t *testing.T) {
+	for _, iterations := range []int{1, 10, 12} {
+		p := solve(options{n: 10, keys: 6, iterations: iterations})
+		want := make([]int32, len(p.key))
+		createSeq(want, 6)
+		for it := 1; it <= iterations; it++ {
+			want[it], want[it+max(10, iterations)] = int32(it), int32(64-it)
+		}
+		if !slices.Equal(p.key, want) {
+			t.Errorf("%d iterations: the keys are %v, want %v", iterations, p.key, want)
+		}
+	}
+}
+
 // Ranks and order against those of a sort.
 func TestRankMatchesSort(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

@@ -23,6 +23,7 @@ type problem struct {
 	zeta  []float64 // eigenvalue found by each iteration
 	rnorm []float64 // |x - A z| of its solution, recomputed
 	rho   []float64 // the same as carried along
+	work  []float64 // what its steps took from the energy, relative to x·z, which is all
 }
 
 // allocate returns a problem with all the memory that it will ever use.
@@ -35,6 +36,7 @@ func allocate(o options) *problem {
 		generator: newGenerator(o.n, o.nonzer),
 		x:         vector(), z: vector(), p: vector(), q: vector(), r: vector(),
 		zeta: make([]float64, 0, o.iterations), rnorm: make([]float64, 0, o.iterations), rho: make([]float64, 0, o.iterations),
+		work: make([]float64, 0, o.iterations),
 	}
 }
 
@@ -49,18 +51,19 @@ func iterate(p *problem) {
 		p.x[i] = 1
 	}
 	for range p.iterations {
-		rnorm, rho := conjGrad(p)
-		p.rnorm, p.rho = append(p.rnorm, rnorm), append(p.rho, math.Sqrt(rho))
-		p.zeta = append(p.zeta, p.shift+1/dot(p.x, p.z))
+		rnorm, rho, energy := conjGrad(p)
+		xz := dot(p.x, p.z)
+		p.rnorm, p.rho, p.work = append(p.rnorm, rnorm), append(p.rho, math.Sqrt(rho)), append(p.work, energy/xz)
+		p.zeta = append(p.zeta, p.shift+1/xz)
 		scale(p.x, p.z, 1/math.Sqrt(dot(p.z, p.z)))
 	}
 }
 
 // conjGrad solves A z = x from z = 0 in cgitmax steps, and returns |x - A z|,
-// and the square of what it takes that to be.
+// the square of what it takes that to be, and Σ alpha r·r over the steps.
 //
 //go:noinline
-func conjGrad(p *problem) (rnorm, rho float64) {
+func conjGrad(p *problem) (rnorm, rho, energy float64) {
 	clear(p.z)
 	copy(p.r, p.x)
 	copy(p.p, p.x)
@@ -71,12 +74,13 @@ func conjGrad(p *problem) (rnorm, rho float64) {
 		d := dot(p.p, p.q)
 		p.mostCurved = max(p.mostCurved, d)
 		alpha, before := rho/d, rho
+		energy += alpha * before
 		advance(p.z, p.r, p.p, p.q, alpha)
 		rho = dot(p.r, p.r)
 		direction(p.p, p.r, rho/before)
 	}
 	matvec(p.r, &p.matrix, p.z)
-	return math.Sqrt(distance(p.x, p.r)), rho
+	return math.Sqrt(distance(p.x, p.r)), rho, energy
 }
 
 // matvec sets dst = m v.

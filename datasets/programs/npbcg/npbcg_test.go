@@ -144,6 +144,45 @@ func TestZetaIsTheLargestEigenvalue(t *testing.T) {
 	}
 }
 
+// Conjugate directions without the recurrence: each is the residual, made conjugate
+// to all directions before it. The shift is near the eigenvalue, so that 25 steps
+// leave a residual that is no rounding error and shows each deviation.
+func TestConjGradMatchesConjugateDirections(t *testing.T) {
+	b := dense(100, 3)
+	shift := largest(dense(100, 3)) + 0.01
+	p := solve(options{n: 100, nonzer: 3, shift: shift, iterations: 1})
+	multiply := func(v []float64) []float64 { // A v
+		w := make([]float64, len(v))
+		for i := range w {
+			w[i] = dot(b[i], v) - shift*v[i]
+		}
+		return w
+	}
+	r, z := make([]float64, 100), make([]float64, 100)
+	for i := range r {
+		r[i] = 1
+	}
+	var directions [][]float64
+	for range cgitmax {
+		d := slices.Clone(r)
+		for _, before := range directions {
+			image := multiply(before)
+			factor := dot(d, image) / dot(before, image)
+			for i := range d {
+				d[i] -= factor * before[i]
+			}
+		}
+		directions = append(directions, d)
+		image := multiply(d)
+		alpha := dot(r, d) / dot(d, image)
+		advance(z, r, d, image, alpha)
+	}
+	want := math.Sqrt(dot(r, r))
+	if got := p.rnorm[0]; want < 1e-11 || math.Abs(got-want) > 1e-4*want {
+		t.Errorf("the residual left is %.9g, want %.9g", got, want)
+	}
+}
+
 func TestVerifyAcceptsEverySize(t *testing.T) {
 	for _, n := range []string{"100", "129", "1500"} {
 		for _, nonzer := range []string{"1", "2", "5", "8", "20"} {
@@ -180,6 +219,7 @@ func TestVerifyRejects(t *testing.T) {
 			p.matrix.a[at] += 1e-4
 		}},
 		{name: "one solution not solved", want: "residual carried along", after: func(p *problem) { p.rnorm[3] = 1e-3 }},
+		{name: "steps", want: "the energy that the steps took", after: func(p *problem) { p.work[2] *= 1 - 1e-10 }},
 		{name: "zeta falls", want: "zeta fell", after: func(p *problem) { p.zeta[4] += 1e-2 }},
 		{name: "zeta too large", want: "more than the Rayleigh quotient", after: func(p *problem) { p.zeta[len(p.zeta)-1] += 1e-8 }},
 		{name: "vector", want: "less than that of the first vector", after: func(p *problem) { clear(p.x); p.x[p.n-1] = 1 }},
@@ -211,7 +251,7 @@ func TestVerifyRejects(t *testing.T) {
 
 func TestIterationsDoNotAllocate(t *testing.T) {
 	p := solve(options{n: 200, nonzer: 4, shift: 8, iterations: 3})
-	if a := testing.AllocsPerRun(3, func() { p.zeta, p.rnorm = p.zeta[:0], p.rnorm[:0]; iterate(p) }); a != 0 {
+	if a := testing.AllocsPerRun(3, func() { p.zeta, p.rnorm, p.rho, p.work = p.zeta[:0], p.rnorm[:0], p.rho[:0], p.work[:0]; iterate(p) }); a != 0 {
 		t.Errorf("%g allocations in the iterations", a)
 	}
 	if a := testing.AllocsPerRun(1, func() { clear(p.generator.marked); makea(&p.matrix, p.generator, 8) }); a != 0 {

@@ -16,15 +16,15 @@ const nasTolerance = 1e-10
 // and what is left of the residuals stand behind it.
 const quotientTolerance = 1e-10
 
-// residualTolerance is relative to the right-hand side. Each step adds some
-// roundings of r and z to the difference of the two residuals.
+// residualTolerance is relative to the right-hand side, and to x·z. Each step adds
+// some roundings of r and z to the difference of the two residuals.
 const residualTolerance = 1e-11
 
 // findings are the measured departures from what must hold.
 type findings struct {
 	asymmetricIn int       // a row with an entry that its mirror image differs from, or -1
-	residual     float64   // the largest |x - A z| / |x| of all solutions
-	allowed      float64   // the most that the Chebyshev bound leaves
+	residual     float64   // the most that |x - A z| differs from the norm carried along, relative to |x|
+	energy       float64   // the most that Σ alpha r·r differs from x·z, relative to it
 	before       float64   // Rayleigh quotient x·Bx of the first x
 	after        float64   // and of the last
 	rowSum       float64   // largest of the rows of B
@@ -59,6 +59,7 @@ func examine(p *problem) findings {
 	for i, rnorm := range p.rnorm {
 		f.residual = larger(f.residual, math.Abs(rnorm-p.rho[i])/length)
 		length = 1
+		f.energy = larger(f.energy, math.Abs(p.work[i]-1))
 	}
 	return f
 }
@@ -100,6 +101,8 @@ func verify(p *problem, f findings) error {
 		return fmt.Errorf("the matrix is not negative definite: -shift %g must be above its largest eigenvalue; give a larger one", p.shift)
 	case !(f.residual <= residualTolerance):
 		return fmt.Errorf("the residual carried along differs from x - A z by %.3g, more than rounding (%g)", f.residual, residualTolerance)
+	case !(f.energy <= residualTolerance):
+		return fmt.Errorf("the energy that the steps took differs by %.3g from x·z, more than rounding (%g)", f.energy, residualTolerance)
 	case !(f.fell <= tolerance):
 		return fmt.Errorf("zeta fell by %.3g, which the inverse power method does not let it", f.fell)
 	case !(f.before <= f.after+tolerance):
@@ -126,7 +129,7 @@ func report(w io.Writer, p *problem, f findings) {
 	}
 	fmt.Fprintf(w, "matrix: symmetric %t, largest sum of a row %.9f\n", f.asymmetricIn < 0, f.rowSum)
 	fmt.Fprintf(w, "Rayleigh quotient: first %.9f, last %.9f\n", f.before, f.after)
-	fmt.Fprintf(w, "residual: as carried along %t\n", f.residual <= residualTolerance)
+	fmt.Fprintf(w, "residual: as carried along %t, energy %t\n", f.residual <= residualTolerance, f.energy <= residualTolerance)
 	if f.reference != nil {
 		fmt.Fprintf(w, "class %s: NAS's zeta is %.10f\n", p.class, f.reference[0])
 	}
