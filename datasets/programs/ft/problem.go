@@ -122,7 +122,7 @@ func evolve(u0, u1 []complex128, twiddle []float64) {
 }
 
 // checksum adds up the elements (j, 3j, 5j) modulo the mesh, j = 1..1024, of the
-// field, which is n³ times too large.
+// field, which is too large by the number of points.
 //
 //go:noinline
 func checksum(p *problem) complex128 {

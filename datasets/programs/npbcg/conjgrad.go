@@ -21,7 +21,9 @@ type problem struct {
 	mostCurved float64   // the largest p·A p / p·p of the last solution
 
 	zeta  []float64 // eigenvalue found by each iteration
-	rnorm []float64 // |x - A z| / |x|, recomputed, in each
+	rnorm []float64 // |x - A z| of its solution, recomputed
+	rho   []float64 // the same as carried along
+	work  []float64 // what its steps took from the energy, relative to x·z, which is all
 }
 
 // allocate returns a problem with all the memory that it will ever use.
@@ -33,7 +35,8 @@ func allocate(o options) *problem {
 		matrix:    csr{rowstr: make([]int32, 0, o.n+1), colidx: make([]int32, 0, most), a: make([]float64, 0, most)},
 		generator: newGenerator(o.n, o.nonzer),
 		x:         vector(), z: vector(), p: vector(), q: vector(), r: vector(),
-		zeta: make([]float64, 0, o.iterations), rnorm: make([]float64, 0, o.iterations),
+		zeta: make([]float64, 0, o.iterations), rnorm: make([]float64, 0, o.iterations), rho: make([]float64, 0, o.iterations),
+		work: make([]float64, 0, o.iterations),
 	}
 }
 
@@ -48,47 +51,53 @@ func iterate(p *problem) {
 		p.x[i] = 1
 	}
 	for range p.iterations {
-		p.rnorm = append(p.rnorm, conjGrad(p))
-		p.zeta = append(p.zeta, p.shift+1/dot(p.x, p.z))
+		rnorm, rho, energy := conjGrad(p)
+		xz := dot(p.x, p.z)
+		p.rnorm, p.rho, p.work = append(p.rnorm, rnorm), append(p.rho, math.Sqrt(rho)), append(p.work, energy/xz)
+		p.zeta = append(p.zeta, p.shift+1/xz)
 		scale(p.x, p.z, 1/math.Sqrt(dot(p.z, p.z)))
 	}
 }
 
-// conjGrad solves A z = x from z = 0 in cgitmax steps, and returns |x - A z|.
+// conjGrad solves A z = x from z = 0 in cgitmax steps, and returns |x - A z|,
+// the square of what it takes that to be, and Σ alpha r·r over the steps.
 //
 //go:noinline
-func conjGrad(p *problem) float64 {
+func conjGrad(p *problem) (rnorm, rho, energy float64) {
 	clear(p.z)
 	copy(p.r, p.x)
 	copy(p.p, p.x)
-	rho := dot(p.r, p.r)
+	rho = dot(p.r, p.r)
 	p.mostCurved = math.Inf(-1)
 	for range cgitmax {
 		matvec(p.q, &p.matrix, p.p)
 		d := dot(p.p, p.q)
 		p.mostCurved = max(p.mostCurved, d)
 		alpha, before := rho/d, rho
+		energy += alpha * before
 		advance(p.z, p.r, p.p, p.q, alpha)
 		rho = dot(p.r, p.r)
 		direction(p.p, p.r, rho/before)
 	}
 	matvec(p.r, &p.matrix, p.z)
-	return math.Sqrt(distance(p.x, p.r))
+	return math.Sqrt(distance(p.x, p.r)), rho, energy
 }
 
 // matvec sets dst = m v.
 //
 //go:noinline
 func matvec(dst []float64, m *csr, v []float64) {
-	colidx, a := m.colidx, m.a[:len(m.colidx)]
 	rowstr := m.rowstr[:len(dst)+1]
-	k := int(rowstr[0])
+	first := rowstr[0]
 	for i := range dst {
+		end := rowstr[i+1]
+		column := m.colidx[first:end]
+		a := m.a[first:end][:len(column)]
 		sum := 0.0
-		for end := int(rowstr[i+1]); k < end; k++ {
-			sum += a[k] * v[colidx[k]]
+		for k, c := range column {
+			sum += a[k] * v[c]
 		}
-		dst[i] = sum
+		dst[i], first = sum, end
 	}
 }
 

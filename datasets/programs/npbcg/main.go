@@ -17,8 +17,9 @@
 //
 // For a class, with its number of iterations: zeta against NAS's, to 1e-10. At all
 // sizes: A is symmetric, bit by bit, and negative definite on all search directions;
-// the residual x - A z, computed anew, is at most what the Chebyshev bound leaves;
-// and zeta, which must never fall, lies where Rayleigh quotients say: with B = A +
+// the residual x - A z, computed anew, is as small as conjugate gradients took it to
+// be; the steps took, with Σ alpha r·r, all of the energy x·z
+// (Hestenes and Stiefel 1952, theorem 6:1); and zeta, which must never fall, lies where Rayleigh quotients say: with B = A +
 // shift I and unit vectors x before and y = A⁻¹x / |A⁻¹x| after an iteration
 //
 //	x·Bx <= zeta <= y·By <= largest sum of a row of B
