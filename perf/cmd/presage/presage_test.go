@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -290,5 +291,26 @@ func TestTime(t *testing.T) {
 		if _, _, err := presage(t, args...); err == nil {
 			t.Errorf("presage %s: no error", strings.Join(args, " "))
 		}
+	}
+}
+
+// TestStudy records the three tables, which perf.Recorded takes.
+func TestStudy(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	prefix := filepath.Join(t.TempDir(), "new", "tiny")
+	sizes := []string{"--train", "n=6:9:1", "--at", "n=12", "--curve", "n=8,10", "--time-at", "n=8"}
+	must(t, append([]string{"study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix}, sizes...)...)
+	for table, want := range map[string]string{"misses": "rel_err", "curves": "pred_misses", "times": "sim_cycles"} {
+		df, rec, err := perf.Recorded(prefix + "-" + table + ".csv")
+		if err != nil {
+			t.Errorf("%s: %v", table, err)
+			continue
+		}
+		if !slices.Contains(df.Names(), want) || !strings.HasPrefix(rec.Command, "presage study ") {
+			t.Errorf("%s: columns %v, made by %q", table, df.Names(), rec.Command)
+		}
+	}
+	if _, _, err := presage(t, "study", program, "--machine", "origin2000", "--record", prefix, "--train", "n=6:9:1", "--at", "n=12"); err == nil || !strings.Contains(err.Error(), "--curve") {
+		t.Errorf("no curve: %v", err)
 	}
 }
