@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation kernel deps bench clean
+.PHONY: help demo test lint unit notebook-test notebooks validation study host kernel deps bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,29 @@ validation: ## hold predictions against simulation for three programs, and recor
 	$(VALIDATE) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --train n=96,112,128,144,160,192,224 --at n=336,448,896 --record datasets/validation/matmul.csv
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=20:50:6 --at n=75,100 --record datasets/validation/sweep3d.csv
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=13,15,18,20,23,25 --at n=38,50,100 --record datasets/validation/sweep3d-25.csv
+
+# Meshes of the training runs were drawn at random between 20 and 50 (Python's
+# random.Random(2004).sample(range(20, 51), 7)). Large meshes are simulated with the
+# machines' own caches alone. Set-up and checks of LU and SP take as long as two
+# steps and more: these do two.
+STUDY_SIZES = --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,48,56 --large n=64,80,100,120,128 --curve n=12:200:4 --time-at n=20,32,48,56
+STUDY = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --pages 16384 $(STUDY_SIZES)
+ORIGIN_8WAY = datasets/sweep3d_nas/origin2000-8way.yaml
+
+study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (hours; goes on where it was interrupted)
+	$(STUDY) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
+	$(STUDY) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
+	$(STUDY) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --record datasets/sweep3d_nas/bt-2.3
+	$(STUDY) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
+	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
+	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
+	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sp --args "-n {n} -max 64 -iterations 2 -structure 3.0 -quiet" --machine origin2000 --pages 16384 --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,48,56 --large n=64 --curve n=12:64:4 --record datasets/sweep3d_nas/sp-3.0-max64
+	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
+
+host: ## measure this machine and two programs on it, and record it
+	$(GO) run ./perf/cmd/presage calibrate -o datasets/host/epyc.yaml
+	$(GO) run ./perf/cmd/presage measure ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=24,32,40,52,64,80,100 --repeats 15 --record datasets/host/sweep3d.csv
+	$(GO) run ./perf/cmd/presage measure ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=160,224,320,448,640,896 --repeats 15 --record datasets/host/matmul.csv
 
 kernel: ## install the pinned notebook kernel
 	@$(GO) run ./perf/cmd/nbsetup

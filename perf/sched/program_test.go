@@ -3,6 +3,7 @@ package sched
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -275,6 +276,38 @@ func BenchmarkProgram(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(static), "ns/static-inst")
 			})
 		}
+	}
+}
+
+// TestScopesOfRandomGraphs: every path that is scheduled belongs to a scope, also
+// where loops follow one another without a block in between.
+func TestScopesOfRandomGraphs(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	s, err := New(wide(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	between := 0
+	for range 300 {
+		p := randomProgram(t, rnd)
+		f := Counted(randomCounts(rnd, p))
+		for i, r := range p.Routines {
+			for _, path := range Paths(r, i, &f.Routines[i], PathOptions{}) {
+				if len(path.Blocks()) == 0 {
+					between++
+				}
+			}
+		}
+		res, err := s.Program(t.Context(), access.Analyze(p), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := res.ByScope(cfg.NewScopeTree(p))[0]; math.Abs(all.Cycles-res.Cycles) > 1e-9*res.Cycles || all.Instructions != res.Instructions {
+			t.Fatalf("%v cycles, %v instructions by scope; %v, %v in all", all.Cycles, all.Instructions, res.Cycles, res.Instructions)
+		}
+	}
+	if between == 0 {
+		t.Error("no loop follows another: the graphs are too simple")
 	}
 }
 

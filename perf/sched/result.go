@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -25,7 +26,7 @@ type Result struct {
 	Cycles       float64
 	Instructions float64 // executed
 	Routines     []RoutineCost
-	Paths        []PathCost // by routine, in it as Paths has them
+	Paths        []PathCost // by routine, in it as Paths has them; each has a block
 
 	UnitNames []string  // kinds of units of the core
 	Units     []float64 // by kind, cycles for which units were occupied
@@ -136,7 +137,8 @@ func (s *Scheduler) each(ctx context.Context, n int, do func(*Scheduler, int)) e
 func (s *Scheduler) routine(a *access.Analysis, routine int, f *RoutineFrequencies, cost *RoutineCost) []PathCost {
 	r := a.Program.Routines[routine]
 	cost.Loops = make([]LoopCost, len(r.Loops))
-	paths := Paths(r, routine, f, s.opt.Paths)
+	// A path that goes from one inner loop to the next executes nothing itself.
+	paths := slices.DeleteFunc(Paths(r, routine, f, s.opt.Paths), func(p Path) bool { return len(p.Blocks()) == 0 })
 	if len(paths) == 0 {
 		return nil
 	}
