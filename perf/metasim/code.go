@@ -14,7 +14,8 @@ import (
 // other: where routines share code, a block ends where another begins.
 type Code struct {
 	Blocks []Block
-	refs   []trace.Ref // Group is the index of the block
+	refs   []trace.Ref
+	block  []int // of each group: blocks without references have none
 }
 
 // Block is a basic block.
@@ -51,9 +52,11 @@ func CodeOf(p *cfg.Program) (*Code, error) {
 			if in.Mem.Kind == isa.NoMem {
 				continue
 			}
-			out.Refs++
+			if out.Refs++; out.Refs == 1 {
+				c.block = append(c.block, i)
+			}
 			c.refs = append(c.refs, trace.Ref{
-				PC: trace.PC(in.PC), Size: in.Mem.Size, Kind: kindOf(in.Mem.Kind), Float: in.Mem.Float, Group: trace.GroupID(i),
+				PC: trace.PC(in.PC), Size: in.Mem.Size, Kind: kindOf(in.Mem.Kind), Float: in.Mem.Float, Group: trace.GroupID(len(c.block) - 1),
 			})
 		}
 		c.Blocks = append(c.Blocks, out)

@@ -68,6 +68,7 @@ type tracker struct {
 	base    *cache.Result // when the stretch began; nil: nothing was
 	err     error
 
+	block    []int    // of groups
 	group    []uint32 // of references
 	accesses []uint64 // by group, in the stretch
 	done     []StretchResult
@@ -75,8 +76,12 @@ type tracker struct {
 
 var _ trace.Collector = (*tracker)(nil)
 
-func newTracker(plan *trace.Plan, groups int, config cache.Config, u unit) (*tracker, error) {
-	t := &tracker{plan: plan, config: config, unit: u, current: -1, group: make([]uint32, len(plan.Refs)), accesses: make([]uint64, groups)}
+func newTracker(code *Code, config cache.Config, u unit) (*tracker, error) {
+	plan := code.accesses()
+	t := &tracker{
+		plan: plan, config: config, unit: u, current: -1,
+		block: code.block, group: make([]uint32, len(plan.Refs)), accesses: make([]uint64, len(code.block)),
+	}
 	for i := range plan.Refs {
 		t.group[i] = uint32(plan.Refs[i].Group)
 	}
@@ -130,7 +135,7 @@ func (t *tracker) leave() {
 		if n == 0 {
 			continue
 		}
-		c := Counts{Block: g, Accesses: n, Misses: make([]uint64, len(levels))}
+		c := Counts{Block: t.block[g], Accesses: n, Misses: make([]uint64, len(levels))}
 		for l := range levels {
 			c.Misses[l] = levels[l].Groups[g].Misses - before[l].Groups[g].Misses
 		}

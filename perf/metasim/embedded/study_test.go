@@ -43,7 +43,9 @@ func study(t *testing.T, name string, args []string) {
 	})
 	var prof *metasim.Profile
 	var err error
-	collect := timed(func() { prof, err = metasim.Collect(ctx, run, code, metasim.CollectOptions{Interval: bbv.DefaultInterval / 10}) })
+	collect := timed(func() {
+		prof, err = metasim.Collect(ctx, run, code, metasim.CollectOptions{Interval: bbv.DefaultInterval / 10})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
