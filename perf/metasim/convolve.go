@@ -15,6 +15,9 @@ type Signature struct {
 	Code       *Code
 	Executions []uint64
 	Rates      *Rates
+	// Cycles is how long one execution of each block takes on the machine if all
+	// accesses hit, as a scheduler finds it; nil: by throughputs alone.
+	Cycles []float64
 }
 
 // MachineProfile is what a machine can do: cycles an instruction, an access and
@@ -27,17 +30,16 @@ type MachineProfile struct {
 	// those that a memory reference takes at least that hits in the first level:
 	// reciprocal throughputs.
 	Instruction, Access float64
-	// Misses is what a miss costs beyond a hit, by the names of levels: to the
-	// next level, and not hidden by other work.
-	Misses []MissCost
+	// Penalties is what misses cost beyond hits, by the names of levels, from the
+	// processor to memory, then of TLBs.
+	Penalties []predict.Penalty
+	// Reach is how many instructions the core gets ahead of a load that misses,
+	// and Outstanding how many misses it waits for at once. Reach of 0: misses
+	// are waited for one by one, for the share of their latency in Penalties.
+	Reach       float64
+	Outstanding int
 
 	Warnings []error // what is not known of the machine
-}
-
-// MissCost is what a miss at a level costs, in cycles.
-type MissCost struct {
-	Level  string
-	Cycles float64
 }
 
 // ProfileOf makes a profile of a machine's description, such as one of machines/
@@ -66,8 +68,9 @@ func ProfileOf(m *machine.Machine) *MachineProfile {
 		doubt("its frequency is not known: there are cycles and no seconds")
 	}
 	penalties, warnings := predict.Penalties(m)
-	for _, x := range penalties {
-		p.Misses = append(p.Misses, MissCost{x.Level, x.Latency * x.Share})
+	p.Penalties = penalties
+	if !m.Core.InOrder {
+		p.Reach, p.Outstanding = float64(m.Core.Window), m.Memory.OutstandingMisses
 	}
 	for _, w := range warnings {
 		doubt("%s", w)
@@ -91,37 +94,53 @@ type Time struct {
 // executed n times, with i instructions and r memory references, of which the
 // share m(l) misses at level l, the cycles are
 //
-//	n max(i·Instruction, r·Access) + n r Σ m(l)·Misses(l)
+//	n max(i·Instruction, r·Access) + wait
 //
-// (derived here: the paper describes the convolver in words). Dependences between
-// instructions, wrong guesses at branches and misses that overlap beyond what
-// the machine's exposures say are not modelled.
+// (derived here: the paper describes the convolver in words), or n times what
+// the signature says that the block takes, and the wait. What is waited for
+// the n·r·m(l) misses is that of predict.Work: WaitOverlapped if the machine has
+// a Reach, else WaitFixed. Dependences between instructions and wrong guesses at
+// branches are not modelled, and no misses are taken to depend on each other.
 func Convolve(s *Signature, p *MachineProfile) (*Time, error) {
 	code, rates := s.Code, s.Rates
 	if len(s.Executions) != len(code.Blocks) || len(rates.Seen) != len(code.Blocks) {
 		return nil, fmt.Errorf("metasim: executions of %d blocks and rates of %d for a program of %d", len(s.Executions), len(rates.Seen), len(code.Blocks))
 	}
-	cost := make([]float64, len(rates.Levels))
+	if s.Cycles != nil && len(s.Cycles) != len(code.Blocks) {
+		return nil, fmt.Errorf("metasim: cycles of %d blocks for a program of %d", len(s.Cycles), len(code.Blocks))
+	}
 	t := &Time{Waits: make([]float64, len(rates.Levels)), Blocks: make([]float64, len(code.Blocks)), Warnings: slices.Clone(p.Warnings)}
+	penalties := make([]predict.Penalty, len(rates.Levels))
 	for l, name := range rates.Levels {
-		if i := slices.IndexFunc(p.Misses, func(m MissCost) bool { return m.Level == name }); i >= 0 {
-			cost[l] = p.Misses[i].Cycles
+		if i := slices.IndexFunc(p.Penalties, func(x predict.Penalty) bool { return x.Level == name }); i >= 0 {
+			penalties[l] = p.Penalties[i]
 		} else {
 			t.Warnings = append(t.Warnings, fmt.Errorf("metasim: what a miss in %s costs on %s is not known: nothing here", name, p.Name))
 		}
 	}
+	work := predict.Work{Misses: make([]float64, len(rates.Levels)), Reach: p.Reach}
 	for b, n := range s.Executions {
 		if n == 0 {
 			continue
 		}
-		block := &code.Blocks[b]
-		work := float64(n) * max(float64(block.Instructions)*p.Instruction, float64(block.Refs)*p.Access)
-		t.Work += work
-		t.Blocks[b] = work
+		refs := float64(n) * float64(code.Blocks[b].Refs)
+		work.Instructions = float64(n) * float64(code.Blocks[b].Instructions)
+		work.Cycles = max(work.Instructions*p.Instruction, refs*p.Access)
+		if s.Cycles != nil {
+			work.Cycles = float64(n) * s.Cycles[b]
+		}
 		for l := range rates.Levels {
-			wait := float64(n) * float64(block.Refs) * (1 - rates.Hit[l][b]) * cost[l]
-			t.Waits[l] += wait
-			t.Blocks[b] += wait
+			work.Misses[l] = refs * (1 - rates.Hit[l][b])
+		}
+		wait := work.WaitFixed
+		if p.Reach > 0 {
+			wait = func(list []predict.Penalty) []float64 { return work.WaitOverlapped(list, p.Outstanding) }
+		}
+		t.Work += work.Cycles
+		t.Blocks[b] = work.Cycles
+		for l, cycles := range wait(penalties) {
+			t.Waits[l] += cycles
+			t.Blocks[b] += cycles
 		}
 		t.Cycles += t.Blocks[b]
 	}

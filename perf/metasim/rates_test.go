@@ -8,6 +8,7 @@ import (
 	"presage/perf/bbv"
 	"presage/perf/machine"
 	"presage/perf/metasim"
+	"presage/perf/predict"
 	"presage/perf/simpoint"
 )
 
@@ -86,7 +87,7 @@ func TestConvolve(t *testing.T) {
 	code, s, executions := example()
 	p := &metasim.MachineProfile{
 		Name: "m", Hertz: 100, Instruction: 0.5, Access: 1.5,
-		Misses: []metasim.MissCost{{"L2", 50}, {"L1", 10}},
+		Penalties: []predict.Penalty{{Level: "L2", Latency: 100, Share: 0.5}, {Level: "L1", Latency: 10, Share: 1}},
 	}
 	got, err := metasim.Convolve(&metasim.Signature{Code: code, Executions: executions, Rates: metasim.RatesOf(code, s)}, p)
 	if err != nil {
@@ -107,11 +108,41 @@ func TestConvolve(t *testing.T) {
 	if len(got.Warnings) != 0 {
 		t.Errorf("warnings %v", got.Warnings)
 	}
-	p.Misses = p.Misses[:1]
+	scheduled := &metasim.Signature{Code: code, Executions: executions, Rates: metasim.RatesOf(code, s), Cycles: []float64{2, 7, 1, 0}}
+	if got, err = metasim.Convolve(scheduled, p); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "work as scheduled", got.Work, 7*2+30*7+5)
+	scheduled.Cycles = scheduled.Cycles[1:]
+	if _, err := metasim.Convolve(scheduled, p); err == nil {
+		t.Error("cycles of other blocks: no error")
+	}
+	p.Penalties = p.Penalties[:1]
 	got, err = metasim.Convolve(&metasim.Signature{Code: code, Executions: executions, Rates: metasim.RatesOf(code, s)}, p)
 	if err != nil || got.Waits[0] != 0 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Error(), "L1") {
 		t.Errorf("a level without a cost: %+v, %v", got, err)
 	}
+}
+
+// With a reach, misses are waited for together, and beside the work. Of one block
+// of 100 executions of 10 instructions in 5 cycles and 2 references that all miss
+// in L1, half of them in L2: 25 instructions hide 12.5 cycles; 5 misses go as far
+// as L2 at a time, of which 4 can be under way, and 2.5 as far as memory.
+func TestConvolveOverlapped(t *testing.T) {
+	code := &metasim.Code{Blocks: []metasim.Block{{Instructions: 10, Refs: 2}}}
+	p := &metasim.MachineProfile{
+		Instruction: 0.5, Access: 1.5, Reach: 25, Outstanding: 4,
+		Penalties: []predict.Penalty{{Level: "L1", Latency: 20, Share: 1}, {Level: "L2", Latency: 100, Share: 1}},
+	}
+	rates := &metasim.Rates{Levels: []string{"L1", "L2"}, Seen: []bool{true}, Hit: [][]float64{{0}, {0.5}}}
+	got, err := metasim.Convolve(&metasim.Signature{Code: code, Executions: []uint64{100}, Rates: rates}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "work", got.Work, 500)
+	near(t, "L1", got.Waits[0], 100*(20-12.5)/4)
+	near(t, "L2", got.Waits[1], 100*(120-12.5)/2.5)
+	near(t, "cycles", got.Cycles, 500+187.5+4300)
 }
 
 // The costs of the Origin 2000 are those of the 2004 paper's formula (section
@@ -123,13 +154,13 @@ func TestProfileOf(t *testing.T) {
 	}
 	p := metasim.ProfileOf(m)
 	want := map[string]float64{"L1": 4, "L2": 81, "TLB": 78}
-	for _, c := range p.Misses {
-		near(t, c.Level, c.Cycles, want[c.Level])
+	for _, c := range p.Penalties {
+		near(t, c.Level, c.Latency*c.Share, want[c.Level])
 		delete(want, c.Level)
 	}
 	near(t, "instruction", p.Instruction, 0.25)
 	near(t, "access", p.Access, 1)
-	if p.Hertz != 300e6 || len(want) != 0 || len(p.Warnings) != 0 {
+	if p.Hertz != 300e6 || p.Reach != 48 || p.Outstanding != 4 || len(want) != 0 || len(p.Warnings) != 0 {
 		t.Errorf("%+v", p)
 	}
 	if p := metasim.ProfileOf(&machine.Machine{Name: "empty"}); len(p.Warnings) != 3 || p.Instruction != 1 || p.Access != 1 {

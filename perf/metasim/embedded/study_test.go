@@ -167,6 +167,7 @@ func TestConvolverAgainstPipeline(t *testing.T) {
 }
 
 // convolve takes hit rates from a sample that SimPoint guides.
+// Caches of megabytes keep what they hold.
 func convolve(t *testing.T, run *embedded.Program, code *metasim.Code, prof *metasim.Profile, m *machine.Machine) *metasim.Time {
 	r, err := simpoint.Pick(t.Context(), prof.Vectors, simpoint.Options{})
 	if err != nil {
@@ -176,7 +177,7 @@ func convolve(t *testing.T, run *embedded.Program, code *metasim.Code, prof *met
 	if err != nil {
 		t.Fatal(err)
 	}
-	sims, err := metasim.Simulate(t.Context(), run, code, sample, []cache.Config{m.Hierarchy()}, metasim.SimulateOptions{})
+	sims, err := metasim.Simulate(t.Context(), run, code, sample, []cache.Config{m.Hierarchy()}, metasim.SimulateOptions{Warmup: metasim.WarmKeptFixed})
 	if err != nil {
 		t.Fatal(err)
 	}
