@@ -2,7 +2,9 @@ package embedded_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -224,9 +226,7 @@ func TestSamplesAgainstWholeTrace(t *testing.T) {
 					misses += b.Misses[1]
 				}
 			}
-			if d := cmp.Diff(want, got); d != "" {
-				t.Errorf("(-whole trace +windows):\n%.3000s", d)
-			}
+			same(t, "whole trace", "windows", want, got)
 			if misses == 0 {
 				t.Error("no misses at L2: the test shows nothing")
 			}
@@ -254,6 +254,21 @@ func TestSamplesAgainstWholeTrace(t *testing.T) {
 	}
 }
 
+// same reports the first stretch that differs: a whole diff takes minutes.
+func same[T any](t *testing.T, what, other string, a, b []T) {
+	t.Helper()
+	if len(a) != len(b) {
+		t.Errorf("%s: %d stretches; %s: %d", what, len(a), other, len(b))
+		return
+	}
+	for i := range a {
+		if !reflect.DeepEqual(a[i], b[i]) {
+			t.Errorf("stretch %d\n%s: %.500s\n%s: %.500s", i, what, fmt.Sprint(a[i]), other, fmt.Sprint(b[i]))
+			return
+		}
+	}
+}
+
 // fromCheckpoints simulates a sample from checkpoints, and wants what one run
 // gave.
 func fromCheckpoints(t *testing.T, p *embedded.Program, code *metasim.Code, sample metasim.Sample, opt metasim.SimulateOptions, want *metasim.Simulation) {
@@ -275,9 +290,7 @@ func fromCheckpoints(t *testing.T, p *embedded.Program, code *metasim.Code, samp
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(want.Stretches, sims[0].Stretches); d != "" {
-			t.Errorf("%d workers (-one run +checkpoints):\n%.3000s", workers, d)
-		}
+		same(t, "one run", fmt.Sprintf("checkpoints, %d workers", workers), want.Stretches, sims[0].Stretches)
 		if sims[0].Simulated != want.Simulated || sims[0].Warmed != want.Warmed || sims[0].Executed >= want.Executed {
 			t.Errorf("%d, %d, %d instructions from checkpoints; %d, %d, %d in one run", sims[0].Simulated, sims[0].Warmed, sims[0].Executed, want.Simulated, want.Warmed, want.Executed)
 		}
@@ -373,6 +386,10 @@ func TestRefusals(t *testing.T) {
 	failing := &embedded.Program{File: p.File, Options: rv64.Options{Args: []string{"-nonsense"}}}
 	if _, err := metasim.Collect(t.Context(), failing, code, metasim.CollectOptions{}); err == nil || !strings.Contains(err.Error(), "exit status 2") {
 		t.Errorf("a program that fails: %v", err)
+	}
+	limited := &embedded.Program{File: p.File, Options: rv64.Options{Args: p.Options.Args, MaxInstructions: 50_000}}
+	if _, err := metasim.Collect(t.Context(), limited, code, metasim.CollectOptions{}); !errors.Is(err, rv64.ErrInstructionLimit) {
+		t.Errorf("a limit on the program: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
