@@ -62,6 +62,8 @@ var layers = []layer{
 	// Studies.
 	{"iperf", "fit"},
 	{"simpoint", "bbv"},
+	{"metasim", "trace isa cfg bbv cache machine predict simpoint"},
+	{"metasim/embedded", "trace objfile engine/rv64 metasim"}, // for the facade, which chooses the engine
 	{"infer", "shard fit"},
 	{"spmv", "fit machine cache"},
 

@@ -1,0 +1,14 @@
+package metasim
+
+import "presage/perf/cache"
+
+// Power3 is the hierarchy that the paper simulates (section 4): 64 KB in 128
+// ways, and 4 MB in 4 ways, in lines of 128 bytes. It does not say what is
+// replaced (LRU here) nor what becomes of stores (written back, allocated).
+func Power3() cache.Config {
+	const line = 128
+	return cache.Config{Levels: []cache.Level{
+		{Name: "L1", Blocks: 64 << 10 / line, BlockBytes: line, Ways: 128},
+		{Name: "L2", Blocks: 4 << 20 / line, BlockBytes: line, Ways: 4},
+	}}
+}

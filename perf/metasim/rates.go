@@ -1,0 +1,108 @@
+package metasim
+
+import (
+	"fmt"
+)
+
+// Rates are hit rates of basic blocks, as a simulation shows them.
+type Rates struct {
+	Levels []string
+	// Seen[b] says that block b accessed memory in the sample.
+	Seen []bool
+	// Hit[l][b] is the cumulative hit rate at level l of block b, from 0 to 1: 1
+	// if it was not seen, as in the paper (section 5.2.2), which does not happen
+	// to blocks that access no memory.
+	Hit [][]float64
+}
+
+// RatesOf makes the hit rates of blocks from a simulation, as its sample says.
+func RatesOf(code *Code, s *Simulation) *Rates {
+	n := len(code.Blocks)
+	r := &Rates{Levels: s.Levels, Seen: make([]bool, n)}
+	weight := make([]float64, n) // Σ of what hit rates are divided by
+	misses := make([][]float64, len(s.Levels))
+	for l := range misses {
+		misses[l] = make([]float64, n)
+	}
+	for i := range s.Stretches {
+		t := &s.Stretches[i]
+		for _, c := range t.Blocks {
+			w := t.Weight // by stretch: weight · (1 - misses/accesses)
+			by := 1 / float64(c.Accesses)
+			if s.Sample.Combine == ByAccess {
+				by = 1 / float64(max(t.Instructions, 1))
+				w *= float64(c.Accesses) * by
+			}
+			r.Seen[c.Block] = true
+			weight[c.Block] += w
+			for l, m := range c.Misses {
+				misses[l][c.Block] += t.Weight * float64(m) * by
+			}
+		}
+	}
+	for l := range s.Levels {
+		hit := make([]float64, n)
+		for b := range hit {
+			hit[b] = 1
+			if weight[b] > 0 {
+				hit[b] = 1 - misses[l][b]/weight[b]
+			}
+		}
+		r.Hit = append(r.Hit, hit)
+	}
+	return r
+}
+
+// ProgramRate is the hit rate of a program at one level: the mean of the rates
+// of its blocks, weighted by how often each accesses memory in the full run.
+type ProgramRate struct {
+	Level string
+	// Hit takes blocks that were not seen to hit always, as the paper does.
+	Hit float64
+	// ByExecutions weights blocks by how often they are executed instead, as the
+	// paper's text can be read too (section 5.2.1): of blocks that access memory.
+	// It is not the share of accesses that hit.
+	ByExecutions float64
+	// Unseen is the share of the full run's accesses that are by blocks which
+	// were not seen in the sample. If all of those miss the hit rate is Lo, if
+	// all hit it is Hi, which is Hit; if they hit like the rest it is Like.
+	Unseen, Lo, Hi, Like float64
+}
+
+// Program returns the hit rates of the whole program, whose blocks were
+// executed so often.
+func (r *Rates) Program(code *Code, executions []uint64) ([]ProgramRate, error) {
+	if len(executions) != len(code.Blocks) || len(r.Seen) != len(code.Blocks) {
+		return nil, fmt.Errorf("metasim: executions of %d blocks and rates of %d for a program of %d", len(executions), len(r.Seen), len(code.Blocks))
+	}
+	var list []ProgramRate
+	for l, name := range r.Levels {
+		p := ProgramRate{Level: name, Hit: 1, ByExecutions: 1, Lo: 1, Hi: 1, Like: 1}
+		var all, seen, hits, executed, hitsByExecution float64
+		for b, n := range executions {
+			refs := code.Blocks[b].Refs
+			if n == 0 || refs == 0 {
+				continue
+			}
+			accesses := float64(n) * float64(refs)
+			all += accesses
+			executed += float64(n)
+			hitsByExecution += float64(n) * r.Hit[l][b]
+			if r.Seen[b] {
+				seen += accesses
+				hits += accesses * r.Hit[l][b]
+			}
+		}
+		if all > 0 {
+			p.Unseen = (all - seen) / all
+			p.Lo, p.Hi = hits/all, (hits+(all-seen))/all
+			p.Hit = p.Hi
+			p.ByExecutions = hitsByExecution / executed
+		}
+		if seen > 0 {
+			p.Like = hits / seen
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}

@@ -1,0 +1,148 @@
+package metasim
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"presage/perf/bbv"
+	"presage/perf/simpoint"
+)
+
+// Sample says which parts of a run are simulated, and what for.
+type Sample struct {
+	Name      string
+	Stretches []Stretch // ascending and apart
+	Combine   Combine   // how hit rates are made from them
+}
+
+// Stretch is a part of a run.
+type Stretch struct {
+	Window
+	Weight float64 // share of the run that it stands for; those of a sample add up to 1
+}
+
+// Combine says how the hit rate of a block is made from those in stretches.
+type Combine uint8
+
+const (
+	// ByStretch is the mean of the block's hit rates in the stretches where it is
+	// executed, by their weights: equation (4) of the paper. The equation has
+	// nothing to divide where a block is not executed; here the weights of the
+	// other stretches are scaled to add up to 1.
+	ByStretch Combine = iota
+	// ByAccess divides sums of hits by sums of accesses, each stretch scaled to
+	// what it stands for, so that a stretch counts by how often the block
+	// accesses memory in it. With stretches that count by their length, it is
+	// the ratio of plain sums.
+	ByAccess
+)
+
+// Full is the whole run.
+func Full() Sample {
+	const end = 1 << 62 // after any run's
+	return Sample{Name: "full", Stretches: []Stretch{{Window{0, end}, 1}}, Combine: ByAccess}
+}
+
+// Amounts are those of the paper's equations (1) to (3), in instructions.
+type Amounts struct {
+	Forward uint64 // fwd_amt: passed over at the beginning
+	On, Off uint64 // on_amt and off_amt: simulated, and passed over, in each period
+}
+
+// AmountsOf returns the amounts for a run of n instructions of which percent
+// are simulated in p periods, cut to whole instructions:
+//
+//	fwd_amt = n/10                                 (1)
+//	on_amt  = (n - fwd_amt) X/100 / p              (2)
+//	off_amt = (n - fwd_amt) (100-X)/100 / p        (3)
+func AmountsOf(n uint64, percent float64, p int) (Amounts, error) {
+	x := new(big.Rat)
+	if x.SetFloat64(percent) == nil || !(percent > 0 && percent <= 100) {
+		return Amounts{}, fmt.Errorf("metasim: %g percent to be simulated: want above 0 and at most 100", percent)
+	}
+	if p < 1 {
+		return Amounts{}, fmt.Errorf("metasim: %d periods: want at least one", p)
+	}
+	a := Amounts{Forward: n / 10}
+	rest := new(big.Rat).SetFrac(new(big.Int).SetUint64(n-a.Forward), big.NewInt(100*int64(p)))
+	whole := func(share *big.Rat) uint64 {
+		v := share.Mul(share, rest)
+		return new(big.Int).Quo(v.Num(), v.Denom()).Uint64()
+	}
+	a.Off = whole(new(big.Rat).Sub(big.NewRat(100, 1), x))
+	a.On = whole(x)
+	if a.On == 0 {
+		return Amounts{}, fmt.Errorf("metasim: %g%% of %d instructions in %d periods is less than one instruction a period; take fewer periods", percent, n, p)
+	}
+	return a, nil
+}
+
+// DefaultPeriods is the number of periods where nothing else is asked for. The
+// paper does not say how many it took.
+const DefaultPeriods = 100
+
+// Periodic simulates percent of a run of n instructions in regularly spaced
+// periods, after a tenth that is passed over (section 2 of the paper). Each
+// period begins with what is simulated. periods of 0: DefaultPeriods.
+func Periodic(n uint64, percent float64, periods int) (Sample, error) {
+	if periods == 0 {
+		periods = DefaultPeriods
+	}
+	a, err := AmountsOf(n, percent, periods)
+	if err != nil {
+		return Sample{}, err
+	}
+	s := Sample{Name: fmt.Sprintf("periodic %g%%", percent), Combine: ByAccess}
+	at := a.Forward
+	for range periods {
+		s.Stretches = append(s.Stretches, Stretch{Window{at, at + a.On}, 1 / float64(periods)})
+		at += a.On + a.Off
+	}
+	return s, nil
+}
+
+// Guided simulates the intervals that SimPoint chose, with their weights.
+func Guided(v *bbv.Vectors, points []simpoint.Point) (Sample, error) {
+	s := Sample{Name: fmt.Sprintf("simpoint %d", len(points)), Combine: ByStretch}
+	for _, p := range points {
+		if p.Interval < 0 || p.Interval >= v.Len() {
+			return Sample{}, fmt.Errorf("metasim: a point at interval %d of %d: are the points of other vectors?", p.Interval, v.Len())
+		}
+		from := v.Starts[p.Interval]
+		s.Stretches = append(s.Stretches, Stretch{Window{from, from + v.Lengths[p.Interval]}, p.Weight})
+	}
+	slices.SortFunc(s.Stretches, func(a, b Stretch) int {
+		if a.From < b.From {
+			return -1
+		}
+		return 1
+	})
+	return s, s.check()
+}
+
+func (s *Sample) check() error {
+	if len(s.Stretches) == 0 {
+		return fmt.Errorf("metasim: sample %q has no stretches", s.Name)
+	}
+	var last uint64
+	for i, p := range s.Stretches {
+		if p.From < last || p.To <= p.From || !(p.Weight >= 0) {
+			return fmt.Errorf("metasim: stretch %d of sample %q, [%d, %d) of weight %g, is empty or out of order", i, s.Name, p.From, p.To, p.Weight)
+		}
+		last = p.To
+	}
+	if s.Combine > ByAccess {
+		return fmt.Errorf("metasim: sample %q has an unknown Combine", s.Name)
+	}
+	return nil
+}
+
+// Instructions returns how many instructions the stretches hold.
+func (s *Sample) Instructions() uint64 {
+	var sum uint64
+	for _, p := range s.Stretches {
+		sum += p.To - p.From
+	}
+	return sum
+}

@@ -1,0 +1,166 @@
+package metasim
+
+import (
+	"presage/perf/cache"
+	"presage/perf/trace"
+)
+
+// segment is a window of a run that is simulated.
+type segment struct {
+	Window
+	weight  float64
+	stretch int  // index in Sample.Stretches; -1: it warms up
+	fresh   bool // caches are empty when it begins
+}
+
+// unit is segments, one after the other, that one run simulates.
+type unit []segment
+
+func (u unit) windows() []Window {
+	list := make([]Window, len(u))
+	for i := range u {
+		list[i] = u[i].Window
+	}
+	return list
+}
+
+func join(units []unit) unit {
+	var all unit
+	for _, u := range units {
+		all = append(all, u...)
+	}
+	return all
+}
+
+// unitsOf cuts a sample where caches are emptied: into stretches with what
+// warms up for them. Where the gap between two stretches is no longer than the
+// warm-up, all of it warms up, and the caches keep what they hold: that is more
+// than asked for, and less work than to go back.
+func unitsOf(sample *Sample, opt *SimulateOptions) []unit {
+	var units []unit
+	var last uint64
+	for i, s := range sample.Stretches {
+		from := s.From - min(opt.WarmLength, s.From-last)
+		fresh := i == 0 || !opt.keeps() && from > last
+		if fresh {
+			units = append(units, nil)
+		}
+		u := &units[len(units)-1]
+		if from < s.From {
+			*u = append(*u, segment{Window: Window{from, s.From}, stretch: -1, fresh: fresh})
+			fresh = false
+		}
+		*u = append(*u, segment{Window: s.Window, weight: s.Weight, stretch: i, fresh: fresh})
+		last = s.To
+	}
+	return units
+}
+
+// tracker simulates a hierarchy on a unit, and keeps what each stretch gave. It
+// is a trace.Collector.
+type tracker struct {
+	plan   *trace.Plan
+	config cache.Config
+	unit   unit
+
+	current int // segment that batches are in; -1 before the first
+	sim     *cache.Simulator
+	base    *cache.Result // when the stretch began; nil: nothing was
+	err     error
+
+	block    []int    // of groups
+	group    []uint32 // of references
+	accesses []uint64 // by group, in the stretch
+	done     []StretchResult
+}
+
+var _ trace.Collector = (*tracker)(nil)
+
+func newTracker(code *Code, config cache.Config, u unit) (*tracker, error) {
+	plan := code.accesses()
+	t := &tracker{
+		plan: plan, config: config, unit: u, current: -1,
+		block: code.block, group: make([]uint32, len(plan.Refs)), accesses: make([]uint64, len(code.block)),
+	}
+	for i := range plan.Refs {
+		t.group[i] = uint32(plan.Refs[i].Group)
+	}
+	// What is wrong with the configuration shows before the run.
+	var err error
+	t.sim, err = cache.New(plan, config)
+	return t, err
+}
+
+// Observe implements trace.Collector.
+func (t *tracker) Observe(b *trace.Batch) {
+	for t.err == nil && t.current+1 < len(t.unit) && b.Start >= t.unit[t.current+1].From {
+		t.leave()
+		t.current++
+		t.enter()
+	}
+	if t.err != nil {
+		return
+	}
+	t.sim.Observe(b)
+	if t.current >= 0 && t.unit[t.current].stretch >= 0 {
+		group, accesses := t.group, t.accesses
+		for _, a := range b.Accesses {
+			accesses[group[a.Ref()]]++
+		}
+	}
+}
+
+func (t *tracker) enter() {
+	s := &t.unit[t.current]
+	if s.fresh {
+		t.sim, t.err = cache.New(t.plan, t.config)
+	}
+	if t.err == nil && s.stretch >= 0 {
+		t.base = t.sim.Result()
+		clear(t.accesses)
+	}
+}
+
+// leave ends a stretch.
+func (t *tracker) leave() {
+	if t.current < 0 || t.unit[t.current].stretch < 0 {
+		return
+	}
+	s := &t.unit[t.current]
+	out := StretchResult{Stretch: Stretch{s.Window, s.weight}}
+	now := t.sim.Result()
+	levels := append(now.Levels, now.TLBs...)
+	before := append(t.base.Levels, t.base.TLBs...)
+	for g, n := range t.accesses {
+		if n == 0 {
+			continue
+		}
+		c := Counts{Block: t.block[g], Accesses: n, Misses: make([]uint64, len(levels))}
+		for l := range levels {
+			c.Misses[l] = levels[l].Groups[g].Misses - before[l].Groups[g].Misses
+		}
+		out.Blocks = append(out.Blocks, c)
+	}
+	t.done = append(t.done, out)
+}
+
+// finish returns what the stretches gave that the run reached.
+func (t *tracker) finish(out *Outcome) ([]StretchResult, error) {
+	for t.err == nil && t.current+1 < len(out.Windows) {
+		t.leave() // nothing was recorded in the next one, but it was there
+		t.current++
+		t.enter()
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	t.leave()
+	reached := 0
+	for i, w := range out.Windows {
+		if t.unit[i].stretch >= 0 {
+			t.done[reached].Instructions = w.To - w.From
+			reached++
+		}
+	}
+	return t.done[:reached], nil
+}
