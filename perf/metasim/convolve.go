@@ -134,7 +134,7 @@ func Convolve(s *Signature, p *MachineProfile) (*Time, error) {
 		}
 		wait := work.WaitFixed
 		if p.Reach > 0 {
-			wait = func(list []predict.Penalty) []float64 { return work.WaitOverlapped(list, p.Outstanding) }
+			wait = func(list []predict.Penalty) []float64 { return work.WaitOverlapped(list, p.Outstanding, 0) }
 		}
 		t.Work += work.Cycles
 		t.Blocks[b] = work.Cycles
