@@ -58,10 +58,12 @@ validation: ## hold predictions against simulation for three programs, and recor
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=13,15,18,20,23,25 --at n=38,50,100 --record datasets/validation/sweep3d-25.csv
 
 # Meshes of the training runs were drawn at random between 20 and 50 (Python's
-# random.Random(2004).sample(range(20, 51), 7)). Large meshes are simulated with the
-# machines' own caches alone. Set-up and checks of LU and SP take as long as two
-# steps and more: these do two.
-STUDY_SIZES = --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,48,56 --large n=64,80,100,120,128 --curve n=12:200:4 --time-at n=20,32,48,56
+# random.Random(2004).sample(range(20, 51), 7)), and five of those that are judged
+# between 46 and 100 (random.Random(2005).sample(range(46, 101), 5)); the others are
+# multiples of 4, at which arrays collide in caches more often than at most sizes.
+# Large meshes are simulated with the machines' own caches alone. Set-up and checks
+# of LU and SP take as long as two steps and more: these do two.
+STUDY_SIZES = --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48,50,56,59 --large n=64,74,77,80,100,120,128 --curve n=12:200:4 --time-at n=20,32,48,56
 STUDY = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --pages 16384 $(STUDY_SIZES)
 ORIGIN_8WAY = datasets/sweep3d_nas/origin2000-8way.yaml
 
