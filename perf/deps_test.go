@@ -60,7 +60,8 @@ var layers = []layer{
 	{"predict", "trace reuse cache fit scaling machine sched"},
 
 	// Studies.
-	{"iperf", "fit"},
+	{"iperf", "trace fit machine"},
+	{"iperf/target", "trace iperf"},
 	{"simpoint", "bbv"},
 	{"infer", "shard fit"},
 	{"spmv", "fit machine cache"},
@@ -85,7 +86,7 @@ var outside = []layer{
 	{"github.com/expr-lang/expr", "fit"},
 	{"github.com/go-gota/gota", "frame figure . cmd/presage"}, // at the edges only
 	{"github.com/goccy/go-graphviz", "figure/diagram"},
-	{"github.com/goccy/go-yaml", "machine"},
+	{"github.com/goccy/go-yaml", "machine iperf"},
 	{"github.com/google/go-cmp", ""},
 	{"github.com/janpfeifer/gonb", ""}, // a notebook displays, a library returns
 	{"github.com/kballard/go-shellquote", ". cmd/presage"},
