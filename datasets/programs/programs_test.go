@@ -21,6 +21,7 @@ import (
 // the garbage collector would start, which gctrace would show.
 var runs = map[string][]string{
 	"cg":      {"-n 2", "-n 7", "-n 12 -iterations 300", "-n 33", "-n 5 -quiet", "-n 40 -iterations 2", "-n 1"},
+	"iperf":   {"-n 1", "-n 13 -variant optimised", "-n 33 -variant interchanged", "-n 20 -quiet", "-n 800", "-variant best"},
 	"matmul":  {"-n 1", "-n 7 -block 3", "-n 33 -repeat 2", "-n 80", "-n 7 -quiet", "-n 500 -repeat 1 -block 64", "-n 0"},
 	"sweep3d": {"-n 2", "-n 7 -mk 3", "-n 20 -iterations 2", "-n 10 -sigt 3 -fixup=false", "-n 40 -iterations 1 -quiet", "-n 1"},
 }
