@@ -99,34 +99,38 @@ func (s *store) touch(addr uint64, allocate bool) (hit bool) {
 type tlb struct {
 	shift   uint
 	entries int
-	near    []int32          // slot by page, of pages below nearPages; 0: none
+	base    uint64           // of the pages in near
+	near    []int32          // slot by page less base, of nearPages from base on; 0: none
 	far     map[uint64]int32 // and of the others
 	nodes   []node           // nodes[0] is the ring's anchor
 	last    uint64           // the page accessed last, +1
 }
 
 // nearPages is the number of pages whose slots are looked up in an array that
-// grows to the highest of them: 64 MiB at most.
-const nearPages = 1 << 24
+// grows to the highest of them, 4 MiB at most; they begin where the first page
+// accessed lies, rounded down to a quarter of that.
+const nearPages = 1 << 20
 
 func (t *tlb) slot(page uint64) int32 {
-	if page >= nearPages {
+	at := page - t.base
+	if at >= nearPages {
 		return t.far[page]
 	}
-	if page >= uint64(len(t.near)) {
+	if at >= uint64(len(t.near)) {
 		return 0
 	}
-	return t.near[page]
+	return t.near[at]
 }
 
 // setSlot notes the slot of a page, 0 for none.
 func (t *tlb) setSlot(page uint64, slot int32) {
+	at := page - t.base
 	switch {
-	case page < nearPages:
-		for uint64(len(t.near)) <= page {
-			t.near = append(t.near, 0)
+	case at < nearPages:
+		if more := int(at) + 1 - len(t.near); more > 0 {
+			t.near = append(t.near, make([]int32, more)...)
 		}
-		t.near[page] = slot
+		t.near[at] = slot
 	case slot == 0:
 		delete(t.far, page)
 	default:
@@ -154,6 +158,9 @@ func (t *tlb) touch(addr uint64) (hit bool) {
 	page := addr >> t.shift
 	if page+1 == t.last {
 		return true
+	}
+	if t.last == 0 {
+		t.base = page &^ (nearPages/4 - 1)
 	}
 	t.last = page + 1
 	slot := t.slot(page)
