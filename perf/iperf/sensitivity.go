@@ -33,7 +33,7 @@ const NearlyCollinear = 0.9
 
 // Collinearity returns a warning if others can nearly stand for the model, as in
 // the report's story of the TLB whose curve is that of the CPU, or nil.
-func (s *Sensitivity) Collinearity() error {
+func (s Sensitivity) Collinearity() error {
 	if s.Explained < NearlyCollinear {
 		return nil
 	}
