@@ -15,6 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the recorded times instead of comparing them")
 
+var recordedHeader = []string{"machine", "level", "placement", "n", "seed", "sim_time_sec"}
+
 // Times of the guest's three kernels at n = 8 i, i = 1 to 100, on the four
 // machines: with -update written to datasets/iperf/simulated.csv, else compared
 // with what stands there. It takes some minutes.

@@ -24,8 +24,6 @@ const (
 	recordedAgain = 0.03
 )
 
-var recordedHeader = []string{"machine", "level", "placement", "n", "seed", "sim_time_sec"}
-
 type recordedConfig struct {
 	machine string
 	config  target.Config
