@@ -83,6 +83,10 @@ func TestDescriptionsAloneDifferFromFigure5(t *testing.T) {
 				differ[title+" "+level] = true
 			}
 		}
+		// UltraSPARCs' L2 latencies are described: what is described stays.
+		if l := bare.Levels[1].LatencyCycles; l != 0 && full.Levels[1].LatencyCycles != l || full.Levels[1].LatencyCycles == 0 || full.Frequency == 0 {
+			t.Errorf("%s: L2 latency described as %g, with the supplement %g", title, l, full.Levels[1].LatencyCycles)
+		}
 		if bare.Levels[0].Sets != full.Levels[0].Sets || bare.Levels[1].BlockBytes != full.Levels[1].BlockBytes {
 			t.Errorf("%s: a supplement changes geometry", title)
 		}
@@ -95,6 +99,34 @@ func TestDescriptionsAloneDifferFromFigure5(t *testing.T) {
 		if !differ[w] {
 			t.Errorf("%s does not differ", w)
 		}
+	}
+}
+
+// A supplement fills what is not known, and only that.
+func TestSupplementKeepsWhatIsKnown(t *testing.T) {
+	m, err := machine.Find("zen4", machines.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare, err := iperf.NewSystem(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := &iperf.Supplement{Machine: "zen4", Megahertz: 1, Levels: []iperf.LevelSupplement{{Name: "L1", NonBlocking: true, LatencyCycles: 99}}}
+	full, err := iperf.NewSystem(m, add)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bare.Levels[0].LatencyCycles == 0 || full.Levels[0].LatencyCycles != bare.Levels[0].LatencyCycles || !full.Levels[0].NonBlocking {
+		t.Errorf("L1 was %+v, is %+v", bare.Levels[0], full.Levels[0])
+	}
+	for _, wrong := range []*iperf.Supplement{{Machine: "other"}, {Machine: "zen4", Levels: []iperf.LevelSupplement{{Name: "L9"}}}} {
+		if _, err := iperf.NewSystem(m, wrong); err == nil {
+			t.Errorf("supplement %+v was taken", wrong)
+		}
+	}
+	if _, err := iperf.ParseSupplements("s.yaml", []byte("supplements:\n  - machine: m\n    source: s\n    memory_ns: -1\n")); err == nil || err.Error() != "s.yaml:2: a time or frequency below 0" {
+		t.Errorf("a negative time: %v", err)
 	}
 }
 

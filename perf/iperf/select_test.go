@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"presage/perf/fit"
@@ -18,9 +19,9 @@ func TestSelectAgainstDefinition(t *testing.T) {
 	for range 2000 {
 		var all []iperf.Candidate
 		for range r.IntN(8) {
-			all = append(all, iperf.Candidate{Cost: float64(1 + r.IntN(3)), Share: float64(r.IntN(11)) / 10})
+			all = append(all, iperf.Candidate{Cost: float64(1 + r.IntN(3)), Share: float64(70+r.IntN(11)) / 100})
 		}
-		request := iperf.Request{AbsErr: 1, Share: float64(r.IntN(11)) / 10, Criterion: iperf.Criterion(r.IntN(2))}
+		request := iperf.Request{AbsErr: 1, Share: float64(70+r.IntN(11)) / 100, Criterion: iperf.Criterion(r.IntN(2))}
 		got := iperf.Select(all, request)
 		for i, c := range all {
 			if c.Share < request.Share-1e-12 {
@@ -72,11 +73,36 @@ func TestSearchRefusals(t *testing.T) {
 		t.Errorf("a cancelled search: %v", err)
 	}
 	a, err := iperf.Search(t.Context(), times, k, s, db, good, iperf.Options{Without: []string{"TLB_overflow"}})
+	for _, c := range a.Candidates {
+		if slices.ContainsFunc(c.Models, func(m *iperf.Model) bool { return m.Name == "TLB_overflow" }) {
+			t.Errorf("%s has the model that was left out", c.Name())
+		}
+	}
 	if err != nil || a.Model == nil {
 		t.Fatalf("linear times of a copy: %v, %v", a, err)
 	}
 	if got, err := a.Model.Predict(k, s, fit.Point{"n": 1500}); err != nil || math.Abs(got-15) > 0.5 {
 		t.Errorf("predicted %g s at n = 1500 (%v), want 15", got, err)
+	}
+}
+
+// The report's appendix A.4: without the smallest and largest of the runs.
+func TestNewMeasurement(t *testing.T) {
+	m := iperf.NewMeasurement(fit.Point{"n": 1}, []float64{9, 1, 2, 100, 4, 0})
+	if m.Time != 4 || len(m.Runs) != 6 || m.Runs[0] != 9 {
+		t.Errorf("%+v, want the mean of 1, 2, 4, 9", m)
+	}
+}
+
+// A curve that is 0 at all sizes explains nothing.
+func TestZeroCurveIsPruned(t *testing.T) {
+	l, err := iperf.Preselect(iperf.DefaultDatabase(), kernel(t, "increment-ij"), system(t, "ultrasparc-1"), sizes(8, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(l.Pruned, func(p iperf.Pruned) bool { return p.Model == "L1nb" })
+	if i < 0 || l.Pruned[i].Reason != "is 0 at all measured sizes" {
+		t.Errorf("pruned: %v", l.Pruned)
 	}
 }
 
