@@ -60,3 +60,50 @@ func TestSimulatedTargetsAgainstFigure13(t *testing.T) {
 		t.Log(p, chosen(t, p.String()))
 	}
 }
+
+// Experiment 4 of the report on simulated times: with its own factors there is
+// no model of the UltraSPARC-II, and the evidence is a missing factor, at the
+// sizes where the report saw peaks; with the page factor there is one. With
+// coloured pages the report's factors do, and need no cache.
+func TestPagesOfTheUltraSPARCII(t *testing.T) {
+	s := system(t, "ultrasparc-2")
+	request := iperf.Request{AbsErr: 0.002, Share: 0.99}
+	search := func(placement string, db *iperf.Database) *iperf.Answer {
+		s.Placement = iperf.Anywhere
+		if placement == "coloured" {
+			s.Placement = iperf.Coloured
+		}
+		a, err := iperf.Search(t.Context(), recordedTimes(t, "ultrasparc-2", "O3", placement), kernel(t, "increment-ij"), s, db, request, iperf.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := search("anywhere", iperf.ReportDatabase())
+	if a.NoModel == nil {
+		t.Fatalf("the report's factors explain it: %s", a.Model.Name())
+	}
+	if first := a.NoModel.Reasons[0]; first.Cause != iperf.MissingFactor || !first.Holds {
+		t.Errorf("want a missing factor: %v", a.NoModel)
+	}
+	var at []float64
+	for _, p := range a.NoModel.Peaks {
+		at = append(at, p.Point["n"])
+	}
+	for _, n := range []float64{512, 640, 768} {
+		if !slices.Contains(at, n) {
+			t.Errorf("no peak at %g: %v", n, a.NoModel)
+		}
+	}
+	a = search("anywhere", iperf.DefaultDatabase())
+	if a.Model == nil || !slices.Contains(a.Model.Factors(), "pages") {
+		t.Errorf("with the page factor: %v", a.NoModel)
+	}
+	request.Criterion = iperf.Cheapest
+	a = search("coloured", iperf.ReportDatabase())
+	if a.Model == nil {
+		t.Errorf("coloured pages: %v", a.NoModel)
+	} else if a.Model.Name() != "CPU+TLB" {
+		t.Errorf("coloured pages need %s, want computation and TLB", a.Model.Name())
+	}
+}

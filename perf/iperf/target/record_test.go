@@ -12,6 +12,8 @@ import (
 	"presage/perf/fit"
 	"presage/perf/iperf"
 	"presage/perf/iperf/target"
+	"presage/perf/objfile"
+	"presage/perf/trace"
 )
 
 const (
@@ -24,26 +26,51 @@ const (
 	recordedAgain = 0.03
 )
 
+var recordedMachines = []string{"ultrasparc-2", "supersparc-2", "ultrasparc-1", "supersparc-1"}
+
+// recordedRuns is how often the report repeats a run: each with its pages in
+// other places.
+const recordedRuns = 10
+
 type recordedConfig struct {
 	machine string
 	config  target.Config
 }
 
-// recordedConfigs are the machines, with pages in three sets of places anywhere,
+// key returns a row of the file but for its time.
+func (c *recordedConfig) key(level string, n int) string {
+	return fmt.Sprintf("%s,%s,%v,%d,%d", c.machine, level, c.config.System.Placement, n, c.config.Seed)
+}
+
+// recordedConfigs are a machine with pages anywhere, in several sets of places,
 // and coloured.
-func recordedConfigs(t testing.TB) []recordedConfig {
+func recordedConfigs(t testing.TB, machine string) []recordedConfig {
 	var out []recordedConfig
-	for _, name := range []string{"ultrasparc-2", "ultrasparc-1", "supersparc-2", "supersparc-1"} {
-		for _, p := range []iperf.Placement{iperf.Anywhere, iperf.Coloured} {
-			s := system(t, name)
-			s.Placement = p
-			seeds := uint64(3)
-			if p == iperf.Coloured {
-				seeds = 1
-			}
-			for seed := range seeds {
-				out = append(out, recordedConfig{name, target.Config{System: s, UseCycles: useCycles, Seed: seed}})
-			}
+	for _, p := range []iperf.Placement{iperf.Anywhere, iperf.Coloured} {
+		s := system(t, machine)
+		s.Placement = p
+		seeds := uint64(recordedRuns)
+		if p == iperf.Coloured {
+			seeds = 1
+		}
+		for seed := range seeds {
+			out = append(out, recordedConfig{machine, target.Config{System: s, UseCycles: useCycles, Seed: seed}})
+		}
+	}
+	return out
+}
+
+// simulated returns the seconds of a variant at one size in each configuration.
+func simulated(t testing.TB, f *objfile.File, plan *trace.Plan, variant string, n int, configs []recordedConfig) []float64 {
+	t.Helper()
+	var all []target.Config
+	for _, c := range configs {
+		all = append(all, c.config)
+	}
+	var out []float64
+	if len(all) > 0 {
+		for _, r := range guestTimes(t, f, plan, variant, n, all) {
+			out = append(out, r.Seconds)
 		}
 	}
 	return out
@@ -72,15 +99,11 @@ func readRecorded(t testing.TB) map[string]float64 {
 	return out
 }
 
-func compareRecorded(t testing.TB, recorded map[string]float64, row []string) {
+func compareRecorded(t testing.TB, recorded map[string]float64, key string, got float64) {
 	t.Helper()
-	got, err := strconv.ParseFloat(row[5], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, ok := recorded[strings.Join(row[:5], ",")]
+	want, ok := recorded[key]
 	if !ok || math.Abs(got/want-1) > recordedAgain {
-		t.Errorf("%v: simulated %g s, recorded %g", row[:5], got, want)
+		t.Errorf("%s: simulated %g s, recorded %g", key, got, want)
 	}
 }
 
@@ -90,18 +113,13 @@ func TestRecordedTimes(t *testing.T) {
 	f := guest(t)
 	plan := kernelPlan(t, f)
 	for _, v := range variants {
-		for _, n := range []int{104, 256, 512} {
-			all := recordedConfigs(t)
-			var configs []target.Config
-			for _, c := range all {
-				configs = append(configs, c.config)
-			}
-			for i, r := range guestTimes(t, f, plan, v.name, n, configs) {
-				c := all[i]
-				compareRecorded(t, recorded, []string{
-					c.machine, v.level, c.config.System.Placement.String(), fmt.Sprint(n), fmt.Sprint(c.config.Seed),
-					strconv.FormatFloat(r.Seconds, 'g', recordedDigits, 64),
-				})
+		for _, machine := range recordedMachines {
+			configs := recordedConfigs(t, machine)
+			configs = []recordedConfig{configs[0], configs[2], configs[recordedRuns]}
+			for _, n := range []int{104, 256, 512} {
+				for i, r := range simulated(t, f, plan, v.name, n, configs) {
+					compareRecorded(t, recorded, configs[i].key(v.level, n), r)
+				}
 			}
 		}
 	}
