@@ -61,7 +61,7 @@ var layers = []layer{
 
 	// Studies.
 	{"iperf", "trace fit machine"},
-	{"iperf/target", "trace iperf"},
+	{"iperf/target", "trace fit iperf"},
 	{"simpoint", "bbv"},
 	{"infer", "shard fit"},
 	{"spmv", "fit machine cache"},
