@@ -106,6 +106,22 @@ func TestKnownTimes(t *testing.T) {
 		}, 100 + 49 + 5},
 		{"stores wait in the buffer", nil, func(p *target.Processor) { p.Store(0); p.Execute(3) }, 100 + 40}, // allocates; the end waits for it
 		{"a full buffer", func(c *target.Config) { c.StoreBuffer = 1 }, func(p *target.Processor) { p.Store(0); p.Store(64); p.Execute(1) }, 100 + 40 + 40},
+		{"a full buffer delays what comes after", func(c *target.Config) { c.StoreBuffer = 1 }, func(p *target.Processor) { p.Store(0); p.Store(64); p.Execute(90) }, 100 + 40 + 90},
+		{"a buffer with room does not", nil, func(p *target.Processor) { p.Store(0); p.Store(64); p.Execute(90) }, 100 + 90},
+		{"write through", func(c *target.Config) { c.System.Levels[0].WriteThrough = true }, func(p *target.Processor) { p.Load(0); p.Store(0) }, 149 + 1},
+		{"write back", nil, func(p *target.Processor) { p.Load(0); p.Store(0) }, 149},
+		{"a store allocates", nil, func(p *target.Processor) { p.Store(0); p.Load(0); p.Execute(90) }, 100 + 90},
+		{"a store does not allocate", func(c *target.Config) { c.System.Levels[0].NoWriteAllocate = true }, func(p *target.Processor) { p.Store(0); p.Load(0); p.Execute(90) }, 100 + 9 + 90},
+		{"nor does it a sub-block", func(c *target.Config) {
+			c.System.Levels[0] = iperf.Level{Name: "L1", Sets: 2, BlockBytes: 32, SubBlockBytes: 16, Ways: 1, LatencyCycles: 1, NoWriteAllocate: true}
+		}, func(p *target.Processor) { p.Load(0); p.Store(16); p.Load(16); p.Execute(90) }, 149 + 9 + 90},
+		{"each sub-block of four", func(c *target.Config) { c.System.Levels[1].BlockBytes, c.System.Levels[1].SubBlockBytes = 64, 16 }, func(p *target.Processor) { p.Load(0); p.Load(16); p.Load(48); p.Load(32) }, 149 + 3*49},
+		{"pages far apart", nil, func(p *target.Processor) {
+			const far = 1 << 39
+			for _, page := range []uint64{0, far + 1, far + 2, far + 1, far + 3, far + 2} { // the fourth hits
+				p.Load(page * 4096) // blocks of one L1 set and of one L2 set: all miss
+			}
+		}, 5*100 + 6*49},
 		{"two cycles an instruction", func(c *target.Config) { c.CyclesPerInstruction = 2 }, func(p *target.Processor) { p.Execute(7) }, 14},
 	} {
 		config := target.Config{System: simple()}
@@ -239,6 +255,34 @@ func TestPageConflictsAreAsManyAsExpected(t *testing.T) {
 		if c := float64(r.Counts.Misses[1]); math.Abs(c/(n*n/8)-1) > 0.01 {
 			t.Errorf("n = %g: %g misses with coloured pages, want the %g cold ones", n, c, n*n/8)
 		}
+	}
+}
+
+// Run counts instructions by loop, and keeps arrays apart.
+func TestRun(t *testing.T) {
+	c := target.Config{System: simple()}
+	at := fit.Point{"n": 3}
+	k := kernel(t, "increment-ij")
+	var seconds []float64
+	for _, code := range []target.Code{{}, {OuterInstructions: 10}, {Instructions: 6}} {
+		r, err := target.Run(t.Context(), c, k, code, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Counts.Loads != 9 || r.Counts.Stores != 9 || r.Counts.TLBMisses != 1 {
+			t.Errorf("3 x 3 elements: %+v", r.Counts)
+		}
+		seconds = append(seconds, r.Seconds)
+	}
+	if seconds[1]-seconds[0] != 3*10 || math.Abs(seconds[2]-seconds[0]-9*6) > 1e-9 {
+		t.Errorf("%g s, with 10 instructions a row %g, with 6 an element %g", seconds[0], seconds[1], seconds[2])
+	}
+	r, err := target.Run(t.Context(), target.Config{System: system(t, "ultrasparc-2")}, kernel(t, "copy"), target.Code{}, fit.Point{"n": 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := uint64(2 * 4096 / 8); r.Counts.Misses[1] < want || r.Counts.Misses[1] > want*11/10 {
+		t.Errorf("copying 4096 elements missed %d blocks of 8 in L2, want %d and a few conflicts", r.Counts.Misses[1], want)
 	}
 }
 
