@@ -14,6 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "add the times that are not recorded yet, instead of comparing those that are")
 
+// recordedDigits are those of a recorded time.
+const recordedDigits = 7
+
 var recordedHeader = []string{"machine", "level", "placement", "n", "seed", "sim_time_sec"}
 
 // Times of the guest's three kernels at n = 8 i, i = 1 to 100, on the four
@@ -31,7 +34,7 @@ func TestRecordedTimesAll(t *testing.T) {
 		for _, machine := range recordedMachines {
 			for n := 8; n <= 800; n += 8 {
 				var wanted []recordedConfig
-				for _, c := range recordedConfigs(t, machine) {
+				for _, c := range recordedConfigs(t, machine, v.level) {
 					if _, ok := recorded[c.key(v.level, n)]; !ok || !*update {
 						wanted = append(wanted, c)
 					}
@@ -65,7 +68,7 @@ func writeRecorded(t *testing.T, recorded map[string]float64) {
 	for _, v := range variants {
 		for _, machine := range recordedMachines {
 			for n := 8; n <= 800; n += 8 {
-				for _, c := range recordedConfigs(t, machine) {
+				for _, c := range recordedConfigs(t, machine, v.level) {
 					key := c.key(v.level, n)
 					if seconds, ok := recorded[key]; ok {
 						write(append(strings.Split(key, ","), strconv.FormatFloat(seconds, 'g', recordedDigits, 64)))
