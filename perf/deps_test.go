@@ -60,7 +60,8 @@ var layers = []layer{
 	{"predict", "trace reuse cache fit scaling machine sched"},
 
 	// Studies.
-	{"iperf", "fit"},
+	{"iperf", "trace fit machine"},
+	{"iperf/target", "trace fit iperf"},
 	{"simpoint", "bbv"},
 	{"metasim", "trace isa cfg bbv cache machine predict simpoint"},
 	{"metasim/embedded", "trace objfile engine/rv64 metasim"}, // for the facade, which chooses the engine
@@ -87,7 +88,7 @@ var outside = []layer{
 	{"github.com/expr-lang/expr", "fit"},
 	{"github.com/go-gota/gota", "frame figure . cmd/presage"}, // at the edges only
 	{"github.com/goccy/go-graphviz", "figure/diagram"},
-	{"github.com/goccy/go-yaml", "machine"},
+	{"github.com/goccy/go-yaml", "machine iperf"},
 	{"github.com/google/go-cmp", ""},
 	{"github.com/janpfeifer/gonb", ""}, // a notebook displays, a library returns
 	{"github.com/kballard/go-shellquote", ". cmd/presage"},

@@ -1,0 +1,153 @@
+package iperf
+
+import "math"
+
+// group is a set of references that share what they bring into caches: the
+// locality between them is complete (Wolf and Lam's group reuse), so that one
+// stands for all.
+type group struct {
+	leader *NestReference
+	size   int // references
+}
+
+// groups joins references to one array with equal strides whose distance is
+// spanned by a few iterations of the loops and less than near bytes.
+func (n *Nest) groups(near float64) []group {
+	var out []group
+next:
+	for i := range n.Refs {
+		r := &n.Refs[i]
+		for g := range out {
+			if n.shares(out[g].leader, r, near) {
+				out[g].size++
+				continue next
+			}
+		}
+		out = append(out, group{leader: r, size: 1})
+	}
+	return out
+}
+
+// groupIterations is how many iterations of a loop reuse between references may
+// span: a block stays where it was brought for about as long. Stencils of up to
+// this radius form one group.
+const groupIterations = 4
+
+// shares reports whether b touches what a touched, at most groupIterations of
+// each loop earlier or later, to within near bytes.
+func (n *Nest) shares(a, b *NestReference, near float64) bool {
+	if a.Array != b.Array {
+		return false
+	}
+	for j := range a.Strides {
+		if a.Strides[j] != b.Strides[j] {
+			return false
+		}
+	}
+	rest := float64(b.Offset - a.Offset)
+	for _, s := range bySize(a.Strides) {
+		if s == 0 {
+			continue
+		}
+		k := math.Round(rest / float64(s))
+		k = max(-groupIterations, min(k, groupIterations))
+		rest -= k * float64(s)
+	}
+	return math.Abs(rest) < near
+}
+
+// bySize returns the absolute strides, the largest first.
+func bySize(strides []int64) []int64 {
+	out := make([]int64, 0, len(strides))
+	for _, s := range strides {
+		if s < 0 {
+			s = -s
+		}
+		out = append(out, s)
+	}
+	for i := range out {
+		for j := i; j > 0 && out[j] > out[j-1]; j-- {
+			out[j], out[j-1] = out[j-1], out[j]
+		}
+	}
+	return out
+}
+
+// pattern is how a group's innermost loop meets one cache, in the terms of the
+// report's appendix A.2: a sequence of accesses at a constant stride, repeated
+// because the loop around it moves on by less than a sub-block.
+type pattern struct {
+	grain    float64 // sub-blocks fetched an iteration of the innermost loop, at most 1
+	repeats  float64 // p of A.2: how often the same sub-blocks are accessed in a row
+	patterns float64 // N of A.2
+
+	// distance is D of Figure 6, by the definition with the floor function;
+	// distanceGCD its approximation without. In iterations; infinite if no two
+	// iterations ever meet in a set.
+	distance, distanceGCD float64
+}
+
+// patternIn returns the pattern of r in a cache. deeper reports that a loop
+// outside the one that repeats would reuse as well, which is not modelled.
+func (n *Nest) patternIn(r *NestReference, l *Level) (p pattern, deeper bool) {
+	inner := len(n.Trips) - 1
+	sub := float64(l.subBlock())
+	trips := n.Trips[inner]
+	stride := math.Abs(float64(r.Strides[inner]))
+	p.grain = min(1, max(stride/sub, 1/trips))
+	p.repeats = 1
+	sweeps := n.Iterations(inner) / trips
+	if inner > 0 {
+		outer := math.Abs(float64(r.Strides[inner-1]))
+		if outer < sub {
+			p.repeats = n.Trips[inner-1]
+			if outer > 0 {
+				p.repeats = min(p.repeats, sub/outer)
+			}
+		}
+		for j := range inner - 1 {
+			s := math.Abs(float64(r.Strides[j]))
+			deeper = deeper || s < sub && n.Trips[j] > 1
+		}
+	}
+	p.patterns = sweeps / p.repeats
+	p.distance = exactDistance(int64(stride), int64(l.BlockBytes), int64(l.Sets))
+	p.distanceGCD = gcdDistance(int64(stride), int64(l.BlockBytes), int64(l.Sets))
+	return p, deeper
+}
+
+// exactDistance returns the smallest d > 0 for which floor(s·d / l) is a
+// multiple of S (Figure 6), with one departure: where s < l, iterations within
+// one and the same block do not count, as they reuse it and evict nothing. Read
+// to the letter, Figure 6 has D = 1 there and predicts a miss for each access of
+// a unit-stride loop. It is infinite for s = 0.
+//
+// floor(s·d / l) is a multiple of S exactly if s·d mod lS < l.
+func exactDistance(s, l, sets int64) float64 {
+	way := l * sets
+	switch {
+	case s == 0:
+		return math.Inf(1)
+	case s < l:
+		return float64((way + s - 1) / s) // the first iteration that is a way further
+	}
+	at := int64(0)
+	for d := int64(1); ; d++ {
+		at = (at + s) % way
+		if at < l {
+			return float64(d)
+		}
+	}
+}
+
+// gcdDistance returns lS / gcd(s, lS): D without the floor function (A.2).
+func gcdDistance(s, l, sets int64) float64 {
+	if s == 0 {
+		return math.Inf(1)
+	}
+	a, b := s, l*sets
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return float64(l * sets / a)
+}
