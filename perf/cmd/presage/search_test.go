@@ -24,10 +24,14 @@ func TestSearchModels(t *testing.T) {
 	if err != nil || !strings.Contains(errs, "no model") || strings.Contains(text, "pages") || strings.Contains(text, "TLB,") {
 		t.Errorf("%v\n%s\n%s", err, errs, text)
 	}
-	// Coloured pages leave no page factor, and need no cache.
-	text, _, err = presage(t, with("--where placement=coloured --coloured --cheapest --table sensitivities")...)
-	if err != nil || strings.Count(text, "\n") != 3 || !strings.Contains(text, "\nTLB,TLB,") {
-		t.Errorf("%v\n%s", err, text)
+	text = must(t, with("--where placement=coloured --coloured --table pruned")...)
+	if !strings.Contains(text, "L2,pages,") && !strings.Contains(text, "pages,pages,") {
+		t.Errorf("coloured pages leave the page factor: %s", text)
+	}
+	ultra1 := strings.Fields("search-models ../../../datasets/iperf/simulated.csv --where machine=ultrasparc-1 --where level=O3 --where placement=anywhere --report --kernel increment-ij --machine ultrasparc-1 --abs-err 0.01 --format csv --table sensitivities")
+	precise, cheapest := must(t, ultra1...), must(t, append(ultra1, "--cheapest")...)
+	if strings.Count(precise, "\n") != 5 || strings.Count(cheapest, "\n") != 3 {
+		t.Errorf("want four factors and two:\n%s\n%s", precise, cheapest)
 	}
 	for _, name := range searchTables {
 		text := must(t, with("--where placement=anywhere --table "+name)...)
