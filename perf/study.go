@@ -50,6 +50,11 @@ func Investigate(ctx context.Context, prog *Program, s Study) (*Findings, error)
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	for _, m := range s.Machines { // before anything takes long
+		if _, err := newTimer(m, TimeOptions{}); err != nil {
+			return nil, err
+		}
+	}
 	model, err := s.model(ctx, prog)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,14 @@ func TestInvestigateIsTheChain(t *testing.T) {
 	if rows := found.Times.Nrow(); rows != 6 || found.Curves.Nrow() != 3*(3+5) {
 		t.Errorf("%d rows of times, %d of curves, for two machines and three sizes", rows, found.Curves.Nrow())
 	}
-	s.Times = Sweep("n", 11)
+	bare := *m
+	bare.Core = machine.Core{}
+	s.Machines, s.Train = []*machine.Machine{&bare}, Sweep("n", 21, 22, 23, 24)
+	s.Progress = func(Progress) { t.Error("a machine without a core, and something is run") }
+	if _, err := Investigate(t.Context(), program(t), s); err == nil || !strings.Contains(err.Error(), bare.Name) {
+		t.Errorf("a machine without a core: %v", err)
+	}
+	s.Progress, s.Times = nil, Sweep("n", 11)
 	if _, err := Investigate(t.Context(), program(t), s); err == nil || !strings.Contains(err.Error(), "not on the curve") {
 		t.Errorf("time at a size that is not on the curve: %v", err)
 	}
