@@ -23,6 +23,9 @@ const (
 	// the relative leave-one-out errors of the smaller side's count and
 	// distance.
 	aligned = 0.5
+	// mismatch is the logarithm of the ratio between the smaller side's shares at
+	// two sizes from which on a gap of one is not that of the other.
+	mismatch = math.Ln2
 	// gapBias is added to scores, so that among good cuts the widest gap wins.
 	gapBias = 0.02
 )
@@ -89,7 +92,7 @@ func (s *splitter) bySize(p part) []int {
 }
 
 // match returns the ranks of the gaps that correspond to g of the largest
-// size. A size without gaps is cut in the ratio of the one before.
+// size. A size without such a gap is cut in the ratio of the one before.
 func (s *splitter) match(p part, all [][]gap, order []int, g gap) []float64 {
 	ranks := make([]float64, len(p))
 	share := (g.rank - p[order[0]].a) / p[order[0]].count() // of the low side
@@ -105,7 +108,7 @@ func (s *splitter) match(p part, all [][]gap, order []int, g gap) []float64 {
 			continue
 		}
 		ranks[i] = sp.a + share*sp.count()
-		least := math.Inf(1)
+		least := mismatch
 		for _, c := range all[i] {
 			here := (c.rank - sp.a) / sp.count()
 			d := math.Abs(math.Log((1 - here) / (1 - share)))
@@ -116,9 +119,7 @@ func (s *splitter) match(p part, all [][]gap, order []int, g gap) []float64 {
 				ranks[i], least = c.rank, d
 			}
 		}
-		if len(all[i]) > 0 {
-			share = (ranks[i] - sp.a) / sp.count()
-		}
+		share = (ranks[i] - sp.a) / sp.count()
 	}
 	return ranks
 }

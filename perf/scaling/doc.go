@@ -50,8 +50,8 @@
 //
 //	                           6 sizes, 8 to 40    11 sizes, 10 to 40
 //	                           median    mean      median    mean
-//	default                     0.3%     2.1%       0.6%     5.8%
-//	without terms of alignment  0.4%     3.6%       0.8%     7.6%
+//	default                     0.2%     2.1%       0.6%     5.6%
+//	without terms of alignment  0.4%     3.6%       0.6%     7.6%
 //	papers' ratio               0.9%     3.5%       0.8%     4.7%
 //
 // The eleven sizes leave remainders in blocks of four that the sizes judged do

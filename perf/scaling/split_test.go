@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"presage/perf/fit"
 	"presage/perf/reuse"
 )
 
@@ -105,6 +106,42 @@ func TestMatchFollowsDriftingShare(t *testing.T) {
 	for i, want := range []float64{500, 650, 800, 800, 1000} {
 		if math.Abs(ranks[i]-want) > 1e-9 {
 			t.Errorf("size %d is cut at %g, want %g", i, ranks[i], want)
+		}
+	}
+}
+
+// A volume of n³ at 14n, a surface at 0.85n² that at small sizes no gap parts
+// from it, and at odd sizes n accesses far below both: their gap is none of the
+// surface's, and must not stand for it where that has none.
+func TestStrayAccessesDoNotMisleadCuts(t *testing.T) {
+	ns := []int{20, 23, 26, 31, 36, 39, 45}
+	near, far := poly(0, 0, 0, 0.8), poly(0, 0, 0.75)
+	var g Group
+	for _, n := range ns {
+		x := float64(n)
+		var bins []reuse.Bin
+		if n%2 == 1 {
+			bins = addTo(bins, uint64(9*n), uint64(n))
+		}
+		bins = addTo(bins, uint64(14*n), uint64(near(x)))
+		for _, d := range []float64{1.12, 1.25} { // between volume and surface
+			if 14*x*d < 0.75*x*x {
+				bins = addTo(bins, uint64(14*x*d), 2)
+			}
+		}
+		bins = addTo(bins, max(uint64(0.85*x*x), bins[len(bins)-1].Hi), uint64(far(x)))
+		g.Hists = append(g.Hists, reuse.Histogram{Bins: bins})
+	}
+	m := fitOne(t, ns, Options{}, g)
+	for _, n := range []float64{56, 100} {
+		beyond := 0.0
+		for _, b := range m.Groups[0].Histogram(fit.Point{"n": n}).Bins {
+			if b.Distance > 24*n {
+				beyond += b.Count
+			}
+		}
+		if math.Abs(beyond/far(n)-1) > 0.3 {
+			t.Errorf("n=%g: %.0f accesses of the surface, want %.0f of %.0f in all", n, beyond, far(n), near(n)+far(n))
 		}
 	}
 }
