@@ -134,7 +134,7 @@ func shapeNamed(name string) (fit.Shape, error) {
 
 // modelVersion is part of the key of a stored model: raise it when fitting
 // changes, or the layout of scaling.Model.
-const modelVersion = 5
+const modelVersion = 6
 
 // matchVersion is part of the key of a model of several executables: raise it
 // when access.Match changes.

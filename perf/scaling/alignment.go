@@ -49,3 +49,29 @@ func withAlignment(basis *fit.Basis, sizes []fit.Point, blockBytes uint64) *fit.
 	}
 	return with
 }
+
+// outgrown returns a doubt for each parameter n whose row (n elements) or plane
+// (n²) lies within a page at all sizes of the model and is larger than one at p.
+// Until then neighbouring rows share pages, and distances in pages grow with the
+// mesh; after it each has its own, and they grow with the number of rows only. No
+// size of the model tells of that.
+func (m *Model) outgrown(p fit.Point) []fit.Warning {
+	if m.BlockBytes <= largestAligned {
+		return nil
+	}
+	var out []fit.Warning
+	for _, name := range m.Params {
+		for i, what := range []string{"a row of %s", "a plane of %s²"} {
+			degree := i + 1
+			bytes := func(n float64) float64 { return elementBytes * math.Pow(n, float64(degree)) }
+			if page := float64(m.BlockBytes); bytes(m.Domain[name].Hi) < page && bytes(p[name]) > page {
+				out = append(out, fit.Warning{
+					Doubt: Outgrown,
+					Detail: fmt.Sprintf(what+" elements of %d bytes fits in a page of %d bytes up to %s = %.0f, as at all sizes of the model, and no more at %.0f",
+						name, elementBytes, m.BlockBytes, name, math.Floor(math.Pow(page/elementBytes, 1/float64(degree))), p[name]),
+				})
+			}
+		}
+	}
+	return out
+}

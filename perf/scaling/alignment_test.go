@@ -81,3 +81,35 @@ func TestAlignmentOnlyWhereItTells(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// A plane of n² elements of 8 bytes is larger than a page of 16 KiB from n = 46
+// on; sizes on both sides of it, or on one side, are no reason for doubt.
+func TestDoubtsPlanesThatOutgrowPages(t *testing.T) {
+	doubts := func(blockBytes uint64, at float64, ns ...int) int {
+		m := fitOne(t, ns, Options{BlockBytes: blockBytes}, synthetic(ns, poly(1), atom{poly(5), poly(0, 3)}))
+		count := 0
+		for _, w := range m.Doubts(fit.Point{"n": at}) {
+			if w.Doubt == Outgrown {
+				count++
+			}
+		}
+		return count
+	}
+	for _, c := range []struct {
+		blockBytes uint64
+		at         float64
+		ns         []int
+		want       int
+	}{
+		{16384, 46, []int{20, 30, 45}, 1},
+		{16384, 45, []int{20, 30, 45}, 0},
+		{16384, 90, []int{20, 30, 46}, 0},
+		{16384, 2049, []int{20, 30, 45}, 2}, // a row, too
+		{128, 90, []int{3, 4, 5}, 0},
+		{0, 90, []int{20, 30, 45}, 0},
+	} {
+		if got := doubts(c.blockBytes, c.at, c.ns...); got != c.want {
+			t.Errorf("pages of %d bytes, model of %v, at %g: %d doubts, want %d", c.blockBytes, c.ns, c.at, got, c.want)
+		}
+	}
+}

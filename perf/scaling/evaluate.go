@@ -44,8 +44,11 @@ func (m *Model) Check(p fit.Point) error {
 }
 
 // Doubts returns the doubts about evaluating m at p: extrapolation beyond
-// fit.ReachLimit times the sizes of the model.
-func (m *Model) Doubts(p fit.Point) []fit.Warning { return fit.CheckReach(m.Domain, p) }
+// fit.ReachLimit times the sizes of the model, and what outgrows a page on the way
+// from the model's sizes to p.
+func (m *Model) Doubts(p fit.Point) []fit.Warning {
+	return append(fit.CheckReach(m.Domain, p), m.outgrown(p)...)
+}
 
 // Histogram returns the group's histogram at size p. The bins' frequencies are
 // scaled so that they sum to the model of the reuses. A function that is

@@ -21,6 +21,7 @@ const (
 	TotalsDisagree fit.Doubt = "totals disagree" // bins do not sum to the total's model
 	PoorFit        fit.Doubt = "poor fit"        // a frequency model misses its own data
 	Pieces         fit.Doubt = "pieces"          // no one function over all sizes: the largest decide
+	Outgrown       fit.Doubt = "outgrown"        // rows or planes are larger than a page, as at no size of the model
 )
 
 // BinModel is one bin of a histogram as functions of the size.
@@ -55,7 +56,9 @@ type Model struct {
 	Params []string    // names of the parameters of a size, ascending
 	Sizes  []fit.Point // the sizes that the model was fitted to
 	Domain map[string]fit.Interval
-	Groups []GroupModel
+	// BlockBytes is that of Options; 0: unknown.
+	BlockBytes uint64
+	Groups     []GroupModel
 	// Warnings are doubts about the model as a whole, and counts of those
 	// about its groups.
 	Warnings []fit.Warning
@@ -69,7 +72,7 @@ func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Params: f.params, Sizes: sizes, Domain: f.design.Domain(), Groups: make([]GroupModel, len(groups))}
+	m := &Model{Params: f.params, Sizes: sizes, Domain: f.design.Domain(), BlockBytes: opt.BlockBytes, Groups: make([]GroupModel, len(groups))}
 	errs := make([]error, len(groups))
 	next := make(chan int)
 	var wg sync.WaitGroup

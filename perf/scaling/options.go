@@ -24,7 +24,8 @@ type Options struct {
 	Basis *fit.Basis
 
 	// BlockBytes is the block size of the histograms, for terms of the default
-	// basis that describe how rows of elements lie in blocks; 0: none.
+	// basis that describe how rows of elements lie in blocks, and for doubts about
+	// rows and planes that outgrow a page; 0: none.
 	BlockBytes uint64
 
 	// Reach is where the functions keep their shape; nil for up to
