@@ -7,16 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"presage/perf"
-	"presage/perf/store"
 )
 
 func studyCommand() *cobra.Command {
 	var (
-		train, judge, large, curve, times sweepFlag
-		run                               runFlags
-		s                                 perf.Study
-		machines                          []string
-		dir, record                       string
+		flags               validationFlags
+		large, curve, times sweepFlag
+		s                   perf.Study
 	)
 	cmd := &cobra.Command{
 		Use:   "study PROGRAM --machine NAME --train name=values --at name=values --curve name=values --record PREFIX",
@@ -33,31 +30,15 @@ where it was.`,
     --train n=22,29,33,38,43,49 --at n=16:64:8 --large n=100,120 --curve n=10:200:10 --time-at n=20,40,60 --record sweep3d`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(train.points) == 0 || len(curve.points) == 0 || len(judge.points)+len(large.points) == 0 {
+			if len(flags.train.points) == 0 || len(curve.points) == 0 || len(flags.judge.points)+len(large.points) == 0 {
 				return errors.New("no sizes: give those to fit to with --train, those to judge at with --at, those of the curves with --curve, such as --train n=20:50:6 --at n=75,100 --curve n=10:200:10")
 			}
-			for _, name := range machines {
-				m, err := perf.FindMachine(name)
-				if err != nil {
-					return err
-				}
-				s.Machines = append(s.Machines, m)
-			}
-			prog, err := openProgram(args[0])
+			prog, err := flags.read(args[0], &s.Validation)
 			if err != nil {
 				return err
 			}
-			if s.RunOptions, err = run.options(); err != nil {
-				return err
-			}
-			if dir != "" {
-				s.Store = store.Open(dir)
-			}
-			s.Train, s.Judge, s.Large, s.Curve, s.Times = train.points, judge.points, large.points, curve.points, times.points
+			s.Large, s.Curve, s.Times = large.points, curve.points, times.points
 			s.By = []perf.Scope{perf.ByProgram, perf.ByRoutine, perf.ByLoop}
-			if s.MinShare == 0 {
-				s.MinShare = -1 // asked for: none is left out
-			}
 			found, err := perf.Investigate(cmd.Context(), prog, s)
 			if err != nil {
 				return err
@@ -66,7 +47,7 @@ where it was.`,
 				name string
 				df   dataframe.DataFrame
 			}{{"misses", found.Misses}, {"curves", found.Curves}, {"times", found.Times}} {
-				if err := recordValidation(record+"-"+t.name+".csv", prog, t.df, commandLine(cmd, args)); err != nil {
+				if err := recordValidation(flags.record+"-"+t.name+".csv", prog, t.df, commandLine(cmd, args)); err != nil {
 					return err
 				}
 			}
@@ -77,19 +58,12 @@ where it was.`,
 			return (&output{format: "text"}).print(cmd.OutOrStdout(), summary)
 		},
 	}
+	flags.register(cmd, &s.Validation, "routines and loops")
 	f := cmd.Flags()
-	f.Var(&train, "train", "problem sizes to fit to: name=value,… or name=first:last:step; repeat for further parameters")
-	f.Var(&judge, "at", "problem sizes to judge misses at, the same way")
 	f.Var(&large, "large", "further ones, without the simulation of fully associative caches")
 	f.Var(&curve, "curve", "problem sizes of the predicted curves")
 	f.Var(&times, "time-at", "those of the curve at which execution is simulated")
-	f.StringSliceVar(&machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
-	f.Uint64Var(&s.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of so many bytes in random places; 0: by the program's addresses")
-	f.Float64Var(&s.MinShare, "min-share", perf.DefaultMinShare, "leave out routines and loops with less than this share of a level's misses; 0: none")
-	f.StringVar(&dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
-	f.StringVar(&record, "record", "", "beginning of the names of the files to write")
-	_ = cmd.MarkFlagRequired("machine")
+	f.StringVar(&flags.record, "record", "", "beginning of the names of the files to write")
 	_ = cmd.MarkFlagRequired("record")
-	run.register(cmd)
 	return cmd
 }

@@ -13,13 +13,10 @@ import (
 
 func validateCommand() *cobra.Command {
 	var (
-		train, judge sweepFlag
-		run          runFlags
-		out          output
-		v            perf.Validation
-		machines     []string
-		by           []string
-		dir, record  string
+		flags validationFlags
+		out   output
+		v     perf.Validation
+		by    []string
 	)
 	cmd := &cobra.Command{
 		Use:   "validate PROGRAM --machine NAME --train name=values --at name=values",
@@ -39,36 +36,19 @@ date and a checksum.`,
 			if err := out.check(); err != nil {
 				return err
 			}
-			if len(train.points) == 0 || len(judge.points) == 0 {
+			if len(flags.train.points) == 0 || len(flags.judge.points) == 0 {
 				return errors.New("no sizes: give those to fit to with --train and those to judge at with --at, such as --train n=20:50:6 --at n=75,100")
 			}
-			for _, name := range machines {
-				m, err := perf.FindMachine(name)
-				if err != nil {
-					return err
-				}
-				v.Machines = append(v.Machines, m)
-			}
-			prog, err := openProgram(args[0])
+			prog, err := flags.read(args[0], &v)
 			if err != nil {
 				return err
-			}
-			if v.RunOptions, err = run.options(); err != nil {
-				return err
-			}
-			if dir != "" {
-				v.Store = store.Open(dir)
-			}
-			v.Train, v.Judge = train.points, judge.points
-			if v.MinShare == 0 {
-				v.MinShare = -1 // asked for: none is left out
 			}
 			df, err := perf.Validate(cmd.Context(), prog, v)
 			if err != nil {
 				return err
 			}
-			if record != "" {
-				if err := recordValidation(record, prog, df, commandLine(cmd, args)); err != nil {
+			if flags.record != "" {
+				if err := recordValidation(flags.record, prog, df, commandLine(cmd, args)); err != nil {
 					return err
 				}
 			}
@@ -80,21 +60,61 @@ date and a checksum.`,
 			return out.print(cmd.OutOrStdout(), df)
 		},
 	}
+	flags.register(cmd, &v, "routines")
 	f := cmd.Flags()
-	f.Var(&train, "train", "problem sizes to fit to: name=value,… or name=first:last:step; repeat for further parameters")
-	f.Var(&judge, "at", "problem sizes to judge at, the same way")
-	f.StringSliceVar(&machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
 	f.StringVar(&v.Fit.Basis, "basis", "", `functions that models are sums of, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	f.BoolVar(&v.Fit.MedianRatio, "median-ratio", false, "split histograms in one ratio at all sizes, as the papers do")
-	f.Float64Var(&v.MinShare, "min-share", perf.DefaultMinShare, "leave out routines with less than this share of a level's misses; 0: none")
-	f.Uint64Var(&v.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of so many bytes in random places; 0: by the program's addresses")
 	f.StringSliceVar(&by, "summary", nil, "print medians, means and the worst of the errors instead, for each value of these columns, such as of,level")
-	f.StringVar(&dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
-	f.StringVar(&record, "record", "", "file to write the rows to")
-	_ = cmd.MarkFlagRequired("machine")
-	run.register(cmd)
+	f.StringVar(&flags.record, "record", "", "file to write the rows to")
 	out.register(cmd)
 	return cmd
+}
+
+// validationFlags are what validate and study have in common.
+type validationFlags struct {
+	train, judge sweepFlag
+	run          runFlags
+	machines     []string
+	dir, record  string
+}
+
+// register adds the flags; by names the scopes that --min-share leaves out.
+func (f *validationFlags) register(cmd *cobra.Command, v *perf.Validation, by string) {
+	flags := cmd.Flags()
+	flags.Var(&f.train, "train", "problem sizes to fit to: name=value,… or name=first:last:step; repeat for further parameters")
+	flags.Var(&f.judge, "at", "problem sizes to judge misses at, the same way")
+	flags.StringSliceVar(&f.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
+	flags.Float64Var(&v.MinShare, "min-share", perf.DefaultMinShare, "leave out "+by+" with less than this share of a level's misses; 0: none")
+	flags.Uint64Var(&v.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of so many bytes in random places; 0: by the program's addresses")
+	flags.StringVar(&f.dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
+	_ = cmd.MarkFlagRequired("machine")
+	f.run.register(cmd)
+}
+
+// read opens the program and sets what the flags say of v.
+func (f *validationFlags) read(program string, v *perf.Validation) (*perf.Program, error) {
+	for _, name := range f.machines {
+		m, err := perf.FindMachine(name)
+		if err != nil {
+			return nil, err
+		}
+		v.Machines = append(v.Machines, m)
+	}
+	prog, err := openProgram(program)
+	if err != nil {
+		return nil, err
+	}
+	if v.RunOptions, err = f.run.options(); err != nil {
+		return nil, err
+	}
+	if f.dir != "" {
+		v.Store = store.Open(f.dir)
+	}
+	v.Train, v.Judge = f.train.points, f.judge.points
+	if v.MinShare == 0 {
+		v.MinShare = -1 // asked for: none is left out
+	}
+	return prog, nil
 }
 
 func recordValidation(path string, prog *perf.Program, df dataframe.DataFrame, command string) error {
