@@ -57,13 +57,20 @@ func (f *finder) references() ([]item, error) {
 }
 
 // overlaid reports whether the overlay describes a reference.
-func (f *finder) overlaid(ref *access.Reference) bool {
-	return slices.ContainsFunc(f.overlay.References, func(o iperf.OverlayReference) bool { return isAt(ref, o.At) })
+func (f *finder) overlaid(ref *access.Reference) bool { return f.describing(ref) >= 0 }
+
+// describing returns which of the overlay's references describes one; -1: none. A
+// line says nothing about the scalars in it.
+func (f *finder) describing(ref *access.Reference) int {
+	return slices.IndexFunc(f.overlay.References, func(o iperf.OverlayReference) bool {
+		_, err := strconv.ParseUint(o.At, 0, 64)
+		return isAt(ref, o.At) && (err == nil || !scalar(ref))
+	})
 }
 
 // said describes a reference as the overlay does.
 func (f *finder) said(it *item) error {
-	n := slices.IndexFunc(f.overlay.References, func(o iperf.OverlayReference) bool { return isAt(it.ref, o.At) })
+	n := f.describing(it.ref)
 	o := &f.overlay.References[n]
 	f.given[n] = true
 	if len(o.Strides) != len(f.chain) {
@@ -100,11 +107,11 @@ func (f *finder) analysed(it *item) error {
 		}
 		it.strides = append(it.strides, p)
 	}
-	return f.place1(it)
+	return f.locate(it)
 }
 
-// place1 finds the array of a reference, and where in it the first access is.
-func (f *finder) place1(it *item) error {
+// locate finds the array of a reference, and where in it the first access is.
+func (f *finder) locate(it *item) error {
 	p, unknown := f.of(it.ref.First)
 	it.offset = p
 	for i, t := range unknown {

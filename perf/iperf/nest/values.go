@@ -109,6 +109,7 @@ type answer struct {
 type phi struct {
 	start, next answer
 	resolving   bool
+	assumed     bool // to be what it is at first
 }
 
 func newValues(r *cfg.Routine) *values {
@@ -345,11 +346,17 @@ func (v *values) step(s symbol) answer {
 	}
 	ph.resolving = true
 	defer func() { ph.resolving = false }()
-	next := v.settle(ph.next.sum)
-	if ph.start.ok && next.equal(v.settle(ph.start.sum)) {
-		return answer{ok: true} // restored, such as from the stack after a call
+	if ph.start.ok {
+		// By induction over iterations: if it is what it was at first, is it so again,
+		// such as from the stack after a call?
+		ph.assumed = true
+		restored := v.settle(ph.next.sum).equal(v.settle(ph.start.sum))
+		ph.assumed = false
+		if restored {
+			return answer{ok: true}
+		}
 	}
-	d, ok := next.plus(single(s), -1)
+	d, ok := ph.next.sum.plus(single(s), -1)
 	if !ok {
 		return answer{}
 	}
@@ -364,8 +371,10 @@ func (v *values) settle(s sum) sum {
 			continue
 		}
 		ph := v.phis[sym]
-		if step := v.step(sym); !step.ok || !step.sum.equal(sum{}) || !ph.start.ok {
-			continue
+		if !ph.assumed {
+			if step := v.step(sym); !step.ok || !step.sum.equal(sum{}) || !ph.start.ok {
+				continue
+			}
 		}
 		out, ok := s.plus(single(sym), -c)
 		if !ok {
