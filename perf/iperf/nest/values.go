@@ -387,4 +387,3 @@ func (v *values) settle(s sum) sum {
 	}
 	return s
 }
-
