@@ -55,15 +55,15 @@ func readTimes(path string, only []string) (dataframe.DataFrame, error) {
 
 func searchCommand() *cobra.Command {
 	var (
-		out                    output
-		request                iperf.Request
-		opt                    perf.SearchOptions
-		from                   binaryFlags
-		machine, supplement    string
-		table                  string
-		only                   []string
-		cheapest, coloured     bool
-		report                 bool
+		out                 output
+		request             iperf.Request
+		opt                 perf.SearchOptions
+		from                binaryFlags
+		machine, supplement string
+		table               string
+		only                []string
+		cheapest, coloured  bool
+		report              bool
 	)
 	cmd := &cobra.Command{
 		Use:   "search-models TIMES.csv",
