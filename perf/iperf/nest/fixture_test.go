@@ -52,6 +52,9 @@ func build(t testing.TB, language, flags string) *subject {
 	case "c":
 		gcc := oracle.Need(t, "riscv64-linux-gnu-gcc")
 		run(t, gcc, append([]string{"-g", "-static", "-o", exe, programs + "iperf-c/main.c", programs + "iperf-c/kernels.c"}, strings.Fields(flags)...)...)
+	case "loops":
+		gcc := oracle.Need(t, "riscv64-linux-gnu-gcc")
+		run(t, gcc, append([]string{"-g", "-static", "-o", exe, "testdata/loops.c"}, strings.Fields(flags)...)...)
 	case "fortran":
 		gcc, gfortran := oracle.Need(t, "riscv64-linux-gnu-gcc"), oracle.Need(t, "riscv64-linux-gnu-gfortran")
 		run(t, gcc, "-c", "-O2", "-o", exe+".o", programs+"iperf-c/main.c")
