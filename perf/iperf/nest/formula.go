@@ -87,7 +87,7 @@ func (p *polynomial) String() string {
 		case b.Len() > 0:
 			b.WriteString(" + ")
 		}
-		if !simple(text) && text != "" {
+		if !simple(text) && (f.num != 1 || f.den > 1 || negative) {
 			text = "(" + text + ")"
 		}
 		switch {
