@@ -92,6 +92,10 @@ type values struct {
 	r     *cfg.Routine
 	known map[blockPlace]answer
 	phis  map[symbol]*phi
+
+	fixed map[symbol]bool // variables that their loops do not change
+	open  []symbol        // other variables of which all is known
+	fresh bool            // there are new ones
 }
 
 type blockPlace struct {
@@ -106,14 +110,10 @@ type answer struct {
 
 // phi is a loop's variable: what it is at first, and what an iteration makes of
 // it.
-type phi struct {
-	start, next answer
-	resolving   bool
-	assumed     bool // to be what it is at first
-}
+type phi struct{ start, next answer }
 
 func newValues(r *cfg.Routine) *values {
-	return &values{r: r, known: make(map[blockPlace]answer), phis: make(map[symbol]*phi)}
+	return &values{r: r, known: make(map[blockPlace]answer), phis: make(map[symbol]*phi), fixed: make(map[symbol]bool)}
 }
 
 // before returns what a place holds before instruction i of block b.
@@ -314,6 +314,9 @@ func (v *values) computeEntering(b int, p place) answer {
 	v.phis[s] = ph
 	ph.start = enter()
 	ph.next = v.same(p, back)
+	if ph.start.ok && ph.next.ok {
+		v.open, v.fresh = append(v.open, s), true
+	}
 	return answer{single(s), true}
 }
 
@@ -341,49 +344,75 @@ func (v *values) meeting(b int, p place, blocks []int) answer {
 // step returns by how much an iteration changes a loop's variable.
 func (v *values) step(s symbol) answer {
 	ph := v.phis[s]
-	if ph == nil || ph.resolving || !ph.next.ok {
+	if ph == nil || !ph.next.ok {
 		return answer{}
 	}
-	ph.resolving = true
-	defer func() { ph.resolving = false }()
-	if ph.start.ok {
-		// By induction over iterations: if it is what it was at first, is it so again,
-		// such as from the stack after a call?
-		ph.assumed = true
-		restored := v.settle(ph.next.sum).equal(v.settle(ph.start.sum))
-		ph.assumed = false
-		if restored {
-			return answer{ok: true}
-		}
+	next := v.settle(ph.next.sum)
+	if v.fixed[s] {
+		return answer{ok: true}
 	}
-	d, ok := ph.next.sum.plus(single(s), -1)
-	if !ok {
-		return answer{}
-	}
-	return answer{v.settle(d), true}
+	return combine(next, single(s), -1)
 }
 
 // settle replaces variables that their loops do not change by what they are at
 // first.
 func (v *values) settle(s sum) sum {
-	for sym, c := range s.of {
-		if sym.loop < 0 {
-			continue
-		}
-		ph := v.phis[sym]
-		if !ph.assumed {
-			if step := v.step(sym); !step.ok || !step.sum.equal(sum{}) || !ph.start.ok {
-				continue
+	if len(v.open) > 0 && v.fresh {
+		v.fix()
+		v.fresh = false
+	}
+	return v.substitute(s, nil)
+}
+
+// fix finds which variables their loops do not change: the largest set of which
+// each, were the others of it what they are at first, is so again at the end of
+// an iteration. By induction over iterations all of them then are, also those
+// that are restored from the stack after a call, or that go from loop to loop.
+func (v *values) fix() {
+	set := make(map[symbol]bool, len(v.open))
+	for _, s := range v.open {
+		set[s] = true
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, s := range v.open {
+			ph := v.phis[s]
+			if set[s] && !v.substitute(ph.next.sum, set).equal(v.substitute(ph.start.sum, set)) {
+				delete(set, s)
+				changed = true
 			}
 		}
-		out, ok := s.plus(single(sym), -c)
-		if !ok {
-			return s
-		}
-		if out, ok = out.plus(ph.start.sum, c); !ok {
-			return s
-		}
-		return v.settle(out)
 	}
-	return s
+	left := v.open[:0]
+	for _, s := range v.open {
+		if set[s] {
+			v.fixed[s] = true
+		} else {
+			left = append(left, s)
+		}
+	}
+	v.open = left
+}
+
+// substitute replaces the fixed variables, and those of a set, by what they are
+// at first, until none is left.
+func (v *values) substitute(s sum, set map[symbol]bool) sum {
+	for {
+		replaced := false
+		for sym, c := range s.of {
+			if !v.fixed[sym] && !set[sym] {
+				continue
+			}
+			out, ok1 := s.plus(single(sym), -c)
+			out, ok2 := out.plus(v.phis[sym].start.sum, c)
+			if !ok1 || !ok2 {
+				return s
+			}
+			s, replaced = out, true
+			break
+		}
+		if !replaced {
+			return s
+		}
+	}
 }
