@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation study host kernel deps bench clean
+.PHONY: help demo test lint unit notebook-test notebooks validation study host iperf-host kernel deps bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,12 @@ host: ## measure this machine and two programs on it, and record it
 	$(GO) run ./perf/cmd/presage calibrate -o datasets/host/epyc.yaml
 	$(GO) run ./perf/cmd/presage measure ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=24,32,40,52,64,80,100 --repeats 15 --record datasets/host/sweep3d.csv
 	$(GO) run ./perf/cmd/presage measure ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=160,224,320,448,640,896 --repeats 15 --record datasets/host/matmul.csv
+
+# At real-time priority, where that is allowed, others cannot take the processor in
+# the middle of a run.
+iperf-host: ## time the kernel of IPERF on this machine as several compilers build it, and record it (goes on where it was interrupted)
+	$(GO) build -o $(BUILD)/presage ./perf/cmd/presage
+	$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10) $(BUILD)/presage time-kernels datasets/iperf/builds.csv --sweep n=8:800:8 --record datasets/iperf/host.csv
 
 kernel: ## install the pinned notebook kernel
 	@$(GO) run ./perf/cmd/nbsetup

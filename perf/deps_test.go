@@ -61,6 +61,7 @@ var layers = []layer{
 
 	// Studies.
 	{"iperf", "trace fit machine"},
+	{"iperf/nest", "isa cfg access fit iperf"}, // a binary's loops as a kernel: the factors themselves know no binary
 	{"iperf/target", "trace fit iperf"},
 	{"simpoint", "bbv"},
 	{"metasim", "trace isa cfg bbv cache machine predict simpoint"},

@@ -57,6 +57,32 @@ func FindSystem(name string) (*iperf.System, error) {
 	return iperf.NewSystem(m, nil)
 }
 
+// FindSystemWith is FindSystem with what a file of supplements adds in the place
+// of iperf.Supplements; "" is no file.
+func FindSystemWith(name, file string) (*iperf.System, error) {
+	if file == "" {
+		return FindSystem(name)
+	}
+	m, err := FindMachine(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("perf: supplement of %s: %w", name, err)
+	}
+	all, err := iperf.ParseSupplements(file, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, add := range all {
+		if add.Machine == m.Name {
+			return iperf.NewSystem(m, &add)
+		}
+	}
+	return nil, fmt.Errorf("perf: %s has no supplement for machine %q", file, m.Name)
+}
+
 // timeColumns are where times are by default.
 var timeColumns = []string{"meas_time_sec", "sim_time_sec", "time_sec"}
 

@@ -27,6 +27,11 @@
 // replaces models (Database.Extend). Formulas are those of package fit with
 // comparisons for their pieces; parameters.go lists the names they may use.
 //
+// # Kernels
+//
+// A kernel is described in a file (kernels.yaml) or found in a binary: package nest
+// does that, with an Overlay for what no binary tells.
+//
 // # Not modelled
 //
 // Factors that change the program (the report's compositional factors),

@@ -56,6 +56,41 @@ func (n *Nest) shares(a, b *NestReference, near float64) bool {
 	return math.Abs(rest) < near
 }
 
+// Locality is what a reference finds in a cache without fetching it, in the terms
+// of Wolf and Lam (PLDI 1991). Loops are counted from the outermost, 0; -1 is
+// none.
+type Locality struct {
+	Temporal int // the innermost loop that does not move the reference: self-temporal reuse
+	Spatial  int // the innermost loop that moves it within a block: self-spatial reuse
+	Group    int // the first reference that touches the same blocks, or its own index: group reuse
+}
+
+// Localities returns the locality of each reference in blocks of so many bytes.
+func (n *Nest) Localities(blockBytes uint64) []Locality {
+	out := make([]Locality, len(n.Refs))
+	for i := range n.Refs {
+		r := &n.Refs[i]
+		l := Locality{Temporal: -1, Spatial: -1, Group: i}
+		for j, s := range r.Strides {
+			switch {
+			case n.Trips[j] <= 1:
+			case s == 0:
+				l.Temporal = j
+			case max(s, -s) < int64(blockBytes):
+				l.Spatial = j
+			}
+		}
+		for g := range i {
+			if out[g].Group == g && n.shares(&n.Refs[g], r, float64(blockBytes)) {
+				l.Group = g
+				break
+			}
+		}
+		out[i] = l
+	}
+	return out
+}
+
 // bySize returns the absolute strides, the largest first.
 func bySize(strides []int64) []int64 {
 	out := make([]int64, 0, len(strides))

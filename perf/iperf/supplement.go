@@ -25,6 +25,7 @@ type Supplement struct {
 // LevelSupplement is the part of Supplement about one cache.
 type LevelSupplement struct {
 	Name          string  `yaml:"name"`
+	As            string  `yaml:"as"` // what formulas call it, such as L1; "": as the description does
 	SubBlockBytes uint64  `yaml:"subblock"`
 	NonBlocking   bool    `yaml:"nonblocking"`
 	Physical      bool    `yaml:"physical"`
@@ -95,6 +96,9 @@ func (s *System) supplement(name string, add *Supplement) error {
 		}
 		l.SubBlockBytes, l.NonBlocking, l.Physical = a.SubBlockBytes, a.NonBlocking, a.Physical
 		fill(&l.LatencyCycles, a.LatencyCycles)
+		if a.As != "" {
+			l.Name = a.As
+		}
 	}
 	const nano = 1e-9
 	fill(&s.Frequency, add.Megahertz*1e6)

@@ -2,14 +2,6 @@ package main
 
 import "fmt"
 
-// variants are the versions of the kernel: a holds an n x n array column by
-// column, element (i, j) at i + j n.
-var variants = map[string]func(a []float64, n int){
-	"naive":        kernelNaive,
-	"optimised":    kernelOptimised,
-	"interchanged": kernelInterchanged,
-}
-
 // kernelNaive goes through the array row by row and works out each place anew.
 //
 //go:noinline
@@ -66,14 +58,18 @@ func initialize(a []float64) {
 	}
 }
 
-// verify returns the first element that is not 1 more than initialize made it.
+// verify returns the first element that is not by more than initialize made it.
 //
 //go:noinline
-func verify(a []float64) error {
+func verify(a []float64, by float64) error {
 	for k, got := range a {
-		if want := float64(k%1000) + 1; got != want {
-			return fmt.Errorf("element %d is %g, want %g", k, got, want)
+		if want := float64(k%1000) + by; got != want {
+			return wrong(k, got, want)
 		}
 	}
 	return nil
+}
+
+func wrong(k int, got, want float64) error {
+	return fmt.Errorf("element %d is %g, want %g", k, got, want)
 }

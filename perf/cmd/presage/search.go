@@ -55,13 +55,15 @@ func readTimes(path string, only []string) (dataframe.DataFrame, error) {
 
 func searchCommand() *cobra.Command {
 	var (
-		out                    output
-		request                iperf.Request
-		opt                    perf.SearchOptions
-		kernel, machine, table string
-		only                   []string
-		cheapest, coloured     bool
-		report                 bool
+		out                 output
+		request             iperf.Request
+		opt                 perf.SearchOptions
+		from                binaryFlags
+		machine, supplement string
+		table               string
+		only                []string
+		cheapest, coloured  bool
+		report              bool
 	)
 	cmd := &cobra.Command{
 		Use:   "search-models TIMES.csv",
@@ -69,12 +71,15 @@ func searchCommand() *cobra.Command {
 		Long: `search-models reads times of a kernel at several sizes, as presage measure
 writes them, and finds which factors of a machine (computation, TLB, each cache,
 page placement) a model must have to predict a share of the sizes within an error.
+The kernel is one that is described (--kernel), or is found by static analysis of a
+routine of a binary (--binary, --routine; presage kernel shows what is found).
 
 Times are in the only column of meas_time_sec, sim_time_sec and time_sec, or in
 those of --time; rows of the same size are its runs. If no model meets the request,
 standard error says why, and the tables tell of the best one.`,
 		Example: `  presage search-models times.csv --kernel increment-ij --machine ultrasparc-1 --abs-err 0.005 --share 0.9
   presage search-models times.csv --kernel mine.yaml:loop --machine here.yaml --rel-err 0.1 --share 0.9 --cheapest --table sensitivities
+  presage search-models times.csv --binary ./a.out --routine kernel_ij --overlay ij.yaml --machine here.yaml --rel-err 0.1 --share 0.9
   presage search-models datasets/iperf/simulated.csv --where machine=ultrasparc-2 --where level=O3 --where placement=anywhere --kernel increment-ij --machine ultrasparc-2 --abs-err 0.002 --share 0.99 --report --table peaks`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -88,11 +93,14 @@ standard error says why, and the tables tell of the best one.`,
 			if err != nil {
 				return err
 			}
-			k, err := perf.FindKernel(kernel)
+			k, analysed, err := from.find()
 			if err != nil {
 				return err
 			}
-			s, err := perf.FindSystem(machine)
+			if analysed != nil {
+				warn(cmd.ErrOrStderr(), analysed.Notes)
+			}
+			s, err := perf.FindSystemWith(machine, supplement)
 			if err != nil {
 				return err
 			}
@@ -119,8 +127,10 @@ standard error says why, and the tables tell of the best one.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&kernel, "kernel", "", "kernel whose times these are: one that comes with Presage, such as increment-ij, copy or stencil, or FILE.yaml:NAME")
+	from.register(cmd)
+	f.StringVar(&from.kernel, "kernel", "", "kernel whose times these are: one that comes with Presage, such as increment-ij, copy or stencil, or FILE.yaml:NAME; this or --binary")
 	f.StringVar(&machine, "machine", "", "machine that they are of: a name (see presage machines) or a .yaml file")
+	f.StringVar(&supplement, "supplement", "", "YAML file of what its description does not say: which caches block, what they are indexed by")
 	f.Float64Var(&request.AbsErr, "abs-err", 0, "error in seconds that a model may have; this or --rel-err")
 	f.Float64Var(&request.RelErr, "rel-err", 0, "relative error that a model may have, such as 0.1")
 	f.Float64Var(&request.Share, "share", 0.9, "share of the sizes that must be within it, from 0 to 1")
@@ -133,10 +143,8 @@ standard error says why, and the tables tell of the best one.`,
 	f.StringArrayVar(&only, "where", nil, "use only rows with column=value; repeat for more")
 	f.StringVar(&table, "table", "candidates", "what to print: "+strings.Join(searchTables, ", "))
 	out.register(cmd)
-	for _, name := range []string{"kernel", "machine"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err) // it is defined above
-		}
+	if err := cmd.MarkFlagRequired("machine"); err != nil {
+		panic(err) // it is defined above
 	}
 	return cmd
 }

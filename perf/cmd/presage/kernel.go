@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/iperf"
+)
+
+// binaryFlags choose a kernel: a described one, or that of a routine of a binary.
+type binaryFlags struct{ kernel, binary, routine, overlay string }
+
+func (b *binaryFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&b.binary, "binary", "", "static linux/riscv64 executable, or folder of a Go main package, whose --routine is the kernel")
+	f.StringVar(&b.routine, "routine", "", "routine of --binary whose loop nest is the kernel, such as main.kernelRows")
+	f.StringVar(&b.overlay, "overlay", "", "YAML file of what no binary tells: which register holds the problem's size, what arrays are called")
+}
+
+// find returns the kernel, and what was found in the binary if it is of one.
+func (b *binaryFlags) find() (*iperf.Kernel, *perf.BinaryKernel, error) {
+	switch {
+	case (b.kernel == "") == (b.binary == ""):
+		return nil, nil, errors.New("want either --kernel or --binary")
+	case b.kernel != "" && (b.routine != "" || b.overlay != ""):
+		return nil, nil, errors.New("--routine and --overlay go with --binary")
+	case b.kernel != "":
+		k, err := perf.FindKernel(b.kernel)
+		return k, nil, err
+	case b.routine == "":
+		return nil, nil, errors.New("--binary: which routine is the kernel? Name it with --routine")
+	}
+	var overlay *iperf.Overlay
+	if b.overlay != "" {
+		var err error
+		if overlay, err = iperf.ReadOverlay(b.overlay); err != nil {
+			return nil, nil, err
+		}
+	}
+	prog, err := openProgram(b.binary)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := perf.KernelOf(prog, b.routine, overlay)
+	if err != nil {
+		return nil, nil, err
+	}
+	return k.Kernel, k, nil
+}
+
+func kernelCommand() *cobra.Command {
+	var (
+		from  binaryFlags
+		out   output
+		at    sweepFlag
+		block uint64
+		table bool
+	)
+	cmd := &cobra.Command{
+		Use:   "kernel PROGRAM --routine NAME",
+		Short: "Describe the loop nest of a routine, by static analysis of its binary",
+		Long: `kernel takes PROGRAM apart, a static linux/riscv64 executable or the folder of a Go
+main package, and describes the loop nest of a routine as search-models needs it:
+trip counts and, of each memory reference, its array, size, first location and
+strides. What no binary tells, such as which register holds the size of the problem,
+--overlay says; what is missing is asked for.
+
+It prints the description as a file that search-models reads (--kernel FILE.yaml:NAME)
+or, with --references, a table of the references with their formulas in the binary
+and their locality at the size of --at, in blocks of --block bytes.`,
+		Example: `  presage kernel ./datasets/programs/iperf --routine main.kernelStencil --overlay datasets/iperf/stencil-go.yaml
+  presage kernel ./a.out --routine kernel_ij --overlay ij.yaml --references --at n=100 --block 32`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			from.binary = args[0]
+			_, k, err := from.find()
+			if err != nil {
+				return err
+			}
+			warn(cmd.ErrOrStderr(), k.Notes)
+			if !table {
+				_, err := cmd.OutOrStdout().Write(iperf.FormatKernels(k.Kernel))
+				return err
+			}
+			if len(at.points) != 1 {
+				return errors.New("--references: want one size, such as --at n=100")
+			}
+			if block == 0 {
+				return errors.New("--block 0: want the bytes of a cache block")
+			}
+			df, err := k.Frame(at.points[0], block)
+			if err != nil {
+				return err
+			}
+			return out.print(cmd.OutOrStdout(), df)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&from.routine, "routine", "", "routine whose loop nest is described")
+	f.StringVar(&from.overlay, "overlay", "", "YAML file of what no binary tells")
+	f.BoolVar(&table, "references", false, "print a table of the references instead")
+	f.Var(&at, "at", "size at which locality is told: name=value; repeat for further parameters")
+	f.Uint64Var(&block, "block", 64, "bytes of the cache blocks that locality is told for")
+	_ = cmd.MarkFlagRequired("routine")
+	out.register(cmd)
+	return cmd
+}
+
+func timeKernelsCommand() *cobra.Command {
+	var (
+		sweep  sweepFlag
+		opt    perf.TimeKernelsOptions
+		out    output
+		record string
+		quiet  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "time-kernels BUILDS.csv --sweep name=values",
+		Short: "Time a kernel on this machine as several compilers build it",
+		Long: `time-kernels builds each program of a table (columns build, command and args) for
+this machine and runs all of them at all points, once, then again, ten times by
+default: a disturbance then falls into a few runs of many points. A program prints
+the time of its kernel itself, as a line "kernel_sec: 0.00012". A row of the result
+is a run; search-models leaves out the smallest and the largest of each point.
+
+With --record the rows are written to a file, and beside it, in recordings.csv, this
+command, the host, the date, compilers and checksums. Finished rounds are kept in
+FILE.partial until then: interrupted, the command goes on where it was.`,
+		Example: `  presage time-kernels datasets/iperf/builds.csv --sweep n=8:800:8 --record datasets/iperf/host.csv`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			builds, err := perf.ReadKernelBuilds(args[0])
+			if err != nil {
+				return err
+			}
+			if !quiet {
+				opt.Progress = func(round, rounds int) {
+					if round < rounds {
+						fmt.Fprintf(cmd.ErrOrStderr(), "round %d of %d\n", round+1, rounds)
+					}
+				}
+			}
+			if record != "" {
+				opt.Partial = record + ".partial"
+			}
+			times, err := perf.TimeKernels(cmd.Context(), builds, sweep.points, opt)
+			if err != nil {
+				return err
+			}
+			warn(cmd.ErrOrStderr(), times.Warnings)
+			if record != "" {
+				return perf.RecordKernelTimes(record, times, builds, commandLine(cmd, args))
+			}
+			return out.print(cmd.OutOrStdout(), times.Runs)
+		},
+	}
+	f := cmd.Flags()
+	f.Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
+	f.IntVar(&opt.Rounds, "rounds", perf.DefaultRounds, "how often each point of each build is run")
+	f.StringVar(&record, "record", "", "file to write the rows to")
+	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
+	out.register(cmd)
+	return cmd
+}

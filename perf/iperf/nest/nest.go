@@ -1,0 +1,387 @@
+// Package nest turns a routine of a binary, taken apart, into the description of
+// its loop nest that performance factors need: an iperf.Kernel.
+//
+//	kernel_stencil at -O0                     increment:  Kernel
+//	  loop, left at n-1 <= i ─ trip counts ─────────────▶ trips    n - 2
+//	    loop, left at n-1 <= j                            trips    n - 2
+//	      fld fa5,0(a5)      ─ first location, strides ─▶ array a, offset 8*n + 8,
+//	                           of package access                   strides 8*n, 8
+//
+// The binary says what of the nest is there: its loops, how often they go round,
+// which instructions access memory, where first, and how that moves with each
+// loop. It says so in registers: that a1 is the problem's size n, and a0 the
+// array a, an iperf.Overlay says. Whatever else is missing is an error that wraps
+// ErrMissing and names the fact and the line of the overlay that would give it.
+//
+// Trip counts take it that a loop is entered at all, and that its step divides
+// what it steps through if it is left on equality, as compilers see to.
+//
+// Left out, each with a note: scalars, which no loop moves and caches keep;
+// references of loops around the innermost, which are executed once where that
+// one's are executed many times; and remainders of unrolled loops. A loop
+// unrolled by k is described as the loop that it was.
+//
+// Not modelled: nests that are not perfect (several inner loops of which none is
+// a remainder: the overlay chooses one), triangular ones, vector instructions.
+package nest
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presage/perf/access"
+	"presage/perf/cfg"
+	"presage/perf/iperf"
+)
+
+// ErrMissing means that the binary does not tell something that the overlay can.
+var ErrMissing = errors.New("the binary does not tell")
+
+// Found is a kernel that was found in a binary.
+type Found struct {
+	*iperf.Kernel
+	Notes []string // what was left out or changed
+
+	// Of says what each of the kernel's references comes from: an index in
+	// access.Analysis.All, or the first of several that an unrolled loop has.
+	Of []int
+}
+
+// Find describes the loop nest of a routine. A nil overlay is an empty one.
+func Find(a *access.Analysis, scopes *cfg.ScopeTree, routine int, o *iperf.Overlay) (*Found, error) {
+	if o == nil {
+		o = &iperf.Overlay{}
+	}
+	f := &finder{
+		a: a, r: a.Program.Routines[routine], routine: routine, overlay: o,
+		translation: translation{overlay: o, used: make(map[string]bool)},
+		arrays:      make(map[string]bool), given: make([]bool, len(o.References)),
+	}
+	if err := f.choose(scopes); err != nil {
+		return nil, err
+	}
+	k := &iperf.Kernel{Name: o.Name, Title: o.Title, Source: o.Source}
+	if k.Name == "" {
+		k.Name = f.r.Name
+	}
+	if k.Source == "" {
+		k.Source = "static analysis of " + f.r.Name
+	}
+	items, err := f.references()
+	if err != nil {
+		return nil, err
+	}
+	items, unrolled := f.reroll(items)
+	if err := f.loops(k, unrolled); err != nil {
+		return nil, err
+	}
+	out := &Found{Kernel: k}
+	for i := range items {
+		ref, err := items[i].reference()
+		if err != nil {
+			return nil, f.errorf("%v", err)
+		}
+		k.References = append(k.References, ref)
+		out.Of = append(out.Of, items[i].index)
+	}
+	out.Notes = f.notes
+	if err := f.unused(); err != nil {
+		return nil, err
+	}
+	k.Params = params(k)
+	return out, k.Check()
+}
+
+type finder struct {
+	translation
+	a       *access.Analysis
+	r       *cfg.Routine
+	routine int
+	overlay *iperf.Overlay
+
+	chain  []int // loops, from the outermost in
+	bodies []int // references of the innermost, in access.Analysis.All
+	arrays map[string]bool
+	given  []bool // by overlay reference: it was used
+	notes  []string
+}
+
+func (f *finder) errorf(format string, args ...any) error {
+	return fmt.Errorf("nest: %s: %w", f.r.Name, fmt.Errorf(format, args...))
+}
+
+// missing is an error about a fact, and what of the overlay would give it.
+func (f *finder) missing(fact, remedy string) error {
+	return f.errorf("%w %s; say so in the overlay, such as %s", ErrMissing, fact, remedy)
+}
+
+func (f *finder) note(format string, args ...any) {
+	f.notes = append(f.notes, fmt.Sprintf(format, args...))
+}
+
+// at returns file:line of a reference, or its pc.
+func at(ref *access.Reference) string {
+	if ref.File == "" {
+		return fmt.Sprintf("pc %#x", uint64(ref.PC))
+	}
+	return fmt.Sprintf("%s:%d", path.Base(ref.File), ref.Line)
+}
+
+// isAt reports whether an overlay's place is that of a reference.
+func isAt(ref *access.Reference, place string) bool {
+	if pc, err := strconv.ParseUint(place, 0, 64); err == nil {
+		return pc == uint64(ref.PC)
+	}
+	return place == at(ref)
+}
+
+// scalar reports whether no loop moves a reference.
+func scalar(ref *access.Reference) bool {
+	return !slices.ContainsFunc(ref.Strides, func(s access.Stride) bool {
+		k, ok := s.Formula.Constant()
+		return !s.Regular() || !ok || k != 0
+	})
+}
+
+// choose finds the innermost loop and those around it.
+func (f *finder) choose(scopes *cfg.ScopeTree) error {
+	inner := make(map[int][]int) // references by loop
+	outer := make([]bool, len(f.r.Loops))
+	for l := range f.r.Loops {
+		if p := f.r.Loops[l].Parent; p >= 0 {
+			outer[p] = true
+		}
+	}
+	scalars, all := 0, 0
+	for i := range f.a.All {
+		ref := &f.a.All[i]
+		if !ref.InGraph || ref.RoutineIndex != f.routine || ref.Loop < 0 || ref.Stack != access.NotStack {
+			continue
+		}
+		all++
+		if scalar(ref) && !f.overlaid(ref) {
+			scalars++
+			continue
+		}
+		inner[ref.Loop] = append(inner[ref.Loop], i)
+	}
+	var innermost []int
+	for l := range f.r.Loops {
+		if len(inner[l]) > 0 && !outer[l] {
+			innermost = append(innermost, l)
+		}
+	}
+	if len(f.r.Loops) == 0 || all == 0 {
+		return f.errorf("no loop of the routine itself accesses memory: it has %d loops; routines that it calls are looked at by their own names", len(f.r.Loops))
+	}
+	l, err := f.pick(innermost, inner, scopes)
+	if err != nil {
+		return err
+	}
+	f.bodies = inner[l]
+	for ; l >= 0; l = f.r.Loops[l].Parent {
+		f.chain = append(f.chain, l)
+	}
+	slices.Reverse(f.chain)
+	if scalars > 0 {
+		f.note("%d references that no loop moves are left out: scalars", scalars)
+	}
+	for _, l := range f.chain[:len(f.chain)-1] {
+		if n := len(inner[l]); n > 0 {
+			f.note("%d references of the loop at %s, around the innermost, are left out", n, f.place(l))
+		}
+	}
+	return nil
+}
+
+// pick chooses one of several innermost loops: the one that the overlay names,
+// or else the one of which the others are remainders.
+func (f *finder) pick(loops []int, refs map[int][]int, scopes *cfg.ScopeTree) (int, error) {
+	if f.overlay.Nest != "" {
+		for _, l := range loops {
+			if slices.ContainsFunc(refs[l], func(i int) bool { return isAt(&f.a.All[i], f.overlay.Nest) }) {
+				return l, nil
+			}
+		}
+		return 0, f.errorf("nest: %s: no innermost loop accesses memory there; they do at %s", f.overlay.Nest, f.places(loops))
+	}
+	if len(loops) == 0 {
+		return 0, f.errorf("no innermost loop accesses memory at an address that changes")
+	}
+	best := loops[0]
+	for _, l := range loops {
+		if len(refs[l]) > len(refs[best]) {
+			best = l
+		}
+	}
+	source := f.source(best, scopes)
+	for _, l := range loops {
+		if l == best {
+			continue
+		}
+		if s := f.source(l, scopes); s < 0 || s != source {
+			return 0, f.missing(fmt.Sprintf("which of %d nests is meant, with innermost loops at %s", len(loops), f.places(loops)), "nest: "+f.place(best))
+		}
+		f.note("the loop at %s, which goes on where the one at %s ends, is left out: a remainder", f.header(l), f.header(best))
+	}
+	return best, nil
+}
+
+// source returns the scope of the source's loop that a loop comes from.
+func (f *finder) source(l int, scopes *cfg.ScopeTree) int {
+	for i := range scopes.Scopes {
+		s := &scopes.Scopes[i]
+		if s.Kind == cfg.LoopScope && s.Routine == f.routine && slices.Contains(s.Loops, l) {
+			return i
+		}
+	}
+	return -1
+}
+
+// place returns where a loop is in the source.
+func (f *finder) place(l int) string {
+	for i := range f.a.All {
+		if ref := &f.a.All[i]; ref.InGraph && ref.RoutineIndex == f.routine && f.r.Contains(l, ref.Block) && ref.Stack == access.NotStack && ref.File != "" {
+			return at(ref)
+		}
+	}
+	return f.header(l)
+}
+
+func (f *finder) header(l int) string {
+	return fmt.Sprintf("pc %#x", f.r.Blocks[f.r.Loops[l].Header].PC())
+}
+
+func (f *finder) places(loops []int) string {
+	var list []string
+	for _, l := range loops {
+		list = append(list, f.place(l)+" ("+f.header(l)+")")
+	}
+	return strings.Join(list, ", ")
+}
+
+// loops adds the loops, with their trip counts; the innermost was unrolled.
+func (f *finder) loops(k *iperf.Kernel, unrolled int64) error {
+	if len(f.overlay.Loops) > len(f.chain) {
+		return f.errorf("the overlay has %d loops, the nest %d", len(f.overlay.Loops), len(f.chain))
+	}
+	v, cold := newValues(f.r), coldBlocks(f.r)
+	for d := range f.chain {
+		var said iperf.OverlayLoop
+		if d < len(f.overlay.Loops) {
+			said = f.overlay.Loops[d]
+		}
+		if said.Name == "" {
+			said.Name = fmt.Sprintf("loop%d", d+1)
+		}
+		text := said.Trips
+		if text == "" {
+			var err error
+			if text, err = f.tripText(v, cold, d); err != nil {
+				return err
+			}
+			if d == len(f.chain)-1 && unrolled > 1 {
+				text = fmt.Sprintf("%d*(%s)", unrolled, text)
+			}
+		}
+		t, err := parse(text)
+		if err != nil {
+			return f.errorf("trip count of loop %d: %v", d+1, err)
+		}
+		k.Loops = append(k.Loops, iperf.Loop{Name: said.Name, Trips: t})
+	}
+	return nil
+}
+
+// tripText finds the trip count of the loop at a depth.
+func (f *finder) tripText(v *values, cold []bool, depth int) (string, error) {
+	l := f.chain[depth]
+	what := fmt.Sprintf("how often loop %d of %d goes round (at %s, %s)", depth+1, len(f.chain), f.place(l), f.header(l))
+	remedy := "loops: [" + strings.Repeat("{}, ", depth) + "{trips: n}]"
+	t, ok := v.tripCount(l, cold)
+	if !ok {
+		return "", f.missing(what+", as it is left on a condition that is no sum of what is known", remedy)
+	}
+	more, ok := f.more(t.inside, depth)
+	if !ok {
+		return "", f.missing(what+", as some of its references come before the condition that it is left on, and some after", remedy)
+	}
+	text, unknown := f.trips(t, more)
+	if len(unknown) > 0 {
+		return "", f.missing(what+": that depends on "+strings.Join(unknown, " and "), "values: {"+unknown[0]+": n}")
+	}
+	return text, nil
+}
+
+// more is 1 if what counts of a loop's body comes before the condition that the
+// loop is left on, at the end of block exit, and 0 if it comes after.
+func (f *finder) more(exit, depth int) (int64, bool) {
+	var blocks []int
+	if depth+1 < len(f.chain) {
+		blocks = append(blocks, f.r.Loops[f.chain[depth+1]].Header)
+	} else {
+		for _, i := range f.bodies {
+			blocks = append(blocks, f.a.All[i].Block)
+		}
+	}
+	before, after := 0, 0
+	for _, b := range blocks {
+		switch {
+		case dominates(f.r, b, exit):
+			before++
+		case dominates(f.r, exit, b):
+			after++
+		}
+	}
+	switch len(blocks) {
+	case before:
+		return 1, true
+	case after:
+		return 0, true
+	}
+	return 0, false
+}
+
+// unused reports what of the overlay stands for nothing.
+func (f *finder) unused() error {
+	for key := range sorted(f.overlay.Values) {
+		if !f.used[key] {
+			return f.errorf("values: %s stands in no formula of the nest: %s", key, strings.Join(f.symbols(), ", "))
+		}
+	}
+	for key := range sorted(f.overlay.Arrays) {
+		if !f.arrays[key] {
+			return f.errorf("arrays: no reference of the nest is to %s: they begin at %s", key, strings.Join(f.symbols(), ", "))
+		}
+	}
+	for i, used := range f.given {
+		if !used {
+			return f.errorf("references: nothing of the nest accesses memory at %s", f.overlay.References[i].At)
+		}
+	}
+	return nil
+}
+
+// symbols are those that formulas of the nest's references are made of.
+func (f *finder) symbols() []string {
+	var list []string
+	add := func(g access.Formula) {
+		for _, t := range g.Terms() {
+			if t.Symbol.Kind != access.Unit {
+				list = append(list, t.Symbol.String())
+			}
+		}
+	}
+	for _, i := range f.bodies {
+		add(f.a.All[i].First)
+		for _, s := range f.a.All[i].Strides {
+			add(s.Formula)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
