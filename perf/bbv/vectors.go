@@ -161,5 +161,5 @@ func (v *Vectors) Difference(i, j int) float64 {
 			y++
 		}
 	}
-	return sum / 2
+	return math.Min(1, sum/2) // not beyond by rounding
 }
