@@ -99,14 +99,8 @@ type CacheSample struct {
 
 	Simulated, Warmed uint64  // instructions: counted, and before that to warm up
 	Executed          uint64  // by the engine: runs end with their last stretch
-	Cost              RunCost // median of the repeats
+	Cost              RunCost
 	Warnings          []string
-}
-
-// SampleOptions say how samples are simulated.
-type SampleOptions struct {
-	// Repeats is how often each run is done, for its time; 0: once.
-	Repeats int
 }
 
 // storedSample is what the store holds of a simulated sample.
@@ -121,13 +115,13 @@ type storedSample struct {
 
 // SampleCaches simulates the caches of m on samples of the run whose phases are
 // given: a run for each. Results are kept in the store.
-func SampleCaches(ctx context.Context, p *Phases, m *machine.Machine, samplings []Sampling, opt SampleOptions) ([]*CacheSample, error) {
+func SampleCaches(ctx context.Context, p *Phases, m *machine.Machine, samplings []Sampling) ([]*CacheSample, error) {
 	if err := p.runnable(); err != nil {
 		return nil, err
 	}
 	var all []*CacheSample
 	for _, s := range samplings {
-		c, err := sampleCaches(ctx, p, m, s, opt)
+		c, err := sampleCaches(ctx, p, m, s)
 		if err != nil {
 			return nil, fmt.Errorf("perf: %s, %s: %w", p.Name, s.title(), err)
 		}
@@ -143,12 +137,12 @@ func (p *Phases) runnable() error {
 	return nil
 }
 
-func sampleCaches(ctx context.Context, p *Phases, m *machine.Machine, s Sampling, opt SampleOptions) (*CacheSample, error) {
+func sampleCaches(ctx context.Context, p *Phases, m *machine.Machine, s Sampling) (*CacheSample, error) {
 	sample, picked, err := s.sample(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	sim, err := simulateSample(ctx, p, m.Hierarchy(), sample, metasim.SimulateOptions{Warmup: s.Warmup, WarmLength: s.WarmLength}, opt)
+	sim, err := simulateSample(ctx, p, m.Hierarchy(), sample, metasim.SimulateOptions{Warmup: s.Warmup, WarmLength: s.WarmLength})
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +171,7 @@ func (s *storedSample) simulation(sample metasim.Sample) *metasim.Simulation {
 }
 
 // simulateSample finds the simulation of a sample in the store, or runs it.
-func simulateSample(ctx context.Context, p *Phases, h cache.Config, sample metasim.Sample, how metasim.SimulateOptions, opt SampleOptions) (*storedSample, error) {
+func simulateSample(ctx context.Context, p *Phases, h cache.Config, sample metasim.Sample, how metasim.SimulateOptions) (*storedSample, error) {
 	key, err := store.NewKey("metasim", phasesVersion, struct {
 		Inputs     inputs
 		Hierarchy  cache.Config
@@ -185,13 +179,13 @@ func simulateSample(ctx context.Context, p *Phases, h cache.Config, sample metas
 		Warmup     metasim.Warmup
 		WarmLength uint64
 		Repeats    int
-	}{p.in, h, sample, how.Warmup, how.WarmLength, opt.Repeats})
+	}{p.in, h, sample, how.Warmup, how.WarmLength, 0})
 	if err != nil {
 		return nil, err
 	}
 	out, warning, err := store.Memo(p.stored, key, func() (*storedSample, error) {
 		var sims []*metasim.Simulation
-		cost, err := medianCost(max(opt.Repeats, 1), func() (err error) {
+		cost, err := costOf(func() (err error) {
 			sims, err = metasim.Simulate(ctx, &blockRunner{p.Program, p.in}, p.Code, sample, []cache.Config{h}, how)
 			return err
 		})
@@ -215,58 +209,79 @@ func costOf(do func() error) (RunCost, error) {
 	return RunCost{Seconds: time.Since(begin).Seconds(), ProcessorSeconds: processorSeconds() - before}, err
 }
 
-// medianCost measures a call several times. It returns the cost of the one with
-// the median of processor time, the lower of two.
-func medianCost(repeats int, do func() error) (RunCost, error) {
-	costs := make([]RunCost, repeats)
-	for i := range costs {
-		var err error
-		if costs[i], err = costOf(do); err != nil {
-			return RunCost{}, err
-		}
-	}
-	sortCosts(costs)
-	return costs[(repeats-1)/2], nil
-}
-
-// storedUntraced is what the store holds of an untraced run.
-type storedUntraced struct {
-	Instructions uint64
-	Cost         RunCost
-}
-
-// Untraced runs the program without recording anything, and returns what that
-// took: the median of so many repeats. It is kept in the store.
-func (p *Phases) Untraced(ctx context.Context, repeats int) (RunCost, error) {
+// Overhead runs the program without recording anything, and with the simulation of
+// a sample, in turn and so many times each, and returns what each took: the medians
+// by processor time. In turn, because what else a machine does changes how fast it
+// is from one minute to the next. Results are kept in the store.
+func (p *Phases) Overhead(ctx context.Context, m *machine.Machine, s Sampling, repeats int) (untraced, sampled RunCost, err error) {
 	if err := p.runnable(); err != nil {
-		return RunCost{}, err
+		return untraced, sampled, err
 	}
-	run, err := untraced(ctx, &blockRunner{p.Program, p.in}, p.stored, repeats)
-	return run.Cost, err
-}
-
-func untraced(ctx context.Context, run *blockRunner, st *store.Store, repeats int) (storedUntraced, error) {
-	key, err := store.NewKey("untraced", phasesVersion, struct {
-		Inputs  inputs
-		Repeats int
-	}{run.in, repeats})
+	if repeats < 1 {
+		return untraced, sampled, fmt.Errorf("perf: overhead over %d runs: want one at least", repeats)
+	}
+	sample, _, err := s.sample(ctx, p)
 	if err != nil {
-		return storedUntraced{}, err
+		return untraced, sampled, err
 	}
-	out, _, err := store.Memo(st, key, func() (u storedUntraced, err error) {
-		u.Cost, err = medianCost(max(repeats, 1), func() error {
-			out, err := run.Run(ctx, metasim.Request{})
-			if err == nil {
-				u.Instructions = out.Instructions
+	how := metasim.SimulateOptions{Warmup: s.Warmup, WarmLength: s.WarmLength}
+	key, err := store.NewKey("overhead", phasesVersion, struct {
+		Inputs     inputs
+		Hierarchy  cache.Config
+		Sample     metasim.Sample
+		Warmup     metasim.Warmup
+		WarmLength uint64
+		Repeats    int
+	}{p.in, m.Hierarchy(), sample, how.Warmup, how.WarmLength, repeats})
+	if err != nil {
+		return untraced, sampled, err
+	}
+	run := &blockRunner{p.Program, p.in}
+	both, _, err := store.Memo(p.stored, key, func() (both [2][]RunCost, err error) {
+		for range repeats {
+			for i, do := range []func() error{
+				func() error { _, err := run.Run(ctx, metasim.Request{}); return err },
+				func() error {
+					_, err := metasim.Simulate(ctx, run, p.Code, sample, []cache.Config{m.Hierarchy()}, how)
+					return err
+				},
+			} {
+				cost, err := costOf(do)
+				if err != nil {
+					return both, err
+				}
+				both[i] = append(both[i], cost)
 			}
-			return err
-		})
-		return u, err
+		}
+		return both, nil
 	})
 	if err != nil {
-		return out, fmt.Errorf("perf: %w", err)
+		return untraced, sampled, fmt.Errorf("perf: %w", err)
 	}
-	return out, nil
+	return medianCost(both[0]), medianCost(both[1]), nil
+}
+
+// medianCost returns the cost with the median of processor time, the lower of two.
+func medianCost(costs []RunCost) RunCost {
+	slices.SortFunc(costs, func(a, b RunCost) int { return cmp.Compare(a.ProcessorSeconds, b.ProcessorSeconds) })
+	return costs[(len(costs)-1)/2]
+}
+
+// length returns how many instructions a run takes, as an untraced one tells. It is
+// kept in the store.
+func length(ctx context.Context, run *blockRunner, st *store.Store) (uint64, error) {
+	key, err := store.NewKey("length", phasesVersion, run.in)
+	if err != nil {
+		return 0, err
+	}
+	n, _, err := store.Memo(st, key, func() (uint64, error) {
+		out, err := run.Run(ctx, metasim.Request{})
+		if err != nil {
+			return 0, fmt.Errorf("perf: %w", err)
+		}
+		return out.Instructions, nil
+	})
+	return n, err
 }
 
 // hitRow is a row of the table of HitRates.
@@ -434,8 +449,4 @@ func columnName(title string) string {
 
 func sortByAccesses[R any](rows []R, accesses func(*R) uint64) {
 	slices.SortStableFunc(rows, func(a, b R) int { return cmp.Compare(accesses(&b), accesses(&a)) })
-}
-
-func sortCosts(costs []RunCost) {
-	slices.SortFunc(costs, func(a, b RunCost) int { return cmp.Compare(a.ProcessorSeconds, b.ProcessorSeconds) })
 }

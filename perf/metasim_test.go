@@ -4,9 +4,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-gota/gota/dataframe"
+	"github.com/go-gota/gota/series"
 	"github.com/google/go-cmp/cmp"
 
 	"presage/perf/frame"
@@ -57,7 +60,7 @@ func TestFullSampleIsExact(t *testing.T) {
 		{Name: "all", Points: all, Warmup: metasim.WarmKept},
 		{SimPoint: simpoint.Options{K: 6}},
 		{Percent: 20, Periods: 10},
-	}, SampleOptions{})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,8 +158,8 @@ func TestMetaSimStudy(t *testing.T) {
 	for _, n := range names {
 		count[n]++
 	}
-	// Two levels each; warm-ups: four of SimPoint's, three of periodic samples.
-	for name, want := range map[string]int{"full": 2, "simpoint": 8, "simpoint 8": 2, "periodic 10%": 6, "periodic 1%": 6, "simpoint k=1": 2, "simpoint k=3": 2, "simpoint k=8": 2, "simpoint by score": 4} {
+	// Two levels each; warm-ups: four of SimPoint's, two of periodic samples.
+	for name, want := range map[string]int{"full": 2, "simpoint": 8, "simpoint 8": 2, "periodic 10%": 4, "periodic 1%": 4, "simpoint k=1": 2, "simpoint k=3": 2, "simpoint k=8": 2, "simpoint by score": 4} {
 		if count[name] != want {
 			t.Errorf("%d rows of %s, want %d", count[name], name, want)
 		}
@@ -183,8 +186,24 @@ func TestMetaSimStudy(t *testing.T) {
 		t.Errorf("the default is off by %g by itself, by %g as a part", alone, part)
 	}
 	first := found.Runs.Records()
-	if first[1][3+1] == "" || found.Runs.Nrow() != 15 {
+	if first[1][3+1] == "" || found.Runs.Nrow() != 13 {
 		t.Errorf("%d runs: %v", found.Runs.Nrow(), first)
+	}
+	named := func(df dataframe.DataFrame) dataframe.DataFrame {
+		return df.Mutate(series.New(slices.Repeat([]string{"s"}, df.Nrow()), series.String, "study"))
+	}
+	table, err := MetaSimTable(named(found.Hits), named(found.Runs), "L1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := frame.Floats(table, "diff_points"); err != nil || len(got) != 1 || got[0] != 100*alone {
+		t.Errorf("table: %v, %v; want %g", got, err, 100*alone)
+	}
+	if got, err := MeanAbs(table, "diff_points_periodic_1"); err != nil || !(got > 0) {
+		t.Errorf("mean of one: %g, %v", got, err)
+	}
+	if _, err := MetaSimTable(named(found.Hits), named(found.Runs), "L7"); err == nil {
+		t.Error("no such level: no error")
 	}
 	again, err := MetaSim(t.Context(), program(t), Point{"n": 12}, s)
 	if err != nil {
@@ -218,7 +237,7 @@ func TestPhaseFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, err := SampleCaches(t.Context(), p, power3(t), []Sampling{{SimPoint: simpoint.Options{K: 4}}, {Points: back}}, SampleOptions{})
+	samples, err := SampleCaches(t.Context(), p, power3(t), []Sampling{{SimPoint: simpoint.Options{K: 4}}, {Points: back}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,10 +258,10 @@ func TestPhaseFiles(t *testing.T) {
 	if n := same.Timeline().Nrow(); n != p.Vectors.Len() || same.Frame().Nrow() != 4 || same.Scores().Nrow() != 1 {
 		t.Errorf("%d intervals, %d points, %d scores", n, same.Frame().Nrow(), same.Scores().Nrow())
 	}
-	if _, err := SampleCaches(t.Context(), vectors, power3(t), []Sampling{{}}, SampleOptions{}); err == nil || !strings.Contains(err.Error(), "BlockVectors") {
+	if _, err := SampleCaches(t.Context(), vectors, power3(t), []Sampling{{}}); err == nil || !strings.Contains(err.Error(), "BlockVectors") {
 		t.Errorf("simulation of a file of vectors: %v", err)
 	}
-	if _, err := vectors.Untraced(t.Context(), 1); err == nil {
+	if _, _, err := vectors.Overhead(t.Context(), power3(t), Sampling{}, 1); err == nil {
 		t.Error("run of a file of vectors: no error")
 	}
 	if err := os.WriteFile(prefix+".weights", []byte("0.5 0\n"), 0o600); err != nil {
@@ -290,7 +309,7 @@ func TestConvolveTable(t *testing.T) {
 	slow.Name, slow.Memory.RestartLatency = "slow", 2*m.Memory.RestartLatency
 	var samples []*CacheSample
 	for _, m := range []*machine.Machine{m, &slow} {
-		list, err := SampleCaches(t.Context(), p, m, []Sampling{{Full: true}}, SampleOptions{})
+		list, err := SampleCaches(t.Context(), p, m, []Sampling{{Full: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,8 +347,18 @@ func TestSamplingRefusals(t *testing.T) {
 		"exclude":    {Warmup: metasim.WarmNone, WarmLength: 5},
 		"want 0 for": {SimPoint: simpoint.Options{K: -1}},
 	} {
-		if _, err := SampleCaches(t.Context(), p, m, []Sampling{s}, SampleOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := SampleCaches(t.Context(), p, m, []Sampling{s}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", s, err, want)
 		}
+	}
+}
+
+func TestMeanAbs(t *testing.T) {
+	df := dataframe.New(series.New([]float64{-3, 1, math.NaN()}, series.Float, "x"))
+	if got, err := MeanAbs(df, "x"); err != nil || got != 2 {
+		t.Errorf("%g, %v", got, err)
+	}
+	if _, err := MeanAbs(df, "y"); err == nil {
+		t.Error("no such column: no error")
 	}
 }

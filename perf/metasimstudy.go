@@ -30,8 +30,8 @@ type MetaSimStudy struct {
 	Ks []int
 	// Percents are the shares of periodic samples; nil: 10 and 1, as in the paper.
 	Percents []float64
-	// Repeats is how often the untraced run and the default sample are run, for
-	// their times; 0: 3.
+	// Repeats is how often the untraced run and the default sample are run in turn,
+	// for their times (see Overhead); 0: 3.
 	Repeats int
 	// Seeds is how many seeds the default clustering is compared over; 0: 4.
 	Seeds int
@@ -174,13 +174,12 @@ func (r *metaSimRun) collect(prog *Program, point Point) error {
 		return err
 	}
 	r.step("untraced run")
-	bare, err := untraced(r.ctx, &blockRunner{prog, in}, st, r.s.Repeats)
+	n, err := length(r.ctx, &blockRunner{prog, in}, st)
 	if err != nil {
 		return err
 	}
-	r.untraced = bare.Cost
-	kept := slices.DeleteFunc(slices.Clone(r.s.Intervals), func(n uint64) bool {
-		return n < bbv.DefaultInterval && bare.Instructions/n > maxIntervals
+	kept := slices.DeleteFunc(slices.Clone(r.s.Intervals), func(every uint64) bool {
+		return every < bbv.DefaultInterval && n/every > maxIntervals
 	})
 	opt := PhaseOptions{RunOptions: r.s.RunOptions, Interval: kept[0]}
 	r.step("vectors of intervals of %d instructions", kept[0])
@@ -199,16 +198,14 @@ func (r *metaSimRun) collect(prog *Program, point Point) error {
 			r.standard = p
 		}
 	}
-	r.costs = append(r.costs,
-		metaSimCost{Run: "untraced", Executed: 1, Cost: r.untraced},
-		metaSimCost{Run: "vectors", Executed: 1, Cost: r.phases.Cost})
+	r.costs = append(r.costs, metaSimCost{Run: "vectors", Executed: 1, Cost: r.phases.Cost})
 	return nil
 }
 
 // simulate adds the simulation of a sample, whose time counts.
-func (r *metaSimRun) simulate(p *Phases, s Sampling, opt SampleOptions) (*CacheSample, error) {
+func (r *metaSimRun) simulate(p *Phases, s Sampling) (*CacheSample, error) {
 	r.step("%s, warm-up %q", s.title(), s.warmth())
-	list, err := SampleCaches(r.ctx, p, r.s.Machine, []Sampling{s}, opt)
+	list, err := SampleCaches(r.ctx, p, r.s.Machine, []Sampling{s})
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +217,7 @@ func (r *metaSimRun) simulate(p *Phases, s Sampling, opt SampleOptions) (*CacheS
 }
 
 func (r *metaSimRun) full() error {
-	c, err := r.simulate(r.standard, Sampling{Full: true}, SampleOptions{})
+	c, err := r.simulate(r.standard, Sampling{Full: true})
 	r.blocks = append(r.blocks, c)
 	return err
 }
@@ -239,23 +236,27 @@ func (r *metaSimRun) guided() error {
 	}
 	r.costs = append(r.costs, metaSimCost{Run: "clustering", Cost: cost})
 	for _, w := range []metasim.Warmup{metasim.WarmFixed, metasim.WarmNone, metasim.WarmKept, metasim.WarmKeptFixed} {
-		s, opt := Sampling{Name: "simpoint", Points: points.Result.Points, Warmup: w}, SampleOptions{}
-		if w == metasim.WarmFixed {
-			opt.Repeats = r.s.Repeats
-		}
-		c, err := r.simulate(r.standard, s, opt)
+		s := Sampling{Name: "simpoint", Points: points.Result.Points, Warmup: w}
+		c, err := r.simulate(r.standard, s)
 		if err != nil {
 			return err
 		}
 		c.Mismatch = points.Mismatch
-		if w == metasim.WarmFixed {
-			r.blocks = append(r.blocks, c)
+		if w != metasim.WarmFixed {
+			continue
 		}
+		r.blocks = append(r.blocks, c)
+		r.step("overhead over %d runs", r.s.Repeats)
+		last := &r.costs[len(r.costs)-1]
+		if r.untraced, last.Cost, err = r.standard.Overhead(r.ctx, r.s.Machine, s, r.s.Repeats); err != nil {
+			return err
+		}
+		r.costs = append(r.costs, metaSimCost{Run: "untraced", Executed: 1, Cost: r.untraced})
 	}
 	if points, err = r.standard.Points(r.ctx, simpoint.Options{K: paperPoints}); err != nil {
 		return err
 	}
-	c, err := r.simulate(r.standard, Sampling{Name: "simpoint 8", Points: points.Result.Points}, SampleOptions{})
+	c, err := r.simulate(r.standard, Sampling{Name: "simpoint 8", Points: points.Result.Points})
 	if err != nil {
 		return err
 	}
@@ -269,8 +270,8 @@ const paperPoints = 8
 
 func (r *metaSimRun) periodic() error {
 	for _, percent := range r.s.Percents {
-		for _, w := range []metasim.Warmup{metasim.WarmFixed, metasim.WarmNone, metasim.WarmKept} {
-			c, err := r.simulate(r.standard, Sampling{Percent: percent, Warmup: w}, SampleOptions{})
+		for _, w := range []metasim.Warmup{metasim.WarmFixed, metasim.WarmKept} {
+			c, err := r.simulate(r.standard, Sampling{Percent: percent, Warmup: w})
 			if err != nil {
 				return err
 			}
@@ -325,7 +326,7 @@ func (r *metaSimRun) selected(p *Phases, ks []int, chosen []*PhasePoints, sample
 		return err
 	}
 	r.step("%d of %d intervals", len(union.Stretches), p.Vectors.Len())
-	stored, err := simulateSample(r.ctx, p, r.s.Machine.Hierarchy(), union, metasim.SimulateOptions{}, SampleOptions{})
+	stored, err := simulateSample(r.ctx, p, r.s.Machine.Hierarchy(), union, metasim.SimulateOptions{})
 	if err != nil {
 		return fmt.Errorf("perf: %w", err)
 	}

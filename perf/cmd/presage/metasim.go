@@ -225,7 +225,7 @@ goes on where it was.`,
 			if err != nil {
 				return err
 			}
-			samples, err := perf.SampleCaches(cmd.Context(), phases, m, samplings, perf.SampleOptions{})
+			samples, err := perf.SampleCaches(cmd.Context(), phases, m, samplings)
 			if err != nil {
 				return err
 			}
