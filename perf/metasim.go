@@ -97,8 +97,8 @@ type CacheSample struct {
 	// memory in it, in place of equation (4).
 	ByAccess *metasim.Rates
 
-	Simulated, Warmed uint64  // instructions: counted, and before that to warm up
-	Executed          uint64  // by the engine: runs end with their last stretch
+	Simulated, Warmed uint64 // instructions: counted, and before that to warm up
+	Executed          uint64 // by the engine: runs end with their last stretch
 	Cost              RunCost
 	Warnings          []string
 }

@@ -25,8 +25,7 @@ type BlockDifferencesOptions struct {
 // percentage points, over their share of the accesses, added up from the block
 // with the most: Figures 1 to 3 of "How SimPoint Can Improve MetaSim Tracer"
 // (2005). A line's segment is as wide as its block's share, and the area below a
-// line is the mean difference; a line that leaves the axes at the top is off the
-// chart there. df is the table of perf.BlockHitRates, of one or several programs.
+// line is the mean difference; a line just above the axis is off the chart there. df is the table of perf.BlockHitRates, of one or several programs.
 func BlockDifferences(df dataframe.DataFrame, opt BlockDifferencesOptions) (*Figure, error) {
 	if len(opt.Samples) == 0 {
 		return nil, fmt.Errorf("figure: no samples asked for; the frame has columns %v", df.Names())
@@ -77,7 +76,7 @@ func blockPanel(df dataframe.DataFrame, title string, opt *BlockDifferencesOptio
 		if err != nil {
 			return nil, err
 		}
-		line, err := plotter.NewLine(steps(share, hit, full, opt.Top))
+		line, err := plotter.NewLine(steps(share, hit, full, opt.Top*(1+0.02*float64(i+1))))
 		if err != nil {
 			return nil, fmt.Errorf("figure: column %s: %w", s.Column, err)
 		}
@@ -96,13 +95,13 @@ func blockPanel(df dataframe.DataFrame, title string, opt *BlockDifferencesOptio
 	return p, nil
 }
 
-// steps returns a line of segments as wide as shares. What is above top is drawn
-// a little above it.
+// steps returns a line of segments as wide as shares, no higher than top, which is
+// beyond the axis.
 func steps(share, hit, full []float64, top float64) plotter.XYs {
 	var out plotter.XYs
 	x := 0.0
 	for i := range share {
-		d := math.Min(100*math.Abs(hit[i]-full[i]), 1.03*top)
+		d := math.Min(100*math.Abs(hit[i]-full[i]), top)
 		out = append(out, plotter.XY{X: x, Y: d}, plotter.XY{X: x + share[i], Y: d})
 		x += share[i]
 	}

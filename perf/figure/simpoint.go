@@ -48,7 +48,7 @@ func Similarity(df dataframe.DataFrame, title string) (*Figure, error) {
 		}
 		img.Set(x, len(at)-1-y, heightColor(d, 1))
 	}
-	p := newPlot(title, "instructions executed (10⁹)", "instructions executed (10⁹)")
+	p := newPlot(title, "instructions executed (billions)", "instructions executed (billions)")
 	end := (at[len(at)-1] + at[1] - at[0]) / giga
 	p.Add(&pixels{img, end}, colorScale{end})
 	labels, err := plotter.NewLabels(plotter.XYLabels{
@@ -86,11 +86,19 @@ func (g *pixels) Plot(c draw.Canvas, p *plot.Plot) {
 			for to < n && g.img.RGBAAt(to, row) == g.img.RGBAAt(from, row) {
 				to++
 			}
-			top, bottom := y(at(n-row)), y(at(n-row-1))
-			c.FillPolygon(g.img.RGBAAt(from, row), []vg.Point{{X: x(at(from)), Y: bottom}, {X: x(at(to)), Y: bottom}, {X: x(at(to)), Y: top}, {X: x(at(from)), Y: top}})
+			fill(&c, g.img.RGBAAt(from, row), x(at(from)), x(at(to)), y(at(n-row-1)), y(at(n-row)))
 			from = to
 		}
 	}
+}
+
+// fill fills a rectangle, and a little beyond its right and lower sides, so that
+// smoothed edges of neighbours leave no seam. Neighbours to the right and below are
+// drawn later.
+func fill(c *draw.Canvas, with color.RGBA, left, right, bottom, top vg.Length) {
+	const seam = vg.Length(0.4)
+	right, bottom = right+seam, bottom-seam
+	c.FillPolygon(with, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
 }
 
 // colorScale draws a bar with the colours of differences from 0 to 1, above a
@@ -103,8 +111,7 @@ func (s colorScale) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	bottom, top := y(1.04*s.end), y(1.1*s.end)
 	for i := range steps {
-		lo, hi := x(s.end*float64(i)/steps), x(s.end*float64(i+1)/steps)
-		c.FillPolygon(heightColor((float64(i)+0.5)/steps, 1), []vg.Point{{X: lo, Y: bottom}, {X: hi, Y: bottom}, {X: hi, Y: top}, {X: lo, Y: top}})
+		fill(&c, heightColor((float64(i)+0.5)/steps, 1), x(s.end*float64(i)/steps), x(s.end*float64(i+1)/steps), bottom, top)
 	}
 }
 
@@ -126,7 +133,7 @@ func Timeline(df dataframe.DataFrame, title string) (*Figure, error) {
 	if len(start) == 0 {
 		return nil, fmt.Errorf("figure: a time line without intervals")
 	}
-	p := newPlot(title, "instructions executed (10⁹)", "cluster")
+	p := newPlot(title, "instructions executed (billions)", "cluster")
 	p.Add(plotter.NewGrid())
 	all := make([]plotter.XYs, int(slices.Max(cluster))+1)
 	var chosen plotter.XYs
@@ -159,8 +166,8 @@ func Timeline(df dataframe.DataFrame, title string) (*Figure, error) {
 	}
 	p.Legend.Top, p.Legend.Left = true, true
 	p.X.Min, p.X.Max = 0, math.Max(slices.Max(start)/giga*1.01, 1e-9)
-	p.Y.Min, p.Y.Max = -0.5, float64(len(all))+1 // the legend stands above
-	p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, plot.TickerFunc(wholeTicks)
+	p.Y.Min, p.Y.Max = -0.5, 1.12*float64(len(all))+0.5 // the legend stands above
+	p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, plot.TickerFunc(func(lo, _ float64) []plot.Tick { return wholeTicks(lo, float64(len(all)-1)) })
 	return &Figure{panels: []*plot.Plot{p}}, nil
 }
 

@@ -123,7 +123,7 @@ func TestBlockDifferences(t *testing.T) {
 	if _, err := f.PNG(8, 4); err != nil {
 		t.Error(err)
 	}
-	got := steps([]float64{0.75, 0.25}, []float64{0.902, 1}, []float64{0.9, 0.9}, 1)
+	got := steps([]float64{0.75, 0.25}, []float64{0.902, 1}, []float64{0.9, 0.9}, 1.03)
 	want := [][2]float64{{0, 0.2}, {0.75, 0.2}, {0.75, 1.03}, {1, 1.03}}
 	for i, w := range want {
 		if math.Abs(got[i].X-w[0]) > 1e-12 || math.Abs(got[i].Y-w[1]) > 1e-12 {
