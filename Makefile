@@ -107,7 +107,7 @@ metasim: ## simulate parts of eleven runs and all of them, and record it (two ho
 	$(METASIM) ./datasets/programs/bt --args "$(METASIM_BT)" --record datasets/metasim/bt.W
 	$(METASIM) ./datasets/programs/sp --args "$(METASIM_SP)" --record datasets/metasim/sp.W
 	$(METASIM) ./datasets/programs/lu --args "$(METASIM_LU)" --record datasets/metasim/lu.W
-	$(METASIM) ./datasets/programs/blocksort --args "-n $(METASIM_TEXT) -quiet" --record datasets/metasim/blocksort
+	$(METASIM) ./datasets/programs/compressor --args "-n $(METASIM_TEXT) -quiet" --record datasets/metasim/compressor
 
 host: ## measure this machine and two programs on it, and record it
 	$(GO) run ./perf/cmd/presage calibrate -o datasets/host/epyc.yaml

@@ -20,7 +20,7 @@ import (
 // last is refused; the one before it uses more than the 4 MB of heap at which
 // the garbage collector would start, which gctrace would show (ep never does).
 var runs = map[string][]string{
-	"blocksort": {"-n 1", "-n 40 -block 16", "-n 100", "-n 20 -quiet", "-n 300", "-n 0"},
+	"compressor": {"-n 1", "-n 40 -block 16", "-n 100", "-n 20 -quiet", "-n 300", "-n 0"},
 	"bt":        {"-n 6", "-n 7 -max 9 -structure 2.3", "-n 13 -iterations 2", "-class S -quiet", "-n 24 -iterations 1 -structure 2.3", "-n 5"},
 	"cg":        {"-n 2", "-n 7", "-n 12 -iterations 300", "-n 33", "-n 5 -quiet", "-n 40 -iterations 2", "-n 1"},
 	"ep":        {"-n 8", "-n 17", "-n 10 -quiet", "-n 7"},

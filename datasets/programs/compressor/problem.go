@@ -130,7 +130,7 @@ func inOrder(text []byte, a, b, n int) bool {
 }
 
 func report(w io.Writer, p *problem) {
-	fmt.Fprintf(w, "blocksort: %d KiB in blocks of %d KiB\n", p.n, p.block)
+	fmt.Fprintf(w, "compressor: %d KiB in blocks of %d KiB\n", p.n, p.block)
 	fmt.Fprintf(w, "blocks: %d, rounds of sorting %d\n", p.blocks, p.sorter.rounds)
 	fmt.Fprintf(w, "compressed: %d bytes, checksum %08x\n", p.bytes, p.sum)
 	fmt.Fprintf(w, "letter by letter: %d bytes\n", p.entropy())

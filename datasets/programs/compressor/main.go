@@ -70,7 +70,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "blocksort: %v\n", err)
+		fmt.Fprintf(stderr, "compressor: %v\n", err)
 		return exitUsage
 	}
 	p := allocate(o)
@@ -103,7 +103,7 @@ func defaults() options { return options{n: 256, block: 900} }
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
-	f := flag.NewFlagSet("blocksort", flag.ContinueOnError)
+	f := flag.NewFlagSet("compressor", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // run prints the error, once
 	f.IntVar(&o.n, "n", o.n, "KiB of text, 1 to 1048576")
 	f.IntVar(&o.block, "block", o.block, "KiB of a block, 1 to 16384")
@@ -112,7 +112,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: blocksort [flags]")
+		fmt.Fprintln(stderr, "usage: compressor [flags]")
 		f.PrintDefaults()
 	}
 	if err != nil {

@@ -189,7 +189,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	errs.Reset()
-	if status := run([]string{"-help"}, &out, &errs); status != exitOK || !strings.Contains(errs.String(), "usage: blocksort") {
+	if status := run([]string{"-help"}, &out, &errs); status != exitOK || !strings.Contains(errs.String(), "usage: compressor") {
 		t.Errorf("status %d, %s", status, &errs)
 	}
 }
