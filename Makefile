@@ -93,7 +93,7 @@ METASIM_BT := -class W -structure 2.3 -iterations 100 -quiet
 METASIM_SP := -class W -structure 2.3 -iterations 150 -quiet
 METASIM_LU := -class W -iterations 100 -quiet
 METASIM_EP := W
-METASIM_TEXT := 8192
+METASIM_TEXT := 4096
 endif
 
 metasim: ## simulate parts of eleven runs and all of them, and record it (two hours, FULL=1: five; goes on where it was interrupted)
