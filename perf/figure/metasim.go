@@ -19,6 +19,7 @@ type BlockDifferencesOptions struct {
 	Full    string  // column that they are held against; "": full_hit_ratio
 	Panel   string  // column whose values get a panel each; "": program
 	Top     float64 // end of the y axis, in percentage points; 0: 1, as in the paper
+	YLabel  string  // "": difference in hit rate (points)
 }
 
 // BlockDifferences draws how far off the hit ratios of basic blocks are, in
@@ -59,7 +60,7 @@ func BlockDifferences(df dataframe.DataFrame, opt BlockDifferencesOptions) (*Fig
 func blockPanel(df dataframe.DataFrame, title string, opt *BlockDifferencesOptions, first bool) (*plot.Plot, error) {
 	y := ""
 	if first {
-		y = "difference in L1 hit rate (points)"
+		y = orDefault(opt.YLabel, "difference in hit rate (points)")
 	}
 	p := newPlot(title, "share of accesses, by frequency", y)
 	p.Add(plotter.NewGrid())
@@ -116,11 +117,11 @@ func (u upTo) Ticks(lo, _ float64) []plot.Tick { return linearTicks{}.Ticks(lo, 
 
 // ErrorsOptions say what Errors draws.
 type ErrorsOptions struct {
-	X, XLabel string // column on the x axis, above 0
-	Y, YLabel string // column on the y axis: its absolute values
-	Line      string // column whose values get a line each
-	Panel     string // column whose values get a panel each; "" for one
-	Least     float64
+	X, XLabel string  // column on the x axis, above 0
+	Y, YLabel string  // column on the y axis: its absolute values
+	Line      string  // column whose values get a line each
+	Panel     string  // column whose values get a panel each; "" for one
+	Least     float64 // beginning of the y axis, above 0
 }
 
 // Errors draws absolute errors over what they cost, on logarithmic axes. Errors

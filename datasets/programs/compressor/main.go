@@ -1,4 +1,4 @@
-// Blocksort compresses a text that it makes up, block by block, takes it apart
+// Compressor compresses a text that it makes up, block by block, takes it apart
 // again and compares. It is no numerical program: whole numbers, bytes, branches
 // that depend on data, and accesses all over a block. Serial, deterministic, our
 // own writing from textbook descriptions of the methods.
