@@ -178,8 +178,7 @@ func simulateSample(ctx context.Context, p *Phases, h cache.Config, sample metas
 		Sample     metasim.Sample
 		Warmup     metasim.Warmup
 		WarmLength uint64
-		Repeats    int
-	}{p.in, h, sample, how.Warmup, how.WarmLength, 0})
+	}{p.in, h, sample, how.Warmup, how.WarmLength})
 	if err != nil {
 		return nil, err
 	}
