@@ -34,6 +34,19 @@
 //	time   := perf.Must(perf.PredictTime(ctx, model, exec, m, perf.Sweep("n", 60), perf.TimeOptions{}))
 //	ref    := perf.Must(perf.SimulateTime(ctx, prog, m, perf.Sweep("n", 60), perf.SimulateTimeOptions{}))
 //
+// Where a run is too long to be simulated, a few intervals of it stand for the
+// whole: chosen by the code that they execute, or at regular distances:
+//
+//	phases := perf.Must(perf.BlockVectors(ctx, prog, perf.Point{"n": 60}, perf.PhaseOptions{}))
+//	points := perf.Must(phases.Points(ctx, simpoint.Options{}))  // Frame, Timeline, Scores, WriteFiles
+//	parts  := perf.Must(perf.SampleCaches(ctx, phases, m, []perf.Sampling{{}, {Percent: 10}, {Full: true}}))
+//	hits   := perf.Must(perf.HitRates(parts...))
+//	blocks := perf.Must(perf.BlockHitRates("L1", parts...))
+//	approx := perf.Must(perf.Convolve(parts...))
+//
+// MetaSim makes a study of that: numbers of points, lengths of intervals, warm-ups
+// and what each costs.
+//
 // Validate holds misses against simulation at many sizes, Calibrate describes the
 // machine at hand, and Measure times native runs on it.
 //
@@ -59,6 +72,8 @@
 //   - associativity: the number of blocks that a set of a cache holds (ways);
 //     fully associative means one set.
 //   - basic block: instructions that always execute together, in sequence.
+//   - basic-block vector: how many instructions each basic block executed in an
+//     interval of a run.
 //   - block (memory block): an aligned range of 2^k bytes: a cache line, or the
 //     range that a TLB entry maps.
 //   - capacity miss: a miss that a fully associative LRU cache of the same size
@@ -88,6 +103,8 @@
 //   - reuse time: the number of accesses between two accesses to the same block.
 //     It is not the reuse distance.
 //   - scope: the program, a routine, or a loop of the source.
+//   - simulation point: an interval of a run that is simulated for all intervals
+//     that execute a similar mix of basic blocks (its phase).
 //   - stack traffic: accesses that save, spill and restore registers or pass
 //     arguments.
 //   - stride: by how much the address of a reference changes from one iteration

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -180,5 +181,20 @@ func TestExpBBV(t *testing.T) {
 	}
 	if len(phases) < 2 {
 		t.Errorf("one block leads in all intervals: the two loops are not told apart")
+	}
+}
+
+func TestDifference(t *testing.T) {
+	v, err := bbv.Read(strings.NewReader("T:1:30 :2:10\nT:1:6 :2:2\nT:3:5\nT:2:1 :3:1\n"), "x.bb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		i, j int
+		want float64
+	}{{0, 1, 0}, {0, 2, 1}, {2, 0, 1}, {2, 3, 0.5}, {0, 3, 0.75}, {3, 3, 0}} {
+		if got := v.Difference(c.i, c.j); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("intervals %d and %d: %g, want %g", c.i, c.j, got, c.want)
+		}
 	}
 }

@@ -130,3 +130,36 @@ func (v *Vectors) Coarser(factor int) (*Vectors, error) {
 	}
 	return v.Join(append(cuts, v.Len()))
 }
+
+// Difference compares the mix of code of two intervals: half the sum of absolute
+// differences between the shares of instructions that blocks have in them. It is
+// 0 if the shares are the same, 1 if no block is in both; intervals without an
+// element differ from others by 1/2.
+func (v *Vectors) Difference(i, j int) float64 {
+	a, na := v.Interval(i)
+	b, nb := v.Interval(j)
+	share := func(counts []uint64) float64 {
+		var sum uint64
+		for _, n := range counts {
+			sum += n
+		}
+		return 1 / float64(max(sum, 1))
+	}
+	sa, sb := share(na), share(nb)
+	var sum float64
+	for x, y := 0, 0; x < len(a) || y < len(b); {
+		switch {
+		case y == len(b) || x < len(a) && a[x] < b[y]:
+			sum += float64(na[x]) * sa
+			x++
+		case x == len(a) || b[y] < a[x]:
+			sum += float64(nb[y]) * sb
+			y++
+		default:
+			sum += math.Abs(float64(na[x])*sa - float64(nb[y])*sb)
+			x++
+			y++
+		}
+	}
+	return math.Min(1, sum/2) // not beyond by rounding
+}

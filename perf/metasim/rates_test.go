@@ -188,3 +188,50 @@ func TestGuided(t *testing.T) {
 		}
 	}
 }
+
+// What Select gives from a simulation of more is what a simulation of the sample
+// alone gives.
+func TestSelect(t *testing.T) {
+	code := &metasim.Code{Blocks: make([]metasim.Block, 1)}
+	window := func(i int) metasim.Window { return metasim.Window{From: uint64(10 * i), To: uint64(10*i + 10)} }
+	one := metasim.Sample{Name: "one", Stretches: []metasim.Stretch{{Window: window(3), Weight: 1}}}
+	two := metasim.Sample{Name: "two", Stretches: []metasim.Stretch{{Window: window(1), Weight: 0.25}, {Window: window(3), Weight: 0.75}}}
+	u, err := metasim.Union("both", one, two)
+	if err != nil || len(u.Stretches) != 2 || u.Stretches[0].Window != window(1) || u.Stretches[1].Window != window(3) {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	all := &metasim.Simulation{Sample: u, Levels: []string{"L1"}, Simulated: 20}
+	for i, misses := range []uint64{1, 4} {
+		all.Stretches = append(all.Stretches, metasim.StretchResult{
+			Stretch: u.Stretches[i], Instructions: 10, Blocks: []metasim.Counts{{Block: 0, Accesses: 8, Misses: []uint64{misses}}},
+		})
+	}
+	for _, c := range []struct {
+		sample    metasim.Sample
+		hit       float64
+		simulated uint64
+	}{{one, 1 - 4./8, 10}, {two, 1 - (0.25*1./8 + 0.75*4./8), 20}} {
+		part, err := all.Select(c.sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hit := metasim.RatesOf(code, part).Hit[0][0]; hit != c.hit || part.Simulated != c.simulated {
+			t.Errorf("%s: hit rate %g of %d instructions, want %g of %d", c.sample.Name, hit, part.Simulated, c.hit, c.simulated)
+		}
+	}
+	other := metasim.Sample{Name: "other", Stretches: []metasim.Stretch{{Window: window(2), Weight: 1}}}
+	if _, err := all.Select(other); err == nil {
+		t.Error("a stretch that was not simulated: no error")
+	}
+	// Stretches that overlap are no union of intervals.
+	other.Stretches[0].Window = metasim.Window{From: 15, To: 25}
+	if _, err := metasim.Union("mixed", two, other); err == nil {
+		t.Error("stretches that overlap: no error")
+	}
+	if got := two.Warming(metasim.SimulateOptions{WarmLength: 5}); got != 10 {
+		t.Errorf("%d instructions to warm up, want 10", got)
+	}
+	if got := two.Warming(metasim.SimulateOptions{WarmLength: 50}); got != 20 { // up to the stretch before
+		t.Errorf("%d instructions to warm up, want 20", got)
+	}
+}

@@ -1,6 +1,7 @@
 package metasim
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -112,13 +113,12 @@ func Guided(v *bbv.Vectors, points []simpoint.Point) (Sample, error) {
 		from := v.Starts[p.Interval]
 		s.Stretches = append(s.Stretches, Stretch{Window{from, from + v.Lengths[p.Interval]}, p.Weight})
 	}
-	slices.SortFunc(s.Stretches, func(a, b Stretch) int {
-		if a.From < b.From {
-			return -1
-		}
-		return 1
-	})
+	sortStretches(s.Stretches)
 	return s, s.check()
+}
+
+func sortStretches(list []Stretch) {
+	slices.SortFunc(list, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
 }
 
 func (s *Sample) check() error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"presage/perf/bbv"
+	"presage/perf/simpoint"
 )
 
 // planted is a run with phases that are known.
@@ -15,41 +16,11 @@ type planted struct {
 	unequal                            bool    // intervals differ in length by up to ten times
 }
 
-// vectors makes the run: each phase executes some blocks, each with a share of
-// its own, and lasts for a while.
+// vectors makes the run.
 func (p planted) vectors(seed uint64) (*bbv.Vectors, []int) {
-	r := rand.New(rand.NewPCG(seed, 0))
-	phases := make([]map[uint32]float64, p.phases)
-	for i := range phases {
-		phases[i] = make(map[uint32]float64)
-		for len(phases[i]) < p.nonzero-p.stray {
-			phases[i][uint32(r.IntN(p.blocks))] = 1 + 99*r.Float64()
-		}
-	}
-	v := &bbv.Vectors{First: []int{0}}
-	truth := make([]int, p.intervals)
-	phase, left := 0, 0
-	var start uint64
-	for i := range truth {
-		if left == 0 {
-			phase, left = r.IntN(p.phases), 1+r.IntN(40)
-		}
-		left--
-		truth[i] = phase
-		row := make(map[uint32]float64)
-		for b, x := range phases[phase] {
-			row[b] = x
-		}
-		for range p.stray {
-			row[uint32(r.IntN(p.blocks))] += 2 * r.Float64()
-		}
-		length := 1e4
-		if p.unequal {
-			length *= 1 + 9*r.Float64()
-		}
-		start = appendRow(v, r, row, length, p.noise, start)
-	}
-	return v, truth
+	return simpoint.Planted{
+		Intervals: p.intervals, Blocks: p.blocks, Phases: p.phases, Executed: p.nonzero, Noise: p.noise, Stray: p.stray, Unequal: p.unequal,
+	}.Vectors(seed)
 }
 
 // unstructured makes a run whose intervals have nothing in common.

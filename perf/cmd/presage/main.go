@@ -54,6 +54,7 @@ predicts cache and TLB misses on a machine described in a file.
 		profileCommand(), histogramCommand(), predictCommand(), queryCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(),
 		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
 		calibrateCommand(), measureCommand(), searchCommand(), kernelCommand(), timeKernelsCommand(),
+		simpointCommand(), metasimCommand(),
 	)
 	return root
 }

@@ -1,0 +1,130 @@
+// Compressor compresses a text that it makes up, block by block, takes it apart
+// again and compares. It is no numerical program: whole numbers, bytes, branches
+// that depend on data, and accesses all over a block. Serial, deterministic, our
+// own writing from textbook descriptions of the methods.
+//
+//	write ─ for each block ─┬─ sorter.rotations   sort all rotations of the block
+//	                        ├─ sorter.last        their last letters (Burrows and Wheeler)
+//	                        ├─ toFront            how many other letters since (move to front)
+//	                        ├─ encoder.block      as bits, by adaptive arithmetic coding
+//	                        ├─ decoder.block ─ fromFront ─ invert
+//	                        └─ compare
+//
+// # The methods
+//
+// Rotations of the block are sorted by doubling: once they are in the order of
+// their first h letters, the rank of each and of the one h letters later give that
+// of 2h letters, with two passes of a counting sort (Manber and Myers; Karp, Miller
+// and Rosenberg). It ends when all ranks differ, or when the block has been gone
+// round, so that it repeats itself. The last letters of the sorted rotations, in
+// that order, come in runs, since what follows a letter tells much about it.
+//
+// Move to front replaces each letter by the number of different ones since it was
+// there last: mostly 0. These numbers are coded bit by bit, from the highest, each
+// bit with a chance of its own that learns (shift by 5) for what is known: the
+// bits before it, and whether the two numbers before were 0, 1 or more. The coder
+// keeps a range of 32 bits, and carries go into the bytes that were written.
+//
+// # What is checked
+//
+// Every block: the decoded one is the original, letter by letter; ranks are a
+// permutation; the first column is in order; each sixteenth pair of neighbours is
+// in order by comparison. At the end: the size is below what coding each letter by
+// its frequency would take, and above what the text generator's choices hold. The
+// last line of output is "verification: successful", or "verification: FAILED"
+// with the reason and exit status 1.
+//
+// # Not modelled
+//
+// Files: the text is made up, and the result is kept in memory, or, with -repeat,
+// written over.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+)
+
+// Exit statuses.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the program's checks of its own result failed
+	exitUsage  = 2
+)
+
+func main() {
+	// Everything is allocated before the first block; a collection would find
+	// nothing to free and would only add its own memory accesses.
+	debug.SetGCPercent(-1)
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is main with its surroundings as arguments. It returns the exit status.
+func run(args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "compressor: %v\n", err)
+		return exitUsage
+	}
+	p := allocate(o)
+	compress(p)
+	if !o.quiet {
+		report(stdout, p)
+	}
+	return conclude(stdout, p)
+}
+
+// conclude prints the verdict and returns the exit status.
+func conclude(stdout io.Writer, p *problem) int {
+	if err := verify(p); err != nil {
+		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
+		return exitFailed
+	}
+	fmt.Fprintln(stdout, "verification: successful")
+	return exitOK
+}
+
+// options are the problem's parameters as the command line gives them.
+type options struct {
+	n     int  // KiB of text
+	block int  // KiB of a block
+	quiet bool // print nothing but the verification
+}
+
+func defaults() options { return options{n: 256, block: 900} }
+
+// parse reads and checks the command line.
+func parse(args []string, stderr io.Writer) (options, error) {
+	o := defaults()
+	f := flag.NewFlagSet("compressor", flag.ContinueOnError)
+	f.SetOutput(io.Discard) // run prints the error, once
+	f.IntVar(&o.n, "n", o.n, "KiB of text, 1 to 1048576")
+	f.IntVar(&o.block, "block", o.block, "KiB of a block, 1 to 16384")
+	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
+
+	err := f.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		f.SetOutput(stderr)
+		fmt.Fprintln(stderr, "usage: compressor [flags]")
+		f.PrintDefaults()
+	}
+	if err != nil {
+		return o, err
+	}
+	switch {
+	case f.NArg() > 0:
+		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
+	case o.n < 1 || o.n > 1<<20:
+		return o, fmt.Errorf("-n %d: want an integer from 1 to 1048576", o.n)
+	case o.block < 1 || o.block > 1<<14:
+		return o, fmt.Errorf("-block %d: want an integer from 1 to 16384", o.block)
+	}
+	return o, nil
+}

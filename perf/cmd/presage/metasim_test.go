@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presage/perf"
+)
+
+// TestSimpointAndMetasim chooses points of a small run, simulates them from files,
+// and records a study.
+func TestSimpointAndMetasim(t *testing.T) {
+	dir := t.TempDir()
+	const program, power3 = "../../../datasets/programs/matmul", "../../../datasets/metasim/power3.yaml"
+	run := []string{"--args", "-n 24 -repeat 3 -quiet", "-q", "--store", filepath.Join(dir, "store"), "--format", "csv"}
+	with := func(args ...string) []string { return append(args, run...) }
+	prefix := filepath.Join(dir, "matmul")
+
+	points := must(t, with("simpoint", program, "--interval", "200000", "--k", "3", "-o", prefix)...)
+	if !strings.HasPrefix(points, "program,cluster,interval,") || strings.Count(points, "\n") != 4 {
+		t.Errorf("points:\n%s", points)
+	}
+	for _, table := range []string{"timeline", "scores"} {
+		if text := must(t, with("simpoint", program, "--interval", "200000", "--table", table)...); strings.Count(text, "\n") < 3 {
+			t.Errorf("%s:\n%s", table, text)
+		}
+	}
+	if text := must(t, "simpoint", prefix+".bb", "--k", "3", "--format", "csv"); strings.Count(text, "\n") != 4 {
+		t.Errorf("points of a file:\n%s", text)
+	}
+	chosen := must(t, with("metasim", program, "--machine", power3, "--interval", "200000", "--k", "3")...)
+	read := must(t, with("metasim", program, "--machine", power3, "--interval", "200000", "--points", prefix)...)
+	// The share of code that points miss is known only where they are chosen.
+	without := func(text string, column int) (out []string) {
+		for line := range strings.Lines(text) {
+			words := strings.Split(line, ",")
+			out = append(out, strings.Join(append(words[:column:column], words[column+1:]...), ","))
+		}
+		return out
+	}
+	mismatch := strings.Count(chosen[:strings.Index(chosen, "mismatch")], ",")
+	if a, b := without(chosen, mismatch), without(read, mismatch); strings.Join(a, "") != strings.Join(b, "") || len(a) != 3 {
+		t.Errorf("chosen:\n%s\nread:\n%s", chosen, read)
+	}
+	if text := must(t, with("metasim", program, "--machine", power3, "--percent", "20", "--periods", "3", "--full", "--warmup", "kept")...); strings.Count(text, "\n") != 7 {
+		t.Errorf("three samples of two levels:\n%s", text)
+	}
+
+	record := filepath.Join(dir, "m")
+	hits := must(t, with("metasim", program, "--machine", power3, "--record", record)...)
+	if !strings.Contains(hits, "simpoint k=2") {
+		t.Errorf("study:\n%s", hits)
+	}
+	for _, table := range []string{"hits", "blocks", "runs", "clusters"} {
+		df, origin, err := perf.Recorded(record + "-" + table + ".csv")
+		if err != nil || df.Nrow() == 0 || !strings.Contains(origin.Command, "metasim") {
+			t.Errorf("%s: %d rows, %+v, %v", table, df.Nrow(), origin, err)
+		}
+	}
+	bad := filepath.Join(dir, "bad.bb")
+	if err := os.WriteFile(bad, []byte("T:0:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, line := range map[string]string{
+		"bad.bb:1":     "simpoint " + bad,
+		"--interval":   "simpoint " + bad + " --interval 5",
+		"--table":      "simpoint " + prefix + ".bb --table all",
+		"no such file": "simpoint " + prefix + ".none",
+		"one problem":  "simpoint " + program + " --at n=1,2",
+		"--warmup":     "metasim " + program + " --machine zen4 --warmup cold",
+		"itself":       "metasim " + program + " --machine zen4 --k 3 --record " + record,
+		"nowhere":      "metasim " + program + " --machine nowhere",
+		"x.simpoints":  "metasim " + program + " --machine zen4 --points x",
+	} {
+		if _, _, err := presage(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+}

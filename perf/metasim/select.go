@@ -1,0 +1,72 @@
+package metasim
+
+import "fmt"
+
+// Select returns what the simulation would have given for another sample, each of
+// whose stretches it simulated too: one run serves many choices of points. The
+// weights and the way to combine are those of the sample; Simulated is its
+// instructions. What was executed and how long it took is left out, as it is not
+// known.
+//
+// Where caches begin empty before a stretch, with WarmFixed or WarmNone, results
+// are those of a run of the sample alone, except that a stretch whose warm-up
+// reaches into another one that was simulated begins with what that left.
+func (s *Simulation) Select(sample Sample) (*Simulation, error) {
+	if err := sample.check(); err != nil {
+		return nil, err
+	}
+	at := make(map[Window]int, len(s.Stretches))
+	for i := range s.Stretches {
+		at[s.Stretches[i].Window] = i
+	}
+	out := &Simulation{Sample: sample, Hierarchy: s.Hierarchy, Levels: s.Levels, Warnings: s.Warnings}
+	for _, want := range sample.Stretches {
+		i, ok := at[want.Window]
+		if !ok {
+			return nil, fmt.Errorf("metasim: sample %q: the simulation of %q has no stretch [%d, %d)", sample.Name, s.Sample.Name, want.From, want.To)
+		}
+		r := s.Stretches[i]
+		r.Stretch = want
+		out.Stretches = append(out.Stretches, r)
+		out.Simulated += r.Instructions
+	}
+	return out, nil
+}
+
+// Union returns a sample with the stretches of all of the samples, each once, for
+// Select. Stretches of different samples are the same or apart, as intervals of
+// one length are. Weights stand for nothing: they are equal.
+func Union(name string, samples ...Sample) (Sample, error) {
+	seen := make(map[Window]bool)
+	u := Sample{Name: name, Combine: ByAccess}
+	for _, s := range samples {
+		for _, p := range s.Stretches {
+			if !seen[p.Window] {
+				seen[p.Window] = true
+				u.Stretches = append(u.Stretches, Stretch{Window: p.Window})
+			}
+		}
+	}
+	sortStretches(u.Stretches)
+	for i := range u.Stretches {
+		u.Stretches[i].Weight = 1 / float64(len(u.Stretches))
+	}
+	return u, u.check()
+}
+
+// Warming returns how many instructions a run of the sample simulates without
+// counting them, as the options say. It panics if these make no sense.
+func (s *Sample) Warming(opt SimulateOptions) uint64 {
+	if err := opt.fill(); err != nil {
+		panic(err)
+	}
+	var sum uint64
+	for _, u := range unitsOf(s, &opt) {
+		for _, g := range u {
+			if g.stretch < 0 {
+				sum += g.To - g.From
+			}
+		}
+	}
+	return sum
+}
