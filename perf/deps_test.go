@@ -46,7 +46,7 @@ var layers = []layer{
 	{"reuse", "trace"},
 	{"cache", "trace"},
 	{"bbv", "trace"},
-	{"shard", "trace"},
+	{"shard", "trace isa"},
 	{"pipeline", "trace isa"},
 
 	// Models.
