@@ -157,7 +157,7 @@ func (m *market) header() error {
 	if m.symmetry != "general" && m.rows != m.cols {
 		return m.fail("%s, but of %d rows and %d columns", m.symmetry, m.rows, m.cols)
 	}
-	if m.stored > 0 && (m.rows == 0 || m.cols == 0 || (m.stored-1)/m.rows >= m.cols) {
+	if m.stored > 0 && (m.rows == 0 || m.cols == 0) {
 		return m.fail("%d entries do not fit in %d×%d", m.stored, m.rows, m.cols)
 	}
 	return nil

@@ -4,16 +4,13 @@ import "presage/perf/trace"
 
 // The arrays of a kernel: references to each are one group of the plan.
 const (
-	inStart trace.GroupID = iota
-	inColumn
-	inValue
-	inX
-	inY
+	ArrayStart  trace.GroupID = iota // where rows of blocks end
+	ArrayColumn                      // first columns of blocks
+	ArrayValue
+	ArrayX // the source vector
+	ArrayY // the destination vector
 	arrays
 )
-
-// ArrayNames are those of the arrays, by group.
-func ArrayNames() []string { return []string{"start", "column", "value", "x", "y"} }
 
 // The references of a kernel, in the order of the plan.
 const (
@@ -29,12 +26,12 @@ const (
 // instructions' addresses mean nothing.
 func Plan() *trace.Plan {
 	return &trace.Plan{Refs: []trace.Ref{
-		{PC: 0, Size: 4, Kind: trace.Load, Group: inStart},
-		{PC: 4, Size: 4, Kind: trace.Load, Group: inColumn},
-		{PC: 8, Size: 8, Kind: trace.Load, Float: true, Group: inValue},
-		{PC: 12, Size: 8, Kind: trace.Load, Float: true, Group: inX},
-		{PC: 16, Size: 8, Kind: trace.Load, Float: true, Group: inY},
-		{PC: 20, Size: 8, Kind: trace.Store, Float: true, Group: inY},
+		{PC: 0, Size: 4, Kind: trace.Load, Group: ArrayStart},
+		{PC: 4, Size: 4, Kind: trace.Load, Group: ArrayColumn},
+		{PC: 8, Size: 8, Kind: trace.Load, Float: true, Group: ArrayValue},
+		{PC: 12, Size: 8, Kind: trace.Load, Float: true, Group: ArrayX},
+		{PC: 16, Size: 8, Kind: trace.Load, Float: true, Group: ArrayY},
+		{PC: 20, Size: 8, Kind: trace.Store, Float: true, Group: ArrayY},
 	}}
 }
 
@@ -63,12 +60,12 @@ func (b *Blocks) References(sink trace.Sink) uint64 {
 	e := emitter{sink: sink, batch: sink.Exchange(nil)}
 	base := b.layout()
 	r, c := uint64(b.Shape.R), uint64(b.Shape.C)
-	start := trace.Tag(refStart, 4) + trace.Access(base[inStart])
-	column := trace.Tag(refColumn, 4) + trace.Access(base[inColumn])
-	value := trace.Tag(refValue, 8) + trace.Access(base[inValue])
-	x := trace.Tag(refX, 8) + trace.Access(base[inX])
-	loadY := trace.Tag(refLoadY, 8) + trace.Access(base[inY])
-	storeY := trace.Tag(refStoreY, 8) + trace.Access(base[inY])
+	start := trace.Tag(refStart, 4) + trace.Access(base[ArrayStart])
+	column := trace.Tag(refColumn, 4) + trace.Access(base[ArrayColumn])
+	value := trace.Tag(refValue, 8) + trace.Access(base[ArrayValue])
+	x := trace.Tag(refX, 8) + trace.Access(base[ArrayX])
+	loadY := trace.Tag(refLoadY, 8) + trace.Access(base[ArrayY])
+	storeY := trace.Tag(refStoreY, 8) + trace.Access(base[ArrayY])
 
 	e.put(start)
 	k := 0

@@ -8,24 +8,28 @@ import (
 	"presage/perf/trace"
 )
 
-// Outcome is a product simulated, or a prediction of one.
+// Outcome is a product simulated.
 type Outcome struct {
-	Point      Point
-	FillRatio  float64
-	Flops      float64 // 2 an entry of the matrix: operations on filled zeros do not count
-	Cycles     float64
-	Seconds    float64
-	Joules     float64
-	Mflops     float64 // million flops a second
-	Watts      float64
-	JoulesFlop float64 // energy of a flop
+	Point Point
 
+	// What was counted.
+	Rows, Blocks, NonZeros int             // rows of blocks, blocks, entries
+	Accesses               float64         // to data
+	DataMisses             float64         // lines read
+	Writebacks             float64         // lines written back
+	ArrayMisses            [arrays]float64 // DataMisses by array: ArrayStart to ArrayY
+
+	// What follows for a machine: see Evaluate.
+	FillRatio    float64
 	Instructions float64
-	Accesses     float64 // to data
-	DataMisses   float64 // lines read
-	Writebacks   float64 // lines written back
 	InstrMisses  float64
-	ArrayMisses  [arrays]float64 // DataMisses by array, as ArrayNames
+	Flops        float64 // 2 an entry of the matrix: operations on filled zeros do not count
+	Cycles       float64
+	Seconds      float64
+	Joules       float64
+	Mflops       float64 // million flops a second
+	Watts        float64
+	JoulesFlop   float64 // energy of a flop
 }
 
 // Simulator simulates products of one matrix on many caches.
@@ -104,28 +108,34 @@ func (s *Simulator) Simulate(ctx context.Context, shape Shape, hardware []Hardwa
 	return out, nil
 }
 
-// outcome adds up time and energy. Every miss is waited for; a line that is
-// written back holds the bus, but nobody waits for memory to take it:
-//
-//	cycles = core + (data + instruction misses)·(latency + words·transfer) + writebacks·words·transfer
+// outcome holds what was counted.
 func (s *Simulator) outcome(b *Blocks, h Hardware, data *cache.LevelResult, accesses float64) Outcome {
-	m, cost := &s.Machine, &s.costs[b.Shape.index()]
 	rows, blocks := b.Stored()
 	o := Outcome{
-		Point:        Point{b.Shape, h},
-		FillRatio:    b.FillRatio(),
-		Flops:        2 * float64(b.NonZeros),
-		Instructions: cost.Instructions(rows, blocks),
-		Accesses:     accesses,
-		DataMisses:   float64(data.Total.Misses),
-		Writebacks:   float64(data.Total.Writebacks),
-		InstrMisses:  cost.instructionMisses(h.LineBytes),
+		Point: Point{b.Shape, h}, Rows: rows, Blocks: blocks, NonZeros: b.NonZeros,
+		Accesses:   accesses,
+		DataMisses: float64(data.Total.Misses),
+		Writebacks: float64(data.Total.Writebacks),
 	}
 	for i, g := range data.Groups {
 		o.ArrayMisses[i] = float64(g.Misses)
 	}
+	s.Evaluate(&o)
+	return o
+}
+
+// Evaluate finds time and energy of what was counted. Every miss is waited for; a
+// line that is written back holds the bus, but nobody waits for memory to take it:
+//
+//	cycles = core + (data + instruction misses)·(latency + words·transfer) + writebacks·words·transfer
+func (s *Simulator) Evaluate(o *Outcome) {
+	h, m, cost := &o.Point.Hardware, &s.Machine, &s.costs[o.Point.Shape.index()]
+	o.FillRatio = float64(o.Blocks*o.Point.Shape.R*o.Point.Shape.C) / float64(o.NonZeros)
+	o.Flops = 2 * float64(o.NonZeros)
+	o.Instructions = cost.Instructions(o.Rows, o.Blocks)
+	o.InstrMisses = cost.instructionMisses(h.LineBytes)
 	words := float64(h.LineBytes) / 8
-	o.Cycles = cost.Cycles(rows, blocks) +
+	o.Cycles = cost.Cycles(o.Rows, o.Blocks) +
 		(o.DataMisses+o.InstrMisses)*(m.MemoryCycles+words*m.CyclesPerWord) +
 		o.Writebacks*words*m.CyclesPerWord
 	o.Seconds = o.Cycles / m.Hertz
@@ -139,7 +149,6 @@ func (s *Simulator) outcome(b *Blocks, h Hardware, data *cache.LevelResult, acce
 	o.Mflops = o.Flops / o.Seconds / 1e6
 	o.Watts = o.Joules / o.Seconds
 	o.JoulesFlop = o.Joules / o.Flops
-	return o
 }
 
 // instructionMisses is the number of lines that the kernel's code lies in. Code
