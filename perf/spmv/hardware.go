@@ -44,6 +44,11 @@ func (h Hardware) String() string {
 		h.DataBytes>>10, h.DataWays, h.DataPolicy, h.InstrBytes>>10, h.InstrWays, h.InstrPolicy)
 }
 
+// sameInstr reports whether the instruction caches are the same but for lines.
+func (h Hardware) sameInstr(o Hardware) bool {
+	return h.InstrBytes == o.InstrBytes && h.InstrWays == o.InstrWays && h.InstrPolicy == o.InstrPolicy
+}
+
 // Check reports what lies outside Table 5.
 func (h Hardware) Check() error {
 	for _, p := range []struct {

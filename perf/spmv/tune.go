@@ -70,7 +70,11 @@ func (t *Tuner) hardware(s Strategy) []Hardware {
 		return []Hardware{t.From.Hardware}
 	}
 	var all []Hardware
-	AllHardware(func(h Hardware) { all = append(all, h) })
+	AllHardware(func(h Hardware) {
+		if t.Objective == Frugal || h.sameInstr(t.From.Hardware) {
+			all = append(all, h)
+		}
+	})
 	return all
 }
 
@@ -81,10 +85,8 @@ type Found struct {
 }
 
 // Exhaustive predicts all points that a strategy may choose from, and returns the
-// best, as many as keep says. Points that differ in instruction caches only are
-// taken for one and the same where performance is the objective: no kernel has to
-// be fetched twice into any of them. Of such points the smallest, simplest stands
-// for all.
+// best, as many as keep says. Instruction caches are left as they are where
+// performance is the objective: no kernel has to be fetched twice into any of them.
 func (t *Tuner) Exhaustive(ctx context.Context, s Strategy, keep int) (*Found, error) {
 	if keep < 1 {
 		return nil, fmt.Errorf("spmv: %d points to keep, want at least 1", keep)
@@ -109,32 +111,12 @@ func (t *Tuner) Exhaustive(ctx context.Context, s Strategy, keep int) (*Found, e
 	return found, nil
 }
 
-// best returns the best of points, distinct in what tells them apart.
+// best returns the best of points.
 func (t *Tuner) best(points []Observation, keep int) []Observation {
 	slices.SortStableFunc(points, func(a, b Observation) int {
 		return cmp.Compare(t.Objective.worth(&b), t.Objective.worth(&a))
 	})
-	type same struct {
-		Shape Shape
-		data  dataCache
-		instr Hardware
-	}
-	seen := make(map[same]bool)
-	var out []Observation
-	for _, p := range points {
-		k := same{Shape: p.Point.Shape, data: p.Point.Hardware.data()}
-		if t.Objective != Fastest {
-			k.instr = p.Point.Hardware
-		}
-		if seen[k] {
-			continue
-		}
-		seen[k] = true
-		if out = append(out, p); len(out) == keep {
-			break
-		}
-	}
-	return out
+	return points[:min(keep, len(points))]
 }
 
 // Greedy climbs: from t.From it changes one parameter at a time to the value that
@@ -152,7 +134,7 @@ func (t *Tuner) Greedy(ctx context.Context, s Strategy) (*Found, error) {
 			return nil, err
 		}
 		var next []Observation
-		for _, p := range neighbourhood(here.Point, s) {
+		for _, p := range t.neighbourhood(here.Point, s) {
 			next = append(next, Observation{Point: p, FillRatio: t.FillRatio(p.Shape)})
 		}
 		if next, err = t.Models.Predict(next); err != nil {
@@ -175,7 +157,7 @@ func (t *Tuner) Greedy(ctx context.Context, s Strategy) (*Found, error) {
 
 // neighbourhood returns the points that differ from p in one parameter that the
 // strategy may change.
-func neighbourhood(p Point, s Strategy) []Point {
+func (t *Tuner) neighbourhood(p Point, s Strategy) []Point {
 	var all []Point
 	with := func(change func(*Point)) {
 		q := p
@@ -198,15 +180,22 @@ func neighbourhood(p Point, s Strategy) []Point {
 	for _, v := range dataLevels {
 		with(func(q *Point) { q.Hardware.DataBytes = v })
 	}
+	for _, v := range wayLevels {
+		with(func(q *Point) { q.Hardware.DataWays = v })
+	}
+	for _, v := range policyLevels {
+		with(func(q *Point) { q.Hardware.DataPolicy = v })
+	}
+	if t.Objective == Fastest { // see Exhaustive
+		return all
+	}
 	for _, v := range instrLevels {
 		with(func(q *Point) { q.Hardware.InstrBytes = v })
 	}
 	for _, v := range wayLevels {
-		with(func(q *Point) { q.Hardware.DataWays = v })
 		with(func(q *Point) { q.Hardware.InstrWays = v })
 	}
 	for _, v := range policyLevels {
-		with(func(q *Point) { q.Hardware.DataPolicy = v })
 		with(func(q *Point) { q.Hardware.InstrPolicy = v })
 	}
 	return all
