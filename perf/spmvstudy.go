@@ -19,7 +19,8 @@ type SpMVOptions struct {
 	Train, Validate int     // samples of block sizes and caches a matrix; 0: 400 and 100
 	Share           float64 // of the rows, from which fill ratios are estimated; 0: 0.02
 	Seed            uint64
-	Store           *store.Store // keeps simulations; nil: the default store
+	Objectives      []spmv.Objective // of tuning; nil: performance and energy
+	Store           *store.Store     // keeps simulations; nil: the default store
 
 	// Progress, if not nil, is called before each block size of each matrix.
 	Progress func(matrix, what string, done, total int)
@@ -37,6 +38,9 @@ func (o SpMVOptions) withDefaults() (SpMVOptions, error) {
 	}
 	if o.Train < 0 || o.Validate < 0 {
 		return o, fmt.Errorf("perf: spmv: %d samples to train and %d to validate", o.Train, o.Validate)
+	}
+	if o.Objectives == nil {
+		o.Objectives = []spmv.Objective{spmv.Fastest, spmv.Frugal}
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, string, int, int) {}

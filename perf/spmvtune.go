@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-gota/gota/dataframe"
 
@@ -35,6 +36,9 @@ type spmvTuned struct {
 	Flops        float64 `frame:"sim_mflop_per_sec"`
 	Watts        float64 `frame:"sim_power_watt"`
 	EnergyFlop   float64 `frame:"sim_energy_nj_per_flop"`
+	Cycles       float64 `frame:"sim_cycles"`
+	Misses       float64 `frame:"sim_misses"`
+	Writebacks   float64 `frame:"sim_writebacks"`
 }
 
 // spmvVerify is how many of the best predicted points are simulated.
@@ -48,7 +52,8 @@ const spmvVerify = 12
 //   - search: exhaustive, over all points by the model; the best of the best
 //     predicted, simulated_points of them, by simulation. greedy: one parameter
 //     at a time by the model; its end simulated. simulated: of application, the
-//     best of all 64 block sizes by simulation alone. none: where tuning begins
+//     best of all 64 block sizes by simulation alone. none: the baseline, where tuning
+//     begins, and the same with lines of 16 bytes (short lines)
 //   - predicted_points: how many the model was asked about
 //   - the point, its pred_ and its sim_ performance and power, and the energy
 func (m *SpMVModel) SpMVTuning(ctx context.Context, matrices []*spmv.Matrix, opt SpMVOptions) (dataframe.DataFrame, error) {
@@ -91,8 +96,16 @@ func (t *spmvTuning) all(ctx context.Context) error {
 	if begin.Best, err = t.models.Predict(begin.Best); err != nil {
 		return err
 	}
-	for _, objective := range []spmv.Objective{spmv.Fastest, spmv.Frugal} {
+	short := &spmv.Found{Best: slices.Clone(begin.Best)}
+	short.Best[0].Point.Hardware.LineBytes = 16
+	if short.Best, err = t.models.Predict(short.Best); err != nil {
+		return err
+	}
+	for _, objective := range t.opt.Objectives {
 		if err := t.add(ctx, objective, "baseline", "none", begin); err != nil {
+			return err
+		}
+		if err := t.add(ctx, objective, "short lines", "none", short); err != nil {
 			return err
 		}
 		tuner := &spmv.Tuner{Models: t.models, FillRatio: t.fill.Ratio, From: t.plain(), Objective: objective}
@@ -162,6 +175,7 @@ func (t *spmvTuning) add(ctx context.Context, objective spmv.Objective, strategy
 		DataBytes: row.DataBytes, DataWays: row.DataWays, DataPolicy: row.DataPolicy,
 		InstrBytes: row.InstrBytes, InstrWays: row.InstrWays, InstrPolicy: row.InstrPolicy,
 		PredFlops: p.Mflops, PredWatts: p.Watts, Flops: row.Mflops, Watts: row.Watts, EnergyFlop: row.EnergyFlop,
+		Cycles: row.Cycles, Misses: row.Misses, Writebacks: row.Writebacks,
 	})
 	return nil
 }

@@ -1,9 +1,11 @@
 package spmv
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"presage/perf/cache"
 	"presage/perf/infer"
@@ -70,7 +72,8 @@ type Specs struct{ Performance, Power infer.Spec }
 
 // ModelOptions say how terms are searched for. The zero value has the defaults.
 type ModelOptions struct {
-	Population, Generations int // 0: 60 and 40
+	Population, Generations int // of a search; 0: 60 and 40
+	Searches                int // with other rows held back each; 0: 3
 	Seed                    uint64
 }
 
@@ -94,30 +97,72 @@ func start() infer.Spec {
 
 // SearchSpecs looks for the terms of both models on training observations, by the
 // genetic search of package infer. Responses are logarithms: fill and the block's
-// size multiply the time rather than add to it.
+// size multiply the time rather than add to it. One search judges its candidates
+// by the same held-back rows again and again and comes to know them; so there are
+// several, and of what they end with, and of what they start with, cross-validation
+// chooses, still on training observations alone.
 func SearchSpecs(ctx context.Context, train []Observation, opt ModelOptions) (Specs, error) {
+	opt.Population, opt.Generations = cmp.Or(opt.Population, 60), cmp.Or(opt.Generations, 40)
+	opt.Searches = cmp.Or(opt.Searches, 3)
 	var out Specs
 	for _, m := range []struct {
 		response func(*Observation) float64
 		spec     *infer.Spec
 	}{{mflops, &out.Performance}, {watts, &out.Power}} {
-		o := infer.SearchOptions{
-			Population: opt.Population, Generations: opt.Generations, Seed: opt.Seed,
-			Powers: 2, Log: true, Start: []infer.Spec{start()}, Workers: 1,
+		t := table(train, m.response)
+		specs := []infer.Spec{start()}
+		for i := range opt.Searches {
+			state, err := infer.Search(ctx, t, infer.SearchOptions{
+				Population: opt.Population, Generations: opt.Generations, Seed: opt.Seed + uint64(i),
+				Powers: 2, Log: true, Start: specs[:1], Workers: 1,
+			})
+			if err != nil {
+				return out, fmt.Errorf("spmv: %w", err)
+			}
+			specs = append(specs, state.Best().Spec)
 		}
-		if o.Population == 0 {
-			o.Population = 60
+		best, least := 0, math.Inf(1)
+		for i, s := range specs {
+			e, err := crossValidate(t, s)
+			if err != nil {
+				return out, err
+			}
+			if e < least {
+				best, least = i, e
+			}
 		}
-		if o.Generations == 0 {
-			o.Generations = 40
-		}
-		state, err := infer.Search(ctx, table(train, m.response), o)
-		if err != nil {
-			return out, fmt.Errorf("spmv: %w", err)
-		}
-		*m.spec = state.Best().Spec
+		*m.spec = specs[best]
 	}
 	return out, nil
+}
+
+// folds is how many parts of the training rows are predicted from the others.
+const folds = 5
+
+// crossValidate returns the mean of the median and the 90th percentile of the
+// absolute relative errors on rows that were left out.
+func crossValidate(t *infer.Table, s infer.Spec) (float64, error) {
+	basis, err := infer.NewBasis(t)
+	if err != nil {
+		return 0, fmt.Errorf("spmv: %w", err)
+	}
+	var errs []float64
+	for fold := range folds {
+		m, err := infer.Fit(t.Where(func(row int) bool { return row%folds != fold }), s, infer.FitOptions{Log: true, Basis: basis})
+		if err != nil {
+			return 0, fmt.Errorf("spmv: %w", err)
+		}
+		left := t.Where(func(row int) bool { return row%folds == fold })
+		predicted, err := m.Predict(left)
+		if err != nil {
+			return 0, fmt.Errorf("spmv: %w", err)
+		}
+		for i, p := range predicted {
+			errs = append(errs, math.Abs(p/left.Response[i]-1))
+		}
+	}
+	slices.Sort(errs)
+	return (errs[len(errs)/2] + errs[len(errs)*9/10]) / 2, nil
 }
 
 // FitModels fits the models of the given terms.

@@ -64,6 +64,7 @@ func spmvTuneCommand() *cobra.Command {
 		out            output
 		verify, caches bool
 		repeats        int
+		objectives     []string
 	)
 	cmd := &cobra.Command{
 		Use:   "tune FILE",
@@ -89,6 +90,16 @@ performance, power and energy that simulation finds.`,
 				return err
 			}
 			opt := s.options(cmd.ErrOrStderr())
+			for _, name := range objectives {
+				switch name {
+				case "performance":
+					opt.Objectives = append(opt.Objectives, spmv.Fastest)
+				case "energy":
+					opt.Objectives = append(opt.Objectives, spmv.Frugal)
+				default:
+					return fmt.Errorf("--objective %q: want performance or energy", name)
+				}
+			}
 			advice, err := perf.AdviseSpMV(cmd.Context(), m, opt, spmv.TimeOptions{Repeats: repeats}, verify)
 			if err != nil {
 				return err
@@ -120,6 +131,7 @@ performance, power and energy that simulation finds.`,
 	f := cmd.Flags()
 	f.BoolVar(&verify, "verify", false, "time all block sizes for this matrix")
 	f.BoolVar(&caches, "caches", false, "simulate, and recommend caches too")
+	f.StringSliceVar(&objectives, "objective", []string{"performance"}, "what caches are tuned for: performance, energy")
 	f.IntVar(&repeats, "repeats", 5, "products timed in each of three passes")
 	return cmd
 }
