@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-gota/gota/dataframe"
+	"github.com/go-gota/gota/series"
 
 	"presage/perf/cache"
 	"presage/perf/frame"
@@ -363,5 +364,47 @@ func TestAdviseSpMV(t *testing.T) {
 	}
 	if text := a.Text(); !strings.Contains(text, a.Shape.String()) || !strings.Contains(text, "Measured: ") {
 		t.Errorf("the recommendation reads %q", text)
+	}
+}
+
+func TestSpMVAverages(t *testing.T) {
+	df := dataframe.New(
+		series.New([]string{"m", "m", "m", "m", "m", "n"}, series.String, "matrix"),
+		series.New([]string{"train", "train", "validate", "baseline", "train", "train"}, series.String, "role"),
+		series.New([]int{32, 16, 16, 16, 32, 16}, series.Int, "line_bytes"),
+		series.New([]float64{1, 1.5, 2, 1, 1.2, 1}, series.Float, "fill_ratio"),
+		series.New([]float64{10, 20, 40, 1000, 30, 1000}, series.Float, "sim_mflop_per_sec"),
+	)
+	got := must(SpMVAverages(df, "m", "line_bytes"))
+	if v, f := must(frame.Strings(got, "value")), must(frame.Floats(got, "sim_mflop_per_sec")); len(v) != 2 || v[0] != "16" || v[1] != "32" || f[0] != 30 || f[1] != 20 {
+		t.Errorf("by line: %v", got)
+	}
+	got = must(SpMVAverages(df, "m", "fill_ratio", 1, 1.2, 2, 3))
+	if v, f := must(frame.Strings(got, "value")), must(frame.Floats(got, "sim_mflop_per_sec")); len(v) != 3 || v[1] != "1.2–2" || f[0] != 10 || f[1] != 25 || f[2] != 40 {
+		t.Errorf("by fill ratio: %v", got)
+	}
+	if _, err := SpMVAverages(df, "m", "fill_ratio", 1, 1.3); err == nil || !strings.Contains(err.Error(), "outside the edges") {
+		t.Errorf("outside the edges: error %v", err)
+	}
+	if _, err := SpMVAverages(df, "x", "line_bytes"); err == nil {
+		t.Error("a matrix that is not there is averaged")
+	}
+}
+
+// The choice by prediction, on times that are made up.
+func TestSpMVNativeChoice(t *testing.T) {
+	df := dataframe.New(
+		series.New([]string{"m", "m", "m", "n", "n"}, series.String, "matrix"),
+		series.New([]int{1, 2, 3, 1, 2}, series.Int, "block_rows"),
+		series.New([]int{1, 1, 1, 1, 2}, series.Int, "block_columns"),
+		series.New([]float64{100, 200, 160, 50, 40}, series.Float, "meas_mflop_per_sec"),
+		series.New([]float64{100, 150, 180, 50, 40}, series.Float, "pred_mflop_per_sec"),
+	)
+	got := must(SpMVNativeChoice(df))
+	if r, g := must(frame.Floats(got, "pred_best_over_best")), must(frame.Floats(got, "pred_best_over_1x1")); len(r) != 2 || r[0] != 0.8 || g[0] != 1.6 || r[1] != 1 || g[1] != 1 {
+		t.Errorf("%v", got)
+	}
+	if best := must(frame.Strings(got, "meas_best")); best[0] != "2×1" || best[1] != "1×1" {
+		t.Errorf("%v", best)
 	}
 }

@@ -122,7 +122,10 @@ func TuneSpMV(ctx context.Context, m *spmv.Matrix, opt SpMVOptions) (tuned, accu
 	if err != nil {
 		return tuned, accuracy, err
 	}
-	model, err := FitSpMV(ctx, samples, spmv.ModelOptions{})
+	if opt, err = opt.withDefaults(); err != nil {
+		return tuned, accuracy, err
+	}
+	model, err := fitSpMV(ctx, samples, spmv.ModelOptions{}, opt.Store)
 	if err != nil {
 		return tuned, accuracy, err
 	}

@@ -72,7 +72,7 @@ func (k *spmvKernel) run(ctx context.Context, b *spmv.Blocks, collectors ...trac
 	if err := b.Encode(&stdin); err != nil {
 		return err
 	}
-	in := inputs{Program: k.prog.File.SHA256, Name: k.prog.Name, Stdin: stdin.String()}
+	in := inputs{Program: k.prog.File.SHA256, Name: k.prog.Name, Args: []string{"-stdin"}, Stdin: stdin.String()}
 	_, err := k.prog.execute(ctx, in, k.plan, nil, collectors...)
 	return err
 }

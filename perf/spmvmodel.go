@@ -11,6 +11,7 @@ import (
 	"presage/perf/cache"
 	"presage/perf/frame"
 	"presage/perf/spmv"
+	"presage/perf/store"
 )
 
 // SpMVModel holds the models of each matrix of a table of SpMVSamples, fitted to
@@ -31,8 +32,16 @@ type spmvSample struct {
 
 // FitSpMV fits models to a table of SpMVSamples: of each matrix one for
 // performance and one for power, whose terms a genetic search chooses by the
-// training samples alone.
+// training samples alone. What it chose is kept in the default store.
 func FitSpMV(ctx context.Context, samples dataframe.DataFrame, opt spmv.ModelOptions) (*SpMVModel, error) {
+	st, err := store.Default()
+	if err != nil {
+		return nil, err
+	}
+	return fitSpMV(ctx, samples, opt, st)
+}
+
+func fitSpMV(ctx context.Context, samples dataframe.DataFrame, opt spmv.ModelOptions, st *store.Store) (*SpMVModel, error) {
 	rows, err := spmvSampleRows(samples)
 	if err != nil {
 		return nil, err
@@ -51,7 +60,16 @@ func FitSpMV(ctx context.Context, samples dataframe.DataFrame, opt spmv.ModelOpt
 		if len(train[name]) == 0 {
 			return nil, fmt.Errorf("perf: spmv: matrix %s has no samples of the role train", name)
 		}
-		specs, err := spmv.SearchSpecs(ctx, train[name], opt)
+		key, err := store.NewKey("spmv-specs", spmvSpecsVersion, struct {
+			Train []spmv.Observation
+			Opt   spmv.ModelOptions
+		}{train[name], opt})
+		if err != nil {
+			return nil, err
+		}
+		specs, _, err := store.Memo(st, key, func() (spmv.Specs, error) { // a damaged entry is found anew
+			return spmv.SearchSpecs(ctx, train[name], opt)
+		})
 		if err != nil {
 			return nil, fmt.Errorf("perf: matrix %s: %w", name, err)
 		}
@@ -61,6 +79,10 @@ func FitSpMV(ctx context.Context, samples dataframe.DataFrame, opt spmv.ModelOpt
 	}
 	return m, nil
 }
+
+// spmvSpecsVersion is part of the key of stored terms: raise it when the search
+// changes.
+const spmvSpecsVersion = 1
 
 // spmvSampleRows reads the rows of a table of SpMVSamples.
 func spmvSampleRows(df dataframe.DataFrame) ([]spmvSample, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -11,7 +12,7 @@ import (
 // TimeOptions say how kernels are timed natively. The zero value has the
 // defaults.
 type TimeOptions struct {
-	Passes  int           // through all shapes; 0: 3
+	Passes  int           // through all shapes; 0: 5
 	Repeats int           // products in a pass; 0: 5
 	Least   time.Duration // of each timing, by several products if need be; 0: 200 µs
 
@@ -26,13 +27,13 @@ type Timed struct {
 }
 
 // Time times products of m with each of the 64 kernels on the machine at hand, one
-// thread, the matrix being in memory and caches as the product before left them.
+// thread (on Linux its processor time, elsewhere the time of day), the matrix being in memory and caches as the product before left them.
 // All shapes are gone through several times, so that a disturbance hits few
 // timings of each; matrices are converted anew each time, as 64 of them may not
 // fit in memory. The least of some products in a row is what is not disturbed.
 func Time(ctx context.Context, m *Matrix, opt TimeOptions) ([]Timed, error) {
 	if opt.Passes == 0 {
-		opt.Passes = 3
+		opt.Passes = 5
 	}
 	if opt.Repeats == 0 {
 		opt.Repeats = 5
@@ -75,14 +76,16 @@ func (b *Blocks) time(opt TimeOptions) float64 {
 	for i := range x {
 		x[i] = 1 / float64(i+1)
 	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	b.Multiply(y, x) // brings all in
 	rounds, best := 1, math.Inf(1)
 	for done := 0; done < opt.Repeats; {
-		begin := time.Now()
+		begin := clock()
 		for range rounds {
 			b.Multiply(y, x)
 		}
-		took := time.Since(begin)
+		took := clock() - begin
 		if took < opt.Least/2 {
 			rounds *= 2
 			continue

@@ -132,7 +132,7 @@ performance, power and energy that simulation finds.`,
 	f.BoolVar(&verify, "verify", false, "time all block sizes for this matrix")
 	f.BoolVar(&caches, "caches", false, "simulate, and recommend caches too")
 	f.StringSliceVar(&objectives, "objective", []string{"performance"}, "what caches are tuned for: performance, energy")
-	f.IntVar(&repeats, "repeats", 5, "products timed in each of three passes")
+	f.IntVar(&repeats, "repeats", 5, "products timed in each of five passes")
 	return cmd
 }
 
@@ -210,7 +210,7 @@ func (s *spmvStudy) part(name string) error {
 		origin = "predicted by models of samples.csv, the best simulated"
 	case "native":
 		df, err = perf.SpMVNative(ctx, s.matrices, s.opt, spmv.TimeOptions{})
-		origin = "measured: one thread, median over 3 passes of the least of 5 products"
+		origin = "measured: processor time of one thread, median over 5 passes of the least of 5 products"
 	default:
 		return fmt.Errorf("--parts %q: want matrices, fill, samples, tuning or native", name)
 	}
