@@ -116,7 +116,7 @@ func (a *SpMVAdvice) Text() string {
 }
 
 // TuneSpMV simulates samples of one matrix, fits its models, and tunes it as
-// SpMVTuning does. It returns the table of that, and SpMVAccuracy of the models.
+// SpMVModel.Tune does. It returns the table of that, and SpMVAccuracy of the models.
 func TuneSpMV(ctx context.Context, m *spmv.Matrix, opt SpMVOptions) (tuned, accuracy dataframe.DataFrame, err error) {
 	samples, err := SpMVSamples(ctx, []*spmv.Matrix{m}, opt)
 	if err != nil {
@@ -136,6 +136,6 @@ func TuneSpMV(ctx context.Context, m *spmv.Matrix, opt SpMVOptions) (tuned, accu
 	if accuracy, err = SpMVAccuracy(predictions, "validate"); err != nil {
 		return tuned, accuracy, err
 	}
-	tuned, err = model.SpMVTuning(ctx, []*spmv.Matrix{m}, opt)
+	tuned, err = model.Tune(ctx, []*spmv.Matrix{m}, opt)
 	return tuned, accuracy, err
 }

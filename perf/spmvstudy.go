@@ -198,7 +198,7 @@ func spmvSamples(ctx context.Context, m *spmv.Matrix, opt SpMVOptions) ([]spmvRo
 // where a folder has them and stand-ins otherwise.
 func SpMVMatrices(folders []string, names ...string) ([]*spmv.Matrix, error) {
 	var all []*spmv.Matrix
-	for _, t := range spmv.Tables4() {
+	for _, t := range spmv.AllTable4() {
 		if len(names) > 0 && !slices.Contains(names, t.Name) {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 	"presage/perf/spmv"
 )
 
-// spmvTuned is a row of the table of SpMVTuning.
+// spmvTuned is a row of the table of Tune.
 type spmvTuned struct {
 	Matrix       string  `frame:"matrix"`
 	StandIn      bool    `frame:"stand_in"`
@@ -44,7 +44,7 @@ type spmvTuned struct {
 // spmvVerify is how many of the best predicted points are simulated.
 const spmvVerify = 12
 
-// SpMVTuning tunes each matrix from 1×1 blocks on spmv.Baseline: its block size
+// Tune tunes each matrix from 1×1 blocks on spmv.Baseline: its block size
 // (application), its caches (architecture) and both (coordinated; 2012, section
 // 5.3), for performance and for energy. The table has a row for each objective,
 // strategy and search:
@@ -56,7 +56,7 @@ const spmvVerify = 12
 //     begins, and the same with lines of 16 bytes (short lines)
 //   - predicted_points: how many the model was asked about
 //   - the point, its pred_ and its sim_ performance and power, and the energy
-func (m *SpMVModel) SpMVTuning(ctx context.Context, matrices []*spmv.Matrix, opt SpMVOptions) (dataframe.DataFrame, error) {
+func (m *SpMVModel) Tune(ctx context.Context, matrices []*spmv.Matrix, opt SpMVOptions) (dataframe.DataFrame, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
 		return dataframe.DataFrame{}, err

@@ -21,6 +21,9 @@ type Blocks struct {
 	value  []float64 // R·C values a block, by rows
 }
 
+// maxStored bounds the number of blocks, which are counted in 32 bits.
+const maxStored = 1 << 30
+
 // Block stores m in blocks of shape s.
 func Block(m *Matrix, s Shape) (*Blocks, error) {
 	if err := s.Check(); err != nil {
@@ -45,8 +48,8 @@ func Block(m *Matrix, s Shape) (*Blocks, error) {
 		}
 		slices.Sort(found)
 		base := len(b.column)
-		if base+len(found) > MaxDimension {
-			return nil, fmt.Errorf("spmv: more than %d blocks of %v", MaxDimension, s)
+		if base+len(found) > maxStored {
+			return nil, fmt.Errorf("spmv: more than %d blocks of %v", maxStored, s)
 		}
 		for k, j := range found {
 			position[j] = int32(base + k)

@@ -1,6 +1,7 @@
 package spmv
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -236,8 +237,23 @@ func TestSampledFillIsWithin5Percent(t *testing.T) {
 	}
 }
 
+// Table 4 as printed: sparsity is the number of entries over the dimension squared,
+// of which the paper prints three digits.
+func TestTable4(t *testing.T) {
+	printed := []string{"7.93e-04", "3.28e-04", "8.10e-04", "1.87e-04", "2.52e-03", "4.00e-04", "4.54e-04", "1.98e-03", "1.25e-04", "3.31e-03", "4.41e-04"}
+	for i, table := range AllTable4() {
+		got := fmt.Sprintf("%.2e", float64(table.NonZeros)/float64(table.Dimension)/float64(table.Dimension))
+		if table.Number != i+1 || got != printed[i] {
+			t.Errorf("%d %s: sparsity %s, printed %s", table.Number, table.Name, got, printed[i])
+		}
+	}
+	if _, err := FindTable4("nothing"); err == nil {
+		t.Error("a matrix that Table 4 does not have is found")
+	}
+}
+
 func TestStandIns(t *testing.T) {
-	for _, table := range Tables4() {
+	for _, table := range AllTable4() {
 		if table.NonZeros > 1_000_000 {
 			continue // the same code, but seconds
 		}

@@ -10,9 +10,10 @@ import (
 	"slices"
 )
 
-// MaxDimension bounds rows and columns: column indices are 32-bit numbers in
-// the kernels.
-const MaxDimension = 1 << 30
+// MaxDimension bounds rows and columns: where rows start takes 8 bytes a row, which
+// a file of a few bytes can ask for, and column indices are 32-bit numbers in the
+// kernels.
+const MaxDimension = 1 << 27
 
 // Entry is a stored element of a matrix; rows and columns count from 0.
 type Entry struct {

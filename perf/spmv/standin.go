@@ -31,8 +31,8 @@ type structure struct {
 	scatter  float64 // share of blocks that lie anywhere
 }
 
-// Tables4 returns the matrices of Table 4, in its order.
-func Tables4() []Table4 {
+// AllTable4 returns the matrices of Table 4, in its order.
+func AllTable4() []Table4 {
 	return []Table4{
 		{1, "3dtube", 45330, 1629474, structure{unknowns: 3, planes: 900, row: 30}},
 		{2, "bayer02", 13935, 63679, structure{unknowns: 1, scatter: 0.35, planes: 400, row: 5}},
@@ -51,7 +51,7 @@ func Tables4() []Table4 {
 // FindTable4 returns the matrix of Table 4 called name.
 func FindTable4(name string) (Table4, error) {
 	var names []string
-	for _, t := range Tables4() {
+	for _, t := range AllTable4() {
 		if t.Name == name {
 			return t, nil
 		}

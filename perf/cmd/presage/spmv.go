@@ -229,7 +229,7 @@ func (s *spmvStudy) tuning() (dataframe.DataFrame, error) {
 	if err != nil {
 		return samples, err
 	}
-	return model.SpMVTuning(s.cmd.Context(), s.matrices, s.opt)
+	return model.Tune(s.cmd.Context(), s.matrices, s.opt)
 }
 
 func spmvCostsCommand() *cobra.Command {
