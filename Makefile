@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation study metasim host iperf-host kernel deps bench clean
+.PHONY: help demo test lint unit notebook-test notebooks validation study metasim spmv host iperf-host kernel deps bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,38 +79,23 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -max 64 -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-max64
 	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
 
-# BT, SP and LU in class W and EP and MG in class A take half an hour each and more on
-# a busy core: what is recorded does fewer steps, and class W of the latter two.
-# `make metasim FULL=1` does all.
 METASIM = $(GO) run ./perf/cmd/presage metasim --machine datasets/metasim/power3.yaml
-ifdef FULL
-METASIM_BT := -class W -structure 2.3 -quiet
-METASIM_SP := -class W -structure 2.3 -quiet
-METASIM_LU := -class W -quiet
-METASIM_EP := A
-METASIM_MG := A
-METASIM_TEXT := 16384
-else
-METASIM_BT := -class W -structure 2.3 -iterations 100 -quiet
-METASIM_SP := -class W -structure 2.3 -iterations 150 -quiet
-METASIM_LU := -class W -iterations 100 -quiet
-METASIM_EP := W
-METASIM_MG := W
-METASIM_TEXT := 4096
-endif
 
-metasim: ## simulate parts of eleven runs and all of them, and record it (half an hour, FULL=1: two; goes on where it was interrupted)
+metasim: ## simulate parts of eleven runs and all of them, and record it (an hour; goes on where it was interrupted)
 	$(METASIM) ./datasets/programs/cg --args "-n 80 -iterations 25 -quiet" --record datasets/metasim/cg
 	$(METASIM) ./datasets/programs/matmul --args "-n 250 -repeat 10 -quiet" --record datasets/metasim/matmul
 	$(METASIM) ./datasets/programs/sweep3d --args "-n 50 -quiet" --record datasets/metasim/sweep3d
 	$(METASIM) ./datasets/programs/is --args "-class A -quiet" --record datasets/metasim/is.A
 	$(METASIM) ./datasets/programs/npbcg --args "-class A -quiet" --record datasets/metasim/cg.A
-	$(METASIM) ./datasets/programs/ep --args "-class $(METASIM_EP) -quiet" --record datasets/metasim/ep.$(METASIM_EP)
-	$(METASIM) ./datasets/programs/mg --args "-class $(METASIM_MG) -quiet" --record datasets/metasim/mg.$(METASIM_MG)
-	$(METASIM) ./datasets/programs/bt --args "$(METASIM_BT)" --record datasets/metasim/bt.W
-	$(METASIM) ./datasets/programs/sp --args "$(METASIM_SP)" --record datasets/metasim/sp.W
-	$(METASIM) ./datasets/programs/lu --args "$(METASIM_LU)" --record datasets/metasim/lu.W
-	$(METASIM) ./datasets/programs/compressor --args "-n $(METASIM_TEXT) -quiet" --record datasets/metasim/compressor
+	$(METASIM) ./datasets/programs/ep --args "-class A -quiet" --record datasets/metasim/ep.A
+	$(METASIM) ./datasets/programs/mg --args "-class A -quiet" --record datasets/metasim/mg.A
+	$(METASIM) ./datasets/programs/bt --args "-class W -structure 2.3 -quiet" --record datasets/metasim/bt.W
+	$(METASIM) ./datasets/programs/sp --args "-class W -structure 2.3 -quiet" --record datasets/metasim/sp.W
+	$(METASIM) ./datasets/programs/lu --args "-class W -quiet" --record datasets/metasim/lu.W
+	$(METASIM) ./datasets/programs/compressor --args "-n 4096 -quiet" --record datasets/metasim/compressor
+
+spmv: ## tune eleven sparse matrices and caches, by models and by simulation, and record it (an hour; goes on where it was interrupted)
+	$(GO) run ./perf/cmd/presage spmv study --matrices datasets/spmv --record datasets/spmv
 
 host: ## measure this machine and two programs on it, and record it
 	$(GO) run ./perf/cmd/presage calibrate -o datasets/host/epyc.yaml

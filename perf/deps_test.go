@@ -46,7 +46,7 @@ var layers = []layer{
 	{"reuse", "trace"},
 	{"cache", "trace"},
 	{"bbv", "trace"},
-	{"shard", "trace"},
+	{"shard", "trace isa"},
 	{"pipeline", "trace isa"},
 
 	// Models.
@@ -67,7 +67,7 @@ var layers = []layer{
 	{"metasim", "trace isa cfg bbv cache machine predict simpoint"},
 	{"metasim/embedded", "trace objfile engine/rv64 metasim"}, // for the facade, which chooses the engine
 	{"infer", "shard fit"},
-	{"spmv", "fit machine cache"},
+	{"spmv", "trace cache infer"},
 
 	// What people and other programs see.
 	{"store", ""},

@@ -33,6 +33,7 @@ var runs = map[string][]string{
 	"npbcg":      {"-n 100", "-n 500 -nonzer 2 -iterations 40", "-n 1000 -shift 20", "-n 200 -quiet", "-n 4000 -iterations 1", "-n 99"},
 	"sp":         {"-n 6", "-n 7 -max 9 -structure 2.3", "-n 13 -iterations 2", "-class S -quiet", "-n 32 -iterations 1 -structure 2.3", "-n 5"},
 	"sweep3d":    {"-n 2", "-n 7 -mk 3", "-n 20 -iterations 2", "-n 10 -sigt 3 -fixup=false", "-n 40 -iterations 1 -quiet", "-n 1"},
+	"spmv":       {"-n 1", "-n 50 -r 3 -c 5", "-n 700 -r 8 -c 8 -repeat 3", "-n 9 -r 1 -c 1 -quiet", "-n 20000 -r 6 -c 3", "-n 4 -r 9"},
 }
 
 const gctrace = "GODEBUG=gctrace=1"

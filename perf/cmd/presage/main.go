@@ -55,6 +55,7 @@ predicts cache and TLB misses on a machine described in a file.
 		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
 		calibrateCommand(), measureCommand(), searchCommand(), kernelCommand(), timeKernelsCommand(),
 		simpointCommand(), metasimCommand(),
+		spmvCommand(),
 	)
 	return root
 }

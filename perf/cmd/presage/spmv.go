@@ -1,0 +1,263 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/spmv"
+	"presage/perf/store"
+)
+
+func spmvCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "spmv",
+		Short: "Tune sparse matrix-vector multiplication: block size and caches",
+		Long: `spmv chooses the block size in which a sparse matrix is best stored, and the caches
+that the product runs best on, by models that a few hundred simulations train
+(Wu and Lee, MICRO 2012, section 5).`,
+	}
+	cmd.AddCommand(spmvTuneCommand(), spmvStudyCommand(), spmvCostsCommand())
+	return cmd
+}
+
+// spmvFlags are the flags of both commands that simulate.
+type spmvFlags struct {
+	opt   perf.SpMVOptions
+	dir   string
+	quiet bool
+}
+
+func (s *spmvFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&s.opt.Train, "train", 400, "samples of block sizes and caches to fit to")
+	f.IntVar(&s.opt.Validate, "validate", 100, "further samples to judge by")
+	f.Uint64Var(&s.opt.Seed, "seed", 0, "where random choices start")
+	f.StringVar(&s.dir, "store", "", "folder that keeps simulations (default the user's)")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress on standard error")
+}
+
+func (s *spmvFlags) options(w io.Writer) perf.SpMVOptions {
+	if s.dir != "" {
+		s.opt.Store = store.Open(s.dir)
+	}
+	if !s.quiet {
+		var last time.Time
+		s.opt.Progress = func(matrix, what string, done, total int) {
+			if now := time.Now(); done == total || now.Sub(last) > 2*time.Second {
+				last = now
+				fmt.Fprintf(w, "%s: %s: %d of %d\n", matrix, what, done, total)
+			}
+		}
+	}
+	return s.opt
+}
+
+func spmvTuneCommand() *cobra.Command {
+	var (
+		s              spmvFlags
+		out            output
+		verify, caches bool
+		repeats        int
+		objectives     []string
+	)
+	cmd := &cobra.Command{
+		Use:   "tune FILE",
+		Short: "Recommend a block size and caches for the matrix in a Matrix Market file",
+		Long: `tune reads a matrix in Matrix Market form (.mtx or .mtx.gz), estimates how many zeros
+each block size fills in from 2% of its rows, and recommends a block size for this
+machine: the one with the best ratio of a dense matrix's speed in such blocks, which
+is measured, to the fill ratio. With --verify it times all block sizes for the matrix
+itself and says how good the recommendation is.
+
+With --caches it also simulates products on the caches of the study, fits models,
+and recommends a block size, caches, or both for a 400 MHz core, with the
+performance, power and energy that simulation finds.`,
+		Example: `  presage spmv tune bcsstk13.mtx.gz
+  presage spmv tune bcsstk13.mtx.gz --verify --caches`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			m, err := spmv.OpenMarket(args[0])
+			if err != nil {
+				return err
+			}
+			opt := s.options(cmd.ErrOrStderr())
+			for _, name := range objectives {
+				switch name {
+				case "performance":
+					opt.Objectives = append(opt.Objectives, spmv.Fastest)
+				case "energy":
+					opt.Objectives = append(opt.Objectives, spmv.Frugal)
+				default:
+					return fmt.Errorf("--objective %q: want performance or energy", name)
+				}
+			}
+			advice, err := perf.AdviseSpMV(cmd.Context(), m, opt, spmv.TimeOptions{Repeats: repeats}, verify)
+			if err != nil {
+				return err
+			}
+			w := cmd.OutOrStdout()
+			text := out.format == "text"
+			if text {
+				fmt.Fprintln(w, advice.Text())
+			}
+			if !caches {
+				return out.print(w, advice.Shapes)
+			}
+			tuned, accuracy, err := perf.TuneSpMV(cmd.Context(), m, opt)
+			if err != nil {
+				return err
+			}
+			if text {
+				fmt.Fprintln(w, "On a 400 MHz in-order core. Errors of the models on validation samples:")
+				if err := out.print(w, accuracy); err != nil {
+					return err
+				}
+				fmt.Fprintln(w, "\nTuned, from 1×1 blocks on", spmv.Baseline().String()+":")
+			}
+			return out.print(w, tuned)
+		},
+	}
+	s.register(cmd)
+	out.register(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&verify, "verify", false, "time all block sizes for this matrix")
+	f.BoolVar(&caches, "caches", false, "simulate, and recommend caches too")
+	f.StringSliceVar(&objectives, "objective", []string{"performance"}, "what caches are tuned for: performance, energy")
+	f.IntVar(&repeats, "repeats", 5, "products timed in each of five passes")
+	return cmd
+}
+
+func spmvStudyCommand() *cobra.Command {
+	var (
+		s                        spmvFlags
+		matrices, folders, parts []string
+		record                   string
+	)
+	cmd := &cobra.Command{
+		Use:   "study --record FOLDER",
+		Short: "Record the study of the eleven matrices: samples, fill, tuning, native times",
+		Long: `study takes the matrices of Table 4 of Wu and Lee (2012), real ones where a folder of
+--matrices has them (NAME.mtx or NAME.mtx.gz) and stand-ins otherwise, simulates
+products with block sizes and caches drawn at random, fits models, tunes by them
+and verifies by simulation, and times the kernels on this machine. It writes
+matrices.csv, fill.csv, samples.csv, tuning.csv and native.csv, with their origin in
+recordings.csv.
+
+Simulations are kept in the store: a study that was interrupted goes on where it
+was.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := perf.SpMVMatrices(folders, matrices...)
+			if err != nil {
+				return err
+			}
+			study := spmvStudy{
+				cmd: cmd, matrices: all, opt: s.options(cmd.ErrOrStderr()), folder: record, line: commandLine(cmd, args),
+			}
+			for _, part := range parts {
+				if err := study.part(part); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	s.register(cmd)
+	f := cmd.Flags()
+	f.StringSliceVar(&matrices, "only", nil, "names of the matrices (default all eleven)")
+	f.StringSliceVar(&folders, "matrices", nil, "folders that may hold real matrices")
+	f.StringVar(&record, "record", "", "folder to write tables to")
+	f.StringSliceVar(&parts, "parts", []string{"matrices", "fill", "samples", "tuning", "native"}, "tables to make")
+	_ = cmd.MarkFlagRequired("record")
+	return cmd
+}
+
+// spmvStudy is a study under way.
+type spmvStudy struct {
+	cmd      *cobra.Command
+	matrices []*spmv.Matrix
+	opt      perf.SpMVOptions
+	folder   string
+	line     string
+}
+
+// part makes and records one table.
+func (s *spmvStudy) part(name string) error {
+	ctx := s.cmd.Context()
+	var df dataframe.DataFrame
+	var err error
+	origin := ""
+	switch name {
+	case "matrices":
+		df, origin = perf.SpMVMatrixTable(s.matrices), "matrices of Table 4 (2012): real where stand_in is false, else synthesised"
+	case "fill":
+		df, err = perf.SpMVFill(s.matrices, s.opt)
+		origin = "fill ratios: counted, and estimated from 2% of the rows"
+	case "samples":
+		df, err = perf.SpMVSamples(ctx, s.matrices, s.opt)
+		origin = "simulated: one product from empty caches a row"
+	case "tuning":
+		df, err = s.tuning()
+		origin = "predicted by models of samples.csv, the best simulated"
+	case "native":
+		df, err = perf.SpMVNative(ctx, s.matrices, s.opt, spmv.TimeOptions{})
+		origin = "measured: processor time of one thread, median over 5 passes of the least of 5 products"
+	default:
+		return fmt.Errorf("--parts %q: want matrices, fill, samples, tuning or native", name)
+	}
+	if err != nil {
+		return err
+	}
+	return perf.Record(filepath.Join(s.folder, name+".csv"), df, origin, s.line)
+}
+
+func (s *spmvStudy) tuning() (dataframe.DataFrame, error) {
+	samples, err := perf.SpMVSamples(s.cmd.Context(), s.matrices, s.opt)
+	if err != nil {
+		return samples, err
+	}
+	model, err := perf.FitSpMV(s.cmd.Context(), samples, spmv.ModelOptions{})
+	if err != nil {
+		return samples, err
+	}
+	return model.Tune(s.cmd.Context(), s.matrices, s.opt)
+}
+
+func spmvCostsCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "costs FOLDER",
+		Short: "Find what each kernel takes on the core, by running the guest program in FOLDER",
+		Long: `costs builds the guest program (datasets/programs/spmv), runs it in the engine with
+three small matrices for each block size, and simulates the core on what the kernel
+executes: the table that package spmv adds up time from (perf/spmv/costs.csv).`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			prog, err := openProgram(args[0])
+			if err != nil {
+				return err
+			}
+			costs, err := perf.SpMVCosts(cmd.Context(), prog)
+			if err != nil {
+				return err
+			}
+			text := spmv.WriteCosts(costs)
+			if file == "" {
+				_, err = io.WriteString(cmd.OutOrStdout(), text)
+				return err
+			}
+			return store.WriteFile(file, []byte(text))
+		},
+	}
+	cmd.Flags().StringVarP(&file, "output", "o", "", "file to write (default standard output)")
+	return cmd
+}

@@ -1,0 +1,61 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Accuracy sums up predictions against true values, as Figures 7, 8 and 10 of
+// 2012 do.
+type Accuracy struct {
+	Rows int
+
+	// Quantiles of the absolute relative error |predicted - true| / |true|,
+	// and its mean.
+	Lower, Median, Upper float64 // quartiles
+	P90, Max, Mean       float64
+
+	// Correlation is Pearson's, between predicted and true; NaN for fewer than
+	// two rows or constant values.
+	Correlation float64
+}
+
+// Judge compares predictions with true values, none of which is 0. It panics if
+// their numbers differ or there are none.
+func Judge(predicted, truth []float64) Accuracy {
+	if len(predicted) != len(truth) || len(truth) == 0 {
+		panic(fmt.Sprintf("infer: %d predictions for %d values", len(predicted), len(truth)))
+	}
+	errs := RelativeErrors(predicted, truth)
+	slices.Sort(errs)
+	a := Accuracy{
+		Rows: len(errs), Lower: quantile(errs, 0.25), Median: quantile(errs, 0.5), Upper: quantile(errs, 0.75),
+		P90: quantile(errs, 0.9), Max: errs[len(errs)-1], Mean: stat.Mean(errs, nil), Correlation: math.NaN(),
+	}
+	if len(errs) > 1 {
+		a.Correlation = stat.Correlation(predicted, truth, nil)
+	}
+	return a
+}
+
+// RelativeErrors returns |predicted - true| / |true|, row by row.
+func RelativeErrors(predicted, truth []float64) []float64 {
+	errs := make([]float64, len(truth))
+	for i, z := range truth {
+		errs[i] = math.Abs(predicted[i]-z) / math.Abs(z)
+	}
+	return errs
+}
+
+// quantile interpolates between order statistics, as R's default (type 7).
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}

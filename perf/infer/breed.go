@@ -1,0 +1,146 @@
+package infer
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// Probabilities of the operators (2012, section 3.4). The paper does not say of
+// what; here they are those of each variable and each interaction to be taken
+// by an operator, so that a child differs from its parents in a few places.
+const (
+	crossover = 0.125
+	mutation  = 0.05
+)
+
+// breeder makes chromosomes.
+type breeder struct {
+	variables, powers int
+}
+
+// random returns a chromosome with random genes, and as many interactions as
+// there are variables, at most.
+func (b breeder) random(rng *rand.Rand) Spec {
+	s := Spec{Genes: make([]Gene, b.variables)}
+	for v := range s.Genes {
+		s.Genes[v] = Gene(rng.IntN(int(genes)))
+	}
+	if b.variables > 1 {
+		for range rng.IntN(b.variables + 1) {
+			s.Interactions = append(s.Interactions, b.interaction(rng, rng.IntN(b.variables), -1))
+		}
+	}
+	s.normal()
+	return s
+}
+
+// interaction returns one of variable i with j, or if j is not a different
+// variable, with a random one.
+func (b breeder) interaction(rng *rand.Rand, i, j int) Interaction {
+	for j < 0 || j == i {
+		j = rng.IntN(b.variables)
+	}
+	return Interaction{min(i, j), max(i, j), 1 + rng.IntN(b.powers), 1 + rng.IntN(b.powers)}
+}
+
+// child returns parent with some of its genes and interactions exchanged for
+// those of other, and some changed. It differs from parent unless none of many
+// attempts made a difference.
+func (b breeder) child(rng *rand.Rand, parent, other Spec) Spec {
+	var s Spec
+	for range 1000 {
+		s = parent.Clone()
+		b.exchangeVariables(rng, s, other)
+		b.exchangeInteractions(rng, &s, other)
+		b.createInteractions(rng, &s, parent, other)
+		b.mutateInteractions(rng, &s)
+		b.mutateVariables(rng, s)
+		s.normal()
+		if !s.Equal(parent) {
+			break
+		}
+	}
+	return s
+}
+
+// exchangeVariables is C1: a variable comes from the other chromosome.
+func (b breeder) exchangeVariables(rng *rand.Rand, s, other Spec) {
+	for v := range s.Genes {
+		if rng.Float64() < crossover {
+			s.Genes[v] = other.Genes[v]
+		}
+	}
+}
+
+// exchangeInteractions is C2: an interaction goes, and one of the other
+// chromosome's comes. The lists are gone through separately, so that a child of
+// parents with few and many has a number in between, on average.
+func (b breeder) exchangeInteractions(rng *rand.Rand, s *Spec, other Spec) {
+	s.Interactions = slices.DeleteFunc(s.Interactions, func(Interaction) bool { return rng.Float64() < crossover })
+	for _, x := range other.Interactions {
+		if rng.Float64() < crossover {
+			s.Interactions = append(s.Interactions, x)
+		}
+	}
+}
+
+// createInteractions is C3: a variable of one chromosome comes to interact with
+// one of the other, once at most: with a chance for each variable, interactions
+// would grow in number without end.
+func (b breeder) createInteractions(rng *rand.Rand, s *Spec, parent, other Spec) {
+	mine, others := included(parent), included(other)
+	if b.variables < 2 || len(mine) == 0 || len(others) == 0 || rng.Float64() >= crossover {
+		return
+	}
+	s.Interactions = append(s.Interactions, b.interaction(rng, mine[rng.IntN(len(mine))], others[rng.IntN(len(others))]))
+}
+
+// mutateInteractions is M1: an interaction is dropped, changed in one of its
+// variables, or joined by a random one.
+func (b breeder) mutateInteractions(rng *rand.Rand, s *Spec) {
+	if b.variables < 2 {
+		return
+	}
+	if rng.Float64() < mutation { // so that a list that is empty can grow
+		s.Interactions = append(s.Interactions, b.interaction(rng, rng.IntN(b.variables), -1))
+	}
+	var list []Interaction
+	for _, x := range s.Interactions {
+		if rng.Float64() >= mutation {
+			list = append(list, x)
+			continue
+		}
+		stays := x.I
+		if rng.IntN(2) == 0 {
+			stays = x.J
+		}
+		switch rng.IntN(3) {
+		case 0:
+		case 1:
+			list = append(list, b.interaction(rng, stays, -1))
+		case 2:
+			list = append(list, x, b.interaction(rng, rng.IntN(b.variables), -1))
+		}
+	}
+	s.Interactions = list
+}
+
+// mutateVariables is M2: a variable gets another gene.
+func (b breeder) mutateVariables(rng *rand.Rand, s Spec) {
+	for v := range s.Genes {
+		if rng.Float64() < mutation {
+			s.Genes[v] = (s.Genes[v] + 1 + Gene(rng.IntN(int(genes)-1))) % genes
+		}
+	}
+}
+
+// included returns the variables that s has.
+func included(s Spec) []int {
+	var list []int
+	for v, g := range s.Genes {
+		if g != Excluded {
+			list = append(list, v)
+		}
+	}
+	return list
+}

@@ -1,0 +1,246 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// dependenceSquared is the part that a column may have left of its squared
+// length below which a candidate's fit sets it aside. Normal equations have the
+// square of the condition number, so that it is less strict than dependence.
+const dependenceSquared = 1e-10
+
+// evaluator finds the fitness of candidates by the algorithm of 2012, section
+// 3.3. All terms that any candidate can have are evaluated once, and with them
+// the normal equations of each of the fits: a candidate's are then a part of
+// those, and a fit costs what a Cholesky factorisation does, however many rows
+// there are.
+type evaluator struct {
+	basis  *Basis
+	index  map[Term]int
+	terms  int
+	log    bool
+	groups []system
+}
+
+// system is the fit that the fitness of one application comes from: to all rows
+// of the others and the training rows of its own, which weigh more or less.
+type system struct {
+	name    string
+	normal  []float64   // XᵀWX, by rows, of all terms
+	right   []float64   // XᵀWy
+	columns [][]float64 // of the application's validation rows, by term
+	truth   []float64   // their response
+}
+
+// split divides the rows of each group into training and validation rows, at
+// random; validation rows are held back only where two rows or more are left.
+func split(t *Table, share float64, seed uint64) (train, valid [][]int, names []string, err error) {
+	names = t.GroupNames()
+	byName := make(map[string][]int)
+	for i := range t.Rows() {
+		byName[t.Group(i)] = append(byName[t.Group(i)], i)
+	}
+	rng := rand.New(rand.NewPCG(seed, splitStream))
+	for _, name := range names {
+		rows := byName[name]
+		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		n := int(math.Round(share * float64(len(rows))))
+		n = min(max(n, 1), len(rows)-1)
+		if n < 1 {
+			return nil, nil, nil, fmt.Errorf("infer: %w: group %q has %d row; two are needed, to fit and to check", ErrData, name, len(rows))
+		}
+		valid, train = append(valid, rows[:n]), append(train, rows[n:])
+	}
+	return train, valid, names, nil
+}
+
+func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
+	y, err := response(t, opt.Log)
+	if err != nil {
+		return nil, err
+	}
+	for i, z := range t.Response {
+		if z == 0 {
+			return nil, fmt.Errorf("infer: %w: row %d: the response is 0, of which no relative error can be taken", ErrData, i)
+		}
+	}
+	basis := opt.Basis
+	if basis == nil {
+		if basis, err = NewBasis(t); err != nil {
+			return nil, err
+		}
+	}
+	units, err := basis.units(t)
+	if err != nil {
+		return nil, err
+	}
+	train, valid, names, err := split(t, opt.Validation, opt.Seed)
+	if err != nil {
+		return nil, err
+	}
+	e := &evaluator{basis: basis, index: make(map[Term]int), log: opt.Log}
+	all := basis.Terms(everything(len(t.Names), opt.Powers))
+	columns := make([][]float64, len(all))
+	for j, term := range all {
+		e.index[term] = j
+		columns[j] = make([]float64, t.Rows())
+		basis.column(columns[j], term, units)
+	}
+	e.terms = len(all)
+	e.systems(t, y, columns, train, valid, names, opt.OwnWeight)
+	return e, nil
+}
+
+// systems sets up the normal equations. With G(R) for those of the rows R they
+// are G(all) - G(own) + w G(own training rows), for each application.
+func (e *evaluator) systems(t *Table, y []float64, columns [][]float64, train, valid [][]int, names []string, own float64) {
+	total := make([]float64, e.terms*(e.terms+1))
+	for g, name := range names {
+		s := system{name: name, normal: make([]float64, e.terms*(e.terms+1))}
+		e.accumulate(s.normal, t, y, columns, train[g], own)
+		whole := make([]float64, len(total))
+		e.accumulate(whole, t, y, columns, slices.Concat(train[g], valid[g]), 1)
+		for i, v := range whole {
+			total[i] += v
+			s.normal[i] -= v
+		}
+		for j := range columns {
+			s.columns = append(s.columns, pick(columns[j], valid[g]))
+		}
+		s.truth = pick(t.Response, valid[g])
+		e.groups = append(e.groups, s)
+	}
+	for g := range e.groups {
+		s := &e.groups[g]
+		for i, v := range total {
+			s.normal[i] += v
+		}
+		s.right = s.normal[e.terms*e.terms:]
+		s.normal = s.normal[:e.terms*e.terms]
+	}
+}
+
+// accumulate adds factor times the normal equations of some rows to sum: the
+// lower triangle of the matrix by rows, and then the right-hand side.
+func (e *evaluator) accumulate(sum []float64, t *Table, y []float64, columns [][]float64, rows []int, factor float64) {
+	n := e.terms
+	x := blas64.General{Rows: len(rows), Cols: n, Stride: n, Data: make([]float64, len(rows)*n)}
+	for r, i := range rows {
+		w := math.Sqrt(factor * t.weight(i))
+		line := x.Data[r*n : (r+1)*n]
+		for j := range line {
+			line[j] = w * columns[j][i]
+		}
+		for j, v := range line {
+			sum[n*n+j] += w * v * y[i]
+		}
+	}
+	blas64.Syrk(blas.Trans, 1, x, 1, blas64.Symmetric{N: n, Stride: n, Data: sum[:n*n], Uplo: blas.Lower})
+}
+
+// everything returns the spec of all terms there can be.
+func everything(variables, powers int) Spec {
+	s := Spec{Genes: slices.Repeat([]Gene{Spline}, variables)}
+	for i := range variables {
+		for j := i + 1; j < variables; j++ {
+			for p := 1; p <= powers; p++ {
+				for q := 1; q <= powers; q++ {
+					s.Interactions = append(s.Interactions, Interaction{i, j, p, q})
+				}
+			}
+		}
+	}
+	return s
+}
+
+// scratch is the memory of one goroutine's evaluations.
+type scratch struct {
+	at              []int
+	lower, beta     []float64
+	kept            []int
+	predicted, errs []float64
+}
+
+// errorsOf returns the median relative error of each application's validation
+// rows: the fitness of 2012, where less is better.
+func (e *evaluator) errorsOf(s Spec, m *scratch) []float64 {
+	m.at = m.at[:0]
+	for _, term := range e.basis.Terms(s) {
+		m.at = append(m.at, e.index[term])
+	}
+	out := make([]float64, len(e.groups))
+	for g := range e.groups {
+		out[g] = e.groups[g].error(m, e.terms, e.log)
+	}
+	return out
+}
+
+func (s *system) error(m *scratch, terms int, log bool) float64 {
+	s.solve(m, terms)
+	m.predicted = append(m.predicted[:0], make([]float64, len(s.truth))...)
+	for c, j := range m.kept {
+		b := m.beta[c]
+		for i, x := range s.columns[m.at[j]] {
+			m.predicted[i] += b * x
+		}
+	}
+	m.errs = m.errs[:0]
+	for i, p := range m.predicted {
+		if log {
+			p = math.Exp(p)
+		}
+		m.errs = append(m.errs, math.Abs(p-s.truth[i])/math.Abs(s.truth[i]))
+	}
+	slices.Sort(m.errs)
+	if median := quantile(m.errs, 0.5); finite(median) {
+		return median
+	}
+	return math.MaxFloat64 // JSON has no infinity
+}
+
+// solve finds the coefficients of the terms m.at by Cholesky factorisation, and
+// sets aside those that depend on the ones before.
+func (s *system) solve(m *scratch, terms int) {
+	n := len(m.at)
+	if need := n * n; cap(m.lower) < need {
+		m.lower = make([]float64, need)
+	}
+	lower := m.lower[:n*n]
+	m.kept, m.beta = m.kept[:0], m.beta[:0]
+	for j, a := range m.at {
+		k := len(m.kept)
+		row := lower[k*n : k*n+k+1]
+		diagonal := s.normal[a*terms+a]
+		left, right := diagonal, s.right[a]
+		for c, i := range m.kept {
+			b := m.at[i]
+			v := s.normal[max(a, b)*terms+min(a, b)]
+			above := lower[c*n : c*n+c+1]
+			for d, l := range above[:c] {
+				v -= l * row[d]
+			}
+			v /= above[c]
+			row[c] = v
+			left -= v * v
+			right -= v * m.beta[c]
+		}
+		if !(left > dependenceSquared*diagonal) {
+			continue
+		}
+		row[k] = math.Sqrt(left)
+		m.kept = append(m.kept, j)
+		m.beta = append(m.beta, right/row[k])
+	}
+	for c := len(m.kept) - 1; c >= 0; c-- {
+		m.beta[c] /= lower[c*n+c]
+		for d := range c {
+			m.beta[d] -= lower[c*n+d] * m.beta[c]
+		}
+	}
+}

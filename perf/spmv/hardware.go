@@ -1,0 +1,154 @@
+package spmv
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"presage/perf/cache"
+)
+
+// Hardware is a point of the space of caches (2012, Table 5, y1 to y7). Lines of
+// both caches are of one size.
+type Hardware struct {
+	LineBytes   int // 16 to 128
+	DataBytes   int // 4 KiB to 256 KiB
+	DataWays    int // 1 to 8
+	DataPolicy  cache.Replacement
+	InstrBytes  int // 2 KiB to 128 KiB
+	InstrWays   int // 1 to 8
+	InstrPolicy cache.Replacement
+}
+
+// The levels of Table 5.
+var (
+	lineLevels   = []int{16, 32, 64, 128}
+	dataLevels   = []int{4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10}
+	instrLevels  = []int{2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10}
+	wayLevels    = []int{1, 2, 4, 8}
+	policyLevels = []cache.Replacement{cache.LRU, cache.NMRU, cache.Random}
+)
+
+// Baseline is what tuning starts from: the middle of each range of Table 5,
+// rounded down where there are two, LRU. The paper does not name its own.
+func Baseline() Hardware {
+	return Hardware{
+		LineBytes: 32,
+		DataBytes: 32 << 10, DataWays: 2, DataPolicy: cache.LRU,
+		InstrBytes: 16 << 10, InstrWays: 2, InstrPolicy: cache.LRU,
+	}
+}
+
+func (h Hardware) String() string {
+	return fmt.Sprintf("%d B lines, data %d KiB %d-way %v, instructions %d KiB %d-way %v", h.LineBytes,
+		h.DataBytes>>10, h.DataWays, h.DataPolicy, h.InstrBytes>>10, h.InstrWays, h.InstrPolicy)
+}
+
+// sameInstr reports whether the instruction caches are the same but for lines.
+func (h Hardware) sameInstr(o Hardware) bool {
+	return h.InstrBytes == o.InstrBytes && h.InstrWays == o.InstrWays && h.InstrPolicy == o.InstrPolicy
+}
+
+// Check reports what lies outside Table 5.
+func (h Hardware) Check() error {
+	for _, p := range []struct {
+		what   string
+		value  int
+		levels []int
+	}{
+		{"line size", h.LineBytes, lineLevels},
+		{"data cache size", h.DataBytes, dataLevels},
+		{"data cache ways", h.DataWays, wayLevels},
+		{"instruction cache size", h.InstrBytes, instrLevels},
+		{"instruction cache ways", h.InstrWays, wayLevels},
+	} {
+		ok := false
+		for _, l := range p.levels {
+			ok = ok || p.value == l
+		}
+		if !ok {
+			return fmt.Errorf("spmv: %s %d: want one of %s", p.what, p.value, strings.Trim(fmt.Sprint(p.levels), "[]"))
+		}
+	}
+	if h.DataPolicy > cache.Random || h.InstrPolicy > cache.Random {
+		return fmt.Errorf("spmv: replacement policies %v and %v: want LRU, NMRU or random", h.DataPolicy, h.InstrPolicy)
+	}
+	return nil
+}
+
+// Point is a point of the joint space: a block size and the caches.
+type Point struct {
+	Shape    Shape
+	Hardware Hardware
+}
+
+// Sample draws n points uniformly, each parameter by itself. The same seed gives
+// the same points.
+func Sample(n int, seed uint64) []Point {
+	rng := rand.New(rand.NewPCG(seed, 0x7ab1e5))
+	pick := func(levels []int) int { return levels[rng.IntN(len(levels))] }
+	policy := func() cache.Replacement { return policyLevels[rng.IntN(len(policyLevels))] }
+	points := make([]Point, n)
+	for i := range points {
+		points[i] = Point{
+			Shape: Shape{1 + rng.IntN(MaxBlock), 1 + rng.IntN(MaxBlock)},
+			Hardware: Hardware{
+				LineBytes: pick(lineLevels),
+				DataBytes: pick(dataLevels), DataWays: pick(wayLevels), DataPolicy: policy(),
+				InstrBytes: pick(instrLevels), InstrWays: pick(wayLevels), InstrPolicy: policy(),
+			},
+		}
+	}
+	return points
+}
+
+// AllHardware calls f with every point of Table 5's caches.
+func AllHardware(f func(Hardware)) {
+	for _, line := range lineLevels {
+		for _, db := range dataLevels {
+			for _, dw := range wayLevels {
+				for _, dp := range policyLevels {
+					for _, ib := range instrLevels {
+						for _, iw := range wayLevels {
+							for _, ip := range policyLevels {
+								f(Hardware{line, db, dw, dp, ib, iw, ip})
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Machine is what stays the same: a core that issues one instruction a cycle, in
+// order, and waits for each miss (2012, section 5.3: a 400 MHz Tensilica Xtensa).
+// The zero Machine is DefaultMachine.
+type Machine struct {
+	Hertz         float64
+	MemoryCycles  float64 // from a miss to the first 8 bytes
+	CyclesPerWord float64 // to transfer 8 bytes, of a line read or written back
+
+	JoulesPerWord        float64 // that memory and its bus take for 8 bytes
+	JoulesPerInstruction float64 // of the core, without caches
+	IdleWatts            float64 // of the core: clock and leakage
+	LeakWattsPerByte     float64 // of cache
+}
+
+// DefaultMachine returns the machine of the study. The frequency and the 6 nJ are
+// the paper's (2012, section 5.3). It gives no latency, bandwidth or core power.
+// Assumed here: memory that answers after 100 ns, as SDRAM of that time behind a
+// controller on the chip does, on a bus of 8 bytes at 200 MHz; a core of 30 mW and
+// 100 pJ an instruction, a tenth of a watt at full speed; leakage of 0.05 mW a KiB.
+func DefaultMachine() Machine {
+	return Machine{
+		Hertz:         400e6,
+		MemoryCycles:  40,
+		CyclesPerWord: 2,
+
+		JoulesPerWord:        6e-9,
+		JoulesPerInstruction: 100e-12,
+		IdleWatts:            30e-3,
+		LeakWattsPerByte:     0.05e-3 / 1024,
+	}
+}

@@ -1,0 +1,148 @@
+package spmv
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// MaxDimension bounds rows and columns: where rows start takes 8 bytes a row, which
+// a file of a few bytes can ask for, and column indices are 32-bit numbers in the
+// kernels.
+const MaxDimension = 1 << 27
+
+// Entry is a stored element of a matrix; rows and columns count from 0.
+type Entry struct {
+	Row, Col int
+	Value    float64
+}
+
+// Matrix is a sparse matrix in compressed rows. The columns of a row ascend
+// without repeats. It is not modified once made, and may be shared.
+type Matrix struct {
+	// Name is of the matrix, Origin where it is from: "file", or how it was
+	// synthesised. A stand-in is not the matrix that it is named for.
+	Name    string
+	Origin  string
+	StandIn bool
+
+	Rows, Cols int
+	Start      []int     // of each row in Column and Value, and the end: Rows+1
+	Column     []int32   // by row
+	Value      []float64 // by row
+}
+
+// NonZeros returns the number of stored entries, of which a file may have some
+// whose value is zero.
+func (m *Matrix) NonZeros() int { return len(m.Column) }
+
+// NewMatrix returns the matrix with the given entries. Entries for one place
+// are added up, as Matrix Market says.
+func NewMatrix(rows, cols int, entries []Entry) (*Matrix, error) {
+	if rows < 0 || cols < 0 || rows > MaxDimension || cols > MaxDimension {
+		return nil, fmt.Errorf("spmv: a matrix of %d×%d: want dimensions from 0 to %d", rows, cols, MaxDimension)
+	}
+	m := &Matrix{Rows: rows, Cols: cols, Start: make([]int, rows+1)}
+	for i, e := range entries {
+		if e.Row < 0 || e.Row >= rows || e.Col < 0 || e.Col >= cols {
+			return nil, fmt.Errorf("spmv: entry %d is at (%d, %d), outside %d×%d", i, e.Row, e.Col, rows, cols)
+		}
+		m.Start[e.Row+1]++
+	}
+	for i := range rows {
+		m.Start[i+1] += m.Start[i]
+	}
+	// By row, in the order given.
+	placed := make([]Entry, len(entries))
+	next := slices.Clone(m.Start)
+	for _, e := range entries {
+		placed[next[e.Row]] = e
+		next[e.Row]++
+	}
+	m.Column, m.Value = make([]int32, 0, len(entries)), make([]float64, 0, len(entries))
+	for row := range rows {
+		line := placed[m.Start[row]:m.Start[row+1]]
+		slices.SortStableFunc(line, func(a, b Entry) int { return cmp.Compare(a.Col, b.Col) })
+		m.Start[row] = len(m.Column)
+		for i, e := range line {
+			if i > 0 && e.Col == line[i-1].Col {
+				m.Value[len(m.Value)-1] += e.Value
+				continue
+			}
+			m.Column, m.Value = append(m.Column, int32(e.Col)), append(m.Value, e.Value)
+		}
+	}
+	m.Start[rows] = len(m.Column)
+	return m, nil
+}
+
+// Entries returns the stored entries by row and column.
+func (m *Matrix) Entries() []Entry {
+	all := make([]Entry, 0, m.NonZeros())
+	for row := range m.Rows {
+		for k := m.Start[row]; k < m.Start[row+1]; k++ {
+			all = append(all, Entry{row, int(m.Column[k]), m.Value[k]})
+		}
+	}
+	return all
+}
+
+// Multiply adds A·x to y, row by row: the obvious kernel, which the blocked ones
+// are checked against. y has m.Rows elements, x has m.Cols.
+func (m *Matrix) Multiply(y, x []float64) {
+	if len(y) != m.Rows || len(x) != m.Cols {
+		panic(fmt.Sprintf("spmv: y and x have %d and %d elements, want %d and %d", len(y), len(x), m.Rows, m.Cols))
+	}
+	for row := range m.Rows {
+		sum := y[row]
+		for k := m.Start[row]; k < m.Start[row+1]; k++ {
+			sum += m.Value[k] * x[m.Column[k]]
+		}
+		y[row] = sum
+	}
+}
+
+// Sparsity is the number of entries divided by that of places (2012, Table 4).
+func (m *Matrix) Sparsity() float64 {
+	return float64(m.NonZeros()) / (float64(m.Rows) * float64(m.Cols))
+}
+
+// Bandwidth returns the mean distance of entries from the diagonal, and the
+// largest one.
+func (m *Matrix) Bandwidth() (mean float64, largest int) {
+	sum := 0.0
+	for row := range m.Rows {
+		for _, col := range m.Column[m.Start[row]:m.Start[row+1]] {
+			d := max(row-int(col), int(col)-row)
+			sum += float64(d)
+			largest = max(largest, d)
+		}
+	}
+	if m.NonZeros() == 0 {
+		return math.NaN(), 0
+	}
+	return sum / float64(m.NonZeros()), largest
+}
+
+// Digest returns a short text that is the same for matrices whose entries stand
+// in the same places, and different for others: time and energy do not depend on
+// values.
+func (m *Matrix) Digest() string {
+	h := sha256.New()
+	buf := binary.LittleEndian.AppendUint64(nil, uint64(m.Rows))
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(m.Cols))
+	for _, s := range m.Start {
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(s))
+	}
+	h.Write(buf)
+	buf = buf[:0]
+	for _, c := range m.Column {
+		buf = binary.LittleEndian.AppendUint32(buf, uint32(c))
+	}
+	h.Write(buf)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

@@ -1,0 +1,121 @@
+package spmv
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// TimeOptions say how kernels are timed natively. The zero value has the
+// defaults.
+type TimeOptions struct {
+	Passes  int           // through all shapes; 0: 5
+	Repeats int           // products in a pass; 0: 5
+	Least   time.Duration // of each timing, by several products if need be; 0: 200 µs
+
+	Progress func(pass int, s Shape) // may be nil
+}
+
+// Timed is how long products take natively.
+type Timed struct {
+	Shape   Shape
+	Seconds float64 // of a product: median over the passes of the least in each
+	Spread  float64 // (most - least) / median over the passes
+}
+
+// Time times products of m with each of the 64 kernels on the machine at hand, one
+// thread (on Linux its processor time, elsewhere the time of day), the matrix being in memory and caches as the product before left them.
+// All shapes are gone through several times, so that a disturbance hits few
+// timings of each; matrices are converted anew each time, as 64 of them may not
+// fit in memory. The least of some products in a row is what is not disturbed.
+func Time(ctx context.Context, m *Matrix, opt TimeOptions) ([]Timed, error) {
+	if opt.Passes == 0 {
+		opt.Passes = 5
+	}
+	if opt.Repeats == 0 {
+		opt.Repeats = 5
+	}
+	if opt.Least == 0 {
+		opt.Least = 200 * time.Microsecond
+	}
+	if opt.Passes < 0 || opt.Repeats < 0 || opt.Least < 0 {
+		return nil, fmt.Errorf("spmv: %d passes of %d products of at least %v", opt.Passes, opt.Repeats, opt.Least)
+	}
+	times := make([][]float64, MaxBlock*MaxBlock)
+	for pass := range opt.Passes {
+		for i, s := range Shapes() {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if opt.Progress != nil {
+				opt.Progress(pass, s)
+			}
+			b, err := Block(m, s)
+			if err != nil {
+				return nil, err
+			}
+			times[i] = append(times[i], b.time(opt))
+		}
+	}
+	out := make([]Timed, len(times))
+	for i, s := range Shapes() {
+		v := slices.Sorted(slices.Values(times[i]))
+		median := (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+		out[i] = Timed{s, median, (v[len(v)-1] - v[0]) / median}
+	}
+	return out, nil
+}
+
+// time returns the least time of a product.
+func (b *Blocks) time(opt TimeOptions) float64 {
+	ny, nx := b.Lengths()
+	y, x := make([]float64, ny), make([]float64, nx)
+	for i := range x {
+		x[i] = 1 / float64(i+1)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	b.Multiply(y, x) // brings all in
+	rounds, best := 1, math.Inf(1)
+	for done := 0; done < opt.Repeats; {
+		begin := clock()
+		for range rounds {
+			b.Multiply(y, x)
+		}
+		took := clock() - begin
+		if took < opt.Least/2 {
+			rounds *= 2
+			continue
+		}
+		best = min(best, took.Seconds()/float64(rounds))
+		done++
+	}
+	return best
+}
+
+// DenseProfile times a dense matrix stored in blocks of each shape: what OSKI calls
+// the machine's register profile. Divided by fill ratios it predicts which shape
+// is best for a matrix that was never timed:
+//
+//	Mflop/s(matrix, r×c) ≈ Mflop/s(dense, r×c) / fill(matrix, r×c)
+func DenseProfile(ctx context.Context, opt TimeOptions) ([]Timed, error) {
+	const n = 1680 // 23 MB: beyond the caches of a core; a multiple of all block sizes
+	m := &Matrix{Name: "dense", Origin: "dense", Rows: n, Cols: n, Start: make([]int, n+1)}
+	m.Column, m.Value = make([]int32, n*n), make([]float64, n*n)
+	for i := range n {
+		m.Start[i+1] = (i + 1) * n
+		for j := range n {
+			m.Column[i*n+j], m.Value[i*n+j] = int32(j), 1
+		}
+	}
+	return Time(ctx, m, opt)
+}
+
+// Mflops returns million flops a second of a matrix with so many entries.
+func (t Timed) Mflops(nonZeros int) float64 { return 2 * float64(nonZeros) / t.Seconds / 1e6 }
+
+// DenseEntries is the number of entries of DenseProfile's matrix.
+const DenseEntries = 1680 * 1680

@@ -1,0 +1,160 @@
+package spmv
+
+import (
+	"context"
+	"fmt"
+
+	"presage/perf/cache"
+	"presage/perf/trace"
+)
+
+// Outcome is a product simulated.
+type Outcome struct {
+	Point Point
+
+	// What was counted.
+	Rows, Blocks, NonZeros int             // rows of blocks, blocks, entries
+	Accesses               float64         // to data
+	DataMisses             float64         // lines read
+	Writebacks             float64         // lines written back
+	ArrayMisses            [arrays]float64 // DataMisses by array: ArrayStart to ArrayY
+
+	// What follows for a machine: see Evaluate.
+	FillRatio    float64
+	Instructions float64
+	InstrMisses  float64
+	Flops        float64 // 2 an entry of the matrix: operations on filled zeros do not count
+	Cycles       float64
+	Seconds      float64
+	Joules       float64
+	Mflops       float64 // million flops a second
+	Watts        float64
+	JoulesFlop   float64 // energy of a flop
+}
+
+// Simulator simulates products of one matrix on many caches.
+type Simulator struct {
+	Matrix  *Matrix
+	Machine Machine
+	costs   []Cost
+}
+
+// NewSimulator returns a Simulator on DefaultMachine.
+func NewSimulator(m *Matrix) (*Simulator, error) {
+	costs, err := Costs()
+	if err != nil {
+		return nil, err
+	}
+	if m.NonZeros() == 0 {
+		return nil, fmt.Errorf("spmv: matrix %q has no entries: there is nothing to tune", m.Name)
+	}
+	return &Simulator{Matrix: m, Machine: DefaultMachine(), costs: costs}, nil
+}
+
+// dataCache is what the data references of a kernel depend on.
+type dataCache struct {
+	line, bytes, ways int
+	policy            cache.Replacement
+}
+
+func (h *Hardware) data() dataCache {
+	return dataCache{h.LineBytes, h.DataBytes, h.DataWays, h.DataPolicy}
+}
+
+// Simulate simulates one product for each point, all of one shape, from empty
+// caches, the kernel's references being gone through once for all points.
+func (s *Simulator) Simulate(ctx context.Context, shape Shape, hardware []Hardware) ([]Outcome, error) {
+	for _, h := range hardware {
+		if err := h.Check(); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b, err := Block(s.Matrix, shape)
+	if err != nil {
+		return nil, err
+	}
+	plan := Plan()
+	sims := make(map[dataCache]*cache.Simulator)
+	var collectors []trace.Collector
+	for _, h := range hardware {
+		d := h.data()
+		if sims[d] != nil {
+			continue
+		}
+		sim, err := cache.New(plan, cache.Config{
+			Levels: []cache.Level{{
+				Name: "data", Blocks: uint64(d.bytes / d.line), BlockBytes: uint64(d.line), Ways: d.ways, Replacement: d.policy,
+			}},
+			Seed: 5,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("spmv: %w", err)
+		}
+		sims[d] = sim
+		collectors = append(collectors, sim)
+	}
+	accesses := b.References(trace.NewDirect(collectors...))
+	results := make(map[dataCache]*cache.LevelResult, len(sims))
+	for d, sim := range sims {
+		results[d] = &sim.Result().Levels[0]
+	}
+	out := make([]Outcome, len(hardware))
+	for i, h := range hardware {
+		out[i] = s.outcome(b, h, results[h.data()], float64(accesses))
+	}
+	return out, nil
+}
+
+// outcome holds what was counted.
+func (s *Simulator) outcome(b *Blocks, h Hardware, data *cache.LevelResult, accesses float64) Outcome {
+	rows, blocks := b.Stored()
+	o := Outcome{
+		Point: Point{b.Shape, h}, Rows: rows, Blocks: blocks, NonZeros: b.NonZeros,
+		Accesses:   accesses,
+		DataMisses: float64(data.Total.Misses),
+		Writebacks: float64(data.Total.Writebacks),
+	}
+	for i, g := range data.Groups {
+		o.ArrayMisses[i] = float64(g.Misses)
+	}
+	s.Evaluate(&o)
+	return o
+}
+
+// Evaluate finds time and energy of what was counted. Every miss is waited for; a
+// line that is written back holds the bus, but nobody waits for memory to take it:
+//
+//	cycles = core + (data + instruction misses)·(latency + words·transfer) + writebacks·words·transfer
+func (s *Simulator) Evaluate(o *Outcome) {
+	h, m, cost := &o.Point.Hardware, &s.Machine, &s.costs[o.Point.Shape.index()]
+	o.FillRatio = float64(o.Blocks*o.Point.Shape.R*o.Point.Shape.C) / float64(o.NonZeros)
+	o.Flops = 2 * float64(o.NonZeros)
+	o.Instructions = cost.Instructions(o.Rows, o.Blocks)
+	o.InstrMisses = cost.instructionMisses(h.LineBytes)
+	words := float64(h.LineBytes) / 8
+	o.Cycles = cost.Cycles(o.Rows, o.Blocks) +
+		(o.DataMisses+o.InstrMisses)*(m.MemoryCycles+words*m.CyclesPerWord) +
+		o.Writebacks*words*m.CyclesPerWord
+	o.Seconds = o.Cycles / m.Hertz
+
+	lines := o.DataMisses + o.Writebacks
+	o.Joules = (lines+o.InstrMisses)*words*m.JoulesPerWord +
+		o.Accesses*AccessJoules(h.DataBytes, h.LineBytes, h.DataWays) + lines*LineJoules(h.DataBytes, h.LineBytes) +
+		o.Instructions*AccessJoules(h.InstrBytes, h.LineBytes, h.InstrWays) + o.InstrMisses*LineJoules(h.InstrBytes, h.LineBytes) +
+		o.Instructions*m.JoulesPerInstruction +
+		o.Seconds*(m.IdleWatts+float64(h.DataBytes+h.InstrBytes)*m.LeakWattsPerByte)
+	o.Mflops = o.Flops / o.Seconds / 1e6
+	o.Watts = o.Joules / o.Seconds
+	o.JoulesFlop = o.Joules / o.Flops
+}
+
+// instructionMisses is the number of lines that the kernel's code lies in. Code
+// is smaller than the smallest instruction cache, and in one piece, so that no
+// set has to hold more lines than it has ways: each line is missed once, under
+// any replacement policy.
+func (c *Cost) instructionMisses(lineBytes int) float64 {
+	return float64((c.CodeAddress+c.CodeBytes-1)/lineBytes - c.CodeAddress/lineBytes + 1)
+}

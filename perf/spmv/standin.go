@@ -1,0 +1,213 @@
+package spmv
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Table4 is a matrix of the paper's study (2012, Table 4).
+type Table4 struct {
+	Number    int
+	Name      string
+	Dimension int
+	NonZeros  int
+	structure structure
+}
+
+// structure says how a stand-in is synthesised: what the paper tells about dense
+// sub-structure (sections 5.3 and Figures 12 and 15) or what the dimension and
+// the kind of problem suggest. Unknowns belong to nodes of a mesh; the entries of
+// two neighbours' unknowns are a dense block.
+type structure struct {
+	unknowns int     // of a node
+	odd      float64 // share of nodes that have fewer, as where a support takes some away
+	fewer    int     // how many those have; 0: any number
+	planes   int     // nodes in a plane of the mesh: how far away far neighbours are; 0: no mesh
+	row      int     // nodes in a row of a plane
+	scatter  float64 // share of blocks that lie anywhere
+}
+
+// AllTable4 returns the matrices of Table 4, in its order.
+func AllTable4() []Table4 {
+	return []Table4{
+		{1, "3dtube", 45330, 1629474, structure{unknowns: 3, planes: 900, row: 30}},
+		{2, "bayer02", 13935, 63679, structure{unknowns: 1, scatter: 0.35, planes: 400, row: 5}},
+		{3, "bcsstk35", 30237, 740200, structure{unknowns: 6, odd: 0.03, fewer: 3, planes: 600, row: 30}},
+		{4, "bmw7st", 141347, 3740507, structure{unknowns: 6, odd: 0.05, planes: 1600, row: 40, scatter: 0.03}},
+		{5, "crystk02", 13965, 491274, structure{unknowns: 3, planes: 256, row: 16}},
+		{6, "memplus", 17758, 126150, structure{unknowns: 1, scatter: 0.6, planes: 200, row: 5}},
+		{7, "nasasrb", 54870, 1366097, structure{unknowns: 6, planes: 400, row: 20}},
+		{8, "olafu", 16146, 515651, structure{unknowns: 6, planes: 250, row: 25}},
+		{9, "pwtk", 217918, 5926171, structure{unknowns: 6, odd: 0.002, planes: 1200, row: 60}},
+		{10, "raefsky3", 21200, 1488768, structure{unknowns: 8, planes: 130, row: 13}},
+		{11, "venkat01", 62424, 1717792, structure{unknowns: 4, planes: 900, row: 125}},
+	}
+}
+
+// FindTable4 returns the matrix of Table 4 called name.
+func FindTable4(name string) (Table4, error) {
+	var names []string
+	for _, t := range AllTable4() {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	return Table4{}, fmt.Errorf("spmv: no matrix %q in Table 4: it has %v", name, names)
+}
+
+// Load returns the real matrix, if a file of its name (.mtx or .mtx.gz) lies in
+// one of the folders, and a stand-in otherwise.
+func (t Table4) Load(folders ...string) (*Matrix, error) {
+	for _, dir := range folders {
+		for _, ext := range []string{".mtx", ".mtx.gz"} {
+			path := filepath.Join(dir, t.Name+ext)
+			if _, err := os.Stat(path); err == nil {
+				return OpenMarket(path)
+			}
+		}
+	}
+	return t.Synthesise()
+}
+
+// Synthesise returns a stand-in: a matrix of the same dimension and number of
+// entries, of the structure that is known or assumed of it. Its entries lie in
+// dense blocks, one for each pair of neighbours in a mesh, symmetrically but for
+// the last ones, which make the number come out. The same call gives the same
+// matrix.
+func (t Table4) Synthesise() (*Matrix, error) {
+	s := t.structure
+	rng := rand.New(rand.NewPCG(uint64(t.Number), 0x57a4d1)) // the same for each matrix each time
+	first := nodes(t.Dimension, s, rng)
+	count := len(first) - 1
+	size := func(node int) int { return first[node+1] - first[node] }
+
+	taken := make(map[[2]int]bool)
+	var blocks [][2]int
+	total := 0
+	add := func(a, b int) bool {
+		if b < 0 || b >= count || taken[[2]int{a, b}] {
+			return false
+		}
+		n := size(a) * size(b)
+		if a != b {
+			n *= 2
+		}
+		if total+n > t.NonZeros {
+			return false
+		}
+		taken[[2]int{a, b}], taken[[2]int{b, a}] = true, true
+		blocks = append(blocks, [2]int{a, b})
+		if a != b {
+			blocks = append(blocks, [2]int{b, a})
+		}
+		total += n
+		return true
+	}
+	for a := range count {
+		add(a, a)
+	}
+	offsets := neighbours(s)
+	// Neighbours come in rings, the nearest first, until there are enough entries.
+	for ring := 0; total < t.NonZeros; ring++ {
+		before := total
+		for a := range count {
+			b := a
+			switch {
+			case rng.Float64() < s.scatter:
+				b = rng.IntN(count)
+			case ring < len(offsets):
+				b = a + offsets[ring]
+			default:
+				b = a + 1 + ring
+			}
+			if a != b {
+				add(a, b)
+			}
+		}
+		if total == before {
+			break
+		}
+	}
+	entries := make([]Entry, 0, t.NonZeros)
+	for _, b := range blocks {
+		for row := first[b[0]]; row < first[b[0]+1]; row++ {
+			for col := first[b[1]]; col < first[b[1]+1]; col++ {
+				entries = append(entries, Entry{Row: row, Col: col})
+			}
+		}
+	}
+	entries = complete(entries, t, taken, first, rng)
+	slices.SortFunc(entries, func(a, b Entry) int {
+		if a.Row != b.Row {
+			return a.Row - b.Row
+		}
+		return a.Col - b.Col
+	})
+	for i := range entries { // values do not matter to time: any that are not zero
+		entries[i].Value = 1 + math.Mod(float64(i)*0.6180339887498949, 1)
+	}
+	m, err := NewMatrix(t.Dimension, t.Dimension, entries)
+	if err != nil {
+		return nil, err
+	}
+	if m.NonZeros() != t.NonZeros {
+		return nil, fmt.Errorf("spmv: the stand-in for %s came out with %d entries, want %d", t.Name, m.NonZeros(), t.NonZeros)
+	}
+	m.Name, m.StandIn = t.Name, true
+	m.Origin = fmt.Sprintf("synthesised: %d unknowns a node, mesh of %d nodes a plane", s.unknowns, s.planes)
+	return m, nil
+}
+
+// nodes returns the first unknown of each node, and the end.
+func nodes(dimension int, s structure, rng *rand.Rand) []int {
+	first := []int{0}
+	for at := 0; at < dimension; {
+		n := s.unknowns
+		if rng.Float64() < s.odd {
+			if n = s.fewer; n == 0 {
+				n = 1 + rng.IntN(s.unknowns-1)
+			}
+		}
+		at = min(at+n, dimension)
+		first = append(first, at)
+	}
+	return first
+}
+
+// neighbours returns distances to neighbours in the mesh, half of them, nearest
+// first: in the row, in the next row, in the next plane.
+func neighbours(s structure) []int {
+	out := []int{1}
+	for _, d := range []int{s.row, s.planes, s.planes + s.row} {
+		out = append(out, d, d+1, d-1)
+	}
+	return append(out, s.planes-s.row, s.planes-s.row+1, s.planes-s.row-1, 2, 2*s.row)
+}
+
+// complete adds single entries beside the diagonal blocks until the number is
+// that of the table: fewer than a block's.
+func complete(entries []Entry, t Table4, taken map[[2]int]bool, first []int, rng *rand.Rand) []Entry {
+	node := make([]int, t.Dimension)
+	for a := range len(first) - 1 {
+		for i := first[a]; i < first[a+1]; i++ {
+			node[i] = a
+		}
+	}
+	single := make(map[[2]int]bool)
+	for len(entries) < t.NonZeros {
+		row := rng.IntN(t.Dimension)
+		col := min(max(row+rng.IntN(401)-200, 0), t.Dimension-1)
+		at := [2]int{row, col}
+		if taken[[2]int{node[row], node[col]}] || single[at] {
+			continue
+		}
+		single[at] = true
+		entries = append(entries, Entry{Row: row, Col: col})
+	}
+	return entries
+}
