@@ -20,18 +20,22 @@ import (
 // last is refused; the one before it uses more than the 4 MB of heap at which
 // the garbage collector would start, which gctrace would show (ep never does).
 var runs = map[string][]string{
-	"bt":      {"-n 6", "-n 7 -max 9 -structure 2.3", "-n 13 -iterations 2", "-class S -quiet", "-n 24 -iterations 1 -structure 2.3", "-n 5"},
-	"cg":      {"-n 2", "-n 7", "-n 12 -iterations 300", "-n 33", "-n 5 -quiet", "-n 40 -iterations 2", "-n 1"},
-	"ep":      {"-n 8", "-n 17", "-n 10 -quiet", "-n 7"},
-	"ft":      {"-n 4", "-n 32 -ny 8 -nz 2 -iterations 3", "-n 2 -ny 64", "-n 8 -quiet", "-n 64 -ny 32 -iterations 1", "-n 3"},
-	"iperf":   {"-n 1", "-n 13 -variant optimised", "-n 33 -variant interchanged", "-n 20 -quiet", "-n 800", "-variant best"},
-	"is":      {"-n 8", "-n 12 -keys 4 -iterations 15", "-class S", "-n 10 -quiet", "-n 19 -iterations 2", "-n 7"},
-	"lu":      {"-n 10", "-class S", "-class S -order hyperplane -max 15", "-n 13 -iterations 3 -dt 0.01", "-n 11 -quiet", "-n 40 -iterations 2 -order hyperplane", "-n 9"},
-	"matmul":  {"-n 1", "-n 7 -block 3", "-n 33 -repeat 2", "-n 80", "-n 7 -quiet", "-n 500 -repeat 1 -block 64", "-n 0"},
-	"mg":      {"-n 4", "-n 8 -iterations 20", "-class S", "-n 16 -quiet", "-n 64 -iterations 1", "-n 24"},
-	"npbcg":   {"-n 100", "-n 500 -nonzer 2 -iterations 40", "-n 1000 -shift 20", "-n 200 -quiet", "-n 4000 -iterations 1", "-n 99"},
-	"sp":      {"-n 6", "-n 7 -max 9 -structure 2.3", "-n 13 -iterations 2", "-class S -quiet", "-n 32 -iterations 1 -structure 2.3", "-n 5"},
-	"sweep3d": {"-n 2", "-n 7 -mk 3", "-n 20 -iterations 2", "-n 10 -sigt 3 -fixup=false", "-n 40 -iterations 1 -quiet", "-n 1"},
+	"alphabeta": {"-depth 2 -moves 3", "-depth 4 -moves 9 -opening 20", "-depth 3 -moves 60 -opening 40 -table 4", "-depth 2 -moves 2 -quiet", "-depth 2 -moves 1 -table 19", "-depth 0"},
+	"blocksort": {"-n 2", "-n 5000 -input noise", "-n 20000 -blocks 1 -input runs", "-n 3000 -quiet", "-n 400000 -blocks 1", "-n 1"},
+	"events":    {"-n 1 -stations 1 -jobs 1", "-n 20000 -network ring", "-n 20000 -network star -stations 9", "-n 5000 -quiet", "-n 100 -jobs 400000", "-n 0"},
+	"shortest":  {"-n 4", "-n 40 -map open -greedy 0", "-n 70 -map maze -searches 9", "-n 30 -quiet", "-n 400 -searches 1", "-n 3"},
+	"bt":        {"-n 6", "-n 7 -max 9 -structure 2.3", "-n 13 -iterations 2", "-class S -quiet", "-n 24 -iterations 1 -structure 2.3", "-n 5"},
+	"cg":        {"-n 2", "-n 7", "-n 12 -iterations 300", "-n 33", "-n 5 -quiet", "-n 40 -iterations 2", "-n 1"},
+	"ep":        {"-n 8", "-n 17", "-n 10 -quiet", "-n 7"},
+	"ft":        {"-n 4", "-n 32 -ny 8 -nz 2 -iterations 3", "-n 2 -ny 64", "-n 8 -quiet", "-n 64 -ny 32 -iterations 1", "-n 3"},
+	"iperf":     {"-n 1", "-n 13 -variant optimised", "-n 33 -variant interchanged", "-n 20 -quiet", "-n 800", "-variant best"},
+	"is":        {"-n 8", "-n 12 -keys 4 -iterations 15", "-class S", "-n 10 -quiet", "-n 19 -iterations 2", "-n 7"},
+	"lu":        {"-n 10", "-class S", "-class S -order hyperplane -max 15", "-n 13 -iterations 3 -dt 0.01", "-n 11 -quiet", "-n 40 -iterations 2 -order hyperplane", "-n 9"},
+	"matmul":    {"-n 1", "-n 7 -block 3", "-n 33 -repeat 2", "-n 80", "-n 7 -quiet", "-n 500 -repeat 1 -block 64", "-n 0"},
+	"mg":        {"-n 4", "-n 8 -iterations 20", "-class S", "-n 16 -quiet", "-n 64 -iterations 1", "-n 24"},
+	"npbcg":     {"-n 100", "-n 500 -nonzer 2 -iterations 40", "-n 1000 -shift 20", "-n 200 -quiet", "-n 4000 -iterations 1", "-n 99"},
+	"sp":        {"-n 6", "-n 7 -max 9 -structure 2.3", "-n 13 -iterations 2", "-class S -quiet", "-n 32 -iterations 1 -structure 2.3", "-n 5"},
+	"sweep3d":   {"-n 2", "-n 7 -mk 3", "-n 20 -iterations 2", "-n 10 -sigt 3 -fixup=false", "-n 40 -iterations 1 -quiet", "-n 1"},
 }
 
 const gctrace = "GODEBUG=gctrace=1"
