@@ -53,7 +53,7 @@ predicts cache and TLB misses on a machine described in a file.
 	root.AddCommand(
 		profileCommand(), histogramCommand(), predictCommand(), queryCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(),
 		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
-		calibrateCommand(), measureCommand(), searchCommand(),
+		calibrateCommand(), measureCommand(), searchCommand(), inferCommand(),
 	)
 	return root
 }
