@@ -29,13 +29,13 @@ type InferCampaign struct {
 	Shards int
 	Warm   uint64
 
-	// Architectures of the pool that variants draw theirs from (0: 250), and
-	// those kept for the validation of new hardware (0: 50).
+	// Architectures of the pool that variants draw theirs from (0: 200), and
+	// those kept for the validation of new hardware (0: 40).
 	Pool, Fresh int
 
 	// Train, Check and New are how many architectures a variant is simulated
-	// on: of the pool, to fit models to (0: 60); others of the pool, to check
-	// interpolation (0: 4); of the fresh ones, to check new hardware (0: 6).
+	// on: of the pool, to fit models to (0: 40); others of the pool, to check
+	// interpolation (0: 4); of the fresh ones, to check new hardware (0: 4).
 	Train, Check, New int
 
 	Seed     uint64       // 0: 2012
@@ -114,7 +114,7 @@ type InferProfiles struct {
 }
 
 // inferRun is how many architectures are simulated in one run of a program.
-const inferRun = 14
+const inferRun = 16
 
 // inferVersion is part of the key of stored simulations.
 const inferVersion = 1
@@ -138,11 +138,11 @@ func (c InferCampaign) withDefaults() (InferCampaign, error) {
 		c.Seed = 2012
 	}
 	set(&c.Shards, 4)
-	set(&c.Pool, 250)
-	set(&c.Fresh, 50)
-	set(&c.Train, 60)
+	set(&c.Pool, 200)
+	set(&c.Fresh, 40)
+	set(&c.Train, 40)
 	set(&c.Check, 4)
-	set(&c.New, 6)
+	set(&c.New, 4)
 	if c.Train+c.Check > c.Pool || c.New > c.Fresh || min(c.Train, c.Check, c.New, c.Shards) < 1 {
 		return c, fmt.Errorf("perf: infer: %d and %d architectures cannot be drawn from a pool of %d, nor %d from %d new ones", c.Train, c.Check, c.Pool, c.New, c.Fresh)
 	}

@@ -32,27 +32,31 @@ func (s InferSubject) Variant() string {
 	return s.Application + "-" + level + "-" + s.Input
 }
 
+// inferInputs is how many inputs each application has.
+const inferInputs = 3
+
 // InferSubjects returns the programs of the study of inferred models: seven of
 // different kinds, each with three inputs and two levels of optimisation. They
 // stand for the seven of Wu and Lee (2012), section 4.1, that do the same kind of
 // work: astar, bwaves, bzip2, gemsFDTD, hmmer, omnetpp, sjeng.
 func InferSubjects() []InferSubject {
-	var all []InferSubject
-	for _, p := range []struct {
+	programs := []struct {
 		application, folder string
-		inputs              [][2]string // name, arguments
+		inputs              [inferInputs][2]string // name, arguments
 	}{
-		{"shortest", "shortest", [][2]string{{"open", "-map open -n 600 -searches 8 -greedy 0"}, {"hills", "-map hills -n 320 -searches 16"}, {"maze", "-map maze -n 160 -searches 100"}}},
-		{"bt", "bt", [][2]string{{"cells", "-n 12 -iterations 20"}, {"lines", "-n 14 -iterations 10 -structure 2.3"}, {"large", "-n 24 -iterations 3"}}},
-		{"blocksort", "blocksort", [][2]string{{"text", "-input text -n 120000 -blocks 2"}, {"runs", "-input runs -n 60000 -blocks 5"}, {"noise", "-input noise -n 200000 -blocks 2"}}},
-		{"fdtd", "fdtd", [][2]string{{"vacuum", "-n 32 -steps 60 -medium vacuum"}, {"layers", "-n 48 -steps 30 -medium layers"}, {"lossy", "-n 18 -steps 300 -medium lossy"}}},
-		{"hmm", "hmm", [][2]string{{"family", "-input family -states 120 -count 200"}, {"random", "-input random -states 700 -count 40"}, {"mixed", "-input mixed -states 40 -count 600 -length 120"}}},
-		{"events", "events", [][2]string{{"ring", "-network ring -n 400000"}, {"star", "-network star -n 400000 -stations 500 -jobs 4000"}, {"random", "-network random -n 300000 -stations 6000 -jobs 40000"}}},
-		{"alphabeta", "alphabeta", [][2]string{{"early", "-opening 4 -moves 8 -depth 6"}, {"middle", "-opening 18 -moves 4 -depth 6 -table 16"}, {"late", "-opening 40 -moves 8 -depth 7 -table 12"}}},
-	} {
-		for _, input := range p.inputs {
+		{"shortest", "shortest", [...][2]string{{"open", "-map open -n 600 -searches 8 -greedy 0"}, {"hills", "-map hills -n 320 -searches 16"}, {"maze", "-map maze -n 160 -searches 100"}}},
+		{"bt", "bt", [...][2]string{{"cells", "-n 12 -iterations 20"}, {"lines", "-n 14 -iterations 10 -structure 2.3"}, {"large", "-n 24 -iterations 3"}}},
+		{"blocksort", "blocksort", [...][2]string{{"text", "-input text -n 120000 -blocks 2"}, {"runs", "-input runs -n 60000 -blocks 5"}, {"noise", "-input noise -n 200000 -blocks 2"}}},
+		{"fdtd", "fdtd", [...][2]string{{"vacuum", "-n 32 -steps 60 -medium vacuum"}, {"layers", "-n 48 -steps 30 -medium layers"}, {"lossy", "-n 18 -steps 300 -medium lossy"}}},
+		{"hmm", "hmm", [...][2]string{{"family", "-input family -states 120 -count 200"}, {"random", "-input random -states 700 -count 40"}, {"mixed", "-input mixed -states 40 -count 600 -length 120"}}},
+		{"events", "events", [...][2]string{{"ring", "-network ring -n 400000"}, {"star", "-network star -n 400000 -stations 500 -jobs 4000"}, {"random", "-network random -n 300000 -stations 6000 -jobs 40000"}}},
+		{"alphabeta", "alphabeta", [...][2]string{{"early", "-opening 4 -moves 8 -depth 6"}, {"middle", "-opening 18 -moves 4 -depth 6 -table 16"}, {"late", "-opening 40 -moves 8 -depth 7 -table 12"}}},
+	}
+	var all []InferSubject
+	for i := range inferInputs {
+		for _, p := range programs {
 			for _, optimised := range []bool{false, true} {
-				all = append(all, InferSubject{p.application, optimised, input[0], p.folder, strings.Fields(input[1])})
+				all = append(all, InferSubject{p.application, optimised, p.inputs[i][0], p.folder, strings.Fields(p.inputs[i][1])})
 			}
 		}
 	}

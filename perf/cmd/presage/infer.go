@@ -64,7 +64,7 @@ on where it was.`,
 	f.BoolVar(&reduced, "reduced", false, "one input of each application, two shards, few architectures: minutes")
 	f.Uint64Var(&c.Length, "length", 0, "instructions of a shard (default 1000000)")
 	f.IntVar(&c.Shards, "shards", 0, "shards of each variant (default 4)")
-	f.IntVar(&c.Train, "train", 0, "architectures that models are fitted to, of each variant (default 60)")
+	f.IntVar(&c.Train, "train", 0, "architectures that models are fitted to, of each variant (default 40)")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default 2012)")
 	f.StringVar(&dir, "store", "", "folder that keeps simulations (default the user's)")
 	f.StringVar(&record, "record", "", "folder to write the tables into")
