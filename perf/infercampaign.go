@@ -24,7 +24,7 @@ type InferCampaign struct {
 
 	// Length of a shard in instructions (0: shard.DefaultLength), how many of
 	// each variant are drawn (0: 4), and for how long before each the caches
-	// and predictors are kept up (0: 3 lengths).
+	// and predictors are kept up (0: 2 lengths).
 	Length uint64
 	Shards int
 	Warm   uint64
@@ -45,9 +45,9 @@ type InferCampaign struct {
 
 // InferProgress tells how far a campaign is.
 type InferProgress struct {
-	Variant            string
-	Done, Total        int // runs
-	Architectures, Run int // of the run at hand; its number in the variant
+	Variant       string
+	Done, Total   int // variants
+	Architectures int // of the one at hand
 }
 
 // Reduced returns the campaign at a size that takes a few minutes: one input of
@@ -113,9 +113,6 @@ type InferProfiles struct {
 	Warnings []string
 }
 
-// inferRun is how many architectures are simulated in one run of a program.
-const inferRun = 16
-
 // inferVersion is part of the key of stored simulations.
 const inferVersion = 1
 
@@ -132,7 +129,7 @@ func (c InferCampaign) withDefaults() (InferCampaign, error) {
 		c.Length = shard.DefaultLength
 	}
 	if c.Warm == 0 {
-		c.Warm = 3 * c.Length
+		c.Warm = 2 * c.Length
 	}
 	if c.Seed == 0 {
 		c.Seed = 2012
@@ -189,6 +186,7 @@ type inferVariant struct {
 	code    [][]isa.Inst
 	plan    *trace.Plan
 	windows []pipeline.Window // the shards
+	jobs    []inferJob
 }
 
 func (v *inferVariant) run(ctx context.Context) error {
@@ -217,17 +215,11 @@ func (v *inferVariant) run(ctx context.Context) error {
 	if v.windows, err = drawShards(rng, counts.Instructions, c.Length, c.Shards); err != nil {
 		return err
 	}
-	numbers, uses := c.draw(rng)
-	runs := slices.Collect(slices.Chunk(numbers, inferRun))
-	for i, part := range runs {
-		if c.Progress != nil {
-			c.Progress(InferProgress{v.subject.Variant(), v.number*len(runs) + i, len(c.Subjects) * len(runs), len(part), i})
-		}
-		if err := v.simulate(ctx, part, uses[i*inferRun:], i == 0); err != nil {
-			return err
-		}
+	v.draw(rng)
+	if c.Progress != nil {
+		c.Progress(InferProgress{v.subject.Variant(), v.number, len(c.Subjects), len(v.jobs)})
 	}
-	return nil
+	return v.simulate(ctx)
 }
 
 // drawShards draws one shard at random from each of so many equal parts of a
@@ -246,41 +238,50 @@ func drawShards(rng *rand.Rand, instructions, length uint64, shards int) ([]pipe
 	return list, nil
 }
 
-// draw returns the numbers of the architectures that a variant is simulated on,
-// and what each is for.
-func (c *InferCampaign) draw(rng *rand.Rand) (numbers []int, uses []string) {
-	pool := rng.Perm(c.Pool)
-	fresh := rng.Perm(c.Fresh)
-	for i := range c.Train + c.Check {
-		use := InferTrain
-		if i >= c.Train {
-			use = InferCheck
-		}
-		numbers, uses = append(numbers, pool[i]), append(uses, use)
-	}
-	for i := range c.New {
-		numbers, uses = append(numbers, c.Pool+fresh[i]), append(uses, InferNew)
-	}
-	return numbers, uses
+// inferJob is an architecture that a variant is simulated on.
+type inferJob struct {
+	number int // of the architecture
+	use    string
+	shards []int
 }
 
-// storedInfer is what the store holds of a run: by architecture and then shard,
-// and the shards' characteristics.
+// draw chooses the architectures of a variant.
+func (v *inferVariant) draw(rng *rand.Rand) {
+	c := v.campaign
+	pool, fresh := rng.Perm(c.Pool), rng.Perm(c.Fresh)
+	all := make([]int, c.Shards)
+	for k := range all {
+		all[k] = k
+	}
+	for i, number := range pool[:c.Train] {
+		v.jobs = append(v.jobs, inferJob{number, InferTrain, all[i%c.Shards : i%c.Shards+1]})
+	}
+	for _, number := range pool[c.Train : c.Train+c.Check] {
+		v.jobs = append(v.jobs, inferJob{number, InferCheck, all})
+	}
+	for _, number := range fresh[:c.New] {
+		v.jobs = append(v.jobs, inferJob{c.Pool + number, InferNew, all})
+	}
+}
+
+// storedInfer is what the store holds of a variant: by job and then shard, and
+// the shards' characteristics.
 type storedInfer struct {
 	Counts   [][]pipeline.Piece
 	Shards   []shard.Shard
 	Warnings []string
 }
 
-// simulate runs the variant under some architectures, and adds what it did.
-func (v *inferVariant) simulate(ctx context.Context, numbers []int, uses []string, first bool) error {
+// simulate runs the variant under its architectures, and adds what it did.
+func (v *inferVariant) simulate(ctx context.Context) error {
 	var configs []pipeline.Config
-	for _, n := range numbers {
-		config, err := InferCore(v.architectures[n])
+	var shards [][]int
+	for _, j := range v.jobs {
+		config, err := InferCore(v.architectures[j.number])
 		if err != nil {
 			return err
 		}
-		configs = append(configs, config)
+		configs, shards = append(configs, config), append(shards, j.shards)
 	}
 	key, err := store.NewKey("infer", inferVersion, struct {
 		Engine              int
@@ -289,7 +290,8 @@ func (v *inferVariant) simulate(ctx context.Context, numbers []int, uses []strin
 		Windows             []pipeline.Window
 		Warm, Length        uint64
 		Configs             []pipeline.Config
-	}{rv64.Version, v.prog.File.SHA256, v.prog.Name, v.plan.Digest(), v.subject.Args, v.windows, v.campaign.Warm, v.campaign.Length, configs})
+		Shards              [][]int
+	}{rv64.Version, v.prog.File.SHA256, v.prog.Name, v.plan.Digest(), v.subject.Args, v.windows, v.campaign.Warm, v.campaign.Length, configs, shards})
 	if err != nil {
 		return err
 	}
@@ -306,14 +308,13 @@ func (v *inferVariant) simulate(ctx context.Context, numbers []int, uses []strin
 			v.out.Warnings = append(v.out.Warnings, text)
 		}
 	}
-	for i, n := range numbers {
-		for k, piece := range done.Counts[i] {
-			v.out.Profiles = append(v.out.Profiles, InferProfile{name, k, n, uses[i], piece.Instructions, piece.Cycles})
+	for i, j := range v.jobs {
+		for n, k := range j.shards {
+			piece := done.Counts[i][n]
+			v.out.Profiles = append(v.out.Profiles, InferProfile{name, k, j.number, j.use, piece.Instructions, piece.Cycles})
 		}
 	}
-	if first {
-		v.addShards(done.Shards)
-	}
+	v.addShards(done.Shards)
 	return nil
 }
 
@@ -332,6 +333,18 @@ func (v *inferVariant) addShards(shards []shard.Shard) {
 	}
 }
 
+// stretch hands on what a run does from one count of instructions to another.
+type stretch struct {
+	from, to uint64
+	inner    trace.Collector
+}
+
+func (s stretch) Observe(b *trace.Batch) {
+	if b.Start >= s.from && b.Start < s.to {
+		s.inner.Observe(b)
+	}
+}
+
 // execute runs the variant once. What lies between shards runs untraced, but
 // for the stretch before each in which caches and predictors are kept up.
 func (v *inferVariant) execute(ctx context.Context, configs []pipeline.Config) (*storedInfer, error) {
@@ -342,12 +355,17 @@ func (v *inferVariant) execute(ctx context.Context, configs []pipeline.Config) (
 	}
 	collectors := []trace.Collector{characteristics}
 	var sims []*pipeline.Simulator
-	for _, config := range configs {
-		sim, err := pipeline.New(v.plan, v.code, config, pipeline.Options{Windows: v.windows, Warmup: c.Length / 20, WarmCaches: true})
+	for i, config := range configs {
+		var windows []pipeline.Window
+		for _, k := range v.jobs[i].shards {
+			windows = append(windows, v.windows[k])
+		}
+		sim, err := pipeline.New(v.plan, v.code, config, pipeline.Options{Windows: windows, Warmup: c.Length / 20, WarmCaches: true})
 		if err != nil {
 			return nil, err
 		}
-		sims, collectors = append(sims, sim), append(collectors, sim)
+		from, to := windows[0].From, windows[len(windows)-1].To
+		sims, collectors = append(sims, sim), append(collectors, stretch{from - min(from, c.Warm), to, sim})
 	}
 	sink := trace.NewPipeline(collectors...)
 	stdout := new(tail)
@@ -390,14 +408,14 @@ func (v *inferVariant) collect(characteristics *shard.Collector, sims []*pipelin
 		}
 		out.Shards = append(out.Shards, all[i])
 	}
-	for _, sim := range sims {
-		r := sim.Result()
-		if len(r.Windows) != len(v.windows) {
-			return nil, fmt.Errorf("perf: infer: %d shards were simulated of %d", len(r.Windows), len(v.windows))
+	for i, sim := range sims {
+		r, shards := sim.Result(), v.jobs[i].shards
+		if len(r.Windows) != len(shards) {
+			return nil, fmt.Errorf("perf: infer: %d shards were simulated of %d", len(r.Windows), len(shards))
 		}
-		for k, piece := range r.Windows {
-			if s := out.Shards[k]; piece.From != s.From || piece.Instructions != s.Instructions {
-				return nil, fmt.Errorf("perf: infer: shard %d: %d instructions from %d were simulated, %d from %d characterised", k, piece.Instructions, piece.From, s.Instructions, s.From)
+		for n, piece := range r.Windows {
+			if s := out.Shards[shards[n]]; piece.From != s.From || piece.Instructions != s.Instructions {
+				return nil, fmt.Errorf("perf: infer: shard %d: %d instructions from %d were simulated, %d from %d characterised", shards[n], piece.Instructions, piece.From, s.Instructions, s.From)
 			}
 		}
 		out.Counts = append(out.Counts, r.Windows)

@@ -44,7 +44,7 @@ func InferSubjects() []InferSubject {
 		application, folder string
 		inputs              [inferInputs][2]string // name, arguments
 	}{
-		{"shortest", "shortest", [...][2]string{{"open", "-map open -n 600 -searches 8 -greedy 0"}, {"hills", "-map hills -n 320 -searches 16"}, {"maze", "-map maze -n 160 -searches 100"}}},
+		{"shortest", "shortest", [...][2]string{{"open", "-map open -n 400 -searches 6 -greedy 0"}, {"hills", "-map hills -n 256 -searches 12"}, {"maze", "-map maze -n 160 -searches 100"}}},
 		{"bt", "bt", [...][2]string{{"cells", "-n 12 -iterations 20"}, {"lines", "-n 14 -iterations 10 -structure 2.3"}, {"large", "-n 24 -iterations 3"}}},
 		{"blocksort", "blocksort", [...][2]string{{"text", "-input text -n 120000 -blocks 2"}, {"runs", "-input runs -n 60000 -blocks 5"}, {"noise", "-input noise -n 200000 -blocks 2"}}},
 		{"fdtd", "fdtd", [...][2]string{{"vacuum", "-n 32 -steps 60 -medium vacuum"}, {"layers", "-n 48 -steps 30 -medium layers"}, {"lossy", "-n 18 -steps 300 -medium lossy"}}},
