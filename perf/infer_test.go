@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"presage/perf/frame"
 	"presage/perf/infer"
 	"presage/perf/internal/oracle"
 	"presage/perf/isa"
@@ -284,4 +286,94 @@ func kernelCode(t *testing.T) ([][]isa.Inst, *trace.Plan) {
 		t.Fatal(err)
 	}
 	return code, plan
+}
+
+// Specs come back from their text; tables count them.
+func TestInferSpecs(t *testing.T) {
+	want := infer.Spec{Genes: []infer.Gene{4, 0, 1}, Interactions: []infer.Interaction{{I: 0, J: 1, PowerI: 1, PowerJ: 1}, {I: 0, J: 2, PowerI: 3, PowerJ: 1}}}
+	row := inferSpec(1, infer.Candidate{Spec: want})
+	got, err := row.Spec()
+	if err != nil || !got.Equal(want) {
+		t.Fatalf("%+v becomes %+v, error %v", row, got, err)
+	}
+	names := []string{"control", "taken", "ports"}
+	table, err := InferTransformations([]InferSpec{row, row}, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(table.Col("commonest").Records(), table.Col("symbol").Records(), table.Col("spline").Records()) != "[spline, 3 knots un-used linear] [x1 x2 y13] [2 0 0]" {
+		t.Errorf("%v", table)
+	}
+	pairs, err := InferInteractions([]InferSpec{row, row}, names)
+	if err != nil || fmt.Sprint(pairs.Records()) != "[[x y models] [x1 x2 2] [x1 y13 2]]" {
+		t.Errorf("%v, error %v", pairs.Records(), err)
+	}
+	for _, bad := range []InferSpec{{Genes: "012"}, {Genes: "g09"}, {Genes: "g00", Interactions: "0"}, {Genes: "g00", Interactions: "0-1^x"}, {Genes: "g00", Interactions: "1-0"}} {
+		if _, err := bad.Spec(); err == nil {
+			t.Errorf("%+v: no error", bad)
+		}
+	}
+}
+
+// Characteristics of an application against those of the others, by hand.
+func TestInferDifferences(t *testing.T) {
+	p := new(InferProfiles)
+	for i, a := range []string{"p", "p", "q", "q"} {
+		p.Shards = append(p.Shards, InferShard{Application: a, Characteristics: map[string]float64{"memory": []float64{1, 3, 5, 7}[i]}})
+	}
+	df, err := frame.Where(InferDifferences(p), "characteristic", "memory")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := frame.Floats(df, "difference_sd")
+	if sd := math.Sqrt(20. / 3); err != nil || len(d) != 2 || math.Abs(d[0]+4/sd) > 1e-12 || math.Abs(d[1]-4/sd) > 1e-12 {
+		t.Errorf("%v, error %v", d, err)
+	}
+}
+
+// Findings come back from their files, and baselines from R.
+func TestInferFindingsAreRecorded(t *testing.T) {
+	p := inventedProfiles()
+	found := runStudy(t, p)
+	dir := t.TempDir()
+	if err := found.Record(dir, "invented"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := LoadInferFindings(dir)
+	found.Model = nil
+	if err != nil || !reflect.DeepEqual(got, found) {
+		t.Errorf("read back as something else, error %v", err)
+	}
+}
+
+func TestInferBaselines(t *testing.T) {
+	oracle.Need(t, "Rscript")
+	script := filepath.Join(t.TempDir(), "mean.R")
+	// A method that predicts the mean of the logarithm, as the baseline does.
+	text := `a <- commandArgs(TRUE); for (i in 1:as.integer(a[2])) { d <- read.csv(file.path(a[1], paste0("train-", i, ".csv")))
+		e <- read.csv(file.path(a[1], paste0("test-", i, ".csv")))
+		write.csv(data.frame(the_mean = rep(exp(mean(log(d$cpi))), nrow(e))), file.path(a[1], paste0("predicted-", i, ".csv")), row.names = FALSE) }`
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := smallStudy().Baselines(context.Background(), inventedProfiles(), script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := make(map[string]InferBaseline)
+	for _, r := range rows {
+		by[r.Method+" "+r.Scenario+" "+r.LeftOut] = r
+	}
+	if len(by) != len(rows) || len(rows) != (2+4)*4 {
+		t.Fatalf("%d rows: %+v", len(rows), rows)
+	}
+	for _, task := range []string{"interpolation ", "new software q"} {
+		mean, again := by["mean "+task], by["the mean "+task]
+		if math.Abs(mean.Median-again.Median) > 1e-9 || mean.Rows != again.Rows {
+			t.Errorf("%s: %+v here, %+v by R", task, mean, again)
+		}
+		if s := by["stepwise "+task]; s.Median > mean.Median {
+			t.Errorf("%s: stepwise selection is worse than the mean: %+v, %+v", task, s, mean)
+		}
+	}
 }

@@ -255,3 +255,51 @@ func RecordInferBaselines(dir string, rows []InferBaseline, command string) erro
 	}
 	return nil
 }
+
+// LoadInferFindings reads what Record wrote of a study; Model is not recorded.
+func LoadInferFindings(dir string) (*InferFindings, error) {
+	f := new(InferFindings)
+	for _, t := range []struct {
+		file string
+		read func(r *inferReader)
+	}{
+		{inferPredictionsFile, f.readPredictions}, {inferSearchesFile, f.readGenerations}, {inferSpecsFile, f.readSpecs},
+	} {
+		df, _, err := Recorded(filepath.Join(dir, t.file))
+		if err != nil {
+			return nil, err
+		}
+		r := inferReader{df: df}
+		t.read(&r)
+		if r.err != nil {
+			return nil, fmt.Errorf("perf: infer: %s: %w", filepath.Join(dir, t.file), r.err)
+		}
+	}
+	return f, nil
+}
+
+func (f *InferFindings) readPredictions(r *inferReader) {
+	scenario, application, variant := r.texts("scenario"), r.texts("application"), r.texts("variant")
+	k, number, profiles := r.numbers("shard"), r.numbers("architecture"), r.numbers("update_profiles")
+	simulated, predicted := r.numbers("sim_cpi"), r.numbers("pred_cpi")
+	for i := range r.rows() {
+		f.Predictions = append(f.Predictions, InferPrediction{
+			scenario[i], application[i], variant[i], int(k[i]), int(number[i]), int(profiles[i]), simulated[i], predicted[i],
+		})
+	}
+}
+
+func (f *InferFindings) readGenerations(r *inferReader) {
+	search, number := r.texts("search"), r.numbers("generation")
+	best, median, terms := r.numbers("best_sum_of_medians"), r.numbers("median_sum_of_medians"), r.numbers("terms")
+	for i := range r.rows() {
+		f.Generations = append(f.Generations, InferGeneration{search[i], int(number[i]), best[i], median[i], int(terms[i])})
+	}
+}
+
+func (f *InferFindings) readSpecs(r *inferReader) {
+	rank, errs, genes, pairs := r.numbers("rank"), r.numbers("mean_of_medians"), r.texts("genes"), r.texts("interactions")
+	for i := range r.rows() {
+		f.Specs = append(f.Specs, InferSpec{int(rank[i]), errs[i], genes[i], pairs[i]})
+	}
+}

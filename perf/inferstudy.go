@@ -60,8 +60,8 @@ type InferGeneration struct {
 }
 
 // InferSpec is a row of the table of specs: one of the best of the last
-// generation of the search over everything. Genes are digits, one for each
-// variable; interactions are i-j by number of the variable, with the powers
+// generation of the search over everything. Genes are digits after a g, one for
+// each variable; interactions are i-j by number of the variable, with the powers
 // after ^ if they are not 1.
 type InferSpec struct {
 	Rank         int     `frame:"rank"`
@@ -307,20 +307,4 @@ func (r *inferRunner) judge(m *infer.Model, scenario string, updated int, profil
 	}
 	r.out.Predictions = append(r.out.Predictions, programs...)
 	return nil
-}
-
-func inferSpec(rank int, c infer.Candidate) InferSpec {
-	var genes strings.Builder
-	for _, g := range c.Spec.Genes {
-		fmt.Fprintf(&genes, "%d", g)
-	}
-	var pairs []string
-	for _, x := range c.Spec.Interactions {
-		text := fmt.Sprintf("%d-%d", x.I, x.J)
-		if x.PowerI+x.PowerJ > 2 {
-			text += fmt.Sprintf("^%d-%d", x.PowerI, x.PowerJ)
-		}
-		pairs = append(pairs, text)
-	}
-	return InferSpec{rank, c.Error, genes.String(), strings.Join(pairs, " ")}
 }
