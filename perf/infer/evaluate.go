@@ -25,39 +25,51 @@ type evaluator struct {
 	index  map[Term]int
 	terms  int
 	log    bool
-	groups []system
+	groups []string // names
+	fits   []system // by group
+
+	// summary is what a group's errors come to.
+	summary func(errs []float64) float64
 }
 
 // system is the fit that the fitness of one application comes from: to all rows
 // of the others and the training rows of its own, which weigh more or less.
 type system struct {
-	name    string
+	group   int
 	normal  []float64   // XᵀWX, by rows, of all terms
 	right   []float64   // XᵀWy
 	columns [][]float64 // of the application's validation rows, by term
 	truth   []float64   // their response
 }
 
-// split divides the rows of each group into training and validation rows, at
-// random; validation rows are held back only where two rows or more are left.
-func split(t *Table, share float64, seed uint64) (train, valid [][]int, names []string, err error) {
-	names = t.GroupNames()
+// part is the rows of a group, divided to be fitted to and to judge.
+type part struct {
+	name         string
+	train, valid []int
+}
+
+// split divides the rows of each group at random into so many folds, each of
+// which judges in one part and is fitted to in the others. A group with fewer
+// rows than folds has as many parts as rows.
+func split(t *Table, folds int, seed uint64) (parts []part, err error) {
 	byName := make(map[string][]int)
 	for i := range t.Rows() {
 		byName[t.Group(i)] = append(byName[t.Group(i)], i)
 	}
 	rng := rand.New(rand.NewPCG(seed, splitStream))
-	for _, name := range names {
+	for _, name := range t.GroupNames() {
 		rows := byName[name]
-		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		n := int(math.Round(share * float64(len(rows))))
-		n = min(max(n, 1), len(rows)-1)
-		if n < 1 {
-			return nil, nil, nil, fmt.Errorf("infer: %w: group %q has %d row; two are needed, to fit and to check", ErrData, name, len(rows))
+		if len(rows) < 2 {
+			return nil, fmt.Errorf("infer: %w: group %q has %d row; two are needed, to fit and to check", ErrData, name, len(rows))
 		}
-		valid, train = append(valid, rows[:n]), append(train, rows[n:])
+		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		n := min(folds, len(rows))
+		for f := range n {
+			from, to := f*len(rows)/n, (f+1)*len(rows)/n
+			parts = append(parts, part{name, slices.Concat(rows[:from], rows[to:]), rows[from:to]})
+		}
 	}
-	return train, valid, names, nil
+	return parts, nil
 }
 
 func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
@@ -80,11 +92,11 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	train, valid, names, err := split(t, opt.Validation, opt.Seed)
+	parts, err := split(t, opt.Folds, opt.Seed)
 	if err != nil {
 		return nil, err
 	}
-	e := &evaluator{basis: basis, index: make(map[Term]int), log: opt.Log}
+	e := &evaluator{basis: basis, index: make(map[Term]int), log: opt.Log, summary: median}
 	all := basis.Terms(everything(len(t.Names), opt.Powers))
 	columns := make([][]float64, len(all))
 	for j, term := range all {
@@ -93,33 +105,39 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 		basis.column(columns[j], term, units)
 	}
 	e.terms = len(all)
-	e.systems(t, y, columns, train, valid, names, opt.OwnWeight)
+	e.systems(t, y, columns, parts, opt.OwnWeight)
 	return e, nil
 }
 
 // systems sets up the normal equations. With G(R) for those of the rows R they
-// are G(all) - G(own) + w G(own training rows), for each application.
-func (e *evaluator) systems(t *Table, y []float64, columns [][]float64, train, valid [][]int, names []string, own float64) {
-	total := make([]float64, e.terms*(e.terms+1))
-	for g, name := range names {
-		s := system{name: name, normal: make([]float64, e.terms*(e.terms+1))}
-		e.accumulate(s.normal, t, y, columns, train[g], own)
-		whole := make([]float64, len(total))
-		e.accumulate(whole, t, y, columns, slices.Concat(train[g], valid[g]), 1)
-		for i, v := range whole {
-			total[i] += v
-			s.normal[i] -= v
+// are G(all) - G(own) + w G(own training rows), for each part of an application.
+func (e *evaluator) systems(t *Table, y []float64, columns [][]float64, parts []part, own float64) {
+	size := e.terms * (e.terms + 1)
+	total, whole := make([]float64, size), make([]float64, size)
+	for i, p := range parts {
+		if i == 0 || parts[i-1].name != p.name {
+			clear(whole)
+			e.accumulate(whole, t, y, columns, slices.Concat(p.train, p.valid), 1)
+			for k, v := range whole {
+				total[k] += v
+			}
+			e.groups = append(e.groups, p.name)
+		}
+		s := system{group: len(e.groups) - 1, normal: make([]float64, size)}
+		e.accumulate(s.normal, t, y, columns, p.train, own)
+		for k, v := range whole {
+			s.normal[k] -= v
 		}
 		for j := range columns {
-			s.columns = append(s.columns, pick(columns[j], valid[g]))
+			s.columns = append(s.columns, pick(columns[j], p.valid))
 		}
-		s.truth = pick(t.Response, valid[g])
-		e.groups = append(e.groups, s)
+		s.truth = pick(t.Response, p.valid)
+		e.fits = append(e.fits, s)
 	}
-	for g := range e.groups {
-		s := &e.groups[g]
-		for i, v := range total {
-			s.normal[i] += v
+	for i := range e.fits {
+		s := &e.fits[i]
+		for k, v := range total {
+			s.normal[k] += v
 		}
 		s.right = s.normal[e.terms*e.terms:]
 		s.normal = s.normal[:e.terms*e.terms]
@@ -167,21 +185,50 @@ type scratch struct {
 	predicted, errs []float64
 }
 
-// errorsOf returns the median relative error of each application's validation
-// rows: the fitness of 2012, where less is better.
+// errorsOf returns the median relative error of each application over its rows,
+// each predicted by the fit that it judges: the fitness of 2012, where less is
+// better. (Or another summary of the errors.)
 func (e *evaluator) errorsOf(s Spec, m *scratch) []float64 {
 	m.at = m.at[:0]
 	for _, term := range e.basis.Terms(s) {
 		m.at = append(m.at, e.index[term])
 	}
 	out := make([]float64, len(e.groups))
-	for g := range e.groups {
-		out[g] = e.groups[g].error(m, e.terms, e.log)
+	m.errs = m.errs[:0]
+	for i := range e.fits {
+		e.fits[i].errors(m, e.terms, e.log)
+		if g := e.fits[i].group; i+1 == len(e.fits) || e.fits[i+1].group != g {
+			out[g] = e.summary(m.errs)
+			m.errs = m.errs[:0]
+		}
 	}
 	return out
 }
 
-func (s *system) error(m *scratch, terms int, log bool) float64 {
+// median sorts errs. An error that is not finite counts as the largest number:
+// JSON has no infinity.
+func median(errs []float64) float64 {
+	slices.Sort(errs)
+	if v := quantile(errs, 0.5); finite(v) {
+		return v
+	}
+	return math.MaxFloat64
+}
+
+// mean is the mean error, which shows the worth of single terms better.
+func mean(errs []float64) float64 {
+	sum := 0.0
+	for _, v := range errs {
+		sum += v
+	}
+	if !finite(sum) {
+		return math.MaxFloat64
+	}
+	return sum / float64(len(errs))
+}
+
+// errors adds the relative errors of the rows that judge to m.errs.
+func (s *system) errors(m *scratch, terms int, log bool) {
 	s.solve(m, terms)
 	m.predicted = append(m.predicted[:0], make([]float64, len(s.truth))...)
 	for c, j := range m.kept {
@@ -190,18 +237,12 @@ func (s *system) error(m *scratch, terms int, log bool) float64 {
 			m.predicted[i] += b * x
 		}
 	}
-	m.errs = m.errs[:0]
 	for i, p := range m.predicted {
 		if log {
 			p = math.Exp(p)
 		}
 		m.errs = append(m.errs, math.Abs(p-s.truth[i])/math.Abs(s.truth[i]))
 	}
-	slices.Sort(m.errs)
-	if median := quantile(m.errs, 0.5); finite(median) {
-		return median
-	}
-	return math.MaxFloat64 // JSON has no infinity
 }
 
 // solve finds the coefficients of the terms m.at by Cholesky factorisation, and

@@ -1,16 +1,17 @@
 package infer
 
 import (
+	"cmp"
 	"context"
-	"math"
 	"slices"
 )
 
 // Stepwise is the baseline that 2012, section 2.4, holds the genetic search
-// against: forward selection, one term at a time. A step tries every variable,
-// and every interaction of powers 1, that the spec does not have, moves each
-// variable up by one gene, and takes what lowers the fitness' mean error most.
-// It ends when nothing lowers it, or after steps steps (0: 100).
+// against: forward selection, one term at a time. A step tries every
+// interaction of powers 1, that the spec does not have, and every
+// larger gene of each variable, and takes what lowers the mean relative error most, on
+// rows that did not take part in the fit, as in Search. It ends when nothing
+// lowers it, or after steps steps (0: 100). Errors of the result are means.
 func Stepwise(ctx context.Context, t *Table, opt SearchOptions, steps int) (Candidate, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -23,6 +24,7 @@ func Stepwise(ctx context.Context, t *Table, opt SearchOptions, steps int) (Cand
 	if err != nil {
 		return Candidate{}, err
 	}
+	e.summary = mean
 	if steps == 0 {
 		steps = 100
 	}
@@ -36,26 +38,21 @@ func Stepwise(ctx context.Context, t *Table, opt SearchOptions, steps int) (Cand
 		if err := s.evaluate(ctx, list); err != nil {
 			return Candidate{}, err
 		}
-		least, at := best[0].Error, -1
-		for i, c := range list {
-			if c.Error < least {
-				least, at = c.Error, i
-			}
-		}
-		if at < 0 || math.IsNaN(least) {
+		least := slices.MinFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Error, b.Error) })
+		if least.Error >= best[0].Error {
 			break
 		}
-		best[0] = list[at]
+		best[0] = least
 	}
 	return best[0], nil
 }
 
-// neighbours returns the specs with one term more.
+// neighbours returns the specs with one interaction, or a variable's terms, more.
 func neighbours(s Spec) (list []Candidate) {
 	for v, g := range s.Genes {
-		if g < Spline {
+		for more := g + 1; more < genes; more++ {
 			next := s.Clone()
-			next.Genes[v]++
+			next.Genes[v] = more
 			list = append(list, Candidate{Spec: next})
 		}
 	}
