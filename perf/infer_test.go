@@ -73,7 +73,7 @@ func (p *InferProfiles) invent(rng *rand.Rand, application, variant string) {
 }
 
 func smallStudy() InferStudy {
-	return InferStudy{Search: infer.SearchOptions{Population: 16, Generations: 4}, Profiles: 8, Counts: []int{4}}
+	return InferStudy{Search: infer.SearchOptions{Population: 16, Generations: 4, Powers: 1}, Profiles: 8, Counts: []int{4}}
 }
 
 func runStudy(t *testing.T, p *InferProfiles) *InferFindings {
@@ -155,7 +155,7 @@ func TestLeftOutSoftwareIsNotSeen(t *testing.T) {
 // rows have 0.67% at most.
 func TestStudyOfInvention(t *testing.T) {
 	p := inventedProfiles()
-	s := InferStudy{Search: infer.SearchOptions{Population: 60, Generations: 25}, Counts: []int{}}
+	s := InferStudy{Search: infer.SearchOptions{Population: 60, Generations: 25, Powers: 1}, Counts: []int{}}
 	r := inferRunner{InferStudy: s.withDefaults(), all: p, out: new(InferFindings)}
 	if err := r.steady(context.Background()); err != nil {
 		t.Fatal(err)

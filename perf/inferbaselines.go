@@ -35,6 +35,9 @@ type inferTask struct {
 	train, test    *infer.Table
 }
 
+// inferSteps is how many terms stepwise selection adds at most.
+const inferSteps = 50
+
 // tasks are interpolation, new hardware, and each application left out.
 func (r *inferRunner) tasks() (list []inferTask) {
 	add := func(scenario, left string, train, test []InferProfile) {
@@ -58,12 +61,13 @@ func (r *inferRunner) tasks() (list []inferTask) {
 // datasets/inferred/baselines.R.
 func (s InferStudy) Baselines(ctx context.Context, p *InferProfiles, script string) ([]InferBaseline, error) {
 	r := inferRunner{InferStudy: s.withDefaults(), all: p}
+	r.Search.Powers = 1 // Stepwise tries no others
 	tasks := r.tasks()
 	var out []InferBaseline
 	for _, t := range tasks {
 		r.Progress(strings.TrimSpace("baselines: " + t.scenario + " " + t.left))
 		flat := infer.Spec{Genes: slices.Repeat([]infer.Gene{infer.Linear}, len(t.train.Names))}
-		chosen, err := infer.Stepwise(ctx, t.train, r.Search, 0)
+		chosen, err := infer.Stepwise(ctx, t.train, r.Search, inferSteps)
 		if err != nil {
 			return nil, err
 		}

@@ -14,10 +14,12 @@ import (
 // InferStudy says how models are made of a campaign's profiles and judged. The
 // zero value is the study that is recorded.
 type InferStudy struct {
-	Search infer.SearchOptions // its Seed and Log are set by the study
+	// Search says how models are searched for; 0 is 40 generations, and powers up
+	// to 3 of variables that interact. Its Seed and Log are set by the study.
+	Search infer.SearchOptions
 
 	// Profiles is how many of a new application a model is updated with (0: 20),
-	// and Counts how many are tried besides (nil: 5, 10, 40, 80).
+	// and Counts how many are tried besides (nil: 10, 40).
 	Profiles int
 	Counts   []int
 
@@ -83,9 +85,11 @@ type InferFindings struct {
 func (s InferStudy) withDefaults() InferStudy {
 	s.Profiles = cmp.Or(s.Profiles, 20)
 	if s.Counts == nil {
-		s.Counts = []int{5, 10, 40, 80}
+		s.Counts = []int{10, 40}
 	}
 	s.Seed = cmp.Or(s.Seed, 2012)
+	s.Search.Generations = cmp.Or(s.Search.Generations, 40)
+	s.Search.Powers = cmp.Or(s.Search.Powers, infer.MaxInteractionPower)
 	s.Search.Seed, s.Search.Log = s.Seed, !s.Plain
 	if s.Progress == nil {
 		s.Progress = func(string) {}

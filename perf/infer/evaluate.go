@@ -110,29 +110,35 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 }
 
 // systems sets up the normal equations. With G(R) for those of the rows R they
-// are G(all) - G(own) + w G(own training rows), for each part of an application.
+// are, for each part of an application, G(all) - G(own) + w (G(own) - G(judging)).
 func (e *evaluator) systems(t *Table, y []float64, columns [][]float64, parts []part, own float64) {
 	size := e.terms * (e.terms + 1)
 	total, whole := make([]float64, size), make([]float64, size)
+	first := 0 // fit of the application
 	for i, p := range parts {
 		if i == 0 || parts[i-1].name != p.name {
+			e.groups, first = append(e.groups, p.name), len(e.fits)
 			clear(whole)
-			e.accumulate(whole, t, y, columns, slices.Concat(p.train, p.valid), 1)
-			for k, v := range whole {
-				total[k] += v
-			}
-			e.groups = append(e.groups, p.name)
 		}
-		s := system{group: len(e.groups) - 1, normal: make([]float64, size)}
-		e.accumulate(s.normal, t, y, columns, p.train, own)
-		for k, v := range whole {
-			s.normal[k] -= v
+		s := system{group: len(e.groups) - 1, normal: make([]float64, size), truth: pick(t.Response, p.valid)}
+		e.accumulate(s.normal, t, y, columns, p.valid)
+		for k, v := range s.normal {
+			whole[k] += v
+			s.normal[k] = -own * v
 		}
 		for j := range columns {
 			s.columns = append(s.columns, pick(columns[j], p.valid))
 		}
-		s.truth = pick(t.Response, p.valid)
 		e.fits = append(e.fits, s)
+		if i+1 < len(parts) && parts[i+1].name == p.name {
+			continue
+		}
+		for k, v := range whole {
+			total[k] += v
+			for f := first; f < len(e.fits); f++ {
+				e.fits[f].normal[k] += (own - 1) * v
+			}
+		}
 	}
 	for i := range e.fits {
 		s := &e.fits[i]
@@ -144,13 +150,13 @@ func (e *evaluator) systems(t *Table, y []float64, columns [][]float64, parts []
 	}
 }
 
-// accumulate adds factor times the normal equations of some rows to sum: the
-// lower triangle of the matrix by rows, and then the right-hand side.
-func (e *evaluator) accumulate(sum []float64, t *Table, y []float64, columns [][]float64, rows []int, factor float64) {
+// accumulate adds the normal equations of some rows to sum: the lower triangle
+// of the matrix by rows, and then the right-hand side.
+func (e *evaluator) accumulate(sum []float64, t *Table, y []float64, columns [][]float64, rows []int) {
 	n := e.terms
 	x := blas64.General{Rows: len(rows), Cols: n, Stride: n, Data: make([]float64, len(rows)*n)}
 	for r, i := range rows {
-		w := math.Sqrt(factor * t.weight(i))
+		w := math.Sqrt(t.weight(i))
 		line := x.Data[r*n : (r+1)*n]
 		for j := range line {
 			line[j] = w * columns[j][i]

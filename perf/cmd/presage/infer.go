@@ -16,7 +16,7 @@ func inferCommand() *cobra.Command {
 		Use:   "infer",
 		Short: "Infer one model of software and hardware from sparse profiles (Wu and Lee 2012)",
 	}
-	cmd.AddCommand(inferCampaignCommand(), inferStudyCommand())
+	cmd.AddCommand(inferCampaignCommand(), inferStudyCommand(), inferBaselinesCommand())
 	return cmd
 }
 
@@ -81,9 +81,9 @@ func inferProgress(w io.Writer) func(perf.InferProgress) {
 
 func inferStudyCommand() *cobra.Command {
 	var (
-		s                    perf.InferStudy
-		data, record, script string
-		quiet                bool
+		s            perf.InferStudy
+		data, record string
+		quiet        bool
 	)
 	cmd := &cobra.Command{
 		Use:   "study --record FOLDER",
@@ -91,8 +91,7 @@ func inferStudyCommand() *cobra.Command {
 		Long: `study searches for models of the profiles that campaign recorded, of all
 applications and with each left out, updates those with a few profiles of what was
 left out, and judges them by profiles that neither search nor fit has seen. It
-writes predictions.csv, searches.csv, specs.csv and, of other methods,
-baselines.csv.`,
+writes predictions.csv, searches.csv and specs.csv.`,
 		Example: "  presage infer study --data /tmp/inferred --record /tmp/inferred --generations 5",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -111,26 +110,57 @@ baselines.csv.`,
 			if err := found.Record(record, command); err != nil {
 				return err
 			}
-			others, err := s.Baselines(cmd.Context(), profiles, script)
-			if err != nil {
-				return err
-			}
-			if err := perf.RecordInferBaselines(record, others, command); err != nil {
-				return err
-			}
 			return (&output{format: "text"}).print(cmd.OutOrStdout(), perf.InferAccuracy(found.Predictions))
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
 	f.IntVar(&s.Search.Population, "population", 0, "candidates of a generation (default 100)")
-	f.IntVar(&s.Search.Generations, "generations", 0, "generations of a search from nothing (default 20)")
-	f.IntVar(&s.Search.Powers, "powers", 0, "largest power of variables that interact (default 1)")
+	f.IntVar(&s.Search.Generations, "generations", 0, "generations of a search from nothing (default 40)")
+	f.IntVar(&s.Search.Powers, "powers", 0, "largest power of variables that interact (default 3)")
 	f.IntVar(&s.Profiles, "profiles", 0, "profiles of new software that a model is updated with (default 20)")
 	f.BoolVar(&s.Plain, "plain", false, "fit CPI itself, not its logarithm")
 	f.BoolVar(&s.Footprint, "footprint", false, "with the blocks that a shard touches, which the paper does not have")
-	f.StringVar(&script, "script", "", "R script of further methods: see datasets/inferred/baselines.R")
 	f.StringVar(&record, "record", "", "folder to write the tables into")
+	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
+	_ = cmd.MarkFlagRequired("record")
+	return cmd
+}
+
+func inferBaselinesCommand() *cobra.Command {
+	var (
+		s                    perf.InferStudy
+		data, record, script string
+		quiet                bool
+	)
+	cmd := &cobra.Command{
+		Use:   "baselines --record FOLDER",
+		Short: "Judge other methods on a recorded campaign, and record it",
+		Long: `baselines judges other methods by the profiles that study judges inferred models
+by: the mean, a plain regression, stepwise selection, and those of an R script. It
+writes baselines.csv.`,
+		Example: "  presage infer baselines --script datasets/inferred/baselines.R --record /tmp/inferred",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			profiles, err := perf.LoadInferProfiles(data)
+			if err != nil {
+				return err
+			}
+			if !quiet {
+				s.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), step) }
+			}
+			others, err := s.Baselines(cmd.Context(), profiles, script)
+			if err != nil {
+				return err
+			}
+			return perf.RecordInferBaselines(record, others, commandLine(cmd, args))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
+	f.BoolVar(&s.Footprint, "footprint", false, "with the blocks that a shard touches, which the paper does not have")
+	f.StringVar(&script, "script", "", "R script of further methods: see datasets/inferred/baselines.R")
+	f.StringVar(&record, "record", "", "folder to write the table into")
 	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
