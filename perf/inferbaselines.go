@@ -75,7 +75,7 @@ func (s InferStudy) Baselines(ctx context.Context, p *InferProfiles, script stri
 			name string
 			spec infer.Spec
 		}{{"mean", infer.Spec{Genes: make([]infer.Gene, len(t.train.Names))}}, {"linear", flat}, {"stepwise", chosen.Spec}} {
-			model, err := infer.Fit(t.train, m.spec, infer.FitOptions{Log: r.Search.Log})
+			model, err := infer.Fit(t.train, m.spec, infer.FitOptions{Scaling: r.Search.Scaling})
 			if err != nil {
 				return nil, err
 			}

@@ -15,7 +15,8 @@ import (
 // zero value is the study that is recorded.
 type InferStudy struct {
 	// Search says how models are searched for; 0 is 40 generations, and powers up
-	// to 3 of variables that interact. Its Seed and Log are set by the study.
+	// to 3 of variables that interact. Its Seed is set by the study, and if its Scaling is zero, that is the power 1:
+	// CPI with relative residuals.
 	Search infer.SearchOptions
 
 	// Profiles is how many of a new application a model is updated with (0: 20),
@@ -23,7 +24,6 @@ type InferStudy struct {
 	Profiles int
 	Counts   []int
 
-	Plain     bool // fit CPI itself, not its logarithm
 	Footprint bool // with the two characteristics that the paper does not have
 
 	Seed     uint64 // 0: 2012
@@ -90,7 +90,10 @@ func (s InferStudy) withDefaults() InferStudy {
 	s.Seed = cmp.Or(s.Seed, 2012)
 	s.Search.Generations = cmp.Or(s.Search.Generations, 40)
 	s.Search.Powers = cmp.Or(s.Search.Powers, infer.MaxInteractionPower)
-	s.Search.Seed, s.Search.Log = s.Seed, !s.Plain
+	s.Search.Seed = s.Seed
+	if s.Search.Scaling == (infer.Scaling{}) {
+		s.Search.Scaling.Power = 1
+	}
 	if s.Progress == nil {
 		s.Progress = func(string) {}
 	}

@@ -24,7 +24,7 @@ type evaluator struct {
 	basis  *Basis
 	index  map[Term]int
 	terms  int
-	log    bool
+	scale  Scaling
 	groups []string // names
 	fits   []system // by group
 
@@ -73,7 +73,7 @@ func split(t *Table, folds int, seed uint64) (parts []part, err error) {
 }
 
 func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
-	y, err := response(t, opt.Log)
+	y, weights, err := response(t, opt.Scaling)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &evaluator{basis: basis, index: make(map[Term]int), log: opt.Log, summary: median}
+	e := &evaluator{basis: basis, index: make(map[Term]int), scale: opt.Scaling, summary: median}
 	all := basis.Terms(everything(len(t.Names), opt.Powers))
 	columns := make([][]float64, len(all))
 	for j, term := range all {
@@ -105,13 +105,13 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 		basis.column(columns[j], term, units)
 	}
 	e.terms = len(all)
-	e.systems(t, y, columns, parts, opt.OwnWeight)
+	e.systems(t, y, weights, columns, parts, opt.OwnWeight)
 	return e, nil
 }
 
 // systems sets up the normal equations. With G(R) for those of the rows R they
 // are, for each part of an application, G(all) - G(own) + w (G(own) - G(judging)).
-func (e *evaluator) systems(t *Table, y []float64, columns [][]float64, parts []part, own float64) {
+func (e *evaluator) systems(t *Table, y, weights []float64, columns [][]float64, parts []part, own float64) {
 	size := e.terms * (e.terms + 1)
 	total, whole := make([]float64, size), make([]float64, size)
 	first := 0 // fit of the application
@@ -121,7 +121,7 @@ func (e *evaluator) systems(t *Table, y []float64, columns [][]float64, parts []
 			clear(whole)
 		}
 		s := system{group: len(e.groups) - 1, normal: make([]float64, size), truth: pick(t.Response, p.valid)}
-		e.accumulate(s.normal, t, y, columns, p.valid)
+		e.accumulate(s.normal, y, weights, columns, p.valid)
 		for k, v := range s.normal {
 			whole[k] += v
 			s.normal[k] = -own * v
@@ -152,11 +152,11 @@ func (e *evaluator) systems(t *Table, y []float64, columns [][]float64, parts []
 
 // accumulate adds the normal equations of some rows to sum: the lower triangle
 // of the matrix by rows, and then the right-hand side.
-func (e *evaluator) accumulate(sum []float64, t *Table, y []float64, columns [][]float64, rows []int) {
+func (e *evaluator) accumulate(sum, y, weights []float64, columns [][]float64, rows []int) {
 	n := e.terms
 	x := blas64.General{Rows: len(rows), Cols: n, Stride: n, Data: make([]float64, len(rows)*n)}
 	for r, i := range rows {
-		w := math.Sqrt(t.weight(i))
+		w := math.Sqrt(weights[i])
 		line := x.Data[r*n : (r+1)*n]
 		for j := range line {
 			line[j] = w * columns[j][i]
@@ -202,7 +202,7 @@ func (e *evaluator) errorsOf(s Spec, m *scratch) []float64 {
 	out := make([]float64, len(e.groups))
 	m.errs = m.errs[:0]
 	for i := range e.fits {
-		e.fits[i].errors(m, e.terms, e.log)
+		e.fits[i].errors(m, e.terms, e.scale)
 		if g := e.fits[i].group; i+1 == len(e.fits) || e.fits[i+1].group != g {
 			out[g] = e.summary(m.errs)
 			m.errs = m.errs[:0]
@@ -234,7 +234,7 @@ func mean(errs []float64) float64 {
 }
 
 // errors adds the relative errors of the rows that judge to m.errs.
-func (s *system) errors(m *scratch, terms int, log bool) {
+func (s *system) errors(m *scratch, terms int, scale Scaling) {
 	s.solve(m, terms)
 	m.predicted = append(m.predicted[:0], make([]float64, len(s.truth))...)
 	for c, j := range m.kept {
@@ -244,10 +244,7 @@ func (s *system) errors(m *scratch, terms int, log bool) {
 		}
 	}
 	for i, p := range m.predicted {
-		if log {
-			p = math.Exp(p)
-		}
-		m.errs = append(m.errs, math.Abs(p-s.truth[i])/math.Abs(s.truth[i]))
+		m.errs = append(m.errs, math.Abs(scale.back(p)-s.truth[i])/math.Abs(s.truth[i]))
 	}
 }
 

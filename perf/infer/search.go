@@ -30,8 +30,8 @@ type SearchOptions struct {
 	// Powers is the largest power of variables that interact; 0: 1.
 	Powers int
 
-	Log   bool   // as in FitOptions
-	Basis *Basis // as in FitOptions
+	Scaling Scaling // as in FitOptions
+	Basis   *Basis  // as in FitOptions
 
 	Seed    uint64
 	Workers int // goroutines; 0: as many as there are processors

@@ -27,7 +27,7 @@ func NewSystem(ctx context.Context, t *Table, opt SearchOptions) (*System, error
 }
 
 func newSystem(t *Table, found *State, opt SearchOptions) (*System, error) {
-	m, err := Fit(t, found.Best().Spec, FitOptions{Log: opt.Log, Basis: opt.Basis})
+	m, err := Fit(t, found.Best().Spec, FitOptions{Scaling: opt.Scaling, Basis: opt.Basis})
 	if err != nil {
 		return nil, err
 	}
