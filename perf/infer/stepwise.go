@@ -7,11 +7,11 @@ import (
 )
 
 // Stepwise is the baseline that 2012, section 2.4, holds the genetic search
-// against: forward selection, one term at a time. A step tries every
-// interaction of powers 1, that the spec does not have, and every
-// larger gene of each variable, and takes what lowers the mean relative error most, on
-// rows that did not take part in the fit, as in Search. It ends when nothing
-// lowers it, or after steps steps (0: 100). Errors of the result are means.
+// against: forward selection, one term at a time. A step tries every interaction
+// of powers 1 that the spec does not have, and every larger gene of each variable,
+// and takes what lowers the mean relative error most, on rows that did not take
+// part in the fit, as in Search. It ends when nothing lowers it, or after steps
+// steps (0: 100). Errors of the result are means.
 func Stepwise(ctx context.Context, t *Table, opt SearchOptions, steps int) (Candidate, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
