@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -65,20 +66,20 @@ func (s *System) Check(profiles *Table) (Check, error) {
 // beginning with the best ones of the system's search (2012, sections 3.3 and
 // 3.4). So that the few rows of an application that is new count like the many
 // of others, rows are weighted: those of each application add up to the same.
-// Generations may be fewer than those of a search from nothing; 0: a quarter.
-func (s *System) Update(ctx context.Context, profiles *Table, generations int) (*System, error) {
+// Of opt, Generations may be fewer than those of a search from nothing (0: a
+// quarter of the system's), and Start is ignored; the response is scaled as it
+// was.
+func (s *System) Update(ctx context.Context, profiles *Table, opt SearchOptions) (*System, error) {
 	all, err := s.Table.Join(profiles)
 	if err != nil {
 		return nil, err
 	}
-	opt, err := s.opt.withDefaults()
+	was, err := s.opt.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	if generations == 0 {
-		generations = (opt.Generations + 3) / 4
-	}
-	opt.Generations, opt.Resume, opt.Start = generations, nil, nil
+	opt.Generations = cmp.Or(opt.Generations, (was.Generations+3)/4)
+	opt.Scaling, opt.Resume, opt.Start = was.Scaling, nil, nil
 	for _, c := range s.Search.Population[:max(1, len(s.Search.Population)/2)] {
 		opt.Start = append(opt.Start, c.Spec)
 	}

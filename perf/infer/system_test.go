@@ -56,11 +56,12 @@ func TestUpdating(t *testing.T) {
 	if !odd.Update || odd.Median < 0.2 {
 		t.Errorf("an odd application: %+v", odd)
 	}
-	next, err := s.Update(ctx, profiles, 12)
+	opt.Generations = 0 // a quarter
+	next, err := s.Update(ctx, profiles, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(next.Search.History) - 1; n != 12 {
+	if n := len(next.Search.History) - 1; n != 3 {
 		t.Errorf("%d generations", n)
 	}
 	after, err := next.Check(world(4, 200, "odd"))
