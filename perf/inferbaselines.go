@@ -61,7 +61,6 @@ func (r *inferRunner) tasks() (list []inferTask) {
 // datasets/inferred/baselines.R.
 func (s InferStudy) Baselines(ctx context.Context, p *InferProfiles, script string) ([]InferBaseline, error) {
 	r := inferRunner{InferStudy: s.withDefaults(), all: p}
-	r.Search.Powers = 1 // Stepwise tries no others
 	tasks := r.tasks()
 	var out []InferBaseline
 	for _, t := range tasks {

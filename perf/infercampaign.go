@@ -34,7 +34,7 @@ type InferCampaign struct {
 	Pool, Fresh int
 
 	// Train, Check and New are how many architectures a variant is simulated
-	// on: of the pool, to fit models to (0: 40); others of the pool, to check
+	// on: of the pool, to fit models to (0: 120); others of the pool, to check
 	// interpolation (0: 4); of the fresh ones, to check new hardware (0: 4).
 	Train, Check, New int
 
@@ -137,7 +137,7 @@ func (c InferCampaign) withDefaults() (InferCampaign, error) {
 	set(&c.Shards, 4)
 	set(&c.Pool, 200)
 	set(&c.Fresh, 40)
-	set(&c.Train, 40)
+	set(&c.Train, 120)
 	set(&c.Check, 4)
 	set(&c.New, 4)
 	if c.Train+c.Check > c.Pool || c.New > c.Fresh || min(c.Train, c.Check, c.New, c.Shards) < 1 {

@@ -14,8 +14,7 @@ import (
 // InferStudy says how models are made of a campaign's profiles and judged. The
 // zero value is the study that is recorded.
 type InferStudy struct {
-	// Search says how models are searched for; 0 is 40 generations, and powers up
-	// to 3 of variables that interact. Its Seed is set by the study, and if its Scaling is zero, that is the power 1:
+	// Search says how models are searched for; 0 is 60 generations. Its Seed is set by the study, and if its Scaling is zero, that is the power 1:
 	// CPI with relative residuals.
 	Search infer.SearchOptions
 
@@ -88,8 +87,7 @@ func (s InferStudy) withDefaults() InferStudy {
 		s.Counts = []int{10, 40}
 	}
 	s.Seed = cmp.Or(s.Seed, 2012)
-	s.Search.Generations = cmp.Or(s.Search.Generations, 40)
-	s.Search.Powers = cmp.Or(s.Search.Powers, infer.MaxInteractionPower)
+	s.Search.Generations = cmp.Or(s.Search.Generations, 60)
 	s.Search.Seed = s.Seed
 	if s.Search.Scaling == (infer.Scaling{}) {
 		s.Search.Scaling.Power = 1
