@@ -349,10 +349,11 @@ func TestInferFindingsAreRecorded(t *testing.T) {
 func TestInferBaselines(t *testing.T) {
 	oracle.Need(t, "Rscript")
 	script := filepath.Join(t.TempDir(), "mean.R")
-	// A method that predicts the mean of the logarithm, as the baseline does.
+	// A method that predicts the constant of least relative residuals, as the
+	// baseline does.
 	text := `a <- commandArgs(TRUE); for (i in 1:as.integer(a[2])) { d <- read.csv(file.path(a[1], paste0("train-", i, ".csv")))
 		e <- read.csv(file.path(a[1], paste0("test-", i, ".csv")))
-		write.csv(data.frame(the_mean = rep(exp(mean(log(d$cpi))), nrow(e))), file.path(a[1], paste0("predicted-", i, ".csv")), row.names = FALSE) }`
+		write.csv(data.frame(the_mean = rep(sum(1/d$cpi)/sum(1/d$cpi^2), nrow(e))), file.path(a[1], paste0("predicted-", i, ".csv")), row.names = FALSE) }`
 	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
