@@ -2,6 +2,7 @@ package figure
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 
@@ -48,9 +49,8 @@ func Boxes(df dataframe.DataFrame, opt BoxesOptions) (*Figure, error) {
 
 // groups are the values of a column by panel and label, in the order of rows.
 type groups struct {
-	panels []string
-	labels map[string][]string // of each panel
-	values map[[2]string]plotter.Values
+	panels, labels []string
+	values         map[[2]string]plotter.Values // none where a panel does not have a label
 }
 
 func grouped(df dataframe.DataFrame, values, by, panel string) (*groups, error) {
@@ -66,15 +66,12 @@ func grouped(df dataframe.DataFrame, values, by, panel string) (*groups, error) 
 	if err != nil {
 		return nil, err
 	}
-	g := &groups{panels: distinct(title), labels: make(map[string][]string), values: make(map[[2]string]plotter.Values)}
+	g := &groups{panels: distinct(title), labels: distinct(label), values: make(map[[2]string]plotter.Values)}
 	for i, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("figure: row %d: %s is %g", i, values, v)
 		}
 		key := [2]string{title[i], label[i]}
-		if g.values[key] == nil {
-			g.labels[title[i]] = append(g.labels[title[i]], label[i])
-		}
 		g.values[key] = append(g.values[key], v)
 	}
 	if len(g.panels) == 0 {
@@ -98,14 +95,17 @@ func boxesPanel(g *groups, panel string, opt BoxesOptions, first bool) (*plot.Pl
 	}
 	p := newPlot(panel, "", y)
 	p.Add(plotter.NewGrid())
-	labels, beyond, top := g.labels[panel], 0, 0.0
-	for i, label := range labels {
+	beyond, top := 0, 0.0
+	for i, label := range g.labels {
 		values := g.values[[2]string{panel, label}]
+		if len(values) == 0 {
+			continue
+		}
 		box, err := plotter.NewBoxPlot(vg.Points(18), float64(i), values)
 		if err != nil {
 			return nil, fmt.Errorf("figure: %w", err)
 		}
-		box.FillColor, box.MedianStyle.Width = paletteAt(i), vg.Points(2)
+		box.FillColor, box.MedianStyle.Width = tint(paletteAt(i)), vg.Points(2)
 		box.GlyphStyle = draw.GlyphStyle{Color: paletteAt(i), Radius: vg.Points(1.5), Shape: draw.RingGlyph{}}
 		if opt.Top > 0 {
 			box.Outside = slices.DeleteFunc(box.Outside, func(k int) bool { return values[k] > opt.Top })
@@ -124,13 +124,19 @@ func boxesPanel(g *groups, panel string, opt BoxesOptions, first bool) (*plot.Pl
 	if beyond > 0 {
 		p.Title.Text = fmt.Sprintf("%s (beyond the axis: %d)", panel, beyond)
 	}
-	p.NominalX(labels...)
+	p.NominalX(g.labels...)
 	p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = 0.6, draw.XRight, draw.YCenter
 	p.Y.Min, p.Y.Max = 0, top
 	if top == 0 {
 		p.Y.Max = 1
 	}
 	return p, nil
+}
+
+// tint returns a lighter colour, on which a black line is seen.
+func tint(c color.RGBA) color.RGBA {
+	half := func(v uint8) uint8 { return v/2 + 0x7f }
+	return color.RGBA{half(c.R), half(c.G), half(c.B), 0xff}
 }
 
 // ScatterOptions says what Scatter draws.
@@ -164,9 +170,12 @@ func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
 		p := newPlot("", orDefault(opt.XLabel, opt.X), label)
 		p.Add(plotter.NewGrid())
 		var allX, allY []float64
-		for m, name := range x.labels[panel] {
+		for m, name := range x.labels {
 			key := [2]string{panel, name}
-			if err := scatterMarks(p, x.values[key], y.values[key], m, name); err != nil {
+			if len(x.values[key]) == 0 {
+				continue
+			}
+			if err := scatterMarks(p, x.values[key], y.values[key], m, name, i == 0); err != nil {
 				return nil, err
 			}
 			allX, allY = append(allX, x.values[key]...), append(allY, y.values[key]...)
@@ -186,7 +195,7 @@ func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
 }
 
 // scatterMarks draws the points of one label.
-func scatterMarks(p *plot.Plot, x, y plotter.Values, number int, name string) error {
+func scatterMarks(p *plot.Plot, x, y plotter.Values, number int, name string, legend bool) error {
 	step := max(1, len(x)/scatterPoints)
 	var at plotter.XYs
 	for i := 0; i < len(x); i += step {
@@ -198,7 +207,7 @@ func scatterMarks(p *plot.Plot, x, y plotter.Values, number int, name string) er
 	}
 	marks.GlyphStyle = draw.GlyphStyle{Color: paletteAt(number), Radius: vg.Points(1.8), Shape: shapes[number%len(shapes)]}
 	p.Add(marks)
-	if name != "" {
+	if name != "" && legend {
 		p.Legend.Add(name, marks)
 	}
 	return nil
