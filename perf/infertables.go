@@ -130,6 +130,14 @@ func inferPower(p float64) string {
 	return fmt.Sprintf("1/%.0f", 1/p)
 }
 
+// inferStep says what a power of the ladder does.
+func inferStep(p float64) string {
+	if p == 0 {
+		return "logarithm"
+	}
+	return "to the power " + inferPower(p)
+}
+
 // inferScaled returns scaled values; they are those that the scale is made of.
 func inferScaled(s infer.Scale, values []float64) []float64 {
 	out := make([]float64, len(values))
@@ -159,10 +167,10 @@ func InferTails(p *InferProfiles) dataframe.DataFrame {
 	scale := infer.NewScale("sum", sums)
 	var rows []row
 	for _, x := range sums {
-		rows = append(rows, row{"(a) sum of distances, instructions", x})
+		rows = append(rows, row{"(a) sum of distances (million instructions)", x / 1e6})
 	}
 	for _, u := range inferScaled(scale, sums) {
-		rows = append(rows, row{"(b) to the power " + inferPower(scale.Power) + ", scaled to [-1, 1]", u})
+		rows = append(rows, row{"(b) the same, " + inferStep(scale.Power) + ", scaled to [-1, 1]", u})
 	}
 	return frame.Of(rows)
 }

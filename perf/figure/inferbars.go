@@ -62,6 +62,7 @@ func Distribution(df dataframe.DataFrame, opt DistributionOptions) (*Figure, err
 		h.LineStyle.Width = vg.Points(0.4)
 		p.Add(h)
 		p.X.Min, p.X.Max, p.Y.Min = lo, hi, 0
+		p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, linearTicks{}
 		fig.panels = append(fig.panels, p)
 	}
 	return fig, nil
@@ -129,6 +130,7 @@ func Bars(df dataframe.DataFrame, opt BarsOptions) (*Figure, error) {
 		}
 	}
 	p.NominalX(places...)
+	p.Y.Tick.Marker = linearTicks{}
 	p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = 0.6, draw.XRight, draw.YCenter
 	p.Legend.Top = true
 	return &Figure{panels: []*plot.Plot{p}}, nil

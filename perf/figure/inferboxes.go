@@ -126,7 +126,7 @@ func boxesPanel(g *groups, panel string, opt BoxesOptions, first bool) (*plot.Pl
 	}
 	p.NominalX(g.labels...)
 	p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = 0.6, draw.XRight, draw.YCenter
-	p.Y.Min, p.Y.Max = 0, top
+	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = 0, top, linearTicks{}
 	if top == 0 {
 		p.Y.Max = 1
 	}
@@ -188,6 +188,7 @@ func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
 		p.Add(equal)
 		p.Title.Text = fmt.Sprintf("%s: correlation %.3f", panel, stat.Correlation(allX, allY, nil))
 		p.X.Min, p.Y.Min, p.X.Max, p.Y.Max = 0, 0, top, top
+		p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, linearTicks{}
 		p.Legend.Top, p.Legend.Left = true, true
 		fig.panels = append(fig.panels, p)
 	}
