@@ -357,7 +357,7 @@ func TestInferBaselines(t *testing.T) {
 	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := smallStudy().Baselines(context.Background(), inventedProfiles(), script)
+	rows, err := smallStudy().Baselines(context.Background(), inventedProfiles(), script, true)
 	if err != nil {
 		t.Fatal(err)
 	}

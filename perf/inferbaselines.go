@@ -38,14 +38,18 @@ type inferTask struct {
 // inferSteps is how many terms stepwise selection adds at most.
 const inferSteps = 50
 
-// tasks are interpolation, new hardware, and each application left out.
-func (r *inferRunner) tasks() (list []inferTask) {
+// tasks are interpolation and new hardware, and if wanted each application left
+// out.
+func (r *inferRunner) tasks(leftOut bool) (list []inferTask) {
 	add := func(scenario, left string, train, test []InferProfile) {
 		list = append(list, inferTask{scenario, left, r.all.Table(train, r.Footprint), r.all.Table(test, r.Footprint)})
 	}
 	train := r.choose(everyShard, InferTrain)
 	add(InferInterpolation, "", train, r.choose(everyShard, InferCheck))
 	add(InferNewHardware, "", train, r.choose(everyShard, InferNew))
+	if !leftOut {
+		return list
+	}
 	for _, a := range r.all.Applications() {
 		is := func(s *InferShard) bool { return s.Application == a }
 		others := r.choose(func(s *InferShard) bool { return !is(s) }, InferTrain)
@@ -58,10 +62,11 @@ func (r *inferRunner) tasks() (list []inferTask) {
 // the mean of the training rows; a regression on all variables without
 // transformations or interactions; stepwise selection; and, if script is not
 // empty, those of an R script, which is run by Rscript: see
-// datasets/inferred/baselines.R.
-func (s InferStudy) Baselines(ctx context.Context, p *InferProfiles, script string) ([]InferBaseline, error) {
+// datasets/inferred/baselines.R. With leftOut they are also judged on each
+// application, left out in turn, which takes them several times as long.
+func (s InferStudy) Baselines(ctx context.Context, p *InferProfiles, script string, leftOut bool) ([]InferBaseline, error) {
 	r := inferRunner{InferStudy: s.withDefaults(), all: p}
-	tasks := r.tasks()
+	tasks := r.tasks(leftOut)
 	var out []InferBaseline
 	for _, t := range tasks {
 		r.Progress(strings.TrimSpace("baselines: " + t.scenario + " " + t.left))

@@ -132,7 +132,7 @@ func inferBaselinesCommand() *cobra.Command {
 	var (
 		s                    perf.InferStudy
 		data, record, script string
-		quiet                bool
+		quiet, leftOut       bool
 	)
 	cmd := &cobra.Command{
 		Use:   "baselines --record FOLDER",
@@ -150,7 +150,7 @@ writes baselines.csv.`,
 			if !quiet {
 				s.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), step) }
 			}
-			others, err := s.Baselines(cmd.Context(), profiles, script)
+			others, err := s.Baselines(cmd.Context(), profiles, script, leftOut)
 			if err != nil {
 				return err
 			}
@@ -160,6 +160,7 @@ writes baselines.csv.`,
 	f := cmd.Flags()
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
 	f.BoolVar(&s.Footprint, "footprint", false, "with the blocks that a shard touches, which the paper does not have")
+	f.BoolVar(&leftOut, "left-out", false, "judge also by each application, left out in turn")
 	f.StringVar(&script, "script", "", "R script of further methods: see datasets/inferred/baselines.R")
 	f.StringVar(&record, "record", "", "folder to write the table into")
 	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
