@@ -36,7 +36,7 @@ type inferTask struct {
 }
 
 // inferSteps is how many terms stepwise selection adds at most.
-const inferSteps = 50
+const inferSteps = 20
 
 // tasks are interpolation and new hardware, and if wanted each application left
 // out.
