@@ -86,7 +86,7 @@ host: ## measure this machine and two programs on it, and record it
 
 infer: ## simulate programs on random architectures, infer models of both, and record it (an hour; goes on where it was interrupted)
 	$(GO) run ./perf/cmd/presage infer campaign --record datasets/inferred
-	$(GO) run ./perf/cmd/presage infer study --record datasets/inferred
+	$(GO) run ./perf/cmd/presage infer study --population 50 --generations 10 --record datasets/inferred
 	$(GO) run ./perf/cmd/presage infer baselines --script datasets/inferred/baselines.R --record datasets/inferred
 
 kernel: ## install the pinned notebook kernel
