@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation study metasim spmv host iperf-host kernel deps bench clean
+.PHONY: help demo test lint unit notebook-test notebooks validation study metasim spmv infer host iperf-host kernel deps bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -101,6 +101,11 @@ host: ## measure this machine and two programs on it, and record it
 	$(GO) run ./perf/cmd/presage calibrate -o datasets/host/epyc.yaml
 	$(GO) run ./perf/cmd/presage measure ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=24,32,40,52,64,80,100 --repeats 15 --record datasets/host/sweep3d.csv
 	$(GO) run ./perf/cmd/presage measure ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=160,224,320,448,640,896 --repeats 15 --record datasets/host/matmul.csv
+
+infer: ## simulate programs on random architectures, infer models of both, and record it (an hour; goes on where it was interrupted)
+	$(GO) run ./perf/cmd/presage infer campaign --record datasets/inferred
+	$(GO) run ./perf/cmd/presage infer study --population 50 --generations 10 --record datasets/inferred
+	$(GO) run ./perf/cmd/presage infer baselines --script datasets/inferred/baselines.R --record datasets/inferred
 
 # At real-time priority, where that is allowed, others cannot take the processor in
 # the middle of a run.

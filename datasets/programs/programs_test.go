@@ -34,6 +34,10 @@ var runs = map[string][]string{
 	"sp":         {"-n 6", "-n 7 -max 9 -structure 2.3", "-n 13 -iterations 2", "-class S -quiet", "-n 32 -iterations 1 -structure 2.3", "-n 5"},
 	"sweep3d":    {"-n 2", "-n 7 -mk 3", "-n 20 -iterations 2", "-n 10 -sigt 3 -fixup=false", "-n 40 -iterations 1 -quiet", "-n 1"},
 	"spmv":       {"-n 1", "-n 50 -r 3 -c 5", "-n 700 -r 8 -c 8 -repeat 3", "-n 9 -r 1 -c 1 -quiet", "-n 20000 -r 6 -c 3", "-n 4 -r 9"},
+	"alphabeta":  {"-depth 2 -moves 3", "-depth 4 -moves 9 -opening 20", "-depth 3 -moves 60 -opening 40 -table 4", "-depth 2 -moves 2 -quiet", "-depth 2 -moves 1 -table 19", "-depth 0"},
+	"blocksort":  {"-n 2", "-n 5000 -input noise", "-n 20000 -blocks 1 -input runs", "-n 3000 -quiet", "-n 400000 -blocks 1", "-n 1"},
+	"events":     {"-n 1 -stations 1 -jobs 1", "-n 20000 -network ring", "-n 20000 -network star -stations 9", "-n 5000 -quiet", "-n 100 -jobs 400000", "-n 0"},
+	"shortest":   {"-n 4", "-n 40 -map open -greedy 0", "-n 70 -map maze -searches 9", "-n 30 -quiet", "-n 400 -searches 1", "-n 3"},
 }
 
 const gctrace = "GODEBUG=gctrace=1"

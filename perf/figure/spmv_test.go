@@ -65,14 +65,14 @@ func TestGrid(t *testing.T) {
 }
 
 func TestBarsAndBoxes(t *testing.T) {
-	bars, err := Bars(spmvFrame(), BarsOptions{Label: "g", Bars: []Curve{{Column: "a"}, {Column: "b", Label: "second"}}, YLabel: "Mflop/s"})
+	bars, err := ColumnBars(spmvFrame(), ColumnBarsOptions{Label: "g", Bars: []Curve{{Column: "a"}, {Column: "b", Label: "second"}}, YLabel: "Mflop/s"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := bars.Panels()[0]; p.Y.Min != 0 || p.Y.Max < 44 {
 		t.Errorf("the axis goes from %g to %g", p.Y.Min, p.Y.Max)
 	}
-	boxes, err := Boxes(spmvFrame(), BoxesOptions{Group: "g", Panels: []string{"a", "b"}, Top: 50, Goal: 25})
+	boxes, err := ColumnBoxes(spmvFrame(), ColumnBoxesOptions{Group: "g", Panels: []string{"a", "b"}, Top: 50, Goal: 25})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,9 +115,9 @@ func TestSpMVFigureErrors(t *testing.T) {
 		"grid without panels":  second(Grid(df, GridOptions{X: "c", Y: "r"})),
 		"grid without column":  second(Grid(df, GridOptions{X: "c", Y: "nothing", Panels: []string{"a"}})),
 		"grid of titles":       second(Grid(df, GridOptions{X: "c", Y: "r", Panels: []string{"a"}, Titles: []string{"1", "2"}})),
-		"bars without bars":    second(Bars(df, BarsOptions{Label: "g"})),
-		"bars without column":  second(Bars(df, BarsOptions{Label: "g", Bars: []Curve{{Column: "z"}}})),
-		"boxes without panels": second(Boxes(df, BoxesOptions{Group: "g"})),
+		"bars without bars":    second(ColumnBars(df, ColumnBarsOptions{Label: "g"})),
+		"bars without column":  second(ColumnBars(df, ColumnBarsOptions{Label: "g", Bars: []Curve{{Column: "z"}}})),
+		"boxes without panels": second(ColumnBoxes(df, ColumnBoxesOptions{Group: "g"})),
 		"entry outside":        second(Blocked(BlockedMatrix{Rows: 2, Cols: 2, BlockRows: 1, BlockColumns: 1, Entries: [][2]int{{2, 0}}})),
 		"no rows":              second(Blocked(BlockedMatrix{Cols: 2, BlockRows: 1, BlockColumns: 1})),
 		"labels":               second(Blocked(BlockedMatrix{Rows: 2, Cols: 2, BlockRows: 1, BlockColumns: 1, Labels: []string{"x"}})),

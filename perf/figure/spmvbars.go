@@ -13,8 +13,8 @@ import (
 	"presage/perf/frame"
 )
 
-// BarsOptions say what a chart of bars shows.
-type BarsOptions struct {
+// ColumnBarsOptions say what ColumnBars draws.
+type ColumnBarsOptions struct {
 	Label          string  // column of the groups' names
 	Bars           []Curve // columns, a bar in each group; Mark is not looked at
 	Title          string
@@ -22,8 +22,8 @@ type BarsOptions struct {
 	Width          float64 // of a bar, in points; 0: 8
 }
 
-// Bars draws groups of bars, one group a row.
-func Bars(df dataframe.DataFrame, opt BarsOptions) (*Figure, error) {
+// ColumnBars draws groups of bars: a group a row, a bar a column.
+func ColumnBars(df dataframe.DataFrame, opt ColumnBarsOptions) (*Figure, error) {
 	if len(opt.Bars) == 0 {
 		return nil, fmt.Errorf("figure: a chart without bars")
 	}
@@ -73,8 +73,8 @@ func slantLabels(a *plot.Axis) {
 	a.Tick.Label.XAlign, a.Tick.Label.YAlign = -1, -0.5
 }
 
-// BoxesOptions say what a chart of boxes shows.
-type BoxesOptions struct {
+// ColumnBoxesOptions say what ColumnBoxes draws, a panel a column.
+type ColumnBoxesOptions struct {
 	Group          string   // column: a box for each of its values, in the order of the rows
 	Panels         []string // columns of numbers, a panel each
 	Titles         []string // of the panels; default the columns' names
@@ -83,9 +83,9 @@ type BoxesOptions struct {
 	Goal           float64 // drawn as a line, if not 0
 }
 
-// Boxes draws how numbers are distributed in groups: a box from the lower to the
+// ColumnBoxes draws how numbers are distributed in groups: a box from the lower to the
 // upper quartile with the median, whiskers and what lies outside, as Tukey does.
-func Boxes(df dataframe.DataFrame, opt BoxesOptions) (*Figure, error) {
+func ColumnBoxes(df dataframe.DataFrame, opt ColumnBoxesOptions) (*Figure, error) {
 	groups, err := frame.Strings(df, opt.Group)
 	if err != nil {
 		return nil, err

@@ -18,15 +18,17 @@ type breeder struct {
 	variables, powers int
 }
 
-// random returns a chromosome with random genes, and as many interactions as
-// there are variables, at most.
+// manyInteractions bounds those of a random chromosome, by variable.
+const manyInteractions = 3
+
+// random returns a chromosome with random genes and interactions.
 func (b breeder) random(rng *rand.Rand) Spec {
 	s := Spec{Genes: make([]Gene, b.variables)}
 	for v := range s.Genes {
 		s.Genes[v] = Gene(rng.IntN(int(genes)))
 	}
 	if b.variables > 1 {
-		for range rng.IntN(b.variables + 1) {
+		for range rng.IntN(manyInteractions*b.variables + 1) {
 			s.Interactions = append(s.Interactions, b.interaction(rng, rng.IntN(b.variables), -1))
 		}
 	}

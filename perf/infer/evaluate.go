@@ -24,44 +24,56 @@ type evaluator struct {
 	basis  *Basis
 	index  map[Term]int
 	terms  int
-	log    bool
-	groups []system
+	scale  Scaling
+	groups []string // names
+	fits   []system // by group
+
+	// summary is what a group's errors come to.
+	summary func(errs []float64) float64
 }
 
 // system is the fit that the fitness of one application comes from: to all rows
 // of the others and the training rows of its own, which weigh more or less.
 type system struct {
-	name    string
+	group   int
 	normal  []float64   // XᵀWX, by rows, of all terms
 	right   []float64   // XᵀWy
 	columns [][]float64 // of the application's validation rows, by term
 	truth   []float64   // their response
 }
 
-// split divides the rows of each group into training and validation rows, at
-// random; validation rows are held back only where two rows or more are left.
-func split(t *Table, share float64, seed uint64) (train, valid [][]int, names []string, err error) {
-	names = t.GroupNames()
+// part is the rows of a group, divided to be fitted to and to judge.
+type part struct {
+	name         string
+	train, valid []int
+}
+
+// split divides the rows of each group at random into so many folds, each of
+// which judges in one part and is fitted to in the others. A group with fewer
+// rows than folds has as many parts as rows.
+func split(t *Table, folds int, seed uint64) (parts []part, err error) {
 	byName := make(map[string][]int)
 	for i := range t.Rows() {
 		byName[t.Group(i)] = append(byName[t.Group(i)], i)
 	}
 	rng := rand.New(rand.NewPCG(seed, splitStream))
-	for _, name := range names {
+	for _, name := range t.GroupNames() {
 		rows := byName[name]
-		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		n := int(math.Round(share * float64(len(rows))))
-		n = min(max(n, 1), len(rows)-1)
-		if n < 1 {
-			return nil, nil, nil, fmt.Errorf("infer: %w: group %q has %d row; two are needed, to fit and to check", ErrData, name, len(rows))
+		if len(rows) < 2 {
+			return nil, fmt.Errorf("infer: %w: group %q has %d row; two are needed, to fit and to check", ErrData, name, len(rows))
 		}
-		valid, train = append(valid, rows[:n]), append(train, rows[n:])
+		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		n := min(folds, len(rows))
+		for f := range n {
+			from, to := f*len(rows)/n, (f+1)*len(rows)/n
+			parts = append(parts, part{name, slices.Concat(rows[:from], rows[to:]), rows[from:to]})
+		}
 	}
-	return train, valid, names, nil
+	return parts, nil
 }
 
 func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
-	y, err := response(t, opt.Log)
+	y, weights, err := response(t, opt.Scaling)
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +92,11 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	train, valid, names, err := split(t, opt.Validation, opt.Seed)
+	parts, err := split(t, opt.Folds, opt.Seed)
 	if err != nil {
 		return nil, err
 	}
-	e := &evaluator{basis: basis, index: make(map[Term]int), log: opt.Log}
+	e := &evaluator{basis: basis, index: make(map[Term]int), scale: opt.Scaling, summary: median}
 	all := basis.Terms(everything(len(t.Names), opt.Powers))
 	columns := make([][]float64, len(all))
 	for j, term := range all {
@@ -93,46 +105,58 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 		basis.column(columns[j], term, units)
 	}
 	e.terms = len(all)
-	e.systems(t, y, columns, train, valid, names, opt.OwnWeight)
+	e.systems(t, y, weights, columns, parts, opt.OwnWeight)
 	return e, nil
 }
 
 // systems sets up the normal equations. With G(R) for those of the rows R they
-// are G(all) - G(own) + w G(own training rows), for each application.
-func (e *evaluator) systems(t *Table, y []float64, columns [][]float64, train, valid [][]int, names []string, own float64) {
-	total := make([]float64, e.terms*(e.terms+1))
-	for g, name := range names {
-		s := system{name: name, normal: make([]float64, e.terms*(e.terms+1))}
-		e.accumulate(s.normal, t, y, columns, train[g], own)
-		whole := make([]float64, len(total))
-		e.accumulate(whole, t, y, columns, slices.Concat(train[g], valid[g]), 1)
-		for i, v := range whole {
-			total[i] += v
-			s.normal[i] -= v
+// are, for each part of an application, G(all) - G(own) + w (G(own) - G(judging)).
+func (e *evaluator) systems(t *Table, y, weights []float64, columns [][]float64, parts []part, own float64) {
+	size := e.terms * (e.terms + 1)
+	total, whole := make([]float64, size), make([]float64, size)
+	first := 0 // fit of the application
+	for i, p := range parts {
+		if i == 0 || parts[i-1].name != p.name {
+			e.groups, first = append(e.groups, p.name), len(e.fits)
+			clear(whole)
+		}
+		s := system{group: len(e.groups) - 1, normal: make([]float64, size), truth: pick(t.Response, p.valid)}
+		e.accumulate(s.normal, y, weights, columns, p.valid)
+		for k, v := range s.normal {
+			whole[k] += v
+			s.normal[k] = -own * v
 		}
 		for j := range columns {
-			s.columns = append(s.columns, pick(columns[j], valid[g]))
+			s.columns = append(s.columns, pick(columns[j], p.valid))
 		}
-		s.truth = pick(t.Response, valid[g])
-		e.groups = append(e.groups, s)
+		e.fits = append(e.fits, s)
+		if i+1 < len(parts) && parts[i+1].name == p.name {
+			continue
+		}
+		for k, v := range whole {
+			total[k] += v
+			for f := first; f < len(e.fits); f++ {
+				e.fits[f].normal[k] += (own - 1) * v
+			}
+		}
 	}
-	for g := range e.groups {
-		s := &e.groups[g]
-		for i, v := range total {
-			s.normal[i] += v
+	for i := range e.fits {
+		s := &e.fits[i]
+		for k, v := range total {
+			s.normal[k] += v
 		}
 		s.right = s.normal[e.terms*e.terms:]
 		s.normal = s.normal[:e.terms*e.terms]
 	}
 }
 
-// accumulate adds factor times the normal equations of some rows to sum: the
-// lower triangle of the matrix by rows, and then the right-hand side.
-func (e *evaluator) accumulate(sum []float64, t *Table, y []float64, columns [][]float64, rows []int, factor float64) {
+// accumulate adds the normal equations of some rows to sum: the lower triangle
+// of the matrix by rows, and then the right-hand side.
+func (e *evaluator) accumulate(sum, y, weights []float64, columns [][]float64, rows []int) {
 	n := e.terms
 	x := blas64.General{Rows: len(rows), Cols: n, Stride: n, Data: make([]float64, len(rows)*n)}
 	for r, i := range rows {
-		w := math.Sqrt(factor * t.weight(i))
+		w := math.Sqrt(weights[i])
 		line := x.Data[r*n : (r+1)*n]
 		for j := range line {
 			line[j] = w * columns[j][i]
@@ -167,21 +191,50 @@ type scratch struct {
 	predicted, errs []float64
 }
 
-// errorsOf returns the median relative error of each application's validation
-// rows: the fitness of 2012, where less is better.
+// errorsOf returns the median relative error of each application over its rows,
+// each predicted by the fit that it judges: the fitness of 2012, where less is
+// better. (Or another summary of the errors.)
 func (e *evaluator) errorsOf(s Spec, m *scratch) []float64 {
 	m.at = m.at[:0]
 	for _, term := range e.basis.Terms(s) {
 		m.at = append(m.at, e.index[term])
 	}
 	out := make([]float64, len(e.groups))
-	for g := range e.groups {
-		out[g] = e.groups[g].error(m, e.terms, e.log)
+	m.errs = m.errs[:0]
+	for i := range e.fits {
+		e.fits[i].errors(m, e.terms, e.scale)
+		if g := e.fits[i].group; i+1 == len(e.fits) || e.fits[i+1].group != g {
+			out[g] = e.summary(m.errs)
+			m.errs = m.errs[:0]
+		}
 	}
 	return out
 }
 
-func (s *system) error(m *scratch, terms int, log bool) float64 {
+// median sorts errs. An error that is not finite counts as the largest number:
+// JSON has no infinity.
+func median(errs []float64) float64 {
+	slices.Sort(errs)
+	if v := quantile(errs, 0.5); finite(v) {
+		return v
+	}
+	return math.MaxFloat64
+}
+
+// mean is the mean error, which shows the worth of single terms better.
+func mean(errs []float64) float64 {
+	sum := 0.0
+	for _, v := range errs {
+		sum += v
+	}
+	if !finite(sum) {
+		return math.MaxFloat64
+	}
+	return sum / float64(len(errs))
+}
+
+// errors adds the relative errors of the rows that judge to m.errs.
+func (s *system) errors(m *scratch, terms int, scale Scaling) {
 	s.solve(m, terms)
 	m.predicted = append(m.predicted[:0], make([]float64, len(s.truth))...)
 	for c, j := range m.kept {
@@ -190,18 +243,9 @@ func (s *system) error(m *scratch, terms int, log bool) float64 {
 			m.predicted[i] += b * x
 		}
 	}
-	m.errs = m.errs[:0]
 	for i, p := range m.predicted {
-		if log {
-			p = math.Exp(p)
-		}
-		m.errs = append(m.errs, math.Abs(p-s.truth[i])/math.Abs(s.truth[i]))
+		m.errs = append(m.errs, math.Abs(scale.back(p)-s.truth[i])/math.Abs(s.truth[i]))
 	}
-	slices.Sort(m.errs)
-	if median := quantile(m.errs, 0.5); finite(median) {
-		return median
-	}
-	return math.MaxFloat64 // JSON has no infinity
 }
 
 // solve finds the coefficients of the terms m.at by Cholesky factorisation, and

@@ -9,20 +9,67 @@ import (
 // FitOptions say how a model is fitted. The zero value fits the response
 // itself.
 type FitOptions struct {
-	// Log fits the logarithm of the response, which must be positive:
-	// predictions are then medians, and residuals relative.
-	Log bool
+	Scaling Scaling
 
 	// Basis is the scales to use; nil: made from the table. A model that is
 	// fitted to part of a table may take the scales of all of it.
 	Basis *Basis
 }
 
+// Scaling is how the response enters a fit. The zero value is the response
+// itself, all residuals alike.
+type Scaling struct {
+	// Log fits the logarithm of the response, which must be positive.
+	Log bool
+
+	// Power fits this power of the response, which must be positive, with
+	// residuals relative to it: weighted by its reciprocal. 1 is the response
+	// itself with relative residuals. Small powers come near the logarithm;
+	// larger ones suit a response that is like the largest of several limits,
+	// as the sum of large powers is. 0: no power.
+	Power float64
+}
+
+// of returns what is fitted for a response, and what its residual is
+// multiplied by.
+func (s Scaling) of(z float64) (y, relative float64) {
+	switch {
+	case s.Log:
+		return math.Log(z), 1
+	case s.Power == 0:
+		return z, 1
+	case s.Power == 1:
+		return z, 1 / z
+	}
+	y = math.Pow(z, s.Power)
+	return y, 1 / y
+}
+
+// back returns the response that y stands for. Where a power other than 1 comes
+// out negative, that is 0, the least that a power can be.
+func (s Scaling) back(y float64) float64 {
+	switch {
+	case s.Log:
+		return math.Exp(y)
+	case s.Power == 0 || s.Power == 1:
+		return y
+	}
+	return math.Pow(max(y, 0), 1/s.Power)
+}
+
+// check reports what makes s unfit.
+func (s Scaling) check() error {
+	if s.Power < 0 || !finite(s.Power) || s.Log && s.Power != 0 {
+		return fmt.Errorf("infer: the response is scaled by logarithm %v and the power %g; it is one of them, and the power is not negative", s.Log, s.Power)
+	}
+	return nil
+}
+
 // Model is a fitted regression. It is plain data and can be stored as JSON.
 type Model struct {
-	Spec  Spec
-	Basis Basis
-	Log   bool
+	Spec    Spec
+	Basis   Basis
+	Scaling Scaling
 
 	Terms        []Term    // those kept, the constant first
 	Coefficients []float64 // by term; of the scaled variables
@@ -54,7 +101,7 @@ func Fit(t *Table, spec Spec, opt FitOptions) (*Model, error) {
 	} else if err := basis.check(t); err != nil {
 		return nil, err
 	}
-	y, err := response(t, opt.Log)
+	y, weights, err := response(t, opt.Scaling)
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +109,12 @@ func Fit(t *Table, spec Spec, opt FitOptions) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Spec: spec.Clone(), Basis: *basis, Log: opt.Log, Rows: t.Rows()}
-	return m, m.solve(t, units, y)
+	m := &Model{Spec: spec.Clone(), Basis: *basis, Scaling: opt.Scaling, Rows: t.Rows()}
+	return m, m.solve(units, y, weights)
 }
 
 // solve finds the coefficients.
-func (m *Model) solve(t *Table, units [][]float64, y []float64) error {
+func (m *Model) solve(units [][]float64, y, weights []float64) error {
 	terms := m.Basis.Terms(m.Spec)
 	columns := make([][]float64, len(terms))
 	for j, term := range terms {
@@ -76,18 +123,18 @@ func (m *Model) solve(t *Table, units [][]float64, y []float64) error {
 	}
 	sum, total := 0.0, 0.0
 	for i, v := range y {
-		sum += t.weight(i) * v
-		total += t.weight(i)
+		sum += weights[i] * v
+		total += weights[i]
 	}
 	mean, spread := sum/total, 0.0
 	qty := make([]float64, len(y))
 	for i, v := range y {
-		w := math.Sqrt(t.weight(i))
+		w := math.Sqrt(weights[i])
 		qty[i] = w * v
 		for j := range columns {
 			columns[j][i] *= w
 		}
-		spread += t.weight(i) * (v - mean) * (v - mean)
+		spread += weights[i] * (v - mean) * (v - mean)
 	}
 	kept, aside := factorise(columns, qty)
 	if len(kept) == 0 {
@@ -114,19 +161,21 @@ func (m *Model) solve(t *Table, units [][]float64, y []float64) error {
 	return nil
 }
 
-// response returns what is fitted.
-func response(t *Table, log bool) ([]float64, error) {
-	if !log {
-		return t.Response, nil
+// response returns what is fitted, and the weights of the squared residuals.
+func response(t *Table, scaling Scaling) (y, weights []float64, err error) {
+	if err := scaling.check(); err != nil {
+		return nil, nil, err
 	}
-	y := make([]float64, t.Rows())
+	y, weights = make([]float64, t.Rows()), make([]float64, t.Rows())
 	for i, z := range t.Response {
-		if z <= 0 {
-			return nil, fmt.Errorf("infer: %w: row %d: the response is %g, which has no logarithm", ErrData, i, z)
+		if z <= 0 && scaling != (Scaling{}) {
+			return nil, nil, fmt.Errorf("infer: %w: row %d: the response is %g, which has no logarithm and no relative residual", ErrData, i, z)
 		}
-		y[i] = math.Log(z)
+		var relative float64
+		y[i], relative = scaling.of(z)
+		weights[i] = t.weight(i) * relative * relative
 	}
-	return y, nil
+	return y, weights, nil
 }
 
 // Predict returns the predicted response of each row of t, whose own response
@@ -150,10 +199,8 @@ func (m *Model) Predict(t *Table) ([]float64, error) {
 			out[i] += m.Coefficients[j] * x
 		}
 	}
-	if m.Log {
-		for i, v := range out {
-			out[i] = math.Exp(v)
-		}
+	for i, v := range out {
+		out[i] = m.Scaling.back(v)
 	}
 	return out, nil
 }

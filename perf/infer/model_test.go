@@ -70,12 +70,25 @@ func TestWeightsCountRows(t *testing.T) {
 	near(t, "R²", a.R2, b.R2)
 }
 
-// Of a model of the logarithm, rescaling the response rescales the predictions.
-func TestLogResponseScales(t *testing.T) {
+// Of models with relative residuals, rescaling the response rescales the
+// predictions.
+func TestRelativeFitsScale(t *testing.T) {
+	for _, scaling := range []Scaling{{Log: true}, {Power: 1}, {Power: 0.5}, {Power: 3}} {
+		relativeFitScales(t, scaling)
+	}
+	table := sample(rand.New(rand.NewPCG(9, 10)), 10)
+	for _, bad := range []Scaling{{Power: -1}, {Log: true, Power: 1}} {
+		if _, err := Fit(table, Spec{Genes: make([]Gene, 4)}, FitOptions{Scaling: bad}); err == nil {
+			t.Errorf("%+v: no error", bad)
+		}
+	}
+}
+
+func relativeFitScales(t *testing.T, scaling Scaling) {
 	table := sample(rand.New(rand.NewPCG(9, 10)), 80)
 	spec := Spec{Genes: []Gene{Spline, Linear, Excluded, Quadratic}}
 	predict := func() []float64 {
-		m, err := Fit(table, spec, FitOptions{Log: true})
+		m, err := Fit(table, spec, FitOptions{Scaling: scaling})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +106,7 @@ func TestLogResponseScales(t *testing.T) {
 		near(t, "prediction", p, 8*before[i])
 	}
 	table.Response[3] = 0
-	if _, err := Fit(table, spec, FitOptions{Log: true}); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), "row 3") {
+	if _, err := Fit(table, spec, FitOptions{Scaling: scaling}); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), "row 3") {
 		t.Errorf("a response of 0 has no logarithm: got %v", err)
 	}
 }
@@ -183,7 +196,7 @@ func TestScaleClimbsTheLadder(t *testing.T) {
 
 func TestModelsAreStored(t *testing.T) {
 	table := sample(rand.New(rand.NewPCG(15, 16)), 50)
-	m, err := Fit(table, Spec{Genes: []Gene{Spline, Linear, Excluded, Linear}, Interactions: []Interaction{{0, 1, 1, 1}}}, FitOptions{Log: true})
+	m, err := Fit(table, Spec{Genes: []Gene{Spline, Linear, Excluded, Linear}, Interactions: []Interaction{{0, 1, 1, 1}}}, FitOptions{Scaling: Scaling{Log: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,15 +89,15 @@ func TestFitAgreesWithLm(t *testing.T) {
 		Genes:        []Gene{Spline, Quadratic, Cubic, Spline},
 		Interactions: []Interaction{{0, 1, 1, 1}, {0, 2, 1, 1}, {0, 3, 2, 1}, {1, 3, 1, 2}},
 	}
-	for _, log := range []bool{false, true} {
-		m, err := Fit(table, spec, FitOptions{Log: log})
+	for _, scaling := range []Scaling{{}, {Log: true}, {Power: 1}, {Power: 2}} {
+		m, err := Fit(table, spec, FitOptions{Scaling: scaling})
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, _ := response(table, log)
+		y, weights, _ := response(table, scaling)
 		units, _ := m.Basis.units(table)
 		terms := m.Basis.Terms(spec)
-		names, columns := []string{"y", "w"}, [][]float64{y, table.Weights}
+		names, columns := []string{"y", "w"}, [][]float64{y, weights}
 		for j, term := range terms[1:] {
 			names = append(names, fmt.Sprint("t", j))
 			column := make([]float64, table.Rows())

@@ -17,7 +17,11 @@ type SearchOptions struct {
 	Population  int     // candidates of a generation; 0: 100
 	Generations int     // 0: 20, as in 2012, section 4.2
 	Elite       float64 // share of a generation that goes on unchanged, the N% of 2012; 0: 0.1
-	Validation  float64 // share of each application's rows that judges; 0: 0.3
+
+	// Folds is how many parts each application's rows are divided into. Each
+	// part judges fits to the others, so that all rows have a say; the split of
+	// 2012, section 3.3, is one of these, drawn anew every time. 0: 3.
+	Folds int
 
 	// OwnWeight is the weight of the training rows of the application whose
 	// fitness is found, against those of the others; 0: 1.
@@ -26,8 +30,8 @@ type SearchOptions struct {
 	// Powers is the largest power of variables that interact; 0: 1.
 	Powers int
 
-	Log   bool   // as in FitOptions
-	Basis *Basis // as in FitOptions
+	Scaling Scaling // as in FitOptions
+	Basis   *Basis  // as in FitOptions
 
 	Seed    uint64
 	Workers int // goroutines; 0: as many as there are processors
@@ -48,7 +52,7 @@ type SearchOptions struct {
 type Candidate struct {
 	Spec   Spec
 	Error  float64   // mean of Errors: less is fitter
-	Errors []float64 // median relative error on each application's validation rows, in the order of State.Groups
+	Errors []float64 // median relative error on each application's rows, in the order of State.Groups
 }
 
 // Generation tells how far a search is.
@@ -80,15 +84,17 @@ func (o SearchOptions) withDefaults() (SearchOptions, error) {
 	o.Population = cmp.Or(o.Population, 100)
 	o.Generations = cmp.Or(o.Generations, 20)
 	o.Elite = cmp.Or(o.Elite, 0.1)
-	o.Validation = cmp.Or(o.Validation, 0.3)
+	o.Folds = cmp.Or(o.Folds, 3)
 	o.OwnWeight = cmp.Or(o.OwnWeight, 1)
 	o.Powers = cmp.Or(o.Powers, 1)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	switch {
 	case o.Population < 2 || o.Generations < 0 || o.Workers < 1:
 		return o, fmt.Errorf("infer: a search of %d generations of %d candidates by %d workers; at least two candidates are needed and one worker", o.Generations, o.Population, o.Workers)
-	case !(o.Elite > 0 && o.Elite < 1) || !(o.Validation > 0 && o.Validation < 1):
-		return o, fmt.Errorf("infer: the elite is %g of a generation and validation has %g of the rows; both are shares between 0 and 1", o.Elite, o.Validation)
+	case !(o.Elite > 0 && o.Elite < 1):
+		return o, fmt.Errorf("infer: the elite is %g of a generation; it is a share between 0 and 1", o.Elite)
+	case o.Folds < 2:
+		return o, fmt.Errorf("infer: %d folds; two at least are needed, to fit and to check", o.Folds)
 	case !(o.OwnWeight > 0) || !finite(o.OwnWeight):
 		return o, fmt.Errorf("infer: the weight of an application's own rows is %g, not positive", o.OwnWeight)
 	case o.Powers < 1 || o.Powers > MaxInteractionPower:
@@ -100,8 +106,8 @@ func (o SearchOptions) withDefaults() (SearchOptions, error) {
 // Search looks for the spec whose fits are most accurate on average over the
 // applications (groups) of a table, by the genetic algorithm of 2012, sections
 // 3.3 and 3.4: each candidate is fitted once for each application, to the rows
-// of the others and a random part of its own, and judged by the median relative
-// error on the rest. The best go on; the others are bred from them.
+// of the others and most of its own, and judged by the median relative error on
+// the rest. The best go on; the others are bred from them.
 //
 // The same table, options and seed give the same result, whatever the number of
 // workers.
@@ -131,9 +137,7 @@ func (s *search) run(ctx context.Context) (*State, error) {
 	state := s.opt.Resume
 	if state == nil {
 		state = new(State)
-		for i := range s.groups {
-			state.Groups = append(state.Groups, s.groups[i].name)
-		}
+		state.Groups = s.groups
 	} else if err := s.resumable(state); err != nil {
 		return nil, err
 	}
@@ -159,12 +163,8 @@ func (s *search) run(ctx context.Context) (*State, error) {
 }
 
 func (s *search) resumable(state *State) error {
-	var names []string
-	for i := range s.groups {
-		names = append(names, s.groups[i].name)
-	}
-	if !slices.Equal(names, state.Groups) || len(state.Population) != s.opt.Population {
-		return fmt.Errorf("infer: a search of %d candidates over the groups %v cannot go on with the %d over %v of another", s.opt.Population, names, len(state.Population), state.Groups)
+	if !slices.Equal(s.groups, state.Groups) || len(state.Population) != s.opt.Population {
+		return fmt.Errorf("infer: a search of %d candidates over the groups %v cannot go on with the %d over %v of another", s.opt.Population, s.groups, len(state.Population), state.Groups)
 	}
 	for _, c := range state.Population {
 		if err := c.Spec.Check(s.breeder.variables); err != nil {

@@ -16,7 +16,7 @@ import (
 func TestFitnessIsThatOfPlainFits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	table := sample(rng, 150)
-	for _, opt := range []SearchOptions{{Seed: 4}, {Seed: 5, Log: true, OwnWeight: 6, Powers: 2, Validation: 0.5}} {
+	for _, opt := range []SearchOptions{{Seed: 4}, {Seed: 5, Scaling: Scaling{Log: true}, OwnWeight: 6, Powers: 2, Folds: 2}, {Seed: 6, Scaling: Scaling{Power: 2}}} {
 		opt, err := opt.withDefaults()
 		if err != nil {
 			t.Fatal(err)
@@ -39,10 +39,10 @@ func TestFitnessIsThatOfPlainFits(t *testing.T) {
 	}
 }
 
-// plainErrors fits once for each group, to all rows of the others and the
-// training rows of its own, and judges by its validation rows.
+// plainErrors fits once for each part of a group, to all rows of the others and
+// the training rows of its own, and judges by the other rows.
 func plainErrors(t *testing.T, table *Table, spec Spec, opt SearchOptions) (medians []float64) {
-	train, valid, names, err := split(table, opt.Validation, opt.Seed)
+	parts, err := split(table, opt.Folds, opt.Seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,55 +50,72 @@ func plainErrors(t *testing.T, table *Table, spec Spec, opt SearchOptions) (medi
 	if err != nil {
 		t.Fatal(err)
 	}
-	for g, name := range names {
-		own := func(i int) bool { return table.Group(i) == name }
-		rows := slices.Clone(train[g])
-		for i := range table.Rows() {
-			if !own(i) {
-				rows = append(rows, i)
+	for _, name := range table.GroupNames() {
+		var errs []float64
+		for _, p := range parts {
+			if p.name == name {
+				errs = append(errs, partErrors(t, table, spec, opt, basis, p)...)
 			}
 		}
-		fitted := table.Weighted(func(i int) float64 {
-			if own(i) {
-				return opt.OwnWeight
-			}
-			return 1
-		}).Subset(rows)
-		m, err := Fit(fitted, spec, FitOptions{Log: opt.Log, Basis: basis})
-		if err != nil {
-			t.Fatal(err)
-		}
-		judged := table.Subset(valid[g])
-		p, err := m.Predict(judged)
-		if err != nil {
-			t.Fatal(err)
-		}
-		medians = append(medians, Judge(p, judged.Response).Median)
+		slices.Sort(errs)
+		medians = append(medians, quantile(errs, 0.5))
 	}
 	return medians
 }
 
-func TestSplitIsAPartition(t *testing.T) {
-	table := sample(rand.New(rand.NewPCG(23, 24)), 90)
-	train, valid, names, err := split(table, 0.3, 1)
+func partErrors(t *testing.T, table *Table, spec Spec, opt SearchOptions, basis *Basis, p part) []float64 {
+	own := func(i int) bool { return table.Group(i) == p.name }
+	rows := slices.Clone(p.train)
+	for i := range table.Rows() {
+		if !own(i) {
+			rows = append(rows, i)
+		}
+	}
+	fitted := table.Weighted(func(i int) float64 {
+		if own(i) {
+			return opt.OwnWeight
+		}
+		return 1
+	}).Subset(rows)
+	m, err := Fit(fitted, spec, FitOptions{Scaling: opt.Scaling, Basis: basis})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []int
-	for g, name := range names {
-		for _, i := range slices.Concat(train[g], valid[g]) {
-			if table.Groups[i] != name {
-				t.Errorf("row %d of %s is in %s", i, table.Groups[i], name)
+	judged := table.Subset(p.valid)
+	predicted, err := m.Predict(judged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return RelativeErrors(predicted, judged.Response)
+}
+
+// Every row judges once, by a fit that it has no part in.
+func TestSplitIsAPartition(t *testing.T) {
+	table := sample(rand.New(rand.NewPCG(23, 24)), 90)
+	parts, err := split(table, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var judged []int
+	for _, p := range parts {
+		judged = append(judged, p.valid...)
+		for _, i := range slices.Concat(p.train, p.valid) {
+			if table.Groups[i] != p.name {
+				t.Errorf("row %d of %s is in %s", i, table.Groups[i], p.name)
 			}
-			all = append(all, i)
+		}
+		for _, i := range p.valid {
+			if slices.Contains(p.train, i) {
+				t.Errorf("row %d judges a fit to itself", i)
+			}
 		}
 	}
-	slices.Sort(all)
-	if len(all) != 90 || len(slices.Compact(all)) != 90 {
-		t.Errorf("%d rows, or some twice", len(all))
+	slices.Sort(judged)
+	if len(parts) != 12 || len(judged) != 90 || len(slices.Compact(judged)) != 90 {
+		t.Errorf("%d parts, %d rows judge, or some twice", len(parts), len(judged))
 	}
 	table.Groups[0] = "alone"
-	if _, _, _, err := split(table, 0.3, 1); err == nil || !strings.Contains(err.Error(), `"alone"`) {
+	if _, err := split(table, 4, 1); err == nil || !strings.Contains(err.Error(), `"alone"`) {
 		t.Errorf("a group of one row: %v", err)
 	}
 }
@@ -225,6 +242,7 @@ func TestBadSearches(t *testing.T) {
 		{planted(30), SearchOptions{Population: 1}, "two candidates"},
 		{planted(30), SearchOptions{Elite: 1}, "between 0 and 1"},
 		{planted(30), SearchOptions{Powers: 4}, "1 to 3"},
+		{planted(30), SearchOptions{Folds: 1}, "two at least"},
 		{planted(30), SearchOptions{OwnWeight: -1}, "not positive"},
 		{planted(2), SearchOptions{}, "two are needed"},
 		{zero, SearchOptions{}, "row 4"},

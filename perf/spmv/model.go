@@ -114,7 +114,7 @@ func SearchSpecs(ctx context.Context, train []Observation, opt ModelOptions) (Sp
 		for i := range opt.Searches {
 			state, err := infer.Search(ctx, t, infer.SearchOptions{
 				Population: opt.Population, Generations: opt.Generations, Seed: opt.Seed + uint64(i),
-				Powers: 2, Log: true, Start: specs[:1], Workers: 1,
+				Powers: 2, Scaling: infer.Scaling{Log: true}, Start: specs[:1], Workers: 1,
 			})
 			if err != nil {
 				return out, fmt.Errorf("spmv: %w", err)
@@ -148,7 +148,7 @@ func crossValidate(t *infer.Table, s infer.Spec) (float64, error) {
 	}
 	var errs []float64
 	for fold := range folds {
-		m, err := infer.Fit(t.Where(func(row int) bool { return row%folds != fold }), s, infer.FitOptions{Log: true, Basis: basis})
+		m, err := infer.Fit(t.Where(func(row int) bool { return row%folds != fold }), s, infer.FitOptions{Scaling: infer.Scaling{Log: true}, Basis: basis})
 		if err != nil {
 			return 0, fmt.Errorf("spmv: %w", err)
 		}
@@ -173,7 +173,7 @@ func FitModels(train []Observation, specs Specs) (*Models, error) {
 		spec     infer.Spec
 		model    **infer.Model
 	}{{mflops, specs.Performance, &m.Performance}, {watts, specs.Power, &m.Power}} {
-		fitted, err := infer.Fit(table(train, f.response), f.spec, infer.FitOptions{Log: true})
+		fitted, err := infer.Fit(table(train, f.response), f.spec, infer.FitOptions{Scaling: infer.Scaling{Log: true}})
 		if err != nil {
 			return nil, fmt.Errorf("spmv: %w", err)
 		}

@@ -56,6 +56,7 @@ predicts cache and TLB misses on a machine described in a file.
 		calibrateCommand(), measureCommand(), searchCommand(), kernelCommand(), timeKernelsCommand(),
 		simpointCommand(), metasimCommand(),
 		spmvCommand(),
+		inferCommand(),
 	)
 	return root
 }

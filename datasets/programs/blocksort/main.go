@@ -1,0 +1,86 @@
+// Blocksort compresses blocks of bytes as block-sorting compressors do: the
+// Burrows-Wheeler transformation, move-to-front, runs of zeros, a Huffman code;
+// and expands them again. It is our own writing after Burrows and Wheeler (SRC
+// report 124, 1994), made to be profiled.
+//
+//	compress
+//	  ├─ rotations      sorted by prefixes of 1, 2, 4, … bytes (counting sorts)
+//	  ├─ frontCoded     move-to-front, runs of zeros in binary
+//	  └─ code, encode   canonical Huffman code, bits
+//	expand              all of it backward
+//
+// There are -blocks blocks of -n bytes. Inputs: text (words drawn by rank), runs
+// (long repeats), noise (random bytes).
+//
+// # What is checked
+//
+// Expanding gives the input again. The last line of output is "verification:
+// successful", or "verification: FAILED" with the reason and exit status 1.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+)
+
+// Exit statuses.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the program's check of its own result failed
+	exitUsage  = 2
+)
+
+func main() {
+	debug.SetGCPercent(-1) // all memory is allocated once
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is main with its surroundings as arguments. It returns the exit status.
+func run(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("blocksort", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	n := flags.Int("n", 50000, "bytes of a block, 2 to 16777216")
+	blocks := flags.Int("blocks", 2, "blocks, 1 to 1000")
+	input := flags.String("input", "text", "text, runs or noise")
+	quiet := flags.Bool("quiet", false, "print the verdict only")
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err == nil && (*n < 2 || *n > 1<<24 || *blocks < 1 || *blocks > 1000 || flags.NArg() > 0):
+		err = errors.New("flags out of range, or arguments that are none; see -help")
+	case err == nil && *input != "text" && *input != "runs" && *input != "noise":
+		err = fmt.Errorf("there is no input %q; use text, runs or noise", *input)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "blocksort: %v\n", err)
+		return exitUsage
+	}
+	if !*quiet {
+		fmt.Fprintf(stdout, "blocksort: input %s, %d blocks of %d bytes\n", *input, *blocks, *n)
+	}
+	s := newSorter(*n)
+	source := newSource(*input)
+	for i := range *blocks {
+		source.fill(s.block)
+		s.compress()
+		if !*quiet {
+			fmt.Fprintf(stdout, "block %d: %d symbols, %d bits, rotation %d\n", i+1, len(s.symbols), s.bits.n, s.first)
+		}
+		if err := s.expand(); err != nil {
+			fmt.Fprintf(stdout, "verification: FAILED: block %d: %v\n", i+1, err)
+			return exitFailed
+		}
+		if !bytes.Equal(s.expanded, s.block) {
+			fmt.Fprintf(stdout, "verification: FAILED: block %d comes back as another\n", i+1)
+			return exitFailed
+		}
+	}
+	fmt.Fprintln(stdout, "verification: successful")
+	return exitOK
+}

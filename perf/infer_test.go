@@ -1,0 +1,380 @@
+package perf
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"presage/perf/frame"
+	"presage/perf/infer"
+	"presage/perf/internal/oracle"
+	"presage/perf/isa"
+	"presage/perf/pipeline"
+	"presage/perf/shard"
+	"presage/perf/store"
+	"presage/perf/trace"
+)
+
+// inventedProfiles are those of a campaign over four applications whose CPI is
+// a formula of some characteristics and parameters.
+func inventedProfiles() *InferProfiles {
+	rng := rand.New(rand.NewPCG(1, 2))
+	p := new(InferProfiles)
+	for i, a := range infer.SampleArchitectures(rng, 60) {
+		h := InferHardware{Architecture: i, Fresh: i >= 50, Parameters: make(map[string]float64)}
+		for j, y := range infer.HardwareSpace() {
+			h.Parameters[y.Name] = a[j]
+		}
+		p.Hardware = append(p.Hardware, h)
+	}
+	for _, application := range []string{"p", "q", "r", "s"} {
+		for _, level := range []string{"O1", "O3"} {
+			for _, input := range []string{"first", "second"} {
+				p.invent(rng, application, application+"-"+level+"-"+input)
+			}
+		}
+	}
+	return p
+}
+
+// invent adds a variant of two shards, on 24 architectures to fit to, one shard
+// each, and on three of each kind to check.
+func (p *InferProfiles) invent(rng *rand.Rand, application, variant string) {
+	for k := range 2 {
+		s := InferShard{Application: application, Variant: variant, Shard: k, Instructions: 1000000, Characteristics: make(map[string]float64)}
+		for _, c := range shard.Characteristics() {
+			s.Characteristics[c.Name] = rng.Float64()
+		}
+		p.Shards = append(p.Shards, s)
+	}
+	shards := p.Shards[len(p.Shards)-2:]
+	add := func(architecture, k int, use string) {
+		h, c := p.Hardware[architecture].Parameters, shards[k].Characteristics
+		cpi := (1+c["memory"]*8/h["dcache_kib"])*(0.3+1/h["width_instructions"]) + c["control"]*0.2
+		p.Profiles = append(p.Profiles, InferProfile{variant, k, architecture, use, 1000000, uint64(1e6 * cpi * math.Exp(0.01*rng.NormFloat64()))})
+	}
+	pool := rng.Perm(50)
+	for i := range 24 {
+		add(pool[i], i%2, InferTrain)
+	}
+	for i := range 3 {
+		for k := range 2 {
+			add(pool[24+i], k, InferCheck)
+			add(50+i, k, InferNew)
+		}
+	}
+}
+
+func smallStudy() InferStudy {
+	return InferStudy{Search: infer.SearchOptions{Population: 16, Generations: 4, Powers: 1}, Profiles: 8, Counts: []int{4}}
+}
+
+func runStudy(t *testing.T, p *InferProfiles) *InferFindings {
+	t.Helper()
+	found, err := smallStudy().Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// scenarioRow is what names a prediction.
+type scenarioRow struct {
+	scenario, variant             string
+	shard, architecture, profiles int
+}
+
+func predictionsOf(f *InferFindings) map[scenarioRow][]float64 {
+	all := make(map[scenarioRow][]float64)
+	for _, r := range f.Predictions {
+		k := scenarioRow{r.Scenario, r.Variant, r.Shard, r.Architecture, r.Profiles}
+		all[k] = append(all[k], r.Predicted) // variants are left out by input and by level
+	}
+	return all
+}
+
+// Profiles that judge are seen by neither search nor fit: whatever they say, the
+// searches, the model and all predictions are the same.
+func TestValidationIsNeverSeen(t *testing.T) {
+	p := inventedProfiles()
+	want := runStudy(t, p)
+	for i := range p.Profiles {
+		if q := &p.Profiles[i]; q.Use != InferTrain {
+			q.Cycles = q.Cycles*uint64(1+i%7) + 12345
+		}
+	}
+	got := runStudy(t, p)
+	if !reflect.DeepEqual(got.Generations, want.Generations) || !reflect.DeepEqual(got.Specs, want.Specs) || !reflect.DeepEqual(got.Model, want.Model) {
+		t.Error("a search or a model depends on profiles that judge it")
+	}
+	if !reflect.DeepEqual(predictionsOf(got), predictionsOf(want)) {
+		t.Error("predictions depend on profiles that judge them")
+	}
+	if len(want.Predictions) == 0 || reflect.DeepEqual(got.Predictions, want.Predictions) {
+		t.Error("the changed profiles are not among those that judge")
+	}
+}
+
+// A model without an application, before an update, does not depend on any
+// profile of it; after one, it does.
+func TestLeftOutSoftwareIsNotSeen(t *testing.T) {
+	p := inventedProfiles()
+	before := predictionsOf(runStudy(t, p))
+	shards := p.shards()
+	for i := range p.Profiles {
+		if q := &p.Profiles[i]; shards[inferShardKey{q.Variant, q.Shard}].Application == "r" {
+			q.Cycles *= uint64(2 + i%3)
+		}
+	}
+	changed := 0
+	for k, values := range predictionsOf(runStudy(t, p)) {
+		if !strings.HasPrefix(k.variant, "r-") || k.scenario != InferNewSoftware && k.scenario != InferNewBoth {
+			continue
+		}
+		same := slices.Equal(values, before[k])
+		if k.profiles == 0 && !same {
+			t.Errorf("%+v depends on profiles of r", k)
+		}
+		if k.profiles > 0 && !same {
+			changed++
+		}
+	}
+	if changed == 0 {
+		t.Error("updates do not depend on the profiles that they are made with")
+	}
+}
+
+// What was invented is found: the formula's noise is 1%, of which half of all
+// rows have 0.67% at most.
+func TestStudyOfInvention(t *testing.T) {
+	p := inventedProfiles()
+	s := InferStudy{Search: infer.SearchOptions{Population: 60, Generations: 25, Powers: 1}, Counts: []int{}}
+	r := inferRunner{InferStudy: s.withDefaults(), all: p, out: new(InferFindings)}
+	if err := r.steady(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	a := judgedOf(r.out.Predictions, InferInterpolation, 0)
+	if a.Rows != 16*3*2 || a.Median > 0.03 || a.Correlation < 0.98 {
+		t.Errorf("interpolation: %+v", a)
+	}
+	// The mean of two shards is that of their times.
+	rows := make(map[string][]float64)
+	for _, q := range r.out.Predictions {
+		if q.Scenario == InferInterpolation {
+			key := fmt.Sprint(q.Variant, q.Architecture, q.Shard >= 0)
+			rows[key] = append(rows[key], q.Simulated)
+		}
+	}
+	for key, values := range rows {
+		if shards, ok := rows[strings.TrimSuffix(key, "false")+"true"]; ok && len(values) == 1 && math.Abs(values[0]-(shards[0]+shards[1])/2) > 1e-12 {
+			t.Errorf("%s: %v of shards %v", key, values, shards)
+		}
+	}
+}
+
+func judgedOf(predictions []InferPrediction, scenario string, profiles int) infer.Accuracy {
+	var predicted, simulated []float64
+	for _, q := range predictions {
+		if q.Scenario == scenario && q.Profiles == profiles && q.Shard >= 0 {
+			predicted, simulated = append(predicted, q.Predicted), append(simulated, q.Simulated)
+		}
+	}
+	return infer.Judge(predicted, simulated)
+}
+
+func TestInferProfilesAreRecorded(t *testing.T) {
+	p := inventedProfiles()
+	dir := t.TempDir()
+	if err := p.Record(dir, "invented"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := LoadInferProfiles(dir)
+	if err != nil || !reflect.DeepEqual(got, p) {
+		t.Fatalf("read back as something else, error %v", err)
+	}
+	p.Profiles[3].Architecture = 99
+	if err := p.Record(dir, "invented"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadInferProfiles(dir); err == nil || !strings.Contains(err.Error(), "architecture 99") {
+		t.Errorf("a profile of an unknown architecture: %v", err)
+	}
+}
+
+// A campaign over one program: counts of both kinds of collectors agree (Run
+// fails if they do not), the same again from the store, and a shard on one
+// architecture simulated alone takes the same cycles as among others.
+func TestInferCampaign(t *testing.T) {
+	oracle.Need(t, "riscv64-linux-gnu-gcc")
+	c := InferCampaign{
+		Subjects: []InferSubject{{"hmm", true, "small", "hmm", []string{"-count", "20"}}},
+		Programs: filepath.Join("..", "datasets", "programs"),
+		Length:   100_000, Shards: 2, Pool: 6, Fresh: 2, Train: 4, Check: 1, New: 1, Store: store.Open(t.TempDir()),
+	}
+	p, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Shards) != 2 || len(p.Hardware) != 8 || len(p.Profiles) != 4+2+2 || len(p.Warnings) > 0 {
+		t.Fatalf("%d shards, %d architectures, %d profiles, warnings %v", len(p.Shards), len(p.Hardware), len(p.Profiles), p.Warnings)
+	}
+	if err := p.check(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.Run(context.Background())
+	if err != nil || !reflect.DeepEqual(again, p) {
+		t.Errorf("from the store: something else, error %v", err)
+	}
+	for _, q := range p.Profiles {
+		if s := p.shards()[inferShardKey{q.Variant, q.Shard}]; q.Instructions != s.Instructions || s.Instructions < 99_000 || s.Instructions > 101_000 {
+			t.Errorf("shard %d: %d instructions simulated, %d characterised", q.Shard, q.Instructions, s.Instructions)
+		}
+		width := p.Hardware[q.Architecture].Parameters["width_instructions"]
+		if cpi := q.CPI(); cpi < 1/width || cpi > 20 {
+			t.Errorf("%+v has a CPI of %g", q, cpi)
+		}
+	}
+}
+
+// Every corner of the hardware space is a processor that can be simulated, and
+// more of everything is not slower on a small kernel.
+func TestInferCores(t *testing.T) {
+	var least, most infer.Architecture
+	for _, y := range infer.HardwareSpace() {
+		least, most = append(least, y.Values[0]), append(most, y.Values[len(y.Values)-1])
+	}
+	most[7] = least[7] // latency: less is better
+	cycles := func(a infer.Architecture) uint64 {
+		config, err := InferCore(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, plan := kernelCode(t)
+		sim, err := pipeline.New(plan, code, config, pipeline.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sim.Observe(&trace.Batch{Blocks: make([]trace.BlockID, 2000)})
+		return sim.Result().Cycles
+	}
+	if slow, fast := cycles(least), cycles(most); fast >= slow {
+		t.Errorf("%d cycles on the least architecture, %d on the most", slow, fast)
+	}
+	if _, err := InferCore(least[:2]); err == nil {
+		t.Error("an architecture of two parameters, and no error")
+	}
+}
+
+// kernelCode is a block of independent additions.
+func kernelCode(t *testing.T) ([][]isa.Inst, *trace.Plan) {
+	var insts []isa.Inst
+	for i := range 16 {
+		in := isa.Inst{PC: 0x1000 + 4*uint64(i), Len: 4, Class: isa.ALU}
+		in.AddDef(isa.Reg(5 + i%8))
+		insts = append(insts, in)
+	}
+	code := [][]isa.Inst{insts}
+	plan, err := pipeline.Plan(code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, plan
+}
+
+// Specs come back from their text; tables count them.
+func TestInferSpecs(t *testing.T) {
+	want := infer.Spec{Genes: []infer.Gene{4, 0, 1}, Interactions: []infer.Interaction{{I: 0, J: 1, PowerI: 1, PowerJ: 1}, {I: 0, J: 2, PowerI: 3, PowerJ: 1}}}
+	row := inferSpec(1, infer.Candidate{Spec: want})
+	got, err := row.Spec()
+	if err != nil || !got.Equal(want) {
+		t.Fatalf("%+v becomes %+v, error %v", row, got, err)
+	}
+	names := []string{"control", "taken", "ports"}
+	table, err := InferTransformations([]InferSpec{row, row}, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(table.Col("commonest").Records(), table.Col("symbol").Records(), table.Col("spline").Records()) != "[spline, 3 knots un-used linear] [x1 x2 y13] [2 0 0]" {
+		t.Errorf("%v", table)
+	}
+	pairs, err := InferInteractions([]InferSpec{row, row}, names)
+	if err != nil || fmt.Sprint(pairs.Records()) != "[[x y models] [x1 x2 2] [x1 y13 2]]" {
+		t.Errorf("%v, error %v", pairs.Records(), err)
+	}
+	for _, bad := range []InferSpec{{Genes: "012"}, {Genes: "g09"}, {Genes: "g00", Interactions: "0"}, {Genes: "g00", Interactions: "0-1^x"}, {Genes: "g00", Interactions: "1-0"}} {
+		if _, err := bad.Spec(); err == nil {
+			t.Errorf("%+v: no error", bad)
+		}
+	}
+}
+
+// Characteristics of an application against those of the others, by hand.
+func TestInferDifferences(t *testing.T) {
+	p := new(InferProfiles)
+	for i, a := range []string{"p", "p", "q", "q"} {
+		p.Shards = append(p.Shards, InferShard{Application: a, Characteristics: map[string]float64{"memory": []float64{1, 3, 5, 7}[i]}})
+	}
+	df, err := frame.Where(InferDifferences(p), "characteristic", "memory")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := frame.Floats(df, "difference_sd")
+	if sd := math.Sqrt(20. / 3); err != nil || len(d) != 2 || math.Abs(d[0]+4/sd) > 1e-12 || math.Abs(d[1]-4/sd) > 1e-12 {
+		t.Errorf("%v, error %v", d, err)
+	}
+}
+
+// Findings come back from their files, and baselines from R.
+func TestInferFindingsAreRecorded(t *testing.T) {
+	p := inventedProfiles()
+	found := runStudy(t, p)
+	dir := t.TempDir()
+	if err := found.Record(dir, "invented"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := LoadInferFindings(dir)
+	found.Model = nil
+	if err != nil || !reflect.DeepEqual(got, found) {
+		t.Errorf("read back as something else, error %v", err)
+	}
+}
+
+func TestInferBaselines(t *testing.T) {
+	oracle.Need(t, "Rscript")
+	script := filepath.Join(t.TempDir(), "mean.R")
+	// A method that predicts the constant of least relative residuals, as the
+	// baseline does.
+	text := `a <- commandArgs(TRUE); for (i in 1:as.integer(a[2])) { d <- read.csv(file.path(a[1], paste0("train-", i, ".csv")))
+		e <- read.csv(file.path(a[1], paste0("test-", i, ".csv")))
+		write.csv(data.frame(the_mean = rep(sum(1/d$cpi)/sum(1/d$cpi^2), nrow(e))), file.path(a[1], paste0("predicted-", i, ".csv")), row.names = FALSE) }`
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := smallStudy().Baselines(context.Background(), inventedProfiles(), script, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := make(map[string]InferBaseline)
+	for _, r := range rows {
+		by[r.Method+" "+r.Scenario+" "+r.LeftOut] = r
+	}
+	if len(by) != len(rows) || len(rows) != (2+4)*4 {
+		t.Fatalf("%d rows: %+v", len(rows), rows)
+	}
+	for _, task := range []string{"interpolation ", "new software q"} {
+		mean, again := by["mean "+task], by["the mean "+task]
+		if math.Abs(mean.Median-again.Median) > 1e-9 || mean.Rows != again.Rows {
+			t.Errorf("%s: %+v here, %+v by R", task, mean, again)
+		}
+		if s := by["stepwise "+task]; s.Median > mean.Median {
+			t.Errorf("%s: stepwise selection is worse than the mean: %+v, %+v", task, s, mean)
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package perf
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/infer"
+	"presage/perf/shard"
+)
+
+// Files that a campaign is recorded in.
+const (
+	inferShardsFile   = "shards.csv"
+	inferHardwareFile = "architectures.csv"
+	inferProfilesFile = "profiles.csv"
+)
+
+// Record writes the tables of p into a folder: see the function Record.
+func (p *InferProfiles) Record(dir, command string) error {
+	for _, t := range []struct {
+		file, origin string
+		df           dataframe.DataFrame
+	}{
+		{inferShardsFile, "counted: characteristics of shards, whatever the machine", frame.Of(p.Shards)},
+		{inferHardwareFile, "drawn at random from Table 2 of Wu and Lee 2012", frame.Of(p.Hardware)},
+		{inferProfilesFile, "simulated by the pipeline model: cycles of shards on architectures", frame.Of(p.Profiles)},
+	} {
+		if err := Record(filepath.Join(dir, t.file), t.df, t.origin, command); err != nil {
+			return fmt.Errorf("perf: infer: %w", err)
+		}
+	}
+	return nil
+}
+
+// LoadInferProfiles reads what Record wrote.
+func LoadInferProfiles(dir string) (*InferProfiles, error) {
+	p := new(InferProfiles)
+	for _, t := range []struct {
+		file string
+		read func(r *inferReader)
+	}{
+		{inferShardsFile, p.readShards}, {inferHardwareFile, p.readHardware}, {inferProfilesFile, p.readProfiles},
+	} {
+		df, _, err := Recorded(filepath.Join(dir, t.file))
+		if err != nil {
+			return nil, err
+		}
+		r := inferReader{df: df}
+		t.read(&r)
+		if r.err != nil {
+			return nil, fmt.Errorf("perf: infer: %s: %w", filepath.Join(dir, t.file), r.err)
+		}
+	}
+	return p, p.check()
+}
+
+// inferReader reads columns and remembers the first error; columns that are
+// missing come out empty, but as long as the table.
+type inferReader struct {
+	df  dataframe.DataFrame
+	err error
+}
+
+func (r *inferReader) numbers(name string) []float64 {
+	v, err := frame.Floats(r.df, name)
+	if err != nil {
+		r.fail(err)
+		return make([]float64, r.df.Nrow())
+	}
+	return v
+}
+
+func (r *inferReader) texts(name string) []string {
+	v, err := frame.Strings(r.df, name)
+	if err != nil {
+		r.fail(err)
+		return make([]string, r.df.Nrow())
+	}
+	return v
+}
+
+func (r *inferReader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *inferReader) rows() int { return r.df.Nrow() }
+
+func (p *InferProfiles) readShards(r *inferReader) {
+	application, variant := r.texts("application"), r.texts("variant")
+	k, from, instructions := r.numbers("shard"), r.numbers("from_instructions"), r.numbers("instructions")
+	data, code, reuses := r.numbers("data_blocks"), r.numbers("code_blocks"), r.numbers("data_reuses")
+	values := make(map[string][]float64)
+	for _, c := range shard.Characteristics() {
+		values[c.Name] = r.numbers(c.Name)
+	}
+	for i := range r.rows() {
+		s := InferShard{
+			Application: application[i], Variant: variant[i], Shard: int(k[i]), From: uint64(from[i]), Instructions: uint64(instructions[i]),
+			Characteristics: make(map[string]float64), DataBlocks: uint64(data[i]), CodeBlocks: uint64(code[i]), DataReuses: uint64(reuses[i]),
+		}
+		for name, v := range values {
+			s.Characteristics[name] = v[i]
+		}
+		p.Shards = append(p.Shards, s)
+	}
+}
+
+func (p *InferProfiles) readHardware(r *inferReader) {
+	number, fresh := r.numbers("architecture"), r.texts("fresh")
+	values := make(map[string][]float64)
+	for _, y := range infer.HardwareSpace() {
+		values[y.Name] = r.numbers(y.Name)
+	}
+	for i := range r.rows() {
+		h := InferHardware{Architecture: int(number[i]), Fresh: fresh[i] == "true", Parameters: make(map[string]float64)}
+		for name, v := range values {
+			h.Parameters[name] = v[i]
+		}
+		p.Hardware = append(p.Hardware, h)
+	}
+}
+
+func (p *InferProfiles) readProfiles(r *inferReader) {
+	variant, use := r.texts("variant"), r.texts("use")
+	k, number := r.numbers("shard"), r.numbers("architecture")
+	instructions, cycles := r.numbers("sim_instructions"), r.numbers("sim_cycles")
+	for i := range r.rows() {
+		p.Profiles = append(p.Profiles, InferProfile{variant[i], int(k[i]), int(number[i]), use[i], uint64(instructions[i]), uint64(cycles[i])})
+	}
+}
+
+// check reports profiles of shards or architectures that are not described.
+func (p *InferProfiles) check() error {
+	shards := p.shards()
+	for i, q := range p.Profiles {
+		if shards[inferShardKey{q.Variant, q.Shard}] == nil {
+			return fmt.Errorf("perf: infer: profile %d is of shard %d of %s, which is not described", i, q.Shard, q.Variant)
+		}
+		if q.Architecture < 0 || q.Architecture >= len(p.Hardware) || p.Hardware[q.Architecture].Architecture != q.Architecture {
+			return fmt.Errorf("perf: infer: profile %d is of architecture %d, which is not described", i, q.Architecture)
+		}
+		if q.Cycles == 0 || q.Instructions == 0 {
+			return fmt.Errorf("perf: infer: profile %d has %d cycles of %d instructions", i, q.Cycles, q.Instructions)
+		}
+	}
+	return nil
+}
+
+type inferShardKey struct {
+	variant string
+	shard   int
+}
+
+func (p *InferProfiles) shards() map[inferShardKey]*InferShard {
+	all := make(map[inferShardKey]*InferShard)
+	for i := range p.Shards {
+		all[inferShardKey{p.Shards[i].Variant, p.Shards[i].Shard}] = &p.Shards[i]
+	}
+	return all
+}
+
+// Applications returns the applications, sorted.
+func (p *InferProfiles) Applications() []string {
+	var names []string
+	for i := range p.Shards {
+		names = append(names, p.Shards[i].Application)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// InferVariables returns the variables of the models: the thirteen of Table 1,
+// then the thirteen of Table 2. With footprint, two more stand between them that
+// the paper does not have: the blocks of data and of code that a shard touches.
+func InferVariables(footprint bool) []string {
+	var names []string
+	for _, c := range shard.Characteristics() {
+		names = append(names, c.Name)
+	}
+	if footprint {
+		names = append(names, "data_blocks", "code_blocks")
+	}
+	for _, y := range infer.HardwareSpace() {
+		names = append(names, y.Name)
+	}
+	return names
+}
+
+// Table returns profiles as a table to fit to, in their order: a row each, the
+// response is CPI, the group the application.
+func (p *InferProfiles) Table(profiles []InferProfile, footprint bool) *infer.Table {
+	shards := p.shards()
+	t := &infer.Table{Names: InferVariables(footprint)}
+	t.Columns = make([][]float64, len(t.Names))
+	for _, q := range profiles {
+		s := shards[inferShardKey{q.Variant, q.Shard}]
+		h := p.Hardware[q.Architecture].Parameters
+		for v, name := range t.Names {
+			x, software := s.Characteristics[name]
+			switch {
+			case software:
+			case name == "data_blocks":
+				x = float64(s.DataBlocks)
+			case name == "code_blocks":
+				x = float64(s.CodeBlocks)
+			default:
+				x = h[name]
+			}
+			t.Columns[v] = append(t.Columns[v], x)
+		}
+		t.Response = append(t.Response, q.CPI())
+		t.Groups = append(t.Groups, s.Application)
+	}
+	return t
+}
+
+// CPI returns the cycles per instruction of a profile.
+func (q InferProfile) CPI() float64 { return float64(q.Cycles) / float64(q.Instructions) }
+
+// Files that a study is recorded in.
+const (
+	inferPredictionsFile = "predictions.csv"
+	inferSearchesFile    = "searches.csv"
+	inferSpecsFile       = "specs.csv"
+	inferBaselinesFile   = "baselines.csv"
+)
+
+// Record writes the tables of f into a folder: see the function Record.
+func (f *InferFindings) Record(dir, command string) error {
+	for _, t := range []struct {
+		file, origin string
+		df           dataframe.DataFrame
+	}{
+		{inferPredictionsFile, "predicted by inferred models, beside what was simulated", frame.Of(f.Predictions)},
+		{inferSearchesFile, "generations of genetic searches", frame.Of(f.Generations)},
+		{inferSpecsFile, "the best specs of the search over all applications", frame.Of(f.Specs)},
+	} {
+		if err := Record(filepath.Join(dir, t.file), t.df, t.origin, command); err != nil {
+			return fmt.Errorf("perf: infer: %w", err)
+		}
+	}
+	return nil
+}
+
+// RecordInferBaselines writes the table of other methods into a folder.
+func RecordInferBaselines(dir string, rows []InferBaseline, command string) error {
+	if err := Record(filepath.Join(dir, inferBaselinesFile), frame.Of(rows), "other methods, on the profiles that inferred models are judged by", command); err != nil {
+		return fmt.Errorf("perf: infer: %w", err)
+	}
+	return nil
+}
+
+// LoadInferFindings reads what Record wrote of a study; Model is not recorded.
+func LoadInferFindings(dir string) (*InferFindings, error) {
+	f := new(InferFindings)
+	for _, t := range []struct {
+		file string
+		read func(r *inferReader)
+	}{
+		{inferPredictionsFile, f.readPredictions}, {inferSearchesFile, f.readGenerations}, {inferSpecsFile, f.readSpecs},
+	} {
+		df, _, err := Recorded(filepath.Join(dir, t.file))
+		if err != nil {
+			return nil, err
+		}
+		r := inferReader{df: df}
+		t.read(&r)
+		if r.err != nil {
+			return nil, fmt.Errorf("perf: infer: %s: %w", filepath.Join(dir, t.file), r.err)
+		}
+	}
+	return f, nil
+}
+
+func (f *InferFindings) readPredictions(r *inferReader) {
+	scenario, application, variant := r.texts("scenario"), r.texts("application"), r.texts("variant")
+	k, number, profiles := r.numbers("shard"), r.numbers("architecture"), r.numbers("update_profiles")
+	simulated, predicted := r.numbers("sim_cpi"), r.numbers("pred_cpi")
+	for i := range r.rows() {
+		f.Predictions = append(f.Predictions, InferPrediction{
+			scenario[i], application[i], variant[i], int(k[i]), int(number[i]), int(profiles[i]), simulated[i], predicted[i],
+		})
+	}
+}
+
+func (f *InferFindings) readGenerations(r *inferReader) {
+	search, number := r.texts("search"), r.numbers("generation")
+	best, median, terms := r.numbers("best_sum_of_medians"), r.numbers("median_sum_of_medians"), r.numbers("terms")
+	for i := range r.rows() {
+		f.Generations = append(f.Generations, InferGeneration{search[i], int(number[i]), best[i], median[i], int(terms[i])})
+	}
+}
+
+func (f *InferFindings) readSpecs(r *inferReader) {
+	rank, errs, genes, pairs := r.numbers("rank"), r.numbers("mean_of_medians"), r.texts("genes"), r.texts("interactions")
+	for i := range r.rows() {
+		f.Specs = append(f.Specs, InferSpec{int(rank[i]), errs[i], genes[i], pairs[i]})
+	}
+}

@@ -1,0 +1,129 @@
+package perf
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"presage/perf/objfile"
+	"presage/perf/store"
+)
+
+// InferSubject is a variant of an application: its program, compiled with some
+// optimisation, with some input.
+type InferSubject struct {
+	Application string // what kind of program it is; variants share it
+	Optimised   bool   // as much as the compiler does; else little
+	Input       string // a name for the arguments
+	Folder      string // of the program, below that of the programs; C if it holds no Go file
+	Args        []string
+}
+
+// Variant names the subject among those of its application.
+func (s InferSubject) Variant() string {
+	level := "O1"
+	if s.Optimised {
+		level = "O3"
+	}
+	return s.Application + "-" + level + "-" + s.Input
+}
+
+// inferInputs is how many inputs each application has.
+const inferInputs = 3
+
+// InferSubjects returns the programs of the study of inferred models: seven of
+// different kinds, each with three inputs and two levels of optimisation. They
+// stand for the seven of Wu and Lee (2012), section 4.1, that do the same kind of
+// work: astar, bwaves, bzip2, gemsFDTD, hmmer, omnetpp, sjeng.
+func InferSubjects() []InferSubject {
+	programs := []struct {
+		application, folder string
+		inputs              [inferInputs][2]string // name, arguments
+	}{
+		{"shortest", "shortest", [...][2]string{{"open", "-map open -n 400 -searches 6 -greedy 0"}, {"hills", "-map hills -n 256 -searches 12"}, {"maze", "-map maze -n 160 -searches 100"}}},
+		{"bt", "bt", [...][2]string{{"cells", "-n 12 -iterations 20"}, {"lines", "-n 14 -iterations 10 -structure 2.3"}, {"large", "-n 24 -iterations 3"}}},
+		{"blocksort", "blocksort", [...][2]string{{"text", "-input text -n 120000 -blocks 2"}, {"runs", "-input runs -n 60000 -blocks 5"}, {"noise", "-input noise -n 200000 -blocks 2"}}},
+		{"fdtd", "fdtd", [...][2]string{{"vacuum", "-n 32 -steps 60 -medium vacuum"}, {"layers", "-n 48 -steps 30 -medium layers"}, {"lossy", "-n 18 -steps 300 -medium lossy"}}},
+		{"hmm", "hmm", [...][2]string{{"family", "-input family -states 120 -count 200"}, {"random", "-input random -states 700 -count 40"}, {"mixed", "-input mixed -states 40 -count 600 -length 120"}}},
+		{"events", "events", [...][2]string{{"ring", "-network ring -n 400000"}, {"star", "-network star -n 400000 -stations 500 -jobs 4000"}, {"random", "-network random -n 300000 -stations 6000 -jobs 40000"}}},
+		{"alphabeta", "alphabeta", [...][2]string{{"early", "-opening 4 -moves 8 -depth 6"}, {"middle", "-opening 18 -moves 4 -depth 6 -table 16"}, {"late", "-opening 40 -moves 8 -depth 7 -table 12"}}},
+	}
+	var all []InferSubject
+	for i := range inferInputs {
+		for _, p := range programs {
+			for _, optimised := range []bool{false, true} {
+				all = append(all, InferSubject{p.application, optimised, p.inputs[i][0], p.folder, strings.Fields(p.inputs[i][1])})
+			}
+		}
+	}
+	return all
+}
+
+// Build compiles the subject, whose folder is below programs, to linux/riscv64.
+// Optimised and not are, of Go, the defaults and the flags -N -l for the program's
+// own package; of C, -O3 and -O1. The executable is kept in the store.
+func (s InferSubject) Build(programs string, st *store.Store) (*Program, error) {
+	dir, err := filepath.Abs(filepath.Join(programs, s.Folder))
+	if err != nil {
+		return nil, fmt.Errorf("perf: build: %w", err)
+	}
+	cmd, exe, err := s.command(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(filepath.Dir(exe))
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, fmt.Errorf("perf: build: %w (Debian: apt-get install gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("perf: %s: %w\n%s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(string(out)))
+	}
+	f, err := objfile.Open(exe)
+	if err != nil {
+		return nil, fmt.Errorf("perf: build: %w", err)
+	}
+	kept := filepath.Join(st.Dir(), "programs", f.SHA256[:16], filepath.Base(exe))
+	if err := keep(exe, kept); err != nil {
+		return nil, err
+	}
+	return Open(kept)
+}
+
+// command returns the command that compiles the program in dir, into a new
+// folder.
+func (s InferSubject) command(dir string) (cmd *exec.Cmd, exe string, err error) {
+	temp, err := os.MkdirTemp("", "presage-build-")
+	if err != nil {
+		return nil, "", fmt.Errorf("perf: build: %w", err)
+	}
+	exe = filepath.Join(temp, s.Folder)
+	goFiles, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, "", fmt.Errorf("perf: build: %w", err)
+	}
+	if len(goFiles) > 0 {
+		args := []string{"build", "-trimpath", "-buildvcs=false"}
+		if !s.Optimised {
+			args = append(args, "-gcflags=-N -l")
+		}
+		cmd = exec.Command("go", append(args, "-o", exe, ".")...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=riscv64", "CGO_ENABLED=0")
+		return cmd, exe, nil
+	}
+	sources, err := filepath.Glob(filepath.Join(dir, "*.c"))
+	if err != nil || len(sources) == 0 {
+		return nil, "", errors.Join(fmt.Errorf("perf: build: no program in %s", dir), err)
+	}
+	level := "-O1"
+	if s.Optimised {
+		level = "-O3"
+	}
+	args := slices.Concat([]string{level, "-ffp-contract=off", "-static", "-o", exe}, sources, []string{"-lm"})
+	return exec.Command("riscv64-linux-gnu-gcc", args...), exe, nil
+}
