@@ -82,7 +82,7 @@ func fitSpMV(ctx context.Context, samples dataframe.DataFrame, opt spmv.ModelOpt
 
 // spmvSpecsVersion is part of the key of stored terms: raise it when the search
 // changes.
-const spmvSpecsVersion = 1
+const spmvSpecsVersion = 2
 
 // spmvSampleRows reads the rows of a table of SpMVSamples.
 func spmvSampleRows(df dataframe.DataFrame) ([]spmvSample, error) {
