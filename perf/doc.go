@@ -47,6 +47,17 @@
 // MetaSim makes a study of that: numbers of points, lengths of intervals, warm-ups
 // and what each costs.
 //
+// The smallest model that explains measured times of a loop nest, whose references
+// are found in its binary or described, is found by SearchModels:
+//
+//	kernel := perf.Must(perf.KernelOf(prog, "main.kernelCopy", overlay))
+//	found  := perf.Must(perf.SearchModels(ctx, times, kernel.Kernel, system, iperf.Request{AbsErr: 0.005, Share: 0.9}, perf.SearchOptions{}))
+//
+// For a sparse matrix TuneSpMV finds the blocks that it is best stored in and the
+// caches that suit it, by regressions that some hundred simulations train; AdviseSpMV
+// does so for one matrix and this machine. InferCampaign and InferStudy do
+// regressions over programs and processors together.
+//
 // Validate holds misses against simulation at many sizes, Calibrate describes the
 // machine at hand, and Measure times native runs on it.
 //
