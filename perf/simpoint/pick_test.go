@@ -353,6 +353,8 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, c := range []struct{ points, weights, want string }{
+		{"", "", "p: it has no points"},
+		{"\n", "\n", "p: it has no points"},
 		{"1", "", "p:1: 1 words"},
 		{"1 0\n-1 1", "", "p:2: interval"},
 		{"1 x", "", "p:1: cluster"},
