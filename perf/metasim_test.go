@@ -258,6 +258,11 @@ func TestPhaseFiles(t *testing.T) {
 	if n := same.Timeline().Nrow(); n != p.Vectors.Len() || same.Frame().Nrow() != 4 || same.Scores().Nrow() != 1 {
 		t.Errorf("%d intervals, %d points, %d scores", n, same.Frame().Nrow(), same.Scores().Nrow())
 	}
+	// A number of clusters beyond the different intervals finds as many as fewer do.
+	few := &PhasePoints{Phases: p, Result: &simpoint.Result{K: 2, Trials: []simpoint.Trial{{K: 1, Found: 1}, {K: 2, Found: 2}, {K: 5, Found: 2}}}}
+	if d := cmp.Diff([]string{"false", "true", "false"}, few.Scores().Col("chosen").Records()); d != "" {
+		t.Errorf("chosen (-want +got):\n%s", d)
+	}
 	if _, err := SampleCaches(t.Context(), vectors, power3(t), []Sampling{{}}); err == nil || !strings.Contains(err.Error(), "BlockVectors") {
 		t.Errorf("simulation of a file of vectors: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
@@ -262,7 +263,7 @@ func (p *PhasePoints) Timeline() dataframe.DataFrame {
 //   - k: asked for; found: fewer if fewer intervals differ
 //   - bic: the score, of which the smallest k with a good one is chosen
 //   - variance: mean square of distances from the centres
-//   - chosen
+//   - chosen: of those that found as many, the first
 func (p *PhasePoints) Scores() dataframe.DataFrame {
 	type row struct {
 		K        int     `frame:"k"`
@@ -271,9 +272,10 @@ func (p *PhasePoints) Scores() dataframe.DataFrame {
 		Variance float64 `frame:"variance"`
 		Chosen   bool    `frame:"chosen"`
 	}
+	chosen := slices.IndexFunc(p.Trials, func(t simpoint.Trial) bool { return t.Found == p.K })
 	var rows []row
-	for _, t := range p.Trials {
-		rows = append(rows, row{t.K, t.Found, t.Score, t.Variance, t.Found == p.K})
+	for i, t := range p.Trials {
+		rows = append(rows, row{t.K, t.Found, t.Score, t.Variance, i == chosen})
 	}
 	return frame.Of(rows)
 }

@@ -349,9 +349,19 @@ func TestSpMVSamplesReadBack(t *testing.T) {
 
 func TestAdviseSpMV(t *testing.T) {
 	m := spmvMatrix(t, 13)
-	a, err := AdviseSpMV(context.Background(), m, SpMVOptions{Store: store.Open(t.TempDir())}, spmv.TimeOptions{Passes: 1, Repeats: 1}, true)
+	progress := make(map[string]int)
+	opt := SpMVOptions{Store: store.Open(t.TempDir()), Progress: func(matrix, what string, done, total int) {
+		if what != "timings" || done != progress[matrix] || total != 64 {
+			t.Errorf("%s: %s: %d of %d after %d", matrix, what, done, total, progress[matrix])
+		}
+		progress[matrix]++
+	}}
+	a, err := AdviseSpMV(context.Background(), m, opt, spmv.TimeOptions{Passes: 1, Repeats: 1}, true)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if progress["dense"] != 64 || progress[m.Name] != 64 {
+		t.Errorf("progress: %v", progress)
 	}
 	if a.Shapes.Nrow() != 64 || !a.Verified || a.Loss < 0 || a.Loss >= 1 || a.MeasuredGain <= 0 {
 		t.Errorf("%+v", a)

@@ -50,7 +50,7 @@ func AdviseSpMV(ctx context.Context, m *spmv.Matrix, opt SpMVOptions, timing spm
 	if err != nil {
 		return nil, err
 	}
-	dense, err := spmv.DenseProfile(ctx, timing)
+	dense, err := spmv.DenseProfile(ctx, opt.timing(timing, "dense"))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func AdviseSpMV(ctx context.Context, m *spmv.Matrix, opt SpMVOptions, timing spm
 	if !verify {
 		return a, nil
 	}
-	timed, err := spmv.Time(ctx, m, timing)
+	timed, err := spmv.Time(ctx, m, opt.timing(timing, m.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +98,18 @@ func AdviseSpMV(ctx context.Context, m *spmv.Matrix, opt SpMVOptions, timing spm
 	a.MeasuredGain = timed[0].Seconds / timed[taken].Seconds
 	a.Shapes = frame.WithFloats(a.Shapes, "meas_mflop_per_sec", measured)
 	return a, nil
+}
+
+// timing returns how kernels are timed, with opt's progress unless timing has its own.
+func (o SpMVOptions) timing(timing spmv.TimeOptions, matrix string) spmv.TimeOptions {
+	if timing.Progress == nil {
+		done := 0
+		timing.Progress = func(_ int, _ spmv.Shape) {
+			o.Progress(matrix, "timings", done, cmp.Or(timing.Passes, spmv.DefaultPasses)*len(spmv.Shapes()))
+			done++
+		}
+	}
+	return timing
 }
 
 // Text says the recommendation in a few lines.

@@ -100,6 +100,9 @@ func ReadPoints(points, weights io.Reader, names Names) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: it has no points: %w", names.Points, ErrFormat)
+	}
 	for _, p := range all {
 		if p.Weight < 0 {
 			return nil, fmt.Errorf("%s: cluster %d has no weight: %w", names.Weights, p.Cluster, ErrFormat)

@@ -35,7 +35,7 @@ func lloyd(p *points, centres []float64, iterations int) (label []int32, sse flo
 		}
 		return changed
 	}
-	means := func() (filled bool) {
+	means := func() {
 		sums, weight := make([]float64, len(centres)), make([]float64, k)
 		for i, c := range label {
 			weight[c] += p.weight[i]
@@ -50,8 +50,14 @@ func lloyd(p *points, centres []float64, iterations int) (label []int32, sse flo
 				}
 			}
 		}
+	}
+	fill := func() (filled bool) {
+		empty := make([]bool, k)
+		for c := range empty {
+			empty[c] = !slices.Contains(label, int32(c))
+		}
 		for c := range k {
-			if weight[c] > 0 {
+			if !empty[c] {
 				continue
 			}
 			furthest, most := -1, negligible*p.squares()/float64(p.n)
@@ -69,10 +75,11 @@ func lloyd(p *points, centres []float64, iterations int) (label []int32, sse flo
 	}
 	assign()
 	for converged := false; !converged && iterations > 0; iterations-- {
-		filled := means()
+		means()
+		filled := fill()
 		converged = !assign() && !filled
 	}
-	means()
+	means() // and no more: a cluster that the last iteration left empty is none
 	for i, c := range label {
 		sse += p.weight[i] * squared(p.row(i), centre(int(c)))
 	}
@@ -106,6 +113,36 @@ func drawPoints(t *rapid.T) *points {
 		p.weight[i] *= float64(n) / sum
 	}
 	return p
+}
+
+// A cluster may lose its last point in the last of few iterations, to one that was
+// empty before: it is not filled again.
+func TestLastIterationEmptiesACluster(t *testing.T) {
+	p := &points{n: 60, dims: 5, stride: 8}
+	for i := range p.n {
+		row, weight := []float64{1, 1, 1, 1, 1, 0, 0, 0}, 1.0
+		switch i {
+		case 54, 57, 58:
+			row[4] = 0.5
+		case 56:
+			row[3] = 0.5
+		case 59:
+			row[4], weight = -1, 1.5
+		}
+		p.at, p.weight = append(p.at, row...), append(p.weight, weight)
+	}
+	var begin []float64
+	for _, i := range []int{0, 1, 2, 3, 4, 57} {
+		begin = append(begin, p.row(i)...)
+	}
+	want, sse := lloyd(p, slices.Clone(begin), 1)
+	got, err := cluster(t.Context(), p, begin, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.k != 5 || math.Abs(sse-got.sse) > 1e-9 || slices.Contains(want, 5) {
+		t.Errorf("%d clusters, sum of squares %g, naively %g with %v", got.k, got.sse, sse, want)
+	}
 }
 
 // With bounds k-means finds the very clusters that it finds without.

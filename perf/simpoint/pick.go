@@ -226,6 +226,10 @@ func (s *search) doubts(c *clustering) (list []error) {
 	if s.opt.K > c.k {
 		list = append(list, fmt.Errorf("simpoint: %d clusters asked for, and only %d intervals differ", s.opt.K, c.k))
 	}
+	// No score tells whether fewer would do: n clusters of n points have no variance.
+	if s.opt.K == 0 && s.p.n > 1 && c.k == s.p.n {
+		list = append(list, fmt.Errorf("simpoint: each of the %d intervals is a cluster of its own, so that the whole run is chosen: take shorter intervals, or ask for a number of clusters", c.k))
+	}
 	if most := min(s.opt.MaxK, s.p.n); s.opt.K == 0 && most > 1 && s.tried[most] == c && s.p.n > most {
 		list = append(list, fmt.Errorf("simpoint: the largest number of clusters tried, %d, was chosen: more may be better", most))
 	}

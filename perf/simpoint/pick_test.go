@@ -205,6 +205,21 @@ func TestScores(t *testing.T) {
 	}
 }
 
+// Where intervals are few and all differ, all are chosen, with a warning; so are
+// not those of a longer run of the same phases.
+func TestFewIntervals(t *testing.T) {
+	for n, warnings := range map[int]int{12: 1, 100: 0} {
+		v, _ := planted{intervals: n, blocks: 300, nonzero: 40, phases: 2, noise: 0.1}.vectors(8)
+		r := pick(t, v, simpoint.Options{})
+		if len(r.Warnings) != warnings || (r.K == n) != (warnings == 1) {
+			t.Errorf("%d intervals: %d clusters, warnings %v", n, r.K, r.Warnings)
+		}
+		if r = pick(t, v, simpoint.Options{K: 2}); r.K != 2 || len(r.Warnings) != 0 {
+			t.Errorf("%d intervals, 2 clusters: %d, warnings %v", n, r.K, r.Warnings)
+		}
+	}
+}
+
 // Intervals that do not differ are one cluster; asked for more, there is a
 // warning.
 func TestEqualIntervals(t *testing.T) {
@@ -353,6 +368,8 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, c := range []struct{ points, weights, want string }{
+		{"", "", "p: it has no points"},
+		{"\n", "\n", "p: it has no points"},
 		{"1", "", "p:1: 1 words"},
 		{"1 0\n-1 1", "", "p:2: interval"},
 		{"1 x", "", "p:1: cluster"},

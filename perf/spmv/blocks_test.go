@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -97,6 +98,25 @@ func TestFillMatchesDefinition(t *testing.T) {
 				t.Fatalf("%v of %v: counted %g, converted %g, want %g", s, m.Entries(), fill.Ratio(s), b.FillRatio(), want)
 			}
 		}
+	}
+}
+
+// Counting takes memory for the columns once, not for each number of rows.
+func TestCountFillOfManyColumns(t *testing.T) {
+	const cols = 1 << 20
+	m, err := NewMatrix(3, cols, []Entry{{0, 0, 1}, {2, cols - 1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	fill := CountFill(m)
+	runtime.ReadMemStats(&after)
+	if got := float64(after.TotalAlloc-before.TotalAlloc) / cols; got > 16 {
+		t.Errorf("%.0f bytes a column", got)
+	}
+	if got := fill.Ratio(Shape{4, 8}); got != 32 {
+		t.Errorf("two entries in blocks of their own: fill %g", got)
 	}
 }
 

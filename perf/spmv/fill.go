@@ -105,20 +105,18 @@ func (s *stamps) add(col uint32, id int32, counts []int) {
 	}
 }
 
-// CountFill counts the blocks of all 64 shapes in one pass over the matrix,
-// exactly.
+// CountFill counts the blocks of all 64 shapes exactly, in a pass over the matrix
+// for each number of rows: stamps take 11 bytes a column, and columns may be many.
 func CountFill(m *Matrix) *Fill {
 	f := &Fill{NonZeros: m.NonZeros()}
-	var seen [MaxBlock]*stamps
-	for r := range seen {
-		seen[r] = newStamps(m.Cols)
-	}
-	for row := range m.Rows {
-		columns := m.Column[m.Start[row]:m.Start[row+1]]
-		for r := 1; r <= MaxBlock; r++ {
-			counts, s, id := f.Blocks[(r-1)*MaxBlock:r*MaxBlock], seen[r-1], int32(row/r+1)
-			for _, col := range columns {
-				s.add(uint32(col), id, counts)
+	seen := newStamps(m.Cols)
+	id := int32(0) // below 2^31: 2.72 MaxDimension rows of blocks
+	for r := 1; r <= MaxBlock; r++ {
+		counts := f.Blocks[(r-1)*MaxBlock : r*MaxBlock]
+		for first := 0; first < m.Rows; first += r {
+			id++
+			for _, col := range m.Column[m.Start[first]:m.Start[min(first+r, m.Rows)]] {
+				seen.add(uint32(col), id, counts)
 			}
 		}
 	}

@@ -88,6 +88,17 @@ func (m *market) fail(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w: %s", m.name, m.line, ErrMarket, fmt.Sprintf(format, args...))
 }
 
+// unreadable says why the line at hand cannot be read.
+func (m *market) unreadable(err error) error {
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		return m.fail("a line of more than %d characters", maxLine)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s:%d: the compressed file is cut off here, fetch it again: %w", m.name, m.line, err)
+	}
+	return fmt.Errorf("%s:%d: %w", m.name, m.line, err)
+}
+
 // next returns the next line that is neither blank nor a comment, in fields.
 func (m *market) next() ([]string, error) {
 	for m.lines.Scan() {
@@ -97,11 +108,10 @@ func (m *market) next() ([]string, error) {
 			return strings.Fields(text), nil
 		}
 	}
-	if err := m.lines.Err(); err != nil {
-		m.line++
-		return nil, fmt.Errorf("%s:%d: %w", m.name, m.line, err)
-	}
 	m.line++
+	if err := m.lines.Err(); err != nil {
+		return nil, m.unreadable(err)
+	}
 	return nil, io.EOF
 }
 
@@ -110,7 +120,7 @@ func (m *market) header() error {
 	if !m.lines.Scan() {
 		m.line = 1
 		if err := m.lines.Err(); err != nil {
-			return fmt.Errorf("%s:1: %w", m.name, err)
+			return m.unreadable(err)
 		}
 		return m.fail("it is empty")
 	}
@@ -209,6 +219,9 @@ func (m *market) entry(fields []string) (Entry, error) {
 	}
 	for i, bound := range []int{m.rows, m.cols} {
 		n, err := strconv.Atoi(fields[i])
+		if err == nil && n == 0 {
+			return e, m.fail("%s %q: rows and columns count from 1; if this file counts from 0, add 1 to all", []string{"row", "column"}[i], fields[i])
+		}
 		if err != nil || n < 1 || n > bound {
 			return e, m.fail("%s %q: want a number from 1 to %d", []string{"row", "column"}[i], fields[i], bound)
 		}

@@ -9,10 +9,13 @@ import (
 	"time"
 )
 
+// DefaultPasses is the number of passes where nothing else is asked for.
+const DefaultPasses = 5
+
 // TimeOptions say how kernels are timed natively. The zero value has the
 // defaults.
 type TimeOptions struct {
-	Passes  int           // through all shapes; 0: 5
+	Passes  int           // through all shapes; 0: DefaultPasses
 	Repeats int           // products in a pass; 0: 5
 	Least   time.Duration // of each timing, by several products if need be; 0: 200 µs
 
@@ -33,7 +36,7 @@ type Timed struct {
 // fit in memory. The least of some products in a row is what is not disturbed.
 func Time(ctx context.Context, m *Matrix, opt TimeOptions) ([]Timed, error) {
 	if opt.Passes == 0 {
-		opt.Passes = 5
+		opt.Passes = DefaultPasses
 	}
 	if opt.Repeats == 0 {
 		opt.Repeats = 5

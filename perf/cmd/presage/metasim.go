@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
@@ -69,6 +70,9 @@ func (p *phaseFlags) phases(cmd *cobra.Command, path string) (*perf.Phases, erro
 	return perf.BlockVectors(cmd.Context(), prog, point, opt)
 }
 
+// phaseTables are what simpoint can print.
+var phaseTables = []string{"points", "timeline", "scores"}
+
 func simpointCommand() *cobra.Command {
 	var (
 		flags  phaseFlags
@@ -93,6 +97,9 @@ With -o it writes PREFIX.bb, PREFIX.simpoints, PREFIX.weights and PREFIX.labels.
 			if err := out.check(); err != nil {
 				return err
 			}
+			if !slices.Contains(phaseTables, table) {
+				return fmt.Errorf("--table %q: want points, timeline or scores", table)
+			}
 			phases, err := flags.vectors(cmd, args[0])
 			if err != nil {
 				return err
@@ -111,15 +118,14 @@ With -o it writes PREFIX.bb, PREFIX.simpoints, PREFIX.weights and PREFIX.labels.
 				warnings = append(warnings, w.Error())
 			}
 			warn(cmd.ErrOrStderr(), warnings)
+			df := points.Frame()
 			switch table {
-			case "points":
-				return out.print(cmd.OutOrStdout(), points.Frame())
 			case "timeline":
-				return out.print(cmd.OutOrStdout(), points.Timeline())
+				df = points.Timeline()
 			case "scores":
-				return out.print(cmd.OutOrStdout(), points.Scores())
+				df = points.Scores()
 			}
-			return fmt.Errorf("--table %q: want points, timeline or scores", table)
+			return out.print(cmd.OutOrStdout(), df)
 		},
 	}
 	cmd.Flags().StringVarP(&prefix, "output", "o", "", "beginning of the names of the files to write")
@@ -136,8 +142,9 @@ func (p *phaseFlags) vectors(cmd *cobra.Command, path string) (*perf.Phases, err
 		return nil, err
 	}
 	if info.Mode().IsRegular() && !isELF(path) {
-		if p.interval != 0 || p.run.opt.Args != "" || len(p.at.points) > 0 {
-			return nil, fmt.Errorf("%s holds vectors: --interval, --args and --at are those of the run that made them", path)
+		run := &p.run
+		if p.interval != 0 || len(p.at.points) > 0 || run.opt.Args != "" || run.stdin != "" || len(run.dirs)+len(run.opt.Env) > 0 || run.opt.MaxInstructions != 0 {
+			return nil, fmt.Errorf("%s holds vectors: --interval, --at, --args, --stdin, --dir, --env and --max-instructions are those of the run that made them", path)
 		}
 		return perf.ReadPhases(path)
 	}
@@ -210,12 +217,18 @@ goes on where it was.`,
 				return err
 			}
 			if files != "" {
+				if flags.pick != (simpoint.Options{}) {
+					return errors.New("--points: the points are chosen already: leave out --k, --max-k and --seed")
+				}
 				if guided.Points, err = perf.ReadPoints(files); err != nil {
 					return err
 				}
 			}
 			samplings := []perf.Sampling{guided}
 			for _, x := range percents {
+				if !(x > 0 && x <= 100) {
+					return fmt.Errorf("--percent %g: want above 0 and at most 100", x)
+				}
 				samplings = append(samplings, perf.Sampling{Percent: x, Periods: periods, Warmup: guided.Warmup, WarmLength: warmLength})
 			}
 			if full {

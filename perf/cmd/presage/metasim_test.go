@@ -66,7 +66,10 @@ func TestSimpointAndMetasim(t *testing.T) {
 	for want, line := range map[string]string{
 		"bad.bb:1":     "simpoint " + bad,
 		"--interval":   "simpoint " + bad + " --interval 5",
-		"--table":      "simpoint " + prefix + ".bb --table all",
+		"--table":      "simpoint " + prefix + ".none --table all", // before anything is run
+		"--stdin":      "simpoint " + prefix + ".bb --stdin x",
+		"--percent 0":  "metasim " + prefix + ".none --machine zen4 --percent 0",
+		"--max-k":      "metasim " + prefix + ".none --machine zen4 --points " + prefix + " --k 2",
 		"no such file": "simpoint " + prefix + ".none",
 		"one problem":  "simpoint " + program + " --at n=1,2",
 		"--warmup":     "metasim " + program + " --machine zen4 --warmup cold",

@@ -257,6 +257,12 @@ func TestValidateRecords(t *testing.T) {
 	if got := must(t, append(args, "--summary", "of,level")...); !strings.Contains(got, "program TLB,rel_err,1,") {
 		t.Errorf("summary:\n%s", got)
 	}
+	for _, share := range []string{"-1", "2", "nan"} {
+		_, _, err := presage(t, "validate", program, "--machine", "origin2000", "--train", "n=6:9:1", "--at", "n=12", "--min-share", share)
+		if err == nil || !strings.Contains(err.Error(), "--min-share") {
+			t.Errorf("--min-share %s: %v", share, err)
+		}
+	}
 	if _, _, err := presage(t, "validate", program, "--machine", "origin2000", "--at", "n=12"); err == nil || !strings.Contains(err.Error(), "--train") {
 		t.Errorf("no training sizes: %v", err)
 	}

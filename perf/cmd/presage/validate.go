@@ -93,6 +93,9 @@ func (f *validationFlags) register(cmd *cobra.Command, v *perf.Validation, by st
 
 // read opens the program and sets what the flags say of v.
 func (f *validationFlags) read(program string, v *perf.Validation) (*perf.Program, error) {
+	if !(v.MinShare >= 0 && v.MinShare <= 1) {
+		return nil, fmt.Errorf("--min-share %g: want a share from 0 to 1", v.MinShare)
+	}
 	for _, name := range f.machines {
 		m, err := perf.FindMachine(name)
 		if err != nil {

@@ -61,6 +61,9 @@ func Find(a *access.Analysis, scopes *cfg.ScopeTree, routine int, o *iperf.Overl
 		translation: translation{overlay: o, used: make(map[string]bool)},
 		arrays:      make(map[string]bool), given: make([]bool, len(o.References)),
 	}
+	if err := f.namesakes(); err != nil {
+		return nil, err
+	}
 	if err := f.choose(scopes); err != nil {
 		return nil, err
 	}
@@ -256,10 +259,19 @@ func (f *finder) header(l int) string {
 	return fmt.Sprintf("pc %#x", f.r.Blocks[f.r.Loops[l].Header].PC())
 }
 
+// where returns the place of a loop and its header, one if they are the same.
+func (f *finder) where(l int) []string {
+	return slices.Compact([]string{f.place(l), f.header(l)})
+}
+
 func (f *finder) places(loops []int) string {
 	var list []string
 	for _, l := range loops {
-		list = append(list, f.place(l)+" ("+f.header(l)+")")
+		if at := f.where(l); len(at) > 1 {
+			list = append(list, at[0]+" ("+at[1]+")")
+		} else {
+			list = append(list, at[0])
+		}
 	}
 	return strings.Join(list, ", ")
 }
@@ -300,7 +312,7 @@ func (f *finder) loops(k *iperf.Kernel, unrolled int64) error {
 // tripText finds the trip count of the loop at a depth.
 func (f *finder) tripText(v *values, cold []bool, depth int) (string, error) {
 	l := f.chain[depth]
-	what := fmt.Sprintf("how often loop %d of %d goes round (at %s, %s)", depth+1, len(f.chain), f.place(l), f.header(l))
+	what := fmt.Sprintf("how often loop %d of %d goes round (at %s)", depth+1, len(f.chain), strings.Join(f.where(l), ", "))
 	remedy := "loops: [" + strings.Repeat("{}, ", depth) + "{trips: n}]"
 	t, ok := v.tripCount(l, cold)
 	if !ok {

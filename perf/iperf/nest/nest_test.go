@@ -330,6 +330,7 @@ func TestBadInput(t *testing.T) {
 		{"c", "-O1", "kernel_copy", "{values: {a2: n, a1: 4096}}", "which array kernel_copy (kernels.c:24) fp load of 8 B at 0x", true},
 		{"c", "-O1", "kernel_ij", "{values: {a1: n, a9: n}}", "values: a9 stands in no formula of the nest: a0, a1", false},
 		{"c", "-O1", "kernel_ij", "{values: {a1: n}, arrays: {a4: x}}", "arrays: no reference of the nest is to a4", false},
+		{"c", "-O1", "kernel_copy", "{values: {a2: n}, arrays: {a0: x, a1: x}}", "arrays: a0 and a1 are both called x", false},
 		{"c", "-O1", "kernel_ij", "{values: {a1: n}, loops: [{}, {}, {}]}", "the overlay has 3 loops, the nest 2", false},
 		{"c", "-O1", "kernel_ij", "{values: {a1: n}, nest: 'kernels.c:99'}", "nest: kernels.c:99: no innermost loop accesses memory there; they do at kernels.c:8", false},
 		{"c", "-O1", "kernel_ij", "{values: {a1: n}, references: [{at: 'main.c:1', array: a, strides: ['8', '8']}]}", "references: nothing of the nest accesses memory at main.c:1", false},

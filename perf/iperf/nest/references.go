@@ -56,6 +56,19 @@ func (f *finder) references() ([]item, error) {
 	return items, nil
 }
 
+// namesakes reports two arrays of one name: how far apart they begin would be lost.
+func (f *finder) namesakes() error {
+	begins := make(map[string]string)
+	for key := range sorted(f.overlay.Arrays) {
+		name := f.overlay.Arrays[key]
+		if other, ok := begins[name]; ok {
+			return f.errorf("arrays: %s and %s are both called %s: name them apart; if they are parts of one array, describe those of one under references, with their offset", other, key, name)
+		}
+		begins[name] = key
+	}
+	return nil
+}
+
 // overlaid reports whether the overlay describes a reference.
 func (f *finder) overlaid(ref *access.Reference) bool { return f.describing(ref) >= 0 }
 
