@@ -125,8 +125,14 @@ func TestGuestMakesTheAccessesOfTheKernel(t *testing.T) {
 			}
 			for i := range g.Misses {
 				// Arrays begin at other places, and the stack and the constant take
-				// a block each, which the array's pass over.
-				if slack := 0.05*float64(w.Misses[i]) + 20; !within(float64(g.Misses[i]), float64(w.Misses[i]), slack) {
+				// a block each, which the array's pass over. Where their sets are the
+				// same, a kernel that goes to the stack in each iteration has two
+				// misses more a block and row.
+				slack := 0.05*float64(w.Misses[i]) + 20
+				if v.name == "naive" {
+					slack += 2 * 2 * float64(n)
+				}
+				if !within(float64(g.Misses[i]), float64(w.Misses[i]), slack) {
 					t.Errorf("%s, n %d: %d misses in level %d; the kernel has %d", v.name, n, g.Misses[i], i+1, w.Misses[i])
 				}
 			}
