@@ -170,3 +170,23 @@ func FuzzReadMarket(f *testing.F) {
 		}
 	})
 }
+
+// Numbers are as C and Fortran print them.
+func TestReadsNumbersOfCAndFortran(t *testing.T) {
+	for text, want := range map[string]float64{
+		"1": 1, "-2.5": -2.5, "+3.": 3, ".5": 0.5, "1e-3": 1e-3, "1.5E+02": 150, "1.0D+00": 1, "-2.5d-1": -0.25,
+	} {
+		m, err := ReadMarket(strings.NewReader("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 "+text+"\n"), "m")
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if got := m.Entries()[0].Value; got != want {
+			t.Errorf("%s is read as %g", text, got)
+		}
+	}
+	for _, text := range []string{"0x1p3", "1_000", "nan", "Inf", "1D400", "D1", "1,5", "one"} {
+		_, err := ReadMarket(strings.NewReader("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 "+text+"\n"), "m")
+		if err == nil || !strings.Contains(err.Error(), "m:3:") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -246,8 +246,8 @@ func (m *market) entry(fields []string) (Entry, error) {
 func (m *market) value(e *Entry, fields []string) error {
 	switch m.field {
 	case "real":
-		v, err := strconv.ParseFloat(fields[0], 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		v, ok := decimal(fields[0])
+		if !ok {
 			return m.fail("value %q is no finite number", fields[0])
 		}
 		e.Value = v
@@ -259,4 +259,15 @@ func (m *market) value(e *Entry, fields []string) error {
 		e.Value = float64(v)
 	}
 	return nil
+}
+
+// decimal reads a finite number as C and Fortran print it: Fortran's exponent of
+// double precision is D. Go's own hexadecimal numbers and digits that are set apart
+// by underscores are none.
+func decimal(text string) (v float64, ok bool) {
+	if strings.ContainsAny(text, "xX_pP") {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(strings.NewReplacer("D", "E", "d", "e").Replace(text), 64)
+	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
