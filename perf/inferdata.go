@@ -39,23 +39,36 @@ func (p *InferProfiles) Record(dir, command string) error {
 // LoadInferProfiles reads what Record wrote.
 func LoadInferProfiles(dir string) (*InferProfiles, error) {
 	p := new(InferProfiles)
-	for _, t := range []struct {
-		file string
-		read func(r *inferReader)
-	}{
+	err := readInferTables(dir, []inferTable{
 		{inferShardsFile, p.readShards}, {inferHardwareFile, p.readHardware}, {inferProfilesFile, p.readProfiles},
-	} {
-		df, _, err := Recorded(filepath.Join(dir, t.file))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, p.check()
+}
+
+// inferTable is a recorded table and what reads it.
+type inferTable struct {
+	file string
+	read func(r *inferReader)
+}
+
+// readInferTables reads tables of a folder; an error names the file.
+func readInferTables(dir string, tables []inferTable) error {
+	for _, t := range tables {
+		path := filepath.Join(dir, t.file)
+		df, _, err := Recorded(path)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r := inferReader{df: df}
 		t.read(&r)
 		if r.err != nil {
-			return nil, fmt.Errorf("perf: infer: %s: %w", filepath.Join(dir, t.file), r.err)
+			return fmt.Errorf("perf: infer: %s: %w", path, r.err)
 		}
 	}
-	return p, p.check()
+	return nil
 }
 
 // inferReader reads columns and remembers the first error; columns that are
@@ -259,21 +272,11 @@ func RecordInferBaselines(dir string, rows []InferBaseline, command string) erro
 // LoadInferFindings reads what Record wrote of a study; Model is not recorded.
 func LoadInferFindings(dir string) (*InferFindings, error) {
 	f := new(InferFindings)
-	for _, t := range []struct {
-		file string
-		read func(r *inferReader)
-	}{
+	err := readInferTables(dir, []inferTable{
 		{inferPredictionsFile, f.readPredictions}, {inferSearchesFile, f.readGenerations}, {inferSpecsFile, f.readSpecs},
-	} {
-		df, _, err := Recorded(filepath.Join(dir, t.file))
-		if err != nil {
-			return nil, err
-		}
-		r := inferReader{df: df}
-		t.read(&r)
-		if r.err != nil {
-			return nil, fmt.Errorf("perf: infer: %s: %w", filepath.Join(dir, t.file), r.err)
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return f, nil
 }
