@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -43,6 +44,9 @@ on where it was.`,
 			if dir != "" {
 				c.Store = store.Open(dir)
 			}
+			if err := recordFolder(record); err != nil {
+				return err
+			}
 			if reduced {
 				c = c.Reduced()
 			}
@@ -73,6 +77,15 @@ on where it was.`,
 	return cmd
 }
 
+// recordFolder makes the folder that tables go into, so that one that cannot be
+// written to is found out before what takes long, and not after it.
+func recordFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("infer: --record: %w", err)
+	}
+	return nil
+}
+
 func inferProgress(w io.Writer) func(perf.InferProgress) {
 	return func(p perf.InferProgress) {
 		fmt.Fprintf(w, "variant %d of %d: %s, %d architectures\n", p.Done+1, p.Total, p.Variant, p.Architectures)
@@ -97,6 +110,9 @@ writes predictions.csv, searches.csv and specs.csv.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			profiles, err := perf.LoadInferProfiles(data)
 			if err != nil {
+				return err
+			}
+			if err := recordFolder(record); err != nil {
 				return err
 			}
 			if !quiet {
@@ -146,6 +162,14 @@ writes baselines.csv.`,
 			profiles, err := perf.LoadInferProfiles(data)
 			if err != nil {
 				return err
+			}
+			if err := recordFolder(record); err != nil {
+				return err
+			}
+			if script != "" {
+				if _, err := os.Stat(script); err != nil {
+					return fmt.Errorf("infer: script: %w", err)
+				}
 			}
 			if !quiet {
 				s.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), step) }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const inferData = "../../../datasets/inferred"
+
+// What is wrong with folders, scripts and tables is told before a search begins.
+func TestInferRefusesBeforeItSearches(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(dir, "cut")
+	if err := os.CopyFS(cut, os.DirFS(inferData)); err != nil {
+		t.Fatal(err)
+	}
+	profiles := filepath.Join(cut, "profiles.csv")
+	text, err := os.ReadFile(profiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(profiles, text[:20000], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"campaign into a file":  {[]string{"campaign", "--record", file}, file},
+		"study into a file":     {[]string{"study", "--data", inferData, "--record", file}, file},
+		"baselines into a file": {[]string{"baselines", "--data", inferData, "--record", file}, file},
+		"no script":             {[]string{"baselines", "--data", inferData, "--record", dir, "--script", "none.R"}, "none.R"},
+		"no profiles":           {[]string{"study", "--data", dir, "--record", dir}, "shards.csv"},
+		"profiles cut off":      {[]string{"study", "--data", cut, "--record", dir}, "profiles.csv"},
+	} {
+		out, errs, err := presage(t, append([]string{"infer"}, c.args...)...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one that names %q", name, err, c.want)
+		}
+		if strings.Contains(out+errs, "search:") || strings.Contains(out+errs, "baselines:") {
+			t.Errorf("%s: it began: %s%s", name, out, errs)
+		}
+	}
+}
