@@ -39,7 +39,7 @@ type system struct {
 	normal  []float64   // XᵀWX, by rows, of all terms
 	right   []float64   // XᵀWy
 	columns [][]float64 // of the application's validation rows, by term
-	truth   []float64   // their response
+	truth   []float64   // their response, relative to the estimate
 }
 
 // part is the rows of a group, divided to be fitted to and to judge.
@@ -113,6 +113,7 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 // are, for each part of an application, G(all) - G(own) + w (G(own) - G(judging)).
 func (e *evaluator) systems(t *Table, y, weights []float64, columns [][]float64, parts []part, own float64) {
 	size := e.terms * (e.terms + 1)
+	truth := t.Ratios()
 	total, whole := make([]float64, size), make([]float64, size)
 	first := 0 // fit of the application
 	for i, p := range parts {
@@ -120,7 +121,7 @@ func (e *evaluator) systems(t *Table, y, weights []float64, columns [][]float64,
 			e.groups, first = append(e.groups, p.name), len(e.fits)
 			clear(whole)
 		}
-		s := system{group: len(e.groups) - 1, normal: make([]float64, size), truth: pick(t.Response, p.valid)}
+		s := system{group: len(e.groups) - 1, normal: make([]float64, size), truth: pick(truth, p.valid)}
 		e.accumulate(s.normal, y, weights, columns, p.valid)
 		for k, v := range s.normal {
 			whole[k] += v

@@ -71,6 +71,9 @@ type Model struct {
 	Basis   Basis
 	Scaling Scaling
 
+	// Relative: the model is of the response relative to an estimate.
+	Relative bool
+
 	Terms        []Term    // those kept, the constant first
 	Coefficients []float64 // by term; of the scaled variables
 	Dropped      []Term    // those that depend on terms before them (rank-revealing QR)
@@ -109,7 +112,7 @@ func Fit(t *Table, spec Spec, opt FitOptions) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Spec: spec.Clone(), Basis: *basis, Scaling: opt.Scaling, Rows: t.Rows()}
+	m := &Model{Spec: spec.Clone(), Basis: *basis, Scaling: opt.Scaling, Relative: t.Estimate != nil, Rows: t.Rows()}
 	return m, m.solve(units, y, weights)
 }
 
@@ -167,7 +170,7 @@ func response(t *Table, scaling Scaling) (y, weights []float64, err error) {
 		return nil, nil, err
 	}
 	y, weights = make([]float64, t.Rows()), make([]float64, t.Rows())
-	for i, z := range t.Response {
+	for i, z := range t.Ratios() {
 		if z <= 0 && scaling != (Scaling{}) {
 			return nil, nil, fmt.Errorf("infer: %w: row %d: the response is %g, which has no logarithm and no relative residual", ErrData, i, z)
 		}
@@ -182,6 +185,12 @@ func response(t *Table, scaling Scaling) (y, weights []float64, err error) {
 // is not looked at and may be missing (NaN).
 func (m *Model) Predict(t *Table) ([]float64, error) {
 	if err := m.Basis.check(t); err != nil {
+		return nil, err
+	}
+	if m.Relative != (t.Estimate != nil) {
+		return nil, fmt.Errorf("infer: %w: the model corrects estimates: %v, the table has some: %v", ErrData, m.Relative, t.Estimate != nil)
+	}
+	if err := t.checkEstimate(); err != nil {
 		return nil, err
 	}
 	units, err := m.Basis.units(t)
@@ -201,6 +210,9 @@ func (m *Model) Predict(t *Table) ([]float64, error) {
 	}
 	for i, v := range out {
 		out[i] = m.Scaling.back(v)
+		if m.Relative {
+			out[i] *= t.Estimate[i]
+		}
 	}
 	return out, nil
 }

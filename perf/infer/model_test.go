@@ -1,10 +1,13 @@
 package infer
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -231,6 +234,9 @@ func TestBadTables(t *testing.T) {
 		"the response":  func(t *Table) { t.Response[0] = math.Inf(1) },
 		"not positive":  func(t *Table) { t.Weights[2] = 0 },
 		"1 groups":      func(t *Table) { t.Groups = t.Groups[:1] },
+		"the estimate":  func(t *Table) { t.Estimate = slices.Repeat([]float64{1}, 9); t.Estimate = append(t.Estimate, 0) },
+		"2 estimates":   func(t *Table) { t.Estimate = []float64{1, 1} },
+		"plain":         func(t *Table) { t.Plain = []bool{true} },
 		"row 5: twice ": func(t *Table) { t.Columns[2][5] = math.Inf(-1) },
 	} {
 		table := good()
@@ -274,6 +280,73 @@ func TestJoinAndSubset(t *testing.T) {
 	b.Names = []string{"p", "q", "r", "s"}
 	if _, err := a.Join(b); !errors.Is(err, ErrData) {
 		t.Errorf("joined with other variables: %v", err)
+	}
+}
+
+// A model that corrects an estimate is one of the ratio to it, multiplied by it.
+func TestEstimatesAreCorrected(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	table := sample(rng, 60)
+	for i := range table.Response {
+		table.Response[i] = 2 + rng.Float64()
+	}
+	ratio := *table
+	ratio.Response = make([]float64, 60)
+	table.Estimate = make([]float64, 60)
+	for i, z := range table.Response {
+		table.Estimate[i] = 0.5 + rng.Float64()
+		ratio.Response[i] = z / table.Estimate[i]
+	}
+	spec := Spec{Genes: []Gene{Linear, Quadratic, Excluded, Linear}}
+	opt := FitOptions{Scaling: Scaling{Power: 1}}
+	m, err := Fit(table, spec, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := Fit(&ratio, spec, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.Predict(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := of.Predict(&ratio)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		near(t, "a corrected estimate", got[i], want[i]*table.Estimate[i])
+	}
+	if _, err := m.Predict(&ratio); !errors.Is(err, ErrData) {
+		t.Errorf("nothing to correct: %v", err)
+	}
+	if _, err := table.Join(&ratio); !errors.Is(err, ErrData) {
+		t.Errorf("joined with a table without estimates: %v", err)
+	}
+	if both, err := table.Join(table.Subset([]int{3})); err != nil || both.Estimate[60] != table.Estimate[3] {
+		t.Errorf("estimates are not joined: %v", err)
+	}
+	// The search judges by the same relative errors.
+	search := SearchOptions{Population: 10, Generations: 3, Scaling: opt.Scaling, Seed: 5}
+	a, err := Search(context.Background(), table, search)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Search(context.Background(), &ratio, search)
+	if err != nil || !reflect.DeepEqual(a, b) {
+		t.Errorf("the search for corrections is not that for ratios, error %v", err)
+	}
+}
+
+// A plain variable is not raised to a power, however skew.
+func TestPlainVariables(t *testing.T) {
+	table := &Table{Names: []string{"a", "b"}, Response: []float64{1, 2, 3, 4, 5}, Plain: []bool{true, false}}
+	skew := []float64{0.001, 0.01, 0.1, 1, 10}
+	table.Columns = [][]float64{skew, skew}
+	b, err := NewBasis(table)
+	if err != nil || b.Scales[0].Power != 1 || b.Scales[1].Power != 0 {
+		t.Errorf("%+v, error %v", b, err)
 	}
 }
 

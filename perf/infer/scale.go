@@ -33,12 +33,15 @@ const plainer = 0.05
 
 // NewScale chooses the power that leaves the least skewness, as the ladder of
 // powers of statistics packages does, and the inflections.
-func NewScale(name string, values []float64) Scale {
-	s := Scale{Name: name, Power: 1}
+func NewScale(name string, values []float64) Scale { return newScale(name, values, ladder) }
+
+// newScale chooses among some powers, the plainest first.
+func newScale(name string, values []float64, powers []float64) Scale {
+	s := Scale{Name: name, Power: powers[0]}
 	if slices.Min(values) >= 0 {
 		best := math.Abs(skewness(values))
 		powered := make([]float64, len(values))
-		for _, p := range ladder[1:] {
+		for _, p := range powers[1:] {
 			if p == 0 && slices.Min(values) == 0 {
 				continue // no logarithm
 			}

@@ -41,9 +41,8 @@ type Architecture []float64
 
 // Details are the sizes that an architecture's parameters stand for.
 type Details struct {
-	Width                             int
-	LoadStoreQueue, Registers         int // entries of each queue, registers of each kind
-	InstructionQueue, Window          int
+	Tied
+	Width, Window                     int
 	L1Ways, L2Ways, MSHRs             int
 	DataKiB, CodeKiB, L2KiB, L2Cycles int
 	IntALUs, IntMuls                  int
@@ -68,12 +67,23 @@ func (a Architecture) Details() (Details, error) {
 	for i, x := range a {
 		v[i] = int(x)
 	}
-	step := (v[1] - 64) / 32
 	return Details{
-		Width: v[0], LoadStoreQueue: 11 + 5*step, Registers: 86 + 42*step, InstructionQueue: 22 + 10*step, Window: v[1],
+		Width: v[0], Tied: TiedToWindow(v[1]), Window: v[1],
 		L1Ways: v[2], L2Ways: max(2, v[2]), MSHRs: v[3], DataKiB: v[4], CodeKiB: v[5], L2KiB: v[6], L2Cycles: v[7],
 		IntALUs: v[8], IntMuls: v[9], FloatALUs: v[10], FloatMuls: v[11], Ports: v[12],
 	}, nil
+}
+
+// Tied are the sizes that go up with the window.
+type Tied struct {
+	LoadStoreQueue, Registers int // entries of each queue, registers of each kind
+	InstructionQueue          int
+}
+
+// TiedToWindow returns the sizes that go with a window of Table 2.
+func TiedToWindow(window int) Tied {
+	step := (window - 64) / 32
+	return Tied{LoadStoreQueue: 11 + 5*step, Registers: 86 + 42*step, InstructionQueue: 22 + 10*step}
 }
 
 // SampleArchitectures draws n different architectures uniformly at random. It

@@ -16,8 +16,8 @@ func TestTable2(t *testing.T) {
 		a    Architecture
 		want Details
 	}{
-		{least, Details{1, 11, 86, 22, 64, 1, 2, 1, 16, 16, 256, 6, 1, 1, 1, 1, 1}},
-		{most, Details{8, 36, 296, 72, 224, 8, 8, 8, 128, 128, 4096, 14, 4, 2, 3, 2, 4}},
+		{least, Details{Tied{11, 86, 22}, 1, 64, 1, 2, 1, 16, 16, 256, 6, 1, 1, 1, 1, 1}},
+		{most, Details{Tied{36, 296, 72}, 8, 224, 8, 8, 8, 128, 128, 4096, 14, 4, 2, 3, 2, 4}},
 	} {
 		if got, err := c.a.Details(); err != nil || got != c.want {
 			t.Errorf("got  %+v\nwant %+v, error %v", got, c.want, err)

@@ -17,6 +17,14 @@ type Table struct {
 	Response []float64   // what is modelled, by row
 	Groups   []string    // the application that the row belongs to; nil: all to one
 	Weights  []float64   // of the squared residuals, positive; nil: all 1
+
+	// Plain variables enter models as they are, without a power that stabilises
+	// their variance: shares, which are bounded. By variable; nil: none.
+	Plain []bool
+
+	// Estimate is a first estimate of the response, by row, positive, which models
+	// correct: what is fitted is the response divided by it. nil: the response.
+	Estimate []float64
 }
 
 // Rows returns the number of rows.
@@ -50,6 +58,9 @@ func (t *Table) Check() error {
 	if len(t.Names) != len(t.Columns) {
 		return fmt.Errorf("infer: %w: %d names for %d columns", ErrData, len(t.Names), len(t.Columns))
 	}
+	if t.Plain != nil && len(t.Plain) != len(t.Names) {
+		return fmt.Errorf("infer: %w: of %d variables it is told whether they are plain, there are %d", ErrData, len(t.Plain), len(t.Names))
+	}
 	seen := make(map[string]bool)
 	for v, name := range t.Names {
 		if name == "" || seen[name] {
@@ -73,6 +84,9 @@ func (t *Table) Check() error {
 			return fmt.Errorf("infer: %w: row %d: the response is %g", ErrData, i, z)
 		}
 	}
+	if err := t.checkEstimate(); err != nil {
+		return err
+	}
 	for i, w := range t.Weights {
 		if !finite(w) || w <= 0 {
 			return fmt.Errorf("infer: %w: row %d: the weight is %g, not positive; leave the row out instead", ErrData, i, w)
@@ -81,9 +95,34 @@ func (t *Table) Check() error {
 	return nil
 }
 
+// checkEstimate is apart from Check for tables without a response.
+func (t *Table) checkEstimate() error {
+	if t.Estimate != nil && len(t.Columns) > 0 && len(t.Estimate) != len(t.Columns[0]) {
+		return fmt.Errorf("infer: %w: %d estimates for %d rows", ErrData, len(t.Estimate), len(t.Columns[0]))
+	}
+	for i, z := range t.Estimate {
+		if !finite(z) || z <= 0 {
+			return fmt.Errorf("infer: %w: row %d: the estimate is %g, not positive", ErrData, i, z)
+		}
+	}
+	return nil
+}
+
+// Ratios returns what is modelled: the response relative to the estimate.
+func (t *Table) Ratios() []float64 {
+	if t.Estimate == nil {
+		return t.Response
+	}
+	out := make([]float64, t.Rows())
+	for i, z := range t.Response {
+		out[i] = z / t.Estimate[i]
+	}
+	return out
+}
+
 // Subset returns the given rows, in that order, as a table of its own.
 func (t *Table) Subset(rows []int) *Table {
-	s := &Table{Names: t.Names, Response: pick(t.Response, rows), Groups: pick(t.Groups, rows), Weights: pick(t.Weights, rows)}
+	s := &Table{Names: t.Names, Plain: t.Plain, Response: pick(t.Response, rows), Groups: pick(t.Groups, rows), Weights: pick(t.Weights, rows), Estimate: pick(t.Estimate, rows)}
 	for _, c := range t.Columns {
 		s.Columns = append(s.Columns, pick(c, rows))
 	}
@@ -108,7 +147,13 @@ func (t *Table) Join(o *Table) (*Table, error) {
 	if !slices.Equal(t.Names, o.Names) {
 		return nil, fmt.Errorf("infer: %w: a table of %v cannot be joined with one of %v", ErrData, t.Names, o.Names)
 	}
-	s := &Table{Names: t.Names, Response: slices.Concat(t.Response, o.Response)}
+	if !slices.Equal(t.Plain, o.Plain) || (t.Estimate == nil) != (o.Estimate == nil) {
+		return nil, fmt.Errorf("infer: %w: tables cannot be joined of which not the same variables are plain, or one has no estimates", ErrData)
+	}
+	s := &Table{Names: t.Names, Plain: t.Plain, Response: slices.Concat(t.Response, o.Response)}
+	if t.Estimate != nil {
+		s.Estimate = slices.Concat(t.Estimate, o.Estimate)
+	}
 	for v := range t.Columns {
 		s.Columns = append(s.Columns, slices.Concat(t.Columns[v], o.Columns[v]))
 	}

@@ -56,7 +56,11 @@ func NewBasis(t *Table) (*Basis, error) {
 	}
 	b := new(Basis)
 	for v, name := range t.Names {
-		b.Scales = append(b.Scales, NewScale(name, t.Columns[v]))
+		powers := ladder
+		if t.Plain != nil && t.Plain[v] {
+			powers = ladder[:1]
+		}
+		b.Scales = append(b.Scales, newScale(name, t.Columns[v], powers))
 	}
 	return b, nil
 }
