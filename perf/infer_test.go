@@ -34,7 +34,7 @@ func inventedProfiles() *InferProfiles {
 		}
 		p.Hardware = append(p.Hardware, h)
 	}
-	for _, application := range []string{"p", "q", "r", "s"} {
+	for _, application := range []string{"p", "q", "r", "s", "t"} {
 		for _, level := range []string{"O1", "O3"} {
 			for _, input := range []string{"first", "second"} {
 				p.invent(rng, application, application+"-"+level+"-"+input)
@@ -44,15 +44,34 @@ func inventedProfiles() *InferProfiles {
 	return p
 }
 
+// inventedUnseen is the application that no model is to be made of.
+const inventedUnseen = "t"
+
 // invent adds a variant of two shards, on 24 architectures to fit to, one shard
-// each, and on three of each kind to check.
+// each, and on three of each kind to choose by, and to check.
 func (p *InferProfiles) invent(rng *rand.Rand, application, variant string) {
 	for k := range 2 {
-		s := InferShard{Application: application, Variant: variant, Shard: k, Instructions: 1000000, Characteristics: make(map[string]float64)}
+		s := InferShard{
+			Application: application, Variant: variant, Shard: k, Instructions: 1000000,
+			Characteristics: make(map[string]float64), Limits: make(map[string]float64),
+		}
 		for _, c := range shard.Characteristics() {
 			s.Characteristics[c.Name] = rng.Float64()
 		}
+		for _, name := range inferLimitNames() {
+			s.Limits[name] = rng.Float64() / 10
+		}
 		p.Shards = append(p.Shards, s)
+		for stream, sets := range inferSets() {
+			most := rng.Uint64N(30000)
+			for _, n := range sets {
+				m := shard.Misses{Stream: shard.Stream(stream), Sets: n}
+				for ways := range m.ByWays {
+					m.ByWays[ways] = most / uint64(1+ways)
+				}
+				p.addMisses(variant, k, m)
+			}
+		}
 	}
 	shards := p.Shards[len(p.Shards)-2:]
 	add := func(architecture, k int, use string) {
@@ -60,20 +79,27 @@ func (p *InferProfiles) invent(rng *rand.Rand, application, variant string) {
 		cpi := (1+c["memory"]*8/h["dcache_kib"])*(0.3+1/h["width_instructions"]) + c["control"]*0.2
 		p.Profiles = append(p.Profiles, InferProfile{variant, k, architecture, use, 1000000, uint64(1e6 * cpi * math.Exp(0.01*rng.NormFloat64()))})
 	}
-	pool := rng.Perm(50)
+	pool, fit := rng.Perm(50), InferTrain
+	if application == inventedUnseen {
+		fit = InferUpdate
+	}
 	for i := range 24 {
-		add(pool[i], i%2, InferTrain)
+		add(pool[i], i%2, fit)
 	}
 	for i := range 3 {
 		for k := range 2 {
 			add(pool[24+i], k, InferCheck)
 			add(50+i, k, InferNew)
+			if application != inventedUnseen {
+				add(pool[27+i], k, InferChoose)
+				add(55+i, k, InferChoose)
+			}
 		}
 	}
 }
 
 func smallStudy() InferStudy {
-	return InferStudy{Search: infer.SearchOptions{Population: 16, Generations: 4, Powers: 1}, Profiles: 8, Counts: []int{4}}
+	return InferStudy{Variables: InferPaper, Search: infer.SearchOptions{Population: 16, Generations: 4, Powers: 1}, Profiles: 8, Counts: []int{4}}
 }
 
 func runStudy(t *testing.T, p *InferProfiles) *InferFindings {
@@ -100,25 +126,83 @@ func predictionsOf(f *InferFindings) map[scenarioRow][]float64 {
 	return all
 }
 
-// Profiles that judge are seen by neither search nor fit: whatever they say, the
-// searches, the model and all predictions are the same.
+// Profiles that judge, and those of unseen applications, are seen by neither
+// search nor fit: whatever they say, the searches, the model and all predictions
+// are the same, but those that were updated with them.
 func TestValidationIsNeverSeen(t *testing.T) {
-	p := inventedProfiles()
-	want := runStudy(t, p)
-	for i := range p.Profiles {
-		if q := &p.Profiles[i]; q.Use != InferTrain {
-			q.Cycles = q.Cycles*uint64(1+i%7) + 12345
+	for _, set := range []InferSet{InferPaper, InferLimitSet} {
+		t.Run(string(set), func(t *testing.T) {
+			s := smallStudy()
+			s.Variables = set
+			p := inventedProfiles()
+			want, err := s.Run(context.Background(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range p.Profiles {
+				if q := &p.Profiles[i]; q.Use != InferTrain {
+					q.Cycles = q.Cycles*uint64(1+i%7) + 12345
+				}
+			}
+			got, err := s.Run(context.Background(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(steadyOf(got), steadyOf(want)) || !reflect.DeepEqual(got.Specs, want.Specs) || !reflect.DeepEqual(got.Model, want.Model) {
+				t.Error("a search or a model depends on profiles that judge it")
+			}
+			after, before := predictionsOf(got), predictionsOf(want)
+			for k := range before {
+				if updated := k.scenario == InferUnseen && k.profiles > 0; reflect.DeepEqual(after[k], before[k]) == updated {
+					t.Errorf("%+v: %v, and %v where other profiles judge", k, before[k], after[k])
+				}
+			}
+			if len(want.Predictions) == 0 || reflect.DeepEqual(got.Predictions, want.Predictions) {
+				t.Error("the changed profiles are not among those that judge")
+			}
+		})
+	}
+}
+
+// steadyOf returns the generations of all searches but those that were updated
+// with profiles of an unseen application.
+func steadyOf(f *InferFindings) (list []InferGeneration) {
+	for _, g := range f.Generations {
+		if !strings.HasSuffix(g.Search, " of "+inventedUnseen) {
+			list = append(list, g)
 		}
 	}
-	got := runStudy(t, p)
-	if !reflect.DeepEqual(got.Generations, want.Generations) || !reflect.DeepEqual(got.Specs, want.Specs) || !reflect.DeepEqual(got.Model, want.Model) {
-		t.Error("a search or a model depends on profiles that judge it")
+	return list
+}
+
+// Who chooses looks at profiles that judge nothing, and the other way round.
+func TestChoosingAndJudgingAreApart(t *testing.T) {
+	p := inventedProfiles()
+	use := make(map[string]string) // of a variant on an architecture
+	for _, q := range p.Profiles {
+		use[fmt.Sprint(q.Variant, q.Architecture)] = q.Use
 	}
-	if !reflect.DeepEqual(predictionsOf(got), predictionsOf(want)) {
-		t.Error("predictions depend on profiles that judge them")
-	}
-	if len(want.Predictions) == 0 || reflect.DeepEqual(got.Predictions, want.Predictions) {
-		t.Error("the changed profiles are not among those that judge")
+	s := smallStudy()
+	s.Counts = []int{}
+	for _, choosing := range []bool{false, true} {
+		s.Choosing = choosing
+		found, err := s.Run(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenarios := make(map[string]int)
+		for _, r := range found.Predictions {
+			scenarios[r.Scenario]++
+			if u := use[fmt.Sprint(r.Variant, r.Architecture)]; (u == InferChoose) != choosing {
+				t.Fatalf("choosing %v: judged by a profile of use %s", choosing, u)
+			}
+			if fresh := p.Hardware[r.Architecture].Fresh; r.Scenario == InferInterpolation && fresh || r.Scenario == InferNewHardware && !fresh {
+				t.Fatalf("%s on an architecture that is new: %v", r.Scenario, fresh)
+			}
+		}
+		if want := 6 - map[bool]int{true: 1}[choosing]; len(scenarios) != want {
+			t.Errorf("choosing %v: scenarios %v", choosing, scenarios)
+		}
 	}
 }
 
@@ -155,8 +239,11 @@ func TestLeftOutSoftwareIsNotSeen(t *testing.T) {
 // rows have 0.67% at most.
 func TestStudyOfInvention(t *testing.T) {
 	p := inventedProfiles()
-	s := InferStudy{Search: infer.SearchOptions{Population: 60, Generations: 25, Powers: 1}, Counts: []int{}}
-	r := inferRunner{InferStudy: s.withDefaults(), all: p, out: new(InferFindings)}
+	s := InferStudy{Variables: InferPaper, Search: infer.SearchOptions{Population: 60, Generations: 25, Powers: 1}, Counts: []int{}}
+	r, err := s.runner(p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := r.steady(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +301,7 @@ func TestInferProfilesAreRecorded(t *testing.T) {
 func TestInferCampaign(t *testing.T) {
 	oracle.Need(t, "riscv64-linux-gnu-gcc")
 	c := InferCampaign{
-		Subjects: []InferSubject{{"hmm", true, "small", "hmm", []string{"-count", "20"}}},
+		Subjects: []InferSubject{{Application: "hmm", Optimised: true, Input: "small", Folder: "hmm", Args: []string{"-count", "20"}}},
 		Programs: filepath.Join("..", "datasets", "programs"),
 		Length:   100_000, Shards: 2, Pool: 6, Fresh: 2, Train: 4, Check: 1, New: 1, Store: store.Open(t.TempDir()),
 	}
@@ -222,7 +309,7 @@ func TestInferCampaign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Shards) != 2 || len(p.Hardware) != 8 || len(p.Profiles) != 4+2+2 || len(p.Warnings) > 0 {
+	if len(p.Shards) != 2 || len(p.Hardware) != 6+2*2 || len(p.Profiles) != 4+2*(2+2) || len(p.Warnings) > 0 {
 		t.Fatalf("%d shards, %d architectures, %d profiles, warnings %v", len(p.Shards), len(p.Hardware), len(p.Profiles), p.Warnings)
 	}
 	if err := p.check(); err != nil {
@@ -239,6 +326,50 @@ func TestInferCampaign(t *testing.T) {
 		width := p.Hardware[q.Architecture].Parameters["width_instructions"]
 		if cpi := q.CPI(); cpi < 1/width || cpi > 20 {
 			t.Errorf("%+v has a CPI of %g", q, cpi)
+		}
+		if freshly := q.Use == InferNew; freshly != (q.Architecture >= 8) {
+			t.Errorf("%+v: architectures from 8 on are those that judge new hardware", q)
+		}
+	}
+	surveyIsSound(t, p)
+	c.Subjects[0].Unseen = true
+	if p, err = c.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Applications()) != 0 || !slices.Equal(p.Unseen(), []string{"hmm"}) || len(p.Profiles) != 4+2+2 {
+		t.Errorf("unseen: applications %v and %v, %d profiles", p.Applications(), p.Unseen(), len(p.Profiles))
+	}
+}
+
+// surveyIsSound checks what else is known of shards against what they did: a
+// larger window is no slower, and an access is in one bin of its stream.
+func surveyIsSound(t *testing.T, p *InferProfiles) {
+	t.Helper()
+	for _, s := range p.Shards {
+		l := s.Limits
+		if !(l["window224_cpi"] > 0) || l["window64_cpi"] < l["window224_cpi"] || l["far_misses"] > l["near_misses"] || l["near64_cpi"] < 0 || l["far64_cpi"] < l["far224_cpi"]*0.9 || !(l["branch224_cpi"] > 0) {
+			t.Errorf("shard %d has the limits %v", s.Shard, l)
+		}
+		misses := make(map[inferCaches]InferMisses)
+		for _, m := range p.Misses {
+			if m.Shard == s.Shard {
+				misses[inferCaches{m.Stream, m.Sets}] = m
+				if m.One < m.Two || m.Two < m.Four || m.Four < m.Eight || m.One > s.Instructions {
+					t.Errorf("misses %+v", m)
+				}
+			}
+		}
+		for stream, sets := range inferSets() {
+			for _, n := range sets {
+				if _, known := misses[inferCaches{shard.Stream(stream).String(), n}]; !known {
+					t.Errorf("no misses of caches of %d sets", n)
+				}
+			}
+		}
+		// The cache that near misses are told by has eight ways, too.
+		m := misses[inferCaches{"data", inferBlocks(inferNearKiB) / 8}]
+		if counted, simulated := float64(m.Eight), l["near_misses"]*float64(s.Instructions); math.Abs(counted-simulated) > 0.02*simulated+20 {
+			t.Errorf("shard %d: %g misses of data counted, %g simulated", s.Shard, counted, simulated)
 		}
 	}
 }
@@ -319,7 +450,8 @@ func TestInferSpecs(t *testing.T) {
 func TestInferDifferences(t *testing.T) {
 	p := new(InferProfiles)
 	for i, a := range []string{"p", "p", "q", "q"} {
-		p.Shards = append(p.Shards, InferShard{Application: a, Characteristics: map[string]float64{"memory": []float64{1, 3, 5, 7}[i]}})
+		p.Profiles = append(p.Profiles, InferProfile{Variant: a, Shard: i, Use: InferTrain})
+		p.Shards = append(p.Shards, InferShard{Application: a, Variant: a, Shard: i, Characteristics: map[string]float64{"memory": []float64{1, 3, 5, 7}[i]}})
 	}
 	df, err := frame.Where(InferDifferences(p), "characteristic", "memory")
 	if err != nil {

@@ -42,11 +42,11 @@ const inferSteps = 20
 // out.
 func (r *inferRunner) tasks(leftOut bool) (list []inferTask) {
 	add := func(scenario, left string, train, test []InferProfile) {
-		list = append(list, inferTask{scenario, left, r.all.Table(train, r.Footprint), r.all.Table(test, r.Footprint)})
+		list = append(list, inferTask{scenario, left, r.all.Table(train, r.Variables), r.all.Table(test, r.Variables)})
 	}
 	train := r.choose(everyShard, InferTrain)
-	add(InferInterpolation, "", train, r.choose(everyShard, InferCheck))
-	add(InferNewHardware, "", train, r.choose(everyShard, InferNew))
+	add(InferInterpolation, "", train, r.choose(r.known, InferCheck))
+	add(InferNewHardware, "", train, r.choose(r.known, InferNew))
 	if !leftOut {
 		return list
 	}
@@ -65,7 +65,10 @@ func (r *inferRunner) tasks(leftOut bool) (list []inferTask) {
 // datasets/inferred/baselines.R. With leftOut they are also judged on each
 // application, left out in turn, which takes them several times as long.
 func (s InferStudy) Baselines(ctx context.Context, p *InferProfiles, script string, leftOut bool) ([]InferBaseline, error) {
-	r := inferRunner{InferStudy: s.withDefaults(), all: p}
+	r, err := s.runner(p)
+	if err != nil {
+		return nil, err
+	}
 	tasks := r.tasks(leftOut)
 	var out []InferBaseline
 	for _, t := range tasks {
@@ -104,7 +107,8 @@ func (t *inferTask) judged(method string, predicted []float64) InferBaseline {
 }
 
 // runInferScript hands the tasks to an R script as numbered CSV files in a
-// folder, whose response is the column cpi, and reads the predictions that it
+// folder, whose response is the column cpi (relative to the first estimate, if
+// there is one), and reads the predictions that it
 // writes beside them: a column for each method.
 func runInferScript(ctx context.Context, script string, tasks []inferTask) ([]InferBaseline, error) {
 	dir, err := os.MkdirTemp("", "presage-infer-")
@@ -140,6 +144,11 @@ func runInferScript(ctx context.Context, script string, tasks []inferTask) ([]In
 		}
 		for _, method := range df.Names() {
 			predicted, err := frame.Floats(df, method)
+			for i, z := range t.test.Estimate {
+				if i < len(predicted) {
+					predicted[i] *= z
+				}
+			}
 			if err != nil || len(predicted) != t.test.Rows() {
 				return nil, fmt.Errorf("perf: infer: %s predicted %d rows of %d by %s (%w)", script, len(predicted), t.test.Rows(), method, err)
 			}
@@ -152,7 +161,7 @@ func runInferScript(ctx context.Context, script string, tasks []inferTask) ([]In
 func writeInferTable(path string, t *infer.Table) error {
 	var b bytes.Buffer
 	b.WriteString(strings.Join(t.Names, ",") + ",cpi\n")
-	for i, z := range t.Response {
+	for i, z := range t.Ratios() {
 		for _, column := range t.Columns {
 			b.WriteString(strconv.FormatFloat(column[i], 'g', -1, 64))
 			b.WriteByte(',')

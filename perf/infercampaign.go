@@ -4,15 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
-	"presage/perf/engine/rv64"
 	"presage/perf/infer"
-	"presage/perf/isa"
-	"presage/perf/pipeline"
 	"presage/perf/shard"
 	"presage/perf/store"
-	"presage/perf/trace"
 )
 
 // InferCampaign says what is simulated for the study of inferred models: random
@@ -30,15 +25,17 @@ type InferCampaign struct {
 	Warm   uint64
 
 	// Architectures of the pool that variants draw theirs from (0: 200), and
-	// those kept for the validation of new hardware (0: 40).
+	// those kept for the validation of new hardware (0: 40), with as many again
+	// for InferChoose.
 	Pool, Fresh int
 
 	// Train, Check and New are how many architectures a variant is simulated
 	// on: of the pool, to fit models to (0: 120); others of the pool, to check
-	// interpolation (0: 4); of the fresh ones, to check new hardware (0: 4).
+	// interpolation (0: 4); of the fresh ones, to check new hardware (0: 4). Of
+	// each of the last two, as many again are for InferChoose.
 	Train, Check, New int
 
-	Seed     uint64       // 0: 2012
+	Seed     uint64       // 0: 2026
 	Store    *store.Store // nil: the default one
 	Progress func(InferProgress)
 }
@@ -69,10 +66,15 @@ func (c InferCampaign) Reduced() InferCampaign {
 }
 
 // Uses of an architecture for a variant.
+//
+// Those of InferChoose are as those of InferCheck and InferNew, but others. The
+// form of the models was chosen by them, by people, and so they do not judge.
 const (
-	InferTrain = "train" // models are fitted to it
-	InferCheck = "check" // interpolation: an architecture that other variants were simulated on
-	InferNew   = "new"   // an architecture that nothing was fitted to
+	InferTrain  = "train"  // models are fitted to it
+	InferChoose = "choose" // neither fitted to nor judged by
+	InferUpdate = "update" // of an unseen application: models are updated with it
+	InferCheck  = "check"  // interpolation: an architecture that other variants were simulated on
+	InferNew    = "new"    // an architecture that nothing was fitted to
 )
 
 // InferShard is a row of the table of shards: what a variant does in one.
@@ -83,6 +85,7 @@ type InferShard struct {
 	From            uint64             `frame:"from_instructions"`
 	Instructions    uint64             `frame:"instructions"`
 	Characteristics map[string]float64 `frame:",each"`
+	Limits          map[string]float64 `frame:",each"` // those that the paper does not have
 	DataBlocks      uint64             `frame:"data_blocks"`
 	CodeBlocks      uint64             `frame:"code_blocks"`
 	DataReuses      uint64             `frame:"data_reuses"`
@@ -95,12 +98,25 @@ type InferHardware struct {
 	Parameters   map[string]float64 `frame:",each"`
 }
 
+// InferMisses is a row of the table of misses: those of a shard in caches with
+// some number of sets, in blocks of 64 bytes.
+type InferMisses struct {
+	Variant string `frame:"variant"`
+	Shard   int    `frame:"shard"`
+	Stream  string `frame:"stream"` // data, code or both: see shard.Stream
+	Sets    uint64 `frame:"sets"`
+	One     uint64 `frame:"misses_1_way"`
+	Two     uint64 `frame:"misses_2_ways"`
+	Four    uint64 `frame:"misses_4_ways"`
+	Eight   uint64 `frame:"misses_8_ways"`
+}
+
 // InferProfile is a row of the table of profiles: a shard on an architecture.
 type InferProfile struct {
 	Variant      string `frame:"variant"`
 	Shard        int    `frame:"shard"`
 	Architecture int    `frame:"architecture"`
-	Use          string `frame:"use"` // InferTrain, InferCheck or InferNew
+	Use          string `frame:"use"` // see InferTrain and the others
 	Instructions uint64 `frame:"sim_instructions"`
 	Cycles       uint64 `frame:"sim_cycles"`
 }
@@ -108,13 +124,11 @@ type InferProfile struct {
 // InferProfiles are the results of a campaign.
 type InferProfiles struct {
 	Shards   []InferShard
+	Misses   []InferMisses
 	Hardware []InferHardware
 	Profiles []InferProfile
 	Warnings []string
 }
-
-// inferVersion is part of the key of stored simulations.
-const inferVersion = 1
 
 func (c InferCampaign) withDefaults() (InferCampaign, error) {
 	set := func(v *int, otherwise int) {
@@ -132,7 +146,7 @@ func (c InferCampaign) withDefaults() (InferCampaign, error) {
 		c.Warm = 2 * c.Length
 	}
 	if c.Seed == 0 {
-		c.Seed = 2012
+		c.Seed = 2026
 	}
 	set(&c.Shards, 4)
 	set(&c.Pool, 200)
@@ -140,8 +154,8 @@ func (c InferCampaign) withDefaults() (InferCampaign, error) {
 	set(&c.Train, 120)
 	set(&c.Check, 4)
 	set(&c.New, 4)
-	if c.Train+c.Check > c.Pool || c.New > c.Fresh || min(c.Train, c.Check, c.New, c.Shards) < 1 {
-		return c, fmt.Errorf("perf: infer: %d and %d architectures cannot be drawn from a pool of %d, nor %d from %d new ones", c.Train, c.Check, c.Pool, c.New, c.Fresh)
+	if c.Train+2*c.Check > c.Pool || c.New > c.Fresh || min(c.Train, c.Check, c.New, c.Shards) < 1 {
+		return c, fmt.Errorf("perf: infer: %d and %d architectures cannot be drawn from a pool of %d, nor %d from %d new ones", c.Train, 2*c.Check, c.Pool, c.New, c.Fresh)
 	}
 	st, err := storeOrDefault(c.Store)
 	c.Store = st
@@ -156,7 +170,7 @@ func (c InferCampaign) Run(ctx context.Context) (*InferProfiles, error) {
 		return nil, err
 	}
 	out := new(InferProfiles)
-	architectures := infer.SampleArchitectures(rand.New(rand.NewPCG(c.Seed, 0)), c.Pool+c.Fresh)
+	architectures := infer.SampleArchitectures(rand.New(rand.NewPCG(c.Seed, 0)), c.Pool+2*c.Fresh)
 	names := infer.HardwareSpace()
 	for i, a := range architectures {
 		h := InferHardware{Architecture: i, Fresh: i >= c.Pool, Parameters: make(map[string]float64)}
@@ -165,266 +179,75 @@ func (c InferCampaign) Run(ctx context.Context) (*InferProfiles, error) {
 		}
 		out.Hardware = append(out.Hardware, h)
 	}
-	for i, s := range c.Subjects {
-		v := inferVariant{campaign: &c, subject: s, number: i, architectures: architectures, out: out}
-		if err := v.run(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Variant(), err)
+	for i := range c.Subjects {
+		if err := c.variant(ctx, i, architectures, out); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Subjects[i].Variant(), err)
 		}
 	}
 	return out, nil
 }
 
-// inferVariant is the part of a campaign that is about one variant.
-type inferVariant struct {
-	campaign      *InferCampaign
-	subject       InferSubject
-	number        int
-	architectures []infer.Architecture
-	out           *InferProfiles
-
-	prog    *Program
-	code    [][]isa.Inst
-	plan    *trace.Plan
-	windows []pipeline.Window // the shards
-	jobs    []inferJob
-}
-
-func (v *inferVariant) run(ctx context.Context) error {
-	c := v.campaign
-	prog, err := v.subject.Build(c.Programs, c.Store)
+// variant surveys and simulates a subject.
+func (c *InferCampaign) variant(ctx context.Context, number int, architectures []infer.Architecture, out *InferProfiles) error {
+	subject := &c.Subjects[number]
+	prog, err := subject.Build(c.Programs, c.Store)
 	if err != nil {
 		return err
 	}
-	v.prog = prog
 	opt := RunOptions{Store: c.Store}
-	in, err := prog.inputsOf(v.subject.Args, opt)
+	in, err := prog.inputsOf(subject.Args, opt)
 	if err != nil {
 		return err
 	}
-	counts, err := prog.countInputs(ctx, nil, in, opt)
-	if err != nil {
+	v := inferProgram{campaign: c, application: subject.Application, variant: subject.Variant(), prog: prog, in: in, out: out}
+	rng := rand.New(rand.NewPCG(c.Seed, 1+uint64(number)))
+	if err := v.prepare(ctx, rng, opt); err != nil {
 		return err
 	}
-	s := timeSimulation{structure: counts.structure}
-	s.blocks()
-	v.code = s.code
-	if v.plan, err = pipeline.Plan(v.code); err != nil {
-		return err
-	}
-	rng := rand.New(rand.NewPCG(c.Seed, 1+uint64(v.number)))
-	if v.windows, err = drawShards(rng, counts.Instructions, c.Length, c.Shards); err != nil {
-		return err
-	}
-	v.draw(rng)
+	jobs := c.draw(rng, subject)
 	if c.Progress != nil {
-		c.Progress(InferProgress{v.subject.Variant(), v.number, len(c.Subjects), len(v.jobs)})
+		c.Progress(InferProgress{v.variant, number, len(c.Subjects), len(jobs)})
 	}
-	return v.simulate(ctx)
+	if err := v.look(ctx); err != nil {
+		return err
+	}
+	return v.simulate(ctx, architectures, jobs)
 }
 
-// drawShards draws one shard at random from each of so many equal parts of a
-// run.
-func drawShards(rng *rand.Rand, instructions, length uint64, shards int) ([]pipeline.Window, error) {
-	whole := int(instructions / length)
-	if whole < shards {
-		return nil, fmt.Errorf("perf: infer: %d instructions are less than %d shards of %d", instructions, shards, length)
-	}
-	var list []pipeline.Window
-	for i := range shards {
-		first, last := i*whole/shards, (i+1)*whole/shards
-		k := uint64(first + rng.IntN(last-first))
-		list = append(list, pipeline.Window{From: k * length, To: (k + 1) * length})
-	}
-	return list, nil
-}
+// inferUpdates is how many architectures an unseen variant has at most to update
+// models with: enough of both of an application's for 40 profiles.
+const inferUpdates = 40
 
-// inferJob is an architecture that a variant is simulated on.
-type inferJob struct {
-	number int // of the architecture
-	use    string
-	shards []int
-}
-
-// draw chooses the architectures of a variant.
-func (v *inferVariant) draw(rng *rand.Rand) {
-	c := v.campaign
-	pool, fresh := rng.Perm(c.Pool), rng.Perm(c.Fresh)
+// draw chooses the architectures of a variant: those to fit models to, those to
+// choose their form by, and those that judge. An unseen variant needs fewer of the
+// first, and has either of the others.
+func (c *InferCampaign) draw(rng *rand.Rand, subject *InferSubject) (list []inferJob) {
 	all := make([]int, c.Shards)
 	for k := range all {
 		all[k] = k
 	}
-	for i, number := range pool[:c.Train] {
-		v.jobs = append(v.jobs, inferJob{number, InferTrain, all[i%c.Shards : i%c.Shards+1]})
+	train, use := c.Train, InferTrain
+	if subject.Unseen {
+		train, use = min(train, inferUpdates), InferUpdate
 	}
-	for _, number := range pool[c.Train : c.Train+c.Check] {
-		v.jobs = append(v.jobs, inferJob{number, InferCheck, all})
+	pool := rng.Perm(c.Pool)
+	for i, number := range pool[:train] {
+		list = append(list, inferJob{number, use, all[i%c.Shards : i%c.Shards+1]})
 	}
-	for _, number := range fresh[:c.New] {
-		v.jobs = append(v.jobs, inferJob{c.Pool + number, InferNew, all})
-	}
-}
-
-// storedInfer is what the store holds of a variant: by job and then shard, and
-// the shards' characteristics.
-type storedInfer struct {
-	Counts   [][]pipeline.Piece
-	Shards   []shard.Shard
-	Warnings []string
-}
-
-// simulate runs the variant under its architectures, and adds what it did.
-func (v *inferVariant) simulate(ctx context.Context) error {
-	var configs []pipeline.Config
-	var shards [][]int
-	for _, j := range v.jobs {
-		config, err := InferCore(v.architectures[j.number])
-		if err != nil {
-			return err
-		}
-		configs, shards = append(configs, config), append(shards, j.shards)
-	}
-	key, err := store.NewKey("infer", inferVersion, struct {
-		Engine              int
-		Program, Name, Plan string
-		Args                []string
-		Windows             []pipeline.Window
-		Warm, Length        uint64
-		Configs             []pipeline.Config
-		Shards              [][]int
-	}{rv64.Version, v.prog.File.SHA256, v.prog.Name, v.plan.Digest(), v.subject.Args, v.windows, v.campaign.Warm, v.campaign.Length, configs, shards})
-	if err != nil {
-		return err
-	}
-	done, warning, err := store.Memo(v.campaign.Store, key, func() (*storedInfer, error) { return v.execute(ctx, configs) })
-	if err != nil {
-		return err
-	}
-	name := v.subject.Variant()
-	if warning != nil {
-		done.Warnings = append(done.Warnings, warning.Error())
-	}
-	for _, w := range done.Warnings {
-		if text := name + ": " + w; !slices.Contains(v.out.Warnings, text) {
-			v.out.Warnings = append(v.out.Warnings, text)
+	add := func(numbers []int, above int, use string) {
+		for _, number := range numbers {
+			list = append(list, inferJob{above + number, use, all})
 		}
 	}
-	for i, j := range v.jobs {
-		for n, k := range j.shards {
-			piece := done.Counts[i][n]
-			v.out.Profiles = append(v.out.Profiles, InferProfile{name, k, j.number, j.use, piece.Instructions, piece.Cycles})
-		}
+	pool = pool[c.Train:]
+	fresh, others := rng.Perm(c.Fresh)[:c.New], rng.Perm(c.Fresh)[:c.New]
+	if !subject.Unseen || subject.Choose {
+		add(pool[:c.Check], 0, InferChoose)
+		add(fresh, c.Pool, InferChoose)
 	}
-	v.addShards(done.Shards)
-	return nil
-}
-
-func (v *inferVariant) addShards(shards []shard.Shard) {
-	names := shard.Characteristics()
-	for k := range shards {
-		s := &shards[k]
-		row := InferShard{
-			Application: v.subject.Application, Variant: v.subject.Variant(), Shard: k, From: s.From, Instructions: s.Instructions,
-			Characteristics: make(map[string]float64), DataBlocks: s.DataBlocks, CodeBlocks: s.CodeBlocks, DataReuses: s.Data.Count,
-		}
-		for i, value := range s.Values() {
-			row.Characteristics[names[i].Name] = value
-		}
-		v.out.Shards = append(v.out.Shards, row)
-	}
-}
-
-// stretch hands on what a run does from one count of instructions to another.
-type stretch struct {
-	from, to uint64
-	inner    trace.Collector
-}
-
-func (s stretch) Observe(b *trace.Batch) {
-	if b.Start >= s.from && b.Start < s.to {
-		s.inner.Observe(b)
-	}
-}
-
-// execute runs the variant once. What lies between shards runs untraced, but
-// for the stretch before each in which caches and predictors are kept up.
-func (v *inferVariant) execute(ctx context.Context, configs []pipeline.Config) (*storedInfer, error) {
-	c := v.campaign
-	characteristics, err := shard.New(v.plan, v.code, c.Length)
-	if err != nil {
-		return nil, err
-	}
-	collectors := []trace.Collector{characteristics}
-	var sims []*pipeline.Simulator
-	for i, config := range configs {
-		var windows []pipeline.Window
-		for _, k := range v.jobs[i].shards {
-			windows = append(windows, v.windows[k])
-		}
-		sim, err := pipeline.New(v.plan, v.code, config, pipeline.Options{Windows: windows, Warmup: c.Length / 20, WarmCaches: true})
-		if err != nil {
-			return nil, err
-		}
-		from, to := windows[0].From, windows[len(windows)-1].To
-		sims, collectors = append(sims, sim), append(collectors, stretch{from - min(from, c.Warm), to, sim})
-	}
-	sink := trace.NewPipeline(collectors...)
-	stdout := new(tail)
-	res, err := rv64.Run(ctx, v.prog.File, rv64.Options{Args: v.subject.Args, Stdout: stdout, Stderr: stdout, Plan: v.plan, Sink: sink, Windows: v.traced()})
-	closeErr := sink.Close()
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("perf: %w%s", err, quote(stdout))
-	case res.ExitCode != 0 || res.Signal != 0:
-		return nil, fmt.Errorf("perf: the program ended with %s%s", ending(res), quote(stdout))
-	case closeErr != nil:
-		return nil, fmt.Errorf("perf: %w", closeErr)
-	}
-	return v.collect(characteristics, sims)
-}
-
-// traced returns the stretches to record: the shards with what comes before
-// them, those that meet joined.
-func (v *inferVariant) traced() (list []rv64.Window) {
-	for _, w := range v.windows {
-		from := w.From - min(w.From, v.campaign.Warm)
-		if n := len(list); n > 0 && from <= list[n-1].To {
-			list[n-1].To = w.To
-			continue
-		}
-		list = append(list, rv64.Window{From: from, To: w.To})
+	if !subject.Choose {
+		add(pool[c.Check:2*c.Check], 0, InferCheck)
+		add(others, c.Pool+c.Fresh, InferNew)
 	}
 	return list
-}
-
-// collect takes the results, and checks that both kinds of collectors saw the
-// same shards.
-func (v *inferVariant) collect(characteristics *shard.Collector, sims []*pipeline.Simulator) (*storedInfer, error) {
-	all, warnings := characteristics.Result()
-	out := new(storedInfer)
-	for _, w := range v.windows {
-		i := slices.IndexFunc(all, func(s shard.Shard) bool { return s.From >= w.From && s.From < w.To })
-		if i < 0 {
-			return nil, fmt.Errorf("perf: infer: there is no shard at instruction %d", w.From)
-		}
-		out.Shards = append(out.Shards, all[i])
-	}
-	for i, sim := range sims {
-		r, shards := sim.Result(), v.jobs[i].shards
-		if len(r.Windows) != len(shards) {
-			return nil, fmt.Errorf("perf: infer: %d shards were simulated of %d", len(r.Windows), len(shards))
-		}
-		for n, piece := range r.Windows {
-			if s := out.Shards[shards[n]]; piece.From != s.From || piece.Instructions != s.Instructions {
-				return nil, fmt.Errorf("perf: infer: shard %d: %d instructions from %d were simulated, %d from %d characterised", shards[n], piece.Instructions, piece.From, s.Instructions, s.From)
-			}
-		}
-		out.Counts = append(out.Counts, r.Windows)
-		warnings = append(warnings, r.Warnings...)
-	}
-	for _, w := range warnings {
-		if !slices.Contains(out.Warnings, w.Error()) {
-			out.Warnings = append(out.Warnings, w.Error())
-		}
-	}
-	return out, nil
 }

@@ -43,11 +43,8 @@ func InferCore(a infer.Architecture) (pipeline.Config, error) {
 			{Name: "float multiply", Count: d.FloatMuls},
 		},
 		Timings: inferTimings(),
-		Branch: pipeline.Branch{
-			Predictor: pipeline.Gshare, Entries: inferPredictor, HistoryBits: inferHistory,
-			Penalty: inferPenalty, ReturnStack: inferReturns, Targets: inferTargets,
-		},
-		ICache: pipeline.ICache{Blocks: inferBlocks(d.CodeKiB), BlockBytes: inferBlockBytes, Ways: d.L1Ways, Next: 1},
+		Branch:  inferBranch(),
+		ICache:  pipeline.ICache{Blocks: inferBlocks(d.CodeKiB), BlockBytes: inferBlockBytes, Ways: d.L1Ways, Next: 1},
 		Memory: pipeline.Memory{
 			Levels: []pipeline.Level{
 				{Name: "L1", Blocks: inferBlocks(d.DataKiB), BlockBytes: inferBlockBytes, Ways: d.L1Ways, Latency: inferL1Cycles, MSHRs: d.MSHRs},
@@ -61,6 +58,13 @@ func InferCore(a infer.Architecture) (pipeline.Config, error) {
 		return c, fmt.Errorf("perf: %w", err)
 	}
 	return c, nil
+}
+
+func inferBranch() pipeline.Branch {
+	return pipeline.Branch{
+		Predictor: pipeline.Gshare, Entries: inferPredictor, HistoryBits: inferHistory,
+		Penalty: inferPenalty, ReturnStack: inferReturns, Targets: inferTargets,
+	}
 }
 
 func inferBlocks(kib int) uint64 { return uint64(kib) * 1024 / inferBlockBytes }

@@ -15,6 +15,7 @@ import (
 // Files that a campaign is recorded in.
 const (
 	inferShardsFile   = "shards.csv"
+	inferMissesFile   = "misses.csv"
 	inferHardwareFile = "architectures.csv"
 	inferProfilesFile = "profiles.csv"
 )
@@ -26,6 +27,7 @@ func (p *InferProfiles) Record(dir, command string) error {
 		df           dataframe.DataFrame
 	}{
 		{inferShardsFile, "counted: characteristics of shards, whatever the machine", frame.Of(p.Shards)},
+		{inferMissesFile, "counted: misses of shards in caches of all geometries", frame.Of(p.Misses)},
 		{inferHardwareFile, "drawn at random from Table 2 of Wu and Lee 2012", frame.Of(p.Hardware)},
 		{inferProfilesFile, "simulated by the pipeline model: cycles of shards on architectures", frame.Of(p.Profiles)},
 	} {
@@ -40,7 +42,7 @@ func (p *InferProfiles) Record(dir, command string) error {
 func LoadInferProfiles(dir string) (*InferProfiles, error) {
 	p := new(InferProfiles)
 	err := readInferTables(dir, []inferTable{
-		{inferShardsFile, p.readShards}, {inferHardwareFile, p.readHardware}, {inferProfilesFile, p.readProfiles},
+		{inferShardsFile, p.readShards}, {inferMissesFile, p.readMisses}, {inferHardwareFile, p.readHardware}, {inferProfilesFile, p.readProfiles},
 	})
 	if err != nil {
 		return nil, err
@@ -108,19 +110,35 @@ func (p *InferProfiles) readShards(r *inferReader) {
 	application, variant := r.texts("application"), r.texts("variant")
 	k, from, instructions := r.numbers("shard"), r.numbers("from_instructions"), r.numbers("instructions")
 	data, code, reuses := r.numbers("data_blocks"), r.numbers("code_blocks"), r.numbers("data_reuses")
-	values := make(map[string][]float64)
+	values, limits := make(map[string][]float64), make(map[string][]float64)
 	for _, c := range shard.Characteristics() {
 		values[c.Name] = r.numbers(c.Name)
+	}
+	for _, name := range inferLimitNames() {
+		limits[name] = r.numbers(name)
 	}
 	for i := range r.rows() {
 		s := InferShard{
 			Application: application[i], Variant: variant[i], Shard: int(k[i]), From: uint64(from[i]), Instructions: uint64(instructions[i]),
-			Characteristics: make(map[string]float64), DataBlocks: uint64(data[i]), CodeBlocks: uint64(code[i]), DataReuses: uint64(reuses[i]),
+			Characteristics: make(map[string]float64), Limits: make(map[string]float64), DataBlocks: uint64(data[i]), CodeBlocks: uint64(code[i]), DataReuses: uint64(reuses[i]),
 		}
 		for name, v := range values {
 			s.Characteristics[name] = v[i]
 		}
+		for name, v := range limits {
+			s.Limits[name] = v[i]
+		}
 		p.Shards = append(p.Shards, s)
+	}
+}
+
+func (p *InferProfiles) readMisses(r *inferReader) {
+	variant, stream, k, sets := r.texts("variant"), r.texts("stream"), r.numbers("shard"), r.numbers("sets")
+	one, two, four, eight := r.numbers("misses_1_way"), r.numbers("misses_2_ways"), r.numbers("misses_4_ways"), r.numbers("misses_8_ways")
+	for i := range r.rows() {
+		p.Misses = append(p.Misses, InferMisses{
+			variant[i], int(k[i]), stream[i], uint64(sets[i]), uint64(one[i]), uint64(two[i]), uint64(four[i]), uint64(eight[i]),
+		})
 	}
 }
 
@@ -178,59 +196,77 @@ func (p *InferProfiles) shards() map[inferShardKey]*InferShard {
 	return all
 }
 
-// Applications returns the applications, sorted.
-func (p *InferProfiles) Applications() []string {
-	var names []string
+// Applications returns the applications that models are made of, sorted.
+func (p *InferProfiles) Applications() []string { return p.with(InferTrain) }
+
+// Unseen returns the applications that no model was made of, and no choice made
+// by, sorted.
+func (p *InferProfiles) Unseen() []string { return p.with(InferUpdate) }
+
+// known returns the shards of the applications that models are made of.
+func (p *InferProfiles) known() (list []*InferShard) {
+	applications := p.Applications()
 	for i := range p.Shards {
-		names = append(names, p.Shards[i].Application)
+		if slices.Contains(applications, p.Shards[i].Application) {
+			list = append(list, &p.Shards[i])
+		}
+	}
+	return list
+}
+
+// with returns the applications that have profiles of some use.
+func (p *InferProfiles) with(use string) []string {
+	shards := p.shards()
+	var names []string
+	for _, q := range p.Profiles {
+		if q.Use == use {
+			names = append(names, shards[inferShardKey{q.Variant, q.Shard}].Application)
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// InferVariables returns the variables of the models: the thirteen of Table 1,
-// then the thirteen of Table 2. With footprint, two more stand between them that
-// the paper does not have: the blocks of data and of code that a shard touches.
-func InferVariables(footprint bool) []string {
-	var names []string
-	for _, c := range shard.Characteristics() {
-		names = append(names, c.Name)
-	}
-	if footprint {
-		names = append(names, "data_blocks", "code_blocks")
-	}
-	for _, y := range infer.HardwareSpace() {
-		names = append(names, y.Name)
-	}
-	return names
-}
-
 // Table returns profiles as a table to fit to, in their order: a row each, the
 // response is CPI, the group the application.
-func (p *InferProfiles) Table(profiles []InferProfile, footprint bool) *infer.Table {
-	shards := p.shards()
-	t := &infer.Table{Names: InferVariables(footprint)}
+func (p *InferProfiles) Table(profiles []InferProfile, set InferSet) *infer.Table {
+	shards, misses := p.shards(), p.misses()
+	t := &infer.Table{Names: InferVariables(set)}
 	t.Columns = make([][]float64, len(t.Names))
+	shares := inferShares()
+	if set == InferLimitSet {
+		t.Plain = make([]bool, len(t.Names))
+		for i := range shares {
+			t.Plain[i] = true
+		}
+	}
 	for _, q := range profiles {
-		s := shards[inferShardKey{q.Variant, q.Shard}]
-		h := p.Hardware[q.Architecture].Parameters
-		for v, name := range t.Names {
-			x, software := s.Characteristics[name]
-			switch {
-			case software:
-			case name == "data_blocks":
-				x = float64(s.DataBlocks)
-			case name == "code_blocks":
-				x = float64(s.CodeBlocks)
-			default:
-				x = h[name]
-			}
+		key := inferShardKey{q.Variant, q.Shard}
+		c := inferCase{shards[key], misses[key], p.Hardware[q.Architecture].Parameters}
+		values, estimate := c.values(set, shares)
+		for v, x := range values {
 			t.Columns[v] = append(t.Columns[v], x)
 		}
+		if set == InferLimitSet {
+			t.Estimate = append(t.Estimate, estimate)
+		}
 		t.Response = append(t.Response, q.CPI())
-		t.Groups = append(t.Groups, s.Application)
+		t.Groups = append(t.Groups, c.shard.Application)
 	}
 	return t
+}
+
+// misses returns the misses of each shard.
+func (p *InferProfiles) misses() map[inferShardKey]map[inferCaches]InferMisses {
+	all := make(map[inferShardKey]map[inferCaches]InferMisses)
+	for _, m := range p.Misses {
+		key := inferShardKey{m.Variant, m.Shard}
+		if all[key] == nil {
+			all[key] = make(map[inferCaches]InferMisses)
+		}
+		all[key][inferCaches{m.Stream, m.Sets}] = m
+	}
+	return all
 }
 
 // CPI returns the cycles per instruction of a profile.

@@ -23,7 +23,11 @@ type InferStudy struct {
 	Profiles int
 	Counts   []int
 
-	Footprint bool // with the two characteristics that the paper does not have
+	Variables InferSet // "": InferLimitSet
+
+	// Choosing judges by the profiles of the use InferChoose, in place of those
+	// that judge: for whoever tries forms of models.
+	Choosing bool
 
 	Seed     uint64 // 0: 2012
 	Progress func(step string)
@@ -36,6 +40,7 @@ const (
 	InferNewVariant    = "new variant"   // (c) a known application, another input or optimisation
 	InferNewSoftware   = "new software"  // (c)
 	InferNewBoth       = "new software and hardware"
+	InferUnseen        = "unseen software" // an application that no choice was made by, on InferCheck and InferNew
 )
 
 // InferPrediction is a row of the table of predictions: of a shard, or, with
@@ -81,16 +86,20 @@ type InferFindings struct {
 	Model *infer.Model
 }
 
+// inferScaling is how CPI enters fits, unless something else is asked for.
+var inferScaling = infer.Scaling{Power: 1}
+
 func (s InferStudy) withDefaults() InferStudy {
 	s.Profiles = cmp.Or(s.Profiles, 20)
 	if s.Counts == nil {
 		s.Counts = []int{10, 40}
 	}
 	s.Seed = cmp.Or(s.Seed, 2012)
+	s.Variables = cmp.Or(s.Variables, InferLimitSet)
 	s.Search.Generations = cmp.Or(s.Search.Generations, 60)
 	s.Search.Seed = s.Seed
 	if s.Search.Scaling == (infer.Scaling{}) {
-		s.Search.Scaling.Power = 1
+		s.Search.Scaling = inferScaling
 	}
 	if s.Progress == nil {
 		s.Progress = func(string) {}
@@ -102,7 +111,10 @@ func (s InferStudy) withDefaults() InferStudy {
 // each input and each level of optimisation left out in turn (new variants);
 // each application left out in turn.
 func (s InferStudy) Run(ctx context.Context, p *InferProfiles) (*InferFindings, error) {
-	r := inferRunner{InferStudy: s.withDefaults(), all: p, out: new(InferFindings)}
+	r, err := s.runner(p)
+	if err != nil {
+		return nil, err
+	}
 	if err := r.steady(ctx); err != nil {
 		return nil, err
 	}
@@ -114,10 +126,16 @@ func (s InferStudy) Run(ctx context.Context, p *InferProfiles) (*InferFindings, 
 	return r.out, nil
 }
 
+func (s InferStudy) runner(p *InferProfiles) (*inferRunner, error) {
+	r := &inferRunner{InferStudy: s.withDefaults(), all: p, out: new(InferFindings), unseen: p.Unseen()}
+	return r, r.Variables.Check()
+}
+
 type inferRunner struct {
 	InferStudy
-	all *InferProfiles
-	out *InferFindings
+	all    *InferProfiles
+	out    *InferFindings
+	unseen []string
 }
 
 // leftOut is software that a system does not know.
@@ -138,6 +156,9 @@ func (r *inferRunner) leftOut() (list []leftOut) {
 	inputs := make(map[string][]string) // of each application, in the order of their first shards
 	for i := range r.all.Shards {
 		x := &r.all.Shards[i]
+		if !r.known(x) {
+			continue
+		}
 		if input := inferPart(x, 2); !slices.Contains(inputs[x.Application], input) {
 			inputs[x.Application] = append(inputs[x.Application], input)
 		}
@@ -150,12 +171,12 @@ func (r *inferRunner) leftOut() (list []leftOut) {
 		for i := range most {
 			list = append(list, leftOut{fmt.Sprint("input ", i+1), InferNewVariant, func(s *InferShard) bool {
 				names := inputs[s.Application]
-				return i < len(names) && names[i] == inferPart(s, 2)
+				return r.known(s) && i < len(names) && names[i] == inferPart(s, 2)
 			}, []int{r.Profiles}})
 		}
 	}
 	for _, level := range []string{"O1", "O3"} {
-		list = append(list, leftOut{level, InferNewVariant, func(s *InferShard) bool { return inferPart(s, 1) == level }, []int{r.Profiles}})
+		list = append(list, leftOut{level, InferNewVariant, func(s *InferShard) bool { return r.known(s) && inferPart(s, 1) == level }, []int{r.Profiles}})
 	}
 	return list
 }
@@ -170,11 +191,24 @@ func inferPart(s *InferShard, part int) string {
 func (r *inferRunner) choose(wanted func(s *InferShard) bool, uses ...string) (list []InferProfile) {
 	shards := r.all.shards()
 	for _, q := range r.all.Profiles {
-		if slices.Contains(uses, q.Use) && wanted(shards[inferShardKey{q.Variant, q.Shard}]) {
+		if slices.Contains(uses, r.use(q)) && wanted(shards[inferShardKey{q.Variant, q.Shard}]) {
 			list = append(list, q)
 		}
 	}
 	return list
+}
+
+// use returns what a profile is used for.
+func (r *inferRunner) use(q InferProfile) string {
+	switch {
+	case !r.Choosing || q.Use == InferTrain || q.Use == InferUpdate:
+		return q.Use
+	case q.Use != InferChoose:
+		return ""
+	case r.all.Hardware[q.Architecture].Fresh:
+		return InferNew
+	}
+	return InferCheck
 }
 
 func everyShard(*InferShard) bool { return true }
@@ -189,16 +223,33 @@ func (r *inferRunner) steady(ctx context.Context) error {
 	for i, c := range system.Search.Population[:min(50, len(system.Search.Population))] {
 		r.out.Specs = append(r.out.Specs, inferSpec(i+1, c))
 	}
-	if err := r.judge(system.Model, InferInterpolation, 0, r.choose(everyShard, InferCheck)); err != nil {
+	if err := r.judge(system.Model, InferInterpolation, 0, r.choose(r.known, InferCheck)); err != nil {
 		return err
 	}
-	return r.judge(system.Model, InferNewHardware, 0, r.choose(everyShard, InferNew))
+	if err := r.judge(system.Model, InferNewHardware, 0, r.choose(r.known, InferNew)); err != nil {
+		return err
+	}
+	for _, a := range r.unseen {
+		left := leftOut{a, InferUnseen, func(s *InferShard) bool { return s.Application == a }, []int{r.Profiles}}
+		if len(r.choose(left.is, InferCheck)) == 0 {
+			continue // chosen by, or kept for judging
+		}
+		if err := r.meet(ctx, system, left, InferUpdate); err != nil {
+			return fmt.Errorf("unseen %s: %w", a, err)
+		}
+	}
+	return nil
+}
+
+// known tells shards of applications that models are made of.
+func (r *inferRunner) known(s *InferShard) bool {
+	return !slices.Contains(r.unseen, s.Application)
 }
 
 // system searches for a model of some profiles, and keeps the history.
 func (r *inferRunner) system(ctx context.Context, name string, profiles []InferProfile, opt infer.SearchOptions) (*infer.System, error) {
 	r.Progress("search: " + name)
-	system, err := infer.NewSystem(ctx, r.all.Table(profiles, r.Footprint), opt)
+	system, err := infer.NewSystem(ctx, r.all.Table(profiles, r.Variables), opt)
 	if err != nil {
 		return nil, err
 	}
@@ -218,8 +269,7 @@ func (r *inferRunner) keep(name string, found *infer.State) {
 // count in full; models that are found so are off by factors on new software.)
 const inferUnseen = 0.001
 
-// leave makes a model without some software, judges it on that, updates it with
-// a few profiles of each application left out, and judges it again. Profiles to
+// leave makes a model without some software, and lets it meet that. Profiles to
 // update with are those of the use InferTrain: none of those that judge.
 func (r *inferRunner) leave(ctx context.Context, left leftOut) error {
 	opt := r.Search
@@ -228,10 +278,16 @@ func (r *inferRunner) leave(ctx context.Context, left leftOut) error {
 	if err != nil {
 		return err
 	}
+	return r.meet(ctx, system, left, InferTrain)
+}
+
+// meet judges a system on software that it does not know, updates it with a few
+// profiles of some use, and judges it again.
+func (r *inferRunner) meet(ctx context.Context, system *infer.System, left leftOut, use string) error {
 	if err := r.judgeLeft(system.Model, left, 0); err != nil {
 		return err
 	}
-	fresh := r.choose(left.is, InferTrain)
+	fresh := r.choose(left.is, use)
 	update := r.Search
 	update.Generations = (r.Search.Generations + 1) / 2
 	for _, n := range left.counts {
@@ -240,7 +296,7 @@ func (r *inferRunner) leave(ctx context.Context, left leftOut) error {
 		if err != nil {
 			return err
 		}
-		updated, err := system.Update(ctx, r.all.Table(drawn, r.Footprint), update)
+		updated, err := system.Update(ctx, r.all.Table(drawn, r.Variables), update)
 		if err != nil {
 			return err
 		}
@@ -261,7 +317,7 @@ func (r *inferRunner) draw(profiles []InferProfile, n int) (drawn []InferProfile
 		a := shards[inferShardKey{q.Variant, q.Shard}].Application
 		by[a] = append(by[a], q)
 	}
-	for i, a := range r.all.Applications() {
+	for i, a := range slices.Concat(r.all.Applications(), r.unseen) {
 		list := by[a]
 		if len(list) == 0 {
 			continue
@@ -289,7 +345,7 @@ func (r *inferRunner) judgeLeft(m *infer.Model, left leftOut, profiles int) erro
 // judge predicts profiles, and programs as the means over their shards: shards
 // have equal numbers of instructions, so that CPI can be averaged.
 func (r *inferRunner) judge(m *infer.Model, scenario string, updated int, profiles []InferProfile) error {
-	predicted, err := m.Predict(r.all.Table(profiles, r.Footprint))
+	predicted, err := m.Predict(r.all.Table(profiles, r.Variables))
 	if err != nil {
 		return err
 	}

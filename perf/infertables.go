@@ -60,7 +60,10 @@ func InferAccuracy(predictions []InferPrediction) dataframe.DataFrame {
 
 // inferSymbols are the symbols of Tables 1 and 2, by name of the variable.
 func inferSymbols() map[string]string {
-	symbols := map[string]string{"data_blocks": "d", "code_blocks": "c"}
+	symbols := make(map[string]string)
+	for _, z := range InferShares() {
+		symbols[z.Name] = z.Symbol
+	}
 	for _, x := range shard.Characteristics() {
 		symbols[x.Name] = x.Symbol
 	}
@@ -94,7 +97,7 @@ func InferVariableTable(p *InferProfiles) dataframe.DataFrame {
 		After  float64 `frame:"skewness_after"`
 	}
 	var rows []row
-	t := p.Table(p.training(), false)
+	t := p.Table(p.training(), InferPaper)
 	for _, c := range shard.Characteristics() {
 		rows = append(rows, row{Symbol: c.Symbol, Name: c.Name, Text: c.Text})
 	}
@@ -160,8 +163,7 @@ func InferTails(p *InferProfiles) dataframe.DataFrame {
 		Value float64 `frame:"value"`
 	}
 	var sums []float64
-	for i := range p.Shards {
-		s := &p.Shards[i]
+	for _, s := range p.known() {
 		sums = append(sums, s.Characteristics["data_reuse_instructions"]*float64(s.DataReuses))
 	}
 	scale := infer.NewScale("sum", sums)
@@ -177,7 +179,8 @@ func InferTails(p *InferProfiles) dataframe.DataFrame {
 
 // InferDifferences are the differences between the mean of each characteristic
 // in an application and in the others, as Figure 9(a) of 2012, in standard
-// deviations of the characteristic over all shards: a row for each application
+// deviations of the characteristic over all shards of applications that models are
+// made of: a row for each application
 // and characteristic.
 func InferDifferences(p *InferProfiles) dataframe.DataFrame {
 	type row struct {
@@ -190,10 +193,10 @@ func InferDifferences(p *InferProfiles) dataframe.DataFrame {
 	for _, a := range p.Applications() {
 		for _, c := range shard.Characteristics() {
 			var own, others, all []float64
-			for i := range p.Shards {
-				x := p.Shards[i].Characteristics[c.Name]
+			for _, s := range p.known() {
+				x := s.Characteristics[c.Name]
 				all = append(all, x)
-				if p.Shards[i].Application == a {
+				if s.Application == a {
 					own = append(own, x)
 				} else {
 					others = append(others, x)

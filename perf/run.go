@@ -145,6 +145,12 @@ func (p *Program) execute(ctx context.Context, in inputs, plan *trace.Plan, prog
 // whatever end it comes by itself: runFacts.Failed says so if it was not exit
 // status 0. The Result is nil if and only if there is an error.
 func (p *Program) attempt(ctx context.Context, in inputs, plan *trace.Plan, progress func(uint64), collectors ...trace.Collector) (runFacts, *rv64.Result, error) {
+	return p.attemptWindows(ctx, in, plan, nil, progress, collectors...)
+}
+
+// attemptWindows is attempt with only some stretches of the run recorded; nil:
+// all of it.
+func (p *Program) attemptWindows(ctx context.Context, in inputs, plan *trace.Plan, windows []rv64.Window, progress func(uint64), collectors ...trace.Collector) (runFacts, *rv64.Result, error) {
 	var grants []rv64.Grant
 	for _, folder := range in.Folders {
 		grants = append(grants, rv64.Grant{Guest: folder.Guest, Host: folder.Host})
@@ -160,6 +166,7 @@ func (p *Program) attempt(ctx context.Context, in inputs, plan *trace.Plan, prog
 		Grants:          grants,
 		MaxInstructions: in.MaxInstructions,
 		Plan:            plan,
+		Windows:         windows,
 		Sink:            pipeline,
 		Progress:        progress,
 	})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"presage/perf"
 	"presage/perf/store"
@@ -17,7 +18,7 @@ func inferCommand() *cobra.Command {
 		Use:   "infer",
 		Short: "Infer one model of software and hardware from sparse profiles (Wu and Lee 2012)",
 	}
-	cmd.AddCommand(inferCampaignCommand(), inferStudyCommand(), inferBaselinesCommand())
+	cmd.AddCommand(inferCampaignCommand(), inferStudyCommand(), inferBaselinesCommand(), inferPredictCommand())
 	return cmd
 }
 
@@ -31,9 +32,10 @@ func inferCampaignCommand() *cobra.Command {
 		Use:   "campaign --record FOLDER",
 		Short: "Simulate shards of programs on random architectures, and record it",
 		Long: `campaign compiles the programs of the study, each in its variants, and simulates
-random shards of them on random architectures. It writes three tables into a
-folder: shards.csv, what the programs do, whatever the machine; architectures.csv;
-and profiles.csv, the cycles of a shard on an architecture. Beside them, in
+random shards of them on random architectures. It writes four tables into a
+folder: shards.csv and misses.csv, what the programs do, whatever the machine, and
+how often they miss in caches of each geometry; architectures.csv; and
+profiles.csv, the cycles of a shard on an architecture. Beside them, in
 recordings.csv, stand this command, the date and checksums.
 
 Whatever was simulated is kept in the store: a campaign that was interrupted goes
@@ -69,7 +71,7 @@ on where it was.`,
 	f.Uint64Var(&c.Length, "length", 0, "instructions of a shard (default 1000000)")
 	f.IntVar(&c.Shards, "shards", 0, "shards of each variant (default 4)")
 	f.IntVar(&c.Train, "train", 0, "architectures that models are fitted to, of each variant (default 120)")
-	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default 2012)")
+	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default 2026)")
 	f.StringVar(&dir, "store", "", "folder that keeps simulations (default the user's)")
 	f.StringVar(&record, "record", "", "folder to write the tables into")
 	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
@@ -137,11 +139,17 @@ writes predictions.csv, searches.csv and specs.csv.`,
 	f.IntVar(&s.Profiles, "profiles", 0, "profiles of new software that a model is updated with (default 20)")
 	f.Float64Var(&s.Search.Scaling.Power, "power", 0, "power of CPI that is fitted, with relative residuals (default 1)")
 	f.BoolVar(&s.Search.Scaling.Log, "log", false, "fit the logarithm of CPI instead")
-	f.BoolVar(&s.Footprint, "footprint", false, "with the blocks that a shard touches, which the paper does not have")
+	inferSetFlags(f, &s)
 	f.StringVar(&record, "record", "", "folder to write the tables into")
 	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
+}
+
+// inferSetFlags adds the flags of what models are made of and judged by.
+func inferSetFlags(f *pflag.FlagSet, s *perf.InferStudy) {
+	f.StringVar((*string)(&s.Variables), "variables", string(perf.InferLimitSet), "what models are made of: paper, the characteristics and parameters of Wu and Lee; or limits, what each limit costs by itself, and the parameters")
+	f.BoolVar(&s.Choosing, "choosing", false, "judge by the profiles kept for choosing the form of models, not by those that judge")
 }
 
 func inferBaselinesCommand() *cobra.Command {
@@ -183,7 +191,7 @@ writes baselines.csv.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
-	f.BoolVar(&s.Footprint, "footprint", false, "with the blocks that a shard touches, which the paper does not have")
+	inferSetFlags(f, &s)
 	f.BoolVar(&leftOut, "left-out", false, "judge also by each application, left out in turn")
 	f.StringVar(&script, "script", "", "R script of further methods: see datasets/inferred/baselines.R")
 	f.StringVar(&record, "record", "", "folder to write the table into")

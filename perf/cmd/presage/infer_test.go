@@ -37,6 +37,11 @@ func TestInferRefusesBeforeItSearches(t *testing.T) {
 		"baselines into a file": {[]string{"baselines", "--data", inferData, "--record", file}, file},
 		"no script":             {[]string{"baselines", "--data", inferData, "--record", dir, "--script", "none.R"}, "none.R"},
 		"no profiles":           {[]string{"study", "--data", dir, "--record", dir}, "shards.csv"},
+		"no set":                {[]string{"study", "--data", inferData, "--record", dir, "--variables", "both"}, "limits"},
+		"no architectures":      {[]string{"predict", "../../../datasets/programs/cg", "--data", inferData, "--count", "0"}, "--count 0"},
+		"no file of them":       {[]string{"predict", "../../../datasets/programs/cg", "--data", inferData, "--architectures", "none.csv"}, "none.csv"},
+		"no program":            {[]string{"predict", "none", "--data", inferData}, "none"},
+		"no model":              {[]string{"predict", "../../../datasets/programs/cg", "--data", dir}, "shards.csv"},
 		"profiles cut off":      {[]string{"study", "--data", cut, "--record", dir}, "profiles.csv"},
 	} {
 		out, errs, err := presage(t, append([]string{"infer"}, c.args...)...)
@@ -46,5 +51,20 @@ func TestInferRefusesBeforeItSearches(t *testing.T) {
 		if strings.Contains(out+errs, "search:") || strings.Contains(out+errs, "baselines:") {
 			t.Errorf("%s: it began: %s%s", name, out, errs)
 		}
+	}
+}
+
+// A row an architecture, whatever their number, and no simulated CPI where none
+// was asked for.
+func TestInferPredict(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	args := []string{"infer", "predict", "../../../datasets/programs/cg", "--data", inferData, "--args", "-n 20 -iterations 4", "--count", "300", "--shards", "2", "--length", "200000", "--format", "csv", "-q"}
+	out, errs, err := presage(t, args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errs)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 301 || !strings.HasSuffix(lines[0], ",sum_cpi,pred_cpi") {
+		t.Errorf("%d lines, the first is %s", len(lines), lines[0])
 	}
 }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/infer"
+)
+
+func inferPredictCommand() *cobra.Command {
+	var (
+		run   runFlags
+		opt   perf.PredictCPIOptions
+		out   output
+		data  string
+		file  string
+		count int
+	)
+	cmd := &cobra.Command{
+		Use:   "predict PROGRAM",
+		Short: "Predict a program's cycles per instruction on architectures, by the recorded model",
+		Long: `predict looks at a few shards of PROGRAM, a static linux/riscv64 executable or the
+folder of a Go main package, and predicts its cycles per instruction on
+architectures of the space of Wu and Lee (2012), Table 2: those of a CSV file with a
+column for each parameter, or some drawn at random. The model is that of the best
+spec that study recorded.
+
+A row is an architecture: its parameters; what each limit would cost by itself, in
+cycles per instruction: the core, mispredicted branches, misses of instructions, near
+misses (first level) and far ones (second level); their sum, which the model
+corrects; and the predicted CPI. With --simulate the shards are simulated, too. What
+was found is kept in the store.`,
+		Example: `  presage infer predict ./datasets/programs/lu --args "-n 20 -iterations 5"
+  presage infer predict ./a.out --architectures cores.csv --simulate --format csv`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			architectures, err := inferArchitectures(file, count, opt.Seed)
+			if err != nil {
+				return err
+			}
+			if opt.RunOptions, err = run.options(); err != nil {
+				return err
+			}
+			model, err := perf.LoadInferModel(data)
+			if err != nil {
+				return err
+			}
+			prog, err := openProgram(args[0])
+			if err != nil {
+				return err
+			}
+			rows, warnings, err := perf.PredictCPI(cmd.Context(), prog, model, architectures, opt)
+			if err != nil {
+				return err
+			}
+			warn(cmd.ErrOrStderr(), warnings)
+			return out.print(cmd.OutOrStdout(), perf.CPIPredictionTable(rows))
+		},
+	}
+	run.register(cmd)
+	out.register(cmd)
+	f := cmd.Flags()
+	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder of the recorded campaign and study")
+	f.StringVar(&file, "architectures", "", "CSV file of architectures, a column for each parameter of Table 2")
+	f.IntVar(&count, "count", 10, "architectures to draw at random if there is no file")
+	f.Uint64Var(&opt.Seed, "seed", 0, "of the shards and architectures that are drawn (default 2026)")
+	f.Uint64Var(&opt.Length, "length", 0, "instructions of a shard (default 1000000)")
+	f.IntVar(&opt.Shards, "shards", 0, "shards that are drawn (default 4)")
+	f.BoolVar(&opt.Simulate, "simulate", false, "simulate the shards on each architecture, too")
+	return cmd
+}
+
+// inferArchitectures reads architectures, or draws some.
+func inferArchitectures(file string, count int, seed uint64) ([]infer.Architecture, error) {
+	if file != "" {
+		return perf.ReadArchitectures(file)
+	}
+	if count < 1 || count > 100_000 {
+		return nil, fmt.Errorf("--count %d: want 1 to 100000 architectures", count)
+	}
+	return infer.SampleArchitectures(rand.New(rand.NewPCG(seed, 1)), count), nil
+}

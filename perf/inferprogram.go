@@ -1,0 +1,249 @@
+package perf
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"presage/perf/engine/rv64"
+	"presage/perf/infer"
+	"presage/perf/isa"
+	"presage/perf/pipeline"
+	"presage/perf/store"
+	"presage/perf/trace"
+)
+
+// inferVersion is part of the key of stored simulations, and surveyVersion of
+// that of stored surveys.
+const (
+	inferVersion  = 1
+	surveyVersion = 1
+)
+
+// inferProgram is a program with an input, and shards of its run.
+type inferProgram struct {
+	campaign             *InferCampaign
+	application, variant string
+	prog                 *Program
+	in                   inputs
+	out                  *InferProfiles
+
+	code    [][]isa.Inst
+	plan    *trace.Plan
+	windows []pipeline.Window // the shards
+	survey  *inferSurvey
+}
+
+// prepare runs the program once to count its blocks, and draws shards.
+func (v *inferProgram) prepare(ctx context.Context, rng *rand.Rand, opt RunOptions) error {
+	counts, err := v.prog.countInputs(ctx, nil, v.in, opt)
+	if err != nil {
+		return err
+	}
+	s := timeSimulation{structure: counts.structure}
+	s.blocks()
+	v.code = s.code
+	if v.plan, err = pipeline.Plan(v.code); err != nil {
+		return err
+	}
+	v.windows, err = drawShards(rng, counts.Instructions, v.campaign.Length, v.campaign.Shards)
+	return err
+}
+
+// drawShards draws one shard at random from each of so many equal parts of a
+// run.
+func drawShards(rng *rand.Rand, instructions, length uint64, shards int) ([]pipeline.Window, error) {
+	whole := int(instructions / length)
+	if whole < shards {
+		return nil, fmt.Errorf("perf: infer: the run has %d instructions, fewer than %d shards of %d: choose a larger input, or fewer or shorter shards", instructions, shards, length)
+	}
+	var list []pipeline.Window
+	for i := range shards {
+		first, last := i*whole/shards, (i+1)*whole/shards
+		k := uint64(first + rng.IntN(last-first))
+		list = append(list, pipeline.Window{From: k * length, To: (k + 1) * length})
+	}
+	return list, nil
+}
+
+// inferJob is an architecture that a variant is simulated on.
+type inferJob struct {
+	number int // of the architecture
+	use    string
+	shards []int
+}
+
+// inferRun is what a program's simulations depend on, whatever is simulated.
+type inferRun struct {
+	Inputs       inputs
+	Plan         string
+	Windows      []pipeline.Window
+	Warm, Length uint64
+	Configs      []pipeline.Config
+	Shards       [][]int
+}
+
+func (v *inferProgram) key(configs []pipeline.Config, shards [][]int) inferRun {
+	return inferRun{v.in, v.plan.Digest(), v.windows, v.campaign.Warm, v.campaign.Length, configs, shards}
+}
+
+// storedInfer is what the store holds of simulations: by job and then shard.
+type storedInfer struct {
+	Counts   [][]pipeline.Piece
+	Warnings []string
+}
+
+// simulate runs the program under some architectures, and adds what it did.
+func (v *inferProgram) simulate(ctx context.Context, architectures []infer.Architecture, jobs []inferJob) error {
+	var configs []pipeline.Config
+	var shards [][]int
+	for _, j := range jobs {
+		config, err := InferCore(architectures[j.number])
+		if err != nil {
+			return err
+		}
+		configs, shards = append(configs, config), append(shards, j.shards)
+	}
+	key, err := store.NewKey("infer", inferVersion, v.key(configs, shards))
+	if err != nil {
+		return err
+	}
+	done, warning, err := store.Memo(v.campaign.Store, key, func() (*storedInfer, error) {
+		sims, err := v.simulators(configs, shards)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.observe(ctx, sims.collectors()...); err != nil {
+			return nil, err
+		}
+		return sims.result(), nil
+	})
+	if err != nil {
+		return err
+	}
+	v.warn(warning, done.Warnings)
+	for i, j := range jobs {
+		if err := v.sameShards(done.Counts[i], j.shards); err != nil {
+			return err
+		}
+		for n, k := range j.shards {
+			piece := done.Counts[i][n]
+			v.out.Profiles = append(v.out.Profiles, InferProfile{v.variant, k, j.number, j.use, piece.Instructions, piece.Cycles})
+		}
+	}
+	return nil
+}
+
+// warn adds warnings to those of the campaign, each once.
+func (v *inferProgram) warn(of error, more []string) {
+	if of != nil {
+		more = append([]string{of.Error()}, more...)
+	}
+	for _, w := range more {
+		if text := v.variant + ": " + w; !slices.Contains(v.out.Warnings, text) {
+			v.out.Warnings = append(v.out.Warnings, text)
+		}
+	}
+}
+
+// sameShards checks that a simulator saw the shards that were surveyed.
+func (v *inferProgram) sameShards(pieces []pipeline.Piece, shards []int) error {
+	if len(pieces) != len(shards) {
+		return fmt.Errorf("perf: infer: %d shards were simulated of %d", len(pieces), len(shards))
+	}
+	for n, piece := range pieces {
+		if s := v.survey.Shards[shards[n]]; piece.From != s.From || piece.Instructions != s.Instructions {
+			return fmt.Errorf("perf: infer: shard %d: %d instructions from %d were simulated, %d from %d characterised", shards[n], piece.Instructions, piece.From, s.Instructions, s.From)
+		}
+	}
+	return nil
+}
+
+// stretch hands on what a run does from one count of instructions to another.
+type stretch struct {
+	from, to uint64
+	inner    trace.Collector
+}
+
+func (s stretch) Observe(b *trace.Batch) {
+	if b.Start >= s.from && b.Start < s.to {
+		s.inner.Observe(b)
+	}
+}
+
+// inferSimulators simulate shards of a program in one run.
+type inferSimulators struct {
+	sims      []*pipeline.Simulator
+	stretches []stretch
+}
+
+// simulators returns one for each config, of some of the shards.
+func (v *inferProgram) simulators(configs []pipeline.Config, shards [][]int) (*inferSimulators, error) {
+	out := new(inferSimulators)
+	for i, config := range configs {
+		var windows []pipeline.Window
+		for _, k := range shards[i] {
+			windows = append(windows, v.windows[k])
+		}
+		sim, err := pipeline.New(v.plan, v.code, config, pipeline.Options{Windows: windows, Warmup: v.campaign.Length / 20, WarmCaches: true})
+		if err != nil {
+			return nil, err
+		}
+		from, to := windows[0].From, windows[len(windows)-1].To
+		out.sims = append(out.sims, sim)
+		out.stretches = append(out.stretches, stretch{from - min(from, v.campaign.Warm), to, sim})
+	}
+	return out, nil
+}
+
+func (s *inferSimulators) collectors() (list []trace.Collector) {
+	for _, c := range s.stretches {
+		list = append(list, c)
+	}
+	return list
+}
+
+func (s *inferSimulators) result() *storedInfer {
+	out := new(storedInfer)
+	for _, sim := range s.sims {
+		r := sim.Result()
+		out.Counts = append(out.Counts, r.Windows)
+		out.Warnings = addWarnings(out.Warnings, r.Warnings)
+	}
+	return out
+}
+
+// addWarnings adds those that are not yet there.
+func addWarnings(all []string, more []error) []string {
+	for _, w := range more {
+		if !slices.Contains(all, w.Error()) {
+			all = append(all, w.Error())
+		}
+	}
+	return all
+}
+
+// observe runs the program once. What lies between shards runs untraced, but
+// for the stretch before each in which caches and predictors are kept up.
+func (v *inferProgram) observe(ctx context.Context, collectors ...trace.Collector) error {
+	facts, _, err := v.prog.attemptWindows(ctx, v.in, v.plan, v.traced(), nil, collectors...)
+	if err == nil && facts.Failed != "" {
+		err = fmt.Errorf("perf: %s ended with %s%s", v.in.command(), facts.Failed, facts.Output)
+	}
+	return err
+}
+
+// traced returns the stretches to record: the shards with what comes before
+// them, those that meet joined.
+func (v *inferProgram) traced() (list []rv64.Window) {
+	for _, w := range v.windows {
+		from := w.From - min(w.From, v.campaign.Warm)
+		if n := len(list); n > 0 && from <= list[n-1].To {
+			list[n-1].To = w.To
+			continue
+		}
+		list = append(list, rv64.Window{From: from, To: w.To})
+	}
+	return list
+}

@@ -1,0 +1,151 @@
+package perf
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"presage/perf/infer"
+	"presage/perf/pipeline"
+	"presage/perf/shard"
+	"presage/perf/store"
+	"presage/perf/trace"
+)
+
+// inferSurvey is what is known of the shards of a program whatever the
+// architecture, by shard. It is stored.
+type inferSurvey struct {
+	Shards   []shard.Shard
+	Limits   [][]float64 // in the order of inferLimits
+	Misses   [][]shard.Misses
+	Warnings []string
+}
+
+// look surveys the shards and adds what was found.
+func (v *inferProgram) look(ctx context.Context) error {
+	var configs []pipeline.Config
+	var shards [][]int
+	all := make([]int, len(v.windows))
+	for k := range all {
+		all[k] = k
+	}
+	for _, l := range inferLimits() {
+		configs, shards = append(configs, l.machine()), append(shards, all)
+	}
+	key, err := store.NewKey("survey", surveyVersion, v.key(configs, shards))
+	if err != nil {
+		return err
+	}
+	found, warning, err := store.Memo(v.campaign.Store, key, func() (*inferSurvey, error) { return v.surveyed(ctx, configs, shards) })
+	if err != nil {
+		return err
+	}
+	v.survey = found
+	v.warn(warning, found.Warnings)
+	v.addShards()
+	return nil
+}
+
+func (v *inferProgram) surveyed(ctx context.Context, configs []pipeline.Config, shards [][]int) (*inferSurvey, error) {
+	characteristics, err := shard.New(v.plan, v.code, v.campaign.Length)
+	if err != nil {
+		return nil, err
+	}
+	var windows []shard.Window
+	for _, w := range v.windows {
+		windows = append(windows, shard.Window(w))
+	}
+	caches, err := shard.NewCaches(v.plan, v.code, windows, inferSets())
+	if err != nil {
+		return nil, err
+	}
+	sims, err := v.simulators(configs, shards)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.observe(ctx, append(sims.collectors(), trace.Collector(characteristics), caches)...); err != nil {
+		return nil, err
+	}
+	return v.collect(characteristics, caches, sims.result())
+}
+
+// collect takes the results: of the shards that were characterised, those that
+// were drawn.
+func (v *inferProgram) collect(characteristics *shard.Collector, caches *shard.Caches, limits *storedInfer) (*inferSurvey, error) {
+	all, warnings := characteristics.Result()
+	out := &inferSurvey{Warnings: addWarnings(limits.Warnings, warnings)}
+	for _, w := range v.windows {
+		i := slices.IndexFunc(all, func(s shard.Shard) bool { return s.From >= w.From && s.From < w.To })
+		if i < 0 {
+			return nil, fmt.Errorf("perf: infer: there is no shard at instruction %d", w.From)
+		}
+		out.Shards = append(out.Shards, all[i])
+	}
+	if out.Misses = caches.Result(); len(out.Misses) != len(out.Shards) {
+		return nil, fmt.Errorf("perf: infer: there are misses of %d shards of %d", len(out.Misses), len(out.Shards))
+	}
+	for k := range out.Shards {
+		values := make(map[string]float64)
+		var row []float64
+		for i, l := range inferLimits() {
+			values[l.Name] = l.of(&limits.Counts[i][k].Counts) - values[l.less]
+			row = append(row, values[l.Name])
+		}
+		out.Limits = append(out.Limits, row)
+	}
+	return out, nil
+}
+
+// addShards adds the shards of the survey to the tables.
+func (v *inferProgram) addShards() {
+	names, limits := shard.Characteristics(), inferLimitNames()
+	for k := range v.survey.Shards {
+		s := &v.survey.Shards[k]
+		row := InferShard{
+			Application: v.application, Variant: v.variant, Shard: k, From: s.From, Instructions: s.Instructions,
+			Characteristics: make(map[string]float64), Limits: make(map[string]float64),
+			DataBlocks: s.DataBlocks, CodeBlocks: s.CodeBlocks, DataReuses: s.Data.Count,
+		}
+		for i, value := range s.Values() {
+			row.Characteristics[names[i].Name] = value
+		}
+		for i, value := range v.survey.Limits[k] {
+			row.Limits[limits[i]] = value
+		}
+		v.out.Shards = append(v.out.Shards, row)
+		for _, m := range v.survey.Misses[k] {
+			v.out.addMisses(v.variant, k, m)
+		}
+	}
+}
+
+func (p *InferProfiles) addMisses(variant string, k int, m shard.Misses) {
+	p.Misses = append(p.Misses, InferMisses{variant, k, m.Stream.String(), m.Sets, m.ByWays[0], m.ByWays[1], m.ByWays[3], m.ByWays[7]})
+}
+
+// inferSets returns the numbers of sets that caches of the hardware space have,
+// by stream.
+func inferSets() (sets [3][]uint64) {
+	values := make(map[string][]float64)
+	for _, p := range infer.HardwareSpace() {
+		values[p.Name] = p.Values
+	}
+	for stream, size := range inferCacheSizes() {
+		for _, kib := range values[size] {
+			for _, ways := range values["l1_ways"] {
+				if stream == int(shard.Both) {
+					ways = max(2, ways)
+				}
+				sets[stream] = append(sets[stream], inferBlocks(int(kib))/uint64(ways))
+			}
+		}
+		slices.Sort(sets[stream])
+		sets[stream] = slices.Compact(sets[stream])
+	}
+	return sets
+}
+
+// inferCacheSizes names the parameter that is the size of the cache of a stream.
+func inferCacheSizes() [3]string {
+	return [...]string{shard.Data: "dcache_kib", shard.Code: "icache_kib", shard.Both: "l2_kib"}
+}

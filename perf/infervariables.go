@@ -1,0 +1,225 @@
+package perf
+
+import (
+	"fmt"
+	"math"
+
+	"presage/perf/infer"
+	"presage/perf/shard"
+)
+
+// InferSet is a set of variables to make models of.
+type InferSet string
+
+// The sets.
+const (
+	// InferPaper is the thirteen characteristics of software of 2012, Table 1,
+	// and the thirteen parameters of hardware of its Table 2. What software
+	// meets in hardware is left to interactions.
+	InferPaper InferSet = "paper"
+
+	// InferLimitSet is, of a shard on an architecture, the shares of what limits
+	// it in their sum, and the parameters of Table 2. Models correct that sum.
+	// What software meets in hardware is worked out beforehand, as in mechanistic
+	// models, and how limits add up is left to the regression: see InferShares.
+	InferLimitSet InferSet = "limits"
+)
+
+// Check reports a set that there is not.
+func (s InferSet) Check() error {
+	if s != InferPaper && s != InferLimitSet {
+		return fmt.Errorf("perf: infer: %q is no set of variables; there are %s and %s", string(s), InferPaper, InferLimitSet)
+	}
+	return nil
+}
+
+// InferShare is a variable of InferLimitSet.
+type InferShare struct {
+	Symbol string `frame:"symbol"`
+	Name   string `frame:"variable"`
+	Text   string `frame:"meaning"`
+}
+
+// inferShare is one with how it is found.
+type inferShare struct {
+	InferShare
+	of func(c *inferCosts) float64
+}
+
+// inferShares lists the shares. All are from 0 to 1, whatever the software, so
+// that a model of few applications is hardly ever asked about what lies far
+// outside of what it was made from.
+func inferShares() []inferShare {
+	at := func(symbol, name, text string, of func(c *inferCosts) float64) inferShare {
+		return inferShare{InferShare{symbol, name, text}, of}
+	}
+	return []inferShare{
+		at("z1", "core_share", "what the core allows, in the sum", func(c *inferCosts) float64 { return c.core / c.sum() }),
+		at("z2", "branch_share", "mispredictions, in the sum", func(c *inferCosts) float64 { return c.branch / c.sum() }),
+		at("z3", "fetch_share", "misses in the instruction cache, in the sum", func(c *inferCosts) float64 { return c.fetch / c.sum() }),
+		at("z4", "near_share", "misses in the data cache, in the sum", func(c *inferCosts) float64 { return c.near() / c.sum() }),
+		at("z5", "far_share", "misses in the second level, in the sum", func(c *inferCosts) float64 { return c.far() / c.sum() }),
+		at("z6", "width_in_core", "1 / width, in what the core allows: the largest of z6 to z13", func(c *inferCosts) float64 { return c.width / c.core }),
+		at("z7", "int_alu_in_core", "integer ALU and control instructions / ALUs, in that", func(c *inferCosts) float64 { return c.intALU / c.core }),
+		at("z8", "int_mul_in_core", "x24 / integer multipliers, in that", func(c *inferCosts) float64 { return c.intMul / c.core }),
+		at("z9", "float_alu_in_core", "floating-point ALU instructions / units, in that", func(c *inferCosts) float64 { return c.floatALU / c.core }),
+		at("z10", "float_mul_in_core", "x25 / floating-point multipliers, in that", func(c *inferCosts) float64 { return c.floatMul / c.core }),
+		at("z11", "port_in_core", "memory instructions / ports, in that", func(c *inferCosts) float64 { return c.port / c.core }),
+		at("z12", "taken_in_core", "taken branches, one a cycle, in that", func(c *inferCosts) float64 { return c.taken / c.core }),
+		at("z13", "flow_in_core", "data flow in the window, in that", func(c *inferCosts) float64 { return c.flow / c.core }),
+		at("z14", "overlapped_in_near", "misses in the data cache if data flow alone limits their overlap, in the larger of z14 and z15", func(c *inferCosts) float64 { return part(c.nearOverlapped, c.near()) }),
+		at("z15", "serial_in_near", "the same if MSHRs alone do", func(c *inferCosts) float64 { return part(c.nearSerial, c.near()) }),
+		at("z16", "overlapped_in_far", "misses in the second level if data flow alone limits their overlap, in the larger of z16 and z17", func(c *inferCosts) float64 { return part(c.farOverlapped, c.far()) }),
+		at("z17", "serial_in_far", "the same if MSHRs alone do", func(c *inferCosts) float64 { return part(c.farSerial, c.far()) }),
+		at("z18", "far_in_alone", "that larger one, in what the misses would cost one after the other", func(c *inferCosts) float64 { return part(c.far(), c.farAlone) }),
+	}
+}
+
+// InferShares returns the shares that the set InferLimitSet has.
+func InferShares() (list []InferShare) {
+	for _, s := range inferShares() {
+		list = append(list, s.InferShare)
+	}
+	return list
+}
+
+// part is of what there may be nothing.
+func part(some, whole float64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return min(some/whole, 1)
+}
+
+// inferCosts are what each limit of a shard on an architecture would cost by
+// itself, in cycles per instruction. A mechanistic model of a superscalar
+// processor is a sum of such terms (Karkhanis and Smith, ISCA 2004; Eyerman and
+// others, ACM TOCS 2009).
+type inferCosts struct {
+	width, intALU, intMul, floatALU, floatMul, port, taken, flow float64
+
+	core          float64 // the largest of these
+	branch, fetch float64
+
+	// Of misses in the data cache, and in the second level.
+	nearOverlapped, nearSerial         float64
+	farOverlapped, farSerial, farAlone float64
+}
+
+// near is the larger of what misses cost by data flow and by MSHRs.
+func (c *inferCosts) near() float64 { return max(c.nearOverlapped, c.nearSerial) }
+
+func (c *inferCosts) far() float64 { return max(c.farOverlapped, c.farSerial) }
+
+// sum is a first estimate of CPI. It is positive, as the width is limited.
+func (c *inferCosts) sum() float64 { return c.core + c.branch + c.fetch + c.near() + c.far() }
+
+// InferVariables returns the variables of a set: those of software, or
+// shares, then the thirteen of Table 2.
+func InferVariables(set InferSet) []string {
+	var names []string
+	if set == InferPaper {
+		for _, c := range shard.Characteristics() {
+			names = append(names, c.Name)
+		}
+	} else {
+		for _, c := range inferShares() {
+			names = append(names, c.Name)
+		}
+	}
+	for _, y := range infer.HardwareSpace() {
+		names = append(names, y.Name)
+	}
+	return names
+}
+
+// inferCase is a shard on an architecture.
+type inferCase struct {
+	shard    *InferShard
+	misses   map[inferCaches]InferMisses
+	hardware map[string]float64
+}
+
+// inferCaches are all caches with so many sets that see a stream.
+type inferCaches struct {
+	stream string
+	sets   uint64
+}
+
+func (c *inferCase) x(name string) float64 { return c.shard.Characteristics[name] }
+func (c *inferCase) y(name string) float64 { return c.hardware[name] }
+
+// values returns the variables of a set, and for models that correct one a first
+// estimate of CPI.
+func (c *inferCase) values(set InferSet, shares []inferShare) (list []float64, estimate float64) {
+	if set == InferPaper {
+		for _, k := range shard.Characteristics() {
+			list = append(list, c.x(k.Name))
+		}
+	} else {
+		costs := c.costs()
+		for _, k := range shares {
+			list = append(list, k.of(costs))
+		}
+		estimate = costs.sum()
+	}
+	for _, p := range infer.HardwareSpace() {
+		list = append(list, c.y(p.Name))
+	}
+	return list, estimate
+}
+
+// costs works out what limits the shard.
+func (c *inferCase) costs() *inferCosts {
+	data, both := c.missesOf(shard.Data)*c.y("l2_latency_cycles"), c.missesOf(shard.Both)
+	k := &inferCosts{
+		width:    1 / c.y("width_instructions"),
+		intALU:   (c.x("int_alu") + c.x("control")) / c.y("int_alus"),
+		intMul:   c.shard.Limits["int_mul_cpi"] / c.y("int_muls"),
+		floatALU: c.x("float_alu") / c.y("float_alus"),
+		floatMul: c.shard.Limits["float_mul_cpi"] / c.y("float_muls"),
+		port:     c.x("memory") / c.y("ports"),
+		taken:    c.x("taken"),
+		flow:     c.window("window64_cpi", "window224_cpi"),
+		branch:   c.window("branch64_cpi", "branch224_cpi"),
+		fetch:    c.missesOf(shard.Code) * c.y("l2_latency_cycles"),
+
+		nearOverlapped: data * c.exposed("near64_cpi", "near224_cpi", "near_misses", inferNearCycles-inferL1Cycles),
+		nearSerial:     data / c.y("mshrs"),
+		farOverlapped:  both * inferFarCycles * c.exposed("far64_cpi", "far224_cpi", "far_misses", inferFarCycles-inferL1Cycles),
+		farSerial:      both * inferMemoryCycles / c.y("mshrs"),
+		farAlone:       both * inferMemoryCycles,
+	}
+	k.core = max(k.width, k.intALU, k.intMul, k.floatALU, k.floatMul, k.port, k.taken, k.flow)
+	return k
+}
+
+// share is where the architecture's window lies between 64 and 224, by its
+// logarithm.
+func (c *inferCase) share() float64 {
+	return math.Log(c.y("rob_instructions")/64) / math.Log(224./64)
+}
+
+// window interpolates a limit between windows of 64 and 224.
+func (c *inferCase) window(small, large string) float64 {
+	s := c.share()
+	return (1-s)*c.shard.Limits[small] + s*c.shard.Limits[large]
+}
+
+// missesOf returns the misses per instruction in the first level of data or code,
+// or, of both, in the second.
+func (c *inferCase) missesOf(stream shard.Stream) float64 {
+	ways := uint64(c.y("l1_ways"))
+	if stream == shard.Both {
+		ways = max(2, ways)
+	}
+	m := c.misses[inferCaches{stream.String(), inferBlocks(int(c.y(inferCacheSizes()[stream]))) / ways}]
+	misses := map[uint64]uint64{1: m.One, 2: m.Two, 4: m.Four, 8: m.Eight}[ways]
+	return float64(misses) / float64(c.shard.Instructions)
+}
+
+// exposed returns the share of its latency that a miss of a reference cache
+// costs in the window, on average; 0 where there were no misses.
+func (c *inferCase) exposed(small, large, misses string, latency float64) float64 {
+	return part(c.window(small, large), c.shard.Limits[misses]*latency)
+}
