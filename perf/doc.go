@@ -56,7 +56,8 @@
 // For a sparse matrix TuneSpMV finds the blocks that it is best stored in and the
 // caches that suit it, by regressions that some hundred simulations train; AdviseSpMV
 // does so for one matrix and this machine. InferCampaign and InferStudy do
-// regressions over programs and processors together.
+// regressions over programs and processors together; by the model that they
+// recorded PredictCPI tells what any program takes on any such processor.
 //
 // Validate holds misses against simulation at many sizes, Calibrate describes the
 // machine at hand, and Measure times native runs on it.

@@ -16,7 +16,8 @@
 // A shard begins with nothing known of what came before it: its first access to
 // a block has no distance, and a value that an earlier shard produced has no
 // producer. So a shard's characteristics are the same whether or not the run
-// before it was seen.
+// before it was seen. Caches is apart from that: it counts misses in caches of all
+// geometries, which hold what came before.
 //
 // Not modelled: values that pass through memory, and instructions outside the
 // plan's blocks.
