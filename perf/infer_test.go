@@ -293,6 +293,13 @@ func TestInferProfilesAreRecorded(t *testing.T) {
 	if _, err := LoadInferProfiles(dir); err == nil || !strings.Contains(err.Error(), "architecture 99") {
 		t.Errorf("a profile of an unknown architecture: %v", err)
 	}
+	p.Misses = p.Misses[1:]
+	if err := p.Record(dir, "invented"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadInferProfiles(dir); err == nil || !strings.Contains(err.Error(), "misses of shard 0 of p-O1-first") {
+		t.Errorf("misses that are not there: %v", err)
+	}
 }
 
 // A campaign over one program: counts of both kinds of collectors agree (Run

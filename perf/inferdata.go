@@ -166,9 +166,13 @@ func (p *InferProfiles) readProfiles(r *inferReader) {
 	}
 }
 
-// check reports profiles of shards or architectures that are not described.
+// check reports profiles of shards or architectures that are not described, and
+// shards whose misses are not.
 func (p *InferProfiles) check() error {
 	shards := p.shards()
+	if err := p.checkMisses(); err != nil {
+		return err
+	}
 	for i, q := range p.Profiles {
 		if shards[inferShardKey{q.Variant, q.Shard}] == nil {
 			return fmt.Errorf("perf: infer: profile %d is of shard %d of %s, which is not described", i, q.Shard, q.Variant)
@@ -178,6 +182,27 @@ func (p *InferProfiles) check() error {
 		}
 		if q.Cycles == 0 || q.Instructions == 0 {
 			return fmt.Errorf("perf: infer: profile %d has %d cycles of %d instructions", i, q.Cycles, q.Instructions)
+		}
+	}
+	return nil
+}
+
+// checkMisses reports a shard without misses in some caches that architectures
+// may have.
+func (p *InferProfiles) checkMisses() error {
+	misses := p.misses()
+	for i := range p.Shards {
+		s := &p.Shards[i]
+		if s.Instructions == 0 {
+			return fmt.Errorf("perf: infer: shard %d of %s has no instructions", s.Shard, s.Variant)
+		}
+		for stream, sets := range inferSets() {
+			for _, n := range sets {
+				of := inferCaches{shard.Stream(stream).String(), n}
+				if _, known := misses[inferShardKey{s.Variant, s.Shard}][of]; !known {
+					return fmt.Errorf("perf: infer: the misses of shard %d of %s in caches of %d sets that see %s are not described", s.Shard, s.Variant, n, of.stream)
+				}
+			}
 		}
 	}
 	return nil
