@@ -103,13 +103,21 @@ func ReadPoints(points, weights io.Reader, names Names) ([]Point, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: it has no points: %w", names.Points, ErrFormat)
 	}
+	sum := 0.0
 	for _, p := range all {
 		if p.Weight < 0 {
 			return nil, fmt.Errorf("%s: cluster %d has no weight: %w", names.Weights, p.Cluster, ErrFormat)
 		}
+		sum += p.Weight
+	}
+	if sum <= 0 || sum > 1+roundedWeights {
+		return nil, fmt.Errorf("%s: the weights add up to %.4g; they are shares of the run, of 1 in all or, without its small clusters, of less: %w", names.Weights, sum, ErrFormat)
 	}
 	return all, nil
 }
+
+// roundedWeights is what rounding may add to the sum of the weights of a file.
+const roundedWeights = 0.01
 
 func clusterOf(text string) (int, error) {
 	n, err := strconv.Atoi(text)

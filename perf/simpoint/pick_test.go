@@ -378,6 +378,8 @@ func TestFiles(t *testing.T) {
 		{"1 0", "1.5 0", "w:1: weight"},
 		{"1 0", "0.5 1", "w:1: cluster 1 has no point in p"},
 		{"1 0", "0.5 0\n0.5 0", "w:2: cluster 0 has two weights"},
+		{"1 0\n2 1", "0.7 0\n0.6 1", "w: the weights add up to 1.3"},
+		{"1 0", "0 0", "w: the weights add up to 0"},
 		{"1 0", "", "w: cluster 0 has no weight"},
 	} {
 		if _, err := simpoint.ReadPoints(strings.NewReader(c.points), strings.NewReader(c.weights), names); !errors.Is(err, simpoint.ErrFormat) || !strings.Contains(err.Error(), c.want) {
