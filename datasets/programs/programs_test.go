@@ -37,6 +37,7 @@ var runs = map[string][]string{
 	"alphabeta":  {"-depth 2 -moves 3", "-depth 4 -moves 9 -opening 20", "-depth 3 -moves 60 -opening 40 -table 4", "-depth 2 -moves 2 -quiet", "-depth 2 -moves 1 -table 19", "-depth 0"},
 	"blocksort":  {"-n 2", "-n 5000 -input noise", "-n 20000 -blocks 1 -input runs", "-n 3000 -quiet", "-n 400000 -blocks 1", "-n 1"},
 	"events":     {"-n 1 -stations 1 -jobs 1", "-n 20000 -network ring", "-n 20000 -network star -stations 9", "-n 5000 -quiet", "-n 100 -jobs 400000", "-n 0"},
+	"sources":    {"-n 1", "-input json -n 5", "-input expressions -n 50", "-input json -n 1 -quiet", "-input go -n 4", "-input xml"},
 	"shortest":   {"-n 4", "-n 40 -map open -greedy 0", "-n 70 -map maze -searches 9", "-n 30 -quiet", "-n 400 -searches 1", "-n 3"},
 }
 
