@@ -18,8 +18,8 @@ type Accuracy struct {
 	Lower, Median, Upper float64 // quartiles
 	P90, Max, Mean       float64
 
-	// Correlation is Pearson's, between predicted and true; NaN for fewer than
-	// two rows or constant values.
+	// Correlation is Pearson's, between predicted and true, -1 to 1; NaN for
+	// fewer than two rows, or where either is constant: see constantSpread.
 	Correlation float64
 }
 
@@ -35,10 +35,26 @@ func Judge(predicted, truth []float64) Accuracy {
 		Rows: len(errs), Lower: quantile(errs, 0.25), Median: quantile(errs, 0.5), Upper: quantile(errs, 0.75),
 		P90: quantile(errs, 0.9), Max: errs[len(errs)-1], Mean: stat.Mean(errs, nil), Correlation: math.NaN(),
 	}
-	if len(errs) > 1 {
+	if len(errs) > 1 && !constant(predicted) && !constant(truth) {
 		a.Correlation = stat.Correlation(predicted, truth, nil)
 	}
 	return a
+}
+
+// constantSpread is the variance, relative to the mean square, up to which
+// values count as constant: what is left of their spread is rounding, of the sums
+// that they come from, and has no correlation with anything.
+const constantSpread = 1e-12
+
+// constant tells values that differ by rounding at most.
+func constant(values []float64) bool {
+	mean := stat.Mean(values, nil)
+	var spread, square float64
+	for _, v := range values {
+		spread += (v - mean) * (v - mean)
+		square += v * v
+	}
+	return spread <= constantSpread*square
 }
 
 // RelativeErrors returns |predicted - true| / |true|, row by row.

@@ -25,6 +25,9 @@ type evaluator struct {
 	index  map[Term]int
 	terms  int
 	scale  Scaling
+	ridge  float64 // of all terms but the constant
+	least  float64 // and most: bounds of corrections, if the table has estimates
+	most   float64
 	groups []string // names
 	fits   []system // by group
 
@@ -96,7 +99,11 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &evaluator{basis: basis, index: make(map[Term]int), scale: opt.Scaling, summary: median}
+	e := &evaluator{basis: basis, index: make(map[Term]int), scale: opt.Scaling, summary: median, ridge: opt.Ridge, least: math.Inf(-1), most: math.Inf(1)}
+	if t.Estimate != nil {
+		ratios := t.Ratios()
+		e.least, e.most = slices.Min(ratios), slices.Max(ratios)
+	}
 	all := basis.Terms(everything(len(t.Names), opt.Powers))
 	columns := make([][]float64, len(all))
 	for j, term := range all {
@@ -145,6 +152,9 @@ func (e *evaluator) systems(t *Table, y, weights []float64, columns [][]float64,
 		s := &e.fits[i]
 		for k, v := range total {
 			s.normal[k] += v
+		}
+		for j := 1; j < e.terms; j++ { // the constant is the first
+			s.normal[j*e.terms+j] += e.ridge
 		}
 		s.right = s.normal[e.terms*e.terms:]
 		s.normal = s.normal[:e.terms*e.terms]
@@ -203,7 +213,7 @@ func (e *evaluator) errorsOf(s Spec, m *scratch) []float64 {
 	out := make([]float64, len(e.groups))
 	m.errs = m.errs[:0]
 	for i := range e.fits {
-		e.fits[i].errors(m, e.terms, e.scale)
+		e.fits[i].errors(m, e)
 		if g := e.fits[i].group; i+1 == len(e.fits) || e.fits[i+1].group != g {
 			out[g] = e.summary(m.errs)
 			m.errs = m.errs[:0]
@@ -235,8 +245,8 @@ func mean(errs []float64) float64 {
 }
 
 // errors adds the relative errors of the rows that judge to m.errs.
-func (s *system) errors(m *scratch, terms int, scale Scaling) {
-	s.solve(m, terms)
+func (s *system) errors(m *scratch, e *evaluator) {
+	s.solve(m, e.terms)
 	m.predicted = append(m.predicted[:0], make([]float64, len(s.truth))...)
 	for c, j := range m.kept {
 		b := m.beta[c]
@@ -245,7 +255,8 @@ func (s *system) errors(m *scratch, terms int, scale Scaling) {
 		}
 	}
 	for i, p := range m.predicted {
-		m.errs = append(m.errs, math.Abs(scale.back(p)-s.truth[i])/math.Abs(s.truth[i]))
+		z := math.Max(e.least, math.Min(e.most, e.scale.back(p)))
+		m.errs = append(m.errs, math.Abs(z-s.truth[i])/math.Abs(s.truth[i]))
 	}
 }
 

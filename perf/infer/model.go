@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // FitOptions say how a model is fitted. The zero value fits the response
@@ -14,6 +15,12 @@ type FitOptions struct {
 	// Basis is the scales to use; nil: made from the table. A model that is
 	// fitted to part of a table may take the scales of all of it.
 	Basis *Basis
+
+	// Ridge shrinks all coefficients but the constant: Ridge times their sum of
+	// squares is added to the weighted sum of squared residuals, as of so many
+	// rows more that ask for nothing but the constant. Terms that few rows speak
+	// of then come to little. 0: least squares.
+	Ridge float64
 }
 
 // Scaling is how the response enters a fit. The zero value is the response
@@ -74,6 +81,11 @@ type Model struct {
 	// Relative: the model is of the response relative to an estimate.
 	Relative bool
 
+	// Least and Most are the ends of what was fitted. A model of corrections
+	// corrects by no less and no more than was needed in a row that it was made
+	// from; see Bounded.
+	Least, Most float64
+
 	Terms        []Term    // those kept, the constant first
 	Coefficients []float64 // by term; of the scaled variables
 	Dropped      []Term    // those that depend on terms before them (rank-revealing QR)
@@ -112,12 +124,16 @@ func Fit(t *Table, spec Spec, opt FitOptions) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Spec: spec.Clone(), Basis: *basis, Scaling: opt.Scaling, Relative: t.Estimate != nil, Rows: t.Rows()}
-	return m, m.solve(units, y, weights)
+	if !(opt.Ridge >= 0) || !finite(opt.Ridge) {
+		return nil, fmt.Errorf("infer: the ridge is %g; it is not negative", opt.Ridge)
+	}
+	ratios := t.Ratios()
+	m := &Model{Spec: spec.Clone(), Basis: *basis, Scaling: opt.Scaling, Relative: t.Estimate != nil, Rows: t.Rows(), Least: slices.Min(ratios), Most: slices.Max(ratios)}
+	return m, m.solve(units, y, weights, opt.Ridge)
 }
 
 // solve finds the coefficients.
-func (m *Model) solve(units [][]float64, y, weights []float64) error {
+func (m *Model) solve(units [][]float64, y, weights []float64, ridge float64) error {
 	terms := m.Basis.Terms(m.Spec)
 	columns := make([][]float64, len(terms))
 	for j, term := range terms {
@@ -139,6 +155,7 @@ func (m *Model) solve(units [][]float64, y, weights []float64) error {
 		}
 		spread += weights[i] * (v - mean) * (v - mean)
 	}
+	qty = shrink(columns, qty, ridge)
 	kept, aside := factorise(columns, qty)
 	if len(kept) == 0 {
 		return ErrNoTerms
@@ -162,6 +179,22 @@ func (m *Model) solve(units [][]float64, y, weights []float64) error {
 		m.R2 = 1 - left/spread
 	}
 	return nil
+}
+
+// shrink adds a row for each column but the first that asks for a coefficient of
+// 0, of weight penalty; none if that is 0.
+func shrink(columns [][]float64, qty []float64, penalty float64) []float64 {
+	if penalty == 0 {
+		return qty
+	}
+	rows := len(qty)
+	for j := range columns {
+		columns[j] = append(columns[j], make([]float64, len(columns)-1)...)
+		if j > 0 {
+			columns[j][rows+j-1] = math.Sqrt(penalty)
+		}
+	}
+	return append(qty, make([]float64, len(columns)-1)...)
 }
 
 // response returns what is fitted, and the weights of the squared residuals.
@@ -211,10 +244,28 @@ func (m *Model) Predict(t *Table) ([]float64, error) {
 	for i, v := range out {
 		out[i] = m.Scaling.back(v)
 		if m.Relative {
-			out[i] *= t.Estimate[i]
+			out[i] = m.bound(out[i]) * t.Estimate[i]
 		}
 	}
 	return out, nil
+}
+
+func (m *Model) bound(correction float64) float64 {
+	return math.Max(m.Least, math.Min(m.Most, correction))
+}
+
+// Bounded tells, for each row of t, whether the prediction is at the end of what
+// corrections were fitted: the model would have corrected by more.
+func (m *Model) Bounded(t *Table) ([]bool, error) {
+	predicted, err := m.Predict(t)
+	if err != nil {
+		return nil, err
+	}
+	at := make([]bool, len(predicted))
+	for i, z := range predicted {
+		at[i] = m.Relative && (z <= m.Least*t.Estimate[i] || z >= m.Most*t.Estimate[i])
+	}
+	return at, nil
 }
 
 // Outside returns, for each row of t, the variables that lie outside the range

@@ -339,6 +339,51 @@ func TestEstimatesAreCorrected(t *testing.T) {
 	}
 }
 
+// A ridge by hand: of a centred variable of squared length 2 and a slope of 3,
+// 2/(2+ridge) of the slope is left, and the constant is the mean.
+func TestRidgeShrinks(t *testing.T) {
+	table := &Table{Names: []string{"a"}, Columns: [][]float64{{-1, 0, 1}}, Response: []float64{4, 7, 10}, Plain: []bool{true}}
+	for _, ridge := range []float64{0, 2, 1e9} {
+		m, err := Fit(table, Spec{Genes: []Gene{Linear}}, FitOptions{Ridge: ridge})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "the constant", m.Coefficients[0], 7)
+		near(t, "the slope", m.Coefficients[1], 3*2/(2+ridge))
+	}
+	for _, bad := range []float64{-1, math.NaN()} {
+		if _, err := Fit(table, Spec{Genes: []Gene{Linear}}, FitOptions{Ridge: bad}); err == nil {
+			t.Errorf("a ridge of %g, and no error", bad)
+		}
+		if _, err := Search(context.Background(), table, SearchOptions{Ridge: bad}); err == nil {
+			t.Errorf("a search with a ridge of %g, and no error", bad)
+		}
+	}
+}
+
+// Corrections are bounded by those that were needed, and it can be told where.
+func TestCorrectionsAreBounded(t *testing.T) {
+	table := &Table{
+		Names: []string{"a"}, Columns: [][]float64{{0, 1, 2}}, Response: []float64{2, 6, 6}, Plain: []bool{true},
+		Estimate: []float64{2, 4, 3}, // ratios 1, 1.5, 2
+	}
+	m, err := Fit(table, Spec{Genes: []Gene{Linear}}, FitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := &Table{Names: table.Names, Columns: [][]float64{{-5, 0.5, 9}}, Plain: table.Plain, Estimate: []float64{10, 10, 10}}
+	got, err := m.Predict(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{10, 12.5, 20} {
+		near(t, "a bounded correction", got[i], want)
+	}
+	if at, err := m.Bounded(asked); err != nil || !slices.Equal(at, []bool{true, false, true}) {
+		t.Errorf("bounded %v, error %v", at, err)
+	}
+}
+
 // A plain variable is not raised to a power, however skew.
 func TestPlainVariables(t *testing.T) {
 	table := &Table{Names: []string{"a", "b"}, Response: []float64{1, 2, 3, 4, 5}, Plain: []bool{true, false}}
@@ -361,5 +406,32 @@ func TestJudge(t *testing.T) {
 	}
 	if a.Rows != 4 || a.Correlation < 0.97 || a.Correlation > 1 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// Constant values correlate with nothing, however their sums are rounded; values
+// that do differ, if only a little, do.
+func TestJudgeOfConstants(t *testing.T) {
+	truth := []float64{1, 2, 4, 5}
+	rounded, almost := make([]float64, len(truth)), make([]float64, len(truth))
+	for i, z := range truth {
+		rounded[i] = 0.1 * (1 + 1e-15*float64(i%3))
+		almost[i] = 3 + 1e-5*z
+	}
+	for name, c := range map[string]struct{ predicted, truth []float64 }{
+		"predicted":         {[]float64{0.1, 0.1, 0.1, 0.1}, truth},
+		"predicted rounded": {rounded, truth},
+		"true":              {truth, []float64{0.7, 0.7, 0.7, 0.7}},
+		"true rounded":      {truth, rounded},
+		"both":              {rounded, rounded},
+		"zero":              {[]float64{0, 0, 0, 0}, truth},
+		"one row":           {[]float64{1}, []float64{2}},
+	} {
+		if a := Judge(c.predicted, c.truth); !math.IsNaN(a.Correlation) || a.Rows != len(c.truth) {
+			t.Errorf("%s: correlation %g of %d rows, want NaN", name, a.Correlation, a.Rows)
+		}
+	}
+	if a := Judge(almost, truth); math.Abs(a.Correlation-1) > 1e-6 {
+		t.Errorf("values that are a line: correlation %g", a.Correlation)
 	}
 }

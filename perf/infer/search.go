@@ -31,6 +31,7 @@ type SearchOptions struct {
 	Powers int
 
 	Scaling Scaling // as in FitOptions
+	Ridge   float64 // as in FitOptions
 	Basis   *Basis  // as in FitOptions
 
 	Seed    uint64
@@ -97,6 +98,8 @@ func (o SearchOptions) withDefaults() (SearchOptions, error) {
 		return o, fmt.Errorf("infer: %d folds; two at least are needed, to fit and to check", o.Folds)
 	case !(o.OwnWeight > 0) || !finite(o.OwnWeight):
 		return o, fmt.Errorf("infer: the weight of an application's own rows is %g, not positive", o.OwnWeight)
+	case !(o.Ridge >= 0) || !finite(o.Ridge):
+		return o, fmt.Errorf("infer: the ridge is %g; it is not negative", o.Ridge)
 	case o.Powers < 1 || o.Powers > MaxInteractionPower:
 		return o, fmt.Errorf("infer: the power of interactions is %d; it is 1 to %d", o.Powers, MaxInteractionPower)
 	}

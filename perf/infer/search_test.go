@@ -16,7 +16,7 @@ import (
 func TestFitnessIsThatOfPlainFits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	table := sample(rng, 150)
-	for _, opt := range []SearchOptions{{Seed: 4}, {Seed: 5, Scaling: Scaling{Log: true}, OwnWeight: 6, Powers: 2, Folds: 2}, {Seed: 6, Scaling: Scaling{Power: 2}}} {
+	for _, opt := range []SearchOptions{{Seed: 4}, {Seed: 5, Scaling: Scaling{Log: true}, OwnWeight: 6, Powers: 2, Folds: 2}, {Seed: 6, Scaling: Scaling{Power: 2}, Ridge: 3}} {
 		opt, err := opt.withDefaults()
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func partErrors(t *testing.T, table *Table, spec Spec, opt SearchOptions, basis 
 		}
 		return 1
 	}).Subset(rows)
-	m, err := Fit(fitted, spec, FitOptions{Scaling: opt.Scaling, Basis: basis})
+	m, err := Fit(fitted, spec, FitOptions{Scaling: opt.Scaling, Basis: basis, Ridge: opt.Ridge})
 	if err != nil {
 		t.Fatal(err)
 	}

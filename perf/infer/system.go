@@ -28,7 +28,7 @@ func NewSystem(ctx context.Context, t *Table, opt SearchOptions) (*System, error
 }
 
 func newSystem(t *Table, found *State, opt SearchOptions) (*System, error) {
-	m, err := Fit(t, found.Best().Spec, FitOptions{Scaling: opt.Scaling, Basis: opt.Basis})
+	m, err := Fit(t, found.Best().Spec, FitOptions{Scaling: opt.Scaling, Basis: opt.Basis, Ridge: opt.Ridge})
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func (s *System) Check(profiles *Table) (Check, error) {
 // 3.4). So that the few rows of an application that is new count like the many
 // of others, rows are weighted: those of each application add up to the same.
 // Of opt, Generations may be fewer than those of a search from nothing (0: a
-// quarter of the system's), and Start is ignored; the response is scaled as it
-// was.
+// quarter of the system's), and Start is ignored; the response is scaled, and
+// coefficients are shrunk, as they were.
 func (s *System) Update(ctx context.Context, profiles *Table, opt SearchOptions) (*System, error) {
 	all, err := s.Table.Join(profiles)
 	if err != nil {
@@ -79,6 +79,7 @@ func (s *System) Update(ctx context.Context, profiles *Table, opt SearchOptions)
 		return nil, err
 	}
 	opt.Generations = cmp.Or(opt.Generations, (was.Generations+3)/4)
+	opt.Ridge = was.Ridge
 	opt.Scaling, opt.Resume, opt.Start = was.Scaling, nil, nil
 	for _, c := range s.Search.Population[:max(1, len(s.Search.Population)/2)] {
 		opt.Start = append(opt.Start, c.Spec)
