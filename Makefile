@@ -102,7 +102,7 @@ host: ## measure this machine and two programs on it, and record it
 	$(GO) run ./perf/cmd/presage measure ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=24,32,40,52,64,80,100 --repeats 15 --record datasets/host/sweep3d.csv
 	$(GO) run ./perf/cmd/presage measure ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=160,224,320,448,640,896 --repeats 15 --record datasets/host/matmul.csv
 
-infer: ## simulate programs on random architectures, infer models of both, and record it (half an hour; goes on where it was interrupted)
+infer: ## simulate programs on random architectures, infer models of both, and record it (three quarters of an hour; goes on where it was interrupted)
 	$(GO) run ./perf/cmd/presage infer campaign --record datasets/inferred
 	for v in limits paper; do \
 		$(GO) run ./perf/cmd/presage infer study --variables $$v --record datasets/inferred/$$v && \

@@ -82,7 +82,7 @@ func (s InferStudy) Baselines(ctx context.Context, p *InferProfiles, script stri
 			name string
 			spec infer.Spec
 		}{{"mean", infer.Spec{Genes: make([]infer.Gene, len(t.train.Names))}}, {"linear", flat}, {"stepwise", chosen.Spec}} {
-			model, err := infer.Fit(t.train, m.spec, infer.FitOptions{Scaling: r.Search.Scaling})
+			model, err := infer.Fit(t.train, m.spec, infer.FitOptions{Scaling: r.Search.Scaling, Ridge: r.Search.Ridge})
 			if err != nil {
 				return nil, err
 			}

@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 
 	"presage/perf/infer"
@@ -19,7 +20,7 @@ type InferCampaign struct {
 
 	// Length of a shard in instructions (0: shard.DefaultLength), how many of
 	// each variant are drawn (0: 4), and for how long before each the caches
-	// and predictors are kept up (0: 2 lengths).
+	// and predictors are filled (0: 8 lengths).
 	Length uint64
 	Shards int
 	Warm   uint64
@@ -35,7 +36,7 @@ type InferCampaign struct {
 	// each of the last two, as many again are for InferChoose.
 	Train, Check, New int
 
-	Seed     uint64       // 0: 2026
+	Seed     uint64       // 0: InferSeed
 	Store    *store.Store // nil: the default one
 	Progress func(InferProgress)
 }
@@ -143,10 +144,10 @@ func (c InferCampaign) withDefaults() (InferCampaign, error) {
 		c.Length = shard.DefaultLength
 	}
 	if c.Warm == 0 {
-		c.Warm = 2 * c.Length
+		c.Warm = 8 * c.Length
 	}
 	if c.Seed == 0 {
-		c.Seed = 2026
+		c.Seed = InferSeed
 	}
 	set(&c.Shards, 4)
 	set(&c.Pool, 200)
@@ -200,7 +201,7 @@ func (c *InferCampaign) variant(ctx context.Context, number int, architectures [
 		return err
 	}
 	v := inferProgram{campaign: c, application: subject.Application, variant: subject.Variant(), prog: prog, in: in, out: out}
-	rng := rand.New(rand.NewPCG(c.Seed, 1+uint64(number)))
+	rng := inferRandom(c.Seed, v.variant)
 	if err := v.prepare(ctx, rng, opt); err != nil {
 		return err
 	}
@@ -217,6 +218,13 @@ func (c *InferCampaign) variant(ctx context.Context, number int, architectures [
 // inferUpdates is how many architectures an unseen variant has at most to update
 // models with: enough of both of an application's for 40 profiles.
 const inferUpdates = 40
+
+// inferRandom returns random numbers that belong to a seed and a name.
+func inferRandom(seed uint64, name string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
 
 // draw chooses the architectures of a variant: those to fit models to, those to
 // choose their form by, and those that judge. An unseen variant needs fewer of the

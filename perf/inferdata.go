@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/go-gota/gota/dataframe"
 
@@ -11,6 +12,10 @@ import (
 	"presage/perf/infer"
 	"presage/perf/shard"
 )
+
+// InferSeed is the seed of campaigns, and of the shards and architectures that
+// predictions are asked for, unless another is given.
+const InferSeed = 2027
 
 // Files that a campaign is recorded in.
 const (
@@ -47,7 +52,10 @@ func LoadInferProfiles(dir string) (*InferProfiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, p.check()
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("perf: infer: %s: %w; record the campaign anew", dir, err)
+	}
+	return p, nil
 }
 
 // inferTable is a recorded table and what reads it.
@@ -98,6 +106,39 @@ func (r *inferReader) texts(name string) []string {
 	return v
 }
 
+// optional returns a column of text that older recordings do not have: blanks.
+func (r *inferReader) optional(name string) []string {
+	if !slices.Contains(r.df.Names(), name) {
+		return make([]string, r.rows())
+	}
+	return r.texts(name)
+}
+
+// counts returns a column of whole numbers from 0 to 2^53.
+func (r *inferReader) counts(name string) []uint64 { return wholes[uint64](r, name, 0) }
+
+// numbered returns a column of whole numbers from 0 to 2^53.
+func (r *inferReader) numbered(name string) []int { return wholes[int](r, name, 0) }
+
+// inferExact is the largest whole number up to which a float64 holds all.
+const inferExact = 1 << 53
+
+// wholes returns a column of whole numbers from least to 2^53. Anything else, a
+// blank too, is an error that names the row, 1 for the first below the header.
+func wholes[T int | uint64](r *inferReader, name string, least int64) []T {
+	texts := r.texts(name)
+	values := make([]T, len(texts))
+	for i, text := range texts {
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || v < least || v > inferExact {
+			r.fail(fmt.Errorf("row %d, column %q: %q is no whole number from %d to 2^53; record the table anew", i+1, name, text, least))
+			break
+		}
+		values[i] = T(v)
+	}
+	return values
+}
+
 func (r *inferReader) fail(err error) {
 	if r.err == nil {
 		r.err = err
@@ -108,8 +149,8 @@ func (r *inferReader) rows() int { return r.df.Nrow() }
 
 func (p *InferProfiles) readShards(r *inferReader) {
 	application, variant := r.texts("application"), r.texts("variant")
-	k, from, instructions := r.numbers("shard"), r.numbers("from_instructions"), r.numbers("instructions")
-	data, code, reuses := r.numbers("data_blocks"), r.numbers("code_blocks"), r.numbers("data_reuses")
+	k, from, instructions := r.numbered("shard"), r.counts("from_instructions"), r.counts("instructions")
+	data, code, reuses := r.counts("data_blocks"), r.counts("code_blocks"), r.counts("data_reuses")
 	values, limits := make(map[string][]float64), make(map[string][]float64)
 	for _, c := range shard.Characteristics() {
 		values[c.Name] = r.numbers(c.Name)
@@ -119,8 +160,8 @@ func (p *InferProfiles) readShards(r *inferReader) {
 	}
 	for i := range r.rows() {
 		s := InferShard{
-			Application: application[i], Variant: variant[i], Shard: int(k[i]), From: uint64(from[i]), Instructions: uint64(instructions[i]),
-			Characteristics: make(map[string]float64), Limits: make(map[string]float64), DataBlocks: uint64(data[i]), CodeBlocks: uint64(code[i]), DataReuses: uint64(reuses[i]),
+			Application: application[i], Variant: variant[i], Shard: k[i], From: from[i], Instructions: instructions[i],
+			Characteristics: make(map[string]float64), Limits: make(map[string]float64), DataBlocks: data[i], CodeBlocks: code[i], DataReuses: reuses[i],
 		}
 		for name, v := range values {
 			s.Characteristics[name] = v[i]
@@ -133,25 +174,26 @@ func (p *InferProfiles) readShards(r *inferReader) {
 }
 
 func (p *InferProfiles) readMisses(r *inferReader) {
-	variant, stream, k, sets := r.texts("variant"), r.texts("stream"), r.numbers("shard"), r.numbers("sets")
-	one, two, four, eight := r.numbers("misses_1_way"), r.numbers("misses_2_ways"), r.numbers("misses_4_ways"), r.numbers("misses_8_ways")
+	variant, stream, k, sets := r.texts("variant"), r.texts("stream"), r.numbered("shard"), r.counts("sets")
+	one, two, four, eight := r.counts("misses_1_way"), r.counts("misses_2_ways"), r.counts("misses_4_ways"), r.counts("misses_8_ways")
 	for i := range r.rows() {
-		p.Misses = append(p.Misses, InferMisses{
-			variant[i], int(k[i]), stream[i], uint64(sets[i]), uint64(one[i]), uint64(two[i]), uint64(four[i]), uint64(eight[i]),
-		})
+		p.Misses = append(p.Misses, InferMisses{variant[i], k[i], stream[i], sets[i], one[i], two[i], four[i], eight[i]})
 	}
 }
 
 func (p *InferProfiles) readHardware(r *inferReader) {
-	number, fresh := r.numbers("architecture"), r.texts("fresh")
-	values := make(map[string][]float64)
+	number, fresh := r.numbered("architecture"), r.texts("fresh")
+	values := make(map[string][]uint64)
 	for _, y := range infer.HardwareSpace() {
-		values[y.Name] = r.numbers(y.Name)
+		values[y.Name] = r.counts(y.Name)
 	}
 	for i := range r.rows() {
-		h := InferHardware{Architecture: int(number[i]), Fresh: fresh[i] == "true", Parameters: make(map[string]float64)}
+		if fresh[i] != "true" && fresh[i] != "false" {
+			r.fail(fmt.Errorf("row %d, column \"fresh\": %q is neither true nor false; record the table anew", i+1, fresh[i]))
+		}
+		h := InferHardware{Architecture: number[i], Fresh: fresh[i] == "true", Parameters: make(map[string]float64)}
 		for name, v := range values {
-			h.Parameters[name] = v[i]
+			h.Parameters[name] = float64(v[i])
 		}
 		p.Hardware = append(p.Hardware, h)
 	}
@@ -159,48 +201,78 @@ func (p *InferProfiles) readHardware(r *inferReader) {
 
 func (p *InferProfiles) readProfiles(r *inferReader) {
 	variant, use := r.texts("variant"), r.texts("use")
-	k, number := r.numbers("shard"), r.numbers("architecture")
-	instructions, cycles := r.numbers("sim_instructions"), r.numbers("sim_cycles")
+	k, number := r.numbered("shard"), r.numbered("architecture")
+	instructions, cycles := r.counts("sim_instructions"), r.counts("sim_cycles")
 	for i := range r.rows() {
-		p.Profiles = append(p.Profiles, InferProfile{variant[i], int(k[i]), int(number[i]), use[i], uint64(instructions[i]), uint64(cycles[i])})
+		p.Profiles = append(p.Profiles, InferProfile{variant[i], k[i], number[i], use[i], instructions[i], cycles[i]})
 	}
 }
 
-// check reports profiles of shards or architectures that are not described, and
-// shards whose misses are not.
+// check reports what no campaign records; an error names the table, and the row
+// as the reader's do.
 func (p *InferProfiles) check() error {
-	shards := p.shards()
+	if err := p.checkShards(); err != nil {
+		return err
+	}
 	if err := p.checkMisses(); err != nil {
 		return err
 	}
+	shards := p.shards()
 	for i, q := range p.Profiles {
 		if shards[inferShardKey{q.Variant, q.Shard}] == nil {
-			return fmt.Errorf("perf: infer: profile %d is of shard %d of %s, which is not described", i, q.Shard, q.Variant)
+			return fmt.Errorf("%s, row %d: shard %d of %s is not described", inferProfilesFile, i+1, q.Shard, q.Variant)
 		}
 		if q.Architecture < 0 || q.Architecture >= len(p.Hardware) || p.Hardware[q.Architecture].Architecture != q.Architecture {
-			return fmt.Errorf("perf: infer: profile %d is of architecture %d, which is not described", i, q.Architecture)
+			return fmt.Errorf("%s, row %d: architecture %d is not described", inferProfilesFile, i+1, q.Architecture)
 		}
 		if q.Cycles == 0 || q.Instructions == 0 {
-			return fmt.Errorf("perf: infer: profile %d has %d cycles of %d instructions", i, q.Cycles, q.Instructions)
+			return fmt.Errorf("%s, row %d: %d cycles of %d instructions", inferProfilesFile, i+1, q.Cycles, q.Instructions)
 		}
 	}
 	return nil
 }
 
-// checkMisses reports a shard without misses in some caches that architectures
-// may have.
-func (p *InferProfiles) checkMisses() error {
-	misses := p.misses()
-	for i := range p.Shards {
-		s := &p.Shards[i]
-		if s.Instructions == 0 {
-			return fmt.Errorf("perf: infer: shard %d of %s has no instructions", s.Shard, s.Variant)
+// checkShards reports a shard that is described twice, or is empty.
+func (p *InferProfiles) checkShards() error {
+	rows := make(map[inferShardKey]int)
+	for i, s := range p.Shards {
+		key := inferShardKey{s.Variant, s.Shard}
+		if first := rows[key]; first > 0 {
+			return fmt.Errorf("%s, row %d: shard %d of %s stands in row %d already", inferShardsFile, i+1, s.Shard, s.Variant, first)
 		}
+		rows[key] = i + 1
+		if s.Instructions == 0 {
+			return fmt.Errorf("%s, row %d: shard %d of %s has no instructions", inferShardsFile, i+1, s.Shard, s.Variant)
+		}
+	}
+	return nil
+}
+
+// checkMisses reports caches that stand twice, those that miss more often with
+// more ways, which LRU cannot, and a shard without misses in some caches that
+// architectures may have.
+func (p *InferProfiles) checkMisses() error {
+	type caches struct {
+		inferShardKey
+		inferCaches
+	}
+	rows := make(map[caches]int)
+	for i, m := range p.Misses {
+		key := caches{inferShardKey{m.Variant, m.Shard}, inferCaches{m.Stream, m.Sets}}
+		if first := rows[key]; first > 0 {
+			return fmt.Errorf("%s, row %d: shard %d of %s in caches of %d sets that see %s stands in row %d already", inferMissesFile, i+1, m.Shard, m.Variant, m.Sets, m.Stream, first)
+		}
+		rows[key] = i + 1
+		if m.One < m.Two || m.Two < m.Four || m.Four < m.Eight {
+			return fmt.Errorf("%s, row %d: %d, %d, %d and %d misses in 1, 2, 4 and 8 ways: more ways cannot miss more", inferMissesFile, i+1, m.One, m.Two, m.Four, m.Eight)
+		}
+	}
+	for _, s := range p.Shards {
 		for stream, sets := range inferSets() {
 			for _, n := range sets {
 				of := inferCaches{shard.Stream(stream).String(), n}
-				if _, known := misses[inferShardKey{s.Variant, s.Shard}][of]; !known {
-					return fmt.Errorf("perf: infer: the misses of shard %d of %s in caches of %d sets that see %s are not described", s.Shard, s.Variant, n, of.stream)
+				if rows[caches{inferShardKey{s.Variant, s.Shard}, of}] == 0 {
+					return fmt.Errorf("%s: the misses of shard %d of %s in caches of %d sets that see %s are not described", inferMissesFile, s.Shard, s.Variant, n, of.stream)
 				}
 			}
 		}
@@ -224,8 +296,9 @@ func (p *InferProfiles) shards() map[inferShardKey]*InferShard {
 // Applications returns the applications that models are made of, sorted.
 func (p *InferProfiles) Applications() []string { return p.with(InferTrain) }
 
-// Unseen returns the applications that no model was made of, and no choice made
-// by, sorted.
+// Unseen returns the applications that no model is made of, sorted. The form of
+// the models was chosen by some of them, which have no profiles that judge: see
+// InferChoose.
 func (p *InferProfiles) Unseen() []string { return p.with(InferUpdate) }
 
 // known returns the shards of the applications that models are made of.
@@ -344,26 +417,28 @@ func LoadInferFindings(dir string) (*InferFindings, error) {
 
 func (f *InferFindings) readPredictions(r *inferReader) {
 	scenario, application, variant := r.texts("scenario"), r.texts("application"), r.texts("variant")
-	k, number, profiles := r.numbers("shard"), r.numbers("architecture"), r.numbers("update_profiles")
+	k := wholes[int](r, "shard", -1) // -1: a program
+	number, profiles := r.numbered("architecture"), r.numbered("update_profiles")
 	simulated, predicted := r.numbers("sim_cpi"), r.numbers("pred_cpi")
 	for i := range r.rows() {
 		f.Predictions = append(f.Predictions, InferPrediction{
-			scenario[i], application[i], variant[i], int(k[i]), int(number[i]), int(profiles[i]), simulated[i], predicted[i],
+			scenario[i], application[i], variant[i], k[i], number[i], profiles[i], simulated[i], predicted[i],
 		})
 	}
 }
 
 func (f *InferFindings) readGenerations(r *inferReader) {
-	search, number := r.texts("search"), r.numbers("generation")
-	best, median, terms := r.numbers("best_sum_of_medians"), r.numbers("median_sum_of_medians"), r.numbers("terms")
+	search, number, terms := r.texts("search"), r.numbered("generation"), r.numbered("terms")
+	best, median := r.numbers("best_sum_of_medians"), r.numbers("median_sum_of_medians")
 	for i := range r.rows() {
-		f.Generations = append(f.Generations, InferGeneration{search[i], int(number[i]), best[i], median[i], int(terms[i])})
+		f.Generations = append(f.Generations, InferGeneration{search[i], number[i], best[i], median[i], terms[i]})
 	}
 }
 
 func (f *InferFindings) readSpecs(r *inferReader) {
-	rank, errs, genes, pairs := r.numbers("rank"), r.numbers("mean_of_medians"), r.texts("genes"), r.texts("interactions")
+	rank, errs, genes, pairs := r.numbered("rank"), r.numbers("mean_of_medians"), r.texts("genes"), r.texts("interactions")
+	variables := r.optional("variables")
 	for i := range r.rows() {
-		f.Specs = append(f.Specs, InferSpec{int(rank[i]), errs[i], genes[i], pairs[i]})
+		f.Specs = append(f.Specs, InferSpec{rank[i], errs[i], genes[i], pairs[i], variables[i]})
 	}
 }

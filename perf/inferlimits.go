@@ -20,14 +20,16 @@ type inferLimit struct {
 	less    string // the limit whose value is subtracted
 }
 
-// The caches that misses are told by, the smallest of each level in Table 2, so
-// that what misses in an architecture's has missed in them, more or less: what is
-// further away than the first is a near miss, than the second a far one.
+// The reference caches tell how misses overlap in a window. They are the smallest
+// of each level in Table 2 with the fewest ways, so that what misses in an
+// architecture's misses in them.
 const (
-	inferNearKiB    = 16
-	inferNearCycles = 12
-	inferFarKiB     = 256
-	inferFarCycles  = inferMemoryCycles
+	inferL1RefKiB    = 16
+	inferL1RefWays   = 1
+	inferL1RefCycles = 12
+	inferL2RefKiB    = 256
+	inferL2RefWays   = 2
+	inferL2RefCycles = inferMemoryCycles
 )
 
 // inferLimits returns the limits in the order in which they are columns. Windows
@@ -37,11 +39,11 @@ func inferLimits() []inferLimit {
 	ideal := func(window int) func() pipeline.Config {
 		return func() pipeline.Config { return inferIdeal(window) }
 	}
-	near := func(window int) func() pipeline.Config {
-		return func() pipeline.Config { return inferDistant(window, inferNearKiB, inferNearCycles) }
+	l1 := func(window int) func() pipeline.Config {
+		return func() pipeline.Config { return inferDistant(window, inferL1RefKiB, inferL1RefWays, inferL1RefCycles) }
 	}
-	far := func(window int) func() pipeline.Config {
-		return func() pipeline.Config { return inferDistant(window, inferFarKiB, inferFarCycles) }
+	l2 := func(window int) func() pipeline.Config {
+		return func() pipeline.Config { return inferDistant(window, inferL2RefKiB, inferL2RefWays, inferL2RefCycles) }
 	}
 	branch := func(window int) func() pipeline.Config {
 		return func() pipeline.Config { return inferPredicted(window) }
@@ -52,12 +54,12 @@ func inferLimits() []inferLimit {
 	return []inferLimit{
 		{"x14", "window64_cpi", "cycles per instruction where a window of 64 is the only limit: data flow", ideal(64), cpiOf, ""},
 		{"x15", "window224_cpi", "the same of a window of 224", ideal(224), cpiOf, ""},
-		{"x16", "near64_cpi", "cycles per instruction more where what is not in 16 KiB is 12 cycles away; window of 64", near(64), cpiOf, "window64_cpi"},
-		{"x17", "near224_cpi", "the same of a window of 224", near(224), cpiOf, "window224_cpi"},
-		{"x18", "near_misses", "misses in those 16 KiB, per instruction", near(224), missesOf, ""},
-		{"x19", "far64_cpi", "cycles per instruction more where what is not in 256 KiB is 150 cycles away; window of 64", far(64), cpiOf, "window64_cpi"},
-		{"x20", "far224_cpi", "the same of a window of 224", far(224), cpiOf, "window224_cpi"},
-		{"x21", "far_misses", "misses in those 256 KiB, per instruction", far(224), missesOf, ""},
+		{"x16", "l1_miss64_cpi", "cycles per instruction more by misses in a direct-mapped cache of 16 KiB that take 12 cycles each; window of 64", l1(64), cpiOf, "window64_cpi"},
+		{"x17", "l1_miss224_cpi", "the same of a window of 224", l1(224), cpiOf, "window224_cpi"},
+		{"x18", "l1_misses", "misses in that cache, per instruction", l1(224), missesOf, ""},
+		{"x19", "l2_miss64_cpi", "cycles per instruction more by misses in a two-way cache of 256 KiB that take 150 cycles each; window of 64", l2(64), cpiOf, "window64_cpi"},
+		{"x20", "l2_miss224_cpi", "the same of a window of 224", l2(224), cpiOf, "window224_cpi"},
+		{"x21", "l2_misses", "misses in that cache, per instruction", l2(224), missesOf, ""},
 		{"x22", "branch64_cpi", "cycles per instruction more by mispredictions; window of 64", branch(64), cpiOf, "window64_cpi"},
 		{"x23", "branch224_cpi", "the same of a window of 224", branch(224), cpiOf, "window224_cpi"},
 		{"x24", "int_mul_cpi", "cycles per instruction with one integer multiplier and divider; window of 224", unit(isa.Multiply), cpiOf, ""},
@@ -87,10 +89,11 @@ func inferIdeal(window int) pipeline.Config {
 	return c
 }
 
-// inferDistant is an ideal machine but that some memory is far.
-func inferDistant(window, nearKiB, cycles int) pipeline.Config {
+// inferDistant is an ideal machine with one cache, of whose misses each takes some
+// cycles.
+func inferDistant(window, kib, ways, cycles int) pipeline.Config {
 	c := inferIdeal(window)
-	c.Memory.Levels = []pipeline.Level{{Name: "near", Blocks: inferBlocks(nearKiB), BlockBytes: inferBlockBytes, Ways: 8, Latency: inferL1Cycles}}
+	c.Memory.Levels = []pipeline.Level{{Name: "L1", Blocks: inferBlocks(kib), BlockBytes: inferBlockBytes, Ways: ways, Latency: inferL1Cycles}}
 	c.Memory.Latency = cycles
 	return c
 }

@@ -73,20 +73,20 @@ func TestLimitsOfKernels(t *testing.T) {
 	if free["window64_cpi"] > 1./16 || free["window224_cpi"] > free["window64_cpi"]/2 {
 		t.Errorf("independent instructions: %v", free)
 	}
-	if free["near64_cpi"] != 0 || free["far_misses"] != 0 {
+	if free["l1_miss64_cpi"] != 0 || free["l2_misses"] != 0 {
 		t.Errorf("instructions without memory: %v", free)
 	}
 	chase, stream := limitsOf(t, isa.Load, true, 64), limitsOf(t, isa.Load, false, 64)
-	near("far misses of a chase", chase["far_misses"], 1, 0.001)
-	near("a chase, window 64", chase["far64_cpi"], inferFarCycles-inferL1Cycles, 0.01)
-	near("a chase, window 224", chase["far224_cpi"], inferFarCycles-inferL1Cycles, 0.01)
-	near("a near chase", chase["near224_cpi"], inferNearCycles-inferL1Cycles, 0.01)
+	near("L2 misses of a chase", chase["l2_misses"], 1, 0.001)
+	near("a chase, window 64", chase["l2_miss64_cpi"], inferL2RefCycles-inferL1Cycles, 0.01)
+	near("a chase, window 224", chase["l2_miss224_cpi"], inferL2RefCycles-inferL1Cycles, 0.01)
+	near("a chase in L2", chase["l1_miss224_cpi"], inferL1RefCycles-inferL1Cycles, 0.01)
 	divide := limitsOf(t, isa.FPDivide, false, 0)
 	near("divisions, one divider", divide["float_mul_cpi"], 12, 0.01)
 	near("divisions, no end of multipliers of another kind", divide["int_mul_cpi"], divide["window224_cpi"], 0.01)
 	// A load queue of 11 entries, and of 36.
-	near("a stream, window 64", stream["far64_cpi"], inferFarCycles/11., 0.1)
-	near("a stream, window 224", stream["far224_cpi"], inferFarCycles/36., 0.1)
+	near("a stream, window 64", stream["l2_miss64_cpi"], inferL2RefCycles/11., 0.1)
+	near("a stream, window 224", stream["l2_miss224_cpi"], inferL2RefCycles/36., 0.1)
 }
 
 // Costs and shares, worked out by hand.
@@ -98,8 +98,8 @@ func TestShares(t *testing.T) {
 			Limits: map[string]float64{
 				"window64_cpi": 0.4, "window224_cpi": 0.2, "branch64_cpi": 0.3, "branch224_cpi": 0.1,
 				"int_mul_cpi": 0.02, "float_mul_cpi": 0.1,
-				"near64_cpi": 0.5, "near224_cpi": 0.1, "near_misses": 0.1, // 3 of 10 cycles are lost in the middle
-				"far64_cpi": 7.4, "far224_cpi": 0, "far_misses": 0.1, // 37 of 148
+				"l1_miss64_cpi": 0.5, "l1_miss224_cpi": 0.1, "l1_misses": 0.1, // 3 of 10 cycles are lost in the middle
+				"l2_miss64_cpi": 7.4, "l2_miss224_cpi": 0, "l2_misses": 0.1, // 37 of 148
 			},
 		},
 		misses: map[inferCaches]InferMisses{ // of 16 KiB, direct mapped, and 256 KiB in two ways
@@ -125,14 +125,14 @@ func TestShares(t *testing.T) {
 		{"data flow", k.flow, 0.3},
 		{"core", k.core, 0.5},
 		{"branches", k.branch, 0.2},
-		{"fetch", k.fetch, 0.2},
-		{"near, overlapped", k.nearOverlapped, 0.8 * 0.3},
-		{"near, in turns", k.nearSerial, 0.8 / 2},
-		{"near", k.near(), 0.4},
-		{"far, overlapped", k.farOverlapped, 1.5 * 0.25},
-		{"far, in turns", k.farSerial, 1.5 / 2},
-		{"far, alone", k.farAlone, 1.5},
-		{"far", k.far(), 0.75},
+		{"L1 instruction misses", k.l1i, 0.2},
+		{"L1 data misses, overlapped", k.l1dOverlapped, 0.8 * 0.3},
+		{"L1 data misses, by MSHRs", k.l1dSerial, 0.8 / 2},
+		{"L1 data misses", k.l1d(), 0.4},
+		{"L2 misses, overlapped", k.l2Overlapped, 1.5 * 0.25},
+		{"L2 misses, by MSHRs", k.l2Serial, 1.5 / 2},
+		{"L2 misses, one by one", k.l2Alone, 1.5},
+		{"L2 misses", k.l2(), 0.75},
 		{"sum", k.sum(), 2.05},
 	} {
 		if math.Abs(v.got-v.want) > 1e-12 {

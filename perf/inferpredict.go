@@ -2,6 +2,7 @@ package perf
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 
@@ -43,10 +45,14 @@ type CPIPrediction struct {
 	// What each limit would cost by itself, and the sum that the model corrects.
 	Core   float64 `frame:"core_cpi"`
 	Branch float64 `frame:"branch_cpi"`
-	Fetch  float64 `frame:"fetch_cpi"`
-	Near   float64 `frame:"near_cpi"`
-	Far    float64 `frame:"far_cpi"`
+	L1I    float64 `frame:"l1i_miss_cpi"`
+	L1D    float64 `frame:"l1d_miss_cpi"`
+	L2     float64 `frame:"l2_miss_cpi"`
 	Sum    float64 `frame:"sum_cpi"`
+
+	// Outside is how many of the shards lie outside of what the model was made
+	// from, in a variable or in the correction that they ask for.
+	Outside int `frame:"outside_shards"`
 
 	Predicted float64 `frame:"pred_cpi"`
 	Simulated float64 `frame:"sim_cpi"` // 0: it was not
@@ -67,11 +73,11 @@ func LoadInferModel(dir string) (*infer.Model, error) {
 	if len(found.Specs) == 0 {
 		return nil, fmt.Errorf("perf: infer: %s has no specs", filepath.Join(dir, string(InferLimitSet)))
 	}
-	spec, err := found.Specs[0].Spec()
+	spec, err := found.Specs[0].SpecOf(InferVariables(InferLimitSet))
 	if err != nil {
 		return nil, err
 	}
-	m, err := infer.Fit(profiles.Table(profiles.training(), InferLimitSet), spec, infer.FitOptions{Scaling: inferScaling})
+	m, err := infer.Fit(profiles.Table(profiles.training(), InferLimitSet), spec, infer.FitOptions{Scaling: inferScaling, Ridge: inferRidge})
 	if err != nil {
 		return nil, fmt.Errorf("perf: infer: %s: %w", dir, err)
 	}
@@ -114,20 +120,17 @@ func PredictCPI(ctx context.Context, prog *Program, m *infer.Model, architecture
 	for _, q := range p.Profiles {
 		rows[q.Architecture].Simulated += q.CPI() / float64(len(p.Shards))
 	}
-	outside, err := m.Outside(t)
-	if err != nil {
-		return nil, nil, err
-	}
-	return rows, append(p.Warnings, inferOutside(m, outside)...), nil
+	warning, err := inferOutside(rows, m, t, len(p.Shards))
+	return rows, slices.Concat(p.Warnings, warning), err
 }
 
 // add adds a shard's part of the means over so many shards.
 func (r *CPIPrediction) add(c *inferCosts, predicted, shards float64) {
 	r.Core += c.core / shards
 	r.Branch += c.branch / shards
-	r.Fetch += c.fetch / shards
-	r.Near += c.near() / shards
-	r.Far += c.far() / shards
+	r.L1I += c.l1i / shards
+	r.L1D += c.l1d() / shards
+	r.L2 += c.l2() / shards
 	r.Sum += c.sum() / shards
 	r.Predicted += predicted / shards
 }
@@ -173,21 +176,39 @@ func surveyProgram(ctx context.Context, prog *Program, architectures []infer.Arc
 	return out, v.simulate(ctx, architectures, jobs)
 }
 
-// inferOutside says in how many rows which variables lie outside of what a
-// model was made from.
-func inferOutside(m *infer.Model, outside [][]int) (warnings []string) {
-	rows := make(map[int]int)
-	for _, variables := range outside {
-		for _, v := range variables {
-			rows[v]++
+// inferOutside marks the rows whose shards, so many a row, lie outside of what
+// the model was made from, and says where.
+func inferOutside(rows []CPIPrediction, m *infer.Model, t *infer.Table, shards int) (warnings []string, err error) {
+	outside, err := m.Outside(t)
+	if err != nil {
+		return nil, err
+	}
+	bounded, err := m.Bounded(t)
+	if err != nil {
+		return nil, err
+	}
+	marked, variables := 0, make(map[int]bool)
+	for i, out := range outside {
+		if len(out) == 0 && !bounded[i] {
+			continue
+		}
+		marked++
+		rows[i/shards].Outside++
+		for _, v := range out {
+			variables[v] = true
 		}
 	}
+	if marked == 0 {
+		return nil, nil
+	}
+	var names []string
 	for v, s := range m.Basis.Scales {
-		if n := rows[v]; n > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s is outside of what the model was made from in %d of %d shards on architectures", s.Name, n, len(outside)))
+		if variables[v] {
+			names = append(names, s.Name)
 		}
 	}
-	return warnings
+	return []string{fmt.Sprintf("%d of %d shards on architectures lie outside of what the model was made from (%s): their predictions are in doubt, see outside_shards",
+		marked, len(outside), cmp.Or(strings.Join(names, ", "), "by the correction"))}, nil
 }
 
 // CPIPredictionTable is predictions as a table, without the column of simulated

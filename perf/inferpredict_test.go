@@ -58,7 +58,7 @@ func TestInferModelIsTheRecordedOne(t *testing.T) {
 	}
 }
 
-// A program that took no part: parts add up, predictions come near what is
+// A program that no model is made of: parts add up, predictions come near what is
 // simulated, and a shard is the same alone and with others, from the store too.
 func TestPredictCPI(t *testing.T) {
 	oracle.Need(t, "riscv64-linux-gnu-gcc")
@@ -82,7 +82,7 @@ func TestPredictCPI(t *testing.T) {
 		t.Fatalf("%d rows, warnings %v, error %v", len(rows), warnings, err)
 	}
 	for i, r := range rows {
-		if sum := r.Core + r.Branch + r.Fetch + r.Near + r.Far; math.Abs(sum-r.Sum) > 1e-12 || r.Core < 1/r.Parameters["width_instructions"] {
+		if sum := r.Core + r.Branch + r.L1I + r.L1D + r.L2; math.Abs(sum-r.Sum) > 1e-12 || r.Core < 1/r.Parameters["width_instructions"] {
 			t.Errorf("row %d: parts add up to %g: %+v", i, sum, r)
 		}
 		if e := math.Abs(r.Predicted-r.Simulated) / r.Simulated; e > 0.35 {

@@ -17,8 +17,8 @@ import (
 // inferVersion is part of the key of stored simulations, and surveyVersion of
 // that of stored surveys.
 const (
-	inferVersion  = 1
-	surveyVersion = 1
+	inferVersion  = 2
+	surveyVersion = 2
 )
 
 // inferProgram is a program with an input, and shards of its run.
@@ -94,8 +94,27 @@ type storedInfer struct {
 	Warnings []string
 }
 
+// inferAtOnce is how many simulators run side by side: some take several
+// megabytes.
+const inferAtOnce = 200
+
 // simulate runs the program under some architectures, and adds what it did.
 func (v *inferProgram) simulate(ctx context.Context, architectures []infer.Architecture, jobs []inferJob) error {
+	for len(jobs) > 0 {
+		n, sims := 1, len(jobs[0].shards)
+		for n < len(jobs) && sims+len(jobs[n].shards) <= inferAtOnce {
+			sims += len(jobs[n].shards)
+			n++
+		}
+		if err := v.simulateSome(ctx, architectures, jobs[:n]); err != nil {
+			return err
+		}
+		jobs = jobs[n:]
+	}
+	return nil
+}
+
+func (v *inferProgram) simulateSome(ctx context.Context, architectures []infer.Architecture, jobs []inferJob) error {
 	var configs []pipeline.Config
 	var shards [][]int
 	for _, j := range jobs {
@@ -117,7 +136,7 @@ func (v *inferProgram) simulate(ctx context.Context, architectures []infer.Archi
 		if err := v.observe(ctx, sims.collectors()...); err != nil {
 			return nil, err
 		}
-		return sims.result(), nil
+		return sims.result()
 	})
 	if err != nil {
 		return err
@@ -172,46 +191,57 @@ func (s stretch) Observe(b *trace.Batch) {
 	}
 }
 
-// inferSimulators simulate shards of a program in one run.
-type inferSimulators struct {
-	sims      []*pipeline.Simulator
-	stretches []stretch
+// before returns the stretch of a shard and of what is to be known before it: of
+// all that is collected about it, so that no result depends on which other shards
+// are looked at.
+func (v *inferProgram) before(k int, inner trace.Collector) stretch {
+	w := v.windows[k]
+	return stretch{w.From - min(w.From, v.campaign.Warm), w.To, inner}
 }
 
-// simulators returns one for each config, of some of the shards.
+// inferSimulators simulate shards of a program in one run: a simulator for each
+// config and shard.
+type inferSimulators struct {
+	sims      [][]*pipeline.Simulator
+	stretches []trace.Collector
+}
+
+// simulators returns those for each config of some of the shards.
 func (v *inferProgram) simulators(configs []pipeline.Config, shards [][]int) (*inferSimulators, error) {
 	out := new(inferSimulators)
 	for i, config := range configs {
-		var windows []pipeline.Window
+		var sims []*pipeline.Simulator
 		for _, k := range shards[i] {
-			windows = append(windows, v.windows[k])
+			sim, err := pipeline.New(v.plan, v.code, config, pipeline.Options{
+				Windows: v.windows[k : k+1], Warmup: v.campaign.Length / 20, WarmCaches: true,
+			})
+			if err != nil {
+				return nil, err
+			}
+			sims, out.stretches = append(sims, sim), append(out.stretches, v.before(k, sim))
 		}
-		sim, err := pipeline.New(v.plan, v.code, config, pipeline.Options{Windows: windows, Warmup: v.campaign.Length / 20, WarmCaches: true})
-		if err != nil {
-			return nil, err
-		}
-		from, to := windows[0].From, windows[len(windows)-1].To
-		out.sims = append(out.sims, sim)
-		out.stretches = append(out.stretches, stretch{from - min(from, v.campaign.Warm), to, sim})
+		out.sims = append(out.sims, sims)
 	}
 	return out, nil
 }
 
-func (s *inferSimulators) collectors() (list []trace.Collector) {
-	for _, c := range s.stretches {
-		list = append(list, c)
-	}
-	return list
-}
+func (s *inferSimulators) collectors() []trace.Collector { return s.stretches }
 
-func (s *inferSimulators) result() *storedInfer {
+func (s *inferSimulators) result() (*storedInfer, error) {
 	out := new(storedInfer)
-	for _, sim := range s.sims {
-		r := sim.Result()
-		out.Counts = append(out.Counts, r.Windows)
-		out.Warnings = addWarnings(out.Warnings, r.Warnings)
+	for _, sims := range s.sims {
+		var pieces []pipeline.Piece
+		for _, sim := range sims {
+			r := sim.Result()
+			if len(r.Windows) != 1 {
+				return nil, fmt.Errorf("perf: infer: %d shards were simulated of one", len(r.Windows))
+			}
+			pieces = append(pieces, r.Windows[0])
+			out.Warnings = addWarnings(out.Warnings, r.Warnings)
+		}
+		out.Counts = append(out.Counts, pieces)
 	}
-	return out
+	return out, nil
 }
 
 // addWarnings adds those that are not yet there.
@@ -225,7 +255,7 @@ func addWarnings(all []string, more []error) []string {
 }
 
 // observe runs the program once. What lies between shards runs untraced, but
-// for the stretch before each in which caches and predictors are kept up.
+// for the stretch before each in which caches and predictors are filled.
 func (v *inferProgram) observe(ctx context.Context, collectors ...trace.Collector) error {
 	facts, _, err := v.prog.attemptWindows(ctx, v.in, v.plan, v.traced(), nil, collectors...)
 	if err == nil && facts.Failed != "" {

@@ -2,6 +2,7 @@ package perf
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
@@ -37,10 +38,25 @@ func (s InferSpec) Spec() (infer.Spec, error) {
 	return spec, spec.Check(len(spec.Genes))
 }
 
+// SpecOf returns the spec that a row stands for, of some variables. It reports
+// an error if the row was recorded of others, or of these in another order: genes
+// and interactions go by number. Rows of older recordings do not say of which.
+func (s InferSpec) SpecOf(variables []string) (infer.Spec, error) {
+	spec, err := s.Spec()
+	if err != nil {
+		return spec, err
+	}
+	if recorded := strings.Fields(s.Variables); len(recorded) > 0 && !slices.Equal(recorded, variables) {
+		return spec, fmt.Errorf("perf: infer: the spec of rank %d is of the variables %s, not of %s; record the study anew", s.Rank, strings.Join(recorded, " "), strings.Join(variables, " "))
+	}
+	return spec, spec.Check(len(variables))
+}
+
 // genesPrefix begins InferSpec.Genes, so that no reader takes them for a number.
 const genesPrefix = "g"
 
-func inferSpec(rank int, c infer.Candidate) InferSpec {
+// inferSpec returns the row of a candidate, of variables of these names.
+func inferSpec(rank int, c infer.Candidate, variables ...string) InferSpec {
 	var genes strings.Builder
 	genes.WriteString(genesPrefix)
 	for _, g := range c.Spec.Genes {
@@ -54,7 +70,7 @@ func inferSpec(rank int, c infer.Candidate) InferSpec {
 		}
 		pairs = append(pairs, text)
 	}
-	return InferSpec{rank, c.Error, genes.String(), strings.Join(pairs, " ")}
+	return InferSpec{rank, c.Error, genes.String(), strings.Join(pairs, " "), strings.Join(variables, " ")}
 }
 
 // InferTransformations tells how often each variable has each transformation in
@@ -73,11 +89,8 @@ func InferTransformations(specs []InferSpec, variables []string) (dataframe.Data
 	}
 	counts := make([][infer.Spline + 1]int, len(variables))
 	for _, s := range specs {
-		spec, err := s.Spec()
+		spec, err := s.SpecOf(variables)
 		if err != nil {
-			return dataframe.DataFrame{}, err
-		}
-		if err := spec.Check(len(variables)); err != nil {
 			return dataframe.DataFrame{}, err
 		}
 		for v, g := range spec.Genes {
@@ -108,11 +121,8 @@ func InferInteractions(specs []InferSpec, variables []string) (dataframe.DataFra
 	}
 	counts := make(map[[2]int]int)
 	for _, s := range specs {
-		spec, err := s.Spec()
+		spec, err := s.SpecOf(variables)
 		if err != nil {
-			return dataframe.DataFrame{}, err
-		}
-		if err := spec.Check(len(variables)); err != nil {
 			return dataframe.DataFrame{}, err
 		}
 		seen := make(map[[2]int]bool) // a pair may interact in several powers

@@ -14,8 +14,9 @@ import (
 // InferStudy says how models are made of a campaign's profiles and judged. The
 // zero value is the study that is recorded.
 type InferStudy struct {
-	// Search says how models are searched for; 0 is 60 generations. Its Seed is set by the study, and if its Scaling is zero, that is the power 1:
-	// CPI with relative residuals.
+	// Search says how models are searched for; 0 is 30 generations. Its Seed is
+	// set by the study, and if its Scaling is zero, that is the power 1: CPI with
+	// relative residuals.
 	Search infer.SearchOptions
 
 	// Profiles is how many of a new application a model is updated with (0: 20),
@@ -68,12 +69,14 @@ type InferGeneration struct {
 // InferSpec is a row of the table of specs: one of the best of the last
 // generation of the search over everything. Genes are digits after a g, one for
 // each variable; interactions are i-j by number of the variable, with the powers
-// after ^ if they are not 1.
+// after ^ if they are not 1. Variables are the names that the numbers stand for;
+// see SpecOf.
 type InferSpec struct {
 	Rank         int     `frame:"rank"`
 	Error        float64 `frame:"mean_of_medians"`
 	Genes        string  `frame:"genes"`
 	Interactions string  `frame:"interactions"`
+	Variables    string  `frame:"variables"` // joined by spaces; "" in older recordings
 }
 
 // InferFindings are the tables of a study.
@@ -89,6 +92,10 @@ type InferFindings struct {
 // inferScaling is how CPI enters fits, unless something else is asked for.
 var inferScaling = infer.Scaling{Power: 1}
 
+// inferRidge is what shrinks models of InferLimitSet unless something else is
+// asked for; those of InferPaper are fitted by least squares, as in 2012.
+const inferRidge = 10
+
 func (s InferStudy) withDefaults() InferStudy {
 	s.Profiles = cmp.Or(s.Profiles, 20)
 	if s.Counts == nil {
@@ -96,10 +103,13 @@ func (s InferStudy) withDefaults() InferStudy {
 	}
 	s.Seed = cmp.Or(s.Seed, 2012)
 	s.Variables = cmp.Or(s.Variables, InferLimitSet)
-	s.Search.Generations = cmp.Or(s.Search.Generations, 60)
+	s.Search.Generations = cmp.Or(s.Search.Generations, 30)
 	s.Search.Seed = s.Seed
 	if s.Search.Scaling == (infer.Scaling{}) {
 		s.Search.Scaling = inferScaling
+	}
+	if s.Variables == InferLimitSet {
+		s.Search.Ridge = cmp.Or(s.Search.Ridge, inferRidge)
 	}
 	if s.Progress == nil {
 		s.Progress = func(string) {}
@@ -221,7 +231,7 @@ func (r *inferRunner) steady(ctx context.Context) error {
 	}
 	r.out.Model = system.Model
 	for i, c := range system.Search.Population[:min(50, len(system.Search.Population))] {
-		r.out.Specs = append(r.out.Specs, inferSpec(i+1, c))
+		r.out.Specs = append(r.out.Specs, inferSpec(i+1, c, InferVariables(r.Variables)...))
 	}
 	if err := r.judge(system.Model, InferInterpolation, 0, r.choose(r.known, InferCheck)); err != nil {
 		return err

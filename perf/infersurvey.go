@@ -51,27 +51,33 @@ func (v *inferProgram) surveyed(ctx context.Context, configs []pipeline.Config, 
 	if err != nil {
 		return nil, err
 	}
-	var windows []shard.Window
-	for _, w := range v.windows {
-		windows = append(windows, shard.Window(w))
-	}
-	caches, err := shard.NewCaches(v.plan, v.code, windows, inferSets())
-	if err != nil {
-		return nil, err
+	var caches []*shard.Caches
+	var collectors []trace.Collector
+	for k, w := range v.windows {
+		c, err := shard.NewCaches(v.plan, v.code, []shard.Window{shard.Window(w)}, inferSets())
+		if err != nil {
+			return nil, err
+		}
+		caches, collectors = append(caches, c), append(collectors, v.before(k, c))
 	}
 	sims, err := v.simulators(configs, shards)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.observe(ctx, append(sims.collectors(), trace.Collector(characteristics), caches)...); err != nil {
+	collectors = append(append(collectors, sims.collectors()...), characteristics)
+	if err := v.observe(ctx, collectors...); err != nil {
 		return nil, err
 	}
-	return v.collect(characteristics, caches, sims.result())
+	limits, err := sims.result()
+	if err != nil {
+		return nil, err
+	}
+	return v.collect(characteristics, caches, limits)
 }
 
 // collect takes the results: of the shards that were characterised, those that
 // were drawn.
-func (v *inferProgram) collect(characteristics *shard.Collector, caches *shard.Caches, limits *storedInfer) (*inferSurvey, error) {
+func (v *inferProgram) collect(characteristics *shard.Collector, caches []*shard.Caches, limits *storedInfer) (*inferSurvey, error) {
 	all, warnings := characteristics.Result()
 	out := &inferSurvey{Warnings: addWarnings(limits.Warnings, warnings)}
 	for _, w := range v.windows {
@@ -81,8 +87,12 @@ func (v *inferProgram) collect(characteristics *shard.Collector, caches *shard.C
 		}
 		out.Shards = append(out.Shards, all[i])
 	}
-	if out.Misses = caches.Result(); len(out.Misses) != len(out.Shards) {
-		return nil, fmt.Errorf("perf: infer: there are misses of %d shards of %d", len(out.Misses), len(out.Shards))
+	for k, c := range caches {
+		misses := c.Result()
+		if len(misses) != 1 {
+			return nil, fmt.Errorf("perf: infer: there are no misses of shard %d", k)
+		}
+		out.Misses = append(out.Misses, misses[0])
 	}
 	for k := range out.Shards {
 		values := make(map[string]float64)

@@ -54,24 +54,24 @@ func inferShares() []inferShare {
 		return inferShare{InferShare{symbol, name, text}, of}
 	}
 	return []inferShare{
-		at("z1", "core_share", "what the core allows, in the sum", func(c *inferCosts) float64 { return c.core / c.sum() }),
+		at("z1", "core_share", "the core: the largest of its bounds, in the sum", func(c *inferCosts) float64 { return c.core / c.sum() }),
 		at("z2", "branch_share", "mispredictions, in the sum", func(c *inferCosts) float64 { return c.branch / c.sum() }),
-		at("z3", "fetch_share", "misses in the instruction cache, in the sum", func(c *inferCosts) float64 { return c.fetch / c.sum() }),
-		at("z4", "near_share", "misses in the data cache, in the sum", func(c *inferCosts) float64 { return c.near() / c.sum() }),
-		at("z5", "far_share", "misses in the second level, in the sum", func(c *inferCosts) float64 { return c.far() / c.sum() }),
-		at("z6", "width_in_core", "1 / width, in what the core allows: the largest of z6 to z13", func(c *inferCosts) float64 { return c.width / c.core }),
-		at("z7", "int_alu_in_core", "integer ALU and control instructions / ALUs, in that", func(c *inferCosts) float64 { return c.intALU / c.core }),
-		at("z8", "int_mul_in_core", "x24 / integer multipliers, in that", func(c *inferCosts) float64 { return c.intMul / c.core }),
-		at("z9", "float_alu_in_core", "floating-point ALU instructions / units, in that", func(c *inferCosts) float64 { return c.floatALU / c.core }),
-		at("z10", "float_mul_in_core", "x25 / floating-point multipliers, in that", func(c *inferCosts) float64 { return c.floatMul / c.core }),
-		at("z11", "port_in_core", "memory instructions / ports, in that", func(c *inferCosts) float64 { return c.port / c.core }),
-		at("z12", "taken_in_core", "taken branches, one a cycle, in that", func(c *inferCosts) float64 { return c.taken / c.core }),
-		at("z13", "flow_in_core", "data flow in the window, in that", func(c *inferCosts) float64 { return c.flow / c.core }),
-		at("z14", "overlapped_in_near", "misses in the data cache if data flow alone limits their overlap, in the larger of z14 and z15", func(c *inferCosts) float64 { return part(c.nearOverlapped, c.near()) }),
-		at("z15", "serial_in_near", "the same if MSHRs alone do", func(c *inferCosts) float64 { return part(c.nearSerial, c.near()) }),
-		at("z16", "overlapped_in_far", "misses in the second level if data flow alone limits their overlap, in the larger of z16 and z17", func(c *inferCosts) float64 { return part(c.farOverlapped, c.far()) }),
-		at("z17", "serial_in_far", "the same if MSHRs alone do", func(c *inferCosts) float64 { return part(c.farSerial, c.far()) }),
-		at("z18", "far_in_alone", "that larger one, in what the misses would cost one after the other", func(c *inferCosts) float64 { return part(c.far(), c.farAlone) }),
+		at("z3", "l1i_miss_share", "L1 instruction misses, in the sum", func(c *inferCosts) float64 { return c.l1i / c.sum() }),
+		at("z4", "l1d_miss_share", "L1 data misses, in the sum", func(c *inferCosts) float64 { return c.l1d() / c.sum() }),
+		at("z5", "l2_miss_share", "L2 misses, in the sum", func(c *inferCosts) float64 { return c.l2() / c.sum() }),
+		at("z6", "width_in_core", "1 / width, in the largest bound of the core", func(c *inferCosts) float64 { return c.width / c.core }),
+		at("z7", "int_alu_in_core", "integer ALU and control instructions / ALUs, in the largest bound", func(c *inferCosts) float64 { return c.intALU / c.core }),
+		at("z8", "int_mul_in_core", "x24 / integer multipliers, in the largest bound", func(c *inferCosts) float64 { return c.intMul / c.core }),
+		at("z9", "float_alu_in_core", "floating-point ALU instructions / ALUs, in the largest bound", func(c *inferCosts) float64 { return c.floatALU / c.core }),
+		at("z10", "float_mul_in_core", "x25 / floating-point multipliers, in the largest bound", func(c *inferCosts) float64 { return c.floatMul / c.core }),
+		at("z11", "port_in_core", "memory instructions / ports, in the largest bound", func(c *inferCosts) float64 { return c.port / c.core }),
+		at("z12", "taken_in_core", "taken branches, one a cycle, in the largest bound", func(c *inferCosts) float64 { return c.taken / c.core }),
+		at("z13", "flow_in_core", "data flow in the window, in the largest bound", func(c *inferCosts) float64 { return c.flow / c.core }),
+		at("z14", "flow_in_l1d", "cost of L1 data misses whose overlap data flow bounds, in the larger of that and the cost that MSHRs bound", func(c *inferCosts) float64 { return part(c.l1dOverlapped, c.l1d()) }),
+		at("z15", "mshrs_in_l1d", "cost of L1 data misses whose overlap MSHRs bound, in the larger one", func(c *inferCosts) float64 { return part(c.l1dSerial, c.l1d()) }),
+		at("z16", "flow_in_l2", "cost of L2 misses whose overlap data flow bounds, in the larger of that and the cost that MSHRs bound", func(c *inferCosts) float64 { return part(c.l2Overlapped, c.l2()) }),
+		at("z17", "mshrs_in_l2", "cost of L2 misses whose overlap MSHRs bound, in the larger one", func(c *inferCosts) float64 { return part(c.l2Serial, c.l2()) }),
+		at("z18", "l2_in_serial", "the larger one, in the cost of L2 misses one after the other", func(c *inferCosts) float64 { return part(c.l2(), c.l2Alone) }),
 	}
 }
 
@@ -88,7 +88,7 @@ func part(some, whole float64) float64 {
 	if whole == 0 {
 		return 0
 	}
-	return min(some/whole, 1)
+	return max(0, min(some/whole, 1))
 }
 
 // inferCosts are what each limit of a shard on an architecture would cost by
@@ -98,21 +98,22 @@ func part(some, whole float64) float64 {
 type inferCosts struct {
 	width, intALU, intMul, floatALU, floatMul, port, taken, flow float64
 
-	core          float64 // the largest of these
-	branch, fetch float64
+	core        float64 // the largest of these
+	branch, l1i float64
 
-	// Of misses in the data cache, and in the second level.
-	nearOverlapped, nearSerial         float64
-	farOverlapped, farSerial, farAlone float64
+	// Of L1 data misses, and of L2 misses: as data flow in the window bounds their
+	// overlap, as MSHRs do, and without any.
+	l1dOverlapped, l1dSerial        float64
+	l2Overlapped, l2Serial, l2Alone float64
 }
 
-// near is the larger of what misses cost by data flow and by MSHRs.
-func (c *inferCosts) near() float64 { return max(c.nearOverlapped, c.nearSerial) }
+// l1d is the larger of what misses cost by data flow and by MSHRs.
+func (c *inferCosts) l1d() float64 { return max(c.l1dOverlapped, c.l1dSerial) }
 
-func (c *inferCosts) far() float64 { return max(c.farOverlapped, c.farSerial) }
+func (c *inferCosts) l2() float64 { return max(c.l2Overlapped, c.l2Serial) }
 
 // sum is a first estimate of CPI. It is positive, as the width is limited.
-func (c *inferCosts) sum() float64 { return c.core + c.branch + c.fetch + c.near() + c.far() }
+func (c *inferCosts) sum() float64 { return c.core + c.branch + c.l1i + c.l1d() + c.l2() }
 
 // InferVariables returns the variables of a set: those of software, or
 // shares, then the thirteen of Table 2.
@@ -182,13 +183,13 @@ func (c *inferCase) costs() *inferCosts {
 		taken:    c.x("taken"),
 		flow:     c.window("window64_cpi", "window224_cpi"),
 		branch:   c.window("branch64_cpi", "branch224_cpi"),
-		fetch:    c.missesOf(shard.Code) * c.y("l2_latency_cycles"),
+		l1i:      c.missesOf(shard.Code) * c.y("l2_latency_cycles"),
 
-		nearOverlapped: data * c.exposed("near64_cpi", "near224_cpi", "near_misses", inferNearCycles-inferL1Cycles),
-		nearSerial:     data / c.y("mshrs"),
-		farOverlapped:  both * inferFarCycles * c.exposed("far64_cpi", "far224_cpi", "far_misses", inferFarCycles-inferL1Cycles),
-		farSerial:      both * inferMemoryCycles / c.y("mshrs"),
-		farAlone:       both * inferMemoryCycles,
+		l1dOverlapped: data * c.exposed("l1_miss64_cpi", "l1_miss224_cpi", "l1_misses", inferL1RefCycles-inferL1Cycles),
+		l1dSerial:     data / c.y("mshrs"),
+		l2Overlapped:  both * inferL2RefCycles * c.exposed("l2_miss64_cpi", "l2_miss224_cpi", "l2_misses", inferL2RefCycles-inferL1Cycles),
+		l2Serial:      both * inferMemoryCycles / c.y("mshrs"),
+		l2Alone:       both * inferMemoryCycles,
 	}
 	k.core = max(k.width, k.intALU, k.intMul, k.floatALU, k.floatMul, k.port, k.taken, k.flow)
 	return k
@@ -219,7 +220,10 @@ func (c *inferCase) missesOf(stream shard.Stream) float64 {
 }
 
 // exposed returns the share of its latency that a miss of a reference cache
-// costs in the window, on average; 0 where there were no misses.
+// costs in the window, on average: all of it where there were none to tell.
 func (c *inferCase) exposed(small, large, misses string, latency float64) float64 {
+	if c.shard.Limits[misses] == 0 {
+		return 1
+	}
 	return part(c.window(small, large), c.shard.Limits[misses]*latency)
 }

@@ -71,7 +71,7 @@ on where it was.`,
 	f.Uint64Var(&c.Length, "length", 0, "instructions of a shard (default 1000000)")
 	f.IntVar(&c.Shards, "shards", 0, "shards of each variant (default 4)")
 	f.IntVar(&c.Train, "train", 0, "architectures that models are fitted to, of each variant (default 120)")
-	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default 2026)")
+	f.Uint64Var(&c.Seed, "seed", 0, fmt.Sprintf("of all that is drawn at random (default %d)", perf.InferSeed))
 	f.StringVar(&dir, "store", "", "folder that keeps simulations (default the user's)")
 	f.StringVar(&record, "record", "", "folder to write the tables into")
 	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
@@ -134,7 +134,7 @@ writes predictions.csv, searches.csv and specs.csv.`,
 	f := cmd.Flags()
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
 	f.IntVar(&s.Search.Population, "population", 0, "candidates of a generation (default 100)")
-	f.IntVar(&s.Search.Generations, "generations", 0, "generations of a search from nothing (default 60)")
+	f.IntVar(&s.Search.Generations, "generations", 0, "generations of a search from nothing (default 30)")
 	f.IntVar(&s.Search.Powers, "powers", 0, "largest power of variables that interact (default 1)")
 	f.IntVar(&s.Profiles, "profiles", 0, "profiles of new software that a model is updated with (default 20)")
 	f.Float64Var(&s.Search.Scaling.Power, "power", 0, "power of CPI that is fitted, with relative residuals (default 1)")
@@ -149,6 +149,7 @@ writes predictions.csv, searches.csv and specs.csv.`,
 // inferSetFlags adds the flags of what models are made of and judged by.
 func inferSetFlags(f *pflag.FlagSet, s *perf.InferStudy) {
 	f.StringVar((*string)(&s.Variables), "variables", string(perf.InferLimitSet), "what models are made of: paper, the characteristics and parameters of Wu and Lee; or limits, what each limit costs by itself, and the parameters")
+	f.Float64Var(&s.Search.Ridge, "ridge", 0, "shrink coefficients, as by so many rows more (default 10 of limits, 0 of the paper's variables)")
 	f.BoolVar(&s.Choosing, "choosing", false, "judge by the profiles kept for choosing the form of models, not by those that judge")
 }
 

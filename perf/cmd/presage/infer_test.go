@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"presage/perf"
 )
 
 const inferData = "../../../datasets/inferred"
@@ -39,6 +43,9 @@ func TestInferRefusesBeforeItSearches(t *testing.T) {
 		"no profiles":           {[]string{"study", "--data", dir, "--record", dir}, "shards.csv"},
 		"no set":                {[]string{"study", "--data", inferData, "--record", dir, "--variables", "both"}, "limits"},
 		"no architectures":      {[]string{"predict", "../../../datasets/programs/cg", "--data", inferData, "--count", "0"}, "--count 0"},
+		"negative shards":       {[]string{"predict", "../../../datasets/programs/cg", "--data", inferData, "--shards", "-3"}, "--shards -3"},
+		"no shards":             {[]string{"predict", "../../../datasets/programs/cg", "--data", inferData, "--shards", "0"}, "--shards 0"},
+		"too many to simulate":  {[]string{"predict", "../../../datasets/programs/cg", "--data", inferData, "--simulate", "--count", "2001"}, "--count 2001 with --simulate"},
 		"no file of them":       {[]string{"predict", "../../../datasets/programs/cg", "--data", inferData, "--architectures", "none.csv"}, "none.csv"},
 		"no program":            {[]string{"predict", "none", "--data", inferData}, "none"},
 		"no model":              {[]string{"predict", "../../../datasets/programs/cg", "--data", dir}, "shards.csv"},
@@ -64,7 +71,42 @@ func TestInferPredict(t *testing.T) {
 		t.Fatalf("%v\n%s", err, errs)
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if len(lines) != 301 || !strings.HasSuffix(lines[0], ",sum_cpi,pred_cpi") {
+	if len(lines) != 301 || !strings.HasSuffix(lines[0], ",sum_cpi,outside_shards,pred_cpi") {
 		t.Errorf("%d lines, the first is %s", len(lines), lines[0])
+	}
+	if !strings.Contains(errs, "shards of 1000000 instructions, not of 200000") {
+		t.Errorf("shards of another length than the model's, and the warnings are %q", errs)
+	}
+}
+
+// The default seed, given or not, or as 0, draws the same shards and
+// architectures; another draws others. Shards of the model's length are not
+// warned of.
+func TestInferPredictSeed(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	predict := func(more ...string) string {
+		t.Helper()
+		args := []string{"infer", "predict", "../../../datasets/programs/cg", "--data", inferData, "--args", "-n 60 -iterations 6", "--count", "3", "--shards", "1", "--format", "csv", "-q"}
+		out, errs, err := presage(t, append(args, more...)...)
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", more, err, errs)
+		}
+		if strings.Contains(errs, "made from shards of") {
+			t.Errorf("%v: warned of the length of shards: %s", more, errs)
+		}
+		return out
+	}
+	unset := predict()
+	for _, given := range []string{strconv.Itoa(perf.InferSeed), "0"} {
+		if got := predict("--seed", given, "--length", "1000000"); got != unset {
+			t.Errorf("with --seed %s:\n%s\nwithout:\n%s", given, got, unset)
+		}
+	}
+	if predict("--seed", "7") == unset {
+		t.Error("another seed draws the same")
+	}
+	help := must(t, "infer", "predict", "--help") + must(t, "infer", "campaign", "--help")
+	if strings.Count(help, fmt.Sprintf("(default %d)", perf.InferSeed)) != 2 {
+		t.Errorf("the help texts do not name the default seed:\n%s", help)
 	}
 }

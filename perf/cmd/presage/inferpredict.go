@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -9,7 +10,12 @@ import (
 
 	"presage/perf"
 	"presage/perf/infer"
+	"presage/perf/shard"
 )
+
+// inferSimulated is how many architectures that are drawn are simulated at most:
+// that many take minutes.
+const inferSimulated = 2000
 
 func inferPredictCommand() *cobra.Command {
 	var (
@@ -30,9 +36,9 @@ column for each parameter, or some drawn at random. The model is that of the bes
 spec that study recorded.
 
 A row is an architecture: its parameters; what each limit would cost by itself, in
-cycles per instruction: the core, mispredicted branches, misses of instructions, near
-misses (first level) and far ones (second level); their sum, which the model
-corrects; and the predicted CPI. With --simulate the shards are simulated, too. What
+cycles per instruction: the core, mispredicted branches, misses in the instruction
+cache, in the data cache and in L2; their sum, which the model corrects; how many of
+the shards lie outside of what the model was made from; and the predicted CPI. With --simulate the shards are simulated, too. What
 was found is kept in the store.`,
 		Example: `  presage infer predict ./datasets/programs/lu --args "-n 20 -iterations 5"
   presage infer predict ./a.out --architectures cores.csv --simulate --format csv`,
@@ -41,6 +47,13 @@ was found is kept in the store.`,
 			if err := out.check(); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("shards") && opt.Shards < 1 {
+				return fmt.Errorf("--shards %d: want 1 or more", opt.Shards)
+			}
+			if file == "" && opt.Simulate && count > inferSimulated {
+				return fmt.Errorf("--count %d with --simulate: want %d architectures at most; without --simulate there may be more", count, inferSimulated)
+			}
+			opt.Seed = cmp.Or(opt.Seed, perf.InferSeed) // of architectures and shards
 			architectures, err := inferArchitectures(file, count, opt.Seed)
 			if err != nil {
 				return err
@@ -60,6 +73,9 @@ was found is kept in the store.`,
 			if err != nil {
 				return err
 			}
+			if n := cmp.Or(opt.Length, shard.DefaultLength); n != shard.DefaultLength {
+				warnings = append(warnings, fmt.Sprintf("the model was made from shards of %d instructions, not of %d", shard.DefaultLength, n))
+			}
 			warn(cmd.ErrOrStderr(), warnings)
 			return out.print(cmd.OutOrStdout(), perf.CPIPredictionTable(rows))
 		},
@@ -70,8 +86,8 @@ was found is kept in the store.`,
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder of the recorded campaign and study")
 	f.StringVar(&file, "architectures", "", "CSV file of architectures, a column for each parameter of Table 2")
 	f.IntVar(&count, "count", 10, "architectures to draw at random if there is no file")
-	f.Uint64Var(&opt.Seed, "seed", 0, "of the shards and architectures that are drawn (default 2026)")
-	f.Uint64Var(&opt.Length, "length", 0, "instructions of a shard (default 1000000)")
+	f.Uint64Var(&opt.Seed, "seed", 0, fmt.Sprintf("of the shards and architectures that are drawn (default %d)", perf.InferSeed))
+	f.Uint64Var(&opt.Length, "length", 0, fmt.Sprintf("instructions of a shard (default %d, as the model's)", shard.DefaultLength))
 	f.IntVar(&opt.Shards, "shards", 0, "shards that are drawn (default 4)")
 	f.BoolVar(&opt.Simulate, "simulate", false, "simulate the shards on each architecture, too")
 	return cmd
