@@ -102,7 +102,13 @@ func pairs(df dataframe.DataFrame, opt AgreementOptions) (*agreement, error) {
 
 // shapes tell marks apart beside their colours.
 var shapes = []draw.GlyphDrawer{
-	draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.CrossGlyph{},
+	draw.CircleGlyph{},
+	draw.PyramidGlyph{},
+	draw.BoxGlyph{},
+	draw.RingGlyph{},
+	draw.TriangleGlyph{},
+	draw.SquareGlyph{},
+	draw.CrossGlyph{},
 	draw.PlusGlyph{}, // one more than colours, so that both together repeat late
 }
 
