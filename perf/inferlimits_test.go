@@ -139,8 +139,19 @@ func TestShares(t *testing.T) {
 			t.Errorf("%s: %g, want %g", v.what, v.got, v.want)
 		}
 	}
+	// Where the reference caches had no misses, nothing tells that those of the
+	// architecture overlap.
+	c.shard.Limits["l1_misses"], c.shard.Limits["l2_misses"] = 0, 0
+	if none := c.costs(); math.Abs(none.l1dOverlapped-0.8) > 1e-12 || math.Abs(none.l2Overlapped-1.5) > 1e-12 {
+		t.Errorf("without misses to tell: %g and %g, want 0.8 and 1.5", none.l1dOverlapped, none.l2Overlapped)
+	}
+	// Noise below 0 is none.
+	c.shard.Limits["l1_misses"], c.shard.Limits["l1_miss64_cpi"], c.shard.Limits["l1_miss224_cpi"] = 1, -1, -1
+	if k := c.costs(); k.l1dOverlapped != 0 {
+		t.Errorf("a negative cost of misses: %g", k.l1dOverlapped)
+	}
 	values, estimate := c.values(InferLimitSet, inferShares())
-	if names := InferVariables(InferLimitSet); len(values) != len(names) || estimate != k.sum() {
+	if names := InferVariables(InferLimitSet); len(values) != len(names) || estimate != c.costs().sum() {
 		t.Fatalf("%d values of %d variables, the estimate is %g", len(values), len(names), estimate)
 	}
 	if total := values[0] + values[1] + values[2] + values[3] + values[4]; math.Abs(total-1) > 1e-12 {
