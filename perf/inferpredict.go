@@ -232,6 +232,9 @@ func ReadArchitectures(path string) ([]infer.Architecture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", path, err)
 	}
+	if df.Nrow() == 0 {
+		return nil, fmt.Errorf("perf: %s: no architectures below the header", path)
+	}
 	list := make([]infer.Architecture, df.Nrow())
 	for _, y := range infer.HardwareSpace() {
 		values, err := frame.Floats(df, y.Name)

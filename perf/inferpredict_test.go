@@ -150,9 +150,10 @@ func TestReadArchitectures(t *testing.T) {
 		}
 	}
 	for what, change := range map[string]func(string) string{
-		"mshrs":     func(s string) string { return strings.Replace(s, "mshrs", "registers", 1) },
-		"row 1":     func(s string) string { return strings.Replace(s, "\n0,false,", "\n0,false,9", 1) },
-		"cores.csv": func(s string) string { return s + "1,2\n" },
+		"mshrs":            func(s string) string { return strings.Replace(s, "mshrs", "registers", 1) },
+		"row 1":            func(s string) string { return strings.Replace(s, "\n0,false,", "\n0,false,9", 1) },
+		"no architectures": func(s string) string { return s[:strings.Index(s, "\n")+1] },
+		"cores.csv":        func(s string) string { return s + "1,2\n" },
 	} {
 		if _, err := ReadArchitectures(write(change)); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: error %v", what, err)

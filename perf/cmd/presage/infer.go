@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -123,7 +125,7 @@ writes predictions.csv, searches.csv and specs.csv.`,
 			command := commandLine(cmd, args)
 			found, err := s.Run(cmd.Context(), profiles)
 			if err != nil {
-				return err
+				return searchEnded(cmd, err)
 			}
 			if err := found.Record(record, command); err != nil {
 				return err
@@ -144,6 +146,16 @@ writes predictions.csv, searches.csv and specs.csv.`,
 	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
+}
+
+// searchEnded says of an interruption that nothing is kept: what other commands
+// run is in the store, searches are not.
+func searchEnded(cmd *cobra.Command, err error) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "presage: interrupted; nothing was recorded, and the searches begin anew next time")
+	return exitStatus(130)
 }
 
 // inferSetFlags adds the flags of what models are made of and judged by.
@@ -185,7 +197,7 @@ writes baselines.csv.`,
 			}
 			others, err := s.Baselines(cmd.Context(), profiles, script, leftOut)
 			if err != nil {
-				return err
+				return searchEnded(cmd, err)
 			}
 			return perf.RecordInferBaselines(record, others, commandLine(cmd, args))
 		},
