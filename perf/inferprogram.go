@@ -133,7 +133,7 @@ func (v *inferProgram) simulateSome(ctx context.Context, architectures []infer.A
 		if err != nil {
 			return nil, err
 		}
-		if err := v.observe(ctx, sims.collectors()...); err != nil {
+		if err := v.observe(ctx, sims.stretches...); err != nil {
 			return nil, err
 		}
 		return sims.result()
@@ -224,8 +224,6 @@ func (v *inferProgram) simulators(configs []pipeline.Config, shards [][]int) (*i
 	}
 	return out, nil
 }
-
-func (s *inferSimulators) collectors() []trace.Collector { return s.stretches }
 
 func (s *inferSimulators) result() (*storedInfer, error) {
 	out := new(storedInfer)

@@ -64,7 +64,7 @@ func (v *inferProgram) surveyed(ctx context.Context, configs []pipeline.Config, 
 	if err != nil {
 		return nil, err
 	}
-	collectors = append(append(collectors, sims.collectors()...), characteristics)
+	collectors = append(append(collectors, sims.stretches...), characteristics)
 	if err := v.observe(ctx, collectors...); err != nil {
 		return nil, err
 	}

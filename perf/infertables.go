@@ -179,9 +179,8 @@ func InferTails(p *InferProfiles) dataframe.DataFrame {
 
 // InferDifferences are the differences between the mean of each characteristic
 // in an application and in the others, as Figure 9(a) of 2012, in standard
-// deviations of the characteristic over all shards of applications that models are
-// made of: a row for each application
-// and characteristic.
+// deviations of the characteristic over all shards of applications that models
+// are made of: a row for each application and characteristic.
 func InferDifferences(p *InferProfiles) dataframe.DataFrame {
 	type row struct {
 		Application string  `frame:"application"`
