@@ -35,6 +35,7 @@ lint: ## gofumpt, vet, staticcheck, go.mod tidy, shellcheck
 	@bash .ci/lint.sh
 
 unit: ## Go tests, import directions and house rules among them
+	@bash .ci/processor.sh
 	$(GO) test -timeout 20m ./...
 
 notebook-test: kernel ## judge the committed notebooks, and run the quickstart anew
