@@ -29,17 +29,12 @@ import (
 func Of[T any](rows []T) dataframe.DataFrame {
 	var columns []series.Series
 	v := reflect.ValueOf(rows)
-	row := reflect.TypeFor[T]()
-	for i := range row.NumField() {
-		tag, ok := row.Field(i).Tag.Lookup("frame")
-		if !ok {
+	for _, f := range tagged(reflect.TypeFor[T]()) {
+		if f.each {
+			columns = append(columns, each(v, f.index)...)
 			continue
 		}
-		if tag == ",each" {
-			columns = append(columns, each(v, i)...)
-			continue
-		}
-		columns = append(columns, column(v, i, tag))
+		columns = append(columns, column(v, f.index, f.name))
 	}
 	return dataframe.New(columns...)
 }
