@@ -3,12 +3,10 @@ package perf
 import (
 	"os"
 	"path/filepath"
+	"presage/perf/internal/profiletest"
+	"presage/perf/store"
 	"strings"
 	"testing"
-
-	"presage/perf/fit"
-	"presage/perf/scaling"
-	"presage/perf/store"
 )
 
 // reader is a program that reads the file it is given, and what is on its
@@ -80,7 +78,7 @@ func TestFilesAreInputs(t *testing.T) {
 // TestAnotherProgramIsNotLoaded: profiles are of the program they stand beside.
 func TestAnotherProgramIsNotLoaded(t *testing.T) {
 	dir := t.TempDir()
-	if err := profile(t, store.Open(t.TempDir()), []float64{6}, 64).Save(dir); err != nil {
+	if err := profiletest.Profile(t, store.Open(t.TempDir()), []float64{6}, 64).Save(dir); err != nil {
 		t.Fatal(err)
 	}
 	kept, err := filepath.Glob(filepath.Join(dir, "programs", "*", "sweep3d"))
@@ -99,17 +97,5 @@ func TestAnotherProgramIsNotLoaded(t *testing.T) {
 	}
 	if _, err := LoadRuns(dir); err == nil || !strings.Contains(err.Error(), "not the program that was profiled") {
 		t.Errorf("another program: %v", err)
-	}
-}
-
-func TestFitsBadly(t *testing.T) {
-	for doubt, want := range map[fit.Doubt]bool{
-		scaling.PoorFit: true, scaling.Pieces: true, scaling.HeldConstant: true,
-		fit.ActiveConstraint: false, scaling.TotalsDisagree: false,
-	} {
-		f := fit.Func{Warnings: []fit.Warning{{Doubt: fit.IllConditioned}, {Doubt: doubt}}}
-		if fitsBadly(&f) != want {
-			t.Errorf("%s: %v, want %v", doubt, !want, want)
-		}
 	}
 }

@@ -8,74 +8,29 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
-	"testing"
-
-	"github.com/go-gota/gota/dataframe"
-	"github.com/google/go-cmp/cmp"
-
 	"presage/perf/cache"
 	"presage/perf/frame"
-	"presage/perf/machine"
+	"presage/perf/internal/perftest"
+	"presage/perf/internal/profiletest"
+	"presage/perf/locality"
+	"presage/perf/machine/catalog"
 	"presage/perf/objfile"
 	"presage/perf/reuse"
 	"presage/perf/store"
+	"presage/perf/subject"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
-
-// sweep3d builds the program once for all tests.
-var sweep3d = sync.OnceValues(func() (*Program, error) {
-	return Build("../datasets/programs/sweep3d")
-})
-
-func program(t *testing.T) *Program {
-	t.Helper()
-	prog, err := sweep3d()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return prog
-}
-
-const oneIteration = "-n {n} -iterations 1"
-
-func profile(t *testing.T, st *store.Store, sizes []float64, blocks ...uint64) *Runs {
-	t.Helper()
-	runs, err := Profile(t.Context(), program(t), Sweep("n", sizes...), ProfileOptions{
-		RunOptions: RunOptions{Args: oneIteration, Store: st},
-		BlockBytes: blocks,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return runs
-}
-
-func find(t *testing.T, name string) *machine.Machine {
-	t.Helper()
-	m, err := FindMachine(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func column(t *testing.T, df dataframe.DataFrame, name string) []float64 {
-	t.Helper()
-	v, err := frame.Floats(df, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
 
 // TestRunsRepeatToTheByte holds histograms of two runs of the same program
 // against each other, byte for byte, each with a store of its own.
 func TestRunsRepeatToTheByte(t *testing.T) {
 	var encoded [2][]byte
 	for i := range encoded {
-		runs := profile(t, store.Open(t.TempDir()), []float64{7}, 32, 4096)
+		runs := profiletest.Profile(t, store.Open(t.TempDir()), []float64{7}, 32, 4096)
 		if !strings.Contains(runs.Runs[0].Stdout, "verification: successful") {
 			t.Fatalf("the program printed %q", runs.Runs[0].Stdout)
 		}
@@ -95,29 +50,33 @@ func TestRunsRepeatToTheByte(t *testing.T) {
 // the reuse distance says so. Two methods that share no code.
 func TestSimulationAgreesWithReuseDistances(t *testing.T) {
 	st := store.Open(t.TempDir())
-	runs, err := Profile(t.Context(), program(t), Sweep("n", 9), ProfileOptions{
-		RunOptions: RunOptions{Args: oneIteration, Store: st},
+	runs, err := Profile(t.Context(), perftest.Program(t), Sweep("n", 9), ProfileOptions{
+		RunOptions: RunOptions{Args: perftest.OneIteration, Store: st},
 		BlockBytes: []uint64{32, 32 << 10}, Stack: true, // all that the simulation sees
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := find(t, "origin2000")
+	m := profiletest.Machine(t, "origin2000")
 	m.Caches = m.Caches[:1] // a second level sees only what misses in the first
-	sim, err := SimulateMisses(t.Context(), program(t), m, Sweep("n", 9), SimulateOptions{
-		RunOptions: RunOptions{Args: oneIteration, Store: st}, By: ByReference, FullyAssociative: true,
+	sim, err := SimulateMisses(t.Context(), perftest.Program(t), m, Sweep("n", 9), SimulateOptions{
+		RunOptions: RunOptions{Args: perftest.OneIteration, Store: st}, By: subject.ByReference, FullyAssociative: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := make(map[string]uint64)
+	first, err := perftest.Program(t).FirstRefs()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, level := range []struct {
 		name   string
 		blocks uint64
 	}{{"L1", 1024}, {"TLB", 64}} {
 		for g := range runs.Runs[0].Reuse[i].Groups {
 			if h := &runs.Runs[0].Reuse[i].Groups[g]; h.Accesses() > 0 {
-				want[level.name+" "+program(t).scopeOf(ByReference, program(t).first[g])] = h.Misses(level.blocks)
+				want[level.name+" "+perftest.Program(t).ScopeOf(subject.ByReference, first[g])] = h.Misses(level.blocks)
 			}
 		}
 	}
@@ -130,7 +89,7 @@ func TestSimulationAgreesWithReuseDistances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, misses := range column(t, sim, "sim_misses_fully_assoc") {
+	for i, misses := range perftest.Column(t, sim, "sim_misses_fully_assoc") {
 		got[levels[i]+" "+scopes[i]] = uint64(misses)
 	}
 	if len(want) < 200 {
@@ -143,10 +102,10 @@ func TestSimulationAgreesWithReuseDistances(t *testing.T) {
 
 func TestProfilesAreFoundAgain(t *testing.T) {
 	st := store.Open(t.TempDir())
-	first := profile(t, st, []float64{6, 8}, 64)
+	first := profiletest.Profile(t, st, []float64{6, 8}, 64)
 	var stored []bool
-	again, err := Profile(t.Context(), program(t), Sweep("n", 6, 8), ProfileOptions{
-		RunOptions: RunOptions{Args: oneIteration, Store: st, Progress: func(p Progress) {
+	again, err := Profile(t.Context(), perftest.Program(t), Sweep("n", 6, 8), ProfileOptions{
+		RunOptions: RunOptions{Args: perftest.OneIteration, Store: st, Progress: func(p Progress) {
 			if p.Done < p.Total {
 				stored = append(stored, p.Stored)
 			}
@@ -173,7 +132,7 @@ func TestInterruptedSweepGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := Profile(ctx, program(t), Sweep("n", 6, 20), ProfileOptions{
+	_, err := Profile(ctx, perftest.Program(t), Sweep("n", 6, 20), ProfileOptions{
 		RunOptions: RunOptions{Args: "-n {n} -iterations 2", Store: store.Open(dir), Progress: func(p Progress) {
 			if p.Done == 1 && p.Instructions > 0 {
 				cancel()
@@ -195,7 +154,7 @@ func TestInterruptedSweepGoesOn(t *testing.T) {
 		t.Fatalf("the store holds %v (%v), want the first run alone", files, err)
 	}
 	for _, dir := range []string{dir, t.TempDir()} {
-		runs, err := Profile(t.Context(), program(t), Sweep("n", 6, 20), ProfileOptions{
+		runs, err := Profile(t.Context(), perftest.Program(t), Sweep("n", 6, 20), ProfileOptions{
 			RunOptions: RunOptions{Args: "-n {n} -iterations 2", Store: store.Open(dir)},
 			BlockBytes: []uint64{64},
 		})
@@ -214,7 +173,7 @@ func TestInterruptedSweepGoesOn(t *testing.T) {
 func TestPredictsBeyondTraining(t *testing.T) {
 	const bound = 0.15
 	st := store.Open(t.TempDir())
-	runs := profile(t, st, []float64{8, 10, 12, 14, 16}, 32, 128, 32<<10)
+	runs := profiletest.Profile(t, st, []float64{8, 10, 12, 14, 16}, 32, 128, 32<<10)
 	model, err := FitScaling(t.Context(), runs, FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
@@ -222,12 +181,12 @@ func TestPredictsBeyondTraining(t *testing.T) {
 	if model.Range("n") != [2]float64{8, 16} {
 		t.Errorf("training range %v", model.Range("n"))
 	}
-	m := find(t, "origin2000")
+	m := profiletest.Machine(t, "origin2000")
 	pred, err := PredictMisses(model, m, Sweep("n", 22), PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sim, err := SimulateMisses(t.Context(), program(t), m, Sweep("n", 22), SimulateOptions{RunOptions: RunOptions{Args: oneIteration, Store: st}})
+	sim, err := SimulateMisses(t.Context(), perftest.Program(t), m, Sweep("n", 22), SimulateOptions{RunOptions: RunOptions{Args: perftest.OneIteration, Store: st}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,17 +203,17 @@ func TestPredictsBeyondTraining(t *testing.T) {
 	}
 	// Every level of the same run sees the same accesses, and some of what is
 	// predicted is always in doubt, never all.
-	counts, err := Count(t.Context(), program(t), Point{"n": 22}, RunOptions{Args: oneIteration, Store: st})
+	counts, err := Count(t.Context(), perftest.Program(t), Point{"n": 22}, RunOptions{Args: perftest.OneIteration, Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
-	accesses := column(t, both, "pred_accesses")
+	accesses := perftest.Column(t, both, "pred_accesses")
 	for i, a := range accesses {
 		// The simulation sees the traffic of the stack, too.
-		if sim := column(t, both, "sim_accesses")[i] - float64(counts.stack()); math.Abs(a-sim)/sim > 0.05 || a != accesses[0] {
+		if sim := perftest.Column(t, both, "sim_accesses")[i] - float64(counts.Stack()); math.Abs(a-sim)/sim > 0.05 || a != accesses[0] {
 			t.Errorf("row %d: %g accesses predicted, %g simulated", i, a, sim)
 		}
-		if doubtful := column(t, both, "pred_doubtful_share")[i]; !(doubtful >= 0 && doubtful <= 1) {
+		if doubtful := perftest.Column(t, both, "pred_doubtful_share")[i]; !(doubtful >= 0 && doubtful <= 1) {
 			t.Errorf("row %d: %g of the misses are doubtful", i, doubtful)
 		}
 	}
@@ -266,8 +225,8 @@ func TestPredictsBeyondTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, sum := range column(t, total, "pred_misses") {
-		if whole := column(t, pred, "pred_misses")[i]; math.Abs(sum-whole) > 1e-6*whole {
+	for i, sum := range perftest.Column(t, total, "pred_misses") {
+		if whole := perftest.Column(t, pred, "pred_misses")[i]; math.Abs(sum-whole) > 1e-6*whole {
 			t.Errorf("level %d: routines sum to %g, the program to %g", i, sum, whole)
 		}
 	}
@@ -276,11 +235,11 @@ func TestPredictsBeyondTraining(t *testing.T) {
 // TestUnmodelledMachinesAreMarked: what predictions leave out stands in the row.
 func TestUnmodelledMachinesAreMarked(t *testing.T) {
 	st := store.Open(t.TempDir())
-	model, err := FitScaling(t.Context(), profile(t, st, []float64{6, 7, 8}, 64, 128, 16<<10), FitOptions{Store: st})
+	model, err := FitScaling(t.Context(), profiletest.Profile(t, st, []float64{6, 7, 8}, 64, 128, 16<<10), FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := find(t, "itanium2")
+	m := profiletest.Machine(t, "itanium2")
 	m.Caches[1].Replacement, m.Caches[2].Inclusive = cache.Random, true
 	pred, err := PredictMisses(model, m, Sweep("n", 100), PredictOptions{})
 	if err != nil {
@@ -295,39 +254,39 @@ func TestUnmodelledMachinesAreMarked(t *testing.T) {
 			t.Errorf("row %d: %q, want %q", i, warnings[i], want)
 		}
 	}
-	if misses := column(t, pred, "pred_misses"); !math.IsNaN(misses[0]) || !(misses[1] > 0) {
+	if misses := perftest.Column(t, pred, "pred_misses"); !math.IsNaN(misses[0]) || !(misses[1] > 0) {
 		t.Errorf("misses %v, want none for L1D", misses)
 	}
 }
 
 func TestPredictNeedsTheBlockSizes(t *testing.T) {
 	st := store.Open(t.TempDir())
-	model, err := FitScaling(t.Context(), profile(t, st, []float64{6, 7, 8}, 32), FitOptions{Store: st})
+	model, err := FitScaling(t.Context(), profiletest.Profile(t, st, []float64{6, 7, 8}, 32), FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = PredictMisses(model, find(t, "origin2000"), Sweep("n", 20), PredictOptions{})
+	_, err = PredictMisses(model, profiletest.Machine(t, "origin2000"), Sweep("n", 20), PredictOptions{})
 	if err == nil || !strings.Contains(err.Error(), "profile with block sizes [32 128 32768]") {
 		t.Errorf("missing block size: %v", err)
 	}
-	_, err = PredictMisses(model, find(t, "origin2000"), Sweep("m", 20), PredictOptions{})
+	_, err = PredictMisses(model, profiletest.Machine(t, "origin2000"), Sweep("m", 20), PredictOptions{})
 	if err == nil || !strings.Contains(err.Error(), "no parameter m") {
 		t.Errorf("missing parameter: %v", err)
 	}
-	if _, err := PredictMisses(model, find(t, "origin2000"), nil, PredictOptions{By: "cell"}); err == nil {
+	if _, err := PredictMisses(model, profiletest.Machine(t, "origin2000"), nil, PredictOptions{By: "cell"}); err == nil {
 		t.Error("unknown scope: no error")
 	}
 	if _, err := FitScaling(t.Context(), &Runs{}, FitOptions{Store: st}); err == nil {
 		t.Error("no runs: no error")
 	}
-	if _, err := FitScaling(t.Context(), profile(t, st, []float64{6, 7, 8}, 32), FitOptions{Store: st, Basis: "1, k"}); err == nil {
+	if _, err := FitScaling(t.Context(), profiletest.Profile(t, st, []float64{6, 7, 8}, 32), FitOptions{Store: st, Basis: "1, k"}); err == nil {
 		t.Error("a basis over another parameter: no error")
 	}
 }
 
 func TestSaveAndLoad(t *testing.T) {
 	dir := t.TempDir()
-	runs := profile(t, store.Open(t.TempDir()), []float64{6, 8}, 32, 64)
+	runs := profiletest.Profile(t, store.Open(t.TempDir()), []float64{6, 8}, 32, 64)
 	if err := runs.Save(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +302,7 @@ func TestSaveAndLoad(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	index := filepath.Join(dir, savedName)
+	index := filepath.Join(dir, locality.SavedName)
 	for want, text := range map[string]string{
 		"format 9":     `{"Format": 9}`,
 		"no program":   `{"Format": 3}`,
@@ -371,12 +330,12 @@ func TestFailedRunIsNotProfiled(t *testing.T) {
 		"-n {n} -iterations '1":            "-n {n} -iterations '1",
 		"a failed run is not profiled\n\t": "-n -{n}",
 	} {
-		_, err := Profile(t.Context(), program(t), Sweep("n", 6), ProfileOptions{RunOptions: RunOptions{Args: args, Store: st}})
+		_, err := Profile(t.Context(), perftest.Program(t), Sweep("n", 6), ProfileOptions{RunOptions: RunOptions{Args: args, Store: st}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", args, err, want)
 		}
 	}
-	_, err := Profile(t.Context(), program(t), Sweep("n", 6), ProfileOptions{RunOptions: RunOptions{Args: oneIteration, Store: st, MaxInstructions: 1e6}})
+	_, err := Profile(t.Context(), perftest.Program(t), Sweep("n", 6), ProfileOptions{RunOptions: RunOptions{Args: perftest.OneIteration, Store: st, MaxInstructions: 1e6}})
 	if err == nil || !strings.Contains(err.Error(), "instruction") {
 		t.Errorf("instruction limit: %v", err)
 	}
@@ -407,12 +366,12 @@ func TestOpenAndBuildErrors(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	runs := profile(t, store.Open(t.TempDir()), []float64{6, 8}, 32)
+	runs := profiletest.Profile(t, store.Open(t.TempDir()), []float64{6, 8}, 32)
 	hot, err := Hottest(runs, 32, 5)
 	if err != nil || hot.Nrow() != 5 {
 		t.Fatalf("%d rows, %v", hot.Nrow(), err)
 	}
-	accesses := column(t, hot, "accesses")
+	accesses := perftest.Column(t, hot, "accesses")
 	if !slices.IsSortedFunc(accesses, func(a, b float64) int { return int(b - a) }) {
 		t.Errorf("not sorted: %v", accesses)
 	}
@@ -425,22 +384,26 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for i, bins := range column(t, sums, "accesses") {
-		for n < all.Nrow() && column(t, all, "n")[n] != runs.Runs[i].Point["n"] {
+	for i, bins := range perftest.Column(t, sums, "accesses") {
+		for n < all.Nrow() && perftest.Column(t, all, "n")[n] != runs.Runs[i].Point["n"] {
 			n++
 		}
-		cold := column(t, all, "cold_accesses")[n]
+		cold := perftest.Column(t, all, "cold_accesses")[n]
 		if got, want := bins+cold, float64(runs.Runs[i].Reuse[0].Accesses); got != want {
 			t.Errorf("%s: the histogram holds %g accesses, want %g", runs.Runs[i].Point, got, want)
 		}
 	}
-	refs, err := program(t).References()
+	refs, err := perftest.Program(t).References()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := perftest.Program(t).FirstRefs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	coldOnly := slices.IndexFunc(runs.Runs[0].Reuse[0].Groups, func(h reuse.Histogram) bool { return h.Cold > 0 && len(h.Bins) == 0 })
-	cold, err := ReuseHistogram(runs, HistogramOptions{PC: uint64(refs[program(t).first[coldOnly]].PC)})
-	if err != nil || cold.Nrow() < 2 || column(t, cold, "cold_accesses")[0] == 0 {
+	cold, err := ReuseHistogram(runs, HistogramOptions{PC: uint64(refs[first[coldOnly]].PC)})
+	if err != nil || cold.Nrow() < 2 || perftest.Column(t, cold, "cold_accesses")[0] == 0 {
 		t.Errorf("a histogram of cold accesses alone: %v, %v", cold, err)
 	}
 	for _, opt := range []HistogramOptions{{BlockBytes: 48}, {Routine: "main.nothing"}, {PC: 3}} {
@@ -451,12 +414,12 @@ func TestTables(t *testing.T) {
 }
 
 func TestMachineTables(t *testing.T) {
-	list, err := MachineList()
+	list, err := catalog.MachineList()
 	if err != nil || list.Nrow() < 2 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	df := MachineFrame(find(t, "origin2000"))
-	if diff := cmp.Diff([]float64{32 << 10, 8 << 20, 2 << 20}, column(t, df, "capacity_bytes")); diff != "" {
+	df := catalog.MachineFrame(profiletest.Machine(t, "origin2000"))
+	if diff := cmp.Diff([]float64{32 << 10, 8 << 20, 2 << 20}, perftest.Column(t, df, "capacity_bytes")); diff != "" {
 		t.Error(diff)
 	}
 	dir := t.TempDir()
@@ -466,25 +429,5 @@ func TestMachineTables(t *testing.T) {
 	}
 	if _, err := FindMachine("cray1"); err == nil || !strings.Contains(err.Error(), "origin2000") {
 		t.Errorf("unknown machine: %v", err)
-	}
-}
-
-// TestKeysSeeTheEngine: a profile of another version of the engine is not found.
-func TestKeysSeeTheEngine(t *testing.T) {
-	in, err := program(t).inputs(Point{"n": 6}, RunOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	now, err := reuseKey(recorded{Inputs: in}, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.Engine++
-	later, err := reuseKey(recorded{Inputs: in}, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if in.Engine < 2 || later == now {
-		t.Errorf("engine %d does not enter the key", in.Engine)
 	}
 }

@@ -2,319 +2,61 @@ package perf
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
+	"presage/perf/locality"
 
-	"presage/perf/access"
-	"presage/perf/reuse"
-	"presage/perf/store"
-	"presage/perf/trace"
+	"github.com/go-gota/gota/dataframe"
 )
 
-// DefaultBlockBytes are the block sizes that Profile collects by default: the
-// usual cache lines (2005, section 3) and the reach of a TLB entry of the
-// machines that the papers study (2005, section 6).
-var DefaultBlockBytes = []uint64{32, 64, 128, 16 << 10, 32 << 10}
+// Hottest returns the groups of references with the most accesses in the last
+// run, at most limit of them (0: all that were executed), most first. References
+// of a loop with similar access patterns form a group: see access.Groups.
+//
+//   - routine, file, line, pc: where the group's first reference is
+//   - kind (load, store, read-modify-write), size_bytes, float: of that one
+//   - references: in the group
+//   - accesses, and cold_accesses among them
+//   - mean_distance_blocks: of the accesses that are not cold, for blocks of
+//     blockBytes; missing if there are none
+func Hottest(runs *Runs, blockBytes uint64, limit int) (dataframe.DataFrame, error) {
+	return locality.Hottest(runs, blockBytes, limit)
+}
+
+// HistogramOptions say which reuse-distance histogram is wanted.
+type HistogramOptions = locality.HistogramOptions
+
+// ReuseHistogram returns the reuse-distance histogram of the references chosen,
+// summed over them, at each point: a row for each bin that is not empty, or
+// one row with the bin [0, 0) if all are.
+//
+//   - block_bytes: size of memory blocks
+//   - lo_blocks, hi_blocks: the bin holds distances from lo up to but not
+//     including hi
+//   - accesses: in the bin
+//   - cold_accesses: those of the whole histogram, which are in no bin
+func ReuseHistogram(runs *Runs, opt HistogramOptions) (dataframe.DataFrame, error) {
+	return locality.ReuseHistogram(runs, opt)
+}
 
 // ProfileOptions say what Profile collects. The zero value is the documented
 // default throughout.
-type ProfileOptions struct {
-	RunOptions
-	// BlockBytes are the memory block sizes for which reuse distances are
-	// collected, powers of two; nil: DefaultBlockBytes. Machine.BlockBytes tells
-	// which a machine needs.
-	BlockBytes []uint64
-	// Stack also records the traffic of the calling convention and of register
-	// allocation: registers that are saved, spilled and restored, arguments on
-	// the stack. As in the papers (2005, section 2) it is left out otherwise,
-	// and only counted.
-	Stack bool
-	// SampleOneIn, a power of two, is to look at the reuses of one memory block
-	// in so many, chosen by a hash: faster, and an estimate with an error that
-	// MissEstimates tells and warnings sum up. 0 and 1 are to look at all, which
-	// is exact, and the default.
-	SampleOneIn uint64
-	// SampleSeed chooses another sample.
-	SampleSeed uint64
-}
+type ProfileOptions = locality.ProfileOptions
 
 // Runs are the profiles of one program at several points: of one executable,
 // or of several that were compiled for a point each.
-type Runs struct {
-	Name     string   // of the program, in tables
-	Runs     []Run    // in the order of the points asked for
-	Warnings []string // what is doubtful about them
-
-	shared *sharedGroups // the groups that the runs have in common
-}
+type Runs = locality.Runs
 
 // Run is the profile of one run.
-type Run struct {
-	Program      *Program // that was run
-	Point        Point
-	Args         []string
-	Instructions uint64 // executed by the program, its threads together
-	Accesses     uint64 // recorded executions of memory references
-	Stack        uint64 // executions that were not recorded, being traffic of the stack
-	Stdout       string // the end of what the program printed
-
-	// Reuse holds the histograms for each block size, by ascending size.
-	Reuse []*reuse.Result
-
-	recorded recorded
-	warnings []string
-}
-
-// recorded is everything that a run's histograms depend on.
-type recorded struct {
-	Inputs inputs
-	Plan   string // digest of what was recorded
-	Stack  bool   // ProfileOptions.Stack
-
-	// Of ProfileOptions; 0 where all blocks were looked at.
-	SampleOneIn uint64 `json:",omitempty"`
-	SampleSeed  uint64 `json:",omitempty"`
-}
-
-// newRun puts together what the store holds of a run.
-func newRun(prog *Program, point Point, rec recorded, sizes []uint64, found map[uint64]*storedReuse) Run {
-	run := Run{Program: prog, Point: point, recorded: rec}
-	for _, size := range sizes {
-		run.Reuse = append(run.Reuse, found[size].Result)
-	}
-	facts := found[sizes[0]].Facts
-	run.Args, run.Instructions, run.Accesses, run.Stdout = facts.Args, facts.Instructions, facts.Accesses, facts.Stdout
-	run.Stack, run.warnings = found[sizes[0]].Stack, facts.Warnings
-	return run
-}
-
-// BlockBytes returns the block sizes that the runs have in common.
-func (r *Runs) BlockBytes() []uint64 {
-	var sizes []uint64
-	if len(r.Runs) > 0 {
-		for _, res := range r.Runs[0].Reuse {
-			sizes = append(sizes, res.BlockBytes)
-		}
-	}
-	return sizes
-}
-
-// reuseVersion is part of the key of a stored histogram, beside rv64.Version and
-// the plan: raise it when the meaning of reuse.Result changes.
-const reuseVersion = 1
-
-// storedReuse is what the store holds for one run and block size.
-type storedReuse struct {
-	Facts  runFacts
-	Stack  uint64 // accesses that were left out
-	Result *reuse.Result
-}
+type Run = locality.Run
 
 // Profile runs prog at each point and collects, for every memory reference, the
 // exact reuse-distance histogram at several block sizes, in one run a point.
 // Results are kept in the store, each as soon as its run has ended: a sweep that
 // is interrupted goes on where it stopped.
 func Profile(ctx context.Context, prog *Program, points []Point, opt ProfileOptions) (*Runs, error) {
-	todo := make([]BinaryPoint, len(points))
-	for i, p := range points {
-		todo[i] = BinaryPoint{p, prog}
-	}
-	return profileAll(ctx, prog.Name, todo, opt)
+	return locality.Profile(ctx, prog, points, opt)
 }
 
-func profileAll(ctx context.Context, name string, points []BinaryPoint, opt ProfileOptions) (*Runs, error) {
-	sizes := slices.Clone(opt.BlockBytes)
-	if len(sizes) == 0 {
-		sizes = slices.Clone(DefaultBlockBytes)
-	}
-	slices.Sort(sizes)
-	sizes = slices.Compact(sizes)
-	if sizes[0] == 0 {
-		return nil, errors.New("perf: a block size of 0 bytes: want powers of two")
-	}
-	for i, p := range points {
-		if slices.ContainsFunc(points[:i], func(q BinaryPoint) bool { return maps.Equal(p.Point, q.Point) }) {
-			return nil, fmt.Errorf("perf: point %q is asked for twice", p.Point)
-		}
-	}
-	st, err := storeOrDefault(opt.Store)
-	if err != nil {
-		return nil, err
-	}
-	runs := &Runs{Name: name}
-	for i, p := range points {
-		report := opt.reporter(p.Point, i, len(points))
-		run, warnings, err := profileOne(ctx, p.Program, p.Point, sizes, opt, st, report)
-		if err != nil {
-			return nil, err
-		}
-		runs.Runs = append(runs.Runs, run)
-		runs.Warnings = append(runs.Warnings, warnings...)
-	}
-	opt.finished(len(points))
-	return runs, runs.share()
-}
-
-func profileOne(ctx context.Context, prog *Program, point Point, sizes []uint64, opt ProfileOptions, st *store.Store, report func(uint64, bool)) (Run, []string, error) {
-	in, err := prog.inputs(point, opt.RunOptions)
-	if err != nil {
-		return Run{}, nil, err
-	}
-	plan, err := prog.planFor(opt.Stack)
-	if err != nil {
-		return Run{}, nil, err
-	}
-	rec := recorded{Inputs: in, Plan: plan.Digest(), Stack: opt.Stack}
-	if opt.SampleOneIn > 1 {
-		rec.SampleOneIn, rec.SampleSeed = opt.SampleOneIn, opt.SampleSeed
-	}
-	found := make(map[uint64]*storedReuse)
-	var missing []uint64
-	var warnings []string
-	for _, size := range sizes {
-		stored, warning, err := loadReuse(st, rec, size)
-		if err != nil {
-			return Run{}, nil, err
-		}
-		if warning != "" {
-			warnings = append(warnings, warning+"; the run was repeated")
-		}
-		if stored == nil {
-			missing = append(missing, size)
-			continue
-		}
-		found[size] = stored
-	}
-	report(0, len(missing) == 0)
-	if len(missing) > 0 {
-		fresh, err := collectReuse(ctx, prog, rec, missing, plan, func(n uint64) { report(n, false) })
-		if err != nil {
-			return Run{}, nil, err
-		}
-		if !opt.Stack {
-			if err := prog.countStack(ctx, point, opt.RunOptions, fresh); err != nil {
-				return Run{}, nil, err
-			}
-		}
-		for _, s := range fresh {
-			found[s.Result.BlockBytes] = s
-			warnings = append(warnings, saveReuse(st, rec, s)...)
-		}
-	}
-	run := newRun(prog, point, rec, sizes, found)
-	return run, slices.Concat(warnings, run.warnings, run.sampled()), nil
-}
-
-// planFor returns the plan of a profile.
-func (p *Program) planFor(stack bool) (*trace.Plan, error) {
-	s := p.Structure()
-	plan, err := s.Groups.Plan(s.Access, access.PlanOptions{Stack: stack})
-	if err != nil {
-		return nil, fmt.Errorf("perf: %s: %w", p.Name, err)
-	}
-	return plan, nil
-}
-
-// collectReuse runs the program once for all the block sizes.
-func collectReuse(ctx context.Context, prog *Program, rec recorded, sizes []uint64, plan *trace.Plan, progress func(uint64)) ([]*storedReuse, error) {
-	collectors := make([]*reuse.Collector, len(sizes))
-	all := make([]trace.Collector, len(sizes))
-	for i, size := range sizes {
-		c, err := reuse.New(plan, reuse.Options{BlockBytes: size, SampleOneIn: rec.SampleOneIn, SampleSeed: rec.SampleSeed})
-		if err != nil {
-			return nil, err
-		}
-		collectors[i], all[i] = c, c
-	}
-	facts, err := prog.execute(ctx, rec.Inputs, plan, progress, all...)
-	if err != nil {
-		return nil, err
-	}
-	stored := make([]*storedReuse, len(sizes))
-	for i, c := range collectors {
-		stored[i] = &storedReuse{Facts: facts, Result: c.Result()}
-	}
-	return stored, nil
-}
-
-// countStack adds to the profiles of a run how many accesses were left out.
-func (p *Program) countStack(ctx context.Context, point Point, opt RunOptions, fresh []*storedReuse) error {
-	opt.Progress = nil
-	counts, err := Count(ctx, p, point, opt)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	for _, s := range fresh {
-		if err != nil {
-			s.Facts.Warnings = append(s.Facts.Warnings, fmt.Sprintf("accesses to the stack were left out and could not be counted: %v", err))
-		} else {
-			s.Stack = counts.stack()
-		}
-	}
-	return nil
-}
-
-func reuseKey(rec recorded, blockBytes uint64) (store.Key, error) {
-	return store.NewKey("reuse", reuseVersion, struct {
-		Recorded   recorded
-		BlockBytes uint64
-	}{rec, blockBytes})
-}
-
-// loadReuse returns nil if the store has no usable entry.
-// The string tells of one that is damaged.
-func loadReuse(st *store.Store, rec recorded, blockBytes uint64) (*storedReuse, string, error) {
-	key, err := reuseKey(rec, blockBytes)
-	if err != nil {
-		return nil, "", err
-	}
-	var s storedReuse
-	var corrupt *store.CorruptError
-	switch err := st.Load(key, &s); {
-	case err == nil:
-		return &s, "", nil
-	case errors.Is(err, store.ErrMissing):
-		return nil, "", nil
-	case errors.As(err, &corrupt):
-		return nil, err.Error(), nil
-	default:
-		return nil, "", err
-	}
-}
-
-func saveReuse(st *store.Store, rec recorded, s *storedReuse) []string {
-	key, err := reuseKey(rec, s.Result.BlockBytes)
-	if err == nil {
-		err = st.Save(key, s)
-	}
-	if err != nil {
-		return []string{fmt.Sprintf("%v; the profile was not kept", err)}
-	}
-	return nil
-}
-
-// storeOrDefault returns st, or the default store for nil.
-func storeOrDefault(st *store.Store) (*store.Store, error) {
-	if st != nil {
-		return st, nil
-	}
-	return store.Default()
-}
-
-// reporter returns a function that reports the progress of one point's run.
-func (opt *RunOptions) reporter(point Point, done, total int) func(instructions uint64, stored bool) {
-	if opt.Progress == nil {
-		return func(uint64, bool) {}
-	}
-	return func(instructions uint64, stored bool) {
-		opt.Progress(Progress{Point: point, Done: done, Total: total, Instructions: instructions, Stored: stored})
-	}
-}
-
-func (opt *RunOptions) finished(total int) {
-	if opt.Progress != nil {
-		opt.Progress(Progress{Done: total, Total: total})
-	}
+// LoadRuns reads the runs that Save wrote.
+func LoadRuns(dir string) (*Runs, error) {
+	return locality.LoadRuns(dir)
 }

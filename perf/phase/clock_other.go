@@ -1,6 +1,6 @@
 //go:build !unix
 
-package perf
+package phase
 
 import "math"
 

@@ -193,7 +193,7 @@ func (g *Segment) limit(stopped Limit) Limit {
 	return ProgramOrder
 }
 
-// Segments schedules a path: the parts between calls and inner loops one by
+// segments schedules a path: the parts between calls and inner loops one by
 // one, since nothing of a path overlaps with what happens there. A path that
 // closes, without such a part, is an iteration that is followed by itself.
 // Parts that were scheduled before are taken from known, which is of the same

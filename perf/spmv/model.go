@@ -11,7 +11,7 @@ import (
 	"presage/perf/infer"
 )
 
-// Variables of the models: those of 2012, Table 5, in its order and under its
+// variables of the models: those of 2012, Table 5, in its order and under its
 // names, policies as two indicators each.
 var variables = []string{
 	"brow", "bcol", "fR",

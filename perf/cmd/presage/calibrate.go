@@ -5,17 +5,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"presage/perf"
+	"presage/perf/calibration"
+	"presage/perf/figure"
+	"presage/perf/host"
+	"presage/perf/measure"
+	"presage/perf/store"
 	"slices"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-
-	"presage/perf"
-	"presage/perf/figure"
-	"presage/perf/host"
-	"presage/perf/store"
 )
 
 // Size of the figures, in inches.
@@ -23,7 +24,7 @@ const calibrationWidth, calibrationHeight = 9, 5.5
 
 func calibrateCommand() *cobra.Command {
 	var (
-		opt               perf.CalibrateOptions
+		opt               calibration.CalibrateOptions
 		out               output
 		file, plot, table string
 		mib               uint64
@@ -60,8 +61,8 @@ NAME-tlb.png, against the number of pages.`,
 			if plot != "" && filepath.Ext(plot) != ".png" {
 				return fmt.Errorf("--figure %s: want a name that ends in .png", plot)
 			}
-			if !slices.Contains(perf.CalibrationTables, table) {
-				return fmt.Errorf("--table %s: want one of %s", table, strings.Join(perf.CalibrationTables, ", "))
+			if !slices.Contains(calibration.CalibrationTables, table) {
+				return fmt.Errorf("--table %s: want one of %s", table, strings.Join(calibration.CalibrationTables, ", "))
 			}
 			opt.MaxBytes = mib << 20
 			if !quiet {
@@ -92,7 +93,7 @@ NAME-tlb.png, against the number of pages.`,
 	f := cmd.Flags()
 	f.StringVarP(&file, "output", "o", "", "file for the machine description, ending in .yaml")
 	f.StringVar(&plot, "figure", "", "file for the figure of load latency, ending in .png")
-	f.StringVar(&table, "table", "summary", "table to print: "+strings.Join(perf.CalibrationTables, ", "))
+	f.StringVar(&table, "table", "summary", "table to print: "+strings.Join(calibration.CalibrationTables, ", "))
 	f.BoolVar(&opt.Quick, "quick", false, "fewer working sets and repeats")
 	f.Uint64Var(&mib, "max-mib", 0, "largest working set in MiB (default eight times the last cache, at least 128, at most 512)")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
@@ -187,7 +188,7 @@ command, the host, the date and a checksum. Without --sweep the program runs wit
 				return err
 			}
 			if record != "" {
-				if err := perf.RecordMeasurement(record, df, args[0], commandLine(cmd, args)); err != nil {
+				if err := measure.RecordMeasurement(record, df, args[0], commandLine(cmd, args)); err != nil {
 					return err
 				}
 			}
@@ -199,7 +200,7 @@ command, the host, the date and a checksum. Without --sweep the program runs wit
 	f.StringVar(&opt.Args, "args", "", `arguments of the program, {name} standing for a parameter (default "-name {name}" for each)`)
 	f.StringArrayVar(&opt.Env, "env", nil, "NAME=value, added to the environment of this command; repeat for more")
 	f.StringVar(&stdin, "stdin", "", "file that the program reads as its standard input (default empty)")
-	f.IntVar(&opt.Repeats, "repeats", perf.DefaultRepeats, "how often each point is measured")
+	f.IntVar(&opt.Repeats, "repeats", measure.DefaultRepeats, "how often each point is measured")
 	f.IntVar(&opt.WarmUp, "warm-up", 1, "how often each point is run before; -1: never")
 	f.StringVar(&record, "record", "", "file to write the rows to")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")

@@ -2,11 +2,10 @@ package main
 
 import (
 	"os"
+	"presage/perf/store"
+	"presage/perf/study/record"
 
 	"github.com/spf13/cobra"
-
-	"presage/perf"
-	"presage/perf/store"
 )
 
 func headlinesCommand() *cobra.Command {
@@ -16,7 +15,7 @@ func headlinesCommand() *cobra.Command {
 		Short: "Renew the README's table of results from the recorded headlines",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			all, err := perf.Headlines(file)
+			all, err := record.Headlines(file)
 			if err != nil {
 				return err
 			}
@@ -24,7 +23,7 @@ func headlinesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			renewed, err := perf.WithHeadlines(string(text), all)
+			renewed, err := record.WithHeadlines(string(text), all)
 			if err != nil {
 				return err
 			}

@@ -7,12 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"presage/perf/store"
+	"presage/perf/study/inferred"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"presage/perf"
-	"presage/perf/store"
 )
 
 func inferCommand() *cobra.Command {
@@ -26,7 +25,7 @@ func inferCommand() *cobra.Command {
 
 func inferCampaignCommand() *cobra.Command {
 	var (
-		c              perf.InferCampaign
+		c              inferred.Campaign
 		dir, record    string
 		reduced, quiet bool
 	)
@@ -73,7 +72,7 @@ on where it was.`,
 	f.Uint64Var(&c.Length, "length", 0, "instructions of a shard (default 1000000)")
 	f.IntVar(&c.Shards, "shards", 0, "shards of each variant (default 4)")
 	f.IntVar(&c.Train, "train", 0, "architectures that models are fitted to, of each variant (default 120)")
-	f.Uint64Var(&c.Seed, "seed", 0, fmt.Sprintf("of all that is drawn at random (default %d)", perf.InferSeed))
+	f.Uint64Var(&c.Seed, "seed", 0, fmt.Sprintf("of all that is drawn at random (default %d)", inferred.Seed))
 	f.StringVar(&dir, "store", "", "folder that keeps simulations (default the user's)")
 	f.StringVar(&record, "record", "", "folder to write the tables into")
 	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
@@ -90,15 +89,15 @@ func recordFolder(dir string) error {
 	return nil
 }
 
-func inferProgress(w io.Writer) func(perf.InferProgress) {
-	return func(p perf.InferProgress) {
+func inferProgress(w io.Writer) func(inferred.Progress) {
+	return func(p inferred.Progress) {
 		fmt.Fprintf(w, "variant %d of %d: %s, %d architectures\n", p.Done+1, p.Total, p.Variant, p.Architectures)
 	}
 }
 
 func inferStudyCommand() *cobra.Command {
 	var (
-		s            perf.InferStudy
+		s            inferred.Study
 		data, record string
 		quiet        bool
 	)
@@ -112,7 +111,7 @@ writes predictions.csv, searches.csv and specs.csv.`,
 		Example: "  presage infer study --data /tmp/inferred --record /tmp/inferred --generations 5",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			profiles, err := perf.LoadInferProfiles(data)
+			profiles, err := inferred.LoadInferProfiles(data)
 			if err != nil {
 				return err
 			}
@@ -130,7 +129,7 @@ writes predictions.csv, searches.csv and specs.csv.`,
 			if err := found.Record(record, command); err != nil {
 				return err
 			}
-			return (&output{format: "text"}).print(cmd.OutOrStdout(), perf.InferAccuracy(found.Predictions))
+			return (&output{format: "text"}).print(cmd.OutOrStdout(), inferred.Accuracy(found.Predictions))
 		},
 	}
 	f := cmd.Flags()
@@ -159,15 +158,15 @@ func searchEnded(cmd *cobra.Command, err error) error {
 }
 
 // inferSetFlags adds the flags of what models are made of and judged by.
-func inferSetFlags(f *pflag.FlagSet, s *perf.InferStudy) {
-	f.StringVar((*string)(&s.Variables), "variables", string(perf.InferLimitSet), "what models are made of: paper, the characteristics and parameters of Wu and Lee; or limits, what each limit costs by itself, and the parameters")
+func inferSetFlags(f *pflag.FlagSet, s *inferred.Study) {
+	f.StringVar((*string)(&s.Variables), "variables", string(inferred.LimitSet), "what models are made of: paper, the characteristics and parameters of Wu and Lee; or limits, what each limit costs by itself, and the parameters")
 	f.Float64Var(&s.Search.Ridge, "ridge", 0, "shrink coefficients, as by so many rows more (default 10 of limits, 0 of the paper's variables)")
 	f.BoolVar(&s.Choosing, "choosing", false, "judge by the profiles kept for choosing the form of models, not by those that judge")
 }
 
 func inferBaselinesCommand() *cobra.Command {
 	var (
-		s                    perf.InferStudy
+		s                    inferred.Study
 		data, record, script string
 		quiet, leftOut       bool
 	)
@@ -180,7 +179,7 @@ writes baselines.csv.`,
 		Example: "  presage infer baselines --script datasets/inferred/baselines.R --record /tmp/inferred",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			profiles, err := perf.LoadInferProfiles(data)
+			profiles, err := inferred.LoadInferProfiles(data)
 			if err != nil {
 				return err
 			}
@@ -199,7 +198,7 @@ writes baselines.csv.`,
 			if err != nil {
 				return searchEnded(cmd, err)
 			}
-			return perf.RecordInferBaselines(record, others, commandLine(cmd, args))
+			return inferred.RecordInferBaselines(record, others, commandLine(cmd, args))
 		},
 	}
 	f := cmd.Flags()

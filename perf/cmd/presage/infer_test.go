@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"presage/perf/study/inferred"
 	"strconv"
 	"strings"
 	"testing"
-
-	"presage/perf"
 )
 
 const inferData = "../../../datasets/inferred"
@@ -97,7 +96,7 @@ func TestInferPredictSeed(t *testing.T) {
 		return out
 	}
 	unset := predict()
-	for _, given := range []string{strconv.Itoa(perf.InferSeed), "0"} {
+	for _, given := range []string{strconv.Itoa(inferred.Seed), "0"} {
 		if got := predict("--seed", given, "--length", "1000000"); got != unset {
 			t.Errorf("with --seed %s:\n%s\nwithout:\n%s", given, got, unset)
 		}
@@ -106,7 +105,7 @@ func TestInferPredictSeed(t *testing.T) {
 		t.Error("another seed draws the same")
 	}
 	help := must(t, "infer", "predict", "--help") + must(t, "infer", "campaign", "--help")
-	if strings.Count(help, fmt.Sprintf("(default %d)", perf.InferSeed)) != 2 {
+	if strings.Count(help, fmt.Sprintf("(default %d)", inferred.Seed)) != 2 {
 		t.Errorf("the help texts do not name the default seed:\n%s", help)
 	}
 }

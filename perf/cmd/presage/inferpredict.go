@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-
-	"github.com/spf13/cobra"
-
-	"presage/perf"
 	"presage/perf/infer"
 	"presage/perf/shard"
+	"presage/perf/study/inferred"
+
+	"github.com/spf13/cobra"
 )
 
 // inferSimulated is how many architectures that are drawn are simulated at most:
@@ -20,7 +19,7 @@ const inferSimulated = 2000
 func inferPredictCommand() *cobra.Command {
 	var (
 		run   runFlags
-		opt   perf.PredictCPIOptions
+		opt   inferred.PredictCPIOptions
 		out   output
 		data  string
 		file  string
@@ -53,7 +52,7 @@ was found is kept in the store.`,
 			if file == "" && opt.Simulate && count > inferSimulated {
 				return fmt.Errorf("--count %d with --simulate: want %d architectures at most; without --simulate there may be more", count, inferSimulated)
 			}
-			opt.Seed = cmp.Or(opt.Seed, perf.InferSeed) // of architectures and shards
+			opt.Seed = cmp.Or(opt.Seed, inferred.Seed) // of architectures and shards
 			architectures, err := inferArchitectures(file, count, opt.Seed)
 			if err != nil {
 				return err
@@ -61,7 +60,7 @@ was found is kept in the store.`,
 			if opt.RunOptions, err = run.options(); err != nil {
 				return err
 			}
-			model, err := perf.LoadInferModel(data)
+			model, err := inferred.LoadInferModel(data)
 			if err != nil {
 				return err
 			}
@@ -69,7 +68,7 @@ was found is kept in the store.`,
 			if err != nil {
 				return err
 			}
-			rows, warnings, err := perf.PredictCPI(cmd.Context(), prog, model, architectures, opt)
+			rows, warnings, err := inferred.PredictCPI(cmd.Context(), prog, model, architectures, opt)
 			if err != nil {
 				return err
 			}
@@ -77,7 +76,7 @@ was found is kept in the store.`,
 				warnings = append(warnings, fmt.Sprintf("the model was made from shards of %d instructions, not of %d", shard.DefaultLength, n))
 			}
 			warn(cmd.ErrOrStderr(), warnings)
-			return out.print(cmd.OutOrStdout(), perf.CPIPredictionTable(rows))
+			return out.print(cmd.OutOrStdout(), inferred.CPIPredictionTable(rows))
 		},
 	}
 	run.register(cmd)
@@ -86,7 +85,7 @@ was found is kept in the store.`,
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder of the recorded campaign and study")
 	f.StringVar(&file, "architectures", "", "CSV file of architectures, a column for each parameter of Table 2")
 	f.IntVar(&count, "count", 10, "architectures to draw at random if there is no file")
-	f.Uint64Var(&opt.Seed, "seed", 0, fmt.Sprintf("of the shards and architectures that are drawn (default %d)", perf.InferSeed))
+	f.Uint64Var(&opt.Seed, "seed", 0, fmt.Sprintf("of the shards and architectures that are drawn (default %d)", inferred.Seed))
 	f.Uint64Var(&opt.Length, "length", 0, fmt.Sprintf("instructions of a shard (default %d, as the model's)", shard.DefaultLength))
 	f.IntVar(&opt.Shards, "shards", 0, "shards that are drawn (default 4)")
 	f.BoolVar(&opt.Simulate, "simulate", false, "simulate the shards on each architecture, too")
@@ -96,7 +95,7 @@ was found is kept in the store.`,
 // inferArchitectures reads architectures, or draws some.
 func inferArchitectures(file string, count int, seed uint64) ([]infer.Architecture, error) {
 	if file != "" {
-		return perf.ReadArchitectures(file)
+		return inferred.ReadArchitectures(file)
 	}
 	if count < 1 || count > 100_000 {
 		return nil, fmt.Errorf("--count %d: want 1 to 100000 architectures", count)

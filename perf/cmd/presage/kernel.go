@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-
-	"github.com/spf13/cobra"
-
 	"presage/perf"
 	"presage/perf/iperf"
+	"presage/perf/study/kernels"
+
+	"github.com/spf13/cobra"
 )
 
 // binaryFlags choose a kernel: a described one, or that of a routine of a binary.
@@ -115,7 +115,7 @@ and their locality at the size of --at, in blocks of --block bytes.`,
 func timeKernelsCommand() *cobra.Command {
 	var (
 		sweep  sweepFlag
-		opt    perf.TimeKernelsOptions
+		opt    kernels.TimeKernelsOptions
 		out    output
 		record string
 		quiet  bool
@@ -138,7 +138,7 @@ FILE.partial until then: interrupted, the command goes on where it was.`,
 			if err := out.check(); err != nil {
 				return err
 			}
-			builds, err := perf.ReadKernelBuilds(args[0])
+			builds, err := kernels.ReadKernelBuilds(args[0])
 			if err != nil {
 				return err
 			}
@@ -152,20 +152,20 @@ FILE.partial until then: interrupted, the command goes on where it was.`,
 			if record != "" {
 				opt.Partial = record + ".partial"
 			}
-			times, err := perf.TimeKernels(cmd.Context(), builds, sweep.points, opt)
+			times, err := kernels.TimeKernels(cmd.Context(), builds, sweep.points, opt)
 			if err != nil {
 				return err
 			}
 			warn(cmd.ErrOrStderr(), times.Warnings)
 			if record != "" {
-				return perf.RecordKernelTimes(record, times, builds, commandLine(cmd, args))
+				return kernels.RecordKernelTimes(record, times, builds, commandLine(cmd, args))
 			}
 			return out.print(cmd.OutOrStdout(), times.Runs)
 		},
 	}
 	f := cmd.Flags()
 	f.Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
-	f.IntVar(&opt.Rounds, "rounds", perf.DefaultRounds, "how often each point of each build is run")
+	f.IntVar(&opt.Rounds, "rounds", kernels.DefaultRounds, "how often each point of each build is run")
 	f.StringVar(&record, "record", "", "file to write the rows to")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	out.register(cmd)

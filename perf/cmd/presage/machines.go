@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/spf13/cobra"
-
 	"presage/perf"
 	"presage/perf/machine"
+	"presage/perf/machine/catalog"
+
+	"github.com/spf13/cobra"
 )
 
 func machinesCommand() *cobra.Command {
@@ -55,7 +55,7 @@ func listMachines(w io.Writer, out output, classes bool) error {
 	if classes {
 		return errors.New("--classes is about one machine: name it")
 	}
-	df, err := perf.MachineList()
+	df, err := catalog.MachineList()
 	if err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ func explainMachine(w io.Writer, out output, m *machine.Machine, classes bool) e
 	case classes && !m.Core.Described():
 		return fmt.Errorf("%s: the core is not described: its file gives no order, width, units and classes under core", m.Path)
 	case classes:
-		return out.print(w, perf.CoreFrame(m))
+		return out.print(w, catalog.CoreFrame(m))
 	case out.format == "text":
 		_, err := io.WriteString(w, m.Explain())
 		return err
 	}
-	return out.print(w, perf.MachineFrame(m))
+	return out.print(w, catalog.MachineFrame(m))
 }
 
 func machinesDiffCommand() *cobra.Command {
@@ -97,7 +97,7 @@ columns a and b are empty where a machine has no such part or it is not known.`,
 			if err != nil {
 				return err
 			}
-			return out.print(cmd.OutOrStdout(), perf.MachineDiff(a, b))
+			return out.print(cmd.OutOrStdout(), catalog.MachineDiff(a, b))
 		},
 	}
 	out.register(cmd)

@@ -4,15 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"presage/perf"
+	"presage/perf/metasim"
+	"presage/perf/phase"
+	"presage/perf/simpoint"
+	"presage/perf/store"
+	"presage/perf/study/record"
+	"presage/perf/study/sampling"
 	"slices"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
-
-	"presage/perf"
-	"presage/perf/metasim"
-	"presage/perf/simpoint"
-	"presage/perf/store"
 )
 
 // phaseFlags are the flags of commands that cut a run into intervals.
@@ -146,7 +148,7 @@ func (p *phaseFlags) vectors(cmd *cobra.Command, path string) (*perf.Phases, err
 		if p.interval != 0 || len(p.at.points) > 0 || run.opt.Args != "" || run.stdin != "" || len(run.dirs)+len(run.opt.Env) > 0 || run.opt.MaxInstructions != 0 {
 			return nil, fmt.Errorf("%s holds vectors: --interval, --at, --args, --stdin, --dir, --env and --max-instructions are those of the run that made them", path)
 		}
-		return perf.ReadPhases(path)
+		return phase.ReadPhases(path)
 	}
 	return p.phases(cmd, path)
 }
@@ -210,7 +212,7 @@ goes on where it was.`,
 				if err != nil {
 					return err
 				}
-				return recordMetaSim(cmd, args, &flags, &out, prog, perf.MetaSimStudy{Machine: m}, record)
+				return recordMetaSim(cmd, args, &flags, &out, prog, sampling.Study{Machine: m}, record)
 			}
 			guided := perf.Sampling{SimPoint: flags.pick, WarmLength: warmLength}
 			if guided.Warmup, err = warmupNamed(warmup); err != nil {
@@ -220,7 +222,7 @@ goes on where it was.`,
 				if flags.pick != (simpoint.Options{}) {
 					return errors.New("--points: the points are chosen already: leave out --k, --max-k and --seed")
 				}
-				if guided.Points, err = perf.ReadPoints(files); err != nil {
+				if guided.Points, err = phase.ReadPoints(files); err != nil {
 					return err
 				}
 			}
@@ -287,7 +289,7 @@ func warmupNamed(name string) (metasim.Warmup, error) {
 }
 
 // recordMetaSim makes the study and writes its tables.
-func recordMetaSim(cmd *cobra.Command, args []string, flags *phaseFlags, out *output, prog *perf.Program, s perf.MetaSimStudy, prefix string) error {
+func recordMetaSim(cmd *cobra.Command, args []string, flags *phaseFlags, out *output, prog *perf.Program, s sampling.Study, prefix string) error {
 	point, err := flags.point()
 	if err != nil {
 		return err
@@ -301,7 +303,7 @@ func recordMetaSim(cmd *cobra.Command, args []string, flags *phaseFlags, out *ou
 		s.Progress = nil // steps tell more
 		s.Step = func(what string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", prog.Name, what) }
 	}
-	found, err := perf.MetaSim(cmd.Context(), prog, point, s)
+	found, err := sampling.Investigate(cmd.Context(), prog, point, s)
 	if err != nil {
 		return err
 	}
@@ -310,7 +312,7 @@ func recordMetaSim(cmd *cobra.Command, args []string, flags *phaseFlags, out *ou
 		name string
 		df   dataframe.DataFrame
 	}{{"hits", found.Hits}, {"blocks", found.Blocks}, {"runs", found.Runs}, {"clusters", found.Clusters}} {
-		if err := perf.Record(prefix+"-"+t.name+".csv", t.df, origin, commandLine(cmd, args)); err != nil {
+		if err := record.Record(prefix+"-"+t.name+".csv", t.df, origin, commandLine(cmd, args)); err != nil {
 			return err
 		}
 	}

@@ -3,10 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"presage/perf/study/record"
 	"strings"
 	"testing"
-
-	"presage/perf"
 )
 
 // TestSimpointAndMetasim chooses points of a small run, simulates them from files,
@@ -48,13 +47,13 @@ func TestSimpointAndMetasim(t *testing.T) {
 		t.Errorf("three samples of two levels:\n%s", text)
 	}
 
-	record := filepath.Join(dir, "m")
-	hits := must(t, with("metasim", program, "--machine", power3, "--record", record)...)
+	kept := filepath.Join(dir, "m")
+	hits := must(t, with("metasim", program, "--machine", power3, "--record", kept)...)
 	if !strings.Contains(hits, "simpoint k=2") {
 		t.Errorf("study:\n%s", hits)
 	}
 	for _, table := range []string{"hits", "blocks", "runs", "clusters"} {
-		df, origin, err := perf.Recorded(record + "-" + table + ".csv")
+		df, origin, err := record.Recorded(kept + "-" + table + ".csv")
 		if err != nil || df.Nrow() == 0 || !strings.Contains(origin.Command, "metasim") {
 			t.Errorf("%s: %d rows, %+v, %v", table, df.Nrow(), origin, err)
 		}
@@ -73,7 +72,7 @@ func TestSimpointAndMetasim(t *testing.T) {
 		"no such file": "simpoint " + prefix + ".none",
 		"one problem":  "simpoint " + program + " --at n=1,2",
 		"--warmup":     "metasim " + program + " --machine zen4 --warmup cold",
-		"itself":       "metasim " + program + " --machine zen4 --k 3 --record " + record,
+		"itself":       "metasim " + program + " --machine zen4 --k 3 --record " + kept,
 		"nowhere":      "metasim " + program + " --machine nowhere",
 		"x.simpoints":  "metasim " + program + " --machine zen4 --points x",
 	} {

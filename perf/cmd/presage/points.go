@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"math"
+	"presage/perf"
+	"presage/perf/subject"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
-
-	"presage/perf"
 )
 
 // pointsFlag is a flag such as n=20:prog.20 or n=20,k=4:prog.20, repeated for
@@ -51,9 +51,9 @@ func (p *pointsFlag) Set(text string) error {
 }
 
 // open opens the executables; a path that is named twice once.
-func (p *pointsFlag) open() ([]perf.BinaryPoint, error) {
+func (p *pointsFlag) open() ([]subject.BinaryPoint, error) {
 	opened := make(map[string]*perf.Program)
-	var out []perf.BinaryPoint
+	var out []subject.BinaryPoint
 	for i, path := range p.paths {
 		if opened[path] == nil {
 			prog, err := openProgram(path)
@@ -62,7 +62,7 @@ func (p *pointsFlag) open() ([]perf.BinaryPoint, error) {
 			}
 			opened[path] = prog
 		}
-		out = append(out, perf.BinaryPoint{Point: p.points[i], Program: opened[path]})
+		out = append(out, subject.BinaryPoint{Point: p.points[i], Program: opened[path]})
 	}
 	return out, nil
 }

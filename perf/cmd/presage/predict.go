@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"presage/perf"
+	"presage/perf/machine"
+	"presage/perf/misses"
+	"presage/perf/store"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
-
-	"presage/perf"
-	"presage/perf/machine"
-	"presage/perf/store"
 )
 
 func predictCommand() *cobra.Command {
@@ -142,7 +142,7 @@ func whatToSimulate(args []string, sweep *sweepFlag, points *pointsFlag, time bo
 	case len(points.points) > 0:
 		binaries, err := points.open()
 		return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
-			return perf.SimulateBinaries(ctx, binaries, m, opt)
+			return misses.SimulateBinaries(ctx, binaries, m, opt)
 		}, err
 	case len(args) == 0:
 		return nil, errors.New("no program: name one, or give the executables of each size with --point n=20:prog.20")

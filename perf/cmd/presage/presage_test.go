@@ -6,14 +6,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"presage/perf"
+	"presage/perf/study/record"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/kballard/go-shellquote"
-
-	"presage/perf"
 )
 
 // presage runs the command with arguments.
@@ -236,7 +236,7 @@ func TestValidateRecords(t *testing.T) {
 		"--train", "n=6:9:1", "--at", "n=12", "--format", "csv", "--record", file, "-q",
 	}
 	rows := must(t, args...)
-	df, r, err := perf.Recorded(file)
+	df, r, err := record.Recorded(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestStudy(t *testing.T) {
 	sizes := []string{"--train", "n=6:9:1", "--at", "n=12", "--curve", "n=8,10", "--time-at", "n=8"}
 	must(t, append([]string{"study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix}, sizes...)...)
 	for table, want := range map[string]string{"misses": "rel_err", "curves": "pred_misses", "times": "sim_cycles"} {
-		df, rec, err := perf.Recorded(prefix + "-" + table + ".csv")
+		df, rec, err := record.Recorded(prefix + "-" + table + ".csv")
 		if err != nil {
 			t.Errorf("%s: %v", table, err)
 			continue

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"presage/perf"
+	"presage/perf/locality"
+	"presage/perf/store"
 
 	"github.com/spf13/cobra"
-
-	"presage/perf"
-	"presage/perf/store"
 )
 
 func profileCommand() *cobra.Command {
@@ -77,7 +77,7 @@ estimate, of which warnings tell how sure it is.`,
 	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
 	cmd.Flags().Uint64Var(&opt.SampleOneIn, "sample", 0, "look at one memory block in so many, a power of two (default: all, which is exact)")
 	cmd.Flags().Uint64Var(&opt.SampleSeed, "sample-seed", 0, "which blocks --sample looks at")
-	cmd.Flags().UintSliceVar(&blocks, "block", nil, fmt.Sprintf("memory block sizes in bytes (default %v)", perf.DefaultBlockBytes))
+	cmd.Flags().UintSliceVar(&blocks, "block", nil, fmt.Sprintf("memory block sizes in bytes (default %v)", locality.DefaultBlockBytes))
 	cmd.Flags().StringSliceVar(&names, "machine", nil, "collect the block sizes of these machines")
 	cmd.Flags().BoolVar(&opt.Stack, "stack", false, "record saved and spilled registers and arguments on the stack, too, as a simulation does (default: only count them)")
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder for the profiles")
@@ -96,7 +96,7 @@ func whatToProfile(args []string, sweep *sweepFlag, points *pointsFlag) (func(co
 	case len(points.points) > 0:
 		binaries, err := points.open()
 		return func(ctx context.Context, opt perf.ProfileOptions) (*perf.Runs, error) {
-			return perf.ProfileBinaries(ctx, binaries, opt)
+			return locality.ProfileBinaries(ctx, binaries, opt)
 		}, err
 	case len(args) == 0:
 		return nil, errors.New("no program: name one, or give the executables of each size with --point n=20:prog.20")
@@ -164,11 +164,11 @@ misses in fully associative caches and, of a sampled profile, how sure they are.
 				return out.print(cmd.OutOrStdout(), df)
 			}
 			if len(capacities) > 0 {
-				estimate := perf.EstimateOptions{HistogramOptions: opt, Confidence: confidence}
+				estimate := locality.EstimateOptions{HistogramOptions: opt, Confidence: confidence}
 				for _, c := range capacities {
 					estimate.Capacities = append(estimate.Capacities, uint64(c))
 				}
-				df, err := perf.MissEstimates(runs, estimate)
+				df, err := locality.MissEstimates(runs, estimate)
 				if err != nil {
 					return err
 				}
@@ -185,7 +185,7 @@ misses in fully associative caches and, of a sampled profile, how sure they are.
 	cmd.Flags().StringVar(&opt.Routine, "routine", "", "only the references of this routine")
 	cmd.Flags().Uint64Var(&opt.PC, "pc", 0, "only the reference at this address, such as 0x98efe")
 	cmd.Flags().UintSliceVar(&capacities, "misses", nil, "misses in fully associative caches of so many blocks instead")
-	cmd.Flags().Float64Var(&confidence, "confidence", perf.DefaultConfidence, "of the intervals of --misses, from 0 to 1")
+	cmd.Flags().Float64Var(&confidence, "confidence", locality.DefaultConfidence, "of the intervals of --misses, from 0 to 1")
 	cmd.Flags().IntVar(&hottest, "hottest", 0, "list so many references with the most accesses")
 	out.register(cmd)
 	return cmd

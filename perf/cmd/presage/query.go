@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"presage/perf"
+	"presage/perf/misses"
+	"presage/perf/store"
 	"strconv"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
-
-	"presage/perf"
-	"presage/perf/store"
 )
 
 // cacheFlags say which caches are asked about: levels of a machine, or sizes.
@@ -43,7 +43,7 @@ func (c *cacheFlags) caches() ([]perf.CacheSize, error) {
 		if err != nil {
 			return nil, err
 		}
-		return perf.CachesOf(m, c.levels...)
+		return misses.CachesOf(m, c.levels...)
 	}
 	if len(c.levels) > 0 {
 		return nil, errors.New("--level takes a --machine")

@@ -3,15 +3,15 @@ package main
 import (
 	"fmt"
 	"os"
+	"presage/perf"
+	"presage/perf/frame"
+	"presage/perf/iperf"
+	"presage/perf/study/kernels"
 	"slices"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
-
-	"presage/perf"
-	"presage/perf/frame"
-	"presage/perf/iperf"
 )
 
 // searchTables are what search-models can print.
@@ -100,7 +100,7 @@ standard error says why, and the tables tell of the best one.`,
 			if analysed != nil {
 				warn(cmd.ErrOrStderr(), analysed.Notes)
 			}
-			s, err := perf.FindSystemWith(machine, supplement)
+			s, err := kernels.FindSystemWith(machine, supplement)
 			if err != nil {
 				return err
 			}

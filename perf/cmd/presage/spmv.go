@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"presage/perf/spmv"
+	"presage/perf/store"
+	"presage/perf/study/record"
+	"presage/perf/study/sparse"
 	"time"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
-
-	"presage/perf"
-	"presage/perf/spmv"
-	"presage/perf/store"
 )
 
 func spmvCommand() *cobra.Command {
@@ -28,7 +28,7 @@ that the product runs best on, by models that a few hundred simulations train
 
 // spmvFlags are the flags of both commands that simulate.
 type spmvFlags struct {
-	opt   perf.SpMVOptions
+	opt   sparse.Options
 	dir   string
 	quiet bool
 }
@@ -42,7 +42,7 @@ func (s *spmvFlags) register(cmd *cobra.Command) {
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
-func (s *spmvFlags) options(w io.Writer) perf.SpMVOptions {
+func (s *spmvFlags) options(w io.Writer) sparse.Options {
 	if s.dir != "" {
 		s.opt.Store = store.Open(s.dir)
 	}
@@ -100,7 +100,7 @@ performance, power and energy that simulation finds.`,
 					return fmt.Errorf("--objective %q: want performance or energy", name)
 				}
 			}
-			advice, err := perf.AdviseSpMV(cmd.Context(), m, opt, spmv.TimeOptions{Repeats: repeats}, verify)
+			advice, err := sparse.AdviseSpMV(cmd.Context(), m, opt, spmv.TimeOptions{Repeats: repeats}, verify)
 			if err != nil {
 				return err
 			}
@@ -112,7 +112,7 @@ performance, power and energy that simulation finds.`,
 			if !caches {
 				return out.print(w, advice.Shapes)
 			}
-			tuned, accuracy, err := perf.TuneSpMV(cmd.Context(), m, opt)
+			tuned, accuracy, err := sparse.TuneSpMV(cmd.Context(), m, opt)
 			if err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ Simulations are kept in the store: a study that was interrupted goes on where it
 was.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := perf.SpMVMatrices(folders, matrices...)
+			all, err := sparse.Matrices(folders, matrices...)
 			if err != nil {
 				return err
 			}
@@ -185,7 +185,7 @@ was.`,
 type spmvStudy struct {
 	cmd      *cobra.Command
 	matrices []*spmv.Matrix
-	opt      perf.SpMVOptions
+	opt      sparse.Options
 	folder   string
 	line     string
 }
@@ -198,18 +198,18 @@ func (s *spmvStudy) part(name string) error {
 	origin := ""
 	switch name {
 	case "matrices":
-		df, origin = perf.SpMVMatrixTable(s.matrices), "matrices of Table 4 (2012): real where stand_in is false, else synthesised"
+		df, origin = sparse.MatrixTable(s.matrices), "matrices of Table 4 (2012): real where stand_in is false, else synthesised"
 	case "fill":
-		df, err = perf.SpMVFill(s.matrices, s.opt)
+		df, err = sparse.Fill(s.matrices, s.opt)
 		origin = "fill ratios: counted, and estimated from 2% of the rows"
 	case "samples":
-		df, err = perf.SpMVSamples(ctx, s.matrices, s.opt)
+		df, err = sparse.Samples(ctx, s.matrices, s.opt)
 		origin = "simulated: one product from empty caches a row"
 	case "tuning":
 		df, err = s.tuning()
 		origin = "predicted by models of samples.csv, the best simulated"
 	case "native":
-		df, err = perf.SpMVNative(ctx, s.matrices, s.opt, spmv.TimeOptions{})
+		df, err = sparse.Native(ctx, s.matrices, s.opt, spmv.TimeOptions{})
 		origin = "measured: processor time of one thread, median over 5 passes of the least of 5 products"
 	default:
 		return fmt.Errorf("--parts %q: want matrices, fill, samples, tuning or native", name)
@@ -217,15 +217,15 @@ func (s *spmvStudy) part(name string) error {
 	if err != nil {
 		return err
 	}
-	return perf.Record(filepath.Join(s.folder, name+".csv"), df, origin, s.line)
+	return record.Record(filepath.Join(s.folder, name+".csv"), df, origin, s.line)
 }
 
 func (s *spmvStudy) tuning() (dataframe.DataFrame, error) {
-	samples, err := perf.SpMVSamples(s.cmd.Context(), s.matrices, s.opt)
+	samples, err := sparse.Samples(s.cmd.Context(), s.matrices, s.opt)
 	if err != nil {
 		return samples, err
 	}
-	model, err := perf.FitSpMV(s.cmd.Context(), samples, spmv.ModelOptions{})
+	model, err := sparse.FitSpMV(s.cmd.Context(), samples, spmv.ModelOptions{})
 	if err != nil {
 		return samples, err
 	}
@@ -246,7 +246,7 @@ executes: the table that package spmv adds up time from (perf/spmv/costs.csv).`,
 			if err != nil {
 				return err
 			}
-			costs, err := perf.SpMVCosts(cmd.Context(), prog)
+			costs, err := sparse.Costs(cmd.Context(), prog)
 			if err != nil {
 				return err
 			}

@@ -3,11 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"presage/perf/study/record"
 	"strconv"
 	"strings"
 	"testing"
-
-	"presage/perf"
 )
 
 // smallMarket writes a matrix of 2×2 blocks along a band.
@@ -84,11 +83,11 @@ func TestSpMVStudyRecords(t *testing.T) {
 	if err != nil || string(again) != string(first) {
 		t.Errorf("from the store comes another table (%v)", err)
 	}
-	df, recording, err := perf.Recorded(filepath.Join(dir, "samples.csv"))
+	df, recording, err := record.Recorded(filepath.Join(dir, "samples.csv"))
 	if err != nil || df.Nrow() != 20+5+64 || !strings.Contains(recording.Command, "presage spmv study") {
 		t.Errorf("%d rows, %+v, %v", df.Nrow(), recording, err)
 	}
-	if df, _, err = perf.Recorded(filepath.Join(dir, "matrices.csv")); err != nil || df.Nrow() != 1 || df.Col("stand_in").Elem(0).String() != "true" {
+	if df, _, err = record.Recorded(filepath.Join(dir, "matrices.csv")); err != nil || df.Nrow() != 1 || df.Col("stand_in").Elem(0).String() != "true" {
 		t.Errorf("%v, %v", df, err)
 	}
 }

@@ -2,18 +2,18 @@ package main
 
 import (
 	"errors"
+	"presage/perf"
+	"presage/perf/study/growth"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
-
-	"presage/perf"
 )
 
 func studyCommand() *cobra.Command {
 	var (
 		flags               validationFlags
 		large, curve, times sweepFlag
-		s                   perf.Study
+		s                   growth.Study
 	)
 	cmd := &cobra.Command{
 		Use:   "study PROGRAM --machine NAME --train name=values --at name=values --curve name=values --record PREFIX",
@@ -39,7 +39,7 @@ where it was.`,
 			}
 			s.Large, s.Curve, s.Times = large.points, curve.points, times.points
 			s.By = []perf.Scope{perf.ByProgram, perf.ByRoutine, perf.ByLoop}
-			found, err := perf.Investigate(cmd.Context(), prog, s)
+			found, err := growth.Investigate(cmd.Context(), prog, s)
 			if err != nil {
 				return err
 			}

@@ -3,12 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"presage/perf"
+	"presage/perf/misses"
+	"presage/perf/store"
+	"presage/perf/study/record"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
-
-	"presage/perf"
-	"presage/perf/store"
 )
 
 func validateCommand() *cobra.Command {
@@ -84,7 +85,7 @@ func (f *validationFlags) register(cmd *cobra.Command, v *perf.Validation, by st
 	flags.Var(&f.train, "train", "problem sizes to fit to: name=value,… or name=first:last:step; repeat for further parameters")
 	flags.Var(&f.judge, "at", "problem sizes to judge misses at, the same way")
 	flags.StringSliceVar(&f.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
-	flags.Float64Var(&v.MinShare, "min-share", perf.DefaultMinShare, "leave out "+by+" with less than this share of a level's misses; 0: none")
+	flags.Float64Var(&v.MinShare, "min-share", misses.DefaultMinShare, "leave out "+by+" with less than this share of a level's misses; 0: none")
 	flags.Uint64Var(&v.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of so many bytes in random places; 0: by the program's addresses")
 	flags.StringVar(&f.dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
 	_ = cmd.MarkFlagRequired("machine")
@@ -122,5 +123,5 @@ func (f *validationFlags) read(program string, v *perf.Validation) (*perf.Progra
 
 func recordValidation(path string, prog *perf.Program, df dataframe.DataFrame, command string) error {
 	origin := fmt.Sprintf("predicted and simulated by presage; %s, SHA-256 %s", prog.Name, prog.File.SHA256)
-	return perf.Record(path, df, origin, command)
+	return record.Record(path, df, origin, command)
 }

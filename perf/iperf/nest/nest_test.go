@@ -16,7 +16,7 @@ import (
 	"presage/perf/trace"
 )
 
-// Overlays for the kernels of the programs, by language: which registers hold n
+// overlays for the kernels of the programs, by language: which registers hold n
 // and the arrays. Fortran's compiler makes max(n, 0) the stride: a5, a6 or what
 // paths leave in a1.
 var overlays = map[string]map[string]string{

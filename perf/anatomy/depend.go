@@ -1,0 +1,66 @@
+package anatomy
+
+import (
+	"fmt"
+	"presage/perf/access"
+	"presage/perf/cfg"
+	"presage/perf/frame"
+	"presage/perf/subject"
+
+	"github.com/go-gota/gota/dataframe"
+)
+
+// DependenceOptions say which dependences a table is about.
+type DependenceOptions struct {
+	// Pessimistic takes memory references whose formulas do not tell for
+	// dependent; the default is to take them for independent.
+	Pessimistic bool
+}
+
+// Dependences returns the dependence graph of a loop's body (2004, section 2.1;
+// 2005, section 2.2): a row for each pair of instructions of which the second
+// has to wait for the first. The loop is named as in the table of loops; of
+// several object-code loops that come from it the first is taken, and of its
+// body the blocks that are in no loop inside it, in the order of their
+// addresses, as if each iteration went through all of them. Registers are
+// renamed.
+//
+//   - from_pc, from, to_pc, to: the instructions
+//   - kind: register, memory flow (store to load), memory anti (load to store),
+//     memory output (store to store)
+//   - distance_iterations: 0 within an iteration
+//   - assumed: the formulas do not tell
+func Dependences(prog *subject.Program, loop string, opt DependenceOptions) (dataframe.DataFrame, error) {
+	type row struct {
+		FromPC   string `frame:"from_pc"`
+		From     string `frame:"from"`
+		ToPC     string `frame:"to_pc"`
+		To       string `frame:"to"`
+		Kind     string `frame:"kind"`
+		Distance int    `frame:"distance_iterations"`
+		Assumed  bool   `frame:"assumed"`
+	}
+	s := prog.Structure()
+	index := s.Scopes.Find(loop)
+	if index < 0 || s.Scopes.Scopes[index].Kind != cfg.LoopScope {
+		return dataframe.DataFrame{}, fmt.Errorf("perf: no loop %s; the table of loops has their names", loop)
+	}
+	scope := &s.Scopes.Scopes[index]
+	r, l := s.Graph.Routines[scope.Routine], scope.Loops[0]
+	var path []int
+	for _, b := range r.Loops[l].Blocks {
+		if r.Blocks[b].Loop == l {
+			path = append(path, b)
+		}
+	}
+	d := s.Access.Dependences(scope.Routine, l, path, access.DependenceOptions{Pessimistic: opt.Pessimistic})
+	var rows []row
+	for _, e := range d.Edges {
+		from, to := d.Insts[e.From], d.Insts[e.To]
+		rows = append(rows, row{
+			fmt.Sprintf("%#x", from.PC), from.Op, fmt.Sprintf("%#x", to.PC), to.Op,
+			e.Kind.String(), e.Distance, e.Assumed,
+		})
+	}
+	return frame.Of(rows), nil
+}

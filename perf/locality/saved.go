@@ -1,0 +1,179 @@
+package locality
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"presage/perf/store"
+	"presage/perf/subject"
+	"slices"
+)
+
+// savedFormat is the version of the file that Save writes.
+const savedFormat = 3
+
+// SavedName is the file that says what a folder of profiles holds.
+const SavedName = "profiles.json"
+
+// saved is the content of profiles.json. The histograms stand beside it, in the
+// layout of package store.
+type saved struct {
+	Format     int
+	Name       string // of the program
+	Programs   []savedProgram
+	BlockBytes []uint64
+	Runs       []savedRun
+}
+
+// savedProgram is an executable that the folder holds.
+type savedProgram struct {
+	Path   string // below the folder
+	SHA256 string
+}
+
+type savedRun struct {
+	Program  int // index in saved.Programs
+	Point    subject.Point
+	Recorded Recorded
+}
+
+// Save writes the runs with their program into a folder, for LoadRuns. The
+// folder then stands for these runs; profiles of others that it holds stay
+// there, and a sweep that needs them finds them.
+func (r *Runs) Save(dir string) error {
+	if dir == "" {
+		return errors.New("perf: save: no folder")
+	}
+	if len(r.Runs) == 0 {
+		return errors.New("perf: no runs to save")
+	}
+	s := saved{Format: savedFormat, Name: r.Label(), BlockBytes: r.BlockBytes()}
+	programs, of := r.Programs()
+	for _, p := range programs {
+		path := filepath.Join("programs", p.File.SHA256[:16], p.Name)
+		if err := subject.Keep(p.File.Path, filepath.Join(dir, path)); err != nil {
+			return err
+		}
+		s.Programs = append(s.Programs, savedProgram{filepath.ToSlash(path), p.File.SHA256})
+	}
+	st := store.Open(dir)
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		s.Runs = append(s.Runs, savedRun{of[i], run.Point, run.Recorded})
+		if err := run.save(st); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("perf: save: %w", err)
+	}
+	return store.WriteFile(filepath.Join(dir, SavedName), append(text, '\n'))
+}
+
+// save writes the run's histograms that the store lacks.
+func (run *Run) save(st *store.Store) error {
+	facts := subject.RunFacts{Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses, Stdout: run.Stdout, Warnings: run.warnings}
+	for _, result := range run.Reuse {
+		old, _, err := loadReuse(st, run.Recorded, result.BlockBytes)
+		if err != nil {
+			return err
+		}
+		if old != nil {
+			continue
+		}
+		key, err := reuseKey(run.Recorded, result.BlockBytes)
+		if err != nil {
+			return err
+		}
+		if err := st.Save(key, &storedReuse{Facts: facts, Stack: run.Stack, Result: result}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadRuns reads the runs that Save wrote.
+func LoadRuns(dir string) (*Runs, error) {
+	text, err := os.ReadFile(filepath.Join(dir, SavedName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("perf: %s holds no profiles (no %s); make some with Runs.Save or `presage profile … -o %s`", dir, SavedName, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("perf: %w", err)
+	}
+	var s saved
+	path := filepath.Join(dir, SavedName)
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("perf: %s: %w", path, err)
+	}
+	if s.Format != savedFormat {
+		return nil, fmt.Errorf("perf: %s has format %d, and this version reads %d; profile again", path, s.Format, savedFormat)
+	}
+	if len(s.Programs) == 0 || len(s.Runs) == 0 || len(s.BlockBytes) == 0 {
+		return nil, fmt.Errorf("perf: %s: no program, no runs or no block sizes; profile again", path)
+	}
+	programs := make([]*subject.Program, len(s.Programs))
+	for i, p := range s.Programs {
+		if programs[i], err = p.open(dir); err != nil {
+			return nil, fmt.Errorf("perf: %s: %w", path, err)
+		}
+	}
+	runs := &Runs{Name: s.Name}
+	st := store.Open(dir)
+	for _, sr := range s.Runs {
+		if sr.Program < 0 || sr.Program >= len(programs) {
+			return nil, fmt.Errorf("perf: %s: the profile of %s is of program %d, and there are %d; profile again", path, sr.Point, sr.Program, len(programs))
+		}
+		prog := programs[sr.Program]
+		plan, err := prog.PlanFor(sr.Recorded.Stack)
+		if err != nil {
+			return nil, err
+		}
+		if plan.Digest() != sr.Recorded.Plan {
+			return nil, fmt.Errorf("perf: %s: the profile of %s was taken by a version that groups references otherwise; profile again", path, sr.Point)
+		}
+		run, err := loadRun(st, prog, sr, s.BlockBytes)
+		if err != nil {
+			return nil, err
+		}
+		runs.Runs = append(runs.Runs, run)
+		runs.Warnings = slices.Concat(runs.Warnings, run.warnings, run.sampled())
+	}
+	return runs, runs.share()
+}
+
+// open opens a program that Save has kept in dir.
+func (p savedProgram) open(dir string) (*subject.Program, error) {
+	path := filepath.FromSlash(p.Path)
+	if !filepath.IsLocal(path) {
+		return nil, fmt.Errorf("program %q is not below the folder; profile again", p.Path)
+	}
+	prog, err := subject.Open(filepath.Join(dir, path))
+	if err != nil {
+		return nil, err
+	}
+	if prog.File.SHA256 != p.SHA256 {
+		return nil, fmt.Errorf("%s is not the program that was profiled; profile again", prog.File.Path)
+	}
+	return prog, nil
+}
+
+func loadRun(st *store.Store, prog *subject.Program, sr savedRun, sizes []uint64) (Run, error) {
+	found := make(map[uint64]*storedReuse)
+	for _, size := range sizes {
+		s, warning, err := loadReuse(st, sr.Recorded, size)
+		if err != nil {
+			return Run{}, err
+		}
+		if s == nil {
+			return Run{}, fmt.Errorf("perf: %s lacks the profile of %s for blocks of %d bytes; profile again (%s)", st.Dir(), sr.Point, size, cmp.Or(warning, "it is missing"))
+		}
+		found[size] = s
+	}
+	return newRun(prog, sr.Point, sr.Recorded, sizes, found), nil
+}

@@ -1,0 +1,2 @@
+// Package measure times native runs of programs on this machine.
+package measure

@@ -1,0 +1,98 @@
+package misses
+
+import (
+	"math"
+	"presage/perf/frame"
+	"presage/perf/internal/perftest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type errRow struct {
+	N    float64 `frame:"n"`
+	Pred float64 `frame:"pred_misses"`
+	Full float64 `frame:"pred_misses_fully_assoc"`
+}
+
+type refRow struct {
+	N    float64 `frame:"n"`
+	Sim  float64 `frame:"sim_misses"`
+	Full float64 `frame:"sim_misses_fully_assoc"`
+}
+
+func TestCompare(t *testing.T) {
+	pred := frame.Of([]errRow{{10, 110, 90}, {20, 0, 5}, {30, 1, 1}, {40, 7, 7}})
+	sim := frame.Of([]refRow{{20, 0, math.NaN()}, {10, 100, 100}, {30, 0, 2}})
+	both, err := Compare(pred, sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	for name, want := range map[string][]float64{
+		"rel_err":             {0.1, 0, math.Inf(1)},
+		"rel_err_fully_assoc": {-0.1, math.Inf(1), math.Inf(1)},
+		"rel_err_model":       {-0.1, nan, -0.5},
+	} {
+		for i, got := range perftest.Column(t, both, name) {
+			if math.Abs(got-want[i]) > 1e-12 || math.IsNaN(got) != math.IsNaN(want[i]) {
+				t.Errorf("%s of row %d is %g, want %g", name, i, got, want[i])
+			}
+		}
+	}
+	if _, err := Compare(pred, pred); err == nil {
+		t.Error("no simulation: no error")
+	}
+}
+
+func TestOverlayKeepsTheCurve(t *testing.T) {
+	pred := frame.Of([]errRow{{10, 110, 90}, {20, 1, 5}})
+	both, err := Overlay(pred, frame.Of([]refRow{{20, 7, 7}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim := perftest.Column(t, both, "sim_misses")
+	if len(sim) != 2 || !math.IsNaN(sim[0]) || sim[1] != 7 {
+		t.Errorf("got %v", sim)
+	}
+}
+
+func TestPerUnit(t *testing.T) {
+	df, err := PerUnit(frame.Of([]errRow{{10, 6000, 3000}, {20, 48000, 0}}), "cell", "n^3 * 6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]float64{1, 1}, perftest.Column(t, df, "pred_misses_per_cell")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]float64{0.5, 0}, perftest.Column(t, df, "pred_misses_fully_assoc_per_cell")); diff != "" {
+		t.Error(diff)
+	}
+	for units, want := range map[string]string{"n^": "units", "k": `no column "k"`, "n - 10": "are 0 at n=10"} {
+		if _, err := PerUnit(frame.Of([]errRow{{10, 1, 1}}), "cell", units); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", units, err, want)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{
+		{[]float64{-3, 1, math.NaN()}, 2},
+		{[]float64{-3, 1, 2}, 2},
+		{[]float64{math.Inf(1), 1, 2}, 2},
+		{nil, math.NaN()},
+	} {
+		var rows []errRow
+		for _, v := range c.values {
+			rows = append(rows, errRow{Pred: v})
+		}
+		got, err := Median(frame.Of(rows), "pred_misses")
+		if err != nil || got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%v: %g, %v; want %g", c.values, got, err, c.want)
+		}
+	}
+}

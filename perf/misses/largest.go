@@ -1,0 +1,231 @@
+package misses
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"presage/perf/fit"
+	"presage/perf/frame"
+	"presage/perf/internal/num"
+	"presage/perf/predict"
+	"presage/perf/subject"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+)
+
+// maxValues bounds the values of a parameter that a search tries.
+const maxValues = 10_000
+
+// LargestProblem returns how large a problem may be without exceeding the
+// query's ratio of misses in each cache: a row for each point, cache and scope,
+// the smallest first. One parameter varies over all values of Query.Vary, by
+// default the whole numbers from the smallest training size to eight times the
+// largest; the points hold the others fixed.
+//
+// The ratio need not grow with the size: it falls where a part that always
+// misses grows less than the whole, and jumps where a distance passes a
+// capacity. So the ratio is computed at every value, and two answers are given.
+//
+//   - the fixed parameters; level, capacity_bytes, ways (0: fully associative),
+//     block_bytes, scope
+//   - parameter: the one that varies; search_from, search_to, search_step: the
+//     values searched
+//   - miss_ratio: what was asked for
+//   - pred_largest: the largest value such that the ratio is at most miss_ratio
+//     there and at every smaller value searched; missing if it is above at the
+//     first
+//   - pred_miss_ratio: at pred_largest; pred_next_miss_ratio: at the value after
+//     it, which is above miss_ratio; each is missing where there is none
+//   - pred_largest_anywhere: the largest value searched at which the ratio is at
+//     most miss_ratio, whatever it is at smaller ones
+//   - at_limit: the ratio is at most miss_ratio at all values searched, so that
+//     larger problems may stay below it, too
+func LargestProblem(ctx context.Context, model *Model, q Query) (dataframe.DataFrame, error) {
+	missRatio, err := q.missRatio()
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	by, err := q.By.Check()
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	if len(q.Caches) == 0 || q.Vary.Param == "" {
+		return dataframe.DataFrame{}, errors.New("perf: the largest problem is asked for with caches, a ratio and the parameter to vary")
+	}
+	t, err := q.target(model)
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	values, err := model.values(q.Vary)
+	if err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	points := q.Points
+	if len(points) == 0 {
+		points = []subject.Point{{}}
+	}
+	var rows []largestRow
+	for _, point := range points {
+		if _, fixed := point[q.Vary.Param]; fixed {
+			return dataframe.DataFrame{}, fmt.Errorf("perf: point %q fixes %s, which is to vary", point, q.Vary.Param)
+		}
+		if err := model.Check(point); err != nil {
+			return dataframe.DataFrame{}, err
+		}
+		for i, l := range t.Levels {
+			s := largestSearch{model, t, l, point, by, q.Vary.Param, values}
+			fresh, err := s.rows(ctx, missRatio, q.Caches[i].Ways)
+			if err != nil {
+				return dataframe.DataFrame{}, err
+			}
+			rows = append(rows, fresh...)
+		}
+	}
+	return frame.Of(rows), nil
+}
+
+type largestRow struct {
+	Program   string             `frame:"program"`
+	Point     map[string]float64 `frame:",each"`
+	Level     string             `frame:"level"`
+	Capacity  uint64             `frame:"capacity_bytes"`
+	Ways      uint64             `frame:"ways"`
+	Block     uint64             `frame:"block_bytes"`
+	Scope     string             `frame:"scope"`
+	Param     string             `frame:"parameter"`
+	From      float64            `frame:"search_from"`
+	To        float64            `frame:"search_to"`
+	Step      float64            `frame:"search_step"`
+	Asked     float64            `frame:"miss_ratio"`
+	Largest   float64            `frame:"pred_largest"`
+	Ratio     float64            `frame:"pred_miss_ratio"`
+	NextRatio float64            `frame:"pred_next_miss_ratio"`
+	Anywhere  float64            `frame:"pred_largest_anywhere"`
+	AtLimit   bool               `frame:"at_limit"`
+	Warning   string             `frame:"pred_warning"`
+}
+
+// values returns the values that a parameter takes in a search.
+func (m *Model) values(v Vary) ([]float64, error) {
+	if _, ok := m.Points[0][v.Param]; !ok {
+		return nil, fmt.Errorf("perf: the model has no parameter %s; it has %s", v.Param, strings.Join(m.Points[0].Names(), ", "))
+	}
+	trained := m.Range(v.Param)
+	v.From, v.To, v.Step = cmp.Or(v.From, trained[0]), cmp.Or(v.To, fit.ReachLimit*trained[1]), cmp.Or(v.Step, 1)
+	if !(v.From > 0 && v.To >= v.From && v.Step > 0) || math.IsInf(v.To, 0) {
+		return nil, fmt.Errorf("perf: %s cannot vary from %g to %g by %g: want 0 < from <= to and a step above 0", v.Param, v.From, v.To, v.Step)
+	}
+	if n := (v.To - v.From) / v.Step; n > maxValues {
+		return nil, fmt.Errorf("perf: %s from %g to %g by %g has more than %d values: take a larger step", v.Param, v.From, v.To, v.Step, maxValues)
+	}
+	return subject.Range(v.From, v.To, v.Step), nil
+}
+
+// largestSearch is the search for one cache with the other parameters fixed.
+type largestSearch struct {
+	model  *Model
+	target *Target
+	level  predict.Level
+	point  subject.Point
+	by     subject.Scope
+	param  string
+	values []float64
+}
+
+func (s *largestSearch) rows(ctx context.Context, missRatio float64, ways uint64) ([]largestRow, error) {
+	nan, last := math.NaN(), len(s.values)-1
+	blank := largestRow{
+		Program: s.model.Program, Point: s.point, Level: s.level.Name,
+		Capacity: s.level.Blocks() * s.level.BlockBytes, Ways: ways, Block: s.level.BlockBytes,
+		Param: s.param, From: s.values[0], To: s.values[last], Step: nan, Asked: missRatio,
+		Largest: nan, Ratio: nan, NextRatio: nan, Anywhere: nan,
+	}
+	if last > 0 {
+		blank.Step = subject.Round(s.values[1] - s.values[0])
+	}
+	if s.level.BypassFloat {
+		blank.Scope, blank.Warning = s.model.Program, bypassed
+		return []largestRow{blank}, nil
+	}
+	names, ratios, warnings, err := s.ratios(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]largestRow, len(names))
+	for i, name := range names {
+		row, at := blank, -1
+		row.Scope = name
+		reach := predict.Within(ratios[i], missRatio)
+		if at = reach.UpTo; at >= 0 {
+			row.Largest, row.Ratio = s.values[at], ratios[i][at]
+		}
+		if row.AtLimit = at == last; !row.AtLimit {
+			row.NextRatio = ratios[i][at+1]
+		}
+		if reach.Anywhere >= 0 {
+			row.Anywhere = s.values[reach.Anywhere]
+		}
+		row.Warning = strings.Join(s.warnings(reach, warnings), "; ")
+		rows[i] = row
+	}
+	slices.SortStableFunc(rows, func(a, b largestRow) int { return cmp.Compare(a.rank(), b.rank()) })
+	return rows, nil
+}
+
+// rank orders rows: what exceeds the ratio at once comes first.
+func (r *largestRow) rank() float64 {
+	if math.IsNaN(r.Largest) {
+		return math.Inf(-1)
+	}
+	return r.Largest
+}
+
+// warnings says what is doubtful about an answer: the doubts about the values
+// that it rests on, and whether the search ended where the limit was not met.
+func (s *largestSearch) warnings(reach predict.Reach, doubts [][]string) []string {
+	var out []string
+	last := len(s.values) - 1
+	if at := max(reach.UpTo, reach.Anywhere); at >= 0 {
+		out = append(out, doubts[at]...)
+	}
+	switch {
+	case reach.Anywhere < 0:
+		out = append(out, fmt.Sprintf("the ratio is exceeded everywhere from %s = %g to %g", s.param, s.values[0], s.values[last]))
+	case reach.UpTo < 0:
+		out = append(out, fmt.Sprintf("the ratio is exceeded at %s = %g, and not at some larger values", s.param, s.values[0]))
+	case reach.UpTo == last:
+		out = append(out, fmt.Sprintf("the search ends at %s = %g, where the ratio is not yet exceeded", s.param, s.values[last]))
+	case reach.Anywhere > reach.UpTo:
+		out = append(out, "the ratio is exceeded in between, and not at some larger values")
+	}
+	return out
+}
+
+// ratios returns the ratio of misses of each scope at each value, and the doubts
+// about each value.
+func (s *largestSearch) ratios(ctx context.Context) (names []string, ratios [][]float64, doubts [][]string, err error) {
+	for _, v := range s.values {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, nil, err
+		}
+		point := subject.Point{s.param: v}
+		maps.Copy(point, s.point)
+		here, err := s.model.scoped(s.target, s.level, point, s.by)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if names == nil {
+			names, ratios = here.names, make([][]float64, len(here.names))
+		}
+		for i := range names {
+			ratios[i] = append(ratios[i], num.Ratio(here.misses(i, s.level.Cache()), here.accesses[i]))
+		}
+		doubts = append(doubts, here.warnings)
+	}
+	return names, ratios, doubts, nil
+}

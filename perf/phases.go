@@ -1,0 +1,58 @@
+package perf
+
+import (
+	"context"
+	"presage/perf/machine"
+	"presage/perf/phase"
+
+	"github.com/go-gota/gota/dataframe"
+)
+
+// HitRates returns the program's cumulative hit ratios, a row for each sample and
+// level of its machine:
+//
+//   - sampling, interval_instructions (missing but for SimPoint), points: stretches
+//     that were simulated; warmup
+//   - simulated_share, warmup_share: of the run's instructions, from 0 to 1
+//   - mismatch: of the mix of code, from 0 to 1; of SimPoint only
+//   - sim_hit_ratio: the mean of the blocks' hit ratios by equation (4), weighted
+//     by their accesses in the full run; blocks that the sample does not show are
+//     taken to hit always, as in the paper (2005, section 5.2)
+//   - sim_hit_ratio_by_access: the same, stretches counting by a block's accesses
+//     in them
+//   - unseen_share: of the full run's accesses, by such blocks; if all of those
+//     miss the ratio is sim_hit_ratio_least, if all hit sim_hit_ratio_most, and
+//     if they hit as often as others sim_hit_ratio_like_seen
+//   - sim_full_hit_ratio, and the differences from it, in the units of ratios:
+//     missing if no full simulation of the program and machine is among samples
+func HitRates(samples ...*CacheSample) (dataframe.DataFrame, error) {
+	return phase.HitRates(samples...)
+}
+
+// Phases are the intervals of a run, and which code each of them executes. They
+// are not modified once made, and may be shared.
+type Phases = phase.Phases
+
+// PhaseOptions say how a run is cut into intervals. The zero value is the default
+// throughout.
+type PhaseOptions = phase.PhaseOptions
+
+// BlockVectors runs prog once at the point, and collects how many instructions
+// each interval executes in each basic block. Results are kept in the store.
+func BlockVectors(ctx context.Context, prog *Program, point Point, opt PhaseOptions) (*Phases, error) {
+	return phase.BlockVectors(ctx, prog, point, opt)
+}
+
+// Sampling says which parts of a run are simulated. The zero value is guided by
+// SimPoint with its defaults, on the intervals of the phases at hand.
+type Sampling = phase.Sampling
+
+// CacheSample is what the simulation of a machine's caches on a sample of a run
+// gave.
+type CacheSample = phase.CacheSample
+
+// SampleCaches simulates the caches of m on samples of the run whose phases are
+// given: a run for each. Results are kept in the store.
+func SampleCaches(ctx context.Context, p *Phases, m *machine.Machine, samplings []Sampling) ([]*CacheSample, error) {
+	return phase.SampleCaches(ctx, p, m, samplings)
+}

@@ -1,0 +1,84 @@
+package kernels
+
+import (
+	"errors"
+	"presage/perf/frame"
+	"presage/perf/iperf"
+	"presage/perf/iperf/nest"
+	"presage/perf/subject"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The stencil of a Go program, found, tabled, written and read again.
+func TestKernelOf(t *testing.T) {
+	prog, err := subject.Build("../../../datasets/programs/iperf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := KernelOf(prog, "main.kernelStencil", nil); !errors.Is(err, nest.ErrMissing) || !strings.Contains(err.Error(), "values: {a6: n}") {
+		t.Errorf("without an overlay: %v", err)
+	}
+	if _, err := KernelOf(prog, "main.none", nil); err == nil || !strings.Contains(err.Error(), "no routine main.none") {
+		t.Errorf("no such routine: %v", err)
+	}
+	overlay, err := iperf.ReadOverlay("../../../datasets/iperf/stencil-go.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := KernelOf(prog, "main.kernelStencil", overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	df, err := k.Frame(subject.Point{"n": 100}, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// In blocks of 64 B neighbours in a row share a block, and rows above and below
+	// are as far as one iteration of i: the five loads are one group.
+	groups, err := frame.Floats(df, "group")
+	if err != nil {
+		t.Fatal(err)
+	}
+	array, _ := frame.Strings(df, "array")
+	spatial, _ := frame.Strings(df, "self_spatial")
+	temporal, _ := frame.Strings(df, "self_temporal")
+	for i := range groups {
+		want := float64(slices.Index(array, array[i]) + 1)
+		if groups[i] != want || spatial[i] != "j" || temporal[i] != "" {
+			t.Errorf("reference %d to %s: group %g, spatial along %q, temporal %q; want %g, j, none", i+1, array[i], groups[i], spatial[i], temporal[i], want)
+		}
+	}
+	if _, err := k.Frame(subject.Point{"m": 1}, 64); err == nil {
+		t.Error("a size without n was taken")
+	}
+	again, err := iperf.ParseKernels("k.yaml", iperf.FormatKernels(k.Kernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := string(iperf.FormatKernels(again[0])), string(iperf.FormatKernels(k.Kernel)); a != b {
+		t.Errorf("read again:\n%s\nwritten:\n%s", a, b)
+	}
+}
+
+// A supplement of the user's own names the host's caches as formulas do.
+func TestFindSystemWith(t *testing.T) {
+	s, err := FindSystemWith("../../../datasets/host/epyc.yaml", "../../../datasets/iperf/epyc-supplement.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := s.Levels[0]; l.Name != "L1" || !l.NonBlocking || l.Physical || l.Sets != 64 {
+		t.Errorf("%+v", l)
+	}
+	if l := s.Levels[1]; l.Name != "L2" || !l.Physical {
+		t.Errorf("%+v", l)
+	}
+	if _, err := FindSystemWith("origin2000", "../../../datasets/iperf/epyc-supplement.yaml"); err == nil || !strings.Contains(err.Error(), `no supplement for machine "origin2000"`) {
+		t.Errorf("error %v", err)
+	}
+	plain, err := FindSystemWith("ultrasparc-1", "")
+	if err != nil || !plain.Levels[0].NonBlocking {
+		t.Errorf("%+v, %v", plain, err)
+	}
+}

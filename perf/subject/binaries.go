@@ -1,0 +1,88 @@
+package subject
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// BinaryPoint is a point with the executable that was compiled for it, where a
+// program has its problem size fixed at compile time.
+type BinaryPoint struct {
+	Point   Point
+	Program *Program
+}
+
+func CheckBinaries(points []BinaryPoint) error {
+	if len(points) == 0 {
+		return errors.New("perf: no points")
+	}
+	for _, p := range points {
+		if p.Program == nil {
+			return fmt.Errorf("perf: point %q has no program", p.Point)
+		}
+	}
+	return nil
+}
+
+// CommonName returns what the names of executables have in common: once the
+// values of their points are taken out, if that leaves one name, else what they
+// begin with; the first one's name if that is nothing.
+func CommonName(points []BinaryPoint) string {
+	name, same := "", true
+	prefix := points[0].Program.Name
+	for i, p := range points {
+		short := withoutValues(p.Program.Name, p.Point)
+		if i == 0 {
+			name = short
+		}
+		same = same && short == name
+		for !strings.HasPrefix(p.Program.Name, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	switch prefix = strings.TrimRight(prefix, separators+"0123456789"); {
+	case prefix == points[0].Program.Name:
+		return prefix
+	case same && name != "":
+		return name
+	case prefix != "":
+		return prefix
+	}
+	return points[0].Program.Name
+}
+
+// separators are what stands between the parts of a file's name.
+const separators = ".-_"
+
+// withoutValues takes the point's values, and the names of the parameters before
+// them, out of an executable's name, where they are parts of it: sweep.20 and
+// sweep-n20 become sweep for n=20.
+func withoutValues(name string, point Point) string {
+	isSeparator := func(r rune) bool { return strings.ContainsRune(separators, r) }
+	begin := 0
+	out := ""
+	for begin <= len(name) {
+		end := len(name)
+		if i := strings.IndexFunc(name[begin:], isSeparator); i >= 0 {
+			end = begin + i
+		}
+		if part := name[begin:end]; !isValue(part, point) {
+			if out != "" {
+				out += name[begin-1 : begin]
+			}
+			out += part
+		}
+		begin = end + 1
+	}
+	return out
+}
+
+func isValue(part string, point Point) bool {
+	for param, v := range point {
+		if text := formatValue(v); part == text || part == param+text {
+			return true
+		}
+	}
+	return false
+}

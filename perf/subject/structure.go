@@ -1,0 +1,91 @@
+package subject
+
+import (
+	"fmt"
+	"presage/perf/access"
+	"presage/perf/cfg"
+	"presage/perf/isa/rv64"
+)
+
+// Structure is what static analysis finds out about a program: its routines
+// and loops, and what is known of its memory references.
+type Structure struct {
+	Graph  *cfg.Program     // routines as control-flow graphs
+	Scopes *cfg.ScopeTree   // program, routines and loops of the source
+	Access *access.Analysis // memory references, their formulas
+	Groups *access.Groups   // references of similar patterns, put together
+
+	OfRoutine []int // by routine: its scope
+}
+
+// Structure takes the program apart, at the first call. It never fails: what
+// could not be made out stands in Warnings.
+func (p *Program) Structure() *Structure {
+	p.takeApart.Do(func() { p.structure = NewStructure(cfg.Analyze(p.File, rv64.NewDecoder())) })
+	return p.structure
+}
+
+func NewStructure(g *cfg.Program) *Structure {
+	s := &Structure{Graph: g, Scopes: cfg.NewScopeTree(g), Access: access.Analyze(g)}
+	s.Groups = s.Access.Groups(s.sameSource())
+	s.OfRoutine = make([]int, len(g.Routines))
+	for i := 1; i < len(s.Scopes.Scopes); i = s.Scopes.Scopes[i].End {
+		s.OfRoutine[s.Scopes.Scopes[i].Routine] = i
+	}
+	return s
+}
+
+// sameSource reports whether two loops of a routine were folded into one loop
+// of the source.
+func (s *Structure) sameSource() access.SameSource {
+	scope := make([][]int, len(s.Graph.Routines))
+	for i, r := range s.Graph.Routines {
+		scope[i] = make([]int, len(r.Loops))
+	}
+	for i := range s.Scopes.Scopes {
+		for _, l := range s.Scopes.Scopes[i].Loops {
+			scope[s.Scopes.Scopes[i].Routine][l] = i
+		}
+	}
+	return func(routine, loop, other int) bool { return scope[routine][loop] == scope[routine][other] }
+}
+
+// Warnings say what static analysis could not make out.
+func (s *Structure) Warnings() []string {
+	var list []string
+	for _, w := range s.Graph.Warnings {
+		list = append(list, w.Error())
+	}
+	for _, w := range s.Access.Warnings {
+		list = append(list, w.Error())
+	}
+	if err := s.Graph.File.InlinesErr(); err != nil {
+		list = append(list, fmt.Sprintf("inlined routines are incomplete: %v", err))
+	}
+	return list
+}
+
+// Routine returns the index of the routine called name. A name that several
+// have, or none, is an error that says what there is.
+func (s *Structure) Routine(name string) (int, error) {
+	found := -1
+	for i := range s.Scopes.Scopes {
+		scope := &s.Scopes.Scopes[i]
+		if scope.Kind != cfg.RoutineScope {
+			continue
+		}
+		if scope.Path == name {
+			return scope.Routine, nil
+		}
+		if s.Graph.Routines[scope.Routine].Name == name {
+			if found >= 0 {
+				return 0, fmt.Errorf("perf: several routines are called %s, among them %s; name one as the table of routines does", name, scope.Path)
+			}
+			found = scope.Routine
+		}
+	}
+	if found < 0 {
+		return 0, fmt.Errorf("perf: no routine %s; the table of routines has their names", name)
+	}
+	return found, nil
+}

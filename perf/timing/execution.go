@@ -1,0 +1,152 @@
+package timing
+
+import (
+	"context"
+	"fmt"
+	"presage/perf/anatomy"
+	"presage/perf/cfg"
+	"presage/perf/fit"
+	"presage/perf/scaling"
+	"presage/perf/sched"
+	"presage/perf/subject"
+	"slices"
+)
+
+// ExecutionModel predicts how often every block and edge of a program is
+// executed at any problem size: what its schedule is weighted by.
+type ExecutionModel struct {
+	Program  string
+	Points   []subject.Point // that it was fitted on
+	Warnings []string
+
+	structure *subject.Structure
+	model     *scaling.CountModel
+	series    map[flowKey]int // of what was executed, in model
+}
+
+// flowKey names an edge, or an entry of a routine, whatever else a run showed of
+// the graph around it.
+type flowKey struct {
+	routine  uint64 // its address: code that routines share is in each of them
+	from, to uint64 // addresses of the edge's last instruction and of its target
+	kind     cfg.EdgeKind
+	entry    bool // no edge: how often the routine is entered at to
+}
+
+// FitExecution fits a model of the frequency of each edge and each entry that was
+// executed at any of the points (2004, section 3.2: "we construct models of basic
+// block execution frequency using data from edge counter execution histograms").
+// The counts are of one program at three points at least; see CountSweep.
+func FitExecution(ctx context.Context, counts []*anatomy.Counts) (*ExecutionModel, error) {
+	if len(counts) == 0 {
+		return nil, fmt.Errorf("perf: no counts to fit a model to")
+	}
+	m := &ExecutionModel{Program: counts[0].Program.Name, series: make(map[flowKey]int)}
+	var sizes []fit.Point
+	var series []scaling.Series
+	for i, c := range counts {
+		if c.Program.File.SHA256 != counts[0].Program.File.SHA256 {
+			return nil, fmt.Errorf("perf: counts of %s and of %s, which are not one program", counts[0].Program.Name, c.Program.Name)
+		}
+		m.Points, sizes = append(m.Points, c.Point), append(sizes, fit.Point(c.Point))
+		m.Warnings = append(m.Warnings, c.Warnings...)
+		// Runs complete the graph by what they show; the last of those that
+		// show most knows it best.
+		if m.structure == nil || edgesOf(c.Structure()) >= edgesOf(m.structure) {
+			m.structure = c.Structure()
+		}
+		flow(c, func(k flowKey, n uint64) {
+			at, ok := m.series[k]
+			if !ok {
+				at = len(series)
+				m.series[k] = at
+				series = append(series, scaling.Series{Name: fmt.Sprintf("%#x %v %#x", k.from, k.kind, k.to), Counts: make([]float64, len(counts))})
+			}
+			series[at].Counts[i] += float64(n)
+		})
+	}
+	var err error
+	if m.model, err = scaling.FitCounts(ctx, sizes, series, scaling.Options{}); err != nil {
+		return nil, fmt.Errorf("perf: %w", err)
+	}
+	for _, w := range m.model.Warnings {
+		m.Warnings = append(m.Warnings, w.Error())
+	}
+	slices.Sort(m.Warnings)
+	m.Warnings = slices.Compact(m.Warnings)
+	return m, nil
+}
+
+func edgesOf(s *subject.Structure) int {
+	n := 0
+	for _, r := range s.Graph.Routines {
+		n += len(r.Edges)
+	}
+	return n
+}
+
+// flow calls do with the executions of each edge and entry that was executed.
+func flow(c *anatomy.Counts, do func(k flowKey, n uint64)) {
+	for i, r := range c.Structure().Graph.Routines {
+		counts := &c.Recovered.Routines[i]
+		for e, n := range counts.Edges {
+			if n > 0 {
+				do(edgeKey(r, e), n)
+			}
+		}
+		for e, n := range counts.Entries {
+			if n > 0 {
+				do(entryKey(r, e), n)
+			}
+		}
+	}
+}
+
+func edgeKey(r *cfg.Routine, e int) flowKey {
+	edge := &r.Edges[e]
+	return flowKey{routine: r.Addr, from: r.Blocks[edge.From].Last().PC, to: r.Blocks[edge.To].PC(), kind: edge.Kind}
+}
+
+func entryKey(r *cfg.Routine, e int) flowKey {
+	return flowKey{routine: r.Addr, to: r.Blocks[r.Entries[e]].PC(), entry: true}
+}
+
+// doubts are those about the model as a whole, and about a point.
+func (m *ExecutionModel) doubts(point subject.Point) []string {
+	doubts := fit.WarningTexts(fit.CheckReach(m.model.Domain, fit.Point(point)))
+	for _, w := range m.model.Warnings {
+		doubts = append(doubts, fmt.Sprintf("frequencies: %v", w))
+	}
+	return doubts
+}
+
+// at returns the predicted frequencies at a point.
+func (m *ExecutionModel) at(point subject.Point) (*sched.Frequencies, error) {
+	if err := point.Check(); err != nil {
+		return nil, err
+	}
+	for _, name := range m.model.Params {
+		if _, ok := point[name]; !ok {
+			return nil, fmt.Errorf("perf: the point %q has no parameter %s, which the model depends on", point, name)
+		}
+	}
+	value := func(k flowKey) float64 {
+		i, ok := m.series[k]
+		if !ok {
+			return 0
+		}
+		return max(0, m.model.Funcs[i].Eval(fit.Point(point)))
+	}
+	f := &sched.Frequencies{Routines: make([]sched.RoutineFrequencies, len(m.structure.Graph.Routines))}
+	for i, r := range m.structure.Graph.Routines {
+		edges, entries := make([]float64, len(r.Edges)), make([]float64, len(r.Entries))
+		for e := range edges {
+			edges[e] = value(edgeKey(r, e))
+		}
+		for e := range entries {
+			entries[e] = value(entryKey(r, e))
+		}
+		f.Routines[i] = sched.FromEdges(r, edges, entries)
+	}
+	return f, nil
+}
