@@ -75,25 +75,26 @@ var layers = []layer{
 	{"figure", "frame"},
 	{"figure/diagram", ""},
 	{"internal/num", ""},
+	{"progress", ""},
 
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict frame"},
-	{"subject", "trace objfile isa/rv64 cfg access engine/rv64 store"},
-	{"anatomy", "trace cfg access fit scaling subject store frame figure/diagram internal/num"},
-	{"locality", "trace cfg access reuse subject anatomy store frame internal/num"},
-	{"misses", "trace access reuse cache fit scaling machine predict subject locality store frame internal/num"},
-	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses store frame internal/num"},
-	{"phase", "bbv cache machine simpoint metasim metasim/embedded engine/rv64 subject store frame"},
+	{"subject", "trace objfile isa/rv64 cfg access engine/rv64 progress store"},
+	{"anatomy", "trace cfg access fit scaling subject progress store frame figure/diagram internal/num"},
+	{"locality", "trace cfg access reuse subject anatomy progress store frame internal/num"},
+	{"misses", "trace access reuse cache fit scaling machine predict subject locality progress store frame internal/num"},
+	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses progress store frame internal/num"},
+	{"phase", "bbv cache machine simpoint metasim metasim/embedded engine/rv64 subject progress store frame"},
 
 	// Studies: none knows the facade.
 	{"study/record", "store frame"},
-	{"calibration", "host machine store frame figure internal/num"},
+	{"calibration", "host machine progress store frame figure internal/num"},
 	{"measure", "host subject study/record frame internal/num"},
 	{"study/growth", "machine subject anatomy misses timing frame"},
 	{"study/sampling", "bbv machine simpoint metasim subject phase frame"},
-	{"study/inferred", "trace objfile isa engine/rv64 shard pipeline infer subject anatomy timing study/record store frame"},
-	{"study/sparse", "trace isa cache pipeline spmv subject store frame"},
-	{"study/kernels", "fit host iperf iperf/nest machine/catalog subject measure study/record store frame"},
+	{"study/inferred", "trace objfile isa engine/rv64 shard pipeline infer subject anatomy timing study/record progress store frame"},
+	{"study/sparse", "trace isa cache pipeline spmv subject progress store frame"},
+	{"study/kernels", "fit host iperf iperf/nest machine/catalog subject measure study/record progress store frame"},
 
 	// What people and other programs see.
 	{".", "*"},

@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"presage/perf/progress"
 	"presage/perf/subject"
 )
 
@@ -45,8 +46,8 @@ type RunOptions = subject.RunOptions
 // first one is its working directory.
 type Folder = subject.Folder
 
-// Progress tells how far a sweep is.
-type Progress = subject.Progress
+// Progress is how far a sweep, a simulation or a study has come.
+type Progress = progress.Report
 
 // Scope is what a row of a table is about.
 type Scope = subject.Scope

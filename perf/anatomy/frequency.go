@@ -6,6 +6,7 @@ import (
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
+	"presage/perf/progress"
 	"presage/perf/scaling"
 	"presage/perf/subject"
 	"slices"
@@ -45,14 +46,13 @@ type FrequencyModel struct {
 
 // CountSweep counts at each point, as Count does at one.
 func CountSweep(ctx context.Context, prog *subject.Program, points []subject.Point, opt subject.RunOptions) ([]*Counts, error) {
-	progress := opt.Progress
+	report := opt.Progress
 	var all []*Counts
 	for i, point := range points {
-		if progress != nil {
-			opt.Progress = func(p subject.Progress) {
-				if p.Done == 0 {
-					progress(subject.Progress{Point: point, Done: i, Total: len(points), Instructions: p.Instructions, Stored: p.Stored})
-				}
+		opt.Progress = func(p progress.Report) {
+			if p.Done == 0 {
+				p.Done, p.Total = i, len(points)
+				report.Report(p)
 			}
 		}
 		c, err := Count(ctx, prog, point, opt)
@@ -61,9 +61,7 @@ func CountSweep(ctx context.Context, prog *subject.Program, points []subject.Poi
 		}
 		all = append(all, c)
 	}
-	if progress != nil {
-		progress(subject.Progress{Done: len(points), Total: len(points)})
-	}
+	report.Finish(len(points))
 	return all, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"presage/perf/figure/diagram"
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
+	"presage/perf/progress"
 	"presage/perf/store"
 	"presage/perf/subject"
 	"slices"
@@ -372,7 +373,7 @@ func main() {
 func TestCheckStridesIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := CheckStrides(ctx, perftest.Program(t), []string{"-n", "40"}, subject.RunOptions{Progress: func(subject.Progress) { cancel() }})
+	_, err := CheckStrides(ctx, perftest.Program(t), []string{"-n", "40"}, subject.RunOptions{Progress: func(progress.Report) { cancel() }})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"presage/perf/frame"
 	"presage/perf/host"
 	"presage/perf/internal/num"
+	"presage/perf/progress"
 	"presage/perf/study/record"
 	"presage/perf/subject"
 	"runtime"
@@ -42,7 +43,7 @@ type MeasureOptions struct {
 
 	// Progress, if not nil, is called before the runs of each point, and once at
 	// the end.
-	Progress func(subject.Progress)
+	Progress progress.Func
 }
 
 // DefaultRepeats is how often Measure measures a point by default.
@@ -125,9 +126,7 @@ func measure(ctx context.Context, dirOrBinary string, points []subject.Point, op
 	defer done()
 	var rows []MeasuredRow
 	for i, p := range points {
-		if opt.Progress != nil {
-			opt.Progress(subject.Progress{Point: p, Done: i, Total: len(points)})
-		}
+		opt.Progress.Report(progress.Report{Task: p.String(), Done: i, Total: len(points)})
 		commands[i].Path = exe
 		row, err := measurePoint(ctx, commands[i], opt)
 		if err != nil {
@@ -136,9 +135,7 @@ func measure(ctx context.Context, dirOrBinary string, points []subject.Point, op
 		row.Program, row.Point = filepath.Base(exe), p
 		rows = append(rows, row)
 	}
-	if opt.Progress != nil {
-		opt.Progress(subject.Progress{Done: len(points), Total: len(points)})
-	}
+	opt.Progress.Finish(len(points))
 	return rows, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"presage/perf/frame"
 	"presage/perf/host"
 	"presage/perf/internal/perftest"
+	"presage/perf/progress"
 	"presage/perf/study/record"
 	"presage/perf/subject"
 	"runtime"
@@ -67,7 +68,7 @@ func TestMeasure(t *testing.T) {
 	var seen []int
 	df, err := Measure(t.Context(), dir, subject.Sweep("n", 3, 5), MeasureOptions{
 		Env: []string{"TINY_LOG=" + log}, Stdin: "in", Repeats: 4, WarmUp: 2,
-		Progress: func(p subject.Progress) { seen = append(seen, p.Done) },
+		Progress: func(p progress.Report) { seen = append(seen, p.Done) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"presage/perf/engine/rv64"
+	"presage/perf/progress"
 	"presage/perf/store"
 	"presage/perf/trace"
 	"strings"
@@ -32,7 +33,7 @@ type RunOptions struct {
 	Store *store.Store
 	// Progress, if not nil, is called now and then from the goroutine that
 	// called Profile or SimulateMisses.
-	Progress func(Progress)
+	Progress progress.Func
 
 	// CompiledIn says that the program was compiled for the point, so that the
 	// parameters need not be among its arguments.
@@ -44,14 +45,6 @@ type RunOptions struct {
 type Folder struct {
 	Guest string // absolute path that the program uses
 	Host  string
-}
-
-// Progress tells how far a sweep is.
-type Progress struct {
-	Point        Point
-	Done, Total  int    // points finished, points in all
-	Instructions uint64 // executed so far in the run of Point
-	Stored       bool   // Point was found in the store
 }
 
 // Inputs is everything that a run's results depend on; it becomes part of the

@@ -19,6 +19,7 @@ import (
 
 	"presage/perf"
 	"presage/perf/frame"
+	"presage/perf/progress"
 )
 
 // maxPoints bounds the combinations of a sweep.
@@ -168,7 +169,7 @@ func (r *runFlags) options() (perf.RunOptions, error) {
 }
 
 // progressBar shows the point that runs and its instructions so far.
-func progressBar(w io.Writer) func(perf.Progress) {
+func progressBar(w io.Writer) progress.Func {
 	bar := progressbar.NewOptions64(-1,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetItsString("instructions"),
@@ -177,25 +178,25 @@ func progressBar(w io.Writer) func(perf.Progress) {
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionThrottle(200*time.Millisecond),
 	)
-	return func(p perf.Progress) {
-		if p.Done == p.Total {
+	return func(p progress.Report) {
+		if p.Finished() {
 			_ = bar.Finish()
 			return
 		}
-		bar.Describe(fmt.Sprintf("run %d of %d (%s)", p.Done+1, p.Total, p.Point))
+		bar.Describe(fmt.Sprintf("run %d of %d (%s)", p.Done+1, p.Total, p.Task))
 		_ = bar.Set64(int64(p.Instructions))
 	}
 }
 
 // progressLines writes a line when a run begins, for logs.
-func progressLines(w io.Writer) func(perf.Progress) {
+func progressLines(w io.Writer) progress.Func {
 	shown := -1
-	return func(p perf.Progress) {
-		if p.Done == p.Total || p.Done == shown || p.Stored {
+	return func(p progress.Report) {
+		if p.Finished() || p.Done == shown || p.Stored {
 			return
 		}
 		shown = p.Done
-		fmt.Fprintf(w, "run %d of %d (%s)\n", p.Done+1, p.Total, p.Point)
+		fmt.Fprintf(w, "run %d of %d (%s)\n", p.Done+1, p.Total, p.Task)
 	}
 }
 

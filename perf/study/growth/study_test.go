@@ -7,6 +7,7 @@ import (
 	"presage/perf/internal/profiletest"
 	"presage/perf/machine"
 	"presage/perf/misses"
+	"presage/perf/progress"
 	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/timing"
@@ -69,7 +70,7 @@ func TestInvestigateIsTheChain(t *testing.T) {
 	bare := *m
 	bare.Core = machine.Core{}
 	s.Machines, s.Train = []*machine.Machine{&bare}, subject.Sweep("n", 21, 22, 23, 24)
-	s.Progress = func(subject.Progress) { t.Error("a machine without a core, and something is run") }
+	s.Progress = func(progress.Report) { t.Error("a machine without a core, and something is run") }
 	if _, err := Investigate(t.Context(), perftest.Program(t), s); err == nil || !strings.Contains(err.Error(), bare.Name) {
 		t.Errorf("a machine without a core: %v", err)
 	}
