@@ -89,7 +89,7 @@ var layers = []layer{
 	// Studies: none knows the facade.
 	{"study/record", "store frame"},
 	{"calibration", "host machine progress store frame figure internal/num"},
-	{"measure", "host subject study/record frame internal/num"},
+	{"measure", "host progress subject study/record frame internal/num"},
 	{"study/growth", "machine subject anatomy misses timing frame"},
 	{"study/sampling", "bbv machine simpoint metasim subject phase frame"},
 	{"study/inferred", "trace objfile isa engine/rv64 shard pipeline infer subject anatomy timing study/record progress store frame"},
