@@ -38,9 +38,11 @@ var layers = []layer{
 	{"access", "trace objfile isa isa/rv64 cfg"},
 
 	// Running it.
+	{"engine", "trace objfile"},
 	{"engine/rv64/softfloat", ""},
 	{"engine/rv64/amd64asm", ""},
-	{"engine/rv64", "trace objfile isa isa/rv64 engine/rv64/softfloat engine/rv64/amd64asm"},
+	{"engine/rv64", "trace objfile isa isa/rv64 engine engine/rv64/softfloat engine/rv64/amd64asm"},
+	{"engine/engines", "objfile engine engine/rv64"}, // the only one that names an engine
 
 	// Collectors.
 	{"reuse", "trace"},
@@ -64,8 +66,7 @@ var layers = []layer{
 	{"iperf/nest", "isa cfg access fit iperf"}, // a binary's loops as a kernel: the factors themselves know no binary
 	{"iperf/target", "trace fit iperf"},
 	{"simpoint", "bbv"},
-	{"metasim", "trace isa cfg bbv cache machine predict simpoint"},
-	{"metasim/embedded", "trace objfile engine/rv64 metasim"}, // for the facade, which chooses the engine
+	{"metasim", "trace isa cfg engine bbv cache machine predict simpoint"},
 	{"infer", "shard fit"},
 	{"spmv", "trace cache infer"},
 
@@ -80,6 +81,7 @@ var layers = []layer{
 	{"cmd/nbsetup", ""},
 
 	// Imported by tests only.
+	{"engine/enginetest", "trace objfile engine"},
 	{"internal/oracle", ""},
 }
 

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"presage/perf/engine/rv64"
 	"presage/perf/infer"
 	"presage/perf/isa"
 	"presage/perf/pipeline"
@@ -264,14 +263,14 @@ func (v *inferProgram) observe(ctx context.Context, collectors ...trace.Collecto
 
 // traced returns the stretches to record: the shards with what comes before
 // them, those that meet joined.
-func (v *inferProgram) traced() (list []rv64.Window) {
+func (v *inferProgram) traced() (list []trace.Window) {
 	for _, w := range v.windows {
 		from := w.From - min(w.From, v.campaign.Warm)
 		if n := len(list); n > 0 && from <= list[n-1].To {
 			list[n-1].To = w.To
 			continue
 		}
-		list = append(list, rv64.Window{From: from, To: w.To})
+		list = append(list, trace.Window{From: from, To: w.To})
 	}
 	return list
 }

@@ -101,7 +101,7 @@ func (r *Runs) BlockBytes() []uint64 {
 	return sizes
 }
 
-// reuseVersion is part of the key of a stored histogram, beside rv64.Version and
+// reuseVersion is part of the key of a stored histogram, beside the engine and
 // the plan: raise it when the meaning of reuse.Result changes.
 const reuseVersion = 1
 

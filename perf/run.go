@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
 
-	"presage/perf/engine/rv64"
+	"presage/perf/engine"
+	"presage/perf/engine/engines"
+	"presage/perf/objfile"
 	"presage/perf/store"
 	"presage/perf/trace"
 )
@@ -58,7 +61,7 @@ type Progress struct {
 // inputs is everything that a run's results depend on; it becomes part of the
 // store's key.
 type inputs struct {
-	Engine          int    // rv64.Version
+	Engine          engine.Identity
 	Program         string // SHA-256 of the executable
 	Name            string // argv[0], which stands on the program's stack
 	Args            []string
@@ -82,8 +85,12 @@ func (p *Program) inputs(point Point, opt RunOptions) (inputs, error) {
 
 // inputsOf returns the inputs of a run with the arguments args.
 func (p *Program) inputsOf(args []string, opt RunOptions) (inputs, error) {
+	e, err := engines.For(p.File)
+	if err != nil {
+		return inputs{}, fmt.Errorf("perf: %s: %w", p.Name, err)
+	}
 	in := inputs{
-		Engine: rv64.Version, Program: p.File.SHA256, Name: p.Name, Args: args, Env: opt.Env, Stdin: opt.Stdin,
+		Engine: e.Identity(), Program: p.File.SHA256, Name: p.Name, Args: args, Env: opt.Env, Stdin: opt.Stdin,
 		Folders: opt.Folders, MaxInstructions: opt.MaxInstructions,
 	}
 	for _, folder := range opt.Folders {
@@ -143,43 +150,31 @@ func (p *Program) execute(ctx context.Context, in inputs, plan *trace.Plan, prog
 
 // attempt runs the program once under a plan, feeding the collectors, to
 // whatever end it comes by itself: runFacts.Failed says so if it was not exit
-// status 0. The Result is nil if and only if there is an error.
-func (p *Program) attempt(ctx context.Context, in inputs, plan *trace.Plan, progress func(uint64), collectors ...trace.Collector) (runFacts, *rv64.Result, error) {
+// status 0. The Outcome is nil if and only if there is an error.
+func (p *Program) attempt(ctx context.Context, in inputs, plan *trace.Plan, progress func(uint64), collectors ...trace.Collector) (runFacts, *engine.Outcome, error) {
 	return p.attemptWindows(ctx, in, plan, nil, progress, collectors...)
 }
 
 // attemptWindows is attempt with only some stretches of the run recorded; nil:
 // all of it.
-func (p *Program) attemptWindows(ctx context.Context, in inputs, plan *trace.Plan, windows []rv64.Window, progress func(uint64), collectors ...trace.Collector) (runFacts, *rv64.Result, error) {
-	var grants []rv64.Grant
-	for _, folder := range in.Folders {
-		grants = append(grants, rv64.Grant{Guest: folder.Guest, Host: folder.Host})
+func (p *Program) attemptWindows(ctx context.Context, in inputs, plan *trace.Plan, windows []trace.Window, progress func(uint64), collectors ...trace.Collector) (runFacts, *engine.Outcome, error) {
+	e, err := engines.For(p.File)
+	if err != nil {
+		return runFacts{}, nil, fmt.Errorf("perf: %s: %w", in.command(), err)
 	}
 	stdout, stderr := new(tail), new(tail)
 	pipeline := trace.NewPipeline(collectors...)
-	res, err := rv64.Run(ctx, p.File, rv64.Options{
-		Args:            in.Args,
-		Env:             in.Env,
-		Stdin:           strings.NewReader(in.Stdin),
-		Stdout:          stdout,
-		Stderr:          stderr,
-		Grants:          grants,
-		MaxInstructions: in.MaxInstructions,
-		Plan:            plan,
-		Windows:         windows,
-		Sink:            pipeline,
-		Progress:        progress,
-	})
+	res, err := in.runner(e, p.File, stdout, stderr)(ctx, engine.Request{Plan: plan, Windows: windows, Sink: pipeline, Progress: progress})
 	closeErr := pipeline.Close()
 	facts := runFacts{Args: in.Args, Stdout: stdout.String()}
-	var fault *rv64.Fault
+	var fault *engine.Fault
 	switch {
 	case errors.As(err, &fault) && res != nil:
 		facts.Failed = fault.Error()
 	case err != nil:
 		return runFacts{}, nil, fmt.Errorf("perf: %s: %w%s", in.command(), err, quote(stderr))
-	case res.ExitCode != 0 || res.Signal != 0:
-		facts.Failed = ending(res)
+	default:
+		facts.Failed = res.Failure()
 	}
 	if closeErr != nil {
 		return runFacts{}, nil, fmt.Errorf("perf: %s: %w", in.command(), closeErr)
@@ -189,12 +184,21 @@ func (p *Program) attemptWindows(ctx context.Context, in inputs, plan *trace.Pla
 	}
 	facts.Instructions, facts.Accesses = res.Instructions, res.Accesses
 	for _, s := range res.UnknownSyscalls {
-		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: system call %d, made %d times, is not emulated: the program was told so (ENOSYS)", in.command(), s.Number, s.Count))
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: %v", in.command(), s))
 	}
 	if res.UnplannedRefs > 0 && len(plan.Refs) > 0 { // else none was to be recorded
 		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: %d memory references that static analysis had not found were executed and not recorded", in.command(), res.UnplannedRefs))
 	}
 	return facts, res, nil
+}
+
+// runner returns what runs the program with these inputs.
+func (in *inputs) runner(e engine.Engine, f *objfile.File, stdout, stderr io.Writer) engine.Runner {
+	common := engine.Request{Args: in.Args, Env: in.Env, Stdout: stdout, Stderr: stderr, MaxInstructions: in.MaxInstructions}
+	for _, folder := range in.Folders {
+		common.Grants = append(common.Grants, engine.Grant{Guest: folder.Guest, Host: folder.Host})
+	}
+	return engine.Repeat(e, f, common, []byte(in.Stdin))
 }
 
 // command is the command line, for people.
@@ -207,13 +211,6 @@ func (f *runFacts) warnFailed(command, what string) {
 	if f.Failed != "" {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%s ended with %s; %s%s", command, f.Failed, what, f.Output))
 	}
-}
-
-func ending(res *rv64.Result) string {
-	if res.Signal != 0 {
-		return fmt.Sprintf("signal %d", res.Signal)
-	}
-	return fmt.Sprintf("exit status %d", res.ExitCode)
 }
 
 // quote returns the last lines of the first output that has any, for an error.

@@ -12,10 +12,10 @@ import (
 	"github.com/go-gota/gota/dataframe"
 
 	"presage/perf/bbv"
-	"presage/perf/engine/rv64"
+	"presage/perf/engine"
+	"presage/perf/engine/engines"
 	"presage/perf/frame"
 	"presage/perf/metasim"
-	"presage/perf/metasim/embedded"
 	"presage/perf/simpoint"
 	"presage/perf/store"
 )
@@ -96,7 +96,7 @@ func BlockVectors(ctx context.Context, prog *Program, point Point, opt PhaseOpti
 	found, warning, err := store.Memo(st, key, func() (*storedPhases, error) {
 		stored = false
 		report(0, false)
-		return collectPhases(ctx, &blockRunner{prog, in}, code, metasim.CollectOptions{
+		return collectPhases(ctx, (&blockRunner{prog, in}).run, code, metasim.CollectOptions{
 			Interval: opt.Interval, Progress: func(n uint64) { report(n, false) },
 		})
 	})
@@ -118,7 +118,7 @@ func BlockVectors(ctx context.Context, prog *Program, point Point, opt PhaseOpti
 	return p, nil
 }
 
-func collectPhases(ctx context.Context, run metasim.Runner, code *metasim.Code, opt metasim.CollectOptions) (*storedPhases, error) {
+func collectPhases(ctx context.Context, run engine.Runner, code *metasim.Code, opt metasim.CollectOptions) (*storedPhases, error) {
 	out := new(storedPhases)
 	var prof *metasim.Profile
 	cost, err := costOf(func() (err error) {
@@ -146,16 +146,17 @@ type blockRunner struct {
 	in   inputs
 }
 
-// Run implements metasim.Runner.
-func (r *blockRunner) Run(ctx context.Context, q metasim.Request) (*metasim.Outcome, error) {
-	stdout, stderr := new(tail), new(tail)
-	p := embedded.Program{File: r.prog.File, Stdin: []byte(r.in.Stdin), Options: rv64.Options{
-		Args: r.in.Args, Env: r.in.Env, MaxInstructions: r.in.MaxInstructions, Stdout: stdout, Stderr: stderr,
-	}}
-	for _, folder := range r.in.Folders {
-		p.Options.Grants = append(p.Options.Grants, rv64.Grant{Guest: folder.Guest, Host: folder.Host})
+// run is an engine.Runner, to which a program that fails is an error.
+func (r *blockRunner) run(ctx context.Context, q engine.Request) (*engine.Outcome, error) {
+	e, err := engines.For(r.prog.File)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.in.command(), err)
 	}
-	out, err := p.Run(ctx, q)
+	stdout, stderr := new(tail), new(tail)
+	out, err := r.in.runner(e, r.prog.File, stdout, stderr)(ctx, q)
+	if err == nil {
+		err = out.Err()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w%s", r.in.command(), err, quote(stderr, stdout))
 	}
