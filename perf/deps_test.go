@@ -38,9 +38,11 @@ var layers = []layer{
 	{"access", "trace objfile isa isa/rv64 cfg"},
 
 	// Running it.
+	{"engine", "trace objfile"},
 	{"engine/rv64/softfloat", ""},
 	{"engine/rv64/amd64asm", ""},
-	{"engine/rv64", "trace objfile isa isa/rv64 engine/rv64/softfloat engine/rv64/amd64asm"},
+	{"engine/rv64", "trace objfile isa isa/rv64 engine engine/rv64/softfloat engine/rv64/amd64asm"},
+	{"engine/engines", "objfile engine engine/rv64"}, // the only one that names an engine
 
 	// Collectors.
 	{"reuse", "trace"},
@@ -64,8 +66,7 @@ var layers = []layer{
 	{"iperf/nest", "isa cfg access fit iperf"}, // a binary's loops as a kernel: the factors themselves know no binary
 	{"iperf/target", "trace fit iperf"},
 	{"simpoint", "bbv"},
-	{"metasim", "trace isa cfg bbv cache machine predict simpoint"},
-	{"metasim/embedded", "trace objfile engine/rv64 metasim"},
+	{"metasim", "trace isa cfg engine bbv cache machine predict simpoint"},
 	{"infer", "shard fit"},
 	{"spmv", "trace cache infer"},
 
@@ -79,12 +80,12 @@ var layers = []layer{
 
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict frame"},
-	{"subject", "trace objfile isa/rv64 cfg access engine/rv64 progress store"},
+	{"subject", "trace objfile isa/rv64 cfg access engine engine/engines progress store"},
 	{"anatomy", "trace cfg access fit scaling subject progress store frame figure/diagram internal/num"},
 	{"locality", "trace cfg access reuse subject anatomy progress store frame internal/num"},
 	{"misses", "trace access reuse cache fit scaling machine predict subject locality progress store frame internal/num"},
 	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses progress store frame internal/num"},
-	{"phase", "bbv cache machine simpoint metasim metasim/embedded engine/rv64 subject progress store frame"},
+	{"phase", "bbv cache machine simpoint metasim engine subject progress store frame"},
 
 	// Studies: none knows the facade.
 	{"study/record", "store frame"},
@@ -92,7 +93,7 @@ var layers = []layer{
 	{"measure", "host progress subject study/record frame internal/num"},
 	{"study/growth", "machine subject anatomy misses timing frame"},
 	{"study/sampling", "bbv machine simpoint metasim subject phase frame"},
-	{"study/inferred", "trace objfile isa engine/rv64 shard pipeline infer subject anatomy timing study/record progress store frame"},
+	{"study/inferred", "trace objfile isa shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "trace isa cache pipeline spmv subject progress store frame"},
 	{"study/kernels", "fit host iperf iperf/nest machine/catalog subject measure study/record progress store frame"},
 
@@ -103,13 +104,14 @@ var layers = []layer{
 	{"cmd/nbsetup", ""},
 
 	// Imported by tests only.
+	{"engine/enginetest", "trace objfile engine"},
 	{"internal/oracle", ""},
 	{"internal/perftest", "frame subject internal/oracle"},
 	{"internal/profiletest", "machine machine/catalog subject anatomy locality store internal/perftest"},
 }
 
 // onlyTests are the packages that no other code may import.
-var onlyTests = []string{"internal/oracle", "internal/perftest", "internal/profiletest"}
+var onlyTests = []string{"engine/enginetest", "internal/oracle", "internal/perftest", "internal/profiletest"}
 
 // outside lists the modules that code may import, and where. An empty list
 // means nowhere: in tests or notebooks only.

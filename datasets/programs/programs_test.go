@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	contract "presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/objfile"
 )
@@ -76,7 +77,7 @@ func engine(t *testing.T, exe string) machine {
 	}
 	return func(args []string) (string, int, error) {
 		var out bytes.Buffer
-		res, err := rv64.Run(t.Context(), f, rv64.Options{Args: args, Stdout: &out, Stderr: &out, Env: []string{gctrace}})
+		res, err := rv64.Engine{}.Run(t.Context(), f, contract.Request{Args: args, Stdout: &out, Stderr: &out, Env: []string{gctrace}})
 		if err != nil {
 			return out.String(), 0, err
 		}

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"presage/perf/cfg"
-	engine "presage/perf/engine/rv64"
+	"presage/perf/engine"
+	embedded "presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
 	"presage/perf/isa/rv64"
 	"presage/perf/trace"
@@ -53,8 +54,8 @@ func run(t testing.TB, a *Analysis, args ...string) *StrideCheck {
 	if err := c.Plan().Check(); err != nil {
 		t.Fatal(err)
 	}
-	opt := engine.Options{Args: args, Plan: c.Plan(), Sink: trace.NewDirect(c)}
-	if r, err := engine.Run(context.Background(), a.Program.File, opt); err != nil || r.ExitCode != 0 {
+	opt := engine.Request{Args: args, Plan: c.Plan(), Sink: trace.NewDirect(c)}
+	if r, err := (embedded.Engine{}).Run(context.Background(), a.Program.File, opt); err != nil || r.ExitCode != 0 {
 		t.Fatalf("exit code %d, error %v", r.ExitCode, err)
 	}
 	return c.Result()

@@ -35,7 +35,7 @@ type Counts struct {
 	Recovered *cfg.Counts
 }
 
-// flowVersion is part of the key of stored counts, beside rv64.Version and the
+// flowVersion is part of the key of stored counts, beside the engine and the
 // counters of the first run: raise it when the meaning of what is stored
 // changes.
 const flowVersion = 2

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
 	"presage/perf/isa"
@@ -79,9 +80,9 @@ func (s subject) open(t testing.TB) *objfile.File {
 	return f
 }
 
-func (s subject) run(t testing.TB, f *objfile.File, plan *trace.Plan, sink trace.Sink) *rv64.Result {
+func (s subject) run(t testing.TB, f *objfile.File, plan *trace.Plan, sink trace.Sink) *engine.Outcome {
 	t.Helper()
-	r, err := rv64.Run(t.Context(), f, rv64.Options{Args: s.args, Stdin: strings.NewReader(s.stdin), Plan: plan, Sink: sink})
+	r, err := rv64.Engine{}.Run(t.Context(), f, engine.Request{Args: s.args, Stdin: strings.NewReader(s.stdin), Plan: plan, Sink: sink})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
 	"presage/perf/isa"
@@ -54,7 +55,7 @@ func run(t *testing.T, f *objfile.File, blocks []trace.Block) *sequence {
 	s := &sequence{executed: make(map[trace.BlockID]bool), next: make(map[[2]trace.BlockID]bool), last: make(map[int32]trace.BlockID)}
 	s.batch = trace.Batch{Accesses: make([]trace.Access, 0, room), Blocks: make([]trace.BlockID, 0, room)}
 	var out bytes.Buffer
-	_, err := rv64.Run(context.Background(), f, rv64.Options{Plan: &trace.Plan{Blocks: blocks}, Sink: s, Stdout: &out, Stderr: &out, MaxInstructions: 1 << 28})
+	_, err := rv64.Engine{}.Run(context.Background(), f, engine.Request{Plan: &trace.Plan{Blocks: blocks}, Sink: s, Stdout: &out, Stderr: &out, MaxInstructions: 1 << 28})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out.Bytes())
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"presage/perf/cfg"
+	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
 	"presage/perf/isa"
@@ -162,7 +163,7 @@ func TestWeightedMix(t *testing.T) {
 		}
 		counter := &blockCounter{counts: make([]uint64, len(plan.Blocks))}
 		sink := trace.NewPipeline(counter)
-		result, err := rv64.Run(context.Background(), p.File, rv64.Options{Plan: plan, Sink: sink})
+		result, err := rv64.Engine{}.Run(context.Background(), p.File, engine.Request{Plan: plan, Sink: sink})
 		if err != nil {
 			t.Fatal(err)
 		}

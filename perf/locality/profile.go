@@ -117,7 +117,7 @@ func (r *Runs) BlockBytes() []uint64 {
 	return sizes
 }
 
-// ReuseVersion is part of the key of a stored histogram, beside rv64.Version and
+// ReuseVersion is part of the key of a stored histogram, beside the engine and
 // the plan: raise it when the meaning of reuse.Result changes.
 const ReuseVersion = 1
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"presage/perf/bbv"
-	"presage/perf/trace"
+	"presage/perf/engine"
 )
 
 // Profile is what one run shows of which code a program executes, and when.
@@ -32,21 +32,17 @@ type CollectOptions struct {
 // Collect runs the program once, and collects its basic-block vectors and how
 // often each block is executed in all. Longer intervals are joined from those
 // it returns (bbv.Vectors.Coarser), without another run.
-func Collect(ctx context.Context, run Runner, code *Code, opt CollectOptions) (*Profile, error) {
+func Collect(ctx context.Context, run engine.Runner, code *Code, opt CollectOptions) (*Profile, error) {
 	plan := code.executions()
 	c, err := bbv.NewCollector(plan, opt.Interval)
 	if err != nil {
 		return nil, fmt.Errorf("metasim: %w", err)
 	}
-	sink := trace.NewPipeline(c)
-	out, err := run.Run(ctx, Request{Plan: plan, Sink: sink, Progress: opt.Progress})
-	if closed := sink.Close(); err == nil {
-		err = closed
-	}
+	out, warnings, err := record(ctx, run, engine.Request{Plan: plan, Progress: opt.Progress}, c)
 	if err != nil {
 		return nil, fmt.Errorf("metasim: vectors: %w", err)
 	}
-	p := &Profile{Instructions: out.Instructions, Elapsed: out.Elapsed, Warnings: out.Warnings}
+	p := &Profile{Instructions: out.Instructions, Elapsed: out.Elapsed, Warnings: warnings}
 	p.Vectors, p.Executions = c.Result(out.Instructions)
 	var known uint64
 	for i, n := range p.Executions {

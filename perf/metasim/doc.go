@@ -14,7 +14,7 @@
 // (4), and the convolver that it describes in section 1.
 //
 // Between the stretches of a run that are simulated, the engine runs as fast as
-// without tracing; or the stretches are run from checkpoints, side by side.
+// without tracing.
 //
 // Hit rates are cumulative: of level 2, the share of a block's accesses that
 // hit in level 1 or 2. An access is one execution of a memory reference.

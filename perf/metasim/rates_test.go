@@ -10,6 +10,7 @@ import (
 	"presage/perf/metasim"
 	"presage/perf/predict"
 	"presage/perf/simpoint"
+	"presage/perf/trace"
 )
 
 // example is a program of four blocks: one without references, one that is seen
@@ -20,11 +21,11 @@ func example() (*metasim.Code, *metasim.Simulation, []uint64) {
 		Levels: []string{"L1", "L2"},
 		Stretches: []metasim.StretchResult{
 			{
-				Stretch: metasim.Stretch{Window: metasim.Window{From: 0, To: 100}, Weight: 0.75}, Instructions: 100,
+				Stretch: metasim.Stretch{Window: trace.Window{From: 0, To: 100}, Weight: 0.75}, Instructions: 100,
 				Blocks: []metasim.Counts{{Block: 1, Accesses: 100, Misses: []uint64{20, 10}}},
 			},
 			{
-				Stretch: metasim.Stretch{Window: metasim.Window{From: 500, To: 700}, Weight: 0.25}, Instructions: 200,
+				Stretch: metasim.Stretch{Window: trace.Window{From: 500, To: 700}, Weight: 0.25}, Instructions: 200,
 				Blocks: []metasim.Counts{{Block: 1, Accesses: 10, Misses: []uint64{6, 0}}, {Block: 2, Accesses: 40, Misses: []uint64{8, 8}}},
 			},
 		},
@@ -178,8 +179,8 @@ func TestGuided(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Stretches) != 2 || s.Stretches[0] != (metasim.Stretch{Window: metasim.Window{From: 0, To: 101}, Weight: 0.8}) ||
-		s.Stretches[1] != (metasim.Stretch{Window: metasim.Window{From: 199, To: 249}, Weight: 0.2}) || s.Instructions() != 151 {
+	if len(s.Stretches) != 2 || s.Stretches[0] != (metasim.Stretch{Window: trace.Window{From: 0, To: 101}, Weight: 0.8}) ||
+		s.Stretches[1] != (metasim.Stretch{Window: trace.Window{From: 199, To: 249}, Weight: 0.2}) || s.Instructions() != 151 {
 		t.Errorf("%+v", s)
 	}
 	for _, points := range [][]simpoint.Point{nil, {{Interval: 3}}, {{Interval: -1}}, {{Interval: 1}, {Interval: 1}}} {
@@ -193,7 +194,7 @@ func TestGuided(t *testing.T) {
 // alone gives.
 func TestSelect(t *testing.T) {
 	code := &metasim.Code{Blocks: make([]metasim.Block, 1)}
-	window := func(i int) metasim.Window { return metasim.Window{From: uint64(10 * i), To: uint64(10*i + 10)} }
+	window := func(i int) trace.Window { return trace.Window{From: uint64(10 * i), To: uint64(10*i + 10)} }
 	one := metasim.Sample{Name: "one", Stretches: []metasim.Stretch{{Window: window(3), Weight: 1}}}
 	two := metasim.Sample{Name: "two", Stretches: []metasim.Stretch{{Window: window(1), Weight: 0.25}, {Window: window(3), Weight: 0.75}}}
 	u, err := metasim.Union("both", one, two)
@@ -224,7 +225,7 @@ func TestSelect(t *testing.T) {
 		t.Error("a stretch that was not simulated: no error")
 	}
 	// Stretches that overlap are no union of intervals.
-	other.Stretches[0].Window = metasim.Window{From: 15, To: 25}
+	other.Stretches[0].Window = trace.Window{From: 15, To: 25}
 	if _, err := metasim.Union("mixed", two, other); err == nil {
 		t.Error("stretches that overlap: no error")
 	}

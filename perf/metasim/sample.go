@@ -8,6 +8,7 @@ import (
 
 	"presage/perf/bbv"
 	"presage/perf/simpoint"
+	"presage/perf/trace"
 )
 
 // Sample says which parts of a run are simulated, and what for.
@@ -19,7 +20,7 @@ type Sample struct {
 
 // Stretch is a part of a run.
 type Stretch struct {
-	Window
+	trace.Window
 	Weight float64 // share of the run that it stands for; those of a sample add up to 1
 }
 
@@ -42,7 +43,7 @@ const (
 // Full is the whole run.
 func Full() Sample {
 	const end = 1 << 62 // after any run's
-	return Sample{Name: "full", Stretches: []Stretch{{Window{0, end}, 1}}, Combine: ByAccess}
+	return Sample{Name: "full", Stretches: []Stretch{{trace.Window{From: 0, To: end}, 1}}, Combine: ByAccess}
 }
 
 // Amounts are those of the paper's equations (1) to (3), in instructions.
@@ -97,7 +98,7 @@ func Periodic(n uint64, percent float64, periods int) (Sample, error) {
 	s := Sample{Name: fmt.Sprintf("periodic %g%%", percent), Combine: ByAccess}
 	at := a.Forward
 	for range periods {
-		s.Stretches = append(s.Stretches, Stretch{Window{at, at + a.On}, 1 / float64(periods)})
+		s.Stretches = append(s.Stretches, Stretch{trace.Window{From: at, To: at + a.On}, 1 / float64(periods)})
 		at += a.On + a.Off
 	}
 	return s, nil
@@ -111,7 +112,7 @@ func Guided(v *bbv.Vectors, points []simpoint.Point) (Sample, error) {
 			return Sample{}, fmt.Errorf("metasim: a point at interval %d of %d: are the points of other vectors?", p.Interval, v.Len())
 		}
 		from := v.Starts[p.Interval]
-		s.Stretches = append(s.Stretches, Stretch{Window{from, from + v.Lengths[p.Interval]}, p.Weight})
+		s.Stretches = append(s.Stretches, Stretch{trace.Window{From: from, To: from + v.Lengths[p.Interval]}, p.Weight})
 	}
 	sortStretches(s.Stretches)
 	return s, s.check()

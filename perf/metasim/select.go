@@ -1,6 +1,10 @@
 package metasim
 
-import "fmt"
+import (
+	"fmt"
+
+	"presage/perf/trace"
+)
 
 // Select returns what the simulation would have given for another sample, each of
 // whose stretches it simulated too: one run serves many choices of points. The
@@ -15,7 +19,7 @@ func (s *Simulation) Select(sample Sample) (*Simulation, error) {
 	if err := sample.check(); err != nil {
 		return nil, err
 	}
-	at := make(map[Window]int, len(s.Stretches))
+	at := make(map[trace.Window]int, len(s.Stretches))
 	for i := range s.Stretches {
 		at[s.Stretches[i].Window] = i
 	}
@@ -37,7 +41,7 @@ func (s *Simulation) Select(sample Sample) (*Simulation, error) {
 // Select. Stretches of different samples are the same or apart, as intervals of
 // one length are. Weights stand for nothing: they are equal.
 func Union(name string, samples ...Sample) (Sample, error) {
-	seen := make(map[Window]bool)
+	seen := make(map[trace.Window]bool)
 	u := Sample{Name: name, Combine: ByAccess}
 	for _, s := range samples {
 		for _, p := range s.Stretches {
@@ -61,11 +65,9 @@ func (s *Sample) Warming(opt SimulateOptions) uint64 {
 		panic(err)
 	}
 	var sum uint64
-	for _, u := range unitsOf(s, &opt) {
-		for _, g := range u {
-			if g.stretch < 0 {
-				sum += g.To - g.From
-			}
+	for _, g := range segmentsOf(s, &opt) {
+		if g.stretch < 0 {
+			sum += g.To - g.From
 		}
 	}
 	return sum

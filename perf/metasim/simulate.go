@@ -2,13 +2,12 @@ package metasim
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
-	"sync"
+	"slices"
 	"time"
 
 	"presage/perf/cache"
+	"presage/perf/engine"
 	"presage/perf/trace"
 )
 
@@ -49,14 +48,7 @@ type SimulateOptions struct {
 	Warmup     Warmup
 	WarmLength uint64 // instructions, of WarmFixed and WarmKeptFixed; 0: DefaultWarmLength
 
-	// Checkpoints, as Checkpoints takes them for the same sample and warm-up,
-	// have each stretch begin from one of them, Workers at once (0: as many as
-	// there are processors). Not with WarmKept or WarmKeptFixed. The result does
-	// not depend on it.
-	Checkpoints []Checkpoint
-	Workers     int
-
-	Progress func(instructions uint64) // not with Checkpoints
+	Progress func(instructions uint64)
 }
 
 func (o *SimulateOptions) fill() error {
@@ -69,9 +61,6 @@ func (o *SimulateOptions) fill() error {
 		}
 	case o.WarmLength == 0:
 		o.WarmLength = DefaultWarmLength
-	}
-	if o.Checkpoints != nil && o.keeps() {
-		return fmt.Errorf("metasim: what caches keep from stretch to stretch is not in checkpoints: leave out one of the two")
 	}
 	return nil
 }
@@ -86,7 +75,7 @@ type Simulation struct {
 	Stretches []StretchResult // of Sample.Stretches that the run reached
 
 	Simulated, Warmed uint64 // instructions: in stretches, and to warm up
-	Executed          uint64 // instructions, all runs together
+	Executed          uint64 // instructions of the run
 	Elapsed           time.Duration
 	Warnings          []error
 }
@@ -105,165 +94,65 @@ type Counts struct {
 	Misses   []uint64 // at each of Simulation.Levels
 }
 
-// Simulate runs the program once and simulates the hierarchies, each by itself,
-// on a sample of the run. It stops the run after the last stretch. With
-// checkpoints it runs each stretch from its own.
-func Simulate(ctx context.Context, run Runner, code *Code, sample Sample, hierarchies []cache.Config, opt SimulateOptions) ([]*Simulation, error) {
+// Simulate runs the program once, up to the end of the last stretch, and
+// simulates the hierarchies, each by itself, on a sample of the run.
+func Simulate(ctx context.Context, run engine.Runner, code *Code, sample Sample, hierarchies []cache.Config, opt SimulateOptions) ([]*Simulation, error) {
 	if err := opt.fill(); err != nil {
 		return nil, err
 	}
 	if err := sample.check(); err != nil {
 		return nil, err
 	}
-	units := unitsOf(&sample, &opt)
-	if opt.Checkpoints == nil {
-		units = []unit{join(units)}
-	} else if len(opt.Checkpoints) != len(units) {
-		return nil, fmt.Errorf("metasim: %d checkpoints for %d stretches or runs of them: take them for the same sample and warm-up", len(opt.Checkpoints), len(units))
+	segments := segmentsOf(&sample, &opt)
+	r := engine.Request{Plan: code.accesses(), Progress: opt.Progress}
+	for _, s := range segments {
+		r.Windows = append(r.Windows, s.Window)
 	}
-	all := make([]unitResult, len(units))
-	if err := eachUnit(opt.Workers, len(units), func(i int) (err error) {
-		var from Checkpoint
-		if opt.Checkpoints != nil {
-			from = opt.Checkpoints[i]
+	r.Until = segments[len(segments)-1].To
+	trackers := make([]*tracker, len(hierarchies))
+	collectors := make([]trace.Collector, len(hierarchies))
+	for i, h := range hierarchies {
+		t, err := newTracker(code, h, segments)
+		if err != nil {
+			return nil, fmt.Errorf("metasim: %w", err)
 		}
-		all[i], err = units[i].simulate(ctx, run, code, hierarchies, from, &opt)
-		return err
-	}); err != nil {
+		trackers[i], collectors[i] = t, t
+	}
+	out, warnings, err := record(ctx, run, r, collectors...)
+	if err != nil {
 		return nil, fmt.Errorf("metasim: %w", err)
 	}
-	return gather(&sample, hierarchies, all), nil
-}
-
-// Checkpoints runs the program once, without tracing, and takes what Simulate
-// needs to run the stretches of a sample one by one.
-func Checkpoints(ctx context.Context, run Runner, sample Sample, opt SimulateOptions) ([]Checkpoint, error) {
-	opt.Checkpoints = nil
-	if err := opt.fill(); err != nil {
-		return nil, err
+	if missed := len(segments) - len(out.Windows); missed > 0 {
+		warnings = append(warnings, fmt.Errorf("metasim: the run ended after %d instructions, before %d of the stretches of the sample, or of their warm-ups", out.Instructions, missed))
 	}
-	if opt.keeps() {
-		return nil, fmt.Errorf("metasim: what caches keep from stretch to stretch is not in checkpoints")
-	}
-	if err := sample.check(); err != nil {
-		return nil, err
-	}
-	var list []Checkpoint
-	r := Request{Progress: opt.Progress, Take: func(c Checkpoint) error {
-		list = append(list, c)
-		return nil
-	}}
-	for _, u := range unitsOf(&sample, &opt) {
-		r.CheckpointAt = append(r.CheckpointAt, u[0].From)
-	}
-	r.Until = r.CheckpointAt[len(r.CheckpointAt)-1] + 1
-	if _, err := run.Run(ctx, r); err != nil {
-		return nil, fmt.Errorf("metasim: checkpoints: %w", err)
-	}
-	if len(list) != len(r.CheckpointAt) {
-		return nil, fmt.Errorf("metasim: the run ended before %d of the %d checkpoints", len(r.CheckpointAt)-len(list), len(r.CheckpointAt))
-	}
-	return list, nil
-}
-
-// eachUnit calls do for each unit, some at once.
-func eachUnit(workers, n int, do func(i int) error) error {
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	errs := make([]error, n)
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(workers, n) {
-		wg.Go(func() {
-			for i := range next {
-				errs[i] = do(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// unitResult is what one run gave.
-type unitResult struct {
-	stretches [][]StretchResult // by hierarchy
-	outcome   *Outcome
-	from      uint64 // instructions before the run
-	warmed    uint64
-	warnings  []error
-}
-
-// simulate runs a unit.
-func (u unit) simulate(ctx context.Context, run Runner, code *Code, hierarchies []cache.Config, from Checkpoint, opt *SimulateOptions) (unitResult, error) {
-	plan := code.accesses()
-	var trackers []*tracker
-	var collectors []trace.Collector
-	for _, h := range hierarchies {
-		t, err := newTracker(code, h, u)
-		if err != nil {
-			return unitResult{}, err
-		}
-		trackers, collectors = append(trackers, t), append(collectors, t)
-	}
-	sink := trace.NewPipeline(collectors...)
-	r := Request{Plan: plan, Sink: sink, Windows: u.windows(), From: from, Progress: opt.Progress}
-	r.Until = r.Windows[len(r.Windows)-1].To
-	out, err := run.Run(ctx, r)
-	if closed := sink.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return unitResult{}, err
-	}
-	res := unitResult{outcome: out, warnings: out.Warnings}
-	if from != nil {
-		res.from = from.Instructions()
-	}
-	if missed := len(u) - len(out.Windows); missed > 0 {
-		res.warnings = append(res.warnings, fmt.Errorf("metasim: the run ended after %d instructions, before %d of the stretches of the sample, or of their warm-ups", out.Instructions, missed))
-	}
-	for i, w := range out.Windows {
-		if u[i].stretch < 0 {
-			res.warmed += w.To - w.From
-		}
-	}
-	for _, t := range trackers {
-		stretches, err := t.finish(out)
-		if err != nil {
-			return unitResult{}, err
-		}
-		res.stretches = append(res.stretches, stretches)
-	}
-	return res, nil
-}
-
-// gather puts the results of all runs together.
-func gather(sample *Sample, hierarchies []cache.Config, all []unitResult) []*Simulation {
 	var sims []*Simulation
-	for h, config := range hierarchies {
-		s := &Simulation{Sample: *sample, Hierarchy: config}
-		for _, l := range config.Levels {
-			s.Levels = append(s.Levels, l.Name)
-		}
-		for _, t := range config.TLBs {
-			s.Levels = append(s.Levels, t.Name)
-		}
-		for _, r := range all {
-			s.Stretches = append(s.Stretches, r.stretches[h]...)
-			s.Warmed += r.warmed
-			s.Executed += r.outcome.Instructions - r.from
-			s.Elapsed += r.outcome.Elapsed
-			s.Warnings = append(s.Warnings, r.warnings...)
-		}
-		for i := range s.Stretches {
-			s.Simulated += s.Stretches[i].Instructions
+	for i, h := range hierarchies {
+		s := &Simulation{Sample: sample, Hierarchy: h, Executed: out.Instructions, Elapsed: out.Elapsed, Warnings: slices.Clone(warnings)}
+		if err := s.fill(trackers[i], segments, out); err != nil {
+			return nil, fmt.Errorf("metasim: %w", err)
 		}
 		sims = append(sims, s)
 	}
-	return sims
+	return sims, nil
+}
+
+// fill sets what the hierarchy's tracker found in the windows of the run.
+func (s *Simulation) fill(t *tracker, segments []segment, out *engine.Outcome) (err error) {
+	for _, l := range s.Hierarchy.Levels {
+		s.Levels = append(s.Levels, l.Name)
+	}
+	for _, l := range s.Hierarchy.TLBs {
+		s.Levels = append(s.Levels, l.Name)
+	}
+	if s.Stretches, err = t.finish(out); err != nil {
+		return err
+	}
+	for i, w := range out.Windows {
+		if segments[i].stretch < 0 {
+			s.Warmed += w.To - w.From
+		} else {
+			s.Simulated += w.To - w.From
+		}
+	}
+	return nil
 }

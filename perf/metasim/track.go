@@ -2,66 +2,43 @@ package metasim
 
 import (
 	"presage/perf/cache"
+	"presage/perf/engine"
 	"presage/perf/trace"
 )
 
 // segment is a window of a run that is simulated.
 type segment struct {
-	Window
+	trace.Window
 	weight  float64
 	stretch int  // index in Sample.Stretches; -1: it warms up
 	fresh   bool // caches are empty when it begins
 }
 
-// unit is segments, one after the other, that one run simulates.
-type unit []segment
-
-func (u unit) windows() []Window {
-	list := make([]Window, len(u))
-	for i := range u {
-		list[i] = u[i].Window
-	}
-	return list
-}
-
-func join(units []unit) unit {
-	var all unit
-	for _, u := range units {
-		all = append(all, u...)
-	}
-	return all
-}
-
-// unitsOf cuts a sample where caches are emptied: into stretches with what
-// warms up for them. Where the gap between two stretches is no longer than the
-// warm-up, all of it warms up, and the caches keep what they hold: that is more
-// than asked for, and less work than to go back.
-func unitsOf(sample *Sample, opt *SimulateOptions) []unit {
-	var units []unit
+// segmentsOf puts the stretches of a sample in a row with what warms up for
+// each. Where the gap between two stretches is no longer than the warm-up, all
+// of it warms up, and the caches keep what they hold.
+func segmentsOf(sample *Sample, opt *SimulateOptions) []segment {
+	var list []segment
 	var last uint64
 	for i, s := range sample.Stretches {
 		from := s.From - min(opt.WarmLength, s.From-last)
 		fresh := i == 0 || !opt.keeps() && from > last
-		if fresh {
-			units = append(units, nil)
-		}
-		u := &units[len(units)-1]
 		if from < s.From {
-			*u = append(*u, segment{Window: Window{from, s.From}, stretch: -1, fresh: fresh})
+			list = append(list, segment{Window: trace.Window{From: from, To: s.From}, stretch: -1, fresh: fresh})
 			fresh = false
 		}
-		*u = append(*u, segment{Window: s.Window, weight: s.Weight, stretch: i, fresh: fresh})
+		list = append(list, segment{Window: s.Window, weight: s.Weight, stretch: i, fresh: fresh})
 		last = s.To
 	}
-	return units
+	return list
 }
 
-// tracker simulates a hierarchy on a unit, and keeps what each stretch gave. It
+// tracker simulates a hierarchy on segments, and keeps what each stretch gave. It
 // is a trace.Collector.
 type tracker struct {
-	plan   *trace.Plan
-	config cache.Config
-	unit   unit
+	plan     *trace.Plan
+	config   cache.Config
+	segments []segment
 
 	current int // segment that batches are in; -1 before the first
 	sim     *cache.Simulator
@@ -76,10 +53,10 @@ type tracker struct {
 
 var _ trace.Collector = (*tracker)(nil)
 
-func newTracker(code *Code, config cache.Config, u unit) (*tracker, error) {
+func newTracker(code *Code, config cache.Config, segments []segment) (*tracker, error) {
 	plan := code.accesses()
 	t := &tracker{
-		plan: plan, config: config, unit: u, current: -1,
+		plan: plan, config: config, segments: segments, current: -1,
 		block: code.block, group: make([]uint32, len(plan.Refs)), accesses: make([]uint64, len(code.block)),
 	}
 	for i := range plan.Refs {
@@ -93,7 +70,7 @@ func newTracker(code *Code, config cache.Config, u unit) (*tracker, error) {
 
 // Observe implements trace.Collector.
 func (t *tracker) Observe(b *trace.Batch) {
-	for t.err == nil && t.current+1 < len(t.unit) && b.Start >= t.unit[t.current+1].From {
+	for t.err == nil && t.current+1 < len(t.segments) && b.Start >= t.segments[t.current+1].From {
 		t.leave()
 		t.current++
 		t.enter()
@@ -102,7 +79,7 @@ func (t *tracker) Observe(b *trace.Batch) {
 		return
 	}
 	t.sim.Observe(b)
-	if t.current >= 0 && t.unit[t.current].stretch >= 0 {
+	if t.current >= 0 && t.segments[t.current].stretch >= 0 {
 		group, accesses := t.group, t.accesses
 		for _, a := range b.Accesses {
 			accesses[group[a.Ref()]]++
@@ -111,7 +88,7 @@ func (t *tracker) Observe(b *trace.Batch) {
 }
 
 func (t *tracker) enter() {
-	s := &t.unit[t.current]
+	s := &t.segments[t.current]
 	if s.fresh {
 		t.sim, t.err = cache.New(t.plan, t.config)
 	}
@@ -123,10 +100,10 @@ func (t *tracker) enter() {
 
 // leave ends a stretch.
 func (t *tracker) leave() {
-	if t.current < 0 || t.unit[t.current].stretch < 0 {
+	if t.current < 0 || t.segments[t.current].stretch < 0 {
 		return
 	}
-	s := &t.unit[t.current]
+	s := &t.segments[t.current]
 	out := StretchResult{Stretch: Stretch{s.Window, s.weight}}
 	now := t.sim.Result()
 	levels := append(now.Levels, now.TLBs...)
@@ -145,7 +122,7 @@ func (t *tracker) leave() {
 }
 
 // finish returns what the stretches gave that the run reached.
-func (t *tracker) finish(out *Outcome) ([]StretchResult, error) {
+func (t *tracker) finish(out *engine.Outcome) ([]StretchResult, error) {
 	for t.err == nil && t.current+1 < len(out.Windows) {
 		t.leave() // nothing was recorded in the next one, but it was there
 		t.current++
@@ -157,7 +134,7 @@ func (t *tracker) finish(out *Outcome) ([]StretchResult, error) {
 	t.leave()
 	reached := 0
 	for i, w := range out.Windows {
-		if t.unit[i].stretch >= 0 {
+		if t.segments[i].stretch >= 0 {
 			t.done[reached].Instructions = w.To - w.From
 			reached++
 		}

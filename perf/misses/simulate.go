@@ -92,7 +92,7 @@ type simRow struct {
 	Warning  string             `frame:"sim_warning"`
 }
 
-// cacheVersion is part of the key of a stored simulation, beside rv64.Version
+// cacheVersion is part of the key of a stored simulation, beside the engine
 // and the plan: raise it when the meaning of cache.Result changes.
 const cacheVersion = 1
 

@@ -7,10 +7,9 @@ import (
 	"io"
 	"os"
 	"presage/perf/bbv"
-	"presage/perf/engine/rv64"
+	"presage/perf/engine"
 	"presage/perf/frame"
 	"presage/perf/metasim"
-	"presage/perf/metasim/embedded"
 	"presage/perf/simpoint"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -96,7 +95,7 @@ func BlockVectors(ctx context.Context, prog *subject.Program, point subject.Poin
 	found, warning, err := store.Memo(st, key, func() (*storedPhases, error) {
 		stored = false
 		report(0, false)
-		return collectPhases(ctx, &blockRunner{prog, in}, code, metasim.CollectOptions{
+		return collectPhases(ctx, (&blockRunner{prog, in}).run, code, metasim.CollectOptions{
 			Interval: opt.Interval, Progress: func(n uint64) { report(n, false) },
 		})
 	})
@@ -118,7 +117,7 @@ func BlockVectors(ctx context.Context, prog *subject.Program, point subject.Poin
 	return p, nil
 }
 
-func collectPhases(ctx context.Context, run metasim.Runner, code *metasim.Code, opt metasim.CollectOptions) (*storedPhases, error) {
+func collectPhases(ctx context.Context, run engine.Runner, code *metasim.Code, opt metasim.CollectOptions) (*storedPhases, error) {
 	out := new(storedPhases)
 	var prof *metasim.Profile
 	cost, err := CostOf(func() (err error) {
@@ -146,16 +145,17 @@ type blockRunner struct {
 	in   subject.Inputs
 }
 
-// Run implements metasim.Runner.
-func (r *blockRunner) Run(ctx context.Context, q metasim.Request) (*metasim.Outcome, error) {
+// run is an engine.Runner, to which a program that fails is an error.
+func (r *blockRunner) run(ctx context.Context, q engine.Request) (*engine.Outcome, error) {
 	stdout, stderr := new(subject.Tail), new(subject.Tail)
-	p := embedded.Program{File: r.prog.File, Stdin: []byte(r.in.Stdin), Options: rv64.Options{
-		Args: r.in.Args, Env: r.in.Env, MaxInstructions: r.in.MaxInstructions, Stdout: stdout, Stderr: stderr,
-	}}
-	for _, folder := range r.in.Folders {
-		p.Options.Grants = append(p.Options.Grants, rv64.Grant{Guest: folder.Guest, Host: folder.Host})
+	do, err := r.prog.Runner(r.in, stdout, stderr)
+	if err != nil {
+		return nil, err
 	}
-	out, err := p.Run(ctx, q)
+	out, err := do(ctx, q)
+	if err == nil {
+		err = out.Err()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w%s", r.in.Command(), err, subject.Quote(stderr, stdout))
 	}

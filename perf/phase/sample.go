@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"presage/perf/cache"
+	"presage/perf/engine"
 	"presage/perf/machine"
 	"presage/perf/metasim"
 	"presage/perf/simpoint"
@@ -181,7 +182,7 @@ func SimulateSample(ctx context.Context, p *Phases, h cache.Config, sample metas
 	out, warning, err := store.Memo(p.stored, key, func() (*storedSample, error) {
 		var sims []*metasim.Simulation
 		cost, err := CostOf(func() (err error) {
-			sims, err = metasim.Simulate(ctx, &blockRunner{p.Program, p.in}, p.Code, sample, []cache.Config{h}, how)
+			sims, err = metasim.Simulate(ctx, (&blockRunner{p.Program, p.in}).run, p.Code, sample, []cache.Config{h}, how)
 			return err
 		})
 		if err != nil {
@@ -231,11 +232,11 @@ func (p *Phases) Overhead(ctx context.Context, m *machine.Machine, s Sampling, r
 	if err != nil {
 		return untraced, sampled, err
 	}
-	run := &blockRunner{p.Program, p.in}
+	run := (&blockRunner{p.Program, p.in}).run
 	both, _, err := store.Memo(p.stored, key, func() (both [2][]RunCost, err error) {
 		for range repeats {
 			for i, do := range []func() error{
-				func() error { _, err := run.Run(ctx, metasim.Request{}); return err },
+				func() error { _, err := run(ctx, engine.Request{}); return err },
 				func() error {
 					_, err := metasim.Simulate(ctx, run, p.Code, sample, []cache.Config{m.Hierarchy()}, how)
 					return err
@@ -271,7 +272,7 @@ func Length(ctx context.Context, prog *subject.Program, in subject.Inputs, st *s
 		return 0, err
 	}
 	n, _, err := store.Memo(st, key, func() (uint64, error) {
-		out, err := run.Run(ctx, metasim.Request{})
+		out, err := run.run(ctx, engine.Request{})
 		if err != nil {
 			return 0, fmt.Errorf("perf: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
@@ -66,7 +67,7 @@ func BenchmarkPipeline(b *testing.B) {
 						if err != nil {
 							b.Fatal(err)
 						}
-						_, err = rv64.Run(context.Background(), f, rv64.Options{Args: prog.args, Plan: plan, Sink: trace.NewDirect(s)})
+						_, err = rv64.Engine{}.Run(context.Background(), f, engine.Request{Args: prog.args, Plan: plan, Sink: trace.NewDirect(s)})
 						if err != nil {
 							b.Fatal(err)
 						}
@@ -82,7 +83,7 @@ func BenchmarkPipeline(b *testing.B) {
 				})
 				b.Run("core="+core.name+"/from=memory", func(b *testing.B) {
 					tape := &recording{limit: 200}
-					if _, err := rv64.Run(context.Background(), f, rv64.Options{Args: prog.args, Plan: plan, Sink: trace.NewDirect(tape)}); err != nil {
+					if _, err := (rv64.Engine{}).Run(context.Background(), f, engine.Request{Args: prog.args, Plan: plan, Sink: trace.NewDirect(tape)}); err != nil {
 						b.Fatal(err)
 					}
 					instructions := uint64(0)

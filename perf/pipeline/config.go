@@ -1,6 +1,9 @@
 package pipeline
 
-import "presage/perf/isa"
+import (
+	"presage/perf/isa"
+	"presage/perf/trace"
+)
 
 // Config is a processor with its memory as the simulator sees it. Times are in
 // cycles. A width, a size or an interval of 0 is no limit, except where it says
@@ -250,4 +253,4 @@ type Options struct {
 
 // Window is a stretch of a run, from one count of executed instructions, as
 // trace.Batch.Start counts them, up to another.
-type Window struct{ From, To uint64 }
+type Window = trace.Window

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
 	"presage/perf/isa"
@@ -35,7 +36,7 @@ func kernel(t *testing.T, name string, blocks int, c pipeline.Config) ([][]isa.I
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := rv64.Run(context.Background(), f, rv64.Options{Plan: plan, Sink: trace.NewDirect(s)})
+	run, err := rv64.Engine{}.Run(context.Background(), f, engine.Request{Plan: plan, Sink: trace.NewDirect(s)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func TestProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, err := rv64.Run(context.Background(), f, rv64.Options{Args: []string{"-n", "48"}, Plan: plan, Sink: trace.NewDirect(s)})
+		run, err := rv64.Engine{}.Run(context.Background(), f, engine.Request{Args: []string{"-n", "48"}, Plan: plan, Sink: trace.NewDirect(s)})
 		if err != nil {
 			t.Fatal(err)
 		}

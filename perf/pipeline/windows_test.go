@@ -81,7 +81,7 @@ func TestWarmup(t *testing.T) {
 func TestWindows(t *testing.T) {
 	s := mixed(t, 6)
 	r := s.simulateIn(t, modest(), pipeline.Options{
-		Windows:  []pipeline.Window{{0, 2000}, {2000, 4000}, {9000, 12_000}, {1 << 40, 1 << 41}},
+		Windows:  []pipeline.Window{{From: 0, To: 2000}, {From: 2000, To: 4000}, {From: 9000, To: 12_000}, {From: 1 << 40, To: 1 << 41}},
 		Interval: 1500,
 	})
 	if len(r.Windows) != 3 {
@@ -255,7 +255,7 @@ func TestRefusals(t *testing.T) {
 			return err
 		},
 		"window 0, [5, 5), is empty": func() error {
-			_, err := pipeline.New(s.plan, s.code, ideal(), pipeline.Options{Windows: []pipeline.Window{{5, 5}}})
+			_, err := pipeline.New(s.plan, s.code, ideal(), pipeline.Options{Windows: []pipeline.Window{{From: 5, To: 5}}})
 			return err
 		},
 		"block 0 is empty": func() error { _, err := pipeline.Plan([][]isa.Inst{nil}); return err },

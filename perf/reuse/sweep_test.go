@@ -10,6 +10,7 @@ import (
 
 	"presage/perf/access"
 	"presage/perf/cfg"
+	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
 	isarv64 "presage/perf/isa/rv64"
@@ -51,7 +52,7 @@ func TestSweep3D(t *testing.T) {
 		}
 		cs, all = append(cs, c), append(all, c)
 	}
-	run, err := rv64.Run(t.Context(), file, rv64.Options{Args: []string{"-n", "20", "-iterations", "2", "-quiet"}, Plan: plan, Sink: trace.NewDirect(all...)})
+	run, err := rv64.Engine{}.Run(t.Context(), file, engine.Request{Args: []string{"-n", "20", "-iterations", "2", "-quiet"}, Plan: plan, Sink: trace.NewDirect(all...)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"presage/perf/access"
 	"presage/perf/cfg"
+	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/isa"
 	decoder "presage/perf/isa/rv64"
@@ -52,7 +53,7 @@ func run(t testing.TB, name string, args ...string) *subject {
 	p := cfg.Analyze(build(t, name), decoder.NewDecoder())
 	for {
 		c := cfg.PlaceCounters(p)
-		res, err := rv64.Run(t.Context(), p.File, rv64.Options{Args: args, Plan: &trace.Plan{Flow: c.Plan}})
+		res, err := rv64.Engine{}.Run(t.Context(), p.File, engine.Request{Args: args, Plan: &trace.Plan{Flow: c.Plan}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func (s Stream) String() string { return [...]string{"data", "code", "both"}[s] 
 
 // Window is a shard by its place in a run: the blocks that begin at instruction
 // From or later, and before To.
-type Window struct{ From, To uint64 }
+type Window = trace.Window
 
 // MaxWays is the largest number of ways that Caches counts.
 const MaxWays = 8

@@ -37,7 +37,7 @@ func TestCachesAgainstEachOfThem(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	sets := [3][]uint64{Data: {1, 4, 16}, Code: {1, 2}, Both: {2, 8}}
 	for range 20 {
-		windows := []Window{{20, 20 + uint64(1+rng.IntN(60))}, {120, 400}, {400, 2000}}
+		windows := []Window{{From: 20, To: 20 + uint64(1+rng.IntN(60))}, {From: 120, To: 400}, {From: 400, To: 2000}}
 		c, err := NewCaches(planOf(code), code, windows, sets)
 		if err != nil {
 			t.Fatal(err)
@@ -136,8 +136,8 @@ func TestBadCaches(t *testing.T) {
 		windows []Window
 		sets    [3][]uint64
 	}{
-		"window from 5 to 5":  {windows: []Window{{5, 5}}},
-		"window from 8 to 12": {windows: []Window{{5, 9}, {8, 12}}},
+		"window from 5 to 5":  {windows: []Window{{From: 5, To: 5}}},
+		"window from 8 to 12": {windows: []Window{{From: 5, To: 9}, {From: 8, To: 12}}},
 		"12 sets":             {sets: [3][]uint64{{12}}},
 		"0 sets":              {sets: [3][]uint64{{0}}},
 	} {

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
-	"presage/perf/engine/rv64"
+	"strings"
+
+	"presage/perf/engine"
+	"presage/perf/engine/engines"
 	"presage/perf/progress"
 	"presage/perf/store"
 	"presage/perf/trace"
-	"strings"
 )
 
 // RunOptions say how a program is run. The zero value runs it with one
@@ -50,7 +53,7 @@ type Folder struct {
 // Inputs is everything that a run's results depend on; it becomes part of the
 // store's key.
 type Inputs struct {
-	Engine          int    // rv64.Version
+	Engine          engine.Identity
 	Program         string // SHA-256 of the executable
 	Name            string // argv[0], which stands on the program's stack
 	Args            []string
@@ -74,8 +77,12 @@ func (p *Program) Inputs(point Point, opt RunOptions) (Inputs, error) {
 
 // InputsOf returns the inputs of a run with the arguments args.
 func (p *Program) InputsOf(args []string, opt RunOptions) (Inputs, error) {
+	e, err := engines.For(p.File)
+	if err != nil {
+		return Inputs{}, fmt.Errorf("perf: %s: %w", p.Name, err)
+	}
 	in := Inputs{
-		Engine: rv64.Version, Program: p.File.SHA256, Name: p.Name, Args: args, Env: opt.Env, Stdin: opt.Stdin,
+		Engine: e.Identity(), Program: p.File.SHA256, Name: p.Name, Args: args, Env: opt.Env, Stdin: opt.Stdin,
 		Folders: opt.Folders, MaxInstructions: opt.MaxInstructions,
 	}
 	for _, folder := range opt.Folders {
@@ -134,44 +141,32 @@ func (p *Program) Execute(ctx context.Context, in Inputs, plan *trace.Plan, prog
 }
 
 // Attempt runs the program once under a plan, feeding the collectors, to
-// whatever end it comes by itself: runFacts.Failed says so if it was not exit
-// status 0. The Result is nil if and only if there is an error.
-func (p *Program) Attempt(ctx context.Context, in Inputs, plan *trace.Plan, progress func(uint64), collectors ...trace.Collector) (RunFacts, *rv64.Result, error) {
+// whatever end it comes by itself: RunFacts.Failed says so if it was not exit
+// status 0. The Outcome is nil if and only if there is an error.
+func (p *Program) Attempt(ctx context.Context, in Inputs, plan *trace.Plan, progress func(uint64), collectors ...trace.Collector) (RunFacts, *engine.Outcome, error) {
 	return p.AttemptWindows(ctx, in, plan, nil, progress, collectors...)
 }
 
 // AttemptWindows is attempt with only some stretches of the run recorded; nil:
 // all of it.
-func (p *Program) AttemptWindows(ctx context.Context, in Inputs, plan *trace.Plan, windows []rv64.Window, progress func(uint64), collectors ...trace.Collector) (RunFacts, *rv64.Result, error) {
-	var grants []rv64.Grant
-	for _, folder := range in.Folders {
-		grants = append(grants, rv64.Grant{Guest: folder.Guest, Host: folder.Host})
-	}
+func (p *Program) AttemptWindows(ctx context.Context, in Inputs, plan *trace.Plan, windows []trace.Window, progress func(uint64), collectors ...trace.Collector) (RunFacts, *engine.Outcome, error) {
 	stdout, stderr := new(Tail), new(Tail)
+	run, err := p.Runner(in, stdout, stderr)
+	if err != nil {
+		return RunFacts{}, nil, err
+	}
 	pipeline := trace.NewPipeline(collectors...)
-	res, err := rv64.Run(ctx, p.File, rv64.Options{
-		Args:            in.Args,
-		Env:             in.Env,
-		Stdin:           strings.NewReader(in.Stdin),
-		Stdout:          stdout,
-		Stderr:          stderr,
-		Grants:          grants,
-		MaxInstructions: in.MaxInstructions,
-		Plan:            plan,
-		Windows:         windows,
-		Sink:            pipeline,
-		Progress:        progress,
-	})
+	res, err := run(ctx, engine.Request{Plan: plan, Windows: windows, Sink: pipeline, Progress: progress})
 	closeErr := pipeline.Close()
 	facts := RunFacts{Args: in.Args, Stdout: stdout.String()}
-	var fault *rv64.Fault
+	var fault *engine.Fault
 	switch {
 	case errors.As(err, &fault) && res != nil:
 		facts.Failed = fault.Error()
 	case err != nil:
 		return RunFacts{}, nil, fmt.Errorf("perf: %s: %w%s", in.Command(), err, Quote(stderr))
-	case res.ExitCode != 0 || res.Signal != 0:
-		facts.Failed = ending(res)
+	default:
+		facts.Failed = res.Failure()
 	}
 	if closeErr != nil {
 		return RunFacts{}, nil, fmt.Errorf("perf: %s: %w", in.Command(), closeErr)
@@ -181,7 +176,7 @@ func (p *Program) AttemptWindows(ctx context.Context, in Inputs, plan *trace.Pla
 	}
 	facts.Instructions, facts.Accesses = res.Instructions, res.Accesses
 	for _, s := range res.UnknownSyscalls {
-		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: system call %d, made %d times, is not emulated: the program was told so (ENOSYS)", in.Command(), s.Number, s.Count))
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: %v", in.Command(), s))
 	}
 	if res.UnplannedRefs > 0 && len(plan.Refs) > 0 { // else none was to be recorded
 		facts.Warnings = append(facts.Warnings, fmt.Sprintf("%s: %d memory references that static analysis had not found were executed and not recorded", in.Command(), res.UnplannedRefs))
@@ -189,7 +184,20 @@ func (p *Program) AttemptWindows(ctx context.Context, in Inputs, plan *trace.Pla
 	return facts, res, nil
 }
 
-// Command is the command line, for people.
+// Runner returns what runs the program with the inputs in, as often as asked.
+func (p *Program) Runner(in Inputs, stdout, stderr io.Writer) (engine.Runner, error) {
+	e, err := engines.For(p.File)
+	if err != nil {
+		return nil, fmt.Errorf("perf: %s: %w", in.Command(), err)
+	}
+	common := engine.Request{Args: in.Args, Env: in.Env, Stdout: stdout, Stderr: stderr, MaxInstructions: in.MaxInstructions}
+	for _, folder := range in.Folders {
+		common.Grants = append(common.Grants, engine.Grant{Guest: folder.Guest, Host: folder.Host})
+	}
+	return engine.Repeat(e, p.File, common, []byte(in.Stdin)), nil
+}
+
+// command is the command line, for people.
 func (in *Inputs) Command() string {
 	return strings.Join(append([]string{in.Name}, in.Args...), " ")
 }
@@ -201,14 +209,7 @@ func (f *RunFacts) WarnFailed(command, what string) {
 	}
 }
 
-func ending(res *rv64.Result) string {
-	if res.Signal != 0 {
-		return fmt.Sprintf("signal %d", res.Signal)
-	}
-	return fmt.Sprintf("exit status %d", res.ExitCode)
-}
-
-// Quote returns the last lines of the first output that has any, for an error.
+// quote returns the last lines of the first output that has any, for an error.
 func Quote(outputs ...*Tail) string {
 	for _, t := range outputs {
 		text := strings.TrimSpace(t.String())

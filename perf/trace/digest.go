@@ -27,10 +27,16 @@ func (p *Plan) Digest() string {
 		if r.Float {
 			float = 1
 		}
-		put(uint64(r.PC), uint64(r.Size), uint64(r.Kind), float, uint64(r.Group))
+		// Operand shares a word with Kind, so that plans without a second
+		// operand keep the digests they had before there was one.
+		put(uint64(r.PC), uint64(r.Size), uint64(r.Operand)<<8|uint64(r.Kind), float, uint64(r.Group))
 	}
 	for _, k := range p.Blocks {
-		put(uint64(k.PC), uint64(k.Instructions), uint64(k.Refs))
+		varies := uint64(0)
+		if k.Varies {
+			varies = 1 << 32 // above Refs, for the same reason
+		}
+		put(uint64(k.PC), uint64(k.Instructions), varies|uint64(k.Refs))
 	}
 	if f := p.Flow; f != nil {
 		put(uint64(len(f.Edges)), uint64(len(f.Places)), uint64(len(f.Quiet)), uint64(len(f.Jumps)))

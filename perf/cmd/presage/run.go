@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"presage/perf"
-	"presage/perf/engine/rv64"
+	"presage/perf/engine"
+	"presage/perf/engine/engines"
 	"presage/perf/store"
 	"presage/perf/trace"
 )
@@ -32,9 +33,9 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 
 // guest is what presage run was asked for.
 type guest struct {
-	opt      rv64.Options
+	request  engine.Request
 	dirs     dirFlag
-	engine   string
+	engine   string // name
 	trace    bool
 	stats    bool
 	snapshot string // file
@@ -70,12 +71,12 @@ interrupted, or 125 if the engine failed or a limit was reached.`,
 	f.StringVar(&g.engine, "engine", "auto", "how to execute: auto, interp (interpreter) or jit (just-in-time compiler)")
 	f.BoolVar(&g.trace, "trace", false, "record every memory reference, and throw the records away")
 	f.BoolVar(&g.stats, "stats", false, "at the end, a line of key=value about the run on standard error")
-	f.StringArrayVar(&g.opt.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
+	f.StringArrayVar(&g.request.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
 	f.Var(&g.dirs, "dir", "grant a folder: GUEST=HOST, or GUEST=HOST:rw to write there; repeat for more, the first is the working directory")
-	f.Uint64Var(&g.opt.MaxInstructions, "max-instructions", 0, "stop after that many; 0: no limit")
-	f.Uint64Var(&g.opt.Memory, "memory", 0, fmt.Sprintf("address space in bytes (default %d)", rv64.DefaultMemory))
-	f.Uint64Var(&g.opt.MemoryLimit, "memory-limit", 0, "most memory that the program may use, in bytes (default all of --memory)")
-	f.Uint64Var(&g.opt.Seed, "seed", 0, "seed of the program's random numbers")
+	f.Uint64Var(&g.request.MaxInstructions, "max-instructions", 0, "stop after that many; 0: no limit")
+	f.Uint64Var(&g.request.Memory, "memory", 0, fmt.Sprintf("address space in bytes (default %d)", engine.DefaultMemory))
+	f.Uint64Var(&g.request.MemoryLimit, "memory-limit", 0, "most memory that the program may use, in bytes (default all of --memory)")
+	f.Uint64Var(&g.request.Seed, "seed", 0, "seed of the program's random numbers")
 	f.StringVar(&g.snapshot, "snapshot", "", "file for a snapshot of the program's state; the run goes on after it")
 	f.Uint64Var(&g.at, "snapshot-at", 0, "take the snapshot after that many instructions")
 	f.StringVar(&g.resume, "resume", "", "go on from the snapshot in this file")
@@ -84,7 +85,7 @@ interrupted, or 125 if the engine failed or a limit was reached.`,
 
 // dirFlag is the repeated --dir flag.
 type dirFlag struct {
-	grants []rv64.Grant
+	grants []engine.Grant
 	text   []string
 }
 
@@ -101,41 +102,35 @@ func (d *dirFlag) Set(text string) error {
 	if !ok || host == "" || !strings.HasPrefix(inside, "/") {
 		return errors.New("want an absolute path for the program, = and a folder, such as /data=./input or /out=./results:rw")
 	}
-	d.grants = append(d.grants, rv64.Grant{Guest: inside, Host: host, Write: write})
+	d.grants = append(d.grants, engine.Grant{Guest: inside, Host: host, Write: write})
 	d.text = append(d.text, text)
 	return nil
 }
 
-// setEngine makes the options ask for an engine.
-func setEngine(opt *rv64.Options, name string) error {
-	engine, ok := map[string]rv64.Engine{"auto": rv64.Auto, "interp": rv64.Interp, "jit": rv64.JIT}[name]
-	if !ok {
-		return fmt.Errorf("--engine %q: want auto, interp or jit", name)
-	}
-	opt.Engine = engine
-	return nil
-}
-
 func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
-	if err := setEngine(&g.opt, g.engine); err != nil {
-		return err
-	}
 	prog, err := openProgram(path)
 	if err != nil {
 		return err
 	}
-	if g.trace {
-		if g.opt.Plan, err = prog.Plan(); err != nil {
-			return err
-		}
-		g.opt.Sink = trace.NewDirect()
+	e, err := engines.Named(prog.File, g.engine)
+	if unknown := new(engines.UnknownError); errors.As(err, &unknown) {
+		return fmt.Errorf("--%w", unknown) // begins with the flag's name
 	}
-	if err := g.snapshots(); err != nil {
+	if err != nil {
 		return err
 	}
-	g.opt.Args, g.opt.Grants = args, g.dirs.grants
-	g.opt.Stdin, g.opt.Stdout, g.opt.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-	res, err := execute(cmd.Context(), prog, g.opt)
+	if g.trace {
+		if g.request.Plan, err = prog.Plan(); err != nil {
+			return err
+		}
+		g.request.Sink = trace.NewDirect()
+	}
+	if err := g.snapshots(e); err != nil {
+		return err
+	}
+	g.request.Args, g.request.Grants = args, g.dirs.grants
+	g.request.Stdin, g.request.Stdout, g.request.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+	res, err := execute(cmd.Context(), e, prog, g.request)
 	if g.stats && res != nil {
 		g.printStats(cmd.ErrOrStderr(), res)
 	}
@@ -144,35 +139,35 @@ func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
 
 // execute runs the program. The engine cannot be interrupted while it reads
 // the standard input; then the program is left behind.
-func execute(ctx context.Context, prog *perf.Program, opt rv64.Options) (res *rv64.Result, err error) {
+func execute(ctx context.Context, e engine.Engine, prog *perf.Program, request engine.Request) (*engine.Outcome, error) {
 	done := make(chan struct{})
-	var r *rv64.Result
-	var e error
+	var out *engine.Outcome
+	var err error
 	go func() {
 		defer close(done)
-		r, e = rv64.Run(ctx, prog.File, opt)
+		out, err = e.Run(ctx, prog.File, request)
 	}()
 	select {
 	case <-done:
-		return r, e
+		return out, err
 	case <-ctx.Done():
 	}
 	select {
 	case <-done:
-		return r, e
+		return out, err
 	case <-time.After(time.Second):
 		return nil, ctx.Err()
 	}
 }
 
 // snapshots sets the options for --snapshot and --resume.
-func (g *guest) snapshots() error {
+func (g *guest) snapshots(e engine.Engine) error {
 	if (g.snapshot == "") != (g.at == 0) {
 		return errors.New("--snapshot and --snapshot-at go together")
 	}
 	if g.snapshot != "" {
-		g.opt.SnapshotAt = []uint64{g.at}
-		g.opt.Snapshot = func(s *rv64.Snapshot) error {
+		g.request.SnapshotAt = []uint64{g.at}
+		g.request.Snapshot = func(s engine.Snapshot) error {
 			return store.WriteTo(g.snapshot, func(w io.Writer) error {
 				_, err := s.WriteTo(w)
 				return err
@@ -182,23 +177,27 @@ func (g *guest) snapshots() error {
 	if g.resume == "" {
 		return nil
 	}
+	reader, ok := e.(engine.Snapshotter)
+	if !ok {
+		return fmt.Errorf("--resume: the engine %v has no snapshots", e.Identity())
+	}
 	f, err := os.Open(g.resume)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // only read
-	if g.opt.Resume, err = rv64.ReadSnapshot(f); err != nil {
+	if g.request.Resume, err = reader.ReadSnapshot(f); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(g.resume), err)
 	}
 	return nil
 }
 
 // printStats writes one line about the run. The seconds are of the host.
-func (g *guest) printStats(w io.Writer, r *rv64.Result) {
+func (g *guest) printStats(w io.Writer, r *engine.Outcome) {
 	seconds := r.Elapsed.Seconds()
 	executed := r.Instructions
-	if g.opt.Resume != nil {
-		executed -= g.opt.Resume.Instructions()
+	if g.request.Resume != nil {
+		executed -= g.request.Resume.Instructions()
 	}
 	fmt.Fprintf(w, "instructions=%d references=%d traced=%t seconds=%.6f mips=%.1f mrefs=%.1f threads=%d memory_bytes=%d status=%d signal=%d\n",
 		r.Instructions, r.Accesses, g.trace, seconds, float64(executed)/seconds/1e6, float64(r.Accesses)/seconds/1e6,
@@ -206,7 +205,7 @@ func (g *guest) printStats(w io.Writer, r *rv64.Result) {
 }
 
 // ending turns the outcome of a run into presage's.
-func (g *guest) ending(w io.Writer, r *rv64.Result, err error) error {
+func (g *guest) ending(w io.Writer, r *engine.Outcome, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return exitStatus(statusInterrupted)
 	}
@@ -217,7 +216,7 @@ func (g *guest) ending(w io.Writer, r *rv64.Result, err error) error {
 		return exitStatus(statusEngine)
 	}
 	for _, s := range r.UnknownSyscalls {
-		fmt.Fprintf(w, "presage: system call %d, made %d times, is not emulated: the program was told so (ENOSYS)\n", s.Number, s.Count)
+		fmt.Fprintln(w, "presage:", s)
 	}
 	if err == nil && r.ExitCode == 0 {
 		return nil
@@ -226,7 +225,7 @@ func (g *guest) ending(w io.Writer, r *rv64.Result, err error) error {
 		return exitStatus(r.ExitCode)
 	}
 	fmt.Fprintln(w, "presage:", err)
-	var fault *rv64.Fault
+	var fault *engine.Fault
 	if !errors.As(err, &fault) {
 		return exitStatus(statusEngine)
 	}

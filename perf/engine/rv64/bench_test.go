@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -52,10 +53,10 @@ func BenchmarkGuest(b *testing.B) {
 			}
 			plan := planAll(f)
 			plan.Blocks = nil
-			for name, engine := range engines(b) {
+			for name, mode := range modes(b) {
 				for _, traced := range []string{"off", "on"} {
 					b.Run(fmt.Sprintf("engine=%s/trace=%s", name, traced), func(b *testing.B) {
-						opt := Options{Engine: engine, Args: prog.args}
+						opt := options{Request: engine.Request{Args: prog.args}, mode: mode}
 						if traced == "on" {
 							opt.Plan = plan
 						}
@@ -88,7 +89,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func benchGuest(b *testing.B, f *objfile.File, native *exec.Cmd, opt Options) {
+func benchGuest(b *testing.B, f *objfile.File, native *exec.Cmd, opt options) {
 	best := time.Duration(1 << 62)
 	for range nativeRuns {
 		cmd := exec.Command(native.Path, native.Args[1:]...)
@@ -103,7 +104,7 @@ func benchGuest(b *testing.B, f *objfile.File, native *exec.Cmd, opt Options) {
 		if opt.Plan != nil {
 			opt.Sink = trace.NewDirect(new(drain))
 		}
-		r, err := Run(context.Background(), f, opt)
+		r, err := run(context.Background(), f, opt)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -146,10 +147,10 @@ func BenchmarkFlow(b *testing.B) {
 				"none": nil, "blocks": {Blocks: blocks}, "edges": {Flow: betweenBlocks(f, everyTransfer(f), blocks)},
 				"places": {Flow: places}, "jumps": {Flow: &trace.FlowPlan{Jumps: indirectJumps(f)}},
 			}
-			for name, engine := range engines(b) {
+			for name, mode := range modes(b) {
 				for _, count := range []string{"none", "blocks", "places", "edges", "jumps"} {
 					b.Run(fmt.Sprintf("engine=%s/count=%s", name, count), func(b *testing.B) {
-						benchFlow(b, f, Options{Engine: engine, Args: prog.args}, plans[count])
+						benchFlow(b, f, options{Request: engine.Request{Args: prog.args}, mode: mode}, plans[count])
 					})
 				}
 			}
@@ -157,14 +158,14 @@ func BenchmarkFlow(b *testing.B) {
 	}
 }
 
-func benchFlow(b *testing.B, f *objfile.File, opt Options, plan *trace.Plan) {
+func benchFlow(b *testing.B, f *objfile.File, opt options, plan *trace.Plan) {
 	timed := func(p *trace.Plan) time.Duration {
 		opt.Plan, opt.Sink = p, nil
 		if p != nil && len(p.Blocks) > 0 {
 			opt.Sink = trace.NewDirect(new(drain))
 		}
 		start := processorTime(b)
-		if _, err := Run(context.Background(), f, opt); err != nil {
+		if _, err := run(context.Background(), f, opt); err != nil {
 			b.Fatal(err)
 		}
 		return processorTime(b) - start

@@ -260,6 +260,9 @@ func (g *builder) plan(l *lowered) {
 		return
 	}
 	r := refs[i]
+	if last := i + 1; r.Operand != 0 || last < len(refs) && refs[last].PC == pc {
+		g.contradiction("plan has a second operand at pc %#x, but the instruction has one", uint64(pc))
+	}
 	if r.Size != l.size || r.Kind != l.kind {
 		g.contradiction("plan says %d-byte %v at pc %#x, but the instruction is a %d-byte %v", r.Size, r.Kind, uint64(pc), l.size, l.kind)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -166,10 +167,10 @@ type ending struct {
 	access       string
 }
 
-func endOf(t *testing.T, f *objfile.File, plan *trace.Plan, engine Engine, single bool, codes *[256]int) (ending, *tape) {
+func endOf(t *testing.T, f *objfile.File, plan *trace.Plan, mode Mode, single bool, codes *[256]int) (ending, *tape) {
 	t.Helper()
 	tp := &tape{t: t, capacity: maxBlock}
-	opt := Options{Engine: engine, heat: 1, MaxInstructions: 1e6}
+	opt := options{Request: engine.Request{MaxInstructions: 1e6}, mode: mode, heat: 1}
 	if plan != nil {
 		opt.Plan, opt.Sink = plan, tp
 	}
@@ -182,7 +183,7 @@ func endOf(t *testing.T, f *objfile.File, plan *trace.Plan, engine Engine, singl
 		m.code.limit = 1
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	var fault *Fault
+	var fault *engine.Fault
 	if err := m.run(context.Background()); err != nil && !errors.As(err, &fault) {
 		t.Fatal(err)
 	}
@@ -224,16 +225,16 @@ func TestCombined(t *testing.T) {
 			}
 		}
 		for name, plan := range map[string]*trace.Plan{"untraced": nil, "all": all, "refs": {Refs: all.Refs}, "some": some} {
-			want, steps := endOf(t, f, plan, Interp, true, &uncombined)
+			want, steps := endOf(t, f, plan, Interpret, true, &uncombined)
 			if want.signal != 0 {
 				faults++
 			}
-			for engineName, engine := range engines(t) {
+			for engineName, mode := range modes(t) {
 				made := &codes
-				if engine != Interp {
+				if mode != Interpret {
 					made = &uncombined
 				}
-				got, tp := endOf(t, f, plan, engine, false, made)
+				got, tp := endOf(t, f, plan, mode, false, made)
 				if got != want {
 					t.Fatalf("seed %d, %s, %s: ends with\n%+v, single steps with\n%+v", seed, name, engineName, got, want)
 				}

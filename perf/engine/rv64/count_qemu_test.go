@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/internal/oracle"
 	"presage/perf/objfile"
 	"presage/perf/trace"
@@ -100,7 +101,7 @@ func (s *historian) Exchange(full *trace.Batch) *trace.Batch {
 
 // onEngine runs a program with every instruction that stands in executed as a
 // block of its own, and every reference recorded.
-func onEngine(t *testing.T, f *objfile.File, executed []uint64, engine Engine) (history, *Result) {
+func onEngine(t *testing.T, f *objfile.File, executed []uint64, mode Mode) (history, *result) {
 	t.Helper()
 	c := newCodeCache(nil, nil, 0)
 	p, sc := new(trace.Plan), make(map[trace.RefID]bool)
@@ -123,7 +124,7 @@ func onEngine(t *testing.T, f *objfile.File, executed []uint64, engine Engine) (
 		p.Blocks = append(p.Blocks, b)
 	}
 	var h history
-	_, r, err := runGuest(t, f, Options{Engine: engine, Plan: p, Sink: &historian{plan: p, sc: sc, h: &h}, heat: 3})
+	_, r, err := runGuest(t, f, options{Request: engine.Request{Plan: p, Sink: &historian{plan: p, sc: sc, h: &h}}, mode: mode, heat: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,10 +193,10 @@ func TestHistoryAgainstQemu(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for name, engine := range engines(t) {
-					got, r := onEngine(t, f, want.pcs, engine)
+				for name, mode := range modes(t) {
+					got, r := onEngine(t, f, want.pcs, mode)
 					sameHistory(t, f, got, want)
-					_, plain, err := runGuest(t, f, Options{Engine: engine, heat: 3})
+					_, plain, err := runGuest(t, f, options{mode: mode, heat: 3})
 					if n := uint64(len(want.pcs)); err != nil || r.Instructions != n || plain.Instructions != n {
 						t.Errorf("%s: %d instructions traced, %d untraced, qemu has %d: %v", name, r.Instructions, plain.Instructions, n, err)
 					}
@@ -220,8 +221,8 @@ func TestRandomHistoryAgainstQemu(t *testing.T) {
 			}
 			want := onQemu(t, record, path)
 			f := readFile(t, image)
-			for _, engine := range engines(t) {
-				got, r := onEngine(t, f, want.pcs, engine)
+			for _, mode := range modes(t) {
+				got, r := onEngine(t, f, want.pcs, mode)
 				sameHistory(t, f, history{pcs: got.pcs, exit: got.exit}, history{pcs: want.pcs, exit: want.exit})
 				if r.Instructions != uint64(len(want.pcs)) {
 					t.Errorf("%d instructions, qemu has %d", r.Instructions, len(want.pcs))
@@ -286,8 +287,8 @@ func TestLibraryHistoryAgainstQemu(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, engine := range engines(t) {
-					got, r := onEngine(t, f, slices.Concat(want.pcs, instructionsOf(f)), engine)
+				for _, mode := range modes(t) {
+					got, r := onEngine(t, f, slices.Concat(want.pcs, instructionsOf(f)), mode)
 					g, w := history{pcs: got.between(t, f, c.main)}, history{pcs: want.between(t, f, c.main)}
 					sameHistory(t, f, g, w)
 					if got.exit != want.exit || r.Instructions != uint64(len(got.pcs)) {

@@ -27,10 +27,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
-	"slices"
+	"strings"
 	"time"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -40,142 +40,116 @@ import (
 // would be recorded now.
 const Version = 1
 
-// DefaultMemory is the size of the guest's address space, in bytes, where
-// Options say nothing. Go programs reserve, without using it, about 0.7 GiB.
-const DefaultMemory = 4 << 30
+// name is the engine's, in errors too.
+const name = "rv64"
 
 // minMemory holds a stack and a small program.
 const minMemory = 32 << 20
 
-// Options say how a program is run. The zero Options give it no input, no
-// files, no arguments, and discard its output.
-type Options struct {
-	Args []string // argv[1:]; argv[0] is the executable's base name
-	Env  []string // "KEY=value"
+// capabilities is all of them.
+const capabilities = engine.CapWindows | engine.CapSnapshots | engine.CapFlow | engine.CapSandbox | engine.CapMemory
 
-	Stdin          io.Reader // nil: empty
-	Stdout, Stderr io.Writer // nil: discarded
+// Engine is the embedded engine. The zero Engine is ready to use.
+type Engine struct {
+	Mode Mode
+}
 
-	// Grants are the host's folders that the program may open files in; none:
-	// no files. The first one is its working directory, else that is "/".
-	Grants []Grant
+var (
+	_ engine.Snapshotter = Engine{}
+	_ engine.Moded       = Engine{}
+)
 
-	// Memory is the size of the guest's address space in bytes, a multiple of
-	// 4096 from 32 MiB to 1 TiB; 0: DefaultMemory. The host's memory is used
-	// only for pages that the program touches.
-	Memory uint64
+// Mode chooses how instructions are executed. The outcome of a run does not
+// depend on it.
+type Mode uint8
 
-	// MemoryLimit bounds the bytes of guest memory mapped accessible at a time
-	// (Result.MemoryPeak is their maximum), and with them the host's memory
-	// that the program can take; 0: Memory. Beyond it the program is refused
-	// memory (ENOMEM), and if it then fails, Run gives ErrMemoryLimit.
-	MemoryLimit uint64
+const (
+	// Auto translates to machine code where that is possible (linux/amd64 on
+	// a processor with AVX2, BMI2, FMA, LZCNT and POPCNT), else interprets.
+	Auto Mode = iota
+	// Interpret interprets.
+	Interpret
+	// Translate translates to machine code; where that is impossible, Run fails.
+	Translate
+)
 
-	// Engine chooses between interpretation and translation to machine code.
-	Engine Engine
+// Names of modes, for Engine.InMode.
+const (
+	interpretName = "interp"
+	translateName = "jit"
+)
 
+// Identity implements engine.Engine. This engine wrote the first profiles,
+// under its number alone.
+func (Engine) Identity() engine.Identity {
+	return engine.Identity{Name: name, Version: Version, Numbered: true}
+}
+
+// Capabilities implements engine.Engine.
+func (Engine) Capabilities() engine.Capabilities { return capabilities }
+
+// Accepts implements engine.Engine. An objfile.File is a static riscv64
+// executable, which this engine runs; whether it fits into the memory that a
+// Request gives it shows when it is loaded.
+func (Engine) Accepts(f *objfile.File) error {
+	if f == nil || len(f.Segments) == 0 {
+		return fmt.Errorf("rv64: the executable has nothing to load")
+	}
+	return nil
+}
+
+// Modes implements engine.Moded.
+func (Engine) Modes() []string { return []string{interpretName, translateName} }
+
+// InMode implements engine.Moded.
+func (e Engine) InMode(name string) (engine.Engine, error) {
+	switch name {
+	case interpretName:
+		e.Mode = Interpret
+	case translateName:
+		e.Mode = Translate
+	default:
+		return nil, fmt.Errorf("rv64: mode %q: want %s", name, strings.Join(e.Modes(), " or "))
+	}
+	return e, nil
+}
+
+// ReadSnapshot implements engine.Snapshotter. Whatever the input, its memory is
+// bounded by a small multiple of the input's size.
+func (Engine) ReadSnapshot(r io.Reader) (engine.Snapshot, error) {
+	s, err := readSnapshot(r)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Run implements engine.Engine. Cancellation is noticed every few tens of
+// thousands of instructions, but not during a read of Request.Stdin. The
+// program's clock advances by a nanosecond for each instruction, and by sleep
+// while nothing else runs.
+func (e Engine) Run(ctx context.Context, f *objfile.File, r engine.Request) (*engine.Outcome, error) {
+	res, err := run(ctx, f, options{Request: r, mode: e.Mode})
+	if res == nil {
+		return nil, err
+	}
+	return &res.Outcome, err
+}
+
+// options are a Request and how it is executed.
+type options struct {
+	engine.Request
+	mode Mode
 	heat int // how often a block is interpreted before it is translated; 0: hot
-
-	// MaxInstructions ends the program at the first transfer of control after
-	// that many instructions; 0: no limit.
-	MaxInstructions uint64
-
-	// Seed determines what getrandom and AT_RANDOM give.
-	Seed uint64
-
-	// Plan says what to record, and Sink takes it. The plan's addresses are
-	// those in the file; of a position-independent executable, the recorded
-	// addresses are Bias higher, those of Result.Flow are not. Both nil:
-	// untraced. A plan of nothing but a Flow needs no Sink.
-	Plan *trace.Plan
-	Sink trace.Sink
-
-	// Windows say when the plan is in force: recording and counting go on at
-	// the first transfer of control at or after From, and off at the first at
-	// or after To; Result.Windows has the exact counts. Between windows the
-	// program runs as fast as without a plan. None: always. They are ascending
-	// and do not overlap; To may lie beyond the program's end.
-	//
-	// A batch holds events of one window only. The window is the one that
-	// contains Batch.Start; the first batch of a window starts at its exact
-	// beginning unless another thread's turn came before the first event.
-	Windows []Window
-
-	// Snapshot is called with the state of the program at the first transfer
-	// of control at or after each count of SnapshotAt, which are ascending;
-	// its error ends the run. Counts up to that of Resume are passed over.
-	SnapshotAt []uint64
-	Snapshot   func(*Snapshot) error
-
-	// Resume makes the run go on from a snapshot instead of the beginning. It
-	// takes the same executable, Args, Env, Memory and Grants; Stdin is read
-	// from its beginning again, and what the program had consumed is skipped.
-	// The rest of the run is what it would have been: instructions, the clock
-	// and Windows count from the program's start, while Result's counts of
-	// what was recorded are those of this run.
-	Resume *Snapshot
-
-	// Progress is called about every 2^26 instructions.
-	Progress func(instructions uint64)
 }
 
-// Grant makes a folder of the host visible to the program. Symbolic links that
-// lead out of the folder do not work.
-type Grant struct {
-	Guest string // absolute path that the program uses
-	Host  string // the folder
-	Write bool   // may files be created, changed and removed?
-}
-
-// SyscallCount counts calls of a system call that the engine does not have,
-// and that returned ENOSYS. After the first 256 different numbers the rest are
-// counted together under the largest uint64.
-type SyscallCount struct {
-	Number uint64
-	Count  uint64
-}
-
-// Result tells how a program ended and what it did.
-type Result struct {
-	ExitCode int // of exit; 128 + Signal if killed
-	Signal   int // that killed the program; 0 if none
-
-	Instructions uint64   // executed, by all threads
-	Accesses     uint64   // recorded
-	Blocks       uint64   // block executions recorded
-	Batches      uint64   // handed over
-	Windows      []Window // as they were, of Options.Windows that began
-	Threads      int      // that ran in all
-
-	MemoryPeak uint64 // bytes of guest memory mapped accessible, at most
-
-	UnknownSyscalls []SyscallCount // by number
-
-	// Flow has what Plan.Flow asked to be counted, while it was in force: as a
-	// window begins each thread enters, as it ends each leaves, and so at a
-	// snapshot's resumption and the run's end. Nil if nothing was asked for.
-	Flow *trace.Flow
-
-	// UnplannedRefs is the number of static memory references that were
-	// decoded for execution but do not stand in the plan (0 without a plan).
-	UnplannedRefs int
-
-	// Clock is the guest's own time from start to end: a nanosecond for each
-	// instruction, and sleep while nothing else ran.
-	Clock time.Duration
-
-	Elapsed time.Duration // of the host
-
+// result is an Outcome with what only tests ask for.
+type result struct {
+	engine.Outcome
 	translated uint64 // instructions executed in blocks that machine code entered
 }
 
-// Run executes f until it exits. A program that exits with a status other than
-// zero, or is killed by a signal sent by itself, is no error: see Result. A
-// trap that it does not handle gives a *Fault; limits give ErrInstructionLimit
-// and ErrMemoryLimit, cancellation the context's error, checked every few tens
-// of thousands of instructions (not during a read of Options.Stdin). The
-// Result is not nil once the program was started, whatever the error.
-func Run(ctx context.Context, f *objfile.File, opt Options) (*Result, error) {
+func run(ctx context.Context, f *objfile.File, opt options) (*result, error) {
 	start := time.Now()
 	m, err := newMachine(f, opt)
 	if err != nil {
@@ -198,39 +172,23 @@ func Bias(f *objfile.File) uint64 {
 	return 0
 }
 
-func checkOptions(opt *Options) error {
-	if opt.Memory == 0 {
-		opt.Memory = DefaultMemory
-	}
-	if opt.Memory < minMemory || opt.Memory > trace.AddrLimit || opt.Memory%pageBytes != 0 {
-		return fmt.Errorf("rv64: Options.Memory is %d bytes; it must be a multiple of %d from %d to %d",
-			opt.Memory, pageBytes, minMemory, uint64(trace.AddrLimit))
-	}
-	if opt.MemoryLimit == 0 {
-		opt.MemoryLimit = opt.Memory
-	}
-	onlyFlow := opt.Plan != nil && opt.Plan.Flow != nil && len(opt.Plan.Refs)+len(opt.Plan.Blocks) == 0
-	if (opt.Plan == nil) != (opt.Sink == nil) && !onlyFlow {
-		return fmt.Errorf("rv64: Options.Plan and Options.Sink go together: set both or neither")
-	}
-	if opt.Engine > JIT {
-		return fmt.Errorf("rv64: Options.Engine is %d; it must be Auto, Interp or JIT", opt.Engine)
-	}
-	if opt.Plan != nil {
-		if err := opt.Plan.Check(); err != nil {
-			return fmt.Errorf("rv64: %w", err)
-		}
-	}
-	if err := checkWindows(opt); err != nil {
+// fill checks the options, and sets those that have a default.
+func (o *options) fill() error {
+	if err := o.Check(capabilities); err != nil {
 		return err
 	}
-	if (len(opt.SnapshotAt) > 0) != (opt.Snapshot != nil) || !slices.IsSorted(opt.SnapshotAt) {
-		return fmt.Errorf("rv64: Options.SnapshotAt and Options.Snapshot go together, and the counts are ascending")
+	if o.Memory == 0 {
+		o.Memory = engine.DefaultMemory
 	}
-	for _, g := range opt.Grants {
-		if !path.IsAbs(g.Guest) {
-			return fmt.Errorf("rv64: grant of %s: guest path %q is not absolute", g.Host, g.Guest)
-		}
+	if o.Memory < minMemory || o.Memory > trace.AddrLimit || o.Memory%pageBytes != 0 {
+		return fmt.Errorf("rv64: Memory is %d bytes; it must be a multiple of %d from %d to %d",
+			o.Memory, pageBytes, minMemory, uint64(trace.AddrLimit))
+	}
+	if o.MemoryLimit == 0 {
+		o.MemoryLimit = o.Memory
+	}
+	if o.mode > Translate {
+		return fmt.Errorf("rv64: Mode is %d; it must be Auto, Interpret or Translate", o.mode)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/internal/oracle"
 	"presage/perf/objfile"
 	"presage/perf/trace"
@@ -17,14 +18,14 @@ import (
 
 // assembled runs a program of a few instructions, on every engine: all must
 // agree. A translator translates from the start.
-func assembled(t *testing.T, opt Options, build func(a *asm)) (out string, r *Result, err error) {
+func assembled(t *testing.T, opt options, build func(a *asm)) (out string, r *result, err error) {
 	t.Helper()
 	var a asm
 	build(&a)
 	f := readFile(t, assemble(a.text, nil, pageBytes))
 	first := ""
-	for name, engine := range engines(t) {
-		opt.Engine, opt.heat = engine, 1
+	for name, mode := range modes(t) {
+		opt.mode, opt.heat = mode, 1
 		out, r, err = runGuest(t, f, opt)
 		r.Elapsed, r.translated = 0, 0
 		all := fmt.Sprintf("%q %+v %v", out, *r, err)
@@ -42,8 +43,8 @@ func loop(a *asm) { a.word(wordI(opcodeImm, 0, 5, 5, 1), wordJ(0, -4)) }
 
 func TestInstructionLimit(t *testing.T) {
 	for _, limit := range []uint64{1, 1000, 1_000_000} {
-		_, r, err := assembled(t, Options{MaxInstructions: limit}, loop)
-		if !errors.Is(err, ErrInstructionLimit) {
+		_, r, err := assembled(t, options{Request: engine.Request{MaxInstructions: limit}}, loop)
+		if !errors.Is(err, engine.ErrInstructionLimit) {
 			t.Fatalf("limit %d: error %v", limit, err)
 		}
 		// The loop is two instructions long.
@@ -56,17 +57,17 @@ func TestInstructionLimit(t *testing.T) {
 func TestCancellation(t *testing.T) {
 	var a asm
 	loop(&a)
-	for name, engine := range engines(t) {
+	for name, mode := range modes(t) {
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
-		_, err := Run(ctx, readFile(t, assemble(a.text, nil, pageBytes)), Options{Engine: engine, Progress: func(n uint64) {
+		_, err := run(ctx, readFile(t, assemble(a.text, nil, pageBytes)), options{Request: engine.Request{Progress: func(n uint64) {
 			if calls++; n < progressEvery*uint64(calls) || n > progressEvery*uint64(calls)+uint64(calls)*quantum*2 {
 				t.Errorf("call %d of Progress at %d instructions", calls, n)
 			}
 			if calls == 2 {
 				cancel()
 			}
-		}})
+		}}, mode: mode})
 		if !errors.Is(err, context.Canceled) || calls != 2 {
 			t.Errorf("%s: error %v after %d calls of Progress", name, err, calls)
 		}
@@ -121,8 +122,8 @@ func TestFaults(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, r, err := assembled(t, Options{}, test.build)
-			var f *Fault
+			_, r, err := assembled(t, options{}, test.build)
+			var f *engine.Fault
 			if !errors.As(err, &f) {
 				t.Fatalf("error %v", err)
 			}
@@ -148,10 +149,10 @@ func TestFaultPosition(t *testing.T) {
 	f := readFile(t, assemble(a.text, nil, pageBytes))
 	plan := planAll(f)
 	plan.Blocks = []trace.Block{{PC: trace.PC(f.Entry)}}
-	for name, engine := range engines(t) {
+	for name, mode := range modes(t) {
 		s := &tape{t: t, capacity: maxBlock}
-		_, r, err := runGuest(t, f, Options{Engine: engine, heat: 1, Plan: plan, Sink: s})
-		var fault *Fault
+		_, r, err := runGuest(t, f, options{Request: engine.Request{Plan: plan, Sink: s}, mode: mode, heat: 1})
+		var fault *engine.Fault
 		if !errors.As(err, &fault) || fault.PC != f.Entry+16 {
 			t.Fatalf("%s: error %v", name, err)
 		}
@@ -174,8 +175,8 @@ func TestSourceLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = runGuest(t, f, Options{Args: []string{"x"}})
-	var fault *Fault
+	_, _, err = runGuest(t, f, options{Request: engine.Request{Args: []string{"x"}}})
+	var fault *engine.Fault
 	if !errors.As(err, &fault) {
 		t.Fatalf("error %v", err)
 	}
@@ -192,7 +193,7 @@ func TestSourceLine(t *testing.T) {
 }
 
 func TestUnaligned(t *testing.T) {
-	out, _, err := assembled(t, Options{}, func(a *asm) {
+	out, _, err := assembled(t, options{}, func(a *asm) {
 		a.set(6, testData+5)
 		a.set(5, 0x64636261) // "abcd"
 		a.word(wordS(opcodeStore, 2, 6, 5, 0), wordI(opcodeLoad, 1, 7, 6, 1), wordS(opcodeStore, 1, 6, 7, 6))
@@ -204,7 +205,7 @@ func TestUnaligned(t *testing.T) {
 }
 
 func TestUnknownSyscalls(t *testing.T) {
-	_, r, err := assembled(t, Options{}, func(a *asm) {
+	_, r, err := assembled(t, options{}, func(a *asm) {
 		a.call(1234)
 		a.word(wordI(opcodeImm, 0, 8, regA0, 0))
 		a.call(198) // socket
@@ -215,7 +216,7 @@ func TestUnknownSyscalls(t *testing.T) {
 	if err != nil || r.ExitCode != eNOSYS {
 		t.Errorf("status %d (%v), want %d", r.ExitCode, err, eNOSYS)
 	}
-	if got := fmt.Sprint(r.UnknownSyscalls); got != "[{198 1} {1234 2}]" {
+	if got := fmt.Sprintf("%d", r.UnknownSyscalls); got != "[{198 1} {1234 2}]" {
 		t.Errorf("unknown system calls %s", got)
 	}
 }
@@ -223,7 +224,7 @@ func TestUnknownSyscalls(t *testing.T) {
 // TestSelfModifying writes code into a page that is writable and executable,
 // and runs it before and after fence.i.
 func TestSelfModifying(t *testing.T) {
-	_, r, err := assembled(t, Options{}, func(a *asm) {
+	_, r, err := assembled(t, options{}, func(a *asm) {
 		a.set(regA0, 0)
 		a.set(regA1, pageBytes)
 		a.set(regA2, 7)
@@ -251,14 +252,14 @@ func TestSelfModifying(t *testing.T) {
 }
 
 func TestDeadlock(t *testing.T) {
-	_, _, err := assembled(t, Options{}, func(a *asm) {
+	_, _, err := assembled(t, options{}, func(a *asm) {
 		a.set(regA0, testData)
 		a.set(regA1, 0)
 		a.set(regA2, 0)
 		a.set(13, 0)
 		a.call(98)
 	})
-	if !errors.Is(err, ErrDeadlock) {
+	if !errors.Is(err, engine.ErrDeadlock) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -269,35 +270,35 @@ func TestMemoryLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	_, _, err = runGuest(t, f, Options{Memory: 64 << 20, Stderr: &stderr})
-	if !errors.Is(err, ErrMemoryLimit) {
+	_, _, err = runGuest(t, f, options{Request: engine.Request{Memory: 64 << 20, Stderr: &stderr}})
+	if !errors.Is(err, engine.ErrMemoryLimit) {
 		t.Errorf("a Go program in 64 MiB: error %v\n%s", err, stderr.String())
 	}
 	var a asm
 	loop(&a)
 	image := assemble(a.text, nil, 1<<33)
-	_, _, err = runGuest(t, readFile(t, image), Options{})
-	if !errors.Is(err, ErrMemoryLimit) {
+	_, _, err = runGuest(t, readFile(t, image), options{})
+	if !errors.Is(err, engine.ErrMemoryLimit) {
 		t.Errorf("a data segment of 8 GiB: error %v", err)
 	}
-	if out, _, err := assembled(t, Options{Memory: 1 << 36}, func(a *asm) { a.finish(testData, 3) }); err != nil || len(out) != 3 {
+	if out, _, err := assembled(t, options{Request: engine.Request{Memory: 1 << 36}}, func(a *asm) { a.finish(testData, 3) }); err != nil || len(out) != 3 {
 		t.Errorf("64 GiB of address space: output %q, error %v", out, err)
 	}
 }
 
 func TestOptions(t *testing.T) {
 	plan := &trace.Plan{Refs: []trace.Ref{{PC: 8, Size: 3}}}
-	for _, opt := range []Options{
-		{Memory: 1000},
-		{Memory: 1 << 50},
-		{Engine: 9},
-		{Plan: &trace.Plan{}},
-		{Sink: trace.NewDirect()},
-		{Plan: plan, Sink: trace.NewDirect()},
-		{Grants: []Grant{{Guest: "relative", Host: "."}}},
-		{Grants: []Grant{{Guest: "/data", Host: "/nonexistent/folder"}}},
+	for _, opt := range []options{
+		{Request: engine.Request{Memory: 1000}},
+		{Request: engine.Request{Memory: 1 << 50}},
+		{mode: 9},
+		{Request: engine.Request{Plan: &trace.Plan{}}},
+		{Request: engine.Request{Sink: trace.NewDirect()}},
+		{Request: engine.Request{Plan: plan, Sink: trace.NewDirect()}},
+		{Request: engine.Request{Grants: []engine.Grant{{Guest: "relative", Host: "."}}}},
+		{Request: engine.Request{Grants: []engine.Grant{{Guest: "/data", Host: "/nonexistent/folder"}}}},
 	} {
-		if r, err := Run(context.Background(), &objfile.File{}, opt); err == nil || r != nil {
+		if r, err := run(context.Background(), &objfile.File{}, opt); err == nil || r != nil {
 			t.Errorf("%+v: result %v, error %v", opt, r, err)
 		}
 	}
@@ -313,11 +314,16 @@ func TestPlanMismatch(t *testing.T) {
 	f := readFile(t, assemble(a.text, nil, pageBytes))
 	pc := trace.PC(f.Entry + uint64(store))
 	plan := &trace.Plan{Refs: []trace.Ref{{PC: pc, Size: 8, Kind: trace.Load}}}
-	if _, _, err := runGuest(t, f, Options{Plan: plan, Sink: trace.NewDirect()}); err == nil || !strings.Contains(err.Error(), "was the plan made for this program?") {
+	if _, _, err := runGuest(t, f, options{Request: engine.Request{Plan: plan, Sink: trace.NewDirect()}}); err == nil || !strings.Contains(err.Error(), "was the plan made for this program?") {
 		t.Errorf("error %v", err)
 	}
 	plan.Refs[0].Kind = trace.Store
-	_, r, err := runGuest(t, f, Options{Plan: plan, Sink: trace.NewDirect()})
+	plan.Refs = append(plan.Refs, trace.Ref{PC: pc, Operand: 1, Size: 8, Kind: trace.Store})
+	if _, _, err := runGuest(t, f, options{Request: engine.Request{Plan: plan, Sink: trace.NewDirect()}}); err == nil || !strings.Contains(err.Error(), "second operand") {
+		t.Errorf("two operands of a store: error %v", err)
+	}
+	plan.Refs = plan.Refs[:1]
+	_, r, err := runGuest(t, f, options{Request: engine.Request{Plan: plan, Sink: trace.NewDirect()}})
 	if err != nil || r.Accesses != 1 || r.UnplannedRefs != 1 {
 		t.Errorf("%d accesses, %d unplanned (%v), want 1, 1", r.Accesses, r.UnplannedRefs, err)
 	}
@@ -339,10 +345,7 @@ func TestFiles(t *testing.T) {
 	if err := os.Symlink(secret+"/s.txt", in+"/link"); err != nil {
 		t.Fatal(err)
 	}
-	got, r, err := runGuest(t, f, Options{
-		Args:   []string{secret + "/s.txt"},
-		Grants: []Grant{{Guest: "/in", Host: in}, {Guest: "/out", Host: out, Write: true}},
-	})
+	got, r, err := runGuest(t, f, options{Request: engine.Request{Args: []string{secret + "/s.txt"}, Grants: []engine.Grant{{Guest: "/in", Host: in}, {Guest: "/out", Host: out, Write: true}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,8 +387,8 @@ func FuzzRun(f *testing.F) {
 			return
 		}
 		outcome := ""
-		for name, engine := range engines(t) {
-			r, err := Run(context.Background(), file, Options{Engine: engine, heat: 2, Memory: minMemory, MaxInstructions: 20_000})
+		for name, mode := range modes(t) {
+			r, err := run(context.Background(), file, options{Request: engine.Request{Memory: minMemory, MaxInstructions: 20_000}, mode: mode, heat: 2})
 			if r == nil && err == nil || r != nil && r.Instructions > 20_000+maxBlock {
 				t.Errorf("%s: result %+v, error %v", name, r, err)
 			}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -121,9 +122,9 @@ func (s *steppedFlow) note(addr uint64, entered, left, broke uint64) {
 
 // stepFlow runs a program instruction by instruction, without a plan, and
 // tells the flow of control from where each thread's pc goes.
-func stepFlow(t *testing.T, f *objfile.File, opt Options) *steppedFlow {
+func stepFlow(t *testing.T, f *objfile.File, opt options) *steppedFlow {
 	t.Helper()
-	opt.Engine = Interp
+	opt.mode = Interpret
 	m, err := newMachine(f, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -270,23 +271,23 @@ func sameFlow(t *testing.T, got, want *trace.Flow, p *trace.FlowPlan) {
 	}
 }
 
-func testFlow(t *testing.T, f *objfile.File, opt func() Options, plans map[string]*trace.FlowPlan, heat int) *steppedFlow {
+func testFlow(t *testing.T, f *objfile.File, opt func() options, plans map[string]*trace.FlowPlan, heat int) *steppedFlow {
 	t.Helper()
 	want := stepFlow(t, f, opt())
 	for name, plan := range plans {
-		for engine, e := range engines(t) {
+		for mode, e := range modes(t) {
 			o := opt()
-			o.Engine, o.heat, o.Plan = e, heat, &trace.Plan{Flow: plan}
+			o.mode, o.heat, o.Plan = e, heat, &trace.Plan{Flow: plan}
 			_, r, err := runGuest(t, f, o)
-			if err != nil && !errors.Is(err, ErrInstructionLimit) {
+			if err != nil && !errors.Is(err, engine.ErrInstructionLimit) {
 				t.Fatal(err)
 			}
 			if r.Instructions != want.instructions {
-				t.Errorf("%s, %s: %d instructions, single-stepped %d", engine, name, r.Instructions, want.instructions)
+				t.Errorf("%s, %s: %d instructions, single-stepped %d", mode, name, r.Instructions, want.instructions)
 			}
 			sameFlow(t, r.Flow, want.flow(plan), plan)
 			if t.Failed() {
-				t.Fatalf("%s, %s", engine, name)
+				t.Fatalf("%s, %s", mode, name)
 			}
 		}
 	}
@@ -299,11 +300,11 @@ func TestFlowOfRandomPrograms(t *testing.T) {
 	var direct, indirect, broke uint64
 	for seed := range uint64(200) {
 		f := readFile(t, flowImage(seed, 2+int(seed%40), 300))
-		opt := Options{Memory: minMemory}
+		opt := options{Request: engine.Request{Memory: minMemory}}
 		if seed%3 == 0 {
 			opt.MaxInstructions = 1 + 7*seed
 		}
-		s := testFlow(t, f, func() Options { return opt }, flowPlans(f, seed), 1+int(seed%3))
+		s := testFlow(t, f, func() options { return opt }, flowPlans(f, seed), 1+int(seed%3))
 		for n := range maps.Values(s.direct) {
 			direct += n
 		}
@@ -351,7 +352,7 @@ func TestFlowOfPrograms(t *testing.T) {
 			}
 			plans := flowPlans(f, 1)
 			delete(plans, "nothing")
-			s := testFlow(t, f, func() Options { return Options{Stdin: strings.NewReader("one two\n")} }, plans, 0)
+			s := testFlow(t, f, func() options { return options{Request: engine.Request{Stdin: strings.NewReader("one two\n")}} }, plans, 0)
 			var breaks trace.Break
 			for b := range maps.Values(s.breaks) {
 				breaks.Entered, breaks.Left, breaks.Broke = breaks.Entered+b.Entered, breaks.Left+b.Left, breaks.Broke+b.Broke
@@ -440,7 +441,7 @@ func (s *blockTape) Exchange(full *trace.Batch) *trace.Batch {
 
 // arrivedAt adds the places that indirect jumps led to, which a sweep does not
 // know, to the blocks.
-func arrivedAt(t *testing.T, f *objfile.File, blocks []trace.Block, opt Options) []trace.Block {
+func arrivedAt(t *testing.T, f *objfile.File, blocks []trace.Block, opt options) []trace.Block {
 	t.Helper()
 	opt.Plan, opt.Sink, opt.Windows = &trace.Plan{Flow: &trace.FlowPlan{}}, nil, nil
 	_, r, err := runGuest(t, f, opt)
@@ -466,8 +467,8 @@ func TestFlowIsConserved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opt := func() Options {
-				return Options{Args: []string{"x"}, Stdin: strings.NewReader("one two three two\nfour\n")}
+			opt := func() options {
+				return options{Request: engine.Request{Args: []string{"x"}, Stdin: strings.NewReader("one two three two\nfour\n")}}
 			}
 			if p.name == "wait" {
 				opt = waitOptions(t)
@@ -482,10 +483,10 @@ func TestFlowIsConserved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, engine := range engines(t) {
+			for name, mode := range modes(t) {
 				tape := newBlockTape(plan)
 				o := opt()
-				o.Engine, o.Plan, o.Sink = engine, plan, tape
+				o.mode, o.Plan, o.Sink = mode, plan, tape
 				out, whole, err := runGuest(t, f, o)
 				if err != nil || out != plain || whole.Instructions != without.Instructions || whole.Clock != without.Clock {
 					t.Errorf("%s: %d instructions, without flow %d; same output %v: %v", name, whole.Instructions, without.Instructions, out == plain, err)
@@ -498,9 +499,9 @@ func TestFlowIsConserved(t *testing.T) {
 				}
 				third := whole.Instructions / 3
 				sum := make([]uint64, len(plan.Flow.Edges))
-				for _, w := range [][]Window{{{0, third}}, {{third, 2 * third}}, {{2 * third, math.MaxUint64}}} {
+				for _, w := range [][]trace.Window{{{From: 0, To: third}}, {{From: third, To: 2 * third}}, {{From: 2 * third, To: math.MaxUint64}}} {
 					tape, o := newBlockTape(plan), opt()
-					o.Engine, o.Plan, o.Sink, o.Windows = engine, plan, tape, w
+					o.mode, o.Plan, o.Sink, o.Windows = mode, plan, tape, w
 					_, r, err := runGuest(t, f, o)
 					if err != nil {
 						t.Fatal(err)
@@ -531,12 +532,12 @@ func TestFlowKeepsTheTrace(t *testing.T) {
 		keep[r.PC] = true
 	}
 	every := everyTransfer(f)
-	for name, engine := range engines(t) {
+	for name, mode := range modes(t) {
 		var sums []uint64
 		for _, flow := range []*trace.FlowPlan{nil, every, someFlow(every, 3)} {
 			plan := &trace.Plan{Refs: all.Refs, Blocks: all.Blocks, Flow: flow}
 			sink := newHashSink(plan, keep)
-			_, r, err := runGuest(t, f, Options{Engine: engine, Plan: plan, Sink: sink})
+			_, r, err := runGuest(t, f, options{Request: engine.Request{Plan: plan, Sink: sink}, mode: mode})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -558,26 +559,26 @@ func TestFlowOfSnapshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := waitOptions(t)
+	fresh := waitOptions(t)
 	plan := &trace.Plan{Flow: &trace.FlowPlan{Edges: everyTransfer(f).Edges}}
-	_, whole, err := runGuest(t, f, with(options(), plan))
+	_, whole, err := runGuest(t, f, with(fresh(), plan))
 	if err != nil {
 		t.Fatal(err)
 	}
 	stop := errors.New("seen enough")
 	for i := range uint64(12) {
-		opt := with(options(), plan)
+		opt := with(fresh(), plan)
 		opt.SnapshotAt = []uint64{whole.Instructions * i / 12}
 		var taken *Snapshot
-		opt.Snapshot = func(s *Snapshot) error {
-			taken = s
+		opt.Snapshot = func(s engine.Snapshot) error {
+			taken = s.(*Snapshot)
 			return stop
 		}
 		_, head, err := runGuest(t, f, opt)
 		if !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
-		rest := with(options(), plan)
+		rest := with(fresh(), plan)
 		rest.Resume = through(t, taken)
 		if log := logOf(opt); log != nil {
 			rest.Grants = opt.Grants
@@ -596,7 +597,7 @@ func TestFlowOfSnapshots(t *testing.T) {
 				t.Fatalf("snapshot at %d: arrivals at %#x do not add up", taken.Instructions(), uint64(a.PC))
 			}
 		}
-		for _, r := range []*Result{head, tail} {
+		for _, r := range []*result{head, tail} {
 			var b trace.Break
 			for _, at := range r.Flow.Breaks {
 				b.Entered, b.Left, b.Broke = b.Entered+at.Entered, b.Left+at.Left, b.Broke+at.Broke
@@ -608,7 +609,7 @@ func TestFlowOfSnapshots(t *testing.T) {
 	}
 }
 
-func with(opt Options, p *trace.Plan) Options {
+func with(opt options, p *trace.Plan) options {
 	opt.Plan = p
 	return opt
 }
@@ -629,14 +630,14 @@ func TestFlowContradiction(t *testing.T) {
 		"edge from pc 0x100bc to pc 0x100c0":          {Edges: []trace.Edge{{From: start + 12, To: start + 16}}},
 		"indirect jump at pc 0x100b4, but the instru": {Jumps: []trace.PC{start + 4}},
 	} {
-		for name, engine := range engines(t) {
-			_, _, err := runGuest(t, f, Options{Engine: engine, heat: 1, Plan: &trace.Plan{Flow: p}, MaxInstructions: 100})
+		for name, mode := range modes(t) {
+			_, _, err := runGuest(t, f, options{Request: engine.Request{Plan: &trace.Plan{Flow: p}, MaxInstructions: 100}, mode: mode, heat: 1})
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: want %q, got %v", name, want, err)
 			}
 		}
 	}
-	_, _, err := runGuest(t, f, Options{Plan: &trace.Plan{Flow: &trace.FlowPlan{}, Blocks: []trace.Block{{PC: start}}}})
+	_, _, err := runGuest(t, f, options{Request: engine.Request{Plan: &trace.Plan{Flow: &trace.FlowPlan{}, Blocks: []trace.Block{{PC: start}}}}})
 	if err == nil || !strings.Contains(err.Error(), "go together") {
 		t.Errorf("blocks without a sink: %v", err)
 	}
@@ -647,13 +648,13 @@ func TestFlowArenaFull(t *testing.T) {
 	needJIT(t)
 	f := readFile(t, flowImage(5, 40, 20_000))
 	plan := everyTransfer(f)
-	want := stepFlow(t, f, Options{Memory: minMemory}).flow(plan)
+	want := stepFlow(t, f, options{Request: engine.Request{Memory: minMemory}}).flow(plan)
 	for _, room := range []int{200, 1 << 10, 4 << 10, 8 << 10} {
-		m, err := newMachine(f, Options{Engine: JIT, heat: 1, Memory: minMemory, Plan: &trace.Plan{Flow: plan}})
+		m, err := newMachine(f, options{Request: engine.Request{Memory: minMemory, Plan: &trace.Plan{Flow: plan}}, mode: Translate, heat: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.jit.cut(m.jit.base + room)
+		cutArena(m.jit, m.jit.base+room)
 		if err := m.run(t.Context()); err != nil {
 			t.Errorf("%d bytes for code: %v", room, err)
 		}

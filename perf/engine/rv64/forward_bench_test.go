@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -21,30 +22,30 @@ func BenchmarkFastForward(b *testing.B) {
 		b.Fatal(err)
 	}
 	plan := planAll(f)
-	run := func(b *testing.B, opt Options) (*Result, time.Duration) {
+	run := func(b *testing.B, opt options) (*result, time.Duration) {
 		if opt.Windows != nil {
 			opt.Plan, opt.Sink = plan, trace.NewDirect(new(drain))
 		}
 		start := processorTime(b)
-		r, err := Run(context.Background(), f, opt)
+		r, err := run(context.Background(), f, opt)
 		if err != nil {
 			b.Fatal(err)
 		}
 		return r, processorTime(b) - start
 	}
-	whole, _ := run(b, Options{})
+	whole, _ := run(b, options{})
 	end := whole.Instructions
-	var many []Window
+	var many []trace.Window
 	for i := range uint64(100) {
-		many = append(many, Window{end / 100 * i, end/100*i + end/10_000})
+		many = append(many, trace.Window{From: end / 100 * i, To: end/100*i + end/10_000})
 	}
-	for name, windows := range map[string][]Window{"windows=1": {{end / 100 * 99, end}}, "windows=100": many} {
+	for name, windows := range map[string][]trace.Window{"windows=1": {{From: end / 100 * 99, To: end}}, "windows=100": many} {
 		b.Run(name, func(b *testing.B) {
 			var untraced, windowed time.Duration
 			for b.Loop() {
-				_, t := run(b, Options{})
+				_, t := run(b, options{})
 				untraced += t
-				r, t := run(b, Options{Windows: windows})
+				r, t := run(b, options{Request: engine.Request{Windows: windows}})
 				windowed += t
 				if len(r.Windows) != len(windows) {
 					b.Fatalf("%d windows of %d", len(r.Windows), len(windows))

@@ -98,14 +98,14 @@ func readFile(t testing.TB, image []byte) *objfile.File {
 }
 
 // runGuest runs an executable on the engine and returns its output.
-func runGuest(t testing.TB, f *objfile.File, opt Options) (string, *Result, error) {
+func runGuest(t testing.TB, f *objfile.File, opt options) (string, *result, error) {
 	t.Helper()
 	var out bytes.Buffer
 	opt.Stdout = &out
 	if opt.MaxInstructions == 0 {
 		opt.MaxInstructions = 20e9
 	}
-	r, err := Run(context.Background(), f, opt)
+	r, err := run(context.Background(), f, opt)
 	return out.String(), r, err
 }
 
@@ -126,10 +126,10 @@ func runQemu(t testing.TB, path string, args ...string) (out string, status int)
 }
 
 // engines yields the engines that this system has, by name.
-func engines(tb testing.TB) iter.Seq2[string, Engine] {
+func modes(tb testing.TB) iter.Seq2[string, Mode] {
 	tb.Helper()
-	return func(yield func(string, Engine) bool) {
-		_ = yield("interp", Interp) && (!hasJIT() || yield("jit", JIT))
+	return func(yield func(string, Mode) bool) {
+		_ = yield("interp", Interpret) && (!hasJIT() || yield("jit", Translate))
 	}
 }
 
@@ -155,8 +155,8 @@ func both(t testing.TB, image []byte) (want, got string) {
 	if status != 0 {
 		t.Fatalf("qemu: exit status %d", status)
 	}
-	for name, engine := range engines(t) {
-		out, r, err := runGuest(t, readFile(t, image), Options{Engine: engine, heat: 2})
+	for name, mode := range modes(t) {
+		out, r, err := runGuest(t, readFile(t, image), options{mode: mode, heat: 2})
 		if err != nil || r.ExitCode != 0 {
 			t.Fatalf("%s: exit status %d: %v", name, r.ExitCode, err)
 		}

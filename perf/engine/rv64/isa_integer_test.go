@@ -339,7 +339,7 @@ func (p *selfCheck) run(t *testing.T, what string) {
 	t.Helper()
 	p.set(regA0, 0)
 	p.call(93)
-	m, err := newMachine(readFile(t, assemble(p.text, p.data, len(p.data))), Options{})
+	m, err := newMachine(readFile(t, assemble(p.text, p.data, len(p.data))), options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,18 +57,18 @@ func TestLayouts(t *testing.T) {
 			if _, status := runQemu(t, path); status != 0 {
 				t.Errorf("qemu fails check %d", status)
 			}
-			for name, engine := range engines(t) {
+			for name, mode := range modes(t) {
 				for _, heat := range []int{1, 3, 0} {
-					_, r, err := runGuest(t, f, Options{Engine: engine, heat: heat})
+					_, r, err := runGuest(t, f, options{mode: mode, heat: heat})
 					if err != nil || r.ExitCode != 0 {
 						t.Errorf("%s, heat %d: check %d failed: %v", name, heat, r.ExitCode, err)
 					}
-					if engine == JIT && heat > 0 && r.translated < r.Instructions/2 {
+					if mode == Translate && heat > 0 && r.translated < r.Instructions/2 {
 						t.Errorf("heat %d: %d of %d instructions in translated blocks", heat, r.translated, r.Instructions)
 					}
 				}
 				plan := planAll(f)
-				r := observe(t, f, Options{Engine: engine, heat: 2}, plan)
+				r := observe(t, f, options{mode: mode, heat: 2}, plan)
 				if r.err != "<nil>" || r.result.ExitCode != 0 || r.result.Accesses == 0 {
 					t.Errorf("%s, traced: check %d failed, %d accesses: %s", name, r.result.ExitCode, r.result.Accesses, r.err)
 				}
@@ -88,7 +88,7 @@ func TestLayoutsRefused(t *testing.T) {
 		path := buildLayout(t, flags)
 		f, err := objfile.Open(path)
 		if err == nil {
-			_, _, err = runGuest(t, f, Options{Engine: Interp})
+			_, _, err = runGuest(t, f, options{mode: Interpret})
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", flags, err, want)

@@ -46,7 +46,7 @@ func TestBranchesAgainstBig(t *testing.T) {
 				wordI(opcodeImm, 0, 20, 20, 16), wordI(opcodeImm, 0, 21, 21, 1), wordI(opcodeImm, 0, 22, 22, -1))
 			a.word(wordB(1, 22, 0, int32(top-len(a.text))))
 			a.finish(out, int32(len(want)))
-			got, _, err := runGuest(t, readFile(t, assemble(a.text, data, int(out)-testData+len(want))), Options{})
+			got, _, err := runGuest(t, readFile(t, assemble(a.text, data, int(out)-testData+len(want))), options{})
 			if err != nil || got != string(want) {
 				t.Errorf("branches differ (%v)", err)
 			}
@@ -99,7 +99,7 @@ func TestUnalignedAgainstBytes(t *testing.T) {
 		}
 	}
 	a.finish(testData, int32(2*pageBytes+len(want)))
-	got, _, err := runGuest(t, readFile(t, assemble(a.text, initial, 2*pageBytes+len(want))), Options{})
+	got, _, err := runGuest(t, readFile(t, assemble(a.text, initial, 2*pageBytes+len(want))), options{})
 	if err != nil || len(got) != 2*pageBytes+len(want) {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
@@ -166,7 +166,7 @@ func TestAtomicsAgainstBig(t *testing.T) {
 					wordI(opcodeImm, 0, 20, 20, 24), wordI(opcodeImm, 0, 22, 22, -1))
 				a.word(wordB(1, 22, 0, int32(top-len(a.text))))
 				a.finish(testData, int32(len(data)))
-				got, _, err := runGuest(t, readFile(t, assemble(a.text, data, len(data))), Options{})
+				got, _, err := runGuest(t, readFile(t, assemble(a.text, data, len(data))), options{})
 				if err != nil || got != string(want) {
 					t.Errorf("results differ (%v)", err)
 				}
@@ -178,7 +178,7 @@ func TestAtomicsAgainstBig(t *testing.T) {
 // words is the output of a program as 64-bit words.
 func words(t *testing.T, n int, build func(a *asm)) []uint64 {
 	t.Helper()
-	out, _, err := assembled(t, Options{}, func(a *asm) {
+	out, _, err := assembled(t, options{}, func(a *asm) {
 		a.set(regTestOut, testData+64)
 		build(a)
 		a.finish(testData+64, int32(8*n))
@@ -281,7 +281,7 @@ func TestReservedRoundingModes(t *testing.T) {
 			if rounds {
 				word |= 7 << 12
 			}
-			_, r, err := assembled(t, Options{}, func(a *asm) {
+			_, r, err := assembled(t, options{}, func(a *asm) {
 				a.word(wordI(opcodeSystem, 5, 0, uint32(frm), csrFrm), word)
 				a.word(wordI(opcodeSystem, 2, regA0, 0, csrFcsr), wordI(opcodeImm, 7, regA0, regA0, 0xe0))
 				a.call(93)
@@ -298,7 +298,7 @@ func TestReservedRoundingModes(t *testing.T) {
 			if !rounds {
 				continue
 			}
-			if _, r, _ := assembled(t, Options{}, func(a *asm) { a.word(c.word | rm<<12) }); r.Signal != sigILL {
+			if _, r, _ := assembled(t, options{}, func(a *asm) { a.word(c.word | rm<<12) }); r.Signal != sigILL {
 				t.Errorf("%s with static mode %d: signal %d", c.name, rm, r.Signal)
 			}
 		}
@@ -341,7 +341,7 @@ func TestHintsAndTraps(t *testing.T) {
 		{"c.jr x0", 0x00018002, sigILL},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, r, _ := assembled(t, Options{}, func(a *asm) {
+			_, r, _ := assembled(t, options{}, func(a *asm) {
 				a.set(5, testData)
 				a.set(30, testData)
 				a.word(c.word)
@@ -376,7 +376,7 @@ func TestFenceI(t *testing.T) {
 	a.call(93)
 	image := assemble(a.text, nil, pageBytes)
 	binary.LittleEndian.PutUint32(image[64+4:], 7) // p_flags of the first segment: all
-	_, r, err := runGuest(t, readFile(t, image), Options{})
+	_, r, err := runGuest(t, readFile(t, image), options{})
 	if want := 100 + 1 + 7 + 7; err != nil || r.ExitCode != want {
 		t.Errorf("status %d (%v), want %d", r.ExitCode, err, want)
 	}

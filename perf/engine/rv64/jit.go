@@ -90,7 +90,7 @@ type jitJump struct {
 
 func newJIT(m *machine, p *trace.Plan) (*jit, error) {
 	if !(cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasFMA && cpu.X86.HasLZCNT && cpu.X86.HasPOPCNT) {
-		return nil, errors.New("rv64: Options.Engine is JIT, which needs a processor with AVX2, BMI2, FMA, LZCNT and POPCNT")
+		return nil, errors.New("rv64: translation to machine code needs a processor with AVX2, BMI2, FMA, LZCNT and POPCNT")
 	}
 	a, err := newArena()
 	if err != nil {
@@ -104,9 +104,6 @@ func newJIT(m *machine, p *trace.Plan) (*jit, error) {
 }
 
 func (j *jit) close() { j.arena.close() }
-
-// cut leaves n bytes for code.
-func (j *jit) cut(n int) { j.arena.write = j.arena.write[:n] }
 
 // reset forgets all translations.
 func (j *jit) reset() {

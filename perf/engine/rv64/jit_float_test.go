@@ -101,12 +101,12 @@ func TestJITFloat(t *testing.T) {
 			t.Parallel()
 			f := readFile(t, floatLoops(c, tuples))
 			var outs []string
-			for _, engine := range []Engine{Interp, JIT} {
-				out, r, err := runGuest(t, f, Options{Engine: engine, heat: 2})
+			for _, mode := range []Mode{Interpret, Translate} {
+				out, r, err := runGuest(t, f, options{mode: mode, heat: 2})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if engine == JIT && r.translated < r.Instructions*99/100 {
+				if mode == Translate && r.translated < r.Instructions*99/100 {
 					t.Errorf("%d instructions, %d in translated blocks", r.Instructions, r.translated)
 				}
 				outs = append(outs, out)
@@ -175,8 +175,8 @@ func TestJITFlags(t *testing.T) {
 	a.word(fdivD|6<<20|5<<15|8<<7, csr(2, 10, 0), wordS(opcodeStore, 0, 20, 10, 0))
 	a.finish(testData, 241)
 	want := []byte{inexact, divide, divide | invalid, inexact, 0, inexact}
-	for name, engine := range engines(t) {
-		out, _, err := runGuest(t, readFile(t, assemble(a.text, nil, pageBytes)), Options{Engine: engine, heat: 5})
+	for name, mode := range modes(t) {
+		out, _, err := runGuest(t, readFile(t, assemble(a.text, nil, pageBytes)), options{mode: mode, heat: 5})
 		if err != nil || len(out) != 241 {
 			t.Fatalf("%s: %d bytes: %v", name, len(out), err)
 		}

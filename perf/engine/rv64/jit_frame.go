@@ -34,17 +34,3 @@ const (
 	jitBias  = 16 * 8
 	jitFirst = int32(unsafe.Offsetof(thread{}.jit)) - jitBias
 )
-
-// Engine chooses how instructions are executed. The result of a run does not
-// depend on it.
-type Engine uint8
-
-const (
-	// Auto translates to machine code where that is possible (linux/amd64 on
-	// a processor with AVX2, BMI2, FMA, LZCNT and POPCNT), else interprets.
-	Auto Engine = iota
-	// Interp interprets.
-	Interp
-	// JIT translates to machine code; where that is impossible, Run fails.
-	JIT
-)

@@ -13,13 +13,11 @@ import (
 type jit struct{ base int }
 
 func newJIT(*machine, *trace.Plan) (*jit, error) {
-	return nil, fmt.Errorf("rv64: Options.Engine is JIT, which needs linux/amd64, not %s/%s", runtime.GOOS, runtime.GOARCH)
+	return nil, fmt.Errorf("rv64: translation to machine code needs linux/amd64, not %s/%s", runtime.GOOS, runtime.GOARCH)
 }
 
 func (*jit) run(*thread) exit { panic("rv64: no translated code on this system") }
 
 func (*jit) close() {}
-
-func (*jit) cut(int) {}
 
 type jitHome struct{}

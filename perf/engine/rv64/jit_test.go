@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -88,14 +89,14 @@ func loopImage(seed uint64, n, rounds int, wild bool) []byte {
 // runOutcome is everything that a run shows.
 type runOutcome struct {
 	out, err string
-	result   Result
+	result   result
 	tape     *tape
 	flow     *trace.Flow
 
 	translated uint64 // of the run on the translator
 }
 
-func observe(t *testing.T, f *objfile.File, opt Options, plan *trace.Plan) runOutcome {
+func observe(t *testing.T, f *objfile.File, opt options, plan *trace.Plan) runOutcome {
 	t.Helper()
 	s := &tape{t: t, capacity: maxBlock}
 	if plan != nil {
@@ -112,12 +113,12 @@ func observe(t *testing.T, f *objfile.File, opt Options, plan *trace.Plan) runOu
 
 // sameRun runs a program on both engines and compares everything. heat is the
 // translator's threshold.
-func sameRun(t *testing.T, f *objfile.File, opt Options, plan *trace.Plan, heat int) runOutcome {
+func sameRun(t *testing.T, f *objfile.File, opt options, plan *trace.Plan, heat int) runOutcome {
 	t.Helper()
 	stdin := func() io.Reader { return strings.NewReader("one two three two\nfour\n") }
-	opt.Engine, opt.Stdin = Interp, stdin()
+	opt.mode, opt.Stdin = Interpret, stdin()
 	want := observe(t, f, opt, plan)
-	opt.Engine, opt.Stdin, opt.heat = JIT, stdin(), heat
+	opt.mode, opt.Stdin, opt.heat = Translate, stdin(), heat
 	got := observe(t, f, opt, plan)
 	want.translated, got.result.translated = got.result.translated, 0
 	if got.err != want.err {
@@ -191,7 +192,7 @@ func TestJITRandom(t *testing.T) {
 				case 1:
 					plan = somePlan(planAll(f), seed)
 				}
-				got := sameRun(t, f, Options{Memory: minMemory}, plan, 1+int(seed%3))
+				got := sameRun(t, f, options{Request: engine.Request{Memory: minMemory}}, plan, 1+int(seed%3))
 				executed += got.result.Instructions
 				translated += got.translated
 				accesses += got.result.Accesses
@@ -231,7 +232,7 @@ func FuzzJIT(f *testing.F) {
 		} else if !traced {
 			plan = nil
 		}
-		sameRun(t, file, Options{Memory: minMemory}, plan, 1+int(seed%4))
+		sameRun(t, file, options{Request: engine.Request{Memory: minMemory}}, plan, 1+int(seed%4))
 	})
 }
 
@@ -251,13 +252,13 @@ func TestJITPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, heat := range []int{1, 0} {
-				sameRun(t, f, Options{Args: p.argv}, nil, heat)
+				sameRun(t, f, options{Request: engine.Request{Args: p.argv}}, nil, heat)
 			}
 			// Every record is kept, so let it end early.
-			sameRun(t, f, Options{MaxInstructions: 3e6}, planAll(f), 0)
+			sameRun(t, f, options{Request: engine.Request{MaxInstructions: 3e6}}, planAll(f), 0)
 			some := planAll(f)
 			some.Flow = everyTransfer(f)
-			sameRun(t, f, Options{MaxInstructions: 3e6}, somePlan(some, 1), 2)
+			sameRun(t, f, options{Request: engine.Request{MaxInstructions: 3e6}}, somePlan(some, 1), 2)
 		})
 	}
 }
@@ -266,17 +267,17 @@ func TestJITPrograms(t *testing.T) {
 func TestJITArenaFull(t *testing.T) {
 	needJIT(t)
 	f := readFile(t, loopImage(3, 60, 2000, false))
-	want, r, err := runGuest(t, f, Options{Engine: Interp})
+	want, r, err := runGuest(t, f, options{mode: Interpret})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, room := range []int{200, 1 << 10, 4 << 10, 8 << 10} {
 		var out bytes.Buffer
-		m, err := newMachine(f, Options{Engine: JIT, heat: 1, Stdout: &out})
+		m, err := newMachine(f, options{Request: engine.Request{Stdout: &out}, mode: Translate, heat: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.jit.cut(m.jit.base + room)
+		cutArena(m.jit, m.jit.base+room)
 		err = m.run(t.Context())
 		if err != nil || out.String() != want || m.executed() != r.Instructions {
 			t.Errorf("%d bytes for code: %d instructions, interpreted %d; same output %v: %v", room, m.executed(), r.Instructions, out.String() == want, err)
@@ -293,7 +294,7 @@ func TestJITPreemption(t *testing.T) {
 		var translated uint64
 		f := readFile(t, loopImage(seed, 40, 50, false))
 		for limit := uint64(1); limit < 800; limit += 1 + limit%3 {
-			got := sameRun(t, f, Options{MaxInstructions: limit, Memory: minMemory}, nil, 1)
+			got := sameRun(t, f, options{Request: engine.Request{MaxInstructions: limit, Memory: minMemory}}, nil, 1)
 			if t.Failed() {
 				t.Fatalf("program %d, limit %d: %+v", seed, limit, got.result)
 			}
@@ -312,25 +313,22 @@ func TestNoWritableCode(t *testing.T) {
 	var a asm
 	loop(&a)
 	calls, code := 0, 0
-	_, _, err := runGuest(t, readFile(t, assemble(a.text, nil, pageBytes)), Options{
-		Engine: JIT, MaxInstructions: progressEvery + 1000,
-		Progress: func(uint64) {
-			calls++
-			maps, err := os.ReadFile("/proc/self/maps")
-			if err != nil {
-				t.Fatal(err)
+	_, _, err := runGuest(t, readFile(t, assemble(a.text, nil, pageBytes)), options{Request: engine.Request{MaxInstructions: progressEvery + 1000, Progress: func(uint64) {
+		calls++
+		maps, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(maps)) {
+			mode := strings.Fields(line)[1]
+			if strings.Contains(mode, "w") && strings.Contains(mode, "x") {
+				t.Errorf("writable and executable: %s", line)
 			}
-			for line := range strings.Lines(string(maps)) {
-				mode := strings.Fields(line)[1]
-				if strings.Contains(mode, "w") && strings.Contains(mode, "x") {
-					t.Errorf("writable and executable: %s", line)
-				}
-				if strings.Contains(line, "rv64-code") {
-					code++
-				}
+			if strings.Contains(line, "rv64-code") {
+				code++
 			}
-		},
-	})
+		}
+	}}, mode: Translate})
 	if err == nil || calls == 0 || code != 2*calls {
 		t.Errorf("%d calls, %d mappings of code: %v", calls, code, err)
 	}
@@ -345,7 +343,7 @@ func TestJITStops(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _, _ = runGuest(t, readFile(t, assemble(a.text, nil, pageBytes)), Options{Engine: JIT, MaxInstructions: 3e8})
+		_, _, _ = runGuest(t, readFile(t, assemble(a.text, nil, pageBytes)), options{Request: engine.Request{MaxInstructions: 3e8}, mode: Translate})
 	}()
 	for n := 0; ; n++ {
 		select {
@@ -389,9 +387,9 @@ func TestHostRefuses(t *testing.T) {
 	a.word(wordB(6, 20, 21, int32(store-len(a.text))))
 	a.finish(testData, 8)
 	f := readFile(t, assemble(a.text, nil, pageBytes))
-	for name, engine := range engines(t) {
-		_, r, err := runGuest(t, f, Options{Engine: engine, heat: 1})
-		var fault *Fault
+	for name, mode := range modes(t) {
+		_, r, err := runGuest(t, f, options{mode: mode, heat: 1})
+		var fault *engine.Fault
 		if err == nil && r.ExitCode == 0 {
 			t.Skip("this host allows more mappings")
 		}

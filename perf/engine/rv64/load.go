@@ -6,6 +6,7 @@ import (
 	"math"
 	"path"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 )
 
@@ -36,8 +37,8 @@ func (m *machine) load() error {
 	stack := stackTop - stackBytes
 	m.mem.mmapTop = stack - 16*pageBytes
 	if end >= m.mem.mmapTop {
-		return fmt.Errorf("rv64: %s needs addresses up to %#x, but the address space ends at %#x: raise Options.Memory: %w",
-			m.name(), end, m.mem.size, ErrMemoryLimit)
+		return fmt.Errorf("rv64: %s needs addresses up to %#x, but the address space ends at %#x: raise Memory: %w",
+			m.program(), end, m.mem.size, engine.ErrMemoryLimit)
 	}
 	m.brk.start, m.brk.end = pageUp(end), pageUp(end)
 	m.brk.limit = m.brk.start + min(brkRoom, pageDown((m.mem.mmapTop-m.brk.start)/2))
@@ -66,7 +67,7 @@ func (m *machine) hostError(err error) error {
 }
 
 func (m *machine) tooLittle() error {
-	return fmt.Errorf("rv64: %s needs more than the %d bytes of memory that Options.MemoryLimit allows: %w", m.name(), m.mem.limit, ErrMemoryLimit)
+	return fmt.Errorf("rv64: %s needs more than the %d bytes of memory that MemoryLimit allows: %w", m.program(), m.mem.limit, engine.ErrMemoryLimit)
 }
 
 func segmentPerm(s *objfile.Segment) uint8 {
@@ -92,24 +93,24 @@ func (m *machine) loadSegments() (end uint64, err error) {
 		s := &m.file.Segments[i]
 		start := s.Addr + bias
 		if start < s.Addr || s.MemSize > math.MaxInt64 || start+s.MemSize < start || uint64(len(s.Data)) > s.MemSize {
-			return 0, fmt.Errorf("rv64: %s: segment %d at %#x of %d bytes makes no sense", m.name(), i, s.Addr, s.MemSize)
+			return 0, fmt.Errorf("rv64: %s: segment %d at %#x of %d bytes makes no sense", m.program(), i, s.Addr, s.MemSize)
 		}
 		if i > 0 {
 			if before := &m.file.Segments[i-1]; s.Addr < before.Addr || s.Addr-before.Addr < before.MemSize {
-				return 0, fmt.Errorf("rv64: %s: segment %d at %#x overlaps the one before, or stands below it", m.name(), i, s.Addr)
+				return 0, fmt.Errorf("rv64: %s: segment %d at %#x overlaps the one before, or stands below it", m.program(), i, s.Addr)
 			}
 		}
 		last := start + s.MemSize
 		if last > m.mem.size {
-			return 0, fmt.Errorf("rv64: %s: segment %d ends at %#x, outside of the address space of %d bytes (Options.Memory): %w",
-				m.name(), i, last, m.mem.size, ErrMemoryLimit)
+			return 0, fmt.Errorf("rv64: %s: segment %d ends at %#x, outside of the address space of %d bytes (Memory): %w",
+				m.program(), i, last, m.mem.size, engine.ErrMemoryLimit)
 		}
 		if s.MemSize == 0 {
 			continue
 		}
 		end = max(end, last)
 		if start < pageBytes {
-			return 0, fmt.Errorf("rv64: %s: segment %d lies at %#x, in the page that stays unmapped for null pointers", m.name(), i, s.Addr)
+			return 0, fmt.Errorf("rv64: %s: segment %d lies at %#x, in the page that stays unmapped for null pointers", m.program(), i, s.Addr)
 		}
 		// Data needs a page table entry each; the rest is one range.
 		first := pageDown(start)
@@ -117,7 +118,7 @@ func (m *machine) loadSegments() (end uint64, err error) {
 			return 0, err
 		}
 		if !m.mem.store(start, s.Data) {
-			return 0, fmt.Errorf("rv64: %s: segment %d at %#x cannot be filled", m.name(), i, s.Addr)
+			return 0, fmt.Errorf("rv64: %s: segment %d at %#x cannot be filled", m.program(), i, s.Addr)
 		}
 	}
 	for i := range m.file.Segments {
@@ -205,7 +206,7 @@ func (m *machine) buildStack(t *thread, top uint64) error {
 		m.mem.store(sp, b)
 		return sp
 	}
-	args := append([]string{m.name()}, m.opt.Args...)
+	args := append([]string{m.program()}, m.opt.Args...)
 	total := 0
 	for _, s := range append(args, m.opt.Env...) {
 		total += len(s) + 1 + 8
@@ -213,7 +214,7 @@ func (m *machine) buildStack(t *thread, top uint64) error {
 	if total > stackBytes/4 {
 		return fmt.Errorf("rv64: arguments and environment take %d bytes; at most %d are possible", total, stackBytes/4)
 	}
-	exec := push([]byte(path.Join("/", m.name()) + "\x00"))
+	exec := push([]byte(path.Join("/", m.program()) + "\x00"))
 	seed := make([]byte, 16)
 	m.random.fill(seed)
 	random := push(seed)

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unsafe"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -26,7 +27,7 @@ const (
 // machine is a program being run.
 type machine struct {
 	file *objfile.File
-	opt  Options
+	opt  options
 	mem  *memory
 	code *codeCache // in use
 
@@ -58,7 +59,7 @@ type machine struct {
 	idle    uint64 // nanoseconds that passed while all threads slept
 
 	batch   *trace.Batch
-	counted Result // what is counted while running
+	counted result // what is counted while running
 
 	threads []*thread // that have not exited, in turn
 	current *thread
@@ -75,6 +76,9 @@ type machine struct {
 	brk        struct{ start, end, limit uint64 }
 	refused    bool // memory was refused for lack of address space
 
+	end     uint64 // instructions at which the run ends; 0: with the program
+	limited bool   // and that is an error
+
 	over     bool // the program has ended
 	exitCode int
 	signal   int
@@ -82,8 +86,12 @@ type machine struct {
 	failed   error // of the host: the run cannot go on
 }
 
-func newMachine(f *objfile.File, opt Options) (*machine, error) {
-	if err := checkOptions(&opt); err != nil {
+func newMachine(f *objfile.File, opt options) (*machine, error) {
+	if err := opt.fill(); err != nil {
+		return nil, err
+	}
+	from, err := resumption(opt.Resume)
+	if err != nil {
 		return nil, err
 	}
 	mem, err := newMemory(opt.Memory)
@@ -102,11 +110,12 @@ func newMachine(f *objfile.File, opt Options) (*machine, error) {
 		mem.close()
 		return nil, err
 	}
+	m.end, m.limited = opt.End()
 	m.calls = m.syscalls()
 	m.startCode(opt.Plan)
 	begin := m.load
-	if opt.Resume != nil {
-		begin = func() error { return m.restore(opt.Resume) }
+	if from != nil {
+		begin = func() error { return m.restore(from) }
 	}
 	if err := begin(); err != nil {
 		m.close()
@@ -159,17 +168,21 @@ func (m *machine) run(ctx context.Context) (err error) {
 	progress := m.executed() + progressEvery
 	for resumes := m.opt.Resume != nil; !m.over; resumes = false {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("rv64: %s stopped after %d instructions: %w", m.name(), m.executed(), err)
+			return fmt.Errorf("rv64: %s stopped after %d instructions: %w", m.program(), m.executed(), err)
 		}
-		if limit := m.opt.MaxInstructions; limit > 0 && m.executed() >= limit {
-			return fmt.Errorf("rv64: %s stopped after %d instructions: %w", m.name(), m.executed(), ErrInstructionLimit)
+		if m.end > 0 && m.executed() >= m.end {
+			if !m.limited {
+				m.counted.Stopped = true
+				return nil
+			}
+			return fmt.Errorf("rv64: %s stopped after %d instructions: %w", m.program(), m.executed(), engine.ErrInstructionLimit)
 		}
 		if resumes {
 			m.play(m.current) // in the middle of its turn
 		} else if t := m.schedule(); t != nil {
 			m.turn(t)
 		} else {
-			return fmt.Errorf("rv64: %s after %d instructions: %w", m.name(), m.executed(), ErrDeadlock)
+			return fmt.Errorf("rv64: %s after %d instructions: %w", m.program(), m.executed(), engine.ErrDeadlock)
 		}
 		if err := cmp.Or(m.failed, m.codes[0].err); err != nil {
 			return err
@@ -185,14 +198,14 @@ func (m *machine) run(ctx context.Context) (err error) {
 // verdict is the error of a program that has ended.
 func (m *machine) verdict() error {
 	if m.refused && (m.exitCode != 0 || m.signal != 0) {
-		err := fmt.Errorf("rv64: %s failed after it was refused memory; its address space is %d bytes (Options.Memory), of which it may use %d (Options.MemoryLimit): %w",
-			m.name(), m.opt.Memory, m.opt.MemoryLimit, ErrMemoryLimit)
+		err := fmt.Errorf("rv64: %s failed after it was refused memory; its address space is %d bytes (Memory), of which it may use %d (MemoryLimit): %w",
+			m.program(), m.opt.Memory, m.opt.MemoryLimit, engine.ErrMemoryLimit)
 		return errors.Join(err, m.err)
 	}
 	return m.err
 }
 
-func (m *machine) name() string {
+func (m *machine) program() string {
 	if m.file.Path == "" {
 		return "program"
 	}
@@ -345,8 +358,8 @@ func (m *machine) lengthBefore(pc uint64) int {
 }
 
 // fault describes the state at pc.
-func (m *machine) fault(t *thread, sig int) *Fault {
-	f := &Fault{Signal: sig, PC: t.pc, Thread: t.index}
+func (m *machine) fault(t *thread, sig int) *engine.Fault {
+	f := &engine.Fault{Engine: name, Signal: sig, PC: t.pc, Thread: t.index}
 	f.Instruction = disassemble(m.mem.code(t.pc))
 	bias := Bias(m.file)
 	f.Routine = m.routine(t.pc - bias)
@@ -367,9 +380,9 @@ func (m *machine) routine(pc uint64) string {
 // backtrace guesses the callers: the return address register, then words on
 // the stack that point behind a call instruction. Without unwind tables this
 // may name a caller that has already returned.
-func (m *machine) backtrace(t *thread) []Frame {
+func (m *machine) backtrace(t *thread) []engine.Frame {
 	const maxFrames, maxWords = 16, 512
-	var frames []Frame
+	var frames []engine.Frame
 	bias := Bias(m.file)
 	add := func(pc uint64) {
 		if pc&1 != 0 || pc < 4 || !m.follows(pc) {
@@ -379,7 +392,7 @@ func (m *machine) backtrace(t *thread) []Frame {
 			return
 		}
 		if name := m.routine(pc - bias); name != "" {
-			frames = append(frames, Frame{PC: pc, Routine: name})
+			frames = append(frames, engine.Frame{PC: pc, Routine: name})
 		}
 	}
 	add(t.x[regRA])
@@ -419,7 +432,7 @@ func (m *machine) kill(s sigInfo) {
 	}
 }
 
-func (m *machine) result() *Result {
+func (m *machine) result() *result {
 	r := m.counted
 	if m.times.open {
 		r.Windows[len(r.Windows)-1].To = m.executed()
@@ -435,8 +448,8 @@ func (m *machine) result() *Result {
 	r.Clock = time.Duration(m.now())
 	r.MemoryPeak = m.mem.peak
 	for n, count := range m.unknown {
-		r.UnknownSyscalls = append(r.UnknownSyscalls, SyscallCount{n, count})
+		r.UnknownSyscalls = append(r.UnknownSyscalls, engine.SyscallCount{Number: n, Count: count})
 	}
-	slices.SortFunc(r.UnknownSyscalls, func(a, b SyscallCount) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortFunc(r.UnknownSyscalls, func(a, b engine.SyscallCount) int { return cmp.Compare(a.Number, b.Number) })
 	return &r
 }

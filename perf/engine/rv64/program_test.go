@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/internal/oracle"
 	"presage/perf/objfile"
 )
@@ -83,9 +84,9 @@ func TestProgramsAgainstQemu(t *testing.T) {
 			if f.PIE != p.pie {
 				t.Errorf("PIE is %v, want %v", f.PIE, p.pie)
 			}
-			for name, engine := range engines(t) {
+			for name, mode := range modes(t) {
 				var errors bytes.Buffer
-				got, r, err := runGuest(t, f, Options{Engine: engine, Args: p.argv, Stdin: strings.NewReader(p.stdin), Stderr: &errors})
+				got, r, err := runGuest(t, f, options{Request: engine.Request{Args: p.argv, Stdin: strings.NewReader(p.stdin), Stderr: &errors}, mode: mode})
 				if err != nil {
 					t.Fatalf("%s: %v\n%s%s", name, err, got, errors.String())
 				}

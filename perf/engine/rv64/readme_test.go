@@ -102,7 +102,7 @@ func syscallTable() string {
 func TestSyscallNotes(t *testing.T) {
 	var a asm
 	loop(&a)
-	m, err := newMachine(readFile(t, assemble(a.text, nil, pageBytes)), Options{})
+	m, err := newMachine(readFile(t, assemble(a.text, nil, pageBytes)), options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unsafe"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 )
 
@@ -41,24 +42,24 @@ func TestHostileSegments(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		segments []objfile.Segment
-		opt      Options
+		opt      options
 		want     string
 	}{
 		"larger than the address space":  {segments: []objfile.Segment{code, seg(testData, 1<<40, 0)}, want: "outside of the address space"},
 		"negative size":                  {segments: []objfile.Segment{code, seg(testData, math.MaxUint64-4096, 0)}, want: "makes no sense"},
 		"negative address":               {segments: []objfile.Segment{code, seg(math.MaxUint64-4095, 4096, 0)}, want: "makes no sense"},
 		"just below the top":             {segments: []objfile.Segment{code, seg(math.MaxUint64-8191, 4096, 0)}, want: "outside of the address space"},
-		"on the stack":                   {segments: []objfile.Segment{code, seg(1<<32-1<<20, 4096, 0)}, want: "raise Options.Memory"},
+		"on the stack":                   {segments: []objfile.Segment{code, seg(1<<32-1<<20, 4096, 0)}, want: "raise Memory"},
 		"null page":                      {segments: []objfile.Segment{seg(8, 4096, 0), code}, want: "null pointers"},
 		"more data than memory":          {segments: []objfile.Segment{code, seg(testData, 4, 8)}, want: "makes no sense"},
-		"more than it may use":           {segments: []objfile.Segment{code, seg(testData, 1<<30, 0)}, opt: Options{MemoryLimit: 64 << 20}, want: "Options.MemoryLimit"},
-		"stack more than it may use":     {segments: []objfile.Segment{code}, opt: Options{MemoryLimit: 1 << 20}, want: "Options.MemoryLimit"},
+		"more than it may use":           {segments: []objfile.Segment{code, seg(testData, 1<<30, 0)}, opt: options{Request: engine.Request{MemoryLimit: 64 << 20}}, want: "MemoryLimit"},
+		"stack more than it may use":     {segments: []objfile.Segment{code}, opt: options{Request: engine.Request{MemoryLimit: 1 << 20}}, want: "MemoryLimit"},
 		"overlapping, of 3.75 GiB each":  {segments: append([]objfile.Segment{code}, many...), want: "overlaps"},
 		"overlapping code":               {segments: []objfile.Segment{code, seg(testText+7, 8, 8)}, want: "overlaps"},
 		"out of order":                   {segments: []objfile.Segment{seg(testData, 8, 8), code}, want: "overlaps"},
 		"no segments":                    {want: "not executable"},
-		"an address space of 64 GiB":     {segments: []objfile.Segment{code}, opt: Options{Memory: 1 << 36}, want: "instruction limit"},
-		"all of the address space taken": {segments: []objfile.Segment{code, seg(testData, 1<<32-testData, 0)}, want: "raise Options.Memory"},
+		"an address space of 64 GiB":     {segments: []objfile.Segment{code}, opt: options{Request: engine.Request{Memory: 1 << 36}}, want: "instruction limit"},
+		"all of the address space taken": {segments: []objfile.Segment{code, seg(testData, 1<<32-testData, 0)}, want: "raise Memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -67,7 +68,7 @@ func TestHostileSegments(t *testing.T) {
 			opt.MaxInstructions = 1000
 			f := *whole
 			f.Entry, f.Segments = testText, test.segments
-			_, err := Run(t.Context(), &f, opt)
+			_, err := run(t.Context(), &f, opt)
 			runtime.ReadMemStats(&after)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
@@ -86,18 +87,18 @@ func TestHostilePrograms(t *testing.T) {
 	const limit = 96 << 20
 	for _, test := range []struct {
 		what string
-		opt  Options
+		opt  options
 		out  string
 		err  error
 	}{
-		{"mmap", Options{}, "mmap 1\n", ErrMemoryLimit},
-		{"mmap", Options{MemoryLimit: limit}, "mmap 1\n", ErrMemoryLimit},
-		{"protect", Options{MemoryLimit: limit}, "mprotect 1\n", ErrMemoryLimit},
-		{"brk", Options{}, "brk 1\n", ErrMemoryLimit},
-		{"brk", Options{MemoryLimit: limit}, "brk 1\n", ErrMemoryLimit},
-		{"checkers", Options{}, "1, enough 1\nwhole again 0\n", nil},
-		{"unmap checkers", Options{}, "1, enough 1\nwhole again 0\n", nil},
-		{"descriptors", Options{}, "open 1021 1\ndup 1 pipe 1 pipe 1 eventfd 5 epoll 1\n", nil},
+		{"mmap", options{}, "mmap 1\n", engine.ErrMemoryLimit},
+		{"mmap", options{Request: engine.Request{MemoryLimit: limit}}, "mmap 1\n", engine.ErrMemoryLimit},
+		{"protect", options{Request: engine.Request{MemoryLimit: limit}}, "mprotect 1\n", engine.ErrMemoryLimit},
+		{"brk", options{}, "brk 1\n", engine.ErrMemoryLimit},
+		{"brk", options{Request: engine.Request{MemoryLimit: limit}}, "brk 1\n", engine.ErrMemoryLimit},
+		{"checkers", options{}, "1, enough 1\nwhole again 0\n", nil},
+		{"unmap checkers", options{}, "1, enough 1\nwhole again 0\n", nil},
+		{"descriptors", options{}, "open 1021 1\ndup 1 pipe 1 pipe 1 eventfd 5 epoll 1\n", nil},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			opt := test.opt
@@ -129,14 +130,14 @@ func (c *countWriter) Write(p []byte) (int, error) {
 
 func TestOutputFlood(t *testing.T) {
 	var n countWriter
-	r, err := Run(t.Context(), hostile(t), Options{Args: []string{"flood"}, Stdout: &n})
+	r, err := run(t.Context(), hostile(t), options{Request: engine.Request{Args: []string{"flood"}, Stdout: &n}})
 	if err != nil || r.ExitCode != 0 || n != 4096<<16 {
 		t.Errorf("%d bytes, status %d, %v", n, r.ExitCode, err)
 	}
 	// A stream that is closed kills nothing on the host.
 	pr, pw := io.Pipe()
 	pr.Close()
-	if r, err := Run(t.Context(), hostile(t), Options{Args: []string{"flood"}, Stdout: pw}); err != nil || r.ExitCode != 1 {
+	if r, err := run(t.Context(), hostile(t), options{Request: engine.Request{Args: []string{"flood"}, Stdout: pw}}); err != nil || r.ExitCode != 1 {
 		t.Errorf("closed stream: %+v, %v", r, err)
 	}
 }
@@ -149,7 +150,7 @@ func TestHostRefusesToUnmap(t *testing.T) {
 	a.set(regA1, pageBytes)
 	a.call(215)
 	loop(&a)
-	m, err := newMachine(readFile(t, assemble(a.text, nil, pageBytes)), Options{})
+	m, err := newMachine(readFile(t, assemble(a.text, nil, pageBytes)), options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestHostRefusesToUnmap(t *testing.T) {
 
 // TestThreadBomb starts threads that spin until no more can be had.
 func TestThreadBomb(t *testing.T) {
-	_, r, err := assembled(t, Options{MaxInstructions: 1e9}, func(a *asm) {
+	_, r, err := assembled(t, options{Request: engine.Request{MaxInstructions: 1e9}}, func(a *asm) {
 		const next, count = 9, 8
 		a.set(count, 0)
 		again := len(a.text)
@@ -202,7 +203,7 @@ func TestCancellationInCalls(t *testing.T) {
 	a.call(215)
 	a.word(wordJ(0, int32(again-len(a.text))))
 	start := time.Now()
-	_, err := Run(ctx, readFile(t, assemble(a.text, nil, pageBytes)), Options{})
+	_, err := run(ctx, readFile(t, assemble(a.text, nil, pageBytes)), options{})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
@@ -214,7 +215,7 @@ func TestCancellationInCalls(t *testing.T) {
 
 // TestWatchesOfClosedFiles lets an epoll watch ever new files that are closed.
 func TestWatchesOfClosedFiles(t *testing.T) {
-	opt := Options{Args: []string{"watches"}}
+	opt := options{Request: engine.Request{Args: []string{"watches"}}}
 	m, err := newMachine(hostile(t), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -243,10 +244,7 @@ func TestEscapes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, _, err := runGuest(t, hostile(t), Options{
-		Args:   []string{"e", "/etc/passwd", "/in/../etc/passwd", "../../../../../../etc/passwd", "/in/link", "/in/up/etc/passwd", "/in/./a.txt"},
-		Grants: []Grant{{Guest: "/in", Host: in}, {Guest: "/out", Host: out, Write: true}},
-	})
+	got, _, err := runGuest(t, hostile(t), options{Request: engine.Request{Args: []string{"e", "/etc/passwd", "/in/../etc/passwd", "../../../../../../etc/passwd", "/in/link", "/in/up/etc/passwd", "/in/./a.txt"}, Grants: []engine.Grant{{Guest: "/in", Host: in}, {Guest: "/out", Host: out, Write: true}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +282,7 @@ func TestUnmappedMemoryIsForgotten(t *testing.T) {
 		a.set(15, 0)
 		a.call(222)
 	}
-	_, r, err := assembled(t, Options{}, func(a *asm) {
+	_, r, err := assembled(t, options{}, func(a *asm) {
 		mapAt(a)
 		a.set(6, at)
 		a.word(wordS(opcodeStore, 3, 6, 6, 8))

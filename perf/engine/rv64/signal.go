@@ -1,6 +1,10 @@
 package rv64
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"presage/perf/engine"
+)
 
 // Signal numbers that the engine itself raises or treats specially.
 const (
@@ -43,9 +47,9 @@ type sigStack struct {
 type sigInfo struct {
 	number int
 	code   int32
-	addr   uint64 // of a fault
-	pid    uint32 // of the sender
-	fault  *Fault // what raised it, if it is a trap
+	addr   uint64        // of a fault
+	pid    uint32        // of the sender
+	fault  *engine.Fault // what raised it, if it is a trap
 }
 
 // The layout of a signal frame (Linux arch/riscv rt_sigframe): siginfo of 128

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+
+	"presage/perf/engine"
 )
 
 // Snapshot is the state of a program between two instructions: memory,
@@ -35,12 +37,22 @@ type snapshotPage struct {
 // Instructions returns the number of instructions executed so far.
 func (s *Snapshot) Instructions() uint64 { return s.state.Executed }
 
-// ErrSnapshot says that data are no snapshot of this version, or a damaged
-// one, or one of another program or run.
-var ErrSnapshot = errors.New("unusable snapshot")
+var _ engine.Snapshot = (*Snapshot)(nil)
+
+// resumption returns the snapshot that a run resumes from, nil if it begins.
+func resumption(s engine.Snapshot) (*Snapshot, error) {
+	if s == nil {
+		return nil, nil
+	}
+	own, ok := s.(*Snapshot)
+	if !ok || own == nil {
+		return nil, badSnapshot("it is a %T of another engine", s)
+	}
+	return own, nil
+}
 
 func badSnapshot(format string, args ...any) error {
-	return fmt.Errorf("rv64: snapshot: %s: %w", fmt.Sprintf(format, args...), ErrSnapshot)
+	return fmt.Errorf("rv64: snapshot: %s: %w", fmt.Sprintf(format, args...), engine.ErrSnapshot)
 }
 
 // A snapshot file, numbers little-endian:
@@ -117,9 +129,8 @@ func (c *countingWriter) write(p []byte) {
 	c.n += int64(n)
 }
 
-// ReadSnapshot reads what WriteTo wrote. Whatever the input, its memory is
-// bounded by a small multiple of the input's size.
-func ReadSnapshot(r io.Reader) (*Snapshot, error) {
+// readSnapshot reads what WriteTo wrote.
+func readSnapshot(r io.Reader) (*Snapshot, error) {
 	in := &snapshotReader{r: bufio.NewReader(r), sum: sha256.New()}
 	s, err := in.read()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"presage/perf/engine/rv64/softfloat"
+	"presage/perf/trace"
 )
 
 // snapshotState is all of a machine but the contents of memory. Threads are
@@ -242,7 +243,7 @@ func (m *machine) belongs(st *snapshotState) error {
 	case !slices.Equal(st.Env, m.opt.Env):
 		return badSnapshot("it was taken with environment %q, not %q", st.Env, m.opt.Env)
 	case st.Memory != m.opt.Memory:
-		return badSnapshot("it was taken with Options.Memory of %d, not %d", st.Memory, m.opt.Memory)
+		return badSnapshot("it was taken with Memory of %d, not %d", st.Memory, m.opt.Memory)
 	case !slices.Equal(st.Grants, m.grants()):
 		return badSnapshot("it was taken with grants %v, not %v", st.Grants, m.grants())
 	}
@@ -253,7 +254,7 @@ func (m *machine) belongs(st *snapshotState) error {
 func (m *machine) resumeTimes(st *snapshotState) {
 	s := &m.times
 	s.turnEnd = st.TurnEnd
-	s.windows = slices.DeleteFunc(slices.Clone(s.windows), func(w Window) bool { return w.To <= st.Executed })
+	s.windows = slices.DeleteFunc(slices.Clone(s.windows), func(w trace.Window) bool { return w.To <= st.Executed })
 	s.snapshots = slices.DeleteFunc(slices.Clone(s.snapshots), func(at uint64) bool { return at <= st.Executed })
 	s.plan()
 }
@@ -306,7 +307,7 @@ func (m *memory) restore(s *Snapshot) error {
 			perm = pageRead | pageWrite // to be filled
 		}
 		if !m.affords(r.Start*pageBytes, r.Pages*pageBytes, r.Perm) {
-			return badSnapshot("its memory takes more than Options.MemoryLimit, %d bytes", m.limit)
+			return badSnapshot("its memory takes more than MemoryLimit, %d bytes", m.limit)
 		}
 		if err := m.mapRange(r.Start*pageBytes, r.Pages*pageBytes, perm); err != nil {
 			return err

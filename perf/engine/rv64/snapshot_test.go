@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -19,7 +20,7 @@ import (
 // resumable is a program with what it is run with.
 type resumable struct {
 	program
-	opt    func() Options // called for each run
+	opt    func() options // called for each run
 	points int
 }
 
@@ -31,19 +32,15 @@ func waitProgram() program {
 	}
 }
 
-func waitOptions(t testing.TB) func() Options {
+func waitOptions(t testing.TB) func() options {
 	in := t.TempDir()
 	for name, text := range map[string]string{"numbers.txt": "3\n14\n15\n92\n65\n35\n89\n", "letters.txt": "abcdefghijklmnop", "other": ""} {
 		if err := os.WriteFile(filepath.Join(in, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return func() Options {
-		return Options{
-			Args: []string{"-x"}, Env: []string{"LANG=C"}, Seed: 42,
-			Stdin:  strings.NewReader(strings.Repeat("a line of input\nand more\n", 400)),
-			Grants: []Grant{{Guest: "/in", Host: in}, {Guest: "/out", Host: t.TempDir(), Write: true}},
-		}
+	return func() options {
+		return options{Request: engine.Request{Args: []string{"-x"}, Env: []string{"LANG=C"}, Seed: 42, Stdin: strings.NewReader(strings.Repeat("a line of input\nand more\n", 400)), Grants: []engine.Grant{{Guest: "/in", Host: in}, {Guest: "/out", Host: t.TempDir(), Write: true}}}}
 	}
 }
 
@@ -55,7 +52,7 @@ func through(t testing.TB, s *Snapshot) *Snapshot {
 	if err != nil || n != int64(b.Len()) {
 		t.Fatalf("WriteTo: %d of %d bytes, %v", n, b.Len(), err)
 	}
-	back, err := ReadSnapshot(&b)
+	back, err := readSnapshot(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,9 +62,9 @@ func through(t testing.TB, s *Snapshot) *Snapshot {
 // TestSnapshots takes snapshots all over a run and holds what resumes from
 // them against the uninterrupted run: trace, output, files, counts, clock.
 func TestSnapshots(t *testing.T) {
-	text := func(argv ...string) func() Options {
-		return func() Options {
-			return Options{Args: argv, Stdin: strings.NewReader("one two three two\nfour\n")}
+	text := func(argv ...string) func() options {
+		return func() options {
+			return options{Request: engine.Request{Args: argv, Stdin: strings.NewReader("one two three two\nfour\n")}}
 		}
 	}
 	for _, p := range []resumable{
@@ -90,7 +87,7 @@ func TestSnapshots(t *testing.T) {
 // register and the floating-point state.
 func TestSnapshotsOfRandom(t *testing.T) {
 	for seed := range uint64(3) {
-		testSnapshots(t, readFile(t, randomImage(200+seed, 2000)), resumable{opt: func() Options { return Options{} }, points: 15})
+		testSnapshots(t, readFile(t, randomImage(200+seed, 2000)), resumable{opt: func() options { return options{} }, points: 15})
 	}
 }
 
@@ -112,13 +109,13 @@ func testSnapshots(t *testing.T, f *objfile.File, p resumable) {
 	var taken []*Snapshot
 	var written []int
 	var logs [][]byte
-	opt.Snapshot = func(s *Snapshot) error {
-		taken, written = append(taken, through(t, s)), append(written, out.Len())
+	opt.Snapshot = func(s engine.Snapshot) error {
+		taken, written = append(taken, through(t, s.(*Snapshot))), append(written, out.Len())
 		logs = append(logs, logOf(opt))
 		return nil
 	}
 	opt.Stdout = &out
-	r, err := Run(t.Context(), f, opt)
+	r, err := run(t.Context(), f, opt)
 	if err != nil || out.String() != whole || r.Instructions != want.Instructions || r.Clock != want.Clock {
 		t.Fatalf("snapshots disturb the run: %d instructions, undisturbed %d (%v)\n%s", r.Instructions, want.Instructions, err, out.String())
 	}
@@ -129,7 +126,7 @@ func testSnapshots(t *testing.T, f *objfile.File, p resumable) {
 	for i, s := range taken {
 		tail := newHashSink(plan, keep)
 		opt := p.opt()
-		opt.Plan, opt.Sink, opt.Windows = plan, tail, []Window{{s.Instructions(), math.MaxUint64}}
+		opt.Plan, opt.Sink, opt.Windows = plan, tail, []trace.Window{{From: s.Instructions(), To: math.MaxUint64}}
 		if s.Instructions() == 0 {
 			opt.Windows = nil
 		}
@@ -166,7 +163,7 @@ func testSnapshots(t *testing.T, f *objfile.File, p resumable) {
 }
 
 // logOf returns what the program has written to its log, if it has one.
-func logOf(opt Options) []byte {
+func logOf(opt options) []byte {
 	if len(opt.Grants) < 2 {
 		return nil
 	}
@@ -175,13 +172,13 @@ func logOf(opt Options) []byte {
 }
 
 // snapshotOf takes a snapshot of a program.
-func snapshotOf(t testing.TB, f *objfile.File, opt Options, at uint64) *Snapshot {
+func snapshotOf(t testing.TB, f *objfile.File, opt options, at uint64) *Snapshot {
 	t.Helper()
 	var taken *Snapshot
 	stop := errors.New("seen enough")
 	opt.SnapshotAt = []uint64{at}
-	opt.Snapshot = func(s *Snapshot) error {
-		taken = s
+	opt.Snapshot = func(s engine.Snapshot) error {
+		taken = s.(*Snapshot)
 		return stop
 	}
 	if _, _, err := runGuest(t, f, opt); !errors.Is(err, stop) {
@@ -195,19 +192,19 @@ func TestSnapshotRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := waitOptions(t)
-	s := snapshotOf(t, f, options(), 200_000)
+	fresh := waitOptions(t)
+	s := snapshotOf(t, f, fresh(), 200_000)
 	other := *f
 	other.SHA256 = strings.Repeat("0", 64)
-	for want, change := range map[string]func(*Options) *objfile.File{
-		"another executable": func(*Options) *objfile.File { return &other },
-		"with arguments":     func(o *Options) *objfile.File { o.Args = []string{"-y"}; return f },
-		"with environment":   func(o *Options) *objfile.File { o.Env = nil; return f },
-		"Options.Memory":     func(o *Options) *objfile.File { o.Memory = 1 << 30; return f },
-		"with grants":        func(o *Options) *objfile.File { o.Grants[1].Write = false; return f },
-		"MemoryLimit":        func(o *Options) *objfile.File { o.MemoryLimit = 1 << 20; return f },
-		"no such file":       func(o *Options) *objfile.File { o.Grants[0].Host = t.TempDir(); return f },
-		"has changed": func(o *Options) *objfile.File {
+	for want, change := range map[string]func(*options) *objfile.File{
+		"another executable": func(*options) *objfile.File { return &other },
+		"with arguments":     func(o *options) *objfile.File { o.Args = []string{"-y"}; return f },
+		"with environment":   func(o *options) *objfile.File { o.Env = nil; return f },
+		"with Memory":        func(o *options) *objfile.File { o.Memory = 1 << 30; return f },
+		"with grants":        func(o *options) *objfile.File { o.Grants[1].Write = false; return f },
+		"MemoryLimit":        func(o *options) *objfile.File { o.MemoryLimit = 1 << 20; return f },
+		"no such file":       func(o *options) *objfile.File { o.Grants[0].Host = t.TempDir(); return f },
+		"has changed": func(o *options) *objfile.File {
 			o.Grants[0].Host = t.TempDir()
 			for _, name := range []string{"numbers.txt", "letters.txt"} {
 				if err := os.WriteFile(filepath.Join(o.Grants[0].Host, name), []byte("x"), 0o644); err != nil {
@@ -216,16 +213,16 @@ func TestSnapshotRefused(t *testing.T) {
 			}
 			return f
 		},
-		"standard input ends": func(o *Options) *objfile.File { o.Stdin = strings.NewReader("a"); return f },
+		"standard input ends": func(o *options) *objfile.File { o.Stdin = strings.NewReader("a"); return f },
 	} {
-		opt := options()
+		opt := fresh()
 		opt.Resume = s
 		// The log was there when the snapshot was taken.
 		if err := os.WriteFile(filepath.Join(opt.Grants[1].Host, "log.txt"), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		exe := change(&opt)
-		if r, err := Run(t.Context(), exe, opt); !errors.Is(err, ErrSnapshot) || !strings.Contains(err.Error(), want) || r != nil {
+		if r, err := run(t.Context(), exe, opt); !errors.Is(err, engine.ErrSnapshot) || !strings.Contains(err.Error(), want) || r != nil {
 			t.Errorf("want %q, got result %v, error %v", want, r, err)
 		}
 	}
@@ -236,7 +233,7 @@ func loopSnapshot(t testing.TB) (*objfile.File, *Snapshot) {
 	var a asm
 	loop(&a)
 	f := readFile(t, assemble(a.text, []byte("data"), pageBytes))
-	return f, snapshotOf(t, f, Options{Memory: minMemory}, 1000)
+	return f, snapshotOf(t, f, options{Request: engine.Request{Memory: minMemory}}, 1000)
 }
 
 func encoded(t testing.TB, s *Snapshot) []byte {
@@ -255,14 +252,14 @@ func TestSnapshotDamage(t *testing.T) {
 	for i := range data {
 		bad := bytes.Clone(data)
 		bad[i] ^= 0x10
-		if s, err := ReadSnapshot(bytes.NewReader(bad)); !errors.Is(err, ErrSnapshot) || s != nil {
+		if s, err := readSnapshot(bytes.NewReader(bad)); !errors.Is(err, engine.ErrSnapshot) || s != nil {
 			t.Fatalf("byte %d changed: %v", i, err)
 		}
-		if s, err := ReadSnapshot(bytes.NewReader(data[:i])); !errors.Is(err, ErrSnapshot) || s != nil {
+		if s, err := readSnapshot(bytes.NewReader(data[:i])); !errors.Is(err, engine.ErrSnapshot) || s != nil {
 			t.Fatalf("cut after %d bytes: %v", i, err)
 		}
 	}
-	if _, err := ReadSnapshot(bytes.NewReader(append(data, 0))); !errors.Is(err, ErrSnapshot) {
+	if _, err := readSnapshot(bytes.NewReader(append(data, 0))); !errors.Is(err, engine.ErrSnapshot) {
 		t.Errorf("a byte too many: %v", err)
 	}
 	if len(data) > 12<<10 {
@@ -313,7 +310,7 @@ func FuzzSnapshot(f *testing.F) {
 		if len(state) > 1<<16 || len(pages) > 1<<16 {
 			return
 		}
-		s, err := ReadSnapshot(bytes.NewReader(sealed(state, pages)))
+		s, err := readSnapshot(bytes.NewReader(sealed(state, pages)))
 		if (s == nil) == (err == nil) {
 			t.Fatalf("snapshot %v, error %v", s, err)
 		}
@@ -323,11 +320,8 @@ func FuzzSnapshot(f *testing.F) {
 		if s.state.Memory > 1<<30 {
 			return // takes long to map, no more
 		}
-		opt := Options{
-			Args: s.state.Args, Env: s.state.Env, Memory: s.state.Memory, Resume: s,
-			MaxInstructions: s.Instructions() + 10_000,
-		}
-		r, err := Run(t.Context(), exe, opt)
+		opt := options{Request: engine.Request{Args: s.state.Args, Env: s.state.Env, Memory: s.state.Memory, Resume: s, MaxInstructions: s.Instructions() + 10_000}}
+		r, err := run(t.Context(), exe, opt)
 		if r == nil && err == nil {
 			t.Error("neither result nor error")
 		}

@@ -130,7 +130,7 @@ func (m *machine) sysReadlink(a [6]uint64) int64 {
 	}
 	var target string
 	if name == "/proc/self/exe" {
-		target = path.Join("/", m.name())
+		target = path.Join("/", m.program())
 	} else {
 		mt, rel := m.files.find(name)
 		if mt == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -120,9 +121,9 @@ type reference struct {
 // step runs a program instruction by instruction, with the threads' turns that
 // the engine's documentation promises: 2^16 instructions, to the next transfer
 // of control.
-func step(t *testing.T, f *objfile.File, opt Options, plan *trace.Plan) (*reference, *Result) {
+func step(t *testing.T, f *objfile.File, opt options, plan *trace.Plan) (*reference, *result) {
 	t.Helper()
-	opt.Engine = Interp
+	opt.mode = Interpret
 	m, err := newMachine(f, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -212,22 +213,22 @@ func TestTraceAgainstSingleSteps(t *testing.T) {
 // references alone, so that blocks are longer.
 func testTrace(t *testing.T, f *objfile.File) {
 	plan := planAll(f)
-	want, stepped := step(t, f, Options{}, plan)
+	want, stepped := step(t, f, options{}, plan)
 	if len(want.blocks) < 50 {
 		t.Errorf("only %d blocks executed", len(want.blocks))
 	}
-	for _, engine := range engines(t) {
-		testTraceOn(t, f, engine, plan, want, stepped)
+	for _, mode := range modes(t) {
+		testTraceOn(t, f, mode, plan, want, stepped)
 	}
 	plan.Blocks, want.blocks = nil, nil
-	for _, engine := range engines(t) {
-		testTraceOn(t, f, engine, plan, want, stepped)
+	for _, mode := range modes(t) {
+		testTraceOn(t, f, mode, plan, want, stepped)
 	}
 }
 
-func testTraceOn(t *testing.T, f *objfile.File, engine Engine, plan *trace.Plan, want *reference, stepped *Result) {
+func testTraceOn(t *testing.T, f *objfile.File, mode Mode, plan *trace.Plan, want *reference, stepped *result) {
 	got := &tape{t: t, capacity: maxBlock}
-	_, r, err := runGuest(t, f, Options{Engine: engine, Plan: plan, Sink: got})
+	_, r, err := runGuest(t, f, options{Request: engine.Request{Plan: plan, Sink: got}, mode: mode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,9 +320,9 @@ func TestDeterminism(t *testing.T) {
 	}
 	var first outcome
 	for i, plan := range []*trace.Plan{all, all, some, nil, nil} {
-		opt := Options{Plan: plan}
+		opt := options{Request: engine.Request{Plan: plan}}
 		if i%2 == 1 {
-			opt.Engine = Interp
+			opt.mode = Interpret
 		}
 		sink := newHashSink(plan, keep)
 		if plan != nil {

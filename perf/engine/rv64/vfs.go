@@ -245,7 +245,7 @@ type fileTable struct {
 	cwd    string
 }
 
-func newFileTable(opt *Options) (*fileTable, error) {
+func newFileTable(opt *options) (*fileTable, error) {
 	t := &fileTable{open: make(map[uint64]*descriptor), cwd: "/"}
 	for i, g := range opt.Grants {
 		root, err := os.OpenRoot(g.Host)
@@ -265,7 +265,7 @@ func newFileTable(opt *Options) (*fileTable, error) {
 }
 
 // standard makes the three standard streams.
-func standard(opt *Options) [3]*stream {
+func standard(opt *options) [3]*stream {
 	return [3]*stream{{name: 0, r: opt.Stdin}, {name: 1, w: opt.Stdout}, {name: 2, w: opt.Stderr}}
 }
 

@@ -1,39 +1,14 @@
 package rv64
 
-import (
-	"fmt"
-
-	"presage/perf/trace"
-)
-
-// Window is a stretch of a run, from one count of executed instructions up to
-// another, both since the program's start, over all its threads.
-type Window struct{ From, To uint64 }
-
-func checkWindows(opt *Options) error {
-	if len(opt.Windows) > 0 && opt.Plan == nil {
-		return fmt.Errorf("rv64: Options.Windows say when to record, but there is no Options.Plan that says what")
-	}
-	var last uint64
-	for i, w := range opt.Windows {
-		if w.To <= w.From {
-			return fmt.Errorf("rv64: window %d, [%d, %d), is empty", i, w.From, w.To)
-		}
-		if w.From < last {
-			return fmt.Errorf("rv64: window %d begins at %d, before the end of the one before at %d", i, w.From, last)
-		}
-		last = w.To
-	}
-	return nil
-}
+import "presage/perf/trace"
 
 // timetable says what a run does at which counts of executed instructions.
 type timetable struct {
-	turnEnd   uint64   // of the current thread's turn
-	windows   []Window // that have not ended
-	snapshots []uint64 // not yet taken, ascending
-	open      bool     // the first of windows has begun
-	next      uint64   // the first of all that is to come
+	turnEnd   uint64         // of the current thread's turn
+	windows   []trace.Window // that have not ended
+	snapshots []uint64       // not yet taken, ascending
+	open      bool           // the first of windows has begun
+	next      uint64         // the first of all that is to come
 }
 
 // plan sets next.
@@ -66,13 +41,13 @@ func (m *machine) startCode(plan *trace.Plan) {
 
 // startJIT makes a translator for each cache of decoded code.
 func (m *machine) startJIT() error {
-	if m.opt.Engine == Interp {
+	if m.opt.mode == Interpret {
 		return nil
 	}
 	for _, c := range m.codes {
 		j, err := newJIT(m, c.plan)
 		if err != nil {
-			if m.opt.Engine == JIT {
+			if m.opt.mode == Translate {
 				return err
 			}
 			return nil // the first one: there are none on this machine
@@ -117,8 +92,8 @@ func (m *machine) reach() bool {
 		m.times.plan()
 	}
 	stop := min(m.times.turnEnd, m.times.next)
-	if limit := m.opt.MaxInstructions; limit > 0 {
-		stop = min(stop, limit)
+	if m.end > 0 {
+		stop = min(stop, m.end)
 	}
 	m.horizon, m.budget = stop, int64(stop-at)
 	return m.budget > 0
@@ -144,7 +119,7 @@ func (m *machine) openWindow(at uint64) {
 	m.useCode(0)
 	m.enterAll()
 	m.flush(at) // holds nothing: only tells the batch where it starts
-	m.counted.Windows = append(m.counted.Windows, Window{at, at})
+	m.counted.Windows = append(m.counted.Windows, trace.Window{From: at, To: at})
 }
 
 func (m *machine) closeWindow(at uint64) {

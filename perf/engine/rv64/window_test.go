@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -26,14 +27,14 @@ func TestWindows(t *testing.T) {
 	}
 	for name, f := range files {
 		plan := planAll(f)
-		want, stepped := step(t, f, Options{}, plan)
+		want, stepped := step(t, f, options{}, plan)
 		end := stepped.Instructions
-		for _, windows := range [][]Window{
-			{{0, math.MaxUint64}},
-			{{0, 1}, {1, 2}, {2, 500}, {500, end}},
-			{{100, 101}, {102, 103}, {1000, 1001}, {end / 2, end/2 + 1}, {end - 1, end + 1000}},
-			{{end / 7, end / 5}, {end / 4, end / 3}, {end / 3, end / 2}},
-			{{end + 1, end + 2}},
+		for _, windows := range [][]trace.Window{
+			{{From: 0, To: math.MaxUint64}},
+			{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 500}, {From: 500, To: end}},
+			{{From: 100, To: 101}, {From: 102, To: 103}, {From: 1000, To: 1001}, {From: end / 2, To: end/2 + 1}, {From: end - 1, To: end + 1000}},
+			{{From: end / 7, To: end / 5}, {From: end / 4, To: end / 3}, {From: end / 3, To: end / 2}},
+			{{From: end + 1, To: end + 2}},
 			every(1009, 2*1009, end),
 		} {
 			t.Run(fmt.Sprintf("%s/%d windows from %d", name, len(windows), windows[0].From), func(t *testing.T) {
@@ -43,9 +44,9 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-func every(length, distance, end uint64) (list []Window) {
+func every(length, distance, end uint64) (list []trace.Window) {
 	for at := distance / 3; at < end; at += distance {
-		list = append(list, Window{at, at + length})
+		list = append(list, trace.Window{From: at, To: at + length})
 	}
 	return list
 }
@@ -61,9 +62,9 @@ func programNamed(t *testing.T, name string) program {
 	return program{}
 }
 
-func testWindows(t *testing.T, f *objfile.File, plan *trace.Plan, windows []Window, want *reference, end uint64) {
+func testWindows(t *testing.T, f *objfile.File, plan *trace.Plan, windows []trace.Window, want *reference, end uint64) {
 	got := &tape{t: t, capacity: maxBlock}
-	_, r, err := runGuest(t, f, Options{Plan: plan, Sink: got, Windows: windows})
+	_, r, err := runGuest(t, f, options{Request: engine.Request{Plan: plan, Sink: got, Windows: windows}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func testWindows(t *testing.T, f *objfile.File, plan *trace.Plan, windows []Wind
 		t.Errorf("%d blocks differ from the %d of the whole trace's slices", len(got.blocks), len(blocks))
 	}
 	for _, start := range got.starts {
-		i, _ := slices.BinarySearchFunc(r.Windows, start, func(w Window, at uint64) int { return cmp.Compare(w.To, at+1) })
+		i, _ := slices.BinarySearchFunc(r.Windows, start, func(w trace.Window, at uint64) int { return cmp.Compare(w.To, at+1) })
 		if i == len(r.Windows) || start < r.Windows[i].From {
 			t.Errorf("a batch starts at %d, outside of every window", start)
 		}
@@ -104,7 +105,7 @@ func testWindows(t *testing.T, f *objfile.File, plan *trace.Plan, windows []Wind
 }
 
 // slice returns the part of ascending instruction counts in a window.
-func slice(at []uint64, w Window) (from, to int) {
+func slice(at []uint64, w trace.Window) (from, to int) {
 	from, _ = slices.BinarySearch(at, w.From)
 	to, _ = slices.BinarySearch(at, w.To)
 	return from, to
@@ -123,15 +124,15 @@ func TestWindowsPartition(t *testing.T) {
 		keep[r.PC] = true
 	}
 	whole, parts := newHashSink(plan, keep), newHashSink(plan, keep)
-	_, r, err := runGuest(t, f, Options{Plan: plan, Sink: whole})
+	_, r, err := runGuest(t, f, options{Request: engine.Request{Plan: plan, Sink: whole}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	windows := []Window{{0, 333_333}}
+	windows := []trace.Window{{From: 0, To: 333_333}}
 	for at := uint64(333_333); at < r.Instructions; at += 1e6 {
-		windows = append(windows, Window{at, at + 1e6})
+		windows = append(windows, trace.Window{From: at, To: at + 1e6})
 	}
-	_, cut, err := runGuest(t, f, Options{Plan: plan, Sink: parts, Windows: windows})
+	_, cut, err := runGuest(t, f, options{Request: engine.Request{Plan: plan, Sink: parts, Windows: windows}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,14 +147,14 @@ func TestWindowOptions(t *testing.T) {
 	loop(&a)
 	f := readFile(t, assemble(a.text, nil, pageBytes))
 	plan, sink := new(trace.Plan), trace.NewDirect()
-	for _, opt := range []Options{
-		{Windows: []Window{{0, 1}}},
-		{Plan: plan, Sink: sink, Windows: []Window{{5, 5}}},
-		{Plan: plan, Sink: sink, Windows: []Window{{5, 9}, {8, 10}}},
-		{SnapshotAt: []uint64{1}},
-		{SnapshotAt: []uint64{2, 1}, Snapshot: func(*Snapshot) error { return nil }},
+	for _, opt := range []options{
+		{Request: engine.Request{Windows: []trace.Window{{From: 0, To: 1}}}},
+		{Request: engine.Request{Plan: plan, Sink: sink, Windows: []trace.Window{{From: 5, To: 5}}}},
+		{Request: engine.Request{Plan: plan, Sink: sink, Windows: []trace.Window{{From: 5, To: 9}, {From: 8, To: 10}}}},
+		{Request: engine.Request{SnapshotAt: []uint64{1}}},
+		{Request: engine.Request{SnapshotAt: []uint64{2, 1}, Snapshot: func(engine.Snapshot) error { return nil }}},
 	} {
-		if r, err := Run(t.Context(), f, opt); err == nil || r != nil {
+		if r, err := run(t.Context(), f, opt); err == nil || r != nil {
 			t.Errorf("%+v: result %v, error %v", opt, r, err)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	engine "presage/perf/engine/rv64"
+	"presage/perf/engine"
+	"presage/perf/engine/rv64"
 	"presage/perf/fit"
 	"presage/perf/iperf"
 	"presage/perf/iperf/nest"
@@ -251,8 +252,8 @@ func (s *subject) addresses(t *testing.T, k *nest.Found, variant string, n int) 
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(plan.Refs[a].PC, plan.Refs[b].PC) })
 	slices.SortFunc(plan.Refs, func(a, b trace.Ref) int { return cmp.Compare(a.PC, b.PC) })
 	r := &recorder{}
-	opt := engine.Options{Args: []string{"-n", fmt.Sprint(n), "-variant", variant, "-quiet"}, Plan: plan, Sink: trace.NewDirect(r)}
-	if res, err := engine.Run(context.Background(), s.access.Program.File, opt); err != nil || res.ExitCode != 0 {
+	opt := engine.Request{Args: []string{"-n", fmt.Sprint(n), "-variant", variant, "-quiet"}, Plan: plan, Sink: trace.NewDirect(r)}
+	if res, err := (rv64.Engine{}).Run(context.Background(), s.access.Program.File, opt); err != nil || res.ExitCode != 0 {
 		t.Fatalf("exit code %d, %v", res.ExitCode, err)
 	}
 	for i := range r.all {

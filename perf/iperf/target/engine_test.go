@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"presage/perf/cfg"
+	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/fit"
 	"presage/perf/iperf"
@@ -80,7 +81,7 @@ func guestTimes(t testing.TB, f *objfile.File, plan *trace.Plan, variant string,
 		collectors, all = append(collectors, one), append(all, one)
 	}
 	sink := trace.NewPipeline(all...)
-	res, err := rv64.Run(t.Context(), f, rv64.Options{Args: []string{"-quiet", "-variant", variant, "-n", strconv.Itoa(n)}, Plan: plan, Sink: sink})
+	res, err := rv64.Engine{}.Run(t.Context(), f, engine.Request{Args: []string{"-quiet", "-variant", variant, "-n", strconv.Itoa(n)}, Plan: plan, Sink: sink})
 	if cerr := sink.Close(); err == nil {
 		err = cerr
 	}

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"presage/perf/anatomy"
-	"presage/perf/engine/rv64"
+	"slices"
+
 	"presage/perf/infer"
 	"presage/perf/isa"
 	"presage/perf/pipeline"
@@ -13,7 +14,6 @@ import (
 	"presage/perf/subject"
 	"presage/perf/timing"
 	"presage/perf/trace"
-	"slices"
 )
 
 // inferVersion is part of the key of stored simulations, and surveyVersion of
@@ -266,14 +266,14 @@ func (v *program) observe(ctx context.Context, collectors ...trace.Collector) er
 
 // traced returns the stretches to record: the shards with what comes before
 // them, those that meet joined.
-func (v *program) traced() (list []rv64.Window) {
+func (v *program) traced() (list []trace.Window) {
 	for _, w := range v.windows {
 		from := w.From - min(w.From, v.campaign.Warm)
 		if n := len(list); n > 0 && from <= list[n-1].To {
 			list[n-1].To = w.To
 			continue
 		}
-		list = append(list, rv64.Window{From: from, To: w.To})
+		list = append(list, trace.Window{From: from, To: w.To})
 	}
 	return list
 }

@@ -1,4 +1,4 @@
-package rv64
+package engine
 
 import (
 	"errors"
@@ -6,21 +6,31 @@ import (
 	"strings"
 )
 
-// Reasons for which Run ends a program before its time, for errors.Is. A
-// cancelled context gives the context's own error.
+// Reasons why a run ends before the program does, for errors.Is. A cancelled
+// context gives the context's own error.
 var (
-	// ErrInstructionLimit says that Options.MaxInstructions was reached.
+	// ErrInstructionLimit means that Request.MaxInstructions was reached.
 	ErrInstructionLimit = errors.New("instruction limit reached")
-	// ErrMemoryLimit says that the program failed after it was refused memory
-	// that Options.Memory or Options.MemoryLimit does not hold.
+	// ErrMemoryLimit means that the program failed after it was refused memory
+	// beyond Request.Memory or Request.MemoryLimit.
 	ErrMemoryLimit = errors.New("guest memory limit reached")
-	// ErrDeadlock says that every thread waits and none can be woken.
+	// ErrDeadlock means that every thread waits and none can be woken.
 	ErrDeadlock = errors.New("all threads of the program are blocked")
+	// ErrSnapshot means that a snapshot is damaged, of another engine or
+	// version, or of another program or run.
+	ErrSnapshot = errors.New("unusable snapshot")
+)
+
+// Signals of Linux that a Fault stands for, the same on every architecture.
+const (
+	sigTRAP = 5
+	sigBUS  = 7
 )
 
 // Fault is a trap that the program did not handle: a bad memory access, an
 // illegal instruction, a breakpoint.
 type Fault struct {
+	Engine      string // name of the engine
 	Signal      int    // that Linux would have sent: 4 SIGILL, 5 SIGTRAP, 7 SIGBUS, 11 SIGSEGV
 	PC          uint64 // of the instruction
 	Instruction string // as disassembled; empty if it could not be fetched
@@ -43,7 +53,7 @@ type Frame struct {
 // Error describes the fault in one line, without the backtrace.
 func (f *Fault) Error() string {
 	var s strings.Builder
-	s.WriteString("rv64: ")
+	s.WriteString(f.Engine + ": ")
 	switch {
 	case f.Access == "fetch":
 		fmt.Fprintf(&s, "jump to address %#x, which is not executable", f.PC)

@@ -1,18 +1,30 @@
-package embedded_test
+package metasim_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"presage/perf/cfg"
+	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	isarv "presage/perf/isa/rv64"
 	"presage/perf/metasim"
-	"presage/perf/metasim/embedded"
 	"presage/perf/objfile"
 )
+
+// subject is a program with its input, run by the embedded engine.
+type subject struct {
+	file  *objfile.File
+	input engine.Request
+}
+
+// Run is an engine.Runner.
+func (p *subject) Run(ctx context.Context, r engine.Request) (*engine.Outcome, error) {
+	return engine.Repeat(rv64.Engine{}, p.file, p.input, nil)(ctx, r)
+}
 
 // build compiles a Go program for the engine.
 func build(tb testing.TB, source string) *objfile.File {
@@ -31,12 +43,12 @@ func build(tb testing.TB, source string) *objfile.File {
 }
 
 // program builds one of the repository's programs and takes it apart.
-func program(tb testing.TB, name string, args ...string) (*embedded.Program, *metasim.Code) {
+func program(tb testing.TB, name string, args ...string) (*subject, *metasim.Code) {
 	tb.Helper()
-	f := build(tb, "../../../datasets/programs/"+name)
+	f := build(tb, "../../datasets/programs/"+name)
 	code, err := metasim.CodeOf(cfg.Analyze(f, isarv.NewDecoder()))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &embedded.Program{File: f, Options: rv64.Options{Args: args}}, code
+	return &subject{f, engine.Request{Args: args}}, code
 }

@@ -1,4 +1,4 @@
-package embedded_test
+package metasim_test
 
 import (
 	"context"
@@ -13,17 +13,16 @@ import (
 
 	"presage/perf/cache"
 	"presage/perf/cfg"
-	"presage/perf/engine/rv64"
+	"presage/perf/engine"
 	"presage/perf/isa"
 	isarv "presage/perf/isa/rv64"
 	"presage/perf/metasim"
-	"presage/perf/metasim/embedded"
 	"presage/perf/trace"
 )
 
 // small is a program of a few million instructions, threads of Go's runtime
 // included.
-func small(tb testing.TB) (*embedded.Program, *metasim.Code) {
+func small(tb testing.TB) (*subject, *metasim.Code) {
 	return program(tb, "matmul", "-n", "24", "-repeat", "3")
 }
 
@@ -40,9 +39,9 @@ type tape struct {
 }
 
 // newTape plans to record all blocks and all references, by way of its own.
-func newTape(p *embedded.Program, code *metasim.Code) *tape {
+func newTape(p *subject, code *metasim.Code) *tape {
 	insts := make(map[uint64]*isa.Inst)
-	for _, r := range cfg.Analyze(p.File, isarv.NewDecoder()).Routines {
+	for _, r := range cfg.Analyze(p.file, isarv.NewDecoder()).Routines {
 		for b := range r.Blocks {
 			for i := range r.Blocks[b].Insts {
 				in := &r.Blocks[b].Insts[i]
@@ -88,15 +87,15 @@ func (t *tape) Observe(b *trace.Batch) {
 	}
 }
 
-// spy is a Runner that remembers the windows as they were.
+// spy runs a program, and remembers the windows as they were.
 type spy struct {
-	metasim.Runner
+	run     engine.Runner
 	mu      sync.Mutex
-	windows []metasim.Window
+	windows []trace.Window
 }
 
-func (s *spy) Run(ctx context.Context, r metasim.Request) (*metasim.Outcome, error) {
-	out, err := s.Runner.Run(ctx, r)
+func (s *spy) Run(ctx context.Context, r engine.Request) (*engine.Outcome, error) {
+	out, err := s.run(ctx, r)
 	if err == nil {
 		s.mu.Lock()
 		s.windows = append(s.windows, out.Windows...)
@@ -116,7 +115,7 @@ func hierarchy() cache.Config {
 
 // keep simulates the accesses of the tape in windows, one access at a time, and
 // counts those in the windows that count. fresh says where caches are empty.
-func (t *tape) keep(tb testing.TB, windows []metasim.Window, counts, fresh []bool) [][]metasim.Counts {
+func (t *tape) keep(tb testing.TB, windows []trace.Window, counts, fresh []bool) [][]metasim.Counts {
 	tb.Helper()
 	var out [][]metasim.Counts
 	var sim *cache.Simulator
@@ -164,11 +163,11 @@ func (t *tape) keep(tb testing.TB, windows []metasim.Window, counts, fresh []boo
 
 // TestSamplesAgainstWholeTrace records the whole trace, keeps what lies in the
 // windows, and simulates it access by access: the same hits and misses of every
-// block, in one run and from checkpoints.
+// block.
 func TestSamplesAgainstWholeTrace(t *testing.T) {
 	p, code := small(t)
 	tp := newTape(p, code)
-	whole, err := p.Run(t.Context(), metasim.Request{Plan: tp.plan, Sink: trace.NewDirect(tp)})
+	whole, err := p.Run(t.Context(), engine.Request{Plan: tp.plan, Sink: trace.NewDirect(tp)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +175,7 @@ func TestSamplesAgainstWholeTrace(t *testing.T) {
 	stretches := func(at ...uint64) metasim.Sample {
 		s := metasim.Sample{Name: "test"}
 		for i := 0; i < len(at); i += 2 {
-			s.Stretches = append(s.Stretches, metasim.Stretch{Window: metasim.Window{From: at[i], To: at[i+1]}, Weight: 2 / float64(len(at))})
+			s.Stretches = append(s.Stretches, metasim.Stretch{Window: trace.Window{From: at[i], To: at[i+1]}, Weight: 2 / float64(len(at))})
 		}
 		return s
 	}
@@ -197,8 +196,8 @@ func TestSamplesAgainstWholeTrace(t *testing.T) {
 			for _, word := range strings.Fields(c.counts) {
 				counts, fresh = append(counts, strings.EqualFold(word, "c")), append(fresh, word == strings.ToUpper(word))
 			}
-			watched := &spy{Runner: p}
-			sims, err := metasim.Simulate(t.Context(), watched, code, sample, []cache.Config{hierarchy()}, c.opt)
+			watched := &spy{run: p.Run}
+			sims, err := metasim.Simulate(t.Context(), watched.Run, code, sample, []cache.Config{hierarchy()}, c.opt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,11 +229,10 @@ func TestSamplesAgainstWholeTrace(t *testing.T) {
 			if misses == 0 {
 				t.Error("no misses at L2: the test shows nothing")
 			}
-			fromCheckpoints(t, p, code, sample, c.opt, s)
 		})
 	}
 	// And the vectors' run counts what was executed.
-	prof, err := metasim.Collect(t.Context(), p, code, metasim.CollectOptions{Interval: 10_000})
+	prof, err := metasim.Collect(t.Context(), p.Run, code, metasim.CollectOptions{Interval: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,38 +267,6 @@ func same[T any](t *testing.T, what, other string, a, b []T) {
 	}
 }
 
-// fromCheckpoints simulates a sample from checkpoints, and wants what one run
-// gave.
-func fromCheckpoints(t *testing.T, p *embedded.Program, code *metasim.Code, sample metasim.Sample, opt metasim.SimulateOptions, want *metasim.Simulation) {
-	t.Helper()
-	points, err := metasim.Checkpoints(t.Context(), p, sample, opt)
-	if opt.Warmup == metasim.WarmKept || opt.Warmup == metasim.WarmKeptFixed {
-		if err == nil {
-			t.Error("checkpoints with kept caches: no error")
-		}
-		return
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	opt.Checkpoints = points
-	for _, workers := range []int{1, 3} {
-		opt.Workers = workers
-		sims, err := metasim.Simulate(t.Context(), p, code, sample, []cache.Config{hierarchy()}, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, "one run", fmt.Sprintf("checkpoints, %d workers", workers), want.Stretches, sims[0].Stretches)
-		if sims[0].Simulated != want.Simulated || sims[0].Warmed != want.Warmed || sims[0].Executed >= want.Executed {
-			t.Errorf("%d, %d, %d instructions from checkpoints; %d, %d, %d in one run", sims[0].Simulated, sims[0].Warmed, sims[0].Executed, want.Simulated, want.Warmed, want.Executed)
-		}
-	}
-	opt.Checkpoints = points[1:]
-	if _, err := metasim.Simulate(t.Context(), p, code, sample, []cache.Config{hierarchy()}, opt); err == nil {
-		t.Error("a checkpoint too few: no error")
-	}
-}
-
 // The full sample gives what package cache gives on the whole run, exactly, and
 // the program's hit rate is the share of accesses that hit.
 func TestFullIsExact(t *testing.T) {
@@ -310,14 +276,14 @@ func TestFullIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Run(t.Context(), metasim.Request{Plan: &trace.Plan{Refs: tp.plan.Refs}, Sink: trace.NewDirect(want)}); err != nil {
+	if _, err := p.Run(t.Context(), engine.Request{Plan: &trace.Plan{Refs: tp.plan.Refs}, Sink: trace.NewDirect(want)}); err != nil {
 		t.Fatal(err)
 	}
-	prof, err := metasim.Collect(t.Context(), p, code, metasim.CollectOptions{})
+	prof, err := metasim.Collect(t.Context(), p.Run, code, metasim.CollectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sims, err := metasim.Simulate(t.Context(), p, code, metasim.Full(), []cache.Config{hierarchy(), metasim.Power3()}, metasim.SimulateOptions{})
+	sims, err := metasim.Simulate(t.Context(), p.Run, code, metasim.Full(), []cache.Config{hierarchy(), metasim.Power3()}, metasim.SimulateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +322,7 @@ func TestFullIsExact(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	p, code := small(t)
 	at := func(from, to uint64) metasim.Sample {
-		return metasim.Sample{Name: "s", Stretches: []metasim.Stretch{{Window: metasim.Window{From: from, To: to}, Weight: 1}}}
+		return metasim.Sample{Name: "s", Stretches: []metasim.Stretch{{Window: trace.Window{From: from, To: to}, Weight: 1}}}
 	}
 	one := []cache.Config{hierarchy()}
 	for name, c := range map[string]struct {
@@ -368,36 +334,27 @@ func TestRefusals(t *testing.T) {
 		"is empty":           {at(5, 5), one, metasim.SimulateOptions{}},
 		"unknown warm-up":    {at(0, 5), one, metasim.SimulateOptions{Warmup: 9}},
 		"exclude each other": {at(0, 5), one, metasim.SimulateOptions{Warmup: metasim.WarmNone, WarmLength: 5}},
-		"not in checkpoints": {at(0, 5), one, metasim.SimulateOptions{Warmup: metasim.WarmKept, Checkpoints: make([]metasim.Checkpoint, 1)}},
 		"neither levels nor": {at(0, 5), []cache.Config{{}}, metasim.SimulateOptions{}},
-		"of type":            {at(0, 5), one, metasim.SimulateOptions{Checkpoints: []metasim.Checkpoint{foreign{}}}},
 	} {
-		if _, err := metasim.Simulate(t.Context(), p, code, c.sample, c.config, c.opt); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := metasim.Simulate(t.Context(), p.Run, code, c.sample, c.config, c.opt); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %q", err, name)
 		}
 	}
-	sims, err := metasim.Simulate(t.Context(), p, code, at(1<<50, 1<<51), one, metasim.SimulateOptions{})
+	sims, err := metasim.Simulate(t.Context(), p.Run, code, at(1<<50, 1<<51), one, metasim.SimulateOptions{})
 	if err != nil || len(sims[0].Stretches) != 0 || len(sims[0].Warnings) != 1 {
 		t.Errorf("a stretch after the end: %+v, %v", sims, err)
 	}
-	if _, err := metasim.Checkpoints(t.Context(), p, at(1<<50, 1<<51), metasim.SimulateOptions{}); err == nil {
-		t.Error("a checkpoint after the end: no error")
-	}
-	failing := &embedded.Program{File: p.File, Options: rv64.Options{Args: []string{"-nonsense"}}}
-	if _, err := metasim.Collect(t.Context(), failing, code, metasim.CollectOptions{}); err == nil || !strings.Contains(err.Error(), "exit status 2") {
+	failing := &subject{p.file, engine.Request{Args: []string{"-nonsense"}}}
+	if _, err := metasim.Collect(t.Context(), failing.Run, code, metasim.CollectOptions{}); err == nil || !strings.Contains(err.Error(), "exit status 2") {
 		t.Errorf("a program that fails: %v", err)
 	}
-	limited := &embedded.Program{File: p.File, Options: rv64.Options{Args: p.Options.Args, MaxInstructions: 50_000}}
-	if _, err := metasim.Collect(t.Context(), limited, code, metasim.CollectOptions{}); !errors.Is(err, rv64.ErrInstructionLimit) {
+	limited := &subject{p.file, engine.Request{Args: p.input.Args, MaxInstructions: 50_000}}
+	if _, err := metasim.Collect(t.Context(), limited.Run, code, metasim.CollectOptions{}); !errors.Is(err, engine.ErrInstructionLimit) {
 		t.Errorf("a limit on the program: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := metasim.Collect(ctx, p, code, metasim.CollectOptions{}); err == nil {
+	if _, err := metasim.Collect(ctx, p.Run, code, metasim.CollectOptions{}); err == nil {
 		t.Error("cancelled: no error")
 	}
 }
-
-type foreign struct{}
-
-func (foreign) Instructions() uint64 { return 0 }

@@ -25,7 +25,7 @@ func TestAccessKeepsItsParts(t *testing.T) {
 
 func TestPlanCheck(t *testing.T) {
 	good := Plan{
-		Refs:   []Ref{{PC: 4, Size: 8}, {PC: 6, Size: 1, Group: 5}},
+		Refs:   []Ref{{PC: 4, Size: 8}, {PC: 4, Operand: 1, Size: 8, Kind: Store}, {PC: 6, Size: 1, Group: 5}},
 		Blocks: []Block{{PC: 0}, {PC: 4}},
 	}
 	if err := good.Check(); err != nil {
@@ -36,6 +36,7 @@ func TestPlanCheck(t *testing.T) {
 	}
 	for want, bad := range map[string]Plan{
 		"does not follow":     {Refs: []Ref{{PC: 4, Size: 8}, {PC: 4, Size: 8}}},
+		"operand 1 at pc 0x4": {Refs: []Ref{{PC: 4, Operand: 1, Size: 8}, {PC: 4, Size: 8}}},
 		"not a power of two":  {Refs: []Ref{{PC: 4, Size: 3}}},
 		"size 0":              {Refs: []Ref{{PC: 4}}},
 		"block 1 at pc 0x2":   {Blocks: []Block{{PC: 4}, {PC: 2}}},
@@ -63,6 +64,9 @@ func TestDigest(t *testing.T) {
 		{Refs: []Ref{{PC: 4, Size: 8}, {PC: 6, Size: 8}}},
 		{Blocks: []Block{{PC: 4}}},
 		{Blocks: []Block{{PC: 4, Refs: 1}}},
+		{Blocks: []Block{{PC: 4, Refs: 1, Varies: true}}},
+		{Refs: []Ref{{PC: 4, Operand: 1, Size: 8}}},
+		{Refs: []Ref{{PC: 4, Operand: 1, Size: 8, Kind: Store}}},
 		{Flow: &FlowPlan{Edges: []Edge{{2, 6}}}},
 		{Flow: &FlowPlan{Places: []PC{2}}},
 		{Flow: &FlowPlan{Quiet: []PC{2}}},
@@ -77,6 +81,24 @@ func TestDigest(t *testing.T) {
 			t.Errorf("plans %d and %d have the digest %s", i, j, d)
 		}
 		seen[d] = i
+	}
+}
+
+// TestDigestIsStable holds digests of plans with one operand an instruction
+// against those written before references had operands: stored profiles are
+// found by them.
+func TestDigestIsStable(t *testing.T) {
+	for want, plan := range map[string]Plan{
+		"374708fff7719dd5979ec875d56cd228": {},
+		"94f2b0599872ea7e5536f46c9a5076e9": {
+			Refs:   []Ref{{PC: 4, Size: 8, Group: 1}, {PC: 6, Size: 4, Kind: ReadModifyWrite, Float: true}},
+			Blocks: []Block{{PC: 2, Instructions: 3, Refs: 2}},
+			Flow:   &FlowPlan{Edges: []Edge{{2, 6}}, Places: []PC{2}, Quiet: []PC{4}, Jumps: []PC{8}},
+		},
+	} {
+		if got := plan.Digest(); got != want {
+			t.Errorf("the digest of %+v is %s, was %s", plan, got, want)
+		}
 	}
 }
 

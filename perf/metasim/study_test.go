@@ -1,6 +1,6 @@
 //go:build slow && unix
 
-package embedded_test
+package metasim_test
 
 import (
 	"syscall"
@@ -8,12 +8,12 @@ import (
 
 	"presage/perf/cache"
 	"presage/perf/cfg"
+	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/isa"
 	isarv "presage/perf/isa/rv64"
 	"presage/perf/machine"
 	"presage/perf/metasim"
-	"presage/perf/metasim/embedded"
 	"presage/perf/pipeline"
 	"presage/perf/simpoint"
 	"presage/perf/trace"
@@ -48,7 +48,7 @@ func TestStudy(t *testing.T) {
 }
 
 type study struct {
-	run            *embedded.Program
+	run            *subject
 	code           *metasim.Code
 	prof           *metasim.Profile
 	untraced, full float64 // processor seconds
@@ -59,12 +59,12 @@ func newStudy(t *testing.T, name string, args ...string) *study {
 	s := new(study)
 	s.run, s.code = program(t, name, args...)
 	var err error
-	s.untraced = s.timed(t, func() { _, err = s.run.Run(t.Context(), metasim.Request{}) })
+	s.untraced = s.timed(t, func() { _, err = s.run.Run(t.Context(), engine.Request{}) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	collect := s.timed(t, func() {
-		s.prof, err = metasim.Collect(t.Context(), s.run, s.code, metasim.CollectOptions{Interval: 200_000})
+		s.prof, err = metasim.Collect(t.Context(), s.run.Run, s.code, metasim.CollectOptions{Interval: 200_000})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func (s *study) show(t *testing.T, sample metasim.Sample, opt metasim.SimulateOp
 	var sims []*metasim.Simulation
 	var err error
 	sec := s.timed(t, func() {
-		sims, err = metasim.Simulate(t.Context(), s.run, s.code, sample, []cache.Config{metasim.Power3()}, opt)
+		sims, err = metasim.Simulate(t.Context(), s.run.Run, s.code, sample, []cache.Config{metasim.Power3()}, opt)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -143,19 +143,19 @@ func TestConvolverAgainstPipeline(t *testing.T) {
 		args []string
 	}{{"sweep3d", []string{"-n", "24", "-iterations", "2"}}, {"cg", []string{"-n", "32", "-iterations", "10"}}, {"matmul", []string{"-n", "112", "-repeat", "5"}}} {
 		run, code := program(t, p.name, p.args...)
-		prof, err := metasim.Collect(t.Context(), run, code, metasim.CollectOptions{Interval: 200_000})
+		prof, err := metasim.Collect(t.Context(), run.Run, code, metasim.CollectOptions{Interval: 200_000})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var insts [][]isa.Inst
-		graph := cfg.Analyze(run.File, isarv.NewDecoder())
+		graph := cfg.Analyze(run.file, isarv.NewDecoder())
 		for _, r := range graph.Routines {
 			for b := range r.Blocks {
 				insts = append(insts, r.Blocks[b].Insts)
 			}
 		}
 		for _, name := range []string{"origin2000", "zen4", "neoverse-n1"} {
-			m, err := machine.Load("../../../machines/" + name + ".yaml")
+			m, err := machine.Load("../../machines/" + name + ".yaml")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +168,7 @@ func TestConvolverAgainstPipeline(t *testing.T) {
 
 // convolve takes hit rates from a sample that SimPoint guides.
 // Caches of megabytes keep what they hold.
-func convolve(t *testing.T, run *embedded.Program, code *metasim.Code, prof *metasim.Profile, m *machine.Machine) *metasim.Time {
+func convolve(t *testing.T, run *subject, code *metasim.Code, prof *metasim.Profile, m *machine.Machine) *metasim.Time {
 	r, err := simpoint.Pick(t.Context(), prof.Vectors, simpoint.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func convolve(t *testing.T, run *embedded.Program, code *metasim.Code, prof *met
 	if err != nil {
 		t.Fatal(err)
 	}
-	sims, err := metasim.Simulate(t.Context(), run, code, sample, []cache.Config{m.Hierarchy()}, metasim.SimulateOptions{Warmup: metasim.WarmKeptFixed})
+	sims, err := metasim.Simulate(t.Context(), run.Run, code, sample, []cache.Config{m.Hierarchy()}, metasim.SimulateOptions{Warmup: metasim.WarmKeptFixed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func convolve(t *testing.T, run *embedded.Program, code *metasim.Code, prof *met
 	return out
 }
 
-func simulate(t *testing.T, run *embedded.Program, insts [][]isa.Inst, m *machine.Machine) float64 {
+func simulate(t *testing.T, run *subject, insts [][]isa.Inst, m *machine.Machine) float64 {
 	config, _, err := m.Pipeline()
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func simulate(t *testing.T, run *embedded.Program, insts [][]isa.Inst, m *machin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rv64.Run(t.Context(), run.File, rv64.Options{Args: run.Options.Args, Plan: plan, Sink: trace.NewDirect(sim)}); err != nil {
+	if _, err := (rv64.Engine{}).Run(t.Context(), run.file, engine.Request{Args: run.input.Args, Plan: plan, Sink: trace.NewDirect(sim)}); err != nil {
 		t.Fatal(err)
 	}
 	return float64(sim.Result().Cycles)

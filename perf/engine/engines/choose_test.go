@@ -1,0 +1,104 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"presage/perf/engine"
+	"presage/perf/objfile"
+)
+
+// stub is an engine for executables at one entry address.
+type stub struct {
+	name  string
+	entry uint64
+}
+
+func (s stub) Identity() engine.Identity       { return engine.Identity{Name: s.name, Version: 1} }
+func (stub) Capabilities() engine.Capabilities { return 0 }
+
+func (s stub) Accepts(f *objfile.File) error {
+	if f.Entry != s.entry {
+		return errors.New(s.name + " wants another entry")
+	}
+	return nil
+}
+
+func (stub) Run(context.Context, *objfile.File, engine.Request) (*engine.Outcome, error) {
+	return nil, errors.New("a stub")
+}
+
+// moded is a stub with two modes.
+type moded struct{ stub }
+
+func (moded) Modes() []string { return []string{"slow", "fast"} }
+
+func (m moded) InMode(name string) (engine.Engine, error) {
+	return stub{m.name + "/" + name, m.entry}, nil
+}
+
+func TestNamed(t *testing.T) {
+	list := []engine.Engine{stub{"a", 1}, moded{stub{"b", 2}}, stub{"c", 2}}
+	for _, c := range []struct {
+		entry      uint64
+		name, want string // name of the engine, or a part of the error
+	}{
+		{1, "", "a"},
+		{1, "auto", "a"},
+		{1, "a", "a"},
+		{1, "b", `engine "b": want auto`},
+		{2, "auto", "b"},
+		{2, "fast", "b/fast"},
+		{2, "b", "b"},
+		{2, "c", "c"},
+		{2, "vm", `engine "vm": want auto, slow, fast or c`},
+		{3, "auto", "b wants another entry"},
+		{3, "a", "no engine runs this executable"},
+	} {
+		e, err := named(list, &objfile.File{Entry: c.entry}, c.name)
+		got := ""
+		if err == nil {
+			got = e.Identity().Name
+		} else {
+			got = err.Error()
+		}
+		if got != c.want && (err == nil || !strings.Contains(got, c.want)) {
+			t.Errorf("%q for entry %d: %s, want %s", c.name, c.entry, got, c.want)
+		}
+	}
+}
+
+// TestAll holds the engines that there are against what the rest relies on.
+func TestAll(t *testing.T) {
+	f := &objfile.File{Segments: []objfile.Segment{{MemSize: 1}}}
+	e, err := For(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", Auto, "interp", "jit", e.Identity().Name} {
+		got, err := Named(f, name)
+		if err != nil || got.Identity() != e.Identity() {
+			t.Errorf("Named(%q) = %v, %v", name, got, err)
+		}
+	}
+	names := make(map[string]bool)
+	numbered := 0
+	for _, e := range all() {
+		id := e.Identity()
+		if names[id.Name] {
+			t.Errorf("two engines are called %s", id.Name)
+		}
+		names[id.Name] = true
+		if id.Numbered {
+			numbered++
+		}
+	}
+	if numbered != 1 {
+		t.Errorf("%d engines have keys of bare numbers: one wrote profiles before engines had names", numbered)
+	}
+	if _, err := For(&objfile.File{}); err == nil {
+		t.Error("an executable without segments: no error")
+	}
+}

@@ -1,0 +1,105 @@
+package engine_test
+
+import (
+	"testing"
+
+	"presage/perf/cache"
+	"presage/perf/engine"
+	"presage/perf/engine/enginetest"
+	"presage/perf/objfile"
+	"presage/perf/reuse"
+	"presage/perf/trace"
+)
+
+// The contract holds for an engine that is nothing like the embedded one.
+func TestFakeConforms(t *testing.T) {
+	enginetest.Test(t, fake{}, enginetest.Subject{
+		File: &objfile.File{Path: "fake"}, Input: engine.Request{Args: []string{"3000"}}, Stdin: []byte("text"), Threads: fakeThreads,
+		Output: "copied 3000 words of text\n", Failing: []string{"-30"}, FailingStatus: 7,
+	})
+}
+
+// realAccesses calls do with all accesses of the fake's program, at their real
+// addresses.
+func realAccesses(words int, do func(e event)) {
+	program(words, func(_ int32, b block) bool {
+		for _, a := range b.accesses {
+			do(a)
+		}
+		return true
+	})
+}
+
+// TestCollectorsOfDiscoveredCode runs collectors on what the fake finds, and
+// compares what they count with what the real addresses give: blocks touched,
+// and misses in a cache of some ways, set by set.
+func TestCollectorsOfDiscoveredCode(t *testing.T) {
+	const words, blockBytes, sets, ways = 5000, 64, 32, 2
+	f := &objfile.File{Path: "fake"}
+	r := engine.Request{Args: []string{"5000"}}
+	found, err := fake{}.Discover(t.Context(), f, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(found.Plan.Refs); n != 3 || found.Plan.Refs[0].PC != found.Plan.Refs[1].PC || found.Plan.Refs[1].Operand != 1 {
+		t.Fatalf("found %+v, want two references of one instruction and one of another", found.Plan.Refs)
+	}
+	distances, err := reuse.New(found.Plan, reuse.Options{BlockBytes: blockBytes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	simulator, err := cache.New(found.Plan, cache.Config{Levels: []cache.Level{{Name: "L1", Blocks: sets * ways, BlockBytes: blockBytes, Ways: ways}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink := trace.NewPipeline(distances, simulator)
+	r.Plan, r.Sink = found.Plan, sink
+	if _, err := (fake{}).Run(t.Context(), f, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// In the order of the plan: the load and the store of the copy, the fill.
+	of := func(e event) int {
+		if e.ref.PC == copyPC {
+			return int(e.ref.Operand)
+		}
+		return 2
+	}
+	var accesses, cold, misses [3]uint64
+	touched := make(map[uint64]bool)
+	lru := make(map[uint64][]uint64) // by set, the most recent first
+	realAccesses(words, func(e event) {
+		g, b := of(e), e.addr/blockBytes
+		accesses[g]++
+		if !touched[b] {
+			cold[g]++
+			touched[b] = true
+		}
+		kept := []uint64{b}
+		miss := true
+		for _, o := range lru[b%sets] {
+			if o == b {
+				miss = false
+			} else if len(kept) < ways {
+				kept = append(kept, o)
+			}
+		}
+		if lru[b%sets] = kept; miss {
+			misses[g]++
+		}
+	})
+	h, level := distances.Result(), simulator.Result().Levels[0]
+	for g := range accesses {
+		if got := &h.Groups[g]; got.Accesses() != accesses[g] || got.Cold != cold[g] {
+			t.Errorf("reference %d: %d accesses, %d of them cold; want %d and %d", g, got.Accesses(), got.Cold, accesses[g], cold[g])
+		}
+		if got := level.Groups[g]; got.Accesses != accesses[g] || got.Misses != misses[g] {
+			t.Errorf("reference %d: %d misses of %d; at real addresses %d of %d", g, got.Misses, got.Accesses, misses[g], accesses[g])
+		}
+	}
+	if misses[0] <= cold[0] || misses[2] == 0 {
+		t.Errorf("misses %v, cold %v: the cache shows nothing", misses, cold)
+	}
+}

@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Identity says which engine recorded something. Results of different
+// identities must not be taken for one another: it stands in the key of
+// everything that a store holds of a run.
+type Identity struct {
+	Name string // letters, digits and dashes
+
+	// Version is raised with every change that moves an address or a count in
+	// the trace of any program, from 1.
+	Version int
+
+	// Numbered makes the JSON form the bare version number. It is for the one
+	// engine that wrote keys before engines had names, so that what it stored
+	// is still found.
+	Numbered bool
+}
+
+// String returns name@version.
+func (id Identity) String() string { return id.Name + "@" + strconv.Itoa(id.Version) }
+
+// MarshalJSON implements json.Marshaler: "name@version", or the version alone
+// if Numbered. So the JSON forms of two identities differ unless the
+// identities denote the same engine.
+func (id Identity) MarshalJSON() ([]byte, error) {
+	if err := id.check(); err != nil {
+		return nil, err
+	}
+	if id.Numbered {
+		return json.Marshal(id.Version)
+	}
+	return json.Marshal(id.String())
+}
+
+func (id Identity) check() error {
+	if id.Version < 1 || id.Name == "" && !id.Numbered || strings.Trim(id.Name, nameLetters) != "" {
+		return fmt.Errorf("engine: identity %q: want a name of letters, digits and dashes, and a version from 1", id.String())
+	}
+	return nil
+}
+
+const nameLetters = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// UnmarshalJSON implements json.Unmarshaler. An identity read from a bare
+// number has no Name, which the number does not tell.
+func (id *Identity) UnmarshalJSON(text []byte) error {
+	var version int
+	if json.Unmarshal(text, &version) == nil {
+		*id = Identity{Version: version, Numbered: true}
+		return id.check()
+	}
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("engine: identity: %w", err)
+	}
+	name, number, _ := strings.Cut(s, "@")
+	version, err := strconv.Atoi(number)
+	if err != nil {
+		return fmt.Errorf("engine: identity %q: want name@version", s)
+	}
+	*id = Identity{Name: name, Version: version}
+	return id.check()
+}

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestIdentityJSON(t *testing.T) {
+	for want, id := range map[string]Identity{
+		`1`:               {Name: "first", Version: 1, Numbered: true},
+		`2`:               {Name: "first", Version: 2, Numbered: true},
+		`"native@1"`:      {Name: "native", Version: 1},
+		`"native-x86@12"`: {Name: "native-x86", Version: 12},
+	} {
+		text, err := json.Marshal(struct{ Engine Identity }{id})
+		if err != nil || string(text) != `{"Engine":`+want+`}` {
+			t.Errorf("%+v is written as %s (%v), want %s", id, text, err, want)
+		}
+		var back struct{ Engine Identity }
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		if id.Numbered {
+			id.Name = "" // the number does not tell
+		}
+		if back.Engine != id {
+			t.Errorf("%s is read as %+v, want %+v", text, back.Engine, id)
+		}
+	}
+	for _, bad := range []Identity{{}, {Name: "a"}, {Version: 1}, {Name: "a@b", Version: 1}, {Name: "a", Version: -1}, {Numbered: true}} {
+		if text, err := json.Marshal(bad); err == nil {
+			t.Errorf("%+v is written as %s", bad, text)
+		}
+	}
+	for _, bad := range []string{`0`, `-1`, `1.5`, `""`, `"a"`, `"@1"`, `"a@"`, `"a@x"`, `"a@0"`, `"a@1@2"`, `null`, `{}`, `true`} {
+		var id Identity
+		if err := json.Unmarshal([]byte(bad), &id); err == nil {
+			t.Errorf("%s is read as %+v", bad, id)
+		}
+	}
+}
+
+func TestRequestEnd(t *testing.T) {
+	for _, c := range []struct {
+		until, most, at uint64
+		limit           bool
+	}{{0, 0, 0, false}, {5, 0, 5, false}, {0, 5, 5, true}, {5, 6, 5, false}, {6, 6, 6, true}, {7, 6, 6, true}} {
+		r := Request{Until: c.until, MaxInstructions: c.most}
+		if at, limit := r.End(); at != c.at || limit != c.limit {
+			t.Errorf("until %d, at most %d: %d, %t", c.until, c.most, at, limit)
+		}
+	}
+}
+
+func TestCapabilitiesString(t *testing.T) {
+	for want, c := range map[string]Capabilities{
+		"none":                0,
+		"windows, sandbox":    CapWindows | CapSandbox,
+		"memory limits, 0x40": CapMemory | 1<<6,
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("%d is %q, want %q", uint(c), got, want)
+		}
+	}
+}

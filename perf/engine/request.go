@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+
+	"presage/perf/objfile"
+	"presage/perf/trace"
+)
+
+// DefaultMemory is the size of the program's address space, in bytes, where a
+// Request does not give it. Go programs reserve, without using it, about
+// 0.7 GiB.
+const DefaultMemory = 4 << 30
+
+// Request says how a program is run and what to record. The zero Request gives
+// it no input, no files and no arguments, discards its output, and records
+// nothing.
+type Request struct {
+	Args []string // argv[1:]; argv[0] is the executable's base name
+	Env  []string // "KEY=value"
+
+	Stdin          io.Reader // nil: empty
+	Stdout, Stderr io.Writer // nil: discarded
+
+	// Grants are the host's folders that the program may open files in; none:
+	// no files. The first is its working directory; without one that is "/".
+	// For engines with CapSandbox.
+	Grants []Grant
+
+	// Memory is the size of the program's address space in bytes; 0:
+	// DefaultMemory. MemoryLimit bounds the bytes of it that are accessible at
+	// a time, and with them the host's memory that the program can take; 0:
+	// Memory. Beyond the limit the program is refused memory, and if it then
+	// fails, the error is ErrMemoryLimit. For engines with CapMemory.
+	Memory, MemoryLimit uint64
+
+	// Seed determines the random numbers that the operating system hands out.
+	Seed uint64
+
+	// MaxInstructions ends the run with ErrInstructionLimit at the first
+	// transfer of control after that many instructions since the program's
+	// start; 0: no limit.
+	MaxInstructions uint64
+
+	// Until ends the run in the same way, but without an error, and
+	// Outcome.Stopped says so; 0: the run ends with the program. If it is not
+	// less than MaxInstructions, that limit applies.
+	Until uint64
+
+	// Plan says what to record, and Sink takes it. Addresses in the plan are
+	// those in the file, whatever the load bias; recorded addresses are the
+	// running program's. Both nil: untraced. A plan of nothing but a Flow needs
+	// no Sink.
+	Plan *trace.Plan
+	Sink trace.Sink
+
+	// Windows say when the plan is in force: recording and counting go on at
+	// the first transfer of control at or after From, and off at the first at
+	// or after To; Outcome.Windows has the exact counts. Between windows the
+	// program runs as fast as without a plan. None: always. They are ascending
+	// and do not overlap; To may lie beyond the program's end. For engines with
+	// CapWindows.
+	//
+	// A batch holds events of one window only: the one that contains
+	// Batch.Start. The first batch of a window starts at its exact beginning
+	// unless another thread ran before the first event.
+	Windows []trace.Window
+
+	// Snapshot is called with the state of the program at the first transfer
+	// of control at or after each count of SnapshotAt, which are ascending;
+	// its error ends the run. Counts up to that of Resume are passed over. For
+	// engines with CapSnapshots.
+	SnapshotAt []uint64
+	Snapshot   func(Snapshot) error
+
+	// Resume continues from a snapshot of the same engine instead of starting
+	// the program. It takes the same executable, Args, Env, Memory and Grants;
+	// Stdin is read from its beginning again, and what the program had consumed
+	// is skipped. The rest of the run is what it would have been: instructions,
+	// the clock and Windows count from the program's start, while the Outcome's
+	// counts of what was recorded are those of this run.
+	Resume Snapshot
+
+	// Progress, if not nil, is called every few tens of millions of
+	// instructions, from the goroutine that called Run.
+	Progress func(instructions uint64)
+}
+
+// Grant makes a folder of the host visible to the program. Symbolic links that
+// lead out of the folder do not work.
+type Grant struct {
+	Guest string // absolute path that the program uses
+	Host  string // the folder
+	Write bool   // may files be created, changed and removed?
+}
+
+// Window is a stretch of a run.
+type Window = trace.Window
+
+// Check returns an error if the request contradicts itself, or asks for what an
+// engine with the capabilities c does not have.
+func (r *Request) Check(c Capabilities) error {
+	if err := r.supported(c); err != nil {
+		return err
+	}
+	onlyFlow := r.Plan != nil && r.Plan.Flow != nil && len(r.Plan.Refs)+len(r.Plan.Blocks) == 0
+	switch {
+	case (r.Plan == nil) != (r.Sink == nil) && !onlyFlow:
+		return errors.New("engine: Plan and Sink go together: set both or neither")
+	case len(r.Windows) > 0 && r.Plan == nil:
+		return errors.New("engine: Windows say when to record, but there is no Plan that says what")
+	case (len(r.SnapshotAt) > 0) != (r.Snapshot != nil) || !slices.IsSorted(r.SnapshotAt):
+		return errors.New("engine: SnapshotAt and Snapshot go together, and the counts are ascending")
+	}
+	for _, g := range r.Grants {
+		if !path.IsAbs(g.Guest) {
+			return fmt.Errorf("engine: grant of %s: guest path %q is not absolute", g.Host, g.Guest)
+		}
+	}
+	if r.Plan != nil {
+		if err := r.Plan.Check(); err != nil {
+			return fmt.Errorf("engine: %w", err)
+		}
+	}
+	if err := trace.CheckWindows(r.Windows); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	return nil
+}
+
+// supported returns an error that is errors.ErrUnsupported if the request needs
+// a capability that is not in c.
+func (r *Request) supported(c Capabilities) error {
+	var need Capabilities
+	for capability, asked := range map[Capabilities]bool{
+		CapWindows:   len(r.Windows) > 0,
+		CapSnapshots: len(r.SnapshotAt) > 0 || r.Snapshot != nil || r.Resume != nil,
+		CapFlow:      r.Plan != nil && r.Plan.Flow != nil,
+		CapSandbox:   len(r.Grants) > 0,
+		CapMemory:    r.Memory != 0 || r.MemoryLimit != 0,
+	} {
+		if asked {
+			need |= capability
+		}
+	}
+	if missing := need &^ c; missing != 0 {
+		return fmt.Errorf("engine: the request needs what this engine does not have (%v): %w", missing, errors.ErrUnsupported)
+	}
+	return nil
+}
+
+// End returns the count of instructions at which the run is to end before the
+// program does, 0 if at none, and whether reaching it is an error
+// (ErrInstructionLimit).
+func (r *Request) End() (at uint64, limit bool) {
+	if r.Until > 0 && (r.MaxInstructions == 0 || r.Until < r.MaxInstructions) {
+		return r.Until, false
+	}
+	return r.MaxInstructions, r.MaxInstructions > 0
+}
+
+// A Runner runs one program with one input, the same way each time: it
+// completes a Request that says what to record, and when, with everything else.
+// Several runs may be under way at once.
+type Runner func(ctx context.Context, r Request) (*Outcome, error)
+
+// Repeat returns a Runner that has e run f with the arguments, environment,
+// grants, limits, seed and output of common, and stdin as its input. Of the
+// Requests it is given, Plan, Sink, Windows, Until, snapshots and Progress
+// count.
+func Repeat(e Engine, f *objfile.File, common Request, stdin []byte) Runner {
+	return func(ctx context.Context, r Request) (*Outcome, error) {
+		r.Args, r.Env, r.Grants = common.Args, common.Env, common.Grants
+		r.Stdin, r.Stdout, r.Stderr = bytes.NewReader(stdin), common.Stdout, common.Stderr
+		r.Memory, r.MemoryLimit, r.Seed = common.Memory, common.MemoryLimit, common.Seed
+		r.MaxInstructions = common.MaxInstructions
+		return e.Run(ctx, f, r)
+	}
+}

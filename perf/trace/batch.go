@@ -1,0 +1,64 @@
+package trace
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Batch is a run of events of one thread, in program order. A block's events
+// never span two batches; if a fault ends a block early, the block stands in
+// Blocks with fewer accesses than its Refs, as the last of its batch.
+type Batch struct {
+	Accesses []Access
+	Blocks   []BlockID // executed blocks, where the plan asked for them
+
+	// Counts holds the number of accesses of each of Blocks. It is empty unless
+	// the plan has a block that Varies: otherwise Block.Refs says as much.
+	Counts []uint32
+
+	Start  uint64 // instructions that the program had executed before the batch
+	Thread int32  // 0 for the first thread, then in order of creation
+}
+
+// Reset empties b and keeps its memory.
+func (b *Batch) Reset() {
+	b.Accesses, b.Blocks, b.Counts = b.Accesses[:0], b.Blocks[:0], b.Counts[:0]
+	b.Start, b.Thread = 0, 0
+}
+
+// ByBlock yields the executed blocks of b with the accesses of each. It serves
+// plans whose references all lie in planned blocks, and panics if accesses
+// remain that belong to no block.
+func (b *Batch) ByBlock(p *Plan) iter.Seq2[BlockID, []Access] {
+	return func(yield func(BlockID, []Access) bool) {
+		rest := b.Accesses
+		for i, id := range b.Blocks {
+			n := int(p.Blocks[id].Refs)
+			if len(b.Counts) > 0 {
+				n = int(b.Counts[i])
+			}
+			n = min(n, len(rest)) // a fault may have ended the last block
+			if !yield(id, rest[:n:n]) {
+				return
+			}
+			rest = rest[n:]
+		}
+		if len(rest) > 0 {
+			panic(fmt.Sprintf("trace: %d accesses belong to no block", len(rest)))
+		}
+	}
+}
+
+// A Sink takes full batches from an engine. Exchange hands over full, which
+// the caller must not touch again, and returns an empty batch to fill. An
+// engine calls Exchange from one goroutine at a time; its first call, for the
+// batch to begin with, hands over nil.
+type Sink interface {
+	Exchange(full *Batch) (empty *Batch)
+}
+
+// A Collector measures one thing about a run. Observe sees the batches of a
+// run one at a time, in order; it must neither modify nor keep them.
+type Collector interface {
+	Observe(b *Batch)
+}
