@@ -50,7 +50,8 @@ var layers = []layer{
 	{"pipeline", "trace isa"},
 
 	// Models.
-	{"fit", ""},
+	{"leastsquares", ""},
+	{"fit", "leastsquares"},
 	{"scaling", "trace reuse fit"},
 
 	// Machines and predictions.
@@ -60,13 +61,13 @@ var layers = []layer{
 	{"predict", "trace reuse cache fit scaling machine sched"},
 
 	// Studies.
-	{"iperf", "trace fit machine"},
+	{"iperf", "trace leastsquares fit machine"},
 	{"iperf/nest", "isa cfg access fit iperf"}, // a binary's loops as a kernel: the factors themselves know no binary
 	{"iperf/target", "trace fit iperf"},
 	{"simpoint", "bbv"},
 	{"metasim", "trace isa cfg bbv cache machine predict simpoint"},
 	{"metasim/embedded", "trace objfile engine/rv64 metasim"}, // for the facade, which chooses the engine
-	{"infer", "shard fit"},
+	{"infer", "shard leastsquares fit"},
 	{"spmv", "trace cache infer"},
 
 	// What people and other programs see.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"presage/perf/leastsquares"
 )
 
 // exhaustiveLimit is the number of subsets of the basis up to which all are
@@ -17,6 +19,10 @@ const (
 // shapedLimit bounds how many subsets whose least-squares solution violates
 // the shape are solved as quadratic programmes, best first.
 const shapedLimit = 6
+
+// dependence is what projecting out the columns before it may leave of a unit
+// column, at most, for it to count as dependent on them.
+const dependence = 1e-9
 
 // exactLOO is the leave-one-out error, relative to the data, that counts as
 // exact: differences below it are rounding.
@@ -38,11 +44,11 @@ type search struct {
 	// Memory that one fit after another uses.
 	buf        []float64 // what y, columns and scale are parts of
 	candidates []candidate
-	met        []candidate // those that were made to obey the shape
-	terms      []int       // what the candidates' terms are parts of
-	walk       qr          // of the subset that exhaustive is at
-	one        qr          // of a subset by itself
-	part       qr          // of a subset with a point left out
+	met        []candidate          // those that were made to obey the shape
+	terms      []int                // what the candidates' terms are parts of
+	walk       leastsquares.Growing // of the subset that exhaustive is at
+	one        leastsquares.Growing // of a subset by itself
+	part       leastsquares.Growing // of a subset with a point left out
 	coef       []float64
 	restricted restricted
 }
@@ -108,14 +114,14 @@ func (s *search) keep(terms []int) []int {
 func (s *search) choose() candidate {
 	if s.opt.AllTerms {
 		f := &s.walk
-		f.begin(s.y, s.maxTerms)
+		f.Begin(s.y, s.maxTerms, dependence)
 		c := candidate{}
 		for j, col := range s.columns {
-			if s.scale[j] > 0 && f.push(col) {
+			if s.scale[j] > 0 && f.Push(col) {
 				c.terms = append(c.terms, j)
 			}
 		}
-		c.loo = f.leaveOneOut()
+		c.loo = f.LeaveOneOut()
 		c.score = c.loo
 		return s.shaped(c, math.Inf(1))
 	}
@@ -146,7 +152,7 @@ func subsets(n, k int) int {
 // exhaustive scores all independent subsets, depth first: each step adds one
 // column to the factorisation of the subset before.
 func (s *search) exhaustive() []candidate {
-	s.walk.begin(s.y, s.maxTerms)
+	s.walk.Begin(s.y, s.maxTerms, dependence)
 	var terms [MaxTerms]int
 	s.visit(terms[:0], 0)
 	return s.candidates
@@ -155,7 +161,7 @@ func (s *search) exhaustive() []candidate {
 // visit scores the extensions of terms by terms from the from-th on.
 func (s *search) visit(terms []int, from int) {
 	for j := from; j < len(s.columns); j++ {
-		if s.scale[j] == 0 || !s.walk.push(s.columns[j]) {
+		if s.scale[j] == 0 || !s.walk.Push(s.columns[j]) {
 			continue
 		}
 		longer := append(terms, j)
@@ -163,7 +169,7 @@ func (s *search) visit(terms []int, from int) {
 		if len(longer) < s.maxTerms {
 			s.visit(longer, j+1)
 		}
-		s.walk.pop()
+		s.walk.Pop()
 	}
 }
 
@@ -176,13 +182,13 @@ func (s *search) beam() []candidate {
 		for _, c := range level {
 			f := s.factor(c.terms)
 			for j := range s.columns {
-				if slices.Contains(c.terms, j) || s.scale[j] == 0 || !f.push(s.columns[j]) {
+				if slices.Contains(c.terms, j) || s.scale[j] == 0 || !f.Push(s.columns[j]) {
 					continue
 				}
 				longer := s.scored(append(slices.Clone(c.terms), j), f)
 				slices.Sort(longer.terms)
 				next = append(next, longer)
-				f.pop()
+				f.Pop()
 			}
 		}
 		slices.SortStableFunc(next, func(a, b candidate) int { return slices.Compare(a.terms, b.terms) })
@@ -194,11 +200,11 @@ func (s *search) beam() []candidate {
 	return out
 }
 
-func (s *search) factor(terms []int) *qr {
+func (s *search) factor(terms []int) *leastsquares.Growing {
 	f := &s.one
-	f.begin(s.y, max(s.maxTerms, len(terms)))
+	f.Begin(s.y, max(s.maxTerms, len(terms)), dependence)
 	for _, j := range terms {
-		f.push(s.columns[j])
+		f.Push(s.columns[j])
 	}
 	return f
 }
@@ -218,12 +224,12 @@ func (s *search) penalty(terms []int, coef []float64) float64 {
 }
 
 // scored returns the candidate of terms, in the order of f's columns.
-func (s *search) scored(terms []int, f *qr) candidate {
-	c := candidate{terms: terms, loo: f.leaveOneOut()}
+func (s *search) scored(terms []int, f *leastsquares.Growing) candidate {
+	c := candidate{terms: terms, loo: f.LeaveOneOut()}
 	c.score = c.loo
 	if s.opt.Cancellation > 0 {
-		s.coef = resized(s.coef, f.k)
-		c.score *= s.penalty(terms, f.solveTo(s.coef))
+		s.coef = resized(s.coef, f.Columns())
+		c.score *= s.penalty(terms, f.SolveTo(s.coef))
 	}
 	return c
 }
@@ -298,4 +304,13 @@ func (s *search) preferredShaped(all []candidate) candidate {
 		best = math.Min(best, f.score)
 	}
 	return s.preferred(s.met)
+}
+
+// resized returns v with length n, reusing its memory if that suffices; the
+// values are arbitrary.
+func resized(v []float64, n int) []float64 {
+	if cap(v) < n {
+		return make([]float64, n)
+	}
+	return v[:n]
 }

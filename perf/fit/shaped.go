@@ -19,8 +19,8 @@ type restricted struct {
 // obeys the shape as it is, and c as it was if not.
 func (s *search) shapedIfFree(c candidate) candidate {
 	f := s.factor(c.terms)
-	s.coef = resized(s.coef, f.k)
-	coef := f.solveTo(s.coef)
+	s.coef = resized(s.coef, f.Columns())
+	coef := f.SolveTo(s.coef)
 	if len(s.alternatives) == 0 || s.obeys(c.terms, coef) {
 		c.coef = slices.Clone(coef)
 	}
@@ -114,10 +114,10 @@ func (s *search) solveWithout(terms []int, skip int) []float64 {
 	}
 	y := copyWithout(len(terms), s.y)
 	f := &s.part
-	f.begin(y, len(terms))
+	f.Begin(y, len(terms), dependence)
 	for k, j := range terms {
 		r.columns[k] = copyWithout(k, s.columns[j])
-		if !f.push(r.columns[k]) {
+		if !f.Push(r.columns[k]) {
 			return nil // the remaining points do not determine the terms
 		}
 	}
@@ -126,9 +126,9 @@ func (s *search) solveWithout(terms []int, skip int) []float64 {
 	for a := range s.alternatives {
 		p := &r.programmes[a]
 		p.restart()
-		f.solveTo(p.x)
+		f.SolveTo(p.x)
 		clear(p.j)
-		f.inverseTo(p.j)
+		f.InverseTo(p.j)
 		if p.solve() != nil {
 			continue
 		}
@@ -156,9 +156,9 @@ func (s *search) finish(c candidate, y, w []float64) Func {
 	q := s.factor(c.terms)
 	coef := c.coef
 	if coef == nil {
-		coef = q.solve()
+		coef = q.Solve()
 	}
-	f := Func{LOO: capped(c.loo), Condition: q.condition(), Domain: s.d.domain}
+	f := Func{LOO: capped(c.loo), Condition: q.Condition(), Domain: s.d.domain}
 	for k, j := range c.terms {
 		v := coef[k] / s.scale[j]
 		if v == 0 {

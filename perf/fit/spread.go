@@ -226,7 +226,7 @@ func (s *search) contend(c candidate) (contender, bool) {
 	if c.bound {
 		return r, s.leaveOut(&r, residual)
 	}
-	lev := s.factor(c.terms).leverage()
+	lev := s.factor(c.terms).Leverage()
 	for i := range residual {
 		free := 1 - lev[i]
 		if free < 1e-10 {
@@ -242,11 +242,11 @@ func (s *search) contend(c candidate) (contender, bool) {
 // columns: the columns of R⁻¹Qᵀ.
 func (s *search) changes(c candidate) []float64 {
 	q := s.factor(c.terms)
-	n, k := q.rows, q.k
-	inverse := q.inverse()
+	n, k := q.Rows(), q.Columns()
+	inverse := q.Inverse()
 	out := make([]float64, n*k)
 	for b := range k {
-		column := q.column(b)
+		column := q.Q(b)
 		for i := range n {
 			for a := 0; a <= b; a++ {
 				out[i*k+a] += inverse[a*k+b] * column[i]

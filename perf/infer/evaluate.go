@@ -12,7 +12,8 @@ import (
 
 // dependenceSquared is the part that a column may have left of its squared
 // length below which a candidate's fit sets it aside. Normal equations have the
-// square of the condition number, so that it is less strict than dependence.
+// square of the condition number, so it is less strict than the tolerance of
+// Fit, leastsquares.DefaultTolerance.
 const dependenceSquared = 1e-10
 
 // evaluator finds the fitness of candidates by the algorithm of 2012, section

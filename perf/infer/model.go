@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"presage/perf/leastsquares"
 )
 
 // FitOptions say how a model is fitted. The zero value fits the response
@@ -156,23 +158,20 @@ func (m *Model) solve(units [][]float64, y, weights []float64, ridge float64) er
 		spread += weights[i] * (v - mean) * (v - mean)
 	}
 	qty = shrink(columns, qty, ridge)
-	kept, aside := factorise(columns, qty)
-	if len(kept) == 0 {
+	solution := leastsquares.Solve(columns, qty, leastsquares.DefaultTolerance)
+	if len(solution.Kept) == 0 {
 		return ErrNoTerms
 	}
-	m.Coefficients = backward(columns, kept, qty)
-	for _, j := range kept {
+	m.Coefficients = solution.Coefficients
+	for _, j := range solution.Kept {
 		m.Terms = append(m.Terms, terms[j])
 	}
-	for _, j := range aside {
+	for _, j := range solution.Aside {
 		m.Dropped = append(m.Dropped, terms[j])
 	}
-	left := 0.0
-	for _, v := range qty[len(kept):] {
-		left += v * v
-	}
+	left := solution.RSS
 	m.ResidualError, m.R2 = math.NaN(), 1
-	if free := len(y) - len(kept); free > 0 {
+	if free := len(y) - len(solution.Kept); free > 0 {
 		m.ResidualError = math.Sqrt(left / float64(free))
 	}
 	if spread > 0 {
