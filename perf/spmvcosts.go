@@ -49,7 +49,7 @@ type spmvKernel struct {
 func newSpMVKernel(prog *Program, shape spmv.Shape) (*spmvKernel, error) {
 	k := &spmvKernel{prog: prog, shape: shape}
 	s := prog.Structure()
-	at, err := s.routine(fmt.Sprintf("main.multiply%dx%d", shape.R, shape.C))
+	at, err := s.routine(fmt.Sprintf("presage/datasets/programs/spmv/kernels.multiply%dx%d", shape.R, shape.C))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"presage/datasets/programs/spmv/kernels"
 )
 
 // Blocks is a matrix in blocked compressed sparse rows (BCSR, 2012, Figure 11).
@@ -123,5 +125,5 @@ func (b *Blocks) Multiply(y, x []float64) {
 	if ny, nx := b.Lengths(); len(y) != ny || len(x) != nx {
 		panic(fmt.Sprintf("spmv: y and x have %d and %d elements, want %d and %d", len(y), len(x), ny, nx))
 	}
-	kernels[b.Shape.index()](b.start, b.column, b.value, y, x)
+	kernels.Sized(b.Shape.R, b.Shape.C)(b.start, b.column, b.value, y, x)
 }
