@@ -1,16 +1,11 @@
 package figure
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/go-gota/gota/dataframe"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
-	"presage/perf/frame"
 )
 
 // DistributionOptions says what Distribution draws.
@@ -79,59 +74,4 @@ func binned(values []float64, lo, hi float64, n int) []plotter.HistogramBin {
 		bins[max(0, min(n-1, int((v-lo)/width)))].Weight++
 	}
 	return bins
-}
-
-// BarsOptions says what Bars draws.
-type BarsOptions struct {
-	Values string // column of the heights
-	Names  string // column of the places on the x axis
-	By     string // column whose values get a bar each at every place; "" for one
-	YLabel string // with unit; the column's name by default
-	Title  string
-}
-
-// Bars draws a bar for each row, those of one place side by side.
-func Bars(df dataframe.DataFrame, opt BarsOptions) (*Figure, error) {
-	values, err := frame.Floats(df, opt.Values)
-	if err != nil {
-		return nil, err
-	}
-	names, err := frame.Strings(df, opt.Names)
-	if err != nil {
-		return nil, err
-	}
-	by, err := textsOr(df, opt.By, len(values))
-	if err != nil {
-		return nil, err
-	}
-	places, kinds := distinct(names), distinct(by)
-	if len(places) == 0 {
-		return nil, fmt.Errorf("figure: the frame has no rows")
-	}
-	p := newPlot(opt.Title, "", orDefault(opt.YLabel, opt.Values))
-	p.Add(plotter.NewGrid())
-	width := vg.Points(30 / float64(len(kinds)))
-	for k, kind := range kinds {
-		heights := make(plotter.Values, len(places))
-		for i, v := range values {
-			if by[i] == kind {
-				heights[slices.Index(places, names[i])] = v
-			}
-		}
-		bars, err := plotter.NewBarChart(heights, width)
-		if err != nil {
-			return nil, fmt.Errorf("figure: %w", err)
-		}
-		bars.Color, bars.LineStyle.Width = paletteAt(k), 0
-		bars.Offset = width * vg.Length(float64(k)-float64(len(kinds)-1)/2)
-		p.Add(bars)
-		if kind != "" {
-			p.Legend.Add(kind, bars)
-		}
-	}
-	p.NominalX(places...)
-	p.Y.Tick.Marker = linearTicks{}
-	p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = 0.6, draw.XRight, draw.YCenter
-	p.Legend.Top = true
-	return &Figure{panels: []*plot.Plot{p}}, nil
 }

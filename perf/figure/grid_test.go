@@ -10,7 +10,7 @@ import (
 	"github.com/go-gota/gota/series"
 )
 
-func spmvFrame() dataframe.DataFrame {
+func cellFrame() dataframe.DataFrame {
 	return dataframe.New(
 		series.New([]int{1, 1, 2, 2}, series.Int, "r"),
 		series.New([]int{1, 2, 1, 2}, series.Int, "c"),
@@ -39,14 +39,14 @@ func pixel(t *testing.T, f *Figure, w, h, x, y float64) [3]int {
 // The least cell is the darkest, the largest in any panel the lightest, each where
 // its row and column say.
 func TestGrid(t *testing.T) {
-	f, err := Grid(spmvFrame(), GridOptions{X: "c", Y: "r", Panels: []string{"a", "b"}, XLabel: "columns", YLabel: "rows", Scale: "Mflop/s", Text: []string{"a", "b"}})
+	f, err := Grid(cellFrame(), GridOptions{X: "c", Y: "r", Panels: []string{"a", "b"}, XLabel: "columns", YLabel: "rows", Scale: "Mflop/s", Text: []string{"a", "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Panels()) != 2 || !strings.Contains(f.Panels()[0].Title.Text, "dark 10 to light 44 Mflop/s") {
 		t.Fatalf("%d panels, the first titled %q", len(f.Panels()), f.Panels()[0].Title.Text)
 	}
-	one, err := Grid(spmvFrame(), GridOptions{X: "c", Y: "r", Panels: []string{"a"}})
+	one, err := Grid(cellFrame(), GridOptions{X: "c", Y: "r", Panels: []string{"a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestGrid(t *testing.T) {
 	if lowLeft != [3]int{int(darkest.R), int(darkest.G), int(darkest.B)} || highRight != [3]int{int(lightest.R), int(lightest.G), int(lightest.B)} {
 		t.Errorf("the cell (1, 1) is %v, (2, 2) %v", lowLeft, highRight)
 	}
-	down, err := Grid(spmvFrame(), GridOptions{X: "c", Y: "r", Panels: []string{"a"}, YDown: true})
+	down, err := Grid(cellFrame(), GridOptions{X: "c", Y: "r", Panels: []string{"a"}, YDown: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,20 +65,23 @@ func TestGrid(t *testing.T) {
 }
 
 func TestBarsAndBoxes(t *testing.T) {
-	bars, err := ColumnBars(spmvFrame(), ColumnBarsOptions{Label: "g", Bars: []Curve{{Column: "a"}, {Column: "b", Label: "second"}}, YLabel: "Mflop/s"})
+	bars, err := Bars(cellFrame(), BarsOptions{Names: "a", Columns: []Curve{{Column: "a"}, {Column: "b", Label: "second"}}, YLabel: "Mflop/s"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := bars.Panels()[0]; p.Y.Min != 0 || p.Y.Max < 44 {
 		t.Errorf("the axis goes from %g to %g", p.Y.Min, p.Y.Max)
 	}
-	boxes, err := ColumnBoxes(spmvFrame(), ColumnBoxesOptions{Group: "g", Panels: []string{"a", "b"}, Top: 50, Goal: 25})
+	boxes, err := Boxes(cellFrame(), BoxesOptions{By: "g", Columns: []Curve{{Column: "a"}, {Column: "b", Label: "second"}}, Top: 50, Goal: 25})
 	if err != nil {
 		t.Fatal(err)
 	}
 	both := Beside(bars, boxes)
 	if len(both.Panels()) != 3 {
 		t.Fatalf("%d panels", len(both.Panels()))
+	}
+	if a, b := both.Panels()[1].Title.Text, both.Panels()[2].Title.Text; a != "a" || b != "second" {
+		t.Errorf("the boxes are titled %q and %q", a, b)
 	}
 	if p := both.Panels()[1]; p.Y.Max != 50 || p.Y.Min != 0 {
 		t.Errorf("the boxes' axis goes from %g to %g", p.Y.Min, p.Y.Max)
@@ -109,15 +112,16 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-func TestSpMVFigureErrors(t *testing.T) {
-	df := spmvFrame()
+func TestShapesRefuse(t *testing.T) {
+	df := cellFrame()
 	for what, err := range map[string]error{
 		"grid without panels":  second(Grid(df, GridOptions{X: "c", Y: "r"})),
 		"grid without column":  second(Grid(df, GridOptions{X: "c", Y: "nothing", Panels: []string{"a"}})),
 		"grid of titles":       second(Grid(df, GridOptions{X: "c", Y: "r", Panels: []string{"a"}, Titles: []string{"1", "2"}})),
-		"bars without bars":    second(ColumnBars(df, ColumnBarsOptions{Label: "g"})),
-		"bars without column":  second(ColumnBars(df, ColumnBarsOptions{Label: "g", Bars: []Curve{{Column: "z"}}})),
-		"boxes without panels": second(ColumnBoxes(df, ColumnBoxesOptions{Group: "g"})),
+		"bars without bars":    second(Bars(df, BarsOptions{Names: "g"})),
+		"bars on each other":   second(Bars(df, BarsOptions{Names: "g", Values: "a"})),
+		"bars without column":  second(Bars(df, BarsOptions{Names: "g", Columns: []Curve{{Column: "z"}}})),
+		"boxes without column": second(Boxes(df, BoxesOptions{By: "g"})),
 		"entry outside":        second(Blocked(BlockedMatrix{Rows: 2, Cols: 2, BlockRows: 1, BlockColumns: 1, Entries: [][2]int{{2, 0}}})),
 		"no rows":              second(Blocked(BlockedMatrix{Cols: 2, BlockRows: 1, BlockColumns: 1})),
 		"labels":               second(Blocked(BlockedMatrix{Rows: 2, Cols: 2, BlockRows: 1, BlockColumns: 1, Labels: []string{"x"}})),

@@ -6,9 +6,6 @@ package figure
 import (
 	"bytes"
 	"fmt"
-	"image/color"
-	"math"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -71,57 +68,11 @@ func newPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
-// palette is Okabe and Ito's (2008): told apart by people with any kind of
-// colour vision.
-var palette = []color.RGBA{
-	{0x00, 0x72, 0xb2, 0xff}, // blue
-	{0xd5, 0x5e, 0x00, 0xff}, // vermillion
-	{0x00, 0x9e, 0x73, 0xff}, // bluish green
-	{0xcc, 0x79, 0xa7, 0xff}, // reddish purple
-	{0xe6, 0x9f, 0x00, 0xff}, // orange
-	{0x56, 0xb4, 0xe9, 0xff}, // sky blue
-	{0x00, 0x00, 0x00, 0xff}, // black
-}
-
-func paletteAt(i int) color.RGBA { return palette[i%len(palette)] }
-
-// decades ticks an axis of decimal logarithms at whole powers of ten, labelled
-// with the powers, at most eight of them.
-type decades struct{}
-
-// Ticks implements plot.Ticker.
-func (decades) Ticks(lo, hi float64) []plot.Tick {
-	stride := math.Max(1, math.Ceil((hi-lo)/8))
-	var ticks []plot.Tick
-	for e := math.Ceil(lo); e <= hi; e++ {
-		label := ""
-		if math.Mod(e, stride) == 0 {
-			label = fmt.Sprintf("%g", math.Pow(10, e))
-		}
-		ticks = append(ticks, plot.Tick{Value: e, Label: label})
+// Beside returns the panels of several figures as one figure, from left to right.
+func Beside(figures ...*Figure) *Figure {
+	f := new(Figure)
+	for _, g := range figures {
+		f.panels = append(f.panels, g.panels...)
 	}
-	return ticks
-}
-
-// linearTicks are four to nine ticks at multiples of 1, 2 or 5 times a power of
-// ten, each with a label.
-type linearTicks struct{}
-
-// Ticks implements plot.Ticker.
-func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
-	if !(hi > lo) || math.IsInf(hi-lo, 0) {
-		return plot.DefaultTicks{}.Ticks(lo, hi)
-	}
-	step := math.Pow(10, math.Floor(math.Log10(hi-lo)))
-	for _, finer := range []float64{2, 2.5, 2} { // to 1/2, 1/5, 1/10 of the power
-		if (hi-lo)/step >= 4 {
-			break
-		}
-		step /= finer
-	}
-	var ticks []plot.Tick
-	for i := math.Ceil(lo / step); i*step <= hi; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 6, 64)})
-	}
-	return ticks
+	return f
 }
