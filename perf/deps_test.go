@@ -50,13 +50,14 @@ var layers = []layer{
 	{"pipeline", "trace isa"},
 
 	// Models.
+	{"internal/order", ""},
 	{"leastsquares", ""},
 	{"fit", "leastsquares"},
 	{"scaling", "trace reuse fit"},
 
 	// Machines and predictions.
 	{"machine", "isa cache pipeline"},
-	{"host", "isa cache machine"},
+	{"host", "internal/order isa cache machine"},
 	{"sched", "isa cfg access machine"},
 	{"predict", "trace reuse cache fit scaling machine sched"},
 
@@ -67,8 +68,8 @@ var layers = []layer{
 	{"simpoint", "bbv"},
 	{"metasim", "trace isa cfg bbv cache machine predict simpoint"},
 	{"metasim/embedded", "trace objfile engine/rv64 metasim"}, // for the facade, which chooses the engine
-	{"infer", "shard leastsquares fit"},
-	{"spmv", "trace cache infer"},
+	{"infer", "shard internal/order leastsquares fit"},
+	{"spmv", "internal/order trace cache infer"},
 
 	// What people and other programs see.
 	{"store", ""},

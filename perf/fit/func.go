@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -90,7 +91,7 @@ func (f *Func) Check(p Point) []Warning { return CheckReach(f.Domain, p) }
 // name.
 func CheckReach(domain map[string]Interval, p Point) []Warning {
 	var out []Warning
-	for _, name := range sortedKeys(domain) {
+	for _, name := range slices.Sorted(maps.Keys(domain)) {
 		x, ok := p[name]
 		d := domain[name]
 		if ok && (d.Hi > 0 && x > ReachLimit*d.Hi || d.Lo > 0 && x < d.Lo/ReachLimit) {
@@ -100,15 +101,6 @@ func CheckReach(domain map[string]Interval, p Point) []Warning {
 		}
 	}
 	return out
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // String writes f as a formula with coefficients of six digits, such as

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"presage/perf/internal/order"
+
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -32,8 +34,8 @@ func Judge(predicted, truth []float64) Accuracy {
 	errs := RelativeErrors(predicted, truth)
 	slices.Sort(errs)
 	a := Accuracy{
-		Rows: len(errs), Lower: quantile(errs, 0.25), Median: quantile(errs, 0.5), Upper: quantile(errs, 0.75),
-		P90: quantile(errs, 0.9), Max: errs[len(errs)-1], Mean: stat.Mean(errs, nil), Correlation: math.NaN(),
+		Rows: len(errs), Lower: order.Quantile(errs, 0.25), Median: order.Quantile(errs, 0.5), Upper: order.Quantile(errs, 0.75),
+		P90: order.Quantile(errs, 0.9), Max: errs[len(errs)-1], Mean: stat.Mean(errs, nil), Correlation: math.NaN(),
 	}
 	if len(errs) > 1 && !constant(predicted) && !constant(truth) {
 		a.Correlation = stat.Correlation(predicted, truth, nil)
@@ -64,14 +66,4 @@ func RelativeErrors(predicted, truth []float64) []float64 {
 		errs[i] = math.Abs(predicted[i]-z) / math.Abs(z)
 	}
 	return errs
-}
-
-// quantile interpolates between order statistics, as R's default (type 7).
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"presage/perf/internal/order"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -227,7 +229,7 @@ func (e *evaluator) errorsOf(s Spec, m *scratch) []float64 {
 // JSON has no infinity.
 func median(errs []float64) float64 {
 	slices.Sort(errs)
-	if v := quantile(errs, 0.5); finite(v) {
+	if v := order.Quantile(errs, 0.5); finite(v) {
 		return v
 	}
 	return math.MaxFloat64

@@ -89,6 +89,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	return f, nil
 }
 
+// sortedNames returns the parameters of a point, ascending.
 func sortedNames(p fit.Point) []string { return slices.Sorted(maps.Keys(p)) }
 
 func defaulted(v, otherwise float64) float64 {
