@@ -123,9 +123,6 @@ func NewDesign(basis *Basis, points []Point, reach Reach) (*Design, error) {
 	return d, nil
 }
 
-// Basis returns the basis of d.
-func (d *Design) Basis() *Basis { return d.basis }
-
 // Domain returns the range of each parameter over the points.
 func (d *Design) Domain() map[string]Interval { return d.domain }
 

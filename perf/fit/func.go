@@ -63,24 +63,6 @@ func (f *Func) Eval(p Point) float64 {
 	return s
 }
 
-// Scale returns f multiplied by k, residuals included. LOO and RMS stay: they
-// are understood relative to the data's weights.
-func (f *Func) Scale(k float64) Func {
-	g := *f
-	g.Coefficients = scaled(f.Coefficients, k)
-	g.Residuals = scaled(f.Residuals, k)
-	g.Spread = f.Spread.scaled(k)
-	return g
-}
-
-func scaled(v []float64, k float64) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = k * x
-	}
-	return out
-}
-
 // Check returns the doubts about evaluating f at p: a parameter that lies more
 // than ReachLimit times beyond the data.
 func (f *Func) Check(p Point) []Warning { return CheckReach(f.Domain, p) }

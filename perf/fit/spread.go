@@ -89,9 +89,6 @@ const (
 // Known reports whether s says anything.
 func (s *Spread) Known() bool { return len(s.Rivals) > 0 }
 
-// Sigma returns the standard deviation of a weighted residual of r.
-func (r *Rival) Sigma() float64 { return norm2(r.Errors) / math.Sqrt(float64(len(r.Errors))) }
-
 // Values returns the values at p of s.Terms.
 func (s *Spread) Values(p Point) []float64 {
 	x := make([]float64, len(s.Terms))
@@ -109,28 +106,6 @@ func (r *Rival) At(dst, x []float64) (value float64, change []float64) {
 		change[i] = dot(r.Influence[i*len(x):(i+1)*len(x)], x)
 	}
 	return dot(r.Coefficients, x), change
-}
-
-// Deviation returns the standard deviation of the value of f at p if its terms
-// are the right ones, without that of a further observation: σ·√(Σ a_i²).
-func (f *Func) Deviation(p Point) float64 {
-	if !f.Spread.Known() {
-		return 0
-	}
-	chosen := &f.Spread.Rivals[0]
-	_, a := chosen.At(nil, f.Spread.Values(p))
-	return chosen.Sigma() * norm2(a)
-}
-
-// scaled returns s for the function multiplied by k.
-func (s *Spread) scaled(k float64) Spread {
-	out := *s
-	out.Rivals = slices.Clone(s.Rivals)
-	for i := range out.Rivals {
-		r := &out.Rivals[i]
-		r.Coefficients, r.Influence = scaled(r.Coefficients, k), scaled(r.Influence, k)
-	}
-	return out
 }
 
 // contender is a candidate with what its Rival is made of: coefficients and

@@ -73,7 +73,7 @@ func partErrors(t *testing.T, table *Table, spec Spec, opt SearchOptions, basis 
 			rows = append(rows, i)
 		}
 	}
-	fitted := table.Weighted(func(i int) float64 {
+	fitted := table.weighted(func(i int) float64 {
 		if own(i) {
 			return opt.OwnWeight
 		}

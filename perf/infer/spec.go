@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Gene is how a variable enters a model (2012, section 3.4).
@@ -56,26 +55,6 @@ func (s Spec) Clone() Spec {
 // Equal reports whether both have the same terms.
 func (s Spec) Equal(o Spec) bool {
 	return slices.Equal(s.Genes, o.Genes) && slices.Equal(s.Interactions, o.Interactions)
-}
-
-// Text returns the spec with the names of its variables, for people:
-//
-//	width spline, rob linear; width-rob, width²-l2
-func (s Spec) Text(names []string) string {
-	var main, pairs []string
-	for v, g := range s.Genes {
-		if g != Excluded {
-			main = append(main, names[v]+" "+g.String())
-		}
-	}
-	for _, x := range s.Interactions {
-		pairs = append(pairs, superscript(names[x.I], x.PowerI)+"-"+superscript(names[x.J], x.PowerJ))
-	}
-	return strings.Join(main, ", ") + "; " + strings.Join(pairs, ", ")
-}
-
-func superscript(name string, power int) string {
-	return name + []string{"", "", "²", "³"}[power]
 }
 
 // Check reports what makes s unfit for so many variables.

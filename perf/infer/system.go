@@ -3,9 +3,6 @@ package infer
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math/rand/v2"
-	"slices"
 )
 
 // System is a model in steady state, with what it was made from: the inductive
@@ -33,33 +30,6 @@ func newSystem(t *Table, found *State, opt SearchOptions) (*System, error) {
 		return nil, err
 	}
 	return &System{Table: t, Search: found, Model: m, opt: opt}, nil
-}
-
-// Limit is the median error up to which a model is taken to be accurate enough
-// for decisions, whatever its error on other applications: the lower end of what
-// 2012, section 3.2, calls sufficient (10 to 15%).
-const Limit = 0.10
-
-// Check is how a system stands up to profiles that it was not made from.
-type Check struct {
-	Accuracy
-	Worst float64 // median error of the application that the search did worst on
-
-	// Update tells that the error is neither below Limit nor competitive with
-	// the worst application's: the model should be updated.
-	Update bool
-}
-
-// Check predicts a few new profiles, and tells whether the model has to be
-// updated for them (2012, section 3.3).
-func (s *System) Check(profiles *Table) (Check, error) {
-	p, err := s.Model.Predict(profiles)
-	if err != nil {
-		return Check{}, err
-	}
-	c := Check{Accuracy: Judge(p, profiles.Response), Worst: slices.Max(s.Search.Best().Errors)}
-	c.Update = c.Median > max(Limit, c.Worst)
-	return c, nil
 }
 
 // Update adds profiles of new software, or hardware, and looks for another spec,
@@ -106,22 +76,4 @@ func (t *Table) Balanced() *Table {
 		s.Weights[i] = mean / float64(rows[t.Group(i)])
 	}
 	return &s
-}
-
-// Draw returns n of the given rows at random, ascending, and the others. It
-// panics if there are fewer.
-func Draw(rng *rand.Rand, rows []int, n int) (drawn, others []int) {
-	if n > len(rows) {
-		panic(fmt.Sprintf("infer: Draw of %d of %d rows", n, len(rows)))
-	}
-	for i, at := range rng.Perm(len(rows)) {
-		if i < n {
-			drawn = append(drawn, rows[at])
-		} else {
-			others = append(others, rows[at])
-		}
-	}
-	slices.Sort(drawn)
-	slices.Sort(others)
-	return drawn, others
 }

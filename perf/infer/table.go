@@ -166,16 +166,6 @@ func (t *Table) Join(o *Table) (*Table, error) {
 	return s, nil
 }
 
-// Weighted returns t with the weight of each row multiplied by factor(row).
-func (t *Table) Weighted(factor func(row int) float64) *Table {
-	s := *t
-	s.Weights = slices.Clone(orAll(t.Weights, 1, t.Rows()))
-	for i := range s.Weights {
-		s.Weights[i] *= factor(i)
-	}
-	return &s
-}
-
 func (t *Table) weight(row int) float64 {
 	if t.Weights == nil {
 		return 1

@@ -128,24 +128,3 @@ func (f Factor) value(z, knot float64) float64 {
 	}
 	return in * in * (in + 3*(z-in))
 }
-
-// Text returns the term as people write it; variables stand for their scaled
-// values.
-func (b *Basis) Text(t Term) string {
-	if t.A.none() {
-		return "1"
-	}
-	s := b.factorText(t.A)
-	if !t.B.none() {
-		s += "·" + b.factorText(t.B)
-	}
-	return s
-}
-
-func (b *Basis) factorText(f Factor) string {
-	name := b.Scales[f.Variable].Name
-	if f.Knot > 0 {
-		return fmt.Sprintf("(%s - %.3g)³₊", name, b.Scales[f.Variable].Knots[f.Knot-1])
-	}
-	return superscript(name, f.Power)
-}

@@ -50,26 +50,6 @@ func TestMissProbabilityIsTheSum(t *testing.T) {
 	}
 }
 
-func TestMappingProbability(t *testing.T) {
-	for _, s := range []uint64{1, 2, 7, 64} {
-		for n := uint64(0); n < 60; n++ {
-			sum, mean := 0.0, 0.0
-			for i := uint64(0); i <= n+3; i++ {
-				p := MappingProbability(s, n, i)
-				sum += p
-				mean += p * float64(i)
-			}
-			if math.Abs(sum-1) > 1e-11 || math.Abs(mean-float64(n)/float64(s)) > 1e-10 {
-				t.Errorf("s=%d n=%d: sum %g, mean %g", s, n, sum, mean)
-			}
-		}
-	}
-	// One of three blocks in one of two sets: 3/8.
-	if p := MappingProbability(2, 3, 1); math.Abs(p-0.375) > 1e-14 {
-		t.Errorf("Pmapping(2,3,1) = %g", p)
-	}
-}
-
 func TestMissProbabilityIdentities(t *testing.T) {
 	// Direct-mapped: a hit if all n blocks fall elsewhere, (1−1/s)^n.
 	for _, n := range []float64{0, 1, 10, 1000, 1e6} {
@@ -164,7 +144,7 @@ func TestMissProbabilityByThrowing(t *testing.T) {
 // A set-associative LRU simulation of accesses to blocks at random addresses,
 // where the assumption of the model holds, against the model on the trace's
 // measured stack distances.
-func TestOfMeasuredAgainstSimulation(t *testing.T) {
+func TestMissesAgainstSimulation(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	c := Cache{Sets: 32, Ways: 4}
 	address := make([]uint64, 400)
@@ -204,7 +184,8 @@ func TestOfMeasuredAgainstSimulation(t *testing.T) {
 			h.Bins = append(h.Bins, reuse.Bin{Lo: uint64(d), Hi: uint64(d + 1), Count: counts[d]})
 		}
 	}
-	set, full := OfMeasured(&h, c), OfMeasured(&h, FullyAssociative(c.Blocks()))
+	measured := fromMeasured(&h)
+	set, full := OfHistogram(&measured, c), OfHistogram(&measured, FullyAssociative(c.Blocks()))
 	errSet := math.Abs(set.Total()/float64(simulated) - 1)
 	errFull := math.Abs(full.Total()/float64(simulated) - 1)
 	t.Logf("simulated %d, set-associative %.0f (%.1f%%), fully associative %.0f (%.1f%%)", simulated, set.Total(), 100*errSet, full.Total(), 100*errFull)
@@ -233,6 +214,16 @@ func touch(set *[]uint64, a uint64, ways int) bool {
 	return false
 }
 
+// fromMeasured returns a measured histogram with each bin's distances at their
+// mean.
+func fromMeasured(h *reuse.Histogram) scaling.Histogram {
+	out := scaling.Histogram{Cold: float64(h.Cold)}
+	for _, b := range h.Bins {
+		out.Bins = append(out.Bins, scaling.WeightedBin{Distance: b.Mid(), Count: float64(b.Count)})
+	}
+	return out
+}
+
 func example() scaling.Histogram {
 	return scaling.Histogram{Cold: 10, Bins: []scaling.WeightedBin{{Distance: 3, Count: 70}, {Distance: 99.5, Count: 15}, {Distance: 2000, Count: 5}}}
 }
@@ -252,40 +243,24 @@ func TestFullyAssociativeQueries(t *testing.T) {
 		ratio  float64
 		blocks uint64
 	}{{0, 1}, {0.5, 4}, {0.7, 4}, {0.71, 100}, {0.85, 100}, {0.86, 2001}, {0.9, 2001}} {
-		c, err := SmallestFullyAssociative(&h, x.ratio)
+		c, err := Smallest(&h, 0, (1-x.ratio)*h.Accesses())
 		if err != nil || c.Blocks() != x.blocks {
 			t.Errorf("ratio %g: %v, %v, want %d blocks", x.ratio, c, err, x.blocks)
 		}
-		if got := OfHistogram(&h, c).HitRatio(); got < x.ratio-1e-12 {
+		if got := OfHistogram(&h, c).hitRatio(); got < x.ratio-1e-12 {
 			t.Errorf("ratio %g: cache %v has %g", x.ratio, c, got)
 		}
 	}
-	if _, err := SmallestFullyAssociative(&h, 0.95); !errors.Is(err, ErrUnreachable) {
-		t.Errorf("ratio above what cold accesses leave: %v", err)
+	if _, err := Smallest(&h, 0, 5); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("fewer misses than cold accesses: %v", err)
 	}
-	if _, err := SmallestFullyAssociative(&h, 1.5); err == nil {
-		t.Error("ratio 1.5 accepted")
-	}
-	c, err := SmallestSetAssociative(&h, 2, 0.8)
+	c, err := Smallest(&h, 2, 0.2*h.Accesses())
 	if err != nil {
 		t.Fatal(err)
 	}
 	half := Cache{c.Sets / 2, 2}
-	if OfHistogram(&h, c).HitRatio() < 0.8 || OfHistogram(&h, half).HitRatio() >= 0.8 {
-		t.Errorf("smallest 2-way cache for 0.8: %v, %g; half of it %g", c, OfHistogram(&h, c).HitRatio(), OfHistogram(&h, half).HitRatio())
-	}
-}
-
-func TestOfMeasuredFullyAssociative(t *testing.T) {
-	h := reuse.Histogram{Cold: 3, Bins: []reuse.Bin{{Lo: 5, Hi: 6, Count: 10}, {Lo: 512, Hi: 514, Count: 7}}}
-	for _, x := range []struct{ blocks, misses uint64 }{{5, 20}, {6, 10}, {512, 10}, {514, 3}} {
-		if got := OfMeasured(&h, FullyAssociative(x.blocks)); got.Total() != float64(x.misses) || got.Accesses != 20 {
-			t.Errorf("%d blocks: %+v, want %d", x.blocks, got, x.misses)
-		}
-	}
-	f := FromMeasured(&h)
-	if got := OfHistogram(&f, FullyAssociative(512)); got.Total() != 10 {
-		t.Errorf("converted: %+v", got)
+	if OfHistogram(&h, c).hitRatio() < 0.8 || OfHistogram(&h, half).hitRatio() >= 0.8 {
+		t.Errorf("smallest 2-way cache for 0.8: %v, %g; half of it %g", c, OfHistogram(&h, c).hitRatio(), OfHistogram(&h, half).hitRatio())
 	}
 }
 
@@ -308,10 +283,6 @@ func TestAt(t *testing.T) {
 	if len(p.Groups) != 2 || math.Abs(p.Groups[1].Total()-30000) > 1 || math.Abs(p.Program.Total()-60000) > 1 || len(p.Warnings) != 0 {
 		t.Errorf("prediction %+v", p)
 	}
-	h, err := ProgramHistogram(m, fit.Point{"n": 100})
-	if err != nil || math.Abs(h.Accesses()-p.Program.Accesses) > 1e-6*h.Accesses() {
-		t.Errorf("program histogram has %g accesses, %g predicted; %v", h.Accesses(), p.Program.Accesses, err)
-	}
 	if q, err := At(m, fit.Point{"n": 500}, FullyAssociative(64)); err != nil || len(q.Warnings) != 1 {
 		t.Errorf("ten times beyond: %v, %v", q, err)
 	}
@@ -324,4 +295,12 @@ func TestAt(t *testing.T) {
 	if _, err := SetAssociative(100, 8); !errors.Is(err, ErrCache) {
 		t.Errorf("100 blocks in sets of 8: %v", err)
 	}
+}
+
+// hitRatio returns the share of the accesses that hit; 1 if there are none.
+func (m Misses) hitRatio() float64 {
+	if m.Accesses == 0 {
+		return 1
+	}
+	return 1 - m.Total()/m.Accesses
 }

@@ -7,44 +7,12 @@ import (
 	"math"
 	"slices"
 
-	"presage/perf/reuse"
 	"presage/perf/scaling"
 )
 
-// ErrUnreachable is wrapped by the error for a hit ratio that no cache reaches,
-// because cold accesses always miss.
+// ErrUnreachable is wrapped by the error for a number of misses that no cache
+// stays within, because cold accesses always miss.
 var ErrUnreachable = errors.New("no cache reaches the hit ratio")
-
-// FromMeasured returns a measured histogram with each bin's distances at their
-// mean, for the queries that take a predicted one.
-func FromMeasured(h *reuse.Histogram) scaling.Histogram {
-	out := scaling.Histogram{Cold: float64(h.Cold)}
-	for _, b := range h.Bins {
-		out.Bins = append(out.Bins, scaling.WeightedBin{Distance: b.Mid(), Count: float64(b.Count)})
-	}
-	return out
-}
-
-// SmallestFullyAssociative returns the smallest fully associative cache whose
-// hit ratio is at least ratio, from 0 to 1. It has at least one block.
-func SmallestFullyAssociative(h *scaling.Histogram, ratio float64) (Cache, error) {
-	if err := reachable(h, ratio); err != nil {
-		return Cache{}, err
-	}
-	return Smallest(h, 0, (1-ratio)*h.Accesses())
-}
-
-// SmallestSetAssociative returns the cache of the given associativity with the
-// fewest sets, a power of two, whose hit ratio is at least ratio.
-func SmallestSetAssociative(h *scaling.Histogram, ways uint64, ratio float64) (Cache, error) {
-	if ways == 0 {
-		return Cache{}, fmt.Errorf("predict: %w: no ways", ErrCache)
-	}
-	if err := reachable(h, ratio); err != nil {
-		return Cache{}, err
-	}
-	return Smallest(h, ways, (1-ratio)*h.Accesses())
-}
 
 // Smallest returns the smallest cache of the given associativity that has at
 // most the given number of misses, but for rounding: the fewest sets, a power of
@@ -116,13 +84,3 @@ const (
 	maxLogSets = 41 // sets of at most 2^40: more blocks than a trace can address
 	rounding   = 1e-12
 )
-
-func reachable(h *scaling.Histogram, ratio float64) error {
-	if !(ratio >= 0 && ratio <= 1) {
-		return fmt.Errorf("predict: hit ratio %g is not between 0 and 1", ratio)
-	}
-	if most := (Misses{Accesses: h.Accesses(), Cold: h.Cold}).HitRatio(); ratio > most+rounding {
-		return fmt.Errorf("predict: %w %g: cold accesses leave at most %.6g", ErrUnreachable, ratio, most)
-	}
-	return nil
-}

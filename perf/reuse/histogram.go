@@ -1,7 +1,6 @@
 package reuse
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -138,8 +137,7 @@ type Result struct {
 	// boundary counts once for each block that it touches.
 	Accesses uint64
 
-	// Blocks counts the distinct blocks touched: the cold accesses of all
-	// groups. After a Merge it is the sum over the runs.
+	// Blocks counts the distinct blocks touched: the cold accesses of all groups.
 	Blocks uint64
 
 	// Groups has a histogram for each trace.GroupID of the plan.
@@ -158,38 +156,4 @@ func (r *Result) Total() Histogram {
 		sum = sum.merge(&r.Groups[i])
 	}
 	return sum
-}
-
-// Merge adds the result of another, independent run under the same plan. Parts
-// of one run that was cut in time must not be merged: reuses across the cut
-// would count as cold.
-func (r *Result) Merge(o *Result) error {
-	if r.BlockBytes != o.BlockBytes {
-		return fmt.Errorf("reuse: cannot merge distances of %d-byte blocks into those of %d-byte blocks", o.BlockBytes, r.BlockBytes)
-	}
-	if len(r.Groups) != len(o.Groups) {
-		return fmt.Errorf("reuse: cannot merge %d groups into %d: the runs had different plans", len(o.Groups), len(r.Groups))
-	}
-	if a, b := r.oneIn(), o.oneIn(); a != b {
-		return fmt.Errorf("reuse: cannot merge distances sampled at one block in %d into those of one in %d", b, a)
-	}
-	if r.Sample != nil {
-		r.Sample = r.Sample.merge(o.Sample)
-	}
-	r.Accesses += o.Accesses
-	r.Blocks += o.Blocks
-	groups := make([]Histogram, len(r.Groups))
-	for i := range r.Groups {
-		groups[i] = r.Groups[i].merge(&o.Groups[i])
-	}
-	r.Groups = groups
-	return nil
-}
-
-// oneIn is the reciprocal of the sampling rate: 1 where all blocks count.
-func (r *Result) oneIn() uint64 {
-	if r.Sample == nil {
-		return 1
-	}
-	return r.Sample.OneIn
 }

@@ -79,7 +79,6 @@ type Options struct {
 type Collector struct {
 	blockBytes uint64
 	method     method
-	joined     []*Result // of other runs
 }
 
 // method is a way to find reuse distances.
@@ -170,30 +169,8 @@ func (l *layout) blockBits() uint {
 // than 32-bit numbers can tell apart (over 500 million).
 func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b.Accesses) }
 
-// Merge adds what o found in another, independent run under the same plan. The
-// parts of one run must not be merged: see Result.Merge.
-func (c *Collector) Merge(o *Collector) error {
-	other := o.Result()
-	if err := c.own().Merge(other); err != nil {
-		return err
-	}
-	c.joined = append(c.joined, other)
-	return nil
-}
-
-// Result returns the histograms of what was observed and merged up to now.
+// Result returns the histograms of what was observed up to now.
 func (c *Collector) Result() *Result {
-	r := c.own()
-	for _, o := range c.joined {
-		if err := r.Merge(o); err != nil {
-			panic(err) // Merge has checked it
-		}
-	}
-	return r
-}
-
-// own returns the result of the collector's own run.
-func (c *Collector) own() *Result {
 	r := c.method.result()
 	r.BlockBytes = c.blockBytes
 	return r

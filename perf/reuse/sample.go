@@ -160,27 +160,3 @@ func (h *Histogram) scaled(oneIn uint64) Histogram {
 	}
 	return out
 }
-
-// merge returns the sample of two runs together. Blocks that were chosen by the
-// same hash are in the same part of both, so that parts are still independent.
-func (s *Sample) merge(o *Sample) *Sample {
-	sum := &Sample{
-		OneIn:    s.OneIn,
-		Accesses: append([]uint64(nil), s.Accesses...),
-		Parts:    append([][]Histogram(nil), s.Parts...),
-	}
-	for g, parts := range o.Parts {
-		sum.Accesses[g] += o.Accesses[g]
-		switch {
-		case parts == nil:
-		case s.Parts[g] == nil:
-			sum.Parts[g] = parts
-		default:
-			sum.Parts[g] = make([]Histogram, len(parts))
-			for i := range parts {
-				sum.Parts[g][i] = s.Parts[g][i].merge(&parts[i])
-			}
-		}
-	}
-	return sum
-}

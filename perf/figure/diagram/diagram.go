@@ -110,13 +110,6 @@ func (g *Graph) check() error {
 	return nil
 }
 
-// Size returns the drawing's natural width and height in inches, at which its
-// text has 9 points.
-func (d *Drawing) Size() (width, height float64) {
-	w, h := d.extent()
-	return float64(w / vg.Inch), float64(h / vg.Inch)
-}
-
 // SVG draws the graph as a picture that scales. Its text is in Liberation Mono,
 // or what the viewer has in its place.
 func (d *Drawing) SVG() ([]byte, error) {

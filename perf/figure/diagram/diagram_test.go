@@ -115,7 +115,8 @@ func TestPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, h := d.Size()
+	wide, high := d.extent()
+	w, h := float64(wide/vg.Inch), float64(high/vg.Inch)
 	if b := picture.Bounds(); b.Dx() < int(w*resolution)-2 || b.Dy() < int(h*resolution)-2 {
 		t.Errorf("PNG is %v for %g x %g inches", b, w, h)
 	}
