@@ -5,30 +5,6 @@ import (
 	"fmt"
 )
 
-// Replacement is the way a victim is chosen among the blocks of a set.
-type Replacement uint8
-
-const (
-	// LRU evicts the block accessed longest ago.
-	LRU Replacement = iota
-	// NMRU evicts any block but the one accessed last, with equal chances.
-	NMRU
-	// Random evicts any block, with equal chances.
-	Random
-)
-
-func (r Replacement) String() string {
-	switch r {
-	case LRU:
-		return "LRU"
-	case NMRU:
-		return "NMRU"
-	case Random:
-		return "random"
-	}
-	return fmt.Sprintf("Replacement(%d)", uint8(r))
-}
-
 // Level describes a cache. The zero policies are LRU, write-back, allocation
 // on a write, no inclusion.
 type Level struct {
@@ -119,7 +95,7 @@ func (l Level) check(what string, i int, names map[string]bool) error {
 		return fail("has %d blocks, not a multiple of its %d ways", l.Blocks, l.Ways)
 	case l.PageBytes&(l.PageBytes-1) != 0 || l.PageBytes > 0 && l.PageBytes < l.BlockBytes:
 		return fail("has pages of %d bytes, want a power of two of at least a block, or 0 for none", l.PageBytes)
-	case l.Replacement > Random:
+	case int(l.Replacement) >= len(policies):
 		return fail("has an unknown replacement policy, %v", l.Replacement)
 	}
 	names[l.Name] = true

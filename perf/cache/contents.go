@@ -22,9 +22,9 @@ const scanWays = 16
 
 // contents is the blocks that a level holds.
 //
-// A set has its places in a row in tags. LRU keeps them by last access, the
-// latest first; NMRU keeps the latest first and the others in any order; Random
-// in any order. Free places are the last ones under LRU and anywhere otherwise.
+// A set has its places in a row in tags: all by last access, the latest first, if
+// the policy is ordered; else the protected latest first and the others in any
+// order. Free places are the last ones if ordered and anywhere otherwise.
 //
 // A large fully associative level keeps only the few latest in tags, as one
 // set, and the rest in pool.
@@ -33,9 +33,11 @@ type contents struct {
 	places uint64 // of a set, in tags
 	sets   uint64
 	mask   uint64 // sets-1 if that indexes them, else 0
-	policy Replacement
 	random uint64 // state of the generator
 	pool   *pool
+
+	ordered   bool  // see policy
+	protected uint8 // see policy
 
 	// Of a level that is indexed by physical addresses: the binary logarithm of
 	// the blocks in a page, and where pages are.
@@ -49,7 +51,8 @@ func newContents(l Level, seed uint64) contents {
 	if ways == 0 {
 		ways = l.Blocks
 	}
-	c := contents{sets: l.Blocks / ways, places: ways, policy: l.Replacement, random: seed}
+	policy := &policies[l.Replacement]
+	c := contents{sets: l.Blocks / ways, places: ways, ordered: policy.ordered, protected: policy.protected, random: seed}
 	if l.PageBytes > 0 {
 		c.paged, c.pageShift, c.placement = true, uint(bits.TrailingZeros64(l.PageBytes/l.BlockBytes)), mix(seed^0x70a9e5)
 	}
@@ -57,14 +60,7 @@ func newContents(l Level, seed uint64) contents {
 		c.mask = c.sets - 1
 	}
 	if c.sets == 1 && ways > scanWays {
-		switch c.policy {
-		case LRU:
-			c.places = 4
-		case NMRU:
-			c.places = 1
-		case Random:
-			c.places = 0
-		}
+		c.places = policy.pooled
 		c.pool = newPool(uint32(ways - c.places))
 	}
 	// One more, free, so that there is a first place to look at even if a set
@@ -100,13 +96,13 @@ func (c *contents) fetch(block uint64, mark tag) (held bool, victim tag) {
 	switch {
 	case c.pool != nil:
 		return c.fetchPool(set, want, mark)
-	case c.policy == LRU:
-		return fetchLRU(set, want, mark)
+	case c.ordered:
+		return fetchOrdered(set, want, mark)
 	}
 	for i, t := range set {
 		if t&^dirty == want {
 			set[i] |= mark
-			if c.policy == NMRU {
+			if c.protected > 0 {
 				set[0], set[i] = set[i], set[0]
 			}
 			return true, 0
@@ -115,14 +111,14 @@ func (c *contents) fetch(block uint64, mark tag) (held bool, victim tag) {
 	i := c.victim(set)
 	victim = set[i]
 	set[i] = want | mark
-	if c.policy == NMRU {
+	if c.protected > 0 {
 		set[0], set[i] = set[i], set[0]
 	}
 	return false, victim
 }
 
-// fetchLRU moves the places before the block's one back as it looks for it.
-func fetchLRU(set []tag, want, mark tag) (held bool, victim tag) {
+// fetchOrdered moves the places before the block's one back as it looks for it.
+func fetchOrdered(set []tag, want, mark tag) (held bool, victim tag) {
 	carry := want | mark
 	if len(set) == 2 { // the commonest, without a loop
 		t, u := set[0], set[1]
@@ -157,7 +153,7 @@ func (c *contents) fetchPool(set []tag, want, mark tag) (held bool, victim tag) 
 		}
 		return false, c.exchange(want | mark)
 	}
-	if held, left := fetchLRU(set, want, mark); held {
+	if held, left := fetchOrdered(set, want, mark); held {
 		return true, 0
 	} else if at := c.pool.find(want); at != none {
 		set[0] |= c.pool.remove(at) & dirty
@@ -175,7 +171,7 @@ func (c *contents) fetchPool(set []tag, want, mark tag) (held bool, victim tag) 
 func (c *contents) exchange(t tag) (victim tag) {
 	if c.pool.full() {
 		at := c.pool.tail()
-		if c.policy != LRU {
+		if !c.ordered {
 			at = uint32(c.below(uint64(c.pool.size))) // full: all nodes are in use
 		}
 		victim = c.pool.remove(at)
@@ -184,8 +180,8 @@ func (c *contents) exchange(t tag) (victim tag) {
 	return victim
 }
 
-// victim chooses the place for a new block under NMRU and Random: a free one if
-// there is any.
+// victim chooses the place for a new block under a policy that is not ordered: a
+// free one if there is any.
 func (c *contents) victim(set []tag) int {
 	for i, t := range set {
 		if t == 0 {
@@ -193,8 +189,8 @@ func (c *contents) victim(set []tag) int {
 		}
 	}
 	n := uint64(len(set))
-	if c.policy == NMRU && n > 1 {
-		return 1 + int(c.below(n-1))
+	if kept := uint64(c.protected); n > kept {
+		return int(kept + c.below(n-kept))
 	}
 	return int(c.below(n))
 }
@@ -239,7 +235,7 @@ func (c *contents) remove(block uint64) tag {
 	set := c.set(block)
 	for i, t := range set {
 		if t&^dirty == want {
-			if c.policy == LRU {
+			if c.ordered {
 				copy(set[i:], set[i+1:])
 				i = len(set) - 1
 			}

@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"fmt"
 	"slices"
 )
 
@@ -49,46 +48,9 @@ type Result struct {
 	TLBs   []LevelResult
 }
 
-// Merge adds the result of another, independent run under the same plan and
-// configuration.
-func (r *Result) Merge(o *Result) error {
-	if !r.Config.equal(&o.Config) {
-		return fmt.Errorf("cache: cannot merge results of different hierarchies: %+v and %+v", r.Config, o.Config)
-	}
-	levels, err := mergeLevels(r.Levels, o.Levels)
-	if err != nil {
-		return err
-	}
-	tlbs, err := mergeLevels(r.TLBs, o.TLBs)
-	if err != nil {
-		return err
-	}
-	r.Levels, r.TLBs = levels, tlbs
-	return nil
-}
-
-func mergeLevels(a, b []LevelResult) ([]LevelResult, error) {
-	sum := slices.Clone(a)
-	for i := range sum {
-		if len(a[i].Groups) != len(b[i].Groups) {
-			return nil, fmt.Errorf("cache: cannot merge %d groups into %d: the runs had different plans", len(b[i].Groups), len(a[i].Groups))
-		}
-		sum[i].Groups = slices.Clone(a[i].Groups)
-		for g := range sum[i].Groups {
-			sum[i].Groups[g].add(b[i].Groups[g])
-		}
-		sum[i].Total.add(b[i].Total)
-	}
-	return sum, nil
-}
-
 // clone returns a copy that shares nothing, so that a caller's changes to its
 // own do not reach a simulation.
 func (c Config) clone() Config {
 	c.Levels, c.TLBs = slices.Clone(c.Levels), slices.Clone(c.TLBs)
 	return c
-}
-
-func (c *Config) equal(o *Config) bool {
-	return slices.Equal(c.Levels, o.Levels) && slices.Equal(c.TLBs, o.TLBs) && c.Seed == o.Seed
 }

@@ -14,7 +14,6 @@ type Simulator struct {
 	groups int
 	caches chain
 	tlbs   chain
-	joined []*Result // of other runs
 }
 
 var _ trace.Collector = (*Simulator)(nil)
@@ -51,30 +50,8 @@ func (s *Simulator) Observe(b *trace.Batch) {
 	}
 }
 
-// Merge adds what o found in another, independent run under the same plan and
-// configuration. The parts of one run must not be merged: each would start
-// with empty caches.
-func (s *Simulator) Merge(o *Simulator) error {
-	other := o.Result()
-	if err := s.own().Merge(other); err != nil {
-		return err
-	}
-	s.joined = append(s.joined, other)
-	return nil
-}
-
-// Result returns the counts of what was observed and merged up to now.
+// Result returns the counts of what was observed up to now.
 func (s *Simulator) Result() *Result {
-	r := s.own()
-	for _, o := range s.joined {
-		if err := r.Merge(o); err != nil {
-			panic(err) // Merge has checked it
-		}
-	}
-	return r
-}
-
-func (s *Simulator) own() *Result {
 	r := &Result{Config: s.config.clone()}
 	for i, l := range s.config.Levels {
 		r.Levels = append(r.Levels, s.caches.result(i, l.Name, s.groups))
@@ -172,13 +149,13 @@ func (c *chain) observe(accesses []trace.Access) {
 		if t == want|dirty || t == want|ref.mark {
 			continue
 		}
-		if l.places > 1 && l.policy != Random {
+		if l.places > 1 && l.protected > 0 {
 			u := l.tags[at+1]
 			if u == want|dirty || u == want|ref.mark {
 				l.tags[at], l.tags[at+1] = u, t
 				continue
 			}
-			if l.places > 2 && l.policy == LRU {
+			if l.places > 2 && l.ordered {
 				if v := l.tags[at+2]; v == want|dirty || v == want|ref.mark {
 					l.tags[at], l.tags[at+1], l.tags[at+2] = v, t, u
 					continue

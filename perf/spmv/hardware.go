@@ -3,6 +3,7 @@ package spmv
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"presage/perf/cache"
@@ -70,8 +71,8 @@ func (h Hardware) Check() error {
 			return fmt.Errorf("spmv: %s %d: want one of %s", p.what, p.value, strings.Trim(fmt.Sprint(p.levels), "[]"))
 		}
 	}
-	if h.DataPolicy > cache.Random || h.InstrPolicy > cache.Random {
-		return fmt.Errorf("spmv: replacement policies %v and %v: want LRU, NMRU or random", h.DataPolicy, h.InstrPolicy)
+	if !slices.Contains(policyLevels, h.DataPolicy) || !slices.Contains(policyLevels, h.InstrPolicy) {
+		return fmt.Errorf("spmv: replacement policies %v and %v: want one of %v", h.DataPolicy, h.InstrPolicy, policyLevels)
 	}
 	return nil
 }
