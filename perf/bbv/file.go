@@ -136,35 +136,44 @@ func (r *reader) elements() error {
 		if b != ':' {
 			return r.fail("%q after %d elements, want :block:instructions", b, len(r.row))
 		}
-		block, b, err := r.number()
-		if err != nil {
+		switch b, err = r.element(); {
+		case err != nil:
 			return err
-		}
-		if b != ':' {
-			return r.fail("%q after block %d, want : and a number of instructions", b, block)
-		}
-		if block == 0 || block > math.MaxUint32 {
-			return r.fail("block %d, want 1 to %d", block, uint32(math.MaxUint32))
-		}
-		n, b, err := r.number()
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			r.row = append(r.row, element{uint32(block - 1), n})
-		}
-		if b == '\n' {
+		case b == '\n':
 			return r.finish()
-		}
-		if b != ' ' && b != '\t' && b != '\r' && b != ':' {
-			return r.fail("%q after the %d instructions of block %d", b, n, block)
-		}
-		if b == ':' {
+		case b == ':':
 			if err := r.in.UnreadByte(); err != nil {
 				return fmt.Errorf("%s:%d: %w", r.name, r.line, err)
 			}
 		}
 	}
+}
+
+// element reads block:instructions into the row, and returns the byte after it:
+// white space or the next element's colon.
+func (r *reader) element() (after byte, err error) {
+	block, b, err := r.number()
+	if err != nil {
+		return 0, err
+	}
+	if b != ':' {
+		return 0, r.fail("%q after block %d, want : and a number of instructions", b, block)
+	}
+	if block == 0 || block > math.MaxUint32 {
+		return 0, r.fail("block %d, want 1 to %d", block, uint32(math.MaxUint32))
+	}
+	n, after, err := r.number()
+	if err != nil {
+		return 0, err
+	}
+	if n > 0 {
+		r.row = append(r.row, element{uint32(block - 1), n})
+	}
+	switch after {
+	case '\n', ' ', '\t', '\r', ':':
+		return after, nil
+	}
+	return 0, r.fail("%q after the %d instructions of block %d", after, n, block)
 }
 
 // blank returns the next byte that is neither a space nor a tab.

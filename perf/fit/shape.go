@@ -77,21 +77,7 @@ func newShapeRows(b *Basis, params []string, points []Point, domain map[string]I
 		}
 		xs := places(domain[name], name, reach)
 		for _, p := range linesThrough(points, params, name) {
-			values := make([][]float64, len(xs))
-			for k, x := range xs {
-				p[name] = x
-				values[k] = make([]float64, len(b.Terms))
-				for j, t := range b.Terms {
-					if t.code.jumps {
-						continue
-					}
-					v := t.Eval(p)
-					if !finite(v) && s.err == nil {
-						s.err = fmt.Errorf("fit: %w: term %s is %g at %v, within the reach of the shape: reduce the reach or leave the term out", ErrData, t, v, p)
-					}
-					values[k][j] = v
-				}
-			}
+			values := s.along(b, p, name, xs)
 			s.value = append(s.value, values...)
 			slopes := differences(values, xs)
 			axis.rows = append(axis.rows, slopes...)
@@ -102,6 +88,27 @@ func newShapeRows(b *Basis, params []string, points []Point, domain map[string]I
 		s.slope = append(s.slope, axis)
 	}
 	return s
+}
+
+// along returns the terms at p with parameter name at each of xs; a term that
+// jumps is 0. The first term that is not finite is an error of the shape.
+func (s *shapeRows) along(b *Basis, p Point, name string, xs []float64) [][]float64 {
+	values := make([][]float64, len(xs))
+	for k, x := range xs {
+		p[name] = x
+		values[k] = make([]float64, len(b.Terms))
+		for j, t := range b.Terms {
+			if t.code.jumps {
+				continue
+			}
+			v := t.Eval(p)
+			if !finite(v) && s.err == nil {
+				s.err = fmt.Errorf("fit: %w: term %s is %g at %v, within the reach of the shape: reduce the reach or leave the term out", ErrData, t, v, p)
+			}
+			values[k][j] = v
+		}
+	}
+	return values
 }
 
 // places returns where along a parameter shapes are enforced.

@@ -61,20 +61,8 @@ func (t *Table) Check() error {
 	if t.Plain != nil && len(t.Plain) != len(t.Names) {
 		return fmt.Errorf("infer: %w: of %d variables it is told whether they are plain, there are %d", ErrData, len(t.Plain), len(t.Names))
 	}
-	seen := make(map[string]bool)
-	for v, name := range t.Names {
-		if name == "" || seen[name] {
-			return fmt.Errorf("infer: %w: variable %d is called %q, which is empty or taken", ErrData, v, name)
-		}
-		seen[name] = true
-		if len(t.Columns[v]) != rows {
-			return fmt.Errorf("infer: %w: variable %s has %d values for %d rows", ErrData, name, len(t.Columns[v]), rows)
-		}
-		for i, x := range t.Columns[v] {
-			if !finite(x) {
-				return fmt.Errorf("infer: %w: row %d: %s is %g", ErrData, i, name, x)
-			}
-		}
+	if err := t.checkColumns(rows); err != nil {
+		return err
 	}
 	if t.Groups != nil && len(t.Groups) != rows || t.Weights != nil && len(t.Weights) != rows {
 		return fmt.Errorf("infer: %w: %d groups and %d weights for %d rows", ErrData, len(t.Groups), len(t.Weights), rows)
@@ -90,6 +78,27 @@ func (t *Table) Check() error {
 	for i, w := range t.Weights {
 		if !finite(w) || w <= 0 {
 			return fmt.Errorf("infer: %w: row %d: the weight is %g, not positive; leave the row out instead", ErrData, i, w)
+		}
+	}
+	return nil
+}
+
+// checkColumns reports names that repeat, and columns that do not hold one finite
+// value a row.
+func (t *Table) checkColumns(rows int) error {
+	seen := make(map[string]bool)
+	for v, name := range t.Names {
+		if name == "" || seen[name] {
+			return fmt.Errorf("infer: %w: variable %d is called %q, which is empty or taken", ErrData, v, name)
+		}
+		seen[name] = true
+		if len(t.Columns[v]) != rows {
+			return fmt.Errorf("infer: %w: variable %s has %d values for %d rows", ErrData, name, len(t.Columns[v]), rows)
+		}
+		for i, x := range t.Columns[v] {
+			if !finite(x) {
+				return fmt.Errorf("infer: %w: row %d: %s is %g", ErrData, i, name, x)
+			}
 		}
 	}
 	return nil
