@@ -42,8 +42,8 @@ type programme struct {
 // rounding, relative to the size of x and b.
 const feasibility = 1e-11
 
-// begin makes p a programme in n variables without constraints, with x and J
-// zero, in the memory of the one before.
+// begin resets p to a programme in n variables without constraints, with x and
+// J zero, and reuses its memory.
 func (p *programme) begin(n int) {
 	p.buf = resized(p.buf, 2*n*n+4*n+1)
 	clear(p.buf)
@@ -56,7 +56,7 @@ func (p *programme) begin(n int) {
 	p.restart()
 }
 
-// restart forgets what is active, but not the constraints.
+// restart empties the active set and keeps the constraints.
 func (p *programme) restart() {
 	p.active, p.u = p.active[:0], p.u[:0]
 }
@@ -90,8 +90,8 @@ func (p *programme) solve() error {
 	return ErrNoConvergence
 }
 
-// violated returns the inactive constraint that is violated most, and its slack;
-// -1 if there is none.
+// violated returns the most violated inactive constraint and its slack, or -1
+// if none is violated.
 func (p *programme) violated() (k int, slack float64) {
 	scale := 1 + norm2(p.x)
 	k = -1
@@ -140,9 +140,9 @@ func (p *programme) add(k int, slack float64, limit int) error {
 	return ErrNoConvergence
 }
 
-// direct computes the directions z and step in which to approach a constraint
-// with unit normal row, and returns the length of d₂, 0 if the active constraints
-// leave x no way to it.
+// direct computes the directions z and step towards a constraint with unit
+// normal row, and returns the length of d₂: 0 if the active constraints allow x
+// no move towards it.
 func (p *programme) direct(row []float64) float64 {
 	q := len(p.active)
 	for c := range p.n { // d = Jᵀn
@@ -159,9 +159,9 @@ func (p *programme) direct(row []float64) float64 {
 	return norm2(p.d[q:])
 }
 
-// blocking returns the place of the active constraint whose multiplier reaches 0
-// first along step, and the length of the step that takes it there; +Inf if none
-// does.
+// blocking returns the index in active of the constraint whose multiplier
+// reaches 0 first along step, and the step length at which it does, or +Inf if
+// none does.
 func (p *programme) blocking() (drop int, dual float64) {
 	drop, dual = -1, math.Inf(1)
 	for i := range p.active {
@@ -214,7 +214,8 @@ func (p *programme) remove(l int) {
 		}
 		cs, sn, h := givens(p.r[c*p.n+c], p.r[(c+1)*p.n+c])
 		p.r[c*p.n+c], p.r[(c+1)*p.n+c] = h, 0
-		// Columns right of c have not been shifted yet: they stand one further.
+		// Columns right of c have not been shifted yet: each is one further
+		// right.
 		for k := c + 2; k <= q; k++ {
 			a, b := p.r[c*p.n+k], p.r[(c+1)*p.n+k]
 			p.r[c*p.n+k], p.r[(c+1)*p.n+k] = cs*a+sn*b, cs*b-sn*a

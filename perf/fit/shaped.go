@@ -6,17 +6,17 @@ import (
 )
 
 // restricted is the quadratic programme of a subset of the terms under the
-// shape: one programme for each alternative, with the rows of its constraints,
-// which all solutions with a point left out share.
+// shape: one programme for each alternative. Solutions with a point left out
+// share the constraints.
 type restricted struct {
 	programmes []programme
 	columns    [MaxTerms][]float64 // of the subset, without the point left out
-	left       []float64           // what columns and the rest of y are parts of
+	left       []float64           // backs columns and the rest of y
 	best       []float64
 }
 
 // shapedIfFree returns c with its coefficients if the least-squares solution
-// obeys the shape as it is, and c as it was if not.
+// already obeys the shape, and c unchanged if not.
 func (s *search) shapedIfFree(c candidate) candidate {
 	f := s.factor(c.terms)
 	s.coef = resized(s.coef, f.Columns())
@@ -40,9 +40,9 @@ func (s *search) obeys(terms []int, coef []float64) bool {
 	return false
 }
 
-// shaped returns c with the coefficients and the leave-one-out error of the
-// restricted fit. A score above limit need not be exact: the sum over the points
-// ends where it is exceeded.
+// shaped returns c with the coefficients and leave-one-out error of the
+// restricted fit. It stops summing once the score exceeds limit, so larger
+// scores are inexact.
 func (s *search) shaped(c candidate, limit float64) candidate {
 	if f := s.shapedIfFree(c); f.coef != nil {
 		return f
@@ -97,11 +97,11 @@ func (s *search) restrict(terms []int) {
 }
 
 // solveWithout solves least squares over the terms of restrict under the shape,
-// with point skip left out (-1 for none), as a quadratic programme in the
-// coefficients: with X = QR, |Xc − y|² has G = RᵀR, so that R⁻¹ is the J of
-// the dual method and no product XᵀX, which would square the condition number,
-// is formed. The alternative of least residual wins, the first of equals. The
-// result is overwritten by the next call; it is nil if there is none.
+// leaving out point skip (-1 for none), as a quadratic programme in the
+// coefficients: with X = QR, |Xc − y|² has G = RᵀR, so R⁻¹ is the J of the dual
+// method, and XᵀX, which would square the condition number, is never formed.
+// The alternative with the least residual wins, the first of equals. The next
+// call overwrites the result, which is nil if there is no solution.
 func (s *search) solveWithout(terms []int, skip int) []float64 {
 	r := &s.restricted
 	n := len(s.y)
@@ -188,8 +188,8 @@ func (s *search) finish(c candidate, y, w []float64) Func {
 
 func square(v float64) float64 { return v * v }
 
-// explained returns 1 − rss/tss, with tss about the weighted mean; 1 if the
-// data do not vary and are met.
+// explained returns 1 − rss/tss, with tss about the weighted mean, or 1 for
+// constant data that the fit meets.
 func explained(y, w []float64, rss float64) float64 {
 	sw, sy, size := 0.0, 0.0, 0.0
 	for i := range y {
