@@ -10,15 +10,15 @@ import (
 // ErrCache is wrapped by errors about impossible caches.
 var ErrCache = errors.New("bad cache")
 
-// Cache is the geometry of a cache in blocks. Its block size is that of the
-// histograms it is used with.
+// Cache is the geometry of a cache in blocks, whose size is that of the
+// histograms.
 type Cache struct {
 	Sets uint64 // 1 for a fully associative cache
 	Ways uint64 // blocks in a set
 }
 
-// FullyAssociative returns a fully associative cache of the given capacity: a
-// TLB, with the number of its entries.
+// FullyAssociative returns a fully associative cache of the given capacity; for
+// a TLB, its number of entries.
 func FullyAssociative(blocks uint64) Cache { return Cache{Sets: 1, Ways: blocks} }
 
 // SetAssociative returns a cache of the given capacity and associativity. It
@@ -33,7 +33,7 @@ func SetAssociative(blocks, ways uint64) (Cache, error) {
 // Blocks returns the capacity.
 func (c Cache) Blocks() uint64 { return c.Sets * c.Ways }
 
-// Check reports a cache without sets or ways.
+// Check returns an error if c has no sets or no ways.
 func (c Cache) Check() error {
 	if c.Sets == 0 || c.Ways == 0 {
 		return fmt.Errorf("predict: %w: %d sets of %d ways", ErrCache, c.Sets, c.Ways)
