@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Level describes a cache. The zero policies are LRU, write-back, allocation
-// on a write, no inclusion.
+// Level describes a cache. Its zero policies are LRU, write-back,
+// write-allocate and non-inclusive.
 type Level struct {
 	Name       string
 	Blocks     uint64 // capacity in blocks
@@ -15,14 +15,14 @@ type Level struct {
 
 	Replacement     Replacement
 	WriteThrough    bool // stores go on to the next level at once
-	NoWriteAllocate bool // a store that misses goes on without bringing the block in
-	Inclusive       bool // every block of the levels above is here too
-	BypassFloat     bool // accesses to floating-point data pass by
+	NoWriteAllocate bool // a store that misses goes to the next level and does not fetch the block
+	Inclusive       bool // contains every block of the levels above
+	BypassFloat     bool // accesses to floating-point data skip the level
 
-	// PageBytes, if not 0, has the level indexed by physical addresses: pages of
-	// so many bytes, a power of two, at least a block, lie in random places of
-	// memory, so that of their addresses only the offset in a page says which set
-	// a block falls into. 0: indexed by the program's addresses.
+	// PageBytes, if not 0, indexes the level by physical addresses: pages of
+	// this size, a power of two of at least a block, lie in random places of
+	// memory, so that only the offset in a page is known of an address's set.
+	// 0: indexed by the program's addresses.
 	PageBytes uint64
 }
 
@@ -34,7 +34,7 @@ type TLB struct {
 	Ways       int    // entries in a set; 0: fully associative
 
 	Replacement Replacement
-	BypassFloat bool // accesses to floating-point data pass by
+	BypassFloat bool // accesses to floating-point data skip the level
 }
 
 // Config describes a memory hierarchy.
@@ -42,8 +42,8 @@ type Config struct {
 	Levels []Level // from the processor to memory
 	TLBs   []TLB   // a TLB after the first sees what misses in the one before
 
-	// Seed is where the random choices of NMRU and Random, and of the places of
-	// pages, start: the same seed gives the same result.
+	// Seed seeds the random choices of NMRU and Random and the placement of
+	// pages: the same seed gives the same result.
 	Seed uint64
 }
 
@@ -52,7 +52,7 @@ const (
 	maxBlocks     = 1 << 31 // block positions are 32-bit numbers
 )
 
-// Check reports what makes c impossible to simulate.
+// Check returns an error if c cannot be simulated.
 func (c *Config) Check() error {
 	if len(c.Levels)+len(c.TLBs) == 0 {
 		return errors.New("cache: the hierarchy has neither levels nor TLBs")
@@ -118,7 +118,7 @@ func (c *Config) checkInclusive(i int) error {
 	return nil
 }
 
-// level returns the cache that a TLB is.
+// level returns t as a cache.
 func (t TLB) level() Level {
 	return Level{
 		Name: t.Name, Blocks: t.Entries, BlockBytes: t.EntryBytes, Ways: t.Ways,

@@ -6,8 +6,8 @@ import (
 	"presage/perf/trace"
 )
 
-// A tag is a block held, (block+1)<<1, with 1 added where it is dirty; 0 is a
-// free place.
+// A tag is (block+1)<<1 of a block held, plus 1 if it is dirty; 0 is a free
+// place.
 type tag uint64
 
 const dirty tag = 1
@@ -17,17 +17,18 @@ func tagOf(block uint64) tag { return tag(block+1) << 1 }
 func (t tag) block() uint64 { return uint64(t>>1) - 1 }
 
 // scanWays is the largest associativity of a fully associative level that is
-// searched from place to place; beyond, a hash finds the block.
+// searched place by place; beyond it, a hash finds the block.
 const scanWays = 16
 
-// contents is the blocks that a level holds.
+// contents holds the blocks of a level.
 //
-// A set has its places in a row in tags: all by last access, the latest first, if
-// the policy is ordered; else the protected latest first and the others in any
-// order. Free places are the last ones if ordered and anywhere otherwise.
+// The places of a set are consecutive in tags: by last access, latest first, if
+// the policy is ordered; otherwise the protected latest ones come first and the
+// others in any order. Free places come last if ordered, and anywhere
+// otherwise.
 //
-// A large fully associative level keeps only the few latest in tags, as one
-// set, and the rest in pool.
+// A large fully associative level keeps only the latest few blocks in tags, as
+// one set, and the rest in pool.
 type contents struct {
 	tags   []tag
 	places uint64 // of a set, in tags
@@ -39,8 +40,8 @@ type contents struct {
 	ordered   bool  // see policy
 	protected uint8 // see policy
 
-	// Of a level that is indexed by physical addresses: the binary logarithm of
-	// the blocks in a page, and where pages are.
+	// For a level indexed by physical addresses: log2 of the blocks in a page,
+	// and the seed of the placement of pages.
 	paged     bool
 	pageShift uint
 	placement uint64
@@ -63,13 +64,12 @@ func newContents(l Level, seed uint64) contents {
 		c.places = policy.pooled
 		c.pool = newPool(uint32(ways - c.places))
 	}
-	// One more, free, so that there is a first place to look at even if a set
-	// has none.
+	// One more, free, so that a set without places has a first one to look at.
 	c.tags = make([]tag, c.sets*c.places+1)
 	return c
 }
 
-// first returns where in tags the set of block starts.
+// first returns the index in tags of the set of block.
 func (c *contents) first(block uint64) uint64 {
 	if c.paged {
 		page := mix(block>>c.pageShift ^ c.placement)
@@ -87,9 +87,9 @@ func (c *contents) set(block uint64) []tag {
 	return c.tags[from : from+c.places : from+c.places]
 }
 
-// fetch accesses block, bringing it in if it is not held, and adds mark (dirty
-// or 0) to its tag. It returns whether the block was held and, if it was not,
-// the tag of the block evicted for it, or 0.
+// fetch accesses block, fetching it if it is not held, and adds mark (dirty or
+// 0) to its tag. It returns whether the block was held and, if not, the tag of
+// the block evicted for it, or 0.
 func (c *contents) fetch(block uint64, mark tag) (held bool, victim tag) {
 	want := tagOf(block)
 	set := c.set(block)
@@ -117,10 +117,11 @@ func (c *contents) fetch(block uint64, mark tag) (held bool, victim tag) {
 	return false, victim
 }
 
-// fetchOrdered moves the places before the block's one back as it looks for it.
+// fetchOrdered is fetch for an ordered policy: searching for the block, it
+// moves the places before it back by one.
 func fetchOrdered(set []tag, want, mark tag) (held bool, victim tag) {
 	carry := want | mark
-	if len(set) == 2 { // the commonest, without a loop
+	if len(set) == 2 { // the most common case, without a loop
 		t, u := set[0], set[1]
 		switch want {
 		case t &^ dirty:
@@ -167,7 +168,7 @@ func (c *contents) fetchPool(set []tag, want, mark tag) (held bool, victim tag) 
 	return false, 0
 }
 
-// exchange puts t into the pool and returns what had to leave it.
+// exchange inserts t into the pool and returns the tag evicted for it, or 0.
 func (c *contents) exchange(t tag) (victim tag) {
 	if c.pool.full() {
 		at := c.pool.tail()
@@ -180,8 +181,8 @@ func (c *contents) exchange(t tag) (victim tag) {
 	return victim
 }
 
-// victim chooses the place for a new block under a policy that is not ordered: a
-// free one if there is any.
+// victim chooses the place for a new block under a policy that is not ordered:
+// a free one if possible.
 func (c *contents) victim(set []tag) int {
 	for i, t := range set {
 		if t == 0 {
@@ -202,15 +203,15 @@ func (c *contents) below(n uint64) uint64 {
 	return hi
 }
 
-// mix turns x into a number that looks random (SplitMix64's finaliser).
+// mix hashes x (SplitMix64's finaliser).
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// mark adds m to the tag of block and reports whether the block is held,
-// without an access to it.
+// mark adds m to the tag of block, without an access, and reports whether the
+// block is held.
 func (c *contents) mark(block uint64, m tag) bool {
 	want := tagOf(block)
 	set := c.set(block)
@@ -251,8 +252,8 @@ func (c *contents) remove(block uint64) tag {
 	return 0
 }
 
-// seen is the set of blocks that a level has ever been asked for: a bit each,
-// in pages made when first needed.
+// seen is the set of blocks that a level was ever asked for: one bit each, in
+// pages allocated on first use.
 type seen struct {
 	dir [][]*[1 << 9]uint64
 }

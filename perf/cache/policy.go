@@ -8,26 +8,26 @@ import (
 // Replacement is the way a victim is chosen among the blocks of a set.
 type Replacement uint8
 
-// The replacement policies. Each has a row in policies, which is all that
-// descriptions of machines, commands and simulations know of it.
+// The replacement policies. Each has a row in policies, the one place that
+// machine descriptions, commands and simulations consult.
 const (
 	LRU    Replacement = iota // evicts the block accessed longest ago
 	NMRU                      // evicts any block but the one accessed last, with equal chances
 	Random                    // evicts any block, with equal chances
 )
 
-// policy is how a replacement policy works.
+// policy describes how a replacement policy works.
 type policy struct {
 	name string
 
 	// ordered keeps the blocks of a set by last access and evicts the last.
-	// Otherwise all but the protected latest ones are in any order, and any of
-	// them is evicted, with equal chances.
+	// Otherwise all but the protected latest ones are in any order, and one of
+	// them is evicted at random.
 	ordered   bool
 	protected uint8 // 0 or 1
 
-	// pooled is how many places of a large fully associative level, the latest,
-	// are looked at before its pool.
+	// pooled is the number of places, the latest, that a large fully
+	// associative level searches before its pool.
 	pooled uint64
 }
 
@@ -46,7 +46,7 @@ func Policies() []Replacement {
 	return all
 }
 
-// ParseReplacement returns the policy with the given name, in upper or lower
+// ParseReplacement returns the policy of the given name, in upper or lower
 // case. Its error lists the names.
 func ParseReplacement(name string) (Replacement, error) {
 	var names []string
