@@ -15,22 +15,22 @@
 // Distances are exact. They are counted in bins of one distance below 512 and
 // of a relative width of at most 1/256 above: see Histogram.Misses.
 //
-// An access of several bytes that lie in more than one block accesses each of
-// them once, by ascending address. All threads of a program share one stack,
-// in the order of the batches. Loads and stores are not told apart.
+// An access that spans several blocks accesses each of them once, by ascending
+// address. All threads of a program share one stack, in the order of the
+// batches. Loads and stores are treated alike.
 //
 // Method (derived here from the balanced tree over times of last access of the
-// 2004 paper, section 2.2.2, steps 1 to 5): a time line of slots, one bit
-// each, live for the last access of a block; the distance is the number of
-// live slots after the block's own, found from counts of live slots by word,
-// line and tree node (timeline.go); a radix tree from block to slot (table.go);
-// the few blocks accessed last are kept apart, in order (front.go).
-// Memory is proportional to the blocks touched: about 20 to 45 bytes for each
-// where they lie close together; a block with no other within 512 blocks costs
-// 2 KiB, and one with no other within a MiB of blocks 8 KiB more. Each worker
-// of Options.Workers needs that again for the blocks of its chunks and buffers
-// up to 64 bytes, or 1 MiB in all if that is more, for each block touched; so
-// does the chunk being filled.
+// 2004 paper, section 2.2.2, steps 1 to 5): a time line of slots, one bit each,
+// live for the last access of a block; the distance is the number of live slots
+// after the block's own, found from counts of live slots by word, line and tree
+// node (timeline.go); a radix tree from block to slot (table.go); the few
+// blocks accessed last are kept apart, in order (front.go). Memory is
+// proportional to the blocks touched: about 20 to 45 bytes for each where they
+// lie close together; a block with no other within 512 blocks costs 2 KiB, and
+// one with no other within a MiB of blocks 8 KiB more. Each worker of
+// Options.Workers needs as much for the blocks of its chunks, and buffers up to
+// 64 bytes for each block touched, or 1 MiB in all if that is more; so does the
+// chunk being filled.
 package reuse
 
 import (
@@ -51,27 +51,27 @@ const (
 	firstWindow = 1 << 16
 )
 
-// Options say how to collect reuse distances.
+// Options configures a Collector.
 type Options struct {
 	// BlockBytes is the size of a memory block, a power of two of at most
 	// 1 GiB; 0 means 64.
 	BlockBytes uint64
 
-	// Workers is how many goroutines share the work; 0 means 1. The result is
-	// the same to the last count. More than one helps where processors would
-	// idle: a pipeline already runs the collectors of several block sizes side
-	// by side, and to cut a run in time costs work, the more the fewer reuses
-	// are within a chunk of it. Observe then returns before its batch is
-	// analysed, so that a panic comes with a later call of Observe or Result.
+	// Workers is the number of goroutines that share the work; 0 means 1. The
+	// result does not depend on it. More than one helps if processors would
+	// idle otherwise: the collectors of several block sizes already run side by
+	// side, and cutting a run in time costs work, the more the fewer reuses
+	// stay within a chunk. Observe then returns before its batch is analysed,
+	// so a panic may surface in a later call of Observe or Result.
 	Workers int
 
-	// SampleOneIn, a power of two of at most 2^20, is to look at one block in
-	// so many, chosen by a hash of its number: an estimate with an error, see
-	// Result.Estimate. 0 and 1 are to look at all: exact. Sampling takes one
+	// SampleOneIn, a power of two of at most 2^20, samples one block in this
+	// many, chosen by a hash of its number: the result is an estimate with an
+	// error, see Result.Estimate. 0 and 1 mean exact. Sampling takes one
 	// worker.
 	SampleOneIn uint64
 
-	// SampleSeed chooses among the hashes: the same blocks for the same seed.
+	// SampleSeed chooses the hash: the same seed samples the same blocks.
 	SampleSeed uint64
 }
 
@@ -81,7 +81,7 @@ type Collector struct {
 	method     method
 }
 
-// method is a way to find reuse distances.
+// method finds reuse distances.
 type method interface {
 	observe(accesses []trace.Access)
 	result() *Result // all but BlockBytes
@@ -99,7 +99,8 @@ func New(plan *trace.Plan, opt Options) (*Collector, error) {
 	return newCollector(plan, opt, tuning{window: firstWindow, chunk: firstChunk})
 }
 
-// tuning is what tests make small, to reach what only long runs do.
+// tuning holds sizes that tests make small, to reach what otherwise only long
+// runs do.
 type tuning struct {
 	window int // slots of a new time line
 	chunk  int // accesses of the first chunks that go to workers
@@ -140,7 +141,7 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 	return c, nil
 }
 
-// layout is what all methods know of a run before it begins.
+// layout is what all methods know before a run begins.
 type layout struct {
 	shift   uint     // log2 of the block size
 	groupOf []uint32 // reference → group
@@ -159,17 +160,17 @@ func newLayout(plan *trace.Plan, blockBytes uint64) layout {
 	return l
 }
 
-// blockBits is how many bits block numbers have.
+// blockBits returns the number of bits of a block number.
 func (l *layout) blockBits() uint {
 	return uint(bits.TrailingZeros64(trace.AddrLimit)) - l.shift
 }
 
-// Observe implements trace.Collector. It panics where a batch names a
-// reference that is not in the plan, or where more distinct blocks are touched
-// than 32-bit numbers can tell apart (over 500 million).
+// Observe implements trace.Collector. It panics if a batch names a reference
+// that is not in the plan, or if more distinct blocks are touched than 32-bit
+// numbers can distinguish (over 500 million).
 func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b.Accesses) }
 
-// Result returns the histograms of what was observed up to now.
+// Result returns the histograms of the accesses observed so far.
 func (c *Collector) Result() *Result {
 	r := c.method.result()
 	r.BlockBytes = c.blockBytes

@@ -8,8 +8,8 @@ import (
 )
 
 // Distances below exactBins have a bin each. Above, an octave [2^k, 2^(k+1))
-// has subBins bins of equal width, so that a bin's width is at most 1/subBins
-// of its lower edge, and every m·2^k with m <= 2·subBins is a bin edge.
+// has subBins bins of equal width, so a bin's width is at most 1/subBins of its
+// lower edge, and every m·2^k with m <= 2·subBins is a bin edge.
 const (
 	subBits   = 8
 	subBins   = 1 << subBits
@@ -39,17 +39,17 @@ type Bin struct {
 	Count  uint64
 }
 
-// Mid returns the mean of the integer distances in the bin, which stands for
-// the distance of each of its accesses. It is exact below 512 blocks and
-// within 1/512 of every distance in the bin above.
+// Mid returns the mean of the integer distances in the bin. It is exact below
+// 512 blocks and within 1/512 of every distance in the bin above.
 func (b Bin) Mid() float64 { return (float64(b.Lo) + float64(b.Hi-1)) / 2 }
 
 // Histogram is the distribution of the reuse distances of a group's accesses.
 type Histogram struct {
-	// Cold counts accesses to blocks that no access, of any group, had touched.
+	// Cold counts accesses to blocks that no access of any group had touched
+	// before.
 	Cold uint64
 
-	// Bins are by ascending distance, do not overlap, and leave out the empty.
+	// Bins are in ascending order, do not overlap, and omit empty ones.
 	Bins []Bin
 }
 
@@ -62,17 +62,17 @@ func (h *Histogram) Accesses() uint64 {
 	return n
 }
 
-// Misses returns how many of the accesses miss in a fully associative LRU
-// cache of capacity blocks that is empty at first: the cold ones and those with
-// a distance of at least capacity (2004 paper, section 2.2.2 and Figure 3;
-// 2005 paper, section 5.2).
+// Misses returns the number of accesses that miss in an initially empty fully
+// associative LRU cache of capacity blocks: the cold ones and those with a
+// distance of at least capacity (2004 paper, section 2.2.2 and Figure 3; 2005
+// paper, section 5.2).
 //
-// It is exact where capacity is a bin edge, as every capacity m·2^k with
-// m <= 512 is, so every capacity up to 512 too. Within a bin it takes the bin's
-// distances as evenly spread and rounds to the nearest count. So for any
-// capacity C it is off by at most the accesses in the one bin that holds C; the
-// exact misses of some capacity within C/256 of C are at least, and of another
-// at most, as many. MissBounds tells how far off it can be.
+// It is exact where capacity is a bin edge, as every m·2^k with m <= 512 is,
+// and so every capacity up to 512. Within a bin it assumes evenly spread
+// distances and rounds to the nearest count, so it is off by at most the
+// accesses in the bin that contains capacity; the exact misses of some capacity
+// within 1/256 of it are at least, and of another at most, as many. MissBounds
+// returns how far off it can be.
 func (h *Histogram) Misses(capacity uint64) uint64 {
 	i, n := h.above(capacity)
 	if i > 0 && h.Bins[i-1].Hi > capacity {
@@ -84,8 +84,7 @@ func (h *Histogram) Misses(capacity uint64) uint64 {
 
 // MissBounds returns the least and the most that Misses(capacity) could be
 // given the bins. They are equal where capacity is a bin edge and otherwise
-// differ by the count of the one bin that capacity falls into, of distances
-// that lie within 1/256 of each other.
+// differ by the count of the bin that contains it.
 func (h *Histogram) MissBounds(capacity uint64) (least, most uint64) {
 	i, least := h.above(capacity)
 	most = least
@@ -143,9 +142,9 @@ type Result struct {
 	// Groups has a histogram for each trace.GroupID of the plan.
 	Groups []Histogram
 
-	// Sample is nil where all blocks were looked at. Otherwise Blocks and Groups
-	// are estimates: a distance found is multiplied by OneIn, and so is a count.
-	// A group's accesses then sum to Sample.Accesses only about. See Estimate.
+	// Sample is nil for exact results. Otherwise Blocks and Groups are
+	// estimates: sampled distances and counts are multiplied by OneIn, so a
+	// group's accesses sum only approximately to Sample.Accesses. See Estimate.
 	Sample *Sample
 }
 
