@@ -253,9 +253,9 @@ func (l *level) countMiss(block uint64, group uint32) {
 	}
 }
 
-// evict removes a block from level i, and from the levels above if i is
-// inclusive. The write-back counts for the group whose access evicted the
-// block.
+// evict completes the eviction of a block from level i: an inclusive level
+// invalidates it in the levels above, and a dirty block is written back, which
+// counts for the group whose access evicted it.
 func (c *chain) evict(i int, victim tag, group uint32) {
 	l := &c.levels[i]
 	first, last := l.bytes(victim.block())
