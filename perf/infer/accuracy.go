@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Accuracy sums up predictions against true values, as Figures 7, 8 and 10 of
-// 2012 do.
+// Accuracy summarises predictions against true values, as Figures 7, 8 and 10
+// of 2012 do.
 type Accuracy struct {
 	Rows int
 
@@ -21,12 +21,12 @@ type Accuracy struct {
 	P90, Max, Mean       float64
 
 	// Correlation is Pearson's, between predicted and true, -1 to 1; NaN for
-	// fewer than two rows, or where either is constant: see constantSpread.
+	// fewer than two rows, or if either is constant: see constantSpread.
 	Correlation float64
 }
 
-// Judge compares predictions with true values, none of which is 0. It panics if
-// their numbers differ or there are none.
+// Judge compares predictions with true values, none of which may be 0. It
+// panics if their numbers differ or there are none.
 func Judge(predicted, truth []float64) Accuracy {
 	if len(predicted) != len(truth) || len(truth) == 0 {
 		panic(fmt.Sprintf("infer: %d predictions for %d values", len(predicted), len(truth)))
@@ -44,11 +44,11 @@ func Judge(predicted, truth []float64) Accuracy {
 }
 
 // constantSpread is the variance, relative to the mean square, up to which
-// values count as constant: what is left of their spread is rounding, of the sums
-// that they come from, and has no correlation with anything.
+// values count as constant: the rest is rounding of the sums behind them, and
+// correlates with nothing.
 const constantSpread = 1e-12
 
-// constant tells values that differ by rounding at most.
+// constant reports whether values differ by rounding at most.
 func constant(values []float64) bool {
 	mean := stat.Mean(values, nil)
 	var spread, square float64

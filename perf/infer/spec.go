@@ -27,7 +27,7 @@ func (g Gene) String() string {
 }
 
 // Interaction is a product of two variables, I < J, each to a power from 1 to
-// MaxInteractionPower. The variables need not stand in the model by themselves.
+// MaxInteractionPower. The variables need not be in the model by themselves.
 type Interaction struct {
 	I, J           int
 	PowerI, PowerJ int
@@ -41,13 +41,13 @@ func (a Interaction) Compare(b Interaction) int {
 	return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J), cmp.Compare(a.PowerI, b.PowerI), cmp.Compare(a.PowerJ, b.PowerJ))
 }
 
-// Spec is which terms a model has: the chromosome of the genetic search.
+// Spec lists the terms of a model: the chromosome of the genetic search.
 type Spec struct {
 	Genes        []Gene        // by variable
 	Interactions []Interaction // ascending, each once
 }
 
-// Clone returns a copy that shares nothing with s.
+// Clone returns a deep copy.
 func (s Spec) Clone() Spec {
 	return Spec{slices.Clone(s.Genes), slices.Clone(s.Interactions)}
 }
@@ -57,7 +57,7 @@ func (s Spec) Equal(o Spec) bool {
 	return slices.Equal(s.Genes, o.Genes) && slices.Equal(s.Interactions, o.Interactions)
 }
 
-// Check reports what makes s unfit for so many variables.
+// Check returns an error if s is not a spec for the given number of variables.
 func (s Spec) Check(variables int) error {
 	if len(s.Genes) != variables {
 		return fmt.Errorf("infer: the spec has %d genes for %d variables", len(s.Genes), variables)

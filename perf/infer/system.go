@@ -5,7 +5,7 @@ import (
 	"context"
 )
 
-// System is a model in steady state, with what it was made from: the inductive
+// System is a model in steady state, with its table and search: the inductive
 // hypothesis of 2012, section 3.2. It is not modified; Update returns another.
 type System struct {
 	Table  *Table
@@ -32,13 +32,13 @@ func newSystem(t *Table, found *State, opt SearchOptions) (*System, error) {
 	return &System{Table: t, Search: found, Model: m, opt: opt}, nil
 }
 
-// Update adds profiles of new software, or hardware, and looks for another spec,
-// beginning with the best ones of the system's search (2012, sections 3.3 and
-// 3.4). So that the few rows of an application that is new count like the many
-// of others, rows are weighted: those of each application add up to the same.
-// Of opt, Generations may be fewer than those of a search from nothing (0: a
-// quarter of the system's), and Start is ignored; the response is scaled, and
-// coefficients are shrunk, as they were.
+// Update adds profiles of new software or hardware and searches for another
+// spec, starting from the best ones of the system's search (2012, sections 3.3
+// and 3.4). Rows are weighted so that each application has the same total
+// weight, and the few rows of a new one count as much as the many of others.
+// opt.Generations may be smaller than for a search from scratch (0: a quarter
+// of the system's), and opt.Start is ignored; Scaling and Ridge are those of
+// the system.
 func (s *System) Update(ctx context.Context, profiles *Table, opt SearchOptions) (*System, error) {
 	all, err := s.Table.Join(profiles)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *System) Update(ctx context.Context, profiles *Table, opt SearchOptions)
 	return newSystem(weighted, found, opt)
 }
 
-// Balanced returns t with weights by which all groups count the same: rows of a
-// group that has half as many as the mean weigh twice as much.
+// Balanced returns t with weights that give all groups the same total: rows of
+// a group with half as many rows as the mean weigh twice as much.
 func (t *Table) Balanced() *Table {
 	rows := make(map[string]int)
 	for i := range t.Rows() {
