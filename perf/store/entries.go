@@ -1,11 +1,11 @@
-// Package store keeps the results of expensive computations on disk, each
-// under a hash of everything that it depends on, so that a notebook cell or a
-// shell command that runs again finds them.
+// Package store keeps the results of expensive computations on disk, each under
+// a hash of everything that it depends on, so that a notebook cell or a shell
+// command finds them when it runs again.
 //
-// A file is written to a temporary name and renamed, so that it is whole or
-// absent; it carries a checksum, so that damage is found; and its name is the
-// hash of its key, so that changing a program, an argument or an option never
-// finds a stale answer.
+// Files are written under a temporary name and renamed, so that they are
+// complete or absent. A checksum detects damage. The name is the hash of the
+// key, so changing a program, an argument or an option never finds a stale
+// result.
 //
 //	file = magic, format version, SHA-256 of payload, payload (flate of gob)
 package store
@@ -33,8 +33,8 @@ type Store struct {
 // ErrMissing is what Load returns for a key that has no entry.
 var ErrMissing = errors.New("store: no entry")
 
-// CorruptError tells of an entry that is there but cannot be used: cut short,
-// changed, or written in another format. Computing it again replaces it.
+// CorruptError describes an entry that exists but cannot be used: truncated,
+// modified, or in another format. Computing it again replaces it.
 type CorruptError struct {
 	Path string
 	Err  error
@@ -44,7 +44,7 @@ func (e *CorruptError) Error() string { return fmt.Sprintf("store: %s: %v", e.Pa
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// Open returns the store in dir, which is made when something is first saved.
+// Open returns the store in dir, which is created by the first Save.
 func Open(dir string) *Store { return &Store{dir: dir} }
 
 // Default returns the user's store: $PRESAGE_STORE, or presage in the user's
@@ -71,8 +71,8 @@ type Key struct {
 }
 
 // NewKey returns the key of an entry of a kind that depends on inputs, which
-// must marshal to JSON. version is to be raised when the meaning or the layout
-// of the kind's values changes.
+// must marshal to JSON. Raise version when the meaning or the layout of the
+// kind's values changes.
 func NewKey(kind string, version int, inputs any) (Key, error) {
 	text, err := json.Marshal(struct {
 		Kind    string
@@ -95,7 +95,7 @@ func (s *Store) Path(k Key) string {
 const magic = "presage\x01"
 
 // Load decodes the entry of k into v, a pointer. It returns ErrMissing if there
-// is none and a CorruptError if there is one that cannot be used.
+// is none and a CorruptError if it cannot be used.
 func (s *Store) Load(k Key, v any) error {
 	path := s.Path(k)
 	data, err := os.ReadFile(path)
@@ -125,7 +125,7 @@ func decode(data []byte, v any) error {
 	return gob.NewDecoder(r).Decode(v)
 }
 
-// Save writes v as the entry of k, in place of one that may be there.
+// Save writes v as the entry of k and replaces any earlier one.
 func (s *Store) Save(k Key, v any) error {
 	data, err := encode(v)
 	if err != nil {
@@ -150,8 +150,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.Join([][]byte{[]byte(magic), sum[:], payload.Bytes()}, nil), nil
 }
 
-// WriteFile writes data to path, making its folder if need be, so that at no
-// moment the file is there in part.
+// WriteFile writes data to path atomically and creates its folder if necessary.
 func WriteFile(path string, data []byte) error {
 	return WriteTo(path, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -159,8 +158,8 @@ func WriteFile(path string, data []byte) error {
 	})
 }
 
-// WriteTo is WriteFile for content that write produces. If write fails, a file
-// that was there before is untouched.
+// WriteTo is WriteFile for content that write produces. If write fails, an
+// existing file stays as it was.
 func WriteTo(path string, write func(io.Writer) error) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -196,9 +195,8 @@ func WriteTo(path string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// Memo returns the entry of k, or computes and saves it. An entry that cannot
-// be used is computed again and comes back as the warning; so does a result
-// that could not be saved.
+// Memo returns the entry of k, or computes and saves it. The warning reports an
+// unusable entry, which is computed again, or a result that could not be saved.
 func Memo[T any](s *Store, k Key, compute func() (T, error)) (v T, warning, err error) {
 	err = s.Load(k, &v)
 	if err == nil {
