@@ -1,6 +1,6 @@
-// Package frame makes tidy tables, one row an observation, and hands them out
-// as gota DataFrames; it also joins, sums, prints and writes them, because
-// gota does these slowly, in random order, or with digits lost.
+// Package frame makes tidy tables, one row for each observation, as gota
+// DataFrames. It also joins, sums, prints and writes them, because gota does
+// these slowly, in random order, or with a loss of digits.
 //
 // Columns are snake_case with the unit last (block_bytes, time_sec); counts
 // are bare plurals (accesses, misses); ratios run from 0 to 1. The prefixes
@@ -24,8 +24,8 @@ import (
 // map[string]float64 tagged `frame:",each"` becomes a column for each key, by
 // name; a row that lacks a key has NaN there.
 //
-// It panics if a field has another type, which is a mistake of the caller, or
-// if rows is no slice of structs.
+// It panics if a field has another type, or if rows is not a slice of structs:
+// mistakes of the caller.
 func Of[T any](rows []T) dataframe.DataFrame {
 	var columns []series.Series
 	v := reflect.ValueOf(rows)
@@ -69,7 +69,7 @@ func gather[V any](rows reflect.Value, field int, get func(reflect.Value) V) []V
 	return values
 }
 
-// each expands a column of maps into one column a key.
+// each expands a column of maps into a column for each key.
 func each(rows reflect.Value, field int) []series.Series {
 	maps := gather(rows, field, func(v reflect.Value) map[string]float64 {
 		return v.Convert(reflect.TypeFor[map[string]float64]()).Interface().(map[string]float64)
@@ -110,8 +110,8 @@ func Rows(df dataframe.DataFrame) [][]any {
 	return rows
 }
 
-// Floats returns the named column as numbers. It reports an error if there is
-// no such column or if it holds text.
+// Floats returns the named column as numbers. It returns an error if the column
+// does not exist or holds text.
 func Floats(df dataframe.DataFrame, name string) ([]float64, error) {
 	if err := need(df, name); err != nil {
 		return nil, err
@@ -123,8 +123,8 @@ func Floats(df dataframe.DataFrame, name string) ([]float64, error) {
 	return col.Float(), nil
 }
 
-// Strings returns the named column as text. It reports an error if there is no
-// such column.
+// Strings returns the named column as text. It returns an error if the column
+// does not exist.
 func Strings(df dataframe.DataFrame, name string) ([]string, error) {
 	if err := need(df, name); err != nil {
 		return nil, err
@@ -137,13 +137,12 @@ func Strings(df dataframe.DataFrame, name string) ([]string, error) {
 	return out, nil
 }
 
-// WithFloats returns df with a column of numbers added, or replaced if one of
-// that name is there.
+// WithFloats returns df with a column of numbers added or replaced.
 func WithFloats(df dataframe.DataFrame, name string, values []float64) dataframe.DataFrame {
 	return df.Mutate(series.New(values, series.Float, name))
 }
 
-// need reports a frame that failed earlier, or a column that it lacks.
+// need returns an error if df has failed earlier or lacks a column.
 func need(df dataframe.DataFrame, names ...string) error {
 	if df.Err != nil {
 		return fmt.Errorf("frame: %w", df.Err)
