@@ -7,17 +7,17 @@ import (
 	"presage/perf/trace"
 )
 
-// DefaultInterval is the length of an interval, in instructions, where nothing
-// else is asked for: that of the 2005 paper (section 4).
+// DefaultInterval is the default length of an interval, in instructions: that
+// of the 2005 paper (section 4).
 const DefaultInterval = 1_000_000
 
 // Collector counts the instructions executed in each block of a plan, interval
 // by interval. It is a trace.Collector.
 //
-// An interval consists of the blocks that begin in it: interval i ends with
-// the first block that begins at or after a multiple of the interval's length,
-// and what is left of a run is the last one. Code that is not among the plan's
-// blocks counts into the length of its interval and not into its vector.
+// An interval consists of the blocks that begin in it: interval i ends with the
+// first block that begins at or after a multiple of the interval's length, and
+// the rest of a run is the last one. Code outside the plan's blocks counts
+// towards the length of its interval but not in its vector.
 type Collector struct {
 	every   uint64
 	blocks  []tally  // by trace.BlockID
@@ -30,7 +30,7 @@ type Collector struct {
 	vectors  Vectors
 }
 
-// tally is what the hot loop needs of a block, side by side.
+// tally holds the fields of a block that the hot loop needs, side by side.
 type tally struct {
 	n    uint32 // executions in the interval; an interval is below 2^32 instructions
 	size uint32 // instructions
@@ -41,9 +41,8 @@ var _ trace.Collector = (*Collector)(nil)
 // MaxInterval bounds the length of an interval, in instructions.
 const MaxInterval = 1 << 31
 
-// NewCollector returns a Collector for runs under plan, whose Blocks are to be
-// recorded. interval is in instructions; 0: DefaultInterval. From 1e5 to 1e8
-// are usual.
+// NewCollector returns a Collector for runs under plan, which must record
+// blocks. interval is in instructions, usually 1e5 to 1e8; 0: DefaultInterval.
 func NewCollector(plan *trace.Plan, interval uint64) (*Collector, error) {
 	if interval == 0 {
 		interval = DefaultInterval
@@ -65,11 +64,11 @@ func NewCollector(plan *trace.Plan, interval uint64) (*Collector, error) {
 	return c, nil
 }
 
-// Observe implements trace.Collector. It panics where a batch names a block
-// that is not in the plan.
+// Observe implements trace.Collector. It panics if a batch names a block that
+// is not in the plan.
 func (c *Collector) Observe(b *trace.Batch) {
 	if !c.began {
-		// A run that goes on from a snapshot begins late.
+		// A run that continues from a snapshot begins late.
 		c.began, c.start = true, b.Start
 		c.next = (b.Start/c.every + 1) * c.every
 	}
@@ -109,8 +108,8 @@ func (c *Collector) end(at uint64) {
 	c.vectors.add(c.start, at-c.start)
 }
 
-// Result returns the vectors of a run of so many instructions, and how often
-// each block of the plan was executed. It ends the collection.
+// Result returns the vectors of a run of the given number of instructions, and
+// the number of executions of each block of the plan. It ends the collection.
 func (c *Collector) Result(instructions uint64) (*Vectors, []uint64) {
 	if end := max(instructions, c.start); end > c.start || len(c.touched) > 0 {
 		if end == c.start {

@@ -1,6 +1,6 @@
 // Package bbv turns the blocks that a run executed into basic-block vectors,
-// one an interval, and reads and writes them in the .bb format of SimPoint 3.2
-// and of valgrind's exp-bbv.
+// one for each interval, and reads and writes them in the .bb format of
+// SimPoint 3.2 and of valgrind's exp-bbv.
 //
 //	blocks executed     A A A B │ A B B B │ B …        blocks of 5 and 10 instructions
 //	interval            0       │ 1       │ 2 …

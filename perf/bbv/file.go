@@ -11,13 +11,13 @@ import (
 	"strconv"
 )
 
-// ErrFormat says that a file is not in the .bb format.
+// ErrFormat is wrapped by errors about files that are not in the .bb format.
 var ErrFormat = errors.New("not a .bb file")
 
-// Write writes vectors in the .bb format: a line an interval, which begins with
-// T and has an element :block:instructions for each block executed, counted
-// from 1. Where code was executed that is not among the blocks, the length of
-// its interval is lost.
+// Write writes vectors in the .bb format: for each interval a line that begins
+// with T and has an element :block:instructions for each block executed,
+// counted from 1. If code outside the blocks was executed, the length of its
+// interval is lost.
 func Write(w io.Writer, v *Vectors) error {
 	out := bufio.NewWriter(w)
 	var text []byte
@@ -41,11 +41,11 @@ func Write(w io.Writer, v *Vectors) error {
 	return nil
 }
 
-// Read reads vectors in the .bb format. Empty lines, and those that begin with
-// #, as exp-bbv writes at the end, are passed over; elements may come in any
-// order; an element of 0 instructions is left out. Intervals are taken to
-// follow each other, each as long as the sum of its elements. name stands in
-// errors, before the number of the line.
+// Read reads vectors in the .bb format. It skips empty lines and lines that
+// begin with #, as exp-bbv writes at the end; elements may come in any order;
+// an element of 0 instructions is left out. Intervals are assumed to be
+// contiguous, each as long as the sum of its elements. Errors begin with name
+// and line.
 func Read(r io.Reader, name string) (*Vectors, error) {
 	in := &reader{in: bufio.NewReaderSize(r, 1<<16), name: name, line: 1, v: Vectors{First: []int{0}}}
 	for {
@@ -77,7 +77,7 @@ func (r *reader) fail(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s: %w", r.name, r.line, fmt.Sprintf(format, args...), ErrFormat)
 }
 
-// next returns a byte, and a line's end at the input's.
+// next returns the next byte, and a newline at the end of the input.
 func (r *reader) next() (byte, error) {
 	b, err := r.in.ReadByte()
 	if errors.Is(err, io.EOF) {
@@ -122,7 +122,7 @@ func (r *reader) interval() (more bool, err error) {
 	return true, nil
 }
 
-// elements reads what follows the T of a line, up to its end.
+// elements reads the rest of a line after the T.
 func (r *reader) elements() error {
 	r.row = r.row[:0]
 	for {
@@ -136,35 +136,44 @@ func (r *reader) elements() error {
 		if b != ':' {
 			return r.fail("%q after %d elements, want :block:instructions", b, len(r.row))
 		}
-		block, b, err := r.number()
-		if err != nil {
+		switch b, err = r.element(); {
+		case err != nil:
 			return err
-		}
-		if b != ':' {
-			return r.fail("%q after block %d, want : and a number of instructions", b, block)
-		}
-		if block == 0 || block > math.MaxUint32 {
-			return r.fail("block %d, want 1 to %d", block, uint32(math.MaxUint32))
-		}
-		n, b, err := r.number()
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			r.row = append(r.row, element{uint32(block - 1), n})
-		}
-		if b == '\n' {
+		case b == '\n':
 			return r.finish()
-		}
-		if b != ' ' && b != '\t' && b != '\r' && b != ':' {
-			return r.fail("%q after the %d instructions of block %d", b, n, block)
-		}
-		if b == ':' {
+		case b == ':':
 			if err := r.in.UnreadByte(); err != nil {
 				return fmt.Errorf("%s:%d: %w", r.name, r.line, err)
 			}
 		}
 	}
+}
+
+// element reads block:instructions into the row and returns the byte after it:
+// white space or the next element's colon.
+func (r *reader) element() (after byte, err error) {
+	block, b, err := r.number()
+	if err != nil {
+		return 0, err
+	}
+	if b != ':' {
+		return 0, r.fail("%q after block %d, want : and a number of instructions", b, block)
+	}
+	if block == 0 || block > math.MaxUint32 {
+		return 0, r.fail("block %d, want 1 to %d", block, uint32(math.MaxUint32))
+	}
+	n, after, err := r.number()
+	if err != nil {
+		return 0, err
+	}
+	if n > 0 {
+		r.row = append(r.row, element{uint32(block - 1), n})
+	}
+	switch after {
+	case '\n', ' ', '\t', '\r', ':':
+		return after, nil
+	}
+	return 0, r.fail("%q after the %d instructions of block %d", after, n, block)
 }
 
 // blank returns the next byte that is neither a space nor a tab.

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Vectors are the basic-block vectors of a run's intervals, in the order of
-// time, as sparse rows that share their memory.
+// Vectors holds the basic-block vectors of a run's intervals, in order of time,
+// as sparse rows that share memory.
 type Vectors struct {
 	// Starts[i] is the number of instructions executed before interval i.
 	Starts []uint64
 	// Lengths[i] is the number of instructions executed in interval i. It can
-	// exceed the sum of the vector's elements where code was executed that is
-	// not among the blocks, and differ a little where a fault ended a block.
+	// exceed the sum of the vector's elements if code outside the blocks was
+	// executed, and differ slightly where a fault ended a block.
 	Lengths []uint64
 
-	// Elements of interval i are those from First[i] to First[i+1], by ascending
-	// block without repeats.
+	// The elements of interval i are those from First[i] to First[i+1], by
+	// ascending block without repeats.
 	First        []int
 	Blocks       []uint32 // dense from 0; a .bb file counts from 1
 	Instructions []uint64 // executed in the block; not 0
@@ -42,7 +42,7 @@ func (v *Vectors) Total() uint64 {
 	return sum
 }
 
-// Check reports what makes v inconsistent.
+// Check returns an error if v is inconsistent.
 func (v *Vectors) Check() error {
 	n := len(v.Lengths)
 	if len(v.Starts) != n || len(v.First) != n+1 || len(v.Blocks) != len(v.Instructions) || v.First[0] != 0 || v.First[n] != len(v.Blocks) {
@@ -71,16 +71,16 @@ func (v *Vectors) Check() error {
 	return nil
 }
 
-// add appends an interval whose elements were appended already.
+// add appends an interval whose elements have already been appended.
 func (v *Vectors) add(start, length uint64) {
 	v.Starts = append(v.Starts, start)
 	v.Lengths = append(v.Lengths, length)
 	v.First = append(v.First, len(v.Blocks))
 }
 
-// Join returns the vectors of longer intervals: interval i consists of those
-// of v from cuts[i-1] (0 for the first) up to cuts[i], which ascend to v.Len().
-// They may differ in length, as where a run is cut at its loops.
+// Join returns the vectors of longer intervals: interval i consists of those of
+// v from cuts[i-1] (0 for the first) up to cuts[i], which ascend to v.Len().
+// Their lengths may differ, as when a run is cut at its loops.
 func (v *Vectors) Join(cuts []int) (*Vectors, error) {
 	if len(cuts) == 0 || cuts[len(cuts)-1] != v.Len() {
 		return nil, fmt.Errorf("bbv: the last cut must be at the end, %d, of the intervals", v.Len())
@@ -116,7 +116,7 @@ func (v *Vectors) Join(cuts []int) (*Vectors, error) {
 }
 
 // Coarser returns the vectors of intervals that are factor times as long; the
-// last one may be shorter. A run collected once gives all larger sizes so.
+// last one may be shorter. So a run collected once provides all larger sizes.
 func (v *Vectors) Coarser(factor int) (*Vectors, error) {
 	if factor < 1 {
 		return nil, fmt.Errorf("bbv: intervals cannot become %d times as long", factor)
@@ -131,10 +131,10 @@ func (v *Vectors) Coarser(factor int) (*Vectors, error) {
 	return v.Join(append(cuts, v.Len()))
 }
 
-// Difference compares the mix of code of two intervals: half the sum of absolute
-// differences between the shares of instructions that blocks have in them. It is
-// 0 if the shares are the same, 1 if no block is in both; intervals without an
-// element differ from others by 1/2.
+// Difference compares the mix of code of two intervals: half the sum of
+// absolute differences between the blocks' shares of the instructions. It is 0
+// if the shares are equal and 1 if the intervals have no block in common; an
+// interval without elements differs from others by 1/2.
 func (v *Vectors) Difference(i, j int) float64 {
 	a, na := v.Interval(i)
 	b, nb := v.Interval(j)

@@ -5,32 +5,8 @@ import (
 	"fmt"
 )
 
-// Replacement is the way a victim is chosen among the blocks of a set.
-type Replacement uint8
-
-const (
-	// LRU evicts the block accessed longest ago.
-	LRU Replacement = iota
-	// NMRU evicts any block but the one accessed last, with equal chances.
-	NMRU
-	// Random evicts any block, with equal chances.
-	Random
-)
-
-func (r Replacement) String() string {
-	switch r {
-	case LRU:
-		return "LRU"
-	case NMRU:
-		return "NMRU"
-	case Random:
-		return "random"
-	}
-	return fmt.Sprintf("Replacement(%d)", uint8(r))
-}
-
-// Level describes a cache. The zero policies are LRU, write-back, allocation
-// on a write, no inclusion.
+// Level describes a cache. Its zero policies are LRU, write-back,
+// write-allocate and non-inclusive.
 type Level struct {
 	Name       string
 	Blocks     uint64 // capacity in blocks
@@ -39,14 +15,14 @@ type Level struct {
 
 	Replacement     Replacement
 	WriteThrough    bool // stores go on to the next level at once
-	NoWriteAllocate bool // a store that misses goes on without bringing the block in
-	Inclusive       bool // every block of the levels above is here too
-	BypassFloat     bool // accesses to floating-point data pass by
+	NoWriteAllocate bool // a store that misses goes to the next level and does not fetch the block
+	Inclusive       bool // contains every block of the levels above
+	BypassFloat     bool // accesses to floating-point data skip the level
 
-	// PageBytes, if not 0, has the level indexed by physical addresses: pages of
-	// so many bytes, a power of two, at least a block, lie in random places of
-	// memory, so that of their addresses only the offset in a page says which set
-	// a block falls into. 0: indexed by the program's addresses.
+	// PageBytes, if not 0, indexes the level by physical addresses: pages of
+	// this size, a power of two of at least a block, lie in random places of
+	// memory, so that only the offset in a page is known of an address's set.
+	// 0: indexed by the program's addresses.
 	PageBytes uint64
 }
 
@@ -58,7 +34,7 @@ type TLB struct {
 	Ways       int    // entries in a set; 0: fully associative
 
 	Replacement Replacement
-	BypassFloat bool // accesses to floating-point data pass by
+	BypassFloat bool // accesses to floating-point data skip the level
 }
 
 // Config describes a memory hierarchy.
@@ -66,8 +42,8 @@ type Config struct {
 	Levels []Level // from the processor to memory
 	TLBs   []TLB   // a TLB after the first sees what misses in the one before
 
-	// Seed is where the random choices of NMRU and Random, and of the places of
-	// pages, start: the same seed gives the same result.
+	// Seed seeds the random choices of NMRU and Random and the placement of
+	// pages: the same seed gives the same result.
 	Seed uint64
 }
 
@@ -76,7 +52,7 @@ const (
 	maxBlocks     = 1 << 31 // block positions are 32-bit numbers
 )
 
-// Check reports what makes c impossible to simulate.
+// Check returns an error if c cannot be simulated.
 func (c *Config) Check() error {
 	if len(c.Levels)+len(c.TLBs) == 0 {
 		return errors.New("cache: the hierarchy has neither levels nor TLBs")
@@ -119,7 +95,7 @@ func (l Level) check(what string, i int, names map[string]bool) error {
 		return fail("has %d blocks, not a multiple of its %d ways", l.Blocks, l.Ways)
 	case l.PageBytes&(l.PageBytes-1) != 0 || l.PageBytes > 0 && l.PageBytes < l.BlockBytes:
 		return fail("has pages of %d bytes, want a power of two of at least a block, or 0 for none", l.PageBytes)
-	case l.Replacement > Random:
+	case int(l.Replacement) >= len(policies):
 		return fail("has an unknown replacement policy, %v", l.Replacement)
 	}
 	names[l.Name] = true
@@ -142,7 +118,7 @@ func (c *Config) checkInclusive(i int) error {
 	return nil
 }
 
-// level returns the cache that a TLB is.
+// level returns t as a cache.
 func (t TLB) level() Level {
 	return Level{
 		Name: t.Name, Blocks: t.Entries, BlockBytes: t.EntryBytes, Ways: t.Ways,

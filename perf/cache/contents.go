@@ -6,8 +6,8 @@ import (
 	"presage/perf/trace"
 )
 
-// A tag is a block held, (block+1)<<1, with 1 added where it is dirty; 0 is a
-// free place.
+// A tag is (block+1)<<1 of a block held, plus 1 if it is dirty; 0 is a free
+// place.
 type tag uint64
 
 const dirty tag = 1
@@ -17,28 +17,31 @@ func tagOf(block uint64) tag { return tag(block+1) << 1 }
 func (t tag) block() uint64 { return uint64(t>>1) - 1 }
 
 // scanWays is the largest associativity of a fully associative level that is
-// searched from place to place; beyond, a hash finds the block.
+// searched place by place; beyond it, a hash finds the block.
 const scanWays = 16
 
-// contents is the blocks that a level holds.
+// contents holds the blocks of a level.
 //
-// A set has its places in a row in tags. LRU keeps them by last access, the
-// latest first; NMRU keeps the latest first and the others in any order; Random
-// in any order. Free places are the last ones under LRU and anywhere otherwise.
+// The places of a set are consecutive in tags: by last access, latest first, if
+// the policy is ordered; otherwise the protected latest ones come first and the
+// others in any order. Free places come last if ordered, and anywhere
+// otherwise.
 //
-// A large fully associative level keeps only the few latest in tags, as one
-// set, and the rest in pool.
+// A large fully associative level keeps only the latest few blocks in tags, as
+// one set, and the rest in pool.
 type contents struct {
 	tags   []tag
 	places uint64 // of a set, in tags
 	sets   uint64
 	mask   uint64 // sets-1 if that indexes them, else 0
-	policy Replacement
 	random uint64 // state of the generator
 	pool   *pool
 
-	// Of a level that is indexed by physical addresses: the binary logarithm of
-	// the blocks in a page, and where pages are.
+	ordered   bool  // see policy
+	protected uint8 // see policy
+
+	// For a level indexed by physical addresses: log2 of the blocks in a page,
+	// and the seed of the placement of pages.
 	paged     bool
 	pageShift uint
 	placement uint64
@@ -49,7 +52,8 @@ func newContents(l Level, seed uint64) contents {
 	if ways == 0 {
 		ways = l.Blocks
 	}
-	c := contents{sets: l.Blocks / ways, places: ways, policy: l.Replacement, random: seed}
+	policy := &policies[l.Replacement]
+	c := contents{sets: l.Blocks / ways, places: ways, ordered: policy.ordered, protected: policy.protected, random: seed}
 	if l.PageBytes > 0 {
 		c.paged, c.pageShift, c.placement = true, uint(bits.TrailingZeros64(l.PageBytes/l.BlockBytes)), mix(seed^0x70a9e5)
 	}
@@ -57,23 +61,15 @@ func newContents(l Level, seed uint64) contents {
 		c.mask = c.sets - 1
 	}
 	if c.sets == 1 && ways > scanWays {
-		switch c.policy {
-		case LRU:
-			c.places = 4
-		case NMRU:
-			c.places = 1
-		case Random:
-			c.places = 0
-		}
+		c.places = policy.pooled
 		c.pool = newPool(uint32(ways - c.places))
 	}
-	// One more, free, so that there is a first place to look at even if a set
-	// has none.
+	// One more, free, so that a set without places has a first one to look at.
 	c.tags = make([]tag, c.sets*c.places+1)
 	return c
 }
 
-// first returns where in tags the set of block starts.
+// first returns the index in tags of the set of block.
 func (c *contents) first(block uint64) uint64 {
 	if c.paged {
 		page := mix(block>>c.pageShift ^ c.placement)
@@ -91,22 +87,22 @@ func (c *contents) set(block uint64) []tag {
 	return c.tags[from : from+c.places : from+c.places]
 }
 
-// fetch accesses block, bringing it in if it is not held, and adds mark (dirty
-// or 0) to its tag. It returns whether the block was held and, if it was not,
-// the tag of the block evicted for it, or 0.
+// fetch accesses block, fetching it if it is not held, and adds mark (dirty or
+// 0) to its tag. It returns whether the block was held and, if not, the tag of
+// the block evicted for it, or 0.
 func (c *contents) fetch(block uint64, mark tag) (held bool, victim tag) {
 	want := tagOf(block)
 	set := c.set(block)
 	switch {
 	case c.pool != nil:
 		return c.fetchPool(set, want, mark)
-	case c.policy == LRU:
-		return fetchLRU(set, want, mark)
+	case c.ordered:
+		return fetchOrdered(set, want, mark)
 	}
 	for i, t := range set {
 		if t&^dirty == want {
 			set[i] |= mark
-			if c.policy == NMRU {
+			if c.protected > 0 {
 				set[0], set[i] = set[i], set[0]
 			}
 			return true, 0
@@ -115,16 +111,17 @@ func (c *contents) fetch(block uint64, mark tag) (held bool, victim tag) {
 	i := c.victim(set)
 	victim = set[i]
 	set[i] = want | mark
-	if c.policy == NMRU {
+	if c.protected > 0 {
 		set[0], set[i] = set[i], set[0]
 	}
 	return false, victim
 }
 
-// fetchLRU moves the places before the block's one back as it looks for it.
-func fetchLRU(set []tag, want, mark tag) (held bool, victim tag) {
+// fetchOrdered is fetch for an ordered policy: searching for the block, it
+// moves the places before it back by one.
+func fetchOrdered(set []tag, want, mark tag) (held bool, victim tag) {
 	carry := want | mark
-	if len(set) == 2 { // the commonest, without a loop
+	if len(set) == 2 { // the most common case, without a loop
 		t, u := set[0], set[1]
 		switch want {
 		case t &^ dirty:
@@ -157,7 +154,7 @@ func (c *contents) fetchPool(set []tag, want, mark tag) (held bool, victim tag) 
 		}
 		return false, c.exchange(want | mark)
 	}
-	if held, left := fetchLRU(set, want, mark); held {
+	if held, left := fetchOrdered(set, want, mark); held {
 		return true, 0
 	} else if at := c.pool.find(want); at != none {
 		set[0] |= c.pool.remove(at) & dirty
@@ -171,11 +168,11 @@ func (c *contents) fetchPool(set []tag, want, mark tag) (held bool, victim tag) 
 	return false, 0
 }
 
-// exchange puts t into the pool and returns what had to leave it.
+// exchange inserts t into the pool and returns the tag evicted for it, or 0.
 func (c *contents) exchange(t tag) (victim tag) {
 	if c.pool.full() {
 		at := c.pool.tail()
-		if c.policy != LRU {
+		if !c.ordered {
 			at = uint32(c.below(uint64(c.pool.size))) // full: all nodes are in use
 		}
 		victim = c.pool.remove(at)
@@ -184,8 +181,8 @@ func (c *contents) exchange(t tag) (victim tag) {
 	return victim
 }
 
-// victim chooses the place for a new block under NMRU and Random: a free one if
-// there is any.
+// victim chooses the place for a new block under a policy that is not ordered:
+// a free one if possible.
 func (c *contents) victim(set []tag) int {
 	for i, t := range set {
 		if t == 0 {
@@ -193,8 +190,8 @@ func (c *contents) victim(set []tag) int {
 		}
 	}
 	n := uint64(len(set))
-	if c.policy == NMRU && n > 1 {
-		return 1 + int(c.below(n-1))
+	if kept := uint64(c.protected); n > kept {
+		return int(kept + c.below(n-kept))
 	}
 	return int(c.below(n))
 }
@@ -206,15 +203,15 @@ func (c *contents) below(n uint64) uint64 {
 	return hi
 }
 
-// mix turns x into a number that looks random (SplitMix64's finaliser).
+// mix hashes x (SplitMix64's finaliser).
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// mark adds m to the tag of block and reports whether the block is held,
-// without an access to it.
+// mark adds m to the tag of block, without an access, and reports whether the
+// block is held.
 func (c *contents) mark(block uint64, m tag) bool {
 	want := tagOf(block)
 	set := c.set(block)
@@ -239,7 +236,7 @@ func (c *contents) remove(block uint64) tag {
 	set := c.set(block)
 	for i, t := range set {
 		if t&^dirty == want {
-			if c.policy == LRU {
+			if c.ordered {
 				copy(set[i:], set[i+1:])
 				i = len(set) - 1
 			}
@@ -255,8 +252,8 @@ func (c *contents) remove(block uint64) tag {
 	return 0
 }
 
-// seen is the set of blocks that a level has ever been asked for: a bit each,
-// in pages made when first needed.
+// seen is the set of blocks that a level was ever asked for: one bit each, in
+// pages allocated on first use.
 type seen struct {
 	dir [][]*[1 << 9]uint64
 }

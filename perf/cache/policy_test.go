@@ -3,6 +3,7 @@ package cache
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,4 +115,22 @@ func TestFits(t *testing.T) {
 			t.Fatalf("%v: %+v, want %+v", policy, total, want)
 		}
 	})
+}
+
+// Every policy has a name, which is read back in any case.
+func TestPoliciesAreReadBack(t *testing.T) {
+	for _, want := range Policies() {
+		name := want.String()
+		for _, text := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
+			if got, err := ParseReplacement(text); err != nil || got != want {
+				t.Errorf("ParseReplacement(%q) = %v, %v", text, got, err)
+			}
+		}
+	}
+	if _, err := ParseReplacement("fifo"); err == nil || !strings.Contains(err.Error(), `"fifo" is none of lru, nmru, random`) {
+		t.Errorf("fifo: %v", err)
+	}
+	if got := Replacement(len(Policies())).String(); got != "Replacement(3)" {
+		t.Errorf("a policy beyond the last is called %q", got)
+	}
 }

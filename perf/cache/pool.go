@@ -5,11 +5,11 @@ import "math/bits"
 // none is no node.
 const none = ^uint32(0)
 
-// pool holds up to size tags, found by hash, in the order of insertion.
+// pool holds up to size tags, found by hash, in order of insertion.
 //
-// Invariant: nodes before used are in the list, or in the free list if remove
-// has made holes; nodes from used on were never needed. A slot of the hash is
-// node+1, or 0; a tag is in the first free slot from its home on.
+// Invariant: nodes before used are in the list, or in the free list after a
+// remove; nodes from used on were never needed. A slot of the hash is node+1,
+// or 0; a tag is in the first free slot from its home on.
 type pool struct {
 	nodes []node
 	size  uint32
@@ -63,7 +63,8 @@ func (p *pool) find(t tag) uint32 {
 	}
 }
 
-// insert adds t, which is not there, as the latest. The pool must not be full.
+// insert adds t, which must be absent, as the latest. The pool must not be
+// full.
 func (p *pool) insert(t tag) {
 	at := p.free
 	if at != none {
@@ -86,7 +87,7 @@ func (p *pool) insert(t tag) {
 	p.slots[i] = at + 1
 }
 
-// remove takes out a node and returns its tag.
+// remove removes a node and returns its tag.
 func (p *pool) remove(at uint32) tag {
 	n := &p.nodes[at]
 	t := n.tag
@@ -98,7 +99,7 @@ func (p *pool) remove(at uint32) tag {
 	return t
 }
 
-// unhash takes node at out of the hash and moves later tags of the same run
+// unhash removes node at from the hash and moves later tags of the same run
 // back, so that no search stops short of them.
 func (p *pool) unhash(t tag, at uint32) {
 	mask := uint32(len(p.slots) - 1)

@@ -1,28 +1,27 @@
 package cache
 
 import (
-	"fmt"
 	"slices"
 )
 
-// Counts is what happened at a level. Hits are Accesses - Misses.
+// Counts counts the events at a level. Hits are Accesses - Misses.
 type Counts struct {
 	// Accesses are demand accesses, one for each block touched.
 	Accesses uint64
 
-	// Misses are accesses to blocks that the level did not hold; Cold are those
-	// of them that were the first demand ever, by any group, for the block at
+	// Misses are accesses to blocks that the level did not hold. Cold counts
+	// those that were the first demand ever, by any group, for the block at
 	// this level. The others are capacity or conflict misses, or follow an
-	// eviction by an inclusive level below.
+	// invalidation by an inclusive level below.
 	Misses, Cold uint64
 
-	// Writebacks are dirty blocks that left the level, counted for the group
+	// Writebacks are dirty blocks evicted from the level, counted for the group
 	// whose access evicted them.
 	Writebacks uint64
 
 	// PassedWrites are writes from the level above, in pieces no larger than a
-	// block of either level, that went on to the next level, as this one did
-	// not hold the block or writes through.
+	// block of either level, that went on to the next level because this one
+	// did not hold the block or is write-through.
 	PassedWrites uint64
 }
 
@@ -34,14 +33,14 @@ func (c *Counts) add(o Counts) {
 	c.PassedWrites += o.PassedWrites
 }
 
-// LevelResult is what happened at a level or TLB.
+// LevelResult holds the counts of a level or TLB.
 type LevelResult struct {
 	Name   string
 	Total  Counts
 	Groups []Counts // by trace.GroupID
 }
 
-// Result is what a Simulator found: its levels and TLBs in the order of the
+// Result holds the counts of all levels and TLBs, in the order of the
 // configuration.
 type Result struct {
 	Config Config
@@ -49,46 +48,9 @@ type Result struct {
 	TLBs   []LevelResult
 }
 
-// Merge adds the result of another, independent run under the same plan and
-// configuration.
-func (r *Result) Merge(o *Result) error {
-	if !r.Config.equal(&o.Config) {
-		return fmt.Errorf("cache: cannot merge results of different hierarchies: %+v and %+v", r.Config, o.Config)
-	}
-	levels, err := mergeLevels(r.Levels, o.Levels)
-	if err != nil {
-		return err
-	}
-	tlbs, err := mergeLevels(r.TLBs, o.TLBs)
-	if err != nil {
-		return err
-	}
-	r.Levels, r.TLBs = levels, tlbs
-	return nil
-}
-
-func mergeLevels(a, b []LevelResult) ([]LevelResult, error) {
-	sum := slices.Clone(a)
-	for i := range sum {
-		if len(a[i].Groups) != len(b[i].Groups) {
-			return nil, fmt.Errorf("cache: cannot merge %d groups into %d: the runs had different plans", len(b[i].Groups), len(a[i].Groups))
-		}
-		sum[i].Groups = slices.Clone(a[i].Groups)
-		for g := range sum[i].Groups {
-			sum[i].Groups[g].add(b[i].Groups[g])
-		}
-		sum[i].Total.add(b[i].Total)
-	}
-	return sum, nil
-}
-
-// clone returns a copy that shares nothing, so that a caller's changes to its
-// own do not reach a simulation.
+// clone returns a deep copy, so that a caller's later changes do not reach a
+// simulation.
 func (c Config) clone() Config {
 	c.Levels, c.TLBs = slices.Clone(c.Levels), slices.Clone(c.TLBs)
 	return c
-}
-
-func (c *Config) equal(o *Config) bool {
-	return slices.Equal(c.Levels, o.Levels) && slices.Equal(c.TLBs, o.TLBs) && c.Seed == o.Seed
 }

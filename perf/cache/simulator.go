@@ -14,12 +14,11 @@ type Simulator struct {
 	groups int
 	caches chain
 	tlbs   chain
-	joined []*Result // of other runs
 }
 
 var _ trace.Collector = (*Simulator)(nil)
 
-// New returns a Simulator, empty caches and all, for runs under plan.
+// New returns a Simulator with empty caches, for runs under plan.
 func New(plan *trace.Plan, config Config) (*Simulator, error) {
 	if plan == nil {
 		return nil, fmt.Errorf("cache: no plan: misses are counted for its groups")
@@ -40,8 +39,8 @@ func New(plan *trace.Plan, config Config) (*Simulator, error) {
 	return s, nil
 }
 
-// Observe implements trace.Collector. It panics where a batch names a
-// reference that is not in the plan.
+// Observe implements trace.Collector. It panics if a batch names a reference
+// that is not in the plan.
 func (s *Simulator) Observe(b *trace.Batch) {
 	if len(s.caches.levels) > 0 {
 		s.caches.observe(b.Accesses)
@@ -51,30 +50,8 @@ func (s *Simulator) Observe(b *trace.Batch) {
 	}
 }
 
-// Merge adds what o found in another, independent run under the same plan and
-// configuration. The parts of one run must not be merged: each would start
-// with empty caches.
-func (s *Simulator) Merge(o *Simulator) error {
-	other := o.Result()
-	if err := s.own().Merge(other); err != nil {
-		return err
-	}
-	s.joined = append(s.joined, other)
-	return nil
-}
-
-// Result returns the counts of what was observed and merged up to now.
+// Result returns the counts of the accesses observed so far.
 func (s *Simulator) Result() *Result {
-	r := s.own()
-	for _, o := range s.joined {
-		if err := r.Merge(o); err != nil {
-			panic(err) // Merge has checked it
-		}
-	}
-	return r
-}
-
-func (s *Simulator) own() *Result {
 	r := &Result{Config: s.config.clone()}
 	for i, l := range s.config.Levels {
 		r.Levels = append(r.Levels, s.caches.result(i, l.Name, s.groups))
@@ -85,23 +62,24 @@ func (s *Simulator) own() *Result {
 	return r
 }
 
-// chain is a row of levels of which each sees the misses of the one before.
+// chain is a sequence of levels, each of which sees the misses of the one
+// before.
 type chain struct {
 	levels []level
 	refs   []reference
 }
 
-// level is a cache or TLB at work.
+// level is a cache or TLB during a simulation.
 type level struct {
 	contents
 	shift  uint     // log2 of the block size
-	below  [2]uint8 // the level that sees the misses: of data not floating-point, and of such
+	below  [2]uint8 // the level that sees the misses: of other data, and of floating-point data
 	seen   seen
-	counts []Counts // by group; without the accesses that references count
+	counts []Counts // by group; accesses that reference.count counts are not included
 	spec   Level
 }
 
-// reference is what a chain has to know of a trace.Ref.
+// reference is the part of a trace.Ref that a chain needs.
 type reference struct {
 	count uint64 // executions: each is an access of the level it enters at
 	group uint32
@@ -137,7 +115,7 @@ func newChain(plan *trace.Plan, levels []Level, seed uint64, writes bool) chain 
 	return c
 }
 
-// after returns the level after i that data pass to.
+// after returns the next level after i that the data do not bypass.
 func after(levels []Level, i int, float bool) uint8 {
 	for i++; i < len(levels); i++ {
 		if !float || !levels[i].BypassFloat {
@@ -147,9 +125,10 @@ func after(levels []Level, i int, float bool) uint8 {
 	return uint8(i)
 }
 
-// observe passes accesses through the chain. Most hit one of the three latest
-// blocks of their set, and a store finds it dirty: all there is to do is to
-// turn the order of the set's first places. The rest take touch.
+// observe passes accesses through the chain. Its fast path takes care of the
+// majority: hits on one of the three latest blocks of a set which, for a store,
+// is already dirty. They only rotate the set's first places. The rest goes to
+// touch.
 func (c *chain) observe(accesses []trace.Access) {
 	levels := c.levels
 	for _, a := range accesses {
@@ -172,13 +151,13 @@ func (c *chain) observe(accesses []trace.Access) {
 		if t == want|dirty || t == want|ref.mark {
 			continue
 		}
-		if l.places > 1 && l.policy != Random {
+		if l.places > 1 && l.protected > 0 {
 			u := l.tags[at+1]
 			if u == want|dirty || u == want|ref.mark {
 				l.tags[at], l.tags[at+1] = u, t
 				continue
 			}
-			if l.places > 2 && l.policy == LRU {
+			if l.places > 2 && l.ordered {
 				if v := l.tags[at+2]; v == want|dirty || v == want|ref.mark {
 					l.tags[at], l.tags[at+1], l.tags[at+2] = v, t, u
 					continue
@@ -189,8 +168,8 @@ func (c *chain) observe(accesses []trace.Access) {
 	}
 }
 
-// demand counts and makes an access to the bytes first to last of level i, if
-// there is one. mark is dirty for a store.
+// demand counts and makes an access to the bytes first to last of level i,
+// unless i is memory. mark is dirty for a store.
 func (c *chain) demand(i int, first, last uint64, ref *reference, mark tag) {
 	if i == len(c.levels) {
 		return
@@ -205,7 +184,8 @@ func (c *chain) demand(i int, first, last uint64, ref *reference, mark tag) {
 	c.touchAll(i, first, last, ref, mark)
 }
 
-// touchAll accesses each block of level i that the bytes first to last lie in.
+// touchAll accesses each block of level i that contains some of the bytes first
+// to last.
 func (c *chain) touchAll(i int, first, last uint64, ref *reference, mark tag) {
 	l := &c.levels[i]
 	for block := first >> l.shift; block <= last>>l.shift; block++ {
@@ -220,8 +200,7 @@ func (l *level) bytes(block uint64) (first, last uint64) {
 	return first, first | (1<<(l.shift&63) - 1)
 }
 
-// touch accesses a block of level i, of which the bytes first to last are
-// wanted.
+// touch accesses a block of level i; the bytes first to last of it are wanted.
 func (c *chain) touch(i int, block, first, last uint64, ref *reference, mark tag) {
 	l := &c.levels[i]
 	if mark != 0 && (l.spec.NoWriteAllocate || l.spec.WriteThrough) {
@@ -233,7 +212,8 @@ func (c *chain) touch(i int, block, first, last uint64, ref *reference, mark tag
 	}
 }
 
-// store is touch for a store to a level that does not just keep it.
+// store is touch for a store to a level that is write-through or does not
+// allocate on writes.
 func (c *chain) store(i int, block, first, last uint64, ref *reference) {
 	l := &c.levels[i]
 	if l.spec.NoWriteAllocate && !l.mark(block, 0) {
@@ -253,8 +233,8 @@ func (c *chain) store(i int, block, first, last uint64, ref *reference) {
 	}
 }
 
-// miss does what follows when level i has brought block in: victim, if it is
-// not 0, leaves, and then block is demanded of the level below.
+// miss completes the fill of block into level i: it evicts victim if nonzero,
+// then requests block from the next level.
 func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
 	l := &c.levels[i]
 	l.countMiss(block, ref.group)
@@ -273,8 +253,9 @@ func (l *level) countMiss(block uint64, group uint32) {
 	}
 }
 
-// evict ends the stay of a block in level i. Its write-back counts for the
-// group whose access evicted it.
+// evict completes the eviction of a block from level i: an inclusive level
+// invalidates it in the levels above, and a dirty block is written back, which
+// counts for the group whose access evicted it.
 func (c *chain) evict(i int, victim tag, group uint32) {
 	l := &c.levels[i]
 	first, last := l.bytes(victim.block())
@@ -296,7 +277,7 @@ func (c *chain) evict(i int, victim tag, group uint32) {
 }
 
 // update writes the bytes first to last, from the level above, to level i:
-// where it holds them they become dirty, else they go on.
+// blocks that it holds become dirty, the rest goes to the next level.
 func (c *chain) update(i int, first, last uint64, group uint32) {
 	if i == len(c.levels) {
 		return

@@ -233,68 +233,6 @@ func TestStoresDoNotMatter(t *testing.T) {
 	})
 }
 
-func TestMerge(t *testing.T) {
-	plan := mixedPlan()
-	config := Config{
-		Levels: []Level{{Name: "L1", Blocks: 8, BlockBytes: 32, Ways: 2}, {Name: "L2", Blocks: 16, BlockBytes: 64, Ways: 4}},
-		TLBs:   []TLB{{Name: "TLB", Entries: 4, EntryBytes: 4096}},
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		var ss [3]*Simulator
-		var rs [3]*Result
-		for i := range ss {
-			s, err := New(plan, config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Observe(&trace.Batch{Accesses: drawAccesses(t, len(plan.Refs), 500)})
-			ss[i], rs[i] = s, s.Result()
-		}
-		merge := func(a, b *Result) *Result {
-			sum := *a
-			if err := sum.Merge(b); err != nil {
-				t.Fatal(err)
-			}
-			return &sum
-		}
-		left, right := merge(merge(rs[0], rs[1]), rs[2]), merge(rs[0], merge(rs[1], rs[2]))
-		if diff := cmp.Diff(left, right); diff != "" {
-			t.Fatalf("merge is not associative:\n%s", diff)
-		}
-		for _, s := range ss[1:] {
-			if err := ss[0].Merge(s); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if diff := cmp.Diff(left, ss[0].Result()); diff != "" {
-			t.Fatalf("simulators and results merge differently:\n%s", diff)
-		}
-		var want Counts
-		for _, r := range rs {
-			n := r.Levels[1].Groups[2]
-			want.Accesses += n.Accesses
-			want.Misses += n.Misses
-			want.Cold += n.Cold
-			want.Writebacks += n.Writebacks
-			want.PassedWrites += n.PassedWrites
-		}
-		if got := left.Levels[1].Groups[2]; got != want {
-			t.Fatalf("merged %+v, want %+v", got, want)
-		}
-	})
-	a, _ := New(plan, config)
-	other := config.clone()
-	other.Levels[1].Ways = 2
-	b, _ := New(plan, other)
-	if err := a.Merge(b); err == nil || !strings.Contains(err.Error(), "different hierarchies") {
-		t.Errorf("Merge of different hierarchies: %v", err)
-	}
-	c, _ := New(&trace.Plan{Refs: mixedPlan().Refs[:1]}, config)
-	if err := a.Merge(c); err == nil || !strings.Contains(err.Error(), "1 groups into 3") {
-		t.Errorf("Merge of different plans: %v", err)
-	}
-}
-
 func TestNewRefuses(t *testing.T) {
 	ok := Level{Name: "L1", Blocks: 1024, BlockBytes: 32, Ways: 2}
 	with := func(change func(*Level)) []Level {

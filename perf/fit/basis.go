@@ -20,22 +20,22 @@ const MaxTerms = 64
 const maxTermLength = 1000
 
 // Term is one basis function: an expression over named parameters, such as
-// n*log(n). Its text is all that is stored; decoding compiles it again.
-// The zero Term is no function and must not be evaluated.
+// n*log(n). Only its text is stored; decoding compiles it again. The zero Term
+// must not be evaluated.
 type Term struct{ code *compiled }
 
 type compiled struct {
 	text   string
 	params []string // in ascending order
-	jumps  bool     // from integer to integer: its shape is not restricted
+	jumps  bool     // between integers: its shape is not restricted
 	eval   func(params []float64) float64
 }
 
 // ParseTerm compiles one expression. It may use + - * / ^ (power, also written
 // **), parentheses, numbers, parameter names and the functions log (natural),
-// log2, log10, exp, sqrt, cbrt, abs, floor, ceil, min, max and gcd
-// (0 unless both are integers; a term with it describes alignment, and takes no
-// part in the shape of a function).
+// log2, log10, exp, sqrt, cbrt, abs, floor, ceil, min, max and gcd. gcd is 0
+// unless both arguments are integers; a term with gcd describes alignment and
+// is exempt from the restrictions of a Shape.
 func ParseTerm(text string) (Term, error) { return parseTerm(text, 0) }
 
 // String returns the text of the term.
@@ -83,15 +83,15 @@ func (t Term) MarshalBinary() ([]byte, error) { return t.MarshalText() }
 // UnmarshalBinary is UnmarshalText, for encoding/gob.
 func (t *Term) UnmarshalBinary(text []byte) error { return t.UnmarshalText(text) }
 
-// Basis is an ordered list of basis functions. Of two models that explain the
-// data equally well, a fit takes the one with earlier terms, so the terms
-// should be listed from slow to fast growth.
+// Basis is an ordered list of basis functions. Between two models that explain
+// the data equally well, a fit prefers the one with earlier terms, so list
+// terms from slow to fast growth.
 type Basis struct{ Terms []Term }
 
-// ParseBasis compiles a list of terms that are separated by commas, such as
-// "1, n, n^2, n^3, n*log(n), sqrt(n)". If params are named, the terms may use
-// no others; if not, every name in the text is a parameter. Errors wrap
-// ErrBasis and tell the column, counted in characters from 1.
+// ParseBasis compiles a comma-separated list of terms, such as "1, n, n^2, n^3,
+// n*log(n), sqrt(n)". If params are named, the terms may use no others; if not,
+// every name in the text is a parameter. Errors wrap ErrBasis and give the
+// column, counted in characters from 1.
 func ParseBasis(text string, params ...string) (*Basis, error) {
 	b := &Basis{}
 	column := 0
@@ -120,9 +120,9 @@ func ParseBasis(text string, params ...string) (*Basis, error) {
 }
 
 // Monomials returns the default basis over the given parameters: every product
-// of their powers of total degree up to degree, by ascending degree, such as
-// 1, n, n^2, n^3 for one parameter and degree 3. It panics if there is no
-// parameter, or none for which the basis has at most MaxTerms terms.
+// of their powers up to a total degree, by ascending degree, such as 1, n, n^2,
+// n^3 for one parameter and degree 3. It panics without parameters, or if there
+// are more than MaxTerms products.
 func Monomials(degree int, params ...string) *Basis {
 	if len(params) == 0 || degree < 0 {
 		panic("fit: monomials need a parameter and a degree of at least 0")

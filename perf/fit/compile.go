@@ -50,8 +50,8 @@ func binaryFunction(name string) func(a, b float64) float64 {
 	return nil
 }
 
-// gcd returns the greatest common divisor of two integers, and 0 of numbers that
-// are none, or beyond 2^53: they have nothing in common.
+// gcd returns the greatest common divisor of a and b, or 0 if either is not an
+// integer of magnitude at most 2^53.
 func gcd(a, b float64) float64 {
 	const exact = 1 << 53
 	if !(math.Abs(a) <= exact && math.Abs(b) <= exact) || a != math.Trunc(a) || b != math.Trunc(b) {
@@ -64,7 +64,7 @@ func gcd(a, b float64) float64 {
 	return float64(x)
 }
 
-// parseTerm compiles text, which begins column characters into the basis.
+// parseTerm compiles text, which begins at the given column of the basis.
 func parseTerm(text string, column int) (Term, error) {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" {
@@ -108,11 +108,11 @@ func parseTerm(text string, column int) (Term, error) {
 type compiler struct {
 	column int
 	params []string
-	jumps  bool // a function is called that jumps from integer to integer
+	jumps  bool // calls a function that jumps between integers
 }
 
-// collect lists the names of parameters below n; names of functions are not in
-// IdentifierNodes that collect visits.
+// collect lists the names of parameters below n; function names are not among
+// the IdentifierNodes that it visits.
 func (c *compiler) collect(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -204,8 +204,8 @@ func (c *compiler) binary(n *ast.BinaryNode) (evalFunc, error) {
 	return nil, c.fail(n, "operator %s is not arithmetic", n.Operator)
 }
 
-// raise returns x to the power y; the small integer powers that most terms are
-// made of are multiplications.
+// raise returns x to the power y. Small integer powers, which most terms
+// consist of, are multiplications.
 func raise(x, y evalFunc, exponent ast.Node) evalFunc {
 	if k, ok := exponent.(*ast.IntegerNode); ok {
 		switch k.Value {

@@ -8,26 +8,27 @@ import (
 	"sync"
 )
 
-// ErrData is wrapped by errors about points and values that cannot be fitted.
+// ErrData is wrapped by errors about points and values that no function can be
+// fitted to.
 var ErrData = errors.New("bad data")
 
-// Weighting says how much a residual at each point counts.
+// Weighting is how much the residual at each point counts.
 type Weighting int
 
 // The weightings. Relative suits counts that grow by orders of magnitude over
-// the points: a residual counts by its ratio to the value. Zeros, and values
-// below weightFloor of the largest, weigh like the smallest other value.
+// the points: residuals are divided by the values. Zeros, and values below
+// weightFloor times the largest, weigh as much as the smallest other value.
 const (
 	Uniform Weighting = iota
 	Relative
 )
 
-// weightFloor is the smallest value, relative to the largest, that gets a
-// relative weight of its own.
+// weightFloor is the smallest value, relative to the largest, with a relative
+// weight of its own.
 const weightFloor = 1e-13
 
-// Options says how to fit. The zero value fits with equal weights, chooses the
-// terms by leave-one-out error and restricts nothing.
+// Options configures a fit. The zero value weights all points equally, chooses
+// the terms by leave-one-out error and does not restrict the shape.
 type Options struct {
 	Weighting Weighting
 	// Weights, if given, replaces Weighting: residuals are multiplied by them.
@@ -39,20 +40,20 @@ type Options struct {
 	AllTerms bool
 	// MaxTerms bounds the number of chosen terms; 0 for DefaultMaxTerms.
 	MaxTerms int
-	// Slack is how much more leave-one-out error, relative to the least, is
-	// taken for a model with fewer or earlier terms; 0 for DefaultSlack,
+	// Slack is the leave-one-out error, relative to the least, that may be
+	// given up for a model with fewer or earlier terms; 0 for DefaultSlack,
 	// negative for none.
 	Slack float64
-	// Cancellation is how much it counts against terms that they cancel each
-	// other, standing in for one that is missing: for the choice, their
-	// leave-one-out error is multiplied by this power of the ratio of the sum of
-	// their absolute values to the data. 0 for not at all.
+	// Cancellation penalises terms that cancel each other, standing in for a
+	// missing one: when terms are chosen, their leave-one-out error is
+	// multiplied by this power of the ratio of the sum of their absolute values
+	// to the data. 0 for no penalty.
 	Cancellation float64
 
 	Shape Shape
 
 	// NoSpread leaves Func.Spread out, for functions of which only the value is
-	// of interest.
+	// needed.
 	NoSpread bool
 }
 
@@ -62,9 +63,8 @@ const (
 	DefaultSlack    = 0.1
 )
 
-// Design is a basis evaluated at the points of an experiment: what all fits
-// over the same points share. It is not modified by fits, which may run in
-// parallel.
+// Design is a basis evaluated at the points of an experiment, shared by all
+// fits over these points. Fits do not modify it and may run in parallel.
 type Design struct {
 	basis   *Basis
 	points  int
@@ -77,9 +77,9 @@ type Design struct {
 	searches sync.Pool // of *search, for their memory
 }
 
-// Reach says up to where shapes hold: a range for each parameter. A parameter
-// that is not named gets the range from its smallest value in the points to
-// ReachLimit times its largest.
+// Reach is the range of each parameter over which shapes hold. The default for
+// a parameter is from its smallest value in the points to ReachLimit times its
+// largest.
 type Reach map[string]Interval
 
 // NewDesign evaluates basis at points. It fails if there is no point, a point
@@ -123,14 +123,12 @@ func NewDesign(basis *Basis, points []Point, reach Reach) (*Design, error) {
 	return d, nil
 }
 
-// Basis returns the basis of d.
-func (d *Design) Basis() *Basis { return d.basis }
-
 // Domain returns the range of each parameter over the points.
 func (d *Design) Domain() map[string]Interval { return d.domain }
 
-// Fit fits y, one value for each point. It fails if a value is not finite. It
-// panics if the number of values or weights is not that of the points.
+// Fit fits y, which has one value for each point. It returns an error if a
+// value is not finite, and panics if the number of values or weights differs
+// from that of the points.
 func (d *Design) Fit(y []float64, opt Options) (Func, error) {
 	w, err := d.check(y, opt)
 	if err != nil {
@@ -149,8 +147,8 @@ func (d *Design) Fit(y []float64, opt Options) (Func, error) {
 	return s.finish(best, y, w), nil
 }
 
-// LeaveOneOut returns the LOO of the function that Fit returns, without making
-// it. It fails and panics where Fit does.
+// LeaveOneOut returns the LOO of the function that Fit would return, without
+// building it. It fails and panics where Fit does.
 func (d *Design) LeaveOneOut(y []float64, opt Options) (float64, error) {
 	w, err := d.check(y, opt)
 	if err != nil || zero(y) {
@@ -162,7 +160,7 @@ func (d *Design) LeaveOneOut(y []float64, opt Options) (float64, error) {
 	return capped(s.choose().loo), nil
 }
 
-// capped returns v, or the largest number if v is not finite, so that it can be
+// capped returns v, or math.MaxFloat64 if v is not finite, so that it can be
 // stored as JSON.
 func capped(v float64) float64 {
 	if !finite(v) {

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -24,10 +25,10 @@ type Func struct {
 	// weights, the typical relative error at the points.
 	RMS float64
 	// LOO is the root mean square of the weighted leave-one-out residuals: the
-	// error at a point if the model had been fitted without it.
-	// math.MaxFloat64 if a point determines a coefficient alone.
+	// error at a point of a model fitted without it. It is math.MaxFloat64 if a
+	// point alone determines a coefficient.
 	LOO float64
-	// R2 is the share of the weighted variance that is explained.
+	// R2 is the share of the weighted variance that the function explains.
 	R2 float64
 	// Condition is the condition number of the weighted design with columns
 	// scaled to unit length: an upper bound, within a factor of the number of
@@ -35,13 +36,13 @@ type Func struct {
 	Condition float64
 	// Domain is the range of each parameter in the data.
 	Domain map[string]Interval
-	// Spread tells how far the function may be off, and why.
+	// Spread quantifies how far the function may be off.
 	Spread Spread
 
 	Warnings []Warning
 }
 
-// Constant returns the function that is v everywhere.
+// Constant returns the function that equals v everywhere.
 func Constant(v float64) Func {
 	if v == 0 {
 		return Func{}
@@ -62,35 +63,16 @@ func (f *Func) Eval(p Point) float64 {
 	return s
 }
 
-// Scale returns f multiplied by k, residuals included. LOO and RMS stay: they
-// are understood relative to the data's weights.
-func (f *Func) Scale(k float64) Func {
-	g := *f
-	g.Coefficients = scaled(f.Coefficients, k)
-	g.Residuals = scaled(f.Residuals, k)
-	g.Spread = f.Spread.scaled(k)
-	return g
-}
-
-func scaled(v []float64, k float64) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = k * x
-	}
-	return out
-}
-
-// Check returns the doubts about evaluating f at p: a parameter that lies more
-// than ReachLimit times beyond the data.
+// Check returns a warning for each parameter of p that lies more than a factor
+// of ReachLimit outside the data.
 func (f *Func) Check(p Point) []Warning { return CheckReach(f.Domain, p) }
 
 // CheckReach returns a warning for each parameter of p that lies above
-// ReachLimit times its largest value in domain or below a ReachLimit-th of its
-// smallest, or that differs from the one value it had, in ascending order of
-// name.
+// ReachLimit times its largest value in domain, below a ReachLimit-th of its
+// smallest, or off its only value. Warnings are in ascending order of name.
 func CheckReach(domain map[string]Interval, p Point) []Warning {
 	var out []Warning
-	for _, name := range sortedKeys(domain) {
+	for _, name := range slices.Sorted(maps.Keys(domain)) {
 		x, ok := p[name]
 		d := domain[name]
 		if ok && (d.Hi > 0 && x > ReachLimit*d.Hi || d.Lo > 0 && x < d.Lo/ReachLimit) {
@@ -100,15 +82,6 @@ func CheckReach(domain map[string]Interval, p Point) []Warning {
 		}
 	}
 	return out
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // String writes f as a formula with coefficients of six digits, such as

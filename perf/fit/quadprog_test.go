@@ -15,19 +15,15 @@ const qpTolerance = 1e-7
 
 // programmeCase is a random quadratic programme.
 type programmeCase struct {
-	n, rows, equalities int
-	g                   *mat.SymDense
-	a, b                []float64
-	c                   *mat.Dense
+	n, rows int
+	g       *mat.SymDense
+	a, b    []float64
+	c       *mat.Dense
 }
 
 func randomProgramme(r *rand.Rand) programmeCase {
 	p := programmeCase{n: 1 + r.IntN(4)}
 	p.rows = 1 + r.IntN(6)
-	p.equalities = r.IntN(min(p.n, p.rows) + 1)
-	if r.IntN(2) == 0 {
-		p.equalities = 0
-	}
 	m := mat.NewDense(p.n, p.n, nil)
 	for i := range p.n {
 		for k := range p.n {
@@ -62,9 +58,6 @@ func randomProgramme(r *rand.Rand) programmeCase {
 func bruteForce(p programmeCase) (x []float64, value float64) {
 	value = math.Inf(1)
 	for set := range 1 << p.rows {
-		if set&(1<<p.equalities-1) != 1<<p.equalities-1 {
-			continue
-		}
 		var rows []int
 		for i := range p.rows {
 			if set>>i&1 == 1 {
@@ -98,7 +91,7 @@ func bruteForce(p programmeCase) (x []float64, value float64) {
 		ok := true
 		for i := range p.rows {
 			s := mat.Dot(p.c.RowView(i), mat.NewVecDense(p.n, cand)) - p.b[i]
-			ok = ok && s > -1e-8 && (i >= p.equalities || s < 1e-8)
+			ok = ok && s > -1e-8
 		}
 		if v := objective(p, cand); ok && v < value {
 			x, value = append([]float64(nil), cand...), v
@@ -118,11 +111,10 @@ func TestQuadProgAgainstAllActiveSets(t *testing.T) {
 	for range 4000 {
 		p := randomProgramme(r)
 		want, value := bruteForce(p)
-		got, err := QuadProg(p.g, p.a, p.c, p.b, p.equalities)
+		got, err := quadProg(p.g, p.a, p.c, p.b)
 		if want == nil {
-			// The brute force skips singular sets: linearly dependent
-			// equalities that agree. Where it finds nothing, any solution must
-			// prove itself feasible.
+			// The brute force skips singular sets. Where it finds nothing, any
+			// solution must prove itself feasible.
 			if err == nil {
 				checkFeasible(t, p, got.X)
 				continue
@@ -155,14 +147,14 @@ func checkFeasible(t *testing.T, p programmeCase, x []float64) {
 	t.Helper()
 	for i := range p.rows {
 		s := mat.Dot(p.c.RowView(i), mat.NewVecDense(p.n, x)) - p.b[i]
-		if s < -qpTolerance || i < p.equalities && s > qpTolerance {
+		if s < -qpTolerance {
 			t.Fatalf("constraint %d has slack %g at %v", i, s, x)
 		}
 	}
 }
 
-// checkStationary verifies Gx − a = Cᵀλ with λ ≥ 0 for inequalities.
-func checkStationary(t *testing.T, p programmeCase, got QPResult) {
+// checkStationary verifies Gx − a = Cᵀλ with λ ≥ 0.
+func checkStationary(t *testing.T, p programmeCase, got qpResult) {
 	t.Helper()
 	for i := range p.n {
 		s := -p.a[i]
@@ -178,7 +170,7 @@ func checkStationary(t *testing.T, p programmeCase, got QPResult) {
 			t.Fatalf("gradient %d is off by %g", i, s)
 		}
 	}
-	for r := p.equalities; r < p.rows; r++ {
+	for r := range p.rows {
 		if got.Multipliers[r] < -qpTolerance {
 			t.Fatalf("multiplier %d is %g", r, got.Multipliers[r])
 		}
@@ -190,7 +182,7 @@ func checkStationary(t *testing.T, p programmeCase, got QPResult) {
 func TestQuadProgManualExample(t *testing.T) {
 	g := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
 	c := mat.NewDense(3, 3, []float64{-4, -3, 0, 2, 1, 0, 0, -2, 1})
-	got, err := QuadProg(g, []float64{0, 5, 0}, c, []float64{-8, 2, 0}, 0)
+	got, err := quadProg(g, []float64{0, 5, 0}, c, []float64{-8, 2, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,25 +198,11 @@ func TestQuadProgManualExample(t *testing.T) {
 }
 
 func TestQuadProgRefuses(t *testing.T) {
-	if _, err := QuadProg(mat.NewSymDense(2, []float64{1, 0, 0, -1}), []float64{0, 0}, nil, nil, 0); !errors.Is(err, ErrNotConvex) {
+	if _, err := quadProg(mat.NewSymDense(2, []float64{1, 0, 0, -1}), []float64{0, 0}, nil, nil); !errors.Is(err, errNotConvex) {
 		t.Errorf("indefinite matrix: %v", err)
 	}
 	c := mat.NewDense(2, 1, []float64{1, -1})
-	if _, err := QuadProg(mat.NewSymDense(1, []float64{1}), []float64{0}, c, []float64{1, 0}, 0); !errors.Is(err, ErrInfeasible) {
+	if _, err := quadProg(mat.NewSymDense(1, []float64{1}), []float64{0}, c, []float64{1, 0}); !errors.Is(err, ErrInfeasible) {
 		t.Errorf("x >= 1 and x <= 0: %v", err)
-	}
-}
-
-// An equality that stands twice changes nothing; one that contradicts has no
-// solution.
-func TestQuadProgRepeatedEquality(t *testing.T) {
-	g := mat.NewSymDense(2, []float64{1, 0, 0, 1})
-	c := mat.NewDense(3, 2, []float64{1, 1, 2, 2, 1, 0})
-	got, err := QuadProg(g, []float64{0, 0}, c, []float64{1, 2, 0.75}, 2)
-	if err != nil || math.Abs(got.X[0]-0.75) > 1e-9 || math.Abs(got.X[1]-0.25) > 1e-9 {
-		t.Errorf("x = %v, %v", got.X, err)
-	}
-	if _, err := QuadProg(g, []float64{0, 0}, c, []float64{1, 3, 0.75}, 2); !errors.Is(err, ErrInfeasible) {
-		t.Errorf("x+y = 1 and 2x+2y = 3: %v", err)
 	}
 }

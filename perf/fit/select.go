@@ -4,22 +4,28 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"presage/perf/leastsquares"
 )
 
-// exhaustiveLimit is the number of subsets of the basis up to which all are
-// tried; beyond it, a beam search keeps the beamWidth best subsets of each
-// number of terms and extends each by every term.
+// exhaustiveLimit is the largest number of subsets of the basis that are all
+// tried. Beyond it, a beam search extends the beamWidth best subsets of each
+// size by every term.
 const (
 	exhaustiveLimit = 20000
 	beamWidth       = 48
 )
 
-// shapedLimit bounds how many subsets whose least-squares solution violates
-// the shape are solved as quadratic programmes, best first.
+// shapedLimit bounds the number of subsets solved as quadratic programmes
+// because their least-squares solution violates the shape; the best come first.
 const shapedLimit = 6
 
-// exactLOO is the leave-one-out error, relative to the data, that counts as
-// exact: differences below it are rounding.
+// dependence is the length below which a unit column counts as dependent on the
+// columns before it, once these are projected out.
+const dependence = 1e-9
+
+// exactLOO is the leave-one-out error, relative to the data, below which
+// differences are rounding.
 const exactLOO = 1e-9
 
 // search looks for the best subset of the terms.
@@ -35,14 +41,14 @@ type search struct {
 	alternatives [][]signedRows
 	floor        float64 // leave-one-out error that counts as exact
 
-	// Memory that one fit after another uses.
-	buf        []float64 // what y, columns and scale are parts of
+	// Memory reused from fit to fit.
+	buf        []float64 // backs y, columns and scale
 	candidates []candidate
-	met        []candidate // those that were made to obey the shape
-	terms      []int       // what the candidates' terms are parts of
-	walk       qr          // of the subset that exhaustive is at
-	one        qr          // of a subset by itself
-	part       qr          // of a subset with a point left out
+	met        []candidate          // those with the shape enforced
+	terms      []int                // backs the candidates' terms
+	walk       leastsquares.Growing // of the subset that exhaustive has reached
+	one        leastsquares.Growing // of a subset by itself
+	part       leastsquares.Growing // of a subset with a point left out
 	coef       []float64
 	restricted restricted
 }
@@ -51,19 +57,20 @@ type search struct {
 type candidate struct {
 	terms []int
 	loo   float64
-	score float64   // that it is chosen by: loo, raised by cancellation
+	score float64   // decides the choice: loo, raised by cancellation
 	coef  []float64 // in scaled columns, set once shape constraints are met
 	bound bool      // a constraint is active
 }
 
-// begin makes s the search for a fit of y with weights w.
+// begin resets s to a search for a fit of y with weights w.
 func (s *search) begin(d *Design, y, w []float64, opt Options) {
 	s.d, s.opt, s.maxTerms = d, opt, opt.MaxTerms
 	s.candidates, s.met, s.terms, s.columns, s.alternatives = s.candidates[:0], s.met[:0], s.terms[:0], s.columns[:0], nil
 	if s.maxTerms <= 0 {
 		s.maxTerms = DefaultMaxTerms
 	}
-	// With as many terms as points nothing is left to judge the terms by.
+	// With as many terms as points, nothing would be left to judge the terms
+	// by.
 	s.maxTerms = max(1, min(s.maxTerms, len(d.columns), d.points-1))
 	if opt.AllTerms {
 		s.maxTerms = min(len(d.columns), d.points)
@@ -108,14 +115,14 @@ func (s *search) keep(terms []int) []int {
 func (s *search) choose() candidate {
 	if s.opt.AllTerms {
 		f := &s.walk
-		f.begin(s.y, s.maxTerms)
+		f.Begin(s.y, s.maxTerms, dependence)
 		c := candidate{}
 		for j, col := range s.columns {
-			if s.scale[j] > 0 && f.push(col) {
+			if s.scale[j] > 0 && f.Push(col) {
 				c.terms = append(c.terms, j)
 			}
 		}
-		c.loo = f.leaveOneOut()
+		c.loo = f.LeaveOneOut()
 		c.score = c.loo
 		return s.shaped(c, math.Inf(1))
 	}
@@ -146,7 +153,7 @@ func subsets(n, k int) int {
 // exhaustive scores all independent subsets, depth first: each step adds one
 // column to the factorisation of the subset before.
 func (s *search) exhaustive() []candidate {
-	s.walk.begin(s.y, s.maxTerms)
+	s.walk.Begin(s.y, s.maxTerms, dependence)
 	var terms [MaxTerms]int
 	s.visit(terms[:0], 0)
 	return s.candidates
@@ -155,7 +162,7 @@ func (s *search) exhaustive() []candidate {
 // visit scores the extensions of terms by terms from the from-th on.
 func (s *search) visit(terms []int, from int) {
 	for j := from; j < len(s.columns); j++ {
-		if s.scale[j] == 0 || !s.walk.push(s.columns[j]) {
+		if s.scale[j] == 0 || !s.walk.Push(s.columns[j]) {
 			continue
 		}
 		longer := append(terms, j)
@@ -163,7 +170,7 @@ func (s *search) visit(terms []int, from int) {
 		if len(longer) < s.maxTerms {
 			s.visit(longer, j+1)
 		}
-		s.walk.pop()
+		s.walk.Pop()
 	}
 }
 
@@ -176,13 +183,13 @@ func (s *search) beam() []candidate {
 		for _, c := range level {
 			f := s.factor(c.terms)
 			for j := range s.columns {
-				if slices.Contains(c.terms, j) || s.scale[j] == 0 || !f.push(s.columns[j]) {
+				if slices.Contains(c.terms, j) || s.scale[j] == 0 || !f.Push(s.columns[j]) {
 					continue
 				}
 				longer := s.scored(append(slices.Clone(c.terms), j), f)
 				slices.Sort(longer.terms)
 				next = append(next, longer)
-				f.pop()
+				f.Pop()
 			}
 		}
 		slices.SortStableFunc(next, func(a, b candidate) int { return slices.Compare(a.terms, b.terms) })
@@ -194,18 +201,18 @@ func (s *search) beam() []candidate {
 	return out
 }
 
-func (s *search) factor(terms []int) *qr {
+func (s *search) factor(terms []int) *leastsquares.Growing {
 	f := &s.one
-	f.begin(s.y, max(s.maxTerms, len(terms)))
+	f.Begin(s.y, max(s.maxTerms, len(terms)), dependence)
 	for _, j := range terms {
-		f.push(s.columns[j])
+		f.Push(s.columns[j])
 	}
 	return f
 }
 
-// penalty returns the factor by which cancellation raises the error of the sum of
-// terms with coefficients coef: the terms' absolute values, summed over the
-// points, relative to the data's, to a power. It is 1 where all add up.
+// penalty returns the factor by which cancellation raises the error of a sum of
+// terms: the sum of their absolute values over the points, relative to that of
+// the data, to the power Options.Cancellation; at least 1.
 func (s *search) penalty(terms []int, coef []float64) float64 {
 	if s.opt.Cancellation <= 0 || s.size == 0 {
 		return 1
@@ -218,12 +225,12 @@ func (s *search) penalty(terms []int, coef []float64) float64 {
 }
 
 // scored returns the candidate of terms, in the order of f's columns.
-func (s *search) scored(terms []int, f *qr) candidate {
-	c := candidate{terms: terms, loo: f.leaveOneOut()}
+func (s *search) scored(terms []int, f *leastsquares.Growing) candidate {
+	c := candidate{terms: terms, loo: f.LeaveOneOut()}
 	c.score = c.loo
 	if s.opt.Cancellation > 0 {
-		s.coef = resized(s.coef, f.k)
-		c.score *= s.penalty(terms, f.solveTo(s.coef))
+		s.coef = resized(s.coef, f.Columns())
+		c.score *= s.penalty(terms, f.SolveTo(s.coef))
 	}
 	return c
 }
@@ -247,8 +254,8 @@ func bySimplicity(a, b candidate) int {
 	return 0
 }
 
-// acceptable is the error up to which a simpler candidate is preferred to one
-// of error best.
+// acceptable returns the error up to which a simpler candidate is preferred to
+// one with error best.
 func (s *search) acceptable(best float64) float64 {
 	slack := s.opt.Slack
 	switch {
@@ -276,9 +283,9 @@ func (s *search) preferred(all []candidate) candidate {
 	return chosen
 }
 
-// preferredShaped does the same among solutions that obey the shape. Subsets
-// are visited by ascending unrestricted error; a restriction seldom lowers the
-// error, so the visit ends once the errors exceed what would be accepted.
+// preferredShaped is preferred among solutions that obey the shape. It visits
+// subsets by ascending unrestricted error and, since a restriction seldom
+// lowers the error, stops once that exceeds what would be accepted.
 func (s *search) preferredShaped(all []candidate) candidate {
 	slices.SortStableFunc(all, byError)
 	best, solved := math.Inf(1), 0
@@ -298,4 +305,13 @@ func (s *search) preferredShaped(all []candidate) candidate {
 		best = math.Min(best, f.score)
 	}
 	return s.preferred(s.met)
+}
+
+// resized returns v with length n, reusing its memory if that suffices; the
+// values are arbitrary.
+func resized(v []float64, n int) []float64 {
+	if cap(v) < n {
+		return make([]float64, n)
+	}
+	return v[:n]
 }

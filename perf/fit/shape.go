@@ -9,8 +9,8 @@ import (
 // Trend restricts the sign of the slope along every parameter.
 type Trend int
 
-// The trends. TrendOfData is the one that the data's correlation with each
-// parameter has.
+// The trends. TrendOfData is the sign of the data's correlation with each
+// parameter.
 const (
 	AnyTrend Trend = iota
 	Rising
@@ -29,10 +29,10 @@ const (
 	OneCurvature
 )
 
-// Shape restricts a fitted function over the Reach of its Design, where it is
-// enforced at shapeSteps+3 places along each parameter, the other parameters
-// taking the values that they have at the points. Between the places a
-// function of the usual bases cannot stray far, but it is not proven.
+// Shape restricts a fitted function over the Reach of its Design. It is
+// enforced at shapeSteps+3 places along each parameter, with the other
+// parameters at the values they have at the points. Between the places it is
+// not guaranteed, but functions of the usual bases cannot stray far.
 type Shape struct {
 	NonNegative bool
 	Trend       Trend
@@ -41,8 +41,8 @@ type Shape struct {
 
 func (s Shape) restricts() bool { return s != Shape{} }
 
-// shapeSteps is the number of intervals that the range of a parameter is cut
-// into, geometrically if it is positive.
+// shapeSteps is the number of intervals into which the range of a parameter is
+// cut, geometrically if it is positive.
 const shapeSteps = 12
 
 // endStep is the distance from an end of the range to the place added beside
@@ -53,8 +53,8 @@ const endStep = 1e-3
 // shapes are enforced, for each parameter.
 const maxShapeLines = 64
 
-// shapeRows are the linear forms on the coefficients of the whole basis whose
-// signs are the shape: rows·c ≥ 0.
+// shapeRows are the linear forms on the coefficients of the whole basis that
+// must not be negative: rows·c ≥ 0.
 type shapeRows struct {
 	value     [][]float64
 	slope     []axisRows
@@ -77,21 +77,7 @@ func newShapeRows(b *Basis, params []string, points []Point, domain map[string]I
 		}
 		xs := places(domain[name], name, reach)
 		for _, p := range linesThrough(points, params, name) {
-			values := make([][]float64, len(xs))
-			for k, x := range xs {
-				p[name] = x
-				values[k] = make([]float64, len(b.Terms))
-				for j, t := range b.Terms {
-					if t.code.jumps {
-						continue
-					}
-					v := t.Eval(p)
-					if !finite(v) && s.err == nil {
-						s.err = fmt.Errorf("fit: %w: term %s is %g at %v, within the reach of the shape: reduce the reach or leave the term out", ErrData, t, v, p)
-					}
-					values[k][j] = v
-				}
-			}
+			values := s.along(b, p, name, xs)
 			s.value = append(s.value, values...)
 			slopes := differences(values, xs)
 			axis.rows = append(axis.rows, slopes...)
@@ -104,7 +90,28 @@ func newShapeRows(b *Basis, params []string, points []Point, domain map[string]I
 	return s
 }
 
-// places returns where along a parameter shapes are enforced.
+// along returns the terms at p with parameter name set to each of xs; terms
+// that jump are 0. It records the first term that is not finite in s.err.
+func (s *shapeRows) along(b *Basis, p Point, name string, xs []float64) [][]float64 {
+	values := make([][]float64, len(xs))
+	for k, x := range xs {
+		p[name] = x
+		values[k] = make([]float64, len(b.Terms))
+		for j, t := range b.Terms {
+			if t.code.jumps {
+				continue
+			}
+			v := t.Eval(p)
+			if !finite(v) && s.err == nil {
+				s.err = fmt.Errorf("fit: %w: term %s is %g at %v, within the reach of the shape: reduce the reach or leave the term out", ErrData, t, v, p)
+			}
+			values[k][j] = v
+		}
+	}
+	return values
+}
+
+// places returns the values of a parameter at which shapes are enforced.
 func places(domain Interval, name string, reach Reach) []float64 {
 	r, ok := reach[name]
 	if !ok {
@@ -125,8 +132,8 @@ func places(domain Interval, name string, reach Reach) []float64 {
 			xs = append(xs, r.Lo+(r.Hi-r.Lo)*t)
 		}
 	}
-	// A place close to each end makes the first and last difference a slope
-	// at the end: a chord alone would let a concave function turn within it.
+	// A place close to each end makes the first and last difference the slope
+	// at that end; a chord alone would let a concave function turn within it.
 	last := len(xs) - 1
 	xs = append(xs, xs[0]+(xs[1]-xs[0])*endStep, xs[last]-(xs[last]-xs[last-1])*endStep)
 	slices.Sort(xs)
@@ -178,13 +185,13 @@ func middles(xs []float64) []float64 {
 	return out
 }
 
-// signedRows is a family of rows that shall all have the given sign.
+// signedRows is a family of rows that must all have the given sign.
 type signedRows struct {
 	rows [][]float64
 	sign float64
 }
 
-// alternatives returns the sets of restrictions of which one must hold: one,
+// alternatives returns sets of restrictions, of which one must hold: one set,
 // or two for OneCurvature. y decides TrendOfData.
 func (s *shapeRows) alternatives(shape Shape, y []float64) [][]signedRows {
 	var all []signedRows
@@ -231,7 +238,7 @@ func covariance(x, y []float64) float64 {
 	return s
 }
 
-// shapeTolerance is the negative part of a row that counts as rounding,
+// shapeTolerance is the negative value of a row that counts as rounding,
 // relative to the sum of the magnitudes of its summands.
 const shapeTolerance = 1e-9
 

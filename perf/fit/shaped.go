@@ -6,21 +6,21 @@ import (
 )
 
 // restricted is the quadratic programme of a subset of the terms under the
-// shape: one programme for each alternative, with the rows of its constraints,
-// which all solutions with a point left out share.
+// shape: one programme for each alternative. Solutions with a point left out
+// share the constraints.
 type restricted struct {
 	programmes []programme
 	columns    [MaxTerms][]float64 // of the subset, without the point left out
-	left       []float64           // what columns and the rest of y are parts of
+	left       []float64           // backs columns and the rest of y
 	best       []float64
 }
 
 // shapedIfFree returns c with its coefficients if the least-squares solution
-// obeys the shape as it is, and c as it was if not.
+// already obeys the shape, and c unchanged if not.
 func (s *search) shapedIfFree(c candidate) candidate {
 	f := s.factor(c.terms)
-	s.coef = resized(s.coef, f.k)
-	coef := f.solveTo(s.coef)
+	s.coef = resized(s.coef, f.Columns())
+	coef := f.SolveTo(s.coef)
 	if len(s.alternatives) == 0 || s.obeys(c.terms, coef) {
 		c.coef = slices.Clone(coef)
 	}
@@ -40,9 +40,9 @@ func (s *search) obeys(terms []int, coef []float64) bool {
 	return false
 }
 
-// shaped returns c with the coefficients and the leave-one-out error of the
-// restricted fit. A score above limit need not be exact: the sum over the points
-// ends where it is exceeded.
+// shaped returns c with the coefficients and leave-one-out error of the
+// restricted fit. It stops summing once the score exceeds limit, so larger
+// scores are inexact.
 func (s *search) shaped(c candidate, limit float64) candidate {
 	if f := s.shapedIfFree(c); f.coef != nil {
 		return f
@@ -97,11 +97,11 @@ func (s *search) restrict(terms []int) {
 }
 
 // solveWithout solves least squares over the terms of restrict under the shape,
-// with point skip left out (-1 for none), as a quadratic programme in the
-// coefficients: with X = QR, |Xc − y|² has G = RᵀR, so that R⁻¹ is the J of
-// the dual method and no product XᵀX, which would square the condition number,
-// is formed. The alternative of least residual wins, the first of equals. The
-// result is overwritten by the next call; it is nil if there is none.
+// leaving out point skip (-1 for none), as a quadratic programme in the
+// coefficients: with X = QR, |Xc − y|² has G = RᵀR, so R⁻¹ is the J of the dual
+// method, and XᵀX, which would square the condition number, is never formed.
+// The alternative with the least residual wins, the first of equals. The next
+// call overwrites the result, which is nil if there is no solution.
 func (s *search) solveWithout(terms []int, skip int) []float64 {
 	r := &s.restricted
 	n := len(s.y)
@@ -114,10 +114,10 @@ func (s *search) solveWithout(terms []int, skip int) []float64 {
 	}
 	y := copyWithout(len(terms), s.y)
 	f := &s.part
-	f.begin(y, len(terms))
+	f.Begin(y, len(terms), dependence)
 	for k, j := range terms {
 		r.columns[k] = copyWithout(k, s.columns[j])
-		if !f.push(r.columns[k]) {
+		if !f.Push(r.columns[k]) {
 			return nil // the remaining points do not determine the terms
 		}
 	}
@@ -126,9 +126,9 @@ func (s *search) solveWithout(terms []int, skip int) []float64 {
 	for a := range s.alternatives {
 		p := &r.programmes[a]
 		p.restart()
-		f.solveTo(p.x)
+		f.SolveTo(p.x)
 		clear(p.j)
-		f.inverseTo(p.j)
+		f.InverseTo(p.j)
 		if p.solve() != nil {
 			continue
 		}
@@ -156,9 +156,9 @@ func (s *search) finish(c candidate, y, w []float64) Func {
 	q := s.factor(c.terms)
 	coef := c.coef
 	if coef == nil {
-		coef = q.solve()
+		coef = q.Solve()
 	}
-	f := Func{LOO: capped(c.loo), Condition: q.condition(), Domain: s.d.domain}
+	f := Func{LOO: capped(c.loo), Condition: q.Condition(), Domain: s.d.domain}
 	for k, j := range c.terms {
 		v := coef[k] / s.scale[j]
 		if v == 0 {
@@ -188,8 +188,8 @@ func (s *search) finish(c candidate, y, w []float64) Func {
 
 func square(v float64) float64 { return v * v }
 
-// explained returns 1 − rss/tss, with tss about the weighted mean; 1 if the
-// data do not vary and are met.
+// explained returns 1 − rss/tss, with tss about the weighted mean, or 1 for
+// constant data that the fit meets.
 func explained(y, w []float64, rss float64) float64 {
 	sw, sy, size := 0.0, 0.0, 0.0
 	for i := range y {

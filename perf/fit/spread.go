@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// Spread tells how far a fitted function may be off: what else might have been
-// fitted to the same data, and what errors of the data do to it. The zero Spread
-// is that of a function that meets its data exactly, or that was not fitted.
+// Spread quantifies how far a fitted function may be off: which other functions
+// fit the same data, and what errors of the data do to each. The zero Spread
+// belongs to a function that meets its data exactly, or that was not fitted.
 //
-// Each rival is a subset of the basis, with its least-squares solution. Its
+// Each rival is a subset of the basis with its least-squares solution. Its
 // probability is that of pseudo-Bayesian model averaging with leave-one-out
 // errors, where the errors of few points are themselves taken for a sample
 // (pseudo-BMA+ of Yao, Vehtari, Simpson and Gelman, "Using stacking to average
@@ -23,30 +23,30 @@ import (
 //
 // where κ_m is the factor by which Options.Cancellation raises a rival's error.
 //
-// That the terms were chosen by the data is the larger part of the error of an
-// extrapolation: with the chosen terms taken for granted, intervals of 90% held
-// 28% to 80% of the truths up to four times beyond six noisy points; with rivals
-// they hold 74% to 91%, 86% on average (TestCoverageWithChosenTerms).
+// Most of the error of an extrapolation comes from the choice of terms: taking
+// the chosen terms for granted, 90% intervals held 28% to 80% of the truths up
+// to four times beyond six noisy points; with rivals they hold 74% to 91%, 86%
+// on average (TestCoverageWithChosenTerms).
 type Spread struct {
 	// Terms of all rivals; a rival without a term has zeros there.
 	Terms []Term
 	// Rivals begin with the chosen function.
 	Rivals []Rival
-	// Heaviest is the largest product of a weight and its value: with weights
-	// relative to the values, 1/Heaviest is the relative error of a value like
-	// those that weigh most for a weighted residual of 1.
+	// Heaviest is the largest product of a weight and its value. With weights
+	// relative to the values, a weighted residual of 1 is a relative error of
+	// 1/Heaviest in the values that weigh most.
 	Heaviest float64
 }
 
-// Rival is one of several functions that the data leave possible. With a_i its
-// change at p for a unit of weighted data at point i,
+// Rival is one of the functions compatible with the data. With a_i its change
+// at p for a unit of weighted data at point i,
 //
 //	a_i = Σ_j Influence[i·k+j]·Terms[j](p),   Var f(p) = σ²·Σ a_i²,   σ² = Σ Errors[i]²/n.
 //
 // For weighted least squares that is σ²·x(p)ᵀ(XᵀW²X)⁻¹x(p), which grows with
 // extrapolation as the terms do, and σ² is an unbiased estimate of the variance
-// of a weighted residual. Both follow from the solutions c₋ᵢ with a point left
-// out, which exist under a shape, too:
+// of a weighted residual. Both follow from the solutions c₋ᵢ without point i,
+// which also exist under a shape:
 //
 //	influence of point i = (c − c₋ᵢ)/rᵢ,   Errors[i]² = eᵢ·rᵢ,   1−hᵢ = eᵢ/rᵢ
 //
@@ -62,35 +62,34 @@ type Rival struct {
 	Influence []float64
 	// Errors are the modified residuals, weighted.
 	Errors []float64
-	// Freedom is the degrees of freedom of their variance: points less terms,
+	// Freedom is the degrees of freedom of their variance: points minus terms,
 	// more under an active shape.
 	Freedom float64
 }
 
 const (
-	// exactSpread is the ratio of the errors to the data below which a function
-	// counts as exact: they are rounding.
+	// exactSpread is the ratio of errors to data below which a function counts
+	// as exact, its errors being rounding.
 	exactSpread = 1e-10
 
-	// rivalLimit is how many times the chosen function's leave-one-out error a
-	// rival's may be. At six points the probability is then below 1/64.
+	// rivalLimit is the largest leave-one-out error of a rival, relative to
+	// that of the chosen function. At six points its probability is then below
+	// 1/64.
 	rivalLimit = 2
 
-	// maxRivals is how many rivals are kept, of rivalsTried with the least
-	// leave-one-out errors; of less probability than leastRival, none.
+	// maxRivals is the number of rivals kept, out of the rivalsTried with the
+	// least leave-one-out errors; none has a probability below leastRival.
 	maxRivals   = 6
 	rivalsTried = 12
 	leastRival  = 0.02
 
-	// resamples is the number of Bayesian bootstraps behind a probability.
+	// resamples is the number of Bayesian bootstraps that a probability
+	// averages over.
 	resamples = 32
 )
 
-// Known reports whether s says anything.
+// Known reports whether s has any rivals.
 func (s *Spread) Known() bool { return len(s.Rivals) > 0 }
-
-// Sigma returns the standard deviation of a weighted residual of r.
-func (r *Rival) Sigma() float64 { return norm2(r.Errors) / math.Sqrt(float64(len(r.Errors))) }
 
 // Values returns the values at p of s.Terms.
 func (s *Spread) Values(p Point) []float64 {
@@ -101,8 +100,8 @@ func (s *Spread) Values(p Point) []float64 {
 	return x
 }
 
-// At returns the value of r where its terms have the values x, and in dst,
-// resized, its change per unit of weighted data at each point.
+// At returns the value of r where its terms have the values x, and its change
+// per unit of weighted data at each point, in dst, resized.
 func (r *Rival) At(dst, x []float64) (value float64, change []float64) {
 	change = resized(dst, len(r.Errors))
 	for i := range change {
@@ -111,30 +110,8 @@ func (r *Rival) At(dst, x []float64) (value float64, change []float64) {
 	return dot(r.Coefficients, x), change
 }
 
-// Deviation returns the standard deviation of the value of f at p if its terms
-// are the right ones, without that of a further observation: σ·√(Σ a_i²).
-func (f *Func) Deviation(p Point) float64 {
-	if !f.Spread.Known() {
-		return 0
-	}
-	chosen := &f.Spread.Rivals[0]
-	_, a := chosen.At(nil, f.Spread.Values(p))
-	return chosen.Sigma() * norm2(a)
-}
-
-// scaled returns s for the function multiplied by k.
-func (s *Spread) scaled(k float64) Spread {
-	out := *s
-	out.Rivals = slices.Clone(s.Rivals)
-	for i := range out.Rivals {
-		r := &out.Rivals[i]
-		r.Coefficients, r.Influence = scaled(r.Coefficients, k), scaled(r.Influence, k)
-	}
-	return out
-}
-
-// contender is a candidate with what its Rival is made of: coefficients and
-// influences in scaled columns, of its own terms.
+// contender is a candidate with the parts of its Rival: coefficients and
+// influences of its own terms, in scaled columns.
 type contender struct {
 	candidate
 	coef, change []float64
@@ -145,7 +122,7 @@ type contender struct {
 }
 
 // spread returns the Spread of the chosen candidate, with coefficients coef in
-// scaled columns, among the others that were tried.
+// scaled columns, and of its rivals among the others tried.
 func (s *search) spread(chosen candidate, coef []float64) Spread {
 	chosen.coef = coef
 	first, ok := s.contend(chosen)
@@ -179,7 +156,7 @@ func (s *search) spread(chosen candidate, coef []float64) Spread {
 }
 
 // challengers returns the candidates other than the chosen one that obey the
-// shape, free or as solved before, by ascending error.
+// shape, unrestricted or as already solved, by ascending error.
 func (s *search) challengers(chosen candidate) []candidate {
 	limit := rivalLimit*chosen.score + s.floor
 	var out []candidate
@@ -204,9 +181,9 @@ func (s *search) challengers(chosen candidate) []candidate {
 	return met
 }
 
-// contend works out what a candidate's Rival is made of. It fails if the
-// candidate meets the data exactly, or if a point determines a coefficient
-// alone, so that nothing is left to judge it by.
+// contend computes the parts of a candidate's Rival. It fails if the candidate
+// meets the data exactly, or if a point alone determines a coefficient, so that
+// nothing is left to judge it by.
 func (s *search) contend(c candidate) (contender, bool) {
 	n, k := len(s.y), len(c.terms)
 	r := contender{candidate: c, coef: c.coef, freedom: float64(n - k), errors: make([]float64, n), squares: make([]float64, n)}
@@ -226,7 +203,7 @@ func (s *search) contend(c candidate) (contender, bool) {
 	if c.bound {
 		return r, s.leaveOut(&r, residual)
 	}
-	lev := s.factor(c.terms).leverage()
+	lev := s.factor(c.terms).Leverage()
 	for i := range residual {
 		free := 1 - lev[i]
 		if free < 1e-10 {
@@ -242,11 +219,11 @@ func (s *search) contend(c candidate) (contender, bool) {
 // columns: the columns of R⁻¹Qᵀ.
 func (s *search) changes(c candidate) []float64 {
 	q := s.factor(c.terms)
-	n, k := q.rows, q.k
-	inverse := q.inverse()
+	n, k := q.Rows(), q.Columns()
+	inverse := q.Inverse()
 	out := make([]float64, n*k)
 	for b := range k {
-		column := q.column(b)
+		column := q.Q(b)
 		for i := range n {
 			for a := 0; a <= b; a++ {
 				out[i*k+a] += inverse[a*k+b] * column[i]
@@ -256,8 +233,8 @@ func (s *search) changes(c candidate) []float64 {
 	return out
 }
 
-// leaveOut puts the influences, errors and freedom of a restricted solution
-// into r. It fails if without some point there is no solution.
+// leaveOut computes the influences, errors and freedom of a restricted
+// solution. It fails if leaving out some point leaves no solution.
 func (s *search) leaveOut(r *contender, residual []float64) bool {
 	n, k := len(residual), len(r.terms)
 	s.restrict(r.terms)
@@ -273,8 +250,8 @@ func (s *search) leaveOut(r *contender, residual []float64) bool {
 		}
 		r.squares[i] = left * left
 		// Leaving a point out never brings the solution nearer to it. Where
-		// rounding says so, the point has no residual either way, and keeps the
-		// influence that it has without the shape.
+		// rounding suggests so, the point has no residual either way, and keeps
+		// its influence without the shape.
 		if e*left <= 0 || math.Abs(left) <= exactSpread*norm2(s.y) {
 			freedom += float64(n-k) / float64(n)
 			continue
@@ -296,7 +273,7 @@ func scale(v []float64, k float64) {
 	}
 }
 
-// judge sets the probabilities of all.
+// judge sets the probabilities of all contenders.
 func (d *Design) judge(all []contender) {
 	total := 0.0
 	worth := make([]float64, len(all))
@@ -327,7 +304,7 @@ func (d *Design) judge(all []contender) {
 
 // resample returns the weights of the points in each Bayesian bootstrap: the
 // gaps between uniform random numbers (Rubin, The Bayesian Bootstrap, Annals of
-// Statistics 9, 1981). They are the same for every design of as many points.
+// Statistics 9, 1981). They depend only on the number of points.
 func resample(points int) []float64 {
 	r := rand.New(rand.NewPCG(uint64(points), 0))
 	out := make([]float64, 0, resamples*points)

@@ -2,7 +2,7 @@ package fit
 
 import "fmt"
 
-// Doubt names a reason not to trust a result.
+// Doubt is a reason not to trust a result.
 type Doubt string
 
 // The doubts of this package.
@@ -15,16 +15,16 @@ const (
 )
 
 // ConditionLimit is the condition number of the scaled design above which a fit
-// warns: relative errors of the data may then be a million times larger in the
+// warns: relative errors of the data may be amplified a million times in the
 // coefficients.
 const ConditionLimit = 1e6
 
-// ReachLimit is the ratio of a parameter to its largest value in the data
-// beyond which a prediction is doubtful.
+// ReachLimit is the ratio of a parameter to its largest value in the data above
+// which a prediction is doubtful.
 const ReachLimit = 8
 
-// Warning is a doubt about a result that was computed all the same. It is
-// plain data, so that results can be stored.
+// Warning is a doubt about a result that was computed nevertheless. It is plain
+// data, so that results can be stored.
 type Warning struct {
 	Doubt  Doubt
 	Detail string

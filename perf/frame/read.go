@@ -13,10 +13,10 @@ import (
 	"github.com/go-gota/gota/series"
 )
 
-// ReadCSV reads a table with a header line, such as WriteCSV writes. A column
-// whose every field is a number or empty holds numbers (integers if all are), an
-// empty one being a missing number; every other column, and one that is empty throughout, holds
-// text. It reports the line of an error.
+// ReadCSV reads a table with a header line, as WriteCSV writes it. A column in
+// which every field is a number or empty holds numbers (integers if all are),
+// empty fields being missing numbers; any other column, and one that is empty
+// throughout, holds text. Errors give the line.
 func ReadCSV(r io.Reader) (dataframe.DataFrame, error) {
 	in := csv.NewReader(r)
 	header, err := in.Read()
@@ -62,7 +62,7 @@ func typed(fields []string, name string) series.Series {
 	return series.New(fields, series.String, name)
 }
 
-// integers returns fields as integers, if all are, and there is one.
+// integers returns fields as integers if all are and there is at least one.
 func integers(fields []string) ([]int, bool) {
 	values := make([]int, len(fields))
 	for i, f := range fields {
@@ -75,7 +75,7 @@ func integers(fields []string) ([]int, bool) {
 	return values, len(values) > 0
 }
 
-// numbers returns fields as numbers, if all are, and at least one is not empty.
+// numbers returns fields as numbers if all are and at least one is not empty.
 func numbers(fields []string) ([]float64, bool) {
 	values := make([]float64, len(fields))
 	some := false

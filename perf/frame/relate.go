@@ -9,16 +9,15 @@ import (
 	"github.com/go-gota/gota/series"
 )
 
-// Join returns the rows of left with the columns of right beside them, for
-// each pair of rows that agree in the columns by (an inner join, by hash). The
-// order is that of left, then of right. A column of right that left has too,
-// other than those in by, is an error.
+// Join returns the rows of left beside those of right that agree in the columns
+// by: an inner join, by hash, in the order of left, then of right. A column
+// that both have must be in by.
 func Join(left, right dataframe.DataFrame, by ...string) (dataframe.DataFrame, error) {
 	return join(left, right, by, false)
 }
 
-// LeftJoin is Join that keeps the rows of left that agree with none of right,
-// with the columns of right missing.
+// LeftJoin is Join, but also keeps rows of left without a match, with missing
+// values in the columns of right.
 func LeftJoin(left, right dataframe.DataFrame, by ...string) (dataframe.DataFrame, error) {
 	return join(left, right, by, true)
 }
@@ -133,11 +132,11 @@ func keys(df dataframe.DataFrame, by []string) []string {
 	return out
 }
 
-// missing stands for a row that is not there.
+// missing is the index of an absent row.
 const missing = -1
 
-// take returns the rows of the named columns; where a row is missing, so is the
-// value.
+// take returns the given rows of the named columns; the values of a missing row
+// are missing.
 func take(df dataframe.DataFrame, names []string, rows []int) []series.Series {
 	columns := make([]series.Series, len(names))
 	for i, name := range names {

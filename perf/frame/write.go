@@ -34,7 +34,7 @@ func Text(v any) string {
 }
 
 // short returns a cell's value for a person to read: six significant digits,
-// without an exponent where the number has few enough digits to do without.
+// without an exponent if the number is short enough.
 func short(v any) string {
 	f, ok := v.(float64)
 	if !ok || math.IsNaN(f) {
@@ -78,8 +78,8 @@ func WriteCSV(w io.Writer, df dataframe.DataFrame) error {
 	return out.Error()
 }
 
-// WriteJSON writes df as an array of objects, one a row, with the columns in
-// their order. A missing or infinite number is null.
+// WriteJSON writes df as an array of objects, one for each row, with the
+// columns in order. A missing or infinite number is null.
 func WriteJSON(w io.Writer, df dataframe.DataFrame) error {
 	if err := need(df); err != nil {
 		return err
@@ -142,7 +142,7 @@ func WriteText(w io.Writer, df dataframe.DataFrame) error {
 	return out.Flush()
 }
 
-// String returns df as WriteText writes it; if df has failed, the error's text.
+// String returns df as WriteText writes it, or the text of df's error.
 func String(df dataframe.DataFrame) string {
 	var b strings.Builder
 	if err := WriteText(&b, df); err != nil {
@@ -152,7 +152,7 @@ func String(df dataframe.DataFrame) string {
 }
 
 // HTML returns df as a table for a notebook, at most limit rows of it (0: all),
-// with a last line that says how many were left out.
+// with a last line that counts the rows left out.
 func HTML(df dataframe.DataFrame, limit int) string {
 	if err := need(df); err != nil {
 		return "<pre>" + html.EscapeString(err.Error()) + "</pre>"

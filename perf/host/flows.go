@@ -72,8 +72,10 @@ func storeStream(w *words, x uint64, rounds int) {
 	}
 }
 
-// branchStream is conditional branches that are never taken, each with the
-// comparison that it is about.
+// branchStream is conditional branches that are never taken, each after a
+// comparison of its own. It stays one long function with a result for each
+// branch: calls would add branches, and compilers merge comparisons that lead to
+// the same place.
 //
 //go:noinline
 func branchStream(x uint64, rounds int) uint64 {

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -17,7 +16,7 @@ func (p *Profile) curve() (x, y []float64) {
 			least[l.Bytes] = l.Load.Min
 		}
 	}
-	for _, bytes := range sortedKeys(least) {
+	for _, bytes := range slices.Sorted(maps.Keys(least)) {
 		x, y = append(x, float64(bytes)), append(y, least[bytes])
 	}
 	return x, y
@@ -160,14 +159,11 @@ func (p *Profile) pagesCurve() (x, sparse, dense []float64) {
 		}
 		least[q.Pages] = [2]float64{min(v[0], q.Sparse.Min), min(v[1], q.Dense.Min)}
 	}
-	for _, pages := range sortedKeys(least) {
+	for _, pages := range slices.Sorted(maps.Keys(least)) {
 		x, sparse, dense = append(x, float64(pages)), append(sparse, least[pages][0]), append(dense, least[pages][1])
 	}
 	return x, sparse, dense
 }
-
-// sortedKeys returns the keys of a map, ascending.
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // minPenalty is what a miss of a TLB costs at least, in cycles.
 const minPenalty = 2

@@ -1,6 +1,10 @@
 package host
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
 // nest executes a loop of so many iterations in each round, as always the same
 // number of times. An iteration is four additions that wait for none of the same
@@ -52,7 +56,7 @@ func (p *Profile) loopsCurve() (iterations []int, ns []float64) {
 			least[l.Iterations] = l.Execution.Min
 		}
 	}
-	iterations = sortedKeys(least)
+	iterations = slices.Sorted(maps.Keys(least))
 	for _, n := range iterations {
 		ns = append(ns, least[n])
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"presage/perf/internal/order"
 )
 
 // Sample is a time that was measured several times.
@@ -29,8 +31,7 @@ func (s Sample) orLess(o Sample) Sample {
 // even number is the mean of the two in the middle.
 func sampleOf(values []float64) Sample {
 	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	return Sample{v[0], (v[(n-1)/2] + v[n/2]) / 2, v[n-1]}
+	return Sample{v[0], order.Median(v), v[len(v)-1]}
 }
 
 // meter times short pieces of code.

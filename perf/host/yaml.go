@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ func WriteYAML(w io.Writer, m *machine.Machine, comment string) error {
 	if len(m.Sources) > 0 {
 		y.line(0, "")
 		y.line(0, "sources:")
-		for _, name := range sortedNames(m.Sources) {
+		for _, name := range slices.Sorted(maps.Keys(m.Sources)) {
 			y.text(2, name, m.Sources[name])
 		}
 	}
@@ -257,13 +258,4 @@ func (y *yamlWriter) exposures(all []machine.Exposure) {
 		y.line(4, "share: %s", strconv.FormatFloat(e.Share, 'g', -1, 64))
 		y.names(4, "source", e.Source)
 	}
-}
-
-func sortedNames(m map[string]string) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -5,11 +5,13 @@ import (
 	"math"
 	"slices"
 
+	"presage/perf/internal/order"
+
 	"gonum.org/v1/gonum/stat"
 )
 
-// Accuracy sums up predictions against true values, as Figures 7, 8 and 10 of
-// 2012 do.
+// Accuracy summarises predictions against true values, as Figures 7, 8 and 10
+// of 2012 do.
 type Accuracy struct {
 	Rows int
 
@@ -19,12 +21,12 @@ type Accuracy struct {
 	P90, Max, Mean       float64
 
 	// Correlation is Pearson's, between predicted and true, -1 to 1; NaN for
-	// fewer than two rows, or where either is constant: see constantSpread.
+	// fewer than two rows, or if either is constant: see constantSpread.
 	Correlation float64
 }
 
-// Judge compares predictions with true values, none of which is 0. It panics if
-// their numbers differ or there are none.
+// Judge compares predictions with true values, none of which may be 0. It
+// panics if their numbers differ or there are none.
 func Judge(predicted, truth []float64) Accuracy {
 	if len(predicted) != len(truth) || len(truth) == 0 {
 		panic(fmt.Sprintf("infer: %d predictions for %d values", len(predicted), len(truth)))
@@ -32,8 +34,8 @@ func Judge(predicted, truth []float64) Accuracy {
 	errs := RelativeErrors(predicted, truth)
 	slices.Sort(errs)
 	a := Accuracy{
-		Rows: len(errs), Lower: quantile(errs, 0.25), Median: quantile(errs, 0.5), Upper: quantile(errs, 0.75),
-		P90: quantile(errs, 0.9), Max: errs[len(errs)-1], Mean: stat.Mean(errs, nil), Correlation: math.NaN(),
+		Rows: len(errs), Lower: order.Quantile(errs, 0.25), Median: order.Quantile(errs, 0.5), Upper: order.Quantile(errs, 0.75),
+		P90: order.Quantile(errs, 0.9), Max: errs[len(errs)-1], Mean: stat.Mean(errs, nil), Correlation: math.NaN(),
 	}
 	if len(errs) > 1 && !constant(predicted) && !constant(truth) {
 		a.Correlation = stat.Correlation(predicted, truth, nil)
@@ -42,11 +44,11 @@ func Judge(predicted, truth []float64) Accuracy {
 }
 
 // constantSpread is the variance, relative to the mean square, up to which
-// values count as constant: what is left of their spread is rounding, of the sums
-// that they come from, and has no correlation with anything.
+// values count as constant: the rest is rounding of the sums behind them, and
+// correlates with nothing.
 const constantSpread = 1e-12
 
-// constant tells values that differ by rounding at most.
+// constant reports whether values differ by rounding at most.
 func constant(values []float64) bool {
 	mean := stat.Mean(values, nil)
 	var spread, square float64
@@ -64,14 +66,4 @@ func RelativeErrors(predicted, truth []float64) []float64 {
 		errs[i] = math.Abs(predicted[i]-z) / math.Abs(z)
 	}
 	return errs
-}
-
-// quantile interpolates between order statistics, as R's default (type 7).
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }

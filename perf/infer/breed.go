@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Probabilities of the operators (2012, section 3.4). The paper does not say of
-// what; here they are those of each variable and each interaction to be taken
-// by an operator, so that a child differs from its parents in a few places.
+// Probabilities of the operators (2012, section 3.4). The paper does not say
+// per what; here they apply to each variable and each interaction, so that a
+// child differs from its parents in a few places.
 const (
 	crossover = 0.125
 	mutation  = 0.05
@@ -36,8 +36,8 @@ func (b breeder) random(rng *rand.Rand) Spec {
 	return s
 }
 
-// interaction returns one of variable i with j, or if j is not a different
-// variable, with a random one.
+// interaction returns an interaction of variable i with j, or with a random
+// variable if j is not a different one.
 func (b breeder) interaction(rng *rand.Rand, i, j int) Interaction {
 	for j < 0 || j == i {
 		j = rng.IntN(b.variables)
@@ -45,9 +45,9 @@ func (b breeder) interaction(rng *rand.Rand, i, j int) Interaction {
 	return Interaction{min(i, j), max(i, j), 1 + rng.IntN(b.powers), 1 + rng.IntN(b.powers)}
 }
 
-// child returns parent with some of its genes and interactions exchanged for
-// those of other, and some changed. It differs from parent unless none of many
-// attempts made a difference.
+// child returns parent with some genes and interactions exchanged for those of
+// other, and some mutated. It differs from parent unless many attempts made no
+// difference.
 func (b breeder) child(rng *rand.Rand, parent, other Spec) Spec {
 	var s Spec
 	for range 1000 {
@@ -65,7 +65,8 @@ func (b breeder) child(rng *rand.Rand, parent, other Spec) Spec {
 	return s
 }
 
-// exchangeVariables is C1: a variable comes from the other chromosome.
+// exchangeVariables is C1: it takes a variable's gene from the other
+// chromosome.
 func (b breeder) exchangeVariables(rng *rand.Rand, s, other Spec) {
 	for v := range s.Genes {
 		if rng.Float64() < crossover {
@@ -74,9 +75,10 @@ func (b breeder) exchangeVariables(rng *rand.Rand, s, other Spec) {
 	}
 }
 
-// exchangeInteractions is C2: an interaction goes, and one of the other
-// chromosome's comes. The lists are gone through separately, so that a child of
-// parents with few and many has a number in between, on average.
+// exchangeInteractions is C2: it removes an interaction and adds one of the
+// other chromosome's. The two lists are traversed separately, so that a child
+// of parents with few and many interactions has a number in between, on
+// average.
 func (b breeder) exchangeInteractions(rng *rand.Rand, s *Spec, other Spec) {
 	s.Interactions = slices.DeleteFunc(s.Interactions, func(Interaction) bool { return rng.Float64() < crossover })
 	for _, x := range other.Interactions {
@@ -86,9 +88,9 @@ func (b breeder) exchangeInteractions(rng *rand.Rand, s *Spec, other Spec) {
 	}
 }
 
-// createInteractions is C3: a variable of one chromosome comes to interact with
-// one of the other, once at most: with a chance for each variable, interactions
-// would grow in number without end.
+// createInteractions is C3: it makes a variable of one chromosome interact with
+// one of the other, at most once: with a chance for each variable, interactions
+// would grow without bound.
 func (b breeder) createInteractions(rng *rand.Rand, s *Spec, parent, other Spec) {
 	mine, others := included(parent), included(other)
 	if b.variables < 2 || len(mine) == 0 || len(others) == 0 || rng.Float64() >= crossover {
@@ -97,8 +99,8 @@ func (b breeder) createInteractions(rng *rand.Rand, s *Spec, parent, other Spec)
 	s.Interactions = append(s.Interactions, b.interaction(rng, mine[rng.IntN(len(mine))], others[rng.IntN(len(others))]))
 }
 
-// mutateInteractions is M1: an interaction is dropped, changed in one of its
-// variables, or joined by a random one.
+// mutateInteractions is M1: it drops an interaction, changes one of its
+// variables, or adds a random one.
 func (b breeder) mutateInteractions(rng *rand.Rand, s *Spec) {
 	if b.variables < 2 {
 		return
@@ -127,7 +129,7 @@ func (b breeder) mutateInteractions(rng *rand.Rand, s *Spec) {
 	s.Interactions = list
 }
 
-// mutateVariables is M2: a variable gets another gene.
+// mutateVariables is M2: it gives a variable another gene.
 func (b breeder) mutateVariables(rng *rand.Rand, s Spec) {
 	for v := range s.Genes {
 		if rng.Float64() < mutation {
@@ -136,7 +138,7 @@ func (b breeder) mutateVariables(rng *rand.Rand, s Spec) {
 	}
 }
 
-// included returns the variables that s has.
+// included returns the variables with a gene in s.
 func included(s Spec) []int {
 	var list []int
 	for v, g := range s.Genes {

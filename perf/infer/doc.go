@@ -1,16 +1,17 @@
-// Package infer turns sparse profiles of programs on machines into one model of
-// performance over software and hardware together: it fits regressions whose
-// variables, transformations and interactions a genetic search chooses.
+// Package infer turns sparse profiles of programs on machines into one
+// performance model over software and hardware: it fits regressions whose
+// variables, transformations and interactions are chosen by a genetic search.
 //
 //	table ─ basis ─ terms of a Spec ─ Fit ─ Model ─ Predict
 //	          │                        ▲
 //	          └──── Search ── best Spec┘
 //
 // A Table is named columns, a response and a group (the application) for each
-// row; nothing here knows what the columns mean. A Spec, the chromosome of the
-// search, says for each variable whether it is left out, linear, quadratic, cubic
-// or piecewise cubic, and lists the pairs that interact. For a Spec of x (2:
-// quadratic) and y (1: linear) with the interaction x-y the model is
+// row; nothing here depends on what the columns mean. A Spec, the chromosome of
+// the search, states for each variable whether it is left out, linear,
+// quadratic, cubic or piecewise cubic, and lists the pairs that interact. For a
+// Spec of x (2: quadratic) and y (1: linear) with the interaction x-y the model
+// is
 //
 //	z = β0 + β1 x + β2 x² + β3 y + β4 x y
 //

@@ -6,20 +6,22 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"presage/perf/internal/order"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// dependenceSquared is the part that a column may have left of its squared
-// length below which a candidate's fit sets it aside. Normal equations have the
-// square of the condition number, so that it is less strict than dependence.
+// dependenceSquared is the share of a column's squared length below which a
+// candidate's fit drops it as dependent on the columns before it. Normal
+// equations square the condition number, so it is less strict than the
+// tolerance of Fit, leastsquares.DefaultTolerance.
 const dependenceSquared = 1e-10
 
-// evaluator finds the fitness of candidates by the algorithm of 2012, section
-// 3.3. All terms that any candidate can have are evaluated once, and with them
-// the normal equations of each of the fits: a candidate's are then a part of
-// those, and a fit costs what a Cholesky factorisation does, however many rows
-// there are.
+// evaluator computes the fitness of candidates by the algorithm of 2012,
+// section 3.3. It evaluates all possible terms once, and with them the normal
+// equations of each fit. Those of a candidate are a part of these, so its fit
+// costs one Cholesky factorisation, whatever the number of rows.
 type evaluator struct {
 	basis  *Basis
 	index  map[Term]int
@@ -31,12 +33,12 @@ type evaluator struct {
 	groups []string // names
 	fits   []system // by group
 
-	// summary is what a group's errors come to.
+	// summary reduces the errors of a group to one number.
 	summary func(errs []float64) float64
 }
 
-// system is the fit that the fitness of one application comes from: to all rows
-// of the others and the training rows of its own, which weigh more or less.
+// system is the fit behind the fitness of one application: to all rows of the
+// others, and to the training rows of its own with a weight of their own.
 type system struct {
 	group   int
 	normal  []float64   // XᵀWX, by rows, of all terms
@@ -45,14 +47,14 @@ type system struct {
 	truth   []float64   // their response, relative to the estimate
 }
 
-// part is the rows of a group, divided to be fitted to and to judge.
+// part is one division of a group's rows into training and validation rows.
 type part struct {
 	name         string
 	train, valid []int
 }
 
-// split divides the rows of each group at random into so many folds, each of
-// which judges in one part and is fitted to in the others. A group with fewer
+// split divides the rows of each group at random into folds, each of which is
+// the validation part once and a training part otherwise. A group with fewer
 // rows than folds has as many parts as rows.
 func split(t *Table, folds int, seed uint64) (parts []part, err error) {
 	byName := make(map[string][]int)
@@ -82,7 +84,7 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 	}
 	for i, z := range t.Response {
 		if z == 0 {
-			return nil, fmt.Errorf("infer: %w: row %d: the response is 0, of which no relative error can be taken", ErrData, i)
+			return nil, fmt.Errorf("infer: %w: row %d: the response is 0, so relative errors are undefined", ErrData, i)
 		}
 	}
 	basis := opt.Basis
@@ -116,8 +118,9 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 	return e, nil
 }
 
-// systems sets up the normal equations. With G(R) for those of the rows R they
-// are, for each part of an application, G(all) - G(own) + w (G(own) - G(judging)).
+// systems sets up the normal equations. If G(R) denotes those of the rows R,
+// they are, for each part of an application, G(all) - G(own) + w (G(own) -
+// G(validation)).
 func (e *evaluator) systems(t *Table, y, weights []float64, columns [][]float64, parts []part, own float64) {
 	size := e.terms * (e.terms + 1)
 	truth := t.Ratios()
@@ -162,7 +165,7 @@ func (e *evaluator) systems(t *Table, y, weights []float64, columns [][]float64,
 }
 
 // accumulate adds the normal equations of some rows to sum: the lower triangle
-// of the matrix by rows, and then the right-hand side.
+// of the matrix by rows, then the right-hand side.
 func (e *evaluator) accumulate(sum, y, weights []float64, columns [][]float64, rows []int) {
 	n := e.terms
 	x := blas64.General{Rows: len(rows), Cols: n, Stride: n, Data: make([]float64, len(rows)*n)}
@@ -179,7 +182,7 @@ func (e *evaluator) accumulate(sum, y, weights []float64, columns [][]float64, r
 	blas64.Syrk(blas.Trans, 1, x, 1, blas64.Symmetric{N: n, Stride: n, Data: sum[:n*n], Uplo: blas.Lower})
 }
 
-// everything returns the spec of all terms there can be.
+// everything returns the spec with all possible terms.
 func everything(variables, powers int) Spec {
 	s := Spec{Genes: slices.Repeat([]Gene{Spline}, variables)}
 	for i := range variables {
@@ -202,9 +205,9 @@ type scratch struct {
 	predicted, errs []float64
 }
 
-// errorsOf returns the median relative error of each application over its rows,
-// each predicted by the fit that it judges: the fitness of 2012, where less is
-// better. (Or another summary of the errors.)
+// errorsOf returns the median relative error (or another summary) of each
+// application over its rows, each predicted by the fit that it validates: the
+// fitness of 2012, where less is better.
 func (e *evaluator) errorsOf(s Spec, m *scratch) []float64 {
 	m.at = m.at[:0]
 	for _, term := range e.basis.Terms(s) {
@@ -222,17 +225,18 @@ func (e *evaluator) errorsOf(s Spec, m *scratch) []float64 {
 	return out
 }
 
-// median sorts errs. An error that is not finite counts as the largest number:
-// JSON has no infinity.
+// median returns the median of errs, which it sorts. An infinite median becomes
+// math.MaxFloat64, since JSON has no infinity.
 func median(errs []float64) float64 {
 	slices.Sort(errs)
-	if v := quantile(errs, 0.5); finite(v) {
+	if v := order.Quantile(errs, 0.5); finite(v) {
 		return v
 	}
 	return math.MaxFloat64
 }
 
-// mean is the mean error, which shows the worth of single terms better.
+// mean returns the mean error, which reflects single terms better than the
+// median.
 func mean(errs []float64) float64 {
 	sum := 0.0
 	for _, v := range errs {
@@ -244,7 +248,7 @@ func mean(errs []float64) float64 {
 	return sum / float64(len(errs))
 }
 
-// errors adds the relative errors of the rows that judge to m.errs.
+// errors appends the relative errors of the validation rows to m.errs.
 func (s *system) errors(m *scratch, e *evaluator) {
 	s.solve(m, e.terms)
 	m.predicted = append(m.predicted[:0], make([]float64, len(s.truth))...)
@@ -260,8 +264,8 @@ func (s *system) errors(m *scratch, e *evaluator) {
 	}
 }
 
-// solve finds the coefficients of the terms m.at by Cholesky factorisation, and
-// sets aside those that depend on the ones before.
+// solve computes the coefficients of the terms m.at by Cholesky factorisation
+// and drops terms that depend on earlier ones.
 func (s *system) solve(m *scratch, terms int) {
 	n := len(m.at)
 	if need := n * n; cap(m.lower) < need {

@@ -5,40 +5,40 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"presage/perf/leastsquares"
 )
 
-// FitOptions say how a model is fitted. The zero value fits the response
-// itself.
+// FitOptions configures Fit. The zero value fits the response itself.
 type FitOptions struct {
 	Scaling Scaling
 
-	// Basis is the scales to use; nil: made from the table. A model that is
-	// fitted to part of a table may take the scales of all of it.
+	// Basis is the scales to use; nil: computed from the table. A model fitted
+	// to part of a table can use the scales of all of it.
 	Basis *Basis
 
 	// Ridge shrinks all coefficients but the constant: Ridge times their sum of
-	// squares is added to the weighted sum of squared residuals, as of so many
-	// rows more that ask for nothing but the constant. Terms that few rows speak
-	// of then come to little. 0: least squares.
+	// squares is added to the weighted sum of squared residuals. Terms that few
+	// rows determine then stay small. 0: least squares.
 	Ridge float64
 }
 
-// Scaling is how the response enters a fit. The zero value is the response
-// itself, all residuals alike.
+// Scaling is the transformation of the response in a fit. The zero value fits
+// the response itself, with equal weights.
 type Scaling struct {
 	// Log fits the logarithm of the response, which must be positive.
 	Log bool
 
 	// Power fits this power of the response, which must be positive, with
-	// residuals relative to it: weighted by its reciprocal. 1 is the response
-	// itself with relative residuals. Small powers come near the logarithm;
-	// larger ones suit a response that is like the largest of several limits,
-	// as the sum of large powers is. 0: no power.
+	// relative residuals: weighted by the reciprocal of the power. 1 is the
+	// response itself with relative residuals. Small powers approach the
+	// logarithm; larger ones suit a response close to the largest of several
+	// limits, as the sum of large powers is. 0: no power.
 	Power float64
 }
 
-// of returns what is fitted for a response, and what its residual is
-// multiplied by.
+// of returns the transformed response and the factor by which its residual is
+// multiplied.
 func (s Scaling) of(z float64) (y, relative float64) {
 	switch {
 	case s.Log:
@@ -52,8 +52,8 @@ func (s Scaling) of(z float64) (y, relative float64) {
 	return y, 1 / y
 }
 
-// back returns the response that y stands for. Where a power other than 1 comes
-// out negative, that is 0, the least that a power can be.
+// back returns the response for a fitted value y. A negative value of a power
+// other than 1 counts as 0.
 func (s Scaling) back(y float64) float64 {
 	switch {
 	case s.Log:
@@ -64,7 +64,7 @@ func (s Scaling) back(y float64) float64 {
 	return math.Pow(max(y, 0), 1/s.Power)
 }
 
-// check reports what makes s unfit.
+// check returns an error if s is contradictory.
 func (s Scaling) check() error {
 	if s.Power < 0 || !finite(s.Power) || s.Log && s.Power != 0 {
 		return fmt.Errorf("infer: the response is scaled by logarithm %v and the power %g; it is one of them, and the power is not negative", s.Log, s.Power)
@@ -78,24 +78,23 @@ type Model struct {
 	Basis   Basis
 	Scaling Scaling
 
-	// Relative: the model is of the response relative to an estimate.
+	// Relative means that the model is of the response relative to an estimate.
 	Relative bool
 
-	// Least and Most are the ends of what was fitted. A model of corrections
-	// corrects by no less and no more than was needed in a row that it was made
-	// from; see Bounded.
+	// Least and Most are the range of the fitted values. A model of corrections
+	// applies none outside the range of its training rows; see Bounded.
 	Least, Most float64
 
-	Terms        []Term    // those kept, the constant first
+	Terms        []Term    // those kept; the constant comes first
 	Coefficients []float64 // by term; of the scaled variables
-	Dropped      []Term    // those that depend on terms before them (rank-revealing QR)
+	Dropped      []Term    // terms that depend on earlier ones (rank-revealing QR)
 
 	Rows          int
 	ResidualError float64 // standard error of the (weighted) residuals; NaN without degrees of freedom
 	R2            float64 // of the fitted response, weighted
 }
 
-// ErrNoTerms is returned where a table determines no coefficient.
+// ErrNoTerms is returned if a table determines no coefficient.
 var ErrNoTerms = errors.New("infer: no term is determined")
 
 // Fit fits the terms of spec to a table by weighted least squares.
@@ -132,7 +131,7 @@ func Fit(t *Table, spec Spec, opt FitOptions) (*Model, error) {
 	return m, m.solve(units, y, weights, opt.Ridge)
 }
 
-// solve finds the coefficients.
+// solve computes the coefficients.
 func (m *Model) solve(units [][]float64, y, weights []float64, ridge float64) error {
 	terms := m.Basis.Terms(m.Spec)
 	columns := make([][]float64, len(terms))
@@ -156,23 +155,20 @@ func (m *Model) solve(units [][]float64, y, weights []float64, ridge float64) er
 		spread += weights[i] * (v - mean) * (v - mean)
 	}
 	qty = shrink(columns, qty, ridge)
-	kept, aside := factorise(columns, qty)
-	if len(kept) == 0 {
+	solution := leastsquares.Solve(columns, qty, leastsquares.DefaultTolerance)
+	if len(solution.Kept) == 0 {
 		return ErrNoTerms
 	}
-	m.Coefficients = backward(columns, kept, qty)
-	for _, j := range kept {
+	m.Coefficients = solution.Coefficients
+	for _, j := range solution.Kept {
 		m.Terms = append(m.Terms, terms[j])
 	}
-	for _, j := range aside {
+	for _, j := range solution.Aside {
 		m.Dropped = append(m.Dropped, terms[j])
 	}
-	left := 0.0
-	for _, v := range qty[len(kept):] {
-		left += v * v
-	}
+	left := solution.RSS
 	m.ResidualError, m.R2 = math.NaN(), 1
-	if free := len(y) - len(kept); free > 0 {
+	if free := len(y) - len(solution.Kept); free > 0 {
 		m.ResidualError = math.Sqrt(left / float64(free))
 	}
 	if spread > 0 {
@@ -181,8 +177,8 @@ func (m *Model) solve(units [][]float64, y, weights []float64, ridge float64) er
 	return nil
 }
 
-// shrink adds a row for each column but the first that asks for a coefficient of
-// 0, of weight penalty; none if that is 0.
+// shrink appends the rows of the ridge penalty: one for each column but the
+// first that asks for a coefficient of 0; none if the penalty is 0.
 func shrink(columns [][]float64, qty []float64, penalty float64) []float64 {
 	if penalty == 0 {
 		return qty
@@ -197,7 +193,8 @@ func shrink(columns [][]float64, qty []float64, penalty float64) []float64 {
 	return append(qty, make([]float64, len(columns)-1)...)
 }
 
-// response returns what is fitted, and the weights of the squared residuals.
+// response returns the values to fit and the weights of their squared
+// residuals.
 func response(t *Table, scaling Scaling) (y, weights []float64, err error) {
 	if err := scaling.check(); err != nil {
 		return nil, nil, err
@@ -214,8 +211,8 @@ func response(t *Table, scaling Scaling) (y, weights []float64, err error) {
 	return y, weights, nil
 }
 
-// Predict returns the predicted response of each row of t, whose own response
-// is not looked at and may be missing (NaN).
+// Predict returns the predicted response of each row of t. The response of t is
+// ignored and may be missing (NaN).
 func (m *Model) Predict(t *Table) ([]float64, error) {
 	if err := m.Basis.check(t); err != nil {
 		return nil, err
@@ -254,8 +251,8 @@ func (m *Model) bound(correction float64) float64 {
 	return math.Max(m.Least, math.Min(m.Most, correction))
 }
 
-// Bounded tells, for each row of t, whether the prediction is at the end of what
-// corrections were fitted: the model would have corrected by more.
+// Bounded reports, for each row of t, whether the prediction is at the limit of
+// the fitted corrections, so that the model would have corrected by more.
 func (m *Model) Bounded(t *Table) ([]bool, error) {
 	predicted, err := m.Predict(t)
 	if err != nil {
@@ -268,8 +265,8 @@ func (m *Model) Bounded(t *Table) ([]bool, error) {
 	return at, nil
 }
 
-// Outside returns, for each row of t, the variables that lie outside the range
-// that the model was made from, by number: there it extrapolates.
+// Outside returns, for each row of t, the indices of the variables outside the
+// range of the training rows, where the model extrapolates.
 func (m *Model) Outside(t *Table) ([][]int, error) {
 	if err := m.Basis.check(t); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func TestWeightsCountRows(t *testing.T) {
 	table := sample(rand.New(rand.NewPCG(7, 8)), 40)
 	table.Weights = nil
 	spec := Spec{Genes: []Gene{Quadratic, Linear, Excluded, Linear}}
-	heavy := table.Weighted(func(i int) float64 { return float64(1 + i%3) })
+	heavy := table.weighted(func(i int) float64 { return float64(1 + i%3) })
 	var rows []int
 	for i := range table.Rows() {
 		for range 1 + i%3 {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Scale is how a variable enters a model: raised to a power that stabilises its
-// variance, and mapped linearly so that the rows it was made from fill [-1, 1].
+// Scale transforms a variable for a model: raised to a power that stabilises
+// its variance, and mapped linearly so that the training rows fill [-1, 1].
 type Scale struct {
 	Name string
 
@@ -15,8 +15,8 @@ type Scale struct {
 	// stands for the logarithm. A variable with values below 0 has 1.
 	Power float64
 
-	// Lo and Hi are the least and largest value of the powered variable. Equal:
-	// the variable is constant and no term is made of it.
+	// Lo and Hi are the least and largest value of the powered variable. If
+	// they are equal the variable is constant and has no terms.
 	Lo, Hi float64
 
 	// Knots are the inflections a, b, c of the piecewise cubic, in [-1, 1]: the
@@ -27,8 +27,8 @@ type Scale struct {
 // ladder is the powers tried, the plainest first.
 var ladder = []float64{1, 1. / 2, 1. / 3, 1. / 4, 1. / 5, 0}
 
-// plainer is by how much, relative, the skewness must be less for a power
-// further down the ladder to be taken.
+// plainer is the relative reduction of skewness that a power further down the
+// ladder must bring to be preferred.
 const plainer = 0.05
 
 // NewScale chooses the power that leaves the least skewness, as the ladder of
@@ -75,12 +75,12 @@ func newScale(name string, values []float64, powers []float64) Scale {
 	return s
 }
 
-// Constant reports whether the variable had one value only.
+// Constant reports whether the variable has only one value.
 func (s *Scale) Constant() bool { return s.Lo == s.Hi }
 
-// Unit returns the scaled value of x: from -1 to 1 within the range that s was
-// made from. It is an error to ask for a root of a negative x or the logarithm
-// of one that is not positive.
+// Unit returns the scaled value of x: from -1 to 1 within the range of the
+// training rows. It returns an error for a root of a negative x or the
+// logarithm of an x that is not positive.
 func (s *Scale) Unit(x float64) (float64, error) {
 	if s.Power != 1 && x < 0 || s.Power == 0 && x == 0 || !finite(x) {
 		return 0, fmt.Errorf("infer: %w: %s is %g, which has no power %g; the rows that the model was made from had none such", ErrData, s.Name, x, s.Power)

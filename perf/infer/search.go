@@ -11,20 +11,20 @@ import (
 	"sync"
 )
 
-// SearchOptions say how a search goes. The zero value has the documented
+// SearchOptions configures a search. The zero value has the documented
 // defaults.
 type SearchOptions struct {
 	Population  int     // candidates of a generation; 0: 100
 	Generations int     // 0: 20, as in 2012, section 4.2
-	Elite       float64 // share of a generation that goes on unchanged, the N% of 2012; 0: 0.1
+	Elite       float64 // share of a generation that survives unchanged, the N% of 2012; 0: 0.1
 
-	// Folds is how many parts each application's rows are divided into. Each
-	// part judges fits to the others, so that all rows have a say; the split of
-	// 2012, section 3.3, is one of these, drawn anew every time. 0: 3.
+	// Folds is the number of parts into which each application's rows are
+	// divided. Each part judges fits to the others, so all rows are used; the
+	// split of 2012, section 3.3, is one of these, drawn anew every time. 0: 3.
 	Folds int
 
-	// OwnWeight is the weight of the training rows of the application whose
-	// fitness is found, against those of the others; 0: 1.
+	// OwnWeight is the weight of the training rows of the application under
+	// evaluation, relative to those of the others; 0: 1.
 	OwnWeight float64
 
 	// Powers is the largest power of variables that interact; 0: 1.
@@ -37,30 +37,30 @@ type SearchOptions struct {
 	Seed    uint64
 	Workers int // goroutines; 0: as many as there are processors
 
-	// Start are specs that the first generation has, beside random ones: the
-	// best of an earlier search, for an update.
+	// Start lists specs for the first generation, beside random ones: the best
+	// of an earlier search, for an update.
 	Start []Spec
 
-	// Progress is told of each generation as it is done, Save its State, from
-	// which Resume goes on; the result is the same as without interruption. An
-	// error of Save ends the search. Resume needs the same table and options.
+	// Progress is called after each generation, Save with its State, from which
+	// Resume continues with the same result as without interruption. An error
+	// of Save ends the search. Resume needs the same table and options.
 	Progress func(Generation)
 	Save     func(*State) error
 	Resume   *State
 }
 
-// Candidate is a spec with what it was found to be worth.
+// Candidate is a spec with its fitness.
 type Candidate struct {
 	Spec   Spec
-	Error  float64   // mean of Errors: less is fitter
+	Error  float64   // mean of Errors; less is fitter
 	Errors []float64 // median relative error on each application's rows, in the order of State.Groups
 }
 
-// Generation tells how far a search is.
+// Generation reports the progress of a search.
 type Generation struct {
 	Number int     // from 0, the random ones
 	Best   float64 // sum of the median errors of the fittest, as in Figure 5 of 2012
-	Median float64 // that of the candidate in the middle
+	Median float64 // the same for the median candidate
 	Terms  int     // of the fittest, the constant among them
 }
 
@@ -75,7 +75,7 @@ type State struct {
 // Best returns the fittest candidate.
 func (s *State) Best() Candidate { return s.Population[0] }
 
-// Streams of random numbers that belong to one seed.
+// Streams of random numbers derived from one seed.
 const (
 	splitStream = iota
 	breedStream
@@ -106,11 +106,11 @@ func (o SearchOptions) withDefaults() (SearchOptions, error) {
 	return o, nil
 }
 
-// Search looks for the spec whose fits are most accurate on average over the
+// Search finds the spec whose fits are most accurate on average over the
 // applications (groups) of a table, by the genetic algorithm of 2012, sections
 // 3.3 and 3.4: each candidate is fitted once for each application, to the rows
 // of the others and most of its own, and judged by the median relative error on
-// the rest. The best go on; the others are bred from them.
+// the rest. The best survive; the others are bred from them.
 //
 // The same table, options and seed give the same result, whatever the number of
 // workers.
@@ -177,8 +177,8 @@ func (s *search) resumable(state *State) error {
 	return nil
 }
 
-// next makes a generation: the first at random, the others from the one before,
-// whose elite comes along with its fitness.
+// next returns a generation: the first is random, later ones are bred from the
+// one before, whose elite survives with its fitness.
 func (s *search) next(rng *rand.Rand, before []Candidate) []Candidate {
 	var list []Candidate
 	if before == nil {
@@ -201,13 +201,13 @@ func (s *search) next(rng *rand.Rand, before []Candidate) []Candidate {
 	return list
 }
 
-// tournament returns the fitter of two candidates drawn at random; before is in
-// the order of fitness.
+// tournament returns the fitter of two candidates drawn at random; before is
+// sorted by fitness.
 func tournament(rng *rand.Rand, before []Candidate) Spec {
 	return before[min(rng.IntN(len(before)), rng.IntN(len(before)))].Spec
 }
 
-// evaluate finds the fitness of the candidates that have none yet, in parallel.
+// evaluate computes the fitness of the candidates without one, in parallel.
 func (s *search) evaluate(ctx context.Context, list []Candidate) error {
 	work := make(chan *Candidate)
 	var wg sync.WaitGroup

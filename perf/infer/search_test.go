@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"presage/perf/internal/order"
 )
 
 // The fast evaluation, from one set of normal equations, against fits by QR to
@@ -58,7 +60,7 @@ func plainErrors(t *testing.T, table *Table, spec Spec, opt SearchOptions) (medi
 			}
 		}
 		slices.Sort(errs)
-		medians = append(medians, quantile(errs, 0.5))
+		medians = append(medians, order.Quantile(errs, 0.5))
 	}
 	return medians
 }
@@ -71,7 +73,7 @@ func partErrors(t *testing.T, table *Table, spec Spec, opt SearchOptions, basis 
 			rows = append(rows, i)
 		}
 	}
-	fitted := table.Weighted(func(i int) float64 {
+	fitted := table.weighted(func(i int) float64 {
 		if own(i) {
 			return opt.OwnWeight
 		}

@@ -11,7 +11,7 @@ type Parameter struct {
 	Symbol string    // y1 to y13
 	Name   string    // a column's name
 	Text   string    // what it is
-	Values []float64 // that it takes, ascending
+	Values []float64 // possible values, ascending
 }
 
 // HardwareSpace returns the parameters of 2012, Table 2, in its order.
@@ -49,9 +49,9 @@ type Details struct {
 	FloatALUs, FloatMuls, Ports       int
 }
 
-// Details returns the sizes. The rows of Table 2 that share a symbol go up
-// together: load/store queue 11 + 5i, registers 86 + 42i, instruction queue
-// 22 + 10i, reorder buffer 64 + 32i. (By those steps the first two end at 36 and
+// Details returns the sizes. The rows of Table 2 that share a symbol increase
+// together: load/store queue 11 + 5i, registers 86 + 42i, instruction queue 22
+// + 10i, reorder buffer 64 + 32i. (With these steps the first two end at 36 and
 // 296, not at the 38 and 300 of the table.)
 func (a Architecture) Details() (Details, error) {
 	space := HardwareSpace()
@@ -74,20 +74,20 @@ func (a Architecture) Details() (Details, error) {
 	}, nil
 }
 
-// Tied are the sizes that go up with the window.
+// Tied holds the sizes that increase with the window.
 type Tied struct {
 	LoadStoreQueue, Registers int // entries of each queue, registers of each kind
 	InstructionQueue          int
 }
 
-// TiedToWindow returns the sizes that go with a window of Table 2.
+// TiedToWindow returns the sizes that belong to a window of Table 2.
 func TiedToWindow(window int) Tied {
 	step := (window - 64) / 32
 	return Tied{LoadStoreQueue: 11 + 5*step, Registers: 86 + 42*step, InstructionQueue: 22 + 10*step}
 }
 
 // SampleArchitectures draws n different architectures uniformly at random. It
-// panics if there are not that many.
+// panics if there are fewer.
 func SampleArchitectures(rng *rand.Rand, n int) []Architecture {
 	space := HardwareSpace()
 	all := 1

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Gene is how a variable enters a model (2012, section 3.4).
@@ -28,7 +27,7 @@ func (g Gene) String() string {
 }
 
 // Interaction is a product of two variables, I < J, each to a power from 1 to
-// MaxInteractionPower. The variables need not stand in the model by themselves.
+// MaxInteractionPower. The variables need not be in the model by themselves.
 type Interaction struct {
 	I, J           int
 	PowerI, PowerJ int
@@ -42,13 +41,13 @@ func (a Interaction) Compare(b Interaction) int {
 	return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J), cmp.Compare(a.PowerI, b.PowerI), cmp.Compare(a.PowerJ, b.PowerJ))
 }
 
-// Spec is which terms a model has: the chromosome of the genetic search.
+// Spec lists the terms of a model: the chromosome of the genetic search.
 type Spec struct {
 	Genes        []Gene        // by variable
 	Interactions []Interaction // ascending, each once
 }
 
-// Clone returns a copy that shares nothing with s.
+// Clone returns a deep copy.
 func (s Spec) Clone() Spec {
 	return Spec{slices.Clone(s.Genes), slices.Clone(s.Interactions)}
 }
@@ -58,27 +57,7 @@ func (s Spec) Equal(o Spec) bool {
 	return slices.Equal(s.Genes, o.Genes) && slices.Equal(s.Interactions, o.Interactions)
 }
 
-// Text returns the spec with the names of its variables, for people:
-//
-//	width spline, rob linear; width-rob, width²-l2
-func (s Spec) Text(names []string) string {
-	var main, pairs []string
-	for v, g := range s.Genes {
-		if g != Excluded {
-			main = append(main, names[v]+" "+g.String())
-		}
-	}
-	for _, x := range s.Interactions {
-		pairs = append(pairs, superscript(names[x.I], x.PowerI)+"-"+superscript(names[x.J], x.PowerJ))
-	}
-	return strings.Join(main, ", ") + "; " + strings.Join(pairs, ", ")
-}
-
-func superscript(name string, power int) string {
-	return name + []string{"", "", "²", "³"}[power]
-}
-
-// Check reports what makes s unfit for so many variables.
+// Check returns an error if s is not a spec for the given number of variables.
 func (s Spec) Check(variables int) error {
 	if len(s.Genes) != variables {
 		return fmt.Errorf("infer: the spec has %d genes for %d variables", len(s.Genes), variables)

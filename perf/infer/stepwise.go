@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// Stepwise is the baseline that 2012, section 2.4, holds the genetic search
-// against: forward selection, one term at a time. A step tries every interaction
-// of powers 1 that the spec does not have, and every larger gene of each variable,
-// and takes what lowers the mean relative error most, on rows that did not take
-// part in the fit, as in Search. It ends when nothing lowers it, or after steps
-// steps (0: 100). Errors of the result are means.
+// Stepwise is the baseline for the genetic search in 2012, section 2.4: forward
+// selection, one term at a time. A step tries every missing interaction of
+// powers 1, and every larger gene of each variable, and takes the one that
+// lowers the mean relative error most, on validation rows as in Search. It ends
+// when nothing lowers the error, or after the given number of steps (0: 100).
+// Errors of the result are means.
 func Stepwise(ctx context.Context, t *Table, opt SearchOptions, steps int) (Candidate, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -47,7 +47,8 @@ func Stepwise(ctx context.Context, t *Table, opt SearchOptions, steps int) (Cand
 	return best[0], nil
 }
 
-// neighbours returns the specs with one interaction, or a variable's terms, more.
+// neighbours returns the specs with one more interaction, or more terms of one
+// variable.
 func neighbours(s Spec) (list []Candidate) {
 	for v, g := range s.Genes {
 		for more := g + 1; more < genes; more++ {

@@ -3,12 +3,9 @@ package infer
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math/rand/v2"
-	"slices"
 )
 
-// System is a model in steady state, with what it was made from: the inductive
+// System is a model in steady state, with its table and search: the inductive
 // hypothesis of 2012, section 3.2. It is not modified; Update returns another.
 type System struct {
 	Table  *Table
@@ -35,40 +32,13 @@ func newSystem(t *Table, found *State, opt SearchOptions) (*System, error) {
 	return &System{Table: t, Search: found, Model: m, opt: opt}, nil
 }
 
-// Limit is the median error up to which a model is taken to be accurate enough
-// for decisions, whatever its error on other applications: the lower end of what
-// 2012, section 3.2, calls sufficient (10 to 15%).
-const Limit = 0.10
-
-// Check is how a system stands up to profiles that it was not made from.
-type Check struct {
-	Accuracy
-	Worst float64 // median error of the application that the search did worst on
-
-	// Update tells that the error is neither below Limit nor competitive with
-	// the worst application's: the model should be updated.
-	Update bool
-}
-
-// Check predicts a few new profiles, and tells whether the model has to be
-// updated for them (2012, section 3.3).
-func (s *System) Check(profiles *Table) (Check, error) {
-	p, err := s.Model.Predict(profiles)
-	if err != nil {
-		return Check{}, err
-	}
-	c := Check{Accuracy: Judge(p, profiles.Response), Worst: slices.Max(s.Search.Best().Errors)}
-	c.Update = c.Median > max(Limit, c.Worst)
-	return c, nil
-}
-
-// Update adds profiles of new software, or hardware, and looks for another spec,
-// beginning with the best ones of the system's search (2012, sections 3.3 and
-// 3.4). So that the few rows of an application that is new count like the many
-// of others, rows are weighted: those of each application add up to the same.
-// Of opt, Generations may be fewer than those of a search from nothing (0: a
-// quarter of the system's), and Start is ignored; the response is scaled, and
-// coefficients are shrunk, as they were.
+// Update adds profiles of new software or hardware and searches for another
+// spec, starting from the best ones of the system's search (2012, sections 3.3
+// and 3.4). Rows are weighted so that each application has the same total
+// weight, and the few rows of a new one count as much as the many of others.
+// opt.Generations may be smaller than for a search from scratch (0: a quarter
+// of the system's), and opt.Start is ignored; Scaling and Ridge are those of
+// the system.
 func (s *System) Update(ctx context.Context, profiles *Table, opt SearchOptions) (*System, error) {
 	all, err := s.Table.Join(profiles)
 	if err != nil {
@@ -92,8 +62,8 @@ func (s *System) Update(ctx context.Context, profiles *Table, opt SearchOptions)
 	return newSystem(weighted, found, opt)
 }
 
-// Balanced returns t with weights by which all groups count the same: rows of a
-// group that has half as many as the mean weigh twice as much.
+// Balanced returns t with weights that give all groups the same total: rows of
+// a group with half as many rows as the mean weigh twice as much.
 func (t *Table) Balanced() *Table {
 	rows := make(map[string]int)
 	for i := range t.Rows() {
@@ -106,22 +76,4 @@ func (t *Table) Balanced() *Table {
 		s.Weights[i] = mean / float64(rows[t.Group(i)])
 	}
 	return &s
-}
-
-// Draw returns n of the given rows at random, ascending, and the others. It
-// panics if there are fewer.
-func Draw(rng *rand.Rand, rows []int, n int) (drawn, others []int) {
-	if n > len(rows) {
-		panic(fmt.Sprintf("infer: Draw of %d of %d rows", n, len(rows)))
-	}
-	for i, at := range rng.Perm(len(rows)) {
-		if i < n {
-			drawn = append(drawn, rows[at])
-		} else {
-			others = append(others, rows[at])
-		}
-	}
-	slices.Sort(drawn)
-	slices.Sort(others)
-	return drawn, others
 }

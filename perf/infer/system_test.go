@@ -32,8 +32,18 @@ func world(seed uint64, rows int, applications ...string) *Table {
 	return t
 }
 
-// The inductive scheme: an application like the others needs no update; one
-// that is different does, and with few profiles is predicted as well as they.
+// judged returns how s predicts profiles.
+func judged(t *testing.T, s *System, profiles *Table) Accuracy {
+	t.Helper()
+	p, err := s.Model.Predict(profiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Judge(p, profiles.Response)
+}
+
+// The inductive scheme: an application like the others is predicted well; one
+// that is different is not, until the system is updated with a few profiles.
 func TestUpdating(t *testing.T) {
 	ctx := context.Background()
 	opt := SearchOptions{Population: 40, Generations: 12, Seed: 3, Powers: 2}
@@ -41,19 +51,13 @@ func TestUpdating(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	like, err := s.Check(world(2, 20, "d"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if like.Update || like.Median > 0.03 {
+	like := judged(t, s, world(2, 20, "d"))
+	if like.Median > 0.03 {
 		t.Errorf("an application like the others: %+v", like)
 	}
 	profiles := world(3, 20, "odd")
-	odd, err := s.Check(profiles)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !odd.Update || odd.Median < 0.2 {
+	odd := judged(t, s, profiles)
+	if odd.Median < 0.2 {
 		t.Errorf("an odd application: %+v", odd)
 	}
 	opt.Generations = 0 // a quarter
@@ -64,16 +68,12 @@ func TestUpdating(t *testing.T) {
 	if n := len(next.Search.History) - 1; n != 3 {
 		t.Errorf("%d generations", n)
 	}
-	after, err := next.Check(world(4, 200, "odd"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if after.Update || after.Median > 0.05 {
+	after := judged(t, next, world(4, 200, "odd"))
+	if after.Median > 0.05 {
 		t.Errorf("after the update: %+v", after)
 	}
-	others, err := next.Check(world(5, 100, "a", "b"))
-	if err != nil || others.Median > Limit {
-		t.Errorf("the others after the update: %+v, error %v", others, err)
+	if others := judged(t, next, world(5, 100, "a", "b")); others.Median > 0.10 {
+		t.Errorf("the others after the update: %+v", others)
 	}
 	if s.Table.Rows() != 360 || next.Table.Rows() != 380 || s.Table.Weights != nil {
 		t.Error("the system before the update was modified")
@@ -91,15 +91,6 @@ func TestBalancedGroupsWeighTheSame(t *testing.T) {
 	}
 	if math.Abs(sums["a"]-20) > 1e-12 || math.Abs(sums["b"]-20) > 1e-12 || math.Abs(total-40) > 1e-12 {
 		t.Errorf("sums of weights %v, of all %g", sums, total)
-	}
-}
-
-func TestDraw(t *testing.T) {
-	drawn, others := Draw(rand.New(rand.NewPCG(1, 1)), []int{3, 5, 7, 9, 11}, 2)
-	all := slices.Concat(drawn, others)
-	slices.Sort(all)
-	if len(drawn) != 2 || !slices.IsSorted(drawn) || !slices.IsSorted(others) || !slices.Equal(all, []int{3, 5, 7, 9, 11}) {
-		t.Errorf("drawn %v, others %v", drawn, others)
 	}
 }
 

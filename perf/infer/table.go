@@ -10,7 +10,7 @@ import (
 // ErrData is wrapped by errors about tables that cannot be fitted.
 var ErrData = errors.New("bad data")
 
-// Table is observations: one row each.
+// Table is a set of observations, one for each row.
 type Table struct {
 	Names    []string    // of the variables
 	Columns  [][]float64 // by variable, then row
@@ -18,12 +18,14 @@ type Table struct {
 	Groups   []string    // the application that the row belongs to; nil: all to one
 	Weights  []float64   // of the squared residuals, positive; nil: all 1
 
-	// Plain variables enter models as they are, without a power that stabilises
-	// their variance: shares, which are bounded. By variable; nil: none.
+	// Plain marks variables that are not raised to a power that stabilises
+	// their variance, such as shares, which are bounded. By variable; nil:
+	// none.
 	Plain []bool
 
-	// Estimate is a first estimate of the response, by row, positive, which models
-	// correct: what is fitted is the response divided by it. nil: the response.
+	// Estimate is a positive first estimate of the response, by row, which
+	// models correct: they are fitted to the response divided by it. nil: no
+	// estimate.
 	Estimate []float64
 }
 
@@ -48,8 +50,8 @@ func (t *Table) GroupNames() []string {
 	return slices.Compact(names)
 }
 
-// Check reports what makes t unfit: lengths that differ, names that repeat,
-// values that are not finite, weights that are not positive.
+// Check returns an error if lengths differ, names repeat, values are not
+// finite, or weights are not positive.
 func (t *Table) Check() error {
 	rows := t.Rows()
 	if rows == 0 {
@@ -59,22 +61,10 @@ func (t *Table) Check() error {
 		return fmt.Errorf("infer: %w: %d names for %d columns", ErrData, len(t.Names), len(t.Columns))
 	}
 	if t.Plain != nil && len(t.Plain) != len(t.Names) {
-		return fmt.Errorf("infer: %w: of %d variables it is told whether they are plain, there are %d", ErrData, len(t.Plain), len(t.Names))
+		return fmt.Errorf("infer: %w: Plain has %d elements for %d variables", ErrData, len(t.Plain), len(t.Names))
 	}
-	seen := make(map[string]bool)
-	for v, name := range t.Names {
-		if name == "" || seen[name] {
-			return fmt.Errorf("infer: %w: variable %d is called %q, which is empty or taken", ErrData, v, name)
-		}
-		seen[name] = true
-		if len(t.Columns[v]) != rows {
-			return fmt.Errorf("infer: %w: variable %s has %d values for %d rows", ErrData, name, len(t.Columns[v]), rows)
-		}
-		for i, x := range t.Columns[v] {
-			if !finite(x) {
-				return fmt.Errorf("infer: %w: row %d: %s is %g", ErrData, i, name, x)
-			}
-		}
+	if err := t.checkColumns(rows); err != nil {
+		return err
 	}
 	if t.Groups != nil && len(t.Groups) != rows || t.Weights != nil && len(t.Weights) != rows {
 		return fmt.Errorf("infer: %w: %d groups and %d weights for %d rows", ErrData, len(t.Groups), len(t.Weights), rows)
@@ -95,7 +85,29 @@ func (t *Table) Check() error {
 	return nil
 }
 
-// checkEstimate is apart from Check for tables without a response.
+// checkColumns returns an error if names repeat or a column does not hold one
+// finite value for each row.
+func (t *Table) checkColumns(rows int) error {
+	seen := make(map[string]bool)
+	for v, name := range t.Names {
+		if name == "" || seen[name] {
+			return fmt.Errorf("infer: %w: variable %d is called %q, which is empty or taken", ErrData, v, name)
+		}
+		seen[name] = true
+		if len(t.Columns[v]) != rows {
+			return fmt.Errorf("infer: %w: variable %s has %d values for %d rows", ErrData, name, len(t.Columns[v]), rows)
+		}
+		for i, x := range t.Columns[v] {
+			if !finite(x) {
+				return fmt.Errorf("infer: %w: row %d: %s is %g", ErrData, i, name, x)
+			}
+		}
+	}
+	return nil
+}
+
+// checkEstimate is the part of Check that also applies to tables without a
+// response.
 func (t *Table) checkEstimate() error {
 	if t.Estimate != nil && len(t.Columns) > 0 && len(t.Estimate) != len(t.Columns[0]) {
 		return fmt.Errorf("infer: %w: %d estimates for %d rows", ErrData, len(t.Estimate), len(t.Columns[0]))
@@ -108,7 +120,7 @@ func (t *Table) checkEstimate() error {
 	return nil
 }
 
-// Ratios returns what is modelled: the response relative to the estimate.
+// Ratios returns the values to model: the response relative to the estimate.
 func (t *Table) Ratios() []float64 {
 	if t.Estimate == nil {
 		return t.Response
@@ -148,7 +160,7 @@ func (t *Table) Join(o *Table) (*Table, error) {
 		return nil, fmt.Errorf("infer: %w: a table of %v cannot be joined with one of %v", ErrData, t.Names, o.Names)
 	}
 	if !slices.Equal(t.Plain, o.Plain) || (t.Estimate == nil) != (o.Estimate == nil) {
-		return nil, fmt.Errorf("infer: %w: tables cannot be joined of which not the same variables are plain, or one has no estimates", ErrData)
+		return nil, fmt.Errorf("infer: %w: the tables to join differ in plain variables, or only one has estimates", ErrData)
 	}
 	s := &Table{Names: t.Names, Plain: t.Plain, Response: slices.Concat(t.Response, o.Response)}
 	if t.Estimate != nil {
@@ -164,16 +176,6 @@ func (t *Table) Join(o *Table) (*Table, error) {
 		s.Weights = slices.Concat(orAll(t.Weights, 1, t.Rows()), orAll(o.Weights, 1, o.Rows()))
 	}
 	return s, nil
-}
-
-// Weighted returns t with the weight of each row multiplied by factor(row).
-func (t *Table) Weighted(factor func(row int) float64) *Table {
-	s := *t
-	s.Weights = slices.Clone(orAll(t.Weights, 1, t.Rows()))
-	for i := range s.Weights {
-		s.Weights[i] *= factor(i)
-	}
-	return &s
 }
 
 func (t *Table) weight(row int) float64 {

@@ -5,11 +5,10 @@ import (
 	"math"
 )
 
-// Factor is a function of one scaled variable z: z^Power, or (z-knot)³₊ of the
-// inflection with number Knot, counted from 1, if that is not 0. Below -1 and
-// above 1, where no row was when the model was made, the function goes on along
-// its tangent: a cubic that is followed further soon has nothing to do with the
-// data.
+// Factor is a function of one scaled variable z: z^Power, or, if Knot is not 0,
+// (z-knot)³₊ of the inflection with that number, counted from 1. Outside [-1,
+// 1], the range of the training rows, the function continues along its tangent:
+// an extrapolated cubic soon has nothing to do with the data.
 type Factor struct {
 	Variable, Power, Knot int
 }
@@ -20,9 +19,9 @@ type Term struct{ A, B Factor }
 
 func (f Factor) none() bool { return f.Power == 0 && f.Knot == 0 }
 
-// Terms returns the terms of a spec, the constant first, then those of the
-// variables, then the interactions: where terms depend on each other, the
-// later ones are left out of a fit.
+// Terms returns the terms of a spec: the constant first, then those of the
+// variables, then the interactions. If terms depend on each other, a fit drops
+// the later ones.
 func (b *Basis) Terms(s Spec) []Term {
 	terms := []Term{{}}
 	for v, g := range s.Genes {
@@ -127,25 +126,4 @@ func (f Factor) value(z, knot float64) float64 {
 		return in * (in + 2*(z-in))
 	}
 	return in * in * (in + 3*(z-in))
-}
-
-// Text returns the term as people write it; variables stand for their scaled
-// values.
-func (b *Basis) Text(t Term) string {
-	if t.A.none() {
-		return "1"
-	}
-	s := b.factorText(t.A)
-	if !t.B.none() {
-		s += "·" + b.factorText(t.B)
-	}
-	return s
-}
-
-func (b *Basis) factorText(f Factor) string {
-	name := b.Scales[f.Variable].Name
-	if f.Knot > 0 {
-		return fmt.Sprintf("(%s - %.3g)³₊", name, b.Scales[f.Variable].Knots[f.Knot-1])
-	}
-	return superscript(name, f.Power)
 }

@@ -74,17 +74,6 @@ func (d *Database) Models() []*Model {
 	return out
 }
 
-// Factor returns the factor called name, or nil.
-func (d *Database) Factor(name string) *Factor {
-	var found *Factor
-	d.walk(func(f *Factor) {
-		if f.Name == name {
-			found = f
-		}
-	})
-	return found
-}
-
 // Model returns the model called name, or nil.
 func (d *Database) Model(name string) *Model {
 	for _, m := range d.Models() {

@@ -3,7 +3,6 @@ package iperf
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 
 	"presage/perf/fit"
@@ -57,15 +56,6 @@ const (
 	maxDepth   = 30   // of the tree
 	maxFormula = 1000 // bytes of a condition
 )
-
-// LoadDatabase reads factors from a file.
-func LoadDatabase(name string) (*Database, error) {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("iperf: %w", err)
-	}
-	return ParseDatabase(name, data)
-}
 
 // ParseDatabase reads a tree of factors. An error begins with file:line.
 func ParseDatabase(file string, data []byte) (*Database, error) {

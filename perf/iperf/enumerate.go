@@ -26,15 +26,6 @@ func (c *Complete) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Factors returns the names of the factors that the model considers.
-func (c *Complete) Factors() []string {
-	out := make([]string, len(c.Models))
-	for i, m := range c.Models {
-		out[i] = m.Factor
-	}
-	return out
-}
-
 // Enumerate returns all complete models of the pruned tree (section 3.2), the
 // cheapest first: each factor left out, unless it is required, represented by
 // one of its models, or by its children.

@@ -2,6 +2,7 @@ package iperf
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -184,8 +185,9 @@ func (n *Nest) Extents() map[string][2]int64 {
 // array, in total.
 func (n *Nest) Footprint() float64 {
 	sum := 0.0
-	for _, name := range sortedKeys(n.Extents()) {
-		e := n.Extents()[name]
+	extents := n.Extents()
+	for _, name := range slices.Sorted(maps.Keys(extents)) {
+		e := extents[name]
 		sum += float64(e[1] - e[0])
 	}
 	return sum

@@ -3,6 +3,7 @@ package iperf
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -122,7 +123,7 @@ func (r *factorReader) reference(path string, t *referenceText, loops []string) 
 	default:
 		r.fail(path+".kind", "kind: %q is neither load nor store", t.Kind)
 	}
-	for _, name := range sortedKeys(t.Strides) {
+	for _, name := range slices.Sorted(maps.Keys(t.Strides)) {
 		if !slices.Contains(loops, name) {
 			r.fail(path+".strides", "stride along %q, which is no loop", name)
 		}

@@ -91,7 +91,7 @@ func (a *Answer) explain(times []Measurement) *NoModel {
 		if n.Best == nil || c.Share > n.Best.Share+rounding || c.Share > n.Best.Share-rounding && c.RMS < n.Best.RMS {
 			n.Best = c
 		}
-		if q := quantile(c.errors(), a.Request.Share); q < n.Achievable {
+		if q := errorOfShare(c.errors(), a.Request.Share); q < n.Achievable {
 			n.Achievable, n.AchievableBy = q, c
 		}
 	}
@@ -102,9 +102,9 @@ func (a *Answer) explain(times []Measurement) *NoModel {
 	return n
 }
 
-// quantile returns the smallest error that a share of the errors does not
-// exceed.
-func quantile(errors []float64, share float64) float64 {
+// errorOfShare returns the smallest of the errors that at least this share of
+// them does not exceed.
+func errorOfShare(errors []float64, share float64) float64 {
 	s := slices.Sorted(slices.Values(errors))
 	k := int(math.Ceil(share*float64(len(s)) - rounding))
 	return s[max(k, 1)-1]

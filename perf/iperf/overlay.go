@@ -2,7 +2,9 @@ package iperf
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 )
 
 // Overlay is what is known of a kernel beyond its binary: which register holds
@@ -66,7 +68,7 @@ func ParseOverlay(file string, data []byte) (*Overlay, error) {
 		return nil, err
 	}
 	r := &factorReader{document: doc}
-	for _, symbol := range sortedKeys(o.Values) {
+	for _, symbol := range slices.Sorted(maps.Keys(o.Values)) {
 		r.term("$.values", o.Values[symbol])
 	}
 	for i, l := range o.Loops {

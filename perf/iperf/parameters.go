@@ -157,10 +157,8 @@ func smallestSubBlock(s *System) float64 {
 // pointText writes a problem size, such as "n=512".
 func pointText(p fit.Point) string {
 	var parts []string
-	for _, name := range sortedKeys(p) {
+	for _, name := range slices.Sorted(maps.Keys(p)) {
 		parts = append(parts, fmt.Sprintf("%s=%s", name, strconv.FormatFloat(p[name], 'g', -1, 64)))
 	}
 	return strings.Join(parts, " ")
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -5,7 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
+
+	"presage/perf/leastsquares"
 )
 
 // Method is how coefficients are fitted (the report's Figure 10).
@@ -60,35 +62,21 @@ const dependent = 1e-10
 // if a time is not above 0 for WLS.
 func regress(columns []Column, y []float64, method Method) (coef []float64, collinear []Collinear) {
 	weights := rowWeights(y, method)
-	rows := len(y)
 	coef = make([]float64, len(columns))
-	var kept []int      // columns of the fit
-	var basis []float64 // orthonormal, of the columns kept
-	var scaled [][]float64
+	scaled, lengths := make([][]float64, len(columns)), make([]float64, len(columns))
 	for j := range columns {
-		x := weighted(columns[j].Values, weights)
-		length := norm(x)
-		if length > 0 {
-			for i := range x {
-				x[i] /= length
-			}
+		scaled[j] = weighted(columns[j].Values, weights)
+		lengths[j] = floats.Norm(scaled[j], 2)
+		if lengths[j] > 0 {
+			floats.Scale(1/lengths[j], scaled[j])
 		}
-		scaled = append(scaled, x)
-		rest := remainder(x, basis, rows)
-		left := norm(rest)
-		if length == 0 || left <= dependent || len(kept) == rows {
-			collinear = append(collinear, explainColumn(columns, scaled, kept, j))
-			continue
-		}
-		for i := range rest {
-			rest[i] /= left
-		}
-		basis = append(basis, rest...)
-		kept = append(kept, j)
 	}
-	b := solve(scaled, kept, weighted(y, weights))
-	for i, j := range kept {
-		coef[j] = b[i] / norm(weighted(columns[j].Values, weights))
+	s := leastsquares.Solve(scaled, weighted(y, weights), dependent)
+	for i, j := range s.Kept {
+		coef[j] = s.Coefficients[i] / lengths[j]
+	}
+	for _, j := range s.Aside {
+		collinear = append(collinear, explainColumn(columns, &s, j))
 	}
 	return coef, collinear
 }
@@ -115,73 +103,12 @@ func weighted(x, w []float64) []float64 {
 	return out
 }
 
-func norm(x []float64) float64 {
-	s := 0.0
-	for _, v := range x {
-		s = math.Hypot(s, v)
-	}
-	return s
-}
-
-// remainder returns x less its projection on the orthonormal vectors, twice, so
-// that rounding of the first pass is removed.
-func remainder(x, basis []float64, rows int) []float64 {
-	r := append([]float64(nil), x...)
-	for range 2 {
-		for b := 0; b < len(basis); b += rows {
-			q := basis[b : b+rows]
-			dot := 0.0
-			for i := range q {
-				dot += q[i] * r[i]
-			}
-			for i := range q {
-				r[i] -= dot * q[i]
-			}
-		}
-	}
-	return r
-}
-
-// solve returns the least-squares coefficients of y over the kept columns, by QR
-// decomposition.
-func solve(columns [][]float64, kept []int, y []float64) []float64 {
-	if len(kept) == 0 {
-		return nil
-	}
-	a := mat.NewDense(len(y), len(kept), nil)
-	for c, j := range kept {
-		a.SetCol(c, columns[j])
-	}
-	var qr mat.QR
-	qr.Factorize(a)
-	var x mat.VecDense
-	if err := qr.SolveVecTo(&x, false, mat.NewVecDense(len(y), y)); err != nil {
-		// Ill-conditioned, not singular: kept columns are independent. The
-		// solution is there; sensitivity analysis tells of near collinearity.
-		var condition mat.Condition
-		if !asCondition(err, &condition) {
-			panic(fmt.Sprintf("iperf: least squares: %v", err))
-		}
-	}
-	out := make([]float64, len(kept))
-	for i := range out {
-		out[i] = x.AtVec(i)
-	}
-	return out
-}
-
-func asCondition(err error, target *mat.Condition) bool {
-	c, ok := err.(mat.Condition)
-	*target = c
-	return ok && !math.IsInf(float64(c), 1)
-}
-
 // explainColumn names the columns that column j is a combination of.
-func explainColumn(columns []Column, scaled [][]float64, kept []int, j int) Collinear {
+func explainColumn(columns []Column, s *leastsquares.Solution, j int) Collinear {
 	c := Collinear{Column: columns[j].String()}
-	for i, v := range solve(scaled, kept, scaled[j]) {
+	for i, v := range s.Combination(j) {
 		if math.Abs(v) > 1e-6 {
-			c.Of = append(c.Of, columns[kept[i]].String())
+			c.Of = append(c.Of, columns[s.Kept[i]].String())
 		}
 	}
 	if len(c.Of) == 0 {

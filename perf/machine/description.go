@@ -262,16 +262,14 @@ func (r *reader) ways(path, text string, blocks uint64) int {
 }
 
 func (r *reader) replacement(path, text string) cache.Replacement {
-	switch text {
-	case "", "lru":
+	if text == "" {
 		return cache.LRU
-	case "nmru":
-		return cache.NMRU
-	case "random":
-		return cache.Random
 	}
-	r.fail(path, "replacement: %q is none of lru, nmru, random", text)
-	return cache.LRU
+	policy, err := cache.ParseReplacement(text)
+	if err != nil {
+		r.fail(path, "%v", err)
+	}
+	return policy
 }
 
 // sources checks that a section names where its numbers are from.

@@ -3,7 +3,6 @@ package predict
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -11,15 +10,15 @@ import (
 // ErrCache is wrapped by errors about impossible caches.
 var ErrCache = errors.New("bad cache")
 
-// Cache is the geometry of a cache in blocks. Its block size is that of the
-// histograms it is used with.
+// Cache is the geometry of a cache in blocks, whose size is that of the
+// histograms.
 type Cache struct {
 	Sets uint64 // 1 for a fully associative cache
 	Ways uint64 // blocks in a set
 }
 
-// FullyAssociative returns a fully associative cache of the given capacity: a
-// TLB, with the number of its entries.
+// FullyAssociative returns a fully associative cache of the given capacity; for
+// a TLB, its number of entries.
 func FullyAssociative(blocks uint64) Cache { return Cache{Sets: 1, Ways: blocks} }
 
 // SetAssociative returns a cache of the given capacity and associativity. It
@@ -34,36 +33,12 @@ func SetAssociative(blocks, ways uint64) (Cache, error) {
 // Blocks returns the capacity.
 func (c Cache) Blocks() uint64 { return c.Sets * c.Ways }
 
-// Check reports a cache without sets or ways.
+// Check returns an error if c has no sets or no ways.
 func (c Cache) Check() error {
 	if c.Sets == 0 || c.Ways == 0 {
 		return fmt.Errorf("predict: %w: %d sets of %d ways", ErrCache, c.Sets, c.Ways)
 	}
 	return nil
-}
-
-// MappingProbability returns the probability that exactly i of n distinct
-// blocks fall into a given one of sets sets, Pmapping(s, n, i) of the 2005
-// paper, section 5.2:
-//
-//	C(n, i) (1/s)^i ((s−1)/s)^(n−i)   for i <= n, otherwise 0.
-func MappingProbability(sets, n, i uint64) float64 {
-	if i > n {
-		return 0
-	}
-	if sets == 1 {
-		if i == n {
-			return 1
-		}
-		return 0
-	}
-	s, nf, k := float64(sets), float64(n), float64(i)
-	return math.Exp(lnGamma(nf+1) - lnGamma(k+1) - lnGamma(nf-k+1) - k*math.Log(s) + (nf-k)*math.Log1p(-1/s))
-}
-
-func lnGamma(x float64) float64 {
-	v, _ := math.Lgamma(x)
-	return v
 }
 
 // MissProbability returns the probability that an access with the given reuse
@@ -72,7 +47,8 @@ func lnGamma(x float64) float64 {
 //
 //	1 − Σ_{i=0}^{min(k−1,n)} Pmapping(s, n, i) = I_{1/s}(k, n−k+1)   for n >= k,
 //
-// with I the regularised incomplete beta function: as fast for a distance of
+// with Pmapping(s, n, i) = C(n, i) (1/s)^i ((s−1)/s)^(n−i) the probability that i of
+// n blocks fall into a given set, and I the regularised incomplete beta function: as fast for a distance of
 // 10^9 as for 10, without the cancellation of 1 − Σ where misses are rare, and
 // continuous in n, which for a bin is an average. Below n = k−1 it is zero. For
 // one set it is the step at n = k: a bin is all hits or all misses.

@@ -12,20 +12,20 @@ import (
 	"presage/perf/fit"
 )
 
-// deviates are the random numbers of all draws, shared by all functions of a
-// model, in pairs of a draw and its mirror image (antithetic). A draw is a world
-// in which the data had other errors:
+// deviates holds the random numbers of all draws, shared by all functions of a
+// model, in pairs of a draw and its mirror image (antithetic). A draw is a
+// world in which the data had other errors:
 //
 //	value = value of a rival + τ·Σ_i a_i·Σ_j G_ij·e_j/√n
 //
 // with a_i the influence of point i at the size, e_j the modified residuals of
-// the rival (fit.Spread), G a matrix of standard normal numbers and
-// τ = √(ν/χ²_ν), so that the deviation has Student's t distribution with the
+// the rival (fit.Spread), G a matrix of standard normal numbers and τ =
+// √(ν/χ²_ν), which gives the deviation Student's t distribution with the
 // freedom of the residuals. For given terms that is the exact predictive
-// distribution of least squares. As G is common, two functions with
-// influences a, b and residuals e, f have the covariance (a·b)(e·f)/n: errors at
-// one size are correlated between functions as their residuals are, and errors
-// at different sizes are independent, as in seemingly unrelated regressions
+// distribution of least squares. As all functions share G, two with influences
+// a, b and residuals e, f have the covariance (a·b)(e·f)/n: errors at one size
+// are correlated between functions as their residuals are, and errors at
+// different sizes are independent, as in seemingly unrelated regressions
 // (Zellner, JASA 57, 1962).
 type deviates struct {
 	pairs, sizes int
@@ -73,8 +73,8 @@ func (d *deviates) taus(freedom int) []float64 {
 	return out
 }
 
-// prepare makes sure of the scales that the functions of a model need, so that
-// d is only read afterwards.
+// prepare computes the scales that the functions of a model need, after which d
+// is only read.
 func (d *deviates) prepare(functions func(visit func(*fit.Func))) {
 	functions(func(f *fit.Func) {
 		for i := range f.Spread.Rivals {
@@ -86,7 +86,7 @@ func (d *deviates) prepare(functions func(visit func(*fit.Func))) {
 // wholeFreedom rounds degrees of freedom down, which widens an interval.
 func wholeFreedom(r *fit.Rival) int { return max(1, int(r.Freedom+1e-9)) }
 
-// outcome is what a rival says at a size.
+// outcome is a rival's value at a size.
 type outcome struct {
 	value, below float64   // below: probability of lower outcomes, and of this
 	weights      []float64 // of the normal numbers
@@ -102,9 +102,9 @@ type sampler struct {
 
 // draw sets dst to values of f at p, none negative, and reports whether they
 // differ. Rivals are taken by ascending value with one uniform number for all
-// functions, so that sums of functions spread no less than if each were drawn
-// by itself. A function that was fitted to a part of the sizes is taken to lack
-// the first.
+// functions, so sums of functions spread at least as much as if each were drawn
+// by itself. A function fitted to only some of the sizes is taken to lack the
+// first ones.
 func (s *sampler) draw(dst []float64, f *fit.Func, p fit.Point) bool {
 	if !f.Spread.Known() {
 		v := math.Max(0, f.Eval(p))
@@ -125,7 +125,7 @@ func (s *sampler) draw(dst []float64, f *fit.Func, p fit.Point) bool {
 	return true
 }
 
-// at returns the outcome whose share of the probability holds u.
+// at returns the outcome whose share of the probability contains u.
 func (s *sampler) at(u float64) *outcome {
 	for i := range s.outcomes {
 		if u < s.outcomes[i].below {
@@ -153,8 +153,8 @@ func (s *sampler) evaluate(spread *fit.Spread, p fit.Point) {
 	}
 }
 
-// weigh sets what each normal number adds to the value: a_i·e_j/√n, and in the
-// last row what the value itself, like a further observation, is off by.
+// weigh sets the contribution of each normal number to the value: a_i·e_j/√n,
+// and in the last row the error of the value itself, as a further observation.
 func (s *sampler) weigh(o *outcome, r *fit.Rival, observation float64) {
 	o.weights = slices.Grow(o.weights[:0], (s.sizes+1)*s.sizes)[:(s.sizes+1)*s.sizes]
 	clear(o.weights)

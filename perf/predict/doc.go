@@ -1,8 +1,8 @@
-// Package predict turns reuse-distance histograms, measured or predicted by a
-// scaling model, into misses of a cache or TLB, and answers the converse
-// questions: which cache reaches a given hit ratio, and how far a problem may grow
-// without exceeding a ratio of misses. Predicted misses have intervals, drawn
-// from what the fits leave possible (Intervals).
+// Package predict turns the reuse-distance histograms of a scaling model into
+// the misses of a cache or TLB, and answers the converse questions: which cache
+// stays within a number of misses, and how far a problem may grow without
+// exceeding a miss ratio. Predicted misses have intervals, drawn from the
+// functions compatible with the data (Intervals).
 //
 //	model ── size ──▶ histogram per group ── sets, ways ──▶ misses per group
 //
@@ -10,8 +10,7 @@
 // of C or more (2005 paper, section 5.1). In a set-associative one an access
 // misses with the probability that enough of the blocks since the last use fell
 // into its set, if blocks fall into sets independently and evenly (section
-// 5.2). A TLB is a fully associative cache whose blocks are what an entry maps.
-// Cold accesses always miss.
+// 5.2). A TLB is a fully associative cache of pages. Cold accesses always miss.
 //
 // Not modelled: conflicts that a regular layout of the data causes, replacement
 // other than LRU, prefetching, and write policies that do not allocate.

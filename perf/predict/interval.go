@@ -19,11 +19,10 @@ func (i Interval) Including(v float64) Interval {
 	return Interval{math.Min(i.Low, v), math.Max(i.High, v)}
 }
 
-// IntervalOptions say which intervals are wanted. The zero value is the
-// default.
+// IntervalOptions configures Intervals. The zero value is the default.
 type IntervalOptions struct {
-	// Level is the probability that an interval is to hold the outcome with; 0
-	// for DefaultLevel. At most MaxLevel.
+	// Level is the probability with which an interval should contain the
+	// outcome; 0 for DefaultLevel. At most MaxLevel.
 	Level float64
 	// Seed of the random numbers; the same seed gives the same intervals.
 	Seed uint64
@@ -37,36 +36,36 @@ const (
 
 const (
 	minPairs     = 100 // pairs of draws, at least
-	tailPairs    = 10  // pairs of draws that lie outside an interval
+	tailPairs    = 10  // pairs of draws outside an interval
 	groupsAtOnce = 32
 )
 
-// Intervals returns, for each cache and each scope, a range that holds the
+// Intervals returns, for each cache and each scope, a range that contains the
 // misses of the scope's groups at a size with the probability of the level.
-// scopeOf is the number of each group's scope, from 0 on.
+// scopeOf is the index of each group's scope.
 //
 // The method is a parametric bootstrap: the histogram of every group is drawn a
-// few hundred times from what the fits leave possible (deviates), and the misses
-// of each are counted. Bins are scaled to the drawn total of the group, so that
-// what one bin gains another loses, and totals are better known than parts; a
-// capacity in the range that a bin's distance is drawn from makes the bin's
-// misses all or nothing. An interval is between quantiles of the draws, of
-// equal probability on both sides.
+// few hundred times from the functions compatible with the data (deviates), and
+// the misses of each draw are counted. Bins are scaled to the drawn total of
+// the group, so that one bin's gain is another's loss, and totals are better
+// known than parts. A capacity within the range of a bin's distance makes the
+// bin's misses all or nothing. An interval lies between two quantiles of the
+// draws, with equal probability on both sides.
 //
-// It holds what the residuals of the functions can tell, the choice of their
-// terms included. It does not hold what makes predictions wrong without a trace
-// in the residuals: a bin that stands for distances of several kinds, a regime
-// that begins beyond the sizes of the model, functions held constant because
-// they were seen too seldom, or, in set-associative caches, how the program's
-// data lie in the sets. So intervals hold fewer outcomes than they promise. Of
-// noise, at a level of 90%: 84% to 93% (TestCoverageOfNoisyHistograms; the terms
-// alone explain that, see fit.Spread). Of the exact misses of the kernels of
-// package scaling (matrix multiply, plain and blocked, a stencil, a sweep, a
-// triad), trained up to 40 or 42 and predicted at 60 and 80, fully associative
+// It covers what the residuals of the functions reveal, the choice of their
+// terms included. It does not cover errors without a trace in the residuals: a
+// bin that stands for distances of several kinds, a regime that begins beyond
+// the sizes of the model, functions held constant because they were seen too
+// seldom, or, in set-associative caches, the placement of the program's data in
+// the sets. So intervals contain fewer outcomes than they promise. For noise,
+// at a level of 90%: 84% to 93% (TestCoverageOfNoisyHistograms; the terms alone
+// explain that, see fit.Spread). For the exact misses of the kernels of package
+// scaling (matrix multiply, plain and blocked, a stencil, a sweep, a triad),
+// trained up to 40 or 42 and predicted at 60 and 80, in fully associative
 // caches of 32 to 8192 blocks: 90% and 74% of the programs' misses for two sets
-// of training sizes, 22% in the worst kernel, a sweep in blocks of four planes of
-// which the second set's sizes leave remainders; 90% and 81% of the groups'
-// (TestCoverageOnKernels, by which nothing was tuned).
+// of training sizes, 22% in the worst kernel, a sweep in blocks of four planes
+// where the second set's sizes leave remainders; 90% and 81% of the groups'
+// (TestCoverageOnKernels, which tuned nothing).
 func Intervals(m *scaling.Model, size fit.Point, caches []Cache, scopeOf []int, opt IntervalOptions) ([][]Interval, error) {
 	level := opt.Level
 	if level == 0 {
@@ -113,17 +112,17 @@ func visitFuncs(g *scaling.GroupModel, visit func(*fit.Func)) {
 	}
 }
 
-// quantiles sorts draws and returns the range between the quantiles that level
-// leaves outside.
+// quantiles sorts draws and returns the range of the central part that level
+// keeps.
 func quantiles(draws []float64, level float64) Interval {
 	slices.Sort(draws)
 	outside := max(1, int((1-level)/2*float64(len(draws)+1)+1e-9))
 	return Interval{draws[outside-1], draws[len(draws)-outside]}
 }
 
-// drawMisses returns the misses of each scope in each draw, by cache. The groups
-// are drawn in batches, several at a time, and added in order, so that the
-// result does not depend on the number of processors.
+// drawMisses returns the misses of each scope in each draw, by cache. Batches
+// of groups are drawn in parallel and added in order, so the result does not
+// depend on the number of processors.
 func drawMisses(m *scaling.Model, size fit.Point, tables []missTable, scopeOf []int, d *deviates) [][][]float64 {
 	scopes := 0
 	for _, s := range scopeOf {
@@ -176,7 +175,7 @@ func newTally(caches, draws int) *tally {
 	return &tally{draws: draws, misses: make([][][]float64, caches)}
 }
 
-// of returns where the misses of a scope in a cache are added up.
+// of returns the sums of misses of a scope in a cache, by draw.
 func (t *tally) of(cache, scope int) []float64 {
 	i := slices.Index(t.scopes, scope)
 	if i < 0 {
@@ -263,8 +262,8 @@ func (w *world) addMisses(dst []float64, t *missTable) {
 	}
 }
 
-// missTable is Cache.MissProbability at equal steps, between which it is taken
-// for linear: within 1e-3 of it, and much faster.
+// missTable is Cache.MissProbability at equal steps, interpolated linearly:
+// within 1e-3 of it, and much faster.
 type missTable struct {
 	cache  Cache
 	step   float64
@@ -278,8 +277,8 @@ func newMissTable(c Cache) missTable {
 	if c.Sets == 1 {
 		return t
 	}
-	// Where the number of blocks that fall into a set, about a Poisson variable,
-	// is on average this large, it is at least Ways but for one time in 10^9.
+	// If the number of blocks in a set, which is about Poisson, has this mean,
+	// it is at least Ways with a probability of 1 - 1e-9.
 	k := float64(c.Ways)
 	t.step = float64(c.Sets) * (k + 8*math.Sqrt(k) + 24) / tableSteps
 	for i := range tableSteps + 1 {

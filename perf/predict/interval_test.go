@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"presage/perf/fit"
@@ -84,8 +85,8 @@ func TestIntervalOfOneFunction(t *testing.T) {
 				level = DefaultLevel
 			}
 			v := f.Eval(fit.Point{"n": n})
-			sigma := f.Spread.Rivals[0].Sigma()
-			sd := math.Hypot(f.Deviation(fit.Point{"n": n}), sigma*v/f.Spread.Heaviest)
+			sigma := sigmaOf(&f.Spread.Rivals[0])
+			sd := math.Hypot(deviation(f, fit.Point{"n": n}), sigma*v/f.Spread.Heaviest)
 			half := sd * distuv.StudentsT{Sigma: 1, Nu: 3}.Quantile((1+level)/2)
 			// Some hundred draws: quantiles are off by a tenth of their distance
 			// from the middle, and far out by more.
@@ -209,7 +210,7 @@ func TestCoverageOfNoisyHistograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := histogram(n)
-			truth := FromMeasured(&h)
+			truth := fromMeasured(&h)
 			for c := range caches {
 				if v := OfHistogram(&truth, caches[c]).Total(); v >= out[c][0].Low && v <= out[c][0].High {
 					held[c]++
@@ -374,4 +375,17 @@ func BenchmarkIntervals(b *testing.B) {
 			b.ReportMetric(float64(bins), "bins")
 		})
 	}
+}
+
+// deviation returns the standard deviation of f at p if its terms are the right
+// ones, without that of a further observation: σ·√(Σ a_i²).
+func deviation(f fit.Func, p fit.Point) float64 {
+	chosen := &f.Spread.Rivals[0]
+	_, a := chosen.At(nil, f.Spread.Values(p))
+	return sigmaOf(chosen) * floats.Norm(a, 2)
+}
+
+// sigmaOf returns the standard deviation of a weighted residual of r.
+func sigmaOf(r *fit.Rival) float64 {
+	return floats.Norm(r.Errors, 2) / math.Sqrt(float64(len(r.Errors)))
 }

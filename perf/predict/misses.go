@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"presage/perf/fit"
-	"presage/perf/reuse"
 	"presage/perf/scaling"
 )
 
@@ -19,14 +18,6 @@ type Misses struct {
 // Total returns all misses.
 func (m Misses) Total() float64 { return m.Cold + m.Reuse }
 
-// HitRatio returns the share of the accesses that hit; 1 if there are none.
-func (m Misses) HitRatio() float64 {
-	if m.Accesses == 0 {
-		return 1
-	}
-	return 1 - m.Total()/m.Accesses
-}
-
 // Add returns the sum of m and o.
 func (m Misses) Add(o Misses) Misses {
 	return Misses{m.Accesses + o.Accesses, m.Cold + o.Cold, m.Reuse + o.Reuse}
@@ -40,22 +31,6 @@ func OfHistogram(h *scaling.Histogram, c Cache) Misses {
 	m := Misses{Accesses: h.Accesses(), Cold: h.Cold}
 	for _, b := range h.Bins {
 		m.Reuse += c.MissProbability(b.Distance) * b.Count
-	}
-	return m
-}
-
-// OfMeasured returns the misses of a measured histogram in c, without a model
-// of the size. A fully associative cache whose capacity falls inside a bin gets
-// a share of the bin's accesses; see reuse.Histogram.Misses.
-func OfMeasured(h *reuse.Histogram, c Cache) Misses {
-	c.mustCheck()
-	m := Misses{Accesses: float64(h.Accesses()), Cold: float64(h.Cold)}
-	if c.Sets == 1 {
-		m.Reuse = float64(h.Misses(c.Ways)) - m.Cold
-		return m
-	}
-	for _, b := range h.Bins {
-		m.Reuse += c.MissProbability(b.Mid()) * float64(b.Count)
 	}
 	return m
 }
@@ -91,18 +66,4 @@ func At(m *scaling.Model, size fit.Point, c Cache) (*Prediction, error) {
 		p.Program = p.Program.Add(p.Groups[i])
 	}
 	return p, nil
-}
-
-// ProgramHistogram returns the histogram of all groups of m at a size.
-func ProgramHistogram(m *scaling.Model, size fit.Point) (scaling.Histogram, error) {
-	var sum scaling.Histogram
-	if err := m.Check(size); err != nil {
-		return sum, fmt.Errorf("predict: %w", err)
-	}
-	for i := range m.Groups {
-		h := m.Groups[i].Histogram(size)
-		sum.Cold += h.Cold
-		sum.Bins = append(sum.Bins, h.Bins...)
-	}
-	return sum, nil
 }

@@ -7,55 +7,23 @@ import (
 	"math"
 	"slices"
 
-	"presage/perf/reuse"
 	"presage/perf/scaling"
 )
 
-// ErrUnreachable is wrapped by the error for a hit ratio that no cache reaches,
-// because cold accesses always miss.
+// ErrUnreachable is wrapped by the error for a number of misses below that of
+// the cold accesses, which miss in any cache.
 var ErrUnreachable = errors.New("no cache reaches the hit ratio")
 
-// FromMeasured returns a measured histogram with each bin's distances at their
-// mean, for the queries that take a predicted one.
-func FromMeasured(h *reuse.Histogram) scaling.Histogram {
-	out := scaling.Histogram{Cold: float64(h.Cold)}
-	for _, b := range h.Bins {
-		out.Bins = append(out.Bins, scaling.WeightedBin{Distance: b.Mid(), Count: float64(b.Count)})
-	}
-	return out
-}
-
-// SmallestFullyAssociative returns the smallest fully associative cache whose
-// hit ratio is at least ratio, from 0 to 1. It has at least one block.
-func SmallestFullyAssociative(h *scaling.Histogram, ratio float64) (Cache, error) {
-	if err := reachable(h, ratio); err != nil {
-		return Cache{}, err
-	}
-	return Smallest(h, 0, (1-ratio)*h.Accesses())
-}
-
-// SmallestSetAssociative returns the cache of the given associativity with the
-// fewest sets, a power of two, whose hit ratio is at least ratio.
-func SmallestSetAssociative(h *scaling.Histogram, ways uint64, ratio float64) (Cache, error) {
-	if ways == 0 {
-		return Cache{}, fmt.Errorf("predict: %w: no ways", ErrCache)
-	}
-	if err := reachable(h, ratio); err != nil {
-		return Cache{}, err
-	}
-	return Smallest(h, ways, (1-ratio)*h.Accesses())
-}
-
-// Smallest returns the smallest cache of the given associativity that has at
-// most the given number of misses, but for rounding: the fewest sets, a power of
-// two, or, for 0 ways, the fewest blocks of a fully associative cache. Every
-// smaller one has more misses. Every larger one has no more, but where an average
-// distance lies between Ways−1 and Ways: a single set holds it for certain, a set
-// of several not. It wraps ErrUnreachable if there is none.
+// Smallest returns the smallest cache of the given associativity with at most
+// the given number of misses, up to rounding: the fewest sets, a power of two,
+// or, for 0 ways, the fewest blocks of a fully associative cache. Every smaller
+// one has more misses. No larger one has more, except where an average distance
+// lies between Ways−1 and Ways: a single set is certain to hold it, one of
+// several is not. The error wraps ErrUnreachable if there is none.
 func Smallest(h *scaling.Histogram, ways uint64, misses float64) (Cache, error) {
 	most := misses + rounding*h.Accesses()
 	if h.Cold > most {
-		return Cache{}, fmt.Errorf("predict: %w: there are %.6g cold misses, and %.6g may be", ErrUnreachable, h.Cold, misses)
+		return Cache{}, fmt.Errorf("predict: %w: %.6g cold misses exceed the %.6g allowed", ErrUnreachable, h.Cold, misses)
 	}
 	if ways == 0 {
 		return FullyAssociative(fewestBlocks(h, most)), nil
@@ -66,12 +34,12 @@ func Smallest(h *scaling.Histogram, ways uint64, misses float64) (Cache, error) 
 			return c, nil
 		}
 	}
-	return Cache{}, fmt.Errorf("predict: %w: it takes more than 2^%d sets of %d", ErrUnreachable, maxLogSets-1, ways)
+	return Cache{}, fmt.Errorf("predict: %w: more than 2^%d sets of %d would be needed", ErrUnreachable, maxLogSets-1, ways)
 }
 
-// fewestBlocks returns the capacity of the smallest fully associative cache with
-// at most so many misses: bins are given up, the farthest first, until the next
-// would be too much; the cache holds that one.
+// fewestBlocks returns the capacity of the smallest fully associative cache
+// with at most the given misses: bins miss from the farthest on until one more
+// would be too many, and the cache holds that one.
 func fewestBlocks(h *scaling.Histogram, most float64) uint64 {
 	bins := slices.Clone(h.Bins)
 	slices.SortStableFunc(bins, func(a, b scaling.WeightedBin) int { return cmp.Compare(b.Distance, a.Distance) })
@@ -87,17 +55,16 @@ func fewestBlocks(h *scaling.Histogram, most float64) uint64 {
 // Reach is how far a quantity stays within a limit over ascending values of a
 // parameter.
 type Reach struct {
-	// UpTo is the place of the last value such that the limit holds there and at
-	// every value before; -1 if it does not hold at the first.
+	// UpTo is the index of the last value up to which the limit holds at every
+	// value; -1 if it does not hold at the first.
 	UpTo int
-	// Anywhere is the place of the last value at which the limit holds, though it
-	// may not at some before; -1 if there is none.
+	// Anywhere is the index of the last value at which the limit holds, even if
+	// it does not at an earlier one; -1 if there is none.
 	Anywhere int
 }
 
-// Within returns how far ratios stay at or below limit. Ratios need not grow
-// from value to value: a larger problem may fit a cache better. NaN is within no
-// limit.
+// Within returns how far ratios stay at or below limit. Ratios need not be
+// monotone: a larger problem may fit a cache better. NaN is within no limit.
 func Within(ratios []float64, limit float64) Reach {
 	r := Reach{UpTo: -1, Anywhere: -1}
 	for i, v := range ratios {
@@ -116,13 +83,3 @@ const (
 	maxLogSets = 41 // sets of at most 2^40: more blocks than a trace can address
 	rounding   = 1e-12
 )
-
-func reachable(h *scaling.Histogram, ratio float64) error {
-	if !(ratio >= 0 && ratio <= 1) {
-		return fmt.Errorf("predict: hit ratio %g is not between 0 and 1", ratio)
-	}
-	if most := (Misses{Accesses: h.Accesses(), Cold: h.Cold}).HitRatio(); ratio > most+rounding {
-		return fmt.Errorf("predict: %w %g: cold accesses leave at most %.6g", ErrUnreachable, ratio, most)
-	}
-	return nil
-}

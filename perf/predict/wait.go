@@ -7,27 +7,29 @@ import (
 	"presage/perf/machine"
 )
 
-// Penalty is what a miss costs beyond a hit, in cycles, as a machine's
-// description has it.
+// Penalty is the cost of a miss beyond a hit, in cycles, from a machine's
+// description.
 type Penalty struct {
 	Level   string
 	Latency float64 // of a miss, beyond that of a hit: to the next level, or memory
-	Share   float64 // of the latency that is waited for, as the description says
+	Share   float64 // of the latency that is exposed, from the description
 	TLB     bool
 
-	// Stream is the latency that a miss of this level has beyond a hit in the
-	// first, if the blocks before were read in order, and it goes no further: what
-	// prefetching leaves. Without prefetching it is the sum of the latencies to
-	// here. WaitFixed does not regard it.
+	// Stream is the latency of a miss of this level beyond a hit in the first,
+	// for a block that follows others read in order and is found in the next
+	// level: what prefetching leaves exposed. Without prefetching it is the sum
+	// of the latencies to here. WaitFixed ignores it.
 	Stream float64
 }
 
-// Penalties returns those of a machine's caches, from the processor to memory,
-// then of its TLBs, and warns of what is not known, and costs nothing then. A level
-// that floating-point accesses bypass is left out, with a warning.
+// Penalties returns the penalties of a machine's caches, from the processor to
+// memory, then of its TLBs. It warns about latencies that are not known, which
+// count as 0. A level that floating-point accesses bypass is left out, with a
+// warning.
 //
-// What prefetching leaves of the latency of memory (machine.Memory.StreamLatency)
-// is what it leaves of that of a cache at most: blocks come from there no later.
+// The exposed latency of memory under prefetching
+// (machine.Memory.StreamLatency) also bounds that of the caches: blocks arrive
+// from a cache no later.
 func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 	share := func(level string) float64 {
 		for _, e := range m.Exposures {
@@ -37,8 +39,8 @@ func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 		}
 		return 1
 	}
-	// A level whose latency is not known is passed over: what misses above it
-	// pays for the next that is known.
+	// Levels of unknown latency are skipped: misses above pay for the next
+	// level that is known.
 	known, first, sum := 0.0, 0.0, 0.0
 	for i := range m.Caches {
 		c := &m.Caches[i]
@@ -50,7 +52,7 @@ func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 		if len(list) == 0 {
 			first = known
 		}
-		// The share of the last cache's misses goes by the name of memory.
+		// The share of the last cache's misses is listed under memory.
 		p := Penalty{Level: c.Name, Share: share(c.Name)}
 		next, what := float64(m.Memory.RestartLatency), "memory"
 		if i+1 < len(m.Caches) {
@@ -88,30 +90,31 @@ func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 	return list, warnings
 }
 
-// Work is what a piece of code does: a loop without those inside it, or the rest
-// of a routine.
+// Work is the work of a piece of code: a loop without its inner loops, or the
+// rest of a routine.
 type Work struct {
 	Instructions, Cycles float64   // executed, and how long they take if all accesses hit
 	Misses               []float64 // in the order of Penalties
-	// Streams are, of Misses at each level, those of references that walk through
-	// memory block by block, which hardware prefetches; nil for none.
+	// Streams counts, of the Misses at each level, those of references that
+	// walk through memory block by block, which hardware prefetches; nil for
+	// none.
 	Streams []float64
-	// Stores are misses, of those at each level, that are not waited for, but
-	// occupy memory: of stores, which are written while execution goes on.
+	// Stores counts, of the Misses at each level, those of stores: execution
+	// continues while they are written, but they occupy memory.
 	Stores []float64
 
-	// Reach is how many instructions the core gets ahead of a load that it waits
-	// for: its window, or, if it executes in order, the instructions between a
-	// load and what first uses it.
+	// Reach is the number of instructions by which the core runs ahead of a
+	// load that it waits for: its window, or, if it executes in order, the
+	// instructions between a load and its first use.
 	Reach float64
-	// Chained says that each load needs the result of the one before, as in going
-	// through a list: their misses come one after the other.
+	// Chained means that each load needs the result of the one before, as in
+	// following a list, so that their misses are serial.
 	Chained bool
 }
 
-// WaitFixed returns the cycles that are waited for misses of each level by the
-// paper's formula (2004, section 3.2): misses x latency x the share of it that
-// the machine's description says is exposed.
+// WaitFixed returns the cycles of waiting for misses at each level by the
+// paper's formula (2004, section 3.2): misses × latency × the exposed share
+// from the machine's description.
 func (w *Work) WaitFixed(penalties []Penalty) []float64 {
 	wait := make([]float64, len(penalties))
 	for i, p := range penalties {
@@ -120,30 +123,30 @@ func (w *Work) WaitFixed(penalties []Penalty) []float64 {
 	return wait
 }
 
-// WaitOverlapped returns the cycles that are waited for misses of each level,
-// from the parallelism that the code and the core have, which the paper left
-// open (2004, section 3.2: "subtracting off how much of the memory hierarchy
-// latency can be overlapped with instructions"). It is the model of intervals
-// between misses, after Karkhanis and Smith, "A First-Order Superscalar
-// Processor Model" (ISCA 2004):
+// WaitOverlapped returns the cycles of waiting for misses at each level, given
+// the parallelism of the code and the core, which the paper left open (2004,
+// section 3.2: "subtracting off how much of the memory hierarchy latency can be
+// overlapped with instructions"). It is the model of intervals between misses,
+// after Karkhanis and Smith, "A First-Order Superscalar Processor Model" (ISCA
+// 2004):
 //
-//   - While a miss is waited for, the core goes on until it is Reach
-//     instructions ahead; at the pace of the schedule that hides
-//     Reach·Cycles/Instructions cycles of the latency.
-//   - Misses that begin within the reach of one another are waited for together:
-//     of those that go as far as a level, max(1, Reach·misses/Instructions) at a
-//     time, at most outstanding, and one if they are chained.
+//   - During a miss the core continues until it is Reach instructions ahead; at
+//     the pace of the schedule that hides Reach·Cycles/Instructions cycles of
+//     the latency.
+//   - Misses that begin within the reach of one another overlap: of those that
+//     go as far as a level, max(1, Reach·misses/Instructions) at a time, at
+//     most outstanding, and one if they are chained.
 //
-// A miss counts for the last level that it misses in, with the latency from the
-// first level on, or, in a stream, with what prefetching leaves of that: it then
-// counts, to those waited for together too, for as much of another miss as it has
-// of its exposed latency (derived here). Translations that miss are waited for one at a time and in full,
-// of stores too: the instructions that a refill by software interrupts, or that a
-// walk of page tables holds up, do not go on meanwhile.
+// A miss counts at the last level that it misses in, with the latency from the
+// first level on, or, in a stream, with the part of it that prefetching leaves
+// exposed. Its weight, among misses that overlap too, is then that part of
+// another miss (derived here). TLB misses are serial and fully exposed, those
+// of stores too: the instructions that a software refill interrupts, or that a
+// page walk holds up, do not continue meanwhile.
 //
-// Whatever overlaps, memory serves one block every interval cycles: if that takes
-// longer than the schedule with all that is waited for, the rest is waited for at
-// the last cache.
+// Whatever overlaps, memory serves one block every interval cycles: if that
+// takes longer than the schedule with all its waits, the difference is added to
+// the wait for the last cache.
 func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int, interval float64) []float64 {
 	wait := make([]float64, len(penalties))
 	if w.Instructions <= 0 {
@@ -176,8 +179,9 @@ func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int, interval flo
 	return wait
 }
 
-// left returns what the misses of a level count for if those in streams count for
-// a part of one each. Streams have the same share of those that go further.
+// left returns the weight of a level's misses if each of those in streams
+// counts for a part of one. Streams have the same share of the misses that go
+// further.
 func (w *Work) left(level int, part float64) float64 {
 	if w.Streams == nil || w.Misses[level] == 0 {
 		return 1
@@ -185,7 +189,8 @@ func (w *Work) left(level int, part float64) float64 {
 	return 1 - w.Streams[level]/w.Misses[level]*(1-part)
 }
 
-// bandwidth adds to the wait for the last cache what memory takes beyond all else.
+// bandwidth adds to the wait for the last cache the time by which memory is
+// slower than everything else.
 func (w *Work) bandwidth(penalties []Penalty, wait []float64, interval float64) {
 	last, busy := -1, w.Cycles
 	for i, p := range penalties {

@@ -1,18 +1,18 @@
 package reuse
 
 const (
-	// nearBins is how many of the shortest distances have counters that are
-	// always there; it covers the widest front.
+	// nearBins is the number of shortest distances with counters allocated from
+	// the start; it covers the widest front.
 	nearBins = 8
 
-	// Bins beyond are counted in pages of a quarter octave, made when first
-	// needed, so that a group costs memory only where its distances lie.
+	// Longer distances are counted in pages of a quarter octave, allocated on
+	// first use, so that a group costs memory only where its distances lie.
 	pageBits  = 6
 	pageBins  = 1 << pageBits
 	pagesEach = ((32-subBits)<<subBits + exactBins - subBins) / pageBins
 )
 
-// counts holds the histograms of all groups while they are collected.
+// counts holds the histograms of all groups during collection.
 type counts struct {
 	near  [][nearBins]uint64 // group, distance
 	cold  []uint64           // group

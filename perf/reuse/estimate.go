@@ -10,52 +10,52 @@ import (
 	"presage/perf/trace"
 )
 
-// sureDistance is the probability, in logarithm, with which a sampled distance
-// may fall on the wrong side of an Estimate's capacities: 2^-15, of which the
-// expected share of misses is small beside any interval.
+// sureDistance is the log of the probability with which a sampled distance may
+// fall on the wrong side of an Estimate's capacities: 2^-15, whose expected
+// share of misses is small beside any interval.
 const sureDistance = -15 * math.Ln2
 
-// Estimate is a number of misses with what is known about its error.
+// Estimate is a number of misses with its error.
 type Estimate struct {
 	Misses uint64 // as the histograms' Misses
 
-	// Least and Most bound the number of misses: surely, up to a bin's count
-	// (see MissBounds), where all blocks were looked at, with at least the
-	// confidence asked for where they were sampled.
+	// Least and Most bound the number of misses: with certainty, up to a bin's
+	// count (see MissBounds), for exact results; with at least the requested
+	// confidence for sampled ones.
 	Least, Most uint64
 
 	// StdErr is the standard error of Misses from the choice of the blocks
-	// whose accesses are counted; 0 where that was all. The error from the
-	// choice of the blocks that make up distances is in Least and Most only.
+	// whose accesses are counted; 0 for exact results. The error from the
+	// choice of the blocks that make up distances is only in Least and Most.
 	StdErr float64
 
-	// Few: some part of the sample has no misses, so that the few blocks with
-	// any do not tell how many the others have: Most is all accesses.
+	// Few means that some part of the sample has no misses, so that the few
+	// blocks with misses say little about the others: Most is all accesses.
 	Few bool
 }
 
-// Estimate returns how many accesses of the groups (none: of all groups) miss
-// in a fully associative LRU cache of capacity blocks that is empty at first,
-// with an interval that has the confidence (above 0, below 1) for a Result that
-// is sampled.
+// Estimate returns the number of accesses of the groups (none: of all groups)
+// that miss in an initially empty fully associative LRU cache of capacity
+// blocks. For a sampled Result the interval has the given confidence (above 0,
+// below 1).
 //
-// With rate R, let x_p be the sampled misses in part p of P = 16. The sum over
-// R estimates the misses. Each block is sampled by itself, and in each part
-// with the same probability, so that (derived here)
+// With rate R, let x_p be the sampled misses in part p of P = 16. Their sum
+// over R estimates the misses. Blocks are sampled independently, and with the
+// same probability in each part, so (derived here)
 //
 //	StdErr² = (1-R)/R² · P/(P-1) · Σ_p (x_p - mean x)²
 //
-// is without bias, however the misses are spread over the blocks. The interval
-// is Student's, with P-1 degrees of freedom. What counts as a miss is in doubt
-// itself: a sampled distance has the binomial distribution of the distance and
-// R. Most counts sampled distances that one of capacity could have, Least those
-// that one of capacity-1 could not, but for a probability of 2^-15 by Chernoff's
-// bound. So the interval is wide, for good reason, where many distances are
-// near capacity and capacity·R is small: by a factor of 1 ± 4.6/√(capacity·R)
-// in capacity.
+// is unbiased, however the misses are spread over the blocks. The interval is
+// Student's, with P-1 degrees of freedom. Whether an access misses is itself
+// uncertain: a sampled distance has the binomial distribution of the distance
+// and R. Most counts sampled distances that a distance of capacity could
+// produce, Least those that one of capacity-1 could not, up to a probability of
+// 2^-15 by Chernoff's bound. So the interval is wide, for good reason, where
+// many distances are near capacity and capacity·R is small: by a factor of 1 ±
+// 4.6/√(capacity·R) in capacity.
 //
-// Confidence holds for each interval, over choices of the seed. It is a little
-// less where a few blocks have most of the misses.
+// Confidence holds for each interval, over choices of the seed. It is slightly
+// lower where a few blocks have most of the misses.
 func (r *Result) Estimate(capacity uint64, confidence float64, groups ...trace.GroupID) (Estimate, error) {
 	if !(confidence > 0 && confidence < 1) {
 		return Estimate{}, fmt.Errorf("reuse: confidence is %g, want one above 0 and below 1", confidence)
@@ -102,7 +102,7 @@ func (s *Sample) estimate(misses, capacity uint64, confidence float64, groups []
 	e := Estimate{Misses: misses}
 	_, e.StdErr, _ = s.total(&at)
 	sum, err, _ := s.total(&under)
-	// A number of misses is no less than none, no more than all accesses.
+	// A number of misses lies between 0 and the number of accesses.
 	e.Least = uint64(math.Max(0, math.Floor(sum-t*err)))
 	sum, err, e.Few = s.total(&over)
 	e.Most = all
@@ -112,8 +112,8 @@ func (s *Sample) estimate(misses, capacity uint64, confidence float64, groups []
 	return e
 }
 
-// total returns what the sampled counts x stand for and its standard error, and
-// whether some part has none.
+// total returns the number of accesses that the sampled counts x estimate, its
+// standard error, and whether some part has none.
 func (s *Sample) total(x *[sampleParts]float64) (sum, stdErr float64, few bool) {
 	for _, v := range x {
 		sum += v
@@ -127,9 +127,9 @@ func (s *Sample) total(x *[sampleParts]float64) (sum, stdErr float64, few bool) 
 	return sum * k, k * math.Sqrt((1-1/k)*sampleParts/(sampleParts-1)*squares), few
 }
 
-// sampledRange returns the sampled distances low, below which no distance of
-// at least capacity is found at a sampling rate of rate, and high, from which on
-// none below capacity is; each but for a probability of exp(sureDistance).
+// sampledRange returns the sampled distances low, below which no distance of at
+// least capacity is found at a sampling rate of rate, and high, from which on
+// no distance below capacity is; each up to a probability of exp(sureDistance).
 func sampledRange(capacity uint64, rate float64) (low, high uint64) {
 	if capacity == 0 {
 		return 0, 0 // every distance misses
@@ -148,7 +148,8 @@ func sampledRange(capacity uint64, rate float64) (low, high uint64) {
 	return low, uint64(mean + sort.Search(n-mean+1, func(i int) bool { return sure(n, mean+i) }))
 }
 
-// divergence is Kullback and Leibler's, of Bernoulli distributions.
+// divergence returns the Kullback-Leibler divergence of Bernoulli
+// distributions.
 func divergence(p, q float64) float64 {
 	term := func(a, b float64) float64 {
 		if a == 0 {

@@ -3,13 +3,13 @@ package reuse
 import "presage/perf/trace"
 
 // The front is the top of the LRU stack: the width blocks accessed last, in
-// order, kept apart from the time line. An access that finds its block at
-// place d of the front has distance d and changes nothing else.
+// order, kept apart from the time line. An access that finds its block at place
+// d of the front has distance d and changes nothing else.
 //
-// The sift is the only step that most accesses of regular programs see. Those
-// that miss the front become records, to be settled on the time line after it:
-// first all their table entries are looked up, whose cache misses then
-// overlap, and only then are they processed in order.
+// Most accesses of regular programs end in the sift. Those that miss the front
+// become records, to be settled on the time line later: first all their table
+// entries are looked up, so that cache misses overlap, and only then are they
+// processed in order.
 const (
 	frontMax = 8
 
@@ -17,8 +17,8 @@ const (
 	// settled.
 	sieve = 128
 
-	// A place of the front is block<<recBits | record: a comparison with a
-	// block is one exclusive or, and a move of a place moves its record.
+	// A place of the front is block<<recBits | record: comparing it with a
+	// block takes one exclusive or, and moving it moves its record.
 	recBits = 20
 	recMask = 1<<recBits - 1
 )
@@ -37,8 +37,7 @@ type front struct {
 	width int
 }
 
-// tally counts accesses by where on the stack they were found, to choose the
-// front's width by.
+// tally counts accesses by their distance, to choose the front's width.
 type tally struct {
 	accesses uint64 // block accesses
 	near     uint64 // at distance 1 to 3
@@ -125,7 +124,7 @@ func (k *stack) sift(accesses []trace.Access) int {
 }
 
 // settle puts records frontMax to n on the time line and makes the first
-// records stand for the front's places again.
+// records those of the front's places again.
 func (k *stack) settle(n int) {
 	entries, records := k.entries[:n], k.records[:n]
 	for i := frontMax; i < n; i++ {

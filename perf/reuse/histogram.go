@@ -1,7 +1,6 @@
 package reuse
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -9,8 +8,8 @@ import (
 )
 
 // Distances below exactBins have a bin each. Above, an octave [2^k, 2^(k+1))
-// has subBins bins of equal width, so that a bin's width is at most 1/subBins
-// of its lower edge, and every m·2^k with m <= 2·subBins is a bin edge.
+// has subBins bins of equal width, so a bin's width is at most 1/subBins of its
+// lower edge, and every m·2^k with m <= 2·subBins is a bin edge.
 const (
 	subBits   = 8
 	subBins   = 1 << subBits
@@ -40,17 +39,17 @@ type Bin struct {
 	Count  uint64
 }
 
-// Mid returns the mean of the integer distances in the bin, which stands for
-// the distance of each of its accesses. It is exact below 512 blocks and
-// within 1/512 of every distance in the bin above.
+// Mid returns the mean of the integer distances in the bin. It is exact below
+// 512 blocks and within 1/512 of every distance in the bin above.
 func (b Bin) Mid() float64 { return (float64(b.Lo) + float64(b.Hi-1)) / 2 }
 
 // Histogram is the distribution of the reuse distances of a group's accesses.
 type Histogram struct {
-	// Cold counts accesses to blocks that no access, of any group, had touched.
+	// Cold counts accesses to blocks that no access of any group had touched
+	// before.
 	Cold uint64
 
-	// Bins are by ascending distance, do not overlap, and leave out the empty.
+	// Bins are in ascending order, do not overlap, and omit empty ones.
 	Bins []Bin
 }
 
@@ -63,17 +62,17 @@ func (h *Histogram) Accesses() uint64 {
 	return n
 }
 
-// Misses returns how many of the accesses miss in a fully associative LRU
-// cache of capacity blocks that is empty at first: the cold ones and those with
-// a distance of at least capacity (2004 paper, section 2.2.2 and Figure 3;
-// 2005 paper, section 5.2).
+// Misses returns the number of accesses that miss in an initially empty fully
+// associative LRU cache of capacity blocks: the cold ones and those with a
+// distance of at least capacity (2004 paper, section 2.2.2 and Figure 3; 2005
+// paper, section 5.2).
 //
-// It is exact where capacity is a bin edge, as every capacity m·2^k with
-// m <= 512 is, so every capacity up to 512 too. Within a bin it takes the bin's
-// distances as evenly spread and rounds to the nearest count. So for any
-// capacity C it is off by at most the accesses in the one bin that holds C; the
-// exact misses of some capacity within C/256 of C are at least, and of another
-// at most, as many. MissBounds tells how far off it can be.
+// It is exact where capacity is a bin edge, as every m·2^k with m <= 512 is,
+// and so every capacity up to 512. Within a bin it assumes evenly spread
+// distances and rounds to the nearest count, so it is off by at most the
+// accesses in the bin that contains capacity; the exact misses of some capacity
+// within 1/256 of it are at least, and of another at most, as many. MissBounds
+// returns how far off it can be.
 func (h *Histogram) Misses(capacity uint64) uint64 {
 	i, n := h.above(capacity)
 	if i > 0 && h.Bins[i-1].Hi > capacity {
@@ -85,8 +84,7 @@ func (h *Histogram) Misses(capacity uint64) uint64 {
 
 // MissBounds returns the least and the most that Misses(capacity) could be
 // given the bins. They are equal where capacity is a bin edge and otherwise
-// differ by the count of the one bin that capacity falls into, of distances
-// that lie within 1/256 of each other.
+// differ by the count of the bin that contains it.
 func (h *Histogram) MissBounds(capacity uint64) (least, most uint64) {
 	i, least := h.above(capacity)
 	most = least
@@ -138,16 +136,15 @@ type Result struct {
 	// boundary counts once for each block that it touches.
 	Accesses uint64
 
-	// Blocks counts the distinct blocks touched: the cold accesses of all
-	// groups. After a Merge it is the sum over the runs.
+	// Blocks counts the distinct blocks touched: the cold accesses of all groups.
 	Blocks uint64
 
 	// Groups has a histogram for each trace.GroupID of the plan.
 	Groups []Histogram
 
-	// Sample is nil where all blocks were looked at. Otherwise Blocks and Groups
-	// are estimates: a distance found is multiplied by OneIn, and so is a count.
-	// A group's accesses then sum to Sample.Accesses only about. See Estimate.
+	// Sample is nil for exact results. Otherwise Blocks and Groups are
+	// estimates: sampled distances and counts are multiplied by OneIn, so a
+	// group's accesses sum only approximately to Sample.Accesses. See Estimate.
 	Sample *Sample
 }
 
@@ -158,38 +155,4 @@ func (r *Result) Total() Histogram {
 		sum = sum.merge(&r.Groups[i])
 	}
 	return sum
-}
-
-// Merge adds the result of another, independent run under the same plan. Parts
-// of one run that was cut in time must not be merged: reuses across the cut
-// would count as cold.
-func (r *Result) Merge(o *Result) error {
-	if r.BlockBytes != o.BlockBytes {
-		return fmt.Errorf("reuse: cannot merge distances of %d-byte blocks into those of %d-byte blocks", o.BlockBytes, r.BlockBytes)
-	}
-	if len(r.Groups) != len(o.Groups) {
-		return fmt.Errorf("reuse: cannot merge %d groups into %d: the runs had different plans", len(o.Groups), len(r.Groups))
-	}
-	if a, b := r.oneIn(), o.oneIn(); a != b {
-		return fmt.Errorf("reuse: cannot merge distances sampled at one block in %d into those of one in %d", b, a)
-	}
-	if r.Sample != nil {
-		r.Sample = r.Sample.merge(o.Sample)
-	}
-	r.Accesses += o.Accesses
-	r.Blocks += o.Blocks
-	groups := make([]Histogram, len(r.Groups))
-	for i := range r.Groups {
-		groups[i] = r.Groups[i].merge(&o.Groups[i])
-	}
-	r.Groups = groups
-	return nil
-}
-
-// oneIn is the reciprocal of the sampling rate: 1 where all blocks count.
-func (r *Result) oneIn() uint64 {
-	if r.Sample == nil {
-		return 1
-	}
-	return r.Sample.OneIn
 }

@@ -10,43 +10,43 @@ const (
 	// firstChunk is the number of accesses in the first chunks of a run.
 	firstChunk = 1 << 17
 
-	// maxChunk bounds the memory of a chunk that waits: 128 MiB.
+	// maxChunk bounds the memory of a waiting chunk: 128 MiB.
 	maxChunk = 1 << 24
 
-	// A chunk grows as long as more than 1/chunkFirsts of its accesses are
-	// first touches, to up to chunkBlocks accesses for each block that the run
-	// has touched: what is buffered stays proportional to the blocks.
+	// A chunk grows while more than 1/chunkFirsts of its accesses are first
+	// touches, up to chunkBlocks accesses for each block that the run has
+	// touched: buffers stay proportional to the blocks.
 	chunkFirsts = 6
 	chunkBlocks = 8
 
-	// leastPart is the number of accesses for which the rest of a run is not
+	// leastPart is the number of accesses below which the rest of a run is not
 	// divided further.
 	leastPart = 1 << 12
 )
 
-// parallel cuts a run in time into chunks, one to a worker, and resolves the
-// reuses across the cuts: after Niu, Dinan, Lu and Sadayappan, "PARDA: a fast
-// parallel reuse distance analysis algorithm" (IPDPS 2012), with chunks of a
-// stream in place of parts of a whole trace.
+// parallel cuts a run in time into chunks, one for each worker, and resolves
+// the reuses across the cuts: after Niu, Dinan, Lu and Sadayappan, "PARDA: a
+// fast parallel reuse distance analysis algorithm" (IPDPS 2012), with chunks of
+// a stream in place of parts of a whole trace.
 //
-// Each worker has a stack that is empty at the start of its chunk, finds there
-// the distances of all reuses within the chunk, and keeps the first touches, in
-// order. When all earlier chunks are resolved it takes these to the past, the
-// stack at the start of the chunk. The blocks accessed since the last access to
-// the n-th block touched, counted from 0, are the n touched before it in the
-// chunk and those above it on the past's stack that are not among these. So
-// the n are taken off the past one by one, and
+// Each worker has a stack that is empty at the start of its chunk. It finds the
+// distances of all reuses within the chunk and keeps the first touches, in
+// order. When all earlier chunks are resolved it resolves these against the
+// past, the stack at the start of the chunk. The blocks accessed since the last
+// access to the n-th block touched, counted from 0, are the n touched before it
+// in the chunk and those above it on the past's stack that are not among these.
+// So the n are removed from the past one by one, and
 //
 //	distance = n + blocks above the block on what is left of the past
 //
-// or the access is cold (derived here). At last the chunk's blocks go on top of
+// or the access is cold (derived here). Finally the chunk's blocks go on top of
 // the past in the order of their last access.
 //
-// To resolve a first touch costs as much as the access itself did, and only one
-// worker at a time does it, beside others at their chunks. So chunks are made
+// Resolving a first touch costs as much as the access itself did, and only one
+// worker at a time does it, while others work on their chunks. So chunks are
 // long enough that first touches are rare, as far as memory allows.
 //
-// No goroutine outlives its chunk, so that nothing has to be closed.
+// No goroutine outlives its chunk, so nothing has to be closed.
 type parallel struct {
 	past past
 	idle chan *worker
@@ -58,10 +58,10 @@ type parallel struct {
 	resolved chan struct{} // closed when the chunk before is
 
 	mu     sync.Mutex
-	failed any // what a worker panicked with
+	failed any // the value of a worker's panic
 }
 
-// worker is what analyses one chunk at a time.
+// worker analyses one chunk at a time.
 type worker struct {
 	stack  *stack
 	order  []uint64       // the chunk's blocks by last access
@@ -115,7 +115,7 @@ func (p *parallel) buffer() []trace.Access {
 	return make([]trace.Access, 0, p.size)
 }
 
-// begin waits for a worker and starts it on a chunk, after which buffer is
+// begin waits for a worker and starts it on a chunk; afterwards buffer is
 // spare. It panics if a worker did.
 func (p *parallel) begin(chunk, buffer []trace.Access) {
 	w := <-p.idle
@@ -133,8 +133,8 @@ func (p *parallel) begin(chunk, buffer []trace.Access) {
 	go p.run(w, chunk, before, after)
 }
 
-// run analyses a chunk. Whatever fails, it passes on the turn and the worker,
-// so that nobody waits for ever.
+// run analyses a chunk. On any failure it still passes on the turn and the
+// worker, so that nothing waits forever.
 func (p *parallel) run(w *worker, chunk []trace.Access, before, after chan struct{}) {
 	p.try(func() {
 		w.stack.observe(chunk)
@@ -176,7 +176,7 @@ func (p *parallel) adapt(w *worker) {
 	}
 }
 
-// flush analyses the accesses that wait, divided among the workers, and waits
+// flush analyses the buffered accesses, divided among the workers, and waits
 // until all are idle.
 func (p *parallel) flush() []*worker {
 	parts := max(1, min(p.n, len(p.chunk)/leastPart))

@@ -1,7 +1,7 @@
 package reuse
 
-// past is the LRU stack at a point of a run, without the means to be fast at
-// accesses one by one: what chunks are resolved against.
+// past is the LRU stack at a point of a run, against which chunks are resolved.
+// It is not fast for single accesses.
 type past struct {
 	layout
 	table  table
@@ -44,8 +44,8 @@ func (p *past) join(chunk *stack, order []uint64) {
 	}
 }
 
-// lookUp finds the entries of all touches before any is needed, so that the
-// cache misses of the table overlap.
+// lookUp finds the entries of all touches before any is used, so that the cache
+// misses of the table overlap.
 func (p *past) lookUp(touches []touch) {
 	var touched uint32
 	for i, f := range touches {

@@ -7,37 +7,38 @@ import (
 )
 
 const (
-	// maxOneIn bounds Options.SampleOneIn: beyond, nothing would be left.
+	// maxOneIn bounds Options.SampleOneIn: beyond it nothing would be left.
 	maxOneIn = 1 << 20
 
-	// sampleParts is into how many sub-samples the sampled blocks are divided,
-	// by hash, to learn from how much these differ how far off their sum is.
+	// sampleParts is the number of sub-samples into which the sampled blocks
+	// are divided, by hash: their differences give the error of their sum.
 	sampleParts = 16
 	partBits    = 4
 )
 
-// Sample is what a Result keeps where only some blocks were looked at.
+// Sample is the part of a Result that only sampling has.
 type Sample struct {
-	// OneIn is the reciprocal of the sampling rate: each block is looked at
-	// with a probability of 1/OneIn.
+	// OneIn is the reciprocal of the sampling rate: each block is sampled with
+	// probability 1/OneIn.
 	OneIn uint64
 
 	// Accesses counts all block accesses of each group, exactly.
 	Accesses []uint64
 
-	// Parts has for each group the histograms of the sub-samples, with counts
-	// of sampled accesses and distances in sampled blocks, not scaled; nil
-	// where no access was sampled.
+	// Parts has, for each group, the histograms of the sub-samples: unscaled
+	// counts of sampled accesses at distances in sampled blocks; nil if no
+	// access was sampled.
 	Parts [][]Histogram
 }
 
-// sampler finds the distances of the accesses to some blocks, in these blocks:
-// spatially hashed sampling at a fixed rate R = 1/oneIn (after Waldspurger,
-// Park, Garthwaite and Ahmad, "Efficient MRC construction with SHARDS", FAST
-// 2015). A block that is sampled is so in all its accesses, so that reuses stay
-// whole. The blocks accessed since, D of them, are sampled independently, so
-// that the distance found has the binomial distribution of D and R; over R it
-// estimates D, and a count over R estimates the count, both without bias.
+// sampler finds the distances of the accesses to sampled blocks, in sampled
+// blocks: spatially hashed sampling at a fixed rate R = 1/oneIn (after
+// Waldspurger, Park, Garthwaite and Ahmad, "Efficient MRC construction with
+// SHARDS", FAST 2015). All accesses to a sampled block are kept, so that reuses
+// stay whole. Each of the D blocks accessed in between is sampled
+// independently, so the distance found has the binomial distribution of D and
+// R; divided by R it estimates D, and a count divided by R estimates the count,
+// both without bias.
 type sampler struct {
 	past
 	counts   counts
@@ -67,9 +68,9 @@ func newSampler(l layout, oneIn, seed uint64, window int) *sampler {
 	return s
 }
 
-// scatter is a bijection of 64-bit numbers whose bits all depend on all bits of
-// the argument: the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast
-// splittable pseudorandom number generators", OOPSLA 2014, Figure 16).
+// scatter is a bijection of 64-bit numbers in which every bit depends on every
+// bit of the argument: the finalizer of SplitMix64 (Steele, Lea and Flood,
+// "Fast splittable pseudorandom number generators", OOPSLA 2014, Figure 16).
 func scatter(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -88,8 +89,8 @@ func (s *sampler) observe(accesses []trace.Access) {
 	}
 }
 
-// sift counts the accesses and keeps those to sampled blocks. The top bits of
-// a block's hash choose it, the next its part.
+// sift counts the accesses and keeps those to sampled blocks. The top bits of a
+// block's hash select it, the next ones its part.
 func (s *sampler) sift(accesses []trace.Access) {
 	s.kept, s.parts = s.kept[:0], s.parts[:0]
 	shift, choose, part := s.shift, 64-s.log, 64-s.log-partBits
@@ -151,36 +152,12 @@ func (s *sampler) result() *Result {
 	return r
 }
 
-// scaled returns the histogram of all accesses that h, of those to one block
-// in oneIn, stands for.
+// scaled returns the histogram of all accesses that h, of those to one block in
+// oneIn, estimates.
 func (h *Histogram) scaled(oneIn uint64) Histogram {
 	out := Histogram{Cold: h.Cold * oneIn}
 	for _, b := range h.Bins {
 		out.Bins = append(out.Bins, Bin{b.Lo * oneIn, b.Hi * oneIn, b.Count * oneIn})
 	}
 	return out
-}
-
-// merge returns the sample of two runs together. Blocks that were chosen by the
-// same hash are in the same part of both, so that parts are still independent.
-func (s *Sample) merge(o *Sample) *Sample {
-	sum := &Sample{
-		OneIn:    s.OneIn,
-		Accesses: append([]uint64(nil), s.Accesses...),
-		Parts:    append([][]Histogram(nil), s.Parts...),
-	}
-	for g, parts := range o.Parts {
-		sum.Accesses[g] += o.Accesses[g]
-		switch {
-		case parts == nil:
-		case s.Parts[g] == nil:
-			sum.Parts[g] = parts
-		default:
-			sum.Parts[g] = make([]Histogram, len(parts))
-			for i := range parts {
-				sum.Parts[g][i] = s.Parts[g][i].merge(&parts[i])
-			}
-		}
-	}
-	return sum
 }

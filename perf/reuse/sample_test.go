@@ -3,7 +3,6 @@ package reuse
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -228,32 +227,6 @@ func TestSampledRange(t *testing.T) {
 				t.Errorf("capacity %d, rate %g: %d to %d, mean %g and standard deviation %g", capacity, rate, low, high, mean, sd)
 			}
 		}
-	}
-}
-
-// TestSampledMerge: runs merge to what their sums are, and the estimate of one
-// run twice has twice the error, as it has the same blocks.
-func TestSampledMerge(t *testing.T) {
-	plan := planOf(0, 1)
-	accesses := sampleCases[1].make(rand.New(rand.NewPCG(11, 12)))
-	a, b := sampled(t, plan, 8, 1, accesses), sampled(t, plan, 8, 1, accesses)
-	one, err := a.Estimate(4000, 0.9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := slices.Clone(b.Sample.Accesses)
-	if err := a.Merge(b); err != nil {
-		t.Fatal(err)
-	}
-	two, err := a.Estimate(4000, 0.9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(float64(two.Misses)-2*float64(one.Misses)) > 2 || math.Abs(two.StdErr-2*one.StdErr) > 1e-9*one.StdErr {
-		t.Errorf("one run: %+v, twice: %+v", one, two)
-	}
-	if a.Accesses != 2*b.Accesses || a.Sample.Accesses[1] != 2*b.Sample.Accesses[1] || !slices.Equal(kept, b.Sample.Accesses) {
-		t.Errorf("accesses %d and %v after Merge with %d and %v", a.Accesses, a.Sample.Accesses, b.Accesses, b.Sample.Accesses)
 	}
 }
 

@@ -6,8 +6,8 @@ const (
 	// maxAccessBytes is the size of the largest trace.Access.
 	maxAccessBytes = 128
 
-	// adaptPeriod is after how many block accesses the front's width is chosen
-	// anew.
+	// adaptPeriod is the number of block accesses between choices of the
+	// front's width.
 	adaptPeriod = 1 << 15
 )
 
@@ -21,8 +21,8 @@ type stack struct {
 	counts counts
 	blocks uint64 // distinct blocks touched
 
-	// In a chunk of a run, first touches are kept, in order, until it is known
-	// what the run touched before.
+	// In a chunk of a run, first touches are kept, in order, until the blocks
+	// touched earlier in the run are known.
 	chunk  bool
 	firsts []touch
 
@@ -53,9 +53,9 @@ func newStack(l layout, window int) *stack {
 	return k
 }
 
-// haunt fills the front with ghosts: blocks that no access can touch. They
-// sink to the bottom of the stack, under every block that is ever reused, and
-// so never count, but save the question whether the front is full.
+// haunt fills the front with ghosts: blocks that no access can touch. They sink
+// to the bottom of the stack, under every block that is ever reused, and so
+// never count, but save the check whether the front is full.
 func (k *stack) haunt() {
 	k.front.width = frontMax
 	for i := range k.front.place {
@@ -77,7 +77,7 @@ func (k *stack) observe(accesses []trace.Access) {
 	}
 }
 
-// first takes note of the first touch of a block.
+// first records the first touch of a block.
 func (k *stack) first(r *record) {
 	if k.chunk {
 		k.firsts = append(k.firsts, touch{r.block, r.group})
@@ -88,7 +88,7 @@ func (k *stack) first(r *record) {
 }
 
 // adapt chooses the front's width by the distances of the last accesses: a
-// place that is hardly ever hit costs more than it saves.
+// place that is rarely hit costs more than it saves.
 func (k *stack) adapt() {
 	const share = 16 // a width pays if it takes 1/16 of the accesses more
 	t := k.tally

@@ -4,8 +4,8 @@ import "fmt"
 
 // The table is a radix tree of three levels, so that memory follows the blocks
 // touched and no hash is computed: a leaf spans 512 blocks in 2 KiB, a middle
-// node 2048 leaves, and the root, one word a MiB of blocks, is at most 4 MiB
-// (at one-byte blocks) and 64 KiB at 64-byte blocks.
+// node 2048 leaves, and the root, one word for each MiB of blocks, is at most 4
+// MiB (at one-byte blocks), and 64 KiB at 64-byte blocks.
 const (
 	leafBits = 9
 	midBits  = 11
@@ -16,8 +16,8 @@ const (
 	// maxLeaves keeps entries within 32 bits.
 	maxLeaves = 1 << (32 - leafBits)
 
-	// ghostBlock is the number of the first of the blocks of leaf 0: beyond
-	// all that an address can have.
+	// ghostBlock is the number of the first block of leaf 0, beyond any that an
+	// address can have.
 	ghostBlock = 1 << 41
 )
 
@@ -32,8 +32,8 @@ type table struct {
 	base []uint64 // leaf → its first block
 }
 
-// newTable returns an empty table for block numbers below 2^bits, and those
-// few above that an access at the end of the address space reaches.
+// newTable returns an empty table for block numbers below 2^bits, and the few
+// above that an access at the end of the address space reaches.
 func newTable(bits uint) table {
 	n := 1
 	if bits > rootBits {

@@ -20,8 +20,8 @@ const (
 	lineWords = 8
 	lineCount = 7 // the counter word
 
-	// A counter word has lane w, 9 bits wide, for word w: the live slots in
-	// the words before it. Bit 63 is no lane and holds nothing of use.
+	// A counter word has lane w, 9 bits wide, for word w: the live slots in the
+	// words before it. Bit 63 is in no lane.
 	laneBits = 9
 	laneMask = 1<<laneBits - 1
 	laneOnes = 1 | 1<<9 | 1<<18 | 1<<27 | 1<<36 | 1<<45 | 1<<54
@@ -34,8 +34,8 @@ const (
 	treeMask = 1<<treeBits - 1
 	treeOnes = 1<<42 | 1<<21 | 1
 
-	// treeLevels is how many levels fit 21-bit lanes: 3·448·4^5 < 2^21. Above
-	// them nodes have four lanes of 32 bits in two words.
+	// treeLevels is the number of levels that fit 21-bit lanes: 3·448·4^5 <
+	// 2^21. Nodes above them have four lanes of 32 bits in two words.
 	treeLevels = 6
 
 	// maxLines keeps slot numbers, and the first one past them, within 32 bits.
@@ -57,13 +57,13 @@ var wideTake = [4][2]uint64{
 
 // timeline orders blocks by their last access. A slot is live while it is the
 // last access of its block. Slots from now on are live from the start, so that
-// an insertion touches no counter; a rank counts only slots before one that is
-// in use, so they are never counted.
+// an insertion updates no counter; a rank counts only slots before one in use,
+// so they are never counted.
 //
-// A removal lowers the lanes of later siblings only. Those of the line that
-// holds now are ahead of every slot in use, so that removals from this line
-// stay out of the tree, and are told it all at once when now leaves the line:
-// reuse within the last few hundred accesses costs no walk through the tree.
+// A removal lowers only the lanes of later siblings. Those of the line of now
+// lie ahead of every slot in use, so removals from this line stay out of the
+// tree, and are applied to it together when now leaves the line: reuse within
+// the last few hundred accesses costs no walk through the tree.
 //
 // Invariants: live is the number of live slots before now; gone is how many of
 // the slots before now in its line are not. A lane of a counter word or a tree
@@ -83,8 +83,8 @@ type timeline struct {
 	gone uint32
 }
 
-// newTimeline returns a time line of at least slots slots. Its slot 0 is taken
-// for ever by ghost, so that 0 can mean "never accessed" in a table.
+// newTimeline returns a time line of at least slots slots. Slot 0 belongs to
+// ghost for good, so that 0 can mean "never accessed" in a table.
 func newTimeline(slots int, ghost entry) timeline {
 	var t timeline
 	t.resize(slots)
@@ -93,7 +93,7 @@ func newTimeline(slots int, ghost entry) timeline {
 	return t
 }
 
-// clear leaves slot 0 alone.
+// clear removes all slots but slot 0.
 func (t *timeline) clear() {
 	t.fill()
 	t.now, t.live, t.gone = 1, 1, 0
@@ -191,7 +191,7 @@ func (t *timeline) take(s uint32) uint32 {
 	return t.live - before
 }
 
-// leave tells the tree of the slots gone from line at, which now has left.
+// leave applies to the tree the slots gone from line at, which now has left.
 func (t *timeline) leave(at uint32) {
 	if t.gone == 0 {
 		return
@@ -277,9 +277,8 @@ func (t *timeline) each(f func(entry)) {
 	}
 }
 
-// renumber gives the live slots, in their order, the first numbers, tells last
-// of them, and grows the time line where fewer than spare slots a live one
-// would be left.
+// renumber gives the live slots the first numbers, in order, updates last, and
+// grows the time line if there would be fewer than spare slots for each live one.
 func (t *timeline) renumber(last []uint32) {
 	old, lines := t.owner, t.lines
 	grow := uint64(t.live)*spare > uint64(len(lines))*lineSlots

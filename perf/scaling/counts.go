@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 
 	"presage/perf/fit"
@@ -81,23 +80,9 @@ func FitCounts(ctx context.Context, sizes []fit.Point, series []Series, opt Opti
 
 // summary counts the doubts about functions, by kind.
 func (m *CountModel) summary() []fit.Warning {
-	var out []fit.Warning
-	if len(m.Sizes) < recommendedSizes {
-		out = append(out, fit.Warning{Doubt: FewSizes, Detail: fmt.Sprintf("%d sizes; %d or more are recommended", len(m.Sizes), recommendedSizes)})
-	}
-	count := map[fit.Doubt]int{}
+	count := make(doubts)
 	for i := range m.Funcs {
-		for _, w := range m.Funcs[i].Warnings {
-			count[w.Doubt]++
-		}
+		count.add(m.Funcs[i].Warnings)
 	}
-	kinds := make([]fit.Doubt, 0, len(count))
-	for d := range count {
-		kinds = append(kinds, d)
-	}
-	slices.Sort(kinds)
-	for _, d := range kinds {
-		out = append(out, fit.Warning{Doubt: d, Detail: fmt.Sprintf("%d functions", count[d])})
-	}
-	return out
+	return count.summary(len(m.Sizes), "functions")
 }

@@ -37,28 +37,8 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	f := &fitter{sizes: sizes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio}
 	f.memo = memo{designs: map[string]*fit.Design{}, fitted: map[string]fitted{}}
 	f.params = sortedNames(sizes[0])
-	for i, s := range sizes {
-		if !slices.Equal(f.params, sortedNames(s)) {
-			return nil, fmt.Errorf("scaling: %w: size %d has parameters %v, size 0 has %v", ErrData, i, sortedNames(s), f.params)
-		}
-		for _, name := range f.params {
-			if x := s[name]; !(x > 0) || math.IsInf(x, 0) {
-				return nil, fmt.Errorf("scaling: %w: parameter %s of size %d is %g, not positive", ErrData, name, i, x)
-			}
-		}
-		for k := range i {
-			if maps.Equal(sizes[k], s) {
-				return nil, fmt.Errorf("scaling: %w: sizes %d and %d are the same: %v", ErrData, k, i, s)
-			}
-		}
-	}
-	if len(f.params) == 0 {
-		return nil, fmt.Errorf("scaling: %w: sizes have no parameter", ErrData)
-	}
-	for i, g := range groups {
-		if len(g.Hists) != len(sizes) {
-			return nil, fmt.Errorf("scaling: %w: group %d %q has %d histograms for %d sizes", ErrData, i, g.Name, len(g.Hists), len(sizes))
-		}
+	if err := checkSizes(sizes, groups); err != nil {
+		return nil, err
 	}
 	f.shape = DefaultShape
 	if opt.Shape != nil {
@@ -89,6 +69,37 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	return f, nil
 }
 
+// checkSizes reports sizes that differ in parameters, repeat, or are not positive,
+// and groups without a histogram for each size.
+func checkSizes(sizes []fit.Point, groups []Group) error {
+	params := sortedNames(sizes[0])
+	for i, s := range sizes {
+		if !slices.Equal(params, sortedNames(s)) {
+			return fmt.Errorf("scaling: %w: size %d has parameters %v, size 0 has %v", ErrData, i, sortedNames(s), params)
+		}
+		for _, name := range params {
+			if x := s[name]; !(x > 0) || math.IsInf(x, 0) {
+				return fmt.Errorf("scaling: %w: parameter %s of size %d is %g, not positive", ErrData, name, i, x)
+			}
+		}
+		for k := range i {
+			if maps.Equal(sizes[k], s) {
+				return fmt.Errorf("scaling: %w: sizes %d and %d are the same: %v", ErrData, k, i, s)
+			}
+		}
+	}
+	if len(params) == 0 {
+		return fmt.Errorf("scaling: %w: sizes have no parameter", ErrData)
+	}
+	for i, g := range groups {
+		if len(g.Hists) != len(sizes) {
+			return fmt.Errorf("scaling: %w: group %d %q has %d histograms for %d sizes", ErrData, i, g.Name, len(g.Hists), len(sizes))
+		}
+	}
+	return nil
+}
+
+// sortedNames returns the parameters of a point, ascending.
 func sortedNames(p fit.Point) []string { return slices.Sorted(maps.Keys(p)) }
 
 func defaulted(v, otherwise float64) float64 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -109,33 +110,38 @@ func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*
 
 // summary counts the doubts about functions and groups, by kind.
 func (m *Model) summary() []fit.Warning {
-	var out []fit.Warning
-	if len(m.Sizes) < recommendedSizes {
-		out = append(out, fit.Warning{Doubt: FewSizes, Detail: fmt.Sprintf("%d sizes; %d or more are recommended", len(m.Sizes), recommendedSizes)})
-	}
-	count := map[fit.Doubt]int{}
-	add := func(ws []fit.Warning) {
-		for _, w := range ws {
-			count[w.Doubt]++
-		}
-	}
+	count := make(doubts)
 	for i := range m.Groups {
 		g := &m.Groups[i]
-		add(g.Warnings)
-		add(g.Reuses.Warnings)
-		add(g.Cold.Warnings)
+		count.add(g.Warnings)
+		count.add(g.Reuses.Warnings)
+		count.add(g.Cold.Warnings)
 		for _, b := range g.Bins {
-			add(b.Frequency.Warnings)
-			add(b.Distance.Warnings)
+			count.add(b.Frequency.Warnings)
+			count.add(b.Distance.Warnings)
 		}
 	}
-	kinds := make([]fit.Doubt, 0, len(count))
-	for d := range count {
-		kinds = append(kinds, d)
+	return count.summary(len(m.Sizes), "functions or groups")
+}
+
+// doubts counts warnings by kind.
+type doubts map[fit.Doubt]int
+
+func (d doubts) add(all []fit.Warning) {
+	for _, w := range all {
+		d[w.Doubt]++
 	}
-	slices.Sort(kinds)
-	for _, d := range kinds {
-		out = append(out, fit.Warning{Doubt: d, Detail: fmt.Sprintf("%d functions or groups", count[d])})
+}
+
+// summary returns a warning about few sizes, if they are, and one for each kind
+// of doubt, with the number of what has it.
+func (d doubts) summary(sizes int, what string) []fit.Warning {
+	var out []fit.Warning
+	if sizes < recommendedSizes {
+		out = append(out, fit.Warning{Doubt: FewSizes, Detail: fmt.Sprintf("%d sizes; %d or more are recommended", sizes, recommendedSizes)})
+	}
+	for _, kind := range slices.Sorted(maps.Keys(d)) {
+		out = append(out, fit.Warning{Doubt: kind, Detail: fmt.Sprintf("%d %s", d[kind], what)})
 	}
 	return out
 }

@@ -3,6 +3,8 @@ package scaling
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // part is a set of accesses of one group: a range of ranks at each size.
@@ -99,7 +101,11 @@ func (s *splitter) cut(p part) (low, high part, ok bool) {
 			ratios = append(ratios, (midpoint[i]-sp.a)/sp.count())
 		}
 	}
-	r := median(ratios)
+	r := 0.0
+	if len(ratios) > 0 {
+		slices.Sort(ratios)
+		r = stat.Quantile(0.5, stat.Empirical, ratios, nil) // the lower of the middle two
+	}
 	ranks := make([]float64, len(p))
 	for i, sp := range p {
 		ranks[i] = sp.a + r*sp.count()
@@ -146,15 +152,6 @@ func divide(p part, ranks []float64) (low, high part) {
 // seen reports whether p has accesses at any size.
 func seen(p part) bool {
 	return slices.ContainsFunc(p, func(s span) bool { return s.count() >= presence })
-}
-
-// median returns the median of v, which it sorts; the lower of the middle two.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	slices.Sort(v)
-	return v[(len(v)-1)/2]
 }
 
 // alike reports whether two neighbouring parts have close average distances at

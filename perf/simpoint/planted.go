@@ -2,6 +2,7 @@ package simpoint
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -61,12 +62,8 @@ func (p Planted) Vectors(seed uint64) (v *bbv.Vectors, truth []int) {
 
 // plantRow appends an interval and returns where it ends.
 func plantRow(v *bbv.Vectors, r *rand.Rand, row map[uint32]float64, length, noise float64, start uint64) uint64 {
-	var ids []uint32
+	ids := slices.Sorted(maps.Keys(row))
 	var sum float64
-	for b := range row {
-		ids = append(ids, b)
-	}
-	slices.Sort(ids)
 	for _, b := range ids {
 		sum += row[b]
 	}

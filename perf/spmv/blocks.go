@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"presage/datasets/programs/spmv/kernels"
 )
 
 // Blocks is a matrix in blocked compressed sparse rows (BCSR, 2012, Figure 11).
@@ -69,30 +71,6 @@ func Block(m *Matrix, s Shape) (*Blocks, error) {
 	return b, nil
 }
 
-// Matrix returns b in compressed rows, without its zeros, whether they were
-// filled in or stored in the matrix.
-func (b *Blocks) Matrix() (*Matrix, error) {
-	var entries []Entry
-	for i := range len(b.start) - 1 {
-		for k := b.start[i]; k < b.start[i+1]; k++ {
-			for at, v := range b.value[int(k)*b.Shape.R*b.Shape.C:][:b.Shape.R*b.Shape.C] {
-				if v != 0 {
-					entries = append(entries, Entry{i*b.Shape.R + at/b.Shape.C, int(b.column[k]) + at%b.Shape.C, v})
-				}
-			}
-		}
-	}
-	return NewMatrix(b.Rows, b.Cols, entries)
-}
-
-// FillRatio is the number of stored values divided by that of entries.
-func (b *Blocks) FillRatio() float64 {
-	if b.NonZeros == 0 {
-		return 1
-	}
-	return float64(len(b.value)) / float64(b.NonZeros)
-}
-
 // Stored returns the number of rows of blocks and of blocks.
 func (b *Blocks) Stored() (rows, blocks int) { return len(b.start) - 1, len(b.column) }
 
@@ -123,5 +101,5 @@ func (b *Blocks) Multiply(y, x []float64) {
 	if ny, nx := b.Lengths(); len(y) != ny || len(x) != nx {
 		panic(fmt.Sprintf("spmv: y and x have %d and %d elements, want %d and %d", len(y), len(x), ny, nx))
 	}
-	kernels[b.Shape.index()](b.start, b.column, b.value, y, x)
+	kernels.Sized(b.Shape.R, b.Shape.C)(b.start, b.column, b.value, y, x)
 }

@@ -67,7 +67,7 @@ func TestFigure11(t *testing.T) {
 	if want := []float64{1, 2, 11, 12, 0, 0, 15, 16, 23, 0, 0, 34, 25, 26, 35, 36}; !slices.Equal(b.value, want) {
 		t.Errorf("value %v, want %v", b.value, want)
 	}
-	if got := b.FillRatio(); got != 16./12 {
+	if got := b.fillRatio(); got != 16./12 {
 		t.Errorf("fill ratio %g, want 16/12", got)
 	}
 }
@@ -75,7 +75,7 @@ func TestFigure11(t *testing.T) {
 // Fill ratios by their definition: places of blocks that hold an entry.
 func naiveFill(m *Matrix, s Shape) float64 {
 	blocks := make(map[[2]int]bool)
-	for _, e := range m.Entries() {
+	for _, e := range m.entries() {
 		blocks[[2]int{e.Row / s.R, e.Col / s.C}] = true
 	}
 	if m.NonZeros() == 0 {
@@ -94,8 +94,8 @@ func TestFillMatchesDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := naiveFill(m, s); fill.Ratio(s) != want || b.FillRatio() != want {
-				t.Fatalf("%v of %v: counted %g, converted %g, want %g", s, m.Entries(), fill.Ratio(s), b.FillRatio(), want)
+			if want := naiveFill(m, s); fill.Ratio(s) != want || b.fillRatio() != want {
+				t.Fatalf("%v of %v: counted %g, converted %g, want %g", s, m.entries(), fill.Ratio(s), b.fillRatio(), want)
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func TestBlocksHoldTheMatrix(t *testing.T) {
 	for range 20 {
 		m := random(t, rng)
 		var nonzero []Entry
-		for _, e := range m.Entries() {
+		for _, e := range m.entries() {
 			if e.Value != 0 {
 				nonzero = append(nonzero, e)
 			}
@@ -136,11 +136,11 @@ func TestBlocksHoldTheMatrix(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			back, err := b.Matrix()
+			back, err := b.matrix()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := back.Entries(); len(got)+len(nonzero) > 0 && !reflect.DeepEqual(got, nonzero) {
+			if got := back.entries(); len(got)+len(nonzero) > 0 && !reflect.DeepEqual(got, nonzero) {
 				t.Fatalf("%v: %v, want %v", s, got, nonzero)
 			}
 		}
@@ -173,10 +173,10 @@ func TestKernelsMatchCompressedRows(t *testing.T) {
 			}
 			want := slices.Clone(y[:m.Rows])
 			scale := make([]float64, m.Rows)
-			for _, e := range m.Entries() {
+			for _, e := range m.entries() {
 				scale[e.Row] += math.Abs(e.Value * x[e.Col])
 			}
-			m.Multiply(want, x[:m.Cols])
+			m.multiply(want, x[:m.Cols])
 			b.Multiply(y, x)
 			for i := range want {
 				if math.Abs(y[i]-want[i]) > fused*(scale[i]+math.Abs(want[i])) {

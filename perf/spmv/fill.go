@@ -5,11 +5,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"presage/datasets/programs/spmv/kernels"
 )
 
 // MaxBlock is the largest number of rows and of columns of a block (2012, Table
 // 5).
-const MaxBlock = 8
+const MaxBlock = kernels.Largest
 
 // Shape is a block size: rows r (brow, x1 of 2012, Table 5) and columns c (bcol,
 // x2).

@@ -3,6 +3,7 @@ package spmv
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"presage/perf/cache"
@@ -70,8 +71,8 @@ func (h Hardware) Check() error {
 			return fmt.Errorf("spmv: %s %d: want one of %s", p.what, p.value, strings.Trim(fmt.Sprint(p.levels), "[]"))
 		}
 	}
-	if h.DataPolicy > cache.Random || h.InstrPolicy > cache.Random {
-		return fmt.Errorf("spmv: replacement policies %v and %v: want LRU, NMRU or random", h.DataPolicy, h.InstrPolicy)
+	if !slices.Contains(policyLevels, h.DataPolicy) || !slices.Contains(policyLevels, h.InstrPolicy) {
+		return fmt.Errorf("spmv: replacement policies %v and %v: want one of %v", h.DataPolicy, h.InstrPolicy, policyLevels)
 	}
 	return nil
 }
@@ -105,17 +106,20 @@ func Sample(n int, seed uint64) []Point {
 // AllHardware calls f with every point of Table 5's caches.
 func AllHardware(f func(Hardware)) {
 	for _, line := range lineLevels {
-		for _, db := range dataLevels {
-			for _, dw := range wayLevels {
-				for _, dp := range policyLevels {
-					for _, ib := range instrLevels {
-						for _, iw := range wayLevels {
-							for _, ip := range policyLevels {
-								f(Hardware{line, db, dw, dp, ib, iw, ip})
-							}
-						}
-					}
-				}
+		eachCache(dataLevels, func(db, dw int, dp cache.Replacement) {
+			eachCache(instrLevels, func(ib, iw int, ip cache.Replacement) {
+				f(Hardware{line, db, dw, dp, ib, iw, ip})
+			})
+		})
+	}
+}
+
+// eachCache calls f with every cache of the given sizes in bytes.
+func eachCache(sizes []int, f func(bytes, ways int, policy cache.Replacement)) {
+	for _, bytes := range sizes {
+		for _, ways := range wayLevels {
+			for _, policy := range policyLevels {
+				f(bytes, ways, policy)
 			}
 		}
 	}

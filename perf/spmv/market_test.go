@@ -27,8 +27,8 @@ func TestReadMarket(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if m.Rows != c.rows || m.Cols != c.cols || !reflect.DeepEqual(m.Entries(), c.want) {
-			t.Errorf("%s: %d×%d %v, want %d×%d %v", c.name, m.Rows, m.Cols, m.Entries(), c.rows, c.cols, c.want)
+		if m.Rows != c.rows || m.Cols != c.cols || !reflect.DeepEqual(m.entries(), c.want) {
+			t.Errorf("%s: %d×%d %v, want %d×%d %v", c.name, m.Rows, m.Cols, m.entries(), c.rows, c.cols, c.want)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestReadMarketErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var whole bytes.Buffer
-	if err := WriteMarketGzip(&whole, m); err != nil {
+	if err := writeMarketGzip(&whole, m); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadMarket(bytes.NewReader(whole.Bytes()[:whole.Len()-1]), "f"); err == nil || !strings.Contains(err.Error(), "the compressed file is cut off here") {
@@ -90,9 +90,9 @@ func TestWriteMarketReadsBack(t *testing.T) {
 		m.Name, m.Origin = "two\nlines", "made up"
 		for _, gz := range []bool{false, true} {
 			var b bytes.Buffer
-			write := WriteMarket
+			write := writeMarket
 			if gz {
-				write = WriteMarketGzip
+				write = writeMarketGzip
 			}
 			if err := write(&b, m); err != nil {
 				t.Fatal(err)
@@ -101,8 +101,8 @@ func TestWriteMarketReadsBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Rows != m.Rows || got.Cols != m.Cols || !reflect.DeepEqual(got.Entries(), m.Entries()) {
-				t.Fatalf("read back %v, wrote %v", got.Entries(), m.Entries())
+			if got.Rows != m.Rows || got.Cols != m.Cols || !reflect.DeepEqual(got.entries(), m.entries()) {
+				t.Fatalf("read back %v, wrote %v", got.entries(), m.entries())
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func FuzzReadMarket(f *testing.F) {
 			return // legal, but too slow to go on with here
 		}
 		var b bytes.Buffer
-		if err := WriteMarket(&b, m); err != nil {
+		if err := writeMarket(&b, m); err != nil {
 			t.Fatal(err)
 		}
 		again, err := ReadMarket(&b, "f")
@@ -164,8 +164,8 @@ func FuzzReadMarket(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if blocks.FillRatio() != fill.Ratio(s) {
-				t.Fatalf("%v: fill %g by conversion, %g by counting", s, blocks.FillRatio(), fill.Ratio(s))
+			if blocks.fillRatio() != fill.Ratio(s) {
+				t.Fatalf("%v: fill %g by conversion, %g by counting", s, blocks.fillRatio(), fill.Ratio(s))
 			}
 		}
 	})
@@ -179,7 +179,7 @@ func TestReadsNumbersOfCAndFortran(t *testing.T) {
 		m, err := ReadMarket(strings.NewReader("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 "+text+"\n"), "m")
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
-		} else if got := m.Entries()[0].Value; got != want {
+		} else if got := m.entries()[0].Value; got != want {
 			t.Errorf("%s is read as %g", text, got)
 		}
 	}

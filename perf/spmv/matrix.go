@@ -80,32 +80,6 @@ func NewMatrix(rows, cols int, entries []Entry) (*Matrix, error) {
 	return m, nil
 }
 
-// Entries returns the stored entries by row and column.
-func (m *Matrix) Entries() []Entry {
-	all := make([]Entry, 0, m.NonZeros())
-	for row := range m.Rows {
-		for k := m.Start[row]; k < m.Start[row+1]; k++ {
-			all = append(all, Entry{row, int(m.Column[k]), m.Value[k]})
-		}
-	}
-	return all
-}
-
-// Multiply adds A·x to y, row by row: the obvious kernel, which the blocked ones
-// are checked against. y has m.Rows elements, x has m.Cols.
-func (m *Matrix) Multiply(y, x []float64) {
-	if len(y) != m.Rows || len(x) != m.Cols {
-		panic(fmt.Sprintf("spmv: y and x have %d and %d elements, want %d and %d", len(y), len(x), m.Rows, m.Cols))
-	}
-	for row := range m.Rows {
-		sum := y[row]
-		for k := m.Start[row]; k < m.Start[row+1]; k++ {
-			sum += m.Value[k] * x[m.Column[k]]
-		}
-		y[row] = sum
-	}
-}
-
 // Sparsity is the number of entries divided by that of places (2012, Table 4).
 func (m *Matrix) Sparsity() float64 {
 	return float64(m.NonZeros()) / (float64(m.Rows) * float64(m.Cols))

@@ -47,11 +47,6 @@ type Observation struct {
 	Mflops, Watts float64
 }
 
-// Observe returns what a model learns from an outcome.
-func (o *Outcome) Observe() Observation {
-	return Observation{o.Point, o.FillRatio, o.Mflops, o.Watts}
-}
-
 // table returns observations with one of their responses.
 func table(all []Observation, response func(*Observation) float64) *infer.Table {
 	t := &infer.Table{Names: variables, Columns: make([][]float64, len(variables))}

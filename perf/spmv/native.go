@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"presage/perf/internal/order"
 )
 
 // DefaultPasses is the number of passes where nothing else is asked for.
@@ -66,7 +68,7 @@ func Time(ctx context.Context, m *Matrix, opt TimeOptions) ([]Timed, error) {
 	out := make([]Timed, len(times))
 	for i, s := range Shapes() {
 		v := slices.Sorted(slices.Values(times[i]))
-		median := (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+		median := order.Median(v)
 		out[i] = Timed{s, median, (v[len(v)-1] - v[0]) / median}
 	}
 	return out, nil

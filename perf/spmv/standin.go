@@ -74,74 +74,88 @@ func (t Table4) Load(folders ...string) (*Matrix, error) {
 	return t.Synthesise()
 }
 
-// Synthesise returns a stand-in: a matrix of the same dimension and number of
-// entries, of the structure that is known or assumed of it. Its entries lie in
-// dense blocks, one for each pair of neighbours in a mesh, symmetrically but for
-// the last ones, which make the number come out. The same call gives the same
-// matrix.
-func (t Table4) Synthesise() (*Matrix, error) {
-	s := t.structure
-	rng := rand.New(rand.NewPCG(uint64(t.Number), 0x57a4d1)) // the same for each matrix each time
-	first := nodes(t.Dimension, s, rng)
-	count := len(first) - 1
-	size := func(node int) int { return first[node+1] - first[node] }
+// pattern is which pairs of mesh nodes have a dense block of entries.
+type pattern struct {
+	first  []int // row of each node, and the end
+	taken  map[[2]int]bool
+	blocks [][2]int // pairs of nodes, in the order in which they were added
+	total  int      // entries
+	limit  int
+}
 
-	taken := make(map[[2]int]bool)
-	var blocks [][2]int
-	total := 0
-	add := func(a, b int) bool {
-		if b < 0 || b >= count || taken[[2]int{a, b}] {
-			return false
+func (p *pattern) nodes() int        { return len(p.first) - 1 }
+func (p *pattern) size(node int) int { return p.first[node+1] - p.first[node] }
+
+// add gives a and b a block, and b and a, unless they have one, b is no node, or
+// there would be more entries than the limit.
+func (p *pattern) add(a, b int) {
+	if b < 0 || b >= p.nodes() || p.taken[[2]int{a, b}] {
+		return
+	}
+	n := p.size(a) * p.size(b)
+	if a != b {
+		n *= 2
+	}
+	if p.total+n > p.limit {
+		return
+	}
+	p.taken[[2]int{a, b}], p.taken[[2]int{b, a}] = true, true
+	p.blocks = append(p.blocks, [2]int{a, b})
+	if a != b {
+		p.blocks = append(p.blocks, [2]int{b, a})
+	}
+	p.total += n
+}
+
+// addRing gives each node a block with its neighbour in a ring, or with any node.
+func (p *pattern) addRing(ring int, s structure, offsets []int, rng *rand.Rand) {
+	for a := range p.nodes() {
+		b := a
+		switch {
+		case rng.Float64() < s.scatter:
+			b = rng.IntN(p.nodes())
+		case ring < len(offsets):
+			b = a + offsets[ring]
+		default:
+			b = a + 1 + ring
 		}
-		n := size(a) * size(b)
 		if a != b {
-			n *= 2
-		}
-		if total+n > t.NonZeros {
-			return false
-		}
-		taken[[2]int{a, b}], taken[[2]int{b, a}] = true, true
-		blocks = append(blocks, [2]int{a, b})
-		if a != b {
-			blocks = append(blocks, [2]int{b, a})
-		}
-		total += n
-		return true
-	}
-	for a := range count {
-		add(a, a)
-	}
-	offsets := neighbours(s)
-	// Neighbours come in rings, the nearest first, until there are enough entries.
-	for ring := 0; total < t.NonZeros; ring++ {
-		before := total
-		for a := range count {
-			b := a
-			switch {
-			case rng.Float64() < s.scatter:
-				b = rng.IntN(count)
-			case ring < len(offsets):
-				b = a + offsets[ring]
-			default:
-				b = a + 1 + ring
-			}
-			if a != b {
-				add(a, b)
-			}
-		}
-		if total == before {
-			break
+			p.add(a, b)
 		}
 	}
-	entries := make([]Entry, 0, t.NonZeros)
-	for _, b := range blocks {
-		for row := first[b[0]]; row < first[b[0]+1]; row++ {
-			for col := first[b[1]]; col < first[b[1]+1]; col++ {
+}
+
+// entries returns the places of the entries, block by block.
+func (p *pattern) entries() []Entry {
+	entries := make([]Entry, 0, p.limit)
+	for _, b := range p.blocks {
+		for row := p.first[b[0]]; row < p.first[b[0]+1]; row++ {
+			for col := p.first[b[1]]; col < p.first[b[1]+1]; col++ {
 				entries = append(entries, Entry{Row: row, Col: col})
 			}
 		}
 	}
-	entries = complete(entries, t, taken, first, rng)
+	return entries
+}
+
+// Synthesise returns a stand-in: a matrix of the same dimension and number of
+// entries, of the structure that is known or assumed of it. Its entries lie in
+// dense blocks, one for each pair of neighbours in a mesh, symmetrically but for
+// the last ones, which make up the number. The same call gives the same matrix.
+func (t Table4) Synthesise() (*Matrix, error) {
+	s := t.structure
+	rng := rand.New(rand.NewPCG(uint64(t.Number), 0x57a4d1)) // the same for each matrix each time
+	p := &pattern{first: nodes(t.Dimension, s, rng), taken: make(map[[2]int]bool), limit: t.NonZeros}
+	for a := range p.nodes() {
+		p.add(a, a)
+	}
+	offsets := neighbours(s)
+	// Neighbours come in rings, the nearest first, until there are enough entries.
+	for ring, before := 0, -1; p.total < t.NonZeros && p.total > before; ring++ {
+		before = p.total
+		p.addRing(ring, s, offsets, rng)
+	}
+	entries := complete(p.entries(), t, p.taken, p.first, rng)
 	slices.SortFunc(entries, func(a, b Entry) int {
 		if a.Row != b.Row {
 			return a.Row - b.Row

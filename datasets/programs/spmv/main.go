@@ -22,6 +22,8 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+
+	"presage/datasets/programs/spmv/kernels"
 )
 
 func main() {
@@ -66,7 +68,7 @@ func main() {
 // problem is a product to be computed.
 type problem struct {
 	r, c          int
-	multiply      func(start, column []int32, value, y, x []float64)
+	multiply      kernels.Kernel
 	start, column []int32
 	value, y, x   []float64
 }
@@ -75,7 +77,7 @@ type problem struct {
 func newProblem(r, c, rows, blocks, x int) *problem {
 	p := &problem{
 		r: r, c: c,
-		multiply: kernels[(r-1)*8+c-1],
+		multiply: kernels.Sized(r, c),
 		start:    make([]int32, rows+1),
 		column:   make([]int32, blocks),
 		value:    make([]float64, blocks*r*c),

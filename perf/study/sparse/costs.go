@@ -49,7 +49,7 @@ type kernel struct {
 func newSpMVKernel(prog *subject.Program, shape spmv.Shape) (*kernel, error) {
 	k := &kernel{prog: prog, shape: shape}
 	s := prog.Structure()
-	at, err := s.Routine(fmt.Sprintf("main.multiply%dx%d", shape.R, shape.C))
+	at, err := s.Routine(fmt.Sprintf("presage/datasets/programs/spmv/kernels.multiply%dx%d", shape.R, shape.C))
 	if err != nil {
 		return nil, err
 	}

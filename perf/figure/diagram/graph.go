@@ -1,0 +1,150 @@
+// Package diagram draws directed graphs in layers, such as control-flow graphs
+// and loop nests: in go nodes with text and heat, edges and nested frames, out
+// comes an SVG or a PNG. The layout is Graphviz's dot, compiled to WebAssembly,
+// by way of github.com/goccy/go-graphviz; the drawing is gonum's, like that of
+// all other figures.
+package diagram
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Graph is what to draw.
+type Graph struct {
+	Title  string
+	Nodes  []Node
+	Edges  []Edge
+	Frames []Frame // by their index; a frame comes before those inside it
+
+	// Heat describes what Node.Heat stands for, beside the scale of colours:
+	// "instructions executed, share of routine". Empty: no scale.
+	Heat string
+}
+
+// Node is a box with lines of text.
+type Node struct {
+	Lines []string
+	Heat  float64 // from 0, white, to 1, deep red; less than 0: grey, never executed
+	Frame int     // that the node stands in, -1 for none
+}
+
+// Edge is an arrow.
+type Edge struct {
+	From, To int // nodes
+	Label    string
+	Stroke   Stroke
+}
+
+// Stroke is how an edge is drawn.
+type Stroke uint8
+
+// The strokes.
+const (
+	Solid  Stroke = iota
+	Heavy         // back edges
+	Dashed        // edges that are less certain, or leave no trace in the code
+)
+
+// Frame is a labelled rectangle around nodes and other frames.
+type Frame struct {
+	Label  string
+	Parent int // the frame around it, -1 for none
+}
+
+// MaxNodes is the largest number of nodes that is laid out: dot takes seconds
+// for a few hundred, and nobody can read more.
+const MaxNodes = 400
+
+// Drawing is a graph that has been laid out.
+type Drawing struct {
+	graph  *Graph
+	layout layout
+}
+
+// New lays a graph out. Graphs of more than MaxNodes nodes are refused: leave
+// out what is cold.
+func New(ctx context.Context, g *Graph) (*Drawing, error) {
+	if err := g.check(); err != nil {
+		return nil, err
+	}
+	l, err := arrange(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	return &Drawing{graph: g, layout: l}, nil
+}
+
+func (g *Graph) check() error {
+	if len(g.Nodes) == 0 {
+		return fmt.Errorf("diagram: no nodes to draw")
+	}
+	if len(g.Nodes) > MaxNodes {
+		return fmt.Errorf("diagram: %d nodes; at most %d can be laid out: leave some out", len(g.Nodes), MaxNodes)
+	}
+	for i, f := range g.Frames {
+		if f.Parent < -1 || f.Parent >= i {
+			return fmt.Errorf("diagram: frame %d has the parent %d, which does not come before it", i, f.Parent)
+		}
+	}
+	for i, n := range g.Nodes {
+		if n.Frame < -1 || n.Frame >= len(g.Frames) {
+			return fmt.Errorf("diagram: node %d stands in frame %d of %d", i, n.Frame, len(g.Frames))
+		}
+		if n.Heat > 1 || n.Heat != n.Heat {
+			return fmt.Errorf("diagram: node %d has the heat %g, more than 1", i, n.Heat)
+		}
+	}
+	for i, e := range g.Edges {
+		if e.From < 0 || e.To < 0 || e.From >= len(g.Nodes) || e.To >= len(g.Nodes) {
+			return fmt.Errorf("diagram: edge %d leads from node %d to %d of %d", i, e.From, e.To, len(g.Nodes))
+		}
+	}
+	return nil
+}
+
+// SVG draws the graph as a picture that scales. Its text is in Liberation Mono,
+// or what the viewer has in its place.
+func (d *Drawing) SVG() ([]byte, error) {
+	w, h := d.extent()
+	return d.render(vgsvg.NewWith(vgsvg.UseWH(w, h)))
+}
+
+// resolution of PNG files in dots per inch, and the most pixels of one.
+const (
+	resolution = 144
+	maxPixels  = 64 << 20
+)
+
+// PNG draws the graph at its natural size, or smaller where it would have more
+// than 64 million pixels.
+func (d *Drawing) PNG() ([]byte, error) {
+	w, h := d.extent()
+	dpi := resolution
+	for dpi > 1 && float64(w/vg.Inch)*float64(h/vg.Inch)*float64(dpi*dpi) > maxPixels {
+		dpi--
+	}
+	return d.render(vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi))})
+}
+
+// surface is a canvas that can be written out.
+type surface interface {
+	vg.CanvasSizer
+	io.WriterTo
+}
+
+func (d *Drawing) render(s surface) ([]byte, error) {
+	d.draw(draw.New(s))
+	var b bytes.Buffer
+	if _, err := s.WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("diagram: %w", err)
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,88 @@
+package figure
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// ScatterOptions says what Scatter draws.
+type ScatterOptions struct {
+	X, Y           string // columns
+	By             string // column whose values get a colour and shape each; "" for one
+	Panel          string // column whose values get a panel each; "" for one panel
+	XLabel, YLabel string // with units; the columns' names by default
+}
+
+// scatterPoints is how many points a panel draws at most, evenly chosen.
+const scatterPoints = 4000
+
+// Scatter draws one column against another on linear axes that begin at 0, with
+// the line where they are equal and, in the panels' titles, their correlation.
+func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
+	x, err := grouped(df, opt.X, opt.By, opt.Panel)
+	if err != nil {
+		return nil, err
+	}
+	y, err := grouped(df, opt.Y, opt.By, opt.Panel)
+	if err != nil {
+		return nil, err
+	}
+	fig := new(Figure)
+	for i, panel := range x.panels {
+		label := ""
+		if i == 0 {
+			label = orDefault(opt.YLabel, opt.Y)
+		}
+		p := newPlot("", orDefault(opt.XLabel, opt.X), label)
+		p.Add(plotter.NewGrid())
+		var allX, allY []float64
+		for m, name := range x.labels {
+			key := [2]string{panel, name}
+			if len(x.values[key]) == 0 {
+				continue
+			}
+			if err := scatterMarks(p, x.values[key], y.values[key], m, name, i == 0); err != nil {
+				return nil, err
+			}
+			allX, allY = append(allX, x.values[key]...), append(allY, y.values[key]...)
+		}
+		top := max(slices.Max(allX), slices.Max(allY))
+		equal, err := plotter.NewLine(plotter.XYs{{}, {X: top, Y: top}})
+		if err != nil {
+			return nil, fmt.Errorf("figure: %w", err)
+		}
+		p.Add(equal)
+		p.Title.Text = fmt.Sprintf("%s: correlation %.3f", panel, stat.Correlation(allX, allY, nil))
+		p.X.Min, p.Y.Min, p.X.Max, p.Y.Max = 0, 0, top, top
+		p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, linearTicks{}
+		p.Legend.Top, p.Legend.Left = true, true
+		fig.panels = append(fig.panels, p)
+	}
+	return fig, nil
+}
+
+// scatterMarks draws the points of one label.
+func scatterMarks(p *plot.Plot, x, y plotter.Values, number int, name string, legend bool) error {
+	step := max(1, len(x)/scatterPoints)
+	var at plotter.XYs
+	for i := 0; i < len(x); i += step {
+		at = append(at, plotter.XY{X: x[i], Y: y[i]})
+	}
+	marks, err := plotter.NewScatter(at)
+	if err != nil {
+		return fmt.Errorf("figure: %w", err)
+	}
+	marks.GlyphStyle = draw.GlyphStyle{Color: paletteAt(number), Radius: vg.Points(1.8), Shape: shapes[number%len(shapes)]}
+	p.Add(marks)
+	if name != "" && legend {
+		p.Legend.Add(name, marks)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+// Package reuse turns the batches of a run into exact reuse-distance
+// histograms, one for each reference group, at one block size; or, on request,
+// into estimates of them from a sample of the blocks.
+//
+// The reuse distance of an access is the number of distinct other blocks
+// accessed since the last access to the same block; the first access to a
+// block is cold and has none. In a fully associative LRU cache of C blocks an
+// access hits exactly if its distance is less than C (2004 paper, section
+// 2.2.2; 2005 paper, section 3).
+//
+//	address   0x00 0x40 0x80 0x48 0x00 0x00
+//	block        0    1    2    1    0    0    at 64 bytes
+//	distance  cold cold cold    1    2    0
+//
+// Distances are exact. They are counted in bins of one distance below 512 and
+// of a relative width of at most 1/256 above: see Histogram.Misses.
+//
+// An access that spans several blocks accesses each of them once, by ascending
+// address. All threads of a program share one stack, in the order of the
+// batches. Loads and stores are treated alike.
+//
+// Method (derived here from the balanced tree over times of last access of the
+// 2004 paper, section 2.2.2, steps 1 to 5): a time line of slots, one bit each,
+// live for the last access of a block; the distance is the number of live slots
+// after the block's own, found from counts of live slots by word, line and tree
+// node (timeline.go); a radix tree from block to slot (table.go); the few
+// blocks accessed last are kept apart, in order (front.go). Memory is
+// proportional to the blocks touched: about 20 to 45 bytes for each where they
+// lie close together; a block with no other within 512 blocks costs 2 KiB, and
+// one with no other within a MiB of blocks 8 KiB more. Each worker of
+// Options.Workers needs as much for the blocks of its chunks, and buffers up to
+// 64 bytes for each block touched, or 1 MiB in all if that is more; so does the
+// chunk being filled.
+package reuse
+
+import (
+	"fmt"
+	"math/bits"
+
+	"presage/perf/trace"
+)
+
+const (
+	// defaultBlockBytes is the block size of the zero Options.
+	defaultBlockBytes = 64
+
+	// maxBlockBytes is the largest block size: 1 GiB, a huge page.
+	maxBlockBytes = 1 << 30
+
+	// firstWindow is the number of slots of a new time line.
+	firstWindow = 1 << 16
+)
+
+// Options configures a Collector.
+type Options struct {
+	// BlockBytes is the size of a memory block, a power of two of at most
+	// 1 GiB; 0 means 64.
+	BlockBytes uint64
+
+	// Workers is the number of goroutines that share the work; 0 means 1. The
+	// result does not depend on it. More than one helps if processors would
+	// idle otherwise: the collectors of several block sizes already run side by
+	// side, and cutting a run in time costs work, the more the fewer reuses
+	// stay within a chunk. Observe then returns before its batch is analysed,
+	// so a panic may surface in a later call of Observe or Result.
+	Workers int
+
+	// SampleOneIn, a power of two of at most 2^20, samples one block in this
+	// many, chosen by a hash of its number: the result is an estimate with an
+	// error, see Result.Estimate. 0 and 1 mean exact. Sampling takes one
+	// worker.
+	SampleOneIn uint64
+
+	// SampleSeed chooses the hash: the same seed samples the same blocks.
+	SampleSeed uint64
+}
+
+// Collector measures the reuse distances of a run. It is a trace.Collector.
+type Collector struct {
+	blockBytes uint64
+	method     method
+}
+
+// method finds reuse distances.
+type method interface {
+	observe(accesses []trace.Access)
+	result() *Result // all but BlockBytes
+}
+
+var (
+	_ trace.Collector = (*Collector)(nil)
+	_ method          = (*stack)(nil)
+	_ method          = (*parallel)(nil)
+	_ method          = (*sampler)(nil)
+)
+
+// New returns a Collector for runs under plan.
+func New(plan *trace.Plan, opt Options) (*Collector, error) {
+	return newCollector(plan, opt, tuning{window: firstWindow, chunk: firstChunk})
+}
+
+// tuning holds sizes that tests make small, to reach what otherwise only long
+// runs do.
+type tuning struct {
+	window int // slots of a new time line
+	chunk  int // accesses of the first chunks that go to workers
+}
+
+func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error) {
+	if plan == nil {
+		return nil, fmt.Errorf("reuse: no plan: distances are counted for its groups")
+	}
+	if err := plan.Check(); err != nil {
+		return nil, fmt.Errorf("reuse: %w", err)
+	}
+	size := opt.BlockBytes
+	if size == 0 {
+		size = defaultBlockBytes
+	}
+	if size&(size-1) != 0 || size > maxBlockBytes {
+		return nil, fmt.Errorf("reuse: BlockBytes is %d, want a power of two from 1 to %d", size, maxBlockBytes)
+	}
+	if opt.Workers < 0 {
+		return nil, fmt.Errorf("reuse: Workers is %d, want at least 1, or 0 for 1", opt.Workers)
+	}
+	if k := opt.SampleOneIn; k&(k-1) != 0 || k > maxOneIn {
+		return nil, fmt.Errorf("reuse: SampleOneIn is %d, want a power of two from 1 to %d, or 0 for 1", k, maxOneIn)
+	}
+	l := newLayout(plan, size)
+	c := &Collector{blockBytes: size}
+	switch sampled := opt.SampleOneIn > 1; {
+	case sampled && opt.Workers > 1:
+		return nil, fmt.Errorf("reuse: Workers is %d and SampleOneIn %d: sampling takes one worker", opt.Workers, opt.SampleOneIn)
+	case sampled:
+		c.method = newSampler(l, opt.SampleOneIn, opt.SampleSeed, tune.window)
+	case opt.Workers > 1:
+		c.method = newParallel(l, opt.Workers, tune)
+	default:
+		c.method = newStack(l, tune.window)
+	}
+	return c, nil
+}
+
+// layout is what all methods know before a run begins.
+type layout struct {
+	shift   uint     // log2 of the block size
+	groupOf []uint32 // reference → group
+	groups  int
+}
+
+func newLayout(plan *trace.Plan, blockBytes uint64) layout {
+	l := layout{
+		shift:   uint(bits.TrailingZeros64(blockBytes)),
+		groupOf: make([]uint32, len(plan.Refs)),
+		groups:  plan.Groups(),
+	}
+	for i := range plan.Refs {
+		l.groupOf[i] = uint32(plan.Refs[i].Group)
+	}
+	return l
+}
+
+// blockBits returns the number of bits of a block number.
+func (l *layout) blockBits() uint {
+	return uint(bits.TrailingZeros64(trace.AddrLimit)) - l.shift
+}
+
+// Observe implements trace.Collector. It panics if a batch names a reference
+// that is not in the plan, or if more distinct blocks are touched than 32-bit
+// numbers can distinguish (over 500 million).
+func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b.Accesses) }
+
+// Result returns the histograms of the accesses observed so far.
+func (c *Collector) Result() *Result {
+	r := c.method.result()
+	r.BlockBytes = c.blockBytes
+	return r
+}

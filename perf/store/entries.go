@@ -1,0 +1,217 @@
+// Package store keeps the results of expensive computations on disk, each under
+// a hash of everything that it depends on, so that a notebook cell or a shell
+// command finds them when it runs again.
+//
+// Files are written under a temporary name and renamed, so that they are
+// complete or absent. A checksum detects damage. The name is the hash of the
+// key, so changing a program, an argument or an option never finds a stale
+// result.
+//
+//	file = magic, format version, SHA-256 of payload, payload (flate of gob)
+package store
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Store is a folder of results. Several processes may use one at once.
+type Store struct {
+	dir string
+}
+
+// ErrMissing is what Load returns for a key that has no entry.
+var ErrMissing = errors.New("store: no entry")
+
+// CorruptError describes an entry that exists but cannot be used: truncated,
+// modified, or in another format. Computing it again replaces it.
+type CorruptError struct {
+	Path string
+	Err  error
+}
+
+func (e *CorruptError) Error() string { return fmt.Sprintf("store: %s: %v", e.Path, e.Err) }
+
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// Open returns the store in dir, which is created by the first Save.
+func Open(dir string) *Store { return &Store{dir: dir} }
+
+// Default returns the user's store: $PRESAGE_STORE, or presage in the user's
+// cache folder.
+func Default() (*Store, error) {
+	if dir := os.Getenv("PRESAGE_STORE"); dir != "" {
+		return Open(dir), nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("store: no cache folder: %w; set PRESAGE_STORE to a folder", err)
+	}
+	return Open(filepath.Join(dir, "presage")), nil
+}
+
+// Dir returns the store's folder.
+func (s *Store) Dir() string { return s.dir }
+
+// Key names an entry: its kind, which becomes part of the file name, and the
+// hash of all that the entry depends on.
+type Key struct {
+	Kind string
+	Hash string
+}
+
+// NewKey returns the key of an entry of a kind that depends on inputs, which
+// must marshal to JSON. Raise version when the meaning or the layout of the
+// kind's values changes.
+func NewKey(kind string, version int, inputs any) (Key, error) {
+	text, err := json.Marshal(struct {
+		Kind    string
+		Version int
+		Inputs  any
+	}{kind, version, inputs})
+	if err != nil {
+		return Key{}, fmt.Errorf("store: key of %s: %w", kind, err)
+	}
+	sum := sha256.Sum256(text)
+	return Key{Kind: kind, Hash: hex.EncodeToString(sum[:16])}, nil
+}
+
+// Path returns the file that holds the entry of k.
+func (s *Store) Path(k Key) string {
+	return filepath.Join(s.dir, k.Kind, k.Hash[:2], k.Hash+".gob")
+}
+
+// magic begins every file; its last byte is the version of the file format.
+const magic = "presage\x01"
+
+// Load decodes the entry of k into v, a pointer. It returns ErrMissing if there
+// is none and a CorruptError if it cannot be used.
+func (s *Store) Load(k Key, v any) error {
+	path := s.Path(k)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s", ErrMissing, path)
+	}
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if err := decode(data, v); err != nil {
+		return &CorruptError{Path: path, Err: err}
+	}
+	return nil
+}
+
+func decode(data []byte, v any) error {
+	head := len(magic) + sha256.Size
+	if len(data) < head || string(data[:len(magic)]) != magic {
+		return errors.New("not an entry of this format")
+	}
+	payload := data[head:]
+	if sum := sha256.Sum256(payload); !bytes.Equal(sum[:], data[len(magic):head]) {
+		return errors.New("checksum does not match")
+	}
+	r := flate.NewReader(bytes.NewReader(payload))
+	defer r.Close()
+	return gob.NewDecoder(r).Decode(v)
+}
+
+// Save writes v as the entry of k and replaces any earlier one.
+func (s *Store) Save(k Key, v any) error {
+	data, err := encode(v)
+	if err != nil {
+		return fmt.Errorf("store: %s: %w", k.Kind, err)
+	}
+	return WriteFile(s.Path(k), data)
+}
+
+func encode(v any) ([]byte, error) {
+	var payload bytes.Buffer
+	w, err := flate.NewWriter(&payload, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	if err := gob.NewEncoder(w).Encode(v); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(payload.Bytes())
+	return bytes.Join([][]byte{[]byte(magic), sum[:], payload.Bytes()}, nil), nil
+}
+
+// WriteFile writes data to path atomically and creates its folder if necessary.
+func WriteFile(path string, data []byte) error {
+	return WriteTo(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// WriteTo is WriteFile for content that write produces. If write fails, an
+// existing file stays as it was.
+func WriteTo(path string, write func(io.Writer) error) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".tmp-*")
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		f.Close()
+		return fmt.Errorf("store: %s: %w", path, err)
+	}
+	if err := f.Chmod(0o644); err != nil { // CreateTemp makes files that only their owner can read
+		f.Close()
+		return fmt.Errorf("store: %w", err)
+	}
+	if err := f.Sync(); err != nil {
+		f.Close()
+		return fmt.Errorf("store: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
+}
+
+// Memo returns the entry of k, or computes and saves it. The warning reports an
+// unusable entry, which is computed again, or a result that could not be saved.
+func Memo[T any](s *Store, k Key, compute func() (T, error)) (v T, warning, err error) {
+	err = s.Load(k, &v)
+	if err == nil {
+		return v, nil, nil
+	}
+	if !errors.Is(err, ErrMissing) {
+		warning = fmt.Errorf("%w; computed again", err)
+	}
+	var fresh T
+	fresh, err = compute()
+	if err != nil {
+		return fresh, warning, err
+	}
+	if err := s.Save(k, fresh); err != nil {
+		warning = errors.Join(warning, fmt.Errorf("%w; the result was not kept", err))
+	}
+	return fresh, warning, nil
+}
