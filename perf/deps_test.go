@@ -31,11 +31,12 @@ type layer struct{ pkg, may string }
 var layers = []layer{
 	// A binary, taken apart.
 	{"trace", ""},
-	{"objfile", ""},
 	{"isa", ""},
 	{"isa/rv64", "isa"},
+	{"isa/targets", "isa isa/rv64"}, // the only one that names instruction sets
+	{"objfile", "isa isa/targets"},  // a File carries its isa.Target
 	{"cfg", "trace objfile isa"},
-	{"access", "trace objfile isa isa/rv64 cfg"},
+	{"access", "trace objfile isa cfg"},
 
 	// Running it.
 	{"engine/rv64/softfloat", ""},

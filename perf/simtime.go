@@ -178,7 +178,7 @@ func (s *timeSimulation) load(ctx context.Context, point Point, st *store.Store)
 	sim, warning, err := store.Memo(st, key, func() (*storedTime, error) {
 		stored = false
 		s.report(0, false)
-		simulator, err := pipeline.New(plan, s.code, s.config, pipeline.Options{})
+		simulator, err := pipeline.New(s.prog.File.Target, plan, s.code, s.config, pipeline.Options{})
 		if err != nil {
 			return nil, err
 		}

@@ -79,7 +79,7 @@ func (k *spmvKernel) run(ctx context.Context, b *spmv.Blocks, collectors ...trac
 
 // time simulates the core on a product.
 func (k *spmvKernel) time(ctx context.Context, b *spmv.Blocks) (*pipeline.Result, error) {
-	sim, err := pipeline.New(k.plan, k.code, spmvCore(), pipeline.Options{})
+	sim, err := pipeline.New(k.prog.File.Target, k.plan, k.code, spmvCore(), pipeline.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"presage/perf/engine/rv64"
+	isarv "presage/perf/isa/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
 )
@@ -62,7 +63,7 @@ func BenchmarkPipeline(b *testing.B) {
 					instructions := uint64(0)
 					start := processorTime(b)
 					for b.Loop() {
-						s, err := pipeline.New(plan, code, core.config, pipeline.Options{})
+						s, err := pipeline.New(isarv.Target(), plan, code, core.config, pipeline.Options{})
 						if err != nil {
 							b.Fatal(err)
 						}
@@ -88,7 +89,7 @@ func BenchmarkPipeline(b *testing.B) {
 					instructions := uint64(0)
 					start := processorTime(b)
 					for b.Loop() {
-						s, err := pipeline.New(plan, code, core.config, pipeline.Options{})
+						s, err := pipeline.New(isarv.Target(), plan, code, core.config, pipeline.Options{})
 						if err != nil {
 							b.Fatal(err)
 						}

@@ -15,7 +15,6 @@ import (
 	"presage/perf/iperf"
 	"presage/perf/iperf/target"
 	"presage/perf/isa"
-	isarv "presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
@@ -47,7 +46,7 @@ func guest(t testing.TB) *objfile.File {
 func kernelPlan(t testing.TB, f *objfile.File) *trace.Plan {
 	t.Helper()
 	var code [][]isa.Inst
-	for _, r := range cfg.Analyze(f, isarv.NewDecoder()).Routines {
+	for _, r := range cfg.Analyze(f).Routines {
 		if !strings.HasPrefix(r.Name, "main.kernel") {
 			continue
 		}

@@ -10,10 +10,10 @@ import (
 	"presage/perf/cfg"
 	"presage/perf/engine/rv64"
 	"presage/perf/isa"
-	isarv "presage/perf/isa/rv64"
 	"presage/perf/machine"
 	"presage/perf/metasim"
 	"presage/perf/metasim/embedded"
+	isarv "presage/perf/isa/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/simpoint"
 	"presage/perf/trace"
@@ -148,7 +148,7 @@ func TestConvolverAgainstPipeline(t *testing.T) {
 			t.Fatal(err)
 		}
 		var insts [][]isa.Inst
-		graph := cfg.Analyze(run.File, isarv.NewDecoder())
+		graph := cfg.Analyze(run.File)
 		for _, r := range graph.Routines {
 			for b := range r.Blocks {
 				insts = append(insts, r.Blocks[b].Insts)
@@ -197,7 +197,7 @@ func simulate(t *testing.T, run *embedded.Program, insts [][]isa.Inst, m *machin
 	if err != nil {
 		t.Fatal(err)
 	}
-	sim, err := pipeline.New(plan, insts, config, pipeline.Options{})
+	sim, err := pipeline.New(isarv.Target(), plan, insts, config, pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
