@@ -7,10 +7,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"presage/perf/isa/rv64"
 	"strings"
 	"testing"
 	"time"
+
+	"presage/perf/isa/rv64"
 
 	"github.com/google/go-cmp/cmp"
 )
