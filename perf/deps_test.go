@@ -31,11 +31,12 @@ type layer struct{ pkg, may string }
 var layers = []layer{
 	// A binary, taken apart.
 	{"trace", ""},
-	{"objfile", ""},
 	{"isa", ""},
 	{"isa/rv64", "isa"},
+	{"isa/targets", "isa isa/rv64"}, // the only one that names instruction sets
+	{"objfile", "isa isa/targets"},  // a File carries its isa.Target
 	{"cfg", "trace objfile isa"},
-	{"access", "trace objfile isa isa/rv64 cfg"},
+	{"access", "trace objfile isa cfg"},
 
 	// Running it.
 	{"engine", "trace objfile"},
@@ -82,7 +83,7 @@ var layers = []layer{
 
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict frame"},
-	{"subject", "trace objfile isa/rv64 cfg access engine engine/engines progress store"},
+	{"subject", "trace objfile cfg access engine engine/engines progress store"},
 	{"anatomy", "trace cfg access fit scaling subject progress store frame figure/diagram internal/num"},
 	{"locality", "trace cfg access reuse subject anatomy progress store frame internal/num"},
 	{"misses", "trace access reuse cache fit scaling machine predict subject locality progress store frame internal/num"},

@@ -42,15 +42,15 @@ import (
 	"path"
 
 	"presage/perf/isa"
-	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
 
-// Reference is a static memory reference: an instruction that accesses memory.
+// Reference is a static memory reference: a memory operand of an instruction.
 type Reference struct {
 	PC      trace.PC
-	Size    uint8 // bytes accessed, a power of two
+	Operand int   // of the instruction, in isa.Inst.Mems
+	Size    uint8 // bytes accessed
 	Kind    trace.Kind
 	Float   bool   // the datum goes to or comes from a floating-point register
 	Routine string // or the section, outside of routines
@@ -87,7 +87,7 @@ func (r Reference) String() string {
 
 // References are the memory references of an executable.
 type References struct {
-	All          []Reference // by ascending PC
+	All          []Reference // by ascending PC, then Operand
 	Instructions int         // that were decoded
 	Warnings     []error     // what may be missing, and why
 
@@ -105,7 +105,8 @@ var ErrTooMany = errors.New("too many memory references")
 
 // Find finds the memory references of f.
 func Find(f *objfile.File) *References {
-	s := sweep{file: f, decoder: rv64.NewDecoder()}
+	s := sweep{file: f, decoder: f.Target.NewDecoder()}
+	s.out.global.reg = f.Target.GlobalPointer
 	routines := f.Routines
 	for _, sec := range f.Sections {
 		if !sec.Execute {
@@ -156,13 +157,13 @@ func (d *doubt) add(pc uint64, place string) {
 // sweep is the state of Find.
 type sweep struct {
 	file              *objfile.File
-	decoder           *rv64.Decoder
+	decoder           isa.Decoder
 	out               References
 	undecoded, vector doubt
 }
 
 // run decodes the code from from to to, one instruction after the other. What
-// cannot be decoded is skipped by the length that its first parcel announces.
+// cannot be decoded is skipped by the length that the decoder says.
 func (s *sweep) run(place string, from, to uint64) {
 	if from >= to {
 		return
@@ -172,15 +173,16 @@ func (s *sweep) run(place string, from, to uint64) {
 	for off := 0; off < len(code); {
 		pc := from + uint64(off)
 		in, err := s.decoder.Decode(code[off:], pc)
-		off += int(in.Len)
+		off += max(1, int(in.Len))
 		switch {
 		case err != nil:
 			s.undecoded.add(pc, place)
 			continue
 		case in.Class == isa.Vector:
 			s.vector.add(pc, place)
-		case in.Mem.Kind != isa.NoMem:
-			s.out.All = append(s.out.All, s.reference(&in, place))
+		}
+		for k := range in.Mems() {
+			s.out.All = append(s.out.All, s.reference(&in, k, place))
 		}
 		s.out.Instructions++
 		s.out.global.note(&before, &in)
@@ -188,8 +190,9 @@ func (s *sweep) run(place string, from, to uint64) {
 	}
 }
 
-func (s *sweep) reference(in *isa.Inst, place string) Reference {
-	r := Reference{PC: trace.PC(in.PC), Size: in.Mem.Size, Kind: kinds[in.Mem.Kind], Float: in.Mem.Float, Routine: place}
+func (s *sweep) reference(in *isa.Inst, operand int, place string) Reference {
+	m := &in.Mems()[operand]
+	r := Reference{PC: trace.PC(in.PC), Operand: operand, Size: m.Size, Kind: kinds[m.Kind], Float: m.Float, Routine: place}
 	if l, ok := s.file.LineAt(in.PC); ok {
 		r.File, r.Line = l.File, l.Line
 	}
@@ -208,7 +211,7 @@ func (s *sweep) finish() {
 			s.out.Warnings = append(s.out.Warnings, fmt.Errorf("%d %w, the first at pc %#x in %s: %s", d.count, kind, d.pc, d.place, what))
 		}
 	}
-	warn(s.undecoded, ErrUndecoded, "data among the code, or instructions beyond RV64GC and Zba, Zbb, Zbc, Zbs; their memory references are not recorded")
+	warn(s.undecoded, ErrUndecoded, "data among the code, or instructions beyond "+s.file.Target.Extensions+"; their memory references are not recorded")
 	warn(s.vector, ErrVector, "their memory references are not recorded")
 	if err := s.file.LinesErr(); err != nil {
 		s.out.Warnings = append(s.out.Warnings, fmt.Errorf("source lines are incomplete: %w", err))

@@ -52,10 +52,7 @@ type Analysis struct {
 // that its control-flow graphs hold.
 func Analyze(p *cfg.Program) *Analysis {
 	out := &Analysis{Program: p, References: *Find(p.File)}
-	at := make(map[trace.PC]int, len(out.All))
-	for i := range out.All {
-		at[out.All[i].PC] = i
-	}
+	at := out.byPC()
 	c := conventionOf(p)
 	if !c.golang {
 		c.global = out.global
@@ -69,15 +66,26 @@ func Analyze(p *cfg.Program) *Analysis {
 		for b := range r.Blocks {
 			for i := range r.Blocks[b].Insts {
 				in := &r.Blocks[b].Insts[i]
-				ref, ok := at[trace.PC(in.PC)]
-				if in.Mem.Kind == isa.NoMem || !ok {
-					continue
+				if ref, ok := at[trace.PC(in.PC)]; ok {
+					for k := range in.Mems() {
+						a.describe(&out.All[ref+k], n, b, i)
+					}
 				}
-				a.describe(&out.All[ref], n, b, i)
 			}
 		}
 	}
 	return out
+}
+
+// byPC returns the index of the first reference of each instruction.
+func (r *References) byPC() map[trace.PC]int {
+	at := make(map[trace.PC]int, len(r.All))
+	for i := range r.All {
+		if r.All[i].Operand == 0 {
+			at[r.All[i].PC] = i
+		}
+	}
+	return at
 }
 
 // PlanOptions say which references a plan records.
@@ -115,7 +123,7 @@ func findCells(c convention, p *cfg.Program) ([]*slots, *statics) {
 func hasReferences(r *cfg.Routine) bool {
 	for b := range r.Blocks {
 		for i := range r.Blocks[b].Insts {
-			if r.Blocks[b].Insts[i].Mem.Kind != isa.NoMem {
+			if r.Blocks[b].Insts[i].Accesses() {
 				return true
 			}
 		}
@@ -126,10 +134,10 @@ func hasReferences(r *cfg.Routine) bool {
 // describe adds to a reference what is known about its address.
 func (a *routineAnalysis) describe(ref *Reference, routine, b, i int) {
 	ref.InGraph, ref.RoutineIndex, ref.Block, ref.Loop = true, routine, b, a.r.Blocks[b].Loop
-	v := a.settled(a.address(b, i))
+	v := a.settled(a.address(b, i, ref.Operand))
 	ref.First = a.formula(a.first(v))
 	ref.Strides = a.strides(v, b)
-	ref.Stack = a.stackUse(b, i)
+	ref.Stack = a.stackUse(b, i, ref.Operand)
 	ref.Base = a.base(v)
 }
 
@@ -145,38 +153,44 @@ func (a *routineAnalysis) base(v linear) int {
 }
 
 // stackUse classifies a reference to the stack.
-func (a *routineAnalysis) stackUse(b, i int) StackUse {
-	if a.slots.operands[b] == nil {
-		return NotStack
-	}
-	at := a.slots.operands[b][i]
+func (a *routineAnalysis) stackUse(b, i, k int) StackUse {
+	at := a.slots.operand(b, i, k)
 	switch {
-	case at.size == 0 || at.reg != sp || a.slots.isTaken(at):
+	case at.size == 0 || at.reg != a.target.StackPointer || a.slots.isTaken(at):
 		return NotStack
 	case at.offset >= 0:
 		return StackArg
 	}
 	in := &a.r.Blocks[b].Insts[i]
-	switch in.Class {
-	case isa.Store, isa.FPStore:
+	switch m := &in.Mems()[k]; {
+	case in.Class == isa.Atomic || m.Kind == isa.MemReadModifyWrite:
+	case m.Kind == isa.MemStore:
 		for _, r := range in.Uses() {
-			if r != in.Mem.Base && a.holdsSaved(r, b, i) {
+			if !m.Reads(r) && a.holdsSaved(r, b, i) {
 				return SavedReg
 			}
 		}
-	case isa.Load:
-		v := a.result(b, i, in.Defs()[0])
-		if s, ok := v.only(); ok && a.symbols[s].kind == atEntry && a.symbols[s].place == register(in.Defs()[0]) && a.saved(in.Defs()[0]) {
-			return SavedReg
+	case !m.Float:
+		for _, r := range in.Defs() {
+			if a.saved(r) && a.restores(r, b, i) {
+				return SavedReg
+			}
 		}
 	}
 	return Spill
 }
 
+// restores reports whether an instruction leaves in register r what it held when
+// the routine began.
+func (a *routineAnalysis) restores(r isa.Reg, b, i int) bool {
+	s, ok := a.result(b, i, r).only()
+	return ok && a.symbols[s].kind == atEntry && a.symbols[s].place == register(r)
+}
+
 // holdsSaved reports whether register r holds before an instruction what the
 // caller expects to find in it.
 func (a *routineAnalysis) holdsSaved(r isa.Reg, b, i int) bool {
-	if r >= registers || !a.saved(r) {
+	if !a.saved(r) {
 		return false
 	}
 	return a.before(b, i, register(r)).equal(a.entry(register(r)))

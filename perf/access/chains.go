@@ -12,25 +12,54 @@ import (
 // iteration: the first-location formula then takes the one, and the stride
 // formula the difference to the other.
 
-// address returns the address that the instruction accesses.
-func (a *routineAnalysis) address(b, i int) linear {
-	m := &a.r.Blocks[b].Insts[i].Mem
-	if m.Base == isa.NoReg {
+// address returns the address of memory operand k of the instruction.
+func (a *routineAnalysis) address(b, i, k int) linear {
+	m := &a.r.Blocks[b].Insts[i].Mems()[k]
+	if m.Base == isa.NoReg && m.Index == isa.NoReg {
 		return constant(m.Disp)
 	}
-	base := a.before(b, i, register(m.Base))
-	if sum, ok := base.plusScaled(constant(m.Disp), 1); ok {
+	sum, ok := a.operand(b, i, m.Base).plusScaled(constant(m.Disp), 1)
+	if ok && m.Index != isa.NoReg {
+		sum, ok = sum.plusScaled(a.operand(b, i, m.Index), int64(m.Scale))
+	}
+	if ok {
 		return sum
 	}
 	return single(a.symbolFor(symbolKey{kind: anUnknown, block: int32(b), inst: int32(i), place: register(m.Base)}))
 }
 
-// operand is the content of register r before an instruction; of NoReg, imm.
-func (a *routineAnalysis) operand(b, i int, r isa.Reg, imm int64) linear {
-	if r == isa.NoReg {
-		return constant(imm)
+// operand is the content of register r before an instruction; 0 of NoReg.
+func (a *routineAnalysis) operand(b, i int, r isa.Reg) linear {
+	switch {
+	case r == isa.NoReg:
+		return linear{}
+	case a.followed(r):
+		return a.before(b, i, register(r))
+	case r == isa.Loaded:
+		return a.load(symbolKey{kind: anUnknown, block: int32(b), inst: int32(i), place: register(r)})
+	case r.Float():
+		return single(a.symbolFor(symbolKey{kind: anUnknown, block: int32(b), inst: int32(i), place: register(r)}))
 	}
-	return a.before(b, i, register(r))
+	return a.entry(register(r))
+}
+
+// sides are the operands of a value of an instruction.
+func (a *routineAnalysis) sides(b, i int, v isa.Value) (x, y linear) {
+	x = a.operand(b, i, v.A)
+	switch {
+	case v.B != isa.NoReg:
+		y = a.operand(b, i, v.B)
+	case v.Op != isa.ScaledAdd:
+		y = constant(v.Imm)
+	}
+	return x, y
+}
+
+// value is a value that an instruction computes for a register.
+func (a *routineAnalysis) value(p point, v isa.Value) linear {
+	x, y := a.sides(int(p.block), int(p.inst), v)
+	a.at = p
+	return a.apply(v, x, y)
 }
 
 // before returns the content of a location before instruction i of block b.
@@ -44,7 +73,7 @@ func (a *routineAnalysis) before(b, i int, l location) linear {
 		return a.result(b, last, l.reg)
 	}
 	for i--; i >= 0; i-- {
-		if a.defs(&a.r.Blocks[b].Insts[i]).has(l.reg) {
+		if a.defs(&a.r.Blocks[b].Insts[i]).Has(l.reg) {
 			return a.result(b, i, l.reg)
 		}
 	}
@@ -63,7 +92,7 @@ func (a *routineAnalysis) cellBefore(b, i int, l location) linear {
 	s := a.slots
 	stores, calls := s.stores[b], s.calls[b]
 	for len(stores)+len(calls) > 0 {
-		if n := len(calls); n > 0 && (len(stores) == 0 || calls[n-1] > stores[len(stores)-1]) {
+		if n := len(calls); n > 0 && (len(stores) == 0 || calls[n-1] >= stores[len(stores)-1].inst) {
 			if c := calls[n-1]; int(c) < i && a.callChanges(&a.r.Blocks[b].Insts[c], l) {
 				return single(a.symbolFor(symbolKey{kind: aCall, block: int32(b), inst: c, place: l}))
 			}
@@ -72,12 +101,12 @@ func (a *routineAnalysis) cellBefore(b, i int, l location) linear {
 		}
 		at := stores[len(stores)-1]
 		stores = stores[:len(stores)-1]
-		if cell := s.operands[b][at]; int(at) < i && cell.overlaps(l) {
-			in := &a.r.Blocks[b].Insts[at]
-			if in.Class == isa.Store && l.within(cell) {
-				return a.operand(b, int(at), in.Value.A, 0)
+		if cell := s.operands[b][at.operand]; int(at.inst) < i && cell.overlaps(l) {
+			in := &a.r.Blocks[b].Insts[at.inst]
+			if in.Stored() != nil && l.within(cell) {
+				return a.value(point{int32(b), at.inst, isa.NoReg}, in.Value)
 			}
-			return single(a.symbolFor(symbolKey{kind: anUnknown, block: int32(b), inst: at, place: l}))
+			return single(a.symbolFor(symbolKey{kind: anUnknown, block: int32(b), inst: at.inst, place: l}))
 		}
 	}
 	return a.atStart(b, l)
@@ -88,7 +117,7 @@ func (a *routineAnalysis) cellBefore(b, i int, l location) linear {
 // that those do which it calls; any cell that is reached through a pointer.
 func (a *routineAnalysis) callChanges(call *isa.Inst, l location) bool {
 	switch l.reg {
-	case sp:
+	case a.target.StackPointer:
 		return a.slots.isTaken(l)
 	case isa.NoReg:
 		return a.statics.changes(a.r, call, l)
@@ -108,22 +137,15 @@ func (a *routineAnalysis) result(b, i int, reg isa.Reg) linear {
 }
 
 func (a *routineAnalysis) compute(p point) linear {
-	b, i := int(p.block), int(p.inst)
-	in := &a.r.Blocks[b].Insts[i]
+	in := &a.r.Blocks[p.block].Insts[p.inst]
 	k := symbolKey{kind: anUnknown, block: p.block, inst: p.inst, place: register(p.reg)}
-	switch {
+	switch v := in.Result(p.reg); {
 	case in.Class == isa.Call || in.Class == isa.SystemCall:
 		k.kind = aCall
+	case v.Op != isa.Opaque:
+		return a.value(p, v)
 	case in.Class == isa.Load:
 		return a.load(k)
-	case in.Value.Op != isa.Opaque && in.Mem.Kind == isa.NoMem:
-		x := a.operand(b, i, in.Value.A, 0)
-		y := a.operand(b, i, in.Value.B, in.Value.Imm)
-		if in.Value.Op == isa.ScaledAdd && in.Value.B == isa.NoReg {
-			y = constant(0)
-		}
-		a.at = p
-		return a.apply(in.Value, x, y)
 	}
 	return single(a.symbolFor(k))
 }
@@ -132,11 +154,11 @@ func (a *routineAnalysis) compute(p point) linear {
 // was there at the routine's entry; else a symbol.
 func (a *routineAnalysis) load(k symbolKey) linear {
 	b, i := int(k.block), int(k.inst)
-	if cell := a.slots.operands[b]; cell != nil && cell[i].size > 0 {
-		return a.before(b, i, cell[i])
+	if cell := a.slots.operand(b, i, 0); cell.size > 0 {
+		return a.before(b, i, cell)
 	}
-	at := a.address(b, i)
-	if l, ok := a.cellAt(at, a.r.Blocks[b].Insts[i].Mem.Size); ok {
+	at := a.address(b, i, 0)
+	if l, ok := a.cellAt(at, a.r.Blocks[b].Insts[i].Mems()[0].Size); ok {
 		return a.before(b, i, l)
 	}
 	k.kind = aLoad
@@ -161,7 +183,7 @@ func (a *routineAnalysis) cellAt(at linear, size uint8) (location, bool) {
 // everChanged reports whether the routine may change a location.
 func (a *routineAnalysis) everChanged(l location) bool {
 	if !l.memory {
-		return a.anywhere.has(l.reg)
+		return a.anywhere.Has(l.reg)
 	}
 	changed, ok := a.changedCells[l]
 	if !ok {
@@ -187,14 +209,14 @@ func (a *routineAnalysis) callIn(b int, l location) bool {
 // changedIn reports whether a loop may change a location.
 func (a *routineAnalysis) changedIn(loop int, l location) bool {
 	if !l.memory {
-		return a.inLoops[loop].has(l.reg)
+		return a.inLoops[loop].Has(l.reg)
 	}
 	for _, b := range a.r.Loops[loop].Blocks {
 		if a.callIn(b, l) {
 			return true
 		}
 		for _, i := range a.slots.stores[b] {
-			if a.slots.operands[b][i].overlaps(l) {
+			if a.slots.operands[b][i.operand].overlaps(l) {
 				return true
 			}
 		}
@@ -228,9 +250,9 @@ func (a *routineAnalysis) atStart(b int, l location) linear {
 // entry is the content of a location when the routine begins.
 func (a *routineAnalysis) entry(l location) linear {
 	switch {
-	case l == register(0):
+	case l == register(a.target.Zero):
 		return constant(0)
-	case l == register(gp) && a.global.known:
+	case a.global.known && l == register(a.global.reg):
 		return constant(a.global.value)
 	}
 	return single(a.symbolFor(symbolKey{kind: atEntry, place: l}))
@@ -270,7 +292,7 @@ func (a *routineAnalysis) join(k blockPlace, edges []int) linear {
 		values = append(values, a.over(e, k.place))
 	}
 	switch {
-	case a.isEntry[b] && k.place != register(sp) && k.place != register(tp):
+	case a.isEntry[b] && k.place != register(a.target.StackPointer) && k.place != register(a.target.ThreadPointer):
 		values = append(values, single(a.symbolFor(symbolKey{kind: anUnknown, block: k.block, inst: -1, place: k.place})))
 	case len(a.r.Entries) > 0 && b == a.r.Entries[0], len(values) == 0:
 		values = append(values, a.entry(k.place))

@@ -3,7 +3,6 @@ package access
 import (
 	"slices"
 
-	"presage/perf/isa"
 	"presage/perf/trace"
 )
 
@@ -66,10 +65,7 @@ type loopTable struct {
 // NewChecker returns a Checker for the program of an analysis.
 func NewChecker(a *Analysis) *Checker {
 	c := &Checker{analysis: a, threads: make(map[int32]*checkedThread)}
-	at := make(map[uint64]int, len(a.All))
-	for i := range a.All {
-		at[uint64(a.All[i].PC)] = i
-	}
+	at := a.byPC()
 	c.loops = make([][]loopTable, len(a.Program.Routines))
 	for n, r := range a.Program.Routines {
 		c.loops[n] = make([]loopTable, len(r.Loops))
@@ -84,17 +80,16 @@ func NewChecker(a *Analysis) *Checker {
 // and all references in them.
 func (c *Checker) Plan() *trace.Plan { return &c.plan }
 
-func (c *Checker) addBlock(routine, b int, at map[uint64]int) {
+func (c *Checker) addBlock(routine, b int, at map[trace.PC]int) {
 	r := c.analysis.Program.Routines[routine]
 	block := checkedBlock{routine: routine, block: b, first: trace.RefID(len(c.refs))}
 	for i := range r.Blocks[b].Insts {
 		in := &r.Blocks[b].Insts[i]
-		if in.Mem.Kind == isa.NoMem {
-			continue
-		}
-		if index, ok := at[in.PC]; ok {
-			c.addRef(routine, index)
-			block.refs++
+		if index, ok := at[trace.PC(in.PC)]; ok {
+			for k := range in.Mems() {
+				c.addRef(routine, index+k)
+				block.refs++
+			}
 		}
 	}
 	for l := r.Blocks[b].Loop; l >= 0; l = r.Loops[l].Parent {

@@ -3,6 +3,7 @@ package access
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"presage/perf/isa"
@@ -10,12 +11,13 @@ import (
 )
 
 // Dependences is the dependence graph of a path through a routine: what has to
-// wait for what (2004 paper, section 2.1; 2005 paper, section 2.2, end).
-// Registers are renamed, so that of their dependences only those of a use on a
-// definition remain.
+// wait for what (2004 paper, section 2.1; 2005 paper, section 2.2, end). Its
+// nodes are micro-operations. Registers are renamed, so that of their
+// dependences only those of a use on a definition remain.
 type Dependences struct {
-	Insts []*isa.Inst // of the path, in order
-	Edges []Dependence
+	Target *isa.Target
+	Nodes  []Node // of the path, in order
+	Edges  []Dependence
 
 	// Pairs of memory references of which at least one is a store, by what
 	// their formulas tell: never the same location, the same location in some
@@ -23,10 +25,29 @@ type Dependences struct {
 	Independent, Dependent, Unknown int
 }
 
-// Dependence says that instruction To of an iteration has to wait for From,
-// Distance iterations before.
+// Node is a micro-operation of an instruction on a path.
+type Node struct {
+	*isa.Inst
+	Micro isa.Micro
+	At    int // number of the instruction on the path
+}
+
+// Nodes returns the micro-operations of the instructions of a path, in order.
+func Nodes(insts []*isa.Inst) []Node {
+	nodes := make([]Node, 0, len(insts))
+	var micros [isa.MaxMicros]isa.Micro
+	for i, in := range insts {
+		for _, m := range in.Micros(micros[:0]) {
+			nodes = append(nodes, Node{in, m, i})
+		}
+	}
+	return nodes
+}
+
+// Dependence says that node To of an iteration has to wait for From, Distance
+// iterations before.
 type Dependence struct {
-	From, To int // indices in Insts
+	From, To int // indices in Nodes
 	Distance int // iterations of the loop; 0: the same one, and From comes before To
 	Kind     DependenceKind
 
@@ -68,14 +89,16 @@ func (a *Analysis) Dependences(routine, loop int, path []int, opt DependenceOpti
 		panic("access: dependences of an empty path")
 	}
 	r := a.Program.Routines[routine]
-	f := dependenceFinder{loop: loop, opt: opt, out: new(Dependences)}
+	var insts []*isa.Inst
 	for _, b := range path {
 		for i := range r.Blocks[b].Insts {
-			f.out.Insts = append(f.out.Insts, &r.Blocks[b].Insts[i])
+			insts = append(insts, &r.Blocks[b].Insts[i])
 		}
 	}
+	f := dependenceFinder{loop: loop, opt: opt, out: &Dependences{Target: a.Program.File.Target, Nodes: Nodes(insts)}}
 	f.registers(conventionOf(a.Program))
-	f.refs = a.referencesOf(f.out.Insts)
+	f.within()
+	f.refs = a.referencesOf(f.out.Nodes)
 	f.memory()
 	slices.SortFunc(f.out.Edges, func(a, b Dependence) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Kind, b.Kind))
@@ -84,19 +107,26 @@ func (a *Analysis) Dependences(routine, loop int, path []int, opt DependenceOpti
 	return f.out
 }
 
-// referencesOf returns the references that instructions are, nil for those that
-// are none.
-func (a *Analysis) referencesOf(insts []*isa.Inst) []*Reference {
-	refs := make([]*Reference, len(insts))
-	for i, in := range insts {
-		if in.Mem.Kind == isa.NoMem {
+// nodeRef is what a node does to memory; the Reference is nil if it does nothing.
+type nodeRef struct {
+	*Reference
+	kind trace.Kind
+}
+
+// referencesOf returns the references of nodes.
+func (a *Analysis) referencesOf(nodes []Node) []nodeRef {
+	refs := make([]nodeRef, len(nodes))
+	for i := range nodes {
+		in := &nodes[i]
+		m, kind := in.Access(in.Micro)
+		if m == nil {
 			continue
 		}
 		n, ok := slices.BinarySearchFunc(a.All, trace.PC(in.PC), func(r Reference, pc trace.PC) int { return cmp.Compare(r.PC, pc) })
 		if !ok {
 			panic(fmt.Sprintf("access: no reference at pc %#x", in.PC))
 		}
-		refs[i] = &a.All[n]
+		refs[i] = nodeRef{&a.All[n+int(in.Micro.Mem)], kinds[kind]}
 	}
 	return refs
 }
@@ -105,7 +135,21 @@ type dependenceFinder struct {
 	loop int
 	opt  DependenceOptions
 	out  *Dependences
-	refs []*Reference
+	refs []nodeRef
+}
+
+// within adds the dependences between the micro-operations of an instruction.
+func (f *dependenceFinder) within() {
+	first := 0
+	for i := range f.out.Nodes {
+		n := &f.out.Nodes[i]
+		if i > 0 && f.out.Nodes[i-1].At != n.At {
+			first = i
+		}
+		for after := n.Micro.After; after != 0; after &= after - 1 {
+			f.out.Edges = append(f.out.Edges, Dependence{From: first + bits.TrailingZeros8(after), To: i, Kind: RegisterFlow})
+		}
+	}
 }
 
 // registers adds the dependences of uses on definitions. A use that nothing
@@ -113,22 +157,23 @@ type dependenceFinder struct {
 // before.
 func (f *dependenceFinder) registers(c convention) {
 	defined := make(map[isa.Reg]int)
+	nodes := f.out.Nodes
+	var buf []isa.Reg
 	for _, carried := range []bool{false, true} {
-		for i, in := range f.out.Insts {
-			for _, u := range in.Uses() {
-				if from, ok := defined[u]; ok && (!carried || from >= i) {
-					f.out.Edges = append(f.out.Edges, Dependence{From: from, To: i, Distance: b2i(carried), Kind: RegisterFlow})
-				}
+		for from, to := 0, 0; from < len(nodes); from = to {
+			// What an instruction reads is defined by others.
+			for to = from; to < len(nodes) && nodes[to].At == nodes[from].At; to++ {
+				f.uses(defined, from, to, carried)
 			}
-			if carried {
-				// Uses further on see this iteration's value.
-				for _, d := range f.defs(c, in) {
-					delete(defined, d)
+			for i := from; i < to; i++ {
+				buf = f.defs(buf[:0], c, i)
+				for _, d := range buf {
+					if carried { // uses further on see this iteration's value
+						delete(defined, d)
+					} else {
+						defined[d] = i
+					}
 				}
-				continue
-			}
-			for _, d := range f.defs(c, in) {
-				defined[d] = i
 			}
 		}
 		if f.loop < 0 {
@@ -137,16 +182,43 @@ func (f *dependenceFinder) registers(c convention) {
 	}
 }
 
-// defs returns the registers that an instruction changes.
-func (f *dependenceFinder) defs(c convention, in *isa.Inst) []isa.Reg {
-	if in.Class != isa.Call {
-		return in.Defs()
+// uses adds the dependences of a node, of the instruction that begins with node
+// first, on those that define what it uses.
+func (f *dependenceFinder) uses(defined map[isa.Reg]int, first, i int, carried bool) {
+	n := &f.out.Nodes[i]
+	for k, u := range n.Uses() {
+		if n.Micro.Uses>>k&1 == 0 {
+			continue
+		}
+		if from, ok := defined[u]; ok && (!carried || from >= first) {
+			f.out.Edges = append(f.out.Edges, Dependence{From: from, To: i, Distance: b2i(carried), Kind: RegisterFlow})
+		}
 	}
-	var all []isa.Reg
-	for r := range isa.F0 + 32 {
-		if r.Float() || c.changes(in).has(r) {
+}
+
+// defs appends the registers that a node changes. What a call changes is the last
+// of its micro-operations' doing.
+func (f *dependenceFinder) defs(all []isa.Reg, c convention, i int) []isa.Reg {
+	n := &f.out.Nodes[i]
+	if n.Class != isa.Call {
+		for k, d := range n.Defs() {
+			if n.Micro.Defs>>k&1 != 0 {
+				all = append(all, d)
+			}
+		}
+		return all
+	}
+	if i+1 < len(f.out.Nodes) && f.out.Nodes[i+1].At == n.At {
+		return all
+	}
+	changed := c.changes(n.Inst)
+	for r := range isa.Reg(len(c.target.IntegerNames)) {
+		if changed.Has(r) {
 			all = append(all, r)
 		}
+	}
+	for r := range isa.Reg(len(c.target.FloatNames)) {
+		all = append(all, isa.F0+r)
 	}
 	return all
 }
@@ -154,11 +226,11 @@ func (f *dependenceFinder) defs(c convention, in *isa.Inst) []isa.Reg {
 // memory adds the dependences between memory references.
 func (f *dependenceFinder) memory() {
 	for q := range f.refs {
-		if f.refs[q] == nil {
+		if f.refs[q].Reference == nil {
 			continue
 		}
 		for p := 0; p <= q; p++ {
-			if f.refs[p] == nil || !f.refs[p].Kind.Writes() && !f.refs[q].Kind.Writes() {
+			if f.refs[p].Reference == nil || !f.refs[p].kind.Writes() && !f.refs[q].kind.Writes() {
 				continue
 			}
 			f.pair(p, q)
@@ -168,7 +240,7 @@ func (f *dependenceFinder) memory() {
 
 // pair looks at two references, p not after q in the path; they may be one.
 func (f *dependenceFinder) pair(p, q int) {
-	d := f.distances(f.refs[p], f.refs[q])
+	d := f.distances(f.refs[p].Reference, f.refs[q].Reference)
 	switch {
 	case !d.known:
 		f.out.Unknown++
@@ -200,7 +272,7 @@ func (f *dependenceFinder) add(from, to, distance int, assumed bool) {
 		return
 	}
 	kind := MemoryOutput
-	switch a, b := f.refs[from].Kind, f.refs[to].Kind; {
+	switch a, b := f.refs[from].kind, f.refs[to].kind; {
 	case !b.Writes():
 		kind = MemoryFlow
 	case !a.Writes():

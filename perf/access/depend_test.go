@@ -9,6 +9,7 @@ import (
 	"presage/perf/cfg"
 	"presage/perf/isa"
 	"presage/perf/isa/rv64"
+	"presage/perf/objfile"
 	"presage/perf/trace"
 )
 
@@ -19,9 +20,11 @@ func body(refs []Reference) *Analysis {
 	for i := range refs {
 		refs[i].PC = trace.PC(4 * i)
 		kind := map[trace.Kind]isa.MemKind{trace.Load: isa.MemLoad, trace.Store: isa.MemStore, trace.ReadModifyWrite: isa.MemReadModifyWrite}[refs[i].Kind]
-		r.Blocks[0].Insts = append(r.Blocks[0].Insts, isa.Inst{PC: uint64(4 * i), Len: 4, Mem: isa.Mem{Kind: kind, Size: refs[i].Size}})
+		in := isa.Inst{PC: uint64(4 * i), Len: 4}
+		in.AddMem(isa.Mem{Kind: kind, Size: refs[i].Size, Base: isa.NoReg, Index: isa.NoReg})
+		r.Blocks[0].Insts = append(r.Blocks[0].Insts, in)
 	}
-	return &Analysis{Program: &cfg.Program{Routines: []*cfg.Routine{r}}, References: References{All: refs}}
+	return &Analysis{Program: &cfg.Program{File: &objfile.File{Target: rv64.Target()}, Routines: []*cfg.Routine{r}}, References: References{All: refs}}
 }
 
 func units(n int64) Formula {
@@ -149,7 +152,7 @@ _start:
 	add a5, a5, a1
 	bnez a4, 1b
 	ret`)
-	a := Analyze(cfg.Analyze(f, decoder()))
+	a := Analyze(cfg.Analyze(f))
 	r := a.Program.Routines[0]
 	if len(r.Loops) != 1 {
 		t.Fatalf("%d loops", len(r.Loops))
@@ -251,5 +254,3 @@ func TestIntegerRatio(t *testing.T) {
 		}
 	}
 }
-
-func decoder() isa.Decoder { return rv64.NewDecoder() }

@@ -46,8 +46,7 @@ func (a *routineAnalysis) unifiedSymbol(s symbolID) linear {
 		if a.storesTo(sym.x, everywhere) {
 			break
 		}
-		in := &a.r.Blocks[sym.block].Insts[sym.inst]
-		k := string(append(a.unified(sym.x).key(nil), in.Mem.Size))
+		k := string(append(a.unified(sym.x).key(nil), a.loadedSize(&sym)))
 		if first, ok := a.loaded[k]; ok {
 			return single(first)
 		}
@@ -87,7 +86,7 @@ func (a *routineAnalysis) rational(terms []Term, v linear, by ratio) ([]Term, bo
 // public is a symbol as it is handed out.
 func (a *routineAnalysis) public(s symbolID) Symbol {
 	sym := &a.symbols[s]
-	out := Symbol{Memory: sym.place.memory, Reg: sym.place.reg, Offset: sym.place.offset, Size: sym.place.size}
+	out := Symbol{target: a.target, Memory: sym.place.memory, Reg: sym.place.reg, Offset: sym.place.offset, Size: sym.place.size}
 	block := &a.r.Blocks[sym.block]
 	switch sym.kind {
 	case atEntry:

@@ -46,6 +46,8 @@ type Symbol struct {
 	Reg    isa.Reg // the register, or the base of the cell's address
 	Offset int64   // bytes, of the cell
 	Size   uint8   // bytes, of the cell
+
+	target *isa.Target // for the register's name; nil for Unit
 }
 
 func (s Symbol) compare(o Symbol) int {
@@ -67,7 +69,7 @@ func compareBool(a, b bool) int {
 // String writes the symbol as in a0, [sp+16], [0x12340], a5@0x10234, and
 // merge(a5)@0x10200.
 func (s Symbol) String() string {
-	place := registerName(s.Reg)
+	place := s.target.RegisterName(s.Reg)
 	if s.Memory {
 		place = s.cell()
 	}
@@ -89,9 +91,9 @@ func (s Symbol) cell() string {
 	case s.Reg == isa.NoReg:
 		return fmt.Sprintf("[%#x]", uint64(s.Offset))
 	case s.Offset == 0:
-		return "[" + registerName(s.Reg) + "]"
+		return "[" + s.target.RegisterName(s.Reg) + "]"
 	}
-	return fmt.Sprintf("[%s%+d]", registerName(s.Reg), s.Offset)
+	return fmt.Sprintf("[%s%+d]", s.target.RegisterName(s.Reg), s.Offset)
 }
 
 // Terms returns the terms by ascending symbol, the constant first. The slice

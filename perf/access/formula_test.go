@@ -7,11 +7,12 @@ import (
 	"pgregory.net/rapid"
 
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 )
 
 func TestFormulaText(t *testing.T) {
-	n := Symbol{Kind: Entry, Reg: 13}
-	base := Symbol{Kind: Entry, Reg: 10}
+	n := Symbol{target: rv64.Target(), Kind: Entry, Reg: 13}
+	base := Symbol{target: rv64.Target(), Kind: Entry, Reg: 10}
 	for _, c := range []struct {
 		terms []Term
 		want  string
@@ -25,12 +26,12 @@ func TestFormulaText(t *testing.T) {
 		{[]Term{{n, 3, 4}, {n, 1, 4}}, "a3"},
 		{[]Term{{n, 1, 3}}, "1/3*a3"},
 		{[]Term{{n, 1, 3}, {n, -1, 3}}, "0"},
-		{[]Term{{Symbol{Kind: Entry, Memory: true, Reg: isa.NoReg, Offset: 0x5000, Size: 8}, 8, 1}}, "8*[0x5000]"},
-		{[]Term{{Symbol{Kind: Entry, Memory: true, Reg: sp, Offset: 16, Size: 8}, 1, 1}}, "[sp+16]"},
-		{[]Term{{Symbol{Kind: Entry, Memory: true, Reg: 12, Size: 4}, 1, 1}}, "[a2]"},
-		{[]Term{{Symbol{Kind: Result, Reg: 15, PC: 0x10234}, 1, 1}}, "a5@0x10234"},
-		{[]Term{{Symbol{Kind: Merge, Reg: 15, PC: 0x10200}, -1, 1}}, "-merge(a5)@0x10200"},
-		{[]Term{{Symbol{Kind: Exit, Memory: true, Reg: sp, Offset: -24, Size: 8, PC: 0x10200}, 4, 1}}, "4*exit([sp-24])@0x10200"},
+		{[]Term{{Symbol{target: rv64.Target(), Kind: Entry, Memory: true, Reg: isa.NoReg, Offset: 0x5000, Size: 8}, 8, 1}}, "8*[0x5000]"},
+		{[]Term{{Symbol{target: rv64.Target(), Kind: Entry, Memory: true, Reg: 2, Offset: 16, Size: 8}, 1, 1}}, "[sp+16]"},
+		{[]Term{{Symbol{target: rv64.Target(), Kind: Entry, Memory: true, Reg: 12, Size: 4}, 1, 1}}, "[a2]"},
+		{[]Term{{Symbol{target: rv64.Target(), Kind: Result, Reg: 15, PC: 0x10234}, 1, 1}}, "a5@0x10234"},
+		{[]Term{{Symbol{target: rv64.Target(), Kind: Merge, Reg: 15, PC: 0x10200}, -1, 1}}, "-merge(a5)@0x10200"},
+		{[]Term{{Symbol{target: rv64.Target(), Kind: Exit, Memory: true, Reg: 2, Offset: -24, Size: 8, PC: 0x10200}, 4, 1}}, "4*exit([sp-24])@0x10200"},
 	} {
 		f, ok := sumOf(c.terms)
 		if got := f.String(); got != c.want || !ok {

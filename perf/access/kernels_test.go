@@ -13,7 +13,6 @@ import (
 	"presage/perf/engine"
 	embedded "presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
-	"presage/perf/isa/rv64"
 	"presage/perf/trace"
 )
 
@@ -44,7 +43,7 @@ func compile(t testing.TB, source string, flags ...string) string {
 
 func analyze(t testing.TB, exe string) *Analysis {
 	t.Helper()
-	return Analyze(cfg.Analyze(open(t, exe), rv64.NewDecoder()))
+	return Analyze(cfg.Analyze(open(t, exe)))
 }
 
 // run executes a program with a checker.

@@ -85,7 +85,7 @@ func evaluate(a *routineAnalysis, content map[symbolID]int64, v linear) int64 {
 // 32, srli 29.
 func TestExtensionsAreExact(t *testing.T) {
 	a := &routineAnalysis{symbols: make([]symbol, 1), known: make(map[symbolKey]symbolID), operations: make(map[string]symbolID)}
-	index := single(a.symbolFor(symbolKey{kind: atEntry, place: register(a0)}))
+	index := single(a.symbolFor(symbolKey{kind: atEntry, place: register(10)}))
 	up := a.apply(isa.Value{Op: isa.ShiftLeft, B: isa.NoReg, Imm: 32}, index, constant(32))
 	got := a.apply(isa.Value{Op: isa.ShiftRight, B: isa.NoReg, Imm: 29}, up, constant(29))
 	if want, _ := index.scaled(8); !got.equal(want) {

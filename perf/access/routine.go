@@ -1,6 +1,8 @@
 package access
 
 import (
+	"math/bits"
+
 	"presage/perf/cfg"
 	"presage/perf/isa"
 )
@@ -22,11 +24,11 @@ type routineAnalysis struct {
 	at         point // being computed, to name operations after
 	buffer     []byte
 
-	headers  []int32   // by block: the loop it is the header of, or -1
-	lastDefs [][]int32 // by block and register: index of the last instruction that may change it, or -1
-	anywhere regSet    // changed in the routine
-	inLoops  []regSet  // by loop: changed in it
-	isEntry  []bool    // by block: a secondary entry
+	headers  []int32      // by block: the loop it is the header of, or -1
+	lastDefs [][]int32    // by block and register: index of the last instruction that may change it, or -1
+	anywhere isa.RegSet   // changed in the routine
+	inLoops  []isa.RegSet // by loop: changed in it
+	isEntry  []bool       // by block: a secondary entry
 
 	settlings    map[symbolID]settling
 	left         map[symbolLoop]linear
@@ -67,13 +69,14 @@ func (a *routineAnalysis) findStores() (more bool) {
 			continue
 		}
 		for i := range a.r.Blocks[b].Insts {
-			m := &a.r.Blocks[b].Insts[i].Mem
-			if m.Kind == isa.NoMem || m.Kind == isa.MemLoad || a.slots.operands[b][i].size > 0 {
-				continue
-			}
-			if at, ok := a.cellAt(a.settled(a.address(b, i)), m.Size); ok {
-				a.slots.add(b, i, at)
-				more = true
+			for k, m := range a.r.Blocks[b].Insts[i].Mems() {
+				if !m.Kind.Writes() || a.slots.operand(b, i, k).size > 0 {
+					continue
+				}
+				if at, ok := a.cellAt(a.settled(a.address(b, i, k)), m.Size); ok {
+					a.slots.add(b, i, k, at)
+					more = true
+				}
 			}
 		}
 	}
@@ -87,7 +90,7 @@ func newRoutineAnalysis(c convention, r *cfg.Routine, s *slots, globals *statics
 		known:   make(map[symbolKey]symbolID), operations: make(map[string]symbolID), same: make(map[symbolID]linear),
 		results: make(map[point]linear), starts: make(map[blockPlace]linear),
 		headers: make([]int32, len(r.Blocks)), lastDefs: make([][]int32, len(r.Blocks)), isEntry: make([]bool, len(r.Blocks)),
-		inLoops:   make([]regSet, len(r.Loops)),
+		inLoops:   make([]isa.RegSet, len(r.Loops)),
 		settlings: make(map[symbolID]settling), left: make(map[symbolLoop]linear), begun: make(map[beginKey]linear),
 		unifieds: make(map[symbolID]linear), loaded: make(map[string]symbolID), bases: make(map[string]int),
 		changes: make(map[symbolLoop]change), changing: make(map[symbolLoop]bool), firsts: make(map[symbolID]linear),
@@ -102,9 +105,10 @@ func newRoutineAnalysis(c convention, r *cfg.Routine, s *slots, globals *statics
 	for i, b := range r.Entries {
 		a.isEntry[b] = i > 0
 	}
-	flat := make([]int32, registers*len(r.Blocks))
+	n := len(c.target.IntegerNames)
+	flat := make([]int32, n*len(r.Blocks))
 	for b := range r.Blocks {
-		a.lastDefs[b], flat = flat[:registers:registers], flat[registers:]
+		a.lastDefs[b], flat = flat[:n:n], flat[n:]
 		a.noteDefs(b)
 	}
 	a.cold = coldBlocks(r)
@@ -117,14 +121,13 @@ func (a *routineAnalysis) noteDefs(b int) {
 	for x := range last {
 		last[x] = -1
 	}
-	var all regSet
+	var all isa.RegSet
+	known := isa.RegSet(1)<<len(last) - 1
 	for i := range a.r.Blocks[b].Insts {
-		s := a.defs(&a.r.Blocks[b].Insts[i])
+		s := a.defs(&a.r.Blocks[b].Insts[i]) & known
 		all |= s
-		for x := range last {
-			if s.has(isa.Reg(x)) {
-				last[x] = int32(i)
-			}
+		for ; s != 0; s &= s - 1 {
+			last[bits.TrailingZeros64(uint64(s))] = int32(i)
 		}
 	}
 	a.anywhere |= all
@@ -134,15 +137,10 @@ func (a *routineAnalysis) noteDefs(b int) {
 }
 
 // defs returns the integer registers that an instruction may change.
-func (a *routineAnalysis) defs(in *isa.Inst) regSet {
-	var s regSet
+func (a *routineAnalysis) defs(in *isa.Inst) isa.RegSet {
+	s := isa.SetOf(in.Defs()...)
 	if in.Class == isa.Call || in.Class == isa.SystemCall {
-		s = a.convention.changes(in)
-	}
-	for _, d := range in.Defs() {
-		if d < registers {
-			s |= setOf(d)
-		}
+		s |= a.convention.changes(in)
 	}
 	return s
 }

@@ -12,10 +12,12 @@ import (
 // up to the value of one register at the routine's entry: the cells that values
 // can be followed through, such as spilled registers.
 type slots struct {
-	operands [][]location // by block and instruction; size 0: not such an address
-	stores   [][]int32    // by block: the instructions that store to a cell, ascending
+	first    [][]int32    // by block and instruction: the first of its memory operands
+	operands [][]location // by block and memory operand; size 0: not such an address
+	stores   [][]store    // by block: what stores to a cell, ascending
 	all      []location   // cells stored to, each once, by ascending base and offset
 	calls    [][]int32    // by block: calls
+	sp       isa.Reg      // the stack pointer
 	taken    []int64      // offsets from the stack pointer whose addresses are used as values, ascending
 
 	always map[location]based // what all stores to a cell put there
@@ -30,11 +32,27 @@ type based struct {
 }
 
 const (
-	unknown isa.Reg = 254
-	unset   isa.Reg = 253
+	unknown isa.Reg = 253
+	unset   isa.Reg = 252
 )
 
-type registerFile [registers]based
+// store is a memory operand of an instruction that it stores to.
+type store struct {
+	inst    int32
+	operand int32 // index in slots.operands of the block
+}
+
+// operand returns the cell that operand k of an instruction is, of size 0 if
+// none is known.
+func (s *slots) operand(b, i, k int) location {
+	if s.operands[b] == nil {
+		return location{}
+	}
+	return s.operands[b][int(s.first[b][i])+k]
+}
+
+// registerFile is what the integer registers hold.
+type registerFile []based
 
 // slotFinder finds them by constant propagation over the registers: forward,
 // until nothing changes, at joins what all paths agree on. Values are followed
@@ -46,6 +64,7 @@ type slotFinder struct {
 	r     *cfg.Routine
 	order []int // blocks in reverse postorder
 	in    []registerFile
+	state registerFile // of the block being looked at
 	out   *slots
 
 	stored map[location]based // by cell
@@ -57,7 +76,9 @@ const slotRounds = 3
 
 func findSlots(c convention, r *cfg.Routine) *slots {
 	f := &slotFinder{convention: c, r: r, order: reversePostorder(r)}
-	f.out = &slots{always: make(map[location]based)}
+	f.out = &slots{sp: c.target.StackPointer, always: make(map[location]based)}
+	f.out.count(r)
+	f.state = make(registerFile, len(c.target.IntegerNames))
 	for range slotRounds {
 		f.propagate()
 		if !f.collect() {
@@ -65,6 +86,25 @@ func findSlots(c convention, r *cfg.Routine) *slots {
 		}
 	}
 	return f.out
+}
+
+// count numbers the memory operands of blocks.
+func (s *slots) count(r *cfg.Routine) {
+	total := 0
+	for b := range r.Blocks {
+		total += len(r.Blocks[b].Insts)
+	}
+	flat := make([]int32, total)
+	s.first = make([][]int32, len(r.Blocks))
+	for b := range r.Blocks {
+		insts := r.Blocks[b].Insts
+		s.first[b], flat = flat[:len(insts):len(insts)], flat[len(insts):]
+		n := int32(0)
+		for i := range insts {
+			s.first[b][i] = n
+			n += int32(len(insts[i].Mems()))
+		}
+	}
 }
 
 func reversePostorder(r *cfg.Routine) []int {
@@ -100,24 +140,27 @@ func reversePostorder(r *cfg.Routine) []int {
 }
 
 func (f *slotFinder) propagate() {
+	n := len(f.state)
+	flat := make(registerFile, n*len(f.r.Blocks))
 	f.in = make([]registerFile, len(f.r.Blocks))
 	for b := range f.in {
+		f.in[b], flat = flat[:n:n], flat[n:]
 		for x := range f.in[b] {
 			f.in[b][x].reg = unset
 		}
 	}
 	for i, b := range f.r.Entries {
-		f.enter(&f.in[b], i > 0)
+		f.enter(f.in[b], i > 0)
 	}
 	for changed := true; changed; {
 		changed = false
 		for _, b := range f.order {
-			state := f.in[b]
+			copy(f.state, f.in[b])
 			for i := range f.r.Blocks[b].Insts {
-				f.step(&state, &f.r.Blocks[b].Insts[i])
+				f.step(f.state, &f.r.Blocks[b].Insts[i])
 			}
 			for _, e := range f.r.Blocks[b].Succs {
-				if f.r.Edges[e].Kind != cfg.Restarts && f.in[f.r.Edges[e].To].meet(&state) {
+				if f.r.Edges[e].Kind != cfg.Restarts && f.in[f.r.Edges[e].To].meet(f.state) {
 					changed = true
 				}
 			}
@@ -127,22 +170,25 @@ func (f *slotFinder) propagate() {
 
 // enter sets the registers at an entry. At a secondary one only those are known
 // that hold the same value all through.
-func (f *slotFinder) enter(in *registerFile, secondary bool) {
+func (f *slotFinder) enter(in registerFile, secondary bool) {
 	for x := range in {
 		r := isa.Reg(x)
 		in[x] = based{reg: r}
-		if secondary && r != sp && r != tp {
+		if secondary && r != f.target.StackPointer && r != f.target.ThreadPointer {
 			in[x].reg = unknown
 		}
 	}
-	in[0] = based{reg: isa.NoReg}
+	if f.target.Zero != isa.NoReg {
+		in[f.target.Zero] = based{reg: isa.NoReg}
+	}
 	if f.global.known {
-		in[gp] = based{isa.NoReg, f.global.value}
+		in[f.global.reg] = based{isa.NoReg, f.global.value}
 	}
 }
 
 // meet keeps what two states agree on, and reports whether that changes in.
-func (in *registerFile) meet(from *registerFile) (changed bool) {
+func (in registerFile) meet(from registerFile) (changed bool) {
+	from = from[:len(in)]
 	for x := range in {
 		switch {
 		case from[x].reg == unset || in[x] == from[x] || in[x].reg == unknown:
@@ -158,43 +204,68 @@ func (in *registerFile) meet(from *registerFile) (changed bool) {
 }
 
 // step executes an instruction on a state.
-func (f *slotFinder) step(s *registerFile, in *isa.Inst) {
+func (f *slotFinder) step(s registerFile, in *isa.Inst) {
 	if in.Class == isa.Call || in.Class == isa.SystemCall {
 		gone := f.convention.changes(in)
 		for x := range s {
-			if gone.has(isa.Reg(x)) {
+			if gone.Has(isa.Reg(x)) {
 				s[x] = based{reg: unknown}
 			}
 		}
 		return
 	}
-	for _, d := range in.Defs() {
-		if d < registers {
-			s[d] = f.value(s, in)
+	var values [4]based // all before any is written
+	for k, d := range in.Defs() {
+		if f.followed(d) {
+			values[k] = f.result(s, in, d)
+		}
+	}
+	for k, d := range in.Defs() {
+		if f.followed(d) {
+			s[d] = values[k]
 		}
 	}
 }
 
-func (f *slotFinder) value(s *registerFile, in *isa.Inst) based {
-	none := based{reg: unknown}
-	v := in.Value
-	if in.Class == isa.Load {
-		if at, ok := f.operand(s, in); ok {
-			if w, ok := f.out.always[at]; ok {
-				return w
-			}
-		}
-		return none
+// result is what an instruction leaves in a register.
+func (f *slotFinder) result(s registerFile, in *isa.Inst, d isa.Reg) based {
+	v := in.Result(d)
+	if in.Class == isa.Load && v.Op == isa.Opaque {
+		return f.loaded(s, in)
 	}
+	return f.value(s, in, v)
+}
+
+// loaded is what the first memory operand of an instruction holds.
+func (f *slotFinder) loaded(s registerFile, in *isa.Inst) based {
+	if at, ok := f.operand(s, &in.Mems()[0]); ok {
+		if w, ok := f.out.always[at]; ok {
+			return w
+		}
+	}
+	return based{reg: unknown}
+}
+
+func (f *slotFinder) content(s registerFile, in *isa.Inst, r isa.Reg) based {
+	switch {
+	case f.followed(r):
+		return s[r]
+	case r == isa.Loaded:
+		return f.loaded(s, in)
+	case r == isa.NoReg:
+		return based{reg: isa.NoReg}
+	}
+	return based{reg: unknown}
+}
+
+func (f *slotFinder) value(s registerFile, in *isa.Inst, v isa.Value) based {
+	none := based{reg: unknown}
 	if v.Op == isa.Opaque {
 		return none
 	}
-	x, y := based{reg: isa.NoReg}, based{isa.NoReg, v.Imm}
-	if v.A != isa.NoReg {
-		x = s[v.A]
-	}
+	x, y := f.content(s, in, v.A), based{isa.NoReg, v.Imm}
 	if v.B != isa.NoReg {
-		y = s[v.B]
+		y = f.content(s, in, v.B)
 	}
 	switch {
 	case x.reg == unset || y.reg == unset:
@@ -214,14 +285,17 @@ func (f *slotFinder) value(s *registerFile, in *isa.Inst) based {
 	return none
 }
 
-// operand returns the cell that an instruction accesses.
-func (f *slotFinder) operand(s *registerFile, in *isa.Inst) (location, bool) {
-	m := &in.Mem
-	base := based{reg: isa.NoReg}
-	if m.Base != isa.NoReg {
-		base = s[m.Base]
+// operand returns the cell that a memory operand is.
+func (f *slotFinder) operand(s registerFile, m *isa.Mem) (location, bool) {
+	base := f.content(s, nil, m.Base)
+	if m.Index != isa.NoReg {
+		index := f.content(s, nil, m.Index)
+		if index.reg != isa.NoReg {
+			return location{}, false
+		}
+		base.offset += index.offset * int64(m.Scale)
 	}
-	if m.Kind == isa.NoMem || base.reg == unknown || base.reg == unset {
+	if base.reg == unknown || base.reg == unset {
 		return location{}, false
 	}
 	return location{memory: true, size: m.Size, reg: base.reg, offset: base.offset + m.Disp}, true
@@ -232,30 +306,12 @@ func (f *slotFinder) operand(s *registerFile, in *isa.Inst) (location, bool) {
 func (f *slotFinder) collect() bool {
 	out := f.out
 	out.operands = make([][]location, len(f.r.Blocks))
-	out.stores = make([][]int32, len(f.r.Blocks))
+	out.stores = make([][]store, len(f.r.Blocks))
 	out.calls = make([][]int32, len(f.r.Blocks))
 	out.all, out.taken = nil, nil
 	f.stored = make(map[location]based)
 	for _, b := range f.order {
-		state := f.in[b]
-		block := &f.r.Blocks[b]
-		out.operands[b] = make([]location, len(block.Insts))
-		for i := range block.Insts {
-			in := &block.Insts[i]
-			if at, ok := f.operand(&state, in); ok {
-				out.operands[b][i] = at
-				if in.Mem.Kind != isa.MemLoad {
-					out.stores[b] = append(out.stores[b], int32(i))
-					out.all = append(out.all, at)
-					f.store(&state, in, at)
-				}
-			}
-			if in.Class == isa.Call {
-				out.calls[b] = append(out.calls[b], int32(i))
-			}
-			f.takes(&state, in)
-			f.step(&state, in)
-		}
+		f.collectBlock(b)
 	}
 	slices.SortFunc(out.all, compareCells)
 	out.all = slices.Compact(out.all)
@@ -264,18 +320,45 @@ func (f *slotFinder) collect() bool {
 	return f.keep()
 }
 
+func (f *slotFinder) collectBlock(b int) {
+	out := f.out
+	copy(f.state, f.in[b])
+	insts := f.r.Blocks[b].Insts
+	last := len(insts) - 1
+	out.operands[b] = make([]location, int(out.first[b][last])+len(insts[last].Mems()))
+	for i := range insts {
+		in := &insts[i]
+		for k := range in.Mems() {
+			m := &in.Mems()[k]
+			at, ok := f.operand(f.state, m)
+			if !ok {
+				continue
+			}
+			n := out.first[b][i] + int32(k)
+			out.operands[b][n] = at
+			if m.Kind.Writes() {
+				out.stores[b] = append(out.stores[b], store{int32(i), n})
+				out.all = append(out.all, at)
+				f.store(f.state, in, m, at)
+			}
+		}
+		if in.Class == isa.Call {
+			out.calls[b] = append(out.calls[b], int32(i))
+		}
+		f.takes(f.state, in)
+		f.step(f.state, in)
+	}
+}
+
 func compareCells(a, b location) int {
 	return cmp.Or(cmp.Compare(a.reg, b.reg), cmp.Compare(a.offset, b.offset), cmp.Compare(a.size, b.size))
 }
 
-// store notes what a store puts in a cell.
-func (f *slotFinder) store(s *registerFile, in *isa.Inst, at location) {
+// store notes what an instruction puts in a cell.
+func (f *slotFinder) store(s registerFile, in *isa.Inst, m *isa.Mem, at location) {
 	v := based{reg: unknown}
-	if in.Class == isa.Store {
-		v = based{reg: isa.NoReg}
-		if in.Value.A != isa.NoReg {
-			v = s[in.Value.A]
-		}
+	if in.Stored() == m {
+		v = f.value(s, in, in.Value)
 	}
 	if was, ok := f.stored[at]; ok && was != v {
 		v = based{reg: unknown}
@@ -286,33 +369,45 @@ func (f *slotFinder) store(s *registerFile, in *isa.Inst, at location) {
 // takes notes that an address on the stack becomes a value that cells cannot be
 // followed through: it is stored, passed to another routine, or an index is
 // added to it.
-func (f *slotFinder) takes(s *registerFile, in *isa.Inst) {
-	take := func(r isa.Reg) {
-		if r < registers && r != sp && s[r].reg == sp && (r != s0 || s[r].offset != 0) {
-			f.out.taken = append(f.out.taken, s[r].offset)
+func (f *slotFinder) takes(s registerFile, in *isa.Inst) {
+	if in.Class == isa.Call {
+		for _, r := range f.abi.Arguments {
+			f.take(s, r)
+		}
+		return
+	}
+	if in.Class == isa.Atomic {
+		for _, r := range in.Uses() {
+			if !in.Mems()[0].Reads(r) {
+				f.take(s, r)
+			}
+		}
+		return
+	}
+	if in.Stored() != nil {
+		f.take(s, in.Value.A)
+		f.take(s, in.Value.B)
+	}
+	for _, d := range in.Defs() {
+		v := in.Result(d)
+		if v.Op == isa.Opaque || f.value(s, in, v).reg != unknown {
+			continue
+		}
+		for _, r := range []isa.Reg{v.A, v.B} {
+			f.take(s, r)
+			if r == f.target.StackPointer {
+				f.out.taken = append(f.out.taken, s[r].offset)
+			}
 		}
 	}
-	switch {
-	case in.Class == isa.Call:
-		for _, r := range f.convention.arguments() {
-			take(r)
-		}
-	case in.Class == isa.Store:
-		take(in.Value.A)
-	case in.Class == isa.Atomic:
-		for _, r := range in.Uses() {
-			if r != in.Mem.Base {
-				take(r)
-			}
-		}
-	case in.Value.Op != isa.Opaque && in.Mem.Kind == isa.NoMem && len(in.Defs()) > 0 && f.value(s, in).reg == unknown:
-		take(in.Value.A)
-		take(in.Value.B)
-		for _, r := range []isa.Reg{in.Value.A, in.Value.B} {
-			if r == sp {
-				f.out.taken = append(f.out.taken, s[sp].offset)
-			}
-		}
+}
+
+// take notes that what register r holds is used as a value, if that is an
+// address on the stack.
+func (f *slotFinder) take(s registerFile, r isa.Reg) {
+	sp := f.target.StackPointer
+	if f.followed(r) && r != sp && s[r].reg == sp && (r != f.target.FramePointer || s[r].offset != 0) {
+		f.out.taken = append(f.out.taken, s[r].offset)
 	}
 }
 
@@ -321,7 +416,7 @@ func (f *slotFinder) takes(s *registerFile, in *isa.Inst) {
 func (f *slotFinder) keep() (more bool) {
 	for i, at := range f.out.all {
 		v := f.stored[at]
-		if at.reg != sp || v.reg == unknown || v.reg == unset || f.out.isTaken(at) ||
+		if at.reg != f.out.sp || v.reg == unknown || v.reg == unset || f.out.isTaken(at) ||
 			i > 0 && f.out.all[i-1].overlaps(at) || i+1 < len(f.out.all) && f.out.all[i+1].overlaps(at) {
 			continue
 		}
@@ -342,7 +437,7 @@ const takenBytes = 24
 // used as a value, or it is in the routine's frame without being stored to by
 // the routine, as where results are passed on the stack.
 func (s *slots) isTaken(at location) bool {
-	if at.reg != sp {
+	if at.reg != s.sp {
 		return false
 	}
 	if at.offset < 0 && !s.written(at) {
@@ -365,12 +460,13 @@ func (s *slots) written(at location) bool {
 }
 
 // add makes the address of a store known.
-func (s *slots) add(b, i int, at location) {
-	s.operands[b][i] = at
-	s.stores[b] = append(s.stores[b], int32(i))
-	slices.Sort(s.stores[b])
-	n, found := slices.BinarySearchFunc(s.all, at, compareCells)
+func (s *slots) add(b, i, k int, at location) {
+	n := s.first[b][i] + int32(k)
+	s.operands[b][n] = at
+	s.stores[b] = append(s.stores[b], store{int32(i), n})
+	slices.SortFunc(s.stores[b], func(a, b store) int { return cmp.Compare(a.operand, b.operand) })
+	place, found := slices.BinarySearchFunc(s.all, at, compareCells)
 	if !found {
-		s.all = slices.Insert(s.all, n, at)
+		s.all = slices.Insert(s.all, place, at)
 	}
 }

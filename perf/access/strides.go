@@ -197,10 +197,15 @@ func (a *routineAnalysis) loadChange(sym symbol, loop int) change {
 		return change{irregular: c.irregular, indirect: true}
 	}
 	at := a.begin(a.settled(sym.x), loop, false)
-	if cell, ok := a.cellAt(at, a.r.Blocks[sym.block].Insts[sym.inst].Mem.Size); ok && a.changedIn(loop, cell) || a.storesTo(at, loop) || a.callsIn(loop) {
+	if cell, ok := a.cellAt(at, a.loadedSize(&sym)); ok && a.changedIn(loop, cell) || a.storesTo(at, loop) || a.callsIn(loop) {
 		return irregular
 	}
 	return change{}
+}
+
+// loadedSize returns how many bytes a load loads.
+func (a *routineAnalysis) loadedSize(sym *symbol) uint8 {
+	return a.r.Blocks[sym.block].Insts[sym.inst].Mems()[0].Size
 }
 
 // callsIn reports whether a loop holds a call.
@@ -234,8 +239,10 @@ func (a *routineAnalysis) storesTo(v linear, loop int) bool {
 // addStores adds the addresses that block b stores to.
 func (a *routineAnalysis) addStores(set map[string]bool, b int) {
 	for i := range a.r.Blocks[b].Insts {
-		if k := a.r.Blocks[b].Insts[i].Mem.Kind; k == isa.MemStore || k == isa.MemReadModifyWrite {
-			set[string(a.settled(a.address(b, i)).key(nil))] = true
+		for k, m := range a.r.Blocks[b].Insts[i].Mems() {
+			if m.Kind.Writes() {
+				set[string(a.settled(a.address(b, i, k)).key(nil))] = true
+			}
 		}
 	}
 }
@@ -302,8 +309,7 @@ func (a *routineAnalysis) settledBranch(b, loop, own int) bool {
 		return false
 	}
 	i := len(a.r.Blocks[b].Insts) - 1
-	x := a.operand(b, i, last.Value.A, 0)
-	y := a.operand(b, i, last.Value.B, last.Value.Imm)
+	x, y := a.sides(b, i, last.Value)
 	return a.change(x, loop).none() && a.change(y, loop).none()
 }
 

@@ -79,8 +79,7 @@ func (a *routineAnalysis) computeTrip(loop int) tripCount {
 	}
 	i := len(a.r.Blocks[b].Insts) - 1
 	last := &a.r.Blocks[b].Insts[i]
-	x := a.operand(b, i, last.Value.A, 0)
-	y := a.operand(b, i, last.Value.B, last.Value.Imm)
+	x, y := a.sides(b, i, last.Value)
 	apart, ok := x.plusScaled(y, -1)
 	if !ok {
 		return tripCount{}
@@ -90,13 +89,13 @@ func (a *routineAnalysis) computeTrip(loop int) tripCount {
 	if c.flagged() || !c.by.isConstant() || c.by.isZero() {
 		return tripCount{}
 	}
-	taken := a.r.Contains(loop, a.target(b, last.Target))
+	taken := a.r.Contains(loop, a.leadsTo(b, last.Target))
 	t := tripCount{apart: a.begin(apart, loop, true), by: c.by, single: true}
 	t.exact, t.known = a.solve(last.Value.Op, taken, t.apart, c.by.constant)
 	return t
 }
 
-func (a *routineAnalysis) target(b int, pc uint64) int {
+func (a *routineAnalysis) leadsTo(b int, pc uint64) int {
 	for _, e := range a.r.Blocks[b].Succs {
 		if to := a.r.Edges[e].To; a.r.Blocks[to].PC() == pc {
 			return to

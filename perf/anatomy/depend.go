@@ -56,7 +56,7 @@ func Dependences(prog *subject.Program, loop string, opt DependenceOptions) (dat
 	d := s.Access.Dependences(scope.Routine, l, path, access.DependenceOptions{Pessimistic: opt.Pessimistic})
 	var rows []row
 	for _, e := range d.Edges {
-		from, to := d.Insts[e.From], d.Insts[e.To]
+		from, to := d.Nodes[e.From], d.Nodes[e.To]
 		rows = append(rows, row{
 			fmt.Sprintf("%#x", from.PC), from.Op, fmt.Sprintf("%#x", to.PC), to.Op,
 			e.Kind.String(), e.Distance, e.Assumed,

@@ -30,7 +30,7 @@ func (a *aligner) featuresOf(t, s int) loopFeatures {
 	for _, l := range scope.Loops {
 		for _, b := range r.Loops[l].Blocks {
 			for i := range r.Blocks[b].Insts {
-				if m := &r.Blocks[b].Insts[i].Mem; m.Kind != isa.NoMem {
+				for _, m := range r.Blocks[b].Insts[i].Mems() {
 					f.references[loopReference{m.Kind, m.Size, m.Float}] = true
 				}
 			}

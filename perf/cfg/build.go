@@ -55,7 +55,7 @@ func (d *draft) blocks() []Block {
 	start := 0
 	for i := range d.insts {
 		if i+1 < len(d.insts) && !d.insts[i].Class.EndsBlock() && !d.traps[d.insts[i].PC] &&
-			d.insts[i+1].PC == d.insts[i].Next() && !d.leaders[(d.insts[i+1].PC-d.Addr)/2] {
+			d.insts[i+1].PC == d.insts[i].Next() && !d.leaders[d.slot(d.insts[i+1].PC)] {
 			continue
 		}
 		blocks = append(blocks, Block{Insts: d.insts[start : i+1 : i+1], Dominator: -1, Loop: -1})

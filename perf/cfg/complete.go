@@ -80,11 +80,11 @@ func preempts(name string) bool { return strings.HasPrefix(name, "runtime.asyncP
 
 func (x *explorer) observeArrival(pc uint64) {
 	d := x.at(pc)
-	if d == nil || pc%2 != 0 || d.leaders[(pc-d.Addr)/2] {
+	if d == nil || !x.target.Aligned(pc) || d.leaders[d.slot(pc)] {
 		return
 	}
 	x.observed.add(pc, d.Name)
-	if d.calledBefore(pc) {
+	if x.calledBefore(d, pc) {
 		x.comeBack(d, pc)
 		return
 	}
@@ -101,7 +101,7 @@ func (x *explorer) observeEntry(pc uint64) {
 
 // inst returns the instruction that starts at pc, or nil if none is known to.
 func (d *draft) inst(pc uint64) *isa.Inst {
-	if pc%2 != 0 || d.index[(pc-d.Addr)/2] <= 0 {
+	if (pc-d.Addr)&(1<<d.align-1) != 0 || d.index[d.slot(pc)] <= 0 {
 		return nil
 	}
 	for i := range d.insts {
@@ -113,8 +113,8 @@ func (d *draft) inst(pc uint64) *isa.Inst {
 }
 
 // calledBefore reports whether the instruction before pc is known, and a call.
-func (d *draft) calledBefore(pc uint64) bool {
-	for n := uint64(2); n <= 4 && pc-n >= d.Addr; n += 2 {
+func (x *explorer) calledBefore(d *draft, pc uint64) bool {
+	for n := x.target.Align; n <= uint64(x.target.MaxLength) && n <= pc-d.Addr; n += x.target.Align {
 		if in := d.inst(pc - n); in != nil {
 			return in.Next() == pc && in.Class == isa.Call
 		}

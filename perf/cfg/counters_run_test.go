@@ -13,7 +13,6 @@ import (
 	"presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
 	"presage/perf/isa"
-	isarv64 "presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -92,7 +91,7 @@ func (s subject) run(t testing.TB, f *objfile.File, plan *trace.Plan, sink trace
 // foreseen analyses a program until its run leads nowhere unforeseen.
 func (s subject) foreseen(t testing.TB, f *objfile.File) *Program {
 	t.Helper()
-	p := Analyze(f, isarv64.NewDecoder())
+	p := Analyze(f)
 	for range 8 {
 		c := PlaceCounters(p)
 		flow := s.run(t, f, &trace.Plan{Flow: c.Plan}, nil).Flow

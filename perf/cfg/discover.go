@@ -93,7 +93,7 @@ func subroutine(pc uint64) string { return fmt.Sprintf("sub_%x", pc) }
 func (x *explorer) add(pc uint64) *draft {
 	for i := range x.file.Sections {
 		s := &x.file.Sections[i]
-		if !s.Execute || pc-s.Addr >= s.Size || pc%2 != 0 {
+		if !s.Execute || pc-s.Addr >= s.Size || !x.target.Aligned(pc) {
 			continue
 		}
 		end := s.Addr + s.Size
@@ -101,7 +101,7 @@ func (x *explorer) add(pc uint64) *draft {
 		if at < len(x.drafts) {
 			end = min(end, x.drafts[at].Addr)
 		}
-		d := newDraft(objfile.Routine{Name: subroutine(pc), Addr: pc, Size: end - pc})
+		d := newDraft(objfile.Routine{Name: subroutine(pc), Addr: pc, Size: end - pc}, x.target)
 		x.drafts = slices.Insert(x.drafts, at, d)
 		return d
 	}
@@ -118,15 +118,15 @@ func (x *explorer) descend(bare []objfile.Routine, starts map[uint64]bool) {
 		work = work[:len(work)-1]
 		for before := (isa.Inst{}); within(bare, pc) && !done[pc]; {
 			done[pc] = true
-			in, err := x.decoder.Decode(x.file.Bytes(pc, min(4, x.left(bare, pc))), pc)
+			in, err := x.fetch(pc, pc+x.left(bare, pc))
 			if err != nil {
 				break
 			}
 			target, ok := in.Target, in.HasTarget
 			if in.Class == isa.Call && !ok {
-				target, ok = throughRegister(&before, &in)
+				target, ok = x.throughRegister(&before, &in)
 			}
-			if ok && within(bare, target) && target%2 == 0 {
+			if ok && within(bare, target) && x.target.Aligned(target) {
 				starts[target] = starts[target] || in.Class == isa.Call
 				work = append(work, target)
 			}
@@ -150,12 +150,12 @@ func (x *explorer) left(bare []objfile.Routine, pc uint64) uint64 {
 
 // throughRegister returns where a call leads whose target was put in a
 // register by the instruction before.
-func throughRegister(before, in *isa.Inst) (uint64, bool) {
-	n, ok := before.Value.Constant()
-	if defs := before.Defs(); !ok || len(defs) == 0 || defs[0] != in.Value.A || in.Value.Op != isa.Add || in.Value.B != isa.NoReg {
+func (x *explorer) throughRegister(before, in *isa.Inst) (uint64, bool) {
+	n, ok := before.Result(in.Value.A).Constant()
+	if !ok || !before.Defines(in.Value.A) || in.Value.Op != isa.Add || in.Value.B != isa.NoReg {
 		return 0, false
 	}
-	return uint64(n+in.Value.Imm) &^ 1, true
+	return x.target.Down(uint64(n + in.Value.Imm)), true
 }
 
 // widen adds the routines that the last exploration makes likely, and reports
@@ -164,36 +164,54 @@ func throughRegister(before, in *isa.Inst) (uint64, bool) {
 // comes after padding.
 func (x *explorer) widen(bare []objfile.Routine, starts map[uint64]bool) bool {
 	n := len(starts)
+	for _, add := range []func([]objfile.Routine, map[uint64]bool){x.calls, x.written, x.afterGaps} {
+		if add(bare, starts); len(starts) > n {
+			return true
+		}
+	}
+	return false
+}
+
+// calls adds the routines that are called, and the code that instructions
+// compute the address of and nothing else leads to.
+func (x *explorer) calls(bare []objfile.Routine, starts map[uint64]bool) {
 	for pc := range x.called {
 		if within(bare, pc) {
 			starts[pc] = true
 		}
 	}
 	x.tailCalled(bare, starts)
-	unreached := func(pc uint64) bool {
-		d := x.at(pc)
-		return d != nil && d.index[(pc-d.Addr)/2] == 0 && x.begins(d, pc)
-	}
 	for _, d := range x.drafts {
 		for i := range d.insts {
-			if _, half := d.insts[i].Value.Constant(); half {
+			v := d.insts[i].Value
+			if _, half := v.Constant(); half && x.target.AddressPairs {
 				continue
 			}
-			if n, ok := address(d.insts, i); ok && n > 0 && n%2 == 0 && within(bare, uint64(n)) && unreached(uint64(n)) {
-				starts[uint64(n)] = true
+			n, ok := address(d.insts, i, v)
+			if pc := uint64(n); ok && n > 0 && x.target.Aligned(pc) && within(bare, pc) && x.unreached(pc) {
+				starts[pc] = true
 			}
 		}
 	}
-	if len(starts) > n {
-		return true
-	}
+}
+
+// unreached reports whether code may begin at pc that control was not found to
+// reach.
+func (x *explorer) unreached(pc uint64) bool {
+	d := x.at(pc)
+	return d != nil && d.index[d.slot(pc)] == 0 && x.begins(d, pc)
+}
+
+// written adds the code that pointers in memory lead to and nothing else does.
+func (x *explorer) written(bare []objfile.Routine, starts map[uint64]bool) {
 	x.pointers(bare, starts, func(s *objfile.Section) bool {
 		seg := x.file.SegmentAt(s.Addr) // what holds pointers is relocated, or might be
 		return seg != nil && seg.Write
-	}, unreached)
-	if len(starts) > n {
-		return true
-	}
+	}, x.unreached)
+}
+
+// afterGaps adds the code that comes after padding.
+func (x *explorer) afterGaps(bare []objfile.Routine, starts map[uint64]bool) {
 	for _, d := range x.drafts {
 		if !within(bare, d.Addr) {
 			continue
@@ -210,7 +228,6 @@ func (x *explorer) widen(bare []objfile.Routine, starts map[uint64]bool) bool {
 			}
 		}
 	}
-	return len(starts) > n
 }
 
 // tailCalled adds the places inside routines that others jump to and control
@@ -240,7 +257,7 @@ func (x *explorer) pointers(bare []objfile.Routine, starts map[uint64]bool, chos
 		data := x.file.Bytes(s.Addr, s.Size)
 		for data = data[min(uint64(len(data)), -s.Addr&7):]; len(data) >= 8; data = data[8:] {
 			pc := binary.LittleEndian.Uint64(data)
-			if pc%2 == 0 && within(bare, pc) && (accept == nil || accept(pc)) {
+			if x.target.Aligned(pc) && within(bare, pc) && (accept == nil || accept(pc)) {
 				starts[pc] = true
 			}
 		}
@@ -258,8 +275,8 @@ func (x *explorer) extent(in Range) uint64 {
 		work = work[:len(work)-1]
 		for pc >= in.From && pc < in.To && !done[pc] {
 			done[pc] = true
-			i, err := x.decoder.Decode(x.file.Bytes(pc, min(4, in.To-pc)), pc)
-			if end = max(end, pc+uint64(max(i.Len, 2))); err != nil {
+			i, err := x.fetch(pc, in.To)
+			if end = max(end, pc+max(uint64(i.Len), x.target.Align)); err != nil {
 				break
 			}
 			if i.HasTarget && i.Class != isa.Call {
@@ -276,11 +293,11 @@ func (x *explorer) extent(in Range) uint64 {
 
 // afterPadding returns where something other than padding begins in a gap.
 func (x *explorer) afterPadding(g Range) (uint64, bool) {
-	for pc := g.From; pc+2 <= g.To; {
-		in, err := x.decoder.Decode(x.file.Bytes(pc, min(4, g.To-pc)), pc)
+	for pc := g.From; pc+x.target.Align <= g.To; {
+		in, err := x.fetch(pc, g.To)
 		switch {
 		case err != nil || in.Class == isa.Illegal:
-			pc += 2
+			pc += x.target.Align
 		case in.Class == isa.Nop:
 			pc = in.Next()
 		default:
@@ -295,13 +312,13 @@ func (x *explorer) afterPadding(g Range) (uint64, bool) {
 func (x *explorer) begins(d *draft, pc uint64) bool {
 	const most = 200 // instructions
 	for range most {
-		if !d.holds(pc) || d.index[(pc-d.Addr)/2] < 0 {
+		if !d.holds(pc) || d.index[d.slot(pc)] < 0 {
 			return false
 		}
-		if d.index[(pc-d.Addr)/2] > 0 {
+		if d.index[d.slot(pc)] > 0 {
 			return true
 		}
-		in, err := x.decoder.Decode(x.file.Bytes(pc, min(4, d.End()-pc)), pc)
+		in, err := x.fetch(pc, d.End())
 		if err != nil || in.Class == isa.Illegal {
 			return false
 		}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"presage/perf/internal/oracle"
-	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -36,7 +35,7 @@ func TestDiscovery(t *testing.T) {
 			path := p.path(t)
 			truth := open(t, path)
 			f := open(t, strip(t, path))
-			prog := Analyze(f, rv64.NewDecoder())
+			prog := Analyze(f)
 			var want, got []uint64
 			for _, r := range truth.Routines {
 				want = append(want, r.Addr)

@@ -14,7 +14,6 @@ import (
 	"presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
 	"presage/perf/isa"
-	decoder "presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -97,7 +96,7 @@ func TestEngineAgrees(t *testing.T) {
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
 			f := open(t, p.path(t))
-			prog := Analyze(f, decoder.NewDecoder())
+			prog := Analyze(f)
 			blocks := everywhere(f, prog)
 			s := run(t, f, blocks)
 			// What came through an open jump, or by a return to elsewhere
@@ -194,7 +193,7 @@ func TestReturnsAreFound(t *testing.T) {
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
 			f := open(t, p.path(t))
-			prog := Analyze(f, decoder.NewDecoder())
+			prog := Analyze(f)
 			var sites []trace.Block
 			back := make(map[uint64]bool)
 			for _, r := range prog.Routines {

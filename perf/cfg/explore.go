@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -27,6 +28,7 @@ var (
 // none does.
 type explorer struct {
 	file    *objfile.File
+	target  *isa.Target
 	decoder isa.Decoder
 	drafts  []*draft // by ascending address
 	work    []place
@@ -48,9 +50,10 @@ type place struct {
 // draft is a routine that is being explored.
 type draft struct {
 	objfile.Routine
+	align   uint // log2 of the distance of the places where instructions can start
 	insts   []isa.Inst
-	index   []int32 // by half-word: 1 + index in insts of what starts there, -1 inside one
-	leaders []bool  // by half-word
+	index   []int32 // by such place: 1 + index in insts of what starts there, -1 inside one
+	leaders []bool  // by such place
 	entries []uint64
 	tables  map[uint64][]uint64 // targets of the indirect jumps that were resolved, ascending
 	partial map[uint64]bool     // indirect jumps that have other targets, too, or none known
@@ -90,20 +93,21 @@ func (d *doubt) add(pc uint64, name string) {
 // newExplorer prepares to explore a program, whose nameless sections are split
 // at starts, ascending.
 func newExplorer(f *objfile.File, d isa.Decoder, starts []uint64) *explorer {
-	x := &explorer{file: f, decoder: d, effort: effortBase, called: make(map[uint64]bool)}
+	x := &explorer{file: f, target: f.Target, decoder: d, effort: effortBase, called: make(map[uint64]bool)}
 	for _, r := range split(f.Routines, starts) {
 		if f.Bytes(r.Addr, r.Size) == nil || r.Size == 0 {
 			continue
 		}
-		x.drafts = append(x.drafts, newDraft(r))
+		x.drafts = append(x.drafts, newDraft(r, f.Target))
 	}
 	return x
 }
 
-func newDraft(r objfile.Routine) *draft {
+func newDraft(r objfile.Routine, t *isa.Target) *draft {
+	places := (r.Size + t.Align - 1) / t.Align
 	return &draft{
-		Routine: r,
-		index:   make([]int32, (r.Size+1)/2), leaders: make([]bool, (r.Size+1)/2),
+		Routine: r, align: uint(bits.TrailingZeros64(t.Align)),
+		index: make([]int32, places), leaders: make([]bool, places),
 		tables: make(map[uint64][]uint64), partial: make(map[uint64]bool),
 		back: make(map[uint64]bool), traps: make(map[uint64]bool),
 	}
@@ -119,6 +123,14 @@ func (x *explorer) at(pc uint64) *draft {
 		return x.drafts[i-1]
 	}
 	return nil
+}
+
+// slot returns the index of a place of d in its tables.
+func (d *draft) slot(pc uint64) uint64 { return (pc - d.Addr) >> d.align }
+
+// fetch decodes the instruction at pc, which ends no later than at end.
+func (x *explorer) fetch(pc, end uint64) (isa.Inst, error) {
+	return x.decoder.Decode(x.file.Bytes(pc, min(uint64(x.target.MaxLength), end-pc)), pc)
 }
 
 func (d *draft) holds(pc uint64) bool { return pc >= d.Addr && pc < d.End() }
@@ -138,7 +150,7 @@ func (x *explorer) enter(pc uint64) *draft {
 
 // lead makes pc the beginning of a block of d.
 func (x *explorer) lead(d *draft, pc uint64) {
-	if slot := (pc - d.Addr) / 2; !d.leaders[slot] {
+	if slot := d.slot(pc); !d.leaders[slot] {
 		d.leaders[slot] = true
 		d.changes++
 		x.work = append(x.work, place{d, pc})
@@ -187,8 +199,7 @@ func (x *explorer) follow(d *draft, pc uint64) {
 			x.tail(d, pc)
 			return
 		}
-		slot := (pc - d.Addr) / 2
-		if d.index[slot] > 0 {
+		if d.index[d.slot(pc)] > 0 {
 			return
 		}
 		in, ok := x.decode(d, pc)
@@ -211,18 +222,18 @@ func (x *explorer) follow(d *draft, pc uint64) {
 // first page, where nothing can be: compilers emit that, with the address put
 // in a register just before, where a program must not come.
 func nilAccess(before, in *isa.Inst) bool {
-	if in.Mem.Kind == isa.NoMem {
-		return false
-	}
-	at := in.Mem.Disp
-	if in.Mem.Base != isa.NoReg {
-		c, ok := before.Value.Constant()
-		if defs := before.Defs(); !ok || len(defs) == 0 || defs[0] != in.Mem.Base {
-			return false
+	for _, m := range in.Mems() {
+		at, ok := m.Constant()
+		if !ok && m.Index == isa.NoReg && before.Defines(m.Base) {
+			var base int64
+			base, ok = before.Result(m.Base).Constant()
+			at += base
 		}
-		at += c
+		if ok && at >= 0 && at < firstPage {
+			return true
+		}
 	}
-	return at >= 0 && at < firstPage
+	return false
 }
 
 const firstPage = 4096 // bytes, never mapped (Linux, vm.mmap_min_addr)
@@ -230,13 +241,11 @@ const firstPage = 4096 // bytes, never mapped (Linux, vm.mmap_min_addr)
 // decode decodes the instruction at pc and keeps it, unless another one is
 // there already.
 func (x *explorer) decode(d *draft, pc uint64) (isa.Inst, bool) {
-	code := x.file.Bytes(pc, min(4, d.End()-pc))
-	in, err := x.decoder.Decode(code, pc)
+	in, err := x.fetch(pc, d.End())
 	if err != nil {
 		x.undecoded.add(pc, d.Name)
 	}
-	first := (pc - d.Addr) / 2
-	last := (pc + uint64(max(in.Len, 1)) - 1 - d.Addr) / 2
+	first, last := d.slot(pc), d.slot(pc+uint64(max(in.Len, 1))-1)
 	for s := first; s <= last; s++ {
 		if d.index[s] != 0 {
 			x.overlap.add(pc, d.Name)
@@ -311,7 +320,7 @@ func (x *explorer) tail(d *draft, target uint64) {
 func (x *explorer) call(d *draft, in *isa.Inst) {
 	back := in.Next()
 	var to *draft
-	if target, ok := d.callee(in); ok {
+	if target, ok := x.callee(d, in); ok {
 		x.called[target] = true
 		to = x.enter(target)
 	}
@@ -329,7 +338,7 @@ func (x *explorer) call(d *draft, in *isa.Inst) {
 // callee returns where a call leads that was just decoded: to its constant
 // target, or to an address that was put in a register immediately before, as
 // linkers do for what is far away.
-func (d *draft) callee(in *isa.Inst) (uint64, bool) {
+func (x *explorer) callee(d *draft, in *isa.Inst) (uint64, bool) {
 	if in.HasTarget {
 		return in.Target, true
 	}
@@ -338,11 +347,11 @@ func (d *draft) callee(in *isa.Inst) (uint64, bool) {
 	if i < 0 || v.Op != isa.Add || v.B != isa.NoReg || d.insts[i].Next() != in.PC {
 		return 0, false
 	}
-	n, ok := address(d.insts, i)
-	if defs := d.insts[i].Defs(); !ok || len(defs) == 0 || defs[0] != v.A {
+	n, ok := address(d.insts, i, d.insts[i].Result(v.A))
+	if !ok || !d.insts[i].Defines(v.A) {
 		return 0, false
 	}
-	return uint64(n+v.Imm) &^ 1, true
+	return x.target.Down(uint64(n + v.Imm)), true
 }
 
 // comeBack goes on after a call.

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"presage/perf/internal/oracle"
-	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 )
 
@@ -80,7 +79,7 @@ func open(t testing.TB, path string) *objfile.File {
 
 func analyze(t testing.TB, path string) *Program {
 	t.Helper()
-	return Analyze(open(t, path), rv64.NewDecoder())
+	return Analyze(open(t, path))
 }
 
 // named returns the routine of that name.

@@ -3,6 +3,7 @@ package cfg
 import (
 	"testing"
 
+	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 )
 
@@ -18,6 +19,7 @@ func fuzzImage(testing.TB) func(code []byte, bare bool) *objfile.File {
 		size := uint64(len(code))
 		half := size / 2 &^ 1
 		f := &objfile.File{
+			Target:   rv64.Target(),
 			Entry:    at,
 			Segments: []objfile.Segment{{Addr: at, MemSize: size, Data: code, Read: true, Execute: true}},
 			Sections: []objfile.Section{{Name: ".text", Addr: at, Size: size, Execute: true}},

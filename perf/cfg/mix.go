@@ -9,7 +9,7 @@ import (
 // Kind is a kind of instruction.
 type Kind struct {
 	Class isa.Class
-	Size  uint8 // of the memory operand, bytes; 0 for none
+	Size  uint8 // of the first memory operand, bytes; 0 for none
 }
 
 // String names the kind: "fp load 8".
@@ -111,7 +111,10 @@ func (t *ScopeTree) Mixes(counts *Counts, inclusive bool) []Mix {
 				if counts != nil {
 					n.Executed = executed[k]
 				}
-				kind := Kind{in.Class, in.Mem.Size}
+				kind := Kind{Class: in.Class}
+				if in.Accesses() {
+					kind.Size = in.Mems()[0].Size
+				}
 				mix[kind] = mix[kind].plus(n)
 			}
 		}

@@ -3,16 +3,14 @@ package cfg
 import (
 	"fmt"
 
-	"presage/perf/isa"
 	"presage/perf/objfile"
 )
 
-// Analyze takes a program apart, with a decoder for its instruction set. It
-// never fails: what could not be understood stands in the Warnings. Where the
-// file names no routines, those that were found are called sub_ and their
-// address, in hexadecimal.
-func Analyze(f *objfile.File, d isa.Decoder) *Program {
-	return discover(f, d).program()
+// Analyze takes a program apart. It never fails: what could not be understood
+// stands in the Warnings. Where the file names no routines, those that were found
+// are called sub_ and their address, in hexadecimal.
+func Analyze(f *objfile.File) *Program {
+	return discover(f, f.Target.NewDecoder()).program()
 }
 
 // program is what was explored.

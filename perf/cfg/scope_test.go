@@ -13,7 +13,6 @@ import (
 
 	"presage/perf/cfg"
 	"presage/perf/internal/oracle"
-	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 )
 
@@ -66,7 +65,7 @@ func scopesOf(t testing.TB, exe string) *cfg.ScopeTree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cfg.NewScopeTree(cfg.Analyze(f, rv64.NewDecoder()))
+	return cfg.NewScopeTree(cfg.Analyze(f))
 }
 
 // loopsOf lists the paths of the loops in routines, in order.
@@ -430,7 +429,7 @@ func BenchmarkNewScopeTree(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p := cfg.Analyze(f, rv64.NewDecoder())
+			p := cfg.Analyze(f)
 			for b.Loop() {
 				if warm == "first" { // lines and inlining are decoded, too
 					if p.File, err = objfile.Open(exe); err != nil {

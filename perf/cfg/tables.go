@@ -95,33 +95,38 @@ func (x *explorer) leadTo(d *draft, pc uint64, targets []uint64) {
 // saved returns the set of registers that a call keeps: those that the routine
 // itself saves at its beginning and restores before it returns, and those that
 // it does not define, or only moves by constants as it does its stack's.
-func (d *draft) saved(r *Routine) uint64 {
-	var stored, restored, changed uint64
+func (d *draft) saved(r *Routine) isa.RegSet {
+	var stored, restored, changed isa.RegSet
 	for b := range r.Blocks {
 		block := &r.Blocks[b]
 		leaves := block.Exit == Returns || block.Exit == TailJump || block.Exit == Unknown
 		for i := range block.Insts {
 			in := &block.Insts[i]
-			if in.Class == isa.Store {
-				if reg, ok := in.Value.Copy(); ok && reg < isa.F0 {
-					stored |= 1 << reg
+			if in.Stored() != nil {
+				if reg, ok := in.Value.Copy(); ok {
+					stored = stored.With(reg)
 				}
 			}
 			for _, reg := range in.Defs() {
-				switch v := in.Value; {
-				case reg >= isa.F0, in.Class == isa.Call:
-				case in.Class == isa.Load && leaves:
-					restored |= 1 << reg
-				case in.Class == isa.Load:
-					changed |= 1 << reg
+				switch v := in.Result(reg); {
+				case in.Class == isa.Call:
+				case loads(in, v) && leaves:
+					restored = restored.With(reg)
 				case v.Op == isa.Add && v.A == reg && v.B == isa.NoReg && !v.Word:
 				default:
-					changed |= 1 << reg
+					changed = changed.With(reg)
 				}
 			}
 		}
 	}
 	return stored&restored | ^(changed | restored)
+}
+
+// loads reports whether what an instruction leaves in a register is all that
+// its memory operand holds.
+func loads(in *isa.Inst, v isa.Value) bool {
+	from, ok := v.Copy()
+	return ok && from == isa.Loaded || in.Class == isa.Load && v.Op == isa.Opaque
 }
 
 // findGlobals finds the registers that are given one constant value wherever
@@ -132,47 +137,48 @@ func (x *explorer) findGlobals() {
 	for _, d := range x.drafts {
 		d.sort()
 		for i := range d.insts {
-			defs := d.insts[i].Defs()
-			if len(defs) == 0 || other[defs[0]] {
-				continue
+			for _, reg := range d.insts[i].Defs() {
+				x.noteGlobal(d, i, reg, other)
 			}
-			reg := defs[0]
-			if i+1 < len(d.insts) && beginsAddress(&d.insts[i], &d.insts[i+1]) {
-				continue // half of an address
-			}
-			n, ok := address(d.insts, i)
-			if was, known := x.globals[reg]; !ok || known && was != n {
-				other[reg] = true
-				delete(x.globals, reg)
-				continue
-			}
-			x.globals[reg] = n
 		}
 	}
 }
 
-// beginsAddress reports whether next adds to the constant that in defines, in
-// the same register.
-func beginsAddress(in, next *isa.Inst) bool {
-	_, ok := in.Value.Constant()
-	defs, after := in.Defs(), next.Defs()
-	return ok && next.PC == in.Next() && len(defs) == 1 && len(after) == 1 && defs[0] == after[0] &&
-		next.Value.Op == isa.Add && next.Value.A == defs[0] && next.Value.B == isa.NoReg && !next.Value.Word
+// noteGlobal notes the value that instruction i of d gives a register; other
+// are those known to hold several.
+func (x *explorer) noteGlobal(d *draft, i int, reg isa.Reg, other map[isa.Reg]bool) {
+	if other[reg] || i+1 < len(d.insts) && beginsAddress(&d.insts[i], &d.insts[i+1], reg) {
+		return
+	}
+	n, ok := address(d.insts, i, d.insts[i].Result(reg))
+	if was, known := x.globals[reg]; !ok || known && was != n {
+		other[reg] = true
+		delete(x.globals, reg)
+		return
+	}
+	x.globals[reg] = n
 }
 
-// address returns the constant that instruction i of list defines, alone or
-// with the one before it.
-func address(list []isa.Inst, i int) (int64, bool) {
-	v := list[i].Value
+// beginsAddress reports whether next adds to the constant that in defines, in
+// the same register: it is half of an address.
+func beginsAddress(in, next *isa.Inst, reg isa.Reg) bool {
+	_, ok := in.Result(reg).Constant()
+	v := next.Result(reg)
+	return ok && next.PC == in.Next() && next.Defines(reg) && v.Op == isa.Add && v.A == reg && v.B == isa.NoReg && !v.Word
+}
+
+// address returns the constant that v, a value of instruction i of list, is,
+// alone or with the instruction before.
+func address(list []isa.Inst, i int, v isa.Value) (int64, bool) {
 	if n, ok := v.Constant(); ok {
 		return n, true
 	}
-	if i == 0 || list[i].Mem.Kind != isa.NoMem || v.Op != isa.Add || v.Word || v.LowA || v.A == isa.NoReg || v.B != isa.NoReg {
+	if i == 0 || list[i].Accesses() || v.Op != isa.Add || v.Word || v.LowA || v.A == isa.NoReg || v.B != isa.NoReg {
 		return 0, false
 	}
 	before := &list[i-1]
-	n, ok := before.Value.Constant()
-	if defs := before.Defs(); !ok || len(defs) == 0 || defs[0] != v.A || before.Next() != list[i].PC || before.Mem.Kind != isa.NoMem {
+	n, ok := before.Result(v.A).Constant()
+	if !ok || !before.Defines(v.A) || before.Next() != list[i].PC || before.Accesses() {
 		return 0, false
 	}
 	return n + v.Imm, true

@@ -18,7 +18,7 @@ func (s *slicer) finish(p *path) bool {
 		if !ok || s.mutable {
 			s.partial = true // a pointer, whatever it is at the start
 		} else {
-			s.targets = append(s.targets, uint64(n)&^1)
+			s.targets = append(s.targets, s.x.target.Down(uint64(n)))
 		}
 		return true
 	}
@@ -64,14 +64,13 @@ func (s *slicer) entry(target *term, i int64) (uint64, bool) {
 		return 0, false
 	}
 	n, ok := s.compute(target, i)
-	pc := uint64(n) &^ 1
+	pc := s.x.target.Down(uint64(n))
 	return pc, ok && s.x.plausible(s.r, pc)
 }
 
 // fail ends a path on which the index is not confined, or not even a table
 // found. A table is read as far as the index's own form lets it reach, else to
 // the first entry that leads nowhere.
-
 func (s *slicer) fail(p *path) {
 	target, known := p.target, p.confines()
 	if !target.index {
@@ -200,10 +199,9 @@ func (x *explorer) plausible(r *Routine, pc uint64) bool {
 	if d.Addr != r.Addr {
 		return d.Addr == pc
 	}
-	slot := (pc - d.Addr) / 2
-	if d.index[slot] != 0 {
-		return d.index[slot] > 0
+	if at := d.index[d.slot(pc)]; at != 0 {
+		return at > 0
 	}
-	in, err := x.decoder.Decode(x.file.Bytes(pc, min(4, d.End()-pc)), pc)
+	in, err := x.fetch(pc, d.End())
 	return err == nil && in.Class != isa.Illegal
 }

@@ -2,6 +2,7 @@ package cfg
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"presage/perf/isa"
@@ -23,7 +24,7 @@ type slicer struct {
 	terms
 	x     *explorer
 	r     *Routine
-	saved uint64 // bit set of the registers that calls keep
+	saved isa.RegSet // registers that calls keep
 
 	seen    map[visit]bool
 	work    []*path
@@ -69,7 +70,7 @@ func (p *path) visit() visit {
 // slice finds the targets of the indirect jump that ends block b.
 func (s *slicer) slice(b int) {
 	last := s.r.Blocks[b].Last()
-	p := &path{block: b, target: s.value(last.Value), known: interval{lo: math.MinInt64, hi: math.MaxInt64}}
+	p := &path{block: b, target: s.value(last, last.Value), known: interval{lo: math.MinInt64, hi: math.MaxInt64}}
 	s.work = append(s.work, p)
 	for n := 0; len(s.work) > 0; n++ {
 		p := s.work[len(s.work)-1]
@@ -124,33 +125,85 @@ func (s *slicer) follow(p *path) {
 // ones, and reports whether they changed.
 func (s *slicer) back(p *path, insts []isa.Inst) bool {
 	in := &insts[len(insts)-1]
-	switch {
-	case in.Class == isa.Store:
-		if !p.cells() {
-			return false
-		}
-		address := s.frame(insts, s.address(in))
-		stored := s.value(in.Value)
-		return s.rewriteAll(p, func(t *term) *term {
-			if t.kind == cell && t.a == address && t.n <= int64(in.Mem.Size) {
-				return stored
-			}
-			return nil
-		})
-	case len(in.Defs()) == 0:
+	defs := p.held() & defined(in)
+	var at, stored *term
+	var size int64
+	if m := in.Stored(); m != nil && p.cells() {
+		at, stored, size = s.frame(insts, s.address(m)), s.value(in, in.Value), int64(m.Size)
+	}
+	if at == nil && defs == 0 {
 		return false
 	}
-	def := in.Defs()[0]
-	if def >= 64 || !p.reads(1<<def) {
-		return false
-	}
-	to := s.defined(in)
+	compared := s.compared(p, in, defs&s.x.target.Flags)
+	results := s.results(in, defs)
 	return s.rewriteAll(p, func(t *term) *term {
-		if t.kind == register && t.reg == def {
-			return to
+		switch {
+		case t.kind == register:
+			return results.of(t.reg)
+		case at != nil && t.a == at && t.n <= size:
+			return stored
 		}
 		return nil
-	})
+	}) || compared
+}
+
+// defined returns the integer registers that an instruction defines.
+func defined(in *isa.Inst) isa.RegSet {
+	return isa.SetOf(in.Defs()...)
+}
+
+// results are what an instruction puts in some registers.
+type results struct {
+	regs  [4]isa.Reg
+	terms [4]*term
+	n     int
+}
+
+func (r *results) of(reg isa.Reg) *term {
+	for i := range r.n {
+		if r.regs[i] == reg {
+			return r.terms[i]
+		}
+	}
+	return nil
+}
+
+// results returns what an instruction puts in those of a set of registers that
+// it defines.
+func (s *slicer) results(in *isa.Inst, of isa.RegSet) (r results) {
+	for _, reg := range in.Defs() {
+		if of.Has(reg) {
+			r.regs[r.n], r.terms[r.n] = reg, s.result(in, reg)
+			r.n++
+		}
+	}
+	return r
+}
+
+// compared replaces flags in p's facts by the two sides of the subtraction that
+// set them, and reports whether there were any: differences are compared with 0,
+// but cannot overflow as a term does.
+func (s *slicer) compared(p *path, in *isa.Inst, flags isa.RegSet) (any bool) {
+	if flags == 0 {
+		return false
+	}
+	isFlags := func(t, other *term) bool {
+		return t.kind == register && flags.Has(t.reg) && other.kind == constant && other.n == 0 && in.Result(t.reg).Op == isa.Subtract
+	}
+	for i, f := range p.facts {
+		switch {
+		case isFlags(f.a, f.b):
+			a, b := s.operands(in, in.Result(f.a.reg))
+			p.facts[i] = fact{f.op, a, b}
+		case isFlags(f.b, f.a):
+			a, b := s.operands(in, in.Result(f.b.reg))
+			p.facts[i] = fact{f.op, b, a}
+		default:
+			continue
+		}
+		any = true
+	}
+	return any
 }
 
 // frame writes an address before the last of some instructions in terms of a
@@ -158,26 +211,23 @@ func (s *slicer) back(p *path, insts []isa.Inst) bool {
 // larger than a displacement.
 func (s *slicer) frame(insts []isa.Inst, address *term) *term {
 	const near = 8 // instructions
-	var since uint64
+	var since isa.RegSet
 	t := address
 	for i := len(insts) - 2; i >= max(0, len(insts)-near); i-- {
 		if t.regs&s.saved == t.regs {
 			break
 		}
-		defs := insts[i].Defs()
-		if len(defs) == 0 || defs[0] >= isa.F0 {
-			continue
-		}
-		if t.regs>>defs[0]&1 != 0 {
-			to := s.defined(&insts[i])
+		defs := defined(&insts[i])
+		if t.regs&defs != 0 {
+			results := s.results(&insts[i], t.regs)
 			t = s.rewrite(t, func(leaf *term) *term {
-				if leaf.kind == register && leaf.reg == defs[0] {
-					return to
+				if leaf.kind == register {
+					return results.of(leaf.reg)
 				}
 				return nil
 			})
 		}
-		since |= 1 << defs[0]
+		since |= defs
 	}
 	if core, _ := t.core(); core.kind != register || t.regs&since != 0 || t.regs&s.saved != t.regs {
 		return address
@@ -185,19 +235,52 @@ func (s *slicer) frame(insts []isa.Inst, address *term) *term {
 	return t
 }
 
-func (s *slicer) address(in *isa.Inst) *term {
-	return s.operate(isa.Add, s.register(in.Mem.Base), s.constant(in.Mem.Disp), false)
+func (s *slicer) address(m *isa.Mem) *term {
+	base := s.register(m.Base)
+	if m.Index != isa.NoReg {
+		shift := int64(bits.TrailingZeros8(m.Scale))
+		index := s.operate(isa.ShiftLeft, s.register(m.Index), s.constant(shift), false)
+		base = s.operate(isa.Add, base, index, false)
+	}
+	return s.operate(isa.Add, base, s.constant(m.Disp), false)
 }
 
-// defined is what an instruction puts in the register it defines. How a narrow
-// load extends is not described; words are taken for signed and what is
-// narrower for unsigned, as the entries of tables are.
-func (s *slicer) defined(in *isa.Inst) *term {
-	if in.Class != isa.Load {
-		return s.value(in.Value)
+// value is a value that an instruction computes.
+func (s *slicer) value(in *isa.Inst, v isa.Value) *term {
+	if v.Op == isa.Opaque {
+		return s.unknown()
 	}
-	t := s.cell(s.address(in), in.Mem.Size)
-	return s.extend(t, 8*int64(in.Mem.Size), in.Mem.Size == 4)
+	a, b := s.operands(in, v)
+	return s.apply(v, a, b)
+}
+
+// operands are the two sides of a value of an instruction.
+func (s *slicer) operands(in *isa.Inst, v isa.Value) (a, b *term) {
+	side := func(r isa.Reg) *term {
+		if r == isa.Loaded {
+			m := &in.Mems()[0]
+			return s.cell(s.address(m), m.Size)
+		}
+		return s.register(r)
+	}
+	a, b = side(v.A), s.constant(v.Imm)
+	if v.B != isa.NoReg || v.Op == isa.ScaledAdd {
+		b = side(v.B)
+	}
+	return a, b
+}
+
+// result is what an instruction puts in a register it defines. How a narrow load
+// extends is not described where its value is opaque; words are taken for signed
+// and what is narrower for unsigned, as the entries of tables are.
+func (s *slicer) result(in *isa.Inst, reg isa.Reg) *term {
+	v := in.Result(reg)
+	if in.Class != isa.Load || v.Op != isa.Opaque {
+		return s.value(in, v)
+	}
+	m := &in.Mems()[0]
+	t := s.cell(s.address(m), m.Size)
+	return s.extend(t, 8*int64(m.Size), m.Size == 4)
 }
 
 // cells reports whether p's terms hold any memory.
@@ -206,8 +289,8 @@ func (p *path) cells() bool {
 		slices.ContainsFunc(p.facts, func(f fact) bool { return f.a.cells || f.b.cells })
 }
 
-// reads reports whether p's terms hold any of the registers.
-func (p *path) reads(regs uint64) bool {
+// held returns the registers in p's terms.
+func (p *path) held() isa.RegSet {
 	held := p.target.regs
 	for _, f := range p.facts {
 		held |= f.a.regs | f.b.regs
@@ -215,7 +298,7 @@ func (p *path) reads(regs uint64) bool {
 	if p.origin != nil {
 		held |= p.origin.regs
 	}
-	return held&regs != 0
+	return held
 }
 
 func (s *slicer) rewriteAll(p *path, leaf func(*term) *term) bool {
@@ -250,21 +333,22 @@ func (s *slicer) before(p *path, e int) {
 	switch {
 	case edge.Kind == CallReturn:
 		s.rewriteAll(q, func(t *term) *term {
-			if t.kind == register && s.saved>>t.reg&1 == 0 {
+			if t.kind == register && !s.saved.Has(t.reg) {
 				return s.unknown()
 			}
 			return nil
 		})
 		q.facts = slices.DeleteFunc(q.facts, func(f fact) bool { return f.a.vague || f.b.vague })
 	case last.Class == isa.Branch && !q.sealed && last.Target != last.Next():
-		s.learn(q, last.Value, edge.Kind == Taken)
+		s.learn(q, last, edge.Kind == Taken)
 	}
 	s.confine(q)
 	s.work = append(s.work, q)
 }
 
 // learn adds what a branch on the path says.
-func (s *slicer) learn(p *path, v isa.Value, taken bool) {
+func (s *slicer) learn(p *path, in *isa.Inst, taken bool) {
+	v := in.Value
 	op := v.Op
 	if !taken {
 		op = opposite[op]
@@ -272,7 +356,8 @@ func (s *slicer) learn(p *path, v isa.Value, taken bool) {
 	if _, ok := mirrored[op]; !ok {
 		return // it does not bound what it compares
 	}
-	f := fact{op: op, a: s.register(v.A), b: s.register(v.B)}
+	a, b := s.operands(in, v)
+	f := fact{op: op, a: a, b: b}
 	if p.origin != nil {
 		f.a, f.b = s.replaceCore(f.a, p.origin), s.replaceCore(f.b, p.origin)
 	}

@@ -13,11 +13,11 @@ type term struct {
 	n    int64 // constant; bits of an extension; bytes of a cell
 	a, b *term
 
-	regs  uint64 // bit set of the registers in it
-	size  int    // number of nodes
-	cells bool   // it holds cells of memory
-	index bool   // it holds the index
-	vague bool   // it holds something unknown
+	regs  isa.RegSet // the registers in it
+	size  int        // number of nodes
+	cells bool       // it holds cells of memory
+	index bool       // it holds the index
+	vague bool       // it holds something unknown
 }
 
 type termKind uint8
@@ -58,7 +58,7 @@ func (ts terms) make(t term) *term {
 	case unknown:
 		t.vague = true
 	case register:
-		t.regs |= 1 << t.reg
+		t.regs = t.regs.With(t.reg)
 	}
 	if t.size > maxTermSize {
 		return ts.unknown()
@@ -89,21 +89,14 @@ func (ts terms) cell(address *term, size uint8) *term {
 	return ts.make(term{kind: cell, a: address, n: int64(size)})
 }
 
-// value is what an instruction computes.
-func (ts terms) value(v isa.Value) *term {
-	a, b := ts.register(v.A), ts.constant(v.Imm)
-	if v.B != isa.NoReg {
-		b = ts.register(v.B)
-	}
+// apply is a value that is not opaque, of its two sides.
+func (ts terms) apply(v isa.Value, a, b *term) *term {
 	if v.LowA {
 		a = ts.extend(a, 32, false)
 	}
 	switch v.Op {
-	case isa.Opaque:
-		return ts.unknown()
 	case isa.ScaledAdd:
-		base := ts.register(v.B)
-		return ts.operate(isa.Add, ts.operate(isa.ShiftLeft, a, ts.constant(v.Imm), false), base, v.Word)
+		return ts.operate(isa.Add, ts.operate(isa.ShiftLeft, a, ts.constant(v.Imm), false), b, v.Word)
 	case isa.SignExtend, isa.ZeroExtend:
 		return ts.extend(a, v.Imm, v.Op == isa.SignExtend)
 	}

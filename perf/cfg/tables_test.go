@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"presage/perf/isa"
-	"presage/perf/isa/rv64"
 )
 
 // TestTablesOfCompilers: the switches of fixture_test.go resolve to all of
@@ -126,7 +125,7 @@ func FuzzAnalyze(f *testing.F) {
 		if file == nil {
 			return
 		}
-		p := Analyze(file, rv64.NewDecoder())
+		p := Analyze(file)
 		for _, r := range p.Routines {
 			checkRoutine(t, r)
 		}
@@ -140,7 +139,7 @@ func BenchmarkAnalyze(b *testing.B) {
 			insts := 0
 			for b.Loop() {
 				insts = 0
-				for _, r := range Analyze(f, rv64.NewDecoder()).Routines {
+				for _, r := range Analyze(f).Routines {
 					for i := range r.Blocks {
 						insts += len(r.Blocks[i].Insts)
 					}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -62,7 +63,7 @@ func programOf(routines ...*Routine) *Program {
 	last := routines[len(routines)-1]
 	base := routines[0].Addr
 	segment := objfile.Segment{Addr: base, MemSize: last.Addr + last.Size - base, Execute: true}
-	return &Program{File: &objfile.File{Segments: []objfile.Segment{segment}}, Routines: routines}
+	return &Program{File: &objfile.File{Target: rv64.Target(), Segments: []objfile.Segment{segment}}, Routines: routines}
 }
 
 func sameWeights(t *testing.T, what string, got, want []float64) {

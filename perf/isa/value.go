@@ -54,18 +54,25 @@ func (o Operator) String() string {
 
 // Value describes an integer that an instruction computes:
 //
-//   - of an instruction that defines an integer register, what it becomes,
+//   - of an instruction that defines integer registers, what they become, but
+//     for those that Inst.Result has another value of,
+//   - of one that stores an integer, what is stored: the low Mem.Size bytes. One
+//     that stores and defines stores its Value,
 //   - of a Branch, the condition under which it is taken,
 //   - of an IndirectJump, Return or Call without constant target, where it goes
-//     (the low bit is ignored), not the address that a call saves,
-//   - of a Store, what is stored: the low Mem.Size bytes of register A.
+//     (rounded down to Target.Align), not the address that a call saves.
 //
-// A and B are integer registers; a register that is always zero is NoReg.
+// A and B are integer registers, or Loaded; a register that is always zero is
+// NoReg.
+//
+// Flags hold what was compared: those that an instruction defines with a
+// Subtract hold the difference of its sides, as a number that cannot overflow,
+// and all others the value computed. So the branch that is taken if a < b, both
+// unsigned, after a comparison of a and b has the value flags < 0, LessUnsigned.
 type Value struct {
-	Op  Operator
-	A   Reg // NoReg: 0
-	B   Reg // NoReg: Imm
-	Imm int64
+	Op Operator
+	A  Reg // NoReg: 0
+	B  Reg // NoReg: Imm
 
 	// Word: computed from the low 32 bits of the operands, and the low 32 bits
 	// of the result sign-extended.
@@ -73,7 +80,12 @@ type Value struct {
 
 	// LowA: A stands for its low 32 bits, zero-extended.
 	LowA bool
+
+	Imm int64
 }
+
+// Reads reports whether the value is made of r.
+func (v Value) Reads(r Reg) bool { return v.Op != Opaque && (v.A == r || v.B == r) }
 
 // Constant returns the value if it depends on no register.
 func (v Value) Constant() (int64, bool) {

@@ -119,7 +119,6 @@ func TestParseCoreErrors(t *testing.T) {
 		{"[alu, load]", "[alu, vector]", `class "vector" waits in queue "main" but has no timing`},
 		{"{name: main, ", "{", "name is missing"},
 		{"load_queue: 8", "load_queue: 99999999", "small.yaml:10:15: 99999999 is impossible"},
-		{"int: 64", "int: 31", "small.yaml:11:20: 31 registers are fewer than the 32 that programs have"},
 		{"count: 2", "count: 0", "small.yaml:14:14: 0 units are impossible"},
 		{"- name: B", "- name: A", `small.yaml:15:13: unit "A" is listed twice`},
 		{"- name: B", "- name: B\n    - name: C", `small.yaml:16:13: no class of instructions uses unit "C"`},

@@ -8,10 +8,6 @@ import (
 	"presage/perf/isa"
 )
 
-// architecturalRegisters is how many registers of a kind programs have: a core
-// with fewer to hold results could not run them.
-const architecturalRegisters = 32
-
 // requiredClasses have to be timed: nothing else says what they cost.
 var requiredClasses = []isa.Class{
 	isa.ALU, isa.Multiply,
@@ -111,14 +107,6 @@ func (r *reader) plausible(c *Core) {
 		}
 		if q.Entries > c.Window {
 			r.fail(fmt.Sprintf("%s.queues[%d].entries", path, i), "a queue of %d cannot fill: the window is %d", q.Entries, c.Window)
-		}
-	}
-	for _, n := range []struct {
-		kind  string
-		count int
-	}{{"int", c.IntRegisters}, {"float", c.FloatRegisters}} {
-		if n.count != 0 && n.count < architecturalRegisters {
-			r.fail(path+".registers."+n.kind, "%d registers are fewer than the %d that programs have", n.count, architecturalRegisters)
 		}
 	}
 }

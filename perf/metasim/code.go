@@ -49,15 +49,14 @@ func CodeOf(p *cfg.Program) (*Code, error) {
 				break
 			}
 			out.Instructions++
-			if in.Mem.Kind == isa.NoMem {
-				continue
+			for _, m := range in.Mems() {
+				if out.Refs++; out.Refs == 1 {
+					c.block = append(c.block, i)
+				}
+				c.refs = append(c.refs, trace.Ref{
+					PC: trace.PC(in.PC), Size: m.Size, Kind: kindOf(m.Kind), Float: m.Float, Group: trace.GroupID(len(c.block) - 1),
+				})
 			}
-			if out.Refs++; out.Refs == 1 {
-				c.block = append(c.block, i)
-			}
-			c.refs = append(c.refs, trace.Ref{
-				PC: trace.PC(in.PC), Size: in.Mem.Size, Kind: kindOf(in.Mem.Kind), Float: in.Mem.Float, Group: trace.GroupID(len(c.block) - 1),
-			})
 		}
 		c.Blocks = append(c.Blocks, out)
 	}

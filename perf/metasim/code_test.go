@@ -18,7 +18,7 @@ func TestCodeOfSharedBlocks(t *testing.T) {
 		for _, pc := range pcs {
 			in := isa.Inst{PC: pc}
 			if pc%8 == 0 {
-				in.Mem = isa.Mem{Kind: isa.MemLoad, Size: 8}
+				in.AddMem(isa.Mem{Kind: isa.MemLoad, Size: 8, Base: isa.NoReg, Index: isa.NoReg})
 			}
 			list = append(list, in)
 		}

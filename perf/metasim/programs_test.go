@@ -10,7 +10,6 @@ import (
 	"presage/perf/cfg"
 	"presage/perf/engine"
 	"presage/perf/engine/rv64"
-	isarv "presage/perf/isa/rv64"
 	"presage/perf/metasim"
 	"presage/perf/objfile"
 )
@@ -46,7 +45,7 @@ func build(tb testing.TB, source string) *objfile.File {
 func program(tb testing.TB, name string, args ...string) (*subject, *metasim.Code) {
 	tb.Helper()
 	f := build(tb, "../../datasets/programs/"+name)
-	code, err := metasim.CodeOf(cfg.Analyze(f, isarv.NewDecoder()))
+	code, err := metasim.CodeOf(cfg.Analyze(f))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"presage/perf/cfg"
 	"presage/perf/engine"
 	"presage/perf/isa"
-	isarv "presage/perf/isa/rv64"
 	"presage/perf/metasim"
 	"presage/perf/trace"
 )
@@ -41,7 +40,7 @@ type tape struct {
 // newTape plans to record all blocks and all references, by way of its own.
 func newTape(p *subject, code *metasim.Code) *tape {
 	insts := make(map[uint64]*isa.Inst)
-	for _, r := range cfg.Analyze(p.file, isarv.NewDecoder()).Routines {
+	for _, r := range cfg.Analyze(p.file).Routines {
 		for b := range r.Blocks {
 			for i := range r.Blocks[b].Insts {
 				in := &r.Blocks[b].Insts[i]
@@ -56,9 +55,9 @@ func newTape(p *subject, code *metasim.Code) *tape {
 		pc := uint64(b.PC)
 		for k := range b.Instructions {
 			in := insts[pc]
-			if in.Mem.Kind != isa.NoMem {
-				kind := map[isa.MemKind]trace.Kind{isa.MemStore: trace.Store, isa.MemReadModifyWrite: trace.ReadModifyWrite}[in.Mem.Kind]
-				t.plan.Refs = append(t.plan.Refs, trace.Ref{PC: trace.PC(pc), Size: in.Mem.Size, Kind: kind, Float: in.Mem.Float, Group: trace.GroupID(i)})
+			for _, m := range in.Mems() {
+				kind := map[isa.MemKind]trace.Kind{isa.MemStore: trace.Store, isa.MemReadModifyWrite: trace.ReadModifyWrite}[m.Kind]
+				t.plan.Refs = append(t.plan.Refs, trace.Ref{PC: trace.PC(pc), Size: m.Size, Kind: kind, Float: m.Float, Group: trace.GroupID(i)})
 				t.group = append(t.group, i)
 				offsets = append(offsets, k)
 			}

@@ -148,7 +148,7 @@ func TestConvolverAgainstPipeline(t *testing.T) {
 			t.Fatal(err)
 		}
 		var insts [][]isa.Inst
-		graph := cfg.Analyze(run.file, isarv.NewDecoder())
+		graph := cfg.Analyze(run.file)
 		for _, r := range graph.Routines {
 			for b := range r.Blocks {
 				insts = append(insts, r.Blocks[b].Insts)
@@ -197,7 +197,7 @@ func simulate(t *testing.T, run *subject, insts [][]isa.Inst, m *machine.Machine
 	if err != nil {
 		t.Fatal(err)
 	}
-	sim, err := pipeline.New(plan, insts, config, pipeline.Options{})
+	sim, err := pipeline.New(isarv.Target(), plan, insts, config, pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,8 @@
 // lines and inlined routines, into a File: what a loader and static analysis
 // need, nothing more. It is pure and deterministic: the same bytes give the same File.
 //
-// Accepted are static RV64 little-endian Linux executables, at fixed addresses
-// or position-independent. Everything else gets an *Error that says what was
+// Accepted are static 64-bit little-endian Linux executables for an instruction
+// set that package isa/targets has, at fixed addresses or position-independent. Everything else gets an *Error that says what was
 // found and what to do. The input may be hostile: memory and time are bounded
 // by a small multiple of its size.
 //
@@ -18,6 +18,8 @@ package objfile
 import (
 	"slices"
 	"sort"
+
+	"presage/perf/isa"
 )
 
 // File is a static Linux executable. It is not modified after Open or Read and
@@ -26,15 +28,13 @@ type File struct {
 	Path   string // as given to Open; empty for Read
 	SHA256 string // of the file's bytes, in hexadecimal
 
+	Target *isa.Target // the instruction set, by the ELF header
+
 	Entry    uint64 // address of the first instruction
 	PIE      bool   // position-independent: addresses are relative to a load bias
 	Segments []Segment
 	Sections []Section // those with an address, by ascending Addr
 	Routines []Routine // by ascending Addr, without overlaps
-
-	// Compressed tells whether the file declares use of the C extension
-	// (EF_RISCV_RVC). Code of a file that does not may still contain it.
-	Compressed bool
 
 	// PHdrAddr is the address of the program headers once loaded (0 if no
 	// segment holds them), PHdrSize the size of one, for the auxiliary vector
@@ -48,7 +48,8 @@ type File struct {
 }
 
 // Segment is a part of the file that is mapped into memory (PT_LOAD).
-// Segments are by ascending Addr, without overlaps, below AddrLimit; MemSize
+// Segments are by ascending Addr, without overlaps, below the
+// target's AddressLimit; MemSize
 // may be far larger than the file.
 type Segment struct {
 	Addr    uint64
@@ -92,10 +93,9 @@ type Line struct {
 	Line int // from 1
 }
 
-// AddrLimit bounds the addresses of segments: the lower half of the Sv39
-// address space, which is what Linux gives a program (RISC-V privileged
-// specification, section "Sv39").
-const AddrLimit = 1 << 38
+// addrLimit is at least the AddressLimit of every target: debugging information
+// about higher addresses is left out.
+const addrLimit = 1 << 47
 
 // RoutineAt returns the routine that holds pc, or nil.
 func (f *File) RoutineAt(pc uint64) *Routine {

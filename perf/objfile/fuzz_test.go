@@ -27,7 +27,7 @@ func checkFile(t *testing.T, f *File) {
 		t.Errorf("no segment holds the entry %#x", f.Entry)
 	}
 	for i, s := range f.Segments {
-		if i > 0 && s.Addr < f.Segments[i-1].Addr+f.Segments[i-1].MemSize || s.Addr+s.MemSize > AddrLimit || uint64(len(s.Data)) > s.MemSize {
+		if i > 0 && s.Addr < f.Segments[i-1].Addr+f.Segments[i-1].MemSize || s.Addr+s.MemSize > f.Target.AddressLimit || uint64(len(s.Data)) > s.MemSize {
 			t.Errorf("segment %d: %#x, %#x bytes, %d in the file", i, s.Addr, s.MemSize, len(s.Data))
 		}
 	}

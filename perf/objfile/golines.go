@@ -83,7 +83,7 @@ func (t *goTable) each(do func(f goFunction, files, lines []pcValue)) {
 	var files, lines []pcValue
 	for i, reach := 0, uint64(0); i < t.count; i++ {
 		f, ok := t.function(i)
-		if !ok || f.addr < reach || f.end > AddrLimit {
+		if !ok || f.addr < reach || f.end > addrLimit {
 			continue
 		}
 		reach = f.end

@@ -6,6 +6,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+
+	"presage/perf/isa"
+	"presage/perf/isa/targets"
 )
 
 const (
@@ -26,17 +29,11 @@ const (
 	maxSectionNameBytes = 1 << 24
 )
 
-// Bits of e_flags (RISC-V psABI, "ELF object files").
-const (
-	flagRVC = 1 << 0
-	flagRVE = 1 << 3
-)
-
 // header is the part of the ELF header that is checked before debug/elf sees
 // the file.
 type header struct {
+	target       *isa.Target
 	kind         elf.Type
-	flags        uint32
 	entry        uint64
 	phoff, shoff uint64
 	phnum, shnum int
@@ -53,7 +50,8 @@ func readHeader(image []byte) (*header, error) {
 	if len(image) < headerSize {
 		return nil, refuse(ErrTruncated, "ends inside the ELF header, after %d of %d bytes: %s", len(image), headerSize, rebuild)
 	}
-	if err := checkTarget(image); err != nil {
+	machine, err := checkTarget(image)
+	if err != nil {
 		return nil, err
 	}
 	le := binary.LittleEndian
@@ -62,7 +60,6 @@ func readHeader(image []byte) (*header, error) {
 		entry:    le.Uint64(image[24:]),
 		phoff:    le.Uint64(image[32:]),
 		shoff:    le.Uint64(image[40:]),
-		flags:    le.Uint32(image[48:]),
 		phnum:    int(le.Uint16(image[56:])),
 		shnum:    int(le.Uint16(image[60:])),
 		shstrndx: int(le.Uint16(image[62:])),
@@ -70,8 +67,8 @@ func readHeader(image []byte) (*header, error) {
 	if err := h.checkKind(); err != nil {
 		return nil, err
 	}
-	if h.flags&flagRVE != 0 {
-		return nil, refuse(ErrArchitecture, "built for RVE, the embedded base with 16 registers; Presage runs RV64GC: %s", howToBuild)
+	if h.target, err = machine.Target(le.Uint32(image[48:])); err != nil {
+		return nil, refuse(ErrArchitecture, "%v: %s", err, howToBuild)
 	}
 	return h, h.checkTables(image, int(le.Uint16(image[54:])), int(le.Uint16(image[58:])))
 }
@@ -101,32 +98,33 @@ func scriptInterpreter(image []byte) string {
 
 // checkTarget looks at e_ident and e_machine. The machine stands in the byte
 // order that e_ident gives, at the same place in 32-bit files.
-func checkTarget(image []byte) error {
+func checkTarget(image []byte) (targets.Machine, error) {
 	class, data := elf.Class(image[elf.EI_CLASS]), elf.Data(image[elf.EI_DATA])
 	order := binary.ByteOrder(binary.LittleEndian)
 	if data == elf.ELFDATA2MSB {
 		order = binary.BigEndian
 	}
-	machine := elf.Machine(order.Uint16(image[18:]))
-	if machine != elf.EM_RISCV {
-		return refuse(ErrArchitecture, "this is %s file; Presage runs linux/riscv64 ones: %s", machineName(machine), howToBuild)
+	number := elf.Machine(order.Uint16(image[18:]))
+	machine, ok := targets.Of(number)
+	if !ok {
+		return machine, refuse(ErrArchitecture, "this is %s file; Presage runs linux/riscv64 ones: %s", machineName(number), howToBuild)
 	}
 	switch {
 	case class == elf.ELFCLASS32:
-		return refuse(ErrArchitecture, "this is a 32-bit RISC-V file; Presage runs 64-bit ones: %s", howToBuild)
+		return machine, refuse(ErrArchitecture, "this is a 32-bit %s file; Presage runs 64-bit ones: %s", machine.Family, howToBuild)
 	case class != elf.ELFCLASS64:
-		return refuse(ErrMalformed, "ELF class %d is neither 32-bit nor 64-bit: %s", class, rebuild)
+		return machine, refuse(ErrMalformed, "ELF class %d is neither 32-bit nor 64-bit: %s", class, rebuild)
 	case data == elf.ELFDATA2MSB:
-		return refuse(ErrArchitecture, "this is a big-endian RISC-V file; Presage runs little-endian ones: %s", howToBuild)
+		return machine, refuse(ErrArchitecture, "this is a big-endian %s file; Presage runs little-endian ones: %s", machine.Family, howToBuild)
 	case data != elf.ELFDATA2LSB:
-		return refuse(ErrMalformed, "ELF byte order %d is neither little nor big: %s", data, rebuild)
+		return machine, refuse(ErrMalformed, "ELF byte order %d is neither little nor big: %s", data, rebuild)
 	}
 	switch abi := elf.OSABI(image[elf.EI_OSABI]); abi {
 	case elf.ELFOSABI_NONE, elf.ELFOSABI_LINUX:
 	default:
-		return refuse(ErrArchitecture, "this is a RISC-V file for another operating system (%v); Presage runs Linux ones: %s", abi, howToBuild)
+		return machine, refuse(ErrArchitecture, "this is a %s file for another operating system (%v); Presage runs Linux ones: %s", machine.Family, abi, howToBuild)
 	}
-	return nil
+	return machine, nil
 }
 
 func machineName(m elf.Machine) string {

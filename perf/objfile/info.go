@@ -323,7 +323,7 @@ func (d *infoDecoder) inlined(v *infoValues, parent int32) (int32, error) {
 // span adds a range of addresses, unless it is of code that the linker dropped.
 func (d *infoDecoder) span(low, high uint64, node int32) {
 	if low < high && node >= 0 && sectionOf(d.code, low) != nil {
-		d.spans = append(d.spans, inlineSpan{low, min(high, AddrLimit), node})
+		d.spans = append(d.spans, inlineSpan{low, min(high, addrLimit), node})
 	}
 }
 

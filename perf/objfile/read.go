@@ -76,17 +76,17 @@ func parse(image []byte) (*File, error) {
 	}
 	sum := sha256.Sum256(image)
 	f := &File{
-		SHA256:     hex.EncodeToString(sum[:]),
-		Entry:      h.entry,
-		PIE:        h.kind == elf.ET_DYN,
-		Compressed: h.flags&flagRVC != 0,
-		PHdrSize:   progHeaderSize,
-		PHdrCount:  uint16(h.phnum),
+		Target:    h.target,
+		SHA256:    hex.EncodeToString(sum[:]),
+		Entry:     h.entry,
+		PIE:       h.kind == elf.ET_DYN,
+		PHdrSize:  progHeaderSize,
+		PHdrCount: uint16(h.phnum),
 	}
 	if err := checkStatic(ef, image); err != nil {
 		return nil, err
 	}
-	if f.Segments, err = readSegments(ef, image); err != nil {
+	if f.Segments, err = readSegments(ef, image, h.target.AddressLimit); err != nil {
 		return nil, err
 	}
 	f.PHdrAddr = progHeaderAddr(ef, h)
@@ -112,8 +112,8 @@ func (f *File) checkEntry() error {
 		return refuse(ErrKind, "no entry point: this is a shared library or an incomplete link; %s", howToBuild)
 	case s == nil || !s.Execute || f.Entry-s.Addr >= uint64(len(s.Data)):
 		return refuse(ErrMalformed, "entry point %#x is not in the code of an executable segment: %s", f.Entry, rebuild)
-	case f.Entry%2 != 0:
-		return refuse(ErrMalformed, "entry point %#x is odd: %s", f.Entry, rebuild)
+	case !f.Target.Aligned(f.Entry):
+		return refuse(ErrMalformed, "entry point %#x is not a multiple of %d: %s", f.Entry, f.Target.Align, rebuild)
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"presage/perf/isa/rv64"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -214,13 +216,13 @@ func TestRefused(t *testing.T) {
 		{"segment offset negative", made(func(m *image) { m.progs[0].Off = 1<<64 - 1 }), ErrMalformed, "invalid program header offset"},
 		{"segment past the end", made(func(m *image) { m.progs[0].Filesz = 1 << 20; m.progs[0].Memsz = 1 << 20 }), ErrTruncated, "the file ends at"},
 		{"segment larger in the file", made(func(m *image) { m.progs[0].Memsz = 16 }), ErrMalformed, "more bytes in the file"},
-		{"segment too high", made(func(m *image) { m.progs[0].Memsz = AddrLimit }), ErrMalformed, "reaches past 0x4000000000"},
+		{"segment too high", made(func(m *image) { m.progs[0].Memsz = rv64.Target().AddressLimit }), ErrMalformed, "reaches past 0x4000000000"},
 		{"segment wraps", made(func(m *image) { m.progs[0].Memsz = 1<<64 - 1 }), ErrMalformed, "reaches past"},
 		{"segments overlap", made(func(m *image) { p := m.progs[0]; p.Vaddr += 8; m.progs = append(m.progs, p) }), ErrMalformed, "segments at 0x10000 and 0x10008 overlap"},
 		{"entry in no code", made(func(m *image) { m.header.Entry = 0x100 }), ErrMalformed, "entry point 0x100 is not in the code"},
 		{"entry in data", made(func(m *image) { m.progs[0].Flags = uint32(elf.PF_R) }), ErrMalformed, "not in the code"},
 		{"entry in zeroes", made(func(m *image) { m.progs[0].Memsz += 64; m.header.Entry = codeAddr + 40 }), ErrMalformed, "not in the code"},
-		{"entry odd", made(func(m *image) { m.header.Entry++ }), ErrMalformed, "odd"},
+		{"entry odd", made(func(m *image) { m.header.Entry++ }), ErrMalformed, "not a multiple of 2"},
 		{"no entry", made(func(m *image) { m.header.Entry, m.header.Type = 0, uint16(elf.ET_DYN) }), ErrKind, "no entry point: this is a shared library"},
 		{"name does not end", made(func(m *image) { m.names = "\x00first\x00second" }), ErrMalformed, "does not end"},
 		{"name past the table", made(func(m *image) { m.symbols[1].Name = 1 << 31 }), ErrMalformed, "does not end"},

@@ -50,7 +50,7 @@ func sharedTag(dynamic []byte) elf.DynTag {
 	return elf.DT_NULL
 }
 
-func readSegments(ef *elf.File, image []byte) ([]Segment, error) {
+func readSegments(ef *elf.File, image []byte, limit uint64) ([]Segment, error) {
 	var segs []Segment
 	for i, p := range ef.Progs {
 		if p.Type != elf.PT_LOAD || p.Memsz == 0 {
@@ -61,8 +61,8 @@ func readSegments(ef *elf.File, image []byte) ([]Segment, error) {
 			return nil, refuse(ErrTruncated, "segment %d needs the bytes from %#x, %#x of them; the file ends at %#x: %s", i, p.Off, p.Filesz, len(image), rebuild)
 		case p.Filesz > p.Memsz:
 			return nil, refuse(ErrMalformed, "segment %d has more bytes in the file (%#x) than in memory (%#x): %s", i, p.Filesz, p.Memsz, rebuild)
-		case !within(p.Vaddr, p.Memsz, AddrLimit):
-			return nil, refuse(ErrMalformed, "segment %d, %#x bytes at address %#x, reaches past %#x: %s", i, p.Memsz, p.Vaddr, uint64(AddrLimit), rebuild)
+		case !within(p.Vaddr, p.Memsz, limit):
+			return nil, refuse(ErrMalformed, "segment %d, %#x bytes at address %#x, reaches past %#x: %s", i, p.Memsz, p.Vaddr, limit, rebuild)
 		}
 		segs = append(segs, Segment{
 			Addr:    p.Vaddr,

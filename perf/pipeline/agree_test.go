@@ -44,7 +44,8 @@ func randomScript(tb testing.TB, rng *rand.Rand, classes []isa.Class, length int
 			}
 		}
 		for i := range blocks[b] {
-			if m := &blocks[b][i].Mem; m.Kind != isa.NoMem {
+			if blocks[b][i].Accesses() {
+				m := &blocks[b][i].Mems()[0]
 				m.Size = 1 << rng.IntN(4)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"presage/perf/engine"
 	"presage/perf/engine/rv64"
+	isarv "presage/perf/isa/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
 )
@@ -63,7 +64,7 @@ func BenchmarkPipeline(b *testing.B) {
 					instructions := uint64(0)
 					start := processorTime(b)
 					for b.Loop() {
-						s, err := pipeline.New(plan, code, core.config, pipeline.Options{})
+						s, err := pipeline.New(isarv.Target(), plan, code, core.config, pipeline.Options{})
 						if err != nil {
 							b.Fatal(err)
 						}
@@ -89,7 +90,7 @@ func BenchmarkPipeline(b *testing.B) {
 					instructions := uint64(0)
 					start := processorTime(b)
 					for b.Loop() {
-						s, err := pipeline.New(plan, code, core.config, pipeline.Options{})
+						s, err := pipeline.New(isarv.Target(), plan, code, core.config, pipeline.Options{})
 						if err != nil {
 							b.Fatal(err)
 						}

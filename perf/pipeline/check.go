@@ -14,7 +14,6 @@ const (
 	maxUses   = 4
 	maxLevels = 6
 	maxTLBs   = 3
-	archRegs  = 32
 	maxTime   = 1 << 24 // of a latency, a penalty or an interval
 )
 
@@ -52,12 +51,18 @@ func (c *Config) checkWidths() error {
 	if c.OrderedCompletion && !c.InOrder {
 		return fmt.Errorf("there is OrderedCompletion without InOrder: out of order, results are not written in program order")
 	}
+	return nil
+}
+
+// checkRegisters reports too few registers for the programs of a target.
+func (c *Config) checkRegisters(t *isa.Target) error {
 	for _, r := range []struct {
 		what  string
 		count int
-	}{{"IntRegisters", c.IntRegisters}, {"FloatRegisters", c.FloatRegisters}} {
-		if r.count != 0 && r.count <= archRegs {
-			return fmt.Errorf("%s is %d; %d hold the architectural state, so there must be more (0: no limit)", r.what, r.count, archRegs)
+		names []string
+	}{{"IntRegisters", c.IntRegisters, t.IntegerNames}, {"FloatRegisters", c.FloatRegisters, t.FloatNames}} {
+		if r.count != 0 && r.count <= len(r.names) {
+			return fmt.Errorf("pipeline: %s is %d; %d hold the architectural state, so there must be more (0: no limit)", r.what, r.count, len(r.names))
 		}
 	}
 	return nil

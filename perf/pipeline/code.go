@@ -3,52 +3,59 @@ package pipeline
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"presage/perf/isa"
 	"presage/perf/trace"
 )
 
-// op is an instruction as the hot loop wants it.
+// op is a micro-operation as the hot loop wants it.
 type op struct {
-	latency int64
 	work    *work  // of its class
-	line    uint64 // block of the instruction cache that it begins in
+	line    uint64 // block of the instruction cache that its instruction begins in
+	latency int32
 	ref     trace.RefID
-	uses    [3]uint8 // registers, noUse for none
-	def     uint8    // register, noDef for none
-	base    uint8    // register of the address
-	queue   int8     // index, or -1
-	enter   uint8    // level of cache that its access enters at
-	tlb     uint8    // the same of TLBs
+	uses    [isa.MicroUses]uint8 // registers, noUse for none
+	defs    [isa.MicroDefs]uint8 // registers, noDef for none
+	address [2]uint8             // registers that a store's address is made of, noUse for none
 	flags   opFlags
+	queue   int8  // index, or -1
+	enter   uint8 // level of cache that its access enters at
+	tlb     uint8 // the same of TLBs
 	class   isa.Class
 }
 
-type opFlags uint8
+type opFlags uint16
 
 const (
 	opLoad opFlags = 1 << iota
 	opStore
 	opFloat // its datum is floating-point
 	opSerializes
-	opInt  // defines an integer register
-	opFP   // defines a floating-point register
-	opMoot // its class has no timing
+	opInt    // defines an integer register
+	opFP     // defines a floating-point register
+	opMoot   // its class has no timing
+	opAccess // makes an access of its own, not the one of a micro-operation before it
+	opPart   // others of its instruction follow
 )
 
+// Registers are those of package isa, by number. Others stand for what passes
+// between the micro-operations of an instruction.
 const (
-	noUse = 64 // a register that is always ready
-	noDef = 65 // one that nobody reads
-	regs  = 66
+	temporaries = 192 // the first of isa.MaxMicros
+	noUse       = 254 // a register that is always ready
+	noDef       = 255 // one that nobody reads
+	regs        = 256
 )
 
 // codeBlock is a basic block.
 type codeBlock struct {
-	pc   uint64
-	ops  []op
-	refs int
-	end  transfer // of its last instruction
+	pc           uint64
+	ops          []op
+	instructions int
+	refs         int      // accesses
+	end          transfer // of its last instruction
 }
 
 // Plan returns the plan that records what a Simulator needs of code, which is
@@ -56,6 +63,7 @@ type codeBlock struct {
 // memory references, each in a group of its own.
 func Plan(code [][]isa.Inst) (*trace.Plan, error) {
 	p := new(trace.Plan)
+	known := make(map[uint64]bool)
 	for i, insts := range code {
 		if len(insts) == 0 {
 			return nil, fmt.Errorf("pipeline: block %d is empty", i)
@@ -63,16 +71,18 @@ func Plan(code [][]isa.Inst) (*trace.Plan, error) {
 		b := trace.Block{PC: trace.PC(insts[0].PC), Instructions: uint32(len(insts))}
 		for j := range insts {
 			in := &insts[j]
-			if in.Mem.Kind == isa.NoMem {
+			b.Refs += uint32(len(in.Mems()))
+			if known[in.PC] { // blocks may overlap
 				continue
 			}
-			b.Refs++
-			p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(in.PC), Size: in.Mem.Size, Kind: kindOf(in.Mem.Kind), Float: in.Mem.Float})
+			known[in.PC] = true
+			for _, m := range in.Mems() {
+				p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(in.PC), Size: m.Size, Kind: kindOf(m.Kind), Float: m.Float})
+			}
 		}
 		p.Blocks = append(p.Blocks, b)
 	}
-	slices.SortFunc(p.Refs, func(a, b trace.Ref) int { return cmp.Compare(a.PC, b.PC) })
-	p.Refs = slices.Compact(p.Refs) // blocks may overlap
+	slices.SortStableFunc(p.Refs, func(a, b trace.Ref) int { return cmp.Compare(a.PC, b.PC) })
 	for i := range p.Refs {
 		p.Refs[i].Group = trace.GroupID(i)
 	}
@@ -96,7 +106,9 @@ func kindOf(k isa.MemKind) trace.Kind {
 type compiler struct {
 	config *Config
 	memory *memory
-	refs   map[trace.PC]trace.RefID
+	plan   *trace.Plan
+	refs   map[trace.PC]trace.RefID // the first of an instruction
+	micros [isa.MaxMicros]isa.Micro
 	works  map[isa.Class]*work
 	queues map[isa.Class]int8
 	lines  uint // log2 of the instruction cache's blocks
@@ -105,10 +117,12 @@ type compiler struct {
 
 func newCompiler(c *Config, m *memory, plan *trace.Plan) *compiler {
 	k := &compiler{
-		config: c, memory: m, refs: make(map[trace.PC]trace.RefID), works: make(map[isa.Class]*work), queues: make(map[isa.Class]int8),
+		config: c, memory: m, plan: plan, refs: make(map[trace.PC]trace.RefID), works: make(map[isa.Class]*work), queues: make(map[isa.Class]int8),
 	}
 	for i, r := range plan.Refs {
-		k.refs[r.PC] = trace.RefID(i)
+		if _, known := k.refs[r.PC]; !known { // an instruction's references follow each other
+			k.refs[r.PC] = trace.RefID(i)
+		}
 	}
 	l := newLayout(c)
 	for _, class := range isa.Classes() {
@@ -142,16 +156,11 @@ func (k *compiler) blocks(plan *trace.Plan, code [][]isa.Inst) ([]codeBlock, err
 		case insts[0].PC != uint64(want.PC):
 			return nil, fmt.Errorf("pipeline: block %d begins at pc %#x in the plan and at %#x in the code", i, uint64(want.PC), insts[0].PC)
 		}
-		b.pc, b.ops = insts[0].PC, make([]op, len(insts))
+		b.pc, b.ops, b.instructions = insts[0].PC, make([]op, 0, len(insts)), len(insts)
 		for j := range insts {
-			o, err := k.op(&insts[j])
-			if err != nil {
+			if err := k.instruction(b, &insts[j]); err != nil {
 				return nil, err
 			}
-			if o.flags&(opLoad|opStore) != 0 {
-				b.refs++
-			}
-			b.ops[j] = o
 		}
 		last := &insts[len(insts)-1]
 		b.end = transfer{class: last.Class, hasTarget: last.HasTarget, pc: last.PC, next: last.Next(), target: last.Target}
@@ -159,11 +168,42 @@ func (k *compiler) blocks(plan *trace.Plan, code [][]isa.Inst) ([]codeBlock, err
 	return blocks, nil
 }
 
-func (k *compiler) op(in *isa.Inst) (op, error) {
-	t, timed := k.config.Timings[in.Class]
+// instruction adds the micro-operations of an instruction to a block.
+func (k *compiler) instruction(b *codeBlock, in *isa.Inst) error {
+	micros := in.Micros(k.micros[:0])
+	asked := uint(0) // operands that were accessed
+	for n, m := range micros {
+		o := k.op(in, m.Class)
+		if err := o.name(in, micros, n); err != nil {
+			return err
+		}
+		if m.Mem >= 0 {
+			if err := k.access(&o, in, m); err != nil {
+				return err
+			}
+			if asked>>m.Mem&1 == 0 {
+				o.flags |= opAccess
+				b.refs++
+			}
+			asked |= 1 << m.Mem
+		}
+		if n < len(micros)-1 {
+			o.flags |= opPart
+		}
+		b.ops = append(b.ops, o)
+	}
+	if len(in.Mems()) != bits.OnesCount(asked) {
+		return fmt.Errorf("pipeline: no micro-operation accesses one of the %d memory operands of the instruction at pc %#x", len(in.Mems()), in.PC)
+	}
+	return nil
+}
+
+// op returns a micro-operation as its class has it.
+func (k *compiler) op(in *isa.Inst, class isa.Class) op {
+	t, timed := k.config.Timings[class]
 	o := op{
-		latency: int64(t.Latency), work: k.works[in.Class], line: in.PC >> k.lines,
-		uses: [3]uint8{noUse, noUse, noUse}, def: noDef, base: noUse, queue: k.queues[in.Class], class: in.Class,
+		latency: int32(t.Latency), work: k.works[class], line: in.PC >> k.lines, queue: k.queues[class], class: class,
+		uses: [...]uint8{noUse, noUse, noUse, noUse}, defs: [...]uint8{noDef, noDef}, address: [...]uint8{noUse, noUse},
 	}
 	if !timed {
 		o.latency = 1
@@ -172,41 +212,84 @@ func (k *compiler) op(in *isa.Inst) (op, error) {
 	if t.Serializes {
 		o.flags |= opSerializes
 	}
+	return o
+}
+
+// name fills in the registers of micro-operation n of an instruction.
+func (o *op) name(in *isa.Inst, micros []isa.Micro, n int) error {
+	m := &micros[n]
+	uses, defs := o.uses[:0], o.defs[:0]
 	for i, r := range in.Uses() {
-		o.uses[i] = uint8(r)
+		if m.Uses>>i&1 != 0 {
+			uses = append(uses, uint8(r))
+		}
 	}
-	for _, r := range in.Defs() {
-		o.def = uint8(r)
+	for after := m.After; after != 0; after &= after - 1 {
+		uses = append(uses, passed(in, micros, bits.TrailingZeros8(after), n))
+	}
+	for i, r := range in.Defs() {
+		if m.Defs>>i&1 == 0 {
+			continue
+		}
+		defs = append(defs, uint8(r))
 		if r.Float() {
 			o.flags |= opFP
 		} else {
 			o.flags |= opInt
 		}
 	}
-	if in.Mem.Kind == isa.NoMem {
-		return o, nil
+	if slices.ContainsFunc(micros[n+1:], func(later isa.Micro) bool { return later.After>>n&1 != 0 }) {
+		if r := passed(in, micros, n, len(micros)); r >= temporaries {
+			defs = append(defs, r)
+		}
 	}
-	ref, ok := k.refs[trace.PC(in.PC)]
-	if !ok {
-		return o, fmt.Errorf("pipeline: the plan does not record the memory reference at pc %#x", in.PC)
+	if len(uses) > len(o.uses) || len(defs) > len(o.defs) {
+		return fmt.Errorf("pipeline: a micro-operation of the instruction at pc %#x reads %d values and writes %d, at most %d and %d can be simulated",
+			in.PC, len(uses), len(defs), len(o.uses), len(o.defs))
 	}
-	o.ref = ref
-	if in.Mem.Base != isa.NoReg {
-		o.base = uint8(in.Mem.Base)
+	return nil
+}
+
+// passed returns the register in which micro-operation from of an instruction
+// leaves its result for another: one that it defines and none between them does,
+// or else a temporary.
+func passed(in *isa.Inst, micros []isa.Micro, from, to int) uint8 {
+	kept := micros[from].Defs
+	for _, m := range micros[from+1 : to] {
+		kept &^= m.Defs
 	}
-	if in.Mem.Float {
+	if kept != 0 {
+		return uint8(in.Defs()[bits.TrailingZeros8(kept)])
+	}
+	return temporaries + uint8(from)
+}
+
+// access fills in the memory access of a micro-operation.
+func (k *compiler) access(o *op, in *isa.Inst, m isa.Micro) error {
+	first, ok := k.refs[trace.PC(in.PC)]
+	o.ref = first + trace.RefID(m.Mem)
+	if !ok || int(o.ref) >= len(k.plan.Refs) || k.plan.Refs[o.ref].PC != trace.PC(in.PC) {
+		return fmt.Errorf("pipeline: the plan does not record the memory reference at pc %#x", in.PC)
+	}
+	mem, kind := in.Access(m)
+	for i, r := range []isa.Reg{mem.Base, mem.Index} {
+		if r != isa.NoReg {
+			o.address[i] = uint8(r)
+		}
+	}
+	if mem.Float {
 		o.flags |= opFloat
 	}
-	if in.Mem.Kind != isa.MemStore {
+	if kind != isa.MemStore {
 		o.flags |= opLoad
 	}
-	if in.Mem.Kind != isa.MemLoad {
+	if kind != isa.MemLoad {
 		o.flags |= opStore
-		k.widest = max(k.widest, uint64(in.Mem.Size))
+		k.widest = max(k.widest, uint64(mem.Size))
 	}
-	o.enter = uint8(k.memory.enter(in.Mem.Float))
-	for int(o.tlb) < len(k.memory.tlbs) && in.Mem.Float && k.memory.tlbs[o.tlb].spec.BypassFloat {
+	o.enter = uint8(k.memory.enter(mem.Float))
+	for int(o.tlb) < len(k.memory.tlbs) && mem.Float && k.memory.tlbs[o.tlb].spec.BypassFloat {
 		o.tlb++
 	}
-	return o, nil
+	return nil
 }

@@ -42,8 +42,8 @@ type Config struct {
 	// until they are in the cache. 0: as many as Window.
 	LoadQueue, StoreQueue int
 
-	// Registers of each kind, those that hold the architectural state (32 of
-	// each) among them.
+	// Registers of each kind, those that hold the architectural state among
+	// them.
 	IntRegisters, FloatRegisters int
 
 	Units   []Unit

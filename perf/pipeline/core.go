@@ -147,7 +147,7 @@ func (q *queue) push(t int64) {
 	q.leave = append(q.leave, t)
 }
 
-func newCore(c *Config, m *memory, widestStore uint64) *core {
+func newCore(c *Config, t *isa.Target, m *memory, widestStore uint64) *core {
 	k := &core{
 		config: c, inOrder: c.InOrder, memory: m, units: newUnits(), guess: newPredictor(&c.Branch), line: noLine,
 		retired: -1, begun: -1, ended: never * -1, written: -1, writing: -1,
@@ -173,8 +173,8 @@ func newCore(c *Config, m *memory, widestStore uint64) *core {
 	k.pending = newRing(entries)
 	k.sources = make([]uint8, entries)
 	k.stores = newStores(entries, widestStore)
-	k.ints = newRing(max(c.IntRegisters-archRegs, 0))
-	k.floats = newRing(max(c.FloatRegisters-archRegs, 0))
+	k.ints = newRing(max(c.IntRegisters-len(t.IntegerNames), 0))
+	k.floats = newRing(max(c.FloatRegisters-len(t.FloatNames), 0))
 	for _, q := range c.Queues {
 		k.queues = append(k.queues, queue{free: q.Entries})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
 )
@@ -24,7 +25,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	sim, err := pipeline.New(plan, code, pipeline.Config{
+	sim, err := pipeline.New(rv64.Target(), plan, code, pipeline.Config{
 		DispatchWidth: 2,
 		Window:        32,
 		Units:         []pipeline.Unit{{Name: "alu", Count: 2}, {Name: "multiplier", Count: 1}},

@@ -36,35 +36,36 @@ func (c *core) search(o *op, in *input) (trace.Access, bool) {
 func (c *core) execute(ops []op, in *input) (done int) {
 	ready := &c.context.ready
 	complete := int64(0)
+	var access trace.Access // of the latest memory operand
+	found := false
 	for i := range ops {
 		o := &ops[i]
-		var access trace.Access
-		found := false
-		if o.flags&(opLoad|opStore) != 0 {
+		if o.flags&opAccess != 0 {
 			if access, found = c.match(o, in); !found && in.final && in.next == len(in.accesses) {
 				return i
 			}
 		}
+		latency := int64(o.latency)
 		f := c.fetch(o.line)
 		d := c.dispatch(o, f)
 
 		// When operands and, in order, the instruction before allow.
-		t := max(d, ready[o.uses[0]], ready[o.uses[1]], ready[o.uses[2]])
+		t := max(d, ready[o.uses[0]], ready[o.uses[1]], ready[o.uses[2]], ready[o.uses[3]])
 		if c.inOrder {
-			t = max(t, c.begun, c.ended-o.latency)
+			t = max(t, c.begun, c.ended-latency)
 		}
 		var begin int64
 		switch {
 		case o.flags&(opLoad|opStore) == 0:
 			begin = c.units.begin(o.work, t)
-			complete = begin + o.latency
+			complete = begin + latency
 		case found && o.flags&opLoad != 0:
 			begin, complete = c.load(o, t, access)
 		case found:
 			begin, complete = c.address(o, t, access)
 		default:
 			begin = c.units.begin(o.work, t)
-			complete = begin + o.latency
+			complete = begin + latency
 			c.stall.walked, c.stall.waited = begin, begin
 		}
 		if c.inOrder {
@@ -89,7 +90,7 @@ func (c *core) execute(ops []op, in *input) (done int) {
 		if o.flags != 0 {
 			c.settle(o, access, found, d, begin, complete, r)
 		}
-		ready[o.def] = complete
+		ready[o.defs[0]], ready[o.defs[1]] = complete, complete
 	}
 	c.context.end.complete = complete
 	return len(ops)
@@ -171,7 +172,7 @@ func (c *core) load(o *op, t int64, a trace.Access) (begin, complete int64) {
 	begin = c.units.begin(o.work, t)
 	walked := begin + c.translate(o, a, begin)
 	ready, from := c.memory.access(int(o.enter), first, last, walked, o.flags&opStore != 0, o.flags&opFloat != 0)
-	latency := o.latency
+	latency := int64(o.latency)
 	if store != nil && walked < store.done {
 		c.counts.Forwarded++
 		ready, from = walked, int(o.enter)
@@ -191,7 +192,7 @@ func (c *core) address(o *op, t int64, a trace.Access) (begin, complete int64) {
 	ready, from := c.memory.access(int(o.enter), a.Addr(), a.Last(), walked, true, o.flags&opFloat != 0)
 	c.block, c.source = ready, uint8(from)
 	c.stall.walked, c.stall.waited = walked, walked
-	return begin, walked + o.latency
+	return begin, walked + int64(o.latency)
 }
 
 // settle gives back, or keeps, what claim took.
@@ -222,7 +223,8 @@ func (c *core) store(o *op, a trace.Access, found bool, d, begin, complete, r in
 		c.known = max(c.known, begin)
 		c.block, c.source = complete, o.enter // which it loaded from
 	} else {
-		c.known = max(c.known, d, c.context.ready[o.base])
+		ready := &c.context.ready
+		c.known = max(c.known, d, ready[o.address[0]], ready[o.address[1]])
 	}
 	if found {
 		c.writing = c.units.begin(&c.commit, max(r+1, c.writing))

@@ -1,6 +1,9 @@
 package pipeline
 
-import "presage/perf/isa"
+import (
+	"presage/perf/isa"
+	"presage/perf/trace"
+)
 
 // leave ends a block: what it leads to will be seen.
 func (c *core) leave(end *transfer) {
@@ -110,6 +113,8 @@ func (c *core) fill(line uint64) int64 {
 
 // warm lets instructions pass through caches and predictors without time.
 func (c *core) warm(ops []op, in *input) (done int) {
+	var access trace.Access // of the latest memory operand
+	found := false
 	for i := range ops {
 		o := &ops[i]
 		if o.line != c.line {
@@ -121,15 +126,16 @@ func (c *core) warm(ops []op, in *input) (done int) {
 		if o.flags&(opLoad|opStore) == 0 {
 			continue
 		}
-		a, ok := c.match(o, in)
-		if !ok {
-			if in.final && in.next == len(in.accesses) {
+		if o.flags&opAccess != 0 {
+			if access, found = c.match(o, in); !found && in.final && in.next == len(in.accesses) {
 				return i
 			}
+		}
+		if !found {
 			continue
 		}
-		c.translate(o, a, 0)
-		c.memory.access(int(o.enter), a.Addr(), a.Last(), c.dispatched, o.flags&opStore != 0, o.flags&opFloat != 0)
+		c.translate(o, access, 0)
+		c.memory.access(int(o.enter), access.Addr(), access.Last(), c.dispatched, o.flags&opStore != 0, o.flags&opFloat != 0)
 	}
 	return len(ops)
 }

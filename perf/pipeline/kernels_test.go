@@ -11,6 +11,7 @@ import (
 	"presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
 	"presage/perf/isa"
+	isarv "presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
@@ -32,7 +33,7 @@ func kernel(t *testing.T, name string, blocks int, c pipeline.Config) ([][]isa.I
 		t.Fatal(err)
 	}
 	code, plan := codeOf(t, f)
-	s, err := pipeline.New(plan, code, c, pipeline.Options{})
+	s, err := pipeline.New(isarv.Target(), plan, code, c, pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func busiest(code [][]isa.Inst, r *pipeline.Result, has func(*isa.Inst) bool) fl
 }
 
 func isChase(in *isa.Inst) bool {
-	return in.Class == isa.Load && in.Defs()[0] == in.Mem.Base
+	return in.Class == isa.Load && in.Defs()[0] == in.Mems()[0].Base
 }
 
 // Compiled programs through the engine take what the same kernels take by
@@ -125,7 +126,7 @@ func TestProgram(t *testing.T) {
 	for _, inOrder := range []bool{false, true} {
 		c := benchOutOfOrder()
 		c.InOrder = inOrder
-		s, err := pipeline.New(plan, code, c, pipeline.Options{Interval: 1_000_000})
+		s, err := pipeline.New(isarv.Target(), plan, code, c, pipeline.Options{Interval: 1_000_000})
 		if err != nil {
 			t.Fatal(err)
 		}

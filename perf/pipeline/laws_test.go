@@ -6,6 +6,7 @@ import (
 
 	"presage/perf/cache"
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
 )
@@ -283,7 +284,7 @@ func TestMissesAreExact(t *testing.T) {
 func TestBatchesDoNotMatter(t *testing.T) {
 	s := mixed(t, 2)
 	whole := s.simulate(t, modest())
-	sim, err := pipeline.New(s.plan, s.code, modest(), pipeline.Options{})
+	sim, err := pipeline.New(rv64.Target(), s.plan, s.code, modest(), pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

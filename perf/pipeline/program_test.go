@@ -8,7 +8,6 @@ import (
 
 	"presage/perf/cfg"
 	"presage/perf/isa"
-	isarv "presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
@@ -33,7 +32,7 @@ func goBuild(tb testing.TB, source string) *objfile.File {
 func codeOf(tb testing.TB, f *objfile.File) ([][]isa.Inst, *trace.Plan) {
 	tb.Helper()
 	var code [][]isa.Inst
-	for _, r := range cfg.Analyze(f, isarv.NewDecoder()).Routines {
+	for _, r := range cfg.Analyze(f).Routines {
 		for _, b := range r.Blocks {
 			code = append(code, b.Insts)
 		}

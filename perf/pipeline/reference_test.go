@@ -31,6 +31,7 @@ type reference struct {
 // dynamic is an executed instruction; its times are -1 until they are.
 type dynamic struct {
 	*isa.Inst
+	kind        isa.MemKind
 	first, last uint64 // bytes accessed
 	producers   []int  // of its operands; the base's first, or -1
 	taken       bool   // a rightly predicted transfer, taken
@@ -67,14 +68,18 @@ func newReference(c *pipeline.Config, s *script) *reference {
 				}
 				return -1
 			}
-			d.producers = []int{producer(in.Mem.Base)}
+			base := isa.NoReg
+			if in.Accesses() {
+				base, d.kind = in.Mems()[0].Base, in.Mems()[0].Kind
+			}
+			d.producers = []int{producer(base)}
 			for _, u := range in.Uses() {
 				d.producers = append(d.producers, producer(u))
 			}
 			for _, def := range in.Defs() {
 				writer[def] = len(r.insts)
 			}
-			if in.Mem.Kind != isa.NoMem {
+			if in.Accesses() {
 				d.first, d.last = accesses[0].Addr(), accesses[0].Last()
 				accesses = accesses[1:]
 			}
@@ -170,11 +175,11 @@ func (r *reference) fetch() {
 }
 
 func isLoad(d *dynamic) bool {
-	return d.Mem.Kind == isa.MemLoad || d.Mem.Kind == isa.MemReadModifyWrite
+	return d.kind == isa.MemLoad || d.kind == isa.MemReadModifyWrite
 }
 
 func isStore(d *dynamic) bool {
-	return d.Mem.Kind == isa.MemStore || d.Mem.Kind == isa.MemReadModifyWrite
+	return d.kind == isa.MemStore || d.kind == isa.MemReadModifyWrite
 }
 
 func defines(d *dynamic, float bool) bool {
@@ -361,7 +366,7 @@ func (r *reference) tryBegin(i int) bool {
 	r.begunNow++
 	d.begun = r.t
 	d.complete = r.t + timing.Latency
-	if d.Mem.Kind == isa.MemStore {
+	if d.kind == isa.MemStore {
 		d.block = r.access(d)
 	}
 	if isLoad(d) {
@@ -396,7 +401,7 @@ func (r *reference) disambiguate(i int) (ok, forward bool) {
 			continue
 		}
 		if r.c.Memory.Conservative {
-			if s.Mem.Kind == isa.MemReadModifyWrite && s.begun < 0 || !r.computed(s.producers[0]) || s.dispatched < 0 {
+			if s.kind == isa.MemReadModifyWrite && s.begun < 0 || !r.computed(s.producers[0]) || s.dispatched < 0 {
 				return false, false
 			}
 		}

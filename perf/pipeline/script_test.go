@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
 )
@@ -18,16 +19,17 @@ func in(class isa.Class, def isa.Reg, uses ...isa.Reg) isa.Inst {
 	}
 	switch class {
 	case isa.Load, isa.FPLoad, isa.Store, isa.FPStore, isa.Atomic:
-		i.Mem = isa.Mem{Kind: isa.MemLoad, Size: 8, Base: isa.NoReg, Float: class == isa.FPLoad || class == isa.FPStore}
+		m := isa.Mem{Kind: isa.MemLoad, Size: 8, Base: isa.NoReg, Index: isa.NoReg, Float: class == isa.FPLoad || class == isa.FPStore}
 		if len(uses) > 0 {
-			i.Mem.Base = uses[0]
+			m.Base = uses[0]
 		}
 		switch class {
 		case isa.Store, isa.FPStore:
-			i.Mem.Kind = isa.MemStore
+			m.Kind = isa.MemStore
 		case isa.Atomic:
-			i.Mem.Kind = isa.MemReadModifyWrite
+			m.Kind = isa.MemReadModifyWrite
 		}
+		i.AddMem(m)
 	}
 	return i
 }
@@ -78,10 +80,10 @@ func (s *script) run(block int, addrs ...uint64) {
 	s.batch.Blocks = append(s.batch.Blocks, trace.BlockID(block))
 	for i := range s.code[block] {
 		in := &s.code[block][i]
-		if in.Mem.Kind == isa.NoMem {
+		if !in.Accesses() {
 			continue
 		}
-		s.batch.Accesses = append(s.batch.Accesses, trace.Tag(s.refs[in.PC], in.Mem.Size)+trace.Access(addrs[0]))
+		s.batch.Accesses = append(s.batch.Accesses, trace.Tag(s.refs[in.PC], in.Mems()[0].Size)+trace.Access(addrs[0]))
 		addrs = addrs[1:]
 	}
 }
@@ -94,7 +96,7 @@ func (s *script) simulate(tb testing.TB, c pipeline.Config) *pipeline.Result {
 
 func (s *script) simulateIn(tb testing.TB, c pipeline.Config, o pipeline.Options) *pipeline.Result {
 	tb.Helper()
-	sim, err := pipeline.New(s.plan, s.code, c, o)
+	sim, err := pipeline.New(rv64.Target(), s.plan, s.code, c, o)
 	if err != nil {
 		tb.Fatal(err)
 	}

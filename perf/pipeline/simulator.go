@@ -47,8 +47,9 @@ type phase struct {
 var _ trace.Collector = (*Simulator)(nil)
 
 // New returns a Simulator of runs under plan, which records all blocks and all
-// memory references of the code: the instructions of each of plan.Blocks.
-func New(plan *trace.Plan, code [][]isa.Inst, config Config, opt Options) (*Simulator, error) {
+// memory references of the code: the instructions of each of plan.Blocks, which
+// are target's.
+func New(target *isa.Target, plan *trace.Plan, code [][]isa.Inst, config Config, opt Options) (*Simulator, error) {
 	if plan == nil {
 		return nil, fmt.Errorf("pipeline: no plan: see Plan for one that fits")
 	}
@@ -56,6 +57,9 @@ func New(plan *trace.Plan, code [][]isa.Inst, config Config, opt Options) (*Simu
 		return nil, fmt.Errorf("pipeline: %w", err)
 	}
 	if err := config.Check(); err != nil {
+		return nil, err
+	}
+	if err := config.checkRegisters(target); err != nil {
 		return nil, err
 	}
 	if err := opt.check(); err != nil {
@@ -69,7 +73,7 @@ func New(plan *trace.Plan, code [][]isa.Inst, config Config, opt Options) (*Simu
 		return nil, err
 	}
 	s.blocks = blocks
-	s.core = newCore(&s.config, memory, k.widest)
+	s.core = newCore(&s.config, target, memory, k.widest)
 	s.core.context = s.thread(0)
 	s.result.BlockCycles = make([]uint64, len(blocks))
 	s.result.BlockExecutions = make([]uint64, len(blocks))
@@ -141,7 +145,7 @@ func (s *Simulator) Observe(b *trace.Batch) {
 			}
 			s.step(id, block.ops, &in)
 		}
-		s.at += uint64(len(block.ops))
+		s.at += uint64(block.instructions)
 	}
 	if s.mode != skipping {
 		c.odd.strays += uint64(len(in.accesses) - in.next)
@@ -169,7 +173,7 @@ func (s *Simulator) step(id trace.BlockID, ops []op, in *input) {
 		done = c.warm(ops, in)
 	} else {
 		done = c.execute(ops, in)
-		c.counts.Instructions += uint64(done)
+		c.counts.Instructions += s.blocks[id].completed(ops[:done])
 	}
 	if done < len(ops) {
 		c.context.block, c.context.rest = id, ops[done:]
@@ -182,6 +186,21 @@ func (s *Simulator) step(id trace.BlockID, ops []op, in *input) {
 			s.endPiece()
 		}
 	}
+}
+
+// completed returns how many instructions of b end among some of its
+// micro-operations.
+func (b *codeBlock) completed(ops []op) uint64 {
+	if len(ops) == len(b.ops) {
+		return uint64(b.instructions)
+	}
+	n := uint64(0)
+	for i := range ops {
+		if ops[i].flags&opPart == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // turn changes to the mode that is due.

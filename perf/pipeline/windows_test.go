@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
 )
@@ -104,7 +105,7 @@ func TestThreads(t *testing.T) {
 	s := place(t, map[int]int{0: 0}, []isa.Inst{in(isa.Divide, 5, 5), in(isa.Branch, none, 5)}, []isa.Inst{in(isa.Nop, none)})
 	c := ideal()
 	c.Branch = pipeline.Branch{Predictor: pipeline.Static, Penalty: 10}
-	sim, err := pipeline.New(s.plan, s.code, c, pipeline.Options{})
+	sim, err := pipeline.New(rv64.Target(), s.plan, s.code, c, pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestOddBatches(t *testing.T) {
 		{"stray at the end", []trace.Batch{{Blocks: []trace.BlockID{0}, Accesses: a}}, 3, "1 recorded accesses"},
 		{"missing", []trace.Batch{{Blocks: []trace.BlockID{1, 0}, Accesses: a[:3]}}, 4, "1 executed memory references"},
 	} {
-		sim, err := pipeline.New(s.plan, s.code, ideal(), pipeline.Options{})
+		sim, err := pipeline.New(rv64.Target(), s.plan, s.code, ideal(), pipeline.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +170,7 @@ func TestUntimedClass(t *testing.T) {
 	c := ideal()
 	delete(c.Timings, isa.Vector)
 	delete(c.Timings, isa.CSR)
-	sim, err := pipeline.New(s.plan, s.code, c, pipeline.Options{})
+	sim, err := pipeline.New(rv64.Target(), s.plan, s.code, c, pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,23 +240,29 @@ func TestRefusals(t *testing.T) {
 	} {
 		c := ideal()
 		k.set(&c)
-		if _, err := pipeline.New(s.plan, s.code, c, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), k.want) {
+		if _, err := pipeline.New(rv64.Target(), s.plan, s.code, c, pipeline.Options{}); err == nil || !strings.Contains(err.Error(), k.want) {
 			t.Errorf("error %v, want one with %q", err, k.want)
 		}
 	}
 	for want, f := range map[string]func() error{
-		"no plan": func() error { _, err := pipeline.New(nil, s.code, ideal(), pipeline.Options{}); return err },
-		"1 blocks and there are instructions of 0": func() error { _, err := pipeline.New(s.plan, nil, ideal(), pipeline.Options{}); return err },
+		"no plan": func() error {
+			_, err := pipeline.New(rv64.Target(), nil, s.code, ideal(), pipeline.Options{})
+			return err
+		},
+		"1 blocks and there are instructions of 0": func() error {
+			_, err := pipeline.New(rv64.Target(), s.plan, nil, ideal(), pipeline.Options{})
+			return err
+		},
 		"does not record the memory reference at pc 0x1000": func() error {
-			_, err := pipeline.New(&trace.Plan{Blocks: s.plan.Blocks}, s.code, ideal(), pipeline.Options{})
+			_, err := pipeline.New(rv64.Target(), &trace.Plan{Blocks: s.plan.Blocks}, s.code, ideal(), pipeline.Options{})
 			return err
 		},
 		"begins at pc 0x2000 in the plan": func() error {
-			_, err := pipeline.New(&trace.Plan{Blocks: []trace.Block{{PC: 0x2000}}}, s.code, ideal(), pipeline.Options{})
+			_, err := pipeline.New(rv64.Target(), &trace.Plan{Blocks: []trace.Block{{PC: 0x2000}}}, s.code, ideal(), pipeline.Options{})
 			return err
 		},
 		"window 0, [5, 5), is empty": func() error {
-			_, err := pipeline.New(s.plan, s.code, ideal(), pipeline.Options{Windows: []pipeline.Window{{From: 5, To: 5}}})
+			_, err := pipeline.New(rv64.Target(), s.plan, s.code, ideal(), pipeline.Options{Windows: []pipeline.Window{{From: 5, To: 5}}})
 			return err
 		},
 		"block 0 is empty": func() error { _, err := pipeline.Plan([][]isa.Inst{nil}); return err },

@@ -13,7 +13,6 @@ import (
 	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/internal/oracle"
-	isarv64 "presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/reuse"
 	"presage/perf/trace"
@@ -34,7 +33,7 @@ func TestSweep3D(t *testing.T) {
 		fewest = 100_000
 	)
 	file := build(t, "../../datasets/programs/sweep3d")
-	a := access.Analyze(cfg.Analyze(file, isarv64.NewDecoder()))
+	a := access.Analyze(cfg.Analyze(file))
 	plan, err := a.Groups(nil).Plan(a, access.PlanOptions{})
 	if err != nil {
 		t.Fatal(err)

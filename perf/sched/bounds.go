@@ -9,7 +9,7 @@ import (
 // Bounds are what a core cannot do faster, in cycles each time that a path is
 // executed, if its executions follow each other without a gap.
 type Bounds struct {
-	Fetch, Issue, Retire float64 // instructions by the width; 0 if that is not known
+	Fetch, Issue, Retire float64 // micro-operations by the width; 0 if that is not known
 
 	// Units is the time that the busiest units need: of all sets of kinds of
 	// units, the cycles of instructions that can use none but these, by the
@@ -37,7 +37,7 @@ func (b *Bounds) Max() float64 {
 // RecMII of B. R. Rau, "Iterative Modulo Scheduling" (HP Laboratories report
 // HPL-94-115, 1995), section 2, but not rounded up.
 func (c *core) bound(g *Graph) Bounds {
-	n := float64(len(g.Insts))
+	n := float64(len(g.Nodes))
 	var b Bounds
 	perWidth := func(width int) float64 {
 		if width == unlimited {
@@ -59,8 +59,8 @@ func (c *core) bound(g *Graph) Bounds {
 // demand adds up the cycles that instructions need of each of core.sets.
 func (c *core) demand(g *Graph) []float64 {
 	d := make([]float64, len(c.sets))
-	for _, in := range g.Insts {
-		for _, u := range c.of(in.Class).uses {
+	for i := range g.Nodes {
+		for _, u := range c.of(g.Nodes[i].Micro.Class).uses {
 			d[u.set] += u.exact
 		}
 	}
@@ -121,7 +121,7 @@ func recurrence(g *Graph) (float64, []int) {
 // for longest paths from everywhere: if lengths still grow after as many rounds
 // as there are nodes, the last edges lead around such a cycle).
 func (g *Graph) positiveCycle(length func(*Edge) int) []int {
-	n := len(g.Insts)
+	n := len(g.Nodes)
 	far, by := make([]int, n), make([]int, n)
 	for i := range by {
 		by[i] = -1

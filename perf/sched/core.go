@@ -21,7 +21,7 @@ type core struct {
 	width                int // the least of them: what can go on, whatever the order
 	window               int // 0: not limited
 	loads, stores        int // queues, 0: not limited
-	intRegs, floatRegs   int // for results, 0: not limited
+	intRegs, floatRegs   int // in all, 0: not limited
 
 	queues  []int                // entries
 	queueOf [isa.Vector + 1]int8 // by class, -1 for none
@@ -66,7 +66,7 @@ func newCore(m *machine.Core) (*core, error) {
 		c.issue = c.fetch
 	}
 	c.width = min(c.fetch, c.issue, c.retire)
-	c.intRegs, c.floatRegs = renames(m.IntRegisters), renames(m.FloatRegisters)
+	c.intRegs, c.floatRegs = m.IntRegisters, m.FloatRegisters
 	if len(m.Units) > maxKinds {
 		return nil, fmt.Errorf("sched: %d kinds of units: at most %d can be scheduled", len(m.Units), maxKinds)
 	}
@@ -101,12 +101,9 @@ func orUnlimited(width int) int {
 	return width
 }
 
-// architectural is how many registers of a kind hold the program's state.
-const architectural = 32
-
-// renames returns how many registers are there for results that are not yet the
-// program's state.
-func renames(registers int) int { return max(registers-architectural, 0) }
+// renames returns how many of a core's registers are there for results that are
+// not yet the program's state, which has a register for each name.
+func renames(registers int, names []string) int { return max(registers-len(names), 0) }
 
 func (c *core) describe(class isa.Class, t machine.Timing) error {
 	out := timing{described: true, latency: int(math.Ceil(float64(t.Latency)))}

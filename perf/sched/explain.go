@@ -36,7 +36,7 @@ func (g *Segment) Explain(p *cfg.Program) string {
 // headline names what limits the segment.
 func (g *Segment) headline(p *cfg.Program) string {
 	b := &g.Bounds
-	n := len(g.Insts)
+	n := len(g.Nodes)
 	switch g.Limit {
 	case Recurrence:
 		distance := 0
@@ -50,7 +50,7 @@ func (g *Segment) headline(p *cfg.Program) string {
 		}
 		return "units that are occupied"
 	case FetchWidth, IssueWidth, RetireWidth:
-		return fmt.Sprintf("%v, of %s", g.Limit, count(n, "instruction"))
+		return fmt.Sprintf("%v, of %s", g.Limit, count(n, g.noun()))
 	case Latency:
 		return "latencies"
 	case ProgramOrder:
@@ -62,9 +62,17 @@ func (g *Segment) headline(p *cfg.Program) string {
 			return text
 		}
 	case WindowFull:
-		return fmt.Sprintf("the window, full of instructions that wait: the longest chain of %s takes %d cycles", count(n, "instruction"), b.Chain)
+		return fmt.Sprintf("the window, full of instructions that wait: the longest chain of %s takes %d cycles", count(n, g.noun()), b.Chain)
 	}
 	return g.Limit.String()
+}
+
+// noun is what the nodes of the graph are called.
+func (g *Segment) noun() string {
+	if n := len(g.Nodes); n > 0 && g.Nodes[n-1].At-g.Nodes[0].At != n-1 {
+		return "micro-operation"
+	}
+	return "instruction"
 }
 
 func (g *Segment) cause(p *cfg.Program, c *Cause) string {
@@ -110,7 +118,7 @@ func count(n int, what string) string {
 }
 
 // name names an instruction: "0x10f2a fadd.d (sum.c:7)".
-func (g *Segment) name(p *cfg.Program, i int) string { return Name(p, g.Insts[i]) }
+func (g *Segment) name(p *cfg.Program, i int) string { return Name(p, g.Nodes[i].Inst) }
 
 // Name names an instruction for people, with its source line if p is not nil
 // and knows it.

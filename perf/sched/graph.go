@@ -7,8 +7,9 @@ import (
 
 // Graph is a dependence graph with the latencies of a core.
 type Graph struct {
-	Insts []*isa.Inst // in program order
-	Edges []Edge
+	Target *isa.Target
+	Nodes  []access.Node // in program order
+	Edges  []Edge
 
 	// Closed says that the instructions are an iteration of a loop, which is
 	// followed by itself: only then an edge may have a Distance.
@@ -20,7 +21,7 @@ type Graph struct {
 // Edge says that To can begin Latency cycles after From of Distance iterations
 // before did.
 type Edge struct {
-	From, To int // indices in Graph.Insts
+	From, To int // indices in Graph.Nodes
 	Latency  int // cycles
 	Distance int // iterations; with 0, From comes before To
 	Kind     access.DependenceKind
@@ -35,7 +36,7 @@ type Edge struct {
 //   - a store to where was loaded may begin in the same cycle,
 //   - a store to where was stored, in the next.
 func graphOf(c *core, d *access.Dependences, closed bool) *Graph {
-	g := &Graph{Insts: d.Insts, Edges: make([]Edge, 0, len(d.Edges)), Closed: closed}
+	g := &Graph{Target: d.Target, Nodes: d.Nodes, Edges: make([]Edge, 0, len(d.Edges)), Closed: closed}
 	for _, e := range d.Edges {
 		if e.Distance > 0 && !closed {
 			continue
@@ -43,9 +44,9 @@ func graphOf(c *core, d *access.Dependences, closed bool) *Graph {
 		out := Edge{From: e.From, To: e.To, Distance: e.Distance, Kind: e.Kind, Assumed: e.Assumed}
 		switch e.Kind {
 		case access.RegisterFlow:
-			out.Latency = c.of(d.Insts[e.From].Class).latency
+			out.Latency = c.of(d.Nodes[e.From].Micro.Class).latency
 		case access.MemoryFlow:
-			out.Latency = max(1, c.of(d.Insts[e.From].Class).latency)
+			out.Latency = max(1, c.of(d.Nodes[e.From].Micro.Class).latency)
 		case access.MemoryOutput:
 			out.Latency = 1
 		}
@@ -57,12 +58,12 @@ func graphOf(c *core, d *access.Dependences, closed bool) *Graph {
 
 // index finds the edges that lead to each instruction.
 func (g *Graph) index() {
-	count := make([]int32, len(g.Insts)+1)
+	count := make([]int32, len(g.Nodes)+1)
 	for i := range g.Edges {
 		count[g.Edges[i].To]++
 	}
 	all := make([]int32, len(g.Edges))
-	g.arrive = make([][]int32, len(g.Insts))
+	g.arrive = make([][]int32, len(g.Nodes))
 	at := int32(0)
 	for i := range g.arrive {
 		g.arrive[i] = all[at : at : at+count[i]]
@@ -78,9 +79,9 @@ func (g *Graph) index() {
 // end of a chain of instructions of the same iteration that begins with it, its
 // own latency included.
 func (g *Graph) heights(c *core) []int {
-	h := make([]int, len(g.Insts))
+	h := make([]int, len(g.Nodes))
 	for i := range h {
-		h[i] = c.of(g.Insts[i].Class).latency
+		h[i] = c.of(g.Nodes[i].Micro.Class).latency
 	}
 	for to := len(h) - 1; to >= 0; to-- { // edges of distance 0 lead forward
 		for _, e := range g.arrive[to] {
@@ -94,7 +95,7 @@ func (g *Graph) heights(c *core) []int {
 
 // leaving returns, by instruction, the edges that lead from it.
 func (g *Graph) leaving() [][]int32 {
-	leave := make([][]int32, len(g.Insts))
+	leave := make([][]int32, len(g.Nodes))
 	for e := range g.Edges {
 		leave[g.Edges[e].From] = append(leave[g.Edges[e].From], int32(e))
 	}

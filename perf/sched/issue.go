@@ -37,10 +37,10 @@ func event(inst, kind int) int32 { return int32(3*inst + kind) }
 
 // start prepares for a graph.
 func (s *issuer) start(g *Graph) {
-	s.g, s.n, s.done = g, len(g.Insts), 0
+	s.g, s.n, s.done = g, len(g.Nodes), 0
 	s.tm = s.tm[:0]
-	for _, in := range g.Insts {
-		s.tm = append(s.tm, s.core.of(in.Class))
+	for i := range g.Nodes {
+		s.tm = append(s.tm, s.core.of(g.Nodes[i].Micro.Class))
 	}
 	s.d, s.x, s.r = s.d[:0], s.x[:0], s.r[:0]
 	s.whyD, s.whyX, s.whyR = s.whyD[:0], s.whyX[:0], s.whyR[:0]

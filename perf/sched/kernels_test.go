@@ -11,7 +11,6 @@ import (
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/internal/oracle"
-	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 )
 
@@ -73,7 +72,7 @@ func compile(t testing.TB, source string) *kernels {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &kernels{text: string(text), analysis: access.Analyze(cfg.Analyze(f, rv64.NewDecoder()))}
+	k := &kernels{text: string(text), analysis: access.Analyze(cfg.Analyze(f))}
 	if compiled.of == nil {
 		compiled.of = make(map[string]*kernels)
 	}

@@ -61,7 +61,7 @@ func (t *timing) kinds(p placement) []int {
 // first. Branches keep nothing back: it is a schedule of the path alone, as a
 // compiler could make it that compensates on the other paths.
 func (l *lister) list(g *Graph) *Slots {
-	n := len(g.Insts)
+	n := len(g.Nodes)
 	l.units.reset(l.core, g, 0)
 	s := &Slots{Begin: make([]int, n), Kinds: make([][]int, n), Iterations: 1, Hindered: -1}
 	waits, ready := make([]int, n), make([]int, n)
@@ -83,7 +83,7 @@ func (l *lister) list(g *Graph) *Slots {
 			if done[i] || waits[i] > 0 || ready[i] > cycle {
 				continue
 			}
-			tm := l.core.of(g.Insts[i].Class)
+			tm := l.core.of(g.Nodes[i].Micro.Class)
 			p, _, ok := l.units.take(tm, cycle, int32(i))
 			if !ok {
 				continue

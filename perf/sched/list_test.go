@@ -6,6 +6,7 @@ import (
 
 	"presage/perf/access"
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/machine"
 )
 
@@ -28,9 +29,12 @@ var narrowClasses = []isa.Class{isa.ALU, isa.ALU, isa.Multiply, isa.Divide, isa.
 // randomGraph is a dependence graph of a few instructions of narrow's classes.
 func randomGraph(rnd *rand.Rand, c *core, n int, closed bool) *Graph {
 	d := new(access.Dependences)
+	d.Target = rv64.Target()
+	var insts []*isa.Inst
 	for range n {
-		d.Insts = append(d.Insts, &isa.Inst{Class: narrowClasses[rnd.IntN(len(narrowClasses))]})
+		insts = append(insts, &isa.Inst{Class: narrowClasses[rnd.IntN(len(narrowClasses))]})
 	}
+	d.Nodes = access.Nodes(insts)
 	for range rnd.IntN(2*n + 1) {
 		from, to := rnd.IntN(n), rnd.IntN(n)
 		e := access.Dependence{From: min(from, to), To: max(from, to)}
@@ -59,7 +63,7 @@ func verify(t *testing.T, m *machine.Core, g *Graph, s *Slots) {
 			for from < 0 {
 				from, back = from+s.Iterations, back+1
 			}
-			a, b := from*len(g.Insts)+e.From, k*len(g.Insts)+e.To
+			a, b := from*len(g.Nodes)+e.From, k*len(g.Nodes)+e.To
 			if s.Begin[b]+back*s.Period < s.Begin[a]+e.Latency {
 				t.Fatalf("%v: instruction %d begins at %d, %d periods of %d after %d at %d", e, b, s.Begin[b], back, s.Period, a, s.Begin[a])
 			}
@@ -77,7 +81,7 @@ func verify(t *testing.T, m *machine.Core, g *Graph, s *Slots) {
 		for i, at := range s.Begin {
 			at += r * s.Period
 			begun[at]++
-			for u, use := range c.of(g.Insts[i%len(g.Insts)].Class).uses {
+			for u, use := range c.of(g.Nodes[i%len(g.Nodes)].Micro.Class).uses {
 				kind := s.Kinds[i][u]
 				if use.kinds>>kind&1 == 0 {
 					t.Fatalf("instruction %d is on %s", i, m.Units[kind].Name)
@@ -109,7 +113,7 @@ type best struct {
 }
 
 func (b *best) search(i int, units map[[2]int]int, begun map[int]int) {
-	n := len(b.g.Insts)
+	n := len(b.g.Nodes)
 	if i == n {
 		last := 0
 		for _, at := range b.begin {
@@ -135,7 +139,7 @@ func (b *best) search(i int, units map[[2]int]int, begun map[int]int) {
 
 // place tries every unit for use u of instruction i.
 func (b *best) place(i, u, at int, units map[[2]int]int, begun map[int]int) {
-	uses := b.c.of(b.g.Insts[i].Class).uses
+	uses := b.c.of(b.g.Nodes[i].Micro.Class).uses
 	if u == len(uses) {
 		b.search(i+1, units, begun)
 		return
@@ -174,7 +178,7 @@ func TestListAgainstBest(t *testing.T) {
 		g := randomGraph(rnd, c, 2+rnd.IntN(5), false)
 		s := l.list(g)
 		verify(t, m, g, s)
-		b := best{c: c, g: g, begin: make([]int, len(g.Insts)), least: s.Length() + 1}
+		b := best{c: c, g: g, begin: make([]int, len(g.Nodes)), least: s.Length() + 1}
 		b.search(0, make(map[[2]int]int), make(map[int]int))
 		if s.Length() < b.least {
 			t.Fatalf("a schedule of %d cycles, the best has %d", s.Length(), b.least)
@@ -241,8 +245,8 @@ func TestBounds(t *testing.T) {
 			t.Fatalf("units %g, want %g", b.Units, want)
 		}
 		want := 0.0
-		for start := range g.Insts {
-			everyCycle(g, start, start, 0, 0, make([]bool, len(g.Insts)), &want)
+		for start := range g.Nodes {
+			everyCycle(g, start, start, 0, 0, make([]bool, len(g.Nodes)), &want)
 		}
 		if b.Recurrence != want {
 			t.Fatalf("recurrence %g, want %g: %v", b.Recurrence, want, g.Edges)
@@ -271,7 +275,7 @@ func unitsOfEverySet(c *core, g *Graph) float64 {
 	most := 0.0
 	for set := uint64(1); set < 1<<len(c.names); set++ {
 		cycles, units := 0.0, 0.0
-		for _, in := range g.Insts {
+		for _, in := range g.Nodes {
 			for _, u := range c.of(in.Class).uses {
 				if u.kinds&^set == 0 {
 					cycles += float64(u.cycles)

@@ -6,20 +6,31 @@ import (
 
 	"presage/perf/access"
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/machine"
 )
 
 // loopOf is an iteration of instructions of given classes, and edges from, to,
 // distance.
 func loopOf(classes []isa.Class, edges ...[3]int) *access.Dependences {
-	d := new(access.Dependences)
+	var insts []*isa.Inst
 	for i, c := range classes {
-		d.Insts = append(d.Insts, &isa.Inst{PC: uint64(0x1000 + 4*i), Class: c, Op: c.String()})
+		insts = append(insts, &isa.Inst{PC: uint64(0x1000 + 4*i), Class: c, Op: c.String()})
 	}
+	d := &access.Dependences{Target: rv64.Target(), Nodes: access.Nodes(insts)}
 	for _, e := range edges {
 		d.Edges = append(d.Edges, access.Dependence{From: e[0], To: e[1], Distance: e[2]})
 	}
 	return d
+}
+
+// again returns the nodes of instructions that have changed.
+func again(nodes []access.Node) []access.Node {
+	var insts []*isa.Inst
+	for _, n := range nodes {
+		insts = append(insts, n.Inst)
+	}
+	return access.Nodes(insts)
 }
 
 func repeat(c isa.Class, n int) []isa.Class {
@@ -128,10 +139,11 @@ func TestWindow(t *testing.T) {
 // add, a divide and an add, of which many are needed at once.
 func TestQueues(t *testing.T) {
 	d := loopOf([]isa.Class{isa.FPLoad, isa.FPAdd, isa.FPDivide, isa.FPAdd}, [3]int{0, 1, 0}, [3]int{1, 2, 0}, [3]int{2, 3, 0})
-	for i, in := range d.Insts {
-		in.AddDef(isa.F0 + isa.Reg(i))
+	for i, n := range d.Nodes {
+		n.AddDef(isa.F0 + isa.Reg(i))
 	}
-	d.Insts[0].Mem = isa.Mem{Kind: isa.MemLoad, Size: 8}
+	d.Nodes[0].AddMem(isa.Mem{Kind: isa.MemLoad, Size: 8, Base: isa.NoReg, Index: isa.NoReg})
+	d.Nodes = again(d.Nodes)
 	for name, c := range map[string]struct {
 		change func(*machine.Core)
 		least  float64

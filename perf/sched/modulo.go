@@ -15,7 +15,7 @@ func (l *lister) modulo(g *Graph, b *Bounds, unroll int) *Slots {
 	least := b.Max()
 	copies := closest(least, unroll)
 	u := unrolled(g, copies)
-	m := moduloScheduler{lister: l, g: u, n: len(u.Insts)}
+	m := moduloScheduler{lister: l, g: u, n: len(u.Nodes)}
 	m.prepare()
 	hindered := -1
 	for period := max(1, wholeCycles(least*float64(copies))); ; period++ {
@@ -23,7 +23,7 @@ func (l *lister) modulo(g *Graph, b *Bounds, unroll int) *Slots {
 			s.Iterations, s.Hindered = copies, hindered
 			return s
 		}
-		hindered = m.mostDropped() % len(g.Insts)
+		hindered = m.mostDropped() % len(g.Nodes)
 	}
 }
 
@@ -49,10 +49,10 @@ func unrolled(g *Graph, copies int) *Graph {
 	if copies == 1 {
 		return g
 	}
-	u := &Graph{Closed: true}
-	n := len(g.Insts)
+	u := &Graph{Target: g.Target, Closed: true}
+	n := len(g.Nodes)
 	for k := range copies {
-		u.Insts = append(u.Insts, g.Insts...)
+		u.Nodes = append(u.Nodes, g.Nodes...)
 		for _, e := range g.Edges {
 			from := k - e.Distance
 			group := (from - copies + 1) / copies // rounded down, of negative numbers
@@ -130,7 +130,7 @@ func (m *moduloScheduler) try(period int) *Slots {
 // iterations before is d intervals shorter.
 func (m *moduloScheduler) heights(period int) {
 	for i := range m.height {
-		m.height[i] = m.core.of(m.g.Insts[i].Class).latency
+		m.height[i] = m.core.of(m.g.Nodes[i].Micro.Class).latency
 	}
 	for changed, round := true, 0; changed && round <= m.n; round++ {
 		changed = false
@@ -170,7 +170,7 @@ func (m *moduloScheduler) earliest(i, period int) int {
 // find looks for a cycle in which units and width are free: all that there are
 // come within one period.
 func (m *moduloScheduler) find(i, early, period int) (int, bool) {
-	tm := m.core.of(m.g.Insts[i].Class)
+	tm := m.core.of(m.g.Nodes[i].Micro.Class)
 	for at := early; at < early+period; at++ {
 		if m.begun[at%period] >= m.core.width {
 			continue
@@ -186,7 +186,7 @@ func (m *moduloScheduler) find(i, early, period int) (int, bool) {
 // evict makes room for an instruction in a cycle: whatever needs a unit that it
 // could use, the lowest first, goes until it fits. It fails if it never does.
 func (m *moduloScheduler) evict(i, at, period int) bool {
-	tm := m.core.of(m.g.Insts[i].Class)
+	tm := m.core.of(m.g.Nodes[i].Micro.Class)
 	order := byHeight(m.height)
 	for k := m.n - 1; k >= -1; k-- {
 		if m.begun[at%period] < m.core.width {
@@ -203,7 +203,7 @@ func (m *moduloScheduler) evict(i, at, period int) bool {
 			continue
 		}
 		full := m.begun[at%period] >= m.core.width
-		if full && m.begin[j]%period == at%period || !full && tm.rivals(m.core.of(m.g.Insts[j].Class)) {
+		if full && m.begin[j]%period == at%period || !full && tm.rivals(m.core.of(m.g.Nodes[j].Micro.Class)) {
 			m.drop(j, period)
 		}
 	}
@@ -224,7 +224,7 @@ func (t *timing) rivals(o *timing) bool {
 
 // drop takes an instruction out of the schedule.
 func (m *moduloScheduler) drop(j, period int) {
-	tm := m.core.of(m.g.Insts[j].Class)
+	tm := m.core.of(m.g.Nodes[j].Micro.Class)
 	m.units.release(tm, &m.placed[j], m.begin[j], len(tm.uses))
 	m.begun[m.begin[j]%period]--
 	m.begin[j] = -1
@@ -256,7 +256,7 @@ func (m *moduloScheduler) slots(period int) *Slots {
 	s := &Slots{Begin: make([]int, m.n), Kinds: make([][]int, m.n), Period: period}
 	copy(s.Begin, m.begin)
 	for i := range s.Kinds {
-		s.Kinds[i] = m.core.of(m.g.Insts[i].Class).kinds(m.placed[i])
+		s.Kinds[i] = m.core.of(m.g.Nodes[i].Micro.Class).kinds(m.placed[i])
 	}
 	return s
 }

@@ -23,17 +23,17 @@ type naive struct {
 
 func newNaive(c *core, g *Graph, executions int) *naive {
 	s := &naive{c: c, g: g, order: preference(nil, c, g), busy: make(map[[2]int]int)}
-	for range executions * len(g.Insts) {
+	for range executions * len(g.Nodes) {
 		s.begun, s.entered, s.retired = append(s.begun, -1), append(s.entered, -1), append(s.retired, -1)
 	}
 	return s
 }
 
-func (s *naive) inst(i int) *isa.Inst { return s.g.Insts[i%len(s.g.Insts)] }
+func (s *naive) inst(i int) *isa.Inst { return s.g.Nodes[i%len(s.g.Nodes)].Inst }
 
 // operands reports whether those of an instruction are there.
 func (s *naive) operands(i int) bool {
-	n := len(s.g.Insts)
+	n := len(s.g.Nodes)
 	for _, e := range s.g.Edges {
 		from := i/n*n + e.From - e.Distance*n
 		if e.To == i%n && from >= 0 && (s.begun[from] < 0 || s.begun[from]+e.Latency > s.now) {
@@ -101,7 +101,7 @@ func (s *naive) room(out, in int) bool {
 	loads, results, waiting := 0, 0, 0
 	q := s.c.queueOf[s.inst(in).Class]
 	for i := out; i < in; i++ {
-		if s.inst(i).Mem.Kind == isa.MemLoad {
+		if s.inst(i).Accesses() {
 			loads++
 		}
 		results += len(s.inst(i).Defs())
@@ -110,8 +110,8 @@ func (s *naive) room(out, in int) bool {
 		}
 	}
 	full := func(have, size int) bool { return size > 0 && have >= size }
-	return !(s.inst(in).Mem.Kind == isa.MemLoad && full(loads, s.c.loads)) &&
-		!(len(s.inst(in).Defs()) > 0 && full(results, s.c.intRegs)) &&
+	return !(s.inst(in).Accesses() && full(loads, s.c.loads)) &&
+		!(len(s.inst(in).Defs()) > 0 && full(results, max(s.c.intRegs-32, 0))) &&
 		!(q >= 0 && full(waiting, s.c.queues[q]))
 }
 
@@ -143,14 +143,15 @@ func TestAgainstNaive(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := randomGraph(rnd, s.core, 1+rnd.IntN(10), true)
-		for _, in := range g.Insts {
-			if in.Class == isa.Load {
-				in.Mem = isa.Mem{Kind: isa.MemLoad, Size: 8}
+		for _, n := range g.Nodes {
+			if n.Class == isa.Load {
+				n.AddMem(isa.Mem{Kind: isa.MemLoad, Size: 8, Base: isa.NoReg, Index: isa.NoReg})
 			}
-			if in.Class != isa.Nop {
-				in.AddDef(5)
+			if n.Class != isa.Nop {
+				n.AddDef(5)
 			}
 		}
+		g.Nodes = again(g.Nodes)
 		out := s.schedule(g)
 		is := &s.issuer
 		want := newNaive(s.core, g, is.done/is.n+ahead)
@@ -181,7 +182,7 @@ func settles(t *testing.T, out *Segment, c *core, g *Graph, executions int) {
 	} else {
 		s.outOfOrder()
 	}
-	n := len(g.Insts)
+	n := len(g.Nodes)
 	last := len(s.begun) - 1 - ahead*n
 	if got := float64(s.begun[last]-s.begun[last-more*n]) / float64(more); got != out.Cycles {
 		t.Fatalf("%v cycles, later %v", out.Cycles, got)

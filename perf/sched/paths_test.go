@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"presage/perf/cfg"
-	"presage/perf/isa/rv64"
 )
 
 // randomProgram is code with branches to anywhere in it, taken apart.
@@ -26,7 +25,7 @@ func randomProgram(t *testing.T, rnd *rand.Rand) *cfg.Program {
 		}
 	}
 	code[n-1] = ret
-	return cfg.Analyze(image(t, code), rv64.NewDecoder())
+	return cfg.Analyze(image(t, code))
 }
 
 // walker walks through a routine at random and counts.
@@ -178,7 +177,7 @@ func TestPathsOfRandomGraphs(t *testing.T) {
 //	1c: ret
 func TestPathsOfANest(t *testing.T) {
 	a := addi(10, 10, 1)
-	p := cfg.Analyze(image(t, []uint32{a, a, a, beq(10, 11, 8), a, beq(10, 12, -12), beq(10, 13, -20), ret}), rv64.NewDecoder())
+	p := cfg.Analyze(image(t, []uint32{a, a, a, beq(10, 11, 8), a, beq(10, 12, -12), beq(10, 13, -20), ret}))
 	r := p.Routines[0]
 	at := func(pc uint64) int {
 		b, i := r.BlockAt(base + pc)
@@ -231,7 +230,7 @@ func TestPathsOfANest(t *testing.T) {
 }
 
 func TestPathsRefuse(t *testing.T) {
-	p := cfg.Analyze(image(t, []uint32{addi(10, 10, 1), ret}), rv64.NewDecoder())
+	p := cfg.Analyze(image(t, []uint32{addi(10, 10, 1), ret}))
 	for name, f := range map[string]*Frequencies{
 		"no routines":  {},
 		"no blocks":    {Routines: make([]RoutineFrequencies, 1)},

@@ -14,7 +14,6 @@ import (
 	"presage/perf/engine"
 	"presage/perf/engine/rv64"
 	"presage/perf/isa"
-	decoder "presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -50,7 +49,7 @@ func build(t testing.TB, name string) *objfile.File {
 func run(t testing.TB, name string, args ...string) *subject {
 	t.Helper()
 	s := &subject{name: name, args: args}
-	p := cfg.Analyze(build(t, name), decoder.NewDecoder())
+	p := cfg.Analyze(build(t, name))
 	for {
 		c := cfg.PlaceCounters(p)
 		res, err := rv64.Engine{}.Run(t.Context(), p.File, engine.Request{Args: args, Plan: &trace.Plan{Flow: c.Plan}})
@@ -254,7 +253,7 @@ func TestModelledFrequencies(t *testing.T) {
 // BenchmarkProgram schedules all of sweep3d, a Go program of 2.4 MB with its
 // runtime library, with estimated frequencies, so that every routine counts.
 func BenchmarkProgram(b *testing.B) {
-	a := access.Analyze(cfg.Analyze(build(b, "sweep3d"), decoder.NewDecoder()))
+	a := access.Analyze(cfg.Analyze(build(b, "sweep3d")))
 	f := Estimated(a.Program)
 	static := 0
 	for _, r := range a.Program.Routines {
@@ -316,7 +315,7 @@ func TestScopesOfRandomGraphs(t *testing.T) {
 // executed is scheduled, and no more.
 func TestPartialExecutions(t *testing.T) {
 	add := addi(10, 10, 1)
-	a := access.Analyze(cfg.Analyze(image(t, []uint32{add, add, add, ret}), decoder.NewDecoder()))
+	a := access.Analyze(cfg.Analyze(image(t, []uint32{add, add, add, ret})))
 	f := &Frequencies{Routines: []RoutineFrequencies{{Blocks: []float64{10}, Steps: []Step{{0, 2, -3}}}}}
 	s, err := New(wide(), Options{})
 	if err != nil {
@@ -329,7 +328,7 @@ func TestPartialExecutions(t *testing.T) {
 	if want := 10*4 - 3*2.0; res.Instructions != want {
 		t.Errorf("%v instructions, want %v", res.Instructions, want)
 	}
-	if p := res.Paths[1]; len(p.Segments[0].Insts) != 2 || res.Cycles != 10*res.Paths[0].Cycles-3*p.Cycles || p.Cycles == 0 {
+	if p := res.Paths[1]; len(p.Segments[0].Nodes) != 2 || res.Cycles != 10*res.Paths[0].Cycles-3*p.Cycles || p.Cycles == 0 {
 		t.Errorf("%v cycles, of paths %+v", res.Cycles, res.Paths)
 	}
 }
@@ -344,7 +343,7 @@ func whole(t *testing.T, r *cfg.Routine, p *PathCost) {
 		cut = cut || node.Loop >= 0 || r.Blocks[node.Block].Last().Class == isa.Call
 	}
 	for _, g := range p.Segments {
-		n += len(g.Insts)
+		n += len(g.Nodes)
 		cycles += g.Cycles
 		if g.Closed != (p.End == Closes && !cut) {
 			t.Errorf("%s: %+v closed: %v", r.Name, p.Path, g.Closed)

@@ -10,6 +10,7 @@ import (
 
 	"presage/perf/access"
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/machine"
 )
 
@@ -59,10 +60,11 @@ func (s *synthetic) instruction(op operation) (isa.Inst, string) {
 // dependences finds those through registers, by looking for the last write
 // before each read, around the loop.
 func dependences(insts []isa.Inst) *access.Dependences {
-	d := new(access.Dependences)
+	d := &access.Dependences{Target: rv64.Target()}
 	n := len(insts)
+	var list []*isa.Inst
 	for to := range insts {
-		d.Insts = append(d.Insts, &insts[to])
+		list = append(list, &insts[to])
 		for _, u := range insts[to].Uses() {
 			for back := 1; back <= n; back++ {
 				from := (to - back + n) % n
@@ -73,6 +75,7 @@ func dependences(insts []isa.Inst) *access.Dependences {
 			}
 		}
 	}
+	d.Nodes = access.Nodes(list)
 	return d
 }
 

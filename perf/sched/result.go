@@ -186,13 +186,16 @@ func (p *PathCost) occupy(units []float64) {
 // undescribed counts executed instructions of classes that are not described.
 func (s *Scheduler) undescribed(a *access.Analysis, routine int, f *RoutineFrequencies, counts []float64) {
 	r := a.Program.Routines[routine]
+	var micros [isa.MaxMicros]isa.Micro
 	for b, n := range f.Blocks {
 		if n == 0 {
 			continue
 		}
 		for i := range r.Blocks[b].Insts {
-			if class := r.Blocks[b].Insts[i].Class; !s.core.timings[class].described {
-				counts[class] += n
+			for _, m := range r.Blocks[b].Insts[i].Micros(micros[:0]) {
+				if !s.core.timings[m.Class].described {
+					counts[m.Class] += n
+				}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"presage/perf/access"
 	"presage/perf/cfg"
@@ -122,7 +123,7 @@ func (s *Scheduler) Schedule(d *access.Dependences, closed bool) *Segment {
 }
 
 func (s *Scheduler) schedule(g *Graph) *Segment {
-	if len(g.Insts) == 0 {
+	if len(g.Nodes) == 0 {
 		panic("sched: schedule of no instructions")
 	}
 	out := &Segment{Graph: *g, Bounds: s.core.bound(g), Units: make([]float64, len(s.core.names))}
@@ -152,9 +153,9 @@ func (s *Scheduler) reschedule(out *Segment) {
 		out.Slots = l.list(&out.Graph)
 		out.Cycles = float64(out.Slots.Length())
 	}
-	n := len(out.Insts)
+	n := len(out.Nodes)
 	for k, begin := range out.Slots.Begin {
-		tm := s.core.of(out.Insts[k%n].Class)
+		tm := s.core.of(out.Nodes[k%n].Micro.Class)
 		if k < n {
 			out.Alone = max(out.Alone, begin+tm.latency, begin+1)
 		}
@@ -260,7 +261,8 @@ func cut(d *access.Dependences, first int) {
 	if first == 0 {
 		return
 	}
-	d.Insts = d.Insts[first:]
+	first = slices.IndexFunc(d.Nodes, func(n access.Node) bool { return n.At >= first })
+	d.Nodes = d.Nodes[first:]
 	kept := d.Edges[:0]
 	for _, e := range d.Edges {
 		if e.From >= first && e.To >= first {

@@ -1,6 +1,9 @@
 package sched
 
-import "presage/perf/isa"
+import (
+	"presage/perf/access"
+	"presage/perf/isa"
+)
 
 // window is an out-of-order core at work, cycle by cycle. In each it retires
 // what is done, at most RetireWidth instructions in program order; has begin
@@ -25,6 +28,28 @@ type window struct {
 	loads, stores held
 	ints, floats  held
 	queues        []held
+	needs         []need // by instruction of the path
+}
+
+// need is what an instruction holds while it is under way.
+type need struct {
+	load, store, integer, float bool
+	queue                       int8 // -1 for none
+}
+
+func (c *core) need(n *access.Node) need {
+	_, kind := n.Access(n.Micro)
+	out := need{queue: c.queueOf[n.Micro.Class], load: kind == isa.MemLoad, store: kind == isa.MemStore}
+	if kind == isa.MemReadModifyWrite {
+		out.load, out.store = true, true
+	}
+	for k, r := range n.Defs() {
+		if n.Micro.Defs>>k&1 != 0 {
+			out.float = out.float || r.Float()
+			out.integer = out.integer || !r.Float()
+		}
+	}
+	return out
 }
 
 // group holds what is ready of instructions that need the same units, by age.
@@ -58,7 +83,11 @@ func (w *window) start(s *issuer) {
 		w.groupOf = append(w.groupOf, w.group(tm))
 	}
 	w.loads, w.stores = held{size: c.loads}, held{size: c.stores}
-	w.ints, w.floats = held{size: c.intRegs}, held{size: c.floatRegs}
+	w.ints, w.floats = held{size: renames(c.intRegs, s.g.Target.IntegerNames)}, held{size: renames(c.floatRegs, s.g.Target.FloatNames)}
+	w.needs = w.needs[:0]
+	for i := range s.g.Nodes {
+		w.needs = append(w.needs, c.need(&s.g.Nodes[i]))
+	}
 	w.queues = w.queues[:0]
 	for _, n := range c.queues {
 		w.queues = append(w.queues, held{size: n})
@@ -102,28 +131,24 @@ func (w *window) retire(s *issuer) {
 			}
 		}
 		s.r, s.whyR = append(s.r, w.now), append(s.whyR, why)
-		w.hold(s.g.Insts[i], -1)
+		w.hold(&w.needs[i], -1)
 		w.out++
 	}
 }
 
 // hold counts what an instruction occupies from coming in to retiring.
-func (w *window) hold(in *isa.Inst, n int) {
-	switch in.Mem.Kind {
-	case isa.MemLoad:
+func (w *window) hold(in *need, n int) {
+	if in.load {
 		w.loads.count += n
-	case isa.MemStore:
-		w.stores.count += n
-	case isa.MemReadModifyWrite:
-		w.loads.count += n
+	}
+	if in.store {
 		w.stores.count += n
 	}
-	for _, r := range in.Defs() {
-		if r.Float() {
-			w.floats.count += n
-		} else {
-			w.ints.count += n
-		}
+	if in.float {
+		w.floats.count += n
+	}
+	if in.integer {
+		w.ints.count += n
 	}
 }
 
@@ -187,7 +212,7 @@ func (w *window) begin(s *issuer, g *group) bool {
 	}
 	s.x[i] = w.now
 	w.last = i
-	if q := s.core.queueOf[s.g.Insts[int(i)%s.n].Class]; q >= 0 {
+	if q := w.needs[int(i)%s.n].queue; q >= 0 {
 		w.queues[q].count--
 	}
 	w.wake(s, int(i))
@@ -254,7 +279,7 @@ func (w *window) operand(s *issuer, to int, e int32, from int) {
 func (w *window) enter(s *issuer) {
 	for n := 0; n < s.core.fetch; n++ {
 		i := w.in % s.n
-		in := s.g.Insts[i]
+		in := &w.needs[i]
 		if limit := w.room(s, in); limit != NoLimit {
 			w.stall(s, limit)
 			return
@@ -265,7 +290,7 @@ func (w *window) enter(s *issuer) {
 		s.d, s.placed = append(s.d, w.now), append(s.placed, placement{})
 		s.x, s.whyX = append(s.x, -1), append(s.whyX, reason{event: -1})
 		w.hold(in, 1)
-		if q := s.core.queueOf[in.Class]; q >= 0 {
+		if q := in.queue; q >= 0 {
 			w.queues[q].count++
 		}
 		w.await(s, i)
@@ -286,20 +311,18 @@ func (w *window) unhindered(s *issuer) reason {
 }
 
 // room returns what leaves no room for an instruction.
-func (w *window) room(s *issuer, in *isa.Inst) Limit {
+func (w *window) room(s *issuer, in *need) Limit {
 	if size := s.core.window; size > 0 && w.in-w.out >= size {
 		return WindowFull
 	}
-	if q := s.core.queueOf[in.Class]; q >= 0 && w.queues[q].full() {
+	if q := in.queue; q >= 0 && w.queues[q].full() {
 		return QueueFull
 	}
-	if k := in.Mem.Kind; k != isa.NoMem && (k != isa.MemStore && w.loads.full() || k != isa.MemLoad && w.stores.full()) {
+	if in.load && w.loads.full() || in.store && w.stores.full() {
 		return QueueFull
 	}
-	for _, r := range in.Defs() {
-		if r.Float() && w.floats.full() || !r.Float() && w.ints.full() {
-			return NoRegister
-		}
+	if in.float && w.floats.full() || in.integer && w.ints.full() {
+		return NoRegister
 	}
 	return NoLimit
 }

@@ -55,7 +55,7 @@ func TestCachesAgainstEachOfThem(t *testing.T) {
 						slow.access(at, Code, line)
 					}
 				}
-				for ref := range slices.DeleteFunc(slices.Clone(code[id]), func(in isa.Inst) bool { return in.Mem.Kind == isa.NoMem }) {
+				for ref := range slices.DeleteFunc(slices.Clone(code[id]), func(in isa.Inst) bool { return !in.Accesses() }) {
 					addr := 64*uint64(1000+rng.IntN(1+rng.IntN(90))) + uint64(60*rng.IntN(2))
 					b.Accesses = append(b.Accesses, access(trace.RefID(ref), addr))
 					slow.access(at, Data, addr/64)

@@ -40,7 +40,7 @@ type thread struct {
 	end  exit // of its latest block
 }
 
-const registers = 64
+const registers = 256 // isa.Reg
 
 // producer is who made the value of a register.
 type producer struct {
@@ -139,18 +139,19 @@ func (c *Collector) step(t *thread, b *block, accesses []trace.Access) []trace.A
 	for _, r := range b.lines {
 		c.fetch(r)
 	}
-	for i := range b.ops {
+	for _, i := range b.active {
 		o := &b.ops[i]
+		at := c.at + uint64(i)
 		for _, r := range o.uses {
-			if p := &t.made[r&(registers-1)]; r < registers && p.kind != unwatched {
-				c.consumed(p, c.at+uint64(i))
+			if p := &t.made[r]; p.kind != unwatched {
+				c.consumed(p, at)
 			}
 		}
-		if o.memory {
-			accesses = c.access(o.ref, accesses, c.at+uint64(i))
+		for _, ref := range o.refs {
+			accesses = c.access(ref, accesses, at)
 		}
-		if o.def < registers {
-			t.made[o.def] = producer{o.kind, c.at + uint64(i)}
+		for _, r := range o.defs {
+			t.made[r] = producer{o.kind, at}
 		}
 	}
 	c.at += uint64(len(b.ops))

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fmt"
+	"slices"
 
 	"presage/perf/isa"
 	"presage/perf/trace"
@@ -9,23 +10,21 @@ import (
 
 // block is a basic block as the hot loop wants it.
 type block struct {
-	pc    uint64
-	ops   []op
-	lines []run
-	mix   Shard // counts of one execution
-	end   exit
+	pc     uint64
+	ops    []op
+	active []int32 // those of ops with anything to do
+	lines  []run
+	mix    Shard // counts of one execution
+	end    exit
 }
 
 // op is what data flow and memory need of an instruction.
 type op struct {
-	ref    trace.RefID
-	uses   [3]uint8 // registers; noRegister for none
-	def    uint8
-	kind   use
-	memory bool
+	refs []trace.RefID
+	uses []uint8 // of the watched registers
+	defs []uint8 // of the watched registers
+	kind use
 }
-
-const noRegister = 255
 
 // run is the instructions of a block that lie in one block of code.
 type run struct{ line, first, count int }
@@ -50,50 +49,89 @@ func compile(plan *trace.Plan, code [][]isa.Inst) (blocks []block, lines int, er
 	if len(code) != len(plan.Blocks) {
 		return nil, 0, fmt.Errorf("shard: the plan has %d blocks and there are instructions of %d", len(plan.Blocks), len(code))
 	}
-	refs := make(map[trace.PC]trace.RefID)
-	for i, r := range plan.Refs {
-		refs[r.PC] = trace.RefID(i)
+	k := compiler{plan: plan, refs: make(map[trace.PC]trace.RefID), lines: make(map[uint64]int)}
+	for i, r := range slices.Backward(plan.Refs) { // to the first of each instruction's
+		k.refs[r.PC] = trace.RefID(i)
 	}
-	numbers := make(map[uint64]int)
+	for _, insts := range code {
+		k.watch(insts)
+	}
 	blocks = make([]block, len(code))
 	for i, insts := range code {
 		if len(insts) == 0 || insts[0].PC != uint64(plan.Blocks[i].PC) {
 			return nil, 0, fmt.Errorf("shard: block %d is at pc %#x in the plan; the code has %d instructions, or others, there", i, uint64(plan.Blocks[i].PC), len(insts))
 		}
-		b := &blocks[i]
-		b.pc = insts[0].PC
-		for j := range insts {
-			in := &insts[j]
-			o := op{uses: [3]uint8{noRegister, noRegister, noRegister}, def: noRegister, kind: producing(in.Class), memory: in.Mem.Kind != isa.NoMem}
-			for k, r := range in.Uses() {
-				o.uses[k] = uint8(r)
-			}
-			for _, r := range in.Defs() {
-				o.def = uint8(r)
-			}
-			if o.memory {
-				ref, ok := refs[trace.PC(in.PC)]
-				if !ok {
-					return nil, 0, fmt.Errorf("shard: the plan does not record the memory reference at pc %#x", in.PC)
-				}
-				o.ref = ref
-			}
-			b.ops = append(b.ops, o)
-			b.mix.tally(in)
-			number, known := numbers[in.PC/BlockBytes]
-			if !known {
-				number = len(numbers)
-				numbers[in.PC/BlockBytes] = number
-			}
-			if n := len(b.lines); n == 0 || b.lines[n-1].line != number {
-				b.lines = append(b.lines, run{line: number, first: j})
-			}
-			b.lines[len(b.lines)-1].count++
+		if err := k.block(&blocks[i], insts); err != nil {
+			return nil, 0, err
 		}
-		last := &insts[len(insts)-1]
-		b.end = exit{control(last.Class), last.Class == isa.Branch, last.Next()}
 	}
-	return blocks, len(numbers), nil
+	return blocks, len(k.lines), nil
+}
+
+// compiler makes blocks.
+type compiler struct {
+	plan    *trace.Plan
+	refs    map[trace.PC]trace.RefID // the first of an instruction
+	lines   map[uint64]int           // numbers of blocks of code
+	watched [registers]bool          // what producers whose consumers are looked for ever define
+}
+
+func (k *compiler) watch(insts []isa.Inst) {
+	for i := range insts {
+		if producing(insts[i].Class) != unwatched {
+			for _, r := range insts[i].Defs() {
+				k.watched[r] = true
+			}
+		}
+	}
+}
+
+// those returns the watched ones among registers.
+func (k *compiler) those(regs []isa.Reg) (list []uint8) {
+	for _, r := range regs {
+		if k.watched[r] {
+			list = append(list, uint8(r))
+		}
+	}
+	return list
+}
+
+func (k *compiler) block(b *block, insts []isa.Inst) error {
+	b.pc, b.ops = insts[0].PC, make([]op, len(insts))
+	for j := range insts {
+		in := &insts[j]
+		o := &b.ops[j]
+		*o = op{uses: k.those(in.Uses()), defs: k.those(in.Defs()), kind: producing(in.Class)}
+		for n := range in.Mems() {
+			ref, ok := k.refs[trace.PC(in.PC)]
+			ref += trace.RefID(n)
+			if !ok || int(ref) >= len(k.plan.Refs) || k.plan.Refs[ref].PC != trace.PC(in.PC) {
+				return fmt.Errorf("shard: the plan does not record the memory reference at pc %#x", in.PC)
+			}
+			o.refs = append(o.refs, ref)
+		}
+		if len(o.refs)+len(o.uses)+len(o.defs) > 0 {
+			b.active = append(b.active, int32(j))
+		}
+		b.mix.tally(in)
+		k.line(b, j, in.PC)
+	}
+	last := &insts[len(insts)-1]
+	b.end = exit{control(last.Class), last.Class == isa.Branch, last.Next()}
+	return nil
+}
+
+// line notes the block of code that instruction j of a block lies in.
+func (k *compiler) line(b *block, j int, pc uint64) {
+	number, known := k.lines[pc/BlockBytes]
+	if !known {
+		number = len(k.lines)
+		k.lines[pc/BlockBytes] = number
+	}
+	if n := len(b.lines); n == 0 || b.lines[n-1].line != number {
+		b.lines = append(b.lines, run{line: number, first: j})
+	}
+	b.lines[len(b.lines)-1].count++
 }
 
 // control reports whether c is a control instruction.
@@ -132,7 +170,7 @@ func (s *Shard) tally(in *isa.Inst) {
 	case isa.Branch, isa.Jump, isa.IndirectJump, isa.Call, isa.Return:
 		s.Control++
 	}
-	if in.Mem.Kind != isa.NoMem {
+	if in.Accesses() {
 		s.Memory++
 	}
 }

@@ -22,16 +22,16 @@ func inst(pc uint64, class isa.Class, def int, uses ...int) isa.Inst {
 	}
 	switch class {
 	case isa.Load, isa.FPLoad:
-		in.Mem = isa.Mem{Kind: isa.MemLoad, Size: 8, Base: 1}
+		in.AddMem(isa.Mem{Kind: isa.MemLoad, Size: 8, Base: 1, Index: isa.NoReg})
 	case isa.Store, isa.FPStore:
-		in.Mem = isa.Mem{Kind: isa.MemStore, Size: 8, Base: 1}
+		in.AddMem(isa.Mem{Kind: isa.MemStore, Size: 8, Base: 1, Index: isa.NoReg})
 	}
 	return in
 }
 
 const (
-	f1 = 33
-	f2 = 34
+	f1 = int(isa.F0) + 1
+	f2 = int(isa.F0) + 2
 )
 
 // program is three blocks: a loop body of eight instructions that begins four
@@ -60,9 +60,9 @@ func planOf(code [][]isa.Inst) *trace.Plan {
 	for _, insts := range code {
 		b := trace.Block{PC: trace.PC(insts[0].PC), Instructions: uint32(len(insts))}
 		for i := range insts {
-			if insts[i].Mem.Kind != isa.NoMem {
+			if insts[i].Accesses() {
 				b.Refs++
-				p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(insts[i].PC), Size: insts[i].Mem.Size})
+				p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(insts[i].PC), Size: insts[i].Mems()[0].Size})
 			}
 		}
 		p.Blocks = append(p.Blocks, b)
@@ -211,7 +211,7 @@ func (r *reference) block(at uint64, thread int32, insts []isa.Inst, addrs []uin
 	}
 	for i, in := range insts {
 		e := event{at: at + uint64(i), thread: thread, in: in}
-		if in.Mem.Kind != isa.NoMem {
+		if in.Accesses() {
 			e.data = append(e.data, addrs[0]/64)
 			if last := (addrs[0] + 7) / 64; last != e.data[0] {
 				e.data = append(e.data, last)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"presage/perf/access"
 	"presage/perf/cfg"
-	"presage/perf/isa/rv64"
 )
 
 // Structure is what static analysis finds out about a program: its routines
@@ -21,7 +20,7 @@ type Structure struct {
 // Structure takes the program apart, at the first call. It never fails: what
 // could not be made out stands in Warnings.
 func (p *Program) Structure() *Structure {
-	p.takeApart.Do(func() { p.structure = NewStructure(cfg.Analyze(p.File, rv64.NewDecoder())) })
+	p.takeApart.Do(func() { p.structure = NewStructure(cfg.Analyze(p.File)) })
 	return p.structure
 }
 

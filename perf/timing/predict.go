@@ -349,7 +349,7 @@ func chained(segments []*sched.Segment) bool {
 	for _, seg := range segments {
 		for _, e := range seg.Bounds.Critical {
 			edge := &seg.Edges[e]
-			if class := seg.Insts[edge.From].Class; edge.Kind == access.RegisterFlow && (class == isa.Load || class == isa.Atomic) {
+			if class := seg.Nodes[edge.From].Micro.Class; edge.Kind == access.RegisterFlow && (class == isa.Load || class == isa.Atomic) {
 				return true
 			}
 		}
@@ -363,9 +363,9 @@ func (t *timer) reach(to *scopeTime, seg *sched.Segment, frequency float64) {
 	if !t.machine.Core.InOrder {
 		return
 	}
-	n := len(seg.Insts)
-	for i, in := range seg.Insts {
-		if in.Mem.Kind != isa.MemLoad {
+	n := len(seg.Nodes)
+	for i, in := range seg.Nodes {
+		if _, kind := in.Access(in.Micro); kind != isa.MemLoad {
 			continue
 		}
 		first := n - i // without a use in sight, to the end

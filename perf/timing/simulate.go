@@ -180,7 +180,7 @@ func (s *TimeSimulation) load(ctx context.Context, point subject.Point, st *stor
 	sim, warning, err := store.Memo(st, key, func() (*storedTime, error) {
 		stored = false
 		s.report(0, false)
-		simulator, err := pipeline.New(plan, s.Code, s.config, pipeline.Options{})
+		simulator, err := pipeline.New(s.prog.File.Target, plan, s.Code, s.config, pipeline.Options{})
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,6 @@ import (
 	"presage/perf/engine"
 	"presage/perf/engine/enginetest"
 	"presage/perf/isa"
-	isarv "presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -48,7 +47,7 @@ func TestConformance(t *testing.T) {
 func planOfBlocks(f *objfile.File) *trace.Plan {
 	insts := make(map[trace.PC]*isa.Inst)
 	starts := make(map[trace.PC]bool)
-	for _, r := range cfg.Analyze(f, isarv.NewDecoder()).Routines {
+	for _, r := range cfg.Analyze(f).Routines {
 		for b := range r.Blocks {
 			starts[trace.PC(r.Blocks[b].Insts[0].PC)] = true
 			for i := range r.Blocks[b].Insts {
@@ -65,7 +64,7 @@ func planOfBlocks(f *objfile.File) *trace.Plan {
 		}
 		block := &p.Blocks[len(p.Blocks)-1]
 		block.Instructions++
-		if m := insts[pc].Mem; m.Kind != isa.NoMem {
+		for _, m := range insts[pc].Mems() {
 			block.Refs++
 			p.Refs = append(p.Refs, trace.Ref{PC: pc, Size: m.Size, Kind: kinds[m.Kind], Float: m.Float, Group: trace.GroupID(len(p.Refs))})
 		}

@@ -10,7 +10,6 @@ import (
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/iperf"
-	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 )
 
@@ -28,7 +27,7 @@ func TestEveryRoutine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := cfg.Analyze(f, rv64.NewDecoder())
+	p := cfg.Analyze(f)
 	a, scopes := access.Analyze(p), cfg.NewScopeTree(p)
 	loops, counted, found := 0, 0, 0
 	for i, r := range p.Routines {

@@ -14,7 +14,6 @@ import (
 	"presage/perf/internal/oracle"
 	"presage/perf/iperf"
 	"presage/perf/iperf/nest"
-	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 )
 
@@ -80,7 +79,7 @@ func analyse(t testing.TB, exe string) *subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := cfg.Analyze(f, rv64.NewDecoder())
+	p := cfg.Analyze(f)
 	return &subject{exe: exe, access: access.Analyze(p), scopes: cfg.NewScopeTree(p)}
 }
 

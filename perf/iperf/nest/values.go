@@ -121,7 +121,7 @@ func (v *values) before(b, i int, p place) answer {
 	for i--; i >= 0; i-- {
 		in := &v.r.Blocks[b].Insts[i]
 		if p.cell {
-			if in.Mem.Kind != isa.MemLoad && in.Mem.Kind != isa.NoMem {
+			if in.Accesses() && in.Mems()[0].Kind.Writes() {
 				if hit, a := v.stored(b, i, in, p); hit {
 					return a
 				}
@@ -144,10 +144,10 @@ func (v *values) before(b, i int, p place) answer {
 // stored says whether a store writes to cell p, and what.
 func (v *values) stored(b, i int, in *isa.Inst, p place) (bool, answer) {
 	at, ok := v.frameAddress(b, i, in)
-	if !ok || at >= p.offset+int64(p.size) || p.offset >= at+int64(in.Mem.Size) {
+	if !ok || at >= p.offset+int64(p.size) || p.offset >= at+int64(in.Mems()[0].Size) {
 		return false, answer{} // elsewhere, or taken to be
 	}
-	if at != p.offset || in.Mem.Size < p.size || in.Class != isa.Store {
+	if at != p.offset || in.Mems()[0].Size < p.size || in.Class != isa.Store {
 		return true, answer{}
 	}
 	return true, v.operand(b, i, in.Value.A, 0)
@@ -156,10 +156,10 @@ func (v *values) stored(b, i int, in *isa.Inst, p place) (bool, answer) {
 // frameAddress returns the address that an instruction accesses, in bytes from
 // the stack pointer when the routine began.
 func (v *values) frameAddress(b, i int, in *isa.Inst) (int64, bool) {
-	if in.Mem.Base == isa.NoReg {
+	if !in.Accesses() || in.Mems()[0].Base == isa.NoReg {
 		return 0, false
 	}
-	a := v.operand(b, i, in.Mem.Base, 0)
+	a := v.operand(b, i, in.Mems()[0].Base, 0)
 	if !a.ok {
 		return 0, false
 	}
@@ -167,7 +167,7 @@ func (v *values) frameAddress(b, i int, in *isa.Inst) (int64, bool) {
 	if len(s.of) != 1 || s.of[symbol{loop: -1, place: place{reg: stackPointer}}] != 1 {
 		return 0, false
 	}
-	return s.constant + in.Mem.Disp, true
+	return s.constant + in.Mems()[0].Disp, true
 }
 
 func (v *values) operand(b, i int, r isa.Reg, imm int64) answer {
@@ -182,9 +182,9 @@ func (v *values) operand(b, i int, r isa.Reg, imm int64) answer {
 
 // result returns what an instruction leaves in a register.
 func (v *values) result(b, i int, in *isa.Inst, p place) answer {
-	if in.Class == isa.Load && in.Mem.Size >= 4 {
+	if in.Class == isa.Load && in.Mems()[0].Size >= 4 {
 		if at, ok := v.frameAddress(b, i, in); ok {
-			return v.before(b, i, place{cell: true, offset: at, size: in.Mem.Size})
+			return v.before(b, i, place{cell: true, offset: at, size: in.Mems()[0].Size})
 		}
 	}
 	if a := v.computed(b, i, in); a.ok {

@@ -16,7 +16,6 @@ import (
 	"presage/perf/iperf"
 	"presage/perf/iperf/target"
 	"presage/perf/isa"
-	isarv "presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
@@ -48,7 +47,7 @@ func guest(t testing.TB) *objfile.File {
 func kernelPlan(t testing.TB, f *objfile.File) *trace.Plan {
 	t.Helper()
 	var code [][]isa.Inst
-	for _, r := range cfg.Analyze(f, isarv.NewDecoder()).Routines {
+	for _, r := range cfg.Analyze(f).Routines {
 		if !strings.HasPrefix(r.Name, "main.kernel") {
 			continue
 		}

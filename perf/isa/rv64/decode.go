@@ -38,12 +38,8 @@ func Decode(code []byte, pc uint64) (isa.Inst, error) {
 		in.Len = uint8(len(code))
 		return in, fmt.Errorf("pc %#x: %w", pc, ErrTruncated)
 	}
-	if in.Len == 2 {
-		in.Raw = uint32(binary.LittleEndian.Uint16(code))
-	} else {
-		in.Raw = binary.LittleEndian.Uint32(code)
-	}
-	if in.Raw == unimp && in.Len == 4 || in.Raw == 0 && in.Len == 2 {
+	enc := encoding(code, in.Len)
+	if enc == unimp && in.Len == 4 || enc == 0 && in.Len == 2 {
 		in.Op = "UNIMP"
 		return in, nil
 	}
@@ -51,11 +47,11 @@ func Decode(code []byte, pc uint64) (isa.Inst, error) {
 	raw, err := asm.Decode(code[:in.Len])
 	decoding.Unlock()
 	if err != nil {
-		if in.Len == 2 && isHint(in.Raw) {
+		if in.Len == 2 && isHint(enc) {
 			in.Class, in.Op = isa.Nop, "HINT"
 			return in, nil
 		}
-		return in, fmt.Errorf("pc %#x: %w 0x%0*x", pc, ErrUnknown, 2*int(in.Len), in.Raw)
+		return in, fmt.Errorf("pc %#x: %w 0x%0*x", pc, ErrUnknown, 2*int(in.Len), enc)
 	}
 	if !translate(&in, raw) {
 		return in, fmt.Errorf("pc %#x: %w %v", pc, ErrUnknown, raw.Op)
@@ -64,17 +60,12 @@ func Decode(code []byte, pc uint64) (isa.Inst, error) {
 	return in, nil
 }
 
-// Text returns the instruction in the syntax of GNU assembler.
-func Text(in isa.Inst) string {
-	var code [4]byte
-	binary.LittleEndian.PutUint32(code[:], in.Raw)
-	decoding.Lock()
-	raw, err := asm.Decode(code[:min(in.Len, 4)])
-	decoding.Unlock()
-	if err != nil {
-		return strings.ToLower(in.Op)
+// encoding returns the n bytes, 2 or 4, that an instruction is encoded in.
+func encoding(code []byte, n uint8) uint32 {
+	if n == 2 {
+		return uint32(binary.LittleEndian.Uint16(code))
 	}
-	return asm.GNUSyntax(raw)
+	return binary.LittleEndian.Uint32(code)
 }
 
 // length is 2 or 4, or 0 if there is not even a parcel of 2 bytes. Longer
@@ -202,7 +193,7 @@ func transfer(in *isa.Inst, raw asm.Inst) {
 	} else {
 		offset := int64(raw.Args[1].(asm.Simm).Imm)
 		if in.Len == 2 {
-			offset = compressedJump(in.Raw)
+			offset = compressedJump(raw.Enc)
 		}
 		in.Target, in.HasTarget = in.PC+uint64(offset), true
 	}
@@ -221,15 +212,15 @@ func compressedJump(raw uint32) int64 {
 	return int64(int32(imm<<20) >> 20)
 }
 
-// memory fills in the memory operand and the use of its base.
+// memory adds the memory operand and the use of its base.
 func memory(in *isa.Inst, op operation, raw asm.Inst) {
-	in.Mem = isa.Mem{Kind: op.mem, Size: op.size, Float: op.class == isa.FPLoad || op.class == isa.FPStore}
+	m := isa.Mem{Kind: op.mem, Size: op.size, Float: op.class == isa.FPLoad || op.class == isa.FPStore, Index: isa.NoReg}
 	if offset, ok := raw.Args[1].(asm.RegOffset); ok {
-		in.Mem.Base, in.Mem.Disp = register(offset.OfsReg), int64(offset.Ofs.Imm)
+		m.Base, m.Disp = register(offset.OfsReg), int64(offset.Ofs.Imm)
 	} else {
-		in.Mem.Base = baseField(raw.Enc)
+		m.Base = baseField(raw.Enc)
 	}
-	in.AddUse(in.Mem.Base)
+	in.AddMem(m)
 }
 
 // baseField reads rs1 of an encoding whose operand is an asm.RegPtr, which

@@ -18,10 +18,7 @@ func (d *Decoder) Decode(code []byte, pc uint64) (isa.Inst, error) {
 	if n == 0 || int(n) > len(code) {
 		return Decode(code, pc)
 	}
-	raw := uint32(code[0]) | uint32(code[1])<<8
-	if n == 4 {
-		raw |= uint32(code[2])<<16 | uint32(code[3])<<24
-	}
+	raw := encoding(code, n)
 	in, ok := d.known[raw]
 	if !ok {
 		var err error

@@ -168,8 +168,8 @@ func (l listed) differs(in *isa.Inst) error {
 	if want := l.class(); in.Class != want {
 		return fmt.Errorf("class %v, want %v", in.Class, want)
 	}
-	if want := l.mem(); in.Mem != want {
-		return fmt.Errorf("memory operand %+v, want %+v", in.Mem, want)
+	if got, want := only(*in), l.mem(); got != want {
+		return fmt.Errorf("memory operand %+v, want %+v", got, want)
 	}
 	if target, ok := l.target(); in.HasTarget != ok || in.Target != target {
 		return fmt.Errorf("target %#x %v, want %#x %v", in.Target, in.HasTarget, target, ok)
@@ -295,7 +295,7 @@ func (l listed) mem() isa.Mem {
 		m.Size = sizes[strings.TrimPrefix(name, "f")[1]]
 	}
 	disp, reg, _ := offsetOf(l.args[len(l.args)-1])
-	m.Disp, m.Base = disp, number(reg)
+	m.Disp, m.Base, m.Index = disp, number(reg), isa.NoReg
 	return m
 }
 

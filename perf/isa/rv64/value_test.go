@@ -1,17 +1,16 @@
 package rv64
 
 import (
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
 	"presage/perf/internal/oracle"
 	"presage/perf/isa"
-	"presage/perf/objfile"
 )
 
 // described are instructions on a0 and a1 to a2, or branches, whose Value is
@@ -86,18 +85,12 @@ func TestValueAgainstQemu(t *testing.T) {
 	if err != nil || len(out) != 8*len(instructions)*len(pairs) {
 		t.Fatalf("%d bytes, %v", len(out), err)
 	}
-	file, err := objfile.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := labels(t, exe)
 	seen := make(map[isa.Operator]bool)
 	decoder := NewDecoder()
 	for i, text := range instructions {
-		at := slices.IndexFunc(file.Routines, func(r objfile.Routine) bool { return r.Name == fmt.Sprintf("op%d", i) })
-		if at < 0 {
-			t.Fatalf("no routine op%d", i)
-		}
-		in, err := decoder.Decode(file.Bytes(file.Routines[at].Addr, 4), file.Routines[at].Addr)
+		label := at[fmt.Sprintf("op%d", i)]
+		in, err := decoder.Decode(label.code, label.pc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,6 +109,37 @@ func TestValueAgainstQemu(t *testing.T) {
 			t.Errorf("no instruction computes %v", op)
 		}
 	}
+}
+
+type labelled struct {
+	pc   uint64
+	code []byte
+}
+
+// labels returns the code at the symbols of an executable's section .text.
+func labels(t *testing.T, exe string) map[string]labelled {
+	t.Helper()
+	file, err := elf.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	symbols, err := file.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := file.Section(".text")
+	code, err := text.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := make(map[string]labelled)
+	for _, s := range symbols {
+		if s.Value-text.Addr < text.Size {
+			at[s.Name] = labelled{s.Value, code[s.Value-text.Addr:]}
+		}
+	}
+	return at
 }
 
 func TestValueOfOthers(t *testing.T) {

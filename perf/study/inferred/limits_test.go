@@ -4,6 +4,7 @@ import (
 	"math"
 	"presage/perf/infer"
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
 	"testing"
@@ -24,7 +25,7 @@ func limitsOf(t *testing.T, class isa.Class, chained bool, stride uint64) map[st
 		}
 		in.AddUse(isa.Reg(source))
 		if class == isa.Load {
-			in.Mem = isa.Mem{Kind: isa.MemLoad, Size: 8, Base: in.Uses()[0]}
+			in.AddMem(isa.Mem{Kind: isa.MemLoad, Size: 8, Base: in.Uses()[0], Index: isa.NoReg})
 		}
 		insts = append(insts, in)
 	}
@@ -35,7 +36,7 @@ func limitsOf(t *testing.T, class isa.Class, chained bool, stride uint64) map[st
 	}
 	values := make(map[string]float64)
 	for _, l := range inferLimits() {
-		sim, err := pipeline.New(plan, code, l.machine(), pipeline.Options{})
+		sim, err := pipeline.New(rv64.Target(), plan, code, l.machine(), pipeline.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

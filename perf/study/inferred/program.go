@@ -214,7 +214,7 @@ func (v *program) simulators(configs []pipeline.Config, shards [][]int) (*simula
 	for i, config := range configs {
 		var sims []*pipeline.Simulator
 		for _, k := range shards[i] {
-			sim, err := pipeline.New(v.plan, v.code, config, pipeline.Options{
+			sim, err := pipeline.New(v.prog.File.Target, v.plan, v.code, config, pipeline.Options{
 				Windows: v.windows[k : k+1], Warmup: v.campaign.Length / 20, WarmCaches: true,
 			})
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"presage/perf/infer"
 	"presage/perf/internal/oracle"
 	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/shard"
 	"presage/perf/store"
@@ -441,7 +442,7 @@ func TestInferCores(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, plan := kernelCode(t)
-		sim, err := pipeline.New(plan, code, config, pipeline.Options{})
+		sim, err := pipeline.New(rv64.Target(), plan, code, config, pipeline.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

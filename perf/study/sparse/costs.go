@@ -79,7 +79,7 @@ func (k *kernel) run(ctx context.Context, b *spmv.Blocks, collectors ...trace.Co
 
 // time simulates the core on a product.
 func (k *kernel) time(ctx context.Context, b *spmv.Blocks) (*pipeline.Result, error) {
-	sim, err := pipeline.New(k.plan, k.code, core(), pipeline.Options{})
+	sim, err := pipeline.New(k.prog.File.Target, k.plan, k.code, core(), pipeline.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}

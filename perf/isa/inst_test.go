@@ -34,7 +34,7 @@ func TestControlFlow(t *testing.T) {
 }
 
 func TestRegisters(t *testing.T) {
-	for r, want := range map[Reg]string{0: "x0", 31: "x31", 32: "f0", 63: "f31", NoReg: "none", 64: "Reg(64)"} {
+	for r, want := range map[Reg]string{0: "x0", 63: "x63", F0: "f0", F0 + 31: "f31", S0: "s0", NoReg: "none", Loaded: "loaded", 200: "Reg(200)"} {
 		if got := r.String(); got != want {
 			t.Errorf("Reg %d is %q, want %q", uint8(r), got, want)
 		}
@@ -48,11 +48,12 @@ func TestDefsAndUses(t *testing.T) {
 	i.AddUse(7)
 	i.AddUse(NoReg)
 	i.AddUse(7)
-	i.AddUse(40)
-	if !slices.Equal(i.Defs(), []Reg{5}) || !slices.Equal(i.Uses(), []Reg{7, 40}) {
+	i.AddUse(F0 + 8)
+	if !slices.Equal(i.Defs(), []Reg{5}) || !slices.Equal(i.Uses(), []Reg{7, F0 + 8}) {
 		t.Errorf("defs %v, uses %v", i.Defs(), i.Uses())
 	}
-	i.Op, i.PC, i.Mem = "OP", 16, Mem{Kind: MemLoad, Size: 8, Base: 7, Disp: -8}
+	i.Op, i.PC = "OP", 16
+	i.AddMem(Mem{Kind: MemLoad, Size: 8, Base: 7, Index: NoReg, Disp: -8})
 	if got, want := i.String(), "0x10: OP [x5] = [x7 f8] mem64[-8+x7]"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
