@@ -35,9 +35,8 @@ import (
 	"presage/perf/trace"
 )
 
-// Version is raised with every change that moves an address or a count in the
-// trace of any program, so that what was recorded before is not taken for what
-// would be recorded now.
+// Version is raised with every change that alters an address or a count in the
+// trace of any program, which invalidates earlier recordings.
 const Version = 1
 
 // name is the engine's, in errors too.
@@ -143,7 +142,7 @@ type options struct {
 	heat int // how often a block is interpreted before it is translated; 0: hot
 }
 
-// result is an Outcome with what only tests ask for.
+// result is an Outcome with a count for tests.
 type result struct {
 	engine.Outcome
 	translated uint64 // instructions executed in blocks that machine code entered
