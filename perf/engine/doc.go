@@ -1,6 +1,6 @@
-// Package engine is the contract between what runs programs and what wants
-// them run: an executable and a Request go into an Engine, batches of events
-// go to the Request's trace.Sink, and an Outcome comes back.
+// Package engine is the contract between engines, which run programs, and their
+// callers: an Engine takes an executable and a Request, sends batches of events
+// to the Request's trace.Sink, and returns an Outcome.
 //
 //	objfile.File ─┐
 //	Request ──────┴─▶ Engine ─▶ Outcome
@@ -8,10 +8,10 @@
 //	                     └─ batches ─▶ Request.Sink ─▶ collectors
 //
 // Nothing above this package knows which engine runs; package engines chooses
-// one for an executable. What not every engine can do stands in Capabilities,
-// and in interfaces that an Engine may implement besides: Snapshotter,
-// Discoverer, Moded. An engine refuses a Request that asks for more than it can
-// do with an error that is errors.ErrUnsupported; it never ignores a part of it.
+// one for an executable. Optional features are listed in Capabilities and in the
+// interfaces Snapshotter, Discoverer and Moded. An engine rejects a Request that
+// needs a feature it lacks with errors.ErrUnsupported; it never ignores part of
+// a Request.
 //
 // # Runs repeat
 //
@@ -28,7 +28,7 @@
 // executed; since runs repeat, the next run executes nothing else. So a plan is
 // complete and fixed before the first batch: RefIDs follow the order of
 // addresses and not of events, collectors allocate once, and the plan's digest
-// is known when a store is asked for the results. The price is an untraced run,
+// is known when a store is asked for the results. The cost is one untraced run,
 // whose result can be stored under the inputs alone.
 //
 // # Addresses
@@ -42,7 +42,6 @@
 // # Threads
 //
 // A Batch holds events of one thread, and a Sink sees one batch at a time. An
-// engine that runs threads side by side has to put their batches into an order
-// that repeats; running one at a time, in turns of a fixed number of
-// instructions, does.
+// engine must deliver the threads' batches in a reproducible order, for instance
+// by running one thread at a time in turns of a fixed number of instructions.
 package engine

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"testing"
 
 	"presage/perf/cache"
@@ -28,6 +29,38 @@ func realAccesses(words int, do func(e event)) {
 		}
 		return true
 	})
+}
+
+// realCounts is what a reference does at real addresses.
+type realCounts struct{ accesses, cold, misses uint64 }
+
+// countReal simulates a cache of sets and ways with LRU replacement at real
+// addresses, by reference in the order of the plan: the load and the store of
+// the copy, the fill.
+func countReal(words int, blockBytes, sets uint64, ways int) (counts [3]realCounts) {
+	touched := make(map[uint64]bool)
+	lru := make(map[uint64][]uint64) // by set, the most recent first
+	realAccesses(words, func(e event) {
+		c := &counts[2]
+		if e.ref.PC == copyPC {
+			c = &counts[e.ref.Operand]
+		}
+		b := e.addr / blockBytes
+		c.accesses++
+		if !touched[b] {
+			c.cold++
+			touched[b] = true
+		}
+		set := lru[b%sets]
+		i := slices.Index(set, b)
+		if i < 0 {
+			c.misses++
+			i = min(len(set), ways-1) // the least recent goes, if the set is full
+			set = append(set[:i:i], b)
+		}
+		lru[b%sets] = slices.Concat([]uint64{b}, set[:i], set[i+1:])
+	})
+	return counts
 }
 
 // TestCollectorsOfDiscoveredCode runs collectors on what the fake finds, and
@@ -60,46 +93,17 @@ func TestCollectorsOfDiscoveredCode(t *testing.T) {
 	if err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// In the order of the plan: the load and the store of the copy, the fill.
-	of := func(e event) int {
-		if e.ref.PC == copyPC {
-			return int(e.ref.Operand)
-		}
-		return 2
-	}
-	var accesses, cold, misses [3]uint64
-	touched := make(map[uint64]bool)
-	lru := make(map[uint64][]uint64) // by set, the most recent first
-	realAccesses(words, func(e event) {
-		g, b := of(e), e.addr/blockBytes
-		accesses[g]++
-		if !touched[b] {
-			cold[g]++
-			touched[b] = true
-		}
-		kept := []uint64{b}
-		miss := true
-		for _, o := range lru[b%sets] {
-			if o == b {
-				miss = false
-			} else if len(kept) < ways {
-				kept = append(kept, o)
-			}
-		}
-		if lru[b%sets] = kept; miss {
-			misses[g]++
-		}
-	})
+	want := countReal(words, blockBytes, sets, ways)
 	h, level := distances.Result(), simulator.Result().Levels[0]
-	for g := range accesses {
-		if got := &h.Groups[g]; got.Accesses() != accesses[g] || got.Cold != cold[g] {
-			t.Errorf("reference %d: %d accesses, %d of them cold; want %d and %d", g, got.Accesses(), got.Cold, accesses[g], cold[g])
+	for g := range want {
+		if got := &h.Groups[g]; got.Accesses() != want[g].accesses || got.Cold != want[g].cold {
+			t.Errorf("reference %d: %d accesses, %d of them cold; want %d and %d", g, got.Accesses(), got.Cold, want[g].accesses, want[g].cold)
 		}
-		if got := level.Groups[g]; got.Accesses != accesses[g] || got.Misses != misses[g] {
-			t.Errorf("reference %d: %d misses of %d; at real addresses %d of %d", g, got.Misses, got.Accesses, misses[g], accesses[g])
+		if got := level.Groups[g]; got.Accesses != want[g].accesses || got.Misses != want[g].misses {
+			t.Errorf("reference %d: %d misses of %d; at real addresses %d of %d", g, got.Misses, got.Accesses, want[g].misses, want[g].accesses)
 		}
 	}
-	if misses[0] <= cold[0] || misses[2] == 0 {
-		t.Errorf("misses %v, cold %v: the cache shows nothing", misses, cold)
+	if want[0].misses <= want[0].cold || want[2].misses == 0 {
+		t.Errorf("%+v: the cache shows nothing", want)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Identity says which engine recorded something. Results of different
-// identities must not be taken for one another: it stands in the key of
-// everything that a store holds of a run.
+// Identity says which engine recorded something. Results recorded under
+// different identities are not interchangeable, so it is part of the key of every
+// stored result of a run.
 type Identity struct {
 	Name string // letters, digits and dashes
 
@@ -17,9 +17,9 @@ type Identity struct {
 	// the trace of any program, from 1.
 	Version int
 
-	// Numbered makes the JSON form the bare version number. It is for the one
-	// engine that wrote keys before engines had names, so that what it stored
-	// is still found.
+	// Numbered makes the JSON form the bare version number. It is set by the
+	// one engine that wrote keys before engines had names, so that its stored
+	// results stay valid.
 	Numbered bool
 }
 

@@ -31,7 +31,7 @@ type Outcome struct {
 	Flow *trace.Flow
 
 	// UnplannedRefs is the number of static memory references that were decoded
-	// for execution but do not stand in the plan (0 without a plan).
+	// for execution but are missing from the plan (0 without a plan).
 	UnplannedRefs int
 
 	Clock   time.Duration // that passed for the program

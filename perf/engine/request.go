@@ -170,10 +170,9 @@ func (r *Request) End() (at uint64, limit bool) {
 // Several runs may be under way at once.
 type Runner func(ctx context.Context, r Request) (*Outcome, error)
 
-// Repeat returns a Runner that has e run f with the arguments, environment,
-// grants, limits, seed and output of common, and stdin as its input. Of the
-// Requests it is given, Plan, Sink, Windows, Until, snapshots and Progress
-// count.
+// Repeat returns a Runner that runs f on e with the arguments, environment,
+// grants, limits, seed and outputs of common, and with stdin as input. The
+// Runner uses Plan, Sink, Windows, Until, snapshots and Progress of its Request.
 func Repeat(e Engine, f *objfile.File, common Request, stdin []byte) Runner {
 	return func(ctx context.Context, r Request) (*Outcome, error) {
 		r.Args, r.Env, r.Grants = common.Args, common.Env, common.Grants

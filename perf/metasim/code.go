@@ -10,8 +10,8 @@ import (
 	"presage/perf/trace"
 )
 
-// Code is the basic blocks of a program, by ascending address, apart from each
-// other: where routines share code, a block ends where another begins.
+// Code lists the basic blocks of a program by ascending address. They do not
+// overlap: where routines share code, a block ends where another begins.
 type Code struct {
 	Blocks []Block
 	refs   []trace.Ref
@@ -89,6 +89,6 @@ func (c *Code) executions() *trace.Plan {
 	return p
 }
 
-// accesses returns the plan that records all memory references, in a group a
+// accesses returns the plan that records all memory references, one group per
 // block.
 func (c *Code) accesses() *trace.Plan { return &trace.Plan{Refs: c.refs} }

@@ -9,7 +9,7 @@ import (
 	"presage/perf/engine"
 )
 
-// Profile is what one run shows of which code a program executes, and when.
+// Profile records which code a run executes, and when.
 type Profile struct {
 	Vectors      *bbv.Vectors
 	Executions   []uint64 // of each of Code.Blocks
@@ -23,15 +23,15 @@ func (p *Profile) Accesses(code *Code, block int) uint64 {
 	return p.Executions[block] * uint64(code.Blocks[block].Refs)
 }
 
-// CollectOptions say how a run is profiled.
+// CollectOptions configure Collect.
 type CollectOptions struct {
 	Interval uint64 // instructions; 0: bbv.DefaultInterval
 	Progress func(instructions uint64)
 }
 
-// Collect runs the program once, and collects its basic-block vectors and how
-// often each block is executed in all. Longer intervals are joined from those
-// it returns (bbv.Vectors.Coarser), without another run.
+// Collect runs the program once and returns its basic-block vectors and the
+// execution count of each block. Longer intervals need no further run: see
+// bbv.Vectors.Coarser.
 func Collect(ctx context.Context, run engine.Runner, code *Code, opt CollectOptions) (*Profile, error) {
 	plan := code.executions()
 	c, err := bbv.NewCollector(plan, opt.Interval)
@@ -48,7 +48,7 @@ func Collect(ctx context.Context, run engine.Runner, code *Code, opt CollectOpti
 	for i, n := range p.Executions {
 		known += n * uint64(code.Blocks[i].Instructions)
 	}
-	// What a fault or an exit cuts short makes a few instructions.
+	// Blocks cut short by a fault or an exit account for a few instructions.
 	if total := out.Instructions; known+total/unknown < total {
 		p.Warnings = append(p.Warnings, fmt.Errorf("metasim: %.1f%% of the instructions were executed in code that is not in the graphs: no block has them",
 			100*(1-float64(known)/float64(total))))
@@ -56,6 +56,6 @@ func Collect(ctx context.Context, run engine.Runner, code *Code, opt CollectOpti
 	return p, nil
 }
 
-// unknown is one over the share of instructions outside of known blocks that is
-// worth a warning.
+// unknown is the reciprocal of the share of instructions outside known blocks
+// above which Collect warns.
 const unknown = 100

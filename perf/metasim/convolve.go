@@ -9,44 +9,42 @@ import (
 	"presage/perf/predict"
 )
 
-// Signature is what an application does, by block, whatever the machine but for
-// its caches: the application signature of the paper (section 1).
+// Signature describes an application by block, independently of the machine
+// except for its caches: the application signature of the paper (section 1).
 type Signature struct {
 	Code       *Code
 	Executions []uint64
 	Rates      *Rates
-	// Cycles is how long one execution of each block takes on the machine if all
-	// accesses hit, as a scheduler finds it; nil: by throughputs alone.
+	// Cycles is the time of one execution of each block on the machine if all
+	// accesses hit, from a scheduler; nil: throughputs alone decide.
 	Cycles []float64
 }
 
-// MachineProfile is what a machine can do: cycles an instruction, an access and
-// a miss cost.
+// MachineProfile holds the cycles that an instruction, an access and a miss cost
+// on a machine.
 type MachineProfile struct {
 	Name  string
 	Hertz float64 // 0: not known
 
-	// Instruction is the cycles that an instruction takes at least, and Access
-	// those that a memory reference takes at least that hits in the first level:
-	// reciprocal throughputs.
+	// Instruction and Access are reciprocal throughputs: the fewest cycles per
+	// instruction, and per memory reference that hits in the first level.
 	Instruction, Access float64
-	// Penalties is what misses cost beyond hits, by the names of levels, from the
-	// processor to memory, then of TLBs.
+	// Penalties are the costs of misses beyond hits by level, from the
+	// processor to memory, then of the TLBs.
 	Penalties []predict.Penalty
-	// Reach is how many instructions the core gets ahead of a load that misses,
-	// and Outstanding how many misses it waits for at once. Reach of 0: misses
-	// are waited for one by one, for the share of their latency in Penalties.
+	// Reach is the number of instructions that the core can run ahead of a
+	// load that misses, and Outstanding the number of misses in flight. With a
+	// Reach of 0 misses are served one by one, each for the share of its
+	// latency in Penalties.
 	Reach       float64
 	Outstanding int
 
-	Warnings []error // what is not known of the machine
+	Warnings []error // about numbers missing from the description
 }
 
-// ProfileOf makes a profile of a machine's description, such as one of machines/
-// or one that calibration wrote: its width, its throughput of loads, and its
-// latencies, as far as the description says that they are waited for (2004,
-// section 3.2). Of accesses that pass by the first level, misses there cost
-// nothing.
+// ProfileOf derives a profile from a machine's description: its width, its load
+// throughput, and the exposed part of its latencies (2004, section 3.2). Misses
+// in the first level cost nothing for accesses that bypass it.
 func ProfileOf(m *machine.Machine) *MachineProfile {
 	p := &MachineProfile{Name: m.Name, Hertz: float64(m.Frequency)}
 	doubt := func(format string, args ...any) {
@@ -78,8 +76,8 @@ func ProfileOf(m *machine.Machine) *MachineProfile {
 	return p
 }
 
-// Time is how long a program takes by the convolution of its signature with a
-// machine's profile.
+// Time is the predicted execution time: the convolution of a program's signature
+// with a machine's profile.
 type Time struct {
 	Cycles  float64
 	Seconds float64   // 0: the machine's frequency is not known
@@ -90,17 +88,17 @@ type Time struct {
 	Warnings []error
 }
 
-// Convolve maps what a program does to what a machine can do. Of a block that is
+// Convolve predicts the time of a signature on a machine. A block that is
 // executed n times, with i instructions and r memory references, of which the
-// share m(l) misses at level l, the cycles are
+// share m(l) misses at level l, takes
 //
 //	n max(i·Instruction, r·Access) + wait
 //
-// (derived here: the paper describes the convolver in words), or n times what
-// the signature says that the block takes, and the wait. What is waited for
-// the n·r·m(l) misses is that of predict.Work: WaitOverlapped if the machine has
-// a Reach, else WaitFixed. Dependences between instructions and wrong guesses at
-// branches are not modelled, and no misses are taken to depend on each other.
+// cycles (derived here: the paper describes the convolver in words), where
+// Signature.Cycles replaces the maximum if set. The wait for the n·r·m(l) misses
+// is that of predict.Work: WaitOverlapped if the machine has a Reach, else
+// WaitFixed. Dependences between instructions and branch mispredictions are not
+// modelled, and misses are assumed independent.
 func Convolve(s *Signature, p *MachineProfile) (*Time, error) {
 	code, rates := s.Code, s.Rates
 	if len(s.Executions) != len(code.Blocks) || len(rates.Seen) != len(code.Blocks) {

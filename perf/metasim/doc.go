@@ -1,6 +1,6 @@
-// Package metasim simulates caches on a part of a run, and says from that how
-// often each basic block, and the whole program, hits, and how long it takes:
-// a program's code and a way to run it go in, hit rates and times come out.
+// Package metasim simulates caches on samples of a run and estimates from them
+// the hit rates of each basic block and of the whole program, and the execution
+// time. It takes a program's code and an engine.Runner.
 //
 //	code ─ Collect ─▶ vectors, executions of blocks        (one run)
 //	vectors ─ simpoint.Pick ─▶ points ─ Guided ─┐
@@ -19,6 +19,6 @@
 // Hit rates are cumulative: of level 2, the share of a block's accesses that
 // hit in level 1 or 2. An access is one execution of a memory reference.
 //
-// Not modelled: several processes, instruction fetches, and whatever package
-// cache does not model.
+// Not modelled: several processes, instruction fetches, and everything that
+// package cache leaves out.
 package metasim

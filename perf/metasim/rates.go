@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// Rates are hit rates of basic blocks, as a simulation shows them.
+// Rates are the hit rates of basic blocks in a simulation.
 type Rates struct {
 	Levels []string
 	// Seen[b] says that block b accessed memory in the sample.
@@ -15,7 +15,8 @@ type Rates struct {
 	Hit [][]float64
 }
 
-// RatesOf makes the hit rates of blocks from a simulation, as its sample says.
+// RatesOf returns the hit rates of blocks, combined as the simulation's sample
+// specifies.
 func RatesOf(code *Code, s *Simulation) *Rates {
 	n := len(code.Blocks)
 	r := &Rates{Levels: s.Levels, Seen: make([]bool, n)}

@@ -11,20 +11,20 @@ import (
 	"presage/perf/trace"
 )
 
-// Sample says which parts of a run are simulated, and what for.
+// Sample is a choice of stretches of a run to simulate.
 type Sample struct {
 	Name      string
-	Stretches []Stretch // ascending and apart
-	Combine   Combine   // how hit rates are made from them
+	Stretches []Stretch // ascending and disjoint
+	Combine   Combine   // how their hit rates are combined
 }
 
-// Stretch is a part of a run.
+// Stretch is a window of a run with a weight.
 type Stretch struct {
 	trace.Window
-	Weight float64 // share of the run that it stands for; those of a sample add up to 1
+	Weight float64 // share of the run that it represents; weights of a sample add up to 1
 }
 
-// Combine says how the hit rate of a block is made from those in stretches.
+// Combine says how the hit rates of a block in stretches are combined.
 type Combine uint8
 
 const (

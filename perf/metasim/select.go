@@ -6,11 +6,10 @@ import (
 	"presage/perf/trace"
 )
 
-// Select returns what the simulation would have given for another sample, each of
-// whose stretches it simulated too: one run serves many choices of points. The
-// weights and the way to combine are those of the sample; Simulated is its
-// instructions. What was executed and how long it took is left out, as it is not
-// known.
+// Select returns the result for another sample whose stretches were all
+// simulated: one run serves many choices of points. Weights and Combine are those
+// of the sample, and Simulated counts its instructions. Executed and Elapsed are
+// 0, being unknown.
 //
 // Where caches begin empty before a stretch, with WarmFixed or WarmNone, results
 // are those of a run of the sample alone, except that a stretch whose warm-up
@@ -37,9 +36,9 @@ func (s *Simulation) Select(sample Sample) (*Simulation, error) {
 	return out, nil
 }
 
-// Union returns a sample with the stretches of all of the samples, each once, for
-// Select. Stretches of different samples are the same or apart, as intervals of
-// one length are. Weights stand for nothing: they are equal.
+// Union returns a sample with every stretch of the samples once, for Select.
+// Stretches of different samples must be equal or disjoint, as intervals of one
+// length are. The weights are equal and have no meaning.
 func Union(name string, samples ...Sample) (Sample, error) {
 	seen := make(map[trace.Window]bool)
 	u := Sample{Name: name, Combine: ByAccess}
@@ -58,8 +57,8 @@ func Union(name string, samples ...Sample) (Sample, error) {
 	return u, u.check()
 }
 
-// Warming returns how many instructions a run of the sample simulates without
-// counting them, as the options say. It panics if these make no sense.
+// Warming returns the number of warm-up instructions in a run of the sample
+// under opt. It panics if opt is invalid.
 func (s *Sample) Warming(opt SimulateOptions) uint64 {
 	if err := opt.fill(); err != nil {
 		panic(err)

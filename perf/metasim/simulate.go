@@ -11,8 +11,8 @@ import (
 	"presage/perf/trace"
 )
 
-// Warmup says what caches hold when a stretch begins. The paper does not say
-// what they held.
+// Warmup determines the contents of caches at the start of a stretch, which the
+// paper does not specify.
 type Warmup uint8
 
 const (
@@ -21,9 +21,9 @@ const (
 	WarmFixed Warmup = iota
 	// WarmNone empties the caches before each stretch.
 	WarmNone
-	// WarmKept leaves in the caches what the stretch before left there.
+	// WarmKept keeps the contents from the end of the previous stretch.
 	WarmKept
-	// WarmKeptFixed does that, and then what WarmFixed does.
+	// WarmKeptFixed keeps the contents and simulates a warm-up as WarmFixed does.
 	WarmKeptFixed
 )
 
@@ -36,14 +36,14 @@ func (w Warmup) String() string {
 
 var warmups = [...]string{"fixed", "none", "kept", "kept, fixed"}
 
-// DefaultWarmLength is how many instructions WarmFixed simulates before a
-// stretch where nothing else is asked for: enough for caches of level 1. With
+// DefaultWarmLength is the default of SimulateOptions.WarmLength, in
+// instructions: enough for caches of level 1. With
 // them the hit rates of level 1 of Sweep3D, conjugate gradients and a matrix
 // multiply were within 0.001 points of those with a million. Caches of level 2
 // take more, or what WarmKeptFixed leaves in them.
 const DefaultWarmLength = 200_000
 
-// SimulateOptions say how a sample is simulated.
+// SimulateOptions configure Simulate.
 type SimulateOptions struct {
 	Warmup     Warmup
 	WarmLength uint64 // instructions, of WarmFixed and WarmKeptFixed; 0: DefaultWarmLength
@@ -67,7 +67,7 @@ func (o *SimulateOptions) fill() error {
 
 func (o *SimulateOptions) keeps() bool { return o.Warmup == WarmKept || o.Warmup == WarmKeptFixed }
 
-// Simulation is what the simulation of a sample on one hierarchy gave.
+// Simulation is the result of simulating a sample on one hierarchy.
 type Simulation struct {
 	Sample    Sample
 	Hierarchy cache.Config
@@ -80,14 +80,14 @@ type Simulation struct {
 	Warnings          []error
 }
 
-// StretchResult is what happened in a stretch.
+// StretchResult holds the counts of a stretch.
 type StretchResult struct {
 	Stretch               // as asked for
-	Instructions uint64   // in the stretch as it was
+	Instructions uint64   // in its exact extent
 	Blocks       []Counts // that accessed memory, by ascending index
 }
 
-// Counts is what a block did in a stretch.
+// Counts are the accesses and misses of a block in a stretch.
 type Counts struct {
 	Block    int      // index in Code.Blocks
 	Accesses uint64   // memory references executed

@@ -14,9 +14,9 @@ type segment struct {
 	fresh   bool // caches are empty when it begins
 }
 
-// segmentsOf puts the stretches of a sample in a row with what warms up for
-// each. Where the gap between two stretches is no longer than the warm-up, all
-// of it warms up, and the caches keep what they hold.
+// segmentsOf returns the stretches of a sample, each preceded by its warm-up. A
+// gap between stretches no longer than the warm-up becomes warm-up entirely, and
+// the caches keep their contents.
 func segmentsOf(sample *Sample, opt *SimulateOptions) []segment {
 	var list []segment
 	var last uint64
@@ -33,8 +33,8 @@ func segmentsOf(sample *Sample, opt *SimulateOptions) []segment {
 	return list
 }
 
-// tracker simulates a hierarchy on segments, and keeps what each stretch gave. It
-// is a trace.Collector.
+// tracker is a trace.Collector that simulates a hierarchy on segments and keeps
+// the counts of each stretch.
 type tracker struct {
 	plan     *trace.Plan
 	config   cache.Config
@@ -62,7 +62,7 @@ func newTracker(code *Code, config cache.Config, segments []segment) (*tracker, 
 	for i := range plan.Refs {
 		t.group[i] = uint32(plan.Refs[i].Group)
 	}
-	// What is wrong with the configuration shows before the run.
+	// Report an invalid configuration before the run.
 	var err error
 	t.sim, err = cache.New(plan, config)
 	return t, err
@@ -121,7 +121,7 @@ func (t *tracker) leave() {
 	t.done = append(t.done, out)
 }
 
-// finish returns what the stretches gave that the run reached.
+// finish returns the counts of the stretches that the run reached.
 func (t *tracker) finish(out *engine.Outcome) ([]StretchResult, error) {
 	for t.err == nil && t.current+1 < len(out.Windows) {
 		t.leave() // nothing was recorded in the next one, but it was there

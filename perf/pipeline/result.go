@@ -1,9 +1,6 @@
 package pipeline
 
-import (
-	"fmt"
-	"slices"
-)
+import ()
 
 // Result is what was simulated, in the windows asked for.
 type Result struct {
@@ -92,22 +89,6 @@ type LevelCounts struct {
 
 // TLBCounts are what a TLB saw.
 type TLBCounts struct{ Accesses, Misses uint64 }
-
-// Merge adds the result of another, independent run of the same code on the
-// same Config.
-func (r *Result) Merge(o *Result) error {
-	if len(r.BlockCycles) != len(o.BlockCycles) || len(r.Levels) != len(o.Levels) || len(r.TLBs) != len(o.TLBs) {
-		return fmt.Errorf("pipeline: results of %d blocks, %d levels and %d TLBs cannot be merged with those of %d, %d and %d",
-			len(r.BlockCycles), len(r.Levels), len(r.TLBs), len(o.BlockCycles), len(o.Levels), len(o.TLBs))
-	}
-	r.Counts = r.Counts.combine(&o.Counts, add)
-	r.Windows = slices.Concat(r.Windows, o.Windows)
-	r.Pieces = slices.Concat(r.Pieces, o.Pieces)
-	r.BlockCycles = pairwise(r.BlockCycles, o.BlockCycles, add)
-	r.BlockExecutions = pairwise(r.BlockExecutions, o.BlockExecutions, add)
-	r.Warnings = slices.Concat(r.Warnings, o.Warnings)
-	return nil
-}
 
 func add(a, b uint64) uint64      { return a + b }
 func subtract(a, b uint64) uint64 { return a - b }

@@ -180,21 +180,6 @@ func TestUntimedClass(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
-	s := mixed(t, 7)
-	a, b := s.simulate(t, modest()), s.simulateIn(t, modest(), pipeline.Options{Interval: 5000})
-	one := *a
-	if err := a.Merge(b); err != nil {
-		t.Fatal(err)
-	}
-	if a.Cycles != 2*one.Cycles || a.Stack.Total() != a.Cycles || a.Levels[0].Misses != 2*one.Levels[0].Misses || a.BlockCycles[1] != 2*one.BlockCycles[1] || len(a.Pieces) != len(b.Pieces) {
-		t.Errorf("merged with an equal run: %+v, not twice %+v", a.Counts, one.Counts)
-	}
-	if err := a.Merge(place(t, nil, []isa.Inst{in(isa.Nop, none)}).simulate(t, modest())); err == nil {
-		t.Error("results of different programs were merged")
-	}
-}
-
 // What is impossible is refused, and named.
 func TestRefusals(t *testing.T) {
 	s := place(t, nil, []isa.Inst{in(isa.Load, 5)})

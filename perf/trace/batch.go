@@ -6,14 +6,14 @@ import (
 )
 
 // Batch is a run of events of one thread, in program order. A block's events
-// never span two batches; if a fault ends a block early, the block stands in
-// Blocks with fewer accesses than its Refs, as the last of its batch.
+// never span two batches; a block that a fault ends early is the last
+// of its batch and has fewer accesses than its Refs.
 type Batch struct {
 	Accesses []Access
 	Blocks   []BlockID // executed blocks, where the plan asked for them
 
 	// Counts holds the number of accesses of each of Blocks. It is empty unless
-	// the plan has a block that Varies: otherwise Block.Refs says as much.
+	// the plan has a block that Varies; otherwise every count is Block.Refs.
 	Counts []uint32
 
 	Start  uint64 // instructions that the program had executed before the batch
@@ -26,9 +26,9 @@ func (b *Batch) Reset() {
 	b.Start, b.Thread = 0, 0
 }
 
-// ByBlock yields the executed blocks of b with the accesses of each. It serves
-// plans whose references all lie in planned blocks, and panics if accesses
-// remain that belong to no block.
+// ByBlock yields the executed blocks of b with the accesses of each. All
+// planned references must lie in planned blocks: ByBlock panics if accesses are
+// left over.
 func (b *Batch) ByBlock(p *Plan) iter.Seq2[BlockID, []Access] {
 	return func(yield func(BlockID, []Access) bool) {
 		rest := b.Accesses

@@ -6,9 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// Digest returns a short text that is the same for equal plans, and different
-// for different ones: what was recorded under one plan must not be taken for
-// what another would record.
+// Digest returns a hash of the plan, in hexadecimal. It is part of the key of
+// stored results: a recording is valid only for the plan it was made under.
 func (p *Plan) Digest() string {
 	h := sha256.New()
 	var b []byte

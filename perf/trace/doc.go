@@ -1,11 +1,10 @@
 // Package trace is the contract between engines, which run a program, and
-// collectors, which measure it: a Plan says what an engine shall record, a
-// Batch holds what it recorded, in order, and a Sink takes full batches and
-// gives back empty ones.
+// collectors, which measure it: a Plan says what an engine records, a Batch
+// holds the events in order, and a Sink takes full batches and returns empty
+// ones.
 //
-// An engine compiles the plan into its decoded code, so that a reference which
-// is not planned costs nothing. A collector sees whole batches, never single
-// events.
+// An engine compiles the plan into its decoded code, so an unplanned reference
+// costs nothing. A collector sees whole batches, never single events.
 //
 //	         Plan
 //	           │

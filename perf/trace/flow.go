@@ -6,44 +6,43 @@ import (
 	"slices"
 )
 
-// FlowPlan asks for transfers of control to be counted. What it does not ask
-// for costs nothing; an edge costs one increment each time it is taken.
+// FlowPlan names the transfers of control to count. Anything else costs nothing;
+// an edge costs one increment each time it is taken.
 //
-// Counting is by thread of control, and whole: what a FlowPlan cannot name,
-// because control came or went in a way that no instruction shows, an engine
-// reports in Flow.Breaks. So flow is conserved: of every basic block,
+// Counts are complete: an engine reports control that arrives or leaves other
+// than by an instruction (a thread's start, a signal) in Flow.Breaks. Flow is
+// therefore conserved in every basic block:
 //
 //	executions = edges in + arrivals + entered(first) - left(first)
 //	edges out  = executions + Σ entered(later) - Σ left(later) - Σ broke(all)
 //
 // where first is the block's first instruction, later its others, all both,
 // and a transfer by indirect jump is an edge out of the block it leaves and an
-// arrival in the block it reaches (derived here). An engine that counts in
-// windows of a run has every thread enter at the beginning of one and leave at
-// its end, so that flow is conserved in each.
+// arrival in the block it reaches (derived here). In an engine that counts in
+// windows, every thread enters at the beginning of a window and leaves at its
+// end, so that flow is conserved in each.
 type FlowPlan struct {
 	// Edges are counted one by one, ascending by From and then To without
-	// repeats. An edge leads from an instruction that is no indirect jump to
-	// its constant target or to the one after it in memory.
+	// repeats. An edge leads from an instruction other than an indirect jump
+	// to its constant target or to the next instruction in memory.
 	Edges []Edge
 
 	// Places are instructions whose executions are counted, ascending without
-	// repeats. An execution counts once it begins, like a block's, even if
-	// the instruction then faults.
+	// repeats. An execution counts when it begins, even if the instruction
+	// then faults; so does a block's.
 	Places []PC
 
 	// Quiet are the places, ascending without repeats, where arrivals by
 	// indirect jump are not counted. Everywhere else they are.
 	Quiet []PC
 
-	// Jumps are indirect jumps, ascending without repeats, each of whose
-	// transfers is counted by where it leads: slower than a counter. They are
-	// not among the arrivals.
+	// Jumps are indirect jumps, ascending without repeats, whose transfers are
+	// counted by destination, which is slower than a counter. They are not
+	// among the arrivals.
 	Jumps []PC
 }
 
-// Edge is a transfer of control from an instruction to one that comes next in
-// time.
+// Edge is a transfer of control from an instruction to the next one executed.
 type Edge struct{ From, To PC }
 
 // Compare orders edges by From, then To.
@@ -72,21 +71,22 @@ type JumpCount struct {
 	Count uint64
 }
 
-// Break counts what happened at an instruction to the flow of control that is
-// no transfer between instructions.
+// Break counts the changes in the flow of control at an instruction other than
+// transfers between instructions.
 type Break struct {
 	PC PC
 
-	// Entered counts threads that came to PC from nowhere: a program's or a
-	// thread's start, a signal's handler, the return from one.
+	// Entered counts threads whose control arrived at PC other than by an
+	// instruction: at the start of the program or a thread, at the entry of a
+	// signal handler, on return from one.
 	Entered uint64
 
 	// Left counts threads that were about to execute PC and did not: at the
 	// end of the run, at a signal.
 	Left uint64
 
-	// Broke counts executions of PC that control did not go on from: those
-	// that faulted, and the system calls exit and sigreturn.
+	// Broke counts executions of PC without a successor: faults and the
+	// system calls exit and sigreturn.
 	Broke uint64
 }
 
@@ -109,7 +109,7 @@ func (p *FlowPlan) check() error {
 	return nil
 }
 
-// Break returns what happened at pc; the zero Break, with PC, if nothing did.
+// Break returns the Break at pc, with zero counts if there is none.
 func (f *Flow) Break(pc PC) Break {
 	i, ok := slices.BinarySearchFunc(f.Breaks, pc, func(b Break, pc PC) int { return cmp.Compare(b.PC, pc) })
 	if !ok {
@@ -118,7 +118,7 @@ func (f *Flow) Break(pc PC) Break {
 	return f.Breaks[i]
 }
 
-// Arrived returns how often an indirect jump led to pc, as far as counted.
+// Arrived returns the number of counted indirect jumps to pc.
 func (f *Flow) Arrived(pc PC) uint64 {
 	i, ok := slices.BinarySearchFunc(f.Arrivals, pc, func(a Arrival, pc PC) int { return cmp.Compare(a.PC, pc) })
 	if !ok {

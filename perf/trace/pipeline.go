@@ -6,18 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// pipelineBatches is how many batches are under way at once: enough that an
-// engine does not wait for collectors whose speed varies from batch to batch,
-// few enough (1 MiB at 16 Ki accesses each) to stay in a second-level cache.
+// pipelineBatches is the number of batches in flight: enough to absorb
+// variations in the collectors' speed, few enough (1 MiB at 16 Ki accesses each)
+// to stay in a second-level cache.
 const pipelineBatches = 8
 
 // BatchAccesses is the capacity, in accesses, of a batch that Pipeline makes.
-// An engine sends a batch on when less than one block's accesses fit.
+// An engine hands a batch over when the next block's accesses do not fit.
 const BatchAccesses = 16 << 10
 
-// Pipeline is a Sink that runs each of its collectors in a goroutine of its
-// own, so that they run beside the engine and beside each other. Every
-// collector sees every batch, in order.
+// Pipeline is a Sink that runs each collector in its own goroutine, in parallel
+// with the engine and the other collectors. Every collector sees every batch, in
+// order.
 type Pipeline struct {
 	feeds []chan *inFlight
 	free  chan *inFlight

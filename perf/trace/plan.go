@@ -47,8 +47,8 @@ func (k Kind) Writes() bool { return k != Load }
 type Ref struct {
 	PC PC
 
-	// Operand tells apart the references of one instruction, from 0 in the
-	// order in which it performs them. An operand whose size is not a power of
+	// Operand numbers the references of one instruction from 0, in the order
+	// in which it performs them. An operand whose size is not a power of
 	// two up to 128 is several references: 10 bytes are 8 and 2, 512 bytes are
 	// four times 128. Accesses of a string instruction or a gather are
 	// executions of one reference.
@@ -77,7 +77,7 @@ type Block struct {
 	Varies bool
 }
 
-// Plan says what an engine shall record. The zero Plan records nothing.
+// Plan says what an engine records. The zero Plan records nothing.
 type Plan struct {
 	// Refs are the references to record, by ascending PC and Operand without
 	// repeats, at most MaxRefs. A reference that is not listed is not recorded.
@@ -100,8 +100,8 @@ func (p *Plan) Groups() int {
 	return n
 }
 
-// Check reports what makes p unfit for an engine: too many references, a wrong
-// order, a size that is no power of two.
+// Check returns an error if p has too many references, entries out of order or
+// a size that is not a power of two.
 func (p *Plan) Check() error {
 	if len(p.Refs) > MaxRefs {
 		return fmt.Errorf("trace: plan has %d references, at most %d can be recorded", len(p.Refs), MaxRefs)

@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// DefaultRegionAlign is the alignment of synthetic bases where Regions has
-// none: 32 MiB, far above the 2 MiB of a huge page and of one way of today's
+// DefaultRegionAlign is the default of Regions.Align: 32 MiB, far above the 2 MiB of a huge page and of one way of today's
 // last-level caches.
 const DefaultRegionAlign = 32 << 20
 

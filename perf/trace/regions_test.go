@@ -2,6 +2,7 @@ package trace
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -20,95 +21,115 @@ func TestRegionsExample(t *testing.T) {
 	}
 }
 
-// model is what Regions promise, by looking at all regions for every question.
-type model struct{ start, base, size, room uint64 }
+// modelRegion is a region, as the model of Regions keeps it.
+type modelRegion struct{ start, base, size, room uint64 }
+
+// regionsModel answers every question by looking at all regions.
+type regionsModel struct {
+	Regions
+	all []modelRegion
+}
+
+func (m *regionsModel) overlaps(start, size uint64, but int) bool {
+	for i, g := range m.all {
+		if i != but && start < g.start+g.size && g.start < start+size {
+			return true
+		}
+	}
+	return false
+}
+
+// modelAlign is small, so that there are many places.
+const modelAlign = 1 << 20
+
+func drawAddress(t *rapid.T) uint64 {
+	return rapid.SampledFrom([]uint64{0, 0x4000_0000, 0x5555_5500_0000, 0x7fff_f000_0000}).Draw(t, "area") +
+		rapid.Uint64Range(0, 1<<24).Draw(t, "offset")
+}
+
+func (m *regionsModel) add(t *rapid.T) {
+	start, size := drawAddress(t), rapid.Uint64Range(1, 1<<22).Draw(t, "size")
+	room := rapid.Uint64Range(0, 1<<23).Draw(t, "room")
+	base, err := m.Add(start, size, room)
+	if m.overlaps(start, size, -1) != (err != nil) {
+		t.Fatalf("Add(%#x, %d): %v", start, size, err)
+	}
+	if err != nil {
+		return
+	}
+	g := modelRegion{start, base, size, max(room, size)}
+	if base%modelAlign != start%modelAlign || base < modelAlign || base+g.room > AddrLimit {
+		t.Fatalf("Add(%#x, %d, %d) = %#x", start, size, room, base)
+	}
+	for _, o := range m.all {
+		if g.base < o.base+o.room && o.base < g.base+g.room {
+			t.Fatalf("%+v and %+v share synthetic addresses", g, o)
+		}
+	}
+	m.all = append(m.all, g)
+}
+
+func (m *regionsModel) grow(t *rapid.T) {
+	i := rapid.IntRange(0, len(m.all)-1).Draw(t, "which")
+	g := &m.all[i]
+	size := rapid.Uint64Range(0, 1<<23).Draw(t, "new size")
+	bad := size < g.size || size > g.room || m.overlaps(g.start, size, i)
+	if err := m.Grow(g.start, size); bad != (err != nil) {
+		t.Fatalf("Grow of %+v to %d: %v", *g, size, err)
+	}
+	if !bad {
+		g.size = size
+	}
+}
+
+func (m *regionsModel) remove(t *rapid.T) {
+	i := rapid.IntRange(0, len(m.all)-1).Draw(t, "which")
+	if err := m.Remove(m.all[i].start); err != nil {
+		t.Fatal(err)
+	}
+	m.all = slices.Delete(m.all, i, i+1)
+}
 
 // TestRegionsAgainstModel adds, grows and removes regions at random, and holds
 // both directions against the regions that there should be.
 func TestRegionsAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		const align = 1 << 20
-		r := Regions{Align: align}
-		var all []model
-		overlaps := func(start, size uint64, but int) bool {
-			for i, m := range all {
-				if i != but && start < m.start+m.size && m.start < start+size {
-					return true
-				}
-			}
-			return false
-		}
-		address := rapid.Custom(func(t *rapid.T) uint64 {
-			return rapid.SampledFrom([]uint64{0, 0x4000_0000, 0x5555_5500_0000, 0x7fff_f000_0000}).Draw(t, "area") +
-				rapid.Uint64Range(0, 1<<24).Draw(t, "offset")
-		})
+		m := &regionsModel{Regions: Regions{Align: modelAlign}}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			switch which := rapid.IntRange(0, 9).Draw(t, "what"); {
-			case which < 6 || len(all) == 0:
-				start, size := address.Draw(t, "start"), rapid.Uint64Range(1, 1<<22).Draw(t, "size")
-				room := rapid.Uint64Range(0, 1<<23).Draw(t, "room")
-				base, err := r.Add(start, size, room)
-				if overlaps(start, size, -1) != (err != nil) {
-					t.Fatalf("Add(%#x, %d): %v", start, size, err)
-				}
-				if err != nil {
-					continue
-				}
-				if base%align != start%align || base < align || base+max(room, size) > AddrLimit {
-					t.Fatalf("Add(%#x, %d, %d) = %#x", start, size, room, base)
-				}
-				m := model{start, base, size, max(room, size)}
-				for _, o := range all {
-					if m.base < o.base+o.room && o.base < m.base+m.room {
-						t.Fatalf("%+v and %+v share synthetic addresses", m, o)
-					}
-				}
-				all = append(all, m)
+			case which < 6 || len(m.all) == 0:
+				m.add(t)
 			case which < 8:
-				i := rapid.IntRange(0, len(all)-1).Draw(t, "which")
-				m := &all[i]
-				size := rapid.Uint64Range(0, 1<<23).Draw(t, "new size")
-				bad := size < m.size || size > m.room || overlaps(m.start, size, i)
-				if err := r.Grow(m.start, size); bad != (err != nil) {
-					t.Fatalf("Grow of %+v to %d: %v", *m, size, err)
-				}
-				if !bad {
-					m.size = size
-				}
+				m.grow(t)
 			default:
-				i := rapid.IntRange(0, len(all)-1).Draw(t, "which")
-				if err := r.Remove(all[i].start); err != nil {
-					t.Fatal(err)
+				m.remove(t)
+			}
+			m.look(t, drawAddress(t))
+			for _, g := range m.all {
+				for _, real := range []uint64{g.start - 1, g.start, g.start + g.size - 1, g.start + g.size} {
+					m.look(t, real)
 				}
-				all = append(all[:i], all[i+1:]...)
-			}
-			var questions []uint64
-			for _, m := range all {
-				questions = append(questions, m.start-1, m.start, m.start+m.size-1, m.start+m.size)
-			}
-			for _, real := range append(questions, address.Draw(t, "any")) {
-				checkRegions(t, &r, all, real)
 			}
 		}
 	})
 }
 
-func checkRegions(t *rapid.T, r *Regions, all []model, real uint64) {
+func (m *regionsModel) look(t *rapid.T, real uint64) {
 	var want uint64
 	found := false
-	for _, m := range all {
-		if real-m.start < m.size {
-			want, found = real-m.start+m.base, true
+	for _, g := range m.all {
+		if real-g.start < g.size {
+			want, found = real-g.start+g.base, true
 		}
 	}
-	got, ok := r.Synthetic(real)
+	got, ok := m.Synthetic(real)
 	if ok != found || got != want {
 		t.Fatalf("Synthetic(%#x) = %#x, %v; want %#x, %v", real, got, ok, want, found)
 	}
 	if !ok {
 		return
 	}
-	if back, ok := r.Real(got); !ok || back != real {
+	if back, ok := m.Real(got); !ok || back != real {
 		t.Fatalf("Real(%#x) = %#x, %v; want %#x", got, back, ok, real)
 	}
 }

@@ -1,8 +1,8 @@
 // Package rv64 is the embedded engine: it runs a static linux/riscv64
 // executable on an emulated RV64GC processor with Zba, Zbb, Zbs and Zicond
-// under an emulated Linux user ABI, hands the memory accesses and basic blocks
-// that a trace.Plan asks for to a trace.Sink, and counts the executions and
-// transfers of control that it asks for.
+// under an emulated Linux user ABI. It implements engine.Engine: it records the
+// memory accesses and basic blocks of a trace.Plan and counts executions and
+// transfers of control.
 //
 //	objfile.File ─ load ─▶ memory
 //	                         │ decode, lower, fuse (once per block; the plan
@@ -19,8 +19,8 @@
 // same trace.
 //
 // Not modelled: more than one hart; real time; networking; fork and exec;
-// memory shared between processes. What the operating system writes on the
-// program's behalf is not traced.
+// memory shared between processes. Memory that the operating system
+// writes on the program's behalf is not traced.
 package rv64
 
 import (
@@ -35,9 +35,8 @@ import (
 	"presage/perf/trace"
 )
 
-// Version is raised with every change that moves an address or a count in the
-// trace of any program, so that what was recorded before is not taken for what
-// would be recorded now.
+// Version is raised with every change that alters an address or a count in the
+// trace of any program, which invalidates earlier recordings.
 const Version = 1
 
 // name is the engine's, in errors too.
@@ -143,7 +142,7 @@ type options struct {
 	heat int // how often a block is interpreted before it is translated; 0: hot
 }
 
-// result is an Outcome with what only tests ask for.
+// result is an Outcome with a count for tests.
 type result struct {
 	engine.Outcome
 	translated uint64 // instructions executed in blocks that machine code entered

@@ -248,13 +248,9 @@ func (m *machine) sysPpoll(t *thread, a [6]uint64) int64 {
 	if a[1] > maxFiles {
 		return -eINVAL
 	}
-	deadline := uint64(never)
-	if a[2] != 0 {
-		ns, e := m.timespec(a[2])
-		if e != 0 {
-			return -e
-		}
-		deadline = m.deadline(ns, false, false)
+	deadline, e := m.timeout(a[2])
+	if e != 0 {
+		return -e
 	}
 	try := func() (int64, bool) {
 		var n int64
@@ -287,61 +283,42 @@ func (m *machine) sysPpoll(t *thread, a [6]uint64) int64 {
 	return t.block(deadline, 0, try)
 }
 
+// fdSets are the three sets of descriptors that pselect6 takes: to be read, to
+// be written, and with exceptions. A set is a bit for each descriptor.
+type fdSets [3][]uint64
+
+func (s *fdSets) has(set int, fd uint64) bool { return s[set][fd/64]>>(fd%64)&1 != 0 }
+
+func newFDSets(words uint64) (s fdSets) {
+	for set := range s {
+		s[set] = make([]uint64, words)
+	}
+	return s
+}
+
 // sysPselect implements pselect6 for what Go's runtime and old programs use it
 // for: sleeping, and waiting for descriptors, all of which are reported ready
 // as asked unless they would block.
 func (m *machine) sysPselect(t *thread, a [6]uint64) int64 {
-	deadline := uint64(never)
-	if a[4] != 0 {
-		ns, e := m.timespec(a[4])
-		if e != 0 {
-			return -e
-		}
-		deadline = m.deadline(ns, false, false)
+	deadline, e := m.timeout(a[4])
+	if e != 0 {
+		return -e
 	}
 	words := (min(a[0], maxFiles) + 63) / 64
-	var want [3][]uint64
-	for k := range want {
-		want[k] = make([]uint64, words)
-		for i := range words {
-			if a[1+k] == 0 {
-				continue
-			}
-			v, ok := m.mem.load64(a[1+k] + 8*i)
-			if !ok {
-				return -eFAULT
-			}
-			want[k][i] = v
-		}
+	want, ok := m.loadFDSets([3]uint64(a[1:4]), words)
+	if !ok {
+		return -eFAULT
 	}
 	try := func() (int64, bool) {
-		var n int64
-		var got [3][]uint64
-		for k := range want {
-			got[k] = make([]uint64, words)
-			for fd := range words * 64 {
-				if want[k][fd/64]>>(fd%64)&1 == 0 {
-					continue
-				}
-				f := m.files.get(fd)
-				if f == nil {
-					return -eBADF, true
-				}
-				if in, out := f.ready(); k == 0 && in || k == 1 && out {
-					got[k][fd/64] |= 1 << (fd % 64)
-					n++
-				}
-			}
+		got, n, ok := m.files.readyOf(&want, words)
+		if !ok {
+			return -eBADF, true
 		}
 		if n == 0 && deadline > m.now() {
 			return 0, false
 		}
-		for k := range got {
-			if a[1+k] != 0 && words > 0 {
-				if e := m.put(a[1+k], got[k]...); e != 0 {
-					return e, true
-				}
-			}
+		if e := m.storeFDSets([3]uint64(a[1:4]), &got); e != 0 {
+			return e, true
 		}
 		return n, true
 	}
@@ -349,4 +326,69 @@ func (m *machine) sysPselect(t *thread, a [6]uint64) int64 {
 		return v
 	}
 	return t.block(deadline, 0, try)
+}
+
+// timeout returns the deadline of a relative timespec at addr, never if that is
+// 0, or the number of an error.
+func (m *machine) timeout(addr uint64) (deadline uint64, e int64) {
+	if addr == 0 {
+		return never, 0
+	}
+	ns, e := m.timespec(addr)
+	if e != 0 {
+		return 0, e
+	}
+	return m.deadline(ns, false, false), 0
+}
+
+// loadFDSets reads sets of some words. A set at address 0 is empty.
+func (m *machine) loadFDSets(at [3]uint64, words uint64) (s fdSets, ok bool) {
+	s = newFDSets(words)
+	for set, addr := range at {
+		if addr == 0 {
+			continue
+		}
+		for i := range words {
+			if s[set][i], ok = m.mem.load64(addr + 8*i); !ok {
+				return s, false
+			}
+		}
+	}
+	return s, true
+}
+
+// storeFDSets writes the sets back, and returns an error's number, negative, if
+// it cannot.
+func (m *machine) storeFDSets(at [3]uint64, s *fdSets) int64 {
+	for set, addr := range at {
+		if addr == 0 || len(s[set]) == 0 {
+			continue
+		}
+		if e := m.put(addr, s[set]...); e != 0 {
+			return e
+		}
+	}
+	return 0
+}
+
+// readyOf returns which of the wanted descriptors are ready, and how many; not
+// ok if one of them is not open. There are no exceptions.
+func (t *fileTable) readyOf(want *fdSets, words uint64) (got fdSets, n int64, ok bool) {
+	got = newFDSets(words)
+	for set := range want {
+		for fd := range words * 64 {
+			if !want.has(set, fd) {
+				continue
+			}
+			f := t.get(fd)
+			if f == nil {
+				return got, 0, false
+			}
+			if in, out := f.ready(); set == 0 && in || set == 1 && out {
+				got[set][fd/64] |= 1 << (fd % 64)
+				n++
+			}
+		}
+	}
+	return got, n, true
 }

@@ -87,68 +87,85 @@ func segmentPerm(s *objfile.Segment) uint8 {
 // loadSegments maps the executable's segments and returns the end of the
 // highest. A page that two segments share gets the permissions of both.
 func (m *machine) loadSegments() (end uint64, err error) {
-	bias := Bias(m.file)
-	perms := make(map[uint64]uint8)
 	for i := range m.file.Segments {
-		s := &m.file.Segments[i]
-		start := s.Addr + bias
-		if start < s.Addr || s.MemSize > math.MaxInt64 || start+s.MemSize < start || uint64(len(s.Data)) > s.MemSize {
-			return 0, fmt.Errorf("rv64: %s: segment %d at %#x of %d bytes makes no sense", m.program(), i, s.Addr, s.MemSize)
-		}
-		if i > 0 {
-			if before := &m.file.Segments[i-1]; s.Addr < before.Addr || s.Addr-before.Addr < before.MemSize {
-				return 0, fmt.Errorf("rv64: %s: segment %d at %#x overlaps the one before, or stands below it", m.program(), i, s.Addr)
-			}
-		}
-		last := start + s.MemSize
-		if last > m.mem.size {
-			return 0, fmt.Errorf("rv64: %s: segment %d ends at %#x, outside of the address space of %d bytes (Memory): %w",
-				m.program(), i, last, m.mem.size, engine.ErrMemoryLimit)
-		}
-		if s.MemSize == 0 {
-			continue
-		}
-		end = max(end, last)
-		if start < pageBytes {
-			return 0, fmt.Errorf("rv64: %s: segment %d lies at %#x, in the page that stays unmapped for null pointers", m.program(), i, s.Addr)
-		}
-		// Data needs a page table entry each; the rest is one range.
-		first := pageDown(start)
-		if err := m.mapMissing(first, pageUp(last)-first); err != nil {
+		if err := m.checkSegment(i); err != nil {
 			return 0, err
 		}
-		if !m.mem.store(start, s.Data) {
-			return 0, fmt.Errorf("rv64: %s: segment %d at %#x cannot be filled", m.program(), i, s.Addr)
+		if m.file.Segments[i].MemSize == 0 {
+			continue
+		}
+		last, err := m.fillSegment(i)
+		if err != nil {
+			return 0, err
+		}
+		end = max(end, last)
+	}
+	return end, m.protectSegments()
+}
+
+// checkSegment returns an error if segment i cannot be loaded.
+func (m *machine) checkSegment(i int) error {
+	s, start := &m.file.Segments[i], m.file.Segments[i].Addr+Bias(m.file)
+	if start < s.Addr || s.MemSize > math.MaxInt64 || start+s.MemSize < start || uint64(len(s.Data)) > s.MemSize {
+		return fmt.Errorf("rv64: %s: segment %d at %#x of %d bytes makes no sense", m.program(), i, s.Addr, s.MemSize)
+	}
+	if i > 0 {
+		if before := &m.file.Segments[i-1]; s.Addr < before.Addr || s.Addr-before.Addr < before.MemSize {
+			return fmt.Errorf("rv64: %s: segment %d at %#x overlaps the one before, or stands below it", m.program(), i, s.Addr)
 		}
 	}
+	if last := start + s.MemSize; last > m.mem.size {
+		return fmt.Errorf("rv64: %s: segment %d ends at %#x, outside of the address space of %d bytes (Memory): %w",
+			m.program(), i, last, m.mem.size, engine.ErrMemoryLimit)
+	}
+	if start < pageBytes && s.MemSize > 0 {
+		return fmt.Errorf("rv64: %s: segment %d lies at %#x, in the page that stays unmapped for null pointers", m.program(), i, s.Addr)
+	}
+	return nil
+}
+
+// fillSegment maps segment i, copies its data and returns its end.
+func (m *machine) fillSegment(i int) (end uint64, err error) {
+	s := &m.file.Segments[i]
+	start := s.Addr + Bias(m.file)
+	end = start + s.MemSize
+	// Data needs a page table entry each; the rest is one range.
+	first := pageDown(start)
+	if err := m.mapMissing(first, pageUp(end)-first); err != nil {
+		return 0, err
+	}
+	if !m.mem.store(start, s.Data) {
+		return 0, fmt.Errorf("rv64: %s: segment %d at %#x cannot be filled", m.program(), i, s.Addr)
+	}
+	return end, nil
+}
+
+// protectSegments sets the permissions of all segments' pages, in the order of
+// the file. Only the first and last page of a segment can be shared with others.
+func (m *machine) protectSegments() error {
+	var edges []uint64 // pages, two a segment
+	shared := make(map[uint64]uint8)
 	for i := range m.file.Segments {
 		s := &m.file.Segments[i]
 		if s.MemSize == 0 {
 			continue
 		}
-		first, last := pageDown(s.Addr+bias), pageUp(s.Addr+bias+s.MemSize)
-		perm := segmentPerm(s)
-		// Only the edge pages can be shared.
-		edges := []uint64{first, last - pageBytes}
-		for _, e := range edges {
-			perms[e] |= perm
+		start, perm := s.Addr+Bias(m.file), segmentPerm(s)
+		first, end := pageDown(start), pageUp(start+s.MemSize)
+		if err := m.mem.protectRange(first, end-first, perm); err != nil {
+			return m.hostError(err)
 		}
-		if err := m.mem.protectRange(first, last-first, perm); err != nil {
-			return 0, m.hostError(err)
-		}
-	}
-	for i := range m.file.Segments { // in file order, for determinism
-		s := &m.file.Segments[i]
-		for _, e := range []uint64{pageDown(s.Addr + bias), pageUp(s.Addr+bias+s.MemSize) - pageBytes} {
-			if s.MemSize == 0 {
-				continue
-			}
-			if err := m.mem.protectRange(e, pageBytes, perms[e]|m.mem.perm[e/pageBytes]); err != nil {
-				return 0, m.hostError(err)
-			}
+		for _, e := range []uint64{first, end - pageBytes} {
+			shared[e] |= perm
+			edges = append(edges, e)
 		}
 	}
-	return end, nil
+	for _, e := range edges {
+		if err := m.mem.protectRange(e, pageBytes, shared[e]|m.mem.perm[e/pageBytes]); err != nil {
+			return m.hostError(err)
+		}
+	}
+	return nil
 }
 
 // mapMissing maps the pages of a range that are not mapped yet, writable.

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// quantum is how many instructions a thread runs before the next one's
-	// turn comes, and how often cancellation is looked for.
+	// quantum is the length of a thread's turn, in instructions, and the
+	// interval at which cancellation is checked.
 	quantum = 1 << 16
 	// progressEvery is the distance of Progress calls, in instructions.
 	progressEvery = 1 << 26
@@ -162,7 +162,7 @@ func (m *machine) run(ctx context.Context) (err error) {
 			panic(r)
 		}
 	}()
-	// A host fault in guest memory shall be a panic that slice recovers.
+	// Make a host fault in guest memory a panic, from which slice recovers.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	m.ctx = ctx
 	progress := m.executed() + progressEvery
@@ -195,7 +195,7 @@ func (m *machine) run(ctx context.Context) (err error) {
 	return m.verdict()
 }
 
-// verdict is the error of a program that has ended.
+// verdict returns the error of a program that has ended.
 func (m *machine) verdict() error {
 	if m.refused && (m.exitCode != 0 || m.signal != 0) {
 		err := fmt.Errorf("rv64: %s failed after it was refused memory; its address space is %d bytes (Memory), of which it may use %d (MemoryLimit): %w",

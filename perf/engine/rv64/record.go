@@ -36,7 +36,7 @@ func (m *machine) use(b *trace.Batch, start uint64, thread int32) {
 	m.mark = 0
 }
 
-// flush hands the batch over if it holds anything. start is the number of
+// flush hands the batch over unless it is empty. start is the number of
 // instructions executed before what comes next.
 func (m *machine) flush(start uint64) {
 	b := m.batch
@@ -77,8 +77,8 @@ func (m *machine) makeRoomFor(b *block) {
 	m.recorded = b.refs
 }
 
-// switchTo flushes the batch when another thread's turn comes: a batch holds
-// one thread's events.
+// switchTo makes t the current thread. It flushes the batch, which holds the
+// events of one thread.
 func (m *machine) switchTo(t *thread) {
 	if m.current == t {
 		return

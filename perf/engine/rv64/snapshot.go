@@ -20,9 +20,8 @@ import (
 // the threads' turns. It holds its memory compressed, and is not modified once
 // made: several runs may resume from it, at the same time.
 //
-// Not in it: what the program wrote to files and the standard streams before.
-// A run that resumes expects granted files as they were, and writes only what
-// comes after.
+// It does not hold earlier output to files and the standard streams: a run that
+// resumes expects granted files as they were, and writes only later output.
 type Snapshot struct {
 	state snapshotState
 	pages []snapshotPage
@@ -78,8 +77,8 @@ const (
 	maxPageData = 2 * pageBytes
 )
 
-// WriteTo implements io.WriterTo. To have a file whole or not at all, write to
-// a temporary one and rename it.
+// WriteTo implements io.WriterTo. For an atomic update of a file, write to a
+// temporary one and rename it.
 func (s *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	state, err := json.Marshal(&s.state)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 // not wrap: a century of instructions.
 const maxExecuted = 1 << 62
 
-// check reports what no program's state can be: a snapshot comes from outside.
-// What remains possible is a state that no run would reach, in which the guest
-// misbehaves within its bounds.
+// check returns an error if the state is impossible: snapshots are untrusted. A
+// state that passes may still be unreachable; the guest then misbehaves within
+// its bounds.
 func (s *Snapshot) check() error {
 	st := &s.state
 	switch {

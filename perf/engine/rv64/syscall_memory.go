@@ -14,69 +14,78 @@ const (
 
 func (m *machine) addMemoryCalls(c map[uint64]systemCall) {
 	c[214] = func(_ *thread, a [6]uint64) int64 { return m.sysBrk(a[0]) }
-	c[215] = func(_ *thread, a [6]uint64) int64 { // munmap
-		n := pageUp(a[1])
-		if a[1] == 0 || n < a[1] || !m.mem.valid(a[0], n) {
-			return -eINVAL
-		}
-		if !m.mem.mayUnmap(a[0], n) {
-			m.refused = true
-			return -eNOMEM
-		}
-		m.codeChanges(a[0], n)
-		m.mem.unmapRange(a[0], n)
-		return 0
-	}
+	c[215] = func(_ *thread, a [6]uint64) int64 { return m.sysMunmap(a[0], a[1]) }
 	c[216] = func(_ *thread, a [6]uint64) int64 { return m.sysMremap(a) }
 	c[222] = func(_ *thread, a [6]uint64) int64 { return m.sysMmap(a) }
-	c[226] = func(_ *thread, a [6]uint64) int64 { // mprotect
-		n := pageUp(a[1])
-		if a[0]%pageBytes != 0 || n < a[1] {
-			return -eINVAL
-		}
-		if !m.mem.valid(a[0], n) || !m.mem.allMapped(a[0], n) {
-			return -eNOMEM
-		}
-		if !m.afford(a[0], n, permOf(a[2])) {
-			return -eNOMEM
-		}
-		m.codeChanges(a[0], n)
-		return m.hosted(m.mem.protectRange(a[0], n, permOf(a[2])))
-	}
-	c[233] = func(_ *thread, a [6]uint64) int64 { // madvise
-		n := pageUp(a[1])
-		if a[0]%pageBytes != 0 || n < a[1] {
-			return -eINVAL
-		}
-		if !m.mem.valid(a[0], n) || !m.mem.allMapped(a[0], n) {
-			return -eNOMEM
-		}
-		if a[2] == madvDontNeed && n > 0 {
-			return m.hosted(m.mem.zeroRange(a[0], n))
-		}
-		return 0
-	}
+	c[226] = func(_ *thread, a [6]uint64) int64 { return m.sysMprotect(a[0], a[1], permOf(a[2])) }
 	for _, n := range []uint64{227, 228, 229, 230, 231, 284} { // msync, mlock, munlock, mlockall, munlockall, mlock2
 		c[n] = always(0)
 	}
-	c[232] = func(_ *thread, a [6]uint64) int64 { // mincore
-		n := pageUp(a[1])
-		if !m.mem.valid(a[0], n) || !m.mem.allMapped(a[0], n) {
-			return -eNOMEM
-		}
-		b, ok := m.mem.view(a[2], n/pageBytes, pageWrite)
-		if !ok {
-			return -eFAULT
-		}
-		for i := range b {
-			b[i] = 1
-		}
-		return 0
-	}
+	c[232] = func(_ *thread, a [6]uint64) int64 { return m.sysMincore(a[0], a[1], a[2]) }
+	c[233] = func(_ *thread, a [6]uint64) int64 { return m.sysMadvise(a[0], a[1], a[2]) }
 	c[259] = func(*thread, [6]uint64) int64 { // riscv_flush_icache
 		m.flushCode()
 		return 0
 	}
+}
+
+func (m *machine) sysMunmap(addr, size uint64) int64 {
+	n := pageUp(size)
+	if size == 0 || n < size || !m.mem.valid(addr, n) {
+		return -eINVAL
+	}
+	if !m.mem.mayUnmap(addr, n) {
+		m.refused = true
+		return -eNOMEM
+	}
+	m.codeChanges(addr, n)
+	m.mem.unmapRange(addr, n)
+	return 0
+}
+
+func (m *machine) sysMprotect(addr, size uint64, perm uint8) int64 {
+	n := pageUp(size)
+	if addr%pageBytes != 0 || n < size {
+		return -eINVAL
+	}
+	if !m.mem.valid(addr, n) || !m.mem.allMapped(addr, n) {
+		return -eNOMEM
+	}
+	if !m.afford(addr, n, perm) {
+		return -eNOMEM
+	}
+	m.codeChanges(addr, n)
+	return m.hosted(m.mem.protectRange(addr, n, perm))
+}
+
+func (m *machine) sysMadvise(addr, size, advice uint64) int64 {
+	n := pageUp(size)
+	if addr%pageBytes != 0 || n < size {
+		return -eINVAL
+	}
+	if !m.mem.valid(addr, n) || !m.mem.allMapped(addr, n) {
+		return -eNOMEM
+	}
+	if advice == madvDontNeed && n > 0 {
+		return m.hosted(m.mem.zeroRange(addr, n))
+	}
+	return 0
+}
+
+// sysMincore reports every mapped page as resident.
+func (m *machine) sysMincore(addr, size, vec uint64) int64 {
+	n := pageUp(size)
+	if !m.mem.valid(addr, n) || !m.mem.allMapped(addr, n) {
+		return -eNOMEM
+	}
+	b, ok := m.mem.view(vec, n/pageBytes, pageWrite)
+	if !ok {
+		return -eFAULT
+	}
+	for i := range b {
+		b[i] = 1
+	}
+	return 0
 }
 
 // hosted ends the run if the host failed to provide memory: what it did of a

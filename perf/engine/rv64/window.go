@@ -2,7 +2,8 @@ package rv64
 
 import "presage/perf/trace"
 
-// timetable says what a run does at which counts of executed instructions.
+// timetable holds the events of a run that are due at counts of executed
+// instructions.
 type timetable struct {
 	turnEnd   uint64         // of the current thread's turn
 	windows   []trace.Window // that have not ended
@@ -25,9 +26,8 @@ func (s *timetable) plan() {
 	}
 }
 
-// startCode makes the decoded code. With windows there are two variants of
-// each block, in a cache each, so that switching decodes nothing anew and
-// neither variant knows of the other.
+// startCode creates the caches of decoded code. With windows there are two, with
+// and without the plan, so that switching between them decodes nothing again.
 func (m *machine) startCode(plan *trace.Plan) {
 	m.code = newCodeCache(m.mem, plan, Bias(m.file))
 	m.codes = []*codeCache{m.code}
@@ -39,7 +39,7 @@ func (m *machine) startCode(plan *trace.Plan) {
 	m.times.plan()
 }
 
-// startJIT makes a translator for each cache of decoded code.
+// startJIT creates a translator for each cache of decoded code.
 func (m *machine) startJIT() error {
 	if m.opt.mode == Interpret {
 		return nil
@@ -58,7 +58,7 @@ func (m *machine) startJIT() error {
 	return nil
 }
 
-// useCode goes on with one of the caches.
+// useCode switches to cache i.
 func (m *machine) useCode(i int) {
 	m.code = m.codes[i]
 	if m.jits != nil {
@@ -66,15 +66,15 @@ func (m *machine) useCode(i int) {
 	}
 }
 
-// flushCode forgets all decoded code.
+// flushCode discards all decoded code.
 func (m *machine) flushCode() {
 	for _, c := range m.codes {
 		c.flush()
 	}
 }
 
-// reach does what is due at the present count, and sets the budget to the next
-// thing to come. It reports whether the turn goes on.
+// reach handles the events due at the present count and sets the budget up to the
+// next one. It reports whether the turn continues.
 //
 // The turn's end does not move for that: exec leaves at the first transfer of
 // control at or after the horizon, and goes on from there, so that threads are
@@ -99,7 +99,7 @@ func (m *machine) reach() bool {
 	return m.budget > 0
 }
 
-// arrive does the first thing in the timetable.
+// arrive handles the first event of the timetable.
 func (m *machine) arrive(at uint64) error {
 	s := &m.times
 	if len(s.snapshots) > 0 && s.snapshots[0] <= at {
@@ -118,7 +118,7 @@ func (m *machine) openWindow(at uint64) {
 	m.times.open = true
 	m.useCode(0)
 	m.enterAll()
-	m.flush(at) // holds nothing: only tells the batch where it starts
+	m.flush(at) // it is empty: this sets the start of the batch
 	m.counted.Windows = append(m.counted.Windows, trace.Window{From: at, To: at})
 }
 
