@@ -26,8 +26,8 @@ const (
 	// mismatch is the log of the ratio between the smaller side's shares at two
 	// sizes from which their gaps do not correspond.
 	mismatch = math.Ln2
-	// gapBias is added to scores for each narrower gap, so that the widest of
-	// good cuts wins.
+	// gapBias is added to scores before they are divided by the width of the
+	// gap, so that the widest of good cuts wins.
 	gapBias = 0.02
 )
 
