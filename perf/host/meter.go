@@ -28,7 +28,7 @@ func (s Sample) orLess(o Sample) Sample {
 	return s
 }
 
-// sampleOf summarizes values, of which there must be one.
+// sampleOf summarizes values; there must be at least one.
 func sampleOf(values []float64) Sample {
 	v := slices.Sorted(slices.Values(values))
 	return Sample{v[0], order.Median(v), v[len(v)-1]}

@@ -39,7 +39,7 @@ type Profile struct {
 	Windows     []Window
 	InOrder     bool // no load was under way while the core waited for another
 	WindowLo    int  // instructions that were seen to fit into the window; 0: not found
-	WindowHi    int  // instructions that were seen not to; 0: none so many were tried
+	WindowHi    int  // instructions that do not fit; 0: none that large was tried
 	Warnings    []string
 }
 
@@ -85,7 +85,7 @@ type Paged struct {
 
 // Reach is a TLB: a step in the difference between Sparse and Dense.
 type Reach struct {
-	Lo, Hi  int     // pages: so many were mapped, so many not
+	Lo, Hi  int     // pages: the most that are mapped, the fewest that are not
 	Penalty float64 // ns that a miss costs, beyond one in the TLB before it
 	// Rising means that the cost rises with the number of pages, as page tables
 	// drop out of the caches, and Penalty is its median.
