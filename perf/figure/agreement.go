@@ -25,10 +25,9 @@ type AgreementOptions struct {
 	Band           float64 // relative error whose range is shaded, such as 0.1; 0 for none
 }
 
-// Agreement draws predictions against what they are held against, both on
-// logarithmic axes, with the line where they are equal. All panels have the same
-// range. A row with a value that is not positive has no place on such axes; how
-// many there are is said in the panel's title.
+// Agreement draws predictions against their reference, both on logarithmic
+// axes, with the line of equality. All panels have the same range. Rows with a
+// value that is not positive are not drawn; the panel's title counts them.
 func Agreement(df dataframe.DataFrame, opt AgreementOptions) (*Figure, error) {
 	all, err := pairs(df, opt)
 	if err != nil {
@@ -57,8 +56,8 @@ func Agreement(df dataframe.DataFrame, opt AgreementOptions) (*Figure, error) {
 	return fig, nil
 }
 
-// agreement is the points of all panels, as decimal logarithms, and the number
-// of rows of each panel that have none.
+// agreement holds the points of all panels, as decimal logarithms, and the
+// number of rows of each panel without one.
 type agreement struct {
 	at          plotter.XYs
 	mark, panel []string
@@ -100,7 +99,7 @@ func pairs(df dataframe.DataFrame, opt AgreementOptions) (*agreement, error) {
 	return a, nil
 }
 
-// shapes tell marks apart beside their colours.
+// shapes distinguish marks in addition to colours.
 var shapes = []draw.GlyphDrawer{
 	draw.CircleGlyph{},
 	draw.PyramidGlyph{},
@@ -160,7 +159,7 @@ func agreementPanel(all *agreement, title string, marks []string, opt AgreementO
 	return p, nil
 }
 
-// addBand shades where predictions are within a relative error of the reference.
+// addBand shades the range within a relative error of the reference.
 func addBand(p *plot.Plot, relative, lo, hi float64, legend bool) {
 	up := math.Log10(1 + relative)
 	down := math.Log10(max(1-relative, 1e-3))

@@ -29,7 +29,7 @@ type BarsOptions struct {
 	Width          float64 // of a bar, in points; 0: all bars of a place take 30
 }
 
-// barSeries is the heights of one kind of bar, by place.
+// barSeries holds the heights of one kind of bar, by place.
 type barSeries struct {
 	label   string
 	heights plotter.Values
@@ -66,10 +66,10 @@ func Bars(df dataframe.DataFrame, opt BarsOptions) (*Figure, error) {
 	return &Figure{panels: []*plot.Plot{p}}, nil
 }
 
-// axisPlaces are the names of the rows and the places that they have on the axis.
+// axisPlaces holds the name of each row and the places on the axis.
 type axisPlaces struct{ names, distinct []string }
 
-// series returns the heights of the rows that are in, by place.
+// series returns the heights by place of the rows for which in holds.
 func (x *axisPlaces) series(label string, values []float64, in func(row int) bool) (barSeries, error) {
 	s := barSeries{label, make(plotter.Values, len(x.distinct))}
 	taken := make([]bool, len(x.distinct))

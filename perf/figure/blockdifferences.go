@@ -22,12 +22,12 @@ type BlockDifferencesOptions struct {
 	YLabel  string  // "": difference in hit rate (points)
 }
 
-// BlockDifferences draws how far off the hit ratios of basic blocks are, in
-// percentage points, over their share of the accesses, added up from the block
+// BlockDifferences draws the errors of basic blocks' hit ratios, in percentage
+// points, over their cumulative share of the accesses, starting with the block
 // with the most: Figures 1 to 3 of "How SimPoint Can Improve MetaSim Tracer"
-// (2005). A line's segment is as wide as its block's share, and the area below a
-// line is the mean difference; a line just above the axis is off the chart
-// there. df is the table of perf.BlockHitRates, of one or several programs.
+// (2005). A segment is as wide as its block's share, so the area below a line
+// is the mean error; a line just above the axis is off the chart there. df is
+// the table of perf.BlockHitRates, of one or several programs.
 func BlockDifferences(df dataframe.DataFrame, opt BlockDifferencesOptions) (*Figure, error) {
 	if len(opt.Samples) == 0 {
 		return nil, fmt.Errorf("figure: no samples asked for; the frame has columns %v", df.Names())
@@ -97,8 +97,8 @@ func blockPanel(df dataframe.DataFrame, title string, opt *BlockDifferencesOptio
 	return p, nil
 }
 
-// steps returns a line of segments as wide as shares, no higher than top, which is
-// beyond the axis.
+// steps returns a line of segments as wide as shares, cut off at top, which is
+// above the axis.
 func steps(share, hit, full []float64, top float64) plotter.XYs {
 	var out plotter.XYs
 	x := 0.0

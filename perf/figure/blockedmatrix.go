@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// BlockedMatrix draws which entries of a matrix are stored if it is kept in blocks:
-// its own, and the zeros filled in.
+// BlockedMatrix describes a matrix stored in blocks, with its entries and the
+// zeros filled in.
 type BlockedMatrix struct {
 	Rows, Cols   int
 	BlockRows    int

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// View says from where a surface is seen. The zero value looks from the near
-// left, 37.5 degrees off the y axis and 30 above the floor, in parallel
-// projection; of any other value, all fields count.
+// View is the viewpoint of a surface. The zero value looks from the near left,
+// 37.5 degrees off the y axis and 30 above the floor, in parallel projection;
+// in any other value, all fields count.
 type View struct {
 	// Azimuth turns the eye around the vertical axis, in degrees: 0 looks
 	// along the y axis from its small end, 90 against the x axis from its
@@ -103,7 +103,7 @@ func (c camera) eye(axis int) float64 {
 	return 0.5 + c.distance*c.toEye[axis]/extent[axis]
 }
 
-// near returns the end of an axis, 0 or 1, that is the nearer to the eye.
+// near returns the end of an axis, 0 or 1, nearer to the eye.
 func (c camera) near(axis int) float64 {
 	if c.toEye[axis] < 0 {
 		return 0
@@ -111,11 +111,11 @@ func (c camera) near(axis int) float64 {
 	return 1
 }
 
-// backToFront visits intervals of an axis in an order in which nothing within
-// one can hide anything within a later one from the eye: planes across the
-// axis at the edges part them, and of two sides of a plane the one away from
-// the eye is first. between is called for the plane at edge i once what lies
-// behind it is done, before what lies in front.
+// backToFront visits the intervals of an axis in an order in which no interval
+// hides a later one from the eye: planes across the axis at the edges separate
+// them, and the side of a plane away from the eye comes first. between is
+// called for the plane at edge i, after everything behind it and before
+// everything in front.
 func backToFront(edges []float64, eye float64, within func(i int), between func(i int)) {
 	last := len(edges) - 2 // the last interval
 	i := 0

@@ -27,8 +27,8 @@ func halfSpace(face []vec, inside func(vec) float64) []vec {
 	return out
 }
 
-// crossing returns the segment in which a convex polygon meets the plane at a
-// level, where below parts the points under it from the others.
+// crossing returns the intersection of a convex polygon with the plane at a
+// level, where below separates the points under it from the others.
 func crossing(face []vec, level float64, below func(height, level float64) bool) (segment []vec) {
 	for i, p := range face {
 		q := face[(i+1)%len(face)]

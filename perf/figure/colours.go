@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// palette is Okabe and Ito's (2008): told apart by people with any kind of
-// colour vision.
+// palette is Okabe and Ito's (2008), distinguishable with any kind of colour
+// vision.
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermillion
@@ -25,8 +25,8 @@ func shadeOf(share float64) color.RGBA {
 	return color.RGBA{mix(0xf2, 0x00), mix(0xf6, 0x2a), mix(0xfa, 0x5c), 0xff}
 }
 
-// heightColors runs from dark to light along hues that people with any kind of
-// colour vision tell apart: nine points of van der Walt and Smith's viridis
+// heightColors runs from dark to light along hues that are distinguishable with
+// any kind of colour vision: nine points of van der Walt and Smith's viridis
 // (2015, in the public domain).
 var heightColors = []color.RGBA{
 	{0x44, 0x01, 0x54, 0xff},
@@ -52,7 +52,7 @@ func heightColor(height, brightness float64) color.RGBA {
 	return color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xff}
 }
 
-// tint returns a lighter colour, on which a black line is seen.
+// tint returns a lighter colour, on which a black line is visible.
 func tint(c color.RGBA) color.RGBA {
 	half := func(v uint8) uint8 { return v/2 + 0x7f }
 	return color.RGBA{half(c.R), half(c.G), half(c.B), 0xff}

@@ -16,8 +16,8 @@ import (
 	"presage/perf/frame"
 )
 
-// Mark says how a curve is drawn: predictions as lines, what they are held
-// against as points.
+// Mark is the style of a curve: lines for predictions, points for their
+// reference.
 type Mark int
 
 // The marks.
@@ -43,14 +43,14 @@ type CurvesOptions struct {
 	XLabel string // with unit; the column's name by default
 	YLabel string
 
-	// Training marks the range of x that the models were fitted on; none is
-	// marked where both are 0.
+	// Training is the range of x to which the models were fitted, which is
+	// shaded unless both ends are 0.
 	Training [2]float64
 }
 
 // Curves draws columns of df over problem size, in the style of Figure 6 of
-// Marin and Mellor-Crummey (2004): the y axis begins at 0, each panel has one of
-// its own, and the training range is shaded.
+// Marin and Mellor-Crummey (2004): each panel has its own y axis from 0, and
+// the training range is shaded.
 func Curves(df dataframe.DataFrame, opt CurvesOptions) (*Figure, error) {
 	if len(opt.Curves) == 0 {
 		return nil, fmt.Errorf("figure: no curves asked for; the frame has columns %v", df.Names())
@@ -184,7 +184,7 @@ func shade(p *plot.Plot, training [2]float64, top float64) {
 	p.Legend.Add("training range", band)
 }
 
-// finite pairs x and y, sorted by x, without those pairs that cannot be drawn.
+// finite pairs x and y, sorted by x, without pairs that cannot be drawn.
 func finite(x, y []float64) plotter.XYs {
 	var out plotter.XYs
 	for i := range x {

@@ -16,11 +16,11 @@ type DistributionOptions struct {
 	XLabel string // with unit; "" for the panel's title, which is then left out
 	YLabel string // "rows" by default
 
-	// Common gives all panels the x axis of all values together.
+	// Common gives all panels one x axis, over all values.
 	Common bool
 }
 
-// Distribution draws how often values of a column occur, as bars.
+// Distribution draws the histogram of a column's values.
 func Distribution(df dataframe.DataFrame, opt DistributionOptions) (*Figure, error) {
 	g, err := grouped(df, opt.Values, "", opt.Panel)
 	if err != nil {

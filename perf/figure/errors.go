@@ -22,8 +22,8 @@ type ErrorsOptions struct {
 	Least     float64 // beginning of the y axis, above 0
 }
 
-// Errors draws absolute errors over what they cost, on logarithmic axes. Errors
-// below Least are drawn there.
+// Errors draws absolute errors over their cost, on logarithmic axes. Errors
+// below Least are drawn at Least.
 func Errors(df dataframe.DataFrame, opt ErrorsOptions) (*Figure, error) {
 	if !(opt.Least > 0) {
 		return nil, fmt.Errorf("figure: errors from %g up: a logarithmic axis has to begin above 0", opt.Least)

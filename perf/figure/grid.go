@@ -20,8 +20,8 @@ import (
 type GridOptions struct {
 	X, Y string // columns of the cells' places: whole numbers, or names
 
-	// Names, if given, are what the columns X and Y hold: the places along both
-	// axes in this order.
+	// Names, if given, lists the values of the columns X and Y in the order of
+	// both axes.
 	Names []string
 
 	Panels         []string // columns of numbers, a panel each: the colours
@@ -33,8 +33,9 @@ type GridOptions struct {
 	YDown          bool   // rows are numbered from the top, as a matrix's are
 	Lines          []int  // lines along both axes after this many places
 
-	// FromZero takes colours from nearly white for 0 to dark for the largest
-	// value, instead of from dark for the least to light. Values are not negative.
+	// FromZero colours cells from nearly white for 0 to dark for the largest
+	// value, instead of from dark for the least to light for the largest.
+	// Values must not be negative.
 	FromZero bool
 }
 
@@ -48,9 +49,9 @@ func (opt *GridOptions) check(cells int) error {
 	return nil
 }
 
-// Grid draws tables of numbers as coloured cells: a topology, or a matrix. Places
-// without a row stay white. All panels share one scale of colours, from the least
-// number in any, or 0, to the largest.
+// Grid draws tables of numbers as coloured cells: a topology, or a matrix.
+// Places without a row stay white. All panels share one scale of colours, from
+// the least number in any of them, or 0, to the largest.
 func Grid(df dataframe.DataFrame, opt GridOptions) (*Figure, error) {
 	x, err := places(df, opt.X, opt.Names)
 	if err != nil {
@@ -95,7 +96,7 @@ func Grid(df dataframe.DataFrame, opt GridOptions) (*Figure, error) {
 }
 
 // places returns a column of numbers, or the indices in names of a column of
-// names.
+// text.
 func places(df dataframe.DataFrame, column string, names []string) ([]float64, error) {
 	if len(names) == 0 {
 		return frame.Floats(df, column)
@@ -153,13 +154,13 @@ func addCross(p *plot.Plot, at float64) error {
 	return nil
 }
 
-// colourScale gives values colours.
+// colourScale maps values to colours.
 type colourScale struct {
 	lo, hi   float64
 	fromZero bool // light for 0, dark for hi
 }
 
-// describe says what the ends of the scale mean.
+// describe states the values at the ends of the scale.
 func (s colourScale) describe(unit string) string {
 	if s.fromZero {
 		return fmt.Sprintf("light 0 to dark %.3g %s", s.hi, unit)
@@ -183,7 +184,7 @@ func (s colourScale) of(v float64) (c color.RGBA, light bool) {
 	return heightColor(height, 1), height > 0.55
 }
 
-// cellTicks labels each place that a cell is at.
+// cellTicks labels the place of each cell.
 func cellTicks(at []float64) plot.ConstantTicks {
 	places := slices.Compact(slices.Sorted(slices.Values(at)))
 	var ticks plot.ConstantTicks

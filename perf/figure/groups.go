@@ -10,7 +10,7 @@ import (
 	"presage/perf/frame"
 )
 
-// groups are the values of a column by panel and label, in the order of rows.
+// groups holds the values of a column by panel and label, in the order of rows.
 type groups struct {
 	panels, labels []string
 	values         map[[2]string]plotter.Values // none where a panel does not have a label
@@ -43,7 +43,7 @@ func grouped(df dataframe.DataFrame, values, by, panel string) (*groups, error) 
 	return g, nil
 }
 
-// textsOr returns a column, or empty texts if it has no name.
+// textsOr returns a column, or empty strings if the name is empty.
 func textsOr(df dataframe.DataFrame, column string, rows int) ([]string, error) {
 	if column == "" {
 		return make([]string, rows), nil

@@ -13,11 +13,12 @@ import (
 	"presage/perf/frame"
 )
 
-// GroupSizes draws how many groups of references there are of each size, in the
+// GroupSizes draws the number of groups of references of each size, in the
 // style of Figure 3 of Marin and Mellor-Crummey (2005): the number of groups
-// along the x axis, their size up the y axis, both logarithmic, a colour for
-// each stage of aggregation. df has the columns aggregation, references and
-// groups. The legend tells how many groups each stage leaves.
+// along the x axis, their size along the y axis, both logarithmic, with a
+// colour for each stage of aggregation. df has the columns aggregation,
+// references and groups. The legend gives the number of groups after each
+// stage.
 func GroupSizes(df dataframe.DataFrame, title string) (*Figure, error) {
 	stages, err := frame.Strings(df, "aggregation")
 	if err != nil {

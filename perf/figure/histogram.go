@@ -21,7 +21,7 @@ type Cut struct {
 	Blocks float64
 }
 
-// HistogramAxis says how Histogram draws distances.
+// HistogramAxis is the axis of distances in Histogram.
 type HistogramAxis int
 
 // The axes: logarithmic, of distance + 1; linear; or a panel of each, linear
@@ -35,10 +35,10 @@ const (
 // HistogramOptions says what Histogram draws.
 type HistogramOptions struct {
 	Title string
-	// By is the column whose values get a curve each. Numbers, such as those
-	// of "n", enter the legend as "n = 20"; text, such as "collected" and
-	// "predicted", as it is, and curves after the first are dashed, so that
-	// equal ones both show. Empty for one curve.
+	// By is the column with a curve for each of its values. Numbers, such as
+	// those of "n", appear in the legend as "n = 20", and text, such as
+	// "collected" and "predicted", as it is; then curves after the first are
+	// dashed, so that equal ones remain visible. Empty for one curve.
 	By   string
 	Axis HistogramAxis
 	Cuts []Cut
@@ -47,10 +47,10 @@ type HistogramOptions struct {
 // Histogram draws a reuse-distance histogram in the style of Figure 5 of Marin
 // and Mellor-Crummey (2004) and Figure 5(e) and (f) of their paper of 2005:
 // accesses sorted by distance along the x axis, as a share of all that are not
-// cold; their distance on the y axis; cuts at cache sizes, whose crossing with
-// a curve is the hit ratio. df has the columns lo_blocks, hi_blocks and
-// accesses, a row a bin. On a logarithmic axis distances are drawn plus one,
-// since it has no 0. The panel's Y axis then holds decimal logarithms:
+// cold; their distance along the y axis; cuts at cache sizes, whose crossing
+// with a curve is the hit ratio. df has the columns lo_blocks, hi_blocks and
+// accesses, a row for each bin. A logarithmic axis has no 0, so it shows
+// distances plus one. The panel's Y axis then holds decimal logarithms:
 // plot.LogScale would reserve room for the axis label as if the axis were
 // linear, a fifth of the figure here.
 func Histogram(df dataframe.DataFrame, opt HistogramOptions) (*Figure, error) {
@@ -87,7 +87,7 @@ type histogramCurve struct {
 	style draw.LineStyle
 }
 
-// histogramCurves parts the rows by the values of a column.
+// histogramCurves groups the rows by the values of a column.
 func histogramCurves(df dataframe.DataFrame, by string) ([]histogramCurve, error) {
 	if by == "" {
 		bins, err := binsOf(df)
@@ -166,7 +166,7 @@ func histogramPanel(curves []histogramCurve, axis distanceAxis, opt HistogramOpt
 	return p, nil
 }
 
-// cornersOf returns the corners of a stair, two a step.
+// cornersOf returns the corners of a stair, two for each step.
 func cornersOf(stair []step) plotter.XYs {
 	var corners plotter.XYs
 	from := 0.0

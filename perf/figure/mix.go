@@ -12,10 +12,10 @@ import (
 	"presage/perf/frame"
 )
 
-// Mix draws what the instructions of a few scopes consist of: a bar for each
-// scope, stacked from the shares of the groups of instructions, which are in
-// the column group; count is the column that is added up, such as
-// executed_instructions. At most limit scopes are drawn, the first ones.
+// Mix draws the instruction mix of a few scopes: a bar for each scope, stacked
+// from the shares of the groups of instructions in the column group; count is
+// the column to sum, such as executed_instructions. It draws the first scopes,
+// at most limit.
 func Mix(df dataframe.DataFrame, count, title string, limit int) (*Figure, error) {
 	sums, err := frame.Sum(df, []string{"scope", "group"}, []string{count})
 	if err != nil {
@@ -77,7 +77,7 @@ func Mix(df dataframe.DataFrame, count, title string, limit int) (*Figure, error
 	return &Figure{panels: []*plot.Plot{p}}, nil
 }
 
-// shorten keeps the end of a name, which tells more than its beginning.
+// shorten keeps the end of a name, which is more specific than its beginning.
 func shorten(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return "…" + string(r[len(r)-n+1:])

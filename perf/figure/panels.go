@@ -1,6 +1,7 @@
-// Package figure draws tables as plots: panels of curves over problem size, and
-// reuse-distance histograms with cuts at cache sizes. A Figure becomes a PNG
-// for a notebook cell or a file.
+// Package figure draws tables as plots: curves over problem size,
+// reuse-distance histograms with cuts at cache sizes, distributions, grids and
+// the other shapes of its functions. A Figure becomes a PNG for a notebook cell
+// or a file.
 package figure
 
 import (
@@ -27,7 +28,7 @@ func (f *Figure) Panels() []*plot.Plot { return f.panels }
 // scales a wide figure down to its column.
 const resolution = 144
 
-// maxPixels bounds a PNG, so that a slip in a unit does not fill the memory.
+// maxPixels bounds a PNG, so that a wrong unit does not exhaust memory.
 const maxPixels = 64 << 20
 
 // PNG draws the figure at a width and height in inches.

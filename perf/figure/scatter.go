@@ -20,11 +20,12 @@ type ScatterOptions struct {
 	XLabel, YLabel string // with units; the columns' names by default
 }
 
-// scatterPoints is how many points a panel draws at most, evenly chosen.
+// scatterPoints is the largest number of points drawn in a panel, evenly
+// chosen.
 const scatterPoints = 4000
 
-// Scatter draws one column against another on linear axes that begin at 0, with
-// the line where they are equal and, in the panels' titles, their correlation.
+// Scatter draws one column against another on linear axes from 0, with the line
+// of equality and, in the panels' titles, their correlation.
 func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
 	x, err := grouped(df, opt.X, opt.By, opt.Panel)
 	if err != nil {

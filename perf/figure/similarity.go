@@ -17,13 +17,13 @@ import (
 	"presage/perf/frame"
 )
 
-// giga is the unit in which instructions of a run are drawn.
+// giga is the unit of instructions on axes.
 const giga = 1e9
 
-// Similarity draws how alike the intervals of a run are, from the table of
-// perf.Phases.Similarity: a square for each two, dark where they execute the same
-// code, light where none of the same. Phases are dark squares along the diagonal,
-// and what comes again is dark away from it.
+// Similarity draws the similarity of a run's intervals, from the table of
+// perf.Phases.Similarity: a square for each pair, dark if they execute the same
+// code, light if they have none in common. Phases are dark squares along the
+// diagonal, recurrences dark squares away from it.
 func Similarity(df dataframe.DataFrame, title string) (*Figure, error) {
 	var columns [3][]float64
 	for i, name := range []string{"x_instructions", "y_instructions", "difference"} {
@@ -67,7 +67,7 @@ func Similarity(df dataframe.DataFrame, title string) (*Figure, error) {
 	return &Figure{panels: []*plot.Plot{p}}, nil
 }
 
-// pixels draws an image over a square of data coordinates from 0 on, each pixel as
+// pixels draws an image over a square of data coordinates from 0, each pixel as
 // a rectangle, so that none is smoothed away.
 type pixels struct {
 	img *image.RGBA
@@ -91,9 +91,9 @@ func (g *pixels) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// fill fills a rectangle, and a little beyond its right and lower sides, so that
-// smoothed edges of neighbours leave no seam. Neighbours to the right and below are
-// drawn later.
+// fill fills a rectangle, and slightly beyond its right and lower sides, so
+// that anti-aliased edges of neighbours leave no seam. Neighbours to the right
+// and below are drawn later.
 func fill(c *draw.Canvas, with color.RGBA, left, right, bottom, top vg.Length) {
 	const seam = vg.Length(0.4)
 	right, bottom = right+seam, bottom-seam

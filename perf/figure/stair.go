@@ -11,14 +11,14 @@ import (
 	"presage/perf/frame"
 )
 
-// step is one level of a stair: the accesses from the share where the step
-// before it ends, up to its own, are at a height. Shares ascend to exactly 1,
-// so that every stair is as wide as every other, and heights never descend: a
-// stair is the quantile function of a histogram.
+// step is one level of a stair: the accesses between the share of the step
+// before and its own have this height. Shares ascend to exactly 1, so all
+// stairs are equally wide, and heights never descend: a stair is the quantile
+// function of a histogram.
 type step struct{ share, height float64 }
 
-// distanceAxis places reuse distances on an axis: linear as they are,
-// logarithmic as log10(distance + 1), which has a place for distance 0.
+// distanceAxis maps reuse distances to an axis: linear as they are, logarithmic
+// as log10(distance + 1), which is defined for distance 0.
 type distanceAxis struct{ log bool }
 
 func (a distanceAxis) at(distance float64) float64 {
@@ -28,9 +28,9 @@ func (a distanceAxis) at(distance float64) float64 {
 	return distance
 }
 
-// cut returns the place of a cache of that many blocks. An access hits in it
-// if its distance is smaller (2005, section 5.1), which is distance + 1 <=
-// blocks: no shift by one is needed on either axis, but see hits.
+// cut returns the place of a cache of the given number of blocks. An access
+// hits in it if its distance is smaller (2005, section 5.1), which is distance
+// + 1 <= blocks: neither axis needs a shift by one, but see hits.
 func (a distanceAxis) cut(blocks float64) float64 {
 	if a.log {
 		return math.Log10(blocks)
@@ -38,9 +38,9 @@ func (a distanceAxis) cut(blocks float64) float64 {
 	return blocks
 }
 
-// hits tells whether a height is that of an access that hits below a cut at
-// level. They differ only where both are the same: a miss on the linear axis,
-// a hit on the logarithmic one, which holds distances plus one.
+// hits reports whether a height is that of an access that hits below a cut at
+// level. Equality is a miss on the linear axis and a hit on the logarithmic
+// one, which holds distances plus one.
 func (a distanceAxis) hits(height, level float64) bool {
 	return height < level || a.log && height == level
 }
@@ -87,8 +87,8 @@ func binsOf(df dataframe.DataFrame) ([]bin, error) {
 }
 
 // stairOf returns the stair of a histogram; none if it has no accesses. A bin
-// whose share rounds to nothing beside the total, which models may predict, has
-// no step: it has no width to be drawn.
+// whose share of the total rounds to nothing, as models may predict, has no
+// width and so no step.
 func stairOf(bins []bin, axis distanceAxis) []step {
 	bins = slices.DeleteFunc(slices.Clone(bins), func(b bin) bool { return b.accesses == 0 })
 	slices.SortStableFunc(bins, func(a, b bin) int { return cmp.Compare(a.mid, b.mid) })
@@ -107,12 +107,12 @@ func stairOf(bins []bin, axis distanceAxis) []step {
 	return stair
 }
 
-// thin returns a stair that looks the same with fewer steps: neighbours join
-// where they rise by no more than rise in all, or where they span no more than
-// width; a joined step has their mean height. The first and the last step do
-// not join for their width, so that a rare, very long distance stays. Hence
-// each point of the result is no farther than width along the shares, or rise
-// in height, from the stair given, and shares still end at 1.
+// thin returns a stair that looks the same with fewer steps: it joins
+// neighbours that rise by at most rise in all, or span at most width; a joined
+// step has their mean height. The first and the last step are not joined for
+// their width, so that a rare, very long distance stays. So each point of the
+// result is within width along the shares, or rise in height, of the given
+// stair, and shares still end at 1.
 func thin(stair []step, width, rise float64) []step {
 	var out []step
 	from, lowest, wide := 0.0, 0.0, false // of the last step of out; wide: it may join for its width

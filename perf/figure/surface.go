@@ -20,17 +20,17 @@ import (
 type SurfaceOptions struct {
 	// Size is the column of the problem size, such as "n".
 	Size string
-	// Panel is the column whose values get a panel each, side by side, with
-	// the same axes, such as one that holds "collected" and "model"; "" for
-	// one panel.
+	// Panel is the column with a panel for each of its values, such as
+	// "collected" and "model", side by side with the same axes; "" for one
+	// panel.
 	Panel string
-	// Title of the one panel, or before the panels' values.
+	// Title is the title of a single panel, or precedes the panels' values.
 	Title string
 	// XLabel names the size, with unit; "problem size n" by default for n.
 	XLabel string
 	// Log draws distance + 1 on a logarithmic axis.
 	Log bool
-	// Cuts are drawn as planes; the vertical axis reaches up to all of them.
+	// Cuts are drawn as planes; the vertical axis includes all of them.
 	Cuts []Cut
 	View View
 }
@@ -38,18 +38,18 @@ type SurfaceOptions struct {
 // Surface draws reuse-distance histograms over problem size, in the style of
 // Figure 4 of Marin and Mellor-Crummey (2004) and Figure 5(a) to (d) of their
 // paper of 2005: problem size along the x axis; along y the accesses that are
-// not cold, sorted by distance, as a share of them; their distance along z.
+// not cold, sorted by distance, as a share; their distance along z.
 //
 // Each size's histogram is a stair over y, its quantile function, drawn as a
-// line; between neighbouring sizes the surface runs straight at each share. A
-// cut is a plane at a cache's size: the surface below it are the hits of a
-// fully-associative cache, and the line in which they meet is the hit ratio.
-// Colour is height, light and dark besides tell the slopes apart.
+// line; between neighbouring sizes the surface is straight at each share. A cut
+// is a plane at a cache's size: the surface below it is the hits of a fully
+// associative cache, and their intersection is the hit ratio. Colour is height;
+// shading shows slopes.
 //
 // df has the columns lo_blocks, hi_blocks, accesses and that of the size, a row
-// a bin, as tables of reuse histograms have. A size without reuse leaves a gap,
-// which the legend mentions. The panels' X and Y axes are hidden; their titles
-// and legends are the caller's to change.
+// for each bin, like tables of reuse histograms. A size without reuse leaves a
+// gap, which the legend mentions. The panels' X and Y axes are hidden; callers
+// may change titles and legends.
 func Surface(df dataframe.DataFrame, opt SurfaceOptions) (*Figure, error) {
 	opt.View = opt.View.orDefault()
 	if err := opt.View.check(); err != nil {
@@ -115,7 +115,7 @@ type surface struct {
 	inFigure *Figure // whose legends stand at the same height in all panels
 }
 
-// space is what the panels of a figure share: ranges, cuts and the camera.
+// space is shared by the panels of a figure: ranges, cuts and the camera.
 type space struct {
 	axis   distanceAxis
 	size   [2]float64 // range of problem sizes
@@ -174,8 +174,8 @@ func newSurface(df dataframe.DataFrame, size string, axis distanceAxis) (*surfac
 	return s, nil
 }
 
-// oneHistogramEach reports frames that mix the histograms of several programs
-// or block sizes at one problem size: their sum means nothing.
+// oneHistogramEach returns an error if a frame mixes the histograms of several
+// programs or block sizes at one problem size: their sum is meaningless.
 func oneHistogramEach(df dataframe.DataFrame, sizes []float64) error {
 	for _, name := range []string{"program", "block_bytes"} {
 		if !slices.Contains(df.Names(), name) {
@@ -207,7 +207,7 @@ func (s *surface) gaps() []float64 {
 	return out
 }
 
-// commonSpace finds ranges that hold all surfaces, and places the cuts.
+// commonSpace computes ranges that contain all surfaces, and places the cuts.
 func commonSpace(surfaces []*surface, axis distanceAxis, opt SurfaceOptions) space {
 	sp := space{
 		axis:   axis,
@@ -245,11 +245,11 @@ func commonSpace(surfaces []*surface, axis distanceAxis, opt SurfaceOptions) spa
 	return sp
 }
 
-// cutColors are those of the palette that heightColors has nothing like.
+// cutColors are the colours of the palette that differ most from heightColors.
 var cutColors = []color.RGBA{palette[1], palette[3], palette[6], palette[5]}
 
-// panel returns a plot that holds nothing but the surface, with a legend of
-// the cuts if it is the first of its figure.
+// panel returns a plot of the surface alone, with a legend of the cuts if it is
+// the first of its figure.
 func (s *surface) panel(title string, first bool) *plot.Plot {
 	p := newPlot(title, "", "")
 	p.HideAxes()
@@ -284,7 +284,7 @@ func (s swatch) Thumbnail(c *draw.Canvas) {
 // translucent returns the colour of a plane through which the surface shows.
 func translucent(c color.RGBA) color.Color { return color.NRGBA{c.R, c.G, c.B, 0x38} }
 
-// legendHeight returns the room that the figure's legends take.
+// legendHeight returns the height of the figure's legends.
 func (s *surface) legendHeight(c draw.Canvas) vg.Length {
 	height := vg.Length(0)
 	for _, p := range s.inFigure.panels {

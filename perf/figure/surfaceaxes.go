@@ -20,7 +20,7 @@ type placement struct {
 	middle vg.Point  // of the box
 }
 
-// at returns where a point in space is drawn.
+// at returns the place on the canvas of a point in space.
 func (p placement) at(v vec) vg.Point {
 	x, y := p.camera.project(v)
 	return vg.Point{X: p.middle.X + p.scale*vg.Length(x), Y: p.middle.Y + p.scale*vg.Length(y)}
@@ -65,8 +65,8 @@ const (
 	cutMark  = 10 * vg.Length(1) // from the box to the name of a cut
 )
 
-// fit places the box with its labels as large as it goes in the middle of a
-// rectangle.
+// fit places the box with its labels in the middle of a rectangle, as large as
+// possible.
 func fit(r vg.Rectangle, cam camera, edges []edge) placement {
 	extents := func(scale vg.Length) vg.Rectangle {
 		p := placement{camera: cam, scale: scale}
@@ -152,8 +152,8 @@ func (sp *space) labels() []edge {
 	return append(edges, cuts)
 }
 
-// within maps ticks from a range to 0 to 1, and leaves every second label out
-// if there are more than an edge seen at an angle has room for.
+// within maps ticks from a range to [0, 1], and drops every second label if
+// there are too many for an edge seen at an angle.
 func within(ticks []plot.Tick, lo, hi float64) []plot.Tick {
 	var out []plot.Tick
 	for _, t := range ticks {
@@ -275,8 +275,8 @@ func (b *brush) axes(edges []edge) {
 	b.cutLabels(edges[3].labels)
 }
 
-// cutLabels writes the cuts' sizes beside their planes, apart from each other
-// and from the floor, with a line to each.
+// cutLabels writes the cuts' sizes beside their planes, separated from each
+// other and from the floor, with a line to each.
 func (b *brush) cutLabels(labels []label) {
 	lowest := vg.Length(math.Inf(-1))
 	for i, l := range labels { // by height

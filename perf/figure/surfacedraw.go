@@ -10,11 +10,11 @@ import (
 )
 
 // Plot implements plot.Plotter by the painter's algorithm, farthest first. The
-// order is exact, not by some mean depth of a face: horizontal planes at the
-// cuts part the scene in layers, planes at the sizes part a layer in slabs,
-// planes at the steps part a slab in strips, and of two sides of a plane the
-// one away from the eye is painted first. Within a strip is one level face, and
-// between strips are the risers.
+// order is exact and does not rely on a mean depth of faces: horizontal planes
+// at the cuts divide the scene into layers, planes at the sizes divide a layer
+// into slabs, planes at the steps divide a slab into strips, and the side of a
+// plane away from the eye is painted first. A strip contains one level face,
+// and between strips are the risers.
 func (s *surface) Plot(c draw.Canvas, _ *plot.Plot) {
 	c = draw.Crop(c, 0, 0, 0, -s.legendHeight(c))
 	labels := s.space.labels()
@@ -52,28 +52,28 @@ func (sp *space) layerOf(height float64) int {
 	return len(sp.cuts)
 }
 
-// position returns where in the box, from 0 to 1, a problem size lies.
+// position returns the place of a problem size in the box, from 0 to 1.
 func (sp *space) position(size float64) float64 {
 	return (size - sp.size[0]) / (sp.size[1] - sp.size[0])
 }
 
-// slab is the part of a surface between two neighbouring sizes; none of its
+// slab is the part of a surface between two neighbouring sizes; it has no
 // strips if one of them has no reuse.
 type slab struct {
 	from, to float64 // places of the sizes
 	strips   []strip
 }
 
-// scene is a surface in coordinates from 0 to 1, with no more steps than its
-// picture shows.
+// scene is a surface in coordinates from 0 to 1, with no more steps than are
+// visible.
 type scene struct {
 	edges []float64 // of the slabs
 	slabs []slab
 	space *space
 }
 
-// scene prepares a drawing in which the axes of shares and of distance are as
-// long as given, in dots.
+// scene prepares a drawing with axes of shares and of distance of the given
+// lengths in dots.
 func (s *surface) scene(shareDots, heightDots float64) *scene {
 	out := &scene{space: &s.space}
 	stairs := make([][]step, len(s.stairs))
@@ -116,7 +116,7 @@ func (sl *slab) shareEdges() []float64 {
 	return edges
 }
 
-// paint draws what of the scene is in a layer, farthest first.
+// paint draws the part of the scene in a layer, farthest first.
 func (sc *scene) paint(b *brush, layer int) {
 	eye := sc.space.camera.eye
 	backToFront(sc.edges, eye(0), func(i int) {
@@ -138,7 +138,7 @@ func (sc *scene) paint(b *brush, layer int) {
 	}, func(int) {})
 }
 
-// hitRatios draws the line in which the surface meets a cut.
+// hitRatios draws the intersection of the surface with a cut.
 func (sc *scene) hitRatios(b *brush, cut *plane) {
 	style := draw.LineStyle{Color: cut.color, Width: vg.Points(1.5)}
 	for i := range sc.slabs {
@@ -159,7 +159,7 @@ type brush struct {
 	space *space
 }
 
-// colorBands is the number of heights that have a colour of their own.
+// colorBands is the number of heights with a colour of their own.
 const colorBands = 64
 
 // face paints the part of a face in a layer, in bands of colour by height.
@@ -181,8 +181,8 @@ func (b *brush) face(face []vec, layer int) {
 		lo, hi = heights(face)
 	}
 	bright := b.brightness(face)
-	// Each band is painted over all that is above it too, so that
-	// anti-aliasing leaves no seam between bands.
+	// Each band is painted over everything above it too, so that anti-aliasing
+	// leaves no seams between bands.
 	first, last := int(lo*colorBands), int(hi*colorBands)
 	for band := first; band <= last; band++ {
 		part := face
@@ -195,8 +195,8 @@ func (b *brush) face(face []vec, layer int) {
 	}
 }
 
-// brightness lights a face from above, from the left of the eye (Lambert's
-// law, with a part that is everywhere).
+// brightness lights a face from above, from the left of the eye (Lambert's law
+// with ambient light).
 func (b *brush) brightness(face []vec) float64 {
 	var e [2]vec // along two of the face's edges, in the box's real proportions
 	for i := range e {
@@ -244,8 +244,7 @@ func (b *brush) stroke(style draw.LineStyle, points []vec) {
 
 var profileStyle = draw.LineStyle{Color: color.Gray{0x20}, Width: vg.Points(0.6)}
 
-// profile draws a part of a size's stair, level or upright, where it is in a
-// layer.
+// profile draws the part of a size's stair, level or upright, in a layer.
 func (b *brush) profile(from, to vec, layer int) {
 	if from[2] == to[2] {
 		if b.space.layerOf(from[2]) != layer {

@@ -50,7 +50,7 @@ func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// upTo ticks an axis up to a value below its end: above that is the legend.
+// upTo ticks an axis up to a value below its end, above which is the legend.
 type upTo struct{ top float64 }
 
 // Ticks implements plot.Ticker.
@@ -66,7 +66,8 @@ func wholeTicks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// slantLabels turns the labels of an axis, so that long names fit side by side.
+// slantLabels rotates the labels of an axis, so that long names fit side by
+// side.
 func slantLabels(a *plot.Axis) {
 	a.Tick.Label.Rotation, a.Tick.Label.XAlign, a.Tick.Label.YAlign = 0.6, draw.XRight, draw.YCenter
 }

@@ -98,6 +98,10 @@ func set(to reflect.Value, f field, from series.Element) error {
 	case reflect.String:
 		to.SetString(Text(from.Val()))
 	case reflect.Float64:
+		if from.Type() == series.String && from.String() == "" {
+			to.SetFloat(math.NaN()) // ReadCSV takes a column of missing numbers for text
+			return nil
+		}
 		if from.Type() == series.String {
 			return fmt.Errorf("%q is text, not a number", from.String())
 		}

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Options say how thoroughly the host is measured.
+// Options configures a calibration.
 type Options struct {
-	// Quick measures fewer working sets, each less often: it takes some 7 s of a
-	// processor instead of some 30 s (with a last cache of 32 MiB), and is more
-	// easily disturbed.
+	// Quick measures fewer working sets, each less often: about 7 s instead of
+	// 30 s of a processor (with a last cache of 32 MiB), and more easily
+	// disturbed.
 	Quick bool
 	// MaxBytes is the largest working set; 0: eight times the last cache that
 	// the system describes (Quick: four times), from 128 MiB to 512 MiB. Twice as
@@ -28,7 +28,7 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Progress tells how far a calibration is.
+// Progress reports how far a calibration is.
 type Progress struct {
 	Part        string
 	Done, Total int
@@ -44,8 +44,8 @@ const (
 // firstBytes is the smallest working set: it fits into every first level.
 const firstBytes = 4 << 10
 
-// Calibrate measures the machine that it runs on. It keeps one processor busy
-// until it is done; whatever else runs disturbs it.
+// Calibrate measures this machine. It keeps one processor busy until it is
+// done; other load disturbs it.
 func Calibrate(ctx context.Context, opt Options) (*Profile, error) {
 	runtime.LockOSThread() // measured on one thread; the system may still move it
 	defer runtime.UnlockOSThread()
@@ -98,11 +98,11 @@ func Calibrate(ctx context.Context, opt Options) (*Profile, error) {
 	return c.Profile, nil
 }
 
-// Name returns what the operating system calls the processor, or else its
+// Name returns the operating system's name for the processor, or else its
 // architecture.
 func Name() string { return cmp.Or(processorName(), runtime.GOARCH) }
 
-// calibration is a profile in the making.
+// calibration is a profile under construction.
 type calibration struct {
 	*Profile
 	meter
@@ -124,7 +124,8 @@ func (c *calibration) warn(format string, args ...any) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
 }
 
-// geometry takes in what the system says, and decides on the working sets.
+// geometry reads the system's description of the caches and decides on the
+// working sets.
 func (c *calibration) geometry() error {
 	all, err := systemCaches()
 	if err != nil {
@@ -168,11 +169,11 @@ func (c *calibration) release() {
 	}
 }
 
-// errNoTime is what comes of code that the compiler removed, or of a clock that
-// stands still.
+// errNoTime is returned if the compiler removed the code to measure, or the
+// clock stands still.
 var errNoTime = errors.New("no time passed")
 
-// timed measures a kernel that does ops operations a round.
+// timed measures a kernel with ops operations per round.
 func (c *calibration) timed(ops int, body func(rounds int)) (Sample, error) {
 	s, err := c.time(body)
 	if err == nil && s.Min <= 0 {

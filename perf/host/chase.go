@@ -13,16 +13,16 @@ type chain struct {
 	at     func(place uint32) uint // offset of a place in the region
 }
 
-// shuffled returns 0..n-1 in random order, in dst if that has room. Visiting
-// them in this order and then beginning anew is one cycle through all of them,
-// and each such cycle is as likely as any other.
+// shuffled returns 0..n-1 in random order, in dst if it has room. Visiting them
+// in this order and then starting over is one cycle through all of them, and
+// all such cycles are equally likely.
 func shuffled(dst []uint32, n int, rng *rand.Rand) []uint32 {
 	dst = ascending(dst, n)
 	rng.Shuffle(n, func(i, j int) { dst[i], dst[j] = dst[j], dst[i] })
 	return dst
 }
 
-// ascending returns 0..n-1, in dst if that has room.
+// ascending returns 0..n-1, in dst if it has room.
 func ascending(dst []uint32, n int) []uint32 {
 	if cap(dst) < n {
 		dst = make([]uint32, n)
@@ -34,8 +34,8 @@ func ascending(dst []uint32, n int) []uint32 {
 	return dst
 }
 
-// link writes the pointers. It visits the places in the order of the chain, so
-// that caches are left as a lap of the chain would leave them.
+// link writes the pointers, in the order of the chain, so that caches are left
+// as after a lap of the chain.
 func (c *chain) link() {
 	base := unsafe.Pointer(unsafe.SliceData(c.region.data))
 	last := len(c.order) - 1
@@ -44,7 +44,8 @@ func (c *chain) link() {
 		if i < last {
 			next = c.order[i+1]
 		}
-		// A number to the garbage collector, which has no say in this memory.
+		// Stored as a number: the garbage collector does not manage this
+		// memory.
 		*(*uintptr)(unsafe.Add(base, c.at(place))) = uintptr(unsafe.Add(base, c.at(next)))
 	}
 }
@@ -71,12 +72,12 @@ func sparse(pageBytes, lineBytes uint64) func(uint32) uint {
 	}
 }
 
-// loadsPerRound is how many loads a round of chase makes: so many that the
-// loop's own instructions, which do not wait for the loads, are out of the way.
+// loadsPerRound is the number of loads in a round of chase: enough to hide the
+// loop's own instructions, which do not depend on the loads.
 const loadsPerRound = 32
 
-// chase follows a chain and returns where it got to. Each load's address is what
-// the one before it gave.
+// chase follows a chain and returns the address reached. Each load's address is
+// the result of the one before.
 //
 //go:noinline
 func chase(p unsafe.Pointer, rounds int) unsafe.Pointer {
@@ -117,9 +118,8 @@ func chase(p unsafe.Pointer, rounds int) unsafe.Pointer {
 	return p
 }
 
-// chaseMany follows several chains at once, one load of each in turn. The
-// positions are offsets from base, so that they can be kept in memory without a
-// word to the garbage collector.
+// chaseMany follows several chains at once, one load of each in turn. Positions
+// are offsets from base, which are no pointers to the garbage collector.
 //
 //go:noinline
 func chaseMany(base unsafe.Pointer, at []uintptr, rounds int) {
@@ -130,12 +130,11 @@ func chaseMany(base unsafe.Pointer, at []uintptr, rounds int) {
 	}
 }
 
-// maxWarmLoads bounds the lap before the clock starts. A working set of more
-// lines is far larger than a cache, and building the chain left it as a lap
-// would.
+// maxWarmLoads bounds the warm-up lap. A working set of more lines is far
+// larger than a cache, and building the chain left it as a lap would.
 const maxWarmLoads = 1 << 20
 
-// latency returns the ns of a load of the chain.
+// latency returns the time of a load of the chain in ns.
 func (c *chain) latency(m *meter) (Sample, error) {
 	p := chase(c.start(0, 1), min(len(c.order), maxWarmLoads)/loadsPerRound+1)
 	s, err := m.time(func(rounds int) { p = chase(p, rounds) })

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// event is something that Linux counts.
+// event is a hardware event that Linux can count.
 type event struct {
 	kind   uint32
 	config uint64
 }
 
-// hardwareEvents are what Counts holds, in that order.
+// hardwareEvents are the events of Counts, in its order.
 var hardwareEvents = []event{
 	{unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES},
 	{unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS},
@@ -26,8 +26,8 @@ var hardwareEvents = []event{
 // counterSet is open counters of a thread and of the processes that it starts.
 type counterSet struct{ fds []int }
 
-// openCounters opens counters that begin to count in a process that this thread
-// starts, once that executes a program.
+// openCounters opens counters that start in a process started by this thread,
+// once it executes a program.
 func openCounters(events []event) (*counterSet, error) {
 	set := new(counterSet)
 	for _, e := range events {
@@ -59,8 +59,8 @@ func whyNoCounters(err error) error {
 	return fmt.Errorf("no hardware counters: %w", err)
 }
 
-// read returns the counts, and the least share of the time in which an event was
-// counted. Counts are extrapolated from that time to all of it.
+// read returns the counts, and the least share of the time in which an event
+// was counted, from which counts are extrapolated.
 func (s *counterSet) read() (values []float64, running float64, err error) {
 	running = 1
 	for _, fd := range s.fds {

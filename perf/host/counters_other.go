@@ -14,7 +14,7 @@ var hardwareEvents []event
 // counterSet does not exist here.
 type counterSet struct{}
 
-// openCounters says that there are none.
+// openCounters returns an error: there are no counters here.
 func openCounters([]event) (*counterSet, error) {
 	return nil, errors.New("no hardware counters: Presage reads those of Linux, and this is " + runtime.GOOS)
 }

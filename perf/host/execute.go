@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Command is a native program with everything that it is given.
+// Command is a native program with its arguments and environment.
 type Command struct {
 	Path  string
 	Args  []string
@@ -20,13 +20,13 @@ type Command struct {
 	Stdout, Stderr io.Writer // nil: what the program writes is lost
 }
 
-// Execution is what one run of a program took, from its start to its end: what
-// the system needs to start a process, some tenths of a millisecond to a few
-// milliseconds, is part of it.
+// Execution is the resources of one run of a program from start to end,
+// including the start of the process, some tenths of a millisecond to a few
+// milliseconds.
 type Execution struct {
 	Wall, CPU time.Duration // CPU: of all threads, in the program and in the system
 	Counts    Counts
-	// NoCounts says why there are no counts; nil if there are.
+	// NoCounts is the reason why there are no counts; nil if there are.
 	NoCounts error
 }
 
@@ -34,12 +34,12 @@ type Execution struct {
 // outside the operating system.
 type Counts struct {
 	Cycles, Instructions, CacheMisses, BranchMisses float64
-	// Running is the least share of the time for which an event had a counter:
+	// Running is the least share of the time in which an event had a counter;
 	// below 1 the counts are extrapolated.
 	Running float64
 }
 
-// Execute runs a program once. A program that fails is an error.
+// Execute runs a program once. It returns an error if the program fails.
 func Execute(ctx context.Context, c Command) (Execution, error) {
 	// Counters are opened on this thread and inherited by the process that is
 	// forked from it.

@@ -2,7 +2,7 @@ package host
 
 import "unsafe"
 
-// words is memory that stays in the first level of cache.
+// words is memory that stays in the first-level cache.
 type words [streamOps]uint64
 
 // loadStream adds up words; on amd64 each line is one instruction that loads and
@@ -156,12 +156,12 @@ func branchStream(x uint64, rounds int) uint64 {
 	return x
 }
 
-// mixOps is how many instructions a round of mixStream executes, without the two
+// mixOps is the number of instructions in a round of mixStream, without the two
 // or three of its loop.
 const mixOps = 12 * 8
 
-// mixStream is a mix for many units, none of which waits for another: integer
-// and floating-point additions, multiplications, stores.
+// mixStream is a mix of independent instructions for many units: integer and
+// floating-point additions, multiplications, stores.
 //
 //go:noinline
 func mixStream(w *words, y uint64, f float64, rounds int) float64 {
@@ -269,23 +269,22 @@ func mixStream(w *words, y uint64, f float64, rounds int) float64 {
 	return float64(a0+a1+a2+a3) + e0 + e1 + e2 + e3 + e4 + e5 + g0 + g1 + g2 + g3
 }
 
-// fillerOps is how many instructions a round of filler in overlap executes: 16
-// additions, the count, a comparison and branch that cores take as one.
+// fillerOps is the number of instructions in a round of filler in overlap: 16
+// additions, the count, and a comparison and branch that cores fuse.
 const fillerOps = 18
 
-// overlap loads from two chains by turns, uses each result at once, and puts
-// rounds of filler, which wait for no load, between the loads. A core that
-// executes out of order has both loads under way at once as long as its window
-// holds a load and the filler after it; one that executes in program order
-// waits at the first use.
+// overlap loads from two chains in turn, uses each result at once, and puts
+// rounds of filler, independent of the loads, between them. An out-of-order
+// core has both loads in flight at once as long as its window holds a load and
+// the filler after it; an in-order core waits at the first use.
 //
 // Half of the filler writes integer registers and half floating-point ones, so
-// that renaming runs out of registers of a kind only at twice as many.
+// that renaming runs out of one kind only at twice the number.
 //
 //go:noinline
 func overlap(p, q unsafe.Pointer, y uint64, f float64, filler, rounds int) (unsafe.Pointer, unsafe.Pointer, float64) {
 	var u uint64
-	c0, c1, c2, c3 := y, y+1, y+2, y+3 // the compiler would make one of two that are the same
+	c0, c1, c2, c3 := y, y+1, y+2, y+3 // distinct, or the compiler would merge them
 	e0, e1, e2, e3, e4, e5, e6, e7 := f, f+1, f+2, f+3, f+4, f+5, f+6, f+7
 	for range rounds {
 		p = *(*unsafe.Pointer)(p)
@@ -332,11 +331,11 @@ func overlap(p, q unsafe.Pointer, y uint64, f float64, filler, rounds int) (unsa
 	return p, q, float64(u+c0+c1+c2+c3) + e0 + e1 + e2 + e3 + e4 + e5 + e6 + e7
 }
 
-// guess makes a branch a round whose direction is that of a random bit, or, with
-// mask 0, always the same: one side for each value of invert. What is on its
-// two sides are loads, so that the compiler does not make a conditional move of
-// it. Bits are made as needed (xorshift: Marsaglia, 2003), so that no predictor
-// can learn them.
+// guess executes one branch per round with the direction of a random bit, or,
+// with mask 0, of a constant: one side for each value of invert. Both sides are
+// loads, so that the compiler does not use a conditional move. Bits are
+// generated on the fly (xorshift: Marsaglia, 2003), so that no predictor can
+// learn them.
 //
 //go:noinline
 func guess(w *words, seed, mask, invert uint64, rounds int) uint64 {

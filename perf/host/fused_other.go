@@ -7,8 +7,8 @@ import "math"
 // hasFused reports that math.FMA is an instruction, as it is on arm64.
 func hasFused() bool { return true }
 
-// fusedChain goes through the operand that is added to, as a sum of products
-// does; some cores take that one later than the factors.
+// fusedChain is a chain through the addend, as in a sum of products; some cores
+// need it later than the factors.
 //
 //go:noinline
 func fusedChain(x, y, z float64, rounds int) float64 {
@@ -65,7 +65,7 @@ func fusedStream(x, y, z float64, rounds int) float64 {
 	return x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + x9 + x10 + x11
 }
 
-// mulFusedMix does multiplications and fused multiply-adds by turns.
+// mulFusedMix alternates multiplications and fused multiply-adds.
 //
 //go:noinline
 func mulFusedMix(x, y, z float64, rounds int) float64 {
@@ -100,7 +100,7 @@ func mulFusedMix(x, y, z float64, rounds int) float64 {
 	return a0 + a1 + a2 + a3 + a4 + a5 + b0 + b1 + b2 + b3 + b4 + b5
 }
 
-// addFusedMix does additions and fused multiply-adds by turns.
+// addFusedMix alternates additions and fused multiply-adds.
 //
 //go:noinline
 func addFusedMix(x, y, z float64, rounds int) float64 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Geometry is what the operating system says about a data or unified cache.
+// Geometry is the operating system's description of a data or unified cache.
 type Geometry struct {
 	Level     int
 	Capacity  uint64 // bytes
@@ -21,8 +21,8 @@ type Geometry struct {
 // sysfsCaches is where Linux describes the caches of the first processor.
 const sysfsCaches = "sys/devices/system/cpu/cpu0/cache"
 
-// readSysfs reads the caches that hold data from a file system with Linux' /sys,
-// from the processor to memory. A system that describes none gives none.
+// readSysfs reads the data caches from a file system with Linux' /sys, from the
+// processor to memory; none if the system describes none.
 func readSysfs(root fs.FS) ([]Geometry, error) {
 	dirs, err := fs.Glob(root, sysfsCaches+"/index*")
 	if err != nil {
@@ -81,8 +81,8 @@ func (r *sysfs) number(name string) uint64 {
 	return n * scale
 }
 
-// usable reports what keeps a geometry from being a cache of a description: some
-// hypervisors show caches of no size or with impossible sets.
+// usable returns an error if a geometry is not that of a cache: some
+// hypervisors show caches without a size or with impossible sets.
 func (g *Geometry) usable() error {
 	switch {
 	case g.LineBytes == 0 || g.LineBytes&(g.LineBytes-1) != 0:

@@ -2,11 +2,11 @@ package host
 
 import "math"
 
-// The kernels below each do one thing so often that the loop around it does not
-// show. The compiler cannot leave any of it out: it neither knows the operands
-// nor reorders floating-point operations, and every result is returned. On
-// amd64 and arm64 each line is one instruction of the kind that is measured,
-// except where said otherwise.
+// Each kernel below repeats one operation often enough to hide the loop around
+// it. The compiler cannot omit any of it: it does not know the operands, does
+// not reorder floating-point operations, and every result is returned. On amd64
+// and arm64 each line is one instruction of the measured kind, except where
+// noted.
 
 // Operations in a round of a chain (latency) and of a stream (throughput). A loop
 // over integer streams also moves some of them between registers.
@@ -16,7 +16,7 @@ const (
 	integerStreamOps = 96
 )
 
-// addChain adds and takes exclusive ors by turns, which cost the same: two
+// addChain alternates additions and exclusive ors, which cost the same: two
 // additions of y would become one of 2y.
 //
 //go:noinline
@@ -65,9 +65,9 @@ func mulChain(x, y uint64, rounds int) uint64 {
 	return x
 }
 
-// divChain divides y by what the last division gave: with x*x near y, quotients
-// stay where they are and have half as many bits as y. Beside each division
-// stands a comparison of the divisor with 0, which the chain does not wait for.
+// divChain divides y by the previous quotient: with x*x near y, quotients stay
+// constant and have half as many bits as y. Each division comes with a
+// comparison of the divisor with 0, on which the chain does not depend.
 //
 //go:noinline
 func divChain(x, y uint64, rounds int) uint64 {
@@ -161,8 +161,8 @@ func floatDivChain(x, y float64, rounds int) float64 {
 	return x
 }
 
-// sqrtChain adds before each root, or the roots would run to 1, which some
-// units are quick about: the latency of an addition is to be taken off.
+// sqrtChain adds before each root, as the roots would otherwise converge to 1,
+// which some units handle quickly: subtract the latency of an addition.
 //
 //go:noinline
 func sqrtChain(x, y float64, rounds int) float64 {

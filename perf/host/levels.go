@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// curve returns the least latencies by working set, ascending: the least of all
-// passes in pages of both kinds, since neither disturbance nor misses of a TLB
-// can make a load faster.
+// curve returns the least latencies by working set, ascending: the minimum over
+// all passes with both page sizes, since neither disturbance nor TLB misses
+// make a load faster.
 func (p *Profile) curve() (x, y []float64) {
 	least := make(map[uint64]float64)
 	for _, l := range p.Latencies {
@@ -22,8 +22,8 @@ func (p *Profile) curve() (x, y []float64) {
 	return x, y
 }
 
-// between returns the fastest load of working sets from lo to hi bytes, and if
-// there is none of the largest one below hi.
+// between returns the fastest load of working sets from lo to hi bytes, or, if
+// there is none, of the largest one below hi.
 func (p *Profile) between(lo, hi uint64) Sample {
 	var best, below Sample
 	var largest uint64
@@ -42,11 +42,12 @@ func (p *Profile) between(lo, hi uint64) Sample {
 	return best
 }
 
-// matchFactor is how far a step may be from the capacity that the system says.
+// matchFactor is the largest ratio between a step and the capacity that the
+// system reports.
 const matchFactor = 2
 
-// findLevels joins what the system says about caches with the steps of the
-// curve. Where the system says nothing, the steps are the levels.
+// findLevels combines the caches that the system reports with the steps of the
+// curve. If the system reports none, the steps are the levels.
 func (c *calibration) findLevels() {
 	found := steps(c.curve())
 	c.MemoryNs = c.between(c.largest/2, c.largest)
@@ -77,16 +78,16 @@ func (c *calibration) findLevels() {
 	}
 }
 
-// explains reports whether a step is the end of a level, or leaps over one that
-// has no plateau.
+// explains reports whether a step is the end of a level, or skips one without a
+// plateau.
 func explains(l Level, s step) bool {
 	return float64(l.DetectedLo) <= s.hi && s.lo <= float64(l.DetectedHi) ||
 		l.DetectedLo > 0 && s.before*stepRatio < l.Load.Min && l.Load.Min*stepRatio < s.after
 }
 
-// locate finds the capacity of a level that the system describes: at a step of
-// the curve, or, where neighbours make a slope of its plateau, where the curve is
-// stepShare of the way from its latency to the next.
+// locate finds the capacity of a level that the system reports: at a step of
+// the curve, or, if neighbours turned its plateau into a slope, where the curve
+// is stepShare of the way from its latency to the next.
 func (c *calibration) locate(i int, found []step) {
 	l := &c.Levels[i]
 	capacity := l.Geometry.Capacity
@@ -95,7 +96,7 @@ func (c *calibration) locate(i int, found []step) {
 		found = c.crossing(i)
 		at = nearest(found, capacity)
 	}
-	// Of the last, shared cache there may be less to be had.
+	// Less of the last, shared cache may be available.
 	if at < 0 && i == len(c.Levels)-1 && len(found) > 0 && found[0].hi < float64(capacity) {
 		at = 0
 		c.warn("%s: of the %s that the system says working sets had no more than %s: others use the rest", l.Name, sizeText(capacity), sizeText(uint64(found[0].hi)))
@@ -135,9 +136,9 @@ func nearest(found []step, capacity uint64) int {
 	return at
 }
 
-// hit returns the latency of a cache of a capacity, behind one with the capacity
-// before: the fastest load of working sets that fit and of which hardly a load
-// hits before, from twice what that holds.
+// hit returns the latency of a cache of a capacity behind one with the capacity
+// before: the fastest load of working sets that fit and that hardly hit the one
+// before, from twice its capacity on.
 func (p *Profile) hit(before, capacity uint64) Sample {
 	return p.between(min(2*before, (before+capacity)/2), capacity)
 }
@@ -165,11 +166,12 @@ func (p *Profile) pagesCurve() (x, sparse, dense []float64) {
 	return x, sparse, dense
 }
 
-// minPenalty is what a miss of a TLB costs at least, in cycles.
+// minPenalty is the least penalty of a TLB miss, in cycles.
 const minPenalty = 2
 
-// findReaches finds the steps in what one page a line costs. The latency of the
-// first level is added so that differences from 0 do not count as steps.
+// findReaches finds the steps in the cost of using one page for each line. The
+// latency of the first level is added so that differences from 0 do not count
+// as steps.
 func (c *calibration) findReaches() {
 	x, sparse, dense := c.pagesCurve()
 	dense = envelope(dense) // a disturbed point would hide a step; steps sees to one of the difference
@@ -192,8 +194,8 @@ func (c *calibration) findReaches() {
 // the pair takes longer than one if they overlap, and at least if they do not.
 const overlapShare = 1.5
 
-// findWindow finds the first filler with which two loads from memory take the
-// time of two, less what the filler takes by itself.
+// findWindow finds the shortest filler with which two loads from memory take
+// the time of two, without the time of the filler itself.
 func (c *calibration) findWindow() {
 	c.InOrder = c.Windows[0].Pair.Min > overlapShare*c.Parallel[0].Load.Min
 	if c.InOrder {

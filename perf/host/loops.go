@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// nest executes a loop of so many iterations in each round, as always the same
-// number of times. An iteration is four additions that wait for none of the same
-// iteration, the count, and the one branch: so few that a wrong guess at the end
-// shows among many iterations, and enough that the branch is not met in every
-// cycle, for which some cores have other means than for the loops of programs.
+// nest executes a loop with a fixed number of iterations in each round. An
+// iteration is four independent additions, the count, and the one branch: few
+// enough that a misprediction at the end shows among many iterations, and
+// enough that the branch does not execute in every cycle, which some cores
+// treat differently from the loops of programs.
 //
 //go:noinline
 func nest(y uint64, iterations, rounds int) uint64 {
@@ -26,10 +26,10 @@ func nest(y uint64, iterations, rounds int) uint64 {
 	return a + b + c + d
 }
 
-// maxIterations is the longest loop whose end is looked for.
+// maxIterations is the longest loop tested.
 const maxIterations = 256
 
-// loops measures loops of more and more iterations.
+// loops measures loops of increasing length.
 func (c *calibration) loops() error {
 	perOctave := 4
 	if c.opt.Quick {
@@ -63,9 +63,9 @@ func (p *Profile) loopsCurve() (iterations []int, ns []float64) {
 	return iterations, ns
 }
 
-// findLoopReach finds the first loop that takes longer than its iterations do, by
-// more than half of what a wrong guess costs: its end is not foreseen as a rule.
-// So it must be of the next longer one too: one by itself may have been disturbed.
+// findLoopReach finds the first loop that takes longer than its iterations by
+// more than half a misprediction: its end is usually mispredicted. The next
+// longer one must agree, as a single one may have been disturbed.
 func (c *calibration) findLoopReach() {
 	cost := c.Mispredict.Min
 	if cost < minPenalty*c.Cycle.Min || len(c.Loops) == 0 {

@@ -12,8 +12,7 @@ import (
 	"presage/perf/machine"
 )
 
-// Names of sources in a description: what was said by the system, and what was
-// measured how.
+// Names of sources in a description: the system, and the measurements.
 const (
 	saidSource      = "system"
 	clockSource     = "clock"
@@ -28,8 +27,8 @@ const (
 )
 
 // Machine returns a description of the host with the numbers of the profile, in
-// whole cycles. Its sources say of each number which measurement it is from, or
-// that the system says so. Parts without a measurement are left out.
+// whole cycles. Its sources state for each number which measurement it is from,
+// or that the system reports it. Parts without a measurement are left out.
 func (p *Profile) Machine() *machine.Machine {
 	d := describer{p, &machine.Machine{
 		Title:     "Calibrated host: " + p.Processor,
@@ -72,13 +71,13 @@ func (p *Profile) notes() string {
 	return strings.Join(notes, "\n")
 }
 
-// describer makes a machine of a profile.
+// describer turns a profile into a machine.
 type describer struct {
 	p *Profile
 	m *machine.Machine
 }
 
-// source records where a number comes from, once or in several parts.
+// source records the origin of a number, in one or several parts.
 func (d *describer) source(name, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if old := d.m.Sources[name]; old != "" {
@@ -223,8 +222,7 @@ func (d *describer) loops() {
 	d.source(loopSource, "measured: loops of always the same number of iterations, with one branch in each: whether they take longer than their iterations, by more than half a wrong guess: %s; %s", text, beyond)
 }
 
-// units makes a unit for each class, or for several that were seen to share
-// theirs.
+// units adds a unit for each class, or for several that share theirs.
 func (d *describer) units() {
 	p := d.p
 	names := map[isa.Class]string{
@@ -280,8 +278,8 @@ func (d *describer) timing(class isa.Class, latency machine.Cycles, units []stri
 	d.m.Core.Classes[class] = t
 }
 
-// unit adds units of a kind, or raises their count to what a further class was
-// seen to use.
+// unit adds units of a kind, or raises their count to that seen in use by a
+// further class.
 func (d *describer) unit(name string, count int) {
 	units := d.m.Core.Units
 	if i := slices.IndexFunc(units, func(u machine.Unit) bool { return u.Name == name }); i >= 0 {
@@ -291,8 +289,8 @@ func (d *describer) unit(name string, count int) {
 	d.m.Core.Units = append(units, machine.Unit{Name: name, Count: count})
 }
 
-// unitsFor returns how many units do an operation that takes so many cycles each
-// in a stream, and how long each is busy.
+// unitsFor returns the number of units behind a reciprocal throughput in
+// cycles, and how long each is busy.
 func unitsFor(reciprocal float64) (count int, busy machine.Cycles) {
 	if reciprocal <= 1 {
 		return int(math.Round(1 / reciprocal)), 1
@@ -300,7 +298,7 @@ func unitsFor(reciprocal float64) (count int, busy machine.Cycles) {
 	return 1, machine.Cycles(math.Round(reciprocal))
 }
 
-// shared reports whether two classes compete for units: a pair takes nearer to
+// shared reports whether two classes compete for units: a pair takes closer to
 // the sum of the two than to the slower one.
 func (p *Profile) shared(a, b isa.Class) bool {
 	for _, m := range p.Mixes {
@@ -312,8 +310,8 @@ func (p *Profile) shared(a, b isa.Class) bool {
 	return false
 }
 
-// fusedUnits returns the units that a fused multiply-add takes: those of each
-// class that it competes with, or its own.
+// fusedUnits returns the units of a fused multiply-add: those of each class
+// that it competes with, or its own.
 func (p *Profile) fusedUnits(names map[isa.Class]string) []string {
 	var units []string
 	for _, class := range []isa.Class{isa.FPMultiply, isa.FPAdd} {

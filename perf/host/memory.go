@@ -20,8 +20,8 @@ func (c *calibration) latencies(huge bool) error {
 	return c.pass(r)
 }
 
-// again measures most once more: neighbours do not always keep a shared cache, or
-// the core, as busy.
+// again repeats most measurements: the load of neighbours on a shared cache, or
+// the core, changes.
 func (c *calibration) again() error {
 	parts := []func() error{c.operations, c.loops, c.stream, func() error { return c.pass(c.best()) }}
 	if !c.opt.Quick {
@@ -35,9 +35,9 @@ func (c *calibration) again() error {
 	return nil
 }
 
-// stream measures loads from memory that go through the lines in ascending order,
-// each with the address that the one before gave: what they take is what fetching
-// ahead leaves of the latency.
+// stream measures loads from memory through ascending lines, each with the
+// address that the one before returned: the latency that prefetching leaves
+// exposed.
 func (c *calibration) stream() error {
 	ch := &chain{c.best(), ascending(c.order, int(c.largest/c.LineBytes)), dense(c.LineBytes)}
 	c.order = ch.order
@@ -79,7 +79,7 @@ func (c *calibration) link(r *region, places int, at func(uint32) uint) *chain {
 	return ch
 }
 
-// best returns the region in the largest pages there are.
+// best returns the region in the largest available pages.
 func (c *calibration) best() *region {
 	if c.huge != nil && c.huge.huge {
 		return c.huge
@@ -87,11 +87,11 @@ func (c *calibration) best() *region {
 	return c.small
 }
 
-// parallelChains are the numbers of chains that are tried.
+// parallelChains lists the numbers of chains to try.
 var parallelChains = []int{1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 80, 96, 128}
 
-// parallel follows more and more chains through memory at once. As long as every
-// load in flight has room, n chains take as long as one, and a load takes an
+// parallel follows increasing numbers of chains through memory at once. As long
+// as all loads fit in flight, n chains take as long as one, and a load takes an
 // n-th of the time.
 func (c *calibration) parallel() error {
 	ch := c.chain(c.best(), c.largest)
@@ -111,12 +111,12 @@ func (c *calibration) parallel() error {
 	return nil
 }
 
-// maxWindow is the largest window that is looked for.
+// maxWindow is the largest window tested.
 const maxWindow = 1200
 
-// window puts more and more instructions between two independent loads from
-// memory. The filler's own time is measured on lines that stay in the first
-// level of cache.
+// window puts increasing numbers of instructions between two independent loads
+// from memory. The filler's own time is measured on lines in the first-level
+// cache.
 func (c *calibration) window() error {
 	r := c.best()
 	step := 1
@@ -149,12 +149,12 @@ func (c *calibration) window() error {
 	return nil
 }
 
-// maxPages is how many pages the TLBs are tried with: twice the largest second
-// level of any core known here.
+// maxPages is the largest number of pages tested: twice the largest
+// second-level TLB of any core known here.
 const maxPages = 16 << 10
 
-// translations measures chains with one line a page against chains with as many
-// lines side by side, which need the same caches and few pages.
+// translations compares chains with one line per page with chains of as many
+// adjacent lines, which use the caches alike but few pages.
 func (c *calibration) translations() error {
 	perOctave := 4
 	if c.opt.Quick {

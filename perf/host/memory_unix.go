@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapMemory returns zeroed memory outside the garbage collector's heap, and what
-// gives it back.
+// mapMemory returns zeroed memory outside the garbage collector's heap, and the
+// function that frees it.
 func mapMemory(bytes int) (data []byte, free func() error, err error) {
 	data, err = unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"presage/perf/internal/order"
 )
 
-// Sample is a time that was measured several times.
+// Sample is a time measured repeatedly.
 type Sample struct {
 	Min, Median, Max float64 // ns
 }
@@ -16,10 +16,11 @@ type Sample struct {
 // Spread returns (most - least) / median.
 func (s Sample) Spread() float64 { return (s.Max - s.Min) / s.Median }
 
-// scaled returns the sample in another unit, or of a part of what was timed.
+// scaled returns the sample in another unit, or for a part of the timed code.
 func (s Sample) scaled(by float64) Sample { return Sample{s.Min * by, s.Median * by, s.Max * by} }
 
-// orLess returns the sample with the lesser least time; the zero Sample is none.
+// orLess returns the sample with the smaller minimum; the zero Sample does not
+// count.
 func (s Sample) orLess(o Sample) Sample {
 	if o.Min > 0 && o.Min < s.Min {
 		return o
@@ -27,8 +28,7 @@ func (s Sample) orLess(o Sample) Sample {
 	return s
 }
 
-// sampleOf summarizes values, of which there is at least one. The median of an
-// even number is the mean of the two in the middle.
+// sampleOf summarizes values; there must be at least one.
 func sampleOf(values []float64) Sample {
 	v := slices.Sorted(slices.Values(values))
 	return Sample{v[0], order.Median(v), v[len(v)-1]}
@@ -45,7 +45,7 @@ type meter struct {
 // that the compiler removed would never fill one.
 const maxRounds = 1 << 40
 
-// time returns how many ns one round of body takes.
+// time returns the ns of one round of body.
 func (m *meter) time(body func(rounds int)) (Sample, error) {
 	rounds := 1
 	for {
@@ -56,7 +56,7 @@ func (m *meter) time(body func(rounds int)) (Sample, error) {
 		if took >= m.slice/2 || rounds >= maxRounds {
 			break
 		}
-		// At least twice, at most 16 times as many: a first round is cold.
+		// At least 2, at most 16 times as many: a first round is cold.
 		factor := float64(m.slice) / max(1, float64(took))
 		rounds = int(float64(rounds) * min(16, max(2, factor)))
 	}

@@ -2,9 +2,9 @@ package host
 
 import "math"
 
-// addMulMix does additions and multiplications by turns. If both have units of
-// their own, a pair takes as long as the slower of the two; if they share units,
-// as long as both.
+// addMulMix alternates additions and multiplications. A pair takes as long as
+// the slower of the two if both have units of their own, and as long as both if
+// they share units.
 //
 //go:noinline
 func addMulMix(x, y, z float64, rounds int) float64 {
@@ -39,8 +39,8 @@ func addMulMix(x, y, z float64, rounds int) float64 {
 	return a0 + a1 + a2 + a3 + a4 + a5 + b0 + b1 + b2 + b3 + b4 + b5
 }
 
-// divSqrtMix does divisions and square roots by turns, and additions that neither
-// waits for long.
+// divSqrtMix alternates divisions and square roots, with additions that hardly
+// delay either.
 //
 //go:noinline
 func divSqrtMix(x, y, z float64, rounds int) float64 {

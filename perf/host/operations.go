@@ -6,8 +6,8 @@ import (
 	"presage/perf/isa"
 )
 
-// Operands: none that a unit is quick about, such as a power of two; a number
-// near 1, so that products stay finite however many there are.
+// Operands that no unit handles faster, such as powers of two; a number near 1
+// keeps products finite.
 const (
 	oddInteger   = 0x9e3779b97f4a7c15 // of 64 bits
 	halfInteger  = 3_141_592_653      // its square is near the dividend below
@@ -17,8 +17,8 @@ const (
 	floatDivided = 2.7182818284590452
 )
 
-// integers returns rounds of a kernel with the operands x and y, and keeps the
-// results.
+// integers returns a function that runs rounds of a kernel with the operands x
+// and y and keeps the results.
 func integers(kernel func(x, y uint64, rounds int) uint64, x, y uint64) func(rounds int) {
 	var kept uint64
 	return func(rounds int) { kept += kernel(x, y, rounds) }
@@ -41,10 +41,10 @@ func (c *calibration) clock() (err error) {
 	return err
 }
 
-// tick looks at the clock again, for a moment: it may have gone up since, and
-// what is measured at a higher frequency has to be counted in its cycles. So it
-// does at the mix for many units, as nothing suffers more from another thread on
-// the core, and none may be there for a moment only.
+// tick measures the clock again briefly: it may have increased since, and
+// results at a higher frequency must be counted in its cycles. The mix for many
+// units is also measured again: it suffers most from another thread on the
+// core, and a moment without one suffices.
 func (c *calibration) tick() error {
 	short := meter{c.ctx, 3, c.slice / 8}
 	s, err := short.time(integers(addChain, 1, oddInteger))
@@ -55,7 +55,7 @@ func (c *calibration) tick() error {
 	return c.width(short)
 }
 
-// width measures how many instructions of a mix for many units begin in a cycle.
+// width measures the instructions per cycle of a mix for many units.
 func (c *calibration) width(m meter) error {
 	var w words
 	s, err := m.time(func(n int) { mixStream(&w, oddInteger, nearOne, n) })
@@ -68,8 +68,8 @@ func (c *calibration) width(m meter) error {
 	return err
 }
 
-// operations measures each kind of operation in a chain and in a stream. What was
-// measured before stays if it was less.
+// operations measures each kind of operation in a chain and in a stream.
+// Smaller earlier results are kept.
 func (c *calibration) operations() error {
 	var w words
 	for _, k := range []struct {
@@ -120,7 +120,7 @@ func (c *calibration) operations() error {
 	return c.mixes()
 }
 
-// keep takes in what was measured of a class, the lesser of each time.
+// keep merges a measurement of a class, keeping the smaller of each time.
 func (c *calibration) keep(op Operation) {
 	for i := range c.Operations {
 		if old := &c.Operations[i]; old.Class == op.Class {
@@ -161,7 +161,7 @@ func (c *calibration) keepMix(m Mix) {
 	c.Mixes = append(c.Mixes, m)
 }
 
-// operation returns what was measured of a class; zero if nothing was.
+// operation returns the measurement of a class; zero if there is none.
 func (p *Profile) operation(class isa.Class) Operation {
 	for _, op := range p.Operations {
 		if op.Class == class {
@@ -171,8 +171,8 @@ func (p *Profile) operation(class isa.Class) Operation {
 	return Operation{Class: class}
 }
 
-// branches measures what a wrong guess costs: of a branch on a random bit half of
-// the guesses are wrong, of one that always goes the same way none are.
+// branches measures the cost of a misprediction: half the predictions of a
+// branch on a random bit are wrong, none of one that always goes the same way.
 func (c *calibration) branches() error {
 	var w words
 	const seed = 88172645463325252
@@ -199,11 +199,11 @@ func (c *calibration) branches() error {
 	return nil
 }
 
-// maxDisturbed is how much longer than the fastest repeat of the clock the median
-// may take before the machine counts as disturbed.
+// maxDisturbed is the ratio of the median to the fastest repeat of the clock
+// above which the machine counts as disturbed.
 const maxDisturbed = 1.25
 
-// doubts looks at the whole.
+// doubts adds warnings about the whole calibration.
 func (c *calibration) doubts() {
 	if r := c.Cycle.Median / c.Cycle.Min; r > maxDisturbed {
 		c.warn("the machine was disturbed: the median repeat of a chain of additions took %.1f times as long as the fastest", r)

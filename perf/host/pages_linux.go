@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// advise asks for huge pages, or for none, before the memory is touched. A
-// kernel without transparent huge pages refuses: then pages are small, which
-// hugeBytes tells.
+// advise requests huge pages, or none, before the memory is touched. A kernel
+// without transparent huge pages refuses: then pages are small, as hugeBytes
+// reports.
 func advise(data []byte, huge bool) {
 	advice := unix.MADV_NOHUGEPAGE
 	if huge {
@@ -20,8 +20,8 @@ func advise(data []byte, huge bool) {
 	_ = unix.Madvise(data, advice)
 }
 
-// hugeBytes returns how much of the memory at an address is in huge pages: what
-// the kernel says about the mapping that holds it, 0 if it does not say.
+// hugeBytes returns the bytes in huge pages of the mapping at an address, as
+// the kernel reports them; 0 if it does not.
 func hugeBytes(address uintptr) uint64 {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {

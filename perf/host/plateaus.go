@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// How plateaus are told from steps.
+// The criteria of plateaus and steps.
 const (
-	// flatness is by how much a value may exceed the first of its plateau. A
-	// little of the next level shows before a cache is full: lines compete for
-	// its sets.
+	// flatness is the ratio by which a value may exceed the first of its
+	// plateau. Some of the next level shows before a cache is full: lines
+	// compete for its sets.
 	flatness = 1.15
-	// plateauOctaves is how long a plateau is at least, in doublings of size. Within
-	// a step, latency rises by more than flatness over a third of that.
+	// plateauOctaves is the least length of a plateau, in doublings of size.
+	// Within a step, latency rises by more than flatness over a third of that.
 	plateauOctaves = 0.75
-	// stepRatio is by how much one plateau is above another at least: below it
-	// they are one.
+	// stepRatio is the least ratio between plateaus; below it they are one.
 	stepRatio = 1.25
 )
 
@@ -25,9 +24,9 @@ type plateau struct {
 	value       float64 // median of the envelope
 }
 
-// envelope returns for each point the least value there or to its right. Latency
-// never falls as the working set grows, and disturbance only adds to it, so any
-// value to the right bounds it from above.
+// envelope returns, for each point, the least value at it or to its right.
+// Latency never falls as the working set grows, and disturbance only adds to
+// it, so any value to the right is an upper bound.
 func envelope(y []float64) []float64 {
 	env := slices.Clone(y)
 	for i := len(env) - 2; i >= 0; i-- {
@@ -36,8 +35,9 @@ func envelope(y []float64) []float64 {
 	return env
 }
 
-// plateaus finds where the envelope of y over x is flat: the longest such range,
-// then in the same way to its left and to its right. x ascends; y is positive.
+// plateaus finds the ranges over which the envelope of y over x is flat: the
+// longest one, then likewise to its left and to its right. x ascends; y is
+// positive.
 func plateaus(x, y []float64) []plateau {
 	env := envelope(y)
 	var found []plateau
@@ -62,7 +62,7 @@ func plateaus(x, y []float64) []plateau {
 	return joined(found, env)
 }
 
-// joined makes one of neighbours that no step parts.
+// joined merges neighbours that no step separates.
 func joined(all []plateau, env []float64) []plateau {
 	var out []plateau
 	for _, p := range all {
@@ -77,25 +77,25 @@ func joined(all []plateau, env []float64) []plateau {
 	return out
 }
 
-// A curve has left a plateau where it is stepShare of the way to the next one:
-// where that share of the loads misses, if the next level serves them.
+// A curve leaves a plateau where it is stepShare of the way to the next: where
+// that share of the loads misses, if the next level serves them.
 const stepShare = 0.25
 
-// openPoints is how many points an open step has beyond it at least: at the end
-// of a curve a disturbed point has none to its right that would show it up.
+// openPoints is the least number of points beyond an open step: a disturbed
+// point at the end of a curve has none to its right that would reveal it.
 const openPoints = 3
 
-// step is the end of a plateau: what has the capacity lo still held its working
-// set, at hi no longer.
+// step is the end of a plateau: the working set lo still fits, hi no longer
+// does.
 type step struct {
 	lo, hi        float64
 	before, after float64 // values of the plateaus
-	// open: no plateau follows, the curve rises to its end, and after is the
-	// median of what is beyond twice before.
+	// open means that no plateau follows: the curve rises to its end, and after
+	// is the median of the values beyond twice before.
 	open bool
 }
 
-// steps returns where a curve leaves its plateaus.
+// steps returns the steps of a curve.
 func steps(x, y []float64) []step {
 	env := envelope(y)
 	all := plateaus(x, y)

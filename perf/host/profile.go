@@ -6,8 +6,8 @@ import (
 	"presage/perf/isa"
 )
 
-// Profile is what was measured of a machine. Times are in nanoseconds of wall
-// clock; those of loads and operations are of one of them.
+// Profile holds the measurements of a machine. Times are in nanoseconds of wall
+// clock, for a single load or operation.
 type Profile struct {
 	Processor   string // as the operating system names it, else the architecture
 	System      string // GOOS/GOARCH
@@ -39,16 +39,16 @@ type Profile struct {
 	Windows     []Window
 	InOrder     bool // no load was under way while the core waited for another
 	WindowLo    int  // instructions that were seen to fit into the window; 0: not found
-	WindowHi    int  // instructions that were seen not to; 0: none so many were tried
+	WindowHi    int  // instructions that do not fit; 0: none that large was tried
 	Warnings    []string
 }
 
-// GHz returns the clock frequency as it was seen, on the assumption that a
-// dependent addition takes a cycle.
+// GHz returns the observed clock frequency, assuming that a dependent addition
+// takes a cycle.
 func (p *Profile) GHz() float64 { return 1 / p.Cycle.Min }
 
-// IssueWidth returns the instructions a cycle of a mix for many units, 0 if it was
-// not measured.
+// IssueWidth returns the instructions per cycle of a mix for many units, or 0
+// if it was not measured.
 func (p *Profile) IssueWidth() float64 {
 	if p.MixNs.Min == 0 {
 		return 0
@@ -56,7 +56,7 @@ func (p *Profile) IssueWidth() float64 {
 	return p.Cycle.Min / p.MixNs.Min
 }
 
-// Cycles returns how many cycles a time is.
+// Cycles converts ns to cycles.
 func (p *Profile) Cycles(ns float64) float64 { return ns / p.Cycle.Min }
 
 // Latency is a point of the curve of load latency.
@@ -66,18 +66,18 @@ type Latency struct {
 	Load  Sample
 }
 
-// Level is a cache. What the system does not say is 0.
+// Level is a cache. Values that the system does not report are 0.
 type Level struct {
 	Name     string // L1D, L2, L3
 	Geometry Geometry
-	// DetectedLo and DetectedHi bound the capacity as it shows in the curve: the
-	// last working set that it held and the first that it did not. 0: no step.
+	// DetectedLo and DetectedHi bound the capacity seen in the curve: the last
+	// working set that fits and the first that does not. 0: no step.
 	DetectedLo, DetectedHi uint64
 	Load                   Sample // of a load that hits
 }
 
-// Paged is a point of the curve that shows the TLBs: as many loads, each in a
-// page of its own, and in as few pages as hold that many lines.
+// Paged is a point of the curve that reveals the TLBs: loads of lines in a page
+// each, and in as few pages as hold them.
 type Paged struct {
 	Pages         int
 	Sparse, Dense Sample
@@ -85,52 +85,52 @@ type Paged struct {
 
 // Reach is a TLB: a step in the difference between Sparse and Dense.
 type Reach struct {
-	Lo, Hi  int     // pages: so many were mapped, so many not
+	Lo, Hi  int     // pages: the most that are mapped, the fewest that are not
 	Penalty float64 // ns that a miss costs, beyond one in the TLB before it
-	// Rising: the cost rises with the number of pages, as more of the page tables
-	// fall out of the caches, and Penalty is its median.
+	// Rising means that the cost rises with the number of pages, as page tables
+	// drop out of the caches, and Penalty is its median.
 	Rising bool
 }
 
-// Bandwidth is how fast one core moves data.
+// Bandwidth is the speed at which one core moves data.
 type Bandwidth struct {
 	Kind  string // read, in words of 8 bytes; copy, of which each byte is read and written
 	Bytes uint64 // working set
 	Byte  Sample // ns
 }
 
-// BytesPerSec returns the highest rate that was seen.
+// BytesPerSec returns the highest rate observed.
 func (b *Bandwidth) BytesPerSec() float64 { return 1e9 / b.Byte.Min }
 
-// Parallel is how long a load from memory takes with so many under way.
+// Parallel is the time of a load from memory with a number of them in flight.
 type Parallel struct {
 	Chains int
 	Load   Sample
 }
 
-// Operation is what instructions of a class cost. A time that was not measured
-// is 0: of loads, stores and branches there are no chains.
+// Operation is the cost of instructions of a class. A time that was not
+// measured is 0: loads, stores and branches have no chains.
 type Operation struct {
 	Class      isa.Class
 	Latency    Sample // of each of a chain of dependent ones
 	Reciprocal Sample // of each of many that do not depend on each other
 }
 
-// Mix tells whether two classes share units: a pair of them takes as long as the
-// two together if so, as long as the slower one if not.
+// Mix shows whether two classes share units: a pair takes as long as both if
+// they do, and as long as the slower one if not.
 type Mix struct {
 	A, B isa.Class
 	Pair Sample
 }
 
-// Loop is how long a loop takes that has so many iterations each time.
+// Loop is the time of a loop with a fixed number of iterations.
 type Loop struct {
 	Iterations int
 	Execution  Sample // of all of them
 }
 
-// Window is how long a pair of independent loads from memory takes that have so
-// many instructions between them, and how long those alone take.
+// Window is the time of a pair of independent loads from memory with a number
+// of instructions between them, and of these instructions alone.
 type Window struct {
 	Instructions int
 	Pair, Filler Sample

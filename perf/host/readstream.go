@@ -2,11 +2,11 @@ package host
 
 import "unsafe"
 
-// streamBytes is what a turn of readStream's loop reads.
+// streamBytes is the number of bytes read in an iteration of readStream.
 const streamBytes = 64
 
 // readStream adds up all words of data, whose length is a multiple of
-// streamBytes, in eight sums that do not wait for each other.
+// streamBytes, in eight independent sums.
 //
 //go:noinline
 func readStream(data []byte) uint64 {

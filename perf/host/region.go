@@ -2,15 +2,15 @@ package host
 
 import "unsafe"
 
-// hugePageBytes is the size of the huge pages that are asked for, and the
-// alignment of regions: that of x86-64, and of arm64 with 4 KiB pages.
+// hugePageBytes is the size of the requested huge pages and the alignment of
+// regions: that of x86-64, and of arm64 with 4 KiB pages.
 const hugePageBytes = 2 << 20
 
-// hugeShare is how much of a region has to be in huge pages for it to count as
-// a region of huge pages.
+// hugeShare is the least share of a region in huge pages for it to count as
+// one.
 const hugeShare = 0.9
 
-// region is memory that every working set is a beginning of.
+// region is memory whose beginnings serve as working sets.
 type region struct {
 	data []byte
 	huge bool // in huge pages, according to the kernel

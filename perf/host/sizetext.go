@@ -2,5 +2,5 @@ package host
 
 import "presage/perf/machine"
 
-// sizeText writes an amount of memory for people.
+// sizeText formats an amount of memory for people.
 func sizeText(bytes uint64) string { return machine.Bytes(bytes).String() }

@@ -2,11 +2,10 @@ package host
 
 import "math"
 
-// Streams are operations that do not wait for each other: integerStreams or
-// floatStreams chains side by side. A throughput above chains / latency cannot
-// be seen: 8 for an integer addition, 3 a cycle where a floating-point operation
-// takes 4 cycles. There are not more because the registers of amd64 have to hold
-// them all.
+// Streams are independent operations: integerStreams or floatStreams chains
+// side by side. They reveal a throughput of at most chains / latency: 8 integer
+// additions per cycle, 3 floating-point operations with a latency of 4. More
+// would not fit in the registers of amd64.
 const (
 	integerStreams = 8
 	floatStreams   = 12
@@ -348,8 +347,8 @@ func floatDivStream(x, y float64, rounds int) float64 {
 	return x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + x9 + x10 + x11
 }
 
-// sqrtStream takes the roots of numbers that stay as they are, and keeps the sums
-// of what they give, in fewer registers.
+// sqrtStream takes the roots of constant numbers and sums the results, in fewer
+// registers.
 //
 //go:noinline
 func sqrtStream(x, y float64, rounds int) float64 {

@@ -2,7 +2,7 @@ package host
 
 import "golang.org/x/sys/unix"
 
-// geometrySource names where geometries come from, in descriptions.
+// geometrySource is the source of geometries in descriptions.
 const geometrySource = "sysctl hw of macOS (of the fast cores, where there are two kinds)"
 
 // systemCaches asks sysctl, which knows neither the ways nor Apple's system cache.
@@ -35,7 +35,7 @@ func processorName() string {
 	return name
 }
 
-// virtual reports whether a hypervisor says that it is there.
+// virtual reports whether the system runs under a hypervisor.
 func virtual() bool {
 	on, err := unix.SysctlUint32("kern.hv_vmm_present")
 	return err == nil && on != 0

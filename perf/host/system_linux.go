@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// geometrySource names where geometries come from, in descriptions.
+// geometrySource is the source of geometries in descriptions.
 const geometrySource = "/sys/devices/system/cpu/cpu0/cache of Linux"
 
 func systemCaches() ([]Geometry, error) { return readSysfs(os.DirFS("/")) }
 
-// processorName returns the processor's name, "" if it is not given (arm64).
+// processorName returns the processor's name, or "" if there is none (arm64).
 func processorName() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {
@@ -26,7 +26,7 @@ func processorName() string {
 	return ""
 }
 
-// virtual reports whether a hypervisor says that it is there.
+// virtual reports whether the system runs under a hypervisor.
 func virtual() bool {
 	data, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

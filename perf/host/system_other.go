@@ -2,10 +2,10 @@
 
 package host
 
-// geometrySource names where geometries come from, in descriptions.
+// geometrySource is the source of geometries in descriptions.
 const geometrySource = "the operating system"
 
-// systemCaches knows nothing: what is said about caches here is what was measured.
+// systemCaches returns none: caches are known here by measurement only.
 func systemCaches() ([]Geometry, error) { return nil, nil }
 
 func processorName() string { return "" }

@@ -14,9 +14,9 @@ import (
 	"presage/perf/machine"
 )
 
-// WriteYAML writes a machine description that machine.Parse reads back as m, but
-// for its name and path, which are the file's. The comment stands at the top.
-// Classes that fall back on others are left out, as they were in m's own file.
+// WriteYAML writes a machine description that machine.Parse reads back as m,
+// except for name and path, which are the file's. It starts with the comment.
+// Classes that fall back on others are left out, as in m's own file.
 func WriteYAML(w io.Writer, m *machine.Machine, comment string) error {
 	y := new(yamlWriter)
 	for line := range strings.Lines(comment) {
@@ -45,7 +45,7 @@ func WriteYAML(w io.Writer, m *machine.Machine, comment string) error {
 	return err
 }
 
-// yamlWriter writes lines. What is empty or 0 is not known, and left out.
+// yamlWriter writes lines. It omits empty and 0 values, which are not known.
 type yamlWriter struct{ b bytes.Buffer }
 
 func (y *yamlWriter) line(indent int, format string, args ...any) {
@@ -150,7 +150,7 @@ func (y *yamlWriter) schedule(c *machine.Core) {
 	}
 }
 
-// described returns the names of the classes of a queue that do not get there by
+// described returns the names of the classes of a queue that are not there by
 // falling back on others of it.
 func described(c *machine.Core, classes []isa.Class) []string {
 	var names []string

@@ -236,7 +236,7 @@ func TestBadTables(t *testing.T) {
 		"1 groups":      func(t *Table) { t.Groups = t.Groups[:1] },
 		"the estimate":  func(t *Table) { t.Estimate = slices.Repeat([]float64{1}, 9); t.Estimate = append(t.Estimate, 0) },
 		"2 estimates":   func(t *Table) { t.Estimate = []float64{1, 1} },
-		"plain":         func(t *Table) { t.Plain = []bool{true} },
+		"Plain has 1":   func(t *Table) { t.Plain = []bool{true} },
 		"row 5: twice ": func(t *Table) { t.Columns[2][5] = math.Inf(-1) },
 	} {
 		table := good()

@@ -13,7 +13,7 @@ type Database struct {
 	Factors []*Factor
 }
 
-// Factor is an aspect of a system that time may be spent on.
+// Factor is an aspect of a system that may cost time.
 type Factor struct {
 	Name, About string
 	Required    bool // every complete model has one of its models
@@ -21,11 +21,11 @@ type Factor struct {
 	Children    []*Factor
 }
 
-// Model is one way to put a number to a factor.
+// Model is one quantification of a factor.
 type Model struct {
 	Name   string
 	Factor string  // the factor's name
-	Cost   float64 // of evaluating it; Figure 9 counts 1 a factor
+	Cost   float64 // of evaluating it; 1 for each factor in Figure 9
 	Source string
 	Needs  []Need
 
@@ -51,8 +51,8 @@ type Part struct {
 //go:embed factors.yaml
 var defaultFactors []byte
 
-// DefaultDatabase returns the factors that come with the package: those of the
-// report's Figure 6 and appendix A, and page placement.
+// DefaultDatabase returns the package's factors: those of the report's Figure 6
+// and appendix A, and page placement.
 func DefaultDatabase() *Database {
 	d, err := ParseDatabase("factors.yaml", defaultFactors)
 	if err != nil {
@@ -61,8 +61,8 @@ func DefaultDatabase() *Database {
 	return d
 }
 
-// ReportDatabase returns the factors that the report's prototype had: those of
-// its Figure 6 alone, with D as defined there.
+// ReportDatabase returns the factors of the report's prototype: those of its
+// Figure 6 alone, with D as defined there.
 func ReportDatabase() *Database {
 	return DefaultDatabase().Without("TLB_overflow", "MEM", "CACHE", "L1b_gcd", "L1nb_gcd", "L2b_gcd", "L2nb_gcd", "pages")
 }
@@ -93,8 +93,8 @@ func walk(factors []*Factor, visit func(*Factor)) {
 	}
 }
 
-// Without returns the database less the named models. It panics if there is no
-// model of that name.
+// Without returns the database without the named models. It panics if a model
+// does not exist.
 func (d *Database) Without(models ...string) *Database {
 	for _, name := range models {
 		if d.Model(name) == nil {
@@ -104,7 +104,7 @@ func (d *Database) Without(models ...string) *Database {
 	return &Database{Factors: filtered(d.Factors, func(m *Model) bool { return !slices.Contains(models, m.Name) })}
 }
 
-// filtered copies the tree with the models that keep holds for.
+// filtered returns a copy of the tree with the models for which keep holds.
 func filtered(factors []*Factor, keep func(*Model) bool) []*Factor {
 	var out []*Factor
 	for _, f := range factors {
@@ -122,8 +122,8 @@ func filtered(factors []*Factor, keep func(*Model) bool) []*Factor {
 }
 
 // Extend returns the database with the factors and models of a file added: a
-// factor of the same name gets the file's models and children too, a model of
-// the same name and factor is replaced.
+// factor of the same name gets the file's models and children as well, and a
+// model of the same name and factor is replaced.
 func (d *Database) Extend(file string, data []byte) (*Database, error) {
 	return parseDatabase(file, data, d)
 }
@@ -154,7 +154,8 @@ func (m *Model) evalAt(s *scope) ([]float64, error) {
 	return out, nil
 }
 
-// missing returns a name that the model's formulas use and s lacks, or "".
+// missing returns a name that the model's formulas use and s does not define,
+// or "".
 func (m *Model) missing(s *scope) string {
 	for i := range m.Terms {
 		if name := m.Terms[i].missing(s); name != "" {

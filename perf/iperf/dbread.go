@@ -8,7 +8,7 @@ import (
 	"presage/perf/fit"
 )
 
-// The file as it is written.
+// The content of a file.
 type factorsText struct {
 	Factors []factorText `yaml:"factors"`
 }
@@ -88,14 +88,14 @@ type factorReader struct {
 	sums []pendingSum
 }
 
-// pendingSum is a model whose parts are looked up once all models are known.
+// pendingSum is a model whose parts are resolved once all models are known.
 type pendingSum struct {
 	model *Model
 	path  string
 	parts []partText
 }
 
-// merge adds the factors of the text to those there are.
+// merge adds the factors of the text to existing ones.
 func (r *factorReader) merge(path string, to []*Factor, from []factorText, depth int) []*Factor {
 	if depth > maxDepth {
 		r.fail(path, "factors nested more than %d deep", maxDepth)
@@ -123,8 +123,8 @@ func (r *factorReader) merge(path string, to []*Factor, from []factorText, depth
 	return to
 }
 
-// place returns the factor called name: one that the tree has already, wherever
-// it stands, or a new one at the end of the list.
+// place returns the factor called name: an existing one anywhere in the tree,
+// or a new one at the end of the list.
 func (r *factorReader) place(list *[]*Factor, name string) *Factor {
 	var found *Factor
 	find := func(f *Factor) {
@@ -237,8 +237,8 @@ func (r *factorReader) condition(path, text string) Condition {
 	return c
 }
 
-// link finds the parts of models that are sums. A part is no sum itself: so
-// there is no circle.
+// link resolves the parts of models that are sums. A part must not be a sum, so
+// there are no cycles.
 func (r *factorReader) link() {
 	r.relink()
 	for _, s := range r.sums {
@@ -256,8 +256,8 @@ func (r *factorReader) link() {
 	}
 }
 
-// relink lets the sums of the database that is extended add up what the file
-// put in the place of their parts.
+// relink makes the sums of the extended database use the file's replacements of
+// their parts.
 func (r *factorReader) relink() {
 	r.db.walk(func(f *Factor) {
 		for i, m := range f.Models {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxComplete bounds the number of complete models: some ten factors with a few
-// models each, a second or so of fits.
+// maxComplete bounds the number of complete models: about ten factors with a
+// few models each, and about a second of fits.
 const maxComplete = 1 << 14
 
-// Complete is a complete model: models of different factors, to be added up.
+// Complete is a complete model: models of different factors, to be summed.
 type Complete struct {
 	Models []*Model // in the order of the tree
 	Cost   float64
@@ -27,8 +27,8 @@ func (c *Complete) Name() string {
 }
 
 // Enumerate returns all complete models of the pruned tree (section 3.2), the
-// cheapest first: each factor left out, unless it is required, represented by
-// one of its models, or by its children.
+// cheapest first: each factor is left out, unless it is required, or
+// represented by one of its models, or by its children.
 func (l *Lattice) Enumerate() ([]Complete, error) {
 	all, err := combine(l.factors)
 	if err != nil {
@@ -59,8 +59,8 @@ func (l *Lattice) compare(a, b []*Model) int {
 	return slices.CompareFunc(a, b, func(x, y *Model) int { return cmp.Compare(place(x), place(y)) })
 }
 
-// combine returns the ways to represent a list of factors, one of which may be
-// by no model at all.
+// combine returns the ways to represent a list of factors; one may have no
+// model at all.
 func combine(factors []*Factor) ([][]*Model, error) {
 	out := [][]*Model{nil}
 	for _, f := range factors {

@@ -23,7 +23,7 @@ type comparison struct {
 	text        string
 }
 
-// operators of comparisons; those that begin with another come first.
+// operators lists the comparisons; one that begins with another comes first.
 var operators = []string{"<=", ">=", "==", "!=", "<", ">"}
 
 // ParseCondition compiles comparisons (<= >= < > == !=) of two expressions of
@@ -73,7 +73,8 @@ func (c Condition) Params() []string {
 	return slices.Compact(out)
 }
 
-// holds reports whether all comparisons hold, and else the first that does not.
+// holds reports whether all comparisons hold and, if not, returns the first
+// that does not.
 func (c Condition) holds(v fit.Point) (bool, *comparison) {
 	for i := range c.comparisons {
 		if !c.comparisons[i].holds(v) {
@@ -100,7 +101,7 @@ func (c *comparison) holds(v fit.Point) bool {
 	return a != b
 }
 
-// Over says what a formula is evaluated for.
+// Over is the set of things that a formula is evaluated for.
 type Over uint8
 
 const (
@@ -156,8 +157,8 @@ func firstMissing(names []string, values map[string]float64) string {
 	return ""
 }
 
-// eval returns the formula's terms at one problem size: one, or as many as the
-// kernel has loops.
+// eval returns the formula's terms at one problem size: one, or one for each
+// loop of the kernel.
 func (f *Formula) eval(s *scope) ([]float64, error) {
 	switch f.Over {
 	case OfLoops:

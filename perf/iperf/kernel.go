@@ -11,8 +11,8 @@ import (
 )
 
 // Kernel is a perfect loop nest as far as factors need it: trip counts, and the
-// stride of each reference along each loop. It is plain data, for a file, a
-// program or the static analysis of a binary to fill.
+// stride of each reference along each loop. It is plain data, filled from a
+// file, a program or the static analysis of a binary.
 type Kernel struct {
 	Name, Title string
 	Source      string
@@ -34,15 +34,15 @@ type Reference struct {
 	Kind  trace.Kind
 	Bytes uint64 // accessed at once
 
-	// Strides say by how many bytes the address changes from one iteration to
-	// the next, for each of the kernel's loops, in their order.
+	// Strides are the changes of the address, in bytes, from one iteration to
+	// the next of each of the kernel's loops, in their order.
 	Strides []fit.Term
 	// Offset is the first address, in bytes from the array's beginning; the zero
 	// Term is 0.
 	Offset fit.Term
 }
 
-// Check reports what makes k impossible to analyse.
+// Check returns an error if k cannot be analysed.
 func (k *Kernel) Check() error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("iperf: kernel %q: %s", k.Name, fmt.Sprintf(format, args...))
@@ -111,8 +111,8 @@ type NestReference struct {
 	Offset  int64
 }
 
-// At returns the kernel at a problem size. Trip counts must be whole and at
-// least 1, strides and offsets whole.
+// At returns the kernel at a problem size. Trip counts must be integers of at
+// least 1, strides and offsets integers.
 func (k *Kernel) At(p fit.Point) (*Nest, error) {
 	if err := k.Check(); err != nil {
 		return nil, err
@@ -148,7 +148,8 @@ func (k *Kernel) At(p fit.Point) (*Nest, error) {
 	return n, bad
 }
 
-// Iterations returns how often the body of loop l (0: the outermost) runs.
+// Iterations returns the number of executions of the body of loop l (0: the
+// outermost).
 func (n *Nest) Iterations(l int) float64 {
 	p := 1.0
 	for _, t := range n.Trips[:l+1] {
@@ -157,7 +158,8 @@ func (n *Nest) Iterations(l int) float64 {
 	return p
 }
 
-// extent returns the bytes, from the array's beginning, that r reaches: [lo, hi).
+// extent returns the range of bytes [lo, hi) that r accesses, relative to the
+// array's beginning.
 func (n *Nest) extent(r *NestReference) (lo, hi int64) {
 	lo, hi = r.Offset, r.Offset+int64(r.Bytes)
 	for j, s := range r.Strides {
@@ -167,8 +169,8 @@ func (n *Nest) extent(r *NestReference) (lo, hi int64) {
 	return lo, hi
 }
 
-// Extents returns, for each array, the bytes from its beginning that references
-// reach: [lo, hi).
+// Extents returns, for each array, the range of bytes [lo, hi) that references
+// access, relative to its beginning.
 func (n *Nest) Extents() map[string][2]int64 {
 	out := make(map[string][2]int64)
 	for i := range n.Refs {
@@ -181,8 +183,8 @@ func (n *Nest) Extents() map[string][2]int64 {
 	return out
 }
 
-// Footprint returns the bytes between the first and last byte accessed of each
-// array, in total.
+// Footprint returns the bytes from the first to the last byte accessed of each
+// array, summed.
 func (n *Nest) Footprint() float64 {
 	sum := 0.0
 	extents := n.Extents()

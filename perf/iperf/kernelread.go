@@ -11,7 +11,7 @@ import (
 	"presage/perf/trace"
 )
 
-// The file as it is written.
+// The content of a file.
 type kernelsText struct {
 	Kernels []kernelText `yaml:"kernels"`
 }
@@ -41,7 +41,7 @@ type referenceText struct {
 //go:embed kernels.yaml
 var defaultKernels []byte
 
-// DefaultKernels returns the kernels that come with the package.
+// DefaultKernels returns the package's kernels.
 func DefaultKernels() []*Kernel {
 	k, err := ParseKernels("kernels.yaml", defaultKernels)
 	if err != nil {
@@ -50,8 +50,7 @@ func DefaultKernels() []*Kernel {
 	return k
 }
 
-// FindKernel returns the kernel called name among those that come with the
-// package.
+// FindKernel returns the package's kernel called name.
 func FindKernel(name string) (*Kernel, error) {
 	var names []string
 	for _, k := range DefaultKernels() {

@@ -9,7 +9,7 @@ import (
 	"presage/perf/trace"
 )
 
-// FormatKernels writes kernels as ParseKernels reads them.
+// FormatKernels returns kernels in the format of ParseKernels.
 func FormatKernels(kernels ...*Kernel) []byte {
 	var b strings.Builder
 	b.WriteString("kernels:\n")

@@ -2,16 +2,16 @@ package iperf
 
 import "math"
 
-// group is a set of references that share what they bring into caches: the
-// locality between them is complete (Wolf and Lam's group reuse), so that one
-// stands for all.
+// group is a set of references that share the blocks they fetch: the locality
+// between them is complete (Wolf and Lam's group reuse), so that one represents
+// all.
 type group struct {
 	leader *NestReference
 	size   int // references
 }
 
-// groups joins references to one array with equal strides whose distance is
-// spanned by a few iterations of the loops and less than near bytes.
+// groups groups references to one array with equal strides whose distance is
+// less than near bytes and spanned by a few iterations of the loops.
 func (n *Nest) groups(near float64) []group {
 	var out []group
 next:
@@ -28,13 +28,13 @@ next:
 	return out
 }
 
-// groupIterations is how many iterations of a loop reuse between references may
-// span: a block stays where it was brought for about as long. Stencils of up to
-// this radius form one group.
+// groupIterations is the number of iterations of a loop that reuse between
+// references may span, which is about as long as a block stays in a cache.
+// Stencils of up to this radius form one group.
 const groupIterations = 4
 
-// shares reports whether b touches what a touched, at most groupIterations of
-// each loop earlier or later, to within near bytes.
+// shares reports whether b accesses the same bytes as a, to within near, at
+// most groupIterations of each loop earlier or later.
 func (n *Nest) shares(a, b *NestReference, near float64) bool {
 	if a.Array != b.Array {
 		return false
@@ -56,16 +56,16 @@ func (n *Nest) shares(a, b *NestReference, near float64) bool {
 	return math.Abs(rest) < near
 }
 
-// Locality is what a reference finds in a cache without fetching it, in the terms
-// of Wolf and Lam (PLDI 1991). Loops are counted from the outermost, 0; -1 is
-// none.
+// Locality is the reuse of a reference in a cache, in the terms of Wolf and Lam
+// (PLDI 1991). Loops are counted from the outermost, 0; -1 is none.
 type Locality struct {
 	Temporal int // the innermost loop that does not move the reference: self-temporal reuse
 	Spatial  int // the innermost loop that moves it within a block: self-spatial reuse
 	Group    int // the first reference that touches the same blocks, or its own index: group reuse
 }
 
-// Localities returns the locality of each reference in blocks of so many bytes.
+// Localities returns the locality of each reference in blocks of the given
+// size.
 func (n *Nest) Localities(blockBytes uint64) []Locality {
 	out := make([]Locality, len(n.Refs))
 	for i := range n.Refs {
@@ -108,22 +108,22 @@ func bySize(strides []int64) []int64 {
 	return out
 }
 
-// pattern is how a group's innermost loop meets one cache, in the terms of the
-// report's appendix A.2: a sequence of accesses at a constant stride, repeated
-// because the loop around it moves on by less than a sub-block.
+// pattern describes the accesses of a group's innermost loop to one cache, in
+// the terms of the report's appendix A.2: a sequence at a constant stride,
+// repeated because the loop around it advances by less than a sub-block.
 type pattern struct {
 	grain    float64 // sub-blocks fetched an iteration of the innermost loop, at most 1
 	repeats  float64 // p of A.2: how often the same sub-blocks are accessed in a row
 	patterns float64 // N of A.2
 
 	// distance is D of Figure 6, by the definition with the floor function;
-	// distanceGCD its approximation without. In iterations; infinite if no two
-	// iterations ever meet in a set.
+	// distanceGCD is the approximation without it. In iterations; infinite if
+	// no two iterations ever meet in a set.
 	distance, distanceGCD float64
 }
 
 // patternIn returns the pattern of r in a cache. deeper reports that a loop
-// outside the one that repeats would reuse as well, which is not modelled.
+// outside the repeating one would reuse as well, which is not modelled.
 func (n *Nest) patternIn(r *NestReference, l *Level) (p pattern, deeper bool) {
 	inner := len(n.Trips) - 1
 	sub := float64(l.subBlock())
@@ -152,10 +152,10 @@ func (n *Nest) patternIn(r *NestReference, l *Level) (p pattern, deeper bool) {
 }
 
 // exactDistance returns the smallest d > 0 for which floor(s·d / l) is a
-// multiple of S (Figure 6), with one departure: where s < l, iterations within
-// one and the same block do not count, as they reuse it and evict nothing. Read
-// to the letter, Figure 6 has D = 1 there and predicts a miss for each access of
-// a unit-stride loop. It is infinite for s = 0.
+// multiple of S (Figure 6), with one departure: for s < l, iterations within
+// the same block do not count, as they reuse it and evict nothing. Taken
+// literally, Figure 6 has D = 1 there and predicts a miss for each access of a
+// unit-stride loop. It is infinite for s = 0.
 //
 // floor(s·d / l) is a multiple of S exactly if s·d mod lS < l.
 func exactDistance(s, l, sets int64) float64 {

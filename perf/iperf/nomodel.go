@@ -13,55 +13,54 @@ import (
 	"presage/perf/fit"
 )
 
-// NoModel is the answer that no model meets a request, with the evidence for
-// each of the three reasons that section 3.3 gives.
+// NoModel states that no model meets a request, with evidence for each of the
+// three reasons of section 3.3.
 type NoModel struct {
 	Request Request
 	Best    *Evaluation // the candidate with the largest share
 	// Achievable is the smallest error that a candidate keeps at the requested
-	// share of sizes, and AchievableBy that candidate.
+	// share of sizes, and AchievableBy is that candidate.
 	Achievable   float64
 	AchievableBy *Evaluation
 
-	Reasons []Reason // all three, those that hold first
+	Reasons []Reason // all three; those that hold come first
 	Noise   Noise
-	Peaks   []Peak // sizes that the best model is far off at, the worst first
+	Peaks   []Peak // sizes at which the best model is far off, the worst first
 }
 
-// Cause is one of the three reasons why there may be no model.
+// Cause is one of the three reasons for the absence of a model.
 type Cause string
 
 const (
-	// Noisy: the times vary so much that not even the true ones would meet the
+	// Noisy: the times vary so much that even the true ones would not meet the
 	// request.
 	Noisy Cause = "noise"
-	// TooTight: what the models leave unexplained shows no pattern; with a
-	// larger error there is a model.
+	// TooTight: the residuals show no pattern; a larger error admits a model.
 	TooTight Cause = "request too tight"
-	// MissingFactor: what the models leave unexplained has a pattern. A factor is
-	// missing, or a model of one is too coarse where the pattern is.
+	// MissingFactor: the residuals have a pattern. A factor is missing, or one
+	// of its models is too coarse there.
 	MissingFactor Cause = "missing factor"
 )
 
-// Reason is a cause with what speaks for or against it.
+// Reason is a cause with the evidence for or against it.
 type Reason struct {
 	Cause    Cause
 	Holds    bool
 	Evidence string
 }
 
-// Noise is what repeated runs tell of the times.
+// Noise is the variation of repeated runs.
 type Noise struct {
 	Sizes int // with at least two runs
-	// Share is the share of sizes at which the true time would be found within
-	// the request's error: an upper bound for every model.
+	// Share is the share of sizes at which the true time would be within the
+	// request's error: an upper bound for every model.
 	Share float64
 	// Sigma is the pooled standard deviation of single runs: in seconds, or
 	// relative for a relative request.
 	Sigma float64
 	// LackOfFit is the probability of residuals as large as those of the best
 	// model if it were true and only noise remained (the F test of lack of fit
-	// against pure error). 1 if it is not known.
+	// against pure error); 1 if it is not known.
 	LackOfFit float64
 }
 
@@ -73,17 +72,17 @@ type Peak struct {
 }
 
 const (
-	// significance is the probability below which chance is not believed.
+	// significance is the probability below which chance is rejected.
 	significance = 1e-3
-	// peakSpreads is how many robust standard deviations make a peak. Of 100
-	// normal residuals, one in 17,000 sets has one beyond 5.
+	// peakSpreads is the number of robust standard deviations of a peak. Of
+	// sets of 100 normal residuals, one in 17,000 has one beyond 5.
 	peakSpreads = 5
-	// madToSigma turns a median absolute deviation into a standard deviation, for
-	// normal errors.
+	// madToSigma converts a median absolute deviation into a standard
+	// deviation, for normal errors.
 	madToSigma = 1.4826
 )
 
-// explain says why no candidate meets the request.
+// explain returns the reasons why no candidate meets the request.
 func (a *Answer) explain(times []Measurement) *NoModel {
 	n := &NoModel{Request: a.Request, Achievable: math.Inf(1)}
 	for i := range a.Candidates {
@@ -102,15 +101,15 @@ func (a *Answer) explain(times []Measurement) *NoModel {
 	return n
 }
 
-// errorOfShare returns the smallest of the errors that at least this share of
-// them does not exceed.
+// errorOfShare returns the smallest error that at least the given share of the
+// errors does not exceed.
 func errorOfShare(errors []float64, share float64) float64 {
 	s := slices.Sorted(slices.Values(errors))
 	k := int(math.Ceil(share*float64(len(s)) - rounding))
 	return s[max(k, 1)-1]
 }
 
-// residuals returns measured less predicted, relative for WLS.
+// residuals returns measured minus predicted times, relative for WLS.
 func (e *Evaluation) residuals(times []Measurement) []float64 {
 	out := make([]float64, len(times))
 	for i, m := range times {
@@ -173,8 +172,8 @@ func peaks(times []Measurement, residuals []float64) []Peak {
 	return out
 }
 
-// robustSpread returns the standard deviation that normal residuals with the
-// same median absolute value have; of none but zeros, the least above 0.
+// robustSpread returns the standard deviation of normal residuals with the same
+// median absolute value; the smallest positive number if that is 0.
 func robustSpread(residuals []float64) float64 {
 	abs := make([]float64, len(residuals))
 	for i, r := range residuals {
@@ -184,8 +183,9 @@ func robustSpread(residuals []float64) float64 {
 	return max(madToSigma*abs[len(abs)/2], math.SmallestNonzeroFloat64)
 }
 
-// waves returns the number of runs of equal sign among residuals in the order of
-// the sizes, and the probability of as few by chance (Wald and Wolfowitz).
+// waves returns the number of runs of equal sign among residuals in the order
+// of the sizes, and the probability of at most that number by chance (Wald and
+// Wolfowitz).
 func waves(residuals []float64) (runs int, chance float64) {
 	var up, down float64
 	last := 0.0
@@ -243,7 +243,7 @@ func (n *NoModel) judge(residuals []float64) {
 	slices.SortStableFunc(n.Reasons, func(a, b Reason) int { return cmp.Compare(truth(b.Holds), truth(a.Holds)) })
 }
 
-// unit is written behind errors of the request's kind.
+// unit returns the unit of errors of the request's kind.
 func (r Request) unit() string {
 	if r.RelErr > 0 {
 		return " (relative)"
@@ -265,7 +265,7 @@ func peakText(peaks []Peak, unit string) string {
 	return strings.Join(parts, ", ")
 }
 
-// String names the causes that hold with their evidence, and then the others.
+// String lists the causes that hold, with their evidence, and then the others.
 func (n *NoModel) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "no model for %v", n.Request)

@@ -7,25 +7,25 @@ import (
 	"slices"
 )
 
-// Overlay is what is known of a kernel beyond its binary: which register holds
-// the problem's size, what arrays are called, and what static analysis could not
-// find. Package nest says which of it is needed.
+// Overlay is the knowledge about a kernel that its binary does not contain:
+// which register holds the problem's size, the names of arrays, and what static
+// analysis could not find. Package nest reports what it needs.
 type Overlay struct {
 	Name   string `yaml:"name"`
 	Title  string `yaml:"title"`
 	Source string `yaml:"source"`
 
-	// Values are formulas, in the kernel's parameters, of what stands in the
-	// binary's, such as a1 (a register as the routine begins): n. Of a value that
-	// an instruction computes or that paths leave, a5@0x10ac4 or
+	// Values maps values of the binary to formulas in the kernel's parameters,
+	// such as a1 (a register at the routine's entry): n. For a value computed
+	// by an instruction or merged from several paths, a5@0x10ac4 or
 	// merge(a1)@0x10e1e, the address may be left out: a5@, merge(a1)@.
 	Values map[string]string `yaml:"values"`
 
-	// Arrays are names, by what addresses begin with: a register as the routine
-	// begins, or a static address such as 0x52998.
+	// Arrays maps the bases of addresses to names: a register at the routine's
+	// entry, or a static address such as 0x52998.
 	Arrays map[string]string `yaml:"arrays"`
 
-	// Nest says which nest of several is meant, by the file:line or pc of an
+	// Nest selects one of several nests by the file:line or pc of an
 	// instruction in its innermost loop.
 	Nest string `yaml:"nest"`
 
@@ -35,15 +35,14 @@ type Overlay struct {
 	References []OverlayReference `yaml:"references"`
 }
 
-// OverlayLoop names a loop, and gives the trip count that the binary does not
-// tell. Either may be left out.
+// OverlayLoop names a loop and gives a trip count that the binary does not
+// contain. Either may be left out.
 type OverlayLoop struct {
 	Name  string `yaml:"name"`
 	Trips string `yaml:"trips"`
 }
 
-// OverlayReference stands for what the binary does not tell of the references at
-// a place.
+// OverlayReference completes the references at a place.
 type OverlayReference struct {
 	At      string   `yaml:"at"` // file:line or pc
 	Array   string   `yaml:"array"`

@@ -46,13 +46,13 @@ var everywhere = []string{
 	"body", "size", "stride", "trips", "sweeps", "touched",
 }
 
-// ofLevel are the endings of names that speak of a cache.
+// ofLevel lists the suffixes of names that refer to a cache.
 var ofLevel = []string{
 	"_sets", "_block", "_subblock", "_ways", "_nonblocking", "_physical", "_latency",
 	"_D_gcd", "_D", "_grain", "_repeats", "_patterns",
 }
 
-// reserved reports whether formulas use a name for something else than a
+// reserved reports whether formulas use a name for something other than a
 // parameter of the kernel.
 func reserved(name string) bool {
 	if slices.Contains(everywhere, name) {
@@ -61,7 +61,7 @@ func reserved(name string) bool {
 	return slices.ContainsFunc(ofLevel, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// validName reports whether a formula can name something so.
+// validName reports whether formulas can use s as a name.
 func validName(s string) bool {
 	t, err := fit.ParseTerm(s)
 	return err == nil && len(s) <= 64 && slices.Equal(t.Params(), []string{s})
@@ -129,8 +129,8 @@ func (n *Nest) groupFacts(r *NestReference, s *System, base map[string]float64) 
 	return v, reused
 }
 
-// temporal counts the references that do not move along some loop that runs
-// more than once.
+// temporal returns the number of references that do not move along some loop
+// that runs more than once.
 func (n *Nest) temporal() int {
 	count := 0
 	for i := range n.Refs {
@@ -154,7 +154,7 @@ func smallestSubBlock(s *System) float64 {
 	return near
 }
 
-// pointText writes a problem size, such as "n=512".
+// pointText formats a problem size, such as "n=512".
 func pointText(p fit.Point) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(p)) {

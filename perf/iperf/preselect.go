@@ -15,7 +15,8 @@ type Curve struct {
 	Terms [][]float64 // [term][size]
 }
 
-// Pruned says why pre-selection dropped a model, or, with Model empty, a factor.
+// Pruned is the reason why pre-selection dropped a model or, with Model empty,
+// a factor.
 type Pruned struct {
 	Factor, Model string
 	Reason        string
@@ -28,8 +29,8 @@ func (p Pruned) String() string {
 	return fmt.Sprintf("model %s: %s", p.Model, p.Reason)
 }
 
-// Lattice is the factor tree after pre-selection: what is left to combine, and
-// why the rest is not.
+// Lattice is the factor tree after pre-selection: the models left to combine,
+// and the reasons why others are not.
 type Lattice struct {
 	Points []fit.Point
 	Curves []Curve // in the order of the tree
@@ -41,8 +42,8 @@ type Lattice struct {
 	factors []*Factor // the pruned tree
 }
 
-// Preselect prunes the tree of factors by what is known of the kernel, the
-// system and the sizes (section 3.2), and evaluates what remains.
+// Preselect prunes the tree of factors given the kernel, the system and the
+// sizes (section 3.2), and evaluates the rest.
 func Preselect(db *Database, k *Kernel, s *System, points []fit.Point) (*Lattice, error) {
 	if len(points) == 0 {
 		return nil, fmt.Errorf("iperf: no sizes to choose factors for")
@@ -86,7 +87,7 @@ func Preselect(db *Database, k *Kernel, s *System, points []fit.Point) (*Lattice
 	return l, nil
 }
 
-// consider evaluates a model, or says why it does not apply.
+// consider evaluates a model, or returns the reason why it does not apply.
 func consider(m *Model, s *System, scopes []*scope, others []Curve) (c Curve, reason string, err error) {
 	if reason := unmet(m, s, scopes); reason != "" {
 		return c, reason, nil
@@ -123,8 +124,8 @@ func consider(m *Model, s *System, scopes []*scope, others []Curve) (c Curve, re
 	return c, "", nil
 }
 
-// unmet says which need of a model holds at no size, or, if each holds at some,
-// that they do not at one.
+// unmet describes a need of a model that holds at no size or, if each holds at
+// some, that no size meets them all.
 func unmet(m *Model, s *System, scopes []*scope) string {
 	together := false
 	for _, sc := range scopes {
@@ -158,7 +159,7 @@ func unmet(m *Model, s *System, scopes []*scope) string {
 	return ""
 }
 
-// values writes the names of a comparison with their values.
+// values formats the names of a comparison with their values.
 func values(c *comparison, v map[string]float64) string {
 	one := Condition{comparisons: []comparison{*c}}
 	var parts []string
@@ -168,11 +169,12 @@ func values(c *comparison, v map[string]float64) string {
 	return strings.Join(parts, ", ")
 }
 
-// sameCurve is the relative difference up to which two curves are one: rounding.
+// sameCurve is the relative difference up to which curves count as equal:
+// rounding.
 const sameCurve = 1e-12
 
-// proportional reports whether two curves of one term each are multiples of each
-// other: no fit can tell them apart.
+// proportional reports whether two curves of one term each are multiples of
+// each other, so that no fit can distinguish them.
 func proportional(a, b *Curve) bool {
 	if len(a.Terms) != 1 || len(b.Terms) != 1 {
 		return false
@@ -193,7 +195,7 @@ func proportional(a, b *Curve) bool {
 	return ratio != 0
 }
 
-// pruneFactors drops factors that have nothing left to represent them.
+// pruneFactors drops factors without a model or child left.
 func (l *Lattice) pruneFactors(factors []*Factor) []*Factor {
 	var out []*Factor
 	for _, f := range factors {

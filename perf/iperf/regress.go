@@ -10,13 +10,13 @@ import (
 	"presage/perf/leastsquares"
 )
 
-// Method is how coefficients are fitted (the report's Figure 10).
+// Method is a criterion of fits (the report's Figure 10).
 type Method uint8
 
 const (
-	// OLS makes the sum of squared absolute errors least.
+	// OLS minimises the sum of squared absolute errors.
 	OLS Method = iota
-	// WLS makes the sum of squared relative errors least.
+	// WLS minimises the sum of squared relative errors.
 	WLS
 )
 
@@ -41,9 +41,9 @@ func (c *Column) String() string {
 	return c.Model.Name
 }
 
-// Collinear says that a column is a combination of others, so that no fit can
-// tell how much of the time is its own. Its coefficient is 0 and the others
-// carry what it explains.
+// Collinear reports a column that is a combination of others, so that no fit
+// can separate their shares of the time. Its coefficient is 0 and the others
+// carry its share.
 type Collinear struct {
 	Column string
 	Of     []string
@@ -53,13 +53,13 @@ func (c Collinear) String() string {
 	return fmt.Sprintf("%s is a combination of %s at these sizes: its share of the time is among theirs", c.Column, strings.Join(c.Of, ", "))
 }
 
-// dependent is the share of a column's length, at most, that is left beyond the
-// columns before it where it is a combination of them: rounding.
+// dependent is the share of a column's length up to which the part independent
+// of earlier columns counts as rounding.
 const dependent = 1e-10
 
-// regress fits y by the columns. Rows are divided by y for WLS. Columns that are
-// combinations of earlier ones get the coefficient 0 and are reported. It panics
-// if a time is not above 0 for WLS.
+// regress fits y by the columns, with rows divided by y for WLS. Columns that
+// are combinations of earlier ones get the coefficient 0 and are reported. It
+// panics if a time is not above 0 for WLS.
 func regress(columns []Column, y []float64, method Method) (coef []float64, collinear []Collinear) {
 	weights := rowWeights(y, method)
 	coef = make([]float64, len(columns))
@@ -103,7 +103,7 @@ func weighted(x, w []float64) []float64 {
 	return out
 }
 
-// explainColumn names the columns that column j is a combination of.
+// explainColumn lists the columns that column j is a combination of.
 func explainColumn(columns []Column, s *leastsquares.Solution, j int) Collinear {
 	c := Collinear{Column: columns[j].String()}
 	for i, v := range s.Combination(j) {

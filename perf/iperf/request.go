@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Request is the precision that a model must have: Prob(AE <= AbsErr) >= Share,
-// or Prob(RE <= RelErr) >= Share, over the measured sizes.
+// Request is the required precision of a model: Prob(AE <= AbsErr) >= Share, or
+// Prob(RE <= RelErr) >= Share, over the measured sizes.
 type Request struct {
 	AbsErr float64 // seconds; this or RelErr is above 0
 	RelErr float64 // a ratio: 0.1 is 10%
@@ -15,16 +15,15 @@ type Request struct {
 	Criterion Criterion
 }
 
-// Criterion says which of the models that meet a request is the best (section
-// 4.1).
+// Criterion ranks the models that meet a request (section 4.1).
 type Criterion uint8
 
 const (
-	// HighestPrecision: the one with the largest share of sizes predicted within
-	// the error; of several, the cheapest.
+	// HighestPrecision prefers the largest share of sizes predicted within the
+	// error, then the least cost.
 	HighestPrecision Criterion = iota
-	// Cheapest: the one that costs least. The report does not say which of
-	// several; its Figure 12(b) takes the one with the largest share.
+	// Cheapest prefers the least cost. The report does not say how ties are
+	// broken; its Figure 12(b) takes the largest share.
 	Cheapest
 )
 
@@ -38,7 +37,7 @@ func (c Criterion) String() string {
 	return fmt.Sprintf("Criterion(%d)", uint8(c))
 }
 
-// Check reports a request that cannot be meant.
+// Check returns an error if r is contradictory.
 func (r Request) Check() error {
 	switch {
 	case (r.AbsErr > 0) == (r.RelErr > 0) || r.AbsErr < 0 || r.RelErr < 0 || math.IsNaN(r.AbsErr+r.RelErr):
@@ -51,7 +50,7 @@ func (r Request) Check() error {
 	return nil
 }
 
-// Method returns how models are fitted for the request (Figure 10).
+// Method returns the method of fits for the request (Figure 10).
 func (r Request) Method() Method {
 	if r.RelErr > 0 {
 		return WLS
@@ -69,17 +68,18 @@ func (r Request) String() string {
 	return fmt.Sprintf("Prob(AE <= %g s) >= %g%%, %v", r.AbsErr, 100*r.Share, r.Criterion)
 }
 
-// Candidate is what selection knows of a complete model.
+// Candidate is the part of a complete model that selection uses.
 type Candidate struct {
 	Cost  float64
 	Share float64 // of the sizes that are predicted within the error, 0 to 1
 }
 
-// rounding is how far a share, a ratio of small integers, may be off in binary.
+// rounding bounds the binary rounding error of a share, a ratio of small
+// integers.
 const rounding = 1e-9
 
 // Select returns the index of the best candidate, or -1 if none meets the
-// request. What neither cost nor share decides, order does.
+// request. Ties of cost and share are broken by order.
 func Select(candidates []Candidate, r Request) int {
 	best := -1
 	for i, c := range candidates {

@@ -16,9 +16,9 @@ type Measurement struct {
 	Runs  []float64 // the times of single runs, if they are known
 }
 
-// NewMeasurement returns the 80% average of the runs as the time: the mean
-// without the smallest and the largest of them (the report's appendix A.4, which
-// has ten runs). It panics with fewer than three.
+// NewMeasurement returns a measurement with the 80% average of the runs as its
+// time: the mean without the smallest and the largest run (the report's
+// appendix A.4, which has ten runs). It panics with fewer than three runs.
 func NewMeasurement(p fit.Point, runs []float64) Measurement {
 	if len(runs) < 3 {
 		panic("iperf: an average without the smallest and largest run needs three")
@@ -44,15 +44,14 @@ type Evaluation struct {
 	RelErr    []float64 // AbsErr / measured
 
 	Share float64 // of the sizes within the request's error
-	RMS   float64 // root mean square of the errors that the method makes least
+	RMS   float64 // root mean square of the errors that the method minimises
 }
 
-// Within returns the share of the sizes that are predicted within an absolute
-// error in seconds.
+// Within returns the share of the sizes predicted within an absolute error in
+// seconds.
 func (e *Evaluation) Within(absErr float64) float64 { return within(e.AbsErr, absErr) }
 
-// WithinRel returns the share of the sizes that are predicted within a relative
-// error.
+// WithinRel returns the share of the sizes predicted within a relative error.
 func (e *Evaluation) WithinRel(relErr float64) float64 { return within(e.RelErr, relErr) }
 
 func within(errors []float64, limit float64) float64 {
@@ -65,7 +64,7 @@ func within(errors []float64, limit float64) float64 {
 	return float64(n) / float64(len(errors))
 }
 
-// Predict returns the model's time at a problem size, which may lie outside the
+// Predict returns the model's time at a problem size, which may be outside the
 // measured ones.
 func (e *Evaluation) Predict(k *Kernel, s *System, p fit.Point) (float64, error) {
 	sc, err := newScope(k, s, p)
@@ -86,26 +85,26 @@ func (e *Evaluation) Predict(k *Kernel, s *System, p fit.Point) (float64, error)
 	return sum, nil
 }
 
-// Options change what is searched. The zero Options search everything.
+// Options configures a search. The zero Options search everything.
 type Options struct {
-	// Without names models of the database that are left out.
+	// Without names models of the database to leave out.
 	Without []string
 }
 
-// Answer is what a search found.
+// Answer is the result of a search.
 type Answer struct {
 	Request    Request
 	Lattice    *Lattice
 	Candidates []Evaluation // all complete models, the cheapest first
 
-	Model   *Evaluation // the best of the candidates; nil: there is no model,
-	NoModel *NoModel    // and why
+	Model   *Evaluation // the best of the candidates; nil if there is no model
+	NoModel *NoModel    // the reasons if there is no model
 
 	Warnings []error
 }
 
-// Search finds the best complete model of a kernel's times on a system, or says
-// why there is none (sections 3.2 and 3.3).
+// Search finds the best complete model of a kernel's times on a system, or the
+// reasons why there is none (sections 3.2 and 3.3).
 func Search(ctx context.Context, times []Measurement, k *Kernel, s *System, db *Database, r Request, opt Options) (*Answer, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -225,7 +224,7 @@ func (l *Lattice) Fit(c Complete, times []Measurement, r Request) Evaluation {
 	return e
 }
 
-// errors returns those that the method makes least.
+// errors returns the errors that the method minimises.
 func (e *Evaluation) errors() []float64 {
 	if e.Method == WLS {
 		return e.RelErr

@@ -6,33 +6,35 @@ import (
 	"slices"
 )
 
-// Sensitivity is what one model contributes to a complete model (section 4.1.2).
-// As all comes from fits, it suggests where to look and proves nothing: a model
-// whose curve is near to another's can stand for it.
+// Sensitivity is the contribution of one model to a complete model (section
+// 4.1.2). As it comes from fits, it suggests where to look and proves nothing:
+// a model whose curve resembles another's can stand in for it.
 type Sensitivity struct {
 	Model *Model
 	Curve []float64 // seconds at each measured size: coefficients times terms
 
-	// TimeShare is the curve's part of all predicted time. Coefficients may be
-	// below 0, and then it is too.
+	// TimeShare is the curve's share of all predicted time. It is negative
+	// where coefficients are.
 	TimeShare float64
 
 	// Alone is the evaluation of the required factors and this model, LeftOut
-	// that of the complete model without it. nil for one that nothing is left of.
+	// that of the complete model without it; nil if no model is left.
 	Alone, LeftOut *Evaluation
 
-	// Explained is the share of the variance of the model's curve that the other
-	// models' curves can express, 0 to 1, the largest of its terms. Above
-	// NearlyCollinear, its coefficient and theirs cannot be told apart well.
+	// Explained is the share of the variance of the model's curve that the
+	// other models' curves can express, 0 to 1, the largest over its terms.
+	// Above NearlyCollinear, its coefficient and theirs cannot be separated
+	// well.
 	Explained float64
 }
 
-// NearlyCollinear is the share of a curve's variance that others express above
-// which a warning is due: a variance inflation factor of 10, the usual limit.
+// NearlyCollinear is the value of Explained above which a warning is due: a
+// variance inflation factor of 10, the usual limit.
 const NearlyCollinear = 0.9
 
-// Collinearity returns a warning if others can nearly stand for the model, as in
-// the report's story of the TLB whose curve is that of the CPU, or nil.
+// Collinearity returns a warning if other models can nearly stand in for this
+// one, as in the report's story of the TLB whose curve is that of the CPU, or
+// nil.
 func (s Sensitivity) Collinearity() error {
 	if s.Explained < NearlyCollinear {
 		return nil
@@ -68,7 +70,7 @@ func (l *Lattice) Sensitivities(e *Evaluation, times []Measurement, r Request) [
 	return out
 }
 
-// fitOf fits the models that keep holds for; nil if there are none.
+// fitOf fits the models for which keep holds; nil if there are none.
 func (l *Lattice) fitOf(models []*Model, times []Measurement, r Request, keep func(*Model) bool) *Evaluation {
 	var c Complete
 	for _, m := range models {
@@ -91,7 +93,7 @@ func (l *Lattice) required(m *Model) bool {
 }
 
 // explained returns the largest share of the variance of m's columns that the
-// columns of other models express, beside a constant.
+// columns of other models express, together with a constant.
 func explained(columns []Column, m *Model) float64 {
 	largest := 0.0
 	others := []Column{{Model: &Model{Name: "constant"}, Values: ones(len(columns[0].Values))}}

@@ -8,9 +8,9 @@ import (
 	"presage/perf/machine"
 )
 
-// Supplement is what is known of a machine beyond its description under
-// machines/: sub-blocks, which caches block and what they are indexed by, and
-// times that stand in for those that the description lacks.
+// Supplement adds to a machine's description under machines/: sub-blocks, which
+// caches block and how they are indexed, and defaults for times that the
+// description lacks.
 type Supplement struct {
 	Machine    string            `yaml:"machine"` // a machine.Machine's Name
 	Source     string            `yaml:"source"`
@@ -35,7 +35,7 @@ type LevelSupplement struct {
 //go:embed supplements.yaml
 var defaultSupplements []byte
 
-// Supplements returns what comes with the package: the four machines of the
+// Supplements returns the package's supplements: the four machines of the
 // report's Figure 5.
 func Supplements() []Supplement {
 	s, err := ParseSupplements("supplements.yaml", defaultSupplements)
@@ -69,7 +69,7 @@ func ParseSupplements(file string, data []byte) ([]Supplement, error) {
 }
 
 // FindSystem reads the description of a machine from the first of the folders
-// that has it, and adds its supplement, if there is one.
+// that has it, and adds its supplement, if any.
 func FindSystem(name string, dirs ...fs.FS) (*System, error) {
 	m, err := machine.Find(name, dirs...)
 	if err != nil {
@@ -83,7 +83,7 @@ func FindSystem(name string, dirs ...fs.FS) (*System, error) {
 	return NewSystem(m, nil)
 }
 
-// supplement adds what a supplement says. A time of the description stays.
+// supplement adds a supplement. Times of the description take precedence.
 func (s *System) supplement(name string, add *Supplement) error {
 	if add.Machine != name {
 		return fmt.Errorf("iperf: what is added for machine %q does not belong to %q", add.Machine, name)
@@ -107,7 +107,7 @@ func (s *System) supplement(name string, add *Supplement) error {
 	return nil
 }
 
-// fill sets what is not known.
+// fill sets *to if it is not known.
 func fill(to *float64, v float64) {
 	if *to == 0 {
 		*to = v

@@ -7,14 +7,14 @@ import (
 	"presage/perf/machine"
 )
 
-// System is what factors know of a machine and its operating system. A number
-// that is 0 is not known, unless its comment says otherwise.
+// System is the part of a machine and its operating system that factors depend
+// on. A number that is 0 is not known, unless its comment says otherwise.
 type System struct {
 	Name   string
 	Levels []Level // caches for data, from the processor to memory
 	TLB    TLB
 
-	// Placement is where the operating system puts pages.
+	// Placement is the operating system's placement of pages.
 	Placement Placement
 
 	MemoryBytes   uint64  // main memory that a program can have
@@ -31,8 +31,8 @@ type Level struct {
 	Ways          uint64
 
 	NonBlocking bool // accesses go on while a miss is under way
-	// Physical: the set comes from the physical address, the page's place in
-	// memory, and not from the program's own.
+	// Physical means that the set comes from the physical address of the page,
+	// and not from the program's address.
 	Physical bool
 
 	WriteThrough    bool // stores go on to the next level at once
@@ -60,11 +60,11 @@ type TLB struct {
 type Placement uint8
 
 const (
-	// Anywhere: a page's place says nothing about its address ("the conventional
+	// Anywhere: a page's place is independent of its address ("the conventional
 	// uncoloring scheme", section 4.4).
 	Anywhere Placement = iota
-	// Coloured: pages lie so that physically indexed caches see the program's own
-	// addresses.
+	// Coloured: pages are placed so that physically indexed caches see the
+	// program's own addresses.
 	Coloured
 )
 
@@ -78,9 +78,9 @@ func (p Placement) String() string {
 	return fmt.Sprintf("Placement(%d)", uint8(p))
 }
 
-// NewSystem returns a machine as factors see it, with what a supplement adds. A
-// nil supplement stands for blocking caches without sub-blocks, the first
-// indexed by virtual addresses and the others by physical ones.
+// NewSystem returns a machine as factors see it, with a supplement. A nil
+// supplement means blocking caches without sub-blocks, the first indexed by
+// virtual addresses and the others by physical ones.
 func NewSystem(m *machine.Machine, add *Supplement) (*System, error) {
 	s := &System{Name: m.Title, Frequency: float64(m.Frequency)}
 	for i := range m.Caches {
@@ -122,7 +122,7 @@ func (s *System) level(name string) *Level {
 	return nil
 }
 
-// Check reports a geometry that cannot be.
+// Check returns an error for an impossible geometry.
 func (s *System) Check() error {
 	for i := range s.Levels {
 		l := &s.Levels[i]
@@ -150,8 +150,8 @@ func (s *System) Check() error {
 
 func powerOfTwo(v uint64) bool { return v != 0 && v&(v-1) == 0 }
 
-// facts returns what formulas may name of the system; what is not known is left
-// out.
+// facts returns the values of the names that formulas may use of the system;
+// unknown ones are left out.
 func (s *System) facts() map[string]float64 {
 	f := map[string]float64{
 		"levels":   float64(len(s.Levels)),

@@ -13,7 +13,7 @@ import (
 // maxFileBytes bounds a file of factors or kernels: a hundred times the longest.
 const maxFileBytes = 1 << 20
 
-// document is a YAML file being turned into values. It keeps the first error.
+// document is a YAML file being converted to values. It keeps the first error.
 type document struct {
 	file string
 	tree *ast.File
@@ -52,7 +52,7 @@ func positioned(file string, err error) error {
 }
 
 // at returns file:line of a YAML path such as $.factors[0].models[1], or of the
-// nearest place above it that the file has.
+// nearest existing path above it.
 func (d *document) at(path string) (place string) {
 	place = d.file
 	defer func() { _ = recover() }() // of the YAML package, at paths through aliases

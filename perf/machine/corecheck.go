@@ -8,18 +8,18 @@ import (
 	"presage/perf/isa"
 )
 
-// requiredClasses have to be timed: nothing else says what they cost.
+// requiredClasses must have timings: nothing else implies their cost.
 var requiredClasses = []isa.Class{
 	isa.ALU, isa.Multiply,
 	isa.FPAdd, isa.FPMultiply, isa.FPDivide, isa.FPFused,
 	isa.Load, isa.Store, isa.Branch,
 }
 
-// fallbacks are the classes that are timed as another, if a description leaves
-// them out. A core without an integer divider divides in floating point. What
-// the operating system does in a system call is not the core's, nor is what other
-// cores do in an atomic access or a fence. Vector instructions have no fallback:
-// a scheduler that meets one without a timing has to say so.
+// fallbacks lists the classes that use the timing of another if a description
+// omits them. A core without an integer divider divides in floating point. The
+// work of the operating system in a system call is not the core's, nor is that
+// of other cores in an atomic access or a fence. Vector instructions have no
+// fallback: a scheduler that meets one without a timing must say so.
 var fallbacks = []struct{ class, as isa.Class }{
 	{isa.Nop, isa.ALU},
 	{isa.Shift, isa.ALU},
@@ -41,8 +41,8 @@ var fallbacks = []struct{ class, as isa.Class }{
 	{isa.CSR, isa.ALU},
 }
 
-// fallBack times the classes that the description leaves out as fallbacks says,
-// in the same queues, and returns which they are.
+// fallBack gives classes without a timing that of their fallback, in the same
+// queues, and returns them.
 func (c *Core) fallBack() map[isa.Class]isa.Class {
 	as := make(map[isa.Class]isa.Class)
 	for _, f := range fallbacks {
@@ -64,12 +64,12 @@ func (c *Core) fallBack() map[isa.Class]isa.Class {
 	return as
 }
 
-// queue returns the index of the queue where a class waits, -1 if there is none.
+// queue returns the index of the queue of a class, or -1.
 func (c *Core) queue(class isa.Class) int {
 	return slices.IndexFunc(c.Queues, func(q Queue) bool { return slices.Contains(q.Classes, class) })
 }
 
-// plausible checks the parts of a core against each other.
+// plausible checks the parts of a core for consistency.
 func (r *reader) plausible(c *Core) {
 	const path = "$.core"
 	var missing []string
@@ -111,7 +111,7 @@ func (r *reader) plausible(c *Core) {
 	}
 }
 
-// unitsUsed checks that every unit is of use to some class.
+// unitsUsed checks that some class uses every unit.
 func (r *reader) unitsUsed(c *Core) {
 	used := make(map[string]bool)
 	for _, t := range c.Classes {
@@ -128,8 +128,8 @@ func (r *reader) unitsUsed(c *Core) {
 	}
 }
 
-// nearest checks that the latency of the first cache, where both are known, is
-// that of a load that hits in it.
+// nearest checks that the latency of the first cache is that of a load that
+// hits in it, if both are known.
 func (r *reader) nearest(m *Machine) {
 	if len(m.Core.Classes) == 0 || m.Caches[0].Latency == 0 {
 		return
@@ -140,14 +140,14 @@ func (r *reader) nearest(m *Machine) {
 	}
 }
 
-// exposureText is an Exposure as it is written.
+// exposureText is an Exposure in a file.
 type exposureText struct {
 	Level  string   `yaml:"level"`
 	Share  *float64 `yaml:"share"`
 	Source []string `yaml:"source"`
 }
 
-// Levels of exposures that are not caches: what lies behind the last cache, and
+// Levels of exposures that are not caches: memory behind the last cache, and
 // all TLBs.
 const (
 	MemoryLevel = "memory"

@@ -7,7 +7,7 @@ import (
 	"presage/perf/isa"
 )
 
-// coreText is a core as it is written, quantities still text.
+// coreText is a core in a file, with quantities as text.
 type coreText struct {
 	Frequency string `yaml:"frequency"`
 	Order     string `yaml:"order"` // in or out
@@ -67,15 +67,15 @@ func (t *coreText) scheduled() bool {
 		t.Registers != nil || t.Units != nil || t.Classes != nil || t.Branch != nil
 }
 
-// Bounds that no core comes near: what is beyond is a slip of the pen.
+// Bounds far beyond any core: larger numbers are typing errors.
 const (
 	maxCount   = 1 << 20 // of entries, registers, units
 	maxLatency = 10_000  // cycles of an instruction
 )
 
-// core reads what a scheduler needs. If any of it is written, the parts that no
-// schedule can do without have to be: the order, the issue width, units and the
-// classes of requiredClasses.
+// core reads the parts of a core that a scheduler needs. If there are any,
+// those that every schedule needs are required: the order, the issue width,
+// units and the classes of requiredClasses.
 func (r *reader) core(t *coreText) Core {
 	const path = "$.core"
 	c := Core{Source: t.Source, Window: t.Window, LoadQueue: t.LoadQueue, StoreQueue: t.StoreQueue}
@@ -127,7 +127,7 @@ func (r *reader) core(t *coreText) Core {
 	return c
 }
 
-// count checks a number that is 0 if it is not known.
+// count checks a number for which 0 means unknown.
 func (r *reader) count(path string, n int) {
 	if n < 0 || n > maxCount {
 		r.fail(path, "%d is impossible: want a number from 1 to %d, or leave it out if it is not known", n, maxCount)
@@ -258,7 +258,7 @@ func (r *reader) queues(text []queueText) []Queue {
 	return queues
 }
 
-// predictors are the kinds of branch prediction that there are models of.
+// predictors lists the kinds of branch predictors that can be simulated.
 var predictors = []string{"bimodal", "gshare", "static", "perfect"}
 
 func (r *reader) branch(t *branchText) Branch {

@@ -13,7 +13,7 @@ import (
 	"presage/perf/cache"
 )
 
-// description is a file as it is written, quantities still text.
+// description is the content of a file, with quantities as text.
 type description struct {
 	Title     string            `yaml:"title"`
 	Processor string            `yaml:"processor"`
@@ -75,8 +75,8 @@ func newReader(file string, data []byte) (*reader, error) {
 	return &reader{file: file, tree: tree, used: make(map[string]bool)}, nil
 }
 
-// fail records an error at a YAML path such as $.caches[0].ways, or, if the
-// path is not in the file, at the nearest place above it.
+// fail records an error at a YAML path such as $.caches[0].ways or, if the file
+// lacks it, at the nearest path above.
 func (r *reader) fail(path, format string, args ...any) {
 	if r.err != nil {
 		return
@@ -98,7 +98,7 @@ func (r *reader) fail(path, format string, args ...any) {
 	r.err = fmt.Errorf("%s: %s", r.file, text)
 }
 
-// parent returns the YAML path above, "" above the root.
+// parent returns the YAML path above, or "" for the root.
 func parent(path string) string { return path[:max(0, strings.LastIndexAny(path, ".["))] }
 
 func (r *reader) machine(d *description) *Machine {
@@ -211,7 +211,7 @@ func (r *reader) need(path, value string) {
 	}
 }
 
-// quantity reads an optional quantity; 0 stands for one that is not given.
+// quantity reads an optional quantity; it returns 0 if there is none.
 func (r *reader) quantity(path, text string, units []unit) float64 {
 	if text == "" {
 		return 0
@@ -272,7 +272,7 @@ func (r *reader) replacement(path, text string) cache.Replacement {
 	return policy
 }
 
-// sources checks that a section names where its numbers are from.
+// sources checks that a section names the sources of its numbers.
 func (r *reader) sources(path string, d *description, names []string) {
 	if len(names) == 0 {
 		r.fail(path, "source is missing: say where these numbers are from, by a name listed under sources:")
@@ -285,7 +285,7 @@ func (r *reader) sources(path string, d *description, names []string) {
 	}
 }
 
-// names checks that caches and TLBs can be told apart by name.
+// names checks that the names of caches and TLBs differ.
 func (r *reader) names(m *Machine) {
 	var seen []string
 	check := func(path, name string) {

@@ -15,9 +15,9 @@ type explainer struct{ strings.Builder }
 
 func (w *explainer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
-// Explain describes a machine in words: its core and what instructions cost on
-// it, its caches, TLBs and memory, what of their latencies is waited for, and
-// where all that is from. What is not known is said to be so.
+// Explain describes a machine in words: its core and the cost of instructions,
+// its caches, TLBs and memory, the exposed latencies, and the sources. It
+// states what is not known.
 func (m *Machine) Explain() string {
 	w := new(explainer)
 	w.line("%s (%s)", m.Title, m.Name)
@@ -99,7 +99,8 @@ func (w *explainer) units(c *Core) {
 	w.line("  Units: %s.", list(units))
 }
 
-// classes lists what instructions cost, those with one timing together.
+// classes lists the costs of instructions, grouping classes with the same
+// timing.
 func (w *explainer) classes(c *Core) {
 	w.line("\nInstructions: cycles until a result can be used; how many can begin in a cycle; units needed")
 	type row struct{ timing, names string }

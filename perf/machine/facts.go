@@ -9,7 +9,7 @@ import (
 	"presage/perf/isa"
 )
 
-// Fact is one property of a machine. A property that is not known has no Fact.
+// Fact is one known property of a machine.
 type Fact struct {
 	Property string // such as "L2 latency"
 	Unit     string // of the value: cycles, bytes, MHz; "" for counts and words
@@ -17,7 +17,7 @@ type Fact struct {
 }
 
 // Difference is a property in which two machines differ. The value is empty for
-// the machine that lacks the property or of which it is not known.
+// a machine that lacks the property or for which it is not known.
 type Difference struct {
 	Property, Unit string
 	A, B           string
@@ -48,7 +48,7 @@ func Diff(a, b *Machine) []Difference {
 	return all
 }
 
-// facts gathers facts; numbers of 0 are not known and left out.
+// facts collects facts and omits numbers of 0, which are not known.
 type facts []Fact
 
 func (f *facts) word(property, value string) {
@@ -142,7 +142,7 @@ func (f *facts) core(c *Core) {
 	f.number("branch mispredict cost", "cycles", float64(c.Branch.MispredictCost))
 }
 
-// Described reports whether a core is described well enough to schedule for.
+// Described reports whether the description of a core suffices for scheduling.
 func (c *Core) Described() bool { return len(c.Classes) > 0 }
 
 func order(c *Core) string {
@@ -180,8 +180,8 @@ func bypass(b bool) string {
 	return ""
 }
 
-// UnitsOf says in words which units a timing needs: "ALU1 or ALU2, and FP divide
-// for 21 cycles"; "none".
+// UnitsOf describes the units of a timing: "ALU1 or ALU2, and FP divide for 21
+// cycles"; "none".
 func (t Timing) UnitsOf() string {
 	if len(t.Uses) == 0 {
 		return "none"
@@ -197,7 +197,7 @@ func (t Timing) UnitsOf() string {
 	return strings.Join(uses, ", and ")
 }
 
-// QueueOf returns the name of the queue where a class waits, "" if there is none.
+// QueueOf returns the name of the queue of a class, or "".
 func (c *Core) QueueOf(class isa.Class) string {
 	for _, q := range c.Queues {
 		if slices.Contains(q.Classes, class) {

@@ -1,5 +1,5 @@
-// Package machine reads machine descriptions: one commented YAML file a
-// machine, every number with its unit and its source, into a validated Machine.
+// Package machine reads machine descriptions, one commented YAML file for each
+// machine with a unit and a source for every number, into validated Machines.
 package machine
 
 import (
@@ -18,7 +18,7 @@ type Cycles float64
 type Hertz float64
 
 // Machine describes a processor and its memory hierarchy as far as predictions
-// need them. A latency, a penalty or a frequency of 0 is not known.
+// need it. A latency, penalty or frequency of 0 is not known.
 type Machine struct {
 	Name      string // short, as in commands: the file's name without .yaml
 	Title     string // for people
@@ -26,11 +26,11 @@ type Machine struct {
 	Frequency Hertz
 	Core      Core
 
-	Caches []Cache // data and unified caches, from the processor to memory
+	Caches []Cache // for data, unified ones included, from the processor to memory
 	TLBs   []TLB   // for data; a TLB after the first is asked when that misses
 	Memory Memory
-	// Exposures are the shares of latencies that are waited for; a level that is
-	// not named is waited for in full.
+	// Exposures are the exposed shares of latencies; a level without one is
+	// fully exposed.
 	Exposures []Exposure
 
 	Notes   string            // what a user should know about the description
@@ -52,7 +52,7 @@ func (c *Cache) Capacity() Bytes { return Bytes(c.Blocks * c.BlockBytes) }
 // Sets returns the number of sets: 1 if the cache is fully associative.
 func (c *Cache) Sets() uint64 { return sets(c.Blocks, c.Ways) }
 
-// TLB is a translation buffer. MissPenalty is what a miss costs.
+// TLB is a translation buffer. MissPenalty is the cost of a miss.
 type TLB struct {
 	cache.TLB
 	MissPenalty Cycles
@@ -69,26 +69,27 @@ func sets(blocks uint64, ways int) uint64 {
 	return blocks / uint64(ways)
 }
 
-// Memory is what lies behind the last cache.
+// Memory is the level behind the last cache.
 type Memory struct {
-	// RestartLatency is the time of a load that no other waits behind,
-	// BackToBackLatency that of one in a sequence of misses.
+	// RestartLatency is the latency of an isolated load, BackToBackLatency that
+	// of one in a sequence of misses.
 	RestartLatency, BackToBackLatency Cycles
 
-	// StreamLatency is what a load from memory has left of its latency when the
-	// blocks before it were read in ascending order: what prefetching by the
-	// hardware leaves. As each such load brings a block, memory serves one in no
-	// longer than that.
+	// StreamLatency is the exposed latency of a load from memory after the
+	// blocks before it were read in ascending order: what hardware prefetching
+	// leaves. As each such load fetches a block, memory serves blocks at least
+	// at this interval.
 	StreamLatency Cycles
 
-	// OutstandingMisses is how many loads can wait for memory at once.
+	// OutstandingMisses is the number of loads that can wait for memory at
+	// once.
 	OutstandingMisses int
 
 	Source []string
 }
 
-// Hierarchy returns the caches and TLBs in the form that exact simulation
-// takes.
+// Hierarchy returns the caches and TLBs as a configuration for exact
+// simulation.
 func (m *Machine) Hierarchy() cache.Config {
 	var c cache.Config
 	for i := range m.Caches {
@@ -100,8 +101,8 @@ func (m *Machine) Hierarchy() cache.Config {
 	return c
 }
 
-// BlockBytes returns the sizes of memory blocks, ascending, for which reuse
-// distances are needed to predict all of the machine's caches and TLBs.
+// BlockBytes returns the block sizes, ascending, whose reuse distances are
+// needed to predict all of the machine's caches and TLBs.
 func (m *Machine) BlockBytes() []uint64 {
 	var sizes []uint64
 	for i := range m.Caches {

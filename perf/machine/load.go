@@ -25,9 +25,9 @@ func Load(name string) (*Machine, error) {
 	return Parse(name, data)
 }
 
-// Find reads the description called name, "origin2000" for origin2000.yaml,
-// from the first of the folders that has it. If none has, the error lists the
-// names there are.
+// Find reads the description called name, such as "origin2000" for
+// origin2000.yaml, from the first of the folders that has it. If none has, the
+// error lists the available names.
 func Find(name string, dirs ...fs.FS) (*Machine, error) {
 	for _, dir := range dirs {
 		data, err := fs.ReadFile(dir, name+".yaml")
@@ -62,12 +62,12 @@ func Names(dirs ...fs.FS) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// Parse reads a machine description. Whatever it does not know, lacks or finds
-// impossible is an error that begins with file:line:column. The name of the
-// machine is that of the file.
+// Parse reads a machine description. Unknown keys, missing values and
+// impossible ones are errors that begin with file:line:column. The machine is
+// named after the file.
 func Parse(file string, data []byte) (m *Machine, err error) {
 	// The YAML package panics at some malformed input, such as a tag before a
-	// sequence that does not follow.
+	// missing sequence.
 	defer func() {
 		if r := recover(); r != nil {
 			m, err = nil, fmt.Errorf("%s: malformed YAML: %v", file, r)

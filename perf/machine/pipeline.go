@@ -8,7 +8,7 @@ import (
 	"presage/perf/pipeline"
 )
 
-// What a description leaves open of a core that is to be simulated.
+// Assumptions for values that a description leaves open.
 const (
 	assumedWindow      = 32 // instructions under way in a core in order
 	assumedReturnStack = 16
@@ -19,16 +19,16 @@ const (
 	fetchAhead         = 4 // fetch buffer, in cycles of fetching
 )
 
-// Pipeline returns the machine in the form that the simulation of time takes,
-// and what it had to assume. It fails if the core is not described, or the
+// Pipeline returns the machine as a configuration for the simulation of time,
+// and the assumptions made. It fails if the core is not described, or the
 // latency of memory or of a cache is not known.
 //
 // A load's latency in the first cache is that of its class; each further level
-// adds the difference of the levels' latencies. Memory serves a block in every
-// BackToBackLatency / OutstandingMisses cycles, since that many are under way at
-// a time, each for so long; where the former is not known, the restart latency
-// stands for it. Nothing is fetched ahead, and ends of loops are foreseen by the
-// history alone: StreamLatency and LoopReach are said not to be simulated.
+// adds the difference of the levels' latencies. Memory serves a block every
+// BackToBackLatency / OutstandingMisses cycles, since that many are in flight,
+// each for that latency; if it is not known, the restart latency is used.
+// Prefetching is not simulated and the history alone predicts ends of loops:
+// warnings name StreamLatency and LoopReach.
 func (m *Machine) Pipeline() (pipeline.Config, []string, error) {
 	var assumed []string
 	c := pipeline.Config{}
@@ -91,9 +91,9 @@ func timings(core *Core) map[isa.Class]pipeline.Timing {
 
 func whole(c Cycles) int { return int(math.Round(float64(c))) }
 
-// Mispredict returns what a wrong prediction of a branch costs, and whether that
-// had to be assumed. It is 0 if the core predicts all of them rightly, or its
-// description says nothing about branches.
+// Mispredict returns the cost of a misprediction and whether it is an
+// assumption. It is 0 for a core that predicts all branches correctly, or
+// without a description of branches.
 func (c *Core) Mispredict() (cost Cycles, assumed bool) {
 	switch c.Branch.Predictor {
 	case "", "perfect":
@@ -105,9 +105,9 @@ func (c *Core) Mispredict() (cost Cycles, assumed bool) {
 	return c.Branch.MispredictCost, false
 }
 
-// Foresees returns up to how many iterations loops have their end foreseen: as
-// many as the description says, else as a gshare predictor remembers branches,
-// else 1, which is no loop.
+// Foresees returns the largest number of iterations of a loop whose end is
+// predicted: that of the description, or else the history of a gshare
+// predictor, or else 1, which is no loop.
 func (b *Branch) Foresees() int {
 	switch {
 	case b.LoopReach != 0:
@@ -118,8 +118,8 @@ func (b *Branch) Foresees() int {
 	return 1
 }
 
-// History returns how many branches a predictor with history remembers; where the
-// description does not say, an assumption.
+// History returns the number of branches that a predictor with history
+// remembers, assumed if the description does not give it.
 func (b *Branch) History() int {
 	if b.HistoryBits == 0 {
 		return assumedHistory
@@ -151,7 +151,7 @@ func branch(core *Core, or func(v, otherwise int, what string) int) pipeline.Bra
 	return b
 }
 
-// memory fills in the way of data.
+// memory sets the data path of c.
 func (m *Machine) memory(c *pipeline.Config, or func(v, otherwise int, what string) int) error {
 	outstanding := or(m.Memory.OutstandingMisses, assumedOutstanding, "misses under way at once")
 	mem := &c.Memory
@@ -176,10 +176,10 @@ func (m *Machine) memory(c *pipeline.Config, or func(v, otherwise int, what stri
 	return nil
 }
 
-// MemoryInterval returns the time in which memory serves a block of a sequence; 0
-// if its latency is not known. As many as can be outstanding are under way, each
-// for the time of one of a sequence; a stream that was seen to be faster, with one
-// block a load, is.
+// MemoryInterval returns the time in which memory serves a block of a sequence;
+// 0 if its latency is not known. As many loads as can be outstanding are in
+// flight, each for the time of one in a sequence; a measured stream with one
+// block per load is used if it is faster.
 func (m *Machine) MemoryInterval() Cycles {
 	return m.memoryInterval(max(1, m.Memory.OutstandingMisses))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// unit is a unit that a quantity may be written in.
+// unit is a unit of a quantity.
 type unit struct {
 	name  string
 	scale float64
@@ -20,9 +20,9 @@ var (
 	hertzUnits = []unit{{"Hz", 1}, {"MHz", 1e6}, {"GHz", 1e9}}
 )
 
-// parseQuantity reads a positive number followed by one of units, such as
-// "32 KiB". Decimal prefixes of bytes are not taken: KB means 1000 bytes to
-// some and 1024 to others.
+// parseQuantity reads a positive number followed by one of units, such as "32
+// KiB". It rejects decimal prefixes of bytes: KB means 1000 bytes to some and
+// 1024 to others.
 func parseQuantity(text string, units []unit) (float64, error) {
 	number := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	name := text[len(number):]

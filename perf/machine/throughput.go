@@ -2,20 +2,19 @@ package machine
 
 import "presage/perf/isa"
 
-// maxUses bounds the units that one instruction needs at once, because
-// Throughput looks at every subset of them.
+// maxUses bounds the units that one instruction needs at once; Throughput
+// enumerates all subsets of them.
 const maxUses = 8
 
-// Throughput returns how many instructions of a class can begin in a cycle on
-// average if the program has no other instructions and none waits for another:
-// the reciprocal of the reciprocal throughput. It is 0 for a class without
-// timing.
+// Throughput returns the average number of independent instructions of a class
+// that can begin in a cycle if there are no others: the inverse of the
+// reciprocal throughput. It is 0 for a class without timing.
 //
-// Instructions of one class spread over their units without limit of order, so
-// that the bound is tight where a set of uses S competes for a set of units:
-// the least, over all S, of units(S) / cycles(S), the number of units that any of
-// S may occupy over the cycles that all of S occupy them. (The condition of Hall
-// for fractional matchings; derived here.) The widths bound it too.
+// Instructions of one class spread over their units in any order, so the bound
+// is tight where a set of uses S competes for a set of units: the least, over
+// all S, of units(S) / cycles(S), the number of units that any of S may occupy
+// over the cycles that all of S occupy them. (Hall's condition for fractional
+// matchings; derived here.) The widths are further bounds.
 func (c *Core) Throughput(class isa.Class) float64 {
 	t, ok := c.Classes[class]
 	if !ok {
@@ -44,8 +43,8 @@ func (c *Core) Throughput(class isa.Class) float64 {
 	return best
 }
 
-// Width returns the instructions a cycle that the core can sustain at most: the
-// least of its known widths, 0 if none is known.
+// Width returns the largest sustainable number of instructions per cycle: the
+// least of the core's known widths, or 0 if none is known.
 func (c *Core) Width() int {
 	least := 0
 	for _, w := range []int{c.FetchWidth, c.IssueWidth, c.RetireWidth} {

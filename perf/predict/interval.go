@@ -201,7 +201,7 @@ func (t *tally) addTo(sums [][]float64, cache int) {
 type world struct {
 	sampler
 	cold, reuses, share []float64  // share: what each bin's frequency is multiplied by
-	bins, known         []worldBin // known: all that there is memory of
+	bins, known         []worldBin // known: all bins with memory
 }
 
 type worldBin struct {

@@ -46,8 +46,8 @@ const (
 	spare = 4
 )
 
-// wideTake is what the removal of a slot in child c takes from the two words
-// of a wide node.
+// wideTake is subtracted from the two words of a wide node when a slot in child
+// c is removed.
 var wideTake = [4][2]uint64{
 	{1 << 32, 1<<32 | 1},
 	{0, 1<<32 | 1},

@@ -9,8 +9,8 @@ import (
 
 // A histogram of a loop nest has few clusters of distances with gaps between
 // them: reuse within the innermost loop, across the next loop, across the one
-// after. A gap is a cut that any size agrees to; what must be found is which
-// gap of one size is which gap of another, since their number may differ.
+// after. A gap is a valid cut at any size. The question is which gaps of
+// different sizes correspond, since their number may differ.
 
 const (
 	// gapRatio is the ratio between neighbouring distances that makes a gap.
@@ -19,14 +19,15 @@ const (
 	gapBlocks = 3
 	// maxGaps is the number of gaps of the largest size that are tried.
 	maxGaps = 8
-	// aligned is the score up to which a cut along gaps is taken: the sum of
+	// aligned is the largest score of an acceptable cut along gaps: the sum of
 	// the relative leave-one-out errors of the smaller side's count and
 	// distance.
 	aligned = 0.5
-	// mismatch is the logarithm of the ratio between the smaller side's shares at
-	// two sizes from which on a gap of one is not that of the other.
+	// mismatch is the log of the ratio between the smaller side's shares at two
+	// sizes from which their gaps do not correspond.
 	mismatch = math.Ln2
-	// gapBias is added to scores, so that among good cuts the widest gap wins.
+	// gapBias is added to scores before they are divided by the width of the
+	// gap, so that the widest of good cuts wins.
 	gapBias = 0.02
 )
 
@@ -49,12 +50,11 @@ func (r *ranked) gaps(s span) []gap {
 	return out
 }
 
-// alignedCut looks for a cut of p along gaps that match at all sizes. For each
-// of the widest gaps of the largest size, the matching gap of the next smaller
-// size is the one that leaves the smaller side's share most like it was, and so
-// on down the sizes. The best cut is the one after which the smaller side's
-// count and distance are the smoothest functions of the size, by the width of
-// the gap.
+// alignedCut looks for a cut of p along gaps that correspond at all sizes. For
+// each of the widest gaps of the largest size, the corresponding gap of the
+// next smaller size is the one that changes the smaller side's share least, and
+// so on down the sizes. The best cut makes the smaller side's count and
+// distance the smoothest functions of the size, with a bias towards wide gaps.
 func (s *splitter) alignedCut(p part) (low, high part, ok bool) {
 	order := s.bySize(p)
 	top := order[0]
@@ -80,7 +80,7 @@ func (s *splitter) alignedCut(p part) (low, high part, ok bool) {
 	return low, high, ok
 }
 
-// bySize returns the numbers of the sizes by descending number of accesses in
+// bySize returns the indices of the sizes by descending number of accesses in
 // p.
 func (s *splitter) bySize(p part) []int {
 	order := make([]int, len(p))
@@ -91,8 +91,8 @@ func (s *splitter) bySize(p part) []int {
 	return order
 }
 
-// match returns the ranks of the gaps that correspond to g of the largest
-// size. A size without such a gap is cut in the ratio of the one before.
+// match returns the ranks of the gaps that correspond to g of the largest size.
+// A size without one is cut in the ratio of the size before.
 func (s *splitter) match(p part, all [][]gap, order []int, g gap) []float64 {
 	ranks := make([]float64, len(p))
 	share := (g.rank - p[order[0]].a) / p[order[0]].count() // of the low side

@@ -9,20 +9,19 @@ import (
 )
 
 // A row of n elements of e bytes touches (en + b − g) / b blocks of b bytes on
-// average, where g = gcd(en, b), since rows that follow each other in memory begin
-// at all multiples of g. So the share of accesses that find the block that the one
-// before them touched goes up and down with the size. Over powers of the size
-// alone that is noise, and training sizes that fill blocks exactly are outliers;
-// the models of a sweep over a mesh trained on eleven sizes were then 13% off where
-// they are 2% off with these terms.
+// average, where g = gcd(en, b), since consecutive rows begin at all multiples
+// of g. So the share of accesses to the block touched just before fluctuates
+// with the size. Powers of the size alone cannot express that, and training
+// sizes that fill blocks exactly become outliers: models of a mesh sweep
+// trained on eleven sizes were 13% off without these terms and 2% with them.
 
 const (
 	elementBytes   = 8   // of a row
-	largestAligned = 512 // bytes: in larger blocks, pages, the effect is small beside others
+	largestAligned = 512 // bytes: in larger blocks, such as pages, the effect is relatively small
 )
 
-// withAlignment adds to a basis, for a single parameter n, the terms n·g/b and
-// n²·g/b, unless g is the same at all sizes, or a size is no integer.
+// withAlignment adds the terms n·g/b and n²·g/b to a basis in a single
+// parameter n, unless g is the same at all sizes or a size is not an integer.
 func withAlignment(basis *fit.Basis, sizes []fit.Point, blockBytes uint64) *fit.Basis {
 	params := basis.Params()
 	if blockBytes == 0 || blockBytes > largestAligned || len(params) != 1 {
@@ -50,11 +49,11 @@ func withAlignment(basis *fit.Basis, sizes []fit.Point, blockBytes uint64) *fit.
 	return with
 }
 
-// outgrown returns a doubt for each parameter n whose row (n elements) or plane
-// (n²) lies within a page at all sizes of the model and is larger than one at p.
-// Until then neighbouring rows share pages, and distances in pages grow with the
-// mesh; after it each has its own, and they grow with the number of rows only. No
-// size of the model tells of that.
+// outgrown returns a warning for each parameter n whose row (n elements) or
+// plane (n²) fits in a page at all sizes of the model but not at p. Up to that
+// point neighbouring rows share pages, and distances in pages grow with the
+// mesh; beyond it each row has its own pages, and they grow only with the
+// number of rows, which no size of the model shows.
 func (m *Model) outgrown(p fit.Point) []fit.Warning {
 	if m.BlockBytes <= largestAligned {
 		return nil

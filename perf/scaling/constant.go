@@ -2,18 +2,17 @@ package scaling
 
 import "slices"
 
-// constantBins finds the leading bins of a group that stand at the same
-// distance at all sizes where the group has reuses (2005 section 4.1): reuse
-// within the innermost loop, set by the shape of its code. It returns their
-// distances, ascending, and the rank at each size up to which they reach. Bins
-// with less than a share significant of the reuses at every size do not end
-// the sequence; the accesses in them count to the constant bin before them, or
-// the first.
+// constantBins finds the leading bins of a group with the same distance at all
+// sizes where the group has reuses (2005 section 4.1): reuse within the
+// innermost loop, determined by its code. It returns their distances,
+// ascending, and the rank up to which they reach at each size. Bins with a
+// share of the reuses below significant at every size do not end the sequence;
+// their accesses count towards the constant bin before them, or the first.
 //
-// Of two neighbouring distances that trade accesses with each other from size
-// to size, as alignment makes them, one may stand at all sizes and the other
-// not. Then neither count is a function of the size, only their sum is; so the
-// sequence ends before the first bin whose counts are not smooth.
+// Alignment makes neighbouring distances exchange accesses from size to size,
+// and only one of them may occur at all sizes. Then neither count is a function
+// of the size, only their sum is, so the sequence ends before the first bin
+// whose counts are not smooth.
 func (f *fitter) constantBins(hists []ranked) (distances []float64, upTo []float64) {
 	distances = commonDistances(hists)
 	for len(distances) > 0 {
@@ -53,7 +52,7 @@ func commonDistances(hists []ranked) []float64 {
 			common, first = here, false
 			continue
 		}
-		// Keep the longest common prefix, and remember where it broke.
+		// Keep the longest common prefix and the place where it broke.
 		n := 0
 		for n < len(common) && n < len(here) && common[n] == here[n] {
 			n++
@@ -80,7 +79,8 @@ func ranksUpTo(hists []ranked, end float64) []float64 {
 	return upTo
 }
 
-// constantCounts returns how many accesses each constant bin has at each size.
+// constantCounts returns the number of accesses of each constant bin at each
+// size.
 func constantCounts(hists []ranked, distances, upTo []float64) [][]float64 {
 	out := make([][]float64, len(distances))
 	for k := range distances {

@@ -10,14 +10,14 @@ import (
 	"presage/perf/fit"
 )
 
-// Series is how often something was executed, at each size.
+// Series is the execution count of something at each size.
 type Series struct {
 	Name   string
 	Counts []float64
 }
 
-// CountModel has how often things are executed as functions of the size. It is
-// plain data for encoding/gob and encoding/json.
+// CountModel gives execution counts as functions of the size. It is plain data
+// for encoding/gob and encoding/json.
 type CountModel struct {
 	Params []string
 	Sizes  []fit.Point
@@ -25,16 +25,16 @@ type CountModel struct {
 	Names  []string   // of the series
 	Funcs  []fit.Func // of the series
 
-	// Warnings are doubts about the model as a whole, and counts of those about
-	// its functions.
+	// Warnings are doubts about the model as a whole, and numbers of those
+	// about its functions.
 	Warnings []fit.Warning
 }
 
-// FitCounts models execution frequencies, each by itself, as the frequencies of
-// histograms' bins are modelled (2004 paper, section 2.3.1: quadratic
-// programming over a basis, restricted to functions that are convex or concave
-// and do not oscillate). Of the options it takes Basis, Reach and Workers. It
-// fails as Fit does, and if a count is negative or no number.
+// FitCounts models each execution count by itself, in the same way as the
+// frequencies of bins (2004 paper, section 2.3.1: quadratic programming over a
+// basis, restricted to functions that are convex or concave and do not
+// oscillate). Of the options it uses Basis, Reach and Workers. It fails where
+// Fit does, and for counts that are negative or not finite.
 func FitCounts(ctx context.Context, sizes []fit.Point, series []Series, opt Options) (*CountModel, error) {
 	f, err := newFitter(sizes, nil, opt)
 	if err != nil {

@@ -28,8 +28,8 @@ func (h *Histogram) Accesses() float64 {
 	return n
 }
 
-// Check reports what makes p unfit as a size for m: a parameter that is missing
-// or not positive. Doubts about it, such as far extrapolation, are Warnings.
+// Check returns an error if p is not a size for m: a parameter is missing or
+// not positive. Doubtful sizes, such as far extrapolation, are Doubts.
 func (m *Model) Check(p fit.Point) error {
 	for _, name := range m.Params {
 		x, ok := p[name]
@@ -43,17 +43,17 @@ func (m *Model) Check(p fit.Point) error {
 	return nil
 }
 
-// Doubts returns the doubts about evaluating m at p: extrapolation beyond
-// fit.ReachLimit times the sizes of the model, and what outgrows a page on the way
-// from the model's sizes to p.
+// Doubts returns warnings about evaluating m at p: extrapolation beyond
+// fit.ReachLimit times the sizes of the model, and rows or planes that outgrow
+// a page between the model's sizes and p.
 func (m *Model) Doubts(p fit.Point) []fit.Warning {
 	return append(fit.CheckReach(m.Domain, p), m.outgrown(p)...)
 }
 
 // Histogram returns the group's histogram at size p. The bins' frequencies are
-// scaled so that they sum to the model of the reuses. A function that is
-// negative at p, which its shape forbids within the reach but not outside,
-// counts as zero. It panics if p lacks a parameter; see Model.Check.
+// scaled to sum to the model of the reuses. A negative value, which the shape
+// forbids only within the reach, counts as zero. It panics if p lacks a
+// parameter; see Model.Check.
 func (g *GroupModel) Histogram(p fit.Point) Histogram {
 	h := Histogram{Cold: math.Max(0, g.Cold.Eval(p)), Bins: make([]WeightedBin, 0, len(g.Bins))}
 	total, sum := math.Max(0, g.Reuses.Eval(p)), 0.0

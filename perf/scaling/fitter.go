@@ -10,8 +10,8 @@ import (
 	"presage/perf/reuse"
 )
 
-// fitter is what the modelling of all groups shares. It is not modified once
-// made, except for memo, which guards itself.
+// fitter is the state shared by the models of all groups. It is read-only once
+// built, except for memo, which locks itself.
 type fitter struct {
 	params      []string
 	sizes       []fit.Point
@@ -69,8 +69,8 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	return f, nil
 }
 
-// checkSizes reports sizes that differ in parameters, repeat, or are not positive,
-// and groups without a histogram for each size.
+// checkSizes returns an error if sizes differ in parameters, repeat, or are not
+// positive, or if a group does not have a histogram for each size.
 func checkSizes(sizes []fit.Point, groups []Group) error {
 	params := sortedNames(sizes[0])
 	for i, s := range sizes {
@@ -199,8 +199,8 @@ func (f *fitter) frequency(counts []float64) (fit.Func, error) {
 	return known.f, known.err
 }
 
-// held is the model of what was seen at too few sizes: a constant, so that
-// nothing is extrapolated from one or two observations.
+// held models a quantity seen at too few sizes as a constant, so that nothing
+// is extrapolated from one or two observations.
 func (f *fitter) held(v float64, at int) fit.Func {
 	c := fit.Constant(v)
 	c.Domain = f.design.Domain()
@@ -209,7 +209,7 @@ func (f *fitter) held(v float64, at int) fit.Func {
 }
 
 // roughness returns the relative leave-one-out error of the best model of
-// counts, without regard to its shape.
+// counts, with an unrestricted shape.
 func (f *fitter) roughness(counts []float64) float64 {
 	known := f.memo.recall(ofRoughness, counts, func() (out fitted) {
 		out.loo, out.err = f.design.LeaveOneOut(counts, fit.Options{Weights: weights(f.extents, counts, usual), Cancellation: cancellation})
@@ -222,8 +222,8 @@ func (f *fitter) roughness(counts []float64) float64 {
 }
 
 // distance models the average distance of a part over the sizes where it was
-// seen. While parts are being split only its value is of interest: what is a
-// draft has no spread.
+// seen. While parts are being split only its value matters, so drafts have no
+// spread.
 func (f *fitter) distance(hists []ranked, p part, k kind) (fit.Func, error) {
 	means := make([]float64, len(p))
 	sum, count, seenAt := 0.0, 0.0, 0

@@ -8,11 +8,11 @@ import (
 	"presage/perf/fit"
 )
 
-// memo remembers the functions fitted to each vector of data: references of one
+// memo caches the function fitted to each vector of data: references of one
 // loop have the same counts at every size, and a part of a split is fitted when
-// it is judged and again when it becomes a bin. A function depends on nothing
-// but its data, so that the order of the groups does not matter. What it
-// returns is shared and must not be modified.
+// it is judged and again when it becomes a bin. A function depends only on its
+// data, so the order of the groups does not matter. Results are shared and must
+// not be modified.
 type memo struct {
 	mu      sync.Mutex
 	designs map[string]*fit.Design // by the sizes that are present
@@ -25,7 +25,7 @@ type fitted struct {
 	err error
 }
 
-// kind is what a memorised function is of.
+// kind is the kind of a cached function.
 type kind byte
 
 const (
@@ -36,10 +36,10 @@ const (
 	ofSizes     // a design
 )
 
-// absent stands for no value at a size.
+// absent marks a missing value at a size.
 var absent = math.NaN()
 
-// key returns the name of data, in buf if it is large enough.
+// key returns the cache key of data, in buf if it is large enough.
 func (k kind) key(buf []byte, data []float64) []byte {
 	buf = append(buf, byte(k))
 	for _, v := range data {
@@ -48,7 +48,7 @@ func (k kind) key(buf []byte, data []float64) []byte {
 	return buf
 }
 
-// recall returns what is known of data, or else computes and remembers it.
+// recall returns the cached result for data, or computes and caches it.
 func (m *memo) recall(k kind, data []float64, compute func() fitted) fitted {
 	var buf [256]byte
 	key := k.key(buf[:0], data)

@@ -46,12 +46,12 @@ type GroupModel struct {
 	Cold fit.Func
 	// Bins are by ascending distance at the sizes of the model.
 	Bins []BinModel
-	// Warnings are doubts about the group as a whole; its functions have
-	// their own.
+	// Warnings are doubts about the group as a whole; its functions have their
+	// own.
 	Warnings []fit.Warning
 }
 
-// Model has the histograms of all groups of a program as functions of the
+// Model gives the histograms of all groups of a program as functions of the
 // size. It is plain data for encoding/gob and encoding/json.
 type Model struct {
 	Params []string    // names of the parameters of a size, ascending
@@ -60,14 +60,14 @@ type Model struct {
 	// BlockBytes is that of Options; 0: unknown.
 	BlockBytes uint64
 	Groups     []GroupModel
-	// Warnings are doubts about the model as a whole, and counts of those
+	// Warnings are doubts about the model as a whole, and numbers of those
 	// about its groups.
 	Warnings []fit.Warning
 }
 
-// Fit models groups over sizes. All histograms must be of one block size. It
-// fails if there are fewer than three sizes, if two sizes are equal, or if a
-// group does not have one histogram for each size.
+// Fit models groups over sizes. All histograms must have the same block size.
+// It fails if there are fewer than three sizes, if two are equal, or if a group
+// does not have one histogram for each size.
 func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*Model, error) {
 	f, err := newFitter(sizes, groups, opt)
 	if err != nil {
@@ -133,8 +133,8 @@ func (d doubts) add(all []fit.Warning) {
 	}
 }
 
-// summary returns a warning about few sizes, if they are, and one for each kind
-// of doubt, with the number of what has it.
+// summary returns a warning if there are few sizes, and one for each kind of
+// doubt with the number of functions that have it.
 func (d doubts) summary(sizes int, what string) []fit.Warning {
 	var out []fit.Warning
 	if sizes < recommendedSizes {

@@ -6,9 +6,9 @@ import (
 	"presage/perf/reuse"
 )
 
-// ranked is the reuses of one group at one size in order of distance. An
-// access is named by its rank, from 0 to total; ranks are real numbers, so that
-// any share of the accesses can be cut off.
+// ranked holds the reuses of one group at one size in order of distance. An
+// access is identified by its rank, from 0 to total; ranks are real numbers, so
+// that any share of the accesses can be cut off.
 type ranked struct {
 	dist []float64 // of bin i, ascending
 	rank []float64 // accesses before bin i; one more than dist: the total last
@@ -37,7 +37,8 @@ func newRanked(bins []reuse.Bin) ranked {
 
 func (r *ranked) total() float64 { return r.rank[len(r.rank)-1] }
 
-// bin returns the bin that holds rank x, the lower one at a boundary if below.
+// bin returns the bin that contains rank x; at a boundary, the lower one if
+// below.
 func (r *ranked) bin(x float64, below bool) int {
 	i := sort.Search(len(r.dist), func(i int) bool {
 		if below {

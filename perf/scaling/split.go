@@ -18,8 +18,8 @@ func (p part) counts() []float64 {
 	return out
 }
 
-// presence is the number of accesses at a size below which a part counts as
-// not seen there: a fraction of an access is rounding.
+// presence is the number of accesses below which a part counts as absent at a
+// size: a fraction of an access is rounding.
 const presence = 0.5
 
 // splitter cuts the reuses of one group into parts.
@@ -66,11 +66,11 @@ func (s *splitter) wide(p part) bool {
 	return false
 }
 
-// cut divides p in two. Where the number of accesses below some natural
-// boundary (the midpoint of the distance range, its geometric midpoint, or the
-// widest gap) is a smooth function of the size, so is that above it, and the
-// boundary of each size is taken. Otherwise the ratio is the median of the
-// ratios at the midpoint for all sizes. It fails if a side would be empty.
+// cut divides p in two. If the number of accesses below some natural boundary
+// (the midpoint of the distance range, its geometric midpoint, or the widest
+// gap) is a smooth function of the size, so is that above it, and each size is
+// cut at its boundary. Otherwise all sizes are cut in the median ratio at their
+// midpoints. It fails if a side would be empty.
 func (s *splitter) cut(p part) (low, high part, ok bool) {
 	midpoint := s.ranks(p, s.midpoint)
 	if !s.medianRatio {
@@ -114,8 +114,8 @@ func (s *splitter) cut(p part) (low, high part, ok bool) {
 	return low, high, seen(low) && seen(high)
 }
 
-// preferMidpoint is how many times smoother another boundary must be than the
-// midpoint to be taken in its place: the midpoint narrows the range most.
+// preferMidpoint is the factor by which another boundary must be smoother than
+// the midpoint to be preferred: the midpoint narrows the range most.
 const preferMidpoint = 2
 
 func (s *splitter) ranks(p part, boundary func(*ranked, span) float64) []float64 {
@@ -155,8 +155,8 @@ func seen(p part) bool {
 }
 
 // alike reports whether two neighbouring parts have close average distances at
-// all sizes where both were seen, and keep them at twice the largest size by
-// their models.
+// all sizes where both were seen, and by their models still do at twice the
+// largest size.
 func (s *splitter) alike(low, high part) bool {
 	both := 0
 	for i := range low {
@@ -180,8 +180,8 @@ func (s *splitter) alike(low, high part) bool {
 	return math.Abs(dh-dl) <= 2*s.tolerance*math.Max(dl, dh)+1
 }
 
-// coalesce joins runs of neighbours that are alike, which the recursion cut
-// apart in different branches.
+// coalesce merges runs of neighbours that are alike but were separated in
+// different branches of the recursion.
 func (s *splitter) coalesce() {
 	var out []part
 	for _, p := range s.parts {
@@ -201,8 +201,8 @@ func (s *splitter) coalesce() {
 	s.parts = out
 }
 
-// tooWide reports whether the distances of p spread beyond what two halves
-// within the tolerance can.
+// tooWide reports whether the distances of p spread further than those of two
+// halves within the tolerance can.
 func (s *splitter) tooWide(p part) bool {
 	for i, sp := range p {
 		if sp.count() < presence {

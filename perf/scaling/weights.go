@@ -13,23 +13,23 @@ import (
 const distanceSlack = 0.3
 
 // cancellation is the fit.Options.Cancellation of all functions. Counts and
-// distances are sums of what loops do; a difference of large terms that meets the
-// data at the training sizes goes astray beyond them.
+// distances are sums over loops; a difference of large terms that meets the
+// training data goes astray beyond it.
 const cancellation = 1
 
-// What a basis does not describe (remainders of a block or a line, the edges of
-// a mesh) is a share of a count or a distance that falls as 1/size, so residuals
-// usually weigh in proportion to the size. Where no function meets the data, for
-// instance because a plane of the mesh outgrew a page between two of the sizes,
-// there are several functions, one after the other, and the sizes ahead follow
-// the last: then the weight grows so fast that the largest sizes decide and the
-// others are left to break ties.
+// The part of a count or distance that a basis does not describe (remainders of
+// a block or a line, the edges of a mesh) falls as 1/size, so residuals are
+// usually weighted in proportion to the size. If no function meets the data,
+// for instance because a plane of the mesh outgrew a page between two of the
+// sizes, there are several functions in sequence, and larger sizes follow the
+// last: then the weight grows so fast that the largest sizes decide and the
+// others only break ties.
 const (
 	usual = 1 // exponent of the size in a weight
-	late  = 8 // the same where the data have pieces
+	late  = 8 // the same for data with pieces
 
-	// pieces is the relative leave-one-out error above which data are taken to
-	// have pieces.
+	// pieces is the relative leave-one-out error above which data count as
+	// having pieces.
 	pieces = 0.1
 )
 
@@ -49,10 +49,11 @@ func fitTo(d *fit.Design, shape fit.Shape, extents, y []float64, slack float64, 
 }
 
 // weights returns the weight of each value of y, a count or a distance, at
-// sizes of the given mean parameters: relative to the value, because it grows by
-// orders of magnitude, and in proportion to a power of the size. A zero weighs as
-// the smallest value above zero would. The mean square of the weights' second
-// factor is one, so that a weighted residual still reads as a relative error.
+// sizes of the given mean parameters: inversely proportional to the value,
+// which grows by orders of magnitude, and proportional to a power of the size.
+// A zero weighs as much as the smallest positive value. The second factor has a
+// mean square of one, so that a weighted residual still reads as a relative
+// error.
 func weights(extents, y []float64, power float64) []float64 {
 	largest := slices.Max(extents)
 	factor := make([]float64, len(y))

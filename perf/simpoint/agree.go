@@ -8,14 +8,14 @@ import (
 	"presage/perf/bbv"
 )
 
-// AdjustedRandIndex tells how far two labellings of the same things agree on
-// which belong together: 1 if they agree in all, 0 on average if they have
-// nothing to do with each other. Of two labellings that both put everything
-// together, or everything apart, it is 1. It panics if they differ in length.
+// AdjustedRandIndex measures how far two labellings of the same items agree on
+// which belong together: 1 if they fully agree, 0 on average if they are
+// independent. It is 1 if both put everything together, or everything apart. It
+// panics if their lengths differ.
 //
-// With n(a,b) things labelled a and b, and C(x) = x(x-1)/2 pairs of x things,
-// it is (S - E)/(M - E), where S = Σ C(n(a,b)), E = Σ C(n(a)) Σ C(n(b)) / C(n)
-// and M = (Σ C(n(a)) + Σ C(n(b)))/2 (Hubert and Arabie's adjustment).
+// With n(a,b) items labelled a and b, and C(x) = x(x-1)/2 pairs of x items, it
+// is (S - E)/(M - E), where S = Σ C(n(a,b)), E = Σ C(n(a)) Σ C(n(b)) / C(n) and
+// M = (Σ C(n(a)) + Σ C(n(b)))/2 (Hubert and Arabie's adjustment).
 func AdjustedRandIndex(a, b []int) float64 {
 	if len(a) != len(b) {
 		panic(fmt.Sprintf("simpoint: labellings of %d and of %d things", len(a), len(b)))
@@ -26,7 +26,7 @@ func AdjustedRandIndex(a, b []int) float64 {
 		inA[a[i]]++
 		inB[b[i]]++
 	}
-	// Sums of whole numbers: the order does not matter.
+	// Sums of integers, so their order does not matter.
 	s, sa, sb := pairs(both), pairs(inA), pairs(inB)
 	n := float64(len(a))
 	expected := sa * sb / math.Max(n*(n-1)/2, 1)
@@ -44,12 +44,12 @@ func pairs[K comparable](counts map[K]float64) (sum float64) {
 	return sum
 }
 
-// StabilityReport tells how much a choice of points depends on the seed.
+// StabilityReport shows how much a choice of points depends on the seed.
 type StabilityReport struct {
 	Runs []*Result // with the seed of the options first, then with others that follow from it
 
-	// Agreement is the adjusted Rand index of the clusters of each two runs:
-	// the mean of all, and the least.
+	// Agreement is the mean adjusted Rand index over all pairs of runs,
+	// LeastAgreement the least.
 	Agreement, LeastAgreement float64
 
 	// KMin and KMax are the fewest and the most clusters chosen.
@@ -58,8 +58,8 @@ type StabilityReport struct {
 	MismatchMin, MismatchMax float64
 }
 
-// Stability picks points several times, each time with another projection and
-// other starts, and compares. runs is at least 2.
+// Stability picks points in several runs, each with another projection and
+// other starts, and compares them. runs must be at least 2.
 func Stability(ctx context.Context, v *bbv.Vectors, opt Options, runs int) (*StabilityReport, error) {
 	if runs < 2 {
 		return nil, fmt.Errorf("simpoint: stability over %d runs: want 2 at least", runs)

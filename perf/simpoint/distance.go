@@ -18,8 +18,8 @@ func squared(a, b []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// squared16 is squared for the default number of dimensions, without bounds to
-// check. The sums are the same, in the same order.
+// squared16 is squared for the default number of dimensions, without bounds
+// checks. The sums are the same, in the same order.
 func squared16(a, b *[16]float64) float64 {
 	d0, d1, d2, d3 := a[0]-b[0], a[1]-b[1], a[2]-b[2], a[3]-b[3]
 	s0, s1, s2, s3 := d0*d0, d1*d1, d2*d2, d3*d3

@@ -10,27 +10,27 @@ import (
 	"strings"
 )
 
-// ErrFormat says that a file is not one of SimPoint's.
+// ErrFormat is wrapped by errors about files that are not SimPoint's.
 var ErrFormat = errors.New("not a SimPoint file")
 
-// WritePoints writes a simpoints file: a line a point, its interval and its
-// cluster, both from 0.
+// WritePoints writes a simpoints file: for each point a line with its interval
+// and its cluster, both from 0.
 func WritePoints(w io.Writer, points []Point) error {
 	return write(w, len(points), func(i int) string {
 		return fmt.Sprintf("%d %d\n", points[i].Interval, points[i].Cluster)
 	})
 }
 
-// WriteWeights writes a weights file: a line a point, its weight and its
-// cluster.
+// WriteWeights writes a weights file: for each point a line with its weight and
+// its cluster.
 func WriteWeights(w io.Writer, points []Point) error {
 	return write(w, len(points), func(i int) string {
 		return fmt.Sprintf("%s %d\n", strconv.FormatFloat(points[i].Weight, 'g', -1, 64), points[i].Cluster)
 	})
 }
 
-// WriteLabels writes a labels file (SimPoint's -saveLabels): a line an
-// interval, its cluster and its distance from the centre.
+// WriteLabels writes a labels file (SimPoint's -saveLabels): for each interval
+// a line with its cluster and its distance from the centre.
 func WriteLabels(w io.Writer, r *Result) error {
 	return write(w, len(r.Labels), func(i int) string {
 		return fmt.Sprintf("%d %s\n", r.Labels[i], strconv.FormatFloat(r.Distances[i], 'g', -1, 64))
@@ -50,12 +50,11 @@ func write(w io.Writer, n int, line func(i int) string) error {
 	return nil
 }
 
-// Names are what errors call the two files of ReadPoints.
+// Names are the names of ReadPoints' two files in errors.
 type Names struct{ Points, Weights string }
 
-// ReadPoints reads a simpoints and a weights file, in either of which the
-// clusters may stand in any order. Empty lines are passed over. Distances are
-// not in them.
+// ReadPoints reads a simpoints and a weights file, each with clusters in any
+// order. It skips empty lines. The files have no distances.
 func ReadPoints(points, weights io.Reader, names Names) ([]Point, error) {
 	var all []Point
 	at := make(map[int]int) // cluster → place in all
@@ -116,7 +115,8 @@ func ReadPoints(points, weights io.Reader, names Names) ([]Point, error) {
 	return all, nil
 }
 
-// roundedWeights is what rounding may add to the sum of the weights of a file.
+// roundedWeights is the most that rounding may add to the sum of a file's
+// weights.
 const roundedWeights = 0.01
 
 func clusterOf(text string) (int, error) {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// clustering is what a run of k-means found.
+// clustering is the result of a run of k-means.
 type clustering struct {
 	k          int // clusters, none of them empty
 	label      []int32
@@ -17,16 +17,16 @@ type clustering struct {
 	score      float64 // bic
 }
 
-// slack widens bounds by more than rounding can have moved them, so that k-means
-// with bounds does what it does without.
+// slack widens bounds beyond rounding, so that k-means with bounds gives the
+// same result as without.
 const slack = 1e-12
 
-// kmeans is Lloyd's algorithm at work: points go to the nearest centre, centres
-// to the mean of their points, until no point changes. A point leaves its centre
-// only for one that is nearer, not for one as near.
+// kmeans is the state of Lloyd's algorithm: points move to the nearest centre,
+// centres to the mean of their points, until no point moves. A point leaves its
+// centre only for one that is strictly nearer.
 //
 // Invariants (the triangle inequality; the bounds of Hamerly and of Elkan, the
-// latter kept as they were found, with the way that each centre has gone since
+// latter kept as computed, with the distance that each centre has moved since
 // on the other side): a point i is
 //
 //   - no further than upper[i] from its own centre,
@@ -34,8 +34,8 @@ const slack = 1e-12
 //   - no nearer than apart[i·k+c] - gone[c] to centre c, and
 //   - no nearer than 2·half[own·k+c] - |x - own| to centre c.
 //
-// A centre whose bound is at least the distance of the nearest so far need not
-// be looked at.
+// A centre whose bound is at least the distance of the nearest so far is
+// skipped.
 type kmeans struct {
 	p            *points
 	k            int
@@ -83,7 +83,7 @@ func (m *kmeans) centre(c int) []float64 {
 	return m.centres[c*m.p.stride : (c+1)*m.p.stride : (c+1)*m.p.stride]
 }
 
-// measure finds half the distances between centres.
+// measure computes half the distances between centres.
 func (m *kmeans) measure() {
 	for c := range m.k {
 		m.nearest[c] = math.Inf(1)
@@ -97,7 +97,8 @@ func (m *kmeans) measure() {
 	}
 }
 
-// assign sends points to their nearest centres and returns how many changed.
+// assign moves points to their nearest centres and returns the number that
+// moved.
 func (m *kmeans) assign() (changed int) {
 	m.measure()
 	for i := range m.p.n {
@@ -119,7 +120,7 @@ func (m *kmeans) assign() (changed int) {
 	return changed
 }
 
-// scan looks at the other centres for a point. own is its squared distance from
+// scan examines the other centres for a point. own is its squared distance from
 // its own.
 func (m *kmeans) scan(i int, row []float64, own float64) (changed bool) {
 	was := int(m.label[i])
@@ -130,7 +131,7 @@ func (m *kmeans) scan(i int, row []float64, own float64) (changed bool) {
 	best, nearest, second := was, own, math.Inf(1)
 	apart[was] = second // passed over
 	for c, g := range gone {
-		// No min and max here: those of Go care for NaN.
+		// min and max would be slower here: they handle NaN.
 		if away := apart[c] - g; away >= upper {
 			if away < second {
 				second = away
@@ -184,8 +185,8 @@ func (m *kmeans) means() {
 	}
 }
 
-// update moves centres to the means, and the bounds with them. It reports
-// whether a cluster had no points and was given one.
+// update moves centres to the means and adjusts the bounds. It reports whether
+// an empty cluster was given a point.
 func (m *kmeans) update() (filled bool) {
 	m.means()
 	for c, w := range m.weight {
@@ -201,7 +202,8 @@ func (m *kmeans) update() (filled bool) {
 		if m.weight[c] == 0 {
 			copy(to, m.centre(c)) // stays
 		}
-		// More slack than elsewhere: gone is taken from sums that it is part of.
+		// More slack than elsewhere, since gone is subtracted from sums that
+		// contain it.
 		d := math.Sqrt(squared(m.centre(c), to)) * (1 + 1000*slack)
 		moved[c] = d
 		m.gone[c] += d
@@ -224,7 +226,7 @@ func (m *kmeans) update() (filled bool) {
 }
 
 // fill gives an empty cluster the point that is furthest from the mean of its
-// own, if any is at another place than that.
+// own cluster, unless all are at their means.
 func (m *kmeans) fill(c int) bool {
 	stride := m.p.stride
 	furthest, most := -1, negligible*m.p.squares()/float64(m.p.n)
@@ -244,7 +246,7 @@ func (m *kmeans) fill(c int) bool {
 	return true
 }
 
-// finish hands over the clusters that have points.
+// finish copies the clusters with points to out.
 func (m *kmeans) finish(out *clustering) {
 	stride := m.p.stride
 	number := make([]int32, m.k) // new numbers

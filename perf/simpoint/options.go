@@ -6,22 +6,23 @@ import (
 	"math"
 )
 
-// Init says how k-means begins.
+// Init is the choice of k-means' initial centres.
 type Init uint8
 
 const (
-	// PlusPlus draws each centre from the intervals with a chance proportional
-	// to its weight and its squared distance from the centres so far.
+	// PlusPlus draws each centre from the intervals with a probability
+	// proportional to its weight and its squared distance from the centres so
+	// far.
 	PlusPlus Init = iota
-	// Sample draws k different intervals with equal chances (SimPoint's -initkm
-	// samp).
+	// Sample draws k different intervals with equal probabilities (SimPoint's
+	// -initkm samp).
 	Sample
-	// FurthestFirst draws the first centre, and takes as the next always the
-	// interval that is furthest from the centres so far (SimPoint's -initkm ff).
+	// FurthestFirst draws the first centre, then repeatedly takes the interval
+	// furthest from the centres so far (SimPoint's -initkm ff).
 	FurthestFirst
 )
 
-// Search says which numbers of clusters are tried.
+// Search is the choice of the numbers of clusters to try.
 type Search uint8
 
 const (
@@ -32,57 +33,56 @@ const (
 	All
 )
 
-// Options say how intervals are chosen. The zero value is SimPoint 3.2's: 15
-// dimensions, up to 30 clusters by binary search, 5 beginnings each of at most
-// 100 iterations, a threshold of 0.9 of the BIC; but k-means++ beginnings.
+// Options configures the choice of intervals. The zero value is SimPoint 3.2's:
+// 15 dimensions, up to 30 clusters by binary search, 5 starts of at most 100
+// iterations each, a threshold of 0.9 of the BIC; but with k-means++ starts.
 type Options struct {
-	// K is the number of clusters; 0: it is chosen by its score. The paper takes
-	// 8 always (2005, section 4).
+	// K is the number of clusters; 0: chosen by score. The paper always uses 8
+	// (2005, section 4).
 	K int
-	// MaxK is the largest number of clusters that is tried, and Search says how;
-	// 0: 30.
+	// MaxK is the largest number of clusters tried, by Search; 0: 30.
 	MaxK   int
 	Search Search
 	// Threshold is the share of the range of the scores tried, from the lowest
 	// to the highest, that the score chosen must reach; 0: 0.9.
 	Threshold float64
 
-	// Dims is the number of dimensions that vectors are projected to; 0: 15;
-	// NoProjection: a dimension a block.
+	// Dims is the number of dimensions of the projection; 0: 15; NoProjection:
+	// one for each block.
 	Dims int
 
 	Init       Init
 	Starts     int // k-means runs for each k, of which the one with the best score counts; 0: 5
 	Iterations int // of k-means at most; 0: 100
 
-	// Equal counts all intervals alike, in clusters and in weights, whatever
-	// their length (SimPoint's -fixedLength on). Otherwise an interval counts by
-	// its instructions; where all have the same length there is no difference.
+	// Equal gives all intervals equal weights in clustering and results,
+	// whatever their length (SimPoint's -fixedLength on). Otherwise an interval
+	// is weighted by its instructions.
 	Equal bool
 
 	// Early prefers early intervals, which need less fast-forwarding: of each
-	// cluster it takes, instead of the interval nearest to the centre, the first
-	// one that is no further from it than that by Early times the cluster's
-	// root-mean-square radius; 0: the nearest.
+	// cluster it takes, instead of the interval nearest to the centre, the
+	// first one whose distance exceeds that by at most Early times the
+	// cluster's root-mean-square radius; 0: the nearest.
 	Early float64
 
-	// Coverage leaves out the smallest clusters as long as the others hold this
-	// share of the run (SimPoint's -coveragePct). The weights of those left add
-	// up to 1. 0: 1, all.
+	// Coverage drops the smallest clusters as long as the others cover this
+	// share of the run (SimPoint's -coveragePct). The remaining weights sum to
+	// 1. 0: 1, all.
 	Coverage float64
 
-	// Seed is what all random choices follow from.
+	// Seed determines all random choices.
 	Seed uint64
 
-	// Workers is how many k-means runs are under way at once; 0: as many as
-	// there are processors. It does not change the result.
+	// Workers is the number of concurrent k-means runs; 0: one for each
+	// processor. It does not change the result.
 	Workers int
 }
 
-// NoProjection, as Options.Dims, leaves vectors as they are.
+// NoProjection, as Options.Dims, clusters unprojected vectors.
 const NoProjection = -1
 
-// Limits on options, and on what a projection may take.
+// Limits of options and of the size of a projection.
 const (
 	maxDims     = 1 << 12
 	maxElements = 1 << 28

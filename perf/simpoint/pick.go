@@ -18,20 +18,20 @@ type Result struct {
 	Labels []int   // cluster of each interval; clusters count from 0, by their first interval
 	Points []Point // by cluster, those that Options.Coverage leaves
 
-	// Distances[i] is how far interval i is from the centre of its cluster, in
-	// the projected space.
+	// Distances[i] is the distance of interval i from the centre of its
+	// cluster, in the projected space.
 	Distances []float64
 
-	// Mismatch is half the sum of absolute differences between the shares of
-	// instructions that blocks have in the run and in the weighted points: 0 if
-	// the points execute the same mix of code, 1 if none of the same.
+	// Mismatch is half the sum of absolute differences between the blocks'
+	// shares of instructions in the run and in the weighted points: 0 if the
+	// points execute the same mix of code, 1 if they have none in common.
 	Mismatch float64
 
 	Trials   []Trial // by ascending K
 	Warnings []error
 }
 
-// Point is an interval that stands for others.
+// Point is an interval that represents a cluster.
 type Point struct {
 	Interval int     // index
 	Cluster  int     // that it stands for
@@ -39,7 +39,7 @@ type Point struct {
 	Distance float64 // from the centre of the cluster, in the projected space
 }
 
-// Trial is a number of clusters that was tried.
+// Trial is the result for one number of clusters.
 type Trial struct {
 	K         int     // asked for
 	Found     int     // that k-means found: fewer if there are fewer different vectors
@@ -48,7 +48,7 @@ type Trial struct {
 	Converged bool
 }
 
-// ErrIntervals says that there is nothing to choose from.
+// ErrIntervals is wrapped by the error for a run without intervals.
 var ErrIntervals = errors.New("no intervals")
 
 // Pick chooses simulation points for a run.
@@ -125,8 +125,7 @@ func (s *search) run() (*clustering, error) {
 	return s.tried[s.chosen()], nil
 }
 
-// good reports whether a number of clusters that was tried reaches the
-// threshold.
+// good reports whether a number of clusters reaches the threshold.
 func (s *search) good(k int) bool {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, c := range s.tried {
@@ -149,11 +148,11 @@ func (s *search) chosen() int {
 	return best
 }
 
-// try runs k-means from all starts for each of the numbers of clusters, and
-// keeps the clustering with the best score of each: the first of equals.
+// try runs k-means from all starts for each of the numbers of clusters and
+// keeps the best score of each, the first of equals.
 func (s *search) try(numbers ...int) error {
 	numbers = slices.DeleteFunc(slices.Compact(numbers), func(k int) bool { return s.tried[k] != nil })
-	// The most work first, so that processors finish together.
+	// Longest first, so that processors finish together.
 	slices.SortFunc(numbers, func(a, b int) int { return b - a })
 	starts := s.opt.Starts
 	all, errs := make([]*clustering, len(numbers)*starts), make([]error, len(numbers)*starts)
@@ -218,7 +217,7 @@ func (s *search) result(c *clustering) *Result {
 	return r
 }
 
-// doubts returns what is doubtful about the clustering chosen.
+// doubts returns warnings about the chosen clustering.
 func (s *search) doubts(c *clustering) (list []error) {
 	if !c.converged {
 		list = append(list, fmt.Errorf("simpoint: k-means of %d clusters had not ended after %d iterations", c.k, c.iterations))
@@ -226,7 +225,8 @@ func (s *search) doubts(c *clustering) (list []error) {
 	if s.opt.K > c.k {
 		list = append(list, fmt.Errorf("simpoint: %d clusters asked for, and only %d intervals differ", s.opt.K, c.k))
 	}
-	// No score tells whether fewer would do: n clusters of n points have no variance.
+	// The score cannot tell whether fewer would do: n clusters of n points have
+	// no variance.
 	if s.opt.K == 0 && s.p.n > 1 && c.k == s.p.n {
 		list = append(list, fmt.Errorf("simpoint: each of the %d intervals is a cluster of its own, so that the whole run is chosen: take shorter intervals, or ask for a number of clusters", c.k))
 	}

@@ -9,8 +9,7 @@ import (
 	"presage/perf/bbv"
 )
 
-// Planted says what a made-up run is like whose phases are known: what labels can
-// be held against.
+// Planted describes a synthetic run with known phases, to judge labels by.
 type Planted struct {
 	Intervals, Blocks, Phases int
 	Executed                  int     // blocks that each interval executes
@@ -19,9 +18,9 @@ type Planted struct {
 	Unequal                   bool    // intervals differ in length by up to ten times
 }
 
-// Vectors makes the run: each phase executes some blocks, each with a share of
-// its own, and lasts for up to 40 intervals. truth is the phase of each. It panics
-// if a phase would execute more blocks than there are.
+// Vectors generates the run: each phase executes some blocks, each with a fixed
+// share, for up to 40 intervals at a time. truth is the phase of each interval.
+// It panics if a phase would execute more blocks than exist.
 func (p Planted) Vectors(seed uint64) (v *bbv.Vectors, truth []int) {
 	if p.Executed > p.Blocks || p.Stray > p.Executed || p.Phases < 1 {
 		panic(fmt.Sprintf("simpoint: a planted run of %+v", p))

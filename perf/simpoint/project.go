@@ -7,8 +7,8 @@ import (
 	"presage/perf/bbv"
 )
 
-// points are vectors ready to be clustered: n rows of stride numbers, of which
-// the last stride-dims are 0, and their weights, which add up to n.
+// points holds vectors ready for clustering: n rows of stride numbers, of which
+// the last stride-dims are 0, and their weights, which sum to n.
 type points struct {
 	n, dims, stride int
 	at              []float64
@@ -17,12 +17,12 @@ type points struct {
 
 func (p *points) row(i int) []float64 { return p.at[i*p.stride : (i+1)*p.stride : (i+1)*p.stride] }
 
-// lane is the number that strides are multiples of.
+// lane is the factor of all strides.
 const lane = 4
 
-// project normalises vectors, so that the elements of each add up to 1, and
-// multiplies them with a matrix of numbers from -1 to 1, drawn evenly. A row of
-// the matrix depends on the seed and the block only.
+// project normalises vectors to a sum of 1 and multiplies them by a matrix of
+// uniform random numbers from -1 to 1. A row of the matrix depends only on the
+// seed and the block.
 func project(v *bbv.Vectors, opt *Options) (*points, error) {
 	ids := slices.Clone(v.Blocks)
 	slices.Sort(ids)
@@ -65,8 +65,8 @@ func project(v *bbv.Vectors, opt *Options) (*points, error) {
 	return p, nil
 }
 
-// positions returns where in ids, which ascend, a block stands: by a table if
-// that is not much longer than ids, else by bisection.
+// positions returns a function from blocks to their index in ids, which ascend:
+// by a table if that is not much longer than ids, else by bisection.
 func positions(ids []uint32) func(uint32) int {
 	last := 0
 	if len(ids) > 0 {
@@ -96,7 +96,7 @@ func projection(ids []uint32, dims, stride int, seed uint64) []float64 {
 	return m
 }
 
-// weigh gives intervals weights that add up to their number.
+// weigh sets the weights of intervals, which sum to their number.
 func (p *points) weigh(v *bbv.Vectors, equal bool) {
 	p.weight = make([]float64, p.n)
 	total := float64(v.Total())

@@ -2,7 +2,7 @@ package simpoint
 
 import "math/rand/v2"
 
-// What random numbers are for: each purpose, and each run of k-means, has a
+// Purposes of random numbers: each purpose, and each run of k-means, has a
 // stream of its own, so that the order of work does not matter.
 const (
 	purposeProjection = iota + 1

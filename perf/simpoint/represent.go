@@ -9,7 +9,7 @@ import (
 	"presage/perf/bbv"
 )
 
-// represent returns an interval for each cluster, by cluster.
+// represent returns an interval for each cluster, in the order of clusters.
 func represent(r *Result, weight []float64, opt *Options) []Point {
 	best := make([]Point, r.K)
 	square := make([]float64, r.K)
@@ -39,8 +39,8 @@ func represent(r *Result, weight []float64, opt *Options) []Point {
 	return cover(best, total, opt.Coverage)
 }
 
-// cover keeps the heaviest clusters that make up a share of the total weight,
-// and makes the weights of those add up to 1. The first of equals is kept.
+// cover keeps the heaviest clusters that cover a share of the total weight, the
+// first of equals, and scales their weights to sum to 1.
 func cover(all []Point, total, share float64) []Point {
 	byWeight := slices.Clone(all)
 	slices.SortStableFunc(byWeight, func(a, b Point) int { return cmp.Compare(b.Weight, a.Weight) })

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// begin returns up to k centres, one after the other in a slice: fewer if
-// there are fewer different points.
+// begin returns up to k centres in consecutive rows: fewer if there are fewer
+// different points.
 func (p *points) begin(k int, how Init, r *rand.Rand) []float64 {
 	if how == Sample {
 		var centres []float64
@@ -59,8 +59,8 @@ func (p *points) first(how Init, r *rand.Rand) int {
 	return p.n - 1
 }
 
-// draw returns the point in whose share of the sum of weighted squared
-// distances at lies; never a point that is a centre.
+// draw returns the point whose share of the sum of weighted squared distances
+// contains at; never a centre.
 func (p *points) draw(nearest []float64, at float64) int {
 	last := 0
 	for i, d := range nearest {

@@ -10,14 +10,15 @@ import (
 )
 
 // Blocks is a matrix in blocked compressed sparse rows (BCSR, 2012, Figure 11).
-// The last row of blocks and the last block of one may reach beyond the matrix;
-// Multiply wants vectors that do too.
+// The last row of blocks and the last block in a row may extend beyond the
+// matrix, and the vectors of Multiply with them.
 type Blocks struct {
 	Shape      Shape
 	Rows, Cols int // of the matrix
 	NonZeros   int // of the matrix, without filled zeros
 
-	// The kernels rely on what these hold: nobody but Block fills them.
+	// The kernels rely on the invariants of these fields, which only Block
+	// sets.
 	start  []int32   // of each row of blocks in column, and the end
 	column []int32   // first column of each block
 	value  []float64 // R·C values a block, by rows
@@ -74,8 +75,8 @@ func Block(m *Matrix, s Shape) (*Blocks, error) {
 // Stored returns the number of rows of blocks and of blocks.
 func (b *Blocks) Stored() (rows, blocks int) { return len(b.start) - 1, len(b.column) }
 
-// Encode writes b in the form that the guest program of datasets/programs/spmv
-// reads.
+// Encode writes b in the input format of the guest program
+// datasets/programs/spmv.
 func (b *Blocks) Encode(w io.Writer) error {
 	y, x := b.Lengths()
 	head := []int32{int32(b.Shape.R), int32(b.Shape.C), int32(len(b.start) - 1), int32(len(b.column)), int32(y), int32(x)}
@@ -87,16 +88,16 @@ func (b *Blocks) Encode(w io.Writer) error {
 	return nil
 }
 
-// Lengths returns how many elements Multiply wants y and x to have: the
-// dimensions rounded up to whole blocks.
+// Lengths returns the lengths of y and x that Multiply needs: the dimensions
+// rounded up to whole blocks.
 func (b *Blocks) Lengths() (y, x int) {
 	up := func(n, by int) int { return (n + by - 1) / by * by }
 	return up(b.Rows, b.Shape.R), up(b.Cols, b.Shape.C)
 }
 
-// Multiply adds A·x to y with the kernel made for the shape. It panics unless the
-// vectors have the Lengths; elements beyond the matrix must be finite in x and
-// stay as they are in y.
+// Multiply adds A·x to y with the kernel of the block size. It panics unless
+// the vectors have the Lengths. Elements beyond the matrix must be finite in x
+// and are unchanged in y.
 func (b *Blocks) Multiply(y, x []float64) {
 	if ny, nx := b.Lengths(); len(y) != ny || len(x) != nx {
 		panic(fmt.Sprintf("spmv: y and x have %d and %d elements, want %d and %d", len(y), len(x), ny, nx))

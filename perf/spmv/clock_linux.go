@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// clock returns what the calling thread has computed for so far: other programs
-// that want the processor do not count. The caller must stay on its thread.
-// (getrusage would do, but counts in ticks of some milliseconds on some kernels.)
+// clock returns the processor time of the calling thread, which excludes other
+// programs. The caller must be locked to its thread. (getrusage is similar, but
+// counts in ticks of milliseconds on some kernels.)
 func clock() time.Duration {
 	const threadCPU = 3 // CLOCK_THREAD_CPUTIME_ID
 	var t syscall.Timespec

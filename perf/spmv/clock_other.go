@@ -6,6 +6,6 @@ import (
 	"time"
 )
 
-// clock returns the time of day: what a thread computes for is not to be had with
-// the standard library here.
+// clock returns the time of day: the standard library gives no processor time
+// of a thread here.
 func clock() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -12,9 +12,9 @@ import (
 //go:embed costs.csv
 var costsCSV string
 
-// Cost is what the kernel of a shape takes on the core without its caches, for a
-// product: CallX + rows·RowX + blocks·BlockX. It was found by running the guest
-// program of datasets/programs/spmv in the engine, and simulating the core on
+// Cost is the cost of one product by the kernel of a shape, on the core without
+// its caches: CallX + rows·RowX + blocks·BlockX. It was found by running the
+// guest program datasets/programs/spmv in the engine and simulating the core on
 // the instructions of the kernel.
 type Cost struct {
 	Shape                                                Shape
@@ -28,8 +28,8 @@ var costColumns = []string{
 	"call_cycles", "row_cycles", "block_cycles", "code_address", "code_bytes",
 }
 
-// Costs returns those of all shapes, in the order of Shapes, as they were found
-// with the program that Go 1.26 compiled.
+// Costs returns the costs of all shapes, in the order of Shapes, found with the
+// program compiled by Go 1.26.
 func Costs() ([]Cost, error) {
 	return readCosts(costsCSV)
 }
@@ -78,13 +78,13 @@ func WriteCosts(all []Cost) string {
 	return b.String()
 }
 
-// Instructions and Cycles of a product of so many rows of blocks and blocks,
-// without misses.
+// Instructions returns the instructions of a product, given its rows of blocks
+// and its blocks.
 func (c *Cost) Instructions(rows, blocks int) float64 {
 	return c.CallInstructions + float64(rows)*c.RowInstructions + float64(blocks)*c.BlockInstructions
 }
 
-// Cycles is Instructions for cycles.
+// Cycles returns the cycles of a product without cache misses.
 func (c *Cost) Cycles(rows, blocks int) float64 {
 	return c.CallCycles + float64(rows)*c.RowCycles + float64(blocks)*c.BlockCycles
 }

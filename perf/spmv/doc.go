@@ -1,8 +1,8 @@
 // Package spmv tunes sparse matrix-vector multiplication, y = y + A·x, together
-// with the caches that it runs on: the case study of Wu and Lee, "Inferred Models
-// for Dynamic and Sparse Hardware-Software Spaces" (MICRO 2012), section 5, cited
-// below as 2012. A matrix goes in; block sizes, caches, their performance and
-// power come out, simulated and predicted.
+// with the caches it runs on: the case study of Wu and Lee, "Inferred Models
+// for Dynamic and Sparse Hardware-Software Spaces" (MICRO 2012), section 5,
+// cited below as 2012. It takes a matrix and returns block sizes and caches
+// with their performance and power, simulated and predicted.
 //
 //	Matrix Market file ─▶ Matrix ─┬─ Fill: fill ratio of 64 block sizes
 //	stand-in of Table 4 ─▶        └─ Blocks: BCSR r×c ─┬─ Multiply, natively
@@ -18,7 +18,7 @@
 //	 .   .  a22  .  a24 a25     column 0 4 2 4
 //	 .   .   .  a33 a34 a35     value  a00 a01 a10 a11  0 0 a14 a15  a22 0 0 a33  a24 a25 a34 a35
 //
-// Rows of blocks begin at multiples of r and blocks at multiples of c, as OSKI's
-// do by default. Not modelled: blocks that begin anywhere, several block sizes
-// in one matrix, symmetry (both halves are stored), more than one vector.
+// Rows of blocks begin at multiples of r and blocks at multiples of c, as
+// OSKI's do by default. Not modelled: unaligned blocks, several block sizes in
+// one matrix, symmetry (both halves are stored), and multiple vectors.
 package spmv

@@ -2,11 +2,11 @@ package spmv
 
 import "math"
 
-// The energy of an access to a cache is derived here, in the way that CACTI does
-// it (bit lines, word lines and sense amplifiers of the ways that are read in
-// parallel, tags, and wires across the array), from a few constants of a 90 nm
-// process of the paper's time. They are rounded, not fitted to any tool's output:
-// trends with size and ways are meant, not the last 20%.
+// The energy of a cache access is derived here, in the way of CACTI (bit lines,
+// word lines and sense amplifiers of the ways read in parallel, tags, and wires
+// across the array), from a few constants of a 90 nm process of the paper's
+// time. They are rounded, not fitted to the output of a tool: they give trends
+// with size and ways, not the last 20%.
 const (
 	volts      = 1.2
 	swing      = 0.2     // of a bit line when it is read, V
@@ -38,13 +38,13 @@ func AccessJoules(bytes, lineBytes, ways int) float64 {
 	bits := 8*float64(bytes) + tagBits*float64(sets*ways)
 	across := math.Sqrt(bits) * cellMetres // address to the middle, data back
 	wires := (wordBits + addressBits) * across * wireFarads * volts * volts * activity
-	// A tag array has no columns to choose from: all it reads is compared.
+	// A tag array has no column multiplexers: all that is read is compared.
 	tags := tagBits * (rows*cellFarads*volts*swing + gateFarads*volts*volts + senseJ)
 	return float64(ways)*(read(wordBits)+tags) + wires
 }
 
-// LineJoules is the energy of writing a line into a cache, or of reading it out: a
-// word at a time, of one way.
+// LineJoules returns the energy of writing a line into a cache, or of reading
+// one out: one word at a time, of one way.
 func LineJoules(bytes, lineBytes int) float64 {
 	return AccessJoules(bytes, lineBytes, 1) * float64(lineBytes) / 8
 }

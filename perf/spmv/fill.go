@@ -19,7 +19,7 @@ type Shape struct{ R, C int }
 
 func (s Shape) String() string { return fmt.Sprintf("%d×%d", s.R, s.C) }
 
-// Check reports a shape outside 1×1 to 8×8.
+// Check returns an error if s is not between 1×1 and 8×8.
 func (s Shape) Check() error {
 	if s.R < 1 || s.R > MaxBlock || s.C < 1 || s.C > MaxBlock {
 		return fmt.Errorf("spmv: block size %v: want from 1×1 to %d×%d", s, MaxBlock, MaxBlock)
@@ -38,7 +38,7 @@ func Shapes() []Shape {
 	return all
 }
 
-// index is the place of a shape in Shapes.
+// index returns the index of s in Shapes.
 func (s Shape) index() int { return (s.R-1)*MaxBlock + s.C - 1 }
 
 // Fill holds the number of blocks of a matrix for each of the 64 shapes.
@@ -56,8 +56,9 @@ func (f *Fill) Ratio(s Shape) float64 {
 	return float64(f.Blocks[s.index()]*s.R*s.C) / float64(f.NonZeros)
 }
 
-// stamps tell whether a block of columns was seen in the row of blocks at hand:
-// for each number of columns c the latest row of blocks in which it was.
+// stamps records which blocks of columns were seen in the current row of
+// blocks: for each number of columns c, the latest row of blocks that contained
+// each block.
 type stamps [MaxBlock + 1][]int32
 
 func newStamps(cols int) *stamps {
@@ -68,9 +69,9 @@ func newStamps(cols int) *stamps {
 	return s
 }
 
-// add notes an entry in column col of a row of blocks, id, counted from 1, and
-// counts the blocks that are new by it. Blocks are nested: where one of 2 columns
-// was seen, that of 4 around it was, and that of 8 around that.
+// add records an entry in column col of row of blocks id, counted from 1, and
+// counts the blocks that it is the first of. Blocks are nested: if one of 2
+// columns was seen, so were those of 4 and of 8 columns around it.
 func (s *stamps) add(col uint32, id int32, counts []int) {
 	if s[1][col] == id {
 		return
@@ -107,8 +108,8 @@ func (s *stamps) add(col uint32, id int32, counts []int) {
 	}
 }
 
-// CountFill counts the blocks of all 64 shapes exactly, in a pass over the matrix
-// for each number of rows: stamps take 11 bytes a column, and columns may be many.
+// CountFill counts the blocks of all 64 shapes exactly, in one pass over the
+// matrix for each number of rows. Stamps take 11 bytes for each column.
 func CountFill(m *Matrix) *Fill {
 	f := &Fill{NonZeros: m.NonZeros()}
 	seen := newStamps(m.Cols)
@@ -126,16 +127,16 @@ func CountFill(m *Matrix) *Fill {
 }
 
 // SampleFill estimates fill ratios from a share of the rows of blocks, as OSKI
-// does, but chosen by how many entries they hold: a row of blocks i with n_i
-// entries in b_i blocks is drawn with a probability in proportion to n_i, and the
-// mean of b_i/n_i over those drawn estimates the number of blocks for an entry:
+// does, but with probabilities by size: a row of blocks i with n_i entries in
+// b_i blocks is drawn with a probability proportional to n_i, and the mean of
+// b_i/n_i over the draws estimates the number of blocks for each entry:
 //
 //	fill = r·c·Σ b_i / Σ n_i = r·c·E[b_i/n_i]
 //
-// Rows are drawn at equal steps of the entries, in the order of the rows' sizes,
-// so that short and long ones are represented rightly (derived here: with equal
-// chances, the few long rows of a circuit decide the error). The same seed gives
-// the same sample.
+// Rows are drawn at equal steps of the entries, in the order of the rows'
+// sizes, so that short and long ones are represented fairly (derived here: with
+// equal probabilities the few long rows of a circuit dominate the error). The
+// same seed gives the same sample.
 func SampleFill(m *Matrix, share float64, seed uint64) (*SampledFill, error) {
 	if !(share > 0 && share <= 1) {
 		return nil, fmt.Errorf("spmv: a share of %g of the rows: want more than 0, at most 1", share)
@@ -185,16 +186,16 @@ func SampleFill(m *Matrix, share float64, seed uint64) (*SampledFill, error) {
 type SampledFill struct {
 	ratio [MaxBlock * MaxBlock]float64
 
-	// Rows is the number of rows of blocks that were looked at, by rows of a
-	// block less one.
+	// Rows is the number of rows of blocks sampled, by rows of a block less
+	// one.
 	Rows [MaxBlock]int
 }
 
 // Ratio returns the estimated fill ratio of a shape.
 func (f *SampledFill) Ratio(s Shape) float64 { return f.ratio[s.index()] }
 
-// bySize returns the rows of r rows that hold entries, smallest first, and how
-// many each holds.
+// bySize returns the rows of blocks of r rows that have entries, smallest
+// first, and the number of entries of each.
 func bySize(m *Matrix, r int) (order, entries []int) {
 	entries = make([]int, (m.Rows+r-1)/r)
 	for i := range entries {

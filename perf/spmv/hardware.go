@@ -9,8 +9,8 @@ import (
 	"presage/perf/cache"
 )
 
-// Hardware is a point of the space of caches (2012, Table 5, y1 to y7). Lines of
-// both caches are of one size.
+// Hardware is a point of the space of caches (2012, Table 5, y1 to y7). Both
+// caches have the same line size.
 type Hardware struct {
 	LineBytes   int // 16 to 128
 	DataBytes   int // 4 KiB to 256 KiB
@@ -30,8 +30,8 @@ var (
 	policyLevels = []cache.Replacement{cache.LRU, cache.NMRU, cache.Random}
 )
 
-// Baseline is what tuning starts from: the middle of each range of Table 5,
-// rounded down where there are two, LRU. The paper does not name its own.
+// Baseline is the starting point of tuning: the middle of each range of Table
+// 5, rounded down if there are two, and LRU. The paper does not name its own.
 func Baseline() Hardware {
 	return Hardware{
 		LineBytes: 32,
@@ -45,12 +45,13 @@ func (h Hardware) String() string {
 		h.DataBytes>>10, h.DataWays, h.DataPolicy, h.InstrBytes>>10, h.InstrWays, h.InstrPolicy)
 }
 
-// sameInstr reports whether the instruction caches are the same but for lines.
+// sameInstr reports whether the instruction caches are equal except for their
+// lines.
 func (h Hardware) sameInstr(o Hardware) bool {
 	return h.InstrBytes == o.InstrBytes && h.InstrWays == o.InstrWays && h.InstrPolicy == o.InstrPolicy
 }
 
-// Check reports what lies outside Table 5.
+// Check returns an error if h is not in Table 5.
 func (h Hardware) Check() error {
 	for _, p := range []struct {
 		what   string
@@ -125,9 +126,9 @@ func eachCache(sizes []int, f func(bytes, ways int, policy cache.Replacement)) {
 	}
 }
 
-// Machine is what stays the same: a core that issues one instruction a cycle, in
-// order, and waits for each miss (2012, section 5.3: a 400 MHz Tensilica Xtensa).
-// The zero Machine is DefaultMachine.
+// Machine is the fixed part of the hardware: a core that issues one instruction
+// per cycle, in order, and waits for each miss (2012, section 5.3: a 400 MHz
+// Tensilica Xtensa). The zero Machine is DefaultMachine.
 type Machine struct {
 	Hertz         float64
 	MemoryCycles  float64 // from a miss to the first 8 bytes
@@ -139,11 +140,12 @@ type Machine struct {
 	LeakWattsPerByte     float64 // of cache
 }
 
-// DefaultMachine returns the machine of the study. The frequency and the 6 nJ are
-// the paper's (2012, section 5.3). It gives no latency, bandwidth or core power.
-// Assumed here: memory that answers after 100 ns, as SDRAM of that time behind a
-// controller on the chip does, on a bus of 8 bytes at 200 MHz; a core of 30 mW and
-// 100 pJ an instruction, a tenth of a watt at full speed; leakage of 0.05 mW a KiB.
+// DefaultMachine returns the machine of the study. The frequency and the 6 nJ
+// are the paper's (2012, section 5.3). It gives no latency, bandwidth or core
+// power. Assumed here: memory that answers after 100 ns, like SDRAM of that
+// time behind an on-chip controller, on a bus of 8 bytes at 200 MHz; a core of
+// 30 mW and 100 pJ per instruction, a tenth of a watt at full speed; leakage of
+// 0.05 mW per KiB.
 func DefaultMachine() Machine {
 	return Machine{
 		Hertz:         400e6,

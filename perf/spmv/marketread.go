@@ -13,15 +13,16 @@ import (
 	"strings"
 )
 
-// ErrMarket is wrapped by errors about a file that is not of Matrix Market form.
+// ErrMarket is wrapped by errors about files that are not in Matrix Market
+// format.
 var ErrMarket = errors.New("not a Matrix Market file")
 
-// maxLine is the longest line that is read: Matrix Market allows 1024
-// characters, comments in the wild are longer.
+// maxLine is the longest line accepted: Matrix Market allows 1024 characters,
+// but comments in practice are longer.
 const maxLine = 1 << 20
 
-// OpenMarket reads a file in Matrix Market form, compressed by gzip or not. The
-// matrix is named after the file.
+// OpenMarket reads a file in Matrix Market format, optionally compressed by
+// gzip. The matrix is named after the file.
 func OpenMarket(path string) (*Matrix, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -40,9 +41,9 @@ func OpenMarket(path string) (*Matrix, error) {
 	return m, nil
 }
 
-// ReadMarket reads a matrix in Matrix Market coordinate form with real, integer
-// or pattern entries, general, symmetric or skew-symmetric; of the latter two
-// both halves are stored. Entries of a pattern are 1. What r reads may be
+// ReadMarket reads a matrix in Matrix Market coordinate format with real,
+// integer or pattern entries, general, symmetric or skew-symmetric; both halves
+// of the latter two are stored. Entries of a pattern are 1. The input may be
 // compressed by gzip. Errors begin with name and line.
 func ReadMarket(r io.Reader, name string) (*Matrix, error) {
 	buffered := bufio.NewReader(r)
@@ -73,7 +74,7 @@ func ReadMarket(r io.Reader, name string) (*Matrix, error) {
 	return out, nil
 }
 
-// market is a file that is being read.
+// market is a file being read.
 type market struct {
 	lines      *bufio.Scanner
 	name       string
@@ -88,7 +89,7 @@ func (m *market) fail(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w: %s", m.name, m.line, ErrMarket, fmt.Sprintf(format, args...))
 }
 
-// unreadable says why the line at hand cannot be read.
+// unreadable returns the reason why the current line cannot be read.
 func (m *market) unreadable(err error) error {
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
@@ -99,7 +100,7 @@ func (m *market) unreadable(err error) error {
 	return fmt.Errorf("%s:%d: %w", m.name, m.line, err)
 }
 
-// next returns the next line that is neither blank nor a comment, in fields.
+// next returns the fields of the next line that is neither blank nor a comment.
 func (m *market) next() ([]string, error) {
 	for m.lines.Scan() {
 		m.line++
@@ -173,10 +174,11 @@ func (m *market) header() error {
 	return nil
 }
 
-// firstRoom is the room made for entries that a file claims before any was seen.
+// firstRoom is the capacity reserved for the entries that a file claims, before
+// any is seen.
 const firstRoom = 1 << 16
 
-// entries reads the stored entries and mirrors those of a half.
+// entries reads the stored entries and mirrors those of a stored half.
 func (m *market) entries() ([]Entry, error) {
 	all := make([]Entry, 0, min(m.stored, firstRoom))
 	for n := range m.stored {
@@ -261,9 +263,9 @@ func (m *market) value(e *Entry, fields []string) error {
 	return nil
 }
 
-// decimal reads a finite number as C and Fortran print it: Fortran's exponent of
-// double precision is D. Go's own hexadecimal numbers and digits that are set apart
-// by underscores are none.
+// decimal reads a finite number as C and Fortran print it, including Fortran's
+// D exponent of double precision. It rejects Go's hexadecimal numbers and
+// underscores.
 func decimal(text string) (v float64, ok bool) {
 	if strings.ContainsAny(text, "xX_pP") {
 		return 0, false

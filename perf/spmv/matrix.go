@@ -10,9 +10,8 @@ import (
 	"slices"
 )
 
-// MaxDimension bounds rows and columns: where rows start takes 8 bytes a row, which
-// a file of a few bytes can ask for, and column indices are 32-bit numbers in the
-// kernels.
+// MaxDimension bounds rows and columns: a file of a few bytes can claim rows
+// that take 8 bytes each, and column indices in the kernels are 32-bit numbers.
 const MaxDimension = 1 << 27
 
 // Entry is a stored element of a matrix; rows and columns count from 0.
@@ -22,10 +21,10 @@ type Entry struct {
 }
 
 // Matrix is a sparse matrix in compressed rows. The columns of a row ascend
-// without repeats. It is not modified once made, and may be shared.
+// without repeats. It is immutable and may be shared.
 type Matrix struct {
-	// Name is of the matrix, Origin where it is from: "file", or how it was
-	// synthesised. A stand-in is not the matrix that it is named for.
+	// Name is the name of the matrix, Origin its source: "file", or how it was
+	// synthesised. A stand-in is not the matrix that it is named after.
 	Name    string
 	Origin  string
 	StandIn bool
@@ -36,12 +35,12 @@ type Matrix struct {
 	Value      []float64 // by row
 }
 
-// NonZeros returns the number of stored entries, of which a file may have some
-// whose value is zero.
+// NonZeros returns the number of stored entries; those of a file may include
+// explicit zeros.
 func (m *Matrix) NonZeros() int { return len(m.Column) }
 
-// NewMatrix returns the matrix with the given entries. Entries for one place
-// are added up, as Matrix Market says.
+// NewMatrix returns the matrix with the given entries. Entries for the same
+// place are added, as Matrix Market specifies.
 func NewMatrix(rows, cols int, entries []Entry) (*Matrix, error) {
 	if rows < 0 || cols < 0 || rows > MaxDimension || cols > MaxDimension {
 		return nil, fmt.Errorf("spmv: a matrix of %d×%d: want dimensions from 0 to %d", rows, cols, MaxDimension)
@@ -80,7 +79,8 @@ func NewMatrix(rows, cols int, entries []Entry) (*Matrix, error) {
 	return m, nil
 }
 
-// Sparsity is the number of entries divided by that of places (2012, Table 4).
+// Sparsity returns the number of entries divided by the number of elements
+// (2012, Table 4).
 func (m *Matrix) Sparsity() float64 {
 	return float64(m.NonZeros()) / (float64(m.Rows) * float64(m.Cols))
 }
@@ -102,8 +102,8 @@ func (m *Matrix) Bandwidth() (mean float64, largest int) {
 	return sum / float64(m.NonZeros()), largest
 }
 
-// Digest returns a short text that is the same for matrices whose entries stand
-// in the same places, and different for others: time and energy do not depend on
+// Digest returns a short text that is equal for matrices with entries in the
+// same places, and different for others: time and energy do not depend on
 // values.
 func (m *Matrix) Digest() string {
 	h := sha256.New()

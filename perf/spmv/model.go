@@ -11,7 +11,7 @@ import (
 	"presage/perf/infer"
 )
 
-// variables of the models: those of 2012, Table 5, in its order and under its
+// variables of the models: those of 2012, Table 5, in its order and with its
 // names, policies as two indicators each.
 var variables = []string{
 	"brow", "bcol", "fR",
@@ -40,7 +40,7 @@ func row(p Point, fillRatio float64) []float64 {
 	}
 }
 
-// Observation is a product whose performance and power are known.
+// Observation is a product with known performance and power.
 type Observation struct {
 	Point         Point
 	FillRatio     float64
@@ -65,16 +65,17 @@ func watts(o *Observation) float64  { return o.Watts }
 // Specs are the terms of the models of one matrix.
 type Specs struct{ Performance, Power infer.Spec }
 
-// ModelOptions say how terms are searched for. The zero value has the defaults.
+// ModelOptions configures the search for terms. The zero value has the
+// defaults.
 type ModelOptions struct {
 	Population, Generations int // of a search; 0: 60 and 40
-	Searches                int // with other rows held back each; 0: 3
+	Searches                int // each with other rows held back; 0: 3
 	Seed                    uint64
 }
 
-// start is the spec that a search begins with beside random ones: what follows
-// from the sum of core time and misses. Blocks share the index and the element of
-// x, so that rows and columns and the line interact.
+// start returns the initial spec of a search, beside random ones, derived from
+// the sum of core time and misses. The entries of a block share an index and
+// the elements of x, so rows, columns and the line size interact.
 func start() infer.Spec {
 	genes := []infer.Gene{
 		infer.Cubic, infer.Cubic, infer.Cubic,
@@ -90,12 +91,12 @@ func start() infer.Spec {
 	return s
 }
 
-// SearchSpecs looks for the terms of both models on training observations, by the
-// genetic search of package infer. Responses are logarithms: fill and the block's
-// size multiply the time rather than add to it. One search judges its candidates
-// by the same held-back rows again and again and comes to know them; so there are
-// several, and of what they end with, and of what they start with, cross-validation
-// chooses, still on training observations alone.
+// SearchSpecs finds the terms of both models from training observations, by the
+// genetic search of package infer. Responses are logarithms: fill and block
+// size multiply the time rather than add to it. A single search judges its
+// candidates repeatedly by the same held-back rows and overfits to them. So
+// there are several, and cross-validation on the training observations chooses
+// among their results and their start.
 func SearchSpecs(ctx context.Context, train []Observation, opt ModelOptions) (Specs, error) {
 	opt.Population, opt.Generations = cmp.Or(opt.Population, 60), cmp.Or(opt.Generations, 40)
 	opt.Searches = cmp.Or(opt.Searches, 3)
@@ -131,11 +132,12 @@ func SearchSpecs(ctx context.Context, train []Observation, opt ModelOptions) (Sp
 	return out, nil
 }
 
-// folds is how many parts of the training rows are predicted from the others.
+// folds is the number of parts of the training rows, each of which is predicted
+// from the others.
 const folds = 5
 
 // crossValidate returns the mean of the median and the 90th percentile of the
-// absolute relative errors on rows that were left out.
+// absolute relative errors on held-out rows.
 func crossValidate(t *infer.Table, s infer.Spec) (float64, error) {
 	basis, err := infer.NewBasis(t)
 	if err != nil {
@@ -177,8 +179,8 @@ func FitModels(train []Observation, specs Specs) (*Models, error) {
 	return m, nil
 }
 
-// Predict returns observations as the models predict them, in place of the
-// performance and power that all have.
+// Predict returns observations with the performance and power that the models
+// predict.
 func (m *Models) Predict(all []Observation) ([]Observation, error) {
 	t := table(all, func(*Observation) float64 { return math.NaN() })
 	speed, err := m.Performance.Predict(t)

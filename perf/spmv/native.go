@@ -11,31 +11,31 @@ import (
 	"presage/perf/internal/order"
 )
 
-// DefaultPasses is the number of passes where nothing else is asked for.
+// DefaultPasses is the default number of passes.
 const DefaultPasses = 5
 
-// TimeOptions say how kernels are timed natively. The zero value has the
-// defaults.
+// TimeOptions configures native timings. The zero value has the defaults.
 type TimeOptions struct {
 	Passes  int           // through all shapes; 0: DefaultPasses
 	Repeats int           // products in a pass; 0: 5
-	Least   time.Duration // of each timing, by several products if need be; 0: 200 µs
+	Least   time.Duration // of each timing, of several products if necessary; 0: 200 µs
 
 	Progress func(pass int, s Shape) // may be nil
 }
 
-// Timed is how long products take natively.
+// Timed is the native time of a product.
 type Timed struct {
 	Shape   Shape
-	Seconds float64 // of a product: median over the passes of the least in each
+	Seconds float64 // of a product: median over the passes of each one's minimum
 	Spread  float64 // (most - least) / median over the passes
 }
 
-// Time times products of m with each of the 64 kernels on the machine at hand, one
-// thread (on Linux its processor time, elsewhere the time of day), the matrix being in memory and caches as the product before left them.
-// All shapes are gone through several times, so that a disturbance hits few
-// timings of each; matrices are converted anew each time, as 64 of them may not
-// fit in memory. The least of some products in a row is what is not disturbed.
+// Time times products of m with each of the 64 kernels on this machine, on one
+// thread (processor time on Linux, elsewhere the time of day), with the matrix
+// in memory and caches as the previous product left them. It goes through all
+// shapes several times, so that a disturbance affects few timings of each, and
+// converts the matrix anew each time, as 64 copies may not fit in memory. The
+// minimum over consecutive products excludes disturbance.
 func Time(ctx context.Context, m *Matrix, opt TimeOptions) ([]Timed, error) {
 	if opt.Passes == 0 {
 		opt.Passes = DefaultPasses
@@ -74,7 +74,7 @@ func Time(ctx context.Context, m *Matrix, opt TimeOptions) ([]Timed, error) {
 	return out, nil
 }
 
-// time returns the least time of a product.
+// time returns the minimum time of a product.
 func (b *Blocks) time(opt TimeOptions) float64 {
 	ny, nx := b.Lengths()
 	y, x := make([]float64, ny), make([]float64, nx)
@@ -83,7 +83,7 @@ func (b *Blocks) time(opt TimeOptions) float64 {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	b.Multiply(y, x) // brings all in
+	b.Multiply(y, x) // warms the caches
 	rounds, best := 1, math.Inf(1)
 	for done := 0; done < opt.Repeats; {
 		begin := clock()
@@ -101,9 +101,9 @@ func (b *Blocks) time(opt TimeOptions) float64 {
 	return best
 }
 
-// DenseProfile times a dense matrix stored in blocks of each shape: what OSKI calls
-// the machine's register profile. Divided by fill ratios it predicts which shape
-// is best for a matrix that was never timed:
+// DenseProfile times a dense matrix stored in blocks of each shape: what OSKI
+// calls the machine's register profile. Divided by fill ratios it predicts the
+// best shape for a matrix that was never timed:
 //
 //	Mflop/s(matrix, r×c) ≈ Mflop/s(dense, r×c) / fill(matrix, r×c)
 func DenseProfile(ctx context.Context, opt TimeOptions) ([]Timed, error) {
@@ -119,7 +119,8 @@ func DenseProfile(ctx context.Context, opt TimeOptions) ([]Timed, error) {
 	return Time(ctx, m, opt)
 }
 
-// Mflops returns million flops a second of a matrix with so many entries.
+// Mflops returns million flops per second for a matrix with the given number of
+// entries.
 func (t Timed) Mflops(nonZeros int) float64 { return 2 * float64(nonZeros) / t.Seconds / 1e6 }
 
 // DenseEntries is the number of entries of DenseProfile's matrix.

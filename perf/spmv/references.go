@@ -22,8 +22,8 @@ const (
 	refStoreY
 )
 
-// Plan returns the plan that the references of all kernels are under. Their
-// instructions' addresses mean nothing.
+// Plan returns the common plan of the references of all kernels. The addresses
+// of their instructions are placeholders.
 func Plan() *trace.Plan {
 	return &trace.Plan{Refs: []trace.Ref{
 		{PC: 0, Size: 4, Kind: trace.Load, Group: ArrayStart},
@@ -35,8 +35,8 @@ func Plan() *trace.Plan {
 	}}
 }
 
-// arrayAlign is what the arrays are aligned to, each after the one before:
-// pages, as allocators give large arrays.
+// arrayAlign is the alignment of the arrays, which lie one after the other:
+// pages, as allocators align large arrays.
 const arrayAlign = 8 << 10
 
 // layout returns the addresses of the arrays.
@@ -50,12 +50,12 @@ func (b *Blocks) layout() (base [arrays]uint64) {
 	return base
 }
 
-// References sends what the kernel of b's shape loads and stores in one product
-// to sink, in the order of the kernel: for each row of blocks where it ends and
-// the elements of y; for each block its column and, column by column, an element
-// of x and R values; then y again. The engine's trace of the guest program has
-// the same accesses in the same order, but for what a compiler moves within a
-// block. References returns how many there are.
+// References sends the loads and stores of one product by the kernel of b's
+// shape to sink, in the order of the kernel: for each row of blocks its end and
+// the elements of y; for each block its column and, column by column, an
+// element of x and R values; then y again. The engine's trace of the guest
+// program has the same accesses in the same order, except for what a compiler
+// reorders within a block. References returns the number of accesses.
 func (b *Blocks) References(sink trace.Sink) uint64 {
 	e := emitter{sink: sink, batch: sink.Exchange(nil)}
 	base := b.layout()
@@ -106,7 +106,7 @@ type emitter struct {
 	sent  uint64
 }
 
-// room returns the accesses of the batch at hand with room for n more.
+// room returns the accesses of the current batch with room for n more.
 func (e *emitter) room(n int) []trace.Access {
 	if len(e.batch.Accesses)+n > trace.BatchAccesses {
 		e.flush()

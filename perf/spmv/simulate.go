@@ -8,22 +8,22 @@ import (
 	"presage/perf/trace"
 )
 
-// Outcome is a product simulated.
+// Outcome is a simulated product.
 type Outcome struct {
 	Point Point
 
-	// What was counted.
+	// Counts.
 	Rows, Blocks, NonZeros int             // rows of blocks, blocks, entries
 	Accesses               float64         // to data
 	DataMisses             float64         // lines read
 	Writebacks             float64         // lines written back
 	ArrayMisses            [arrays]float64 // DataMisses by array: ArrayStart to ArrayY
 
-	// What follows for a machine: see Evaluate.
+	// Derived for a machine: see Evaluate.
 	FillRatio    float64
 	Instructions float64
 	InstrMisses  float64
-	Flops        float64 // 2 an entry of the matrix: operations on filled zeros do not count
+	Flops        float64 // 2 for each entry of the matrix, without operations on filled zeros
 	Cycles       float64
 	Seconds      float64
 	Joules       float64
@@ -51,7 +51,7 @@ func NewSimulator(m *Matrix) (*Simulator, error) {
 	return &Simulator{Matrix: m, Machine: DefaultMachine(), costs: costs}, nil
 }
 
-// dataCache is what the data references of a kernel depend on.
+// dataCache holds the parameters that data misses depend on.
 type dataCache struct {
 	line, bytes, ways int
 	policy            cache.Replacement
@@ -62,7 +62,7 @@ func (h *Hardware) data() dataCache {
 }
 
 // Simulate simulates one product for each point, all of one shape, from empty
-// caches, the kernel's references being gone through once for all points.
+// caches. It generates the kernel's references once for all points.
 func (s *Simulator) Simulate(ctx context.Context, shape Shape, hardware []Hardware) ([]Outcome, error) {
 	for _, h := range hardware {
 		if err := h.Check(); err != nil {
@@ -108,7 +108,7 @@ func (s *Simulator) Simulate(ctx context.Context, shape Shape, hardware []Hardwa
 	return out, nil
 }
 
-// outcome holds what was counted.
+// outcome returns the counts of a simulated product.
 func (s *Simulator) outcome(b *Blocks, h Hardware, data *cache.LevelResult, accesses float64) Outcome {
 	rows, blocks := b.Stored()
 	o := Outcome{
@@ -124,8 +124,9 @@ func (s *Simulator) outcome(b *Blocks, h Hardware, data *cache.LevelResult, acce
 	return o
 }
 
-// Evaluate finds time and energy of what was counted. Every miss is waited for; a
-// line that is written back holds the bus, but nobody waits for memory to take it:
+// Evaluate computes time and energy from the counts. The core waits for every
+// miss; a write-back occupies the bus, but the core does not wait for memory to
+// accept it:
 //
 //	cycles = core + (data + instruction misses)·(latency + words·transfer) + writebacks·words·transfer
 func (s *Simulator) Evaluate(o *Outcome) {
@@ -151,9 +152,9 @@ func (s *Simulator) Evaluate(o *Outcome) {
 	o.JoulesFlop = o.Joules / o.Flops
 }
 
-// instructionMisses is the number of lines that the kernel's code lies in. Code
-// is smaller than the smallest instruction cache, and in one piece, so that no
-// set has to hold more lines than it has ways: each line is missed once, under
+// instructionMisses returns the number of lines that the kernel's code spans.
+// The code is contiguous and smaller than the smallest instruction cache, so no
+// set must hold more lines than it has ways, and each line misses once under
 // any replacement policy.
 func (c *Cost) instructionMisses(lineBytes int) float64 {
 	return float64((c.CodeAddress+c.CodeBytes-1)/lineBytes - c.CodeAddress/lineBytes + 1)

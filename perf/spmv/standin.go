@@ -18,15 +18,15 @@ type Table4 struct {
 	structure structure
 }
 
-// structure says how a stand-in is synthesised: what the paper tells about dense
-// sub-structure (sections 5.3 and Figures 12 and 15) or what the dimension and
-// the kind of problem suggest. Unknowns belong to nodes of a mesh; the entries of
-// two neighbours' unknowns are a dense block.
+// structure describes how a stand-in is synthesised: what the paper says about
+// dense sub-structure (section 5.3, Figures 12 and 15), or what the dimension
+// and the kind of problem suggest. Unknowns belong to nodes of a mesh; the
+// entries between two neighbours' unknowns form a dense block.
 type structure struct {
 	unknowns int     // of a node
 	odd      float64 // share of nodes that have fewer, as where a support takes some away
-	fewer    int     // how many those have; 0: any number
-	planes   int     // nodes in a plane of the mesh: how far away far neighbours are; 0: no mesh
+	fewer    int     // number of unknowns of those; 0: any number
+	planes   int     // nodes in a plane of the mesh, the distance of far neighbours; 0: no mesh
 	row      int     // nodes in a row of a plane
 	scatter  float64 // share of blocks that lie anywhere
 }
@@ -60,8 +60,8 @@ func FindTable4(name string) (Table4, error) {
 	return Table4{}, fmt.Errorf("spmv: no matrix %q in Table 4: it has %v", name, names)
 }
 
-// Load returns the real matrix, if a file of its name (.mtx or .mtx.gz) lies in
-// one of the folders, and a stand-in otherwise.
+// Load returns the real matrix if one of the folders has a file of its name
+// (.mtx or .mtx.gz), and a stand-in otherwise.
 func (t Table4) Load(folders ...string) (*Matrix, error) {
 	for _, dir := range folders {
 		for _, ext := range []string{".mtx", ".mtx.gz"} {
@@ -74,7 +74,7 @@ func (t Table4) Load(folders ...string) (*Matrix, error) {
 	return t.Synthesise()
 }
 
-// pattern is which pairs of mesh nodes have a dense block of entries.
+// pattern records the pairs of mesh nodes with a dense block of entries.
 type pattern struct {
 	first  []int // row of each node, and the end
 	taken  map[[2]int]bool
@@ -86,8 +86,8 @@ type pattern struct {
 func (p *pattern) nodes() int        { return len(p.first) - 1 }
 func (p *pattern) size(node int) int { return p.first[node+1] - p.first[node] }
 
-// add gives a and b a block, and b and a, unless they have one, b is no node, or
-// there would be more entries than the limit.
+// add adds the blocks (a, b) and (b, a), unless they exist, b is not a node, or
+// the entries would exceed the limit.
 func (p *pattern) add(a, b int) {
 	if b < 0 || b >= p.nodes() || p.taken[[2]int{a, b}] {
 		return
@@ -107,7 +107,8 @@ func (p *pattern) add(a, b int) {
 	p.total += n
 }
 
-// addRing gives each node a block with its neighbour in a ring, or with any node.
+// addRing adds a block for each node with its neighbour in a ring, or with a
+// random node.
 func (p *pattern) addRing(ring int, s structure, offsets []int, rng *rand.Rand) {
 	for a := range p.nodes() {
 		b := a
@@ -139,9 +140,10 @@ func (p *pattern) entries() []Entry {
 }
 
 // Synthesise returns a stand-in: a matrix of the same dimension and number of
-// entries, of the structure that is known or assumed of it. Its entries lie in
-// dense blocks, one for each pair of neighbours in a mesh, symmetrically but for
-// the last ones, which make up the number. The same call gives the same matrix.
+// entries, with the known or assumed structure. Its entries lie in dense
+// blocks, one for each pair of neighbours in a mesh, symmetrically except for
+// the last ones, which complete the number. The same call gives the same
+// matrix.
 func (t Table4) Synthesise() (*Matrix, error) {
 	s := t.structure
 	rng := rand.New(rand.NewPCG(uint64(t.Number), 0x57a4d1)) // the same for each matrix each time
@@ -162,7 +164,7 @@ func (t Table4) Synthesise() (*Matrix, error) {
 		}
 		return a.Col - b.Col
 	})
-	for i := range entries { // values do not matter to time: any that are not zero
+	for i := range entries { // time does not depend on the values, as long as they are not zero
 		entries[i].Value = 1 + math.Mod(float64(i)*0.6180339887498949, 1)
 	}
 	m, err := NewMatrix(t.Dimension, t.Dimension, entries)
@@ -193,8 +195,8 @@ func nodes(dimension int, s structure, rng *rand.Rand) []int {
 	return first
 }
 
-// neighbours returns distances to neighbours in the mesh, half of them, nearest
-// first: in the row, in the next row, in the next plane.
+// neighbours returns the distances of neighbours in the mesh in one direction,
+// nearest first: in the row, in the next row, in the next plane.
 func neighbours(s structure) []int {
 	out := []int{1}
 	for _, d := range []int{s.row, s.planes, s.planes + s.row} {
@@ -203,8 +205,8 @@ func neighbours(s structure) []int {
 	return append(out, s.planes-s.row, s.planes-s.row+1, s.planes-s.row-1, 2, 2*s.row)
 }
 
-// complete adds single entries beside the diagonal blocks until the number is
-// that of the table: fewer than a block's.
+// complete adds single entries beside the diagonal blocks to complete the
+// number of the table: fewer than a block has.
 func complete(entries []Entry, t Table4, taken map[[2]int]bool, first []int, rng *rand.Rand) []Entry {
 	node := make([]int, t.Dimension)
 	for a := range len(first) - 1 {

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// Objective is what tuning makes best.
+// Objective is the objective of tuning.
 type Objective uint8
 
 const (
-	// Fastest is the most Mflop/s, as in 2012.
+	// Fastest maximises Mflop/s, as in 2012.
 	Fastest Objective = iota
-	// Frugal is the least energy for a flop.
+	// Frugal minimises the energy per flop.
 	Frugal
 )
 
@@ -24,7 +24,7 @@ func (o Objective) String() string {
 	return "performance"
 }
 
-// worth returns a number that is larger for what is better.
+// worth returns a number that is larger for better observations.
 func (o Objective) worth(p *Observation) float64 {
 	if o == Frugal {
 		return p.Mflops / p.Watts // flops for a unit of energy
@@ -32,7 +32,8 @@ func (o Objective) worth(p *Observation) float64 {
 	return p.Mflops
 }
 
-// Strategy is what may be tuned (2012, section 5.3, Coordinated Optimization).
+// Strategy is the set of parameters to tune (2012, section 5.3, Coordinated
+// Optimization).
 type Strategy uint8
 
 const (
@@ -48,8 +49,8 @@ func (s Strategy) String() string {
 	return [...]string{"application", "architecture", "coordinated"}[s]
 }
 
-// Tuner searches the space of block sizes and caches of one matrix by its models,
-// which take microseconds a point, from a point to begin with.
+// Tuner searches the space of block sizes and caches of one matrix, from a
+// starting point, by its models, which take microseconds for each point.
 type Tuner struct {
 	Models    *Models
 	FillRatio func(Shape) float64
@@ -57,7 +58,7 @@ type Tuner struct {
 	Objective Objective
 }
 
-// shapes and hardware are what a strategy chooses from.
+// shapes and hardware return the choices of a strategy.
 func (t *Tuner) shapes(s Strategy) []Shape {
 	if s == Architecture {
 		return []Shape{t.From.Shape}
@@ -81,12 +82,12 @@ func (t *Tuner) hardware(s Strategy) []Hardware {
 // Found is the result of a search.
 type Found struct {
 	Best      []Observation // as predicted, the best first
-	Evaluated int           // points that the models were asked about
+	Evaluated int           // points predicted
 }
 
-// Exhaustive predicts all points that a strategy may choose from, and returns the
-// best, as many as keep says. Instruction caches are left as they are where
-// performance is the objective: no kernel has to be fetched twice into any of them.
+// Exhaustive predicts all points of a strategy and returns the best, keep of
+// them. If performance is the objective, instruction caches stay as they are:
+// any of them holds a whole kernel.
 func (t *Tuner) Exhaustive(ctx context.Context, s Strategy, keep int) (*Found, error) {
 	if keep < 1 {
 		return nil, fmt.Errorf("spmv: %d points to keep, want at least 1", keep)
@@ -119,8 +120,8 @@ func (t *Tuner) best(points []Observation, keep int) []Observation {
 	return points[:min(keep, len(points))]
 }
 
-// Greedy climbs: from t.From it changes one parameter at a time to the value that
-// predicts best, whichever parameter gains most, until none gains.
+// Greedy climbs from t.From: it changes the parameter that gains most, to the
+// value predicted best, until none gains.
 func (t *Tuner) Greedy(ctx context.Context, s Strategy) (*Found, error) {
 	at := []Observation{{Point: t.From, FillRatio: t.FillRatio(t.From.Shape)}}
 	predicted, err := t.Models.Predict(at)

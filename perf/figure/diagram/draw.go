@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes in points. Text is set in a face whose characters are all as wide as
-// advance says, so that boxes can be measured before they are drawn.
+// Sizes in points. Text uses a face whose characters are all as wide as
+// advance, so that boxes can be measured before they are drawn.
 const (
 	textSize  = vg.Length(9)
 	advance   = 0.6 * textSize // Liberation Mono
@@ -31,7 +31,7 @@ func boxSize(n Node) (w, h vg.Length) {
 	return vg.Length(longest)*advance + 2*padding, vg.Length(max(1, len(n.Lines)))*lineSkip + 2*padding
 }
 
-// top returns the height of what stands above the graph.
+// top returns the height of the heading above the graph.
 func (d *Drawing) top() vg.Length {
 	var h vg.Length
 	if d.graph.Title != "" {
@@ -175,10 +175,11 @@ func head(c draw.Canvas, from, tip vg.Point) {
 	c.Fill(p)
 }
 
-// darkFrom is the heat from which black text on it can no longer be read well.
+// darkFrom is the heat above which black text is hard to read.
 const darkFrom = 0.62
 
-// heat is the colour of a share from 0, white, by way of orange to 1, deep red.
+// heat returns the colour of a share from 0, white, through orange to 1, deep
+// red.
 func heat(x float64) color.RGBA {
 	stops := [...][3]float64{{255, 255, 255}, {254, 224, 160}, {252, 141, 60}, {200, 30, 30}, {110, 0, 20}}
 	x = math.Max(0, math.Min(1, x)) * float64(len(stops)-1)

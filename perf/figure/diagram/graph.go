@@ -1,8 +1,8 @@
 // Package diagram draws directed graphs in layers, such as control-flow graphs
-// and loop nests: in go nodes with text and heat, edges and nested frames, out
-// comes an SVG or a PNG. The layout is Graphviz's dot, compiled to WebAssembly,
-// by way of github.com/goccy/go-graphviz; the drawing is gonum's, like that of
-// all other figures.
+// and loop nests. It takes nodes with text and heat, edges and nested frames,
+// and returns an SVG or a PNG. Graphviz's dot lays them out, compiled to
+// WebAssembly (github.com/goccy/go-graphviz); gonum draws them, like all other
+// figures.
 package diagram
 
 import (
@@ -24,8 +24,8 @@ type Graph struct {
 	Edges  []Edge
 	Frames []Frame // by their index; a frame comes before those inside it
 
-	// Heat describes what Node.Heat stands for, beside the scale of colours:
-	// "instructions executed, share of routine". Empty: no scale.
+	// Heat labels the scale of colours for Node.Heat: "instructions executed,
+	// share of routine". Empty: no scale.
 	Heat string
 }
 
@@ -33,7 +33,7 @@ type Graph struct {
 type Node struct {
 	Lines []string
 	Heat  float64 // from 0, white, to 1, deep red; less than 0: grey, never executed
-	Frame int     // that the node stands in, -1 for none
+	Frame int     // that contains the node, -1 for none
 }
 
 // Edge is an arrow.
@@ -59,8 +59,8 @@ type Frame struct {
 	Parent int // the frame around it, -1 for none
 }
 
-// MaxNodes is the largest number of nodes that is laid out: dot takes seconds
-// for a few hundred, and nobody can read more.
+// MaxNodes is the largest number of nodes of a layout: dot takes seconds for a
+// few hundred, and nobody can read more.
 const MaxNodes = 400
 
 // Drawing is a graph that has been laid out.
@@ -69,7 +69,7 @@ type Drawing struct {
 	layout layout
 }
 
-// New lays a graph out. Graphs of more than MaxNodes nodes are refused: leave
+// New lays out a graph. It refuses graphs of more than MaxNodes nodes: leave
 // out what is cold.
 func New(ctx context.Context, g *Graph) (*Drawing, error) {
 	if err := g.check(); err != nil {
@@ -110,21 +110,22 @@ func (g *Graph) check() error {
 	return nil
 }
 
-// SVG draws the graph as a picture that scales. Its text is in Liberation Mono,
-// or what the viewer has in its place.
+// SVG draws the graph as a scalable picture. Its text is in Liberation Mono, or
+// the viewer's substitute.
 func (d *Drawing) SVG() ([]byte, error) {
 	w, h := d.extent()
 	return d.render(vgsvg.NewWith(vgsvg.UseWH(w, h)))
 }
 
-// resolution of PNG files in dots per inch, and the most pixels of one.
+// The resolution of PNG files in dots per inch, and their largest number of
+// pixels.
 const (
 	resolution = 144
 	maxPixels  = 64 << 20
 )
 
-// PNG draws the graph at its natural size, or smaller where it would have more
-// than 64 million pixels.
+// PNG draws the graph at its natural size, or smaller if that exceeds 64
+// million pixels.
 func (d *Drawing) PNG() ([]byte, error) {
 	w, h := d.extent()
 	dpi := resolution

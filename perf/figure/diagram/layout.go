@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// layout says where everything is, in points from the lower left corner.
+// layout holds all positions, in points from the lower left corner.
 type layout struct {
 	size   vg.Point
 	nodes  []vg.Rectangle
@@ -23,15 +23,15 @@ type layout struct {
 	frames []vg.Rectangle
 }
 
-// curve is a chain of Bézier curves of degree three: a start, and three points
-// for each, with a head that points to tip, and the place of the label.
+// curve is a chain of cubic Bézier curves: a start, and three points for each,
+// with a head that points to tip, and the place of the label.
 type curve struct {
 	points []vg.Point
 	tip    vg.Point
 	label  vg.Point
 }
 
-// arrange has dot lay the graph out.
+// arrange lays out the graph with dot.
 func arrange(ctx context.Context, g *Graph) (layout, error) {
 	engine, err := graphviz.New(ctx)
 	if err != nil {
@@ -50,8 +50,8 @@ func arrange(ctx context.Context, g *Graph) (layout, error) {
 	return read(&out, g)
 }
 
-// source is the graph in dot's language, with the nodes' sizes instead of
-// their text.
+// source returns the graph in dot's language, with the sizes of nodes instead
+// of their text.
 func source(g *Graph) string {
 	var b strings.Builder
 	b.WriteString("digraph{nodesep=0.3;ranksep=0.35;node[shape=box,fixedsize=true,label=\"\"];edge[arrowsize=0.7,fontname=Courier];graph[fontname=Courier];\n")
@@ -87,7 +87,7 @@ func source(g *Graph) string {
 		if e.Label != "" {
 			label = fmt.Sprintf(",fontsize=%g,label=\"%s\"", float64(textSize), strings.Repeat("x", len([]rune(e.Label))))
 		}
-		if e.Stroke == Heavy { // laid out the other way round, so that it alone points upwards
+		if e.Stroke == Heavy { // reversed in the layout, so that it alone points upwards
 			fmt.Fprintf(&b, "n%d->n%d[dir=back,id=\"%d\"%s];\n", e.To, e.From, i, label)
 			continue
 		}
@@ -97,7 +97,7 @@ func source(g *Graph) string {
 	return b.String()
 }
 
-// result is what is read of dot's JSON output.
+// result is the part of dot's JSON output that is used.
 type result struct {
 	BB      string `json:"bb"`
 	Objects []struct {
@@ -172,8 +172,8 @@ func (p *parser) rectangle(s string) vg.Rectangle {
 }
 
 // curve reads "e,x,y x,y x,y …": the tip of the head, the start, then three
-// points a piece; or "s,x,y x,y …", where the head is at the start, and turns
-// that round.
+// points for each piece; or "s,x,y x,y …", with the head at the start, which it
+// reverses.
 func (p *parser) curve(s string) curve {
 	var c curve
 	back := strings.HasPrefix(s, "s,")

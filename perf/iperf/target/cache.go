@@ -2,8 +2,8 @@ package target
 
 import "presage/perf/iperf"
 
-// store is one cache: the blocks that it holds, set by set, each set from the
-// most to the least recently used.
+// store is one cache: its blocks, set by set, each set from the most to the
+// least recently used.
 type store struct {
 	sets       uint64
 	ways       int
@@ -14,7 +14,7 @@ type store struct {
 	lines      []line
 }
 
-// line is a block with the sub-blocks of it that are there, as bits.
+// line is a block with the bits of its valid sub-blocks.
 type line struct {
 	block uint64 // +1; 0: empty
 	valid uint64
@@ -43,8 +43,8 @@ func log2(v uint64) uint {
 	return n
 }
 
-// set returns the lines that may hold the block of an address. Blocks keep the
-// program's addresses for names, so that two pages never share one.
+// set returns the lines of an address's set. Blocks are named by the program's
+// addresses, so that two pages never share one.
 func (s *store) set(addr uint64) []line {
 	at := addr
 	if s.pageShift > 0 {
@@ -55,8 +55,8 @@ func (s *store) set(addr uint64) []line {
 	return s.lines[first : first+uint64(s.ways)]
 }
 
-// scatter gives each page a place that its number says nothing about: the
-// finalizer of SplitMix64, which is one to one.
+// scatter maps page numbers to pseudo-random places: the finalizer of
+// SplitMix64, a bijection.
 func scatter(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -64,8 +64,8 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// touch accesses an address: it reports whether its sub-block was there, and if
-// not brings it in where allocate is set.
+// touch accesses an address. It reports whether its sub-block was valid and, if
+// not, fetches it if allocate is set.
 func (s *store) touch(addr uint64, allocate bool) (hit bool) {
 	set := s.set(addr)
 	name := addr>>s.blockShift + 1
@@ -106,9 +106,9 @@ type tlb struct {
 	last    uint64           // the page accessed last, +1
 }
 
-// nearPages is the number of pages whose slots are looked up in an array that
-// grows to the highest of them, 4 MiB at most; they begin where the first page
-// accessed lies, rounded down to a quarter of that.
+// nearPages is the number of pages whose slots are in an array that grows to
+// the highest of them, at most 4 MiB; they begin at the first page accessed,
+// rounded down to a quarter of that number.
 const nearPages = 1 << 20
 
 func (t *tlb) slot(page uint64) int32 {
@@ -122,7 +122,7 @@ func (t *tlb) slot(page uint64) int32 {
 	return t.near[at]
 }
 
-// setSlot notes the slot of a page, 0 for none.
+// setSlot records the slot of a page, 0 for none.
 func (t *tlb) setSlot(page uint64, slot int32) {
 	at := page - t.base
 	switch {
@@ -153,7 +153,7 @@ func newTLB(t iperf.TLB) *tlb {
 	}
 }
 
-// touch reports whether the page of an address was there, and brings it in.
+// touch reports whether the page of an address was present, and inserts it.
 func (t *tlb) touch(addr uint64) (hit bool) {
 	page := addr >> t.shift
 	if page+1 == t.last {

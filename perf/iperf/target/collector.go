@@ -6,11 +6,11 @@ import (
 	"presage/perf/trace"
 )
 
-// Collector times what an engine executes: the blocks and references of its plan
-// and nothing else, so that a plan of one routine's blocks times that routine.
+// Collector times the blocks and references of its plan and nothing else, so a
+// plan of one routine's blocks times that routine.
 //
-// A block's instructions are spread evenly around its accesses. All threads share
-// one processor, in the order of the batches.
+// A block's instructions are spread evenly around its accesses. All threads
+// share one processor, in the order of the batches.
 type Collector struct {
 	p       *Processor
 	writes  []bool    // by reference
@@ -19,8 +19,8 @@ type Collector struct {
 	failed  error
 }
 
-// NewCollector returns a collector for a plan, which must record the blocks whose
-// time is wanted, with all their references.
+// NewCollector returns a collector for a plan, which must record the blocks to
+// time, with all their references.
 func NewCollector(plan *trace.Plan, c Config) (*Collector, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (c *Collector) access(a trace.Access) {
 	}
 }
 
-// Result returns the time of what was observed.
+// Result returns the time of everything observed.
 func (c *Collector) Result() (Result, error) {
 	return Result{Seconds: c.p.Seconds(), Counts: c.p.Counts()}, c.failed
 }

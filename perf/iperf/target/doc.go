@@ -1,6 +1,6 @@
-// Package target turns memory accesses and instruction counts into the time that
-// a machine with an in-order processor would take: a simulated stand-in for the
-// machines whose measured times the IPERF report explains.
+// Package target turns memory accesses and instruction counts into the time
+// that they would take on a machine with an in-order processor: a simulated
+// stand-in for the machines whose measured times the IPERF report explains.
 //
 //	kernel, size ─ Run ─┐
 //	                    ├─▶ Processor: clock ─ TLB ─ L1 ─ L2 ─ memory ─▶ seconds
@@ -18,11 +18,11 @@
 //   - stores, through a buffer that drains in order, a cycle each and what a miss
 //     in a level behind the first takes: the processor waits only if it is full.
 //
-// Caches are LRU, with sub-blocks that are fetched one by one, and with sets from
-// the program's addresses or from pages that lie anywhere in memory. Package
-// perf/cache counts misses of such hierarchies without time and without
-// sub-blocks; package perf/pipeline times instructions one by one, without
-// sub-blocks and physical addresses, and at a tenth of the speed.
+// Caches are LRU, with sub-blocks fetched one by one, and with sets from the
+// program's addresses or from randomly placed pages. Package perf/cache counts
+// misses of such hierarchies without time and without sub-blocks; package
+// perf/pipeline times single instructions, without sub-blocks and physical
+// addresses, and at a tenth of the speed.
 //
 // Not modelled: instruction fetches, bandwidth between caches, write-backs of
 // dirty blocks, refresh, other programs, and page faults.

@@ -7,26 +7,26 @@ import (
 	"presage/perf/iperf"
 )
 
-// Config is a machine to be timed. Beside what iperf.System says of it, with its
-// times known:
+// Config is a machine to time: an iperf.System with known times, and the
+// parameters below.
 type Config struct {
 	System *iperf.System
 
-	// CyclesPerInstruction is how long an instruction takes that waits for
+	// CyclesPerInstruction is the time of an instruction that waits for
 	// nothing. 0: 1 cycle.
 	CyclesPerInstruction float64
-	// UseCycles is how long after a load begins its value is used, at the
-	// earliest, where the first level does not block. 0: at once, so that it waits
-	// like one that blocks.
+	// UseCycles is the time from the start of a load to the first use of its
+	// value, at the earliest, if the first level is non-blocking. 0:
+	// immediately, so that it waits like a blocking one.
 	UseCycles float64
-	// StoreBuffer is how many stores may be under way. 0: 8.
+	// StoreBuffer is the number of stores that may be in flight. 0: 8.
 	StoreBuffer int
 
-	// Seed decides where pages lie: the same seed, the same places.
+	// Seed determines the placement of pages.
 	Seed uint64
 }
 
-// Check reports what makes c impossible to time.
+// Check returns an error if c cannot be timed.
 func (c *Config) Check() error {
 	if c.System == nil {
 		return errors.New("target: no system")
@@ -60,17 +60,16 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// Counts is what happened beside the passing of time.
+// Counts counts events besides time.
 type Counts struct {
 	Loads, Stores uint64
 	TLBMisses     uint64
 	Misses        []uint64 // of loads and stores, by level
-	// Waited are the cycles that the processor stood still for memory, including
-	// TLB misses.
+	// Waited is the cycles of waiting for memory, TLB misses included.
 	Waited float64
 }
 
-// Processor is a machine's state in the course of a run.
+// Processor is the state of a machine during a run.
 type Processor struct {
 	config  Config
 	levels  []store
@@ -86,7 +85,7 @@ type Processor struct {
 	counts  Counts
 }
 
-// pending is a load on its way into a non-blocking first level.
+// pending is a load in flight to a non-blocking first level.
 type pending struct {
 	under bool
 	ready float64 // when its value is there
@@ -121,7 +120,8 @@ func New(c Config) (*Processor, error) {
 	return p, nil
 }
 
-// Seconds returns the time since the beginning, all loads and stores done.
+// Seconds returns the time from the beginning to the completion of all loads
+// and stores.
 func (p *Processor) Seconds() float64 {
 	end := max(p.now, p.done)
 	if p.miss.under {
@@ -130,20 +130,20 @@ func (p *Processor) Seconds() float64 {
 	return end / p.config.System.Frequency
 }
 
-// Counts returns what happened so far.
+// Counts returns the counts so far.
 func (p *Processor) Counts() Counts {
 	c := p.counts
 	c.Misses = append([]uint64(nil), c.Misses...)
 	return c
 }
 
-// Execute lets a number of instructions pass.
+// Execute executes a number of instructions.
 func (p *Processor) Execute(instructions float64) {
 	p.pass(instructions * p.cpi)
 }
 
-// pass lets cycles pass; on the way it may come to where a load on its way is
-// needed.
+// pass advances the time, and waits for the load in flight if its value is
+// needed meanwhile.
 func (p *Processor) pass(cycles float64) {
 	if p.miss.under && p.now+cycles >= p.miss.used {
 		before := max(p.miss.used-p.now, 0)
@@ -154,7 +154,7 @@ func (p *Processor) pass(cycles float64) {
 	p.now += cycles
 }
 
-// arrive waits for the load on its way.
+// arrive waits for the load in flight.
 func (p *Processor) arrive() {
 	if p.miss.under {
 		p.miss.under = false
@@ -177,7 +177,7 @@ func (p *Processor) translate(addr uint64) {
 	}
 }
 
-// Load loads from an address. A datum is taken to lie within a sub-block.
+// Load loads from an address. A datum is assumed to lie within a sub-block.
 func (p *Processor) Load(addr uint64) {
 	p.counts.Loads++
 	p.translate(addr)
@@ -199,8 +199,8 @@ func (p *Processor) Load(addr uint64) {
 	p.miss = pending{under: true, ready: p.now + latency, used: p.now + p.config.UseCycles, block: block}
 }
 
-// fetch brings an address into the levels behind the first and returns the
-// cycles until it is there.
+// fetch fetches an address into the levels behind the first and returns the
+// cycles until it arrives.
 func (p *Processor) fetch(addr uint64) float64 {
 	for i := 1; i < len(p.levels); i++ {
 		if p.levels[i].touch(addr, true) {
@@ -226,9 +226,9 @@ func (p *Processor) Store(addr uint64) {
 	p.buffered(max(p.fetch(addr)-p.latency[min(1, len(p.latency)-1)], 1))
 }
 
-// buffered lets a store that keeps what lies behind the first level busy for so
-// many cycles wait in the store buffer, for its place in it if need be. Stores
-// that hit there follow each other every cycle.
+// buffered puts a store that keeps the levels behind the first busy for a
+// number of cycles into the store buffer, waiting for a free entry if
+// necessary. Stores that hit there follow each other every cycle.
 func (p *Processor) buffered(cycles float64) {
 	slot := p.stores % len(p.buffer)
 	p.wait(p.buffer[slot] - p.now)

@@ -9,12 +9,12 @@ import (
 	"presage/perf/trace"
 )
 
-// Code is what a compiler made of a kernel: how many instructions it executes
-// beside waiting. The zero Code takes no time but for its references.
+// Code is the instruction count of a compiled kernel. In the zero Code only
+// references take time.
 type Code struct {
 	Instructions float64 // an iteration of the innermost loop, loads and stores included
-	// OuterInstructions are executed in addition for each iteration of the loop
-	// around it.
+	// OuterInstructions is the number of further instructions for each
+	// iteration of the loop around it.
 	OuterInstructions float64
 }
 
@@ -24,12 +24,13 @@ type Result struct {
 	Counts  Counts
 }
 
-// arrayAlignment is what arrays' first bytes are aligned to: the largest page of
-// any machine that is described.
+// arrayAlignment is the alignment of arrays: the largest page of any described
+// machine.
 const arrayAlignment = 64 << 10
 
-// Run times a kernel at one problem size by going through its accesses, from
-// empty caches, as the report's programs do, that touch their array nowhere else.
+// Run times a kernel at one problem size by executing its accesses, from empty
+// caches, like the report's programs, which do not touch their arrays
+// elsewhere.
 func Run(ctx context.Context, c Config, k *iperf.Kernel, code Code, at fit.Point) (Result, error) {
 	p, err := New(c)
 	if err != nil {
@@ -47,7 +48,7 @@ func Run(ctx context.Context, c Config, k *iperf.Kernel, code Code, at fit.Point
 	return Result{Seconds: p.Seconds(), Counts: p.Counts()}, nil
 }
 
-// place returns the first address of each reference, arrays one after the other.
+// place returns the first address of each reference; arrays are consecutive.
 func place(n *iperf.Nest) []int64 {
 	next := int64(arrayAlignment)
 	begin := make(map[string]int64)
@@ -74,7 +75,7 @@ type walker struct {
 	between float64 // instructions between one reference and the next
 }
 
-// loop runs level l of the nest, its references beginning at addresses.
+// loop runs level l of the nest, with references starting at addresses.
 func (w *walker) loop(l int, addresses []int64) error {
 	if l == len(w.nest.Trips)-1 {
 		w.innermost(addresses)
@@ -112,8 +113,8 @@ func (w *walker) innermost(addresses []int64) {
 	}
 }
 
-// Times simulates a kernel at several sizes, each as many times as there are
-// seeds, which place its pages, and returns the times as measurements.
+// Times simulates a kernel at several sizes, with a run for each of the seeds,
+// which place its pages, and returns the times as measurements.
 func Times(ctx context.Context, c Config, k *iperf.Kernel, code Code, at []fit.Point, seeds []uint64) ([]iperf.Measurement, error) {
 	if len(seeds) == 0 {
 		return nil, fmt.Errorf("target: no seeds: one is needed for each run")
@@ -134,7 +135,7 @@ func Times(ctx context.Context, c Config, k *iperf.Kernel, code Code, at []fit.P
 	return out, nil
 }
 
-// measurement is the 80% average where there are runs enough, else the mean.
+// measurement returns the 80% average if there are enough runs, else the mean.
 func measurement(p fit.Point, runs []float64) iperf.Measurement {
 	if len(runs) >= 3 {
 		return iperf.NewMeasurement(p, runs)
