@@ -47,12 +47,12 @@ func Overlay(predicted dataframe.DataFrame, simulated dataframe.DataFrame) (data
 	return misses.Overlay(predicted, simulated)
 }
 
-// PerUnit adds, for each column of misses that df has, the column divided by
-// units: pred_misses gives pred_misses_per_cell if unit is "cell". units is an
-// expression over df's columns, such as "n^3 * 6" for the cells and iterations
-// of a mesh of n cells a side.
-func PerUnit(df dataframe.DataFrame, unit string, units string) (dataframe.DataFrame, error) {
-	return misses.PerUnit(df, unit, units)
+// PerUnit adds, for each of columns, the column divided by units: pred_misses
+// gives pred_misses_per_cell if unit is "cell". Without columns it takes each
+// column of misses that df has. units is an expression over df's columns, such as
+// "n^3 * 6" for the cells and iterations of a mesh of n cells a side.
+func PerUnit(df dataframe.DataFrame, unit string, units string, columns ...string) (dataframe.DataFrame, error) {
+	return misses.PerUnit(df, unit, units, columns...)
 }
 
 // Median returns the median of the absolute values of a column, leaving out

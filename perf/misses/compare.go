@@ -3,11 +3,12 @@ package misses
 import (
 	"fmt"
 	"math"
+	"slices"
+
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/subject"
-	"slices"
 
 	"github.com/go-gota/gota/dataframe"
 )
@@ -75,11 +76,11 @@ func relErr(pred, ref float64) float64 {
 	return (pred - ref) / ref
 }
 
-// PerUnit adds, for each column of misses that df has, the column divided by
-// units: pred_misses gives pred_misses_per_cell if unit is "cell". units is an
-// expression over df's columns, such as "n^3 * 6" for the cells and iterations
-// of a mesh of n cells a side.
-func PerUnit(df dataframe.DataFrame, unit, units string) (dataframe.DataFrame, error) {
+// PerUnit adds, for each of columns, the column divided by units: pred_misses
+// gives pred_misses_per_cell if unit is "cell". Without columns it takes each
+// column of misses that df has. units is an expression over df's columns, such as
+// "n^3 * 6" for the cells and iterations of a mesh of n cells a side.
+func PerUnit(df dataframe.DataFrame, unit, units string, columns ...string) (dataframe.DataFrame, error) {
 	term, err := fit.ParseTerm(units)
 	if err != nil {
 		return df, fmt.Errorf("perf: units: %w", err)
@@ -101,18 +102,20 @@ func PerUnit(df dataframe.DataFrame, unit, units string) (dataframe.DataFrame, e
 			return df, fmt.Errorf("perf: units %q are %g at %s", units, divisors[i], subject.Point(point))
 		}
 	}
-	for _, column := range []string{"pred_misses", "pred_misses_low", "pred_misses_high", "pred_misses_fully_assoc", "sim_misses", "sim_misses_fully_assoc"} {
-		if !slices.Contains(df.Names(), column) {
-			continue
-		}
-		misses, err := frame.Floats(df, column)
+	if len(columns) == 0 {
+		columns = slices.DeleteFunc(
+			[]string{"pred_misses", "pred_misses_low", "pred_misses_high", "pred_misses_fully_assoc", "sim_misses", "sim_misses_fully_assoc"},
+			func(column string) bool { return !slices.Contains(df.Names(), column) })
+	}
+	for _, column := range columns {
+		values, err := frame.Floats(df, column)
 		if err != nil {
 			return df, err
 		}
-		for i := range misses {
-			misses[i] /= divisors[i]
+		for i := range values {
+			values[i] /= divisors[i]
 		}
-		df = frame.WithFloats(df, column+"_per_"+unit, misses)
+		df = frame.WithFloats(df, column+"_per_"+unit, values)
 	}
 	return df, nil
 }

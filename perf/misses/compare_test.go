@@ -2,10 +2,12 @@ package misses
 
 import (
 	"math"
-	"presage/perf/frame"
-	"presage/perf/internal/perftest"
+	"slices"
 	"strings"
 	"testing"
+
+	"presage/perf/frame"
+	"presage/perf/internal/perftest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -68,6 +70,19 @@ func TestPerUnit(t *testing.T) {
 	}
 	if diff := cmp.Diff([]float64{0.5, 0}, perftest.Column(t, df, "pred_misses_fully_assoc_per_cell")); diff != "" {
 		t.Error(diff)
+	}
+	named, err := PerUnit(frame.Of([]errRow{{10, 6000, 3000}}), "cell", "n^3", "pred_misses_fully_assoc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]float64{3}, perftest.Column(t, named, "pred_misses_fully_assoc_per_cell")); diff != "" {
+		t.Error(diff)
+	}
+	if slices.Contains(named.Names(), "pred_misses_per_cell") {
+		t.Errorf("a column that was not named was divided, too: %q", named.Names())
+	}
+	if _, err := PerUnit(frame.Of([]errRow{{10, 1, 1}}), "cell", "n^3", "cycles"); err == nil || !strings.Contains(err.Error(), `no column "cycles"`) {
+		t.Errorf("a column that is not there: %v", err)
 	}
 	for units, want := range map[string]string{"n^": "units", "k": `no column "k"`, "n - 10": "are 0 at n=10"} {
 		if _, err := PerUnit(frame.Of([]errRow{{10, 1, 1}}), "cell", units); err == nil || !strings.Contains(err.Error(), want) {
