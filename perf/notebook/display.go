@@ -1,0 +1,67 @@
+package notebook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/janpfeifer/gonb/gonbui"
+
+	"presage/perf/figure"
+	"presage/perf/figure/diagram"
+	"presage/perf/frame"
+)
+
+// shownRows is the most rows that Show displays: a screen or two.
+const shownRows = 60
+
+// Show displays a table, at most its first 60 rows.
+func Show(df dataframe.DataFrame) { ShowFirst(df, shownRows) }
+
+// ShowFirst displays the first rows of a table (0: all) and says how many there are.
+func ShowFirst(df dataframe.DataFrame, rows int) {
+	if df.Err != nil {
+		fail(fmt.Errorf("notebook: no table to show: %w", df.Err))
+	}
+	if !gonbui.IsNotebook {
+		fmt.Print(frame.String(df))
+		return
+	}
+	gonbui.DisplayHTML(frame.HTML(df, rows))
+	sync()
+}
+
+// ShowRows displays a slice of structs with `frame` tags as a table; see frame.Of.
+func ShowRows[T any](rows []T) { Show(frame.Of(rows)) }
+
+// Draw displays a figure of a width and height in inches.
+func Draw(f *figure.Figure, width, height float64) {
+	if f == nil {
+		fail(errors.New("notebook: no figure to draw"))
+	}
+	displayPNG(f.PNG(width, height))
+}
+
+// DrawGraph lays a graph out and displays it at its natural size.
+func DrawGraph(g *diagram.Graph) {
+	if g == nil {
+		fail(errors.New("notebook: no graph to draw"))
+	}
+	displayPNG(Must(diagram.New(context.Background(), g)).PNG())
+}
+
+func displayPNG(png []byte, err error) {
+	Check(err)
+	gonbui.DisplayPng(png)
+	sync()
+}
+
+// sync waits for the kernel to take what was displayed: at the end of a process
+// it would be lost.
+func sync() {
+	gonbui.Sync()
+	if err := gonbui.Error(); err != nil {
+		fail(fmt.Errorf("notebook: the kernel does not answer; restart it: %w", err))
+	}
+}

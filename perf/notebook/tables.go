@@ -1,0 +1,65 @@
+package notebook
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/study/record"
+)
+
+// Recorded returns a table that record.Record wrote, unchanged since.
+func Recorded(path string) dataframe.DataFrame {
+	df, _, err := record.Recorded(path)
+	Check(err)
+	return df
+}
+
+// ReadCSV returns the table of a CSV file with a header line.
+func ReadCSV(path string) dataframe.DataFrame {
+	f := Must(os.Open(path))
+	defer f.Close()
+	df, err := frame.ReadCSV(f)
+	if err != nil {
+		fail(fmt.Errorf("%s: %w", path, err))
+	}
+	return df
+}
+
+// Where returns the rows whose column holds, as text, one of values.
+func Where(df dataframe.DataFrame, column string, values ...string) dataframe.DataFrame {
+	return Must(frame.Where(df, column, values...))
+}
+
+// Stack returns the rows of all tables, one table below the other; see frame.Stack.
+func Stack(tables ...dataframe.DataFrame) dataframe.DataFrame { return Must(frame.Stack(tables...)) }
+
+// Floats returns a column as numbers.
+func Floats(df dataframe.DataFrame, column string) []float64 { return Must(frame.Floats(df, column)) }
+
+// Strings returns a column as text.
+func Strings(df dataframe.DataFrame, column string) []string { return Must(frame.Strings(df, column)) }
+
+// Abs returns the absolute values.
+func Abs(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = math.Abs(v)
+	}
+	return out
+}
+
+// Median returns the median of the values that are not NaN, the mean of the middle
+// two if their number is even, or NaN if there are none.
+func Median(values []float64) float64 {
+	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(sorted)
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
