@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -290,6 +294,107 @@ func TestProgramsUseOnlyTheStandardLibrary(t *testing.T) {
 		onlyTests := len(p.GoFiles) == 0
 		if !p.Standard && !onlyTests && !strings.HasPrefix(p.ImportPath, programsPath+"/") {
 			t.Errorf("a program below datasets/programs depends on %s: only the standard library is allowed", p.ImportPath)
+		}
+	}
+}
+
+// A notebookCell is what is read of a cell of a notebook.
+type notebookCell struct {
+	Type     string   `json:"cell_type"`
+	Source   []string `json:"source"`
+	Metadata struct {
+		Tags []string `json:"tags"`
+	} `json:"metadata"`
+}
+
+// A cell displays by package notebook and imports nothing that no package here
+// imports: `go mod tidy` does not see notebooks, and would drop it. One cell
+// reports the headlines, which `make demo` shows.
+func TestNotebooks(t *testing.T) {
+	known := make(map[string]bool)
+	for _, p := range append(goList(t, "-deps", "./perf/..."), goList(t, "std")...) {
+		known[p.ImportPath] = true
+	}
+	paths, err := filepath.Glob("../notebooks/*.ipynb")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d notebooks, error %v", len(paths), err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var nb struct {
+			Cells []notebookCell `json:"cells"`
+		}
+		if err := json.Unmarshal(data, &nb); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		for _, s := range notebookFaults(nb.Cells, known) {
+			t.Errorf("%s %s", path, s)
+		}
+	}
+}
+
+// notebookFaults returns what the code cells of a notebook break; known are the
+// packages that they may import.
+func notebookFaults(cells []notebookCell, known map[string]bool) (bad []string) {
+	displays, headlines := false, 0
+	for _, cell := range cells {
+		source := strings.Join(cell.Source, "")
+		if slices.Contains(cell.Metadata.Tags, "headline") {
+			headlines++
+			if !strings.Contains(source, "notebook.Report(") {
+				bad = append(bad, "has a cell tagged headline that does not call notebook.Report")
+			}
+		}
+		if cell.Type != "code" || !strings.HasPrefix(source, "import") {
+			continue // the house rule: the first cell holds imports only
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), "", "package main\n"+source, parser.ImportsOnly)
+		if err != nil {
+			return append(bad, "does not parse: "+err.Error())
+		}
+		for _, spec := range file.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value) // the parser checked it
+			displays = displays || path == perfPath+"/notebook"
+			if m, _ := find(outside, path); m.may == "notebook" {
+				bad = append(bad, fmt.Sprintf("imports %s: use presage/perf/notebook, or extend it", path))
+			} else if !known[path] {
+				bad = append(bad, fmt.Sprintf("imports %s, which no package imports: `go mod tidy` would drop it", path))
+			}
+		}
+	}
+	if !displays {
+		bad = append(bad, "does not import presage/perf/notebook, by which cells show and draw")
+	}
+	if headlines != 1 {
+		bad = append(bad, fmt.Sprintf("has %d cells tagged headline, not one", headlines))
+	}
+	return bad
+}
+
+func TestNotebookFaults(t *testing.T) {
+	const imports = "import (\n\t\"fmt\"\n\t\"presage/perf/notebook\"\n)"
+	known := map[string]bool{"fmt": true, "presage/perf/notebook": true, "github.com/janpfeifer/gonb/gonbui": true}
+	for _, c := range []struct{ imports, headline, want string }{
+		{imports, "notebook.Report(\"a\")", ""},
+		{imports, "fmt.Println()", "does not call notebook.Report"},
+		{imports, "", "0 cells tagged headline"},
+		{"import \"fmt\"", "notebook.Report(\"a\")", "does not import presage/perf/notebook"},
+		{imports + "\nimport \"github.com/janpfeifer/gonb/gonbui\"", "notebook.Report(\"a\")", "imports github.com/janpfeifer/gonb/gonbui: use"},
+		{imports + "\nimport \"x.org/m\"", "notebook.Report(\"a\")", "imports x.org/m, which no package imports"},
+		{"import fmt", "notebook.Report(\"a\")", "does not parse"},
+	} {
+		cells := []notebookCell{{Type: "markdown", Source: []string{"import no"}}, {Type: "code", Source: strings.SplitAfter(c.imports, "\n")}}
+		if c.headline != "" {
+			cell := notebookCell{Type: "code", Source: []string{c.headline}}
+			cell.Metadata.Tags = []string{"headline"}
+			cells = append(cells, cell)
+		}
+		got := strings.Join(notebookFaults(cells, known), "\n")
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%q, %q: got %q, want %q", c.imports, c.headline, got, c.want)
 		}
 	}
 }
