@@ -50,7 +50,7 @@ func (c *core) execute(ops []op, in *input) (done int) {
 		d := c.dispatch(o, f)
 
 		// When operands and, in order, the instruction before allow.
-		t := max(d, ready[o.uses[0]], ready[o.uses[1]], ready[o.uses[2]], ready[o.uses[3]])
+		t := max(d, max(ready[o.uses[0]], ready[o.uses[1]]), max(ready[o.uses[2]], ready[o.uses[3]]))
 		if c.inOrder {
 			t = max(t, c.begun, c.ended-latency)
 		}
