@@ -100,7 +100,7 @@ var (
 	ErrVector    = errors.New("vector instructions")
 )
 
-// ErrTooMany means that a plan cannot hold so many references.
+// ErrTooMany means that a program has more references than a plan can hold.
 var ErrTooMany = errors.New("too many memory references")
 
 // Find finds the memory references of f.

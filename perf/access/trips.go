@@ -28,7 +28,7 @@ func (a *routineAnalysis) trip(loop int) tripCount {
 	if t, ok := a.trips[loop]; ok {
 		return t
 	}
-	a.trips[loop] = tripCount{} // for those that depend on themselves
+	a.trips[loop] = tripCount{} // ends the recursion of a symbol that depends on itself
 	t := a.computeTrip(loop)
 	a.trips[loop] = t
 	return t

@@ -378,7 +378,7 @@ func (f *finder) unused() error {
 	return nil
 }
 
-// symbols are those that formulas of the nest's references are made of.
+// symbols returns the symbols in the formulas of the nest's references.
 func (f *finder) symbols() []string {
 	var list []string
 	add := func(g access.Formula) {

@@ -152,7 +152,7 @@ func TestCallsAndCopies(t *testing.T) {
 	a := newAssembler()
 	a.emit(opCall)
 	a.to("callee", 4)
-	a.emit(opMove, 1<<4|0, opMove, 2<<4|12)
+	a.emit(opMove, 1<<4, opMove, 2<<4|12)
 	a.label("loop")
 	a.emit(opCopyString)
 	a.emit(opCompare, 1<<4|13)
