@@ -33,12 +33,15 @@ const (
 	opStore
 	opFloat // its datum is floating-point
 	opSerializes
-	opInt    // defines an integer register
-	opFP     // defines a floating-point register
-	opMoot   // its class has no timing
-	opAccess // makes an access of its own, not the one of a micro-operation before it
-	opPart   // others of its instruction follow
+	opInt  // defines an integer register
+	opFP   // defines a floating-point register
+	opMoot // its class has no timing
+	opPart // others of its instruction follow
 )
+
+// again marks the reference of a micro-operation whose access another one of its
+// instruction made before it.
+const again trace.RefID = 1 << 31
 
 // Registers are those of package isa, by number. Others stand for what passes
 // between the micro-operations of an instruction.
@@ -182,8 +185,9 @@ func (k *compiler) instruction(b *codeBlock, in *isa.Inst) error {
 				return err
 			}
 			if asked>>m.Mem&1 == 0 {
-				o.flags |= opAccess
 				b.refs++
+			} else {
+				o.ref |= again
 			}
 			asked |= 1 << m.Mem
 		}
