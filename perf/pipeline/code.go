@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -79,13 +78,13 @@ func Plan(code [][]isa.Inst) (*trace.Plan, error) {
 				continue
 			}
 			known[in.PC] = true
-			for _, m := range in.Mems() {
-				p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(in.PC), Size: m.Size, Kind: kindOf(m.Kind), Float: m.Float})
+			for k, m := range in.Mems() {
+				p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(in.PC), Operand: uint8(k), Size: m.Size, Kind: kindOf(m.Kind), Float: m.Float})
 			}
 		}
 		p.Blocks = append(p.Blocks, b)
 	}
-	slices.SortStableFunc(p.Refs, func(a, b trace.Ref) int { return cmp.Compare(a.PC, b.PC) })
+	slices.SortFunc(p.Refs, trace.Ref.Compare)
 	for i := range p.Refs {
 		p.Refs[i].Group = trace.GroupID(i)
 	}
