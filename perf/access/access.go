@@ -100,7 +100,7 @@ var (
 	ErrVector    = errors.New("vector instructions")
 )
 
-// ErrTooMany means that a plan cannot hold so many references.
+// ErrTooMany means that a program has more references than a plan can hold.
 var ErrTooMany = errors.New("too many memory references")
 
 // Find finds the memory references of f.
@@ -135,7 +135,7 @@ func (r *References) Plan() (*trace.Plan, error) {
 	}
 	p := &trace.Plan{Refs: make([]trace.Ref, len(r.All))}
 	for i, ref := range r.All {
-		p.Refs[i] = trace.Ref{PC: ref.PC, Size: ref.Size, Kind: ref.Kind, Float: ref.Float, Group: trace.GroupID(i)}
+		p.Refs[i] = trace.Ref{PC: ref.PC, Operand: uint8(ref.Operand), Size: ref.Size, Kind: ref.Kind, Float: ref.Float, Group: trace.GroupID(i)}
 	}
 	return p, nil
 }

@@ -1,6 +1,8 @@
 package access
 
 import (
+	"sync"
+
 	"presage/perf/cfg"
 	"presage/perf/isa"
 	"presage/perf/trace"
@@ -46,6 +48,17 @@ func (u StackUse) String() string { return stackUseNames[u] }
 type Analysis struct {
 	Program *cfg.Program
 	References
+
+	cells *cells
+}
+
+// cells are what the analysis of a routine begins with, kept for questions that
+// are asked later. It adds to them the stores that it finds.
+type cells struct {
+	sync.Mutex
+	convention convention
+	slots      []*slots // by routine
+	statics    *statics
 }
 
 // Analyze finds the memory references of a program and the formulas of those
@@ -58,6 +71,7 @@ func Analyze(p *cfg.Program) *Analysis {
 		c.global = out.global
 	}
 	all, globals := findCells(c, p)
+	out.cells = &cells{convention: c, slots: all, statics: globals}
 	for n, r := range p.Routines {
 		if !hasReferences(r) {
 			continue

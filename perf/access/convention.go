@@ -25,8 +25,8 @@ type globalPointer struct {
 	ambiguous bool
 }
 
-// note looks at an instruction and the one before it in memory. What is set to
-// no constant is a dynamic linker's business.
+// note records the global pointer if in and the instruction before it in memory
+// set it to a constant.
 func (g *globalPointer) note(before, in *isa.Inst) {
 	v := in.Result(g.reg)
 	if !in.Defines(g.reg) || v.Op != isa.Add || v.A != g.reg || v.B != isa.NoReg || v.Word {

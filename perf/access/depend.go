@@ -371,7 +371,7 @@ func nearest(gap, s int64, p, q *Reference) []int {
 }
 
 // farthest is the greatest distance of a dependence that can matter: no
-// processor has so many iterations under way.
+// processor has that many iterations in flight.
 const farthest = 1 << 20
 
 func floor(a, b int64) int64 {

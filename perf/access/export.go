@@ -26,7 +26,7 @@ func (a *routineAnalysis) unified(v linear) linear {
 	return a.substitute(a.settled(v), func(s symbolID) (linear, bool) {
 		w, ok := a.unifieds[s]
 		if !ok {
-			a.unifieds[s] = single(s) // for those that depend on themselves
+			a.unifieds[s] = single(s) // ends the recursion of a symbol that depends on itself
 			w = a.unifiedSymbol(s)
 			a.unifieds[s] = w
 		}

@@ -7,7 +7,7 @@ func (a *routineAnalysis) first(v linear) linear {
 		if w, ok := a.firsts[s]; ok {
 			return w, true
 		}
-		a.firsts[s] = single(s) // for those that depend on themselves
+		a.firsts[s] = single(s) // ends the recursion of a symbol that depends on itself
 		w := a.firstOf(s)
 		a.firsts[s] = w
 		return w, true

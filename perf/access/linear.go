@@ -22,7 +22,7 @@ type summand struct {
 	factor int64
 }
 
-// maxTerms bounds a sum: what has more is not an address that anybody wrote,
+// maxTerms bounds a sum: a longer one is not an address that a programmer wrote,
 // and becomes a symbol.
 const maxTerms = 12
 

@@ -111,7 +111,7 @@ func newRoutineAnalysis(c convention, r *cfg.Routine, s *slots, globals *statics
 		a.lastDefs[b], flat = flat[:n:n], flat[n:]
 		a.noteDefs(b)
 	}
-	a.cold = coldBlocks(r)
+	a.cold = r.Cold()
 	return a
 }
 
@@ -143,35 +143,4 @@ func (a *routineAnalysis) defs(in *isa.Inst) isa.RegSet {
 		s |= a.convention.changes(in)
 	}
 	return s
-}
-
-// coldBlocks finds the blocks that the routine does not return from: they
-// report a failed check, and an exit from a loop that leads there is none in
-// the course of things. If the routine never returns, none are.
-func coldBlocks(r *cfg.Routine) []bool {
-	cold := make([]bool, len(r.Blocks))
-	var work []int
-	for b := range r.Blocks {
-		switch r.Blocks[b].Exit {
-		case cfg.Returns, cfg.TailJump, cfg.Unknown:
-			work = append(work, b)
-		default:
-			cold[b] = true
-		}
-	}
-	if len(work) == 0 {
-		clear(cold)
-		return cold
-	}
-	for len(work) > 0 {
-		b := work[len(work)-1]
-		work = work[:len(work)-1]
-		for _, e := range r.Blocks[b].Preds {
-			if from := r.Edges[e].From; cold[from] && r.Edges[e].Kind != cfg.Restarts {
-				cold[from] = false
-				work = append(work, from)
-			}
-		}
-	}
-	return cold
 }

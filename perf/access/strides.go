@@ -135,7 +135,7 @@ func (a *routineAnalysis) begin(v linear, loop int, own bool) linear {
 		k := beginKey{symbolLoop{s, loop}, own}
 		w, ok := a.begun[k]
 		if !ok {
-			a.begun[k] = single(s) // for those that depend on themselves
+			a.begun[k] = single(s) // ends the recursion of a symbol that depends on itself
 			w = a.beginSymbol(s, loop, own)
 			a.begun[k] = w
 		}

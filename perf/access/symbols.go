@@ -80,8 +80,8 @@ type blockPlace struct {
 	place location
 }
 
-// settling is what became of a symbol when so many phis were known to be no
-// loop's variables.
+// settling caches a settled symbol, valid while the number of phis known not to
+// be loop variables is the same.
 type settling struct {
 	known   int
 	value   linear

@@ -19,6 +19,8 @@ type tripCount struct {
 	// trip count.
 	apart, by linear
 	single    bool
+	stays     isa.Operator // the loop goes on while apart compares so with 0
+	exit      int          // the block that ends in the branch
 }
 
 // trip returns the trip count of a loop.
@@ -26,7 +28,7 @@ func (a *routineAnalysis) trip(loop int) tripCount {
 	if t, ok := a.trips[loop]; ok {
 		return t
 	}
-	a.trips[loop] = tripCount{} // for those that depend on themselves
+	a.trips[loop] = tripCount{} // ends the recursion of a symbol that depends on itself
 	t := a.computeTrip(loop)
 	a.trips[loop] = t
 	return t
@@ -56,20 +58,11 @@ func (a *routineAnalysis) onlyExit(loop int) (block int, ok bool) {
 		}
 	}
 	for _, e := range l.Back {
-		if !a.dominates(block, a.r.Edges[e].From) {
+		if !a.r.Dominates(block, a.r.Edges[e].From) {
 			return -1, false
 		}
 	}
 	return block, true
-}
-
-func (a *routineAnalysis) dominates(b, c int) bool {
-	for ; c >= 0; c = a.r.Blocks[c].Dominator {
-		if c == b {
-			return true
-		}
-	}
-	return false
 }
 
 func (a *routineAnalysis) computeTrip(loop int) tripCount {
@@ -89,9 +82,11 @@ func (a *routineAnalysis) computeTrip(loop int) tripCount {
 	if c.flagged() || !c.by.isConstant() || c.by.isZero() {
 		return tripCount{}
 	}
-	taken := a.r.Contains(loop, a.leadsTo(b, last.Target))
-	t := tripCount{apart: a.begin(apart, loop, true), by: c.by, single: true}
-	t.exact, t.known = a.solve(last.Value.Op, taken, t.apart, c.by.constant)
+	t := tripCount{apart: a.begin(apart, loop, true), by: c.by, single: true, stays: last.Value.Op, exit: b}
+	if !a.r.Contains(loop, a.leadsTo(b, last.Target)) {
+		t.stays = opposite[t.stays]
+	}
+	t.exact, t.known = a.solve(t.stays, t.apart, c.by.constant)
 	return t
 }
 
@@ -106,10 +101,7 @@ func (a *routineAnalysis) leadsTo(b int, pc uint64) int {
 
 // solve returns the first k from 0 at which d + k*by does not satisfy the
 // condition to stay, compared with 0, if the condition holds at first.
-func (a *routineAnalysis) solve(op isa.Operator, taken bool, d linear, by int64) (linear, bool) {
-	if !taken {
-		op = opposite[op]
-	}
+func (a *routineAnalysis) solve(op isa.Operator, d linear, by int64) (linear, bool) {
 	switch {
 	case op == isa.NotEqual: // d + k*by = 0
 		if d.isConstant() && (d.constant%by != 0 || d.constant/by > 0) {

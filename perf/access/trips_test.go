@@ -28,12 +28,16 @@ func TestSolveAgainstIteration(t *testing.T) {
 		for want < most && stays(want) {
 			want++
 		}
-		got, ok := a.solve(op, taken, constant(begin), by)
+		condition := op
+		if !taken {
+			condition = opposite[op]
+		}
+		got, ok := a.solve(condition, constant(begin), by)
 		if ok && (!got.isConstant() || got.constant != want) {
 			t.Fatalf("%v, taken %t, from %d by %d: %+v, want %d", op, taken, begin, by, got, want)
 		}
 		s := a.symbolFor(symbolKey{kind: atEntry, place: register(10)})
-		symbolic, ok := a.solve(op, taken, single(s), by)
+		symbolic, ok := a.solve(condition, single(s), by)
 		if n := evaluate(a, map[symbolID]int64{s: begin}, symbolic); ok && want < most && n != want {
 			t.Fatalf("%v, taken %t, from a0 = %d by %d: %+v is %d, want %d", op, taken, begin, by, symbolic, n, want)
 		}

@@ -8,7 +8,7 @@ import (
 
 // Counters is a choice of what to count in a run of a program so that how
 // often every block and edge was executed can be recovered from it: as little
-// as possible, by PlaceCounters, or everything, by CountEverything.
+// as possible, by PlaceCounters.
 //
 // After Marin and Mellor-Crummey 2004, section 2.2.1: counters stand on the
 // edges that are not in a maximum-weight spanning tree of the control-flow
@@ -60,10 +60,8 @@ type escape struct {
 // the least. From the same program it makes the same choice.
 func PlaceCounters(p *Program) *Counters { return newCounters(p, false) }
 
-// CountEverything counts all that can be counted, for comparison: what is
-// recovered from it is the same.
-func CountEverything(p *Program) *Counters { return newCounters(p, true) }
-
+// newCounters places counters: the fewest, or, to compare with, all that there
+// can be.
 func newCounters(p *Program, everything bool) *Counters {
 	c := &Counters{Plan: new(trace.FlowPlan), program: p, routines: make([]flowSystem, len(p.Routines))}
 	entries := make(map[uint64]bool)

@@ -16,7 +16,7 @@ func countings(p *Program) []struct {
 	name string
 	plan *trace.Plan
 } {
-	all := CountEverything(p).Plan
+	all := countEverything(p).Plan
 	heads := make([]trace.PC, 0, len(all.Places))
 	heads = append(heads, all.Places...)
 	return []struct {

@@ -157,7 +157,7 @@ func TestCountersOfRandomPrograms(t *testing.T) {
 		j := newJungle(seed)
 		p := j.program()
 		w := j.wander(100 + j.IntN(1500))
-		for _, c := range []*Counters{PlaceCounters(p), CountEverything(p)} {
+		for _, c := range []*Counters{PlaceCounters(p), countEverything(p)} {
 			plan := &trace.Plan{Flow: c.Plan}
 			if err := plan.Check(); err != nil {
 				t.Fatalf("program %d: %v", seed, err)
@@ -192,7 +192,7 @@ func TestCountersOfRandomPrograms(t *testing.T) {
 			escapes += len(c.escapes)
 			jumps += len(c.Plan.Jumps)
 		}
-		if all := CountEverything(p).Plan; len(all.Quiet) > 0 || len(all.Jumps) != j.indirectJumps() {
+		if all := countEverything(p).Plan; len(all.Quiet) > 0 || len(all.Jumps) != j.indirectJumps() {
 			t.Fatalf("program %d: everything is %+v", seed, all)
 		}
 		c := PlaceCounters(p)

@@ -95,7 +95,7 @@ func (s subject) foreseen(t testing.TB, f *objfile.File) *Program {
 	for range 8 {
 		c := PlaceCounters(p)
 		flow := s.run(t, f, &trace.Plan{Flow: c.Plan}, nil).Flow
-		if len(c.Unforeseen(flow)) == 0 {
+		if len(c.unforeseen(flow)) == 0 {
 			return p
 		}
 		p = p.Complete(flow)
@@ -127,7 +127,7 @@ func TestCountersOfRuns(t *testing.T) {
 			f := s.open(t)
 			p := s.foreseen(t, f)
 
-			tree, all := PlaceCounters(p), CountEverything(p)
+			tree, all := PlaceCounters(p), countEverything(p)
 			run := s.run(t, f, &trace.Plan{Flow: tree.Plan}, nil)
 			got, err := tree.Recover(run.Flow)
 			if err != nil {

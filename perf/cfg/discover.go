@@ -159,7 +159,7 @@ func (x *explorer) throughRegister(before, in *isa.Inst) (uint64, bool) {
 }
 
 // widen adds the routines that the last exploration makes likely, and reports
-// whether there were any: those that were called; if there are no more, those
+// whether there were any: first those called; if there are none left, those
 // that pointers lead to and nothing else does; if there are no more, what
 // comes after padding.
 func (x *explorer) widen(bare []objfile.Routine, starts map[uint64]bool) bool {

@@ -25,6 +25,48 @@ func (r *Routine) dominate() {
 	}
 }
 
+// Dominates reports whether every way to block c leads through block b.
+func (r *Routine) Dominates(b, c int) bool {
+	for ; c >= 0; c = r.Blocks[c].Dominator {
+		if c == b {
+			return true
+		}
+	}
+	return false
+}
+
+// Cold returns, by block, whether the routine does not return once control comes
+// there, as where a failed check is reported: an exit from a loop that leads
+// there is not taken in a normal run. If the routine never returns, no block is
+// cold.
+func (r *Routine) Cold() []bool {
+	cold := make([]bool, len(r.Blocks))
+	var work []int
+	for b := range r.Blocks {
+		switch r.Blocks[b].Exit {
+		case Returns, TailJump, Unknown:
+			work = append(work, b)
+		default:
+			cold[b] = true
+		}
+	}
+	if len(work) == 0 {
+		clear(cold)
+		return cold
+	}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, e := range r.Blocks[b].Preds {
+			if from := r.Edges[e].From; cold[from] && r.structural(e) {
+				cold[from] = false
+				work = append(work, from)
+			}
+		}
+	}
+	return cold
+}
+
 // node is a block as gonum's graphs know it; the one after the last block is a
 // virtual entry that leads to every entry of the routine.
 type node int64

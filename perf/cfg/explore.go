@@ -24,8 +24,7 @@ var (
 // explorer finds the instructions of a program by recursive descent, all
 // routines at once: whether control goes on after a call depends on whether
 // the routine that is called returns. A routine counts as returning once it is
-// found to, so that of those that call each other in a circle and never leave
-// none does.
+// found to, so routines that only call each other in a cycle do not.
 type explorer struct {
 	file    *objfile.File
 	target  *isa.Target

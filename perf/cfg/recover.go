@@ -95,14 +95,6 @@ func (c *RoutineCounts) Insts(dst []uint64, r *Routine, b int) []uint64 {
 	return dst
 }
 
-// Unforeseen returns where a run came to code of routines that the graph does
-// not have, ascending: exceptions' handlers, for example, which only tables of
-// the language's runtime library lead to.
-func (c *Counters) Unforeseen(f *trace.Flow) []trace.PC {
-	list, _ := c.beyond(c.events(f))
-	return list
-}
-
 // beyond returns where events happened that the graph does not have: in
 // routines, and elsewhere in the program's code. What is elsewhere altogether
 // was made at run time, such as the code that returns from signals' handlers.

@@ -46,12 +46,12 @@ func TestUnforeseen(t *testing.T) {
 	if _, err := c.Recover(flow); !errors.Is(err, ErrUnforeseen) || !strings.Contains(err.Error(), "at pc 0x1008 in drawn") {
 		t.Errorf("in a routine: %v", err)
 	}
-	if got := c.Unforeseen(flow); !slices.Equal(got, []trace.PC{0x1008}) {
+	if got := c.unforeseen(flow); !slices.Equal(got, []trace.PC{0x1008}) {
 		t.Errorf("unforeseen %#x", got)
 	}
 	flow = nothing(c)
 	flow.Breaks = []trace.Break{{PC: 0x100c, Broke: 1}}
-	if got := c.Unforeseen(flow); !slices.Equal(got, []trace.PC{0x100c}) {
+	if got := c.unforeseen(flow); !slices.Equal(got, []trace.PC{0x100c}) {
 		t.Errorf("unforeseen %#x", got)
 	}
 }
@@ -71,7 +71,7 @@ func TestEscapes(t *testing.T) {
 	}
 	f := nothing(c)
 	f.Edges[i] = 1
-	if got := c.Unforeseen(f); !slices.Equal(got, []trace.PC{0x1008}) {
+	if got := c.unforeseen(f); !slices.Equal(got, []trace.PC{0x1008}) {
 		t.Errorf("unforeseen %#x", got)
 	}
 }
@@ -168,7 +168,7 @@ func TestParallelEdges(t *testing.T) {
 			t.Errorf("arc %+v with weight %g, want one of weight 1", a, b.weights[i])
 		}
 	}
-	c := CountEverything(programOf(r))
+	c := countEverything(programOf(r))
 	f := nothing(c)
 	f.Edges[0], f.Places[0], f.Places[1] = 5, 5, 5
 	n, err := c.Recover(f)

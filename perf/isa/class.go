@@ -1,12 +1,12 @@
-// Package isa describes instructions as generic RISC ones, after Marin and
+// Package isa describes decoded instructions in generic terms, after Marin and
 // Mellor-Crummey, "Cross-Architecture Performance Predictions for Scientific
 // Applications Using Parameterized Models" (SIGMETRICS 2004), sections 2.3.1
-// and 2.4: what an instruction is to a scheduler (its class), to data flow
-// (the registers it defines and uses, the memory it accesses) and to control
-// flow (where it may go). Decoders for real instruction sets give these.
+// and 2.4: its class, for a scheduler; the registers it defines and uses and the
+// memory it accesses, for data-flow analysis; and where control may go next.
+// Decoders for real instruction sets produce these.
 //
-// What an integer instruction computes is described too, as far as addresses and
-// loop counts are made of it: see Value. A Target is an instruction set with the
+// What an integer instruction computes is described as far as addresses and loop
+// counts depend on it: see Value. A Target is an instruction set with the
 // conventions of its programs; analyses take it from the executable and assume
 // nothing else about the machine that it was compiled for.
 //
@@ -16,7 +16,7 @@ package isa
 
 import "fmt"
 
-// Class is what kind of work an instruction is.
+// Class is the kind of work that an instruction does.
 type Class uint8
 
 // The classes.
@@ -83,8 +83,8 @@ func Classes() []Class {
 	return all
 }
 
-// EndsBlock reports whether an instruction of this class ends a basic block:
-// what comes after it in memory need not come after it in time.
+// EndsBlock reports whether an instruction of this class ends a basic block: the
+// next instruction executed need not be the next one in memory.
 func (c Class) EndsBlock() bool {
 	switch c {
 	case Branch, Jump, IndirectJump, Call, Return, SystemCall, Breakpoint, Illegal:
@@ -93,8 +93,8 @@ func (c Class) EndsBlock() bool {
 	return false
 }
 
-// FallsThrough reports whether execution may go on after an instruction of
-// this class with the next one in memory; after a call, once it returns.
+// FallsThrough reports whether execution may continue with the next instruction
+// in memory; after a call, once it returns.
 func (c Class) FallsThrough() bool {
 	switch c {
 	case Jump, IndirectJump, Return, Breakpoint, Illegal:

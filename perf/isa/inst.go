@@ -50,7 +50,7 @@ type Inst struct {
 	HasTarget bool
 
 	Len   uint8 // bytes
-	Class Class // of the work it is there for; to control flow, of the whole
+	Class Class // of its main work, or of the transfer of control it makes
 
 	nMems, nDefs, nUses uint8
 	defs                [maxDefs]Reg

@@ -8,7 +8,7 @@ import "fmt"
 //
 //	0 to 63     integer registers, with the flags that comparisons leave
 //	64 to 127   floating-point and vector registers
-//	128 to 191  all others: masks, segments; nobody follows what they hold
+//	128 to 191  all others (masks, segments); their contents are not analysed
 //
 // A register that is always zero is never a def, a use or part of an address.
 type Reg uint8

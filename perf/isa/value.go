@@ -2,7 +2,7 @@ package isa
 
 import "fmt"
 
-// Operator says how a value is computed from integer registers.
+// Operator is how a value is computed from integer registers.
 type Operator uint8
 
 // The operators. Left is Value.A; right is Value.B, or Value.Imm if B is NoReg.
@@ -95,7 +95,7 @@ func (v Value) Constant() (int64, bool) {
 	return v.Eval(0, 0), true
 }
 
-// Copy returns the register that the value is a plain copy of.
+// Copy returns the register whose content the value is, if it is a plain copy.
 func (v Value) Copy() (Reg, bool) {
 	switch {
 	case v.Op != Add || v.Word || v.LowA:

@@ -49,12 +49,12 @@ func CodeOf(p *cfg.Program) (*Code, error) {
 				break
 			}
 			out.Instructions++
-			for _, m := range in.Mems() {
+			for k, m := range in.Mems() {
 				if out.Refs++; out.Refs == 1 {
 					c.block = append(c.block, i)
 				}
 				c.refs = append(c.refs, trace.Ref{
-					PC: trace.PC(in.PC), Size: m.Size, Kind: kindOf(m.Kind), Float: m.Float, Group: trace.GroupID(len(c.block) - 1),
+					PC: trace.PC(in.PC), Operand: uint8(k), Size: m.Size, Kind: kindOf(m.Kind), Float: m.Float, Group: trace.GroupID(len(c.block) - 1),
 				})
 			}
 		}

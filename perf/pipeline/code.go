@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -33,12 +32,15 @@ const (
 	opStore
 	opFloat // its datum is floating-point
 	opSerializes
-	opInt    // defines an integer register
-	opFP     // defines a floating-point register
-	opMoot   // its class has no timing
-	opAccess // makes an access of its own, not the one of a micro-operation before it
-	opPart   // others of its instruction follow
+	opInt  // defines an integer register
+	opFP   // defines a floating-point register
+	opMoot // its class has no timing
+	opPart // others of its instruction follow
 )
+
+// again marks the reference of a micro-operation whose access another one of its
+// instruction made before it.
+const again trace.RefID = 1 << 31
 
 // Registers are those of package isa, by number. Others stand for what passes
 // between the micro-operations of an instruction.
@@ -76,13 +78,13 @@ func Plan(code [][]isa.Inst) (*trace.Plan, error) {
 				continue
 			}
 			known[in.PC] = true
-			for _, m := range in.Mems() {
-				p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(in.PC), Size: m.Size, Kind: kindOf(m.Kind), Float: m.Float})
+			for k, m := range in.Mems() {
+				p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(in.PC), Operand: uint8(k), Size: m.Size, Kind: kindOf(m.Kind), Float: m.Float})
 			}
 		}
 		p.Blocks = append(p.Blocks, b)
 	}
-	slices.SortStableFunc(p.Refs, func(a, b trace.Ref) int { return cmp.Compare(a.PC, b.PC) })
+	slices.SortFunc(p.Refs, trace.Ref.Compare)
 	for i := range p.Refs {
 		p.Refs[i].Group = trace.GroupID(i)
 	}
@@ -182,8 +184,9 @@ func (k *compiler) instruction(b *codeBlock, in *isa.Inst) error {
 				return err
 			}
 			if asked>>m.Mem&1 == 0 {
-				o.flags |= opAccess
 				b.refs++
+			} else {
+				o.ref |= again
 			}
 			asked |= 1 << m.Mem
 		}

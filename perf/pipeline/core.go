@@ -69,8 +69,8 @@ type input struct {
 	final    bool // the block is the last of its batch
 }
 
-// ring is when the latest so many users of something leave it. One that comes
-// next takes the place of the oldest.
+// ring holds when the users of a resource of fixed size leave it, the latest
+// ones; the next user takes the place of the oldest.
 type ring struct {
 	leave []int64
 	at    int

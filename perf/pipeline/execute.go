@@ -18,6 +18,14 @@ func (c *core) match(o *op, in *input) (trace.Access, bool) {
 }
 
 func (c *core) search(o *op, in *input) (trace.Access, bool) {
+	if o.ref&again != 0 {
+		if in.next > 0 {
+			if a := in.accesses[in.next-1]; a.Ref() == o.ref&^again {
+				return a, true
+			}
+		}
+		return 0, false
+	}
 	for i := in.next; i < min(in.next+lookAhead, len(in.accesses)); i++ {
 		if a := in.accesses[i]; a.Ref() == o.ref {
 			c.odd.strays += uint64(i - in.next)
@@ -36,11 +44,11 @@ func (c *core) search(o *op, in *input) (trace.Access, bool) {
 func (c *core) execute(ops []op, in *input) (done int) {
 	ready := &c.context.ready
 	complete := int64(0)
-	var access trace.Access // of the latest memory operand
-	found := false
 	for i := range ops {
 		o := &ops[i]
-		if o.flags&opAccess != 0 {
+		var access trace.Access
+		found := false
+		if o.flags&(opLoad|opStore) != 0 {
 			if access, found = c.match(o, in); !found && in.final && in.next == len(in.accesses) {
 				return i
 			}
@@ -50,7 +58,7 @@ func (c *core) execute(ops []op, in *input) (done int) {
 		d := c.dispatch(o, f)
 
 		// When operands and, in order, the instruction before allow.
-		t := max(d, ready[o.uses[0]], ready[o.uses[1]], ready[o.uses[2]], ready[o.uses[3]])
+		t := max(d, max(ready[o.uses[0]], ready[o.uses[1]]), max(ready[o.uses[2]], ready[o.uses[3]]))
 		if c.inOrder {
 			t = max(t, c.begun, c.ended-latency)
 		}

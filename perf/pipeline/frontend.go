@@ -1,9 +1,6 @@
 package pipeline
 
-import (
-	"presage/perf/isa"
-	"presage/perf/trace"
-)
+import "presage/perf/isa"
 
 // leave ends a block: what it leads to will be seen.
 func (c *core) leave(end *transfer) {
@@ -113,8 +110,6 @@ func (c *core) fill(line uint64) int64 {
 
 // warm lets instructions pass through caches and predictors without time.
 func (c *core) warm(ops []op, in *input) (done int) {
-	var access trace.Access // of the latest memory operand
-	found := false
 	for i := range ops {
 		o := &ops[i]
 		if o.line != c.line {
@@ -126,16 +121,15 @@ func (c *core) warm(ops []op, in *input) (done int) {
 		if o.flags&(opLoad|opStore) == 0 {
 			continue
 		}
-		if o.flags&opAccess != 0 {
-			if access, found = c.match(o, in); !found && in.final && in.next == len(in.accesses) {
+		a, ok := c.match(o, in)
+		if !ok {
+			if o.ref&again == 0 && in.final && in.next == len(in.accesses) {
 				return i
 			}
-		}
-		if !found {
 			continue
 		}
-		c.translate(o, access, 0)
-		c.memory.access(int(o.enter), access.Addr(), access.Last(), c.dispatched, o.flags&opStore != 0, o.flags&opFloat != 0)
+		c.translate(o, a, 0)
+		c.memory.access(int(o.enter), a.Addr(), a.Last(), c.dispatched, o.flags&opStore != 0, o.flags&opFloat != 0)
 	}
 	return len(ops)
 }

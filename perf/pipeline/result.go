@@ -1,7 +1,5 @@
 package pipeline
 
-import ()
-
 // Result is what was simulated, in the windows asked for.
 type Result struct {
 	Counts

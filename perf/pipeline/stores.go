@@ -21,7 +21,7 @@ const (
 	storeHeads  = 1 << 10
 )
 
-// newStores makes room for so many stores of at most so many bytes each.
+// newStores makes room for a number of stores of at most bytes bytes each.
 func newStores(entries int, bytes uint64) stores {
 	per := int(bytes>>granuleBits) + 2
 	n := 16

@@ -152,7 +152,7 @@ func (u *units) grow(t int64) {
 
 // layout gives the units, issue slots and ports their bits. Of the units that
 // would do the lowest free bit is taken, so the units that the fewest classes
-// can use come first, and leave the others for those that need them.
+// can use come first, which leaves the others to the classes that need them.
 type layout struct {
 	issue, ports, stores uint64
 	unit                 map[string]uint64

@@ -45,18 +45,6 @@ func Counted(c *cfg.Counts) *Frequencies {
 	return f
 }
 
-// Estimated returns frequencies for one call of each routine from nothing but
-// the graphs, by the heuristic of cfg.Routine.Weigh: good enough to look at a
-// program that was never run.
-func Estimated(p *cfg.Program) *Frequencies {
-	f := &Frequencies{Routines: make([]RoutineFrequencies, len(p.Routines))}
-	for i, r := range p.Routines {
-		w := r.Weigh()
-		f.Routines[i] = RoutineFrequencies{Blocks: w.Blocks, Edges: w.Edges}
-	}
-	return f
-}
-
 // FromEdges returns the frequencies of a routine of which models give those of
 // the edges and, by Routine.Entries, those of the entries:
 //

@@ -18,7 +18,7 @@ func (o *inOrder) start(s *issuer) {
 	o.cycle, o.begun, o.written = 0, 0, 0
 }
 
-// issue has instruction i of the path begin.
+// issue begins instruction i of the path.
 func (o *inOrder) issue(s *issuer, i int) {
 	self := len(s.x)
 	at, why := o.cycle, reason{event(self-1, begins), ProgramOrder, -1}

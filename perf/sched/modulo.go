@@ -31,7 +31,7 @@ func (l *lister) modulo(g *Graph, b *Bounds, unroll int) *Slots {
 func wholeCycles(x float64) int { return int(math.Ceil(x - roundoff*max(1, x))) }
 
 // closest returns by how many copies of an iteration a bound is met best in
-// whole cycles, the fewest of those that gain more than a hundredth.
+// whole cycles, the fewest that gain more than a hundredth.
 func closest(bound float64, most int) int {
 	best, copies := math.Inf(1), 1
 	for u := 1; u <= max(1, most); u++ {

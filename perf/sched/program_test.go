@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -56,7 +57,7 @@ func run(t testing.TB, name string, args ...string) *subject {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(c.Unforeseen(res.Flow)) > 0 {
+		if _, err := c.Recover(res.Flow); errors.Is(err, cfg.ErrUnforeseen) {
 			p = p.Complete(res.Flow)
 			continue
 		}
@@ -194,7 +195,7 @@ func (s *subject) schedule(t *testing.T, machine string, f *Frequencies, opt Opt
 // byScope: the tree of scopes adds up to the same.
 func (s *subject) byScope(t *testing.T, res *Result) {
 	t.Helper()
-	list := res.ByScope(s.scopes)
+	list := res.byScope(s.scopes)
 	own, most := 0.0, 0.0
 	for i := range list {
 		own += list[i].Own
@@ -254,7 +255,7 @@ func TestModelledFrequencies(t *testing.T) {
 // runtime library, with estimated frequencies, so that every routine counts.
 func BenchmarkProgram(b *testing.B) {
 	a := access.Analyze(cfg.Analyze(build(b, "sweep3d")))
-	f := Estimated(a.Program)
+	f := estimated(a.Program)
 	static := 0
 	for _, r := range a.Program.Routines {
 		for k := range r.Blocks {
@@ -302,7 +303,7 @@ func TestScopesOfRandomGraphs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := res.ByScope(cfg.NewScopeTree(p))[0]; math.Abs(all.Cycles-res.Cycles) > 1e-9*res.Cycles || all.Instructions != res.Instructions {
+		if all := res.byScope(cfg.NewScopeTree(p))[0]; math.Abs(all.Cycles-res.Cycles) > 1e-9*res.Cycles || all.Instructions != res.Instructions {
 			t.Fatalf("%v cycles, %v instructions by scope; %v, %v in all", all.Cycles, all.Instructions, res.Cycles, res.Instructions)
 		}
 	}
@@ -395,4 +396,15 @@ func TestKnownChangesNothing(t *testing.T) {
 	if got.Cycles != want.Cycles || got.Instructions != want.Instructions || len(got.Paths) != len(want.Paths) {
 		t.Errorf("%v cycles of %d paths, a new scheduler has %v of %d", got.Cycles, len(got.Paths), want.Cycles, len(want.Paths))
 	}
+}
+
+// estimated returns frequencies for one call of each routine from nothing but
+// the graphs, by the heuristic of cfg.Routine.Weigh.
+func estimated(p *cfg.Program) *Frequencies {
+	f := &Frequencies{Routines: make([]RoutineFrequencies, len(p.Routines))}
+	for i, r := range p.Routines {
+		w := r.Weigh()
+		f.Routines[i] = RoutineFrequencies{Blocks: w.Blocks, Edges: w.Edges}
+	}
+	return f
 }

@@ -152,7 +152,7 @@ func (w *window) hold(in *need, n int) {
 	}
 }
 
-// issue has instructions begin.
+// issue begins instructions whose operands are ready.
 func (w *window) issue(s *issuer) {
 	for len(w.sleeping) > 0 && w.sleeping[0].key <= w.now {
 		i := w.sleeping.pop().inst
@@ -183,7 +183,7 @@ func (w *window) oldest() *group {
 	return best
 }
 
-// begin has the oldest instruction of a group begin, if its units are free.
+// begin begins the oldest instruction of a group, if its units are free.
 func (w *window) begin(s *issuer, g *group) bool {
 	var kinds, units [maxUses]int
 	i := g.heap[0].inst
@@ -248,7 +248,7 @@ func (w *window) blocked(u *use) reason {
 	return reason{event(int(last), begins), UnitBusy, last}
 }
 
-// wake tells those that came in and depend on an instruction that it began.
+// wake notifies the dependents in the window that an instruction has begun.
 func (w *window) wake(s *issuer, i int) {
 	for _, e := range w.leave[i%s.n] {
 		edge := &s.g.Edges[e]

@@ -37,9 +37,8 @@ type Misses struct {
 }
 
 // Caches counts misses in caches of all geometries that architectures may have,
-// in one run: for each number of sets, the depth at which each access finds its
-// block in the list of those that its set was asked for last tells in how many
-// ways it hits (all-associativity simulation: Hill and Smith, IEEE Transactions
+// in one run: for each number of sets, the LRU stack depth at which an access
+// finds its block in its set is the least associativity with which it hits (all-associativity simulation: Hill and Smith, IEEE Transactions
 // on Computers 38, 1989). It is a trace.Collector.
 //
 // Unlike the characteristics of Table 1, misses depend on all that was recorded

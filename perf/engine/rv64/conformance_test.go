@@ -64,9 +64,9 @@ func planOfBlocks(f *objfile.File) *trace.Plan {
 		}
 		block := &p.Blocks[len(p.Blocks)-1]
 		block.Instructions++
-		for _, m := range insts[pc].Mems() {
+		for k, m := range insts[pc].Mems() {
 			block.Refs++
-			p.Refs = append(p.Refs, trace.Ref{PC: pc, Size: m.Size, Kind: kinds[m.Kind], Float: m.Float, Group: trace.GroupID(len(p.Refs))})
+			p.Refs = append(p.Refs, trace.Ref{PC: pc, Operand: uint8(k), Size: m.Size, Kind: kinds[m.Kind], Float: m.Float, Group: trace.GroupID(len(p.Refs))})
 		}
 	}
 	return p

@@ -31,10 +31,9 @@ func TestEveryRoutine(t *testing.T) {
 	a, scopes := access.Analyze(p), cfg.NewScopeTree(p)
 	loops, counted, found := 0, 0, 0
 	for i, r := range p.Routines {
-		v, cold := newValues(r), coldBlocks(r)
-		for l := range r.Loops {
-			loops++
-			if _, ok := v.tripCount(l, cold); ok {
+		loops += len(r.Loops)
+		for _, c := range a.TripCounts(i) {
+			if c != nil {
 				counted++
 			}
 		}

@@ -2,7 +2,6 @@ package nest
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,40 +155,59 @@ func (t *translation) of(f access.Formula) (p *polynomial, unknown []access.Term
 }
 
 // trips writes a trip count with some iterations more.
-func (t *translation) trips(c trips, more int64) (text string, unknown []string) {
-	p := &polynomial{}
-	d := fraction{1, c.by}
-	if s, ok := c.whole(); ok {
-		c, d = trips{of: s, by: 1}, fraction{1, 1}
-	}
-	p.constant = fraction{c.of.constant, d.den}
-	for _, sym := range slices.SortedFunc(maps.Keys(c.of.of), func(a, b symbol) int { return strings.Compare(a.String(), b.String()) }) {
-		v, ok := t.value(sym.String())
-		if !ok {
-			unknown = append(unknown, sym.String())
+func (t *translation) trips(c *access.TripCount, more int64) (text string, unknown []string) {
+	den := denominator(c)
+	terms := slices.SortedStableFunc(slices.Values(c.Of.Terms()), func(a, b access.Term) int {
+		return strings.Compare(a.Symbol.String(), b.Symbol.String())
+	})
+	p := &polynomial{} // over the denominator
+	for _, k := range terms {
+		by := fraction{k.Num * (den / (k.Den * c.By)), 1}
+		if den == 1 {
+			by = fraction{k.Num / c.By, 1}
+		}
+		if k.Symbol.Kind == access.Unit {
+			p.constant = p.constant.plus(by)
 			continue
 		}
-		p.add(v, fraction{c.of.of[sym], d.den})
+		v, ok := t.value(k.Symbol.String())
+		if !ok {
+			unknown = append(unknown, k.Symbol.String())
+			continue
+		}
+		p.add(v, by)
 	}
-	if d.den == 1 {
-		p.constant = p.constant.plus(fraction{c.plus + more, 1})
+	more += c.Plus
+	if den == 1 {
+		p.constant = p.constant.plus(fraction{more, 1})
 		return p.String(), unknown
 	}
-	// A quotient: numerators stand over one denominator.
-	over := &polynomial{constant: fraction{p.constant.num, 1}}
-	for _, k := range p.terms {
-		over.terms = append(over.terms, term{fraction{k.num * (d.den / k.den), 1}, k.text})
-	}
-	if p.constant.den > 0 {
-		over.constant = fraction{p.constant.num * (d.den / p.constant.den), 1}
-	}
 	round := "floor"
-	if c.up {
+	if c.Up {
 		round = "ceil"
 	}
-	text = fmt.Sprintf("%s((%s)/%d)", round, over, d.den)
-	if k := c.plus + more; k != 0 {
-		text = fmt.Sprintf("%s + %d", text, k)
+	text = fmt.Sprintf("%s((%s)/%d)", round, p, den)
+	if more != 0 {
+		text = fmt.Sprintf("%s + %d", text, more)
 	}
 	return text, unknown
+}
+
+// denominator returns the least one that all terms of a trip count can be written
+// over with whole coefficients, or 1 if By divides them all.
+func denominator(c *access.TripCount) int64 {
+	den := int64(1)
+	whole := true
+	for _, k := range c.Of.Terms() {
+		a, b := den, k.Den
+		for b != 0 {
+			a, b = b, a%b
+		}
+		den *= k.Den / a
+		whole = whole && k.Den == 1 && k.Num%c.By == 0
+	}
+	if whole {
+		return 1
+	}
+	return den * c.By
 }

@@ -281,7 +281,7 @@ func (f *finder) loops(k *iperf.Kernel, unrolled int64) error {
 	if len(f.overlay.Loops) > len(f.chain) {
 		return f.errorf("the overlay has %d loops, the nest %d", len(f.overlay.Loops), len(f.chain))
 	}
-	v, cold := newValues(f.r), coldBlocks(f.r)
+	counts := f.a.TripCounts(f.routine)
 	for d := range f.chain {
 		var said iperf.OverlayLoop
 		if d < len(f.overlay.Loops) {
@@ -293,7 +293,7 @@ func (f *finder) loops(k *iperf.Kernel, unrolled int64) error {
 		text := said.Trips
 		if text == "" {
 			var err error
-			if text, err = f.tripText(v, cold, d); err != nil {
+			if text, err = f.tripText(counts, d); err != nil {
 				return err
 			}
 			if d == len(f.chain)-1 && unrolled > 1 {
@@ -310,15 +310,15 @@ func (f *finder) loops(k *iperf.Kernel, unrolled int64) error {
 }
 
 // tripText finds the trip count of the loop at a depth.
-func (f *finder) tripText(v *values, cold []bool, depth int) (string, error) {
+func (f *finder) tripText(counts []*access.TripCount, depth int) (string, error) {
 	l := f.chain[depth]
 	what := fmt.Sprintf("how often loop %d of %d goes round (at %s)", depth+1, len(f.chain), strings.Join(f.where(l), ", "))
 	remedy := "loops: [" + strings.Repeat("{}, ", depth) + "{trips: n}]"
-	t, ok := v.tripCount(l, cold)
-	if !ok {
+	t := counts[l]
+	if t == nil {
 		return "", f.missing(what+", as it is left on a condition that is no sum of what is known", remedy)
 	}
-	more, ok := f.more(t.inside, depth)
+	more, ok := f.more(t.Exit, depth)
 	if !ok {
 		return "", f.missing(what+", as some of its references come before the condition that it is left on, and some after", remedy)
 	}
@@ -343,9 +343,9 @@ func (f *finder) more(exit, depth int) (int64, bool) {
 	before, after := 0, 0
 	for _, b := range blocks {
 		switch {
-		case dominates(f.r, b, exit):
+		case f.r.Dominates(b, exit):
 			before++
-		case dominates(f.r, exit, b):
+		case f.r.Dominates(exit, b):
 			after++
 		}
 	}
@@ -378,7 +378,7 @@ func (f *finder) unused() error {
 	return nil
 }
 
-// symbols are those that formulas of the nest's references are made of.
+// symbols returns the symbols in the formulas of the nest's references.
 func (f *finder) symbols() []string {
 	var list []string
 	add := func(g access.Formula) {

@@ -184,7 +184,7 @@ func (f *finder) reroll(items []item) ([]item, int64) {
 	return items, 1
 }
 
-// copies returns the first of each so many copies, with their strides divided.
+// copies returns the first of every by copies, with their strides divided by by.
 func (f *finder) copies(items []item, by int64) (first []item, ok bool) {
 	inner := len(f.chain) - 1
 	kinds := make(map[string][]item)

@@ -152,7 +152,7 @@ func TestCallsAndCopies(t *testing.T) {
 	a := newAssembler()
 	a.emit(opCall)
 	a.to("callee", 4)
-	a.emit(opMove, 1<<4|0, opMove, 2<<4|12)
+	a.emit(opMove, 1<<4, opMove, 2<<4|12)
 	a.label("loop")
 	a.emit(opCopyString)
 	a.emit(opCompare, 1<<4|13)
@@ -184,6 +184,7 @@ func TestCallsAndCopies(t *testing.T) {
 			t.Errorf("operand %d moves by %+v", i, s)
 		}
 	}
+	copies(t, p)
 	saved := 0
 	for i := range an.All {
 		if an.All[i].Stack == access.SavedReg {
@@ -192,6 +193,48 @@ func TestCallsAndCopies(t *testing.T) {
 	}
 	if saved != 2 { // r12's, not r3's
 		t.Errorf("%d references save or restore a register, want 2", saved)
+	}
+}
+
+// copies runs the block that copies, whose first instruction makes two accesses,
+// through the collectors.
+func copies(t *testing.T, p *cfg.Program) {
+	t.Helper()
+	r := p.Routines[0]
+	code := [][]isa.Inst{r.Blocks[r.Loops[0].Header].Insts}
+	plan, err := pipeline.Plan(code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(plan.Refs); n != 2 || plan.Blocks[0].Refs != 2 || plan.Refs[0].PC != plan.Refs[1].PC || plan.Refs[1].Operand != 1 || plan.Refs[1].Kind != trace.Store {
+		t.Fatalf("references %+v of blocks %+v", plan.Refs, plan.Blocks)
+	}
+	batch := new(trace.Batch)
+	const times = 50
+	for i := range trace.Access(times) {
+		batch.Blocks = append(batch.Blocks, 0)
+		batch.Accesses = append(batch.Accesses, trace.Tag(0, 8)+0x1000+8*i, trace.Tag(1, 8)+0x2000+8*i)
+	}
+	timings := make(map[isa.Class]pipeline.Timing)
+	for _, class := range isa.Classes() {
+		timings[class] = pipeline.Timing{Latency: 1}
+	}
+	sim, err := pipeline.New(madeUp(), plan, code, pipeline.Config{Window: 16, Timings: timings}, pipeline.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chars, err := shard.New(plan, code, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim.Observe(batch)
+	chars.Observe(batch)
+	if got := sim.Result(); got.Instructions != 3*times || len(got.Warnings) > 0 {
+		t.Errorf("%d instructions simulated, want %d; warnings %v", got.Instructions, 3*times, got.Warnings)
+	}
+	shards, warnings := chars.Result()
+	if len(warnings) > 0 || shards[0].Memory != times || shards[0].DataBlocks != 14 || shards[0].Data.Count != 2*times-14 {
+		t.Errorf("%+v, warnings %v", shards, warnings)
 	}
 }
 

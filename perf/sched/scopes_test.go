@@ -2,9 +2,9 @@ package sched
 
 import "presage/perf/cfg"
 
-// ScopeCost is the time of a scope of the program's structure: a loop of the
+// scopeCost is the time of a scope of the program's structure: a loop of the
 // source, a routine, or the program.
-type ScopeCost struct {
+type scopeCost struct {
 	Own          float64 // cycles of what is in no scope inside it
 	Cycles       float64 // with the scopes inside it, but not what it calls
 	Instructions float64 // likewise
@@ -15,10 +15,10 @@ type ScopeCost struct {
 	Path int
 }
 
-// ByScope adds up the time of the scopes of a tree of the same program, by
+// byScope adds up the time of the scopes of a tree of the same program, by
 // index in ScopeTree.Scopes.
-func (r *Result) ByScope(t *cfg.ScopeTree) []ScopeCost {
-	list := make([]ScopeCost, len(t.Scopes))
+func (r *Result) byScope(t *cfg.ScopeTree) []scopeCost {
+	list := make([]scopeCost, len(t.Scopes))
 	for i := range list {
 		list[i].Units, list[i].Path = make([]float64, len(r.UnitNames)), -1
 	}
