@@ -2,6 +2,7 @@ package perf
 
 import (
 	"context"
+
 	"presage/perf/machine"
 	"presage/perf/phase"
 

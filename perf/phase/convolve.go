@@ -3,9 +3,10 @@ package phase
 import (
 	"fmt"
 	"math"
+	"strings"
+
 	"presage/perf/frame"
 	"presage/perf/metasim"
-	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 )

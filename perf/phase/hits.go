@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"presage/perf/frame"
-	"presage/perf/metasim"
 	"slices"
 	"strings"
+
+	"presage/perf/frame"
+	"presage/perf/metasim"
 
 	"github.com/go-gota/gota/dataframe"
 )

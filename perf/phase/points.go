@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
+
 	"presage/perf/bbv"
 	"presage/perf/engine"
 	"presage/perf/frame"
@@ -13,8 +16,6 @@ import (
 	"presage/perf/simpoint"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
-	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 )

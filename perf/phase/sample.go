@@ -6,6 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
+	"slices"
+	"time"
+
 	"presage/perf/cache"
 	"presage/perf/engine"
 	"presage/perf/machine"
@@ -13,9 +17,6 @@ import (
 	"presage/perf/simpoint"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"runtime"
-	"slices"
-	"time"
 )
 
 // Sampling says which parts of a run are simulated. The zero value is guided by

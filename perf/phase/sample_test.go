@@ -4,6 +4,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
+	"testing"
+
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
 	"presage/perf/machine"
@@ -13,15 +16,13 @@ import (
 	"presage/perf/simpoint"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"strings"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func power3(t *testing.T) *machine.Machine {
 	t.Helper()
-	m, err := catalog.FindMachine("../../datasets/metasim/power3.yaml")
+	m, err := catalog.Find("../../datasets/metasim/power3.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

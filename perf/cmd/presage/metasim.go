@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+
 	"presage/perf"
 	"presage/perf/metasim"
 	"presage/perf/phase"
 	"presage/perf/simpoint"
 	"presage/perf/store"
-	"presage/perf/study/record"
 	"presage/perf/study/sampling"
-	"slices"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
@@ -312,7 +312,7 @@ func recordMetaSim(cmd *cobra.Command, args []string, flags *phaseFlags, out *ou
 		name string
 		df   dataframe.DataFrame
 	}{{"hits", found.Hits}, {"blocks", found.Blocks}, {"runs", found.Runs}, {"clusters", found.Clusters}} {
-		if err := record.Record(prefix+"-"+t.name+".csv", t.df, origin, commandLine(cmd, args)); err != nil {
+		if err := perf.Record(prefix+"-"+t.name+".csv", t.df, perf.Source{Origin: origin, Command: commandLine(cmd, args)}); err != nil {
 			return err
 		}
 	}

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
+
 	"presage/perf"
 	"presage/perf/misses"
 	"presage/perf/store"
-	"strconv"
-	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"

@@ -3,12 +3,13 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
+
 	"presage/perf"
 	"presage/perf/frame"
 	"presage/perf/iperf"
 	"presage/perf/study/kernels"
-	"slices"
-	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
@@ -19,10 +20,23 @@ var searchTables = []string{"candidates", "coefficients", "pruned", "reasons", "
 
 // searchTable returns one of searchTables.
 func searchTable(m *perf.ModelSearch, name string) dataframe.DataFrame {
-	return map[string]dataframe.DataFrame{
-		"candidates": m.Candidates, "coefficients": m.Coefficients, "pruned": m.Pruned, "reasons": m.Reasons,
-		"sensitivities": m.Sensitivities, "predictions": m.Predictions, "peaks": m.Peaks, "curves": m.Curves,
-	}[name]
+	switch name {
+	case "candidates":
+		return frame.Of(m.Candidates)
+	case "coefficients":
+		return frame.Of(m.Coefficients)
+	case "pruned":
+		return frame.Of(m.Pruned)
+	case "reasons":
+		return frame.Of(m.Reasons)
+	case "sensitivities":
+		return frame.Of(m.Sensitivities)
+	case "predictions":
+		return frame.Of(m.Predictions)
+	case "peaks":
+		return frame.Of(m.Peaks)
+	}
+	return frame.Of(m.Curves)
 }
 
 // readTimes reads a table, and keeps the rows in which columns have the given
@@ -100,7 +114,7 @@ standard error says why, and the tables tell of the best one.`,
 			if analysed != nil {
 				warn(cmd.ErrOrStderr(), analysed.Notes)
 			}
-			s, err := kernels.FindSystemWith(machine, supplement)
+			s, err := kernels.FindSystem(machine, supplement)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
 	"presage/perf/bbv"
 	"presage/perf/frame"
 	"presage/perf/machine"
@@ -12,7 +14,6 @@ import (
 	"presage/perf/phase"
 	"presage/perf/simpoint"
 	"presage/perf/subject"
-	"slices"
 
 	"github.com/go-gota/gota/dataframe"
 )

@@ -2,15 +2,16 @@ package sampling
 
 import (
 	"math"
+	"slices"
+	"strings"
+	"testing"
+
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
 	"presage/perf/machine"
 	"presage/perf/machine/catalog"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-	"testing"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/go-gota/gota/series"
@@ -19,7 +20,7 @@ import (
 
 func power3(t *testing.T) *machine.Machine {
 	t.Helper()
-	m, err := catalog.FindMachine("../../../datasets/metasim/power3.yaml")
+	m, err := catalog.Find("../../../datasets/metasim/power3.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

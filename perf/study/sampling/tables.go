@@ -3,6 +3,7 @@ package sampling
 import (
 	"fmt"
 	"math"
+
 	"presage/perf/frame"
 
 	"github.com/go-gota/gota/dataframe"

@@ -1,3 +1,3 @@
 // Package calibration describes the machine at hand: micro-benchmarks of package
-// host go in, a machine description, tables and figures come out.
+// host go in; a machine description, rows and figures come out.
 package calibration

@@ -7,16 +7,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"presage/perf/frame"
-	"presage/perf/host"
-	"presage/perf/internal/perftest"
-	"presage/perf/progress"
-	"presage/perf/study/record"
-	"presage/perf/subject"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"presage/perf/host"
+	"presage/perf/internal/recordtest"
+	"presage/perf/progress"
+	"presage/perf/subject"
 )
 
 // tinyProgram writes a Go program that does as it is told, and appends a line to
@@ -66,7 +65,7 @@ func main() {
 func TestMeasure(t *testing.T) {
 	dir, log := tinyProgram(t)
 	var seen []int
-	df, err := Measure(t.Context(), dir, subject.Sweep("n", 3, 5), MeasureOptions{
+	rows, err := Run(t.Context(), dir, subject.Sweep("n", 3, 5), Options{
 		Env: []string{"TINY_LOG=" + log}, Stdin: "in", Repeats: 4, WarmUp: 2,
 		Progress: func(p progress.Report) { seen = append(seen, p.Done) },
 	})
@@ -83,25 +82,17 @@ func TestMeasure(t *testing.T) {
 	if len(seen) != 3 || seen[2] != 2 {
 		t.Errorf("progress %v", seen)
 	}
-	if got := perftest.Column(t, df, "n"); len(got) != 2 || got[0] != 3 || got[1] != 5 {
-		t.Fatalf("points %v", got)
+	if len(rows) != 2 || rows[0].Point["n"] != 3 || rows[1].Point["n"] != 5 {
+		t.Fatalf("rows %+v", rows)
 	}
-	for i := range 2 {
-		least, middle := perftest.Column(t, df, "meas_min_time_sec")[i], perftest.Column(t, df, "meas_time_sec")[i]
-		if !(least > 0 && middle >= least) || math.IsInf(middle, 0) || !(perftest.Column(t, df, "meas_spread")[i] >= 0) || !(perftest.Column(t, df, "meas_cpu_time_sec")[i] >= 0) {
-			t.Errorf("row %d: least %v, median %v", i, least, middle)
-		}
-		if perftest.Column(t, df, "repeats")[i] != 4 {
-			t.Errorf("repeats %v", perftest.Column(t, df, "repeats"))
+	for i, r := range rows {
+		if !(r.Min > 0 && r.Seconds >= r.Min) || math.IsInf(r.Seconds, 0) || !(r.Spread >= 0) || !(r.CPU >= 0) || r.Repeats != 4 || r.Program != "tiny" {
+			t.Errorf("row %d: %+v", i, r)
 		}
 	}
 	// Without counters a word says why; with them there are counts.
-	warnings, err := frame.Strings(df, "meas_warning")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cycles := perftest.Column(t, df, "meas_cycles")[0]; math.IsNaN(cycles) != strings.Contains(warnings[0], "no hardware counters") {
-		t.Errorf("%v cycles, warning %q", cycles, warnings[0])
+	if r := rows[0]; math.IsNaN(r.Cycles) != strings.Contains(r.Warning, "no hardware counters") {
+		t.Errorf("%v cycles, warning %q", r.Cycles, r.Warning)
 	}
 }
 
@@ -122,26 +113,26 @@ func TestMeasureReportsBadInput(t *testing.T) {
 	for _, c := range []struct {
 		path   string
 		points []subject.Point
-		opt    MeasureOptions
+		opt    Options
 		want   string
 	}{
-		{dir, []subject.Point{{}}, MeasureOptions{Env: env, Args: "-fail"}, "exit status 3; a failed run is not measured\n\ttold to fail"},
-		{dir, nil, MeasureOptions{}, "no points"},
-		{dir, []subject.Point{{}}, MeasureOptions{Repeats: -1}, "want at least 1"},
-		{dir, subject.Sweep("host", 1), MeasureOptions{}, "name of a column"},
-		{dir, subject.Sweep("n", 1), MeasureOptions{Args: "-x"}, "no place for parameter n"},
-		{filepath.Join(dir, "missing"), []subject.Point{{}}, MeasureOptions{}, "no such file"},
-		{library, []subject.Point{{}}, MeasureOptions{}, "no folder of a Go main package"},
-		{foreign, []subject.Point{{}}, MeasureOptions{}, "name the folder of its Go source"},
+		{dir, []subject.Point{{}}, Options{Env: env, Args: "-fail"}, "exit status 3; a failed run is not measured\n\ttold to fail"},
+		{dir, nil, Options{}, "no points"},
+		{dir, []subject.Point{{}}, Options{Repeats: -1}, "want at least 1"},
+		{dir, subject.Sweep("host", 1), Options{}, "name of a column"},
+		{dir, subject.Sweep("n", 1), Options{Args: "-x"}, "no place for parameter n"},
+		{filepath.Join(dir, "missing"), []subject.Point{{}}, Options{}, "no such file"},
+		{library, []subject.Point{{}}, Options{}, "no folder of a Go main package"},
+		{foreign, []subject.Point{{}}, Options{}, "name the folder of its Go source"},
 	} {
-		_, err := Measure(t.Context(), c.path, c.points, c.opt)
+		_, err := Run(t.Context(), c.path, c.points, c.opt)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: %v, want %q", c.path, c.opt, err, c.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Measure(ctx, dir, []subject.Point{{}}, MeasureOptions{Env: env}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, dir, []subject.Point{{}}, Options{Env: env}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -186,29 +177,43 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-func TestRecordMeasurement(t *testing.T) {
+func TestOrigin(t *testing.T) {
 	dir, log := tinyProgram(t)
-	df, err := Measure(t.Context(), dir, subject.Sweep("n", 1), MeasureOptions{Env: []string{"TINY_LOG=" + log}, Repeats: 1, WarmUp: -1})
+	rows, err := Run(t.Context(), dir, subject.Sweep("n", 1), Options{Env: []string{"TINY_LOG=" + log}, Repeats: 1, WarmUp: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if runs, err := os.ReadFile(log); err != nil || string(runs) != "1 \n" {
-		t.Errorf("one run and no warm-up: %q, %v", runs, err)
+	if runs, err := os.ReadFile(log); err != nil || string(runs) != "1 \n" || len(rows) != 1 {
+		t.Errorf("one run and no warm-up: %q, %v, %d rows", runs, err, len(rows))
 	}
-	path := filepath.Join(t.TempDir(), "times.csv")
-	if err := RecordMeasurement(path, df, dir, "presage measure tiny"); err != nil {
+	binary := filepath.Join(t.TempDir(), "p")
+	if err := os.WriteFile(binary, []byte("abc"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	again, r, err := record.Recorded(path)
-	if err != nil {
-		t.Fatal(err)
+	for path, also := range map[string]string{
+		dir:    "; tiny, built by " + runtime.Version(),
+		binary: "; p, SHA-256 ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", // FIPS 180-2, B.1
+	} {
+		origin, err := Origin(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"measured on ", runtime.GOARCH, time.Now().UTC().Format("2006"), also} {
+			if !strings.Contains(origin, want) {
+				t.Errorf("origin %q lacks %q", origin, want)
+			}
+		}
 	}
-	if again.Nrow() != 1 || r.Command != "presage measure tiny" {
-		t.Errorf("%d rows, recording %+v", again.Nrow(), r)
+	if _, err := Origin(filepath.Join(dir, "missing")); err == nil {
+		t.Error("the origin of a program that is missing")
 	}
-	for _, want := range []string{"measured on ", runtime.GOARCH, "tiny", runtime.Version(), time.Now().UTC().Format("2006")} {
-		if !strings.Contains(r.Origin, want) {
-			t.Errorf("origin %q lacks %q", r.Origin, want)
+}
+
+// Recorded measurements, read as rows and written again, are the same bytes.
+func TestRecordedRows(t *testing.T) {
+	for _, table := range []string{"matmul", "sweep3d"} {
+		if rows := recordtest.Same[Row](t, "../../../datasets/host/"+table+".csv"); rows[0].Program != table || !(rows[0].Seconds > 0) {
+			t.Errorf("%s: %+v", table, rows[0])
 		}
 	}
 }

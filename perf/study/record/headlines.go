@@ -1,13 +1,9 @@
 package record
 
 import (
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"presage/perf/store"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,19 +12,20 @@ import (
 
 // Headline is a figure that the project is judged by, as last measured.
 type Headline struct {
-	Study, Metric string
-	Value         float64
-	Goal          string // such as "<=0.05" or ">=0.95"; empty for none
-	Unit          string // "ratio", "Mref/s", …
-	Command       string // that measures it again
-	Date          string // YYYY-MM-DD; RecordHeadlines fills it in
+	Study   string  `frame:"study"`
+	Metric  string  `frame:"metric"` // what was measured
+	Value   float64 `frame:"value"`
+	Goal    string  `frame:"goal"`    // such as "<=0.05" or ">=0.95"; empty if there is none
+	Unit    string  `frame:"unit"`    // of the value and the goal: "ratio", "Mref/s", …
+	Command string  `frame:"command"` // measures it again
+	Date    string  `frame:"date"`    // YYYY-MM-DD, in UTC; UpdateHeadlines fills it in
 }
 
 // headlineColumns is the header of the file of headlines.
 var headlineColumns = []string{"study", "metric", "value", "goal", "unit", "command", "date"}
 
-// Reached reports whether the value is as good as the goal. There is no doubt
-// about a headline without a goal.
+// Reached reports whether the value meets the goal, or there is none. It returns
+// an error if the goal is not a comparison with a number.
 func (h Headline) Reached() (bool, error) {
 	if h.Goal == "" {
 		return true, nil
@@ -47,9 +44,9 @@ func (h Headline) Reached() (bool, error) {
 	return false, fmt.Errorf("perf: goal %q begins with neither <= nor >=", h.Goal)
 }
 
-// RecordHeadlines writes headlines, dated today, into a CSV file, each in place
-// of one with the same study and metric. Whatever measures a headline calls it.
-func RecordHeadlines(path string, fresh ...Headline) error {
+// UpdateHeadlines writes headlines, dated today, into a CSV file. Each replaces the
+// one with the same study and metric, or is appended.
+func UpdateHeadlines(path string, fresh ...Headline) error {
 	all, err := Headlines(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -66,34 +63,26 @@ func RecordHeadlines(path string, fresh ...Headline) error {
 			all = append(all, h)
 		}
 	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	records := [][]string{headlineColumns}
+	return writeHeadlines(path, all)
+}
+
+func writeHeadlines(path string, all []Headline) error {
+	var records [][]string
 	for _, h := range all {
 		value := strconv.FormatFloat(h.Value, 'g', -1, 64)
 		records = append(records, []string{h.Study, h.Metric, value, h.Goal, h.Unit, h.Command, h.Date})
 	}
-	if err := w.WriteAll(records); err != nil {
-		return fmt.Errorf("perf: headlines: %w", err)
-	}
-	return store.WriteFile(path, b.Bytes())
+	return writeList(path, "headlines", headlineColumns, records)
 }
 
 // Headlines reads a file of headlines.
 func Headlines(path string) ([]Headline, error) {
-	data, err := os.ReadFile(path)
+	records, err := readList(path, "headlines", headlineColumns)
 	if err != nil {
-		return nil, fmt.Errorf("perf: headlines: %w", err)
-	}
-	records, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("perf: %s: %w", path, err)
-	}
-	if len(records) == 0 || !slices.Equal(records[0], headlineColumns) {
-		return nil, fmt.Errorf("perf: %s:1: want the columns %s", path, strings.Join(headlineColumns, ","))
+		return nil, err
 	}
 	var all []Headline
-	for i, r := range records[1:] {
+	for i, r := range records {
 		value, err := strconv.ParseFloat(r[2], 64)
 		if err != nil {
 			return nil, fmt.Errorf("perf: %s: record %d: value: %w", path, i+2, err)
@@ -113,7 +102,8 @@ const (
 	headlinesEnd   = "<!-- end of headlines -->"
 )
 
-// WithHeadlines returns a README's text with its table of headlines renewed.
+// WithHeadlines returns the text of a README with its table of headlines replaced.
+// It returns an error if the lines that enclose the table are missing.
 func WithHeadlines(readme string, all []Headline) (string, error) {
 	before, rest, ok := strings.Cut(readme, headlinesBegin)
 	_, after, ok2 := strings.Cut(rest, headlinesEnd)

@@ -11,11 +11,11 @@ func TestHeadlinesAreReplacedAndKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "headlines.csv")
 	a := Headline{Study: "quickstart", Metric: "median error", Value: 0.2, Goal: "<=0.05", Unit: "ratio", Command: "make notebooks"}
 	b := Headline{Study: "engine", Metric: "speed, Sweep3D", Value: 600, Goal: ">=100", Unit: "MIPS", Command: "go test -bench Guest"}
-	if err := RecordHeadlines(path, a, b); err != nil {
+	if err := UpdateHeadlines(path, a, b); err != nil {
 		t.Fatal(err)
 	}
 	a.Value = 0.1
-	if err := RecordHeadlines(path, a); err != nil {
+	if err := UpdateHeadlines(path, a); err != nil {
 		t.Fatal(err)
 	}
 	all, err := Headlines(path)
@@ -45,7 +45,7 @@ func TestHeadlinesAreReplacedAndKept(t *testing.T) {
 
 func TestHeadlineErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "headlines.csv")
-	if err := RecordHeadlines(path, Headline{Goal: "about 5"}); err == nil {
+	if err := UpdateHeadlines(path, Headline{Goal: "about 5"}); err == nil {
 		t.Error("a goal without an operator: no error")
 	}
 	header := strings.Join(headlineColumns, ",") + "\n"
@@ -61,13 +61,38 @@ func TestHeadlineErrors(t *testing.T) {
 		if _, err := Headlines(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
-		if err := RecordHeadlines(path, Headline{}); err == nil {
+		if err := UpdateHeadlines(path, Headline{}); err == nil {
 			t.Errorf("%q was overwritten", text)
 		}
 	}
 	if _, err := WithHeadlines("no place", nil); err == nil {
 		t.Error("a README without the lines: no error")
 	}
+}
+
+// The recorded headlines, read and written again, are the same bytes.
+func TestHeadlinesAreKeptToTheByte(t *testing.T) {
+	const recorded = "../../../datasets/headlines.csv"
+	all, err := Headlines(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(t.TempDir(), "headlines.csv")
+	if err := writeHeadlines(again, all); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := read(t, recorded), read(t, again); a != b || len(all) == 0 {
+		t.Errorf("%d headlines: read and written again:\n%s\nrecorded:\n%s", len(all), b, a)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestReadmeHasTheHeadlines: the table in the README is the recorded one.
