@@ -89,15 +89,15 @@ var layers = []layer{
 	{"locality", "trace cfg access reuse subject anatomy progress store frame internal/num"},
 	{"misses", "trace access reuse cache fit scaling machine predict subject locality progress store frame internal/num"},
 	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses progress store frame internal/num"},
-	{"phase", "bbv cache machine simpoint metasim engine subject progress store frame"},
+	{"phase", "bbv cache engine machine simpoint metasim subject store"},
 
 	// Studies: none knows the facade.
 	{"host/measure", "host progress subject internal/num"},
 	{"study/record", "store frame"},
 	{"host/calibration", "host machine store frame figure"},
 	{"study/growth", "machine subject anatomy misses timing frame"},
-	{"study/sampling", "bbv machine simpoint metasim subject phase frame"},
-	{"study/inferred", "trace objfile isa shard pipeline infer subject anatomy timing study/record progress store frame"},
+	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
+	{"study/inferred", "trace objfile isa engine/rv64 shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "trace isa cache pipeline spmv subject progress store frame"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 

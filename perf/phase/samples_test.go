@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -37,9 +38,9 @@ func TestPower3OfThePaper(t *testing.T) {
 }
 
 // phases cuts a small run of Sweep3D into intervals.
-func phases(t *testing.T) *Phases {
+func phases(t *testing.T) *Intervals {
 	t.Helper()
-	p, err := BlockVectors(t.Context(), perftest.Program(t), subject.Point{"n": 10}, PhaseOptions{
+	p, err := BlockVectors(t.Context(), perftest.Program(t), subject.Point{"n": 10}, Options{
 		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir())}, Interval: 100_000,
 	})
 	if err != nil {
@@ -65,7 +66,7 @@ func TestFullSampleIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	df, err := HitRates(samples...)
+	rows, err := HitRates(samples...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,35 +82,27 @@ func TestFullSampleIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	column := func(name string) []float64 {
-		v, err := frame.Floats(df, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 	// A block that a fault or a signal cuts short is taken for whole in the weights.
 	const cut = 1e-6
-	hits, diff, byAccess, share := column("sim_hit_ratio"), column("hit_ratio_diff"), column("hit_ratio_by_access_diff"), column("simulated_share")
 	for l := range 2 {
-		if want := 1 - misses[l]/accesses[l]; math.Abs(hits[l]-want) > cut || diff[l] != 0 || share[l] != 1 {
-			t.Errorf("level %d: hit ratio %.9f of %g of the run, simulated %.9f", l+1, hits[l], share[l], want)
+		if r, want := rows[l], 1-misses[l]/accesses[l]; math.Abs(r.Hit-want) > cut || r.Diff != 0 || r.Simulated != 1 {
+			t.Errorf("level %d: hit ratio %.9f of %g of the run, simulated %.9f", l+1, r.Hit, r.Simulated, want)
 		}
-		if math.Abs(byAccess[2+l]) > cut || share[2+l] != 1 {
-			t.Errorf("level %d: all intervals are off by %g", l+1, byAccess[2+l])
+		if r := rows[2+l]; math.Abs(r.DiffBy) > cut || r.Simulated != 1 {
+			t.Errorf("level %d: all intervals are off by %g", l+1, r.DiffBy)
 		}
 	}
 	for i, name := range []string{"full", "all", "simpoint", "periodic 20%"} {
-		if got := df.Col("sampling").Records()[2*i]; got != name {
+		if got := rows[2*i].Sampling; got != name {
 			t.Errorf("row %d is of %q, want %q", 2*i, got, name)
 		}
 	}
-	if s := share[6]; math.Abs(s-0.18) > 1e-3 { // a tenth is passed over
+	if s := rows[6].Simulated; math.Abs(s-0.18) > 1e-3 { // a tenth is passed over
 		t.Errorf("periodic 20%% simulates %g", s)
 	}
 	for i := 4; i < 8; i += 2 {
-		if math.Abs(diff[i]) > 0.03 || diff[i] == 0 {
-			t.Errorf("row %d: L1 is off by %g", i, diff[i])
+		if d := rows[i].Diff; math.Abs(d) > 0.03 || d == 0 {
+			t.Errorf("row %d: L1 is off by %g", i, d)
 		}
 	}
 	blocks, err := BlockHitRates("L1", samples...)
@@ -117,21 +110,13 @@ func TestFullSampleIsExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The program's ratio is the mean of those of the blocks.
-	weight, err := frame.Floats(blocks, "share")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for i, name := range []string{"full", "all", "simpoint", "periodic_20_percent"} {
-		ratio, err := frame.Floats(blocks, name+"_hit_ratio")
-		if err != nil {
-			t.Fatal(err)
-		}
 		sum := 0.0
-		for b := range ratio {
-			sum += weight[b] * ratio[b]
+		for _, b := range blocks {
+			sum += b.Share * b.Rates[name+"_hit_ratio"]
 		}
-		if math.Abs(sum-hits[2*i]) > 1e-12 {
-			t.Errorf("%s: blocks give %.15f, the program has %.15f", name, sum, hits[2*i])
+		if want := rows[2*i].Hit; math.Abs(sum-want) > 1e-12 {
+			t.Errorf("%s: blocks give %.15f, the program has %.15f", name, sum, want)
 		}
 	}
 	if _, err := BlockHitRates("L9", samples...); err == nil || !strings.Contains(err.Error(), "L9") {
@@ -139,10 +124,44 @@ func TestFullSampleIsExact(t *testing.T) {
 	}
 }
 
+// Selections that are simulated in one run are what each is by itself, but for what
+// the warm-up of one may leave in the caches for another.
+func TestSampleTogether(t *testing.T) {
+	p, m := phases(t), power3(t)
+	var selections []NamedSelection
+	var alone []Sampling
+	for _, k := range []int{2, 5} {
+		s, err := p.Pick(t.Context(), simpoint.Options{K: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		selections = append(selections, NamedSelection{fmt.Sprint("k=", k), s})
+		alone = append(alone, Sampling{Points: s.Points})
+	}
+	together, err := SampleTogether(t.Context(), p, m, selections)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each, err := SampleCaches(t.Context(), p, m, alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range together {
+		if c.Sampling.Name != selections[i].Name || c.Points != selections[i].K || c.Simulated != each[i].Simulated || c.Mismatch != selections[i].Mismatch || !math.IsNaN(c.Cost.Seconds) {
+			t.Errorf("sample %+v, by itself %+v", c, each[i])
+		}
+		a, errA := HitRates(c)
+		b, errB := HitRates(each[i])
+		if errA != nil || errB != nil || math.Abs(a[0].Hit-b[0].Hit) > 2e-3 {
+			t.Errorf("%s: hit ratio %+v, by itself %+v", c.Sampling.Name, a, b)
+		}
+	}
+}
+
 // Files go out and come back; points from them are simulated like those chosen.
 func TestPhaseFiles(t *testing.T) {
 	p := phases(t)
-	points, err := p.Points(t.Context(), simpoint.Options{K: 4})
+	points, err := p.Pick(t.Context(), simpoint.Options{K: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,29 +180,29 @@ func TestPhaseFiles(t *testing.T) {
 	if d := cmp.Diff(samples[0].Rates, samples[1].Rates); d != "" {
 		t.Errorf("(-chosen +read):\n%s", d)
 	}
-	vectors, err := ReadPhases(prefix + ".bb")
+	vectors, err := ReadVectors(prefix + ".bb")
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := vectors.Points(t.Context(), simpoint.Options{K: 4})
+	same, err := vectors.Pick(t.Context(), simpoint.Options{K: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if ari := simpoint.AdjustedRandIndex(points.Labels, same.Labels); ari != 1 {
 		t.Errorf("clusters from the file agree with index %g", ari)
 	}
-	if n := same.Timeline().Nrow(); n != p.Vectors.Len() || same.Frame().Nrow() != 4 || same.Scores().Nrow() != 1 {
-		t.Errorf("%d intervals, %d points, %d scores", n, same.Frame().Nrow(), same.Scores().Nrow())
+	if n := len(same.Timeline()); n != p.Vectors.Len() || len(same.Rows()) != 4 || len(same.Scores()) != 1 {
+		t.Errorf("%d intervals, %d points, %d scores", n, len(same.Rows()), len(same.Scores()))
 	}
 	// A number of clusters beyond the different intervals finds as many as fewer do.
-	few := &PhasePoints{Phases: p, Result: &simpoint.Result{K: 2, Trials: []simpoint.Trial{{K: 1, Found: 1}, {K: 2, Found: 2}, {K: 5, Found: 2}}}}
-	if d := cmp.Diff([]string{"false", "true", "false"}, few.Scores().Col("chosen").Records()); d != "" {
-		t.Errorf("chosen (-want +got):\n%s", d)
+	few := &Selection{Intervals: p, Result: &simpoint.Result{K: 2, Trials: []simpoint.Trial{{K: 1, Found: 1}, {K: 2, Found: 2}, {K: 5, Found: 2}}}}
+	if s := few.Scores(); s[0].Chosen || !s[1].Chosen || s[2].Chosen {
+		t.Errorf("chosen: %+v", s)
 	}
 	if _, err := SampleCaches(t.Context(), vectors, power3(t), []Sampling{{}}); err == nil || !strings.Contains(err.Error(), "BlockVectors") {
 		t.Errorf("simulation of a file of vectors: %v", err)
 	}
-	if _, _, err := vectors.Overhead(t.Context(), power3(t), Sampling{}, 1); err == nil {
+	if _, err := vectors.Overhead(t.Context(), OverheadOptions{Machine: power3(t)}); err == nil {
 		t.Error("run of a file of vectors: no error")
 	}
 	if err := os.WriteFile(prefix+".weights", []byte("0.5 0\n"), 0o600); err != nil {
@@ -192,18 +211,14 @@ func TestPhaseFiles(t *testing.T) {
 	if _, err := ReadPoints(prefix); err == nil {
 		t.Error("a weights file with too few lines: no error")
 	}
-	if _, err := ReadPhases(prefix + ".none"); err == nil {
+	if _, err := ReadVectors(prefix + ".none"); err == nil {
 		t.Error("no file: no error")
 	}
 }
 
 func TestSimilarityTable(t *testing.T) {
 	p := phases(t)
-	df, err := p.Similarity(5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := frame.Floats(df, "difference")
+	d, err := p.Similarity(SimilarityOptions{Limit: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,12 +227,13 @@ func TestSimilarityTable(t *testing.T) {
 	}
 	for x := range 5 {
 		for y := range 5 {
-			if v := d[5*x+y]; v != d[5*y+x] || (x == y) != (v == 0) || v > 1 {
-				t.Errorf("intervals %d and %d differ by %g, the other way round by %g", x, y, v, d[5*y+x])
+			v, turned := d[5*x+y], d[5*y+x]
+			if v.Difference != turned.Difference || v.X != turned.Y || (x == y) != (v.Difference == 0) || v.Difference > 1 {
+				t.Errorf("intervals %d and %d: %+v, the other way round %+v", x, y, v, turned)
 			}
 		}
 	}
-	if _, err := p.Similarity(1); err == nil {
+	if _, err := p.Similarity(SimilarityOptions{Limit: 1}); err == nil {
 		t.Error("one interval: no error")
 	}
 }
@@ -237,25 +253,19 @@ func TestConvolveTable(t *testing.T) {
 		}
 		samples = append(samples, list...)
 	}
-	df, err := Convolve(samples...)
+	rows, err := Convolve(samples...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	value := func(name string, row int) float64 {
-		v, err := frame.Floats(df, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v[row]
-	}
-	for row := range 2 {
-		sum := value("pred_work_cycles", row) + value("pred_L1_wait_cycles", row) + value("pred_L2_wait_cycles", row)
-		if all := value("pred_cycles", row); math.Abs(sum-all) > 1e-9*all || value("pred_time_sec", row) != all/float64(m.Frequency) {
-			t.Errorf("parts add up to %g of %g cycles, %g s", sum, all, value("pred_time_sec", row))
+	for _, r := range rows {
+		sum := r.Work + r.Waits["pred_L1_wait_cycles"] + r.Waits["pred_L2_wait_cycles"]
+		if math.Abs(sum-r.Cycles) > 1e-9*r.Cycles || r.Seconds != r.Cycles/float64(m.Frequency) {
+			t.Errorf("parts add up to %g of %g cycles, %g s", sum, r.Cycles, r.Seconds)
 		}
 	}
-	if a, b := value("pred_L2_wait_cycles", 0), value("pred_L2_wait_cycles", 1); !(b > a && a > 0) || value("pred_L1_wait_cycles", 0) != value("pred_L1_wait_cycles", 1) {
-		t.Errorf("waits of %g and, with slower memory, %g", a, b)
+	a, b := rows[0].Waits, rows[1].Waits
+	if !(b["pred_L2_wait_cycles"] > a["pred_L2_wait_cycles"] && a["pred_L2_wait_cycles"] > 0) || a["pred_L1_wait_cycles"] != b["pred_L1_wait_cycles"] {
+		t.Errorf("waits of %v and, with slower memory, %v", a, b)
 	}
 }
 
