@@ -62,9 +62,11 @@ var layers = []layer{
 	{"fit", "leastsquares"},
 	{"scaling", "trace reuse fit"},
 
+	{"progress", ""},
+
 	// Machines and predictions.
 	{"machine", "isa cache pipeline"},
-	{"host", "internal/order isa cache machine"},
+	{"host", "internal/order isa cache machine progress"},
 	{"sched", "isa cfg access machine"},
 	{"predict", "trace reuse cache fit scaling machine sched"},
 
@@ -83,26 +85,25 @@ var layers = []layer{
 	{"figure", "frame"},
 	{"figure/diagram", ""},
 	{"internal/num", ""},
-	{"progress", ""},
 
 	// A program, taken apart, run, modelled, and put on a machine.
-	{"machine/catalog", "isa machine predict frame"},
+	{"machine/catalog", "isa machine predict"},
 	{"subject", "trace objfile cfg access engine engine/engines progress store"},
 	{"anatomy", "trace cfg access fit scaling subject progress store frame figure/diagram internal/num"},
 	{"locality", "trace cfg access reuse subject anatomy progress store frame internal/num"},
 	{"misses", "trace access reuse cache fit scaling machine predict subject locality progress store frame internal/num"},
 	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses progress store frame internal/num"},
-	{"phase", "bbv cache machine simpoint metasim engine subject progress store frame"},
+	{"phase", "bbv cache engine machine simpoint metasim subject store"},
 
 	// Studies: none knows the facade.
+	{"host/measure", "host progress subject internal/num"},
 	{"study/record", "store frame"},
-	{"calibration", "host machine progress store frame figure internal/num"},
-	{"measure", "host progress subject study/record frame internal/num"},
+	{"host/calibration", "host machine store frame figure"},
 	{"study/growth", "machine subject anatomy misses timing frame"},
-	{"study/sampling", "bbv machine simpoint metasim subject phase frame"},
-	{"study/inferred", "trace objfile isa shard pipeline infer subject anatomy timing study/record progress store frame"},
+	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
+	{"study/inferred", "trace objfile isa engine/rv64 shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "trace isa cache pipeline spmv subject progress store frame"},
-	{"study/kernels", "fit host iperf iperf/nest machine/catalog subject measure study/record progress store frame"},
+	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
 	// What people and other programs see.
 	{".", "*"},
@@ -115,11 +116,12 @@ var layers = []layer{
 	{"engine/enginetest", "trace objfile engine"},
 	{"internal/oracle", ""},
 	{"internal/perftest", "frame subject internal/oracle"},
+	{"internal/recordtest", "study/record"},
 	{"internal/profiletest", "machine machine/catalog subject anatomy locality store internal/perftest"},
 }
 
 // onlyTests are the packages that no other code may import.
-var onlyTests = []string{"engine/enginetest", "internal/oracle", "internal/perftest", "internal/profiletest"}
+var onlyTests = []string{"engine/enginetest", "internal/oracle", "internal/perftest", "internal/recordtest", "internal/profiletest"}
 
 // outside lists the modules that code may import, and where. An empty list
 // means nowhere: in tests or notebooks only.
@@ -138,7 +140,7 @@ var outside = []layer{
 	{"golang.org/x/term", "cmd/presage"},
 	{"golang.org/x/sys", "engine/rv64 host"}, // guest memory comes from mmap; host asks for huge pages and counters
 	{"gonum.org/v1/gonum", "*"},
-	{"gonum.org/v1/plot", "figure figure/diagram calibration . cmd/presage"},
+	{"gonum.org/v1/plot", "figure figure/diagram . cmd/presage"},
 	{"pgregory.net/rapid", ""},
 	{"presage/datasets/programs/spmv/kernels", "spmv"}, // spmv times natively the very kernels that it predicts
 	{"presage/machines", "machine/catalog"},

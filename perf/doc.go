@@ -38,14 +38,14 @@
 // whole: chosen by the code that they execute, or at regular distances:
 //
 //	phases := perf.Must(perf.BlockVectors(ctx, prog, perf.Point{"n": 60}, perf.PhaseOptions{}))
-//	points := perf.Must(phases.Points(ctx, simpoint.Options{}))  // Frame, Timeline, Scores, WriteFiles
+//	points := perf.Must(phases.Pick(ctx, simpoint.Options{}))  // Rows, Timeline, Scores, WriteFiles
 //	parts  := perf.Must(perf.SampleCaches(ctx, phases, m, []perf.Sampling{{}, {Percent: 10}, {Full: true}}))
 //	hits   := perf.Must(perf.HitRates(parts...))
-//	blocks := perf.Must(perf.BlockHitRates("L1", parts...))
-//	approx := perf.Must(perf.Convolve(parts...))
+//	blocks := perf.Must(phase.BlockHitRates("L1", parts...))
+//	approx := perf.Must(phase.Convolve(parts...))
 //
-// MetaSim makes a study of that: numbers of points, lengths of intervals, warm-ups
-// and what each costs.
+// Package study/sampling makes a study of that: numbers of points, lengths of
+// intervals, warm-ups and what each costs.
 //
 // The smallest model that explains measured times of a loop nest, whose references
 // are found in its binary or described, is found by SearchModels:

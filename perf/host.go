@@ -2,28 +2,29 @@ package perf
 
 import (
 	"context"
-	"presage/perf/calibration"
-	"presage/perf/measure"
+
+	"presage/perf/host/calibration"
+	"presage/perf/host/measure"
 
 	"github.com/go-gota/gota/dataframe"
 )
 
 // Calibration is what was measured of the machine that this runs on, and its
-// description. Everything in it is measured, but for what host.Geometry says.
+// description. Everything in it is measured, except what host.Geometry says.
 type Calibration = calibration.Calibration
 
 // Calibrate measures the machine that it runs on: see package host for how. It
 // takes some 30 s of a processor, 7 s with Quick, and is disturbed by whatever
-// else runs; Profile.Warnings tell what is doubtful.
-func Calibrate(ctx context.Context, opt calibration.CalibrateOptions) (*Calibration, error) {
+// else runs; Profile.Warnings say what is doubtful.
+func Calibrate(ctx context.Context, opt calibration.Options) (*Calibration, error) {
 	return calibration.Calibrate(ctx, opt)
 }
 
 // MeasureOptions say how Measure runs a program. The zero value runs it once to
-// warm up and then five times, as Profile would: with one "-name value" pair of
-// arguments for each parameter, and no input. Unlike there it has the caller's
-// environment, with Env added, and sees the host's files.
-type MeasureOptions = measure.MeasureOptions
+// warm up and then five times, with the arguments that Profile would give it and
+// no input. Unlike there it has the caller's environment, with Env added, and sees
+// the host's files.
+type MeasureOptions = measure.Options
 
 // Measure runs a program natively at each point, several times, and returns what
 // a real clock and, where Linux offers them, real counters showed: a row for
@@ -34,7 +35,7 @@ type MeasureOptions = measure.MeasureOptions
 //     kept in no store. Record keeps a table with its origin
 //   - repeats: runs that were measured
 //   - meas_time_sec: median wall time of the process, from its start to its end;
-//     meas_min_time_sec the least; meas_spread is (most - least) / median
+//     meas_min_time_sec the least; meas_spread is (greatest - least) / median
 //   - meas_cpu_time_sec: median processor time of all its threads
 //   - meas_cycles, meas_instructions, meas_cache_misses (of the last cache),
 //     meas_branch_misses: medians, outside the operating system; missing if there
@@ -43,5 +44,5 @@ type MeasureOptions = measure.MeasureOptions
 //
 // A run that fails is an error.
 func Measure(ctx context.Context, dirOrBinary string, points []Point, opt MeasureOptions) (dataframe.DataFrame, error) {
-	return measure.Measure(ctx, dirOrBinary, points, opt)
+	return table(measure.Run(ctx, dirOrBinary, points, opt))
 }

@@ -2,6 +2,7 @@ package perf
 
 import (
 	"context"
+
 	"presage/perf/machine"
 	"presage/perf/phase"
 
@@ -11,8 +12,8 @@ import (
 // HitRates returns the program's cumulative hit ratios, a row for each sample and
 // level of its machine:
 //
-//   - sampling, interval_instructions (missing but for SimPoint), points: stretches
-//     that were simulated; warmup
+//   - sampling, interval_instructions (of SimPoint only), points: stretches that
+//     were simulated; warmup
 //   - simulated_share, warmup_share: of the run's instructions, from 0 to 1
 //   - mismatch: of the mix of code, from 0 to 1; of SimPoint only
 //   - sim_hit_ratio: the mean of the blocks' hit ratios by equation (4), weighted
@@ -26,33 +27,32 @@ import (
 //   - sim_full_hit_ratio, and the differences from it, in the units of ratios:
 //     missing if no full simulation of the program and machine is among samples
 func HitRates(samples ...*CacheSample) (dataframe.DataFrame, error) {
-	return phase.HitRates(samples...)
+	return table(phase.HitRates(samples...))
 }
 
-// Phases are the intervals of a run, and which code each of them executes. They
+// Phases are the intervals of a run, and the code that each of them executes. They
 // are not modified once made, and may be shared.
-type Phases = phase.Phases
+type Phases = phase.Intervals
 
-// PhaseOptions say how a run is cut into intervals. The zero value is the default
-// throughout.
-type PhaseOptions = phase.PhaseOptions
+// PhaseOptions say how a run is divided into intervals. The zero value is the
+// default throughout.
+type PhaseOptions = phase.Options
 
-// BlockVectors runs prog once at the point, and collects how many instructions
-// each interval executes in each basic block. Results are kept in the store.
+// BlockVectors runs prog once at the point, and counts the instructions that each
+// interval executes in each basic block. Results are kept in the store.
 func BlockVectors(ctx context.Context, prog *Program, point Point, opt PhaseOptions) (*Phases, error) {
 	return phase.BlockVectors(ctx, prog, point, opt)
 }
 
-// Sampling says which parts of a run are simulated. The zero value is guided by
-// SimPoint with its defaults, on the intervals of the phases at hand.
+// Sampling says which parts of a run are simulated. The zero value takes the
+// points that SimPoint chooses with its defaults, on the intervals at hand.
 type Sampling = phase.Sampling
 
-// CacheSample is what the simulation of a machine's caches on a sample of a run
-// gave.
+// CacheSample is the simulation of a machine's caches on a sample of a run.
 type CacheSample = phase.CacheSample
 
-// SampleCaches simulates the caches of m on samples of the run whose phases are
-// given: a run for each. Results are kept in the store.
+// SampleCaches simulates the caches of m on samples of a run: a run for each
+// sample. Results are kept in the store.
 func SampleCaches(ctx context.Context, p *Phases, m *machine.Machine, samplings []Sampling) ([]*CacheSample, error) {
 	return phase.SampleCaches(ctx, p, m, samplings)
 }

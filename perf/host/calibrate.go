@@ -9,6 +9,8 @@ import (
 	"os"
 	"runtime"
 	"time"
+
+	"presage/perf/progress"
 )
 
 // Options configures a calibration.
@@ -23,15 +25,9 @@ type Options struct {
 	MaxBytes uint64
 	// Seed chooses the random order in which working sets are visited.
 	Seed uint64
-	// Progress, if not nil, is called from the goroutine that called Calibrate
-	// whenever a part begins, and once at the end.
-	Progress func(Progress)
-}
-
-// Progress reports how far a calibration is.
-type Progress struct {
-	Part        string
-	Done, Total int
+	// Progress is called whenever a part of the calibration begins, and once at
+	// the end.
+	Progress progress.Func
 }
 
 // Bounds of the largest working set.
@@ -83,12 +79,12 @@ func Calibrate(ctx context.Context, opt Options) (*Profile, error) {
 	}
 	defer c.release()
 	for i, part := range parts {
-		c.progress(part.name, i, len(parts))
+		opt.Progress.Report(progress.Report{Task: part.name, Done: i, Total: len(parts)})
 		if err := part.run(); err != nil {
 			return nil, fmt.Errorf("host: %s: %w", part.name, err)
 		}
 	}
-	c.progress("", len(parts), len(parts))
+	opt.Progress.Finish(len(parts))
 	c.findLevels()
 	c.findReaches()
 	c.findWindow()
@@ -112,12 +108,6 @@ type calibration struct {
 	small   *region // in ordinary pages
 	huge    *region // asked for in huge ones
 	order   []uint32
-}
-
-func (c *calibration) progress(part string, done, total int) {
-	if c.opt.Progress != nil {
-		c.opt.Progress(Progress{part, done, total})
-	}
 }
 
 func (c *calibration) warn(format string, args ...any) {

@@ -12,6 +12,7 @@ import (
 
 	"presage/perf/isa"
 	"presage/perf/machine"
+	"presage/perf/progress"
 )
 
 func exact(ns float64) Sample { return Sample{ns, ns, ns} }
@@ -329,7 +330,7 @@ func TestCalibrateHere(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	parts := 0
-	p, err := Calibrate(t.Context(), Options{Quick: true, MaxBytes: 16 << 20, Progress: func(Progress) { parts++ }})
+	p, err := Calibrate(t.Context(), Options{Quick: true, MaxBytes: 16 << 20, Progress: func(progress.Report) { parts++ }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func (a *Answer) explain(times []Measurement) *NoModel {
 		if n.Best == nil || c.Share > n.Best.Share+rounding || c.Share > n.Best.Share-rounding && c.RMS < n.Best.RMS {
 			n.Best = c
 		}
-		if q := errorOfShare(c.errors(), a.Request.Share); q < n.Achievable {
+		if q := errorOfShare(c.errors(), a.Request.Share); n.AchievableBy == nil || q < n.Achievable {
 			n.Achievable, n.AchievableBy = q, c
 		}
 	}

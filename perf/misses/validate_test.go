@@ -2,8 +2,6 @@ package misses
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
@@ -11,7 +9,6 @@ import (
 	"presage/perf/machine"
 	"presage/perf/predict"
 	"presage/perf/store"
-	"presage/perf/study/record"
 	"presage/perf/subject"
 	"strings"
 	"testing"
@@ -177,55 +174,5 @@ func TestAccuracy(t *testing.T) {
 	}
 	if _, err := Accuracy(df, "size"); err == nil {
 		t.Error("a column that is not there, and no error")
-	}
-}
-
-func TestRecordings(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "b.csv")
-	table := func(x float64) error {
-		return record.Record(path, frame.Of([]struct {
-			X float64 `frame:"x"`
-		}{{x}}), "simulated, here", "make x")
-	}
-	if err := table(1); err != nil {
-		t.Fatal(err)
-	}
-	if err := record.Record(filepath.Join(dir, "a.csv"), frame.Of([]struct {
-		Y string `frame:"y"`
-	}{{"z"}}), "measured", "make y"); err != nil {
-		t.Fatal(err)
-	}
-	if err := table(0.25); err != nil {
-		t.Fatal(err)
-	}
-	df, r, err := record.Recorded(path)
-	if err != nil || r.Origin != "simulated, here" || r.Command != "make x" || len(r.Date) != 10 || perftest.Column(t, df, "x")[0] != 0.25 {
-		t.Errorf("got %v of %+v, %v", df, r, err)
-	}
-	if df, _, err := record.Recorded(filepath.Join(dir, "a.csv")); err != nil || df.Col("y").Records()[0] != "z" {
-		t.Errorf("the other recording: %v, %v", df, err)
-	}
-	if err := os.WriteFile(path, []byte("x\n0.5\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{
-		path:                                 "was changed after it was recorded; make it again: make x",
-		filepath.Join(dir, "c.csv"):          "does not list c.csv",
-		filepath.Join(dir, "d", "c.csv"):     "does not list",
-		filepath.Join(dir, "recordings.csv"): "does not list",
-	} {
-		if _, _, err := record.Recorded(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", path, err, want)
-		}
-	}
-	if err := record.Record(filepath.Join(dir, "recordings.csv"), df, "", ""); err == nil {
-		t.Error("a recording in place of the list")
-	}
-	if err := os.WriteFile(filepath.Join(dir, "recordings.csv"), []byte("file\nb.csv\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := table(1); err == nil || !strings.Contains(err.Error(), "want the columns") {
-		t.Errorf("a damaged list: %v", err)
 	}
 }

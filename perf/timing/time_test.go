@@ -8,7 +8,7 @@ import (
 	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/machine"
-	"presage/perf/measure"
+	"presage/perf/host/measure"
 	"presage/perf/misses"
 	"presage/perf/predict"
 	"presage/perf/store"
@@ -269,7 +269,7 @@ func TestCompareTimeErrors(t *testing.T) {
 // TestCompareTimeOfMeasure: Measure's own table is a reference.
 func TestCompareTimeOfMeasure(t *testing.T) {
 	pred := frame.Of([]timeRow{{Program: "p", Point: subject.Point{"n": 1}, Seconds: 3}, {Program: "p", Point: subject.Point{"n": 2}, Seconds: 3}})
-	meas := frame.Of([]measure.MeasuredRow{{Program: "p", Point: subject.Point{"n": 1}, Seconds: 2}})
+	meas := frame.Of([]measure.Row{{Program: "p", Point: subject.Point{"n": 1}, Seconds: 2}})
 	both, err := misses.CompareTime(pred, meas)
 	if err != nil {
 		t.Fatal(err)

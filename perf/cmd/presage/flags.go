@@ -141,6 +141,11 @@ func (r *runFlags) register(cmd *cobra.Command) {
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
+// changed reports whether a flag is set that changes what the program does.
+func (r *runFlags) changed() bool {
+	return r.opt.Args != "" || r.stdin != "" || len(r.dirs)+len(r.opt.Env) > 0 || r.opt.MaxInstructions != 0
+}
+
 // options returns the options with progress on standard error.
 func (r *runFlags) options() (perf.RunOptions, error) {
 	opt := r.opt

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+
 	"presage/perf/store"
 	"presage/perf/study/record"
 

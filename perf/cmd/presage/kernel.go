@@ -3,8 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+
 	"presage/perf"
+	"presage/perf/frame"
 	"presage/perf/iperf"
+	"presage/perf/progress"
 	"presage/perf/study/kernels"
 
 	"github.com/spf13/cobra"
@@ -94,11 +97,11 @@ and their locality at the size of --at, in blocks of --block bytes.`,
 			if block == 0 {
 				return errors.New("--block 0: want the bytes of a cache block")
 			}
-			df, err := k.Frame(at.points[0], block)
+			rows, err := k.Rows(at.points[0], block)
 			if err != nil {
 				return err
 			}
-			return out.print(cmd.OutOrStdout(), df)
+			return out.print(cmd.OutOrStdout(), frame.Of(rows))
 		},
 	}
 	f := cmd.Flags()
@@ -115,7 +118,7 @@ and their locality at the size of --at, in blocks of --block bytes.`,
 func timeKernelsCommand() *cobra.Command {
 	var (
 		sweep  sweepFlag
-		opt    kernels.TimeKernelsOptions
+		opt    kernels.TimingOptions
 		out    output
 		record string
 		quiet  bool
@@ -138,29 +141,29 @@ FILE.partial until then: interrupted, the command goes on where it was.`,
 			if err := out.check(); err != nil {
 				return err
 			}
-			builds, err := kernels.ReadKernelBuilds(args[0])
+			builds, err := kernels.ReadBuilds(args[0])
 			if err != nil {
 				return err
 			}
 			if !quiet {
-				opt.Progress = func(round, rounds int) {
-					if round < rounds {
-						fmt.Fprintf(cmd.ErrOrStderr(), "round %d of %d\n", round+1, rounds)
+				opt.Progress = func(p progress.Report) {
+					if !p.Finished() {
+						fmt.Fprintf(cmd.ErrOrStderr(), "round %d of %d\n", p.Done+1, p.Total)
 					}
 				}
 			}
 			if record != "" {
-				opt.Partial = record + ".partial"
+				opt.Checkpoint = record + ".partial"
 			}
-			times, err := kernels.TimeKernels(cmd.Context(), builds, sweep.points, opt)
+			times, err := opt.Run(cmd.Context(), builds, sweep.points)
 			if err != nil {
 				return err
 			}
 			warn(cmd.ErrOrStderr(), times.Warnings)
 			if record != "" {
-				return kernels.RecordKernelTimes(record, times, builds, commandLine(cmd, args))
+				return times.Record(record, commandLine(cmd, args))
 			}
-			return out.print(cmd.OutOrStdout(), times.Runs)
+			return out.print(cmd.OutOrStdout(), frame.Of(times.Runs))
 		},
 	}
 	f := cmd.Flags()

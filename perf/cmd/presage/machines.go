@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
 	"presage/perf"
+	"presage/perf/frame"
 	"presage/perf/machine"
 	"presage/perf/machine/catalog"
 
@@ -55,11 +57,11 @@ func listMachines(w io.Writer, out output, classes bool) error {
 	if classes {
 		return errors.New("--classes is about one machine: name it")
 	}
-	df, err := catalog.MachineList()
+	rows, err := catalog.List()
 	if err != nil {
 		return err
 	}
-	return out.print(w, df)
+	return out.print(w, frame.Of(rows))
 }
 
 func explainMachine(w io.Writer, out output, m *machine.Machine, classes bool) error {
@@ -67,12 +69,12 @@ func explainMachine(w io.Writer, out output, m *machine.Machine, classes bool) e
 	case classes && !m.Core.Described():
 		return fmt.Errorf("%s: the core is not described: its file gives no order, width, units and classes under core", m.Path)
 	case classes:
-		return out.print(w, catalog.CoreFrame(m))
+		return out.print(w, frame.Of(catalog.Classes(m)))
 	case out.format == "text":
 		_, err := io.WriteString(w, m.Explain())
 		return err
 	}
-	return out.print(w, catalog.MachineFrame(m))
+	return out.print(w, perf.MachineTable(m))
 }
 
 func machinesDiffCommand() *cobra.Command {
@@ -97,7 +99,7 @@ columns a and b are empty where a machine has no such part or it is not known.`,
 			if err != nil {
 				return err
 			}
-			return out.print(cmd.OutOrStdout(), catalog.MachineDiff(a, b))
+			return out.print(cmd.OutOrStdout(), frame.Of(catalog.Diff(a, b)))
 		},
 	}
 	out.register(cmd)

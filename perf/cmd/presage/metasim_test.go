@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"presage/perf/study/record"
 	"strings"
 	"testing"
 )
@@ -53,9 +52,8 @@ func TestSimpointAndMetasim(t *testing.T) {
 		t.Errorf("study:\n%s", hits)
 	}
 	for _, table := range []string{"hits", "blocks", "runs", "clusters"} {
-		df, origin, err := record.Recorded(kept + "-" + table + ".csv")
-		if err != nil || df.Nrow() == 0 || !strings.Contains(origin.Command, "metasim") {
-			t.Errorf("%s: %d rows, %+v, %v", table, df.Nrow(), origin, err)
+		if df, from := recorded(t, kept+"-"+table+".csv"); df.Nrow() == 0 || !strings.Contains(from.Command, "metasim") {
+			t.Errorf("%s: %d rows, %+v", table, df.Nrow(), from)
 		}
 	}
 	bad := filepath.Join(dir, "bad.bb")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-gota/gota/dataframe"
 	"github.com/google/go-cmp/cmp"
 	"github.com/kballard/go-shellquote"
 )
@@ -227,6 +228,20 @@ func TestHelpHasExamples(t *testing.T) {
 	}
 }
 
+// recorded reads a recorded table and where it comes from.
+func recorded(t *testing.T, path string) (dataframe.DataFrame, record.Recording) {
+	t.Helper()
+	text, err := record.ReadText(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	df, err := perf.Recorded(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return df, text.Recording
+}
+
 // TestValidateRecords judges a model at toy sizes and reads the recording.
 func TestValidateRecords(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
@@ -236,10 +251,7 @@ func TestValidateRecords(t *testing.T) {
 		"--train", "n=6:9:1", "--at", "n=12", "--format", "csv", "--record", file, "-q",
 	}
 	rows := must(t, args...)
-	df, r, err := record.Recorded(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	df, r := recorded(t, file)
 	if df.Nrow() != strings.Count(rows, "\n")-1 {
 		t.Errorf("%d rows recorded of\n%s", df.Nrow(), rows)
 	}
@@ -307,11 +319,7 @@ func TestStudy(t *testing.T) {
 	sizes := []string{"--train", "n=6:9:1", "--at", "n=12", "--curve", "n=8,10", "--time-at", "n=8"}
 	must(t, append([]string{"study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix}, sizes...)...)
 	for table, want := range map[string]string{"misses": "rel_err", "curves": "pred_misses", "times": "sim_cycles"} {
-		df, rec, err := record.Recorded(prefix + "-" + table + ".csv")
-		if err != nil {
-			t.Errorf("%s: %v", table, err)
-			continue
-		}
+		df, rec := recorded(t, prefix+"-"+table+".csv")
 		if !slices.Contains(df.Names(), want) || !strings.HasPrefix(rec.Command, "presage study ") {
 			t.Errorf("%s: columns %v, made by %q", table, df.Names(), rec.Command)
 		}

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
+
 	"presage/perf"
 	"presage/perf/misses"
 	"presage/perf/store"
-	"strconv"
-	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
@@ -31,6 +32,9 @@ func (c *cacheFlags) register(cmd *cobra.Command) {
 	f.Uint64Var(&c.ways, "ways", 0, "associativity of these caches; 0: fully associative")
 	f.StringVar(&c.block, "block", "", "block size of these caches, such as 64, or 16KiB for a TLB (default the smallest that was profiled)")
 }
+
+// named reports whether the flags name caches of known capacity.
+func (c *cacheFlags) named() bool { return c.machine != "" || len(c.capacities) > 0 }
 
 // caches returns what the flags say. Without a machine or capacities it is one
 // cache of unknown capacity.
@@ -110,16 +114,19 @@ func parseVary(text string) (perf.Vary, error) {
 	return v, nil
 }
 
+// queryFlags are the flags of query.
+type queryFlags struct {
+	at        sweepFlag
+	caches    cacheFlags
+	out       output
+	fit       perf.FitOptions
+	query     perf.Query
+	vary      string
+	distances bool
+}
+
 func queryCommand() *cobra.Command {
-	var (
-		at        sweepFlag
-		caches    cacheFlags
-		out       output
-		fit       perf.FitOptions
-		q         perf.Query
-		vary      string
-		distances bool
-	)
+	var q queryFlags
 	cmd := &cobra.Command{
 		Use:   "query DIR",
 		Short: "Ask the models: misses, hit ratios, smallest caches, largest problems, distances",
@@ -142,67 +149,82 @@ asks for the distribution of reuse distances at the sizes --at instead.`,
   presage query profiles --machine origin2000 --level TLB --miss-ratio 0.001 --vary n=20:400:1
   presage query profiles --at n=60 --distances --block 32 --by loop --format csv`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := out.check(); err != nil {
-				return err
-			}
-			var err error
-			if q.Vary = (perf.Vary{}); vary != "" {
-				if q.Vary, err = parseVary(vary); err != nil {
-					return err
-				}
-			}
-			q.Points = at.points
-			if q.Caches, err = caches.caches(); err != nil {
-				return err
-			}
-			if distances && (caches.machine != "" || len(caches.capacities) > 0 || caches.ways != 0 || vary != "" || q.HitRatio != 0 || q.MissRatio != 0) {
-				return errors.New("--distances takes --at and --block alone")
-			}
-			if len(at.points) == 0 && vary == "" {
-				return errors.New("no sizes: give them with --at, such as --at n=60,80, or ask for the largest with --vary n")
-			}
-			if !distances && q.HitRatio == 0 && q.MissRatio == 0 && caches.machine == "" && len(caches.capacities) == 0 {
-				return errors.New("two of size, cache and ratio are needed: give caches with --machine or --capacity, or a ratio with --hit-ratio or --miss-ratio")
-			}
-			if vary != "" && caches.machine == "" && len(caches.capacities) == 0 {
-				return errors.New("no caches: give them with --machine or --capacity")
-			}
-			runs, err := perf.LoadRuns(args[0])
-			if err != nil {
-				return err
-			}
-			fit.Store = store.Open(args[0])
-			model, err := perf.FitScaling(cmd.Context(), runs, fit)
-			if err != nil {
-				return err
-			}
-			if n := len(model.Warnings); n > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d warnings about the models; presage predict --warnings shows them\n", n)
-			}
-			var df dataframe.DataFrame
-			if distances {
-				df, err = perf.Distances(model, q.Points, perf.DistanceOptions{By: q.By, BlockBytes: q.Caches[0].BlockBytes})
-			} else {
-				df, err = perf.Ask(cmd.Context(), model, q)
-			}
-			if err != nil {
-				return err
-			}
-			return out.print(cmd.OutOrStdout(), df)
-		},
+		RunE: q.answer,
 	}
 	f := cmd.Flags()
-	f.Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
-	caches.register(cmd)
-	f.Float64Var(&q.HitRatio, "hit-ratio", 0, "share of the accesses that is to hit, above 0 and up to 1")
-	f.Float64Var(&q.MissRatio, "miss-ratio", 0, "share of the accesses that may miss, above 0 and up to 1")
-	f.StringVar(&vary, "vary", "", "parameter whose largest value is asked for: name, or name=first:last:step (default whole numbers, from the smallest that was profiled to 8 times the largest)")
-	f.BoolVar(&distances, "distances", false, "predict the distribution of reuse distances")
-	f.StringVar((*string)(&q.By), "by", "program", "what a row is about: program, routine, loop or reference (a group of them, by its first)")
-	f.Float64Var(&q.Coverage, "coverage", 0, "probability that an interval of misses is to hold them; negative: no intervals (default 0.9)")
-	f.StringVar(&fit.Basis, "basis", "", `functions that models are sums of, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
-	f.BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in one ratio at all sizes, as the papers do")
-	out.register(cmd)
+	f.Var(&q.at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
+	q.caches.register(cmd)
+	f.Float64Var(&q.query.HitRatio, "hit-ratio", 0, "share of the accesses that is to hit, above 0 and up to 1")
+	f.Float64Var(&q.query.MissRatio, "miss-ratio", 0, "share of the accesses that may miss, above 0 and up to 1")
+	f.StringVar(&q.vary, "vary", "", "parameter whose largest value is asked for: name, or name=first:last:step (default whole numbers, from the smallest that was profiled to 8 times the largest)")
+	f.BoolVar(&q.distances, "distances", false, "predict the distribution of reuse distances")
+	f.StringVar((*string)(&q.query.By), "by", "program", "what a row is about: program, routine, loop or reference (a group of them, by its first)")
+	f.Float64Var(&q.query.Coverage, "coverage", 0, "probability that an interval of misses is to hold them; negative: no intervals (default 0.9)")
+	f.StringVar(&q.fit.Basis, "basis", "", `functions that models are sums of, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
+	f.BoolVar(&q.fit.MedianRatio, "median-ratio", false, "split histograms in one ratio at all sizes, as the papers do")
+	q.out.register(cmd)
 	return cmd
+}
+
+// answer asks the models of a folder of profiles.
+func (q *queryFlags) answer(cmd *cobra.Command, args []string) error {
+	if err := q.read(); err != nil {
+		return err
+	}
+	runs, err := perf.LoadRuns(args[0])
+	if err != nil {
+		return err
+	}
+	q.fit.Store = store.Open(args[0])
+	model, err := perf.FitScaling(cmd.Context(), runs, q.fit)
+	if err != nil {
+		return err
+	}
+	if n := len(model.Warnings); n > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d warnings about the models; presage predict --warnings shows them\n", n)
+	}
+	var df dataframe.DataFrame
+	if q.distances {
+		df, err = perf.Distances(model, q.query.Points, perf.DistanceOptions{By: q.query.By, BlockBytes: q.query.Caches[0].BlockBytes})
+	} else {
+		df, err = perf.Ask(cmd.Context(), model, q.query)
+	}
+	if err != nil {
+		return err
+	}
+	return q.out.print(cmd.OutOrStdout(), df)
+}
+
+// read makes a query of the flags.
+func (q *queryFlags) read() error {
+	if err := q.out.check(); err != nil {
+		return err
+	}
+	var err error
+	if q.query.Vary = (perf.Vary{}); q.vary != "" {
+		if q.query.Vary, err = parseVary(q.vary); err != nil {
+			return err
+		}
+	}
+	q.query.Points = q.at.points
+	if q.query.Caches, err = q.caches.caches(); err != nil {
+		return err
+	}
+	return q.check()
+}
+
+// check returns an error if the flags do not make one question.
+func (q *queryFlags) check() error {
+	ratio := q.query.HitRatio != 0 || q.query.MissRatio != 0
+	switch {
+	case q.distances && (q.caches.named() || q.caches.ways != 0 || q.vary != "" || ratio):
+		return errors.New("--distances takes --at and --block alone")
+	case len(q.at.points) == 0 && q.vary == "":
+		return errors.New("no sizes: give them with --at, such as --at n=60,80, or ask for the largest with --vary n")
+	case !q.distances && !ratio && !q.caches.named():
+		return errors.New("two of size, cache and ratio are needed: give caches with --machine or --capacity, or a ratio with --hit-ratio or --miss-ratio")
+	case q.vary != "" && !q.caches.named():
+		return errors.New("no caches: give them with --machine or --capacity")
+	}
+	return nil
 }

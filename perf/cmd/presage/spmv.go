@@ -1,12 +1,12 @@
 package main
 
 import (
+	"presage/perf"
 	"fmt"
 	"io"
 	"path/filepath"
 	"presage/perf/spmv"
 	"presage/perf/store"
-	"presage/perf/study/record"
 	"presage/perf/study/sparse"
 	"time"
 
@@ -217,7 +217,7 @@ func (s *spmvStudy) part(name string) error {
 	if err != nil {
 		return err
 	}
-	return record.Record(filepath.Join(s.folder, name+".csv"), df, origin, s.line)
+	return perf.Record(filepath.Join(s.folder, name+".csv"), df, perf.Source{Origin: origin, Command: s.line})
 }
 
 func (s *spmvStudy) tuning() (dataframe.DataFrame, error) {

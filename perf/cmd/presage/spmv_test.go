@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"presage/perf/study/record"
 	"strconv"
 	"strings"
 	"testing"
@@ -83,11 +82,11 @@ func TestSpMVStudyRecords(t *testing.T) {
 	if err != nil || string(again) != string(first) {
 		t.Errorf("from the store comes another table (%v)", err)
 	}
-	df, recording, err := record.Recorded(filepath.Join(dir, "samples.csv"))
-	if err != nil || df.Nrow() != 20+5+64 || !strings.Contains(recording.Command, "presage spmv study") {
-		t.Errorf("%d rows, %+v, %v", df.Nrow(), recording, err)
+	df, recording := recorded(t, filepath.Join(dir, "samples.csv"))
+	if df.Nrow() != 20+5+64 || !strings.Contains(recording.Command, "presage spmv study") {
+		t.Errorf("%d rows, %+v", df.Nrow(), recording)
 	}
-	if df, _, err = record.Recorded(filepath.Join(dir, "matrices.csv")); err != nil || df.Nrow() != 1 || df.Col("stand_in").Elem(0).String() != "true" {
-		t.Errorf("%v, %v", df, err)
+	if df, _ = recorded(t, filepath.Join(dir, "matrices.csv")); df.Nrow() != 1 || df.Col("stand_in").Elem(0).String() != "true" {
+		t.Errorf("%v", df)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"presage/perf"
 	"presage/perf/misses"
 	"presage/perf/store"
-	"presage/perf/study/record"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
@@ -123,5 +122,5 @@ func (f *validationFlags) read(program string, v *perf.Validation) (*perf.Progra
 
 func recordValidation(path string, prog *perf.Program, df dataframe.DataFrame, command string) error {
 	origin := fmt.Sprintf("predicted and simulated by presage; %s, SHA-256 %s", prog.Name, prog.File.SHA256)
-	return record.Record(path, df, origin, command)
+	return perf.Record(path, df, perf.Source{Origin: origin, Command: command})
 }

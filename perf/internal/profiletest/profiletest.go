@@ -42,7 +42,7 @@ func Counted(t testing.TB, n float64) *anatomy.Counts {
 // Machine returns a machine by its name.
 func Machine(t testing.TB, name string) *machine.Machine {
 	t.Helper()
-	m, err := catalog.FindMachine(name)
+	m, err := catalog.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}

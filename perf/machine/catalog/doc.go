@@ -1,2 +1,3 @@
-// Package catalog finds machine descriptions by name and puts them into tables.
+// Package catalog finds machine descriptions by name and lists what they say, as
+// rows.
 package catalog

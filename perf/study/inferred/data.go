@@ -1,6 +1,7 @@
 package inferred
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"presage/perf/frame"
@@ -29,18 +30,23 @@ const (
 func (p *Profiles) Record(dir, command string) error {
 	for _, t := range []struct {
 		file, origin string
-		df           dataframe.DataFrame
+		write        func(path string, from record.Source) error
 	}{
-		{shardsFile, "counted: characteristics of shards, whatever the machine", frame.Of(p.Shards)},
-		{missesFile, "counted: misses of shards in caches of all geometries", frame.Of(p.Misses)},
-		{hardwareFile, "drawn at random from Table 2 of Wu and Lee 2012", frame.Of(p.Hardware)},
-		{profilesFile, "simulated by the pipeline model: cycles of shards on architectures", frame.Of(p.Profiles)},
+		{shardsFile, "counted: characteristics of shards, whatever the machine", writer(p.Shards)},
+		{missesFile, "counted: misses of shards in caches of all geometries", writer(p.Misses)},
+		{hardwareFile, "drawn at random from Table 2 of Wu and Lee 2012", writer(p.Hardware)},
+		{profilesFile, "simulated by the pipeline model: cycles of shards on architectures", writer(p.Profiles)},
 	} {
-		if err := record.Record(filepath.Join(dir, t.file), t.df, t.origin, command); err != nil {
+		if err := t.write(filepath.Join(dir, t.file), record.Source{Origin: t.origin, Command: command}); err != nil {
 			return fmt.Errorf("perf: infer: %w", err)
 		}
 	}
 	return nil
+}
+
+// writer returns what records rows.
+func writer[R any](rows []R) func(path string, from record.Source) error {
+	return func(path string, from record.Source) error { return record.Write(path, rows, from) }
 }
 
 // LoadInferProfiles reads what Record wrote.
@@ -68,9 +74,13 @@ type inferTable struct {
 func readInferTables(dir string, tables []inferTable) error {
 	for _, t := range tables {
 		path := filepath.Join(dir, t.file)
-		df, _, err := record.Recorded(path)
+		text, err := record.ReadText(path)
 		if err != nil {
 			return err
+		}
+		df, err := frame.ReadCSV(bytes.NewReader(text.CSV))
+		if err != nil {
+			return fmt.Errorf("perf: %s: %w", path, err)
 		}
 		r := reader{df: df}
 		t.read(&r)
@@ -382,13 +392,13 @@ const (
 func (f *Findings) Record(dir, command string) error {
 	for _, t := range []struct {
 		file, origin string
-		df           dataframe.DataFrame
+		write        func(path string, from record.Source) error
 	}{
-		{predictionsFile, "predicted by inferred models, beside what was simulated", frame.Of(f.Predictions)},
-		{searchesFile, "generations of genetic searches", frame.Of(f.Generations)},
-		{specsFile, "the best specs of the search over all applications", frame.Of(f.Specs)},
+		{predictionsFile, "predicted by inferred models, beside what was simulated", writer(f.Predictions)},
+		{searchesFile, "generations of genetic searches", writer(f.Generations)},
+		{specsFile, "the best specs of the search over all applications", writer(f.Specs)},
 	} {
-		if err := record.Record(filepath.Join(dir, t.file), t.df, t.origin, command); err != nil {
+		if err := t.write(filepath.Join(dir, t.file), record.Source{Origin: t.origin, Command: command}); err != nil {
 			return fmt.Errorf("perf: infer: %w", err)
 		}
 	}
@@ -397,7 +407,8 @@ func (f *Findings) Record(dir, command string) error {
 
 // RecordInferBaselines writes the table of other methods into a folder.
 func RecordInferBaselines(dir string, rows []Baseline, command string) error {
-	if err := record.Record(filepath.Join(dir, baselinesFile), frame.Of(rows), "other methods, on the profiles that inferred models are judged by", command); err != nil {
+	from := record.Source{Origin: "other methods, on the profiles that inferred models are judged by", Command: command}
+	if err := record.Write(filepath.Join(dir, baselinesFile), rows, from); err != nil {
 		return fmt.Errorf("perf: infer: %w", err)
 	}
 	return nil

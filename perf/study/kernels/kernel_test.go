@@ -2,13 +2,13 @@ package kernels
 
 import (
 	"errors"
-	"presage/perf/frame"
-	"presage/perf/iperf"
-	"presage/perf/iperf/nest"
-	"presage/perf/subject"
 	"slices"
 	"strings"
 	"testing"
+
+	"presage/perf/iperf"
+	"presage/perf/iperf/nest"
+	"presage/perf/subject"
 )
 
 // The stencil of a Go program, found, tabled, written and read again.
@@ -31,26 +31,22 @@ func TestKernelOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	df, err := k.Frame(subject.Point{"n": 100}, 64)
+	rows, err := k.Rows(subject.Point{"n": 100}, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// In blocks of 64 B neighbours in a row share a block, and rows above and below
 	// are as far as one iteration of i: the five loads are one group.
-	groups, err := frame.Floats(df, "group")
-	if err != nil {
-		t.Fatal(err)
-	}
-	array, _ := frame.Strings(df, "array")
-	spatial, _ := frame.Strings(df, "self_spatial")
-	temporal, _ := frame.Strings(df, "self_temporal")
-	for i := range groups {
-		want := float64(slices.Index(array, array[i]) + 1)
-		if groups[i] != want || spatial[i] != "j" || temporal[i] != "" {
-			t.Errorf("reference %d to %s: group %g, spatial along %q, temporal %q; want %g, j, none", i+1, array[i], groups[i], spatial[i], temporal[i], want)
+	for i, r := range rows {
+		want := 1 + slices.IndexFunc(rows, func(o ReferenceRow) bool { return o.Array == r.Array })
+		if r.Group != want || r.Spatial != "j" || r.Temporal != "" {
+			t.Errorf("reference %d to %s: group %d, spatial along %q, temporal %q; want %d, j, none", i+1, r.Array, r.Group, r.Spatial, r.Temporal, want)
 		}
 	}
-	if _, err := k.Frame(subject.Point{"m": 1}, 64); err == nil {
+	if len(rows) != 6 {
+		t.Errorf("%d references, want five loads and a store", len(rows))
+	}
+	if _, err := k.Rows(subject.Point{"m": 1}, 64); err == nil {
 		t.Error("a size without n was taken")
 	}
 	again, err := iperf.ParseKernels("k.yaml", iperf.FormatKernels(k.Kernel))
@@ -64,7 +60,7 @@ func TestKernelOf(t *testing.T) {
 
 // A supplement of the user's own names the host's caches as formulas do.
 func TestFindSystemWith(t *testing.T) {
-	s, err := FindSystemWith("../../../datasets/host/epyc.yaml", "../../../datasets/iperf/epyc-supplement.yaml")
+	s, err := FindSystem("../../../datasets/host/epyc.yaml", "../../../datasets/iperf/epyc-supplement.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +70,10 @@ func TestFindSystemWith(t *testing.T) {
 	if l := s.Levels[1]; l.Name != "L2" || !l.Physical {
 		t.Errorf("%+v", l)
 	}
-	if _, err := FindSystemWith("origin2000", "../../../datasets/iperf/epyc-supplement.yaml"); err == nil || !strings.Contains(err.Error(), `no supplement for machine "origin2000"`) {
+	if _, err := FindSystem("origin2000", "../../../datasets/iperf/epyc-supplement.yaml"); err == nil || !strings.Contains(err.Error(), `no supplement for machine "origin2000"`) {
 		t.Errorf("error %v", err)
 	}
-	plain, err := FindSystemWith("ultrasparc-1", "")
+	plain, err := FindSystem("ultrasparc-1", "")
 	if err != nil || !plain.Levels[0].NonBlocking {
 		t.Errorf("%+v, %v", plain, err)
 	}

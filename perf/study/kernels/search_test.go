@@ -6,18 +6,19 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"presage/perf/fit"
-	"presage/perf/frame"
-	"presage/perf/internal/perftest"
-	"presage/perf/iperf"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/go-gota/gota/dataframe"
+	"presage/perf/fit"
+	"presage/perf/frame"
+	"presage/perf/iperf"
+	"presage/perf/subject"
 )
 
-func simulatedTimes(t *testing.T, machine, level, placement string) dataframe.DataFrame {
+// simulatedTimes reads the simulated times of a machine, a level of optimisation
+// and a placement of pages.
+func simulatedTimes(t *testing.T, machine, level, placement string) []TimeRow {
 	t.Helper()
 	f, err := os.Open("../../../datasets/iperf/simulated.csv")
 	if err != nil {
@@ -25,15 +26,30 @@ func simulatedTimes(t *testing.T, machine, level, placement string) dataframe.Da
 	}
 	defer f.Close()
 	df, err := frame.ReadCSV(f)
-	for _, want := range [][2]string{{"machine", machine}, {"level", level}, {"placement", placement}} {
-		if err == nil {
-			df, err = frame.Where(df, want[0], want[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Machine   string  `frame:"machine"`
+		Level     string  `frame:"level"`
+		Placement string  `frame:"placement"`
+		N         float64 `frame:"n"`
+		Seconds   float64 `frame:"sim_time_sec"`
+	}
+	all, err := frame.Into[row](df)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []TimeRow
+	for _, r := range all {
+		if r.Machine == machine && r.Level == level && r.Placement == placement {
+			times = append(times, TimeRow{subject.Point{"n": r.N}, r.Seconds})
 		}
 	}
-	if err != nil || df.Nrow() == 0 {
-		t.Fatalf("%d rows, %v", df.Nrow(), err)
+	if len(times) == 0 {
+		t.Fatalf("no times of %s, %s, %s", machine, level, placement)
 	}
-	return df
+	return times
 }
 
 func kernelAndSystem(t *testing.T, machine string) (*iperf.Kernel, *iperf.System) {
@@ -42,7 +58,7 @@ func kernelAndSystem(t *testing.T, machine string) (*iperf.Kernel, *iperf.System
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := FindSystem(machine)
+	s, err := FindSystem(machine, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,30 +66,22 @@ func kernelAndSystem(t *testing.T, machine string) (*iperf.Kernel, *iperf.System
 }
 
 // searched searches among the report's factors, if the options name no others.
-func searched(t *testing.T, df dataframe.DataFrame, machine string, r iperf.Request, opt SearchOptions) *ModelSearch {
+func searched(t *testing.T, times []TimeRow, machine string, r iperf.Request, opt SearchOptions) *ModelSearch {
 	t.Helper()
 	k, s := kernelAndSystem(t, machine)
 	if opt.Database == nil {
 		opt.Database = iperf.ReportDatabase()
 	}
-	m, err := SearchModels(t.Context(), df, k, s, r, opt)
+	m, err := SearchModels(t.Context(), times, k, s, r, opt)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for name, df := range map[string]dataframe.DataFrame{
-		"candidates": m.Candidates, "coefficients": m.Coefficients, "pruned": m.Pruned, "reasons": m.Reasons,
-		"sensitivities": m.Sensitivities, "predictions": m.Predictions, "peaks": m.Peaks, "curves": m.Curves,
-	} {
-		if df.Err != nil {
-			t.Fatalf("%s: %v", name, df.Err)
-		}
 	}
 	return m
 }
 
 // madeOf returns times of an UltraSPARC-I that are known combinations of models,
 // with noise of 0.1 ms, three runs a size.
-func madeOf(t *testing.T, parts map[string]float64) dataframe.DataFrame {
+func madeOf(t *testing.T, parts map[string]float64) []TimeRow {
 	t.Helper()
 	k, s := kernelAndSystem(t, "ultrasparc-1")
 	var points []fit.Point
@@ -84,123 +92,118 @@ func madeOf(t *testing.T, parts map[string]float64) dataframe.DataFrame {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type row struct {
-		N    float64 `frame:"n"`
-		Time float64 `frame:"meas_time_sec"`
-	}
 	rng := rand.New(rand.NewPCG(1998, 7))
-	var rows []row
+	var times []TimeRow
 	for i, p := range points {
 		truth := 5e-3
 		for _, c := range l.Curves {
 			truth += parts[c.Model.Name] * c.Terms[len(c.Terms)-1][i]
 		}
 		for range 3 {
-			rows = append(rows, row{p["n"], truth + 1e-4*rng.NormFloat64()})
+			times = append(times, TimeRow{subject.Point(p), truth + 1e-4*rng.NormFloat64()})
 		}
 	}
-	return frame.Of(rows)
+	return times
 }
 
 func TestSearchModelsRecovers(t *testing.T) {
 	parts := map[string]float64{"CPU": 2e-7, "L1nb": 2e-6, "L2b": 3e-7}
 	request := iperf.Request{AbsErr: 1e-3, Share: 0.99, Criterion: iperf.Cheapest}
 	m := searched(t, madeOf(t, parts), "ultrasparc-1", request, SearchOptions{})
-	if m.Model == nil || m.Model.Name() != "CPU+L1nb+L2b" || m.Reasons.Nrow() != 0 || m.Peaks.Nrow() != 0 {
+	if m.Model == nil || m.Model.Name() != "CPU+L1nb+L2b" || len(m.Reasons)+len(m.Peaks) != 0 {
 		t.Fatalf("found %v", m.Candidates)
 	}
-	names, share := perftest.Text(t, m.Candidates, "model"), perftest.Column(t, m.Candidates, "share")
-	chosen := perftest.Text(t, m.Candidates, "chosen")
-	at := slices.Index(chosen, "true")
-	if names[at] != m.Model.Name() || slices.Contains(chosen[at+1:], "true") || !slices.IsSortedFunc(share, func(a, b float64) int { return cmp.Compare(b, a) }) {
+	at := slices.IndexFunc(m.Candidates, func(r CandidateRow) bool { return r.Chosen })
+	chosenTwice := slices.ContainsFunc(m.Candidates[at+1:], func(r CandidateRow) bool { return r.Chosen })
+	sorted := slices.IsSortedFunc(m.Candidates, func(a, b CandidateRow) int { return cmp.Compare(b.Share, a.Share) })
+	if m.Candidates[at].Model != m.Model.Name() || chosenTwice || !sorted {
 		t.Errorf("candidates %v", m.Candidates)
 	}
 	// Coefficients are those that the times were made with.
-	of, err := frame.Where(m.Coefficients, "model", m.Model.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
 	got := map[string]float64{}
-	for i, term := range perftest.Text(t, of, "term") {
-		got[term] = perftest.Column(t, of, "coefficient_sec")[i]
+	for _, r := range m.Coefficients {
+		if r.Model == m.Model.Name() {
+			got[r.Term] = r.Coefficient
+		}
 	}
 	for term, want := range map[string]float64{"CPU[2]": 2e-7, "L1nb": 2e-6, "L2b": 3e-7} {
 		if math.Abs(got[term]/want-1) > 0.02 {
-			t.Errorf("coefficient of %s is %g, made with %g: %v", term, got[term], want, of)
+			t.Errorf("coefficient of %s is %g, made with %g", term, got[term], want)
 		}
 	}
 	// What terms contribute adds up to what is predicted, and shares to 1.
 	sum := make(map[float64]float64)
-	for i, v := range perftest.Column(t, m.Curves, "pred_time_sec") {
-		if !math.IsNaN(v) {
-			sum[perftest.Column(t, m.Curves, "n")[i]] += v
+	for _, r := range m.Curves {
+		if !math.IsNaN(r.Predicted) {
+			sum[r.Point["n"]] += r.Predicted
 		}
 	}
 	within := 0.0
-	for i, p := range perftest.Column(t, m.Predictions, "pred_time_sec") {
-		n := perftest.Column(t, m.Predictions, "n")[i]
-		if math.Abs(sum[n]-p) > 1e-12 {
-			t.Errorf("n = %g: terms add up to %g, predicted are %g", n, sum[n], p)
+	for _, r := range m.Predictions {
+		if n := r.Point["n"]; math.Abs(sum[n]-r.Predicted) > 1e-12 || r.Runs != 3 {
+			t.Errorf("n = %g: terms add up to %g, predicted are %g, of %d runs", n, sum[n], r.Predicted, r.Runs)
 		}
-		if perftest.Text(t, m.Predictions, "within")[i] == "true" {
+		if r.Within {
 			within++
 		}
 	}
-	if within/100 != m.Model.Share || within/100 != share[at] {
+	if within/100 != m.Model.Share || within/100 != m.Candidates[at].Share {
 		t.Errorf("%g of 100 sizes are within the error, the share is %g", within, m.Model.Share)
 	}
 	total := 0.0
-	for _, v := range perftest.Column(t, m.Sensitivities, "time_share") {
-		total += v
+	for _, r := range m.Sensitivities {
+		total += r.TimeShare
 	}
-	if math.Abs(total-1) > 1e-9 || m.Sensitivities.Nrow() != 3 {
+	if math.Abs(total-1) > 1e-9 || len(m.Sensitivities) != 3 {
 		t.Errorf("sensitivities %v", m.Sensitivities)
 	}
 	// A factor alone with the required one, and the rest without it, are candidates.
-	candidate := func(name string) float64 { return share[slices.Index(names, name)] }
-	for i, of := range perftest.Text(t, m.Sensitivities, "model") {
-		got := [2]float64{perftest.Column(t, m.Sensitivities, "share_alone")[i], perftest.Column(t, m.Sensitivities, "share_left_out")[i]}
+	share := func(name string) float64 {
+		i := slices.IndexFunc(m.Candidates, func(r CandidateRow) bool { return r.Model == name })
+		return m.Candidates[i].Share
+	}
+	for _, r := range m.Sensitivities {
+		got := [2]float64{r.Alone, r.LeftOut}
 		want := map[string][2]float64{
-			"L1nb": {candidate("CPU+L1nb"), candidate("CPU+L2b")}, "L2b": {candidate("CPU+L2b"), candidate("CPU+L1nb")},
-		}[of]
-		if of != "CPU" && (got != want || want[0] == want[1]) || got[1] >= m.Model.Share {
-			t.Errorf("%s: shares alone and left out are %v, want %v", of, got, want)
+			"L1nb": {share("CPU+L1nb"), share("CPU+L2b")}, "L2b": {share("CPU+L2b"), share("CPU+L1nb")},
+		}[r.Model]
+		if r.Model != "CPU" && (got != want || want[0] == want[1]) || got[1] >= m.Model.Share {
+			t.Errorf("%s: shares alone and left out are %v, want %v", r.Model, got, want)
 		}
 	}
 }
 
 // The report's experiment 4, as a notebook does it.
 func TestSearchModelsWithoutAnAnswer(t *testing.T) {
-	df := simulatedTimes(t, "ultrasparc-2", "O3", "anywhere")
+	times := simulatedTimes(t, "ultrasparc-2", "O3", "anywhere")
 	request := iperf.Request{AbsErr: 0.002, Share: 0.99}
-	m := searched(t, df, "ultrasparc-2", request, SearchOptions{})
+	m := searched(t, times, "ultrasparc-2", request, SearchOptions{})
 	if m.Model != nil || m.Shown() != m.NoModel.Best {
 		t.Fatalf("a model: %v", m.Candidates)
 	}
-	if cause, holds := perftest.Text(t, m.Reasons, "cause"), perftest.Text(t, m.Reasons, "holds"); len(cause) != 3 || cause[0] != string(iperf.MissingFactor) || holds[0] != "true" {
+	if len(m.Reasons) != 3 || m.Reasons[0].Cause != string(iperf.MissingFactor) || !m.Reasons[0].Holds {
 		t.Errorf("reasons %v", m.Reasons)
 	}
-	if n := perftest.Column(t, m.Peaks, "n"); len(n) < 2 || !slices.Contains(n[:2], 512) || !slices.Contains(n[:2], 768) {
+	if len(m.Peaks) < 2 || m.Peaks[0].Point["n"]+m.Peaks[1].Point["n"] != 512+768 || math.Abs(m.Peaks[0].Point["n"]-m.Peaks[1].Point["n"]) != 256 {
 		t.Errorf("peaks %v", m.Peaks)
 	}
-	times, predicted := perftest.Column(t, m.Peaks, "time_sec"), perftest.Column(t, m.Peaks, "pred_time_sec")
-	for i, s := range perftest.Column(t, m.Peaks, "spreads") {
-		if (times[i] > predicted[i]) != (s > 0) || math.Abs(s) < 3 {
+	for _, p := range m.Peaks {
+		if (p.Time > p.Predicted) != (p.Spreads > 0) || math.Abs(p.Spreads) < 3 {
 			t.Errorf("peaks %v", m.Peaks)
 		}
 	}
-	if slices.Contains(perftest.Text(t, m.Candidates, "chosen"), "true") {
+	if slices.ContainsFunc(m.Candidates, func(r CandidateRow) bool { return r.Chosen }) {
 		t.Errorf("candidates %v", m.Candidates)
 	}
-	m = searched(t, df, "ultrasparc-2", request, SearchOptions{Database: iperf.DefaultDatabase()})
+	m = searched(t, times, "ultrasparc-2", request, SearchOptions{Database: iperf.DefaultDatabase()})
 	if m.Model == nil || !strings.Contains(m.Model.Name(), "pages") {
 		t.Errorf("with the page factor: %v", m.Reasons)
 	}
-	m = searched(t, df, "ultrasparc-2", request, SearchOptions{Database: iperf.DefaultDatabase(), Without: []string{"pages"}})
-	if i := slices.Index(perftest.Text(t, m.Pruned, "model"), "L1b"); i < 0 || !strings.Contains(perftest.Text(t, m.Pruned, "reason")[i], "blocking") {
+	m = searched(t, times, "ultrasparc-2", request, SearchOptions{Database: iperf.DefaultDatabase(), Without: []string{"pages"}})
+	if i := slices.IndexFunc(m.Pruned, func(r PrunedRow) bool { return r.Model == "L1b" }); i < 0 || !strings.Contains(m.Pruned[i].Reason, "blocking") {
 		t.Errorf("the L1 does not block, pruned are %v", m.Pruned)
 	}
-	if slices.Contains(perftest.Text(t, m.Curves, "model"), "pages") {
+	if slices.ContainsFunc(m.Curves, func(r CurveRow) bool { return r.Model == "pages" }) {
 		t.Error("a model that was left out has a curve")
 	}
 }
@@ -209,14 +212,15 @@ func TestSearchModelsWithoutAnAnswer(t *testing.T) {
 func TestSearchModelsRelative(t *testing.T) {
 	m := searched(t, simulatedTimes(t, "ultrasparc-1", "none", "anywhere"), "ultrasparc-1", iperf.Request{RelErr: 0.03}, SearchOptions{})
 	within := 0.0
-	for i, e := range perftest.Column(t, m.Predictions, "rel_err") {
-		if ok := perftest.Text(t, m.Predictions, "within")[i] == "true"; ok != (math.Abs(e) <= 0.03) {
-			t.Errorf("error %g within the request: %v", e, ok)
-		} else if ok {
+	for _, r := range m.Predictions {
+		if r.Within != (math.Abs(r.RelErr) <= 0.03) {
+			t.Errorf("error %g within the request: %v", r.RelErr, r.Within)
+		}
+		if r.Within {
 			within++
 		}
 	}
-	if n := float64(m.Predictions.Nrow()); n != 100 || within/n != m.Shown().Share {
+	if n := float64(len(m.Predictions)); n != 100 || within/n != m.Shown().Share {
 		t.Errorf("%g of %g within, share %g", within, n, m.Shown().Share)
 	}
 }
@@ -240,98 +244,89 @@ func TestSearchModelsExtend(t *testing.T) {
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	df := madeOf(t, map[string]float64{"CPU": 1e-8})
-	n, times := perftest.Column(t, df, "n"), perftest.Column(t, df, "meas_time_sec")
+	times := madeOf(t, map[string]float64{"CPU": 1e-8})
 	for i := range times {
-		if n[i] > 400 {
-			times[i] += 0.02
+		if times[i].Point["n"] > 400 {
+			times[i].Seconds += 0.02
 		}
 	}
-	df = frame.WithFloats(df, "meas_time_sec", times)
 	request := iperf.Request{AbsErr: 1e-3, Share: 1, Criterion: iperf.Cheapest}
-	if m := searched(t, df, "ultrasparc-1", request, SearchOptions{}); m.Model != nil {
+	if m := searched(t, times, "ultrasparc-1", request, SearchOptions{}); m.Model != nil {
 		t.Errorf("without the file: %s", m.Model.Name())
 	}
-	if m := searched(t, df, "ultrasparc-1", request, SearchOptions{Extend: file}); m.Model == nil || m.Model.Name() != "CPU+step" {
+	if m := searched(t, times, "ultrasparc-1", request, SearchOptions{Extend: file}); m.Model == nil || m.Model.Name() != "CPU+step" {
 		t.Errorf("with the file: %v", m.Candidates)
 	}
 }
 
-// Rows of a size are its runs, and so are several columns.
+// Rows of a size are its runs, in whatever order they come.
 func TestSearchModelsRuns(t *testing.T) {
-	type row struct {
-		N float64 `frame:"n"`
-		A float64 `frame:"a_sec"`
-		B float64 `frame:"b_sec"`
-		C float64 `frame:"c_sec"`
-		D float64 `frame:"d_sec"`
-	}
-	type long struct {
-		N    float64 `frame:"n"`
-		Time float64 `frame:"sim_time_sec"`
-	}
-	var wide []row
-	var tall []long
-	for n := 8.0; n <= 80; n += 8 {
-		r := row{n, n * 9, n, n * 2, n * 4} // the average leaves 9 and 1 out: 3 n
-		wide = append(wide, r)
-		tall = append(tall, long{n, r.A}, long{n, r.B}, long{n, r.C}, long{n, r.D})
-	}
-	request := iperf.Request{RelErr: 0.1}
-	for name, m := range map[string]*ModelSearch{
-		"columns": searched(t, frame.Of(wide), "ultrasparc-1", request, SearchOptions{Time: []string{"a_sec", "b_sec", "c_sec", "d_sec"}}),
-		"rows":    searched(t, frame.Of(tall), "ultrasparc-1", request, SearchOptions{}),
-		"two":     searched(t, frame.Of(wide), "ultrasparc-1", request, SearchOptions{Time: []string{"c_sec", "d_sec"}}),
-	} {
-		wantRuns := 4.0
-		if name == "two" {
-			wantRuns = 2
+	var four, two []TimeRow
+	for round, factor := range []float64{9, 1, 2, 4} { // the average leaves 9 and 1 out: 3 n
+		for n := 8.0; n <= 80; n += 8 {
+			row := TimeRow{subject.Point{"n": n, "round": float64(round)}, n * factor}
+			four = append(four, row)
+			if round >= 2 {
+				two = append(two, row)
+			}
 		}
-		n, runs := perftest.Column(t, m.Predictions, "n"), perftest.Column(t, m.Predictions, "runs")
-		for i, v := range perftest.Column(t, m.Predictions, "time_sec") {
-			if math.Abs(v-3*n[i]) > 1e-9 || runs[i] != wantRuns {
-				t.Errorf("%s: n = %g: %g s of %g runs, want %g of %g", name, n[i], v, runs[i], 3*n[i], wantRuns)
+	}
+	for wantRuns, times := range map[int][]TimeRow{4: four, 2: two} {
+		m := searched(t, times, "ultrasparc-1", iperf.Request{RelErr: 0.1}, SearchOptions{})
+		if len(m.Predictions) != 10 {
+			t.Errorf("%d sizes", len(m.Predictions))
+		}
+		for _, r := range m.Predictions {
+			if n := r.Point["n"]; math.Abs(r.Time-3*n) > 1e-9 || r.Runs != wantRuns || len(r.Point) != 1 {
+				t.Errorf("%v: %g s of %d runs, want %g of %d", r.Point, r.Time, r.Runs, 3*n, wantRuns)
 			}
 		}
 	}
 }
 
-func TestSearchModelsBadTables(t *testing.T) {
-	type row struct {
-		Machine string  `frame:"machine"`
-		Date    string  `frame:"date"`
-		N       float64 `frame:"n"`
-		Time    float64 `frame:"sim_time_sec"`
-	}
-	rows := []row{{"a", "x", 8, 1}, {"a", "y", 16, 2}, {"a", "z", 24, 3}, {"a", "z", 32, 4}}
-	good := frame.Of(rows)
-	rows[2].Machine = "b"
-	mixed := frame.Of(rows)
+func TestSearchModelsBadInput(t *testing.T) {
 	k, s := kernelAndSystem(t, "ultrasparc-1")
-	request := iperf.Request{AbsErr: 1}
-	if _, err := SearchModels(t.Context(), good, k, s, request, SearchOptions{}); err != nil {
-		t.Errorf("dates differ, which they may: %v", err)
+	times := func(third float64) (rows []TimeRow) {
+		for i, seconds := range []float64{1, 2, third, 4} {
+			rows = append(rows, TimeRow{subject.Point{"n": float64(8 * (i + 1))}, seconds})
+		}
+		return rows
 	}
+	absolute := iperf.Request{AbsErr: 1}
 	for _, c := range []struct {
-		df   dataframe.DataFrame
-		opt  SearchOptions
-		r    iperf.Request
-		want string
+		times   []TimeRow
+		opt     SearchOptions
+		request iperf.Request
+		want    string
 	}{
-		{mixed, SearchOptions{}, request, `machine "a" and "b"`},
-		{good.Drop("n"), SearchOptions{}, request, `no column "n"`},
-		{good.Drop("sim_time_sec"), SearchOptions{}, request, "the table has 0"},
-		{frame.WithFloats(good, "time_sec", []float64{1, 2, 3, 4}), SearchOptions{}, request, "the table has 2"},
-		{good, SearchOptions{Time: []string{"x_sec"}}, request, `no column "x_sec"`},
-		{good, SearchOptions{Time: []string{"machine"}}, request, "text"},
-		{frame.WithFloats(good, "sim_time_sec", []float64{1, 2, math.NaN(), 4}), SearchOptions{}, request, "row 3: sim_time_sec is no number"},
-		{frame.WithFloats(good, "sim_time_sec", []float64{1, 2, -3, 4}), SearchOptions{}, request, "n=24"},
-		{good, SearchOptions{Without: []string{"nothing"}}, request, `"nothing"`},
-		{good, SearchOptions{Extend: "no/such.yaml"}, request, "no such file"},
-		{good, SearchOptions{}, iperf.Request{}, "perf: search models: iperf:"},
+		{times(math.NaN()), SearchOptions{}, absolute, "row 3: time_sec is no number"},
+		{times(math.Inf(1)), SearchOptions{}, absolute, "row 3: time_sec is no number"},
+		{times(-3), SearchOptions{}, absolute, "n=24"},
+		{[]TimeRow{{subject.Point{"m": 1}, 1}}, SearchOptions{}, absolute, "row 1: no parameter n"},
+		{times(3), SearchOptions{Without: []string{"nothing"}}, absolute, `"nothing"`},
+		{times(3), SearchOptions{Extend: "no/such.yaml"}, absolute, "no such file"},
+		{times(3), SearchOptions{}, iperf.Request{}, "perf: search models: iperf:"},
 	} {
-		if _, err := SearchModels(t.Context(), c.df, k, s, c.r, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := SearchModels(t.Context(), c.times, k, s, c.request, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %s", err, c.want)
+		}
+	}
+}
+
+// A time near the largest float makes the sums of a fit overflow: no model meets
+// the request then, and its errors are infinite or no numbers.
+func TestSearchModelsHugeTime(t *testing.T) {
+	for _, huge := range []float64{1e300, 1e308, math.MaxFloat64} {
+		for at := range 3 {
+			var times []TimeRow
+			for n := 8.0; n < 400; n += 16 {
+				times = append(times, TimeRow{subject.Point{"n": n}, 3e-9*n*n + 2e-6})
+			}
+			times[at*12].Seconds = huge
+			m := searched(t, times, "ultrasparc-1", iperf.Request{AbsErr: 0.005, Share: 1}, SearchOptions{})
+			if m.NoModel == nil || m.NoModel.AchievableBy == nil || len(m.Reasons) != 3 {
+				t.Errorf("%g at n = %g: %v", huge, times[at*12].Point["n"], m.NoModel)
+			}
 		}
 	}
 }
@@ -358,10 +353,10 @@ func TestFindKernel(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", name, err, want)
 		}
 	}
-	if _, err := FindSystem("no-such-machine"); err == nil {
+	if _, err := FindSystem("no-such-machine", ""); err == nil {
 		t.Error("a system of no machine")
 	}
-	if s, err := FindSystem("ultrasparc-2"); err != nil || !s.Levels[0].NonBlocking || s.Levels[0].SubBlockBytes != 16 {
+	if s, err := FindSystem("ultrasparc-2", ""); err != nil || !s.Levels[0].NonBlocking || s.Levels[0].SubBlockBytes != 16 {
 		t.Errorf("the supplement is missing: %+v, %v", s, err)
 	}
 }

@@ -2,430 +2,263 @@ package sampling
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"presage/perf/bbv"
-	"presage/perf/frame"
-	"presage/perf/machine"
-	"presage/perf/metasim"
-	"presage/perf/phase"
-	"presage/perf/simpoint"
-	"presage/perf/subject"
 	"slices"
 
-	"github.com/go-gota/gota/dataframe"
+	"presage/perf/bbv"
+	"presage/perf/metasim"
+	"presage/perf/phase"
+	"presage/perf/progress"
+	"presage/perf/simpoint"
+	"presage/perf/subject"
 )
 
-// Study says what MetaSim finds out about one run of a program, after "How
-// SimPoint Can Improve MetaSim Tracer" (2005).
-type Study struct {
-	subject.RunOptions
-	Machine *machine.Machine // whose caches are simulated
-	// Intervals are the lengths of SimPoint's intervals that are compared, in
-	// instructions, each a multiple of those before, DefaultInterval among them;
-	// nil: 2e5, 1e6, 1e7. Those that would make more than maxIntervals are left out.
-	Intervals []uint64
-	// Ks are numbers of points that are compared at the default interval; nil: 1,
-	// 2, 4, 8 (the paper's), 12, 16, 24, 32, 50, 100.
-	Ks []int
-	// Percents are the shares of periodic samples; nil: 10 and 1, as in the paper.
-	Percents []float64
-	// Repeats is how often the untraced run and the default sample are run in turn,
-	// for their times (see Overhead); 0: 3.
-	Repeats int
-	// Seeds is how many seeds the default clustering is compared over; 0: 4.
-	Seeds int
-	// Step, if not nil, is called when a part of the study begins.
-	Step func(what string)
-}
+// study is a study under way.
+type study struct {
+	Options
+	report progress.Func
+	parts  int // begun
 
-// Findings are the tables of a study.
-type Findings struct {
-	// Hits is the table of HitRates: full simulation; SimPoint with its defaults
-	// (sampling "simpoint") and periodic samples, each with several warm-ups; and
-	// SimPoint with several numbers of points ("simpoint k=8") and lengths of
-	// intervals, warmed up as by default.
-	Hits dataframe.DataFrame
-	// Blocks is the table of BlockHitRates at the first level of full simulation,
-	// SimPoint with its defaults and with 8 points, and periodic samples, without
-	// the blocks that make the last 0.01% of the accesses.
-	Blocks dataframe.DataFrame
-	// Runs has a row for each run that was timed:
-	//
-	//  - run: untraced, vectors, clustering, full, or the sampling
-	//  - simulated_share, executed_share: of the run's instructions, from 0 to 1
-	//  - meas_time_sec, meas_processor_sec: by the clock, and of all threads
-	//  - per_untraced, per_full: ratios of the processor time to that of the
-	//    untraced run and of the full simulation
-	Runs dataframe.DataFrame
-	// Clusters has a row for each clustering:
-	//
-	//  - interval_instructions, intervals; k_asked: 0: chosen by its score; k
-	//  - mismatch: see HitRates
-	//  - seeds: over so many, agreement is the mean adjusted Rand index of each two
-	//    clusterings, agreement_least the smallest, k_least and k_most the range of
-	//    k; missing where one seed was tried
-	Clusters dataframe.DataFrame
-}
-
-const maxIntervals = 150_000
-
-func (s *Study) fill() error {
-	if s.Machine == nil {
-		return errors.New("perf: metasim: no machine")
-	}
-	if len(s.Intervals) == 0 {
-		s.Intervals = []uint64{200_000, bbv.DefaultInterval, 10_000_000}
-	}
-	if len(s.Ks) == 0 {
-		s.Ks = []int{1, 2, 4, 8, 12, 16, 24, 32, 50, 100}
-	}
-	if len(s.Percents) == 0 {
-		s.Percents = []float64{10, 1}
-	}
-	if s.Repeats == 0 {
-		s.Repeats = 3
-	}
-	if s.Seeds == 0 {
-		s.Seeds = 4
-	}
-	if !slices.Contains(s.Intervals, bbv.DefaultInterval) {
-		return fmt.Errorf("perf: metasim: intervals of %d instructions: the default, %d, is not among them", s.Intervals, bbv.DefaultInterval)
-	}
-	for i, n := range s.Intervals {
-		if n == 0 || i > 0 && n%s.Intervals[i-1] != 0 {
-			return fmt.Errorf("perf: metasim: intervals of %d instructions: each has to be a multiple of the one before", s.Intervals)
-		}
-	}
-	return nil
-}
-
-// MetaSim makes a study of one run of prog. All that takes long is kept in the
-// store: a study that was interrupted goes on where it was.
-func Investigate(ctx context.Context, prog *subject.Program, point subject.Point, s Study) (*Findings, error) {
-	if err := s.fill(); err != nil {
-		return nil, err
-	}
-	r := &metaSimRun{s: &s, ctx: ctx}
-	if err := r.collect(prog, point); err != nil {
-		return nil, err
-	}
-	for _, part := range []func() error{r.full, r.guided, r.periodic, r.sweep, r.stability} {
-		if err := part(); err != nil {
-			return nil, err
-		}
-	}
-	return r.findings()
-}
-
-// metaSimRun is a study that is being made.
-type metaSimRun struct {
-	s   *Study
-	ctx context.Context
-
-	phases   *phase.Phases   // of the shortest intervals
-	lengths  []*phase.Phases // by Intervals, those that are not left out
-	standard *phase.Phases   // of the default interval
+	intervals []*phase.Intervals // of the run, by Options.Intervals, without those left out
+	standard  *phase.Intervals   // of the default length
 
 	untraced phase.RunCost
 	samples  []*phase.CacheSample // in the order of the table
-	blocks   []*phase.CacheSample // those in the table of blocks
-	costs    []metaSimCost
-	clusters []clusterRow
+	blocks   []*phase.CacheSample // those in the table of blocks; the first is the full simulation
+	costs    []cost
+	clusters []ClusterRow
 }
 
-type metaSimCost struct {
-	Run                 string
-	Points              int
-	Warmup              string
-	Simulated, Executed float64
-	Cost                phase.RunCost
+// cost is a run whose time counts.
+type cost struct {
+	sampleKey
+	points              int
+	simulated, executed float64 // shares of the run's instructions
+	phase.RunCost
 }
 
-type clusterRow struct {
-	Program   string             `frame:"program"`
-	Point     map[string]float64 `frame:",each"`
-	Interval  uint64             `frame:"interval_instructions"`
-	Intervals int                `frame:"intervals"`
-	Asked     int                `frame:"k_asked"`
-	K         int                `frame:"k"`
-	Mismatch  float64            `frame:"mismatch"`
-	Seeds     int                `frame:"seeds"`
-	Agreement float64            `frame:"agreement"`
-	Least     float64            `frame:"agreement_least"`
-	KMin      float64            `frame:"k_least"`
-	KMax      float64            `frame:"k_most"`
+func (s *study) begin(format string, args ...any) {
+	s.report.Report(progress.Report{Task: fmt.Sprintf(format, args...), Done: s.parts})
+	s.parts++
 }
 
-func (r *metaSimRun) step(format string, args ...any) {
-	if r.s.Step != nil {
-		r.s.Step(fmt.Sprintf(format, args...))
-	}
-}
-
-// collect gets the vectors at all lengths of intervals.
-func (r *metaSimRun) collect(prog *subject.Program, point subject.Point) error {
-	in, err := prog.Inputs(point, r.s.RunOptions)
+// collect collects the vectors of intervals of all lengths.
+func (s *study) collect(ctx context.Context, prog *subject.Program, point subject.Point) error {
+	s.begin("untraced run")
+	n, err := phase.RunLength(ctx, prog, point, s.RunOptions)
 	if err != nil {
 		return err
 	}
-	st, err := subject.StoreOrDefault(r.s.Store)
-	if err != nil {
-		return err
-	}
-	r.step("untraced run")
-	n, err := phase.Length(r.ctx, prog, in, st)
-	if err != nil {
-		return err
-	}
-	kept := slices.DeleteFunc(slices.Clone(r.s.Intervals), func(every uint64) bool {
+	kept := slices.DeleteFunc(slices.Clone(s.Intervals), func(every uint64) bool {
 		return every < bbv.DefaultInterval && n/every > maxIntervals
 	})
-	opt := phase.PhaseOptions{RunOptions: r.s.RunOptions, Interval: kept[0]}
-	r.step("vectors of intervals of %d instructions", kept[0])
-	if r.phases, err = phase.BlockVectors(r.ctx, prog, point, opt); err != nil {
+	s.begin("vectors of intervals of %d instructions", kept[0])
+	shortest, err := phase.BlockVectors(ctx, prog, point, phase.Options{RunOptions: s.RunOptions, Interval: kept[0]})
+	if err != nil {
 		return err
 	}
 	for _, n := range kept {
-		p := r.phases
+		p := shortest
 		if n > kept[0] {
-			if p, err = r.phases.Coarser(int(n / kept[0])); err != nil {
+			if p, err = shortest.Coarser(int(n / kept[0])); err != nil {
 				return err
 			}
 		}
-		r.lengths = append(r.lengths, p)
+		s.intervals = append(s.intervals, p)
 		if n == bbv.DefaultInterval {
-			r.standard = p
+			s.standard = p
 		}
 	}
-	r.costs = append(r.costs, metaSimCost{Run: "vectors", Executed: 1, Cost: r.phases.Cost})
+	s.costs = append(s.costs, cost{sampleKey: collectingVectors, executed: 1, RunCost: shortest.Cost})
 	return nil
 }
 
-// simulate adds the simulation of a sample, whose time counts.
-func (r *metaSimRun) simulate(p *phase.Phases, s phase.Sampling) (*phase.CacheSample, error) {
-	r.step("%s, warm-up %q", s.Title(), s.Warmth())
-	list, err := phase.SampleCaches(r.ctx, p, r.s.Machine, []phase.Sampling{s})
+// simulate adds the simulation of a sample of the standard intervals, whose time
+// counts.
+func (s *study) simulate(ctx context.Context, how phase.Sampling) (*phase.CacheSample, error) {
+	s.begin("%s, warm-up %q", how.Title(), how.WarmupTitle())
+	list, err := phase.SampleCaches(ctx, s.standard, s.Machine, []phase.Sampling{how})
 	if err != nil {
 		return nil, err
 	}
 	c := list[0]
-	r.samples = append(r.samples, c)
-	n := float64(p.Instructions)
-	r.costs = append(r.costs, metaSimCost{s.Title(), c.Points, s.Warmth(), float64(c.Simulated) / n, float64(c.Executed) / n, c.Cost})
+	s.samples = append(s.samples, c)
+	n := float64(s.standard.Instructions)
+	s.costs = append(s.costs, cost{keyOf(how), c.Points, float64(c.Simulated) / n, float64(c.Executed) / n, c.Cost})
 	return c, nil
 }
 
-func (r *metaSimRun) full() error {
-	c, err := r.simulate(r.standard, phase.Sampling{Full: true})
-	r.blocks = append(r.blocks, c)
+func (s *study) full(ctx context.Context) error {
+	c, err := s.simulate(ctx, fullRun)
+	s.blocks = append(s.blocks, c)
 	return err
 }
 
-// guided simulates SimPoint's points, with its defaults and every warm-up, and the
-// paper's number of them.
-func (r *metaSimRun) guided() error {
-	r.step("clustering")
-	var points *phase.PhasePoints
-	cost, err := phase.CostOf(func() (err error) {
-		points, err = r.standard.Points(r.ctx, simpoint.Options{})
+// guided simulates SimPoint's points: those of its defaults with every warm-up, and
+// the paper's number of them.
+func (s *study) guided(ctx context.Context) error {
+	s.begin("clustering")
+	var byScore *phase.Selection
+	clustering, err := phase.Timed(func() (err error) {
+		byScore, err = s.standard.Pick(ctx, simpoint.Options{})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	r.costs = append(r.costs, metaSimCost{Run: "clustering", Cost: cost})
+	s.costs = append(s.costs, cost{sampleKey: choosingPoints, RunCost: clustering})
 	for _, w := range []metasim.Warmup{metasim.WarmFixed, metasim.WarmNone, metasim.WarmKept, metasim.WarmKeptFixed} {
-		s := phase.Sampling{Name: "simpoint", Points: points.Result.Points, Warmup: w}
-		c, err := r.simulate(r.standard, s)
+		how := guidedByScore
+		how.Points, how.Warmup = byScore.Points, w
+		c, err := s.simulate(ctx, how)
 		if err != nil {
 			return err
 		}
-		c.Mismatch = points.Mismatch
+		c.Mismatch = byScore.Mismatch
 		if w != metasim.WarmFixed {
 			continue
 		}
-		r.blocks = append(r.blocks, c)
-		r.step("overhead over %d runs", r.s.Repeats)
-		last := &r.costs[len(r.costs)-1]
-		if r.untraced, last.Cost, err = r.standard.Overhead(r.ctx, r.s.Machine, s, r.s.Repeats); err != nil {
+		s.blocks = append(s.blocks, c)
+		if err := s.overhead(ctx, how); err != nil {
 			return err
 		}
-		r.costs = append(r.costs, metaSimCost{Run: "untraced", Executed: 1, Cost: r.untraced})
 	}
-	if points, err = r.standard.Points(r.ctx, simpoint.Options{K: paperPoints}); err != nil {
-		return err
-	}
-	c, err := r.simulate(r.standard, phase.Sampling{Name: "simpoint 8", Points: points.Result.Points})
+	paper, err := s.standard.Pick(ctx, simpoint.Options{K: paperPoints})
 	if err != nil {
 		return err
 	}
-	c.Mismatch = points.Mismatch
-	r.blocks = append(r.blocks, c)
+	how := guidedByPaper
+	how.Points = paper.Points
+	c, err := s.simulate(ctx, how)
+	if err != nil {
+		return err
+	}
+	c.Mismatch = paper.Mismatch
+	s.blocks = append(s.blocks, c)
 	return nil
 }
 
-// paperPoints is the number of points that the paper takes always (section 4).
-const paperPoints = 8
+// overhead measures the untraced run, and, in turn with it, the sample that was
+// simulated last, in place of the time that its simulation took.
+func (s *study) overhead(ctx context.Context, how phase.Sampling) error {
+	s.begin("overhead over %d runs", s.Repeats)
+	both, err := s.standard.Overhead(ctx, phase.OverheadOptions{Machine: s.Machine, Sampling: how, Repeats: s.Repeats})
+	if err != nil {
+		return err
+	}
+	s.costs[len(s.costs)-1].RunCost, s.untraced = both.Sampled, both.Untraced
+	s.costs = append(s.costs, cost{sampleKey: untracedRun, executed: 1, RunCost: both.Untraced})
+	return nil
+}
 
-func (r *metaSimRun) periodic() error {
-	for _, percent := range r.s.Percents {
+func (s *study) periodic(ctx context.Context) error {
+	for _, percent := range s.Percents {
 		for _, w := range []metasim.Warmup{metasim.WarmFixed, metasim.WarmKept} {
-			c, err := r.simulate(r.standard, phase.Sampling{Percent: percent, Warmup: w})
+			c, err := s.simulate(ctx, phase.Sampling{Percent: percent, Warmup: w})
 			if err != nil {
 				return err
 			}
 			if w == metasim.WarmFixed {
-				r.blocks = append(r.blocks, c)
+				s.blocks = append(s.blocks, c)
 			}
 		}
 	}
 	return nil
 }
 
-// sweep varies the number of points and the length of intervals: all points of a
+// sweep varies the number of points and the length of intervals. All points of a
 // length are simulated in one run.
-func (r *metaSimRun) sweep() error {
-	for _, p := range r.lengths {
+func (s *study) sweep(ctx context.Context) error {
+	for _, p := range s.intervals {
 		ks := []int{0, paperPoints}
-		if p == r.standard {
-			ks = append([]int{0}, r.s.Ks...)
+		if p == s.standard {
+			ks = append([]int{0}, s.Ks...)
 		}
-		r.step("clusterings of %d intervals", p.Vectors.Len())
-		var chosen []*phase.PhasePoints
-		var samples []metasim.Sample
+		s.begin("clusterings of %d intervals", p.Vectors.Len())
+		var chosen []phase.NamedSelection
+		simulated := make(map[int]bool) // intervals
 		for _, k := range ks {
 			if k > p.Vectors.Len() {
 				continue
 			}
-			points, err := p.Points(r.ctx, simpoint.Options{K: k})
+			points, err := p.Pick(ctx, simpoint.Options{K: k})
 			if err != nil {
 				return err
 			}
-			sample, err := metasim.Guided(p.Vectors, points.Result.Points)
-			if err != nil {
-				return err
+			for _, q := range points.Points {
+				simulated[q.Interval] = true
 			}
-			chosen, samples = append(chosen, points), append(samples, sample)
-			r.clusters = append(r.clusters, clusterRow{
+			chosen = append(chosen, phase.NamedSelection{Name: sweepName(k), Selection: points})
+			s.clusters = append(s.clusters, ClusterRow{
 				Program: p.Name, Point: p.Point, Interval: p.Interval, Intervals: p.Vectors.Len(), Asked: k, K: points.K, Mismatch: points.Mismatch,
 				Seeds: 1, Agreement: math.NaN(), Least: math.NaN(), KMin: math.NaN(), KMax: math.NaN(),
 			})
 		}
-		if err := r.selected(p, ks, chosen, samples); err != nil {
+		s.begin("%d of %d intervals", len(simulated), p.Vectors.Len())
+		samples, err := phase.SampleTogether(ctx, p, s.Machine, chosen)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// selected simulates the union of samples and tells them apart.
-func (r *metaSimRun) selected(p *phase.Phases, ks []int, chosen []*phase.PhasePoints, samples []metasim.Sample) error {
-	union, err := metasim.Union("union", samples...)
-	if err != nil {
-		return err
-	}
-	r.step("%d of %d intervals", len(union.Stretches), p.Vectors.Len())
-	stored, err := phase.SimulateSample(r.ctx, p, r.s.Machine.Hierarchy(), union, metasim.SimulateOptions{})
-	if err != nil {
-		return fmt.Errorf("perf: %w", err)
-	}
-	sim := stored.Simulation(union)
-	for i, sample := range samples {
-		part, err := sim.Select(sample)
-		if err != nil {
-			return fmt.Errorf("perf: %w", err)
-		}
-		name := fmt.Sprintf("simpoint k=%d", ks[i])
-		if ks[i] == 0 {
-			name = "simpoint by score"
-		}
-		c := &phase.CacheSample{
-			Phases: p, Machine: r.s.Machine, Sampling: phase.Sampling{Name: name, Points: chosen[i].Result.Points}, Points: len(sample.Stretches),
-			Mismatch: chosen[i].Mismatch, Simulated: part.Simulated, Warmed: sample.Warming(metasim.SimulateOptions{}),
-			Cost: phase.RunCost{Seconds: math.NaN(), ProcessorSeconds: math.NaN()}, Warnings: stored.Warnings,
-		}
-		c.Rate(part)
-		r.samples = append(r.samples, c)
+		s.samples = append(s.samples, samples...)
 	}
 	return nil
 }
 
 // stability compares the default clustering over seeds.
-func (r *metaSimRun) stability() error {
-	if r.s.Seeds < 2 {
+func (s *study) stability(ctx context.Context) error {
+	if s.Seeds < 2 {
 		return nil
 	}
-	r.step("stability over %d seeds", r.s.Seeds)
-	v := r.standard.Vectors
+	s.begin("stability over %d seeds", s.Seeds)
+	p := s.standard
 	for _, k := range []int{0, paperPoints} {
-		if k > v.Len() {
+		if k > p.Vectors.Len() {
 			continue
 		}
-		rep, err := simpoint.Stability(r.ctx, v, simpoint.Options{K: k}, r.s.Seeds)
+		rep, err := simpoint.Stability(ctx, p.Vectors, simpoint.Options{K: k}, s.Seeds)
 		if err != nil {
 			return fmt.Errorf("perf: %w", err)
 		}
-		r.clusters = append(r.clusters, clusterRow{
-			Program: r.standard.Name, Point: r.standard.Point, Interval: r.standard.Interval, Intervals: v.Len(), Asked: k, K: rep.Runs[0].K, Mismatch: rep.Runs[0].Mismatch,
-			Seeds: r.s.Seeds, Agreement: rep.Agreement, Least: rep.LeastAgreement, KMin: float64(rep.KMin), KMax: float64(rep.KMax),
+		s.clusters = append(s.clusters, ClusterRow{
+			Program: p.Name, Point: p.Point, Interval: p.Interval, Intervals: p.Vectors.Len(), Asked: k, K: rep.Runs[0].K, Mismatch: rep.Runs[0].Mismatch,
+			Seeds: s.Seeds, Agreement: rep.Agreement, Least: rep.LeastAgreement, KMin: float64(rep.KMin), KMax: float64(rep.KMax),
 		})
 	}
 	return nil
 }
 
 // findings makes the tables.
-func (r *metaSimRun) findings() (*Findings, error) {
-	hits, err := phase.HitRates(r.samples...)
+func (s *study) findings(prog *subject.Program) (*Findings, error) {
+	hits, err := phase.HitRates(s.samples...)
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := phase.BlockHitRates(r.blocks[0].Rates.Levels[0], r.blocks...)
+	blocks, err := phase.BlockHitRates(s.blocks[0].Rates.Levels[0], s.blocks...)
 	if err != nil {
 		return nil, err
 	}
 	const rest = 1e-4 // of the accesses: thousands of blocks that run once
-	before, err := frame.Floats(blocks, "share_before")
-	if err != nil {
-		return nil, err
+	if i := slices.IndexFunc(blocks, func(r phase.BlockRow) bool { return r.Before >= 1-rest }); i >= 0 {
+		blocks = blocks[:i]
 	}
-	shown := 0
-	for shown < len(before) && before[shown] < 1-rest {
-		shown++
+	warnings := slices.Clone(s.standard.Warnings)
+	for _, c := range s.samples {
+		warnings = append(warnings, c.Warnings...)
 	}
-	indices := make([]int, shown)
-	for i := range indices {
-		indices[i] = i
-	}
-	f := &Findings{Hits: hits, Blocks: blocks.Subset(indices), Runs: r.runs(), Clusters: frame.Of(r.clusters)}
-	return f, errors.Join(f.Blocks.Error(), f.Runs.Error())
+	return &Findings{
+		Name: prog.Name, Hits: hits, Blocks: blocks, Runs: s.runs(), Clusters: s.clusters, Warnings: warnings,
+		origin: fmt.Sprintf("simulated by presage, times measured; %s, SHA-256 %s", prog.Name, prog.File.SHA256),
+	}, nil
 }
 
-func (r *metaSimRun) runs() dataframe.DataFrame {
-	type row struct {
-		Program      string             `frame:"program"`
-		Point        map[string]float64 `frame:",each"`
-		Machine      string             `frame:"machine"`
-		Instructions uint64             `frame:"instructions"`
-		Run          string             `frame:"run"`
-		Points       int                `frame:"points"`
-		Warmup       string             `frame:"warmup"`
-		Simulated    float64            `frame:"simulated_share"`
-		Executed     float64            `frame:"executed_share"`
-		Seconds      float64            `frame:"meas_time_sec"`
-		Processor    float64            `frame:"meas_processor_sec"`
-		PerUntraced  float64            `frame:"per_untraced"`
-		PerFull      float64            `frame:"per_full"`
-	}
-	full := r.blocks[0].Cost.ProcessorSeconds
-	var rows []row
-	for _, c := range r.costs {
-		cpu := c.Cost.ProcessorSeconds
-		rows = append(rows, row{
-			r.standard.Name, r.standard.Point, r.s.Machine.Name, r.standard.Instructions, c.Run, c.Points, c.Warmup, c.Simulated, c.Executed,
-			c.Cost.Seconds, cpu, cpu / r.untraced.ProcessorSeconds, cpu / full,
+func (s *study) runs() (rows []RunRow) {
+	full := s.blocks[0].Cost.ProcessorSeconds
+	for _, c := range s.costs {
+		rows = append(rows, RunRow{
+			s.standard.Name, s.standard.Point, s.Machine.Name, s.standard.Instructions, c.title, c.points, c.warmup, c.simulated, c.executed,
+			c.Seconds, c.ProcessorSeconds, c.ProcessorSeconds / s.untraced.ProcessorSeconds, c.ProcessorSeconds / full,
 		})
 	}
-	return frame.Of(rows)
+	return rows
 }

@@ -2,24 +2,26 @@ package sampling
 
 import (
 	"math"
-	"presage/perf/frame"
-	"presage/perf/internal/perftest"
-	"presage/perf/machine"
-	"presage/perf/machine/catalog"
-	"presage/perf/store"
-	"presage/perf/subject"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/go-gota/gota/dataframe"
-	"github.com/go-gota/gota/series"
 	"github.com/google/go-cmp/cmp"
+
+	"presage/perf/internal/perftest"
+	"presage/perf/internal/recordtest"
+	"presage/perf/machine"
+	"presage/perf/machine/catalog"
+	"presage/perf/phase"
+	"presage/perf/progress"
+	"presage/perf/store"
+	"presage/perf/subject"
 )
 
 func power3(t *testing.T) *machine.Machine {
 	t.Helper()
-	m, err := catalog.FindMachine("../../../datasets/metasim/power3.yaml")
+	m, err := catalog.Find("../../../datasets/metasim/power3.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,21 +32,24 @@ func power3(t *testing.T) *machine.Machine {
 func TestMetaSimStudy(t *testing.T) {
 	st := store.Open(t.TempDir())
 	var steps []string
-	s := Study{
-		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: st}, Machine: power3(t),
-		Intervals: []uint64{500_000, 1_000_000}, Ks: []int{1, 3}, Repeats: 1, Seeds: 2, Step: func(what string) { steps = append(steps, what) },
+	o := Options{
+		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: st, Progress: func(p progress.Report) {
+			if !p.Finished() {
+				steps = append(steps, p.Task)
+			}
+		}}, Machine: power3(t),
+		Intervals: []uint64{500_000, 1_000_000}, Ks: []int{1, 3}, Repeats: 1, Seeds: 2,
 	}
-	found, err := Investigate(t.Context(), perftest.Program(t), subject.Point{"n": 12}, s)
+	found, err := o.Run(t.Context(), perftest.Program(t), subject.Point{"n": 12})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(steps) < 10 {
 		t.Errorf("steps: %q", steps)
 	}
-	names := found.Hits.Col("sampling").Records()
 	count := make(map[string]int)
-	for _, n := range names {
-		count[n]++
+	for _, r := range found.Hits {
+		count[r.Sampling]++
 	}
 	// Two levels each; warm-ups: four of SimPoint's, two of periodic samples.
 	for name, want := range map[string]int{"full": 2, "simpoint": 8, "simpoint 8": 2, "periodic 10%": 4, "periodic 1%": 4, "simpoint k=1": 2, "simpoint k=3": 2, "simpoint k=8": 2, "simpoint by score": 4} {
@@ -53,69 +58,108 @@ func TestMetaSimStudy(t *testing.T) {
 		}
 	}
 	// The default sample is simulated by itself and as a part of more.
-	diff, err := frame.Floats(found.Hits, "hit_ratio_diff")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var alone, part float64
-	interval, err := frame.Floats(found.Hits, "interval_instructions")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := len(names) - 2; i >= 0; i -= 2 { // L1; the first of each is what is left
+	for _, r := range found.Hits {
 		switch {
-		case names[i] == "simpoint":
-			alone = diff[i]
-		case names[i] == "simpoint by score" && interval[i] == 1e6:
-			part = diff[i]
+		case r.Level != "L1" || r.Warmup != "fixed":
+		case r.Sampling == "simpoint":
+			alone = r.Diff
+		case r.Sampling == "simpoint by score" && r.Interval == 1e6:
+			part = r.Diff
 		}
 	}
 	if math.Abs(alone-part) > 2e-3 || alone == 0 {
 		t.Errorf("the default is off by %g by itself, by %g as a part", alone, part)
 	}
-	first := found.Runs.Records()
-	if first[1][3+1] == "" || found.Runs.Nrow() != 13 {
-		t.Errorf("%d runs: %v", found.Runs.Nrow(), first)
+	if len(found.Runs) != 13 {
+		t.Errorf("%d runs: %v", len(found.Runs), found.Runs)
 	}
-	named := func(df dataframe.DataFrame) dataframe.DataFrame {
-		return df.Mutate(series.New(slices.Repeat([]string{"s"}, df.Nrow()), series.String, "study"))
-	}
-	table, err := Table(named(found.Hits), named(found.Runs), "L1")
+	table, err := Table2("L1", found)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := frame.Floats(table, "diff_points"); err != nil || len(got) != 1 || got[0] != 100*alone {
-		t.Errorf("table: %v, %v; want %g", got, err, 100*alone)
+	if len(table) != 1 || table[0].Diff != 100*alone || table[0].Study != "sweep3d" || !(table[0].PerUntraced > 0) || table[0].Diff1 == 0 {
+		t.Errorf("table: %+v; want %g", table, 100*alone)
 	}
-	if got, err := MeanAbs(table, "diff_points_periodic_1"); err != nil || !(got > 0) {
-		t.Errorf("mean of one: %g, %v", got, err)
-	}
-	if _, err := Table(named(found.Hits), named(found.Runs), "L7"); err == nil {
+	if _, err := Table2("L7", found); err == nil {
 		t.Error("no such level: no error")
 	}
-	again, err := Investigate(t.Context(), perftest.Program(t), subject.Point{"n": 12}, s)
+	prefix := filepath.Join(t.TempDir(), "s")
+	if err := found.Record(prefix, "presage metasim"); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := Load(prefix)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(frame.Rows(found.Hits), frame.Rows(again.Hits), cmp.Comparer(func(a, b float64) bool { return a == b || a != a && b != b })); d != "" {
+	loaded.Name, loaded.Warnings = found.Name, found.Warnings
+	if d := cmp.Diff(found, loaded, sameNaN, cmp.AllowUnexported(Findings{})); d != "" {
+		t.Errorf("recorded and loaded (-found +loaded):\n%s", d)
+	}
+	again, err := o.Run(t.Context(), perftest.Program(t), subject.Point{"n": 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(found.Hits, again.Hits, sameNaN); d != "" {
 		t.Errorf("a second time (-first +second):\n%s", d)
 	}
-	s.Intervals = []uint64{300_000, 1_000_000}
-	if _, err := Investigate(t.Context(), perftest.Program(t), subject.Point{"n": 12}, s); err == nil || !strings.Contains(err.Error(), "multiple") {
+	o.Intervals = []uint64{300_000, 1_000_000}
+	if _, err := o.Run(t.Context(), perftest.Program(t), subject.Point{"n": 12}); err == nil || !strings.Contains(err.Error(), "multiple") {
 		t.Errorf("intervals that do not fit: %v", err)
 	}
-	s.Intervals = []uint64{300_000}
-	if _, err := Investigate(t.Context(), perftest.Program(t), subject.Point{"n": 12}, s); err == nil || !strings.Contains(err.Error(), "default") {
+	o.Intervals = []uint64{300_000}
+	if _, err := o.Run(t.Context(), perftest.Program(t), subject.Point{"n": 12}); err == nil || !strings.Contains(err.Error(), "default") {
 		t.Errorf("no default interval: %v", err)
 	}
 }
 
+var sameNaN = cmp.Comparer(func(a, b float64) bool { return a == b || a != a && b != b })
+
 func TestMeanAbs(t *testing.T) {
-	df := dataframe.New(series.New([]float64{-3, 1, math.NaN()}, series.Float, "x"))
-	if got, err := MeanAbs(df, "x"); err != nil || got != 2 {
-		t.Errorf("%g, %v", got, err)
+	if got := MeanAbs([]float64{-3, 1, math.NaN()}); got != 2 {
+		t.Errorf("%g", got)
 	}
-	if _, err := MeanAbs(df, "y"); err == nil {
-		t.Error("no such column: no error")
+	if got := MeanAbs([]float64{math.NaN()}); !math.IsNaN(got) {
+		t.Errorf("of nothing: %g", got)
+	}
+}
+
+// The recorded studies, read as rows and written again, are the same bytes, and
+// give Table 2.
+func TestRecordedStudies(t *testing.T) {
+	const folder = "../../../datasets/metasim/"
+	hits := recordtest.Same[phase.HitRow](t, folder+"*"+hitsFile)
+	recordtest.Same[phase.BlockRow](t, folder+"*"+blocksFile)
+	recordtest.Same[RunRow](t, folder+"*"+runsFile)
+	recordtest.Same[ClusterRow](t, folder+"*"+clustersFile)
+	paths, err := filepath.Glob(folder + "*" + hitsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var studies []*Findings
+	loaded := 0
+	for _, path := range paths {
+		f, err := Load(strings.TrimSuffix(path, hitsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		studies = append(studies, f)
+		loaded += len(f.Hits)
+	}
+	table, err := Table2("L1", studies...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table) != 11 || loaded != len(hits) {
+		t.Fatalf("%d studies, %d of %d rows", len(table), loaded, len(hits))
+	}
+	// The row of Sweep3D, by hand from its files.
+	i := slices.IndexFunc(table, func(r Table2Row) bool { return r.Study == "sweep3d" })
+	f := studies[i]
+	hit := func(r phase.HitRow) bool { return r.Sampling == "simpoint" && r.Warmup == "fixed" && r.Level == "L1" }
+	run := func(r RunRow) bool { return r.Run == "periodic 10%" && r.Warmup == "fixed" }
+	h, r := f.Hits[slices.IndexFunc(f.Hits, hit)], f.Runs[slices.IndexFunc(f.Runs, run)]
+	if row := table[i]; row.Diff != 100*h.Diff || row.Mismatch != h.Mismatch || row.Points != float64(h.Points) || row.PerFull10 != r.PerFull || row.Instructions != float64(r.Instructions) {
+		t.Errorf("%+v of %+v and %+v", row, h, r)
 	}
 }

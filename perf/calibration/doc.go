@@ -1,3 +1,0 @@
-// Package calibration describes the machine at hand: micro-benchmarks of package
-// host go in, a machine description, tables and figures come out.
-package calibration

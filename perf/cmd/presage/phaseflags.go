@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"presage/perf"
+	"presage/perf/phase"
+	"presage/perf/simpoint"
+	"presage/perf/store"
+
+	"github.com/spf13/cobra"
+)
+
+// phaseFlags are the flags of commands that cut a run into intervals.
+type phaseFlags struct {
+	run      runFlags
+	at       sweepFlag
+	interval uint64
+	dir      string
+	pick     simpoint.Options
+}
+
+func (p *phaseFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Var(&p.at, "at", "problem size, name=value; repeat for further parameters (default none: --args says all)")
+	f.Uint64Var(&p.interval, "interval", 0, "instructions of an interval (default 1000000)")
+	f.IntVar(&p.pick.K, "k", 0, "number of clusters; 0: as many as their score asks for")
+	f.IntVar(&p.pick.MaxK, "max-k", 0, "largest number of clusters to try (default 30)")
+	f.Uint64Var(&p.pick.Seed, "seed", 0, "seed of the projection and of the clustering")
+	f.StringVar(&p.dir, "store", "", "folder that keeps vectors and simulations (default the user's)")
+	p.run.register(cmd)
+}
+
+// point returns the problem size.
+func (p *phaseFlags) point() (perf.Point, error) {
+	switch len(p.at.points) {
+	case 0:
+		return perf.Point{}, nil
+	case 1:
+		return p.at.points[0], nil
+	}
+	return nil, errors.New("--at: want one problem size")
+}
+
+func (p *phaseFlags) options() (perf.PhaseOptions, error) {
+	opt, err := p.run.options()
+	if p.dir != "" {
+		opt.Store = store.Open(p.dir)
+	}
+	return perf.PhaseOptions{RunOptions: opt, Interval: p.interval}, err
+}
+
+func (p *phaseFlags) phases(cmd *cobra.Command, path string) (*perf.Phases, error) {
+	point, err := p.point()
+	if err != nil {
+		return nil, err
+	}
+	opt, err := p.options()
+	if err != nil {
+		return nil, err
+	}
+	prog, err := openProgram(path)
+	if err != nil {
+		return nil, err
+	}
+	return perf.BlockVectors(cmd.Context(), prog, point, opt)
+}
+
+// vectors runs a program, or reads a .bb file.
+func (p *phaseFlags) vectors(cmd *cobra.Command, path string) (*perf.Phases, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().IsRegular() && !isELF(path) {
+		if p.interval != 0 || len(p.at.points) > 0 || p.run.changed() {
+			return nil, fmt.Errorf("%s holds vectors: --interval, --at, --args, --stdin, --dir, --env and --max-instructions are those of the run that made them", path)
+		}
+		return phase.ReadVectors(path)
+	}
+	return p.phases(cmd, path)
+}
+
+func isELF(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // only read
+	magic := make([]byte, 4)
+	n, _ := f.Read(magic)
+	return string(magic[:n]) == "\x7fELF"
+}

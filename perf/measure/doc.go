@@ -1,2 +1,0 @@
-// Package measure times native runs of programs on this machine.
-package measure

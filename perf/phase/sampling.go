@@ -1,0 +1,87 @@
+package phase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"presage/perf/metasim"
+	"presage/perf/simpoint"
+)
+
+// Sampling says which parts of a run are simulated. The zero value takes the
+// points that SimPoint chooses with its defaults, on the intervals at hand.
+type Sampling struct {
+	Name string // in tables; "": made from the other fields
+
+	Full    bool    // the whole run
+	Percent float64 // above 0: this share of the run, in regular periods (2005, section 2)
+	Periods int     // of these; 0: metasim.DefaultPeriods
+
+	// Otherwise SimPoint chooses, with the options SimPoint, unless Points are given.
+	SimPoint simpoint.Options
+	Points   []simpoint.Point
+
+	// Warmup says what caches hold when a stretch begins; by default they are
+	// warmed up with metasim.DefaultWarmLength instructions.
+	Warmup     metasim.Warmup
+	WarmLength uint64
+}
+
+// Title returns the name of the sample in tables.
+func (s *Sampling) Title() string {
+	switch {
+	case s.Name != "":
+		return s.Name
+	case s.Full:
+		return "full"
+	case s.Percent > 0:
+		return fmt.Sprintf("periodic %g%%", s.Percent)
+	}
+	return "simpoint"
+}
+
+// WarmupTitle returns the name of the warm-up in tables; empty for the whole run.
+func (s *Sampling) WarmupTitle() string {
+	if s.Full {
+		return ""
+	}
+	return s.Warmup.String()
+}
+
+// how returns the options of the simulation.
+func (s *Sampling) how() metasim.SimulateOptions {
+	return metasim.SimulateOptions{Warmup: s.Warmup, WarmLength: s.WarmLength}
+}
+
+// stretches are the parts of a run that are simulated.
+type stretches struct {
+	sample   metasim.Sample
+	mismatch float64 // of SimPoint's choice; NaN if it did not choose
+	warnings []string
+}
+
+// stretches returns the parts of the run p.
+func (s *Sampling) stretches(ctx context.Context, p *Intervals) (out stretches, err error) {
+	out.mismatch = math.NaN()
+	switch {
+	case s.Full && s.Percent != 0:
+		return out, errors.New("perf: sampling: all of the run or a percentage, not both")
+	case s.Full:
+		out.sample = metasim.Full()
+	case s.Percent != 0:
+		out.sample, err = metasim.Periodic(p.Instructions, s.Percent, s.Periods)
+	case s.Points != nil:
+		out.sample, err = metasim.Guided(p.Vectors, s.Points)
+	default:
+		r, err := simpoint.Pick(ctx, p.Vectors, s.SimPoint)
+		if err != nil {
+			return out, err
+		}
+		out.mismatch, out.warnings = r.Mismatch, errorTexts(r.Warnings)
+		out.sample, err = metasim.Guided(p.Vectors, r.Points)
+		return out, err
+	}
+	return out, err
+}

@@ -1,0 +1,39 @@
+package sampling
+
+import (
+	"fmt"
+
+	"presage/perf/phase"
+)
+
+// sampleKey identifies a run in the tables: the columns sampling (run, in the table
+// of runs) and warmup.
+type sampleKey struct{ title, warmup string }
+
+func keyOf(s phase.Sampling) sampleKey { return sampleKey{s.Title(), s.WarmupTitle()} }
+
+// Samples that the study simulates and Table2 looks up.
+var (
+	fullRun       = phase.Sampling{Full: true}
+	guidedByScore = phase.Sampling{Name: "simpoint"}
+	guidedByPaper = phase.Sampling{Name: fmt.Sprintf("simpoint %d", paperPoints)}
+)
+
+// Runs that simulate nothing.
+var (
+	untracedRun       = sampleKey{title: "untraced"}
+	collectingVectors = sampleKey{title: "vectors"}
+	choosingPoints    = sampleKey{title: "clustering"}
+)
+
+// paperPoints is the number of points that the paper takes always (section 4).
+const paperPoints = 8
+
+// sweepName returns the title of the sample of k points in the comparison of
+// numbers of points; 0 is the number that SimPoint's score chooses.
+func sweepName(k int) string {
+	if k == 0 {
+		return "simpoint by score"
+	}
+	return fmt.Sprintf("simpoint k=%d", k)
+}
