@@ -3,13 +3,14 @@ package perf
 import (
 	"os"
 	"path/filepath"
+	"strings"
+	"testing"
+
 	"presage/perf/anatomy"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/store"
-	"strings"
-	"testing"
 )
 
 // TestCountsAddUp holds the tables against what the engine counted by itself.

@@ -3,10 +3,10 @@ package perf
 import (
 	"context"
 
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/host/calibration"
 	"presage/perf/host/measure"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Calibration is what was measured of the machine that this runs on, and its

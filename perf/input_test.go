@@ -3,10 +3,11 @@ package perf
 import (
 	"os"
 	"path/filepath"
-	"presage/perf/internal/profiletest"
-	"presage/perf/store"
 	"strings"
 	"testing"
+
+	"presage/perf/internal/profiletest"
+	"presage/perf/store"
 )
 
 // reader is a program that reads the file it is given, and what is on its

@@ -1,11 +1,11 @@
 package perf
 
 import (
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/frame"
 	"presage/perf/machine"
 	"presage/perf/machine/catalog"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // FindMachine reads a machine description: from a file if name ends in .yaml,

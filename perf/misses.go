@@ -2,10 +2,11 @@ package perf
 
 import (
 	"context"
-	"presage/perf/machine"
-	"presage/perf/misses"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/machine"
+	"presage/perf/misses"
 )
 
 // Accuracy sums up the errors of a table of Compare or Validate, for each

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-gota/gota/dataframe"
+	"github.com/go-gota/gota/series"
+
 	"presage/perf/frame"
 	"presage/perf/iperf"
 	"presage/perf/study/kernels"
-
-	"github.com/go-gota/gota/dataframe"
-	"github.com/go-gota/gota/series"
 )
 
 // BinaryKernel is a kernel that static analysis found in a routine of a program.

@@ -8,6 +8,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
 	"presage/perf/cache"
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
@@ -17,11 +23,6 @@ import (
 	"presage/perf/reuse"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestRunsRepeatToTheByte holds histograms of two runs of the same program

@@ -3,10 +3,10 @@ package perf
 import (
 	"context"
 
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/machine"
 	"presage/perf/phase"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // HitRates returns the program's cumulative hit ratios, a row for each sample and

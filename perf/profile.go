@@ -2,9 +2,10 @@ package perf
 
 import (
 	"context"
-	"presage/perf/locality"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/locality"
 )
 
 // Hottest returns the groups of references with the most accesses in the last

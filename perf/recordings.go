@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/frame"
 	"presage/perf/study/record"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Source says what a recorded table holds and how to make it again.

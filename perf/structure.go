@@ -2,10 +2,11 @@ package perf
 
 import (
 	"context"
-	"presage/perf/anatomy"
-	"presage/perf/figure/diagram"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/anatomy"
+	"presage/perf/figure/diagram"
 )
 
 // Counts is how often every block and edge of a program was executed in a run,

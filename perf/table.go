@@ -1,9 +1,9 @@
 package perf
 
 import (
-	"presage/perf/frame"
-
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
 )
 
 // table turns the rows that a package returns into a DataFrame, unless err.

@@ -2,10 +2,11 @@ package perf
 
 import (
 	"context"
-	"presage/perf/machine"
-	"presage/perf/timing"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/machine"
+	"presage/perf/timing"
 )
 
 // ExecutionModel predicts how often every block and edge of a program is

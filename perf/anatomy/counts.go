@@ -5,6 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/frame"
@@ -12,9 +16,6 @@ import (
 	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/trace"
-	"slices"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Counts is how often every block and edge of a program was executed in a run,

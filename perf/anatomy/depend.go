@@ -2,12 +2,13 @@ package anatomy
 
 import (
 	"fmt"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/frame"
 	"presage/perf/subject"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // DependenceOptions say which dependences a table is about.

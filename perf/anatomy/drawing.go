@@ -3,11 +3,12 @@ package anatomy
 import (
 	"fmt"
 	"path"
+	"strconv"
+
 	"presage/perf/cfg"
 	"presage/perf/figure/diagram"
 	"presage/perf/internal/num"
 	"presage/perf/subject"
-	"strconv"
 )
 
 // DrawOptions say what ControlFlow and LoopNest draw.

@@ -3,16 +3,17 @@ package anatomy
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/progress"
 	"presage/perf/scaling"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Counted says of what the executions are modelled.

@@ -3,15 +3,16 @@ package anatomy
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Routines returns the program's routines, by ascending address: a row for

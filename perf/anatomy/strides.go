@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/frame"
 	"presage/perf/subject"
-	"strings"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Strides is how far the stride formulas of a program agree with what it did in

@@ -6,6 +6,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
 	"presage/perf/access"
 	"presage/perf/figure/diagram"
 	"presage/perf/frame"
@@ -13,9 +17,6 @@ import (
 	"presage/perf/progress"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-	"testing"
 )
 
 // counted runs sweep3d and counts.

@@ -1,12 +1,12 @@
 package anatomy
 
 import (
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/frame"
 	"presage/perf/subject"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Summary returns what static analysis found in a program, as one row for each

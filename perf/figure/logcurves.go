@@ -5,12 +5,12 @@ import (
 	"image/color"
 	"math"
 
-	"presage/perf/frame"
-
 	"github.com/go-gota/gota/dataframe"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+
+	"presage/perf/frame"
 )
 
 // LogCurvesOptions say how LogCurves draws.

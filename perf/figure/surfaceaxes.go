@@ -5,12 +5,11 @@ import (
 	"math"
 	"strconv"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"gonum.org/v1/plot"
 )
 
 // placement maps the camera's plane onto a canvas, the same scale both ways.

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"presage/perf/internal/order"
-
 	"gonum.org/v1/gonum/stat"
+
+	"presage/perf/internal/order"
 )
 
 // Accuracy summarises predictions against true values, as Figures 7, 8 and 10

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"presage/perf/internal/order"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"presage/perf/internal/order"
 )
 
 // dependenceSquared is the share of a column's squared length below which a

@@ -2,6 +2,7 @@ package locality
 
 import (
 	"context"
+
 	"presage/perf/subject"
 )
 

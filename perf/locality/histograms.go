@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"presage/perf/access"
-	"presage/perf/frame"
-	"presage/perf/reuse"
 	"slices"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/access"
+	"presage/perf/frame"
+	"presage/perf/reuse"
 )
 
 // Frame returns a row for each run: what it executed and how many blocks of

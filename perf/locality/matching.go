@@ -3,15 +3,16 @@ package locality
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/access"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/reuse"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Matching returns how the groups of references of runs of several executables

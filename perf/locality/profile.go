@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+
 	"presage/perf/anatomy"
 	"presage/perf/reuse"
 	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/trace"
-	"slices"
 )
 
 // Count counts the program as the function Count does, in a run like the one that

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/reuse"
 	"presage/perf/trace"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // DefaultConfidence is the confidence of intervals that nobody gave one.

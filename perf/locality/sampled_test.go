@@ -2,17 +2,18 @@ package locality_test
 
 import (
 	"math"
-	"presage/perf/internal/perftest"
-	"presage/perf/locality"
-	"presage/perf/misses"
-	"presage/perf/store"
-	"presage/perf/subject"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"presage/perf/internal/perftest"
+	"presage/perf/locality"
+	"presage/perf/misses"
+	"presage/perf/store"
+	"presage/perf/subject"
 )
 
 func profileSampled(t testing.TB, st *store.Store, prog *subject.Program, oneIn, seed uint64, sizes ...float64) *locality.Runs {

@@ -8,9 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
 )
 
 // savedFormat is the version of the file that Save writes.

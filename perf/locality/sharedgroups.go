@@ -2,10 +2,11 @@ package locality
 
 import (
 	"fmt"
+	"slices"
+
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/subject"
-	"slices"
 )
 
 // SharedGroups are the groups of references that all runs have in common: those of the

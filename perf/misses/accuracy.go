@@ -2,12 +2,13 @@ package misses
 
 import (
 	"math"
-	"presage/perf/frame"
-	"presage/perf/internal/num"
 	"slices"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/internal/num"
 )
 
 // accuracyRow is a row of the table of Accuracy.

@@ -5,6 +5,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
 	"presage/perf/access"
 	"presage/perf/frame"
 	"presage/perf/internal/oracle"
@@ -14,11 +20,6 @@ import (
 	"presage/perf/reuse"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // sized compiles sized.c for each size, and for one from its argument.

@@ -3,11 +3,12 @@ package misses
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+
 	"presage/perf/internal/num"
 	"presage/perf/machine"
 	"presage/perf/predict"
-	"slices"
-	"strings"
 )
 
 // CacheSize is a cache or a TLB by its size alone, for questions about caches

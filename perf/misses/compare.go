@@ -5,12 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/subject"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Compare puts simulated misses beside predicted ones, a row for each that both

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 type errRow struct {

@@ -3,14 +3,15 @@ package misses
 import (
 	"cmp"
 	"math"
-	"presage/perf/frame"
-	"presage/perf/internal/num"
-	"presage/perf/predict"
-	"presage/perf/subject"
 	"slices"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/internal/num"
+	"presage/perf/predict"
+	"presage/perf/subject"
 )
 
 // DistanceOptions say which distribution of distances is wanted.

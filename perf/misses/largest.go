@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/predict"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // maxValues bounds the values of a parameter that a search tries.

@@ -2,14 +2,15 @@ package misses
 
 import (
 	"math"
+	"slices"
+	"strings"
+	"testing"
+
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-	"testing"
 )
 
 // TestModelsByLoop: misses by loop add up to those of the program.

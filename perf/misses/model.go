@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+
 	"presage/perf/access"
 	"presage/perf/fit"
 	"presage/perf/locality"
@@ -11,7 +13,6 @@ import (
 	"presage/perf/scaling"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
 )
 
 // FitOptions say how models are fitted. The zero value is the default

@@ -3,13 +3,14 @@ package misses
 import (
 	"fmt"
 	"math"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/locality"
 	"presage/perf/subject"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // histogramRow is a bin of a histogram with its source.

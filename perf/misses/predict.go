@@ -4,6 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
@@ -11,10 +16,6 @@ import (
 	"presage/perf/predict"
 	"presage/perf/scaling"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // PredictOptions say what PredictMisses tells.

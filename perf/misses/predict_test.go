@@ -1,9 +1,10 @@
 package misses
 
 import (
+	"testing"
+
 	"presage/perf/fit"
 	"presage/perf/scaling"
-	"testing"
 )
 
 func TestFitsBadly(t *testing.T) {

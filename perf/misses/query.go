@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/predict"
 	"presage/perf/scaling"
 	"presage/perf/subject"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Query is a question about three things: a problem size, a cache, and how many

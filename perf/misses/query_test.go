@@ -6,12 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"presage/perf/frame"
-	"presage/perf/internal/perftest"
-	"presage/perf/internal/profiletest"
-	"presage/perf/locality"
-	"presage/perf/store"
-	"presage/perf/subject"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +13,13 @@ import (
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/google/go-cmp/cmp"
+
+	"presage/perf/frame"
+	"presage/perf/internal/perftest"
+	"presage/perf/internal/profiletest"
+	"presage/perf/locality"
+	"presage/perf/store"
+	"presage/perf/subject"
 )
 
 // askable returns the model that all tests of queries ask, fitted once.

@@ -2,12 +2,13 @@ package misses
 
 import (
 	"fmt"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/locality"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Bins returns the model's bins for the references that the options choose: a

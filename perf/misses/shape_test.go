@@ -2,15 +2,16 @@ package misses
 
 import (
 	"math"
+	"strconv"
+	"strings"
+	"testing"
+
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"strconv"
-	"strings"
-	"testing"
 )
 
 // TestShapesAndResiduals fits the same profiles under each restriction: the

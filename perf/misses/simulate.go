@@ -4,16 +4,17 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/cache"
 	"presage/perf/frame"
 	"presage/perf/machine"
 	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/trace"
-	"slices"
-	"strings"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // SimulateBinaries does what SimulateMisses does for a program whose sizes are

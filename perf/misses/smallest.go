@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"math"
-	"presage/perf/frame"
-	"presage/perf/internal/num"
-	"presage/perf/predict"
-	"presage/perf/subject"
 	"slices"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/internal/num"
+	"presage/perf/predict"
+	"presage/perf/subject"
 )
 
 // SmallestCache returns the smallest cache of each kind that reaches the query's

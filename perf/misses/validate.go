@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/fit"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
@@ -11,9 +15,6 @@ import (
 	"presage/perf/machine"
 	"presage/perf/predict"
 	"presage/perf/subject"
-	"slices"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Validation says what Validate holds against what.

@@ -2,6 +2,11 @@ package misses
 
 import (
 	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
@@ -10,10 +15,6 @@ import (
 	"presage/perf/predict"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"strings"
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestValidateIsTheChain holds Validate against the calls that it stands for.

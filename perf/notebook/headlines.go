@@ -41,7 +41,7 @@ func Report(study, command string, headlines []Headline) {
 	text, err := judge(headlines, all)
 	fmt.Print(text)
 	if Recording() {
-		Check(record.RecordHeadlines(headlinesFile, all...))
+		Check(record.UpdateHeadlines(headlinesFile, all...))
 	}
 	Check(err)
 }

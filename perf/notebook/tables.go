@@ -8,15 +8,13 @@ import (
 
 	"github.com/go-gota/gota/dataframe"
 
+	"presage/perf"
 	"presage/perf/frame"
-	"presage/perf/study/record"
 )
 
-// Recorded returns a table that record.Record wrote, unchanged since.
+// Recorded returns a table that perf.Record wrote, unchanged since.
 func Recorded(path string) dataframe.DataFrame {
-	df, _, err := record.Recorded(path)
-	Check(err)
-	return df
+	return Must(perf.Recorded(path))
 }
 
 // ReadCSV returns the table of a CSV file with a header line.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"presage/perf/frame"
 	"presage/perf/study/record"
 )
 
@@ -16,7 +15,7 @@ func TestRecordedTables(t *testing.T) {
 		Value float64 `frame:"value"`
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
-	if err := record.Record(path, frame.Of([]row{{"a", -1.5}, {"b", 2}, {"a", 4}}), "made up", "none"); err != nil {
+	if err := record.Write(path, []row{{"a", -1.5}, {"b", 2}, {"a", 4}}, record.Source{Origin: "made up", Command: "none"}); err != nil {
 		t.Fatal(err)
 	}
 	for name, df := range map[string]func(string) []float64{

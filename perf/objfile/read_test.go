@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"presage/perf/isa/rv64"
-
 	"github.com/google/go-cmp/cmp"
+
+	"presage/perf/isa/rv64"
 )
 
 func TestRead(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
 	"presage/perf/machine"
@@ -17,8 +19,6 @@ import (
 	"presage/perf/simpoint"
 	"presage/perf/store"
 	"presage/perf/subject"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func power3(t *testing.T) *machine.Machine {

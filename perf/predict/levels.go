@@ -2,6 +2,7 @@ package predict
 
 import (
 	"fmt"
+
 	"presage/perf/cache"
 	"presage/perf/machine"
 )

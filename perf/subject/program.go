@@ -7,12 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
+
 	"presage/perf/access"
 	"presage/perf/objfile"
 	"presage/perf/store"
 	"presage/perf/trace"
-	"strings"
-	"sync"
 )
 
 // PlanFor returns the plan of a profile.

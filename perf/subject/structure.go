@@ -2,6 +2,7 @@ package subject
 
 import (
 	"fmt"
+
 	"presage/perf/access"
 	"presage/perf/cfg"
 )

@@ -3,13 +3,14 @@ package timing
 import (
 	"context"
 	"fmt"
+	"slices"
+
 	"presage/perf/anatomy"
 	"presage/perf/cfg"
 	"presage/perf/fit"
 	"presage/perf/scaling"
 	"presage/perf/sched"
 	"presage/perf/subject"
-	"slices"
 )
 
 // ExecutionModel predicts how often every block and edge of a program is

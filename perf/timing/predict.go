@@ -4,6 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/access"
 	"presage/perf/anatomy"
 	"presage/perf/fit"
@@ -16,10 +21,6 @@ import (
 	"presage/perf/sched"
 	"presage/perf/subject"
 	"presage/perf/trace"
-	"slices"
-	"strings"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // TimeOptions say how execution times are predicted and what the table tells.

@@ -5,6 +5,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/anatomy"
 	"presage/perf/frame"
 	"presage/perf/internal/num"
@@ -13,10 +18,6 @@ import (
 	"presage/perf/pipeline"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
-	"strings"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // SimulateTimeOptions say how time is simulated and what the table tells.

@@ -2,21 +2,22 @@ package timing
 
 import (
 	"math"
-	"presage/perf/anatomy"
-	"presage/perf/frame"
-	"presage/perf/internal/perftest"
-	"presage/perf/internal/profiletest"
-	"presage/perf/locality"
-	"presage/perf/machine"
-	"presage/perf/host/measure"
-	"presage/perf/misses"
-	"presage/perf/predict"
-	"presage/perf/store"
-	"presage/perf/subject"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"presage/perf/anatomy"
+	"presage/perf/frame"
+	"presage/perf/host/measure"
+	"presage/perf/internal/perftest"
+	"presage/perf/internal/profiletest"
+	"presage/perf/locality"
+	"presage/perf/machine"
+	"presage/perf/misses"
+	"presage/perf/predict"
+	"presage/perf/store"
+	"presage/perf/subject"
 )
 
 // timed profiles and counts Sweep3D at small sizes.

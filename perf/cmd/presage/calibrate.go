@@ -8,17 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-gota/gota/dataframe"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
 	"presage/perf"
 	"presage/perf/figure"
 	"presage/perf/frame"
 	"presage/perf/host/calibration"
 	"presage/perf/progress"
 	"presage/perf/store"
-
-	"github.com/go-gota/gota/dataframe"
-	"github.com/schollz/progressbar/v3"
-	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // Size of the figures, in inches.

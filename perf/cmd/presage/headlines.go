@@ -3,10 +3,10 @@ package main
 import (
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"presage/perf/store"
 	"presage/perf/study/record"
-
-	"github.com/spf13/cobra"
 )
 
 func headlinesCommand() *cobra.Command {

@@ -7,11 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"presage/perf/store"
-	"presage/perf/study/inferred"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"presage/perf/store"
+	"presage/perf/study/inferred"
 )
 
 func inferCommand() *cobra.Command {

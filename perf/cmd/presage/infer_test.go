@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"presage/perf/study/inferred"
 	"strconv"
 	"strings"
 	"testing"
+
+	"presage/perf/study/inferred"
 )
 
 const inferData = "../../../datasets/inferred"

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+
+	"github.com/spf13/cobra"
+
 	"presage/perf/infer"
 	"presage/perf/shard"
 	"presage/perf/study/inferred"
-
-	"github.com/spf13/cobra"
 )
 
 // inferSimulated is how many architectures that are drawn are simulated at most:

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"presage/perf"
 	"presage/perf/frame"
 	"presage/perf/iperf"
 	"presage/perf/progress"
 	"presage/perf/study/kernels"
-
-	"github.com/spf13/cobra"
 )
 
 // binaryFlags choose a kernel: a described one, or that of a routine of a binary.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"presage/perf"
 	"presage/perf/frame"
 	"presage/perf/machine"
 	"presage/perf/machine/catalog"
-
-	"github.com/spf13/cobra"
 )
 
 func machinesCommand() *cobra.Command {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"presage/perf"
 	"presage/perf/host/measure"
-
-	"github.com/spf13/cobra"
 )
 
 func measureCommand() *cobra.Command {

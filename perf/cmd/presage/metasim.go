@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"presage/perf"
 	"presage/perf/frame"
 	"presage/perf/machine"
@@ -12,8 +14,6 @@ import (
 	"presage/perf/progress"
 	"presage/perf/simpoint"
 	"presage/perf/study/sampling"
-
-	"github.com/spf13/cobra"
 )
 
 // metasimFlags are the flags of metasim.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"presage/perf"
 	"presage/perf/phase"
 	"presage/perf/simpoint"
 	"presage/perf/store"
-
-	"github.com/spf13/cobra"
 )
 
 // phaseFlags are the flags of commands that cut a run into intervals.

@@ -3,12 +3,13 @@ package main
 import (
 	"fmt"
 	"math"
-	"presage/perf"
-	"presage/perf/subject"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"presage/perf"
+	"presage/perf/subject"
 )
 
 // pointsFlag is a flag such as n=20:prog.20 or n=20,k=4:prog.20, repeated for

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/spf13/cobra"
+
 	"presage/perf"
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/store"
-
-	"github.com/go-gota/gota/dataframe"
-	"github.com/spf13/cobra"
 )
 
 func predictCommand() *cobra.Command {

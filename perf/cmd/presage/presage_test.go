@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"presage/perf"
-	"presage/perf/study/record"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +13,9 @@ import (
 	"github.com/go-gota/gota/dataframe"
 	"github.com/google/go-cmp/cmp"
 	"github.com/kballard/go-shellquote"
+
+	"presage/perf"
+	"presage/perf/study/record"
 )
 
 // presage runs the command with arguments.

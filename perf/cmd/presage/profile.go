@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/spf13/cobra"
+
 	"presage/perf"
 	"presage/perf/locality"
 	"presage/perf/store"
-
-	"github.com/spf13/cobra"
 )
 
 func profileCommand() *cobra.Command {

@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-gota/gota/dataframe"
+	"github.com/spf13/cobra"
+
 	"presage/perf"
 	"presage/perf/misses"
 	"presage/perf/store"
-
-	"github.com/go-gota/gota/dataframe"
-	"github.com/spf13/cobra"
 )
 
 // cacheFlags say which caches are asked about: levels of a machine, or sizes.

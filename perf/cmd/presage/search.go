@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-gota/gota/dataframe"
+	"github.com/spf13/cobra"
+
 	"presage/perf"
 	"presage/perf/frame"
 	"presage/perf/iperf"
 	"presage/perf/study/kernels"
-
-	"github.com/go-gota/gota/dataframe"
-	"github.com/spf13/cobra"
 )
 
 // searchTables are what search-models can print.

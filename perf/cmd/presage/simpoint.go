@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"presage/perf/frame"
-	"presage/perf/phase"
-
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
+
+	"presage/perf/frame"
+	"presage/perf/phase"
 )
 
 // phaseTables are what simpoint can print.

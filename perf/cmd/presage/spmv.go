@@ -1,17 +1,18 @@
 package main
 
 import (
-	"presage/perf"
 	"fmt"
 	"io"
 	"path/filepath"
-	"presage/perf/spmv"
-	"presage/perf/store"
-	"presage/perf/study/sparse"
 	"time"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/spmv"
+	"presage/perf/store"
+	"presage/perf/study/sparse"
 )
 
 func spmvCommand() *cobra.Command {

@@ -2,11 +2,12 @@ package main
 
 import (
 	"errors"
-	"presage/perf"
-	"presage/perf/study/growth"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/study/growth"
 )
 
 func studyCommand() *cobra.Command {

@@ -3,12 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"presage/perf"
-	"presage/perf/misses"
-	"presage/perf/store"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/misses"
+	"presage/perf/store"
 )
 
 func validateCommand() *cobra.Command {

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"presage/perf/cache"
 	"presage/perf/host"
 	"presage/perf/isa"
 	"presage/perf/machine"
 	"presage/perf/machine/catalog"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // Rows, figures and the file of a calibration of this host that is as short as can

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"presage/perf/machine"
-
 	"github.com/google/go-cmp/cmp"
+
+	"presage/perf/machine"
 )
 
 func TestList(t *testing.T) {

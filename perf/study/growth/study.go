@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/anatomy"
 	"presage/perf/frame"
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/subject"
 	"presage/perf/timing"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Study says what is found out about a program: how far off its predicted misses

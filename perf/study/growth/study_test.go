@@ -2,6 +2,9 @@ package growth
 
 import (
 	"math"
+	"strings"
+	"testing"
+
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
@@ -11,8 +14,6 @@ import (
 	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/timing"
-	"strings"
-	"testing"
 )
 
 // TestInvestigateIsTheChain holds a study against the calls that it stands for.

@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"presage/perf/frame"
-	"presage/perf/infer"
 	"slices"
 	"strconv"
 	"strings"
+
+	"presage/perf/frame"
+	"presage/perf/infer"
 )
 
 // Baseline is a row of the table of other methods: how well one predicts

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+
 	"presage/perf/infer"
 	"presage/perf/shard"
 	"presage/perf/store"

@@ -2,6 +2,7 @@ package inferred
 
 import (
 	"fmt"
+
 	"presage/perf/infer"
 	"presage/perf/isa"
 	"presage/perf/pipeline"

@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
-	"presage/perf/frame"
-	"presage/perf/infer"
-	"presage/perf/shard"
-	"presage/perf/study/record"
 	"slices"
 	"strconv"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/infer"
+	"presage/perf/shard"
+	"presage/perf/study/record"
 )
 
 // Seed is the seed of campaigns, and of the shards and architectures that

@@ -1,12 +1,12 @@
 package inferred
 
 import (
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/frame"
 	"presage/perf/infer"
 	"presage/perf/isa"
 	"presage/perf/pipeline"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // limit is a characteristic that the paper does not have: what limits a

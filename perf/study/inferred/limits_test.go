@@ -2,12 +2,13 @@ package inferred
 
 import (
 	"math"
+	"testing"
+
 	"presage/perf/infer"
 	"presage/perf/isa"
 	"presage/perf/isa/rv64"
 	"presage/perf/pipeline"
 	"presage/perf/trace"
-	"testing"
 )
 
 // limitsOf returns the limits of a block of eight instructions of a class that is

@@ -9,13 +9,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"presage/perf/frame"
-	"presage/perf/infer"
-	"presage/perf/subject"
 	"slices"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/infer"
+	"presage/perf/subject"
 )
 
 // PredictCPIOptions say how a program is looked at. The zero value is what the

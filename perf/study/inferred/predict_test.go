@@ -5,12 +5,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
+	"testing"
+
 	"presage/perf/infer"
 	"presage/perf/internal/oracle"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"strings"
-	"testing"
 )
 
 var inferRecorded = filepath.Join("..", "..", "..", "datasets", "inferred")

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"presage/perf/anatomy"
 	"slices"
 
+	"presage/perf/anatomy"
 	"presage/perf/infer"
 	"presage/perf/isa"
 	"presage/perf/pipeline"

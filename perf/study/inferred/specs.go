@@ -2,12 +2,13 @@ package inferred
 
 import (
 	"fmt"
-	"presage/perf/frame"
-	"presage/perf/infer"
 	"slices"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/infer"
 )
 
 // Spec returns the spec that a row stands for. genesPrefix makes numbers of

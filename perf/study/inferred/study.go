@@ -5,9 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"presage/perf/infer"
 	"slices"
 	"strings"
+
+	"presage/perf/infer"
 )
 
 // Study says how models are made of a campaign's profiles and judged. The

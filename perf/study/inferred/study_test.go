@@ -7,6 +7,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
 	"presage/perf/frame"
 	"presage/perf/infer"
 	"presage/perf/internal/oracle"
@@ -17,10 +22,6 @@ import (
 	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/trace"
-	"reflect"
-	"slices"
-	"strings"
-	"testing"
 )
 
 // inventedProfiles are those of a campaign over four applications whose CPI is

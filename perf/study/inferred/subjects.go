@@ -6,11 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
+
 	"presage/perf/objfile"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
-	"strings"
 )
 
 // Subject is a variant of an application: its program, compiled with some

@@ -3,12 +3,13 @@ package inferred
 import (
 	"context"
 	"fmt"
+	"slices"
+
 	"presage/perf/infer"
 	"presage/perf/pipeline"
 	"presage/perf/shard"
 	"presage/perf/store"
 	"presage/perf/trace"
-	"slices"
 )
 
 // survey is what is known of the shards of a program whatever the

@@ -3,13 +3,14 @@ package inferred
 import (
 	"fmt"
 	"math"
-	"presage/perf/frame"
-	"presage/perf/infer"
-	"presage/perf/shard"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 	"gonum.org/v1/gonum/stat"
+
+	"presage/perf/frame"
+	"presage/perf/infer"
+	"presage/perf/shard"
 )
 
 // accuracyRow is a row of the table of InferAccuracy.

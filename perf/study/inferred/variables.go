@@ -3,6 +3,7 @@ package inferred
 import (
 	"fmt"
 	"math"
+
 	"presage/perf/infer"
 	"presage/perf/shard"
 )

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"presage/perf/frame"
 	"presage/perf/internal/recordtest"
 	"presage/perf/progress"
 	"presage/perf/study/record"
 	"presage/perf/subject"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func shellKernel(name, args string) Build {

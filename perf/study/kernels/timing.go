@@ -14,12 +14,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
+
 	"presage/perf/host"
 	"presage/perf/host/measure"
 	"presage/perf/progress"
 	"presage/perf/subject"
-
-	"github.com/kballard/go-shellquote"
 )
 
 // timedCommand is what is run for one row of a round.

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"presage/perf/frame"
-	"presage/perf/spmv"
 	"slices"
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/spmv"
 )
 
 // Advice is which block size a matrix is best stored in on the machine at

@@ -6,12 +6,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+
 	"presage/perf/isa"
 	"presage/perf/pipeline"
 	"presage/perf/spmv"
 	"presage/perf/subject"
 	"presage/perf/trace"
-	"slices"
 )
 
 // core is the core of the study, as far as instructions go: one a cycle in

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/cache"
 	"presage/perf/frame"
 	"presage/perf/spmv"
 	"presage/perf/store"
-	"slices"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Model holds the models of each matrix of a table of SpMVSamples, fitted to

@@ -5,6 +5,13 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/go-gota/gota/series"
+
 	"presage/perf"
 	"presage/perf/cache"
 	"presage/perf/frame"
@@ -12,12 +19,6 @@ import (
 	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/trace"
-	"strings"
-	"sync"
-	"testing"
-
-	"github.com/go-gota/gota/dataframe"
-	"github.com/go-gota/gota/series"
 )
 
 // spmvMatrix is a small matrix with irregular rows.

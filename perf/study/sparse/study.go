@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+
 	"presage/perf/frame"
 	"presage/perf/spmv"
 	"presage/perf/store"
 	"presage/perf/subject"
-	"slices"
-
-	"github.com/go-gota/gota/dataframe"
 )
 
 // Options say how matrices are studied. The zero value is the paper's study.

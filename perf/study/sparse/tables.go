@@ -2,12 +2,13 @@ package sparse
 
 import (
 	"fmt"
-	"presage/perf/frame"
-	"presage/perf/spmv"
 	"slices"
 	"strconv"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/spmv"
 )
 
 // Averages returns the mean performance of the samples (train and validate) of

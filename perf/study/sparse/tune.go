@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"presage/perf/frame"
-	"presage/perf/spmv"
 	"slices"
 
 	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/frame"
+	"presage/perf/spmv"
 )
 
 // spmvTuned is a row of the table of Tune.
