@@ -22,7 +22,8 @@ import (
 // exported field that has a `frame:"name"` tag, in the order of the fields.
 // Fields are strings, integers, floats or bools. A field of type
 // map[string]float64 tagged `frame:",each"` becomes a column for each key, by
-// name; a row that lacks a key has NaN there.
+// name; a row that lacks a key has NaN there. The columns of an embedded struct
+// stand in its place: a row with further columns embeds the plain one.
 //
 // It panics if a field has another type, or if rows is not a slice of structs:
 // mistakes of the caller.
@@ -31,42 +32,42 @@ func Of[T any](rows []T) dataframe.DataFrame {
 	v := reflect.ValueOf(rows)
 	for _, f := range tagged(reflect.TypeFor[T]()) {
 		if f.each {
-			columns = append(columns, each(v, f.index)...)
+			columns = append(columns, each(v, f)...)
 			continue
 		}
-		columns = append(columns, column(v, f.index, f.name))
+		columns = append(columns, column(v, f))
 	}
 	return dataframe.New(columns...)
 }
 
-func column(rows reflect.Value, field int, name string) series.Series {
-	switch kind := rows.Type().Elem().Field(field).Type.Kind(); kind {
+func column(rows reflect.Value, f field) series.Series {
+	switch kind := f.typ.Kind(); kind {
 	case reflect.String:
-		return series.New(gather(rows, field, reflect.Value.String), series.String, name)
+		return series.New(gather(rows, f, reflect.Value.String), series.String, f.name)
 	case reflect.Bool:
-		return series.New(gather(rows, field, reflect.Value.Bool), series.Bool, name)
+		return series.New(gather(rows, f, reflect.Value.Bool), series.Bool, f.name)
 	case reflect.Float64:
-		return series.New(gather(rows, field, reflect.Value.Float), series.Float, name)
+		return series.New(gather(rows, f, reflect.Value.Float), series.Float, f.name)
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		return series.New(gather(rows, field, func(v reflect.Value) int { return int(v.Int()) }), series.Int, name)
+		return series.New(gather(rows, f, func(v reflect.Value) int { return int(v.Int()) }), series.Int, f.name)
 	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
-		return series.New(gather(rows, field, func(v reflect.Value) int { return int(v.Uint()) }), series.Int, name)
+		return series.New(gather(rows, f, func(v reflect.Value) int { return int(v.Uint()) }), series.Int, f.name)
 	default:
-		panic(fmt.Sprintf("frame: column %s has a %v", name, kind))
+		panic(fmt.Sprintf("frame: column %s has a %v", f.name, kind))
 	}
 }
 
-func gather[V any](rows reflect.Value, field int, get func(reflect.Value) V) []V {
+func gather[V any](rows reflect.Value, f field, get func(reflect.Value) V) []V {
 	values := make([]V, rows.Len())
 	for i := range values {
-		values[i] = get(rows.Index(i).Field(field))
+		values[i] = get(rows.Index(i).FieldByIndex(f.index))
 	}
 	return values
 }
 
 // each expands a column of maps into a column for each key.
-func each(rows reflect.Value, field int) []series.Series {
-	maps := gather(rows, field, func(v reflect.Value) map[string]float64 {
+func each(rows reflect.Value, f field) []series.Series {
+	maps := gather(rows, f, func(v reflect.Value) map[string]float64 {
 		return v.Convert(reflect.TypeFor[map[string]float64]()).Interface().(map[string]float64)
 	})
 	var names []string

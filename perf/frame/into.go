@@ -16,7 +16,8 @@ import (
 // Into turns df into rows, the reverse of Of: each exported field of T with a
 // `frame:"name"` tag is filled from the column of that name, and a
 // map[string]float64 tagged `frame:",each"` from the numeric columns that no
-// other field names. Columns without a field are ignored.
+// other field names. Fields of an embedded struct are filled like T's own.
+// Columns without a field are ignored.
 //
 // It returns an error if df lacks the column of a field, unless the tag says
 // `frame:"name,optional"` (the field is then zero, or NaN if it is a float), or
@@ -51,32 +52,39 @@ func Into[T any](df dataframe.DataFrame) ([]T, error) {
 
 // A field is a tagged field of a struct.
 type field struct {
-	index    int
+	index    []int  // as reflect.Value.FieldByIndex takes it
 	name     string // of the column
-	kind     reflect.Kind
+	typ      reflect.Type
 	optional bool
 	each     bool
 }
 
-// tagged returns the fields of t that have a frame tag, in their order.
+// tagged returns the fields of t that have a frame tag, in their order, those
+// of an embedded struct in its place.
 func tagged(t reflect.Type) []field {
 	var fields []field
 	for i := range t.NumField() {
-		tag, ok := t.Field(i).Tag.Lookup("frame")
-		if !ok {
-			continue
+		f := t.Field(i)
+		tag, ok := f.Tag.Lookup("frame")
+		switch {
+		case ok:
+			name, option, _ := strings.Cut(tag, ",")
+			fields = append(fields, field{[]int{i}, name, f.Type, option == "optional", option == "each"})
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			for _, inner := range tagged(f.Type) {
+				inner.index = append([]int{i}, inner.index...)
+				fields = append(fields, inner)
+			}
 		}
-		name, option, _ := strings.Cut(tag, ",")
-		fields = append(fields, field{i, name, t.Field(i).Type.Kind(), option == "optional", option == "each"})
 	}
 	return fields
 }
 
 func fill(rows reflect.Value, f field, df dataframe.DataFrame) error {
 	if f.optional && !slices.Contains(df.Names(), f.name) {
-		if f.kind == reflect.Float64 {
+		if f.typ.Kind() == reflect.Float64 {
 			for i := range rows.Len() {
-				rows.Index(i).Field(f.index).SetFloat(math.NaN())
+				rows.Index(i).FieldByIndex(f.index).SetFloat(math.NaN())
 			}
 		}
 		return nil
@@ -86,7 +94,7 @@ func fill(rows reflect.Value, f field, df dataframe.DataFrame) error {
 	}
 	col := df.Col(f.name)
 	for i := range rows.Len() {
-		if err := set(rows.Index(i).Field(f.index), f, col.Elem(i)); err != nil {
+		if err := set(rows.Index(i).FieldByIndex(f.index), f, col.Elem(i)); err != nil {
 			return fmt.Errorf("frame: row %d, column %q: %w", i+1, f.name, err)
 		}
 	}
@@ -94,7 +102,7 @@ func fill(rows reflect.Value, f field, df dataframe.DataFrame) error {
 }
 
 func set(to reflect.Value, f field, from series.Element) error {
-	switch f.kind {
+	switch f.typ.Kind() {
 	case reflect.String:
 		to.SetString(Text(from.Val()))
 	case reflect.Float64:
@@ -191,7 +199,7 @@ func fillEach(rows reflect.Value, f field, df dataframe.DataFrame, named []strin
 		}
 	}
 	for i, m := range maps {
-		to := rows.Index(i).Field(f.index)
+		to := rows.Index(i).FieldByIndex(f.index)
 		to.Set(reflect.ValueOf(m).Convert(to.Type()))
 	}
 }

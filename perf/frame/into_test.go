@@ -130,3 +130,39 @@ func TestIntoErrors(t *testing.T) {
 		t.Errorf("a float: %v", err)
 	}
 }
+
+// TestEmbeddedRows checks that columns of embedded structs stand in their place,
+// at any depth, and come back.
+func TestEmbeddedRows(t *testing.T) {
+	type Place struct {
+		Rows  int   `frame:"rows"`
+		Point point `frame:",each"`
+	}
+	type Sample struct {
+		Name string `frame:"name"`
+		Place
+		Good bool `frame:"good"`
+	}
+	type prediction struct {
+		Sample
+		Error float64 `frame:"rel_err"`
+	}
+	want := []prediction{
+		{Sample{"a", Place{3, point{"k": 2}}, true}, 0.5},
+		{Sample{"b", Place{4, point{"k": 7}}, false}, math.Inf(1)},
+	}
+	df := Of(want)
+	if diff := cmp.Diff([]string{"name", "rows", "k", "good", "rel_err"}, df.Names()); diff != "" {
+		t.Error(diff)
+	}
+	got, err := Into[prediction](df)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := Into[prediction](df.Drop("rows")); err == nil || !strings.Contains(err.Error(), `"rows"`) {
+		t.Errorf("without a column of an embedded struct: error %v", err)
+	}
+}
