@@ -101,7 +101,7 @@ var layers = []layer{
 	{"host/calibration", "host machine store frame figure"},
 	{"study/growth", "machine subject anatomy misses timing frame"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
-	{"study/inferred", "trace objfile isa engine/rv64 shard pipeline infer subject anatomy timing study/record progress store frame"},
+	{"study/inferred", "trace objfile isa shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "trace isa cache pipeline spmv subject progress store frame"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
@@ -129,7 +129,7 @@ var outside = []layer{
 	{"github.com/expr-lang/expr", "fit"},
 	{"github.com/go-gota/gota", "*"}, // at the edges only
 	{"github.com/goccy/go-graphviz", "figure/diagram"},
-	{"github.com/goccy/go-yaml", "machine iperf"},
+	{"github.com/goccy/go-yaml", "machine iperf study/inferred"},
 	{"github.com/google/go-cmp", ""},
 	{"github.com/janpfeifer/gonb", "notebook"}, // a notebook displays, a library returns
 	{"github.com/kballard/go-shellquote", "subject study/kernels cmd/presage"},

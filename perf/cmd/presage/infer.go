@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"presage/perf/frame"
+	"presage/perf/progress"
 	"presage/perf/store"
 	"presage/perf/study/inferred"
 )
@@ -26,9 +28,9 @@ func inferCommand() *cobra.Command {
 
 func inferCampaignCommand() *cobra.Command {
 	var (
-		c              inferred.Campaign
-		dir, record    string
-		reduced, quiet bool
+		c                     inferred.Campaign
+		dir, record, subjects string
+		reduced, quiet        bool
 	)
 	cmd := &cobra.Command{
 		Use:   "campaign --record FOLDER",
@@ -51,11 +53,17 @@ on where it was.`,
 			if err := recordFolder(record); err != nil {
 				return err
 			}
+			var err error
+			if c.Subjects, err = inferred.LoadSubjects(subjects); err != nil {
+				return err
+			}
 			if reduced {
 				c = c.Reduced()
 			}
 			if !quiet {
-				c.Progress = inferProgress(cmd.ErrOrStderr())
+				c.Progress = func(p progress.Report) {
+					fmt.Fprintf(cmd.ErrOrStderr(), "variant %d of %d: %s\n", p.Done+1, p.Total, p.Task)
+				}
 			}
 			found, err := c.Run(cmd.Context())
 			if err != nil {
@@ -69,6 +77,7 @@ on where it was.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.Programs, "programs", filepath.Join("datasets", "programs"), "folder of the programs")
+	f.StringVar(&subjects, "subjects", filepath.Join("datasets", "inferred", "subjects.yaml"), "file of the programs, their inputs and what they are for")
 	f.BoolVar(&reduced, "reduced", false, "one input of each application, two shards, few architectures: minutes")
 	f.Uint64Var(&c.Length, "length", 0, "instructions of a shard (default 1000000)")
 	f.IntVar(&c.Shards, "shards", 0, "shards of each variant (default 4)")
@@ -81,8 +90,8 @@ on where it was.`,
 	return cmd
 }
 
-// recordFolder makes the folder that tables go into, so that one that cannot be
-// written to is found out before what takes long, and not after it.
+// recordFolder makes the folder that tables go into, so that a folder that cannot
+// be written fails before the work, not after it.
 func recordFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("infer: --record: %w", err)
@@ -90,15 +99,14 @@ func recordFolder(dir string) error {
 	return nil
 }
 
-func inferProgress(w io.Writer) func(inferred.Progress) {
-	return func(p inferred.Progress) {
-		fmt.Fprintf(w, "variant %d of %d: %s, %d architectures\n", p.Done+1, p.Total, p.Variant, p.Architectures)
-	}
+// tasks prints each step of a study on a line.
+func tasks(w io.Writer) progress.Func {
+	return func(p progress.Report) { fmt.Fprintln(w, p.Task) }
 }
 
 func inferStudyCommand() *cobra.Command {
 	var (
-		s            inferred.Study
+		o            inferred.Options
 		data, record string
 		quiet        bool
 	)
@@ -112,7 +120,7 @@ writes predictions.csv, searches.csv and specs.csv.`,
 		Example: "  presage infer study --data /tmp/inferred --record /tmp/inferred --generations 5",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			profiles, err := inferred.LoadInferProfiles(data)
+			profiles, err := inferred.LoadProfiles(data)
 			if err != nil {
 				return err
 			}
@@ -120,36 +128,36 @@ writes predictions.csv, searches.csv and specs.csv.`,
 				return err
 			}
 			if !quiet {
-				s.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), step) }
+				o.Progress = tasks(cmd.ErrOrStderr())
 			}
 			command := commandLine(cmd, args)
-			found, err := s.Run(cmd.Context(), profiles)
+			found, err := o.Run(cmd.Context(), profiles)
 			if err != nil {
 				return searchEnded(cmd, err)
 			}
 			if err := found.Record(record, command); err != nil {
 				return err
 			}
-			return (&output{format: "text"}).print(cmd.OutOrStdout(), inferred.Accuracy(found.Predictions))
+			return (&output{format: "text"}).print(cmd.OutOrStdout(), frame.Of(inferred.Accuracy(found.Predictions)))
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
-	f.IntVar(&s.Search.Population, "population", 0, "candidates of a generation (default 100)")
-	f.IntVar(&s.Search.Generations, "generations", 0, "generations of a search from nothing (default 30)")
-	f.IntVar(&s.Search.Powers, "powers", 0, "largest power of variables that interact (default 1)")
-	f.IntVar(&s.Profiles, "profiles", 0, "profiles of new software that a model is updated with (default 20)")
-	f.Float64Var(&s.Search.Scaling.Power, "power", 0, "power of CPI that is fitted, with relative residuals (default 1)")
-	f.BoolVar(&s.Search.Scaling.Log, "log", false, "fit the logarithm of CPI instead")
-	inferSetFlags(f, &s)
+	f.IntVar(&o.Search.Population, "population", 0, "candidates of a generation (default 100)")
+	f.IntVar(&o.Search.Generations, "generations", 0, "generations of a search from nothing (default 30)")
+	f.IntVar(&o.Search.Powers, "powers", 0, "largest power of variables that interact (default 1)")
+	f.IntVar(&o.Profiles, "profiles", 0, "profiles of new software that a model is updated with (default 20)")
+	f.Float64Var(&o.Search.Scaling.Power, "power", 0, "power of CPI that is fitted, with relative residuals (default 1)")
+	f.BoolVar(&o.Search.Scaling.Log, "log", false, "fit the logarithm of CPI instead")
+	inferSetFlags(f, &o)
 	f.StringVar(&record, "record", "", "folder to write the tables into")
 	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
 }
 
-// searchEnded says of an interruption that nothing is kept: what other commands
-// run is in the store, searches are not.
+// searchEnded reports that an interrupted search saves nothing; searches, unlike
+// simulations, are not cached.
 func searchEnded(cmd *cobra.Command, err error) error {
 	if !errors.Is(err, context.Canceled) {
 		return err
@@ -159,17 +167,18 @@ func searchEnded(cmd *cobra.Command, err error) error {
 }
 
 // inferSetFlags adds the flags of what models are made of and judged by.
-func inferSetFlags(f *pflag.FlagSet, s *inferred.Study) {
-	f.StringVar((*string)(&s.Variables), "variables", string(inferred.LimitSet), "what models are made of: paper, the characteristics and parameters of Wu and Lee; or limits, what each limit costs by itself, and the parameters")
-	f.Float64Var(&s.Search.Ridge, "ridge", 0, "shrink coefficients, as by so many rows more (default 10 of limits, 0 of the paper's variables)")
-	f.BoolVar(&s.Choosing, "choosing", false, "judge by the profiles kept for choosing the form of models, not by those that judge")
+func inferSetFlags(f *pflag.FlagSet, o *inferred.Options) {
+	f.StringVar((*string)(&o.Variables), "variables", string(inferred.LimitSet), "what models are made of: paper, the characteristics and parameters of Wu and Lee; or limits, what each limit costs by itself, and the parameters")
+	f.Float64Var(&o.Search.Ridge, "ridge", 0, "shrink coefficients, as by so many rows more (default 10 of limits, 0 of the paper's variables)")
+	f.BoolVar(&o.Choosing, "choosing", false, "judge by the profiles kept for choosing the form of models, not by those that judge")
 }
 
 func inferBaselinesCommand() *cobra.Command {
 	var (
-		s                    inferred.Study
-		data, record, script string
-		quiet, leftOut       bool
+		o            inferred.Options
+		others       inferred.BaselineOptions
+		data, record string
+		quiet        bool
 	)
 	cmd := &cobra.Command{
 		Use:   "baselines --record FOLDER",
@@ -180,33 +189,33 @@ writes baselines.csv.`,
 		Example: "  presage infer baselines --script datasets/inferred/baselines.R --record /tmp/inferred",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			profiles, err := inferred.LoadInferProfiles(data)
+			profiles, err := inferred.LoadProfiles(data)
 			if err != nil {
 				return err
 			}
 			if err := recordFolder(record); err != nil {
 				return err
 			}
-			if script != "" {
-				if _, err := os.Stat(script); err != nil {
+			if others.Script != "" {
+				if _, err := os.Stat(others.Script); err != nil {
 					return fmt.Errorf("infer: script: %w", err)
 				}
 			}
 			if !quiet {
-				s.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), step) }
+				o.Progress = tasks(cmd.ErrOrStderr())
 			}
-			others, err := s.Baselines(cmd.Context(), profiles, script, leftOut)
+			rows, err := o.Baselines(cmd.Context(), profiles, others)
 			if err != nil {
 				return searchEnded(cmd, err)
 			}
-			return inferred.RecordInferBaselines(record, others, commandLine(cmd, args))
+			return inferred.RecordBaselines(record, rows, commandLine(cmd, args))
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
-	inferSetFlags(f, &s)
-	f.BoolVar(&leftOut, "left-out", false, "judge also by each application, left out in turn")
-	f.StringVar(&script, "script", "", "R script of further methods: see datasets/inferred/baselines.R")
+	inferSetFlags(f, &o)
+	f.BoolVar(&others.LeftOut, "left-out", false, "judge also by each application, left out in turn")
+	f.StringVar(&others.Script, "script", "", "R script of further methods: see datasets/inferred/baselines.R")
 	f.StringVar(&record, "record", "", "folder to write the table into")
 	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
 	_ = cmd.MarkFlagRequired("record")

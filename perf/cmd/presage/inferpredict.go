@@ -8,19 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presage/perf"
 	"presage/perf/infer"
 	"presage/perf/shard"
 	"presage/perf/study/inferred"
 )
 
-// inferSimulated is how many architectures that are drawn are simulated at most:
-// that many take minutes.
+// inferSimulated bounds how many architectures are drawn to be simulated: this many
+// take minutes.
 const inferSimulated = 2000
 
 func inferPredictCommand() *cobra.Command {
 	var (
 		run   runFlags
-		opt   inferred.PredictCPIOptions
+		opt   perf.PredictCPIOptions
 		out   output
 		data  string
 		file  string
@@ -61,7 +62,7 @@ was found is kept in the store.`,
 			if opt.RunOptions, err = run.options(); err != nil {
 				return err
 			}
-			model, err := inferred.LoadInferModel(data)
+			model, err := inferred.LoadModel(data)
 			if err != nil {
 				return err
 			}
@@ -69,15 +70,16 @@ was found is kept in the store.`,
 			if err != nil {
 				return err
 			}
-			rows, warnings, err := inferred.PredictCPI(cmd.Context(), prog, model, architectures, opt)
+			found, err := perf.PredictCPI(cmd.Context(), prog, model, architectures, opt)
 			if err != nil {
 				return err
 			}
+			warnings := found.Warnings
 			if n := cmp.Or(opt.Length, shard.DefaultLength); n != shard.DefaultLength {
 				warnings = append(warnings, fmt.Sprintf("the model was made from shards of %d instructions, not of %d", shard.DefaultLength, n))
 			}
 			warn(cmd.ErrOrStderr(), warnings)
-			return out.print(cmd.OutOrStdout(), inferred.CPIPredictionTable(rows))
+			return out.print(cmd.OutOrStdout(), found.Table)
 		},
 	}
 	run.register(cmd)

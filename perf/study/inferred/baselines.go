@@ -1,23 +1,16 @@
 package inferred
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"presage/perf/frame"
 	"presage/perf/infer"
+	"presage/perf/progress"
 )
 
-// Baseline is a row of the table of other methods: how well one predicts
-// shards in a scenario, with no update.
+// Baseline is how well another method predicts shards in a scenario, without an
+// update. Errors are |predicted - simulated| / simulated.
 type Baseline struct {
 	Method      string  `frame:"method"`
 	Scenario    string  `frame:"scenario"`
@@ -25,24 +18,34 @@ type Baseline struct {
 	Rows        int     `frame:"rows"`
 	Median      float64 `frame:"median_rel_err"`
 	P90         float64 `frame:"p90_rel_err"`
-	Correlation float64 `frame:"correlation"`
+	Correlation float64 `frame:"correlation"` // of predicted and simulated CPI
 }
 
-// inferTask is what each method is given: rows to learn from, and rows to
-// predict.
-type inferTask struct {
+// BaselineOptions say which other methods are judged, and where.
+type BaselineOptions struct {
+	// Script is an R script of further methods, run by Rscript: see
+	// datasets/inferred/baselines.R. "" for none.
+	Script string
+
+	// LeftOut also judges by each application left out in turn, which takes
+	// several times as long.
+	LeftOut bool
+}
+
+// task is what a method is given: rows to learn from, and rows to predict.
+type task struct {
 	scenario, left string
 	train, test    *infer.Table
 }
 
-// steps is how many terms stepwise selection adds at most.
+// steps bounds the terms that stepwise selection adds.
 const steps = 20
 
-// tasks are interpolation and new hardware, and if wanted each application left
-// out.
-func (r *runner) tasks(leftOut bool) (list []inferTask) {
+// tasks returns interpolation and new hardware, and with leftOut each application
+// left out.
+func (r *runner) tasks(leftOut bool) (list []task) {
 	add := func(scenario, left string, train, test []Profile) {
-		list = append(list, inferTask{scenario, left, r.all.Table(train, r.Variables), r.all.Table(test, r.Variables)})
+		list = append(list, task{scenario, left, r.all.Table(train, r.Variables), r.all.Table(test, r.Variables)})
 	}
 	train := r.choose(everyShard, Train)
 	add(Interpolation, "", train, r.choose(r.known, Check))
@@ -58,119 +61,66 @@ func (r *runner) tasks(leftOut bool) (list []inferTask) {
 	return list
 }
 
-// Baselines judges other methods on the profiles that the study judges by:
-// the mean of the training rows; a regression on all variables without
-// transformations or interactions; stepwise selection; and, if script is not
-// empty, those of an R script, which is run by Rscript: see
-// datasets/inferred/baselines.R. With leftOut they are also judged on each
-// application, left out in turn, which takes them several times as long.
-func (s Study) Baselines(ctx context.Context, p *Profiles, script string, leftOut bool) ([]Baseline, error) {
-	r, err := s.runner(p)
+// Baselines judges other methods on the profiles that Run judges by: the mean of
+// the training rows; a regression on all variables without transformations or
+// interactions; stepwise selection; and those of an R script.
+func (o Options) Baselines(ctx context.Context, p *Profiles, opt BaselineOptions) ([]Baseline, error) {
+	r, err := o.runner(p)
 	if err != nil {
 		return nil, err
 	}
-	tasks := r.tasks(leftOut)
+	tasks := r.tasks(opt.LeftOut)
 	var out []Baseline
 	for _, t := range tasks {
-		r.Progress(strings.TrimSpace("baselines: " + t.scenario + " " + t.left))
-		flat := infer.Spec{Genes: slices.Repeat([]infer.Gene{infer.Linear}, len(t.train.Names))}
-		chosen, err := infer.Stepwise(ctx, t.train, r.Search, steps)
+		r.Progress.Report(progress.Report{Task: strings.TrimSpace("baselines: " + t.scenario + " " + t.left)})
+		rows, err := r.baselines(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range []struct {
-			name string
-			spec infer.Spec
-		}{{"mean", infer.Spec{Genes: make([]infer.Gene, len(t.train.Names))}}, {"linear", flat}, {"stepwise", chosen.Spec}} {
-			model, err := infer.Fit(t.train, m.spec, infer.FitOptions{Scaling: r.Search.Scaling, Ridge: r.Search.Ridge})
-			if err != nil {
-				return nil, err
-			}
-			predicted, err := model.Predict(t.test)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, t.judged(m.name, predicted))
-		}
+		out = append(out, rows...)
 	}
-	if script == "" {
+	if opt.Script == "" {
 		return out, nil
 	}
-	r.Progress("baselines: " + script)
-	more, err := runInferScript(ctx, script, tasks)
-	return append(out, more...), err
+	r.Progress.Report(progress.Report{Task: "baselines: " + opt.Script})
+	more, err := runScript(ctx, opt.Script, tasks)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, more...), nil
 }
 
-func (t *inferTask) judged(method string, predicted []float64) Baseline {
-	a := infer.Judge(predicted, t.test.Response)
-	return Baseline{method, t.scenario, t.left, a.Rows, a.Median, a.P90, a.Correlation}
-}
-
-// runInferScript hands the tasks to an R script as numbered CSV files in a
-// folder, whose response is the column cpi (relative to the first estimate, if
-// there is one), and reads the predictions that it
-// writes beside them: a column for each method.
-func runInferScript(ctx context.Context, script string, tasks []inferTask) ([]Baseline, error) {
-	dir, err := os.MkdirTemp("", "presage-infer-")
+// baselines judges the methods that need no script on a task.
+func (r *runner) baselines(ctx context.Context, t task) ([]Baseline, error) {
+	chosen, err := infer.Stepwise(ctx, t.train, r.Search, steps)
 	if err != nil {
-		return nil, fmt.Errorf("perf: infer: %w", err)
+		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	for i, t := range tasks {
-		for name, table := range map[string]*infer.Table{"train": t.train, "test": t.test} {
-			if err := writeInferTable(filepath.Join(dir, fmt.Sprintf("%s-%d.csv", name, i+1)), table); err != nil {
-				return nil, err
-			}
-		}
-	}
-	cmd := exec.CommandContext(ctx, "Rscript", script, dir, strconv.Itoa(len(tasks)))
-	text, err := cmd.CombinedOutput()
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf("perf: infer: %w (Debian: apt-get install r-base-core r-cran-randomforest r-cran-gbm)", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("perf: Rscript %s: %w\n%s", script, err, bytes.TrimSpace(text))
-	}
+	variables := len(t.train.Names)
 	var out []Baseline
-	for i, t := range tasks {
-		path := filepath.Join(dir, fmt.Sprintf("predicted-%d.csv", i+1))
-		data, err := os.ReadFile(path)
+	for _, m := range []struct {
+		name string
+		spec infer.Spec
+	}{
+		{"mean", infer.Spec{Genes: make([]infer.Gene, variables)}},
+		{"linear", infer.Spec{Genes: slices.Repeat([]infer.Gene{infer.Linear}, variables)}},
+		{"stepwise", chosen.Spec},
+	} {
+		model, err := infer.Fit(t.train, m.spec, infer.FitOptions{Scaling: r.Search.Scaling, Ridge: r.Search.Ridge})
 		if err != nil {
-			return nil, fmt.Errorf("perf: infer: %s wrote no predictions: %w", script, err)
+			return nil, err
 		}
-		df, err := frame.ReadCSV(bytes.NewReader(data))
+		predicted, err := model.Predict(t.test)
 		if err != nil {
-			return nil, fmt.Errorf("perf: %s: %w", path, err)
+			return nil, err
 		}
-		for _, method := range df.Names() {
-			predicted, err := frame.Floats(df, method)
-			for i, z := range t.test.Estimate {
-				if i < len(predicted) {
-					predicted[i] *= z
-				}
-			}
-			if err != nil || len(predicted) != t.test.Rows() {
-				return nil, fmt.Errorf("perf: infer: %s predicted %d rows of %d by %s (%w)", script, len(predicted), t.test.Rows(), method, err)
-			}
-			out = append(out, t.judged(strings.ReplaceAll(method, "_", " "), predicted))
-		}
+		out = append(out, t.judged(m.name, predicted))
 	}
 	return out, nil
 }
 
-func writeInferTable(path string, t *infer.Table) error {
-	var b bytes.Buffer
-	b.WriteString(strings.Join(t.Names, ",") + ",cpi\n")
-	for i, z := range t.Ratios() {
-		for _, column := range t.Columns {
-			b.WriteString(strconv.FormatFloat(column[i], 'g', -1, 64))
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.FormatFloat(z, 'g', -1, 64))
-		b.WriteByte('\n')
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("perf: infer: %w", err)
-	}
-	return nil
+// judged returns the row of a method that predicted the test rows.
+func (t *task) judged(method string, predicted []float64) Baseline {
+	a := infer.Judge(predicted, t.test.Response)
+	return Baseline{method, t.scenario, t.left, a.Rows, a.Median, a.P90, a.Correlation}
 }

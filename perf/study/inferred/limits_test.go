@@ -36,7 +36,7 @@ func limitsOf(t *testing.T, class isa.Class, chained bool, stride uint64) map[st
 		t.Fatal(err)
 	}
 	values := make(map[string]float64)
-	for _, l := range inferLimits() {
+	for _, l := range limits() {
 		sim, err := pipeline.New(rv64.Target(), plan, code, l.machine(), pipeline.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestLimitsOfKernels(t *testing.T) {
 
 // Costs and shares, worked out by hand.
 func TestShares(t *testing.T) {
-	c := inferCase{
+	c := placement{
 		shard: &Shard{
 			Instructions:    1000,
 			Characteristics: map[string]float64{"int_alu": 0.3, "control": 0.2, "memory": 0.4, "float_alu": 0.3, "taken": 0.1},
@@ -103,7 +103,7 @@ func TestShares(t *testing.T) {
 				"l2_miss64_cpi": 7.4, "l2_miss224_cpi": 0, "l2_misses": 0.1, // 37 of 148
 			},
 		},
-		misses: map[inferCaches]Misses{ // of 16 KiB, direct mapped, and 256 KiB in two ways
+		misses: map[caches]Misses{ // of 16 KiB, direct mapped, and 256 KiB in two ways
 			{"data", 256}: {One: 80}, {"code", 256}: {One: 20}, {"both", 2048}: {Two: 10},
 		},
 		hardware: map[string]float64{
@@ -151,7 +151,7 @@ func TestShares(t *testing.T) {
 	if k := c.costs(); k.l1dOverlapped != 0 {
 		t.Errorf("a negative cost of misses: %g", k.l1dOverlapped)
 	}
-	values, estimate := c.values(LimitSet, inferShares())
+	values, estimate := c.values(LimitSet, shares())
 	if names := Variables(LimitSet); len(values) != len(names) || estimate != c.costs().sum() {
 		t.Fatalf("%d values of %d variables, the estimate is %g", len(values), len(names), estimate)
 	}

@@ -5,15 +5,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-gota/gota/dataframe"
-
-	"presage/perf/frame"
 	"presage/perf/infer"
 )
 
-// Spec returns the spec that a row stands for. genesPrefix makes numbers of
-// genes text in CSV files.
-func (s Spec) Spec() (infer.Spec, error) {
+// Spec is one of the best specs of the last generation of the search over all
+// applications, as text. See SpecOf.
+type Spec struct {
+	Rank         int     `frame:"rank"`               // 1 for the best
+	Error        float64 `frame:"mean_of_medians"`    // of the applications' median relative errors
+	Genes        string  `frame:"genes"`              // a digit for each variable, after genesPrefix
+	Interactions string  `frame:"interactions"`       // i-j by number of the variable, with ^powers unless these are 1
+	Variables    string  `frame:"variables,optional"` // names that the numbers stand for, joined by spaces; "" in older recordings
+}
+
+// genesPrefix begins Spec.Genes, so that no reader takes them for a number.
+const genesPrefix = "g"
+
+// decode returns the spec that a row describes.
+func (s Spec) decode() (infer.Spec, error) {
 	var spec infer.Spec
 	genes, ok := strings.CutPrefix(s.Genes, genesPrefix)
 	if !ok {
@@ -38,11 +47,11 @@ func (s Spec) Spec() (infer.Spec, error) {
 	return spec, spec.Check(len(spec.Genes))
 }
 
-// SpecOf returns the spec that a row stands for, of some variables. It reports
-// an error if the row was recorded of others, or of these in another order: genes
-// and interactions go by number. Rows of older recordings do not say of which.
+// SpecOf returns the spec that a row describes, of some variables. It returns an
+// error if the row was recorded for others, or for these in another order, as genes
+// and interactions go by number. Older recordings do not name their variables.
 func (s Spec) SpecOf(variables []string) (infer.Spec, error) {
-	spec, err := s.Spec()
+	spec, err := s.decode()
 	if err != nil {
 		return spec, err
 	}
@@ -52,11 +61,8 @@ func (s Spec) SpecOf(variables []string) (infer.Spec, error) {
 	return spec, spec.Check(len(variables))
 }
 
-// genesPrefix begins InferSpec.Genes, so that no reader takes them for a number.
-const genesPrefix = "g"
-
-// inferSpec returns the row of a candidate, of variables of these names.
-func inferSpec(rank int, c infer.Candidate, variables ...string) Spec {
+// specRow returns the row of a candidate for variables of these names.
+func specRow(rank int, c infer.Candidate, variables ...string) Spec {
 	var genes strings.Builder
 	genes.WriteString(genesPrefix)
 	for _, g := range c.Spec.Genes {
@@ -73,32 +79,33 @@ func inferSpec(rank int, c infer.Candidate, variables ...string) Spec {
 	return Spec{rank, c.Error, genes.String(), strings.Join(pairs, " "), strings.Join(variables, " ")}
 }
 
-// Transformations tells how often each variable has each transformation in
-// some specs, as Table 3 of 2012 does for the commonest: a row for each
-// variable, with its symbol, a column for each gene, and the commonest.
-func Transformations(specs []Spec, variables []string) (dataframe.DataFrame, error) {
-	type row struct {
-		Symbol    string `frame:"symbol"`
-		Variable  string `frame:"variable"`
-		Commonest string `frame:"commonest"`
-		Excluded  int    `frame:"unused"`
-		Linear    int    `frame:"linear"`
-		Quadratic int    `frame:"quadratic"`
-		Cubic     int    `frame:"cubic"`
-		Spline    int    `frame:"spline"`
-	}
+// Transformation is how many specs transform a variable in each way.
+type Transformation struct {
+	Symbol    string `frame:"symbol"`
+	Variable  string `frame:"variable"`
+	Commonest string `frame:"commonest"`
+	Excluded  int    `frame:"unused"`
+	Linear    int    `frame:"linear"`
+	Quadratic int    `frame:"quadratic"`
+	Cubic     int    `frame:"cubic"`
+	Spline    int    `frame:"spline"`
+}
+
+// Transformations counts the transformations of each variable in some specs, as
+// Table 3 of 2012 does for the commonest.
+func Transformations(specs []Spec, variables []string) ([]Transformation, error) {
 	counts := make([][infer.Spline + 1]int, len(variables))
 	for _, s := range specs {
 		spec, err := s.SpecOf(variables)
 		if err != nil {
-			return dataframe.DataFrame{}, err
+			return nil, err
 		}
 		for v, g := range spec.Genes {
 			counts[v][g]++
 		}
 	}
-	symbols := inferSymbols()
-	var rows []row
+	symbol := symbols()
+	var rows []Transformation
 	for v, name := range variables {
 		n, best := counts[v], infer.Excluded
 		for g := range n {
@@ -106,24 +113,26 @@ func Transformations(specs []Spec, variables []string) (dataframe.DataFrame, err
 				best = infer.Gene(g)
 			}
 		}
-		rows = append(rows, row{symbols[name], name, best.String(), n[0], n[1], n[2], n[3], n[4]})
+		rows = append(rows, Transformation{symbol[name], name, best.String(), n[0], n[1], n[2], n[3], n[4]})
 	}
-	return frame.Of(rows), nil
+	return rows, nil
 }
 
-// Interactions tells in how many of some specs each pair of variables
-// interacts, by symbol, as Figure 4 of 2012; pairs that never do have no row.
-func Interactions(specs []Spec, variables []string) (dataframe.DataFrame, error) {
-	type row struct {
-		X     string `frame:"x"`
-		Y     string `frame:"y"`
-		Count int    `frame:"models"`
-	}
+// Interaction is in how many specs two variables interact, by symbol.
+type Interaction struct {
+	X     string `frame:"x"`
+	Y     string `frame:"y"`
+	Count int    `frame:"models"`
+}
+
+// Interactions counts the specs in which each pair of variables interacts, as
+// Figure 4 of 2012. Pairs that never do have no row.
+func Interactions(specs []Spec, variables []string) ([]Interaction, error) {
 	counts := make(map[[2]int]int)
 	for _, s := range specs {
 		spec, err := s.SpecOf(variables)
 		if err != nil {
-			return dataframe.DataFrame{}, err
+			return nil, err
 		}
 		seen := make(map[[2]int]bool) // a pair may interact in several powers
 		for _, x := range spec.Interactions {
@@ -133,14 +142,14 @@ func Interactions(specs []Spec, variables []string) (dataframe.DataFrame, error)
 			}
 		}
 	}
-	symbols := inferSymbols()
-	var rows []row
+	symbol := symbols()
+	var rows []Interaction
 	for i := range variables {
 		for j := range variables {
 			if n := counts[[2]int{i, j}]; n > 0 {
-				rows = append(rows, row{symbols[variables[i]], symbols[variables[j]], n})
+				rows = append(rows, Interaction{symbol[variables[i]], symbol[variables[j]], n})
 			}
 		}
 	}
-	return frame.Of(rows), nil
+	return rows, nil
 }

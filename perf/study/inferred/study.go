@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"presage/perf/infer"
+	"presage/perf/progress"
 )
 
-// Study says how models are made of a campaign's profiles and judged. The
-// zero value is the study that is recorded.
-type Study struct {
-	// Search says how models are searched for; 0 is 30 generations. Its Seed is
-	// set by the study, and if its Scaling is zero, that is the power 1: CPI with
-	// relative residuals.
+// Options say how models of a campaign's profiles are searched for and judged.
+// The zero value is the recorded study.
+type Options struct {
+	// Search says how models are searched for; 0 is 30 generations. Run sets its
+	// Seed, and its Scaling, if zero, to CPI with relative residuals (power 1).
 	Search infer.SearchOptions
 
 	// Profiles is how many of a new application a model is updated with (0: 20),
@@ -24,14 +23,14 @@ type Study struct {
 	Profiles int
 	Counts   []int
 
-	Variables Set // "": InferLimitSet
+	Variables Set // "": LimitSet
 
-	// Choosing judges by the profiles of the use InferChoose, in place of those
-	// that judge: for whoever tries forms of models.
+	// Choosing judges by the profiles of the use Choose in place of those that
+	// judge: to compare forms of models.
 	Choosing bool
 
-	Seed     uint64 // 0: 2012
-	Progress func(step string)
+	Seed     uint64        // 0: 2012
+	Progress progress.Func // called before each search and update
 }
 
 // The scenarios of 2012, Figure 6, and of its Figure 10.
@@ -41,45 +40,32 @@ const (
 	NewVariant    = "new variant"   // (c) a known application, another input or optimisation
 	NewSoftware   = "new software"  // (c)
 	NewBoth       = "new software and hardware"
-	Unseen        = "unseen software" // an application that no choice was made by, on InferCheck and InferNew
+	Unseen        = "unseen software" // an application of the role ToJudge, on profiles of the uses Check and New
 )
 
-// Prediction is a row of the table of predictions: of a shard, or, with
-// Shard -1, of a program: the mean over its shards.
+// Prediction is a prediction of a shard's cycles per instruction beside the
+// simulation. With Shard -1 it is that of a program: the mean over its shards.
 type Prediction struct {
 	Scenario     string  `frame:"scenario"`
 	Application  string  `frame:"application"`
 	Variant      string  `frame:"variant"`
 	Shard        int     `frame:"shard"`
 	Architecture int     `frame:"architecture"`
-	Profiles     int     `frame:"update_profiles"` // of new software that the model was updated with; 0: it was not
+	Profiles     int     `frame:"update_profiles"` // of new software that the model was updated with
 	Simulated    float64 `frame:"sim_cpi"`
 	Predicted    float64 `frame:"pred_cpi"`
 }
 
-// Generation is a row of the table of searches.
+// Generation is a generation of a search.
 type Generation struct {
 	Search     string  `frame:"search"`
 	Generation int     `frame:"generation"`
-	Best       float64 `frame:"best_sum_of_medians"`
+	Best       float64 `frame:"best_sum_of_medians"` // over applications, of their median relative errors
 	Median     float64 `frame:"median_sum_of_medians"`
-	Terms      int     `frame:"terms"`
+	Terms      int     `frame:"terms"` // of the best
 }
 
-// Spec is a row of the table of specs: one of the best of the last
-// generation of the search over everything. Genes are digits after a g, one for
-// each variable; interactions are i-j by number of the variable, with the powers
-// after ^ if they are not 1. Variables are the names that the numbers stand for;
-// see SpecOf.
-type Spec struct {
-	Rank         int     `frame:"rank"`
-	Error        float64 `frame:"mean_of_medians"`
-	Genes        string  `frame:"genes"`
-	Interactions string  `frame:"interactions"`
-	Variables    string  `frame:"variables"` // joined by spaces; "" in older recordings
-}
-
-// Findings are the tables of a study.
+// Findings are the results of a study.
 type Findings struct {
 	Predictions []Prediction
 	Generations []Generation
@@ -89,39 +75,37 @@ type Findings struct {
 	Model *infer.Model
 }
 
-// scaling is how CPI enters fits, unless something else is asked for.
+// scaling is how CPI enters fits by default.
 var scaling = infer.Scaling{Power: 1}
 
-// ridge is what shrinks models of InferLimitSet unless something else is
-// asked for; those of InferPaper are fitted by least squares, as in 2012.
+// ridge shrinks models of LimitSet by default; those of Paper are fitted by least
+// squares, as in 2012.
 const ridge = 10
 
-func (s Study) withDefaults() Study {
-	s.Profiles = cmp.Or(s.Profiles, 20)
-	if s.Counts == nil {
-		s.Counts = []int{10, 40}
+func (o Options) withDefaults() Options {
+	o.Profiles = cmp.Or(o.Profiles, 20)
+	if o.Counts == nil {
+		o.Counts = []int{10, 40}
 	}
-	s.Seed = cmp.Or(s.Seed, 2012)
-	s.Variables = cmp.Or(s.Variables, LimitSet)
-	s.Search.Generations = cmp.Or(s.Search.Generations, 30)
-	s.Search.Seed = s.Seed
-	if s.Search.Scaling == (infer.Scaling{}) {
-		s.Search.Scaling = scaling
+	o.Seed = cmp.Or(o.Seed, 2012)
+	o.Variables = cmp.Or(o.Variables, LimitSet)
+	o.Search.Generations = cmp.Or(o.Search.Generations, 30)
+	o.Search.Seed = o.Seed
+	if o.Search.Scaling == (infer.Scaling{}) {
+		o.Search.Scaling = scaling
 	}
-	if s.Variables == LimitSet {
-		s.Search.Ridge = cmp.Or(s.Search.Ridge, ridge)
+	if o.Variables == LimitSet {
+		o.Search.Ridge = cmp.Or(o.Search.Ridge, ridge)
 	}
-	if s.Progress == nil {
-		s.Progress = func(string) {}
-	}
-	return s
+	return o
 }
 
-// Run makes the study: interpolation and new hardware by a model of everything;
-// each input and each level of optimisation left out in turn (new variants);
-// each application left out in turn.
-func (s Study) Run(ctx context.Context, p *Profiles) (*Findings, error) {
-	r, err := s.runner(p)
+// Run searches for a model of all applications and judges it by interpolation and
+// on new hardware; then for models without each application, without each input
+// and without each level of optimisation, and judges these on what they do not
+// know, before and after an update.
+func (o Options) Run(ctx context.Context, p *Profiles) (*Findings, error) {
+	r, err := o.runner(p)
 	if err != nil {
 		return nil, err
 	}
@@ -136,13 +120,14 @@ func (s Study) Run(ctx context.Context, p *Profiles) (*Findings, error) {
 	return r.out, nil
 }
 
-func (s Study) runner(p *Profiles) (*runner, error) {
-	r := &runner{Study: s.withDefaults(), all: p, out: new(Findings), unseen: p.Unseen()}
+func (o Options) runner(p *Profiles) (*runner, error) {
+	r := &runner{Options: o.withDefaults(), all: p, out: new(Findings), unseen: p.Unseen()}
 	return r, r.Variables.Check()
 }
 
+// runner is a study under way.
 type runner struct {
-	Study
+	Options
 	all    *Profiles
 	out    *Findings
 	unseen []string
@@ -163,41 +148,36 @@ func (r *runner) leftOut() (list []leftOut) {
 		counts := append([]int{r.Profiles}, r.Counts...)
 		list = append(list, leftOut{a, NewSoftware, func(s *Shard) bool { return s.Application == a }, counts})
 	}
-	inputs := make(map[string][]string) // of each application, in the order of their first shards
-	for i := range r.all.Shards {
-		x := &r.all.Shards[i]
-		if !r.known(x) {
-			continue
-		}
-		if input := inferPart(x, 2); !slices.Contains(inputs[x.Application], input) {
-			inputs[x.Application] = append(inputs[x.Application], input)
-		}
-	}
-	most := 0
-	for _, names := range inputs {
-		most = max(most, len(names))
-	}
+	inputs, most := r.inputs()
 	if most > 1 {
 		for i := range most {
 			list = append(list, leftOut{fmt.Sprint("input ", i+1), NewVariant, func(s *Shard) bool {
 				names := inputs[s.Application]
-				return r.known(s) && i < len(names) && names[i] == inferPart(s, 2)
+				return i < len(names) && names[i] == s.Input
 			}, []int{r.Profiles}})
 		}
 	}
-	for _, level := range []string{"O1", "O3"} {
-		list = append(list, leftOut{level, NewVariant, func(s *Shard) bool { return r.known(s) && inferPart(s, 1) == level }, []int{r.Profiles}})
+	for _, level := range levels() {
+		list = append(list, leftOut{string(level), NewVariant, func(s *Shard) bool { return r.known(s) && s.Level == level }, []int{r.Profiles}})
 	}
 	return list
 }
 
-// inferPart returns a part of a variant's name: 1, the level of optimisation; 2,
-// the input.
-func inferPart(s *Shard, part int) string {
-	return strings.Split(s.Variant, "-")[part]
+// inputs returns the inputs of each application that models are fitted to, in the
+// order of their first shards, and the largest number of them.
+func (r *runner) inputs() (of map[string][]string, most int) {
+	of = make(map[string][]string)
+	for i := range r.all.Shards {
+		s := &r.all.Shards[i]
+		if r.known(s) && !slices.Contains(of[s.Application], s.Input) {
+			of[s.Application] = append(of[s.Application], s.Input)
+			most = max(most, len(of[s.Application]))
+		}
+	}
+	return of, most
 }
 
-// choose returns the profiles of some uses whose shard is wanted.
+// choose returns the profiles of some uses whose shards are wanted.
 func (r *runner) choose(wanted func(s *Shard) bool, uses ...string) (list []Profile) {
 	shards := r.all.shards()
 	for _, q := range r.all.Profiles {
@@ -208,7 +188,7 @@ func (r *runner) choose(wanted func(s *Shard) bool, uses ...string) (list []Prof
 	return list
 }
 
-// use returns what a profile is used for.
+// use returns what a profile is used for, or "" for nothing.
 func (r *runner) use(q Profile) string {
 	switch {
 	case !r.Choosing || q.Use == Train || q.Use == Update:
@@ -223,7 +203,8 @@ func (r *runner) use(q Profile) string {
 
 func everyShard(*Shard) bool { return true }
 
-// steady makes the model of everything, and judges interpolation.
+// steady searches for the model of all applications, and judges it on them and on
+// unseen ones.
 func (r *runner) steady(ctx context.Context) error {
 	system, err := r.system(ctx, "all", r.choose(everyShard, Train), r.Search)
 	if err != nil {
@@ -231,7 +212,7 @@ func (r *runner) steady(ctx context.Context) error {
 	}
 	r.out.Model = system.Model
 	for i, c := range system.Search.Population[:min(50, len(system.Search.Population))] {
-		r.out.Specs = append(r.out.Specs, inferSpec(i+1, c, Variables(r.Variables)...))
+		r.out.Specs = append(r.out.Specs, specRow(i+1, c, Variables(r.Variables)...))
 	}
 	if err := r.judge(system.Model, Interpolation, 0, r.choose(r.known, Check)); err != nil {
 		return err
@@ -251,14 +232,14 @@ func (r *runner) steady(ctx context.Context) error {
 	return nil
 }
 
-// known tells shards of applications that models are made of.
+// known reports whether models are fitted to the application of a shard.
 func (r *runner) known(s *Shard) bool {
 	return !slices.Contains(r.unseen, s.Application)
 }
 
-// system searches for a model of some profiles, and keeps the history.
+// system searches for a model of some profiles and keeps the search's history.
 func (r *runner) system(ctx context.Context, name string, profiles []Profile, opt infer.SearchOptions) (*infer.System, error) {
-	r.Progress("search: " + name)
+	r.Progress.Report(progress.Report{Task: "search: " + name})
 	system, err := infer.NewSystem(ctx, r.all.Table(profiles, r.Variables), opt)
 	if err != nil {
 		return nil, err
@@ -273,14 +254,14 @@ func (r *runner) keep(name string, found *infer.State) {
 	}
 }
 
-// unseen is the weight of an application's own rows in the searches that
-// judge what new software is to be expected to do: nearly none, so that specs win
-// which tell an application from the others. (In 2012, section 3.3, own rows
-// count in full; models that are found so are off by factors on new software.)
+// unseen is the weight of an application's own rows in searches that are judged on
+// new software: nearly none, so that specs win that predict an application from
+// the others. (In 2012, section 3.3, own rows count in full; models found that way
+// are off by factors on new software.)
 const unseen = 0.001
 
-// leave makes a model without some software, and lets it meet that. Profiles to
-// update with are those of the use InferTrain: none of those that judge.
+// leave searches for a model without some software and judges it on that. Updates
+// take profiles of the use Train: none of those that judge.
 func (r *runner) leave(ctx context.Context, left leftOut) error {
 	opt := r.Search
 	opt.OwnWeight = unseen
@@ -292,7 +273,7 @@ func (r *runner) leave(ctx context.Context, left leftOut) error {
 }
 
 // meet judges a system on software that it does not know, updates it with a few
-// profiles of some use, and judges it again.
+// profiles of a use, and judges it again.
 func (r *runner) meet(ctx context.Context, system *infer.System, left leftOut, use string) error {
 	if err := r.judgeLeft(system.Model, left, 0); err != nil {
 		return err
@@ -301,7 +282,7 @@ func (r *runner) meet(ctx context.Context, system *infer.System, left leftOut, u
 	update := r.Search
 	update.Generations = (r.Search.Generations + 1) / 2
 	for _, n := range left.counts {
-		r.Progress(fmt.Sprintf("update: %s with %d profiles", left.name, n))
+		r.Progress.Report(progress.Report{Task: fmt.Sprintf("update: %s with %d profiles", left.name, n)})
 		drawn, err := r.draw(fresh, n)
 		if err != nil {
 			return err
@@ -318,8 +299,8 @@ func (r *runner) meet(ctx context.Context, system *infer.System, left leftOut, u
 	return nil
 }
 
-// draw returns n profiles of each application at random; those for a smaller n
-// are among them.
+// draw returns n profiles of each application at random, a superset of those for a
+// smaller n.
 func (r *runner) draw(profiles []Profile, n int) (drawn []Profile, err error) {
 	shards := r.all.shards()
 	by := make(map[string][]Profile)
@@ -342,6 +323,7 @@ func (r *runner) draw(profiles []Profile, n int) (drawn []Profile, err error) {
 	return drawn, nil
 }
 
+// judgeLeft judges a model on software that was left out.
 func (r *runner) judgeLeft(m *infer.Model, left leftOut, profiles int) error {
 	if err := r.judge(m, left.scenario, profiles, r.choose(left.is, Check)); err != nil {
 		return err
@@ -352,8 +334,8 @@ func (r *runner) judgeLeft(m *infer.Model, left leftOut, profiles int) error {
 	return r.judge(m, NewBoth, profiles, r.choose(left.is, New))
 }
 
-// judge predicts profiles, and programs as the means over their shards: shards
-// have equal numbers of instructions, so that CPI can be averaged.
+// judge predicts profiles, and programs as means over their shards: shards have
+// equal numbers of instructions, so CPI can be averaged.
 func (r *runner) judge(m *infer.Model, scenario string, updated int, profiles []Profile) error {
 	predicted, err := m.Predict(r.all.Table(profiles, r.Variables))
 	if err != nil {
@@ -369,7 +351,7 @@ func (r *runner) judge(m *infer.Model, scenario string, updated int, profiles []
 	var programs []Prediction
 	for i, q := range profiles {
 		row := Prediction{scenario, shards[shardKey{q.Variant, q.Shard}].Application, q.Variant, q.Shard, q.Architecture, updated, q.CPI(), predicted[i]}
-		if updated == 0 || updated == r.Profiles { // else of programs only
+		if updated == 0 || updated == r.Profiles { // for other counts, programs only
 			r.out.Predictions = append(r.out.Predictions, row)
 		}
 		key := pair{q.Variant, q.Architecture}

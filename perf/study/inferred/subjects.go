@@ -4,173 +4,232 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"presage/perf/objfile"
-	"presage/perf/store"
-	"presage/perf/subject"
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 )
 
-// Subject is a variant of an application: its program, compiled with some
-// optimisation, with some input.
+// Subject is a variant of an application: its program, compiled at a level of
+// optimisation, with an input.
 type Subject struct {
-	Application string // what kind of program it is; variants share it
-	Optimised   bool   // as much as the compiler does; else little
-	Input       string // a name for the arguments
-	Folder      string // of the program, below that of the programs; C if it holds no Go file
+	Application string
+	Level       Level
+	Input       string // name of the arguments
+	Folder      string // of the program, below that of all programs
 	Args        []string
+	Role        Role
 
-	// Whole: little optimisation is meant for the standard library, too, where
-	// the program spends its time.
-	Whole bool
-
-	// Unseen: no model is made of its profiles, which are to update models with
-	// and to judge them by. Choose: the form of the models was chosen by it.
-	Unseen, Choose bool
+	// PlainLibrary compiles Go's standard library at the program's level, too:
+	// for programs that spend their time there.
+	PlainLibrary bool
 }
+
+// Level is how far a compiler optimises.
+type Level string
+
+// The levels of optimisation.
+const (
+	O1 Level = "O1" // Go's flags -N -l; C's -O1
+	O3 Level = "O3" // Go's defaults; C's -O3
+)
+
+func levels() []Level { return []Level{O1, O3} }
+
+// Role is what the profiles of an application are for.
+type Role string
+
+// The roles of applications.
+const (
+	ToTrain  Role = "train"  // models are fitted to them
+	ToChoose Role = "choose" // the form of the models was chosen by them; no model is fitted to them
+	ToJudge  Role = "judge"  // no model is fitted to them, and no choice was made by them
+)
 
 // Variant names the subject among those of its application.
 func (s Subject) Variant() string {
-	level := "O1"
-	if s.Optimised {
-		level = "O3"
-	}
-	return s.Application + "-" + level + "-" + s.Input
+	return s.Application + "-" + string(s.Level) + "-" + s.Input
 }
 
-// inferInputs is how many inputs each application has.
-const inferInputs = 3
-
-// Subjects returns the programs of the study of inferred models: eight of
-// different kinds, each with three inputs and two levels of optimisation, and
-// those that no model is made of. Seven stand for those of Wu and Lee (2012),
-// section 4.1, that do the same kind of work: astar, bwaves, bzip2, gemsFDTD,
-// hmmer, omnetpp, sjeng. The eighth, which processes text by large parts of Go's
-// library, has more code than instruction caches hold.
-func Subjects() []Subject {
-	programs := []struct {
-		application, folder string
-		inputs              [inferInputs][2]string // name, arguments
-	}{
-		{"shortest", "shortest", [...][2]string{{"open", "-map open -n 400 -searches 6 -greedy 0"}, {"hills", "-map hills -n 256 -searches 12"}, {"maze", "-map maze -n 160 -searches 100"}}},
-		{"bt", "bt", [...][2]string{{"cells", "-n 12 -iterations 20"}, {"lines", "-n 14 -iterations 10 -structure 2.3"}, {"large", "-n 24 -iterations 3"}}},
-		{"blocksort", "blocksort", [...][2]string{{"text", "-input text -n 120000 -blocks 2"}, {"runs", "-input runs -n 60000 -blocks 5"}, {"noise", "-input noise -n 200000 -blocks 2"}}},
-		{"fdtd", "fdtd", [...][2]string{{"vacuum", "-n 32 -steps 60 -medium vacuum"}, {"layers", "-n 48 -steps 30 -medium layers"}, {"lossy", "-n 18 -steps 300 -medium lossy"}}},
-		{"hmm", "hmm", [...][2]string{{"family", "-input family -states 120 -count 200"}, {"random", "-input random -states 700 -count 40"}, {"mixed", "-input mixed -states 40 -count 600 -length 120"}}},
-		{"events", "events", [...][2]string{{"ring", "-network ring -n 400000"}, {"star", "-network star -n 400000 -stations 500 -jobs 4000"}, {"random", "-network random -n 300000 -stations 6000 -jobs 40000"}}},
-		{"sources", "sources", [...][2]string{{"go", "-input go -n 4"}, {"json", "-input json -n 24"}, {"expressions", "-input expressions -n 270"}}},
-		{"alphabeta", "alphabeta", [...][2]string{{"early", "-opening 4 -moves 8 -depth 6"}, {"middle", "-opening 18 -moves 4 -depth 6 -table 16"}, {"late", "-opening 40 -moves 8 -depth 7 -table 12"}}},
+// check returns an error if the level or the role is none of the constants.
+func (s Subject) check() error {
+	if !slices.Contains(levels(), s.Level) {
+		return fmt.Errorf("level %q: want one of %v", s.Level, levels())
 	}
-	var all []Subject
-	for i := range inferInputs {
-		for _, p := range programs {
-			for _, optimised := range []bool{false, true} {
+	return s.Role.check()
+}
+
+func (r Role) check() error {
+	if r != ToTrain && r != ToChoose && r != ToJudge {
+		return fmt.Errorf("role %q: want %s, %s or %s", r, ToTrain, ToChoose, ToJudge)
+	}
+	return nil
+}
+
+// parseVariant returns the level and the input in the name of a variant.
+func parseVariant(application, variant string) (level Level, input string, err error) {
+	rest, ours := strings.CutPrefix(variant, application+"-")
+	of, input, _ := strings.Cut(rest, "-")
+	if level = Level(of); !ours || input == "" || !slices.Contains(levels(), level) {
+		return "", "", fmt.Errorf("%q does not name a variant of %s: want %s-LEVEL-INPUT with a level of %v", variant, application, application, levels())
+	}
+	return level, input, nil
+}
+
+// maxSubjectsBytes bounds a file of subjects: a hundred times the longest.
+const maxSubjectsBytes = 1 << 20
+
+// application is a program of a file of subjects.
+type application struct {
+	Name         string  `yaml:"name"`
+	Folder       string  `yaml:"folder"`
+	Role         Role    `yaml:"role"`
+	StandsFor    string  `yaml:"stands_for"` // benchmark of the paper; optional
+	PlainLibrary bool    `yaml:"plain_library"`
+	Inputs       []input `yaml:"inputs"`
+
+	line int
+}
+
+// input is an input of an application.
+type input struct {
+	Name string `yaml:"name"`
+	Args string `yaml:"args"`
+
+	line int
+}
+
+// UnmarshalYAML decodes an application strictly and keeps its line.
+func (a *application) UnmarshalYAML(n ast.Node) error {
+	type plain application
+	a.line = n.GetToken().Position.Line
+	return yaml.NodeToValue(n, (*plain)(a), yaml.Strict())
+}
+
+// UnmarshalYAML decodes an input strictly and keeps its line.
+func (in *input) UnmarshalYAML(n ast.Node) error {
+	type plain input
+	in.line = n.GetToken().Position.Line
+	return yaml.NodeToValue(n, (*plain)(in), yaml.Strict())
+}
+
+// LoadSubjects reads the programs of a campaign from a YAML file such as
+// datasets/inferred/subjects.yaml, each in two levels of optimisation for each of
+// its inputs. Those that models are fitted to come first, and among these the
+// first input of every application, then the second; the order is that of the
+// tables that a campaign records.
+func LoadSubjects(path string) ([]Subject, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("perf: infer: subjects: %w", err)
+	}
+	if info.Size() > maxSubjectsBytes {
+		return nil, fmt.Errorf("perf: infer: %s: %d bytes, at most %d", path, info.Size(), maxSubjectsBytes)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("perf: infer: subjects: %w", err)
+	}
+	all, err := readSubjects(path, data)
+	if err != nil {
+		return nil, fmt.Errorf("perf: infer: %w", err)
+	}
+	return all, nil
+}
+
+// readSubjects decodes the text of a file of subjects. The YAML package panics at
+// some malformed input; that is an error, too.
+func readSubjects(file string, data []byte) (all []Subject, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			all, err = nil, fmt.Errorf("%s: malformed YAML: %v", file, r)
+		}
+	}()
+	if len(data) > maxSubjectsBytes {
+		return nil, fmt.Errorf("%s: %d bytes, at most %d", file, len(data), maxSubjectsBytes)
+	}
+	var list struct {
+		Applications []application `yaml:"applications"`
+	}
+	if err := yaml.UnmarshalWithOptions(data, &list, yaml.Strict()); err != nil {
+		var y yaml.Error
+		if errors.As(err, &y) && y.GetToken() != nil && y.GetToken().Position != nil {
+			return nil, fmt.Errorf("%s:%d: %s", file, y.GetToken().Position.Line, y.GetMessage())
+		}
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(list.Applications) == 0 {
+		return nil, fmt.Errorf("%s: no applications", file)
+	}
+	names := make(map[string]bool)
+	for i := range list.Applications {
+		a := &list.Applications[i]
+		if line, err := a.check(); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, line, err)
+		}
+		if names[a.Name] {
+			return nil, fmt.Errorf("%s:%d: there are two applications %q", file, a.line, a.Name)
+		}
+		names[a.Name] = true
+	}
+	trained := func(a application) bool { return a.Role == ToTrain }
+	others := slices.DeleteFunc(slices.Clone(list.Applications), trained)
+	return slices.Concat(variants(slices.DeleteFunc(list.Applications, func(a application) bool { return !trained(a) })), variants(others)), nil
+}
+
+// check returns an error, and its line, if a field is missing or wrong.
+func (a *application) check() (line int, err error) {
+	switch {
+	case !plainName(a.Name):
+		return a.line, fmt.Errorf("application %q: want a name of letters, digits, - and _", a.Name)
+	case a.Folder == "" || !filepath.IsLocal(a.Folder):
+		return a.line, fmt.Errorf("application %s: folder %q: want one below that of the programs", a.Name, a.Folder)
+	case a.Role.check() != nil:
+		return a.line, fmt.Errorf("application %s: %w", a.Name, a.Role.check())
+	case len(a.Inputs) == 0:
+		return a.line, fmt.Errorf("application %s: no inputs", a.Name)
+	}
+	for i, in := range a.Inputs {
+		switch same := func(other input) bool { return other.Name == in.Name }; {
+		case !plainName(in.Name):
+			return in.line, fmt.Errorf("application %s: input %q: want a name of letters, digits, - and _", a.Name, in.Name)
+		case slices.ContainsFunc(a.Inputs[:i], same):
+			return in.line, fmt.Errorf("application %s: there are two inputs %q", a.Name, in.Name)
+		case strings.TrimSpace(in.Args) == "":
+			return in.line, fmt.Errorf("application %s: input %s: no args", a.Name, in.Name)
+		}
+	}
+	return 0, nil
+}
+
+// plainName reports whether a name can stand in tables and file names.
+func plainName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
+	})
+}
+
+// variants returns the first input of all applications at all levels, then the
+// second, and so on.
+func variants(applications []application) (all []Subject) {
+	most := 0
+	for _, a := range applications {
+		most = max(most, len(a.Inputs))
+	}
+	for i := range most {
+		for _, a := range applications {
+			if i >= len(a.Inputs) {
+				continue
+			}
+			for _, level := range levels() {
 				all = append(all, Subject{
-					Application: p.application, Optimised: optimised, Input: p.inputs[i][0], Folder: p.folder, Args: strings.Fields(p.inputs[i][1]),
-					Whole: p.application == "sources",
+					Application: a.Name, Level: level, Input: a.Inputs[i].Name, Folder: a.Folder,
+					Args: strings.Fields(a.Inputs[i].Args), Role: a.Role, PlainLibrary: a.PlainLibrary,
 				})
 			}
 		}
 	}
-	return slices.Concat(all, unseenSubjects())
-}
-
-// unseenSubjects are other programs, most of them after the NAS benchmarks.
-// By the first seven the form of the models was changed, once: they showed what
-// misses by conflict do. The last six were added when it had been chosen.
-func unseenSubjects() (list []Subject) {
-	for i, p := range []struct{ application, folder, arguments string }{
-		{"npbcg", "npbcg", "-n 6000 -iterations 2"},
-		{"is", "is", "-n 18 -iterations 6"},
-		{"mg", "mg", "-n 64 -iterations 2"},
-		{"ft", "ft", "-n 32 -iterations 3"},
-		{"ep", "ep", "-n 17"},
-		{"sweep3d", "sweep3d", "-n 32 -iterations 2"},
-		{"meshcg", "cg-c", "-n 32 -iterations 15"},
-		{"lu", "lu", "-n 24 -iterations 5"},
-		{"sp", "sp", "-n 24 -iterations 4"},
-		{"matmul", "matmul", "-n 200 -repeat 2"},
-		{"compressor", "compressor", "-n 200 -block 100"},
-		{"spmv", "spmv", "-n 9000 -repeat 6"},
-		{"iperf", "iperf-c", "-n 600"},
-	} {
-		for _, optimised := range []bool{false, true} {
-			list = append(list, Subject{
-				Application: p.application, Optimised: optimised, Input: "one", Folder: p.folder, Args: strings.Fields(p.arguments), Unseen: true, Choose: i < 7,
-			})
-		}
-	}
-	return list
-}
-
-// Build compiles the subject, whose folder is below programs, to linux/riscv64.
-// Optimised and not are, of Go, the defaults and the flags -N -l for the program's
-// own package; of C, -O3 and -O1. The executable is kept in the store.
-func (s Subject) Build(programs string, st *store.Store) (*subject.Program, error) {
-	dir, err := filepath.Abs(filepath.Join(programs, s.Folder))
-	if err != nil {
-		return nil, fmt.Errorf("perf: build: %w", err)
-	}
-	cmd, exe, err := s.command(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(filepath.Dir(exe))
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf("perf: build: %w (Debian: apt-get install gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("perf: %s: %w\n%s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(string(out)))
-	}
-	f, err := objfile.Open(exe)
-	if err != nil {
-		return nil, fmt.Errorf("perf: build: %w", err)
-	}
-	kept := filepath.Join(st.Dir(), "programs", f.SHA256[:16], filepath.Base(exe))
-	if err := subject.Keep(exe, kept); err != nil {
-		return nil, err
-	}
-	return subject.Open(kept)
-}
-
-// command returns the command that compiles the program in dir, into a new
-// folder.
-func (s Subject) command(dir string) (cmd *exec.Cmd, exe string, err error) {
-	temp, err := os.MkdirTemp("", "presage-build-")
-	if err != nil {
-		return nil, "", fmt.Errorf("perf: build: %w", err)
-	}
-	exe = filepath.Join(temp, s.Folder)
-	goFiles, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return nil, "", fmt.Errorf("perf: build: %w", err)
-	}
-	if len(goFiles) > 0 {
-		args := []string{"build", "-trimpath", "-buildvcs=false"}
-		if !s.Optimised {
-			flags := "-N -l"
-			if s.Whole {
-				flags = "all=" + flags
-			}
-			args = append(args, "-gcflags="+flags)
-		}
-		cmd = exec.Command("go", append(args, "-o", exe, ".")...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=riscv64", "CGO_ENABLED=0")
-		return cmd, exe, nil
-	}
-	sources, err := filepath.Glob(filepath.Join(dir, "*.c"))
-	if err != nil || len(sources) == 0 {
-		return nil, "", errors.Join(fmt.Errorf("perf: build: no program in %s", dir), err)
-	}
-	level := "-O1"
-	if s.Optimised {
-		level = "-O3"
-	}
-	args := slices.Concat([]string{level, "-ffp-contract=off", "-static", "-o", exe}, sources, []string{"-lm"})
-	return exec.Command("riscv64-linux-gnu-gcc", args...), exe, nil
+	return all
 }

@@ -12,16 +12,16 @@ import (
 	"presage/perf/trace"
 )
 
-// survey is what is known of the shards of a program whatever the
-// architecture, by shard. It is stored.
+// survey is what shards of a program do on any architecture, by shard. It is
+// stored.
 type survey struct {
 	Shards   []shard.Shard
-	Limits   [][]float64 // in the order of inferLimits
+	Limits   [][]float64 // in the order of limits
 	Misses   [][]shard.Misses
 	Warnings []string
 }
 
-// look surveys the shards and adds what was found.
+// look surveys the shards and appends their rows.
 func (v *program) look(ctx context.Context) error {
 	var configs []pipeline.Config
 	var shards [][]int
@@ -29,7 +29,7 @@ func (v *program) look(ctx context.Context) error {
 	for k := range all {
 		all[k] = k
 	}
-	for _, l := range inferLimits() {
+	for _, l := range limits() {
 		configs, shards = append(configs, l.machine()), append(shards, all)
 	}
 	key, err := store.NewKey("survey", surveyVersion, v.key(configs, shards))
@@ -46,19 +46,20 @@ func (v *program) look(ctx context.Context) error {
 	return nil
 }
 
+// surveyed runs the program once with all collectors of the survey.
 func (v *program) surveyed(ctx context.Context, configs []pipeline.Config, shards [][]int) (*survey, error) {
 	characteristics, err := shard.New(v.plan, v.code, v.campaign.Length)
 	if err != nil {
 		return nil, err
 	}
-	var caches []*shard.Caches
+	var misses []*shard.Caches
 	var collectors []trace.Collector
 	for k, w := range v.windows {
-		c, err := shard.NewCaches(v.plan, v.code, []shard.Window{shard.Window(w)}, inferSets())
+		c, err := shard.NewCaches(v.plan, v.code, []shard.Window{shard.Window(w)}, cacheSets())
 		if err != nil {
 			return nil, err
 		}
-		caches, collectors = append(caches, c), append(collectors, v.before(k, c))
+		misses, collectors = append(misses, c), append(collectors, v.before(k, c))
 	}
 	sims, err := v.simulators(configs, shards)
 	if err != nil {
@@ -68,18 +69,18 @@ func (v *program) surveyed(ctx context.Context, configs []pipeline.Config, shard
 	if err := v.observe(ctx, collectors...); err != nil {
 		return nil, err
 	}
-	limits, err := sims.result()
+	limited, err := sims.result()
 	if err != nil {
 		return nil, err
 	}
-	return v.collect(characteristics, caches, limits)
+	return v.collect(characteristics, misses, limited)
 }
 
-// collect takes the results: of the shards that were characterised, those that
-// were drawn.
-func (v *program) collect(characteristics *shard.Collector, caches []*shard.Caches, limits *storedInfer) (*survey, error) {
+// collect returns the results of collectors for the shards that were drawn;
+// characteristics are collected of all shards.
+func (v *program) collect(characteristics *shard.Collector, caches []*shard.Caches, limited *simulated) (*survey, error) {
 	all, warnings := characteristics.Result()
-	out := &survey{Warnings: addWarnings(limits.Warnings, warnings)}
+	out := &survey{Warnings: addWarnings(limited.Warnings, warnings)}
 	for _, w := range v.windows {
 		i := slices.IndexFunc(all, func(s shard.Shard) bool { return s.From >= w.From && s.From < w.To })
 		if i < 0 {
@@ -97,8 +98,8 @@ func (v *program) collect(characteristics *shard.Collector, caches []*shard.Cach
 	for k := range out.Shards {
 		values := make(map[string]float64)
 		var row []float64
-		for i, l := range inferLimits() {
-			values[l.Name] = l.of(&limits.Counts[i][k].Counts) - values[l.less]
+		for i, l := range limits() {
+			values[l.Name] = l.of(&limited.Counts[i][k].Counts) - values[l.less]
 			row = append(row, values[l.Name])
 		}
 		out.Limits = append(out.Limits, row)
@@ -106,18 +107,19 @@ func (v *program) collect(characteristics *shard.Collector, caches []*shard.Cach
 	return out, nil
 }
 
-// addShards adds the shards of the survey to the tables.
+// addShards appends the rows of the shards of the survey.
 func (v *program) addShards() {
-	names, limits := shard.Characteristics(), limitNames()
+	characteristics, limits := shard.Characteristics(), limitNames()
 	for k := range v.survey.Shards {
 		s := &v.survey.Shards[k]
 		row := Shard{
-			Application: v.application, Variant: v.variant, Shard: k, From: s.From, Instructions: s.Instructions,
+			Application: v.of.Application, Level: v.of.Level, Input: v.of.Input,
+			Variant: v.variant, Shard: k, From: s.From, Instructions: s.Instructions,
 			Characteristics: make(map[string]float64), Limits: make(map[string]float64),
 			DataBlocks: s.DataBlocks, CodeBlocks: s.CodeBlocks, DataReuses: s.Data.Count,
 		}
 		for i, value := range s.Values() {
-			row.Characteristics[names[i].Name] = value
+			row.Characteristics[characteristics[i].Name] = value
 		}
 		for i, value := range v.survey.Limits[k] {
 			row.Limits[limits[i]] = value
@@ -129,13 +131,9 @@ func (v *program) addShards() {
 	}
 }
 
-func (p *Profiles) addMisses(variant string, k int, m shard.Misses) {
-	p.Misses = append(p.Misses, Misses{variant, k, m.Stream.String(), m.Sets, m.ByWays[0], m.ByWays[1], m.ByWays[3], m.ByWays[7]})
-}
-
-// inferSets returns the numbers of sets that caches of the hardware space have,
-// by stream.
-func inferSets() (sets [3][]uint64) {
+// cacheSets returns, by stream, the numbers of sets of all caches in the hardware
+// space, ascending.
+func cacheSets() (sets [3][]uint64) {
 	values := make(map[string][]float64)
 	for _, p := range infer.HardwareSpace() {
 		values[p.Name] = p.Values
@@ -155,7 +153,7 @@ func inferSets() (sets [3][]uint64) {
 	return sets
 }
 
-// cacheSizes names the parameter that is the size of the cache of a stream.
+// cacheSizes returns, by stream, the parameter that holds the size of its cache.
 func cacheSizes() [3]string {
 	return [...]string{shard.Data: "dcache_kib", shard.Code: "icache_kib", shard.Both: "l2_kib"}
 }

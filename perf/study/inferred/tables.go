@@ -5,20 +5,19 @@ import (
 	"math"
 	"strings"
 
-	"github.com/go-gota/gota/dataframe"
 	"gonum.org/v1/gonum/stat"
 
-	"presage/perf/frame"
 	"presage/perf/infer"
 	"presage/perf/shard"
 )
 
-// accuracyRow is a row of the table of InferAccuracy.
-type accuracyRow struct {
+// ScenarioAccuracy sums up the predictions of a scenario. Errors are |predicted -
+// simulated| / simulated: their quartiles and 90th percentile.
+type ScenarioAccuracy struct {
 	Scenario    string  `frame:"scenario"`
-	Of          string  `frame:"of"`
+	Of          string  `frame:"of"` // shards or programs
 	Profiles    int     `frame:"update_profiles"`
-	Application string  `frame:"application"`
+	Application string  `frame:"application"` // all for all of them
 	Rows        int     `frame:"rows"`
 	Lower       float64 `frame:"lower_rel_err"`
 	Median      float64 `frame:"median_rel_err"`
@@ -27,10 +26,10 @@ type accuracyRow struct {
 	Correlation float64 `frame:"correlation"`
 }
 
-// Accuracy sums up predictions, a row for each scenario, number of profiles
-// that models were updated with, and application, and one for all of them: of
-// shards, and of programs.
-func Accuracy(predictions []Prediction) dataframe.DataFrame {
+// Accuracy sums up predictions of shards and of programs: a row for each scenario,
+// number of profiles that models were updated with, and application, and one for
+// all applications.
+func Accuracy(predictions []Prediction) []ScenarioAccuracy {
 	type key struct {
 		scenario, of, application string
 		profiles                  int
@@ -50,16 +49,16 @@ func Accuracy(predictions []Prediction) dataframe.DataFrame {
 			predicted[k], simulated[k] = append(predicted[k], p.Predicted), append(simulated[k], p.Simulated)
 		}
 	}
-	var rows []accuracyRow
+	var rows []ScenarioAccuracy
 	for _, k := range order {
 		a := infer.Judge(predicted[k], simulated[k])
-		rows = append(rows, accuracyRow{k.scenario, k.of, k.profiles, k.application, a.Rows, a.Lower, a.Median, a.Upper, a.P90, a.Correlation})
+		rows = append(rows, ScenarioAccuracy{k.scenario, k.of, k.profiles, k.application, a.Rows, a.Lower, a.Median, a.Upper, a.P90, a.Correlation})
 	}
-	return frame.Of(rows)
+	return rows
 }
 
-// inferSymbols are the symbols of Tables 1 and 2, by name of the variable.
-func inferSymbols() map[string]string {
+// symbols returns the symbols of all variables by name.
+func symbols() map[string]string {
 	symbols := make(map[string]string)
 	for _, z := range Shares() {
 		symbols[z.Name] = z.Symbol
@@ -73,36 +72,37 @@ func inferSymbols() map[string]string {
 	return symbols
 }
 
-// Symbols returns the symbols of variables in Tables 1 and 2 of 2012.
+// Symbols returns the symbols of variables: of Tables 1 and 2 of 2012, and z for
+// shares.
 func Symbols(variables []string) []string {
-	all := inferSymbols()
-	var symbols []string
+	all := symbols()
+	var list []string
 	for _, name := range variables {
-		symbols = append(symbols, all[name])
+		list = append(list, all[name])
 	}
-	return symbols
+	return list
 }
 
-// VariableTable lists the variables: symbol, name and what it is, for those
-// of hardware the values, and the power of the ladder that stabilises variance
-// over the profiles that models are fitted to, with the skewness before and after.
-func VariableTable(p *Profiles) dataframe.DataFrame {
-	type row struct {
-		Symbol string  `frame:"symbol"`
-		Name   string  `frame:"variable"`
-		Text   string  `frame:"meaning"`
-		Values string  `frame:"values"`
-		Power  string  `frame:"power"`
-		Before float64 `frame:"skewness_before"`
-		After  float64 `frame:"skewness_after"`
-	}
-	var rows []row
+// Variable describes a variable of the set Paper.
+type Variable struct {
+	Symbol string  `frame:"symbol"`
+	Name   string  `frame:"variable"`
+	Text   string  `frame:"meaning"`
+	Values string  `frame:"values"`          // of a parameter of hardware
+	Power  string  `frame:"power"`           // of the ladder, that stabilises the variance
+	Before float64 `frame:"skewness_before"` // over the profiles that models are fitted to
+	After  float64 `frame:"skewness_after"`
+}
+
+// DescribeVariables describes the variables of the set Paper in some profiles.
+func DescribeVariables(p *Profiles) []Variable {
+	var rows []Variable
 	t := p.Table(p.training(), Paper)
 	for _, c := range shard.Characteristics() {
-		rows = append(rows, row{Symbol: c.Symbol, Name: c.Name, Text: c.Text})
+		rows = append(rows, Variable{Symbol: c.Symbol, Name: c.Name, Text: c.Text})
 	}
 	for _, y := range infer.HardwareSpace() {
-		rows = append(rows, row{Symbol: y.Symbol, Name: y.Name, Text: y.Text, Values: strings.Trim(fmt.Sprint(y.Values), "[]")})
+		rows = append(rows, Variable{Symbol: y.Symbol, Name: y.Name, Text: y.Text, Values: strings.Trim(fmt.Sprint(y.Values), "[]")})
 	}
 	for i := range rows {
 		s := infer.NewScale(rows[i].Name, t.Columns[i])
@@ -110,19 +110,10 @@ func VariableTable(p *Profiles) dataframe.DataFrame {
 		rows[i].Before = stat.Skew(t.Columns[i], nil)
 		rows[i].After = stat.Skew(scaled(s, t.Columns[i]), nil)
 	}
-	return frame.Of(rows)
+	return rows
 }
 
-func (p *Profiles) training() (list []Profile) {
-	for _, q := range p.Profiles {
-		if q.Use == Train {
-			list = append(list, q)
-		}
-	}
-	return list
-}
-
-// power writes a power of the ladder.
+// power returns a power of the ladder as text.
 func power(p float64) string {
 	switch p {
 	case 0:
@@ -133,15 +124,15 @@ func power(p float64) string {
 	return fmt.Sprintf("1/%.0f", 1/p)
 }
 
-// inferStep says what a power of the ladder does.
-func inferStep(p float64) string {
+// ladderStep returns what a power of the ladder does.
+func ladderStep(p float64) string {
 	if p == 0 {
 		return "logarithm"
 	}
 	return "to the power " + power(p)
 }
 
-// scaled returns scaled values; they are those that the scale is made of.
+// scaled returns scaled values, which must be those that the scale was made of.
 func scaled(s infer.Scale, values []float64) []float64 {
 	out := make([]float64, len(values))
 	for i, x := range values {
@@ -154,41 +145,44 @@ func scaled(s infer.Scale, values []float64) []float64 {
 	return out
 }
 
-// Tails are a shard's sum of distances in instructions between accesses to
-// blocks of data, before and after the power that stabilises its variance, as
-// Figure 3 of 2012: a row for each shard and panel.
-func Tails(p *Profiles) dataframe.DataFrame {
-	type row struct {
-		Panel string  `frame:"panel"`
-		Value float64 `frame:"value"`
-	}
+// Tail is a shard in a panel of Figure 3 of 2012.
+type Tail struct {
+	Panel string  `frame:"panel"`
+	Value float64 `frame:"value"`
+}
+
+// Tails returns, for each shard, the sum of distances in instructions between
+// accesses to blocks of data, before and after the power that stabilises its
+// variance, as Figure 3 of 2012.
+func Tails(p *Profiles) []Tail {
 	var sums []float64
 	for _, s := range p.known() {
 		sums = append(sums, s.Characteristics["data_reuse_instructions"]*float64(s.DataReuses))
 	}
 	scale := infer.NewScale("sum", sums)
-	var rows []row
+	var rows []Tail
 	for _, x := range sums {
-		rows = append(rows, row{"(a) sum of distances (million instructions)", x / 1e6})
+		rows = append(rows, Tail{"(a) sum of distances (million instructions)", x / 1e6})
 	}
 	for _, u := range scaled(scale, sums) {
-		rows = append(rows, row{"(b) the same, " + inferStep(scale.Power) + ", scaled to [-1, 1]", u})
+		rows = append(rows, Tail{"(b) the same, " + ladderStep(scale.Power) + ", scaled to [-1, 1]", u})
 	}
-	return frame.Of(rows)
+	return rows
 }
 
-// Differences are the differences between the mean of each characteristic
-// in an application and in the others, as Figure 9(a) of 2012, in standard
-// deviations of the characteristic over all shards of applications that models
-// are made of: a row for each application and characteristic.
-func Differences(p *Profiles) dataframe.DataFrame {
-	type row struct {
-		Application string  `frame:"application"`
-		Symbol      string  `frame:"symbol"`
-		Name        string  `frame:"characteristic"`
-		Difference  float64 `frame:"difference_sd"`
-	}
-	var rows []row
+// Difference is how far the mean of a characteristic in an application lies from
+// that in the others.
+type Difference struct {
+	Application string  `frame:"application"`
+	Symbol      string  `frame:"symbol"`
+	Name        string  `frame:"characteristic"`
+	Difference  float64 `frame:"difference_sd"` // in standard deviations over all shards
+}
+
+// Differences compares each application that models are fitted to with the others,
+// as Figure 9(a) of 2012.
+func Differences(p *Profiles) []Difference {
+	var rows []Difference
 	for _, a := range p.Applications() {
 		for _, c := range shard.Characteristics() {
 			var own, others, all []float64
@@ -205,18 +199,23 @@ func Differences(p *Profiles) dataframe.DataFrame {
 			if sd := stat.StdDev(all, nil); sd > 0 {
 				d /= sd
 			}
-			rows = append(rows, row{a, c.Symbol, c.Name, d})
+			rows = append(rows, Difference{a, c.Symbol, c.Name, d})
 		}
 	}
-	return frame.Of(rows)
+	return rows
 }
 
-// Errors is predictions as a table with their absolute relative errors,
-// abs_rel_err.
-func Errors(predictions []Prediction) dataframe.DataFrame {
-	errs := make([]float64, len(predictions))
+// PredictionError is a prediction with its absolute relative error.
+type PredictionError struct {
+	Prediction
+	Error float64 `frame:"abs_rel_err"`
+}
+
+// Errors returns predictions with their errors.
+func Errors(predictions []Prediction) []PredictionError {
+	rows := make([]PredictionError, len(predictions))
 	for i, p := range predictions {
-		errs[i] = math.Abs(p.Predicted-p.Simulated) / p.Simulated
+		rows[i] = PredictionError{p, math.Abs(p.Predicted-p.Simulated) / p.Simulated}
 	}
-	return frame.WithFloats(frame.Of(predictions), "abs_rel_err", errs)
+	return rows
 }

@@ -16,20 +16,20 @@ import (
 	"presage/perf/trace"
 )
 
-// inferVersion is part of the key of stored simulations, and surveyVersion of
-// that of stored surveys.
+// Versions are part of the keys of stored results.
 const (
-	version       = 2
-	surveyVersion = 2
+	simulationVersion = 2
+	surveyVersion     = 2
 )
 
 // program is a program with an input, and shards of its run.
 type program struct {
-	campaign             *Campaign
-	application, variant string
-	prog                 *subject.Program
-	in                   subject.Inputs
-	out                  *Profiles
+	campaign *Campaign
+	of       Subject // in PredictCPI with an application alone
+	variant  string
+	prog     *subject.Program
+	in       subject.Inputs
+	out      *Profiles
 
 	code    [][]isa.Inst
 	plan    *trace.Plan
@@ -53,8 +53,8 @@ func (v *program) prepare(ctx context.Context, rng *rand.Rand, opt subject.RunOp
 	return err
 }
 
-// drawShards draws one shard at random from each of so many equal parts of a
-// run.
+// drawShards cuts a run into as many equal parts as shards are wanted, and draws
+// one shard from each at random.
 func drawShards(rng *rand.Rand, instructions, length uint64, shards int) ([]pipeline.Window, error) {
 	whole := int(instructions / length)
 	if whole < shards {
@@ -69,14 +69,15 @@ func drawShards(rng *rand.Rand, instructions, length uint64, shards int) ([]pipe
 	return list, nil
 }
 
-// inferJob is an architecture that a variant is simulated on.
-type inferJob struct {
+// job is an architecture that a variant is simulated on.
+type job struct {
 	number int // of the architecture
 	use    string
 	shards []int
 }
 
-// run is what a program's simulations depend on, whatever is simulated.
+// run is what simulations of a program depend on; its JSON, field names included,
+// is part of keys of the store.
 type run struct {
 	Inputs       subject.Inputs
 	Plan         string
@@ -90,18 +91,18 @@ func (v *program) key(configs []pipeline.Config, shards [][]int) run {
 	return run{v.in, v.plan.Digest(), v.windows, v.campaign.Warm, v.campaign.Length, configs, shards}
 }
 
-// storedInfer is what the store holds of simulations: by job and then shard.
-type storedInfer struct {
+// simulated is the stored result of simulations, by job and then shard.
+type simulated struct {
 	Counts   [][]pipeline.Piece
 	Warnings []string
 }
 
-// atOnce is how many simulators run side by side: some take several
-// megabytes.
+// atOnce bounds how many simulators run side by side: some take several megabytes.
 const atOnce = 200
 
-// simulate runs the program under some architectures, and adds what it did.
-func (v *program) simulate(ctx context.Context, architectures []infer.Architecture, jobs []inferJob) error {
+// simulate simulates jobs and appends their profiles, in as few runs as atOnce
+// allows.
+func (v *program) simulate(ctx context.Context, architectures []infer.Architecture, jobs []job) error {
 	for len(jobs) > 0 {
 		n, sims := 1, len(jobs[0].shards)
 		for n < len(jobs) && sims+len(jobs[n].shards) <= atOnce {
@@ -116,7 +117,8 @@ func (v *program) simulate(ctx context.Context, architectures []infer.Architectu
 	return nil
 }
 
-func (v *program) simulateSome(ctx context.Context, architectures []infer.Architecture, jobs []inferJob) error {
+// simulateSome simulates jobs in one run.
+func (v *program) simulateSome(ctx context.Context, architectures []infer.Architecture, jobs []job) error {
 	var configs []pipeline.Config
 	var shards [][]int
 	for _, j := range jobs {
@@ -126,11 +128,11 @@ func (v *program) simulateSome(ctx context.Context, architectures []infer.Archit
 		}
 		configs, shards = append(configs, config), append(shards, j.shards)
 	}
-	key, err := store.NewKey("infer", version, v.key(configs, shards))
+	key, err := store.NewKey("infer", simulationVersion, v.key(configs, shards))
 	if err != nil {
 		return err
 	}
-	done, warning, err := store.Memo(v.campaign.Store, key, func() (*storedInfer, error) {
+	done, warning, err := store.Memo(v.campaign.Store, key, func() (*simulated, error) {
 		sims, err := v.simulators(configs, shards)
 		if err != nil {
 			return nil, err
@@ -156,7 +158,7 @@ func (v *program) simulateSome(ctx context.Context, architectures []infer.Archit
 	return nil
 }
 
-// warn adds warnings to those of the campaign, each once.
+// warn adds warnings to those of the campaign, each of them once.
 func (v *program) warn(of error, more []string) {
 	if of != nil {
 		more = append([]string{of.Error()}, more...)
@@ -168,7 +170,7 @@ func (v *program) warn(of error, more []string) {
 	}
 }
 
-// sameShards checks that a simulator saw the shards that were surveyed.
+// sameShards returns an error unless a simulator saw the shards that were surveyed.
 func (v *program) sameShards(pieces []pipeline.Piece, shards []int) error {
 	if len(pieces) != len(shards) {
 		return fmt.Errorf("perf: infer: %d shards were simulated of %d", len(pieces), len(shards))
@@ -181,7 +183,7 @@ func (v *program) sameShards(pieces []pipeline.Piece, shards []int) error {
 	return nil
 }
 
-// stretch hands on what a run does from one count of instructions to another.
+// stretch passes on the batches of a run that start at instructions [from, to).
 type stretch struct {
 	from, to uint64
 	inner    trace.Collector
@@ -193,22 +195,21 @@ func (s stretch) Observe(b *trace.Batch) {
 	}
 }
 
-// before returns the stretch of a shard and of what is to be known before it: of
-// all that is collected about it, so that no result depends on which other shards
-// are looked at.
+// before returns a collector that passes on a shard and its warm-up alone, so that
+// no result depends on which other shards are collected in the same run.
 func (v *program) before(k int, inner trace.Collector) stretch {
 	w := v.windows[k]
 	return stretch{w.From - min(w.From, v.campaign.Warm), w.To, inner}
 }
 
-// simulators simulate shards of a program in one run: a simulator for each
-// config and shard.
+// simulators simulate shards of a program in one run: one for each config and
+// shard.
 type simulators struct {
 	sims      [][]*pipeline.Simulator
 	stretches []trace.Collector
 }
 
-// simulators returns those for each config of some of the shards.
+// simulators returns the simulators of some shards on each config.
 func (v *program) simulators(configs []pipeline.Config, shards [][]int) (*simulators, error) {
 	out := new(simulators)
 	for i, config := range configs {
@@ -227,8 +228,8 @@ func (v *program) simulators(configs []pipeline.Config, shards [][]int) (*simula
 	return out, nil
 }
 
-func (s *simulators) result() (*storedInfer, error) {
-	out := new(storedInfer)
+func (s *simulators) result() (*simulated, error) {
+	out := new(simulated)
 	for _, sims := range s.sims {
 		var pieces []pipeline.Piece
 		for _, sim := range sims {
@@ -244,7 +245,7 @@ func (s *simulators) result() (*storedInfer, error) {
 	return out, nil
 }
 
-// addWarnings adds those that are not yet there.
+// addWarnings appends the warnings that all does not hold.
 func addWarnings(all []string, more []error) []string {
 	for _, w := range more {
 		if !slices.Contains(all, w.Error()) {
@@ -254,8 +255,7 @@ func addWarnings(all []string, more []error) []string {
 	return all
 }
 
-// observe runs the program once. What lies between shards runs untraced, but
-// for the stretch before each in which caches and predictors are filled.
+// observe runs the program once. Only the shards and their warm-up are traced.
 func (v *program) observe(ctx context.Context, collectors ...trace.Collector) error {
 	facts, _, err := v.prog.AttemptWindows(ctx, v.in, v.plan, v.traced(), nil, collectors...)
 	if err == nil && facts.Failed != "" {
@@ -264,8 +264,8 @@ func (v *program) observe(ctx context.Context, collectors ...trace.Collector) er
 	return err
 }
 
-// traced returns the stretches to record: the shards with what comes before
-// them, those that meet joined.
+// traced returns the windows to record: the shards with their warm-up, merged
+// where they overlap.
 func (v *program) traced() (list []trace.Window) {
 	for _, w := range v.windows {
 		from := w.From - min(w.From, v.campaign.Warm)

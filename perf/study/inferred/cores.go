@@ -8,9 +8,9 @@ import (
 	"presage/perf/pipeline"
 )
 
-// What is the same in all processors of the study of inferred models. Latencies
-// of functional units are those that gem5's out-of-order core has by default; the
-// 2012 paper, section 4.1, simulates with gem5 and does not say more.
+// What all processors of the study have in common. Latencies of functional units
+// are the defaults of gem5's out-of-order core: the 2012 paper, section 4.1,
+// simulates with gem5 and does not give them.
 const (
 	blockBytes     = 64
 	l1Cycles       = 2
@@ -23,9 +23,9 @@ const (
 	targets        = 512
 )
 
-// Core returns the processor that an architecture stands for, out of order,
-// with two levels of cache. Its predictor and memory are the same for all:
-// gshare, 4096 counters, 8 cycles a misprediction; 150 cycles to memory.
+// Core returns the processor of an architecture: out of order, with two levels of
+// cache. Branch prediction and memory are the same for all: gshare with 4096
+// counters, 8 cycles a misprediction; 150 cycles to memory.
 func Core(a infer.Architecture) (pipeline.Config, error) {
 	d, err := a.Details()
 	if err != nil {
@@ -42,8 +42,8 @@ func Core(a infer.Architecture) (pipeline.Config, error) {
 			{Name: "float", Count: d.FloatALUs},
 			{Name: "float multiply", Count: d.FloatMuls},
 		},
-		Timings: inferTimings(),
-		Branch:  inferBranch(),
+		Timings: timings(),
+		Branch:  branchPrediction(),
 		ICache:  pipeline.ICache{Blocks: blocks(d.CodeKiB), BlockBytes: blockBytes, Ways: d.L1Ways, Next: 1},
 		Memory: pipeline.Memory{
 			Levels: []pipeline.Level{
@@ -60,7 +60,7 @@ func Core(a infer.Architecture) (pipeline.Config, error) {
 	return c, nil
 }
 
-func inferBranch() pipeline.Branch {
+func branchPrediction() pipeline.Branch {
 	return pipeline.Branch{
 		Predictor: pipeline.Gshare, Entries: predictor, HistoryBits: history,
 		Penalty: penalty, ReturnStack: returns, Targets: targets,
@@ -69,9 +69,9 @@ func inferBranch() pipeline.Branch {
 
 func blocks(kib int) uint64 { return uint64(kib) * 1024 / blockBytes }
 
-// inferTimings returns what instructions cost. Branches, jumps and calls take
-// an integer ALU; loads and stores a port alone.
-func inferTimings() map[isa.Class]pipeline.Timing {
+// timings returns what instructions cost. Branches, jumps and calls use an integer
+// ALU; loads and stores use a port only.
+func timings() map[isa.Class]pipeline.Timing {
 	on := func(unit string, latency, busy int) pipeline.Timing {
 		return pipeline.Timing{Latency: latency, Uses: []pipeline.Use{{AnyOf: []string{unit}, Cycles: busy}}}
 	}
