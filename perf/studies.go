@@ -8,7 +8,9 @@ import (
 
 	"presage/perf/frame"
 	"presage/perf/infer"
+	"presage/perf/spmv"
 	"presage/perf/study/inferred"
+	"presage/perf/study/sparse"
 )
 
 // PredictCPIOptions say how PredictCPI surveys a program. The zero value is how the
@@ -51,4 +53,40 @@ func CPITable(rows []inferred.CPIPrediction) dataframe.DataFrame {
 		return df
 	}
 	return df.Drop("sim_cpi")
+}
+
+// TuneMatrixOptions say how TuneMatrix samples, and for what it tunes. The zero
+// value is the paper's study.
+type TuneMatrixOptions = sparse.Options
+
+// MatrixTuning is what TuneMatrix found.
+type MatrixTuning struct {
+	// Tuned has a row for each objective (performance or energy), strategy
+	// (application: the block size; architecture: the caches; coordinated: both;
+	// baseline: where tuning begins) and search:
+	//
+	//   - predicted_points, simulated_points: how many the search looked at
+	//   - the best point: block_rows, block_columns, fill_ratio, line_bytes and the
+	//     data and instruction caches
+	//   - pred_mflop_per_sec, pred_power_watt: by the models
+	//   - sim_mflop_per_sec, sim_power_watt, sim_energy_nj_per_flop, sim_cycles,
+	//     sim_misses, sim_writebacks: by simulation
+	Tuned dataframe.DataFrame
+
+	// Accuracy has the errors of the models on samples that they were not fitted
+	// to: medians and 90th percentiles of absolute relative errors.
+	Accuracy dataframe.DataFrame
+}
+
+// TuneMatrix finds the best block size and caches for the product of a sparse
+// matrix with a vector (Wu and Lee, MICRO 2012, section 5): it simulates a sample
+// of them, fits models to the sample, searches the models, and simulates the best.
+// The store keeps simulations. sparse.Advise recommends a block size on the machine
+// at hand.
+func TuneMatrix(ctx context.Context, m *spmv.Matrix, opt TuneMatrixOptions) (*MatrixTuning, error) {
+	found, err := sparse.Tune(ctx, m, opt)
+	if err != nil {
+		return nil, err
+	}
+	return &MatrixTuning{frame.Of(found.Rows), frame.Of(found.Accuracy)}, nil
 }

@@ -3,13 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
-	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
 
 	"presage/perf"
+	"presage/perf/frame"
+	"presage/perf/progress"
 	"presage/perf/spmv"
 	"presage/perf/store"
 	"presage/perf/study/sparse"
@@ -49,10 +49,10 @@ func (s *spmvFlags) options(w io.Writer) sparse.Options {
 	}
 	if !s.quiet {
 		var last time.Time
-		s.opt.Progress = func(matrix, what string, done, total int) {
-			if now := time.Now(); done == total || now.Sub(last) > 2*time.Second {
+		s.opt.Progress = func(p progress.Report) {
+			if now := time.Now(); p.Finished() || now.Sub(last) > 2*time.Second {
 				last = now
-				fmt.Fprintf(w, "%s: %s: %d of %d\n", matrix, what, done, total)
+				fmt.Fprintf(w, "%s: %d of %d\n", p.Task, p.Done, p.Total)
 			}
 		}
 	}
@@ -101,7 +101,9 @@ performance, power and energy that simulation finds.`,
 					return fmt.Errorf("--objective %q: want performance or energy", name)
 				}
 			}
-			advice, err := sparse.AdviseSpMV(cmd.Context(), m, opt, spmv.TimeOptions{Repeats: repeats}, verify)
+			advice, err := sparse.Advise(cmd.Context(), m, sparse.AdviceOptions{
+				Seed: opt.Seed, Timing: spmv.TimeOptions{Repeats: repeats}, Verify: verify, Progress: opt.Progress,
+			})
 			if err != nil {
 				return err
 			}
@@ -111,20 +113,24 @@ performance, power and energy that simulation finds.`,
 				fmt.Fprintln(w, advice.Text())
 			}
 			if !caches {
-				return out.print(w, advice.Shapes)
+				shapes := frame.Of(advice.Shapes)
+				if !advice.Verified {
+					shapes = shapes.Drop("meas_mflop_per_sec")
+				}
+				return out.print(w, shapes)
 			}
-			tuned, accuracy, err := sparse.TuneSpMV(cmd.Context(), m, opt)
+			tuning, err := perf.TuneMatrix(cmd.Context(), m, opt)
 			if err != nil {
 				return err
 			}
 			if text {
 				fmt.Fprintln(w, "On a 400 MHz in-order core. Errors of the models on validation samples:")
-				if err := out.print(w, accuracy); err != nil {
+				if err := out.print(w, tuning.Accuracy); err != nil {
 					return err
 				}
 				fmt.Fprintln(w, "\nTuned, from 1×1 blocks on", spmv.Baseline().String()+":")
 			}
-			return out.print(w, tuned)
+			return out.print(w, tuning.Tuned)
 		},
 	}
 	s.register(cmd)
@@ -161,11 +167,19 @@ was.`,
 			if err != nil {
 				return err
 			}
-			study := spmvStudy{
-				cmd: cmd, matrices: all, opt: s.options(cmd.ErrOrStderr()), folder: record, line: commandLine(cmd, args),
-			}
 			for _, part := range parts {
-				if err := study.part(part); err != nil {
+				if err := sparse.Part(part).Check(); err != nil {
+					return fmt.Errorf("--parts %w", err)
+				}
+			}
+			study := s.options(cmd.ErrOrStderr())
+			for _, part := range parts { // one by one: an interrupted study keeps the parts that are finished
+				study.Parts = []sparse.Part{sparse.Part(part)}
+				found, err := study.Run(cmd.Context(), all)
+				if err != nil {
+					return err
+				}
+				if err := found.Record(record, commandLine(cmd, args)); err != nil {
 					return err
 				}
 			}
@@ -180,57 +194,6 @@ was.`,
 	f.StringSliceVar(&parts, "parts", []string{"matrices", "fill", "samples", "tuning", "native"}, "tables to make")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
-}
-
-// spmvStudy is a study under way.
-type spmvStudy struct {
-	cmd      *cobra.Command
-	matrices []*spmv.Matrix
-	opt      sparse.Options
-	folder   string
-	line     string
-}
-
-// part makes and records one table.
-func (s *spmvStudy) part(name string) error {
-	ctx := s.cmd.Context()
-	var df dataframe.DataFrame
-	var err error
-	origin := ""
-	switch name {
-	case "matrices":
-		df, origin = sparse.MatrixTable(s.matrices), "matrices of Table 4 (2012): real where stand_in is false, else synthesised"
-	case "fill":
-		df, err = sparse.Fill(s.matrices, s.opt)
-		origin = "fill ratios: counted, and estimated from 2% of the rows"
-	case "samples":
-		df, err = sparse.Samples(ctx, s.matrices, s.opt)
-		origin = "simulated: one product from empty caches a row"
-	case "tuning":
-		df, err = s.tuning()
-		origin = "predicted by models of samples.csv, the best simulated"
-	case "native":
-		df, err = sparse.Native(ctx, s.matrices, s.opt, spmv.TimeOptions{})
-		origin = "measured: processor time of one thread, median over 5 passes of the least of 5 products"
-	default:
-		return fmt.Errorf("--parts %q: want matrices, fill, samples, tuning or native", name)
-	}
-	if err != nil {
-		return err
-	}
-	return perf.Record(filepath.Join(s.folder, name+".csv"), df, perf.Source{Origin: origin, Command: s.line})
-}
-
-func (s *spmvStudy) tuning() (dataframe.DataFrame, error) {
-	samples, err := sparse.Samples(s.cmd.Context(), s.matrices, s.opt)
-	if err != nil {
-		return samples, err
-	}
-	model, err := sparse.FitSpMV(s.cmd.Context(), samples, spmv.ModelOptions{})
-	if err != nil {
-		return samples, err
-	}
-	return model.Tune(s.cmd.Context(), s.matrices, s.opt)
 }
 
 func spmvCostsCommand() *cobra.Command {

@@ -15,11 +15,10 @@ import (
 	"presage/perf/trace"
 )
 
-// core is the core of the study, as far as instructions go: one a cycle in
-// order, loads that answer in the next cycle but one, fused multiply-adds of 4
-// cycles, taken branches that cost 2 (nothing is predicted; a pipeline of five
-// stages knows of a branch in its third). Loads always hit: misses are added by
-// what the caches do.
+// core returns the core of the study without its caches: in order, one instruction
+// a cycle, loads of 2 cycles, fused multiply-adds of 4, taken branches that cost 2
+// (nothing is predicted; a pipeline of five stages resolves branches in its third).
+// Loads always hit: spmv.Simulator adds the cost of misses.
 func core() pipeline.Config {
 	one := func(latency int) pipeline.Timing { return pipeline.Timing{Latency: latency} }
 	c := pipeline.Config{
@@ -47,7 +46,8 @@ type kernel struct {
 	plan  *trace.Plan
 }
 
-func newSpMVKernel(prog *subject.Program, shape spmv.Shape) (*kernel, error) {
+// newKernel finds the kernel of a shape in prog.
+func newKernel(prog *subject.Program, shape spmv.Shape) (*kernel, error) {
 	k := &kernel{prog: prog, shape: shape}
 	s := prog.Structure()
 	at, err := s.Routine(fmt.Sprintf("presage/datasets/programs/spmv/kernels.multiply%dx%d", shape.R, shape.C))
@@ -66,8 +66,7 @@ func newSpMVKernel(prog *subject.Program, shape spmv.Shape) (*kernel, error) {
 	return k, nil
 }
 
-// run multiplies by b once in the engine, feeding the collectors what the kernel
-// does.
+// run multiplies by b once in the engine, with collectors of what the kernel does.
 func (k *kernel) run(ctx context.Context, b *spmv.Blocks, collectors ...trace.Collector) error {
 	var stdin bytes.Buffer
 	if err := b.Encode(&stdin); err != nil {
@@ -78,7 +77,7 @@ func (k *kernel) run(ctx context.Context, b *spmv.Blocks, collectors ...trace.Co
 	return err
 }
 
-// time simulates the core on a product.
+// time simulates the core on a product with b.
 func (k *kernel) time(ctx context.Context, b *spmv.Blocks) (*pipeline.Result, error) {
 	sim, err := pipeline.New(k.prog.File.Target, k.plan, k.code, core(), pipeline.Options{})
 	if err != nil {
@@ -90,7 +89,8 @@ func (k *kernel) time(ctx context.Context, b *spmv.Blocks) (*pipeline.Result, er
 	return sim.Result(), nil
 }
 
-// probe is a matrix with so many blocks of a shape in each row of blocks.
+// probe returns a matrix with a number of rows of blocks of a shape, and of blocks in
+// each.
 func probe(s spmv.Shape, rows, blocks int) (*spmv.Blocks, error) {
 	var entries []spmv.Entry
 	for i := range rows {
@@ -105,12 +105,12 @@ func probe(s spmv.Shape, rows, blocks int) (*spmv.Blocks, error) {
 	return spmv.Block(m, s)
 }
 
-// Cost finds what the kernel of a shape takes on the study's core, by running
-// prog, which is datasets/programs/spmv, in the engine with three matrices that
-// differ in rows and blocks.
+// Cost measures what the kernel of a shape takes on the study's core: it runs prog,
+// which is datasets/programs/spmv, in the engine with three matrices that differ in
+// rows and blocks.
 func Cost(ctx context.Context, prog *subject.Program, shape spmv.Shape) (spmv.Cost, error) {
 	cost := spmv.Cost{Shape: shape}
-	k, err := newSpMVKernel(prog, shape)
+	k, err := newKernel(prog, shape)
 	if err != nil {
 		return cost, err
 	}
@@ -146,7 +146,7 @@ func Cost(ctx context.Context, prog *subject.Program, shape spmv.Shape) (spmv.Co
 	return cost, nil
 }
 
-// Costs is SpMVCost for all shapes, in the order of spmv.Shapes.
+// Costs is Cost for all shapes, in the order of spmv.Shapes.
 func Costs(ctx context.Context, prog *subject.Program) ([]spmv.Cost, error) {
 	var all []spmv.Cost
 	for _, s := range spmv.Shapes() {
