@@ -53,11 +53,11 @@
 //	kernel := perf.Must(perf.KernelOf(prog, "main.kernelCopy", overlay))
 //	found  := perf.Must(perf.SearchModels(ctx, times, kernel.Kernel, system, iperf.Request{AbsErr: 0.005, Share: 0.9}, perf.SearchOptions{}))
 //
-// For a sparse matrix TuneSpMV finds the blocks that it is best stored in and the
-// caches that suit it, by regressions that some hundred simulations train; AdviseSpMV
-// does so for one matrix and this machine. InferCampaign and InferStudy do
-// regressions over programs and processors together; by the model that they
-// recorded PredictCPI tells what any program takes on any such processor.
+// TuneMatrix finds the block size that a sparse matrix is best stored in and the
+// caches that suit it, by regressions that a few hundred simulations train.
+// PredictCPI predicts cycles per instruction of any program on any processor of a
+// space, by a regression over programs and processors together; package
+// study/inferred made it.
 //
 // Validate holds misses against simulation at many sizes, Calibrate describes the
 // machine at hand, and Measure times native runs on it.
