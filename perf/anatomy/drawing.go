@@ -29,10 +29,7 @@ type DrawOptions struct {
 // around them. Back edges are heavy; edges of indirect jumps, and of Go's jump
 // back to a routine's beginning once the stack has grown, are dashed.
 func ControlFlow(prog *subject.Program, routine string, opt DrawOptions) (*diagram.Graph, error) {
-	s := prog.Structure()
-	if opt.Counts != nil {
-		s = opt.Counts.structure
-	}
+	s := structureOf(prog, opt.Counts)
 	index, err := s.Routine(routine)
 	if err != nil {
 		return nil, err
@@ -204,10 +201,7 @@ func count(n uint64) string {
 // to be drawn by package diagram: routines and the loops of the source in them,
 // coloured by the instructions executed in each and all inside it.
 func LoopNest(prog *subject.Program, routine string, opt DrawOptions) (*diagram.Graph, error) {
-	s := prog.Structure()
-	if opt.Counts != nil {
-		s = opt.Counts.structure
-	}
+	s := structureOf(prog, opt.Counts)
 	root, title := 0, prog.Name
 	if routine != "" {
 		index, err := s.Routine(routine)

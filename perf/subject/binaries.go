@@ -13,6 +13,7 @@ type BinaryPoint struct {
 	Program *Program
 }
 
+// CheckBinaries returns an error if there are no points, or one has no program.
 func CheckBinaries(points []BinaryPoint) error {
 	if len(points) == 0 {
 		return errors.New("perf: no points")

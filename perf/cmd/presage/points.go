@@ -1,15 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"presage/perf"
 	"presage/perf/subject"
+
+	"github.com/spf13/pflag"
 )
 
 // pointsFlag is a flag such as n=20:prog.20 or n=20,k=4:prog.20, repeated for
@@ -52,12 +53,12 @@ func (p *pointsFlag) Set(text string) error {
 }
 
 // open opens the executables; a path that is named twice once.
-func (p *pointsFlag) open() ([]subject.BinaryPoint, error) {
+func (p *pointsFlag) open(ctx context.Context) ([]subject.BinaryPoint, error) {
 	opened := make(map[string]*perf.Program)
 	var out []subject.BinaryPoint
 	for i, path := range p.paths {
 		if opened[path] == nil {
-			prog, err := openProgram(path)
+			prog, err := openProgram(ctx, path)
 			if err != nil {
 				return nil, err
 			}

@@ -64,7 +64,7 @@ func TestInferModelIsTheRecordedOne(t *testing.T) {
 func TestPredictCPI(t *testing.T) {
 	oracle.Need(t, "riscv64-linux-gnu-gcc")
 	st := store.Open(t.TempDir())
-	prog, err := Subject{Application: "cg", Optimised: true, Folder: "cg-c"}.Build(filepath.Join("..", "..", "..", "datasets", "programs"), st)
+	prog, err := Subject{Application: "cg", Optimised: true, Folder: "cg-c"}.Build(t.Context(), filepath.Join("..", "..", "..", "datasets", "programs"), st)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -359,7 +359,7 @@ func TestShardsDoNotDependOnEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := Subject{Application: "fdtd", Optimised: true, Folder: "fdtd", Args: []string{"-n", "18", "-steps", "4"}}
-	prog, err := of.Build(filepath.Join("..", "..", "..", "datasets", "programs"), c.Store)
+	prog, err := of.Build(t.Context(), filepath.Join("..", "..", "..", "datasets", "programs"), c.Store)
 	if err != nil {
 		t.Fatal(err)
 	}

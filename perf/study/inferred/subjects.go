@@ -1,6 +1,7 @@
 package inferred
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"presage/perf/objfile"
 	"presage/perf/store"
 	"presage/perf/subject"
 )
@@ -109,68 +109,67 @@ func unseenSubjects() (list []Subject) {
 // Build compiles the subject, whose folder is below programs, to linux/riscv64.
 // Optimised and not are, of Go, the defaults and the flags -N -l for the program's
 // own package; of C, -O3 and -O1. The executable is kept in the store.
-func (s Subject) Build(programs string, st *store.Store) (*subject.Program, error) {
+func (s Subject) Build(ctx context.Context, programs string, st *store.Store) (*subject.Program, error) {
 	dir, err := filepath.Abs(filepath.Join(programs, s.Folder))
 	if err != nil {
 		return nil, fmt.Errorf("perf: build: %w", err)
 	}
-	cmd, exe, err := s.command(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(filepath.Dir(exe))
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf("perf: build: %w (Debian: apt-get install gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("perf: %s: %w\n%s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(string(out)))
-	}
-	f, err := objfile.Open(exe)
+	temp, err := os.MkdirTemp("", "presage-build-")
 	if err != nil {
 		return nil, fmt.Errorf("perf: build: %w", err)
 	}
-	kept := filepath.Join(st.Dir(), "programs", f.SHA256[:16], filepath.Base(exe))
-	if err := subject.Keep(exe, kept); err != nil {
+	defer os.RemoveAll(temp)
+	exe := filepath.Join(temp, s.Folder)
+	if err := s.compile(ctx, dir, exe); err != nil {
 		return nil, err
 	}
-	return subject.Open(kept)
+	prog, err := subject.Open(exe)
+	if err != nil {
+		return nil, fmt.Errorf("perf: build: %w", err)
+	}
+	return prog.Keep(st)
 }
 
-// command returns the command that compiles the program in dir, into a new
-// folder.
-func (s Subject) command(dir string) (cmd *exec.Cmd, exe string, err error) {
-	temp, err := os.MkdirTemp("", "presage-build-")
-	if err != nil {
-		return nil, "", fmt.Errorf("perf: build: %w", err)
-	}
-	exe = filepath.Join(temp, s.Folder)
+// compile compiles the program in dir.
+func (s Subject) compile(ctx context.Context, dir, exe string) error {
 	goFiles, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, "", fmt.Errorf("perf: build: %w", err)
+		return fmt.Errorf("perf: build: %w", err)
 	}
-	if len(goFiles) > 0 {
-		args := []string{"build", "-trimpath", "-buildvcs=false"}
-		if !s.Optimised {
-			flags := "-N -l"
-			if s.Whole {
-				flags = "all=" + flags
-			}
-			args = append(args, "-gcflags="+flags)
+	if len(goFiles) == 0 {
+		return s.compileC(ctx, dir, exe)
+	}
+	build := subject.GoBuild{Dir: dir, Target: subject.Guest}
+	if !s.Optimised {
+		flags := "-N -l"
+		if s.Whole {
+			flags = "all=" + flags
 		}
-		cmd = exec.Command("go", append(args, "-o", exe, ".")...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=riscv64", "CGO_ENABLED=0")
-		return cmd, exe, nil
+		build.Flags = []string{"-gcflags=" + flags}
 	}
+	if err := build.Run(ctx, exe); err != nil {
+		return fmt.Errorf("perf: %w", err)
+	}
+	return nil
+}
+
+func (s Subject) compileC(ctx context.Context, dir, exe string) error {
 	sources, err := filepath.Glob(filepath.Join(dir, "*.c"))
 	if err != nil || len(sources) == 0 {
-		return nil, "", errors.Join(fmt.Errorf("perf: build: no program in %s", dir), err)
+		return errors.Join(fmt.Errorf("perf: build: no program in %s", dir), err)
 	}
 	level := "-O1"
 	if s.Optimised {
 		level = "-O3"
 	}
 	args := slices.Concat([]string{level, "-ffp-contract=off", "-static", "-o", exe}, sources, []string{"-lm"})
-	return exec.Command("riscv64-linux-gnu-gcc", args...), exe, nil
+	cmd := exec.CommandContext(ctx, "riscv64-linux-gnu-gcc", args...)
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("perf: build: %w (Debian: apt-get install gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)", err)
+	}
+	if err != nil {
+		return fmt.Errorf("perf: %s: %w\n%s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
 }

@@ -67,13 +67,13 @@ func fitSpMV(ctx context.Context, samples dataframe.DataFrame, opt spmv.ModelOpt
 		if err != nil {
 			return nil, err
 		}
-		specs, _, err := store.Memo(st, key, func() (spmv.Specs, error) { // a damaged entry is found anew
+		specs, err := store.Memo(st, key, func() (spmv.Specs, error) { // a damaged entry is found anew
 			return spmv.SearchSpecs(ctx, train[name], opt)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("perf: matrix %s: %w", name, err)
 		}
-		if m.Models[name], err = spmv.FitModels(train[name], specs); err != nil {
+		if m.Models[name], err = spmv.FitModels(train[name], specs.Value); err != nil {
 			return nil, fmt.Errorf("perf: matrix %s: %w", name, err)
 		}
 	}

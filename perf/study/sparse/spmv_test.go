@@ -41,7 +41,9 @@ func spmvMatrix(t *testing.T, seed uint64) *spmv.Matrix {
 }
 
 // guestOnce takes the guest program apart once for all tests.
-var guestOnce = sync.OnceValues(func() (*subject.Program, error) { return subject.Build("../../../datasets/programs/spmv") })
+var guestOnce = sync.OnceValues(func() (*subject.Program, error) {
+	return subject.Build(context.Background(), "../../../datasets/programs/spmv")
+})
 
 func guestSpMV(t *testing.T) *subject.Program {
 	t.Helper()

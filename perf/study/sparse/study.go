@@ -12,7 +12,6 @@ import (
 	"presage/perf/frame"
 	"presage/perf/spmv"
 	"presage/perf/store"
-	"presage/perf/subject"
 )
 
 // Options say how matrices are studied. The zero value is the paper's study.
@@ -47,7 +46,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Progress = func(string, string, int, int) {}
 	}
 	var err error
-	o.Store, err = subject.StoreOrDefault(o.Store)
+	o.Store, err = store.OrDefault(o.Store)
 	return o, err
 }
 
@@ -126,14 +125,14 @@ func simulate(ctx context.Context, m *spmv.Matrix, points []spmv.Point, opt Opti
 		if err != nil {
 			return nil, err
 		}
-		found, _, err := store.Memo(opt.Store, key, func() ([]spmv.Outcome, error) { // a damaged entry is computed again
+		memo, err := store.Memo(opt.Store, key, func() ([]spmv.Outcome, error) { // a damaged entry is computed again
 			return sim.Simulate(ctx, shape, hardware)
 		})
 		if err != nil {
 			return nil, err
 		}
 		for j, i := range at {
-			out[i] = found[j]
+			out[i] = memo.Value[j]
 			sim.Evaluate(&out[i]) // counts are stored, what follows from them may have changed
 		}
 	}
