@@ -26,7 +26,7 @@ func CountSweep(ctx context.Context, prog *Program, points []Point, opt RunOptio
 	return anatomy.CountSweep(ctx, prog, points, opt)
 }
 
-// LoopOptions say which loops a table is about.
+// LoopOptions configures Loops.
 type LoopOptions = anatomy.LoopOptions
 
 // Loops returns the loops of the source, each with those of the object code
@@ -41,11 +41,11 @@ func Loops(prog *Program, opt LoopOptions) (dataframe.DataFrame, error) {
 	return df.Drop([]string{"entries", "iterations", "trip_count", "executed_instructions", "share"}), nil
 }
 
-// ReferenceOptions say which references a table is about.
+// ReferenceOptions configures References.
 type ReferenceOptions = anatomy.ReferenceOptions
 
-// References returns what is known of memory references: formulas of the first
-// location accessed and of strides, groups. A row for each, by ascending address,
+// References describes the memory references: formulas of the first location
+// accessed and of strides, and groups. A row for each, by ascending address,
 // or with Counts most executed first; anatomy.Reference describes the columns.
 // Accesses are there with Counts only.
 func References(prog *Program, opt ReferenceOptions) (dataframe.DataFrame, error) {
@@ -56,7 +56,7 @@ func References(prog *Program, opt ReferenceOptions) (dataframe.DataFrame, error
 	return df.Drop([]string{"accesses"}), nil
 }
 
-// MixOptions say how instructions are counted.
+// MixOptions configures InstructionMix.
 type MixOptions = anatomy.MixOptions
 
 // InstructionMix counts instructions by class, loads and stores by width: a row
@@ -70,7 +70,7 @@ func InstructionMix(prog *Program, opt MixOptions) (dataframe.DataFrame, error) 
 	return df.Drop([]string{"executed_instructions", "share"}), nil
 }
 
-// DrawOptions say what ControlFlow draws.
+// DrawOptions configures ControlFlow.
 type DrawOptions = anatomy.DrawOptions
 
 // ControlFlow returns the control-flow graph of a routine, named as in the table

@@ -9,8 +9,7 @@ import (
 	"github.com/go-gota/gota/dataframe"
 )
 
-// FitOptions say how models are fitted. The zero value is the default
-// throughout.
+// FitOptions configures FitScaling. The zero value is the default.
 type FitOptions = misses.FitOptions
 
 // Model predicts a program's reuse-distance histograms at any problem size.
@@ -27,14 +26,14 @@ func FitScaling(ctx context.Context, runs *Runs, opt FitOptions) (*Model, error)
 	return misses.Fit(ctx, runs, opt)
 }
 
-// PredictOptions say what PredictMisses returns.
+// PredictOptions configures PredictMisses.
 type PredictOptions = misses.PredictOptions
 
 // PredictMisses predicts the misses of the model's program on a machine, at
 // each point, for each cache and TLB: a table with a row for each point, level
 // and scope, those with the most misses first. misses.Row describes the columns:
 // misses in the set-associative cache with an interval, in a fully associative
-// one of the same size, cold misses, the miss ratio, and what is doubtful.
+// one of the same size, cold misses, the miss ratio, and warnings.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its
@@ -44,7 +43,7 @@ func PredictMisses(ctx context.Context, model *Model, m *machine.Machine, points
 	return table(misses.Predict(ctx, model, m, points, opt))
 }
 
-// SimulateOptions say how a program is simulated, and what of it the table has.
+// SimulateOptions configures SimulateMisses.
 type SimulateOptions = misses.SimulateOptions
 
 // SimulateMisses runs prog at each point and simulates the machine's memory
@@ -82,7 +81,7 @@ func Ask(ctx context.Context, model *Model, q Query) (dataframe.DataFrame, error
 	return table(misses.OfCaches(ctx, model, q))
 }
 
-// Validation says which predictions Validate compares with which simulations.
+// Validation configures Validate.
 type Validation = misses.Validation
 
 // Validate profiles prog at the training sizes, fits models, predicts the misses

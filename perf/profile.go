@@ -8,8 +8,7 @@ import (
 	"github.com/go-gota/gota/dataframe"
 )
 
-// ProfileOptions say what Profile collects. The zero value is the documented
-// default throughout.
+// ProfileOptions configures Profile. The zero value is the documented default.
 type ProfileOptions = locality.ProfileOptions
 
 // Runs are the profiles of one program at several points: of one executable,
@@ -18,13 +17,13 @@ type Runs = locality.Runs
 
 // Profile runs prog at each point and collects, for every memory reference, the
 // exact reuse-distance histogram at several block sizes, in one run a point.
-// Results are kept in the store, each as soon as its run has ended: a sweep that
-// is interrupted resumes where it stopped.
+// Results are kept in the store, each as soon as its run has ended: an interrupted
+// sweep resumes where it stopped.
 func Profile(ctx context.Context, prog *Program, points []Point, opt ProfileOptions) (*Runs, error) {
 	return locality.Profile(ctx, prog, points, opt)
 }
 
-// HistogramOptions say which reuse-distance histogram is wanted.
+// HistogramOptions selects references and a block size.
 type HistogramOptions = locality.HistogramOptions
 
 // ReuseHistogram returns the reuse-distance histogram of the references chosen,
@@ -34,7 +33,7 @@ func ReuseHistogram(runs *Runs, opt HistogramOptions) (dataframe.DataFrame, erro
 	return table(locality.ReuseHistogram(runs, opt))
 }
 
-// HottestOptions say which groups of references a table has.
+// HottestOptions configures Hottest.
 type HottestOptions = locality.HottestOptions
 
 // Hottest returns the groups of references with the most accesses in the last

@@ -40,9 +40,9 @@ func Build(ctx context.Context, dir string) (*Program, error) {
 	return subject.Build(ctx, dir)
 }
 
-// RunOptions say how a program is run. The zero value runs it with one
-// "-name value" pair of arguments for each parameter of a point, no
-// environment, no input and no files.
+// RunOptions configures runs of a program. The zero value passes one "-name value"
+// pair of arguments for each parameter of a point, no environment, no input and no
+// files.
 type RunOptions = subject.RunOptions
 
 // Progress is how far a sweep, a simulation or a study has come.
@@ -55,8 +55,8 @@ const (
 	ByLoop    = subject.ByLoop
 )
 
-// RecordOptions say how Run runs a program, and what of the run is recorded. The
-// zero value records every memory reference of the whole run.
+// RecordOptions configures Run. The zero value records every memory reference of
+// the whole run.
 type RecordOptions = subject.RecordOptions
 
 // Run runs a program once at a point and hands what it records to collectors:
@@ -65,7 +65,7 @@ type RecordOptions = subject.RecordOptions
 // made for the plan of the run, which is prog.Plan() unless RecordOptions say
 // otherwise. A program that fails is an error. Nothing is kept in the store.
 //
-// The result is what the run itself tells, such as instructions and output.
+// The result has what the run returns beside, such as instructions and output.
 func Run(ctx context.Context, prog *Program, point Point, opt RecordOptions, collectors ...trace.Collector) (*subject.Result, error) {
 	return subject.Run(ctx, prog, point, opt, collectors...)
 }

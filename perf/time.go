@@ -10,7 +10,7 @@ import (
 )
 
 // ExecutionModel predicts how often every block and edge of a program is
-// executed at any problem size: what its schedule is weighted by.
+// executed at any problem size. Its schedule is weighted by that.
 type ExecutionModel = timing.ExecutionModel
 
 // FitExecution fits a model of the frequency of each edge and each entry that was
@@ -21,7 +21,7 @@ func FitExecution(ctx context.Context, counts []*Counts) (*ExecutionModel, error
 	return timing.FitExecution(ctx, counts)
 }
 
-// TimeOptions say how execution times are predicted, and of what.
+// TimeOptions configures PredictTime.
 type TimeOptions = timing.PredictOptions
 
 // PredictTime predicts the execution time of a program on a machine at each
@@ -34,7 +34,7 @@ func PredictTime(ctx context.Context, model *Model, execution *ExecutionModel, m
 	return table(timing.Predict(ctx, model, execution, m, points, opt))
 }
 
-// SimulateTimeOptions say how time is simulated, and of what.
+// SimulateTimeOptions configures SimulateTime.
 type SimulateTimeOptions = timing.SimulateOptions
 
 // SimulateTime runs prog at each point and simulates the machine's core and

@@ -264,9 +264,9 @@ func (c *Counts) byScope() []uint64 {
 }
 
 // trips returns how often control came to a loop from outside and how many
-// iterations it made, over the object-code loops that it consists of: the
-// executions of its header, less those that left the loop there, unless the
-// header is its end, too.
+// iterations it made, summed over its object-code loops: the executions of the
+// header, except those that left the loop there, unless the loop also ends in its
+// header.
 func (c *Counts) trips(scope int) (entries, iterations uint64) {
 	s := &c.structure.Scopes.Scopes[scope]
 	r := c.structure.Graph.Routines[s.Routine]

@@ -8,10 +8,10 @@ import (
 	"presage/perf/subject"
 )
 
-// DependenceOptions say which dependences a table is about.
+// DependenceOptions configures Dependences.
 type DependenceOptions struct {
-	// Pessimistic takes memory references whose formulas do not tell for
-	// dependent; the default is to take them for independent.
+	// Pessimistic assumes that memory references depend on each other unless their
+	// formulas exclude it; the default is to assume that they do not.
 	Pessimistic bool
 }
 
@@ -23,7 +23,7 @@ type Dependence struct {
 	To       string `frame:"to"`
 	Kind     string `frame:"kind"`                // register; memory flow (store to load), anti (load to store), output (store to store)
 	Distance int    `frame:"distance_iterations"` // 0 within an iteration
-	Assumed  bool   `frame:"assumed"`             // the formulas do not tell
+	Assumed  bool   `frame:"assumed"`             // the formulas do not decide it
 }
 
 // Dependences returns the dependence graph of a loop's body (2004, section 2.1;

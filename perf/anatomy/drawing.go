@@ -11,14 +11,13 @@ import (
 	"presage/perf/subject"
 )
 
-// DrawOptions say what ControlFlow and LoopNest draw.
+// DrawOptions configures ControlFlow and LoopNest.
 type DrawOptions struct {
-	// Counts, of a run, colours by execution and writes down how often; nil:
-	// all grey.
+	// Counts of a run add colours and numbers of executions; nil: all grey.
 	Counts *Counts
-	// Instructions writes at most so many of each block's instructions down.
+	// Instructions is how many instructions of each block are listed, at most.
 	Instructions int
-	// Cold draws blocks and loops that were not executed, too. Without Counts
+	// Cold also draws blocks and loops that were not executed. Without Counts
 	// everything is drawn.
 	Cold bool
 }

@@ -10,13 +10,13 @@ import (
 	"presage/perf/subject"
 )
 
-// EdgeOptions say which edges a table has, and in which order.
+// EdgeOptions configures Edges.
 type EdgeOptions struct {
 	// Routine keeps the edges of one routine, named as in the table of
 	// routines; empty: all.
 	Routine string
-	// ByFrequency puts the edges first that were taken most; the default order
-	// is by place: routine, and block in the routine.
+	// ByFrequency sorts edges by how often they were taken, most first; the
+	// default order is by routine, and by block in the routine.
 	ByFrequency bool
 	// Least prunes edges that were taken less often than this share of all
 	// executions of edges; 0 keeps all that were taken.

@@ -24,7 +24,7 @@ const (
 	OfRoutines Counted = "routine" // entries of routines
 )
 
-// FrequencyOptions say how execution frequencies are modelled.
+// FrequencyOptions configures FitFrequency.
 type FrequencyOptions struct {
 	// Of is what is modelled; empty: OfEdges.
 	Of Counted
@@ -32,7 +32,8 @@ type FrequencyOptions struct {
 	Basis string
 }
 
-// FrequencyModel predicts how often things are executed at any problem size.
+// FrequencyModel predicts how often edges, blocks, routines or classes of
+// instructions are executed at any problem size.
 type FrequencyModel struct {
 	Program  string
 	Of       Counted

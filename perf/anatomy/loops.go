@@ -10,12 +10,12 @@ import (
 	"presage/perf/subject"
 )
 
-// LoopOptions say which loops a table is about.
+// LoopOptions configures Loops.
 type LoopOptions struct {
 	// Routine keeps the loops of one routine, named as in the table of
 	// routines; empty: all.
 	Routine string
-	// Counts, of a run, adds how often loops were executed; nil: not.
+	// Counts of a run add how often loops were executed; may be nil.
 	Counts *Counts
 }
 
@@ -38,7 +38,7 @@ type Loop struct {
 
 	// Of the run that was counted; 0 without counts.
 	Entries    float64 `frame:"entries"`               // from outside
-	Iterations float64 `frame:"iterations"`            // executions of the header, without those that left the loop there
+	Iterations float64 `frame:"iterations"`            // executions of the header, except those that left the loop there
 	TripCount  float64 `frame:"trip_count"`            // iterations per entry
 	Executed   float64 `frame:"executed_instructions"` // in it and the loops inside it
 	Share      float64 `frame:"share"`                 // of the program's executed instructions, from 0 to 1

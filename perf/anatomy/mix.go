@@ -11,14 +11,14 @@ import (
 	"presage/perf/subject"
 )
 
-// MixOptions say how instructions are counted.
+// MixOptions configures InstructionMix.
 type MixOptions struct {
 	// By is the scope: ByProgram (the default), ByRoutine, ByLoop.
 	By subject.Scope
-	// Counts, of a run, counts executed instructions beside those in the code,
-	// and puts the scopes first that executed the most; nil: not.
+	// Counts of a run add executed instructions, and put the scopes first that
+	// executed the most; may be nil.
 	Counts *Counts
-	// Inclusive counts the instructions of a loop in the loops around it, too.
+	// Inclusive also counts the instructions of a loop in the loops around it.
 	Inclusive bool
 }
 

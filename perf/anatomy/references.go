@@ -11,20 +11,20 @@ import (
 	"presage/perf/subject"
 )
 
-// ReferenceOptions say which references a table is about.
+// ReferenceOptions configures References.
 type ReferenceOptions struct {
 	// Routine keeps the references of one routine, named as in the table of
 	// routines; empty: all.
 	Routine string
-	// Stack keeps the traffic of the calling convention and of register
-	// allocation, which is left out otherwise.
+	// Stack includes the traffic of the calling convention and of register
+	// allocation.
 	Stack bool
-	// Counts, of a run, adds how often references were executed, and puts
-	// those first that were most; nil: not.
+	// Counts of a run add how often references were executed, and sort them by
+	// that; may be nil.
 	Counts *Counts
 }
 
-// Reference is what is known of a memory reference.
+// Reference describes a memory reference.
 type Reference struct {
 	Routine string `frame:"routine"`
 	Loop    string `frame:"loop"` // the innermost scope; empty for none
@@ -51,8 +51,8 @@ type Reference struct {
 	Accesses float64 `frame:"accesses"`
 }
 
-// References returns what is known of memory references, by ascending address;
-// with counts the most executed first.
+// References describes the memory references, by ascending address; with counts
+// the most executed first.
 func References(prog *subject.Program, opt ReferenceOptions) ([]Reference, error) {
 	of, err := choose(prog, opt.Counts, opt.Routine)
 	if err != nil {

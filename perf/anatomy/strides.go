@@ -13,8 +13,7 @@ import (
 	"presage/perf/trace"
 )
 
-// Strides is how far the stride formulas of a program agree with what it did in
-// a run.
+// Strides is how far the stride formulas of a program agree with a run of it.
 type Strides struct {
 	access.StrideCheck
 	Program  *subject.Program
@@ -50,7 +49,7 @@ func CheckStrides(ctx context.Context, prog *subject.Program, args []string, opt
 	}, nil
 }
 
-// completed is a structure, and what is doubtful about it.
+// completed is a structure with warnings about it.
 type completed struct {
 	structure *subject.Structure
 	warnings  []string

@@ -10,7 +10,7 @@ import (
 	"presage/perf/trace"
 )
 
-// HistogramOptions say which reuse-distance histogram is wanted.
+// HistogramOptions selects references and a block size.
 type HistogramOptions struct {
 	// BlockBytes is the size of memory blocks; 0: the runs' smallest.
 	BlockBytes uint64

@@ -11,7 +11,7 @@ import (
 	"presage/perf/trace"
 )
 
-// HottestOptions say which groups of references a table has.
+// HottestOptions configures Hottest.
 type HottestOptions struct {
 	// BlockBytes is the size of memory blocks; 0: the runs' smallest.
 	BlockBytes uint64

@@ -20,8 +20,7 @@ import (
 // machines that the papers study (2005, section 6).
 var DefaultBlockBytes = []uint64{32, 64, 128, 16 << 10, 32 << 10}
 
-// ProfileOptions say what Profile collects. The zero value is the documented
-// default throughout.
+// ProfileOptions configures Profile. The zero value is the documented default.
 type ProfileOptions struct {
 	subject.RunOptions
 	// BlockBytes are the memory block sizes for which reuse distances are
@@ -44,8 +43,8 @@ type ProfileOptions struct {
 
 // Profile runs prog at each point and collects, for every memory reference, the
 // exact reuse-distance histogram at several block sizes, in one run a point.
-// Results are kept in the store, each as soon as its run has ended: a sweep that
-// is interrupted goes on where it stopped.
+// Results are kept in the store, each as soon as its run has ended: an interrupted
+// sweep resumes where it stopped.
 func Profile(ctx context.Context, prog *subject.Program, points []subject.Point, opt ProfileOptions) (*Runs, error) {
 	todo := make([]subject.BinaryPoint, len(points))
 	for i, p := range points {

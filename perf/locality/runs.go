@@ -14,9 +14,9 @@ import (
 // Runs are the profiles of one program at several points: of one executable,
 // or of several that were compiled for a point each.
 type Runs struct {
-	Name     string   // of the program, in tables
-	Runs     []Run    // in the order of the points asked for
-	Warnings []string // what is doubtful about them
+	Name     string // of the program, in tables
+	Runs     []Run  // in the order of the points asked for
+	Warnings []string
 
 	shared *SharedGroups // the groups that the runs have in common
 }

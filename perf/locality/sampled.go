@@ -14,8 +14,7 @@ import (
 // DefaultConfidence is the default of EstimateOptions.Confidence.
 const DefaultConfidence = 0.95
 
-// EstimateOptions say which misses are estimated. The zero value is the
-// default throughout.
+// EstimateOptions configures MissEstimates. The zero value is the default.
 type EstimateOptions struct {
 	HistogramOptions
 	// Capacities are the sizes of fully associative LRU caches, in blocks; none:
@@ -26,7 +25,7 @@ type EstimateOptions struct {
 }
 
 // MissEstimate is how many misses some references have in a fully associative LRU
-// cache, and how sure that is.
+// cache, with an interval.
 type MissEstimate struct {
 	Program  string             `frame:"program"`
 	Point    map[string]float64 `frame:",each"`
@@ -45,8 +44,8 @@ type MissEstimate struct {
 }
 
 // MissEstimates returns the misses of the runs in fully associative LRU caches, of
-// the references chosen together, with how sure the numbers are: what a sampled
-// profile is worth. A row for each run and capacity; see reuse.Result.Estimate.
+// the references chosen together, with intervals, which show what a sampled profile
+// is worth. A row for each run and capacity; see reuse.Result.Estimate.
 func MissEstimates(runs *Runs, opt EstimateOptions) ([]MissEstimate, error) {
 	if len(runs.Runs) == 0 {
 		return nil, errors.New("perf: no runs")

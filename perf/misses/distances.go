@@ -12,7 +12,7 @@ import (
 	"presage/perf/subject"
 )
 
-// DistanceOptions say which distribution of distances is wanted.
+// DistanceOptions configures Distances.
 type DistanceOptions struct {
 	By subject.Scope
 	// BlockBytes is the size of memory blocks; 0: the smallest that the runs were

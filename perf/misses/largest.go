@@ -179,8 +179,8 @@ func (r *Largest) rank() float64 {
 	return r.Largest
 }
 
-// warnings says what is doubtful about an answer: the doubts about the values
-// that it rests on, and whether the search ended where the limit was not met.
+// warnings returns the doubts about the values that an answer rests on, and
+// whether the search ended before the limit was exceeded.
 func (s *largestSearch) warnings(reach predict.Reach, doubts [][]string) []string {
 	var out []string
 	last := len(s.values) - 1

@@ -17,8 +17,7 @@ import (
 	"presage/perf/subject"
 )
 
-// FitOptions say how models are fitted. The zero value is the default
-// throughout.
+// FitOptions configures Fit. The zero value is the default.
 type FitOptions struct {
 	// Basis lists the functions that models are sums of, in symbolic form, such
 	// as "1, n, n^2, n^3, n*log(n)"; empty: the powers up to the third.

@@ -16,7 +16,7 @@ import (
 	"presage/perf/subject"
 )
 
-// PredictOptions say what Predict returns.
+// PredictOptions configures Predict.
 type PredictOptions struct {
 	By subject.Scope
 
@@ -35,15 +35,15 @@ type Row struct {
 	Scope    string             `frame:"scope"`
 	Accesses float64            `frame:"pred_accesses"` // all of the scope
 	Misses   float64            `frame:"pred_misses"`   // in the set-associative cache (2005, section 5.2)
-	// Low and High bound the misses with the probability of the options, so far as
-	// the residuals of the fitted functions tell; predict.Intervals says how, and
-	// how often they hold. Missing if no intervals were asked for.
+	// Low and High bound the misses with the probability of the options, as far as
+	// the residuals of the fitted functions reveal it; see predict.Intervals.
+	// Missing if no intervals were asked for.
 	Low  float64 `frame:"pred_misses_low"`
 	High float64 `frame:"pred_misses_high"`
 	// FullyAssoc are the misses in a fully associative cache of the same size
 	// (2005, section 5.1); for a fully associative TLB they are Misses.
 	FullyAssoc float64 `frame:"pred_misses_fully_assoc"`
-	Cold       float64 `frame:"pred_cold_misses"`    // those that are first accesses to a block
+	Cold       float64 `frame:"pred_cold_misses"`    // first accesses to a block
 	Ratio      float64 `frame:"pred_miss_ratio"`     // Misses / Accesses
 	Doubtful   float64 `frame:"pred_doubtful_share"` // of Misses, from functions that fit their data badly, from 0 to 1
 	Warning    string  `frame:"pred_warning"`        // why the row is doubtful: far extrapolation, or a policy that is not modelled

@@ -27,9 +27,9 @@ type Query struct {
 	// Caches are the caches and TLBs. For the smallest cache their capacities
 	// are what is asked for, and are not regarded.
 	Caches []CacheSize
-	// HitRatio is what is to be reached, MissRatio what is not to be exceeded:
-	// one of them, above 0 and up to 1, or neither. Ratios are to all accesses of
-	// the scope, not only to those that come as far as the cache.
+	// HitRatio is to be reached, MissRatio not to be exceeded: one of them, above 0
+	// and up to 1, or neither. Ratios are to all accesses of
+	// the scope, not only to those that reach the cache.
 	HitRatio, MissRatio float64
 
 	// Vary is the parameter that is asked for in the largest problem.

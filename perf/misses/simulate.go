@@ -13,7 +13,7 @@ import (
 	"presage/perf/trace"
 )
 
-// SimulateOptions say how a program is simulated and what the table tells.
+// SimulateOptions configures Simulate.
 type SimulateOptions struct {
 	subject.RunOptions
 	By subject.Scope
@@ -26,7 +26,7 @@ type SimulateOptions struct {
 	PageBytes uint64
 }
 
-// hierarchy returns the machine's hierarchy as it is to be simulated.
+// hierarchy returns the machine's hierarchy with the pages of the options.
 func (opt *SimulateOptions) hierarchy(m *machine.Machine) cache.Config {
 	c := m.Hierarchy()
 	for i := 1; i < len(c.Levels); i++ {
@@ -63,10 +63,10 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	return simulateAll(ctx, prog.Name, todo, m, opt)
 }
 
-// SimulateBinaries does what Simulate does for a program whose sizes are fixed at
-// compile time. Tables call it what locality.ProfileBinaries would call it, so
-// that simulations meet predictions made from other executables of it; scopes are
-// those of each executable.
+// SimulateBinaries is Simulate for a program whose sizes are fixed at compile time.
+// Rows have the name that locality.ProfileBinaries would give it, so that they join
+// with predictions from other executables of it; scopes are those of each
+// executable.
 func SimulateBinaries(ctx context.Context, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) ([]SimulatedRow, error) {
 	if err := subject.CheckBinaries(points); err != nil {
 		return nil, err

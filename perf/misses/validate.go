@@ -14,7 +14,8 @@ import (
 	"presage/perf/subject"
 )
 
-// Validation says which predictions Validate compares with which simulations.
+// Validation configures Validate: which predictions it compares with which
+// simulations.
 type Validation struct {
 	subject.RunOptions
 	Machines []*machine.Machine

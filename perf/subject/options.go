@@ -11,9 +11,9 @@ import (
 	"presage/perf/store"
 )
 
-// RunOptions say how a program is run. The zero value runs it with one
-// "-name value" pair of arguments for each parameter of a point, no
-// environment, no input and no files.
+// RunOptions configures runs of a program. The zero value passes one "-name value"
+// pair of arguments for each parameter of a point, no environment, no input and no
+// files.
 type RunOptions struct {
 	// Args is a template for the arguments, such as "-n {n} -iterations 6"; see
 	// Point.Arguments.
@@ -55,7 +55,7 @@ type Inputs struct {
 	Env             []string
 	Stdin           string
 	Folders         []Folder
-	Files           []string // fingerprints of what the folders hold
+	Files           []string // fingerprints of the files in the folders
 	MaxInstructions uint64
 }
 

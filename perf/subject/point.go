@@ -104,8 +104,8 @@ var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 // all be the same, or fail.
 func (p Point) Arguments(template string) ([]string, error) { return p.arguments(template, false) }
 
-// arguments does the same; where the point is compiled in, no parameter has to
-// stand in the template, and the empty template stands for no arguments.
+// arguments is Arguments, except that with the point compiled in the template need
+// not name the parameters, and an empty template stands for no arguments.
 func (p Point) arguments(template string, compiledIn bool) ([]string, error) {
 	if template == "" && compiledIn {
 		return nil, nil

@@ -7,8 +7,8 @@ import (
 	"presage/perf/trace"
 )
 
-// RecordOptions say how a program is run, and what of the run is recorded. The zero
-// value records every memory reference of the whole run.
+// RecordOptions configures Run. The zero value records every memory reference of
+// the whole run.
 type RecordOptions struct {
 	RunOptions
 	// Plan says which references, blocks and transfers of control are recorded;
@@ -48,15 +48,15 @@ type Request struct {
 	Collectors []trace.Collector
 	Progress   func(instructions uint64) // called now and then; may be nil
 
-	// MayFail makes Facts.Failed of a program's failure, which is an error
-	// otherwise: what it did until then was recorded.
+	// MayFail reports a program's failure in Facts.Failed, with the recording up to
+	// there; otherwise it is an error.
 	MayFail bool
 }
 
-// Result is what a run itself tells, beside its collectors.
+// Result is what a run returns beside what its collectors measured.
 type Result struct {
 	Facts
-	Flow *trace.Flow // what Plan.Flow counts; nil if there is none
+	Flow *trace.Flow // the transfers of control that Plan.Flow counts; nil without one
 }
 
 // Facts are what every kind of run reports.
@@ -67,8 +67,8 @@ type Facts struct {
 	Stdout       string // its last 8 KiB
 	Warnings     []string
 
-	// Failed says how a program ended that failed, such as "exit status 2"; it is
-	// empty for one that did not. Output then holds the end of what it printed.
+	// Failed is how the program failed, such as "exit status 2", or empty if it
+	// succeeded. If it failed, Output is the end of its output.
 	Failed, Output string
 }
 
@@ -98,8 +98,7 @@ func (p *Program) Run(ctx context.Context, r Request) (*Result, error) {
 	return &Result{Facts: facts, Flow: out.Flow}, nil
 }
 
-// WarnFailed adds to the warnings, if the run of a command failed, that it did,
-// and what follows from that.
+// WarnFailed adds a warning, if the run of a command failed, with the consequence.
 func (f *Facts) WarnFailed(command, consequence string) {
 	if f.Failed != "" {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%s ended with %s; %s%s", command, f.Failed, consequence, f.Output))

@@ -13,7 +13,7 @@ type Structure struct {
 	Graph  *cfg.Program     // routines as control-flow graphs
 	Scopes *cfg.ScopeTree   // program, routines and loops of the source
 	Access *access.Analysis // memory references, their formulas
-	Groups *access.Groups   // references of similar patterns, put together
+	Groups *access.Groups   // references grouped by access pattern
 
 	OfRoutine []int // by index in Graph.Routines: index in Scopes.Scopes
 }

@@ -15,7 +15,7 @@ import (
 type scopeMisses struct{ waited, streams, stores []float64 }
 
 // missed is the misses of each scope of a program, by index in its tree of
-// scopes, and what is doubtful about them.
+// scopes, with warnings.
 type missed struct {
 	byScope []scopeMisses
 	doubts  []string

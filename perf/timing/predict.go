@@ -12,7 +12,7 @@ import (
 	"presage/perf/subject"
 )
 
-// PredictOptions say how execution times are predicted, and of what.
+// PredictOptions configures Predict and Schedule.
 type PredictOptions struct {
 	// By is ByProgram, ByRoutine or ByLoop.
 	By subject.Scope
@@ -20,7 +20,8 @@ type PredictOptions struct {
 	// Reschedule puts instructions into the best order found for the core, as a
 	// compiler for it could; otherwise the core executes the binary as it is.
 	Reschedule bool
-	// Pessimistic takes memory references that are not understood for dependent.
+	// Pessimistic assumes that memory references depend on each other unless their
+	// formulas exclude it.
 	Pessimistic bool
 
 	// FixedExposure charges each miss the share of its latency that the machine's
@@ -107,7 +108,7 @@ func Schedule(ctx context.Context, c *anatomy.Counts, m *machine.Machine, opt Pr
 }
 
 // CheckMachine returns an error if times cannot be predicted on a machine, such as
-// for want of a core.
+// one without a description of its core.
 func CheckMachine(m *machine.Machine) error {
 	_, err := newTimer(m, PredictOptions{})
 	return err

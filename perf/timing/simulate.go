@@ -17,13 +17,13 @@ import (
 	"presage/perf/trace"
 )
 
-// SimulateOptions say how time is simulated, and of what.
+// SimulateOptions configures Simulate.
 type SimulateOptions struct {
 	subject.RunOptions
 	// By is ByProgram, ByRoutine or ByLoop.
 	By subject.Scope
-	// Pipeline changes the processor before it is simulated, for what machine
-	// descriptions do not say; nil for no change.
+	// Pipeline, if not nil, changes the processor before it is simulated, for what
+	// machine descriptions do not cover.
 	Pipeline func(*pipeline.Config)
 }
 

@@ -13,9 +13,9 @@ import (
 	"presage/perf/timing"
 )
 
-// Options say what is found out about a program: how far off its predicted misses
-// are (Validation), and curves of misses and of time over its size, as in Figures
-// 6 and 7 of Marin and Mellor-Crummey (2004).
+// Options configures a study of a program: how far off its predicted misses are
+// (Validation), and curves of misses and of time over its size, as in Figures 6 and
+// 7 of Marin and Mellor-Crummey (2004).
 type Options struct {
 	misses.Validation
 	Curve []subject.Point // sizes of the curves, which are predicted
