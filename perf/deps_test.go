@@ -58,6 +58,7 @@ var layers = []layer{
 
 	// Models.
 	{"internal/order", ""},
+	{"internal/num", ""},
 	{"leastsquares", ""},
 	{"fit", "leastsquares"},
 	{"scaling", "trace reuse fit"},
@@ -81,10 +82,9 @@ var layers = []layer{
 
 	// What results are kept in and seen as.
 	{"store", ""},
-	{"frame", ""},
+	{"frame", "internal/num internal/order"},
 	{"figure", "frame"},
 	{"figure/diagram", ""},
-	{"internal/num", ""},
 
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict"},
@@ -96,10 +96,10 @@ var layers = []layer{
 	{"phase", "bbv cache engine machine simpoint metasim subject store"},
 
 	// Studies: none knows the facade.
-	{"host/measure", "host progress subject internal/num"},
+	{"host/measure", "host progress subject internal/order"},
 	{"study/record", "store frame"},
 	{"host/calibration", "host machine store frame figure"},
-	{"study/growth", "machine subject anatomy misses timing frame"},
+	{"study/growth", "machine subject anatomy misses timing study/record frame"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
 	{"study/inferred", "trace objfile isa shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "trace isa cache pipeline spmv subject study/record progress store frame"},

@@ -1,54 +1,74 @@
-// Package perf is what a notebook uses of Presage: it profiles a program at a
-// few small problem sizes, fits models that scale, and predicts cache and TLB
-// misses on a machine and at sizes that were never run. Tables go in and come
-// out as gota DataFrames.
+// Package perf predicts how a program performs on a machine and at a problem size
+// that it was never run on. This package is what a notebook needs most: functions
+// that take and return gota DataFrames, one row for each observation. What it does
+// not have, the packages below it do; they return typed rows, which Frame turns
+// into a table.
 //
-//	prog  := perf.Must(perf.Build("../datasets/programs/sweep3d"))  // or perf.Open("a.out")
+// # From a program to its cache misses
+//
+// A program is profiled at a few small sizes, models are fitted that scale, and
+// misses predicted on a machine; an exact simulation judges them:
+//
+//	prog  := perf.Must(perf.Build(ctx, "../datasets/programs/sweep3d")) // or perf.Open("a.out")
 //	runs  := perf.Must(perf.Profile(ctx, prog, perf.Sweep("n", 20, 26, 32, 38, 44, 50), perf.ProfileOptions{}))
-//	hist  := perf.Must(perf.ReuseHistogram(runs, perf.HistogramOptions{BlockBytes: 32}))
 //	model := perf.Must(perf.FitScaling(ctx, runs, perf.FitOptions{}))
 //	m     := perf.Must(perf.FindMachine("origin2000"))
-//	pred  := perf.Must(perf.PredictMisses(model, m, perf.Sweep("n", 60, 80, 100), perf.PredictOptions{}))
+//	pred  := perf.Must(perf.PredictMisses(ctx, model, m, perf.Sweep("n", 60, 80, 100), perf.PredictOptions{}))
 //	sim   := perf.Must(perf.SimulateMisses(ctx, prog, m, perf.Sweep("n", 60, 80), perf.SimulateOptions{}))
 //	both  := perf.Must(perf.Compare(pred, sim))
 //
-// Where the size is fixed at compile time, ProfileBinaries takes an executable
-// for each point in place of Profile, and SimulateBinaries one for each
-// simulation.
+// ReuseHistogram and Hottest show what was collected, Validate does all of this for
+// many sizes and sums up in Accuracy, and Overlay and PerUnit prepare figures. Of
+// problem size, cache and ratio of misses, any two give the third:
 //
-// Of problem size, cache and ratio of misses, any two give the third:
+//	l2    := perf.Must(misses.CachesOf(m, "L2"))
+//	small := perf.Must(perf.Ask(ctx, model, perf.Query{Points: perf.Sweep("n", 60), Caches: l2, HitRatio: 0.99}))
+//	large := perf.Must(perf.Ask(ctx, model, perf.Query{Caches: l2, MissRatio: 0.01, Vary: misses.Vary{Param: "n"}}))
 //
-//	l2    := perf.Must(perf.CachesOf(m, "L2"))[0]
-//	l2.Name, l2.Capacity = "half of L2", l2.Capacity/2
-//	some  := []perf.CacheSize{l2}
-//	miss  := perf.Must(perf.Misses(model, perf.Query{Points: perf.Sweep("n", 60), Caches: some}))
-//	small := perf.Must(perf.SmallestCache(model, perf.Query{Points: perf.Sweep("n", 60), Caches: some, HitRatio: 0.99}))
-//	large := perf.Must(perf.LargestProblem(ctx, model, perf.Query{Caches: some, MissRatio: 0.01, Vary: perf.Vary{Param: "n"}}))
-//	dist  := perf.Must(perf.Distances(model, perf.Sweep("n", 60), perf.DistanceOptions{By: perf.ByRoutine}))
+// # Execution time
 //
-// Execution time is predicted from how often edges are executed, scheduled for a
-// machine's core, and from the misses; and simulated instruction by instruction:
+// Time is predicted from how often edges are executed, scheduled for a machine's
+// core, and from the misses; and simulated instruction by instruction:
 //
 //	counts := perf.Must(perf.CountSweep(ctx, prog, perf.Sweep("n", 20, 26, 32, 38), perf.RunOptions{}))
 //	exec   := perf.Must(perf.FitExecution(ctx, counts))
 //	time   := perf.Must(perf.PredictTime(ctx, model, exec, m, perf.Sweep("n", 60), perf.TimeOptions{}))
 //	ref    := perf.Must(perf.SimulateTime(ctx, prog, m, perf.Sweep("n", 60), perf.SimulateTimeOptions{}))
+//	both   := perf.Must(perf.CompareTime(time, ref))
 //
-// Where a run is too long to be simulated, a few intervals of it stand for the
-// whole: chosen by the code that they execute, or at regular distances:
+// Calibrate describes the machine at hand, and Measure times native runs on it.
+//
+// # A program taken apart
+//
+// Loops, References, InstructionMix and ControlFlow show what static analysis
+// finds; with the Counts of a run, how often it was executed. Package anatomy has
+// further tables: edges, dependences, strides that a run confirms.
+//
+// # Collectors of one's own
+//
+// Run runs a program once and feeds any number of collectors: those that the
+// functions above use, and any type with a method Observe(*trace.Batch). A batch
+// holds the addresses of executed memory references, by their index in a plan:
+//
+//	plan      := perf.Must(prog.Plan())
+//	distances := perf.Must(reuse.New(plan, reuse.Options{BlockBytes: 64}))
+//	caches    := perf.Must(cache.New(plan, m.Hierarchy()))
+//	res       := perf.Must(perf.Run(ctx, prog, perf.Point{"n": 20}, perf.RecordOptions{}, distances, caches, mine))
+//	distances.Result(), caches.Result(), res.Instructions
+//
+// # Parts that stand for the whole
+//
+// Where a run is too long to be simulated, a few intervals of it stand for it:
+// chosen by the code that they execute, or at regular distances:
 //
 //	phases := perf.Must(perf.BlockVectors(ctx, prog, perf.Point{"n": 60}, perf.PhaseOptions{}))
-//	points := perf.Must(phases.Pick(ctx, simpoint.Options{}))  // Rows, Timeline, Scores, WriteFiles
 //	parts  := perf.Must(perf.SampleCaches(ctx, phases, m, []perf.Sampling{{}, {Percent: 10}, {Full: true}}))
 //	hits   := perf.Must(perf.HitRates(parts...))
-//	blocks := perf.Must(phase.BlockHitRates("L1", parts...))
-//	approx := perf.Must(phase.Convolve(parts...))
 //
-// Package study/sampling makes a study of that: numbers of points, lengths of
-// intervals, warm-ups and what each costs.
+// # The smallest model that explains times
 //
-// The smallest model that explains measured times of a loop nest, whose references
-// are found in its binary or described, is found by SearchModels:
+// SearchModels finds the smallest model that explains measured times of a loop
+// nest, whose references KernelOf finds in its binary:
 //
 //	kernel := perf.Must(perf.KernelOf(prog, "main.kernelCopy", overlay))
 //	found  := perf.Must(perf.SearchModels(ctx, times, kernel.Kernel, system, iperf.Request{AbsErr: 0.005, Share: 0.9}, perf.SearchOptions{}))
@@ -56,18 +76,23 @@
 // TuneMatrix finds the block size that a sparse matrix is best stored in and the
 // caches that suit it, by regressions that a few hundred simulations train.
 // PredictCPI predicts cycles per instruction of any program on any processor of a
-// space, by a regression over programs and processors together; package
-// study/inferred made it.
+// space, by a regression over programs and processors together.
 //
-// Validate holds misses against simulation at many sizes, Calibrate describes the
-// machine at hand, and Measure times native runs on it.
+// # Studies
+//
+// Packages below study make studies with recorded results: growth of misses and
+// times with the problem (growth), sampled simulation (sampling), regressions over
+// programs and processors together (inferred), sparse matrices (sparse), and
+// smallest models (kernels). Package notebook shows tables and figures in cells.
+//
+// # What is kept
 //
 // Runs are deterministic and their results are kept on disk (package store), so
 // that a cell that is executed again takes milliseconds. The methods are those
 // of Marin and Mellor-Crummey, "Cross-Architecture Performance Predictions for
 // Scientific Applications Using Parameterized Models" (SIGMETRICS 2004) and
 // "Scalable Cross-Architecture Predictions of Memory Hierarchy Response for
-// Scientific Applications" (LACSI 2005), cited below as 2004 and 2005.
+// Scientific Applications" (LACSI 2005), cited as 2004 and 2005.
 //
 // # Three kinds of truth
 //

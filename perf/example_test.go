@@ -17,7 +17,7 @@ func ExampleSampleCaches() {
 	dir := perf.Must(os.MkdirTemp("", "presage"))
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	prog := perf.Must(perf.Build("../datasets/programs/matmul"))
+	prog := perf.Must(perf.Build(ctx, "../datasets/programs/matmul"))
 	m := perf.Must(perf.FindMachine("../datasets/metasim/power3.yaml"))
 
 	phases := perf.Must(perf.BlockVectors(ctx, prog, perf.Point{"n": 48}, perf.PhaseOptions{

@@ -15,17 +15,13 @@ import (
 	"presage/perf/study/kernels"
 )
 
-// BinaryKernel is a kernel that static analysis found in a routine of a program.
-// Notes list the parts of the routine that it leaves out.
-type BinaryKernel = kernels.BinaryKernel
-
 // KernelOf describes the loop nest of a routine for SearchModels, by static
 // analysis of the program: trip counts, and of each memory reference its array,
 // size, first location and strides. The overlay, which may be nil, supplies what a
 // binary lacks: which registers hold the problem's size, and the names of arrays.
 // If something is missing still, the error wraps nest.ErrMissing and says how the
 // overlay would give it.
-func KernelOf(prog *Program, routine string, overlay *iperf.Overlay) (*BinaryKernel, error) {
+func KernelOf(prog *Program, routine string, overlay *iperf.Overlay) (*kernels.BinaryKernel, error) {
 	return kernels.KernelOf(prog, routine, overlay)
 }
 

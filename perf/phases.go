@@ -26,7 +26,7 @@ import (
 //     if they hit as often as others sim_hit_ratio_like_seen
 //   - sim_full_hit_ratio, and the differences from it, in the units of ratios:
 //     missing if no full simulation of the program and machine is among samples
-func HitRates(samples ...*CacheSample) (dataframe.DataFrame, error) {
+func HitRates(samples ...*phase.CacheSample) (dataframe.DataFrame, error) {
 	return table(phase.HitRates(samples...))
 }
 
@@ -48,11 +48,8 @@ func BlockVectors(ctx context.Context, prog *Program, point Point, opt PhaseOpti
 // points that SimPoint chooses with its defaults, on the intervals at hand.
 type Sampling = phase.Sampling
 
-// CacheSample is the simulation of a machine's caches on a sample of a run.
-type CacheSample = phase.CacheSample
-
 // SampleCaches simulates the caches of m on samples of a run: a run for each
 // sample. Results are kept in the store.
-func SampleCaches(ctx context.Context, p *Phases, m *machine.Machine, samplings []Sampling) ([]*CacheSample, error) {
+func SampleCaches(ctx context.Context, p *Phases, m *machine.Machine, samplings []Sampling) ([]*phase.CacheSample, error) {
 	return phase.SampleCaches(ctx, p, m, samplings)
 }

@@ -1,8 +1,10 @@
 package perf
 
 import (
-	"presage/perf/progress"
+	"context"
+
 	"presage/perf/subject"
+	"presage/perf/trace"
 )
 
 // Point gives each problem parameter, such as the mesh size n, a value.
@@ -15,7 +17,7 @@ func Sweep(param string, values ...float64) []Point {
 
 // Range returns first, first+step, … up to and including last, for Sweep. It
 // panics if step does not lead from first to last.
-func Range(first float64, last float64, step float64) []float64 {
+func Range(first, last, step float64) []float64 {
 	return subject.Range(first, last, step)
 }
 
@@ -33,30 +35,33 @@ func Open(path string) (*Program, error) {
 // linux/riscv64 with the go command, and opens it. The executable is kept in
 // the default store; the same source and tool chain give the same file, so
 // that earlier profiles of it are found.
-func Build(dir string) (*Program, error) {
-	return subject.Build(dir)
+func Build(ctx context.Context, dir string) (*Program, error) {
+	return subject.Build(ctx, dir)
 }
 
-// RunOptions say how a program is run. The zero value runs it with one
-// "-name value" pair of arguments for each parameter of a point, no
-// environment, no input and no files.
+// RunOptions configures runs of a program. The zero value passes one "-name value"
+// pair of arguments for each parameter of a point, no environment, no input and no
+// files.
 type RunOptions = subject.RunOptions
 
-// Folder makes a folder of the host visible to a program, for reading. The
-// first one is its working directory.
-type Folder = subject.Folder
+// What the rows of a table are about, for options called By; the default is the
+// program.
+const (
+	ByRoutine = subject.ByRoutine
+	ByLoop    = subject.ByLoop
+)
 
-// Progress is how far a sweep, a simulation or a study has come.
-type Progress = progress.Report
+// RecordOptions configures Run. The zero value records every memory reference of
+// the whole run.
+type RecordOptions = subject.RecordOptions
 
-// Scope is what a row of a table is about.
-type Scope = subject.Scope
-
-// ByProgram: the default
-const ByProgram = subject.ByProgram
-
-// The scopes.
-const ByRoutine = subject.ByRoutine
-
-// The scopes.
-const ByLoop = subject.ByLoop
+// Run runs a program once at a point and hands what it records to collectors:
+// those of packages reuse, cache, bbv and pipeline, or any other type with an
+// Observe method. One run feeds any number of them. Collectors of this module are
+// made for the plan of the run, which is prog.Plan() unless RecordOptions say
+// otherwise. A program that fails is an error. Nothing is kept in the store.
+//
+// The result has what the run returns beside, such as instructions and output.
+func Run(ctx context.Context, prog *Program, point Point, opt RecordOptions, collectors ...trace.Collector) (*subject.Result, error) {
+	return subject.Run(ctx, prog, point, opt, collectors...)
+}

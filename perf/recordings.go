@@ -10,12 +10,9 @@ import (
 	"presage/perf/study/record"
 )
 
-// Source says what a recorded table holds and how to make it again.
-type Source = record.Source
-
 // Record writes a table as a CSV file and enters it, with its source, the date and
 // a checksum, into recordings.csv beside it.
-func Record(path string, table dataframe.DataFrame, from Source) error {
+func Record(path string, table dataframe.DataFrame, from record.Source) error {
 	var text bytes.Buffer
 	if err := frame.WriteCSV(&text, table); err != nil {
 		return fmt.Errorf("perf: record: %w", err)

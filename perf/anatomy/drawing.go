@@ -11,14 +11,13 @@ import (
 	"presage/perf/subject"
 )
 
-// DrawOptions say what ControlFlow and LoopNest draw.
+// DrawOptions configures ControlFlow and LoopNest.
 type DrawOptions struct {
-	// Counts, of a run, colours by execution and writes down how often; nil:
-	// all grey.
+	// Counts of a run add colours and numbers of executions; nil: all grey.
 	Counts *Counts
-	// Instructions writes at most so many of each block's instructions down.
+	// Instructions is how many instructions of each block are listed, at most.
 	Instructions int
-	// Cold draws blocks and loops that were not executed, too. Without Counts
+	// Cold also draws blocks and loops that were not executed. Without Counts
 	// everything is drawn.
 	Cold bool
 }
@@ -29,10 +28,7 @@ type DrawOptions struct {
 // around them. Back edges are heavy; edges of indirect jumps, and of Go's jump
 // back to a routine's beginning once the stack has grown, are dashed.
 func ControlFlow(prog *subject.Program, routine string, opt DrawOptions) (*diagram.Graph, error) {
-	s := prog.Structure()
-	if opt.Counts != nil {
-		s = opt.Counts.structure
-	}
+	s := structureOf(prog, opt.Counts)
 	index, err := s.Routine(routine)
 	if err != nil {
 		return nil, err
@@ -204,10 +200,7 @@ func count(n uint64) string {
 // to be drawn by package diagram: routines and the loops of the source in them,
 // coloured by the instructions executed in each and all inside it.
 func LoopNest(prog *subject.Program, routine string, opt DrawOptions) (*diagram.Graph, error) {
-	s := prog.Structure()
-	if opt.Counts != nil {
-		s = opt.Counts.structure
-	}
+	s := structureOf(prog, opt.Counts)
 	root, title := 0, prog.Name
 	if routine != "" {
 		index, err := s.Routine(routine)

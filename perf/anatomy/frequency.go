@@ -1,22 +1,19 @@
 package anatomy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
-	"github.com/go-gota/gota/dataframe"
-
 	"presage/perf/fit"
-	"presage/perf/frame"
-	"presage/perf/internal/num"
-	"presage/perf/progress"
 	"presage/perf/scaling"
 	"presage/perf/subject"
 )
 
-// Counted says of what the executions are modelled.
+// Counted is a kind of thing whose executions are modelled.
 type Counted string
 
 // What can be counted.
@@ -27,7 +24,7 @@ const (
 	OfRoutines Counted = "routine" // entries of routines
 )
 
-// FrequencyOptions say how execution frequencies are modelled.
+// FrequencyOptions configures FitFrequency.
 type FrequencyOptions struct {
 	// Of is what is modelled; empty: OfEdges.
 	Of Counted
@@ -35,7 +32,8 @@ type FrequencyOptions struct {
 	Basis string
 }
 
-// FrequencyModel predicts how often things are executed at any problem size.
+// FrequencyModel predicts how often edges, blocks, routines or classes of
+// instructions are executed at any problem size.
 type FrequencyModel struct {
 	Program  string
 	Of       Counted
@@ -43,27 +41,6 @@ type FrequencyModel struct {
 	Warnings []string
 
 	model *scaling.CountModel
-}
-
-// CountSweep counts at each point, as Count does at one.
-func CountSweep(ctx context.Context, prog *subject.Program, points []subject.Point, opt subject.RunOptions) ([]*Counts, error) {
-	report := opt.Progress
-	var all []*Counts
-	for i, point := range points {
-		opt.Progress = func(p progress.Report) {
-			if p.Done == 0 {
-				p.Done, p.Total = i, len(points)
-				report.Report(p)
-			}
-		}
-		c, err := Count(ctx, prog, point, opt)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	report.Finish(len(points))
-	return all, nil
 }
 
 // FitFrequency fits, for each edge, block, routine or class of instructions
@@ -104,7 +81,7 @@ func FitFrequency(ctx context.Context, counts []*Counts, opt FrequencyOptions) (
 		options.Basis = basis
 	}
 	var series []scaling.Series
-	for _, name := range num.Keys(values) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		series = append(series, scaling.Series{Name: name, Counts: values[name]})
 	}
 	var err error
@@ -159,76 +136,71 @@ func (c *Counts) each(of Counted, do func(name string, n uint64)) error {
 	return nil
 }
 
-// Frame returns the models: a row for each.
-//
-//   - program, of (edge, block, routine, class), name
-//   - executions: the formula
-//   - loo_err: relative leave-one-out error
-//   - fit_warning: doubts about it
-func (m *FrequencyModel) Frame() dataframe.DataFrame {
-	type row struct {
-		Program string  `frame:"program"`
-		Of      string  `frame:"of"`
-		Name    string  `frame:"name"`
-		Formula string  `frame:"executions"`
-		LOO     float64 `frame:"loo_err"`
-		Warning string  `frame:"fit_warning"`
-	}
-	var rows []row
+// Frequency is the model of how often one thing is executed.
+type Frequency struct {
+	Program string  `frame:"program"`
+	Of      string  `frame:"of"`
+	Name    string  `frame:"name"`
+	Formula string  `frame:"executions"`
+	LOO     float64 `frame:"loo_err"`     // relative leave-one-out error
+	Warning string  `frame:"fit_warning"` // doubts about it
+}
+
+// Rows returns the models.
+func (m *FrequencyModel) Rows() []Frequency {
+	var rows []Frequency
 	for i := range m.model.Funcs {
 		f := &m.model.Funcs[i]
-		rows = append(rows, row{m.Program, string(m.Of), m.model.Names[i], f.String(), f.LOO, strings.Join(fit.WarningTexts(f.Warnings), "; ")})
+		rows = append(rows, Frequency{m.Program, string(m.Of), m.model.Names[i], f.String(), f.LOO, strings.Join(fit.WarningTexts(f.Warnings), "; ")})
 	}
-	return frame.Of(rows)
+	return rows
+}
+
+// Executions is how often one thing is predicted to be executed at a point.
+type Executions struct {
+	Program string             `frame:"program"`
+	Point   map[string]float64 `frame:",each"`
+	Of      string             `frame:"of"`
+	Name    string             `frame:"name"`
+	N       float64            `frame:"pred_executions"` // 0 where the function is negative, which it is only beyond its reach
+	Warning string             `frame:"pred_warning"`    // doubts about the model there, such as far extrapolation
 }
 
 // Predict returns the predicted executions at each point: a row for each point
 // and name, those with the most executions at the first point first.
-//
-//   - program, the point, of, name
-//   - pred_executions: 0 where the function is negative, which it is only
-//     beyond its reach
-//   - pred_warning: doubts about the model there, such as far extrapolation
-func (m *FrequencyModel) Predict(points []subject.Point) (dataframe.DataFrame, error) {
-	type row struct {
-		Program string             `frame:"program"`
-		Point   map[string]float64 `frame:",each"`
-		Of      string             `frame:"of"`
-		Name    string             `frame:"name"`
-		N       float64            `frame:"pred_executions"`
-		Warning string             `frame:"pred_warning"`
+func (m *FrequencyModel) Predict(points []subject.Point) ([]Executions, error) {
+	for _, point := range points {
+		if err := point.Check(); err != nil {
+			return nil, err
+		}
+		for _, name := range m.model.Params {
+			if _, ok := point[name]; !ok {
+				return nil, fmt.Errorf("perf: the point %q has no parameter %s, which the model depends on", point, name)
+			}
+		}
 	}
+	var rows []Executions
+	var order []int
+	for _, point := range points {
+		at := fit.Point(point)
+		if order == nil {
+			order = m.byExecutions(at)
+		}
+		for _, i := range order {
+			f := &m.model.Funcs[i]
+			rows = append(rows, Executions{m.Program, point, string(m.Of), m.model.Names[i], max(0, f.Eval(at)), strings.Join(fit.WarningTexts(f.Check(at)), "; ")})
+		}
+	}
+	return rows, nil
+}
+
+// byExecutions returns the indices of the functions, the largest at a point
+// first.
+func (m *FrequencyModel) byExecutions(at fit.Point) []int {
 	order := make([]int, len(m.model.Funcs))
 	for i := range order {
 		order[i] = i
 	}
-	var rows []row
-	for k, point := range points {
-		if err := point.Check(); err != nil {
-			return dataframe.DataFrame{}, err
-		}
-		for _, name := range m.model.Params {
-			if _, ok := point[name]; !ok {
-				return dataframe.DataFrame{}, fmt.Errorf("perf: the point %q has no parameter %s, which the model depends on", point, name)
-			}
-		}
-		at := fit.Point(point)
-		if k == 0 {
-			slices.SortStableFunc(order, func(a, b int) int {
-				x, y := m.model.Funcs[a].Eval(at), m.model.Funcs[b].Eval(at)
-				switch {
-				case x > y:
-					return -1
-				case x < y:
-					return 1
-				}
-				return 0
-			})
-		}
-		for _, i := range order {
-			f := &m.model.Funcs[i]
-			rows = append(rows, row{m.Program, point, string(m.Of), m.model.Names[i], max(0, f.Eval(at)), strings.Join(fit.WarningTexts(f.Check(at)), "; ")})
-		}
-	}
-	return frame.Of(rows), nil
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.model.Funcs[b].Eval(at), m.model.Funcs[a].Eval(at)) })
+	return order
 }

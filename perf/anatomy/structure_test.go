@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"presage/perf/access"
 	"presage/perf/figure/diagram"
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
@@ -40,15 +39,15 @@ func TestLoopsOfSweep(t *testing.T) {
 	// One line of 8 cells at a time, n² of them for each of 6 angles in each of
 	// 8 octants (S6).
 	const lines = 8 * 8 * 6 * 8
-	if loops.Nrow() != 1 || perftest.Column(t, loops, "entries")[0] != lines || perftest.Column(t, loops, "trip_count")[0] != 8 {
-		t.Errorf("got\n%s", frame.String(loops))
+	if len(loops) != 1 || perftest.Column(t, loops, "entries")[0] != lines || perftest.Column(t, loops, "trip_count")[0] != 8 {
+		t.Errorf("got\n%s", frame.String(frame.Of(loops)))
 	}
 	if first := perftest.Column(t, loops, "first_line")[0]; !strings.HasSuffix(perftest.Text(t, loops, "file")[0], "sweep.go") || first < 50 {
 		t.Errorf("at %s:%g", perftest.Text(t, loops, "file")[0], first)
 	}
 	static, err := Loops(c.Program, LoopOptions{})
-	if err != nil || static.Nrow() < 500 || slices.Contains(static.Names(), "entries") {
-		t.Errorf("%d loops with columns %v, %v", static.Nrow(), static.Names(), err)
+	if err != nil || len(static) < 500 || perftest.Total(t, static, "entries") != 0 {
+		t.Errorf("%d loops entered %g times, %v", len(static), perftest.Total(t, static, "entries"), err)
 	}
 	for _, name := range []string{"main.nothing", "solveLine"} {
 		if _, err := Loops(c.Program, LoopOptions{Routine: name}); err == nil || !strings.Contains(err.Error(), name) {
@@ -68,7 +67,7 @@ func TestRoutinesAndSummary(t *testing.T) {
 	value := func(name string) float64 {
 		i := slices.Index(perftest.Text(t, sum, "quantity"), name)
 		if i < 0 {
-			t.Fatalf("no %s in\n%s", name, frame.String(sum))
+			t.Fatalf("no %s in\n%s", name, frame.String(frame.Of(sum)))
 		}
 		return perftest.Column(t, sum, "value")[i]
 	}
@@ -76,7 +75,7 @@ func TestRoutinesAndSummary(t *testing.T) {
 		t.Errorf("%g references in routines, %g in all", got, want)
 	}
 	if value("executed_instructions") != float64(c.Instructions) || value("counter_increments") >= value("executed_edges") {
-		t.Errorf("got\n%s", frame.String(sum))
+		t.Errorf("got\n%s", frame.String(frame.Of(sum)))
 	}
 	if groups := value("reference_groups"); groups >= value("references") || groups < value("reference_sets") {
 		t.Errorf("%g groups", groups)
@@ -85,14 +84,14 @@ func TestRoutinesAndSummary(t *testing.T) {
 
 func TestEdgeCountsAreSortedAndPruned(t *testing.T) {
 	c := counted(t, 6)
-	all, err := EdgeCounts(c, EdgeOptions{})
+	all, err := Edges(c, EdgeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := perftest.Total(t, all, "executions"); got != float64(c.Saved.EdgeIncrements) {
 		t.Errorf("%g executions, want %d", got, c.Saved.EdgeIncrements)
 	}
-	hot, err := EdgeCounts(c, EdgeOptions{ByFrequency: true, Least: 0.01})
+	hot, err := Edges(c, EdgeOptions{ByFrequency: true, Least: 0.01})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +104,7 @@ func TestEdgeCountsAreSortedAndPruned(t *testing.T) {
 			t.Errorf("a share of %g was not pruned", s)
 		}
 	}
-	if _, err := EdgeCounts(c, EdgeOptions{Least: 2}); err == nil {
+	if _, err := Edges(c, EdgeOptions{Least: 2}); err == nil {
 		t.Error("a least share of 2 was accepted")
 	}
 }
@@ -125,7 +124,7 @@ func TestReferencesOfSweep(t *testing.T) {
 		}
 	}
 	if inner != 5 || len(group) != 1 {
-		t.Errorf("%d references with stride 8 in %d groups, want 5 in 1:\n%s", inner, len(group), frame.String(df))
+		t.Errorf("%d references with stride 8 in %d groups, want 5 in 1:\n%s", inner, len(group), frame.String(frame.Of(df)))
 	}
 	sizes := GroupSizes(perftest.Program(t))
 	of := make(map[string]float64)
@@ -145,8 +144,8 @@ func TestCheckStridesOfSweep(t *testing.T) {
 	if s.AgreeShare() < 0.99 || s.CleanShare() < 0.9 || s.Agree < 1e5 {
 		t.Errorf("%.4f of %d agree, %.3f are regular", s.AgreeShare(), s.Agree+s.Disagree, s.CleanShare())
 	}
-	if df := s.Frame(); df.Nrow() == 0 || perftest.Total(t, df, "agree") != float64(s.Agree) {
-		t.Errorf("%d rows", df.Nrow())
+	if df := s.Rows(); len(df) == 0 || perftest.Total(t, df, "agree") != float64(s.Agree) {
+		t.Errorf("%d rows", len(df))
 	}
 }
 
@@ -163,11 +162,11 @@ func TestDependencesOfSweep(t *testing.T) {
 	carried := slices.Contains(perftest.Column(t, df, "distance_iterations"), 1)
 	kinds := perftest.Text(t, df, "kind")
 	if !carried || !slices.Contains(kinds, "register") {
-		t.Errorf("got\n%s", frame.String(df))
+		t.Errorf("got\n%s", frame.String(frame.Of(df)))
 	}
 	worse, err := Dependences(perftest.Program(t), perftest.Text(t, loops, "loop")[0], DependenceOptions{Pessimistic: true})
-	if err != nil || worse.Nrow() <= df.Nrow() {
-		t.Errorf("%d dependences, pessimistic %d (%v)", df.Nrow(), worse.Nrow(), err)
+	if err != nil || len(worse) <= len(df) {
+		t.Errorf("%d dependences, pessimistic %d (%v)", len(df), len(worse), err)
 	}
 	if _, err := Dependences(perftest.Program(t), "main.nothing", DependenceOptions{}); err == nil {
 		t.Error("no such loop: no error")
@@ -233,9 +232,46 @@ func TestCountsAreKept(t *testing.T) {
 	}
 }
 
+// TestStaleCountsAreNotUsed: what another version of the analysis counted is
+// counted again, never taken for what this one would count.
+func TestStaleCountsAreNotUsed(t *testing.T) {
+	st := store.Open(t.TempDir())
+	opt := subject.RunOptions{Args: perftest.OneIteration, Store: st}
+	first, err := Count(t.Context(), perftest.Program(t), subject.Point{"n": 6}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := perftest.Program(t).Inputs(subject.Point{"n": 6}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := store.NewKey("flow", flowVersion, flowInputsOf(perftest.Program(t), in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored storedFlow
+	if err := st.Load(key, &stored); err != nil {
+		t.Fatal(err)
+	}
+	plan := stored.Plan
+	stored.Plan = "of another version"
+	for i := range stored.Flow.Edges {
+		stored.Flow.Edges[i] += 1000
+	}
+	if err := st.Save(key, &stored); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Count(t.Context(), perftest.Program(t), subject.Point{"n": 6}, opt)
+	if err != nil || again.Saved != first.Saved {
+		t.Errorf("%+v, want %+v (%v)", again, first.Saved, err)
+	}
+	if err := st.Load(key, &stored); err != nil || stored.Plan != plan {
+		t.Errorf("the store still holds counts of plan %q (%v)", stored.Plan, err)
+	}
+}
+
 func TestStackIsLeftOutOfPlans(t *testing.T) {
-	s := perftest.Program(t).Structure()
-	data, err := s.Groups.Plan(s.Access, access.PlanOptions{})
+	data, err := perftest.Program(t).DataPlan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,8 +336,8 @@ func TestFrequencies(t *testing.T) {
 				t.Errorf("main.solveLine, row %d of the predictions, is not entered %g times", i, lines)
 			}
 		}
-		if df := m.Frame(); df.Nrow() != pred.Nrow() {
-			t.Errorf("%s: %d models, %d predictions", of, df.Nrow(), pred.Nrow())
+		if df := m.Rows(); len(df) != len(pred) {
+			t.Errorf("%s: %d models, %d predictions", of, len(df), len(pred))
 		}
 	}
 	if _, err := FitFrequency(t.Context(), counts, FrequencyOptions{Of: "page"}); err == nil || !strings.Contains(err.Error(), "want edge") {
@@ -347,7 +383,7 @@ func main() {
 			t.Fatal(err)
 		}
 	}
-	prog, err := subject.Build(dir)
+	prog, err := subject.Build(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +397,7 @@ func main() {
 			t.Errorf("%s: warnings %q, want %q", arg, c.Warnings, want)
 		}
 		loops, err := Loops(prog, LoopOptions{Routine: "main.main", Counts: c})
-		if err != nil || loops.Nrow() != 1 || perftest.Column(t, loops, "iterations")[0] != 100 {
+		if err != nil || len(loops) != 1 || perftest.Column(t, loops, "iterations")[0] != 100 {
 			t.Errorf("%s: loops %v, %v", arg, loops, err)
 		}
 		if s, err := CheckStrides(t.Context(), prog, []string{arg}, opt); err != nil || s.Agree == 0 || len(s.Warnings) == 0 {

@@ -1,31 +1,40 @@
 package anatomy
 
 import (
-	"github.com/go-gota/gota/dataframe"
+	"slices"
 
 	"presage/perf/access"
 	"presage/perf/cfg"
-	"presage/perf/frame"
 	"presage/perf/subject"
 )
+
+// Quantity is a number that sums up a program or a run.
+type Quantity struct {
+	Quantity string  `frame:"quantity"`
+	Value    float64 `frame:"value"`
+}
 
 // Summary returns what static analysis found in a program, as one row for each
 // quantity; with counts of a run (or nil) what was executed, and what placing
 // counters on few edges saved.
-//
-//   - quantity, value
-func Summary(prog *subject.Program, counts *Counts) dataframe.DataFrame {
-	type row struct {
-		Quantity string  `frame:"quantity"`
-		Value    float64 `frame:"value"`
-	}
-	s := prog.Structure()
+func Summary(prog *subject.Program, counts *Counts) []Quantity {
+	s := structureOf(prog, counts)
+	rows := slices.Concat(ofGraph(s), ofReferences(s))
+	rows = append(rows, quantity("edge_counters", cfg.PlaceCounters(s.Graph).Savings(nil, nil).Counters))
 	if counts != nil {
-		s = counts.structure
+		rows = append(rows,
+			quantity("executed_instructions", int(counts.Instructions)),
+			quantity("executed_edges", int(counts.Saved.EdgeIncrements)),
+			quantity("executed_blocks", int(counts.Saved.BlockIncrements)),
+			quantity("counter_increments", int(counts.Saved.Increments)))
 	}
-	var rows []row
-	put := func(quantity string, value int) { rows = append(rows, row{quantity, float64(value)}) }
+	return rows
+}
 
+func quantity(name string, value int) Quantity { return Quantity{name, float64(value)} }
+
+// ofGraph sums up the control-flow graphs.
+func ofGraph(s *subject.Structure) []Quantity {
 	var instructions, blocks, edges, open, gaps, loops, irreducible int
 	for _, r := range s.Graph.Routines {
 		blocks += len(r.Blocks)
@@ -43,16 +52,21 @@ func Summary(prog *subject.Program, counts *Counts) dataframe.DataFrame {
 			}
 		}
 	}
-	put("routines", len(s.Graph.Routines))
-	put("instructions", instructions)
-	put("blocks", blocks)
-	put("edges", edges)
-	put("object_code_loops", loops)
-	put("source_loops", sourceLoops(s))
-	put("irreducible_loops", irreducible)
-	put("open_indirect_jumps", open)
-	put("gap_bytes", gaps)
+	return []Quantity{
+		quantity("routines", len(s.Graph.Routines)),
+		quantity("instructions", instructions),
+		quantity("blocks", blocks),
+		quantity("edges", edges),
+		quantity("object_code_loops", loops),
+		quantity("source_loops", sourceLoops(s)),
+		quantity("irreducible_loops", irreducible),
+		quantity("open_indirect_jumps", open),
+		quantity("gap_bytes", gaps),
+	}
+}
 
+// ofReferences sums up the memory references.
+func ofReferences(s *subject.Structure) []Quantity {
 	var stack, inLoops, regular, outside int
 	for i := range s.Access.All {
 		ref := &s.Access.All[i]
@@ -67,21 +81,15 @@ func Summary(prog *subject.Program, counts *Counts) dataframe.DataFrame {
 			}
 		}
 	}
-	put("references", len(s.Access.All))
-	put("references_stack_traffic", stack)
-	put("references_outside_graphs", outside)
-	put("references_in_loops", inLoops)
-	put("references_in_loops_regular", regular)
-	put("reference_groups", len(s.Groups.Refs))
-	put("reference_sets", len(s.Groups.Sets))
-	put("edge_counters", cfg.PlaceCounters(s.Graph).Savings(nil, nil).Counters)
-	if counts != nil {
-		put("executed_instructions", int(counts.Instructions))
-		put("executed_edges", int(counts.Saved.EdgeIncrements))
-		put("executed_blocks", int(counts.Saved.BlockIncrements))
-		put("counter_increments", int(counts.Saved.Increments))
+	return []Quantity{
+		quantity("references", len(s.Access.All)),
+		quantity("references_stack_traffic", stack),
+		quantity("references_outside_graphs", outside),
+		quantity("references_in_loops", inLoops),
+		quantity("references_in_loops_regular", regular),
+		quantity("reference_groups", len(s.Groups.Refs)),
+		quantity("reference_sets", len(s.Groups.Sets)),
 	}
-	return frame.Of(rows)
 }
 
 func sourceLoops(s *subject.Structure) int {

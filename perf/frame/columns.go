@@ -18,6 +18,10 @@ import (
 	"github.com/go-gota/gota/series"
 )
 
+// Table is a gota DataFrame, for packages that hold rows and need its name only
+// where they write a file.
+type Table = dataframe.DataFrame
+
 // Of turns rows, a slice of structs, into a DataFrame with a column for each
 // exported field that has a `frame:"name"` tag, in the order of the fields.
 // Fields are strings, integers, floats or bools. A field of type
@@ -27,10 +31,24 @@ import (
 //
 // It panics if a field has another type, or if rows is not a slice of structs:
 // mistakes of the caller.
-func Of[T any](rows []T) dataframe.DataFrame {
+func Of[T any](rows []T) dataframe.DataFrame { return of(reflect.ValueOf(rows)) }
+
+// From returns a table as a DataFrame: a DataFrame as it is, a slice of structs
+// as Of does. It returns an error if table is neither.
+func From(table any) (dataframe.DataFrame, error) {
+	if df, ok := table.(dataframe.DataFrame); ok {
+		return df, need(df)
+	}
+	v := reflect.ValueOf(table)
+	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Struct {
+		return dataframe.DataFrame{}, fmt.Errorf("frame: a %T is neither a DataFrame nor a slice of structs", table)
+	}
+	return of(v), nil
+}
+
+func of(v reflect.Value) dataframe.DataFrame {
 	var columns []series.Series
-	v := reflect.ValueOf(rows)
-	for _, f := range tagged(reflect.TypeFor[T]()) {
+	for _, f := range tagged(v.Type().Elem()) {
 		if f.each {
 			columns = append(columns, each(v, f)...)
 			continue

@@ -3,6 +3,7 @@ package frame
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -232,5 +233,47 @@ func TestCSVIsReadBack(t *testing.T) {
 	records, err := csv.NewReader(strings.NewReader(csvOf(t, df))).ReadAll()
 	if err != nil || records[1][0] != "quote \" comma , newline \n" {
 		t.Errorf("read back %v, %v", records, err)
+	}
+}
+
+func TestFrom(t *testing.T) {
+	type row struct {
+		N int `frame:"n"`
+	}
+	rows := []row{{1}, {2}}
+	for _, table := range []any{rows, Of(rows)} {
+		df, err := From(table)
+		if err != nil || df.Nrow() != 2 || df.Names()[0] != "n" {
+			t.Errorf("%T: %v, %v", table, df, err)
+		}
+	}
+	for _, table := range []any{nil, 3, []int{3}, dataframe.DataFrame{Err: errors.New("broken")}} {
+		if df, err := From(table); err == nil {
+			t.Errorf("%T: %v and no error", table, df)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	type row struct {
+		Err float64 `frame:"rel_err"`
+	}
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{
+		{[]float64{-3, 1, math.NaN()}, 2},
+		{[]float64{-3, 1, 2}, 2},
+		{[]float64{math.Inf(1), 1, 2}, 2},
+		{nil, math.NaN()},
+	} {
+		var rows []row
+		for _, v := range c.values {
+			rows = append(rows, row{v})
+		}
+		got, err := Median(Of(rows), "rel_err")
+		if err != nil || got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%v: %g, %v; want %g", c.values, got, err, c.want)
+		}
 	}
 }

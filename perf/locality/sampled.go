@@ -4,20 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/go-gota/gota/dataframe"
-
-	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/reuse"
 	"presage/perf/trace"
 )
 
-// DefaultConfidence is the confidence of intervals that nobody gave one.
+// DefaultConfidence is the default of EstimateOptions.Confidence.
 const DefaultConfidence = 0.95
 
-// EstimateOptions say which misses are estimated. The zero value is the
-// default throughout.
+// EstimateOptions configures MissEstimates. The zero value is the default.
 type EstimateOptions struct {
 	HistogramOptions
 	// Capacities are the sizes of fully associative LRU caches, in blocks; none:
@@ -27,37 +24,31 @@ type EstimateOptions struct {
 	Confidence float64
 }
 
-// MissEstimates returns the misses of the runs in fully associative LRU caches,
-// of the references chosen together, with how sure the numbers are: what a
-// sampled profile is worth. A row for each run and capacity.
-//
-//   - block_bytes, capacity_blocks
-//   - sample_one_in: one block in so many was looked at; 1 for all
-//   - accesses: block accesses of the references, always exact
-//   - misses: that the histograms tell
-//   - misses_least, misses_most: the misses of an exact profile are between
-//     them with the confidence asked for, over choices of the seed; equal, or
-//     the contents of one bin apart, where all blocks were looked at
-//   - misses_std_err: standard error from the choice of the blocks
-//   - few: so few sampled blocks have misses that misses_most is all accesses
-//
-// See reuse.Result.Estimate.
-func MissEstimates(runs *Runs, opt EstimateOptions) (dataframe.DataFrame, error) {
-	type row struct {
-		Program  string             `frame:"program"`
-		Point    map[string]float64 `frame:",each"`
-		Block    uint64             `frame:"block_bytes"`
-		Capacity uint64             `frame:"capacity_blocks"`
-		OneIn    uint64             `frame:"sample_one_in"`
-		Accesses uint64             `frame:"accesses"`
-		Misses   uint64             `frame:"misses"`
-		Least    uint64             `frame:"misses_least"`
-		Most     uint64             `frame:"misses_most"`
-		StdErr   float64            `frame:"misses_std_err"`
-		Few      bool               `frame:"few"`
-	}
+// MissEstimate is how many misses some references have in a fully associative LRU
+// cache, with an interval.
+type MissEstimate struct {
+	Program  string             `frame:"program"`
+	Point    map[string]float64 `frame:",each"`
+	Block    uint64             `frame:"block_bytes"`
+	Capacity uint64             `frame:"capacity_blocks"`
+	OneIn    uint64             `frame:"sample_one_in"` // one block in OneIn was observed; 1 for all
+	Accesses uint64             `frame:"accesses"`      // block accesses of the references, always exact
+	Misses   uint64             `frame:"misses"`        // by the histograms
+	// Least and Most bound the misses of an exact profile with the confidence
+	// asked for, over choices of the seed. Where all blocks were observed they are
+	// equal, or the contents of one bin apart.
+	Least  uint64  `frame:"misses_least"`
+	Most   uint64  `frame:"misses_most"`
+	StdErr float64 `frame:"misses_std_err"` // from the choice of the blocks
+	Few    bool    `frame:"few"`            // too few sampled blocks have misses: Most is all accesses
+}
+
+// MissEstimates returns the misses of the runs in fully associative LRU caches, of
+// the references chosen together, with intervals, which show what a sampled profile
+// is worth. A row for each run and capacity; see reuse.Result.Estimate.
+func MissEstimates(runs *Runs, opt EstimateOptions) ([]MissEstimate, error) {
 	if len(runs.Runs) == 0 {
-		return dataframe.DataFrame{}, errors.New("perf: no runs")
+		return nil, errors.New("perf: no runs")
 	}
 	if opt.BlockBytes == 0 {
 		opt.BlockBytes = runs.Runs[0].Reuse[0].BlockBytes
@@ -67,31 +58,35 @@ func MissEstimates(runs *Runs, opt EstimateOptions) (dataframe.DataFrame, error)
 	}
 	groups, err := runs.GroupsOf(opt.HistogramOptions)
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
 	results := make([]*reuse.Result, len(runs.Runs))
 	for i := range runs.Runs {
 		if results[i], err = runs.Runs[i].At(opt.BlockBytes); err != nil {
-			return dataframe.DataFrame{}, err
+			return nil, err
 		}
 	}
 	if len(opt.Capacities) == 0 {
 		opt.Capacities = usualCapacities(results)
 	}
-	var rows []row
+	var rows []MissEstimate
 	for i, res := range results {
-		ids, accesses := groupIDs(res, groups[i])
+		ids := inResult(res, groups[i])
+		accesses := uint64(0)
+		for _, g := range ids {
+			accesses += accessesOf(res, g)
+		}
 		for _, capacity := range opt.Capacities {
 			e := reuse.Estimate{}
 			if len(ids) > 0 { // else Estimate would take all
 				if e, err = res.Estimate(capacity, opt.Confidence, ids...); err != nil {
-					return dataframe.DataFrame{}, fmt.Errorf("perf: %w", err)
+					return nil, fmt.Errorf("perf: %w", err)
 				}
 			}
-			rows = append(rows, row{runs.Label(), runs.Runs[i].Point, opt.BlockBytes, capacity, oneIn(res), accesses, e.Misses, e.Least, e.Most, e.StdErr, e.Few})
+			rows = append(rows, MissEstimate{runs.Label(), runs.Runs[i].Point, opt.BlockBytes, capacity, oneIn(res), accesses, e.Misses, e.Least, e.Most, e.StdErr, e.Few})
 		}
 	}
-	return frame.Of(rows), nil
+	return rows, nil
 }
 
 func usualCapacities(results []*reuse.Result) []uint64 {
@@ -106,15 +101,9 @@ func usualCapacities(results []*reuse.Result) []uint64 {
 	return list
 }
 
-// groupIDs returns those of the groups that a result has, and their accesses.
-func groupIDs(res *reuse.Result, groups []int) (ids []trace.GroupID, accesses uint64) {
-	for _, g := range groups {
-		if g < len(res.Groups) {
-			ids = append(ids, trace.GroupID(g))
-			accesses += accessesOf(res, g)
-		}
-	}
-	return ids, accesses
+// inResult returns the groups that a result has: a plan may leave groups out.
+func inResult(res *reuse.Result, groups []trace.GroupID) []trace.GroupID {
+	return slices.DeleteFunc(slices.Clone(groups), func(g trace.GroupID) bool { return int(g) >= len(res.Groups) })
 }
 
 // oneIn is the reciprocal of the rate at which blocks were sampled.

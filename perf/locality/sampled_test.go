@@ -113,7 +113,7 @@ func TestSampledIsKeptApart(t *testing.T) {
 	if diff := cmp.Diff(sampled.Runs[0].Reuse, loaded.Runs[0].Reuse); diff != "" {
 		t.Error(diff)
 	}
-	model, err := misses.FitScaling(t.Context(), loaded, misses.FitOptions{Store: st})
+	model, err := misses.Fit(t.Context(), loaded, misses.FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestSampledIsKeptApart(t *testing.T) {
 		}
 	}
 	// The model of the sample is not taken for that of the exact profile.
-	whole, err := misses.FitScaling(t.Context(), exact, misses.FitOptions{Store: st})
+	whole, err := misses.Fit(t.Context(), exact, misses.FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func BenchmarkProfile(b *testing.B) {
 		{"matmul", "-n {n}", 150}, {"cg", "-n {n} -iterations 3", 80},
 	} {
 		b.Run("program="+c.program, func(b *testing.B) {
-			prog, err := subject.Build("../../datasets/programs/" + c.program)
+			prog, err := subject.Build(b.Context(), "../../datasets/programs/"+c.program)
 			if err != nil {
 				b.Fatal(err)
 			}

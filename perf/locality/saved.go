@@ -1,7 +1,6 @@
 package locality
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,18 +52,22 @@ func (r *Runs) Save(dir string) error {
 		return errors.New("perf: no runs to save")
 	}
 	s := saved{Format: savedFormat, Name: r.Label(), BlockBytes: r.BlockBytes()}
-	programs, of := r.Programs()
-	for _, p := range programs {
-		path := filepath.Join("programs", p.File.SHA256[:16], p.Name)
-		if err := subject.Keep(p.File.Path, filepath.Join(dir, path)); err != nil {
+	st := store.Open(dir)
+	made := r.programs()
+	for _, p := range made.list {
+		kept, err := p.Keep(st)
+		if err != nil {
 			return err
+		}
+		path, err := filepath.Rel(dir, kept.File.Path)
+		if err != nil {
+			return fmt.Errorf("perf: save: %w", err)
 		}
 		s.Programs = append(s.Programs, savedProgram{filepath.ToSlash(path), p.File.SHA256})
 	}
-	st := store.Open(dir)
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		s.Runs = append(s.Runs, savedRun{of[i], run.Point, run.Recorded})
+		s.Runs = append(s.Runs, savedRun{made.of[i], run.Point, run.Recorded})
 		if err := run.save(st); err != nil {
 			return err
 		}
@@ -78,20 +81,13 @@ func (r *Runs) Save(dir string) error {
 
 // save writes the run's histograms that the store lacks.
 func (run *Run) save(st *store.Store) error {
-	facts := subject.RunFacts{Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses, Stdout: run.Stdout, Warnings: run.warnings}
+	facts := subject.Facts{Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses, Stdout: run.Stdout, Warnings: run.warnings}
 	for _, result := range run.Reuse {
-		old, _, err := loadReuse(st, run.Recorded, result.BlockBytes)
-		if err != nil {
-			return err
-		}
-		if old != nil {
+		_, err := loadReuse(st, run.Recorded, result.BlockBytes)
+		if err == nil {
 			continue
 		}
-		key, err := reuseKey(run.Recorded, result.BlockBytes)
-		if err != nil {
-			return err
-		}
-		if err := st.Save(key, &storedReuse{Facts: facts, Stack: run.Stack, Result: result}); err != nil {
+		if err := saveReuse(st, run.Recorded, &storedReuse{Facts: facts, Stack: run.Stack, Result: result}); err != nil {
 			return err
 		}
 	}
@@ -131,7 +127,7 @@ func LoadRuns(dir string) (*Runs, error) {
 			return nil, fmt.Errorf("perf: %s: the profile of %s is of program %d, and there are %d; profile again", path, sr.Point, sr.Program, len(programs))
 		}
 		prog := programs[sr.Program]
-		plan, err := prog.PlanFor(sr.Recorded.Stack)
+		plan, err := planOf(prog, sr.Recorded.Stack)
 		if err != nil {
 			return nil, err
 		}
@@ -167,14 +163,18 @@ func (p savedProgram) open(dir string) (*subject.Program, error) {
 func loadRun(st *store.Store, prog *subject.Program, sr savedRun, sizes []uint64) (Run, error) {
 	found := make(map[uint64]*storedReuse)
 	for _, size := range sizes {
-		s, warning, err := loadReuse(st, sr.Recorded, size)
-		if err != nil {
+		s, err := loadReuse(st, sr.Recorded, size)
+		var corrupt *store.CorruptError
+		switch {
+		case err == nil:
+			found[size] = s
+		case errors.Is(err, store.ErrMissing):
+			return Run{}, fmt.Errorf("perf: %s lacks the profile of %s for blocks of %d bytes; profile again (it is missing)", st.Dir(), sr.Point, size)
+		case errors.As(err, &corrupt):
+			return Run{}, fmt.Errorf("perf: %s lacks the profile of %s for blocks of %d bytes; profile again (%w)", st.Dir(), sr.Point, size, err)
+		default:
 			return Run{}, err
 		}
-		if s == nil {
-			return Run{}, fmt.Errorf("perf: %s lacks the profile of %s for blocks of %d bytes; profile again (%s)", st.Dir(), sr.Point, size, cmp.Or(warning, "it is missing"))
-		}
-		found[size] = s
 	}
 	return newRun(prog, sr.Point, sr.Recorded, sizes, found), nil
 }

@@ -2,30 +2,68 @@ package locality
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/subject"
+	"presage/perf/trace"
 )
 
-// SharedGroups are the groups of references that all runs have in common: those of the
-// executable that made them or, where there are several, the sets that their
-// groups were matched to.
+// Group is a group of references that several runs have in common: an index into
+// SharedGroups.Members. It is not a trace.GroupID, which numbers the groups of one
+// executable, unless all runs are of one.
+type Group int
+
+// Ref is a reference of the executables that made some runs: an index into
+// SharedGroups.Refs. It is not a subject.Ref, which numbers the references of one
+// executable, unless all runs are of one.
+type Ref int
+
+// SharedGroups are the groups of references that all runs have in common: those
+// of the executable that made them or, where there are several, the sets that
+// their groups were matched to.
 type SharedGroups struct {
-	name    string
-	Refs    []access.Reference
-	Members [][]int // by group: indices in refs
+	Refs    []access.Reference // of each executable in turn
+	Members [][]Ref            // by Group: its references
 
-	Prog *subject.Program // if there is one
+	// Program is the executable that made all runs; nil if there are several.
+	Program *subject.Program
 
-	// If there are several: programs, and by run which of them made it; a
-	// group's naming is that of the last program that has it.
+	name string // in tables
+
+	of []int // by run: the executable that made it, an index into programs
+
+	// If there are several executables. A group is named as the last executable
+	// that has it names it.
 	programs []*subject.Program
-	of       []int
-	Match    *access.Matching
-	namedBy  []int // by group: index in programs
-	first    []int // by group: index in the naming program's references
+	match    *access.Matching
+	namedBy  []int         // by Group: index in programs
+	first    []subject.Ref // by Group: of the program that names it
+}
+
+// All yields the groups.
+func (c *SharedGroups) All() iter.Seq[Group] {
+	return func(yield func(Group) bool) {
+		for g := range c.Members {
+			if !yield(Group(g)) {
+				return
+			}
+		}
+	}
+}
+
+// First returns the first reference of a group.
+func (c *SharedGroups) First(g Group) *access.Reference { return &c.Refs[c.Members[g][0]] }
+
+// Match returns how the groups of several executables that make up a group
+// correspond; if one executable made all runs, they are paired.
+func (c *SharedGroups) Match(g Group) access.MatchKind {
+	if c.match == nil {
+		return access.Paired
+	}
+	return c.match.Sets[g].Kind
 }
 
 // Label returns what tables call the program.
@@ -43,20 +81,28 @@ func (r *Runs) Label() string {
 	return subject.CommonName(points)
 }
 
-// Programs returns the executables that made the runs, by first appearance,
-// and for each run which one made it.
-func (r *Runs) Programs() (programs []*subject.Program, of []int) {
-	for i := range r.Runs {
-		p := r.Runs[i].Program
-		at := slices.IndexFunc(programs, func(q *subject.Program) bool { return p.File.SHA256 == q.File.SHA256 && p.Name == q.Name })
-		if at < 0 {
-			at = len(programs)
-			programs = append(programs, p)
-		}
-		of = append(of, at)
-	}
-	return programs, of
+// programs are the executables that made some runs, by first appearance.
+type programs struct {
+	list []*subject.Program
+	of   []int // by run: index in list
 }
+
+func (r *Runs) programs() (p programs) {
+	for i := range r.Runs {
+		prog := r.Runs[i].Program
+		at := slices.IndexFunc(p.list, func(q *subject.Program) bool { return prog.File.SHA256 == q.File.SHA256 && prog.Name == q.Name })
+		if at < 0 {
+			at = len(p.list)
+			p.list = append(p.list, prog)
+		}
+		p.of = append(p.of, at)
+	}
+	return p
+}
+
+// Matched reports whether the runs are of several executables, whose groups are
+// matched.
+func (r *Runs) Matched() bool { return len(r.programs().list) > 1 }
 
 // share finds the groups that the runs have in common, and adds to the warnings
 // what could not be matched.
@@ -85,82 +131,70 @@ func (r *Runs) findCommon() (*SharedGroups, error) {
 	if len(r.Runs) == 0 {
 		return nil, fmt.Errorf("perf: no runs")
 	}
-	programs, of := r.Programs()
-	c := &SharedGroups{name: r.Label(), of: of}
-	if len(programs) > 1 {
-		return c, c.matchPrograms(r, programs)
+	made := r.programs()
+	c := &SharedGroups{name: r.Label(), of: made.of}
+	if len(made.list) > 1 {
+		c.matchPrograms(r, made.list)
+		return c, nil
 	}
-	c.Prog = programs[0]
-	var err error
-	if c.Refs, err = c.Prog.References(); err != nil {
-		return nil, err
-	}
-	plan, err := c.Prog.Plan()
+	c.Program = made.list[0]
+	c.Refs = c.Program.References()
+	plan, err := c.Program.Plan()
 	if err != nil {
 		return nil, err
 	}
-	c.Members = make([][]int, plan.Groups())
-	for i := range plan.Refs {
+	c.Members = make([][]Ref, plan.Groups())
+	for i := range plan.Refs { // Plan numbers references as References does
 		g := plan.Refs[i].Group
-		c.Members[g] = append(c.Members[g], i)
+		c.Members[g] = append(c.Members[g], Ref(i))
 	}
 	return c, nil
 }
 
 // matchPrograms matches the groups of several programs.
-func (c *SharedGroups) matchPrograms(r *Runs, programs []*subject.Program) error {
+func (c *SharedGroups) matchPrograms(r *Runs, programs []*subject.Program) {
 	c.programs = programs
 	subjects := make([]access.Subject, len(programs))
-	offset := make([]int, len(programs)) // of each program's references in refs
+	offset := make([]Ref, len(programs)) // of each program's references in Refs
 	for i, p := range programs {
-		refs, err := p.References()
-		if err != nil {
-			return err
-		}
-		offset[i] = len(c.Refs)
-		c.Refs = append(c.Refs, refs...)
+		offset[i] = Ref(len(c.Refs))
+		c.Refs = append(c.Refs, p.References()...)
 		s := p.Structure()
 		subjects[i] = access.Subject{Analysis: s.Access, Groups: s.Groups, Scopes: s.Scopes, Accesses: make([]uint64, len(s.Groups.Refs))}
 	}
 	for i := range r.Runs {
 		for g := range subjects[c.of[i]].Accesses {
-			subjects[c.of[i]].Accesses[g] += accessesOf(r.Runs[i].Reuse[0], g)
+			subjects[c.of[i]].Accesses[g] += accessesOf(r.Runs[i].Reuse[0], trace.GroupID(g))
 		}
 	}
-	c.Match = access.Match(subjects...)
-	for _, set := range c.Match.Sets {
+	c.match = access.Match(subjects...)
+	for _, set := range c.match.Sets {
 		last := len(programs) - 1
 		for len(set.Groups[last]) == 0 {
 			last--
 		}
-		var members []int
+		var members []Ref
 		for _, g := range set.Groups[last] {
 			for _, ref := range subjects[last].Groups.Refs[g] {
-				members = append(members, offset[last]+ref)
+				members = append(members, offset[last]+Ref(ref))
 			}
 		}
 		slices.Sort(members)
 		c.Members = append(c.Members, members)
-		c.namedBy, c.first = append(c.namedBy, last), append(c.first, members[0]-offset[last])
+		c.namedBy, c.first = append(c.namedBy, last), append(c.first, subject.Ref(members[0]-offset[last]))
 	}
-	return nil
 }
 
-// OfRun returns the groups of a run's histograms that are the group g.
-func (c *SharedGroups) OfRun(run, g int) []int {
-	if c.Prog != nil {
-		return []int{g}
+// OfRun returns the groups of a run's histograms that make up the group g.
+func (c *SharedGroups) OfRun(run int, g Group) []trace.GroupID {
+	if c.Program != nil {
+		return []trace.GroupID{trace.GroupID(g)}
 	}
-	groups := c.Match.Sets[g].Groups[c.of[run]]
-	out := make([]int, len(groups))
-	for i := range groups {
-		out[i] = int(groups[i])
-	}
-	return out
+	return c.match.Sets[g].Groups[c.of[run]]
 }
 
 // Accesses returns how often a run accessed memory by a group's references.
-func (c *SharedGroups) Accesses(r *Runs, run, g int) uint64 {
+func (c *SharedGroups) Accesses(r *Runs, run int, g Group) uint64 {
 	n := uint64(0)
 	for _, own := range c.OfRun(run, g) {
 		n += accessesOf(r.Runs[run].Reuse[0], own)
@@ -169,11 +203,11 @@ func (c *SharedGroups) Accesses(r *Runs, run, g int) uint64 {
 }
 
 // ScopeOf names the scope of a group.
-func (c *SharedGroups) ScopeOf(by subject.Scope, g int) string {
-	if c.Prog != nil {
-		return c.Prog.ScopeOf(by, c.Members[g][0])
+func (c *SharedGroups) ScopeOf(by subject.Scope, g Group) string {
+	if c.Program != nil {
+		return c.Program.ScopeOf(by, subject.Ref(c.Members[g][0]))
 	}
-	prog, set := c.programs[c.namedBy[g]], &c.Match.Sets[g]
+	prog, set := c.programs[c.namedBy[g]], &c.match.Sets[g]
 	if by == subject.ByProgram {
 		return c.name
 	}
@@ -185,7 +219,7 @@ func (c *SharedGroups) ScopeOf(by subject.Scope, g int) string {
 	}
 	switch {
 	case by == subject.ByReference && set.Kind != access.Paired:
-		name += fmt.Sprintf(" (%d references, %s, from %#x)", len(c.Members[g]), set.Kind, uint64(c.Refs[c.Members[g][0]].PC))
+		name += fmt.Sprintf(" (%d references, %s, from %#x)", len(c.Members[g]), set.Kind, uint64(c.First(g).PC))
 	case by != subject.ByRoutine && c.namedBy[g] != len(c.programs)-1:
 		name += " in " + prog.Name
 	}
@@ -195,13 +229,13 @@ func (c *SharedGroups) ScopeOf(by subject.Scope, g int) string {
 // path names an aligned scope, or its routine, as the last program that has it
 // does.
 func (c *SharedGroups) path(aligned int, by subject.Scope) string {
-	at := &c.Match.Alignment.Scopes[aligned]
+	at := &c.match.Alignment.Scopes[aligned]
 	for by == subject.ByRoutine && at.Kind == cfg.LoopScope {
-		at = &c.Match.Alignment.Scopes[at.Parent]
+		at = &c.match.Alignment.Scopes[at.Parent]
 	}
 	for t := len(c.programs) - 1; t >= 0; t-- {
 		if at.Has(t) {
-			return c.Match.Alignment.Trees[t].Scopes[at.In[t][0]].Path
+			return c.match.Alignment.Trees[t].Scopes[at.In[t][0]].Path
 		}
 	}
 	return ""

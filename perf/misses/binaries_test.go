@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"presage/perf/access"
-	"presage/perf/frame"
 	"presage/perf/internal/oracle"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
@@ -20,6 +19,7 @@ import (
 	"presage/perf/reuse"
 	"presage/perf/store"
 	"presage/perf/subject"
+	"presage/perf/trace"
 )
 
 // sized compiles sized.c for each size, and for one from its argument.
@@ -66,8 +66,8 @@ func checkTotals(t *testing.T, runs *locality.Runs) {
 	for i := range runs.Runs {
 		for _, res := range runs.Runs[i].Reuse {
 			sum, cold := uint64(0), uint64(0)
-			of := make(map[int]int)
-			for g := range c.Members {
+			of := make(map[trace.GroupID]int)
+			for g := range c.All() {
 				h := locality.SumHistograms(res, c.OfRun(i, g))
 				sum, cold = sum+h.Accesses(), cold+h.Cold
 				for _, own := range c.OfRun(i, g) {
@@ -113,11 +113,11 @@ func pairedShare(t *testing.T, runs *locality.Runs) float64 {
 // of the levels of a machine.
 func predicted(t *testing.T, st *store.Store, runs *locality.Runs, n float64) (accesses float64, misses []float64) {
 	t.Helper()
-	model, err := FitScaling(t.Context(), runs, FitOptions{Store: st})
+	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
-	df, err := PredictMisses(model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", n), PredictOptions{})
+	df, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", n), PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,8 +182,8 @@ func comparePairs(t *testing.T, pair *locality.Runs, routines []string) (compare
 		t.Fatal(err)
 	}
 	all := 0.0
-	for g := range c.Members {
-		name, _, _ := strings.Cut(c.Refs[c.Members[g][0]].Routine, ".")
+	for g := range c.All() {
+		name, _, _ := strings.Cut(c.First(g).Routine, ".")
 		if !slices.Contains(routines, name) {
 			continue
 		}
@@ -193,7 +193,7 @@ func comparePairs(t *testing.T, pair *locality.Runs, routines []string) (compare
 		}
 		n := float64(h[1].Accesses())
 		all += n
-		if c.Match.Sets[g].Kind != access.Paired {
+		if c.Match(g) != access.Paired {
 			continue
 		}
 		compared += n
@@ -274,8 +274,8 @@ func TestBinariesInlinedDifferently(t *testing.T) {
 	}
 	for i, n := range sizes {
 		got := 0.0
-		for g := range c.Members {
-			if c.Match.Sets[g].Kind != access.Unmatched && c.ScopeOf(subject.ByRoutine, g) == "smooth" {
+		for g := range c.All() {
+			if c.Match(g) != access.Unmatched && c.ScopeOf(subject.ByRoutine, g) == "smooth" {
 				got += float64(c.Accesses(runs, i, g))
 			}
 		}
@@ -349,7 +349,7 @@ func TestGoBinaries(t *testing.T) {
 			}
 		}
 		exe := filepath.Join(dir, "sized")
-		if err := subject.CrossCompile(dir, exe); err != nil {
+		if err := (subject.GoBuild{Dir: dir, Target: subject.Guest}).Run(t.Context(), exe); err != nil {
 			t.Fatal(err)
 		}
 		prog, err := subject.Open(exe)
@@ -364,11 +364,11 @@ func TestGoBinaries(t *testing.T) {
 	if share := pairedShare(t, runs); share < 0.99 {
 		t.Errorf("%.4f of the accesses are paired", share)
 	}
-	model, err := FitScaling(t.Context(), runs, FitOptions{Store: st})
+	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
-	df, err := PredictMisses(model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 80), PredictOptions{By: subject.ByRoutine})
+	df, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 80), PredictOptions{By: subject.ByRoutine})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,21 +407,16 @@ func TestSaveAndLoadBinaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := FitScaling(t.Context(), got, FitOptions{Store: st})
+	model, err := Fit(t.Context(), got, FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pred, err := PredictMisses(model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 20), PredictOptions{})
+	pred, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 20), PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := Compare(pred, sim)
-	if err != nil || both.Nrow() != 3 {
-		t.Errorf("%d rows, %v", both.Nrow(), err)
-	}
-	names, err := frame.Strings(both, "program")
-	if err != nil || names[0] != "sized" {
-		t.Errorf("programs %v, %v", names, err)
+	if both := compare(pred, sim); len(both) != 3 || both[0].Program != "sized" {
+		t.Errorf("%+v", both)
 	}
 }
 

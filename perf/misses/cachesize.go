@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"presage/perf/internal/num"
 	"presage/perf/machine"
 	"presage/perf/predict"
 )
@@ -79,7 +78,7 @@ func (c CacheSize) String() string {
 
 // level returns the cache as predictions see it. Its capacity must be given.
 func (c CacheSize) level(m *Model) (predict.Level, error) {
-	c.BlockBytes = cmp.Or(c.BlockBytes, num.Keys(m.byBlock)[0])
+	c.BlockBytes = cmp.Or(c.BlockBytes, m.smallestBlock())
 	l := predict.Level{Name: c.String(), BlockBytes: c.BlockBytes, BypassFloat: c.bypassFloat, NotModelled: c.notModelled}
 	if c.Capacity == 0 {
 		return l, fmt.Errorf("perf: cache %q has no capacity", c.String())

@@ -2,19 +2,17 @@ package misses
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/go-gota/gota/dataframe"
-
-	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/predict"
 	"presage/perf/subject"
 )
 
-// DistanceOptions say which distribution of distances is wanted.
+// DistanceOptions configures Distances.
 type DistanceOptions struct {
 	By subject.Scope
 	// BlockBytes is the size of memory blocks; 0: the smallest that the runs were
@@ -27,29 +25,22 @@ type DistanceOptions struct {
 // scopes with the most accesses first. Bins of a scope's groups at the same
 // distance are one.
 //
-//   - block_bytes: size of memory blocks
-//   - distance_blocks: average reuse distance of the bin
-//   - pred_accesses: in the bin; pred_cold_accesses: of the whole scope, which
-//     are in no bin
-//   - pred_hit_ratio: of the smallest fully associative cache that holds the
-//     bin's distance and all below, to all accesses of the scope
-//
 // A scope that has cold accesses alone has one row, its distance missing.
-func Distances(model *Model, points []subject.Point, opt DistanceOptions) (dataframe.DataFrame, error) {
+func Distances(model *Model, points []subject.Point, opt DistanceOptions) ([]DistanceBin, error) {
 	by, err := opt.By.Check()
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
-	blockBytes := cmp.Or(opt.BlockBytes, num.Keys(model.byBlock)[0])
+	blockBytes := cmp.Or(opt.BlockBytes, model.smallestBlock())
 	l := predict.Level{Name: "a histogram", BlockBytes: blockBytes}
-	var rows []distanceRow
+	var rows []DistanceBin
 	for _, point := range points {
 		if err := model.Check(point); err != nil {
-			return dataframe.DataFrame{}, err
+			return nil, err
 		}
-		s, err := model.scoped(&Target{Levels: []predict.Level{l}, blockBytes: []uint64{blockBytes}}, l, point, by)
+		s, err := model.scoped(&target{levels: []predict.Level{l}, blockBytes: []uint64{blockBytes}}, l, point, by)
 		if err != nil {
-			return dataframe.DataFrame{}, err
+			return nil, err
 		}
 		order := make([]int, len(s.names))
 		for i := range order {
@@ -57,29 +48,32 @@ func Distances(model *Model, points []subject.Point, opt DistanceOptions) (dataf
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.accesses[b], s.accesses[a]) })
 		for _, i := range order {
-			rows = append(rows, s.distances(i, distanceRow{
+			rows = append(rows, s.distances(i, DistanceBin{
 				Program: model.Program, Point: point, Scope: s.names[i], Block: blockBytes,
 				Cold: s.hists[i].Cold, Warning: strings.Join(s.warnings, "; "),
 			})...)
 		}
 	}
-	return frame.Of(rows), nil
+	return rows, nil
 }
 
-type distanceRow struct {
+// DistanceBin is a bin of a predicted distribution of reuse distances.
+type DistanceBin struct {
 	Program  string             `frame:"program"`
 	Point    map[string]float64 `frame:",each"`
 	Scope    string             `frame:"scope"`
 	Block    uint64             `frame:"block_bytes"`
-	Distance float64            `frame:"distance_blocks"`
-	Accesses float64            `frame:"pred_accesses"`
-	Cold     float64            `frame:"pred_cold_accesses"`
-	Hits     float64            `frame:"pred_hit_ratio"`
-	Warning  string             `frame:"pred_warning"`
+	Distance float64            `frame:"distance_blocks"`    // average of the bin
+	Accesses float64            `frame:"pred_accesses"`      // in the bin
+	Cold     float64            `frame:"pred_cold_accesses"` // of the whole scope, which are in no bin
+	// Hits is the hit ratio, to all accesses of the scope, of the smallest fully
+	// associative cache that holds the bin's distance and all below.
+	Hits    float64 `frame:"pred_hit_ratio"`
+	Warning string  `frame:"pred_warning"`
 }
 
 // distances returns the rows of a scope, each beginning as blank does.
-func (s *scoped) distances(i int, blank distanceRow) []distanceRow {
+func (s *scoped) distances(i int, blank DistanceBin) []DistanceBin {
 	h := &s.hists[i]
 	byDistance := make(map[float64]float64)
 	for _, b := range h.Bins {
@@ -89,10 +83,10 @@ func (s *scoped) distances(i int, blank distanceRow) []distanceRow {
 	}
 	if len(byDistance) == 0 {
 		blank.Distance = math.NaN()
-		return []distanceRow{blank}
+		return []DistanceBin{blank}
 	}
-	var rows []distanceRow
-	distances := num.Keys(byDistance)
+	var rows []DistanceBin
+	distances := slices.Sorted(maps.Keys(byDistance))
 	misses, next := h.Accesses(), 0
 	for _, distance := range distances {
 		row := blank

@@ -10,10 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-gota/gota/dataframe"
-
 	"presage/perf/fit"
-	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/predict"
 	"presage/perf/subject"
@@ -31,92 +28,86 @@ const maxValues = 10_000
 // The ratio need not grow with the size: it falls where a part that always
 // misses grows less than the whole, and jumps where a distance passes a
 // capacity. So the ratio is computed at every value, and two answers are given.
-//
-//   - the fixed parameters; level, capacity_bytes, ways (0: fully associative),
-//     block_bytes, scope
-//   - parameter: the one that varies; search_from, search_to, search_step: the
-//     values searched
-//   - miss_ratio: what was asked for
-//   - pred_largest: the largest value such that the ratio is at most miss_ratio
-//     there and at every smaller value searched; missing if it is above at the
-//     first
-//   - pred_miss_ratio: at pred_largest; pred_next_miss_ratio: at the value after
-//     it, which is above miss_ratio; each is missing where there is none
-//   - pred_largest_anywhere: the largest value searched at which the ratio is at
-//     most miss_ratio, whatever it is at smaller ones
-//   - at_limit: the ratio is at most miss_ratio at all values searched, so that
-//     larger problems may stay below it, too
-func LargestProblem(ctx context.Context, model *Model, q Query) (dataframe.DataFrame, error) {
+func LargestProblem(ctx context.Context, model *Model, q Query) ([]Largest, error) {
 	missRatio, err := q.missRatio()
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
 	by, err := q.By.Check()
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
 	if len(q.Caches) == 0 || q.Vary.Param == "" {
-		return dataframe.DataFrame{}, errors.New("perf: the largest problem is asked for with caches, a ratio and the parameter to vary")
+		return nil, errors.New("perf: the largest problem is asked for with caches, a ratio and the parameter to vary")
 	}
 	t, err := q.target(model)
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
 	values, err := model.values(q.Vary)
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
 	points := q.Points
 	if len(points) == 0 {
 		points = []subject.Point{{}}
 	}
-	var rows []largestRow
+	var rows []Largest
 	for _, point := range points {
 		if _, fixed := point[q.Vary.Param]; fixed {
-			return dataframe.DataFrame{}, fmt.Errorf("perf: point %q fixes %s, which is to vary", point, q.Vary.Param)
+			return nil, fmt.Errorf("perf: point %q fixes %s, which is to vary", point, q.Vary.Param)
 		}
 		if err := model.Check(point); err != nil {
-			return dataframe.DataFrame{}, err
+			return nil, err
 		}
-		for i, l := range t.Levels {
+		for i, l := range t.levels {
 			s := largestSearch{model, t, l, point, by, q.Vary.Param, values}
 			fresh, err := s.rows(ctx, missRatio, q.Caches[i].Ways)
 			if err != nil {
-				return dataframe.DataFrame{}, err
+				return nil, err
 			}
 			rows = append(rows, fresh...)
 		}
 	}
-	return frame.Of(rows), nil
+	return rows, nil
 }
 
-type largestRow struct {
-	Program   string             `frame:"program"`
-	Point     map[string]float64 `frame:",each"`
-	Level     string             `frame:"level"`
-	Capacity  uint64             `frame:"capacity_bytes"`
-	Ways      uint64             `frame:"ways"`
-	Block     uint64             `frame:"block_bytes"`
-	Scope     string             `frame:"scope"`
-	Param     string             `frame:"parameter"`
-	From      float64            `frame:"search_from"`
-	To        float64            `frame:"search_to"`
-	Step      float64            `frame:"search_step"`
-	Asked     float64            `frame:"miss_ratio"`
-	Largest   float64            `frame:"pred_largest"`
-	Ratio     float64            `frame:"pred_miss_ratio"`
-	NextRatio float64            `frame:"pred_next_miss_ratio"`
-	Anywhere  float64            `frame:"pred_largest_anywhere"`
-	AtLimit   bool               `frame:"at_limit"`
-	Warning   string             `frame:"pred_warning"`
+// Largest is the largest problem that stays within a ratio of misses.
+type Largest struct {
+	Program  string             `frame:"program"`
+	Point    map[string]float64 `frame:",each"` // the fixed parameters
+	Level    string             `frame:"level"`
+	Capacity uint64             `frame:"capacity_bytes"`
+	Ways     uint64             `frame:"ways"` // 0: fully associative
+	Block    uint64             `frame:"block_bytes"`
+	Scope    string             `frame:"scope"`
+	Param    string             `frame:"parameter"` // that varies
+	From     float64            `frame:"search_from"`
+	To       float64            `frame:"search_to"`
+	Step     float64            `frame:"search_step"`
+	Asked    float64            `frame:"miss_ratio"` // that is not to be exceeded
+	// Largest is the largest value such that the ratio is at most Asked there and
+	// at every smaller value searched; missing if it is above at the first. Ratio is
+	// the ratio there, and NextRatio, above Asked, at the value after it; each is
+	// missing where there is none.
+	Largest   float64 `frame:"pred_largest"`
+	Ratio     float64 `frame:"pred_miss_ratio"`
+	NextRatio float64 `frame:"pred_next_miss_ratio"`
+	// Anywhere is the largest value searched at which the ratio is at most Asked,
+	// whatever it is at smaller ones.
+	Anywhere float64 `frame:"pred_largest_anywhere"`
+	// AtLimit: the ratio is at most Asked at all values searched, so that larger
+	// problems may stay below it, too.
+	AtLimit bool   `frame:"at_limit"`
+	Warning string `frame:"pred_warning"`
 }
 
 // values returns the values that a parameter takes in a search.
 func (m *Model) values(v Vary) ([]float64, error) {
-	if _, ok := m.Points[0][v.Param]; !ok {
-		return nil, fmt.Errorf("perf: the model has no parameter %s; it has %s", v.Param, strings.Join(m.Points[0].Names(), ", "))
+	trained, err := m.Range(v.Param)
+	if err != nil {
+		return nil, err
 	}
-	trained := m.Range(v.Param)
 	v.From, v.To, v.Step = cmp.Or(v.From, trained[0]), cmp.Or(v.To, fit.ReachLimit*trained[1]), cmp.Or(v.Step, 1)
 	if !(v.From > 0 && v.To >= v.From && v.Step > 0) || math.IsInf(v.To, 0) {
 		return nil, fmt.Errorf("perf: %s cannot vary from %g to %g by %g: want 0 < from <= to and a step above 0", v.Param, v.From, v.To, v.Step)
@@ -130,7 +121,7 @@ func (m *Model) values(v Vary) ([]float64, error) {
 // largestSearch is the search for one cache with the other parameters fixed.
 type largestSearch struct {
 	model  *Model
-	target *Target
+	target *target
 	level  predict.Level
 	point  subject.Point
 	by     subject.Scope
@@ -138,9 +129,9 @@ type largestSearch struct {
 	values []float64
 }
 
-func (s *largestSearch) rows(ctx context.Context, missRatio float64, ways uint64) ([]largestRow, error) {
+func (s *largestSearch) rows(ctx context.Context, missRatio float64, ways uint64) ([]Largest, error) {
 	nan, last := math.NaN(), len(s.values)-1
-	blank := largestRow{
+	blank := Largest{
 		Program: s.model.Program, Point: s.point, Level: s.level.Name,
 		Capacity: s.level.Blocks() * s.level.BlockBytes, Ways: ways, Block: s.level.BlockBytes,
 		Param: s.param, From: s.values[0], To: s.values[last], Step: nan, Asked: missRatio,
@@ -151,43 +142,45 @@ func (s *largestSearch) rows(ctx context.Context, missRatio float64, ways uint64
 	}
 	if s.level.BypassFloat {
 		blank.Scope, blank.Warning = s.model.Program, bypassed
-		return []largestRow{blank}, nil
+		return []Largest{blank}, nil
 	}
-	names, ratios, warnings, err := s.ratios(ctx)
+	found, err := s.evaluate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]largestRow, len(names))
-	for i, name := range names {
-		row, at := blank, -1
+	rows := make([]Largest, len(found.names))
+	for i, name := range found.names {
+		row := blank
 		row.Scope = name
-		reach := predict.Within(ratios[i], missRatio)
-		if at = reach.UpTo; at >= 0 {
-			row.Largest, row.Ratio = s.values[at], ratios[i][at]
+		ratios := found.ratios[i]
+		reach := predict.Within(ratios, missRatio)
+		at := reach.UpTo
+		if at >= 0 {
+			row.Largest, row.Ratio = s.values[at], ratios[at]
 		}
 		if row.AtLimit = at == last; !row.AtLimit {
-			row.NextRatio = ratios[i][at+1]
+			row.NextRatio = ratios[at+1]
 		}
 		if reach.Anywhere >= 0 {
 			row.Anywhere = s.values[reach.Anywhere]
 		}
-		row.Warning = strings.Join(s.warnings(reach, warnings), "; ")
+		row.Warning = strings.Join(s.warnings(reach, found.doubts), "; ")
 		rows[i] = row
 	}
-	slices.SortStableFunc(rows, func(a, b largestRow) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(rows, func(a, b Largest) int { return cmp.Compare(a.rank(), b.rank()) })
 	return rows, nil
 }
 
 // rank orders rows: what exceeds the ratio at once comes first.
-func (r *largestRow) rank() float64 {
+func (r *Largest) rank() float64 {
 	if math.IsNaN(r.Largest) {
 		return math.Inf(-1)
 	}
 	return r.Largest
 }
 
-// warnings says what is doubtful about an answer: the doubts about the values
-// that it rests on, and whether the search ended where the limit was not met.
+// warnings returns the doubts about the values that an answer rests on, and
+// whether the search ended before the limit was exceeded.
 func (s *largestSearch) warnings(reach predict.Reach, doubts [][]string) []string {
 	var out []string
 	last := len(s.values) - 1
@@ -207,26 +200,32 @@ func (s *largestSearch) warnings(reach predict.Reach, doubts [][]string) []strin
 	return out
 }
 
-// ratios returns the ratio of misses of each scope at each value, and the doubts
-// about each value.
-func (s *largestSearch) ratios(ctx context.Context) (names []string, ratios [][]float64, doubts [][]string, err error) {
+// searched is what the model predicts at each value of a search.
+type searched struct {
+	names  []string    // of the scopes
+	ratios [][]float64 // of misses, by scope and value
+	doubts [][]string  // by value
+}
+
+func (s *largestSearch) evaluate(ctx context.Context) (searched, error) {
+	var out searched
 	for _, v := range s.values {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, nil, err
+			return out, err
 		}
 		point := subject.Point{s.param: v}
 		maps.Copy(point, s.point)
 		here, err := s.model.scoped(s.target, s.level, point, s.by)
 		if err != nil {
-			return nil, nil, nil, err
+			return out, err
 		}
-		if names == nil {
-			names, ratios = here.names, make([][]float64, len(here.names))
+		if out.names == nil {
+			out.names, out.ratios = here.names, make([][]float64, len(here.names))
 		}
-		for i := range names {
-			ratios[i] = append(ratios[i], num.Ratio(here.misses(i, s.level.Cache()), here.accesses[i]))
+		for i := range out.names {
+			out.ratios[i] = append(out.ratios[i], num.Ratio(here.misses(i, s.level.Cache()), here.accesses[i]))
 		}
-		doubts = append(doubts, here.warnings)
+		out.doubts = append(out.doubts, here.warnings)
 	}
-	return names, ratios, doubts, nil
+	return out, nil
 }

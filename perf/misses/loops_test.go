@@ -17,19 +17,19 @@ import (
 func TestMissesByLoop(t *testing.T) {
 	st := store.Open(t.TempDir())
 	runs := profiletest.Profile(t, st, []float64{6, 8, 10, 12}, 32, 128, 32<<10)
-	model, err := FitScaling(t.Context(), runs, FitOptions{Store: st})
+	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sums := make(map[subject.Scope]float64)
 	for _, by := range []subject.Scope{subject.ByProgram, subject.ByRoutine, subject.ByLoop} {
-		df, err := PredictMisses(model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 14), PredictOptions{By: by})
+		df, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 14), PredictOptions{By: by})
 		if err != nil {
 			t.Fatal(err)
 		}
 		sums[by] = perftest.Total(t, df, "pred_misses")
 		if by == subject.ByLoop && !slices.ContainsFunc(perftest.Text(t, df, "scope"), func(s string) bool { return strings.HasPrefix(s, "main.solveLine/loop@sweep.go") }) {
-			t.Errorf("no loop of solveLine in\n%s", frame.String(df))
+			t.Errorf("no loop of solveLine in\n%s", frame.String(frame.Of(df)))
 		}
 	}
 	if d := math.Abs(sums[subject.ByLoop]/sums[subject.ByProgram] - 1); d > 1e-9 || math.Abs(sums[subject.ByRoutine]/sums[subject.ByProgram]-1) > 1e-9 {

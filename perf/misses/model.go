@@ -3,8 +3,10 @@ package misses
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"presage/perf/access"
 	"presage/perf/fit"
@@ -15,8 +17,7 @@ import (
 	"presage/perf/subject"
 )
 
-// FitOptions say how models are fitted. The zero value is the default
-// throughout.
+// FitOptions configures Fit. The zero value is the default.
 type FitOptions struct {
 	// Basis lists the functions that models are sums of, in symbolic form, such
 	// as "1, n, n^2, n^3, n*log(n)"; empty: the powers up to the third.
@@ -39,25 +40,60 @@ type FitOptions struct {
 
 // Model predicts a program's reuse-distance histograms at any problem size.
 type Model struct {
-	Program  string
-	Points   []subject.Point // that it was fitted on
+	Program  string          // its name in tables
+	Points   []subject.Point // that it was fitted to
 	Warnings []string
 
-	Shared  *locality.SharedGroups
-	Refs    []access.Reference
-	groups  []int   // of the models' groups: index in shared, ascending
-	Members [][]int // indices in refs of each group's references
-	byBlock map[uint64]*scaling.Model
+	shared  *locality.SharedGroups
+	groups  []locality.Group          // by Group: the group of the runs, ascending
+	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
 }
 
-// FitScaling fits, for each block size of the runs, a model of every group's
+// Group is a group of references that was accessed in a run that a Model was
+// fitted to, numbered from 0 to Model.Groups() - 1. It is not a locality.Group:
+// those include groups that no run accessed.
+type Group int
+
+// Groups returns the number of groups that are modelled.
+func (m *Model) Groups() int { return len(m.groups) }
+
+// References returns the references of a group.
+func (m *Model) References(g Group) []*access.Reference {
+	members := m.shared.Members[m.groups[g]]
+	refs := make([]*access.Reference, len(members))
+	for i, r := range members {
+		refs[i] = &m.shared.Refs[r]
+	}
+	return refs
+}
+
+// first returns the first reference of a group.
+func (m *Model) first(g Group) *access.Reference { return m.shared.First(m.groups[g]) }
+
+// Executable returns the executable whose runs the model was fitted to; nil if
+// there were several.
+func (m *Model) Executable() *subject.Program { return m.shared.Program }
+
+// Scopes returns the scopes of a kind that the groups belong to; its things are
+// the groups.
+func (m *Model) Scopes(by subject.Scope) subject.Partition {
+	return subject.PartitionOf(len(m.groups), func(g int) string { return m.shared.ScopeOf(by, m.groups[g]) })
+}
+
+// smallestBlock returns the smallest block size that is modelled, in bytes.
+func (m *Model) smallestBlock() uint64 { return m.blockSizes()[0] }
+
+// blockSizes returns the block sizes that are modelled, ascending.
+func (m *Model) blockSizes() []uint64 { return slices.Sorted(maps.Keys(m.byBlock)) }
+
+// Fit fits, for each block size of the runs, a model of every group's
 // frequency and reuse-distance histogram over the problem size (2004, section
 // 2.3; 2005, section 4). It takes three sizes at least and five to be worth
 // trusting.
 //
 // Models are kept in the default store, so that a notebook cell that fits again
 // finds them.
-func FitScaling(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, error) {
+func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, error) {
 	if len(runs.Runs) == 0 {
 		return nil, fmt.Errorf("perf: no runs to fit a model to")
 	}
@@ -87,7 +123,7 @@ func FitScaling(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Mode
 	if err := m.chooseGroups(runs); err != nil {
 		return nil, err
 	}
-	st, err := subject.StoreOrDefault(opt.Store)
+	st, err := store.OrDefault(opt.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -98,17 +134,17 @@ func FitScaling(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Mode
 	for b, blockBytes := range runs.BlockBytes() {
 		blockOptions := options
 		blockOptions.BlockBytes = blockBytes
-		fitted, warning, err := store.Memo(st, keys[b], func() (*scaling.Model, error) {
+		memo, err := store.Memo(st, keys[b], func() (*scaling.Model, error) {
 			return scaling.Fit(ctx, sizes, m.histograms(runs, b), blockOptions)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("perf: fit for blocks of %d bytes: %w", blockBytes, err)
 		}
-		m.byBlock[blockBytes] = fitted
-		if warning != nil {
-			m.Warnings = append(m.Warnings, warning.Error())
+		m.byBlock[blockBytes] = memo.Value
+		if memo.Warning != "" {
+			m.Warnings = append(m.Warnings, memo.Warning)
 		}
-		for _, w := range fitted.Warnings {
+		for _, w := range memo.Value.Warnings {
 			m.Warnings = append(m.Warnings, fmt.Sprintf("blocks of %d bytes: %v", blockBytes, w))
 		}
 	}
@@ -150,7 +186,7 @@ func modelKeys(runs *locality.Runs, opt FitOptions) ([]store.Key, error) {
 		of, points = append(of, runs.Runs[i].Recorded), append(points, runs.Runs[i].Point)
 	}
 	match := 0
-	if programs, _ := runs.Programs(); len(programs) > 1 {
+	if runs.Matched() {
 		match = matchVersion
 	}
 	var keys []store.Key
@@ -180,12 +216,11 @@ func (m *Model) chooseGroups(runs *locality.Runs) error {
 	if err != nil {
 		return err
 	}
-	m.Shared, m.Refs = c, c.Refs
-	for g := range c.Members {
+	m.shared = c
+	for g := range c.All() {
 		for r := range runs.Runs {
 			if c.Accesses(runs, r, g) > 0 {
 				m.groups = append(m.groups, g)
-				m.Members = append(m.Members, c.Members[g])
 				break
 			}
 		}
@@ -198,23 +233,47 @@ func (m *Model) chooseGroups(runs *locality.Runs) error {
 func (m *Model) histograms(runs *locality.Runs, b int) []scaling.Group {
 	groups := make([]scaling.Group, len(m.groups))
 	for i, g := range m.groups {
-		groups[i].Name = m.Refs[m.Members[i][0]].String()
+		groups[i].Name = m.first(Group(i)).String()
 		groups[i].Hists = make([]reuse.Histogram, len(runs.Runs))
 		for r := range runs.Runs {
-			groups[i].Hists[r] = locality.SumHistograms(runs.Runs[r].Reuse[b], m.Shared.OfRun(r, g))
+			groups[i].Hists[r] = locality.SumHistograms(runs.Runs[r].Reuse[b], m.shared.OfRun(r, g))
 		}
 	}
 	return groups
 }
 
-// Range returns the smallest and the largest training value of a parameter,
-// for figures that mark the training range.
-func (m *Model) Range(param string) [2]float64 {
+// Range returns the smallest and the largest training value of a parameter, for
+// figures that mark the training range. It returns an error if the model has no
+// such parameter.
+func (m *Model) Range(param string) ([2]float64, error) {
+	if err := m.has(param); err != nil {
+		return [2]float64{}, err
+	}
 	r := [2]float64{math.Inf(1), math.Inf(-1)}
 	for _, p := range m.Points {
-		if v, ok := p[param]; ok {
-			r[0], r[1] = min(r[0], v), max(r[1], v)
+		r[0], r[1] = min(r[0], p[param]), max(r[1], p[param])
+	}
+	return r, nil
+}
+
+// has returns an error if the model has no such parameter.
+func (m *Model) has(param string) error {
+	if _, ok := m.Points[0][param]; !ok {
+		return fmt.Errorf("perf: the model has no parameter %s; it has %s", param, strings.Join(m.Points[0].Names(), ", "))
+	}
+	return nil
+}
+
+// Check returns an error if a point names a parameter that the model does not
+// have, or has a value that is not finite.
+func (m *Model) Check(point subject.Point) error {
+	if err := point.Check(); err != nil {
+		return err
+	}
+	for _, name := range point.Names() {
+		if _, ok := m.Points[0][name]; !ok {
+			return fmt.Errorf("perf: point %q: the model has no parameter %s; it has %s", point, name, strings.Join(m.Points[0].Names(), ", "))
 		}
 	}
-	return r
+	return nil
 }

@@ -2,15 +2,13 @@ package misses
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/go-gota/gota/dataframe"
-
 	"presage/perf/fit"
-	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/machine"
 	"presage/perf/predict"
@@ -18,121 +16,108 @@ import (
 	"presage/perf/subject"
 )
 
-// PredictOptions say what PredictMisses tells.
+// PredictOptions configures Predict.
 type PredictOptions struct {
 	By subject.Scope
 
-	// Coverage is the probability that an interval is to hold the misses with; 0:
+	// Coverage is the probability with which intervals are to hold the misses; 0:
 	// predict.DefaultLevel; negative: no intervals, for curves of many points.
 	Coverage float64
 }
 
-// missRow is a row of the table of predictions.
-type missRow struct {
-	Program    string             `frame:"program"`
-	Point      map[string]float64 `frame:",each"`
-	Machine    string             `frame:"machine"`
-	Level      string             `frame:"level"`
-	Scope      string             `frame:"scope"`
-	Accesses   float64            `frame:"pred_accesses"`
-	Misses     float64            `frame:"pred_misses"`
-	Low        float64            `frame:"pred_misses_low"`
-	High       float64            `frame:"pred_misses_high"`
-	FullyAssoc float64            `frame:"pred_misses_fully_assoc"`
-	Cold       float64            `frame:"pred_cold_misses"`
-	Ratio      float64            `frame:"pred_miss_ratio"`
-	Doubtful   float64            `frame:"pred_doubtful_share"`
-	Warning    string             `frame:"pred_warning"`
+// Row is the misses of a scope at a level of a machine, as predicted at a point.
+// All numbers are missing at a level that floating-point accesses bypass.
+type Row struct {
+	Program  string             `frame:"program"`
+	Point    map[string]float64 `frame:",each"`
+	Machine  string             `frame:"machine"`
+	Level    string             `frame:"level"`
+	Scope    string             `frame:"scope"`
+	Accesses float64            `frame:"pred_accesses"` // all of the scope
+	Misses   float64            `frame:"pred_misses"`   // in the set-associative cache (2005, section 5.2)
+	// Low and High bound the misses with the probability of the options, as far as
+	// the residuals of the fitted functions reveal it; see predict.Intervals.
+	// Missing if no intervals were asked for.
+	Low  float64 `frame:"pred_misses_low"`
+	High float64 `frame:"pred_misses_high"`
+	// FullyAssoc are the misses in a fully associative cache of the same size
+	// (2005, section 5.1); for a fully associative TLB they are Misses.
+	FullyAssoc float64 `frame:"pred_misses_fully_assoc"`
+	Cold       float64 `frame:"pred_cold_misses"`    // first accesses to a block
+	Ratio      float64 `frame:"pred_miss_ratio"`     // Misses / Accesses
+	Doubtful   float64 `frame:"pred_doubtful_share"` // of Misses, from functions that fit their data badly, from 0 to 1
+	Warning    string  `frame:"pred_warning"`        // why the row is doubtful: far extrapolation, or a policy that is not modelled
 
 	at predict.Level
 }
 
-// Target is what misses are predicted for: a machine's levels, or caches that
+// target is what misses are predicted for: a machine's levels, or caches that
 // stand by themselves.
-type Target struct {
+type target struct {
 	machine    string
-	Levels     []predict.Level
+	levels     []predict.Level
 	blockBytes []uint64 // that runs need to have been profiled with
 }
 
-// TargetOf returns the caches and TLBs of m.
-func TargetOf(m *machine.Machine) *Target {
-	return &Target{m.Name, predict.Levels(m), m.BlockBytes()}
+// targetOf returns the caches and TLBs of m.
+func targetOf(m *machine.Machine) *target {
+	return &target{m.Name, predict.Levels(m), m.BlockBytes()}
 }
 
-// Of names a level in messages.
-func (t *Target) Of(l predict.Level) string {
+// name returns the name of a level in messages.
+func (t *target) name(l predict.Level) string {
 	if t.machine == "" {
 		return l.Name
 	}
 	return l.Name + " of " + t.machine
 }
 
-// PredictMisses predicts the misses of the model's program on a machine, at
-// each point, for each cache and TLB: a table with a row for each point, level
-// and scope, those with the most misses first, and these columns.
-//
-//   - pred_accesses: all accesses of the scope
-//   - pred_misses: misses in the set-associative cache (2005, section 5.2)
-//   - pred_misses_low, pred_misses_high: interval that holds the misses with the
-//     probability of the options, so far as the residuals of the fitted functions
-//     tell; predict.Intervals says how and how often it does
-//   - pred_misses_fully_assoc: misses in a fully associative one of the same
-//     size (2005, section 5.1); the same for a fully associative TLB
-//   - pred_cold_misses: those that are first accesses to a block
-//   - pred_miss_ratio: pred_misses / pred_accesses
-//   - pred_doubtful_share: the share of pred_misses that comes from functions
-//     that fit their data badly, from 0 to 1
-//   - pred_warning: why the row is doubtful: far extrapolation, or a policy of
-//     the machine that is not modelled
+// Predict predicts the misses of the model's program on a machine, at each point,
+// for each cache and TLB: a row for each point, level and scope, those with the
+// most misses first.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its
 // numbers missing. The runs that the model was fitted to must have the
 // machine's block sizes.
-func PredictMisses(model *Model, m *machine.Machine, points []subject.Point, opt PredictOptions) (dataframe.DataFrame, error) {
-	rows, err := model.predict(TargetOf(m), points, opt)
-	if err != nil {
-		return dataframe.DataFrame{}, err
-	}
-	return frame.Of(rows), nil
+func Predict(ctx context.Context, model *Model, m *machine.Machine, points []subject.Point, opt PredictOptions) ([]Row, error) {
+	return model.predict(ctx, targetOf(m), points, opt)
 }
 
 // predict returns a row for each point, level and scope.
-func (m *Model) predict(t *Target, points []subject.Point, opt PredictOptions) ([]missRow, error) {
-	scope, err := opt.By.Check()
+func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, opt PredictOptions) ([]Row, error) {
+	by, err := opt.By.Check()
 	if err != nil {
 		return nil, err
 	}
-	names, scopeOf := m.Scopes(scope)
-	var rows []missRow
+	scopes := m.Scopes(by)
+	var rows []Row
 	for _, point := range points {
 		if err := m.Check(point); err != nil {
 			return nil, err
 		}
 		accesses := m.Accesses(point)
-		intervals, err := m.intervals(t, point, scopeOf, opt.Coverage)
+		intervals, err := m.intervals(ctx, t, point, scopes, opt.Coverage)
 		if err != nil {
 			return nil, err
 		}
-		for i, l := range t.Levels {
-			blank := missRow{Program: m.Program, Point: point, Machine: t.machine, Level: l.Name, at: l}
+		for i, l := range t.levels {
+			blank := Row{Program: m.Program, Point: point, Machine: t.machine, Level: l.Name, at: l}
 			if l.BypassFloat {
 				rows = append(rows, notPredicted(blank))
 				continue
 			}
-			fresh, err := m.rows(t, l, point, names, scopeOf, accesses, blank)
+			fresh, err := m.rows(t, l, scopes, accesses, blank)
 			if err != nil {
 				return nil, err
 			}
-			for s := range fresh {
-				fresh[s].Low, fresh[s].High = math.NaN(), math.NaN()
-				if intervals != nil {
+			if intervals != nil {
+				for s := range fresh {
 					bounds := intervals[i][s].Including(fresh[s].Misses)
 					fresh[s].Low, fresh[s].High = bounds.Low, bounds.High
 				}
 			}
-			slices.SortStableFunc(fresh, func(a, b missRow) int { return cmp.Compare(b.Misses, a.Misses) })
+			slices.SortStableFunc(fresh, func(a, b Row) int { return cmp.Compare(b.Misses, a.Misses) })
 			rows = append(rows, fresh...)
 		}
 	}
@@ -141,15 +126,15 @@ func (m *Model) predict(t *Target, points []subject.Point, opt PredictOptions) (
 
 // intervals returns the intervals of each level and scope; nil if coverage is
 // negative. Levels of one block size are drawn together.
-func (m *Model) intervals(t *Target, point subject.Point, scopeOf []int, coverage float64) ([][]predict.Interval, error) {
+func (m *Model) intervals(ctx context.Context, t *target, point subject.Point, scopes subject.Partition, coverage float64) ([][]predict.Interval, error) {
 	if coverage < 0 {
 		return nil, nil
 	}
-	out := make([][]predict.Interval, len(t.Levels))
+	out := make([][]predict.Interval, len(t.levels))
 	for blockBytes, fitted := range m.byBlock {
 		var caches []predict.Cache
 		var of []int
-		for i, l := range t.Levels {
+		for i, l := range t.levels {
 			if l.BlockBytes == blockBytes && !l.BypassFloat {
 				caches, of = append(caches, l.Cache()), append(of, i)
 			}
@@ -157,9 +142,9 @@ func (m *Model) intervals(t *Target, point subject.Point, scopeOf []int, coverag
 		if len(of) == 0 {
 			continue
 		}
-		all, err := predict.Intervals(fitted, fit.Point(point), caches, scopeOf, predict.IntervalOptions{Level: coverage})
+		all, err := predict.Intervals(ctx, fitted, fit.Point(point), caches, scopes.Of, predict.IntervalOptions{Level: coverage})
 		if err != nil {
-			return nil, fmt.Errorf("perf: %s at %s: %w", t.Of(t.Levels[of[0]]), point, err)
+			return nil, fmt.Errorf("perf: %s at %s: %w", t.name(t.levels[of[0]]), point, err)
 		}
 		for c, i := range of {
 			out[i] = all[c]
@@ -172,30 +157,17 @@ func (m *Model) intervals(t *Target, point subject.Point, scopeOf []int, coverag
 const bypassed = "not predicted: floating-point accesses bypass this level"
 
 // notPredicted fills the row of a level that some accesses bypass.
-func notPredicted(row missRow) missRow {
+func notPredicted(row Row) Row {
 	nan := math.NaN()
 	row.Scope, row.Warning = row.Program, bypassed
 	row.Accesses, row.Misses, row.Low, row.High, row.FullyAssoc, row.Cold, row.Ratio, row.Doubtful = nan, nan, nan, nan, nan, nan, nan, nan
 	return row
 }
 
-// Check reports parameters that a point lacks, or has in vain.
-func (m *Model) Check(point subject.Point) error {
-	if err := point.Check(); err != nil {
-		return err
-	}
-	for _, name := range point.Names() {
-		if _, ok := m.Points[0][name]; !ok {
-			return fmt.Errorf("perf: point %q: the model has no parameter %s; it has %s", point, name, strings.Join(m.Points[0].Names(), ", "))
-		}
-	}
-	return nil
-}
-
 // Accesses predicts the accesses of each group. They are those of the model of
 // the smallest blocks, whatever the level, so that they agree between levels.
 func (m *Model) Accesses(point subject.Point) []float64 {
-	fitted := m.byBlock[num.Keys(m.byBlock)[0]]
+	fitted := m.byBlock[m.smallestBlock()]
 	if fitted.Check(fit.Point(point)) != nil {
 		return make([]float64, len(m.groups)) // the rows report it, with the level
 	}
@@ -208,36 +180,44 @@ func (m *Model) Accesses(point subject.Point) []float64 {
 }
 
 // rows predicts one level, a row for each scope that begins as blank does.
-func (m *Model) rows(t *Target, l predict.Level, point subject.Point, names []string, scopeOf []int, accesses []float64, blank missRow) ([]missRow, error) {
-	setAssoc, full, err := m.Misses(t, l, point)
+func (m *Model) rows(t *target, l predict.Level, scopes subject.Partition, accesses []float64, blank Row) ([]Row, error) {
+	point := subject.Point(blank.Point)
+	at, err := m.at(t, l, point)
 	if err != nil {
 		return nil, err
 	}
-	blank.Warning = strings.Join(append(fit.WarningTexts(setAssoc.Warnings), l.NotModelled...), "; ")
-	rows := make([]missRow, len(names))
-	for i, name := range names {
+	blank.Low, blank.High = math.NaN(), math.NaN()
+	blank.Warning = strings.Join(append(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled...), "; ")
+	rows := make([]Row, len(scopes.Names))
+	for i, name := range scopes.Names {
 		rows[i] = blank
 		rows[i].Scope = name
 	}
-	for g := range setAssoc.Groups {
-		row := &rows[scopeOf[g]]
+	for g := range at.setAssoc.Groups {
+		row := &rows[scopes.Of[g]]
 		row.Accesses += accesses[g]
-		row.Misses += setAssoc.Groups[g].Total()
-		row.FullyAssoc += full.Groups[g].Total()
-		row.Cold += setAssoc.Groups[g].Cold
+		row.Misses += at.setAssoc.Groups[g].Total()
+		row.FullyAssoc += at.full.Groups[g].Total()
+		row.Cold += at.setAssoc.Groups[g].Cold
 		row.Doubtful += doubtfulMisses(&m.byBlock[l.BlockBytes].Groups[g], fit.Point(point), l.Cache())
 	}
 	for i := range rows {
 		row := &rows[i]
-		if math.IsNaN(row.Misses) || math.IsInf(row.Misses, 0) {
-			return nil, fmt.Errorf("perf: %s at %s: the model has no finite value there", t.Of(l), point)
+		if !finite(row.Misses) {
+			return nil, notFinite(t, l, point)
 		}
 		row.Ratio, row.Doubtful = num.Ratio(row.Misses, row.Accesses), num.Ratio(row.Doubtful, row.Misses)
 	}
 	return rows, nil
 }
 
-// doubtfulMisses returns the misses of a group in those bins whose distance or
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func notFinite(t *target, l predict.Level, point subject.Point) error {
+	return fmt.Errorf("perf: %s at %s: the model has no finite value there", t.name(l), point)
+}
+
+// doubtfulMisses returns the misses of a group in the bins whose distance or
 // frequency is a function that fits badly.
 func doubtfulMisses(g *scaling.GroupModel, point fit.Point, c predict.Cache) float64 {
 	h := g.Histogram(point)
@@ -260,34 +240,64 @@ func fitsBadly(f *fit.Func) bool {
 }
 
 // fittedFor returns the model for a level's block size.
-func (m *Model) fittedFor(t *Target, l predict.Level) (*scaling.Model, error) {
+func (m *Model) fittedFor(t *target, l predict.Level) (*scaling.Model, error) {
 	fitted := m.byBlock[l.BlockBytes]
 	if fitted == nil {
 		return nil, fmt.Errorf("perf: %s has blocks of %d bytes, and the runs were profiled with %v; profile with block sizes %v",
-			t.Of(l), l.BlockBytes, num.Keys(m.byBlock), t.blockBytes)
+			t.name(l), l.BlockBytes, m.blockSizes(), t.blockBytes)
 	}
 	return fitted, nil
 }
 
-// Misses evaluates the model for one level, as it is and fully associative.
-func (m *Model) Misses(t *Target, l predict.Level, point subject.Point) (setAssoc, full *predict.Prediction, err error) {
+// atLevel is what the model predicts of one level, by group: as the level is, and
+// fully associative.
+type atLevel struct{ setAssoc, full *predict.Prediction }
+
+func (m *Model) at(t *target, l predict.Level, point subject.Point) (atLevel, error) {
 	fitted, err := m.fittedFor(t, l)
 	if err != nil {
-		return nil, nil, err
+		return atLevel{}, err
 	}
-	setAssoc, err = predict.At(fitted, fit.Point(point), l.Cache())
+	setAssoc, err := predict.At(fitted, fit.Point(point), l.Cache())
 	if err != nil {
-		return nil, nil, fmt.Errorf("perf: %s at %s: %w", t.Of(l), point, err)
+		return atLevel{}, fmt.Errorf("perf: %s at %s: %w", t.name(l), point, err)
 	}
-	full = setAssoc
+	full := setAssoc
 	if l.Sets > 1 {
 		full, err = predict.At(fitted, fit.Point(point), predict.FullyAssociative(l.Blocks()))
 	}
-	return setAssoc, full, err
+	return atLevel{setAssoc, full}, err
 }
 
-// Scopes returns the names of all scopes of a kind and, for each group of the
-// model, which it belongs to.
-func (m *Model) Scopes(by subject.Scope) (names []string, of []int) {
-	return subject.Numbered(len(m.groups), func(g int) string { return m.Shared.ScopeOf(by, m.groups[g]) })
+// GroupMisses are the misses that a model predicts of each group at one level.
+type GroupMisses struct {
+	BlockBytes uint64    // of the level
+	Misses     []float64 // by Group
+	Warnings   []string
+}
+
+// ByGroup predicts the misses of each group of references at a level of a
+// machine. It returns an error if the machine has no such level, or if the model
+// has no finite value at the point.
+func (m *Model) ByGroup(on *machine.Machine, level string, point subject.Point) (*GroupMisses, error) {
+	t := targetOf(on)
+	i := slices.IndexFunc(t.levels, func(l predict.Level) bool { return l.Name == level })
+	if i < 0 {
+		return nil, fmt.Errorf("perf: %s has no level %q", on.Name, level)
+	}
+	l := t.levels[i]
+	at, err := m.at(t, l, point)
+	if err != nil {
+		return nil, err
+	}
+	out := &GroupMisses{
+		BlockBytes: l.BlockBytes, Misses: make([]float64, len(at.setAssoc.Groups)),
+		Warnings: append(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled...),
+	}
+	for g := range out.Misses {
+		if out.Misses[g] = at.setAssoc.Groups[g].Total(); !finite(out.Misses[g]) {
+			return nil, notFinite(t, l, point)
+		}
+	}
+	return out, nil
 }

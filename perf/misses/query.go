@@ -4,21 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-
-	"github.com/go-gota/gota/dataframe"
 
 	"presage/perf/fit"
-	"presage/perf/frame"
 	"presage/perf/predict"
 	"presage/perf/scaling"
 	"presage/perf/subject"
 )
 
 // Query is a question about three things: a problem size, a cache, and how many
-// accesses miss. Two are given, Ask answers with the third.
+// accesses miss. Two are given, the third is the answer.
 //
-//	Points, Caches                    → misses and hit ratio: Misses
+//	Points, Caches                    → misses and hit ratio: OfCaches
 //	Points, HitRatio (or MissRatio)   → the smallest cache: SmallestCache
 //	Caches, MissRatio (or HitRatio)   → the largest problem: LargestProblem
 type Query struct {
@@ -31,9 +27,9 @@ type Query struct {
 	// Caches are the caches and TLBs. For the smallest cache their capacities
 	// are what is asked for, and are not regarded.
 	Caches []CacheSize
-	// HitRatio is what is to be reached, MissRatio what is not to be exceeded:
-	// one of them, above 0 and up to 1, or neither. Ratios are to all accesses of
-	// the scope, not only to those that come as far as the cache.
+	// HitRatio is to be reached, MissRatio not to be exceeded: one of them, above 0
+	// and up to 1, or neither. Ratios are to all accesses of
+	// the scope, not only to those that reach the cache.
 	HitRatio, MissRatio float64
 
 	// Vary is the parameter that is asked for in the largest problem.
@@ -52,83 +48,92 @@ type Vary struct {
 	Step  float64 // 0: 1
 }
 
-// Ask answers with what the query leaves open.
-func Ask(ctx context.Context, model *Model, q Query) (dataframe.DataFrame, error) {
+// Asked is what a query asks for.
+type Asked int
+
+// The questions.
+const (
+	AsksMisses Asked = iota
+	AsksSmallestCache
+	AsksLargestProblem
+)
+
+// Asks returns what the query leaves open. It returns an error unless two of size,
+// cache and ratio are given.
+func (q *Query) Asks() (Asked, error) {
 	ratio := q.HitRatio != 0 || q.MissRatio != 0
 	switch {
 	case q.Vary.Param != "" && ratio && len(q.Caches) > 0:
-		return LargestProblem(ctx, model, q)
+		return AsksLargestProblem, nil
 	case q.Vary.Param != "":
-		return dataframe.DataFrame{}, errors.New("perf: the largest problem takes caches and a ratio")
+		return 0, errors.New("perf: the largest problem takes caches and a ratio")
 	case ratio && len(q.Points) > 0 && len(q.Caches) > 0:
-		return SmallestCache(model, q)
+		return AsksSmallestCache, nil
 	case !ratio && len(q.Points) > 0 && len(q.Caches) > 0:
-		return Misses(model, q)
+		return AsksMisses, nil
 	}
-	return dataframe.DataFrame{}, errors.New("perf: a query takes two of size, cache and ratio: points and caches, " +
+	return 0, errors.New("perf: a query takes two of size, cache and ratio: points and caches, " +
 		"points and a ratio (with the ways and blocks of the caches), or caches and a ratio (with the parameter to vary)")
 }
 
-// Misses returns the misses in each cache at each point: a row for each point,
-// cache and scope, those with the most misses first, with the columns of
-// PredictMisses and
-//
-//   - level: the cache's name; capacity_bytes, ways (0: fully associative),
-//     block_bytes
-//   - pred_hit_ratio: 1 - pred_miss_ratio
-func Misses(model *Model, q Query) (dataframe.DataFrame, error) {
-	type row struct {
-		Program  string             `frame:"program"`
-		Point    map[string]float64 `frame:",each"`
-		Level    string             `frame:"level"`
-		Capacity uint64             `frame:"capacity_bytes"`
-		Ways     uint64             `frame:"ways"`
-		Block    uint64             `frame:"block_bytes"`
-		Scope    string             `frame:"scope"`
-		Accesses float64            `frame:"pred_accesses"`
-		Misses   float64            `frame:"pred_misses"`
-		Low      float64            `frame:"pred_misses_low"`
-		High     float64            `frame:"pred_misses_high"`
-		Cold     float64            `frame:"pred_cold_misses"`
-		Ratio    float64            `frame:"pred_miss_ratio"`
-		Hits     float64            `frame:"pred_hit_ratio"`
-		Doubtful float64            `frame:"pred_doubtful_share"`
-		Warning  string             `frame:"pred_warning"`
-	}
+// CacheRow is the misses of a scope in a cache, as predicted at a point: as in Row,
+// but for the first fields.
+type CacheRow struct {
+	Program  string             `frame:"program"`
+	Point    map[string]float64 `frame:",each"`
+	Level    string             `frame:"level"` // the cache's name
+	Capacity uint64             `frame:"capacity_bytes"`
+	Ways     uint64             `frame:"ways"` // 0: fully associative
+	Block    uint64             `frame:"block_bytes"`
+	Scope    string             `frame:"scope"`
+	Accesses float64            `frame:"pred_accesses"`
+	Misses   float64            `frame:"pred_misses"`
+	Low      float64            `frame:"pred_misses_low"`
+	High     float64            `frame:"pred_misses_high"`
+	Cold     float64            `frame:"pred_cold_misses"`
+	Ratio    float64            `frame:"pred_miss_ratio"`
+	Hits     float64            `frame:"pred_hit_ratio"` // 1 - Ratio
+	Doubtful float64            `frame:"pred_doubtful_share"`
+	Warning  string             `frame:"pred_warning"`
+}
+
+// OfCaches returns the misses in each cache of a query at each of its points: a
+// row for each point, cache and scope, those with the most misses first.
+func OfCaches(ctx context.Context, model *Model, q Query) ([]CacheRow, error) {
 	if len(q.Points) == 0 || len(q.Caches) == 0 || q.HitRatio != 0 || q.MissRatio != 0 || q.Vary != (Vary{}) {
-		return dataframe.DataFrame{}, errors.New("perf: misses are asked for with points and caches alone")
+		return nil, errors.New("perf: misses are asked for with points and caches alone")
 	}
 	t, err := q.target(model)
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
-	predicted, err := model.predict(t, q.Points, PredictOptions{By: q.By, Coverage: q.Coverage})
+	predicted, err := model.predict(ctx, t, q.Points, PredictOptions{By: q.By, Coverage: q.Coverage})
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
-	rows := make([]row, len(predicted))
+	rows := make([]CacheRow, len(predicted))
 	for i, p := range predicted {
 		ways := p.at.Ways
 		if p.at.Sets == 1 {
 			ways = 0
 		}
-		rows[i] = row{
+		rows[i] = CacheRow{
 			p.Program, p.Point, p.Level, p.at.Blocks() * p.at.BlockBytes, ways, p.at.BlockBytes, p.Scope,
 			p.Accesses, p.Misses, p.Low, p.High, p.Cold, p.Ratio, 1 - p.Ratio, p.Doubtful, p.Warning,
 		}
 	}
-	return frame.Of(rows), nil
+	return rows, nil
 }
 
 // target returns the query's caches with their capacities.
-func (q *Query) target(m *Model) (*Target, error) {
-	t := &Target{}
+func (q *Query) target(m *Model) (*target, error) {
+	t := &target{}
 	for _, c := range q.Caches {
 		l, err := c.level(m)
 		if err != nil {
 			return nil, err
 		}
-		t.Levels = append(t.Levels, l)
+		t.levels = append(t.levels, l)
 		t.blockBytes = append(t.blockBytes, l.BlockBytes)
 		t.machine = c.machine
 	}
@@ -167,31 +172,30 @@ type scoped struct {
 }
 
 // scoped evaluates the model for a level's block size.
-func (m *Model) scoped(t *Target, l predict.Level, point subject.Point, by subject.Scope) (*scoped, error) {
+func (m *Model) scoped(t *target, l predict.Level, point subject.Point, by subject.Scope) (*scoped, error) {
 	fitted, err := m.fittedFor(t, l)
 	if err != nil {
 		return nil, err
 	}
 	if err := fitted.Check(fit.Point(point)); err != nil {
-		return nil, fmt.Errorf("perf: %s: %w", t.Of(l), err)
+		return nil, fmt.Errorf("perf: %s: %w", t.name(l), err)
 	}
-	names, scopeOf := m.Scopes(by)
-	s := &scoped{names: names, hists: make([]scaling.Histogram, len(names)), accesses: make([]float64, len(names))}
+	scopes := m.Scopes(by)
+	n := len(scopes.Names)
+	s := &scoped{names: scopes.Names, hists: make([]scaling.Histogram, n), accesses: make([]float64, n)}
 	for g, n := range m.Accesses(point) {
 		h := fitted.Groups[g].Histogram(fit.Point(point))
 		if !finite(h.Accesses()) || !finite(n) {
-			return nil, fmt.Errorf("perf: %s at %s: the model has no finite value there", t.Of(l), point)
+			return nil, notFinite(t, l, point)
 		}
-		to := &s.hists[scopeOf[g]]
+		to := &s.hists[scopes.Of[g]]
 		to.Cold += h.Cold
 		to.Bins = append(to.Bins, h.Bins...)
-		s.accesses[scopeOf[g]] += n
+		s.accesses[scopes.Of[g]] += n
 	}
 	s.warnings = append(fit.WarningTexts(fitted.Doubts(fit.Point(point))), l.NotModelled...)
 	return s, nil
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // misses returns the misses of a scope.
 func (s *scoped) misses(i int, c predict.Cache) float64 {

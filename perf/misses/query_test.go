@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-gota/gota/dataframe"
 	"github.com/google/go-cmp/cmp"
 
 	"presage/perf/frame"
@@ -57,25 +56,34 @@ func fitQueried(prog *subject.Program) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FitScaling(context.Background(), runs, FitOptions{Store: st})
+	return Fit(context.Background(), runs, FitOptions{Store: st})
 }
 
-func ask(t *testing.T, q Query) dataframe.DataFrame {
+func ask(t *testing.T, q Query) frame.Table {
 	t.Helper()
-	df, err := Ask(t.Context(), askable(t), q)
+	df, err := answer(t.Context(), askable(t), q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return df
 }
 
-func texts(t *testing.T, df dataframe.DataFrame, name string) []string {
-	t.Helper()
-	v, err := frame.Strings(df, name)
+// answer returns what the query leaves open.
+func answer(ctx context.Context, model *Model, q Query) (frame.Table, error) {
+	asked, err := q.Asks()
 	if err != nil {
-		t.Fatal(err)
+		return frame.Table{}, err
 	}
-	return v
+	switch asked {
+	case AsksLargestProblem:
+		rows, err := LargestProblem(ctx, model, q)
+		return frame.Of(rows), err
+	case AsksSmallestCache:
+		rows, err := SmallestCache(model, q)
+		return frame.Of(rows), err
+	}
+	rows, err := OfCaches(ctx, model, q)
+	return frame.Of(rows), err
 }
 
 func cachesOf(t *testing.T, machine string, names ...string) []CacheSize {
@@ -91,7 +99,7 @@ func cachesOf(t *testing.T, machine string, names ...string) []CacheSize {
 func TestMissesOfCachesAreThoseOfTheMachine(t *testing.T) {
 	model, points := askable(t), subject.Sweep("n", 12, 20)
 	for _, by := range []subject.Scope{subject.ByProgram, subject.ByReference} {
-		want, err := PredictMisses(model, profiletest.Machine(t, "origin2000"), points, PredictOptions{By: by})
+		want, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), points, PredictOptions{By: by})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +109,7 @@ func TestMissesOfCachesAreThoseOfTheMachine(t *testing.T) {
 				t.Errorf("by %s, %s: %s", by, name, diff)
 			}
 		}
-		if diff := cmp.Diff(texts(t, want, "scope"), texts(t, got, "scope")); diff != "" {
+		if diff := cmp.Diff(perftest.Text(t, want, "scope"), perftest.Text(t, got, "scope")); diff != "" {
 			t.Error(diff)
 		}
 		low, high, misses := perftest.Column(t, got, "pred_misses_low"), perftest.Column(t, got, "pred_misses_high"), perftest.Column(t, got, "pred_misses")
@@ -139,7 +147,7 @@ func TestMissesOfOtherSizes(t *testing.T) {
 	if !(misses[0] > misses[1]) {
 		t.Errorf("32 KiB: %g misses, 64 KiB: %g", misses[0], misses[1])
 	}
-	if diff := cmp.Diff([]string{"L1", "64 KiB 2-way", "64 KiB fully associative"}, texts(t, df, "level")); diff != "" {
+	if diff := cmp.Diff([]string{"L1", "64 KiB 2-way", "64 KiB fully associative"}, perftest.Text(t, df, "level")); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]float64{2, 2, 0}, perftest.Column(t, df, "ways")); diff != "" {
@@ -155,11 +163,11 @@ func TestSmallestCacheByItsMisses(t *testing.T) {
 	for _, by := range []subject.Scope{subject.ByProgram, subject.ByRoutine, subject.ByLoop, subject.ByReference} {
 		for _, hit := range []float64{0.9, 0.97} {
 			df := ask(t, Query{By: by, Points: point, Caches: kinds, HitRatio: hit})
-			capacity, scopes, names := perftest.Column(t, df, "pred_capacity_bytes"), texts(t, df, "scope"), texts(t, df, "level")
+			capacity, scopes, names := perftest.Column(t, df, "pred_capacity_bytes"), perftest.Text(t, df, "scope"), perftest.Text(t, df, "level")
 			smaller, reached, most := perftest.Column(t, df, "pred_hit_ratio_smaller"), perftest.Column(t, df, "pred_hit_ratio"), perftest.Column(t, df, "pred_hit_ratio_most")
-			warnings := texts(t, df, "pred_warning")
-			asked := map[string]dataframe.DataFrame{} // by kind and capacity
-			step := max(1, len(scopes)/20)            // some of many references
+			warnings := perftest.Text(t, df, "pred_warning")
+			asked := map[string]frame.Table{} // by kind and capacity
+			step := max(1, len(scopes)/20)    // some of many references
 			for i := 0; i < len(scopes); i += step {
 				kind := kinds[slices.IndexFunc(kinds, func(c CacheSize) bool { return c.Name == names[i] })]
 				if math.IsNaN(capacity[i]) {
@@ -176,7 +184,7 @@ func TestSmallestCacheByItsMisses(t *testing.T) {
 				if _, ok := asked[key]; !ok {
 					asked[key] = ask(t, Query{By: by, Points: point, Caches: []CacheSize{kind}, Coverage: -1})
 				}
-				row := slices.Index(texts(t, asked[key], "scope"), scopes[i])
+				row := slices.Index(perftest.Text(t, asked[key], "scope"), scopes[i])
 				if got := perftest.Column(t, asked[key], "pred_hit_ratio")[row]; math.Abs(got-reached[i]) > 1e-12 {
 					t.Errorf("%s, %s: hit ratio %g by its misses, %g by the answer", scopes[i], kind, got, reached[i])
 				}
@@ -195,8 +203,8 @@ func TestLargestProblemByEverySize(t *testing.T) {
 		table := ask(t, Query{By: by, Points: subject.Sweep("n", values...), Caches: caches, Coverage: -1})
 		type series struct{ n, ratio []float64 }
 		bySize := map[string]*series{} // by scope and level
-		ratios, sizes, levelOf := perftest.Column(t, table, "pred_miss_ratio"), perftest.Column(t, table, "n"), texts(t, table, "level")
-		for k, scope := range texts(t, table, "scope") {
+		ratios, sizes, levelOf := perftest.Column(t, table, "pred_miss_ratio"), perftest.Column(t, table, "n"), perftest.Text(t, table, "level")
+		for k, scope := range perftest.Text(t, table, "scope") {
 			key := scope + " " + levelOf[k]
 			if bySize[key] == nil {
 				bySize[key] = &series{}
@@ -205,7 +213,7 @@ func TestLargestProblemByEverySize(t *testing.T) {
 		}
 		for _, limit := range []float64{1e-6, 0.01, 0.02, 0.03, 0.05, 1} {
 			df := ask(t, Query{By: by, Caches: caches, MissRatio: limit, Vary: vary})
-			scopes, levels, warnings := texts(t, df, "scope"), texts(t, df, "level"), texts(t, df, "pred_warning")
+			scopes, levels, warnings := perftest.Text(t, df, "scope"), perftest.Text(t, df, "level"), perftest.Text(t, df, "pred_warning")
 			largest, anywhere, nexts := perftest.Column(t, df, "pred_largest"), perftest.Column(t, df, "pred_largest_anywhere"), perftest.Column(t, df, "pred_next_miss_ratio")
 			for i := range scopes {
 				want := [2]float64{math.NaN(), math.NaN()}
@@ -265,7 +273,7 @@ func TestLargestProblemEndsAtTheReach(t *testing.T) {
 	if from, to, largest := perftest.Column(t, df, "search_from")[0], perftest.Column(t, df, "search_to")[0], perftest.Column(t, df, "pred_largest")[0]; from != 6 || to != 8*14 || largest != to {
 		t.Errorf("from %g to %g: largest %g", from, to, largest)
 	}
-	if got := texts(t, df, "at_limit")[0]; got != "true" {
+	if got := perftest.Text(t, df, "at_limit")[0]; got != "true" {
 		t.Errorf("at_limit %s", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -283,11 +291,11 @@ func TestDistancesByTheirCaches(t *testing.T) {
 			t.Fatal(err)
 		}
 		total := ask(t, Query{By: by, Points: subject.Sweep("n", 20), Caches: []CacheSize{{Capacity: 32}}, Coverage: -1})
-		scopes, distances := texts(t, df, "scope"), perftest.Column(t, df, "distance_blocks")
+		scopes, distances := perftest.Text(t, df, "scope"), perftest.Column(t, df, "distance_blocks")
 		accesses, cold, hitRatios := perftest.Column(t, df, "pred_accesses"), perftest.Column(t, df, "pred_cold_accesses"), perftest.Column(t, df, "pred_hit_ratio")
 		totals := perftest.Column(t, total, "pred_accesses")
-		asked := map[uint64]dataframe.DataFrame{} // by capacity
-		for k, scope := range texts(t, total, "scope") {
+		asked := map[uint64]frame.Table{} // by capacity
+		for k, scope := range perftest.Text(t, total, "scope") {
 			sum, bins := 0.0, 0
 			for i, name := range scopes {
 				if name != scope || math.IsNaN(distances[i]) {
@@ -305,7 +313,7 @@ func TestDistancesByTheirCaches(t *testing.T) {
 					hits = ask(t, Query{By: by, Points: subject.Sweep("n", 20), Caches: []CacheSize{{Capacity: 32 * blocks}}, Coverage: -1})
 					asked[blocks] = hits
 				}
-				row := slices.Index(texts(t, hits, "scope"), scope)
+				row := slices.Index(perftest.Text(t, hits, "scope"), scope)
 				if got, want := hitRatios[i], perftest.Column(t, hits, "pred_hit_ratio")[row]; math.Abs(got-want) > 1e-9 {
 					t.Errorf("%s, %d blocks: hit ratio %g, by the misses %g", scope, blocks, got, want)
 				}
@@ -341,7 +349,7 @@ func TestQueryErrors(t *testing.T) {
 		"scope \"cell\"":                   {Points: n, Caches: cache, HitRatio: 0.5, By: "cell"},
 		"level 1 of intervals":             {Points: n, Caches: cache, Coverage: 1},
 	} {
-		if _, err := Ask(t.Context(), askable(t), q); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := answer(t.Context(), askable(t), q); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", q, err, want)
 		}
 	}

@@ -21,7 +21,7 @@ func TestShapesAndResiduals(t *testing.T) {
 	runs := profiletest.Profile(t, st, []float64{6, 8, 9, 10, 12}, 32)
 	loose := make(map[string]float64)
 	for _, shape := range []string{"", "monotone", "convex", "concave", "free"} {
-		model, err := FitScaling(t.Context(), runs, FitOptions{Store: st, Shape: shape})
+		model, err := Fit(t.Context(), runs, FitOptions{Store: st, Shape: shape})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestShapesAndResiduals(t *testing.T) {
 			loose[shape] += math.Abs(r)
 		}
 		// Value and residual add up to the data, and these to all accesses.
-		accesses, err := frame.Where(df, "quantity", "accesses")
+		accesses, err := frame.Where(frame.Of(df), "quantity", "accesses")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,10 +62,10 @@ func TestShapesAndResiduals(t *testing.T) {
 	if loose["concave"] <= 2*loose[""] {
 		t.Errorf("sums of residuals %v", loose)
 	}
-	if _, err := FitScaling(t.Context(), runs, FitOptions{Store: st, Shape: "round"}); err == nil || !strings.Contains(err.Error(), "one curvature") {
+	if _, err := Fit(t.Context(), runs, FitOptions{Store: st, Shape: "round"}); err == nil || !strings.Contains(err.Error(), "one curvature") {
 		t.Errorf("an unknown shape: %v", err)
 	}
-	model, err := FitScaling(t.Context(), runs, FitOptions{Store: st})
+	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestShapesAndResiduals(t *testing.T) {
 func TestHistogramsOfModel(t *testing.T) {
 	st := store.Open(t.TempDir())
 	runs := profiletest.Profile(t, st, []float64{6, 8, 10, 12}, 32)
-	model, err := FitScaling(t.Context(), runs, FitOptions{Store: st})
+	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}

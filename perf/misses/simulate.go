@@ -7,69 +7,26 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-gota/gota/dataframe"
-
 	"presage/perf/cache"
-	"presage/perf/frame"
 	"presage/perf/machine"
-	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/trace"
 )
 
-// SimulateBinaries does what SimulateMisses does for a program whose sizes are
-// fixed at compile time. Tables call it what ProfileBinaries would call it, so
-// that Compare finds the predictions made from other executables of it; scopes
-// are those of each executable.
-func SimulateBinaries(ctx context.Context, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) (dataframe.DataFrame, error) {
-	scope, err := opt.By.Check()
-	if err != nil {
-		return dataframe.DataFrame{}, err
-	}
-	if err := subject.CheckBinaries(points); err != nil {
-		return dataframe.DataFrame{}, err
-	}
-	st, err := subject.StoreOrDefault(opt.Store)
-	if err != nil {
-		return dataframe.DataFrame{}, err
-	}
-	opt.CompiledIn = true
-	name := subject.CommonName(points)
-	var rows []simRow
-	for i, p := range points {
-		sim, err := simulateOne(ctx, p.Program, opt.hierarchy(m), p.Point, opt, st, opt.Reporter(p.Point, i, len(points)))
-		if err != nil {
-			return dataframe.DataFrame{}, err
-		}
-		fresh, err := simRows(p.Program, scope, sim, simRow{Program: name, Point: p.Point, Machine: m.Name})
-		if err != nil {
-			return dataframe.DataFrame{}, err
-		}
-		for j := range fresh {
-			if scope == subject.ByProgram {
-				fresh[j].Scope = name
-			}
-		}
-		rows = append(rows, fresh...)
-	}
-	opt.Finished(len(points))
-	return frame.Of(rows), nil
-}
-
-// SimulateOptions say how a program is simulated and what the table tells.
+// SimulateOptions configures Simulate.
 type SimulateOptions struct {
 	subject.RunOptions
 	By subject.Scope
 	// FullyAssociative simulates, in the same run, the hierarchy once more with
 	// every cache fully associative, which tells conflict misses from the rest.
 	FullyAssociative bool
-	// PageBytes has caches beyond the first indexed by physical addresses, with
-	// pages of so many bytes in random places of memory, as an operating system
-	// gives them out; 0: by the program's own addresses.
+	// PageBytes, if not 0, is the size of pages, which lie in random places of
+	// memory, as an operating system allocates them: caches beyond the first are
+	// then indexed by physical addresses, and otherwise by the program's own.
 	PageBytes uint64
 }
 
-// hierarchy returns the machine's hierarchy as it is to be simulated.
+// hierarchy returns the machine's hierarchy with the pages of the options.
 func (opt *SimulateOptions) hierarchy(m *machine.Machine) cache.Config {
 	c := m.Hierarchy()
 	for i := 1; i < len(c.Levels); i++ {
@@ -78,75 +35,93 @@ func (opt *SimulateOptions) hierarchy(m *machine.Machine) cache.Config {
 	return c
 }
 
-// simRow is a row of the table of simulations.
-type simRow struct {
+// SimulatedRow is the misses of a scope at a level of a machine, as simulated at a
+// point.
+type SimulatedRow struct {
 	Program  string             `frame:"program"`
 	Point    map[string]float64 `frame:",each"`
 	Machine  string             `frame:"machine"`
 	Level    string             `frame:"level"`
 	Scope    string             `frame:"scope"`
-	Accesses float64            `frame:"sim_accesses"`
-	Misses   float64            `frame:"sim_misses"`
-	Full     float64            `frame:"sim_misses_fully_assoc"`
-	Cold     float64            `frame:"sim_cold_misses"`
-	Ratio    float64            `frame:"sim_miss_ratio"`
-	Warning  string             `frame:"sim_warning"`
+	Accesses float64            `frame:"sim_accesses"`           // all of the scope, also those that hit above the level
+	Misses   float64            `frame:"sim_misses"`             // at the level
+	Full     float64            `frame:"sim_misses_fully_assoc"` // if all caches were fully associative; missing unless asked for
+	Cold     float64            `frame:"sim_cold_misses"`        // those of Misses that were the first access to the block there
+	Ratio    float64            `frame:"sim_miss_ratio"`         // Misses / Accesses
+	Warning  string             `frame:"sim_warning"`            // why the row is doubtful, such as a system call that is not emulated
 }
 
-// cacheVersion is part of the key of a stored simulation, beside the engine
-// and the plan: raise it when the meaning of cache.Result changes.
+// Simulate runs prog at each point and simulates the machine's memory hierarchy
+// exactly on its accesses: the reference that predictions are held against. There
+// is a row for each point, level and scope that accessed memory, those with the
+// most misses first. Results are kept in the store.
+func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]SimulatedRow, error) {
+	todo := make([]subject.BinaryPoint, len(points))
+	for i, p := range points {
+		todo[i] = subject.BinaryPoint{Point: p, Program: prog}
+	}
+	return simulateAll(ctx, prog.Name, todo, m, opt)
+}
+
+// SimulateBinaries is Simulate for a program whose sizes are fixed at compile time.
+// Rows have the name that locality.ProfileBinaries would give it, so that they join
+// with predictions from other executables of it; scopes are those of each
+// executable.
+func SimulateBinaries(ctx context.Context, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) ([]SimulatedRow, error) {
+	if err := subject.CheckBinaries(points); err != nil {
+		return nil, err
+	}
+	opt.CompiledIn = true
+	return simulateAll(ctx, subject.CommonName(points), points, m, opt)
+}
+
+func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) ([]SimulatedRow, error) {
+	by, err := opt.By.Check()
+	if err != nil {
+		return nil, err
+	}
+	var rows []SimulatedRow
+	for i, p := range points {
+		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
+		sim, err := simulateStep(ctx, p.Program, step, simulation{opt.hierarchy(m), opt.FullyAssociative})
+		if err != nil {
+			return nil, err
+		}
+		fresh, err := sim.rows(p.Program, by, SimulatedRow{Program: name, Point: p.Point, Machine: m.Name})
+		if err != nil {
+			return nil, err
+		}
+		for j := range fresh {
+			if by == subject.ByProgram {
+				fresh[j].Scope = name
+			}
+		}
+		rows = append(rows, fresh...)
+	}
+	opt.Progress.Finish(len(points))
+	return rows, nil
+}
+
+// simulation is what is simulated of a run.
+type simulation struct {
+	config cache.Config
+	full   bool // once more with every cache fully associative
+}
+
+// cacheVersion is part of the key of a stored simulation, beside the engine's
+// version and the plan: raise it when the meaning of cache.Result changes.
 const cacheVersion = 1
 
 // storedCache is what the store holds for one simulated run. Full is nil if it
 // was not asked for.
 type storedCache struct {
-	Facts        subject.RunFacts
+	Facts        subject.Facts
 	Result, Full *cache.Result
 }
 
-// SimulateMisses runs prog at each point and simulates the machine's memory
-// hierarchy exactly on its accesses: the reference that predictions are held
-// against. The table has a row for each point, level and scope, those with the
-// most misses first, and these columns.
-//
-//   - sim_accesses: all accesses of the scope, also those that a level never
-//     sees because they hit above it
-//   - sim_misses: misses at the level
-//   - sim_misses_fully_assoc: misses if all caches were fully associative;
-//     missing unless asked for
-//   - sim_cold_misses: those of sim_misses that were the first access to the block there
-//   - sim_miss_ratio: sim_misses / sim_accesses
-//   - sim_warning: why the row is doubtful, such as a system call that is not
-//     emulated
-//
-// Results are kept in the store.
-func SimulateMisses(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) (dataframe.DataFrame, error) {
-	scope, err := opt.By.Check()
-	if err != nil {
-		return dataframe.DataFrame{}, err
-	}
-	st, err := subject.StoreOrDefault(opt.Store)
-	if err != nil {
-		return dataframe.DataFrame{}, err
-	}
-	var rows []simRow
-	for i, point := range points {
-		sim, err := simulateOne(ctx, prog, opt.hierarchy(m), point, opt, st, opt.Reporter(point, i, len(points)))
-		if err != nil {
-			return dataframe.DataFrame{}, err
-		}
-		fresh, err := simRows(prog, scope, sim, simRow{Program: prog.Name, Point: point, Machine: m.Name})
-		if err != nil {
-			return dataframe.DataFrame{}, err
-		}
-		rows = append(rows, fresh...)
-	}
-	opt.Finished(len(points))
-	return frame.Of(rows), nil
-}
-
-func simulateOne(ctx context.Context, prog *subject.Program, config cache.Config, point subject.Point, opt SimulateOptions, st *store.Store, report func(uint64, bool)) (*storedCache, error) {
-	in, err := prog.Inputs(point, opt.RunOptions)
+// simulateStep returns the simulation of one run, from the store if it is there.
+func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step, s simulation) (*storedCache, error) {
+	in, err := prog.Inputs(step.Point, *step.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -154,57 +129,45 @@ func simulateOne(ctx context.Context, prog *subject.Program, config cache.Config
 	if err != nil {
 		return nil, err
 	}
-	key, err := store.NewKey("cache", cacheVersion, struct {
+	memo, err := subject.Memo(step, "cache", cacheVersion, struct {
 		Inputs subject.Inputs
 		Plan   string
 		Config cache.Config
 		Full   bool
-	}{in, plan.Digest(), config, opt.FullyAssociative})
+	}{in, plan.Digest(), s.config, s.full}, func(running func(uint64)) (*storedCache, error) {
+		return s.run(ctx, prog, subject.Request{Inputs: in, Plan: plan, Progress: running})
+	})
 	if err != nil {
 		return nil, err
 	}
-	stored := true
-	sim, warning, err := store.Memo(st, key, func() (*storedCache, error) {
-		stored = false
-		report(0, false)
-		return simulate(ctx, prog, in, config, opt.FullyAssociative, func(n uint64) { report(n, false) })
-	})
-	if stored {
-		report(0, true)
+	if memo.Warning != "" {
+		memo.Value.Facts.Warnings = append(memo.Value.Facts.Warnings, memo.Warning)
 	}
-	if err == nil && warning != nil {
-		sim.Facts.Warnings = append(sim.Facts.Warnings, warning.Error())
-	}
-	return sim, err
+	return memo.Value, nil
 }
 
-func simulate(ctx context.Context, prog *subject.Program, in subject.Inputs, config cache.Config, full bool, progress func(uint64)) (*storedCache, error) {
-	plan, err := prog.Plan()
-	if err != nil {
-		return nil, err
-	}
-	configs := []cache.Config{config}
-	if full {
-		configs = append(configs, fullyAssociative(config))
+func (s *simulation) run(ctx context.Context, prog *subject.Program, r subject.Request) (*storedCache, error) {
+	configs := []cache.Config{s.config}
+	if s.full {
+		configs = append(configs, fullyAssociative(s.config))
 	}
 	var simulators []*cache.Simulator
-	var collectors []trace.Collector
 	for _, c := range configs {
-		s, err := cache.New(plan, c)
+		sim, err := cache.New(r.Plan, c)
 		if err != nil {
 			return nil, err
 		}
-		simulators, collectors = append(simulators, s), append(collectors, s)
+		simulators, r.Collectors = append(simulators, sim), append(r.Collectors, trace.Collector(sim))
 	}
-	facts, err := prog.Execute(ctx, in, plan, progress, collectors...)
+	res, err := prog.Run(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	sim := &storedCache{Facts: facts, Result: simulators[0].Result()}
-	if full {
-		sim.Full = simulators[1].Result()
+	out := &storedCache{Facts: res.Facts, Result: simulators[0].Result()}
+	if s.full {
+		out.Full = simulators[1].Result()
 	}
-	return sim, nil
+	return out, nil
 }
 
 // fullyAssociative returns the hierarchy with one set in each cache and TLB.
@@ -219,37 +182,37 @@ func fullyAssociative(c cache.Config) cache.Config {
 	return c
 }
 
-// simRows sums the groups of one simulation by scope, each row beginning as
-// blank does. A scope without accesses has no row.
-func simRows(prog *subject.Program, by subject.Scope, sim *storedCache, blank simRow) ([]simRow, error) {
+// rows sums the groups of a simulation by scope, each row beginning as blank does.
+// A scope without accesses has no row.
+func (s *storedCache) rows(prog *subject.Program, by subject.Scope, blank SimulatedRow) ([]SimulatedRow, error) {
 	first, err := prog.FirstRefs()
 	if err != nil {
 		return nil, err
 	}
-	names, of := prog.ScopesOf(by, first)
-	accesses := accessesByGroup(sim.Result, len(first))
-	blank.Warning = strings.Join(sim.Facts.Warnings, "; ")
-	if sim.Full == nil {
+	scopes := prog.ScopesOf(by, first)
+	accesses := accessesByGroup(s.Result, len(first))
+	blank.Warning = strings.Join(s.Facts.Warnings, "; ")
+	if s.Full == nil {
 		blank.Full = math.NaN()
 	}
-	full := resultLevels(sim.Full)
-	var rows []simRow
-	for i, l := range resultLevels(sim.Result) {
-		sums := make([]simRow, len(names))
-		for s := range sums {
-			sums[s] = blank
-			sums[s].Level, sums[s].Scope = l.Name, names[s]
+	full := resultLevels(s.Full)
+	var rows []SimulatedRow
+	for i, l := range resultLevels(s.Result) {
+		sums := make([]SimulatedRow, len(scopes.Names))
+		for n := range sums {
+			sums[n] = blank
+			sums[n].Level, sums[n].Scope = l.Name, scopes.Names[n]
 		}
 		for g, counts := range l.Groups {
-			row := &sums[of[g]]
+			row := &sums[scopes.Of[g]]
 			row.Accesses += float64(accesses[g])
 			row.Misses += float64(counts.Misses)
 			row.Cold += float64(counts.Cold)
-			if sim.Full != nil {
+			if s.Full != nil {
 				row.Full += float64(full[i].Groups[g].Misses)
 			}
 		}
-		slices.SortStableFunc(sums, func(a, b simRow) int { return cmp.Compare(b.Misses, a.Misses) })
+		slices.SortStableFunc(sums, func(a, b SimulatedRow) int { return cmp.Compare(b.Misses, a.Misses) })
 		for _, row := range sums {
 			if row.Accesses > 0 {
 				row.Ratio = row.Misses / row.Accesses
@@ -268,9 +231,8 @@ func resultLevels(r *cache.Result) []cache.LevelResult {
 	return slices.Concat(r.Levels, r.TLBs)
 }
 
-// accessesByGroup returns how often each group accessed memory: what the level
-// saw at which the group's accesses enter the hierarchy, which is the most that
-// any level saw of them.
+// accessesByGroup returns how often each group accessed memory: the maximum over
+// levels, since the level where a group enters sees all its accesses.
 func accessesByGroup(r *cache.Result, groups int) []uint64 {
 	most := make([]uint64, groups)
 	for _, l := range resultLevels(r) {

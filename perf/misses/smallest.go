@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-gota/gota/dataframe"
-
-	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/predict"
 	"presage/perf/subject"
@@ -20,80 +17,73 @@ import (
 // A kind is the ways and the block size of one of the query's caches. A fully
 // associative cache has any number of blocks; a set-associative one has a power
 // of two of sets, since that is how they are built.
-//
-//   - level: the cache's name; ways (0: fully associative), block_bytes
-//   - hit_ratio: what was asked for
-//   - pred_capacity_bytes: of the smallest cache; missing if none reaches the
-//     ratio, which pred_warning then says
-//   - pred_blocks, pred_sets: the same cache in blocks and in sets
-//   - pred_hit_ratio: of that cache
-//   - pred_hit_ratio_smaller: of the next smaller cache (a block less, or half
-//     the sets); missing if there is none
-//   - pred_hit_ratio_most: what no cache exceeds, because of cold misses
-func SmallestCache(model *Model, q Query) (dataframe.DataFrame, error) {
+func SmallestCache(model *Model, q Query) ([]Smallest, error) {
 	if len(q.Points) == 0 || len(q.Caches) == 0 || q.Vary != (Vary{}) {
-		return dataframe.DataFrame{}, errors.New("perf: the smallest cache is asked for with points, a ratio, and the ways and block sizes of caches")
+		return nil, errors.New("perf: the smallest cache is asked for with points, a ratio, and the ways and block sizes of caches")
 	}
 	missRatio, err := q.missRatio()
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
 	by, err := q.By.Check()
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
-	var rows []smallestRow
+	var rows []Smallest
 	for _, point := range q.Points {
 		if err := model.Check(point); err != nil {
-			return dataframe.DataFrame{}, err
+			return nil, err
 		}
 		for _, c := range q.Caches {
 			fresh, err := model.smallest(c, point, by, missRatio)
 			if err != nil {
-				return dataframe.DataFrame{}, err
+				return nil, err
 			}
 			rows = append(rows, fresh...)
 		}
 	}
-	return frame.Of(rows), nil
+	return rows, nil
 }
 
-type smallestRow struct {
-	Program  string             `frame:"program"`
-	Point    map[string]float64 `frame:",each"`
-	Level    string             `frame:"level"`
-	Ways     uint64             `frame:"ways"`
-	Block    uint64             `frame:"block_bytes"`
-	Scope    string             `frame:"scope"`
-	Asked    float64            `frame:"hit_ratio"`
-	Capacity float64            `frame:"pred_capacity_bytes"`
-	Blocks   float64            `frame:"pred_blocks"`
-	Sets     float64            `frame:"pred_sets"`
-	Hits     float64            `frame:"pred_hit_ratio"`
-	Smaller  float64            `frame:"pred_hit_ratio_smaller"`
-	Most     float64            `frame:"pred_hit_ratio_most"`
-	Warning  string             `frame:"pred_warning"`
+// Smallest is the smallest cache of a kind that reaches a ratio.
+type Smallest struct {
+	Program string             `frame:"program"`
+	Point   map[string]float64 `frame:",each"`
+	Level   string             `frame:"level"` // the cache's name
+	Ways    uint64             `frame:"ways"`  // 0: fully associative
+	Block   uint64             `frame:"block_bytes"`
+	Scope   string             `frame:"scope"`
+	Asked   float64            `frame:"hit_ratio"` // that is to be reached
+	// Of the smallest cache; missing if none reaches the ratio, which Warning then
+	// says.
+	Capacity float64 `frame:"pred_capacity_bytes"`
+	Blocks   float64 `frame:"pred_blocks"`
+	Sets     float64 `frame:"pred_sets"`
+	Hits     float64 `frame:"pred_hit_ratio"`
+	Smaller  float64 `frame:"pred_hit_ratio_smaller"` // of the next smaller cache (a block less, or half the sets); missing if there is none
+	Most     float64 `frame:"pred_hit_ratio_most"`    // of any cache, because of cold misses
+	Warning  string  `frame:"pred_warning"`
 }
 
 // smallest answers for one kind of cache at one point.
-func (m *Model) smallest(c CacheSize, point subject.Point, by subject.Scope, missRatio float64) ([]smallestRow, error) {
-	c.BlockBytes = cmp.Or(c.BlockBytes, num.Keys(m.byBlock)[0])
+func (m *Model) smallest(c CacheSize, point subject.Point, by subject.Scope, missRatio float64) ([]Smallest, error) {
+	c.BlockBytes = cmp.Or(c.BlockBytes, m.smallestBlock())
 	if c.Name == "" {
 		c.Capacity = 0 // it is not this one that the row is about
 	}
 	l := predict.Level{Name: c.String(), BlockBytes: c.BlockBytes, BypassFloat: c.bypassFloat, NotModelled: c.notModelled}
-	blank := smallestRow{Program: m.Program, Point: point, Level: l.Name, Ways: c.Ways, Block: c.BlockBytes, Asked: 1 - missRatio}
+	blank := Smallest{Program: m.Program, Point: point, Level: l.Name, Ways: c.Ways, Block: c.BlockBytes, Asked: 1 - missRatio}
 	nan := math.NaN()
 	blank.Capacity, blank.Blocks, blank.Sets, blank.Hits, blank.Smaller, blank.Most = nan, nan, nan, nan, nan, nan
 	if l.BypassFloat {
 		blank.Scope, blank.Warning = m.Program, bypassed
-		return []smallestRow{blank}, nil
+		return []Smallest{blank}, nil
 	}
-	s, err := m.scoped(&Target{machine: c.machine, Levels: []predict.Level{l}, blockBytes: []uint64{l.BlockBytes}}, l, point, by)
+	s, err := m.scoped(&target{machine: c.machine, levels: []predict.Level{l}, blockBytes: []uint64{l.BlockBytes}}, l, point, by)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]smallestRow, len(s.names))
+	rows := make([]Smallest, len(s.names))
 	for i, name := range s.names {
 		row := blank
 		row.Scope, row.Most = name, 1-num.Ratio(s.hists[i].Cold, s.accesses[i])
@@ -115,12 +105,12 @@ func (m *Model) smallest(c CacheSize, point subject.Point, by subject.Scope, mis
 		row.Warning = strings.Join(warnings, "; ")
 		rows[i] = row
 	}
-	slices.SortStableFunc(rows, func(a, b smallestRow) int { return cmp.Compare(b.rank(), a.rank()) })
+	slices.SortStableFunc(rows, func(a, b Smallest) int { return cmp.Compare(b.rank(), a.rank()) })
 	return rows, nil
 }
 
 // rank orders rows: what no cache reaches is larger than any.
-func (r *smallestRow) rank() float64 {
+func (r *Smallest) rank() float64 {
 	if math.IsNaN(r.Capacity) {
 		return math.Inf(1)
 	}

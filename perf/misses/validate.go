@@ -6,10 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-gota/gota/dataframe"
-
 	"presage/perf/fit"
-	"presage/perf/frame"
 	"presage/perf/internal/num"
 	"presage/perf/locality"
 	"presage/perf/machine"
@@ -17,7 +14,8 @@ import (
 	"presage/perf/subject"
 )
 
-// Validation says what Validate holds against what.
+// Validation configures Validate: which predictions it compares with which
+// simulations.
 type Validation struct {
 	subject.RunOptions
 	Machines []*machine.Machine
@@ -54,53 +52,48 @@ const (
 	CauseModel = "model"
 )
 
-// validationRow is a row of the table of Validate.
-type validationRow struct {
+// Judgement is a prediction beside its simulation.
+type Judgement struct {
 	Program  string             `frame:"program"`
 	Point    map[string]float64 `frame:",each"`
-	Growth   float64            `frame:"growth"`
+	Growth   float64            `frame:"growth"` // the largest ratio of a parameter to its largest training value
 	Machine  string             `frame:"machine"`
 	Level    string             `frame:"level"`
-	Of       string             `frame:"of"`
-	Scope    string             `frame:"scope"`
-	Share    float64            `frame:"share"`
+	Of       string             `frame:"of"`    // program, routine or loop
+	Scope    string             `frame:"scope"` // which
+	Share    float64            `frame:"share"` // of the level's simulated misses at the point, from 0 to 1
 	Pred     float64            `frame:"pred_misses"`
 	PredFull float64            `frame:"pred_misses_fully_assoc"`
 	Sim      float64            `frame:"sim_misses"`
-	SimFull  float64            `frame:"sim_misses_fully_assoc"`
-	Err      float64            `frame:"rel_err"`
-	ErrFull  float64            `frame:"rel_err_fully_assoc"`
-	ErrModel float64            `frame:"rel_err_model"`
-	Cause    string             `frame:"cause"`
+	SimFull  float64            `frame:"sim_misses_fully_assoc"` // missing if it was not simulated
+	Err      float64            `frame:"rel_err"`                // of Pred against Sim
+	ErrFull  float64            `frame:"rel_err_fully_assoc"`    // of PredFull against Sim: what is lost by leaving conflicts out
+	ErrModel float64            `frame:"rel_err_model"`          // of PredFull against SimFull: the models alone
+	// Cause explains the larger part of an Err beyond 5%: one of the constants
+	// Cause…; otherwise it is empty.
+	Cause string `frame:"cause"`
 }
 
 // Validate profiles prog at the training sizes, fits models, predicts the misses
 // at the sizes to be judged, and simulates them exactly there, with the machines'
-// caches and with fully associative ones. The table has a row for each machine,
-// point and level of the program, and of each routine (or loop) with a share of
-// the misses:
+// caches and with fully associative ones. There is a row for each machine, point
+// and level of the program, and of each routine (or loop) with a share of the
+// misses. A level that is not predicted, or without a simulated miss, has no row.
 //
-//   - of: program, routine or loop; scope: which
-//   - growth: the largest ratio of a parameter to its largest training value
-//   - share: of the level's simulated misses, at the point
-//   - pred_misses, sim_misses and the errors: as in Compare
-//   - cause: what explains the larger part of a rel_err beyond 5%, one of the
-//     constants Cause…; otherwise empty
-//
-// A level that is not predicted, or without a simulated miss, has no row. The
-// profiles record the traffic of the stack, since the simulation sees it. Runs,
-// models and simulations are kept in the store.
-func Validate(ctx context.Context, prog *subject.Program, v Validation) (dataframe.DataFrame, error) {
+// The profiles record the traffic of the stack, since the simulation sees it.
+// Runs, models and simulations are kept in the store.
+func Validate(ctx context.Context, prog *subject.Program, v Validation) ([]Judgement, error) {
 	if err := v.Check(); err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
 	model, err := v.Model(ctx, prog)
 	if err != nil {
-		return dataframe.DataFrame{}, err
+		return nil, err
 	}
 	return v.Judged(ctx, prog, model)
 }
 
+// Check returns an error if there is nothing to judge, or a scope is unknown.
 func (v *Validation) Check() error {
 	if len(v.Machines) == 0 || len(v.Judge)+len(v.Large) == 0 {
 		return errors.New("perf: validate: no machine, or no size to judge at")
@@ -113,7 +106,8 @@ func (v *Validation) Check() error {
 	return nil
 }
 
-// Model fits models for the blocks of all machines.
+// Model profiles prog at the training sizes and fits a model for the block sizes
+// of all machines.
 func (v *Validation) Model(ctx context.Context, prog *subject.Program) (*Model, error) {
 	opt := locality.ProfileOptions{RunOptions: v.RunOptions, Stack: true}
 	for _, m := range v.Machines {
@@ -124,65 +118,98 @@ func (v *Validation) Model(ctx context.Context, prog *subject.Program) (*Model, 
 		return nil, err
 	}
 	v.Fit.Store = v.Store
-	return FitScaling(ctx, runs, v.Fit)
+	return Fit(ctx, runs, v.Fit)
 }
 
-// Judged is the table of Validate, of a model that there is.
-func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *Model) (dataframe.DataFrame, error) {
+// Judged returns the rows of Validate for a model that Model returned.
+func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *Model) ([]Judgement, error) {
 	scopes := v.By
 	if scopes == nil {
 		scopes = []subject.Scope{subject.ByProgram, subject.ByRoutine}
 	}
-	var rows []validationRow
+	var rows []Judgement
 	for _, m := range v.Machines {
 		for _, by := range scopes {
-			for i, points := range [][]subject.Point{v.Judge, v.Large} {
-				if len(points) == 0 {
+			for _, part := range []struct {
+				points []subject.Point
+				full   bool
+			}{{v.Judge, true}, {v.Large, false}} {
+				if len(part.points) == 0 {
 					continue
 				}
-				fresh, err := v.judge(ctx, prog, model, m, by, points, i == 0)
+				j := judge{prog: prog, model: model, machine: m, by: by, minShare: v.minShare()}
+				fresh, err := j.rows(ctx, part.points, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: part.full, PageBytes: v.PageBytes})
 				if err != nil {
-					return dataframe.DataFrame{}, err
+					return nil, err
 				}
 				rows = append(rows, fresh...)
 			}
 		}
 	}
-	return frame.Of(rows), nil
+	return rows, nil
 }
 
-// judge holds the model against one machine's simulation; full: with fully
-// associative caches, too.
-func (v *Validation) judge(ctx context.Context, prog *subject.Program, model *Model, m *machine.Machine, by subject.Scope, points []subject.Point, full bool) ([]validationRow, error) {
-	pred, err := PredictMisses(model, m, points, PredictOptions{By: by, Coverage: -1})
+// judge compares a model with simulations of one machine.
+type judge struct {
+	prog     *subject.Program
+	model    *Model
+	machine  *machine.Machine
+	by       subject.Scope
+	minShare float64
+}
+
+func (j *judge) rows(ctx context.Context, points []subject.Point, opt SimulateOptions) ([]Judgement, error) {
+	predicted, err := Predict(ctx, j.model, j.machine, points, PredictOptions{By: j.by, Coverage: -1})
 	if err != nil {
 		return nil, err
 	}
-	sim, err := SimulateMisses(ctx, prog, m, points, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: full, PageBytes: v.PageBytes})
+	simulated, err := Simulate(ctx, j.prog, j.machine, points, opt)
 	if err != nil {
 		return nil, err
 	}
-	both, err := Compare(pred, sim)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := validationRows(both, model.Points[0].Names())
-	if err != nil {
-		return nil, err
-	}
+	rows := compare(predicted, simulated)
 	setShares(rows)
-	var kept []validationRow
+	var kept []Judgement
 	for _, r := range rows {
-		if math.IsNaN(r.Pred) || r.Sim == 0 || by != subject.ByProgram && r.Share < v.minShare() {
+		if math.IsNaN(r.Pred) || r.Sim == 0 || j.by != subject.ByProgram && r.Share < j.minShare {
 			continue
 		}
-		r.Program, r.Machine, r.Of, r.Growth = model.Program, m.Name, string(by), model.growth(r.Point)
-		if r.Cause, err = model.cause(m, by, &r); err != nil {
+		r.Of = string(j.by)
+		if r.Growth, err = j.model.growth(r.Point); err != nil {
+			return nil, err
+		}
+		if r.Cause, err = j.cause(&r); err != nil {
 			return nil, err
 		}
 		kept = append(kept, r)
 	}
 	return kept, nil
+}
+
+// place is what a prediction and a simulation have in common.
+type place struct{ point, level, scope string }
+
+// compare puts simulations beside the predictions of the same point, level and
+// scope, in the order of the predictions. Both are of one program and machine.
+func compare(predicted []Row, simulated []SimulatedRow) []Judgement {
+	at := make(map[place]*SimulatedRow)
+	for i := range simulated {
+		s := &simulated[i]
+		at[place{subject.Point(s.Point).String(), s.Level, s.Scope}] = s
+	}
+	var rows []Judgement
+	for _, p := range predicted {
+		s := at[place{subject.Point(p.Point).String(), p.Level, p.Scope}]
+		if s == nil {
+			continue
+		}
+		rows = append(rows, Judgement{
+			Program: p.Program, Point: p.Point, Machine: p.Machine, Level: p.Level, Scope: p.Scope,
+			Pred: p.Misses, PredFull: p.FullyAssoc, Sim: s.Misses, SimFull: s.Full,
+			Err: num.RelErr(p.Misses, s.Misses), ErrFull: num.RelErr(p.FullyAssoc, s.Misses), ErrModel: num.RelErr(p.FullyAssoc, s.Full),
+		})
+	}
+	return rows
 }
 
 func (v *Validation) minShare() float64 {
@@ -192,47 +219,10 @@ func (v *Validation) minShare() float64 {
 	return v.MinShare
 }
 
-// validationRows takes over what Compare's table holds.
-func validationRows(df dataframe.DataFrame, params []string) ([]validationRow, error) {
-	rows := make([]validationRow, df.Nrow())
-	levels, errL := frame.Strings(df, "level")
-	scopes, errS := frame.Strings(df, "scope")
-	if err := errors.Join(errL, errS); err != nil {
-		return nil, err
-	}
-	for i := range rows {
-		rows[i].Level, rows[i].Scope, rows[i].Point = levels[i], scopes[i], subject.Point{}
-	}
-	for _, name := range params {
-		err := fill(df, name, rows, func(r *validationRow, x float64) { r.Point[name] = x })
-		if err != nil {
-			return nil, err
-		}
-	}
-	return rows, errors.Join(
-		fill(df, "pred_misses", rows, func(r *validationRow, x float64) { r.Pred = x }),
-		fill(df, "pred_misses_fully_assoc", rows, func(r *validationRow, x float64) { r.PredFull = x }),
-		fill(df, "sim_misses", rows, func(r *validationRow, x float64) { r.Sim = x }),
-		fill(df, "sim_misses_fully_assoc", rows, func(r *validationRow, x float64) { r.SimFull = x }),
-		fill(df, "rel_err", rows, func(r *validationRow, x float64) { r.Err = x }),
-		fill(df, "rel_err_fully_assoc", rows, func(r *validationRow, x float64) { r.ErrFull = x }),
-		fill(df, "rel_err_model", rows, func(r *validationRow, x float64) { r.ErrModel = x }),
-	)
-}
-
-// fill hands a column's numbers to the rows.
-func fill(df dataframe.DataFrame, column string, rows []validationRow, set func(*validationRow, float64)) error {
-	values, err := frame.Floats(df, column)
-	for i := range values {
-		set(&rows[i], values[i])
-	}
-	return err
-}
-
 // setShares sets each row's share of the simulated misses at its point and
 // level.
-func setShares(rows []validationRow) {
-	key := func(r *validationRow) string { return subject.Point(r.Point).String() + " " + r.Level }
+func setShares(rows []Judgement) {
+	key := func(r *Judgement) string { return subject.Point(r.Point).String() + " " + r.Level }
 	total := make(map[string]float64)
 	for i := range rows {
 		total[key(&rows[i])] += rows[i].Sim
@@ -243,12 +233,16 @@ func setShares(rows []validationRow) {
 }
 
 // growth returns the largest ratio of a parameter to its largest training value.
-func (m *Model) growth(p subject.Point) float64 {
+func (m *Model) growth(p subject.Point) (float64, error) {
 	most := 0.0
 	for name, x := range p {
-		most = max(most, x/m.Range(name)[1])
+		trained, err := m.Range(name)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, x/trained[1])
 	}
-	return most
+	return most, nil
 }
 
 const (
@@ -256,22 +250,22 @@ const (
 	nearby      = 1.25 // ratio of a capacity to one that is close to it
 )
 
-// cause tells what explains the larger part of a row's error.
-func (m *Model) cause(mach *machine.Machine, by subject.Scope, r *validationRow) (string, error) {
+// cause returns what explains the larger part of a row's error.
+func (j *judge) cause(r *Judgement) (string, error) {
 	if math.Abs(r.Err) <= worthACause || math.IsNaN(r.SimFull) {
 		return "", nil
 	}
-	i := slices.IndexFunc(predict.Levels(mach), func(l predict.Level) bool { return l.Name == r.Level })
-	l := predict.Levels(mach)[i]
+	levels := predict.Levels(j.machine)
+	l := levels[slices.IndexFunc(levels, func(l predict.Level) bool { return l.Name == r.Level })]
 	if l.Sets > 1 && byConflicts(r) {
 		return CauseConflicts, nil
 	}
 	blocks := float64(l.Blocks())
-	most, err := m.fullyAssociative(l, by, r, uint64(blocks/nearby))
+	most, err := j.fullyAssociative(l, r, uint64(blocks/nearby))
 	if err != nil {
 		return "", err
 	}
-	least, err := m.fullyAssociative(l, by, r, uint64(blocks*nearby))
+	least, err := j.fullyAssociative(l, r, uint64(blocks*nearby))
 	if err != nil {
 		return "", err
 	}
@@ -283,7 +277,7 @@ func (m *Model) cause(mach *machine.Machine, by subject.Scope, r *validationRow)
 
 // byConflicts reports whether the models are nearer to a fully associative cache
 // than half the error, on a scale of ratios.
-func byConflicts(r *validationRow) bool {
+func byConflicts(r *Judgement) bool {
 	if r.PredFull == r.SimFull {
 		return true
 	}
@@ -295,15 +289,15 @@ func byConflicts(r *validationRow) bool {
 
 // fullyAssociative predicts the misses of a row's scope in a fully associative
 // cache of another capacity.
-func (m *Model) fullyAssociative(l predict.Level, by subject.Scope, r *validationRow, blocks uint64) (float64, error) {
-	p, err := predict.At(m.byBlock[l.BlockBytes], fit.Point(r.Point), predict.FullyAssociative(blocks))
+func (j *judge) fullyAssociative(l predict.Level, r *Judgement, blocks uint64) (float64, error) {
+	p, err := predict.At(j.model.byBlock[l.BlockBytes], fit.Point(r.Point), predict.FullyAssociative(blocks))
 	if err != nil {
 		return 0, err
 	}
-	names, of := m.Scopes(by)
+	scopes := j.model.Scopes(j.by)
 	sum := 0.0
 	for g := range p.Groups {
-		if names[of[g]] == r.Scope {
+		if scopes.Names[scopes.Of[g]] == r.Scope {
 			sum += p.Groups[g].Total()
 		}
 	}

@@ -77,7 +77,7 @@ func (p *Intervals) Overhead(ctx context.Context, opt OverheadOptions) (Overhead
 		return Overhead{}, err
 	}
 	run := (&blockRunner{p.Program, p.in}).run
-	both, _, err := store.Memo(p.stored, key, func() ([2][]RunCost, error) {
+	memo, err := store.Memo(p.stored, key, func() ([2][]RunCost, error) {
 		return inTurn(opt.Repeats,
 			func() error { _, err := run(ctx, engine.Request{}); return err },
 			func() error {
@@ -88,7 +88,7 @@ func (p *Intervals) Overhead(ctx context.Context, opt OverheadOptions) (Overhead
 	if err != nil {
 		return Overhead{}, fmt.Errorf("perf: %w", err)
 	}
-	return Overhead{medianCost(both[0]), medianCost(both[1])}, nil
+	return Overhead{medianCost(memo.Value[0]), medianCost(memo.Value[1])}, nil
 }
 
 // inTurn times two functions alternately.
@@ -118,20 +118,13 @@ func RunLength(ctx context.Context, prog *subject.Program, point subject.Point, 
 	if err != nil {
 		return 0, err
 	}
-	st, err := subject.StoreOrDefault(opt.Store)
-	if err != nil {
-		return 0, err
-	}
-	key, err := store.NewKey("length", storeVersion, in)
-	if err != nil {
-		return 0, err
-	}
-	n, _, err := store.Memo(st, key, func() (uint64, error) {
+	opt.Progress = nil // it takes little time
+	memo, err := subject.Memo(subject.Step{Options: &opt, Point: point}, "length", storeVersion, in, func(func(uint64)) (uint64, error) {
 		out, err := (&blockRunner{prog, in}).run(ctx, engine.Request{})
 		if err != nil {
 			return 0, fmt.Errorf("perf: %w", err)
 		}
 		return out.Instructions, nil
 	})
-	return n, err
+	return memo.Value, err
 }

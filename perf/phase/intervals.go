@@ -62,7 +62,7 @@ func BlockVectors(ctx context.Context, prog *subject.Program, point subject.Poin
 	if err != nil {
 		return nil, err
 	}
-	st, err := subject.StoreOrDefault(opt.Store)
+	st, err := store.OrDefault(opt.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -70,36 +70,25 @@ func BlockVectors(ctx context.Context, prog *subject.Program, point subject.Poin
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", prog.Name, err)
 	}
-	key, err := store.NewKey("phases", storeVersion, struct {
+	opt.Store = st
+	memo, err := subject.Memo(subject.Step{Options: &opt.RunOptions, Point: point, Total: 1}, "phases", storeVersion, struct {
 		Inputs   subject.Inputs
 		Interval uint64
-	}{in, opt.Interval})
-	if err != nil {
-		return nil, err
-	}
-	report := opt.Reporter(point, 0, 1)
-	stored := true
-	found, warning, err := store.Memo(st, key, func() (*storedVectors, error) {
-		stored = false
-		report(0, false)
-		return collect(ctx, (&blockRunner{prog, in}).run, code, metasim.CollectOptions{
-			Interval: opt.Interval, Progress: func(n uint64) { report(n, false) },
-		})
+	}{in, opt.Interval}, func(running func(uint64)) (*storedVectors, error) {
+		return collect(ctx, (&blockRunner{prog, in}).run, code, metasim.CollectOptions{Interval: opt.Interval, Progress: running})
 	})
 	if err != nil {
 		return nil, err
 	}
-	if stored {
-		report(0, true)
-	}
-	opt.Finished(1)
+	found := memo.Value
+	opt.Progress.Finish(1)
 	p := &Intervals{
 		Name: prog.Name, Program: prog, Point: point, Args: in.Args, Interval: opt.Interval, Instructions: found.Instructions,
 		Code: code, Executions: found.Executions, Vectors: found.Vectors, Cost: found.Cost, Warnings: found.Warnings,
 		in: in, stored: st,
 	}
-	if warning != nil {
-		p.Warnings = append(p.Warnings, warning.Error())
+	if memo.Warning != "" {
+		p.Warnings = append(p.Warnings, memo.Warning)
 	}
 	return p, nil
 }

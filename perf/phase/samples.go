@@ -146,7 +146,7 @@ func simulate(ctx context.Context, p *Intervals, h cache.Config, sample metasim.
 	if err != nil {
 		return nil, err
 	}
-	out, warning, err := store.Memo(p.stored, key, func() (*storedSample, error) {
+	memo, err := store.Memo(p.stored, key, func() (*storedSample, error) {
 		var sims []*metasim.Simulation
 		cost, err := Timed(func() (err error) {
 			sims, err = metasim.Simulate(ctx, (&blockRunner{p.Program, p.in}).run, p.Code, sample, []cache.Config{h}, how)
@@ -158,8 +158,11 @@ func simulate(ctx context.Context, p *Intervals, h cache.Config, sample metasim.
 		s := sims[0]
 		return &storedSample{s.Levels, s.Stretches, s.Simulated, s.Warmed, s.Executed, cost, errorTexts(s.Warnings)}, nil
 	})
-	if err == nil && warning != nil {
-		out.Warnings = append(out.Warnings, warning.Error())
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	if memo.Warning != "" {
+		memo.Value.Warnings = append(memo.Value.Warnings, memo.Warning)
+	}
+	return memo.Value, nil
 }

@@ -70,15 +70,15 @@ func TestFullSampleIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sim, err := misses.SimulateMisses(t.Context(), perftest.Program(t), m, []subject.Point{p.Point}, misses.SimulateOptions{RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: p.stored}})
+	sim, err := misses.Simulate(t.Context(), perftest.Program(t), m, []subject.Point{p.Point}, misses.SimulateOptions{RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: p.stored}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	accesses, err := frame.Floats(sim, "sim_accesses")
+	accesses, err := frame.Floats(frame.Of(sim), "sim_accesses")
 	if err != nil {
 		t.Fatal(err)
 	}
-	misses, err := frame.Floats(sim, "sim_misses")
+	misses, err := frame.Floats(frame.Of(sim), "sim_misses")
 	if err != nil {
 		t.Fatal(err)
 	}

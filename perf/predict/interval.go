@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -66,7 +67,7 @@ const (
 // of training sizes, 22% in the worst kernel, a sweep in blocks of four planes
 // where the second set's sizes leave remainders; 90% and 81% of the groups'
 // (TestCoverageOnKernels, which tuned nothing).
-func Intervals(m *scaling.Model, size fit.Point, caches []Cache, scopeOf []int, opt IntervalOptions) ([][]Interval, error) {
+func Intervals(ctx context.Context, m *scaling.Model, size fit.Point, caches []Cache, scopeOf []int, opt IntervalOptions) ([][]Interval, error) {
 	level := opt.Level
 	if level == 0 {
 		level = DefaultLevel
@@ -93,7 +94,10 @@ func Intervals(m *scaling.Model, size fit.Point, caches []Cache, scopeOf []int, 
 			visitFuncs(&m.Groups[g], visit)
 		}
 	})
-	sums := drawMisses(m, size, tables, scopeOf, d)
+	sums := drawMisses(ctx, m, size, tables, scopeOf, d)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	out := make([][]Interval, len(caches))
 	for c := range caches {
 		for _, draws := range sums[c] {
@@ -123,7 +127,7 @@ func quantiles(draws []float64, level float64) Interval {
 // drawMisses returns the misses of each scope in each draw, by cache. Batches
 // of groups are drawn in parallel and added in order, so the result does not
 // depend on the number of processors.
-func drawMisses(m *scaling.Model, size fit.Point, tables []missTable, scopeOf []int, d *deviates) [][][]float64 {
+func drawMisses(ctx context.Context, m *scaling.Model, size fit.Point, tables []missTable, scopeOf []int, d *deviates) [][][]float64 {
 	scopes := 0
 	for _, s := range scopeOf {
 		scopes = max(scopes, s+1)
@@ -147,10 +151,16 @@ func drawMisses(m *scaling.Model, size fit.Point, tables []missTable, scopeOf []
 		})
 	}
 	for b := range batches {
+		if ctx.Err() != nil {
+			break
+		}
 		next <- b
 	}
 	close(next)
 	wg.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
 	sums := make([][][]float64, len(tables))
 	for c := range sums {
 		sums[c] = make([][]float64, scopes)

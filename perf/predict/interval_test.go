@@ -56,7 +56,7 @@ func modelOf(groups ...scaling.GroupModel) *scaling.Model {
 // interval returns the interval of the first group's misses at n in c.
 func interval(t *testing.T, m *scaling.Model, n float64, c Cache, opt IntervalOptions) Interval {
 	t.Helper()
-	out, err := Intervals(m, fit.Point{"n": n}, []Cache{c}, make([]int, len(m.Groups)), opt)
+	out, err := Intervals(t.Context(), m, fit.Point{"n": n}, []Cache{c}, make([]int, len(m.Groups)), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestCoverageOfNoisyHistograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, n := range []float64{60, 80} {
-			out, err := Intervals(m, fit.Point{"n": n}, caches, []int{0}, IntervalOptions{})
+			out, err := Intervals(t.Context(), m, fit.Point{"n": n}, caches, []int{0}, IntervalOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,7 +259,7 @@ func TestIntervalsRepeat(t *testing.T) {
 	}
 	run := func(procs int, seed uint64) [][]Interval {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		out, err := Intervals(m, fit.Point{"n": 70}, caches, of, IntervalOptions{Seed: seed})
+		out, err := Intervals(t.Context(), m, fit.Point{"n": 70}, caches, of, IntervalOptions{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +342,7 @@ func TestIntervalErrors(t *testing.T) {
 		{fit.Point{"n": 50}, FullyAssociative(1), -0.5},
 		{fit.Point{"n": 50}, FullyAssociative(1), math.NaN()},
 	} {
-		if _, err := Intervals(m, c.size, []Cache{c.cache}, []int{0}, IntervalOptions{Level: c.level}); err == nil {
+		if _, err := Intervals(t.Context(), m, c.size, []Cache{c.cache}, []int{0}, IntervalOptions{Level: c.level}); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
 	}
@@ -351,7 +351,7 @@ func TestIntervalErrors(t *testing.T) {
 			t.Error("scopes of no group: no panic")
 		}
 	}()
-	_, _ = Intervals(m, fit.Point{"n": 50}, nil, nil, IntervalOptions{})
+	_, _ = Intervals(t.Context(), m, fit.Point{"n": 50}, nil, nil, IntervalOptions{})
 }
 
 func BenchmarkIntervals(b *testing.B) {
@@ -368,7 +368,7 @@ func BenchmarkIntervals(b *testing.B) {
 		of := make([]int, len(m.Groups))
 		b.Run(fmt.Sprintf("groups=%d/caches=6", groups), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Intervals(m, fit.Point{"n": 70}, caches, of, IntervalOptions{}); err != nil {
+				if _, err := Intervals(b.Context(), m, fit.Point{"n": 70}, caches, of, IntervalOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -82,11 +82,11 @@ func cover(t *testing.T, m *scaling.Model, n float64, caches []predict.Cache, tr
 	for g := range byGroup {
 		byGroup[g] = g
 	}
-	whole, err := predict.Intervals(m, size, caches, make([]int, len(truth)), predict.IntervalOptions{})
+	whole, err := predict.Intervals(t.Context(), m, size, caches, make([]int, len(truth)), predict.IntervalOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := predict.Intervals(m, size, caches, byGroup, predict.IntervalOptions{})
+	parts, err := predict.Intervals(t.Context(), m, size, caches, byGroup, predict.IntervalOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,14 @@ func Default() (*Store, error) {
 	return Open(filepath.Join(dir, "presage")), nil
 }
 
+// OrDefault returns s, or the default store if s is nil.
+func OrDefault(s *Store) (*Store, error) {
+	if s != nil {
+		return s, nil
+	}
+	return Default()
+}
+
 // Dir returns the store's folder.
 func (s *Store) Dir() string { return s.dir }
 
@@ -195,23 +203,37 @@ func WriteTo(path string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// Memo returns the entry of k, or computes and saves it. The warning reports an
-// unusable entry, which is computed again, or a result that could not be saved.
-func Memo[T any](s *Store, k Key, compute func() (T, error)) (v T, warning, err error) {
-	err = s.Load(k, &v)
+// Memoized is a value of Memo and where it came from.
+type Memoized[T any] struct {
+	Value   T
+	Stored  bool   // the store had it
+	Warning string // why an entry could not be used, or the value not be saved; usually empty
+}
+
+// Memo returns the entry of k, or computes and saves it. An unusable entry is
+// computed again, and a value that cannot be saved is returned all the same, both
+// with a warning. An error of compute is returned, and nothing is saved.
+func Memo[T any](s *Store, k Key, compute func() (T, error)) (Memoized[T], error) {
+	var m Memoized[T]
+	err := s.Load(k, &m.Value)
 	if err == nil {
-		return v, nil, nil
+		m.Stored = true
+		return m, nil
 	}
+	var warning error
 	if !errors.Is(err, ErrMissing) {
 		warning = fmt.Errorf("%w; computed again", err)
 	}
-	var fresh T
-	fresh, err = compute()
+	fresh, err := compute()
 	if err != nil {
-		return fresh, warning, err
+		return Memoized[T]{}, err
 	}
 	if err := s.Save(k, fresh); err != nil {
 		warning = errors.Join(warning, fmt.Errorf("%w; the result was not kept", err))
 	}
-	return fresh, warning, nil
+	m = Memoized[T]{Value: fresh}
+	if warning != nil {
+		m.Warning = warning.Error()
+	}
+	return m, nil
 }

@@ -95,11 +95,11 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 			if err := s.Load(k, &got); !errors.As(err, &corrupt) {
 				t.Fatalf("Load: %v, want a CorruptError", err)
 			}
-			got, warning, err := Memo(s, k, func() (profile, error) { return want, nil })
-			if err != nil || !errors.As(warning, &corrupt) {
-				t.Fatalf("Memo: warning %v, error %v", warning, err)
+			m, err := Memo(s, k, func() (profile, error) { return want, nil })
+			if err != nil || !strings.Contains(m.Warning, corrupt.Error()) || m.Stored {
+				t.Fatalf("Memo: %+v, error %v", m, err)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, m.Value); diff != "" {
 				t.Error(diff)
 			}
 			if err := s.Load(k, &got); err != nil {
@@ -113,10 +113,13 @@ func TestMemoComputesOnce(t *testing.T) {
 	s, k := Open(t.TempDir()), mustKey(t, 1)
 	calls := 0
 	compute := func() (int, error) { calls++; return 42, nil }
-	for range 3 {
-		v, warning, err := Memo(s, k, compute)
-		if v != 42 || warning != nil || err != nil {
-			t.Fatalf("Memo = %v, %v, %v", v, warning, err)
+	for i := range 3 {
+		m, err := Memo(s, k, compute)
+		if m.Value != 42 || m.Warning != "" || err != nil {
+			t.Fatalf("Memo = %+v, %v", m, err)
+		}
+		if m.Stored != (i > 0) {
+			t.Errorf("call %d: stored %t", i, m.Stored)
 		}
 	}
 	if calls != 1 {
@@ -127,7 +130,7 @@ func TestMemoComputesOnce(t *testing.T) {
 func TestMemoKeepsNoFailure(t *testing.T) {
 	s, k := Open(t.TempDir()), mustKey(t, 1)
 	boom := errors.New("boom")
-	if _, _, err := Memo(s, k, func() (int, error) { return 1, boom }); !errors.Is(err, boom) {
+	if _, err := Memo(s, k, func() (int, error) { return 1, boom }); !errors.Is(err, boom) {
 		t.Fatalf("error %v, want boom", err)
 	}
 	var v int
@@ -141,12 +144,12 @@ func TestMemoWarnsWhenItCannotSave(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	v, warning, err := Memo(Open(filepath.Join(file, "below")), mustKey(t, 1), func() (int, error) { return 5, nil })
-	if v != 5 || err != nil {
-		t.Fatalf("Memo = %v, %v", v, err)
+	m, err := Memo(Open(filepath.Join(file, "below")), mustKey(t, 1), func() (int, error) { return 5, nil })
+	if m.Value != 5 || err != nil {
+		t.Fatalf("Memo = %+v, %v", m, err)
 	}
-	if warning == nil || !strings.Contains(warning.Error(), "not kept") {
-		t.Errorf("warning %v", warning)
+	if !strings.Contains(m.Warning, "not kept") {
+		t.Errorf("warning %q", m.Warning)
 	}
 }
 

@@ -13,6 +13,7 @@ type BinaryPoint struct {
 	Program *Program
 }
 
+// CheckBinaries returns an error if there are no points, or one has no program.
 func CheckBinaries(points []BinaryPoint) error {
 	if len(points) == 0 {
 		return errors.New("perf: no points")
@@ -25,9 +26,9 @@ func CheckBinaries(points []BinaryPoint) error {
 	return nil
 }
 
-// CommonName returns what the names of executables have in common: once the
-// values of their points are taken out, if that leaves one name, else what they
-// begin with; the first one's name if that is nothing.
+// CommonName returns the name that tables give to executables of one program:
+// their name without the values of their points, if that is the same for all, or
+// their common prefix, or, if that is empty, the name of the first.
 func CommonName(points []BinaryPoint) string {
 	name, same := "", true
 	prefix := points[0].Program.Name
@@ -52,12 +53,12 @@ func CommonName(points []BinaryPoint) string {
 	return points[0].Program.Name
 }
 
-// separators are what stands between the parts of a file's name.
+// separators separate the parts of a file's name.
 const separators = ".-_"
 
-// withoutValues takes the point's values, and the names of the parameters before
-// them, out of an executable's name, where they are parts of it: sweep.20 and
-// sweep-n20 become sweep for n=20.
+// withoutValues returns an executable's name without the parts that are a value of
+// the point, or a parameter's name and value: sweep.20 and sweep-n20 become sweep
+// for n=20.
 func withoutValues(name string, point Point) string {
 	isSeparator := func(r rune) bool { return strings.ContainsRune(separators, r) }
 	begin := 0

@@ -1,4 +1,10 @@
-// Package subject takes an executable and runs it: Open and Build give a Program,
-// its Structure is what static analysis finds, a Point gives the problem's
-// parameters values, and a run feeds any number of collectors.
+// Package subject takes an executable and runs it.
+//
+//	Build, Open ─▶ Program ─▶ Structure   what static analysis finds
+//	                  │
+//	          Point ──┴─ Run ─▶ batches ─▶ any number of collectors
+//
+// A Point gives the parameters of the problem values. One run feeds all the
+// collectors that it is given; Memo keeps their results in a store, under the
+// Inputs that the run depends on.
 package subject

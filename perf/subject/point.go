@@ -39,8 +39,8 @@ func Range(first, last, step float64) []float64 {
 	return values
 }
 
-// Round takes off the digits in which a sum of decimal fractions differs from
-// what a person would write: 0.1+2*0.1 gives 0.3.
+// Round returns v rounded to 12 digits, so that a sum of decimal fractions is what
+// a person would write: 0.1+2*0.1 gives 0.3.
 func Round(v float64) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
 	if err != nil {
@@ -58,11 +58,12 @@ func (p Point) String() string {
 	return strings.Join(parts, " ")
 }
 
+// Names returns the parameters in alphabetical order.
 func (p Point) Names() []string { return slices.Sorted(maps.Keys(p)) }
 
 func formatValue(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// reserved are the columns of tables, which no parameter can be called.
+// reserved are names of columns of tables, which no parameter may have.
 var reserved = map[string]bool{
 	"program": true, "machine": true, "level": true, "scope": true, "routine": true, "file": true, "line": true,
 	"pc": true, "kind": true, "float": true, "accesses": true, "cold_accesses": true, "instructions": true,
@@ -75,8 +76,8 @@ var reserved = map[string]bool{
 
 var paramName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
-// Check reports parameters that could not be told from the columns of tables,
-// or not be written in a basis, and values that are no numbers.
+// Check returns an error if a parameter has the name of a column of the tables,
+// or one that cannot be written in a basis, or if a value is not finite.
 func (p Point) Check() error {
 	for _, name := range p.Names() {
 		if !paramName.MatchString(name) {
@@ -103,8 +104,8 @@ var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 // all be the same, or fail.
 func (p Point) Arguments(template string) ([]string, error) { return p.arguments(template, false) }
 
-// arguments does the same; where the point is compiled in, no parameter has to
-// stand in the template, and the empty template stands for no arguments.
+// arguments is Arguments, except that with the point compiled in the template need
+// not name the parameters, and an empty template stands for no arguments.
 func (p Point) arguments(template string, compiledIn bool) ([]string, error) {
 	if template == "" && compiledIn {
 		return nil, nil

@@ -1,8 +1,6 @@
 package subject
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Scope is what a row of a table is about.
 type Scope string
@@ -15,7 +13,8 @@ const (
 	ByReference Scope = "reference" // a group of references, by its first one
 )
 
-// Check returns s, or the default for the empty Scope.
+// Check returns s, or the default for the empty Scope. It returns an error for
+// any other text.
 func (s Scope) Check() (Scope, error) {
 	switch s {
 	case "":
@@ -26,32 +25,39 @@ func (s Scope) Check() (Scope, error) {
 	return "", fmt.Errorf("perf: scope %q is none of program, routine, loop, reference", string(s))
 }
 
-// ScopesOf numbers the scopes of groups, given by the first reference of each,
-// in order of first appearance.
-func (p *Program) ScopesOf(by Scope, first []int) (names []string, of []int) {
-	return Numbered(len(first), func(g int) string { return p.ScopeOf(by, first[g]) })
+// Partition numbers the scopes of a kind that some things belong to.
+type Partition struct {
+	Names []string // of the scopes, in order of first appearance
+	Of    []int    // by thing: index in Names
 }
 
-// Numbered numbers the names of n things in order of first appearance.
-func Numbered(n int, nameOf func(int) string) (names []string, of []int) {
+// PartitionOf returns the partition of n things, of which nameOf returns the
+// scope.
+func PartitionOf(n int, nameOf func(int) string) Partition {
+	p := Partition{Of: make([]int, n)}
 	index := make(map[string]int)
-	of = make([]int, n)
-	for g := range n {
-		name := nameOf(g)
-		i, ok := index[name]
+	for i := range n {
+		name := nameOf(i)
+		at, ok := index[name]
 		if !ok {
-			i = len(names)
-			index[name] = i
-			names = append(names, name)
+			at = len(p.Names)
+			index[name] = at
+			p.Names = append(p.Names, name)
 		}
-		of[g] = i
+		p.Of[i] = at
 	}
-	return names, of
+	return p
 }
 
-// ScopeOf names the scope of a reference. A reference in no loop belongs to its
-// routine, one that no graph holds to what holds its address.
-func (p *Program) ScopeOf(by Scope, ref int) string {
+// ScopesOf returns the scopes that references belong to.
+func (p *Program) ScopesOf(by Scope, refs []Ref) Partition {
+	return PartitionOf(len(refs), func(i int) string { return p.ScopeOf(by, refs[i]) })
+}
+
+// ScopeOf returns the name of the scope that a reference belongs to. A reference
+// in no loop belongs to its routine, one in no control-flow graph to the routine
+// or section that holds its address.
+func (p *Program) ScopeOf(by Scope, ref Ref) string {
 	s := p.Structure()
 	r := &s.Access.All[ref]
 	switch {

@@ -13,18 +13,21 @@ type Structure struct {
 	Graph  *cfg.Program     // routines as control-flow graphs
 	Scopes *cfg.ScopeTree   // program, routines and loops of the source
 	Access *access.Analysis // memory references, their formulas
-	Groups *access.Groups   // references of similar patterns, put together
+	Groups *access.Groups   // references grouped by access pattern
 
-	OfRoutine []int // by routine: its scope
+	OfRoutine []int // by index in Graph.Routines: index in Scopes.Scopes
 }
 
-// Structure takes the program apart, at the first call. It never fails: what
-// could not be made out stands in Warnings.
+// Structure returns what static analysis finds out about the program. It is
+// found at the first call, and never fails: what could not be made out stands in
+// Warnings.
 func (p *Program) Structure() *Structure {
 	p.takeApart.Do(func() { p.structure = NewStructure(cfg.Analyze(p.File)) })
 	return p.structure
 }
 
+// NewStructure analyses control-flow graphs: those of cfg.Analyze, or such as a run
+// completed.
 func NewStructure(g *cfg.Program) *Structure {
 	s := &Structure{Graph: g, Scopes: cfg.NewScopeTree(g), Access: access.Analyze(g)}
 	s.Groups = s.Access.Groups(s.sameSource())
@@ -50,7 +53,7 @@ func (s *Structure) sameSource() access.SameSource {
 	return func(routine, loop, other int) bool { return scope[routine][loop] == scope[routine][other] }
 }
 
-// Warnings say what static analysis could not make out.
+// Warnings returns what static analysis could not make out.
 func (s *Structure) Warnings() []string {
 	var list []string
 	for _, w := range s.Graph.Warnings {
@@ -65,8 +68,8 @@ func (s *Structure) Warnings() []string {
 	return list
 }
 
-// Routine returns the index of the routine called name. A name that several
-// have, or none, is an error that says what there is.
+// Routine returns the index in Graph.Routines of the routine called name. A name
+// that several routines have, or none, is an error that says what there is.
 func (s *Structure) Routine(name string) (int, error) {
 	found := -1
 	for i := range s.Scopes.Scopes {

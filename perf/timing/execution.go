@@ -14,7 +14,7 @@ import (
 )
 
 // ExecutionModel predicts how often every block and edge of a program is
-// executed at any problem size: what its schedule is weighted by.
+// executed at any problem size. Its schedule is weighted by that.
 type ExecutionModel struct {
 	Program  string
 	Points   []subject.Point // that it was fitted on
@@ -51,8 +51,8 @@ func FitExecution(ctx context.Context, counts []*anatomy.Counts) (*ExecutionMode
 		}
 		m.Points, sizes = append(m.Points, c.Point), append(sizes, fit.Point(c.Point))
 		m.Warnings = append(m.Warnings, c.Warnings...)
-		// Runs complete the graph by what they show; the last of those that
-		// show most knows it best.
+		// Each run completes the graph by what it executed: take the last of the
+		// largest.
 		if m.structure == nil || edgesOf(c.Structure()) >= edgesOf(m.structure) {
 			m.structure = c.Structure()
 		}

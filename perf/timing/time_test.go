@@ -9,7 +9,7 @@ import (
 
 	"presage/perf/anatomy"
 	"presage/perf/frame"
-	"presage/perf/host/measure"
+	"presage/perf/internal/num"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
@@ -30,7 +30,7 @@ func timed(t *testing.T, m *machine.Machine) (*misses.Model, *ExecutionModel, su
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := misses.FitScaling(t.Context(), runs, misses.FitOptions{Store: st})
+	model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,26 +51,22 @@ func TestPredictTime(t *testing.T) {
 	m := profiletest.Machine(t, "origin2000")
 	model, execution, run := timed(t, m)
 	at := subject.Sweep("n", 18)
-	pred, err := PredictTime(t.Context(), model, execution, m, at, TimeOptions{})
+	pred, err := Predict(t.Context(), model, execution, m, at, PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sim, err := SimulateTime(t.Context(), perftest.Program(t), m, at, SimulateTimeOptions{RunOptions: run})
+	sim, err := Simulate(t.Context(), perftest.Program(t), m, at, SimulateOptions{RunOptions: run})
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := misses.CompareTime(pred, sim)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e := perftest.One(t, perftest.Column(t, both, "rel_err_cycles")); math.Abs(e) > 0.15 {
+	if e := num.RelErr(perftest.One(t, perftest.Column(t, pred, "pred_cycles")), perftest.One(t, perftest.Column(t, sim, "sim_cycles"))); math.Abs(e) > 0.15 {
 		t.Errorf("cycles are %.0f%% off", 100*e)
 	}
-	if p, s := perftest.One(t, perftest.Column(t, both, "pred_instructions")), perftest.One(t, perftest.Column(t, both, "sim_instructions")); math.Abs(p/s-1) > 0.02 {
+	if p, s := perftest.One(t, perftest.Column(t, pred, "pred_instructions")), perftest.One(t, perftest.Column(t, sim, "sim_instructions")); math.Abs(p/s-1) > 0.02 {
 		t.Errorf("%g instructions predicted, %g simulated", p, s)
 	}
 	sum := 0.0
-	for _, name := range pred.Names() {
+	for _, name := range frame.Of(pred).Names() {
 		if strings.HasSuffix(name, "_wait_cycles") || name == "pred_schedule_cycles" {
 			sum += perftest.One(t, perftest.Column(t, pred, name))
 		}
@@ -83,7 +79,7 @@ func TestPredictTime(t *testing.T) {
 		t.Errorf("%g s, want %g", got, want)
 	}
 	parts := 0.0
-	for _, name := range sim.Names() {
+	for _, name := range frame.Of(sim).Names() {
 		if strings.HasSuffix(name, "_cycles") && name != "sim_cycles" {
 			parts += perftest.One(t, perftest.Column(t, sim, name))
 		}
@@ -93,11 +89,11 @@ func TestPredictTime(t *testing.T) {
 	}
 	// What the parts of a program take is what the program takes.
 	for _, by := range []subject.Scope{subject.ByRoutine} {
-		p, err := PredictTime(t.Context(), model, execution, m, at, TimeOptions{By: by})
+		p, err := Predict(t.Context(), model, execution, m, at, PredictOptions{By: by})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := SimulateTime(t.Context(), perftest.Program(t), m, at, SimulateTimeOptions{RunOptions: run, By: by})
+		s, err := Simulate(t.Context(), perftest.Program(t), m, at, SimulateOptions{RunOptions: run, By: by})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,8 +103,8 @@ func TestPredictTime(t *testing.T) {
 		if got, want := sumOf(perftest.Column(t, s, "sim_cycles")), perftest.One(t, perftest.Column(t, sim, "sim_cycles")); math.Abs(got/want-1) > 0.01 {
 			t.Errorf("by %s: simulated cycles sum to %g, of %g", by, got, want)
 		}
-		if p.Col("scope").Records()[0] != "main.solveLine" || s.Col("scope").Records()[0] != "main.solveLine" {
-			t.Errorf("most time in %s, simulated in %s", p.Col("scope").Records()[0], s.Col("scope").Records()[0])
+		if p[0].Scope != "main.solveLine" || s[0].Scope != "main.solveLine" {
+			t.Errorf("most time in %s, simulated in %s", p[0].Scope, s[0].Scope)
 		}
 	}
 }
@@ -127,16 +123,16 @@ func TestFixedExposure(t *testing.T) {
 	m := profiletest.Machine(t, "origin2000")
 	model, execution, _ := timed(t, m)
 	at := subject.Sweep("n", 20)
-	pred, err := PredictTime(t.Context(), model, execution, m, at, TimeOptions{FixedExposure: true})
+	pred, err := Predict(t.Context(), model, execution, m, at, PredictOptions{FixedExposure: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	misses, err := misses.PredictMisses(model, m, at, misses.PredictOptions{})
+	missed, err := misses.Predict(t.Context(), model, m, at, misses.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for level, cycles := range map[string]float64{"L1": 0.5 * 8, "L2": 81, "TLB": 78} {
-		rows, err := frame.Where(misses, "level", level)
+		rows, err := frame.Where(frame.Of(missed), "level", level)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,13 +144,13 @@ func TestFixedExposure(t *testing.T) {
 	if b := perftest.One(t, perftest.Column(t, pred, "pred_branch_wait_cycles")); b != 0 {
 		t.Errorf("branches cost %g cycles in the paper's formula", b)
 	}
-	if _, err := PredictTime(t.Context(), model, execution, m, at, TimeOptions{By: subject.ByReference}); err == nil {
+	if _, err := Predict(t.Context(), model, execution, m, at, PredictOptions{By: subject.ByReference}); err == nil {
 		t.Error("times by reference, and no error")
 	}
-	if _, err := PredictTime(t.Context(), model, execution, &machine.Machine{Name: "bare"}, at, TimeOptions{}); err == nil {
+	if _, err := Predict(t.Context(), model, execution, &machine.Machine{Name: "bare"}, at, PredictOptions{}); err == nil {
 		t.Error("a machine without a core, and no error")
 	}
-	if _, err := PredictTime(t.Context(), model, execution, m, []subject.Point{{"m": 3}}, TimeOptions{}); err == nil {
+	if _, err := Predict(t.Context(), model, execution, m, []subject.Point{{"m": 3}}, PredictOptions{}); err == nil {
 		t.Error("a point without n, and no error")
 	}
 }
@@ -168,12 +164,12 @@ func TestPredictTimeOfStreams(t *testing.T) {
 	predict := func(stream machine.Cycles, fixed bool) map[string]float64 {
 		m := *plain
 		m.Memory.StreamLatency = stream
-		df, err := PredictTime(t.Context(), model, execution, &m, subject.Sweep("n", 20), TimeOptions{FixedExposure: fixed})
+		df, err := Predict(t.Context(), model, execution, &m, subject.Sweep("n", 20), PredictOptions{FixedExposure: fixed})
 		if err != nil {
 			t.Fatal(err)
 		}
 		values := make(map[string]float64)
-		for _, name := range df.Names() {
+		for _, name := range frame.Of(df).Names() {
 			if strings.HasSuffix(name, "_cycles") {
 				values[name] = perftest.One(t, perftest.Column(t, df, name))
 			}
@@ -204,8 +200,10 @@ func TestPredictTimeOfStreams(t *testing.T) {
 func TestStreams(t *testing.T) {
 	model, _, _ := timed(t, profiletest.Machine(t, "origin2000"))
 	walks, others, eights := 0, 0, 0
-	for g := range model.Members {
-		ref := &model.Refs[model.Members[g][0]]
+	for i := range model.Groups() {
+		g := misses.Group(i)
+		refs := model.References(g)
+		ref := refs[0]
 		if !streams(model, g, 128) {
 			others++
 			continue
@@ -215,7 +213,7 @@ func TestStreams(t *testing.T) {
 		if !first.Regular() {
 			t.Errorf("%v: a stream, of strides %v", ref, ref.Strides)
 		}
-		if by, constant := first.Formula.Constant(); constant && by == 8 && len(model.Members[g]) == 1 {
+		if by, constant := first.Formula.Constant(); constant && by == 8 && len(refs) == 1 {
 			eights++
 			if !streams(model, g, 8) || streams(model, g, 4) {
 				t.Errorf("%v: through blocks of 8 %t, of 4 %t", ref, streams(model, g, 8), streams(model, g, 4))
@@ -236,7 +234,7 @@ func TestScheduleOfCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counted, err := Schedule(t.Context(), counts, m, TimeOptions{})
+	counted, err := Schedule(t.Context(), counts, m, PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,39 +242,16 @@ func TestScheduleOfCounts(t *testing.T) {
 		t.Errorf("%g instructions scheduled, %g executed", got, want)
 	}
 	origin := profiletest.Machine(t, "origin2000")
-	pred, err := PredictTime(t.Context(), model, execution, origin, subject.Sweep("n", 12), TimeOptions{})
+	pred, err := Predict(t.Context(), model, execution, origin, subject.Sweep("n", 12), PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := Schedule(t.Context(), counts, origin, TimeOptions{})
+	same, err := Schedule(t.Context(), counts, origin, PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p, c := perftest.One(t, perftest.Column(t, pred, "pred_schedule_cycles")), perftest.One(t, perftest.Column(t, same, "pred_cycles")); math.Abs(p/c-1) > 0.02 {
 		t.Errorf("schedule of modelled frequencies %g cycles, of counted ones %g", p, c)
-	}
-}
-
-func TestCompareTimeErrors(t *testing.T) {
-	df := frame.Of([]struct {
-		N    float64 `frame:"n"`
-		Pred float64 `frame:"pred_cycles"`
-	}{{1, 2}})
-	if _, err := misses.CompareTime(df, df); err == nil || !strings.Contains(err.Error(), "neither sim_cycles nor meas_time_sec") {
-		t.Errorf("no reference: %v", err)
-	}
-}
-
-// TestCompareTimeOfMeasure: Measure's own table is a reference.
-func TestCompareTimeOfMeasure(t *testing.T) {
-	pred := frame.Of([]timeRow{{Program: "p", Point: subject.Point{"n": 1}, Seconds: 3}, {Program: "p", Point: subject.Point{"n": 2}, Seconds: 3}})
-	meas := frame.Of([]measure.Row{{Program: "p", Point: subject.Point{"n": 1}, Seconds: 2}})
-	both, err := misses.CompareTime(pred, meas)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e := perftest.One(t, perftest.Column(t, both, "rel_err_time")); e != 0.5 {
-		t.Errorf("predicted 3 s, measured 2 s: relative error %g", e)
 	}
 }
 

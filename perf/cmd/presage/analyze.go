@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"presage/perf"
+	"presage/perf/anatomy"
 	"presage/perf/figure/diagram"
 	"presage/perf/store"
+	"presage/perf/subject"
 )
 
 // analysis is what presage analyze was asked for.
@@ -83,7 +85,7 @@ func (a *analysis) do(cmd *cobra.Command, path string) error {
 	if err := a.suits(cmd.Flags().Changed); err != nil {
 		return err
 	}
-	prog, err := openProgram(path)
+	prog, err := openProgram(cmd.Context(), path)
 	if err != nil {
 		return err
 	}
@@ -160,24 +162,28 @@ func (a *analysis) suits(given func(flag string) bool) error {
 func (a *analysis) frame(prog *perf.Program, counts *perf.Counts) (dataframe.DataFrame, error) {
 	switch a.table {
 	case "routines":
-		return perf.Routines(prog), nil
+		return perf.Frame(anatomy.Routines(prog)), nil
 	case "loops":
 		return perf.Loops(prog, perf.LoopOptions{Routine: a.routine, Counts: counts})
 	case "references":
 		return perf.References(prog, perf.ReferenceOptions{Routine: a.routine, Stack: a.stack, Counts: counts})
 	case "groups":
-		return perf.GroupSizes(prog), nil
+		return perf.Frame(anatomy.GroupSizes(prog)), nil
 	case "mix":
-		return perf.InstructionMix(prog, perf.MixOptions{By: perf.Scope(a.by), Counts: counts})
+		return perf.InstructionMix(prog, perf.MixOptions{By: subject.Scope(a.by), Counts: counts})
 	case "edges":
-		return perf.EdgeCounts(counts, perf.EdgeOptions{Routine: a.routine, ByFrequency: !a.byPlace, Least: a.least})
+		edges, err := anatomy.Edges(counts, anatomy.EdgeOptions{Routine: a.routine, ByFrequency: !a.byPlace, Least: a.least})
+		if err != nil {
+			return dataframe.DataFrame{}, err
+		}
+		return perf.Frame(edges), nil
 	}
-	return perf.Summary(prog, counts), nil
+	return perf.Frame(anatomy.Summary(prog, counts)), nil
 }
 
 func (a *analysis) picture(ctx context.Context, prog *perf.Program, counts *perf.Counts, stderr io.Writer) error {
 	opt := perf.DrawOptions{Counts: counts, Cold: a.cold}
-	graph, err := perf.LoopNest(prog, "", opt)
+	graph, err := anatomy.LoopNest(prog, "", opt)
 	if a.routine != "" {
 		graph, err = perf.ControlFlow(prog, a.routine, opt)
 	}

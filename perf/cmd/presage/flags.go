@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -20,6 +21,7 @@ import (
 	"presage/perf"
 	"presage/perf/frame"
 	"presage/perf/progress"
+	"presage/perf/subject"
 )
 
 // maxPoints bounds the combinations of a sweep.
@@ -154,7 +156,7 @@ func (r *runFlags) options() (perf.RunOptions, error) {
 		if !ok || !path.IsAbs(guest) {
 			return opt, fmt.Errorf("--dir %q: want GUEST=HOST with an absolute GUEST", dir)
 		}
-		opt.Folders = append(opt.Folders, perf.Folder{Guest: guest, Host: host})
+		opt.Folders = append(opt.Folders, subject.Folder{Guest: guest, Host: host})
 	}
 	if r.stdin != "" {
 		data, err := os.ReadFile(r.stdin)
@@ -227,13 +229,13 @@ func commandLine(cmd *cobra.Command, args []string) string {
 }
 
 // openProgram opens an executable, or builds the Go program in a folder.
-func openProgram(path string) (*perf.Program, error) {
+func openProgram(ctx context.Context, path string) (*perf.Program, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
-		return perf.Build(path)
+		return perf.Build(ctx, path)
 	}
 	return perf.Open(path)
 }

@@ -66,7 +66,7 @@ was found is kept in the store.`,
 			if err != nil {
 				return err
 			}
-			prog, err := openProgram(args[0])
+			prog, err := openProgram(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

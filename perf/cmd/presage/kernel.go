@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -24,7 +25,7 @@ func (b *binaryFlags) register(cmd *cobra.Command) {
 }
 
 // find returns the kernel, and what was found in the binary if it is of one.
-func (b *binaryFlags) find() (*iperf.Kernel, *perf.BinaryKernel, error) {
+func (b *binaryFlags) find(ctx context.Context) (*iperf.Kernel, *kernels.BinaryKernel, error) {
 	switch {
 	case (b.kernel == "") == (b.binary == ""):
 		return nil, nil, errors.New("want either --kernel or --binary")
@@ -43,7 +44,7 @@ func (b *binaryFlags) find() (*iperf.Kernel, *perf.BinaryKernel, error) {
 			return nil, nil, err
 		}
 	}
-	prog, err := openProgram(b.binary)
+	prog, err := openProgram(ctx, b.binary)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +83,7 @@ and their locality at the size of --at, in blocks of --block bytes.`,
 				return err
 			}
 			from.binary = args[0]
-			_, k, err := from.find()
+			_, k, err := from.find(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -8,15 +8,16 @@ import (
 
 	"presage/perf"
 	"presage/perf/host/measure"
+	"presage/perf/study/record"
 )
 
 func measureCommand() *cobra.Command {
 	var (
-		sweep         sweepFlag
-		opt           perf.MeasureOptions
-		out           output
-		stdin, record string
-		quiet         bool
+		sweep       sweepFlag
+		opt         perf.MeasureOptions
+		out         output
+		stdin, kept string
+		quiet       bool
 	)
 	cmd := &cobra.Command{
 		Use:   "measure PROGRAM",
@@ -54,12 +55,12 @@ command, the host, the date and a checksum. Without --sweep the program runs wit
 			if err != nil {
 				return err
 			}
-			if record != "" {
+			if kept != "" {
 				origin, err := measure.Origin(args[0])
 				if err != nil {
 					return err
 				}
-				if err := perf.Record(record, df, perf.Source{Origin: origin, Command: commandLine(cmd, args)}); err != nil {
+				if err := perf.Record(kept, df, record.Source{Origin: origin, Command: commandLine(cmd, args)}); err != nil {
 					return err
 				}
 			}
@@ -73,7 +74,7 @@ command, the host, the date and a checksum. Without --sweep the program runs wit
 	f.StringVar(&stdin, "stdin", "", "file that the program reads as its standard input (default empty)")
 	f.IntVar(&opt.Repeats, "repeats", measure.DefaultRepeats, "how often each point is measured")
 	f.IntVar(&opt.WarmUp, "warm-up", 1, "how often each point is run before; -1: never")
-	f.StringVar(&record, "record", "", "file to write the rows to")
+	f.StringVar(&kept, "record", "", "file to write the rows to")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	out.register(cmd)
 	return cmd

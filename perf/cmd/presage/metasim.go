@@ -146,7 +146,7 @@ func (m *metasimFlags) study(cmd *cobra.Command, args []string, on *machine.Mach
 	if m.interval != 0 || m.pick != (simpoint.Options{}) {
 		return errors.New("--record varies intervals and numbers of points itself: leave out --interval, --k, --max-k and --seed")
 	}
-	prog, err := openProgram(args[0])
+	prog, err := openProgram(cmd.Context(), args[0])
 	if err != nil {
 		return err
 	}

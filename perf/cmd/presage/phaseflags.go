@@ -61,7 +61,7 @@ func (p *phaseFlags) phases(cmd *cobra.Command, path string) (*perf.Phases, erro
 	if err != nil {
 		return nil, err
 	}
-	prog, err := openProgram(path)
+	prog, err := openProgram(cmd.Context(), path)
 	if err != nil {
 		return nil, err
 	}

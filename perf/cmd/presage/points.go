@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -52,12 +53,12 @@ func (p *pointsFlag) Set(text string) error {
 }
 
 // open opens the executables; a path that is named twice once.
-func (p *pointsFlag) open() ([]subject.BinaryPoint, error) {
+func (p *pointsFlag) open(ctx context.Context) ([]subject.BinaryPoint, error) {
 	opened := make(map[string]*perf.Program)
 	var out []subject.BinaryPoint
 	for i, path := range p.paths {
 		if opened[path] == nil {
-			prog, err := openProgram(path)
+			prog, err := openProgram(ctx, path)
 			if err != nil {
 				return nil, err
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"presage/perf"
+	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/store"
@@ -42,7 +43,7 @@ for each cache and TLB of a machine at each size.`,
 			if err != nil {
 				return err
 			}
-			runs, err := perf.LoadRuns(args[0])
+			runs, err := locality.LoadRuns(args[0])
 			if err != nil {
 				return err
 			}
@@ -51,7 +52,7 @@ for each cache and TLB of a machine at each size.`,
 			if err != nil {
 				return err
 			}
-			df, err := perf.PredictMisses(model, m, at.points, opt)
+			df, err := perf.PredictMisses(cmd.Context(), model, m, at.points, opt)
 			if err != nil {
 				return err
 			}
@@ -106,7 +107,7 @@ instead, in or out of order, and prints cycles and what they went into.`,
 			if err != nil {
 				return err
 			}
-			todo, err := whatToSimulate(args, &sweep, &points, time)
+			todo, err := whatToSimulate(cmd.Context(), args, &sweep, &points, time)
 			if err != nil {
 				return err
 			}
@@ -134,21 +135,25 @@ instead, in or out of order, and prints cycles and what they went into.`,
 }
 
 // whatToSimulate returns the simulations that the arguments ask for.
-func whatToSimulate(args []string, sweep *sweepFlag, points *pointsFlag, time bool) (func(context.Context, *machine.Machine, perf.SimulateOptions) (dataframe.DataFrame, error), error) {
+func whatToSimulate(ctx context.Context, args []string, sweep *sweepFlag, points *pointsFlag, time bool) (func(context.Context, *machine.Machine, perf.SimulateOptions) (dataframe.DataFrame, error), error) {
 	switch {
 	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
 		return nil, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
 	case len(points.points) > 0 && time:
 		return nil, errors.New("--time takes one PROGRAM, not executables of --point")
 	case len(points.points) > 0:
-		binaries, err := points.open()
+		binaries, err := points.open(ctx)
 		return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
-			return misses.SimulateBinaries(ctx, binaries, m, opt)
+			rows, err := misses.SimulateBinaries(ctx, binaries, m, opt)
+			if err != nil {
+				return dataframe.DataFrame{}, err
+			}
+			return perf.Frame(rows), nil
 		}, err
 	case len(args) == 0:
 		return nil, errors.New("no program: name one, or give the executables of each size with --point n=20:prog.20")
 	}
-	prog, err := openProgram(args[0])
+	prog, err := openProgram(ctx, args[0])
 	all := sweep.points
 	if len(all) == 0 {
 		all = []perf.Point{{}}

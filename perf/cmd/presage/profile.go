@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
 
 	"presage/perf"
@@ -52,7 +53,7 @@ estimate, of which warnings tell how sure it is.`,
 			if dir == "" {
 				return errors.New("--output: want the name of a folder")
 			}
-			todo, err := whatToProfile(args, &sweep, &points)
+			todo, err := whatToProfile(cmd.Context(), args, &sweep, &points)
 			if err != nil {
 				return err
 			}
@@ -71,7 +72,7 @@ estimate, of which warnings tell how sure it is.`,
 				return err
 			}
 			warn(cmd.ErrOrStderr(), runs.Warnings)
-			return out.print(cmd.OutOrStdout(), runs.Frame())
+			return out.print(cmd.OutOrStdout(), perf.Frame(runs.Rows()))
 		},
 	}
 	cmd.Flags().Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
@@ -90,12 +91,12 @@ estimate, of which warnings tell how sure it is.`,
 
 // whatToProfile returns the runs that the arguments ask for: of one program at
 // the points of a sweep, or of several executables at one each.
-func whatToProfile(args []string, sweep *sweepFlag, points *pointsFlag) (func(context.Context, perf.ProfileOptions) (*perf.Runs, error), error) {
+func whatToProfile(ctx context.Context, args []string, sweep *sweepFlag, points *pointsFlag) (func(context.Context, perf.ProfileOptions) (*perf.Runs, error), error) {
 	switch {
 	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
 		return nil, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
 	case len(points.points) > 0:
-		binaries, err := points.open()
+		binaries, err := points.open(ctx)
 		return func(ctx context.Context, opt perf.ProfileOptions) (*perf.Runs, error) {
 			return locality.ProfileBinaries(ctx, binaries, opt)
 		}, err
@@ -104,7 +105,7 @@ func whatToProfile(args []string, sweep *sweepFlag, points *pointsFlag) (func(co
 	case len(sweep.points) == 0:
 		return nil, errors.New("no sizes: give them with --sweep, such as --sweep n=20,26,32")
 	}
-	prog, err := openProgram(args[0])
+	prog, err := openProgram(ctx, args[0])
 	return func(ctx context.Context, opt perf.ProfileOptions) (*perf.Runs, error) {
 		return perf.Profile(ctx, prog, sweep.points, opt)
 	}, err
@@ -135,6 +136,24 @@ func histogramCommand() *cobra.Command {
 		capacities []uint
 		confidence float64
 	)
+	// ask returns the table that the flags ask for.
+	ask := func(runs *perf.Runs) (dataframe.DataFrame, error) {
+		switch {
+		case hottest > 0:
+			return perf.Hottest(runs, perf.HottestOptions{BlockBytes: opt.BlockBytes, Limit: hottest})
+		case len(capacities) > 0:
+			estimate := locality.EstimateOptions{HistogramOptions: opt, Confidence: confidence}
+			for _, c := range capacities {
+				estimate.Capacities = append(estimate.Capacities, uint64(c))
+			}
+			rows, err := locality.MissEstimates(runs, estimate)
+			if err != nil {
+				return dataframe.DataFrame{}, err
+			}
+			return perf.Frame(rows), nil
+		}
+		return perf.ReuseHistogram(runs, opt)
+	}
 	cmd := &cobra.Command{
 		Use:   "histogram DIR",
 		Short: "Print reuse-distance histograms of stored profiles",
@@ -150,32 +169,11 @@ misses in fully associative caches and, of a sampled profile, how sure they are.
 			if err := out.check(); err != nil {
 				return err
 			}
-			runs, err := perf.LoadRuns(args[0])
+			runs, err := locality.LoadRuns(args[0])
 			if err != nil {
 				return err
 			}
-			if hottest > 0 {
-				if opt.BlockBytes == 0 {
-					opt.BlockBytes = runs.BlockBytes()[0]
-				}
-				df, err := perf.Hottest(runs, opt.BlockBytes, hottest)
-				if err != nil {
-					return err
-				}
-				return out.print(cmd.OutOrStdout(), df)
-			}
-			if len(capacities) > 0 {
-				estimate := locality.EstimateOptions{HistogramOptions: opt, Confidence: confidence}
-				for _, c := range capacities {
-					estimate.Capacities = append(estimate.Capacities, uint64(c))
-				}
-				df, err := locality.MissEstimates(runs, estimate)
-				if err != nil {
-					return err
-				}
-				return out.print(cmd.OutOrStdout(), df)
-			}
-			df, err := perf.ReuseHistogram(runs, opt)
+			df, err := ask(runs)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"presage/perf"
+	"presage/perf/locality"
 	"presage/perf/misses"
 	"presage/perf/store"
 )
@@ -38,7 +39,7 @@ func (c *cacheFlags) named() bool { return c.machine != "" || len(c.capacities) 
 
 // caches returns what the flags say. Without a machine or capacities it is one
 // cache of unknown capacity.
-func (c *cacheFlags) caches() ([]perf.CacheSize, error) {
+func (c *cacheFlags) caches() ([]misses.CacheSize, error) {
 	if c.machine != "" {
 		if len(c.capacities) > 0 || c.ways != 0 || c.block != "" {
 			return nil, errors.New("--machine says which caches; --capacity, --ways and --block are for caches that no machine has")
@@ -52,7 +53,7 @@ func (c *cacheFlags) caches() ([]perf.CacheSize, error) {
 	if len(c.levels) > 0 {
 		return nil, errors.New("--level takes a --machine")
 	}
-	kind := perf.CacheSize{Ways: c.ways}
+	kind := misses.CacheSize{Ways: c.ways}
 	if c.block != "" {
 		var err error
 		if kind.BlockBytes, err = parseBytes(c.block); err != nil {
@@ -60,9 +61,9 @@ func (c *cacheFlags) caches() ([]perf.CacheSize, error) {
 		}
 	}
 	if len(c.capacities) == 0 {
-		return []perf.CacheSize{kind}, nil
+		return []misses.CacheSize{kind}, nil
 	}
-	var caches []perf.CacheSize
+	var caches []misses.CacheSize
 	for _, text := range c.capacities {
 		var err error
 		if kind.Capacity, err = parseBytes(text); err != nil {
@@ -90,9 +91,9 @@ func parseBytes(text string) (uint64, error) {
 }
 
 // parseVary reads name, or name=first:last or name=first:last:step.
-func parseVary(text string) (perf.Vary, error) {
+func parseVary(text string) (misses.Vary, error) {
 	name, values, ok := strings.Cut(text, "=")
-	v := perf.Vary{Param: name}
+	v := misses.Vary{Param: name}
 	if name == "" || ok && values == "" {
 		return v, fmt.Errorf("--vary %q: want name, or name=first:last:step", text)
 	}
@@ -171,7 +172,7 @@ func (q *queryFlags) answer(cmd *cobra.Command, args []string) error {
 	if err := q.read(); err != nil {
 		return err
 	}
-	runs, err := perf.LoadRuns(args[0])
+	runs, err := locality.LoadRuns(args[0])
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,9 @@ func (q *queryFlags) answer(cmd *cobra.Command, args []string) error {
 	}
 	var df dataframe.DataFrame
 	if q.distances {
-		df, err = perf.Distances(model, q.query.Points, perf.DistanceOptions{By: q.query.By, BlockBytes: q.query.Caches[0].BlockBytes})
+		var rows []misses.DistanceBin
+		rows, err = misses.Distances(model, q.query.Points, misses.DistanceOptions{By: q.query.By, BlockBytes: q.query.Caches[0].BlockBytes})
+		df = perf.Frame(rows)
 	} else {
 		df, err = perf.Ask(cmd.Context(), model, q.query)
 	}
@@ -201,7 +204,7 @@ func (q *queryFlags) read() error {
 		return err
 	}
 	var err error
-	if q.query.Vary = (perf.Vary{}); q.vary != "" {
+	if q.query.Vary = (misses.Vary{}); q.vary != "" {
 		if q.query.Vary, err = parseVary(q.vary); err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"presage/perf"
+	"presage/perf/misses"
 )
 
 // TestQuery asks every kind of question of one set of profiles.
@@ -78,7 +78,7 @@ func TestParseBytes(t *testing.T) {
 }
 
 func TestParseVary(t *testing.T) {
-	for text, want := range map[string]perf.Vary{
+	for text, want := range map[string]misses.Vary{
 		"n": {Param: "n"}, "n=5:9": {Param: "n", From: 5, To: 9}, "n=5:9:0.5": {Param: "n", From: 5, To: 9, Step: 0.5},
 	} {
 		got, err := parseVary(text)

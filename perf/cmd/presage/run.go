@@ -108,7 +108,7 @@ func (d *dirFlag) Set(text string) error {
 }
 
 func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
-	prog, err := openProgram(path)
+	prog, err := openProgram(cmd.Context(), path)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (s *searchFlags) search(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	kernel, analysed, err := s.from.find()
+	kernel, analysed, err := s.from.find(cmd.Context())
 	if err != nil {
 		return err
 	}

@@ -206,7 +206,7 @@ three small matrices for each block size, and simulates the core on what the ker
 executes: the table that package spmv adds up time from (perf/spmv/costs.csv).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			prog, err := openProgram(args[0])
+			prog, err := openProgram(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
 
-	"presage/perf"
+	"presage/perf/anatomy"
 	"presage/perf/frame"
 )
 
@@ -50,7 +50,7 @@ status 1 if less than --min of the comparisons agree.`,
 			if run.opt.Args != "" {
 				return errors.New("--args is not for this command: the program's arguments come after its name")
 			}
-			prog, err := openProgram(args[0])
+			prog, err := openProgram(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ status 1 if less than --min of the comparisons agree.`,
 			if err != nil {
 				return err
 			}
-			s, err := perf.CheckStrides(cmd.Context(), prog, args[1:], opt)
+			s, err := anatomy.CheckStrides(cmd.Context(), prog, args[1:], opt)
 			if err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func belowMinimum(share, least float64, stderr io.Writer) error {
 }
 
 // printStrides prints the shares, and those references that disagree most.
-func printStrides(cmd *cobra.Command, out output, s *perf.Strides, worst int) error {
+func printStrides(cmd *cobra.Command, out output, s *anatomy.Strides, worst int) error {
 	type shares struct {
 		Program    string  `frame:"program"`
 		Agree      float64 `frame:"agree_share"`
@@ -110,15 +110,15 @@ func printStrides(cmd *cobra.Command, out output, s *perf.Strides, worst int) er
 	if err := out.print(cmd.OutOrStdout(), df); err != nil {
 		return err
 	}
-	bad := s.Frame()
+	bad := s.Rows()
 	n := 0
-	for n < worst && n < bad.Nrow() && bad.Col("disagree").Elem(n).Float() > 0 {
+	for n < worst && n < len(bad) && bad[n].Disagree > 0 {
 		n++
 	}
 	if n == 0 {
 		return nil
 	}
-	return out.print(cmd.ErrOrStderr(), head(bad, n))
+	return out.print(cmd.ErrOrStderr(), frame.Of(bad[:n]))
 }
 
 // head returns the first n rows.

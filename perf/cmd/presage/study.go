@@ -3,18 +3,18 @@ package main
 import (
 	"errors"
 
-	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
 
 	"presage/perf"
 	"presage/perf/study/growth"
+	"presage/perf/subject"
 )
 
 func studyCommand() *cobra.Command {
 	var (
 		flags               validationFlags
 		large, curve, times sweepFlag
-		s                   growth.Study
+		s                   growth.Options
 	)
 	cmd := &cobra.Command{
 		Use:   "study PROGRAM --machine NAME --train name=values --at name=values --curve name=values --record PREFIX",
@@ -34,25 +34,20 @@ where it was.`,
 			if len(flags.train.points) == 0 || len(curve.points) == 0 || len(flags.judge.points)+len(large.points) == 0 {
 				return errors.New("no sizes: give those to fit to with --train, those to judge at with --at, those of the curves with --curve, such as --train n=20:50:6 --at n=75,100 --curve n=10:200:10")
 			}
-			prog, err := flags.read(args[0], &s.Validation)
+			prog, err := flags.read(cmd.Context(), args[0], &s.Validation)
 			if err != nil {
 				return err
 			}
 			s.Large, s.Curve, s.Times = large.points, curve.points, times.points
-			s.By = []perf.Scope{perf.ByProgram, perf.ByRoutine, perf.ByLoop}
-			found, err := growth.Investigate(cmd.Context(), prog, s)
+			s.By = []subject.Scope{subject.ByProgram, subject.ByRoutine, subject.ByLoop}
+			found, err := s.Run(cmd.Context(), prog)
 			if err != nil {
 				return err
 			}
-			for _, t := range []struct {
-				name string
-				df   dataframe.DataFrame
-			}{{"misses", found.Misses}, {"curves", found.Curves}, {"times", found.Times}} {
-				if err := recordValidation(flags.record+"-"+t.name+".csv", prog, t.df, commandLine(cmd, args)); err != nil {
-					return err
-				}
+			if err := found.Record(flags.record, commandLine(cmd, args)); err != nil {
+				return err
 			}
-			summary, err := perf.Accuracy(found.Misses, "of", "level")
+			summary, err := perf.Accuracy(perf.Frame(found.Misses), "of", "level")
 			if err != nil {
 				return err
 			}

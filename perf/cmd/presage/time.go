@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"presage/perf"
+	"presage/perf/locality"
 	"presage/perf/store"
 )
 
@@ -43,7 +44,7 @@ the machine (--machine).`,
 			if err != nil {
 				return err
 			}
-			runs, err := perf.LoadRuns(args[0])
+			runs, err := locality.LoadRuns(args[0])
 			if err != nil {
 				return err
 			}

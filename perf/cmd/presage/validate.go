@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -10,6 +11,7 @@ import (
 	"presage/perf"
 	"presage/perf/misses"
 	"presage/perf/store"
+	"presage/perf/study/record"
 )
 
 func validateCommand() *cobra.Command {
@@ -40,7 +42,7 @@ date and a checksum.`,
 			if len(flags.train.points) == 0 || len(flags.judge.points) == 0 {
 				return errors.New("no sizes: give those to fit to with --train and those to judge at with --at, such as --train n=20:50:6 --at n=75,100")
 			}
-			prog, err := flags.read(args[0], &v)
+			prog, err := flags.read(cmd.Context(), args[0], &v)
 			if err != nil {
 				return err
 			}
@@ -93,7 +95,7 @@ func (f *validationFlags) register(cmd *cobra.Command, v *perf.Validation, by st
 }
 
 // read opens the program and sets what the flags say of v.
-func (f *validationFlags) read(program string, v *perf.Validation) (*perf.Program, error) {
+func (f *validationFlags) read(ctx context.Context, program string, v *perf.Validation) (*perf.Program, error) {
 	if !(v.MinShare >= 0 && v.MinShare <= 1) {
 		return nil, fmt.Errorf("--min-share %g: want a share from 0 to 1", v.MinShare)
 	}
@@ -104,7 +106,7 @@ func (f *validationFlags) read(program string, v *perf.Validation) (*perf.Progra
 		}
 		v.Machines = append(v.Machines, m)
 	}
-	prog, err := openProgram(program)
+	prog, err := openProgram(ctx, program)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +124,8 @@ func (f *validationFlags) read(program string, v *perf.Validation) (*perf.Progra
 }
 
 func recordValidation(path string, prog *perf.Program, df dataframe.DataFrame, command string) error {
-	origin := fmt.Sprintf("predicted and simulated by presage; %s, SHA-256 %s", prog.Name, prog.File.SHA256)
-	return perf.Record(path, df, perf.Source{Origin: origin, Command: command})
+	return perf.Record(path, df, record.Source{
+		Origin:  fmt.Sprintf("predicted and simulated by presage; %s, SHA-256 %s", prog.Name, prog.File.SHA256),
+		Command: command,
+	})
 }

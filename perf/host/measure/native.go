@@ -1,19 +1,19 @@
 package measure
 
 import (
+	"context"
 	"debug/elf"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
+
+	"presage/perf/subject"
 )
 
 // native returns an executable for this machine, path itself or what is built from
 // the folder path, and a function that removes what was built.
-func native(path string) (exe string, done func(), err error) {
+func native(ctx context.Context, path string) (exe string, done func(), err error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", nil, fmt.Errorf("perf: measure: %w", err)
@@ -31,25 +31,17 @@ func native(path string) (exe string, done func(), err error) {
 	}
 	done = func() { os.RemoveAll(temp) }
 	exe = filepath.Join(temp, filepath.Base(abs))
-	if err := buildNative(abs, exe); err != nil {
+	if err := buildNative(ctx, abs, exe); err != nil {
 		done()
 		return "", nil, err
 	}
 	return exe, done, nil
 }
 
-// buildNative runs go build in dir for this machine, with the same flags as
-// subject.Build.
-func buildNative(dir, exe string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", exe, ".")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "CGO_ENABLED=0")
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("perf: measure: the go command is not on the PATH: %w", err)
-	}
-	if err != nil {
-		return fmt.Errorf("perf: measure: go build in %s: %w\n%s", dir, err, strings.TrimSpace(string(out)))
+// buildNative compiles the Go program in dir for this machine.
+func buildNative(ctx context.Context, dir, exe string) error {
+	if err := (subject.GoBuild{Dir: dir, Target: subject.Native()}).Run(ctx, exe); err != nil {
+		return fmt.Errorf("perf: measure: %w", err)
 	}
 	if info, err := os.Stat(exe); err != nil || info.Mode()&0o111 == 0 { // an archive: no main package
 		return fmt.Errorf("perf: measure: %s is no folder of a Go main package", dir)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"presage/perf/host"
-	"presage/perf/internal/num"
+	"presage/perf/internal/order"
 	"presage/perf/subject"
 )
 
@@ -41,8 +41,8 @@ func summarize(runs []host.Execution, hostName string, when time.Time) Row {
 	wall := ascending(runs, func(e host.Execution) float64 { return e.Wall.Seconds() })
 	row := Row{
 		Host: hostName, Date: when.UTC().Format(time.DateOnly), Repeats: len(runs),
-		Seconds: num.Median(wall), Min: slices.Min(wall), Spread: (slices.Max(wall) - slices.Min(wall)) / num.Median(wall),
-		CPU:    num.Median(ascending(runs, func(e host.Execution) float64 { return e.CPU.Seconds() })),
+		Seconds: order.Median(wall), Min: slices.Min(wall), Spread: (slices.Max(wall) - slices.Min(wall)) / order.Median(wall),
+		CPU:    order.Median(ascending(runs, func(e host.Execution) float64 { return e.CPU.Seconds() })),
 		Cycles: math.NaN(), Instructions: math.NaN(), CacheMisses: math.NaN(), BranchMisses: math.NaN(),
 	}
 	var doubts []string
@@ -67,10 +67,10 @@ func (r *Row) count(runs []host.Execution) (doubts []string) {
 		}
 		running = min(running, e.Counts.Running)
 	}
-	r.Cycles = num.Median(ascending(runs, func(e host.Execution) float64 { return e.Counts.Cycles }))
-	r.Instructions = num.Median(ascending(runs, func(e host.Execution) float64 { return e.Counts.Instructions }))
-	r.CacheMisses = num.Median(ascending(runs, func(e host.Execution) float64 { return e.Counts.CacheMisses }))
-	r.BranchMisses = num.Median(ascending(runs, func(e host.Execution) float64 { return e.Counts.BranchMisses }))
+	r.Cycles = order.Median(ascending(runs, func(e host.Execution) float64 { return e.Counts.Cycles }))
+	r.Instructions = order.Median(ascending(runs, func(e host.Execution) float64 { return e.Counts.Instructions }))
+	r.CacheMisses = order.Median(ascending(runs, func(e host.Execution) float64 { return e.Counts.CacheMisses }))
+	r.BranchMisses = order.Median(ascending(runs, func(e host.Execution) float64 { return e.Counts.BranchMisses }))
 	if running < 1 {
 		doubts = append(doubts, fmt.Sprintf("counters ran for %.0f%% of the time and are extrapolated", 100*running))
 	}

@@ -65,7 +65,7 @@ func Run(ctx context.Context, dirOrBinary string, points []subject.Point, opt Op
 		}
 		commands[i] = host.Command{Args: args, Env: append(os.Environ(), opt.Env...), Stdin: opt.Stdin}
 	}
-	exe, done, err := native(dirOrBinary)
+	exe, done, err := native(ctx, dirOrBinary)
 	if err != nil {
 		return nil, err
 	}

@@ -1,2 +1,2 @@
-// Package num holds small functions of numbers that several packages use.
+// Package num holds shares and ratios as tables and warnings show them.
 package num

@@ -1,7 +1,9 @@
 package growth
 
 import (
+	"bytes"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,22 +14,23 @@ import (
 	"presage/perf/misses"
 	"presage/perf/progress"
 	"presage/perf/store"
+	"presage/perf/study/record"
 	"presage/perf/subject"
 	"presage/perf/timing"
 )
 
-// TestInvestigateIsTheChain holds a study against the calls that it stands for.
-func TestInvestigateIsTheChain(t *testing.T) {
+// TestStudyIsTheChain holds a study against the calls that it stands for.
+func TestStudyIsTheChain(t *testing.T) {
 	run := subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir())}
 	m := profiletest.Machine(t, "origin2000")
-	s := Study{
+	s := Options{
 		Validation: misses.Validation{
 			RunOptions: run, Machines: []*machine.Machine{m, profiletest.Machine(t, "itanium2")},
 			Train: subject.Sweep("n", 6, 7, 8, 9), Judge: subject.Sweep("n", 12), Large: subject.Sweep("n", 16), By: []subject.Scope{subject.ByProgram, subject.ByLoop},
 		},
 		Curve: subject.Sweep("n", 8, 10, 20), Times: subject.Sweep("n", 10),
 	}
-	found, err := Investigate(t.Context(), perftest.Program(t), s)
+	found, err := s.Run(t.Context(), perftest.Program(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +38,7 @@ func TestInvestigateIsTheChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := found.Misses.String(), alone.String(); a != b {
+	if a, b := frame.String(frame.Of(found.Misses)), frame.String(frame.Of(alone)); a != b {
 		t.Errorf("misses\n%s\nValidate\n%s", a, b)
 	}
 	of, n, model := perftest.Text(t, found.Misses, "of"), perftest.Column(t, found.Misses, "n"), perftest.Column(t, found.Misses, "rel_err_model")
@@ -51,11 +54,30 @@ func TestInvestigateIsTheChain(t *testing.T) {
 	if loops == 0 {
 		t.Error("no loop is judged")
 	}
-	sim, err := timing.SimulateTime(t.Context(), perftest.Program(t), m, s.Times, timing.SimulateTimeOptions{RunOptions: run})
+	sim, err := timing.Simulate(t.Context(), perftest.Program(t), m, s.Times, timing.SimulateOptions{RunOptions: run})
 	if err != nil {
 		t.Fatal(err)
 	}
-	origin, err := frame.Where(found.Times, "machine", "origin2000")
+	prefix := filepath.Join(t.TempDir(), "sweep3d")
+	if err := found.Record(prefix, "make study"); err != nil {
+		t.Fatal(err)
+	}
+	table := func(name string) frame.Table {
+		text, err := record.ReadText(prefix + "-" + name + ".csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		df, err := frame.ReadCSV(bytes.NewReader(text.CSV))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return df
+	}
+	if a, b := frame.String(table("misses")), frame.String(frame.Of(found.Misses)); a != b {
+		t.Errorf("recorded\n%s\nfound\n%s", a, b)
+	}
+	times, curves := table("times"), table("curves")
+	origin, err := frame.Where(times, "machine", "origin2000")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,18 +87,23 @@ func TestInvestigateIsTheChain(t *testing.T) {
 			t.Errorf("n = %g: %g cycles simulated, want %g at n = 10 alone", n, got, want)
 		}
 	}
-	if rows := found.Times.Nrow(); rows != 6 || found.Curves.Nrow() != 3*(3+5) {
-		t.Errorf("%d rows of times, %d of curves, for two machines and three sizes", rows, found.Curves.Nrow())
+	if times.Nrow() != 6 || curves.Nrow() != 3*(3+5) {
+		t.Errorf("%d rows of times, %d of curves, for two machines and three sizes", times.Nrow(), curves.Nrow())
+	}
+	for i, fixed := range perftest.Column(t, times, "pred_fixed_cycles") {
+		if want := found.On[i/3].Fixed[i%3].Cycles; fixed != want {
+			t.Errorf("row %d: %g cycles with fixed shares, want %g", i, fixed, want)
+		}
 	}
 	bare := *m
 	bare.Core = machine.Core{}
 	s.Machines, s.Train = []*machine.Machine{&bare}, subject.Sweep("n", 21, 22, 23, 24)
 	s.Progress = func(progress.Report) { t.Error("a machine without a core, and something is run") }
-	if _, err := Investigate(t.Context(), perftest.Program(t), s); err == nil || !strings.Contains(err.Error(), bare.Name) {
+	if _, err := s.Run(t.Context(), perftest.Program(t)); err == nil || !strings.Contains(err.Error(), bare.Name) {
 		t.Errorf("a machine without a core: %v", err)
 	}
 	s.Progress, s.Times = nil, subject.Sweep("n", 11)
-	if _, err := Investigate(t.Context(), perftest.Program(t), s); err == nil || !strings.Contains(err.Error(), "not on the curve") {
+	if _, err := s.Run(t.Context(), perftest.Program(t)); err == nil || !strings.Contains(err.Error(), "not on the curve") {
 		t.Errorf("time at a size that is not on the curve: %v", err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"presage/perf/objfile"
 	"presage/perf/store"
 	"presage/perf/subject"
 )
@@ -28,52 +27,52 @@ func (s Subject) Build(ctx context.Context, programs string, st *store.Store) (*
 	}
 	defer os.RemoveAll(temp)
 	exe := filepath.Join(temp, s.Folder)
-	cmd, err := s.command(ctx, dir, exe)
-	if err != nil {
+	if err := s.compile(ctx, dir, exe); err != nil {
 		return nil, err
 	}
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf("perf: build: %w (Debian: apt-get install gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("perf: %s: %w\n%s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(string(out)))
-	}
-	f, err := objfile.Open(exe)
+	prog, err := subject.Open(exe)
 	if err != nil {
 		return nil, fmt.Errorf("perf: build: %w", err)
 	}
-	kept := filepath.Join(st.Dir(), "programs", f.SHA256[:16], filepath.Base(exe))
-	if err := subject.Keep(exe, kept); err != nil {
-		return nil, err
-	}
-	return subject.Open(kept)
+	return prog.Keep(st)
 }
 
-// command returns the command that compiles the program in dir to exe.
-func (s Subject) command(ctx context.Context, dir, exe string) (*exec.Cmd, error) {
+// compile compiles the program in dir to exe.
+func (s Subject) compile(ctx context.Context, dir, exe string) error {
 	goFiles, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, fmt.Errorf("perf: build: %w", err)
+		return fmt.Errorf("perf: build: %w", err)
 	}
-	if len(goFiles) > 0 {
-		args := []string{"build", "-trimpath", "-buildvcs=false"}
-		if s.Level == O1 {
-			flags := "-N -l"
-			if s.PlainLibrary {
-				flags = "all=" + flags
-			}
-			args = append(args, "-gcflags="+flags)
+	if len(goFiles) == 0 {
+		return s.compileC(ctx, dir, exe)
+	}
+	build := subject.GoBuild{Dir: dir, Target: subject.Guest}
+	if s.Level == O1 {
+		flags := "-N -l"
+		if s.PlainLibrary {
+			flags = "all=" + flags
 		}
-		cmd := exec.CommandContext(ctx, "go", append(args, "-o", exe, ".")...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=riscv64", "CGO_ENABLED=0")
-		return cmd, nil
+		build.Flags = []string{"-gcflags=" + flags}
 	}
+	if err := build.Run(ctx, exe); err != nil {
+		return fmt.Errorf("perf: %w", err)
+	}
+	return nil
+}
+
+func (s Subject) compileC(ctx context.Context, dir, exe string) error {
 	sources, err := filepath.Glob(filepath.Join(dir, "*.c"))
 	if err != nil || len(sources) == 0 {
-		return nil, errors.Join(fmt.Errorf("perf: build: no program in %s", dir), err)
+		return errors.Join(fmt.Errorf("perf: build: no program in %s", dir), err)
 	}
 	args := slices.Concat([]string{"-" + string(s.Level), "-ffp-contract=off", "-static", "-o", exe}, sources, []string{"-lm"})
-	return exec.CommandContext(ctx, "riscv64-linux-gnu-gcc", args...), nil
+	cmd := exec.CommandContext(ctx, "riscv64-linux-gnu-gcc", args...)
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("perf: build: %w (Debian: apt-get install gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)", err)
+	}
+	if err != nil {
+		return fmt.Errorf("perf: %s: %w\n%s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
 }

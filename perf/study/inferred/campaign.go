@@ -98,7 +98,7 @@ func (c Campaign) withDefaults() (Campaign, error) {
 	if c.Train+2*c.Check > c.Pool || c.New > c.Fresh || min(c.Train, c.Check, c.New, c.Shards) < 1 {
 		return c, fmt.Errorf("perf: infer: %d and %d architectures cannot be drawn from a pool of %d, nor %d from %d new ones", c.Train, 2*c.Check, c.Pool, c.New, c.Fresh)
 	}
-	st, err := subject.StoreOrDefault(c.Store)
+	st, err := store.OrDefault(c.Store)
 	c.Store = st
 	return c, err
 }

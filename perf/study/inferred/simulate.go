@@ -39,13 +39,11 @@ type program struct {
 
 // prepare runs the program once to count its blocks, and draws shards.
 func (v *program) prepare(ctx context.Context, rng *rand.Rand, opt subject.RunOptions) error {
-	counts, err := anatomy.CountInputs(v.prog, ctx, nil, v.in, opt)
+	counts, err := anatomy.CountInputs(ctx, v.prog, v.in, opt)
 	if err != nil {
 		return err
 	}
-	s := timing.TimeSimulation{Structure: counts.Structure()}
-	s.Blocks()
-	v.code = s.Code
+	v.code = timing.Code(counts.Structure())
 	if v.plan, err = pipeline.Plan(v.code); err != nil {
 		return err
 	}
@@ -132,7 +130,7 @@ func (v *program) simulateSome(ctx context.Context, architectures []infer.Archit
 	if err != nil {
 		return err
 	}
-	done, warning, err := store.Memo(v.campaign.Store, key, func() (*simulated, error) {
+	memo, err := store.Memo(v.campaign.Store, key, func() (*simulated, error) {
 		sims, err := v.simulators(configs, shards)
 		if err != nil {
 			return nil, err
@@ -145,7 +143,8 @@ func (v *program) simulateSome(ctx context.Context, architectures []infer.Archit
 	if err != nil {
 		return err
 	}
-	v.warn(warning, done.Warnings)
+	done := memo.Value
+	v.warn(memo.Warning, done.Warnings)
 	for i, j := range jobs {
 		if err := v.sameShards(done.Counts[i], j.shards); err != nil {
 			return err
@@ -158,10 +157,10 @@ func (v *program) simulateSome(ctx context.Context, architectures []infer.Archit
 	return nil
 }
 
-// warn adds warnings to those of the campaign, each of them once.
-func (v *program) warn(of error, more []string) {
-	if of != nil {
-		more = append([]string{of.Error()}, more...)
+// warn adds warnings to those of the campaign, each once.
+func (v *program) warn(of string, more []string) {
+	if of != "" {
+		more = append([]string{of}, more...)
 	}
 	for _, w := range more {
 		if text := v.variant + ": " + w; !slices.Contains(v.out.Warnings, text) {
@@ -257,9 +256,9 @@ func addWarnings(all []string, more []error) []string {
 
 // observe runs the program once. Only the shards and their warm-up are traced.
 func (v *program) observe(ctx context.Context, collectors ...trace.Collector) error {
-	facts, _, err := v.prog.AttemptWindows(ctx, v.in, v.plan, v.traced(), nil, collectors...)
-	if err == nil && facts.Failed != "" {
-		err = fmt.Errorf("perf: %s ended with %s%s", v.in.Command(), facts.Failed, facts.Output)
+	res, err := v.prog.Run(ctx, subject.Request{Inputs: v.in, Plan: v.plan, Windows: v.traced(), Collectors: collectors, MayFail: true})
+	if err == nil && res.Failed != "" {
+		err = fmt.Errorf("perf: %s ended with %s%s", v.in.Command(), res.Failed, res.Output)
 	}
 	return err
 }

@@ -36,12 +36,12 @@ func (v *program) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, warning, err := store.Memo(v.campaign.Store, key, func() (*survey, error) { return v.surveyed(ctx, configs, shards) })
+	memo, err := store.Memo(v.campaign.Store, key, func() (*survey, error) { return v.surveyed(ctx, configs, shards) })
 	if err != nil {
 		return err
 	}
-	v.survey = found
-	v.warn(warning, found.Warnings)
+	v.survey = memo.Value
+	v.warn(memo.Warning, memo.Value.Warnings)
 	v.addShards()
 	return nil
 }

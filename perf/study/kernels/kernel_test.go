@@ -13,7 +13,7 @@ import (
 
 // The stencil of a Go program, found, tabled, written and read again.
 func TestKernelOf(t *testing.T) {
-	prog, err := subject.Build("../../../datasets/programs/iperf")
+	prog, err := subject.Build(t.Context(), "../../../datasets/programs/iperf")
 	if err != nil {
 		t.Fatal(err)
 	}

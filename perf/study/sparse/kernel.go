@@ -73,7 +73,7 @@ func (k *kernel) run(ctx context.Context, b *spmv.Blocks, collectors ...trace.Co
 		return err
 	}
 	in := subject.Inputs{Program: k.prog.File.SHA256, Name: k.prog.Name, Args: []string{"-stdin"}, Stdin: stdin.String()}
-	_, err := k.prog.Execute(ctx, in, k.plan, nil, collectors...)
+	_, err := k.prog.Run(ctx, subject.Request{Inputs: in, Plan: k.plan, Collectors: collectors})
 	return err
 }
 

@@ -13,7 +13,9 @@ import (
 )
 
 // buildGuest takes the guest program apart once for all tests.
-var buildGuest = sync.OnceValues(func() (*subject.Program, error) { return subject.Build("../../../datasets/programs/spmv") })
+var buildGuest = sync.OnceValues(func() (*subject.Program, error) {
+	return subject.Build(context.Background(), "../../../datasets/programs/spmv")
+})
 
 func guestProgram(t *testing.T) *subject.Program {
 	t.Helper()

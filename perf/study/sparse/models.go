@@ -8,7 +8,6 @@ import (
 
 	"presage/perf/spmv"
 	"presage/perf/store"
-	"presage/perf/subject"
 )
 
 // Model holds a model of performance and one of power for each matrix.
@@ -29,7 +28,7 @@ type FitOptions struct {
 // Fit fits models to the samples of each matrix that have the role Train: one for
 // performance and one for power, whose terms a genetic search chooses.
 func Fit(ctx context.Context, samples []Sample, opt FitOptions) (*Model, error) {
-	st, err := subject.StoreOrDefault(opt.Store)
+	st, err := store.OrDefault(opt.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -69,13 +68,13 @@ func fitMatrix(ctx context.Context, train []spmv.Observation, opt spmv.ModelOpti
 	if err != nil {
 		return nil, err
 	}
-	specs, _, err := store.Memo(st, key, func() (spmv.Specs, error) { // a damaged entry is found anew
+	specs, err := store.Memo(st, key, func() (spmv.Specs, error) { // a damaged entry is found anew
 		return spmv.SearchSpecs(ctx, train, opt)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return spmv.FitModels(train, specs)
+	return spmv.FitModels(train, specs.Value)
 }
 
 // specsVersion is part of the key of stored terms: raise it when the search

@@ -10,7 +10,6 @@ import (
 	"presage/perf/spmv"
 	"presage/perf/store"
 	"presage/perf/study/record"
-	"presage/perf/subject"
 )
 
 // Options say how matrices are studied. The zero value is the paper's study.
@@ -42,7 +41,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Objectives = []spmv.Objective{spmv.Fastest, spmv.Frugal}
 	}
 	var err error
-	o.Store, err = subject.StoreOrDefault(o.Store)
+	o.Store, err = store.OrDefault(o.Store)
 	return o, err
 }
 

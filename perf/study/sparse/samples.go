@@ -181,14 +181,14 @@ func simulate(ctx context.Context, m *spmv.Matrix, points []spmv.Point, opt Opti
 		if err != nil {
 			return nil, err
 		}
-		found, _, err := store.Memo(opt.Store, key, func() ([]spmv.Outcome, error) { // a damaged entry is computed again
+		found, err := store.Memo(opt.Store, key, func() ([]spmv.Outcome, error) { // a damaged entry is computed again
 			return sim.Simulate(ctx, shape, hardware)
 		})
 		if err != nil {
 			return nil, err
 		}
 		for j, i := range at {
-			out[i] = found[j]
+			out[i] = found.Value[j]
 			sim.Evaluate(&out[i]) // counts are stored, what follows from them may have changed
 		}
 	}

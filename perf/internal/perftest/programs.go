@@ -3,6 +3,7 @@
 package perftest
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"sync"
@@ -53,7 +54,7 @@ func Built(name string) func(t testing.TB) *subject.Program {
 		if err != nil {
 			return nil, err
 		}
-		return subject.Build(filepath.Join(dir, "datasets", "programs", name))
+		return subject.Build(context.Background(), filepath.Join(dir, "datasets", "programs", name))
 	})
 	return func(t testing.TB) *subject.Program {
 		t.Helper()
@@ -68,31 +69,40 @@ func Built(name string) func(t testing.TB) *subject.Program {
 // Program returns sweep3d.
 var Program = Built("sweep3d")
 
-// Column returns the numbers of a column.
-func Column(t testing.TB, df dataframe.DataFrame, name string) []float64 {
+// Column returns the numbers of a column of a table: rows, or a DataFrame.
+func Column(t testing.TB, table any, name string) []float64 {
 	t.Helper()
-	v, err := frame.Floats(df, name)
+	v, err := frame.Floats(tableOf(t, table), name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
-// Text returns the texts of a column.
-func Text(t testing.TB, df dataframe.DataFrame, name string) []string {
+// Text returns the texts of a column of a table: rows, or a DataFrame.
+func Text(t testing.TB, table any, name string) []string {
 	t.Helper()
-	v, err := frame.Strings(df, name)
+	v, err := frame.Strings(tableOf(t, table), name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
+}
+
+func tableOf(t testing.TB, table any) dataframe.DataFrame {
+	t.Helper()
+	df, err := frame.From(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return df
 }
 
 // Total returns the sum of a column.
-func Total(t testing.TB, df dataframe.DataFrame, name string) float64 {
+func Total(t testing.TB, table any, name string) float64 {
 	t.Helper()
 	sum := 0.0
-	for _, v := range Column(t, df, name) {
+	for _, v := range Column(t, table, name) {
 		sum += v
 	}
 	return sum

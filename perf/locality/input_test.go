@@ -1,4 +1,4 @@
-package perf
+package locality_test
 
 import (
 	"os"
@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"presage/perf/internal/profiletest"
+	"presage/perf/locality"
 	"presage/perf/store"
+	"presage/perf/subject"
 )
 
 // reader is a program that reads the file it is given, and what is on its
@@ -44,25 +45,25 @@ func TestFilesAreInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	prog, err := Build(source)
+	prog, err := subject.Build(t.Context(), source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt := ProfileOptions{
-		RunOptions: RunOptions{
+	opt := locality.ProfileOptions{
+		RunOptions: subject.RunOptions{
 			Args: "/data/in.txt", Stdin: " and input",
-			Folders: []Folder{{Guest: "/data", Host: host}}, Store: store.Open(t.TempDir()),
+			Folders: []subject.Folder{{Guest: "/data", Host: host}}, Store: store.Open(t.TempDir()),
 		},
 		BlockBytes: []uint64{64},
 	}
-	if _, err := Profile(t.Context(), prog, []Point{{}}, opt); err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no such file") {
+	if _, err := locality.Profile(t.Context(), prog, []subject.Point{{}}, opt); err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no such file") {
 		t.Fatalf("no file: %v", err)
 	}
 	for _, text := range []string{"first", "second, longer"} {
 		if err := os.WriteFile(filepath.Join(host, "in.txt"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		runs, err := Profile(t.Context(), prog, []Point{{}}, opt)
+		runs, err := locality.Profile(t.Context(), prog, []subject.Point{{}}, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,32 +72,7 @@ func TestFilesAreInputs(t *testing.T) {
 		}
 	}
 	opt.Folders[0].Host = filepath.Join(host, "nowhere")
-	if _, err := Profile(t.Context(), prog, []Point{{}}, opt); err == nil || !strings.Contains(err.Error(), "folder for /data") {
+	if _, err := locality.Profile(t.Context(), prog, []subject.Point{{}}, opt); err == nil || !strings.Contains(err.Error(), "folder for /data") {
 		t.Errorf("no folder: %v", err)
-	}
-}
-
-// TestAnotherProgramIsNotLoaded: profiles are of the program they stand beside.
-func TestAnotherProgramIsNotLoaded(t *testing.T) {
-	dir := t.TempDir()
-	if err := profiletest.Profile(t, store.Open(t.TempDir()), []float64{6}, 64).Save(dir); err != nil {
-		t.Fatal(err)
-	}
-	kept, err := filepath.Glob(filepath.Join(dir, "programs", "*", "sweep3d"))
-	if err != nil || len(kept) != 1 {
-		t.Fatalf("programs %v, %v", kept, err)
-	}
-	f, err := os.OpenFile(kept[0], os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString("x"); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LoadRuns(dir); err == nil || !strings.Contains(err.Error(), "not the program that was profiled") {
-		t.Errorf("another program: %v", err)
 	}
 }

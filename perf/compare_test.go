@@ -1,4 +1,4 @@
-package misses
+package perf
 
 import (
 	"math"
@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"presage/perf/frame"
+	"presage/perf/host/measure"
 	"presage/perf/internal/perftest"
+	"presage/perf/timing"
 )
 
 type errRow struct {
@@ -91,23 +93,59 @@ func TestPerUnit(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		values []float64
-		want   float64
+func TestAccuracy(t *testing.T) {
+	df := frame.Of([]struct {
+		Level string  `frame:"level"`
+		Err   float64 `frame:"rel_err"`
+		Full  float64 `frame:"rel_err_fully_assoc"`
+		Model float64 `frame:"rel_err_model"`
 	}{
-		{[]float64{-3, 1, math.NaN()}, 2},
-		{[]float64{-3, 1, 2}, 2},
-		{[]float64{math.Inf(1), 1, 2}, 2},
-		{nil, math.NaN()},
-	} {
-		var rows []errRow
-		for _, v := range c.values {
-			rows = append(rows, errRow{Pred: v})
-		}
-		got, err := Median(frame.Of(rows), "pred_misses")
-		if err != nil || got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("%v: %g, %v; want %g", c.values, got, err, c.want)
-		}
+		{"L1", 0.125, 0, math.NaN()},
+		{"L1", -0.375, 0, math.NaN()},
+		{"L1", 7, 0, math.NaN()},
+		{"L1", -0.25, 0, math.NaN()},
+		{"L2", -0.5, 0, math.NaN()},
+	})
+	got, err := Accuracy(df, "level")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "of,error,rows,median_abs,mean_abs_to_1,p90_abs,worst_abs\n" +
+		"L1,rel_err,4,0.3125,0.4375,7,7\n" +
+		"L2,rel_err,1,0.5,0.5,0.5,0.5\n" +
+		"L1,rel_err_fully_assoc,4,0,0,0,0\n" +
+		"L2,rel_err_fully_assoc,1,0,0,0,0\n"
+	var text strings.Builder
+	if err := frame.WriteCSV(&text, got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, text.String()); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := Accuracy(df, "size"); err == nil {
+		t.Error("a column that is not there, and no error")
+	}
+}
+
+func TestCompareTimeErrors(t *testing.T) {
+	df := frame.Of([]struct {
+		N    float64 `frame:"n"`
+		Pred float64 `frame:"pred_cycles"`
+	}{{1, 2}})
+	if _, err := CompareTime(df, df); err == nil || !strings.Contains(err.Error(), "neither sim_cycles nor meas_time_sec") {
+		t.Errorf("no reference: %v", err)
+	}
+}
+
+// TestCompareTimeOfMeasure: Measure's own table is a reference.
+func TestCompareTimeOfMeasure(t *testing.T) {
+	pred := frame.Of([]timing.Row{{Program: "p", Point: Point{"n": 1}, Seconds: 3}, {Program: "p", Point: Point{"n": 2}, Seconds: 3}})
+	meas := frame.Of([]measure.Row{{Program: "p", Point: Point{"n": 1}, Seconds: 2}})
+	both, err := CompareTime(pred, meas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := perftest.One(t, perftest.Column(t, both, "rel_err_time")); e != 0.5 {
+		t.Errorf("predicted 3 s, measured 2 s: relative error %g", e)
 	}
 }

@@ -1,0 +1,83 @@
+package perf
+
+import (
+	"context"
+
+	"github.com/go-gota/gota/dataframe"
+
+	"presage/perf/anatomy"
+	"presage/perf/figure/diagram"
+)
+
+// Counts is how often every block and edge of a program was executed in a run,
+// recovered from counters on the edges off a spanning tree (2004, section
+// 2.2.1).
+type Counts = anatomy.Counts
+
+// Count runs prog at a point and counts how often every block and edge was
+// executed. A program that fails, by exit status, panic or fault, is counted up
+// to there, with a warning. The result is kept in the store.
+func Count(ctx context.Context, prog *Program, point Point, opt RunOptions) (*Counts, error) {
+	return anatomy.Count(ctx, prog, point, opt)
+}
+
+// CountSweep counts at each point, as Count does at one.
+func CountSweep(ctx context.Context, prog *Program, points []Point, opt RunOptions) ([]*Counts, error) {
+	return anatomy.CountSweep(ctx, prog, points, opt)
+}
+
+// LoopOptions configures Loops.
+type LoopOptions = anatomy.LoopOptions
+
+// Loops returns the loops of the source, each with those of the object code
+// that come from it: a row for each, outer before inner; with Counts those that
+// executed the most instructions first. anatomy.Loop describes the columns; those
+// of a run are there with Counts only.
+func Loops(prog *Program, opt LoopOptions) (dataframe.DataFrame, error) {
+	df, err := table(anatomy.Loops(prog, opt))
+	if err != nil || opt.Counts != nil {
+		return df, err
+	}
+	return df.Drop([]string{"entries", "iterations", "trip_count", "executed_instructions", "share"}), nil
+}
+
+// ReferenceOptions configures References.
+type ReferenceOptions = anatomy.ReferenceOptions
+
+// References describes the memory references: formulas of the first location
+// accessed and of strides, and groups. A row for each, by ascending address,
+// or with Counts most executed first; anatomy.Reference describes the columns.
+// Accesses are there with Counts only.
+func References(prog *Program, opt ReferenceOptions) (dataframe.DataFrame, error) {
+	df, err := table(anatomy.References(prog, opt))
+	if err != nil || opt.Counts != nil {
+		return df, err
+	}
+	return df.Drop([]string{"accesses"}), nil
+}
+
+// MixOptions configures InstructionMix.
+type MixOptions = anatomy.MixOptions
+
+// InstructionMix counts instructions by class, loads and stores by width: a row
+// for each scope and class that occurs in it. anatomy.Class describes the columns;
+// those of a run are there with Counts only.
+func InstructionMix(prog *Program, opt MixOptions) (dataframe.DataFrame, error) {
+	df, err := table(anatomy.InstructionMix(prog, opt))
+	if err != nil || opt.Counts != nil {
+		return df, err
+	}
+	return df.Drop([]string{"executed_instructions", "share"}), nil
+}
+
+// DrawOptions configures ControlFlow.
+type DrawOptions = anatomy.DrawOptions
+
+// ControlFlow returns the control-flow graph of a routine, named as in the table
+// of routines, to be drawn by package diagram: blocks with address, line and
+// executions, coloured by the instructions executed in them; loops as frames
+// around them. Back edges are heavy; edges of indirect jumps, and of Go's jump
+// back to a routine's beginning once the stack has grown, are dashed.
+func ControlFlow(prog *Program, routine string, opt DrawOptions) (*diagram.Graph, error) {
+	return anatomy.ControlFlow(prog, routine, opt)
+}

@@ -1,0 +1,88 @@
+package growth
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"presage/perf/frame"
+	"presage/perf/study/record"
+)
+
+// Record writes three tables, prefix-misses.csv, prefix-curves.csv and
+// prefix-times.csv, and lists them with the command that made them in
+// recordings.csv beside them.
+//
+//   - misses: Findings.Misses
+//   - curves: OnMachine.Misses of one machine after the other
+//   - times: OnMachine.Times likewise, with pred_fixed_cycles, the cycles of
+//     OnMachine.Fixed, and the columns of OnMachine.Simulated, which are missing
+//     where nothing was simulated
+func (f *Findings) Record(prefix, command string) error {
+	times, err := f.times()
+	if err != nil {
+		return err
+	}
+	from := record.Source{
+		Origin:  fmt.Sprintf("predicted and simulated by presage; %s, SHA-256 %s", f.Program.Name, f.Program.File.SHA256),
+		Command: command,
+	}
+	for _, t := range []struct {
+		name  string
+		table frame.Table
+	}{{"misses", frame.Of(f.Misses)}, {"curves", f.curves()}, {"times", times}} {
+		var text bytes.Buffer
+		if err := frame.WriteCSV(&text, t.table); err != nil {
+			return fmt.Errorf("perf: record: %w", err)
+		}
+		if err := record.WriteText(prefix+"-"+t.name+".csv", text.Bytes(), from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Findings) curves() frame.Table {
+	var all frame.Table
+	for i, on := range f.On {
+		if i == 0 {
+			all = frame.Of(on.Misses)
+		} else {
+			all = all.Concat(frame.Of(on.Misses))
+		}
+	}
+	return all
+}
+
+// times returns the table of times. Machines have columns of their own, for waits
+// at their levels: those of later machines come after those of the first.
+func (f *Findings) times() (frame.Table, error) {
+	var all frame.Table
+	for i, on := range f.On {
+		table, err := on.times()
+		if err != nil {
+			return table, err
+		}
+		if i == 0 {
+			all = table
+		} else {
+			all = all.Concat(table)
+		}
+	}
+	return all, all.Error()
+}
+
+func (on *OnMachine) times() (frame.Table, error) {
+	if len(on.Fixed) != len(on.Times) {
+		return frame.Table{}, errors.New("perf: study: times with fixed shares of latencies are of other sizes")
+	}
+	fixed := make([]float64, len(on.Fixed))
+	for i := range fixed {
+		fixed[i] = on.Fixed[i].Cycles
+	}
+	table := frame.WithFloats(frame.Of(on.Times), "pred_fixed_cycles", fixed)
+	if len(on.Simulated) == 0 {
+		return table, nil
+	}
+	return frame.Overlay(table, frame.Of(on.Simulated))
+}

@@ -1,0 +1,35 @@
+package subject
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presage/perf/objfile"
+)
+
+func TestOpenAndBuildErrors(t *testing.T) {
+	if _, err := Open("/bin/sh"); !errors.Is(err, objfile.ErrArchitecture) && !errors.Is(err, objfile.ErrDynamic) {
+		t.Errorf("/bin/sh: %v", err)
+	}
+	if _, err := Build(t.Context(), "build_test.go"); err == nil || !strings.Contains(err.Error(), "is a file") {
+		t.Errorf("a file: %v", err)
+	}
+	if _, err := Build(t.Context(), "nowhere"); err == nil {
+		t.Error("no folder: no error")
+	}
+	if _, err := Build(t.Context(), "../store"); err == nil || !strings.Contains(err.Error(), "main package") {
+		t.Errorf("a library: %v", err)
+	}
+	broken := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module broken\n", "main.go": "package main\nfunc main() { x }\n"} {
+		if err := os.WriteFile(filepath.Join(broken, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Build(t.Context(), broken); err == nil || !strings.Contains(err.Error(), "undefined: x") {
+		t.Errorf("a program that does not compile: %v", err)
+	}
+}

@@ -1,0 +1,94 @@
+package timing
+
+import (
+	"slices"
+
+	"presage/perf/access"
+	"presage/perf/misses"
+	"presage/perf/subject"
+	"presage/perf/trace"
+)
+
+// scopeMisses are the misses of a scope without those inside it, at each level
+// that has a penalty: those that execution waits for, of these the ones in
+// streams, and those of stores, which it does not wait for.
+type scopeMisses struct{ waited, streams, stores []float64 }
+
+// missed is the misses of each scope of a program, by index in its tree of
+// scopes, with warnings.
+type missed struct {
+	byScope []scopeMisses
+	doubts  []string
+}
+
+// misses predicts the misses of each scope of a structure.
+func (t *timer) misses(model *misses.Model, s *subject.Structure, point subject.Point) (missed, error) {
+	index := make(map[string]int, len(s.Scopes.Scopes))
+	for i := range s.Scopes.Scopes {
+		index[s.Scopes.Scopes[i].Path] = i
+	}
+	scopes := model.Scopes(subject.ByLoop)
+	out := missed{byScope: make([]scopeMisses, len(s.Scopes.Scopes))}
+	for i := range out.byScope {
+		n := len(t.penalties)
+		out.byScope[i] = scopeMisses{make([]float64, n), make([]float64, n), make([]float64, n)}
+	}
+	for k, p := range t.penalties {
+		at, err := model.ByGroup(t.machine, p.Level, point)
+		if err != nil {
+			return missed{}, err
+		}
+		out.doubts = append(out.doubts, at.Warnings...)
+		for i, n := range at.Misses {
+			g := misses.Group(i)
+			// What belongs to no scope known here is the program's own.
+			to := &out.byScope[index[scopes.Names[scopes.Of[g]]]]
+			if !p.TLB && !t.opt.FixedExposure && stores(model, g) {
+				to.stores[k] += n
+				continue
+			}
+			to.waited[k] += n
+			if streams(model, g, at.BlockBytes) {
+				to.streams[k] += n
+			}
+		}
+	}
+	slices.Sort(out.doubts)
+	out.doubts = slices.Compact(out.doubts)
+	return out, nil
+}
+
+// stores reports whether all references of a group are stores.
+func stores(m *misses.Model, g misses.Group) bool {
+	for _, r := range m.References(g) {
+		if r.Kind != trace.Store {
+			return false
+		}
+	}
+	return true
+}
+
+// streams reports whether all references of a group walk through memory, from
+// one block to the next: the innermost loop that changes the address changes it
+// by a constant, a block at most.
+func streams(m *misses.Model, g misses.Group, blockBytes uint64) bool {
+	for _, r := range m.References(g) {
+		if !walks(r, blockBytes) {
+			return false
+		}
+	}
+	return true
+}
+
+func walks(r *access.Reference, blockBytes uint64) bool {
+	for _, stride := range r.Strides {
+		by, constant := stride.Formula.Constant()
+		switch {
+		case !stride.Regular() || !constant:
+			return false
+		case by != 0:
+			return max(by, -by) <= int64(blockBytes)
+		}
+	}
+	return false // it stays where it is
+}

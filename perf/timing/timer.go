@@ -1,0 +1,255 @@
+package timing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"presage/perf/access"
+	"presage/perf/internal/num"
+	"presage/perf/isa"
+	"presage/perf/machine"
+	"presage/perf/predict"
+	"presage/perf/sched"
+	"presage/perf/subject"
+)
+
+// timer predicts times on one machine.
+type timer struct {
+	machine   *machine.Machine
+	opt       PredictOptions
+	scheduler *sched.Scheduler
+	penalties []predict.Penalty
+	warnings  []string
+	bare      bool // the schedule alone is asked for
+}
+
+var errByReference = errors.New("perf: times are of programs, routines and loops, not of references")
+
+// newTimer returns a timer for a machine, which must describe its core.
+func newTimer(m *machine.Machine, opt PredictOptions) (*timer, error) {
+	var err error
+	if opt.By, err = opt.By.Check(); err != nil {
+		return nil, err
+	}
+	if opt.By == subject.ByReference {
+		return nil, errByReference
+	}
+	t := &timer{machine: m, opt: opt}
+	t.scheduler, err = sched.New(&m.Core, sched.Options{Reschedule: opt.Reschedule, Pessimistic: opt.Pessimistic})
+	if err != nil {
+		return nil, fmt.Errorf("perf: %s: %w", m.Name, err)
+	}
+	t.penalties, t.warnings = predict.Penalties(m)
+	if opt.FixedExposure {
+		if len(m.Exposures) == 0 {
+			t.warnings = append(t.warnings, "no shares of latencies are stated: all of each is waited for")
+		}
+		return t, nil
+	}
+	if m.Memory.OutstandingMisses == 0 {
+		t.warnings = append(t.warnings, "how many misses can be outstanding is not known: they are waited for one at a time")
+	}
+	if cost, assumed := m.Core.Mispredict(); assumed {
+		t.warnings = append(t.warnings, fmt.Sprintf("what a wrong prediction costs is not known: %g cycles are assumed", float64(cost)))
+	}
+	return t, nil
+}
+
+// scopeTime is the time of a scope, first without and then with those inside.
+type scopeTime struct {
+	instructions, schedule float64
+	waits                  []float64
+	branch                 float64
+	limit                  string
+	longest                float64 // time of the path that limit is of
+	work                   predict.Work
+	loads                  float64 // executed, that Work.Reach is an average over
+}
+
+// rows predicts one run, each row beginning as blank does.
+func (t *timer) rows(ctx context.Context, s *subject.Structure, f *sched.Frequencies, missed []scopeMisses, blank Row) ([]Row, error) {
+	result, err := t.scheduler.Program(ctx, s.Access, f)
+	if err != nil {
+		return nil, fmt.Errorf("perf: %s: %w", blank.Program, err)
+	}
+	warnings := slices.Clone(t.warnings)
+	for _, w := range result.Warnings {
+		warnings = append(warnings, w.Error())
+	}
+	if blank.Warning != "" {
+		warnings = append(warnings, blank.Warning)
+	}
+	blank.Warning = strings.Join(warnings, "; ")
+	times := t.own(s, result)
+	t.mispredict(s, f, times)
+	for i := range times {
+		if missed != nil {
+			t.wait(&times[i], &missed[i])
+		}
+	}
+	t.sumUp(s, times)
+	var rows []Row
+	for i := range times {
+		if times[i].instructions > 0 && t.wanted(s, i) {
+			rows = append(rows, t.row(s, i, &times[i], blank))
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Cycles, a.Cycles) })
+	return rows, nil
+}
+
+// own returns the time of each scope without the scopes inside it.
+func (t *timer) own(s *subject.Structure, result *sched.Result) []scopeTime {
+	times := make([]scopeTime, len(s.Scopes.Scopes))
+	for i := range times {
+		times[i].waits = make([]float64, len(t.penalties))
+	}
+	for i := range result.Paths {
+		p := &result.Paths[i]
+		to := &times[s.Scopes.Of(p.Routine, p.Blocks()[0])]
+		to.instructions += p.Frequency * float64(p.Instructions)
+		to.schedule += p.Total()
+		for _, seg := range p.Segments {
+			t.reach(to, seg, p.Frequency)
+		}
+		if p.Total() > to.longest && len(p.Segments) > 0 {
+			to.longest = p.Total()
+			to.limit = limitOf(p.Segments)
+			to.work.Chained = chained(p.Segments)
+		}
+	}
+	return times
+}
+
+// mispredict adds the cost of mispredicted branches. The bare schedule is without
+// it.
+func (t *timer) mispredict(s *subject.Structure, f *sched.Frequencies, times []scopeTime) {
+	cost, _ := t.machine.Core.Mispredict()
+	if t.opt.FixedExposure || t.bare {
+		return
+	}
+	for i, r := range s.Graph.Routines {
+		for b, n := range sched.Mispredictions(&t.machine.Core, r, &f.Routines[i]) {
+			if n > 0 {
+				times[s.Scopes.Of(i, b)].branch += n * float64(cost)
+			}
+		}
+	}
+}
+
+// limitOf names what limits the part of a path that takes longest.
+func limitOf(segments []*sched.Segment) string {
+	longest := slices.MaxFunc(segments, func(a, b *sched.Segment) int { return cmp.Compare(a.Cycles, b.Cycles) })
+	if longest.Limit == sched.UnitBusy && longest.Bounds.Unit != "" {
+		return fmt.Sprintf("%v: %s", longest.Limit, longest.Bounds.Unit)
+	}
+	return longest.Limit.String()
+}
+
+// chained reports whether a recurrence goes through a load, as in a walk along a
+// list: the next address comes from memory.
+func chained(segments []*sched.Segment) bool {
+	for _, seg := range segments {
+		for _, e := range seg.Bounds.Critical {
+			edge := &seg.Edges[e]
+			if class := seg.Nodes[edge.From].Micro.Class; edge.Kind == access.RegisterFlow && (class == isa.Load || class == isa.Atomic) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reach adds how far a core that executes in order gets ahead of the loads of a
+// segment: to their first uses.
+func (t *timer) reach(to *scopeTime, seg *sched.Segment, frequency float64) {
+	if !t.machine.Core.InOrder {
+		return
+	}
+	n := len(seg.Nodes)
+	for i, in := range seg.Nodes {
+		if _, kind := in.Access(in.Micro); kind != isa.MemLoad {
+			continue
+		}
+		first := n - i // without a use in sight, to the end
+		for _, e := range seg.Edges {
+			if e.From == i && e.Kind == access.RegisterFlow {
+				first = min(first, e.To-i+e.Distance*n)
+			}
+		}
+		to.loads += frequency
+		to.work.Reach += frequency * float64(first)
+	}
+}
+
+// wait adds to the time of a scope what its misses cost.
+func (t *timer) wait(to *scopeTime, misses *scopeMisses) {
+	w := &to.work
+	w.Instructions, w.Cycles = to.instructions, to.schedule
+	w.Misses, w.Streams, w.Stores = misses.waited, misses.streams, misses.stores
+	switch {
+	case !t.machine.Core.InOrder:
+		w.Reach = float64(t.machine.Core.Window)
+	case to.loads > 0:
+		w.Reach /= to.loads
+	}
+	if t.opt.FixedExposure || w.Instructions == 0 { // without a schedule, nothing hides them
+		to.waits = w.WaitFixed(t.penalties)
+	} else {
+		to.waits = w.WaitOverlapped(t.penalties, t.machine.Memory.OutstandingMisses, float64(t.machine.MemoryInterval()))
+	}
+}
+
+// sumUp adds to each scope the scopes inside it.
+func (t *timer) sumUp(s *subject.Structure, times []scopeTime) {
+	for i := len(times) - 1; i > 0; i-- { // scopes come after those around them
+		around := &times[s.Scopes.Scopes[i].Parent]
+		around.instructions += times[i].instructions
+		around.schedule += times[i].schedule
+		around.branch += times[i].branch
+		for k, w := range times[i].waits {
+			around.waits[k] += w
+		}
+		if times[i].longest > around.longest {
+			around.longest, around.limit = times[i].longest, times[i].limit
+		}
+	}
+}
+
+// wanted reports whether a scope has a row.
+func (t *timer) wanted(s *subject.Structure, scope int) bool {
+	switch t.opt.By {
+	case subject.ByRoutine:
+		return slices.Contains(s.OfRoutine, scope)
+	case subject.ByLoop:
+		return scope > 0 && !slices.Contains(s.OfRoutine, scope)
+	}
+	return scope == 0
+}
+
+// row turns the time of a scope into a row.
+func (t *timer) row(s *subject.Structure, scope int, st *scopeTime, blank Row) Row {
+	r := blank
+	r.Scope = s.Scopes.Scopes[scope].Path
+	if scope == 0 {
+		r.Scope = blank.Program
+	}
+	r.Instructions, r.Schedule, r.Branch, r.Limit = st.instructions, st.schedule, st.branch, st.limit
+	r.Cycles = st.schedule + st.branch
+	r.Waits = make(map[string]float64)
+	for k, p := range t.penalties {
+		r.Waits["pred_"+strings.ReplaceAll(p.Level, " ", "_")+"_wait_cycles"] = st.waits[k]
+		r.Cycles += st.waits[k]
+	}
+	r.Seconds = math.NaN()
+	if hz := float64(t.machine.Frequency); hz > 0 {
+		r.Seconds = r.Cycles / hz
+	}
+	r.CPI = num.Ratio(r.Cycles, r.Instructions)
+	return r
+}
