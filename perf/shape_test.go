@@ -134,7 +134,6 @@ func TestFilesAreNamedForWhatTheyHold(t *testing.T) {
 		"engine/rv64/softfloat/softfloat.go",
 		"iperf/nest/nest.go",
 		"isa/targets/targets.go",
-		"measure/measure.go",
 		"shard/shard.go",
 	}.check(t, namedAfterPackage(paths), "name the file for what it holds")
 
