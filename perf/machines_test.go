@@ -2,10 +2,11 @@ package perf
 
 import (
 	"path/filepath"
-	"presage/perf/internal/perftest"
-	"presage/perf/internal/profiletest"
 	"strings"
 	"testing"
+
+	"presage/perf/internal/perftest"
+	"presage/perf/internal/profiletest"
 
 	"github.com/google/go-cmp/cmp"
 )

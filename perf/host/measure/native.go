@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"presage/perf/subject"
 	"runtime"
+
+	"presage/perf/subject"
 )
 
 // native returns an executable for this machine, path itself or what is built from
