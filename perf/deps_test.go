@@ -89,10 +89,10 @@ var layers = []layer{
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict"},
 	{"subject", "trace objfile cfg access engine engine/engines progress store"},
-	{"anatomy", "trace cfg access fit scaling subject progress store frame figure/diagram internal/num"},
-	{"locality", "trace cfg access reuse subject anatomy progress store frame internal/num"},
-	{"misses", "trace access reuse cache fit scaling machine predict subject locality progress store frame internal/num"},
-	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses progress store frame internal/num"},
+	{"anatomy", "trace cfg access fit scaling subject progress store figure/diagram internal/num"},
+	{"locality", "trace cfg access reuse subject anatomy progress store internal/num"},
+	{"misses", "trace access reuse cache fit scaling machine predict subject locality store internal/num"},
+	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses internal/num"},
 	{"phase", "bbv cache engine machine simpoint metasim subject store"},
 
 	// Studies: none knows the facade.
@@ -101,7 +101,7 @@ var layers = []layer{
 	{"host/calibration", "host machine store frame figure"},
 	{"study/growth", "machine subject anatomy misses timing study/record frame"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
-	{"study/inferred", "trace objfile isa shard pipeline infer subject anatomy timing study/record progress store frame"},
+	{"study/inferred", "trace isa shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "trace isa cache pipeline spmv subject study/record progress store frame"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
@@ -127,7 +127,7 @@ var onlyTests = []string{"engine/enginetest", "internal/oracle", "internal/perft
 // means nowhere: in tests or notebooks only.
 var outside = []layer{
 	{"github.com/expr-lang/expr", "fit"},
-	{"github.com/go-gota/gota", "*"}, // at the edges only
+	{"github.com/go-gota/gota", ". cmd/presage figure frame notebook internal/perftest"}, // rows inside, frames at the door
 	{"github.com/goccy/go-graphviz", "figure/diagram"},
 	{"github.com/goccy/go-yaml", "machine iperf study/inferred"},
 	{"github.com/google/go-cmp", ""},

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/internal/perftest"
+	"presage/perf/internal/profiletest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"presage/perf/internal/perftest"
