@@ -10,8 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"presage/perf/internal/perftest"
-	"presage/perf/internal/profiletest"
 )
 
 func TestMachineTables(t *testing.T) {

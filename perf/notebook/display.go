@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-gota/gota/dataframe"
 	"github.com/janpfeifer/gonb/gonbui"
 
 	"presage/perf/figure"
@@ -16,11 +15,13 @@ import (
 // shownRows is the most rows that Show displays: a screen or two.
 const shownRows = 60
 
-// Show displays a table, at most its first 60 rows.
-func Show(df dataframe.DataFrame) { ShowFirst(df, shownRows) }
+// Show displays a table, a DataFrame or a slice of structs with `frame` tags, at
+// most its first 60 rows.
+func Show(table any) { ShowFirst(table, shownRows) }
 
 // ShowFirst displays the first rows of a table (0: all) and says how many there are.
-func ShowFirst(df dataframe.DataFrame, rows int) {
+func ShowFirst(table any, rows int) {
+	df := Must(frame.From(table))
 	if df.Err != nil {
 		fail(fmt.Errorf("notebook: no table to show: %w", df.Err))
 	}
@@ -31,9 +32,6 @@ func ShowFirst(df dataframe.DataFrame, rows int) {
 	gonbui.DisplayHTML(frame.HTML(df, rows))
 	sync()
 }
-
-// ShowRows displays a slice of structs with `frame` tags as a table; see frame.Of.
-func ShowRows[T any](rows []T) { Show(frame.Of(rows)) }
 
 // Draw displays a figure of a width and height in inches.
 func Draw(f *figure.Figure, width, height float64) {

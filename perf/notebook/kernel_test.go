@@ -35,8 +35,8 @@ type row struct {
 // in a notebook.
 var cells = map[string]func(){
 	"table":  func() { Show(frame.Of([]row{{"a", 1}, {"b", 0.5}})) },
-	"rows":   func() { ShowRows([]row{{"a < b", 1}}) },
-	"long":   func() { ShowRows(make([]row, 2*shownRows)) },
+	"rows":   func() { Show([]row{{"a < b", 1}}) },
+	"long":   func() { Show(make([]row, 2*shownRows)) },
 	"first":  func() { ShowFirst(frame.Of([]row{{"a", 1}, {"b", 2}, {"c", 3}}), 2) },
 	"absent": func() { Show(frame.Of([]row{{"a", 1}}).Select([]string{"nmae"})) },
 	"draw":   func() { Draw(curve(), 4, 3) },
@@ -47,7 +47,7 @@ var cells = map[string]func(){
 	},
 	"empty graph": func() { DrawGraph(&diagram.Graph{}) },
 	"must": func() {
-		ShowRows([]row{{"before", 1}})
+		Show([]row{{"before", 1}})
 		Must(perf.FindMachine("no such machine"))
 	},
 	"column": func() { Floats(frame.Of([]row{{"a", 1}}), "weight") },

@@ -28,19 +28,24 @@ func ReadCSV(path string) dataframe.DataFrame {
 	return df
 }
 
-// Where returns the rows whose column holds, as text, one of values.
-func Where(df dataframe.DataFrame, column string, values ...string) dataframe.DataFrame {
-	return Must(frame.Where(df, column, values...))
+// Where returns the rows whose column holds, as text, one of values, of a
+// DataFrame or a slice of structs.
+func Where(table any, column string, values ...string) dataframe.DataFrame {
+	return Must(frame.Where(Must(frame.From(table)), column, values...))
 }
 
 // Stack returns the rows of all tables, one table below the other; see frame.Stack.
 func Stack(tables ...dataframe.DataFrame) dataframe.DataFrame { return Must(frame.Stack(tables...)) }
 
-// Floats returns a column as numbers.
-func Floats(df dataframe.DataFrame, column string) []float64 { return Must(frame.Floats(df, column)) }
+// Floats returns a column of a DataFrame or a slice of structs as numbers.
+func Floats(table any, column string) []float64 {
+	return Must(frame.Floats(Must(frame.From(table)), column))
+}
 
-// Strings returns a column as text.
-func Strings(df dataframe.DataFrame, column string) []string { return Must(frame.Strings(df, column)) }
+// Strings returns a column of a DataFrame or a slice of structs as text.
+func Strings(table any, column string) []string {
+	return Must(frame.Strings(Must(frame.From(table)), column))
+}
 
 // Abs returns the absolute values.
 func Abs(values []float64) []float64 {
