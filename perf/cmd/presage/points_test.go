@@ -11,13 +11,14 @@ import (
 
 	"presage/perf"
 	"presage/perf/internal/oracle"
+	"presage/perf/internal/perftest"
 )
 
 // sizedBinary compiles the program of package perf's tests for a size.
 func sizedBinary(t *testing.T, dir string, n int) string {
 	t.Helper()
 	exe := filepath.Join(dir, fmt.Sprintf("sized.%d", n))
-	args := []string{"-O3", "-static", "-nostdlib", "-ffreestanding", "-fno-tree-loop-distribute-patterns", fmt.Sprintf("-DN=%d", n), "-o", exe, "../../testdata/sized.c"}
+	args := []string{"-O3", "-static", "-nostdlib", "-ffreestanding", "-fno-tree-loop-distribute-patterns", fmt.Sprintf("-DN=%d", n), "-o", exe, perftest.Source(t, "sized.c")}
 	if out, err := exec.Command(oracle.Need(t, "riscv64-linux-gnu-gcc"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
