@@ -10,29 +10,29 @@ import (
 	"presage/perf/trace"
 )
 
-// Engine runs programs. It has no state of its own: several runs may be under
-// way at once. Package enginetest tests what is said here.
+// Engine runs programs. It has no state of its own: several runs may be in
+// progress at once. Package enginetest tests this contract.
 type Engine interface {
 	// Identity names the engine and its version.
 	Identity() Identity
 
-	// Capabilities returns what a Request may ask for.
+	// Capabilities returns the optional features that a Request may use.
 	Capabilities() Capabilities
 
 	// Accepts returns nil if the engine can run f, and otherwise the reason why
 	// it cannot.
 	Accepts(f *objfile.File) error
 
-	// Run executes f until it exits, or as far as the Request says. A program
-	// that exits with a status other than zero, or is killed by a signal sent
-	// by itself, is no error: see Outcome. A trap that it does not handle gives
-	// a *Fault; limits give ErrInstructionLimit and ErrMemoryLimit, cancellation
-	// the context's error. The Outcome is not nil once the program was started,
+	// Run executes f until it exits or reaches a limit of the Request. A program
+	// that exits with a nonzero status, or is killed by a signal that it sent
+	// itself, is not an error: see Outcome. An unhandled trap gives a *Fault;
+	// limits give ErrInstructionLimit and ErrMemoryLimit, cancellation the
+	// context's error. Once the program has started the Outcome is not nil,
 	// whatever the error.
 	Run(ctx context.Context, f *objfile.File, r Request) (*Outcome, error)
 }
 
-// Capabilities is a set of features that not every engine has.
+// Capabilities is a set of optional features.
 type Capabilities uint
 
 // Features of Requests.
@@ -40,7 +40,7 @@ const (
 	CapWindows   Capabilities = 1 << iota // Request.Windows
 	CapSnapshots                          // Request.SnapshotAt and Resume; the engine is a Snapshotter
 	CapFlow                               // Plan.Flow
-	CapSandbox                            // the program reaches no files but those of Request.Grants
+	CapSandbox                            // the program can open no files outside Request.Grants
 	CapMemory                             // Request.Memory and MemoryLimit
 )
 
@@ -69,14 +69,14 @@ func (c Capabilities) String() string {
 type Snapshotter interface {
 	Engine
 
-	// ReadSnapshot reads what a snapshot's WriteTo wrote. Data that are not a
-	// snapshot of this engine, or are damaged, give an error that is ErrSnapshot.
+	// ReadSnapshot reads a snapshot written by WriteTo. Damaged data, or data
+	// that are not a snapshot of this engine, give an error that is ErrSnapshot.
 	ReadSnapshot(r io.Reader) (Snapshot, error)
 }
 
-// Snapshot is the state of a program between two instructions. It is not
-// modified once taken: several runs may resume from it at once. What the
-// program wrote to files and streams is not in it.
+// Snapshot is the state of a program between two instructions. It is immutable:
+// several runs may resume from it at once. It does not hold what the program
+// wrote to files and streams.
 type Snapshot interface {
 	io.WriterTo
 	Instructions() uint64 // executed so far
@@ -86,9 +86,9 @@ type Snapshot interface {
 type Discoverer interface {
 	Engine
 
-	// Discover runs f once, untraced, and returns what it executed. The Request
-	// has neither Plan, Sink, Windows nor snapshots. A program that fails is
-	// treated as Run treats it; what was found up to there is returned.
+	// Discover runs f once, untraced, and returns the code that it executed. The
+	// Request has no Plan, Sink, Windows or snapshots. A program that fails gives
+	// the same error as from Run, with what was discovered up to that point.
 	Discover(ctx context.Context, f *objfile.File, r Request) (*Discovery, error)
 }
 
@@ -116,6 +116,6 @@ type Module struct {
 // interpretation and by translation, all with the same results.
 type Moded interface {
 	Engine
-	Modes() []string // without the one that the engine chooses by itself
+	Modes() []string // the names, excluding the engine's automatic choice
 	InMode(name string) (Engine, error)
 }

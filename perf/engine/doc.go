@@ -13,31 +13,31 @@
 // needs a feature it lacks with errors.ErrUnsupported; it never ignores part of
 // a Request.
 //
-// # Runs repeat
+// # Repeatable runs
 //
 // The same executable, input (Args, Env, Stdin, Grants and the files in them,
 // Memory, Seed) and Identity give the same events: addresses, the order of the
-// threads' batches, counts. What is recorded does not change what happens.
+// threads' batches, counts. Recording does not change the program's behaviour.
 //
-// # Code that is found by running
+// # Code found by running
 //
-// A plan names the references and blocks to record, and static analysis of a
-// whole executable yields it. Where code is loaded or reached in ways that no
-// analysis sees (shared libraries, computed jumps in stripped code), a
-// Discoverer runs the program once, untraced, and returns the plan of what was
-// executed; since runs repeat, the next run executes nothing else. So a plan is
-// complete and fixed before the first batch: RefIDs follow the order of
-// addresses and not of events, collectors allocate once, and the plan's digest
-// is known when a store is asked for the results. The cost is one untraced run,
+// A plan lists the references and blocks to record. It usually comes from static
+// analysis of the whole executable. Where code is loaded or reached in ways that
+// static analysis cannot see (shared libraries, computed jumps in stripped code),
+// a Discoverer runs the program once, untraced, and returns the plan of what was
+// executed; since runs are repeatable, the next run executes nothing else. So a
+// plan is complete and fixed before the first batch: RefIDs follow the order of
+// addresses rather than events, collectors allocate once, and the plan's digest
+// is known when results are looked up in a store. The cost is one untraced run,
 // whose result can be stored under the inputs alone.
 //
 // # Addresses
 //
-// An Access holds 40 bits of address. An engine whose programs use more maps
-// modules, heap, stacks and mappings with trace.Regions. A trace.PC is 64 bits
-// wide, but the address of code in a shared library is no more stable than that
-// of data: such an engine reports the synthetic base of each module
-// (Discovery.Modules), and PCs count from it.
+// An Access holds 40 bits of address. An engine whose programs use wider addresses
+// maps modules, heap, stacks and mappings with trace.Regions. A trace.PC is 64
+// bits wide, but the address of code in a shared library is no more stable than
+// that of data: such an engine reports the synthetic base of each module
+// (Discovery.Modules), and PCs are relative to it.
 //
 // # Threads
 //

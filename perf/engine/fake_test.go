@@ -12,7 +12,8 @@ import (
 	"presage/perf/trace"
 )
 
-// The contract holds for an engine that is nothing like the embedded one.
+// TestFakeConforms checks that the contract also fits an engine quite unlike the
+// embedded one.
 func TestFakeConforms(t *testing.T) {
 	enginetest.Test(t, fake{}, enginetest.Subject{
 		File: &objfile.File{Path: "fake"}, Input: engine.Request{Args: []string{"3000"}}, Stdin: []byte("text"), Threads: fakeThreads,
@@ -20,8 +21,8 @@ func TestFakeConforms(t *testing.T) {
 	})
 }
 
-// realAccesses calls do with all accesses of the fake's program, at their real
-// addresses.
+// realAccesses calls do for every access of the fake's program, at its real
+// address.
 func realAccesses(words int, do func(e event)) {
 	program(words, func(_ int32, b block) bool {
 		for _, a := range b.accesses {
@@ -31,12 +32,11 @@ func realAccesses(words int, do func(e event)) {
 	})
 }
 
-// realCounts is what a reference does at real addresses.
+// realCounts are a reference's counts at real addresses.
 type realCounts struct{ accesses, cold, misses uint64 }
 
-// countReal simulates a cache of sets and ways with LRU replacement at real
-// addresses, by reference in the order of the plan: the load and the store of
-// the copy, the fill.
+// countReal simulates a set-associative LRU cache at real addresses. It returns the
+// counts of the references in plan order: the copy's load and store, and the fill.
 func countReal(words int, blockBytes, sets uint64, ways int) (counts [3]realCounts) {
 	touched := make(map[uint64]bool)
 	lru := make(map[uint64][]uint64) // by set, the most recent first
@@ -55,7 +55,7 @@ func countReal(words int, blockBytes, sets uint64, ways int) (counts [3]realCoun
 		i := slices.Index(set, b)
 		if i < 0 {
 			c.misses++
-			i = min(len(set), ways-1) // the least recent goes, if the set is full
+			i = min(len(set), ways-1) // if the set is full, evict the least recently used
 			set = append(set[:i:i], b)
 		}
 		lru[b%sets] = slices.Concat([]uint64{b}, set[:i], set[i+1:])
@@ -63,9 +63,9 @@ func countReal(words int, blockBytes, sets uint64, ways int) (counts [3]realCoun
 	return counts
 }
 
-// TestCollectorsOfDiscoveredCode runs collectors on what the fake finds, and
-// compares what they count with what the real addresses give: blocks touched,
-// and misses in a cache of some ways, set by set.
+// TestCollectorsOfDiscoveredCode runs collectors on the code that the fake
+// discovers, and compares their counts with those at real addresses: blocks
+// touched, and misses in a set-associative cache.
 func TestCollectorsOfDiscoveredCode(t *testing.T) {
 	const words, blockBytes, sets, ways = 5000, 64, 32, 2
 	f := &objfile.File{Path: "fake"}

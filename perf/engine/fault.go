@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Reasons why a run ends before the program does, for errors.Is. A cancelled
-// context gives the context's own error.
+// Reasons for which a run ends before the program does, for use with errors.Is. A
+// cancelled context gives the context's own error.
 var (
 	// ErrInstructionLimit means that Request.MaxInstructions was reached.
 	ErrInstructionLimit = errors.New("instruction limit reached")
@@ -21,7 +21,7 @@ var (
 	ErrSnapshot = errors.New("unusable snapshot")
 )
 
-// Signals of Linux that a Fault stands for, the same on every architecture.
+// The Linux signals that correspond to a Fault, the same on every architecture.
 const (
 	sigTRAP = 5
 	sigBUS  = 7
@@ -31,10 +31,10 @@ const (
 // illegal instruction, a breakpoint.
 type Fault struct {
 	Engine      string // name of the engine
-	Signal      int    // that Linux would have sent: 4 SIGILL, 5 SIGTRAP, 7 SIGBUS, 11 SIGSEGV
+	Signal      int    // the one Linux would have sent: 4 SIGILL, 5 SIGTRAP, 7 SIGBUS, 11 SIGSEGV
 	PC          uint64 // of the instruction
 	Instruction string // as disassembled; empty if it could not be fetched
-	Routine     string // that the instruction is in; empty if unknown
+	Routine     string // containing the instruction; empty if unknown
 	File        string // of the source line; empty if unknown
 	Line        int
 	Addr        uint64 // accessed, for SIGSEGV and SIGBUS

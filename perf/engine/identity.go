@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Identity says which engine recorded something. Results recorded under
-// different identities are not interchangeable, so it is part of the key of every
-// stored result of a run.
+// Identity names an engine and its version. Results recorded under different
+// identities are not interchangeable, so it is part of the key of every stored
+// result of a run.
 type Identity struct {
 	Name string // letters, digits and dashes
 
-	// Version is raised with every change that moves an address or a count in
-	// the trace of any program, from 1.
+	// Version starts at 1 and is raised with every change that alters an address
+	// or a count in the trace of any program.
 	Version int
 
 	// Numbered makes the JSON form the bare version number. It is set by the
@@ -48,8 +48,8 @@ func (id Identity) check() error {
 
 const nameLetters = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// UnmarshalJSON implements json.Unmarshaler. An identity read from a bare
-// number has no Name, which the number does not tell.
+// UnmarshalJSON implements json.Unmarshaler. An identity read from a bare number
+// has no Name.
 func (id *Identity) UnmarshalJSON(text []byte) error {
 	var version int
 	if json.Unmarshal(text, &version) == nil {

@@ -21,7 +21,7 @@ func TestIdentityJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		if id.Numbered {
-			id.Name = "" // the number does not tell
+			id.Name = "" // not part of the number
 		}
 		if back.Engine != id {
 			t.Errorf("%s is read as %+v, want %+v", text, back.Engine, id)

@@ -16,15 +16,15 @@ import (
 	"presage/perf/trace"
 )
 
-// fake is an engine that has what the embedded one has not: it knows no code
-// before it ran it, its programs have 47-bit addresses and several threads, an
-// instruction may have two references, and a block any number of accesses. It
-// has none of the optional capabilities.
+// fake is an engine with the properties that the embedded one lacks: it knows no
+// code before running it, its programs have 47-bit addresses and several threads,
+// an instruction may have two references, and a block may make any number of
+// accesses. It has none of the optional capabilities.
 //
-// Its one program runs some threads. Each copies its array word by word, an
-// instruction with a load and a store, and after each word fills a buffer of
-// its own with one to five bytes, an instruction that repeats itself; then it
-// ends. A thread begins to run when its turn comes.
+// Its one program runs several threads. Each copies its array word by word, with
+// one instruction that loads and stores, and after each word fills a buffer of its
+// own with one to five bytes, with a repeated string instruction; then it ends. A
+// thread starts at its first turn.
 type fake struct{}
 
 var _ engine.Discoverer = fake{}
@@ -33,7 +33,7 @@ var _ engine.Discoverer = fake{}
 const (
 	fakeModule  = 0x5555_5555_4000
 	fakeHeap    = 0x5555_7aa0_12a0 // arrays of all threads, one after the other
-	fakeStacks  = 0x7fff_ff00_0000 // buffers, a stack each
+	fakeStacks  = 0x7fff_ff00_0000 // buffers, one stack per thread
 	stackBytes  = 1 << 20
 	fakeThreads = 3
 	fakeTurn    = 64 // words
@@ -43,14 +43,14 @@ const (
 	endPC  = 0x60
 )
 
-// event is an access of the program, before any plan: what it is and where.
+// event is an access of the program, independent of any plan.
 type event struct {
 	ref    trace.Ref
 	addr   uint64 // real
 	thread int32
 }
 
-// block is an execution of one.
+// block is one execution of a basic block.
 type block struct {
 	trace.Block
 	accesses []event
@@ -60,7 +60,8 @@ func load(pc trace.PC, operand uint8, size uint8, kind trace.Kind) trace.Ref {
 	return trace.Ref{PC: pc, Operand: operand, Size: size, Kind: kind}
 }
 
-// program yields the blocks that threads execute, in turns, until yield says no.
+// program yields the blocks that the threads execute, in turns, until yield returns
+// false.
 func program(words int, yield func(thread int32, b block) bool) {
 	heap := func(thread int32) uint64 { return fakeHeap + uint64(thread)*uint64(words)*16 }
 	for first := 0; first < words; first += fakeTurn {
@@ -161,19 +162,19 @@ func (e fake) Run(ctx context.Context, f *objfile.File, r engine.Request) (*engi
 	return m.run(ctx)
 }
 
-// machine is a run.
+// machine is the state of a run.
 type machine struct {
 	request engine.Request
 	words   int
 	status  int
 	regions *trace.Regions
-	seen    func(block) // nil: nobody looks
+	seen    func(block) // called for each block; nil: nothing to call
 
 	refs    map[trace.Ref]trace.RefID // without Group, PC in the module
 	blocks  map[trace.PC]trace.BlockID
 	counted bool // the plan has blocks that vary
 	batch   *trace.Batch
-	foreign map[trace.Ref]bool // executed and not planned
+	foreign map[trace.Ref]bool // executed but not planned
 	out     engine.Outcome
 }
 
@@ -193,7 +194,8 @@ func (e fake) start(r engine.Request) (*machine, error) {
 	return m, err
 }
 
-// record prepares for the plan, whose addresses are those of the module's base.
+// record prepares to record a plan, whose addresses are relative to the module's
+// base.
 func (m *machine) record(p *trace.Plan) {
 	base, _ := m.regions.Synthetic(fakeModule)
 	m.refs, m.blocks = make(map[trace.Ref]trace.RefID), make(map[trace.PC]trace.BlockID)
@@ -276,7 +278,7 @@ func (m *machine) append(thread int32, b block) {
 	}
 }
 
-// flush hands the batch over if it holds anything.
+// flush passes the batch to the sink unless it is empty.
 func (m *machine) flush(thread int32) {
 	if m.batch == nil {
 		return

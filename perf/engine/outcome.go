@@ -7,39 +7,39 @@ import (
 	"presage/perf/trace"
 )
 
-// Outcome is how a run ended and what it did.
+// Outcome describes how a run ended and what it did.
 type Outcome struct {
 	ExitCode int  // of exit; 128 + Signal if killed; 0 if Stopped
-	Signal   int  // that killed the program; 0 if none
+	Signal   int  // the signal that killed the program; 0 if none
 	Stopped  bool // at Request.Until, before the program's end
 
 	Instructions uint64         // executed since the program's start, by all threads
 	Accesses     uint64         // recorded
 	Blocks       uint64         // block executions recorded
-	Batches      uint64         // handed over
+	Batches      uint64         // passed to the sink
 	Windows      []trace.Window // the exact extent of those of Request.Windows that began
-	Threads      int            // that ran in all
+	Threads      int            // total number of threads that ran
 
-	MemoryPeak uint64 // largest number of bytes of memory accessible at a time
+	MemoryPeak uint64 // largest number of bytes accessible at a time
 
 	UnknownSyscalls []SyscallCount // by number
 
-	// Flow is what Plan.Flow asked to be counted, while it was in force: as a
-	// window begins each thread enters, as it ends each leaves, and likewise at
-	// the resumption from a snapshot and the end of the run. Nil if nothing was
-	// asked for.
+	// Flow holds the counts that Plan.Flow requested, for the time it was in
+	// force: every thread enters when a window begins and leaves when it ends,
+	// and likewise on resumption from a snapshot and at the end of the run. Nil
+	// if nothing was requested.
 	Flow *trace.Flow
 
 	// UnplannedRefs is the number of static memory references that were decoded
 	// for execution but are missing from the plan (0 without a plan).
 	UnplannedRefs int
 
-	Clock   time.Duration // that passed for the program
-	Elapsed time.Duration // that passed for the host
+	Clock   time.Duration // time that passed for the program
+	Elapsed time.Duration // time that passed on the host
 }
 
-// SyscallCount counts calls of a system call that the engine does not have, and
-// that returned ENOSYS. An engine may count all beyond the first 256 numbers
+// SyscallCount counts calls of a system call that the engine does not implement
+// and that returned ENOSYS. An engine may count all numbers beyond the first 256
 // under the largest uint64.
 type SyscallCount struct {
 	Number uint64
@@ -51,8 +51,8 @@ func (s SyscallCount) String() string {
 	return fmt.Sprintf("system call %d, made %d times, is not emulated: the program was told so (ENOSYS)", s.Number, s.Count)
 }
 
-// Failure says how the program ended if it failed by itself, as "exit status 1"
-// or "signal 9"; "" if it did not.
+// Failure returns how the program failed by itself, such as "exit status 1" or
+// "signal 9", or "" if it did not.
 func (o *Outcome) Failure() string {
 	switch {
 	case o.Signal != 0:

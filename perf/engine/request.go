@@ -13,13 +13,12 @@ import (
 	"presage/perf/trace"
 )
 
-// DefaultMemory is the size of the program's address space, in bytes, where a
-// Request does not give it. Go programs reserve, without using it, about
-// 0.7 GiB.
+// DefaultMemory is the default size of the program's address space, in bytes. Go
+// programs reserve about 0.7 GiB without using it.
 const DefaultMemory = 4 << 30
 
-// Request says how a program is run and what to record. The zero Request gives
-// it no input, no files and no arguments, discards its output, and records
+// Request specifies how to run a program and what to record. The zero Request
+// provides no input, files or arguments, discards the output, and records
 // nothing.
 type Request struct {
 	Args []string // argv[1:]; argv[0] is the executable's base name
@@ -28,19 +27,19 @@ type Request struct {
 	Stdin          io.Reader // nil: empty
 	Stdout, Stderr io.Writer // nil: discarded
 
-	// Grants are the host's folders that the program may open files in; none:
-	// no files. The first is its working directory; without one that is "/".
-	// For engines with CapSandbox.
+	// Grants are the host folders in which the program may open files; none: no
+	// files. The first is its working directory, or "/" if there is none. For
+	// engines with CapSandbox.
 	Grants []Grant
 
 	// Memory is the size of the program's address space in bytes; 0:
-	// DefaultMemory. MemoryLimit bounds the bytes of it that are accessible at
-	// a time, and with them the host's memory that the program can take; 0:
-	// Memory. Beyond the limit the program is refused memory, and if it then
-	// fails, the error is ErrMemoryLimit. For engines with CapMemory.
+	// DefaultMemory. MemoryLimit bounds the number of bytes accessible at a
+	// time, and thus the host memory that the program can use; 0: Memory.
+	// Beyond the limit the program is refused memory, and if it then fails, the
+	// error is ErrMemoryLimit. For engines with CapMemory.
 	Memory, MemoryLimit uint64
 
-	// Seed determines the random numbers that the operating system hands out.
+	// Seed determines the random numbers that the operating system provides.
 	Seed uint64
 
 	// MaxInstructions ends the run with ErrInstructionLimit at the first
@@ -48,24 +47,24 @@ type Request struct {
 	// start; 0: no limit.
 	MaxInstructions uint64
 
-	// Until ends the run in the same way, but without an error, and
-	// Outcome.Stopped says so; 0: the run ends with the program. If it is not
-	// less than MaxInstructions, that limit applies.
+	// Until ends the run in the same way, but without an error and with
+	// Outcome.Stopped set; 0: the run ends with the program. If it is not less
+	// than MaxInstructions, that limit applies.
 	Until uint64
 
-	// Plan says what to record, and Sink takes it. Addresses in the plan are
-	// those in the file, whatever the load bias; recorded addresses are the
-	// running program's. Both nil: untraced. A plan of nothing but a Flow needs
-	// no Sink.
+	// Plan specifies what to record, and Sink receives it. Addresses in the plan
+	// are those in the file, whatever the load bias; recorded addresses are the
+	// running program's. Both nil: untraced. A plan with only a Flow needs no
+	// Sink.
 	Plan *trace.Plan
 	Sink trace.Sink
 
-	// Windows say when the plan is in force: recording and counting go on at
-	// the first transfer of control at or after From, and off at the first at
-	// or after To; Outcome.Windows has the exact counts. Between windows the
-	// program runs as fast as without a plan. None: always. They are ascending
-	// and do not overlap; To may lie beyond the program's end. For engines with
-	// CapWindows.
+	// Windows are the times at which the plan is in force: recording and
+	// counting start at the first transfer of control at or after From, and stop
+	// at the first at or after To; Outcome.Windows has the exact instruction
+	// counts. Between windows the program runs as fast as without a plan. None:
+	// always. They are ascending and do not overlap; To may be beyond the
+	// program's end. For engines with CapWindows.
 	//
 	// A batch holds events of one window only: the one that contains
 	// Batch.Start. The first batch of a window starts at its exact beginning
@@ -73,18 +72,18 @@ type Request struct {
 	Windows []trace.Window
 
 	// Snapshot is called with the state of the program at the first transfer
-	// of control at or after each count of SnapshotAt, which are ascending;
-	// its error ends the run. Counts up to that of Resume are passed over. For
-	// engines with CapSnapshots.
+	// of control at or after each count of SnapshotAt, which are ascending; its
+	// error ends the run. Counts up to that of Resume are skipped. For engines
+	// with CapSnapshots.
 	SnapshotAt []uint64
 	Snapshot   func(Snapshot) error
 
 	// Resume continues from a snapshot of the same engine instead of starting
-	// the program. It takes the same executable, Args, Env, Memory and Grants;
-	// Stdin is read from its beginning again, and what the program had consumed
-	// is skipped. The rest of the run is what it would have been: instructions,
-	// the clock and Windows count from the program's start, while the Outcome's
-	// counts of what was recorded are those of this run.
+	// the program. The executable, Args, Env, Memory and Grants must be the
+	// same; Stdin is read from its beginning again, skipping what the program
+	// had consumed. The rest of the run is what it would have been:
+	// instructions, the clock and Windows count from the program's start, while
+	// the Outcome's counts of recorded events are those of this run only.
 	Resume Snapshot
 
 	// Progress, if not nil, is called every few tens of millions of
@@ -92,19 +91,19 @@ type Request struct {
 	Progress func(instructions uint64)
 }
 
-// Grant makes a folder of the host visible to the program. Symbolic links that
-// lead out of the folder do not work.
+// Grant makes a host folder visible to the program. Symbolic links that lead out
+// of the folder do not work.
 type Grant struct {
 	Guest string // absolute path that the program uses
 	Host  string // the folder
 	Write bool   // may files be created, changed and removed?
 }
 
-// Window is a stretch of a run.
+// Window is an interval of a run, in instructions.
 type Window = trace.Window
 
-// Check returns an error if the request contradicts itself, or asks for what an
-// engine with the capabilities c does not have.
+// Check returns an error if the request contradicts itself, or needs a capability
+// that is not in c.
 func (r *Request) Check(c Capabilities) error {
 	if err := r.supported(c); err != nil {
 		return err
@@ -155,9 +154,8 @@ func (r *Request) supported(c Capabilities) error {
 	return nil
 }
 
-// End returns the count of instructions at which the run is to end before the
-// program does, 0 if at none, and whether reaching it is an error
-// (ErrInstructionLimit).
+// End returns the instruction count at which the request ends the run, or 0 if it
+// sets none, and whether reaching that count is an error (ErrInstructionLimit).
 func (r *Request) End() (at uint64, limit bool) {
 	if r.Until > 0 && (r.MaxInstructions == 0 || r.Until < r.MaxInstructions) {
 		return r.Until, false
@@ -165,9 +163,9 @@ func (r *Request) End() (at uint64, limit bool) {
 	return r.MaxInstructions, r.MaxInstructions > 0
 }
 
-// A Runner runs one program with one input, the same way each time: it
-// completes a Request that says what to record, and when, with everything else.
-// Several runs may be under way at once.
+// A Runner runs one program with one input, the same way each time: the Request
+// specifies what to record and when, and the Runner supplies everything else.
+// Several runs may be in progress at once.
 type Runner func(ctx context.Context, r Request) (*Outcome, error)
 
 // Repeat returns a Runner that runs f on e with the arguments, environment,

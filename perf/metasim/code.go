@@ -15,7 +15,7 @@ import (
 type Code struct {
 	Blocks []Block
 	refs   []trace.Ref
-	block  []int // of each group: blocks without references have none
+	block  []int // index of each group's block; blocks without references have no group
 }
 
 // Block is a basic block.
@@ -23,10 +23,11 @@ type Block struct {
 	PC           trace.PC
 	Instructions uint32
 	Refs         uint32 // memory references
-	Routine      string // the first that holds it
+	Routine      string // the first routine that contains it
 }
 
-// CodeOf lists the blocks and memory references of a program's graphs.
+// CodeOf returns the blocks and memory references of a program's control-flow
+// graphs.
 func CodeOf(p *cfg.Program) (*Code, error) {
 	type block struct {
 		insts   []isa.Inst
@@ -80,7 +81,7 @@ func kindOf(k isa.MemKind) trace.Kind {
 	return trace.Load
 }
 
-// executions returns the plan that records the blocks executed.
+// executions returns the plan that records block executions.
 func (c *Code) executions() *trace.Plan {
 	p := &trace.Plan{Blocks: make([]trace.Block, len(c.Blocks))}
 	for i, b := range c.Blocks {

@@ -11,8 +11,8 @@ import (
 	"presage/perf/trace"
 )
 
-// Two routines that share their end: a block ends where another begins, and
-// each instruction is in one of them.
+// TestCodeOfSharedBlocks takes two routines that share their tail: a block ends
+// where another begins, and each instruction is in exactly one block.
 func TestCodeOfSharedBlocks(t *testing.T) {
 	insts := func(pcs ...uint64) (list []isa.Inst) {
 		for _, pc := range pcs {

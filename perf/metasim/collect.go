@@ -9,7 +9,7 @@ import (
 	"presage/perf/engine"
 )
 
-// Profile records which code a run executes, and when.
+// Profile records which code a run executed, and when.
 type Profile struct {
 	Vectors      *bbv.Vectors
 	Executions   []uint64 // of each of Code.Blocks
@@ -18,7 +18,7 @@ type Profile struct {
 	Warnings     []error
 }
 
-// Accesses returns the number of memory references that a block executed.
+// Accesses returns the number of memory references executed by a block.
 func (p *Profile) Accesses(code *Code, block int) uint64 {
 	return p.Executions[block] * uint64(code.Blocks[block].Refs)
 }

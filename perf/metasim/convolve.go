@@ -9,14 +9,14 @@ import (
 	"presage/perf/predict"
 )
 
-// Signature describes an application by block, independently of the machine
-// except for its caches: the application signature of the paper (section 1).
+// Signature describes an application block by block, independently of the machine
+// except for its caches: the paper's application signature (section 1).
 type Signature struct {
 	Code       *Code
 	Executions []uint64
 	Rates      *Rates
-	// Cycles is the time of one execution of each block on the machine if all
-	// accesses hit, from a scheduler; nil: throughputs alone decide.
+	// Cycles is a scheduler's time for one execution of each block on the machine
+	// if all accesses hit; nil: only throughputs are used.
 	Cycles []float64
 }
 
@@ -29,13 +29,13 @@ type MachineProfile struct {
 	// Instruction and Access are reciprocal throughputs: the fewest cycles per
 	// instruction, and per memory reference that hits in the first level.
 	Instruction, Access float64
-	// Penalties are the costs of misses beyond hits by level, from the
+	// Penalties are the additional costs of misses over hits by level, from the
 	// processor to memory, then of the TLBs.
 	Penalties []predict.Penalty
-	// Reach is the number of instructions that the core can run ahead of a
-	// load that misses, and Outstanding the number of misses in flight. With a
-	// Reach of 0 misses are served one by one, each for the share of its
-	// latency in Penalties.
+	// Reach is the number of instructions by which the core can run ahead of a
+	// load that misses, and Outstanding the maximum number of misses in flight.
+	// With a Reach of 0 misses are served one at a time, each costing the exposed
+	// part of its latency in Penalties.
 	Reach       float64
 	Outstanding int
 
@@ -43,8 +43,8 @@ type MachineProfile struct {
 }
 
 // ProfileOf derives a profile from a machine's description: its width, its load
-// throughput, and the exposed part of its latencies (2004, section 3.2). Misses
-// in the first level cost nothing for accesses that bypass it.
+// throughput, and the exposed part of its latencies (the 2004 paper, section 3.2).
+// For accesses that bypass the first level, misses there cost nothing.
 func ProfileOf(m *machine.Machine) *MachineProfile {
 	p := &MachineProfile{Name: m.Name, Hertz: float64(m.Frequency)}
 	doubt := func(format string, args ...any) {
@@ -76,8 +76,8 @@ func ProfileOf(m *machine.Machine) *MachineProfile {
 	return p
 }
 
-// Time is the predicted execution time: the convolution of a program's signature
-// with a machine's profile.
+// Time is a predicted execution time: the convolution of a program's signature with
+// a machine's profile.
 type Time struct {
 	Cycles  float64
 	Seconds float64   // 0: the machine's frequency is not known
@@ -88,9 +88,9 @@ type Time struct {
 	Warnings []error
 }
 
-// Convolve predicts the time of a signature on a machine. A block that is
+// Convolve predicts the execution time of a signature on a machine. A block that is
 // executed n times, with i instructions and r memory references, of which the
-// share m(l) misses at level l, takes
+// fraction m(l) misses at level l, takes
 //
 //	n max(i·Instruction, r·Access) + wait
 //

@@ -13,11 +13,12 @@
 // paper: its samplers by equations (1) to (3), hit rates of blocks by equation
 // (4), and the convolver that it describes in section 1.
 //
-// Between the stretches of a run that are simulated, the engine runs as fast as
-// without tracing.
+// Between the simulated stretches of a run, the engine runs as fast as without
+// tracing.
 //
-// Hit rates are cumulative: of level 2, the share of a block's accesses that
-// hit in level 1 or 2. An access is one execution of a memory reference.
+// Hit rates are cumulative: the rate of level 2 is the fraction of a block's
+// accesses that hit in level 1 or 2. An access is one execution of a memory
+// reference.
 //
 // Not modelled: several processes, instruction fetches, and everything that
 // package cache leaves out.

@@ -13,7 +13,7 @@ import (
 	"presage/perf/metasim"
 )
 
-// table reads a table of the paper: its rows, by column.
+// table reads a table of the paper and returns its rows, keyed by column.
 func table(t *testing.T, name string) []map[string]string {
 	t.Helper()
 	f, err := os.Open("../../datasets/metasim/" + name)
@@ -48,7 +48,8 @@ func number(t *testing.T, text string) float64 {
 	return v
 }
 
-// Equations (1) to (3) on the instruction counts of Table 2.
+// TestAmountsOfThePaper checks equations (1) to (3) on the instruction counts of
+// Table 2.
 func TestAmountsOfThePaper(t *testing.T) {
 	for _, row := range table(t, "table2.csv") {
 		n := uint64(number(t, row["instructions"]))
@@ -58,7 +59,7 @@ func TestAmountsOfThePaper(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// In whole numbers: on·100·p is at most (n-fwd)·X, and less by under 100·p.
+				// In integers: on·100·p is at most (n-fwd)·X and less than 100·p below it.
 				rest := new(big.Int).SetUint64(n - n/10)
 				for share, got := range map[int64]uint64{percent: a.On, 100 - percent: a.Off} {
 					left := new(big.Int).Mul(rest, big.NewInt(share))
@@ -75,7 +76,7 @@ func TestAmountsOfThePaper(t *testing.T) {
 				if a.Forward != n/10 || s.Stretches[0].From != a.Forward || len(s.Stretches) != p || last.To+a.Off > n || n-last.To-a.Off > uint64(2*p) {
 					t.Errorf("%s: %+v; from %d to %d of %d", row["benchmark"], a, s.Stretches[0].From, last.To, n)
 				}
-				// Nine tenths of X percent, as a tenth is passed over.
+				// Nine tenths of X percent, as a tenth is skipped.
 				if share := float64(s.Instructions()) / float64(n); math.Abs(share-0.9*float64(percent)/100) > 1e-5 {
 					t.Errorf("%s: %g of the run is simulated", row["benchmark"], share)
 				}
@@ -95,7 +96,7 @@ func TestAmountsOfThePaper(t *testing.T) {
 	}
 }
 
-// The paper against itself: what its text says of its tables.
+// TestTablesOfThePaper checks statements in the paper's text against its tables.
 func TestTablesOfThePaper(t *testing.T) {
 	means := map[string]float64{"simpoint_hit_rate_diff_percent": 0.25, "periodic10_hit_rate_diff_percent": 0.07, "periodic1_hit_rate_diff_percent": 0.43}
 	sums := make(map[string]float64)

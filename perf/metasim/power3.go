@@ -2,9 +2,10 @@ package metasim
 
 import "presage/perf/cache"
 
-// Power3 is the hierarchy that the paper simulates (section 4): 64 KB in 128
-// ways, and 4 MB in 4 ways, in lines of 128 bytes. It does not say what is
-// replaced (LRU here) nor what becomes of stores (written back, allocated).
+// Power3 returns the hierarchy that the paper simulates (section 4): 64 KB in 128
+// ways, and 4 MB in 4 ways, with lines of 128 bytes. The paper specifies neither
+// the replacement policy (here LRU) nor the write policy (here write-back,
+// write-allocate).
 func Power3() cache.Config {
 	const line = 128
 	return cache.Config{Levels: []cache.Level{

@@ -20,7 +20,7 @@ type subject struct {
 	input engine.Request
 }
 
-// Run is an engine.Runner.
+// Run runs the subject; it is an engine.Runner.
 func (p *subject) Run(ctx context.Context, r engine.Request) (*engine.Outcome, error) {
 	return engine.Repeat(rv64.Engine{}, p.file, p.input, nil)(ctx, r)
 }
@@ -41,7 +41,7 @@ func build(tb testing.TB, source string) *objfile.File {
 	return f
 }
 
-// program builds one of the repository's programs and takes it apart.
+// program builds one of the repository's programs and analyses its code.
 func program(tb testing.TB, name string, args ...string) (*subject, *metasim.Code) {
 	tb.Helper()
 	f := build(tb, "../../datasets/programs/"+name)

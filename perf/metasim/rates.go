@@ -7,11 +7,11 @@ import (
 // Rates are the hit rates of basic blocks in a simulation.
 type Rates struct {
 	Levels []string
-	// Seen[b] says that block b accessed memory in the sample.
+	// Seen[b] reports whether block b accessed memory in the sample.
 	Seen []bool
-	// Hit[l][b] is the cumulative hit rate at level l of block b, from 0 to 1: 1
-	// if it was not seen, as in the paper (section 5.2.2), which does not happen
-	// to blocks that access no memory.
+	// Hit[l][b] is the cumulative hit rate of block b at level l, from 0 to 1. It
+	// is 1 if the block was not seen, as in the paper (section 5.2.2), or accesses
+	// no memory.
 	Hit [][]float64
 }
 
@@ -20,7 +20,7 @@ type Rates struct {
 func RatesOf(code *Code, s *Simulation) *Rates {
 	n := len(code.Blocks)
 	r := &Rates{Levels: s.Levels, Seen: make([]bool, n)}
-	weight := make([]float64, n) // Σ of what hit rates are divided by
+	weight := make([]float64, n) // denominators of the miss rates
 	misses := make([][]float64, len(s.Levels))
 	for l := range misses {
 		misses[l] = make([]float64, n)
@@ -58,20 +58,20 @@ func RatesOf(code *Code, s *Simulation) *Rates {
 // of its blocks, weighted by how often each accesses memory in the full run.
 type ProgramRate struct {
 	Level string
-	// Hit takes blocks that were not seen to hit always, as the paper does.
+	// Hit assumes that blocks that were not seen always hit, as the paper does.
 	Hit float64
-	// ByExecutions weights blocks by how often they are executed instead, as the
-	// paper's text can be read too (section 5.2.1): of blocks that access memory.
-	// It is not the share of accesses that hit.
+	// ByExecutions weights the blocks that access memory by their executions
+	// instead, another reading of the paper's text (section 5.2.1). It is not the
+	// fraction of accesses that hit.
 	ByExecutions float64
-	// Unseen is the share of the full run's accesses that are by blocks which
-	// were not seen in the sample. If all of those miss the hit rate is Lo, if
-	// all hit it is Hi, which is Hit; if they hit like the rest it is Like.
+	// Unseen is the fraction of the full run's accesses made by blocks that were
+	// not seen in the sample. The hit rate is Lo if all of them miss, Hi if all
+	// hit (equal to Hit), and Like if they hit at the same rate as the others.
 	Unseen, Lo, Hi, Like float64
 }
 
-// Program returns the hit rates of the whole program, whose blocks were
-// executed so often.
+// Program returns the hit rates of the whole program by level, given the number of
+// executions of each block.
 func (r *Rates) Program(code *Code, executions []uint64) ([]ProgramRate, error) {
 	if len(executions) != len(code.Blocks) || len(r.Seen) != len(code.Blocks) {
 		return nil, fmt.Errorf("metasim: executions of %d blocks and rates of %d for a program of %d", len(executions), len(r.Seen), len(code.Blocks))

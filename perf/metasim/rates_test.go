@@ -13,8 +13,8 @@ import (
 	"presage/perf/trace"
 )
 
-// example is a program of four blocks: one without references, one that is seen
-// in both stretches, one in the second only, one in none.
+// example returns a program of four blocks: one without references, one seen in
+// both stretches, one only in the second, and one in neither.
 func example() (*metasim.Code, *metasim.Simulation, []uint64) {
 	code := &metasim.Code{Blocks: []metasim.Block{{Instructions: 3}, {Instructions: 10, Refs: 2}, {Instructions: 4, Refs: 4}, {Instructions: 5, Refs: 1}}}
 	s := &metasim.Simulation{
@@ -40,7 +40,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// Equation (4), worked by hand.
+// TestEquation4 checks equation (4) on an example worked by hand.
 func TestEquation4(t *testing.T) {
 	code, s, _ := example()
 	r := metasim.RatesOf(code, s)
@@ -83,7 +83,7 @@ func TestProgramRates(t *testing.T) {
 	}
 }
 
-// Convolution, worked by hand.
+// TestConvolve checks a convolution worked by hand.
 func TestConvolve(t *testing.T) {
 	code, s, executions := example()
 	p := &metasim.MachineProfile{
@@ -125,10 +125,11 @@ func TestConvolve(t *testing.T) {
 	}
 }
 
-// With a reach, misses are waited for together, and beside the work. Of one block
-// of 100 executions of 10 instructions in 5 cycles and 2 references that all miss
-// in L1, half of them in L2: 25 instructions hide 12.5 cycles; 5 misses go as far
-// as L2 at a time, of which 4 can be under way, and 2.5 as far as memory.
+// TestConvolveOverlapped checks that with a reach, misses overlap with one another
+// and with the work. One block is executed 100 times, with 10 instructions in 5
+// cycles and 2 references, all of which miss in L1 and half of those in L2. 25
+// instructions hide 12.5 cycles; within that reach 5 misses go to L2, of which 4
+// can be in flight, and 2.5 to memory.
 func TestConvolveOverlapped(t *testing.T) {
 	code := &metasim.Code{Blocks: []metasim.Block{{Instructions: 10, Refs: 2}}}
 	p := &metasim.MachineProfile{
@@ -146,8 +147,8 @@ func TestConvolveOverlapped(t *testing.T) {
 	near(t, "cycles", got.Cycles, 500+187.5+4300)
 }
 
-// The costs of the Origin 2000 are those of the 2004 paper's formula (section
-// 3.2): half of 8 cycles, 81, 78.
+// TestProfileOf checks the costs of the Origin 2000 against the formula of the 2004
+// paper (section 3.2): half of 8 cycles, 81, 78.
 func TestProfileOf(t *testing.T) {
 	m, err := machine.Load("../../machines/origin2000.yaml")
 	if err != nil {
@@ -169,7 +170,7 @@ func TestProfileOf(t *testing.T) {
 	}
 }
 
-// Points become stretches in the order of time.
+// TestGuided checks that points become stretches in chronological order.
 func TestGuided(t *testing.T) {
 	v := &bbv.Vectors{
 		Starts: []uint64{0, 101, 199}, Lengths: []uint64{101, 98, 50}, First: []int{0, 1, 2, 3},
@@ -190,8 +191,8 @@ func TestGuided(t *testing.T) {
 	}
 }
 
-// What Select gives from a simulation of more is what a simulation of the sample
-// alone gives.
+// TestSelect checks that selecting a sample from a larger simulation gives the same
+// result as simulating the sample alone.
 func TestSelect(t *testing.T) {
 	code := &metasim.Code{Blocks: make([]metasim.Block, 1)}
 	window := func(i int) trace.Window { return trace.Window{From: uint64(10 * i), To: uint64(10*i + 10)} }
@@ -224,7 +225,7 @@ func TestSelect(t *testing.T) {
 	if _, err := all.Select(other); err == nil {
 		t.Error("a stretch that was not simulated: no error")
 	}
-	// Stretches that overlap are no union of intervals.
+	// Union rejects overlapping stretches.
 	other.Stretches[0].Window = trace.Window{From: 15, To: 25}
 	if _, err := metasim.Union("mixed", two, other); err == nil {
 		t.Error("stretches that overlap: no error")

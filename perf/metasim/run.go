@@ -9,8 +9,8 @@ import (
 )
 
 // record runs the program under a request, feeding the collectors. A program
-// that fails by itself is an error. The warnings list what was executed
-// and not recorded or not emulated.
+// that fails by itself gives an error. The warnings list what was executed but not
+// recorded or not emulated.
 func record(ctx context.Context, run engine.Runner, r engine.Request, collectors ...trace.Collector) (*engine.Outcome, []error, error) {
 	sink := trace.NewPipeline(collectors...)
 	r.Sink = sink

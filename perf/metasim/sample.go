@@ -24,36 +24,36 @@ type Stretch struct {
 	Weight float64 // share of the run that it represents; weights of a sample add up to 1
 }
 
-// Combine says how the hit rates of a block in stretches are combined.
+// Combine is a rule for combining a block's hit rates over the stretches.
 type Combine uint8
 
 const (
-	// ByStretch is the mean of the block's hit rates in the stretches where it is
-	// executed, by their weights: equation (4) of the paper. The equation has
-	// nothing to divide where a block is not executed; here the weights of the
-	// other stretches are scaled to add up to 1.
+	// ByStretch is the weighted mean of the block's hit rates in the stretches
+	// where it is executed: equation (4) of the paper. In a stretch where the
+	// block is not executed the equation's hit rate is undefined; here the
+	// weights of the other stretches are scaled to add up to 1.
 	ByStretch Combine = iota
-	// ByAccess divides sums of hits by sums of accesses, each stretch scaled to
-	// what it stands for, so that a stretch counts by how often the block
-	// accesses memory in it. With stretches that count by their length, it is
-	// the ratio of plain sums.
+	// ByAccess divides the sum of hits by the sum of accesses, with each stretch
+	// scaled to the share of the run that it represents, so that a stretch's
+	// influence is proportional to the block's accesses in it. If weights are
+	// proportional to lengths, it is the ratio of the plain sums.
 	ByAccess
 )
 
-// Full is the whole run.
+// Full returns the sample that is the whole run.
 func Full() Sample {
-	const end = 1 << 62 // after any run's
+	const end = 1 << 62 // beyond the end of any run
 	return Sample{Name: "full", Stretches: []Stretch{{trace.Window{From: 0, To: end}, 1}}, Combine: ByAccess}
 }
 
-// Amounts are those of the paper's equations (1) to (3), in instructions.
+// Amounts are the amounts of the paper's equations (1) to (3), in instructions.
 type Amounts struct {
-	Forward uint64 // fwd_amt: passed over at the beginning
-	On, Off uint64 // on_amt and off_amt: simulated, and passed over, in each period
+	Forward uint64 // fwd_amt: skipped at the beginning
+	On, Off uint64 // on_amt and off_amt: simulated and skipped in each period
 }
 
-// AmountsOf returns the amounts for a run of n instructions of which percent
-// are simulated in p periods, cut to whole instructions:
+// AmountsOf returns the amounts for a run of n instructions of which percent are
+// simulated in p periods, truncated to whole instructions:
 //
 //	fwd_amt = n/10                                 (1)
 //	on_amt  = (n - fwd_amt) X/100 / p              (2)
@@ -80,13 +80,13 @@ func AmountsOf(n uint64, percent float64, p int) (Amounts, error) {
 	return a, nil
 }
 
-// DefaultPeriods is the number of periods where nothing else is asked for. The
-// paper does not say how many it took.
+// DefaultPeriods is the default number of periods. The paper does not state its
+// own.
 const DefaultPeriods = 100
 
-// Periodic simulates percent of a run of n instructions in regularly spaced
-// periods, after a tenth that is passed over (section 2 of the paper). Each
-// period begins with what is simulated. periods of 0: DefaultPeriods.
+// Periodic returns a sample of percent of a run of n instructions, in regularly
+// spaced periods after a tenth that is skipped (section 2 of the paper). Each
+// period begins with its simulated part. periods of 0: DefaultPeriods.
 func Periodic(n uint64, percent float64, periods int) (Sample, error) {
 	if periods == 0 {
 		periods = DefaultPeriods
@@ -104,7 +104,8 @@ func Periodic(n uint64, percent float64, periods int) (Sample, error) {
 	return s, nil
 }
 
-// Guided simulates the intervals that SimPoint chose, with their weights.
+// Guided returns the sample of the intervals that SimPoint chose, with their
+// weights.
 func Guided(v *bbv.Vectors, points []simpoint.Point) (Sample, error) {
 	s := Sample{Name: fmt.Sprintf("simpoint %d", len(points)), Combine: ByStretch}
 	for _, p := range points {
@@ -139,7 +140,7 @@ func (s *Sample) check() error {
 	return nil
 }
 
-// Instructions returns how many instructions the stretches hold.
+// Instructions returns the total length of the stretches, in instructions.
 func (s *Sample) Instructions() uint64 {
 	var sum uint64
 	for _, p := range s.Stretches {

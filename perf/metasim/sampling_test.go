@@ -19,14 +19,14 @@ import (
 	"presage/perf/trace"
 )
 
-// small is a program of a few million instructions, threads of Go's runtime
-// included.
+// small returns a program of a few million instructions, with the threads of Go's
+// runtime.
 func small(tb testing.TB) (*subject, *metasim.Code) {
 	return program(tb, "matmul", "-n", "24", "-repeat", "3")
 }
 
 // tape is the whole trace of a run: each access with the number of instructions
-// before it.
+// executed before it.
 type tape struct {
 	plan *trace.Plan
 	// Of each block: where among its instructions the references are.
@@ -37,7 +37,8 @@ type tape struct {
 	group    []int // of references: the block
 }
 
-// newTape plans to record all blocks and all references, by way of its own.
+// newTape returns a tape with a plan, built independently of Code, to record all
+// blocks and all references.
 func newTape(p *subject, code *metasim.Code) *tape {
 	insts := make(map[uint64]*isa.Inst)
 	for _, r := range cfg.Analyze(p.file).Routines {
@@ -86,7 +87,7 @@ func (t *tape) Observe(b *trace.Batch) {
 	}
 }
 
-// spy runs a program, and remembers the windows as they were.
+// spy runs a program and keeps the exact windows of the run.
 type spy struct {
 	run     engine.Runner
 	mu      sync.Mutex
@@ -103,8 +104,8 @@ func (s *spy) Run(ctx context.Context, r engine.Request) (*engine.Outcome, error
 	return out, err
 }
 
-// hierarchy is one with misses enough: a small first level, a second one, and a
-// TLB.
+// hierarchy returns a hierarchy with enough misses: a small first level, a second
+// level, and a TLB.
 func hierarchy() cache.Config {
 	return cache.Config{
 		Levels: []cache.Level{{Name: "L1", Blocks: 32, BlockBytes: 64, Ways: 2}, {Name: "L2", Blocks: 512, BlockBytes: 64, Ways: 4}},
@@ -112,8 +113,9 @@ func hierarchy() cache.Config {
 	}
 }
 
-// keep simulates the accesses of the tape in windows, one access at a time, and
-// counts those in the windows that count. fresh says where caches are empty.
+// keep simulates the tape's accesses in windows, one at a time, and returns the
+// counts of the windows marked in counts. fresh marks windows that begin with empty
+// caches.
 func (t *tape) keep(tb testing.TB, windows []trace.Window, counts, fresh []bool) [][]metasim.Counts {
 	tb.Helper()
 	var out [][]metasim.Counts
@@ -160,9 +162,8 @@ func (t *tape) keep(tb testing.TB, windows []trace.Window, counts, fresh []bool)
 	return out
 }
 
-// TestSamplesAgainstWholeTrace records the whole trace, keeps what lies in the
-// windows, and simulates it access by access: the same hits and misses of every
-// block.
+// TestSamplesAgainstWholeTrace records the whole trace, simulates the accesses that
+// lie in the windows one by one, and compares the hits and misses of every block.
 func TestSamplesAgainstWholeTrace(t *testing.T) {
 	p, code := small(t)
 	tp := newTape(p, code)
@@ -178,7 +179,8 @@ func TestSamplesAgainstWholeTrace(t *testing.T) {
 		}
 		return s
 	}
-	// Apart; adjacent; nearer than the warm-up; at the beginning and the end.
+	// Stretches far apart; adjacent; closer than the warm-up; at the beginning and
+	// the end.
 	sample := stretches(0, 20_000, n/3, n/3+30_000, n/3+30_000, n/3+31_000, n/3+34_000, n/3+60_000, n/2, n/2+50_000, n-9000, n+5000)
 	const warm = 10_000
 	for _, c := range []struct {
@@ -230,7 +232,7 @@ func TestSamplesAgainstWholeTrace(t *testing.T) {
 			}
 		})
 	}
-	// And the vectors' run counts what was executed.
+	// The run that collects vectors counts the same executions.
 	prof, err := metasim.Collect(t.Context(), p.Run, code, metasim.CollectOptions{Interval: 10_000})
 	if err != nil {
 		t.Fatal(err)
@@ -245,13 +247,13 @@ func TestSamplesAgainstWholeTrace(t *testing.T) {
 	for b := range code.Blocks {
 		accesses += prof.Accesses(code, b)
 	}
-	// A block that a fault or a signal cuts short is taken for whole.
+	// A block cut short by a fault or a signal is counted as complete.
 	if got := uint64(len(tp.at)); accesses < got || accesses > got+100 {
 		t.Errorf("%d accesses by executions, %d traced", accesses, got)
 	}
 }
 
-// same reports the first stretch that differs: a whole diff takes minutes.
+// same reports the first stretch that differs, as a complete diff takes minutes.
 func same[T any](t *testing.T, what, other string, a, b []T) {
 	t.Helper()
 	if len(a) != len(b) {
@@ -266,8 +268,9 @@ func same[T any](t *testing.T, what, other string, a, b []T) {
 	}
 }
 
-// The full sample gives what package cache gives on the whole run, exactly, and
-// the program's hit rate is the share of accesses that hit.
+// TestFullIsExact checks that the full sample gives exactly the counts of package
+// cache on the whole run, and that the program's hit rate is the fraction of
+// accesses that hit.
 func TestFullIsExact(t *testing.T) {
 	p, code := small(t)
 	tp := newTape(p, code)
@@ -303,8 +306,8 @@ func TestFullIsExact(t *testing.T) {
 			t.Errorf("%s: %d misses of %d accesses, package cache has %d of %d", level.Name, misses, mine, level.Total.Misses, accesses)
 		}
 		exact := 1 - float64(level.Total.Misses)/float64(accesses)
-		// Blocks cut short by a fault are taken for whole in the weights: a few
-		// accesses of a million.
+		// The weights count blocks cut short by a fault as complete: a few accesses in
+		// a million.
 		if got := rates[l]; got.Hit < exact-1e-6 || got.Hit > exact+1e-6 || got.Unseen != 0 || got.Level != level.Name {
 			t.Errorf("%s: hit rate %+v, of accesses %.9f", level.Name, got, exact)
 		}
@@ -317,7 +320,8 @@ func TestFullIsExact(t *testing.T) {
 	}
 }
 
-// What cannot be is refused, and what was not reached is told.
+// TestRefusals checks that invalid arguments are rejected, and that stretches not
+// reached are reported.
 func TestRefusals(t *testing.T) {
 	p, code := small(t)
 	at := func(from, to uint64) metasim.Sample {

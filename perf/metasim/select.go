@@ -6,14 +6,15 @@ import (
 	"presage/perf/trace"
 )
 
-// Select returns the result for another sample whose stretches were all
-// simulated: one run serves many choices of points. Weights and Combine are those
-// of the sample, and Simulated counts its instructions. Executed and Elapsed are
-// 0, being unknown.
+// Select returns the result for another sample whose stretches have all been
+// simulated, so that one run serves many choices of points. Weights and Combine are
+// those of the sample, and Simulated counts its instructions. Executed and Elapsed
+// are unknown and therefore 0.
 //
-// Where caches begin empty before a stretch, with WarmFixed or WarmNone, results
-// are those of a run of the sample alone, except that a stretch whose warm-up
-// reaches into another one that was simulated begins with what that left.
+// If caches are emptied before each stretch, with WarmFixed or WarmNone, the
+// results are those of a run of the sample alone, except that a stretch whose
+// warm-up overlaps another simulated stretch begins with the contents left by that
+// one.
 func (s *Simulation) Select(sample Sample) (*Simulation, error) {
 	if err := sample.check(); err != nil {
 		return nil, err
@@ -36,9 +37,9 @@ func (s *Simulation) Select(sample Sample) (*Simulation, error) {
 	return out, nil
 }
 
-// Union returns a sample with every stretch of the samples once, for Select.
-// Stretches of different samples must be equal or disjoint, as intervals of one
-// length are. The weights are equal and have no meaning.
+// Union returns a sample that has every stretch of the samples once, for use with
+// Select. Stretches of different samples must be equal or disjoint, as intervals of
+// equal length are. The weights are equal and have no meaning.
 func Union(name string, samples ...Sample) (Sample, error) {
 	seen := make(map[trace.Window]bool)
 	u := Sample{Name: name, Combine: ByAccess}

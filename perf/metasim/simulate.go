@@ -16,14 +16,14 @@ import (
 type Warmup uint8
 
 const (
-	// WarmFixed simulates some instructions before each stretch without
+	// WarmFixed simulates WarmLength instructions before each stretch without
 	// counting them, beginning with empty caches.
 	WarmFixed Warmup = iota
 	// WarmNone empties the caches before each stretch.
 	WarmNone
 	// WarmKept keeps the contents from the end of the previous stretch.
 	WarmKept
-	// WarmKeptFixed keeps the contents and simulates a warm-up as WarmFixed does.
+	// WarmKeptFixed keeps the contents and simulates a warm-up like WarmFixed.
 	WarmKeptFixed
 )
 
@@ -36,17 +36,17 @@ func (w Warmup) String() string {
 
 var warmups = [...]string{"fixed", "none", "kept", "kept, fixed"}
 
-// DefaultWarmLength is the default of SimulateOptions.WarmLength, in
-// instructions: enough for caches of level 1. With
-// them the hit rates of level 1 of Sweep3D, conjugate gradients and a matrix
-// multiply were within 0.001 points of those with a million. Caches of level 2
-// take more, or what WarmKeptFixed leaves in them.
+// DefaultWarmLength is the default of SimulateOptions.WarmLength, in instructions.
+// It is enough for first-level caches: with it the L1 hit rates of Sweep3D,
+// conjugate gradients and a matrix multiply were within 0.001 points of those with
+// a million instructions. Second-level caches need more, or the contents that
+// WarmKeptFixed keeps.
 const DefaultWarmLength = 200_000
 
 // SimulateOptions configure Simulate.
 type SimulateOptions struct {
 	Warmup     Warmup
-	WarmLength uint64 // instructions, of WarmFixed and WarmKeptFixed; 0: DefaultWarmLength
+	WarmLength uint64 // instructions, for WarmFixed and WarmKeptFixed; 0: DefaultWarmLength
 
 	Progress func(instructions uint64)
 }
@@ -71,10 +71,10 @@ func (o *SimulateOptions) keeps() bool { return o.Warmup == WarmKept || o.Warmup
 type Simulation struct {
 	Sample    Sample
 	Hierarchy cache.Config
-	Levels    []string        // names, then those of the TLBs
-	Stretches []StretchResult // of Sample.Stretches that the run reached
+	Levels    []string        // names of the cache levels, then of the TLBs
+	Stretches []StretchResult // those of Sample.Stretches that the run reached
 
-	Simulated, Warmed uint64 // instructions: in stretches, and to warm up
+	Simulated, Warmed uint64 // instructions in stretches and in warm-ups
 	Executed          uint64 // instructions of the run
 	Elapsed           time.Duration
 	Warnings          []error
@@ -82,9 +82,9 @@ type Simulation struct {
 
 // StretchResult holds the counts of a stretch.
 type StretchResult struct {
-	Stretch               // as asked for
+	Stretch               // as requested
 	Instructions uint64   // in its exact extent
-	Blocks       []Counts // that accessed memory, by ascending index
+	Blocks       []Counts // of blocks that accessed memory, by ascending index
 }
 
 // Counts are the accesses and misses of a block in a stretch.
@@ -94,8 +94,8 @@ type Counts struct {
 	Misses   []uint64 // at each of Simulation.Levels
 }
 
-// Simulate runs the program once, up to the end of the last stretch, and
-// simulates the hierarchies, each by itself, on a sample of the run.
+// Simulate runs the program once, up to the end of the last stretch, and simulates
+// each hierarchy independently on a sample of the run.
 func Simulate(ctx context.Context, run engine.Runner, code *Code, sample Sample, hierarchies []cache.Config, opt SimulateOptions) ([]*Simulation, error) {
 	if err := opt.fill(); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func Simulate(ctx context.Context, run engine.Runner, code *Code, sample Sample,
 	return sims, nil
 }
 
-// fill sets what the hierarchy's tracker found in the windows of the run.
+// fill sets the results of the hierarchy's tracker for the windows of the run.
 func (s *Simulation) fill(t *tracker, segments []segment, out *engine.Outcome) (err error) {
 	for _, l := range s.Hierarchy.Levels {
 		s.Levels = append(s.Levels, l.Name)

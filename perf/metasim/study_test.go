@@ -19,8 +19,8 @@ import (
 	"presage/perf/trace"
 )
 
-// processorSeconds returns the processor time of the process: other work on the
-// machine does not count.
+// processorSeconds returns the processor time of the process, which excludes other
+// load on the machine.
 func processorSeconds(t *testing.T) float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -31,9 +31,8 @@ func processorSeconds(t *testing.T) float64 {
 }
 
 // TestStudy compares samplers with full simulation on the repository's
-// programs, and prints what it finds: hit rates on the paper's Power3, in
-// percentage points from those of the full simulation, and processor time as
-// multiples of that of the untraced run.
+// programs, and prints the differences in hit rates on the paper's Power3, in
+// percentage points, and processor times as multiples of the untraced run's.
 func TestStudy(t *testing.T) {
 	for _, p := range []struct {
 		name string
@@ -135,8 +134,8 @@ func (s *study) show(t *testing.T, sample metasim.Sample, opt metasim.SimulateOp
 		100*rates[0].Unseen, 100*rates[0].Lo, 100*rates[0].Hi)
 }
 
-// TestConvolverAgainstPipeline prints convolved cycles beside those that the
-// pipeline simulator has for the same run.
+// TestConvolverAgainstPipeline prints convolved cycles beside the pipeline
+// simulator's for the same run.
 func TestConvolverAgainstPipeline(t *testing.T) {
 	for _, p := range []struct {
 		name string
@@ -166,8 +165,9 @@ func TestConvolverAgainstPipeline(t *testing.T) {
 	}
 }
 
-// convolve takes hit rates from a sample that SimPoint guides.
-// Caches of megabytes keep what they hold.
+// convolve convolves the run with machine m, with hit rates from a SimPoint-guided
+// sample.
+// Keep the contents of caches of megabytes.
 func convolve(t *testing.T, run *subject, code *metasim.Code, prof *metasim.Profile, m *machine.Machine) *metasim.Time {
 	r, err := simpoint.Pick(t.Context(), prof.Vectors, simpoint.Options{})
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"presage/perf/trace"
 )
 
-// segment is a window of a run that is simulated.
+// segment is a simulated window of a run.
 type segment struct {
 	trace.Window
 	weight  float64
-	stretch int  // index in Sample.Stretches; -1: it warms up
+	stretch int  // index in Sample.Stretches; -1: a warm-up
 	fresh   bool // caches are empty when it begins
 }
 
-// segmentsOf returns the stretches of a sample, each preceded by its warm-up. A
-// gap between stretches no longer than the warm-up becomes warm-up entirely, and
+// segmentsOf returns the stretches of a sample, each preceded by its warm-up. A gap
+// between stretches no longer than the warm-up is simulated whole as warm-up, and
 // the caches keep their contents.
 func segmentsOf(sample *Sample, opt *SimulateOptions) []segment {
 	var list []segment
@@ -40,9 +40,9 @@ type tracker struct {
 	config   cache.Config
 	segments []segment
 
-	current int // segment that batches are in; -1 before the first
+	current int // segment of the current batches; -1 before the first
 	sim     *cache.Simulator
-	base    *cache.Result // when the stretch began; nil: nothing was
+	base    *cache.Result // counts at the beginning of the stretch; nil: none yet
 	err     error
 
 	block    []int    // of groups
@@ -124,7 +124,7 @@ func (t *tracker) leave() {
 // finish returns the counts of the stretches that the run reached.
 func (t *tracker) finish(out *engine.Outcome) ([]StretchResult, error) {
 	for t.err == nil && t.current+1 < len(out.Windows) {
-		t.leave() // nothing was recorded in the next one, but it was there
+		t.leave() // the next segment was reached, although nothing was recorded in it
 		t.current++
 		t.enter()
 	}

@@ -1,11 +1,11 @@
 // Package store keeps the results of expensive computations on disk, each under
-// a hash of everything that it depends on, so that a notebook cell or a shell
-// command finds them when it runs again.
+// a hash of everything that it depends on, so that a rerun notebook cell or shell
+// command finds it again.
 //
 // Files are written under a temporary name and renamed, so that they are
-// complete or absent. A checksum detects damage. The name is the hash of the
-// key, so changing a program, an argument or an option never finds a stale
-// result.
+// complete or absent. A checksum detects damage. The file name contains the hash
+// of the key, so that changing a program, an argument or an option never finds a
+// stale result.
 //
 //	file = magic, format version, SHA-256 of payload, payload (flate of gob)
 package store
@@ -30,11 +30,11 @@ type Store struct {
 	dir string
 }
 
-// ErrMissing is what Load returns for a key that has no entry.
+// ErrMissing is returned by Load for a key without an entry.
 var ErrMissing = errors.New("store: no entry")
 
 // CorruptError describes an entry that exists but cannot be used: truncated,
-// modified, or in another format. Computing it again replaces it.
+// modified, or in another format. Recomputing it replaces it.
 type CorruptError struct {
 	Path string
 	Err  error
@@ -71,15 +71,15 @@ func OrDefault(s *Store) (*Store, error) {
 // Dir returns the store's folder.
 func (s *Store) Dir() string { return s.dir }
 
-// Key names an entry: its kind, which becomes part of the file name, and the
-// hash of all that the entry depends on.
+// Key identifies an entry by its kind, which becomes part of the file name, and a
+// hash of everything that the entry depends on.
 type Key struct {
 	Kind string
 	Hash string
 }
 
-// NewKey returns the key of an entry of a kind that depends on inputs, which
-// must marshal to JSON. Raise version when the meaning or the layout of the
+// NewKey returns the key of an entry of the given kind that depends on inputs,
+// which must marshal to JSON. Raise version when the meaning or layout of the
 // kind's values changes.
 func NewKey(kind string, version int, inputs any) (Key, error) {
 	text, err := json.Marshal(struct {
@@ -103,7 +103,7 @@ func (s *Store) Path(k Key) string {
 const magic = "presage\x01"
 
 // Load decodes the entry of k into v, a pointer. It returns ErrMissing if there
-// is none and a CorruptError if it cannot be used.
+// is none and a CorruptError if the entry cannot be used.
 func (s *Store) Load(k Key, v any) error {
 	path := s.Path(k)
 	data, err := os.ReadFile(path)
@@ -166,8 +166,8 @@ func WriteFile(path string, data []byte) error {
 	})
 }
 
-// WriteTo is WriteFile for content that write produces. If write fails, an
-// existing file stays as it was.
+// WriteTo writes the output of write to path atomically, like WriteFile. If write
+// fails, an existing file stays as it was.
 func WriteTo(path string, write func(io.Writer) error) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -203,16 +203,16 @@ func WriteTo(path string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// Memoized is a value of Memo and where it came from.
+// Memoized is a value returned by Memo and its provenance.
 type Memoized[T any] struct {
 	Value   T
-	Stored  bool   // the store had it
-	Warning string // why an entry could not be used, or the value not be saved; usually empty
+	Stored  bool   // the value was loaded from the store
+	Warning string // why an entry was unusable or the value could not be saved; usually empty
 }
 
 // Memo returns the entry of k, or computes and saves it. An unusable entry is
-// computed again, and a value that cannot be saved is returned all the same, both
-// with a warning. An error of compute is returned, and nothing is saved.
+// recomputed, and a value that cannot be saved is returned anyway, both with a
+// warning. If compute fails, Memo returns its error and saves nothing.
 func Memo[T any](s *Store, k Key, compute func() (T, error)) (Memoized[T], error) {
 	var m Memoized[T]
 	err := s.Load(k, &m.Value)

@@ -10,25 +10,24 @@ import (
 // of its batch and has fewer accesses than its Refs.
 type Batch struct {
 	Accesses []Access
-	Blocks   []BlockID // executed blocks, where the plan asked for them
+	Blocks   []BlockID // executed blocks that the plan lists
 
 	// Counts holds the number of accesses of each of Blocks. It is empty unless
 	// the plan has a block that Varies; otherwise every count is Block.Refs.
 	Counts []uint32
 
-	Start  uint64 // instructions that the program had executed before the batch
+	Start  uint64 // instructions executed by the program before the batch
 	Thread int32  // 0 for the first thread, then in order of creation
 }
 
-// Reset empties b and keeps its memory.
+// Reset empties b but keeps its memory.
 func (b *Batch) Reset() {
 	b.Accesses, b.Blocks, b.Counts = b.Accesses[:0], b.Blocks[:0], b.Counts[:0]
 	b.Start, b.Thread = 0, 0
 }
 
-// ByBlock yields the executed blocks of b with the accesses of each. All
-// planned references must lie in planned blocks: ByBlock panics if accesses are
-// left over.
+// ByBlock yields the executed blocks of b, each with its accesses. All planned
+// references must be in planned blocks: ByBlock panics if accesses are left over.
 func (b *Batch) ByBlock(p *Plan) iter.Seq2[BlockID, []Access] {
 	return func(yield func(BlockID, []Access) bool) {
 		rest := b.Accesses
@@ -49,10 +48,10 @@ func (b *Batch) ByBlock(p *Plan) iter.Seq2[BlockID, []Access] {
 	}
 }
 
-// A Sink takes full batches from an engine. Exchange hands over full, which
-// the caller must not touch again, and returns an empty batch to fill. An
-// engine calls Exchange from one goroutine at a time; its first call, for the
-// batch to begin with, hands over nil.
+// A Sink takes full batches from an engine. Exchange takes ownership of full, which
+// the caller must not touch again, and returns an empty batch to fill. An engine
+// calls Exchange from one goroutine at a time. The first call passes nil, to obtain
+// the first batch.
 type Sink interface {
 	Exchange(full *Batch) (empty *Batch)
 }

@@ -26,8 +26,8 @@ func (p *Plan) Digest() string {
 		if r.Float {
 			float = 1
 		}
-		// Operand shares a word with Kind, so that plans without a second
-		// operand keep the digests they had before there was one.
+		// Operand shares a word with Kind, so that plans whose operands are all
+		// 0 keep the digests from before Operand existed.
 		put(uint64(r.PC), uint64(r.Size), uint64(r.Operand)<<8|uint64(r.Kind), float, uint64(r.Group))
 	}
 	for _, k := range p.Blocks {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// FlowPlan names the transfers of control to count. Anything else costs nothing;
-// an edge costs one increment each time it is taken.
+// FlowPlan lists the transfers of control to count. An edge costs one increment
+// each time it is taken; transfers that are not counted cost nothing.
 //
 // Counts are complete: an engine reports control that arrives or leaves other
 // than by an instruction (a thread's start, a signal) in Flow.Breaks. Flow is
@@ -18,27 +18,27 @@ import (
 //
 // where first is the block's first instruction, later its others, all both,
 // and a transfer by indirect jump is an edge out of the block it leaves and an
-// arrival in the block it reaches (derived here). In an engine that counts in
-// windows, every thread enters at the beginning of a window and leaves at its
-// end, so that flow is conserved in each.
+// arrival in the block it reaches (derived here). When an engine counts in
+// windows, every thread enters at the beginning of a window and leaves at its end,
+// so that flow is conserved in each window.
 type FlowPlan struct {
-	// Edges are counted one by one, ascending by From and then To without
-	// repeats. An edge leads from an instruction other than an indirect jump
-	// to its constant target or to the next instruction in memory.
+	// Edges are counted individually; they ascend by From and then To, without
+	// repeats. An edge leads from an instruction other than an indirect jump to
+	// its constant target or to the next instruction in memory.
 	Edges []Edge
 
 	// Places are instructions whose executions are counted, ascending without
-	// repeats. An execution counts when it begins, even if the instruction
-	// then faults; so does a block's.
+	// repeats. An execution, like a block's, is counted when it begins, even if
+	// the instruction then faults.
 	Places []PC
 
-	// Quiet are the places, ascending without repeats, where arrivals by
-	// indirect jump are not counted. Everywhere else they are.
+	// Quiet are the instructions, ascending without repeats, at which arrivals by
+	// indirect jump are not counted. They are counted everywhere else.
 	Quiet []PC
 
 	// Jumps are indirect jumps, ascending without repeats, whose transfers are
-	// counted by destination, which is slower than a counter. They are not
-	// among the arrivals.
+	// counted by destination, which is slower than a counter. Their transfers
+	// are not counted as arrivals.
 	Jumps []PC
 }
 
@@ -50,7 +50,7 @@ func (e Edge) Compare(o Edge) int {
 	return cmp.Or(cmp.Compare(e.From, o.From), cmp.Compare(e.To, o.To))
 }
 
-// Flow is what an engine counted for a FlowPlan.
+// Flow holds an engine's counts for a FlowPlan.
 type Flow struct {
 	Edges    []uint64    // how often each of FlowPlan.Edges was taken
 	Places   []uint64    // how often each of FlowPlan.Places was executed
@@ -59,13 +59,13 @@ type Flow struct {
 	Breaks   []Break     // by ascending PC
 }
 
-// Arrival counts the transfers by indirect jump to PC.
+// Arrival is the number of transfers by indirect jump to PC.
 type Arrival struct {
 	PC    PC
 	Count uint64
 }
 
-// JumpCount counts the transfers by the indirect jump Edge.From to Edge.To.
+// JumpCount is the number of transfers by the indirect jump Edge.From to Edge.To.
 type JumpCount struct {
 	Edge  Edge
 	Count uint64
@@ -81,8 +81,8 @@ type Break struct {
 	// signal handler, on return from one.
 	Entered uint64
 
-	// Left counts threads that were about to execute PC and did not: at the
-	// end of the run, at a signal.
+	// Left counts threads that were about to execute PC but did not: at the end
+	// of the run, or because of a signal.
 	Left uint64
 
 	// Broke counts executions of PC without a successor: faults and the

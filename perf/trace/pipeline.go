@@ -11,8 +11,8 @@ import (
 // to stay in a second-level cache.
 const pipelineBatches = 8
 
-// BatchAccesses is the capacity, in accesses, of a batch that Pipeline makes.
-// An engine hands a batch over when the next block's accesses do not fit.
+// BatchAccesses is the capacity, in accesses, of a batch made by a Pipeline. An
+// engine passes a batch on when the next block's accesses do not fit.
 const BatchAccesses = 16 << 10
 
 // Pipeline is a Sink that runs each collector in its own goroutine, in parallel
@@ -21,7 +21,7 @@ const BatchAccesses = 16 << 10
 type Pipeline struct {
 	feeds []chan *inFlight
 	free  chan *inFlight
-	out   map[*Batch]*inFlight // batches that the engine holds
+	out   map[*Batch]*inFlight // batches held by the engine
 	done  sync.WaitGroup
 
 	mu     sync.Mutex
@@ -108,8 +108,8 @@ func (p *Pipeline) observe(c Collector, b *Batch) (ok bool) {
 	return true
 }
 
-// Close waits until the collectors have seen every batch that was handed over,
-// and ends their goroutines. It reports the first collector that panicked.
+// Close waits until the collectors have seen every batch, and ends their
+// goroutines. Its error reports the first collector that panicked.
 func (p *Pipeline) Close() error {
 	for _, feed := range p.feeds {
 		close(feed)

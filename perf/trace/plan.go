@@ -8,17 +8,17 @@ import (
 // PC is the virtual address of an instruction in the traced program.
 type PC uint64
 
-// RefID names a static memory reference: the index of a Ref in Plan.Refs.
+// RefID identifies a static memory reference: the index of a Ref in Plan.Refs.
 type RefID uint32
 
-// GroupID names a set of references whose accesses go into one histogram,
-// dense from 0. See Ref.Group.
+// GroupID identifies a set of references whose accesses go into one histogram.
+// GroupIDs are dense from 0. See Ref.Group.
 type GroupID uint32
 
-// BlockID names a static basic block: the index of a Block in Plan.Blocks.
+// BlockID identifies a static basic block: the index of a Block in Plan.Blocks.
 type BlockID uint32
 
-// Kind says what a reference does to memory.
+// Kind is the effect of a reference on memory.
 type Kind uint8
 
 // The kinds of references. An atomic read-modify-write is one access.
@@ -47,17 +47,17 @@ func (k Kind) Writes() bool { return k != Load }
 type Ref struct {
 	PC PC
 
-	// Operand numbers the references of one instruction from 0, in the order
-	// in which it performs them. An operand whose size is not a power of
-	// two up to 128 is several references: 10 bytes are 8 and 2, 512 bytes are
-	// four times 128. Accesses of a string instruction or a gather are
+	// Operand numbers the references of one instruction from 0, in the order in
+	// which it performs them. An operand whose size is not a power of two up to
+	// 128 is split into several references: 10 bytes into 8 and 2, 512 bytes
+	// into four of 128. The accesses of a string instruction or a gather are
 	// executions of one reference.
 	Operand uint8
 
 	Size  uint8 // bytes accessed: a power of two from 1 to 128
 	Kind  Kind
 	Float bool    // the datum goes to or comes from a floating-point register
-	Group GroupID // the histogram that its accesses go into
+	Group GroupID // the histogram for its accesses
 }
 
 // Compare orders references by PC, then Operand.
@@ -68,16 +68,16 @@ func (r Ref) Compare(o Ref) int {
 // Block is a static basic block.
 type Block struct {
 	PC           PC     // of its first instruction
-	Instructions uint32 // executed each time the block is
-	Refs         uint32 // planned references executed each time the block is
+	Instructions uint32 // per execution of the block
+	Refs         uint32 // planned references per execution of the block
 
-	// Varies means that the number of accesses changes from one execution to
-	// the next, as with string instructions and masked gathers; Refs is then
-	// the smallest number. See Batch.Counts.
+	// Varies means that the number of accesses differs between executions, as
+	// with string instructions and masked gathers; Refs is then the minimum. See
+	// Batch.Counts.
 	Varies bool
 }
 
-// Plan says what an engine records. The zero Plan records nothing.
+// Plan specifies what an engine records. The zero Plan records nothing.
 type Plan struct {
 	// Refs are the references to record, by ascending PC and Operand without
 	// repeats, at most MaxRefs. A reference that is not listed is not recorded.
@@ -87,7 +87,7 @@ type Plan struct {
 	// PC without repeats; none to record none.
 	Blocks []Block
 
-	// Flow says which transfers of control to count; nil to count none.
+	// Flow lists the transfers of control to count; nil to count none.
 	Flow *FlowPlan
 }
 

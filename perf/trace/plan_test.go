@@ -84,9 +84,9 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestDigestIsStable holds digests of plans with one operand an instruction
-// against those written before references had operands: stored profiles are
-// found by them.
+// TestDigestIsStable compares digests of plans with one operand per instruction
+// with those from before references had operands, which are part of the keys of
+// stored profiles.
 func TestDigestIsStable(t *testing.T) {
 	for want, plan := range map[string]Plan{
 		"374708fff7719dd5979ec875d56cd228": {},

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// DefaultRegionAlign is the default of Regions.Align: 32 MiB, far above the 2 MiB of a huge page and of one way of today's
-// last-level caches.
+// DefaultRegionAlign is the default of Regions.Align: 32 MiB, far above the 2 MiB
+// of a huge page and of one way of today's last-level caches.
 const DefaultRegionAlign = 32 << 20
 
 // ErrRegionsFull means that the synthetic address space has no gap for another
@@ -25,14 +25,12 @@ var ErrRegionsFull = errors.New("the trace's address space is exhausted")
 //
 // A synthetic address is congruent to the real one modulo Align, so that block
 // numbers modulo a cache's sets, offsets in pages and the alignment of data are
-// the program's own. Within a region, distances are too; between regions they
-// are not.
+// preserved. Distances are preserved within a region, but not between regions.
 //
-// Bases depend only on the sequence of Add and Remove and on the real
-// addresses modulo Align: a region takes the lowest gap that holds it. An
-// engine that adds modules and allocations in program order, and has the
-// operating system not randomise the layout, gives every run the same
-// addresses.
+// Bases depend only on the sequence of calls to Add and Remove and on the real
+// addresses modulo Align: a region is placed in the lowest gap that can hold it.
+// An engine that adds modules and allocations in program order, and has the
+// operating system not randomise the layout, gives every run the same addresses.
 //
 // The zero Regions is empty and ready to use. It is not safe for concurrent
 // use.
@@ -43,19 +41,19 @@ type Regions struct {
 
 	byReal []region // by ascending start
 	byBase []region // the same, by ascending base
-	last   region   // that was looked up: most accesses hit the same region again
+	last   region   // last one looked up: most accesses hit the same region again
 }
 
-// region is a region of real addresses, with its synthetic place.
+// region is a region of real addresses with its synthetic base.
 type region struct {
 	start, base uint64
-	size        uint64 // bytes that are mapped
-	room        uint64 // bytes that it may grow to; at least size
+	size        uint64 // mapped bytes
+	room        uint64 // bytes to which it may grow; at least size
 }
 
-// Add maps the size bytes of real addresses from start, with room for the
-// region to Grow to room bytes, and returns the synthetic address of start.
-// Room of less than size means size.
+// Add maps size bytes of real addresses from start, with space for the region to
+// Grow to room bytes, and returns the synthetic address of start. A room below
+// size means size.
 func (r *Regions) Add(start, size, room uint64) (base uint64, err error) {
 	align := cmp.Or(r.Align, DefaultRegionAlign)
 	if align&(align-1) != 0 || align > AddrLimit/2 {
@@ -82,9 +80,9 @@ func (r *Regions) Add(start, size, room uint64) (base uint64, err error) {
 	return base, nil
 }
 
-// gap finds the lowest address that is offset modulo align, and free for room
-// bytes; at is its place in byBase. The first align bytes stay free, so that
-// no small number is an address.
+// gap returns the lowest base that is congruent to offset modulo align and has room
+// free bytes; at is the index in byBase at which to insert it. The first align
+// bytes stay free, so that no small number is an address.
 func (r *Regions) gap(align, offset, room uint64) (at int, base uint64, ok bool) {
 	base = align + offset
 	for i, g := range r.byBase {
@@ -97,8 +95,8 @@ func (r *Regions) gap(align, offset, room uint64) (at int, base uint64, ok bool)
 	return len(r.byBase), base, base <= AddrLimit-room
 }
 
-// Grow makes the region that starts at start size bytes long, within the room
-// that Add was given.
+// Grow grows the region that starts at start to size bytes, within the room given to
+// Add.
 func (r *Regions) Grow(start, size uint64) error {
 	i, ok := slices.BinarySearchFunc(r.byReal, start, region.compareStart)
 	if !ok {
@@ -118,8 +116,8 @@ func (r *Regions) Grow(start, size uint64) error {
 	return nil
 }
 
-// Remove unmaps the region that starts at start. Its synthetic addresses are
-// free for later regions.
+// Remove unmaps the region that starts at start. Its synthetic addresses become
+// available to later regions.
 func (r *Regions) Remove(start uint64) error {
 	i, ok := slices.BinarySearchFunc(r.byReal, start, region.compareStart)
 	if !ok {
@@ -132,8 +130,8 @@ func (r *Regions) Remove(start uint64) error {
 	return nil
 }
 
-// Synthetic returns the address in the trace of a real address; ok is false if
-// no region holds it.
+// Synthetic returns the trace address of a real address; ok is false if no region
+// contains it.
 func (r *Regions) Synthetic(real uint64) (addr uint64, ok bool) {
 	if real-r.last.start < r.last.size {
 		return real - r.last.start + r.last.base, true
@@ -149,8 +147,8 @@ func (r *Regions) Synthetic(real uint64) (addr uint64, ok bool) {
 	return real - r.last.start + r.last.base, true
 }
 
-// Real returns the real address of an address in the trace; ok is false if no
-// region holds it.
+// Real returns the real address of a trace address; ok is false if no region
+// contains it.
 func (r *Regions) Real(addr uint64) (real uint64, ok bool) {
 	i, found := slices.BinarySearchFunc(r.byBase, addr, region.compareBase)
 	if !found {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The drawing in the comment of Regions.
+// TestRegionsExample checks the example drawn in the comment of Regions.
 func TestRegionsExample(t *testing.T) {
 	var r Regions
 	heap, err := r.Add(0x5555_5540_1000, 0x21000, 64<<20)
@@ -21,10 +21,11 @@ func TestRegionsExample(t *testing.T) {
 	}
 }
 
-// modelRegion is a region, as the model of Regions keeps it.
+// modelRegion is a region in the reference model of Regions.
 type modelRegion struct{ start, base, size, room uint64 }
 
-// regionsModel answers every question by looking at all regions.
+// regionsModel is a reference model of Regions that answers every query by a linear
+// search.
 type regionsModel struct {
 	Regions
 	all []modelRegion
@@ -39,7 +40,7 @@ func (m *regionsModel) overlaps(start, size uint64, but int) bool {
 	return false
 }
 
-// modelAlign is small, so that there are many places.
+// modelAlign is small, so that many bases are possible.
 const modelAlign = 1 << 20
 
 func drawAddress(t *rapid.T) uint64 {
@@ -90,8 +91,8 @@ func (m *regionsModel) remove(t *rapid.T) {
 	m.all = slices.Delete(m.all, i, i+1)
 }
 
-// TestRegionsAgainstModel adds, grows and removes regions at random, and holds
-// both directions against the regions that there should be.
+// TestRegionsAgainstModel adds, grows and removes regions at random, and compares
+// translations in both directions with the model.
 func TestRegionsAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &regionsModel{Regions: Regions{Align: modelAlign}}
@@ -152,7 +153,7 @@ func TestRegionsRefuse(t *testing.T) {
 	}
 }
 
-// TestRegionsFull fills the space, and empties a place in it.
+// TestRegionsFull fills the address space, then frees a region of it.
 func TestRegionsFull(t *testing.T) {
 	var r Regions
 	const size = 64 << 30

@@ -2,12 +2,12 @@ package trace
 
 import "fmt"
 
-// Window is a stretch of a run: [From, To) in instructions executed since the
-// program's start, over all its threads.
+// Window is an interval of a run: [From, To) in instructions executed since the
+// program's start, summed over its threads.
 type Window struct{ From, To uint64 }
 
 // CheckWindows returns an error unless the windows are ascending, disjoint and
-// not empty.
+// nonempty.
 func CheckWindows(windows []Window) error {
 	var last uint64
 	for i, w := range windows {

@@ -1,6 +1,6 @@
-// Package engines knows which engines there are, and which of them runs an
-// executable: an objfile.File and a name go in, an engine.Engine comes out. It
-// is the only place that names an implementation; a new one is a line in all.
+// Package engines chooses the engine that runs an executable: an objfile.File and a
+// name go in, an engine.Engine comes out. It is the only package that names the
+// implementations; a new one is added in function all.
 package engines
 
 import (
@@ -13,18 +13,17 @@ import (
 	"presage/perf/objfile"
 )
 
-// all returns the engines. Of several that run an executable, the first is its
-// default.
+// all returns the engines. The first that accepts an executable is its default.
 func all() []engine.Engine { return []engine.Engine{rv64.Engine{}} }
 
-// Auto is the name that stands for an executable's default engine.
+// Auto names an executable's default engine.
 const Auto = "auto"
 
 // For returns the default engine of f.
 func For(f *objfile.File) (engine.Engine, error) { return choose(all(), f) }
 
-// Named returns the engine of f called name: Auto or "" for the default one,
-// the name of an engine, or the name of a mode of the default one.
+// Named returns the engine for f called name: Auto or "" for the default engine,
+// the name of an engine, or the name of a mode of the default engine.
 func Named(f *objfile.File, name string) (engine.Engine, error) { return named(all(), f, name) }
 
 func choose(list []engine.Engine, f *objfile.File) (engine.Engine, error) {
@@ -61,17 +60,17 @@ func named(list []engine.Engine, f *objfile.File, name string) (engine.Engine, e
 		if id.Name == name {
 			return e, nil
 		}
-		if id != first.Identity() { // Auto stands for that
+		if id != first.Identity() { // Auto names the first
 			names = append(names, id.Name)
 		}
 	}
 	return nil, &UnknownError{Name: name, Names: names}
 }
 
-// UnknownError means that no engine has a name.
+// UnknownError means that no engine has the given name.
 type UnknownError struct {
 	Name  string
-	Names []string // that there are
+	Names []string // the valid names
 }
 
 func (e *UnknownError) Error() string {

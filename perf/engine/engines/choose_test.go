@@ -70,7 +70,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestAll holds the engines that there are against what the rest relies on.
+// TestAll checks that the engines have the properties that other packages rely on.
 func TestAll(t *testing.T) {
 	f := &objfile.File{Segments: []objfile.Segment{{MemSize: 1}}}
 	e, err := For(f)

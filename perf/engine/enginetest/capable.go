@@ -12,8 +12,8 @@ import (
 	"presage/perf/trace"
 )
 
-// windows cuts the run in three: together they are the whole trace, and the
-// middle one alone is what it was among the others.
+// windows cuts the run into three windows: together they give the whole trace, and
+// the middle one recorded alone gives the same part of it.
 func (c *conformance) windows(t *testing.T) {
 	n := c.whole.outcome.Instructions
 	all := []trace.Window{{From: 0, To: n / 3}, {From: n / 3, To: n / 2}, {From: n / 2, To: n + 1<<20}, {From: n + 1<<21, To: n + 1<<22}}
@@ -44,8 +44,8 @@ func (c *conformance) windows(t *testing.T) {
 	}
 }
 
-// snapshots interrupts the run, and resumes it from what was written of the
-// snapshot.
+// snapshots interrupts the run, and resumes it from the snapshot after writing it
+// out and reading it back.
 func (c *conformance) snapshots(t *testing.T) {
 	n := c.whole.outcome.Instructions
 	reader := c.engine.(engine.Snapshotter)
@@ -82,7 +82,7 @@ func (c *conformance) snapshots(t *testing.T) {
 	}
 }
 
-// damaged reads a snapshot that is not whole.
+// damaged reads truncated, modified and overlong snapshots.
 func (c *conformance) damaged(t *testing.T, reader engine.Snapshotter, file []byte) {
 	t.Helper()
 	flipped := slices.Clone(file)
@@ -100,7 +100,7 @@ type foreign struct{}
 func (foreign) Instructions() uint64                   { return 0 }
 func (foreign) WriteTo(io.Writer) (n int64, err error) { return 0, nil }
 
-// flow counts the executions of every block, which the trace has too.
+// flow compares counted executions of every block with those in the trace.
 func (c *conformance) flow(t *testing.T) {
 	plan := &trace.FlowPlan{}
 	for _, b := range c.Plan.Blocks {

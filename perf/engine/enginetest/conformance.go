@@ -1,5 +1,5 @@
-// Package enginetest tests engines against package engine's contract: an
-// Engine and programs for it go in, failures of a test come out.
+// Package enginetest tests engines against package engine's contract: an Engine and
+// a program for it go in, test failures come out.
 package enginetest
 
 import (
@@ -26,29 +26,29 @@ type Subject struct {
 	Input engine.Request // arguments, environment, grants, limits, seed
 	Stdin []byte
 
-	// Plan has references and basic blocks of the program, every reference in
-	// one of the blocks, which add up to all that is executed. Nil for a
+	// Plan has references and basic blocks of the program. Every reference is in
+	// a block, and the blocks cover everything that is executed. Nil for a
 	// Discoverer, which has to find them.
 	Plan *trace.Plan
 
-	// Threads is how many threads execute code that is planned, at least.
+	// Threads is the least number of threads that execute planned code.
 	Threads int
 
-	// Output is what the program writes to its standard output.
+	// Output is the program's standard output.
 	Output string
 
-	// Failing are arguments with which the program ends with FailingStatus;
-	// nil: it cannot be made to.
+	// Failing are arguments with which the program ends with FailingStatus; nil
+	// if there are none.
 	Failing       []string
 	FailingStatus int
 
-	// Trap is an executable that does what it may not, with TrapArgs and without
-	// input; nil: there is none.
+	// Trap is an executable that traps when run with TrapArgs and without input;
+	// nil: there is none.
 	Trap     *objfile.File
 	TrapArgs []string
 }
 
-// Test runs the subject on e in all the ways that the contract knows.
+// Test checks every clause of the contract by running the subject on e.
 func Test(t *testing.T, e engine.Engine, s Subject) {
 	c := &conformance{engine: e, Subject: s}
 	t.Run("Identity", c.identity)
@@ -97,11 +97,11 @@ func Test(t *testing.T, e engine.Engine, s Subject) {
 type conformance struct {
 	engine engine.Engine
 	Subject
-	discovered bool  // Plan is what the engine found
+	discovered bool  // the engine discovered Plan
 	whole      *tape // of the whole run
 }
 
-// run runs the subject, and returns its output too.
+// run runs the subject and returns the outcome and the standard output.
 func (c *conformance) run(ctx context.Context, r engine.Request) (*engine.Outcome, string, error) {
 	var stdout bytes.Buffer
 	input := c.Input
@@ -110,7 +110,8 @@ func (c *conformance) run(ctx context.Context, r engine.Request) (*engine.Outcom
 	return out, stdout.String(), err
 }
 
-// record runs the subject and records all of its plan, or that of r.
+// record runs the subject and records r.Plan, or the subject's whole plan if that
+// is nil.
 func (c *conformance) record(t *testing.T, r engine.Request) *tape {
 	t.Helper()
 	tp, err := c.tryRecord(t, r)
@@ -175,7 +176,7 @@ func (c *conformance) accepts(t *testing.T) {
 	}
 }
 
-// discover finds the plan, twice the same.
+// discover discovers the plan, twice, with the same result.
 func (c *conformance) discover(t *testing.T) {
 	d, ok := c.engine.(engine.Discoverer)
 	if !ok {
@@ -224,8 +225,8 @@ func (c *conformance) wholeRun(t *testing.T) {
 	for _, b := range c.whole.blocks {
 		executed += uint64(c.Plan.Blocks[b.id].Instructions)
 	}
-	// A signal or an exit may cut a few blocks short, and static analysis may
-	// have missed a little code. What a run discovered is all of it.
+	// A signal or an exit may cut a few blocks short, and static analysis may miss
+	// a little code. A discovered plan must be complete.
 	n, slack := out.Instructions, out.Instructions/100
 	if c.discovered {
 		slack = 0
@@ -240,7 +241,7 @@ func (c *conformance) wholeRun(t *testing.T) {
 
 func (c *conformance) repeats(t *testing.T) { c.whole.same(t, "again", c.record(t, engine.Request{})) }
 
-// sideBySide runs the subject several times at once.
+// sideBySide runs the subject several times concurrently.
 func (c *conformance) sideBySide(t *testing.T) {
 	tapes := make([]*tape, 3)
 	var wg sync.WaitGroup
@@ -258,7 +259,7 @@ func (c *conformance) sideBySide(t *testing.T) {
 	}
 }
 
-// untraced: recording changes nothing that the program does.
+// untraced checks that recording does not change what the program does.
 func (c *conformance) untraced(t *testing.T) {
 	out, output, err := c.run(t.Context(), engine.Request{})
 	if err != nil {
@@ -275,8 +276,8 @@ func (c *conformance) untraced(t *testing.T) {
 	}
 }
 
-// part plans every third reference: what is recorded is what the whole trace
-// has of them.
+// part plans every third reference and compares the recording with their accesses
+// in the whole trace.
 func (c *conformance) part(t *testing.T) {
 	plan := new(trace.Plan)
 	renamed := make(map[trace.RefID]trace.RefID)
@@ -299,7 +300,7 @@ func (c *conformance) part(t *testing.T) {
 	}
 }
 
-// until: a run that is stopped has recorded the beginning of the whole trace.
+// until checks that a stopped run has recorded a prefix of the whole trace.
 func (c *conformance) until(t *testing.T) {
 	n := c.whole.outcome.Instructions
 	for _, at := range []uint64{1, n / 3, n / 2, n - 1} {
@@ -315,7 +316,8 @@ func (c *conformance) until(t *testing.T) {
 	}
 }
 
-// limit ends a run with an error, and not if the run ends first.
+// limit checks that an instruction limit ends a run with an error, unless the
+// program ends first.
 func (c *conformance) limit(t *testing.T) {
 	n := c.whole.outcome.Instructions
 	limited := *c
@@ -353,7 +355,7 @@ func (c *conformance) cancelled(t *testing.T) {
 	}
 }
 
-// refused are requests that contradict themselves.
+// refused checks that requests that contradict themselves are rejected.
 func (c *conformance) refused(t *testing.T) {
 	sink := trace.NewDirect()
 	unordered := &trace.Plan{Refs: []trace.Ref{{PC: 8, Size: 8}, {PC: 4, Size: 8}}}
@@ -372,7 +374,8 @@ func (c *conformance) refused(t *testing.T) {
 	}
 }
 
-// unsupported: what an engine does not have it refuses, and does not ignore.
+// unsupported checks that a request for a capability that the engine lacks is
+// rejected and not ignored.
 func (c *conformance) unsupported(t *testing.T) {
 	sink := trace.NewDirect()
 	for capability, r := range map[engine.Capabilities]engine.Request{
@@ -393,7 +396,7 @@ func (c *conformance) unsupported(t *testing.T) {
 	}
 }
 
-// failing: a program that fails by itself is no error of the run.
+// failing checks that a program that fails by itself is not an error of the run.
 func (c *conformance) failing(t *testing.T) {
 	other := *c
 	other.Input.Args = c.Failing

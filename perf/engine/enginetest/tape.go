@@ -10,26 +10,25 @@ import (
 	"presage/perf/trace"
 )
 
-// access is a record of the trace, and who made it.
+// access is a record of the trace with its thread.
 type access struct {
 	trace.Access
 	thread int32
 }
 
-// execution is one of a block.
+// execution is one execution of a block.
 type execution struct {
 	id     trace.BlockID
 	thread int32
 }
 
-// tape is a collector that keeps everything, and looks at each batch for what
-// no batch may hold.
+// tape is a collector that keeps everything and checks each batch's invariants.
 type tape struct {
 	plan     *trace.Plan
 	accesses []access
 	blocks   []execution
 	starts   []uint64
-	bad      []error // the first few things that were wrong
+	bad      []error // the first few violations
 
 	outcome *engine.Outcome
 	output  string
@@ -63,14 +62,14 @@ func (tp *tape) Observe(b *trace.Batch) {
 	}
 }
 
-// pair looks at the accesses of each block in a batch.
+// pair checks that each access in a batch belongs to the block that made it.
 func (tp *tape) pair(b *trace.Batch) {
 	varies := slices.ContainsFunc(tp.plan.Blocks, func(b trace.Block) bool { return b.Varies })
 	if varies != (len(b.Counts) > 0) || varies && len(b.Counts) != len(b.Blocks) {
 		tp.wrong("%d blocks with %d counts; some vary: %t", len(b.Blocks), len(b.Counts), varies)
 		return
 	}
-	// What belongs to no block is reported, and not a panic.
+	// Report accesses outside every block rather than panic.
 	owned := 0
 	for i, id := range b.Blocks {
 		if varies {
@@ -97,7 +96,7 @@ func (tp *tape) pair(b *trace.Batch) {
 	}
 }
 
-// enough is how many complaints a tape keeps.
+// enough is the number of violations that a tape keeps.
 const enough = 5
 
 func (tp *tape) wrong(format string, args ...any) {
@@ -115,7 +114,7 @@ func (tp *tape) threads() int {
 	return len(seen)
 }
 
-// same compares two runs.
+// same reports differences between two runs.
 func (tp *tape) same(t *testing.T, what string, o *tape) {
 	t.Helper()
 	a, b := *tp.outcome, *o.outcome
@@ -136,7 +135,7 @@ func (tp *tape) sameEvents(t *testing.T, what string, o *tape) {
 	}
 }
 
-// begins reports if o is not how tp begins.
+// begins reports an error unless o is a prefix of tp.
 func (tp *tape) begins(t *testing.T, what string, o *tape) {
 	t.Helper()
 	if len(o.accesses) > len(tp.accesses) || len(o.blocks) > len(tp.blocks) {
@@ -146,7 +145,7 @@ func (tp *tape) begins(t *testing.T, what string, o *tape) {
 	(&tape{accesses: tp.accesses[:len(o.accesses)], blocks: tp.blocks[:len(o.blocks)]}).sameEvents(t, what, o)
 }
 
-// followedBy joins two parts of a run.
+// followedBy returns the concatenation of two parts of a run.
 func (tp *tape) followedBy(o *tape) *tape {
 	return &tape{accesses: slices.Concat(tp.accesses, o.accesses), blocks: slices.Concat(tp.blocks, o.blocks)}
 }

@@ -28,7 +28,7 @@ func (d *drain) Observe(b *trace.Batch) {
 	}
 }
 
-// nativeRuns is how often the native program is run; the quickest counts.
+// nativeRuns is how often the native program is run; the fastest run counts.
 const nativeRuns = 5
 
 // BenchmarkGuest runs each program untraced, and with every reference recorded
@@ -79,8 +79,8 @@ func goBuild(tb testing.TB, source, goos, goarch string) string {
 	return path
 }
 
-// processorTime is what this process has used, so that other load on the
-// machine does not count.
+// processorTime returns the processor time that this process has used, which
+// other load on the machine does not inflate.
 func processorTime(b *testing.B) time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -120,10 +120,10 @@ func benchGuest(b *testing.B, f *objfile.File, native *exec.Cmd, opt options) {
 }
 
 // BenchmarkFlow runs programs with nothing counted, with every basic block
-// recorded and drained, with a counter for each of them and of the arrivals,
-// with every edge between blocks and every arrival
-// counted, and with nothing but where each indirect jump leads. x-uncounted is the processor time in that of nothing counted,
-// measured in the same run.
+// recorded and drained, with every block and arrival counted, with every edge
+// between blocks and every arrival counted, and with only the destinations of
+// indirect jumps counted. x-uncounted is the processor time relative to the
+// uncounted run, measured in the same benchmark.
 func BenchmarkFlow(b *testing.B) {
 	for _, prog := range []struct {
 		path string

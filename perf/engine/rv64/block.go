@@ -12,8 +12,9 @@ import (
 // jumpSlots is the size of the direct-mapped table for indirect jumps.
 const jumpSlots = 1 << 13
 
-// maxOps bounds the memory of decoded code (at 16 bytes each): a program can
-// enter its instructions at any of them. A block counts as blockWeight more.
+// maxOps bounds the memory held by decoded code, at 16 bytes an op: a program
+// may jump to any of its instructions, and each such target starts a block.
+// Every block counts as blockWeight ops more.
 const (
 	maxOps      = 8 << 20
 	blockWeight = 8
@@ -31,12 +32,12 @@ type codeCache struct {
 	table  map[rv.Op]lowering
 	blocks map[uint64]*block
 	jumps  [jumpSlots]jumpSlot  // for indirect jumps
-	direct *[jumpSlots]jumpSlot // for lookup: the same unless arrivals are counted
+	direct *[jumpSlots]jumpSlot // for lookup: &jumps unless arrivals are counted
 	slab   []op                 // ops not yet handed out
-	held   int                  // ops of the blocks
-	limit  int                  // instructions of a block, at most; 1: single steps
+	held   int                  // ops in the blocks
+	limit  int                  // most instructions in a block; 1: single-stepping
 
-	combines bool // for the interpreter alone: see combine
+	combines bool // emit combined ops, which only the interpreter executes: see combine
 
 	generation uint64 // counts flushes
 
@@ -44,7 +45,7 @@ type codeCache struct {
 	bias    uint64 // added to the plan's addresses
 	starts  map[uint64]trace.BlockID
 	err     error           // the plan contradicts the program
-	foreign map[uint64]bool // memory instructions decoded that are not planned
+	foreign map[uint64]bool // decoded memory instructions missing from the plan
 
 	flow   *flow          // nil: nothing is counted
 	counts unsafe.Pointer // flow.counts
@@ -68,8 +69,8 @@ func newCodeCache(mem *memory, plan *trace.Plan, bias uint64) *codeCache {
 	return c
 }
 
-// flush forgets every block: the guest's instructions may have changed, or the
-// blocks are too many.
+// flush discards every block, because the guest's instructions may have changed
+// or the cache is full.
 func (c *codeCache) flush() {
 	c.blocks = make(map[uint64]*block)
 	c.held = 0
@@ -80,8 +81,8 @@ func (c *codeCache) flush() {
 	}
 }
 
-// lookup returns the block at pc, decoding it if need be. It always succeeds:
-// where there are no instructions, the block's only op says so.
+// lookup returns the block at pc, decoding it if need be. It always succeeds: at
+// an address that is not executable the block holds a single opFetchFault.
 func (c *codeCache) lookup(pc uint64) *block {
 	slot := &c.direct[pc>>1&(jumpSlots-1)]
 	if slot.pc == pc {
@@ -91,7 +92,7 @@ func (c *codeCache) lookup(pc uint64) *block {
 	if b == nil {
 		if c.held > maxOps {
 			// The block being left is reachable only from blocks that are
-			// forgotten too.
+			// discarded too.
 			c.flush()
 		}
 		b = c.build(pc)
@@ -103,7 +104,8 @@ func (c *codeCache) lookup(pc uint64) *block {
 	return b
 }
 
-// locate finds the block that an op belongs to, and the op's index.
+// locate returns the block that holds the op at a host address, and the op's
+// index in it.
 func (c *codeCache) locate(at uintptr) (*block, int) {
 	for _, b := range c.blocks {
 		first := uintptr(unsafe.Pointer(b.first))
@@ -123,7 +125,7 @@ type builder struct {
 	n     int    // instructions so far
 	pc    uint64 // of the next instruction
 	refs  int    // planned accesses
-	until int    // and of those, up to the instruction
+	until int    // planned accesses before the instruction being added
 }
 
 func (c *codeCache) build(pc uint64) *block {
@@ -144,7 +146,7 @@ func (c *codeCache) build(pc uint64) *block {
 	return g.finish()
 }
 
-// check completes the opCheck that leads a traced block, or takes it away when
+// check completes the opCheck at the head of a traced block, or removes it if
 // the block records nothing.
 func (g *builder) check(id trace.BlockID, starts bool) {
 	if !starts && (g.refs == 0 || g.cache.combines) {
@@ -154,8 +156,8 @@ func (g *builder) check(id trace.BlockID, starts bool) {
 	}
 	g.ops[0].imm, g.ops[0].slot = int32(g.refs), uint16(g.refs)
 	if starts {
-		// A plan's block that is cut into several of ours reserves its room
-		// at the start, so that its events stay in one batch.
+		// A planned block that spans several decoded blocks reserves all its
+		// room at the start, so that its events stay in one batch.
 		g.ops[0].imm = max(g.ops[0].imm, int32(g.cache.plan.Blocks[id].Refs))
 		g.ops[0].tag = uint32(id) + 1
 	}
@@ -166,8 +168,8 @@ func (g *builder) add(o op) {
 	g.meta = append(g.meta, opMeta{uint16(g.pc - g.block.pc), uint16(g.n), uint16(g.until)})
 }
 
-// instruction decodes and adds one instruction; it reports whether the block
-// goes on.
+// instruction decodes and adds one instruction. It reports whether the block
+// continues.
 func (g *builder) instruction() bool {
 	pc, b := g.pc, g.block
 	g.until = g.refs
@@ -179,7 +181,7 @@ func (g *builder) instruction() bool {
 	src := g.cache.mem.code(pc)
 	if pc&1 != 0 || len(src) < 2 || src[0]&3 == 3 && len(src) < 4 {
 		if g.n > 0 {
-			g.next() // the fault is the next block's
+			g.next() // the next block raises the fault
 			return false
 		}
 		g.add(op{code: opFetchFault})
@@ -222,8 +224,8 @@ func (g *builder) instruction() bool {
 	return !l.ends
 }
 
-// next ends the block at the current pc. In single steps it does so with a
-// jump, which looks at the budget.
+// next ends the block at the current pc. When single-stepping it emits a jump,
+// which checks the budget.
 func (g *builder) next() {
 	g.block.takenPC, g.block.fallPC = g.pc, g.pc
 	if g.cache.limit == 1 {

@@ -1,20 +1,21 @@
 package rv64
 
-// combine gives the interpreter ops of its own for sequences that compilers
-// emit all the time. A combined op stands before its parts, which stay as they
-// are:
+// combine inserts superinstructions, which only the interpreter executes, for
+// op sequences that compilers emit all the time. A combined op precedes its
+// parts, which stay as they are:
 //
 //	opAddLd | opAdd | opLd | …
 //
-// It reads their operands, does all that they do at once, and goes on behind
-// them. When it cannot (an address out of space, a result that needs flags) it
-// has had no effect and goes on at its first part instead: so a fault is found
-// by the instruction that has it, with all before it done. The same happens
-// when the host faults (see machine.slice); therefore a combined op makes its
-// accesses before it writes registers, and making them twice is harmless.
+// It reads their operands, does all their work in one dispatch, and continues
+// after them. If it cannot (an address outside the guest's space, a result that
+// needs flags), it falls back to its first part without having had any effect,
+// so that the faulting instruction itself raises the fault, after everything
+// before it has completed. A host fault (see machine.slice) is handled likewise,
+// so a combined op makes its accesses before it writes registers, and repeating
+// them is harmless.
 //
-// Translated code knows no combined ops: they are made only where there is no
-// translator, and not for single steps.
+// The translator does not handle combined ops: they are emitted only without a
+// translator, and never when single-stepping.
 func (g *builder) combine() {
 	ops, meta := g.ops, g.meta
 	g.ops, g.meta = nil, nil
@@ -31,7 +32,8 @@ func (g *builder) combine() {
 	}
 }
 
-// combined returns the combined op of two that follow each other.
+// combined returns the combined op for two consecutive ops, and whether there is
+// one.
 func (g *builder) combined(a, b *op) (op, bool) {
 	if b.code >= opBeq && b.code <= opBgeu {
 		return g.combinedBranch(a, b)
@@ -60,8 +62,8 @@ func (g *builder) combined(a, b *op) (op, bool) {
 	return o, true
 }
 
-// untraced returns the untraced op of a traced one of those that are combined,
-// and whether it is one; else the op itself.
+// untraced returns the untraced variant of a combinable traced op and true, or
+// for any other op the op itself and false.
 func (c code) untraced() (code, bool) {
 	switch c {
 	case opLdT:
@@ -74,12 +76,13 @@ func (c code) untraced() (code, bool) {
 	return c, false
 }
 
-// access reports whether an untraced op that is combined is an access.
+// access reports whether c is one of the combinable memory accesses, untraced.
 func (c code) access() bool { return c == opLd || c == opSd || c == opShlAddLd }
 
 type pair struct{ first, second code }
 
-// pairs are the combined ops of untraced ops; those of traced ones follow them.
+// pairs maps pairs of untraced ops to their combined op; the traced variants
+// follow the untraced combined ops.
 var pairs = map[pair]code{
 	{opAdd, opLd}:         opAddLd,
 	{opAdd, opSd}:         opAddSd,
@@ -94,8 +97,8 @@ var pairs = map[pair]code{
 	{opShlAddLd, opFaddD}: opShlAddLdFadd,
 }
 
-// combinable reports whether two ops depend on each other as a combined op c
-// has it.
+// combinable reports whether a and b have the data dependence that combined op c
+// assumes.
 func combinable(c code, a, b *op) bool {
 	switch c {
 	case opAddLd, opConstLd:
@@ -118,9 +121,9 @@ var branchCombined = map[code]code{
 	opFeqD: opFeqDB, opFltD: opFltDB, opFleD: opFleDB,
 }
 
-// combinedBranch joins an op with the branch that ends the block. There are
-// only three ways to compare: for the others the branch is turned around, and
-// where it leads too.
+// combinedBranch combines an op with the branch that ends the block. Combined
+// ops exist for three comparisons only; a branch on one of the others is
+// inverted, and its two successors exchanged.
 func (g *builder) combinedBranch(a, b *op) (op, bool) {
 	c, ok := branchCombined[a.code]
 	if !ok {
@@ -141,13 +144,13 @@ func (g *builder) combinedBranch(a, b *op) (op, bool) {
 	return o, true
 }
 
-// turn exchanges where the block's branch leads when it is taken and when not.
+// turn exchanges the block's taken and fall-through successors.
 func (b *block) turn() {
 	b.takenPC, b.fallPC = b.fallPC, b.takenPC
 	b.takenCount, b.fallCount = b.fallCount, b.takenCount
 }
 
-// holds reports whether a branch on two registers is taken.
+// holds reports whether a conditional branch on operands x and y is taken.
 func holds(branch code, x, y uint64) bool {
 	switch branch {
 	case opBeq:

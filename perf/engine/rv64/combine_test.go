@@ -16,9 +16,9 @@ import (
 	"presage/perf/trace"
 )
 
-// sequences writes the sequences that combine joins, over few registers, so
-// that their operands often coincide. Now and then an address is out of space,
-// unmapped or read-only.
+// sequences generates the sequences that combine recognises, over few registers,
+// so that their operands often coincide. Now and then an address is outside the
+// address space, unmapped or read-only.
 type sequences struct {
 	asm
 	rng *rand.Rand
@@ -33,7 +33,8 @@ const (
 func (p *sequences) x() uint32 { return sequenceInts + uint32(p.rng.IntN(6)) }
 func (p *sequences) f() uint32 { return sequenceFloats + uint32(p.rng.IntN(4)) }
 
-// offset is aligned or not, and may lead across a page or off the data.
+// offset returns a random offset, aligned or not, whose access may cross a page
+// boundary or leave the data segment.
 func (p *sequences) offset() int32 { return int32(p.rng.IntN(1024)) - 256 }
 
 // pointers makes x8 a pointer and x9 an index.
@@ -46,7 +47,7 @@ func (p *sequences) pointers() {
 	p.word(wordI(opcodeImm, 0, 9, 0, int32(p.rng.IntN(64))))
 }
 
-// load of rd, which may be a floating-point register, from a pointer.
+// load emits a load through a pointer, of an integer or floating-point register.
 func (p *sequences) load(base uint32) {
 	if p.rng.IntN(3) == 0 {
 		p.word(wordI(opcodeFLoad, 3, p.f(), base, p.offset()))
@@ -63,7 +64,7 @@ func (p *sequences) store(base uint32) {
 	p.word(wordS(opcodeStore, 3, base, p.x(), p.offset()))
 }
 
-// branch of any kind over one instruction.
+// branch emits a conditional branch of any kind over one instruction.
 func (p *sequences) branch(x, y uint32) {
 	p.word(wordB([]uint32{0, 1, 4, 5, 6, 7}[p.rng.IntN(6)], x, y, 8), wordI(opcodeImm, 0, p.x(), p.x(), 1))
 }
@@ -139,7 +140,7 @@ func sequenceImage(seed uint64) []byte {
 		binary.LittleEndian.PutUint64(data[i:], v)
 	}
 	if p.rng.IntN(2) == 0 {
-		p.word(wordI(opcodeSystem, 5, 0, 1, csrFflags)) // inexact has been raised: the quick way of most programs
+		p.word(wordI(opcodeSystem, 5, 0, 1, csrFflags)) // inexact is already raised, so that the fast path is taken as in most programs
 	}
 	p.set(8, testData)
 	for i := range uint32(4) {
@@ -153,7 +154,7 @@ func sequenceImage(seed uint64) []byte {
 	return assemble(p.text, data, sequenceSize)
 }
 
-// ending is what a run leaves behind.
+// ending is the observable state at the end of a run.
 type ending struct {
 	regs         [96]uint64
 	flags        uint8
@@ -161,7 +162,7 @@ type ending struct {
 	pc           uint64
 	instructions uint64
 	accesses     uint64
-	signal       int // of a fault, with what it was about
+	signal       int // of a fault, with its details
 	faultPC      uint64
 	addr, size   uint64
 	access       string
@@ -208,10 +209,10 @@ func endOf(t *testing.T, f *objfile.File, plan *trace.Plan, mode Mode, single bo
 	return e, tp
 }
 
-// TestCombined compares programs made of the sequences that the interpreter
-// combines with single steps and with translated code: registers, flags, memory,
-// pc, counts, faults and records. They are run without a plan, with everything
-// planned, and with some of it.
+// TestCombined runs programs made of the sequences that the interpreter combines,
+// and compares the outcome with single-stepping and with translated code:
+// registers, flags, memory, pc, counts, faults and records. Each is run without a
+// plan, with everything planned, and with a partial plan.
 func TestCombined(t *testing.T) {
 	var codes, uncombined [256]int
 	faults := 0

@@ -41,9 +41,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// planOfBlocks plans what static analysis finds: all basic blocks, with all
-// their references. Where routines share code, a block ends where another
-// begins.
+// planOfBlocks plans all basic blocks that static analysis finds, with all their
+// references. Where routines share code, a block ends where another begins.
 func planOfBlocks(f *objfile.File) *trace.Plan {
 	insts := make(map[trace.PC]*isa.Inst)
 	starts := make(map[trace.PC]bool)

@@ -16,15 +16,15 @@ import (
 	"presage/perf/trace"
 )
 
-// history is everything that a program executed: instructions by their
-// address, and accesses as testdata/qemu/record.c writes them.
+// history is a program's full execution trace: the addresses of the instructions
+// executed, and the accesses as testdata/qemu/record.c writes them.
 type history struct {
 	pcs      []uint64
 	accesses []uint64
 	exit     int
 }
 
-// plugin compiles the recorder for qemu.
+// plugin compiles the qemu recorder plugin and returns its path.
 func plugin(t *testing.T) string {
 	t.Helper()
 	oracle.Need(t, qemu)
@@ -36,7 +36,7 @@ func plugin(t *testing.T) string {
 	return path
 }
 
-// onQemu runs a program on qemu.
+// onQemu runs a program on qemu and returns its history.
 func onQemu(t *testing.T, plugin, program string) (h history) {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func onQemu(t *testing.T, plugin, program string) (h history) {
 	return h
 }
 
-// historian is the sink of a plan of single instructions.
+// historian is the sink for a plan whose blocks are single instructions.
 type historian struct {
 	plan  *trace.Plan
 	sc    map[trace.RefID]bool // store-conditional
@@ -86,8 +86,8 @@ func (s *historian) Exchange(full *trace.Batch) *trace.Batch {
 		}
 		v := a.Addr()<<8 | log<<1
 		kind := s.plan.Refs[a.Ref()].Kind
-		// qemu tells of both halves of an atomic, and has a store-conditional
-		// compare and exchange.
+		// qemu reports both halves of an atomic separately, and implements
+		// a store-conditional as a compare-and-exchange.
 		if kind != trace.Store || s.sc[a.Ref()] {
 			s.h.accesses = append(s.h.accesses, v)
 		}
@@ -99,8 +99,8 @@ func (s *historian) Exchange(full *trace.Batch) *trace.Batch {
 	return &s.batch
 }
 
-// onEngine runs a program with every instruction that stands in executed as a
-// block of its own, and every reference recorded.
+// onEngine runs a program with each instruction of executed planned as a block
+// of its own, and every reference recorded.
 func onEngine(t *testing.T, f *objfile.File, executed []uint64, mode Mode) (history, *result) {
 	t.Helper()
 	c := newCodeCache(nil, nil, 0)
@@ -132,7 +132,7 @@ func onEngine(t *testing.T, f *objfile.File, executed []uint64, mode Mode) (hist
 	return h, r
 }
 
-// sameHistory compares what both executed.
+// sameHistory fails the test unless both histories are equal.
 func sameHistory(t *testing.T, f *objfile.File, got, want history) {
 	t.Helper()
 	for i := range min(len(got.pcs), len(want.pcs)) {
@@ -160,7 +160,7 @@ func where(f *objfile.File, pc uint64) string {
 	return ""
 }
 
-// buildKernels compiles testdata/count's program without a library.
+// buildKernels compiles the freestanding program of testdata/count.
 func buildKernels(t *testing.T, level, march string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -178,9 +178,9 @@ func buildKernels(t *testing.T, level, march string) string {
 	return file("kernels")
 }
 
-// TestHistoryAgainstQemu compares the address of every instruction executed,
-// and the address, size and kind of every access, with what a plugin of qemu
-// records: the whole of C, Fortran and assembly without a system under them.
+// TestHistoryAgainstQemu compares the address of every instruction executed, and
+// the address, size and kind of every access, with the recording of a qemu
+// plugin, over whole runs of freestanding C, Fortran and assembly.
 func TestHistoryAgainstQemu(t *testing.T) {
 	record := plugin(t)
 	for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
@@ -207,8 +207,8 @@ func TestHistoryAgainstQemu(t *testing.T) {
 	}
 }
 
-// TestRandomHistoryAgainstQemu compares the instructions that random programs
-// execute.
+// TestRandomHistoryAgainstQemu compares the instructions executed by random
+// programs.
 func TestRandomHistoryAgainstQemu(t *testing.T) {
 	record := plugin(t)
 	for seed := range uint64(12) {
@@ -232,8 +232,8 @@ func TestRandomHistoryAgainstQemu(t *testing.T) {
 	}
 }
 
-// between cuts a history's instructions to those from the first of a routine
-// to its return.
+// between returns the instructions executed from a routine's entry to its
+// return.
 func (h history) between(t *testing.T, f *objfile.File, name string) []uint64 {
 	t.Helper()
 	i := slices.IndexFunc(f.Routines, func(r objfile.Routine) bool { return r.Name == name })
@@ -256,18 +256,19 @@ func (h history) between(t *testing.T, f *objfile.File, name string) []uint64 {
 	return h.pcs[from : from+n]
 }
 
-// startUp are the C library's routines that work otherwise on qemu, before the
-// main program. qemu passes the program's path as it is on the host, and lets
-// /proc/self/exe be read into a string: the engine shows neither. qemu 7.2
-// refuses set_robust_list, which __tls_init_tp takes note of.
+// startUp lists the C library's start-up routines that behave differently on
+// qemu. qemu passes the program's host path and resolves /proc/self/exe; the
+// engine does neither. qemu 7.2 refuses set_robust_list, and __tls_init_tp
+// checks its result.
 var startUp = []string{
 	"__init_misc", "strrchr", "strchr", "_dl_get_origin", "malloc", "__malloc", "__libc_malloc", "_int_malloc",
 	"memcpy", "_wordcopy_fwd_aligned", "_wordcopy_fwd_dest_aligned", "__tls_init_tp",
 }
 
-// TestLibraryHistoryAgainstQemu compares what programs with the libraries of C
-// and Fortran execute: all from the entry of the main program to its return,
-// and how often each instruction of the rest, but for startUp.
+// TestLibraryHistoryAgainstQemu compares programs linked with the C and Fortran
+// libraries: the exact sequence from the entry of the main program to its
+// return, and outside it the execution count of each instruction, except in
+// startUp.
 func TestLibraryHistoryAgainstQemu(t *testing.T) {
 	record := plugin(t)
 	for _, c := range []struct{ name, compiler, source, main string }{
@@ -323,7 +324,8 @@ func instructionsOf(f *objfile.File) (pcs []uint64) {
 	return pcs
 }
 
-// surplus counts how often each element of a occurs more than in b; never 0.
+// surplus returns, for each element that occurs more often in a than in b, the
+// difference.
 func surplus(a, b []uint64) map[uint64]int {
 	n := make(map[uint64]int)
 	for _, v := range a {

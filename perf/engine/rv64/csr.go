@@ -13,9 +13,9 @@ const (
 )
 
 // csr executes a Zicsr instruction and returns the op, or nil for a register that
-// user mode does not have or may not write. The counters are functions of the
-// instructions executed: one cycle each, and a clock of 1 GHz that also passes
-// while all threads sleep.
+// does not exist in user mode or is read-only there. The counters are functions
+// of the instructions executed: one cycle each, and a 1 GHz clock that also
+// advances while all threads sleep.
 func (m *machine) csr(t *thread, b *block, o *op) *op {
 	kind := csrKind(o.rs2)
 	source := t.x[o.rs1&31]

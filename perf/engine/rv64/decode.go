@@ -7,12 +7,13 @@ import (
 	rv "golang.org/x/arch/riscv64/riscv64asm"
 )
 
-// decodeMu serialises riscv64asm.Decode, which writes to a table of its own
-// (golang.org/x/arch v0.32.0, decoderCover) and so is unfit for concurrent use.
+// decodeMu serialises riscv64asm.Decode, which writes to a package-level table
+// (golang.org/x/arch v0.32.0, decoderCover) and so is not safe for concurrent
+// use.
 var decodeMu sync.Mutex
 
-// decoded is an instruction: its name, its 4-byte word (of a compressed one:
-// what it stands for) and the operands that its form has.
+// decoded is a decoded instruction: its name, its 4-byte word (for a compressed
+// instruction, the expansion) and the operands that its form has.
 type decoded struct {
 	op   rv.Op
 	enc  uint32
@@ -22,10 +23,10 @@ type decoded struct {
 	imm                   int32
 }
 
-// decoder names instructions, and remembers the names: riscv64asm searches a
-// list of a thousand encodings, which takes microseconds.
+// decoder looks up instruction names and caches them: riscv64asm searches a list
+// of a thousand encodings, which takes microseconds.
 type decoder struct {
-	names map[uint32]rv.Op // by identity; 0 for what is no instruction
+	names map[uint32]rv.Op // by identity; 0 for an invalid encoding
 }
 
 // identity returns the bits of a word that distinguish instructions, with
@@ -53,9 +54,9 @@ func identity(word uint32) uint32 {
 	return word & all
 }
 
-// decode decodes the instruction at the start of src (2 or 4 bytes). It
-// reports false for what is no instruction. Operands are taken from the word
-// by fields, immediates once the form is known.
+// decode decodes the instruction at the start of src (2 or 4 bytes). It returns
+// false for an invalid encoding. Register operands are extracted from their
+// fields of the word here, immediates once the form is known.
 func (n *decoder) decode(src []byte) (decoded, bool) {
 	var d decoded
 	var ok bool
@@ -70,8 +71,8 @@ func (n *decoder) decode(src []byte) (decoded, bool) {
 	return d, true
 }
 
-// wordOf returns the 4-byte word of the instruction at the start of src, and
-// its size there.
+// wordOf returns the 4-byte word of the instruction at the start of src, expanded
+// if compressed, and its encoded size in bytes.
 func wordOf(src []byte) (word uint32, size int, ok bool) {
 	switch {
 	case len(src) >= 2 && src[0]&3 != 3:
@@ -83,8 +84,8 @@ func wordOf(src []byte) (word uint32, size int, ok bool) {
 	return 0, 0, false
 }
 
-// disassemble returns the text of the instruction at the start of src, of a
-// compressed one what it stands for; empty if there is none.
+// disassemble returns the assembly text of the instruction at the start of src,
+// expanded if compressed, or "" if there is none.
 func disassemble(src []byte) string {
 	enc, _, ok := wordOf(src)
 	if !ok {

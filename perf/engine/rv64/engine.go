@@ -15,8 +15,8 @@
 // Everything that the program can observe is a function of the executable, its
 // arguments, environment, input and granted files: addresses, the interleaving
 // of threads (round-robin by instruction count, independent of the plan),
-// clocks (one nanosecond an instruction), random bytes. The same run gives the
-// same trace.
+// clocks (one nanosecond per instruction), random bytes. Repeating a run repeats
+// its trace.
 //
 // Not modelled: more than one hart; real time; networking; fork and exec;
 // memory shared between processes. Memory that the operating system
@@ -39,13 +39,14 @@ import (
 // trace of any program, which invalidates earlier recordings.
 const Version = 1
 
-// name is the engine's, in errors too.
+// name is the engine's name, which also prefixes its errors.
 const name = "rv64"
 
-// minMemory holds a stack and a small program.
+// minMemory is the smallest address space in bytes: room for a stack and a small
+// program.
 const minMemory = 32 << 20
 
-// capabilities is all of them.
+// capabilities is the set of everything that the contract defines.
 const capabilities = engine.CapWindows | engine.CapSnapshots | engine.CapFlow | engine.CapSandbox | engine.CapMemory
 
 // Engine is the embedded engine. The zero Engine is ready to use.
@@ -66,7 +67,7 @@ const (
 	// Auto translates to machine code where that is possible (linux/amd64 on
 	// a processor with AVX2, BMI2, FMA, LZCNT and POPCNT), else interprets.
 	Auto Mode = iota
-	// Interpret interprets.
+	// Interpret executes every instruction in the interpreter.
 	Interpret
 	// Translate translates to machine code; where that is impossible, Run fails.
 	Translate
@@ -78,8 +79,8 @@ const (
 	translateName = "jit"
 )
 
-// Identity implements engine.Engine. This engine wrote the first profiles,
-// under its number alone.
+// Identity implements engine.Engine. This engine predates engine names in store
+// keys: its profiles are keyed by the version number alone.
 func (Engine) Identity() engine.Identity {
 	return engine.Identity{Name: name, Version: Version, Numbered: true}
 }
@@ -87,9 +88,9 @@ func (Engine) Identity() engine.Identity {
 // Capabilities implements engine.Engine.
 func (Engine) Capabilities() engine.Capabilities { return capabilities }
 
-// Accepts implements engine.Engine. An objfile.File is a static riscv64
-// executable, which this engine runs; whether it fits into the memory that a
-// Request gives it shows when it is loaded.
+// Accepts implements engine.Engine. Every objfile.File is a static riscv64
+// executable, so all are accepted; Run fails if one does not fit into the
+// Request's memory.
 func (Engine) Accepts(f *objfile.File) error {
 	if f == nil || len(f.Segments) == 0 {
 		return fmt.Errorf("rv64: the executable has nothing to load")
@@ -123,10 +124,10 @@ func (Engine) ReadSnapshot(r io.Reader) (engine.Snapshot, error) {
 	return s, nil
 }
 
-// Run implements engine.Engine. Cancellation is noticed every few tens of
+// Run implements engine.Engine. Cancellation is checked every few tens of
 // thousands of instructions, but not during a read of Request.Stdin. The
-// program's clock advances by a nanosecond for each instruction, and by sleep
-// while nothing else runs.
+// program's clock advances by one nanosecond per instruction; when all threads
+// sleep it jumps to the first deadline.
 func (e Engine) Run(ctx context.Context, f *objfile.File, r engine.Request) (*engine.Outcome, error) {
 	res, err := run(ctx, f, options{Request: r, mode: e.Mode})
 	if res == nil {
@@ -135,14 +136,14 @@ func (e Engine) Run(ctx context.Context, f *objfile.File, r engine.Request) (*en
 	return &res.Outcome, err
 }
 
-// options are a Request and how it is executed.
+// options are a Request and the settings for executing it.
 type options struct {
 	engine.Request
 	mode Mode
-	heat int // how often a block is interpreted before it is translated; 0: hot
+	heat int // executions of a block before it is translated; 0: hot
 }
 
-// result is an Outcome with a count for tests.
+// result is an Outcome with a counter for tests.
 type result struct {
 	engine.Outcome
 	translated uint64 // instructions executed in blocks that machine code entered
@@ -162,8 +163,8 @@ func run(ctx context.Context, f *objfile.File, opt options) (*result, error) {
 	return r, err
 }
 
-// Bias returns what is added to the addresses of f when it is loaded: 0 unless
-// it is position-independent.
+// Bias returns the offset added to the addresses of f when it is loaded: 0
+// unless f is position-independent.
 func Bias(f *objfile.File) uint64 {
 	if f.PIE {
 		return loadBias
@@ -171,7 +172,7 @@ func Bias(f *objfile.File) uint64 {
 	return 0
 }
 
-// fill checks the options, and sets those that have a default.
+// fill validates the options and sets defaults.
 func (o *options) fill() error {
 	if err := o.Check(capabilities); err != nil {
 		return err

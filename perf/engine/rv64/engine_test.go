@@ -16,8 +16,8 @@ import (
 	"presage/perf/trace"
 )
 
-// assembled runs a program of a few instructions, on every engine: all must
-// agree. A translator translates from the start.
+// assembled runs a program of a few instructions in every mode; all must agree.
+// The translator translates from the first execution.
 func assembled(t *testing.T, opt options, build func(a *asm)) (out string, r *result, err error) {
 	t.Helper()
 	var a asm

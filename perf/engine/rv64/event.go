@@ -50,7 +50,7 @@ func (e *pipeEnd) close() {
 	}
 }
 
-// eventFD is a counter that wakes.
+// eventFD is the counter behind an eventfd descriptor.
 type eventFD struct {
 	noFile
 	count     uint64
@@ -80,7 +80,7 @@ func (e *eventFD) write(p []byte) (int, int64) {
 	return 8, 0
 }
 
-// epoll is a set of descriptors to wait for.
+// epoll is an epoll instance: a set of descriptors to wait for.
 type epoll struct {
 	noFile
 	entries []epollEntry
@@ -91,7 +91,7 @@ type epollEntry struct {
 	file   file
 	events uint32
 	data   uint64
-	seen   uint32 // edge-triggered: what was reported while it lasted
+	seen   uint32 // edge-triggered: events reported while they have lasted
 	off    bool   // one-shot: reported
 }
 
@@ -106,7 +106,7 @@ func readiness(f file) uint32 {
 	return uint32(bit(in)*pollIn | bit(out)*pollOut)
 }
 
-// collect returns up to max events as struct epoll_event.
+// collect returns up to most ready events, encoded as struct epoll_event.
 func (e *epoll) collect(t *fileTable, most int) []byte {
 	var out []byte
 	for i := range e.entries {
@@ -181,7 +181,7 @@ func (m *machine) sysEpollCtl(_ *thread, a [6]uint64) int64 {
 	}
 	switch f.(type) {
 	case *hostFile, *stream, *device:
-		return -ePERM // as Linux says of regular files; streams never block here
+		return -ePERM // as on Linux for regular files; streams never block here
 	}
 	fd := a[2] & 0xffffffff
 	i := slices.IndexFunc(e.entries, func(n epollEntry) bool { return n.fd == fd && n.file == f })
@@ -197,7 +197,7 @@ func (m *machine) sysEpollCtl(_ *thread, a [6]uint64) int64 {
 	if !ok1 || !ok2 {
 		return -eFAULT
 	}
-	// What was closed is watched no longer.
+	// Closed descriptors are no longer watched.
 	e.entries = slices.DeleteFunc(e.entries, func(n epollEntry) bool { return m.files.get(n.fd) != n.file })
 	i = slices.IndexFunc(e.entries, func(n epollEntry) bool { return n.fd == fd && n.file == f })
 	n := epollEntry{fd: fd, file: f, events: events, data: data}
@@ -283,8 +283,8 @@ func (m *machine) sysPpoll(t *thread, a [6]uint64) int64 {
 	return t.block(deadline, 0, try)
 }
 
-// fdSets are the three sets of descriptors that pselect6 takes: to be read, to
-// be written, and with exceptions. A set is a bit for each descriptor.
+// fdSets are the three descriptor sets of pselect6: read, write and exceptional
+// conditions. A set has one bit for each descriptor.
 type fdSets [3][]uint64
 
 func (s *fdSets) has(set int, fd uint64) bool { return s[set][fd/64]>>(fd%64)&1 != 0 }
@@ -296,9 +296,9 @@ func newFDSets(words uint64) (s fdSets) {
 	return s
 }
 
-// sysPselect implements pselect6 for what Go's runtime and old programs use it
-// for: sleeping, and waiting for descriptors, all of which are reported ready
-// as asked unless they would block.
+// sysPselect implements pselect6 as far as Go's runtime and old programs use it:
+// to sleep, and to wait for descriptors, each of which is ready unless it would
+// block.
 func (m *machine) sysPselect(t *thread, a [6]uint64) int64 {
 	deadline, e := m.timeout(a[4])
 	if e != 0 {
@@ -328,8 +328,8 @@ func (m *machine) sysPselect(t *thread, a [6]uint64) int64 {
 	return t.block(deadline, 0, try)
 }
 
-// timeout returns the deadline of a relative timespec at addr, never if that is
-// 0, or the number of an error.
+// timeout returns the deadline that the relative timespec at addr gives, never
+// if addr is 0, and an error number, 0 on success.
 func (m *machine) timeout(addr uint64) (deadline uint64, e int64) {
 	if addr == 0 {
 		return never, 0
@@ -341,7 +341,8 @@ func (m *machine) timeout(addr uint64) (deadline uint64, e int64) {
 	return m.deadline(ns, false, false), 0
 }
 
-// loadFDSets reads sets of some words. A set at address 0 is empty.
+// loadFDSets reads three sets of the given number of words from guest memory. A
+// set at address 0 is empty.
 func (m *machine) loadFDSets(at [3]uint64, words uint64) (s fdSets, ok bool) {
 	s = newFDSets(words)
 	for set, addr := range at {
@@ -357,8 +358,8 @@ func (m *machine) loadFDSets(at [3]uint64, words uint64) (s fdSets, ok bool) {
 	return s, true
 }
 
-// storeFDSets writes the sets back, and returns an error's number, negative, if
-// it cannot.
+// storeFDSets writes the sets back to guest memory. It returns 0 or a negated
+// error number.
 func (m *machine) storeFDSets(at [3]uint64, s *fdSets) int64 {
 	for set, addr := range at {
 		if addr == 0 || len(s[set]) == 0 {
@@ -371,8 +372,9 @@ func (m *machine) storeFDSets(at [3]uint64, s *fdSets) int64 {
 	return 0
 }
 
-// readyOf returns which of the wanted descriptors are ready, and how many; not
-// ok if one of them is not open. There are no exceptions.
+// readyOf returns the subset of the wanted descriptors that are ready, and its
+// size; ok is false if one of them is not open. Exceptional conditions never
+// occur.
 func (t *fileTable) readyOf(want *fdSets, words uint64) (got fdSets, n int64, ok bool) {
 	got = newFDSets(words)
 	for set := range want {

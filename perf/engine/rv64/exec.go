@@ -9,19 +9,19 @@ import (
 
 const opSize = unsafe.Sizeof(op{})
 
-// exec runs a thread from its pc until something outside the instruction set
-// has to be done. It is one loop around one switch; everything that depends on
-// options was decided when the block was built.
+// exec runs a thread from its pc until it needs a service outside the
+// instruction set, and returns why it stopped. It is one loop around one switch;
+// everything that depends on options was decided when the block was built.
 //
 // Invariants: r[0] is zero; every address is checked against the guest's space
-// before it is used, and what the guest may not touch within the space is
-// protected by the host, so that the access panics (see machine.slice), with
-// machine.at naming the op. Budget is checked only where control is
-// transferred, never at opNext, so that preemption falls on the same
-// instructions however blocks are cut.
+// before it is used, and pages inside the space that the guest may not touch are
+// protected by the host, so that accessing them panics (see machine.slice) with
+// machine.at naming the op. The budget is checked only at transfers of control,
+// never at opNext, so that preemption points do not depend on how blocks are
+// cut.
 //
-// The accesses of a block are recorded at places that were reserved when it was
-// entered; machine.rewind gives back those behind a fault.
+// Entering a block reserves slots for all its accesses; after a fault
+// machine.rewind releases the slots past the faulting op.
 func (m *machine) exec(t *thread) exit {
 	b, o := m.resume.block, m.resume.op
 	if o == nil {
@@ -34,12 +34,13 @@ func (m *machine) exec(t *thread) exit {
 	return m.loop(t, b, o)
 }
 
-// loop executes block b, from op o if that is not nil: then b has been entered.
+// loop executes block b from its start or, if o is not nil, from op o of b, which
+// has then been entered already.
 //
 // It is written for the compiler's register allocator: o must not be live across
-// a call anywhere, or every dispatch stores it to the stack. So what is called
-// returns the op that it was given, and around math.FMA, which calls where the
-// host lacks the instruction, machine.at keeps it.
+// any call, or every dispatch spills it to the stack. Functions called from here
+// therefore return the op that they were given; around math.FMA, which becomes a
+// call on hosts without the instruction, machine.at holds it.
 func (m *machine) loop(t *thread, b *block, o *op) exit {
 	r := &t.x
 	base, size := m.mem.base, m.mem.size
@@ -129,7 +130,7 @@ untraced: // the record does not count if the access faults
 	*(*uint64)(unsafe.Add(m.records, (m.mark+uintptr(o.slot))*8)) = uint64(o.tag)<<32 | (r[o.rs1] + uint64(int64(o.imm)))
 	goto dispatch
 
-plain: // a combined op cannot do it: on to its parts
+plain: // the combined op cannot proceed: execute its parts
 advance:
 	o = (*op)(unsafe.Add(unsafe.Pointer(o), opSize))
 run:
@@ -576,7 +577,7 @@ dispatch:
 			goto taken
 		}
 		goto fall
-	case opAddiBeq, opAddiBne, opAddiBlt, opAddiBge, opAddiBltu, opAddiBgeu: // only beside a translator
+	case opAddiBeq, opAddiBne, opAddiBlt, opAddiBge, opAddiBltu, opAddiBgeu: // emitted only together with a translator
 		r[o.rd] = r[o.rs1] + uint64(int64(o.imm))
 		if holds(o.code-opAddiBeq+opBeq, r[o.rs2], r[o.rs3]) {
 			goto taken

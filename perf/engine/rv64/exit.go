@@ -1,6 +1,6 @@
 package rv64
 
-// exit says why exec returned.
+// exit is the reason why exec returned.
 type exit int
 
 const (

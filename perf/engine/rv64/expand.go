@@ -49,8 +49,8 @@ const (
 
 const ebreakWord = 0x00100073
 
-// gather puts an immediate together from fields of a halfword: each has its
-// lowest bit in the halfword, its place in the immediate, and its width.
+// gather assembles an immediate from fields of a halfword. Each field is given by
+// its lowest bit in the halfword, its lowest bit in the immediate, and its width.
 func gather(h uint32, fields ...[3]uint32) int32 {
 	var v uint32
 	for _, f := range fields {
@@ -61,15 +61,15 @@ func gather(h uint32, fields ...[3]uint32) int32 {
 
 func signed(v int32, bits uint) int32 { return v << (32 - bits) >> (32 - bits) }
 
-// expand turns a compressed instruction into the 4-byte instruction that it
-// stands for ("C" chapter, tables 16.5 to 16.7, specification 20191213; RV64).
-// HINTs expand to instructions without effect. It reports false for reserved
-// and illegal encodings.
+// expand returns the 4-byte equivalent of a compressed instruction ("C" chapter,
+// tables 16.5 to 16.7, specification 20191213; RV64). HINTs expand to
+// instructions without effect. It returns false for reserved and illegal
+// encodings.
 //
-// golang.org/x/arch v0.32.0 decodes compressed instructions too, but gets
-// c.j's offset wrong (it takes bits 5:2 for offset[3:1]), refuses HINTs, and
-// makes the illegal all-zeroes halfword a CSR write; so it is shown only
-// 4-byte words.
+// golang.org/x/arch v0.32.0 decodes compressed instructions too, but gets c.j's
+// offset wrong (it takes bits 5:2 for offset[3:1]), rejects HINTs, and decodes
+// the illegal all-zeroes halfword as a CSR write; so it is given only 4-byte
+// words.
 func expand(h uint32) (uint32, bool) {
 	switch h & 3 {
 	case 0:

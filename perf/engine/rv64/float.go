@@ -6,25 +6,25 @@ import (
 	"presage/perf/engine/rv64/softfloat"
 )
 
-// Floating point. The interpreter computes with the host's hardware, which
-// rounds to nearest even, and takes the result as it is when
+// Floating point. The interpreter computes with the host's hardware, which rounds
+// to nearest even, and uses the result unchanged if
 //
-//   - thread.fast holds: the dynamic rounding mode is nearest even and the
-//     inexact flag is already raised, so that it need not be found out, and
-//   - the result is normal and not the smallest normal one, so that neither
-//     overflow, underflow, division by zero nor an invalid operation occurred.
+//   - thread.fast is set: the dynamic rounding mode is nearest even and the
+//     inexact flag is already raised, so exactness need not be determined, and
+//   - the result is normal and not the smallest normal number, which rules out
+//     overflow, underflow, division by zero and an invalid operation.
 //
-// Otherwise the methods below are called. They settle the common cases (exact
-// zeros; whether a result was inexact, by its residual) with the hardware too
-// and leave the rest to softfloat. Inexact is raised by a program's first
-// rounded result and stays, so that nearly all operations are fast.
+// Otherwise it calls the methods below. They handle the common cases (exact
+// zeros; inexactness, determined from the residual) in hardware too and leave the
+// rest to softfloat. A program's first rounded result raises inexact, which
+// stays raised, so nearly all operations take the fast path.
 
 const (
 	boxed = 0xffffffff00000000 // upper half of a register that holds a binary32
 	signD = uint64(1) << 63
 	signS = uint64(1) << 31
 
-	exactD = 1 << 53          // integers up to here are binary64 numbers
+	exactD = 1 << 53          // integers up to this magnitude are exact in binary64
 	maxW   = float64(1 << 31) // exclusive bound of 32-bit conversions
 
 	rmNearestEven = 0
@@ -40,8 +40,8 @@ const (
 	tiny = 0x1p-900
 )
 
-// unbox returns the binary32 in a register: the canonical NaN if it is not
-// properly boxed.
+// unbox returns the binary32 in a register, or the canonical NaN if it is not
+// properly NaN-boxed.
 func unbox(v uint64) uint64 {
 	if v>>32 != boxed>>32 {
 		return uint64(softfloat.NaN32)
@@ -49,7 +49,7 @@ func unbox(v uint64) uint64 {
 	return v & 0xffffffff
 }
 
-// raise accrues exceptions, unless the instruction turned out illegal.
+// raise accrues exception flags, unless the instruction turned out to be illegal.
 func (t *thread) raise(f softfloat.Flags) {
 	if t.badRounding {
 		return
@@ -58,8 +58,8 @@ func (t *thread) raise(f softfloat.Flags) {
 	t.fast = t.frm == rmNearestEven && t.fflags&softfloat.Inexact != 0
 }
 
-// mode resolves an op's rounding mode. A reserved dynamic mode makes the
-// instruction illegal.
+// mode returns an op's effective rounding mode. A reserved dynamic mode makes
+// the instruction illegal.
 func (t *thread) mode(o *op) softfloat.Mode {
 	rm := o.rm
 	if rm == rmDynamic {
@@ -71,12 +71,13 @@ func (t *thread) mode(o *op) softfloat.Mode {
 	return softfloat.Mode(rm)
 }
 
-// normalD reports whether a binary64 is normal and not the smallest such.
+// normalD reports whether a binary64 is normal and not the smallest normal
+// number.
 func normalD(v float64) bool { return math.Float64bits(v)>>52&0x7ff-2 < 0x7fd }
 
 func normalS(v float32) bool { return math.Float32bits(v)>>23&0xff-2 < 0xfd }
 
-// inexactIf raises inexact when a residual is not zero.
+// inexactIf raises inexact if c holds: the residual is nonzero.
 func (t *thread) inexactIf(c bool) {
 	if c {
 		t.raise(softfloat.Inexact)
@@ -152,7 +153,7 @@ func (t *thread) sqrtD(o *op) uint64 {
 	return t.soft64(softfloat.Sqrt64(x, m))
 }
 
-// fmaSigns returns the sign changes of the product and of the addend.
+// fmaSigns returns whether fused op c negates the product and the addend.
 func fmaSigns(c code) (product, addend bool) {
 	switch c {
 	case opFmsubD, opFmsubS:
@@ -165,7 +166,8 @@ func fmaSigns(c code) (product, addend bool) {
 	return false, false
 }
 
-// arithmetic returns the operation of o, whether it stands in code or in imm.
+// arithmetic returns the arithmetic operation of o, which an opRounded holds in
+// imm and any other op in code.
 func arithmetic(o *op) code {
 	if o.code == opRounded {
 		return code(o.imm)
@@ -232,8 +234,8 @@ func (t *thread) divS(o *op) uint64 {
 func (t *thread) sqrtS(o *op) uint64 {
 	x, m := uint32(unbox(t.x[o.rs1])), t.mode(o)
 	a := math.Float32frombits(x)
-	// A binary64 root has more than twice the bits and two: rounding it once
-	// more is harmless.
+	// A binary64 root has more than 2·24 + 2 bits, so double rounding is
+	// harmless.
 	if q := float32(math.Sqrt(float64(a))); m == softfloat.NearestEven && normalS(q) {
 		t.inexactIf(float64(q)*float64(q) != float64(a))
 		return boxed | uint64(math.Float32bits(q))
@@ -259,11 +261,10 @@ func (t *thread) fmaS(o *op) uint64 {
 	return t.soft32(softfloat.FMA32(x, y, z, m))
 }
 
-// fma32 computes a·b + c with one rounding. The product is exact in binary64;
-// the sum is rounded to odd there (the lowest bit tells that something was
-// lost), so that the second rounding cannot go wrong (Boldo and Melquiond,
-// "Emulation of FMA and correctly rounded sums: proved algorithms using
-// rounding to odd", 2008).
+// fma32 returns a·b + c with one rounding. The product is exact in binary64; the
+// sum is rounded to odd there (the lowest bit is sticky), so that the second
+// rounding is correct (Boldo and Melquiond, "Emulation of FMA and correctly
+// rounded sums: proved algorithms using rounding to odd", 2008).
 func fma32(a, b, c float32) float32 {
 	p, d := float64(a)*float64(b), float64(c)
 	s := p + d
@@ -283,7 +284,7 @@ func fma32(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// rounded computes an arithmetic op in its rounding mode.
+// rounded returns the result of an arithmetic op in its rounding mode.
 func (t *thread) rounded(o *op) uint64 {
 	switch arithmetic(o) {
 	case opFaddD:

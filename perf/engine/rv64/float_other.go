@@ -56,7 +56,8 @@ func (t *thread) fcvtSD(o *op) uint64 {
 	return t.soft32(softfloat.From64(x, m))
 }
 
-// floatOp computes what has no case of its own in exec.
+// floatOp executes a floating-point operation that has no case of its own in
+// exec.
 func (t *thread) floatOp(o *op) {
 	x, y := t.x[o.rs1], t.x[o.rs2]
 	s := uint32(unbox(x))
@@ -75,7 +76,7 @@ func (t *thread) floatOp(o *op) {
 	case floatCvtLuD:
 		v = t.soft64(softfloat.ToInt64(x, t.mode(o), 64, false))
 	case floatCvtDWu:
-		t.mode(o) // does not matter, but has to be one
+		t.mode(o) // the mode does not affect the result, but must be valid
 		v = math.Float64bits(float64(uint32(x)))
 	case floatCvtDLu:
 		v = t.soft64(softfloat.Uint64To64(x, t.mode(o)))
@@ -101,7 +102,8 @@ func (t *thread) floatOp(o *op) {
 	}
 }
 
-// minMaxD follows IEEE 754-201x minimumNumber: -0 < +0, a NaN loses.
+// minMaxD returns the minimum or maximum as IEEE 754-201x minimumNumber does:
+// -0 < +0, and a number wins over a NaN.
 func (t *thread) minMaxD(x, y uint64, larger bool) uint64 {
 	if signallingD(x) || signallingD(y) {
 		t.raise(softfloat.Invalid)
@@ -140,8 +142,8 @@ func (t *thread) minMaxS(x, y uint64, larger bool) uint64 {
 	return y
 }
 
-// order maps a floating-point pattern that is no NaN to an integer in the same
-// order, -0 before +0.
+// order maps the bit pattern of a number other than NaN to an integer, preserving
+// the order, with -0 below +0.
 func order(v uint64, sign uint) int64 {
 	if v>>sign != 0 {
 		return -int64(v&^(1<<sign)) - 1

@@ -13,8 +13,8 @@ import (
 type floatCase struct {
 	name   string
 	word   uint32
-	toX    bool // result in a0
-	fromX  bool // operand in a1
+	toX    bool // the result is in a0
+	fromX  bool // the operand is in a1
 	rounds bool // has a rounding mode field
 	three  bool
 }
@@ -62,7 +62,7 @@ func floatCases() []floatCase {
 		floatCase{name: "fcvt.d.s", word: fp(0x21, 0, 0), rounds: true})
 }
 
-// floatOperands are register contents: corner cases of binary64, of boxed
+// floatOperands returns register contents: corner cases of binary64 and of boxed
 // binary32, values that are not boxed, and integers near conversion bounds.
 func floatOperands(rng *rand.Rand) []uint64 {
 	doubles := []float64{
@@ -93,9 +93,9 @@ func floatOperands(rng *rand.Rand) []uint64 {
 }
 
 // TestFloatAgainstQemu runs every floating-point instruction on corner cases,
-// in every rounding mode (static, and dynamic by fcsr), with no flag raised
-// before and with inexact raised (which takes the engine's fast path), and
-// compares results and flags.
+// in every rounding mode (static, and dynamic by fcsr), first with all flags clear
+// and then with inexact raised (which takes the engine's fast path), and compares
+// results and flags.
 func TestFloatAgainstQemu(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	values := floatOperands(rng)
@@ -108,7 +108,7 @@ func TestFloatAgainstQemu(t *testing.T) {
 		tuples = append(tuples, [3]uint64{a, a, a}, [3]uint64{a, neg, a}, [3]uint64{a, math.Float64bits(1), neg},
 			[3]uint64{a, boxed | 0x3f800000, a ^ 1<<31})
 	}
-	// Exact sums and products that nearly cancel: where fused differs.
+	// Exact sums and products that nearly cancel, where a fused result differs.
 	for range 200 {
 		x, y := math.Float64bits(1+rng.Float64()), math.Float64bits(1+rng.Float64())
 		p := math.Float64frombits(x) * math.Float64frombits(y)
@@ -125,7 +125,7 @@ func TestFloatAgainstQemu(t *testing.T) {
 	}
 }
 
-// setting is the state in which an instruction is tried.
+// setting is the state in which an instruction is tested.
 type setting struct{ static, frm, flags uint32 }
 
 func (s setting) String() string {
@@ -165,8 +165,8 @@ func testFloatCase(t *testing.T, c floatCase, tuples [][3]uint64) {
 		}
 		a.word(wordI(opcodeLoad, 3, tf+1, pIn, 0)) // the integer operand
 		a.word(wordI(opcodeSystem, 1, 0, tmp, csrFcsr))
-		// A block of its own, which the translator executes: a CSR access is
-		// not its own.
+		// A block of its own, which the translator executes; it leaves CSR
+		// accesses to the interpreter.
 		a.word(wordJ(0, 4))
 		word := c.word
 		if c.rounds {

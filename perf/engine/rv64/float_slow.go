@@ -2,10 +2,10 @@ package rv64
 
 import "math"
 
-// slow computes a floating-point op in full, with every flag and rounding mode,
-// and returns the op. The interpreter calls it where its own way, the host's
-// arithmetic, does not do. If thread.badRounding is set then, the instruction is
-// illegal and nothing was written.
+// slow executes a floating-point op in full, with every flag and rounding mode,
+// and returns the op. The interpreter calls it where the host's arithmetic does
+// not suffice. If it leaves thread.badRounding set, the instruction is illegal and
+// no register was written.
 func (t *thread) slow(o *op) *op {
 	r := &t.x
 	var v uint64
@@ -22,7 +22,7 @@ func (t *thread) slow(o *op) *op {
 	case opFltS, opFleS:
 		v = t.unorderedS(r[o.rs1], r[o.rs2], true)
 	case opFcvtDW:
-		t.mode(o) // what it finds is why this is called
+		t.mode(o) // called for its side effect: it sets badRounding
 	case opFcvtDL:
 		v = t.fcvtDL(o)
 	case opFcvtWD, opFcvtLD:
@@ -41,12 +41,12 @@ func (t *thread) slow(o *op) *op {
 	return o
 }
 
-// zeroD reports whether a register holds a zero of either sign. A sum that is
-// zero is exact, a product too if a factor is zero, and neither raises a flag.
+// zeroD reports whether a register holds a zero of either sign. A zero sum is
+// exact, and so is a product with a zero factor; neither raises a flag.
 func zeroD(v uint64) bool { return v<<1 == 0 }
 
-// fuseS is the host's fused multiply-add of binary32 numbers, as op o has it. It
-// returns the op too.
+// fuseS returns the fused multiply-add of op o on binary32 operands, computed on
+// the host, and the op.
 func fuseS(r *[256]uint64, o *op) (uint64, *op) {
 	return uint64(math.Float32bits(fma32(
 		math.Float32frombits(uint32(r[o.rs1])^o.tag),

@@ -10,34 +10,35 @@ import (
 	"presage/perf/trace"
 )
 
-// counter names a counter of a flow: 1 + its index. 0: nothing is counted.
+// counter identifies a counter of a flow as 1 + its index; 0 means that nothing
+// is counted.
 type counter int32
 
 // flow counts executions and transfers of control as a plan asks.
 //
-//	execution   an operation before the instruction's counts
-//	direct      a jump counts before it jumps; a branch's direction, like an
-//	            arrival, by way of a block of its own that holds no
-//	            instruction, counts, and leads on
-//	indirect    the table for indirect jumps leads to such a block, while
-//	            direct transfers find the place itself
-//	system call counted when it is made
+//	execution   an opCount before the instruction's own op
+//	direct      a jump counts before it jumps; each direction of a branch
+//	            passes through a counting block: one without instructions
+//	            that counts and continues at the target
+//	indirect    the table for indirect jumps holds a counting block for each
+//	            counted arrival, while direct transfers find the target itself
+//	system call counted when the call is made
 //
-// A transfer is counted before the budget is looked at, so that it is counted
-// once whether or not a turn ends behind it.
+// A transfer is counted before the budget is checked, so that it is counted once
+// whether or not a turn ends right after it.
 type flow struct {
 	plan *trace.FlowPlan
 	bias uint64
 
-	counts       []uint64           // of the plan's edges, then of its places, then of destinations
+	counts       []uint64           // of the plan's edges, then its places, then the destinations
 	destinations map[uint64]counter // of indirect jumps; 0: quiet
 	sites        []jumpSite         // of the plan's jumps
 	breaks       map[uint64]*trace.Break
 }
 
-// jumpSite counts where one indirect jump leads.
+// jumpSite counts the destinations of one indirect jump.
 type jumpSite struct {
-	last  uint64  // where it led last
+	last  uint64  // the most recent destination
 	count *uint64 // of last; nil: nowhere yet
 	to    map[uint64]*uint64
 }
@@ -52,10 +53,11 @@ func newFlow(p *trace.FlowPlan, bias uint64) *flow {
 	}
 }
 
-// pc is an address as the plan has it.
+// pc converts a guest address to the plan's unbiased address.
 func (f *flow) pc(addr uint64) trace.PC { return trace.PC(addr - f.bias) }
 
-// destination returns the counter of arrivals at an address.
+// destination returns the counter of arrivals at a guest address, creating it on
+// first use; 0 for a quiet place.
 func (f *flow) destination(addr uint64) counter {
 	n, seen := f.destinations[addr]
 	if seen {
@@ -69,14 +71,14 @@ func (f *flow) destination(addr uint64) counter {
 	return n
 }
 
-// crossed counts a transfer that no code does by itself.
+// crossed counts a direct transfer that no counting op covers.
 func (f *flow) crossed(from, to uint64) {
 	if i, ok := slices.BinarySearchFunc(f.plan.Edges, trace.Edge{From: f.pc(from), To: f.pc(to)}, trace.Edge.Compare); ok {
 		f.counts[i]++
 	}
 }
 
-// jumped counts a transfer by one of the plan's jumps.
+// jumped counts a transfer by one of the plan's indirect jumps.
 func (f *flow) jumped(site uint32, to uint64) {
 	s := &f.sites[site]
 	if s.count == nil || s.last != to {
@@ -140,17 +142,18 @@ func (c *codeCache) count(n counter) {
 	}
 }
 
-// stop ends a slice behind a transfer to pc, which it counts.
+// stop ends a slice after a transfer to pc, which it counts.
 func (m *machine) stop(t *thread, pc uint64, n counter) exit {
 	t.pc = pc
 	m.code.count(n)
 	return exitBudget
 }
 
-// arrived counts an arrival by indirect jump that no code counts.
+// arrived counts an arrival by indirect jump that no counting block covers.
 func (c *codeCache) arrived(pc uint64) { c.count(c.destination(pc)) }
 
-// arrival returns where an indirect jump to pc leads.
+// arrival returns the block that an indirect jump to pc enters: a counting block
+// if arrivals there are counted.
 func (c *codeCache) arrival(pc uint64) *block {
 	b := c.lookup(pc)
 	if c.flow == nil {
@@ -163,10 +166,12 @@ func (c *codeCache) arrival(pc uint64) *block {
 	return b.arrival
 }
 
-// link returns where a direct transfer to pc leads.
+// link returns the block that a direct transfer to pc enters, by way of a counting
+// block if n is not 0.
 func (c *codeCache) link(pc uint64, n counter) *block { return counted(c.lookup(pc), n) }
 
-// counted returns a block without instructions that counts and leads to b.
+// counted returns a block without instructions that counts n and continues at b,
+// or b itself if n is 0.
 func counted(b *block, n counter) *block {
 	if n == 0 {
 		return b
@@ -176,10 +181,11 @@ func counted(b *block, n counter) *block {
 	return s
 }
 
-// op is an operation that counts.
+// op returns op c with n as its counter.
 func (n counter) op(c code) op { return op{code: c, imm: int32(n - 1)} }
 
-// place compiles the counting of an execution at the current pc in.
+// place emits the op that counts executions of the current pc, if they are
+// planned.
 func (g *builder) place() {
 	f := g.cache.flow
 	if f == nil {
@@ -190,9 +196,9 @@ func (g *builder) place() {
 	}
 }
 
-// transfers compiles the counting of an instruction's transfers, before its op
-// is added. It returns the counter of what goes on to the next instruction, if
-// that is no branch.
+// transfers emits the counting of an instruction's transfers, before its op is
+// added. For anything but a branch it returns the counter of the fall-through to
+// the next instruction.
 func (g *builder) transfers(l *lowered, next uint64) counter {
 	f := g.cache.flow
 	if f == nil {
@@ -213,7 +219,7 @@ func (g *builder) transfers(l *lowered, next uint64) counter {
 	return 0
 }
 
-// nextCounted ends the block at the current pc, and counts that.
+// nextCounted ends the block at the current pc and counts the fall-through.
 func (g *builder) nextCounted(n counter) {
 	if g.cache.limit == 1 {
 		g.add(n.op(opCount))
@@ -223,8 +229,8 @@ func (g *builder) nextCounted(n counter) {
 	g.add(n.op(opCountNext))
 }
 
-// jumpSite makes an indirect jump count where it leads if the plan asks for
-// that.
+// jumpSite makes an indirect jump count its destinations if the plan asks for
+// them.
 func (g *builder) jumpSite(l *lowered) {
 	f := g.cache.flow
 	i, planned := slices.BinarySearch(f.plan.Jumps, f.pc(g.pc))
@@ -238,8 +244,8 @@ func (g *builder) jumpSite(l *lowered) {
 	l.op.code, l.op.tag = opJalrCount, uint32(i)
 }
 
-// edges returns the counters of an instruction's transfers to its target and
-// to the instruction after it.
+// edges returns the counters of an instruction's transfer to its target and of its
+// fall-through.
 func (g *builder) edges(l *lowered, next uint64) (taken, fall counter) {
 	f := g.cache.flow
 	from := f.pc(g.pc)
@@ -261,7 +267,7 @@ func (g *builder) edges(l *lowered, next uint64) (taken, fall counter) {
 	return taken, fall
 }
 
-// contradiction makes the run fail because the plan was not made for it.
+// contradiction makes the run fail because the plan does not fit the program.
 func (g *builder) contradiction(format string, args ...any) {
 	if g.cache.err == nil {
 		g.cache.err = fmt.Errorf("rv64: "+format+": was the plan made for this program?", args...)
@@ -274,7 +280,8 @@ func (l *lowered) branches() bool { return l.op.code >= opBeq && l.op.code <= op
 // jumps reports whether an instruction is a direct jump.
 func (l *lowered) jumps() bool { return l.op.code == opJ || l.op.code == opJal }
 
-// entered says that control came to a thread's pc from nowhere.
+// entered records a break in the flow: control arrived at a thread's pc other than
+// by an instruction.
 func (m *machine) entered(t *thread) {
 	if f := m.code.flow; f != nil {
 		f.breakAt(t.pc).Entered++
@@ -282,7 +289,8 @@ func (m *machine) entered(t *thread) {
 	}
 }
 
-// left says that control went away from a thread's pc without executing it.
+// left records a break in the flow: control left a thread's pc without executing
+// the instruction there.
 func (m *machine) left(t *thread) {
 	if f := m.code.flow; f != nil && !t.lost {
 		f.breakAt(t.pc).Left++
@@ -290,7 +298,8 @@ func (m *machine) left(t *thread) {
 	}
 }
 
-// broke says that control does not go on from a thread's execution of pc.
+// broke records a break in the flow: a thread executed pc, and control does not
+// continue from there.
 func (m *machine) broke(t *thread, pc uint64) {
 	if f := m.code.flow; f != nil && !t.lost {
 		f.breakAt(pc).Broke++
@@ -298,8 +307,9 @@ func (m *machine) broke(t *thread, pc uint64) {
 	}
 }
 
-// enterAll says where control is when counting begins, leaveAll where it was
-// when that ends. So flow is conserved in a window too.
+// enterAll records every thread as entering at its pc when counting begins;
+// leaveAll records every thread as leaving when counting ends. This conserves
+// flow in a window too.
 func (m *machine) enterAll() {
 	for _, t := range m.threads {
 		m.entered(t)
@@ -312,8 +322,8 @@ func (m *machine) leaveAll() {
 	}
 }
 
-// countSyscall counts the transfer from the system call that a thread makes to
-// the next instruction, unless it is one that does not return there.
+// countSyscall counts the transfer from a thread's system call to the next
+// instruction, unless the call does not return there.
 func (m *machine) countSyscall(t *thread, number uint64) {
 	const ecallBytes = 4
 	f := m.code.flow

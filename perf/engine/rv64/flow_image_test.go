@@ -12,21 +12,22 @@ const (
 	flowTargets                                 = 16 // places in the table
 )
 
-// flowProgram is a program of n blocks that lead to each other at random.
+// flowProgram is a program of n blocks that transfer control to each other at
+// random.
 type flowProgram struct {
 	asm
 	rng     *rand.Rand
 	n       int
-	at      []int // of each block, from the pass before
+	at      []int // of each block, from the previous pass
 	begins  []int // of each block, in this pass
 	handler int
 }
 
-// flowImage makes a program of n blocks in which control goes about in every
-// way: fall through, branches (some to the next instruction), calls, returns,
-// jumps by a table to the starts and middles of blocks, faults that a handler
-// skips, system calls, fence.i. It ends when it has come by the middle of a
-// block fuel times.
+// flowImage makes a program of n blocks that transfers control in every way:
+// fall-through, branches (some to the next instruction), calls, returns, jumps
+// through a table to the starts and middles of blocks, faults that a handler
+// skips, system calls, fence.i. It ends after passing the middle of a block fuel
+// times.
 func flowImage(seed uint64, n, fuel int) []byte {
 	p := &flowProgram{n: n, at: make([]int, n)}
 	for range 2 { // the second pass knows the addresses
@@ -70,8 +71,8 @@ func (p *flowProgram) write(fuel int) {
 	p.word(wordI(opcodeJALR, 0, 0, regRA, 0))
 }
 
-// block writes four words that control may come to any of, the check of the
-// fuel, and what leads on.
+// block writes four words, each a possible entry point, the fuel check, and the
+// transfer that ends the block.
 func (p *flowProgram) block(i int) {
 	p.word(wordR(opcodeReg, 0, 1, flowRandom, flowRandom, flowFactor), wordI(opcodeImm, 0, flowRandom, flowRandom, 1441))
 	for range 2 {
@@ -107,7 +108,7 @@ func (p *flowProgram) leadOn(i int) {
 			distance = 4 // in the first pass
 		}
 		p.word(wordB(uint32(p.rng.IntN(2)), flowBit, 0, distance))
-	case 5: // both ways lead to the same place
+	case 5: // both successors are the same
 		p.random(flowBit, 1)
 		p.word(wordB(1, flowBit, 0, 4))
 	case 6:

@@ -18,8 +18,8 @@ import (
 	"presage/perf/trace"
 )
 
-// everyTransfer plans each instruction that a sweep finds, each direct transfer
-// from it, to its target and to the next one, and no quiet place.
+// everyTransfer plans each instruction that a sweep finds, its direct transfers
+// to its target and to the next instruction, and no quiet place.
 func everyTransfer(f *objfile.File) *trace.FlowPlan {
 	p := new(trace.FlowPlan)
 	sweep(f, func(pc uint64, size int, l lowered) {
@@ -38,7 +38,7 @@ func everyTransfer(f *objfile.File) *trace.FlowPlan {
 	})
 	slices.SortFunc(p.Edges, trace.Edge.Compare)
 	p.Edges = slices.Compact(p.Edges)
-	if len(f.Routines) == 0 { // what is no instruction is executed too
+	if len(f.Routines) == 0 { // invalid encodings are executed too
 		for s, pc := f.Segments[0], f.Entry; pc < s.Addr+s.MemSize; pc += 4 {
 			p.Places = append(p.Places, trace.PC(pc))
 		}
@@ -75,8 +75,8 @@ func betweenBlocks(f *objfile.File, all *trace.FlowPlan, blocks []trace.Block) *
 	return p
 }
 
-// someFlow plans about half of the edges and places; half of the edges' ends are
-// quiet.
+// someFlow plans about half of the edges and places; half of the edges' targets
+// are quiet.
 func someFlow(all *trace.FlowPlan, seed uint64) *trace.FlowPlan {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	p := &trace.FlowPlan{}
@@ -103,7 +103,8 @@ func someFlow(all *trace.FlowPlan, seed uint64) *trace.FlowPlan {
 	return p
 }
 
-// steppedFlow is what single-stepping finds: everything, by address in memory.
+// steppedFlow is the complete flow that single-stepping observes, by address in
+// memory.
 type steppedFlow struct {
 	direct, indirect map[trace.Edge]uint64
 	breaks           map[trace.PC]trace.Break
@@ -120,8 +121,8 @@ func (s *steppedFlow) note(addr uint64, entered, left, broke uint64) {
 	s.breaks[pc] = trace.Break{PC: pc, Entered: b.Entered + entered, Left: b.Left + left, Broke: b.Broke + broke}
 }
 
-// stepFlow runs a program instruction by instruction, without a plan, and
-// tells the flow of control from where each thread's pc goes.
+// stepFlow runs a program instruction by instruction, without a plan, and derives
+// the flow of control from each thread's successive pcs.
 func stepFlow(t *testing.T, f *objfile.File, opt options) *steppedFlow {
 	t.Helper()
 	opt.mode = Interpret
@@ -168,8 +169,8 @@ func stepFlow(t *testing.T, f *objfile.File, opt options) *steppedFlow {
 	return s
 }
 
-// step executes one instruction. It reports whether a turn may end behind it,
-// and does.
+// step executes one instruction. It reports whether a turn may be cut after it,
+// and whether the instruction yields the turn.
 func (s *steppedFlow) step(m *machine, th *thread, gone map[*thread]bool) (cut, yields bool) {
 	at, number, threads := th.pc, th.x[regA7], len(m.threads)
 	d, _ := m.code.decode(m.mem.code(at))
@@ -198,7 +199,7 @@ func (s *steppedFlow) step(m *machine, th *thread, gone map[*thread]bool) (cut, 
 	return l.ends || e != exitBudget, e == exitSyscall && number == 124
 }
 
-// flow is what an engine should report for a plan.
+// flow returns the flow that an engine should report for a plan.
 func (s *steppedFlow) flow(p *trace.FlowPlan) *trace.Flow {
 	f := &trace.Flow{Edges: []uint64{}, Places: []uint64{}}
 	for _, pc := range p.Places {
@@ -227,7 +228,7 @@ func (s *steppedFlow) flow(p *trace.FlowPlan) *trace.Flow {
 	return f
 }
 
-// flowPlans are plans that differ in everything they ask for.
+// flowPlans returns plans that request different combinations of counters.
 func flowPlans(f *objfile.File, seed uint64) map[string]*trace.FlowPlan {
 	all := everyTransfer(f)
 	jumps := indirectJumps(f)
@@ -294,8 +295,8 @@ func testFlow(t *testing.T, f *objfile.File, opt func() options, plans map[strin
 	return want
 }
 
-// TestFlowOfRandomPrograms holds the flow that the engines count against
-// single-stepping, of runs to the end and of runs that a limit ends.
+// TestFlowOfRandomPrograms compares the flow counted in each mode with
+// single-stepping, over complete runs and runs that a limit ends.
 func TestFlowOfRandomPrograms(t *testing.T) {
 	var direct, indirect, broke uint64
 	for seed := range uint64(200) {
@@ -324,8 +325,8 @@ func TestFlowOfRandomPrograms(t *testing.T) {
 	}
 }
 
-// flowPrograms are compiled programs in which control comes and goes in ways
-// that no instruction shows.
+// flowPrograms returns compiled programs in which control arrives and leaves other
+// than by an instruction.
 func flowPrograms() []program {
 	c := func(name, tool, source string, args ...string) program {
 		return program{name: name, tool: "riscv64-linux-gnu-" + tool, args: append([]string{"-static", "-O2", "-pthread"}, args...), after: []string{source}}
@@ -339,9 +340,10 @@ func flowPrograms() []program {
 	}
 }
 
-// TestFlowOfPrograms does so for compiled programs: threads, signals that
-// restart system calls, longjmp, a Go program with goroutines, recovered
-// faults, os.Exit below several calls, C++ exceptions, a PIE.
+// TestFlowOfPrograms compares the flow counted in each mode with single-stepping
+// for compiled programs: threads, signals that restart system calls, longjmp, a
+// Go program with goroutines, recovered faults, os.Exit several calls deep, C++
+// exceptions, a PIE.
 func TestFlowOfPrograms(t *testing.T) {
 	for _, p := range flowPrograms() {
 		t.Run(p.name, func(t *testing.T) {
@@ -365,8 +367,8 @@ func TestFlowOfPrograms(t *testing.T) {
 	}
 }
 
-// conserved checks the law in trace.FlowPlan's comment: of every block, what
-// comes goes. Executions are as recorded.
+// conserved checks the conservation law in trace.FlowPlan's comment for every
+// block, and that executions are as recorded.
 func conserved(t *testing.T, blocks []trace.Block, executions map[trace.PC]uint64, p *trace.FlowPlan, f *trace.Flow) {
 	t.Helper()
 	blockOf := func(pc trace.PC) int { // -1: before all
@@ -382,7 +384,7 @@ func conserved(t *testing.T, blocks []trace.Block, executions map[trace.PC]uint6
 			in[k] += f.Edges[i]
 		}
 	}
-	for _, j := range f.Jumps { // all of them: the law's transfers by indirect jump
+	for _, j := range f.Jumps { // the law's transfers by indirect jump, all of them
 		out[blockOf(j.Edge.From)] += j.Count
 		if k := blockOf(j.Edge.To); k >= 0 && blocks[k].PC == j.Edge.To {
 			in[k] += j.Count
@@ -439,8 +441,8 @@ func (s *blockTape) Exchange(full *trace.Batch) *trace.Batch {
 	return &s.batch
 }
 
-// arrivedAt adds the places that indirect jumps led to, which a sweep does not
-// know, to the blocks.
+// arrivedAt adds to the blocks the destinations of indirect jumps, which a sweep
+// cannot find.
 func arrivedAt(t *testing.T, f *objfile.File, blocks []trace.Block, opt options) []trace.Block {
 	t.Helper()
 	opt.Plan, opt.Sink, opt.Windows = &trace.Plan{Flow: &trace.FlowPlan{}}, nil, nil
@@ -455,9 +457,9 @@ func arrivedAt(t *testing.T, f *objfile.File, blocks []trace.Block, opt options)
 	return slices.CompactFunc(blocks, func(a, b trace.Block) bool { return a.PC == b.PC })
 }
 
-// TestFlowIsConserved checks the law on whole runs, with blocks and edges
-// counted in the same run, and in windows of it, whose counts add up. Counting
-// changes nothing else.
+// TestFlowIsConserved checks the conservation law on whole runs, with blocks and
+// edges counted in the same run, and in windows of the run, whose counts add up
+// to the whole. Counting changes nothing else.
 func TestFlowIsConserved(t *testing.T) {
 	list := []program{flowPrograms()[0], programNamed(t, "c-O3-rv64gc"), programNamed(t, "cpp-O0-rv64gc"), waitProgram()}
 	for _, p := range list {
@@ -552,8 +554,8 @@ func TestFlowKeepsTheTrace(t *testing.T) {
 	}
 }
 
-// TestFlowOfSnapshots cuts runs in two by a snapshot: the counts of the parts
-// add up to those of the whole, and each part conserves flow.
+// TestFlowOfSnapshots cuts runs in two at a snapshot: the counts of the two parts
+// add up to those of the whole run, and each part conserves flow.
 func TestFlowOfSnapshots(t *testing.T) {
 	f, err := objfile.Open(waitProgram().build(t))
 	if err != nil {
@@ -614,7 +616,7 @@ func with(opt options, p *trace.Plan) options {
 	return opt
 }
 
-// TestFlowContradiction gives plans that were not made for the program.
+// TestFlowContradiction runs programs with plans that do not fit them.
 func TestFlowContradiction(t *testing.T) {
 	const start = flowText
 	image := func() []byte {
@@ -643,7 +645,8 @@ func TestFlowContradiction(t *testing.T) {
 	}
 }
 
-// TestFlowArenaFull counts in a program whose translations do not fit.
+// TestFlowArenaFull counts flow in a program whose translations do not fit into
+// the arena.
 func TestFlowArenaFull(t *testing.T) {
 	needJIT(t)
 	f := readFile(t, flowImage(5, 40, 20_000))

@@ -15,7 +15,7 @@ import (
 // BenchmarkFastForward runs the integer sort untraced, and with everything
 // planned but recorded only in windows: the last hundredth of the run, and a
 // hundred windows of a ten-thousandth each. x-untraced is the slowdown against
-// the untraced run of the same iteration; what is recorded is part of it.
+// the untraced run of the same iteration, recording included.
 func BenchmarkFastForward(b *testing.B) {
 	f, err := objfile.Open(program{name: "isort", tool: "go", args: []string{"build"}, after: []string{"./testdata/isort"}}.build(b))
 	if err != nil {

@@ -1,8 +1,8 @@
 package rv64
 
-// fuse joins the last two ops into one where a combined operation exists. Both
-// instructions' results are still written, in order, so that a fault in the
-// second finds the registers as the first left them.
+// fuse replaces the last two ops by one where a fused op exists. The results of
+// both instructions are still written, in order, so that a fault in the second
+// sees the first one's effects.
 func (g *builder) fuse() {
 	n := len(g.ops)
 	if n < 2 {
@@ -70,7 +70,7 @@ func fuseConst(a, b *op) (op, bool) {
 	return f, true
 }
 
-// fuseAddi joins the step of a loop's counter with the loop's branch.
+// fuseAddi fuses the increment of a loop counter with the loop's branch.
 func fuseAddi(a, b *op) (op, bool) {
 	if b.code < opBeq || b.code > opBgeu {
 		return op{}, false

@@ -16,14 +16,14 @@ import (
 	"presage/perf/objfile"
 )
 
-// Addresses of what assemble makes.
+// Addresses in the executables that assemble makes.
 const (
 	testText = 0x10000
 	testData = 0x1000000
 )
 
-// assemble makes a static executable of 4-byte instruction words (or halves
-// put together by the caller) and data. The data segment is dataSize bytes.
+// assemble makes a static executable from 4-byte instruction words (or halfwords
+// that the caller packed) and data. The data segment is dataSize bytes.
 func assemble(text []byte, data []byte, dataSize int) []byte {
 	const headers = 64 + 2*56
 	var b bytes.Buffer
@@ -55,7 +55,7 @@ func assemble(text []byte, data []byte, dataSize int) []byte {
 	return b.Bytes()
 }
 
-// asm collects instructions.
+// asm assembles instructions.
 type asm struct{ text []byte }
 
 func (a *asm) word(w ...uint32) {
@@ -72,7 +72,7 @@ func (a *asm) set(rd uint32, v int32) {
 	a.word(uint32(hi)|rd<<7|opcodeLUI, wordI(opcodeImm32, 0, rd, rd, v-hi))
 }
 
-// call makes a system call; its arguments stand in a0 and up.
+// call makes a system call with its arguments in a0 and up.
 func (a *asm) call(n int32) {
 	a.set(regA7, n)
 	a.word(opcodeSystem)
@@ -125,7 +125,7 @@ func runQemu(t testing.TB, path string, args ...string) (out string, status int)
 	return b.String(), cmd.ProcessState.ExitCode()
 }
 
-// engines yields the engines that this system has, by name.
+// modes yields the modes available on this host, with their names.
 func modes(tb testing.TB) iter.Seq2[string, Mode] {
 	tb.Helper()
 	return func(yield func(string, Mode) bool) {
@@ -133,7 +133,7 @@ func modes(tb testing.TB) iter.Seq2[string, Mode] {
 	}
 }
 
-// hasJIT reports whether there is a translator.
+// hasJIT reports whether the host has a translator.
 func hasJIT() bool {
 	j, err := newJIT(&machine{code: newCodeCache(nil, nil, 0)}, nil)
 	if err != nil {
@@ -143,7 +143,8 @@ func hasJIT() bool {
 	return true
 }
 
-// both runs an assembled program on qemu and on the engines, which must agree.
+// both runs an assembled program on qemu and on the engine in every mode. The
+// modes must agree; both returns qemu's output and the engine's.
 func both(t testing.TB, image []byte) (want, got string) {
 	t.Helper()
 	oracle.Need(t, qemu)

@@ -2,9 +2,9 @@ package rv64
 
 import "math/bits"
 
-// Multiplication and division as the "M" extension defines them: no traps; a
-// zero divisor gives all ones, or the dividend as the remainder; the overflow
-// of the most negative number by -1 gives the dividend, remainder 0.
+// Multiplication and division as the "M" extension defines them: no traps; a zero
+// divisor gives a quotient of all ones and the dividend as the remainder; dividing
+// the most negative number by -1 gives the dividend and remainder 0.
 
 func mulh(a, b uint64) uint64 {
 	hi, _ := bits.Mul64(a, b)
@@ -16,8 +16,8 @@ func mulhsu(a, b uint64) uint64 {
 	return hi - uint64(int64(a)>>63)&b
 }
 
-// In Go the quotient of the most negative number and -1 is that number and
-// the remainder 0, without a panic: just what is wanted.
+// In Go, too, the most negative number divided by -1 gives that number and
+// remainder 0, without a panic.
 
 func div(a, b uint64) uint64 {
 	if b == 0 {
@@ -75,8 +75,8 @@ func remuw(a, b uint32) uint64 {
 	return uint64(int64(int32(a % b)))
 }
 
-// rare computes what compiled code needs seldom, out of the interpreter's way,
-// and returns the op.
+// rare executes an integer op that compiled code seldom uses and returns the op.
+// Keeping these out of line keeps the interpreter's loop small.
 func (t *thread) rare(o *op) *op {
 	r := &t.x
 	switch o.code {

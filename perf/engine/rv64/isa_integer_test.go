@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// number is an operand with its readings as integers.
+// number is an operand that can be read as various integer types.
 type number uint64
 
 func (n number) s() *big.Int   { return big.NewInt(int64(n)) }
@@ -14,11 +14,11 @@ func (n number) u() *big.Int   { return new(big.Int).SetUint64(uint64(n)) }
 func (n number) s32() *big.Int { return big.NewInt(int64(int32(n))) }
 func (n number) u32() *big.Int { return big.NewInt(int64(uint32(n))) }
 
-// by6 and by5 are the operand as a shift distance.
+// by6 and by5 return the operand's low 6 and 5 bits, as a shift amount.
 func (n number) by6() uint { return uint(n) % 64 }
 func (n number) by5() uint { return uint(n) % 32 }
 
-// low returns an integer modulo 2^64, low32 modulo 2^32, sign-extended.
+// low returns an integer modulo 2^64; low32 returns it modulo 2^32, sign-extended.
 func low(v *big.Int) uint64 {
 	return new(big.Int).And(v, new(big.Int).SetUint64(^uint64(0))).Uint64()
 }
@@ -31,8 +31,9 @@ func newInt() *big.Int { return new(big.Int) }
 
 func pow2(n uint) *big.Int { return newInt().Lsh(big.NewInt(1), n) }
 
-// divide is the M extension's division ("Integer Multiplication and Division",
-// table 7.1): by zero gives -1, and overflow wraps by itself.
+// divide returns the M extension's quotient ("Integer Multiplication and
+// Division", table 7.1): division by zero gives -1; overflow needs no special
+// case, as the result wraps.
 func divide(a, b *big.Int) *big.Int {
 	if b.Sign() == 0 {
 		return big.NewInt(-1)
@@ -65,7 +66,8 @@ func rotateLeft(v *big.Int, n, width uint) *big.Int {
 	return newInt().Or(newInt().Lsh(v, n), newInt().Rsh(v, (width-n)%width))
 }
 
-// zerosAbove and zerosBelow count zero bits at the ends, onesIn all set ones.
+// zerosAbove and zerosBelow count leading and trailing zero bits, onesIn the set
+// bits.
 func zerosAbove(v *big.Int, width int) *big.Int { return big.NewInt(int64(width - v.BitLen())) }
 
 func zerosBelow(v *big.Int, width uint) *big.Int {
@@ -94,8 +96,8 @@ func eachByte(n number, f func(i int, b byte) (int, byte)) *big.Int {
 	return newInt().SetUint64(binary.LittleEndian.Uint64(out[:]))
 }
 
-// integerCase is an instruction with what it computes, before the result is
-// cut to 64 bits, or to 32 and sign-extended.
+// integerCase is an instruction with the function that it computes, before the
+// result is truncated to 64 bits, or to 32 bits and sign-extended.
 type integerCase struct {
 	name  string
 	word  uint32 // of the R format, without registers
@@ -243,7 +245,8 @@ func bitCases() []integerCase {
 	}
 }
 
-// cornerNumbers are bounds of all the widths, their neighbours, and patterns.
+// cornerNumbers returns the bounds of all integer widths, their neighbours, and
+// bit patterns.
 func cornerNumbers() []uint64 {
 	v := []uint64{0x0123456789abcdef, 0xfedcba9876543210, 0x5555555555555555, 0x00ff00ff00ff00ff, 0x8000000080000000, 0x7fffffff80000001, 10, 31, 32, 33, 63, 64, 65, 0x7ff, 0x800}
 	for _, n := range []uint{0, 1, 7, 8, 11, 15, 16, 31, 32, 52, 63} {
@@ -254,9 +257,9 @@ func cornerNumbers() []uint64 {
 }
 
 // TestIntegerAgainstBig runs every integer instruction on all pairs of corner
-// numbers, in programs that check themselves, as the official tests do: they
-// compare each result with what math/big says, and exit with 0, or stop with a
-// breakpoint at the first case that differs.
+// numbers, in self-checking programs like the official tests: each result is
+// compared with math/big's; the program exits with 0, or stops with a breakpoint
+// at the first case that differs.
 func TestIntegerAgainstBig(t *testing.T) {
 	numbers := cornerNumbers()
 	for _, c := range append(append(baseCases(), multiplyCases()...), bitCases()...) {
@@ -277,8 +280,8 @@ func TestIntegerAgainstBig(t *testing.T) {
 	}
 }
 
-// selfCheck is a program that checks itself, with the table of its operands
-// and expected results as data.
+// selfCheck is a self-checking program, with the table of its operands and
+// expected results as data.
 type selfCheck struct {
 	asm
 	data  []byte

@@ -10,9 +10,9 @@ import (
 	"presage/perf/objfile"
 )
 
-// layouts are ways to link a test of the instruction set. SELF makes the
-// program rewrite its own text, which -N makes writable; RELOCATED leaves out
-// what needs the dynamic relocations that nobody applies.
+// layouts are ways to link an instruction-set test. SELF makes the program
+// rewrite its own text, which -N makes writable; RELOCATED omits the checks that
+// need dynamic relocations, as nothing applies them.
 var layouts = map[string]string{
 	"board":          "-static -Wl,-Ttestdata/isa/board.ld",
 	"board stripped": "-static -Wl,-Ttestdata/isa/board.ld -Wl,-s",
@@ -39,8 +39,8 @@ func buildLayout(t *testing.T, flags string) string {
 	return path
 }
 
-// TestLayouts runs a self-checking program of what bare-machine tests rely on,
-// linked in many ways. Its status is the number of the check that failed.
+// TestLayouts runs a self-checking program that exercises what bare-metal tests
+// rely on, linked in many ways. Its exit status is the number of the failed check.
 func TestLayouts(t *testing.T) {
 	for name, flags := range layouts {
 		t.Run(name, func(t *testing.T) {
@@ -77,8 +77,8 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestLayoutsRefused: what Linux would not run either is an error that says
-// where, not a run.
+// TestLayoutsRefused checks that executables which Linux would refuse too are
+// rejected with an error that gives the position.
 func TestLayoutsRefused(t *testing.T) {
 	for flags, want := range map[string]string{
 		"-static -Wl,--build-id=none -Ttext=0x1000":         "segment 0 lies at 0x0",

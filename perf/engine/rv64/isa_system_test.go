@@ -113,8 +113,8 @@ func TestUnalignedAgainstBytes(t *testing.T) {
 	}
 }
 
-// TestAtomicsAgainstBig runs every AMO on all pairs of corner numbers: what is
-// in memory afterwards, and what was there before.
+// TestAtomicsAgainstBig runs every AMO on all pairs of corner numbers and checks
+// the value left in memory and the old value returned.
 func TestAtomicsAgainstBig(t *testing.T) {
 	const opcodeAMO = 0x2f
 	type amoCase struct {
@@ -175,7 +175,7 @@ func TestAtomicsAgainstBig(t *testing.T) {
 	}
 }
 
-// words is the output of a program as 64-bit words.
+// words runs a program and returns its output as n 64-bit words.
 func words(t *testing.T, n int, build func(a *asm)) []uint64 {
 	t.Helper()
 	out, _, err := assembled(t, options{}, func(a *asm) {
@@ -195,13 +195,13 @@ func words(t *testing.T, n int, build func(a *asm)) []uint64 {
 
 const regTestOut = 30
 
-// emit stores a register as the next word of the output.
+// emit appends a register to the output as a 64-bit word.
 func (a *asm) emit(reg uint32) {
 	a.word(wordS(opcodeStore, 3, regTestOut, reg, 0), wordI(opcodeImm, 0, regTestOut, regTestOut, 8))
 }
 
-// TestReservations: where SC must succeed, where it must fail, and that it
-// then leaves memory alone ("Load-Reserved/Store-Conditional Instructions").
+// TestReservations checks where SC must succeed, where it must fail, and that a
+// failed SC leaves memory alone ("Load-Reserved/Store-Conditional Instructions").
 func TestReservations(t *testing.T) {
 	lr := func(size uint32, addr uint32) uint32 { return wordR(0x2f, size, 2<<2, 7, addr, 0) }
 	sc := func(size uint32, addr, src uint32) uint32 { return wordR(0x2f, size, 3<<2, 8, addr, src) }
@@ -215,7 +215,7 @@ func TestReservations(t *testing.T) {
 		}
 		emit(sc(2, 5, 9))                            // without a reservation
 		emit(lr(2, 6), sc(2, 5, 9))                  // of another address
-		emit(sc(2, 6, 9))                            // it is used up by then
+		emit(sc(2, 6, 9))                            // the reservation is used up
 		emit(wordI(opcodeLoad, 3, 8, 5, 0))          // foo is untouched
 		emit(lr(2, 5), sc(2, 5, 9))                  // success
 		emit(wordI(opcodeLoad, 3, 8, 5, 0))          // a word, not more
@@ -254,7 +254,7 @@ func TestControlRegisters(t *testing.T) {
 		a.set(9, 0b101)
 		step(csr(rc, 8, 9, csrFrm))
 		step(csr(rs, 8, 0, csrFrm))
-		// instret counts this very sequence; cycle and time do not run back.
+		// instret counts exactly this sequence; cycle and time are monotonic.
 		a.word(csr(rs, 5, 0, csrInstret-4096), 0x13, 0x13, csr(rs, 6, 0, csrInstret-4096))
 		step(wordR(opcodeReg, 0, 32, 8, 6, 5))
 		a.word(csr(rs, 5, 0, csrTime-4096), csr(rs, 6, 0, csrTime-4096))
@@ -270,9 +270,10 @@ func TestControlRegisters(t *testing.T) {
 	}
 }
 
-// TestReservedRoundingModes: with a reserved mode in frm every instruction
-// that has a rounding mode field set to dynamic is illegal, also those whose
-// result does not depend on it, and changes nothing; the others are not.
+// TestReservedRoundingModes checks that with a reserved mode in frm every
+// instruction whose rounding mode field is dynamic is illegal and changes
+// nothing, even if its result does not depend on the mode, and that all other
+// instructions stay legal.
 func TestReservedRoundingModes(t *testing.T) {
 	for _, c := range floatCases() {
 		rounds := c.rounds || c.name == "fcvt.d.s"
@@ -305,7 +306,8 @@ func TestReservedRoundingModes(t *testing.T) {
 	}
 }
 
-// TestHintsAndTraps: what has no effect, and what is refused, in user mode.
+// TestHintsAndTraps checks that hints have no effect and that privileged and
+// reserved instructions trap in user mode.
 func TestHintsAndTraps(t *testing.T) {
 	const nothing = 0
 	for _, c := range []struct {
@@ -363,7 +365,7 @@ func TestFenceI(t *testing.T) {
 	a.word(wordI(opcodeImm, 0, 20, 0, 100))
 	a.word(5<<7|opcodeAUIPC, wordI(opcodeLoad, 2, 6, 5, 44)) // the new instruction: addi x20, x20, 7
 	a.word(wordI(opcodeImm, 0, 21, 0, 0))
-	a.word(wordJ(0, 4)) // so that a block begins at what is rewritten
+	a.word(wordJ(0, 4)) // a block begins at the rewritten instruction
 	again := len(a.text)
 	a.word(wordI(opcodeImm, 0, 20, 20, 1))
 	a.word(wordS(opcodeStore, 2, 5, 6, 16)) // over it

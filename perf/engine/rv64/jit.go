@@ -15,12 +15,14 @@ import (
 )
 
 const (
-	// hot is how often a block is interpreted before it is translated.
+	// hot is the number of interpreted executions after which a block is
+	// translated.
 	hot = 64
-	// jumpEntries is the size of the direct-mapped table that indirect jumps
-	// look translated code up in.
+	// jumpEntries is the size of the direct-mapped table in which indirect
+	// jumps look up translated code.
 	jumpEntries = 1 << 12
-	// manyMisses is how many accesses outside of the window move it.
+	// manyMisses is the number of accesses outside the window that makes it
+	// move.
 	manyMisses = 1 << 10
 )
 
@@ -40,10 +42,10 @@ func callCode(code, target uintptr, regs unsafe.Pointer, mxcsr *uint32)
 //	         ▼                              ▼ needs Go: bail
 //	      interpret a block        interpret the block's rest
 //
-// Translated code leaves with one of exits. Everything that it cannot do
-// (system calls, faults, a full batch, odd floating-point cases) it leaves to
-// the interpreter before the op in question has had any effect, so that the
-// interpreter defines what happens.
+// Translated code returns through one of exits. Whatever it cannot do (system
+// calls, faults, a full batch, unusual floating-point cases) it leaves to the
+// interpreter before the op in question has had any effect, so that the
+// interpreter alone defines the semantics.
 type jit struct {
 	m      *machine
 	arena  *arena
@@ -51,24 +53,24 @@ type jit struct {
 	exits  []jitExit
 	jumps  []jitJump
 	traced bool
-	heat   int // how often a block is interpreted before it is translated
+	heat   int // interpreted executions before a block is translated
 
-	generation uint64 // of machine.code that the arena holds
-	mapped     uint64 // generation of machine.mem that the window was chosen in
+	generation uint64 // of machine.code when the arena was filled
+	mapped     uint64 // generation of machine.mem when the window was chosen
 	window     span
 
-	base      int // arena offset behind the common code
+	base      int // arena offset of the end of the common code
 	epilogue  int
 	indirect  int // exit with the target in RAX
 	constants constants
 }
 
-// jitExit is a way out of translated code.
+// jitExit is an exit from translated code.
 type jitExit struct {
 	kind  jitExitKind
 	block *block
-	op    int    // bail: the op that the interpreter goes on at
-	pc    uint64 // transfer: where to
+	op    int    // bail: index of the op at which the interpreter continues
+	pc    uint64 // transfer: the target
 	site  int    // transfer: arena offset of the jump to retarget
 }
 
@@ -77,12 +79,12 @@ type jitExitKind uint8
 const (
 	exitIndirect jitExitKind = iota // to jitFrame.target
 	exitTransfer
-	exitNext // a transfer that does not look at the budget
+	exitNext // a transfer that does not check the budget
 	exitBail
 )
 
-// jitJump is a slot of the table for indirect jumps; translated code knows its
-// layout.
+// jitJump is a slot of the table for indirect jumps. Translated code depends on
+// its layout.
 type jitJump struct {
 	pc   uint64
 	code uintptr
@@ -105,7 +107,7 @@ func newJIT(m *machine, p *trace.Plan) (*jit, error) {
 
 func (j *jit) close() { j.arena.close() }
 
-// reset forgets all translations.
+// reset discards all translations.
 func (j *jit) reset() {
 	j.arena.used = j.base
 	j.exits = append(j.exits[:0], jitExit{kind: exitIndirect})
@@ -115,11 +117,11 @@ func (j *jit) reset() {
 	j.generation = j.m.code.generation
 }
 
-// run executes a thread as machine.exec does.
+// run executes a thread like machine.exec, using translated code.
 func (j *jit) run(t *thread) exit {
 	m := j.m
-	unchecked := false // came by opNext, which does not look at the budget
-	link := -1         // the exit that led here
+	unchecked := false // reached by opNext, which does not check the budget
+	link := -1         // the exit taken to get here
 	for {
 		if m.budget <= 0 && !unchecked {
 			return exitBudget
@@ -168,13 +170,13 @@ func (j *jit) run(t *thread) exit {
 	}
 }
 
-// translate compiles the region that b heads. It returns link, unless the
-// arena was full and what link names is gone.
+// translate compiles the region that b heads. It returns link, or -1 if the arena
+// was full: emptying it discards the code that link refers to.
 func (j *jit) translate(b *block, link int) int {
 	if b.home != nil && j.enterHome(b) || b.home == nil && j.compile(b) {
 		return link
 	}
-	// The arena is full: start anew.
+	// The arena is full: start over.
 	j.restart()
 	j.compile(b)
 	return -1
@@ -188,8 +190,8 @@ func (j *jit) restart() {
 	j.reset()
 }
 
-// connect lets the exit that led to b go there directly from now on. It
-// reports false if the arena is full.
+// connect retargets the exit that led to b so that it jumps there directly from
+// now on. It returns false if the arena is full.
 func (j *jit) connect(link int, b *block) bool {
 	e := &j.exits[link]
 	if e.kind == exitIndirect {
@@ -204,8 +206,8 @@ func (j *jit) connect(link int, b *block) bool {
 }
 
 // interpret runs the interpreter to the next transfer of control: from op o of
-// block b, which has been entered, or from the thread's pc. The instruction
-// count is kept; only the point where the slice ends is moved for the time.
+// block b, which has been entered, or from the thread's pc. It moves the end of
+// the slice temporarily, which does not affect the instruction count.
 func (j *jit) interpret(t *thread, b *block, o *op) (e exit) {
 	m := j.m
 	shift := m.budget - 1
@@ -227,7 +229,7 @@ func (j *jit) interpret(t *thread, b *block, o *op) (e exit) {
 func (j *jit) enter(t *thread, b *block) int {
 	m, f := j.m, &t.jit
 	if m.mem.generation != j.mapped {
-		// Unless accesses miss it soon, no window is needed.
+		// No window is needed unless accesses soon miss it.
 		j.mapped, j.window = m.mem.generation, span{}
 	}
 	f.budget, f.horizon, f.idle = m.budget, m.horizon, m.idle
@@ -250,7 +252,7 @@ func (j *jit) enter(t *thread, b *block) int {
 		m.recorded = (f.record - uintptr(m.records)) / 8
 		m.idCount = (f.id - uintptr(m.ids)) / 4
 	}
-	t.raise(accrued(f.mxcsr)) // also when none: fflags may have been written
+	t.raise(accrued(f.mxcsr)) // even if none is set: fflags may have been written
 	if f.misses > manyMisses {
 		f.misses = 0
 		j.moveWindow(f.missedAddr)
@@ -258,7 +260,7 @@ func (j *jit) enter(t *thread, b *block) int {
 	return int(f.exit)
 }
 
-// sync tells the machine where in a block an exit left.
+// sync sets the machine's state to the point in a block where an exit was taken.
 func (j *jit) sync(e *jitExit) {
 	j.m.mark = j.m.recorded
 	for _, o := range e.block.ops[:e.op] {
@@ -272,7 +274,8 @@ func (j *jit) sync(e *jitExit) {
 // exceptions masked.
 const defaultMXCSR = 0x1f80
 
-// accrued translates the flags of MXCSR. Denormal operand has no counterpart.
+// accrued converts the flags of MXCSR. The denormal-operand flag has no
+// counterpart.
 func accrued(mxcsr uint32) softfloat.Flags {
 	// From invalid, denormal, zero divide, overflow, underflow, precision at
 	// bits 0 to 5 to fflags' NX, UF, OF, DZ, NV at bits 0 to 4.
@@ -280,7 +283,8 @@ func accrued(mxcsr uint32) softfloat.Flags {
 	return softfloat.Flags(f)
 }
 
-// moveWindow takes the run that holds addr, if there is one.
+// moveWindow moves the window to the run of writable pages around addr, if there
+// is one.
 func (j *jit) moveWindow(addr uint64) {
 	mem := j.m.mem
 	for _, s := range mem.spans {

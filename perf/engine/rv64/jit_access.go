@@ -8,8 +8,8 @@ import (
 	"presage/perf/engine/rv64/amd64asm"
 )
 
-// address emits the check of an access of rs1+imm and returns it as an
-// operand, of RAX and hostWindow. RCX and RDX are changed.
+// address emits the check of an access to rs1+imm and returns its address as an
+// operand made of RAX and hostWindow. It clobbers RCX and RDX.
 func (e *emitter) address(rs1 uint8, imm, size int32, write bool, i int) amd64asm.Operand {
 	if v, ok := e.known[rs1]; ok && e.fixed(v+uint64(int64(imm)), size, write, i) {
 		return amd64asm.MX(hostWindow, amd64asm.RAX, 0, 0)
@@ -18,12 +18,13 @@ func (e *emitter) address(rs1 uint8, imm, size int32, write bool, i int) amd64as
 	return amd64asm.MX(hostWindow, amd64asm.RAX, 0, 0)
 }
 
-// guard leaves base+imm, as an offset from the window's start, in RAX, and
-// goes on only if the guest may access size bytes there.
+// guard puts base+imm, as an offset from the window's start, into RAX, and
+// continues only if the guest may access size bytes there.
 //
-// In the window two instructions find out. Outside, the pages' permissions
-// are looked up; the offset stays right there, as addresses count modulo 2^64.
-// What is not allowed is op i of the interpreter's, which then faults.
+// Inside the window the check takes two instructions. Outside, it looks up the
+// pages' permissions; the offset is still valid there, as address arithmetic is
+// modulo 2^64. A disallowed access bails out at op i to the interpreter, which
+// raises the fault.
 func (e *emitter) guard(base amd64asm.Reg, imm, size int32, write bool, i int) {
 	e.Ins(amd64asm.Lea, amd64asm.RAX, amd64asm.MX(base, hostNeg, 0, imm))
 	e.Ins(amd64asm.Cmp, amd64asm.RAX, frame(unsafe.Offsetof(jitFrame{}.last)))
@@ -51,9 +52,9 @@ func (e *emitter) guard(base amd64asm.Reg, imm, size int32, write bool, i int) {
 	})
 }
 
-// fixed is guard for an address that is known when the code is translated, as
-// that of a constant is: its page's permission is tested directly. It reports
-// false for an access that cannot be allowed or touches two pages.
+// fixed is guard for an address known at translation time: it tests the page's
+// permission directly. It returns false for an access that can never be allowed
+// or touches two pages.
 func (e *emitter) fixed(a uint64, size int32, write bool, i int) bool {
 	if a >= e.j.m.mem.size || a%pageBytes+uint64(size) > pageBytes {
 		return false
@@ -66,8 +67,8 @@ func (e *emitter) fixed(a uint64, size int32, write bool, i int) bool {
 	return true
 }
 
-// needed returns the permissions of which a page must grant one, as in
-// hostRegion.access.
+// needed returns the set of permissions of which a page must grant at least one,
+// as in hostRegion.access.
 func needed(write bool) uint8 {
 	if write {
 		return pageWrite
@@ -75,7 +76,7 @@ func needed(write bool) uint8 {
 	return pageRead | pageWrite | pageExec
 }
 
-// permission tests the page of the address in RDX.
+// permission bails out unless the page of the address in RDX permits the access.
 func (e *emitter) permission(write bool, bail amd64asm.Label) {
 	e.Shift(amd64asm.ShrI, true, amd64asm.RDX, 12)
 	e.Ins(amd64asm.Add, amd64asm.RDX, frame(unsafe.Offsetof(jitFrame{}.perm)))
@@ -83,8 +84,8 @@ func (e *emitter) permission(write bool, bail amd64asm.Label) {
 	e.Jcc(amd64asm.E, bail)
 }
 
-// record emits the record of an access whose offset from the window is in RAX.
-// Nothing can go wrong with the access any more.
+// record emits the recording of an access whose offset from the window is in RAX.
+// The access has been checked and can no longer fail.
 func (e *emitter) record(o *op, rs1 uint8, imm int32) {
 	e.Const(amd64asm.RCX, uint64(o.tag)<<32)
 	if h := e.pins[rs1]; h != unpinned {
@@ -166,8 +167,8 @@ func (e *emitter) storeTo(c code, rs2 uint8, m amd64asm.Operand) {
 }
 
 // indexedLoad emits the fused triple: rs3 = rs1<<imm, rd = rs3 + rs2, load rm
-// from rd. The interpreter does a bail's op from its start, so nothing is
-// written before the check.
+// from rd. After a bail the interpreter executes the op from its start, so
+// nothing is written before the check.
 func (e *emitter) indexedLoad(o *op, i int) {
 	shift, offset := uint8(o.imm)&63, o.imm>>8
 	e.shiftedSum(amd64asm.RDX, o.rs1, o.rs2, shift)
@@ -185,9 +186,8 @@ func (e *emitter) indexedLoad(o *op, i int) {
 	e.loadTo(opLd, o.rm, amd64asm.MX(hostWindow, amd64asm.RAX, 0, 0))
 }
 
-// shiftedSum sets a host register to rs1<<shift + rs2. It must be one that no
-// guest register is kept in, unless both operands are pinned and shift is at
-// most 3.
+// shiftedSum sets d to rs1<<shift + rs2. No guest register may be pinned to d,
+// unless both operands are pinned and shift is at most 3.
 func (e *emitter) shiftedSum(d amd64asm.Reg, rs1, rs2, shift uint8) {
 	x, y := e.pins[rs1], e.pins[rs2]
 	if x != unpinned && y != unpinned && shift <= 3 {
@@ -199,7 +199,7 @@ func (e *emitter) shiftedSum(d amd64asm.Reg, rs1, rs2, shift uint8) {
 	e.Ins(amd64asm.Add, d, e.rm(rs2))
 }
 
-// shiftImmediateIn sets rd = rs1<<n by way of a scratch register.
+// shiftImmediateIn sets rd = rs1<<n using a scratch register.
 func (e *emitter) shiftImmediateIn(rd, rs1, n uint8, scratch amd64asm.Reg) {
 	d := e.target(rd, scratch)
 	if x := e.rm(rs1); !x.IsReg(d) {

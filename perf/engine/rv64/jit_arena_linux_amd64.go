@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// arenaBytes is the room for translated code.
+// arenaBytes is the capacity for translated code.
 const arenaBytes = 32 << 20
 
-// arena is memory for machine code: one anonymous file, mapped twice, once to
-// write and once to execute, so that no mapping is writable and executable.
+// arena is memory for machine code: one anonymous file mapped twice, once
+// writable and once executable, so that no mapping is both.
 type arena struct {
 	write []byte
 	code  unsafe.Pointer // the executable mapping
@@ -41,12 +41,12 @@ func newArena() (*arena, error) {
 }
 
 func (a *arena) close() {
-	// The mappings go with the process if this fails; nothing to tell.
+	// If this fails, the mappings are released with the process.
 	_ = unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(a.write)), arenaBytes)
 	_ = unix.MunmapPtr(a.code, arenaBytes)
 }
 
-// add appends code; it reports false if there is no room.
+// add appends code. It returns false if there is no room.
 func (a *arena) add(code []byte) bool {
 	if len(code) > len(a.write)-a.used {
 		return false
@@ -55,8 +55,8 @@ func (a *arena) add(code []byte) bool {
 	return true
 }
 
-// put changes 4 bytes of code.
+// put overwrites 4 bytes of code.
 func (a *arena) put(offset int, v uint32) { binary.LittleEndian.PutUint32(a.write[offset:], v) }
 
-// addr returns the address to execute an offset at.
+// addr returns the executable address of an offset.
 func (a *arena) addr(offset int) uintptr { return uintptr(a.code) + uintptr(offset) }

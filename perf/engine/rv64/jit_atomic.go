@@ -8,7 +8,8 @@ import (
 	"presage/perf/engine/rv64/amd64asm"
 )
 
-// reserved and reservedAddr are thread's fields of these names.
+// reserved and reservedAddr return the fields of these names in thread, as
+// operands.
 func reserved() amd64asm.Operand {
 	return amd64asm.M(hostThread, int32(unsafe.Offsetof(thread{}.reserved))-jitBias)
 }
@@ -17,8 +18,8 @@ func reservedAddr() amd64asm.Operand {
 	return amd64asm.M(hostThread, int32(unsafe.Offsetof(thread{}.reservedAddr))-jitBias)
 }
 
-// atomic emits an LR, SC or AMO, as machine.atomic has it. Guest threads take
-// turns, so that it need not be atomic on the host.
+// atomic emits an LR, SC or AMO with the semantics of machine.atomic. Guest
+// threads take turns, so it need not be atomic on the host.
 func (e *emitter) atomic(o *op, i int) {
 	k := atomicKind(o.imm)
 	m := e.address(o.rs1, 0, 1<<o.rm, k != atomicLR, i)
@@ -54,8 +55,8 @@ func (e *emitter) guestAddress() {
 	e.Ins(amd64asm.Sub, amd64asm.RCX, amd64asm.R(hostNeg))
 }
 
-// storeConditional stores rs2 if the reservation holds, and sets RDX to
-// whether it did not.
+// storeConditional stores rs2 if the reservation holds, and sets RDX to 0 on
+// success, else to 1.
 func (e *emitter) storeConditional(o *op, store amd64asm.Op, m amd64asm.Operand) {
 	failed := e.NewLabel()
 	e.guestAddress()
@@ -73,8 +74,9 @@ func (e *emitter) storeConditional(o *op, store amd64asm.Op, m amd64asm.Operand)
 	e.Bind(failed)
 }
 
-// modify sets RCX to what an AMO stores for the old value in RDX and the
-// operand in RCX. Words are sign-extended, which keeps the unsigned order too.
+// modify sets RCX to the value that an AMO stores, given the old value in RDX and
+// the operand in RCX. Words are sign-extended, which preserves the unsigned order
+// too.
 func (e *emitter) modify(k atomicKind) {
 	old := amd64asm.R(amd64asm.RDX)
 	extremum := func(cc amd64asm.Cond) {

@@ -60,7 +60,8 @@ func (e *emitter) bits(o *op) {
 	}
 }
 
-// logic emits rotations, logic with a complement, and single-bit operations.
+// logic emits rotations, logical operations with a complemented operand, and
+// single-bit operations.
 func (e *emitter) logic(o *op) {
 	switch o.code {
 	case opAndn:
@@ -137,7 +138,7 @@ func (e *emitter) unary(f amd64asm.Op, o *op) {
 	e.commit(o.rd, d)
 }
 
-// combine emits orc.b: in rd a byte is 0 where that of rs1 is, else 0xff.
+// combine emits orc.b: each byte of rd is 0 if the byte of rs1 is 0, else 0xff.
 func (e *emitter) combine(o *op) {
 	if s := e.rm(o.rs1); s.InMemory() {
 		e.Ins(amd64asm.Movq, scratchX, s)
@@ -160,7 +161,7 @@ func (e *emitter) extremum(o *op) {
 	e.commit(o.rd, amd64asm.RAX)
 }
 
-// zeroIf sets rd = rs1, or 0 if rs2 is zero (czero.eqz) or is not (czero.nez).
+// zeroIf sets rd = rs1, or 0 if rs2 is zero (czero.eqz) or nonzero (czero.nez).
 func (e *emitter) zeroIf(o *op) {
 	cc := amd64asm.E
 	if o.code == opCzeroNez {
@@ -181,7 +182,8 @@ func (e *emitter) rotate(g amd64asm.Group2, o *op, wide bool) {
 	e.extend(o.rd, amd64asm.RAX, wide)
 }
 
-// bit changes bit rs2 of rs1; the register forms of BTx take it modulo 64.
+// bit applies f to bit rs2 of rs1. The register forms of BTx take the bit number
+// modulo 64.
 func (e *emitter) bit(f amd64asm.Op, o *op) {
 	n := e.source(o.rs2, amd64asm.RCX)
 	e.Ins(amd64asm.Mov, amd64asm.RAX, e.rm(o.rs1))

@@ -4,14 +4,15 @@ package rv64
 
 import "presage/perf/engine/rv64/amd64asm"
 
-// Conversions between integers and floating-point numbers. From an integer,
-// the host has the signed ones. To an integer, the host has them towards zero
-// and to nearest even, signed, in 64 bits: a number is first rounded to an
-// integral one in its own format, without a flag; then its range is checked,
-// as RISC-V saturates and raises invalid instead of inexact beyond it, which
-// is the interpreter's; then inexact is raised.
+// Conversions between integers and floating-point numbers. From integers, the
+// host has the signed conversions only. To integers, it has signed 64-bit
+// conversions that round towards zero and to nearest even. So a number is first
+// rounded to an integral value in its own format, without raising a flag; then its
+// range is checked, because beyond the range RISC-V saturates and raises invalid
+// instead of inexact, which is left to the interpreter; then inexact is raised.
 
-// nearestEven reports whether an op, in translated code, rounds as MXCSR says.
+// nearestEven reports whether an op, in translated code, rounds in the mode that
+// MXCSR holds.
 func (o *op) nearestEven() bool { return o.rm == rmNearestEven || o.rm == rmDynamic }
 
 // toInteger reports whether an op converts to an integer.
@@ -30,7 +31,7 @@ func (o *op) toInteger() bool {
 func (e *emitter) convert(o *op, i int) {
 	switch o.code {
 	case opFcvtDW:
-		e.Ins(amd64asm.Xorps, scratchX, amd64asm.R(scratchX)) // no dependence on what was there
+		e.Ins(amd64asm.Xorps, scratchX, amd64asm.R(scratchX)) // break the dependence on the old value
 		e.Ins(amd64asm.Cvtsi2sd32, scratchX, e.rm(o.rs1))
 		e.commitFloat(o.rd, scratchX)
 		e.isBoxed[o.rd] = false
@@ -80,8 +81,8 @@ func (e *emitter) lowHalf(to amd64asm.Reg, g uint8) {
 	e.Ins(amd64asm.Mov32, to, slot(g))
 }
 
-// fromLong emits fcvt.d.l. Programs round to integral values by going to an
-// integer and back in the same static mode: back it is exact, in any mode.
+// fromLong emits fcvt.d.l. Programs round to integral values by converting to an
+// integer and back in the same static mode; the way back is exact in any mode.
 func (e *emitter) fromLong(o *op, i int) {
 	convert := func(rm amd64asm.Operand) {
 		e.Ins(amd64asm.Xorps, scratchX, amd64asm.R(scratchX))
@@ -114,7 +115,7 @@ func (e *emitter) fromLong(o *op, i int) {
 	e.isBoxed[o.rd] = false
 }
 
-// fromInteger emits the conversions from integers that are an opFloat.
+// fromInteger emits the conversions from integers encoded as opFloat.
 func (e *emitter) fromInteger(o *op) {
 	k := floatKind(o.imm)
 	load := map[floatKind]amd64asm.Op{
@@ -143,10 +144,10 @@ func (e *emitter) fromInteger(o *op) {
 	e.isBoxed[o.rd] = single
 }
 
-// fromUnsignedLong converts RAX, unsigned, to XMM0. A number that is negative
-// as a signed one is halved before and doubled after; the bit that halving
-// shifts out stays as a sticky bit, which is far below those kept, so that
-// rounding and its flag are the same.
+// fromUnsignedLong converts RAX, unsigned, to XMM0. A value with the top bit set
+// is halved before the conversion and doubled after it; the bit shifted out is
+// kept as a sticky bit, far below the precision, so that the rounding and its flag
+// are unchanged.
 func (e *emitter) fromUnsignedLong(o *op, convert, add amd64asm.Op) {
 	large, done := e.NewLabel(), e.NewLabel()
 	e.Ins(amd64asm.Test, amd64asm.RAX, amd64asm.R(amd64asm.RAX))
@@ -165,8 +166,8 @@ func (e *emitter) fromUnsignedLong(o *op, convert, add amd64asm.Op) {
 	})
 }
 
-// integerRange is what fits an integer type: from least, which is in it if
-// inclusive, to below most. They are offsets of constants.
+// integerRange is the range of an integer type: from least, included if inclusive,
+// up to but excluding most. Both are offsets of constants.
 type integerRange struct {
 	least, most int
 	inclusive   bool
@@ -204,8 +205,8 @@ func (e *emitter) toInteger(o *op, i int) {
 	f := amd64asm.Cvttsd2si
 	switch {
 	case o.rm == rmTowardZero:
-		// The bounds hold before rounding too; between -2^31-1 and -2^31 is
-		// the interpreter's.
+		// The bounds hold before rounding too; values between -2^31-1 and
+		// -2^31 are left to the interpreter.
 	case o.nearestEven() && !r.word && !r.unsigned64:
 		f = amd64asm.Cvtsd2si // all numbers near the bounds are integral
 	default:
@@ -219,9 +220,9 @@ func (e *emitter) toInteger(o *op, i int) {
 	e.finishInteger(o.rd, x, r, f)
 }
 
-// roundIntegral sets scratchY to x rounded to an integral value as op o says,
-// without raising inexact, and returns what raises it if it was. It changes
-// scratchX and RDX.
+// roundIntegral sets scratchY to x rounded to an integral value in the rounding
+// mode of op o, without raising inexact, and returns a function that emits the
+// raising of inexact if the value changed. It clobbers scratchX and RDX.
 func (e *emitter) roundIntegral(o *op, x amd64asm.Reg) (raise func()) {
 	if o.rm == rmNearestAway {
 		// The fraction d = x - trunc(x) and 2d are exact; trunc(2d) is the
@@ -243,8 +244,8 @@ func (e *emitter) roundIntegral(o *op, x amd64asm.Reg) (raise func()) {
 	return func() { e.RoundSD(scratchX, amd64asm.R(x), mode) }
 }
 
-// fit leaves for the interpreter unless x is in range. A NaN raises nothing
-// here but invalid, which is right.
+// fit bails out to the interpreter unless x is in range. A NaN raises invalid
+// here and nothing else, as it should.
 func (e *emitter) fit(x amd64asm.Reg, r integerRange, i int) {
 	e.Ins(amd64asm.Ucomisd, x, amd64asm.At(r.most))
 	e.Jcc(amd64asm.AE, e.bail(i))
@@ -281,9 +282,9 @@ func (e *emitter) finishInteger(rd uint8, x amd64asm.Reg, r integerRange, f amd6
 	e.commit(rd, d)
 }
 
-// classify emits fclass: bit k, where k counts from 0 to 7 from minus infinity
-// to infinity by way of normal, subnormal and zero, 8 is a signalling NaN and
-// 9 a quiet one.
+// classify emits fclass, which sets bit k: 0 to 7 for negative infinity, normal,
+// subnormal and zero, then positive zero, subnormal, normal and infinity; 8 for a
+// signalling NaN, 9 for a quiet one.
 func (e *emitter) classify(o *op, i int) {
 	single := floatKind(o.imm) == floatClassS
 	normal, infinity, width, quiet := uint64(1)<<52, uint64(0x7ff)<<52, uint8(64), uint8(51)
@@ -308,8 +309,8 @@ func (e *emitter) classify(o *op, i int) {
 	e.Const(amd64asm.RCX, infinity)
 	e.Ins(amd64asm.Cmp, amd64asm.RAX, amd64asm.R(amd64asm.RCX))
 	e.Jcc(amd64asm.A, nan)
-	// 4 for zero, and 1 more at each bound that the magnitude reaches: minus
-	// -1, minus the carry of the comparison.
+	// k is 4 for zero, plus 1 for each bound that the magnitude reaches: subtract
+	// -1, and then the comparison's carry.
 	e.Const(amd64asm.RDX, 4)
 	e.Imm(amd64asm.SbbI, false, amd64asm.R(amd64asm.RDX), -1)
 	e.Const(amd64asm.RCX, normal)
@@ -317,7 +318,7 @@ func (e *emitter) classify(o *op, i int) {
 	e.Imm(amd64asm.SbbI, false, amd64asm.R(amd64asm.RDX), -1)
 	e.Imm(amd64asm.CmpI, true, amd64asm.R(amd64asm.RAX), 1)
 	e.Imm(amd64asm.SbbI, false, amd64asm.R(amd64asm.RDX), -1)
-	// A negative number has 7 less that.
+	// For a negative number k becomes 7-k.
 	load(amd64asm.RAX)
 	e.Shift(amd64asm.SarI, !single, amd64asm.RAX, width-1)
 	e.Imm(amd64asm.AndI, false, amd64asm.R(amd64asm.RAX), 7)

@@ -8,9 +8,9 @@ import (
 	"presage/perf/engine/rv64/amd64asm"
 )
 
-// csrInCode reports whether translated code executes a CSR access. The
-// rounding mode is nearest even there, so that reading it gives zero; writing
-// it is the interpreter's, and so is what is illegal.
+// csrInCode reports whether translated code executes a CSR access itself. The
+// rounding mode is nearest even there, so reading it gives zero; writes to it and
+// illegal accesses are left to the interpreter.
 //
 // Flags come in two parts there: thread.fflags, raised before the code was
 // entered or written by it, and those in MXCSR.
@@ -25,7 +25,7 @@ func (o *op) csrInCode() bool {
 	return false
 }
 
-// csr emits what csrInCode admits.
+// csr emits a CSR access that csrInCode accepts.
 func (e *emitter) csr(o *op) {
 	switch o.imm {
 	case csrFrm:
@@ -48,12 +48,12 @@ func (e *emitter) csr(o *op) {
 	e.commit(o.rd, amd64asm.RAX)
 }
 
-// fflags is thread.fflags, a byte.
+// fflags returns thread.fflags, a byte, as an operand.
 func fflags() amd64asm.Operand {
 	return amd64asm.M(hostThread, int32(unsafe.Offsetof(thread{}.fflags))-jitBias)
 }
 
-// readFlags leaves fflags in RAX.
+// readFlags puts the accrued flags into RAX.
 func (e *emitter) readFlags() {
 	mxcsr := frame(unsafe.Offsetof(jitFrame{}.mxcsr))
 	e.StoreMXCSR(mxcsr)
@@ -65,8 +65,8 @@ func (e *emitter) readFlags() {
 	e.Ins(amd64asm.Or, amd64asm.RAX, amd64asm.R(amd64asm.RCX))
 }
 
-// writeFlags sets fflags from its value in RAX, which stays, and the op's
-// operand.
+// writeFlags sets fflags from its old value in RAX, which it preserves, and the
+// op's operand.
 func (e *emitter) writeFlags(o *op) {
 	kind := csrKind(o.rs2)
 	if kind >= csrWriteImm {

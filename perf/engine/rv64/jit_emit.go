@@ -10,20 +10,21 @@ import (
 	"presage/perf/engine/rv64/softfloat"
 )
 
-// constants are the arena offsets of what floating-point code refers to, each
-// 16 bytes.
+// constants are the arena offsets of the constants that floating-point code uses,
+// 16 bytes each.
 type constants struct {
 	nanD, nanS             int // canonical, the latter boxed
 	signD, absD            int
 	signS, absS            int
 	box                    int
-	maxW, minW, maxL, minL int // bounds of integer types; the upper ones do not fit
+	maxW, minW, maxL, minL int // bounds of integer types; the upper bounds are exclusive
 	maxWu, maxLu, minusOne int
-	flags                  int // 64 bytes: fflags by the low bits of MXCSR
-	mxcsr                  int // as translated code starts with it
+	flags                  int // 64 bytes: fflags indexed by the low bits of MXCSR
+	mxcsr                  int // its value on entry to translated code
 }
 
-// common puts what all translations share at the start of the arena.
+// common emits the code and constants that all translations share at the start of
+// the arena.
 func (j *jit) common() {
 	c := &j.asm
 	c.Reset(0)
@@ -76,12 +77,12 @@ func (j *jit) common() {
 	j.base = j.arena.used
 }
 
-// frame is a field of jitFrame.
+// frame returns the field of jitFrame at an offset, as an operand.
 func frame(offset uintptr) amd64asm.Operand {
 	return amd64asm.M(hostThread, jitFirst+int32(offset))
 }
 
-// slot is a guest register's place in memory.
+// slot returns a guest register's slot in memory, as an operand.
 func slot(g uint8) amd64asm.Operand { return amd64asm.M(hostThread, int32(g)*8-jitBias) }
 
 // emitter translates one region.
@@ -92,26 +93,26 @@ type emitter struct {
 	pins   [256]int8
 	dirty  [256]bool // pinned registers that the region writes
 	bodies []amd64asm.Label
-	cold   []func() // code behind the region
+	cold   []func() // emit the out-of-line code after the region
 	first  int      // index of the region's first exit
 
 	spill    amd64asm.Label // stores dirty registers and leaves with the exit in RAX
-	away     amd64asm.Label // indirect jump to the pc in RAX
+	away     amd64asm.Label // jumps indirectly to the pc in RAX
 	leaves   map[uint64]amd64asm.Label
 	links    map[jitLink]amd64asm.Label
 	linkSite map[int]int // exit to site
 
 	// The block being translated.
 	b       *block
-	records int              // accesses recorded that hostRecord does not count yet
+	records int              // accesses recorded that hostRecord does not include yet
 	isBoxed [256]bool        // float registers known to hold a boxed binary32
 	known   map[uint8]uint64 // integer registers whose value is a constant
 	bails   map[int]amd64asm.Label
 }
 
-// compile translates the region that head leads and makes it head's entry. It
-// reports false if the arena is full. A block that begins with what only the
-// interpreter does gets no entry.
+// compile translates the region headed by head and makes it head's entry. It
+// returns false if the arena is full. A block that begins with an op only the
+// interpreter can execute gets no entry.
 func (j *jit) compile(head *block) bool {
 	first := head.ops[0]
 	if first.code == opCheck {
@@ -148,7 +149,7 @@ func (j *jit) compile(head *block) bool {
 	return true
 }
 
-// region emits the entry, the blocks, and the code behind them.
+// region emits the entry, the blocks, and the out-of-line code after them.
 func (e *emitter) region() {
 	e.spill, e.away = e.NewLabel(), e.NewLabel()
 	e.load()
@@ -174,7 +175,7 @@ func (e *emitter) region() {
 	e.jump()
 }
 
-// load fetches the pinned registers.
+// load emits the loads of the pinned registers.
 func (e *emitter) load() {
 	for g, host := range e.pins {
 		switch {
@@ -187,8 +188,8 @@ func (e *emitter) load() {
 	}
 }
 
-// store writes the pinned registers that the region changes back. It is
-// emitted when all blocks are, and so are known.
+// store writes back the pinned registers that the region modifies. It is emitted
+// after all blocks, when the set of modified registers is known.
 func (e *emitter) store() {
 	for g, dirty := range e.dirty {
 		switch {
@@ -201,7 +202,7 @@ func (e *emitter) store() {
 	}
 }
 
-// block emits a block that stands at position i of the region.
+// block emits block b, the region's i-th.
 func (e *emitter) block(b *block, i int) {
 	e.b, e.records, e.bails = b, 0, make(map[int]amd64asm.Label)
 	e.isBoxed = [256]bool{}
@@ -229,7 +230,8 @@ func (e *emitter) block(b *block, i int) {
 	}
 }
 
-// check emits opCheck: room for the block's events, or leave.
+// check emits opCheck: it bails out unless the batch has room for the block's
+// events.
 func (e *emitter) check(o *op, i int) {
 	if o.imm > 0 {
 		e.Ins(amd64asm.Lea, amd64asm.RAX, amd64asm.M(hostRecord, 8*o.imm))
@@ -247,8 +249,8 @@ func (e *emitter) check(o *op, i int) {
 
 var branchConditions = [...]amd64asm.Cond{amd64asm.E, amd64asm.NE, amd64asm.L, amd64asm.GE, amd64asm.B, amd64asm.AE}
 
-// end emits the last op of a block. next is the block that follows in the
-// code, if any.
+// end emits the last op of a block. next is the next block in the code layout, or
+// nil.
 func (e *emitter) end(o *op, next *block) {
 	if e.records > 0 {
 		e.Imm(amd64asm.AddI, true, amd64asm.R(hostRecord), int32(8*e.records))
@@ -284,7 +286,7 @@ func (e *emitter) end(o *op, next *block) {
 	}
 }
 
-// goTo continues at pc, by falling through where the block there is next.
+// goTo continues at pc, falling through if the block there is next in the layout.
 func (e *emitter) goTo(pc uint64, kind jitExitKind, next *block) {
 	if next == nil || next.pc != pc {
 		e.Jmp(e.to(pc, kind))
@@ -315,7 +317,7 @@ func (e *emitter) branch(cc amd64asm.Cond, x, y uint8, next *block) {
 	})
 }
 
-// compare sets the flags as x-y does.
+// compare sets the flags as x-y would.
 func (e *emitter) compare(x, y uint8) {
 	if x == 0 && y != 0 {
 		e.Ins(amd64asm.Xor32, amd64asm.RAX, amd64asm.R(amd64asm.RAX))

@@ -8,17 +8,17 @@ import (
 	"presage/perf/engine/rv64/amd64asm"
 )
 
-// jitLink is a way from a region to a block outside.
+// jitLink identifies an exit from a region to a block outside it.
 type jitLink struct {
 	pc   uint64
 	kind jitExitKind
 }
 
-// jitHome is a region that has a block's translation inside.
+// jitHome is the region that contains a block's translation.
 type jitHome struct{ pins [256]int8 }
 
-// enterHome makes an entry for a block that was translated as a part of a
-// region. It reports false if the arena is full.
+// enterHome emits an entry for a block that was translated inside a region. It
+// returns false if the arena is full.
 func (j *jit) enterHome(b *block) bool {
 	e := &emitter{Code: &j.asm, j: j, pins: b.home.pins}
 	e.Reset(j.arena.used)
@@ -31,7 +31,7 @@ func (j *jit) enterHome(b *block) bool {
 	return true
 }
 
-// jump goes to the translation of the pc in RAX, if there is one in the table.
+// jump continues at the translation of the pc in RAX if the table has one.
 func (e *emitter) jump() {
 	out := e.NewLabel()
 	e.Ins(amd64asm.Test, hostBudget, amd64asm.R(hostBudget))
@@ -49,13 +49,14 @@ func (e *emitter) jump() {
 	e.JmpAt(e.j.indirect)
 }
 
-// exit adds a way out and returns its index.
+// exit adds an exit and returns its index.
 func (e *emitter) exit(x jitExit) int {
 	e.j.exits = append(e.j.exits, x)
 	return len(e.j.exits) - 1
 }
 
-// leave returns a label that leaves for pc because the budget is used up.
+// leave returns the label of code that exits, with pc as the target, because the
+// budget is used up.
 func (e *emitter) leave(pc uint64) amd64asm.Label {
 	l, ok := e.leaves[pc]
 	if ok {
@@ -65,15 +66,15 @@ func (e *emitter) leave(pc uint64) amd64asm.Label {
 	e.leaves[pc] = l
 	e.cold = append(e.cold, func() {
 		e.Bind(l)
-		// The driver sees the budget first, and so never connects this exit.
+		// The driver checks the budget first and so never connects this exit.
 		e.Const(amd64asm.RAX, uint64(e.exit(jitExit{kind: exitTransfer, pc: pc})))
 		e.Jmp(e.spill)
 	})
 	return l
 }
 
-// to returns a label that leads to the block at pc: in the region, or to its
-// own translation once it has one.
+// to returns the label of code that continues at the block at pc: inside the
+// region, or in the block's own translation once it has one.
 func (e *emitter) to(pc uint64, kind jitExitKind) amd64asm.Label {
 	if b := e.j.m.code.blocks[pc]; b != nil {
 		if i, ok := e.r.index[b]; ok {
@@ -95,8 +96,8 @@ func (e *emitter) to(pc uint64, kind jitExitKind) amd64asm.Label {
 	return l
 }
 
-// connectable emits the stores and the jump that connect retargets. All blocks
-// are emitted by then, as this is cold code.
+// connectable emits the stores and the jump that connect retargets. It is cold
+// code, so all blocks have been emitted already.
 func (e *emitter) connectable(x int) {
 	e.store()
 	site := e.JmpAt(e.Here() + 5) // the next instruction
@@ -105,8 +106,8 @@ func (e *emitter) connectable(x int) {
 	e.JmpAt(e.j.epilogue)
 }
 
-// bail returns a label that leaves the current block to the interpreter at op
-// i, of which nothing has been done.
+// bail returns the label of code that hands the current block to the interpreter
+// at op i, which has not had any effect.
 func (e *emitter) bail(i int) amd64asm.Label {
 	l, ok := e.bails[i]
 	if ok {

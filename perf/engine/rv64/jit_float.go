@@ -8,21 +8,22 @@ import (
 	"presage/perf/engine/rv64/amd64asm"
 )
 
-// Translated floating point runs with MXCSR rounding to nearest even, but for
-// single instructions with a static mode (inMode), and all exceptions masked, so that its sticky flags are what RISC-V accrues (both
-// detect tininess after rounding); jit.enter takes them over. Two things
-// differ: a NaN result is canonical on RISC-V, and binary32 operands must be
-// boxed. The first is put right, an operand that is not boxed is left to the
-// interpreter. An addss leaves the upper half of its first operand, the box,
-// in the result.
+// Translated floating-point code runs with MXCSR rounding to nearest even, except
+// around single instructions with another static mode (inMode), and with all
+// exceptions masked. MXCSR's sticky flags are then the flags that RISC-V accrues
+// (both detect tininess after rounding); jit.enter transfers them. Two things
+// differ: RISC-V's NaN results are canonical, and its binary32 operands must be
+// NaN-boxed. NaN results are replaced; an operand that is not boxed is left to the
+// interpreter. An addss copies the upper half of its first operand, the box, to
+// the result.
 
 const (
 	scratchX = amd64asm.Reg(0)
 	scratchY = amd64asm.Reg(1)
 )
 
-// float returns the vector register with a guest register's value, which may
-// be scratch.
+// float returns a vector register that holds a guest register's value: the pinned
+// one, or else scratch, which it loads.
 func (e *emitter) float(g uint8, scratch amd64asm.Reg) amd64asm.Reg {
 	if h := e.pins[g]; h != unpinned {
 		return amd64asm.Reg(h)
@@ -31,7 +32,7 @@ func (e *emitter) float(g uint8, scratch amd64asm.Reg) amd64asm.Reg {
 	return scratch
 }
 
-// commitFloat makes the value of a vector register that of guest register g.
+// commitFloat sets guest register g to the value of vector register x.
 func (e *emitter) commitFloat(g uint8, x amd64asm.Reg) {
 	p := e.pins[g]
 	if p == unpinned {
@@ -56,7 +57,8 @@ func (e *emitter) targetFloat(g uint8) amd64asm.Reg {
 	return scratchX
 }
 
-// needBox leaves for the interpreter unless a register holds a boxed binary32.
+// needBox bails out to the interpreter at op i unless all regs hold boxed
+// binary32 values.
 func (e *emitter) needBox(i int, regs ...uint8) {
 	for _, g := range regs {
 		if e.isBoxed[g] {
@@ -128,15 +130,15 @@ func (e *emitter) floatingPoint(o *op, i int) {
 	}
 }
 
-// inMode emits ins so that it rounds as op o says. The flags that are raised
-// so far stay.
+// inMode emits ins so that it executes in the rounding mode of op o. Flags already
+// raised stay raised.
 func (e *emitter) inMode(o *op, ins func()) {
 	if o.nearestEven() {
 		ins()
 		return
 	}
-	// RISC-V numbers nearest, towards zero, down, up; MXCSR, from bit 13,
-	// nearest, down, up, towards zero.
+	// RISC-V's encoding is nearest, towards zero, down, up; MXCSR's, from bit
+	// 13, is nearest, down, up, towards zero.
 	mode := map[uint8]int32{rmTowardZero: 3, rmDown: 1, rmUp: 2}[o.rm] << 13
 	mxcsr := frame(unsafe.Offsetof(jitFrame{}.mxcsr))
 	e.StoreMXCSR(mxcsr)
@@ -150,8 +152,8 @@ func (e *emitter) inMode(o *op, ins func()) {
 
 var (
 	floatOpcodes = [...]byte{amd64asm.FAdd, amd64asm.FSub, amd64asm.FMul, amd64asm.FDiv}
-	// In the order of opFmaddD and up. RISC-V's fnmsub negates the product
-	// only, and fnmadd the sum.
+	// In the order of the ops from opFmaddD on. RISC-V's fnmsub negates only
+	// the product, fnmadd the whole sum.
 	fmaOpcodes = [...]byte{amd64asm.FMAdd, amd64asm.FMSub, amd64asm.FNMAdd, amd64asm.FNMSub}
 )
 
@@ -189,8 +191,8 @@ func (e *emitter) sqrt(o *op, i int) {
 	e.isBoxed[o.rd] = single
 }
 
-// fma sets rd = ±(rs1·rs2) ± rs3. A NaN is left to the interpreter: for ∞·0
-// and a quiet NaN RISC-V raises invalid, the host does not.
+// fma sets rd = ±(rs1·rs2) ± rs3. A NaN result is left to the interpreter: for ∞·0
+// plus a quiet NaN, RISC-V raises invalid and the host does not.
 func (e *emitter) fma(o *op, opcode byte, single bool, i int) {
 	v := e.float(o.rs1, scratchY)
 	e.moveFloat(scratchX, e.float(o.rs3, scratchX))
@@ -205,8 +207,8 @@ func (e *emitter) fma(o *op, opcode byte, single bool, i int) {
 	e.isBoxed[o.rd] = single
 }
 
-// sign emits sign injection: the sign of rs2 (kind 0), its complement (1), or
-// its exclusive or with that of rs1 (2).
+// sign emits sign injection: the sign of rs2 (kind 0), its complement (1), or the
+// exclusive or of both operands' signs (2).
 func (e *emitter) sign(o *op, kind code, sign, abs int) {
 	switch {
 	case o.rs1 == o.rs2 && kind == 0:
@@ -235,9 +237,9 @@ func (e *emitter) sign(o *op, kind code, sign, abs int) {
 	e.commitFloat(o.rd, scratchX)
 }
 
-// floatCompare emits feq, flt, fle. UCOMIS raises invalid for a signalling NaN
-// only, COMIS for any, as RISC-V asks of feq and of the others. Unordered sets
-// the zero, parity and carry flags.
+// floatCompare emits feq, flt and fle. UCOMIS raises invalid only for a signalling
+// NaN, as feq requires; COMIS raises it for any NaN, as flt and fle require. An
+// unordered result sets the zero, parity and carry flags.
 func (e *emitter) floatCompare(o *op, i int) {
 	quiet, loud := amd64asm.Ucomisd, amd64asm.Comisd
 	c := o.code
@@ -264,9 +266,9 @@ func (e *emitter) floatCompare(o *op, i int) {
 	}
 }
 
-// minMax emits fmin and fmax. Of equal operands, which may be zeros of
-// different sign, the minimum is the or of the patterns and the maximum the
-// and. NaNs are the interpreter's.
+// minMax emits fmin and fmax. If the operands are equal, they may still be zeros of
+// opposite sign, so the minimum is the bitwise or of the patterns and the maximum
+// the and. NaNs are left to the interpreter.
 func (e *emitter) minMax(o *op, i int) {
 	k := floatKind(o.imm)
 	single, larger := k == floatMinS || k == floatMaxS, k == floatMaxD || k == floatMaxS

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// nearBounds are numbers where conversions change: about the ends of integer
-// types, halves, and integers that binary64 or binary32 cannot hold; each as
-// binary64, as boxed binary32 and as an integer.
+// nearBounds returns numbers at which conversions change behaviour: near the
+// bounds of integer types, halves, and integers not representable in binary64 or
+// binary32; each as binary64, as boxed binary32 and as an integer.
 func nearBounds(rng *rand.Rand) []uint64 {
 	var v []uint64
 	add := func(d float64) {
@@ -41,9 +41,9 @@ func nearBounds(rng *rand.Rand) []uint64 {
 	return v
 }
 
-// floatLoops runs each case, in each mode, in a loop over tuples of operands,
-// and writes results and flags. The flags are read and cleared around the
-// instruction, so that a result says which it raised.
+// floatLoops returns a program that runs each case, in each mode, in a loop over
+// tuples of operands, and writes results and flags. The flags are cleared before
+// each instruction and read after it, so that they are the ones it raised.
 func floatLoops(cases []floatCase, tuples []byte) []byte {
 	const pIn, pOut, pEnd = 20, 21, 22
 	var a asm
@@ -82,9 +82,9 @@ func floatLoops(cases []floatCase, tuples []byte) []byte {
 	return assemble(a.text, tuples, len(tuples)+size)
 }
 
-// TestJITFloat compares every floating-point instruction in every static mode
-// with the interpreter, result and flags raised, and checks that translated
-// code has them all but for those that round to the nearest away from zero.
+// TestJITFloat compares the result and flags of every floating-point instruction
+// in every static mode with the interpreter's, and checks that translated code
+// executes all of them except those that round to nearest, ties away from zero.
 func TestJITFloat(t *testing.T) {
 	needJIT(t)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -144,9 +144,9 @@ func TestJITFloat(t *testing.T) {
 	}
 }
 
-// TestJITFlags checks that flags raised on both sides of a clearing are told
-// apart, within a block, across blocks, and where cold code, which is
-// interpreted, follows.
+// TestJITFlags checks that flags raised before and after fflags is cleared are
+// told apart, within a block, across blocks, and where interpreted cold code
+// follows.
 func TestJITFlags(t *testing.T) {
 	needJIT(t)
 	const inexact, invalid, divide = 1, 16, 8

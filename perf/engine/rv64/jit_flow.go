@@ -8,7 +8,7 @@ import (
 	"presage/perf/engine/rv64/amd64asm"
 )
 
-// count emits the counting of a transfer. RAX and the flags are changed.
+// count emits the increment of a counter. It clobbers RAX and the flags.
 func (e *emitter) count(n counter) {
 	if n == 0 {
 		return
@@ -21,8 +21,8 @@ func emitCount(c *amd64asm.Code, n counter) {
 	c.Imm(amd64asm.AddI, true, amd64asm.M(amd64asm.RAX, 8*int32(n-1)), 1)
 }
 
-// after returns a label that counts and then goes on at l; it is l if nothing
-// is counted.
+// after returns the label of code that counts n and continues at l, or l itself
+// if n is 0.
 func (e *emitter) after(n counter, l amd64asm.Label) amd64asm.Label {
 	if n == 0 {
 		return l
@@ -36,8 +36,8 @@ func (e *emitter) after(n counter, l amd64asm.Label) amd64asm.Label {
 	return s
 }
 
-// arrival returns where in the arena indirect jumps to a translated block lead.
-// It reports false if the arena is full.
+// arrival returns the arena offset that indirect jumps to a translated block
+// enter. ok is false if the arena is full.
 func (j *jit) arrival(b *block) (at int, ok bool) {
 	n := j.m.code.destination(b.pc)
 	if n == 0 {

@@ -2,14 +2,14 @@ package rv64
 
 import "unsafe"
 
-// jitFrame is what translated code works with beside the register file, which
-// it follows in thread so that one base register reaches both.
+// jitFrame is the state that translated code uses besides the register file. It
+// follows the register file in thread, so that one base register reaches both.
 type jitFrame struct {
 	budget int64
 	// The window is a run of readable and writable pages. An address a in it
 	// has a+negStart < last, for an access of up to 8 bytes.
 	negStart   uint64
-	host       uintptr // of the window's start
+	host       uintptr // host address of the window's start
 	last       uint64
 	perm       uintptr // memory.perm
 	sizeLess8  uint64  // of the address space
@@ -21,15 +21,15 @@ type jitFrame struct {
 	target     uint64 // pc that an indirect jump goes to
 	jumps      uintptr
 	counts     uintptr // flow's counters
-	misses     uint64  // accesses outside of the window
+	misses     uint64  // accesses outside the window
 	missedAddr uint64
 	horizon    uint64 // machine.horizon and idle, for the counters
 	idle       uint64
 	mxcsr      uint32
 }
 
-// Displacements from the base register of translated code, which points at
-// x16 so that every integer register is within a signed byte.
+// Displacements from the base register of translated code, which points at x16 so
+// that a signed byte reaches every integer register.
 const (
 	jitBias  = 16 * 8
 	jitFirst = int32(unsafe.Offsetof(thread{}.jit)) - jitBias

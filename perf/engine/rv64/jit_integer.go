@@ -5,19 +5,19 @@ package rv64
 import "presage/perf/engine/rv64/amd64asm"
 
 // translatable reports whether translated code can execute an op, at least in
-// common cases. The rest is the interpreter's.
+// common cases. It leaves the others to the interpreter.
 func translatable(o *op) bool {
 	switch c := o.code; {
 	case c == opRounded || c == opFcvtSD || c == opFloat && floatKind(o.imm) >= floatCvtDLu && !o.toInteger():
-		return o.rm != rmNearestAway // the host cannot
+		return o.rm != rmNearestAway // the host lacks this mode
 	case c == opCsr:
 		return o.csrInCode()
 	}
 	return o.code < opEcall
 }
 
-// source returns the host register with a guest register's value, which may be
-// scratch. It may change the flags.
+// source returns a host register that holds a guest register's value: the pinned
+// one, or else scratch, which it loads. It may change the flags.
 func (e *emitter) source(g uint8, scratch amd64asm.Reg) amd64asm.Reg {
 	if h := e.pins[g]; h != unpinned {
 		return amd64asm.Reg(h)
@@ -30,7 +30,7 @@ func (e *emitter) source(g uint8, scratch amd64asm.Reg) amd64asm.Reg {
 	return scratch
 }
 
-// rm is a guest register as an operand. x0's slot holds 0.
+// rm returns a guest register as an operand. x0's slot holds 0.
 func (e *emitter) rm(g uint8) amd64asm.Operand {
 	if h := e.pins[g]; h != unpinned {
 		return amd64asm.R(amd64asm.Reg(h))
@@ -38,8 +38,8 @@ func (e *emitter) rm(g uint8) amd64asm.Operand {
 	return slot(g)
 }
 
-// target returns the host register to compute a guest register in, to be
-// followed by commit.
+// target returns the host register in which to compute a guest register; commit
+// must follow.
 func (e *emitter) target(g uint8, scratch amd64asm.Reg) amd64asm.Reg {
 	if h := e.pins[g]; h != unpinned {
 		return amd64asm.Reg(h)
@@ -47,7 +47,7 @@ func (e *emitter) target(g uint8, scratch amd64asm.Reg) amd64asm.Reg {
 	return scratch
 }
 
-// commit makes the value of host register h that of guest register g.
+// commit sets guest register g to the value of host register h.
 func (e *emitter) commit(g uint8, h amd64asm.Reg) {
 	delete(e.known, g)
 	switch p := e.pins[g]; {
@@ -67,7 +67,7 @@ func (e *emitter) move(to, from amd64asm.Reg) {
 	}
 }
 
-// constant sets a guest register.
+// constant sets a guest register to a constant.
 func (e *emitter) constant(g uint8, v uint64) {
 	if g == regSink {
 		return
@@ -129,7 +129,7 @@ func (e *emitter) shiftImmediate(g amd64asm.Group2, rd, rs1 uint8, n uint8) {
 	e.commit(rd, d)
 }
 
-// copyOf copies rs1 to where rd is computed.
+// copyOf copies rs1 to the host register in which rd is computed, and returns it.
 func (e *emitter) copyOf(rd, rs1 uint8) amd64asm.Reg {
 	d := e.target(rd, amd64asm.RAX)
 	if x := e.rm(rs1); !x.IsReg(d) {
@@ -138,7 +138,7 @@ func (e *emitter) copyOf(rd, rs1 uint8) amd64asm.Reg {
 	return d
 }
 
-// shift sets rd to rs1 shifted by rs2, whose upper bits do not count.
+// shift sets rd to rs1 shifted by rs2, whose upper bits are ignored.
 func (e *emitter) shift(g amd64asm.Group2, o *op, wide bool) {
 	n := e.source(o.rs2, amd64asm.RCX)
 	d := e.target(o.rd, amd64asm.RAX)
@@ -146,7 +146,7 @@ func (e *emitter) shift(g amd64asm.Group2, o *op, wide bool) {
 	e.extend(o.rd, d, wide)
 }
 
-// extend commits a result, of 32 bits that are sign-extended unless wide.
+// extend commits a result: 32 bits, sign-extended, unless wide.
 func (e *emitter) extend(rd uint8, d amd64asm.Reg, wide bool) {
 	if !wide {
 		e.Ins(amd64asm.Movsxd, d, amd64asm.R(d))
@@ -172,7 +172,7 @@ func (e *emitter) wordShift(g amd64asm.Group2, p *op) {
 	e.commit(p.rd, d)
 }
 
-// set sets rd to whether the flags have a condition.
+// set sets rd to 1 if the flags satisfy a condition, else to 0.
 func (e *emitter) set(rd uint8, cc amd64asm.Cond) {
 	e.Set(cc, amd64asm.RAX)
 	d := e.target(rd, amd64asm.RAX)
@@ -180,7 +180,7 @@ func (e *emitter) set(rd uint8, cc amd64asm.Cond) {
 	e.commit(rd, d)
 }
 
-// setLess sets rd to whether rs1 < imm.
+// setLess sets rd to 1 if rs1 < imm, else to 0.
 func (e *emitter) setLess(o *op, cc amd64asm.Cond) {
 	if e.rm(o.rs1).InMemory() {
 		e.Ins(amd64asm.Mov, amd64asm.RAX, e.rm(o.rs1))
@@ -191,7 +191,7 @@ func (e *emitter) setLess(o *op, cc amd64asm.Cond) {
 	e.set(o.rd, cc)
 }
 
-// mv copies a register, between the files too.
+// mv copies a register, possibly between the integer and floating-point files.
 func (e *emitter) mv(o *op) {
 	switch d, s := e.pins[o.rd], e.pins[o.rs1]; {
 	case o.rd < regFloat && o.rs1 < regFloat:
@@ -328,8 +328,9 @@ func (e *emitter) add(o *op) {
 	e.binary(amd64asm.Add, o.rd, o.rs1, o.rs2, true)
 }
 
-// shiftAdd emits the fused pair: rs3 = rs1<<imm, rd = rs3 + rs2. Where rs2 is
-// the register that the first instruction writes, fusing was not possible.
+// shiftAdd emits the fused pair: rs3 = rs1<<imm, rd = rs3 + rs2. Here rs2 is never
+// rs3: fuse rejects a pair whose addend is the register that the first instruction
+// writes.
 func (e *emitter) shiftAdd(o *op) {
 	if o.rs3 == o.rd {
 		d := amd64asm.RAX

@@ -32,7 +32,7 @@ func (e *emitter) mulHigh(o *op) {
 	}
 	e.Unary(g, true, e.rm(o.rs2))
 	if o.code == opMulhsu {
-		// The unsigned product counts a negative rs1 as 2^64 more.
+		// The unsigned product takes a negative rs1 as 2^64 too large.
 		e.Ins(amd64asm.Mov, amd64asm.RAX, e.rm(o.rs1))
 		e.Shift(amd64asm.SarI, true, amd64asm.RAX, 63)
 		e.Ins(amd64asm.And, amd64asm.RAX, e.rm(o.rs2))
@@ -41,9 +41,9 @@ func (e *emitter) mulHigh(o *op) {
 	e.commit(o.rd, amd64asm.RDX)
 }
 
-// divide emits a division. The quotient by 0 is -1 and the remainder the
-// dividend; by -1 they are the negated dividend and 0, as DIV would trap on an
-// overflow.
+// divide emits a division. Division by 0 gives quotient -1 and the dividend as the
+// remainder. Division by -1 negates the dividend and gives remainder 0, without
+// IDIV, which would trap on overflow.
 func (e *emitter) divide(o *op, wide, signed, remainder bool) {
 	zero, minus, done := e.NewLabel(), e.NewLabel(), e.NewLabel()
 	mov, test := amd64asm.Mov, amd64asm.Test

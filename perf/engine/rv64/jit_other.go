@@ -9,7 +9,7 @@ import (
 	"presage/perf/trace"
 )
 
-// jit cannot be had on this system.
+// jit is unavailable on this platform.
 type jit struct{ base int }
 
 func newJIT(*machine, *trace.Plan) (*jit, error) {

@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	// Bounds of a region, in blocks and ops, and of one that is no loop.
+	// Bounds of a region, in blocks and ops, and of a region without a loop.
 	maxRegionBlocks = 48
 	maxRegionOps    = 1000
 	maxChainBlocks  = 8
-	// known is how often a block must have been interpreted to be taken into
-	// another block's region.
+	// known is the number of interpreted executions after which a block may
+	// join another block's region.
 	known = 2
 )
 
-// region is what is translated at a time: blocks that are entered at the head
-// and lead to each other directly, so that they can share an assignment of
-// guest registers to host registers. Around a loop it is the loop, with the
-// loops inside; else a short chain.
+// region is the unit of translation: blocks entered at the head and connected by
+// direct transfers, so that they can share an assignment of guest registers to
+// host registers. If the head is in a loop, the region is that loop with its inner
+// loops; otherwise it is a short chain of blocks.
 type region struct {
 	blocks []*block // the head first, in the order of the code
 	index  map[*block]int
 	depth  []int // number of loops of the region around each block
 }
 
-// successors returns where a block leads to directly.
+// successors returns the targets of a block's direct transfers.
 func (b *block) successors() []uint64 {
 	switch last := b.ops[len(b.ops)-1].code; {
 	case last == opNext || last == opCountNext:
@@ -41,7 +41,7 @@ func (b *block) successors() []uint64 {
 	return nil
 }
 
-// form chooses the region that head leads.
+// form chooses the region headed by head.
 func (j *jit) form(head *block) *region {
 	found := []*block{head}
 	index := map[*block]int{head: 0}
@@ -87,7 +87,7 @@ func (j *jit) form(head *block) *region {
 	return r
 }
 
-// reach marks what leads to node.
+// reach marks the nodes reachable from node along edges.
 func reach(edges [][]int, node int, marked []bool) {
 	if marked[node] {
 		return
@@ -98,8 +98,8 @@ func reach(edges [][]int, node int, marked []bool) {
 	}
 }
 
-// order puts each block before the successor that was executed most, as far
-// as that is not placed yet.
+// order lays out the blocks: each is followed by its most frequently executed
+// successor, unless that has been placed already.
 func (j *jit) order(blocks []*block) []*block {
 	left := make(map[*block]bool)
 	for _, b := range blocks {
@@ -122,9 +122,9 @@ func (j *jit) order(blocks []*block) []*block {
 	return out
 }
 
-// loops counts the natural loops around each block. Edges to a block earlier
-// in the order are taken for back edges: a heuristic, which decides only which
-// registers are kept where.
+// loops counts the natural loops around each block. It takes edges to a block
+// earlier in the order for back edges: a heuristic that affects only register
+// assignment.
 func (r *region) loops(j *jit) {
 	r.depth = make([]int, len(r.blocks))
 	edges := make([][]int, len(r.blocks))
@@ -160,12 +160,12 @@ func (r *region) loops(j *jit) {
 const (
 	hostThread = amd64asm.RDI // &thread.x[16]
 	hostBudget = amd64asm.R15
-	hostNeg    = amd64asm.RSI // minus the window's start
-	hostWindow = amd64asm.RBX // the host's address of the window
-	hostRecord = amd64asm.R13 // the next access; only of a traced run
+	hostNeg    = amd64asm.RSI // the negated start of the window
+	hostWindow = amd64asm.RBX // the host address of the window
+	hostRecord = amd64asm.R13 // the next access's record; only in a traced run
 )
 
-// pinnable returns the registers that guest registers can be kept in.
+// pinnable returns the host registers available for pinning guest registers.
 func (j *jit) pinnable() (integer, float []amd64asm.Reg) {
 	integer = []amd64asm.Reg{amd64asm.R8, amd64asm.R9, amd64asm.R10, amd64asm.R11, amd64asm.R12, amd64asm.R14, amd64asm.RBP}
 	if !j.traced {
@@ -177,7 +177,7 @@ func (j *jit) pinnable() (integer, float []amd64asm.Reg) {
 	return integer, float
 }
 
-// unpinned says that a guest register is not kept in a host register.
+// unpinned marks a guest register that is not kept in a host register.
 const unpinned = -1
 
 // pin assigns host registers to the guest registers that the region uses most.
@@ -213,8 +213,8 @@ func (j *jit) pin(r *region) (pins [256]int8) {
 	return pins
 }
 
-// uses calls f with the registers of an op that translated code touches, to
-// weigh them.
+// uses calls f with each register that an op's translation accesses, to weight the
+// registers for pinning.
 func (o *op) uses(f func(reg uint8)) {
 	c := o.code
 	switch {

@@ -19,7 +19,7 @@ import (
 	"presage/perf/trace"
 )
 
-// needJIT skips where there is no translator.
+// needJIT skips the test on a host without a translator.
 func needJIT(t testing.TB) {
 	t.Helper()
 	if !hasJIT() {
@@ -27,10 +27,10 @@ func needJIT(t testing.TB) {
 	}
 }
 
-// loopImage is a program of random instructions that runs its middle, n
-// instructions, several times, with a call in some rounds. In a wild one a
-// random register is used as an address in the last round, so that it probably
-// ends in a fault.
+// loopImage returns a program of random instructions that runs its middle part of
+// n instructions in a loop, with a call in some rounds. A wild program uses a
+// random register as an address in the last round, and so probably ends in a
+// fault.
 func loopImage(seed uint64, n, rounds int, wild bool) []byte {
 	const counter, scratch = randomOut - testData - 8, 29
 	p := &randomProgram{rng: rand.New(rand.NewPCG(seed, 77)), clocks: true}
@@ -86,14 +86,14 @@ func loopImage(seed uint64, n, rounds int, wild bool) []byte {
 	return assemble(p.text, data, randomSize)
 }
 
-// runOutcome is everything that a run shows.
+// runOutcome is the observable outcome of a run.
 type runOutcome struct {
 	out, err string
 	result   result
 	tape     *tape
 	flow     *trace.Flow
 
-	translated uint64 // of the run on the translator
+	translated uint64 // of the translated run
 }
 
 func observe(t *testing.T, f *objfile.File, opt options, plan *trace.Plan) runOutcome {
@@ -111,8 +111,8 @@ func observe(t *testing.T, f *objfile.File, opt options, plan *trace.Plan) runOu
 	return o
 }
 
-// sameRun runs a program on both engines and compares everything. heat is the
-// translator's threshold.
+// sameRun runs a program interpreted and translated, and compares the outcomes.
+// heat is the translator's threshold.
 func sameRun(t *testing.T, f *objfile.File, opt options, plan *trace.Plan, heat int) runOutcome {
 	t.Helper()
 	stdin := func() io.Reader { return strings.NewReader("one two three two\nfour\n") }
@@ -153,7 +153,7 @@ func sameRun(t *testing.T, f *objfile.File, opt options, plan *trace.Plan, heat 
 	return want
 }
 
-// somePlan plans about half of the references and blocks, by the seed.
+// somePlan plans about half of the references and blocks, chosen by the seed.
 func somePlan(all *trace.Plan, seed uint64) *trace.Plan {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	p := new(trace.Plan)
@@ -173,7 +173,8 @@ func somePlan(all *trace.Plan, seed uint64) *trace.Plan {
 	return p
 }
 
-// TestJITRandom compares both engines on random programs, traced and not.
+// TestJITRandom compares the translator with the interpreter on random programs,
+// traced and untraced.
 func TestJITRandom(t *testing.T) {
 	needJIT(t)
 	const programs = 3000
@@ -211,8 +212,8 @@ func TestJITRandom(t *testing.T) {
 	}
 }
 
-// FuzzJIT compares both engines on programs that the fuzzer chooses by seed,
-// length and kind.
+// FuzzJIT compares the translator with the interpreter on random programs whose
+// seed, length and kind the fuzzer chooses.
 func FuzzJIT(f *testing.F) {
 	f.Add(uint64(1), uint8(20), uint8(3), true, false, false)
 	f.Add(uint64(2), uint8(60), uint8(9), false, true, true)
@@ -236,9 +237,9 @@ func FuzzJIT(f *testing.F) {
 	})
 }
 
-// TestJITPrograms compares both engines on compiled programs: with threads,
-// signals and a garbage collector, traced and not, translating at once and
-// when hot.
+// TestJITPrograms compares the translator with the interpreter on compiled
+// programs: with threads, signals and a garbage collector, traced and untraced,
+// translating at once and when hot.
 func TestJITPrograms(t *testing.T) {
 	needJIT(t)
 	for _, p := range programs() {
@@ -254,7 +255,7 @@ func TestJITPrograms(t *testing.T) {
 			for _, heat := range []int{1, 0} {
 				sameRun(t, f, options{Request: engine.Request{Args: p.argv}}, nil, heat)
 			}
-			// Every record is kept, so let it end early.
+			// Every record is kept, so end the run early.
 			sameRun(t, f, options{Request: engine.Request{MaxInstructions: 3e6}}, planAll(f), 0)
 			some := planAll(f)
 			some.Flow = everyTransfer(f)
@@ -263,7 +264,7 @@ func TestJITPrograms(t *testing.T) {
 	}
 }
 
-// TestJITArenaFull runs a program whose translations do not fit.
+// TestJITArenaFull runs a program whose translations do not fit into the arena.
 func TestJITArenaFull(t *testing.T) {
 	needJIT(t)
 	f := readFile(t, loopImage(3, 60, 2000, false))
@@ -286,8 +287,8 @@ func TestJITArenaFull(t *testing.T) {
 	}
 }
 
-// TestJITPreemption ends runs at many instruction counts: both engines must
-// stop at the same transfer of control.
+// TestJITPreemption ends runs at many instruction counts: the translator must stop
+// at the same transfer of control as the interpreter.
 func TestJITPreemption(t *testing.T) {
 	needJIT(t)
 	for seed := range uint64(5) {
@@ -334,7 +335,7 @@ func TestNoWritableCode(t *testing.T) {
 	}
 }
 
-// TestJITStops checks that garbage collection and preemption on the host go on
+// TestJITStops checks that the host's garbage collection and preemption proceed
 // while translated code loops.
 func TestJITStops(t *testing.T) {
 	needJIT(t)
@@ -358,11 +359,12 @@ func TestJITStops(t *testing.T) {
 	}
 }
 
-// TestHostRefuses exhausts the host's mappings from the guest, by making every
-// other page of a reservation accessible, and then stores to all of those: what
-// the host refused must fault in the guest, on both engines, never on the host.
+// TestHostRefuses exhausts the host's mappings from the guest by making every
+// other page of a reservation accessible, and then stores to all of them: pages
+// that the host refused must fault in the guest, in every mode, and never crash
+// the host process.
 func TestHostRefuses(t *testing.T) {
-	const base, pages = 0x2000000, 80_000 // above Linux' default of 65,530 mappings
+	const base, pages = 0x2000000, 80_000 // above Linux's default limit of 65,530 mappings
 	var a asm
 	a.set(regA0, base)
 	a.set(regA1, pages*pageBytes)

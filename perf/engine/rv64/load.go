@@ -17,14 +17,14 @@ const (
 	stackBytes = 8 << 20
 	// topGap is left free at the top of the address space.
 	topGap = 64 << 10
-	// brkRoom is kept free behind the image for brk to grow into, if the
-	// address space is large enough.
+	// brkRoom is the space kept free after the image for brk to grow into, if
+	// the address space is large enough.
 	brkRoom = 256 << 20
-	// firstID is the process's id, and the first thread's.
+	// firstID is the id of the process and of its first thread.
 	firstID = 1000
 )
 
-// load maps the executable, the signal trampoline and the stack, and makes the
+// load maps the executable, the signal trampoline and the stack, and creates the
 // first thread.
 func (m *machine) load() error {
 	end, err := m.loadSegments()
@@ -84,8 +84,8 @@ func segmentPerm(s *objfile.Segment) uint8 {
 	return p
 }
 
-// loadSegments maps the executable's segments and returns the end of the
-// highest. A page that two segments share gets the permissions of both.
+// loadSegments maps the executable's segments and returns the end address of the
+// highest. A page shared by two segments gets the permissions of both.
 func (m *machine) loadSegments() (end uint64, err error) {
 	for i := range m.file.Segments {
 		if err := m.checkSegment(i); err != nil {
@@ -124,12 +124,12 @@ func (m *machine) checkSegment(i int) error {
 	return nil
 }
 
-// fillSegment maps segment i, copies its data and returns its end.
+// fillSegment maps segment i, copies its data and returns its end address.
 func (m *machine) fillSegment(i int) (end uint64, err error) {
 	s := &m.file.Segments[i]
 	start := s.Addr + Bias(m.file)
 	end = start + s.MemSize
-	// Data needs a page table entry each; the rest is one range.
+	// Pages shared with another segment may be mapped already.
 	first := pageDown(start)
 	if err := m.mapMissing(first, pageUp(end)-first); err != nil {
 		return 0, err
@@ -140,10 +140,10 @@ func (m *machine) fillSegment(i int) (end uint64, err error) {
 	return end, nil
 }
 
-// protectSegments sets the permissions of all segments' pages, in the order of
-// the file. Only the first and last page of a segment can be shared with others.
+// protectSegments sets the permissions of all segments' pages, in file order. Only
+// the first and last page of a segment can be shared with others.
 func (m *machine) protectSegments() error {
-	var edges []uint64 // pages, two a segment
+	var edges []uint64 // pages, two per segment
 	shared := make(map[uint64]uint8)
 	for i := range m.file.Segments {
 		s := &m.file.Segments[i]
@@ -168,7 +168,7 @@ func (m *machine) protectSegments() error {
 	return nil
 }
 
-// mapMissing maps the pages of a range that are not mapped yet, writable.
+// mapMissing maps as writable the pages of a range that are not mapped yet.
 func (m *machine) mapMissing(addr, n uint64) error {
 	for at := addr; at < addr+n; {
 		if m.mem.perm[at/pageBytes] != 0 {

@@ -6,20 +6,20 @@ import (
 	"presage/perf/trace"
 )
 
-// lowered is what lower makes of one instruction.
+// lowered is the result of lowering one instruction.
 type lowered struct {
 	op      op
 	drop    bool   // no effect: no op is needed
 	ends    bool   // the op ends its block
 	target  uint64 // of a direct branch or jump
-	memory  bool   // a load, store or atomic, which a plan may ask for
+	memory  bool   // a load, store or atomic, which a plan may record
 	kind    trace.Kind
 	size    uint8 // bytes accessed
 	float   bool
 	illegal bool
 }
 
-// sink returns the index that a write to integer register rd goes to.
+// sink returns the register file index for writes to integer register rd.
 func sink(rd uint8) uint8 {
 	if rd == 0 {
 		return regSink
@@ -62,7 +62,7 @@ func (c *codeCache) lower(d decoded, pc uint64) lowered {
 	case formCsr:
 		l.op.rd, l.op.rs1, l.op.rs2 = sink(d.rd), d.rs1, uint8(how.kind)
 		l.op.imm = int32(d.enc >> 20)
-		l.op.rm = d.rs1 // the immediate, of the forms with one
+		l.op.rm = d.rs1 // the immediate, in the forms that have one
 	case formNone:
 		l.ends = true
 	default:

@@ -2,7 +2,8 @@ package rv64
 
 import rv "golang.org/x/arch/riscv64/riscv64asm"
 
-// form says which fields of an instruction word an operation takes.
+// form is the operand format of an operation: the instruction word fields it
+// uses.
 type form uint8
 
 const (
@@ -27,7 +28,7 @@ const (
 	formNone
 )
 
-// lowering tells how an instruction becomes an operation.
+// lowering is a rule for turning an instruction into an operation.
 type lowering struct {
 	code code
 	form form
@@ -36,8 +37,8 @@ type lowering struct {
 	rm   bool  // the instruction has a rounding mode field
 }
 
-// lowerings returns the table from decoded instructions to operations. LUI,
-// AUIPC, JAL, JALR and FENCE are not in it: lower treats them by name.
+// lowerings returns the table from decoded instructions to operations. LUI, AUIPC,
+// JAL, JALR and FENCE are not in it: lower handles them itself.
 func lowerings() map[rv.Op]lowering {
 	t := map[rv.Op]lowering{
 		rv.ADDI: {code: opAddi, form: formI}, rv.SLTI: {code: opSlti, form: formI},
@@ -153,9 +154,9 @@ func addFloat(t map[rv.Op]lowering) {
 	}
 }
 
-// addAtomic relies on the decoder's order of names: plain, .aq, .aqrl, .rl,
-// and the D variants before the W ones. Ordering bits mean nothing here, as
-// guest threads take turns.
+// addAtomic adds the atomics to the table. It relies on the decoder's order of
+// names: plain, .aq, .aqrl, .rl, with the D variants before the W ones. Ordering
+// bits are ignored, as guest threads take turns.
 func addAtomic(t map[rv.Op]lowering) {
 	for o, k := range map[rv.Op]atomicKind{
 		rv.LR_W: atomicLR, rv.SC_W: atomicSC, rv.AMOSWAP_W: atomicSwap, rv.AMOADD_W: atomicAdd,

@@ -20,7 +20,7 @@ const (
 	// quantum is the length of a thread's turn, in instructions, and the
 	// interval at which cancellation is checked.
 	quantum = 1 << 16
-	// progressEvery is the distance of Progress calls, in instructions.
+	// progressEvery is the interval between Progress calls, in instructions.
 	progressEvery = 1 << 26
 )
 
@@ -34,10 +34,10 @@ type machine struct {
 	codes []*codeCache // with the plan and, where windows need it, without
 	times timetable
 	ctx   context.Context
-	jit   *jit   // for code; nil: interpret
-	jits  []*jit // for each of codes; none: interpret
+	jit   *jit   // for the cache in use; nil: interpret
+	jits  []*jit // one for each of codes; empty: interpret
 
-	// What exec works with.
+	// The working state of exec.
 	budget   int64   // instructions left in the slice
 	at       uintptr // the memory op being executed
 	records  unsafe.Pointer
@@ -49,7 +49,8 @@ type machine struct {
 	idRoom   uintptr
 	touched  byte
 
-	// Where exec goes on in a block that translated code began; op nil: not.
+	// Where exec continues in a block that translated code began; op is nil if
+	// it does not.
 	resume struct {
 		block *block
 		op    *op
@@ -59,7 +60,7 @@ type machine struct {
 	idle    uint64 // nanoseconds that passed while all threads slept
 
 	batch   *trace.Batch
-	counted result // what is counted while running
+	counted result // counters updated while running
 
 	threads []*thread // that have not exited, in turn
 	current *thread
@@ -77,7 +78,7 @@ type machine struct {
 	refused    bool // memory was refused for lack of address space
 
 	end     uint64 // instructions at which the run ends; 0: with the program
-	limited bool   // and that is an error
+	limited bool   // reaching end is an error
 
 	over     bool // the program has ended
 	exitCode int
@@ -162,7 +163,7 @@ func (m *machine) run(ctx context.Context) (err error) {
 			panic(r)
 		}
 	}()
-	// Make a host fault in guest memory a panic, from which slice recovers.
+	// Turn a host fault in guest memory into a panic, from which slice recovers.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	m.ctx = ctx
 	progress := m.executed() + progressEvery
@@ -195,7 +196,7 @@ func (m *machine) run(ctx context.Context) (err error) {
 	return m.verdict()
 }
 
-// verdict returns the error of a program that has ended.
+// verdict returns the run's error, if any, after the program has ended.
 func (m *machine) verdict() error {
 	if m.refused && (m.exitCode != 0 || m.signal != 0) {
 		err := fmt.Errorf("rv64: %s failed after it was refused memory; its address space is %d bytes (Memory), of which it may use %d (MemoryLimit): %w",
@@ -218,7 +219,7 @@ func (m *machine) turn(t *thread) {
 	m.play(t)
 }
 
-// play goes on with a thread's turn.
+// play continues a thread's turn.
 func (m *machine) play(t *thread) {
 	for !m.over && !t.exited {
 		more := m.reach()
@@ -230,7 +231,7 @@ func (m *machine) play(t *thread) {
 	}
 }
 
-// serve does what exec returned for.
+// serve handles the reason for which exec returned.
 func (m *machine) serve(t *thread, e exit) {
 	switch e {
 	case exitSyscall:
@@ -259,8 +260,8 @@ func (m *machine) serve(t *thread, e exit) {
 	}
 }
 
-// slice runs exec and turns a host fault in guest memory into exitFault. A
-// combined op is done in parts then, to find the one that faults.
+// slice runs exec and turns a host fault in guest memory into exitFault. If a
+// combined op faulted, slice re-executes it in parts to find the one at fault.
 func (m *machine) slice(t *thread) exit {
 	e, faulted := m.attempt(t)
 	for faulted {
@@ -293,8 +294,8 @@ func (m *machine) attempt(t *thread) (e exit, faulted bool) {
 	return m.exec(t), false
 }
 
-// rewind sets a thread's pc, the instruction count and the batch back to the
-// op that did not complete.
+// rewind resets a thread's pc, the instruction count and the batch to the op that
+// did not complete.
 func (m *machine) rewind(t *thread) {
 	b, i := m.code.locate(m.at)
 	if b == nil {
@@ -341,7 +342,7 @@ func (m *machine) memoryFault(t *thread) {
 	m.trap(t, sigInfo{number: sigSEGV, code: m.segvCode(f.Addr), addr: f.Addr, fault: f})
 }
 
-// segvCode is 1 (SEGV_MAPERR) for an unmapped address, else 2 (SEGV_ACCERR).
+// segvCode returns 1 (SEGV_MAPERR) for an unmapped address, else 2 (SEGV_ACCERR).
 func (m *machine) segvCode(addr uint64) int32 {
 	if addr < m.mem.size && m.mem.perm[addr/pageBytes] != 0 {
 		return 2
@@ -357,7 +358,7 @@ func (m *machine) lengthBefore(pc uint64) int {
 	return 2
 }
 
-// fault describes the state at pc.
+// fault returns a description of a fault at the thread's pc.
 func (m *machine) fault(t *thread, sig int) *engine.Fault {
 	f := &engine.Fault{Engine: name, Signal: sig, PC: t.pc, Thread: t.index}
 	f.Instruction = disassemble(m.mem.code(t.pc))
@@ -377,9 +378,9 @@ func (m *machine) routine(pc uint64) string {
 	return ""
 }
 
-// backtrace guesses the callers: the return address register, then words on
-// the stack that point behind a call instruction. Without unwind tables this
-// may name a caller that has already returned.
+// backtrace guesses the callers: the return address register, then words on the
+// stack that point just past a call instruction. Without unwind tables this may
+// include a function that has already returned.
 func (m *machine) backtrace(t *thread) []engine.Frame {
 	const maxFrames, maxWords = 16, 512
 	var frames []engine.Frame

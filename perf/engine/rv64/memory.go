@@ -10,9 +10,9 @@ import (
 // pageBytes is the guest's page size.
 const pageBytes = 4096
 
-// Permissions of a guest page. A page of a reservation that nobody may touch
-// is pageMapped alone; pageUsed stands for good, until it is unmapped, on a
-// page that somebody may have written to.
+// Permissions of a guest page. An inaccessible page of a reservation has only
+// pageMapped; pageUsed marks a page that may have been written to, and remains set
+// until the page is unmapped.
 const (
 	pageRead uint8 = 1 << iota
 	pageWrite
@@ -24,31 +24,31 @@ const (
 )
 
 const (
-	// maxSpans bounds the separate stretches of mapped pages, as Linux does
-	// (vm.max_map_count): the work of a mapping grows with them.
+	// maxSpans bounds the number of separate mapped ranges, as Linux does
+	// (vm.max_map_count): the cost of a mapping grows with it.
 	maxSpans = 65530
-	// maxEdges bounds the places where the permissions of neighbouring pages
-	// differ, each of which costs the host a mapping: it has 65530 by default
-	// for the whole process.
+	// maxEdges bounds the number of page boundaries at which permissions
+	// change. Each costs a host mapping, and Linux by default allows 65530 of
+	// those for the whole process.
 	maxEdges = 16384
 )
 
-// hostFailure is what a change of mappings panics with when the host refuses
-// it half-way; machine.run turns it into an error.
+// hostFailure is the panic value when the host refuses a change of mappings
+// half-way; machine.run turns it into an error.
 type hostFailure struct{ err error }
 
 // span is a run of mapped guest pages, as addresses.
 type span struct{ start, end uint64 }
 
-// memory is the guest's address space, from 0 to size, as one reserved region
-// of the host's. A guest address is an offset from base. Whatever the guest has
-// not mapped is inaccessible on the host too, so that a bad access within the
-// region faults on the host; behind the region lies a guard.
+// memory is the guest's address space, from 0 to size, as one reserved region of
+// host address space. A guest address is an offset from base. Pages that the guest
+// has not mapped are inaccessible on the host too, so that a bad access within the
+// region faults on the host; a guard follows the region.
 //
-// Invariants: a page that is not mapped reads as zeros once it is mapped; perm
-// is the truth about every page, and the host's protection follows it (on
-// hosts with larger pages, with the union of the guest pages' permissions: a
-// stray access close to mapped memory may then go unnoticed).
+// Invariants: a newly mapped page reads as zeros; perm is authoritative for every
+// page, and the host's protection follows it. On hosts with larger pages the
+// protection is the union of the guest pages' permissions, so a stray access
+// close to mapped memory may go unnoticed.
 type memory struct {
 	base  unsafe.Pointer
 	size  uint64
@@ -58,8 +58,8 @@ type memory struct {
 
 	mmapTop uint64 // mappings are placed below
 	mapped  uint64 // bytes
-	usable  uint64 // bytes of pages that grant something
-	limit   uint64 // of usable
+	usable  uint64 // bytes of accessible pages
+	limit   uint64 // bound of usable
 	edges   int    // see maxEdges
 	peak    uint64 // the largest usable
 
@@ -117,7 +117,7 @@ func (m *memory) unmapRange(addr, n uint64) {
 func (m *memory) protectRange(addr, n uint64, perm uint8) error {
 	m.edges = m.edgesAfter(addr, n, perm)
 	pages := m.perm[addr/pageBytes : (addr+n)/pageBytes]
-	// A reservation that stays one needs no call to the host.
+	// A reservation that stays inaccessible needs no host call.
 	perm = perm&pageAccess | pageMapped
 	same := perm == pageMapped
 	if !same {
@@ -141,9 +141,9 @@ func (m *memory) protectRange(addr, n uint64, perm uint8) error {
 	return m.follow(addr, n)
 }
 
-// follow makes the host's protection of a range that of perm. If the host
-// refuses, perm grants nothing there any more: it must never grant what the
-// host does not, as translated code relies on it.
+// follow updates the host's protection of a range from perm. If the host refuses,
+// follow revokes all permissions of the range: perm must never grant an access
+// that the host does not, as translated code relies on it.
 func (m *memory) follow(addr, n uint64) error {
 	err := m.host.protect(addr, n, m.perm)
 	if err == nil {
@@ -160,8 +160,8 @@ func (m *memory) follow(addr, n uint64) error {
 	return err
 }
 
-// affords reports whether the pages of a range may be given permissions, as
-// far as limits go.
+// affords reports whether the limits allow giving the pages of a range the
+// permissions perm.
 func (m *memory) affords(addr, n uint64, perm uint8) bool {
 	if len(m.spans) >= maxSpans {
 		return false
@@ -181,13 +181,13 @@ func (m *memory) affords(addr, n uint64, perm uint8) bool {
 	return m.usable+more <= m.limit
 }
 
-// edgesAfter returns what edges will be when a range has permissions perm.
+// edgesAfter returns the value of edges once a range has permissions perm.
 func (m *memory) edgesAfter(addr, n uint64, perm uint8) int {
 	if n == 0 {
 		return m.edges
 	}
 	first, last := addr/pageBytes, (addr+n)/pageBytes
-	var before, after uint8 // of the neighbours
+	var before, after uint8 // permissions of the neighbours
 	if first > 0 {
 		before = m.perm[first-1] & pageAccess
 	}
@@ -204,14 +204,14 @@ func (m *memory) edgesAfter(addr, n uint64, perm uint8) int {
 	return edges + int(bit(perm != before)+bit(perm != after))
 }
 
-// mayUnmap reports whether limits allow that a range is unmapped, which may
-// leave mapped pages on both sides of it.
+// mayUnmap reports whether the limits allow unmapping a range, which may split a
+// mapped range in two.
 func (m *memory) mayUnmap(addr, n uint64) bool {
 	edges := m.edgesAfter(addr, n, 0)
 	return len(m.spans) < maxSpans && edges <= maxEdges || edges <= m.edges && !m.splits(addr, n)
 }
 
-// splits reports whether unmapping a range cuts a stretch in two.
+// splits reports whether unmapping a range would split a span in two.
 func (m *memory) splits(addr, n uint64) bool {
 	i := sort.Search(len(m.spans), func(i int) bool { return m.spans[i].end > addr })
 	return i < len(m.spans) && m.spans[i].start < addr && addr+n < m.spans[i].end
@@ -233,7 +233,7 @@ func (m *memory) allMapped(addr, n uint64) bool {
 	return true
 }
 
-// anyExec reports whether the range holds executable pages.
+// anyExec reports whether the range contains executable pages.
 func (m *memory) anyExec(addr, n uint64) bool {
 	for _, p := range m.perm[addr/pageBytes : (addr+n)/pageBytes] {
 		if p&pageExec != 0 {
@@ -259,7 +259,7 @@ func (m *memory) findFree(n uint64) (uint64, bool) {
 		}
 		top = min(top, s.start)
 	}
-	return 0, false // below the lowest mapping lies the null page
+	return 0, false // only the null page is left below the lowest mapping
 }
 
 func (m *memory) insert(s span) {
@@ -293,9 +293,9 @@ func (m *memory) remove(s span) {
 	}
 }
 
-// view returns the guest's bytes [addr, addr+n) if every page of them grants
-// perm, else nil and the first address that does not. It stays valid until the
-// guest changes its mappings.
+// view returns the guest's bytes [addr, addr+n) and true if every page in the range
+// grants perm, else nil and false. The slice stays valid until the guest changes
+// its mappings.
 func (m *memory) view(addr, n uint64, perm uint8) ([]byte, bool) {
 	if addr >= m.size || n > m.size-addr {
 		return nil, false
@@ -308,7 +308,7 @@ func (m *memory) view(addr, n uint64, perm uint8) ([]byte, bool) {
 	return unsafe.Slice((*byte)(unsafe.Add(m.base, addr)), n), true
 }
 
-// code returns up to 4 bytes at pc, as far as they are executable.
+// code returns the executable bytes at pc, at most 4.
 func (m *memory) code(pc uint64) []byte {
 	if b, ok := m.view(pc, 4, pageExec); ok {
 		return b
@@ -349,7 +349,7 @@ func (m *memory) store(addr uint64, data []byte) bool {
 	return ok
 }
 
-// text reads a string that ends in a zero byte, of at most 4096 bytes.
+// text reads a NUL-terminated string of at most 4096 bytes.
 func (m *memory) text(addr uint64) (string, bool) {
 	var s []byte
 	for len(s) < pageBytes {

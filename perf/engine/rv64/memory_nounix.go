@@ -9,7 +9,7 @@ import (
 
 const hostGuard = 64 << 10
 
-// hostRegion cannot be had on this system.
+// hostRegion is unavailable on this platform.
 type hostRegion struct{ base unsafe.Pointer }
 
 func reserve(uint64) (hostRegion, error) {

@@ -2,5 +2,5 @@
 
 package rv64
 
-// mapNoReserve is nothing here: these hosts count only touched pages.
+// mapNoReserve is 0: these hosts charge only touched pages.
 const mapNoReserve = 0

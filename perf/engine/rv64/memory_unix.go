@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hostGuard is the inaccessible space behind the region: an access that begins
-// inside the region ends at most 7 bytes behind it. A multiple of every host's
-// page size.
+// hostGuard is the size of the inaccessible space after the region: an access that
+// begins inside the region ends at most 7 bytes past it. It is a multiple of every
+// host's page size.
 const hostGuard = 64 << 10
 
 // hostRegion is reserved address space of the host.
@@ -30,12 +30,12 @@ func reserve(size uint64) (hostRegion, error) {
 }
 
 func (h *hostRegion) release() {
-	// The region is released with the process if this fails; nothing to tell.
+	// If this fails, the region is released with the process.
 	_ = unix.MunmapPtr(h.base, uintptr(h.size)+hostGuard)
 }
 
-// access returns the host protection of the host page at addr: the union over
-// its guest pages. Guest code is never executed by the host.
+// access returns the host protection for the host page at addr: the union over
+// its guest pages. The host never executes guest code.
 func (h *hostRegion) access(addr uint64, perm []uint8) int {
 	var p uint8
 	for i := addr / pageBytes; i < min((addr+h.page)/pageBytes, uint64(len(perm))); i++ {
@@ -51,7 +51,7 @@ func (h *hostRegion) access(addr uint64, perm []uint8) int {
 	return prot
 }
 
-// protect makes the host's protection of a guest range follow perm.
+// protect sets the host's protection of a guest range according to perm.
 func (h *hostRegion) protect(addr, n uint64, perm []uint8) error {
 	end := (addr + n + h.page - 1) &^ (h.page - 1)
 	for at := addr &^ (h.page - 1); at < end; {
@@ -68,8 +68,8 @@ func (h *hostRegion) protect(addr, n uint64, perm []uint8) error {
 	return nil
 }
 
-// discard makes a guest range zero again and gives its memory back; host pages
-// that lie in it as a whole become inaccessible.
+// discard zeroes a guest range and returns its memory to the host; host pages
+// entirely inside it become inaccessible.
 func (h *hostRegion) discard(addr, n uint64, perm []uint8) {
 	first := (addr + h.page - 1) &^ (h.page - 1)
 	last := (addr + n) &^ (h.page - 1)

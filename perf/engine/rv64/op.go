@@ -1,6 +1,7 @@
 package rv64
 
-// code names an internal operation: what one dispatch of the interpreter does.
+// code identifies an internal operation, executed by one dispatch of the
+// interpreter.
 type code uint8
 
 // The operations. Loads and stores are followed by their traced variants in
@@ -126,7 +127,7 @@ const (
 	opFmulD
 	opFdivD
 	opFsqrtD
-	opFmaddD // as all fused ones, tag and imm: sign changes of product and addend
+	opFmaddD // as in all fused multiply-adds, tag and imm: sign changes of product and addend
 	opFmsubD
 	opFnmsubD
 	opFnmaddD
@@ -163,7 +164,7 @@ const (
 	opRounded // imm: the code of an arithmetic op with a static rounding mode other than to nearest even
 
 	opCsr   // imm: CSR number; rs2: a csrKind; tag: instructions before it in the block
-	opCheck // first in a traced block: room in the batch; imm: planned accesses, tag: 1 + block ID or 0
+	opCheck // first in a traced block: ensures room in the batch; imm: planned accesses, tag: 1 + block ID or 0
 	opCount // count an execution or transfer; imm: the counter's index
 
 	// Fused pairs.
@@ -192,12 +193,13 @@ const (
 	opEcall
 	opEbreak
 	opFenceI
-	opJalrCount // opJalr that counts where it leads; tag: index of the plan's jump
+	opJalrCount // opJalr that counts its destination; tag: index of the plan's jump
 	opIllegal
 	opFetchFault // the block's address is not executable
 
 	// Combined ops of the interpreter, whose parts follow them: see combine.
-	// Those that end in B compare and branch in their second part, as rm says.
+	// The second part of an op whose name ends in B is a compare-and-branch, with
+	// the comparison in rm.
 	opAddLd
 	opAddLdT
 	opAddSd
@@ -236,8 +238,8 @@ const (
 	tracedStore = opSbT - opSb
 )
 
-// Register file indices. x1 to x31 stand at their number; what is written to
-// x0 goes to a register that nothing reads, so that r[0] stays zero.
+// Register file indices. x1 to x31 are at their numbers; writes to x0 go to a
+// register that is never read, so that r[0] stays zero.
 const (
 	regSink  = 32
 	regFloat = 64 // f0
@@ -248,7 +250,7 @@ type op struct {
 	code              code
 	rd, rs1, rs2, rs3 uint8
 	rm                uint8
-	slot              uint16 // of a traced access: its place among the block's; of opCheck: their number
+	slot              uint16 // of a traced access: its index among the block's; of opCheck: their number
 	imm               int32
 	tag               uint32 // of a traced access: the high half of its trace.Tag
 }
@@ -258,20 +260,21 @@ func (o *op) constant() uint64 { return uint64(o.tag)<<32 | uint64(uint32(o.imm)
 
 func (o *op) setConstant(v uint64) { o.imm, o.tag = int32(uint32(v)), uint32(v>>32) }
 
-// What a combined op that ends in B branches on: its second part's operands
-// equal, or the first less than the second, both with the bits of the combined
-// op's constant flipped: its sign bit, to compare signed numbers.
+// Conditions of a combined op whose name ends in B: the operands of its second
+// part are equal, or the first is less than the second. Both operands are first
+// exclusive-ored with the combined op's constant, the sign bit for a signed
+// comparison.
 const (
 	compareLess uint8 = iota
 	compareEqual
 )
 
-// parts is a combined op and what follows it.
+// parts is a combined op and its parts.
 type parts [3]op
 
-// block is a decoded run of instructions that is entered only at its first.
+// block is a decoded run of instructions that is entered only at the first.
 type block struct {
-	first *op    // of ops
+	first *op    // &ops[0]
 	n     int64  // instructions
 	pc    uint64 // of the first instruction
 
@@ -279,28 +282,28 @@ type block struct {
 	taken, fall     *block // nil until first needed
 
 	takenCount, fallCount counter // of a branch
-	arrival               *block  // where indirect jumps to here lead; nil until first needed, or without a flow
-	refs                  uintptr // accesses that entering the block reserves, where no opCheck does
+	arrival               *block  // the block that indirect jumps to pc enter; nil until first needed, or without a flow
+	refs                  uintptr // accesses reserved on entry to the block if it has no opCheck
 
 	ops  []op
 	meta []opMeta // of the op with the same index
 
-	heat  int // how often the interpreter was asked for it; only with a jit
-	entry int // where its translation starts in the arena; 0: none
-	stub  int // where indirect jumps to entry are counted; 0: nowhere yet
+	heat  int // executions by the interpreter; only with a jit
+	entry int // arena offset of its translation; 0: none
+	stub  int // arena offset of the code that counts indirect jumps to entry; 0: none yet
 	home  *jitHome
-	body  int // where it is in home
+	body  int // its offset in home
 }
 
-// opMeta tells where an op came from. Of a fused op, the last instruction
-// counts: the only one that can fault.
+// opMeta is the origin of an op. For a fused op it describes the last instruction,
+// the only one that can fault.
 type opMeta struct {
 	offset uint16 // bytes from the block's pc to the instruction
 	index  uint16 // instructions of the block before it
 	refs   uint16 // planned accesses of the block before it
 }
 
-// maxBlock bounds the instructions of a block. A longer straight line is cut
+// maxBlock bounds the instructions in a block. Longer straight-line code is cut
 // with opNext.
 const maxBlock = 1024
 

@@ -13,7 +13,7 @@ import (
 	"presage/perf/objfile"
 )
 
-// program is a program of testdata, with how it is compiled.
+// program is a program of testdata with its compiler and flags.
 type program struct {
 	name  string
 	tool  string

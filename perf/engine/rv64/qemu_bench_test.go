@@ -46,7 +46,7 @@ func BenchmarkQemu(b *testing.B) {
 	}
 }
 
-// usedBy runs a command and returns the processor time that it took.
+// usedBy runs a command and returns the processor time that it used.
 func usedBy(b *testing.B, cmd *exec.Cmd) time.Duration {
 	if err := cmd.Run(); err != nil {
 		b.Fatal(err)

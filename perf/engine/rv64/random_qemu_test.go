@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Layout of the data segment of a random program: initial registers, a buffer
-// that loads and stores fall into, and the final registers.
+// Layout of the data segment of a random program: initial registers, a buffer for
+// its loads and stores, and the final registers.
 const (
 	randomRegs   = testData
 	randomBuffer = testData + 0x1000
@@ -18,8 +18,8 @@ const (
 	regBase      = 31 // points at the data segment
 )
 
-// randomProgram writes a straight line (with short forward branches) of random
-// instructions of every extension.
+// randomProgram generates straight-line code (with short forward branches) of
+// random instructions from every extension.
 type randomProgram struct {
 	asm
 	rng    *rand.Rand
@@ -84,8 +84,8 @@ var integerOps = [][3]uint32{
 	{0x33, 20, 1}, // Zbs
 }
 
-// unaryOps are words without registers: clz, ctz, cpop, their w forms, sext.b,
-// sext.h, zext.h, orc.b, rev8.
+// unaryOps are instruction words with zero register fields: clz, ctz, cpop, their
+// w forms, sext.b, sext.h, zext.h, orc.b, rev8.
 var unaryOps = []uint32{
 	0x60001013, 0x60101013, 0x60201013, 0x6000101b, 0x6010101b, 0x6020101b, 0x60401013, 0x60501013, 0x0800403b, 0x28705013, 0x6b805013,
 }
@@ -219,7 +219,7 @@ func (p *randomProgram) float() {
 		p.word(wordI(opcodeSystem, 2, p.dst(), 0, []int32{csrFflags, csrFrm, csrFcsr}[p.rng.IntN(3)]))
 	case 3: // any form
 		p.word(wordI(opcodeSystem, []uint32{1, 2, 3, 5, 6, 7}[p.rng.IntN(6)], p.dst(), p.src(), csrFflags))
-	case 4: // fsflags, as after a comparison that shall raise nothing
+	case 4: // fsflags, as after a comparison that must not raise a flag
 		p.word(wordI(opcodeSystem, 1, p.dst(), p.src(), csrFflags))
 	case 5:
 		if p.clocks {
@@ -232,8 +232,8 @@ func (p *randomProgram) float() {
 	}
 }
 
-// compressed emits two halfwords of instructions that keep to registers and
-// the buffer.
+// compressed emits two halfwords of compressed instructions that access only
+// registers and the buffer.
 func (p *randomProgram) compressed() {
 	for n := 0; n < 2; {
 		h := uint16(p.rng.Uint32())
@@ -249,7 +249,7 @@ func (p *randomProgram) compressed() {
 				continue
 			}
 		default:
-			continue // memory and jumps are in compressedMemory
+			continue // compressedMemory emits memory accesses and jumps
 		}
 		_, _ = rs1, rs2
 		p.half(h)
@@ -334,7 +334,7 @@ func TestRandomAgainstQemu(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			// Short programs localise a difference, long ones find it.
+			// Short programs localise a difference, long ones are more likely to find it.
 			n := 20 << (seed % 8)
 			want, got := both(t, randomImage(seed, n))
 			if want == got {
@@ -350,7 +350,7 @@ func TestRandomAgainstQemu(t *testing.T) {
 	}
 }
 
-// randomPlace names what stands at an offset of the output.
+// randomPlace returns the name of the register or word at an offset of the output.
 func randomPlace(i int) string {
 	i -= randomOut - randomBuffer
 	switch {

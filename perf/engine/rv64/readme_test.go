@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts of README.md")
 
-// callKind says what a system call does here.
+// callKind classifies how the engine handles a system call.
 type callKind string
 
 const (
@@ -21,15 +21,15 @@ const (
 	refused callKind = "refused, so that programs fall back"
 )
 
-// callNote names a system call.
+// callNote documents a system call for the README.
 type callNote struct {
 	name string
 	kind callKind
 	note string
 }
 
-// callNotes has every system call of the engine's table by its number
-// (include/uapi/asm-generic/unistd.h).
+// callNotes returns the notes on every system call in the engine's table, by
+// number (include/uapi/asm-generic/unistd.h).
 func callNotes() map[uint64]callNote {
 	notes := make(map[uint64]callNote)
 	add := func(kind callKind, list string) {
@@ -78,7 +78,7 @@ func callNotes() map[uint64]callNote {
 	return notes
 }
 
-// syscallTable is the README's list of system calls.
+// syscallTable returns the README's table of system calls.
 func syscallTable() string {
 	notes := callNotes()
 	var s strings.Builder
@@ -96,9 +96,9 @@ func syscallTable() string {
 	return s.String()
 }
 
-// TestSyscallNotes holds the notes against the table of system calls: the same
-// numbers, and those without effect or refused answer so whatever they are
-// asked.
+// TestSyscallNotes checks the notes against the table of system calls: the numbers
+// are the same, and calls noted as without effect or refused respond that way
+// whatever their arguments.
 func TestSyscallNotes(t *testing.T) {
 	var a asm
 	loop(&a)
@@ -131,7 +131,7 @@ func TestSyscallNotes(t *testing.T) {
 	}
 }
 
-// programTable is the README's list of programs run.
+// programTable returns the README's table of programs run.
 func programTable() string {
 	prints := map[string]string{
 		"gomix":   "trees under the garbage collector, goroutines, recovered faults, timers, floating point, sorted input",
@@ -155,7 +155,7 @@ func programTable() string {
 	return s.String()
 }
 
-// TestReadme holds the generated parts of README.md against their sources.
+// TestReadme checks that the generated parts of README.md are up to date.
 func TestReadme(t *testing.T) {
 	const file = "README.md"
 	data, err := os.ReadFile(file)

@@ -36,8 +36,8 @@ func (m *machine) use(b *trace.Batch, start uint64, thread int32) {
 	m.mark = 0
 }
 
-// flush hands the batch over unless it is empty. start is the number of
-// instructions executed before what comes next.
+// flush passes the batch to the sink unless it is empty. start is the number of
+// instructions executed before the first event of the next batch.
 func (m *machine) flush(start uint64) {
 	b := m.batch
 	if b == nil {
@@ -52,7 +52,7 @@ func (m *machine) flush(start uint64) {
 	m.counted.Accesses += uint64(m.recorded)
 	m.counted.Blocks += uint64(m.idCount)
 	m.counted.Batches++
-	thread := b.Thread // b is the sink's from here on
+	thread := b.Thread // the sink owns b from here on
 	next := m.opt.Sink.Exchange(b)
 	if cap(next.Accesses) < maxBlock {
 		panic(fmt.Sprintf("rv64: the sink handed over a batch that holds %d accesses; at least %d are needed", cap(next.Accesses), maxBlock))
@@ -60,8 +60,8 @@ func (m *machine) flush(start uint64) {
 	m.use(next, start, thread)
 }
 
-// makeRoom flushes the batch for the events of block b, before its opCheck,
-// which it returns.
+// makeRoom flushes the batch to make room for the events of block b. It is called
+// at b's opCheck, o, and returns o.
 //
 //go:noinline
 func (m *machine) makeRoom(b *block, o *op) *op {
@@ -69,16 +69,16 @@ func (m *machine) makeRoom(b *block, o *op) *op {
 	return o
 }
 
-// makeRoomFor flushes the batch for the events of block b, which are counted as
-// recorded already.
+// makeRoomFor flushes the batch to make room for the events of block b, which are
+// already counted as recorded.
 func (m *machine) makeRoomFor(b *block) {
 	m.recorded = m.mark
 	m.flush(m.executed() - uint64(b.n))
 	m.recorded = b.refs
 }
 
-// switchTo makes t the current thread. It flushes the batch, which holds the
-// events of one thread.
+// switchTo makes t the current thread. It flushes the batch, as a batch holds the
+// events of one thread only.
 func (m *machine) switchTo(t *thread) {
 	if m.current == t {
 		return

@@ -28,8 +28,8 @@ func hostile(t *testing.T) *objfile.File {
 	return f
 }
 
-// TestHostileSegments loads what no linker makes. objfile refuses some of it
-// earlier; the loader does not rely on that.
+// TestHostileSegments loads segments that no linker makes. objfile rejects some of
+// them earlier; the loader does not rely on that.
 func TestHostileSegments(t *testing.T) {
 	whole := readFile(t, assemble(make([]byte, 8), nil, pageBytes))
 	code := objfile.Segment{Addr: testText, MemSize: 8, Data: []byte{0x6f, 0, 0, 0, 0, 0, 0, 0}, Read: true, Execute: true}
@@ -73,7 +73,7 @@ func TestHostileSegments(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
-			// A byte a page of the address space, and the rest.
+			// One byte per page of the address space, and the rest.
 			if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
 				t.Errorf("%d bytes allocated", n)
 			}
@@ -81,7 +81,7 @@ func TestHostileSegments(t *testing.T) {
 	}
 }
 
-// TestHostilePrograms runs programs that try to take everything.
+// TestHostilePrograms runs programs that try to exhaust every resource.
 func TestHostilePrograms(t *testing.T) {
 	f := hostile(t)
 	const limit = 96 << 20
@@ -120,7 +120,7 @@ func TestHostilePrograms(t *testing.T) {
 	}
 }
 
-// countWriter counts what it throws away.
+// countWriter counts the bytes written and discards them.
 type countWriter int64
 
 func (c *countWriter) Write(p []byte) (int, error) {
@@ -134,7 +134,7 @@ func TestOutputFlood(t *testing.T) {
 	if err != nil || r.ExitCode != 0 || n != 4096<<16 {
 		t.Errorf("%d bytes, status %d, %v", n, r.ExitCode, err)
 	}
-	// A stream that is closed kills nothing on the host.
+	// Writing to a closed stream must not kill the host process.
 	pr, pw := io.Pipe()
 	pr.Close()
 	if r, err := run(t.Context(), hostile(t), options{Request: engine.Request{Args: []string{"flood"}, Stdout: pw}}); err != nil || r.ExitCode != 1 {
@@ -142,8 +142,8 @@ func TestOutputFlood(t *testing.T) {
 	}
 }
 
-// TestHostRefusesToUnmap lets the host refuse to take back memory that the program
-// unmaps: the run ends in an error, not the process.
+// TestHostRefusesToUnmap makes the host refuse to release memory that the program
+// unmaps: the run must end in an error, and the process survive.
 func TestHostRefusesToUnmap(t *testing.T) {
 	var a asm
 	a.set(regA0, testData)
@@ -164,7 +164,7 @@ func TestHostRefusesToUnmap(t *testing.T) {
 	}
 }
 
-// TestThreadBomb starts threads that spin until no more can be had.
+// TestThreadBomb starts spinning threads until clone fails.
 func TestThreadBomb(t *testing.T) {
 	_, r, err := assembled(t, options{Request: engine.Request{MaxInstructions: 1e9}}, func(a *asm) {
 		const next, count = 9, 8
@@ -189,8 +189,7 @@ func TestThreadBomb(t *testing.T) {
 	}
 }
 
-// TestCancellationInCalls cancels a program that does nothing but make long
-// system calls.
+// TestCancellationInCalls cancels a program that only makes long system calls.
 func TestCancellationInCalls(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -207,13 +206,13 @@ func TestCancellationInCalls(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	// Without a look at the context for each call a turn takes half a minute.
+	// Unless every call checks the context, a turn takes half a minute.
 	if d := time.Since(start); d > 10*time.Second {
 		t.Errorf("cancelled after %v", d)
 	}
 }
 
-// TestWatchesOfClosedFiles lets an epoll watch ever new files that are closed.
+// TestWatchesOfClosedFiles adds ever new files to an epoll and closes them.
 func TestWatchesOfClosedFiles(t *testing.T) {
 	opt := options{Request: engine.Request{Args: []string{"watches"}}}
 	m, err := newMachine(hostile(t), opt)
@@ -269,8 +268,8 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// TestUnmappedMemoryIsForgotten maps a page, writes to it, makes it
-// inaccessible, unmaps it and maps it anew: it reads as zeros.
+// TestUnmappedMemoryIsForgotten maps a page, writes to it, makes it inaccessible,
+// unmaps it and maps it again: it must read as zeros.
 func TestUnmappedMemoryIsForgotten(t *testing.T) {
 	const at = 0x4000000
 	mapAt := func(a *asm) {

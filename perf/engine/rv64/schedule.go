@@ -35,7 +35,7 @@ func (m *machine) schedule() *thread {
 	}
 }
 
-// runnable reports whether a thread can run, after ending a wait that is over.
+// runnable reports whether a thread can run. It first ends a wait that is over.
 func (m *machine) runnable(t *thread) bool {
 	if !t.blocked {
 		return true
@@ -82,21 +82,22 @@ func (m *machine) exitThread(t *thread, code int) {
 	}
 }
 
-// futexWait is a thread's place in the line at a futex.
+// futexWait is a thread's entry in the queue of a futex.
 type futexWait struct {
 	thread *thread
 	addr   uint64
 	bits   uint32
 }
 
-// futexRemove takes a thread out of its line.
+// futexRemove removes a thread from its futex queue.
 func (m *machine) futexRemove(t *thread) {
 	i := slices.Index(m.futexes, t.futex)
 	m.futexes = slices.Delete(m.futexes, i, i+1)
 	t.futex = nil
 }
 
-// futexWake wakes up to n threads that wait at addr, in order of arrival.
+// futexWake wakes up to n threads that wait at addr, in order of arrival, and
+// returns their number.
 func (m *machine) futexWake(addr uint64, n int64, bits uint32) int64 {
 	var woken int64
 	for i := 0; i < len(m.futexes) && woken < n; {
@@ -125,7 +126,7 @@ const (
 	futexRealtime      = 256
 )
 
-// sysFutex implements futex(2) but for the priority-inheriting operations.
+// sysFutex implements futex(2) without the priority-inheriting operations.
 func (m *machine) sysFutex(t *thread, a [6]uint64) int64 {
 	addr, val := a[0], uint32(a[2])
 	if addr%4 != 0 {
@@ -188,8 +189,8 @@ func (m *machine) futexSleep(t *thread, addr uint64, val uint32, timeout uint64,
 	return t.block(deadline, -eTIMEDOUT, nil)
 }
 
-// futexModify implements FUTEX_WAKE_OP: modify *addr2, wake at addr, and wake
-// at addr2 if the old value compares as asked.
+// futexModify implements FUTEX_WAKE_OP: modify *addr2, wake at addr, and wake at
+// addr2 if the old value passes op's comparison.
 func (m *machine) futexModify(addr, addr2 uint64, n, n2 int64, op uint32) int64 {
 	old, ok := m.mem.load32(addr2)
 	if !ok {

@@ -43,13 +43,13 @@ type sigStack struct {
 	off      bool
 }
 
-// sigInfo is a signal on its way.
+// sigInfo is a pending signal.
 type sigInfo struct {
 	number int
 	code   int32
 	addr   uint64        // of a fault
 	pid    uint32        // of the sender
-	fault  *engine.Fault // what raised it, if it is a trap
+	fault  *engine.Fault // the cause, if it is a trap
 }
 
 // The layout of a signal frame (Linux arch/riscv rt_sigframe): siginfo of 128
@@ -64,12 +64,12 @@ const (
 	frameBytes   = frameContext + contextFloat + 528
 )
 
-// maxPending bounds the queue of a thread's signals; more are lost.
+// maxPending bounds a thread's queue of pending signals; further ones are lost.
 const maxPending = 1024
 
 func bitOf(sig int) uint64 { return 1 << (sig - 1) }
 
-// ignored reports whether a signal without a handler does nothing.
+// ignored reports whether a signal is ignored, explicitly or by default.
 func (m *machine) ignored(sig int) bool {
 	switch m.actions[sig].handler {
 	case sigIgnore:
@@ -95,8 +95,8 @@ func (m *machine) send(t *thread, s sigInfo) {
 	}
 }
 
-// trap delivers a synchronous signal at once; one that is blocked or has no
-// handler ends the program.
+// trap delivers a synchronous signal at once; if it is blocked or has no handler,
+// the program ends.
 func (m *machine) trap(t *thread, s sigInfo) {
 	m.broke(t, t.pc)
 	if m.actions[s.number].handler <= sigIgnore || t.mask&bitOf(s.number) != 0 {
@@ -227,7 +227,7 @@ func (s sigStack) flags(sp uint64) uint32 {
 	return 0
 }
 
-// sigreturn takes the state back from the frame at sp.
+// sigreturn restores the thread's state from the signal frame at sp.
 func (m *machine) sigreturn(t *thread) {
 	t.keepA0 = true
 	frame, ok := m.mem.view(t.x[regSP], frameBytes, pageRead)

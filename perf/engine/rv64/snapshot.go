@@ -15,19 +15,19 @@ import (
 	"presage/perf/engine"
 )
 
-// Snapshot is the state of a program between two instructions: memory,
-// threads, signals, waits, descriptors, clock, random numbers and the place in
-// the threads' turns. It holds its memory compressed, and is not modified once
-// made: several runs may resume from it, at the same time.
+// Snapshot is the state of a program between two instructions: memory, threads,
+// signals, waits, descriptors, clock, random number state and the position in the
+// threads' turns. It holds the memory compressed and is immutable: several runs
+// may resume from it concurrently.
 //
-// It does not hold earlier output to files and the standard streams: a run that
-// resumes expects granted files as they were, and writes only later output.
+// It does not hold earlier output to files and the standard streams: a resumed run
+// expects granted files as they were, and writes only the later output.
 type Snapshot struct {
 	state snapshotState
 	pages []snapshotPage
 }
 
-// snapshotPage is a page that is not all zero.
+// snapshotPage is a page with nonzero contents.
 type snapshotPage struct {
 	number uint64
 	data   []byte // DEFLATE (RFC 1951)
@@ -38,7 +38,8 @@ func (s *Snapshot) Instructions() uint64 { return s.state.Executed }
 
 var _ engine.Snapshot = (*Snapshot)(nil)
 
-// resumption returns the snapshot that a run resumes from, nil if it begins.
+// resumption returns the snapshot that a run resumes from, or nil if the run starts
+// from the beginning.
 func resumption(s engine.Snapshot) (*Snapshot, error) {
 	if s == nil {
 		return nil, nil
@@ -73,7 +74,7 @@ const (
 	// maxState bounds the state: 4096 threads of about 2 KiB, their signals,
 	// 1024 descriptors.
 	maxState = 64 << 20
-	// maxPageData is more than DEFLATE makes of any page.
+	// maxPageData is above the size of any page after DEFLATE.
 	maxPageData = 2 * pageBytes
 )
 
@@ -110,7 +111,7 @@ func (s *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	return out.n, nil
 }
 
-// countingWriter remembers the first error.
+// countingWriter counts and hashes the bytes written and keeps the first error.
 type countingWriter struct {
 	w   *bufio.Writer
 	sum hash.Hash
@@ -128,7 +129,7 @@ func (c *countingWriter) write(p []byte) {
 	c.n += int64(n)
 }
 
-// readSnapshot reads what WriteTo wrote.
+// readSnapshot reads a snapshot written by WriteTo.
 func readSnapshot(r io.Reader) (*Snapshot, error) {
 	in := &snapshotReader{r: bufio.NewReader(r), sum: sha256.New()}
 	s, err := in.read()
@@ -146,7 +147,8 @@ type snapshotReader struct {
 	sum hash.Hash
 }
 
-// take reads n bytes. It allocates as they come, not as they are promised.
+// take reads n bytes. It allocates as data arrives, so that a false n costs no
+// memory.
 func (in *snapshotReader) take(n int) ([]byte, error) {
 	var b bytes.Buffer
 	if _, err := io.CopyN(&b, in.r, int64(n)); err != nil {
@@ -252,7 +254,7 @@ func newPagePacker() *pagePacker {
 	return p
 }
 
-// pack returns a page compressed, or nil for one that is all zero.
+// pack returns a page compressed, or nil if it is all zero.
 func (p *pagePacker) pack(page []byte) []byte {
 	if allZero(page) {
 		return nil

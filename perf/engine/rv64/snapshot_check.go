@@ -7,8 +7,8 @@ import (
 	"presage/perf/trace"
 )
 
-// maxExecuted bounds counts and times in a snapshot, so that sums of them do
-// not wrap: a century of instructions.
+// maxExecuted bounds counts and times in a snapshot, so that their sums do not
+// wrap: a century of instructions.
 const maxExecuted = 1 << 62
 
 // check returns an error if the state is impossible: snapshots are untrusted. A
@@ -34,7 +34,7 @@ func (s *Snapshot) check() error {
 	return nil
 }
 
-// pollingCalls are the system calls that wait by polling: read, write, readv,
+// pollingCalls returns the system calls that wait by polling: read, write, readv,
 // writev, epoll_pwait, pselect6, ppoll, rt_sigtimedwait, epoll_pwait2.
 func pollingCalls() []uint64 { return []uint64{63, 64, 65, 66, 22, 72, 73, 137, 441} }
 

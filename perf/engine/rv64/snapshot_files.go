@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// fileState is an open file; Kind says which fields count.
+// fileState is an open file in a snapshot; Kind determines which fields are used.
 type fileState struct {
 	Kind string // one of those below
 
 	Name   int    // of a stream: 0, 1 or 2
 	Taken  uint64 // bytes read from a stream
 	Path   string // of a device or a file
-	Flags  uint64 // with which a file was opened
+	Flags  uint64 // flags with which a file was opened
 	Offset int64  // in a file
 	Listed bool   // of a folder: some entries were listed, up to Next
 	Next   int
-	Size   int64 // of a file that is only read, to tell if it changed
-	Time   int64 // when it was changed, in nanoseconds
+	Size   int64 // of a file that is only read, to detect a change
+	Time   int64 // of its last modification, in nanoseconds
 
-	Pipe             int // of a pipe's end: which pipe
+	Pipe             int // of a pipe's end: the pipe's number
 	Writer           bool
 	Data             []byte // in the pipe
 	Readers, Writers bool   // is the end open?
@@ -195,7 +195,7 @@ func (s *fileState) open(m *machine, pipes map[int]*pipe) (file, error) {
 	return nil, badSnapshot("no file %q of kind %q", s.Path, s.Kind)
 }
 
-// reopen opens a granted file as it was open.
+// reopen opens a granted file in its saved state.
 func (s *fileState) reopen(m *machine) (file, error) {
 	mt, rel := m.files.find(s.Path)
 	if mt == nil || s.Flags&oAccess != 0 && !mt.write {

@@ -8,8 +8,8 @@ import (
 	"presage/perf/trace"
 )
 
-// snapshotState is all of a machine but the contents of memory. Threads are
-// named by their place in Threads, which is the order of their turns.
+// snapshotState is the state of a machine except the contents of memory. Threads
+// are identified by their index in Threads, which is the order of their turns.
 type snapshotState struct {
 	Program string // SHA-256 of the executable
 	Args    []string
@@ -24,7 +24,7 @@ type snapshotState struct {
 	Peak                     uint64
 	Refused                  bool
 	Unknown                  map[uint64]uint64 // system calls
-	Foreign                  []uint64          // memory instructions outside of the plan
+	Foreign                  []uint64          // memory instructions outside the plan
 
 	Created, NextID, Current int
 	Threads                  []threadState
@@ -35,7 +35,7 @@ type snapshotState struct {
 	Files       []fileState
 	Descriptors []descriptorState
 
-	Regions []regionState // by ascending Start, apart
+	Regions []regionState // disjoint, by ascending Start
 }
 
 type grantState struct {
@@ -89,7 +89,7 @@ type regionState struct {
 	Perm         uint8
 }
 
-// takeSnapshot hands the present state over.
+// takeSnapshot passes a snapshot of the current state to the request's callback.
 func (m *machine) takeSnapshot(at uint64) error {
 	s := &Snapshot{state: snapshotState{
 		Program: m.file.SHA256, Args: m.opt.Args, Env: m.opt.Env, Memory: m.opt.Memory, Grants: m.grants(),
@@ -165,7 +165,7 @@ func (m *memory) save(s *Snapshot) error {
 	return nil
 }
 
-// saveRegion copies pages, of which some may have been made inaccessible.
+// saveRegion copies a region's pages, some of which may be inaccessible.
 func (m *memory) saveRegion(s *Snapshot, r regionState, pack *pagePacker) error {
 	addr, n := r.Start*pageBytes, r.Pages*pageBytes
 	if r.Perm&pageAccess == 0 {
@@ -199,7 +199,7 @@ func (m *memory) savePages(s *Snapshot, r regionState, pack *pagePacker) error {
 	return nil
 }
 
-// restore puts a machine that has just been made into a snapshot's state.
+// restore puts a freshly created machine into a snapshot's state.
 func (m *machine) restore(s *Snapshot) error {
 	st := &s.state
 	if err := m.belongs(st); err != nil {
@@ -233,7 +233,7 @@ func (m *machine) restore(s *Snapshot) error {
 	return m.files.restore(m, st)
 }
 
-// belongs reports why a snapshot cannot be of this run.
+// belongs returns an error if a snapshot was taken of a different run.
 func (m *machine) belongs(st *snapshotState) error {
 	switch {
 	case st.Program != m.file.SHA256:
@@ -250,7 +250,7 @@ func (m *machine) belongs(st *snapshotState) error {
 	return nil
 }
 
-// resumeTimes leaves out of the timetable what lies in the past.
+// resumeTimes removes past events from the timetable.
 func (m *machine) resumeTimes(st *snapshotState) {
 	s := &m.times
 	s.turnEnd = st.TurnEnd
@@ -282,10 +282,10 @@ func (m *machine) thread(s *threadState) *thread {
 	return t
 }
 
-// callAgain polls for a thread that waited when the snapshot was taken: it
-// makes the system call again, as of the time when it was made. Calls that
-// poll have no effect until they complete. After that the thread has the
-// call's own poll.
+// callAgain polls for a thread that was waiting when the snapshot was taken: it
+// makes the system call again, as of the time when it was first made. A polling
+// call has no effect until it completes. From then on the thread uses the call's
+// own poll function.
 func (m *machine) callAgain(t *thread) (int64, bool) {
 	deadline, timeout, restartable, idle := t.deadline, t.timeout, t.restartable, m.idle
 	m.idle -= m.now() - t.callAt

@@ -17,7 +17,7 @@ import (
 	"presage/perf/trace"
 )
 
-// resumable is a program with what it is run with.
+// resumable is a program with the options of its runs.
 type resumable struct {
 	program
 	opt    func() options // called for each run
@@ -59,8 +59,8 @@ func through(t testing.TB, s *Snapshot) *Snapshot {
 	return back
 }
 
-// TestSnapshots takes snapshots all over a run and holds what resumes from
-// them against the uninterrupted run: trace, output, files, counts, clock.
+// TestSnapshots takes snapshots throughout a run and compares the resumed runs
+// with the uninterrupted one: trace, output, files, counts, clock.
 func TestSnapshots(t *testing.T) {
 	text := func(argv ...string) func() options {
 		return func() options {
@@ -83,8 +83,8 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// TestSnapshotsOfRandom does so for programs that end by writing out every
-// register and the floating-point state.
+// TestSnapshotsOfRandom compares resumed with uninterrupted runs of random programs
+// that end by writing out every register and the floating-point state.
 func TestSnapshotsOfRandom(t *testing.T) {
 	for seed := range uint64(3) {
 		testSnapshots(t, readFile(t, randomImage(200+seed, 2000)), resumable{opt: func() options { return options{} }, points: 15})
@@ -245,7 +245,8 @@ func encoded(t testing.TB, s *Snapshot) []byte {
 	return b.Bytes()
 }
 
-// TestSnapshotDamage changes each byte of a snapshot, and cuts it everywhere.
+// TestSnapshotDamage changes each byte of a snapshot, and truncates it at every
+// length.
 func TestSnapshotDamage(t *testing.T) {
 	_, s := loopSnapshot(t)
 	data := encoded(t, s)
@@ -267,7 +268,7 @@ func TestSnapshotDamage(t *testing.T) {
 	}
 }
 
-// sealed makes a snapshot file of a state and pages, with the right checksum.
+// sealed returns a snapshot file made of a state and pages, with a valid checksum.
 func sealed(state, pages []byte) []byte {
 	b := append([]byte(snapshotMagic), 0, 0, 0, 0, 0, 0, 0, 0)
 	binary.LittleEndian.PutUint32(b[len(snapshotMagic):], snapshotVersion)
@@ -277,8 +278,8 @@ func sealed(state, pages []byte) []byte {
 	return append(b, sum[:]...)
 }
 
-// FuzzSnapshot reads states and pages that carry the right checksum, and runs
-// what is accepted: errors, never a crash.
+// FuzzSnapshot reads states and pages with a valid checksum, and resumes from those
+// that are accepted: errors are fine, a crash is not.
 func FuzzSnapshot(f *testing.F) {
 	exe, s := loopSnapshot(f)
 	state, err := json.Marshal(&s.state)
@@ -318,7 +319,7 @@ func FuzzSnapshot(f *testing.F) {
 			return
 		}
 		if s.state.Memory > 1<<30 {
-			return // takes long to map, no more
+			return // valid, but slow to map
 		}
 		opt := options{Request: engine.Request{Args: s.state.Args, Env: s.state.Env, Memory: s.state.Memory, Resume: s, MaxInstructions: s.Instructions() + 10_000}}
 		r, err := run(t.Context(), exe, opt)

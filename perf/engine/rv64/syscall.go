@@ -42,10 +42,10 @@ const (
 // error number.
 type systemCall func(t *thread, a [6]uint64) int64
 
-// maxUnknown bounds the different unknown system calls that are told apart.
+// maxUnknown bounds the number of distinct unknown system calls reported.
 const maxUnknown = 256
 
-// serveSyscall runs the system call that a thread has just made.
+// serveSyscall executes the system call that a thread has just made.
 func (m *machine) serveSyscall(t *thread) {
 	n := t.x[regA7]
 	m.countSyscall(t, n)
@@ -82,12 +82,13 @@ func (m *machine) syscalls() map[uint64]systemCall {
 	return c
 }
 
-// always is a system call that has nothing to do.
+// always returns a system call that does nothing and returns v.
 func always(v int64) systemCall {
 	return func(*thread, [6]uint64) int64 { return v }
 }
 
-// put writes little-endian words to guest memory.
+// put writes little-endian words to guest memory and returns 0 or a negated error
+// number.
 func (m *machine) put(addr uint64, words ...uint64) int64 {
 	buf := make([]byte, 0, 8*len(words))
 	for _, w := range words {

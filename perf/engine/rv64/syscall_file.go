@@ -150,7 +150,7 @@ func (m *machine) sysOpen(dirFD, nameAt, flags, mode uint64) int64 {
 	writes := flags&oAccess != 0 || flags&(oCreate|oTrunc) != 0
 	if writes && !mt.write {
 		if flags&oCreate != 0 && flags&oAccess == 0 && flags&oTrunc == 0 {
-			flags &^= oCreate // reading what may exist
+			flags &^= oCreate // reads the file if it exists
 		} else {
 			return -eROFS
 		}
@@ -196,7 +196,7 @@ func (m *machine) device(name string) file {
 	return nil
 }
 
-// statAt is the part that newfstatat and statx share.
+// statAt implements the common part of newfstatat and statx.
 func (m *machine) statAt(dirFD, nameAt, flags uint64) (fileStat, int64) {
 	const emptyPath, noFollow = 0x1000, 0x100
 	text, ok := m.mem.text(nameAt)
@@ -288,7 +288,7 @@ func (m *machine) sysStatx(_ *thread, a [6]uint64) int64 {
 	return 0
 }
 
-// sysGetdents lists a folder in the order of names.
+// sysGetdents lists a folder in name order.
 func (m *machine) sysGetdents(_ *thread, a [6]uint64) int64 {
 	h, ok := m.files.get(a[0]).(*hostFile)
 	if !ok {
@@ -340,12 +340,12 @@ func (h *hostFile) list() int64 {
 	return 0
 }
 
-// dirFS lets fs.ReadDir sort an open folder's entries.
+// dirFS adapts an open folder so that fs.ReadDir lists it in name order.
 type dirFS struct{ f *os.File }
 
 func (d dirFS) Open(string) (fs.File, error) { return keepOpen{d.f}, nil }
 
-// keepOpen is a folder that is not closed by who has read it.
+// keepOpen is a folder whose Close does nothing, so that its reader leaves it open.
 type keepOpen struct{ *os.File }
 
 func (keepOpen) Close() error { return nil }

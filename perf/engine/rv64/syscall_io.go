@@ -3,7 +3,7 @@ package rv64
 // maxVector is the largest number of buffers of one readv or writev.
 const maxVector = 1024
 
-// addReadWrite adds the calls that move data.
+// addReadWrite adds the calls that transfer data.
 func (m *machine) addReadWrite(c map[uint64]systemCall) {
 	c[63] = func(t *thread, a [6]uint64) int64 { return m.transfer(t, a[0], [][2]uint64{{a[1], a[2]}}, false) }
 	c[64] = func(t *thread, a [6]uint64) int64 { return m.transfer(t, a[0], [][2]uint64{{a[1], a[2]}}, true) }
@@ -54,8 +54,8 @@ func (m *machine) vector(addr, n uint64) ([][2]uint64, int64) {
 	return v, 0
 }
 
-// transfer reads or writes at the file's position, and blocks where the file
-// does.
+// transfer reads or writes at the file's position, and blocks the thread if the
+// file would block.
 func (m *machine) transfer(t *thread, fd uint64, bufs [][2]uint64, write bool) int64 {
 	d := m.files.open[fd&0xffffffff]
 	if d == nil {
@@ -111,7 +111,8 @@ func (m *machine) transferAt(fd uint64, bufs [][2]uint64, off int64, write bool)
 	})
 }
 
-// each applies an operation to buffers until one is not filled.
+// each applies an operation to the buffers in turn, up to and including the first
+// that it does not fill.
 func (m *machine) each(bufs [][2]uint64, write bool, op func([]byte) (int, int64)) int64 {
 	perm := pageWrite
 	if write {

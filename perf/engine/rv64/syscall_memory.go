@@ -88,8 +88,8 @@ func (m *machine) sysMincore(addr, size, vec uint64) int64 {
 	return 0
 }
 
-// hosted ends the run if the host failed to provide memory: what it did of a
-// change is unknown.
+// hosted ends the run if the host failed to provide memory, as it may have made
+// part of the change.
 func (m *machine) hosted(err error) int64 {
 	if err != nil {
 		m.failed = m.hostError(err)
@@ -98,16 +98,16 @@ func (m *machine) hosted(err error) int64 {
 	return 0
 }
 
-// afford reports whether limits allow a change of mappings; a refusal is
-// remembered, for a program that then gives up.
+// afford reports whether the limits allow a change of mappings. It notes a refusal,
+// to explain the failure of a program that then gives up.
 func (m *machine) afford(addr, n uint64, perm uint8) bool {
 	ok := m.mem.affords(addr, n, perm)
 	m.refused = m.refused || !ok
 	return ok
 }
 
-// permOf translates PROT_ bits. As on Linux, what is executable or writable is
-// readable.
+// permOf converts PROT_ bits to page permissions. As on Linux, executable and
+// writable pages are readable too.
 func permOf(prot uint64) uint8 {
 	var p uint8
 	if prot&1 != 0 {
@@ -122,7 +122,8 @@ func permOf(prot uint64) uint8 {
 	return p
 }
 
-// codeChanges forgets decoded code if pages that may hold some change.
+// codeChanges discards decoded code if a range that changes contains executable
+// pages.
 func (m *machine) codeChanges(addr, n uint64) {
 	if m.mem.anyExec(addr, n) {
 		m.flushCode()
@@ -154,8 +155,8 @@ func (m *machine) sysBrk(want uint64) int64 {
 }
 
 // place chooses the address of a new mapping: the hint if it is free, else the
-// highest free range. A failure is remembered, for
-// a program that then gives up.
+// highest free range. It notes a failure, to explain that of a program that then
+// gives up.
 func (m *machine) place(hint, n uint64) (uint64, bool) {
 	if hint = pageDown(hint); hint >= pageBytes && m.mem.valid(hint, n) && m.mem.free(hint, n) && hint+n <= m.mem.mmapTop {
 		return hint, true
@@ -210,8 +211,8 @@ func (m *machine) sysMmap(a [6]uint64) int64 {
 	return m.mapFile(addr, length, n, perm, flags, a[4], a[5])
 }
 
-// mapFile maps a private copy of a file's part. A shared writable mapping is
-// refused: its writes would have to reach the file.
+// mapFile maps a private copy of part of a file. A shared writable mapping is
+// refused, as its writes would have to reach the file.
 func (m *machine) mapFile(addr, length, n uint64, perm uint8, flags, fd, offset uint64) int64 {
 	f := m.files.get(fd)
 	if f == nil {

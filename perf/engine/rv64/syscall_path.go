@@ -5,7 +5,7 @@ import (
 	"path"
 )
 
-// addPaths adds the calls that name files.
+// addPaths adds the calls that take paths.
 func (m *machine) addPaths(c map[uint64]systemCall) {
 	t := m.files
 	c[17] = func(_ *thread, a [6]uint64) int64 { // getcwd

@@ -106,8 +106,8 @@ func (m *machine) addProcessCalls(c map[uint64]systemCall) {
 	c[260] = always(-eCHILD) // wait4
 	c[95] = always(-eCHILD)  // waitid
 
-	// Known and refused, so that programs fall back: rseq, clone3, io_uring,
-	// seccomp, pidfd_open and the like stay out of UnknownSyscalls.
+	// Known and refused, so that programs fall back; UnknownSyscalls omits them:
+	// rseq, clone3, io_uring, seccomp, pidfd_open and the like.
 	for _, n := range []uint64{293, 435, 425, 277, 434, 424, 449, 221, 281} {
 		c[n] = always(-eNOSYS)
 	}
@@ -118,7 +118,7 @@ func (m *machine) endTurn() {
 	m.times.turnEnd = m.executed()
 }
 
-// sysClone starts a thread. A new process cannot be had.
+// sysClone starts a thread. It refuses to create a process.
 func (m *machine) sysClone(t *thread, a [6]uint64) int64 {
 	flags, stack, parentTID, tls, childTID := a[0], a[1], a[2], a[3], a[4]
 	if flags&cloneVM == 0 || flags&cloneThread == 0 {
@@ -179,7 +179,8 @@ func (m *machine) sysUname(_ *thread, a [6]uint64) int64 {
 	return 0
 }
 
-// rlimit tells a limit: the stack's true size, files, no limit otherwise.
+// rlimit writes a resource limit to guest memory: the true stack size, the maximum
+// number of files, or else no limit.
 func (m *machine) rlimit(which, addr uint64) int64 {
 	const stack, core, files, space = 3, 4, 7, 9
 	limit := ^uint64(0)
@@ -218,7 +219,7 @@ func (m *machine) sysSysinfo(_ *thread, a [6]uint64) int64 {
 	return 0
 }
 
-// membarrier: threads take turns, so that memory is always in order.
+// membarrier has nothing to do: threads take turns, so memory is always in order.
 func (m *machine) membarrier(_ *thread, a [6]uint64) int64 {
 	const query, all = 0, 0x1ff
 	if a[0] == query {

@@ -90,7 +90,8 @@ func (m *machine) sysSigaltstack(t *thread, a [6]uint64) int64 {
 	return 0
 }
 
-// sysSigaction: riscv's struct sigaction is handler, flags, mask.
+// sysSigaction implements rt_sigaction. RISC-V's struct sigaction is handler,
+// flags, mask.
 func (m *machine) sysSigaction(_ *thread, a [6]uint64) int64 {
 	sig := a[0]
 	if sig < 1 || sig > signals || a[3] != 8 {

@@ -33,7 +33,7 @@ func (m *machine) timespec(addr uint64) (ns uint64, errno int64) {
 	return sec*second + nsec, 0
 }
 
-// deadline turns a time-out into a value of the guest's clock.
+// deadline converts a time-out to a guest clock value.
 func (m *machine) deadline(ns uint64, absolute, realtime bool) uint64 {
 	switch {
 	case ns == never:
@@ -88,8 +88,8 @@ func (m *machine) addTimeCalls(c map[uint64]systemCall) {
 	c[102] = func(_ *thread, a [6]uint64) int64 { // getitimer
 		return m.put(a[1], 0, 0, 0, 0)
 	}
-	// Timers are accepted and never expire: a profile by timer signals has no
-	// meaning here.
+	// Timers are accepted and never expire: profiling by timer signals would
+	// be meaningless here.
 	c[103] = func(_ *thread, a [6]uint64) int64 { // setitimer
 		if a[2] == 0 {
 			return 0

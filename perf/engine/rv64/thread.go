@@ -9,12 +9,12 @@ import (
 // never is a deadline that does not come.
 const never = ^uint64(0)
 
-// thread is a guest thread. Threads take turns on the one hart there is.
+// thread is a guest thread. Threads take turns on the single hart.
 type thread struct {
 	// x is the register file: x1 to x31 at their numbers, f0 at regFloat.
 	// 256 entries, so that an 8-bit index needs no bounds check.
 	x   [256]uint64
-	jit jitFrame // for translated code, valid while that runs
+	jit jitFrame // for translated code, valid while it runs
 	pc  uint64
 
 	fflags      softfloat.Flags
@@ -35,8 +35,9 @@ type thread struct {
 	altStack sigStack
 	restore  *uint64 // sigsuspend: mask to restore after the handler
 
-	// While blocked, deadline and poll say what ends it. poll is tried at
-	// every turn; it reports whether the call is complete and its result.
+	// While the thread is blocked, deadline and poll determine what wakes it. poll
+	// is called at every turn; it returns the call's result and whether it is
+	// complete.
 	blocked     bool
 	deadline    uint64
 	timeout     int64 // the call's result when the deadline passes
@@ -45,8 +46,8 @@ type thread struct {
 	futex       *futexWait
 	exited      bool
 
-	// The system call that a thread is in, with the guest's time when it was
-	// made: a snapshot has no other way to tell what it waits for.
+	// The system call that the thread is in, with the guest time when it was made:
+	// a snapshot has no other record of what the thread waits for.
 	call               [6]uint64 // its arguments
 	callNumber, callAt uint64
 
@@ -71,15 +72,14 @@ func (t *thread) block(deadline uint64, timeout int64, poll func() (int64, bool)
 	return 0
 }
 
-// resume ends a blocking system call with its result.
+// resume completes a blocking system call with its result.
 func (t *thread) resume(result int64) {
 	t.blocked, t.poll, t.restartable = false, nil, false
 	t.x[regA0] = uint64(result)
 }
 
-// atomic performs an LR, SC or AMO on naturally aligned memory at p. LR leaves
-// a reservation that any other thread's turn, or any SC, ends. It returns the
-// op.
+// atomic performs an LR, SC or AMO on naturally aligned memory at p. LR sets a
+// reservation that any other thread's turn, or any SC, ends. It returns the op.
 func (m *machine) atomic(t *thread, o *op, p unsafe.Pointer) *op {
 	var old uint64
 	word := o.rm == 2
@@ -102,7 +102,7 @@ func (m *machine) atomic(t *thread, o *op, p unsafe.Pointer) *op {
 	case atomicLR:
 		t.reserved, t.reservedAddr = true, t.x[o.rs1]
 	case atomicSC:
-		// Even an SC that fails needs a place that it could write to.
+		// Even a failing SC requires a writable address.
 		ok := t.reserved && t.reservedAddr == t.x[o.rs1]
 		t.reserved = false
 		if ok {
@@ -118,7 +118,7 @@ func (m *machine) atomic(t *thread, o *op, p unsafe.Pointer) *op {
 	return o
 }
 
-// touch writes back what p holds: it faults where a store would.
+// touch rewrites the value at p, to fault exactly where a store would.
 func (m *machine) touch(p unsafe.Pointer) {
 	b := (*byte)(p)
 	m.touched = *b

@@ -12,7 +12,7 @@ import (
 	"presage/perf/trace"
 )
 
-// sweep decodes routines and what stands between them.
+// sweep decodes all routines and the gaps between them.
 func sweep(f *objfile.File, visit func(pc uint64, size int, l lowered)) {
 	c := newCodeCache(nil, nil, 0)
 	over := func(addr uint64, code []byte) {
@@ -108,8 +108,8 @@ func (s *tape) Exchange(full *trace.Batch) *trace.Batch {
 	return &s.batch
 }
 
-// reference is what single-stepping finds: for each instruction about to be
-// executed, whether it stands in the plan and which address it accesses.
+// reference is the trace that single-stepping produces: before each instruction is
+// executed, it is looked up in the plan and its address computed.
 type reference struct {
 	accesses []trace.Access
 	blocks   []trace.BlockID
@@ -118,9 +118,9 @@ type reference struct {
 	blockAt  []uint64 // and before each block
 }
 
-// step runs a program instruction by instruction, with the threads' turns that
-// the engine's documentation promises: 2^16 instructions, to the next transfer
-// of control.
+// step runs a program instruction by instruction, with thread turns as the
+// engine's documentation promises: 2^16 instructions, extended to the next
+// transfer of control.
 func step(t *testing.T, f *objfile.File, opt options, plan *trace.Plan) (*reference, *result) {
 	t.Helper()
 	opt.mode = Interpret
@@ -184,9 +184,9 @@ func step(t *testing.T, f *objfile.File, opt options, plan *trace.Plan) (*refere
 	return &ref, m.result()
 }
 
-// TestTraceAgainstSingleSteps compares the recorded streams with those that
-// single-stepping gives, for random programs, a Fortran program, and a C
-// program with threads and a handled fault.
+// TestTraceAgainstSingleSteps compares the recorded streams with those of
+// single-stepping, for random programs, a Fortran program, and a C program with
+// threads and a handled fault.
 func TestTraceAgainstSingleSteps(t *testing.T) {
 	files := make(map[string]*objfile.File)
 	for seed := range uint64(8) {
@@ -252,7 +252,7 @@ func testTraceOn(t *testing.T, f *objfile.File, mode Mode, plan *trace.Plan, wan
 	if r.Accesses != uint64(len(got.accesses)) || r.Blocks != uint64(len(got.blocks)) || r.Batches != uint64(len(got.starts)) {
 		t.Errorf("the result counts %d accesses, %d blocks, %d batches", r.Accesses, r.Blocks, r.Batches)
 	}
-	// Start lies between the last access of one batch and the first of the next.
+	// Start is between the last access of one batch and the first of the next.
 	for i, start := range got.starts {
 		first := 0
 		if i > 0 {
@@ -267,8 +267,8 @@ func testTraceOn(t *testing.T, f *objfile.File, mode Mode, plan *trace.Plan, wan
 	}
 }
 
-// hashSink hashes the accesses of some references, by address of the
-// instruction, with their threads and block executions.
+// hashSink hashes the accesses of some references, identified by instruction
+// address, with their threads and block executions.
 type hashSink struct {
 	plan  *trace.Plan
 	keep  map[trace.PC]bool
@@ -297,8 +297,9 @@ func (s *hashSink) Exchange(full *trace.Batch) *trace.Batch {
 }
 
 // TestDeterminism runs the Go program with its goroutines, signals and garbage
-// collector on both engines, with everything planned, with every third reference
-// and no block, and untraced. All must execute the same, with the same addresses.
+// collector in every mode, with everything planned, with every third reference and
+// no block, and untraced. All runs must execute the same instructions and access
+// the same addresses.
 func TestDeterminism(t *testing.T) {
 	f, err := objfile.Open(programs()[0].build(t))
 	if err != nil {

@@ -27,9 +27,9 @@ type file interface {
 	close()
 }
 
-// fileStat is what the guest learns of a file.
+// fileStat is the metadata that the guest sees of a file.
 type fileStat struct {
-	mode  uint32 // with the type
+	mode  uint32 // including the type
 	ino   uint64
 	size  int64
 	mtime int64 // nanoseconds
@@ -43,7 +43,7 @@ const (
 	modeFile = 0o100000
 )
 
-// noFile has the answers of what cannot be done.
+// noFile is embedded for the methods that a type of file does not support.
 type noFile struct{}
 
 func (noFile) read([]byte) (int, int64)           { return 0, eINVAL }
@@ -60,7 +60,7 @@ type stream struct {
 	noFile
 	r     io.Reader
 	w     io.Writer
-	name  int    // 0, 1 or 2: the descriptor that it began as
+	name  int    // 0, 1 or 2: its original descriptor
 	taken uint64 // bytes read
 }
 
@@ -112,7 +112,7 @@ type hostFile struct {
 	f       *os.File
 	guest   string
 	append  bool
-	entries []fs.DirEntry // of a folder, read at once
+	entries []fs.DirEntry // of a folder, read all at once
 	next    int
 	listed  bool
 }
@@ -202,7 +202,7 @@ func (h *hostFile) stat() (fileStat, int64) {
 	return statOf(info, h.guest), 0
 }
 
-func (h *hostFile) close() { _ = h.f.Close() } // nothing is left to tell the guest
+func (h *hostFile) close() { _ = h.f.Close() } // the guest cannot be told of an error any more
 
 func statOf(info fs.FileInfo, guest string) fileStat {
 	s := fileStat{mode: modeFile | uint32(info.Mode().Perm()), size: info.Size(), mtime: info.ModTime().UnixNano()}
@@ -213,8 +213,8 @@ func statOf(info fs.FileInfo, guest string) fileStat {
 	return s
 }
 
-// statInode makes an inode number of a guest path (FNV-1a): the host's own
-// would differ from one host to the next.
+// statInode derives an inode number from a guest path (FNV-1a): the host's own
+// would differ between hosts.
 func statInode(guest string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, b := range []byte(guest) {
@@ -286,7 +286,8 @@ func (t *fileTable) get(fd uint64) file {
 	return nil
 }
 
-// add opens the lowest free descriptor.
+// add assigns the lowest free descriptor to f and returns it, or a negated error
+// number.
 func (t *fileTable) add(f file, flags uint64) int64 {
 	return t.addFrom(&descriptor{file: f, shared: new(int), flags: flags}, 0)
 }
@@ -336,7 +337,7 @@ func (t *fileTable) resolve(dirFD uint64, name string) (string, int64) {
 	return path.Join(h.guest, name), 0
 }
 
-// find returns the grant that a path lies in, and the path inside.
+// find returns the grant that contains a path, and the path within it.
 func (t *fileTable) find(name string) (*mount, string) {
 	var best *mount
 	for i := range t.mounts {

@@ -6,10 +6,10 @@ import "presage/perf/trace"
 // instructions.
 type timetable struct {
 	turnEnd   uint64         // of the current thread's turn
-	windows   []trace.Window // that have not ended
+	windows   []trace.Window // not yet ended
 	snapshots []uint64       // not yet taken, ascending
 	open      bool           // the first of windows has begun
-	next      uint64         // the first of all that is to come
+	next      uint64         // the earliest pending event
 }
 
 // plan sets next.
@@ -50,7 +50,7 @@ func (m *machine) startJIT() error {
 			if m.opt.mode == Translate {
 				return err
 			}
-			return nil // the first one: there are none on this machine
+			return nil // the first one: this host has no translator
 		}
 		m.jits = append(m.jits, j)
 	}
@@ -58,7 +58,7 @@ func (m *machine) startJIT() error {
 	return nil
 }
 
-// useCode switches to cache i.
+// useCode switches to the code cache i.
 func (m *machine) useCode(i int) {
 	m.code = m.codes[i]
 	if m.jits != nil {
@@ -73,12 +73,12 @@ func (m *machine) flushCode() {
 	}
 }
 
-// reach handles the events due at the present count and sets the budget up to the
-// next one. It reports whether the turn continues.
+// reach handles the events due at the current instruction count and sets the budget
+// to last until the next one. It reports whether the turn continues.
 //
-// The turn's end does not move for that: exec leaves at the first transfer of
-// control at or after the horizon, and goes on from there, so that threads are
-// preempted at the same instructions whatever else happens in between.
+// This does not move the end of the turn: exec returns at the first transfer of
+// control at or after the horizon and continues from there, so that threads are
+// preempted at the same instructions whatever events occur in between.
 func (m *machine) reach() bool {
 	if m.ctx.Err() != nil || m.failed != nil {
 		return false // run reports it

@@ -12,8 +12,8 @@ import (
 	"presage/perf/trace"
 )
 
-// TestWindows compares what windows record with the slices of the whole trace
-// that single-stepping gives, record for record.
+// TestWindows compares the records of windows with the corresponding slices of the
+// whole trace that single-stepping gives, record by record.
 func TestWindows(t *testing.T) {
 	files := map[string]*objfile.File{
 		"random": readFile(t, randomImage(107, 3000)),
@@ -104,15 +104,15 @@ func testWindows(t *testing.T, f *objfile.File, plan *trace.Plan, windows []trac
 	}
 }
 
-// slice returns the part of ascending instruction counts in a window.
+// slice returns the index range of the ascending instruction counts in a window.
 func slice(at []uint64, w trace.Window) (from, to int) {
 	from, _ = slices.BinarySearch(at, w.From)
 	to, _ = slices.BinarySearch(at, w.To)
 	return from, to
 }
 
-// TestWindowsPartition cuts the run of a Go program into adjacent windows:
-// together they are the whole trace.
+// TestWindowsPartition cuts the run of a Go program into adjacent windows, which
+// together must give the whole trace.
 func TestWindowsPartition(t *testing.T) {
 	f, err := objfile.Open(programNamed(t, "go").build(t))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package amd64asm puts amd64 machine code together: the instructions that a
-// translator of RISC-V code needs, as bytes, with labels.
+// Package amd64asm assembles amd64 machine code into bytes, with labels. It covers
+// the instructions that the translator of RISC-V code needs.
 //
 // An instruction is described by an Op (its prefix, opcode map, opcode and
 // operand width), and takes a register and a register-or-memory operand, in
@@ -12,10 +12,10 @@ import (
 	"math"
 )
 
-// Reg is a general or a vector register, by its number.
+// Reg is the number of a general-purpose or vector register.
 type Reg uint8
 
-// The general registers.
+// The general-purpose registers.
 const (
 	RAX Reg = iota
 	RCX
@@ -35,7 +35,7 @@ const (
 	R15
 )
 
-// Operand is a register or a place in memory.
+// Operand is a register or memory operand.
 type Operand struct {
 	kind        operandKind
 	base, index Reg
@@ -52,25 +52,26 @@ const (
 	kindCode
 )
 
-// R is a register as an operand.
+// R returns register r as an operand.
 func R(r Reg) Operand { return Operand{kind: kindReg, base: r} }
 
-// M is the memory at base+disp.
+// M returns the memory operand at base+disp.
 func M(base Reg, disp int32) Operand { return Operand{kind: kindBase, base: base, disp: disp} }
 
-// MX is the memory at base + index<<scale + disp. The index is not RSP.
+// MX returns the memory operand at base + index<<scale + disp. The index must not
+// be RSP.
 func MX(base, index Reg, scale uint8, disp int32) Operand {
 	return Operand{kind: kindIndex, base: base, index: index, scale: scale, disp: disp}
 }
 
-// At is the memory at an offset of the code itself, addressed relative to the
-// instruction pointer. The instruction must not have an immediate.
+// At returns the memory operand at an offset in the code itself, addressed
+// relative to the instruction pointer. The instruction must not have an immediate.
 func At(offset int) Operand { return Operand{kind: kindCode, disp: int32(offset)} }
 
 // IsReg reports whether o is register r.
 func (o Operand) IsReg(r Reg) bool { return o.kind == kindReg && o.base == r }
 
-// InMemory reports whether o is a place in memory.
+// InMemory reports whether o is a memory operand.
 func (o Operand) InMemory() bool { return o.kind != kindReg }
 
 // Op describes an instruction of the form "reg, r/m".
@@ -88,7 +89,7 @@ type Op struct {
 // Cond is a condition code.
 type Cond uint8
 
-// The conditions, by their encoding.
+// The conditions, with their encodings.
 const (
 	B  Cond = 2 // below, unsigned
 	AE Cond = 3
@@ -108,7 +109,7 @@ const (
 // Not returns the opposite condition.
 func (c Cond) Not() Cond { return c ^ 1 }
 
-// Label names a place in the code.
+// Label identifies a position in the code.
 type Label int
 
 // Code is machine code under construction. Origin is the offset that its first
@@ -122,7 +123,7 @@ type Code struct {
 }
 
 type fixup struct {
-	at    int // of the 4-byte distance
+	at    int // of the 4-byte displacement
 	label Label
 }
 
@@ -137,17 +138,16 @@ func (c *Code) NewLabel() Label {
 	return Label(len(c.labels) - 1)
 }
 
-// Bind places a label here.
+// Bind binds a label to the current position.
 func (c *Code) Bind(l Label) { c.labels[l] = len(c.Bytes) }
 
-// Offset returns where a bound label is, counted from the same point as
-// Origin.
+// Offset returns the offset of a bound label, in the same frame as Origin.
 func (c *Code) Offset(l Label) int { return c.Origin + c.labels[l] }
 
-// Here returns the offset of the next byte, counted like Origin.
+// Here returns the offset of the next byte, in the same frame as Origin.
 func (c *Code) Here() int { return c.Origin + len(c.Bytes) }
 
-// Finish resolves the jumps to labels. All labels that are jumped to must be
+// Finish resolves the jumps to labels. Every label that is a jump target must be
 // bound.
 func (c *Code) Finish() {
 	for _, f := range c.fixups {
@@ -270,8 +270,9 @@ func (c *Code) distance(l Label) {
 	c.imm32(0)
 }
 
-// JmpAt appends a jump to an offset counted like Origin. It returns the
-// offset of its 4-byte distance, for Retarget.
+// JmpAt appends a jump to an offset in the same frame as Origin. It returns the
+// offset of the jump's 4-byte displacement, which can be overwritten with that of
+// another target; see Distance.
 func (c *Code) JmpAt(offset int) int {
 	c.byte(0xe9)
 	site := c.Here()
@@ -279,7 +280,7 @@ func (c *Code) JmpAt(offset int) int {
 	return site
 }
 
-// Distance is what a jump whose distance stands at site holds to go to offset.
+// Distance returns the displacement, to be stored at site, of a jump to offset.
 func Distance(site, offset int) uint32 { return uint32(offset - site - 4) }
 
 // JmpTo appends an indirect jump.
@@ -288,7 +289,7 @@ func (c *Code) JmpTo(rm Operand) { c.Ins(Op{code: 0xff}, 4, rm) }
 // Ret appends a return.
 func (c *Code) Ret() { c.byte(0xc3) }
 
-// Group1 is an instruction of the opcode group that takes an immediate.
+// Group1 is an instruction of opcode group 1: arithmetic with an immediate.
 type Group1 Reg
 
 // The group's members, by their encoding.
@@ -313,7 +314,7 @@ func (c *Code) Imm(g Group1, wide bool, rm Operand, v int32) {
 	c.imm32(v)
 }
 
-// Group2 is a shift or rotation by an immediate.
+// Group2 is an instruction of opcode group 2: a shift or rotation.
 type Group2 Reg
 
 // The group's members, by their encoding.
@@ -336,7 +337,7 @@ func (c *Code) RotateCL(g Group2, wide bool, r Reg) {
 	c.Ins(Op{code: 0xd3, wide: wide}, Reg(g), R(r))
 }
 
-// Group3 is an instruction with one operand.
+// Group3 is an instruction of opcode group 3, with one operand.
 type Group3 Reg
 
 // The group's members, by their encoding.
@@ -354,7 +355,7 @@ func (c *Code) Unary(g Group3, wide bool, rm Operand) {
 	c.Ins(Op{code: 0xf7, wide: wide}, Reg(g), rm)
 }
 
-// SignAX extends the sign of RAX (or EAX) into RDX (or EDX).
+// SignAX appends a sign extension of RAX into RDX, or of EAX into EDX.
 func (c *Code) SignAX(wide bool) {
 	if wide {
 		c.byte(0x48)
@@ -362,13 +363,13 @@ func (c *Code) SignAX(wide bool) {
 	c.byte(0x99)
 }
 
-// TestByte compares a byte in memory with a mask.
+// TestByte appends a test of a byte in memory against a mask.
 func (c *Code) TestByte(rm Operand, mask byte) {
 	c.Ins(Op{code: 0xf6}, 0, rm)
 	c.byte(mask)
 }
 
-// Const loads a 64-bit constant, without changing the flags.
+// Const appends a load of a 64-bit constant, which leaves the flags unchanged.
 func (c *Code) Const(r Reg, v uint64) {
 	switch {
 	case v <= math.MaxUint32:
@@ -383,19 +384,19 @@ func (c *Code) Const(r Reg, v uint64) {
 	}
 }
 
-// StoreConst stores a sign-extended constant of 8 bytes.
+// StoreConst appends a store of 8 bytes: a sign-extended 32-bit constant.
 func (c *Code) StoreConst(rm Operand, v int32) {
 	c.Ins(Op{code: 0xc7, wide: true}, 0, rm)
 	c.imm32(v)
 }
 
-// Store32 stores a constant of 4 bytes.
+// Store32 appends a store of a 4-byte constant.
 func (c *Code) Store32(rm Operand, v uint32) {
 	c.Ins(Op{code: 0xc7}, 0, rm)
 	c.imm32(int32(v))
 }
 
-// Store8 stores a constant byte.
+// Store8 appends a store of a constant byte.
 func (c *Code) Store8(rm Operand, v byte) {
 	c.Ins(Op{code: 0xc6}, 0, rm)
 	c.byte(v)
@@ -404,5 +405,5 @@ func (c *Code) Store8(rm Operand, v byte) {
 // Set appends a setcc of an 8-bit register.
 func (c *Code) Set(cc Cond, r Reg) { c.Ins(Op{table: 1, code: 0x90 | byte(cc), bytes: true}, 0, R(r)) }
 
-// CMov is a conditional 64-bit move.
+// CMov returns a conditional 64-bit move.
 func CMov(cc Cond) Op { return Op{table: 1, code: 0x40 | byte(cc), wide: true} }

@@ -13,8 +13,9 @@ import (
 	"presage/perf/internal/oracle"
 )
 
-// TestOperands decodes a MOV with every operand form and every register, which
-// have exceptions (RSP and R12 need a SIB byte, RBP and R13 a displacement).
+// TestOperands decodes a MOV with every operand form and every register, as some
+// registers are exceptions (RSP and R12 need a SIB byte, RBP and R13 a
+// displacement).
 func TestOperands(t *testing.T) {
 	var c Code
 	check := func(reg Reg, rm Operand, want x86asm.Arg) {
@@ -55,7 +56,7 @@ func TestOperands(t *testing.T) {
 	}
 }
 
-// assembled is what instructions should disassemble to with GNU objdump.
+// assembled returns instructions and their expected disassembly by GNU objdump.
 func assembled() (c Code, want []string) {
 	add := func(text string) { want = append(want, text) }
 	ins := func(o Op, reg Reg, rm Operand, text string) {
@@ -171,7 +172,7 @@ func TestAgainstObjdump(t *testing.T) {
 	}
 }
 
-// TestJumps checks that labels and offsets meet, forwards and backwards.
+// TestJumps checks jumps to labels and to offsets, forwards and backwards.
 func TestJumps(t *testing.T) {
 	var c Code
 	c.Reset(0x100)

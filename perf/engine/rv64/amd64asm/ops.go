@@ -36,7 +36,7 @@ var (
 	Tzcnt32  = Op{prefix: 0xf3, table: 1, code: 0xbc}
 	Popcnt32 = Op{prefix: 0xf3, table: 1, code: 0xb8}
 
-	// BT family with the bit number in the register: "r/m, reg".
+	// The BT family with the bit number in a register: "r/m, reg".
 	Bts = Op{table: 1, code: 0xab, wide: true}
 	Btr = Op{table: 1, code: 0xb3, wide: true}
 	Btc = Op{table: 1, code: 0xbb, wide: true}
@@ -89,7 +89,7 @@ const (
 	FDiv  = 0x5e
 )
 
-// Opcodes for FMA: the 231 forms, dst = ±(v·rm) ± dst.
+// Opcodes for FMA: the 231 forms, dst = ±(v·r/m) ± dst.
 const (
 	FMAdd  = 0xb9
 	FMSub  = 0xbb
@@ -131,7 +131,8 @@ func (c *Code) Word(v uint64) {
 // Rounding is the immediate of RoundSD.
 type Rounding byte
 
-// What RoundSD rounds to; RoundQuiet is added to raise no inexact exception.
+// The rounding modes of RoundSD. RoundQuiet, or-ed in, suppresses the inexact
+// exception.
 const (
 	RoundNearest Rounding = 0
 	RoundDown    Rounding = 1
@@ -140,17 +141,15 @@ const (
 	RoundQuiet   Rounding = 8
 )
 
-// RoundSD appends a rounding of the binary64 in rm to an integral value. rm is
-// no operand At.
+// RoundSD appends a rounding of the binary64 in rm to an integral value. rm must
+// not be an operand made by At.
 func (c *Code) RoundSD(x Reg, rm Operand, how Rounding) {
 	c.Ins(Op{prefix: 0x66, table: 3, code: 0x0b}, x, rm)
 	c.byte(byte(how))
 }
 
-// LoadMXCSR appends a load of the control and status register of vector
-// floating point.
+// LoadMXCSR appends a load of MXCSR, the SSE control and status register.
 func (c *Code) LoadMXCSR(rm Operand) { c.Ins(Op{table: 1, code: 0xae}, 2, rm) }
 
-// StoreMXCSR appends a store of the control and status register of vector
-// floating point.
+// StoreMXCSR appends a store of MXCSR, the SSE control and status register.
 func (c *Code) StoreMXCSR(rm Operand) { c.Ins(Op{table: 1, code: 0xae}, 3, rm) }

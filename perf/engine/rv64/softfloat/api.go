@@ -58,7 +58,7 @@ func FMA32(a, b, c uint32, m Mode) (uint32, Flags) {
 	return to32(binary32.fma(m, binary32.unpack(uint64(a)), binary32.unpack(uint64(b)), binary32.unpack(uint64(c))))
 }
 
-// convert rounds a number of another format into f.
+// convert rounds a number of another format to f.
 func (f format) convert(m Mode, n number) (uint64, Flags) {
 	switch n.class {
 	case zero:
@@ -114,10 +114,10 @@ func Int64To32(v int64, m Mode) (uint32, Flags) {
 // Uint64To32 converts an unsigned integer to binary32.
 func Uint64To32(v uint64, m Mode) (uint32, Flags) { return to32(binary32.fromInt(m, false, v)) }
 
-// toInt rounds to an integer of the given width and saturates: a value out of
-// range, an infinity or a NaN (which counts as positive) gives the nearest
-// bound and raises only Invalid. The result is sign-extended from its width,
-// for unsigned 32-bit results too, as RISC-V registers hold them.
+// toInt rounds to an integer of the given width in bits and saturates: a value out
+// of range, an infinity or a NaN (treated as positive) gives the nearest bound and
+// raises only Invalid. Results, even unsigned 32-bit ones, are sign-extended from
+// their width, as RISC-V registers hold them.
 func toInt(m Mode, n number, width uint, signed bool) (uint64, Flags) {
 	maxPos, maxNeg := uint64(1)<<(width-1)-1, uint64(1)<<(width-1)
 	if !signed {

@@ -1,7 +1,7 @@
-// Package softfloat computes IEEE 754 binary32 and binary64 operations exactly
-// as RISC-V defines them: operands and results are bit patterns, the rounding
-// mode is an argument, the exceptions raised are a result. It is the slow path
-// of the engine, and the reference that the fast path is tested against.
+// Package softfloat computes IEEE 754 binary32 and binary64 operations exactly as
+// RISC-V defines them: operands and results are bit patterns, the rounding mode is
+// an argument, and the exceptions raised are a result. It is the engine's slow
+// path, and the reference against which the fast path is tested.
 //
 // Every operation unpacks its operands into sign, exponent and a normalised
 // 64-bit significand, computes with 128 bits and one sticky bit, and rounds
@@ -42,8 +42,8 @@ const (
 	NaN64 uint64 = 0x7ff8000000000000
 )
 
-// format describes a binary interchange format: precision (significand bits
-// with the hidden one) and exponent bounds.
+// format describes a binary interchange format: its precision (significand bits
+// including the hidden one) and exponent bounds.
 type format struct {
 	prec, expBits uint
 	emin, emax    int
@@ -116,10 +116,10 @@ func (f format) inf(neg bool) uint64 {
 
 func (f format) nan() uint64 { return f.inf(false) | 1<<(f.prec-2) }
 
-// invalid is the result of an operation without a meaningful one.
+// invalid returns the result of an invalid operation: the canonical NaN.
 func (f format) invalid() (uint64, Flags) { return f.nan(), Invalid }
 
-// propagate is the result when an operand is a NaN.
+// propagate returns the result of an operation with a NaN among its operands.
 func (f format) propagate(operands ...number) (uint64, Flags) {
 	for _, n := range operands {
 		if n.class == signalling {
@@ -129,8 +129,8 @@ func (f format) propagate(operands ...number) (uint64, Flags) {
 	return f.nan(), 0
 }
 
-// roundUp decides whether a magnitude is rounded away from zero, given the
-// lowest bit kept, and the discarded part against a half of that bit.
+// roundUp reports whether a magnitude is rounded away from zero, given the parity
+// of the lowest bit kept and how the discarded part compares with half of it.
 func roundUp(m Mode, neg, odd, overHalf, half, any bool) bool {
 	switch m {
 	case NearestEven:
@@ -145,8 +145,8 @@ func roundUp(m Mode, neg, odd, overHalf, half, any bool) bool {
 	return false
 }
 
-// shiftRound drops the low s bits of sig, with sticky for what lies below
-// them, rounds, and reports whether anything was lost.
+// shiftRound rounds away the low s bits of sig, with sticky for nonzero bits below
+// them, and reports whether the result is inexact.
 func shiftRound(m Mode, neg bool, sig uint64, s uint, sticky bool) (kept uint64, inexact bool) {
 	var rest, halfBit uint64
 	switch {
@@ -155,7 +155,7 @@ func shiftRound(m Mode, neg bool, sig uint64, s uint, sticky bool) (kept uint64,
 		if !sticky {
 			return kept, false
 		}
-		// Less than half of the last place: only directed modes move.
+		// Less than half a unit in the last place: only directed modes round up.
 		if roundUp(m, neg, kept&1 != 0, false, false, true) {
 			kept++
 		}
@@ -177,8 +177,8 @@ func shiftRound(m Mode, neg bool, sig uint64, s uint, sticky bool) (kept uint64,
 	return kept, inexact
 }
 
-// pack rounds sig/2^63 · 2^exp (bit 63 of sig set; sticky: a nonzero part lies
-// below sig) into the format.
+// pack rounds sig/2^63 · 2^exp to the format. Bit 63 of sig is set; sticky means
+// that there are nonzero bits below sig.
 func (f format) pack(m Mode, neg bool, exp int, sig uint64, sticky bool) (uint64, Flags) {
 	drop := 64 - f.prec
 	if exp < f.emin {
@@ -226,8 +226,8 @@ func (f format) overflow(m Mode, neg bool) (uint64, Flags) {
 	return r, Overflow | Inexact
 }
 
-// shiftJam shifts the 128-bit hi:lo right by s; bits lost are or-ed into the
-// lowest one.
+// shiftJam shifts the 128-bit hi:lo right by s; bits shifted out are or-ed into
+// the lowest bit.
 func shiftJam(hi, lo uint64, s uint) (uint64, uint64) {
 	switch {
 	case s == 0:

@@ -9,8 +9,8 @@ import (
 
 const trials = 200_000
 
-// pattern draws a bit pattern: any, or of a value near one, where operands
-// interact.
+// pattern draws a bit pattern: an arbitrary one, or that of a value near one, so
+// that operands interact.
 func pattern(rng *rand.Rand) uint64 {
 	v := rng.Uint64()
 	switch rng.IntN(4) {
@@ -106,7 +106,7 @@ func TestAgainstBig(t *testing.T) {
 		}
 		return v, new(big.Float).SetFloat64(math.Float64frombits(v))
 	}
-	const exact = 400 // bits that hold any sum of products of such operands
+	const exact = 400 // bits, enough for any sum of products of such operands
 	for range trials / 10 {
 		x, a := operand()
 		y, b := operand()
