@@ -9,7 +9,6 @@ import (
 	"presage/perf/internal/profiletest"
 
 	"github.com/google/go-cmp/cmp"
-
 )
 
 func TestMachineTables(t *testing.T) {
