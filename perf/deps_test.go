@@ -121,7 +121,7 @@ var layers = []layer{
 }
 
 // onlyTests are the packages that no other code may import.
-var onlyTests = []string{"engine/enginetest", "internal/oracle", "internal/perftest", "internal/recordtest", "internal/profiletest"}
+var onlyTests = []string{"engine/enginetest", "iperf/target", "internal/oracle", "internal/perftest", "internal/recordtest", "internal/profiletest"}
 
 // outside lists the modules that code may import, and where. An empty list
 // means nowhere: in tests or notebooks only.

@@ -69,6 +69,42 @@ func TestDocumentsCompile(t *testing.T) {
 	}
 }
 
+// TestReadmeNamesPackages: the tables of README.md name every package, and no
+// other.
+func TestReadmeNamesPackages(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, _, ok := strings.Cut(string(text), "\n## Where to add what")
+	if !ok {
+		t.Fatal("README.md does not say where to add what")
+	}
+	var named []string
+	for line := range strings.Lines(tables) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 4 {
+			continue
+		}
+		for i, part := range strings.Split(cells[1], "`") {
+			if i%2 == 1 {
+				named = append(named, part)
+			}
+		}
+	}
+	for _, l := range layers {
+		name := strings.Replace(l.pkg, ".", "perf", 1)
+		if i := slices.Index(named, name); i >= 0 {
+			named = slices.Delete(named, i, i+1)
+		} else {
+			t.Errorf("README.md has no row for %s: say what goes in and what comes out", name)
+		}
+	}
+	if len(named) > 0 {
+		t.Errorf("README.md names %v, which are no packages or named twice", named)
+	}
+}
+
 var (
 	declared  = regexp.MustCompile(`(?m)^(\w+(?:, \w+)*)\s*:=`)
 	qualifier = regexp.MustCompile(`\b([a-z]\w*)\.[A-Z]`)
