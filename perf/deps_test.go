@@ -61,7 +61,7 @@ var layers = []layer{
 	{"internal/num", ""},
 	{"leastsquares", ""},
 	{"fit", "leastsquares"},
-	{"scaling", "trace reuse fit"},
+	{"scaling", "reuse fit"},
 
 	{"progress", ""},
 
@@ -69,15 +69,15 @@ var layers = []layer{
 	{"machine", "isa cache pipeline"},
 	{"host", "internal/order isa cache machine progress"},
 	{"sched", "isa cfg access machine"},
-	{"predict", "trace reuse cache fit scaling machine sched"},
+	{"predict", "cache fit scaling machine"},
 
 	// What studies are made of.
 	{"iperf", "trace leastsquares fit machine"},
-	{"iperf/nest", "isa cfg access fit iperf"}, // a binary's loops as a kernel: the factors themselves know no binary
+	{"iperf/nest", "cfg access fit iperf"}, // a binary's loops as a kernel: the factors themselves know no binary
 	{"iperf/target", "trace fit iperf"},
 	{"simpoint", "bbv"},
 	{"metasim", "trace isa cfg engine bbv cache machine predict simpoint"},
-	{"infer", "shard internal/order leastsquares fit"},
+	{"infer", "internal/order leastsquares"},
 	{"spmv", "internal/order trace cache infer"},
 
 	// What results are kept in and seen as.
@@ -102,7 +102,7 @@ var layers = []layer{
 	{"study/growth", "machine subject anatomy misses timing study/record frame"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
 	{"study/inferred", "trace isa shard pipeline infer subject anatomy timing study/record progress store frame"},
-	{"study/sparse", "trace isa cache pipeline spmv subject study/record progress store frame"},
+	{"study/sparse", "trace isa cache pipeline spmv subject study/record progress store"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
 	// What people and other programs see.
@@ -121,7 +121,7 @@ var layers = []layer{
 }
 
 // onlyTests are the packages that no other code may import.
-var onlyTests = []string{"engine/enginetest", "internal/oracle", "internal/perftest", "internal/recordtest", "internal/profiletest"}
+var onlyTests = []string{"engine/enginetest", "iperf/target", "internal/oracle", "internal/perftest", "internal/recordtest", "internal/profiletest"}
 
 // outside lists the modules that code may import, and where. An empty list
 // means nowhere: in tests or notebooks only.
@@ -260,6 +260,30 @@ func checkTable(layers []layer) (bad []string) {
 	return bad
 }
 
+// unused reports imports that layers allows and no code needs.
+func unused(pkgs []listed, layers []layer) (bad []string) {
+	for _, l := range layers {
+		if l.may == "*" {
+			continue
+		}
+		i := slices.IndexFunc(pkgs, func(p listed) bool { name, _ := short(p.ImportPath); return name == l.pkg })
+		if i < 0 {
+			bad = append(bad, fmt.Sprintf("layers has a line for %s, which is no package", l.pkg))
+			continue
+		}
+		for _, dep := range strings.Fields(l.may) {
+			imported := perfPath + "/" + dep
+			if dep == "." {
+				imported = perfPath
+			}
+			if !slices.Contains(pkgs[i].Imports, imported) {
+				bad = append(bad, fmt.Sprintf("layers lets %s import %s, which it does not: take it off the line", l.pkg, dep))
+			}
+		}
+	}
+	return bad
+}
+
 func TestImportDirections(t *testing.T) {
 	for _, s := range checkTable(layers) {
 		t.Error(s)
@@ -268,7 +292,7 @@ func TestImportDirections(t *testing.T) {
 	if len(pkgs) < 5 {
 		t.Fatalf("go list found %d packages below perf/", len(pkgs))
 	}
-	for _, s := range violations(pkgs, layers, outside) {
+	for _, s := range append(violations(pkgs, layers, outside), unused(pkgs, layers)...) {
 		t.Error(s)
 	}
 }
@@ -429,6 +453,13 @@ func TestViolations(t *testing.T) {
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s imports %s: got %q, want %q", c.pkg, c.imported, got, c.want)
 		}
+	}
+	pkgs := []listed{{ImportPath: perfPath + "/a"}, {ImportPath: perfPath + "/b", Imports: []string{perfPath + "/a"}}}
+	if bad := unused(pkgs, []layer{{"a", ""}, {"b", "a"}}); len(bad) != 0 {
+		t.Errorf("unused found %q, where every import is needed", bad)
+	}
+	if bad := unused(pkgs, []layer{{"b", "a"}, {"a", "b"}, {"gone", ""}}); len(bad) != 2 {
+		t.Errorf("unused found %q, want an import and a package that are not there", bad)
 	}
 	if bad := checkTable([]layer{{"a", "b"}, {"b", "a"}, {"a", ""}}); len(bad) != 2 {
 		t.Errorf("checkTable found %q, want a backward line and a repeated one", bad)

@@ -54,7 +54,7 @@
 //	distances := perf.Must(reuse.New(plan, reuse.Options{BlockBytes: 64}))
 //	caches    := perf.Must(cache.New(plan, m.Hierarchy()))
 //	res       := perf.Must(perf.Run(ctx, prog, perf.Point{"n": 20}, perf.RecordOptions{}, distances, caches, mine))
-//	distances.Result(), caches.Result(), res.Instructions
+//	fmt.Println(distances.Result(), caches.Result(), res.Instructions)
 //
 // # Parts that stand for the whole
 //

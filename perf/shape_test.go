@@ -95,6 +95,50 @@ func TestFacadeIsSmall(t *testing.T) {
 	}
 }
 
+// manyResults returns the exported functions, and exported methods of exported
+// types, with more than two results: Must cannot take them, and readers cannot
+// tell them apart.
+func manyResults(f *ast.File) (bad []string) {
+	for _, decl := range f.Decls {
+		d, ok := decl.(*ast.FuncDecl)
+		if !ok || !d.Name.IsExported() || d.Type.Results.NumFields() <= 2 {
+			continue
+		}
+		if d.Recv == nil || exportedReceiver(d.Recv.List[0].Type) {
+			bad = append(bad, d.Name.Name)
+		}
+	}
+	return bad
+}
+
+// exportedReceiver reports whether a receiver's type, T, *T or T[P], is exported.
+func exportedReceiver(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return exportedReceiver(e.X)
+	case *ast.IndexExpr:
+		return exportedReceiver(e.X)
+	case *ast.Ident:
+		return e.IsExported()
+	}
+	return true
+}
+
+func TestAtMostTwoResults(t *testing.T) {
+	for _, f := range goFiles(t) {
+		for _, name := range manyResults(f.syntax) {
+			t.Errorf("%s: %s has more than two results: return a struct", f.path, name)
+		}
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "p.go", "package p\nfunc A() (int, error)\nfunc B() (a, b int, err error)\nfunc c() (a, b, c int)\ntype T int\nfunc (*T) D() (a, b, c int)\nfunc (u) E() (a, b, c int)", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := manyResults(f); !slices.Equal(got, []string{"B", "D"}) {
+		t.Errorf("found %v", got)
+	}
+}
+
 // exceptions is a list that shrinks: what breaks a rule and is not in it is an
 // error, and so is an entry that breaks no rule any more.
 type exceptions []string

@@ -109,9 +109,9 @@ type PlanOptions struct {
 	Stack bool
 }
 
-// Plan returns a plan that records the references, each in a group of its own,
+// plan returns a plan that records the references, each in a group of its own,
 // and which they are: trace.RefID(i) is All[refs[i]].
-func (a *Analysis) Plan(o PlanOptions) (p *trace.Plan, refs []int, err error) {
+func (a *Analysis) plan(o PlanOptions) (p *trace.Plan, refs []int, err error) {
 	var chosen References
 	for i := range a.All {
 		if o.Stack || a.All[i].Stack == NotStack {

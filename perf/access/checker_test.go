@@ -119,7 +119,7 @@ func TestStackTraffic(t *testing.T) {
 		t.Errorf("uses of the stack at -O1: %v", uses)
 	}
 	for _, stack := range []bool{false, true} {
-		p, refs, err := a.Plan(PlanOptions{Stack: stack})
+		p, refs, err := a.plan(PlanOptions{Stack: stack})
 		if err != nil || p.Check() != nil {
 			t.Fatal(err, p.Check())
 		}

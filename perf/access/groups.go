@@ -175,7 +175,7 @@ func integerRatio(f, g Formula) bool {
 // Plan returns the plan that records the references, those of a group in one
 // histogram.
 func (g *Groups) Plan(a *Analysis, opt PlanOptions) (*trace.Plan, error) {
-	p, refs, err := a.Plan(opt)
+	p, refs, err := a.plan(opt)
 	if err != nil {
 		return nil, err
 	}

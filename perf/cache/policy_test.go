@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -127,10 +128,11 @@ func TestPoliciesAreReadBack(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ParseReplacement("fifo"); err == nil || !strings.Contains(err.Error(), `"fifo" is none of lru, nmru, random`) {
-		t.Errorf("fifo: %v", err)
+	if _, err := ParseReplacement("psychic"); err == nil || !strings.Contains(err.Error(), `"psychic" is none of lru, nmru, random`) {
+		t.Errorf("psychic: %v", err)
 	}
-	if got := Replacement(len(Policies())).String(); got != "Replacement(3)" {
+	beyond := len(Policies())
+	if got, want := Replacement(beyond).String(), fmt.Sprintf("Replacement(%d)", beyond); got != want {
 		t.Errorf("a policy beyond the last is called %q", got)
 	}
 }

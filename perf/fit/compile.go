@@ -14,40 +14,50 @@ import (
 // evalFunc computes an expression from the values of its parameters.
 type evalFunc = func(params []float64) float64
 
-func unaryFunction(name string) func(float64) float64 {
-	switch name {
-	case "log":
-		return math.Log
-	case "log2":
-		return math.Log2
-	case "log10":
-		return math.Log10
-	case "exp":
-		return math.Exp
-	case "sqrt":
-		return math.Sqrt
-	case "cbrt":
-		return math.Cbrt
-	case "abs":
-		return math.Abs
-	case "floor":
-		return math.Floor
-	case "ceil":
-		return math.Ceil
+// function is a function that terms may call: of one argument or of two.
+type function struct {
+	name   string
+	unary  func(float64) float64
+	binary func(a, b float64) float64
+
+	// jumps says that it jumps between integers, so that terms that call it are
+	// exempt from the restrictions of a Shape.
+	jumps bool
+}
+
+// functions are those that terms may call, as ParseTerm lists them.
+var functions = []function{
+	{name: "log", unary: math.Log},
+	{name: "log2", unary: math.Log2},
+	{name: "log10", unary: math.Log10},
+	{name: "exp", unary: math.Exp},
+	{name: "sqrt", unary: math.Sqrt},
+	{name: "cbrt", unary: math.Cbrt},
+	{name: "abs", unary: math.Abs},
+	{name: "floor", unary: math.Floor},
+	{name: "ceil", unary: math.Ceil},
+	{name: "min", binary: math.Min},
+	{name: "max", binary: math.Max},
+	{name: "gcd", binary: gcd, jumps: true},
+}
+
+// functionNamed returns the function of that name, or nil.
+func functionNamed(name string) *function {
+	for i := range functions {
+		if functions[i].name == name {
+			return &functions[i]
+		}
 	}
 	return nil
 }
 
-func binaryFunction(name string) func(a, b float64) float64 {
-	switch name {
-	case "min":
-		return math.Min
-	case "max":
-		return math.Max
-	case "gcd":
-		return gcd
+// functionNames lists the functions for people.
+func functionNames() string {
+	var names []string
+	for _, f := range functions {
+		names = append(names, f.name)
 	}
-	return nil
+	return strings.Join(names, ", ")
 }
 
 // gcd returns the greatest common divisor of a and b, or 0 if either is not an
@@ -144,7 +154,7 @@ func (c *compiler) compile(n ast.Node) (evalFunc, error) {
 	case *ast.FloatNode:
 		return constant(n.Value), nil
 	case *ast.IdentifierNode:
-		if unaryFunction(n.Value) != nil || binaryFunction(n.Value) != nil {
+		if functionNamed(n.Value) != nil {
 			return nil, c.fail(n, "function %s has no argument", n.Value)
 		}
 		i, _ := slices.BinarySearch(c.params, n.Value)
@@ -219,28 +229,29 @@ func raise(x, y evalFunc, exponent ast.Node) evalFunc {
 }
 
 func (c *compiler) call(n ast.Node, name string, args []ast.Node) (evalFunc, error) {
-	f, g := unaryFunction(name), binaryFunction(name)
+	f := functionNamed(name)
+	if f == nil {
+		return nil, c.fail(n, "unknown function %s (there are: %s)", name, functionNames())
+	}
 	want := 1
-	if g != nil {
+	if f.binary != nil {
 		want = 2
 	}
-	switch {
-	case f == nil && g == nil:
-		return nil, c.fail(n, "unknown function %s (there are: log, log2, log10, exp, sqrt, cbrt, abs, floor, ceil, min, max, gcd)", name)
-	case len(args) != want:
+	if len(args) != want {
 		return nil, c.fail(n, "function %s takes %d argument(s), not %d", name, want, len(args))
 	}
-	c.jumps = c.jumps || name == "gcd"
+	c.jumps = c.jumps || f.jumps
 	x, err := c.compile(args[0])
 	if err != nil {
 		return nil, err
 	}
-	if f != nil {
-		return func(p []float64) float64 { return f(x(p)) }, nil
+	if g := f.unary; g != nil {
+		return func(p []float64) float64 { return g(x(p)) }, nil
 	}
 	y, err := c.compile(args[1])
 	if err != nil {
 		return nil, err
 	}
+	g := f.binary
 	return func(p []float64) float64 { return g(x(p), y(p)) }, nil
 }

@@ -168,7 +168,7 @@ func TestParseErrors(t *testing.T) {
 		{"ways: 8", "ways: 7", "small.yaml:10:11: 512 blocks cannot be divided into sets of 7"},
 		{"ways: 8", "ways: all", `small.yaml:10:11: ways: "all" is neither a positive number nor full`},
 		{"    ways: 8\n", "", "small.yaml:7:9: ways is missing"},
-		{"nmru", "fifo", `small.yaml:11:18: replacement: "fifo" is none of lru, nmru, random`},
+		{"nmru", "psychic", `small.yaml:11:18: replacement: "psychic" is none of lru, nmru, random`},
 		{"write: through", "write: behind", `small.yaml:12:12: write: "behind" is neither back nor through`},
 		{"write_allocate: false", "write_allocate: perhaps", "small.yaml:13:21: "},
 		{"false\n    source: [made]", "false", "small.yaml:7:9: source is missing"},

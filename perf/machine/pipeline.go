@@ -19,24 +19,30 @@ const (
 	fetchAhead         = 4 // fetch buffer, in cycles of fetching
 )
 
-// Pipeline returns the machine as a configuration for the simulation of time,
-// and the assumptions made. It fails if the core is not described, or the
-// latency of memory or of a cache is not known.
+// PipelineConfig is a machine as package pipeline simulates it.
+type PipelineConfig struct {
+	pipeline.Config
+	Assumed []string // what the description leaves open, and what is not simulated
+}
+
+// Pipeline returns the machine as a configuration for the simulation of time. It
+// returns an error if the core is not described, or the latency of memory or of a
+// cache is not known.
 //
 // A load's latency in the first cache is that of its class; each further level
 // adds the difference of the levels' latencies. Memory serves a block every
 // BackToBackLatency / OutstandingMisses cycles, since that many are in flight,
 // each for that latency; if it is not known, the restart latency is used.
 // Prefetching is not simulated and the history alone predicts ends of loops:
-// warnings name StreamLatency and LoopReach.
-func (m *Machine) Pipeline() (pipeline.Config, []string, error) {
+// Assumed names StreamLatency and LoopReach.
+func (m *Machine) Pipeline() (*PipelineConfig, error) {
 	var assumed []string
 	c := pipeline.Config{}
 	if len(m.Core.Classes) == 0 {
-		return c, nil, fmt.Errorf("machine: %s: the core is not described: its file has no section core", m.Name)
+		return nil, fmt.Errorf("machine: %s: the core is not described: its file has no section core", m.Name)
 	}
 	if m.Memory.RestartLatency == 0 {
-		return c, nil, fmt.Errorf("machine: %s: the latency of memory is not known: give memory.restart_latency", m.Name)
+		return nil, fmt.Errorf("machine: %s: the latency of memory is not known: give memory.restart_latency", m.Name)
 	}
 	or := func(v, otherwise int, what string) int {
 		if v > 0 {
@@ -69,12 +75,12 @@ func (m *Machine) Pipeline() (pipeline.Config, []string, error) {
 		assumed = append(assumed, "not simulated: prefetching of what is read in order")
 	}
 	if err := m.memory(&c, or); err != nil {
-		return c, nil, err
+		return nil, err
 	}
 	if err := c.Check(); err != nil {
-		return c, nil, fmt.Errorf("machine: %s: %w", m.Name, err)
+		return nil, fmt.Errorf("machine: %s: %w", m.Name, err)
 	}
-	return c, assumed, nil
+	return &PipelineConfig{c, assumed}, nil
 }
 
 func timings(core *Core) map[isa.Class]pipeline.Timing {

@@ -20,7 +20,7 @@ func shippedAs(t *testing.T, name string) *Machine {
 // TestPipelineOfTheOrigin holds what is simulated against the description's
 // numbers.
 func TestPipelineOfTheOrigin(t *testing.T) {
-	c, assumed, err := shippedAs(t, "origin2000").Pipeline()
+	c, err := shippedAs(t, "origin2000").Pipeline()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +47,13 @@ func TestPipelineOfTheOrigin(t *testing.T) {
 	if m.Latency != 92 || m.Interval != 29 || len(m.TLBs) != 1 || m.TLBs[0].MissPenalty != 78 || m.TLBs[0].Entries != 64 {
 		t.Errorf("memory %+v", m)
 	}
-	if len(assumed) != 1 || !strings.Contains(assumed[0], "wrong prediction") {
-		t.Errorf("assumed %v", assumed)
+	if len(c.Assumed) != 1 || !strings.Contains(c.Assumed[0], "wrong prediction") {
+		t.Errorf("assumed %v", c.Assumed)
 	}
 }
 
 func TestPipelineOfItanium(t *testing.T) {
-	c, _, err := shippedAs(t, "itanium2").Pipeline()
+	c, err := shippedAs(t, "itanium2").Pipeline()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +67,11 @@ func TestPipelineOfItanium(t *testing.T) {
 
 func TestPipelineNeedsLatencies(t *testing.T) {
 	for name, want := range map[string]string{"sifive-u74": "latency of memory", "golden-cove": "latency of memory"} {
-		if _, _, err := shippedAs(t, name).Pipeline(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := shippedAs(t, name).Pipeline(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := (&Machine{Name: "bare"}).Pipeline(); err == nil || !strings.Contains(err.Error(), "not described") {
+	if _, err := (&Machine{Name: "bare"}).Pipeline(); err == nil || !strings.Contains(err.Error(), "not described") {
 		t.Errorf("no core: %v", err)
 	}
 }
@@ -83,11 +83,11 @@ func TestWhatIsSeenOfACore(t *testing.T) {
 	seen := *plain
 	seen.Memory.RestartLatency, seen.Memory.OutstandingMisses = 400, 10
 	seen.Memory.StreamLatency, seen.Core.Branch.LoopReach = 12, 70
-	c, assumed, err := seen.Pipeline()
+	c, err := seen.Pipeline()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := strings.Join(assumed, "; ")
+	all := strings.Join(c.Assumed, "; ")
 	if c.Memory.Interval != 12 || seen.MemoryInterval() != 12 || !strings.Contains(all, "not simulated: ends of loops") || !strings.Contains(all, "not simulated: prefetching") {
 		t.Errorf("a block each %d cycles, simulated, and %g; assumed %s", c.Memory.Interval, seen.MemoryInterval(), all)
 	}
@@ -103,7 +103,7 @@ func TestWhatIsSeenOfACore(t *testing.T) {
 	}
 	// A stream that is slower than random loads, many of which are under way, is no bound.
 	seen.Memory.StreamLatency = 50
-	if c, _, err := seen.Pipeline(); err != nil || c.Memory.Interval != 40 || seen.MemoryInterval() != 40 {
+	if c, err := seen.Pipeline(); err != nil || c.Memory.Interval != 40 || seen.MemoryInterval() != 40 {
 		t.Errorf("a block each %d cycles, simulated, and %g, error %v", c.Memory.Interval, seen.MemoryInterval(), err)
 	}
 }

@@ -189,7 +189,7 @@ func convolve(t *testing.T, run *subject, code *metasim.Code, prof *metasim.Prof
 }
 
 func simulate(t *testing.T, run *subject, insts [][]isa.Inst, m *machine.Machine) float64 {
-	config, _, err := m.Pipeline()
+	config, err := m.Pipeline()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func simulate(t *testing.T, run *subject, insts [][]isa.Inst, m *machine.Machine
 	if err != nil {
 		t.Fatal(err)
 	}
-	sim, err := pipeline.New(isarv.Target(), plan, insts, config, pipeline.Options{})
+	sim, err := pipeline.New(isarv.Target(), plan, insts, config.Config, pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

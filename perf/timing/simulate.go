@@ -70,18 +70,18 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	if by == subject.ByReference {
 		return nil, errByReference
 	}
-	config, assumed, err := m.Pipeline()
+	config, err := m.Pipeline()
 	if err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}
 	if opt.Pipeline != nil {
-		opt.Pipeline(&config)
+		opt.Pipeline(&config.Config)
 	}
-	s := simulation{prog: prog, machine: m, config: config, by: by}
+	s := simulation{prog: prog, machine: m, config: config.Config, by: by}
 	var rows []SimulatedRow
 	for i, point := range points {
 		step := subject.Step{Options: &opt.RunOptions, Point: point, Done: i, Total: len(points)}
-		fresh, err := s.rows(ctx, step, assumed)
+		fresh, err := s.rows(ctx, step, config.Assumed)
 		if err != nil {
 			return nil, err
 		}

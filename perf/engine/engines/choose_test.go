@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"presage/perf/engine"
+	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 )
 
@@ -72,7 +74,7 @@ func TestNamed(t *testing.T) {
 
 // TestAll checks that the engines have the properties that other packages rely on.
 func TestAll(t *testing.T) {
-	f := &objfile.File{Segments: []objfile.Segment{{MemSize: 1}}}
+	f := &objfile.File{Target: rv64.Target(), Segments: []objfile.Segment{{MemSize: 1}}}
 	e, err := For(f)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +100,11 @@ func TestAll(t *testing.T) {
 	if numbered != 1 {
 		t.Errorf("%d engines have keys of bare numbers: one wrote profiles before engines had names", numbered)
 	}
-	if _, err := For(&objfile.File{}); err == nil {
+	if _, err := For(&objfile.File{Target: rv64.Target()}); err == nil {
 		t.Error("an executable without segments: no error")
+	}
+	foreign := &objfile.File{Target: &isa.Target{Name: "none"}, Segments: f.Segments}
+	if _, err := For(foreign); err == nil || !strings.Contains(err.Error(), "is for none, not riscv64") {
+		t.Errorf("an executable for another instruction set: %v", err)
 	}
 }

@@ -25,12 +25,15 @@ package rv64
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"presage/perf/engine"
+	"presage/perf/isa"
+	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -88,14 +91,23 @@ func (Engine) Identity() engine.Identity {
 // Capabilities implements engine.Engine.
 func (Engine) Capabilities() engine.Capabilities { return capabilities }
 
-// Accepts implements engine.Engine. Every objfile.File is a static riscv64
-// executable, so all are accepted; Run fails if one does not fit into the
-// Request's memory.
+// Accepts implements engine.Engine. It accepts every riscv64 executable; whether
+// one fits into the memory of a Request shows when it is loaded.
 func (Engine) Accepts(f *objfile.File) error {
-	if f == nil || len(f.Segments) == 0 {
-		return fmt.Errorf("rv64: the executable has nothing to load")
+	switch {
+	case f == nil || len(f.Segments) == 0:
+		return errors.New("rv64: the executable has nothing to load")
+	case f.Target != rv64.Target():
+		return fmt.Errorf("rv64: the executable is for %s, not %s", nameOf(f.Target), rv64.Target().Name)
 	}
 	return nil
+}
+
+func nameOf(t *isa.Target) string {
+	if t == nil {
+		return "no known instruction set"
+	}
+	return t.Name
 }
 
 // Modes implements engine.Moded.

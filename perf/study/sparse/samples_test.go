@@ -83,9 +83,9 @@ func TestSamplesComeBack(t *testing.T) {
 		t.Error("a matrix without predictions has a topology")
 	}
 	for want, alter := range map[string]func(s *Sample){
-		`row 3: replacement: "FIFO"`: func(s *Sample) { s.InstrPolicy = "FIFO" },
-		"row 3: ":                    func(s *Sample) { s.DataWays = 3 },
-		"no samples of the role":     func(s *Sample) { s.Matrix = "alone"; s.Role = Validate },
+		`row 3: replacement: "psychic"`: func(s *Sample) { s.InstrPolicy = "psychic" },
+		"row 3: ":                       func(s *Sample) { s.DataWays = 3 },
+		"no samples of the role":        func(s *Sample) { s.Matrix = "alone"; s.Role = Validate },
 	} {
 		bad := slices.Clone(found.Samples)
 		alter(&bad[2])
