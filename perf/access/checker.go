@@ -170,7 +170,7 @@ func (c *Checker) Observe(b *trace.Batch) {
 			continue
 		}
 		// Control that entered in the middle of a block left accesses without a
-// block event.
+		// block event.
 		for len(accesses) > 0 && accesses[0].Ref() != block.first {
 			accesses = accesses[1:]
 			c.unaligned++

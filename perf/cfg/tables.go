@@ -65,7 +65,7 @@ func (x *explorer) giveUp() bool {
 	for _, d := range x.jumping {
 		for _, pc := range d.jumps {
 			// A routine that has grown too often to be examined again is only
-// partially resolved.
+			// partially resolved.
 			d.partial[pc] = d.partial[pc] || d.sliced != d.changes
 			if d.partial[pc] {
 				x.leadTo(d, pc, d.loose[pc])
