@@ -1,12 +1,11 @@
-// Package access describes the memory references of a program: in goes an
-// executable as control-flow graphs, out come its load, store and atomic
-// instructions, each with a formula for the first location that it accesses and
-// one for every loop level that says how the location changes from iteration to
-// iteration, and the plan that has an engine record them.
+// Package access describes the memory references of a program: from the
+// control-flow graphs of an executable it derives the load, store and atomic
+// instructions, each with a formula for the first location accessed and a stride
+// formula for every loop level, and the plan for an engine to record them.
 //
 // After Marin and Mellor-Crummey, "Scalable Cross-Architecture Predictions of
 // Memory Hierarchy Response for Scientific Applications" (2005), section 2, and
-// section 2.1 of their 2004 paper. Of the matrix multiply in Figure 1 there,
+// section 2.1 of their 2004 paper. In the matrix multiply of Figure 1 there,
 //
 //	for (i…) for (j…) for (k = 0; k+1 < N; k += 2)
 //	        s += A[i*N+k] * B[k*N+j];  s += A[i*N+k+1] * B[(k+1)*N+j];
@@ -19,21 +18,21 @@
 //	B[k*N+j]      a1               16*a3         8      0
 //	B[(k+1)*N+j]  a1 + 8*a3        16*a3         8      0
 //
-// Optimistic, as the papers are: stores through pointers are taken not to
-// change a variable whose address is written in another way, calls not to
-// change static variables nor cells of the stack whose address was not taken,
-// operations on 32 bits and extensions not to overflow. More careful than the
-// papers: calls may change what was reached through a pointer; a division that
-// leaves a remainder changes regularly only in steps that it divides. A Checker
-// tells from a run how far that is right.
+// The analysis is optimistic, like the papers: it assumes that stores through
+// pointers do not change a variable whose address has another form, that calls
+// change neither static variables nor stack cells whose address was not taken,
+// and that 32-bit operations and extensions do not overflow. It is more careful
+// than the papers in two respects: calls may change cells reached through a
+// pointer; and a division is regular only for steps that are multiples of the
+// divisor. A Checker measures in a run how far the assumptions hold.
 //
 // References are found by a linear sweep over the executable sections, routine
 // by routine, so that data between routines cannot hide the instructions after
-// it; data inside a routine can. Those that no control-flow graph holds have no
-// formulas.
+// it; data inside a routine can. References outside the control-flow graphs have
+// no formulas.
 //
-// Not modelled: memory that vector instructions access. How many of those there
-// are, and what else could not be decoded, stands in the Warnings.
+// Not modelled: memory accesses of vector instructions. The Warnings count these
+// and everything else that could not be decoded.
 package access
 
 import (
@@ -67,8 +66,8 @@ type Reference struct {
 	Strides      []Stride // one for each loop that holds the reference, from the innermost out
 	Stack        StackUse
 
-	// Base is the same for references of a routine whose addresses, in one
-	// iteration of the loops that they share, are a constant apart.
+	// Base is equal for references of a routine whose addresses, within one
+	// iteration of their common loops, differ by a constant.
 	Base int
 }
 
@@ -140,7 +139,7 @@ func (r *References) Plan() (*trace.Plan, error) {
 	return p, nil
 }
 
-// doubt is a kind of instruction that is not looked into: how many, and the
+// doubt counts the instructions of a kind that is not analysed, and keeps the
 // first.
 type doubt struct {
 	count int
@@ -162,8 +161,8 @@ type sweep struct {
 	undecoded, vector doubt
 }
 
-// run decodes the code from from to to, one instruction after the other. What
-// cannot be decoded is skipped by the length that the decoder says.
+// run decodes the instructions in [from, to) one after the other. If one cannot be
+// decoded it skips the length that the decoder returns.
 func (s *sweep) run(place string, from, to uint64) {
 	if from >= to {
 		return

@@ -93,7 +93,7 @@ inner:
 `
 
 // TestFind checks each kind of reference, one between routines, and that
-// undecodable words are skipped, counted and told.
+// undecodable words are skipped, counted and reported.
 func TestFind(t *testing.T) {
 	f := assemble(t, asmSource)
 	refs := Find(f)

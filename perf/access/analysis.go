@@ -14,8 +14,8 @@ type Stride struct {
 	Loop    int // index in cfg.Routine.Loops
 	Formula Formula
 
-	// Irregular says that the change is not the same in all iterations, or is
-	// not known to be. Formula is 0 then.
+	// Irregular says that the change is not known to be the same in all
+	// iterations. Formula is 0 then.
 	Irregular bool
 
 	// Indirect says that the address depends on what another reference loads,
@@ -26,9 +26,9 @@ type Stride struct {
 // Regular reports whether neither flag is set.
 func (s Stride) Regular() bool { return !s.Irregular && !s.Indirect }
 
-// StackUse is what a reference to the routine's or its caller's stack frame is
-// for, at an address that is a constant away from the stack pointer and not
-// used as a value.
+// StackUse is the purpose of a reference to the frame of the routine or its
+// caller, at a constant offset from the stack pointer whose address is not used
+// as a value.
 type StackUse uint8
 
 // The uses of the stack. All but NotStack are traffic of the calling
@@ -44,7 +44,7 @@ var stackUseNames = [...]string{"", "saved register", "spill", "stack argument"}
 
 func (u StackUse) String() string { return stackUseNames[u] }
 
-// Analysis is what static analysis finds out about a program's references.
+// Analysis is the result of the static analysis of a program's references.
 type Analysis struct {
 	Program *cfg.Program
 	References
@@ -52,8 +52,8 @@ type Analysis struct {
 	cells *cells
 }
 
-// cells are what the analysis of a routine begins with, kept for questions that
-// are asked later. It adds to them the stores that it finds.
+// cells is the initial state of the analysis of each routine, kept for later
+// queries. The analysis adds the stores that it finds.
 type cells struct {
 	sync.Mutex
 	convention convention
@@ -61,8 +61,8 @@ type cells struct {
 	statics    *statics
 }
 
-// Analyze finds the memory references of a program and the formulas of those
-// that its control-flow graphs hold.
+// Analyze finds the memory references of a program, and formulas for the
+// references in its control-flow graphs.
 func Analyze(p *cfg.Program) *Analysis {
 	out := &Analysis{Program: p, References: *Find(p.File)}
 	at := out.byPC()
@@ -104,13 +104,13 @@ func (r *References) byPC() map[trace.PC]int {
 
 // PlanOptions say which references a plan records.
 type PlanOptions struct {
-	// Stack also records the traffic of the stack, Reference.Stack. As in
-	// section 2 of the 2005 paper it is left out otherwise.
+	// Stack also records stack traffic (Reference.Stack). Otherwise it is left
+	// out, as in section 2 of the 2005 paper.
 	Stack bool
 }
 
 // plan returns a plan that records the references, each in a group of its own,
-// and which they are: trace.RefID(i) is All[refs[i]].
+// and the mapping of their numbers: trace.RefID(i) is All[refs[i]].
 func (a *Analysis) plan(o PlanOptions) (p *trace.Plan, refs []int, err error) {
 	var chosen References
 	for i := range a.All {
@@ -124,7 +124,7 @@ func (a *Analysis) plan(o PlanOptions) (p *trace.Plan, refs []int, err error) {
 }
 
 // findCells finds the cells that the routines access, and the static variables
-// that calls of them change.
+// that calls of the routines change.
 func findCells(c convention, p *cfg.Program) ([]*slots, *statics) {
 	all, stored := make([]*slots, len(p.Routines)), make([][]location, len(p.Routines))
 	for n, r := range p.Routines {
@@ -155,7 +155,7 @@ func (a *routineAnalysis) describe(ref *Reference, routine, b, i int) {
 	ref.Base = a.base(v)
 }
 
-// base returns what addresses have in common that are a constant apart.
+// base returns a number that is equal for addresses that differ by a constant.
 func (a *routineAnalysis) base(v linear) int {
 	k := string(linear{terms: a.unified(v).terms}.key(nil))
 	n, ok := a.bases[k]
@@ -194,15 +194,15 @@ func (a *routineAnalysis) stackUse(b, i, k int) StackUse {
 	return Spill
 }
 
-// restores reports whether an instruction leaves in register r what it held when
-// the routine began.
+// restores reports whether an instruction restores the value that register r had
+// at the routine's entry.
 func (a *routineAnalysis) restores(r isa.Reg, b, i int) bool {
 	s, ok := a.result(b, i, r).only()
 	return ok && a.symbols[s].kind == atEntry && a.symbols[s].place == register(r)
 }
 
-// holdsSaved reports whether register r holds before an instruction what the
-// caller expects to find in it.
+// holdsSaved reports whether, before an instruction, register r still holds the
+// caller's value.
 func (a *routineAnalysis) holdsSaved(r isa.Reg, b, i int) bool {
 	if !a.saved(r) {
 		return false

@@ -6,11 +6,11 @@ import (
 )
 
 // This file follows use-def chains backwards, over forward edges of the
-// control-flow graph only (2005 paper, section 2.1). Where a chain comes to the
+// control-flow graph only (2005 paper, section 2.1). Where a chain reaches the
 // header of a loop that changes the location, it stops at a symbol, a phi, that
-// remembers the location's content before the loop and at the end of an
-// iteration: the first-location formula then takes the one, and the stride
-// formula the difference to the other.
+// records the location's content before the loop and at the end of an iteration:
+// the first-location formula uses the former, and the stride formula the
+// difference between the two.
 
 // address returns the address of memory operand k of the instruction.
 func (a *routineAnalysis) address(b, i, k int) linear {
@@ -28,7 +28,7 @@ func (a *routineAnalysis) address(b, i, k int) linear {
 	return single(a.symbolFor(symbolKey{kind: anUnknown, block: int32(b), inst: int32(i), place: register(m.Base)}))
 }
 
-// operand is the content of register r before an instruction; 0 of NoReg.
+// operand returns the content of register r before an instruction; 0 for NoReg.
 func (a *routineAnalysis) operand(b, i int, r isa.Reg) linear {
 	switch {
 	case r == isa.NoReg:
@@ -43,7 +43,7 @@ func (a *routineAnalysis) operand(b, i int, r isa.Reg) linear {
 	return a.entry(register(r))
 }
 
-// sides are the operands of a value of an instruction.
+// sides returns the operands of a value of an instruction.
 func (a *routineAnalysis) sides(b, i int, v isa.Value) (x, y linear) {
 	x = a.operand(b, i, v.A)
 	switch {
@@ -55,7 +55,7 @@ func (a *routineAnalysis) sides(b, i int, v isa.Value) (x, y linear) {
 	return x, y
 }
 
-// value is a value that an instruction computes for a register.
+// value returns the value that an instruction computes for a register.
 func (a *routineAnalysis) value(p point, v isa.Value) linear {
 	x, y := a.sides(int(p.block), int(p.inst), v)
 	a.at = p
@@ -84,10 +84,9 @@ func (a *routineAnalysis) atEnd(b int, l location) linear {
 	return a.before(b, len(a.r.Blocks[b].Insts), l)
 }
 
-// cellBefore looks for the last store to a cell. A store that overlaps it, or
-// that does not hold an integer, leaves an unknown value, and so does a call
-// that may change the cell. Other stores and calls are taken, optimistically,
-// not to reach it.
+// cellBefore looks for the last store to a cell. A partially overlapping or
+// non-integer store leaves an unknown value, and so does a call that may change
+// the cell. Other stores and calls are assumed, optimistically, not to affect it.
 func (a *routineAnalysis) cellBefore(b, i int, l location) linear {
 	s := a.slots
 	stores, calls := s.stores[b], s.calls[b]
@@ -112,9 +111,9 @@ func (a *routineAnalysis) cellBefore(b, i int, l location) linear {
 	return a.atStart(b, l)
 }
 
-// callChanges reports whether a call may change a cell: one of the stack whose
-// address was taken; a static variable that the routine called stores to, or
-// that those do which it calls; any cell that is reached through a pointer.
+// callChanges reports whether a call may change a cell: a stack cell whose address
+// was taken; a static variable that the callee or its callees store to; or any
+// cell reached through a pointer.
 func (a *routineAnalysis) callChanges(call *isa.Inst, l location) bool {
 	switch l.reg {
 	case a.target.StackPointer:
@@ -150,8 +149,8 @@ func (a *routineAnalysis) compute(p point) linear {
 	return single(a.symbolFor(k))
 }
 
-// load returns what a load gives: of a cell, what was stored there last or
-// was there at the routine's entry; else a symbol.
+// load returns the value of a load: for a cell, the value last stored there or its
+// content at the routine's entry; else a symbol.
 func (a *routineAnalysis) load(k symbolKey) linear {
 	b, i := int(k.block), int(k.inst)
 	if cell := a.slots.operand(b, i, 0); cell.size > 0 {
@@ -167,7 +166,7 @@ func (a *routineAnalysis) load(k symbolKey) linear {
 	return single(s)
 }
 
-// cellAt returns the cell at an address, if it is one.
+// cellAt returns the cell at an address, if the address is that of a cell.
 func (a *routineAnalysis) cellAt(at linear, size uint8) (location, bool) {
 	if at.isConstant() {
 		return location{memory: true, size: size, reg: isa.NoReg, offset: at.constant}, true
@@ -247,7 +246,7 @@ func (a *routineAnalysis) atStart(b int, l location) linear {
 	return v
 }
 
-// entry is the content of a location when the routine begins.
+// entry returns the content of a location at the routine's entry.
 func (a *routineAnalysis) entry(l location) linear {
 	switch {
 	case l == register(a.target.Zero):
@@ -283,8 +282,8 @@ func (a *routineAnalysis) isBack(e, b int) bool {
 	return false
 }
 
-// join returns what all of the edges bring to the beginning of a block, or a
-// symbol if that is not the same.
+// join returns the value that all of the edges bring to the beginning of a block,
+// or a symbol if their values differ.
 func (a *routineAnalysis) join(k blockPlace, edges []int) linear {
 	b := int(k.block)
 	var values []linear
@@ -322,9 +321,9 @@ func (a *routineAnalysis) over(e int, l location) linear {
 	return a.leave(v, left)
 }
 
-// phi makes the symbol for a location that a loop changes, and finds what it
-// begins with and becomes. If an iteration leaves the location as it was, there
-// is no such symbol: it is what it was before the loop.
+// phi creates the symbol for a location that a loop changes, and finds its initial
+// and next values. If an iteration leaves the location unchanged no symbol is
+// needed: phi returns the value from before the loop.
 func (a *routineAnalysis) phi(k blockPlace, loop int) linear {
 	s := a.symbolFor(symbolKey{kind: aPhi, block: k.block, place: k.place, loop: loop})
 	a.symbols[s].open = true

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// StrideCheck is what a Checker found. Counts are of executed accesses.
+// StrideCheck is the result of a Checker. Counts are of executed accesses.
 type StrideCheck struct {
 	Accesses uint64 // of references in the control-flow graphs
 	Stack    uint64 // of these, traffic of the stack (Reference.Stack)
@@ -16,15 +16,15 @@ type StrideCheck struct {
 	// stride is neither irregular nor indirect; traffic of the stack is left out.
 	Agree, Disagree uint64
 
-	// Unaligned accesses belong to no block that was seen to be executed.
+	// Unaligned accesses could not be assigned to an executed block.
 	Unaligned uint64
 
-	// References are those executed, the ones with most disagreement first,
-	// then by most executions.
+	// References are the executed references, by descending disagreement, then
+	// by descending number of executions.
 	References []ReferenceCheck
 }
 
-// ReferenceCheck is what was found for a reference.
+// ReferenceCheck is the result for one reference.
 type ReferenceCheck struct {
 	Index           int // in Analysis.All
 	Executions      uint64
@@ -47,7 +47,7 @@ func share(part, all uint64) float64 {
 	return float64(part) / float64(all)
 }
 
-// Result returns what was found so far.
+// Result returns the result so far.
 func (c *Checker) Result() *StrideCheck {
 	out := &StrideCheck{Unaligned: c.unaligned}
 	for i := range c.refs {

@@ -6,18 +6,18 @@ import (
 	"presage/perf/trace"
 )
 
-// Checker compares the stride formulas with what a run does. It follows the
-// loops of every activation of every routine through the executed blocks, and
-// for each reference compares the addresses of the first executions in
-// consecutive iterations, with respect to each loop that holds it, as long as
-// the loops between are in their first iteration.
+// Checker compares the stride formulas with the addresses of a run. It tracks the
+// loops of every activation of every routine through the executed blocks. For
+// each reference and each loop that contains it, it compares the addresses of the
+// first executions in consecutive iterations, with all loops in between in their
+// first iteration.
 //
-// A stride that is a number has to be the difference. One with symbols has to
-// be the same difference all through one execution of the loop, in proportion
-// for formulas that are multiples of each other; its first difference tells
-// what the symbols stand for, and is not counted.
+// A constant stride must equal the difference. For a symbolic stride the
+// difference must stay the same throughout one execution of the loop, and be in
+// proportion for formulas that are multiples of each other; the first difference
+// determines the value of the symbols, and is not counted.
 //
-// It needs a run with its own Plan, of all of which it sees every batch.
+// The run must use the Checker's own Plan, and the Checker must see every batch.
 type Checker struct {
 	analysis *Analysis
 	plan     trace.Plan
@@ -76,7 +76,7 @@ func NewChecker(a *Analysis) *Checker {
 	return c
 }
 
-// Plan is what the run has to record: all blocks of the control-flow graphs,
+// Plan returns what the run must record: all blocks of the control-flow graphs,
 // and all references in them.
 func (c *Checker) Plan() *trace.Plan { return &c.plan }
 
@@ -123,8 +123,8 @@ func (c *Checker) addRef(routine, index int) {
 	c.refs = append(c.refs, checked)
 }
 
-// classOf returns the class of formulas that f is a multiple of, and how many
-// times it is the smallest one with whole coefficients.
+// classOf returns the class of formulas that are multiples of each other to which
+// f belongs, and f as a multiple of the smallest one with integer coefficients.
 func (t *loopTable) classOf(f Formula) (class int, scale ratio) {
 	terms := f.Terms()
 	den, num := int64(1), int64(0)
@@ -169,7 +169,8 @@ func (c *Checker) Observe(b *trace.Batch) {
 		if block.refs == 0 {
 			continue
 		}
-		// Control that came to the middle of a block left accesses without it.
+		// Control that entered in the middle of a block left accesses without a
+		// block event.
 		for len(accesses) > 0 && accesses[0].Ref() != block.first {
 			accesses = accesses[1:]
 			c.unaligned++

@@ -10,9 +10,9 @@ import (
 	"presage/perf/trace"
 )
 
-// flags returns the flags of a routine's references that are no traffic of the
-// stack and in a loop: irregular !, indirect *, both !*, or regular, of all
-// levels together, as they stand in memory.
+// flags returns the flags of a routine's references in loops, without stack
+// traffic, in order of address: irregular !, indirect *, both !*, or regular,
+// over all levels.
 func flags(a *Analysis, routine string) string {
 	var list []string
 	for _, r := range a.All {
@@ -138,7 +138,7 @@ func TestStackTraffic(t *testing.T) {
 	}
 }
 
-// TestCheckerSurvivesOddTraces feeds batches that no run gives.
+// TestCheckerSurvivesOddTraces feeds batches that no run produces.
 func TestCheckerSurvivesOddTraces(t *testing.T) {
 	a := analyze(t, compile(t, "matmul.c", "-O1"))
 	c := NewChecker(a)

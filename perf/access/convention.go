@@ -16,8 +16,8 @@ type convention struct {
 	global  globalPointer
 }
 
-// globalPointer is what start-up code sets the global pointer to, for variables
-// to be addressed from: a constant, put there by two instructions in a row.
+// globalPointer is the constant to which start-up code sets the global pointer,
+// the base address of variables, with two consecutive instructions.
 type globalPointer struct {
 	reg       isa.Reg
 	value     int64
@@ -68,8 +68,8 @@ func (c convention) changes(in *isa.Inst) isa.RegSet {
 	return ^c.abi.Preserved
 }
 
-// saved reports whether a routine that changes r has to restore it.
+// saved reports whether r is callee-saved.
 func (c convention) saved(r isa.Reg) bool { return c.abi.CalleeSaved.Has(r) }
 
-// followed reports whether the analysis knows what happens to r.
+// followed reports whether the analysis tracks r.
 func (c convention) followed(r isa.Reg) bool { return int(r) < len(c.target.IntegerNames) }

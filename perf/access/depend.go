@@ -10,18 +10,17 @@ import (
 	"presage/perf/trace"
 )
 
-// Dependences is the dependence graph of a path through a routine: what has to
-// wait for what (2004 paper, section 2.1; 2005 paper, section 2.2, end). Its
-// nodes are micro-operations. Registers are renamed, so that of their
-// dependences only those of a use on a definition remain.
+// Dependences is the dependence graph of a path through a routine (2004 paper,
+// section 2.1; 2005 paper, section 2.2, end). Its nodes are micro-operations.
+// Registers are assumed to be renamed, so that only their flow dependences remain.
 type Dependences struct {
 	Target *isa.Target
 	Nodes  []Node // of the path, in order
 	Edges  []Dependence
 
-	// Pairs of memory references of which at least one is a store, by what
-	// their formulas tell: never the same location, the same location in some
-	// iteration, or neither (Unknown).
+	// Pairs of memory references, at least one of them a store, by what their
+	// formulas prove: never the same location (Independent), the same location
+	// in some iteration (Dependent), or neither (Unknown).
 	Independent, Dependent, Unknown int
 }
 
@@ -51,12 +50,13 @@ type Dependence struct {
 	Distance int // iterations of the loop; 0: the same one, and From comes before To
 	Kind     DependenceKind
 
-	// Assumed says that the formulas do not tell, and that the worst is taken
-	// for granted.
+	// Assumed says that the formulas prove nothing, and that the worst case is
+	// assumed.
 	Assumed bool
 }
 
-// DependenceKind is what a dependence is about.
+// DependenceKind says whether a dependence is through a register or memory, and
+// of which type.
 type DependenceKind uint8
 
 // The kinds of dependences.
@@ -71,19 +71,19 @@ var dependenceNames = [...]string{"register", "memory flow", "memory anti", "mem
 
 func (k DependenceKind) String() string { return dependenceNames[k] }
 
-// DependenceOptions say how to take what is not known.
+// DependenceOptions say what to assume about undecided pairs.
 type DependenceOptions struct {
-	// Pessimistic takes references whose formulas do not tell for dependent,
-	// in the same iteration and in neighbouring ones. The default is to take
-	// them for independent.
+	// Pessimistic assumes that references whose formulas prove nothing are
+	// dependent, in the same iteration and in neighbouring ones. The default is
+	// to assume that they are independent.
 	Pessimistic bool
 }
 
 // Dependences returns the dependence graph of a path: blocks of a routine that
 // are executed one after the other. If loop is not negative, the path is an
-// iteration of that loop, and is followed by itself. A call changes the
-// registers that the calling convention gives up; what it does to memory is not
-// looked at. It panics if the path is empty.
+// iteration of that loop, and is followed by itself. A call clobbers the
+// registers that its convention does not preserve; its effect on memory is
+// ignored. Dependences panics if the path is empty.
 func (a *Analysis) Dependences(routine, loop int, path []int, opt DependenceOptions) *Dependences {
 	if len(path) == 0 {
 		panic("access: dependences of an empty path")
@@ -107,7 +107,7 @@ func (a *Analysis) Dependences(routine, loop int, path []int, opt DependenceOpti
 	return f.out
 }
 
-// nodeRef is what a node does to memory; the Reference is nil if it does nothing.
+// nodeRef is the memory access of a node; the Reference is nil if there is none.
 type nodeRef struct {
 	*Reference
 	kind trace.Kind
@@ -152,9 +152,8 @@ func (f *dependenceFinder) within() {
 	}
 }
 
-// registers adds the dependences of uses on definitions. A use that nothing
-// before it in the path defines gets the last definition of the iteration
-// before.
+// registers adds the dependences of uses on definitions. A use without a previous
+// definition in the path depends on the last definition in the previous iteration.
 func (f *dependenceFinder) registers(c convention) {
 	defined := make(map[isa.Reg]int)
 	nodes := f.out.Nodes
@@ -182,8 +181,8 @@ func (f *dependenceFinder) registers(c convention) {
 	}
 }
 
-// uses adds the dependences of a node, of the instruction that begins with node
-// first, on those that define what it uses.
+// uses adds the dependences of node i on the definitions of the registers it uses;
+// first is the first node of its instruction.
 func (f *dependenceFinder) uses(defined map[isa.Reg]int, first, i int, carried bool) {
 	n := &f.out.Nodes[i]
 	for k, u := range n.Uses() {
@@ -196,8 +195,8 @@ func (f *dependenceFinder) uses(defined map[isa.Reg]int, first, i int, carried b
 	}
 }
 
-// defs appends the registers that a node changes. What a call changes is the last
-// of its micro-operations' doing.
+// defs appends the registers that a node changes. The registers that a call
+// clobbers are attributed to its last micro-operation.
 func (f *dependenceFinder) defs(all []isa.Reg, c convention, i int) []isa.Reg {
 	n := &f.out.Nodes[i]
 	if n.Class != isa.Call {
@@ -238,7 +237,8 @@ func (f *dependenceFinder) memory() {
 	}
 }
 
-// pair looks at two references, p not after q in the path; they may be one.
+// pair adds the dependences between two references, p not after q in the path;
+// they may be the same one.
 func (f *dependenceFinder) pair(p, q int) {
 	d := f.distances(f.refs[p].Reference, f.refs[q].Reference)
 	switch {
@@ -289,14 +289,14 @@ type meeting struct {
 	ahead, behind []int // the least such distance from 1, if there is one
 }
 
-// distances subtracts two references' formulas (2004 paper, section 2.1, cases
-// 1 to 3). With the same stride s in the loop, and the same in every loop
-// around it, the location of q d iterations later less that of p is
+// distances subtracts the formulas of two references (2004 paper, section 2.1,
+// cases 1 to 3). If they have the same stride s in the loop, and the same strides
+// in all loops around it, the location of q d iterations later minus that of p is
 //
 //	first(q) - first(p) + s·d
 //
-// in every iteration; they overlap where that is more than -size(q) and less
-// than size(p).
+// in every iteration; they overlap if that is more than -size(q) and less than
+// size(p).
 func (f *dependenceFinder) distances(p, q *Reference) meeting {
 	if !p.InGraph || !q.InGraph || p.Loop != q.Loop && f.loop >= 0 {
 		return meeting{}
@@ -316,8 +316,7 @@ func (f *dependenceFinder) distances(p, q *Reference) meeting {
 	}
 	s, constant := stride.Constant()
 	if !constant {
-		// Zero iterations apart is decided; further apart the difference is no
-		// constant.
+		// Distance 0 is decided; at others the difference is not constant.
 		m.known = m.same || p == q
 		return m
 	}

@@ -34,8 +34,8 @@ func units(n int64) Formula {
 	return Formula{[]Term{{Symbol: Symbol{Kind: Unit}, Num: n, Den: 1}}}
 }
 
-// TestDependencesAgainstBytes compares the dependences of random loop bodies
-// with what writing down every byte that every iteration touches tells.
+// TestDependencesAgainstBytes compares the dependences of random loop bodies with
+// those found by recording every byte that each iteration touches.
 func TestDependencesAgainstBytes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -64,8 +64,8 @@ func TestDependencesAgainstBytes(t *testing.T) {
 	}
 }
 
-// byBytes finds, for each pair of references, the least distance at which they
-// touch a common byte, by trying.
+// byBytes finds by enumeration, for each pair of references, the least distance at
+// which they touch a common byte.
 func byBytes(refs []Reference, first []int64, stride int64) []Dependence {
 	var edges []Dependence
 	for p := range refs {
@@ -107,7 +107,7 @@ func TestDependenceKinds(t *testing.T) {
 	}
 }
 
-// TestDependencesUnknown gives pairs whose difference is no constant.
+// TestDependencesUnknown checks pairs whose difference is not a constant.
 func TestDependencesUnknown(t *testing.T) {
 	symbol := func(r isa.Reg) Formula {
 		return Formula{[]Term{{Symbol: Symbol{Kind: Entry, Reg: r}, Num: 1, Den: 1}}}

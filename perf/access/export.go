@@ -6,8 +6,8 @@ import (
 	"presage/perf/isa"
 )
 
-// formula hands a sum out: quotients become rational coefficients, and all
-// other operations the register that they leave their result in.
+// formula converts a sum to an exported Formula: quotients become rational
+// coefficients, and all other operations the register that holds their result.
 func (a *routineAnalysis) formula(v linear) Formula {
 	terms, ok := a.rational(nil, a.unified(v), ratio{1, 1})
 	if !ok {
@@ -20,8 +20,8 @@ func (a *routineAnalysis) formula(v linear) Formula {
 	return f
 }
 
-// unified gives loads from equal addresses, that nothing in the routine stores
-// to, one symbol: that of the load found first.
+// unified replaces loads from an address that nothing in the routine stores to by
+// one symbol: that of the first load from there.
 func (a *routineAnalysis) unified(v linear) linear {
 	return a.substitute(a.settled(v), func(s symbolID) (linear, bool) {
 		w, ok := a.unifieds[s]
@@ -83,7 +83,7 @@ func (a *routineAnalysis) rational(terms []Term, v linear, by ratio) ([]Term, bo
 	return terms, true
 }
 
-// public is a symbol as it is handed out.
+// public returns the exported form of a symbol.
 func (a *routineAnalysis) public(s symbolID) Symbol {
 	sym := &a.symbols[s]
 	out := Symbol{target: a.target, Memory: sym.place.memory, Reg: sym.place.reg, Offset: sym.place.offset, Size: sym.place.size}

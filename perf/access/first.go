@@ -1,7 +1,7 @@
 package access
 
-// first returns a sum for the first time control comes to a place: what loops
-// vary is what it begins with (2005 paper, section 2.1).
+// first returns the value of a sum the first time control reaches a place: loop
+// variables have their initial values (2005 paper, section 2.1).
 func (a *routineAnalysis) first(v linear) linear {
 	return a.substitute(a.settled(v), func(s symbolID) (linear, bool) {
 		if w, ok := a.firsts[s]; ok {

@@ -23,17 +23,17 @@ type activation struct {
 // maxActivations bounds the stack that is remembered.
 const maxActivations = 1 << 16
 
-// enter notes that a block is executed.
+// enter records the execution of a block.
 func (t *checkedThread) enter(b *checkedBlock) {
 	t.follow(b)
 	t.stack[len(t.stack)-1].block = b.block
 	t.iterate(b)
 }
 
-// follow finds the activation that a block belongs to: the one on top, if an
-// edge leads there from the block before; a new one, after a call; one that
-// called and now goes on. When control came in ways that no instruction shows,
-// as when goroutines switch, all are forgotten.
+// follow finds the activation that a block belongs to: the top one, if an edge
+// leads to the block from the previous one; a new one, after a call; or a caller,
+// after a return. If control came by none of these, as when goroutines switch, it
+// discards all activations.
 func (t *checkedThread) follow(b *checkedBlock) {
 	if n := len(t.stack); n > 0 {
 		top := &t.stack[n-1]

@@ -10,8 +10,8 @@ import (
 )
 
 // Formula is a sum of terms with rational coefficients, the restricted form of
-// section 2.1 of the 2005 paper: immediate values, and the symbols that a
-// Symbol can be. The zero Formula is 0. A Formula is not modified once made.
+// section 2.1 of the 2005 paper: immediate values and Symbols. The zero Formula is
+// 0. A Formula is immutable.
 type Formula struct {
 	terms []Term // by ascending Symbol; no coefficient is 0
 }
@@ -28,17 +28,16 @@ type SymbolKind uint8
 // The kinds of symbols.
 const (
 	Unit   SymbolKind = iota // 1: the term is a constant
-	Entry                    // a register's value, or a memory cell's, when the routine begins
-	Result                   // what an instruction computes that is no sum of symbols, such as a load from an undetermined address
-	Merge                    // a value that depends on the path that control came by
+	Entry                    // the value of a register or memory cell at the routine's entry
+	Result                   // the result of an instruction that is not a sum of symbols, such as a load from an undetermined address
+	Merge                    // a value that depends on the path taken
 	Exit                     // a value at the end of a loop, after its last iteration
 )
 
-// Symbol is what a formula is a sum of. The place is a register, or a memory
-// cell whose address is a register's value at the beginning of the routine, or
-// 0, plus an offset: a static variable if Reg is isa.NoReg, an argument or
-// spilled register if it is the stack pointer, an argument passed by reference
-// otherwise.
+// Symbol is an unknown value in a formula. Its place is a register, or a memory
+// cell whose address is an offset from 0 or from a register's value at the
+// routine's entry: a static variable if Reg is isa.NoReg, an argument or spilled
+// register if Reg is the stack pointer, an argument passed by reference otherwise.
 type Symbol struct {
 	Kind   SymbolKind
 	PC     uint64  // Result: of the instruction; Merge: of the block where paths meet; Exit: of the loop's header
@@ -100,7 +99,7 @@ func (s Symbol) cell() string {
 // is part of f.
 func (f Formula) Terms() []Term { return f.terms }
 
-// Constant returns the value of f if it is one.
+// Constant returns the value of f if f is constant.
 func (f Formula) Constant() (value int64, ok bool) {
 	switch {
 	case len(f.terms) == 0:

@@ -8,14 +8,13 @@ import (
 	"presage/perf/trace"
 )
 
-// Groups are the references of a program, put together by similar access
-// patterns (2005 paper, sections 2.1 and 2.2).
+// Groups partitions the references of a program by similar access patterns (2005
+// paper, sections 2.1 and 2.2).
 //
 // Two references of the same loop are similar if their strides are equal with
-// respect to every loop that holds them. A run collects one histogram for each
-// such Group: what falls to one of A[i,k] and A[i,k+1], and what to the other,
-// depends on how data are aligned, and changes with the size of the problem;
-// what falls to both does not.
+// respect to every loop that contains them. A run collects one histogram for each
+// group: how reuses divide between A[i,k] and A[i,k+1] depends on the alignment
+// of the data, and changes with the problem size; their sum does not.
 //
 // Two references of different object-code loops that come from one loop of the
 // source (an unrolled body and its remainder, a prologue, an epilogue) are
@@ -24,13 +23,13 @@ import (
 // others, level by level. Histograms of such groups are added up after the
 // run: they form a Set.
 //
-// What the papers do not say (derived here): where strides are irregular or
-// indirect, or there is no loop, references are similar if besides what is
-// known of their strides agrees, and their addresses are always a constant
-// apart: fields of one record, which move together. All others, those whose
-// formulas are not known among them, are groups of their own. Traffic of the
-// calling convention and of register allocation (Reference.Stack) forms one
-// group for each loop or, outside of loops, routine.
+// Not in the papers (derived here): if strides are irregular or indirect, or there
+// is no loop, references are similar if the known parts of their strides agree
+// and their addresses always differ by a constant: fields of one record, which
+// move together. All other references, including those without formulas, are
+// groups of their own. Traffic of the calling convention and of register
+// allocation (Reference.Stack) forms one group for each loop or, outside of
+// loops, each routine.
 type Groups struct {
 	Of   []trace.GroupID // by reference
 	Refs [][]int         // by group: its references, ascending; groups by their first
@@ -83,9 +82,8 @@ func (r *Reference) pattern(index int) string {
 	return b.String()
 }
 
-// join puts groups of different loops into sets, by the first reference of
-// each: that of a group in the loop with the lower number, in the order of the
-// references, is the one that others join.
+// join puts groups of different loops into sets, comparing the first reference of
+// each: later groups join the set of the first similar group.
 func (g *Groups) join(a *Analysis, same SameSource) {
 	g.Set = make([]int, len(g.Refs))
 	open := make(map[int][]int) // by routine: sets that can still grow
@@ -172,8 +170,7 @@ func integerRatio(f, g Formula) bool {
 	return len(f.terms) == 0 || all.den == 1 || all.num == 1 || all.num == -1
 }
 
-// Plan returns the plan that records the references, those of a group in one
-// histogram.
+// Plan returns the plan that records the references, with one histogram per group.
 func (g *Groups) Plan(a *Analysis, opt PlanOptions) (*trace.Plan, error) {
 	p, refs, err := a.plan(opt)
 	if err != nil {

@@ -66,8 +66,8 @@ const (
 	minAgree      = 0.99
 	minDenseClean = 0.90
 
-	// The kernels do nothing that the analysis is optimistic about, but the
-	// libraries that they are linked with may.
+	// The kernels satisfy the optimistic assumptions of the analysis, but the
+	// libraries linked into them may not.
 	minKernelsAgree = 0.99999
 )
 

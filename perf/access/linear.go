@@ -7,9 +7,9 @@ import (
 	"presage/perf/isa"
 )
 
-// linear is a sum during analysis: whole coefficients, and symbols that are
-// indices of routineAnalysis.symbols. What a division does not divide exactly
-// is a symbol of its own until the formula is handed out.
+// linear is a sum during analysis: integer coefficients, and symbols that are
+// indices into routineAnalysis.symbols. An inexact quotient is a symbol of its own
+// until the formula is exported.
 type linear struct {
 	constant int64
 	terms    []summand // by ascending symbol; no coefficient is 0
@@ -22,8 +22,8 @@ type summand struct {
 	factor int64
 }
 
-// maxTerms bounds a sum: a longer one is not an address that a programmer wrote,
-// and becomes a symbol.
+// maxTerms bounds the length of a sum: a longer one becomes a symbol, as no
+// address in a source program is that long.
 const maxTerms = 12
 
 func constant(c int64) linear     { return linear{constant: c} }
@@ -60,7 +60,7 @@ func (v linear) factor(s symbolID) int64 {
 	return 0
 }
 
-// key returns what equal sums, and only they, have in common.
+// key appends to dst an encoding of v that is equal for equal sums only.
 func (v linear) key(dst []byte) []byte {
 	dst = binary.AppendVarint(dst, v.constant)
 	dst = binary.AppendUvarint(dst, uint64(len(v.terms)))
@@ -143,11 +143,11 @@ func (v linear) divided(d int64) (linear, bool) {
 	return out, true
 }
 
-// apply computes what an operator makes of two sums, in the order of section
-// 2.1 of the 2005 paper: constants exactly, additive operators on sums,
-// multiplicative ones by a constant on the coefficients, and else a symbol,
-// the same one for the same operation on the same operands. Operations on 32
-// bits and extensions are taken not to overflow.
+// apply applies an operator to two sums, in the order of section 2.1 of the 2005
+// paper: constants exactly, additive operators on sums, multiplication by a
+// constant on the coefficients, and anything else as a symbol, the same one for
+// the same operation on the same operands. 32-bit operations and extensions are
+// assumed not to overflow.
 func (a *routineAnalysis) apply(v isa.Value, x, y linear) linear {
 	if x.isConstant() && y.isConstant() {
 		folded := v
@@ -259,8 +259,9 @@ func (a *routineAnalysis) multiplicative(v isa.Value, x, y linear) (linear, bool
 	return linear{}, false
 }
 
-// quotient divides by a positive constant. Where that leaves a remainder the
-// result is a symbol, so that loops find out whether steps divide exactly.
+// quotient divides by a positive constant. If there is a remainder the result is a
+// symbol, which preserves the operands for deciding whether a loop's steps divide
+// exactly.
 func (a *routineAnalysis) quotient(x linear, d int64) (linear, bool) {
 	if d == 1 {
 		return x, true

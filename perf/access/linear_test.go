@@ -8,7 +8,7 @@ import (
 	"presage/perf/isa"
 )
 
-// operators that sums are made by, with how operands are drawn.
+// sumOperators are the operators that build sums, and how operands are drawn.
 var sumOperators = []isa.Operator{
 	isa.Add, isa.Subtract, isa.And, isa.Or, isa.Xor, isa.ShiftLeft, isa.ShiftRight, isa.ShiftRightArithmetic,
 	isa.Times, isa.Quotient, isa.QuotientUnsigned, isa.Remainder, isa.RemainderUnsigned, isa.ScaledAdd,
@@ -81,8 +81,8 @@ func evaluate(a *routineAnalysis, content map[symbolID]int64, v linear) int64 {
 	return sum
 }
 
-// TestExtensionsAreExact has what compilers make of an index of 32 bits: slli
-// 32, srli 29.
+// TestExtensionsAreExact checks the code that compilers emit for a 32-bit index:
+// slli 32, srli 29.
 func TestExtensionsAreExact(t *testing.T) {
 	a := &routineAnalysis{symbols: make([]symbol, 1), known: make(map[symbolKey]symbolID), operations: make(map[string]symbolID)}
 	index := single(a.symbolFor(symbolKey{kind: atEntry, place: register(10)}))

@@ -8,7 +8,7 @@ import (
 	"presage/perf/trace"
 )
 
-// Subject is one of several executables of one source, taken apart and run.
+// Subject is one of several executables of one source, analysed and run.
 type Subject struct {
 	Analysis *Analysis
 	Groups   *Groups
@@ -17,12 +17,12 @@ type Subject struct {
 }
 
 // Matching says which groups of several executables of one source are the same
-// references of the source, so that a histogram of one size stands beside those
-// of others. The executables differ in what a compiler makes of another
-// constant: sizes and strides, and how far it unrolls, peels and inlines.
+// source references, so that their histograms at different sizes can be compared.
+// The executables differ in a compile-time constant and thus in sizes, strides,
+// and how far the compiler unrolls, peels and inlines.
 //
-// Groups are told apart in steps, from coarse to fine, as long as every
-// executable has both sides:
+// Groups are distinguished in steps, from coarse to fine, as long as every
+// executable has groups on both sides:
 //
 //	scope      routine, then loop by loop: see cfg.Alignment
 //	movement   for each loop that holds them, from the innermost out: whether
@@ -32,15 +32,14 @@ type Subject struct {
 //	strides    their values, where constant, and the number of references
 //	order      by address
 //
-// What one executable has and another has not is put together: first with what
-// else of the same step has no counterpart (a loop that was unrolled completely
-// in one is references of the loop around it, which the other does not have),
-// then, if some executable has nothing to put beside it, with the groups that
-// do, up to the scope around (an iteration that was peeled off). So each
-// histogram counts the same accesses of the source at all sizes, even where it
-// no longer tells them apart. What falls short of that is in sets of its own
-// that only some executables have: a thousandth of the accesses at most, or one
-// set a routine.
+// Groups that some executable lacks are merged: first with other groups of the
+// same step without a counterpart (a loop completely unrolled in one executable
+// becomes references of the enclosing loop, which the other lacks); then, if some
+// executable still has nothing to match, with the groups that do match, up to the
+// enclosing scope (a peeled iteration). So each histogram counts the same source
+// accesses at all sizes, even where it no longer distinguishes them. Groups that
+// still have no counterpart are in sets of their own that only some executables
+// have: at most a thousandth of the accesses, or one set per routine.
 //
 // Every group is in exactly one set: totals are those of the runs.
 type Matching struct {
@@ -84,7 +83,7 @@ type MatchedSet struct {
 // without a counterpart stay by themselves, so that the others keep theirs.
 const negligible = 1e-3
 
-// Match matches the groups of executables. There is at least one subject.
+// Match matches the groups of one or more executables.
 func Match(subjects ...Subject) *Matching {
 	trees := make([]*cfg.ScopeTree, len(subjects))
 	for i := range subjects {
@@ -141,9 +140,9 @@ func (m *matcher) place() {
 	}
 }
 
-// inScope matches the groups of a scope and those inside. outer is the scope
-// that everything in all of whose executables is to be matched within; rest is
-// what has no counterpart in some of them, and nothing to be folded with.
+// inScope matches the groups of a scope and the scopes inside it. outer is the
+// scope whose executables must all have every match; rest are the groups without a
+// counterpart in some of them, and with nothing to be folded with.
 func (m *matcher) inScope(scope int, outer *cfg.AlignedScope) (sets []set, rest []item) {
 	s := &m.align.Scopes[scope]
 	if !m.covers(scope, outer) {
@@ -189,7 +188,7 @@ func (m *matcher) covers(scope int, outer *cfg.AlignedScope) bool {
 	return true
 }
 
-// balanced reports whether each subject that is to have some of the items does.
+// balanced reports whether every wanted subject has some of the items.
 func (m *matcher) balanced(items []item, wanted func(subject int) bool) bool {
 	has := make([]bool, len(m.subjects))
 	for _, it := range items {
@@ -218,9 +217,9 @@ func (m *matcher) matters(items []item) bool {
 	return false
 }
 
-// refine tells the groups of one scope apart by the steps from step on. rest is
-// what has no counterpart; it is empty but for the first step, whose groups
-// may have some elsewhere in the scope.
+// refine distinguishes the groups of one scope by the steps from step on. rest are
+// the groups without a counterpart; only the first step has any, because their
+// counterparts may be elsewhere in the scope.
 func (m *matcher) refine(items []item, step, scope int, wanted func(int) bool) (sets []set, rest []item) {
 	if step == len(steps) {
 		return m.pair(items, scope, wanted), nil
@@ -265,8 +264,8 @@ func (m *matcher) split(items []item, key func(*Analysis, []int) string) [][]ite
 	return out
 }
 
-// pair pairs groups in order if each subject has as many, or else as many that
-// were accessed; otherwise they become one set.
+// pair pairs groups in order if all subjects have the same number of them, or the
+// same number that were accessed; otherwise it makes them one set.
 func (m *matcher) pair(items []item, scope int, wanted func(int) bool) []set {
 	if sets := m.inOrder(items, scope, wanted); sets != nil {
 		return sets
@@ -338,8 +337,8 @@ func (m *matcher) outside() {
 	}
 }
 
-// result puts the sets in the order of the last subject's groups, then of those
-// before: the last names what it has.
+// result sorts the sets by the groups of the last subject that has them, starting
+// with the last subject.
 func (m *matcher) result() *Matching {
 	out := &Matching{Subjects: m.subjects, Alignment: m.align, Of: make([][]int, len(m.subjects))}
 	for t := range m.subjects {

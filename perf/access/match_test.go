@@ -12,7 +12,7 @@ import (
 	"presage/perf/trace"
 )
 
-// subject takes a program apart as one of several; each reference is executed
+// subject returns a Subject for an analysed program; each reference is executed
 // once.
 func subject(a *Analysis) Subject {
 	s := Subject{Analysis: a, Groups: a.Groups(nil), Scopes: cfg.NewScopeTree(a.Program)}
@@ -23,7 +23,7 @@ func subject(a *Analysis) Subject {
 	return s
 }
 
-// checkMatching: every group is in one set, which knows it.
+// checkMatching demands that every group is in exactly one set, and that Of agrees.
 func checkMatching(t *testing.T, m *Matching) {
 	t.Helper()
 	for i, sub := range m.Subjects {
@@ -56,9 +56,9 @@ func (m *Matching) has(set, subject int) bool {
 	return m.Alignment.Scopes[m.Sets[set].Scope].Has(subject)
 }
 
-// TestMatchWithItself: an executable's groups are paired with themselves. And
-// nothing is lost where it is matched with the same source compiled in another
-// way, or where what was executed differs.
+// TestMatchWithItself demands that an executable's groups are paired with
+// themselves, and that nothing is lost when it is matched with another compilation
+// of the same source, or when the executed code differs.
 func TestMatchWithItself(t *testing.T) {
 	s := subject(analyze(t, compile(t, "kernels.c", "-O2")))
 	m := Match(s, s, s)
@@ -159,8 +159,8 @@ func describeSet(m *Matching, s MatchedSet) string {
 	return s.Kind.String() + " " + strings.Join(parts, " | ")
 }
 
-// TestMatchByLines: of references that move alike, those of one line belong
-// together, whatever order the compiler puts them in.
+// TestMatchByLines demands that references with equal movement are matched by
+// line, whatever their order in the code.
 func TestMatchByLines(t *testing.T) {
 	m := Match(arraysSubject(t, "-O1 -DN=20"), arraysSubject(t, "-O1 -DN=30 -DOTHER"))
 	checkMatching(t, m)
@@ -175,8 +175,8 @@ func TestMatchByLines(t *testing.T) {
 	}
 }
 
-// TestMatchMerges: without lines, a loop with more references of one kind in
-// one executable has them merged, and those of another kind paired.
+// TestMatchMerges demands that, without lines, a loop that has more references of
+// one kind in one executable has these merged, and those of another kind paired.
 func TestMatchMerges(t *testing.T) {
 	m := Match(arraysSubject(t, "-O1 -g0 -DN=20"), arraysSubject(t, "-O1 -g0 -DN=30 -DMORE"))
 	checkMatching(t, m)
@@ -191,8 +191,8 @@ func TestMatchMerges(t *testing.T) {
 	}
 }
 
-// TestMatchFolds: a loop that one executable alone has is put together with the
-// references around it, which in the other stand for both.
+// TestMatchFolds demands that a loop that only one executable has is folded with
+// the references around it, which in the other correspond to both.
 func TestMatchFolds(t *testing.T) {
 	m := Match(arraysSubject(t, "-O1 -g0 -DN=20 -DINNER"), arraysSubject(t, "-O1 -g0 -DN=30"))
 	checkMatching(t, m)
@@ -226,8 +226,9 @@ func made(refs ...[2]int) Subject {
 	return s
 }
 
-// TestMatchSteps: what has no counterpart in a step joins those that do, unless
-// it is negligible; what was never executed counts only where that helps.
+// TestMatchSteps demands that groups without a counterpart in a step join those
+// that have one, unless they are negligible, and that groups never executed count
+// only where that helps.
 func TestMatchSteps(t *testing.T) {
 	const many = 100_000
 	for _, c := range []struct {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// steps are the keys by which groups of one scope are told apart, each finer
-// than the one before. A key depends on what a compiler keeps when a constant
-// of the source is another one.
+// steps are the keys that distinguish groups of one scope, from coarse to fine. A
+// key depends only on what a compiler preserves when a constant of the source
+// changes.
 var steps = []func(a *Analysis, refs []int) string{
 	movementKey, accessKey, linesKey, stridesKey,
 }
@@ -18,9 +18,9 @@ var steps = []func(a *Analysis, refs []int) string{
 // be paired by their order.
 const ordered = 2
 
-// movementKey says how the references of a group move in each loop that holds
-// them. A stride that is another multiple of the size in each executable is the
-// same here, as is one that is a constant in one and a variable in another.
+// movementKey encodes how the references of a group move in each loop around them.
+// Strides that differ between executables only in their multiple of the size are
+// equal here, as are a constant and a variable stride.
 func movementKey(a *Analysis, refs []int) string {
 	r := &a.All[refs[0]]
 	if r.Stack != NotStack {
@@ -79,7 +79,7 @@ func stridesKey(a *Analysis, refs []int) string {
 	return b.String()
 }
 
-// distinct joins what is said of references, without repeats, in order.
+// distinct joins the distinct values of a function of the references, in order.
 func distinct(refs []int, of func(ref int) string) string {
 	var list []string
 	for _, i := range refs {

@@ -18,7 +18,7 @@ type routineAnalysis struct {
 	symbols    []symbol
 	known      map[symbolKey]symbolID
 	operations map[string]symbolID
-	same       map[symbolID]linear // phis that turned out to be no loop's variable
+	same       map[symbolID]linear // phis that turned out not to be loop variables
 	results    map[point]linear
 	starts     map[blockPlace]linear
 	at         point // being computed, to name operations after
@@ -35,7 +35,7 @@ type routineAnalysis struct {
 	begun        map[beginKey]linear
 	unifieds     map[symbolID]linear
 	phisUnderWay int
-	pending      []symbolID          // phis that may turn out to be no loop's variables
+	pending      []symbolID          // phis that may turn out not to be loop variables
 	loaded       map[string]symbolID // by address: the first load from there
 	bases        map[string]int
 
@@ -47,8 +47,8 @@ type routineAnalysis struct {
 	cold     []bool                  // by block: the routine does not return from there
 }
 
-// analysisRounds bounds how often a routine is analysed because stores turn out
-// to be to cells that values are followed through.
+// analysisRounds bounds how often a routine is analysed again because stores turn
+// out to be to tracked cells.
 const analysisRounds = 3
 
 // analyseRoutine returns the analysis of a routine in which all stores to cells
@@ -61,8 +61,8 @@ func analyseRoutine(c convention, r *cfg.Routine, s *slots, globals *statics) *r
 	return a
 }
 
-// findStores makes those stores known whose addresses have turned out to be
-// those of cells, and reports whether there are any.
+// findStores records the stores whose addresses turned out to be cells, and
+// reports whether there were any.
 func (a *routineAnalysis) findStores() (more bool) {
 	for b := range a.r.Blocks {
 		if a.slots.operands[b] == nil {
@@ -115,7 +115,7 @@ func newRoutineAnalysis(c convention, r *cfg.Routine, s *slots, globals *statics
 	return a
 }
 
-// noteDefs notes what block b changes.
+// noteDefs records the locations that block b changes.
 func (a *routineAnalysis) noteDefs(b int) {
 	last := a.lastDefs[b]
 	for x := range last {

@@ -1,10 +1,9 @@
 package access
 
-// This file replaces symbols of sums: those that turn out not to be needed, and
-// those of a loop once it is left.
+// This file replaces symbols in sums: those that turn out to be redundant, and
+// those of a loop once control has left the loop.
 
-// settled replaces the phis that turned out to be no loop's variables, wherever
-// the sum depends on them.
+// settled replaces the phis in a sum that turned out not to be loop variables.
 func (a *routineAnalysis) settled(v linear) linear {
 	if len(a.same) == 0 {
 		return v
@@ -23,7 +22,7 @@ func (a *routineAnalysis) settled(v linear) linear {
 	})
 }
 
-// settledSymbol is settled for what a symbol is made of.
+// settledSymbol is settled for the definition of a symbol.
 func (a *routineAnalysis) settledSymbol(s symbolID) (linear, bool) {
 	sym := a.symbols[s]
 	switch sym.kind {
@@ -50,9 +49,9 @@ func (a *routineAnalysis) settledSymbol(s symbolID) (linear, bool) {
 	return linear{}, false
 }
 
-// collapse finds the phis that are copies of one value from before all loops, by
-// way of each other: those of nested loops where a register is saved across a
-// call in the inner one.
+// collapse finds phis that are, through each other, copies of one value from
+// before all loops, as in nested loops where a register is saved across a call in
+// the inner one.
 func (a *routineAnalysis) collapse() {
 	for _, s := range a.pending {
 		if _, ok := a.same[s]; ok {
@@ -65,8 +64,8 @@ func (a *routineAnalysis) collapse() {
 	a.pending = a.pending[:0]
 }
 
-// source returns the only value that a symbol can have a copy of, if that is
-// from before all loops.
+// source returns the only value that a symbol can be a copy of, if that is from
+// before all loops.
 func (a *routineAnalysis) source(s symbolID) (found linear, ok bool) {
 	seen := map[symbolID]bool{s: true}
 	work := []symbolID{s}
@@ -106,7 +105,7 @@ func (a *routineAnalysis) isCopy(s symbolID) bool {
 	return k == aPhi || k == aMerge || k == anExit
 }
 
-// beforeLoops reports whether a sum is of values that no loop computes.
+// beforeLoops reports whether no loop computes any value in the sum.
 func (a *routineAnalysis) beforeLoops(v linear) bool {
 	for _, t := range v.terms {
 		sym := &a.symbols[t.symbol]
@@ -150,8 +149,8 @@ func (a *routineAnalysis) substitute(v linear, by func(symbolID) (linear, bool))
 	return out
 }
 
-// leave turns what a sum is made of inside a loop into what remains of it once
-// the loop is left.
+// leave rewrites a sum of values inside a loop in terms of their values once the
+// loop is left.
 func (a *routineAnalysis) leave(v linear, loop int) linear {
 	return a.substitute(v, func(s symbolID) (linear, bool) {
 		k := symbolLoop{s, loop}

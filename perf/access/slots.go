@@ -8,9 +8,9 @@ import (
 	"presage/perf/isa"
 )
 
-// slots tells which memory operands of a routine have an address that is known
-// up to the value of one register at the routine's entry: the cells that values
-// can be followed through, such as spilled registers.
+// slots lists the memory operands of a routine whose address is known relative to
+// the value of one register at the routine's entry: the cells through which values
+// can be tracked, such as spilled registers.
 type slots struct {
 	first    [][]int32    // by block and instruction: the first of its memory operands
 	operands [][]location // by block and memory operand; size 0: not such an address
@@ -23,9 +23,9 @@ type slots struct {
 	always map[location]based // what all stores to a cell put there
 }
 
-// based is a value relative to the content of a register at the routine's
-// entry, or of isa.NoReg: a constant; unknown and unset stand for no value, or
-// none found yet.
+// based is a value relative to the content of a register at the routine's entry,
+// or a constant if the register is isa.NoReg; unknown stands for no value, unset
+// for none found yet.
 type based struct {
 	reg    isa.Reg
 	offset int64
@@ -42,8 +42,8 @@ type store struct {
 	operand int32 // index in slots.operands of the block
 }
 
-// operand returns the cell that operand k of an instruction is, of size 0 if
-// none is known.
+// operand returns the cell accessed by operand k of an instruction; its size is 0
+// if the address is unknown.
 func (s *slots) operand(b, i, k int) location {
 	if s.operands[b] == nil {
 		return location{}
@@ -54,11 +54,10 @@ func (s *slots) operand(b, i, k int) location {
 // registerFile is what the integer registers hold.
 type registerFile []based
 
-// slotFinder finds them by constant propagation over the registers: forward,
-// until nothing changes, at joins what all paths agree on. Values are followed
-// through cells that always hold the same, such as arguments that code compiled
-// without optimization puts on the stack, so the propagation is repeated while
-// such cells turn up.
+// slotFinder finds slots by constant propagation over the registers: forward to a
+// fixed point, keeping at joins what all paths agree on. It tracks values through
+// cells that always hold the same value, such as arguments that unoptimized code
+// puts on the stack, so it repeats the propagation while it finds such cells.
 type slotFinder struct {
 	convention
 	r     *cfg.Routine
@@ -70,8 +69,8 @@ type slotFinder struct {
 	stored map[location]based // by cell
 }
 
-// slotRounds bounds the repetitions: pointers in cells reached by pointers in
-// cells.
+// slotRounds bounds the repetitions, which pointers in cells that are themselves
+// reached through pointers in cells require.
 const slotRounds = 3
 
 func findSlots(c convention, r *cfg.Routine) *slots {
@@ -168,8 +167,8 @@ func (f *slotFinder) propagate() {
 	}
 }
 
-// enter sets the registers at an entry. At a secondary one only those are known
-// that hold the same value all through.
+// enter sets the registers at an entry. At a secondary one only the registers that
+// never change are known.
 func (f *slotFinder) enter(in registerFile, secondary bool) {
 	for x := range in {
 		r := isa.Reg(x)
@@ -227,7 +226,7 @@ func (f *slotFinder) step(s registerFile, in *isa.Inst) {
 	}
 }
 
-// result is what an instruction leaves in a register.
+// result returns what an instruction leaves in register d.
 func (f *slotFinder) result(s registerFile, in *isa.Inst, d isa.Reg) based {
 	v := in.Result(d)
 	if in.Class == isa.Load && v.Op == isa.Opaque {
@@ -236,7 +235,7 @@ func (f *slotFinder) result(s registerFile, in *isa.Inst, d isa.Reg) based {
 	return f.value(s, in, v)
 }
 
-// loaded is what the first memory operand of an instruction holds.
+// loaded returns the content of the first memory operand of an instruction.
 func (f *slotFinder) loaded(s registerFile, in *isa.Inst) based {
 	if at, ok := f.operand(s, &in.Mems()[0]); ok {
 		if w, ok := f.out.always[at]; ok {
@@ -285,7 +284,7 @@ func (f *slotFinder) value(s registerFile, in *isa.Inst, v isa.Value) based {
 	return none
 }
 
-// operand returns the cell that a memory operand is.
+// operand returns the cell that a memory operand accesses.
 func (f *slotFinder) operand(s registerFile, m *isa.Mem) (location, bool) {
 	base := f.content(s, nil, m.Base)
 	if m.Index != isa.NoReg {
@@ -301,8 +300,8 @@ func (f *slotFinder) operand(s registerFile, m *isa.Mem) (location, bool) {
 	return location{memory: true, size: m.Size, reg: base.reg, offset: base.offset + m.Disp}, true
 }
 
-// collect notes the memory operands, and reports whether cells that always hold
-// the same have turned up.
+// collect records the memory operands, and reports whether it found new cells that
+// always hold the same value.
 func (f *slotFinder) collect() bool {
 	out := f.out
 	out.operands = make([][]location, len(f.r.Blocks))
@@ -354,7 +353,7 @@ func compareCells(a, b location) int {
 	return cmp.Or(cmp.Compare(a.reg, b.reg), cmp.Compare(a.offset, b.offset), cmp.Compare(a.size, b.size))
 }
 
-// store notes what an instruction puts in a cell.
+// store records the value that an instruction puts in a cell.
 func (f *slotFinder) store(s registerFile, in *isa.Inst, m *isa.Mem, at location) {
 	v := based{reg: unknown}
 	if in.Stored() == m {
@@ -366,9 +365,8 @@ func (f *slotFinder) store(s registerFile, in *isa.Inst, m *isa.Mem, at location
 	f.stored[at] = v
 }
 
-// takes notes that an address on the stack becomes a value that cells cannot be
-// followed through: it is stored, passed to another routine, or an index is
-// added to it.
+// takes records the stack addresses that an instruction lets escape: it stores
+// them, passes them to another routine, or adds an index to them.
 func (f *slotFinder) takes(s registerFile, in *isa.Inst) {
 	if in.Class == isa.Call {
 		for _, r := range f.abi.Arguments {
@@ -402,8 +400,8 @@ func (f *slotFinder) takes(s registerFile, in *isa.Inst) {
 	}
 }
 
-// take notes that what register r holds is used as a value, if that is an
-// address on the stack.
+// take records that the content of register r is used as a value, if it is a stack
+// address.
 func (f *slotFinder) take(s registerFile, r isa.Reg) {
 	sp := f.target.StackPointer
 	if f.followed(r) && r != sp && s[r].reg == sp && (r != f.target.FramePointer || s[r].offset != 0) {
@@ -411,8 +409,8 @@ func (f *slotFinder) take(s registerFile, r isa.Reg) {
 	}
 }
 
-// keep keeps the cells on the stack that overlap no other and that all stores
-// put the same known value in.
+// keep keeps the stack cells that overlap no other cell and in which all stores
+// put the same known value.
 func (f *slotFinder) keep() (more bool) {
 	for i, at := range f.out.all {
 		v := f.stored[at]
@@ -428,9 +426,9 @@ func (f *slotFinder) keep() (more bool) {
 	return more
 }
 
-// takenBytes is how much of the stack is taken to be reached through an address
-// that was taken: the size of a slice, string or vector header. A larger
-// object's later parts are taken, optimistically, for other variables.
+// takenBytes is how much of the stack an escaped address is assumed to reach: the
+// size of a slice, string or vector header. The rest of a larger object is
+// assumed, optimistically, to be other variables.
 const takenBytes = 24
 
 // isTaken reports whether others may use a cell of the stack: its address is
@@ -459,7 +457,7 @@ func (s *slots) written(at location) bool {
 	return false
 }
 
-// add makes the address of a store known.
+// add records the address of a store.
 func (s *slots) add(b, i, k int, at location) {
 	n := s.first[b][i] + int32(k)
 	s.operands[b][n] = at

@@ -7,9 +7,10 @@ import (
 	"presage/perf/isa"
 )
 
-// statics tells which static variables a call of a routine may change: those
-// that it, or what it calls or jumps to directly, stores to by their own
-// addresses. Indirect calls are taken, optimistically, to change none.
+// statics lists the static variables that a call of a routine may change: those
+// that the routine, or the routines that it directly calls or jumps to, store to
+// at constant addresses. Indirect calls are assumed, optimistically, to change
+// none.
 type statics struct {
 	program *cfg.Program
 	index   map[*cfg.Routine]int
@@ -28,7 +29,8 @@ func (s bitSet) add(o bitSet) (more bool) {
 	return more
 }
 
-// findStatics goes through all routines; cells are those that each stores to.
+// findStatics returns the statics of all routines; cells are those that each one
+// stores to.
 func findStatics(p *cfg.Program, cells [][]location) *statics {
 	s := &statics{program: p, index: make(map[*cfg.Routine]int, len(p.Routines)), sets: make([]bitSet, len(p.Routines))}
 	for n, r := range p.Routines {
@@ -53,7 +55,7 @@ func findStatics(p *cfg.Program, cells [][]location) *statics {
 	return s
 }
 
-// close adds to the routines' sets those of what they call.
+// close adds to each routine's set the sets of its callees, transitively.
 func (s *statics) close() {
 	callers := make([][]int, len(s.sets))
 	work := make([]int, len(s.sets))

@@ -5,14 +5,14 @@ import (
 )
 
 // This file finds how values change from one iteration of a loop to the next
-// (2005 paper, section 2.1): a recursive search that ends at constants, at what
-// the loop leaves alone, and at definitions that it comes to for the second
-// time, which update the loop's variables.
+// (2005 paper, section 2.1): a recursive search that ends at constants, at loop
+// invariants, and at definitions that it reaches for the second time, which
+// update the loop's variables.
 //
-// With respect to a loop, what an inner loop varies stands for what it begins
-// with: compared are the first executions of each iteration.
+// With respect to an outer loop, the variables of inner loops stand for their
+// initial values: strides compare the first executions of each iteration.
 
-// change is by how much a value changes with an iteration.
+// change is the change of a value per iteration.
 type change struct {
 	by        linear // of what is regular
 	irregular bool   // not by the same in all iterations
@@ -40,8 +40,8 @@ func (a *routineAnalysis) change(v linear, loop int) change {
 	return sum
 }
 
-// symbolChange is change for a symbol. One that is being looked at already is
-// irregular: its change depends on itself.
+// symbolChange is change for a symbol. A symbol already being visited is irregular:
+// its change depends on itself.
 func (a *routineAnalysis) symbolChange(s symbolID, loop int) change {
 	k := symbolLoop{s, loop}
 	if c, ok := a.changes[k]; ok {
@@ -112,8 +112,8 @@ func (a *routineAnalysis) step(s symbolID) change {
 	return irregular
 }
 
-// follows handles a variable that takes over another value of the previous
-// iteration: it changes like that one, if it starts in step with it.
+// follows handles a variable that takes on another variable's value from the
+// previous iteration: it changes like that one, if they start in step.
 func (a *routineAnalysis) follows(s symbolID, next linear) change {
 	sym := a.symbols[s]
 	c := a.change(next, sym.loop)
@@ -128,8 +128,8 @@ func (a *routineAnalysis) follows(s symbolID, next linear) change {
 	return c
 }
 
-// begin replaces a loop's variables, and those of loops inside it, by what they
-// begin with; without own, only those inside.
+// begin replaces the variables of a loop and of its inner loops by their initial
+// values; without own, only those of inner loops.
 func (a *routineAnalysis) begin(v linear, loop int, own bool) linear {
 	return a.substitute(v, func(s symbolID) (linear, bool) {
 		k := beginKey{symbolLoop{s, loop}, own}
@@ -157,7 +157,7 @@ func (a *routineAnalysis) beginSymbol(s symbolID, loop int, own bool) linear {
 	return single(s)
 }
 
-// operationChange is the change of an operation on sums.
+// operationChange returns the change of an operation on sums.
 func (a *routineAnalysis) operationChange(sym symbol, loop int) change {
 	x, y := a.change(sym.x, loop), a.change(sym.y, loop)
 	switch {
@@ -176,7 +176,7 @@ func (a *routineAnalysis) operationChange(sym symbol, loop int) change {
 			return change{by: by}
 		}
 	case sym.value.Op == isa.And && y.none() && sym.y.isConstant() && x.by.isConstant():
-		// A mask that clears low bits only, which the steps leave alone.
+		// A mask that only clears low bits, which the steps do not affect.
 		if m := sym.y.constant; m < 0 && -m&(-m-1) == 0 && x.by.constant%m == 0 {
 			return change{by: x.by}
 		}
@@ -189,8 +189,8 @@ func (a *routineAnalysis) product(sym symbol, x, y linear) change {
 	return change{by: a.apply(isa.Value{Op: isa.Times}, x, y)}
 }
 
-// loadChange is the change of what a load gives: none if its address does not
-// change and nothing in the loop stores to the same.
+// loadChange returns the change of a loaded value: none if the address does not
+// change and nothing in the loop stores to it.
 func (a *routineAnalysis) loadChange(sym symbol, loop int) change {
 	c := a.change(sym.x, loop)
 	if !c.none() {
@@ -247,8 +247,8 @@ func (a *routineAnalysis) addStores(set map[string]bool, b int) {
 	}
 }
 
-// mergeChange is the change of a value that depends on the path: that of all
-// paths, if an iteration takes the same one as the one before.
+// mergeChange returns the change of a value that depends on the path: the common
+// change of all paths, if every iteration takes the same path as the previous one.
 func (a *routineAnalysis) mergeChange(sym symbol, loop int) change {
 	var all change
 	for i, v := range sym.paths {
@@ -313,8 +313,8 @@ func (a *routineAnalysis) settledBranch(b, loop, own int) bool {
 	return a.change(x, loop).none() && a.change(y, loop).none()
 }
 
-// onlyWayOut reports whether the loop directly inside own that holds block b is
-// only left for one other block, however often it is executed.
+// onlyWayOut reports whether all exits of the loop directly inside own that
+// contains block b lead to the same block.
 func (a *routineAnalysis) onlyWayOut(b, own int) bool {
 	in := a.r.Blocks[b].Loop
 	for in >= 0 && a.r.Loops[in].Parent != own {

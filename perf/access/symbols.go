@@ -4,8 +4,8 @@ import (
 	"presage/perf/isa"
 )
 
-// location is where a value is kept: a register, or a memory cell at an
-// address that is known up to the value of one register at the routine's entry.
+// location is where a value is kept: a register, or a memory cell whose address is
+// known relative to the value of one register at the routine's entry.
 type location struct {
 	memory bool
 	size   uint8   // bytes, of a cell
@@ -21,8 +21,8 @@ func (l location) overlaps(o location) bool {
 	return l.reg == o.reg && l.offset < o.offset+int64(o.size) && o.offset < l.offset+int64(l.size)
 }
 
-// within reports whether all of the cell l begins o: a load of l gives what a
-// store to o left.
+// within reports whether cell l is the leading part of cell o, so that a load of l
+// yields the value last stored to o.
 func (l location) within(o location) bool {
 	return l.reg == o.reg && l.offset == o.offset && l.size <= o.size
 }
@@ -41,7 +41,7 @@ const (
 	anExit                  // the content of another symbol once a loop is left
 )
 
-// symbol is what a linear is a sum of.
+// symbol is an unknown value in a linear.
 type symbol struct {
 	kind  kind
 	block int32 // aPhi: the header
@@ -59,7 +59,7 @@ type symbol struct {
 	paths []linear // aMerge: what comes together; aPhi: what iterations end with
 }
 
-// symbolKey tells the symbols apart that are no operations.
+// symbolKey identifies symbols that are not operations.
 type symbolKey struct {
 	kind  kind
 	block int32

@@ -2,10 +2,10 @@ package access
 
 import "presage/perf/isa"
 
-// TripCount is how many iterations a loop completes before the one that it is
-// left in: Of / By + Plus, with the quotient rounded up or down. It takes it that
-// the condition to stay holds at first, and that By divides Of if the loop is
-// left on equality, as compilers see to.
+// TripCount is the number of iterations that a loop completes before the one in
+// which it exits: Of / By + Plus, with the quotient rounded up or down. It assumes
+// that the condition to stay holds at first, and that By divides Of if the loop
+// exits on equality, as compilers ensure.
 type TripCount struct {
 	Of   Formula // of values from before the outermost loop
 	By   int64   // above 0
@@ -14,9 +14,9 @@ type TripCount struct {
 	Exit int // the block that ends in the only branch that the loop is left by
 }
 
-// TripCounts returns the trip counts of the loops of a routine that are left by
-// one branch, on a condition that is a sum of known values, and the same each
-// time that the loop is entered; nil stands for the others.
+// TripCounts returns the trip count of each loop of a routine that has a single
+// exit branch whose condition is a sum of known values, and the same each time
+// the loop is entered; nil for the other loops.
 func (a *Analysis) TripCounts(routine int) []*TripCount {
 	a.cells.Lock()
 	defer a.cells.Unlock()

@@ -5,18 +5,18 @@ import (
 	"presage/perf/isa"
 )
 
-// This file finds what a loop's variables are once the loop is left, from the
-// only condition that it is left on. Derived here; the papers do without.
+// This file finds the final values of a loop's variables from its only exit
+// condition. Derived here; the papers do without.
 
-// tripCount is how many iterations a loop completes before the one that it is
-// left in.
+// tripCount is the number of iterations that a loop completes before the one in
+// which it exits.
 type tripCount struct {
 	exact linear // if known
 	known bool
 
-	// apart is what the comparison that the loop is left on begins with, and
-	// by what an iteration changes it: where these do not change, nor does the
-	// trip count.
+	// apart is the initial difference of the two sides of the exit comparison,
+	// and by its change per iteration: if both are invariant, so is the trip
+	// count.
 	apart, by linear
 	single    bool
 	stays     isa.Operator // the loop goes on while apart compares so with 0
@@ -34,9 +34,8 @@ func (a *routineAnalysis) trip(loop int) tripCount {
 	return t
 }
 
-// onlyExit returns the block that ends in the one branch that the loop is left
-// by, exits to where the routine does not return from apart, if that is
-// executed in every iteration.
+// onlyExit returns the block that ends in the loop's only exit branch, not
+// counting exits to cold blocks, if it is executed in every iteration.
 func (a *routineAnalysis) onlyExit(loop int) (block int, ok bool) {
 	l := &a.r.Loops[loop]
 	block = -1
@@ -146,7 +145,8 @@ func (a *routineAnalysis) quotientSigned(d linear, by int64) (linear, bool) {
 	return d.divided(by)
 }
 
-// exitChange is the change, with a loop, of what an inner loop leaves.
+// exitChange returns the change, per iteration of loop, of a value left by an
+// inner loop.
 func (a *routineAnalysis) exitChange(s symbolID, loop int) change {
 	sym := a.symbols[s]
 	if !a.inside(sym.loop, loop) {
@@ -176,8 +176,8 @@ func (a *routineAnalysis) inside(inner, outer int) bool {
 	return false
 }
 
-// expanded returns what a loop's variable is once the loop is left: what it
-// begins with, and the step for every iteration completed.
+// expanded returns the final value of a loop's variable: its initial value plus
+// the step times the number of completed iterations.
 func (a *routineAnalysis) expanded(s symbolID) (linear, bool) {
 	sym := a.symbols[s]
 	of := a.symbols[sym.of]
@@ -204,13 +204,13 @@ func (a *routineAnalysis) expanded(s symbolID) (linear, bool) {
 	return a.settled(of.start).plusScaled(all, 1)
 }
 
-// expand replaces the variables of loops inside a loop, of all loops if it is
-// -1, by what they are once left, where that is known.
+// expand replaces the variables of the loops inside loop, or of all loops if it is
+// -1, by their final values where these are known.
 func (a *routineAnalysis) expand(v linear, loop int) linear {
 	return a.expandWithin(v, loop, maxExpansions)
 }
 
-// maxExpansions bounds the loops that are looked through one after the other.
+// maxExpansions bounds the chain of loops whose variables are expanded.
 const maxExpansions = 8
 
 func (a *routineAnalysis) expandWithin(v linear, loop, left int) linear {

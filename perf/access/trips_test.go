@@ -22,7 +22,7 @@ func TestSolveAgainstIteration(t *testing.T) {
 			return isa.Value{Op: op, A: 1, B: 2}.Eval(begin+k*by, 0) != 0 == taken
 		}
 		if !stays(0) {
-			return // the count is told for loops whose condition holds at first
+			return // the count is defined for loops whose condition holds at first
 		}
 		want, most := int64(0), int64(200)
 		for want < most && stays(want) {

@@ -7,22 +7,22 @@ import (
 	"presage/perf/objfile"
 )
 
-// Alignment puts the scope trees of several executables of one source side by
-// side, such as those whose problem size the compiler was told: in go the
-// trees, out comes one tree of scopes that says where each is in each of them.
+// Alignment matches the scope trees of several executables built from one
+// source, such as builds with the problem size as a compile-time constant. It is
+// a single tree of scopes that says where each scope is in each executable.
 //
-// Routines correspond by name, then by name without what a compiler adds to
-// that of a clone (.constprop.0, .isra.0, .part.0, .cold). Loops correspond
-// within corresponding scopes: by overlapping ranges of lines of files with one
-// name, in whatever order; those without lines in order, such that the
-// references in them are most alike. At last a loop that has no counterpart in
-// some executable joins one of the same routine of the source and overlapping
-// lines elsewhere: where a call was inlined in one and not in another. What is
-// then still without counterpart stands in the tree with the executables that
+// Routines are matched by name, then by name without the suffix that a compiler
+// gives to clones (.constprop.0, .isra.0, .part.0, .cold). Loops are matched
+// within matching scopes: by overlapping line ranges in files of the same name,
+// in any order; loops without lines in order, so as to maximize the similarity
+// of their references. Finally, a loop without a counterpart in some executable
+// joins one elsewhere that comes from the same source routine and overlapping
+// lines, as when a call was inlined in only one of the executables. A scope
+// that still has no counterpart stays in the tree with the executables that
 // have it.
 //
-// Not modelled: loops that were interchanged, split or merged in one executable
-// only, where there are no lines to show it.
+// Not modelled: loops without line information that were interchanged, split or
+// merged in one executable only.
 type Alignment struct {
 	Trees  []*ScopeTree
 	Scopes []AlignedScope // the program first, parents before what is in them
@@ -40,7 +40,7 @@ type AlignedScope struct {
 // Has reports whether a tree has the scope.
 func (s *AlignedScope) Has(tree int) bool { return len(s.In[tree]) > 0 }
 
-// Align finds which scopes of the trees correspond. There is at least one tree.
+// Align finds corresponding scopes of one or more trees.
 func Align(trees ...*ScopeTree) *Alignment {
 	a := aligner{trees: trees, features: make([]map[int]loopFeatures, len(trees))}
 	root := a.node(nil, ProgramScope)
@@ -76,8 +76,8 @@ func (a *aligner) node(parent *alignedNode, kind ScopeKind) *alignedNode {
 
 var cloneSuffix = regexp.MustCompile(`(\.(constprop|isra|part|cold|lto_priv|localalias)(\.\d+)?)+$`)
 
-// SourceName returns the name of a routine without what GCC adds to that of a
-// clone.
+// SourceName returns the name of a routine without the suffix that GCC gives to
+// clones.
 func SourceName(name string) string { return cloneSuffix.ReplaceAllString(name, "") }
 
 // routines aligns the routines of all trees.
@@ -111,8 +111,8 @@ func (a *aligner) routines(root *alignedNode) {
 	}
 }
 
-// sourceName is the name in the source of the routine that a node stands for:
-// of a loop, the one whose loop it is, which may have been inlined.
+// sourceName returns the source name of the routine that a node stands for; for
+// a loop, that of the routine it comes from, which may have been inlined.
 func (a *aligner) sourceName(n *alignedNode) string {
 	t, s := n.first()
 	scope := &a.trees[t].Scopes[s]
@@ -148,7 +148,7 @@ func (n *alignedNode) take(o *alignedNode) {
 	o.gone = true
 }
 
-// inside aligns the loops directly in a node, and those in them.
+// inside aligns the loops directly in a node, and recursively their inner loops.
 func (a *aligner) inside(n *alignedNode) {
 	for _, c := range n.children {
 		c.gone = true // of an earlier alignment
@@ -164,8 +164,8 @@ func (a *aligner) inside(n *alignedNode) {
 	}
 }
 
-// siblings aligns loops of a tree with those that earlier trees, or copies in
-// this one, have in n.
+// siblings aligns loops of tree t with the loops already in n, from earlier trees
+// or from copies in this one.
 func (a *aligner) siblings(n *alignedNode, t int, kids []int) {
 	of := make([]*alignedNode, len(kids))
 	taken := make(map[*alignedNode]bool)
@@ -194,7 +194,7 @@ func (a *aligner) siblings(n *alignedNode, t int, kids []int) {
 			c.in[t] = append(c.in[t], kids[rest[i]])
 		}
 	}
-	at := 0 // where what is new comes: after the counterpart of the loop before
+	at := 0 // where to insert a new node: after the counterpart of the previous loop
 	for i, s := range kids {
 		if of[i] == nil {
 			of[i] = a.node(n, LoopScope)
@@ -205,8 +205,8 @@ func (a *aligner) siblings(n *alignedNode, t int, kids []int) {
 	}
 }
 
-// byLines returns the node, of those not taken, whose lines are most like those
-// of the scope s of tree t; nil if none shares a line.
+// byLines returns the node, not yet taken, whose lines best match those of scope
+// s of tree t; nil if none shares a line.
 func (a *aligner) byLines(nodes []*alignedNode, taken map[*alignedNode]bool, t, s int) *alignedNode {
 	scope := &a.trees[t].Scopes[s]
 	var best *alignedNode

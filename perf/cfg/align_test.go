@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPairing compares with all pairings that keep the order.
+// TestPairing compares with an exhaustive search of all order-preserving pairings.
 func TestPairing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var most func(like [][]float64, from int) float64
@@ -57,8 +57,8 @@ func TestSourceName(t *testing.T) {
 	}
 }
 
-// nests are two loop nests of constant size, as a compiler keeps them for sizes
-// above 20 and not for small ones.
+// nests has two loop nests of constant size, which a compiler keeps for sizes
+// above 20 and unrolls for small ones.
 const nests = `
 double a[N * N], b[N * N];
 #ifdef INLINE
@@ -115,8 +115,8 @@ func alignedTree(t *testing.T, flags ...string) *ScopeTree {
 	return NewScopeTree(analyze(t, build(t, "riscv64-linux-gnu-gcc", "nests.c", nests, append([]string{"-nostdlib", "-ffreestanding"}, flags...)...)))
 }
 
-// checkAlignment: every scope of every tree is in one aligned scope of its
-// kind, whose parent is that of its own parent, unless it was inlined.
+// checkAlignment demands that every scope of every tree is in one aligned scope
+// of its kind, whose parent is that of its own parent, unless it was inlined.
 func checkAlignment(t *testing.T, a *Alignment) {
 	t.Helper()
 	for i, tree := range a.Trees {
@@ -152,7 +152,7 @@ func (a *Alignment) paths(n int) []string {
 	return out
 }
 
-// TestAlignWithItself: the scopes of a tree correspond to themselves.
+// TestAlignWithItself demands that the scopes of a tree correspond to themselves.
 func TestAlignWithItself(t *testing.T) {
 	for _, flags := range []string{"-O1 -g -DN=40", "-O1 -DN=40", "-O1 -g -DN=40 -DINLINE"} {
 		tree := alignedTree(t, strings.Fields(flags)...)
@@ -169,8 +169,7 @@ func TestAlignWithItself(t *testing.T) {
 	}
 }
 
-// incomplete lists the scopes that some tree lacks, as far as they are in a
-// routine.
+// incomplete lists the scopes within a routine that some tree lacks.
 func (a *Alignment) incomplete(routine string) (list []string) {
 	for n := range a.Scopes {
 		p := a.paths(n)
@@ -181,8 +180,8 @@ func (a *Alignment) incomplete(routine string) (list []string) {
 	return list
 }
 
-// TestAlignOtherLoops: loops of other lines are others; without lines, of two
-// that do the same, the one with as many loops inside is the same.
+// TestAlignOtherLoops demands that loops with different lines do not match, and
+// that among similar loops without lines the one with the same nesting does.
 func TestAlignOtherLoops(t *testing.T) {
 	both, first, second := alignedTree(t, "-O1", "-g", "-DN=40"), alignedTree(t, "-O1", "-g", "-DN=40", "-DFIRST"), alignedTree(t, "-O1", "-g", "-DN=40", "-DSECOND")
 	for _, c := range []struct {
@@ -202,8 +201,8 @@ func TestAlignOtherLoops(t *testing.T) {
 	}
 }
 
-// TestAlignCopies: copies of one loop beside each other are told apart by their
-// order where the lines of the calls are others.
+// TestAlignCopies demands that adjacent copies of one loop are told apart by
+// their order if the lines of the calls differ.
 func TestAlignCopies(t *testing.T) {
 	a := Align(alignedTree(t, "-O1", "-g", "-DN=40", "-DINLINE"), alignedTree(t, "-O1", "-g", "-DN=40", "-DINLINE", "-DSHIFT"))
 	checkAlignment(t, a)
@@ -219,7 +218,7 @@ func TestAlignCopies(t *testing.T) {
 	}
 }
 
-// TestAlignClones: a routine and what the compiler calls a clone of it are one.
+// TestAlignClones demands that a routine matches its compiler-made clone.
 func TestAlignClones(t *testing.T) {
 	a := Align(alignedTree(t, "-O1", "-DN=40"), alignedTree(t, "-O1", "-DN=50", "-DCLONE"), alignedTree(t, "-O1", "-DN=60"))
 	checkAlignment(t, a)
@@ -228,8 +227,9 @@ func TestAlignClones(t *testing.T) {
 	}
 }
 
-// TestAlignUnrolled: one tree lacks a loop that was unrolled, before another in
-// the same loop. Lines, or else what the loops do, tell which one is missing.
+// TestAlignUnrolled aligns trees of which one lacks a loop, because it was
+// unrolled, that precedes another in the same loop. Lines, or else the loops'
+// references, tell which one is missing.
 func TestAlignUnrolled(t *testing.T) {
 	for _, flags := range []string{"-O3", "-O3 -g"} {
 		short, long := alignedTree(t, append(strings.Fields(flags), "-DN=3")...), alignedTree(t, append(strings.Fields(flags), "-DN=40")...)
@@ -253,8 +253,8 @@ func TestAlignUnrolled(t *testing.T) {
 	}
 }
 
-// TestAlignInlined: all copies of an inlined routine's loop correspond to the
-// loop of the routine.
+// TestAlignInlined demands that all copies of an inlined routine's loop
+// correspond to the loop of the routine.
 func TestAlignInlined(t *testing.T) {
 	apart, inlined := alignedTree(t, "-O1", "-g", "-DN=40"), alignedTree(t, "-O1", "-g", "-DN=40", "-DINLINE")
 	for turn, trees := range [][]*ScopeTree{{apart, inlined}, {inlined, apart}} {

@@ -6,8 +6,8 @@ import (
 	"presage/perf/isa"
 )
 
-// loopFeatures is what loops without lines are recognised by: what is known of
-// them whatever the compiler made of a constant.
+// loopFeatures are the features by which loops without lines are recognised:
+// those that do not depend on how the compiler used a constant.
 type loopFeatures struct {
 	references map[loopReference]bool // in the loop and in those inside
 	height     int                    // of the nest: 1 for an innermost loop
@@ -43,9 +43,8 @@ func (a *aligner) featuresOf(t, s int) loopFeatures {
 	return f
 }
 
-// alike tells how alike two loops are: 0 for not at all, up to 3. Loops whose
-// lines are known and differ are not alike; byLines has had those that share
-// some.
+// alike returns the similarity of two loops, from 0 (none) to 3. Loops with known,
+// different lines have none; byLines has already matched loops that share lines.
 func (a *aligner) alike(t, s, u, o int) float64 {
 	x, y := &a.trees[t].Scopes[s], &a.trees[u].Scopes[o]
 	if x.Source.Known() && y.Source.Known() {
@@ -70,8 +69,8 @@ func (a *aligner) alike(t, s, u, o int) float64 {
 	return score
 }
 
-// inOrder returns for each of the loops rest of tree t the node of free that it
-// corresponds to, or nil.
+// inOrder returns, for each of the loops rest of tree t, the matching node of
+// free, or nil.
 func (a *aligner) inOrder(t int, kids, rest []int, free []*alignedNode) []*alignedNode {
 	like := make([][]float64, len(rest))
 	for i := range like {
@@ -90,11 +89,10 @@ func (a *aligner) inOrder(t int, kids, rest []int, free []*alignedNode) []*align
 	return out
 }
 
-// pairing returns for each row of like, whose entries are not negative, the
-// column that it is paired with, or -1, such that the order of both is kept and
-// the sum of the pairs' entries is the largest (the alignment of Needleman and
-// Wunsch, J. Molecular Biology 48, 1970, with gaps that cost nothing). An entry
-// of 0 is no pair.
+// pairing returns, for each row of like, the column that it is paired with, or
+// -1: the order-preserving pairing with the largest sum of entries (the alignment
+// of Needleman and Wunsch, J. Molecular Biology 48, 1970, with free gaps). Entries
+// are not negative, and an entry of 0 cannot be a pair.
 func pairing(like [][]float64, columns int) []int {
 	best := make([][]float64, len(like)+1) // of the rows and columns from there on
 	best[len(like)] = make([]float64, columns+1)
@@ -144,7 +142,7 @@ func (a *aligner) moved(root *alignedNode) {
 		}
 	}
 	visit(root, true)
-	// What was inlined joins the routine's own loop, if there is one.
+	// An inlined loop joins the routine's own loop, if there is one.
 	slices.SortStableFunc(incomplete, func(x, y *alignedNode) int { return a.inlined(y) - a.inlined(x) })
 	for _, n := range incomplete {
 		if n.lost() || n.everywhere() {
@@ -168,8 +166,9 @@ func (a *aligner) moved(root *alignedNode) {
 	}
 }
 
-// movedLikeness tells how well n would join o: 0 for not at all. They have lines
-// in common, and o has a tree that n lacks; a loop that was not inlined is best.
+// movedLikeness scores joining n to o, 0 if they cannot be joined: they must share
+// lines, and o must have a tree that n lacks. A loop that was not inlined scores
+// best.
 func (a *aligner) movedLikeness(n, o *alignedNode) float64 {
 	t, s := n.first()
 	u, v := o.first()
@@ -187,7 +186,7 @@ func (a *aligner) movedLikeness(n, o *alignedNode) float64 {
 	return like + float64(1-a.inlined(o))
 }
 
-// inlined is 1 for a loop that came from an inlined call, else 0.
+// inlined returns 1 for a loop that comes from an inlined call, else 0.
 func (a *aligner) inlined(n *alignedNode) int {
 	t, s := n.first()
 	return min(1, len(a.trees[t].Scopes[s].Inlined))
@@ -202,7 +201,7 @@ func (n *alignedNode) everywhere() bool {
 	return true
 }
 
-// lost reports whether the node or one that it is in has gone.
+// lost reports whether the node or one of its ancestors is gone.
 func (n *alignedNode) lost() bool {
 	for ; n != nil; n = n.parent {
 		if n.gone {

@@ -7,8 +7,8 @@ import (
 	"presage/perf/isa"
 )
 
-// routine turns a draft into the graph of its blocks, with all that is known
-// about it.
+// routine turns a draft into the graph of its blocks and adds everything derived
+// from the graph.
 func (x *explorer) routine(d *draft) *Routine {
 	r := x.graph(d)
 	r.Gaps = d.gaps()
@@ -43,7 +43,7 @@ func (x *explorer) graph(d *draft) *Routine {
 	return r
 }
 
-// sort puts the instructions in order of their addresses.
+// sort sorts the instructions by address.
 func (d *draft) sort() {
 	slices.SortFunc(d.insts, func(a, b isa.Inst) int { return cmp.Compare(a.PC, b.PC) })
 }
@@ -73,8 +73,7 @@ func (r *Routine) startingAt(pc uint64) int {
 	return i
 }
 
-// successors adds the edges that leave block b, and says how it leaves the
-// routine.
+// successors adds the edges that leave block b, and sets its Exit.
 func (x *explorer) successors(d *draft, r *Routine, b int) {
 	block := &r.Blocks[b]
 	last := block.Last()
@@ -156,9 +155,9 @@ func (d *draft) gaps() []Range {
 	return gaps
 }
 
-// restarts reports whether block b ends a routine's prologue in Go, which,
-// when the stack has no room, calls runtime.morestack and begins anew: taken
-// for a loop, that jump would make all the routine one.
+// restarts reports whether block b ends the part of a Go prologue that calls
+// runtime.morestack when the stack is full and then jumps back to the entry. That
+// jump must not count as a back edge: it would turn the whole routine into a loop.
 func (x *explorer) restarts(d *draft, r *Routine, b int) bool {
 	if b == 0 || r.Blocks[b].Last().Target != d.Addr {
 		return false

@@ -8,13 +8,14 @@ import (
 	"presage/perf/trace"
 )
 
-// Complete returns the program with what a run showed: the targets of open
-// indirect jumps, as edges of the kind Observed; where control arrived at no
-// block's beginning, such as a landing pad, as entries; calls that came back
-// though that was not foreseen; and the code found thereby. Where a preempted
-// goroutine goes on is no entry: its registers are as they were. What was added is
-// counted in the Warnings. Jumps stay open, as another run may show others. What
-// p was completed with before stays in it. p is not modified.
+// Complete returns the program extended by what a run revealed: the targets of
+// open indirect jumps, as edges of kind Observed; places other than block starts
+// where control arrived, such as landing pads, as entries; calls that returned
+// unexpectedly; and the code found through all of these. The place where a
+// preempted goroutine resumes does not become an entry: its registers are
+// unchanged. The Warnings count the additions. Jumps stay open, because another
+// run may reveal more targets. Earlier completions of p are kept. p is not
+// modified.
 //
 // The addresses of flow are those in the file, without a load bias.
 func (p *Program) Complete(flow *trace.Flow) *Program {
@@ -34,8 +35,8 @@ func (p *Program) Complete(flow *trace.Flow) *Program {
 	return c
 }
 
-// observe adds what a run showed to what is explored by now, and reports
-// whether that was anything new.
+// observe adds what a run revealed to the explored code, and reports whether
+// anything was new.
 func (x *explorer) observe(flow *trace.Flow) bool {
 	before := x.observed.count
 	for _, j := range flow.Jumps {
@@ -91,8 +92,9 @@ func (x *explorer) observeArrival(pc uint64) {
 	x.enter(pc)
 }
 
-// observeEntry handles a thread that came to pc from nowhere: where that is in
-// the middle of what is known, it only went on there after an interruption.
+// observeEntry handles a thread that arrived at pc by no known transfer: if pc is
+// in the middle of known code, the thread only resumed there after an
+// interruption.
 func (x *explorer) observeEntry(pc uint64) {
 	if d := x.at(pc); d != nil && d.inst(pc) == nil {
 		x.observeArrival(pc)
@@ -122,7 +124,7 @@ func (x *explorer) calledBefore(d *draft, pc uint64) bool {
 	return false
 }
 
-// leads reports whether the indirect jump at from is known to lead to a place.
+// leads reports whether to is a known target of the indirect jump at from.
 func (d *draft) leads(from, to uint64) bool {
 	for _, pc := range d.tables[from] {
 		if pc == to {

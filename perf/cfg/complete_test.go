@@ -65,9 +65,9 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestCompletePreempted checks that where a preempted goroutine goes on is no
-// entry, which would make the loop irreducible, and that other jumps from afar
-// lead to entries.
+// TestCompletePreempted checks that the place where a preempted goroutine resumes
+// does not become an entry, which would make the loop irreducible, and that the
+// targets of other jumps from outside do.
 func TestCompletePreempted(t *testing.T) {
 	a := assemble(t, routine("_start", `
 	loop:	addi a0, a0, -1

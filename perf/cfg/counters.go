@@ -6,14 +6,13 @@ import (
 	"presage/perf/trace"
 )
 
-// Counters is a choice of what to count in a run of a program so that how
-// often every block and edge was executed can be recovered from it: as little
-// as possible, by PlaceCounters.
+// Counters is a placement of counters from which the execution count of every
+// block and edge in a run can be recovered. PlaceCounters makes a minimal one.
 //
-// After Marin and Mellor-Crummey 2004, section 2.2.1: counters stand on the
-// edges that are not in a maximum-weight spanning tree of the control-flow
-// graph, which uncountable edges begin. What is conserved here is the flow of
-// control between these vertices of a routine (derived here):
+// After Marin and Mellor-Crummey 2004, section 2.2.1: the counters are on the
+// edges outside a maximum-weight spanning tree of the control-flow graph; the
+// tree is built starting from the uncountable edges. Flow of control is conserved
+// at these vertices of a routine (derived here):
 //
 //	EXT     everything outside the routine
 //	in(b)   where control comes to block b
@@ -29,17 +28,17 @@ import (
 //	EXT    → in(b)   entry: calls of it, jumps to it  uncountable
 //	EXT    → in(b)   a call returns to b              counted by arrivals at b
 //
-// A call is not an edge to where it returns to: it may return never, as exit
-// does and what panics, or twice, as setjmp does, or in another thread. Both
-// ends of the paper's virtual edge from exit to entry are EXT: that they are
-// one vertex says that what comes also goes. Flow that comes or goes in the
-// middle of a block, by faults and signals, is known (trace.Flow).
+// A call is not an edge to its return site: it may never return, like exit or a
+// call that panics, or return twice, like setjmp, or in another thread. The
+// paper's virtual edge from exit to entry is replaced by merging both ends into
+// the one vertex EXT: all flow that enters also leaves. Flow that starts or ends
+// in the middle of a block, through faults and signals, is known (trace.Flow).
 //
-// The arrivals at a table's targets are taken for its jump's where nothing else
-// that is known leads there indirectly. Other indirect jumps, those with
-// unknown targets among them, are FlowPlan.Jumps, whose flow is known.
+// Arrivals at the targets of a jump table are attributed to its jump if no other
+// indirect transfer is known to lead there. All other indirect jumps, including
+// those with unknown targets, are in FlowPlan.Jumps, which record their flow.
 type Counters struct {
-	// Plan is what to count. It is not to be modified.
+	// Plan is what to count. It must not be modified.
 	Plan *trace.FlowPlan
 
 	program  *Program
@@ -48,20 +47,20 @@ type Counters struct {
 	watched  int          // return sites and tables' targets where arrivals are counted
 }
 
-// escape is a direct transfer to a place that is no entry, though it is not in
-// the routine: the graph lacks what is there, or does not know that control
-// comes there. It is always counted, so that nothing happens unseen.
+// escape is a direct transfer out of the routine to a place that is not an entry:
+// the graph lacks the code there, or does not know that control reaches it. It
+// is always counted, so that no such transfer goes unnoticed.
 type escape struct {
 	edge    trace.Edge
 	counter int32
 }
 
-// PlaceCounters places the fewest counters, where they are expected to count
-// the least. From the same program it makes the same choice.
+// PlaceCounters places the fewest possible counters, where they are expected to
+// be incremented least. It is deterministic.
 func PlaceCounters(p *Program) *Counters { return newCounters(p, false) }
 
-// newCounters places counters: the fewest, or, to compare with, all that there
-// can be.
+// newCounters places counters: a minimal set or, for comparison, every possible
+// one.
 func newCounters(p *Program, everything bool) *Counters {
 	c := &Counters{Plan: new(trace.FlowPlan), program: p, routines: make([]flowSystem, len(p.Routines))}
 	entries := make(map[uint64]bool)
@@ -107,7 +106,7 @@ func (c *Counters) plan(s *flowSystem, everything bool) {
 	}
 }
 
-// index puts the plan in order and tells the arcs where their counters are.
+// index sorts the plan and gives each arc the index of its counter.
 func (c *Counters) index() {
 	p := c.Plan
 	slices.SortFunc(p.Edges, trace.Edge.Compare)

@@ -10,8 +10,8 @@ import (
 	"presage/perf/trace"
 )
 
-// countings are ways to count: nothing; as little as needed; each edge, by
-// arrivals too; each block.
+// countings returns the ways to count: nothing; as little as needed; each edge,
+// by arrivals too; each block.
 func countings(p *Program) []struct {
 	name string
 	plan *trace.Plan
@@ -30,8 +30,8 @@ func countings(p *Program) []struct {
 	}
 }
 
-// processorSeconds returns the processor time of the process so far: on a
-// machine that others use, too, the time of day says little.
+// processorSeconds returns the CPU time of the process so far: on a shared
+// machine wall-clock time means little.
 func processorSeconds(b *testing.B) float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -40,9 +40,9 @@ func processorSeconds(b *testing.B) float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// BenchmarkCounters measures what counting adds to a run: x-uncounted is the
-// processor time of the fastest counted run divided by that of the fastest
-// uncounted one, made in turn.
+// BenchmarkCounters measures the overhead of counting: x-uncounted is the CPU
+// time of the fastest counted run divided by that of the fastest uncounted one,
+// with the two kinds of run alternating.
 func BenchmarkCounters(b *testing.B) {
 	for _, s := range []subject{
 		{name: "sweep3d", tool: "go", source: "../../datasets/programs/sweep3d", args: []string{"-n", "40", "-iterations", "2", "-quiet"}},

@@ -56,8 +56,8 @@ func (w *walk) truth(r *Routine) *RoutineCounts {
 	return c
 }
 
-// cycles returns how many counters a flow system needs, but those of escapes:
-// edges - vertices + connected components, which are looked for.
+// cycles returns the number of counters that a flow system needs besides those of
+// escapes: edges - vertices + connected components.
 func (s *flowSystem) cycles() int {
 	vertices := 1 + 2*len(s.r.Blocks)
 	at := make([]int, vertices)
@@ -82,8 +82,8 @@ func (s *flowSystem) cycles() int {
 	return edges - vertices + components
 }
 
-// heaviest checks that the spanning forest has the maximum weight: no arc with
-// a counter is heavier than one that it could take the place of.
+// heaviest checks that the spanning forest has maximum weight: no arc with a
+// counter is heavier than a tree arc that it could replace.
 func heaviest(t *testing.T, s *flowSystem, entries map[uint64]bool) {
 	t.Helper()
 	b := systemBuilder{flowSystem: &flowSystem{r: s.r}, w: s.r.Weigh(), entries: entries}

@@ -17,7 +17,7 @@ import (
 	"presage/perf/trace"
 )
 
-// subject is a program that is run.
+// subject is a program to run.
 type subject struct {
 	name   string
 	tool   string
@@ -29,7 +29,7 @@ type subject struct {
 
 const guests = "../engine/rv64/testdata/"
 
-// subjects are programs in which control comes and goes in all ways: Go with
+// subjects returns programs that cover every kind of control transfer: Go with
 // goroutines, panics, recovered faults and os.Exit below several calls; C with
 // longjmp, threads and signals; C++ with exceptions; numeric codes at three
 // levels of optimisation; recursion in most.

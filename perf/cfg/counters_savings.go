@@ -2,26 +2,26 @@ package cfg
 
 import "presage/perf/trace"
 
-// Savings says how much less there is to count than everything. Increments are
-// those of a run, the others are properties of the program.
+// Savings compares the counters placed with counting everything. Increments are
+// those of a run; the other fields are properties of the program.
 type Savings struct {
-	// Counters is the number of edges, places, and places arrived at that are
-	// counted; Jumps the number of indirect jumps beside them that are each
-	// counted by where they lead. Uncountable is the number of ways for control
-	// to go that no counter can count: entries, calls and returns.
+	// Counters is the number of counted edges, places and arrival places; Jumps
+	// the number of further indirect jumps, counted per target. Uncountable is
+	// the number of transfers that no counter can count: entries, calls and
+	// returns.
 	Counters, Jumps, Uncountable int
 
 	Edges  int // of all routines' graphs: counters if each edge had one
 	Blocks int // of all routines: counters if each block had one
 
-	// Increments are those of counters, the transfers by Jumps among them,
-	// EdgeIncrements and BlockIncrements what they would be if each edge or
-	// each block had a counter.
+	// Increments is the number of counter increments, including the transfers by
+	// Jumps; EdgeIncrements and BlockIncrements are what it would be if each edge
+	// or each block had a counter.
 	Increments, EdgeIncrements, BlockIncrements uint64
 }
 
-// Savings returns what is saved by c, in the run of flow f, whose recovered
-// counts are n; both nil for what is known without a run.
+// Savings returns the savings of c in the run with flow f and recovered counts n;
+// with both nil, only the properties of the program.
 func (c *Counters) Savings(f *trace.Flow, n *Counts) Savings {
 	s := Savings{Counters: len(c.Plan.Edges) + len(c.Plan.Places) + c.watched, Jumps: len(c.Plan.Jumps)}
 	for i, r := range c.program.Routines {

@@ -14,12 +14,12 @@ type flowSystem struct {
 	arcs  []arc
 	jumps []int // blocks whose indirect jumps are in FlowPlan.Jumps, ascending
 
-	// order lists the arcs of the spanning forest, those at leaves first, and
-	// without them those at the then leaves, and so on.
+	// order lists the arcs of the spanning forest in the order of peeling: those
+	// at leaves first, then those at the leaves of what remains, and so on.
 	order []treeArc
 
-	// roots are the vertices that then remain, but EXT: the equation of each
-	// follows from those of the others it is connected to.
+	// roots are the vertices that remain at the end, except EXT: the equation of
+	// each follows from those of the vertices connected to it.
 	roots []int32
 }
 
@@ -28,7 +28,7 @@ const external = 0
 func into(b int) int32  { return int32(1 + 2*b) }
 func outOf(b int) int32 { return int32(2 + 2*b) }
 
-// arc is a way for control to flow along.
+// arc is an edge of the flow system.
 type arc struct {
 	from, to int32 // vertices
 	index    int32 // see arcKind
@@ -39,7 +39,7 @@ type arc struct {
 
 const inTree = -1
 
-// arcKind says what an arc is, and what its index names.
+// arcKind says what an arc stands for, and what its index refers to.
 type arcKind uint8
 
 const (
@@ -78,7 +78,7 @@ func (s *flowSystem) transfer(a *arc) trace.Edge {
 	return e
 }
 
-// returnsTo reports whether block b is where a call returns to.
+// returnsTo reports whether block b is the return site of a call.
 func (s *flowSystem) returnsTo(b int) bool {
 	return slices.ContainsFunc(s.r.Blocks[b].Preds, func(e int) bool { return s.r.Edges[e].Kind == CallReturn })
 }
@@ -112,7 +112,7 @@ func (s *systemBuilder) leave(b int) {
 	block := &s.r.Blocks[b]
 	last := block.Last()
 	if block.Exit == Traps {
-		// If it does not trap after all, control goes on behind it.
+		// If it does not trap after all, control goes on after it.
 		if last.Class != isa.Breakpoint {
 			s.elsewhere(nextArc, b, last.Next())
 		}
@@ -145,7 +145,7 @@ func (s *systemBuilder) leave(b int) {
 	s.follow(b)
 }
 
-// follow adds the arcs of the edges of block b, and where its call returns to.
+// follow adds the arcs of the edges of block b, and of its call's return site.
 func (s *systemBuilder) follow(b int) {
 	before := -1
 	for _, e := range s.r.Blocks[b].Succs {
@@ -171,8 +171,8 @@ func (s *systemBuilder) elsewhere(kind arcKind, b int, to uint64) {
 	s.arcs[len(s.arcs)-1].escapes = !s.entries[to]
 }
 
-// call adds the transfer to what block b calls. A call that reads no register
-// is direct; the others are seen where they lead to.
+// call adds the transfer to the callee of block b. A call that reads no register
+// is direct; indirect calls are counted at their targets.
 func (s *systemBuilder) call(b int) {
 	last := s.r.Blocks[b].Last()
 	if last.HasTarget && len(last.Uses()) == 0 && !s.entries[last.Target] {
@@ -182,8 +182,8 @@ func (s *systemBuilder) call(b int) {
 	s.add(goneArc, b, outOf(b), external, 0)
 }
 
-// indirect adds the arcs of the indirect jump at the end of block b. If it is
-// one of FlowPlan.Jumps it has none.
+// indirect adds the arcs of the indirect jump at the end of block b, none if it
+// is one of FlowPlan.Jumps.
 func (s *systemBuilder) indirect(b int) {
 	block := &s.r.Blocks[b]
 	switch {
@@ -198,8 +198,8 @@ func (s *systemBuilder) indirect(b int) {
 	}
 }
 
-// alone reports whether nothing else leads indirectly to where the indirect
-// jump at the end of block b does.
+// alone reports whether no other indirect transfer leads to the targets of the
+// indirect jump at the end of block b.
 func (s *systemBuilder) alone(b int) bool {
 	for _, e := range s.r.Blocks[b].Succs {
 		to := s.r.Edges[e].To

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// treeArc is an arc of a spanning forest, with that of its ends that is further
-// from the root: its value follows from the other flow there.
+// treeArc is an arc of a spanning forest, with its end farther from the root: its
+// value follows from the other flow at that vertex.
 type treeArc struct{ arc, vertex int32 }
 
 // span divides the arcs into those of a maximum-weight spanning forest and
 // those with counters (Marin and Mellor-Crummey 2004, section 2.2.1, after
-// Kruskal): the uncountable arcs first, then by falling weight. If everything
-// is to be counted, only the uncountable ones.
+// Kruskal): the uncountable arcs first, then by decreasing weight. If everything
+// is to be counted, the forest has only the uncountable arcs.
 //
-// The uncountable arcs hold no cycle: each joins EXT to a vertex of its own,
+// The uncountable arcs form no cycle: each joins EXT to a vertex of its own,
 // in(b) for an entry b, out(b) for a block b that ends in a call, a return or
 // a jump; they are a star.
 func (s *flowSystem) span(weights []float64, everything bool) {
@@ -44,7 +44,7 @@ func (s *flowSystem) span(weights []float64, everything bool) {
 	s.peel()
 }
 
-// cheapness orders arcs of equal weight: what is cheap to count comes late.
+// cheapness orders arcs of equal weight: arcs that are cheap to count come last.
 func (a *arc) cheapness() int {
 	switch {
 	case a.byArrival():
@@ -55,7 +55,7 @@ func (a *arc) cheapness() int {
 	return 2
 }
 
-// peel finds the order in which the values of the forest's arcs follow.
+// peel finds the order in which the flows along the forest's arcs can be computed.
 func (s *flowSystem) peel() {
 	vertices := 1 + 2*len(s.r.Blocks)
 	first := make([]int32, vertices+1) // of the arcs at a vertex, in ends
@@ -129,7 +129,7 @@ func (d *disjointSets) find(v int32) int32 {
 	return v
 }
 
-// join makes one set of those of a and b, and reports whether they were two.
+// join merges the sets of a and b, and reports whether they were distinct.
 func (d *disjointSets) join(a, b int32) bool {
 	a, b = d.find(a), d.find(b)
 	if a == b {

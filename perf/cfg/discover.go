@@ -12,16 +12,15 @@ import (
 	"presage/perf/objfile"
 )
 
-// maxDiscovery bounds how often a program without symbols is explored again
-// with the routines that were found. A dozen times are enough for what
-// compilers make.
+// maxDiscovery bounds how often a program without symbols is explored again with
+// the routines found so far. A dozen rounds suffice for compiled code.
 const maxDiscovery = 24
 
-// discover explores a program and finds the routines in executable sections
-// for which the file names none. They begin where the program does, where calls
-// lead, at the addresses of code that start-up code and tables of pointers
-// hold or that code computes, and, in what is left, after padding. Those found
-// split their section; each is called after its address.
+// discover explores a program and finds the routines in executable sections for
+// which the file names none. They begin at the program's entry, at call targets,
+// at code addresses in start-up code and pointer tables or computed by code, and,
+// in the remaining gaps, after padding. The routines found split their section;
+// each is named after its address.
 func discover(f *objfile.File, d isa.Decoder) *explorer {
 	x := newExplorer(f, d, nil)
 	bare := x.bareSections()
@@ -65,8 +64,8 @@ func within(list []objfile.Routine, pc uint64) bool {
 	return slices.ContainsFunc(list, func(r objfile.Routine) bool { return pc-r.Addr < r.Size })
 }
 
-// split cuts the routines that stand for sections where others begin. A cut at
-// a section's beginning only renames it.
+// split cuts routines that stand for sections at starts. A cut at the beginning
+// of a section only renames the routine.
 func split(routines []objfile.Routine, starts []uint64) []objfile.Routine {
 	var list []objfile.Routine
 	for _, r := range routines {
@@ -88,8 +87,8 @@ func split(routines []objfile.Routine, starts []uint64) []objfile.Routine {
 
 func subroutine(pc uint64) string { return fmt.Sprintf("sub_%x", pc) }
 
-// add makes a routine of code that is called, and that no routine holds. It
-// reaches to the next one. It returns nil if there is no code at pc.
+// add creates a routine for called code that is in no routine. It extends to the
+// next routine. add returns nil if there is no code at pc.
 func (x *explorer) add(pc uint64) *draft {
 	for i := range x.file.Sections {
 		s := &x.file.Sections[i]
@@ -108,8 +107,8 @@ func (x *explorer) add(pc uint64) *draft {
 	return nil
 }
 
-// descend adds the targets of the calls that are found by following the code
-// from the starts on, routines or not: a quick first look.
+// descend adds the targets of all calls found by following the code from the
+// starts, regardless of routine boundaries: a quick first pass.
 func (x *explorer) descend(bare []objfile.Routine, starts map[uint64]bool) {
 	done := make(map[uint64]bool)
 	work := slices.Sorted(maps.Keys(starts))
@@ -148,8 +147,8 @@ func (x *explorer) left(bare []objfile.Routine, pc uint64) uint64 {
 	return 0
 }
 
-// throughRegister returns where a call leads whose target was put in a
-// register by the instruction before.
+// throughRegister returns the target of a call through a register that the
+// previous instruction set.
 func (x *explorer) throughRegister(before, in *isa.Inst) (uint64, bool) {
 	n, ok := before.Result(in.Value.A).Constant()
 	if !ok || !before.Defines(in.Value.A) || in.Value.Op != isa.Add || in.Value.B != isa.NoReg {
@@ -158,10 +157,9 @@ func (x *explorer) throughRegister(before, in *isa.Inst) (uint64, bool) {
 	return x.target.Down(uint64(n + in.Value.Imm)), true
 }
 
-// widen adds the routines that the last exploration makes likely, and reports
-// whether there were any: first those called; if there are none left, those
-// that pointers lead to and nothing else does; if there are no more, what
-// comes after padding.
+// widen adds the routines that the last exploration suggests, and reports whether
+// there were any: first those called; if none are left, those reached only
+// through pointers; if none of these are left, the code after padding.
 func (x *explorer) widen(bare []objfile.Routine, starts map[uint64]bool) bool {
 	n := len(starts)
 	for _, add := range []func([]objfile.Routine, map[uint64]bool){x.calls, x.written, x.afterGaps} {
@@ -172,8 +170,8 @@ func (x *explorer) widen(bare []objfile.Routine, starts map[uint64]bool) bool {
 	return false
 }
 
-// calls adds the routines that are called, and the code that instructions
-// compute the address of and nothing else leads to.
+// calls adds the routines that are called, and the code whose address some
+// instruction computes and that nothing else leads to.
 func (x *explorer) calls(bare []objfile.Routine, starts map[uint64]bool) {
 	for pc := range x.called {
 		if within(bare, pc) {
@@ -195,17 +193,16 @@ func (x *explorer) calls(bare []objfile.Routine, starts map[uint64]bool) {
 	}
 }
 
-// unreached reports whether code may begin at pc that control was not found to
-// reach.
+// unreached reports whether code that exploration has not reached may begin at pc.
 func (x *explorer) unreached(pc uint64) bool {
 	d := x.at(pc)
 	return d != nil && d.index[d.slot(pc)] == 0 && x.begins(d, pc)
 }
 
-// written adds the code that pointers in memory lead to and nothing else does.
+// written adds the code that only pointers in memory lead to.
 func (x *explorer) written(bare []objfile.Routine, starts map[uint64]bool) {
 	x.pointers(bare, starts, func(s *objfile.Section) bool {
-		seg := x.file.SegmentAt(s.Addr) // what holds pointers is relocated, or might be
+		seg := x.file.SegmentAt(s.Addr) // data with pointers is, or might be, relocated
 		return seg != nil && seg.Write
 	}, x.unreached)
 }
@@ -230,8 +227,8 @@ func (x *explorer) afterGaps(bare []objfile.Routine, starts map[uint64]bool) {
 	}
 }
 
-// tailCalled adds the places inside routines that others jump to and control
-// comes to from nowhere in the routine.
+// tailCalled adds the places inside routines that other routines jump to and that
+// are not reached from within their own.
 func (x *explorer) tailCalled(bare []objfile.Routine, starts map[uint64]bool) {
 	for _, d := range x.drafts {
 		if len(d.entries) < 2 || !within(bare, d.Addr) {
@@ -246,8 +243,8 @@ func (x *explorer) tailCalled(bare []objfile.Routine, starts map[uint64]bool) {
 	}
 }
 
-// pointers adds the addresses of code that the chosen sections hold, aligned,
-// and that are accepted (nil: all are).
+// pointers adds the code addresses at aligned positions of the chosen sections
+// that accept approves (nil: all).
 func (x *explorer) pointers(bare []objfile.Routine, starts map[uint64]bool, chosen func(*objfile.Section) bool, accept func(uint64) bool) {
 	for i := range x.file.Sections {
 		s := &x.file.Sections[i]
@@ -264,8 +261,8 @@ func (x *explorer) pointers(bare []objfile.Routine, starts map[uint64]bool, chos
 	}
 }
 
-// extent returns where the code ends that is reached from the beginning of a
-// range within it.
+// extent returns the end of the code within a range that is reached from the
+// beginning of the range.
 func (x *explorer) extent(in Range) uint64 {
 	end := in.From
 	done := make(map[uint64]bool)
@@ -307,8 +304,8 @@ func (x *explorer) afterPadding(g Range) (uint64, bool) {
 	return 0, false
 }
 
-// begins reports whether code may begin at pc: instructions up to one that
-// ends a block, and leads to code if its target is constant.
+// begins reports whether code may begin at pc: valid instructions up to one that
+// ends a block and, if its target is constant, leads to code.
 func (x *explorer) begins(d *draft, pc uint64) bool {
 	const most = 200 // instructions
 	for range most {

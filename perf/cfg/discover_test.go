@@ -23,7 +23,7 @@ func strip(t *testing.T, path string, flags ...string) string {
 }
 
 // TestDiscovery scores the routines found in stripped programs against the
-// symbols that were stripped, and demands that what is executed was found.
+// symbols that were stripped, and demands that all executed code was found.
 func TestDiscovery(t *testing.T) {
 	const (
 		recall    = 0.90 // of the routines that exist and are not empty
@@ -92,7 +92,7 @@ func executedIsKnown(t *testing.T, f *objfile.File, prog *Program) {
 	}
 }
 
-// TestStrippedOtherwise: partly stripped files are analyzed like any other.
+// TestStrippedOtherwise analyzes partly stripped files like any other.
 func TestStrippedOtherwise(t *testing.T) {
 	for _, flags := range [][]string{{"--strip-debug"}, {"--strip-unneeded"}, {"--discard-locals"}} {
 		out := strip(t, programs[1].path(t), flags...)
@@ -101,7 +101,7 @@ func TestStrippedOtherwise(t *testing.T) {
 			t.Errorf("%v: %d routines", flags, len(p.Routines))
 		}
 	}
-	// Go's programs keep their function table.
+	// Go programs keep their function table.
 	p := analyze(t, strip(t, programs[4].path(t)))
 	if named(t, p, "main.pick") == nil || len(p.Routines) < 1000 {
 		t.Errorf("%d routines of a stripped Go program", len(p.Routines))

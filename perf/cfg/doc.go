@@ -1,11 +1,11 @@
-// Package cfg takes a program apart: in goes an executable, out come its
-// routines as control-flow graphs with dominators, loops and source lines, and
-// the counters that measure how often every block and edge of them is executed.
+// Package cfg turns an executable into the control-flow graphs of its routines,
+// with dominators, loops and source lines, and places the counters that measure
+// how often every block and edge is executed.
 //
 // After Marin and Mellor-Crummey, "Cross-Architecture Performance Predictions
 // for Scientific Applications Using Parameterized Models" (SIGMETRICS 2004),
 // sections 2.1, 2.2.1 and 2.3.1. It knows no instruction set: a decoder turns
-// bytes into generic RISC instructions.
+// bytes into generic instructions.
 //
 // A routine such as
 //
@@ -27,12 +27,11 @@
 //
 // has a loop with the header B1, the body B1 and B2, and the back edge B2 → B1.
 //
-// A block ends at every transfer of control, calls and system calls among them,
-// and before every place that control is transferred to. An edge from a call
-// leads to where the call returns to, if it does.
+// A block ends at every transfer of control, including calls and system calls,
+// and before every target of one. An edge from a call leads to its return site,
+// if the call returns.
 //
-// Found by recursive descent from the entries of routines, so that data among
-// the code are not taken for instructions; what was not reached stands in
-// Routine.Gaps. Not modelled: that an instruction can fault; control that a
-// program transfers by changing its own code.
+// Code is found by recursive descent from the entries of routines, so that data
+// in code sections are not mistaken for instructions; bytes not reached are in
+// Routine.Gaps. Not modelled: faulting instructions; self-modifying code.
 package cfg

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/graph/iterator"
 )
 
-// structural reports whether an edge belongs to the structure of the code:
-// all do but those that begin the routine anew after the stack has grown.
+// structural reports whether an edge belongs to the structure of the code: all
+// do except those that restart the routine after its stack has grown.
 func (r *Routine) structural(e int) bool { return r.Edges[e].Kind != Restarts }
 
 // dominate finds the blocks' immediate dominators. Blocks that control reaches
@@ -35,8 +35,8 @@ func (r *Routine) Dominates(b, c int) bool {
 	return false
 }
 
-// Cold returns, by block, whether the routine does not return once control comes
-// there, as where a failed check is reported: an exit from a loop that leads
+// Cold reports, by block, whether the routine cannot return once control reaches
+// the block, as in the code that reports a failed check: a loop exit that leads
 // there is not taken in a normal run. If the routine never returns, no block is
 // cold.
 func (r *Routine) Cold() []bool {
@@ -67,7 +67,7 @@ func (r *Routine) Cold() []bool {
 	return cold
 }
 
-// node is a block as gonum's graphs know it; the one after the last block is a
+// node is a block as a gonum graph node; the number after the last block is a
 // virtual entry that leads to every entry of the routine.
 type node int64
 

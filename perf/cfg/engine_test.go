@@ -18,8 +18,8 @@ import (
 	"presage/perf/trace"
 )
 
-// sequence is a collector of the blocks that a program executes: which come
-// right after which.
+// sequence is a collector of the pairs of blocks that a program executes in
+// succession.
 type sequence struct {
 	executed map[trace.BlockID]bool
 	next     map[[2]trace.BlockID]bool
@@ -45,9 +45,9 @@ func (s *sequence) Exchange(full *trace.Batch) *trace.Batch {
 	return &s.batch
 }
 
-// run executes a program and records the order of its blocks. Every
-// half-word of its code that is no block of prog, but could be an
-// instruction, is planned as a block, too, so that nothing goes unseen.
+// run executes a program and records the order of its blocks. The blocks cover
+// every half-word of code that could be an instruction, so that nothing goes
+// unnoticed.
 func run(t *testing.T, f *objfile.File, blocks []trace.Block) *sequence {
 	t.Helper()
 	const room = 1 << 14 // events a batch
@@ -62,7 +62,7 @@ func run(t *testing.T, f *objfile.File, blocks []trace.Block) *sequence {
 }
 
 // everywhere plans a block at every half-word of the executable sections that
-// is the beginning of a block or in none.
+// either begins a block or is in none.
 func everywhere(f *objfile.File, p *Program) []trace.Block {
 	var list []trace.Block
 	for i := range f.Sections {
@@ -89,9 +89,9 @@ func inBlock(r *Routine, pc uint64) bool {
 	return ok && i >= 0
 }
 
-// TestEngineAgrees runs programs and demands of what they execute: it is known
-// to the graphs, control goes only where edges lead, and returns only where a
-// call was found to come back.
+// TestEngineAgrees runs programs and demands that the graphs have all executed
+// code, that control follows only their edges, and that calls return only where
+// the graphs say so.
 func TestEngineAgrees(t *testing.T) {
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
@@ -99,8 +99,8 @@ func TestEngineAgrees(t *testing.T) {
 			prog := Analyze(f)
 			blocks := everywhere(f, prog)
 			s := run(t, f, blocks)
-			// What came through an open jump, or by a return to elsewhere
-			// than after a call, a run has to show.
+			// Only a run can reveal the targets of open jumps, and returns to
+			// places other than return sites.
 			flow := new(trace.Flow)
 			for pair := range s.next {
 				from, to := uint64(blocks[pair[0]].PC), blocks[pair[1]].PC
@@ -159,9 +159,9 @@ func nameOf(r *Routine) string {
 	return r.Name
 }
 
-// unforeseen says what is wrong with block to coming right after block from;
-// "" for nothing. (Within a routine: what comes after a return or a call is
-// checked from the side of the call.)
+// unforeseen says why block to may not directly follow block from within a
+// routine; "" if it may. (Successors of returns and calls are checked at the
+// call.)
 func unforeseen(p *Program, from, to uint64) string {
 	r := p.RoutineAt(from)
 	if r == nil || p.RoutineAt(to) != r {
@@ -187,8 +187,8 @@ func unforeseen(p *Program, from, to uint64) string {
 	return fmt.Sprintf("%s: %v was followed by %#x", r.Name, block.Last(), to)
 }
 
-// TestReturnsAreFound: where a program goes on after a call, the graph has it
-// come back; and those that are known never to return do not.
+// TestReturnsAreFound demands that the graph has every call returning that did
+// return, and none that is known never to return.
 func TestReturnsAreFound(t *testing.T) {
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestReturnsAreFound(t *testing.T) {
 	}
 }
 
-// reachedByFalling returns where control comes not only by returning.
+// reachedByFalling returns the places that control reaches other than by a return.
 func reachedByFalling(p *Program) map[uint64]bool {
 	list := make(map[uint64]bool)
 	for _, r := range p.Routines {
@@ -241,7 +241,7 @@ func reachedByFalling(p *Program) map[uint64]bool {
 	return list
 }
 
-// noReturn are routines that do not return by their documentation.
+// noReturn lists routines documented not to return.
 var noReturn = []string{
 	"exit", "_exit", "__GI_exit", "abort", "__assert_fail", "__stack_chk_fail", "__libc_fatal", "longjmp", "leave",
 	"runtime.gopanic", "runtime.throw", "runtime.fatal", "runtime.panicIndex", "runtime.goPanicIndex", "runtime.panicdivide",
@@ -279,7 +279,7 @@ func never(t *testing.T, p *Program) {
 	}
 }
 
-// TestProgramsAreRight: what the engine executed is what qemu does.
+// TestProgramsAreRight compares the programs' output under the engine and qemu.
 func TestProgramsAreRight(t *testing.T) {
 	qemu := oracle.Need(t, "qemu-riscv64")
 	for _, p := range programs[:3] {

@@ -21,10 +21,10 @@ var (
 	ErrObserved    = errors.New("transfers of control that only a run showed")
 )
 
-// explorer finds the instructions of a program by recursive descent, all
-// routines at once: whether control goes on after a call depends on whether
-// the routine that is called returns. A routine counts as returning once it is
-// found to, so routines that only call each other in a cycle do not.
+// explorer finds the instructions of a program by recursive descent, in all
+// routines at once, because whether control goes on after a call depends on
+// whether the callee returns. A routine counts as returning only once a return is
+// found, so routines that only call each other in a cycle do not.
 type explorer struct {
 	file    *objfile.File
 	target  *isa.Target
@@ -34,8 +34,8 @@ type explorer struct {
 	jumping []*draft // those with indirect jumps
 	called  map[uint64]bool
 
-	globals map[isa.Reg]int64 // registers that hold one value throughout; nil: not looked for yet
-	effort  int               // what may still be spent on indirect jumps, in steps
+	globals map[isa.Reg]int64 // registers with one value throughout the program; nil: not searched for yet
+	effort  int               // steps that may still be spent on indirect jumps
 
 	undecoded, overlap, observed doubt
 }
@@ -49,34 +49,34 @@ type place struct {
 // draft is a routine that is being explored.
 type draft struct {
 	objfile.Routine
-	align   uint // log2 of the distance of the places where instructions can start
+	align   uint // log2 of the instruction alignment; a slot is one such position
 	insts   []isa.Inst
-	index   []int32 // by such place: 1 + index in insts of what starts there, -1 inside one
-	leaders []bool  // by such place
+	index   []int32 // by slot: 1 + index in insts of the instruction that starts there, -1 inside one
+	leaders []bool  // by slot
 	entries []uint64
 	tables  map[uint64][]uint64 // targets of the indirect jumps that were resolved, ascending
 	partial map[uint64]bool     // indirect jumps that have other targets, too, or none known
 	jumps   []uint64            // indirect jumps to no constant target
 	loose   map[uint64][]uint64 // further targets, by jump: as long as nothing better is known
-	changes int                 // how many leaders there are
-	sliced  int                 // and were when the indirect jumps were last looked at
-	rounds  int                 // how often they were
-	back    map[uint64]bool     // where calls return to that do
-	traps   map[uint64]bool     // instructions that are sure to fault
+	changes int                 // number of leaders
+	sliced  int                 // changes when the indirect jumps were last examined
+	rounds  int                 // how often the indirect jumps were examined
+	back    map[uint64]bool     // return sites of calls that return
+	traps   map[uint64]bool     // instructions certain to fault
 	seen    map[Range]bool      // transfers by indirect jump that were only observed
 
 	returns bool
 	waiting []waiter // for returns
 }
 
-// waiter goes on once a routine is known to return.
+// waiter is an exploration that continues once a routine is known to return.
 type waiter struct {
 	draft *draft
-	pc    uint64 // where the call returns to; of the jump if tail
+	pc    uint64 // the call's return site; the jump itself if tail
 	tail  bool   // the draft jumps to the routine, and returns if that does
 }
 
-// doubt is something found more than once: how often, and the first.
+// doubt counts findings of one kind, and keeps the first.
 type doubt struct {
 	count int
 	pc    uint64
@@ -124,7 +124,7 @@ func (x *explorer) at(pc uint64) *draft {
 	return nil
 }
 
-// slot returns the index of a place of d in its tables.
+// slot returns the index of pc in the tables of d.
 func (d *draft) slot(pc uint64) uint64 { return (pc - d.Addr) >> d.align }
 
 // fetch decodes the instruction at pc, which ends no later than at end.
@@ -147,7 +147,7 @@ func (x *explorer) enter(pc uint64) *draft {
 	return d
 }
 
-// lead makes pc the beginning of a block of d.
+// lead makes pc a leader: the beginning of a block of d.
 func (x *explorer) lead(d *draft, pc uint64) {
 	if slot := d.slot(pc); !d.leaders[slot] {
 		d.leaders[slot] = true
@@ -167,8 +167,8 @@ func (x *explorer) run() {
 	x.settle()
 }
 
-// switchesStacks reports whether a routine of Go's runtime goes on on another
-// stack, whence control comes back to the caller in a way that no instruction
+// switchesStacks reports whether a routine of Go's runtime continues on another
+// stack, from which control returns to the caller in a way that no instruction
 // shows.
 func switchesStacks(name string) bool {
 	return isMorestack(name) || name == "runtime.mcall"
@@ -176,8 +176,8 @@ func switchesStacks(name string) bool {
 
 func isMorestack(name string) bool { return strings.HasPrefix(name, "runtime.morestack") }
 
-// settle works off what is to do, and resolves indirect jumps when nothing
-// else is: the more is known by then, the better they resolve.
+// settle processes the work list, and resolves indirect jumps only when it is
+// empty: they resolve better the more code is known.
 func (x *explorer) settle() {
 	for {
 		for n := len(x.work); n > 0; n = len(x.work) {
@@ -191,7 +191,7 @@ func (x *explorer) settle() {
 	}
 }
 
-// follow decodes from pc on, to the end of the block or to what is decoded.
+// follow decodes from pc to the end of the block or to code already decoded.
 func (x *explorer) follow(d *draft, pc uint64) {
 	for before := (isa.Inst{}); ; {
 		if !d.holds(pc) {
@@ -217,9 +217,9 @@ func (x *explorer) follow(d *draft, pc uint64) {
 	}
 }
 
-// nilAccess reports whether in accesses memory at a constant address on the
-// first page, where nothing can be: compilers emit that, with the address put
-// in a register just before, where a program must not come.
+// nilAccess reports whether in accesses memory at a constant address on the first
+// page, which is never mapped: compilers emit such an access, with the address
+// set in a register just before, in unreachable code.
 func nilAccess(before, in *isa.Inst) bool {
 	for _, m := range in.Mems() {
 		at, ok := m.Constant()
@@ -237,8 +237,8 @@ func nilAccess(before, in *isa.Inst) bool {
 
 const firstPage = 4096 // bytes, never mapped (Linux, vm.mmap_min_addr)
 
-// decode decodes the instruction at pc and keeps it, unless another one is
-// there already.
+// decode decodes the instruction at pc and keeps it, unless it overlaps a known
+// one.
 func (x *explorer) decode(d *draft, pc uint64) (isa.Inst, bool) {
 	in, err := x.fetch(pc, d.End())
 	if err != nil {
@@ -260,7 +260,7 @@ func (x *explorer) decode(d *draft, pc uint64) (isa.Inst, bool) {
 	return in, true
 }
 
-// transfer goes on where an instruction that ends a block leads.
+// transfer continues at the successors of an instruction that ends a block.
 func (x *explorer) transfer(d *draft, in *isa.Inst) {
 	switch in.Class {
 	case isa.Branch:
@@ -288,7 +288,7 @@ func (x *explorer) transfer(d *draft, in *isa.Inst) {
 	}
 }
 
-// after goes on with the next instruction, in the routine or not.
+// after continues with the next instruction, inside the routine or not.
 func (x *explorer) after(d *draft, pc uint64) {
 	if d.holds(pc) {
 		x.lead(d, pc)
@@ -297,7 +297,7 @@ func (x *explorer) after(d *draft, pc uint64) {
 	x.tail(d, pc)
 }
 
-// jump goes on at a target.
+// jump continues at a target.
 func (x *explorer) jump(d *draft, target uint64) {
 	if d.holds(target) {
 		x.lead(d, target)
@@ -306,7 +306,7 @@ func (x *explorer) jump(d *draft, target uint64) {
 	x.tail(d, target)
 }
 
-// tail is a transfer to another routine: d returns if that does.
+// tail handles a transfer to another routine: d returns if that routine does.
 func (x *explorer) tail(d *draft, target uint64) {
 	to := x.enter(target)
 	if to == nil || to.returns {
@@ -325,8 +325,8 @@ func (x *explorer) call(d *draft, in *isa.Inst) {
 	}
 	switch {
 	case !d.holds(back):
-		// The call is the routine's last instruction: what comes after it is
-		// not the routine's, so it does not return.
+		// The call is the routine's last instruction: the code after it belongs
+		// to another routine, so the call does not return.
 	case to == nil || to.returns:
 		x.comeBack(d, back)
 	default:
@@ -334,9 +334,8 @@ func (x *explorer) call(d *draft, in *isa.Inst) {
 	}
 }
 
-// callee returns where a call leads that was just decoded: to its constant
-// target, or to an address that was put in a register immediately before, as
-// linkers do for what is far away.
+// callee returns the target of a call that was just decoded: constant, or set in
+// a register immediately before, as linkers do for distant targets.
 func (x *explorer) callee(d *draft, in *isa.Inst) (uint64, bool) {
 	if in.HasTarget {
 		return in.Target, true
@@ -353,13 +352,14 @@ func (x *explorer) callee(d *draft, in *isa.Inst) (uint64, bool) {
 	return x.target.Down(uint64(n + v.Imm)), true
 }
 
-// comeBack goes on after a call.
+// comeBack continues after a call that returns.
 func (x *explorer) comeBack(d *draft, pc uint64) {
 	d.back[pc] = true
 	x.lead(d, pc)
 }
 
-// mark notes that a routine returns, and lets those go on that wait for it.
+// mark records that a routine returns, and resumes the explorations waiting for
+// it.
 func (x *explorer) mark(d *draft) {
 	if d.returns {
 		return
@@ -375,7 +375,7 @@ func (x *explorer) mark(d *draft) {
 	d.waiting = nil
 }
 
-// doubts returns what may be wrong.
+// doubts returns the warnings about the exploration.
 func (x *explorer) doubts() []error {
 	var list []error
 	warn := func(d doubt, kind error, what string) {

@@ -22,8 +22,8 @@ type assembled struct {
 	at     map[string]uint64
 }
 
-// assemble makes a program of RISC-V assembly. Every label that does not begin
-// with ".L" can be asked for; .type and .size tell the routines.
+// assemble builds a program from RISC-V assembly. It records every label that
+// does not begin with ".L"; .type and .size define the routines.
 func assemble(t testing.TB, text string, flags ...string) *assembled {
 	t.Helper()
 	file := build(t, "riscv64-linux-gnu-gcc", "program.s", text, append([]string{"-nostdlib", "-march=rv64gc", "-Wl,--no-relax"}, flags...)...)
@@ -47,7 +47,7 @@ func assemble(t testing.TB, text string, flags ...string) *assembled {
 	return a
 }
 
-// routine is the text of a function with everything that names it.
+// routine returns the text of a function with all its symbol directives.
 func routine(name, body string) string {
 	return fmt.Sprintf("\n.globl %[1]s\n.type %[1]s, @function\n%[1]s:\n%[2]s\n.size %[1]s, .-%[1]s\n", name, body)
 }
@@ -94,7 +94,8 @@ func named(t testing.TB, p *Program, name string) *Routine {
 	return nil
 }
 
-// name is what a place is called: its label, or that before it and a distance.
+// name returns the name of a place: its label, or the preceding label and an
+// offset.
 func (a *assembled) name(pc uint64) string {
 	for back := uint64(0); back < 256; back++ {
 		if label, ok := a.labels[pc-back]; ok {
@@ -138,7 +139,7 @@ func (a *assembled) draw(r *Routine) string {
 	return w.String()
 }
 
-// same compares a drawing with what it should be.
+// same compares a drawing with the expected one.
 func same(t *testing.T, got, want string) {
 	t.Helper()
 	lines := func(s string) (list []string) {
@@ -154,7 +155,7 @@ func same(t *testing.T, got, want string) {
 	}
 }
 
-// program is a real one that several tests look at.
+// program is a real program that several tests use.
 type program struct {
 	name, compiler, file, text string
 	flags                      []string

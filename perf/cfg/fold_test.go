@@ -66,9 +66,9 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestStrayLines: single instructions with the lines of others do not widen a
-// loop. The routine has a loop of the lines 5 and 6, in which there are strays
-// of the line 9 after it, of the declaration, 3, and of an inlined routine.
+// TestStrayLines demands that single instructions with stray lines do not widen a
+// loop. The routine has a loop of lines 5 and 6 with strays of line 9 after it,
+// of the declaration in line 3, and of an inlined routine.
 func TestStrayLines(t *testing.T) {
 	line := func(n int) objfile.Line { return objfile.Line{File: "a.c", Line: n} }
 	src := &routineSource{
@@ -93,9 +93,10 @@ func TestStrayLines(t *testing.T) {
 	}
 }
 
-// TestLoopOfCaller: a loop is of the routine that most of it is of, even if the
-// jump back to its header is in an inlined call; and of the inlined routine if
-// just an instruction of the caller has strayed in.
+// TestLoopOfCaller demands that a loop belongs to the routine that most of its
+// instructions belong to, even if the jump back to its header is in an inlined
+// call; and to the inlined routine if just one instruction of the caller has
+// strayed in.
 func TestLoopOfCaller(t *testing.T) {
 	call := objfile.Inline{Routine: "more", File: "a.c", Line: 5}
 	for _, c := range []struct {

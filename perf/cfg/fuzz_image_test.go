@@ -7,9 +7,9 @@ import (
 	"presage/perf/objfile"
 )
 
-// fuzzImage returns a maker of programs of any code: with two routines and a
-// read-only table behind them, or without names. It returns nil where there is
-// no room for code.
+// fuzzImage returns a function that makes a program of arbitrary code: with two
+// routines followed by a read-only table, or without names. The function returns
+// nil if there is no room for the code.
 func fuzzImage(testing.TB) func(code []byte, bare bool) *objfile.File {
 	const at = 0x10000
 	return func(code []byte, bare bool) *objfile.File {

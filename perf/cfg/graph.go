@@ -6,10 +6,10 @@ import (
 	"presage/perf/trace"
 )
 
-// Program is an executable, taken apart.
+// Program is an executable as the control-flow graphs of its routines.
 type Program struct {
 	decoder isa.Decoder
-	shown   []*trace.Flow // what runs showed of it
+	shown   []*trace.Flow // what runs revealed about it
 
 	File     *objfile.File
 	Routines []*Routine // by ascending address
@@ -28,19 +28,19 @@ type Routine struct {
 	Blocks []Block // by ascending address
 	Edges  []Edge  // by ascending From, then To, then Kind
 
-	// Entries are the blocks that control comes to from outside: the routine's
-	// first, those that others call or jump to, and, once observed, those that
-	// an indirect jump reached unforeseen. The first one is the main entry.
+	// Entries are the blocks that control enters from outside: the routine's
+	// first, those that other routines call or jump to, and those that an
+	// indirect jump was observed to reach unexpectedly. The first one is the
+	// main entry.
 	Entries []int
 
 	Loops []Loop // outer before inner; disjoint ones by ascending header
 
-	// Gaps are the bytes of the routine that control was not found to reach:
-	// data, padding, or code that is reached in ways that are not known.
+	// Gaps are the bytes of the routine that exploration did not reach: data,
+	// padding, or code that is reached in unknown ways.
 	Gaps []Range
 
-	// Open lists the blocks that end in an indirect jump whose targets are not
-	// known, or not all.
+	// Open lists the blocks that end in an indirect jump with unknown targets.
 	Open []int
 }
 
@@ -84,7 +84,7 @@ const (
 	TailJump             // a jump or branch to another routine
 	NoReturn             // a call or system call that does not return
 	Unknown              // an indirect jump whose targets are not all known
-	Traps                // a breakpoint, an access through a nil pointer, or what is no instruction
+	Traps                // a breakpoint, an access through a nil pointer, or an invalid instruction
 )
 
 var exitNames = [...]string{"stays", "returns", "tail jump", "no return", "unknown", "traps"}
@@ -106,17 +106,17 @@ const (
 	Taken                      // by a conditional branch
 	Jumps                      // by a jump to a constant target
 	Table                      // by an indirect jump
-	CallReturn                 // over a call that returns
-	Observed                   // by an indirect jump, as a run showed and the code does not
-	Restarts                   // by a jump that begins the routine anew once Go's runtime has grown the stack; no loop
+	CallReturn                 // from a call that returns to its return site
+	Observed                   // by an indirect jump, as seen in a run but not in the code
+	Restarts                   // by a jump that restarts the routine once Go's runtime has grown the stack; no loop
 )
 
 var edgeNames = [...]string{"falls", "taken", "jumps", "table", "call returns", "observed", "restarts"}
 
 func (k EdgeKind) String() string { return edgeNames[k] }
 
-// Loop is a natural loop, or an irreducible region: a strongly connected one
-// with more than one way in.
+// Loop is a natural loop, or an irreducible region: a strongly connected region
+// with several entries.
 type Loop struct {
 	Header int   // block; of an irreducible region its entry with the lowest address
 	Blocks []int // of the loop and the loops inside it, ascending
@@ -148,8 +148,8 @@ func (p *Program) RoutineAt(pc uint64) *Routine {
 	return nil
 }
 
-// BlockAt returns the index of the block that holds the instruction at pc, and
-// that of the instruction in it; -1, -1 if there is none.
+// BlockAt returns the index of the block that holds the instruction at pc, and of
+// the instruction in the block; -1, -1 if there is none.
 func (r *Routine) BlockAt(pc uint64) (block, inst int) {
 	lo, hi := 0, len(r.Blocks)
 	for lo < hi {

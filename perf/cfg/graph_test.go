@@ -190,8 +190,8 @@ func TestUndecoded(t *testing.T) {
 	}
 }
 
-// TestEntries: others' jumps into a routine make entries of it, which nothing
-// dominates.
+// TestEntries demands that jumps into a routine from elsewhere make entries,
+// which no block dominates.
 func TestEntries(t *testing.T) {
 	a := assemble(t, routine("_start", "call f\nj M")+routine("f", "beqz a0, X\nM: addi a0, a0, 1\nX: ret"))
 	r := named(t, a.Program, "f")

@@ -17,7 +17,7 @@ func sortEdges(r *Routine) {
 	r.Edges = slices.Compact(r.Edges)
 }
 
-// jungle is a random program: every instruction may be any, and lead anywhere.
+// jungle is a random program: any instruction anywhere, leading anywhere.
 type jungle struct {
 	*rand.Rand
 	base    uint64
@@ -213,7 +213,7 @@ func (j *jungle) connect(r *Routine, b int) {
 	}
 }
 
-// walk is what happened to control: everything, instruction by instruction.
+// walk is a full record of the flow of control, instruction by instruction.
 type walk struct {
 	executed         map[trace.PC]uint64
 	direct, indirect map[trace.Edge]uint64
@@ -225,8 +225,8 @@ func (w *walk) note(pc uint64, entered, left, broke uint64) {
 	w.breaks[trace.PC(pc)] = trace.Break{PC: trace.PC(pc), Entered: b.Entered + entered, Left: b.Left + left, Broke: b.Broke + broke}
 }
 
-// wander executes the program in any order, with threads that begin, are
-// interrupted, fault and end anywhere, and returns to any stack's frames.
+// wander executes the program in random order, with threads that begin, are
+// interrupted, fault and end anywhere, and returns to frames of any stack.
 func (j *jungle) wander(steps int) *walk {
 	w := &walk{
 		executed: make(map[trace.PC]uint64), breaks: make(map[trace.PC]trace.Break),
@@ -238,8 +238,8 @@ func (j *jungle) wander(steps int) *walk {
 			inTable[pc] = true
 		}
 	}
-	// by chance, control goes where no instruction says, but not to a table's
-	// targets, whose arrivals are known to be the table's.
+	// At random, control goes where no instruction leads, but not to the targets
+	// of a table, whose arrivals count as the table's.
 	astray := func() uint64 {
 		for range 5 {
 			if pc := j.any(); !inTable[pc] {

@@ -15,8 +15,8 @@ import (
 	"presage/perf/isa"
 )
 
-// graphOf makes a routine of a graph given by its successors, one instruction
-// a block.
+// graphOf makes a routine from a graph given by successors, with one instruction
+// per block.
 func graphOf(succs [][]int, entries ...int) *Routine {
 	r := &Routine{Blocks: make([]Block, len(succs)), Entries: entries}
 	for b := range succs {
@@ -48,8 +48,8 @@ func randomGraph(rng *rand.Rand, n, extra int) [][]int {
 	return succs
 }
 
-// reaches reports which blocks control reaches from the entries without
-// passing a block.
+// reaches reports which blocks are reachable from the entries without passing
+// through block without.
 func reaches(r *Routine, without int) []bool {
 	seen := make([]bool, len(r.Blocks))
 	work := slices.Clone(r.Entries)
@@ -103,8 +103,8 @@ func TestDominatorsByDefinition(t *testing.T) {
 }
 
 // TestLoopsByDefinition compares the loops of reducible graphs with the
-// natural loops of their back edges: those to a block that dominates where they
-// come from. Loops with one header are one.
+// natural loops of their back edges: the edges to a block that dominates their
+// source. Loops with the same header are one.
 func TestLoopsByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	reducible, irreducible := 0, 0
@@ -145,8 +145,8 @@ func TestLoopsByDefinition(t *testing.T) {
 	}
 }
 
-// isReducible reports whether the graph has no cycle once the edges to
-// dominators are taken away.
+// isReducible reports whether the graph has no cycle once the edges to dominators
+// are removed.
 func isReducible(r *Routine, dom func(a, b int) bool) bool {
 	state := make([]int, len(r.Blocks))
 	var cyclic func(b int) bool
@@ -167,7 +167,8 @@ func isReducible(r *Routine, dom func(a, b int) bool) bool {
 	return !cyclic(0)
 }
 
-// naturalLoop returns the header and what reaches the back edge without it.
+// naturalLoop returns the header and the blocks that reach the back edge without
+// passing through it.
 func naturalLoop(r *Routine, back Edge) []int {
 	loop := []int{back.To}
 	work := []int{back.From}
@@ -185,7 +186,7 @@ func naturalLoop(r *Routine, back Edge) []int {
 	return loop
 }
 
-// checkRoutine demands what holds of every routine.
+// checkRoutine checks the invariants of every routine.
 func checkRoutine(t *testing.T, r *Routine) {
 	t.Helper()
 	at := r.Addr
@@ -241,7 +242,8 @@ func checkRoutine(t *testing.T, r *Routine) {
 	checkLoops(t, r)
 }
 
-// checkLoops demands a proper nest, headers that dominate, edges in place.
+// checkLoops demands proper nesting, headers that dominate, and edges of the
+// right kind.
 func checkLoops(t *testing.T, r *Routine) {
 	t.Helper()
 	in := make([][]int, len(r.Blocks)) // loops by block
@@ -302,8 +304,8 @@ func TestLawsOnRealPrograms(t *testing.T) {
 	}
 }
 
-// TestObjdumpAgrees: what is in a block is an instruction to objdump, too,
-// which goes through sections from their symbols on.
+// TestObjdumpAgrees demands that everything in a block is an instruction to
+// objdump too, which sweeps sections linearly from their symbols.
 func TestObjdumpAgrees(t *testing.T) {
 	objdump := oracle.Need(t, "riscv64-linux-gnu-objdump")
 	for _, p := range programs {

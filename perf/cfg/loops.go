@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// findLoops finds the loop nest: the strongly connected regions of the graph,
-// in each of them its header, and again the strongly connected regions of what
-// remains once the edges back to the header are taken away. In a reducible
-// graph these are its natural loops, those with one header taken together.
+// findLoops finds the loop nest: the strongly connected regions of the graph, the
+// header of each, and recursively the strongly connected regions that remain once
+// the edges back to the header are removed. In a reducible graph these are the
+// natural loops, with those of the same header merged.
 func (r *Routine) findLoops() {
 	f := &loopFinder{r: r, removed: make([]bool, len(r.Edges)), region: make([]int, len(r.Blocks))}
 	for e := range r.Edges {
@@ -31,7 +31,8 @@ type loopFinder struct {
 	regions int    // so far
 }
 
-// find adds the loops among blocks, which are those of a loop, or all.
+// find adds the loops among blocks, which are those of one loop or of the whole
+// routine.
 func (f *loopFinder) find(blocks []int, parent, depth int) {
 	f.regions++
 	region := f.regions
@@ -98,10 +99,10 @@ func (f *loopFinder) finish(l int) {
 	slices.Sort(r.Loops[l].Exit)
 }
 
-// connected returns the strongly connected components of blocks that hold an
-// edge, each ascending (Tarjan, "Depth-first search and linear graph
-// algorithms", SIAM J. Computing 1, 1972; iterative, since routines can be
-// longer than a stack is deep).
+// connected returns the strongly connected components of blocks that contain an
+// edge, each ascending (Tarjan, "Depth-first search and linear graph algorithms",
+// SIAM J. Computing 1, 1972; iterative, since a recursion as long as a routine
+// could exhaust the stack).
 func (f *loopFinder) connected(blocks []int, region int) [][]int {
 	t := tarjan{loopFinder: f, in: region, order: make(map[int]int, len(blocks)), low: make(map[int]int, len(blocks)), on: make(map[int]bool)}
 	for _, b := range blocks {
@@ -168,7 +169,7 @@ func (t *tarjan) next(f *frame) (int, bool) {
 	return 0, false
 }
 
-// close takes a component off the stack, and keeps it if it holds an edge.
+// close pops a component off the stack, and keeps it if it contains an edge.
 func (t *tarjan) close(root int) {
 	at := len(t.stack) - 1
 	for t.stack[at] != root {

@@ -52,11 +52,11 @@ type ClassGroup uint8
 
 // The groups of classes.
 const (
-	IntegerGroup ClassGroup = iota // arithmetic, shifts, comparisons, multiply and divide
-	FloatGroup                     // floating-point, conversions and moves among them
+	IntegerGroup ClassGroup = iota // arithmetic, including multiply and divide, shifts, comparisons
+	FloatGroup                     // floating-point, including conversions and moves
 	LoadGroup                      // to integer and floating-point registers
 	StoreGroup                     // from them
-	BranchGroup                    // all transfers of control, calls and returns among them
+	BranchGroup                    // all transfers of control, including calls and returns
 	OtherGroup                     // no effect, atomic, system, fence, vector, illegal
 
 	ClassGroups = int(OtherGroup) + 1 // how many there are
@@ -88,11 +88,10 @@ func GroupOf(c isa.Class) ClassGroup {
 	return OtherGroup
 }
 
-// Mixes returns the mixes of the scopes of a tree, by index in
-// ScopeTree.Scopes: inclusive counts the instructions of a scope in those around
-// it, too. Executed instructions are those of counts, to the instruction where
-// a fault or a signal cut a block short; nil to count none. Instructions in gaps
-// do not count.
+// Mixes returns the mix of each scope, by index in ScopeTree.Scopes. If inclusive,
+// the instructions of a scope also count for the scopes around it. Executed
+// instructions come from counts, exact even where a fault or a signal cuts a
+// block short; nil counts none. Instructions in gaps do not count.
 func (t *ScopeTree) Mixes(counts *Counts, inclusive bool) []Mix {
 	mixes := make([]Mix, len(t.Scopes))
 	for i := range mixes {

@@ -13,8 +13,8 @@ import (
 	"presage/perf/trace"
 )
 
-// mnemonicGroup classifies objdump's mnemonics, without aliases, by what the
-// RISC-V specification says of them.
+// mnemonicGroup classifies objdump's mnemonics, without aliases, according to the
+// RISC-V specification.
 func mnemonicGroup(name string) cfg.ClassGroup {
 	name = strings.TrimPrefix(name, "c.")
 	plain, _, _ := strings.Cut(name, ".")

@@ -6,14 +6,14 @@ import (
 	"presage/perf/objfile"
 )
 
-// Analyze takes a program apart. It never fails: what could not be understood
-// stands in the Warnings. Where the file names no routines, those that were found
-// are called sub_ and their address, in hexadecimal.
+// Analyze builds the control-flow graphs of a program. It never fails: anything
+// not understood is in the Warnings. Where the file names no routines, those found
+// are named sub_ followed by their address in hexadecimal.
 func Analyze(f *objfile.File) *Program {
 	return discover(f, f.Target.NewDecoder()).program()
 }
 
-// program is what was explored.
+// program returns the graphs of the explored routines.
 func (x *explorer) program() *Program {
 	p := &Program{File: x.file, decoder: x.decoder}
 	for _, d := range x.drafts {

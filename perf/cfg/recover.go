@@ -11,19 +11,18 @@ import (
 
 // Errors of Counters.Recover, for errors.Is.
 var (
-	// ErrUnforeseen says that the program executed code that its graph does
-	// not have. Counters.Unforeseen says where: analyse the program again with
-	// these places known, place counters again, run again.
+	// ErrUnforeseen says that the program executed code that its graph lacks.
+	// Complete the program with the run's flow, place counters again, and run
+	// again.
 	ErrUnforeseen = errors.New("code executed that the control-flow graph does not have")
 
-	// ErrFlow says that what was counted contradicts the graph: what comes to
-	// a block does not leave it.
+	// ErrFlow says that the counts contradict the graph: the flow into a block
+	// differs from the flow out of it.
 	ErrFlow = errors.New("flow of control is not conserved")
 
-	// ErrUncharted says that the program executed code that is in no routine,
-	// as a warning: should it jump into the middle of a routine, other than by
-	// an indirect jump, that routine's counts are wrong, where they do not
-	// contradict themselves.
+	// ErrUncharted is a warning that the program executed code in no routine. If
+	// that code jumps directly into the middle of a routine, the routine's counts
+	// are wrong, unless the contradiction is detected.
 	ErrUncharted = errors.New("code executed that is in no routine")
 )
 
@@ -33,48 +32,48 @@ type Counts struct {
 	Warnings []error         // of kind ErrUncharted
 }
 
-// RoutineCounts is how often everything in a routine was executed. Of every
+// RoutineCounts is how often everything in a routine was executed. For every
 // block b,
 //
 //	Blocks[b] = Σ Edges that arrive + Entries, if it is one + Came[b]
 //	Blocks[b] + Σ Steps[…].Delta in b = Σ Edges that leave, but calls' + Left[b] + Stopped[b]
 type RoutineCounts struct {
-	// Blocks are how often each block was begun, even if not ended: the
-	// executions of its first instruction, a faulting one's included.
+	// Blocks are how often each block was begun, even if not completed: the
+	// executions of its first instruction, even if it faulted.
 	Blocks []uint64
 
-	// Edges are how often each edge was taken. A call's edge was taken as
-	// often as an indirect jump led to where the call returns: once each time
-	// that a routine returned there, setjmp's second time included, whoever
-	// made the call; never for calls that did not return. Of two parallel
-	// edges, which a branch to the next instruction has, the first counts both.
+	// Edges are how often each edge was taken. The edge of a call was taken as
+	// often as an indirect jump led to its return site: once for each return
+	// there, including the second one of setjmp, whoever made the call; never
+	// for calls that did not return. A branch to the next instruction has two
+	// parallel edges, of which the first counts both.
 	Edges []uint64
 
-	// Entries are how often calls, the routine's own too, and jumps from
+	// Entries are how often calls, including recursive ones, and jumps from
 	// outside the routine led to each of Routine.Entries.
 	Entries []uint64
 
-	// Came is how often control came to each block's beginning in ways that
-	// neither an edge nor an entry shows, less how often it was taken away
-	// there: the beginning of a thread or of a signal's handler, a thread that
-	// was interrupted and goes on, an exception that is caught. Usually zero.
+	// Came is how often control arrived at each block's beginning other than by
+	// an edge or entry, minus how often it was taken away there: the start of a
+	// thread or signal handler, the resumption of an interrupted thread, a caught
+	// exception. Usually zero.
 	Came []int64
 
 	// Left are how often control went from the end of each block to outside
 	// the routine: calls, returns, jumps.
 	Left []uint64
 
-	// Stopped are how often control did not go on from the end of each block:
-	// its last instruction faulted, or was a system call like exit.
+	// Stopped are how often control ended with each block: its last instruction
+	// faulted, or was a system call like exit.
 	Stopped []uint64
 
-	// Steps say which blocks were executed in part, by ascending Block, Inst.
+	// Steps list the partial executions of blocks, by ascending Block, Inst.
 	Steps []Step
 }
 
-// Step says that the instructions of Block from Inst on were executed Delta
-// times more than those before: because control came or went in the middle of
-// the block, at a fault or a signal.
+// Step says that the instructions of Block from Inst on were executed Delta times
+// more than those before, because control entered or left in the middle of the
+// block, at a fault or a signal.
 type Step struct {
 	Block, Inst int // Inst from 1
 	Delta       int64
@@ -95,9 +94,9 @@ func (c *RoutineCounts) Insts(dst []uint64, r *Routine, b int) []uint64 {
 	return dst
 }
 
-// beyond returns where events happened that the graph does not have: in
-// routines, and elsewhere in the program's code. What is elsewhere altogether
-// was made at run time, such as the code that returns from signals' handlers.
+// beyond returns the places of events that the graph lacks: in routines, and
+// elsewhere in the program's code. It ignores code outside the program, such as
+// the trampoline that returns from signal handlers.
 func (c *Counters) beyond(events []event) (unforeseen, uncharted []trace.PC) {
 	for _, e := range events {
 		pc := uint64(e.PC)
@@ -115,7 +114,7 @@ func (c *Counters) beyond(events []event) (unforeseen, uncharted []trace.PC) {
 	return unforeseen, uncharted
 }
 
-// event is what happened at a place that no edge of the graph shows.
+// event is the flow of control at a place that no edge of the graph accounts for.
 type event struct {
 	trace.Break
 	arrived uint64 // by indirect jump
@@ -123,10 +122,10 @@ type event struct {
 	escaped uint64 // by direct transfer: see escape
 }
 
-// foreign returns how often control came, not counting signals and threads.
+// foreign returns how often control arrived, not counting signals and threads.
 func (e *event) foreign() uint64 { return e.arrived + e.jumped + e.escaped }
 
-// events lists what happened, by ascending place.
+// events lists the events of a run, by ascending place.
 func (c *Counters) events(f *trace.Flow) []event {
 	var list []event
 	for _, b := range f.Breaks {
@@ -179,9 +178,9 @@ func (r *Routine) edgeTo(b int, pc uint64) int {
 	return -1
 }
 
-// Recover returns how often everything was executed, from what was counted in
-// a whole run, or one that a limit ended, in time linear in the size of the
-// program. It fails if the counts contradict the graph.
+// Recover returns how often everything was executed, from the counts of a run,
+// complete or ended by a limit, in time linear in the size of the program. It
+// fails if the counts contradict the graph.
 func (c *Counters) Recover(f *trace.Flow) (*Counts, error) {
 	if len(f.Edges) != len(c.Plan.Edges) || len(f.Places) != len(c.Plan.Places) {
 		return nil, fmt.Errorf("cfg: %d edges and %d places were counted, %d and %d planned: was the flow counted for this plan?",
@@ -211,7 +210,7 @@ func (c *Counters) Recover(f *trace.Flow) (*Counts, error) {
 	return counts, nil
 }
 
-// behind drops what is before an address.
+// behind drops the elements of list before an address.
 func behind[T any](list []T, addr uint64, pc func(T) trace.PC) []T {
 	for len(list) > 0 && uint64(pc(list[0])) < addr {
 		list = list[1:]

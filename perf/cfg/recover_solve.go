@@ -7,18 +7,18 @@ import (
 )
 
 // solver finds the flow along the arcs of a routine. Arithmetic is modulo 2^64,
-// in which the sums are right whatever the order; that the results are counts
-// is checked in the end.
+// so that sums are exact in any order; whether the results are valid counts is
+// checked at the end.
 type solver struct {
 	*flowSystem
 	counts *RoutineCounts
 
-	excess  []uint64      // by vertex: known flow to it less known flow from it
+	excess  []uint64      // by vertex: known inflow minus known outflow
 	arrived map[int]event // by block: at its beginning
 	ways    []uint8       // by block
 }
 
-// In which ways control from outside is known to come to a block's beginning.
+// The known ways in which control from outside reaches a block's beginning.
 const (
 	byEntry uint8 = 1 << iota
 	byReturn
@@ -45,7 +45,7 @@ func newSolver(s *flowSystem, c *RoutineCounts) *solver {
 	return v
 }
 
-// known takes the events in the routine, which come first, and returns the
+// known consumes the events in the routine, which come first, and returns the
 // rest.
 func (s *solver) known(events []event) []event {
 	for len(events) > 0 && uint64(events[0].PC)-s.r.Addr < s.r.Size {
@@ -61,8 +61,8 @@ func (s *solver) known(events []event) []event {
 	return events
 }
 
-// atHead takes an event at a block's beginning. Flow from outside belongs to
-// the arc that stands for it, if one does.
+// atHead handles an event at a block's beginning. Flow from outside belongs to
+// its arc, if there is one.
 func (s *solver) atHead(b int, e event) {
 	s.arrived[b] = e
 	came := e.Entered - e.Left
@@ -80,7 +80,7 @@ func (s *solver) atHead(b int, e event) {
 	s.broke(b, 0, e.Broke)
 }
 
-// inside takes an event in the middle of a block.
+// inside handles an event in the middle of a block.
 func (s *solver) inside(b, i int, e *event) {
 	came := e.Entered + e.foreign() - e.Left
 	s.excess[outOf(b)] += came
@@ -88,7 +88,7 @@ func (s *solver) inside(b, i int, e *event) {
 	s.broke(b, i, e.Broke)
 }
 
-// broke takes executions of an instruction that control did not go on from.
+// broke handles executions of an instruction after which control did not go on.
 func (s *solver) broke(b, i int, count uint64) {
 	s.excess[outOf(b)] -= count
 	if i+1 < len(s.r.Blocks[b].Insts) {
@@ -107,8 +107,9 @@ func (s *solver) step(b, i int, delta uint64) {
 	}
 }
 
-// jumped takes the transfers by FlowPlan.Jumps in the routine, which come
-// first, and returns the rest. Those along no edge are events where they lead.
+// jumped consumes the transfers by FlowPlan.Jumps in the routine, which come
+// first, and returns the rest. A transfer along no edge is an event at its
+// target.
 func (s *solver) jumped(jumps []trace.JumpCount) []trace.JumpCount {
 	for len(jumps) > 0 && uint64(jumps[0].Edge.From)-s.r.Addr < s.r.Size {
 		j := jumps[0]
@@ -128,7 +129,7 @@ func (s *solver) jumped(jumps []trace.JumpCount) []trace.JumpCount {
 	return jumps
 }
 
-// counted takes the arcs that have counters.
+// counted sets the flow along the arcs with counters.
 func (s *solver) counted(f *trace.Flow) {
 	for i := range s.arcs {
 		a := &s.arcs[i]
@@ -153,9 +154,9 @@ func (s *solver) counted(f *trace.Flow) {
 	}
 }
 
-// solve finds the flow along the arcs of the spanning forest: where all other
-// flow of a vertex is known, so is that along the last arc. What is left over
-// checks it.
+// solve finds the flow along the arcs of the spanning forest: once all other flow
+// at a vertex is known, so is the flow along its last arc. The equations left
+// over at the roots serve as a check.
 func (s *solver) solve() error {
 	for _, t := range s.order {
 		a := &s.arcs[t.arc]
@@ -183,8 +184,8 @@ func (s *solver) contradiction(vertex int32) error {
 		ErrFlow, s.r.Name, s.r.Blocks[(vertex-1)/2].PC())
 }
 
-// executed checks that the instructions of blocks executed in part were
-// executed no less than never.
+// executed checks that no instruction of a partially executed block has a
+// negative count.
 func (s *solver) executed() error {
 	n := int64(0)
 	for i, t := range s.counts.Steps {
@@ -198,7 +199,7 @@ func (s *solver) executed() error {
 	return nil
 }
 
-// set notes the flow along an arc.
+// set records the flow along an arc.
 func (s *solver) set(a *arc, n uint64) {
 	switch a.kind {
 	case blockArc:

@@ -11,7 +11,7 @@ import (
 	"presage/perf/trace"
 )
 
-// nothing is the flow of a run in which nothing that c counts happened.
+// nothing returns the flow of a run in which all counters of c stay zero.
 func nothing(c *Counters) *trace.Flow {
 	return &trace.Flow{Edges: make([]uint64, len(c.Plan.Edges)), Places: make([]uint64, len(c.Plan.Places))}
 }
@@ -76,8 +76,8 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// TestContradictions gives counts that no execution has: less than none, and,
-// where an indirect jump is known, more than one equation's worth.
+// TestContradictions supplies counts that no execution can have: negative ones
+// and, where an indirect jump is known, ones that break a redundant equation.
 func TestContradictions(t *testing.T) {
 	r := figure2()
 	c := PlaceCounters(programOf(r))
@@ -113,7 +113,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// TestPartialExecution faults in the middle of a block, and goes on there.
+// TestPartialExecution faults in the middle of a block, and resumes there.
 func TestPartialExecution(t *testing.T) {
 	r := drawn(0x1000, []int{0}, nil)
 	b := &r.Blocks[0]
@@ -147,7 +147,7 @@ func TestPartialExecution(t *testing.T) {
 	if _, err := c.Recover(f); !errors.Is(err, ErrFlow) {
 		t.Errorf("less than no execution: %v", err)
 	}
-	// More come back than went, but not in time.
+	// More resume than left, but too late.
 	f.Breaks = []trace.Break{{PC: 0x1004, Left: 11}, {PC: 0x1008, Entered: 11}}
 	if _, err := c.Recover(f); !errors.Is(err, ErrFlow) || !strings.Contains(err.Error(), "0x1004 was executed -1 times") {
 		t.Errorf("less than no execution in the middle: %v", err)

@@ -20,14 +20,14 @@ import (
 //
 // A loop scope stands for a loop of the source: loops of the object code with
 // the same parent and overlapping ranges of lines are folded into one, because
-// such ranges come from a compiler that has split, unrolled, pipelined or tiled
-// a loop. Loops without lines are kept apart, as are loops of different files
-// and those that came from different inlined calls.
+// such ranges come from a compiler that has split, unrolled, pipelined or tiled a
+// loop. Loops without lines are kept apart, as are loops from different files
+// and from different inlined calls.
 type ScopeTree struct {
 	Program *Program
 
-	// Scopes are in preorder: the program first, every scope before what is
-	// in it, siblings by ascending address.
+	// Scopes are in preorder: the program first, every scope before its
+	// children, siblings by ascending address.
 	Scopes []Scope
 
 	of [][]int32 // by routine and block: the innermost scope
@@ -51,26 +51,26 @@ func (k ScopeKind) String() string { return scopeNames[k] }
 type Scope struct {
 	Kind ScopeKind
 
-	// Path names the scope, differently from all others of the program, and
-	// always alike for the same executable: a routine's name, followed by the
-	// file where several routines have that name, then the loops from the
-	// outermost to this one with their files and lines, or, without lines,
-	// their offsets from the routine's address. "#2" and so on tells apart, by
-	// ascending address, what would still be alike.
+	// Path names the scope uniquely within the program, and reproducibly for the
+	// same executable: the routine's name, followed by the file if several
+	// routines have that name, then the loops from the outermost to this one with
+	// their files and lines or, without lines, their offsets from the routine's
+	// address. "#2" and so on disambiguate remaining duplicates, by ascending
+	// address.
 	Path string
 
 	Parent   int   // index in ScopeTree.Scopes, -1 for the program's
 	Children []int // ascending
 	End      int   // the scopes inside, at any depth, are those from this one's index + 1 to End
-	Depth    int   // of loops: 1 for an outermost loop, 0 for what is none
+	Depth    int   // of loops: 1 for an outermost loop, 0 for other scopes
 
 	Routine int   // index in Program.Routines; -1 for the program's
 	Loops   []int // indices in Routine.Loops of the loops folded into this one, ascending
 
 	Source Source
 
-	// Inlined are the inlined calls that a loop came from, outermost first: it
-	// is a loop of the last one's routine. None for a loop of the routine itself.
+	// Inlined are the inlined calls that a loop comes from, outermost first: it
+	// is a loop of the last one's routine. Empty for a loop of the routine itself.
 	Inlined []objfile.Inline
 
 	// Inlines are the names of other routines with inlined code in the scope
@@ -78,7 +78,7 @@ type Scope struct {
 	Inlines []string
 
 	// Files are the source files of all instructions in the scope and those
-	// inside it, inlined ones among them: Source.File, then others, ascending.
+	// inside it, including inlined ones: Source.File, then the others, ascending.
 	Files []string
 }
 
@@ -123,7 +123,7 @@ func (t *ScopeTree) Find(path string) int {
 	return -1
 }
 
-// Contains reports whether scope outer is inner, or holds it.
+// Contains reports whether scope outer is inner or contains it.
 func (t *ScopeTree) Contains(outer, inner int) bool {
 	return outer <= inner && inner < t.Scopes[outer].End
 }

@@ -80,7 +80,7 @@ func loopsOf(tree *cfg.ScopeTree, routines ...string) []string {
 	return paths
 }
 
-// check demands what holds of every tree.
+// check checks the invariants of every tree.
 func check(t *testing.T, tree *cfg.ScopeTree) {
 	t.Helper()
 	paths := make(map[string]bool)
@@ -161,8 +161,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestLoopLines demands the lines that stand in the source, whatever the
-// compiler did.
+// TestLoopLines demands the loops' lines in the source, whatever the compiler did.
 func TestLoopLines(t *testing.T) {
 	want := []string{
 		"mm/loop@k.c:10-15",
@@ -198,9 +197,9 @@ func TestLoopLines(t *testing.T) {
 	}
 }
 
-// foldC has loops that gcc -O3 makes several of: with an invariant condition
+// foldC has loops that gcc -O3 turns into several: with an invariant condition
 // (loop unswitching), with a condition on the index (loop splitting) and with a
-// stride that it checks for 1 first (loop versioning).
+// stride that it first checks for 1 (loop versioning).
 const foldC = `#include <stdio.h>
 #include <stdlib.h>
 __attribute__((noinline)) void unswitch(double *a, double *b, int n, int flag) {
@@ -382,7 +381,7 @@ func main() {
 }
 `
 
-// TestGoLoops compares a program with DWARF to the same code without.
+// TestGoLoops compares a program with DWARF to the same program without it.
 func TestGoLoops(t *testing.T) {
 	want := []string{
 		"main.work/loop@main.go:18-23",

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// programPath is the path of the program's scope: no routine has that name.
+// programPath is the path of the program's scope; no routine has this name.
 const programPath = "(program)"
 
-// NewScopeTree finds the scopes of a program.
+// NewScopeTree returns the scope tree of a program.
 func NewScopeTree(p *Program) *ScopeTree {
 	b := &treeBuilder{tree: &ScopeTree{Program: p}, paths: make(map[string]bool)}
 	root := b.add(Scope{Kind: ProgramScope, Path: programPath, Parent: -1, Routine: -1})
@@ -25,7 +25,8 @@ func NewScopeTree(p *Program) *ScopeTree {
 	return b.tree
 }
 
-// routineNames gives the routines names that differ, if their files do.
+// routineNames returns the names of the routines, with the file appended to
+// names that several have.
 func routineNames(p *Program, sources []*routineSource) []string {
 	count := make(map[string]int)
 	for _, r := range p.Routines {
@@ -79,7 +80,7 @@ func (b *treeBuilder) routine(root, index int, r *Routine, src *routineSource, n
 	b.tree.Scopes[at].End = len(b.tree.Scopes)
 }
 
-// loops adds the scopes of loops with the same parent, and of those in them.
+// loops adds the scopes of loops with the same parent, and of their inner loops.
 func (b *treeBuilder) loops(parent int, r *Routine, src *routineSource, loops, scopes []int) {
 	for _, group := range src.fold(loops) {
 		s := src.scope(group)
@@ -113,15 +114,15 @@ func loopLabel(r *Routine, s *Scope) string {
 	return fmt.Sprintf("%s+%#x", name, low-r.Addr)
 }
 
-// fold groups those loops that come from one in the source, transitively. The
-// groups and the loops in them ascend by header.
+// fold groups, transitively, the loops that come from one source loop. The groups
+// and the loops in them are sorted by header.
 func (src *routineSource) fold(loops []int) [][]int {
 	byLine := slices.Clone(loops)
 	slices.SortStableFunc(byLine, func(a, b int) int {
 		return cmp.Compare(src.loops[a].source.First, src.loops[b].source.First)
 	})
 	var groups [][]int
-	var reach []loopSource // by group: from its first loop on, all that it covers
+	var reach []loopSource // by group: everything it covers, starting from its first loop
 	for _, l := range byLine {
 		at := -1
 		s := src.loops[l]

@@ -6,16 +6,16 @@ import (
 	"presage/perf/objfile"
 )
 
-// lines returns the range of lines that blocks have in a context: those of the
-// given loops, or, without any, of the routine.
+// lines returns the range of lines of blocks in a context: those of the given
+// loops or, if there are none, of the routine.
 //
-// Optimising compilers let instructions keep their lines when they move them,
-// so that single ones of lines before and after a loop are among its own, and
-// one such would make two loops overlap that have nothing in common. Therefore
-// a line counts only if it is the line of a jump that makes or leaves the loop,
-// or at least a third of its instructions are in the loop and it is not the line
-// of the routine's declaration, which moves of arguments have. (Derived here,
-// from what gcc 12 and Go 1.26 emit.)
+// Optimising compilers keep the lines of instructions that they move, so a loop
+// may contain stray instructions from lines before and after it, and one of them
+// would make two unrelated loops overlap. Therefore a line counts only if it is
+// the line of a jump that closes or leaves the loop, or at least a third of its
+// instructions are in the loop and it is not the line of the routine's
+// declaration, to which moves of arguments belong. (Derived here, from the output
+// of gcc 12 and Go 1.26.)
 func (src *routineSource) lines(blocks, loops []int, in contextID) Source {
 	counts := make(map[objfile.Line]int)
 	for _, b := range blocks {
@@ -53,9 +53,9 @@ func (src *routineSource) lines(blocks, loops []int, in contextID) Source {
 	return s
 }
 
-// strange reports whether a line cannot be one of a context: it belongs to a
-// routine that is inlined there, and an instruction of it has lost its context,
-// or it stands before the routine's declaration.
+// strange reports whether a line cannot belong to a context: it belongs to a
+// routine inlined there, of which an instruction has lost its context, or it
+// precedes the routine's declaration.
 func (src *routineSource) strange(line objfile.Line, in contextID) bool {
 	if in == 0 && src.declared && line.File == src.entry.File && line.Line < src.entry.Line {
 		return true
@@ -73,8 +73,8 @@ func hasFile(lines map[objfile.Line]int, file string) bool {
 	return false
 }
 
-// mainFile returns the file that most instructions come from, of several the
-// first in the alphabet; "" if there is none.
+// mainFile returns the file that most instructions come from, the alphabetically
+// first in a tie; "" if there is none.
 func mainFile(lines map[objfile.Line]int) string {
 	weight := make(map[string]int)
 	for line, n := range lines {

@@ -7,7 +7,7 @@ import (
 	"presage/perf/objfile"
 )
 
-// routineSource is where the parts of a routine come from in the source.
+// routineSource maps the parts of a routine to their positions in the source.
 type routineSource struct {
 	r      *Routine
 	places []codeOrigin
@@ -15,22 +15,22 @@ type routineSource struct {
 
 	contexts []sourceContext             // the first one is the routine itself
 	executed map[contextLine]int         // instructions of a line in a context, in all of the routine
-	owners   map[objfile.Line]*lineOwner // whose a line is
+	owners   map[objfile.Line]*lineOwner // the routine that a line belongs to
 	entry    objfile.Line                // of the routine's declaration, or else of its first instruction; zero if unknown
 	declared bool                        // entry is that of the declaration
 	children map[inlinedCall]contextID   // for finding contexts
 
 	loops []loopSource // by loop
-	outer []int        // loops that are in no other
+	outer []int        // outermost loops
 	whole Source       // of the routine
 }
 
 // contextID is an index in routineSource.contexts.
 type contextID int
 
-// sourceContext is the routine, or an inlined call within another context. Calls of
-// one routine from one line in one context are one context, even if the
-// compiler has made several copies of it.
+// sourceContext is the routine, or an inlined call within another context. Calls
+// of one routine from one line in one context are one context, even if the
+// compiler made several copies.
 type sourceContext struct {
 	inlinedCall
 	depth int // 0 for the routine itself
@@ -46,7 +46,7 @@ type contextLine struct {
 	line    objfile.Line
 }
 
-// codeOrigin is what is needed of an objfile.Place.
+// codeOrigin is the part of an objfile.Place that is needed here.
 type codeOrigin struct {
 	from, to uint64
 	line     objfile.Line
@@ -99,7 +99,7 @@ func newRoutineSource(f *objfile.File, r *Routine) *routineSource {
 	return src
 }
 
-// setPlaces finds the contexts of places.
+// setPlaces sets the origins of the code and their contexts.
 func (src *routineSource) setPlaces(places []objfile.Place) {
 	known := make(map[*objfile.Inline]contextID) // by the first of a chain, which places share
 	src.places = make([]codeOrigin, len(places))
@@ -148,8 +148,8 @@ func (src *routineSource) countPlaces() {
 	}
 }
 
-// countLines counts the instructions of lines, in all contexts that they are
-// in, and finds whose the lines are.
+// countLines counts the instructions of each line, in each of its contexts, and
+// finds the owners of the lines.
 func (src *routineSource) countLines() {
 	type routineLine struct {
 		name string
@@ -187,7 +187,7 @@ func (src *routineSource) countLines() {
 	}
 }
 
-// routineOf returns the name of the routine that a context is of.
+// routineOf returns the name of a context's routine.
 func (src *routineSource) routineOf(c contextID) string {
 	if c == 0 {
 		return src.r.Name
@@ -195,7 +195,7 @@ func (src *routineSource) routineOf(c contextID) string {
 	return src.contexts[c].call.Routine
 }
 
-// inside reports whether context c is outer, or in it.
+// inside reports whether context c is outer or within it.
 func (src *routineSource) inside(c, outer contextID) bool {
 	for src.contexts[c].depth > src.contexts[outer].depth {
 		c = src.contexts[c].from
@@ -203,9 +203,9 @@ func (src *routineSource) inside(c, outer contextID) bool {
 	return c == outer
 }
 
-// position returns the line of a place in a context: where that calls what the
-// place is in, if it does. False if the place is not in the context, or has no
-// line there.
+// position returns the line of a place as seen from a context: its own line or,
+// if it is in a call inlined there, the line of that call. It returns false if
+// the place is not in the context, or has no line there.
 func (src *routineSource) position(p *codeOrigin, in contextID) (objfile.Line, bool) {
 	line, c := p.line, p.context
 	for src.contexts[c].depth > src.contexts[in].depth {
@@ -232,10 +232,9 @@ func (src *routineSource) placeAt(pc uint64) *codeOrigin {
 	return &src.places[i]
 }
 
-// loop finds where a loop comes from. The context is that of the back edges:
-// the deepest one that all the jumps back to the header are in. But only if
-// nearly all of the loop is in there, too, since a loop of a caller may have a
-// condition that is an inlined call.
+// loop finds the source of a loop. Its context is the deepest one that contains
+// all the jumps back to the header, provided that it also contains nearly all of
+// the loop: the condition of a caller's loop may be an inlined call.
 func (src *routineSource) loop(l int) loopSource {
 	loop := &src.r.Loops[l]
 	in := contextID(-1)
@@ -257,8 +256,8 @@ func (src *routineSource) loop(l int) loopSource {
 	return loopSource{source: src.lines(loop.Blocks, []int{l}, in), context: in}
 }
 
-// mostlyIn reports whether at least nine in ten instructions with lines come
-// from a context: compilers move some of others in between.
+// mostlyIn reports whether at least nine in ten instructions with lines come from
+// a context: compilers interleave a few from other contexts.
 func (src *routineSource) mostlyIn(blocks []int, in contextID) bool {
 	inside, all := 0, 0
 	for _, b := range blocks {
@@ -276,8 +275,8 @@ func (src *routineSource) mostlyIn(blocks []int, in contextID) bool {
 	return inside*10 >= all*9
 }
 
-// control returns the lines of the jumps back to the headers of loops, and of
-// the branches that leave them.
+// control returns the lines of the jumps back to the loops' headers, and of the
+// branches that leave the loops.
 func (src *routineSource) control(loops []int, in contextID) map[objfile.Line]bool {
 	lines := make(map[objfile.Line]bool)
 	add := func(e int) {

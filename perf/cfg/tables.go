@@ -6,18 +6,19 @@ import (
 	"presage/perf/isa"
 )
 
-// maxRounds bounds how often the indirect jumps of a routine are looked at
-// again because its graph has grown: one more than how deep tables hide behind
-// tables. effortBase and effortPerInst bound the whole work, in instructions
-// gone back and table entries read, for files made to take long.
+// maxRounds bounds how often the indirect jumps of a routine are examined again
+// because its graph has grown: one more than the depth to which tables are
+// reached only through other tables. effortBase and effortPerInst bound the
+// total work on hostile files, in instructions traversed backward and table
+// entries read.
 const (
 	maxRounds     = 64
 	effortBase    = 1 << 16
 	effortPerInst = 64
 )
 
-// resolve looks for the targets of the indirect jumps in routines that have
-// grown since that was last done, and reports whether there is more to explore.
+// resolve looks for the targets of indirect jumps in routines that have grown
+// since the last time, and reports whether there is more to explore.
 func (x *explorer) resolve() bool {
 	busy := false
 	for _, d := range x.jumping {
@@ -32,7 +33,7 @@ func (x *explorer) resolve() bool {
 	return busy || x.giveUp()
 }
 
-// slice resolves the indirect jumps of a routine, as far as it is known.
+// slice resolves the indirect jumps of a routine from the part explored so far.
 func (x *explorer) slice(d *draft) {
 	if x.globals == nil {
 		x.findGlobals()
@@ -52,18 +53,19 @@ func (x *explorer) slice(d *draft) {
 		x.leadTo(d, pc, s.targets)
 		delete(d.traps, pc)
 		if len(s.targets) > 0 && len(d.tables[pc]) == 0 && !s.partial {
-			d.traps[pc] = true // a constant where nothing is
+			d.traps[pc] = true // a constant address without code
 		}
 	}
 }
 
-// giveUp takes what is likely for the targets of indirect jumps where nothing
-// better was found, and lets routines with an open one return. It reports
-// whether that changed anything.
+// giveUp accepts likely targets of indirect jumps for which nothing better was
+// found, and assumes that routines with an open jump return. It reports whether
+// anything changed.
 func (x *explorer) giveUp() bool {
 	for _, d := range x.jumping {
 		for _, pc := range d.jumps {
-			// What has grown too often to be looked at again is not known whole.
+			// A routine that has grown too often to be examined again is only
+			// partially resolved.
 			d.partial[pc] = d.partial[pc] || d.sliced != d.changes
 			if d.partial[pc] {
 				x.leadTo(d, pc, d.loose[pc])
@@ -75,11 +77,11 @@ func (x *explorer) giveUp() bool {
 	return len(x.work) > 0 || slices.ContainsFunc(x.jumping, (*draft).unsettled)
 }
 
-// unsettled reports whether d's indirect jumps are to be looked at again.
+// unsettled reports whether d's indirect jumps must be examined again.
 func (d *draft) unsettled() bool { return d.sliced != d.changes && d.rounds < maxRounds }
 
-// leadTo notes targets of the indirect jump at pc. What was found earlier, when
-// less of the routine was known, stays.
+// leadTo records targets of the indirect jump at pc. Targets found earlier, when
+// less of the routine was known, are kept.
 func (x *explorer) leadTo(d *draft, pc uint64, targets []uint64) {
 	for _, to := range targets {
 		i, known := slices.BinarySearch(d.tables[pc], to)
@@ -92,9 +94,9 @@ func (x *explorer) leadTo(d *draft, pc uint64, targets []uint64) {
 	}
 }
 
-// saved returns the set of registers that a call keeps: those that the routine
+// saved returns the set of registers that calls preserve: those that the routine
 // itself saves at its beginning and restores before it returns, and those that
-// it does not define, or only moves by constants as it does its stack's.
+// it does not define, or only changes by constants like the stack pointer.
 func (d *draft) saved(r *Routine) isa.RegSet {
 	var stored, restored, changed isa.RegSet
 	for b := range r.Blocks {
@@ -122,15 +124,15 @@ func (d *draft) saved(r *Routine) isa.RegSet {
 	return stored&restored | ^(changed | restored)
 }
 
-// loads reports whether what an instruction leaves in a register is all that
-// its memory operand holds.
+// loads reports whether the result of an instruction is exactly the content of
+// its memory operand.
 func loads(in *isa.Inst, v isa.Value) bool {
 	from, ok := v.Copy()
 	return ok && from == isa.Loaded || in.Class == isa.Load && v.Op == isa.Opaque
 }
 
-// findGlobals finds the registers that are given one constant value wherever
-// they are defined, such as the one that points to small data.
+// findGlobals finds the registers that get the same constant value wherever they
+// are defined, such as the global pointer.
 func (x *explorer) findGlobals() {
 	x.globals = make(map[isa.Reg]int64)
 	other := make(map[isa.Reg]bool)
@@ -144,8 +146,8 @@ func (x *explorer) findGlobals() {
 	}
 }
 
-// noteGlobal notes the value that instruction i of d gives a register; other
-// are those known to hold several.
+// noteGlobal records the value that instruction i of d gives to a register; other
+// holds the registers known to have several values.
 func (x *explorer) noteGlobal(d *draft, i int, reg isa.Reg, other map[isa.Reg]bool) {
 	if other[reg] || i+1 < len(d.insts) && beginsAddress(&d.insts[i], &d.insts[i+1], reg) {
 		return
@@ -159,16 +161,16 @@ func (x *explorer) noteGlobal(d *draft, i int, reg isa.Reg, other map[isa.Reg]bo
 	x.globals[reg] = n
 }
 
-// beginsAddress reports whether next adds to the constant that in defines, in
-// the same register: it is half of an address.
+// beginsAddress reports whether next adds to the constant that in defines, in the
+// same register, so that the constant is only half of an address.
 func beginsAddress(in, next *isa.Inst, reg isa.Reg) bool {
 	_, ok := in.Result(reg).Constant()
 	v := next.Result(reg)
 	return ok && next.PC == in.Next() && next.Defines(reg) && v.Op == isa.Add && v.A == reg && v.B == isa.NoReg && !v.Word
 }
 
-// address returns the constant that v, a value of instruction i of list, is,
-// alone or with the instruction before.
+// address returns the constant that v, a value of instruction i of list, amounts
+// to, by itself or with the preceding instruction.
 func address(list []isa.Inst, i int, v isa.Value) (int64, bool) {
 	if n, ok := v.Constant(); ok {
 		return n, true

@@ -12,17 +12,17 @@ type fact struct {
 	a, b *term
 }
 
-// opposite gives the comparison that holds where op does not.
+// opposite maps each comparison to its negation.
 var opposite = map[isa.Operator]isa.Operator{
 	isa.Equal: isa.NotEqual, isa.NotEqual: isa.Equal,
 	isa.Less: isa.GreaterEqual, isa.GreaterEqual: isa.Less,
 	isa.LessUnsigned: isa.GreaterEqualUnsigned, isa.GreaterEqualUnsigned: isa.LessUnsigned,
 }
 
-// interval is where the index lies, both ends included.
+// interval is the range of the index, both ends included.
 type interval struct {
 	lo, hi int64
-	mask   int64 // only those are possible whose other bits are 0; 0: all
+	mask   int64 // the only bits that may be set; 0: any
 }
 
 // maxTable bounds the number of entries of a table.
@@ -30,15 +30,15 @@ const maxTable = 1 << 14
 
 func (v interval) bounded() bool { return v.lo > math.MinInt64 && v.hi < math.MaxInt64 }
 
-// small reports whether the interval can be gone through.
+// small reports whether the interval is small enough to enumerate.
 func (v interval) small() bool { return v.bounded() && (v.hi < v.lo || uint64(v.hi-v.lo) < maxTable) }
 
-// narrow takes a fact about the index into account, if it is one: that
+// narrow applies a fact about the index, if it has the form
 //
 //	index + offset op limit
 //
-// or the other way round. Of unsigned comparisons only those bound it that say
-// that it is small: they bound it from below, too.
+// or the reverse. Unsigned comparisons bound the index only if they bound it from
+// above: then they also bound it from below.
 func (v interval) narrow(f fact) interval {
 	op, side, limit := f.op, f.a, f.b
 	if side.kind == constant {
@@ -71,7 +71,7 @@ func (v interval) narrow(f fact) interval {
 	return v
 }
 
-// Comparisons with the sides exchanged that no instruction has.
+// Comparisons with exchanged sides, which no instruction has.
 const (
 	atMost         = isa.Operator(200 + iota) // signed
 	above                                     // signed
@@ -90,8 +90,8 @@ func (f fact) unsigned() bool {
 		f.op == isa.GreaterEqualUnsigned && f.b.index
 }
 
-// mask returns the interval that t's own form confines it to, if that is
-// narrow: the low bits of something, a remainder, the high bits of something.
+// mask returns the interval to which t's own form confines it, if that is narrow:
+// low bits, a remainder, or high bits.
 func (t *term) mask() (interval, bool) {
 	switch {
 	case t.kind == extension && t.op == isa.ZeroExtend && t.n <= 16:
@@ -113,8 +113,8 @@ func (t *term) mask() (interval, bool) {
 	return interval{}, false
 }
 
-// certain reports whether a mask is there to make the index fit its table, not
-// only to take the bits that a variable has.
+// certain reports whether a mask serves to make the index fit its table, rather
+// than only to extract the bits of a variable.
 func (t *term) certain() bool {
 	return t.kind == operation && t.op != isa.ShiftRight || t.kind == extension && t.n < 8
 }

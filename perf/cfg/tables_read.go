@@ -16,7 +16,7 @@ func (s *slicer) finish(p *path) bool {
 	if !p.target.index {
 		n, ok := s.compute(p.target, 0)
 		if !ok || s.mutable {
-			s.partial = true // a pointer, whatever it is at the start
+			s.partial = true // a pointer variable, whatever its initial value
 		} else {
 			s.targets = append(s.targets, s.x.target.Down(uint64(n)))
 		}
@@ -32,7 +32,7 @@ func (s *slicer) finish(p *path) bool {
 	return true
 }
 
-// confines returns where the index lies on a path.
+// confines returns the range of the index on a path.
 func (p *path) confines() interval {
 	known := p.known
 	for _, f := range p.facts {
@@ -41,8 +41,8 @@ func (p *path) confines() interval {
 	return known
 }
 
-// table adds the targets for every index, or none if one of them is no place
-// to jump to: then it was no table, or not so large.
+// table adds the targets for every index, or none if one of them is not a valid
+// jump target: then it was not a table, or a smaller one.
 func (s *slicer) table(target *term, known interval) bool {
 	var found []uint64
 	for i := known.lo; i <= known.hi; i++ {
@@ -68,9 +68,9 @@ func (s *slicer) entry(target *term, i int64) (uint64, bool) {
 	return pc, ok && s.x.plausible(s.r, pc)
 }
 
-// fail ends a path on which the index is not confined, or not even a table
-// found. A table is read as far as the index's own form lets it reach, else to
-// the first entry that leads nowhere.
+// fail ends a path on which the index is unbounded, or not even a table was
+// found. It reads a table as far as the index's own form allows, or else up to
+// the first invalid entry.
 func (s *slicer) fail(p *path) {
 	target, known := p.target, p.confines()
 	if !target.index {
@@ -128,8 +128,8 @@ func tableIndex(t *term) *term {
 	return nil
 }
 
-// compute is a closed term's value for an index; not ok if it reads what is
-// not in the file.
+// compute returns the value of a closed term for an index; ok is false if it
+// reads memory that is not in the file.
 func (s *slicer) compute(t *term, i int64) (n int64, ok bool) {
 	switch t.kind {
 	case constant:
@@ -153,12 +153,12 @@ func (s *slicer) compute(t *term, i int64) (n int64, ok bool) {
 	return 0, false
 }
 
-// read returns n bytes of memory as they are when the program starts.
+// read returns the initial content of n bytes of memory.
 func (s *slicer) read(at, n uint64) (int64, bool) {
 	x := s.x
 	seg := x.file.SegmentAt(at)
 	if seg == nil || seg.Write && x.file.PIE {
-		return 0, false // what is relocated need not be in the file
+		return 0, false // relocated data need not be in the file
 	}
 	if seg.Write && !x.relocated(at) {
 		s.mutable = true

@@ -8,23 +8,22 @@ import (
 	"presage/perf/isa"
 )
 
-// slicer computes where an indirect jump leads, by going backward from it
-// along every path and writing the target in what is known earlier and
-// earlier: a symbolic execution in reverse, after the backward slices of
-// Cifuentes and Van Emmerik, "Recovery of jump table case statements from
-// binary code" (IWPC 1999), but over paths, so that what different paths
-// contribute is not mixed. A path ends where the target is made of constants,
-// read-only memory and an index that comparisons on the path, or its own form,
-// confine.
+// slicer computes the targets of an indirect jump by going backward along every
+// path and expressing the target in terms of ever earlier values: a symbolic
+// execution in reverse, after the backward slices of Cifuentes and Van Emmerik,
+// "Recovery of jump table case statements from binary code" (IWPC 1999), but per
+// path, so that contributions of different paths are not mixed. A path ends where
+// the target consists of constants, read-only memory and an index that is
+// bounded by comparisons on the path or by its own form.
 //
-// Assumed: stores to other addresses than a cell's do not change it (compilers
-// spill and reload within a frame); a call keeps the registers that the
+// Assumptions: stores to addresses other than a cell's do not change it (compilers
+// spill and reload within a frame); a call preserves the registers that the
 // routine itself restores before it returns, and those that it never defines.
 type slicer struct {
 	terms
 	x     *explorer
 	r     *Routine
-	saved isa.RegSet // registers that calls keep
+	saved isa.RegSet // registers that calls preserve
 
 	seen    map[visit]bool
 	work    []*path
@@ -34,14 +33,14 @@ type slicer struct {
 	mutable bool     // a table can be written
 }
 
-// path is a path to the jump, as far as it has been gone back.
+// path is a path to the jump, as far back as it has been followed.
 type path struct {
 	block  int
 	target *term
 	facts  []fact   // that hold, in terms of the same place as target; at most maxFacts
 	known  interval // the index's, by its own form
-	sealed bool     // the index is confined from both sides: earlier comparisons are others'
-	origin *term    // what the index is, in terms of the same place; nil if lost
+	sealed bool     // the index is bounded on both sides: earlier comparisons concern other values
+	origin *term    // the index in terms of the same place; nil if lost
 	length int      // blocks
 }
 
@@ -51,7 +50,7 @@ const (
 	maxVisits = 2000 // blocks of all paths to a jump
 )
 
-// visit tells paths apart.
+// visit identifies a path, to avoid following it twice.
 type visit struct {
 	block        int
 	target       *term
@@ -84,7 +83,7 @@ func (s *slicer) slice(b int) {
 	s.partial = s.partial || s.mutable
 }
 
-// follow goes back through a block, and on to those before it.
+// follow goes back through a block and on to its predecessors.
 func (s *slicer) follow(p *path) {
 	insts := s.r.Blocks[p.block].Insts
 	for i := len(insts) - 1; i >= 0; i-- {
@@ -121,8 +120,8 @@ func (s *slicer) follow(p *path) {
 	}
 }
 
-// back makes p's terms ones of before the last instruction of a block's first
-// ones, and reports whether they changed.
+// back rewrites p's terms to hold before the last of insts, the leading
+// instructions of a block, and reports whether they changed.
 func (s *slicer) back(p *path, insts []isa.Inst) bool {
 	in := &insts[len(insts)-1]
 	defs := p.held() & defined(in)
@@ -152,7 +151,7 @@ func defined(in *isa.Inst) isa.RegSet {
 	return isa.SetOf(in.Defs()...)
 }
 
-// results are what an instruction puts in some registers.
+// results are the values that an instruction puts in some registers.
 type results struct {
 	regs  [4]isa.Reg
 	terms [4]*term
@@ -168,8 +167,8 @@ func (r *results) of(reg isa.Reg) *term {
 	return nil
 }
 
-// results returns what an instruction puts in those of a set of registers that
-// it defines.
+// results returns the values that an instruction puts in the registers of a set
+// that it defines.
 func (s *slicer) results(in *isa.Inst, of isa.RegSet) (r results) {
 	for _, reg := range in.Defs() {
 		if of.Has(reg) {
@@ -181,8 +180,8 @@ func (s *slicer) results(in *isa.Inst, of isa.RegSet) (r results) {
 }
 
 // compared replaces flags in p's facts by the two sides of the subtraction that
-// set them, and reports whether there were any: differences are compared with 0,
-// but cannot overflow as a term does.
+// set them, and reports whether there were any: the facts compare a difference
+// with 0, but as a term, unlike in the flags, the difference could overflow.
 func (s *slicer) compared(p *path, in *isa.Inst, flags isa.RegSet) (any bool) {
 	if flags == 0 {
 		return false
@@ -206,9 +205,9 @@ func (s *slicer) compared(p *path, in *isa.Inst, flags isa.RegSet) (any bool) {
 	return any
 }
 
-// frame writes an address before the last of some instructions in terms of a
-// register that calls keep, if it was made from one just before: frames can be
-// larger than a displacement.
+// frame expresses an address before the last of insts in terms of a register that
+// calls preserve, if it was computed from one just before: frames can exceed the
+// range of a displacement.
 func (s *slicer) frame(insts []isa.Inst, address *term) *term {
 	const near = 8 // instructions
 	var since isa.RegSet
@@ -245,7 +244,7 @@ func (s *slicer) address(m *isa.Mem) *term {
 	return s.operate(isa.Add, base, s.constant(m.Disp), false)
 }
 
-// value is a value that an instruction computes.
+// value returns the term of a value that an instruction computes.
 func (s *slicer) value(in *isa.Inst, v isa.Value) *term {
 	if v.Op == isa.Opaque {
 		return s.unknown()
@@ -254,7 +253,7 @@ func (s *slicer) value(in *isa.Inst, v isa.Value) *term {
 	return s.apply(v, a, b)
 }
 
-// operands are the two sides of a value of an instruction.
+// operands returns the terms of the two sides of a value of an instruction.
 func (s *slicer) operands(in *isa.Inst, v isa.Value) (a, b *term) {
 	side := func(r isa.Reg) *term {
 		if r == isa.Loaded {
@@ -270,9 +269,9 @@ func (s *slicer) operands(in *isa.Inst, v isa.Value) (a, b *term) {
 	return a, b
 }
 
-// result is what an instruction puts in a register it defines. How a narrow load
-// extends is not described where its value is opaque; words are taken for signed
-// and what is narrower for unsigned, as the entries of tables are.
+// result returns what an instruction puts in a register that it defines. If the
+// value of a narrow load is opaque, its extension is unknown; words are assumed
+// to be signed and narrower data unsigned, like the entries of tables.
 func (s *slicer) result(in *isa.Inst, reg isa.Reg) *term {
 	v := in.Result(reg)
 	if in.Class != isa.Load || v.Op != isa.Opaque {
@@ -323,7 +322,7 @@ func (s *slicer) rewriteAll(p *path, leaf func(*term) *term) bool {
 	return changed
 }
 
-// before puts the path that comes over edge e to the work.
+// before adds the extension of the path by edge e to the work list.
 func (s *slicer) before(p *path, e int) {
 	edge := s.r.Edges[e]
 	q := &path{}
@@ -346,7 +345,7 @@ func (s *slicer) before(p *path, e int) {
 	s.work = append(s.work, q)
 }
 
-// learn adds what a branch on the path says.
+// learn adds the fact implied by a branch on the path.
 func (s *slicer) learn(p *path, in *isa.Inst, taken bool) {
 	v := in.Value
 	op := v.Op
@@ -354,7 +353,7 @@ func (s *slicer) learn(p *path, in *isa.Inst, taken bool) {
 		op = opposite[op]
 	}
 	if _, ok := mirrored[op]; !ok {
-		return // it does not bound what it compares
+		return // it bounds neither side
 	}
 	a, b := s.operands(in, v)
 	f := fact{op: op, a: a, b: b}
@@ -374,8 +373,8 @@ func (s *slicer) replaceCore(t, origin *term) *term {
 	return s.replace(t, origin, s.index())
 }
 
-// confine finds the index, if it is not found yet: a part of the target that a
-// fact compares, or whose own form makes it fit a table.
+// confine looks for the index, if not found yet: a part of the target that a fact
+// compares, or whose own form makes it fit a table.
 func (s *slicer) confine(p *path) {
 	if p.origin != nil {
 		for i, f := range p.facts {
@@ -445,8 +444,8 @@ func maskOf(t *term, depth int) *term {
 	return nil
 }
 
-// indexes reports whether core is a part of t, and not one only to point to a
-// cell, alone or with the offset of a field: that is no index.
+// indexes reports whether core is a part of t other than as a plain pointer to a
+// cell, with or without a field offset: such a pointer is not an index.
 func indexes(t, core *term) bool {
 	if t == core {
 		return true
@@ -459,8 +458,8 @@ func indexes(t, core *term) bool {
 	return t.a != nil && indexes(t.a, core) || t.b != nil && indexes(t.b, core)
 }
 
-// enter is p at the routine's entry, with the registers that hold one value
-// throughout the program.
+// enter returns p at the routine's entry, with registers that have one value
+// throughout the program replaced by it.
 func (s *slicer) enter(p *path) *path {
 	q := *p
 	q.facts = slices.Clone(p.facts)

@@ -2,9 +2,9 @@ package cfg
 
 import "presage/perf/isa"
 
-// term is a value written in what is known at some place of a routine: the
-// registers there, and memory. Terms are made by terms, which makes equal ones
-// once, so that equal terms are equal pointers.
+// term is a value expressed in the registers and memory at some place of a
+// routine. Terms are interned by type terms, so that equal terms are equal
+// pointers.
 type term struct {
 	kind termKind
 	op   isa.Operator // of an operation or extension
@@ -32,11 +32,11 @@ const (
 	unknown
 )
 
-// maxTermSize bounds a term: what is larger becomes unknown. An address in a
-// table takes about ten nodes.
+// maxTermSize bounds the size of a term; larger ones become unknown. An address
+// in a table takes about ten nodes.
 const maxTermSize = 48
 
-// terms makes terms, each once.
+// terms creates and interns terms.
 type terms map[term]*term
 
 func (ts terms) make(t term) *term {
@@ -76,7 +76,7 @@ func (ts terms) unknown() *term         { return ts.make(term{kind: unknown}) }
 func (ts terms) index() *term           { return ts.make(term{kind: index}) }
 func (ts terms) constant(n int64) *term { return ts.make(term{kind: constant, n: n}) }
 
-// register is what a register holds; NoReg is 0.
+// register returns the content of a register; NoReg is 0.
 func (ts terms) register(r isa.Reg) *term {
 	if r == isa.NoReg {
 		return ts.constant(0)
@@ -84,12 +84,12 @@ func (ts terms) register(r isa.Reg) *term {
 	return ts.make(term{kind: register, reg: r})
 }
 
-// cell is memory of size bytes at an address.
+// cell returns the content of size bytes of memory at an address.
 func (ts terms) cell(address *term, size uint8) *term {
 	return ts.make(term{kind: cell, a: address, n: int64(size)})
 }
 
-// apply is a value that is not opaque, of its two sides.
+// apply returns the term of v, which is not opaque, for its two sides.
 func (ts terms) apply(v isa.Value, a, b *term) *term {
 	if v.LowA {
 		a = ts.extend(a, 32, false)
@@ -103,8 +103,8 @@ func (ts terms) apply(v isa.Value, a, b *term) *term {
 	return ts.operate(v.Op, a, b, v.Word)
 }
 
-// operate is a op b, with what is computed alike written alike: constants to
-// the right and together, masks and pairs of shifts as extensions.
+// operate returns a op b in canonical form: constants on the right and folded,
+// masks and pairs of shifts as extensions.
 func (ts terms) operate(op isa.Operator, a, b *term, word bool) *term {
 	if a.kind == constant && b.kind == constant {
 		return ts.constant(isa.Value{Op: op, Word: word, A: 0, B: 1}.Eval(a.n, b.n))
@@ -131,7 +131,7 @@ func (ts terms) operate(op isa.Operator, a, b *term, word bool) *term {
 	return ts.make(term{kind: operation, op: op, a: a, b: b})
 }
 
-// simplify is a op n where that can be written simpler, else nil.
+// simplify returns a simpler form of a op n, or nil if there is none.
 func (ts terms) simplify(op isa.Operator, a *term, n int64) *term {
 	switch op {
 	case isa.Subtract:
@@ -159,7 +159,7 @@ func (ts terms) simplify(op isa.Operator, a *term, n int64) *term {
 	return nil
 }
 
-// shiftRight is a shifted back by n, if a was shifted left by at least n.
+// shiftRight returns a shifted right by n if a is a left shift by at least n.
 func (ts terms) shiftRight(op isa.Operator, a *term, n int64) *term {
 	if n == 0 {
 		return a
@@ -172,7 +172,7 @@ func (ts terms) shiftRight(op isa.Operator, a *term, n int64) *term {
 	return ts.operate(isa.ShiftLeft, low, ts.constant(left-n), false)
 }
 
-// extend is the low bits of a, sign- or zero-extended.
+// extend returns the low bits of a, sign- or zero-extended.
 func (ts terms) extend(a *term, bits int64, signed bool) *term {
 	op := isa.ZeroExtend
 	if signed {
@@ -195,8 +195,8 @@ func (ts terms) extend(a *term, bits int64, signed bool) *term {
 	return ts.make(term{kind: extension, op: op, n: bits, a: a})
 }
 
-// rewrite is t with every register and cell replaced by what leaf says about
-// it; nil: nothing. A cell's address is rewritten first.
+// rewrite returns t with every register and cell replaced by what leaf returns
+// for it, unless that is nil. A cell's address is rewritten first.
 func (ts terms) rewrite(t *term, leaf func(*term) *term) *term {
 	switch t.kind {
 	case register:
@@ -224,7 +224,7 @@ func (ts terms) rewrite(t *term, leaf func(*term) *term) *term {
 	return t
 }
 
-// replace is t with every part that is old replaced by to.
+// replace returns t with every occurrence of old replaced by to.
 func (ts terms) replace(t, old, to *term) *term {
 	if t == old {
 		return to
@@ -240,8 +240,8 @@ func (ts terms) replace(t, old, to *term) *term {
 	return t
 }
 
-// core takes extensions and added constants off t. What t is then is core plus
-// offset, as far as it fits in the bits.
+// core strips extensions and added constants from t, so that t is core plus
+// offset as long as that fits in the bits.
 func (t *term) core() (core *term, offset int64) {
 	for {
 		switch {

@@ -9,8 +9,8 @@ import (
 	"presage/perf/isa"
 )
 
-// TestTablesOfCompilers: the switches of fixture_test.go resolve to all of
-// their cases, and nothing stays open in them.
+// TestTablesOfCompilers demands that the switches of fixture_test.go resolve to
+// all of their cases, and that no jump in them stays open.
 func TestTablesOfCompilers(t *testing.T) {
 	for _, flags := range [][]string{{"-O0"}, {"-O1"}, {"-O2"}, {"-O3"}, {"-Os"}, {"-O2", "-Wl,--no-relax"}, {"-O2", "-march=rv64gc_zba_zbb"}, {"-O2", "-fno-pic", "-no-pie", "-mcmodel=medlow"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestTablesOfCompilers(t *testing.T) {
 	}
 }
 
-// TestTableForms checks forms that compilers here do not make.
+// TestTableForms checks forms that the compilers used here do not emit.
 func TestTableForms(t *testing.T) {
 	const words = "\n.section .rodata\nD: .word A - D, B - D, C - D, A - D\n.word 1\n"
 	const jump = "slli a0, a0, 2\nlla a2, D\nadd a0, a0, a2\nlw a0, (a0)\nadd a0, a0, a2\njr a0\nA: nop\nret\nB: nop\nret\nC: nop\nret\n"
@@ -86,8 +86,8 @@ func TestTableForms(t *testing.T) {
 	}
 }
 
-// TestGoLeavesNothingOpen: Go compiles no tables for this machine, and its
-// linker's trampolines lead to constants.
+// TestGoLeavesNothingOpen demands no open jumps in Go programs: Go emits no jump
+// tables for this machine, and its linker's trampolines lead to constants.
 func TestGoLeavesNothingOpen(t *testing.T) {
 	p := analyze(t, programs[4].path(t))
 	var open []string
@@ -114,8 +114,8 @@ func TestGoLeavesNothingOpen(t *testing.T) {
 	}
 }
 
-// FuzzAnalyze demands that anything is taken apart without a panic, and that
-// the laws hold of what comes out.
+// FuzzAnalyze demands that Analyze never panics, and that its result satisfies
+// the laws.
 func FuzzAnalyze(f *testing.F) {
 	image := fuzzImage(f)
 	f.Add([]byte{0x13, 0, 0, 0, 0x67, 0x80, 0, 0}, false)

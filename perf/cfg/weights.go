@@ -2,18 +2,18 @@ package cfg
 
 import "presage/perf/isa"
 
-// loopFactor is how many times a loop is taken to be executed each time it is
-// entered (Marin and Mellor-Crummey 2004, section 2.2.1).
+// loopFactor is the assumed number of iterations of a loop each time it is entered
+// (Marin and Mellor-Crummey 2004, section 2.2.1).
 const loopFactor = 10
 
-// Weights estimate how often the blocks and edges of a routine are executed
-// for each time that it is entered, from nothing but its graph.
+// Weights estimates how often the blocks and edges of a routine are executed per
+// entry, from nothing but its graph.
 type Weights struct {
 	Blocks []float64
 	Edges  []float64
 
-	// Leaves are, by block, the weights of transfers out of the routine: of
-	// each one, if a block has two.
+	// Leaves are, by block, the weights of transfers out of the routine: of each
+	// single one if a block has two.
 	Leaves []float64
 }
 
@@ -29,17 +29,18 @@ type Weights struct {
 //     of L's head divided by the number of edges that leave L; what remains of
 //     its block's weight is divided equally among the block's other edges.
 //
-// The weight of L's head in the last rule is here that with which L is
-// entered, before the factor: with the factor the exits of a loop would have
-// the weight of all its iterations, and nothing would remain for its body.
-// Then what leaves a loop is what entered it. Nor does the paper say what to
-// do where a block has less weight than its exits ask for: nothing remains.
+// In the last rule, the weight of L's head is taken here to be the weight with
+// which L is entered, before the factor: with the factor the exits of a loop
+// would have the weight of all its iterations, and nothing would remain for its
+// body. Then the weight that leaves a loop equals the weight that entered it. The
+// paper does not say what to do if a block has less weight than its exits
+// require; here nothing remains for its other edges.
 //
-// A call is followed by where it returns to. A transfer to another routine is
-// an out-edge, and leaves the loops around it. Edges that restart the routine
-// are rare and add nothing to its entry. Of an irreducible loop, every edge
-// that enters it, wherever, is taken times ten. Blocks that no entry leads to
-// have the weight zero.
+// A call is followed by its return site. A transfer to another routine is an
+// out-edge, and leaves the loops around it. Edges that restart the routine are
+// rare and add nothing to its entry. For an irreducible loop, the weight of every
+// entering edge, wherever it enters, is multiplied by ten. Blocks unreachable
+// from any entry have weight zero.
 func (r *Routine) Weigh() *Weights {
 	w := &weigher{
 		Weights: Weights{
@@ -77,9 +78,9 @@ type weigher struct {
 	back    []bool    // by edge
 }
 
-// leaving returns the number of out-edges of block b that lead out of the
-// routine otherwise than by a return: of a branch none, one or two; of an
-// indirect jump one for all.
+// leaving returns the number of out-edges of block b that leave the routine other
+// than by a return: none to two for a branch; one for all targets of an indirect
+// jump.
 func (r *Routine) leaving(b int) int {
 	block := &r.Blocks[b]
 	if block.Exit != TailJump && block.Exit != Unknown {
@@ -110,8 +111,8 @@ func (r *Routine) within(inner, outer int) bool {
 	return false
 }
 
-// leaves returns the outermost loop around a block of loop from that does not
-// lie around a block of loop to, too; -1 if there is none.
+// leaves returns the outermost loop that contains loop from but not loop to; -1 if
+// there is none.
 func (r *Routine) leaves(from, to int) int {
 	outermost := -1
 	for l := from; l >= 0 && !r.within(to, l); l = r.Loops[l].Parent {
@@ -120,7 +121,7 @@ func (r *Routine) leaves(from, to int) int {
 	return outermost
 }
 
-// divide gives the out-edges of block b their weights, and passes them on.
+// divide assigns weights to the out-edges of block b, and propagates them.
 func (w *weigher) divide(b int) {
 	r, block := w.r, &w.r.Blocks[b]
 	rest, others := w.Blocks[b], 0
@@ -161,8 +162,8 @@ func (w *weigher) divide(b int) {
 	}
 }
 
-// target returns the loop that edge e leads into. A restart is none that is
-// left: it leads out of all.
+// target returns the loop that edge e leads into. A restart leads out of all
+// loops.
 func (w *weigher) target(e int) int {
 	if !w.r.structural(e) {
 		return w.r.Blocks[w.r.Edges[e].From].Loop
@@ -170,9 +171,10 @@ func (w *weigher) target(e int) int {
 	return w.r.Blocks[w.r.Edges[e].To].Loop
 }
 
-// forward orders the blocks so that every edge but those back to a loop's
-// header leads from an earlier to a later one, and the blocks of a loop come
-// together: whatever enters the loop, wherever, comes before all of it.
+// forward orders the blocks so that every edge except those back to a loop's
+// header leads from an earlier to a later block, and the blocks of a loop are
+// contiguous: all blocks with an edge into the loop, wherever it enters, precede
+// the loop.
 func (r *Routine) forward() []int {
 	f := &forwarder{r: r, back: make([]bool, len(r.Edges)), members: make([][]int, len(r.Loops)+1)}
 	for l := range r.Loops {
@@ -205,8 +207,8 @@ type forwarder struct {
 	order   []int
 }
 
-// require makes the members that edge e leads from and to, of the innermost
-// loop around both, come in that order.
+// require orders the source of edge e before its target, as members of the
+// innermost loop around both.
 func (f *forwarder) require(e int) {
 	r := f.r
 	if f.back[e] || !r.structural(e) {

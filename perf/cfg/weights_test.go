@@ -12,9 +12,9 @@ import (
 
 const word = 4 // bytes of an instruction of the graphs that tests draw
 
-// drawn makes a routine of one-instruction blocks from a drawing: block b is
-// at base + 4b and leads to succs[b]. No successor: it returns; the next block:
-// it falls; another: it jumps; two: it branches, to the first or the next one.
+// drawn makes a routine of one-instruction blocks: block b is at base + 4b and
+// leads to succs[b]. Without successors it returns; with the next block it falls
+// through; with another it jumps; with two it branches to the first or the next.
 func drawn(base uint64, entries []int, succs ...[]int) *Routine {
 	r := &Routine{Name: "drawn", Addr: base, Size: word * uint64(len(succs)), Entries: entries}
 	at := func(b int) uint64 { return base + word*uint64(b) }
@@ -47,7 +47,7 @@ func drawn(base uint64, entries []int, succs ...[]int) *Routine {
 	return r
 }
 
-// complete sorts the edges and finds everything that follows from them.
+// complete sorts the edges and computes everything that depends on them.
 func (r *Routine) complete() {
 	sortEdges(r)
 	for i, e := range r.Edges {
@@ -76,8 +76,8 @@ func sameWeights(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// figure2 is the routine of Figure 2 of Marin and Mellor-Crummey 2004: B2 is
-// the head of a loop with B4, which B3 comes after. (What B4 stands before in
+// figure2 returns the routine of Figure 2 of Marin and Mellor-Crummey 2004: B2 is
+// the head of a loop with B4, and B3 follows the loop. (The position of B4 in
 // memory does not matter.)
 //
 //	B1 → B2 ⇄ B4
@@ -88,8 +88,8 @@ func figure2() *Routine {
 	return drawn(0x1000, []int{b1}, []int{b2}, []int{b3, b4}, []int{b2}, []int{b5}, nil)
 }
 
-// TestFigure2 follows the figure: the estimated weights, two counters, c2 in
-// the loop and c1 outside, and what is recovered from them.
+// TestFigure2 follows the figure: the estimated weights, two counters, c2 in the
+// loop and c1 outside, and the counts recovered from them.
 func TestFigure2(t *testing.T) {
 	r := figure2()
 	w := r.Weigh()
@@ -187,8 +187,8 @@ func TestWeightsOfLeaves(t *testing.T) {
 	sameWeights(t, "leaves", w.Leaves, []float64{0, 0.5, 0, 0.5})
 }
 
-// TestWeightsOfUnlikelyExits leaves a loop where it is not expected to come as
-// often as the loop is left: nothing remains for the other edge.
+// TestWeightsOfUnlikelyExits leaves a loop from a block with less weight than the
+// exit requires: nothing remains for the other edge.
 func TestWeightsOfUnlikelyExits(t *testing.T) {
 	r := drawn(0x1000, []int{0},
 		[]int{1}, []int{6, 2}, []int{6, 3}, []int{6, 4}, []int{6, 5}, []int{7, 6}, []int{1}, nil)

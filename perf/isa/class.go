@@ -1,14 +1,14 @@
 // Package isa describes decoded instructions in generic terms, after Marin and
 // Mellor-Crummey, "Cross-Architecture Performance Predictions for Scientific
 // Applications Using Parameterized Models" (SIGMETRICS 2004), sections 2.3.1
-// and 2.4: its class, for a scheduler; the registers it defines and uses and the
-// memory it accesses, for data-flow analysis; and where control may go next.
-// Decoders for real instruction sets produce these.
+// and 2.4: their class, for a scheduler; the registers they define and use and
+// the memory they access, for data-flow analysis; and where control may go next.
+// Decoders for real instruction sets produce such descriptions.
 //
 // What an integer instruction computes is described as far as addresses and loop
 // counts depend on it: see Value. A Target is an instruction set with the
 // conventions of its programs; analyses take it from the executable and assume
-// nothing else about the machine that it was compiled for.
+// nothing else about the machine.
 //
 // Not modelled: control and status registers, among them the floating-point
 // rounding mode and exception flags, and the contents of vector registers.
@@ -33,7 +33,7 @@ const (
 	FPMultiply // floating-point multiply
 	FPDivide   // floating-point divide
 	FPSqrt     // floating-point square root
-	FPFused    // floating-point multiply-add, in all signs
+	FPFused    // floating-point multiply-add, any signs
 	FPConvert  // between floating-point formats, or to or from integers
 	FPMove     // floating-point move, sign, minimum, maximum, comparison, classification; moves to or from integer registers
 
@@ -50,7 +50,7 @@ const (
 	Return       // to the address in a link register
 
 	SystemCall
-	Breakpoint // a trap that a debugger or an assertion asked for
+	Breakpoint // a trap for a debugger or a failed assertion
 	Fence      // memory ordering and cache control
 	CSR        // reads or writes a control and status register
 	Vector     // any vector instruction; its memory accesses are not described

@@ -34,7 +34,7 @@ type Mem struct {
 // Constant returns the address if it depends on no register.
 func (m *Mem) Constant() (int64, bool) { return m.Disp, m.Base == NoReg && m.Index == NoReg }
 
-// Reads reports whether the address is made of r.
+// Reads reports whether the address depends on r.
 func (m *Mem) Reads(r Reg) bool { return r != NoReg && (m.Base == r || m.Index == r) }
 
 // Inst is a decoded instruction.
@@ -64,7 +64,7 @@ const (
 	maxUses = 6 // as of CMPXCHG16B
 )
 
-// details are what few instructions have.
+// details holds what few instructions have.
 type details struct {
 	mems    []Mem // all, if there are several
 	micros  []Micro
@@ -77,10 +77,10 @@ type result struct {
 }
 
 // Micro is a micro-operation: a part of an instruction that a processor
-// executes as one. One reads at most MicroUses registers, writes at most
+// executes as a unit. It reads at most MicroUses registers, writes at most
 // MicroDefs, and accesses at most one memory operand. A read-modify-write operand
-// may be accessed by two: by one of the class Load or FPLoad, then by one of the
-// class Store or FPStore.
+// may be accessed by two micro-operations: first one of class Load or FPLoad,
+// then one of class Store or FPStore.
 type Micro struct {
 	Class Class
 	Mem   int8  // index in Inst.Mems, -1 for none
@@ -96,8 +96,8 @@ const (
 )
 
 // Decoder decodes the instruction at the beginning of code, whose address is pc.
-// With an error the Inst is of the class Illegal, and its Len says how many
-// bytes to skip. A Decoder need not be safe for concurrent use.
+// With an error the Inst has class Illegal, and its Len is the number of bytes
+// to skip. A Decoder need not be safe for concurrent use.
 type Decoder interface {
 	Decode(code []byte, pc uint64) (Inst, error)
 }
@@ -105,19 +105,19 @@ type Decoder interface {
 // Next returns the address of the instruction that follows in memory.
 func (i *Inst) Next() uint64 { return i.PC + uint64(i.Len) }
 
-// Defs returns the registers that i writes. Of a call they are those that its
-// caller sees after the return. The slice is part of i.
+// Defs returns the registers that i writes; for a call, those that the caller
+// sees after the return. The slice is part of i.
 func (i *Inst) Defs() []Reg { return i.defs[:i.nDefs] }
 
-// Uses returns the registers that i reads, each once, those of its addresses
-// among them. The slice is part of i.
+// Uses returns the registers that i reads, each once, including those in its
+// addresses. The slice is part of i.
 func (i *Inst) Uses() []Reg { return i.uses[:i.nUses] }
 
 // Defines reports whether i writes r.
 func (i *Inst) Defines(r Reg) bool { return slices.Contains(i.Defs(), r) }
 
-// Mems returns the memory operands, those that are read before those that are
-// only written. The slice is part of i.
+// Mems returns the memory operands; operands that are read precede those that
+// are only written. The slice is part of i.
 func (i *Inst) Mems() []Mem {
 	if i.nMems > 1 {
 		return i.more.mems
@@ -128,8 +128,8 @@ func (i *Inst) Mems() []Mem {
 // Accesses reports whether i has a memory operand.
 func (i *Inst) Accesses() bool { return i.nMems > 0 }
 
-// Stored returns the memory operand that i.Value is stored to, or nil if what i
-// stores is not described.
+// Stored returns the memory operand that i.Value is stored to, or nil if i stores
+// nothing or a value that is not described.
 func (i *Inst) Stored() *Mem {
 	if i.nMems == 0 || i.Value.Op == Opaque {
 		return nil
@@ -140,7 +140,7 @@ func (i *Inst) Stored() *Mem {
 	return nil
 }
 
-// Result returns what integer register r, which i defines, becomes.
+// Result returns the value that i gives to integer register r, which it defines.
 func (i *Inst) Result(r Reg) Value {
 	if i.more != nil {
 		for _, o := range i.more.results {
@@ -152,8 +152,8 @@ func (i *Inst) Result(r Reg) Value {
 	return i.Value
 }
 
-// Micros appends the micro-operations of i to dst, in the order of program. Most
-// instructions are one, of their own class.
+// Micros appends the micro-operations of i to dst, in program order. Most
+// instructions are a single one, of their own class.
 func (i *Inst) Micros(dst []Micro) []Micro {
 	if i.more != nil && len(i.more.micros) > 0 {
 		return append(dst, i.more.micros...)
@@ -178,7 +178,7 @@ func (i *Inst) Access(m Micro) (*Mem, MemKind) {
 	return mem, mem.Kind
 }
 
-// AddDef is for decoders: it records that i writes r. NoReg is left out. It
+// AddDef is for decoders: it records that i writes r, unless r is NoReg. It
 // panics if there is no room.
 func (i *Inst) AddDef(r Reg) {
 	if r != NoReg {
@@ -196,9 +196,8 @@ func (i *Inst) AddUse(r Reg) {
 	i.nUses++
 }
 
-// AddMem is for decoders: it adds a memory operand, with the uses of the
-// registers that its address is made of. An instruction with several is to have
-// micro-operations.
+// AddMem is for decoders: it adds a memory operand and the uses of the registers
+// in its address. An instruction with several operands needs micro-operations.
 func (i *Inst) AddMem(m Mem) {
 	if i.nMems == 0 {
 		i.mem[0] = m
@@ -232,7 +231,7 @@ func (i *Inst) AddMicro(class Class, mem int, uses, defs []Reg, after ...int) in
 	return len(d.micros) - 1
 }
 
-// SetResult is for decoders: it records what r becomes, where that is not Value.
+// SetResult is for decoders: it records the new value of r where it is not Value.
 func (i *Inst) SetResult(r Reg, v Value) {
 	d := i.detail()
 	d.results = append(d.results, result{r, v})

@@ -2,11 +2,10 @@ package isa
 
 import "fmt"
 
-// Reg is a register. Which numbers stand for what is the same in every
-// instruction set, so that code that only needs a register's kind needs no
-// Target:
+// Reg is a register. The numbering by kind is the same in every instruction set,
+// so that code that only needs a register's kind needs no Target:
 //
-//	0 to 63     integer registers, with the flags that comparisons leave
+//	0 to 63     integer registers, and the flags that comparisons set
 //	64 to 127   floating-point and vector registers
 //	128 to 191  all others (masks, segments); their contents are not analysed
 //
@@ -21,8 +20,8 @@ const (
 
 	registersEnd Reg = 192
 
-	// Loaded stands in a Value for what the instruction's first memory operand
-	// holds when the instruction begins.
+	// Loaded stands in a Value for the content of the instruction's first
+	// memory operand before the instruction executes.
 	Loaded Reg = 254
 	// NoReg is the absence of a register.
 	NoReg Reg = 255

@@ -3,7 +3,7 @@ package isa
 // Target is an instruction set, with the conventions of the Linux programs
 // compiled for it. It is not modified and may be shared.
 type Target struct {
-	Name       string // as GOARCH has it
+	Name       string // its GOARCH
 	Extensions string // what NewDecoder decodes, for people
 
 	// NewDecoder returns a decoder for use by one goroutine at a time.
@@ -12,25 +12,25 @@ type Target struct {
 	MaxLength int    // bytes of the longest instruction
 	Align     uint64 // bytes, a power of two: instructions and the targets of jumps lie at multiples of it
 
-	// AddressPairs says that an address takes two instructions, so that the
-	// constant of one alone is none.
+	// AddressPairs says that forming an address takes two instructions, so that
+	// the constant in one of them is not an address.
 	AddressPairs bool
 
 	// AddressLimit bounds the addresses that Linux gives a program.
 	AddressLimit uint64
 
-	// IntegerNames and FloatNames are the names of the registers from 0 and F0
-	// on. Their lengths are the numbers of registers that hold a program's state.
+	// IntegerNames and FloatNames name the registers from 0 and from F0 on. Their
+	// lengths are the numbers of architectural registers.
 	IntegerNames, FloatNames []string
 
 	// Zero is always zero. StackPointer and ThreadPointer are the same wherever
-	// control enters a routine. GlobalPointer is set once, by start-up code, to
-	// where small variables are addressed from. FramePointer holds the stack
-	// pointer of the routine's entry, and ReturnAddress is where calls leave
-	// theirs. A register that the target does not have is NoReg.
+	// control enters a routine. GlobalPointer is set once, by start-up code, as
+	// the base address of small variables. FramePointer holds the stack pointer
+	// at the routine's entry, and ReturnAddress is the register in which calls
+	// save the return address. A register that the target lacks is NoReg.
 	Zero, StackPointer, ThreadPointer, GlobalPointer, FramePointer, ReturnAddress Reg
 
-	// Flags are the integer registers that hold the outcome of a comparison:
+	// Flags are the integer registers that hold the result of a comparison:
 	// see Value.
 	Flags RegSet
 
@@ -38,12 +38,12 @@ type Target struct {
 	SystemCall RegSet // changed by a system call
 }
 
-// Convention is a calling convention, as far as integer registers go. A call
-// may change all floating-point registers.
+// Convention is a calling convention for the integer registers. A call may
+// change any floating-point register.
 type Convention struct {
 	Arguments, Results []Reg  // in order
-	Preserved          RegSet // hold the same after a call as before it
-	CalleeSaved        RegSet // a routine that changes them restores them before it returns
+	Preserved          RegSet // unchanged by a call
+	CalleeSaved        RegSet // restored by a routine that changes them, before it returns
 
 	// Helpers are routines with a convention of their own.
 	Helpers []Helper

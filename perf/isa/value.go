@@ -54,21 +54,21 @@ func (o Operator) String() string {
 
 // Value describes an integer that an instruction computes:
 //
-//   - of an instruction that defines integer registers, what they become, but
-//     for those that Inst.Result has another value of,
-//   - of one that stores an integer, what is stored: the low Mem.Size bytes. One
-//     that stores and defines stores its Value,
-//   - of a Branch, the condition under which it is taken,
-//   - of an IndirectJump, Return or Call without constant target, where it goes
+//   - for an instruction that defines integer registers, their new content,
+//     unless Inst.Result gives another value,
+//   - for one that stores an integer, the value whose low Mem.Size bytes are
+//     stored. One that both stores and defines stores its Value,
+//   - for a Branch, the condition under which it is taken,
+//   - for an IndirectJump, Return or Call without constant target, the target
 //     (rounded down to Target.Align), not the address that a call saves.
 //
 // A and B are integer registers, or Loaded; a register that is always zero is
 // NoReg.
 //
-// Flags hold what was compared: those that an instruction defines with a
-// Subtract hold the difference of its sides, as a number that cannot overflow,
-// and all others the value computed. So the branch that is taken if a < b, both
-// unsigned, after a comparison of a and b has the value flags < 0, LessUnsigned.
+// Flags hold what was compared: after a Subtract the difference of its sides, as
+// a number that cannot overflow, and after any other operation the value
+// computed. So after a comparison of a and b, the branch that is taken if a < b,
+// unsigned, has the value flags < 0, LessUnsigned.
 type Value struct {
 	Op Operator
 	A  Reg // NoReg: 0
@@ -84,7 +84,7 @@ type Value struct {
 	Imm int64
 }
 
-// Reads reports whether the value is made of r.
+// Reads reports whether the value depends on r.
 func (v Value) Reads(r Reg) bool { return v.Op != Opaque && (v.A == r || v.B == r) }
 
 // Constant returns the value if it depends on no register.
@@ -108,10 +108,10 @@ func (v Value) Copy() (Reg, bool) {
 	return NoReg, false
 }
 
-// Eval computes the value from the contents of A and B; those of a NoReg are
-// ignored. It panics on an Opaque value. Division by zero and the shift
-// amounts' width follow RISC-V (Unprivileged manual, sections 2.4 and 13.2):
-// a quotient by zero has all bits set, and a remainder by zero is the dividend.
+// Eval computes the value from the contents of A and B, ignoring that of a NoReg.
+// It panics on an Opaque value. Division by zero and the width of shift amounts
+// follow RISC-V (Unprivileged manual, sections 2.4 and 13.2): a quotient by zero
+// has all bits set, and a remainder by zero is the dividend.
 func (v Value) Eval(a, b int64) int64 {
 	if v.A == NoReg {
 		a = 0
@@ -164,8 +164,8 @@ func (v Value) double(a, b int64) int64 {
 	return v.compare(a, b)
 }
 
-// word computes what differs when operands are 32 bits wide; the caller drops
-// the upper half of the rest.
+// word computes the operations whose result differs for 32-bit operands; for all
+// others the caller drops the upper half.
 func (v Value) word(a, b int32) int64 {
 	switch v.Op {
 	case ShiftLeft:

@@ -9,7 +9,7 @@ import (
 // maxPathBytes bounds a file or directory name (Linux: PATH_MAX).
 const maxPathBytes = 4096
 
-// cursor reads from the front of data; a read past its end sets bad and gives
+// cursor reads from the front of data; a read past the end sets bad and returns
 // zero.
 type cursor struct {
 	data string

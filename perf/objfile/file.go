@@ -1,18 +1,19 @@
-// Package objfile turns an ELF executable, with what it records of its source
-// lines and inlined routines, into a File: what a loader and static analysis
-// need, nothing more. It is pure and deterministic: the same bytes give the same File.
+// Package objfile turns an ELF executable, including its source line and
+// inlining information, into a File: what a loader and static analysis need,
+// nothing more. It is pure and deterministic: the same bytes give the same File.
 //
-// Accepted are static 64-bit little-endian Linux executables for an instruction
-// set that package isa/targets has, at fixed addresses or position-independent. Everything else gets an *Error that says what was
-// found and what to do. The input may be hostile: memory and time are bounded
-// by a small multiple of its size.
+// It accepts static 64-bit little-endian Linux executables, at fixed addresses
+// or position-independent, for any instruction set in package isa/targets.
+// Anything else gets an *Error that says what was found and what to do. The
+// input may be hostile: memory and time are bounded by a small multiple of its
+// size.
 //
 // Lines and inlined routines come from DWARF, versions 2 to 5, or, in a Go
 // program without it, from the tables that Go's runtime uses.
 //
 // Not modelled: relocations (a static position-independent executable applies
-// its own), thread-local storage templates (ditto), debugging information
-// other than lines and inlining, or in other files than the executable.
+// its own), thread-local storage templates (ditto), debugging information other
+// than lines and inlining, and debugging information in separate files.
 package objfile
 
 import (
@@ -48,9 +49,8 @@ type File struct {
 }
 
 // Segment is a part of the file that is mapped into memory (PT_LOAD).
-// Segments are by ascending Addr, without overlaps, below the
-// target's AddressLimit; MemSize
-// may be far larger than the file.
+// Segments are sorted by Addr, do not overlap, and lie below the target's
+// AddressLimit; MemSize may be far larger than the file.
 type Segment struct {
 	Addr    uint64
 	MemSize uint64 // bytes in memory; those past len(Data) are zero
@@ -61,7 +61,8 @@ type Segment struct {
 }
 
 // Section is a named range of the loaded image. An executable section lies
-// within the Data of an executable segment, and overlaps no other such.
+// within the Data of an executable segment, and overlaps no other executable
+// section.
 type Section struct {
 	Name    string
 	Addr    uint64
@@ -72,8 +73,8 @@ type Section struct {
 // Routine is a named range of instructions, within one executable section.
 //
 // Routines come from the symbol table, else from the Go function table
-// (.gopclntab), else there is one for each executable section, named like it.
-// A symbol without a size reaches to the next symbol or the end of the
+// (.gopclntab), else there is one for each executable section, named after it.
+// A symbol without a size extends to the next symbol or the end of the
 // section. Symbols at one address are one routine; a symbol inside another
 // routine is another entry point of it, not a routine; where two overlap
 // otherwise the first ends where the second begins. Bytes between routines
@@ -93,8 +94,8 @@ type Line struct {
 	Line int // from 1
 }
 
-// addrLimit is at least the AddressLimit of every target: debugging information
-// about higher addresses is left out.
+// addrLimit is at least the AddressLimit of every target; debugging information
+// about higher addresses is ignored.
 const addrLimit = 1 << 47
 
 // RoutineAt returns the routine that holds pc, or nil.

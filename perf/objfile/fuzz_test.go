@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// FuzzRead demands a File or an error, never both, and that what the File
-// promises holds. The seeds "assembled" in testdata are what gcc -g -static
-// -nostdlib makes of "_start: .globl _start; ret", and its line tables.
+// FuzzRead demands a File or an error, never both, and that the File keeps its
+// documented invariants. The seeds "assembled" in testdata are the output of gcc
+// -g -static -nostdlib for "_start: .globl _start; ret", and its line tables.
 func FuzzRead(f *testing.F) {
 	f.Add(newImage().bytes(f))
 	f.Add([]byte("\x7fELF"))
@@ -68,7 +68,7 @@ func FuzzLines(f *testing.F) {
 }
 
 // FuzzInlines runs the decoder of inlined calls on anything, and demands that
-// its answer is in order.
+// its result is sorted.
 func FuzzInlines(f *testing.F) {
 	u := newInfoUnit()
 	f.Add(u.info(), u.abbrev, "name\x00", "", u.rnglists)

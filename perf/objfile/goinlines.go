@@ -2,8 +2,8 @@ package objfile
 
 import "encoding/binary"
 
-// Where the inlined calls of a function are (Go source, internal/abi/symtab.go)
-// and what one of them looks like (runtime/symtabinl.go, type inlinedCall).
+// Location of a function's inlined calls (Go source, internal/abi/symtab.go) and
+// their layout (runtime/symtabinl.go, type inlinedCall).
 const (
 	goInlineIndex = 2 // table of values: the call that the pc is in, or -1
 	goInlineTree  = 3 // funcdata: the calls
@@ -24,10 +24,10 @@ type inlineDecoder struct {
 	rows  []inlineRow
 }
 
-// inlines decodes the inlined calls of all functions. Lines are those that
-// goTable.lines gave; without them calls have no lines.
+// inlines decodes the inlined calls of all functions. lines comes from
+// goTable.lines; without it calls have no lines.
 func (t *goTable) inlines(lines *lineTable) ([]inlineNode, []inlineRow) {
-	if t.funcData == nil || t.funcSize != goFuncSize120 { // older ones have other calls
+	if t.funcData == nil || t.funcSize != goFuncSize120 { // older layouts differ
 		return nil, nil
 	}
 	d := &inlineDecoder{goTable: t, lines: lines, names: make(map[uint32]string)}
@@ -52,7 +52,8 @@ func (d *inlineDecoder) function(f goFunction) {
 	d.row(at, -1)
 }
 
-// tables finds the list of a function's calls, and says which call a pc is in.
+// tables returns the list of a function's calls, and the table that maps each pc
+// to its call.
 func (d *inlineDecoder) tables(f goFunction) (calls []byte, index []pcValue, ok bool) {
 	le := binary.LittleEndian
 	tables := uint64(le.Uint32(f.info[goPCDataAt:]))
@@ -69,8 +70,8 @@ func (d *inlineDecoder) tables(f goFunction) (calls []byte, index []pcValue, ok 
 	return d.funcData[off:], index, ok
 }
 
-// call returns the node of a call, -1 for none. What it is in is the call that
-// the pc of its caller is in.
+// call returns the node of a call, or -1 for none. Its parent is the call that
+// contains the pc of the call site.
 func (d *inlineDecoder) call(f goFunction, calls []byte, index []pcValue, known map[int32]int32, i int32, depth int) int32 {
 	if node, ok := known[i]; ok {
 		return node
@@ -79,7 +80,7 @@ func (d *inlineDecoder) call(f goFunction, calls []byte, index []pcValue, known 
 	if i < 0 || depth > maxInlineDepth || !within(at, goCallSize, uint64(len(calls))) {
 		return -1
 	}
-	known[i] = -1 // calls that are in each other are hostile
+	known[i] = -1 // only hostile calls contain each other
 	le := binary.LittleEndian
 	c := calls[at:]
 	pc := f.addr + uint64(le.Uint32(c[goCallParentAt:]))
@@ -114,8 +115,8 @@ func (d *inlineDecoder) row(addr uint64, node int32) {
 	d.rows = append(d.rows, inlineRow{addr, node})
 }
 
-// declarations returns where the functions begin in the source. The file is
-// that of their first instruction, which is never an inlined one.
+// declarations returns where the functions begin in the source. The file is that
+// of the first instruction, which is never inlined.
 func (t *goTable) declarations(lines *lineTable) []declaration {
 	if t.funcSize != goFuncSize120 {
 		return nil

@@ -14,10 +14,10 @@ type goFileNames struct {
 	files  []lineFile
 }
 
-// noGoFile stands in a unit's list for a file that no code came from.
+// noGoFile marks a file in a unit's list that contributed no code.
 const noGoFile = math.MaxUint32
 
-// of returns the index of a unit's file, -1 if there is none.
+// of returns the index of a unit's file, or -1 if there is none.
 func (n *goFileNames) of(unit uint32, file int32) int32 {
 	at := 4 * (uint64(unit) + uint64(uint32(file)))
 	if file < 0 || !within(at, 4, uint64(len(n.table.units))) {
@@ -64,7 +64,7 @@ func (t *goTable) lines() ([]lineFile, []lineRow) {
 	return n.files, rows
 }
 
-// appendRow appends a row, in place of one at the same address.
+// appendRow appends r, replacing a last row at the same address.
 func appendRow(rows []lineRow, r lineRow) []lineRow {
 	if n := len(rows); n > 0 && rows[n-1].addr == r.addr {
 		rows = rows[:n-1]
@@ -75,9 +75,9 @@ func appendRow(rows []lineRow, r lineRow) []lineRow {
 	return append(rows, r)
 }
 
-// each calls do with the functions that have lines, by ascending address,
-// leaving out what overlaps: functions may share tables, and then the work is
-// still bounded by the size of the code.
+// each calls do for every function that has lines, by ascending address. It
+// skips overlapping functions, so that the work is bounded by the size of the
+// code even if functions share tables.
 func (t *goTable) each(do func(f goFunction, files, lines []pcValue)) {
 	le := binary.LittleEndian
 	var files, lines []pcValue

@@ -33,9 +33,9 @@ const (
 	goEntrySize   = 8
 )
 
-// Layout of what info leads to (runtime/runtime2.go, type _func): 4-byte words,
-// then the number of funcdata in the last byte, npcdata offsets of tables of
-// values, and the offsets of the funcdata.
+// Layout of the structure that info points to (runtime/runtime2.go, type _func):
+// 4-byte words whose last byte is the number of funcdata, then npcdata offsets
+// of pc-value tables, and the offsets of the funcdata.
 const (
 	goNameAt      = 4
 	goFileTableAt = 20 // of file numbers, within the function's unit
@@ -44,7 +44,7 @@ const (
 	goUnitAt      = 32 // index of the unit's first file
 	goStartLineAt = 36 // in the layout of 120
 	goFuncSize118 = 40
-	goFuncSize120 = 44 // with the line of the function's beginning
+	goFuncSize120 = 44 // includes the function's start line
 )
 
 // goTable is the function table that Go programs carry even when they are
@@ -54,13 +54,14 @@ type goTable struct {
 	names, units, files, values, table []byte
 
 	count    int    // functions
-	quantum  uint64 // bytes that pcs are a multiple of
+	quantum  uint64 // bytes; every pc is a multiple of it
 	text     uint64 // what entries are relative to
 	funcSize uint64
-	funcData []byte // begins where offsets of funcdata count from; nil if that is not known
+	funcData []byte // starts at the base of funcdata offsets; nil if that is unknown
 }
 
-// readGoTable returns nil without a table, or with one of another layout.
+// readGoTable returns the file's function table, or nil if there is none or its
+// layout is unknown.
 func readGoTable(ef *elf.File, image []byte) *goTable {
 	sec, code := ef.Section(".gopclntab"), ef.Section(".text")
 	if sec == nil || code == nil {
@@ -95,7 +96,7 @@ func readGoTable(ef *elf.File, image []byte) *goTable {
 	}
 	t.count = int(n)
 	if at := le.Uint64(data[goTextAt:]); at-code.Addr < code.Size {
-		t.text = at // differs where C code stands before Go's
+		t.text = at // differs if C code precedes Go's
 	}
 	t.findModule(ef, image, sec.Addr, code)
 	return t
@@ -138,7 +139,7 @@ func (t *goTable) symbols(secs []Section) []symbol {
 	return syms
 }
 
-// name returns a function's name, as it is in the symbol table.
+// name returns a function's name as the symbol table spells it.
 func (t *goTable) name(at uint32, budget *int) (string, bool) {
 	name, ok := cutName(t.names, at, budget)
 	return strings.ReplaceAll(name, "·", "."), ok

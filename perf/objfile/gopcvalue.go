@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// pcValue is a value that a table gives for the instructions before to, and
-// from where the entry before ends.
+// pcValue is an entry of a pc-value table: the value for the instructions from
+// the end of the previous entry up to, not including, to.
 type pcValue struct {
 	to    uint64
 	value int32
 }
 
-// valuesOf decodes a table of values by pc for a function: pairs of numbers of
-// variable length, how much the value grows and how many quanta it holds for,
-// ended by a growth of 0 (Go source, runtime/symtab.go, function step). False
-// if it makes no sense. Every entry holds for at least one instruction, so the
-// work is bounded by the function's size.
+// valuesOf decodes a function's pc-value table: pairs of varints, the increment
+// of the value and the number of quanta for which it holds, terminated by an
+// increment of 0 (Go source, runtime/symtab.go, function step). It returns false
+// if the table makes no sense. Every entry covers at least one instruction, so
+// the work is bounded by the function's size.
 func (t *goTable) valuesOf(dst []pcValue, f goFunction, at uint32) ([]pcValue, bool) {
 	if at == 0 || uint64(at) >= uint64(len(t.values)) {
 		return dst, false
@@ -46,7 +46,7 @@ func (t *goTable) valuesOf(dst []pcValue, f goFunction, at uint32) ([]pcValue, b
 	return dst, true
 }
 
-// valueAt returns the value at pc, -1 if there is none.
+// valueAt returns the value at pc, or -1 if there is none.
 func valueAt(values []pcValue, pc uint64) int32 {
 	i, found := slices.BinarySearchFunc(values, pc, func(v pcValue, pc uint64) int { return cmp.Compare(v.to, pc) })
 	if found {
@@ -66,9 +66,9 @@ const (
 	goModuleSize       = goModuleFuncDataAt + 8
 )
 
-// findModule finds what neither .gopclntab nor a symbol that survives stripping
-// gives, only the module's description, which begins with the address of
-// .gopclntab: where offsets of functions and of funcdata count from.
+// findModule finds the bases of function and funcdata offsets. Neither
+// .gopclntab nor any symbol that survives stripping gives them, only the
+// moduledata, which begins with the address of .gopclntab.
 func (t *goTable) findModule(ef *elf.File, image []byte, pclntab uint64, code *elf.Section) {
 	le := binary.LittleEndian
 	for _, name := range []string{".go.module", ".noptrdata", ".data"} {

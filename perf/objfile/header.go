@@ -20,12 +20,12 @@ const (
 	// (fs/binfmt_elf.c, load_elf_phdrs).
 	maxProgHeaders = 65536 / progHeaderSize
 
-	// maxSections is generous: static binaries have a few dozen. It bounds
-	// what debug/elf allocates.
+	// maxSections bounds what debug/elf allocates. It is generous: static
+	// binaries have a few dozen sections.
 	maxSections = 1 << 16
 
 	// maxSectionNameBytes bounds the sum of the lengths of section names:
-	// debug/elf copies each, and hostile ones may all share one long tail.
+	// debug/elf copies every name, and hostile names may all share one long tail.
 	maxSectionNameBytes = 1 << 24
 )
 
@@ -73,7 +73,7 @@ func readHeader(image []byte) (*header, error) {
 	return h, h.checkTables(image, int(le.Uint16(image[54:])), int(le.Uint16(image[58:])))
 }
 
-// foreign names a file that is not ELF by its first bytes.
+// foreign names the format of a file that is not ELF, judging by its first bytes.
 func foreign(image []byte) string {
 	for _, m := range []struct{ magic, name string }{
 		{"#!", "this is a script, for the interpreter " + scriptInterpreter(image)},
@@ -96,8 +96,8 @@ func scriptInterpreter(image []byte) string {
 	return fmt.Sprintf("%q", strings.TrimSpace(strings.TrimPrefix(string(line), "#!")))
 }
 
-// checkTarget looks at e_ident and e_machine. The machine stands in the byte
-// order that e_ident gives, at the same place in 32-bit files.
+// checkTarget checks e_ident and e_machine. The latter is in the byte order that
+// e_ident gives, and at the same offset in 32-bit files.
 func checkTarget(image []byte) (targets.Machine, error) {
 	class, data := elf.Class(image[elf.EI_CLASS]), elf.Data(image[elf.EI_DATA])
 	order := binary.ByteOrder(binary.LittleEndian)
@@ -159,8 +159,7 @@ func (h *header) checkKind() error {
 	return refuse(ErrKind, "ELF type %v is not an executable: %s", h.kind, howToBuild)
 }
 
-// checkTables looks at where the program and section headers lie and how many
-// there are.
+// checkTables checks the location and number of the program and section headers.
 func (h *header) checkTables(image []byte, phentsize, shentsize int) error {
 	size := uint64(len(image))
 	switch {

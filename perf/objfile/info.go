@@ -10,8 +10,8 @@ import (
 )
 
 // infoDecoder finds the inlined calls in .debug_info, versions 2 to 5 (DWARF
-// 5, sections 3.3.8 and 7.5). What it reads more than once, because several
-// places refer to it, it reads within budgets.
+// 5, sections 3.3.8 and 7.5). Budgets bound the data that several places may
+// refer to and that it therefore reads repeatedly.
 type infoDecoder struct {
 	info, abbrev, str, lineStr, strOffsets, addr, ranges, rnglists string
 
@@ -40,7 +40,8 @@ type beginning struct {
 	routine int
 }
 
-// infoUnit is what the entries of a unit need of it.
+// infoUnit is the part of a unit's header and root entry that its other entries
+// depend on.
 type infoUnit struct {
 	at      uint64 // offset of its header
 	version uint16
@@ -61,7 +62,7 @@ type infoRoutine struct {
 	declared      declaration // line 0: of no file
 }
 
-// text is a name that has not been looked at: where it begins.
+// text is the location of a name that has not been read yet.
 type text struct {
 	in string // the section, empty for no name
 	at uint64
@@ -88,8 +89,8 @@ func newInfoDecoder(ef *elf.File, info string, lines *lineTable, code []Section)
 	return d
 }
 
-// setBudgets allows what linkers do: units may share abbreviations and names,
-// and do not share range lists.
+// setBudgets sets budgets that fit what linkers do: units may share
+// abbreviations and names, but not range lists.
 func (d *infoDecoder) setBudgets() {
 	const slack = 4096
 	d.abbrevBudget = 4*len(d.abbrev) + slack
@@ -98,8 +99,8 @@ func (d *infoDecoder) setBudgets() {
 	d.nameBudget = 64*(len(d.str)+len(d.info)) + slack
 }
 
-// decode decodes one unit after the other. A unit that cannot be decoded is
-// reported, and the next begins where its length says.
+// decode decodes all units. If one cannot be decoded it records the error and
+// goes on after the length in that unit's header.
 func (d *infoDecoder) decode() error {
 	err := d.err1
 	c := cursor{data: d.info}
@@ -240,7 +241,7 @@ func (d *infoDecoder) entries(c *cursor, table *abbrevTable, end uint64) error {
 	return nil
 }
 
-// setUnit takes what is needed of a unit's own entry.
+// setUnit copies the attributes of a unit's own entry that its other entries need.
 func (d *infoDecoder) setUnit(v *infoValues) {
 	u := &d.unit
 	u.strOffsetsBase, u.addrBase, u.rnglistsBase = v.strOffsetsBase, v.addrBase, v.rnglistsBase
@@ -252,8 +253,8 @@ func (d *infoDecoder) setUnit(v *infoValues) {
 	}
 }
 
-// position turns the number of a file and a line into what is stored of them:
-// file -1 and line 0 if there is no such file.
+// position converts a unit's file number and a line to the stored form: file -1
+// and line 0 if there is no such file.
 func (d *infoDecoder) position(file, line uint64) (int32, int32) {
 	if file >= uint64(d.unit.files.count) || line > math.MaxInt32 {
 		return -1, 0
@@ -265,7 +266,7 @@ func (d *infoDecoder) position(file, line uint64) (int32, int32) {
 	return int32(i), int32(line)
 }
 
-// subprogram adds a routine, and where its code begins if it has any.
+// subprogram adds a routine, and the start of its code if it has any.
 func (d *infoDecoder) subprogram(v *infoValues, at uint64) error {
 	r := infoRoutine{at: at, name: v.name, linkage: v.linkage, from: v.from}
 	switch {
@@ -292,7 +293,7 @@ func (d *infoDecoder) declarations() []declaration {
 		for range maxOriginSteps {
 			if file, line := r.declared.file, r.declared.line; line > 0 {
 				if row, ok := d.lines.rowAt(b.addr); file < 0 && ok {
-					file = row.file // of Go's inlined routines only the line is recorded
+					file = row.file // Go records only the line of inlined routines
 				}
 				if file >= 0 {
 					list = append(list, declaration{b.addr, file, line})
@@ -320,7 +321,7 @@ func (d *infoDecoder) inlined(v *infoValues, parent int32) (int32, error) {
 	return node, d.addRanges(v, node)
 }
 
-// span adds a range of addresses, unless it is of code that the linker dropped.
+// span adds a range of addresses unless the linker dropped its code.
 func (d *infoDecoder) span(low, high uint64, node int32) {
 	if low < high && node >= 0 && sectionOf(d.code, low) != nil {
 		d.spans = append(d.spans, inlineSpan{low, min(high, addrLimit), node})
@@ -353,8 +354,8 @@ func (d *infoDecoder) routineAt(at uint64) *infoRoutine {
 	return &d.routines[i]
 }
 
-// nameOf finds the name of the routine whose entry is at an offset: the linkage
-// name if it or one that it completes has one, else the first name.
+// nameOf returns the name of the routine whose entry is at an offset: the linkage
+// name if the entry, or any that it completes, has one, else the first name.
 func (d *infoDecoder) nameOf(at uint64) string {
 	var name text
 	for range maxOriginSteps {

@@ -2,9 +2,9 @@ package objfile
 
 import "fmt"
 
-// Forms that occur in .debug_info and not in line tables (DWARF 5, section
-// 7.5.6), and those of split and shared debugging information that gcc's
-// version 4 has.
+// Forms that occur in .debug_info but not in line tables (DWARF 5, section
+// 7.5.6), and gcc's version 4 extensions for split and shared debugging
+// information.
 const (
 	formAddr          = 0x01
 	formFlag          = 0x0c
@@ -40,7 +40,7 @@ const (
 	formGNUStrpAlt    = 0x1f21
 )
 
-// infoValues are the attributes of an entry that matter here.
+// infoValues holds the attributes of an entry that matter here.
 type infoValues struct {
 	name, linkage text
 	from          uint64 // offset in .debug_info, 0 for none
@@ -63,15 +63,15 @@ type infoValues struct {
 	rnglistsBase       uint64
 }
 
-// value is an attribute's: a number, or where a name begins.
+// value is the value of an attribute: a number, or where a name begins.
 type value struct {
 	form   uint64
 	number uint64
 	text   text
 }
 
-// attributes reads those of an entry. For tags that do not matter it only
-// skips them.
+// attributes reads the attributes of an entry, or only skips them if the tag
+// does not matter here.
 func (d *infoDecoder) attributes(c *cursor, a *abbrev, first bool) (*infoValues, error) {
 	var v infoValues
 	matters := first || a.tag == tagSubprogram || a.tag == tagInlined
@@ -127,13 +127,13 @@ func (v *infoValues) set(d *infoDecoder, name uint64, x value) {
 	}
 }
 
-// indexed reports whether a form is an index in .debug_addr.
+// indexed reports whether a value of the form is an index into .debug_addr.
 func indexed(form uint64) bool {
 	return form == formAddrx || form >= formAddrx1 && form <= formAddrx4
 }
 
-// reference returns the offset in .debug_info that an attribute refers to, 0
-// if it is elsewhere.
+// reference returns the offset in .debug_info that an attribute refers to, or 0
+// if it refers to another section.
 func (d *infoDecoder) reference(x value) uint64 {
 	switch x.form {
 	case formRefAddr:
@@ -201,7 +201,7 @@ func (d *infoDecoder) value(c *cursor, attr abbrevAttr, left int) (value, error)
 	return x, nil
 }
 
-// setText finds where the name begins that an attribute refers to.
+// setText locates the name that an attribute refers to.
 func (d *infoDecoder) setText(x *value) {
 	switch x.form {
 	case formStrp:

@@ -11,21 +11,20 @@ import (
 
 // Inline is a routine whose body the compiler put in place of a call.
 type Inline struct {
-	// Routine is the name of the routine that was called: the one that symbols
-	// have (mangled in C++) where it is recorded, else the one in the source.
+	// Routine is the name of the called routine: its linkage name (mangled in
+	// C++) if recorded, else the source name.
 	Routine string
 
-	// File and Line are where the call was in the source; "" and 0 if that is
-	// not recorded.
+	// File and Line locate the call in the source; "" and 0 if not recorded.
 	File string
 	Line int
 }
 
-// maxInlineDepth bounds how deep inlined calls stand in each other. Compilers
-// stop far earlier; what is deeper is taken for part of the call it is in.
+// maxInlineDepth bounds the nesting of inlined calls. Compilers stop far earlier;
+// a deeper call counts as part of the one that contains it.
 const maxInlineDepth = 64
 
-// inlineTable answers InlinedAt. It is decoded at the first question.
+// inlineTable answers InlinedAt. It is decoded on first use.
 type inlineTable struct {
 	once sync.Once
 	file *elf.File // nil once decoded
@@ -53,7 +52,7 @@ type inlineRow struct {
 }
 
 // inlineNode is an inlined call, within another one if parent >= 0. Parents
-// have lower indices than what is in them.
+// have lower indices than the calls within them.
 type inlineNode struct {
 	name   string
 	file   int32 // in lineTable.files, < 0 if unknown
@@ -64,9 +63,9 @@ type inlineNode struct {
 
 // InlinedAt returns the inlined calls that the instruction at pc comes from,
 // outermost first: the routine that holds pc called the first, the first called
-// the second, and LineAt gives a line of the last. None where the instruction is
-// the routine's own, or nothing is recorded. The first call decodes what is
-// recorded: DWARF, or else Go's own tables, which stripped programs keep.
+// the second, and LineAt gives a line of the last. It returns none if the
+// instruction is the routine's own or nothing is recorded. The first use decodes
+// the records: DWARF, or else Go's own tables, which stripped programs keep.
 func (f *File) InlinedAt(pc uint64) []Inline {
 	t := f.inlineRows()
 	i := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].addr > pc })
@@ -76,8 +75,8 @@ func (f *File) InlinedAt(pc uint64) []Inline {
 	return f.chain(t.rows[i-1].node)
 }
 
-// DeclaredAt returns where the routine whose code begins at addr is declared in
-// the source; false where that is not recorded.
+// DeclaredAt returns the source position of the declaration of the routine whose
+// code begins at addr; false if it is not recorded.
 func (f *File) DeclaredAt(addr uint64) (Line, bool) {
 	t := f.inlineRows()
 	i := sort.Search(len(t.declared), func(i int) bool { return t.declared[i].addr >= addr })
@@ -88,8 +87,8 @@ func (f *File) DeclaredAt(addr uint64) (Line, bool) {
 	return Line{File: f.lines.files[d.file].path(), Line: int(d.line)}, true
 }
 
-// InlinesErr says why records of inlining that are there could not be decoded,
-// or not to their end; nil if they could, or if there are none.
+// InlinesErr returns the error that ended the decoding of the inlining records;
+// nil if they were decoded completely or there are none.
 func (f *File) InlinesErr() error { return f.inlineRows().err }
 
 func (f *File) inlineRows() *inlineTable {
@@ -115,7 +114,7 @@ func (f *File) chain(node int32) []Inline {
 	return list
 }
 
-// decode fills t. Its errors leave what was decoded so far in use.
+// decode fills t. After an error, everything decoded so far remains in use.
 func (t *inlineTable) decode(lines *lineTable) {
 	defer func() { t.file, t.pcln = nil, nil }()
 	info, err := debugSection(t.file, "info")
@@ -134,8 +133,8 @@ func (t *inlineTable) decode(lines *lineTable) {
 	}
 }
 
-// add appends an inlined call within parent, and returns its index; parent's
-// if that is as deep as calls may be.
+// addInline appends an inlined call and returns its index, or its parent's index
+// if the parent is already at maxInlineDepth.
 func addInline(nodes []inlineNode, n inlineNode) (all []inlineNode, index int32, ok bool) {
 	n.depth = 1
 	if n.parent >= 0 {
@@ -153,8 +152,8 @@ type inlineSpan struct {
 	node      int32
 }
 
-// paint lays spans over each other, deeper ones on top, those of later nodes
-// above earlier ones as deep.
+// paint overlays the spans, deeper ones on top; of spans equally deep the one of
+// the later node wins.
 func paint(nodes []inlineNode, spans []inlineSpan) []inlineRow {
 	slices.SortFunc(spans, func(a, b inlineSpan) int {
 		return cmp.Or(cmp.Compare(a.low, b.low), cmp.Compare(a.node, b.node))
@@ -185,7 +184,7 @@ func paint(nodes []inlineNode, spans []inlineSpan) []inlineRow {
 	return rows
 }
 
-// spanHeap has the span that is on top first.
+// spanHeap is a heap of spans whose first element is the topmost.
 type spanHeap struct {
 	nodes []inlineNode
 	spans []inlineSpan

@@ -18,8 +18,8 @@ import (
 	"presage/perf/objfile"
 )
 
-// inlineC has inlined calls in loops, in each other, in two units of the same
-// static name, and split over ranges.
+// inlineC has inlined calls that are in loops, nested, of static functions with
+// the same name in two units, and split over several ranges.
 const inlineC = `#include <stdio.h>
 #include <stdlib.h>
 struct v { double x, y; };
@@ -176,8 +176,8 @@ func TestInlinesAgainstAddr2line(t *testing.T) {
 	}
 }
 
-// frames lists calls as addr2line does, innermost first: name and line of each.
-// The last name, of the routine itself, is left out.
+// frames lists the name and line of each call as addr2line does, innermost
+// first, without the last name, which is that of the routine itself.
 func frames(f *objfile.File, pc uint64) []string {
 	calls := f.InlinedAt(pc)
 	line := "??:0"
@@ -325,7 +325,7 @@ func TestGoInlinesWithoutDWARF(t *testing.T) {
 var typeArguments = regexp.MustCompile(`\[.*\]`)
 
 // TestGoInlinesAgainstRuntime compares the innermost call, by Go's own tables,
-// with what the program says of itself.
+// with what the program itself reports.
 func TestGoInlinesAgainstRuntime(t *testing.T) {
 	qemu := oracle.Need(t, "qemu-riscv64")
 	exe := buildInlineGo(t, "-ldflags=-s -w")
@@ -356,7 +356,7 @@ func TestGoInlinesAgainstRuntime(t *testing.T) {
 		}
 		got = typeArguments.ReplaceAllString(got, "[...]") // as the runtime abridges them
 		if name, line, _ := strings.Cut(want, "\t"); name == "" {
-			want = "internal/abi.BoundsDecode\t" + line // the first of all names, which the runtime takes for none
+			want = "internal/abi.BoundsDecode\t" + line // the name at offset 0, which the runtime treats as none
 		}
 		if want != got {
 			if wrong++; wrong < 20 {
@@ -433,7 +433,7 @@ func compareCalls(t *testing.T, f *objfile.File, exe string) (compared int) {
 	return compared
 }
 
-// linkageName finds the name of what an entry is an instance of.
+// linkageName returns the name of the routine that an entry is an instance of.
 func linkageName(t *testing.T, d *dwarf.Data, e *dwarf.Entry) any {
 	t.Helper()
 	var name any
@@ -464,8 +464,8 @@ func entryAt(d *dwarf.Data, at dwarf.Offset) (*dwarf.Entry, error) {
 	return r.Next()
 }
 
-// TestPlacesAreLinesAndInlines compares Places with the questions that it
-// answers all at once.
+// TestPlacesAreLinesAndInlines compares Places with LineAt and InlinedAt at each
+// instruction.
 func TestPlacesAreLinesAndInlines(t *testing.T) {
 	f := open(t, buildInlineGo(t))
 	for _, r := range f.Routines {

@@ -167,7 +167,7 @@ func TestPaint(t *testing.T) {
 	}
 }
 
-// TestHostileInlines bounds the work for what is referred to again and again.
+// TestHostileInlines bounds the work for data that is referred to again and again.
 func TestHostileInlines(t *testing.T) {
 	const n = 20000
 	t.Run("range lists", func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 )
 
 // lineDecoder decodes .debug_line, versions 2 to 5 (DWARF 5, section 6.2). It
-// needs nothing of .debug_info: up to version 4 a relative name stays relative,
-// because only .debug_info has the compiler's directory.
+// does not use .debug_info, so up to version 4 a relative name stays relative:
+// only .debug_info records the compiler's directory.
 type lineDecoder struct {
 	str, lineStr string
 	keep         func(low uint64) bool // whether a sequence from low is of interest
@@ -31,8 +31,8 @@ type lineHeader struct {
 	fileCount     int
 }
 
-// tables decodes one table after the other. A table that cannot be decoded is
-// left out and reported; the next begins where its length says.
+// tables decodes all tables. If one cannot be decoded it is left out, the error
+// is recorded, and decoding goes on after the length in that table's header.
 func (d *lineDecoder) tables(section string) error {
 	c := cursor{data: section}
 	var first error
@@ -158,7 +158,7 @@ func (d *lineDecoder) files5(h *lineHeader, c *cursor) error {
 	return nil
 }
 
-// lineState is the state machine's registers that matter here (DWARF 5,
+// lineState holds the registers of the state machine that matter here (DWARF 5,
 // section 6.2.2).
 type lineState struct {
 	addr uint64
@@ -241,7 +241,7 @@ func (d *lineDecoder) extended(c *cursor, s *lineState) (ended bool) {
 	return false
 }
 
-// row appends a row. Of several rows at an address the last holds.
+// row appends a row. The last of several rows at one address counts.
 func (d *lineDecoder) row(h *lineHeader, seq []lineRow, s lineState) []lineRow {
 	r := lineRow{addr: s.addr, file: -1}
 	if s.file < uint64(h.fileCount) && s.line > 0 && s.line <= math.MaxInt32 {
@@ -256,8 +256,8 @@ func (d *lineDecoder) row(h *lineHeader, seq []lineRow, s lineState) []lineRow {
 	return append(seq, r)
 }
 
-// end closes a sequence. One whose addresses do not ascend, or that stands for
-// code which the linker dropped, is left out.
+// end closes a sequence. It discards one whose addresses do not ascend or whose
+// code the linker dropped.
 func (d *lineDecoder) end(seq []lineRow, s lineState) {
 	if len(seq) == 0 || !d.keep(seq[0].addr) {
 		return

@@ -14,10 +14,10 @@ import (
 // maxDebugBytes bounds a section of debugging information once decompressed.
 const maxDebugBytes = 1 << 29
 
-// lineTable answers LineAt. It is decoded at the first question, from the
-// sections of .debug_line and the two that hold its strings. (It does not go
-// through debug/dwarf, which decodes .debug_info first and allocates whatever
-// number of files a header claims.)
+// lineTable answers LineAt. It is decoded on first use, from .debug_line and the
+// two sections that hold its strings. (Package debug/dwarf will not do: it
+// decodes .debug_info first and allocates whatever number of files a header
+// claims.)
 type lineTable struct {
 	once sync.Once
 	file *elf.File // nil once decoded
@@ -31,8 +31,8 @@ type lineTable struct {
 	err    error
 }
 
-// fileRange is where the files of one line table stand among all: file number
-// n at first+n.
+// fileRange locates the files of one line table among those of all tables: file
+// number n has index first+n.
 type fileRange struct{ first, count int }
 
 // lineRow says that the instructions from addr to the next row's come from a
@@ -63,9 +63,9 @@ func (f *File) lineRows() *lineTable {
 	return f.lines
 }
 
-// LineAt returns the source position of the instruction at pc; false where
-// none is recorded. The first call decodes the line tables: DWARF's, or else
-// Go's own, which stripped programs keep.
+// LineAt returns the source position of the instruction at pc; false if none is
+// recorded. The first use decodes the line tables: DWARF's, or else Go's own,
+// which stripped programs keep.
 func (f *File) LineAt(pc uint64) (Line, bool) {
 	t := f.lineRows()
 	r, ok := t.rowAt(pc)
@@ -84,13 +84,13 @@ func (t *lineTable) rowAt(pc uint64) (lineRow, bool) {
 	return t.rows[i-1], true
 }
 
-// LinesErr says why line tables that are there could not be decoded, or not to
-// their end; nil if they could, or if there are none.
+// LinesErr returns the error that ended the decoding of the line tables; nil if
+// they were decoded completely or there are none.
 func (f *File) LinesErr() error {
 	return f.lineRows().err
 }
 
-// decode fills t. Its errors leave the tables decoded so far in use.
+// decode fills t. After an error, the tables decoded so far remain in use.
 func (t *lineTable) decode() {
 	defer func() { t.file, t.pcln = nil, nil }()
 	line, err := debugSection(t.file, "line")

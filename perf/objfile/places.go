@@ -12,8 +12,8 @@ type Place struct {
 	Inlined []Inline
 }
 
-// Places returns the positions of the instructions from one address to another,
-// ascending and without holes: LineAt and InlinedAt for all of them at once.
+// Places returns the source positions of the instructions in [from, to),
+// ascending and without gaps: LineAt and InlinedAt for the whole range at once.
 func (f *File) Places(from, to uint64) []Place {
 	lines, inlines := f.lineRows(), f.inlineRows()
 	i := sort.Search(len(lines.rows), func(i int) bool { return lines.rows[i].addr > from }) - 1

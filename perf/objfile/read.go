@@ -60,8 +60,8 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	return parse(image)
 }
 
-// parse does the work of Read. What it checks before it calls debug/elf is
-// what debug/elf does not bound.
+// parse does the work of Read. Before it calls debug/elf it checks everything
+// that debug/elf does not bound.
 func parse(image []byte) (*File, error) {
 	h, err := readHeader(image)
 	if err != nil {

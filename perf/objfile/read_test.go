@@ -239,7 +239,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSections refuses what debug/elf lets pass about sections and symbols.
+// TestSections demands that Read refuses bad sections and symbols that debug/elf
+// lets pass.
 func TestSections(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -265,7 +266,7 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// TestSharedTails bounds what names cost that all end alike: a reader that
+// TestSharedTails bounds the cost of names that share a tail: a reader that
 // copied each of them would need 20,000 x 16 MB.
 func TestSharedTails(t *testing.T) {
 	m := newImage()
@@ -308,8 +309,8 @@ func TestOpenRefused(t *testing.T) {
 	}
 }
 
-// TestUnnamedSection: every routine has a name, also the one that stands for a
-// section without.
+// TestUnnamedSection demands that every routine has a name, even the one that
+// stands for an unnamed section.
 func TestUnnamedSection(t *testing.T) {
 	m := newImage()
 	m.symbols = m.symbols[:1]

@@ -171,8 +171,8 @@ func TestRoutinesAgainstNM(t *testing.T) {
 	}
 }
 
-// nmSymbol takes a line of nm -S apart. The size may be missing; the name may
-// hold spaces.
+// nmSymbol parses a line of nm -S. The size may be missing; the name may
+// contain spaces.
 func nmSymbol(t *testing.T, line string) (addr, size uint64, kind, name string) {
 	t.Helper()
 	first, rest, _ := strings.Cut(line, " ")

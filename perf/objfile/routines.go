@@ -99,8 +99,8 @@ func appendRoutines(dst []Routine, sec Section, syms []symbol) []Routine {
 	return dst
 }
 
-// order sorts symbols by address; of those at one address the preferred one
-// comes first: with a size, global, short, first in the alphabet.
+// order compares symbols by address and, at one address, by preference: with a
+// size, global, short, alphabetically first.
 func order(a, b symbol) int {
 	return cmp.Or(
 		cmp.Compare(a.addr, b.addr),
@@ -178,7 +178,7 @@ func cutName(names []byte, at uint32, budget *int) (name string, ok bool) {
 	return string(names[:n]), true
 }
 
-// decodeSymbol reads all but the name.
+// decodeSymbol decodes a symbol, except for its name.
 func decodeSymbol(data []byte) (symbol, elf.SymType) {
 	le := binary.LittleEndian
 	info := data[4]
@@ -215,8 +215,8 @@ func sectionBytes(s *elf.Section, image []byte) ([]byte, error) {
 	return image[s.Offset : s.Offset+s.FileSize], nil
 }
 
-// labelsOfBare returns the labels in those sections that hold no function
-// symbol: hand-written assembly often declares no types.
+// labelsOfBare returns the labels in sections without function symbols:
+// hand-written assembly often declares no types.
 func labelsOfBare(secs []Section, syms, labels []symbol) []symbol {
 	if len(labels) == 0 {
 		return nil

@@ -30,7 +30,7 @@ func checkStatic(ef *elf.File, image []byte) error {
 	return nil
 }
 
-// printable is name as it is, or quoted where it would disturb a terminal.
+// printable returns name unchanged, or quoted if it would disturb a terminal.
 func printable(name []byte) string {
 	if q := fmt.Sprintf("%q", name); q != `"`+string(name)+`"` {
 		return q
@@ -38,8 +38,8 @@ func printable(name []byte) string {
 	return string(name)
 }
 
-// sharedTag returns the first dynamic tag that only a shared library or a user
-// of one has, or DT_NULL.
+// sharedTag returns the first dynamic tag that only occurs in shared libraries
+// and their users, or DT_NULL.
 func sharedTag(dynamic []byte) elf.DynTag {
 	for ; len(dynamic) >= 16; dynamic = dynamic[16:] {
 		switch tag := elf.DynTag(binary.LittleEndian.Uint64(dynamic)); tag {
@@ -82,7 +82,8 @@ func readSegments(ef *elf.File, image []byte, limit uint64) ([]Segment, error) {
 	return segs, nil
 }
 
-// progHeaderAddr returns where the program headers are once loaded, or 0.
+// progHeaderAddr returns the address of the loaded program headers, or 0 if no
+// segment holds them.
 func progHeaderAddr(ef *elf.File, h *header) uint64 {
 	n := uint64(h.phnum) * progHeaderSize
 	for _, p := range ef.Progs {
@@ -98,7 +99,7 @@ func progHeaderAddr(ef *elf.File, h *header) uint64 {
 func (f *File) readSections(ef *elf.File) ([]Section, error) {
 	var secs []Section
 	for i, s := range ef.Sections {
-		// Thread-local zeroes have an address that is not theirs.
+		// .tbss has an address but occupies no memory there.
 		if s.Flags&elf.SHF_ALLOC == 0 || s.Flags&elf.SHF_TLS != 0 && s.Type == elf.SHT_NOBITS {
 			continue
 		}

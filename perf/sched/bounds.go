@@ -6,25 +6,26 @@ import (
 	"presage/perf/access"
 )
 
-// Bounds are what a core cannot do faster, in cycles each time that a path is
-// executed, if its executions follow each other without a gap.
+// Bounds are lower bounds on the cycles per execution of a path whose executions
+// follow each other without a gap.
 type Bounds struct {
 	Fetch, Issue, Retire float64 // micro-operations by the width; 0 if that is not known
 
-	// Units is the time that the busiest units need: of all sets of kinds of
-	// units, the cycles of instructions that can use none but these, by the
-	// number of units. Unit names them, "A|B" if they are busiest together.
+	// Units is the time that the busiest units need: the maximum, over all sets
+	// of kinds of units, of the cycles of instructions that can use only these
+	// kinds, divided by the number of units. Unit names the set, "A|B" if the
+	// kinds are busiest together.
 	Units float64
 	Unit  string
 
 	// Recurrence is the greatest ratio of latency to distance of a cycle of
 	// dependences, 0 if there is none, and Critical that cycle, as indices of
-	// Graph.Edges, each beginning where the one before ends.
+	// Graph.Edges, each starting where the previous one ends.
 	Recurrence float64
 	Critical   []int
 
-	// Chain is the longest chain of dependences within one execution, to its
-	// end: what one execution takes at least, but no bound on many.
+	// Chain is the longest chain of dependences within one execution: a lower
+	// bound on a single execution, but not on many.
 	Chain int
 }
 
@@ -96,11 +97,11 @@ func (c *core) unitsOf(set uint64) int {
 }
 
 // recurrence returns the greatest ratio of latency to distance of the cycles of
-// a graph, and that cycle. With a ratio λ that some cycle has, a cycle of
-// positive length Σ latency - λ·distance has a greater one; so ratios ascend
-// until there is no such cycle (W. Dinkelbach, "On nonlinear fractional
-// programming", Management Science 13, 1967; the lengths are multiplied by the
-// ratio's denominator, so that all is exact).
+// a graph, and that cycle. If λ is the ratio of some cycle, a cycle of positive
+// length Σ latency - λ·distance has a greater one; so the ratios increase until
+// there is no such cycle (W. Dinkelbach, "On nonlinear fractional programming",
+// Management Science 13, 1967; the lengths are multiplied by the ratio's
+// denominator, so that the computation is exact).
 func recurrence(g *Graph) (float64, []int) {
 	var best []int
 	latency, distance := 0, 1
@@ -117,9 +118,9 @@ func recurrence(g *Graph) (float64, []int) {
 	}
 }
 
-// positiveCycle returns a cycle of positive length, or nil (Bellman and Ford,
-// for longest paths from everywhere: if lengths still grow after as many rounds
-// as there are nodes, the last edges lead around such a cycle).
+// positiveCycle returns a cycle of positive length, or nil (Bellman-Ford for
+// longest paths from all nodes: if lengths still grow after as many rounds as
+// there are nodes, the last edges lead around such a cycle).
 func (g *Graph) positiveCycle(length func(*Edge) int) []int {
 	n := len(g.Nodes)
 	far, by := make([]int, n), make([]int, n)
@@ -146,8 +147,8 @@ func (g *Graph) positiveCycle(length func(*Edge) int) []int {
 	panic("sched: lengths grow without a cycle")
 }
 
-// around follows the edges by which nodes were reached back from one until a
-// node comes twice, and returns the cycle, or nil if there is none.
+// around follows the edges in by, through which nodes were reached, backward until
+// a node repeats, and returns the cycle, or nil if there is none.
 func (g *Graph) around(by []int, from int) []int {
 	seen := make(map[int]int)
 	var list []int

@@ -6,13 +6,13 @@ import (
 	"presage/perf/machine"
 )
 
-// Mispredictions returns how many conditional branches of each block of a routine
-// are predicted wrongly, from how often their two ways are taken: by a table of
-// counters, as often as the rarer way is, which is once an execution of a loop
-// for the branch that leaves it. The end of loops of no more iterations than
-// machine.Branch.Foresees says is foreseen, as if each had one branch; of what
-// other branches do, nothing is known but their counts. A static predictor takes
-// what leads back, and nothing else.
+// Mispredictions returns the number of mispredicted conditional branches in each
+// block of a routine, estimated from the frequencies of their two directions. A
+// table of counters mispredicts a branch as often as it takes its rarer direction,
+// which for a loop's exit branch is once per execution of the loop. The exit of a
+// loop with no more iterations than machine.Branch.Foresees is predicted, as if
+// each loop had one branch; of all other branches only the counts are known. A
+// static predictor predicts backward branches taken and all others not taken.
 func Mispredictions(core *machine.Core, r *cfg.Routine, f *RoutineFrequencies) []float64 {
 	wrong := make([]float64, len(r.Blocks))
 	if cost, _ := core.Mispredict(); cost == 0 {

@@ -8,8 +8,8 @@ import (
 	"presage/perf/machine"
 )
 
-// TestMispredictions goes through a loop of one block that is left after ten
-// iterations, and an if that is taken 3 times out of 10, forward.
+// TestMispredictions checks a one-block loop that exits after ten iterations, and
+// a forward branch that is taken 3 times out of 10.
 func TestMispredictions(t *testing.T) {
 	branch := func(pc uint64) cfg.Block { return cfg.Block{Insts: []isa.Inst{{PC: pc, Len: 4, Class: isa.Branch}}} }
 	r := &cfg.Routine{

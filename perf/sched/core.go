@@ -14,11 +14,11 @@ import (
 // ErrNoCore says that a machine's core is not described.
 var ErrNoCore = errors.New("the core is not described")
 
-// core is a machine.Core in the form that schedulers count with.
+// core is a machine.Core in the form that the schedulers use.
 type core struct {
 	inOrder              bool
 	fetch, issue, retire int // unlimited if not known
-	width                int // the least of them: what can go on, whatever the order
+	width                int // the least of them, which bounds the throughput in any order
 	window               int // 0: not limited
 	loads, stores        int // queues, 0: not limited
 	intRegs, floatRegs   int // in all, 0: not limited
@@ -32,8 +32,8 @@ type core struct {
 	groups  []uint64 // unions of sets
 }
 
-// timing is what an instruction of a class costs. The schedule counts whole
-// cycles: fractions are rounded up there, and kept in bounds.
+// timing is the cost of an instruction of a class. Schedules use whole cycles,
+// rounding fractions up; bounds keep the fractions.
 type timing struct {
 	described bool
 	latency   int
@@ -101,8 +101,8 @@ func orUnlimited(width int) int {
 	return width
 }
 
-// renames returns how many of a core's registers are there for results that are
-// not yet the program's state, which has a register for each name.
+// renames returns the number of a core's physical registers beyond the
+// architectural state, which takes one register for each name.
 func renames(registers int, names []string) int { return max(registers-len(names), 0) }
 
 func (c *core) describe(class isa.Class, t machine.Timing) error {
@@ -136,8 +136,8 @@ func (c *core) describe(class isa.Class, t machine.Timing) error {
 	return nil
 }
 
-// of returns the timing of an instruction. What is not described begins in any
-// cycle and takes one.
+// of returns the timing of a class. Instructions of a class that is not described
+// begin in any cycle and take one.
 func (c *core) of(class isa.Class) *timing {
 	if t := &c.timings[class]; t.described {
 		return t
@@ -147,8 +147,8 @@ func (c *core) of(class isa.Class) *timing {
 
 var undescribed = timing{latency: 1}
 
-// maxGroups bounds the unions of sets of units that are looked at. Beyond it
-// the bound of the units may be less than it could be, but remains a bound.
+// maxGroups bounds the number of unions of sets of units considered. Beyond it the
+// units' bound may be looser, but remains a bound.
 const maxGroups = 512
 
 // findGroups finds the sets of kinds that can be a bottleneck together: the

@@ -37,7 +37,7 @@ func TestCoresRefused(t *testing.T) {
 	}
 }
 
-// TestUndescribed: what the core does not describe is warned about.
+// TestUndescribed demands warnings about classes that the core does not describe.
 func TestUndescribed(t *testing.T) {
 	s := run(t, "matmul", "-n", "8", "-repeat", "1")
 	m := wide() // has no system calls, for one
@@ -58,8 +58,8 @@ func TestUndescribed(t *testing.T) {
 	}
 }
 
-// TestEveryMachine: for every core that the project describes, loops take
-// whole bounds or more, rescheduled or not, and what limits them is named.
+// TestEveryMachine demands, for every core that the project describes, that loops
+// take at least their bounds, rescheduled or not, and that their limit is named.
 func TestEveryMachine(t *testing.T) {
 	k := compile(t, kernelSource)
 	names, err := machine.Names(os.DirFS("../../machines"))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Limit is what keeps an instruction from going on earlier.
+// Limit is what keeps an instruction from advancing earlier.
 type Limit uint8
 
 // The limits.
@@ -14,15 +14,15 @@ const (
 	Latency            // of a result that is waited for
 	Recurrence         // latencies around a cycle of dependences from iteration to iteration
 	UnitBusy           // all units that could execute it are occupied
-	FetchWidth         // as many instructions come in at once as can
-	IssueWidth         // as many begin
-	RetireWidth        // as many retire
-	ProgramOrder       // what stands before it has not begun
+	FetchWidth         // the fetch width is used up
+	IssueWidth         // the issue width is used up
+	RetireWidth        // the retire width is used up
+	ProgramOrder       // an older instruction has not begun
 	WriteOrder         // its result would be written before an older one
 	WindowFull         // the window is full of instructions that have not retired
 	QueueFull          // so is a queue
 	NoRegister         // no register is free for its result
-	Entering           // the cycle between coming into the window and beginning
+	Entering           // the cycle between entering the window and beginning
 	Completing         // from beginning to the end of its own latency
 )
 
@@ -33,21 +33,21 @@ var limitNames = [...]string{
 
 func (l Limit) String() string { return limitNames[l] }
 
-// Cause is a part of the time of a path: what is waited for along the chain of
-// events that ends with its last, each of which could not be earlier because of
-// the one before.
+// Cause is a part of the time of a path: a wait on the critical chain of events,
+// which ends with the last event and in which each could not happen earlier
+// because of the one before.
 type Cause struct {
 	Limit Limit
 
 	// From and To are indices in the path's instructions: To waits for From.
-	// They are the same for what concerns one, -1 for what concerns all.
+	// They are equal if the cause concerns one instruction, -1 if it concerns all.
 	From, To int
 	Unit     string  // of UnitBusy: the units, "A|B" if any of them would do
 	Cycles   float64 // of an execution's
 }
 
-// critical walks back from the last event over half of what was executed, and
-// adds up what was waited for. The causes' cycles sum to cycles.
+// critical walks back from the last event over half of the executions, and adds up
+// the waits. The causes' cycles sum to cycles.
 func (s *issuer) critical(cycles float64) (causes []Cause) {
 	last := event(s.done-1, begins)
 	if !s.core.inOrder {
@@ -80,10 +80,10 @@ func (s *issuer) critical(cycles float64) (causes []Cause) {
 	return causes
 }
 
-// stopped returns what kept instructions from coming into the window, of what
-// did the one that cost most; NoLimit if they came as fast as they can. If the
-// time is more than units, widths and recurrences explain, something did: else
-// more would come in than leaves.
+// stopped returns the limit that most delayed instructions from entering the
+// window; NoLimit if they entered at full rate. If the time exceeds what units,
+// widths and recurrences explain there is such a limit: otherwise more would enter
+// than leave.
 func (s *issuer) stopped() Limit {
 	var cost [len(limitNames)]int32
 	for i := max(1, s.done/2); i < s.done && i < len(s.d); i++ {
@@ -121,7 +121,7 @@ func (s *issuer) why(event int32) reason {
 	return s.whyR[event/3]
 }
 
-// cause describes why instruction inst waited, without how long.
+// cause describes why instruction inst waited, but not for how long.
 func (s *issuer) cause(inst int, why reason) Cause {
 	i := inst % s.n
 	c := Cause{Limit: why.limit, From: -1, To: -1}
@@ -142,8 +142,8 @@ func (s *issuer) cause(inst int, why reason) Cause {
 	return c
 }
 
-// shared returns the kinds of units that an instruction shares with another
-// that it waits for; all that it can use, if they share none.
+// shared returns the kinds of units that an instruction shares with another that
+// it waits for, or all kinds that it can use if they share none.
 func (t *timing) shared(other *timing) uint64 {
 	var mine, theirs uint64
 	for _, u := range t.uses {

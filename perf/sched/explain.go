@@ -9,9 +9,9 @@ import (
 	"presage/perf/isa"
 )
 
-// Explain says for people what limits a segment, and shows where: the
-// instructions of the critical recurrence, or those that were waited for most,
-// with their source lines, if p is not nil.
+// Explain describes what limits a segment, and where: the instructions of the
+// critical recurrence, or those that were waited for most, with their source lines
+// if p is not nil.
 //
 //	9 cycles: a recurrence of 9 cycles in 1 iteration
 //	  9 cycles  0x10f2a fadd.d (sum.c:7) → itself, 1 iteration later
@@ -67,7 +67,7 @@ func (g *Segment) headline(p *cfg.Program) string {
 	return g.Limit.String()
 }
 
-// noun is what the nodes of the graph are called.
+// noun returns what to call the nodes of the graph.
 func (g *Segment) noun() string {
 	if n := len(g.Nodes); n > 0 && g.Nodes[n-1].At-g.Nodes[0].At != n-1 {
 		return "micro-operation"
@@ -120,8 +120,8 @@ func count(n int, what string) string {
 // name names an instruction: "0x10f2a fadd.d (sum.c:7)".
 func (g *Segment) name(p *cfg.Program, i int) string { return Name(p, g.Nodes[i].Inst) }
 
-// Name names an instruction for people, with its source line if p is not nil
-// and knows it.
+// Name returns a readable name of an instruction, with its source line if p is not
+// nil and the line is known.
 func Name(p *cfg.Program, in *isa.Inst) string {
 	text := fmt.Sprintf("%#x %s", in.PC, strings.ToLower(in.Op))
 	if p == nil {

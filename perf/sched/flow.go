@@ -1,7 +1,7 @@
 package sched
 
-// flowGraph is one loop level: an acyclic graph with what is left of the
-// frequencies of its nodes and edges.
+// flowGraph is one loop level: an acyclic graph with the remaining frequencies of
+// its nodes and edges.
 type flowGraph struct {
 	nodes []flowNode
 	edges []flowEdge
@@ -32,16 +32,16 @@ type flowOut struct {
 	left float64
 }
 
-// arrival is the best way to a node: how much can come along it, and by which
-// edge; -1 for from outside.
+// arrival is the widest path to a node: its width, and its last edge, -1 if it
+// enters from outside.
 type arrival struct {
 	width float64
 	edge  int
 }
 
-// finish adds what leaves by no edge, and orders the nodes. The graph is
-// acyclic because whatever is strongly connected after the edges back to the
-// header were taken away is an inner loop.
+// finish adds the frequency that leaves by no edge, and sorts the nodes
+// topologically. The graph is acyclic because any strongly connected region
+// without the edges back to the header is an inner loop.
 func (g *flowGraph) finish() {
 	for i := range g.nodes {
 		n := &g.nodes[i]
@@ -71,8 +71,8 @@ func (g *flowGraph) finish() {
 	g.best = make([]arrival, len(g.nodes))
 }
 
-// widest takes the path off the graph that can be executed most often: the one
-// whose least frequency left is greatest. Ties go to what comes first.
+// widest removes from the graph the path that can be executed most often: the one
+// with the greatest minimum remaining frequency. Ties go to the first.
 func (g *flowGraph) widest() (Path, bool) {
 	width, last, out := g.search()
 	if width <= roundoff*g.top {

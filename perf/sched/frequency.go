@@ -7,15 +7,15 @@ import (
 	"presage/perf/cfg"
 )
 
-// Frequencies are how often everything in a program is executed: counted in a
-// run, or what models say for a size that was never run.
+// Frequencies are how often everything in a program is executed: counted in a run,
+// or predicted by models for a size that was never run.
 type Frequencies struct {
 	Routines []RoutineFrequencies // of cfg.Program.Routines
 }
 
 // RoutineFrequencies are how often the blocks and edges of a routine are
-// executed. Flow need not be conserved: what does not fit together, such as
-// edges modelled one by one, is accounted for block by block.
+// executed. Flow need not be conserved: inconsistent frequencies, such as those of
+// edges modelled one by one, are accounted for block by block.
 type RoutineFrequencies struct {
 	Blocks []float64 // by block: how often it is begun
 	Edges  []float64 // by edge: how often it is taken
@@ -45,8 +45,8 @@ func Counted(c *cfg.Counts) *Frequencies {
 	return f
 }
 
-// FromEdges returns the frequencies of a routine of which models give those of
-// the edges and, by Routine.Entries, those of the entries:
+// FromEdges returns the frequencies of a routine from those of its edges and, in
+// the order of Routine.Entries, its entries:
 //
 //	block = Σ edges that arrive + entries, if it is one
 func FromEdges(r *cfg.Routine, edges, entries []float64) RoutineFrequencies {

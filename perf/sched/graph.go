@@ -12,14 +12,14 @@ type Graph struct {
 	Edges  []Edge
 
 	// Closed says that the instructions are an iteration of a loop, which is
-	// followed by itself: only then an edge may have a Distance.
+	// followed by itself: only then may an edge have a Distance.
 	Closed bool
 
 	arrive [][]int32 // by instruction: edges that lead to it
 }
 
-// Edge says that To can begin Latency cycles after From of Distance iterations
-// before did.
+// Edge says that To can begin Latency cycles after From began, Distance iterations
+// earlier.
 type Edge struct {
 	From, To int // indices in Graph.Nodes
 	Latency  int // cycles
@@ -31,10 +31,10 @@ type Edge struct {
 // graphOf gives dependences the latencies of a core:
 //
 //   - a use of a register begins once its definition's latency has passed,
-//   - a load of what was stored, once the store's has: what comes through
-//     memory costs the latencies of both,
-//   - a store to where was loaded may begin in the same cycle,
-//   - a store to where was stored, in the next.
+//   - a load after a store to the location, once the store's has: a value that
+//     passes through memory costs the latencies of both,
+//   - a store after a load from the location may begin in the same cycle,
+//   - a store after a store to the location, in the next.
 func graphOf(c *core, d *access.Dependences, closed bool) *Graph {
 	g := &Graph{Target: d.Target, Nodes: d.Nodes, Edges: make([]Edge, 0, len(d.Edges)), Closed: closed}
 	for _, e := range d.Edges {
@@ -75,9 +75,8 @@ func (g *Graph) index() {
 	}
 }
 
-// heights returns, by instruction, the longest time from its beginning to the
-// end of a chain of instructions of the same iteration that begins with it, its
-// own latency included.
+// heights returns, by instruction, the latency of the longest chain in the same
+// iteration that starts with it, including its own.
 func (g *Graph) heights(c *core) []int {
 	h := make([]int, len(g.Nodes))
 	for i := range h {

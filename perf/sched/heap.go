@@ -1,6 +1,6 @@
 package sched
 
-// heap is a binary heap, the least key first, of those alike the older.
+// heap is a binary min-heap by key; of equal keys the older entry comes first.
 type heap []entry
 
 type entry struct{ key, inst int32 }

@@ -4,8 +4,8 @@ package sched
 //
 //	X(i) = max(X(i-1), X(from) + latency of every dependence)
 //
-// or in the first after that in which fewer instructions begin than the least of its widths allows
-// and its units are free.
+// or in the first cycle after that in which fewer instructions have begun than the
+// least of its widths allows, and its units are free.
 type inOrder struct {
 	units   table
 	cycle   int32 // in which the last one began

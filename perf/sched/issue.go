@@ -1,8 +1,8 @@
 package sched
 
-// issuer has a core execute a path over and over, in program order as the
-// compiler left it, until it takes the same time every time. It is a model of
-// timing alone: every branch is predicted, every access hits.
+// issuer simulates the repeated execution of a path, in the compiler's order,
+// until each execution takes the same time. It models timing alone: every branch
+// is predicted, every access hits.
 type issuer struct {
 	core *core
 	opt  Options
@@ -12,7 +12,7 @@ type issuer struct {
 
 	x, d, r          []int32 // by instruction executed: when it begins, comes into the window, retires
 	whyX, whyD, whyR []reason
-	done             int // instructions that are decided on
+	done             int // instructions whose times are decided
 
 	placed []placement
 
@@ -20,7 +20,8 @@ type issuer struct {
 	window  window
 }
 
-// reason is why an event is not earlier: an earlier event, and what ties them.
+// reason is why an event is not earlier: an earlier event, and what connects the
+// two.
 type reason struct {
 	event int32 // 3·instruction + 0, 1 or 2 for D, X or R; -1 for none
 	limit Limit
@@ -52,7 +53,8 @@ func (s *issuer) start(g *Graph) {
 	}
 }
 
-// iterate executes the path once more: all of it begins, in order, or retires.
+// iterate executes the path once more, until all of it has begun (in order) or
+// retired (out of order).
 func (s *issuer) iterate() {
 	if s.core.inOrder {
 		for i := range s.n {
@@ -65,8 +67,8 @@ func (s *issuer) iterate() {
 	s.window.until(s, s.done)
 }
 
-// producer returns the number of the instruction that an edge leads from, of
-// one that it leads to; a negative one would be before the beginning.
+// producer returns the number of the executed instruction from which edge e leads
+// to inst; negative if it precedes the first execution.
 func (s *issuer) producer(e *Edge, inst int) int {
 	return inst - inst%s.n + e.From - e.Distance*s.n
 }

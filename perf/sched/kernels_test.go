@@ -135,9 +135,9 @@ func (k *kernels) body(t testing.TB, name string) string {
 	return strings.Join(from, "\n") + "\n"
 }
 
-// TestThroughMemory: a value that every iteration stores and the next one loads
-// is a recurrence of store 1, load 4 and add 4; and so is, taken pessimistically,
-// what may be.
+// TestThroughMemory demands that a value that every iteration stores and the next
+// one loads is a recurrence of store 1, load 4 and add 4; and so, with the
+// pessimistic option, is one that only may be.
 func TestThroughMemory(t *testing.T) {
 	k := compile(t, kernelSource)
 	for _, c := range []struct {

@@ -13,17 +13,16 @@ type Slots struct {
 	// it occupies: indices in machine.Core.Units.
 	Kinds [][]int
 
-	// Period is after how many cycles the next iteration begins, which is
-	// scheduled alike; 0 for a schedule that does not repeat.
+	// Period is the number of cycles after which the next iteration begins, with
+	// the same schedule; 0 for a schedule that does not repeat.
 	Period int
 
-	// Iterations are how many the instructions are of: more than 1 if a loop
-	// was unrolled.
+	// Iterations is the number of iterations that the instructions span: more
+	// than 1 if the loop was unrolled.
 	Iterations int
 
-	// Hindered is the instruction that found no place most often with the
-	// interval before, where Period is more than the bounds ask for; -1
-	// otherwise.
+	// Hindered is the instruction that most often found no place at the previous
+	// interval, if Period exceeds the bounds; -1 otherwise.
 	Hindered int
 }
 
@@ -53,13 +52,13 @@ func (t *timing) kinds(p placement) []int {
 }
 
 // list schedules a path for a core whose compiler, or hardware, may put the
-// instructions in any order that the dependences within the path allow: cycle
-// by cycle, of those whose operands are there, those first from which the
-// longest chain of latencies leads on (their height in the dependence graph; R.
-// L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Applied
-// Mathematics 17, 1969, for list schedules in general). Ties go to what comes
-// first. Branches keep nothing back: it is a schedule of the path alone, as a
-// compiler could make it that compensates on the other paths.
+// instructions in any order that the dependences within the path allow: cycle by
+// cycle, the ready instructions by descending height in the dependence graph, the
+// longest chain of latencies that starts with them (R. L. Graham, "Bounds on
+// multiprocessing timing anomalies", SIAM J. Applied Mathematics 17, 1969, for
+// list schedules in general). Ties go to the first in the program. Branches do not
+// constrain the order: it is a schedule of the path alone, such as a compiler makes
+// with compensation code on the other paths.
 func (l *lister) list(g *Graph) *Slots {
 	n := len(g.Nodes)
 	l.units.reset(l.core, g, 0)

@@ -10,7 +10,7 @@ import (
 	"presage/perf/machine"
 )
 
-// narrow is a core on which units are short: at most 2 instructions a cycle, one
+// narrow returns a core with few units: at most 2 instructions a cycle, one
 // adder, two multipliers of which one is shared with a divider that is busy for
 // 3 cycles.
 func narrow() *machine.Core {
@@ -26,7 +26,7 @@ func narrow() *machine.Core {
 
 var narrowClasses = []isa.Class{isa.ALU, isa.ALU, isa.Multiply, isa.Divide, isa.Load, isa.Nop}
 
-// randomGraph is a dependence graph of a few instructions of narrow's classes.
+// randomGraph returns a dependence graph of a few instructions of narrow's classes.
 func randomGraph(rnd *rand.Rand, c *core, n int, closed bool) *Graph {
 	d := new(access.Dependences)
 	d.Target = rv64.Target()
@@ -162,8 +162,8 @@ func (b *best) place(i, u, at int, units map[[2]int]int, begun map[int]int) {
 	}
 }
 
-// TestListAgainstBest: list schedules are valid, never shorter than the bounds
-// or the best there is, and hardly ever longer than that.
+// TestListAgainstBest demands that list schedules are valid, never shorter than
+// the bounds or the optimum, and hardly ever longer than the optimum.
 func TestListAgainstBest(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	m := narrow()
@@ -198,8 +198,8 @@ func TestListAgainstBest(t *testing.T) {
 	}
 }
 
-// TestModulo: modulo schedules are valid, their interval is no less than the
-// bounds, and mostly the least that whole cycles allow.
+// TestModulo demands that modulo schedules are valid, and that their interval is no
+// less than the bounds, and mostly the least that whole cycles allow.
 func TestModulo(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 2))
 	m := narrow()

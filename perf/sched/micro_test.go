@@ -80,7 +80,7 @@ func TestMicrokernels(t *testing.T) {
 				if got := s.issuer.run(&g.Graph).cycles; got != k.cycles { // without the bounds' help
 					t.Errorf("%s: %v cycles executed", k.name, got)
 				}
-				// If nothing follows from iteration to iteration, units alone count.
+				// Without loop-carried dependences, units alone count.
 				d := *k.d
 				if open := s.Schedule(&d, false); open.Cycles != max(open.Bounds.Units, open.Bounds.Fetch, open.Bounds.Retire) || open.Bounds.Recurrence != 0 {
 					t.Errorf("%s: %v cycles if it is no loop, bounds %+v", k.name, open.Cycles, open.Bounds)
@@ -135,8 +135,9 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestQueues: what fills first, stops. Each iteration is a chain of a load, an
-// add, a divide and an add, of which many are needed at once.
+// TestQueues demands that the resource that fills first is the limit. Each
+// iteration is a chain of a load, an add, a divide and an add, of which many must
+// be in flight at once.
 func TestQueues(t *testing.T) {
 	d := loopOf([]isa.Class{isa.FPLoad, isa.FPAdd, isa.FPDivide, isa.FPAdd}, [3]int{0, 1, 0}, [3]int{1, 2, 0}, [3]int{2, 3, 0})
 	for i, n := range d.Nodes {
@@ -173,9 +174,9 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-// TestSlowStart: the 16 iterations that a window of 64 holds come in one a cycle
-// and retire one a cycle, as if that were all, but it takes 200 cycles before
-// the next 16 do.
+// TestSlowStart executes a path whose start looks steady: the 16 iterations that a
+// window of 64 holds enter and retire at one a cycle, but the next 16 do so only
+// after 200 cycles.
 func TestSlowStart(t *testing.T) {
 	m := wide()
 	m.Classes[isa.FPSqrt] = on(200, 1, "fp")

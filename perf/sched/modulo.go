@@ -8,9 +8,9 @@ import "math"
 // Scheduling", HP Laboratories report HPL-94-115, 1995). Intervals are tried
 // from the least that units and recurrences allow, MII, up.
 //
-// An interval is a whole number of cycles, what the bounds ask for need not be:
-// the loop is unrolled as many times, up to unroll, as brings whole cycles an
-// iteration closest to the bound.
+// An interval is a whole number of cycles, but the bounds may be fractional: the
+// loop is unrolled, up to unroll times, so that whole cycles come closest to the
+// bound per iteration.
 func (l *lister) modulo(g *Graph, b *Bounds, unroll int) *Slots {
 	least := b.Max()
 	copies := closest(least, unroll)
@@ -27,11 +27,11 @@ func (l *lister) modulo(g *Graph, b *Bounds, unroll int) *Slots {
 	}
 }
 
-// wholeCycles rounds up, but not for what is only an error of adding fractions.
+// wholeCycles rounds up, ignoring the roundoff of adding fractions.
 func wholeCycles(x float64) int { return int(math.Ceil(x - roundoff*max(1, x))) }
 
-// closest returns by how many copies of an iteration a bound is met best in
-// whole cycles, the fewest that gain more than a hundredth.
+// closest returns the number of copies of an iteration that best meets a bound in
+// whole cycles; more copies must gain more than a hundredth.
 func closest(bound float64, most int) int {
 	best, copies := math.Inf(1), 1
 	for u := 1; u <= max(1, most); u++ {
@@ -42,9 +42,8 @@ func closest(bound float64, most int) int {
 	return copies
 }
 
-// unrolled returns the graph of some iterations in a row: what comes from d
-// iterations before comes, in copy k, from copy k-d, as far as that is one of
-// an earlier group.
+// unrolled returns the graph of several consecutive iterations: a dependence at
+// distance d leads to copy k from copy k-d, of an earlier group if that is negative.
 func unrolled(g *Graph, copies int) *Graph {
 	if copies == 1 {
 		return g
@@ -145,7 +144,7 @@ func (m *moduloScheduler) heights(period int) {
 	}
 }
 
-// next returns the first instruction that is not scheduled, or -1.
+// next returns the first instruction not yet scheduled, or -1.
 func (m *moduloScheduler) next(order []int) int {
 	for _, i := range order {
 		if m.begin[i] < 0 {
@@ -155,7 +154,8 @@ func (m *moduloScheduler) next(order []int) int {
 	return -1
 }
 
-// earliest returns when what is scheduled allows an instruction to begin.
+// earliest returns the first cycle in which the instructions already scheduled
+// allow instruction i to begin.
 func (m *moduloScheduler) earliest(i, period int) int {
 	at := 0
 	for _, e := range m.g.arrive[i] {
@@ -167,8 +167,7 @@ func (m *moduloScheduler) earliest(i, period int) int {
 	return at
 }
 
-// find looks for a cycle in which units and width are free: all that there are
-// come within one period.
+// find looks for a cycle with free units and width; searching one period suffices.
 func (m *moduloScheduler) find(i, early, period int) (int, bool) {
 	tm := m.core.of(m.g.Nodes[i].Micro.Class)
 	for at := early; at < early+period; at++ {
@@ -183,8 +182,8 @@ func (m *moduloScheduler) find(i, early, period int) (int, bool) {
 	return 0, false
 }
 
-// evict makes room for an instruction in a cycle: whatever needs a unit that it
-// could use, the lowest first, goes until it fits. It fails if it never does.
+// evict makes room for an instruction in a cycle: it drops instructions that compete
+// for its units, the lowest first, until it fits. It returns false if it never does.
 func (m *moduloScheduler) evict(i, at, period int) bool {
 	tm := m.core.of(m.g.Nodes[i].Micro.Class)
 	order := byHeight(m.height)
@@ -242,7 +241,7 @@ func (m *moduloScheduler) mostDropped() int {
 	return most
 }
 
-// displace takes out what depends on an instruction and begins too early now.
+// displace drops the instructions that depend on i and now begin too early.
 func (m *moduloScheduler) displace(i, period int) {
 	for _, e := range m.leave[i] {
 		edge := &m.g.Edges[e]

@@ -9,9 +9,9 @@ import (
 	"presage/perf/machine"
 )
 
-// naive executes a path over and over, by looking in every cycle at every
-// instruction, and returns when each begins and retires. Units are chosen in
-// the same order of preference.
+// naive executes a path repeatedly, examining every instruction in every cycle, and
+// records when each begins and retires. It chooses units in the same order of
+// preference.
 type naive struct {
 	c                       *core
 	g                       *Graph
@@ -31,7 +31,7 @@ func newNaive(c *core, g *Graph, executions int) *naive {
 
 func (s *naive) inst(i int) *isa.Inst { return s.g.Nodes[i%len(s.g.Nodes)].Inst }
 
-// operands reports whether those of an instruction are there.
+// operands reports whether the operands of an instruction are ready.
 func (s *naive) operands(i int) bool {
 	n := len(s.g.Nodes)
 	for _, e := range s.g.Edges {
@@ -115,13 +115,13 @@ func (s *naive) room(out, in int) bool {
 		!(q >= 0 && full(waiting, s.c.queues[q]))
 }
 
-// ahead is how many executions more than are compared are under way: younger
+// ahead is how many more executions are simulated than compared: younger
 // instructions occupy units, too.
 const ahead = 120
 
-// TestAgainstNaive: in order and out of order, on cores of all sizes, every
-// instruction of random paths begins and retires when it does if every cycle is
-// gone through naively.
+// TestAgainstNaive demands that, in order and out of order, on cores of all sizes,
+// every instruction of random paths begins and retires in the same cycle as in the
+// naive simulation.
 func TestAgainstNaive(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 9))
 	for round := range 1000 {
@@ -169,7 +169,7 @@ func TestAgainstNaive(t *testing.T) {
 	}
 }
 
-// settles demands that what was said to repeat does so for longer.
+// settles demands that a pattern found to repeat goes on repeating.
 func settles(t *testing.T, out *Segment, c *core, g *Graph, executions int) {
 	t.Helper()
 	if out.Period == 0 {

@@ -6,9 +6,9 @@ import (
 
 // PathOptions bound the search for paths.
 type PathOptions struct {
-	// MaxPaths is how many paths are told apart at one loop level of a routine;
-	// 0 stands for 100. The frequency of further ones is accounted for block by
-	// block: see Remains.
+	// MaxPaths is the maximum number of paths at one loop level of a routine; 0
+	// means 100. The frequency of further paths is accounted for block by block:
+	// see Remains.
 	MaxPaths int
 }
 
@@ -24,7 +24,7 @@ type Path struct {
 	Edge    int // index in cfg.Routine.Edges that the path ends with; -1 if none
 
 	// First is the first instruction of the first block that belongs to the
-	// path: 0, but for one that is Partial.
+	// path: 0, except in a Partial path.
 	First int
 
 	// Frequency is how often the path is executed. Only that of a Partial path
@@ -45,8 +45,8 @@ type End uint8
 const (
 	Closes  End = iota // with an edge back to the loop's header
 	Leaves             // with an edge out of the loop
-	Ends               // the routine ends there, or an inner loop did not come back
-	Remains            // one block, with what no path accounts for
+	Ends               // the routine ends there, or an inner loop never exited
+	Remains            // one block, with the frequency that no path accounts for
 	Partial            // the end of a block that was not always executed in full
 )
 
@@ -81,18 +81,18 @@ func (p *Path) Instructions(r *cfg.Routine) int {
 // Mellor-Crummey, "Cross-Architecture Performance Predictions for Scientific
 // Applications Using Parameterized Models", SIGMETRICS 2004, section 2.4: "from
 // the inside out; no basic block is considered at more than one loop level"):
-// inner loops before the loops around them, in each of them by falling
+// inner loops before the loops around them, within each loop by descending
 // frequency.
 //
-// Edge counts do not determine how often each path is executed. The paper does
-// not say how it chooses; here the path is taken that can be executed most
-// often given what is left of the counts of its edges, which is then taken off,
-// and so on. So a loop's main path stands first, and there are at most as many
-// paths as edges. Of every block, the frequencies of the paths through it sum
-// to its own: exactly while the frequencies are whole numbers below 2^53, else
-// to within the roundoff, 1e-9 of it.
+// Edge counts do not determine how often each path is executed. The paper does not
+// say how it chooses; here the path with the greatest frequency that the remaining
+// edge counts allow is taken first, its frequency is subtracted, and so on. So a
+// loop's main path comes first, and there are at most as many paths as edges. For
+// every block, the frequencies of the paths through it sum to its own: exactly if
+// the frequencies are integers below 2^53, else to within the relative roundoff
+// 1e-9.
 //
-// It panics if f is not of r.
+// It panics if f does not fit r.
 func Paths(r *cfg.Routine, routine int, f *RoutineFrequencies, opt PathOptions) []Path {
 	if err := f.check(r); err != nil {
 		panic(err.Error())
@@ -115,8 +115,8 @@ func Paths(r *cfg.Routine, routine int, f *RoutineFrequencies, opt PathOptions) 
 	return all
 }
 
-// roundoff is the share of a frequency that is taken for the error of adding
-// and subtracting numbers that are not whole.
+// roundoff is the share of a frequency that is attributed to the rounding error of
+// adding and subtracting fractions.
 const roundoff = 1e-9
 
 type pathFinder struct {
@@ -161,8 +161,8 @@ func (x *pathFinder) join(loop, member int) {
 	x.members[loop+1] = append(x.members[loop+1], member)
 }
 
-// memberOf returns the index at level l of what holds block b; -1 if it is
-// outside of l.
+// memberOf returns the index at level l of the member that contains block b; -1 if
+// b is outside of l.
 func (x *pathFinder) memberOf(l, b int) int {
 	m, in := b, x.r.Blocks[b].Loop
 	for in != l {
@@ -266,7 +266,7 @@ func (x *pathFinder) arrive(g *flowGraph, l, to, e int) {
 	}
 }
 
-// depart adds what leads from member from of level l out of it by edge e.
+// depart adds edge e, which leads from member from out of level l.
 func (x *pathFinder) depart(g *flowGraph, l, from, e int) {
 	edge, n := x.r.Edges[e], x.f.Edges[e]
 	node := &g.nodes[from]

@@ -9,7 +9,7 @@ import (
 	"presage/perf/cfg"
 )
 
-// randomProgram is code with branches to anywhere in it, taken apart.
+// randomProgram returns the graphs of code with branches to random places in it.
 func randomProgram(t *testing.T, rnd *rand.Rand) *cfg.Program {
 	t.Helper()
 	n := 4 + rnd.IntN(60)
@@ -66,7 +66,7 @@ func randomCounts(rnd *rand.Rand, p *cfg.Program) *cfg.Counts {
 	return c
 }
 
-// checkPaths demands what has to hold of the paths of a routine.
+// checkPaths checks the invariants of the paths of a routine.
 func checkPaths(t *testing.T, r *cfg.Routine, f *RoutineFrequencies, paths []Path, tolerance float64) {
 	t.Helper()
 	blocks := make([]float64, len(r.Blocks))
@@ -120,9 +120,9 @@ func connected(t *testing.T, r *cfg.Routine, paths []Path) {
 	}
 }
 
-// TestPathsOfRandomGraphs: of flow that is conserved, paths account for all,
-// block by block and back edge by back edge, with no remains; if few paths are
-// allowed, and if flow is not conserved, the blocks' sums still hold.
+// TestPathsOfRandomGraphs demands that paths account for all of a conserved flow,
+// block by block and back edge by back edge, with no remains; with few paths
+// allowed, or without conservation, the sums for blocks must still hold.
 func TestPathsOfRandomGraphs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	nested, closing := 0, 0

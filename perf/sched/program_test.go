@@ -84,10 +84,9 @@ func (s *subject) executedBy(routine int) float64 {
 	return float64(sum)
 }
 
-// TestPrograms holds what has to hold of real programs: paths account for every
-// execution of every block, and so of every instruction; what is summed by
-// loop, routine and program is the same; no time is below what widths and units
-// allow.
+// TestPrograms checks the invariants on real programs: paths account for every
+// execution of every block, and so of every instruction; the sums by loop, routine
+// and program agree; no time is below what widths and units allow.
 func TestPrograms(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -192,7 +191,7 @@ func (s *subject) schedule(t *testing.T, machine string, f *Frequencies, opt Opt
 	t.Logf("%-12s rescheduled %-5v %.3g cycles, %.2f an instruction, %.2f in loops, %.3f unsettled", machine, opt.Reschedule, res.Cycles, res.Cycles/res.Instructions, loops/res.Cycles, res.unsettled()/res.Cycles)
 }
 
-// byScope: the tree of scopes adds up to the same.
+// byScope demands that the tree of scopes adds up to the same.
 func (s *subject) byScope(t *testing.T, res *Result) {
 	t.Helper()
 	list := res.byScope(s.scopes)
@@ -213,8 +212,8 @@ func (s *subject) byScope(t *testing.T, res *Result) {
 	}
 }
 
-// TestModelledFrequencies: a program executed 2^40 times as often takes 2^40
-// times as long, to the bit.
+// TestModelledFrequencies demands that a program executed 2^40 times as often takes
+// 2^40 times as long, to the bit.
 func TestModelledFrequencies(t *testing.T) {
 	const many = 1 << 40
 	s := run(t, "matmul", "-n", "8", "-repeat", "1")
@@ -280,8 +279,8 @@ func BenchmarkProgram(b *testing.B) {
 	}
 }
 
-// TestScopesOfRandomGraphs: every path that is scheduled belongs to a scope, also
-// where loops follow one another without a block in between.
+// TestScopesOfRandomGraphs demands that every scheduled path belongs to a scope,
+// even if loops follow one another without a block in between.
 func TestScopesOfRandomGraphs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s, err := New(wide(), Options{})
@@ -312,8 +311,8 @@ func TestScopesOfRandomGraphs(t *testing.T) {
 	}
 }
 
-// TestPartialExecutions: of a block that was left in its middle, what was
-// executed is scheduled, and no more.
+// TestPartialExecutions demands that exactly the executed part of a block that was
+// left in its middle is scheduled.
 func TestPartialExecutions(t *testing.T) {
 	add := addi(10, 10, 1)
 	a := access.Analyze(cfg.Analyze(image(t, []uint32{add, add, add, ret})))
@@ -358,8 +357,8 @@ func whole(t *testing.T, r *cfg.Routine, p *PathCost) {
 	}
 }
 
-// TestKnownChangesNothing: what a scheduler remembers of a program gives other
-// frequencies the times that a new scheduler gives them.
+// TestKnownChangesNothing demands that a scheduler that has seen the program with
+// other frequencies returns the same times as a new one.
 func TestKnownChangesNothing(t *testing.T) {
 	s := run(t, "matmul", "-n", "24")
 	first := Counted(s.counts)

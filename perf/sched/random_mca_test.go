@@ -111,9 +111,9 @@ func a57() *machine.Core {
 // TestRandomAgainstMCA compares the time of random loop bodies on an in-order
 // and an out-of-order core with llvm-mca's. Those that differ do so by no more
 // than a cycle. The likely reasons, from its documentation and the bodies, not
-// traced inside it: of two free units llvm-mca takes turns, here the one goes
-// first that others need less; and of two instructions that are ready it prefers
-// the one with more users, here the older one goes first.
+// from tracing it: llvm-mca alternates between free units, here the unit that
+// others need less goes first; and of two ready instructions it prefers the one
+// with more users, here the older one goes first.
 func TestRandomAgainstMCA(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -13,12 +13,12 @@ import (
 	"presage/perf/isa"
 )
 
-// ErrUndescribed says, as a warning, that instructions were executed of a class
-// that the core's description does not have.
+// ErrUndescribed warns that instructions of a class missing from the core's
+// description were executed.
 var ErrUndescribed = errors.New("class of instructions that the core does not describe")
 
-// ErrUnsettled says, as a warning, that many cycles are of paths that did not
-// come to take the same time every time, so that theirs is an average.
+// ErrUnsettled warns that many cycles are spent in paths whose executions did not
+// settle to a constant time, so that their time is an average.
 var ErrUnsettled = errors.New("paths did not settle")
 
 // Result is the time of a program, in cycles, and where it goes.
@@ -33,7 +33,7 @@ type Result struct {
 	Warnings  []error   // of kinds ErrUndescribed, ErrUnsettled
 }
 
-// RoutineCost is the time of a routine, without what it calls.
+// RoutineCost is the time of a routine, without its callees.
 type RoutineCost struct {
 	Cycles       float64
 	Instructions float64
@@ -60,9 +60,9 @@ type PathCost struct {
 // Total returns the cycles of all executions of the path.
 func (p *PathCost) Total() float64 { return p.Cycles * p.Frequency }
 
-// Program schedules all that is executed of a program, as many routines at a
-// time as there are processors. Further calls for the same program, with other
-// frequencies, take a fraction of the time of the first.
+// Program schedules all executed code of a program, with one worker per processor.
+// Further calls for the same program, with other frequencies, take a fraction of
+// the time of the first.
 func (s *Scheduler) Program(ctx context.Context, a *access.Analysis, f *Frequencies) (*Result, error) {
 	if err := f.check(a.Program); err != nil {
 		return nil, err
@@ -100,8 +100,8 @@ func (s *Scheduler) Program(ctx context.Context, a *access.Analysis, f *Frequenc
 	return out, nil
 }
 
-// doubtful is the share of all cycles from which on a doubt about some is a
-// doubt about the sum.
+// doubtful is the share of all cycles above which doubtful cycles make the total
+// doubtful.
 const doubtful = 0.1
 
 // unsettled returns the cycles of segments whose time is an average.
@@ -117,7 +117,7 @@ func (r *Result) unsettled() float64 {
 	return sum
 }
 
-// each calls do for 0 to n-1, each with a scheduler of its own worker's.
+// each calls do for 0 to n-1, with one scheduler per worker.
 func (s *Scheduler) each(ctx context.Context, n int, do func(*Scheduler, int)) error {
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -183,7 +183,7 @@ func (p *PathCost) occupy(units []float64) {
 	}
 }
 
-// undescribed counts executed instructions of classes that are not described.
+// undescribed counts the executed instructions of undescribed classes.
 func (s *Scheduler) undescribed(a *access.Analysis, routine int, f *RoutineFrequencies, counts []float64) {
 	r := a.Program.Routines[routine]
 	var micros [isa.MaxMicros]isa.Micro

@@ -10,19 +10,18 @@ import (
 	"presage/perf/machine"
 )
 
-// Options say how code is scheduled. The zero value has the instructions come
-// to the core in the order that the program has them in, as its hardware
-// executes the binary at hand.
+// Options say how code is scheduled. With the zero value the core executes the
+// instructions in program order, as its hardware executes the binary at hand.
 type Options struct {
-	// Reschedule puts the instructions of each path in the best order that is
-	// found for the core, as a compiler for it could have: list scheduling of
-	// straight paths, modulo scheduling of innermost loops. It is what the
-	// paper does to predict other machines than the one compiled for. Windows,
-	// queues and registers do not limit what it finds.
+	// Reschedule puts the instructions of each path in the best order found for
+	// the core, as a compiler for it could have: list scheduling of straight
+	// paths, modulo scheduling of innermost loops. It is what the paper does to
+	// predict machines other than the compiler's target. It ignores the limits
+	// of windows, queues and registers.
 	Reschedule bool
 
-	// Pessimistic takes memory references whose addresses are not understood
-	// for dependent; the default is to take them for independent.
+	// Pessimistic assumes that memory references with unknown addresses are
+	// dependent; the default is to assume that they are independent.
 	Pessimistic bool
 
 	// OrderedWrites has an in-order core delay instructions so that results are
@@ -30,8 +29,8 @@ type Options struct {
 	// instruction's result overtake a long one's.
 	OrderedWrites bool
 
-	// MaxUnroll is how many iterations modulo scheduling may take together to
-	// come closer to an interval that is no whole number; 0 stands for 4.
+	// MaxUnroll is the maximum number of iterations that modulo scheduling may
+	// unroll to approach a fractional interval; 0 means 4.
 	MaxUnroll int
 
 	Paths PathOptions
@@ -39,7 +38,7 @@ type Options struct {
 
 const defaultMaxUnroll = 4
 
-// Scheduler schedules paths for a core. One is not safe for concurrent use.
+// Scheduler schedules paths for a core. It is not safe for concurrent use.
 type Scheduler struct {
 	core   *core
 	opt    Options
@@ -48,9 +47,9 @@ type Scheduler struct {
 	known  *known
 }
 
-// known remembers what was scheduled of a program: what a segment takes does not
-// depend on how often it is executed, so that the next frequencies of the same
-// program need few segments more.
+// known caches the scheduled segments of a program: the time of a segment does not
+// depend on how often it is executed, so other frequencies of the same program need
+// few further segments.
 type known struct {
 	of       *access.Analysis
 	segments []map[string]*Segment // by routine
@@ -77,15 +76,14 @@ func (s *Scheduler) clone() *Scheduler {
 // Units names the kinds of units of the core.
 func (s *Scheduler) Units() []string { return s.core.names }
 
-// Segment is a part of a path that is scheduled as one: up to a call or an
+// Segment is a part of a path that is scheduled as a unit: up to a call or an
 // inner loop.
 type Segment struct {
 	Graph
 
-	// Cycles is what each of many executions adds to the time: while one ends,
-	// the next begins, of an iteration of a loop with the dependences between
-	// them. What is no such iteration is taken to be surrounded by independent
-	// work of its own kind.
+	// Cycles is the time that each of many executions adds: they overlap, and
+	// the iterations of a loop depend on each other. A segment that is not an
+	// iteration is taken to be surrounded by independent work of its own kind.
 	Cycles float64
 
 	// Alone is the time of one execution from its first instruction's beginning
@@ -94,23 +92,23 @@ type Segment struct {
 
 	Bounds Bounds
 
-	// Limit is what keeps Cycles from being less, and Causes, of what was not
-	// rescheduled, is what was waited for: see Cause.
+	// Limit is what keeps Cycles from being less. Causes, unless the segment was
+	// rescheduled, is the breakdown of the waits: see Cause.
 	Limit  Limit
 	Causes []Cause
 
-	// Units is for how long units were occupied by one execution, by kind.
+	// Units is the time that one execution occupies units, by kind.
 	Units []float64
 
-	// Slots is the schedule, if it was rescheduled.
+	// Slots is the schedule, if the segment was rescheduled.
 	Slots *Slots
 
-	// Period is after how many executions everything repeats, of what was not
-	// rescheduled; 0 if none was found, and Cycles is an average.
+	// Period is the number of executions after which everything repeats, unless
+	// rescheduled; 0 if none was found, in which case Cycles is an average.
 	Period int
 
-	// Pairs of memory references of which at least one is a store, and of those
-	// the ones whose dependence is not known.
+	// Pairs counts the pairs of memory references with at least one store, and
+	// Unknown those whose dependence is not known.
 	Pairs, Unknown int
 }
 
@@ -166,13 +164,12 @@ func (s *Scheduler) reschedule(out *Segment) {
 	out.Limit = out.limit(NoLimit)
 }
 
-// near is how much more than a bound a time may be and still count as limited
-// by it.
+// near is the ratio to a bound up to which a time counts as limited by it.
 const near = 1.02
 
-// limit names what limits a segment: the greatest of the bounds, if that is
-// near, or else what stopped instructions from coming into the window, or else
-// what was waited for most.
+// limit returns what limits a segment: the greatest of the bounds, if the time is
+// near it, or else what kept instructions from entering the window, or else the
+// longest wait.
 func (g *Segment) limit(stopped Limit) Limit {
 	b := &g.Bounds
 	for _, c := range []struct {
@@ -194,11 +191,10 @@ func (g *Segment) limit(stopped Limit) Limit {
 	return ProgramOrder
 }
 
-// segments schedules a path: the parts between calls and inner loops one by
-// one, since nothing of a path overlaps with what happens there. A path that
-// closes, without such a part, is an iteration that is followed by itself.
-// Parts that were scheduled before are taken from known, which is of the same
-// routine.
+// segments schedules the parts of a path between calls and inner loops one by one,
+// since nothing overlaps with these. A path that closes a loop and has only one
+// part is an iteration that is followed by itself. Parts scheduled before are taken
+// from known, which belongs to the same routine.
 func (s *Scheduler) segments(a *access.Analysis, p *Path, known map[string]*Segment) []*Segment {
 	parts, whole := p.parts(a.Program.Routines[p.Routine])
 	var list []*Segment
@@ -220,8 +216,7 @@ func (s *Scheduler) segments(a *access.Analysis, p *Path, known map[string]*Segm
 	return list
 }
 
-// parts cuts a path after calls and where inner loops stand. whole says that
-// nothing was cut.
+// parts cuts a path after calls and at inner loops. whole says that nothing was cut.
 func (p *Path) parts(r *cfg.Routine) (parts [][]int, whole bool) {
 	whole = true
 	var part []int
@@ -256,7 +251,7 @@ func keyOf(loop, first int, blocks []int) string {
 	return string(key)
 }
 
-// cut takes the first instructions out of a dependence graph.
+// cut removes the first instructions from a dependence graph.
 func cut(d *access.Dependences, first int) {
 	if first == 0 {
 		return

@@ -2,7 +2,7 @@ package sched
 
 import "presage/perf/cfg"
 
-// scopeCost is the time of a scope of the program's structure: a loop of the
+// scopeCost is the time of a scope of the scope tree: a loop of the
 // source, a routine, or the program.
 type scopeCost struct {
 	Own          float64 // cycles of what is in no scope inside it

@@ -1,9 +1,9 @@
 package sched
 
-// steady is what executing a path over and over comes to.
+// steady is the steady state of the repeated execution of a path.
 type steady struct {
 	cycles   float64 // an execution, in the end
-	period   int     // executions after which everything repeats; 0: none was found, and cycles is an average
+	period   int     // executions after which everything repeats; 0: none found, and cycles is an average
 	executed int     // executions
 	alone    int     // the first one's, from its beginning to its last result
 }
@@ -34,8 +34,8 @@ func (s *issuer) run(g *Graph) steady {
 			return out
 		}
 	}
-	// What retires, or begins in order, is the throughput; what begins out of
-	// order may still be running ahead.
+	// Throughput is measured by instructions retiring, or beginning in order:
+	// those that begin out of order may still be running ahead.
 	done := s.x
 	if !s.core.inOrder {
 		done = s.r
@@ -55,12 +55,12 @@ func (s *issuer) alone() int {
 	return int(last - s.x[0])
 }
 
-// farthest is how far back dependences are waited for, in executions. Those
-// that reach farther count in Bounds.Recurrence.
+// farthest is the greatest distance, in executions, of a simulated dependence.
+// Longer ones count only in Bounds.Recurrence.
 const farthest = 64
 
-// reach returns how many executions can influence one: those that the window
-// holds, those that dependences come from, and those that share a cycle.
+// reach returns how many previous executions can influence one: those in the window,
+// those that it depends on, and those that share a cycle with it.
 func (s *issuer) reach() int {
 	span := 2
 	for _, width := range []int{s.core.fetch, s.core.issue, s.core.retire} {
@@ -77,16 +77,16 @@ func (s *issuer) reach() int {
 	return span
 }
 
-// echo is how many of the last instructions did the same as those some
-// executions before, a constant number of cycles later.
+// echo counts the latest instructions that repeated those of period executions
+// before, a constant number of cycles later.
 type echo struct {
 	period int // executions
 	shift  int32
 	count  int
 }
 
-// candidates returns the periods that are looked for: short ones, and those of a
-// window that fills, waits and empties as one.
+// candidates returns the periods to look for: short ones, and those of a window that
+// fills, waits and drains as a whole.
 func (s *issuer) candidates() []echo {
 	var list []echo
 	for p := 1; p <= maxPeriod; p++ {
@@ -122,9 +122,9 @@ func (s *issuer) hear(echoes []echo) {
 	}
 }
 
-// settled returns the first echo that says that the last executions repeat: all
-// that happens to their instructions happens the same number of cycles after it
-// did to those of as many before, for at least need executions; nil if none does.
+// settled returns the first echo that shows a steady state: for at least need
+// executions, every event is a constant number of cycles later than one period
+// before. It returns nil if there is none.
 func settled(echoes []echo, n, need int) *echo {
 	for k := range echoes {
 		if e := &echoes[k]; e.count >= max(need, e.period)*n {

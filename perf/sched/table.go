@@ -16,11 +16,11 @@ type placement [maxUses]int8
 // that are a period apart are the same (the modulo reservation table of Rau
 // 1995, section 3.1); without, it grows as cycles are asked for.
 //
-// Of a kind, only how many units are occupied is kept. That is enough: an
-// interval of cycles fits where fewer than all are occupied in each of them,
-// because intervals of which no more than n overlap anywhere can be dealt to n
-// units. (With a period that is not always so for uses of several cycles: what
-// is reserved then can be dealt to the units only by changing units.)
+// Only the number of occupied units of each kind is kept. That is enough: an
+// interval of cycles fits if fewer than all units are occupied in each cycle,
+// because intervals of which at most n overlap anywhere can be assigned to n units.
+// (With a period this does not always hold for uses of several cycles: a use may
+// then have to switch units.)
 type table struct {
 	core   *core
 	kinds  []int // in the order of preference
@@ -41,7 +41,7 @@ func (t *table) reset(c *core, g *Graph, period int) {
 	}
 }
 
-// preference appends the kinds of units, those first that are asked for least.
+// preference appends the kinds of units, least demanded first.
 func preference(dst []int, c *core, g *Graph) []int {
 	pressure := make([]float64, len(c.names))
 	for i, n := range c.demand(g) {
@@ -78,8 +78,8 @@ func (t *table) at(cycle, kind int) int {
 	return cycle*len(t.core.names) + kind
 }
 
-// take reserves units for an instruction that begins in a cycle. If they are
-// not free, nothing is reserved, and the set of kinds that are not is returned.
+// take reserves units for an instruction that begins in a cycle. If they are not
+// free, it reserves nothing and returns the set of kinds missing.
 func (t *table) take(tm *timing, cycle int, who int32) (p placement, missing uint64, ok bool) {
 	for i := range tm.uses {
 		u := &tm.uses[i]
@@ -97,8 +97,7 @@ func (t *table) take(tm *timing, cycle int, who int32) (p placement, missing uin
 	return p, 0, true
 }
 
-// free returns the kind of units of which one is free for a use from a cycle
-// on, or -1.
+// free returns a kind with a free unit for a use that starts in a cycle, or -1.
 func (t *table) free(u *use, cycle int) int {
 	for _, k := range t.kinds {
 		if u.kinds>>k&1 != 0 && t.fits(k, cycle, u.cycles) {
@@ -150,8 +149,8 @@ func (t *table) release(tm *timing, p *placement, cycle, uses int) {
 	}
 }
 
-// holder returns who reserved a unit of a set of kinds that is occupied in a
-// cycle, -1 if that is not known: of several the last.
+// holder returns the last instruction to reserve a unit of a set of kinds in a
+// cycle, or -1 if unknown.
 func (t *table) holder(kinds uint64, cycle int) int32 {
 	last := int32(-1)
 	for ; kinds != 0 && cycle < t.used; kinds &= kinds - 1 {

@@ -5,12 +5,12 @@ import (
 	"presage/perf/isa"
 )
 
-// window is an out-of-order core at work, cycle by cycle. In each it retires
-// what is done, at most RetireWidth instructions in program order; has begin
-// what has its operands and finds its units free, older ones first, at most
-// IssueWidth; and takes in at most FetchWidth, in program order, as long as
-// there is room in the window and in the queues, and registers for results.
-// What comes in can begin in the next cycle.
+// window is a cycle-by-cycle simulation of an out-of-order core. In each cycle it
+// retires up to RetireWidth completed instructions in program order; issues up to
+// IssueWidth instructions whose operands are ready and units free, oldest first;
+// and admits up to FetchWidth instructions in program order while there is room in
+// the window and the queues, and free registers for results. An admitted
+// instruction can issue in the next cycle.
 type window struct {
 	now           int32
 	in, out       int       // instructions that came in, that retired
@@ -31,7 +31,7 @@ type window struct {
 	needs         []need // by instruction of the path
 }
 
-// need is what an instruction holds while it is under way.
+// need is what an instruction occupies while in flight.
 type need struct {
 	load, store, integer, float bool
 	queue                       int8 // -1 for none
@@ -52,14 +52,14 @@ func (c *core) need(n *access.Node) need {
 	return out
 }
 
-// group holds what is ready of instructions that need the same units, by age.
+// group holds the ready instructions that need the same units, by age.
 type group struct {
 	tm    *timing
 	heap  heap
 	tried int32 // cycle in which its units were found busy
 }
 
-// held counts what is in a queue; 0 entries stand for no limit.
+// held counts the instructions in a queue; 0 entries means no limit.
 type held struct {
 	size, count int
 }
@@ -104,7 +104,7 @@ func (w *window) group(tm *timing) int {
 	return len(w.groups) - 1
 }
 
-// until runs until some number of instructions have retired.
+// until runs until the given number of instructions have retired.
 func (w *window) until(s *issuer, retired int) {
 	for ; w.out < retired; w.now++ {
 		w.retire(s)
@@ -136,7 +136,8 @@ func (w *window) retire(s *issuer) {
 	}
 }
 
-// hold counts what an instruction occupies from coming in to retiring.
+// hold adds n to the counts of what an instruction occupies from entry to
+// retirement.
 func (w *window) hold(in *need, n int) {
 	if in.load {
 		w.loads.count += n
@@ -170,8 +171,8 @@ func (w *window) issue(s *issuer) {
 	}
 }
 
-// oldest returns the group with the oldest instruction that is ready, of those
-// whose units were not found busy in this cycle.
+// oldest returns the group with the oldest ready instruction, among those whose
+// units were not found busy in this cycle.
 func (w *window) oldest() *group {
 	var best *group
 	for i := range w.groups {
@@ -219,7 +220,7 @@ func (w *window) begin(s *issuer, g *group) bool {
 	return true
 }
 
-// free returns a unit that is free now for a use, its kind first; -1 if none is.
+// free returns the kind and number of a unit that is free now for a use, or -1.
 func (w *window) free(u *use) (kind, unit int) {
 	for _, k := range w.order {
 		if u.kinds>>k&1 == 0 {
@@ -268,14 +269,14 @@ func (w *window) wake(s *issuer, i int) {
 	}
 }
 
-// operand takes into account when an operand is there.
+// operand updates the ready time of an instruction for one of its operands.
 func (w *window) operand(s *issuer, to int, e int32, from int) {
 	if t := s.x[from] + int32(s.g.Edges[e].Latency); t > w.ready[to] {
 		w.ready[to], w.whyReady[to] = t, reason{event(from, begins), Latency, e}
 	}
 }
 
-// enter takes instructions in.
+// enter admits instructions to the window.
 func (w *window) enter(s *issuer) {
 	for n := 0; n < s.core.fetch; n++ {
 		i := w.in % s.n
@@ -297,8 +298,8 @@ func (w *window) enter(s *issuer) {
 	}
 }
 
-// unhindered says why an instruction for which there is room did not come in
-// before: those before it came then.
+// unhindered returns why an instruction for which there was room did not enter
+// earlier: those before it entered then.
 func (w *window) unhindered(s *issuer) reason {
 	width := s.core.fetch
 	switch {
@@ -310,7 +311,7 @@ func (w *window) unhindered(s *issuer) reason {
 	return reason{event: -1}
 }
 
-// room returns what leaves no room for an instruction.
+// room returns the limit that leaves no room for an instruction.
 func (w *window) room(s *issuer, in *need) Limit {
 	if size := s.core.window; size > 0 && w.in-w.out >= size {
 		return WindowFull
@@ -327,8 +328,8 @@ func (w *window) room(s *issuer, in *need) Limit {
 	return NoLimit
 }
 
-// stall notes that the next instruction cannot come in because of the oldest
-// one, or one that began last.
+// stall records that the next instruction cannot enter because of the oldest one, or
+// of the one that began last.
 func (w *window) stall(s *issuer, limit Limit) {
 	why := reason{event(w.out, retires), limit, -1}
 	if limit == QueueFull && w.last >= 0 {
@@ -341,7 +342,7 @@ func (w *window) stall(s *issuer, limit Limit) {
 	}
 }
 
-// await finds what an instruction that comes in waits for.
+// await finds the operands that an entering instruction waits for.
 func (w *window) await(s *issuer, i int) {
 	self := w.in
 	w.in++

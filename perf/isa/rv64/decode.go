@@ -1,6 +1,7 @@
 // Package rv64 decodes RISC-V RV64GC instructions, and those of the bit
-// manipulation extensions Zba, Zbb, Zbc and Zbs, into generic ones. The bits
-// are decoded by golang.org/x/arch; here they get a class, defs and uses.
+// manipulation extensions Zba, Zbb, Zbc and Zbs, into package isa's generic
+// form. golang.org/x/arch decodes the bits; this package adds class, defs and
+// uses.
 //
 // References are to "The RISC-V Instruction Set Manual, Volume I: Unprivileged
 // Architecture", version 20240411.
@@ -24,14 +25,14 @@ var (
 	ErrUnknown   = errors.New("unknown instruction")
 )
 
-// decoding guards asm.Decode, which records into a table of its package which
+// decoding guards asm.Decode, which writes to a package-level table of the
 // encodings it has seen.
 var decoding sync.Mutex
 
 // Decode decodes the instruction at the beginning of code, whose address is
-// pc. With an error the Inst is of the class isa.Illegal, and its Len says how
-// many bytes to skip: the length that the encoding's low bits announce (manual,
-// section 1.5), or what is left of code.
+// pc. With an error the Inst has class isa.Illegal, and its Len is the number of
+// bytes to skip: the length that the encoding's low bits announce (manual,
+// section 1.5), or the rest of code.
 func Decode(code []byte, pc uint64) (isa.Inst, error) {
 	in := isa.Inst{PC: pc, Len: length(code)}
 	if int(in.Len) > len(code) || in.Len == 0 {
@@ -68,8 +69,8 @@ func encoding(code []byte, n uint8) uint32 {
 	return binary.LittleEndian.Uint32(code)
 }
 
-// length is 2 or 4, or 0 if there is not even a parcel of 2 bytes. Longer
-// encodings are reserved; they are taken for their first 4 bytes.
+// length returns 2 or 4, or 0 if code has less than one 2-byte parcel. Longer
+// encodings are reserved; only their first 4 bytes count.
 func length(code []byte) uint8 {
 	switch {
 	case len(code) < 2:
@@ -80,8 +81,8 @@ func length(code []byte) uint8 {
 	return 2
 }
 
-// unimp is what assemblers emit for an instruction that is sure to trap: a
-// write to the read-only register cycle. Its compressed form is 0.
+// unimp is the encoding that assemblers emit for an instruction guaranteed to
+// trap: a write to the read-only register cycle. Its compressed form is 0.
 const unimp = 0xc0001073
 
 // isHint reports whether a compressed encoding that the decoder does not know
@@ -152,9 +153,9 @@ func lookUp(op asm.Op) (operation, bool) {
 	return atomic(op)
 }
 
-// atomic looks up the instructions of the extension A, whose orderings (.aq,
-// .rl, both) are operations of their own to the decoder. The compare-and-swaps
-// of Zacas are not among them.
+// atomic looks up an instruction of the A extension. The decoder treats the
+// orderings (.aq, .rl, both) as separate operations. The compare-and-swaps of
+// Zacas are not included.
 func atomic(op asm.Op) (operation, bool) {
 	o := operation{class: isa.Atomic, mem: isa.MemReadModifyWrite}
 	name := op.String()
@@ -202,9 +203,9 @@ func transfer(in *isa.Inst, raw asm.Inst) {
 	}
 }
 
-// compressedJump reads the offset of a c.j: bits 12 to 2 of the encoding are
-// its bits 11, 4, 9:8, 10, 6, 7, 3:1, 5 (manual, section 26.4). The decoder's
-// own reading, in golang.org/x/arch v0.32.0, takes bit 5 for bit 0 as well.
+// compressedJump returns the offset of a c.j: bits 12 to 2 of the encoding are
+// its bits 11, 4, 9:8, 10, 6, 7, 3:1, 5 (manual, section 26.4). The decoder in
+// golang.org/x/arch v0.32.0 gets it wrong: it copies bit 5 to bit 0 as well.
 func compressedJump(raw uint32) int64 {
 	bits := func(from, n, to uint32) uint32 { return raw >> from & (1<<n - 1) << to }
 	imm := bits(12, 1, 11) | bits(11, 1, 4) | bits(9, 2, 8) | bits(8, 1, 10) |
@@ -212,7 +213,7 @@ func compressedJump(raw uint32) int64 {
 	return int64(int32(imm<<20) >> 20)
 }
 
-// memory adds the memory operand and the use of its base.
+// memory adds the memory operand and the use of its base register.
 func memory(in *isa.Inst, op operation, raw asm.Inst) {
 	m := isa.Mem{Kind: op.mem, Size: op.size, Float: op.class == isa.FPLoad || op.class == isa.FPStore, Index: isa.NoReg}
 	if offset, ok := raw.Args[1].(asm.RegOffset); ok {
@@ -223,8 +224,8 @@ func memory(in *isa.Inst, op operation, raw asm.Inst) {
 	in.AddMem(m)
 }
 
-// baseField reads rs1 of an encoding whose operand is an asm.RegPtr, which
-// does not tell it.
+// baseField extracts rs1 from an encoding whose operand is an asm.RegPtr, which
+// does not expose its register.
 func baseField(enc uint32) isa.Reg { return integer(enc >> 15 & 31) }
 
 func integer(r uint32) isa.Reg {
@@ -234,8 +235,8 @@ func integer(r uint32) isa.Reg {
 	return isa.Reg(r)
 }
 
-// register returns the register that an operand is; NoReg for x0, for a vector
-// register, and for what is no register.
+// register returns the register of an operand; NoReg for x0, for a vector
+// register, and for anything that is not a register.
 func register(a asm.Arg) isa.Reg {
 	r, ok := a.(asm.Reg)
 	if !ok || r > asm.F31 {
@@ -253,9 +254,10 @@ func addUses(in *isa.Inst, args []asm.Arg) {
 	}
 }
 
-// vector fills in the scalar registers of a vector instruction. Those with a
-// scalar destination, the length or a move or count out of a vector register,
-// have it in the field rd; in all others every scalar operand is a use.
+// vector fills in the scalar registers of a vector instruction. If it has a
+// scalar destination (it sets the vector length, or moves or counts out of a
+// vector register), that is the field rd; otherwise every scalar operand is a
+// use.
 func vector(in *isa.Inst, raw asm.Inst) {
 	in.Class = isa.Vector
 	rd := integer(raw.Enc >> 7 & 31)

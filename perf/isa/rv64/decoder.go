@@ -2,9 +2,8 @@ package rv64
 
 import "presage/perf/isa"
 
-// Decoder decodes like Decode, and remembers what it has decoded: an encoding
-// that comes again, as most do in a program, costs a map look-up. It is not
-// for use by several goroutines at a time.
+// Decoder decodes like Decode and caches the results: an encoding that recurs, as
+// most in a program do, costs one map look-up. It is not safe for concurrent use.
 type Decoder struct {
 	known map[uint32]isa.Inst // at pc 0
 }
@@ -12,7 +11,7 @@ type Decoder struct {
 // NewDecoder returns a Decoder.
 func NewDecoder() *Decoder { return &Decoder{known: make(map[uint32]isa.Inst)} }
 
-// Decode does what the function Decode does.
+// Decode returns the same as the function Decode.
 func (d *Decoder) Decode(code []byte, pc uint64) (isa.Inst, error) {
 	n := length(code)
 	if n == 0 || int(n) > len(code) {

@@ -69,7 +69,7 @@ func TestAgainstObjdump(t *testing.T) {
 	}
 }
 
-// TestTableIsCovered demands that everyInstruction lives up to its name.
+// TestTableIsCovered demands that everyInstruction covers all of operations.
 func TestTableIsCovered(t *testing.T) {
 	exe := compile(t, "a.s", everyInstruction(), "-nostdlib", "-static", assembleFor)
 	seen := make(map[string]bool)
@@ -333,7 +333,7 @@ var (
 	branchPattern = regexp.MustCompile(`^b(eq|ne|lt|ge)(u|z)?$`)
 )
 
-// registers tells destinations and sources from their places in the text.
+// registers tells destinations and sources apart by their position in the text.
 func (l listed) registers() (defs, uses []isa.Reg) {
 	add := func(list *[]isa.Reg, text string) {
 		for _, m := range registerPattern.FindAllString(text, -1) {

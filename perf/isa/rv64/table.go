@@ -6,7 +6,7 @@ import (
 	"presage/perf/isa"
 )
 
-// operation is what the mnemonic alone says.
+// operation is the part of an instruction that follows from its mnemonic alone.
 type operation struct {
 	class isa.Class
 	mem   isa.MemKind
@@ -14,9 +14,9 @@ type operation struct {
 }
 
 // operations lists the instructions of RV64GC (I, M, A, F, D, C, Zicsr,
-// Zifencei) and of Zba, Zbb, Zbc, Zbs, Zicond and Zicbom/Zicboz, by the name
-// that the decoder gives them; it names compressed ones like what they stand
-// for. An operation that is not listed has the class isa.Illegal.
+// Zifencei) and of Zba, Zbb, Zbc, Zbs, Zicond and Zicbom/Zicboz, by the
+// decoder's name, which for a compressed instruction is that of its expansion.
+// An operation that is not listed has the class isa.Illegal.
 var operations = [...]operation{
 	asm.ADD: {class: isa.ALU}, asm.ADDI: {class: isa.ALU}, asm.ADDIW: {class: isa.ALU}, asm.ADDW: {class: isa.ALU},
 	asm.AND: {class: isa.ALU}, asm.ANDI: {class: isa.ALU}, asm.AUIPC: {class: isa.ALU}, asm.LUI: {class: isa.ALU},

@@ -6,8 +6,8 @@ import (
 	"presage/perf/isa"
 )
 
-// The integer registers' names and duties in the RISC-V ELF psABI, "Integer
-// Register Convention".
+// Integer registers by their ABI names (RISC-V ELF psABI, "Integer Register
+// Convention").
 const (
 	ra isa.Reg = 1
 	sp isa.Reg = 2
@@ -17,14 +17,14 @@ const (
 	a0 isa.Reg = 10
 )
 
-// Target returns the instruction set with the conventions of Linux programs.
+// Target returns RV64 with the calling conventions of Linux programs.
 func Target() *isa.Target { return &target }
 
-// flagRVE is set in e_flags by code for 16 registers (RISC-V psABI, "ELF object
-// files").
+// flagRVE is the e_flags bit of code that uses only 16 registers (RISC-V psABI,
+// "ELF object files").
 const flagRVE = 1 << 3
 
-// TargetOf returns the instruction set of a 64-bit ELF file by its e_flags.
+// TargetOf returns the instruction set of a 64-bit ELF file with these e_flags.
 func TargetOf(flags uint32) (*isa.Target, error) {
 	if flags&flagRVE != 0 {
 		return nil, errors.New("built for RVE, the embedded base with 16 registers; Presage runs RV64GC")
@@ -64,7 +64,7 @@ var target = isa.Target{
 	},
 
 	// Go's ABIInternal, section "riscv64 architecture": the stack pointer, and
-	// g in x27; tp is not used, and gp is a register like others.
+	// g in x27; tp is not used, and gp is an ordinary register.
 	Go: isa.Convention{
 		Arguments:   []isa.Reg{10, 11, 12, 13, 14, 15, 16, 17, 8, 9, 18, 19, 20, 21, 22, 23},
 		Results:     []isa.Reg{10, 11, 12, 13, 14, 15, 16, 17, 8, 9, 18, 19, 20, 21, 22, 23},

@@ -7,7 +7,7 @@ import (
 )
 
 // form is how an operation computes its value from operands in the usual
-// places: the first source, and the second or an immediate.
+// positions: the first source, and the second source or an immediate.
 type form struct {
 	op   isa.Operator
 	word bool // on 32 bits
@@ -15,9 +15,9 @@ type form struct {
 	imm  int64
 }
 
-// forms lists the operations whose integer result is described. Not described
-// are the upper halves of products, and the operations on single bits that no
-// address is made of.
+// forms lists the operations whose integer result is described. The upper halves
+// of products and the single-bit operations, which never form addresses, are
+// not.
 var forms = map[asm.Op]form{
 	asm.ADD: {op: isa.Add}, asm.ADDI: {op: isa.Add}, asm.ADDW: {op: isa.Add, word: true}, asm.ADDIW: {op: isa.Add, word: true},
 	asm.SUB: {op: isa.Subtract}, asm.SUBW: {op: isa.Subtract, word: true},
@@ -80,8 +80,8 @@ func value(in *isa.Inst, raw asm.Inst) isa.Value {
 	return v
 }
 
-// upper is the immediate of a LUI or AUIPC: the upper 20 bits of a word, sign-
-// extended.
+// upper returns the immediate of a LUI or AUIPC: the upper 20 bits of a word,
+// sign-extended.
 func upper(raw asm.Inst) int64 {
 	return int64(int32(raw.Args[1].(asm.Uimm).Imm << 12))
 }

@@ -75,8 +75,8 @@ func operandPairs() [][2]int64 {
 	return pairs
 }
 
-// TestValueAgainstQemu evaluates what is said of each instruction and compares
-// it with what the instruction does.
+// TestValueAgainstQemu evaluates the Value of each instruction and compares it
+// with the result under qemu.
 func TestValueAgainstQemu(t *testing.T) {
 	qemu := oracle.Need(t, "qemu-riscv64")
 	instructions, pairs := described(), operandPairs()

@@ -106,8 +106,8 @@ func TestReferencesOfMemoryAndArithmetic(t *testing.T) {
 	}
 }
 
-// A table of code addresses among the code, at an odd address, behind a check of
-// the index by flags.
+// TestTableBehindFlags resolves a jump through a table of code addresses that
+// lies among the code, at an odd address, after a bounds check through flags.
 func TestTableBehindFlags(t *testing.T) {
 	a := newAssembler()
 	a.emit(opCompareWord, 3)
@@ -146,8 +146,8 @@ func TestTableBehindFlags(t *testing.T) {
 	}
 }
 
-// Values go through a frame of pushes, a call, and two operands of one
-// instruction.
+// TestCallsAndCopies follows values through pushes to the frame, a call, and an
+// instruction with two memory operands.
 func TestCallsAndCopies(t *testing.T) {
 	a := newAssembler()
 	a.emit(opCall)
@@ -257,9 +257,9 @@ func wide() *machine.Core {
 	return c
 }
 
-// The loop has 11 micro-operations, of which 5 are memory's, and a recurrence
-// through its counter in memory: a load of 4 cycles, an add and a store of one
-// each. Limits by widths and units are less.
+// TestScheduleOfMicroOperations schedules a loop of 11 micro-operations, 5 of
+// which access memory, with a recurrence through its counter in memory: a load
+// of 4 cycles, an add and a store of one each. Widths and units limit it less.
 func TestScheduleOfMicroOperations(t *testing.T) {
 	p := cfg.Analyze(sumLoop().file(t))
 	an := access.Analyze(p)

@@ -8,11 +8,12 @@ import (
 	"presage/perf/isa"
 )
 
-// This file is an instruction set that nobody builds: what analyses must not
-// assume of one. Instructions have 1 to 15 bytes and lie anywhere. There are 16
-// registers, the last one the stack pointer, and flags; calls leave the return
-// address on the stack. Addresses are made of a base, a scaled index and a
-// displacement, arithmetic takes operands in memory, and one instruction has two.
+// This file defines a made-up instruction set that breaks every assumption that
+// analyses must not make. Instructions have 1 to 15 bytes and any alignment.
+// There are 16 registers, the last one the stack pointer, and flags; calls push
+// the return address on the stack. Addresses consist of a base, a scaled index
+// and a displacement, arithmetic takes memory operands, and one instruction has
+// two of them.
 
 const (
 	madeUpStack isa.Reg = 15
@@ -23,7 +24,7 @@ const (
 const (
 	opNop = iota
 	opReturn
-	opCopyString // 8 bytes from r1 to r2, which both move on
+	opCopyString // 8 bytes from r1 to r2; advances both
 	opSystem
 	opMove        // registers
 	opAdd         // registers
@@ -54,7 +55,7 @@ var madeUpLengths = [...]int{
 	opFloat: 2 + addressLength, opTable: 1 + addressLength, opAddLong: 1 + addressLength + 8,
 }
 
-// conditions are those of a branch, of the flags and 0.
+// conditions are the conditions of a branch, which compare the flags with 0.
 var conditions = [...]isa.Operator{isa.Equal, isa.NotEqual, isa.Less, isa.GreaterEqual, isa.LessUnsigned, isa.GreaterEqualUnsigned}
 
 func madeUp() *isa.Target {
@@ -138,7 +139,8 @@ func (d *decoding) stack(kind isa.MemKind, disp int64) isa.Mem {
 	return isa.Mem{Kind: kind, Size: 8, Base: madeUpStack, Index: isa.NoReg, Disp: disp}
 }
 
-// registers decodes what has a register in each half of its second byte.
+// registers decodes an instruction with a register in each half of its second
+// byte.
 func (d *decoding) registers() {
 	in, a, b := d.in, isa.Reg(d.code[1]>>4), isa.Reg(d.code[1]&15)
 	in.Class = isa.ALU

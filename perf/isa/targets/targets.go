@@ -1,6 +1,5 @@
-// Package targets knows the instruction sets that programs are analysed for: the
-// machine of an ELF file goes in, its isa.Target comes out. A new instruction set
-// is added here, and nowhere else.
+// Package targets maps the machine of an ELF file to its isa.Target. It lists the
+// supported instruction sets: a new one is added here, and nowhere else.
 package targets
 
 import (
@@ -15,11 +14,11 @@ type Machine struct {
 	Family string // of processors, for people
 
 	// Target returns the instruction set of a 64-bit little-endian Linux
-	// executable by its e_flags, or why it is not supported.
+	// executable with these e_flags, or an error if it is not supported.
 	Target func(flags uint32) (*isa.Target, error)
 }
 
-// Of returns what is known of an ELF machine; ok is false if it is not
+// Of returns the description of an ELF machine; ok is false if it is not
 // supported.
 func Of(m elf.Machine) (machine Machine, ok bool) {
 	switch m {
