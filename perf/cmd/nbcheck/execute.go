@@ -14,22 +14,23 @@ import (
 	"time"
 )
 
-// An execution is an executed notebook that is not yet in its place.
+// An execution is an executed notebook that has not yet been committed to its
+// destination.
 type execution struct {
 	data    []byte // the executed notebook
-	failure string // why there is none
+	failure string // why there is no executed notebook
 	tmp     string // folder with the file; beside dst, so that a rename works
 	dst     string
 }
 
-// stopGrace is how long nbconvert has, after an interrupt, to stop its kernel.
+// stopGrace is the time that nbconvert has to stop its kernel after an interrupt.
 const stopGrace = 10 * time.Second
 
 // execute runs a notebook in its own folder with a fresh kernel. The result
 // goes to dst only by commit. Its error is about the environment.
 //
-// Cells after a failed one run too (--allow-errors), so that one run shows
-// everything that is wrong and the outputs say where.
+// Cells after a failed one run too (--allow-errors), so that one run shows every
+// fault and its position.
 func execute(ctx context.Context, kernel, path, dst string, timeout time.Duration) (*execution, error) {
 	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func execute(ctx context.Context, kernel, path, dst string, timeout time.Duratio
 
 func (x *execution) file() string { return filepath.Join(x.tmp, filepath.Base(x.dst)) }
 
-// commit puts the executed notebook in its place, as a whole.
+// commit atomically moves the executed notebook to its destination.
 func (x *execution) commit() error {
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(x.dst); err == nil {
@@ -80,13 +81,14 @@ func (x *execution) commit() error {
 	return os.Rename(x.file(), x.dst)
 }
 
-// discard removes what commit did not use.
+// discard removes the temporary folder.
 func (x *execution) discard() { os.RemoveAll(x.tmp) }
 
-// noKernel matches how Jupyter's versions say that a kernel is not installed.
+// noKernel matches the messages of Jupyter's versions for a kernel that is not
+// installed.
 var noKernel = regexp.MustCompile(`(?i)NoSuchKernel|No such kernel`)
 
-// explain turns what nbconvert wrote on failing into a message with a remedy.
+// explain turns the output of a failed nbconvert into a message with a remedy.
 func explain(stderr, kernel string, timeout time.Duration) string {
 	switch {
 	case noKernel.MatchString(stderr):

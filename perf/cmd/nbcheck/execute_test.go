@@ -12,8 +12,8 @@ import (
 	"presage/perf/internal/oracle"
 )
 
-// workshop makes a folder with a module that has this module's dependencies,
-// and a freshly installed kernel, and returns the folder of its notebooks.
+// workshop creates a module with this module's dependencies and a freshly installed
+// kernel, and returns its folder of notebooks.
 func workshop(t *testing.T) string {
 	oracle.Need(t, "jupyter")
 	home := t.TempDir()

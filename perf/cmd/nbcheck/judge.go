@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// The kinds of findings; the command's documentation says what each means.
+// The kinds of findings; the command's documentation explains each.
 const (
 	kindMalformed    = "malformed"
 	kindError        = "error"
@@ -29,9 +29,8 @@ const (
 )
 
 var (
-	// failed matches how a program that GoNB ran says that it failed: the
-	// first line of a panic, and the line that GoNB adds for a non-zero exit
-	// or a signal.
+	// failed matches the sign of a failed program under GoNB: the first line of a
+	// panic, or the line that GoNB adds for a non-zero exit or a signal.
 	failed = regexp.MustCompile(`(?m)^(panic: |exit status [1-9]|signal: )`)
 
 	// escapes matches terminal colour sequences.
@@ -78,8 +77,8 @@ func (r *result) judgeCount(c *cell, last int) int {
 	return max(last, c.Count)
 }
 
-// judgeStderr looks for the signs of a failed program in all that a cell wrote
-// to stderr: one line may be spread over several outputs.
+// judgeStderr looks for signs of a failed program in a cell's complete stderr, as
+// one line may be spread over several outputs.
 func (r *result) judgeStderr(c *cell) {
 	var all strings.Builder
 	for _, o := range c.Outputs {
@@ -127,7 +126,7 @@ func (r *result) judgePaths(c *cell, text string) {
 }
 
 func (r *result) judgePNG(c *cell, data string) {
-	// The format allows line breaks inside of base64 text.
+	// The format allows line breaks inside base64 text.
 	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(data), ""))
 	if err == nil {
 		_, err = png.Decode(bytes.NewReader(raw))
@@ -137,7 +136,7 @@ func (r *result) judgePNG(c *cell, data string) {
 	}
 }
 
-// malformed adds the fault of a file that is no notebook.
+// malformed adds the finding for a file that is not a notebook.
 func (r *result) malformed(err error) {
 	f := finding{Kind: kindMalformed, Line: 1, Message: err.Error()}
 	var s *syntaxError
@@ -147,8 +146,8 @@ func (r *result) malformed(err error) {
 	r.add(f)
 }
 
-// relocate makes findings on an executed notebook, which is thrown away, point
-// into the file that it was made from. Execution keeps the number of cells.
+// relocate changes the line numbers of findings on an executed notebook, which is
+// discarded, to those of its source file. Execution preserves the number of cells.
 func (r *result) relocate(source *notebook) {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Cell > 0 && f.Cell <= len(source.Cells) {
@@ -166,8 +165,8 @@ func firstLine(s string) string {
 	return strings.TrimSpace(line)
 }
 
-// maxExcerpt is the number of lines of an output that a finding repeats: a
-// stack trace's interesting lines are its first.
+// maxExcerpt is the maximum number of lines of an output that a finding quotes: the
+// interesting lines of a stack trace are its first.
 const maxExcerpt = 20
 
 func excerpt(s string) string {

@@ -41,9 +41,9 @@ func kinds(text string) (all []string, r result) {
 	return all, r
 }
 
-// failures.ipynb is a recording of what GoNB 0.11.3 leaves for a panic, a
-// non-zero exit, a compile error, a signal, a failed %test, a failed shell
-// line, and (no failure) text on stderr.
+// TestRecordedFailures judges failures.ipynb, a recording of the outputs of GoNB
+// 0.11.3 for a panic, a non-zero exit, a compile error, a signal, a failed %test, a
+// failed shell line, and (not a failure) text on stderr.
 func TestRecordedFailures(t *testing.T) {
 	got, r := kinds(golden(t, "failures.ipynb"))
 	want := []string{"stderr@1", "stderr@2", "error@3", "stderr@4", "stderr@5", "stderr@6", "no-image@0"}
@@ -69,7 +69,7 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// Each case breaks the good notebook in one place.
+// TestOneFault breaks the good notebook in one place in each case.
 func TestOneFault(t *testing.T) {
 	good := golden(t, "good.ipynb")
 	const stdout = `"name": "stdout"`
@@ -103,7 +103,7 @@ func TestOneFault(t *testing.T) {
 	}
 }
 
-// A line on stderr may arrive in pieces, and coloured.
+// TestStderrInPieces judges a line on stderr that arrives in pieces and coloured.
 func TestStderrInPieces(t *testing.T) {
 	stream := func(text string) output { return output{Type: "stream", Stream: "stderr", Text: text} }
 	for _, c := range []struct {

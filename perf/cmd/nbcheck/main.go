@@ -5,21 +5,21 @@
 //	nbcheck --execute notebooks/*.ipynb                run, judge, replace if good
 //	nbcheck --execute --output build/q.ipynb q.ipynb   run, judge, write elsewhere
 //
-// `jupyter nbconvert --execute` ends with status 0 although a Go cell panicked
-// or exited with an error, because for Jupyter text on stderr is no error.
+// `jupyter nbconvert --execute` exits with status 0 even if a Go cell panicked or
+// exited with an error, because Jupyter does not treat text on stderr as an error.
 // nbcheck reads the outputs instead. Findings, by kind:
 //
 //	malformed      not a version 4 notebook; the line of the first fault is given
 //	error          a cell with an error output: code that does not compile
 //	stderr         a line "panic: …", "exit status N" or "signal: …" on stderr
 //	not-executed   a code cell without an execution count
-//	stale-order    execution counts that do not rise from cell to cell
-//	no-image       no output is an image: the reader of the file sees no figure
+//	stale-order    execution counts that do not increase from cell to cell
+//	no-image       no output is an image: the reader sees no figure
 //	bad-image      a PNG output that cannot be decoded
 //	home-path      an output that names a folder of the user who ran it
 //	remote-script  an output that loads a script from the network
 //	no-kernel      the notebook does not record which kernel runs it
-//	execution      the notebook could not be run at all, or not to its end
+//	execution      the notebook could not be run, or not to its end
 //	no-output      --show TAG found no text to print
 //
 // Exit status: 0 every notebook is good; 1 there are findings; 2 wrong usage, a
@@ -45,7 +45,7 @@ const (
 	exitUsage    = 2
 )
 
-// errFindings says that a notebook has findings; they have been printed.
+// errFindings means that a notebook has findings, which have been printed.
 var errFindings = errors.New("there are findings")
 
 func main() {
@@ -66,7 +66,7 @@ type options struct {
 	format  string
 }
 
-// run carries out the command and returns its exit status.
+// run executes the command and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var o options
 	cmd := &cobra.Command{
@@ -114,7 +114,7 @@ Exit status: 0 good; 1 findings; 2 usage, unreadable file, or no Jupyter.`,
 	return exitUsage
 }
 
-// validate refuses flags that contradict each other or the notebooks.
+// validate rejects flags that contradict each other or the notebooks.
 func (o *options) validate(paths []string) error {
 	switch {
 	case o.format != "text" && o.format != "json":
@@ -137,7 +137,7 @@ func (o *options) validate(paths []string) error {
 	return nil
 }
 
-// checkAll checks every notebook and prints what was found.
+// checkAll checks every notebook and prints the findings.
 func (o *options) checkAll(ctx context.Context, paths []string, stdout, stderr io.Writer) error {
 	var results []result
 	good := true
@@ -163,8 +163,8 @@ func (o *options) checkAll(ctx context.Context, paths []string, stdout, stderr i
 	return nil
 }
 
-// check runs and judges one notebook. Its error is about the environment; what
-// is wrong with the notebook is in the result.
+// check runs and judges one notebook. Faults of the notebook are in the result; the
+// error reports only problems of the environment.
 func (o *options) check(ctx context.Context, path string, stderr io.Writer) (result, error) {
 	r := result{Notebook: path, Written: path}
 	data, err := os.ReadFile(path)

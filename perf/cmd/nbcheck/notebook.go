@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// A notebook is what nbcheck needs of a version 4 notebook file, as the format
-// is described at https://nbformat.readthedocs.io/.
+// A notebook holds the parts of a version 4 notebook file that nbcheck uses. The
+// format is described at https://nbformat.readthedocs.io/.
 type notebook struct {
-	Kernel string // the name of the kernel that it records, or empty
+	Kernel string // the recorded name of the kernel, or empty
 	Cells  []cell
 }
 
@@ -31,11 +31,11 @@ type cell struct {
 type output struct {
 	Type   string            // stream, display_data, execute_result or error
 	Stream string            // stdout or stderr, of a stream
-	Text   string            // of a stream; of an error its name, value and traceback
+	Text   string            // of a stream; for an error its name, value and traceback
 	Data   map[string]string // by MIME type; a JSON value as its text
 }
 
-// A syntaxError is a fault of a notebook file, with its place.
+// A syntaxError is a fault in a notebook file, with its position.
 type syntaxError struct {
 	Line    int
 	Message string
@@ -43,14 +43,14 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }
 
-// A value is a JSON value with its place in the file.
+// A value is a JSON value with its position in the file.
 type value struct {
 	raw    json.RawMessage
 	offset int // in bytes, of the value's first byte
 }
 
-// A parser turns JSON values into parts of a notebook. It keeps the first
-// fault: after it, every method returns zero values.
+// A parser turns JSON values into parts of a notebook. It keeps the first fault, after
+// which every method returns zero values.
 type parser struct {
 	data []byte
 	err  *syntaxError
@@ -76,7 +76,7 @@ func parse(data []byte) (*notebook, error) {
 	return nb, nil
 }
 
-// fail notes a fault at a place unless there was one already.
+// fail records a fault at an offset unless there is one already.
 func (p *parser) fail(offset int, format string, args ...any) {
 	if p.err == nil {
 		p.err = &syntaxError{Line: p.line(offset), Message: fmt.Sprintf(format, args...)}
@@ -100,7 +100,7 @@ func (p *parser) syntax(err error) {
 	p.fail(offset, "no JSON: %v%s", err, hint)
 }
 
-// decode stores v in dst, a pointer to a type that JSON's value should have.
+// decode stores v in dst, a pointer to the type that the JSON value must have.
 func (p *parser) decode(v value, what string, dst any) {
 	if p.err != nil {
 		return
@@ -110,8 +110,8 @@ func (p *parser) decode(v value, what string, dst any) {
 	}
 }
 
-// fields splits an object. Every key must be known, and every required key,
-// which stand first in known, must be there.
+// fields splits an object. Every key must be in known, and the first required of
+// the known keys must be present.
 func (p *parser) fields(v value, what string, required int, known ...string) map[string]value {
 	fields := make(map[string]value)
 	d := json.NewDecoder(bytes.NewReader(v.raw))
@@ -120,7 +120,7 @@ func (p *parser) fields(v value, what string, required int, known ...string) map
 		return nil
 	}
 	for d.More() {
-		key, _ := d.Token() // the whole text was checked at the start
+		key, _ := d.Token() // the text has been validated as a whole
 		at := v.offset + int(d.InputOffset())
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {

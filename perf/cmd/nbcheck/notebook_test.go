@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Each case breaks the format in one place; the error names line and fault.
+// TestMalformed breaks the format in one place in each case; the error must name the
+// line and the fault.
 func TestMalformed(t *testing.T) {
 	good := golden(t, "good.ipynb")
 	for _, c := range []struct {
@@ -53,7 +54,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// FuzzParse: either a notebook or an error with a line of the file.
+// FuzzParse checks that parse returns either a notebook or an error with a line of
+// the file.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"cells":[{"cell_type":"code","execution_count":1,"metadata":{},"source":[],"outputs":[{"output_type":"error","ename":"a","evalue":"b","traceback":[]}]}],"metadata":{},"nbformat":4,"nbformat_minor":4}`))
 	f.Add([]byte(`{"cells":[{"cell_type":"raw","metadata":{"tags":["x"]},"source":"s"}],"metadata":{"kernelspec":{"name":"k"}},"nbformat":4,"nbformat_minor":2}`))

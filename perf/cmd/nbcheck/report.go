@@ -17,7 +17,7 @@ type finding struct {
 	Detail  string `json:"detail,omitempty"` // the beginning of the output
 }
 
-// A result is what checking one notebook gave.
+// A result is the outcome of checking one notebook.
 type result struct {
 	Notebook  string    `json:"notebook"`
 	Written   string    `json:"written,omitempty"` // file that holds the judged outputs
@@ -27,13 +27,13 @@ type result struct {
 	Seconds   float64   `json:"execution_sec"` // 0: not executed
 	Findings  []finding `json:"findings"`
 
-	shown []string // text of the cells that were asked for
+	shown []string // text outputs of the cells with the tag of --show
 }
 
 func (r *result) add(f finding) { r.Findings = append(r.Findings, f) }
 
-// show collects the text that cells with a tag printed. That there is none is
-// a finding: who asks for a table must not be given silence.
+// show collects the text printed by cells with a tag. If there is none, that is a
+// finding: a request for a table must not be answered with silence.
 func (r *result) show(nb *notebook, tag string) {
 	for _, c := range nb.Cells {
 		if !slices.Contains(c.Tags, tag) {
@@ -84,7 +84,7 @@ func (r *result) print(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// printJSON writes the results for programs: an array, one object a notebook.
+// printJSON writes the results for programs: an array with one object per notebook.
 func printJSON(w io.Writer, results []result) error {
 	for i := range results {
 		if results[i].Findings == nil {

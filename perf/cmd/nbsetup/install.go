@@ -19,7 +19,7 @@ func (p *plan) install(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := os.MkdirAll(p.Bin, 0o755); err != nil {
 		return err
 	}
-	// Inside of Bin, so that a rename stays within one file system.
+	// Inside Bin, so that a rename stays within one file system.
 	tmp, err := os.MkdirTemp(p.Bin, ".build-*")
 	if err != nil {
 		return err
@@ -61,8 +61,8 @@ func report(w io.Writer, changed bool, path, what string) {
 	fmt.Fprintf(w, "%-10s  %s (%s)\n", verb, path, what)
 }
 
-// build compiles the programs into dir, for this machine whatever GOOS, GOARCH
-// and GOFLAGS say, and without cgo, so that no C compiler is needed.
+// build compiles the programs into dir for this machine, whatever GOOS, GOARCH and
+// GOFLAGS are set to, and without cgo, so that no C compiler is needed.
 func (p *plan) build(ctx context.Context, dir string, stderr io.Writer) error {
 	args := []string{"build", "-trimpath", "-o", dir + string(filepath.Separator)}
 	for _, t := range p.Tools {
@@ -74,8 +74,8 @@ func (p *plan) build(ctx context.Context, dir string, stderr io.Writer) error {
 	return nil
 }
 
-// download fetches the modules that go.mod lists: cells are compiled offline,
-// against what is in the module cache.
+// download fetches the modules that go.mod lists, as cells are compiled offline
+// against the module cache.
 func (p *plan) download(ctx context.Context, stderr io.Writer) error {
 	if err := p.goCommand(ctx, stderr, "mod", "download"); err != nil {
 		return fmt.Errorf("downloading the modules that notebooks import: %w", err)
@@ -92,8 +92,8 @@ func (p *plan) goCommand(ctx context.Context, stderr io.Writer, args ...string) 
 	return cmd.Run()
 }
 
-// moveIfChanged renames src to dst unless both hold the same bytes: a program
-// that runs, and its modification time, are left alone.
+// moveIfChanged renames src to dst unless both hold the same bytes. This leaves a
+// running program and its modification time alone.
 func moveIfChanged(src, dst string) (changed bool, err error) {
 	want, err := os.ReadFile(src)
 	if err != nil {
@@ -105,7 +105,7 @@ func moveIfChanged(src, dst string) (changed bool, err error) {
 	return true, os.Rename(src, dst)
 }
 
-// writeIfChanged makes path hold data. A reader sees the old file or the new.
+// writeIfChanged atomically writes data to path unless it holds the same bytes.
 func writeIfChanged(path string, data []byte) (changed bool, err error) {
 	if same(path, data) {
 		return false, nil

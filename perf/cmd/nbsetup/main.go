@@ -1,10 +1,10 @@
-// Command nbsetup installs the Jupyter kernel that Presage's notebooks run in:
-// from the versions that go.mod pins come the programs gonb and goimports and
-// a kernel.json that starts them.
+// Command nbsetup installs the Jupyter kernel that Presage's notebooks run in: the
+// programs gonb and goimports, in the versions that go.mod pins, and a kernel.json
+// that starts them.
 //
-//	go run presage/perf/cmd/nbsetup            install, or bring up to date
-//	go run presage/perf/cmd/nbsetup --check    say what is missing, change nothing
-//	go run presage/perf/cmd/nbsetup --print    say what would be written, change nothing
+//	go run presage/perf/cmd/nbsetup            install or update
+//	go run presage/perf/cmd/nbsetup --check    report what is missing, change nothing
+//	go run presage/perf/cmd/nbsetup --print    print what would be written, change nothing
 //
 // The kernel finds the module that encloses a notebook and compiles cells
 // against it, offline and with the versions of its go.mod, so that a notebook
@@ -31,8 +31,7 @@ const (
 	exitUsage  = 2
 )
 
-// errIncomplete says that --check found something missing; what it was has
-// been printed.
+// errIncomplete means that --check found something missing, which has been printed.
 var errIncomplete = errors.New("the notebook kernel is not ready")
 
 func main() {
@@ -48,7 +47,7 @@ type options struct {
 	print, check      bool
 }
 
-// run carries out the command and returns its exit status.
+// run executes the command and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var o options
 	started := false
@@ -58,8 +57,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Long: `Install the Jupyter kernel that Presage's notebooks run in.
 
 Builds gonb and goimports in the versions that go.mod pins and writes a
-kernel.json for them into Jupyter's folder. What is up to date stays as it is;
-files are replaced as a whole or not at all.`,
+kernel.json for them into Jupyter's folder. Files that are up to date are left
+alone; others are replaced atomically.`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// setup runs the command with folders of its own and returns its exit status
-// and what it printed.
+// setup runs the command with its own folders and returns its exit status and
+// output.
 func setup(t *testing.T, home string, args ...string) (int, string) {
 	t.Helper()
 	args = append([]string{
@@ -25,7 +25,7 @@ func setup(t *testing.T, home string, args ...string) (int, string) {
 
 func TestInstallTwiceThenDamage(t *testing.T) {
 	home := t.TempDir()
-	// Settings of the user's that must not matter.
+	// User settings that must have no effect.
 	t.Setenv("GOFLAGS", "-mod=mod")
 	t.Setenv("GOARCH", "riscv64")
 
@@ -37,8 +37,8 @@ func TestInstallTwiceThenDamage(t *testing.T) {
 		t.Fatalf("install: exit %d, want 0 and three files installed:\n%s", code, out)
 	}
 	gonb := filepath.Join(home, "bin dir", "gonb")
-	// -V prints a version that its authors keep by hand, so only that it runs
-	// counts here; --check reads the version from the build information.
+	// -V prints a version that gonb's authors maintain by hand, so this only checks
+	// that it runs; --check reads the version from the build information.
 	if out, err := exec.Command(gonb, "-V").CombinedOutput(); err != nil {
 		t.Errorf("gonb -V: %v: %s", err, out)
 	}
@@ -105,8 +105,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The start script is run with a gonb that prints its arguments, in folders
-// inside and outside of a module, under names with spaces.
+// TestStartScript runs the start script with a gonb that prints its arguments, in
+// folders inside and outside a module, under names with spaces.
 func TestStartScript(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -144,7 +144,7 @@ func TestStartScript(t *testing.T) {
 		argv[slices.Index(argv, "{connection_file}")] = "conn file"
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Dir = c.dir
-		// A desktop's PATH: the go command must be found all the same.
+		// A desktop session's PATH: the go command must still be found.
 		cmd.Env = append(os.Environ(), "PATH=/usr/bin:/bin", "GOFLAGS=", "GOWORK=auto")
 		out, err := cmd.CombinedOutput()
 		got := strings.Split(strings.TrimSpace(string(out)), "\n")
@@ -155,7 +155,7 @@ func TestStartScript(t *testing.T) {
 	}
 }
 
-// A kernel.json is read by Jupyter, which knows these keys.
+// TestSpecEncoding checks the keys of kernel.json, which Jupyter defines.
 func TestSpecEncoding(t *testing.T) {
 	text, err := newKernelSpec("/b/gonb", "/g").encode()
 	if err != nil {

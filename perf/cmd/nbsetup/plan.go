@@ -21,7 +21,7 @@ type tool struct {
 	Version string // that go.mod pins
 }
 
-// plan says what is to be installed where.
+// plan is what to install, and where.
 type plan struct {
 	Module    string // folder of the go.mod that pins the versions
 	Bin       string // folder of the programs
@@ -66,11 +66,12 @@ func findGo() (string, error) {
 	return filepath.Abs(path)
 }
 
-// output runs the go command in dir. Its error carries what the command said.
+// output runs the go command in dir and returns its standard output. An error
+// includes the command's own message.
 func (p *plan) output(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, p.Go, args...)
 	cmd.Dir = dir
-	// A GOFLAGS of the user's, such as -mod=vendor, must not decide versions.
+	// The user's GOFLAGS, such as -mod=vendor, must not affect versions.
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// kernelName is what a notebook's metadata records as its kernel. It is
-	// not "gonb", so that a GoNB kernel of the user's own stays as it is.
+	// kernelName is the kernel recorded in a notebook's metadata. It is not
+	// "gonb", so that the user's own GoNB kernel is left alone.
 	kernelName = "presage"
 	kernelFile = "kernel.json"
 )
@@ -22,12 +22,12 @@ type kernelSpec struct {
 }
 
 // startScript starts the kernel: $0 is gonb, $1 Jupyter's connection file, $2
-// the folder of the go command. It is run in the notebook's folder.
+// the folder of the go command. It runs in the notebook's folder.
 //
-// goimports lies beside gonb, so gonb's folder goes first on PATH; the go
-// command's goes last, for a Jupyter that was started from a desktop and has
-// no PATH of a shell. The module that encloses the notebook becomes the
-// workspace that cells are compiled in; outside of a module there is none.
+// goimports is beside gonb, so gonb's folder goes first on PATH; the go command's
+// goes last, for a Jupyter started from a desktop, which lacks a shell's PATH. The
+// module that encloses the notebook becomes the workspace in which cells are
+// compiled; outside a module there is none.
 // -raw_error makes a failed cell report text, which nbcheck and people without
 // a browser can read.
 const startScript = `PATH="${0%/*}:$PATH:$2"; export PATH; ` +
@@ -42,15 +42,14 @@ func newKernelSpec(gonb, goDir string) kernelSpec {
 		Language:      "go",
 		InterruptMode: "message",
 		Env: map[string]string{
-			// GoNB runs `go get` for every cell, which with a proxy at hand
-			// would silently move versions that go.mod pins.
+			// GoNB runs `go get` for every cell, which with a reachable proxy would
+			// silently change the versions that go.mod pins.
 			"GOPROXY": "off",
-			// Cells build programs that lie in a git clone. -buildvcs=false:
-			// stamping fails without git, or where another user owns the
-			// clone, and would change the program, and so the key of its
-			// stored profiles, with every commit.
+			// Cells build programs in a git clone. -buildvcs=false, because stamping
+			// fails without git or if another user owns the clone, and would change
+			// the program, and so the key of its stored profiles, with every commit.
 			"GOFLAGS": "-mod=readonly -buildvcs=false",
-			// Not empty: an empty variable gives way to `go env -w GOWORK=off`.
+			// Not empty: `go env -w GOWORK=off` overrides an empty variable.
 			"GOWORK": "auto",
 		},
 	}

@@ -19,7 +19,7 @@ import (
 	"presage/perf/subject"
 )
 
-// analysis is what presage analyze was asked for.
+// analysis holds the flags of presage analyze.
 type analysis struct {
 	table   string
 	routine string
@@ -35,7 +35,7 @@ type analysis struct {
 	out     output
 }
 
-// tables are what --table takes.
+// tables are the values of --table.
 var tables = []string{"summary", "routines", "loops", "references", "groups", "mix", "edges"}
 
 func analyzeCommand() *cobra.Command {
@@ -47,11 +47,11 @@ func analyzeCommand() *cobra.Command {
 a Go main package, without running it: control-flow graphs, loops and their lines
 in the source, for each memory reference the formula of the first location that
 it accesses and of its stride in each loop, groups of references with similar
-patterns, instructions by class.
+patterns, and instructions by class.
 
 With --run it also runs the program once, with counters on as few edges as
-suffice to know how often each was taken, and the tables say how often things
-were executed.
+suffice to determine how often each was taken, and the tables include execution
+counts.
 
 --draw writes a picture: the control-flow graph of --routine, or the loop nest of
 the program.`,
@@ -66,13 +66,13 @@ the program.`,
 	f.StringVar(&a.table, "table", "summary", "what to print: "+strings.Join(tables, ", "))
 	f.StringVar(&a.routine, "routine", "", "only this routine, named as in the table of routines")
 	f.StringVar(&a.by, "by", "program", "scope of the instruction mix: program, routine or loop")
-	f.BoolVar(&a.stack, "stack", false, "references to the stack for saved and spilled registers and arguments, too")
-	f.BoolVar(&a.byPlace, "by-place", false, "edges by place instead of those first that were taken most")
+	f.BoolVar(&a.stack, "stack", false, "include references to the stack for saved and spilled registers and arguments")
+	f.BoolVar(&a.byPlace, "by-place", false, "list edges by place instead of by how often they were taken")
 	f.Float64Var(&a.least, "least", 0, "leave out edges taken less often than this share of all")
-	f.IntVar(&a.limit, "limit", 0, "print at most so many rows; 0: all")
+	f.IntVar(&a.limit, "limit", 0, "print at most this many rows; 0: all")
 	f.BoolVar(&a.execute, "run", false, "run the program and count executions")
 	f.StringVar(&a.draw, "draw", "", "write a picture to this file, .svg or .png")
-	f.BoolVar(&a.cold, "cold", false, "draw what was not executed, too")
+	f.BoolVar(&a.cold, "cold", false, "also draw what was not executed")
 	a.run.register(cmd)
 	a.out.register(cmd)
 	return cmd
@@ -135,7 +135,8 @@ func (a *analysis) check() error {
 	return nil
 }
 
-// suits reports flags that would do nothing, in case more was expected of them.
+// suits returns an error for flags that would have no effect, as the user probably
+// expects one.
 func (a *analysis) suits(given func(flag string) bool) error {
 	in := func(list ...string) bool { return slices.Contains(list, a.table) }
 	for _, f := range []struct {

@@ -90,8 +90,8 @@ func TestCheckStrides(t *testing.T) {
 	}
 }
 
-// TestCheckStridesBelowMinimum looks at the end alone: the programs of the repo
-// all agree.
+// TestCheckStridesBelowMinimum tests only the exit status: all programs of the
+// repository agree.
 func TestCheckStridesBelowMinimum(t *testing.T) {
 	if status := exitStatus(statusDisagrees); !errors.As(belowMinimum(0.5, 0.99, new(bytes.Buffer)), &status) || status != 1 {
 		t.Error("0.5 of at least 0.99 is no failure")

@@ -24,7 +24,7 @@ import (
 // Size of the figures, in inches.
 const calibrationWidth, calibrationHeight = 9, 5.5
 
-// calibrationTables are what calibrate can print.
+// calibrationTables are the tables that calibrate can print.
 var calibrationTables = []string{"summary", "levels", "latency", "tlb", "bandwidth", "parallelism", "window", "loops"}
 
 // calibrationTable returns one of calibrationTables.
@@ -60,17 +60,17 @@ func calibrateCommand() *cobra.Command {
 		Use:   "calibrate [-o FILE.yaml]",
 		Short: "Measure this machine, and describe it",
 		Long: `calibrate measures the machine that it runs on: load latency against the size of
-the working set, and with it the capacities and latencies of the caches; what
-prefetching leaves of the latency of memory where lines are read in order; the
-reach of the TLBs and what a miss costs; bandwidths; how many misses can be in
-flight; what basic operations and wrongly predicted branches cost, and which ends
-of loops are foreseen; the clock.
+the working set, and from it the capacities and latencies of the caches; the
+memory latency left after prefetching when lines are read in order; the reach of
+the TLBs and the cost of a miss; bandwidths; the number of misses that can be in
+flight; the costs of basic operations and mispredicted branches, and which loop
+exits are predicted; and the clock frequency.
 
-It takes some 30 s of a processor, and some 7 s with --quick. Whatever else runs
-disturbs it: the least of many repeats is taken, and the spread is shown.
+It takes about 30 s of processor time, or 7 s with --quick. Other load on the
+machine disturbs it: the minimum of many repeats is taken, and the spread shown.
 
-With -o it writes a machine description that other commands take (--machine
-FILE.yaml); every number in it says which measurement, or the system, it is from.
+With -o it writes a machine description for other commands (--machine FILE.yaml),
+in which every number names its source: a measurement or the operating system.
 With --figure it draws load latency against the working set, and beside it, in
 NAME-tlb.png, against the number of pages.`,
 		Example: `  presage calibrate -o host.yaml --figure host.png
@@ -146,7 +146,7 @@ func drawCalibration(c *perf.Calibration, path string) error {
 	return nil
 }
 
-// calibrationProgress shows which part is measured.
+// calibrationProgress returns a callback that shows which part is being measured.
 func calibrationProgress(w io.Writer, terminal bool) progress.Func {
 	if !terminal {
 		return func(p progress.Report) {

@@ -27,8 +27,8 @@ import (
 // maxPoints bounds the combinations of a sweep.
 const maxPoints = 100_000
 
-// sweepFlag is a flag such as n=20,26,32 or n=20:50:6, which may be repeated
-// for further parameters; the points are all the combinations.
+// sweepFlag is a flag such as n=20,26,32 or n=20:50:6. It may be repeated for
+// further parameters; the points are all combinations.
 type sweepFlag struct {
 	points []perf.Point
 	text   []string
@@ -137,13 +137,13 @@ func (r *runFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.opt.Args, "args", "", `arguments of the program, {name} standing for a parameter (default "-name {name}" for each)`)
 	f.StringArrayVar(&r.opt.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
-	f.Uint64Var(&r.opt.MaxInstructions, "max-instructions", 0, "end a run that executes more with an error; 0: no limit")
+	f.Uint64Var(&r.opt.MaxInstructions, "max-instructions", 0, "fail a run that executes more instructions; 0: no limit")
 	f.StringArrayVar(&r.dirs, "dir", nil, "folder that the program may read, GUEST=HOST; repeat for more (default none)")
 	f.StringVar(&r.stdin, "stdin", "", "file that the program reads as its standard input (default empty)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
-// changed reports whether a flag is set that changes what the program does.
+// changed reports whether any flag is set that affects the program's behaviour.
 func (r *runFlags) changed() bool {
 	return r.opt.Args != "" || r.stdin != "" || len(r.dirs)+len(r.opt.Env) > 0 || r.opt.MaxInstructions != 0
 }
@@ -175,7 +175,8 @@ func (r *runFlags) options() (perf.RunOptions, error) {
 	return opt, nil
 }
 
-// progressBar shows the point that runs and its instructions so far.
+// progressBar returns a callback that shows the running point and its instructions
+// so far.
 func progressBar(w io.Writer) progress.Func {
 	bar := progressbar.NewOptions64(-1,
 		progressbar.OptionSetWriter(w),
@@ -195,7 +196,7 @@ func progressBar(w io.Writer) progress.Func {
 	}
 }
 
-// progressLines writes a line when a run begins, for logs.
+// progressLines returns a callback that writes a line when a run begins, for logs.
 func progressLines(w io.Writer) progress.Func {
 	shown := -1
 	return func(p progress.Report) {
@@ -207,8 +208,7 @@ func progressLines(w io.Writer) progress.Func {
 	}
 }
 
-// commandLine returns the command as a shell would take it, the flags in the order
-// of their names.
+// commandLine returns the command quoted for a shell, with the flags in name order.
 func commandLine(cmd *cobra.Command, args []string) string {
 	words := append(strings.Fields(cmd.CommandPath()), args...)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -240,7 +240,7 @@ func openProgram(ctx context.Context, path string) (*perf.Program, error) {
 	return perf.Open(path)
 }
 
-// warn prints what is doubtful about a result on standard error, each once.
+// warn prints a result's warnings to w, each once.
 func warn(w io.Writer, warnings []string) {
 	seen := make(map[string]bool)
 	for _, text := range warnings {

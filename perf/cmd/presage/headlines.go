@@ -13,7 +13,7 @@ func headlinesCommand() *cobra.Command {
 	var file, readme string
 	cmd := &cobra.Command{
 		Use:   "headlines",
-		Short: "Renew the README's table of results from the recorded headlines",
+		Short: "Update the README's table of results from the recorded headlines",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			all, err := record.Headlines(file)
@@ -32,6 +32,6 @@ func headlinesCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "datasets/headlines.csv", "recorded headlines")
-	cmd.Flags().StringVar(&readme, "readme", "README.md", "file whose table is renewed")
+	cmd.Flags().StringVar(&readme, "readme", "README.md", "file whose table is updated")
 	return cmd
 }

@@ -37,13 +37,13 @@ func inferCampaignCommand() *cobra.Command {
 		Short: "Simulate shards of programs on random architectures, and record it",
 		Long: `campaign compiles the programs of the study, each in its variants, and simulates
 random shards of them on random architectures. It writes four tables into a
-folder: shards.csv and misses.csv, what the programs do, whatever the machine, and
-how often they miss in caches of each geometry; architectures.csv; and
-profiles.csv, the cycles of a shard on an architecture. Beside them, in
-recordings.csv, stand this command, the date and checksums.
+folder: shards.csv, the machine-independent characteristics of the shards;
+misses.csv, their misses in caches of each geometry; architectures.csv; and
+profiles.csv, the cycles of a shard on an architecture. The file recordings.csv
+beside them records this command, the date and checksums.
 
-Whatever was simulated is kept in the store: a campaign that was interrupted goes
-on where it was.`,
+Simulations are kept in the store: an interrupted campaign resumes where it
+stopped.`,
 		Example: "  presage infer campaign --reduced --record /tmp/inferred",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,21 +77,21 @@ on where it was.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.Programs, "programs", filepath.Join("datasets", "programs"), "folder of the programs")
-	f.StringVar(&subjects, "subjects", filepath.Join("datasets", "inferred", "subjects.yaml"), "file of the programs, their inputs and what they are for")
+	f.StringVar(&subjects, "subjects", filepath.Join("datasets", "inferred", "subjects.yaml"), "file of the programs, their inputs and roles")
 	f.BoolVar(&reduced, "reduced", false, "one input of each application, two shards, few architectures: minutes")
 	f.Uint64Var(&c.Length, "length", 0, "instructions of a shard (default 1000000)")
 	f.IntVar(&c.Shards, "shards", 0, "shards of each variant (default 4)")
-	f.IntVar(&c.Train, "train", 0, "architectures that models are fitted to, of each variant (default 120)")
-	f.Uint64Var(&c.Seed, "seed", 0, fmt.Sprintf("of all that is drawn at random (default %d)", inferred.Seed))
+	f.IntVar(&c.Train, "train", 0, "architectures of each variant to which models are fitted (default 120)")
+	f.Uint64Var(&c.Seed, "seed", 0, fmt.Sprintf("seed of all random choices (default %d)", inferred.Seed))
 	f.StringVar(&dir, "store", "", "folder that keeps simulations (default the user's)")
 	f.StringVar(&record, "record", "", "folder to write the tables into")
-	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
+	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
 }
 
-// recordFolder makes the folder that tables go into, so that a folder that cannot
-// be written fails before the work, not after it.
+// recordFolder creates the folder for tables, so that an unwritable folder fails
+// before the work and not after it.
 func recordFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("infer: --record: %w", err)
@@ -99,7 +99,7 @@ func recordFolder(dir string) error {
 	return nil
 }
 
-// tasks prints each step of a study on a line.
+// tasks returns a callback that prints each step of a study on a line of its own.
 func tasks(w io.Writer) progress.Func {
 	return func(p progress.Report) { fmt.Fprintln(w, p.Task) }
 }
@@ -114,9 +114,9 @@ func inferStudyCommand() *cobra.Command {
 		Use:   "study --record FOLDER",
 		Short: "Search for models of a recorded campaign, judge them, and record it",
 		Long: `study searches for models of the profiles that campaign recorded, of all
-applications and with each left out, updates those with a few profiles of what was
-left out, and judges them by profiles that neither search nor fit has seen. It
-writes predictions.csv, searches.csv and specs.csv.`,
+applications and with each left out in turn, updates the latter with a few
+profiles of the application left out, and judges them on profiles that neither
+search nor fit has seen. It writes predictions.csv, searches.csv and specs.csv.`,
 		Example: "  presage infer study --data /tmp/inferred --record /tmp/inferred --generations 5",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -144,20 +144,20 @@ writes predictions.csv, searches.csv and specs.csv.`,
 	f := cmd.Flags()
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
 	f.IntVar(&o.Search.Population, "population", 0, "candidates of a generation (default 100)")
-	f.IntVar(&o.Search.Generations, "generations", 0, "generations of a search from nothing (default 30)")
+	f.IntVar(&o.Search.Generations, "generations", 0, "generations of a search from scratch (default 30)")
 	f.IntVar(&o.Search.Powers, "powers", 0, "largest power of variables that interact (default 1)")
-	f.IntVar(&o.Profiles, "profiles", 0, "profiles of new software that a model is updated with (default 20)")
+	f.IntVar(&o.Profiles, "profiles", 0, "profiles of new software with which a model is updated (default 20)")
 	f.Float64Var(&o.Search.Scaling.Power, "power", 0, "power of CPI that is fitted, with relative residuals (default 1)")
 	f.BoolVar(&o.Search.Scaling.Log, "log", false, "fit the logarithm of CPI instead")
 	inferSetFlags(f, &o)
 	f.StringVar(&record, "record", "", "folder to write the tables into")
-	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
+	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
 }
 
-// searchEnded reports that an interrupted search saves nothing; searches, unlike
-// simulations, are not cached.
+// searchEnded adds to the error of an interrupted search that nothing was saved:
+// searches, unlike simulations, are not cached.
 func searchEnded(cmd *cobra.Command, err error) error {
 	if !errors.Is(err, context.Canceled) {
 		return err
@@ -166,11 +166,12 @@ func searchEnded(cmd *cobra.Command, err error) error {
 	return exitStatus(130)
 }
 
-// inferSetFlags adds the flags of what models are made of and judged by.
+// inferSetFlags adds the flags that choose the variables of models and the profiles
+// that judge them.
 func inferSetFlags(f *pflag.FlagSet, o *inferred.Options) {
-	f.StringVar((*string)(&o.Variables), "variables", string(inferred.LimitSet), "what models are made of: paper, the characteristics and parameters of Wu and Lee; or limits, what each limit costs by itself, and the parameters")
-	f.Float64Var(&o.Search.Ridge, "ridge", 0, "shrink coefficients, as by so many rows more (default 10 of limits, 0 of the paper's variables)")
-	f.BoolVar(&o.Choosing, "choosing", false, "judge by the profiles kept for choosing the form of models, not by those that judge")
+	f.StringVar((*string)(&o.Variables), "variables", string(inferred.LimitSet), "variables of the models: paper (the characteristics and parameters of Wu and Lee) or limits (the cost of each limit by itself, and the parameters)")
+	f.Float64Var(&o.Search.Ridge, "ridge", 0, "shrink coefficients as this many additional rows would (default 10 for limits, 0 for the paper's variables)")
+	f.BoolVar(&o.Choosing, "choosing", false, "judge on the profiles reserved for choosing the form of models, not on the test profiles")
 }
 
 func inferBaselinesCommand() *cobra.Command {
@@ -183,9 +184,9 @@ func inferBaselinesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "baselines --record FOLDER",
 		Short: "Judge other methods on a recorded campaign, and record it",
-		Long: `baselines judges other methods by the profiles that study judges inferred models
-by: the mean, a plain regression, stepwise selection, and those of an R script. It
-writes baselines.csv.`,
+		Long: `baselines judges other methods on the profiles that study uses to judge inferred
+models: the mean, a plain regression, stepwise selection, and those of an R
+script. It writes baselines.csv.`,
 		Example: "  presage infer baselines --script datasets/inferred/baselines.R --record /tmp/inferred",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -214,10 +215,10 @@ writes baselines.csv.`,
 	f := cmd.Flags()
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
 	inferSetFlags(f, &o)
-	f.BoolVar(&others.LeftOut, "left-out", false, "judge also by each application, left out in turn")
+	f.BoolVar(&others.LeftOut, "left-out", false, "also judge on each application, left out in turn")
 	f.StringVar(&others.Script, "script", "", "R script of further methods: see datasets/inferred/baselines.R")
 	f.StringVar(&record, "record", "", "folder to write the table into")
-	f.BoolVarP(&quiet, "quiet", "q", false, "do not tell how far it is")
+	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
 }

@@ -13,7 +13,8 @@ import (
 
 const inferData = "../../../datasets/inferred"
 
-// What is wrong with folders, scripts and tables is told before a search begins.
+// TestInferRefusesBeforeItSearches checks that errors in folders, scripts and
+// tables are reported before a search begins.
 func TestInferRefusesBeforeItSearches(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -61,8 +62,8 @@ func TestInferRefusesBeforeItSearches(t *testing.T) {
 	}
 }
 
-// A row an architecture, whatever their number, and no simulated CPI where none
-// was asked for.
+// TestInferPredict checks that there is one row per architecture, whatever their
+// number, and no simulated CPI unless requested.
 func TestInferPredict(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	args := []string{"infer", "predict", "../../../datasets/programs/cg", "--data", inferData, "--args", "-n 20 -iterations 4", "--count", "300", "--shards", "2", "--length", "200000", "--format", "csv", "-q"}
@@ -79,9 +80,9 @@ func TestInferPredict(t *testing.T) {
 	}
 }
 
-// The default seed, given or not, or as 0, draws the same shards and
-// architectures; another draws others. Shards of the model's length are not
-// warned of.
+// TestInferPredictSeed checks that the default seed, given explicitly, omitted or
+// as 0, draws the same shards and architectures, and another seed others. Shards of
+// the model's length give no warning.
 func TestInferPredictSeed(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	predict := func(more ...string) string {

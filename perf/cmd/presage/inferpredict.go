@@ -14,7 +14,7 @@ import (
 	"presage/perf/study/inferred"
 )
 
-// inferSimulated bounds how many architectures are drawn to be simulated: this many
+// inferSimulated bounds the number of architectures drawn for simulation: this many
 // take minutes.
 const inferSimulated = 2000
 
@@ -36,11 +36,12 @@ architectures of the space of Wu and Lee (2012), Table 2: those of a CSV file wi
 column for each parameter, or some drawn at random. The model is that of the best
 spec that study recorded.
 
-A row is an architecture: its parameters; what each limit would cost by itself, in
+Each row is an architecture: its parameters; the cost of each limit by itself, in
 cycles per instruction: the core, mispredicted branches, misses in the instruction
-cache, in the data cache and in L2; their sum, which the model corrects; how many of
-the shards lie outside of what the model was made from; and the predicted CPI. With --simulate the shards are simulated, too. What
-was found is kept in the store.`,
+cache, in the data cache and in L2; their sum, which the model corrects; how many
+of the shards lie outside the range of the model's training data; and the
+predicted CPI. With --simulate the shards are also simulated. Results are kept in
+the store.`,
 		Example: `  presage infer predict ./datasets/programs/lu --args "-n 20 -iterations 5"
   presage infer predict ./a.out --architectures cores.csv --simulate --format csv`,
 		Args: cobra.ExactArgs(1),
@@ -88,14 +89,15 @@ was found is kept in the store.`,
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder of the recorded campaign and study")
 	f.StringVar(&file, "architectures", "", "CSV file of architectures, a column for each parameter of Table 2")
 	f.IntVar(&count, "count", 10, "architectures to draw at random if there is no file")
-	f.Uint64Var(&opt.Seed, "seed", 0, fmt.Sprintf("of the shards and architectures that are drawn (default %d)", inferred.Seed))
+	f.Uint64Var(&opt.Seed, "seed", 0, fmt.Sprintf("seed for drawing shards and architectures (default %d)", inferred.Seed))
 	f.Uint64Var(&opt.Length, "length", 0, fmt.Sprintf("instructions of a shard (default %d, as the model's)", shard.DefaultLength))
-	f.IntVar(&opt.Shards, "shards", 0, "shards that are drawn (default 4)")
-	f.BoolVar(&opt.Simulate, "simulate", false, "simulate the shards on each architecture, too")
+	f.IntVar(&opt.Shards, "shards", 0, "shards to draw (default 4)")
+	f.BoolVar(&opt.Simulate, "simulate", false, "also simulate the shards on each architecture")
 	return cmd
 }
 
-// inferArchitectures reads architectures, or draws some.
+// inferArchitectures reads architectures from a file, or draws count of them at
+// random if there is none.
 func inferArchitectures(file string, count int, seed uint64) ([]infer.Architecture, error) {
 	if file != "" {
 		return inferred.ReadArchitectures(file)

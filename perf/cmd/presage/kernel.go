@@ -14,17 +14,17 @@ import (
 	"presage/perf/study/kernels"
 )
 
-// binaryFlags choose a kernel: a described one, or that of a routine of a binary.
+// binaryFlags select a kernel: a described one, or that of a routine in a binary.
 type binaryFlags struct{ kernel, binary, routine, overlay string }
 
 func (b *binaryFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&b.binary, "binary", "", "static linux/riscv64 executable, or folder of a Go main package, whose --routine is the kernel")
 	f.StringVar(&b.routine, "routine", "", "routine of --binary whose loop nest is the kernel, such as main.kernelRows")
-	f.StringVar(&b.overlay, "overlay", "", "YAML file of what no binary tells: which register holds the problem's size, what arrays are called")
+	f.StringVar(&b.overlay, "overlay", "", "YAML file of facts that no binary contains: which register holds the problem size, the names of arrays")
 }
 
-// find returns the kernel, and what was found in the binary if it is of one.
+// find returns the kernel and, if it is that of a binary, its analysis.
 func (b *binaryFlags) find(ctx context.Context) (*iperf.Kernel, *kernels.BinaryKernel, error) {
 	switch {
 	case (b.kernel == "") == (b.binary == ""):
@@ -68,9 +68,9 @@ func kernelCommand() *cobra.Command {
 		Short: "Describe the loop nest of a routine, by static analysis of its binary",
 		Long: `kernel takes PROGRAM apart, a static linux/riscv64 executable or the folder of a Go
 main package, and describes the loop nest of a routine as search-models needs it:
-trip counts and, of each memory reference, its array, size, first location and
-strides. What no binary tells, such as which register holds the size of the problem,
---overlay says; what is missing is asked for.
+trip counts and, for each memory reference, its array, size, first location and
+strides. --overlay adds facts that no binary contains, such as which register
+holds the problem size; an error names those that are missing.
 
 It prints the description as a file that search-models reads (--kernel FILE.yaml:NAME)
 or, with --references, a table of the references with their formulas in the binary
@@ -107,10 +107,10 @@ and their locality at the size of --at, in blocks of --block bytes.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&from.routine, "routine", "", "routine whose loop nest is described")
-	f.StringVar(&from.overlay, "overlay", "", "YAML file of what no binary tells")
+	f.StringVar(&from.overlay, "overlay", "", "YAML file of facts that no binary contains")
 	f.BoolVar(&table, "references", false, "print a table of the references instead")
-	f.Var(&at, "at", "size at which locality is told: name=value; repeat for further parameters")
-	f.Uint64Var(&block, "block", 64, "bytes of the cache blocks that locality is told for")
+	f.Var(&at, "at", "problem size for which locality is shown: name=value; repeat for further parameters")
+	f.Uint64Var(&block, "block", 64, "cache block size in bytes for which locality is shown")
 	_ = cmd.MarkFlagRequired("routine")
 	out.register(cmd)
 	return cmd
@@ -128,14 +128,14 @@ func timeKernelsCommand() *cobra.Command {
 		Use:   "time-kernels BUILDS.csv --sweep name=values",
 		Short: "Time a kernel on this machine as several compilers build it",
 		Long: `time-kernels builds each program of a table (columns build, command and args) for
-this machine and runs all of them at all points, once, then again, ten times by
-default: a disturbance then falls into a few runs of many points. A program prints
-the time of its kernel itself, as a line "kernel_sec: 0.00012". A row of the result
-is a run; search-models leaves out the smallest and the largest of each point.
+this machine and runs all of them at all points once per round, for ten rounds by
+default, so that a disturbance affects only a few runs of many points. A program
+prints the time of its kernel itself, as a line "kernel_sec: 0.00012". Each row of
+the result is a run; search-models ignores the smallest and largest of each point.
 
-With --record the rows are written to a file, and beside it, in recordings.csv, this
-command, the host, the date, compilers and checksums. Finished rounds are kept in
-FILE.partial until then: interrupted, the command goes on where it was.`,
+With --record the rows are written to a file, and this command, the host, the date,
+compilers and checksums to recordings.csv beside it. Finished rounds are kept in
+FILE.partial until then, so that an interrupted command can be resumed.`,
 		Example: `  presage time-kernels datasets/iperf/builds.csv --sweep n=8:800:8 --record datasets/iperf/host.csv`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -169,7 +169,7 @@ FILE.partial until then: interrupted, the command goes on where it was.`,
 	}
 	f := cmd.Flags()
 	f.Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
-	f.IntVar(&opt.Rounds, "rounds", kernels.DefaultRounds, "how often each point of each build is run")
+	f.IntVar(&opt.Rounds, "rounds", kernels.DefaultRounds, "number of runs of each point of each build")
 	f.StringVar(&record, "record", "", "file to write the rows to")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	out.register(cmd)

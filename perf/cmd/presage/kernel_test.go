@@ -9,8 +9,9 @@ import (
 
 const iperfData = "../../../datasets/iperf/"
 
-// A kernel of a binary, as a file that search-models reads, and searched at once:
-// both choose what the description by hand does.
+// TestKernelOfBinary checks that the kernel of a binary, written to a file for
+// search-models or searched directly, gives the same choice as the description by
+// hand.
 func TestKernelOfBinary(t *testing.T) {
 	program := []string{"../../../datasets/programs/iperf", "--routine", "main.kernelRows", "--overlay", iperfData + "ij-go.yaml"}
 	text := must(t, append([]string{"kernel"}, program...)...)
@@ -62,7 +63,8 @@ func TestKernelOfBinary(t *testing.T) {
 	}
 }
 
-// A build is timed, recorded with its origin, and read as it was printed.
+// TestTimeKernels times a build, records it with its origin, and checks that the
+// recording equals the printed table.
 func TestTimeKernels(t *testing.T) {
 	dir := t.TempDir()
 	builds := filepath.Join(dir, "builds.csv")

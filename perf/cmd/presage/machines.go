@@ -21,13 +21,13 @@ func machinesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machines [NAME]",
 		Short: "List the machines, explain one, or compare two",
-		Long: `machines lists the machines that there are descriptions of. With NAME, one of
-them or a .yaml file, it explains that machine: what its core can do and what
-instructions cost on it, its caches, TLBs and memory, and where the numbers are
-from. With --format csv or json it prints the caches and TLBs as a table; with
---classes, in any format, what each class of instructions costs.
+		Long: `machines lists the machines with descriptions. With NAME, one of these machines
+or a .yaml file, it explains that machine: the capabilities of its core and the
+costs of instructions, its caches, TLBs and memory, and the sources of the
+numbers. With --format csv or json it prints the caches and TLBs as a table; with
+--classes, in any format, the cost of each class of instructions.
 
-A file with a mistake is not read: the error says where it is and what to do.`,
+A file with a mistake is rejected: the error gives its position and a remedy.`,
 		Example: `  presage machines
   presage machines origin2000
   presage machines zen4 --classes --format csv
@@ -47,7 +47,7 @@ A file with a mistake is not read: the error says where it is and what to do.`,
 			return explainMachine(cmd.OutOrStdout(), out, m, classes)
 		},
 	}
-	cmd.Flags().BoolVar(&classes, "classes", false, "a table of what each class of instructions costs")
+	cmd.Flags().BoolVar(&classes, "classes", false, "print a table of the cost of each class of instructions")
 	out.register(cmd)
 	cmd.AddCommand(machinesDiffCommand())
 	return cmd
@@ -83,7 +83,7 @@ func machinesDiffCommand() *cobra.Command {
 		Use:   "diff A B",
 		Short: "Show the properties in which two machines differ",
 		Long: `diff prints a row for each property in which machine A differs from machine B;
-columns a and b are empty where a machine has no such part or it is not known.`,
+columns a and b are empty where a machine has no such part or it is unknown.`,
 		Example: `  presage machines diff ultrasparc-1 ultrasparc-2
   presage machines diff zen4 my.yaml --format json`,
 		Args: cobra.ExactArgs(2),

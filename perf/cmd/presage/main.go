@@ -1,7 +1,6 @@
-// Command presage profiles a program at a few problem sizes, predicts its cache
-// and TLB misses on a machine and at sizes that were never run, and simulates
-// them exactly to hold the predictions against: what package perf does, from a
-// shell.
+// Command presage profiles a program at a few problem sizes, predicts its cache and
+// TLB misses on a machine at sizes that were never run, and simulates them exactly
+// to validate the predictions. It is the shell interface of package perf.
 package main
 
 import (

@@ -21,14 +21,14 @@ func measureCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "measure PROGRAM",
-		Short: "Run a program natively and print the time that a real clock shows",
+		Short: "Run a program natively and measure its wall time",
 		Long: `measure builds the Go program in the folder PROGRAM for this machine, or takes an
 executable, and runs it at each point of the sweep: first to warm up, then several
-times. It prints a row for each point: median, least and spread of the wall time,
+times. It prints a row for each point: median, minimum and spread of the wall time,
 processor time, and, where Linux offers them, hardware counters. Measurements are
-not reproducible: they carry the host and the date, and are kept in no store. With
---record they are written to a file, and beside it, in recordings.csv, this
-command, the host, the date and a checksum. Without --sweep the program runs with
+not reproducible: they carry the host and the date, and are not kept in the store.
+With --record they are written to a file, and this command, the host, the date and
+a checksum to recordings.csv beside it. Without --sweep the program runs with
 --args as they are.`,
 		Example: `  presage measure ./datasets/programs/cg --sweep n=20,40,60
   presage measure ./sweep3d --sweep n=50:100:10 --args "-n {n} -iterations 2" --repeats 9 --record times.csv`,
@@ -72,8 +72,8 @@ command, the host, the date and a checksum. Without --sweep the program runs wit
 	f.StringVar(&opt.Args, "args", "", `arguments of the program, {name} standing for a parameter (default "-name {name}" for each)`)
 	f.StringArrayVar(&opt.Env, "env", nil, "NAME=value, added to the environment of this command; repeat for more")
 	f.StringVar(&stdin, "stdin", "", "file that the program reads as its standard input (default empty)")
-	f.IntVar(&opt.Repeats, "repeats", measure.DefaultRepeats, "how often each point is measured")
-	f.IntVar(&opt.WarmUp, "warm-up", 1, "how often each point is run before; -1: never")
+	f.IntVar(&opt.Repeats, "repeats", measure.DefaultRepeats, "number of measurements of each point")
+	f.IntVar(&opt.WarmUp, "warm-up", 1, "number of warm-up runs of each point; -1: none")
 	f.StringVar(&kept, "record", "", "file to write the rows to")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	out.register(cmd)

@@ -36,17 +36,17 @@ func metasimCommand() *cobra.Command {
 		Short: "Simulate caches on a small part of a run, and compare with the whole",
 		Long: `metasim chooses intervals of a run as simpoint does, simulates the machine's caches
 on these alone, and prints hit ratios of the program, weighted by how often its
-basic blocks are executed in the whole run. Beside it, if asked for, stand periodic
-samples (--percent) and the simulation of the whole run (--full).
+basic blocks are executed in the whole run. On request it adds periodic samples
+(--percent) and the simulation of the whole run (--full) for comparison.
 
---points PREFIX takes the points from PREFIX.simpoints and PREFIX.weights, which
-simpoint -o or SimPoint 3.2 wrote for the same intervals.
+--points PREFIX takes the points from PREFIX.simpoints and PREFIX.weights, as
+written by simpoint -o or SimPoint 3.2 for the same intervals.
 
---record PREFIX does more: numbers of points, lengths of intervals, warm-ups,
-times. It writes PREFIX-hits.csv, PREFIX-blocks.csv, PREFIX-runs.csv and
-PREFIX-clusters.csv, and beside them, in recordings.csv, this command, the date and
-checksums. Whatever was simulated is kept in the store: a study that was interrupted
-goes on where it was.`,
+--record PREFIX runs the whole study, which varies the number of points, the
+interval length and the warm-up, and measures times. It writes PREFIX-hits.csv,
+PREFIX-blocks.csv, PREFIX-runs.csv and PREFIX-clusters.csv, and this command, the
+date and checksums to recordings.csv beside them. Simulations are kept in the
+store: an interrupted study resumes where it stopped.`,
 		Example: `  presage metasim ./datasets/programs/cg --at n=40 --machine datasets/metasim/power3.yaml --percent 10,1 --full
   presage metasim ./datasets/programs/cg --at n=40 --machine zen4 --points cg --interval 200000
   presage metasim ./datasets/programs/is --args "-class A -quiet" --machine datasets/metasim/power3.yaml --record datasets/metasim/is.A`,
@@ -56,19 +56,19 @@ goes on where it was.`,
 	f := cmd.Flags()
 	f.StringVar(&m.machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	f.StringVar(&m.files, "points", "", "take the points from PREFIX.simpoints and PREFIX.weights")
-	f.Float64SliceVar(&m.percents, "percent", nil, "also simulate so many percent of the run, in regular periods, such as 10,1")
+	f.Float64SliceVar(&m.percents, "percent", nil, "also simulate these percentages of the run, in regular periods, such as 10,1")
 	f.IntVar(&m.periods, "periods", 0, fmt.Sprintf("number of these periods (default %d)", metasim.DefaultPeriods))
-	f.StringVar(&m.warmup, "warmup", "fixed", "what caches hold where a stretch begins: fixed (what a number of instructions before it leave), none, kept (what the stretch before left) or kept-fixed")
+	f.StringVar(&m.warmup, "warmup", "fixed", "contents of caches at the start of a stretch: fixed (left by a number of instructions before it), none, kept (left by the previous stretch) or kept-fixed")
 	f.Uint64Var(&m.warmLength, "warmup-length", 0, fmt.Sprintf("instructions to warm up with (default %d)", metasim.DefaultWarmLength))
 	f.BoolVar(&m.full, "full", false, "also simulate the whole run")
-	f.StringVar(&m.record, "record", "", "make the whole study, and write its tables to files with names that begin so")
+	f.StringVar(&m.record, "record", "", "run the whole study, and write its tables to files with this name prefix")
 	_ = cmd.MarkFlagRequired("machine")
 	m.register(cmd)
 	m.out.register(cmd)
 	return cmd
 }
 
-// simulate simulates samples, or makes the whole study.
+// simulate simulates samples, or runs the whole study.
 func (m *metasimFlags) simulate(cmd *cobra.Command, args []string) error {
 	if err := m.out.check(); err != nil {
 		return err
@@ -104,7 +104,8 @@ func (m *metasimFlags) simulate(cmd *cobra.Command, args []string) error {
 	return m.out.print(cmd.OutOrStdout(), df)
 }
 
-// samplings returns what the flags ask for: points, periodic samples, all.
+// samplings returns the requested samplings: points, periodic samples, the whole
+// run.
 func (m *metasimFlags) samplings() ([]perf.Sampling, error) {
 	guided := perf.Sampling{SimPoint: m.pick, WarmLength: m.warmLength}
 	var err error
@@ -141,7 +142,7 @@ func warmupNamed(name string) (metasim.Warmup, error) {
 	return w, nil
 }
 
-// study makes the whole study and records it.
+// study runs the whole study and records it.
 func (m *metasimFlags) study(cmd *cobra.Command, args []string, on *machine.Machine) error {
 	if m.interval != 0 || m.pick != (simpoint.Options{}) {
 		return errors.New("--record varies intervals and numbers of points itself: leave out --interval, --k, --max-k and --seed")

@@ -30,7 +30,8 @@ func TestSimpointAndMetasim(t *testing.T) {
 	}
 	chosen := must(t, with("metasim", program, "--machine", power3, "--interval", "200000", "--k", "3")...)
 	read := must(t, with("metasim", program, "--machine", power3, "--interval", "200000", "--points", prefix)...)
-	// The share of code that points miss is known only where they are chosen.
+	// The fraction of code that points miss is known only when they are chosen in
+	// the same run.
 	without := func(text string, column int) (out []string) {
 		for line := range strings.Lines(text) {
 			words := strings.Split(line, ",")

@@ -24,9 +24,9 @@ type phaseFlags struct {
 
 func (p *phaseFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&p.at, "at", "problem size, name=value; repeat for further parameters (default none: --args says all)")
+	f.Var(&p.at, "at", "problem size, name=value; repeat for further parameters (default none: --args is complete)")
 	f.Uint64Var(&p.interval, "interval", 0, "instructions of an interval (default 1000000)")
-	f.IntVar(&p.pick.K, "k", 0, "number of clusters; 0: as many as their score asks for")
+	f.IntVar(&p.pick.K, "k", 0, "number of clusters; 0: chosen by their score")
 	f.IntVar(&p.pick.MaxK, "max-k", 0, "largest number of clusters to try (default 30)")
 	f.Uint64Var(&p.pick.Seed, "seed", 0, "seed of the projection and of the clustering")
 	f.StringVar(&p.dir, "store", "", "folder that keeps vectors and simulations (default the user's)")
@@ -68,7 +68,8 @@ func (p *phaseFlags) phases(cmd *cobra.Command, path string) (*perf.Phases, erro
 	return perf.BlockVectors(cmd.Context(), prog, point, opt)
 }
 
-// vectors runs a program, or reads a .bb file.
+// vectors returns the basic-block vectors of a program, which it runs, or of a .bb
+// file.
 func (p *phaseFlags) vectors(cmd *cobra.Command, path string) (*perf.Phases, error) {
 	info, err := os.Stat(path)
 	if err != nil {

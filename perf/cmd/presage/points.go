@@ -52,7 +52,7 @@ func (p *pointsFlag) Set(text string) error {
 	return nil
 }
 
-// open opens the executables; a path that is named twice once.
+// open opens the executables, each path once even if it is repeated.
 func (p *pointsFlag) open(ctx context.Context) ([]subject.BinaryPoint, error) {
 	opened := make(map[string]*perf.Program)
 	var out []subject.BinaryPoint

@@ -66,11 +66,11 @@ for each cache and TLB of a machine at each size.`,
 	}
 	cmd.Flags().Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	cmd.Flags().StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
-	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "what a row is about: program, routine, loop or reference (a group of them, by its first)")
-	cmd.Flags().Float64Var(&opt.Coverage, "coverage", 0, "probability that an interval of misses is to hold them; negative: no intervals (default 0.9)")
-	cmd.Flags().StringVar(&fit.Basis, "basis", "", `functions that models are sums of, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
-	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in one ratio at all sizes, as the papers do")
-	cmd.Flags().BoolVar(&warnings, "warnings", false, "show what is doubtful about the models")
+	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
+	cmd.Flags().Float64Var(&opt.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
+	cmd.Flags().StringVar(&fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
+	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
+	cmd.Flags().BoolVar(&warnings, "warnings", false, "show warnings about the models")
 	_ = cmd.MarkFlagRequired("machine")
 	out.register(cmd)
 	return cmd
@@ -91,10 +91,10 @@ func simulateCommand() *cobra.Command {
 		Short: "Simulate a machine's caches and TLBs exactly on a program's accesses",
 		Long: `simulate runs PROGRAM, a static linux/riscv64 executable or the folder of a Go
 main package, and simulates the machine's memory hierarchy on every access: the
-reference that predictions are held against. Without --sweep the program runs
-once, with --args as they are. --point simulates executables that were compiled
-for a size each. With --time it simulates the machine's core on every instruction
-instead, in or out of order, and prints cycles and what they went into.`,
+reference for predictions. Without --sweep the program runs once, with --args as
+they are. --point simulates executables that were each compiled for one size. With
+--time it simulates the machine's core on every instruction instead, in order or
+out of order, and prints cycles and their causes.`,
 		Example: `  presage simulate ./sweep3d --args "-n 60" --machine origin2000
   presage simulate ./sweep3d --sweep n=60,80 --machine origin2000 --by routine --format json
   presage simulate --point n=60:./prog.60 --point n=80:./prog.80 --machine origin2000`,
@@ -124,17 +124,17 @@ instead, in or out of order, and prints cycles and what they went into.`,
 	cmd.Flags().Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
 	cmd.Flags().StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
-	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "what a row is about: program, routine, loop or reference (a group of them, by its first)")
+	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
 	cmd.Flags().BoolVar(&time, "time", false, "simulate the core, and print times instead of misses")
-	cmd.Flags().Uint64Var(&opt.PageBytes, "pages", 0, "index caches beyond the first by physical addresses, with pages of so many bytes in random places; 0: by the program's addresses")
-	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "simulate the hierarchy once more with fully associative caches")
+	cmd.Flags().Uint64Var(&opt.PageBytes, "pages", 0, "index caches beyond the first by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
+	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "also simulate the hierarchy with fully associative caches")
 	_ = cmd.MarkFlagRequired("machine")
 	run.register(cmd)
 	out.register(cmd)
 	return cmd
 }
 
-// whatToSimulate returns the simulations that the arguments ask for.
+// whatToSimulate returns the simulations that the arguments request.
 func whatToSimulate(ctx context.Context, args []string, sweep *sweepFlag, points *pointsFlag, time bool) (func(context.Context, *machine.Machine, perf.SimulateOptions) (dataframe.DataFrame, error), error) {
 	switch {
 	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):

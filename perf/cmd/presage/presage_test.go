@@ -50,7 +50,7 @@ func header(t *testing.T, text string) []string {
 
 const program = "../../../datasets/programs/sweep3d"
 
-// TestProfilePredictSimulate goes the whole way at toy sizes.
+// TestProfilePredictSimulate profiles, predicts and simulates at toy sizes.
 func TestProfilePredictSimulate(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
@@ -145,7 +145,8 @@ func TestMachinesDiff(t *testing.T) {
 	}
 }
 
-// TestClassesOfAnUndescribedCore: a table without rows would say nothing.
+// TestClassesOfAnUndescribedCore checks that a machine without a described core
+// gives an error and not an empty table.
 func TestClassesOfAnUndescribedCore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plain.yaml")
 	text := `title: Plain
@@ -229,7 +230,7 @@ func TestHelpHasExamples(t *testing.T) {
 	}
 }
 
-// recorded reads a recorded table and where it comes from.
+// recorded reads a recorded table and its origin.
 func recorded(t *testing.T, path string) (dataframe.DataFrame, record.Recording) {
 	t.Helper()
 	text, err := record.ReadText(path)

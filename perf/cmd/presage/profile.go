@@ -31,16 +31,16 @@ func profileCommand() *cobra.Command {
 main package, once for each point of the sweep, collects the exact reuse-distance
 histogram of every group of memory references with similar access patterns at
 several block sizes, and keeps it in DIR.
-Each run is kept as soon as it has ended: a sweep that was interrupted goes on
-where it stopped. DIR then stands for this sweep; runs of earlier ones stay in it
-and are not repeated when asked for again. It prints a row for each run.
+Each run is kept as soon as it has ended: an interrupted sweep resumes where it
+stopped. DIR then represents this sweep; runs of earlier sweeps stay in it and are
+not repeated when requested again. It prints a row for each run.
 
 Where the size is fixed at compile time, give each point its own executable of
-the one source with --point. Scopes and references of the executables are then
-matched; warnings say what has no counterpart.
+the same source with --point. Scopes and references of the executables are then
+matched; warnings list those without a counterpart.
 
---sample looks at the reuses of a part of the memory only: faster, and an
-estimate, of which warnings tell how sure it is.`,
+--sample observes the reuses of only a part of the memory blocks. This is faster,
+and the result is an estimate whose uncertainty is given in warnings.`,
 		Example: `  presage profile ./sweep3d --sweep n=20,26,32 --args "-n {n}" --block 32,128,32768 -o profiles
   presage profile ./datasets/programs/sweep3d --sweep n=12:40:4 -o profiles --format csv
   presage profile --point n=20:./prog.20 --point n=26:./prog.26 --point n=32:./prog.32 -o profiles
@@ -77,11 +77,11 @@ estimate, of which warnings tell how sure it is.`,
 	}
 	cmd.Flags().Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
-	cmd.Flags().Uint64Var(&opt.SampleOneIn, "sample", 0, "look at one memory block in so many, a power of two (default: all, which is exact)")
-	cmd.Flags().Uint64Var(&opt.SampleSeed, "sample-seed", 0, "which blocks --sample looks at")
+	cmd.Flags().Uint64Var(&opt.SampleOneIn, "sample", 0, "sample one memory block in this many, a power of two (default: all, which is exact)")
+	cmd.Flags().Uint64Var(&opt.SampleSeed, "sample-seed", 0, "seed that selects the blocks of --sample")
 	cmd.Flags().UintSliceVar(&blocks, "block", nil, fmt.Sprintf("memory block sizes in bytes (default %v)", locality.DefaultBlockBytes))
 	cmd.Flags().StringSliceVar(&names, "machine", nil, "collect the block sizes of these machines")
-	cmd.Flags().BoolVar(&opt.Stack, "stack", false, "record saved and spilled registers and arguments on the stack, too, as a simulation does (default: only count them)")
+	cmd.Flags().BoolVar(&opt.Stack, "stack", false, "also record saved and spilled registers and arguments on the stack, as a simulation does (default: only count them)")
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder for the profiles")
 	_ = cmd.MarkFlagRequired("output")
 	run.register(cmd)
@@ -89,8 +89,8 @@ estimate, of which warnings tell how sure it is.`,
 	return cmd
 }
 
-// whatToProfile returns the runs that the arguments ask for: of one program at
-// the points of a sweep, or of several executables at one each.
+// whatToProfile returns the runs that the arguments request: of one program at the
+// points of a sweep, or of several executables at one point each.
 func whatToProfile(ctx context.Context, args []string, sweep *sweepFlag, points *pointsFlag) (func(context.Context, perf.ProfileOptions) (*perf.Runs, error), error) {
 	switch {
 	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
@@ -111,8 +111,8 @@ func whatToProfile(ctx context.Context, args []string, sweep *sweepFlag, points 
 	}, err
 }
 
-// blockSizes returns the sizes asked for and those of the machines named; none
-// for the default.
+// blockSizes returns the requested sizes and those of the named machines; none for
+// the default.
 func blockSizes(blocks []uint, machines []string) ([]uint64, error) {
 	var sizes []uint64
 	for _, b := range blocks {
@@ -136,7 +136,7 @@ func histogramCommand() *cobra.Command {
 		capacities []uint
 		confidence float64
 	)
-	// ask returns the table that the flags ask for.
+	// ask returns the table that the flags request.
 	ask := func(runs *perf.Runs) (dataframe.DataFrame, error) {
 		switch {
 		case hottest > 0:
@@ -157,10 +157,10 @@ func histogramCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "histogram DIR",
 		Short: "Print reuse-distance histograms of stored profiles",
-		Long: `histogram prints the reuse-distance histogram of the references chosen at each
-size: a row for each bin [lo, hi) that is not empty. With --hottest it lists the
-references with the most accesses at the last size instead, with --misses the
-misses in fully associative caches and, of a sampled profile, how sure they are.`,
+		Long: `histogram prints the reuse-distance histogram of the selected references at each
+size: a row for each nonempty bin [lo, hi). With --hottest it lists the references
+with the most accesses at the last size instead; with --misses it prints the misses
+in fully associative caches and, for a sampled profile, confidence intervals.`,
 		Example: `  presage histogram sampled --block 64 --misses 512,8192
   presage histogram profiles --block 128 --routine main.solveLine --format csv
   presage histogram profiles --hottest 20`,
@@ -183,9 +183,9 @@ misses in fully associative caches and, of a sampled profile, how sure they are.
 	cmd.Flags().Uint64Var(&opt.BlockBytes, "block", 0, "memory block size in bytes (default the smallest profiled)")
 	cmd.Flags().StringVar(&opt.Routine, "routine", "", "only the references of this routine")
 	cmd.Flags().Uint64Var(&opt.PC, "pc", 0, "only the reference at this address, such as 0x98efe")
-	cmd.Flags().UintSliceVar(&capacities, "misses", nil, "misses in fully associative caches of so many blocks instead")
-	cmd.Flags().Float64Var(&confidence, "confidence", locality.DefaultConfidence, "of the intervals of --misses, from 0 to 1")
-	cmd.Flags().IntVar(&hottest, "hottest", 0, "list so many references with the most accesses")
+	cmd.Flags().UintSliceVar(&capacities, "misses", nil, "print misses in fully associative caches of these capacities in blocks instead")
+	cmd.Flags().Float64Var(&confidence, "confidence", locality.DefaultConfidence, "confidence level of the intervals of --misses, from 0 to 1")
+	cmd.Flags().IntVar(&hottest, "hottest", 0, "list this many references with the most accesses")
 	out.register(cmd)
 	return cmd
 }

@@ -16,7 +16,7 @@ import (
 	"presage/perf/store"
 )
 
-// cacheFlags say which caches are asked about: levels of a machine, or sizes.
+// cacheFlags select the caches of a query: levels of a machine, or sizes.
 type cacheFlags struct {
 	machine    string
 	levels     []string
@@ -27,7 +27,7 @@ type cacheFlags struct {
 
 func (c *cacheFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.machine, "machine", "", "machine whose caches and TLBs are asked about: a name (see presage machines) or a .yaml file")
+	f.StringVar(&c.machine, "machine", "", "machine whose caches and TLBs are queried: a name (see presage machines) or a .yaml file")
 	f.StringSliceVar(&c.levels, "level", nil, "levels of the machine, such as L2,TLB (default all)")
 	f.StringSliceVar(&c.capacities, "capacity", nil, "capacities of caches, such as 32KiB,4MiB, in place of a machine")
 	f.Uint64Var(&c.ways, "ways", 0, "associativity of these caches; 0: fully associative")
@@ -37,8 +37,8 @@ func (c *cacheFlags) register(cmd *cobra.Command) {
 // named reports whether the flags name caches of known capacity.
 func (c *cacheFlags) named() bool { return c.machine != "" || len(c.capacities) > 0 }
 
-// caches returns what the flags say. Without a machine or capacities it is one
-// cache of unknown capacity.
+// caches returns the selected caches. Without a machine or capacities it returns
+// one cache of unknown capacity.
 func (c *cacheFlags) caches() ([]misses.CacheSize, error) {
 	if c.machine != "" {
 		if len(c.capacities) > 0 || c.ways != 0 || c.block != "" {
@@ -74,7 +74,7 @@ func (c *cacheFlags) caches() ([]misses.CacheSize, error) {
 	return caches, nil
 }
 
-// parseBytes reads a whole number of bytes above 0, such as 64, 32KiB or 4 MiB.
+// parseBytes parses a positive whole number of bytes, such as 64, 32KiB or 4 MiB.
 func parseBytes(text string) (uint64, error) {
 	number, shift := strings.TrimSpace(text), 0
 	for i, unit := range []string{"KiB", "MiB", "GiB"} {
@@ -90,7 +90,7 @@ func parseBytes(text string) (uint64, error) {
 	return v << shift, nil
 }
 
-// parseVary reads name, or name=first:last or name=first:last:step.
+// parseVary parses name, name=first:last or name=first:last:step.
 func parseVary(text string) (misses.Vary, error) {
 	name, values, ok := strings.Cut(text, "=")
 	v := misses.Vary{Param: name}
@@ -131,19 +131,19 @@ func queryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query DIR",
 		Short: "Ask the models: misses, hit ratios, smallest caches, largest problems, distances",
-		Long: `query fits models to the profiles in DIR and answers with the third of problem
-size, cache and ratio, if two are given:
+		Long: `query fits models to the profiles in DIR. Given two of problem size, cache and
+ratio, it answers with the third:
 
   --at and caches              misses and hit ratio, with an interval
-  --at and a ratio             the smallest cache that reaches it; caches give
-                               the ways and block sizes
-  caches, a ratio and --vary   the largest problem that stays within it, at all
-                               smaller sizes and at any
+    --at and a ratio             the smallest cache that reaches the ratio; caches
+                                 give the ways and block sizes
+    caches, a ratio and --vary   the largest problem that stays within the ratio:
+                                 at all smaller sizes too, and at any size
 
 Caches are levels of a machine, or --capacity with --ways and --block. A TLB is a
-cache whose blocks are what its entries map. A ratio is --hit-ratio or
---miss-ratio, to all accesses of the program, routine, loop or group. --distances
-asks for the distribution of reuse distances at the sizes --at instead.`,
+cache whose blocks are the pages that its entries map. A ratio is --hit-ratio or
+--miss-ratio, relative to all accesses of the program, routine, loop or group.
+--distances predicts the distribution of reuse distances at the sizes --at instead.`,
 		Example: `  presage query profiles --at n=60,80 --capacity 1MiB,2MiB,4MiB --ways 2 --block 128
   presage query profiles --at n=60 --machine origin2000 --level L2 --hit-ratio 0.99
   presage query profiles --at n=60 --ways 8 --block 32 --miss-ratio 0.01 --by routine
@@ -155,19 +155,19 @@ asks for the distribution of reuse distances at the sizes --at instead.`,
 	f := cmd.Flags()
 	f.Var(&q.at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	q.caches.register(cmd)
-	f.Float64Var(&q.query.HitRatio, "hit-ratio", 0, "share of the accesses that is to hit, above 0 and up to 1")
-	f.Float64Var(&q.query.MissRatio, "miss-ratio", 0, "share of the accesses that may miss, above 0 and up to 1")
-	f.StringVar(&q.vary, "vary", "", "parameter whose largest value is asked for: name, or name=first:last:step (default whole numbers, from the smallest that was profiled to 8 times the largest)")
+	f.Float64Var(&q.query.HitRatio, "hit-ratio", 0, "fraction of the accesses that must hit, above 0 and up to 1")
+	f.Float64Var(&q.query.MissRatio, "miss-ratio", 0, "fraction of the accesses that may miss, above 0 and up to 1")
+	f.StringVar(&q.vary, "vary", "", "parameter whose largest value is wanted: name, or name=first:last:step (default whole numbers, from the smallest profiled to 8 times the largest)")
 	f.BoolVar(&q.distances, "distances", false, "predict the distribution of reuse distances")
-	f.StringVar((*string)(&q.query.By), "by", "program", "what a row is about: program, routine, loop or reference (a group of them, by its first)")
-	f.Float64Var(&q.query.Coverage, "coverage", 0, "probability that an interval of misses is to hold them; negative: no intervals (default 0.9)")
-	f.StringVar(&q.fit.Basis, "basis", "", `functions that models are sums of, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
-	f.BoolVar(&q.fit.MedianRatio, "median-ratio", false, "split histograms in one ratio at all sizes, as the papers do")
+	f.StringVar((*string)(&q.query.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
+	f.Float64Var(&q.query.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
+	f.StringVar(&q.fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
+	f.BoolVar(&q.fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
 	q.out.register(cmd)
 	return cmd
 }
 
-// answer asks the models of a folder of profiles.
+// answer fits models to a folder of profiles and prints the answer to the query.
 func (q *queryFlags) answer(cmd *cobra.Command, args []string) error {
 	if err := q.read(); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (q *queryFlags) answer(cmd *cobra.Command, args []string) error {
 	return q.out.print(cmd.OutOrStdout(), df)
 }
 
-// read makes a query of the flags.
+// read sets the query from the flags.
 func (q *queryFlags) read() error {
 	if err := q.out.check(); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (q *queryFlags) read() error {
 	return q.check()
 }
 
-// check returns an error if the flags do not make one question.
+// check returns an error unless the flags form exactly one question.
 func (q *queryFlags) check() error {
 	ratio := q.query.HitRatio != 0 || q.query.MissRatio != 0
 	switch {

@@ -9,7 +9,7 @@ import (
 	"presage/perf/misses"
 )
 
-// TestQuery asks every kind of question of one set of profiles.
+// TestQuery asks every kind of question about one set of profiles.
 func TestQuery(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()

@@ -26,12 +26,12 @@ const (
 	statusInterrupted = 130 // 128 + SIGINT
 )
 
-// exitStatus ends presage with a status, without a message.
+// exitStatus is an error that ends presage with a status, without a message.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// guest is what presage run was asked for.
+// guest holds the flags of presage run.
 type guest struct {
 	request  engine.Request
 	dirs     dirFlag
@@ -50,9 +50,9 @@ func runCommand() *cobra.Command {
 		Short: "Run a linux/riscv64 program as if it were native",
 		Long: `run executes PROGRAM, a static linux/riscv64 executable or the folder of a Go
 main package, on the embedded engine. Everything after PROGRAM is the program's.
-It has the standard input and output, no environment but --env, and no files but
-those in --dir folders. Clocks and random numbers depend on nothing outside: the
-same run does the same.
+It has the standard input and output, no environment except --env, and no files
+except those in --dir folders. Clocks and random numbers depend on nothing
+outside, so runs are repeatable.
 
 The exit status is the program's, 128 + the number of the signal that killed it
 (139 after a fault, which is reported with routine, line and callers), 130 when
@@ -69,17 +69,17 @@ interrupted, or 125 if the engine failed or a limit was reached.`,
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&g.engine, "engine", "auto", "how to execute: auto, interp (interpreter) or jit (just-in-time compiler)")
-	f.BoolVar(&g.trace, "trace", false, "record every memory reference, and throw the records away")
-	f.BoolVar(&g.stats, "stats", false, "at the end, a line of key=value about the run on standard error")
+	f.BoolVar(&g.trace, "trace", false, "record every memory reference, and discard the records")
+	f.BoolVar(&g.stats, "stats", false, "at the end, write a key=value line about the run to standard error")
 	f.StringArrayVar(&g.request.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
 	f.Var(&g.dirs, "dir", "grant a folder: GUEST=HOST, or GUEST=HOST:rw to write there; repeat for more, the first is the working directory")
-	f.Uint64Var(&g.request.MaxInstructions, "max-instructions", 0, "stop after that many; 0: no limit")
+	f.Uint64Var(&g.request.MaxInstructions, "max-instructions", 0, "stop after this many instructions; 0: no limit")
 	f.Uint64Var(&g.request.Memory, "memory", 0, fmt.Sprintf("address space in bytes (default %d)", engine.DefaultMemory))
 	f.Uint64Var(&g.request.MemoryLimit, "memory-limit", 0, "most memory that the program may use, in bytes (default all of --memory)")
 	f.Uint64Var(&g.request.Seed, "seed", 0, "seed of the program's random numbers")
-	f.StringVar(&g.snapshot, "snapshot", "", "file for a snapshot of the program's state; the run goes on after it")
-	f.Uint64Var(&g.at, "snapshot-at", 0, "take the snapshot after that many instructions")
-	f.StringVar(&g.resume, "resume", "", "go on from the snapshot in this file")
+	f.StringVar(&g.snapshot, "snapshot", "", "file for a snapshot of the program's state; the run continues after it")
+	f.Uint64Var(&g.at, "snapshot-at", 0, "take the snapshot after this many instructions")
+	f.StringVar(&g.resume, "resume", "", "continue from the snapshot in this file")
 	return cmd
 }
 
@@ -137,8 +137,8 @@ func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
 	return g.ending(cmd.ErrOrStderr(), res, err)
 }
 
-// execute runs the program. The engine cannot be interrupted while it reads
-// the standard input; then the program is left behind.
+// execute runs the program. The engine cannot be interrupted while it reads the
+// standard input; in that case its goroutine is abandoned.
 func execute(ctx context.Context, e engine.Engine, prog *perf.Program, request engine.Request) (*engine.Outcome, error) {
 	done := make(chan struct{})
 	var out *engine.Outcome
@@ -192,7 +192,7 @@ func (g *guest) snapshots(e engine.Engine) error {
 	return nil
 }
 
-// printStats writes one line about the run. The seconds are of the host.
+// printStats writes one line about the run. The seconds are host time.
 func (g *guest) printStats(w io.Writer, r *engine.Outcome) {
 	seconds := r.Elapsed.Seconds()
 	executed := r.Instructions
@@ -204,7 +204,8 @@ func (g *guest) printStats(w io.Writer, r *engine.Outcome) {
 		r.Threads, r.MemoryPeak, r.ExitCode, r.Signal)
 }
 
-// ending turns the outcome of a run into presage's.
+// ending reports how a run ended on w, and returns presage's exit status as an
+// error, or nil for status 0.
 func (g *guest) ending(w io.Writer, r *engine.Outcome, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return exitStatus(statusInterrupted)

@@ -110,8 +110,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunStats holds the line that --stats writes against itself and against
-// an untraced run.
+// TestRunStats checks that the line written by --stats is consistent with itself
+// and with an untraced run.
 func TestRunStats(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	stats := func(args ...string) map[string]float64 {

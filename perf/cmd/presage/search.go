@@ -15,7 +15,7 @@ import (
 	"presage/perf/study/kernels"
 )
 
-// searchTables are what search-models can print.
+// searchTables are the tables that search-models can print.
 var searchTables = []string{"candidates", "coefficients", "pruned", "reasons", "sensitivities", "predictions", "peaks", "curves"}
 
 // searchTable returns one of searchTables.
@@ -39,8 +39,8 @@ func searchTable(m *perf.ModelSearch, name string) dataframe.DataFrame {
 	return frame.Of(m.Curves)
 }
 
-// readTimes reads a table, and keeps the rows in which columns have the given
-// values, each column=value.
+// readTimes reads a table and keeps the rows that satisfy every condition of only,
+// each column=value.
 func readTimes(path string, only []string) (dataframe.DataFrame, error) {
 	var none dataframe.DataFrame
 	f, err := os.Open(path)
@@ -87,13 +87,13 @@ func searchCommand() *cobra.Command {
 		Short: "Find the smallest model that explains measured times, or why there is none",
 		Long: `search-models reads times of a kernel at several sizes, as presage measure
 writes them, and finds which factors of a machine (computation, TLB, each cache,
-page placement) a model must have to predict a share of the sizes within an error.
-The kernel is one that is described (--kernel), or is found by static analysis of a
-routine of a binary (--binary, --routine; presage kernel shows what is found).
+page placement) a model must include to predict a share of the sizes within an
+error. The kernel is either described (--kernel) or found by static analysis of a
+routine of a binary (--binary, --routine; presage kernel shows the result).
 
 Times are in the only column of meas_time_sec, sim_time_sec and time_sec, or in
 those of --time; rows of the same size are its runs. If no model meets the request,
-standard error says why, and the tables tell of the best one.`,
+standard error says why, and the tables describe the best one.`,
 		Example: `  presage search-models times.csv --kernel increment-ij --machine ultrasparc-1 --abs-err 0.005 --share 0.9
   presage search-models times.csv --kernel mine.yaml:loop --machine here.yaml --rel-err 0.1 --share 0.9 --cheapest --table sensitivities
   presage search-models times.csv --binary ./a.out --routine kernel_ij --overlay ij.yaml --machine here.yaml --rel-err 0.1 --share 0.9
@@ -103,15 +103,15 @@ standard error says why, and the tables tell of the best one.`,
 	}
 	f := cmd.Flags()
 	s.from.register(cmd)
-	f.StringVar(&s.from.kernel, "kernel", "", "kernel whose times these are: one that comes with Presage, such as increment-ij, copy or stencil, or FILE.yaml:NAME; this or --binary")
-	f.StringVar(&s.machine, "machine", "", "machine that they are of: a name (see presage machines) or a .yaml file")
-	f.StringVar(&s.supplement, "supplement", "", "YAML file of what its description does not say: which caches block, what they are indexed by")
-	f.Float64Var(&s.request.AbsErr, "abs-err", 0, "error in seconds that a model may have; this or --rel-err")
-	f.Float64Var(&s.request.RelErr, "rel-err", 0, "relative error that a model may have, such as 0.1")
+	f.StringVar(&s.from.kernel, "kernel", "", "kernel that was timed: one that comes with Presage, such as increment-ij, copy or stencil, or FILE.yaml:NAME; this or --binary")
+	f.StringVar(&s.machine, "machine", "", "machine that was timed: a name (see presage machines) or a .yaml file")
+	f.StringVar(&s.supplement, "supplement", "", "YAML file of facts missing from its description: which caches block, how they are indexed")
+	f.Float64Var(&s.request.AbsErr, "abs-err", 0, "largest acceptable error in seconds; this or --rel-err")
+	f.Float64Var(&s.request.RelErr, "rel-err", 0, "largest acceptable relative error, such as 0.1")
 	f.Float64Var(&s.request.Share, "share", 0.9, "share of the sizes that must be within it, from 0 to 1")
-	f.BoolVar(&s.cheapest, "cheapest", false, "of the models within it choose the cheapest, not the most precise")
+	f.BoolVar(&s.cheapest, "cheapest", false, "choose the cheapest acceptable model, not the most precise")
 	f.BoolVar(&s.coloured, "coloured", false, "the operating system colours pages: physically indexed caches see the program's own addresses")
-	f.BoolVar(&s.report, "report", false, "search the factors of Hsu and Kremer's report alone")
+	f.BoolVar(&s.report, "report", false, "search only the factors of Hsu and Kremer's report")
 	f.StringVar(&s.opt.Extend, "factors", "", "YAML file of factors and models to add")
 	f.StringSliceVar(&s.opt.Without, "without", nil, "models to leave out, such as pages,MEM")
 	f.StringSliceVar(&s.opt.Time, "time", nil, "columns of times in seconds, each a run")
@@ -119,7 +119,7 @@ standard error says why, and the tables tell of the best one.`,
 	f.StringVar(&s.table, "table", "candidates", "what to print: "+strings.Join(searchTables, ", "))
 	s.out.register(cmd)
 	if err := cmd.MarkFlagRequired("machine"); err != nil {
-		panic(err) // it is defined above
+		panic(err) // the flag is defined above
 	}
 	return cmd
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSearchModels asks for the report's experiment 4 from a shell.
+// TestSearchModels runs the report's experiment 4 from the command line.
 func TestSearchModels(t *testing.T) {
 	base := strings.Fields("search-models ../../../datasets/iperf/simulated.csv --where machine=ultrasparc-2 --where level=O3 --kernel increment-ij --machine ultrasparc-2 --abs-err 0.002 --share 0.99 --format csv")
 	with := func(more string) []string { return append(append([]string{}, base...), strings.Fields(more)...) }

@@ -11,7 +11,7 @@ import (
 	"presage/perf/phase"
 )
 
-// phaseTables are what simpoint can print.
+// phaseTables are the tables that simpoint can print.
 var phaseTables = []string{"points", "timeline", "scores"}
 
 // phaseTable returns one of phaseTables.
@@ -34,9 +34,9 @@ func simpointCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "simpoint PROGRAM|FILE.bb",
-		Short: "Choose a few intervals that stand for a whole run",
+		Short: "Choose a few intervals that represent a whole run",
 		Long: `simpoint runs PROGRAM once, cuts the run into intervals by executed instructions,
-puts those together that execute the same mix of basic blocks, and chooses one of
+clusters those that execute a similar mix of basic blocks, and chooses one from
 each cluster, with its weight. In place of a program it takes basic-block vectors
 in the .bb format of SimPoint 3.2 and of valgrind's exp-bbv.
 
@@ -73,7 +73,7 @@ With -o it writes PREFIX.bb, PREFIX.simpoints, PREFIX.weights and PREFIX.labels.
 			return out.print(cmd.OutOrStdout(), phaseTable(points, table))
 		},
 	}
-	cmd.Flags().StringVarP(&prefix, "output", "o", "", "beginning of the names of the files to write")
+	cmd.Flags().StringVarP(&prefix, "output", "o", "", "name prefix of the files to write")
 	cmd.Flags().StringVar(&table, "table", "points", "what to print: points, timeline (the cluster of each interval) or scores (of numbers of clusters)")
 	flags.register(cmd)
 	out.register(cmd)

@@ -19,9 +19,9 @@ func spmvCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spmv",
 		Short: "Tune sparse matrix-vector multiplication: block size and caches",
-		Long: `spmv chooses the block size in which a sparse matrix is best stored, and the caches
-that the product runs best on, by models that a few hundred simulations train
-(Wu and Lee, MICRO 2012, section 5).`,
+		Long: `spmv chooses the best block size for storing a sparse matrix, and the caches on
+which the product runs best, with models trained on a few hundred simulations (Wu
+and Lee, MICRO 2012, section 5).`,
 	}
 	cmd.AddCommand(spmvTuneCommand(), spmvStudyCommand(), spmvCostsCommand())
 	return cmd
@@ -36,9 +36,9 @@ type spmvFlags struct {
 
 func (s *spmvFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&s.opt.Train, "train", 400, "samples of block sizes and caches to fit to")
-	f.IntVar(&s.opt.Validate, "validate", 100, "further samples to judge by")
-	f.Uint64Var(&s.opt.Seed, "seed", 0, "where random choices start")
+	f.IntVar(&s.opt.Train, "train", 400, "samples of block sizes and caches to fit models to")
+	f.IntVar(&s.opt.Validate, "validate", 100, "further samples for validation")
+	f.Uint64Var(&s.opt.Seed, "seed", 0, "seed of random choices")
 	f.StringVar(&s.dir, "store", "", "folder that keeps simulations (default the user's)")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress on standard error")
 }
@@ -70,11 +70,11 @@ func spmvTuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune FILE",
 		Short: "Recommend a block size and caches for the matrix in a Matrix Market file",
-		Long: `tune reads a matrix in Matrix Market form (.mtx or .mtx.gz), estimates how many zeros
-each block size fills in from 2% of its rows, and recommends a block size for this
-machine: the one with the best ratio of a dense matrix's speed in such blocks, which
-is measured, to the fill ratio. With --verify it times all block sizes for the matrix
-itself and says how good the recommendation is.
+		Long: `tune reads a matrix in Matrix Market format (.mtx or .mtx.gz), estimates the fill
+ratio of each block size from 2% of its rows, and recommends a block size for this
+machine: the one with the best ratio of the measured speed of a dense matrix in
+such blocks to the fill ratio. With --verify it times all block sizes for the
+matrix itself and reports how good the recommendation is.
 
 With --caches it also simulates products on the caches of the study, fits models,
 and recommends a block size, caches, or both for a 400 MHz core, with the
@@ -138,7 +138,7 @@ performance, power and energy that simulation finds.`,
 	f := cmd.Flags()
 	f.BoolVar(&verify, "verify", false, "time all block sizes for this matrix")
 	f.BoolVar(&caches, "caches", false, "simulate, and recommend caches too")
-	f.StringSliceVar(&objectives, "objective", []string{"performance"}, "what caches are tuned for: performance, energy")
+	f.StringSliceVar(&objectives, "objective", []string{"performance"}, "objectives for tuning caches: performance, energy")
 	f.IntVar(&repeats, "repeats", 5, "products timed in each of five passes")
 	return cmd
 }
@@ -154,13 +154,12 @@ func spmvStudyCommand() *cobra.Command {
 		Short: "Record the study of the eleven matrices: samples, fill, tuning, native times",
 		Long: `study takes the matrices of Table 4 of Wu and Lee (2012), real ones where a folder of
 --matrices has them (NAME.mtx or NAME.mtx.gz) and stand-ins otherwise, simulates
-products with block sizes and caches drawn at random, fits models, tunes by them
-and verifies by simulation, and times the kernels on this machine. It writes
+products with block sizes and caches drawn at random, fits models, tunes with them,
+verifies the result by simulation, and times the kernels on this machine. It writes
 matrices.csv, fill.csv, samples.csv, tuning.csv and native.csv, with their origin in
 recordings.csv.
 
-Simulations are kept in the store: a study that was interrupted goes on where it
-was.`,
+Simulations are kept in the store: an interrupted study resumes where it stopped.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := sparse.Matrices(folders, matrices...)
@@ -200,10 +199,11 @@ func spmvCostsCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "costs FOLDER",
-		Short: "Find what each kernel takes on the core, by running the guest program in FOLDER",
+		Short: "Determine the cost of each kernel on the core by running the guest program in FOLDER",
 		Long: `costs builds the guest program (datasets/programs/spmv), runs it in the engine with
-three small matrices for each block size, and simulates the core on what the kernel
-executes: the table that package spmv adds up time from (perf/spmv/costs.csv).`,
+three small matrices for each block size, and simulates the core on the kernel's
+instructions. The result is the table from which package spmv computes times
+(perf/spmv/costs.csv).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			prog, err := openProgram(cmd.Context(), args[0])

@@ -63,8 +63,8 @@ func TestSpMVTune(t *testing.T) {
 	}
 }
 
-// A study that ran before is there when it is asked for again, and its tables are
-// what was recorded.
+// TestSpMVStudyRecords checks that a repeated study comes from the store, and that
+// its tables equal the recorded ones.
 func TestSpMVStudyRecords(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()

@@ -26,11 +26,11 @@ func checkStridesCommand() *cobra.Command {
 		Use:   "check-strides [flags] PROGRAM [ARGUMENT]...",
 		Short: "Compare the stride formulas of a program's references with a run",
 		Long: `check-strides runs PROGRAM, a static linux/riscv64 executable or the folder of a
-Go main package, with everything after it as its arguments, and compares, for
-each memory reference in a loop, by how much its address changes from one
-iteration to the next with the stride that static analysis gives it, for every
-loop that holds it. Strides flagged irregular or indirect, and the traffic of the
-stack, are counted but not compared.
+Go main package, with everything after it as its arguments. For each memory
+reference in a loop, and for every loop that contains it, it compares the change
+of address from one iteration to the next with the stride that static analysis
+predicts. Strides flagged irregular or indirect, and the traffic of the stack, are
+counted but not compared.
 
 It prints the shares and the references that disagree most, and exits with
 status 1 if less than --min of the comparisons agree.`,
@@ -71,8 +71,8 @@ status 1 if less than --min of the comparisons agree.`,
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.Float64Var(&least, "min", 0.99, "least share of comparisons that has to agree, from 0 to 1")
-	f.IntVar(&worst, "worst", 5, "list so many references that disagree (0: none)")
+	f.Float64Var(&least, "min", 0.99, "smallest share of comparisons that must agree, from 0 to 1")
+	f.IntVar(&worst, "worst", 5, "list this many of the references that disagree (0: none)")
 	run.register(cmd)
 	out.register(cmd)
 	if err := f.MarkHidden("args"); err != nil {
@@ -81,7 +81,7 @@ status 1 if less than --min of the comparisons agree.`,
 	return cmd
 }
 
-// belowMinimum ends presage with a status if less agrees than has to.
+// belowMinimum returns an exitStatus if the share that agrees is below least.
 func belowMinimum(share, least float64, stderr io.Writer) error {
 	if share >= least {
 		return nil
@@ -90,7 +90,7 @@ func belowMinimum(share, least float64, stderr io.Writer) error {
 	return exitStatus(statusDisagrees)
 }
 
-// printStrides prints the shares, and those references that disagree most.
+// printStrides prints the shares and the references that disagree most.
 func printStrides(cmd *cobra.Command, out output, s *anatomy.Strides, worst int) error {
 	type shares struct {
 		Program    string  `frame:"program"`

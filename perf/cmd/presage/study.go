@@ -18,15 +18,14 @@ func studyCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "study PROGRAM --machine NAME --train name=values --at name=values --curve name=values --record PREFIX",
-		Short: "Record how misses and time of a program grow, and how far off predictions are",
+		Short: "Record how a program's misses and time grow, and the errors of predictions",
 		Long: `study does what validate does, by program, routine and loop, and predicts misses
 and execution time over the sizes of --curve; at those of --time-at, which are
 among them, it simulates the core instruction by instruction. It writes three
-tables, PREFIX-misses.csv, PREFIX-curves.csv and PREFIX-times.csv, and beside them,
-in recordings.csv, this command, the date and checksums.
+tables, PREFIX-misses.csv, PREFIX-curves.csv and PREFIX-times.csv, and this
+command, the date and checksums to recordings.csv beside them.
 
-Whatever was simulated is kept in the store: a study that was interrupted goes on
-where it was.`,
+Simulations are kept in the store: an interrupted study resumes where it stopped.`,
 		Example: `  presage study ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,itanium2 --pages 16384 \
     --train n=22,29,33,38,43,49 --at n=16:64:8 --large n=100,120 --curve n=10:200:10 --time-at n=20,40,60 --record sweep3d`,
 		Args: cobra.ExactArgs(1),
@@ -56,10 +55,10 @@ where it was.`,
 	}
 	flags.register(cmd, &s.Validation, "routines and loops")
 	f := cmd.Flags()
-	f.Var(&large, "large", "further ones, without the simulation of fully associative caches")
+	f.Var(&large, "large", "further sizes, without the simulation of fully associative caches")
 	f.Var(&curve, "curve", "problem sizes of the predicted curves")
-	f.Var(&times, "time-at", "those of the curve at which execution is simulated")
-	f.StringVar(&flags.record, "record", "", "beginning of the names of the files to write")
+	f.Var(&times, "time-at", "sizes of the curve at which execution is simulated")
+	f.StringVar(&flags.record, "record", "", "name prefix of the files to write")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
 }

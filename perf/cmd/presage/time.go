@@ -24,11 +24,11 @@ func timeCommand() *cobra.Command {
 		Short: "Predict execution time at sizes that were never run",
 		Long: `time predicts how long the program whose profiles are in DIR takes on a machine at
 each size: the schedule of its paths for the machine's core, with frequencies
-modelled over the size, and what misses and wrong predictions of branches add to
-that. The program is run once more at the sizes of the profiles, to count how often
-its edges are executed; the counts are kept in DIR. Profiles should record the
-traffic of the stack (presage profile --stack), and must have the block sizes of
-the machine (--machine).`,
+modelled over the size, plus the cost of misses and mispredicted branches. The
+program is run once more at the sizes of the profiles, to count how often its
+edges are executed; the counts are kept in DIR. Profiles should record the traffic
+of the stack (presage profile --stack), and must have the block sizes of the
+machine (--machine).`,
 		Example: `  presage profile ./sweep3d --sweep n=20:50:6 --stack --machine zen4,origin2000 -o profiles
   presage time profiles --machine zen4 --at n=64,100
   presage time profiles --machine origin2000 --at n=64 --by routine --fixed-exposure --format csv`,
@@ -67,17 +67,17 @@ the machine (--machine).`,
 	f := cmd.Flags()
 	f.Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	f.StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
-	f.StringVar((*string)(&opt.By), "by", "program", "what a row is about: program, routine or loop")
-	f.BoolVar(&opt.Reschedule, "reschedule", false, "put instructions into the best order for the core, as a compiler for it could")
-	f.BoolVar(&opt.Pessimistic, "pessimistic", false, "take memory references that are not understood for dependent")
-	f.BoolVar(&opt.FixedExposure, "fixed-exposure", false, "wait for fixed shares of latencies, as the machine's description states them and the paper does")
+	f.StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine or loop")
+	f.BoolVar(&opt.Reschedule, "reschedule", false, "reorder instructions for the core, as a compiler for it could")
+	f.BoolVar(&opt.Pessimistic, "pessimistic", false, "assume that memory references that are not understood are dependent")
+	f.BoolVar(&opt.FixedExposure, "fixed-exposure", false, "expose fixed shares of latencies, as given in the machine's description and used in the paper")
 	_ = cmd.MarkFlagRequired("machine")
 	out.register(cmd)
 	return cmd
 }
 
-// executionOf models how often the program of the runs executes its edges, from
-// runs as the profiles were taken.
+// executionOf models how often the profiled program executes its edges, from runs
+// with the same inputs as the profiles.
 func executionOf(ctx context.Context, runs *perf.Runs, st *store.Store) (*perf.ExecutionModel, error) {
 	var all []*perf.Counts
 	for i := range runs.Runs {

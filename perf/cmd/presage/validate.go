@@ -23,15 +23,15 @@ func validateCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "validate PROGRAM --machine NAME --train name=values --at name=values",
-		Short: "Hold predictions against exact simulation, and say how far off they are and why",
+		Short: "Compare predictions with exact simulation, and explain their errors",
 		Long: `validate profiles PROGRAM at the sizes of --train, fits models, predicts misses at
 the sizes of --at, and simulates these sizes exactly. It prints a row for each
 machine, size and level of the program, and of each routine with a share of the
 level's misses: misses predicted and simulated, the relative errors, and the cause
 of a large one (conflicts, distances near the capacity, or the model).
-With --summary it prints how the errors are distributed instead. With --record it
-writes the rows to a file, and beside it, in recordings.csv, this command, the
-date and a checksum.`,
+With --summary it prints the distribution of the errors instead. With --record it
+writes the rows to a file, and this command, the date and a checksum to
+recordings.csv beside it.`,
 		Example: `  presage validate ./datasets/programs/cg --machine origin2000,itanium2 --train n=20:50:6 --at n=75,100
   presage validate ./sweep3d --args "-n {n} -iterations 2" --machine origin2000 --train n=20:50:6 --at n=75 --summary of,level`,
 		Args: cobra.ExactArgs(1),
@@ -65,15 +65,15 @@ date and a checksum.`,
 	}
 	flags.register(cmd, &v, "routines")
 	f := cmd.Flags()
-	f.StringVar(&v.Fit.Basis, "basis", "", `functions that models are sums of, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
-	f.BoolVar(&v.Fit.MedianRatio, "median-ratio", false, "split histograms in one ratio at all sizes, as the papers do")
+	f.StringVar(&v.Fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
+	f.BoolVar(&v.Fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
 	f.StringSliceVar(&by, "summary", nil, "print medians, means and the worst of the errors instead, for each value of these columns, such as of,level")
 	f.StringVar(&flags.record, "record", "", "file to write the rows to")
 	out.register(cmd)
 	return cmd
 }
 
-// validationFlags are what validate and study have in common.
+// validationFlags are the flags that validate and study share.
 type validationFlags struct {
 	train, judge sweepFlag
 	run          runFlags
@@ -81,20 +81,20 @@ type validationFlags struct {
 	dir, record  string
 }
 
-// register adds the flags; by names the scopes that --min-share leaves out.
+// register adds the flags; by names the scopes to which --min-share applies.
 func (f *validationFlags) register(cmd *cobra.Command, v *perf.Validation, by string) {
 	flags := cmd.Flags()
 	flags.Var(&f.train, "train", "problem sizes to fit to: name=value,… or name=first:last:step; repeat for further parameters")
 	flags.Var(&f.judge, "at", "problem sizes to judge misses at, the same way")
 	flags.StringSliceVar(&f.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
 	flags.Float64Var(&v.MinShare, "min-share", misses.DefaultMinShare, "leave out "+by+" with less than this share of a level's misses; 0: none")
-	flags.Uint64Var(&v.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of so many bytes in random places; 0: by the program's addresses")
+	flags.Uint64Var(&v.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	flags.StringVar(&f.dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
 	_ = cmd.MarkFlagRequired("machine")
 	f.run.register(cmd)
 }
 
-// read opens the program and sets what the flags say of v.
+// read opens the program and sets the fields of v from the flags.
 func (f *validationFlags) read(ctx context.Context, program string, v *perf.Validation) (*perf.Program, error) {
 	if !(v.MinShare >= 0 && v.MinShare <= 1) {
 		return nil, fmt.Errorf("--min-share %g: want a share from 0 to 1", v.MinShare)
