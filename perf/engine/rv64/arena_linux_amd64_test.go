@@ -1,4 +1,4 @@
 package rv64
 
-// cutArena leaves n bytes for translated code.
+// cutArena shrinks the arena to n bytes.
 func cutArena(j *jit, n int) { j.arena.write = j.arena.write[:n] }

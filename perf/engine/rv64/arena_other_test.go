@@ -2,5 +2,5 @@
 
 package rv64
 
-// cutArena is for systems with translated code.
+// cutArena does nothing: there is no translator.
 func cutArena(*jit, int) {}

@@ -2,7 +2,7 @@
 
 // func callCode(code, target uintptr, regs unsafe.Pointer, mxcsr *uint32)
 //
-// Generated code keeps RSP and leaves with RET; it may change every other
+// Generated code preserves RSP and returns with RET; it may change every other
 // register. It starts with the default MXCSR and no exception flags.
 TEXT ·callCode(SB), NOSPLIT, $32-32
 	MOVQ code+0(FP), CX

@@ -1,5 +1,5 @@
-// Command guest does what its first argument says, for the tests of presage
-// run.
+// Command guest performs the action named by its first argument, for the tests
+// of presage run.
 package main
 
 import (

@@ -1,4 +1,4 @@
-/* Crashes three calls deep; the test knows the line. */
+/* Crashes three calls deep, at a line that the test names. */
 #include <stdio.h>
 
 static int poke(volatile int *p)

@@ -1,6 +1,6 @@
-/* Makes control come and go in the ways of C: threads, longjmp out of calls
- * and of a signal's handler, signals that interrupt sleep and restart system
- * calls, function pointers, exit below several calls. */
+/* Transfers control in all the ways of C: threads, longjmp out of calls and out
+ * of a signal handler, signals that interrupt sleep and restart system calls,
+ * function pointers, exit several calls deep. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static int twice(int x) { return 2 * x; }
 static int square(int x) { return x * x; }
 static int (*const table[])(int) = {twice, square, abs};
 
-/* A read that a signal interrupts is made again. */
+/* A read interrupted by a signal is restarted. */
 static void *reader(void *arg)
 {
 	char c = 0;
@@ -78,7 +78,7 @@ int main(void)
 	for (int i = 0; i < 300; i++)
 		sum += table[i % 3](i);
 	printf("%d %ld %d\n", sum, (long)got, handled);
-	pthread_create(&t, NULL, reader, NULL); /* still waits at the end */
+	pthread_create(&t, NULL, reader, NULL); /* still waiting at the end */
 	nanosleep(&little, NULL);
 	quit(4);
 }

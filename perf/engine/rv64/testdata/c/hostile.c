@@ -1,5 +1,5 @@
-/* Does one of the things that a hostile program would, and prints how far it
- * came. */
+/* Mounts one of the attacks of a hostile program, and prints how far it
+ * got. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ static int mmap_bomb(void)
 	}
 }
 
-/* Reserves, and opens the reservation bit by bit. */
+/* Reserves memory, and makes the reservation accessible bit by bit. */
 static int protect_bomb(void)
 {
 	char *p = mmap(NULL, 1 << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -50,7 +50,7 @@ static int brk_bomb(void)
 	return 1;
 }
 
-/* Every other page with another permission, or gone. */
+/* Changes the permissions of every other page, or unmaps it. */
 static int checkers(int unmap)
 {
 	enum { PAGES = 200000 };
@@ -79,12 +79,12 @@ static int descriptors(void)
 	printf(" pipe %d", pipe(fd) < 0 && errno == EMFILE);
 	close(5);
 	printf(" pipe %d", pipe(fd) < 0 && errno == EMFILE);
-	printf(" eventfd %d", eventfd(0, 0)); /* the one that the half pipe must not keep */
+	printf(" eventfd %d", eventfd(0, 0)); /* the descriptor that a half-made pipe must not keep */
 	printf(" epoll %d\n", epoll_create1(0) < 0 && errno == EMFILE);
 	return 0;
 }
 
-/* Watches ever new files under one number. */
+/* Watches one new file after another under the same number. */
 static int watches(void)
 {
 	int ep = epoll_create1(0);

@@ -126,7 +126,7 @@ static void *sleeper(void *arg)
 	return (void *)(intptr_t)(r == -1 && errno == EINTR);
 }
 
-/* A signal takes a thread out of its sleep. */
+/* A signal interrupts a thread's sleep. */
 static void interrupted(void)
 {
 	pthread_t t;

@@ -1,5 +1,5 @@
-/* A position-independent executable without a C library: it prints a table
- * that it reaches relative to the program counter, and the distance of two of
+/* A position-independent executable without a C library: it prints a table that
+ * it addresses relative to the program counter, and the distance between two of
  * its addresses. */
 static const char digits[] = "0123456789abcdef";
 static long counts[16];

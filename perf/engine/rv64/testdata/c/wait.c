@@ -1,6 +1,6 @@
-/* Threads that wait in every way at once, for snapshots to be taken of: on a
- * pipe, in poll, pselect and epoll, asleep, for a signal, on a condition. Reads
- * two files line by line, one through a duplicated descriptor, and a folder. */
+/* Threads that wait in every way at once, for testing snapshots: on a pipe, in
+ * poll, pselect and epoll, asleep, for a signal, on a condition. Reads two files
+ * line by line, one through a duplicated descriptor, and lists a folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Work without a library, for counts that must agree with qemu's exactly: what
-   the program executes depends on nothing but its text. */
+/* Freestanding kernels, for counts that must agree exactly with qemu's: the
+   execution depends only on the program's text. */
 typedef unsigned long word;
 
 enum { rows = 20, items = 200, length = 300 };

@@ -1,5 +1,5 @@
-/* Work in the C library, with little that depends on the system: what main
-   executes is compared with qemu, from its entry to its return. */
+/* Exercises the C library with little dependence on the system: execution is
+   compared with qemu from the entry of main to its return. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-! Work in the Fortran library: allocation, intrinsics, internal input and
+! Exercises the Fortran library: allocation, intrinsics, internal input and
 ! output. Nothing is read or printed.
 program library
   implicit none

@@ -1,4 +1,4 @@
-// Makes control come and go in the ways of C++: exceptions through frames with
+// Transfers control in the ways of C++: exceptions through frames with
 // destructors, rethrown, out of constructors, from virtual calls.
 #include <cstdio>
 #include <stdexcept>

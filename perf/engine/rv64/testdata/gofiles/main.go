@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// reason is an error without the path.
+// reason returns the cause of an error, without the path.
 func reason(err error) error {
 	var e syscall.Errno
 	if errors.As(err, &e) {

@@ -1,6 +1,6 @@
-// Command goflow makes control come and go in the ways of Go: goroutines,
-// panics and their recovery, faults that become panics, os.Exit below several
-// calls.
+// Command goflow transfers control in all the ways of Go: goroutines, panics
+// and their recovery, faults that become panics, os.Exit several calls
+// deep.
 package main
 
 import (
@@ -16,7 +16,7 @@ type list struct {
 	value int
 }
 
-// at faults when the list is too short.
+// at returns the n-th value of the list. It faults if the list is too short.
 func (l *list) at(n int) int {
 	if n == 0 {
 		return l.value

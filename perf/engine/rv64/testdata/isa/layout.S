@@ -1,6 +1,6 @@
-# What instruction-set tests made for bare machines rely on, under a user ABI:
-# no stack, no library, gp as the number of the check, text wherever it was
-# linked to, and an exit with status 0 or the number of the check that failed.
+# What bare-metal instruction-set tests rely on, under a user ABI: no stack, no
+# library, gp as the number of the check, text at whatever address it was
+# linked for, and an exit with status 0 or the number of the failed check.
     .option norelax
     .option nopic
 
@@ -19,17 +19,17 @@ fromhost:
     .text
     .globl _start
 _start:
-    # The state that a test may count on: no flag raised, nearest even.
+    # The initial state that tests rely on: no flag raised, nearest even.
     check 1
     frcsr t0
     bnez t0, fail
-    # sp holds anything.
+    # sp may hold any value.
     li sp, 0x1234
 
-    # Everything runs often enough to be translated.
+    # Everything is executed often enough to be translated.
     li s11, 40
 round:
-    # An instruction of 4 bytes across a page boundary.
+    # A 4-byte instruction across a page boundary.
     check 2
     li a1, 666
     j straddle
@@ -38,7 +38,7 @@ back:
     bne a1, t1, fail
 
 #ifndef RELOCATED
-    # auipc here gives the address as it is, not sign-extended from 32 bits.
+    # auipc gives the full address here, not one sign-extended from 32 bits.
     check 3
     la t0, _start
     la t1, address
@@ -46,8 +46,8 @@ back:
     bne t0, t1, fail
 #endif
 
-    # jalr with one register for both; the lowest bit does not count; the link
-    # is behind the instruction.
+    # jalr with the same source and link register; the lowest bit is ignored; the
+    # link is the address after the instruction.
     check 4
     la t0, 1f
     addi t0, t0, 1
@@ -113,7 +113,7 @@ back:
     li t3, 0xffffffff85868788
     bne t2, t3, fail
 
-    # Flags come with the instruction and go with fsflags.
+    # Instructions raise flags, and fsflags clears them.
     check 12
     la t0, numbers
     fld fa0, 0(t0)
@@ -140,7 +140,7 @@ back:
     li t1, 2
     bne a0, t1, fail
 
-    # Writing there is storing, no more.
+    # Writing there is an ordinary store.
     check 14
     la t0, tohost
     li t1, 5
@@ -148,7 +148,7 @@ back:
     ld t2, 0(t0)
     bne t1, t2, fail
 
-    # Counters run, and cannot be written here (no check of that: it traps).
+    # Counters advance. They cannot be written here (not checked, as that traps).
     check 15
     rdinstret t0
     rdcycle t1

@@ -1,8 +1,8 @@
-/* A plugin for qemu (its interface version 1) that writes the address of every
-   instruction executed to the file of its argument "pcs", and every memory
-   access to that of "accesses", as address<<8 | log2(size)<<1 | store: native
-   64-bit words. The interface is declared here, as far as it is used, because
-   no package ships its header. */
+/* A qemu plugin (interface version 1) that writes the address of every executed
+   instruction to the file named by its argument "pcs", and every memory access
+   to the one named by "accesses", as address<<8 | log2(size)<<1 | store, in
+   native 64-bit words. The part of the interface that it uses is declared here,
+   because no package ships the header. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
