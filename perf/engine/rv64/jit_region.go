@@ -98,8 +98,8 @@ func reach(edges [][]int, node int, marked []bool) {
 	}
 }
 
-// order lays out the blocks: each is followed by its most frequently executed
-// successor, unless that has been placed already.
+// order lays out the blocks: each is followed by the most frequently executed of
+// its successors that have not been placed yet.
 func (j *jit) order(blocks []*block) []*block {
 	left := make(map[*block]bool)
 	for _, b := range blocks {
