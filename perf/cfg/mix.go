@@ -37,16 +37,6 @@ func (m Mix) Total() Tally {
 	return sum
 }
 
-// Groups adds the kinds up to groups of classes.
-func (m Mix) Groups() [ClassGroups]Tally {
-	var sums [ClassGroups]Tally
-	for k, n := range m {
-		g := GroupOf(k.Class)
-		sums[g] = sums[g].plus(n)
-	}
-	return sums
-}
-
 // ClassGroup is a coarse kind of work.
 type ClassGroup uint8
 
