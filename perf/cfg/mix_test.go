@@ -43,7 +43,7 @@ func TestMixAgainstObjdump(t *testing.T) {
 		compileGo(t, loopsGo),
 	} {
 		tree := scopesOf(t, exe)
-		mixes := tree.Mixes(nil, true)
+		mixes := tree.InclusiveMixes(nil)
 		groups := disassemble(t, objdump, exe)
 		routines, unknown := 0, 0
 		for i, s := range tree.Scopes {
@@ -183,7 +183,7 @@ func TestWeightedMix(t *testing.T) {
 		for i, n := range counter.counts {
 			*at[i] = n
 		}
-		all, own := tree.Mixes(counts, true), tree.Mixes(counts, false)
+		all, own := tree.InclusiveMixes(counts), tree.Mixes(counts)
 		if got := all[0].Total().Executed; got != result.Instructions || got < 1000 {
 			t.Errorf("%s: %d instructions by the mix, %d executed", flags, got, result.Instructions)
 		}
