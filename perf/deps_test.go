@@ -102,7 +102,7 @@ var layers = []layer{
 	{"study/growth", "machine subject anatomy misses timing study/record frame"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
 	{"study/inferred", "trace isa shard pipeline infer subject anatomy timing study/record progress store frame"},
-	{"study/sparse", "trace isa cache pipeline spmv subject study/record progress store"},
+	{"study/sparse", "internal/order trace isa cache pipeline spmv subject study/record progress store"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
 	// What people and other programs see.

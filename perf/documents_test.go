@@ -69,8 +69,8 @@ func TestDocumentsCompile(t *testing.T) {
 	}
 }
 
-// TestReadmeNamesPackages: the tables of README.md name every package, and no
-// other.
+// TestReadmeNamesPackages: the tables of README.md name every package that is not
+// below another, which may speak for it, and nothing that is no package.
 func TestReadmeNamesPackages(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
@@ -96,7 +96,7 @@ func TestReadmeNamesPackages(t *testing.T) {
 		name := strings.Replace(l.pkg, ".", "perf", 1)
 		if i := slices.Index(named, name); i >= 0 {
 			named = slices.Delete(named, i, i+1)
-		} else {
+		} else if !strings.Contains(name, "/") {
 			t.Errorf("README.md has no row for %s: say what goes in and what comes out", name)
 		}
 	}

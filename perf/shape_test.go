@@ -139,6 +139,45 @@ func TestAtMostTwoResults(t *testing.T) {
 	}
 }
 
+// switches returns the exported functions and methods with a parameter of type
+// bool, of which a call does not say what it means.
+func switches(f *ast.File) (bad []string) {
+	for _, decl := range f.Decls {
+		d, ok := decl.(*ast.FuncDecl)
+		if !ok || !d.Name.IsExported() || d.Recv != nil && !exportedReceiver(d.Recv.List[0].Type) {
+			continue
+		}
+		for _, p := range d.Type.Params.List {
+			if id, ok := p.Type.(*ast.Ident); ok && id.Name == "bool" {
+				bad = append(bad, d.Name.Name)
+			}
+		}
+	}
+	return bad
+}
+
+func TestNoBooleanParameters(t *testing.T) {
+	var broken []string
+	for _, f := range goFiles(t) {
+		if len(switches(f.syntax)) > 0 {
+			broken = append(broken, f.path)
+		}
+	}
+	exceptions{ // what an instruction's encoding says in one bit
+		"engine/rv64/amd64asm/asm.go",
+		"engine/rv64/amd64asm/ops.go",
+		"engine/rv64/softfloat/api.go",
+	}.check(t, broken, "make two functions, or take an options struct")
+
+	f, err := parser.ParseFile(token.NewFileSet(), "p.go", "package p\nfunc A(b bool)\nfunc B(int) bool\nfunc c(b bool)\nfunc (t) D(b bool)\nfunc (T) E(a int, b bool)", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := switches(f); !slices.Equal(got, []string{"A", "E"}) {
+		t.Errorf("found %v", got)
+	}
+}
+
 // exceptions is a list that shrinks: what breaks a rule and is not in it is an
 // error, and so is an entry that breaks no rule any more.
 type exceptions []string

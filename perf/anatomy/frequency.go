@@ -105,7 +105,7 @@ func (c *Counts) each(of Counted, do func(name string, n uint64)) error {
 	switch of {
 	case OfEdges, OfBlocks, OfRoutines:
 	case OfClasses:
-		for k, n := range s.Scopes.Mixes(c.Recovered, true)[0] {
+		for k, n := range s.Scopes.InclusiveMixes(c.Recovered)[0] {
 			put(k.String(), n.Executed)
 		}
 		return nil

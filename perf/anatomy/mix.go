@@ -51,8 +51,12 @@ func InstructionMix(prog *subject.Program, opt MixOptions) ([]Class, error) {
 		counts = opt.Counts.Recovered
 	}
 	s := structureOf(prog, opt.Counts)
+	mixes := s.Scopes.Mixes
+	if opt.Inclusive || by != subject.ByLoop {
+		mixes = s.Scopes.InclusiveMixes
+	}
 	var rows []Class
-	for i, mix := range s.Scopes.Mixes(counts, opt.Inclusive || by != subject.ByLoop) {
+	for i, mix := range mixes(counts) {
 		if s.Scopes.Scopes[i].Kind != kind {
 			continue
 		}

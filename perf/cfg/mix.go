@@ -37,16 +37,6 @@ func (m Mix) Total() Tally {
 	return sum
 }
 
-// Groups adds the kinds up to groups of classes.
-func (m Mix) Groups() [ClassGroups]Tally {
-	var sums [ClassGroups]Tally
-	for k, n := range m {
-		g := GroupOf(k.Class)
-		sums[g] = sums[g].plus(n)
-	}
-	return sums
-}
-
 // ClassGroup is a coarse kind of work.
 type ClassGroup uint8
 
@@ -88,11 +78,24 @@ func GroupOf(c isa.Class) ClassGroup {
 	return OtherGroup
 }
 
-// Mixes returns the mix of each scope, by index in ScopeTree.Scopes. If inclusive,
-// the instructions of a scope also count for the scopes around it. Executed
-// instructions come from counts, exact even where a fault or a signal cuts a
-// block short; nil counts none. Instructions in gaps do not count.
-func (t *ScopeTree) Mixes(counts *Counts, inclusive bool) []Mix {
+// InclusiveMixes is Mixes, except that the instructions of a scope also count in
+// the scopes around it.
+func (t *ScopeTree) InclusiveMixes(counts *Counts) []Mix {
+	mixes := t.Mixes(counts)
+	for i := len(mixes) - 1; i > 0; i-- { // children come after their parents
+		for k, n := range mixes[i] {
+			around := mixes[t.Scopes[i].Parent]
+			around[k] = around[k].plus(n)
+		}
+	}
+	return mixes
+}
+
+// Mixes returns the mix of each scope without the scopes inside it, by index in
+// ScopeTree.Scopes. Executed instructions come from counts, exact even where a
+// fault or a signal cuts a block short; nil counts none. Instructions in gaps do
+// not count.
+func (t *ScopeTree) Mixes(counts *Counts) []Mix {
 	mixes := make([]Mix, len(t.Scopes))
 	for i := range mixes {
 		mixes[i] = make(Mix)
@@ -115,14 +118,6 @@ func (t *ScopeTree) Mixes(counts *Counts, inclusive bool) []Mix {
 					kind.Size = in.Mems()[0].Size
 				}
 				mix[kind] = mix[kind].plus(n)
-			}
-		}
-	}
-	if inclusive {
-		for i := len(mixes) - 1; i > 0; i-- { // children come after their parents
-			for k, n := range mixes[i] {
-				around := mixes[t.Scopes[i].Parent]
-				around[k] = around[k].plus(n)
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func TestMixAgainstObjdump(t *testing.T) {
 		compileGo(t, loopsGo),
 	} {
 		tree := scopesOf(t, exe)
-		mixes := tree.Mixes(nil, true)
+		mixes := tree.InclusiveMixes(nil)
 		groups := disassemble(t, objdump, exe)
 		routines, unknown := 0, 0
 		for i, s := range tree.Scopes {
@@ -68,7 +68,7 @@ func TestMixAgainstObjdump(t *testing.T) {
 				continue
 			}
 			var got [cfg.ClassGroups]uint64
-			for g, n := range mixes[i].Groups() {
+			for g, n := range groupsOf(mixes[i]) {
 				got[g] = n.Static
 			}
 			if got != want {
@@ -79,6 +79,16 @@ func TestMixAgainstObjdump(t *testing.T) {
 			t.Errorf("only %d routines compared, %d with instructions that objdump does not know", routines, unknown)
 		}
 	}
+}
+
+// groupsOf adds the kinds of a mix up to groups of classes.
+func groupsOf(m cfg.Mix) (sums [cfg.ClassGroups]cfg.Tally) {
+	for k, n := range m {
+		g := &sums[cfg.GroupOf(k.Class)]
+		g.Static += n.Static
+		g.Executed += n.Executed
+	}
+	return sums
 }
 
 // disassemble returns the group of the instruction at each address.
@@ -173,7 +183,7 @@ func TestWeightedMix(t *testing.T) {
 		for i, n := range counter.counts {
 			*at[i] = n
 		}
-		all, own := tree.Mixes(counts, true), tree.Mixes(counts, false)
+		all, own := tree.InclusiveMixes(counts), tree.Mixes(counts)
 		if got := all[0].Total().Executed; got != result.Instructions || got < 1000 {
 			t.Errorf("%s: %d instructions by the mix, %d executed", flags, got, result.Instructions)
 		}

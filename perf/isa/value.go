@@ -84,9 +84,6 @@ type Value struct {
 	Imm int64
 }
 
-// Reads reports whether the value depends on r.
-func (v Value) Reads(r Reg) bool { return v.Op != Opaque && (v.A == r || v.B == r) }
-
 // Constant returns the value if it depends on no register.
 func (v Value) Constant() (int64, bool) {
 	if v.Op == Opaque || v.A != NoReg || v.B != NoReg {

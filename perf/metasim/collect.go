@@ -18,11 +18,6 @@ type Profile struct {
 	Warnings     []error
 }
 
-// Accesses returns the number of memory references executed by a block.
-func (p *Profile) Accesses(code *Code, block int) uint64 {
-	return p.Executions[block] * uint64(code.Blocks[block].Refs)
-}
-
 // CollectOptions configure Collect.
 type CollectOptions struct {
 	Interval uint64 // instructions; 0: bbv.DefaultInterval

@@ -139,12 +139,3 @@ func (s *Sample) check() error {
 	}
 	return nil
 }
-
-// Instructions returns the total length of the stretches, in instructions.
-func (s *Sample) Instructions() uint64 {
-	var sum uint64
-	for _, p := range s.Stretches {
-		sum += p.To - p.From
-	}
-	return sum
-}

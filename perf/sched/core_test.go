@@ -81,7 +81,7 @@ func TestEveryMachine(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				g := s.Schedule(d, true)
+				g := s.ScheduleLoop(d)
 				cycles[i] = g.Cycles
 				if g.Cycles < g.Bounds.Max()*(1-roundoff) || g.Limit == NoLimit {
 					t.Errorf("%s, %s: %v cycles, %v, bounds %+v", name, kernel, g.Cycles, g.Limit, g.Bounds)

@@ -155,7 +155,7 @@ func TestThroughMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := s.Schedule(k.loop(t, c.name, access.DependenceOptions{Pessimistic: c.pessimistic}), true)
+			g := s.ScheduleLoop(k.loop(t, c.name, access.DependenceOptions{Pessimistic: c.pessimistic}))
 			text := g.Explain(k.analysis.Program)
 			if g.Cycles != c.want || !strings.Contains(text, c.says) {
 				t.Errorf("%s, pessimistic %v, rescheduled %v: want %v cycles, %s:\n%s", c.name, c.pessimistic, reschedule, c.want, c.says, text)

@@ -66,8 +66,8 @@ func TestAgainstMCA(t *testing.T) {
 	} {
 		want := mca(t, k.body(t, name), mcaU74...)
 		d := k.loop(t, name, access.DependenceOptions{})
-		got := ordered.Schedule(d, true)
-		other := free.Schedule(d, true)
+		got := ordered.ScheduleLoop(d)
+		other := free.ScheduleLoop(d)
 		t.Logf("%-10s llvm-mca %6.2f  ordered %6.2f (%+.1f%%)  free %6.2f %v", name, want, got.Cycles, 100*(got.Cycles/want-1), other.Cycles, other.Limit)
 		if math.Abs(got.Cycles/want-1) > mcaTolerance {
 			t.Errorf("%s: %.2f cycles, llvm-mca %.2f", name, got.Cycles, want)

@@ -72,7 +72,7 @@ func TestMicrokernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range microkernels {
-			g := s.Schedule(k.d, true)
+			g := s.ScheduleLoop(k.d)
 			if g.Cycles != k.cycles || g.Limit != k.limit || !strings.Contains(g.Explain(nil), k.says) {
 				t.Errorf("%s, rescheduled %v: %v cycles, limit %v, want %v, %v:\n%s want: %s", k.name, reschedule, g.Cycles, g.Limit, k.cycles, k.limit, g.Explain(nil), k.says)
 			}
@@ -82,7 +82,7 @@ func TestMicrokernels(t *testing.T) {
 				}
 				// Without loop-carried dependences, units alone count.
 				d := *k.d
-				if open := s.Schedule(&d, false); open.Cycles != max(open.Bounds.Units, open.Bounds.Fetch, open.Bounds.Retire) || open.Bounds.Recurrence != 0 {
+				if open := s.ScheduleOnce(&d); open.Cycles != max(open.Bounds.Units, open.Bounds.Fetch, open.Bounds.Retire) || open.Bounds.Recurrence != 0 {
 					t.Errorf("%s: %v cycles if it is no loop, bounds %+v", k.name, open.Cycles, open.Bounds)
 				}
 			}
@@ -112,7 +112,7 @@ func TestWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := s.Schedule(d, true)
+		g := s.ScheduleLoop(d)
 		if before > 0 && g.Cycles > before {
 			t.Errorf("a window of %d: %v cycles, a smaller one %v", window, g.Cycles, before)
 		}
@@ -167,7 +167,7 @@ func TestQueues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := s.Schedule(d, true)
+		g := s.ScheduleLoop(d)
 		if g.Cycles < c.least || g.Limit != c.limit || name != "all" && g.Cycles <= 8 {
 			t.Errorf("%s: %v cycles, want at least %v, %v:\n%s", name, g.Cycles, c.least, c.limit, g.Explain(nil))
 		}
@@ -184,7 +184,7 @@ func TestSlowStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := s.Schedule(loopOf([]isa.Class{isa.FPSqrt, isa.ALU, isa.ALU, isa.ALU}), true)
+	g := s.ScheduleLoop(loopOf([]isa.Class{isa.FPSqrt, isa.ALU, isa.ALU, isa.ALU}))
 	if g.Cycles < 200.0/16 || g.Cycles > 204.0/16 || g.Limit != WindowFull {
 		t.Errorf("%v cycles, %v, want 200 to 204 for 16", g.Cycles, g.Limit)
 	}

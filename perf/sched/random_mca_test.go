@@ -167,7 +167,7 @@ func TestRandomAgainstMCA(t *testing.T) {
 					fmt.Fprintln(&body, line)
 				}
 				want := mca(t, body.String(), c.flags...)
-				got := s.Schedule(dependences(insts), true)
+				got := s.ScheduleLoop(dependences(insts))
 				off := math.Abs(got.Cycles - want)
 				sum += off / want
 				if off < 0.005*want {

@@ -112,9 +112,14 @@ type Segment struct {
 	Pairs, Unknown int
 }
 
-// Schedule schedules a dependence graph with the latencies of the core. It
-// panics if the graph is empty.
-func (s *Scheduler) Schedule(d *access.Dependences, closed bool) *Segment {
+// ScheduleLoop schedules the dependence graph of a loop, whose iterations follow
+// each other, with the latencies of the core. It panics if the graph is empty.
+func (s *Scheduler) ScheduleLoop(d *access.Dependences) *Segment { return s.segment(d, true) }
+
+// ScheduleOnce is ScheduleLoop for code whose executions do not follow each other.
+func (s *Scheduler) ScheduleOnce(d *access.Dependences) *Segment { return s.segment(d, false) }
+
+func (s *Scheduler) segment(d *access.Dependences, closed bool) *Segment {
 	out := s.schedule(graphOf(s.core, d, closed))
 	out.Pairs, out.Unknown = d.Independent+d.Dependent+d.Unknown, d.Unknown
 	return out
@@ -208,7 +213,7 @@ func (s *Scheduler) segments(a *access.Analysis, p *Path, known map[string]*Segm
 		if seg == nil {
 			d := a.Dependences(p.Routine, loop, blocks, access.DependenceOptions{Pessimistic: s.opt.Pessimistic})
 			cut(d, p.First)
-			seg = s.Schedule(d, loop >= 0)
+			seg = s.segment(d, loop >= 0)
 			known[key] = seg
 		}
 		list = append(list, seg)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"presage/perf/internal/order"
 	"presage/perf/spmv"
 	"presage/perf/store"
 )
@@ -127,7 +128,7 @@ type AccuracyRow struct {
 
 // Accuracy sums up the predictions of a role for each matrix.
 func Accuracy(predictions []Prediction, role string) []AccuracyRow {
-	var order []string
+	var matrices []string
 	speed, power := make(map[string][]float64), make(map[string][]float64)
 	for i := range predictions {
 		p := &predictions[i]
@@ -135,17 +136,17 @@ func Accuracy(predictions []Prediction, role string) []AccuracyRow {
 			continue
 		}
 		if speed[p.Matrix] == nil {
-			order = append(order, p.Matrix)
+			matrices = append(matrices, p.Matrix)
 		}
 		speed[p.Matrix] = append(speed[p.Matrix], math.Abs(p.MflopsError))
 		power[p.Matrix] = append(power[p.Matrix], math.Abs(p.WattsError))
 	}
 	var rows []AccuracyRow
-	for _, name := range order {
+	for _, name := range matrices {
 		s, p := speed[name], power[name]
 		slices.Sort(s)
 		slices.Sort(p)
-		rows = append(rows, AccuracyRow{name, len(s), quantile(s, 0.5), quantile(s, 0.9), quantile(p, 0.5), quantile(p, 0.9)})
+		rows = append(rows, AccuracyRow{name, len(s), order.Quantile(s, 0.5), order.Quantile(s, 0.9), order.Quantile(p, 0.5), order.Quantile(p, 0.9)})
 	}
 	return rows
 }
@@ -194,15 +195,4 @@ func (m *Model) BestShapes() ([]BestShape, error) {
 		})
 	}
 	return rows, nil
-}
-
-// quantile returns the q-quantile of sorted values, interpolated between
-// neighbours.
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }

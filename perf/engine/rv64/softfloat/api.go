@@ -14,12 +14,6 @@ func Add32(a, b uint32, m Mode) (uint32, Flags) {
 	return to32(binary32.add(m, binary32.unpack(uint64(a)), binary32.unpack(uint64(b))))
 }
 
-// Sub64 returns a - b.
-func Sub64(a, b uint64, m Mode) (uint64, Flags) { return Add64(a, b^1<<63, m) }
-
-// Sub32 returns a - b.
-func Sub32(a, b uint32, m Mode) (uint32, Flags) { return Add32(a, b^1<<31, m) }
-
 // Mul64 returns a · b.
 func Mul64(a, b uint64, m Mode) (uint64, Flags) {
 	return binary64.mul(m, binary64.unpack(a), binary64.unpack(b))
