@@ -273,7 +273,7 @@ func TestScheduleOfMicroOperations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seg := s.Schedule(d, true)
+	seg := s.ScheduleLoop(d)
 	if seg.Bounds.Fetch != 11.0/4 || seg.Bounds.Units != 2.5 || seg.Bounds.Recurrence != 6 || seg.Cycles != 6 {
 		t.Errorf("bounds %+v, %v cycles", seg.Bounds, seg.Cycles)
 	}
