@@ -146,9 +146,9 @@ var manyClasses = []isa.Class{
 	isa.FPAdd, isa.FPFused, isa.FPDivide, isa.Nop, isa.Atomic, isa.Fence,
 }
 
-// With pipelined units and no caches, giving out resources in program order is
-// what a processor does that always begins the oldest ready instructions:
-// every run takes the same cycles.
+// TestAgreesWithCycleByCycle demands exact agreement with pipelined units and no
+// caches: there, allocating resources in program order equals always issuing the
+// oldest ready instructions.
 func TestAgreesWithCycleByCycle(t *testing.T) {
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -162,7 +162,8 @@ func TestAgreesWithCycleByCycle(t *testing.T) {
 	}
 }
 
-// What is taken stays taken when the table of units has to reach further.
+// TestUnitsOverLongTimes demands that reservations survive the growth of the table
+// of units.
 func TestUnitsOverLongTimes(t *testing.T) {
 	c := ideal()
 	c.Units = []pipeline.Unit{{Name: "unit", Count: 1}}
@@ -195,11 +196,11 @@ func smallMemory(rng *rand.Rand) pipeline.Memory {
 	}
 }
 
-// Where order in the program is not order in time, the one pass may give a
-// resource to an older instruction that a processor would give to a younger
-// one that is ready before. By how much cycles then differ, of a run of some
-// hundred instructions and of many such runs together, was 0.20 and 0.003 at
-// most when this was written; these bounds leave room for other seeds.
+// Where program order differs from order in time, the single pass may give a
+// resource to an older instruction that a processor would give to a younger one
+// that is ready earlier. The resulting relative difference in cycles was at most
+// 0.20 for a run of some hundred instructions, and 0.003 for many such runs
+// together, when this was written; these bounds leave room for other seeds.
 const (
 	runTolerance   = 0.25
 	totalTolerance = 0.01

@@ -16,8 +16,8 @@ import (
 	"presage/perf/trace"
 )
 
-// processorTime is what this process has used, so that other load on the
-// machine does not count.
+// processorTime returns the CPU time that this process has used, so that other load
+// on the machine does not count.
 func processorTime(tb testing.TB) time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -42,8 +42,8 @@ func (r *recording) Observe(b *trace.Batch) {
 	})
 }
 
-// BenchmarkPipeline simulates programs, through the engine and alone on what it
-// recorded.
+// BenchmarkPipeline simulates programs, driven by the engine and alone on recorded
+// batches.
 func BenchmarkPipeline(b *testing.B) {
 	for _, prog := range []struct {
 		name string

@@ -7,9 +7,9 @@ const never = math.MaxInt64 / 4
 // span is a half-open stretch of cycles.
 type span struct{ from, to int64 }
 
-// calendar is when something that serves one at a time is busy. Requests come
-// in program order and not by time, so one may fit before others that were
-// made earlier.
+// calendar records when a resource that serves one request at a time is busy.
+// Requests come in program order, not in order of time, so one may fit before others
+// that were made earlier.
 type calendar struct {
 	busy []span // ascending, disjoint, not adjacent
 }
@@ -59,7 +59,8 @@ func (c *calendar) reserve(t, length, floor int64) {
 	}
 }
 
-// forget drops what ended before floor: no request will be made before it.
+// forget drops the stretches that end before floor: no request will be made before
+// it.
 func (c *calendar) forget(floor int64) {
 	n := 0
 	for n < len(c.busy) && c.busy[n].to <= floor {
@@ -68,7 +69,7 @@ func (c *calendar) forget(floor int64) {
 	c.busy = append(c.busy[:0], c.busy[n:]...)
 }
 
-// pool is several of what a calendar is one of. An empty pool is no limit.
+// pool is several identical resources. An empty pool means no limit.
 type pool []calendar
 
 // earliest returns the first cycle from t on at which one of the pool is free

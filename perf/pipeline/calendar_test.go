@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A calendar against a row of cycles, with requests that go back and forth in
-// time, but not before a floor.
+// TestCalendarAgainstRowOfCycles compares a calendar with an array of cycles, with
+// requests that go back and forth in time, but not before a floor.
 func TestCalendarAgainstRowOfCycles(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 8))

@@ -17,7 +17,7 @@ const (
 	maxTime   = 1 << 24 // of a latency, a penalty or an interval
 )
 
-// Check reports what makes c impossible to simulate.
+// Check returns an error if c cannot be simulated.
 func (c *Config) Check() error {
 	for _, check := range []func() error{c.checkWidths, c.checkUnits, c.checkTimings, c.checkQueues, c.checkBranch, c.checkMemory, c.checkFetch} {
 		if err := check(); err != nil {
@@ -54,7 +54,7 @@ func (c *Config) checkWidths() error {
 	return nil
 }
 
-// checkRegisters reports too few registers for the programs of a target.
+// checkRegisters returns an error if c has too few registers for a target.
 func (c *Config) checkRegisters(t *isa.Target) error {
 	for _, r := range []struct {
 		what  string

@@ -9,7 +9,7 @@ import (
 	"presage/perf/trace"
 )
 
-// op is a micro-operation as the hot loop wants it.
+// op is a micro-operation in the form that the hot loop needs.
 type op struct {
 	work    *work  // of its class
 	line    uint64 // block of the instruction cache that its instruction begins in
@@ -38,12 +38,12 @@ const (
 	opPart // others of its instruction follow
 )
 
-// again marks the reference of a micro-operation whose access another one of its
-// instruction made before it.
+// again marks the reference of a micro-operation whose access an earlier one of the
+// same instruction already made.
 const again trace.RefID = 1 << 31
 
-// Registers are those of package isa, by number. Others stand for what passes
-// between the micro-operations of an instruction.
+// Registers have their numbers in package isa. Further ones stand for values that
+// pass between the micro-operations of an instruction.
 const (
 	temporaries = 192 // the first of isa.MaxMicros
 	noUse       = 254 // a register that is always ready
@@ -60,9 +60,9 @@ type codeBlock struct {
 	end          transfer // of its last instruction
 }
 
-// Plan returns the plan that records what a Simulator needs of code, which is
-// the instructions of basic blocks, ascending by address: all blocks and all
-// memory references, each in a group of its own.
+// Plan returns the plan that records what a Simulator needs: all blocks and all
+// memory references, each in a group of its own. code holds the instructions of the
+// basic blocks, ascending by address.
 func Plan(code [][]isa.Inst) (*trace.Plan, error) {
 	p := new(trace.Plan)
 	known := make(map[uint64]bool)
@@ -201,7 +201,7 @@ func (k *compiler) instruction(b *codeBlock, in *isa.Inst) error {
 	return nil
 }
 
-// op returns a micro-operation as its class has it.
+// op returns a micro-operation with the properties of its class.
 func (k *compiler) op(in *isa.Inst, class isa.Class) op {
 	t, timed := k.config.Timings[class]
 	o := op{
@@ -253,9 +253,9 @@ func (o *op) name(in *isa.Inst, micros []isa.Micro, n int) error {
 	return nil
 }
 
-// passed returns the register in which micro-operation from of an instruction
-// leaves its result for another: one that it defines and none between them does,
-// or else a temporary.
+// passed returns the register in which micro-operation from of an instruction passes
+// its result to micro-operation to: a register that it defines and none in between
+// redefines, or else a temporary.
 func passed(in *isa.Inst, micros []isa.Micro, from, to int) uint8 {
 	kept := micros[from].Defs
 	for _, m := range micros[from+1 : to] {

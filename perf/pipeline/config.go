@@ -5,9 +5,9 @@ import (
 	"presage/perf/trace"
 )
 
-// Config is a processor with its memory as the simulator sees it. Times are in
-// cycles. A width, a size or an interval of 0 is no limit, except where it says
-// otherwise; Check says what must be given.
+// Config describes a processor and its memory hierarchy. Times are in cycles. A
+// width, size or interval of 0 means no limit, unless stated otherwise; Check
+// enforces what must be given.
 type Config struct {
 	// InOrder makes instructions begin in program order: one that cannot begin
 	// holds up those after it. Its result may still be awaited when they begin.
@@ -26,24 +26,25 @@ type Config struct {
 	// dispatched.
 	FetchBuffer int
 
-	// TakenPerCycle is how many taken branches a cycle's fetch goes beyond, plus
-	// one: with 1, what a taken branch leads to is fetched in the next cycle.
+	// TakenPerCycle is one plus the number of taken branches that fetch can follow
+	// within a cycle: with 1, the target of a taken branch is fetched in the next
+	// cycle.
 	TakenPerCycle int
 
-	// Window is how many instructions may have been dispatched and not retired:
-	// the reorder buffer. It must be given.
+	// Window is the size of the reorder buffer: how many instructions may have
+	// been dispatched and not retired. It must be given.
 	Window int
 
-	// Queues are where instructions wait until they begin to execute. A class
-	// that is in none does not wait in a queue of limited size.
+	// Queues hold instructions until they begin to execute. A class in none of
+	// them is not limited by a queue.
 	Queues []Queue
 
 	// LoadQueue holds loads from dispatch until they retire, StoreQueue stores
 	// until they are in the cache. 0: as many as Window.
 	LoadQueue, StoreQueue int
 
-	// Registers of each kind, those that hold the architectural state among
-	// them.
+	// Physical registers of each kind, including those that hold the
+	// architectural state.
 	IntRegisters, FloatRegisters int
 
 	Units   []Unit
@@ -68,18 +69,18 @@ type Unit struct {
 	Count int
 }
 
-// Timing is what an instruction of a class costs.
+// Timing is the cost of an instruction of a class.
 type Timing struct {
-	// Latency is the time from an instruction's beginning to that of one that
-	// needs its result; of a load, when it hits in the level of cache that it
-	// asks first. Of a branch, until it is known where it goes.
+	// Latency is the time from the beginning of an instruction to the earliest
+	// beginning of one that needs its result; for a load, if it hits in the first
+	// level of cache that it accesses; for a branch, until it is resolved.
 	Latency int
 
 	// Uses are all needed in the cycle in which the instruction begins.
 	Uses []Use
 
-	// Serializes: the instruction is dispatched when all before it have
-	// retired, and those after it are dispatched when it has.
+	// Serializes says that the instruction is dispatched only when all older
+	// ones have retired, and younger ones only when it has.
 	Serializes bool
 }
 
@@ -90,11 +91,11 @@ type Use struct {
 	Cycles int
 }
 
-// Predictor is how the directions of conditional branches are predicted.
+// Predictor is the predictor of the directions of conditional branches.
 type Predictor uint8
 
 const (
-	// Perfect prediction is always right, of every transfer of control.
+	// Perfect prediction is always right, for every transfer of control.
 	Perfect Predictor = iota
 	// Static prediction: taken exactly if the branch leads backward.
 	Static
@@ -119,28 +120,27 @@ func (p Predictor) String() string {
 	return "unknown predictor"
 }
 
-// Branch is how transfers of control are predicted, and what that costs.
+// Branch describes the prediction of transfers of control, and its costs.
 type Branch struct {
 	Predictor   Predictor
 	Entries     int // counters of the table, a power of two
 	HistoryBits int // directions that Gshare combines, at most 32
 
-	// Penalty is the time from when a wrongly predicted branch completes to
-	// when an instruction of the right path can begin at the earliest.
+	// Penalty is the time from the completion of a mispredicted branch to the
+	// earliest beginning of an instruction on the right path.
 	Penalty int
 
-	// TakenBubble is how many cycles nothing is fetched after a taken branch
-	// that was rightly predicted, beside what TakenPerCycle costs.
+	// TakenBubble is the number of cycles without fetch after a correctly
+	// predicted taken branch, in addition to the effect of TakenPerCycle.
 	TakenBubble int
 
-	// ReturnStack is how many return addresses are remembered, the latest ones;
-	// Targets how many indirect jumps and calls have their last target
-	// remembered, by address modulo the number. 0: predicted rightly.
+	// ReturnStack is the number of entries of the return-address stack; Targets
+	// the number of entries of the table of the last targets of indirect jumps and
+	// calls, indexed by address modulo this number. 0: perfect prediction.
 	ReturnStack, Targets int
 }
 
-// ICache is the cache that instructions are fetched through. The zero ICache
-// always hits.
+// ICache is the instruction cache. The zero ICache always hits.
 type ICache struct {
 	Blocks, BlockBytes uint64
 	Ways               int // 0: fully associative
@@ -153,30 +153,30 @@ type ICache struct {
 	NextLine bool
 }
 
-// Memory is the way of data. Without Levels every access takes the latency of
-// its class.
+// Memory is the memory hierarchy for data. Without Levels every access takes the
+// latency of its class.
 type Memory struct {
 	Levels []Level // from the processor to memory
 	TLBs   []TLB   // a TLB after the first sees what misses in the one before
 
-	// Latency is that of a load that comes from memory while nothing else
-	// waits. Interval is how long memory is busy with a block that it reads,
-	// so that of a stream of misses one is served every Interval cycles;
-	// WriteInterval the same for a block written back.
+	// Latency is that of a load from memory without contention. Interval is how
+	// long memory is busy with reading a block, so that one of a stream of misses
+	// is served every Interval cycles; WriteInterval is the same for a write-back.
 	Latency                 int
 	Interval, WriteInterval int
 
-	// Ports is how many accesses the first level takes a cycle: loads as they
-	// begin and stores as they are written. StoresPerCycle limits the latter.
+	// Ports is the number of accesses per cycle to the first level: loads when
+	// they begin and stores when they are written. StoresPerCycle limits the
+	// latter.
 	Ports, StoresPerCycle int
 
 	// ForwardLatency is the latency of a load that gets its value from a store
 	// in the store queue, instead of its class's.
 	ForwardLatency int
 
-	// Conservative makes a load wait until the addresses of all stores before
-	// it are known. Else it waits for those whose value it needs: dependences
-	// through memory are predicted perfectly.
+	// Conservative makes a load wait until the addresses of all older stores are
+	// known. Otherwise it waits only for stores whose value it needs: memory
+	// dependences are predicted perfectly.
 	Conservative bool
 
 	Prefetch Prefetch
@@ -189,8 +189,8 @@ type Level struct {
 	BlockBytes uint64 // a power of two, at least that of the level above
 	Ways       int    // 0: fully associative
 
-	// Latency is that of a load that hits here: what it takes in all, more than
-	// that of the level above. How much more is added to the load's latency.
+	// Latency is the total latency of a load that hits here, greater than that of
+	// the level above. The difference is added to the load's latency.
 	Latency int
 
 	MSHRs    int // misses of this level that may be under way at once
@@ -210,44 +210,45 @@ type TLB struct {
 	MissPenalty int    // by which a miss here delays the access
 	BypassFloat bool   // accesses to floating-point data pass by
 
-	// Trap: a miss is handled by software. What comes after the access is
-	// fetched when the penalty is over.
+	// Trap says that software handles a miss: the instructions after the access
+	// are fetched when the penalty is over.
 	Trap bool
 }
 
-// Prefetch brings blocks in before they are asked for. The zero Prefetch does
+// Prefetch brings blocks in before they are requested. The zero Prefetch does
 // nothing.
 type Prefetch struct {
 	// Degree is how many blocks ahead are fetched; 0: no prefetching.
 	Degree int
-	// Level is the index in Memory.Levels of the level whose misses, and first
-	// uses of prefetched blocks, make the prefetcher fetch, and that it fills.
+	// Level is the index in Memory.Levels of the level that the prefetcher fills,
+	// and whose misses and first uses of prefetched blocks trigger it.
 	Level int
-	// Streams is how many sequences of blocks, upward or downward, are followed
-	// at once, each from its second block on; 0: the next blocks are fetched
-	// whatever came before.
+	// Streams is how many sequences of blocks, upward or downward, are tracked at
+	// once, each from its second block on; 0: the next blocks are fetched
+	// regardless of history.
 	Streams int
 }
 
-// Options say what is simulated of a run. The zero Options are all of it.
+// Options say which parts of a run are simulated. The zero Options simulate all of
+// it.
 type Options struct {
-	// Windows are the stretches that are counted, ascending and disjoint; none:
-	// everything. They begin and end with the first block that begins at or
-	// after their bounds. A run recorded in windows takes none here.
+	// Windows are the stretches to count, ascending and disjoint; none:
+	// everything. They begin and end with the first block that begins at or after
+	// their bounds. For a run recorded in windows leave it empty.
 	Windows []Window
 
 	// Warmup is how many instructions before each window are simulated and not
 	// counted.
 	Warmup uint64
 
-	// WarmCaches lets what lies between windows pass through caches, TLBs and
-	// branch predictors, which costs much less time than its simulation. Else
-	// they stay as they are.
+	// WarmCaches updates caches, TLBs and branch predictors between windows
+	// (functional warming), which takes much less time than timing simulation.
+	// Otherwise they are left unchanged.
 	WarmCaches bool
 
-	// Interval is the length, in instructions, of the pieces of each window
-	// that are reported one by one; 0: none. A piece ends with the first block
-	// that completes it.
+	// Interval is the length, in instructions, of the pieces of each window that
+	// are reported separately; 0: none. A piece ends with the first block that
+	// completes it.
 	Interval uint64
 }
 

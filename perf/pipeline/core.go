@@ -8,8 +8,8 @@ import (
 	"presage/perf/trace"
 )
 
-// core is the processor: for each of its resources when it is free again, and
-// for each register when its value is there.
+// core is the processor: when each resource is free again, and when the value of
+// each register is ready.
 type core struct {
 	config  *Config
 	inOrder bool
@@ -21,8 +21,8 @@ type core struct {
 	counts  Counts // those that other parts do not keep
 	odd     oddities
 
-	// Where each stage is: the cycle of the latest instruction, and how many
-	// that stage has handled in it.
+	// The progress of each stage: the cycle of the latest instruction, and the
+	// number handled in that cycle.
 	fetched, dispatched, retired    int64
 	fetchedN, dispatchedN, retiredN int
 	takenN                          int    // taken branches that fetched's instructions went beyond
@@ -50,7 +50,7 @@ type core struct {
 	levels [maxLevels + 1]uint64 // Counts.Stack.Levels
 }
 
-// context is what belongs to a thread and not to the processor.
+// context is the state of a thread, as opposed to the processor.
 type context struct {
 	ready [regs]int64
 	end   transfer // of its latest block
@@ -69,8 +69,8 @@ type input struct {
 	final    bool // the block is the last of its batch
 }
 
-// ring holds when the users of a resource of fixed size leave it, the latest
-// ones; the next user takes the place of the oldest.
+// ring holds the times at which the latest users of a fixed-size resource leave it;
+// the next user takes the place of the oldest.
 type ring struct {
 	leave []int64
 	at    int
@@ -84,8 +84,7 @@ func newRing(n int) ring {
 	return r
 }
 
-// after returns t, or if that is later, the first cycle in which there is a
-// place.
+// after returns the first cycle from t on with a free place.
 func (r *ring) after(t int64) int64 {
 	if len(r.leave) > 0 {
 		return max(t, r.leave[r.at]+1)
@@ -110,8 +109,8 @@ type queue struct {
 	leave []int64 // of places not known to be free, the first free cycle
 }
 
-// after returns t, or if that is later, the first cycle in which a place is
-// free. No later call has a smaller t.
+// after returns the first cycle from t on with a free place. No later call has a
+// smaller t.
 func (q *queue) after(t int64) int64 {
 	if q.free > 0 {
 		return t
@@ -199,7 +198,7 @@ func (c *core) snapshot() Counts {
 	return n
 }
 
-// oddities are what Warnings are made of.
+// oddities are the counts behind the Warnings.
 type oddities struct {
 	untimed   map[isa.Class]uint64
 	strays    uint64 // accesses that no executed block accounts for

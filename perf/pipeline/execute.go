@@ -2,11 +2,11 @@ package pipeline
 
 import "presage/perf/trace"
 
-// lookAhead is how many accesses are searched for the one that a reference
-// made: those before it were made by code that is not among the blocks.
+// lookAhead is how many accesses are searched for the one of a reference: those
+// before it come from code outside the blocks.
 const lookAhead = 256
 
-// match returns the access of a reference.
+// match returns the access that a reference made; false if there is none.
 func (c *core) match(o *op, in *input) (trace.Access, bool) {
 	if in.next < len(in.accesses) {
 		if a := in.accesses[in.next]; a.Ref() == o.ref {
@@ -39,8 +39,8 @@ func (c *core) search(o *op, in *input) (trace.Access, bool) {
 	return 0, false
 }
 
-// execute gives each of the instructions its times, and returns how many were
-// executed: fewer than all where the batch ends within a block.
+// execute assigns times to the micro-operations, and returns how many were executed:
+// fewer than all if the batch ends within a block.
 func (c *core) execute(ops []op, in *input) (done int) {
 	ready := &c.context.ready
 	complete := int64(0)
@@ -126,7 +126,7 @@ func (c *core) dispatch(o *op, fetched int64) int64 {
 	return d
 }
 
-// claim is dispatch for what not all instructions need.
+// claim is the part of dispatch for resources that not all instructions need.
 func (c *core) claim(o *op, d int64) int64 {
 	if o.flags&opInt != 0 {
 		d = c.ints.after(d)
@@ -162,8 +162,8 @@ func (c *core) retire(t int64) int64 {
 	return c.retired + 1
 }
 
-// load begins a load that can begin at t, and returns when it does and when
-// the value is there.
+// load begins a load that can begin at t, and returns when it begins and when its
+// value is ready.
 func (c *core) load(o *op, t int64, a trace.Access) (begin, complete int64) {
 	first, last := a.Addr(), a.Last()
 	if c.config.Memory.Conservative {
@@ -173,7 +173,7 @@ func (c *core) load(o *op, t int64, a trace.Access) (begin, complete int64) {
 	if store != nil {
 		if store.first <= first && last <= store.last {
 			t = max(t, store.data)
-		} else { // it needs what no one store has: the cache will have it
+		} else { // no single store has all of it: wait for the cache
 			t = max(t, store.done)
 		}
 	}
@@ -192,8 +192,8 @@ func (c *core) load(o *op, t int64, a trace.Access) (begin, complete int64) {
 	return begin, ready + latency
 }
 
-// address begins a store that can begin at t: its address is translated and its
-// block asked for. When it is there is not waited for yet.
+// address begins a store that can begin at t: it translates the address and requests
+// the block, but does not wait for its arrival.
 func (c *core) address(o *op, t int64, a trace.Access) (begin, complete int64) {
 	begin = c.units.begin(o.work, t)
 	walked := begin + c.translate(o, a, begin)
@@ -203,7 +203,7 @@ func (c *core) address(o *op, t int64, a trace.Access) (begin, complete int64) {
 	return begin, walked + int64(o.latency)
 }
 
-// settle gives back, or keeps, what claim took.
+// settle sets when the resources that claim took are free again.
 func (c *core) settle(o *op, a trace.Access, found bool, d, begin, complete, r int64) {
 	if o.flags&opInt != 0 {
 		c.ints.push(r)
@@ -283,8 +283,7 @@ func (c *core) translate(o *op, a trace.Access, t int64) int64 {
 	return walk
 }
 
-// ask looks a page up, brings it in if it is not there, and reports whether it
-// was.
+// ask looks a page up, brings it in if it is missing, and reports whether it hit.
 func (l *tlb) ask(page uint64) bool {
 	l.counts.Accesses++
 	if at := l.find(page); at >= 0 {

@@ -2,14 +2,14 @@ package pipeline
 
 import "presage/perf/isa"
 
-// leave ends a block: what it leads to will be seen.
+// leave ends a block; the next block will show the outcome of its transfer.
 func (c *core) leave(end *transfer) {
 	complete := c.context.end.complete // of its last instruction
 	c.context.end = *end
 	c.context.end.complete = complete
 }
 
-// arrive begins the block at pc: was the way to it predicted?
+// arrive begins the block at pc, and checks whether the transfer to it was predicted.
 func (c *core) arrive(pc uint64) {
 	t := c.context
 	end := &t.end
@@ -44,7 +44,7 @@ func (c *core) arrive(pc uint64) {
 	}
 }
 
-// redirect lets fetch go on in a cycle.
+// redirect makes fetch resume in cycle t.
 func (c *core) redirect(t int64) {
 	if t > c.fetched {
 		c.fetched, c.fetchedN, c.takenN = t, 0, 0
@@ -108,7 +108,7 @@ func (c *core) fill(line uint64) int64 {
 	return t
 }
 
-// warm lets instructions pass through caches and predictors without time.
+// warm updates caches and predictors with the instructions, without timing.
 func (c *core) warm(ops []op, in *input) (done int) {
 	for i := range ops {
 		o := &ops[i]

@@ -72,8 +72,8 @@ func isChase(in *isa.Inst) bool {
 	return in.Class == isa.Load && in.Defs()[0] == in.Mems()[0].Base
 }
 
-// Compiled programs through the engine take what the same kernels take by
-// hand: see the tests of known answers.
+// TestKernelsFromTheEngine demands that compiled programs run in the engine take the
+// cycles of the same kernels made by hand: see the tests of known answers.
 func TestKernelsFromTheEngine(t *testing.T) {
 	c := ideal()
 	c.Memory = testMemory()
@@ -117,8 +117,8 @@ func TestKernelsFromTheEngine(t *testing.T) {
 	}
 }
 
-// A real program in order and out of order, with everything that a core has:
-// the sums hold, and the engine's instructions are all there.
+// TestProgram simulates a real program in order and out of order, with every feature
+// of a core: the parts sum up, and no instruction is missing.
 func TestProgram(t *testing.T) {
 	f := goBuild(t, "presage/datasets/programs/matmul")
 	code, plan := codeOf(t, f)

@@ -10,7 +10,7 @@ import (
 	"presage/perf/pipeline"
 )
 
-// ideal is a core that nothing limits but what a test sets.
+// ideal returns a core without limits except those that a test sets.
 func ideal() pipeline.Config {
 	return pipeline.Config{Window: 512, Units: portUnits, Timings: timings(ports, latencies)}
 }
@@ -38,8 +38,8 @@ var computing = map[isa.Class]bool{
 	isa.FPAdd: true, isa.FPMultiply: true, isa.FPDivide: true, isa.FPSqrt: true, isa.FPFused: true, isa.FPConvert: true, isa.FPMove: true,
 }
 
-// A chain of dependent instructions takes the sum of their latencies, in order
-// and out of order.
+// TestChainTakesLatency demands that a chain of dependent instructions takes the sum
+// of their latencies, in order and out of order.
 func TestChainTakesLatency(t *testing.T) {
 	for class, float := range computing {
 		r := isa.Reg(5)
@@ -58,8 +58,8 @@ func TestChainTakesLatency(t *testing.T) {
 	}
 }
 
-// Independent instructions take a cycle of a unit each, or what they occupy it
-// for, whatever their latency.
+// TestIndependentTakeUnits demands that independent instructions each take the time
+// for which they occupy a unit, whatever their latency.
 func TestIndependentTakeUnits(t *testing.T) {
 	units := map[string]int{}
 	for _, u := range portUnits {
@@ -93,7 +93,7 @@ func TestIndependentTakeUnits(t *testing.T) {
 	}
 }
 
-// Each width by itself limits instructions per cycle.
+// TestWidths demands that each width by itself limits instructions per cycle.
 func TestWidths(t *testing.T) {
 	s := place(t, nil, []isa.Inst{in(isa.Nop, none), in(isa.Nop, none), in(isa.Nop, none), in(isa.Nop, none)})
 	for range 1000 {
@@ -113,8 +113,9 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// What holds n instructions for a latency lets n pass in it: window, queues and
-// registers (Little's law). Each entry is taken again the cycle after.
+// TestBuffers demands Little's law for window, queues and registers: a resource that
+// holds n instructions for a latency lets n pass per latency. Each entry is reused
+// in the following cycle.
 func TestBuffers(t *testing.T) {
 	const latency = 40
 	long := func(c *pipeline.Config) { c.Timings[isa.Multiply] = pipeline.Timing{Latency: latency} }
@@ -152,9 +153,9 @@ func TestBuffers(t *testing.T) {
 	}
 }
 
-// An issue queue that waiting instructions fill keeps independent ones out:
-// a chain of k multiplications waits in a queue of n, so beside each
-// multiplication only what fits before the queue is full proceeds early.
+// TestQueueFills demands that an issue queue full of waiting instructions keeps
+// independent ones out: a chain of k multiplications waits in a queue of n, so beside
+// each multiplication only those proceed early that fit before the queue is full.
 func TestQueueFills(t *testing.T) {
 	const latency, perChain = 20, 4
 	insts := []isa.Inst{in(isa.Multiply, 5, 5)}
@@ -195,8 +196,8 @@ func testMemory() pipeline.Memory {
 	}
 }
 
-// A pointer chase over a working set takes the latency of the smallest level
-// that holds it, a load; of a set in no level, memory's.
+// TestPointerChaseTakesLevelLatency demands that each load of a pointer chase takes
+// the latency of the smallest level that holds the working set, or else memory's.
 func TestPointerChaseTakesLevelLatency(t *testing.T) {
 	s0 := func(blocks int, step uint64) *script {
 		s := place(t, nil, []isa.Inst{in(isa.Load, 5, 5)})
@@ -244,8 +245,8 @@ func stream(tb testing.TB, n, others, step int) *script {
 	return s
 }
 
-// Of a long stream, memory serves a block every Interval cycles; writing
-// another of the same length back takes its time beside that.
+// TestStreamTakesBandwidth demands that memory serves a block of a long stream every
+// Interval cycles, and that writing back another of the same length adds its time.
 func TestStreamTakesBandwidth(t *testing.T) {
 	c := ideal()
 	c.Memory = testMemory()
@@ -271,8 +272,8 @@ func TestStreamTakesBandwidth(t *testing.T) {
 	}
 }
 
-// Misses in flight are as many as the MSHRs, or as the window holds, if that is
-// fewer.
+// TestMemoryParallelism demands that the number of misses in flight is limited by the
+// MSHRs or the window, whichever is less.
 func TestMemoryParallelism(t *testing.T) {
 	for _, k := range []struct{ mshrs, window, others int }{
 		{1, 512, 3}, {4, 512, 3}, {10, 512, 3}, {16, 32, 3}, {16, 64, 15}, {0, 128, 7},
@@ -297,8 +298,8 @@ func TestMemoryParallelism(t *testing.T) {
 	}
 }
 
-// Random branches cost the misprediction penalty at the rate of one in two,
-// beside the branch's own latency.
+// TestRandomBranchesCostPenalty demands that every other random branch costs the
+// misprediction penalty, in addition to its own latency.
 func TestRandomBranchesCostPenalty(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	s := place(t, map[int]int{0: 2}, []isa.Inst{in(isa.Branch, none)}, []isa.Inst{in(isa.Nop, none)}, []isa.Inst{in(isa.Jump, none)})
@@ -331,8 +332,8 @@ func TestRandomBranchesCostPenalty(t *testing.T) {
 	}
 }
 
-// A loop's closing branch is learnt by every predictor, an alternating one by
-// the history, and returns by the stack.
+// TestPredictorsLearn demands that every predictor learns a loop's closing branch,
+// history an alternating one, and the return-address stack returns.
 func TestPredictorsLearn(t *testing.T) {
 	loop := place(t, map[int]int{0: 0}, []isa.Inst{in(isa.Branch, none)}, []isa.Inst{in(isa.Nop, none)})
 	alternate := place(t, map[int]int{0: 2, 1: 0, 2: 0}, []isa.Inst{in(isa.Branch, none)}, []isa.Inst{in(isa.Jump, none)}, []isa.Inst{in(isa.Jump, none)})
@@ -371,8 +372,8 @@ func TestPredictorsLearn(t *testing.T) {
 	}
 }
 
-// A stack of n return addresses foresees the innermost n returns of a deep
-// recursion, and none of the others.
+// TestReturnStackOverflows demands that a stack of n return addresses predicts the
+// innermost n returns of a deep recursion, and none of the others.
 func TestReturnStackOverflows(t *testing.T) {
 	const depth = 10
 	s := place(t, nil, []isa.Inst{in(isa.Call, 1, 6)}, []isa.Inst{in(isa.Return, none, 1)})
@@ -391,8 +392,8 @@ func TestReturnStackOverflows(t *testing.T) {
 	}
 }
 
-// A load gets its value from a store in the queue at the forwarding latency;
-// from one that writes only part of it, once that is in the cache.
+// TestStoreForwarding demands that a load gets its value from a store in the queue at
+// the forwarding latency; after a store to only part of it, once that is in the cache.
 func TestStoreForwarding(t *testing.T) {
 	c := ideal()
 	c.Memory.ForwardLatency = 6
@@ -421,7 +422,8 @@ func TestStoreForwarding(t *testing.T) {
 	near(t, "apart", float64(r.Cycles)/2000, 1, edge) // one store unit
 }
 
-// A load that may not pass stores whose address is not known waits for it.
+// TestConservativeLoads demands that a load that may not pass stores with unknown
+// addresses waits for the addresses.
 func TestConservativeLoads(t *testing.T) {
 	s := place(t, nil, []isa.Inst{in(isa.Divide, 6, 7), in(isa.Store, none, 6, 5), in(isa.Load, 7, 8)})
 	for range 1000 {
@@ -433,8 +435,8 @@ func TestConservativeLoads(t *testing.T) {
 	near(t, "in order", float64(s.simulate(t, c).Cycles)/1000, float64(latencies(isa.Divide)+latencies(isa.Load)), edge)
 }
 
-// Translations that miss cost their penalty: beside a pointer chase through
-// more pages than a TLB has.
+// TestTLBPenalty demands that TLB misses cost their penalty, in a pointer chase
+// through more pages than a TLB has entries.
 func TestTLBPenalty(t *testing.T) {
 	s := place(t, nil, []isa.Inst{in(isa.Load, 5, 5)})
 	const pages = 96
@@ -471,7 +473,8 @@ func TestTLBPenalty(t *testing.T) {
 	near(t, "trapped", wide.simulateIn(t, c, after).CPI(), 30, 0.05)
 }
 
-// Code larger than the instruction cache waits for each of its blocks.
+// TestInstructionCache demands that code larger than the instruction cache waits for
+// each of its blocks.
 func TestInstructionCache(t *testing.T) {
 	var insts []isa.Inst
 	for range 1024 {
@@ -507,7 +510,7 @@ func TestInstructionCache(t *testing.T) {
 	}
 }
 
-// A serializing instruction runs alone.
+// TestSerializing demands that a serializing instruction runs alone.
 func TestSerializing(t *testing.T) {
 	s := place(t, nil, []isa.Inst{in(isa.Divide, 5), in(isa.CSR, 6), in(isa.Divide, 7)})
 	for range 1000 {
@@ -520,8 +523,9 @@ func TestSerializing(t *testing.T) {
 	near(t, "cycles", float64(s.simulate(t, c).Cycles)/1000, 18+1+9+1+1, 0.02)
 }
 
-// Following a stream, the prefetcher hides latency up to its degree, in both
-// directions; random accesses it leaves alone if it has streams.
+// TestPrefetch demands that the prefetcher, following a stream in either direction,
+// hides latency up to its degree, and that it ignores random accesses when stream
+// detection is on.
 func TestPrefetch(t *testing.T) {
 	run := func(direction int, p pipeline.Prefetch) *pipeline.Result {
 		s := place(t, nil, []isa.Inst{in(isa.Load, 5, 5)}) // one after the other
@@ -555,7 +559,8 @@ func TestPrefetch(t *testing.T) {
 	}
 }
 
-// A taken branch ends the cycle's fetch, and may cost more cycles.
+// TestTakenBranches demands that a taken branch ends the cycle's fetch, and may cost
+// more cycles.
 func TestTakenBranches(t *testing.T) {
 	s := place(t, map[int]int{0: 0}, []isa.Inst{in(isa.Nop, none), in(isa.Jump, none)})
 	for range 3000 {
@@ -572,9 +577,9 @@ func TestTakenBranches(t *testing.T) {
 	}
 }
 
-// A load that comes later in the program and earlier in time asks for the
-// block itself: what depends on it need not wait for the load that comes first
-// in the program and waits for its address.
+// TestYoungerLoadAsksFirst demands that a load later in the program but earlier in
+// time requests the block itself: its dependents need not wait for the older load,
+// which is still waiting for its address.
 func TestYoungerLoadAsksFirst(t *testing.T) {
 	c := ideal()
 	c.Memory = testMemory()

@@ -11,9 +11,9 @@ import (
 	"presage/perf/trace"
 )
 
-// anomaly is by how much more cycles a run may take where a resource is larger:
-// a scheduler that begins the oldest ready instruction is not optimal, and the
-// order of accesses to a cache differs from the program's.
+// anomaly is the share by which cycles may increase when a resource grows: issuing
+// the oldest ready instruction first is not optimal, and the order of accesses to a
+// cache differs from program order.
 const anomaly = 0.03
 
 // mixed makes a run of a random program over a working set, long enough that
@@ -84,7 +84,7 @@ func relevel(c *pipeline.Config, f func(*pipeline.Level)) {
 	}
 }
 
-// modest is a core that every law makes better.
+// modest returns a core that every law improves.
 func modest() pipeline.Config {
 	c := benchOutOfOrder()
 	c.FetchWidth, c.DispatchWidth, c.IssueWidth, c.RetireWidth = 2, 2, 2, 2
@@ -101,8 +101,8 @@ func modest() pipeline.Config {
 	return c
 }
 
-// More of anything never costs more than an anomaly, and from the modest core,
-// which is short of everything, most of it gains.
+// TestMoreIsNotSlower demands that more of any resource never costs more than an
+// anomaly, and that it mostly speeds up the modest core, which is short of everything.
 func TestMoreIsNotSlower(t *testing.T) {
 	for _, inOrder := range []bool{false, true} {
 		gains := 0
@@ -133,7 +133,8 @@ func TestMoreIsNotSlower(t *testing.T) {
 	}
 }
 
-// A core in order is not faster than one out of order with the same units.
+// TestInOrderIsNotFaster demands that an in-order core is not faster than an
+// out-of-order one with the same units.
 func TestInOrderIsNotFaster(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 5))
@@ -151,9 +152,9 @@ func TestInOrderIsNotFaster(t *testing.T) {
 	}
 }
 
-// The processor space of Wu and Lee, "Inferred Models for Dynamic and Sparse
-// Hardware-Software Spaces" (MICRO 2012), Table 2: every value of y1 to y13 is
-// a Config, and the extremes order cycles as they should.
+// tableTwo returns a processor in the space of Wu and Lee, "Inferred Models for
+// Dynamic and Sparse Hardware-Software Spaces" (MICRO 2012), Table 2: any values of
+// y1 to y13.
 func tableTwo(width, window, assoc, mshrs, dcache, icache, l2, l2Latency, alus, muls, fpAdds, fpMuls, ports int) pipeline.Config {
 	// y2 has four parameters that grow together: load/store queue 11 :: 5+ ::
 	// 38, physical registers 86 :: 42+ :: 300, instruction queue 22 :: 10+ ::
@@ -216,7 +217,8 @@ func TestTableTwoOfWuAndLee(t *testing.T) {
 	}
 }
 
-// Hits and misses are those of the exact simulation of the same hierarchy.
+// TestMissesAreExact demands the hits and misses of the exact simulation of the same
+// hierarchy.
 func TestMissesAreExact(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 6))
@@ -280,7 +282,7 @@ func TestMissesAreExact(t *testing.T) {
 	}
 }
 
-// The same run in batches of any sizes gives the same result.
+// TestBatchesDoNotMatter demands the same result for a run in batches of any sizes.
 func TestBatchesDoNotMatter(t *testing.T) {
 	s := mixed(t, 2)
 	whole := s.simulate(t, modest())

@@ -2,8 +2,8 @@ package pipeline
 
 import "math/bits"
 
-// lines is the contents of a cache or a TLB, exact LRU. Beside each block it
-// keeps when it came, or will come, and from where.
+// lines is the content of a cache or a TLB with exact LRU replacement. For each
+// block it records when it arrived, or will arrive, and from where.
 type lines struct {
 	shift uint   // log2 of the block size
 	sets  uint64 // number of sets
@@ -18,8 +18,8 @@ type lines struct {
 
 type line struct {
 	used uint64 // clock of its last access
-	// ready is when an access that finds the block can go on; asked when the
-	// access began that brought it.
+	// ready is when an access that finds the block can proceed; asked when the
+	// access that brought it in began.
 	ready, asked int64
 	from         uint8 // index of the level that it came from
 	dirty        bool
@@ -72,14 +72,14 @@ func (l *lines) find(block uint64) int {
 	return -1
 }
 
-// touch makes the block at a place the latest of its set.
+// touch makes the block at a place the most recently used of its set.
 func (l *lines) touch(at int) {
 	l.clock++
 	l.info[at].used = l.clock
 }
 
-// replace brings block in, and returns its place and the block and state of
-// what had to leave; tag 0 if nothing had to.
+// replace brings block in, and returns its place and the tag and state of the evicted
+// block; tag 0 if none was evicted.
 func (l *lines) replace(block uint64) (at int, tag uint64, old line) {
 	from := l.first(block)
 	at = int(from)

@@ -108,8 +108,9 @@ var outOfOrderLoops = []struct {
 // outOfOrderTolerance bounds the difference in cycles an iteration, by share.
 const outOfOrderTolerance = 0.05
 
-// Out of order, llvm-mca chooses the unit that was used longest ago and not the
-// first that is free, which matters only where units differ.
+// TestLLVMMCAOutOfOrder compares with llvm-mca out of order, which chooses the least
+// recently used unit instead of the first free one; that matters only where units
+// differ.
 func TestLLVMMCAOutOfOrder(t *testing.T) {
 	mca := needMCA(t)
 	for _, loop := range outOfOrderLoops {

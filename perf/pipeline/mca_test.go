@@ -17,7 +17,7 @@ import (
 	"presage/perf/pipeline"
 )
 
-// mcaVersion is the llvm-mca whose model of the SiFive U74 u74 states.
+// mcaVersion is the version of llvm-mca whose model of the SiFive U74 is u74.
 const mcaVersion = "14."
 
 // u74 is the SiFive U74 as llvm-mca 14 models it (llvm-mca -mcpu=sifive-u74
@@ -88,7 +88,7 @@ func TestLLVMMCA(t *testing.T) {
 	}
 }
 
-// needMCA returns the path of the llvm-mca whose models the tests state.
+// needMCA returns the path of the llvm-mca version whose models the tests copy.
 func needMCA(t *testing.T) string {
 	t.Helper()
 	mca := oracle.Need(t, "llvm-mca-14")

@@ -1,7 +1,7 @@
 package pipeline
 
-// memory is the hierarchy at work: which level an access is served from is
-// decided in program order, when it is served follows from the times.
+// memory is the state of the memory hierarchy: the level that serves an access is
+// decided in program order; when it does follows from the times.
 type memory struct {
 	config   *Memory
 	levels   []level
@@ -57,8 +57,8 @@ func (m *memory) enter(float bool) int {
 	return i
 }
 
-// beyond returns what an access served by level k takes beyond one that is
-// served by level j; k may stand for memory.
+// beyond returns the extra latency of an access served by level k over one served by
+// level j; k may stand for memory.
 func (m *memory) beyond(j, k int) int64 {
 	if k < len(m.levels) {
 		return m.levels[k].wait - m.levels[j].wait
@@ -69,9 +69,9 @@ func (m *memory) beyond(j, k int) int64 {
 	return m.last - m.levels[j].wait
 }
 
-// access makes an access to bytes first to last at time t, of a load or a
-// store, entering at level j. It returns from when on it goes as one that hits
-// in level j, and the level that it waited for.
+// access performs a load's or store's access to bytes first to last at time t,
+// entering at level j. It returns the time from which it proceeds like a hit in level
+// j, and the level that it waited for.
 func (m *memory) access(j int, first, last uint64, t int64, store, float bool) (ready int64, from int) {
 	if j == len(m.levels) {
 		return t, j
@@ -115,8 +115,8 @@ func (m *memory) block(j int, first, last uint64, t int64, store, float bool) (r
 	return ready, from
 }
 
-// demand looks for the bytes first to last from level j on, brings their block
-// into the levels that it misses, and works out when that one is served.
+// demand looks for the bytes first to last from level j on, brings their block into
+// the levels that miss, and computes when the request is served.
 func (m *memory) demand(j int, first, last uint64, t int64, store, float bool) (ready int64, from int) {
 	var missed [maxLevels]miss
 	n, k, held := 0, j, -1
@@ -179,8 +179,8 @@ func (m *memory) bring(k int, b uint64) (at int) {
 	return at
 }
 
-// mark notes a store to the block at a place of level k, and reports whether
-// it is to be written through.
+// mark records a store to the block at a place of level k, and reports whether it
+// must be written through.
 func (m *memory) mark(k, at int) bool {
 	l := &m.levels[k]
 	if !l.spec.WriteThrough {
@@ -189,8 +189,8 @@ func (m *memory) mark(k, at int) bool {
 	return l.spec.WriteThrough
 }
 
-// update writes to the block at addr, from the level above, in level k: where
-// it is held it becomes dirty, else the write goes on.
+// update handles a write from the level above to the block at addr in level k: if the
+// block is present it becomes dirty, else the write goes on to the next level.
 func (m *memory) update(k int, addr uint64) {
 	for ; k < len(m.levels); k++ {
 		l := &m.levels[k]
@@ -202,7 +202,8 @@ func (m *memory) update(k int, addr uint64) {
 	m.wrote++
 }
 
-// writeBack takes the time of what an access made be written to memory.
+// writeBack accounts for the time of the blocks that an access caused to be written to
+// memory.
 func (m *memory) writeBack(t int64) {
 	if length := int64(m.config.WriteInterval); length > 0 {
 		for range m.wrote {
@@ -212,8 +213,8 @@ func (m *memory) writeBack(t int64) {
 	m.wrote = 0
 }
 
-// arrival returns from when on the block at a place of level k can be had by an
-// access at t, and from which level it comes.
+// arrival returns when the block at a place of level k is available to an access at t,
+// and from which level it comes.
 func (m *memory) arrival(k, at int, t int64) (ready int64, from int) {
 	l := &m.levels[k]
 	e := &l.info[at]
@@ -227,8 +228,8 @@ func (m *memory) arrival(k, at int, t int64) (ready int64, from int) {
 	l.counts.Delayed++
 	from = int(e.from)
 	if t < e.asked {
-		// What asked for the block comes before in the program and after in
-		// time: this access is the one that asks.
+		// The access that requested the block is earlier in the program but
+		// later in time: this access makes the request.
 		own := m.serve([]miss{{k, at}}, from, t, t) + m.beyond(k, from)
 		if own < e.ready {
 			e.ready, e.asked = own, t
@@ -237,10 +238,9 @@ func (m *memory) arrival(k, at int, t int64) (ready int64, from int) {
 	return max(t, e.ready), from
 }
 
-// serve finds when level k, or memory, serves an access that begins at t and
-// missed the levels before, and that finds its block at ready: when there is
-// an MSHR in each of the levels missed, from the access's turn until the block
-// is there, and the level has time.
+// serve returns when level k, or memory, serves an access that begins at t, missed in
+// the levels before, and finds its block at ready: as soon as the level is idle and
+// each of the missed levels has an MSHR free until the block arrives.
 func (m *memory) serve(missed []miss, k int, t, ready int64) int64 {
 	if len(missed) == 0 {
 		return ready

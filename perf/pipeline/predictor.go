@@ -2,7 +2,7 @@ package pipeline
 
 import "presage/perf/isa"
 
-// predictor says whether a transfer of control was foreseen, and learns.
+// predictor tells whether a transfer of control was predicted, and learns.
 type predictor struct {
 	config   *Branch
 	counters []uint8 // 0, 1: not taken; 2, 3: taken
@@ -10,7 +10,8 @@ type predictor struct {
 	targets  []uint64 // last target by address of the jump
 }
 
-// Counters begin at "taken, once": most branches close loops.
+// counterStart is the initial value of counters, weakly taken: most branches close
+// loops.
 const counterStart = 2
 
 func newPredictor(c *Branch) predictor {
@@ -57,7 +58,7 @@ func (r *returns) pop() (addr uint64, ok bool) {
 	return r.stack[r.top], true
 }
 
-// transfer is the end of a block, which the next block shows the outcome of.
+// transfer is the end of a block, whose outcome the next block shows.
 type transfer struct {
 	class     isa.Class
 	hasTarget bool
@@ -67,8 +68,8 @@ type transfer struct {
 	complete  int64 // when the outcome is known
 }
 
-// leads reports whether the transfer can lead to pc. Else something came
-// between: a signal, the end of a window, code that is not among the blocks.
+// leads reports whether the transfer can lead to pc. Otherwise something intervened: a
+// signal, the end of a window, code outside the blocks.
 func (t *transfer) leads(pc uint64) bool {
 	switch t.class {
 	case isa.Branch:
@@ -81,7 +82,7 @@ func (t *transfer) leads(pc uint64) bool {
 	return pc == t.next
 }
 
-// foresees reports whether a transfer that leads to pc was predicted.
+// foresees reports whether the transfer to pc was predicted.
 func (p *predictor) foresees(t *transfer, pc uint64, r *returns) bool {
 	if p.config.Predictor == Perfect {
 		return true

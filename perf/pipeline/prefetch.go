@@ -52,8 +52,8 @@ func (m *memory) fetchAhead(addr uint64, t int64) {
 	}
 }
 
-// follow finds the stream that block goes on with, or begins one in place of
-// that followed longest ago. It returns the stream's direction, 0 if not known.
+// follow finds the stream that block continues, or starts one in place of the least
+// recently followed. It returns the stream's direction, 0 if unknown.
 func (p *prefetcher) follow(block uint64) int64 {
 	p.clock++
 	oldest := 0

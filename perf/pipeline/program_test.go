@@ -28,7 +28,8 @@ func goBuild(tb testing.TB, source string) *objfile.File {
 	return f
 }
 
-// codeOf takes a program apart into the instructions of its blocks.
+// codeOf returns the instructions of a program's blocks, and the plan that records
+// them.
 func codeOf(tb testing.TB, f *objfile.File) ([][]isa.Inst, *trace.Plan) {
 	tb.Helper()
 	var code [][]isa.Inst

@@ -8,9 +8,9 @@ import (
 	"presage/perf/pipeline"
 )
 
-// reference is a processor that is stepped from cycle to cycle and looks at
-// every instruction in each: slow, and plainly what the configuration says.
-// It knows no TLB and no instruction cache, and of caches a first level only.
+// reference is a processor simulated cycle by cycle, examining every instruction in
+// each: slow, but an obvious implementation of the configuration. It has no TLB, no
+// instruction cache, and only a first-level data cache.
 type reference struct {
 	c     *pipeline.Config
 	insts []dynamic
@@ -391,8 +391,8 @@ func (r *reference) choices(u pipeline.Use) int {
 	return n
 }
 
-// disambiguate reports whether a load may begin, as far as stores before it are
-// concerned, and whether it then gets its value from one.
+// disambiguate reports whether the older stores allow a load to begin, and whether
+// one of them then forwards its value.
 func (r *reference) disambiguate(i int) (ok, forward bool) {
 	d := &r.insts[i]
 	for j := i - 1; j >= 0; j-- {
@@ -430,7 +430,7 @@ func (r *reference) retire() {
 	}
 }
 
-// naivePredictor is the textbook's, on maps.
+// naivePredictor is a textbook predictor, on maps.
 type naivePredictor struct {
 	c        *pipeline.Branch
 	counters map[uint64]int

@@ -1,6 +1,6 @@
 package pipeline
 
-// Result is what was simulated, in the windows asked for.
+// Result is the result of a simulation, in the windows requested.
 type Result struct {
 	Counts
 
@@ -8,8 +8,8 @@ type Result struct {
 	// those of the pieces of Options.Interval instructions, in order.
 	Windows, Pieces []Piece
 
-	// BlockCycles and BlockExecutions are, by trace.BlockID, the cycles that
-	// the retirement of the block's instructions took, as they add up to
+	// BlockCycles and BlockExecutions are, by trace.BlockID, the cycles
+	// attributed to the block by the retirement of its instructions, which sum to
 	// Cycles, and how often it was executed.
 	BlockCycles, BlockExecutions []uint64
 
@@ -24,7 +24,7 @@ type Piece struct {
 	Counts
 }
 
-// Counts are what happened in a stretch of the run.
+// Counts are the event counts of a stretch of the run.
 type Counts struct {
 	Instructions uint64
 	Cycles       uint64 // from the retirement of the instruction before the first to that of the last
@@ -39,7 +39,7 @@ type Counts struct {
 	Forwarded   uint64 // loads that got their value from the store queue
 }
 
-// CPI returns cycles per instruction; 0 of none.
+// CPI returns cycles per instruction, or 0 without instructions.
 func (c *Counts) CPI() float64 {
 	if c.Instructions == 0 {
 		return 0
@@ -47,8 +47,8 @@ func (c *Counts) CPI() float64 {
 	return float64(c.Cycles) / float64(c.Instructions)
 }
 
-// Stack divides cycles by what the oldest instruction that had not retired was
-// waiting for. Its parts add up to Cycles.
+// Stack is a CPI stack: it divides Cycles by what the oldest instruction not yet
+// retired was waiting for. Its parts sum to Cycles.
 type Stack struct {
 	Base uint64 // cycles in which an instruction retired
 
@@ -59,9 +59,9 @@ type Stack struct {
 	Structural uint64 // units, queues, registers, ordering
 	TLB        uint64
 
-	// Levels are the cycles in which a load, or the store queue, waited for
-	// each of Config.Memory.Levels, and for memory, the last element. Waiting
-	// for a busy level or memory, or for an MSHR, is among them.
+	// Levels are the cycles in which a load, or the store queue, waited for each
+	// of Config.Memory.Levels and, in the last element, memory. They include
+	// waits for a busy level or memory, or for an MSHR.
 	Levels []uint64
 }
 
@@ -74,7 +74,7 @@ func (s *Stack) Total() uint64 {
 	return n
 }
 
-// LevelCounts are what a cache saw. Instruction fetches that reach it, and
+// LevelCounts are the counts of a cache. Instruction fetches that reach it, and
 // prefetches of levels above it, count as accesses.
 type LevelCounts struct {
 	Accesses, Misses uint64
@@ -85,7 +85,7 @@ type LevelCounts struct {
 	PrefetchDrops    uint64 // prefetches given up for want of an MSHR
 }
 
-// TLBCounts are what a TLB saw.
+// TLBCounts are the counts of a TLB.
 type TLBCounts struct{ Accesses, Misses uint64 }
 
 func add(a, b uint64) uint64      { return a + b }

@@ -28,7 +28,7 @@ type Simulator struct {
 	stop   uint64
 }
 
-// mode is what is done with the run's instructions.
+// mode is how the run's instructions are processed.
 type mode uint8
 
 const (
@@ -46,9 +46,8 @@ type phase struct {
 
 var _ trace.Collector = (*Simulator)(nil)
 
-// New returns a Simulator of runs under plan, which records all blocks and all
-// memory references of the code: the instructions of each of plan.Blocks, which
-// are target's.
+// New returns a Simulator of runs under plan, which must record all blocks and all
+// memory references of code: the instructions of each of plan.Blocks, for target.
 func New(target *isa.Target, plan *trace.Plan, code [][]isa.Inst, config Config, opt Options) (*Simulator, error) {
 	if plan == nil {
 		return nil, fmt.Errorf("pipeline: no plan: see Plan for one that fits")
@@ -107,7 +106,7 @@ func (o *Options) phases() []phase {
 	return list
 }
 
-// thread returns the context of a thread, made when it is first seen.
+// thread returns the context of a thread, creating it on first use.
 func (s *Simulator) thread(id int32) *context {
 	t := s.threads[id]
 	if t == nil {
@@ -152,9 +151,9 @@ func (s *Simulator) Observe(b *trace.Batch) {
 	}
 }
 
-// resume goes on with a block whose accesses did not all lie in its batch, as
-// those of a very long one may not, if that is how the new batch begins. Else
-// the block was cut short by a fault.
+// resume continues a block whose accesses did not all fit in its batch, as may happen
+// with a very long one, if the new batch begins with the rest of them. Otherwise a
+// fault cut the block short.
 func (s *Simulator) resume(in *input) {
 	t := s.core.context
 	rest := t.rest
@@ -203,7 +202,7 @@ func (b *codeBlock) completed(ops []op) uint64 {
 	return n
 }
 
-// turn changes to the mode that is due.
+// turn switches to the mode that is due.
 func (s *Simulator) turn() {
 	for len(s.phases) > 0 && s.at >= s.phases[0].from {
 		next := s.phases[0].mode
@@ -229,7 +228,7 @@ func (s *Simulator) plan() {
 	}
 }
 
-// since returns what happened since an earlier state.
+// since returns the counts since an earlier state.
 func (s *Simulator) since(p *Piece) Piece {
 	now := s.core.snapshot()
 	return Piece{From: p.From, Counts: now.combine(&p.Counts, subtract)}
@@ -249,7 +248,7 @@ func (s *Simulator) endWindow() {
 	s.result.Windows = append(s.result.Windows, s.since(&s.window))
 }
 
-// Result returns what was simulated up to now. A window that is open ends here.
+// Result returns the result up to now. It ends an open window.
 func (s *Simulator) Result() *Result {
 	r := s.result
 	r.Windows, r.Pieces = slices.Clone(r.Windows), slices.Clone(r.Pieces)

@@ -1,7 +1,6 @@
 package pipeline
 
-// stalls is what is known of why instructions wait: of each cause, until when
-// the latest such wait lasted.
+// stalls records, for each cause, until when the latest wait lasted.
 type stalls struct {
 	branch, icache, trap int64 // of fetch
 	full                 int64 // of dispatch for a place in the store queue
@@ -13,9 +12,9 @@ type stalls struct {
 	from           uint8
 }
 
-// attribute divides the cycles from the latest retirement to that of o, at r,
-// more than one, by what o was waiting for. All before it have retired, so
-// where it waits, nothing older is the reason.
+// attribute divides the cycles from the latest retirement to that of o, at r, which
+// are more than one, by what o was waiting for. All older instructions have retired,
+// so none of them can be the reason.
 func (c *core) attribute(o *op, r, fetched, dispatched, begin, complete int64) {
 	at := c.retired + 1
 	stack, stall := &c.counts.Stack, &c.stall

@@ -1,7 +1,7 @@
 package pipeline
 
-// stores is the stores that may not have reached the cache, by the memory that
-// they write. Of the nodes, a ring, those of stores that have are overwritten.
+// stores indexes the stores that may not have reached the cache by the memory that
+// they write. The nodes are a ring, in which completed stores are overwritten.
 type stores struct {
 	heads []uint64 // by granule, the number of the latest node, from 1
 	nodes []storeNode

@@ -8,13 +8,12 @@ import (
 	"presage/perf/isa"
 )
 
-// units is which functional units, issue slots and cache ports are taken in
-// which cycle: a bit each, in a ring of cycles.
+// units records which functional units, issue slots and cache ports are taken in which
+// cycle: a bit each, in a ring of cycles.
 //
-// Reservations are made in program order. Where all are for one cycle, that
-// gives what a scheduler gives that looks at each cycle, the oldest ready
-// instruction first: a younger one takes what is left, and so never delays an
-// older one.
+// Reservations are made in program order. If all are for one cycle, the result equals
+// that of a scheduler that issues the oldest ready instructions first in each cycle: a
+// younger one takes what is left, and so never delays an older one.
 type units struct {
 	ring  []cycle
 	floor int64 // no reservation will be made before it
@@ -25,9 +24,9 @@ type cycle struct {
 	taken uint64
 }
 
-// work is what an instruction needs in the cycle in which it begins, and the
-// latest stretch of cycles that was found to have no room for it. What is
-// taken stays taken, so that stretch need not be searched again.
+// work is what an instruction needs in the cycle in which it begins, and the latest
+// stretch of cycles found to have no room for it. Reservations are never undone, so
+// that stretch need not be searched again.
 type work struct {
 	uses   [maxUses]unitUse
 	n      int
@@ -150,9 +149,9 @@ func (u *units) grow(t int64) {
 	}
 }
 
-// layout gives the units, issue slots and ports their bits. Of the units that
-// would do the lowest free bit is taken, so the units that the fewest classes
-// can use come first, which leaves the others to the classes that need them.
+// layout assigns bits to the units, issue slots and ports. An instruction takes the
+// lowest free bit among its eligible units, so units that the fewest classes can use
+// come first, which leaves the others to the classes that need them.
 type layout struct {
 	issue, ports, stores uint64
 	unit                 map[string]uint64

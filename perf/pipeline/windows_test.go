@@ -11,7 +11,7 @@ import (
 	"presage/perf/trace"
 )
 
-// The pieces of a run add up to it.
+// TestPiecesAddUp demands that the pieces of a run add up to it.
 func TestPiecesAddUp(t *testing.T) {
 	s := mixed(t, 4)
 	whole := s.simulate(t, modest())
@@ -54,9 +54,9 @@ func windowed(t *testing.T, o pipeline.Options) *pipeline.Result {
 	return r
 }
 
-// What is simulated before a window matters for it and is not counted: with
-// everything before, the window is what it is in the whole run; with caches
-// and predictors warm, nearly; cold, it is slower.
+// TestWarmup demands that the simulation before a window affects the window but is not
+// counted: with all of it, the window is as in the whole run; with warm caches and
+// predictors, nearly so; cold, it is slower.
 func TestWarmup(t *testing.T) {
 	var want pipeline.Counts
 	whole := mixed(t, 5).simulateIn(t, modest(), pipeline.Options{Interval: 5000})
@@ -78,7 +78,7 @@ func TestWarmup(t *testing.T) {
 	}
 }
 
-// Several windows, one of them after the run's end.
+// TestWindows simulates several windows, one of them after the run's end.
 func TestWindows(t *testing.T) {
 	s := mixed(t, 6)
 	r := s.simulateIn(t, modest(), pipeline.Options{
@@ -100,7 +100,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// Threads share the core, and neither their registers nor their paths.
+// TestThreads demands that threads share the core, but neither registers nor paths.
 func TestThreads(t *testing.T) {
 	s := place(t, map[int]int{0: 0}, []isa.Inst{in(isa.Divide, 5, 5), in(isa.Branch, none, 5)}, []isa.Inst{in(isa.Nop, none)})
 	c := ideal()
@@ -124,8 +124,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// A block whose accesses go on in the next batch, one that a fault ends, and
-// accesses of code that is not among the blocks.
+// TestOddBatches simulates a block whose accesses continue in the next batch, one that
+// a fault ends, and accesses from code outside the blocks.
 func TestOddBatches(t *testing.T) {
 	s := place(t, nil, []isa.Inst{in(isa.Load, 5), in(isa.Load, 6), in(isa.Load, 7)}, []isa.Inst{in(isa.Load, 8)})
 	s.run(0, 0x100, 0x200, 0x300)
@@ -163,7 +163,7 @@ func TestOddBatches(t *testing.T) {
 	}
 }
 
-// A class without timing is told of if it is executed.
+// TestUntimedClass demands a warning about executed classes without a timing.
 func TestUntimedClass(t *testing.T) {
 	s := place(t, nil, []isa.Inst{in(isa.Vector, none), in(isa.ALU, 5)}, []isa.Inst{in(isa.CSR, none)})
 	s.run(0)
@@ -180,7 +180,7 @@ func TestUntimedClass(t *testing.T) {
 	}
 }
 
-// What is impossible is refused, and named.
+// TestRefusals demands errors that name what cannot be simulated.
 func TestRefusals(t *testing.T) {
 	s := place(t, nil, []isa.Inst{in(isa.Load, 5)})
 	for _, k := range []struct {

@@ -11,8 +11,8 @@
 //
 // # Paths
 //
-// A routine is taken apart into paths, loop level by loop level from the inside
-// out, an inner loop collapsed to a node of the level around it. Of
+// A routine is decomposed into paths, one loop level at a time from the inside
+// out, with each inner loop collapsed to a node of the enclosing level. For
 //
 //	for i { a; for j { if p { b } else { c } }; d }
 //
@@ -20,8 +20,8 @@
 // edges were counted), a·loop·d closing the outer one or leaving it. See Paths.
 //
 // A path is cut into segments at calls and inner loops: nothing overlaps across
-// them. One that closes an innermost loop and is not cut is scheduled with the
-// dependences that the loop carries, as if it were the loop's only path.
+// them. An uncut path that closes an innermost loop is scheduled with the
+// loop-carried dependences, as if it were the loop's only path.
 //
 // # Schedules
 //
