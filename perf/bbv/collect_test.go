@@ -10,8 +10,8 @@ import (
 	"presage/perf/trace"
 )
 
-// naive says which interval a block that begins at an instruction belongs to
-// by looking at each block alone, and adds up in maps.
+// naive assigns each block to an interval by its first instruction alone, and adds up
+// in maps.
 func naive(blocks []trace.Block, run []trace.BlockID, every uint64) (vectors []map[uint32]uint64, lengths, executed []uint64) {
 	executed = make([]uint64, len(blocks))
 	at, last := uint64(0), uint64(0)
@@ -84,8 +84,8 @@ func TestCollectorAgainstNaive(t *testing.T) {
 	})
 }
 
-// What is executed outside of the blocks counts into the length of its
-// interval; a run that goes on from a snapshot begins where it does.
+// TestCollectorOfPartOfTheCode demands that code outside the blocks counts towards the
+// length of its interval, and that a run continued from a snapshot starts there.
 func TestCollectorOfPartOfTheCode(t *testing.T) {
 	plan := &trace.Plan{Blocks: []trace.Block{{PC: 0, Instructions: 10}}}
 	c, err := bbv.NewCollector(plan, 100)
@@ -117,8 +117,8 @@ func TestCollectorRefuses(t *testing.T) {
 	}
 }
 
-// Joined intervals hold what theirs held, and joining in two steps is joining
-// in one.
+// TestCoarser demands that joined intervals hold the sum of their parts, and that
+// joining in two steps equals joining in one.
 func TestCoarser(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := random(t)

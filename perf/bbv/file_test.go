@@ -92,8 +92,8 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
 
-// FuzzRead: vectors that are consistent, xor an error; what was read is read
-// again from what is written.
+// FuzzRead demands consistent vectors or an error, never both, and that vectors
+// survive being written and read again.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("T:1:1024 :4:99 \nT:2:1\n# end"))
 	f.Add([]byte("T:1:1:2:2\n"))
@@ -131,8 +131,8 @@ int main(void) {
 }
 `
 
-// TestExpBBV reads what valgrind's exp-bbv writes of a native program of two
-// loops. exp-bbv drops the last interval, which is not full.
+// TestExpBBV reads the output of valgrind's exp-bbv for a native program of two loops.
+// exp-bbv drops the last, partial interval.
 func TestExpBBV(t *testing.T) {
 	valgrind, gcc := oracle.Need(t, "valgrind"), oracle.Need(t, "gcc")
 	dir := t.TempDir()

@@ -31,8 +31,8 @@ type ConvolvedRow struct {
 // whose caches they simulated, and returns a row for each sample. It is the MetaSim
 // convolver (2005, section 1), which maps what each basic block does (executions,
 // memory references, hit ratios) to what the machine can do (throughputs, costs of
-// misses). Dependences between instructions and wrong guesses at branches are not
-// modelled: timing.Simulate is the reference, and timing.Predict a model that knows
+// misses). Dependences between instructions and branch mispredictions are not
+// modelled: timing.Simulate is the reference, and timing.Predict a model with
 // dependences.
 func Convolve(samples ...*CacheSample) ([]ConvolvedRow, error) {
 	var rows []ConvolvedRow

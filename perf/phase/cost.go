@@ -46,10 +46,10 @@ type Overhead struct {
 	Sampled  RunCost
 }
 
-// Overhead runs the program without recording anything, and with the simulation of
-// a sample, in turn, and returns the medians by processor time. In turn, because
-// the speed of a machine changes from one minute to the next with what else it
-// does. Results are kept in the store.
+// Overhead runs the program alternately without recording and with the simulation of a
+// sample, and returns the medians by CPU time. The runs alternate because the speed of
+// a machine changes from minute to minute with its other load. Results are kept in the
+// store.
 func (p *Intervals) Overhead(ctx context.Context, opt OverheadOptions) (Overhead, error) {
 	if err := p.runnable(); err != nil {
 		return Overhead{}, err

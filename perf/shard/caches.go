@@ -8,7 +8,7 @@ import (
 	"presage/perf/trace"
 )
 
-// Stream is what accesses a cache sees.
+// Stream is a kind of accesses that reach a cache.
 type Stream uint8
 
 // The streams: a first-level cache of data sees Data, one of instructions Code,
@@ -29,21 +29,21 @@ type Window = trace.Window
 // MaxWays is the largest number of ways that Caches counts.
 const MaxWays = 8
 
-// Misses are those of a shard in all caches of some number of sets.
+// Misses are the misses of a shard in all caches with a given number of sets.
 type Misses struct {
 	Stream Stream
 	Sets   uint64
 	ByWays [MaxWays]uint64 // of blocks of BlockBytes, least recently used first out: 1 to MaxWays
 }
 
-// Caches counts misses in caches of all geometries that architectures may have,
-// in one run: for each number of sets, the LRU stack depth at which an access
-// finds its block in its set is the least associativity with which it hits (all-associativity simulation: Hill and Smith, IEEE Transactions
-// on Computers 38, 1989). It is a trace.Collector.
+// Caches counts misses in caches of all geometries in one run: for each number of
+// sets, the LRU stack depth at which an access finds its block in its set is the least
+// associativity with which it hits (all-associativity simulation: Hill and Smith, IEEE
+// Transactions on Computers 38, 1989). It is a trace.Collector.
 //
-// Unlike the characteristics of Table 1, misses depend on all that was recorded
-// before the shard, since what a cache holds does. Instructions fetched one after
-// the other from one block of code are one access to it.
+// Unlike the characteristics of Table 1, misses depend on everything recorded before
+// the shard, because the content of a cache does. Consecutive instructions fetched
+// from one block of code are one access to it.
 type Caches struct {
 	windows []Window
 	blocks  []fetched
@@ -64,7 +64,7 @@ type fetched struct {
 	lines        []uint64
 }
 
-// lists are the blocks that each set was asked for last, the latest first.
+// lists are the most recently used blocks of each set, the latest first.
 type lists struct {
 	stream Stream
 	mask   uint64
@@ -190,8 +190,8 @@ func (c *Caches) end() {
 	c.found, c.inside = append(c.found, all), false
 }
 
-// Result returns the misses of the windows that were seen, in the order of the
-// sets that were asked for.
+// Result returns the misses of the windows seen, in the order of the numbers of sets
+// given to NewCaches.
 func (c *Caches) Result() [][]Misses {
 	if c.inside {
 		c.end()

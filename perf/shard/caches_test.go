@@ -10,8 +10,8 @@ import (
 	"presage/perf/trace"
 )
 
-// slowCache is a set-associative cache with LRU replacement: of each set the
-// blocks that it holds, the latest first.
+// slowCache is a set-associative cache with LRU replacement, as the list of blocks in
+// each set, the latest first.
 type slowCache struct {
 	sets, ways uint64
 	holds      map[uint64][]uint64
@@ -29,9 +29,9 @@ func (c *slowCache) miss(block uint64) bool {
 	return at < 0
 }
 
-// Against caches of each geometry, one by one, on random runs: they are not
-// emptied before a window, which begins and ends with a block, wherever batches
-// end.
+// TestCachesAgainstEachOfThem compares with separate caches of each geometry on random
+// runs: they are not flushed before a window, and a window begins and ends with a
+// block, wherever batches end.
 func TestCachesAgainstEachOfThem(t *testing.T) {
 	code := program()
 	rng := rand.New(rand.NewPCG(5, 6))

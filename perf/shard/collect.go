@@ -7,16 +7,15 @@ import (
 	"presage/perf/trace"
 )
 
-// DefaultLength is the length of a shard, in instructions, where nothing else is
-// asked for. In 2012 it is ten times that, of programs that run a thousand times
-// longer than those here.
+// DefaultLength is the default length of a shard, in instructions. In 2012 it is ten
+// times that, for programs that run a thousand times longer than the ones here.
 const DefaultLength = 1_000_000
 
 // Collector characterises the shards of a run. It is a trace.Collector.
 //
 // A shard consists of the blocks that begin in it: it ends with the first block
-// that begins at or after a multiple of the length, and what is left of a run
-// is the last one. Of a run recorded in windows, each window begins a shard.
+// that begins at or after a multiple of the length, and the rest of a run is the last
+// one. In a run recorded in windows, each window begins a shard.
 type Collector struct {
 	length uint64
 	blocks []block // by trace.BlockID
@@ -34,7 +33,7 @@ type Collector struct {
 
 var _ trace.Collector = (*Collector)(nil)
 
-// thread is what belongs to a thread of the program.
+// thread is the state of a thread of the program.
 type thread struct {
 	made [registers]producer
 	end  exit // of its latest block
@@ -42,13 +41,13 @@ type thread struct {
 
 const registers = 256 // isa.Reg
 
-// producer is who made the value of a register.
+// producer is the instruction that produced the value of a register.
 type producer struct {
 	kind use
 	at   uint64
 }
 
-// use is the kind of a producer whose consumer is looked for.
+// use is the kind of a producer whose first consumer is of interest.
 type use uint8
 
 const (
@@ -122,8 +121,7 @@ func (c *Collector) end() {
 	c.shard = Shard{}
 }
 
-// step takes in the execution of a block, and returns the accesses that are
-// left.
+// step processes the execution of a block, and returns the remaining accesses.
 func (c *Collector) step(t *thread, b *block, accesses []trace.Access) []trace.Access {
 	s := &c.shard
 	if t.end.taken(b.pc) {
@@ -159,8 +157,8 @@ func (c *Collector) step(t *thread, b *block, accesses []trace.Access) []trace.A
 	return accesses
 }
 
-// fetch takes in that the instructions of a block within one block of code were
-// fetched: the first a while after the one before, the others one by one.
+// fetch processes the fetch of the instructions of a block that lie in one block of
+// code: the first some time after the previous access to it, the others one by one.
 func (c *Collector) fetch(r run) {
 	first, last := c.at+uint64(r.first), &c.code[r.line]
 	if *last == 0 {
@@ -173,7 +171,7 @@ func (c *Collector) fetch(r run) {
 	*last = first + uint64(r.count)
 }
 
-// consumed takes in that instruction at was the first to use what p made.
+// consumed records that instruction at was the first to use the value of p.
 func (c *Collector) consumed(p *producer, at uint64) {
 	switch p.kind {
 	case floatALU:
@@ -186,11 +184,11 @@ func (c *Collector) consumed(p *producer, at uint64) {
 	p.kind = unwatched
 }
 
-// lookAhead is how many accesses are searched for the one that a reference
-// makes, where others than expected are recorded.
+// lookAhead is how many accesses are searched for the one of a reference if unexpected
+// ones were recorded.
 const lookAhead = 64
 
-// access takes in the access that a reference makes in instruction at.
+// access processes the access of a reference in instruction at.
 func (c *Collector) access(ref trace.RefID, accesses []trace.Access, at uint64) []trace.Access {
 	for i := range min(lookAhead, len(accesses)) {
 		a := accesses[i]
@@ -214,7 +212,7 @@ func (c *Collector) access(ref trace.RefID, accesses []trace.Access, at uint64) 
 }
 
 // Result returns the shards of the run up to now, in order; the last one may be
-// shorter. It ends the collection. Warnings say what makes them doubtful.
+// shorter. It ends the collection. The warnings say what makes the shards doubtful.
 func (c *Collector) Result() (shards []Shard, warnings []error) {
 	c.end()
 	c.began = false

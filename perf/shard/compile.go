@@ -8,7 +8,7 @@ import (
 	"presage/perf/trace"
 )
 
-// block is a basic block as the hot loop wants it.
+// block is a basic block in the form that the hot loop needs.
 type block struct {
 	pc     uint64
 	ops    []op
@@ -18,7 +18,7 @@ type block struct {
 	end    exit
 }
 
-// op is what data flow and memory need of an instruction.
+// op is the part of an instruction that matters for data flow and memory.
 type op struct {
 	refs []trace.RefID
 	uses []uint8 // of the watched registers
@@ -36,9 +36,9 @@ type exit struct {
 	next        uint64 // address of the instruction after it in memory
 }
 
-// taken reports whether control left a block for one at pc by a transfer. An
-// unconditional one is always taken; that of a conditional one is known from
-// where it led.
+// taken reports whether control left a block for pc by a taken transfer. An
+// unconditional one is always taken; a conditional one is taken if pc is not the next
+// instruction in memory.
 func (e exit) taken(pc uint64) bool {
 	return e.control && (!e.conditional || pc != e.next)
 }
@@ -86,7 +86,7 @@ func (k *compiler) watch(insts []isa.Inst) {
 	}
 }
 
-// those returns the watched ones among registers.
+// those returns the watched registers among regs.
 func (k *compiler) those(regs []isa.Reg) (list []uint8) {
 	for _, r := range regs {
 		if k.watched[r] {
@@ -121,7 +121,7 @@ func (k *compiler) block(b *block, insts []isa.Inst) error {
 	return nil
 }
 
-// line notes the block of code that instruction j of a block lies in.
+// line records the block of code that instruction j of a block lies in.
 func (k *compiler) line(b *block, j int, pc uint64) {
 	number, known := k.lines[pc/BlockBytes]
 	if !known {
@@ -143,7 +143,7 @@ func control(c isa.Class) bool {
 	return false
 }
 
-// producing returns the kind of producer that an instruction is.
+// producing returns the kind of producer that an instruction of class c is.
 func producing(c isa.Class) use {
 	switch c {
 	case isa.FPAdd, isa.FPConvert, isa.FPMove:

@@ -8,16 +8,15 @@
 //	               from a producer to its first consumer
 //
 // The thirteen characteristics are those of Table 1 of Wu and Lee, "Inferred
-// Models for Dynamic and Sparse Hardware-Software Spaces" (MICRO 2012), cited
-// below as 2012. What is there called re-use distance is, as its footnote says,
-// the number of instructions between two accesses to a block: a reuse time, not
-// the reuse distance of package reuse.
+// Models for Dynamic and Sparse Hardware-Software Spaces" (MICRO 2012), cited below as
+// 2012. Its "re-use distance" is, according to its footnote, the number of instructions
+// between two accesses to a block: a reuse time, not the reuse distance of package
+// reuse.
 //
-// A shard begins with nothing known of what came before it: its first access to
-// a block has no distance, and a value that an earlier shard produced has no
-// producer. So a shard's characteristics are the same whether or not the run
-// before it was seen. Caches is apart from that: it counts misses in caches of all
-// geometries, which hold what came before.
+// A shard starts without history: its first access to a block has no distance, and a
+// value from an earlier shard has no producer. So a shard's characteristics are the
+// same whether or not the run before it was seen. Caches is the exception: it counts
+// misses in caches of all geometries, whose contents depend on the run before.
 //
 // Not modelled: values that pass through memory, and instructions outside the
 // plan's blocks.

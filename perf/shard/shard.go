@@ -3,7 +3,7 @@ package shard
 // Distances are distances in instructions: 1 from an instruction to the next.
 type Distances struct{ Count, Sum uint64 }
 
-// Mean returns the mean distance; 0 of none.
+// Mean returns the mean distance, or 0 if there are none.
 func (d Distances) Mean() float64 {
 	if d.Count == 0 {
 		return 0
@@ -16,7 +16,7 @@ func (d *Distances) add(distance uint64) {
 	d.Sum += distance
 }
 
-// Shard is what happened in a stretch of a run.
+// Shard is the event counts of a stretch of a run.
 type Shard struct {
 	From         uint64 // instructions that the program had executed before it
 	Instructions uint64
@@ -73,9 +73,9 @@ func Characteristics() []Characteristic {
 	}
 }
 
-// Values returns the thirteen characteristics in the order of Characteristics.
-// A mean distance of none is 0, and a shard without control instructions counts
-// as one block. It panics on a shard without instructions.
+// Values returns the thirteen characteristics in the order of Characteristics. A mean
+// without distances is 0, and a shard without control instructions counts as one
+// block. It panics on a shard without instructions.
 func (s *Shard) Values() []float64 {
 	if s.Instructions == 0 {
 		panic("shard: Values of a shard without instructions")

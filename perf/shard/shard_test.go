@@ -72,7 +72,8 @@ func planOf(code [][]isa.Inst) *trace.Plan {
 
 func access(ref trace.RefID, addr uint64) trace.Access { return trace.Tag(ref, 8) | trace.Access(addr) }
 
-// Two turns of the loop, its end, and the routine, worked out by hand:
+// TestByHand checks two iterations of the loop, its end, and the routine, worked out by
+// hand:
 //
 //	instruction   0 … 7    8 … 15   16 17    18 19 20
 //	block         loop     loop     end      routine
@@ -115,8 +116,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// A shard ends with the first block that begins at or after a multiple of the
-// length, and nothing is known in it of the one before.
+// TestShardsAreCut demands that a shard ends with the first block that begins at or
+// after a multiple of the length, and starts without history.
 func TestShardsAreCut(t *testing.T) {
 	code := program()
 	c, err := New(planOf(code), code, 10)
@@ -146,8 +147,8 @@ func TestShardsAreCut(t *testing.T) {
 	}
 }
 
-// Against a slow account of random runs that keeps, for each shard, the list of
-// instructions executed and looks backward in it.
+// TestAgainstReference compares with a slow reference on random runs, which keeps the
+// list of instructions executed in each shard and searches it backward.
 func TestAgainstReference(t *testing.T) {
 	code := program()
 	plan := planOf(code)

@@ -115,8 +115,8 @@ func drawPoints(t *rapid.T) *points {
 	return p
 }
 
-// A cluster may lose its last point in the last of few iterations, to one that was
-// empty before: it is not filled again.
+// TestLastIterationEmptiesACluster demands that a cluster that loses its last point in
+// the last iteration, to one that was empty before, is not filled again.
 func TestLastIterationEmptiesACluster(t *testing.T) {
 	p := &points{n: 60, dims: 5, stride: 8}
 	for i := range p.n {
@@ -145,7 +145,8 @@ func TestLastIterationEmptiesACluster(t *testing.T) {
 	}
 }
 
-// With bounds k-means finds the very clusters that it finds without.
+// TestBoundsChangeNothing demands that k-means finds exactly the same clusters with and
+// without bounds.
 func TestBoundsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPoints(t)
@@ -175,7 +176,8 @@ func TestBoundsChangeNothing(t *testing.T) {
 	})
 }
 
-// The same with many points, of which bounds pass over most.
+// TestBoundsChangeNothingOfMuch demands the same for many points, most of which the
+// bounds skip.
 func TestBoundsChangeNothingOfMuch(t *testing.T) {
 	r := stream(5, purposeStart)
 	p := &points{n: 3000, dims: 15, stride: 16}
@@ -202,8 +204,8 @@ func TestBoundsChangeNothingOfMuch(t *testing.T) {
 	}
 }
 
-// What bic adds up in closed form is the sum of the logarithms of the points'
-// densities, less the penalty.
+// TestBICAgainstDensities compares bic's closed form with the sum of the logarithms of
+// the points' densities, minus the penalty.
 func TestBICAgainstDensities(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPoints(t)
@@ -302,8 +304,8 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// k-means++ draws the second centre by squared distance: of two points at 1 and
-// 3 from the first, the far one nine times in ten.
+// TestPlusPlusDrawsBySquares demands that k-means++ draws the second centre by squared
+// distance: of two points at 1 and 3 from the first, the far one nine times in ten.
 func TestPlusPlusDrawsBySquares(t *testing.T) {
 	p := &points{n: 3, dims: 1, stride: 4, weight: []float64{2.8, 0.1, 0.1}}
 	for _, x := range []float64{0, 1, 3} {

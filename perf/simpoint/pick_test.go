@@ -21,7 +21,7 @@ import (
 	"presage/perf/simpoint"
 )
 
-// goal is the issue's: the least adjusted Rand index with the truth.
+// goal is the least acceptable adjusted Rand index with the truth.
 const goal = 0.98
 
 func pick(t *testing.T, v *bbv.Vectors, opt simpoint.Options) *simpoint.Result {
@@ -33,8 +33,8 @@ func pick(t *testing.T, v *bbv.Vectors, opt simpoint.Options) *simpoint.Result {
 	return r
 }
 
-// Recovery: the phases that were planted are found, by every way to begin and
-// to search, and their number too.
+// TestPlantedPhases demands recovery of the planted phases and their number, by every
+// initialisation and search.
 func TestPlantedPhases(t *testing.T) {
 	for _, p := range []planted{
 		{intervals: 600, blocks: 500, nonzero: 40, phases: 4, noise: 0.1, stray: 5},
@@ -100,8 +100,8 @@ func check(t *testing.T, v *bbv.Vectors, r *simpoint.Result) {
 	}
 }
 
-// R's kmeans (Hartigan and Wong), from many starts, finds the same clusters in
-// the same points.
+// TestAgainstR demands the clusters that R's kmeans (Hartigan and Wong) finds, from
+// many starts, in the same points.
 func TestAgainstR(t *testing.T) {
 	rscript := oracle.Need(t, "Rscript")
 	v, truth := planted{intervals: 1500, blocks: 400, nonzero: 40, phases: 7, noise: 0.3, stray: 8}.vectors(4)
@@ -161,8 +161,8 @@ func TestAgainstR(t *testing.T) {
 	}
 }
 
-// The same seed gives the same result, whatever the workers; another seed
-// another projection.
+// TestSeedsAndWorkers demands that the same seed gives the same result with any number
+// of workers, and another seed another projection.
 func TestSeedsAndWorkers(t *testing.T) {
 	v := unstructured(300, 100, 20, 9)
 	opt := simpoint.Options{MaxK: 10, Search: simpoint.All, Workers: 1}
@@ -179,8 +179,8 @@ func TestSeedsAndWorkers(t *testing.T) {
 	}
 }
 
-// The score rises up to the number of phases and falls after it, and the
-// binary search chooses a k that reaches the threshold.
+// TestScores demands that the score rises up to the number of phases and falls after
+// it, and that the binary search chooses a k that reaches the threshold.
 func TestScores(t *testing.T) {
 	v, _ := planted{intervals: 800, blocks: 400, nonzero: 40, phases: 5, noise: 0.2}.vectors(2)
 	r := pick(t, v, simpoint.Options{Search: simpoint.All, MaxK: 15})
@@ -205,8 +205,8 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// Where intervals are few and all differ, all are chosen, with a warning; so are
-// not those of a longer run of the same phases.
+// TestFewIntervals demands that if intervals are few and all differ, all are chosen,
+// with a warning, unlike those of a longer run of the same phases.
 func TestFewIntervals(t *testing.T) {
 	for n, warnings := range map[int]int{12: 1, 100: 0} {
 		v, _ := planted{intervals: n, blocks: 300, nonzero: 40, phases: 2, noise: 0.1}.vectors(8)
@@ -220,8 +220,8 @@ func TestFewIntervals(t *testing.T) {
 	}
 }
 
-// Intervals that do not differ are one cluster; asked for more, there is a
-// warning.
+// TestEqualIntervals demands one cluster for equal intervals, and a warning if more are
+// requested.
 func TestEqualIntervals(t *testing.T) {
 	v := &bbv.Vectors{First: []int{0}}
 	for i := range 20 {
@@ -240,7 +240,7 @@ func TestEqualIntervals(t *testing.T) {
 	}
 }
 
-// Instructions count, not intervals, unless asked otherwise.
+// TestWeights demands weights by instructions, and by intervals only on request.
 func TestWeights(t *testing.T) {
 	v := &bbv.Vectors{
 		Starts: []uint64{0, 100, 200}, Lengths: []uint64{100, 100, 800}, First: []int{0, 1, 2, 3},
@@ -260,7 +260,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// Early points come no later, and stay within the distance allowed.
+// TestEarly demands that early points come no later, and stay within the distance
+// allowed.
 func TestEarly(t *testing.T) {
 	v, _ := planted{intervals: 1500, blocks: 400, nonzero: 40, phases: 5, noise: 0.3}.vectors(6)
 	near := pick(t, v, simpoint.Options{K: 5})
@@ -321,8 +322,9 @@ func TestStability(t *testing.T) {
 	}
 }
 
-// Known values: equal up to names, crossed, and an example worked by hand: of
-// the 10 pairs of 5 things, 2 and 4 are together, 2 in both, so that E = 0.8.
+// TestAdjustedRandIndex checks known values: equal up to names, crossed, and an example
+// worked by hand: of the 10 pairs of 5 items, 2 and 4 are together, 2 in both, so that
+// E = 0.8.
 func TestAdjustedRandIndex(t *testing.T) {
 	for _, c := range []struct {
 		a, b []int
@@ -425,7 +427,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Projections of the same vectors by large ids and by small ones work alike.
+// TestLargeBlocks demands that large block ids work like small ones.
 func TestLargeBlocks(t *testing.T) {
 	v, truth := planted{intervals: 300, blocks: 200, nonzero: 20, phases: 3, noise: 0.1}.vectors(8)
 	for i := range v.Blocks {

@@ -13,9 +13,9 @@ import (
 	"presage/perf/objfile"
 )
 
-// Every routine of a program, Go's runtime among them, is described or refused
-// with a reason, whatever its loops are like; trip counts of all loops are found
-// or not, in a bounded time.
+// TestEveryRoutine demands that every routine of a program, including Go's runtime, is
+// described or refused with a reason, and that the search for trip counts ends in
+// bounded time.
 func TestEveryRoutine(t *testing.T) {
 	exe := filepath.Join(t.TempDir(), "sweep3d")
 	cmd := exec.Command("go", "build", "-o", exe, "../../../datasets/programs/sweep3d")

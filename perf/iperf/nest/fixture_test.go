@@ -19,7 +19,7 @@ import (
 
 const programs = "../../../datasets/programs/"
 
-// subject is a program taken apart.
+// subject is an analysed program.
 type subject struct {
 	exe    string
 	access *access.Analysis

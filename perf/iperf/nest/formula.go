@@ -67,7 +67,7 @@ func (p *polynomial) add(text string, by fraction) {
 
 func (p *polynomial) zero() bool { return len(p.terms) == 0 && p.constant.num == 0 }
 
-// rest is what all but the constant says.
+// rest returns the formula without its constant.
 func (p *polynomial) rest() string {
 	return (&polynomial{terms: p.terms}).String()
 }
@@ -120,7 +120,7 @@ type translation struct {
 	used    map[string]bool // keys of Values
 }
 
-// value returns the overlay's formula of a symbol.
+// value returns the overlay's formula for a symbol.
 func (t *translation) value(symbol string) (string, bool) {
 	keys := []string{symbol}
 	if at := strings.LastIndexByte(symbol, '@'); at >= 0 {
@@ -135,8 +135,8 @@ func (t *translation) value(symbol string) (string, bool) {
 	return "", false
 }
 
-// of translates a formula of package access; unknown are the symbols that the
-// overlay says nothing about, with their coefficients.
+// of translates a formula of package access; unknown are the symbols missing from the
+// overlay, with their coefficients.
 func (t *translation) of(f access.Formula) (p *polynomial, unknown []access.Term) {
 	p = &polynomial{}
 	for _, k := range f.Terms() {
@@ -154,7 +154,7 @@ func (t *translation) of(f access.Formula) (p *polynomial, unknown []access.Term
 	return p, unknown
 }
 
-// trips writes a trip count with some iterations more.
+// trips formats a trip count plus more iterations.
 func (t *translation) trips(c *access.TripCount, more int64) (text string, unknown []string) {
 	den := denominator(c)
 	terms := slices.SortedStableFunc(slices.Values(c.Of.Terms()), func(a, b access.Term) int {
@@ -193,8 +193,8 @@ func (t *translation) trips(c *access.TripCount, more int64) (text string, unkno
 	return text, unknown
 }
 
-// denominator returns the least one that all terms of a trip count can be written
-// over with whole coefficients, or 1 if By divides them all.
+// denominator returns the least common denominator of the terms of a trip count, 1 if
+// By divides them all.
 func denominator(c *access.TripCount) int64 {
 	den := int64(1)
 	whole := true

@@ -10,7 +10,8 @@ import (
 	"presage/perf/iperf"
 )
 
-// Trip counts, strides and offsets of loops in other forms, at two levels.
+// TestFormsOfLoops checks trip counts, strides and offsets of other forms of loops, at
+// two optimisation levels.
 func TestFormsOfLoops(t *testing.T) {
 	for _, flags := range []string{"-O0", "-O1"} {
 		s := build(t, "loops", flags)
@@ -63,7 +64,8 @@ func TestFormsOfLoops(t *testing.T) {
 	}
 }
 
-// An overlay of what memory says makes a gather a kernel.
+// TestGatherByOverlay demands that an overlay that describes the content of memory
+// makes a gather a kernel.
 func TestGatherByOverlay(t *testing.T) {
 	k, err := build(t, "loops", "-O0").find(t, "gathered", "{values: {a2: n}, arrays: {a1: index}, loops: [{name: i}], references: [{at: 'loops.c:39', array: a, strides: ['64'], offset: '8'}]}")
 	if err != nil {

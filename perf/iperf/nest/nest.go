@@ -1,5 +1,5 @@
-// Package nest turns a routine of a binary, taken apart, into the description of
-// its loop nest that performance factors need: an iperf.Kernel.
+// Package nest turns an analysed routine of a binary into the description of its loop
+// nest that performance factors need: an iperf.Kernel.
 //
 //	kernel_stencil at -O0                     increment:  Kernel
 //	  loop, left at n-1 <= i ─ trip counts ─────────────▶ trips    n - 2
@@ -7,22 +7,21 @@
 //	      fld fa5,0(a5)      ─ first location, strides ─▶ array a, offset 8*n + 8,
 //	                           of package access                   strides 8*n, 8
 //
-// The binary says what of the nest is there: its loops, how often they go round,
-// which instructions access memory, where first, and how that moves with each
-// loop. It says so in registers: that a1 is the problem's size n, and a0 the
-// array a, an iperf.Overlay says. Whatever else is missing is an error that wraps
-// ErrMissing and names the fact and the line of the overlay that would give it.
+// The binary provides the loops, their trip counts, the instructions that access
+// memory, their first locations and their strides, all in terms of registers. An
+// iperf.Overlay provides their meaning: that a1 is the problem size n, and a0 the
+// array a. Anything else missing is an error that wraps ErrMissing and names the fact
+// and the line of the overlay that would supply it.
 //
-// Trip counts take it that a loop is entered at all, and that its step divides
-// what it steps through if it is left on equality, as compilers see to.
+// Trip counts assume that a loop is entered at all, and that its step divides its
+// range if it exits on equality, as compilers ensure.
 //
-// Left out, each with a note: scalars, which no loop moves and caches keep;
-// references of loops around the innermost, which are executed once where that
-// one's are executed many times; and remainders of unrolled loops. A loop
-// unrolled by k is described as the loop that it was.
+// Left out, each with a note: scalars, which no loop moves and caches keep; references
+// outside the innermost loop, which are executed far less often; and remainders of
+// unrolled loops. A loop unrolled by k is described as the original loop.
 //
-// Not modelled: nests that are not perfect (several inner loops of which none is
-// a remainder: the overlay chooses one), triangular ones, vector instructions.
+// Not modelled: imperfect nests (several inner loops, none of them a remainder: the
+// overlay chooses one), triangular nests, vector instructions.
 package nest
 
 import (
@@ -38,7 +37,7 @@ import (
 	"presage/perf/iperf"
 )
 
-// ErrMissing means that the binary does not tell something that the overlay can.
+// ErrMissing means that the binary lacks a fact that the overlay can supply.
 var ErrMissing = errors.New("the binary does not tell")
 
 // Found is a kernel that was found in a binary.
@@ -46,8 +45,8 @@ type Found struct {
 	*iperf.Kernel
 	Notes []string // what was left out or changed
 
-	// Of says what each of the kernel's references comes from: an index in
-	// access.Analysis.All, or the first of several that an unrolled loop has.
+	// Of is the origin of each of the kernel's references: an index in
+	// access.Analysis.All, the first one for the copies in an unrolled loop.
 	Of []int
 }
 
@@ -117,7 +116,8 @@ func (f *finder) errorf(format string, args ...any) error {
 	return fmt.Errorf("nest: %s: %w", f.r.Name, fmt.Errorf(format, args...))
 }
 
-// missing is an error about a fact, and what of the overlay would give it.
+// missing returns an error about a fact, with the part of the overlay that would
+// supply it.
 func (f *finder) missing(fact, remedy string) error {
 	return f.errorf("%w %s; say so in the overlay, such as %s", ErrMissing, fact, remedy)
 }
@@ -150,7 +150,7 @@ func scalar(ref *access.Reference) bool {
 	})
 }
 
-// choose finds the innermost loop and those around it.
+// choose finds the innermost loop and the loops around it.
 func (f *finder) choose(scopes *cfg.ScopeTree) error {
 	inner := make(map[int][]int) // references by loop
 	outer := make([]bool, len(f.r.Loops))
@@ -201,8 +201,8 @@ func (f *finder) choose(scopes *cfg.ScopeTree) error {
 	return nil
 }
 
-// pick chooses one of several innermost loops: the one that the overlay names,
-// or else the one of which the others are remainders.
+// pick chooses one of several innermost loops: the one that the overlay names, or else
+// the one to which the others are remainders.
 func (f *finder) pick(loops []int, refs map[int][]int, scopes *cfg.ScopeTree) (int, error) {
 	if f.overlay.Nest != "" {
 		for _, l := range loops {
@@ -234,7 +234,7 @@ func (f *finder) pick(loops []int, refs map[int][]int, scopes *cfg.ScopeTree) (i
 	return best, nil
 }
 
-// source returns the scope of the source's loop that a loop comes from.
+// source returns the scope of the source loop that loop l comes from.
 func (f *finder) source(l int, scopes *cfg.ScopeTree) int {
 	for i := range scopes.Scopes {
 		s := &scopes.Scopes[i]
@@ -329,8 +329,8 @@ func (f *finder) tripText(counts []*access.TripCount, depth int) (string, error)
 	return text, nil
 }
 
-// more is 1 if what counts of a loop's body comes before the condition that the
-// loop is left on, at the end of block exit, and 0 if it comes after.
+// more returns 1 if the relevant part of a loop's body precedes the exit condition, at
+// the end of block exit, and 0 if it follows.
 func (f *finder) more(exit, depth int) (int64, bool) {
 	var blocks []int
 	if depth+1 < len(f.chain) {
@@ -358,7 +358,7 @@ func (f *finder) more(exit, depth int) (int64, bool) {
 	return 0, false
 }
 
-// unused reports what of the overlay stands for nothing.
+// unused returns an error if a part of the overlay was not used.
 func (f *finder) unused() error {
 	for key := range sorted(f.overlay.Values) {
 		if !f.used[key] {

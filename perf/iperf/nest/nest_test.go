@@ -48,9 +48,9 @@ var routines = map[string]map[string]string{
 // described are the descriptions by hand, in kernels.yaml.
 var described = map[string]string{"ij": "increment-ij", "ji": "increment-ji", "copy": "copy", "stencil": "stencil"}
 
-// An analysed kernel is the one described by hand, whatever the compiler and
-// level; where a compiler keeps values in registers instead, except references
-// are missing, by their offsets from n.
+// TestKernelsAsDescribedByHand demands that an analysed kernel equals the one described
+// by hand, whatever the compiler and level, except for references (kept, by offset)
+// whose values a compiler keeps in registers.
 func TestKernelsAsDescribedByHand(t *testing.T) {
 	for _, c := range []struct {
 		language, flags, kernel string
@@ -169,8 +169,9 @@ func ordered(refs []iperf.NestReference) []iperf.NestReference {
 	return out
 }
 
-// The addresses that a run makes are those of the analysed kernel, one after the
-// other, up to where the arrays lie and the order within an iteration.
+// TestKernelsAgainstRuns demands that a run accesses the addresses of the analysed
+// kernel in sequence, up to the position of the arrays and the order within an
+// iteration.
 func TestKernelsAgainstRuns(t *testing.T) {
 	for _, c := range []struct{ language, flags, kernel string }{
 		{"go", "", "ij"},
@@ -262,8 +263,8 @@ func (s *subject) addresses(t *testing.T, k *nest.Found, variant string, n int) 
 	return r.all
 }
 
-// The variants that stand for compilers' levels in the recorded study: what the
-// binary tells of them, and what it takes an overlay to say.
+// TestVariantsOfTheStudy checks the variants that represent compilers' levels in the
+// recorded study: which facts the binary provides, and which need an overlay.
 func TestVariantsOfTheStudy(t *testing.T) {
 	s := build(t, "go", "")
 	ij, err := iperf.FindKernel("increment-ij")
@@ -319,7 +320,8 @@ func wantMissing(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// What the binary or the overlay lacks, and what the overlay has too much.
+// TestBadInput checks the errors about facts missing from the binary or the overlay,
+// and about superfluous ones in the overlay.
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct {
 		language, flags, routine, overlay, want string
@@ -353,7 +355,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A nil overlay is an empty one, and names come from the binary.
+// TestWithoutOverlay demands that a nil overlay equals an empty one, and that names come
+// from the binary.
 func TestWithoutOverlay(t *testing.T) {
 	s := build(t, "c", "-O1")
 	_, err := nest.Find(s.access, s.scopes, s.routine(t, "kernel_ij"), nil)

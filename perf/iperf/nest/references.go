@@ -39,7 +39,7 @@ func (it *item) reference() (iperf.Reference, error) {
 	return out, err
 }
 
-// references describes those of the innermost loop.
+// references describes the references of the innermost loop.
 func (f *finder) references() ([]item, error) {
 	var items []item
 	for _, i := range f.bodies {
@@ -56,7 +56,8 @@ func (f *finder) references() ([]item, error) {
 	return items, nil
 }
 
-// namesakes reports two arrays of one name: how far apart they begin would be lost.
+// namesakes returns an error if two arrays have the same name: the distance between
+// them would be lost.
 func (f *finder) namesakes() error {
 	begins := make(map[string]string)
 	for key := range sorted(f.overlay.Arrays) {
@@ -72,8 +73,8 @@ func (f *finder) namesakes() error {
 // overlaid reports whether the overlay describes a reference.
 func (f *finder) overlaid(ref *access.Reference) bool { return f.describing(ref) >= 0 }
 
-// describing returns which of the overlay's references describes one; -1: none. A
-// line says nothing about the scalars in it.
+// describing returns the index of the overlay's reference that describes ref, or -1. A
+// source line does not describe the scalars in it.
 func (f *finder) describing(ref *access.Reference) int {
 	return slices.IndexFunc(f.overlay.References, func(o iperf.OverlayReference) bool {
 		_, err := strconv.ParseUint(o.At, 0, 64)
@@ -81,7 +82,7 @@ func (f *finder) describing(ref *access.Reference) int {
 	})
 }
 
-// said describes a reference as the overlay does.
+// said describes a reference from the overlay.
 func (f *finder) said(it *item) error {
 	n := f.describing(it.ref)
 	o := &f.overlay.References[n]
@@ -102,7 +103,7 @@ func (f *finder) said(it *item) error {
 	return nil
 }
 
-// analysed describes a reference as the binary tells it.
+// analysed describes a reference from the analysis of the binary.
 func (f *finder) analysed(it *item) error {
 	for d := range f.chain {
 		s := it.ref.Strides[len(f.chain)-1-d] // those go from the innermost out
@@ -147,8 +148,8 @@ func (f *finder) locate(it *item) error {
 	return nil
 }
 
-// static finds the array of a reference to a static address: of those that the
-// overlay names, the last that begins before it.
+// static finds the array of a reference to a static address: the last array named in
+// the overlay that begins before it.
 func (f *finder) static(it *item) error {
 	address := it.offset.constant.num
 	found := int64(-1)
@@ -167,13 +168,12 @@ func (f *finder) static(it *item) error {
 	return nil
 }
 
-// mostUnrolled bounds the copies of a loop's body that are looked for.
+// mostUnrolled bounds the unroll factors that reroll tries.
 const mostUnrolled = 16
 
-// reroll finds the loop that an unrolled one was: if all references come in
-// copies of equally many, each as far from the last as an iteration moves them
-// divided by their number, it returns the first copies, that number, and strides
-// that are so much smaller.
+// reroll undoes unrolling: if all references come in the same number of copies, spaced
+// by the stride divided by that number, it returns the first copies, with strides
+// divided by the number, and the number.
 func (f *finder) reroll(items []item) ([]item, int64) {
 	for by := int64(mostUnrolled); by > 1; by-- {
 		if first, ok := f.copies(items, by); ok {
@@ -184,7 +184,7 @@ func (f *finder) reroll(items []item) ([]item, int64) {
 	return items, 1
 }
 
-// copies returns the first of every by copies, with their strides divided by by.
+// copies returns the first of each group of by copies, with strides divided by by.
 func (f *finder) copies(items []item, by int64) (first []item, ok bool) {
 	inner := len(f.chain) - 1
 	kinds := make(map[string][]item)
@@ -216,8 +216,8 @@ func (f *finder) copies(items []item, by int64) (first []item, ok bool) {
 	return first, true
 }
 
-// chained returns those that items, equal but for the constants of their offsets,
-// follow at distances of gap, so many each.
+// chained divides items, which are equal except for the constants of their offsets,
+// into chains of by items at distances of gap, and returns the first of each.
 func chained(items []item, gap, by int64) (first []item, ok bool) {
 	direction := int64(1)
 	if gap < 0 {
