@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Coefficients that the data were made from are found again.
+// TestFitRecovers demands the coefficients that the data were generated from.
 func TestFitRecovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	table := &Table{Names: []string{"x", "y"}, Columns: make([][]float64, 2)}
@@ -43,7 +43,7 @@ func TestFitRecovers(t *testing.T) {
 	}
 }
 
-// A row of weight 3 counts as three rows.
+// TestWeightsCountRows demands that a row of weight 3 counts as three rows.
 func TestWeightsCountRows(t *testing.T) {
 	table := sample(rand.New(rand.NewPCG(7, 8)), 40)
 	table.Weights = nil
@@ -73,8 +73,8 @@ func TestWeightsCountRows(t *testing.T) {
 	near(t, "R²", a.R2, b.R2)
 }
 
-// Of models with relative residuals, rescaling the response rescales the
-// predictions.
+// TestRelativeFitsScale demands that, with relative residuals, rescaling the response
+// rescales the predictions.
 func TestRelativeFitsScale(t *testing.T) {
 	for _, scaling := range []Scaling{{Log: true}, {Power: 1}, {Power: 0.5}, {Power: 3}} {
 		relativeFitScales(t, scaling)
@@ -114,8 +114,9 @@ func relativeFitScales(t *testing.T, scaling Scaling) {
 	}
 }
 
-// Beyond the range of the data every factor is a straight line that joins
-// smoothly; within it, it is the power or the truncated power.
+// TestFactorsGoOnAlongTheirTangent demands that beyond the range of the data every
+// factor is a straight line that joins smoothly; within it, it is the power or the
+// truncated power.
 func TestFactorsGoOnAlongTheirTangent(t *testing.T) {
 	const knot = -0.25
 	for _, f := range []Factor{{Power: 1}, {Power: 2}, {Power: 3}, {Knot: 1}} {
@@ -158,7 +159,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// Powers are found again that data were made with.
+// TestScaleClimbsTheLadder demands the powers that the data were generated with.
 func TestScaleClimbsTheLadder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for _, c := range []struct {
@@ -283,7 +284,8 @@ func TestJoinAndSubset(t *testing.T) {
 	}
 }
 
-// A model that corrects an estimate is one of the ratio to it, multiplied by it.
+// TestEstimatesAreCorrected demands that a model that corrects an estimate equals the
+// estimate times a model of the ratio.
 func TestEstimatesAreCorrected(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	table := sample(rng, 60)
@@ -339,8 +341,8 @@ func TestEstimatesAreCorrected(t *testing.T) {
 	}
 }
 
-// A ridge by hand: of a centred variable of squared length 2 and a slope of 3,
-// 2/(2+ridge) of the slope is left, and the constant is the mean.
+// TestRidgeShrinks checks a ridge fit by hand: for a centred variable of squared length
+// 2 and a slope of 3, 2/(2+ridge) of the slope remains, and the constant is the mean.
 func TestRidgeShrinks(t *testing.T) {
 	table := &Table{Names: []string{"a"}, Columns: [][]float64{{-1, 0, 1}}, Response: []float64{4, 7, 10}, Plain: []bool{true}}
 	for _, ridge := range []float64{0, 2, 1e9} {
@@ -361,7 +363,8 @@ func TestRidgeShrinks(t *testing.T) {
 	}
 }
 
-// Corrections are bounded by those that were needed, and it can be told where.
+// TestCorrectionsAreBounded demands that corrections stay within those of the training
+// rows, and that Bounded reports where they are at the limit.
 func TestCorrectionsAreBounded(t *testing.T) {
 	table := &Table{
 		Names: []string{"a"}, Columns: [][]float64{{0, 1, 2}}, Response: []float64{2, 6, 6}, Plain: []bool{true},
@@ -384,7 +387,8 @@ func TestCorrectionsAreBounded(t *testing.T) {
 	}
 }
 
-// A plain variable is not raised to a power, however skew.
+// TestPlainVariables demands that a plain variable is not raised to a power, however
+// skewed.
 func TestPlainVariables(t *testing.T) {
 	table := &Table{Names: []string{"a", "b"}, Response: []float64{1, 2, 3, 4, 5}, Plain: []bool{true, false}}
 	skew := []float64{0.001, 0.01, 0.1, 1, 10}
@@ -395,7 +399,7 @@ func TestPlainVariables(t *testing.T) {
 	}
 }
 
-// Numbers by hand: errors 0.1, 0, 0.5, 0.2 in order 0, 0.1, 0.2, 0.5.
+// TestJudge checks numbers by hand: errors 0.1, 0, 0.5, 0.2, sorted 0, 0.1, 0.2, 0.5.
 func TestJudge(t *testing.T) {
 	a := Judge([]float64{1.1, 2, 6, -4}, []float64{1, 2, 4, -5})
 	for _, c := range []struct {
@@ -409,8 +413,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Constant values correlate with nothing, however their sums are rounded; values
-// that do differ, if only a little, do.
+// TestJudgeOfConstants demands that constant values correlate with nothing, however
+// their sums are rounded, but that values that differ, even slightly, do.
 func TestJudgeOfConstants(t *testing.T) {
 	truth := []float64{1, 2, 4, 5}
 	rounded, almost := make([]float64, len(truth)), make([]float64, len(truth))

@@ -81,8 +81,8 @@ func sample(rng *rand.Rand, rows int) *Table {
 	return t
 }
 
-// The columns of a spec with terms that depend on others, given to R's lm as
-// they are: the same coefficients, the same terms set aside, the same errors.
+// TestFitAgreesWithLm gives the columns of a spec with dependent terms to R's lm, which
+// must find the same coefficients, dropped terms and errors.
 func TestFitAgreesWithLm(t *testing.T) {
 	table := sample(rand.New(rand.NewPCG(1, 2)), 200)
 	spec := Spec{
@@ -126,8 +126,9 @@ func TestFitAgreesWithLm(t *testing.T) {
 	}
 }
 
-// A spec against a formula that R makes of the raw columns: transformations,
-// inflections and interactions mean what they say, whatever the scaling.
+// TestPredictAgreesWithFormula compares a spec with an R formula of the raw columns:
+// transformations, inflections and interactions must mean the same, whatever the
+// scaling.
 func TestPredictAgreesWithFormula(t *testing.T) {
 	table := sample(rand.New(rand.NewPCG(3, 4)), 150)
 	spec := Spec{Genes: []Gene{Spline, Quadratic, Excluded, Cubic}, Interactions: []Interaction{{0, 1, 1, 1}, {1, 3, 1, 1}}}

@@ -13,8 +13,8 @@ import (
 	"presage/perf/internal/order"
 )
 
-// The fast evaluation, from one set of normal equations, against fits by QR to
-// the rows that the algorithm of section 3.3 names, one by one.
+// TestFitnessIsThatOfPlainFits compares the fast evaluation, from one set of normal
+// equations, with separate QR fits to the rows that the algorithm of section 3.3 names.
 func TestFitnessIsThatOfPlainFits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	table := sample(rng, 150)
@@ -91,7 +91,8 @@ func partErrors(t *testing.T, table *Table, spec Spec, opt SearchOptions, basis 
 	return RelativeErrors(predicted, judged.Response)
 }
 
-// Every row judges once, by a fit that it has no part in.
+// TestSplitIsAPartition demands that every row is validated once, by a fit that it has
+// no part in.
 func TestSplitIsAPartition(t *testing.T) {
 	table := sample(rand.New(rand.NewPCG(23, 24)), 90)
 	parts, err := split(table, 4, 1)
@@ -165,7 +166,8 @@ func TestSearchFindsPlantedTerms(t *testing.T) {
 	}
 }
 
-// The seed alone decides: not the workers, nor an interruption.
+// TestSearchIsDeterministic demands that the result depends on the seed alone: not on
+// the number of workers, nor on an interruption.
 func TestSearchIsDeterministic(t *testing.T) {
 	table := planted(90)
 	opt := SearchOptions{Population: 20, Generations: 6, Seed: 7, Workers: 1}
@@ -204,7 +206,7 @@ func TestSearchIsDeterministic(t *testing.T) {
 	}
 }
 
-// A start that is the truth is never lost.
+// TestSearchStarts demands that a start with the true spec is never lost.
 func TestSearchStarts(t *testing.T) {
 	truth := Spec{Genes: []Gene{1, 0, 2, 0, 0, 0, 0, 0}, Interactions: []Interaction{{1, 2, 1, 1}}}
 	s, err := Search(context.Background(), planted(200), SearchOptions{Population: 10, Generations: 1, Start: []Spec{truth}})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The ends of 2012, Table 2.
+// TestTable2 checks the ends of the ranges of 2012, Table 2.
 func TestTable2(t *testing.T) {
 	var least, most Architecture
 	for _, p := range HardwareSpace() {
@@ -32,7 +32,8 @@ func TestTable2(t *testing.T) {
 	}
 }
 
-// Samples are in the space, each once, and take every value about equally often.
+// TestSamples demands distinct samples in the space that take every value about equally
+// often.
 func TestSamples(t *testing.T) {
 	const n = 4000
 	list := SampleArchitectures(rand.New(rand.NewPCG(1, 2)), n)

@@ -42,8 +42,8 @@ func judged(t *testing.T, s *System, profiles *Table) Accuracy {
 	return Judge(p, profiles.Response)
 }
 
-// The inductive scheme: an application like the others is predicted well; one
-// that is different is not, until the system is updated with a few profiles.
+// TestUpdating checks the inductive scheme: an application like the others is predicted
+// well; a different one is not, until the system is updated with a few profiles.
 func TestUpdating(t *testing.T) {
 	ctx := context.Background()
 	opt := SearchOptions{Population: 40, Generations: 12, Seed: 3, Powers: 2}
@@ -94,7 +94,7 @@ func TestBalancedGroupsWeighTheSame(t *testing.T) {
 	}
 }
 
-// Stepwise selection finds terms that show one by one.
+// TestStepwise demands that stepwise selection finds terms that show individually.
 func TestStepwise(t *testing.T) {
 	c, err := Stepwise(context.Background(), planted(300), SearchOptions{Seed: 1}, 0)
 	if err != nil {

@@ -171,8 +171,8 @@ func random(seed uint64, name string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// draw chooses the architectures of a variant: those to fit models to, those to
-// choose their form by, and those that judge. A variant that no model is fitted to
+// draw chooses the architectures of a variant: those to fit models to, those to choose
+// the models' form by, and those for validation. A variant that no model is fitted to
 // has fewer of the first, and only one of the other kinds.
 func (c *Campaign) draw(rng *rand.Rand, of *Subject) (list []job) {
 	all := make([]int, c.Shards)

@@ -31,8 +31,8 @@ type PredictCPIOptions struct {
 	Simulate bool
 }
 
-// CPIPrediction is what a program is predicted to take on an architecture, in
-// cycles per instruction: means over its shards.
+// CPIPrediction is the predicted cycles per instruction of a program on an
+// architecture: means over its shards.
 type CPIPrediction struct {
 	Architecture int                `frame:"architecture"` // index of the architecture asked for
 	Parameters   map[string]float64 `frame:",each"`        // of Table 2: see infer.HardwareSpace
@@ -45,8 +45,8 @@ type CPIPrediction struct {
 	L2     float64 `frame:"l2_miss_cpi"`
 	Sum    float64 `frame:"sum_cpi"`
 
-	// Outside is how many of the shards lie outside the data that the model was
-	// fitted to, in a variable or in the correction that they ask for.
+	// Outside is the number of shards outside the data that the model was fitted
+	// to, in a variable or in the correction that they require.
 	Outside int `frame:"outside_shards"`
 
 	Predicted float64 `frame:"pred_cpi"`

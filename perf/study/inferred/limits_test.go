@@ -12,8 +12,8 @@ import (
 )
 
 // limitsOf returns the limits of a block of eight instructions of a class that is
-// executed over and over. Chained: each needs the result of the one before.
-// Loads go up through memory by stride.
+// executed repeatedly. If chained, each needs the result of the one before. Loads
+// advance through memory by stride.
 func limitsOf(t *testing.T, class isa.Class, chained bool, stride uint64) map[string]float64 {
 	t.Helper()
 	var insts []isa.Inst
@@ -58,9 +58,9 @@ func limitsOf(t *testing.T, class isa.Class, chained bool, stride uint64) map[st
 	return values
 }
 
-// What limits kernels that have one limit: a chain takes its latencies, whatever
-// the window; independent instructions what the window allows; misses that
-// depend on each other all of their latency, others overlap in the window.
+// TestLimitsOfKernels checks kernels with a single limit: a chain takes its latencies,
+// whatever the window; independent instructions what the window allows; dependent
+// misses their full latency, while others overlap in the window.
 func TestLimitsOfKernels(t *testing.T) {
 	near := func(what string, got, want, within float64) {
 		t.Helper()
@@ -90,7 +90,7 @@ func TestLimitsOfKernels(t *testing.T) {
 	near("a stream, window 224", stream["l2_miss224_cpi"], l2RefCycles/36., 0.1)
 }
 
-// Costs and shares, worked out by hand.
+// TestShares checks costs and shares worked out by hand.
 func TestShares(t *testing.T) {
 	c := placement{
 		shard: &Shard{
@@ -140,13 +140,13 @@ func TestShares(t *testing.T) {
 			t.Errorf("%s: %g, want %g", v.what, v.got, v.want)
 		}
 	}
-	// Where the reference caches had no misses, nothing tells that those of the
-	// architecture overlap.
+	// If the reference caches had no misses, there is no evidence that those of
+	// the architecture overlap.
 	c.shard.Limits["l1_misses"], c.shard.Limits["l2_misses"] = 0, 0
 	if none := c.costs(); math.Abs(none.l1dOverlapped-0.8) > 1e-12 || math.Abs(none.l2Overlapped-1.5) > 1e-12 {
 		t.Errorf("without misses to tell: %g and %g, want 0.8 and 1.5", none.l1dOverlapped, none.l2Overlapped)
 	}
-	// Noise below 0 is none.
+	// Negative noise counts as 0.
 	c.shard.Limits["l1_misses"], c.shard.Limits["l1_miss64_cpi"], c.shard.Limits["l1_miss224_cpi"] = 1, -1, -1
 	if k := c.costs(); k.l1dOverlapped != 0 {
 		t.Errorf("a negative cost of misses: %g", k.l1dOverlapped)
@@ -165,7 +165,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Whatever is drawn, there are shares for it.
+// TestSharesAreShares demands shares from 0 to 1 for random costs.
 func TestSharesAreShares(t *testing.T) {
 	p := inventedProfiles()
 	table := p.Table(p.Profiles, LimitSet)

@@ -33,7 +33,7 @@ type Hardware struct {
 	Parameters   map[string]float64 `frame:",each"`        // of Table 2: see infer.HardwareSpace
 }
 
-// hardware returns an architecture with its parameters by name.
+// hardware returns the row of an architecture, with its parameters by name.
 func hardware(number int, a infer.Architecture) Hardware {
 	h := Hardware{Architecture: number, Parameters: make(map[string]float64)}
 	for j, y := range infer.HardwareSpace() {

@@ -91,8 +91,8 @@ func LoadProfiles(dir string) (*Profiles, error) {
 	return p, nil
 }
 
-// completeShards fills in the fields of shards that are no columns, and leaves
-// their maps with what belongs there: frame.Into puts all numbers in each.
+// completeShards fills in the fields of shards that are not columns, and removes from
+// each of their maps the numbers of the other: frame.Into puts all numbers in both.
 func (p *Profiles) completeShards() error {
 	var characteristics []string
 	for _, c := range shard.Characteristics() {
@@ -132,8 +132,8 @@ func only(values map[string]float64, names []string) (map[string]float64, error)
 // exact is the largest whole number up to which a float64 holds all.
 const exact = 1 << 53
 
-// completeHardware returns an error if a parameter is not a whole number, and
-// drops what is no parameter.
+// completeHardware drops numbers that are not parameters, and returns an error if a
+// parameter is not a whole number.
 func (p *Profiles) completeHardware() error {
 	for i := range p.Hardware {
 		h := &p.Hardware[i]
@@ -154,8 +154,8 @@ func (p *Profiles) completeHardware() error {
 	return nil
 }
 
-// check returns an error about what no campaign records; it names the table and
-// the row, counted from 1 below the header.
+// check returns an error if p has values that no campaign records; it names the table
+// and the row, counted from 1 below the header.
 func (p *Profiles) check() error {
 	if err := first(p.checkShards, p.checkMisses); err != nil {
 		return err
@@ -194,8 +194,8 @@ func (p *Profiles) checkShards() error {
 	return nil
 }
 
-// checkMisses returns an error if caches stand twice or miss more often with more
-// ways, which LRU cannot, or if the misses of a shard are missing for caches that
+// checkMisses returns an error if caches are repeated or miss more often with more ways,
+// which is impossible under LRU, or if a shard lacks the misses of caches that
 // architectures may have.
 func (p *Profiles) checkMisses() error {
 	type place struct {
@@ -259,7 +259,7 @@ func Load(dir string) (*Findings, error) {
 	return f, nil
 }
 
-// check returns an error about numbers that no study records.
+// check returns an error if f has numbers that no study records.
 func (f *Findings) check() error {
 	for i, r := range f.Predictions {
 		if r.Shard < -1 || r.Architecture < 0 || r.Profiles < 0 {

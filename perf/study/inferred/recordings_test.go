@@ -38,7 +38,8 @@ func TestProfilesAreRecorded(t *testing.T) {
 	}
 }
 
-// Findings come back from their files, and baselines from R.
+// TestFindingsAreRecorded demands that findings survive being written and read, as do
+// baselines, including those from R.
 func TestFindingsAreRecorded(t *testing.T) {
 	study := *smallFindings(t, Paper)
 	found := &study
@@ -53,7 +54,8 @@ func TestFindingsAreRecorded(t *testing.T) {
 	}
 }
 
-// Tables that no campaign records are refused, by file and row.
+// TestProfilesAreChecked demands errors, with file and row, for tables that no campaign
+// records.
 func TestProfilesAreChecked(t *testing.T) {
 	for name, c := range map[string]struct {
 		alter func(p *Profiles)
@@ -91,8 +93,8 @@ func TestProfilesAreChecked(t *testing.T) {
 	}
 }
 
-// TestTablesAreChecked: numbers that are none, or of which a table has none, are
-// refused with file, row and column.
+// TestTablesAreChecked demands errors, with file, row and column, for malformed numbers
+// and for numbers that a table cannot have.
 func TestTablesAreChecked(t *testing.T) {
 	type counts struct {
 		N uint64 `frame:"n"`

@@ -102,8 +102,8 @@ func (o Options) withDefaults() Options {
 
 // Run searches for a model of all applications and judges it by interpolation and
 // on new hardware; then for models without each application, without each input
-// and without each level of optimisation, and judges these on what they do not
-// know, before and after an update.
+// and without each level of optimisation, and judges these on the software left out,
+// before and after an update.
 func (o Options) Run(ctx context.Context, p *Profiles) (*Findings, error) {
 	r, err := o.runner(p)
 	if err != nil {

@@ -130,8 +130,8 @@ func TestLeftOutSoftwareIsNotSeen(t *testing.T) {
 	}
 }
 
-// TestStudyOfInvention recovers the invented formula. Its noise is 1%, of which half
-// of all rows have 0.67% at most.
+// TestStudyOfInvention recovers the invented formula. Its noise is 1%, so half of all
+// rows have at most 0.67%.
 func TestStudyOfInvention(t *testing.T) {
 	p := inventedProfiles()
 	o := Options{Variables: Paper, Search: infer.SearchOptions{Population: 60, Generations: 15, Powers: 1}, Profiles: 8}

@@ -53,7 +53,7 @@ func (s Subject) Variant() string {
 	return s.Application + "-" + string(s.Level) + "-" + s.Input
 }
 
-// check returns an error if the level or the role is none of the constants.
+// check returns an error if the level or the role is not one of the constants.
 func (s Subject) check() error {
 	if !slices.Contains(levels(), s.Level) {
 		return fmt.Errorf("level %q: want one of %v", s.Level, levels())
@@ -139,8 +139,8 @@ func LoadSubjects(path string) ([]Subject, error) {
 	return all, nil
 }
 
-// readSubjects decodes the text of a file of subjects. The YAML package panics at
-// some malformed input; that is an error, too.
+// readSubjects decodes the text of a file of subjects. It turns the panics of the YAML
+// package on some malformed input into errors.
 func readSubjects(file string, data []byte) (all []Subject, err error) {
 	defer func() {
 		if r := recover(); r != nil {

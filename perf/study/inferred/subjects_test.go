@@ -141,8 +141,8 @@ func TestSubjectErrors(t *testing.T) {
 	}
 }
 
-// FuzzReadSubjects: subjects or an error, never both, never neither; and subjects
-// have all that a campaign needs.
+// FuzzReadSubjects demands subjects or an error, never both or neither, and that subjects
+// have everything that a campaign needs.
 func FuzzReadSubjects(f *testing.F) {
 	f.Add([]byte(goodSubjects))
 	text, err := os.ReadFile(filepath.Join(recorded, "subjects.yaml"))
@@ -174,7 +174,7 @@ func FuzzReadSubjects(f *testing.F) {
 	})
 }
 
-// TestParseVariant: what names no variant is an error.
+// TestParseVariant demands an error for anything that does not name a variant.
 func TestParseVariant(t *testing.T) {
 	for variant, good := range map[string]bool{
 		"p-q-O1-in": true, "p-q-O3-in-put": true,

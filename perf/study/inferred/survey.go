@@ -12,8 +12,8 @@ import (
 	"presage/perf/trace"
 )
 
-// survey is what shards of a program do on any architecture, by shard. It is
-// stored.
+// survey holds the architecture-independent results for the shards of a program, by
+// shard. It is stored.
 type survey struct {
 	Shards   []shard.Shard
 	Limits   [][]float64 // in the order of limits

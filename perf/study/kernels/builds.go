@@ -48,7 +48,7 @@ func ReadBuilds(path string) ([]Build, error) {
 	return all, nil
 }
 
-// check returns an error if b cannot be run, or is called like one of others.
+// check returns an error if b cannot be run, or has the name of one of others.
 func (b Build) check(others []Build) error {
 	words, err := shellquote.Split(b.Command)
 	switch {

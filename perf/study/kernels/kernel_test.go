@@ -11,7 +11,8 @@ import (
 	"presage/perf/subject"
 )
 
-// The stencil of a Go program, found, tabled, written and read again.
+// TestKernelOf finds the stencil of a Go program, tabulates it, writes it and reads it
+// again.
 func TestKernelOf(t *testing.T) {
 	prog, err := subject.Build(t.Context(), "../../../datasets/programs/iperf")
 	if err != nil {
@@ -58,7 +59,8 @@ func TestKernelOf(t *testing.T) {
 	}
 }
 
-// A supplement of the user's own names the host's caches as formulas do.
+// TestFindSystemWith demands that a user's supplement can name the host's caches as
+// formulas do.
 func TestFindSystemWith(t *testing.T) {
 	s, err := FindSystem("../../../datasets/host/epyc.yaml", "../../../datasets/iperf/epyc-supplement.yaml")
 	if err != nil {

@@ -173,7 +173,7 @@ func TestSearchModelsRecovers(t *testing.T) {
 	}
 }
 
-// The report's experiment 4, as a notebook does it.
+// TestSearchModelsWithoutAnAnswer repeats the report's experiment 4, as a notebook does.
 func TestSearchModelsWithoutAnAnswer(t *testing.T) {
 	times := simulatedTimes(t, "ultrasparc-2", "O3", "anywhere")
 	request := iperf.Request{AbsErr: 0.002, Share: 0.99}
@@ -208,7 +208,7 @@ func TestSearchModelsWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// A relative request, and what is within it.
+// TestSearchModelsRelative checks a relative request, and which models meet it.
 func TestSearchModelsRelative(t *testing.T) {
 	m := searched(t, simulatedTimes(t, "ultrasparc-1", "none", "anywhere"), "ultrasparc-1", iperf.Request{RelErr: 0.03}, SearchOptions{})
 	within := 0.0
@@ -225,8 +225,8 @@ func TestSearchModelsRelative(t *testing.T) {
 	}
 }
 
-// A factor of a file of the user's own: times that rise by a step are explained
-// by a step.
+// TestSearchModelsExtend uses a factor from a user's file: times that rise by a step are
+// explained by a step.
 func TestSearchModelsExtend(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	if err := os.WriteFile(file, []byte(`factors:
@@ -259,7 +259,7 @@ func TestSearchModelsExtend(t *testing.T) {
 	}
 }
 
-// Rows of a size are its runs, in whatever order they come.
+// TestSearchModelsRuns demands that rows of a size are its runs, in any order.
 func TestSearchModelsRuns(t *testing.T) {
 	var four, two []TimeRow
 	for round, factor := range []float64{9, 1, 2, 4} { // the average leaves 9 and 1 out: 3 n
@@ -313,8 +313,8 @@ func TestSearchModelsBadInput(t *testing.T) {
 	}
 }
 
-// A time near the largest float makes the sums of a fit overflow: no model meets
-// the request then, and its errors are infinite or no numbers.
+// TestSearchModelsHugeTime fits a time near the largest float, which makes the sums of a
+// fit overflow: then no model meets the request, and its errors are infinite or NaN.
 func TestSearchModelsHugeTime(t *testing.T) {
 	for _, huge := range []float64{1e300, 1e308, math.MaxFloat64} {
 		for at := range 3 {
