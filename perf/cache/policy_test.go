@@ -118,7 +118,8 @@ func TestFits(t *testing.T) {
 	})
 }
 
-// Every policy has a name, which is read back in any case.
+// TestPoliciesAreReadBack demands that every policy's name is parsed, in upper
+// or lower case.
 func TestPoliciesAreReadBack(t *testing.T) {
 	for _, want := range Policies() {
 		name := want.String()

@@ -27,7 +27,8 @@ func groupRows() []groupRow {
 	return rows
 }
 
-// Every figure is drawn, has as many panels as it should, and is not blank.
+// TestFiguresAreDrawn demands that every figure is drawn, has the right number
+// of panels, and is not blank.
 func TestFiguresAreDrawn(t *testing.T) {
 	df := frame.Of(groupRows())
 	names := []string{"a", "b", "c"}
@@ -84,7 +85,7 @@ func TestScatterTellsTheCorrelation(t *testing.T) {
 	}
 }
 
-// What Top hides is said.
+// TestBoxesSayWhatTheyHide demands a note about the boxes that Top hides.
 func TestBoxesSayWhatTheyHide(t *testing.T) {
 	f, err := Boxes(frame.Of(groupRows()), BoxesOptions{Values: "x", By: "name", Top: 49.5})
 	if err != nil {
@@ -120,8 +121,8 @@ func TestFiguresRefuse(t *testing.T) {
 	}
 }
 
-// A grid from 0 is light for 0, dark for the largest, white where there
-// is no row.
+// TestGridFromZero demands that a grid from 0 is light for 0, dark for the
+// largest value, and white where there is no row.
 func TestGridFromZero(t *testing.T) {
 	rows := []groupRow{{Name: "a", Other: "a", X: 0}, {Name: "b", Other: "b", X: 5}}
 	f, err := Grid(frame.Of(rows), GridOptions{X: "name", Y: "other", Panels: []string{"x"}, Names: []string{"a", "b"}, FromZero: true, Scale: "models"})

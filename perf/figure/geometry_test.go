@@ -68,8 +68,8 @@ func TestPerspective(t *testing.T) {
 	}
 }
 
-// Of two intervals, the one between the eye and the other is visited later,
-// and the plane that parts them in between.
+// TestBackToFront demands that, of two intervals, the one nearer to the eye is
+// visited later, and the plane that separates them in between.
 func TestBackToFront(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 500 {
@@ -106,8 +106,8 @@ func randomStair(rng *rand.Rand, steps int) []step {
 	return stairOf(bins, distanceAxis{})
 }
 
-// Every stair is one wide and level on as much of it as its bins have of the
-// accesses.
+// TestStairOf demands that every stair has width one, and is level over each
+// bin's share of the accesses.
 func TestStairOf(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	for range 100 {
@@ -144,8 +144,8 @@ func TestStairOf(t *testing.T) {
 	}
 }
 
-// A thinned stair is nowhere farther from the one it stands for than it says,
-// and its rarest distances stay.
+// TestThin demands that a thinned stair is nowhere farther from the original
+// than it reports, and that it keeps the rarest distances.
 func TestThin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	const width, rise = 0.01, 0.005
@@ -206,8 +206,8 @@ func TestStrips(t *testing.T) {
 	}
 }
 
-// The parts of a face between levels have its area in all, and heights between
-// the levels.
+// TestClipped demands that the parts of a face between levels sum to its area,
+// with heights between the levels.
 func TestClipped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	r := rng.Float64

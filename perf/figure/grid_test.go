@@ -36,8 +36,8 @@ func pixel(t *testing.T, f *Figure, w, h, x, y float64) [3]int {
 	return [3]int{int(r >> 8), int(g >> 8), int(b >> 8)}
 }
 
-// The least cell is the darkest, the largest in any panel the lightest, each where
-// its row and column say.
+// TestGrid demands that the least cell is the darkest and the largest in any
+// panel the lightest, each at its row and column.
 func TestGrid(t *testing.T) {
 	f, err := Grid(cellFrame(), GridOptions{X: "c", Y: "r", Panels: []string{"a", "b"}, XLabel: "columns", YLabel: "rows", Scale: "Mflop/s", Text: []string{"a", "b"}})
 	if err != nil {
@@ -91,7 +91,8 @@ func TestBarsAndBoxes(t *testing.T) {
 	}
 }
 
-// An entry is blue, a zero in its block grey, what is not stored white.
+// TestBlocked demands that an entry is blue, a zero in a stored block grey, and
+// everything not stored white.
 func TestBlocked(t *testing.T) {
 	m := BlockedMatrix{Rows: 4, Cols: 4, BlockRows: 2, BlockColumns: 2, Entries: [][2]int{{0, 0}}, Labels: []string{""}}
 	f, err := Blocked(m)

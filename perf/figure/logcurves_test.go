@@ -13,7 +13,8 @@ type logRow struct {
 	Y float64 `frame:"y"`
 }
 
-// The plot holds logarithms, and lines stand where their values are.
+// TestLogCurves demands that the plot holds logarithms, and that lines are at
+// their values.
 func TestLogCurves(t *testing.T) {
 	df := frame.Of([]logRow{{1, 10}, {64, 1000}, {128, math.NaN()}})
 	opt := LogCurvesOptions{Title: "t", X: "x", Curves: []Curve{{Column: "y"}}, Lines: []Upright{{X: 8, Label: "eight"}, {X: 8, Label: "also", Dashed: true}}}

@@ -195,8 +195,9 @@ type sourceRow struct {
 	Accesses float64 `frame:"accesses"`
 }
 
-// The two panels of Figure 5 of the 2004 paper: 74% hits in 1024 blocks, 96% in
-// 256k blocks, distances up to six orders of magnitude above the first.
+// TestHistogramBothAxes draws the two panels of Figure 5 of the 2004 paper: 74%
+// hits in 1024 blocks, 96% in 256k blocks, distances up to six orders of
+// magnitude above the first.
 func TestHistogramBothAxes(t *testing.T) {
 	df := frame.Of([]sourceRow{
 		{"collected", 3, 4, 74},

@@ -58,7 +58,8 @@ func colors(t *testing.T, f *Figure) map[[3]uint8]int {
 	return count
 }
 
-// Two phases of half a run each: half of the square is dark, half is light.
+// TestSimilarity draws two phases of half a run each: half of the square is
+// dark, half is light.
 func TestSimilarity(t *testing.T) {
 	var rows []similarityRow
 	for x := range 4 {

@@ -144,7 +144,8 @@ func TestSurfaceGap(t *testing.T) {
 	render(t, f)
 }
 
-// Thousands of bins at thirty sizes leave no more strips than there are dots.
+// TestSurfaceOfManyBins demands no more strips than dots for thousands of bins
+// at thirty sizes.
 func TestSurfaceOfManyBins(t *testing.T) {
 	var rows []surfaceRow
 	for size := range 30 {
@@ -166,8 +167,9 @@ func TestSurfaceOfManyBins(t *testing.T) {
 	}
 }
 
-// The picture is held against another way to make it: a ray from the eye
-// through each pixel, followed in small steps until it passes the surface.
+// TestSurfaceAgainstRays compares the picture with ray casting: a ray from the
+// eye through each pixel, followed in small steps until it passes through the
+// surface.
 func TestSurfaceAgainstRays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2004))
 	for trial, view := range []View{
@@ -338,8 +340,8 @@ func quantile(stair []step, share float64) float64 {
 	return stair[len(stair)-1].height
 }
 
-// A cut's plane is drawn where its distance is on the axis, and meets the
-// surface in the hit ratio.
+// TestCutHeight demands that a cut's plane is drawn at its distance on the
+// axis, and meets the surface at the hit ratio.
 func TestCutHeight(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		axis := distanceAxis{log}
@@ -379,7 +381,8 @@ func TestCutHeight(t *testing.T) {
 	}
 }
 
-// An access at distance d misses in d blocks and hits in d + 1, on either axis.
+// TestCutAtTheDistance demands that an access at distance d misses in d blocks
+// and hits in d + 1, on either axis.
 func TestCutAtTheDistance(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		axis := distanceAxis{log}

@@ -20,9 +20,9 @@ func TestGCD(t *testing.T) {
 	}
 }
 
-// Rows of n doubles in lines of 128 bytes: the number of lines falls where n
-// becomes a multiple of 16, though its trend rises. A term that describes this
-// does not stand in the way of the shape.
+// TestShapeLeavesAlignmentOut fits rows of n doubles in lines of 128 bytes: the
+// number of lines falls where n becomes a multiple of 16, although its trend
+// rises. A term that describes this must not conflict with the shape.
 func TestShapeLeavesAlignmentOut(t *testing.T) {
 	points := line(20, 26, 30, 32, 34, 40, 46)
 	lines := func(n float64) float64 { return n * n * (n/16 + 1 - gcd(8*n, 128)/128) }
@@ -43,10 +43,10 @@ func TestShapeLeavesAlignmentOut(t *testing.T) {
 	}
 }
 
-// What Sweep3D has at these sizes: lines that come back late, about
-// 24 n³ + 380 n² (1 − g), and a few that do not. A constant and a line that
-// cancel each other leave out a point better than the true terms, and miss by a
-// fifth at twice the size.
+// TestCancellationCounts fits Sweep3D's counts at these sizes: lines that
+// return late, about 24 n³ + 380 n² (1 − g), and a few that do not. A constant
+// and a line that cancel each other predict left-out points better than the
+// true terms, but are off by a fifth at twice the size.
 func TestCancellationCounts(t *testing.T) {
 	points := line(20, 23, 26, 29, 32, 35, 38, 41, 44, 47, 50)
 	y := []float64{261130, 413661, 550539, 755769, 605554, 1259931, 1515094, 1873330, 2173449, 2709603, 3146913}

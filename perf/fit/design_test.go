@@ -41,8 +41,9 @@ func values(points []Point, f func(n float64) float64) []float64 {
 	return out
 }
 
-// Recovery: the terms that made the data are found, all of them and no others.
-// The second case is the one that a search for a single term cannot find.
+// TestFitRecoversTerms demands recovery of the terms that generated the data,
+// all of them and no others. A search for a single term cannot find the second
+// case.
 func TestFitRecoversTerms(t *testing.T) {
 	points := line(8, 14, 20, 26, 32, 40)
 	const basis = "1, sqrt(n), n, n*log(n), n^2, n^3"
@@ -74,7 +75,8 @@ func TestFitRecoversTerms(t *testing.T) {
 	}
 }
 
-// Counts from 1 to 1e12 in one series: relative weights keep the small ones.
+// TestFitSpansTwelveDecades fits counts from 1 to 1e12 in one series: relative
+// weights preserve the small ones.
 func TestFitSpansTwelveDecades(t *testing.T) {
 	points := line(1, 10, 100, 1000, 1e4)
 	d := mustDesign(t, "1, n, n^2, n^3", points)
@@ -90,7 +92,8 @@ func TestFitSpansTwelveDecades(t *testing.T) {
 	}
 }
 
-// The leave-one-out error in closed form equals refitting without each point.
+// TestLeaveOneOutIsRefitting demands that the closed form of the leave-one-out
+// error equals refitting without each point.
 func TestLeaveOneOutIsRefitting(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 50 {
@@ -121,7 +124,8 @@ func TestLeaveOneOutIsRefitting(t *testing.T) {
 	}
 }
 
-// Gonum's QR solves the same least-squares problems.
+// TestLeastSquaresAgainstGonum compares with gonum's QR on the same
+// least-squares problems.
 func TestLeastSquaresAgainstGonum(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	points := line(3, 7, 8, 12, 20, 33, 50)
@@ -151,8 +155,8 @@ func TestLeastSquaresAgainstGonum(t *testing.T) {
 	}
 }
 
-// Noise must not buy terms: of data with 5% noise around a line, the model
-// seldom has more than two terms.
+// TestFitIgnoresNoise demands that noise does not buy terms: for data with 5%
+// noise around a line, the model seldom has more than two terms.
 func TestFitIgnoresNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	points := line(8, 12, 16, 20, 24, 28, 32, 40)
@@ -212,7 +216,7 @@ func TestShapeHolds(t *testing.T) {
 	}
 }
 
-// Rescaled data give rescaled coefficients.
+// TestFitIsEquivariant demands that rescaled data give rescaled coefficients.
 func TestFitIsEquivariant(t *testing.T) {
 	points := line(8, 14, 20, 26, 32)
 	d := mustDesign(t, "1, n, n^2", points)
@@ -301,7 +305,8 @@ func TestDoubtsAndErrors(t *testing.T) {
 	}
 }
 
-// The same under a shape, where each point's refit is a quadratic programme.
+// TestShapedLeaveOneOutIsRefitting demands the same under a shape, where each
+// point's refit is a quadratic programme.
 func TestShapedLeaveOneOutIsRefitting(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
 	basis, err := ParseBasis("1, n, n^2")
@@ -346,8 +351,9 @@ func TestShapedLeaveOneOutIsRefitting(t *testing.T) {
 
 func without(v []float64, i int) []float64 { return slices.Concat(v[:i], v[i+1:]) }
 
-// A search whose memory other fits have used finds what a new one finds, bit by
-// bit, and LeaveOneOut is the LOO of the fit.
+// TestFitsDoNotDisturbEachOther demands that a search whose memory other fits
+// have used finds the same as a new one, bit by bit, and that LeaveOneOut is
+// the LOO of the fit.
 func TestFitsDoNotDisturbEachOther(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	points := line(8, 14, 20, 26, 32, 40, 50)

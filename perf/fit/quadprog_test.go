@@ -177,8 +177,9 @@ func checkStationary(t *testing.T, p programmeCase, got qpResult) {
 	}
 }
 
-// The example of Goldfarb and Idnani's method in the manual of R's quadprog:
-// minimise −(0 5 0)x + ½xᵀx under three constraints.
+// TestQuadProgManualExample solves the example of Goldfarb and Idnani's method
+// in the manual of R's quadprog: minimise −(0 5 0)x + ½xᵀx under three
+// constraints.
 func TestQuadProgManualExample(t *testing.T) {
 	g := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
 	c := mat.NewDense(3, 3, []float64{-4, -3, 0, 2, 1, 0, 0, -2, 1})

@@ -58,8 +58,8 @@ func rMatrix(m mat.Matrix) string {
 	return fmt.Sprintf("matrix(%s, %d, %d, byrow=TRUE)", rVector(v), rows, cols)
 }
 
-// Programmes of eight variables and thirty constraints around a point known to be
-// feasible.
+// TestQuadProgAgainstR solves programmes of eight variables and thirty
+// constraints around a point known to be feasible.
 func TestQuadProgAgainstR(t *testing.T) {
 	const n, rows, cases = 8, 30, 40
 	r := rand.New(rand.NewPCG(21, 22))
@@ -105,8 +105,9 @@ func TestQuadProgAgainstR(t *testing.T) {
 	}
 }
 
-// Shaped fits of all terms against R: the constraints are written out again
-// here from the definition of the shape, in scaled coefficients.
+// TestShapedFitAgainstR compares shaped fits of all terms with R: the
+// constraints are derived again here from the definition of the shape, in
+// scaled coefficients.
 func TestShapedFitAgainstR(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	points := line(8, 14, 20, 26, 32, 40)
@@ -164,7 +165,8 @@ func TestShapedFitAgainstR(t *testing.T) {
 	}
 }
 
-// Weighted least squares with all terms against R's lm.
+// TestWeightedFitAgainstR compares weighted least squares with all terms with
+// R's lm.
 func TestWeightedFitAgainstR(t *testing.T) {
 	points := line(8, 14, 20, 26, 32, 40)
 	d := mustDesign(t, "1, n, n*log(n)", points)

@@ -44,7 +44,8 @@ func noisy(r *rand.Rand, ns []float64, sd float64, f func(n float64) float64) (y
 	return y, w
 }
 
-// The textbook's covariance of weighted least squares, by dense matrices.
+// TestDeviationIsTheCovariance compares with the textbook covariance of
+// weighted least squares, by dense matrices.
 func TestDeviationIsTheCovariance(t *testing.T) {
 	ns := []float64{5, 8, 13, 20, 31, 40, 44}
 	d := designOf(t, "1, n, n*log(n)", ns)
@@ -86,8 +87,9 @@ func TestDeviationIsTheCovariance(t *testing.T) {
 	}
 }
 
-// An influence is what a change of the data does, with and without a shape that
-// is active; under it, of leaving the point out.
+// TestInfluenceByRefitting demands that an influence is the effect of a change
+// of the data, with and without an active shape; under an active one, that of
+// leaving the point out.
 func TestInfluenceByRefitting(t *testing.T) {
 	d := designOf(t, "1, n, n^2, n^3", sixSizes)
 	r := rand.New(rand.NewPCG(2, 1))
@@ -201,8 +203,8 @@ var growths = []struct {
 	{"n^3+40n^2+100n", func(n float64) float64 { return n*n*n + 40*n*n + 100*n }},
 }
 
-// With terms that are given, intervals of 90% hold the truth 90 times in 100,
-// at the data and four times beyond.
+// TestCoverageWithGivenTerms demands that, with given terms, 90% intervals
+// contain the truth 90 times in 100, at the data and four times beyond.
 func TestCoverageWithGivenTerms(t *testing.T) {
 	const trials, tolerance = 1000, 0.03 // three standard deviations of the count
 	d := designOf(t, "1, n, n^2, n^3", sixSizes)
@@ -215,9 +217,9 @@ func TestCoverageWithGivenTerms(t *testing.T) {
 	}
 }
 
-// With terms that the data chose, too, the intervals hold fewer: on average not
-// much below 90 in 100, three quarters in the worst case here. Without rivals it
-// would be 28 in 100 there.
+// TestCoverageWithChosenTerms demands coverage with terms chosen by the data,
+// where it is lower: on average not much below 90 in 100, three quarters in the
+// worst case here. Without rivals it would be 28 in 100 there.
 func TestCoverageWithChosenTerms(t *testing.T) {
 	const trials = 300
 	d := designOf(t, "1, n, n^2, n^3", sixSizes)
@@ -240,8 +242,8 @@ func TestCoverageWithChosenTerms(t *testing.T) {
 	}
 }
 
-// The probabilities of rivals by their definition: each refitted without each
-// point in turn.
+// TestProbabilitiesByRefitting compares the probabilities of rivals with their
+// definition: each refitted without each point in turn.
 func TestProbabilitiesByRefitting(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	several := 0

@@ -7,8 +7,9 @@ import (
 	"unsafe"
 )
 
-// A chain of n places visits each once in n loads and then begins anew, both
-// dense and with one line a page, for each way to follow it.
+// TestChainIsOneCycle demands that a chain of n places visits each once in n
+// loads and then starts over, both dense and with one line per page, for each
+// way to follow it.
 func TestChainIsOneCycle(t *testing.T) {
 	const pageBytes, lineBytes = 4096, 64
 	r, err := newRegion(8<<20, false)
@@ -55,8 +56,8 @@ func TestChainIsOneCycle(t *testing.T) {
 	}
 }
 
-// Lines that are one a page are in different sets of a cache of 64 sets as often
-// as lines side by side.
+// TestSparseLinesSpreadOverSets demands that lines with one per page spread
+// over the sets of a cache of 64 sets as evenly as adjacent lines.
 func TestSparseLinesSpreadOverSets(t *testing.T) {
 	at := sparse(4096, 64)
 	var sets [64]int
@@ -70,7 +71,8 @@ func TestSparseLinesSpreadOverSets(t *testing.T) {
 	}
 }
 
-// Each order of three places is about as likely as any other.
+// TestShuffledIsUniform demands that all orders of three places are about
+// equally likely.
 func TestShuffledIsUniform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	counts := make(map[[3]uint32]int)

@@ -30,9 +30,9 @@ func TestMain(m *testing.M) {
 	<-done
 }
 
-// Counters begin with the program that this thread starts, follow its threads,
-// and hold nothing of this process: shown with the time on a processor, which
-// the kernel counts by itself and reports in another way as well.
+// TestCountersFollowAProcess demands that counters start with the program that
+// this thread starts, follow its threads, and count nothing of this process. It
+// uses the CPU time, which the kernel also reports independently.
 func TestCountersFollowAProcess(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The kernels with fused multiply-adds, in assembly on amd64, against loops that
-// say what they compute.
+// TestFusedKernels compares the kernels with fused multiply-adds, in assembly
+// on amd64, with loops that state what they compute.
 func TestFusedKernels(t *testing.T) {
 	if !hasFused() {
 		t.Skip("the processor has no fused multiply-add")
@@ -68,7 +68,7 @@ func mixed(x, step float64, half, n int, first, second func(float64) float64) fl
 	return total
 }
 
-// readStream adds up every word.
+// TestReadStream demands that readStream adds up every word.
 func TestReadStream(t *testing.T) {
 	data := make([]byte, 10*streamBytes)
 	for i := 0; i < len(data); i += 8 {

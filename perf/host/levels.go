@@ -190,8 +190,8 @@ func (c *calibration) findReaches() {
 	}
 }
 
-// Of two loads from memory, with nothing between, the share of a latency by which
-// the pair takes longer than one if they overlap, and at least if they do not.
+// overlapShare is the ratio of the time of two loads from memory to that of one,
+// or of an overlapping pair, above which the two do not overlap.
 const overlapShare = 1.5
 
 // findWindow finds the shortest filler with which two loads from memory take

@@ -59,7 +59,8 @@ func TestFindLoopReach(t *testing.T) {
 	}
 }
 
-// A round of nest makes as many iterations as asked for: each changes the sum.
+// TestNest demands that a round of nest makes the requested number of
+// iterations: each changes the sum.
 func TestNest(t *testing.T) {
 	for _, c := range []struct{ iterations, rounds int }{{2, 1}, {1, 2}, {2, 3}, {7, 5}} {
 		a, b, d, e := uint64(3), uint64(4), uint64(5), uint64(6)

@@ -72,8 +72,8 @@ func readBack(t *testing.T, p *Profile) *machine.Machine {
 	return m
 }
 
-// The description, read back by the reader of descriptions, has the known
-// numbers.
+// TestMachineOfKnownProfile demands that the description, read back, has the
+// known numbers.
 func TestMachineOfKnownProfile(t *testing.T) {
 	m := readBack(t, knownProfile())
 	type cacheRow struct {
@@ -145,7 +145,8 @@ func TestMachineOfKnownProfile(t *testing.T) {
 	}
 }
 
-// Variants of the known machine, each with what has to differ.
+// TestMachineOfOtherProfiles checks variants of the known machine, each with
+// its expected differences.
 func TestMachineOfOtherProfiles(t *testing.T) {
 	t.Run("shared units", func(t *testing.T) {
 		p := knownProfile()
@@ -202,7 +203,8 @@ func chased(k known) *calibration {
 	return c
 }
 
-// Levels with and without a word of the system about them.
+// TestFindLevels finds levels with and without the system's description of
+// them.
 func TestFindLevels(t *testing.T) {
 	k := machines[0]
 	said := []Geometry{{1, 48 << 10, 64, 12, "0"}, {2, 1 << 20, 64, 16, "0"}, {3, 32 << 20, 64, 16, "0-1"}}
@@ -258,7 +260,8 @@ func TestFindLevels(t *testing.T) {
 	}
 }
 
-// The steps of the difference, with one disturbed point in either curve.
+// TestFindReaches finds the steps of the difference, with one disturbed point
+// in either curve.
 func TestFindReaches(t *testing.T) {
 	c := chased(machines[0])
 	for n := 8; n <= 16<<10; n += n / 4 {
@@ -323,8 +326,9 @@ func TestFindWindow(t *testing.T) {
 	}
 }
 
-// The host itself, with as little as there can be: every number is a finite
-// positive one, and the description can be read. How fast it is does not matter.
+// TestCalibrateHere calibrates this host with as little effort as possible:
+// every number must be finite and positive, and the description readable. The
+// host's speed does not matter.
 func TestCalibrateHere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

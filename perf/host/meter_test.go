@@ -23,8 +23,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// A meter repeats what it times as often as it says, in
-// equal rounds, and ends when it is told to.
+// TestMeter demands that a meter repeats the timed code as often as it reports,
+// in equal rounds, and stops on request.
 func TestMeter(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := meter{ctx, 6, 2 * time.Millisecond}

@@ -77,8 +77,9 @@ func joined(all []plateau, env []float64) []plateau {
 	return out
 }
 
-// A curve leaves a plateau where it is stepShare of the way to the next: where
-// that share of the loads misses, if the next level serves them.
+// stepShare is the share of the way to the next plateau at which a curve leaves
+// the current one: where that share of the loads misses, if the next level
+// serves them.
 const stepShare = 0.25
 
 // openPoints is the least number of points beyond an open step: a disturbed

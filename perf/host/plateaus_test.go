@@ -54,9 +54,10 @@ var machines = []known{
 	{[]float64{16 << 10}, []float64{2, 40}},
 }
 
-// Capacities are found within the distance of two points of the curve, and
-// latencies within a tenth, with either replacement and with noise that only
-// adds, an outlier of up to 8 times at every tenth point among it.
+// TestStepsOfKnownMachines demands capacities to within the distance of two
+// points of the curve, and latencies to within a tenth, with either replacement
+// policy and with noise that only adds, including an outlier of up to 8 times
+// at every tenth point.
 func TestStepsOfKnownMachines(t *testing.T) {
 	const perOctave = 4
 	for i, k := range machines {
@@ -95,7 +96,8 @@ func TestStepsOfKnownMachines(t *testing.T) {
 	}
 }
 
-// A curve that does not rise has no step, however noisy.
+// TestFlatCurveHasNoStep demands no step in a curve that does not rise, however
+// noisy.
 func TestFlatCurveHasNoStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	var x, y []float64
@@ -108,7 +110,7 @@ func TestFlatCurveHasNoStep(t *testing.T) {
 	}
 }
 
-// What rises to the end of the curve is an open step.
+// TestOpenStep demands an open step where a curve rises to its end.
 func TestOpenStep(t *testing.T) {
 	var x, y []float64
 	for n := 8.0; n <= 16384; n *= 1.2 {
@@ -134,8 +136,8 @@ func TestOpenStep(t *testing.T) {
 	}
 }
 
-// The envelope is the greatest function below the data that never falls: checked
-// against the definition.
+// TestEnvelope compares with the definition: the greatest function below the
+// data that never falls.
 func TestEnvelope(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 100 {

@@ -13,7 +13,7 @@ import (
 	"presage/perf/machine"
 )
 
-// A description with everything that there can be.
+// everything is a description that uses every field.
 const everything = `
 title: "Everything: a \"test\""
 processor: none
@@ -62,8 +62,8 @@ func TestWriteYAMLWritesEverything(t *testing.T) {
 	readsBack(t, m)
 }
 
-// Every description that comes with Presage is read, written and read again: the
-// two machines are the same.
+// TestWriteYAMLReadsBack demands that every description that comes with Presage
+// is unchanged after being written and read again.
 func TestWriteYAMLReadsBack(t *testing.T) {
 	shipped := os.DirFS("../../machines")
 	names, err := machine.Names(shipped)

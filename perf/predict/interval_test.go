@@ -72,8 +72,9 @@ func perturbed(r *rand.Rand, sd float64, f func(n float64) float64) []float64 {
 	return y
 }
 
-// One function with given terms: the interval is that of Student's t, in closed
-// form, for the value itself (not only its mean).
+// TestIntervalOfOneFunction demands Student's t interval, in closed form, for
+// one function with given terms: the interval of the value itself, not only of
+// its mean.
 func TestIntervalOfOneFunction(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	f := funcOf(t, "1, n, n^2", trained, perturbed(r, 0.01, func(n float64) float64 { return 1000 + 7*n*n }))
@@ -101,7 +102,8 @@ func TestIntervalOfOneFunction(t *testing.T) {
 	}
 }
 
-// Exact functions have no interval, whatever their number.
+// TestIntervalOfExactFunctions demands empty intervals for exact functions,
+// whatever their number.
 func TestIntervalOfExactFunctions(t *testing.T) {
 	var y []float64
 	for _, n := range trained {
@@ -122,7 +124,8 @@ func TestIntervalOfExactFunctions(t *testing.T) {
 	}
 }
 
-// Two bins that trade accesses: their sum is known, each is not.
+// TestTradedAccessesCancel predicts two bins that trade accesses: their sum is
+// known, but neither bin is.
 func TestTradedAccessesCancel(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	var near, far, total []float64
@@ -157,8 +160,9 @@ func TestTradedAccessesCancel(t *testing.T) {
 	}
 }
 
-// A capacity among the distances that are possible makes a bin's misses all or
-// nothing; far from them they are certain.
+// TestCapacityWithinADistance demands that a capacity within the range of
+// possible distances makes a bin's misses all or nothing, and that they are
+// certain far from it.
 func TestCapacityWithinADistance(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 5))
 	count := fit.Constant(1000)
@@ -176,11 +180,12 @@ func TestCapacityWithinADistance(t *testing.T) {
 	}
 }
 
-// Whole models of noisy histograms, through scaling.Fit: how often the interval
-// of the misses at 1.5 and 2 times the largest size holds what a further
-// histogram has, with noise of the kind that scaling takes for granted (in
-// proportion to the value, falling with the size). The terms are chosen by the
-// data, so that somewhat fewer than 90% are held; see fit.Spread.
+// TestCoverageOfNoisyHistograms measures, for whole models of noisy histograms
+// fitted by scaling.Fit, how often the interval of the misses at 1.5 and 2
+// times the largest size contains those of a further histogram, with the noise
+// that scaling assumes (in proportion to the value, decreasing with the size).
+// The data choose the terms, so somewhat fewer than 90% are covered; see
+// fit.Spread.
 func TestCoverageOfNoisyHistograms(t *testing.T) {
 	const trials, sd = 200, 0.01
 	r := rand.New(rand.NewPCG(11, 3))
@@ -248,8 +253,8 @@ func noisyModel(t testing.TB, groups, bins int) *scaling.Model {
 	return m
 }
 
-// The same seed gives the same bits on any number of processors, and scopes sum
-// to nothing more than the whole.
+// TestIntervalsRepeat demands the same bits for the same seed on any number of
+// processors, and that scopes sum to no more than the whole.
 func TestIntervalsRepeat(t *testing.T) {
 	m := noisyModel(t, 100, 3)
 	caches := []Cache{FullyAssociative(100), {Sets: 64, Ways: 2}}
@@ -294,7 +299,8 @@ func TestIntervalsRepeat(t *testing.T) {
 	}
 }
 
-// A higher level contains a lower one, and further sizes are less certain.
+// TestIntervalsNest demands that the interval of a higher confidence contains
+// that of a lower one, and that more distant sizes are less certain.
 func TestIntervalsNest(t *testing.T) {
 	m := noisyModel(t, 5, 3)
 	c := Cache{Sets: 64, Ways: 2}

@@ -21,8 +21,8 @@ import (
 // against sums and scipy's.
 const betaTolerance = 1e-9
 
-// The formula of the 2005 paper, section 5.2, as a sum, with the binomial
-// coefficients as products.
+// missSum is the formula of the 2005 paper, section 5.2, as a sum, with the
+// binomial coefficients as products.
 func missSum(s, k, n int) float64 {
 	hit := 0.0
 	for i := 0; i <= min(k-1, n); i++ {
@@ -114,7 +114,8 @@ func TestMissProbabilityAgainstSciPy(t *testing.T) {
 	}
 }
 
-// Monte Carlo: distinct blocks placed at random over the sets.
+// TestMissProbabilityByThrowing compares with Monte Carlo: distinct blocks
+// placed at random over the sets.
 func TestMissProbabilityByThrowing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const throws = 20000
@@ -141,9 +142,9 @@ func TestMissProbabilityByThrowing(t *testing.T) {
 	}
 }
 
-// A set-associative LRU simulation of accesses to blocks at random addresses,
-// where the assumption of the model holds, against the model on the trace's
-// measured stack distances.
+// TestMissesAgainstSimulation compares the model, on a trace's measured stack
+// distances, with a set-associative LRU simulation of accesses to blocks at
+// random addresses, for which the model's assumption holds.
 func TestMissesAgainstSimulation(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	c := Cache{Sets: 32, Ways: 4}

@@ -31,7 +31,8 @@ func misses(h *scaling.Histogram, c Cache) float64 {
 	return n
 }
 
-// Smallest against a search of all capacities from one block up.
+// TestSmallestByBruteForce compares Smallest with a search of all capacities
+// from one block up.
 func TestSmallestByBruteForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	unreachable := 0
@@ -79,8 +80,9 @@ func TestSmallestByBruteForce(t *testing.T) {
 	}
 }
 
-// Misses never increase with the size: of a fully associative cache by any
-// number of blocks, of a set-associative one by sets or by ways.
+// TestMissesFallWithSize demands that misses never increase with the size: of a
+// fully associative cache by any number of blocks, of a set-associative one by
+// sets or by ways.
 func TestMissesFallWithSize(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 2))
 	for range 300 {
@@ -108,7 +110,8 @@ func TestMissesFallWithSize(t *testing.T) {
 	}
 }
 
-// Within against the definition, which looks at every prefix.
+// TestWithinByBruteForce compares Within with its definition, which examines
+// every prefix.
 func TestWithinByBruteForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	for range 2000 {

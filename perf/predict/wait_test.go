@@ -11,13 +11,14 @@ import (
 	"presage/perf/machine"
 )
 
-// levels of a machine with 10 cycles from L1 to L2, 90 more to memory, and 50
-// for a translation.
+// waitLevels are the levels of a machine with 10 cycles from L1 to L2, 90 more
+// to memory, and 50 for a translation.
 var waitLevels = []Penalty{
 	{Level: "L1", Latency: 10, Share: 0.5}, {Level: "L2", Latency: 90, Share: 1}, {Level: "TLB", Latency: 50, Share: 1, TLB: true},
 }
 
-// Worked out by hand from the text of WaitOverlapped.
+// TestWaitOverlapped checks values worked out by hand from the doc comment of
+// WaitOverlapped.
 func TestWaitOverlapped(t *testing.T) {
 	work := Work{Instructions: 1000, Cycles: 500, Misses: []float64{100, 20, 3}, Reach: 40} // hides 20 cycles
 	for _, c := range []struct {
@@ -59,8 +60,9 @@ func TestWaitOverlapped(t *testing.T) {
 	}
 }
 
-// Worked out by hand from the text of WaitOverlapped: of 20 cycles hidden, and 100
-// to memory, prefetching leaves 60.
+// TestWaitOfStreams checks values worked out by hand from the doc comment of
+// WaitOverlapped: with 20 cycles hidden, and 100 to memory, prefetching leaves
+// 60.
 func TestWaitOfStreams(t *testing.T) {
 	levels := slices.Clone(waitLevels)
 	levels[0].Stream, levels[1].Stream = 10, 60
@@ -87,9 +89,9 @@ func TestWaitOfStreams(t *testing.T) {
 	}
 }
 
-// Streams without prefetching are as other misses, to the last bit; the more
-// prefetching leaves, the longer is the wait; the paper's formula knows no
-// prefetching.
+// TestLawsOfStreams demands that streams without prefetching equal other
+// misses, to the last bit; that the wait grows with what prefetching leaves;
+// and that the paper's formula ignores prefetching.
 func TestLawsOfStreams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

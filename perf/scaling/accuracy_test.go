@@ -67,11 +67,11 @@ func errorsAt(m *Model, truth []reuse.Histogram, n int) (errs []float64, worst s
 // goal is the project's: median relative error of misses at program level.
 const goal = 0.05
 
-// Models trained on sizes up to 40, held against the exact stack distances at
-// 60 and 80. The worst cases, which are logged, are where a cache's capacity
-// meets a distance: a bin there is all hits or all misses. With eleven sizes
-// instead of six, most leave a remainder in the kernels' blocks of four, which
-// the sizes judged do not.
+// TestPredictsBeyondTraining compares models trained on sizes up to 40 with the
+// exact stack distances at 60 and 80. The worst cases, which are logged, are
+// those where a cache's capacity meets a distance: a bin there is all hits or
+// all misses. Of eleven sizes instead of six, most leave a remainder in the
+// kernels' blocks of four, unlike the sizes tested.
 func TestPredictsBeyondTraining(t *testing.T) {
 	for _, train := range [][]int{{8, 14, 20, 26, 32, 40}, {10, 13, 16, 19, 22, 25, 28, 31, 34, 37, 40}} {
 		rules := []*rule{

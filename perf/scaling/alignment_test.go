@@ -82,8 +82,9 @@ func TestAlignmentOnlyWhereItTells(t *testing.T) {
 	}
 }
 
-// A plane of n² elements of 8 bytes is larger than a page of 16 KiB from n = 46
-// on; sizes on both sides of it, or on one side, are no reason for doubt.
+// TestDoubtsPlanesThatOutgrowPages checks a plane of n² elements of 8 bytes,
+// which is larger than a page of 16 KiB from n = 46 on; sizes on both sides of
+// 46, or on one side, are no reason for doubt.
 func TestDoubtsPlanesThatOutgrowPages(t *testing.T) {
 	doubts := func(blockBytes uint64, at float64, ns ...int) int {
 		m := fitOne(t, ns, Options{BlockBytes: blockBytes}, synthetic(ns, poly(1), atom{poly(5), poly(0, 3)}))

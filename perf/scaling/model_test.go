@@ -58,8 +58,9 @@ func fitOne(t *testing.T, ns []int, opt Options, groups ...Group) *Model {
 	return m
 }
 
-// Recovery: an innermost reuse, a surface and a volume whose shares change with
-// the size, and cold accesses. Distances above 512 are known to 1/256.
+// TestRecoversSurfaceAndVolume demands recovery of an innermost reuse, a
+// surface and a volume whose shares change with the size, and of cold accesses.
+// Distances above 512 are known to 1/256.
 func TestRecoversSurfaceAndVolume(t *testing.T) {
 	g := synthetic(sweepSizes, poly(0, 0, 3),
 		atom{poly(3), poly(0, 0, 0, 14)},
@@ -89,7 +90,8 @@ func TestRecoversSurfaceAndVolume(t *testing.T) {
 	}
 }
 
-// The splitting ratio of the papers holds for parts that grow alike.
+// TestMedianRatioRecoversProportionalParts demands that the papers' splitting
+// ratio works for parts that grow in proportion.
 func TestMedianRatioRecoversProportionalParts(t *testing.T) {
 	g := synthetic(sweepSizes, poly(0),
 		atom{poly(0, 30), poly(0, 0, 30)},
@@ -101,8 +103,9 @@ func TestMedianRatioRecoversProportionalParts(t *testing.T) {
 	}
 }
 
-// Mass: at the training sizes, bins sum to the reuses, and cold and reuses to
-// the accesses, for real kernels; at any size the bins sum to the total.
+// TestMassIsConserved demands, for real kernels, that at the training sizes
+// bins sum to the reuses, and cold accesses and reuses to the accesses; and
+// that at any size the bins sum to the total.
 func TestMassIsConserved(t *testing.T) {
 	for _, k := range kernels {
 		groups := k.groupsAt(sweepSizes...)
@@ -140,8 +143,8 @@ func TestMassIsConserved(t *testing.T) {
 	}
 }
 
-// What is seen at one or two sizes is held constant and warned about, not
-// extrapolated.
+// TestSporadicGroupsStayBounded demands that groups seen at only one or two
+// sizes are held constant, with a warning, and not extrapolated.
 func TestSporadicGroupsStayBounded(t *testing.T) {
 	g := synthetic(sweepSizes, poly(0), atom{poly(900), func(n float64) float64 {
 		if n == 26 || n == 40 {
@@ -166,8 +169,9 @@ func TestSporadicGroupsStayBounded(t *testing.T) {
 	}
 }
 
-// Random histograms, unlike any program: nothing negative, infinite or beyond
-// reason, and the same result whatever the number of workers.
+// TestArbitraryHistograms fits random histograms, unlike any program: nothing
+// may become negative, infinite or implausibly large, and the result must not
+// depend on the number of workers.
 func TestArbitraryHistograms(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var groups []Group
@@ -315,8 +319,8 @@ func (g Group) times(k uint64) Group {
 	return out
 }
 
-// A program of 400 groups with hundreds of bins each, and one of thousands of
-// tiny groups.
+// BenchmarkModel fits a program of 400 groups with hundreds of bins each, and
+// one of thousands of tiny groups.
 func BenchmarkModel(b *testing.B) {
 	ns := []int{8, 11, 14, 17, 20, 23}
 	var large []Group

@@ -9,7 +9,7 @@ import (
 	"presage/perf/reuse"
 )
 
-// Ranks against the list of all distances, written out.
+// TestRankedAgainstList compares ranks with the full list of distances.
 func TestRankedAgainstList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -70,9 +70,10 @@ func partsOf(t *testing.T, ns []int, g Group) ([]part, []ranked) {
 	return s.parts, s.hists
 }
 
-// In a stencil, distances within a row, a plane and the mesh are clusters far
-// apart; no part with a noticeable share may reach across a gap at any size
-// (from 14: in a mesh of 8, where a row is a line, the clusters touch).
+// TestPartsDoNotStraddleGaps splits a stencil, whose distances within a row, a
+// plane and the mesh are clusters far apart; no part with a noticeable share
+// may reach across a gap at any size (from 14 on: in a mesh of 8, where a row
+// is a line, the clusters touch).
 func TestPartsDoNotStraddleGaps(t *testing.T) {
 	for gi, g := range kernels[3].groupsAt(sweepSizes...) {
 		parts, hists := partsOf(t, sweepSizes, g)
@@ -89,9 +90,10 @@ func TestPartsDoNotStraddleGaps(t *testing.T) {
 	}
 }
 
-// Gaps are matched from size to size, so that a share that drifts far from
-// that of the largest size is still followed: here the near cluster goes from
-// 40% of the reuses to 90%, while a gap within it comes to stand at 45%.
+// TestMatchFollowsDriftingShare demands that gaps are matched from size to
+// size, so that a share that drifts far from that of the largest size is still
+// followed: here the near cluster grows from 40% of the reuses to 90%, while a
+// gap within it ends up at 45%.
 func TestMatchFollowsDriftingShare(t *testing.T) {
 	shares := []float64{0.4, 0.55, 0.7, 0.8, 0.9} // from the largest size on
 	p := make(part, len(shares))
@@ -110,9 +112,10 @@ func TestMatchFollowsDriftingShare(t *testing.T) {
 	}
 }
 
-// A volume of n³ at 14n, a surface at 0.85n² that at small sizes no gap parts
-// from it, and at odd sizes n accesses far below both: their gap is none of the
-// surface's, and must not stand for it where that has none.
+// TestStrayAccessesDoNotMisleadCuts splits a volume of n³ at 14n, a surface at
+// 0.85n², which no gap separates from the volume at small sizes, and, at odd
+// sizes, n accesses far below both: their gap does not belong to the surface,
+// and must not replace the surface's where that is missing.
 func TestStrayAccessesDoNotMisleadCuts(t *testing.T) {
 	ns := []int{20, 23, 26, 31, 36, 39, 45}
 	near, far := poly(0, 0, 0, 0.8), poly(0, 0, 0.75)

@@ -31,8 +31,8 @@ func doubted(f fit.Func, d fit.Doubt) bool {
 	return slices.ContainsFunc(f.Warnings, func(w fit.Warning) bool { return w.Doubt == d })
 }
 
-// Where a function has pieces, the one at the largest sizes is extrapolated,
-// and the result says so.
+// TestLastPieceIsExtrapolated demands that, of a piecewise function, the piece
+// at the largest sizes is extrapolated, and that the result says so.
 func TestLastPieceIsExtrapolated(t *testing.T) {
 	ns := []int{12, 16, 20, 24, 28, 32, 36, 40}
 	pieces := func(n float64) float64 {
@@ -52,8 +52,8 @@ func TestLastPieceIsExtrapolated(t *testing.T) {
 	}
 }
 
-// What a basis meets within a remainder of a few percent is one function of all
-// sizes.
+// TestRemaindersAreNotPieces demands that data that a basis fits to within a
+// few percent count as one function of all sizes.
 func TestRemaindersAreNotPieces(t *testing.T) {
 	ns := []int{8, 14, 20, 26, 32, 40}
 	blocks := func(n float64) float64 { return n * n * math.Ceil(n/4) }
@@ -62,7 +62,8 @@ func TestRemaindersAreNotPieces(t *testing.T) {
 	}
 }
 
-// Sizes that span six decades still have positive weights.
+// TestWeightsStayPositive demands positive weights for sizes that span six
+// decades.
 func TestWeightsStayPositive(t *testing.T) {
 	for _, power := range []float64{usual, late} {
 		w := weights([]float64{1, 1e3, 1e6}, []float64{0, 5, 1e18}, power)
@@ -74,8 +75,9 @@ func TestWeightsStayPositive(t *testing.T) {
 	}
 }
 
-// A group's model is the same alone, beside others with the same data, and for
-// any number of workers: what is remembered never changes a result.
+// TestMemoChangesNothing demands the same model for a group by itself, beside
+// others with the same data, and for any number of workers: memoisation never
+// changes a result.
 func TestMemoChangesNothing(t *testing.T) {
 	ns := []int{8, 14, 20, 26, 32}
 	var groups []Group

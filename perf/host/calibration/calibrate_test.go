@@ -17,8 +17,8 @@ import (
 	"presage/perf/machine/catalog"
 )
 
-// Rows, figures and the file of a calibration of this host that is as short as can
-// be. What the numbers are does not matter here.
+// TestCalibrate makes the rows, figures and file of the shortest possible
+// calibration of this host. The values of the numbers do not matter here.
 func TestCalibrate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -79,8 +79,8 @@ func drawn(fig interface {
 	return fig.PNG(6, 4)
 }
 
-// Figures of a host without huge pages, and without a word of the system about
-// its caches.
+// TestCalibrationFiguresOfLittle draws the figures of a host without huge pages
+// whose system does not describe its caches.
 func TestCalibrationFiguresOfLittle(t *testing.T) {
 	s := host.Sample{Min: 1, Median: 1, Max: 1}
 	c := &Calibration{Profile: &host.Profile{
@@ -97,7 +97,8 @@ func TestCalibrationFiguresOfLittle(t *testing.T) {
 	}
 }
 
-// Rows of a host at 2 GHz whose every number is known.
+// TestRowsOfAKnownHost checks the rows of a host at 2 GHz whose every number is
+// known.
 func TestRowsOfAKnownHost(t *testing.T) {
 	ns := func(v float64) host.Sample { return host.Sample{Min: v, Median: 1.25 * v, Max: 1.5 * v} }
 	c := &Calibration{Machine: &machine.Machine{TLBs: []machine.TLB{{TLB: cache.TLB{Name: "TLB1"}}}}, Profile: &host.Profile{

@@ -148,7 +148,7 @@ func elfHeader() []byte {
 	return h
 }
 
-// Rows of runs with known times and counts.
+// TestSummarize checks the rows of runs with known times and counts.
 func TestSummarize(t *testing.T) {
 	run := func(ms int, cycles, running float64) host.Execution {
 		return host.Execution{
@@ -209,7 +209,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Recorded measurements, read as rows and written again, are the same bytes.
+// TestRecordedRows demands that recorded measurements, read as rows and written
+// again, are the same bytes.
 func TestRecordedRows(t *testing.T) {
 	for _, table := range []string{"matmul", "sweep3d"} {
 		if rows := recordtest.Same[Row](t, "../../../datasets/host/"+table+".csv"); rows[0].Program != table || !(rows[0].Seconds > 0) {

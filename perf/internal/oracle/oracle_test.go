@@ -70,7 +70,8 @@ func TestNeedPythonMissingModule(t *testing.T) {
 	}
 }
 
-// Every package that a skip message names is one that set-up installs.
+// TestInstallScriptHasEveryPackage demands that set-up installs every package
+// that a skip message names.
 func TestInstallScriptHasEveryPackage(t *testing.T) {
 	script, err := os.ReadFile("../../../.ci/install-deps.sh")
 	if err != nil {

@@ -16,7 +16,8 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// R: quantile(c(1, 2, 4, 8, 16), c(0, .1, .25, .5, .9, 1)).
+// TestQuantileIsTheDefaultOfR checks R's quantile(c(1, 2, 4, 8, 16), c(0, .1,
+// .25, .5, .9, 1)).
 func TestQuantileIsTheDefaultOfR(t *testing.T) {
 	sorted := []float64{1, 2, 4, 8, 16}
 	for _, c := range []struct{ q, want float64 }{{0, 1}, {0.1, 1.4}, {0.25, 2}, {0.5, 4}, {0.9, 12.8}, {1, 16}} {

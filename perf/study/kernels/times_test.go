@@ -20,7 +20,8 @@ func shellKernel(name, args string) Build {
 	return Build{Name: name, Command: "cp testdata/kernel.sh {exe}", Args: args}
 }
 
-// Round by round, all builds of a point one after the other.
+// TestTimeKernels demands the order of runs: round by round, all builds of a
+// point one after the other.
 func TestTimeKernels(t *testing.T) {
 	missing := Build{"other", "no-such-compiler {exe}", "{n}"}
 	got, err := TimingOptions{Rounds: 2}.Run(t.Context(), []Build{shellKernel("a", "{n}"), missing, shellKernel("b", "{n}0")}, subject.Sweep("n", 3, 7))
@@ -40,7 +41,8 @@ func TestTimeKernels(t *testing.T) {
 	}
 }
 
-// An interrupted measurement goes on after its last whole round, if it is the same.
+// TestTimeKernelsGoesOn demands that an interrupted measurement resumes after
+// its last whole round, if it is the same measurement.
 func TestTimeKernelsGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	runs := filepath.Join(dir, "runs")
@@ -133,8 +135,8 @@ func TestReadBuilds(t *testing.T) {
 	}
 }
 
-// The recorded times are the report's sizes, ten times each; as rows they are kept
-// to the byte.
+// TestRecordedTimes demands that the recorded times are the report's sizes, ten
+// times each, and that reading and writing them preserves every byte.
 func TestRecordedTimes(t *testing.T) {
 	const path = "../../../datasets/iperf/host.csv"
 	builds, err := ReadBuilds("../../../datasets/iperf/builds.csv")
@@ -154,7 +156,8 @@ func TestRecordedTimes(t *testing.T) {
 	}
 }
 
-// What is recorded is read again, with what it was built by in its origin.
+// TestTimesRecord demands that recorded times can be read again, and that their
+// origin names the builds.
 func TestTimesRecord(t *testing.T) {
 	got, err := TimingOptions{Rounds: 2}.Run(t.Context(), []Build{shellKernel("a", "{n}")}, subject.Sweep("n", 3, 7))
 	if err != nil {

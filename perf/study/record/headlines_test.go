@@ -70,7 +70,8 @@ func TestHeadlineErrors(t *testing.T) {
 	}
 }
 
-// The recorded headlines, read and written again, are the same bytes.
+// TestHeadlinesAreKeptToTheByte demands that the recorded headlines, read and
+// written again, are the same bytes.
 func TestHeadlinesAreKeptToTheByte(t *testing.T) {
 	const recorded = "../../../datasets/headlines.csv"
 	all, err := Headlines(recorded)

@@ -66,8 +66,9 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// Every list of recordings in the repository, read and written again, is the same
-// bytes, and every file that it names is as it was recorded and reads as a table.
+// TestRepositoryRecordings demands that every list of recordings in the
+// repository, read and written again, is the same bytes, and that every file it
+// names is unchanged and reads as a table.
 func TestRepositoryRecordings(t *testing.T) {
 	tables := 0
 	for _, pattern := range []string{"../../../datasets/*/recordings.csv", "../../../datasets/*/*/recordings.csv"} {

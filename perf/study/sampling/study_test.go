@@ -28,7 +28,8 @@ func power3(t *testing.T) *machine.Machine {
 	return m
 }
 
-// A study's tables fit together, and a second one is read from the store.
+// TestMetaSimStudy demands that a study's tables are consistent, and that a
+// second study is read from the store.
 func TestMetaSimStudy(t *testing.T) {
 	st := store.Open(t.TempDir())
 	var steps []string
@@ -124,8 +125,8 @@ func TestMeanAbs(t *testing.T) {
 	}
 }
 
-// The recorded studies, read as rows and written again, are the same bytes, and
-// give Table 2.
+// TestRecordedStudies demands that the recorded studies, read as rows and
+// written again, are the same bytes, and give Table 2.
 func TestRecordedStudies(t *testing.T) {
 	const folder = "../../../datasets/metasim/"
 	hits := recordtest.Same[phase.HitRow](t, folder+"*"+hitsFile)

@@ -41,10 +41,10 @@ func (a *arrayTrace) Observe(b *trace.Batch) {
 	}
 }
 
-// What the guest's kernel loads and stores in the engine is what References says:
-// as many of each array's elements, each as often, whatever the order within a
-// block that the compiler chose. The kernel's own traffic with the stack is a few
-// accesses a call.
+// TestReferencesAreTheGuests compares References with the loads and stores of
+// the guest's kernel in the engine: the same elements of each array, each
+// equally often, whatever order the compiler chose within a block. The kernel's
+// own stack traffic is a few accesses per call.
 func TestReferencesAreTheGuests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the engine")
@@ -97,8 +97,9 @@ func TestReferencesAreTheGuests(t *testing.T) {
 	}
 }
 
-// Misses of the guest's own trace in caches of Table 5, against those of
-// References, and instruction misses against the lines that the code lies in.
+// TestMissesAreTheGuests compares the misses of the guest's own trace in caches
+// of Table 5 with those of References, and instruction misses with the lines of
+// the code.
 func TestMissesAreTheGuests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the engine")
@@ -184,8 +185,9 @@ func (k *kernel) lines(t *testing.T, b *spmv.Blocks, lineBytes uint64) float64 {
 	return float64(len(lines))
 }
 
-// The table of costs is what the guest takes, with the tool chain that it was made
-// with; another compiler's kernels differ.
+// TestCostsAreTheGuests compares the table of costs with the guest's, as built
+// by the tool chain that the table was made with; other compilers' kernels
+// differ.
 func TestCostsAreTheGuests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the engine")
