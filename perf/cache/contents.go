@@ -252,8 +252,8 @@ func (c *contents) remove(block uint64) tag {
 	return 0
 }
 
-// seen is the set of blocks that a level was ever asked for: one bit each, in
-// pages allocated on first use.
+// seen is the set of blocks that were ever requested from a level: one bit each,
+// in pages allocated on first use.
 type seen struct {
 	dir [][]*[1 << 9]uint64
 }

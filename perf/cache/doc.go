@@ -29,6 +29,6 @@
 //   - All threads share the hierarchy, in the order of the batches.
 //
 // Not modelled: time, bandwidth, prefetching, write buffers, instruction
-// fetches, page tables in the caches, and physical addresses: sets are indexed
-// by virtual address.
+// fetches, and page tables in the caches. Sets are indexed by virtual address,
+// or by a random placement of pages: see Level.PageBytes.
 package cache

@@ -12,7 +12,7 @@ type naiveLine struct {
 	dirty bool
 }
 
-// naiveLevel is an LRU cache written out: a slice a set, latest first.
+// naiveLevel is a straightforward LRU cache: a slice per set, latest first.
 type naiveLevel struct {
 	Level
 	sets   map[uint64][]naiveLine

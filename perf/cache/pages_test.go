@@ -46,8 +46,8 @@ func TestPagesInRandomPlaces(t *testing.T) {
 	}
 }
 
-// TestPagesAsLargeAsAWay: what is as large as a way keeps its sets in order,
-// whatever page it is in.
+// TestPagesAsLargeAsAWay demands that blocks of a page as large as a way keep
+// their sets, wherever the page is placed.
 func TestPagesAsLargeAsAWay(t *testing.T) {
 	plan := mixedPlan()
 	rapid.Check(t, func(t *rapid.T) {

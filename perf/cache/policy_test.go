@@ -99,7 +99,8 @@ func TestNMRUKeepsLatest(t *testing.T) {
 	}
 }
 
-// TestFits: what fits the cache misses once a block, under every policy.
+// TestFits demands that a working set that fits the cache misses once per block,
+// under every policy.
 func TestFits(t *testing.T) {
 	plan := mixedPlan()
 	rapid.Check(t, func(t *rapid.T) {

@@ -126,8 +126,8 @@ func TestAgainstNaive(t *testing.T) {
 }
 
 // TestInclusive: under an inclusive level hardly larger than the one above,
-// blocks are taken out of the middle of sets all the time. As every block above
-// is below too, no write-back of L1 ever has to go past L2.
+// invalidations constantly remove blocks from the middle of sets. As the lower
+// level holds every block of the upper one, no write-back of L1 ever passes L2.
 func TestInclusive(t *testing.T) {
 	plan := mixedPlan()
 	rapid.Check(t, func(t *rapid.T) {

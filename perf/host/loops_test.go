@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// curveOfLoops is of a core that foresees ends up to reach iterations: an
-// iteration takes 1.3 cycles, what is around it 2, a wrong guess 20, at 2 GHz.
+// curveOfLoops returns the curve of a core that predicts the ends of loops of up to
+// reach iterations: an iteration takes 1.3 cycles, the code around it 2, a
+// misprediction 20, at 2 GHz.
 func curveOfLoops(reach int, disturbed func(iterations int) float64) *calibration {
 	c := &calibration{Profile: &Profile{Cycle: exact(0.5), Mispredict: exact(10)}}
 	for pass := range 2 {

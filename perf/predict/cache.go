@@ -47,11 +47,12 @@ func (c Cache) Check() error {
 //
 //	1 − Σ_{i=0}^{min(k−1,n)} Pmapping(s, n, i) = I_{1/s}(k, n−k+1)   for n >= k,
 //
-// with Pmapping(s, n, i) = C(n, i) (1/s)^i ((s−1)/s)^(n−i) the probability that i of
-// n blocks fall into a given set, and I the regularised incomplete beta function: as fast for a distance of
-// 10^9 as for 10, without the cancellation of 1 − Σ where misses are rare, and
-// continuous in n, which for a bin is an average. Below n = k−1 it is zero. For
-// one set it is the step at n = k: a bin is all hits or all misses.
+// with Pmapping(s, n, i) = C(n, i) (1/s)^i ((s−1)/s)^(n−i) the probability that
+// i of n blocks fall into a given set, and I the regularised incomplete beta
+// function. The latter is as fast for a distance of 10^9 as for 10, does not
+// suffer the cancellation of 1 − Σ where misses are rare, and is continuous in
+// n, which for a bin is an average. Below n = k−1 it is zero. For one set it is
+// the step at n = k: a bin is all hits or all misses.
 func (c Cache) MissProbability(distance float64) float64 {
 	k := float64(c.Ways)
 	if c.Sets == 1 {

@@ -223,8 +223,8 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// pace observes the stream, from where at stands and round again, and returns
-// the processor time.
+// pace observes the stream from position at, wrapping around, and returns the
+// processor time.
 func pace(c trace.Collector, accesses []trace.Access, at *int, batches int) time.Duration {
 	b := new(trace.Batch)
 	start := now()

@@ -6,7 +6,7 @@ import (
 	"presage/perf/trace"
 )
 
-// naive is the LRU stack written out: the oracle.
+// naive is a straightforward LRU stack: the oracle.
 type naive struct {
 	plan       *trace.Plan
 	blockBytes uint64

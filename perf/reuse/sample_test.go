@@ -24,7 +24,7 @@ func sampled(t interface{ Fatal(...any) }, plan *trace.Plan, oneIn, seed uint64,
 }
 
 // TestSampledAgainstStack: the distances of a sample are those on the stack of
-// the accesses to its blocks, and what it says of all is that, multiplied.
+// the accesses to its blocks, and the estimate for all is that, multiplied.
 func TestSampledAgainstStack(t *testing.T) {
 	plan := planOf(0, 1, 1, 3)
 	rapid.Check(t, func(t *rapid.T) {

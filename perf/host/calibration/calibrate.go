@@ -13,8 +13,8 @@ import (
 // Options say how thoroughly the host is measured.
 type Options = host.Options
 
-// Calibration is what was measured of the machine that this runs on, and its
-// description. Everything in it is measured, except what host.Geometry says.
+// Calibration is the measurements of this machine, and its description. Everything
+// in it is measured, except for host.Geometry.
 type Calibration struct {
 	Profile *host.Profile
 	Machine *machine.Machine // its name is "host"

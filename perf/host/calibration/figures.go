@@ -13,8 +13,8 @@ import (
 
 const loadLatency = "load latency (cycles)"
 
-// LatencyFigure draws load latency against the working set, as measured, with
-// the capacities that the system says (dashed) and those that the curve shows
+// LatencyFigure draws the measured load latency against the working set, with the
+// capacities that the system reports (dashed) and those that the curve shows
 // (solid, at the largest working set that fits).
 func (c *Calibration) LatencyFigure() (*figure.Figure, error) {
 	type row struct {
@@ -57,8 +57,8 @@ func (c *Calibration) LatencyFigure() (*figure.Figure, error) {
 	})
 }
 
-// TranslationFigure draws what loads take that touch one line a page, and as many
-// lines side by side, against the number of pages, with the reach of the TLBs.
+// TranslationFigure draws the latency of loads from one line per page, and from as
+// many adjacent lines, against the number of pages, with the reach of the TLBs.
 func (c *Calibration) TranslationFigure() (*figure.Figure, error) {
 	type row struct {
 		Pages  float64 `frame:"pages"`

@@ -49,8 +49,8 @@ func (c *Calibration) Summary() []SummaryRow {
 	return rows
 }
 
-// LevelRow is a cache: what the system says of it, what the curve of load latency
-// shows, and what a hit takes.
+// LevelRow is a cache: what the system reports, what the curve of load latency
+// shows, and the latency of a hit.
 type LevelRow struct {
 	Host    string  `frame:"host"`
 	Level   string  `frame:"level"`
@@ -101,8 +101,8 @@ func (c *Calibration) Latencies() []LatencyRow {
 	return rows
 }
 
-// TranslationRow is what a load takes that touches one line in each of a number of
-// pages, and as many lines side by side.
+// TranslationRow is the latency of loads from one line in each of a number of pages,
+// and from as many adjacent lines.
 type TranslationRow struct {
 	Host   string  `frame:"host"`
 	Page   uint64  `frame:"page_bytes"`
@@ -113,8 +113,7 @@ type TranslationRow struct {
 	Spread float64 `frame:"meas_spread"` // of sparse
 }
 
-// Translations returns a row for each number of pages that the TLBs were tried
-// with.
+// Translations returns a row for each number of pages tried.
 func (c *Calibration) Translations() []TranslationRow {
 	var rows []TranslationRow
 	for _, p := range c.Profile.Pages {
@@ -145,7 +144,7 @@ func (c *Calibration) Bandwidths() []BandwidthRow {
 	return rows
 }
 
-// ParallelRow is what a load from memory takes while several chains of dependent
+// ParallelRow is the time of a load from memory while several chains of dependent
 // loads are followed at once.
 type ParallelRow struct {
 	Host     string  `frame:"host"`
@@ -164,7 +163,7 @@ func (c *Calibration) Parallelism() []ParallelRow {
 	return rows
 }
 
-// WindowRow is what two independent loads from memory take with instructions
+// WindowRow is the time of two independent loads from memory with instructions
 // between them.
 type WindowRow struct {
 	Host         string  `frame:"host"`
@@ -183,8 +182,8 @@ func (c *Calibration) Windows() []WindowRow {
 	return rows
 }
 
-// LoopRow is what a loop takes that always has the same number of iterations. If
-// the core does not foresee its end, it is longer by a wrong guess.
+// LoopRow is the time of a loop with a fixed number of iterations. If the core does
+// not predict its end, it includes a misprediction.
 type LoopRow struct {
 	Host       string  `frame:"host"`
 	Iterations int     `frame:"iterations"`

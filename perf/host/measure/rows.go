@@ -12,7 +12,7 @@ import (
 	"presage/perf/subject"
 )
 
-// Row is what repeated runs of a program at one point showed.
+// Row is the result of repeated runs of a program at one point.
 type Row struct {
 	Program      string        `frame:"program"`           // base name of the executable
 	Point        subject.Point `frame:",each"`             // parameters of the runs

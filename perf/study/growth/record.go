@@ -54,8 +54,8 @@ func (f *Findings) curves() frame.Table {
 	return all
 }
 
-// times returns the table of times. Machines have columns of their own, for waits
-// at their levels: those of later machines come after those of the first.
+// times returns the table of times. Each machine has columns of its own for the waits
+// at its levels; those of later machines follow those of the first.
 func (f *Findings) times() (frame.Table, error) {
 	var all frame.Table
 	for i, on := range f.On {

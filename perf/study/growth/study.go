@@ -22,7 +22,7 @@ type Options struct {
 	Times []subject.Point // sizes at which execution is simulated; among those of Curve
 }
 
-// Findings are what a study found.
+// Findings are the results of a study.
 type Findings struct {
 	Program *subject.Program
 	Misses  []misses.Judgement // as of misses.Validate

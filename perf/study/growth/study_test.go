@@ -19,7 +19,7 @@ import (
 	"presage/perf/timing"
 )
 
-// TestStudyIsTheChain holds a study against the calls that it stands for.
+// TestStudyIsTheChain compares a study with the equivalent sequence of calls.
 func TestStudyIsTheChain(t *testing.T) {
 	run := subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir())}
 	m := profiletest.Machine(t, "origin2000")

@@ -96,7 +96,7 @@ func Headlines(path string) ([]Headline, error) {
 	return all, nil
 }
 
-// The table of headlines stands between these lines of a README.
+// These lines of a README enclose the table of headlines.
 const (
 	headlinesBegin = "<!-- headlines: written by `presage headlines`, not by hand -->"
 	headlinesEnd   = "<!-- end of headlines -->"

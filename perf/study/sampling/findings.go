@@ -9,7 +9,7 @@ import (
 	"presage/perf/subject"
 )
 
-// Findings are what a study of one run found.
+// Findings are the results of a study of one run.
 type Findings struct {
 	Name string // of the program, or of the files that they were loaded from
 

@@ -26,7 +26,7 @@ var (
 	choosingPoints    = sampleKey{title: "clustering"}
 )
 
-// paperPoints is the number of points that the paper takes always (section 4).
+// paperPoints is the number of points that the paper always uses (section 4).
 const paperPoints = 8
 
 // sweepName returns the title of the sample of k points in the comparison of

@@ -58,7 +58,7 @@ func TestMetaSimStudy(t *testing.T) {
 			t.Errorf("%d rows of %s, want %d", count[name], name, want)
 		}
 	}
-	// The default sample is simulated by itself and as a part of more.
+	// The default sample is simulated by itself and as a part of others.
 	var alone, part float64
 	for _, r := range found.Hits {
 		switch {

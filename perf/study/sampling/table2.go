@@ -71,7 +71,7 @@ func (f *Findings) table2(level string) (Table2Row, error) {
 	return row, l.err
 }
 
-// lookup finds rows of a study by what they are of; err is the first failure.
+// lookup finds rows of a study by sample or run; err is the first failure.
 type lookup struct {
 	hits map[sampleKey]*phase.HitRow
 	runs map[sampleKey]*RunRow

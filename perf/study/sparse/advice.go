@@ -11,7 +11,7 @@ import (
 	"presage/perf/spmv"
 )
 
-// AdviceOptions say how a matrix is looked at. The zero value measures a dense
+// AdviceOptions say how a matrix is assessed. The zero value measures a dense
 // matrix alone.
 type AdviceOptions struct {
 	Share    float64 // of the rows, from which fill ratios are estimated; 0: 0.02

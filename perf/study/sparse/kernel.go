@@ -66,7 +66,7 @@ func newKernel(prog *subject.Program, shape spmv.Shape) (*kernel, error) {
 	return k, nil
 }
 
-// run multiplies by b once in the engine, with collectors of what the kernel does.
+// run multiplies by b once in the engine, with collectors on the kernel.
 func (k *kernel) run(ctx context.Context, b *spmv.Blocks, collectors ...trace.Collector) error {
 	var stdin bytes.Buffer
 	if err := b.Encode(&stdin); err != nil {
@@ -105,7 +105,7 @@ func probe(s spmv.Shape, rows, blocks int) (*spmv.Blocks, error) {
 	return spmv.Block(m, s)
 }
 
-// Cost measures what the kernel of a shape takes on the study's core: it runs prog,
+// Cost measures the cost of the kernel of a shape on the study's core: it runs prog,
 // which is datasets/programs/spmv, in the engine with three matrices that differ in
 // rows and blocks.
 func Cost(ctx context.Context, prog *subject.Program, shape spmv.Shape) (spmv.Cost, error) {

@@ -12,7 +12,7 @@ import (
 	"presage/perf/trace"
 )
 
-// buildGuest takes the guest program apart once for all tests.
+// buildGuest builds and analyses the guest program once for all tests.
 var buildGuest = sync.OnceValues(func() (*subject.Program, error) {
 	return subject.Build(context.Background(), "../../../datasets/programs/spmv")
 })
@@ -167,8 +167,8 @@ func (b *blockTrace) Observe(batch *trace.Batch) {
 	}
 }
 
-// lines counts the lines that executed code lies in: the misses of an instruction
-// cache that holds them all.
+// lines counts the cache lines of the executed code: the misses of an instruction
+// cache that holds all of it.
 func (k *kernel) lines(t *testing.T, b *spmv.Blocks, lineBytes uint64) float64 {
 	t.Helper()
 	seen := &blockTrace{ran: make(map[trace.BlockID]bool)}

@@ -67,9 +67,8 @@ type NativeBest struct {
 	Gain       float64 `frame:"pred_best_over_1x1"`
 }
 
-// NativeChoice compares, for each matrix of native, whose rows follow each other
-// from 1×1 on, the block size that was fastest with the one that was predicted to
-// be.
+// NativeChoice compares, for each matrix of native, whose rows are consecutive and
+// start with 1×1, the fastest block size with the one predicted to be fastest.
 func NativeChoice(native []NativeRow) []NativeBest {
 	shape := func(i int) string { return spmv.Shape{R: native[i].BlockRows, C: native[i].BlockColumns}.String() }
 	var rows []NativeBest

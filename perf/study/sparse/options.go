@@ -48,8 +48,7 @@ func (o Options) withDefaults() (Options, error) {
 // defaultShare is the share of a matrix's rows that fill ratios are estimated from.
 const defaultShare = 0.02
 
-// report reports that done of total steps of what is done with a matrix are
-// finished.
+// report reports that done of total steps for a matrix are finished.
 func (o *Options) report(matrix, what string, done, total int) {
 	o.Progress.Report(progress.Report{Task: matrix + ": " + what, Done: done, Total: total})
 }
@@ -69,7 +68,7 @@ const (
 // Parts returns all parts in the order in which they are made.
 func Parts() []Part { return []Part{MatricesPart, FillPart, SamplesPart, TuningPart, NativePart} }
 
-// Check returns an error if p is none of Parts.
+// Check returns an error if p is not one of Parts.
 func (p Part) Check() error {
 	if !slices.Contains(Parts(), p) {
 		return fmt.Errorf("%q: want matrices, fill, samples, tuning or native", string(p))

@@ -44,8 +44,8 @@ func TestRecordingsAreKept(t *testing.T) {
 	}
 }
 
-// TestParts: a study makes, records and loads the parts that are asked for, and
-// none that do not exist.
+// TestParts demands that a study makes, records and loads the parts requested, and
+// refuses parts that do not exist.
 func TestParts(t *testing.T) {
 	m := randomMatrix(t, 2)
 	study := Options{Parts: []Part{MatricesPart, FillPart}, Store: store.Open(t.TempDir())}

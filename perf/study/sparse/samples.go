@@ -90,7 +90,7 @@ type Sample struct {
 	Writebacks   float64 `frame:"sim_writebacks"`
 }
 
-// observation returns what models see of a sample.
+// observation returns the part of a sample that models use.
 func (s *Sample) observation() (spmv.Observation, error) {
 	p, err := s.point()
 	return spmv.Observation{Point: p, FillRatio: s.FillRatio, Mflops: s.Mflops, Watts: s.Watts}, err
