@@ -148,22 +148,26 @@ func (a *aligner) moved(root *alignedNode) {
 		if n.lost() || n.everywhere() {
 			continue
 		}
-		var best *alignedNode
-		most := 0.0
-		for _, o := range byName[a.sourceName(n)] {
-			if o == n || o.lost() || o.within(n) || n.within(o) {
-				continue
-			}
-			if like := a.movedLikeness(n, o); like > most {
-				best, most = o, like
-			}
+		if best := a.mostLike(n, byName[a.sourceName(n)]); best != nil {
+			best.take(n)
+			a.inside(best)
 		}
-		if best == nil {
+	}
+}
+
+// mostLike returns the loop of others that n most likely moved to or from, or nil
+// if there is none.
+func (a *aligner) mostLike(n *alignedNode, others []*alignedNode) (best *alignedNode) {
+	most := 0.0
+	for _, o := range others {
+		if o == n || o.lost() || o.within(n) || n.within(o) {
 			continue
 		}
-		best.take(n)
-		a.inside(best)
+		if like := a.movedLikeness(n, o); like > most {
+			best, most = o, like
+		}
 	}
+	return best
 }
 
 // movedLikeness scores joining n to o, 0 if they cannot be joined: they must share

@@ -63,18 +63,11 @@ func (c *core) execute(ops []op, in *input) (done int) {
 			t = max(t, c.begun, c.ended-latency)
 		}
 		var begin int64
-		switch {
-		case o.flags&(opLoad|opStore) == 0:
+		if o.flags&(opLoad|opStore) == 0 {
 			begin = c.units.begin(o.work, t)
 			complete = begin + latency
-		case found && o.flags&opLoad != 0:
-			begin, complete = c.load(o, t, access)
-		case found:
-			begin, complete = c.address(o, t, access)
-		default:
-			begin = c.units.begin(o.work, t)
-			complete = begin + latency
-			c.stall.walked, c.stall.waited = begin, begin
+		} else {
+			begin, complete = c.access(o, t, access, found)
 		}
 		if c.inOrder {
 			c.begun = begin
@@ -102,6 +95,20 @@ func (c *core) execute(ops []op, in *input) (done int) {
 	}
 	c.context.end.complete = complete
 	return len(ops)
+}
+
+// access returns when the access of o to memory begins and completes. Where it was
+// not recorded, it takes the operation's own latency.
+func (c *core) access(o *op, t int64, a trace.Access, found bool) (begin, complete int64) {
+	switch {
+	case found && o.flags&opLoad != 0:
+		return c.load(o, t, a)
+	case found:
+		return c.address(o, t, a)
+	}
+	begin = c.units.begin(o.work, t)
+	c.stall.walked, c.stall.waited = begin, begin
+	return begin, begin + int64(o.latency)
 }
 
 // dispatch returns the cycle in which the instruction gets its place in the

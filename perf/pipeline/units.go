@@ -63,48 +63,46 @@ func (u *units) begin(w *work, t int64) int64 {
 		t = w.full.to
 	}
 	first := t
-	for {
-		if t-u.floor >= int64(len(u.ring)) {
-			u.grow(t)
-		}
-		e := &u.ring[t&int64(len(u.ring)-1)]
-		if e.at != t {
-			e.at, e.taken = t, 0
-		}
-		got, ok := uint64(0), true
-		for i := range w.uses[:w.n] {
-			free := w.uses[i].any &^ (e.taken | got)
-			if w.shared && w.uses[i].cycles > 1 {
-				free = u.lasting(free, t, w.uses[i].cycles)
-				e = &u.ring[t&int64(len(u.ring)-1)] // the ring may have grown
-			}
-			if free == 0 {
-				ok = false
-				break
-			}
-			w.got[i] = free & -free
-			got |= w.got[i]
-		}
-		if ok {
-			e.taken |= got
-			if w.shared {
-				u.occupy(w, t)
-			}
-			break
-		}
+	for !u.take(w, t) {
 		t++
 		if t == w.full.from {
 			t = w.full.to
 		}
 	}
 	if t > first {
-		if first > w.full.to || t < w.full.from {
-			w.full = span{first, t}
-		} else {
-			w.full = span{min(first, w.full.from), max(t, w.full.to)}
-		}
+		w.full = w.full.with(first, t)
 	}
 	return t
+}
+
+// take takes the units that w needs in cycle t, and reports whether they were
+// free.
+func (u *units) take(w *work, t int64) bool {
+	if t-u.floor >= int64(len(u.ring)) {
+		u.grow(t)
+	}
+	e := &u.ring[t&int64(len(u.ring)-1)]
+	if e.at != t {
+		e.at, e.taken = t, 0
+	}
+	got := uint64(0)
+	for i := range w.uses[:w.n] {
+		free := w.uses[i].any &^ (e.taken | got)
+		if w.shared && w.uses[i].cycles > 1 {
+			free = u.lasting(free, t, w.uses[i].cycles)
+			e = &u.ring[t&int64(len(u.ring)-1)] // the ring may have grown
+		}
+		if free == 0 {
+			return false
+		}
+		w.got[i] = free & -free
+		got |= w.got[i]
+	}
+	e.taken |= got
+	if w.shared {
+		u.occupy(w, t)
+	}
+	return true
 }
 
 // lasting returns those of the bits that stay free for some cycles from t on.
