@@ -148,22 +148,25 @@ func (a *aligner) moved(root *alignedNode) {
 		if n.lost() || n.everywhere() {
 			continue
 		}
-		var best *alignedNode
-		most := 0.0
-		for _, o := range byName[a.sourceName(n)] {
-			if o == n || o.lost() || o.within(n) || n.within(o) {
-				continue
-			}
-			if like := a.movedLikeness(n, o); like > most {
-				best, most = o, like
-			}
+		if best := a.mostAlike(n, byName[a.sourceName(n)]); best != nil {
+			best.take(n)
+			a.inside(best)
 		}
-		if best == nil {
+	}
+}
+
+// mostAlike returns the candidate that n is joined to, or nil.
+func (a *aligner) mostAlike(n *alignedNode, candidates []*alignedNode) (best *alignedNode) {
+	most := 0.0
+	for _, o := range candidates {
+		if o == n || o.lost() || o.within(n) || n.within(o) {
 			continue
 		}
-		best.take(n)
-		a.inside(best)
+		if like := a.movedLikeness(n, o); like > most {
+			best, most = o, like
+		}
 	}
+	return best
 }
 
 // movedLikeness scores joining n to o, 0 if they cannot be joined: they must share

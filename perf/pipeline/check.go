@@ -185,6 +185,25 @@ func (c *Config) checkMemory() error {
 	if len(m.Levels) > maxLevels || len(m.TLBs) > maxTLBs {
 		return fmt.Errorf("there are %d levels of cache and %d TLBs, at most %d and %d can be simulated", len(m.Levels), len(m.TLBs), maxLevels, maxTLBs)
 	}
+	if err := m.checkLevels(); err != nil {
+		return err
+	}
+	if m.Prefetch.Degree > 0 && (m.Prefetch.Level < 0 || m.Prefetch.Level >= len(m.Levels)) {
+		return fmt.Errorf("the prefetcher fills level %d, and there are %d levels", m.Prefetch.Level, len(m.Levels))
+	}
+	for _, t := range m.TLBs {
+		if err := checkGeometry("TLB "+t.Name, t.Entries, t.EntryBytes, t.Ways); err != nil {
+			return err
+		}
+		if t.MissPenalty < 0 || t.MissPenalty > maxTime {
+			return fmt.Errorf("TLB %q has the miss penalty %d, want 0 to %d", t.Name, t.MissPenalty, maxTime)
+		}
+	}
+	return nil
+}
+
+// checkLevels checks the caches, from the processor to memory.
+func (m *Memory) checkLevels() error {
 	last := Level{Name: "the processor", Latency: -1}
 	for _, l := range m.Levels {
 		if err := checkGeometry("level "+l.Name, l.Blocks, l.BlockBytes, l.Ways); err != nil {
@@ -205,17 +224,6 @@ func (c *Config) checkMemory() error {
 	}
 	if len(m.Levels) > 0 && last.BypassFloat {
 		return fmt.Errorf("level %q is the last one, so floating-point data cannot bypass it", last.Name)
-	}
-	if m.Prefetch.Degree > 0 && (m.Prefetch.Level < 0 || m.Prefetch.Level >= len(m.Levels)) {
-		return fmt.Errorf("the prefetcher fills level %d, and there are %d levels", m.Prefetch.Level, len(m.Levels))
-	}
-	for _, t := range m.TLBs {
-		if err := checkGeometry("TLB "+t.Name, t.Entries, t.EntryBytes, t.Ways); err != nil {
-			return err
-		}
-		if t.MissPenalty < 0 || t.MissPenalty > maxTime {
-			return fmt.Errorf("TLB %q has the miss penalty %d, want 0 to %d", t.Name, t.MissPenalty, maxTime)
-		}
 	}
 	return nil
 }

@@ -99,13 +99,17 @@ func (u *units) begin(w *work, t int64) int64 {
 		}
 	}
 	if t > first {
-		if first > w.full.to || t < w.full.from {
-			w.full = span{first, t}
-		} else {
-			w.full = span{min(first, w.full.from), max(t, w.full.to)}
-		}
+		w.full = w.full.with(first, t)
 	}
 	return t
+}
+
+// with returns the span from first to t, joined with s if they touch.
+func (s span) with(first, t int64) span {
+	if first > s.to || t < s.from {
+		return span{first, t}
+	}
+	return span{min(first, s.from), max(t, s.to)}
 }
 
 // lasting returns those of the bits that stay free for some cycles from t on.
