@@ -29,10 +29,10 @@ func CountSweep(ctx context.Context, prog *Program, points []Point, opt RunOptio
 // LoopOptions configures Loops.
 type LoopOptions = anatomy.LoopOptions
 
-// Loops returns the loops of the source, each with those of the object code
-// that come from it: a row for each, outer before inner; with Counts those that
-// executed the most instructions first. anatomy.Loop describes the columns; those
-// of a run are there with Counts only.
+// Loops returns a row for each loop of the source, with the number of loops that
+// the compiler made of it, outer before inner; with Counts, by executed
+// instructions, most first. anatomy.Loop describes the columns; without Counts
+// the table has none of the columns about a run.
 func Loops(prog *Program, opt LoopOptions) (dataframe.DataFrame, error) {
 	df, err := table(anatomy.Loops(prog, opt))
 	if err != nil || opt.Counts != nil {
@@ -46,8 +46,8 @@ type ReferenceOptions = anatomy.ReferenceOptions
 
 // References describes the memory references: formulas of the first location
 // accessed and of strides, and groups. A row for each, by ascending address,
-// or with Counts most executed first; anatomy.Reference describes the columns.
-// Accesses are there with Counts only.
+// or with Counts by accesses, most first; anatomy.Reference describes the columns.
+// Without Counts there is no column of accesses.
 func References(prog *Program, opt ReferenceOptions) (dataframe.DataFrame, error) {
 	df, err := table(anatomy.References(prog, opt))
 	if err != nil || opt.Counts != nil {
@@ -61,7 +61,7 @@ type MixOptions = anatomy.MixOptions
 
 // InstructionMix counts instructions by class, loads and stores by width: a row
 // for each scope and class that occurs in it. anatomy.Class describes the columns;
-// those of a run are there with Counts only.
+// without Counts the table has none of the columns about a run.
 func InstructionMix(prog *Program, opt MixOptions) (dataframe.DataFrame, error) {
 	df, err := table(anatomy.InstructionMix(prog, opt))
 	if err != nil || opt.Counts != nil {

@@ -1,13 +1,12 @@
 // Package perf predicts how a program performs on a machine and at a problem size
-// that it was never run on. This package is what a notebook needs most: functions
-// that take and return gota DataFrames, one row for each observation. What it does
-// not have, the packages below it do; they return typed rows, which Frame turns
-// into a table.
+// that it was never run on. It has the functions that a notebook needs most, which
+// take and return gota DataFrames, one row for each observation. The packages below
+// it have the rest; they return typed rows, which Frame turns into a table.
 //
 // # From a program to its cache misses
 //
-// A program is profiled at a few small sizes, models are fitted that scale, and
-// misses predicted on a machine; an exact simulation judges them:
+// A program is profiled at a few small sizes, models that scale are fitted to the
+// profiles, and misses are predicted on a machine; an exact simulation judges them:
 //
 //	prog  := perf.Must(perf.Build(ctx, "../datasets/programs/sweep3d")) // or perf.Open("a.out")
 //	runs  := perf.Must(perf.Profile(ctx, prog, perf.Sweep("n", 20, 26, 32, 38, 44, 50), perf.ProfileOptions{}))
@@ -46,9 +45,9 @@
 //
 // # Collectors of one's own
 //
-// Run runs a program once and feeds any number of collectors: those that the
-// functions above use, and any type with a method Observe(*trace.Batch). A batch
-// holds the addresses of executed memory references, by their index in a plan:
+// Run runs a program once and feeds any number of collectors: the ones behind the
+// functions above, and any type with a method Observe(*trace.Batch). A batch holds
+// the addresses accessed, each with its memory reference, an index into a plan:
 //
 //	plan      := perf.Must(prog.Plan())
 //	distances := perf.Must(reuse.New(plan, reuse.Options{BlockBytes: 64}))

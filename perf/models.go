@@ -25,8 +25,8 @@ func KernelOf(prog *Program, routine string, overlay *iperf.Overlay) (*kernels.B
 	return kernels.KernelOf(prog, routine, overlay)
 }
 
-// FindKernel returns the kernel called name among those that come with Presage, or,
-// if name is file.yaml:kernel, the one of that name in a file.
+// FindKernel returns Presage's own kernel called name or, if name is
+// file.yaml:kernel, the one of that name in a file.
 func FindKernel(name string) (*iperf.Kernel, error) {
 	return kernels.FindKernel(name)
 }

@@ -55,7 +55,7 @@ func CPITable(rows []inferred.CPIPrediction) dataframe.DataFrame {
 	return df.Drop("sim_cpi")
 }
 
-// TuneMatrixOptions say how TuneMatrix samples, and for what it tunes. The zero
+// TuneMatrixOptions configure the samples and the objective of TuneMatrix. The zero
 // value is the paper's study.
 type TuneMatrixOptions = sparse.Options
 

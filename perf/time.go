@@ -28,7 +28,7 @@ type TimeOptions = timing.PredictOptions
 // point (2004, sections 2.4 and 3.2): paths with their modelled frequencies,
 // scheduled for the machine's core with every access a hit in the first cache,
 // and what misses add to that. model and execution are of the same program. The
-// table has a row for each point and scope, those that take longest first;
+// table has a row for each point and scope, the longest first;
 // timing.Row describes the columns.
 func PredictTime(ctx context.Context, model *Model, execution *ExecutionModel, m *machine.Machine, points []Point, opt TimeOptions) (dataframe.DataFrame, error) {
 	return table(timing.Predict(ctx, model, execution, m, points, opt))
@@ -40,7 +40,7 @@ type SimulateTimeOptions = timing.SimulateOptions
 // SimulateTime runs prog at each point and simulates the machine's core and
 // memory hierarchy on its instructions, in order or out of order: the reference
 // that predicted times are held against. The table has a row for each point and
-// scope, those that take longest first; timing.SimulatedRow describes the columns.
+// scope, the longest first; timing.SimulatedRow describes the columns.
 // Results are kept in the store.
 func SimulateTime(ctx context.Context, prog *Program, m *machine.Machine, points []Point, opt SimulateTimeOptions) (dataframe.DataFrame, error) {
 	return table(timing.Simulate(ctx, prog, m, points, opt))

@@ -148,18 +148,17 @@ func (a *aligner) moved(root *alignedNode) {
 		if n.lost() || n.everywhere() {
 			continue
 		}
-		if best := a.mostLike(n, byName[a.sourceName(n)]); best != nil {
+		if best := a.mostAlike(n, byName[a.sourceName(n)]); best != nil {
 			best.take(n)
 			a.inside(best)
 		}
 	}
 }
 
-// mostLike returns the loop of others that n most likely moved to or from, or nil
-// if there is none.
-func (a *aligner) mostLike(n *alignedNode, others []*alignedNode) (best *alignedNode) {
+// mostAlike returns the candidate that n is joined to, or nil.
+func (a *aligner) mostAlike(n *alignedNode, candidates []*alignedNode) (best *alignedNode) {
 	most := 0.0
-	for _, o := range others {
+	for _, o := range candidates {
 		if o == n || o.lost() || o.within(n) || n.within(o) {
 			continue
 		}

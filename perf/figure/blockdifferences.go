@@ -27,7 +27,7 @@ type BlockDifferencesOptions struct {
 // with the most: Figures 1 to 3 of "How SimPoint Can Improve MetaSim Tracer"
 // (2005). A segment is as wide as its block's share, so the area below a line
 // is the mean error; a line just above the axis is off the chart there. df is
-// the table of perf.BlockHitRates, of one or several programs.
+// the table of phase.BlockHitRates, of one or several programs.
 func BlockDifferences(df dataframe.DataFrame, opt BlockDifferencesOptions) (*Figure, error) {
 	if len(opt.Samples) == 0 {
 		return nil, fmt.Errorf("figure: no samples asked for; the frame has columns %v", df.Names())

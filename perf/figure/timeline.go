@@ -16,7 +16,7 @@ import (
 )
 
 // Timeline draws the cluster of each interval over time, from the table of
-// perf.PhasePoints.Timeline, and rings around the simulation points.
+// phase.Selection.Timeline, and rings around the simulation points.
 func Timeline(df dataframe.DataFrame, title string) (*Figure, error) {
 	start, err := frame.Floats(df, "start_instructions")
 	if err != nil {

@@ -7,15 +7,6 @@ const never = math.MaxInt64 / 4
 // span is a half-open stretch of cycles.
 type span struct{ from, to int64 }
 
-// with returns the smallest span that holds s and [from, to) where these meet, and
-// else the latter alone.
-func (s span) with(from, to int64) span {
-	if from > s.to || to < s.from {
-		return span{from, to}
-	}
-	return span{min(from, s.from), max(to, s.to)}
-}
-
 // calendar records when a resource that serves one request at a time is busy.
 // Requests come in program order, not in order of time, so one may fit before others
 // that were made earlier.

@@ -17,7 +17,7 @@ const (
 	maxTime   = 1 << 24 // of a latency, a penalty or an interval
 )
 
-// Check returns an error if c cannot be simulated.
+// Check reports what makes c impossible to simulate.
 func (c *Config) Check() error {
 	for _, check := range []func() error{c.checkWidths, c.checkUnits, c.checkTimings, c.checkQueues, c.checkBranch, c.checkMemory, c.checkFetch} {
 		if err := check(); err != nil {
@@ -54,7 +54,7 @@ func (c *Config) checkWidths() error {
 	return nil
 }
 
-// checkRegisters returns an error if c has too few registers for a target.
+// checkRegisters reports too few registers for the programs of a target.
 func (c *Config) checkRegisters(t *isa.Target) error {
 	for _, r := range []struct {
 		what  string
@@ -202,8 +202,7 @@ func (c *Config) checkMemory() error {
 	return nil
 }
 
-// checkLevels returns an error if a cache is impossible, or smaller or faster in a
-// way that the one above it rules out.
+// checkLevels checks the caches, from the processor to memory.
 func (m *Memory) checkLevels() error {
 	last := Level{Name: "the processor", Latency: -1}
 	for _, l := range m.Levels {

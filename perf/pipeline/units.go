@@ -8,12 +8,13 @@ import (
 	"presage/perf/isa"
 )
 
-// units records which functional units, issue slots and cache ports are taken in which
-// cycle: a bit each, in a ring of cycles.
+// units is which functional units, issue slots and cache ports are taken in
+// which cycle: a bit each, in a ring of cycles.
 //
-// Reservations are made in program order. If all are for one cycle, the result equals
-// that of a scheduler that issues the oldest ready instructions first in each cycle: a
-// younger one takes what is left, and so never delays an older one.
+// Reservations are made in program order. Where all are for one cycle, that
+// gives what a scheduler gives that looks at each cycle, the oldest ready
+// instruction first: a younger one takes what is left, and so never delays an
+// older one.
 type units struct {
 	ring  []cycle
 	floor int64 // no reservation will be made before it
@@ -24,9 +25,9 @@ type cycle struct {
 	taken uint64
 }
 
-// work is what an instruction needs in the cycle in which it begins, and the latest
-// stretch of cycles found to have no room for it. Reservations are never undone, so
-// that stretch need not be searched again.
+// work is what an instruction needs in the cycle in which it begins, and the
+// latest stretch of cycles that was found to have no room for it. What is
+// taken stays taken, so that stretch need not be searched again.
 type work struct {
 	uses   [maxUses]unitUse
 	n      int
@@ -63,7 +64,35 @@ func (u *units) begin(w *work, t int64) int64 {
 		t = w.full.to
 	}
 	first := t
-	for !u.take(w, t) {
+	for {
+		if t-u.floor >= int64(len(u.ring)) {
+			u.grow(t)
+		}
+		e := &u.ring[t&int64(len(u.ring)-1)]
+		if e.at != t {
+			e.at, e.taken = t, 0
+		}
+		got, ok := uint64(0), true
+		for i := range w.uses[:w.n] {
+			free := w.uses[i].any &^ (e.taken | got)
+			if w.shared && w.uses[i].cycles > 1 {
+				free = u.lasting(free, t, w.uses[i].cycles)
+				e = &u.ring[t&int64(len(u.ring)-1)] // the ring may have grown
+			}
+			if free == 0 {
+				ok = false
+				break
+			}
+			w.got[i] = free & -free
+			got |= w.got[i]
+		}
+		if ok {
+			e.taken |= got
+			if w.shared {
+				u.occupy(w, t)
+			}
+			break
+		}
 		t++
 		if t == w.full.from {
 			t = w.full.to
@@ -75,34 +104,12 @@ func (u *units) begin(w *work, t int64) int64 {
 	return t
 }
 
-// take takes the units that w needs in cycle t, and reports whether they were
-// free.
-func (u *units) take(w *work, t int64) bool {
-	if t-u.floor >= int64(len(u.ring)) {
-		u.grow(t)
+// with returns the span from first to t, joined with s if they touch.
+func (s span) with(first, t int64) span {
+	if first > s.to || t < s.from {
+		return span{first, t}
 	}
-	e := &u.ring[t&int64(len(u.ring)-1)]
-	if e.at != t {
-		e.at, e.taken = t, 0
-	}
-	got := uint64(0)
-	for i := range w.uses[:w.n] {
-		free := w.uses[i].any &^ (e.taken | got)
-		if w.shared && w.uses[i].cycles > 1 {
-			free = u.lasting(free, t, w.uses[i].cycles)
-			e = &u.ring[t&int64(len(u.ring)-1)] // the ring may have grown
-		}
-		if free == 0 {
-			return false
-		}
-		w.got[i] = free & -free
-		got |= w.got[i]
-	}
-	e.taken |= got
-	if w.shared {
-		u.occupy(w, t)
-	}
-	return true
+	return span{min(first, s.from), max(t, s.to)}
 }
 
 // lasting returns those of the bits that stay free for some cycles from t on.
@@ -147,9 +154,9 @@ func (u *units) grow(t int64) {
 	}
 }
 
-// layout assigns bits to the units, issue slots and ports. An instruction takes the
-// lowest free bit among its eligible units, so units that the fewest classes can use
-// come first, which leaves the others to the classes that need them.
+// layout gives the units, issue slots and ports their bits. Of the units that
+// would do the lowest free bit is taken, so the units that the fewest classes
+// can use come first, which leaves the others to the classes that need them.
 type layout struct {
 	issue, ports, stores uint64
 	unit                 map[string]uint64

@@ -4,7 +4,7 @@
 //	                  │
 //	          Point ──┴─ Run ─▶ batches ─▶ any number of collectors
 //
-// A Point gives the parameters of the problem values. One run feeds all the
+// A Point gives each parameter of the problem a value. One run feeds all the
 // collectors that it is given; Memo keeps their results in a store, under the
 // Inputs that the run depends on.
 package subject
