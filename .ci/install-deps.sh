@@ -20,6 +20,7 @@ test_packages=(
 	g++-riscv64-linux-gnu
 	gcc
 	gcc-riscv64-linux-gnu
+	gfortran
 	gfortran-riscv64-linux-gnu
 	libc6-dev-riscv64-cross
 	llvm-14

@@ -21,6 +21,7 @@ const RequireVariable = "PRESAGE_REQUIRE_TOOLS"
 // here is installed by .ci/install-deps.sh.
 var packages = map[string]string{
 	"gcc":                        "gcc",
+	"gfortran":                   "gfortran",
 	"Rscript":                    "r-base-core r-cran-quadprog",
 	"llvm-mca-14":                "llvm-14",
 	"jupyter":                    "jupyter-notebook jupyter-nbconvert python3-nbclient",
