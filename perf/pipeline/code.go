@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -15,9 +16,9 @@ type op struct {
 	line    uint64 // block of the instruction cache that its instruction begins in
 	latency int32
 	ref     trace.RefID
-	uses    [isa.MicroUses]uint8 // registers, noUse for none
-	defs    [isa.MicroDefs]uint8 // registers, noDef for none
-	address [2]uint8             // registers that a store's address is made of, noUse for none
+	uses    uint32   // four registers, noUse for none, one a byte: the addresses of an array's elements would be spilled
+	defs    uint16   // two registers, noDef for none, one a byte
+	address [2]uint8 // registers that a store's address is made of, noUse for none
 	flags   opFlags
 	queue   int8  // index, or -1
 	enter   uint8 // level of cache that its access enters at
@@ -206,7 +207,7 @@ func (k *compiler) op(in *isa.Inst, class isa.Class) op {
 	t, timed := k.config.Timings[class]
 	o := op{
 		latency: int32(t.Latency), work: k.works[class], line: in.PC >> k.lines, queue: k.queues[class], class: class,
-		uses: [...]uint8{noUse, noUse, noUse, noUse}, defs: [...]uint8{noDef, noDef}, address: [...]uint8{noUse, noUse},
+		address: [...]uint8{noUse, noUse},
 	}
 	if !timed {
 		o.latency = 1
@@ -221,7 +222,8 @@ func (k *compiler) op(in *isa.Inst, class isa.Class) op {
 // name fills in the registers of micro-operation n of an instruction.
 func (o *op) name(in *isa.Inst, micros []isa.Micro, n int) error {
 	m := &micros[n]
-	uses, defs := o.uses[:0], o.defs[:0]
+	useRegs, defRegs := [isa.MicroUses]uint8{noUse, noUse, noUse, noUse}, [isa.MicroDefs]uint8{noDef, noDef}
+	uses, defs := useRegs[:0], defRegs[:0]
 	for i, r := range in.Uses() {
 		if m.Uses>>i&1 != 0 {
 			uses = append(uses, uint8(r))
@@ -246,10 +248,11 @@ func (o *op) name(in *isa.Inst, micros []isa.Micro, n int) error {
 			defs = append(defs, r)
 		}
 	}
-	if len(uses) > len(o.uses) || len(defs) > len(o.defs) {
+	if len(uses) > len(useRegs) || len(defs) > len(defRegs) {
 		return fmt.Errorf("pipeline: a micro-operation of the instruction at pc %#x reads %d values and writes %d, at most %d and %d can be simulated",
-			in.PC, len(uses), len(defs), len(o.uses), len(o.defs))
+			in.PC, len(uses), len(defs), len(useRegs), len(defRegs))
 	}
+	o.uses, o.defs = binary.LittleEndian.Uint32(useRegs[:]), binary.LittleEndian.Uint16(defRegs[:])
 	return nil
 }
 

@@ -58,7 +58,8 @@ func (c *core) execute(ops []op, in *input) (done int) {
 		d := c.dispatch(o, f)
 
 		// When operands and, in order, the instruction before allow.
-		t := max(d, max(ready[o.uses[0]], ready[o.uses[1]]), max(ready[o.uses[2]], ready[o.uses[3]]))
+		uses := o.uses
+		t := max(d, max(ready[uint8(uses)], ready[uint8(uses>>8)]), max(ready[uint8(uses>>16)], ready[uses>>24]))
 		if c.inOrder {
 			t = max(t, c.begun, c.ended-latency)
 		}
@@ -91,7 +92,7 @@ func (c *core) execute(ops []op, in *input) (done int) {
 		if o.flags != 0 {
 			c.settle(o, access, found, d, begin, complete, r)
 		}
-		ready[o.defs[0]], ready[o.defs[1]] = complete, complete
+		ready[uint8(o.defs)], ready[o.defs>>8] = complete, complete
 	}
 	c.context.end.complete = complete
 	return len(ops)
