@@ -24,6 +24,9 @@ func Source(t testing.TB, name string) string {
 func Compile(t testing.TB, tool, flags, name string, sources ...string) *subject.Program {
 	t.Helper()
 	args := strings.Fields(bare + " " + flags)
+	if tool == "gfortran" {
+		args = append(args, "-J", t.TempDir()) // where the files of its modules go
+	}
 	for _, s := range sources {
 		args = append(args, Source(t, s))
 	}
