@@ -58,6 +58,7 @@ var layers = []layer{
 
 	// Models.
 	{"internal/order", ""},
+	{"internal/yamldepth", ""},
 	{"internal/num", ""},
 	{"leastsquares", ""},
 	{"fit", "leastsquares"},
@@ -66,13 +67,13 @@ var layers = []layer{
 	{"progress", ""},
 
 	// Machines and predictions.
-	{"machine", "isa cache pipeline"},
+	{"machine", "isa cache pipeline internal/yamldepth"},
 	{"host", "internal/order isa cache machine progress"},
 	{"sched", "isa cfg access machine"},
 	{"predict", "cache fit scaling machine"},
 
 	// What studies are made of.
-	{"iperf", "trace leastsquares fit machine"},
+	{"iperf", "trace leastsquares fit machine internal/yamldepth"},
 	{"iperf/nest", "cfg access fit iperf"}, // a binary's loops as a kernel: the factors themselves know no binary
 	{"iperf/target", "trace fit iperf"},
 	{"simpoint", "bbv"},
@@ -101,7 +102,7 @@ var layers = []layer{
 	{"host/calibration", "host machine store frame figure"},
 	{"study/growth", "machine subject anatomy misses timing study/record frame"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
-	{"study/inferred", "trace isa shard pipeline infer subject anatomy timing study/record progress store frame"},
+	{"study/inferred", "trace isa internal/yamldepth shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline spmv subject study/record progress store"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 

@@ -8,6 +8,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"presage/perf/internal/yamldepth"
 )
 
 // maxFileBytes bounds a file of factors or kernels: a hundred times the longest.
@@ -30,6 +32,9 @@ func decode(file string, data []byte, v any) (d *document, err error) {
 	}()
 	if len(data) > maxFileBytes {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d", file, len(data), maxFileBytes)
+	}
+	if err := yamldepth.Check(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if err := yaml.UnmarshalWithOptions(data, v, yaml.Strict()); err != nil {
 		return nil, positioned(file, err)

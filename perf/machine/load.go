@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"presage/perf/internal/yamldepth"
 )
 
 // maxFileBytes bounds a description: a hundred times the longest one.
@@ -75,6 +77,9 @@ func Parse(file string, data []byte) (m *Machine, err error) {
 	}()
 	if len(data) > maxFileBytes {
 		return nil, fmt.Errorf("%s: %d bytes are too many for a machine description (at most %d)", file, len(data), maxFileBytes)
+	}
+	if err := yamldepth.Check(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	var d description
 	if err := yaml.UnmarshalWithOptions(data, &d, yaml.Strict()); err != nil {

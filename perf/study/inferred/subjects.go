@@ -10,6 +10,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+
+	"presage/perf/internal/yamldepth"
 )
 
 // Subject is a variant of an application: its program, compiled at a level of
@@ -149,6 +151,9 @@ func readSubjects(file string, data []byte) (all []Subject, err error) {
 	}()
 	if len(data) > maxSubjectsBytes {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d", file, len(data), maxSubjectsBytes)
+	}
+	if err := yamldepth.Check(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	var list struct {
 		Applications []application `yaml:"applications"`
