@@ -30,9 +30,13 @@ func rowsOf(t *rapid.T) []intoRow {
 		if rapid.IntRange(0, 9).Draw(t, "missing") == 0 {
 			share = math.NaN()
 		}
+		at := point{"n": float64(rapid.IntRange(1, 99).Draw(t, "n")), "k": rapid.Float64Range(0, 1).Draw(t, "k")}
+		if rapid.Bool().Draw(t, "no k") {
+			delete(at, "k")
+		}
 		return intoRow{
 			Name:  rapid.StringMatching(`x[a-z ,"]{0,6}`).Draw(t, "name"),
-			Point: point{"n": float64(rapid.IntRange(1, 99).Draw(t, "n")), "k": rapid.Float64Range(0, 1).Draw(t, "k")},
+			Point: at,
 			Count: rapid.Uint64Range(0, 1<<53).Draw(t, "count"),
 			Delta: rapid.IntRange(-1<<40, 1<<40).Draw(t, "delta"),
 			Size:  rapid.Uint8().Draw(t, "size"),
