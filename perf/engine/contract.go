@@ -41,7 +41,7 @@ const (
 	CapSnapshots                          // Request.SnapshotAt and Resume; the engine is a Snapshotter
 	CapFlow                               // Plan.Flow
 	CapSandbox                            // the program can open no files outside Request.Grants
-	CapMemory                             // Request.Memory and MemoryLimit
+	CapMemory                             // Request.Memory, MemoryLimit and Stack
 )
 
 var capabilityNames = [...]string{"windows", "snapshots", "flow counts", "sandbox", "memory limits"}

@@ -14,6 +14,8 @@ var (
 	// ErrMemoryLimit means that the program failed after it was refused memory
 	// beyond Request.Memory or Request.MemoryLimit.
 	ErrMemoryLimit = errors.New("guest memory limit reached")
+	// ErrOutputLimit means that the program wrote more than Request.OutputLimit.
+	ErrOutputLimit = errors.New("output limit reached")
 	// ErrDeadlock means that every thread waits and none can be woken.
 	ErrDeadlock = errors.New("all threads of the program are blocked")
 	// ErrSnapshot means that a snapshot is damaged, of another engine or
@@ -40,6 +42,7 @@ type Fault struct {
 	Addr        uint64 // accessed, for SIGSEGV and SIGBUS
 	Access      string // "load", "store", "fetch", or empty
 	Size        uint64 // bytes accessed
+	Stack       uint64 // bytes of the thread's stack, if the access lies beyond its end; else 0
 	Thread      int32
 	Backtrace   []Frame // callers, innermost first, as far as they are known
 }
@@ -48,6 +51,7 @@ type Fault struct {
 type Frame struct {
 	PC      uint64 // the call's return address
 	Routine string
+	Guessed bool // found on the stack, without call frame information: it may be over
 }
 
 // Error describes the fault in one line, without the backtrace.
@@ -57,6 +61,8 @@ func (f *Fault) Error() string {
 	switch {
 	case f.Access == "fetch":
 		fmt.Fprintf(&s, "jump to address %#x, which is not executable", f.PC)
+	case f.Stack > 0:
+		fmt.Fprintf(&s, "stack overflow: %s of %d bytes at address %#x, below the stack of %d bytes (Stack)", f.Access, f.Size, f.Addr, f.Stack)
 	case f.Signal == sigBUS:
 		fmt.Fprintf(&s, "unaligned atomic access of %d bytes at address %#x", f.Size, f.Addr)
 	case f.Access != "":

@@ -24,6 +24,11 @@ type Outcome struct {
 
 	UnknownSyscalls []SyscallCount // by number
 
+	// Refused are the files that the program could not open because no grant
+	// allows it, in order of the first attempt; at most 64. Those of the operating
+	// system, in /proc and /sys, are left out.
+	Refused []RefusedFile
+
 	// Flow holds the counts that Plan.Flow requested, for the time it was in
 	// force: every thread enters when a window begins and leaves when it ends,
 	// and likewise on resumption from a snapshot and at the end of the run. Nil
@@ -38,17 +43,34 @@ type Outcome struct {
 	Elapsed time.Duration // time that passed on the host
 }
 
+// RefusedFile is a file that the program was not allowed to open.
+type RefusedFile struct {
+	Path   string // absolute, as the program sees it
+	Reason string // such as "no granted folder holds it"
+	Count  uint64 // attempts
+}
+
+// String describes the refusal in a sentence without its full stop.
+func (f RefusedFile) String() string {
+	return fmt.Sprintf("%s could not be opened: %s", f.Path, f.Reason)
+}
+
 // SyscallCount counts calls of a system call that the engine does not implement
 // and that returned ENOSYS. An engine may count all numbers beyond the first 256
 // under the largest uint64.
 type SyscallCount struct {
 	Number uint64
+	Name   string // what the call was to do; empty: unknown
 	Count  uint64
 }
 
 // String describes the calls in a sentence without its full stop.
 func (s SyscallCount) String() string {
-	return fmt.Sprintf("system call %d, made %d times, is not emulated: the program was told so (ENOSYS)", s.Number, s.Count)
+	name := ""
+	if s.Name != "" {
+		name = " (" + s.Name + ")"
+	}
+	return fmt.Sprintf("system call %d%s, made %d times, is not emulated: the program was told so (ENOSYS)", s.Number, name, s.Count)
 }
 
 // Failure returns how the program failed by itself, such as "exit status 1" or

@@ -17,6 +17,10 @@ import (
 // programs reserve about 0.7 GiB without using it.
 const DefaultMemory = 4 << 30
 
+// DefaultStack is the default size of the first thread's stack, in bytes, as on
+// most Linux systems.
+const DefaultStack = 8 << 20
+
 // Request specifies how to run a program and what to record. The zero Request
 // provides no input, files or arguments, discards the output, and records
 // nothing.
@@ -26,6 +30,10 @@ type Request struct {
 
 	Stdin          io.Reader // nil: empty
 	Stdout, Stderr io.Writer // nil: discarded
+
+	// OutputLimit ends the run with ErrOutputLimit once the program has written
+	// more than that many bytes to Stdout and Stderr together; 0: no limit.
+	OutputLimit uint64
 
 	// Grants are the host folders in which the program may open files; none: no
 	// files. The first is its working directory, or "/" if there is none. For
@@ -38,6 +46,11 @@ type Request struct {
 	// Beyond the limit the program is refused memory, and if it then fails, the
 	// error is ErrMemoryLimit. For engines with CapMemory.
 	Memory, MemoryLimit uint64
+
+	// Stack is the size of the first thread's stack in bytes, which the program
+	// sees as its limit (RLIMIT_STACK); 0: DefaultStack. For engines with
+	// CapMemory.
+	Stack uint64
 
 	// Seed determines the random numbers that the operating system provides.
 	Seed uint64
@@ -97,7 +110,18 @@ type Grant struct {
 	Guest string // absolute path that the program uses
 	Host  string // the folder
 	Write bool   // may files be created, changed and removed?
+
+	// Devices allows device files, pipes and sockets in the folder to be opened.
+	Devices bool
+
+	// Quota bounds the number of bytes that the program may write into the folder,
+	// gaps that it leaves in files included; 0: DefaultQuota. Beyond it the
+	// program is told that the disk is full.
+	Quota uint64
 }
+
+// DefaultQuota is the default of Grant.Quota.
+const DefaultQuota = 64 << 30
 
 // Window is an interval of a run, in instructions.
 type Window = trace.Window
@@ -142,7 +166,7 @@ func (r *Request) supported(c Capabilities) error {
 		CapSnapshots: len(r.SnapshotAt) > 0 || r.Snapshot != nil || r.Resume != nil,
 		CapFlow:      r.Plan != nil && r.Plan.Flow != nil,
 		CapSandbox:   len(r.Grants) > 0,
-		CapMemory:    r.Memory != 0 || r.MemoryLimit != 0,
+		CapMemory:    r.Memory != 0 || r.MemoryLimit != 0 || r.Stack != 0,
 	} {
 		if asked {
 			need |= capability
@@ -175,7 +199,7 @@ func Repeat(e Engine, f *objfile.File, common Request, stdin []byte) Runner {
 	return func(ctx context.Context, r Request) (*Outcome, error) {
 		r.Args, r.Env, r.Grants = common.Args, common.Env, common.Grants
 		r.Stdin, r.Stdout, r.Stderr = bytes.NewReader(stdin), common.Stdout, common.Stderr
-		r.Memory, r.MemoryLimit, r.Seed = common.Memory, common.MemoryLimit, common.Seed
+		r.Memory, r.MemoryLimit, r.Stack, r.Seed = common.Memory, common.MemoryLimit, common.Stack, common.Seed
 		r.MaxInstructions = common.MaxInstructions
 		return e.Run(ctx, f, r)
 	}

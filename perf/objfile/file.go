@@ -44,8 +44,9 @@ type File struct {
 	PHdrSize  uint16
 	PHdrCount uint16
 
-	lines   *lineTable   // never nil
-	inlines *inlineTable // never nil
+	lines   *lineTable // never nil
+	inlines *inlineTable
+	frames  *frameTable // never nil
 }
 
 // Segment is a part of the file that is mapped into memory (PT_LOAD).

@@ -101,6 +101,7 @@ func parse(image []byte) (*File, error) {
 		return nil, err
 	}
 	f.lines = &lineTable{file: ef, pcln: pcln, code: executable(f.Sections)}
+	f.frames = &frameTable{file: ef}
 	f.inlines = &inlineTable{file: ef, pcln: pcln, code: f.lines.code}
 	return f, nil
 }

@@ -163,7 +163,7 @@ func searchEnded(cmd *cobra.Command, err error) error {
 		return err
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), "presage: interrupted; nothing was recorded, and the searches begin anew next time")
-	return exitStatus(130)
+	return exitStatus(interruptStatus(cmd.Context()))
 }
 
 // inferSetFlags adds the flags that choose the variables of models and the profiles

@@ -8,27 +8,27 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	cmd := rootCommand()
-	if err := cmd.ExecuteContext(ctx); err != nil {
-		if status := exitStatus(0); errors.As(err, &status) {
-			os.Exit(int(status))
-		}
-		if errors.Is(err, context.Canceled) {
-			fmt.Fprintln(os.Stderr, "presage: interrupted; finished runs are kept and are not repeated next time")
-			os.Exit(130)
-		}
-		fmt.Fprintln(os.Stderr, "presage:", err)
-		os.Exit(1)
+func main() { os.Exit(command(interruptible(context.Background()))) }
+
+// command runs the command that the arguments name, and returns the exit status.
+func command(ctx context.Context) int {
+	err := rootCommand().ExecuteContext(ctx)
+	status := exitStatus(0)
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &status):
+		return int(status)
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, interrupted)
+		return interruptStatus(ctx)
 	}
+	fmt.Fprintln(os.Stderr, "presage:", err)
+	return 1
 }
 
 func rootCommand() *cobra.Command {

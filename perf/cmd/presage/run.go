@@ -23,6 +23,7 @@ import (
 // Exit statuses of presage run beside the program's own.
 const (
 	statusEngine      = 125 // the engine failed, not the program
+	statusTimeout     = 124 // --timeout passed, as timeout(1) has it
 	statusInterrupted = 130 // 128 + SIGINT
 )
 
@@ -41,6 +42,9 @@ type guest struct {
 	snapshot string // file
 	at       uint64
 	resume   string // file
+	timeout  time.Duration
+	quota    uint64
+	analysis time.Duration // taken by --trace to find what to record
 }
 
 func runCommand() *cobra.Command {
@@ -51,19 +55,23 @@ func runCommand() *cobra.Command {
 		Long: `run executes PROGRAM, a static linux/riscv64 executable or the folder of a Go
 main package, on the embedded engine. Everything after PROGRAM is the program's.
 It has the standard input and output, no environment except --env, and no files
-except those in --dir folders. Clocks and random numbers depend on nothing
-outside, so runs are repeatable.
+except those in --dir folders, of which device files, pipes and sockets need :dev,
+too. Its name, argv[0], is the last part of PROGRAM, wherever that lies. Clocks,
+timers and random numbers depend on nothing outside, so runs are repeatable.
 
 The exit status is the program's, 128 + the number of the signal that killed it
-(139 after a fault, which is reported with routine, line and callers), 130 when
-interrupted, or 125 if the engine failed or a limit was reached.`,
+(139 after a fault, which is reported with routine, line and callers), 130 or 143
+when SIGINT or SIGTERM interrupted the run, 124 after --timeout, or 125 if Presage
+failed or a limit was reached. When the program fails, the files that it was not
+allowed to open are listed.`,
 		Example: `  presage run --stats ./sweep3d -n 30
   presage run --dir /data=./input --dir /out=./results:rw ./solver -o /out/x
+  presage run --stack 67108864 ./fortran-with-large-arrays
   presage run --snapshot-at 1000000000 --snapshot late.snap ./sweep3d -n 30
   presage run --resume late.snap --trace --stats ./sweep3d -n 30`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.run(cmd, args[0], args[1:])
+			return g.failing(cmd, g.run(cmd, args[0], args[1:]))
 		},
 	}
 	f := cmd.Flags()
@@ -72,10 +80,14 @@ interrupted, or 125 if the engine failed or a limit was reached.`,
 	f.BoolVar(&g.trace, "trace", false, "record every memory reference, and discard the records")
 	f.BoolVar(&g.stats, "stats", false, "at the end, write a key=value line about the run to standard error")
 	f.StringArrayVar(&g.request.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
-	f.Var(&g.dirs, "dir", "grant a folder: GUEST=HOST, or GUEST=HOST:rw to write there; repeat for more, the first is the working directory")
+	f.Var(&g.dirs, "dir", "grant a folder: GUEST=HOST, GUEST=HOST:rw to write there, GUEST=HOST:dev for its devices; repeat for more, the first is the working directory")
 	f.Uint64Var(&g.request.MaxInstructions, "max-instructions", 0, "stop after this many instructions; 0: no limit")
 	f.Uint64Var(&g.request.Memory, "memory", 0, fmt.Sprintf("address space in bytes (default %d)", engine.DefaultMemory))
 	f.Uint64Var(&g.request.MemoryLimit, "memory-limit", 0, "most memory that the program may use, in bytes (default all of --memory)")
+	f.Uint64Var(&g.request.Stack, "stack", 0, fmt.Sprintf("size of the stack in bytes (default %d)", engine.DefaultStack))
+	f.Uint64Var(&g.request.OutputLimit, "output-limit", 0, "stop when the program has written more bytes than that to its output; 0: no limit")
+	f.Uint64Var(&g.quota, "quota", engine.DefaultQuota, "most bytes that the program may write into each granted folder")
+	f.DurationVar(&g.timeout, "timeout", 0, "stop after this long, such as 90s or 10m; 0: no limit")
 	f.Uint64Var(&g.request.Seed, "seed", 0, "seed of the program's random numbers")
 	f.StringVar(&g.snapshot, "snapshot", "", "file for a snapshot of the program's state; the run continues after it")
 	f.Uint64Var(&g.at, "snapshot-at", 0, "take the snapshot after this many instructions")
@@ -93,16 +105,17 @@ var _ pflag.Value = (*dirFlag)(nil)
 
 func (d *dirFlag) String() string { return strings.Join(d.text, " ") }
 
-func (d *dirFlag) Type() string { return "guest=host[:rw]" }
+func (d *dirFlag) Type() string { return "guest=host[:rw][:dev]" }
 
 // Set implements pflag.Value.
 func (d *dirFlag) Set(text string) error {
 	inside, host, ok := strings.Cut(text, "=")
+	host, devices := strings.CutSuffix(host, ":dev")
 	host, write := strings.CutSuffix(host, ":rw")
 	if !ok || host == "" || !strings.HasPrefix(inside, "/") {
 		return errors.New("want an absolute path for the program, = and a folder, such as /data=./input or /out=./results:rw")
 	}
-	d.grants = append(d.grants, engine.Grant{Guest: inside, Host: host, Write: write})
+	d.grants = append(d.grants, engine.Grant{Guest: inside, Host: host, Write: write, Devices: devices})
 	d.text = append(d.text, text)
 	return nil
 }
@@ -120,21 +133,32 @@ func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
 		return err
 	}
 	if g.trace {
+		start := time.Now()
 		if g.request.Plan, err = prog.Plan(); err != nil {
 			return err
 		}
+		g.analysis = time.Since(start)
 		g.request.Sink = trace.NewDirect()
 	}
 	if err := g.snapshots(e); err != nil {
 		return err
 	}
 	g.request.Args, g.request.Grants = args, g.dirs.grants
+	for i := range g.request.Grants {
+		g.request.Grants[i].Quota = g.quota
+	}
 	g.request.Stdin, g.request.Stdout, g.request.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-	res, err := execute(cmd.Context(), e, prog, g.request)
+	ctx := cmd.Context()
+	if g.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, g.timeout)
+		defer cancel()
+	}
+	res, err := execute(ctx, e, prog, g.request)
 	if g.stats && res != nil {
 		g.printStats(cmd.ErrOrStderr(), res)
 	}
-	return g.ending(cmd.ErrOrStderr(), res, err)
+	return g.ending(cmd, res, err)
 }
 
 // execute runs the program. The engine cannot be interrupted while it reads the
@@ -192,46 +216,84 @@ func (g *guest) snapshots(e engine.Engine) error {
 	return nil
 }
 
-// printStats writes one line about the run. The seconds are host time.
+// printStats writes one line about the run. The seconds are host time; those of the
+// static analysis are apart.
 func (g *guest) printStats(w io.Writer, r *engine.Outcome) {
 	seconds := r.Elapsed.Seconds()
 	executed := r.Instructions
 	if g.request.Resume != nil {
 		executed -= g.request.Resume.Instructions()
 	}
-	fmt.Fprintf(w, "instructions=%d references=%d traced=%t seconds=%.6f mips=%.1f mrefs=%.1f threads=%d memory_bytes=%d status=%d signal=%d\n",
-		r.Instructions, r.Accesses, g.trace, seconds, float64(executed)/seconds/1e6, float64(r.Accesses)/seconds/1e6,
+	fmt.Fprintf(w, "instructions=%d references=%d traced=%t analysis_seconds=%.6f seconds=%.6f mips=%.1f mrefs=%.1f threads=%d memory_bytes=%d status=%d signal=%d\n",
+		r.Instructions, r.Accesses, g.trace, g.analysis.Seconds(), seconds, float64(executed)/seconds/1e6, float64(r.Accesses)/seconds/1e6,
 		r.Threads, r.MemoryPeak, r.ExitCode, r.Signal)
 }
 
-// ending reports how a run ended on w, and returns presage's exit status as an
-// error, or nil for status 0.
-func (g *guest) ending(w io.Writer, r *engine.Outcome, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return exitStatus(statusInterrupted)
+// failing prints what kept Presage from running the program, and returns the status
+// 125, so that a program's own status 1 is not mistaken for it.
+func (g *guest) failing(cmd *cobra.Command, err error) error {
+	if status := exitStatus(0); err == nil || errors.As(err, &status) || errors.Is(err, context.Canceled) {
+		return err
 	}
-	if r == nil {
-		if err != nil {
-			fmt.Fprintln(w, "presage:", err)
-		}
-		return exitStatus(statusEngine)
+	fmt.Fprintln(cmd.ErrOrStderr(), "presage:", flagged(err))
+	return exitStatus(statusEngine)
+}
+
+// ending reports how a run ended on standard error, and returns presage's exit status
+// as an error, or nil for status 0.
+func (g *guest) ending(cmd *cobra.Command, r *engine.Outcome, err error) error {
+	w := cmd.ErrOrStderr()
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		fmt.Fprintf(w, "presage: the program was stopped after %v (--timeout)\n", g.timeout)
+		return exitStatus(statusTimeout)
+	case errors.Is(err, context.Canceled):
+		return exitStatus(interruptStatus(cmd.Context()))
+	case r == nil:
+		return err
 	}
 	for _, s := range r.UnknownSyscalls {
 		fmt.Fprintln(w, "presage:", s)
 	}
 	if err == nil && r.ExitCode == 0 {
-		return nil
+		return g.snapshotTaken(r)
+	}
+	for _, f := range r.Refused {
+		if r.ExitCode == 0 {
+			break // the program did not fail by itself
+		}
+		fmt.Fprintf(w, "presage: %v; --dir grants folders\n", f)
 	}
 	if err == nil {
 		return exitStatus(r.ExitCode)
 	}
-	fmt.Fprintln(w, "presage:", err)
+	fmt.Fprintln(w, "presage:", flagged(err))
 	var fault *engine.Fault
 	if !errors.As(err, &fault) {
 		return exitStatus(statusEngine)
 	}
 	for _, f := range fault.Backtrace {
-		fmt.Fprintf(w, "\tcalled from %s, pc %#x\n", f.Routine, f.PC)
+		how := "called from"
+		if f.Guessed {
+			how = "possibly called from"
+		}
+		fmt.Fprintf(w, "\t%s %s, pc %#x\n", how, f.Routine, f.PC)
 	}
 	return exitStatus(r.ExitCode)
+}
+
+// snapshotTaken returns an error if the program ended before its snapshot.
+func (g *guest) snapshotTaken(r *engine.Outcome) error {
+	if g.snapshot == "" || r.Instructions >= g.at {
+		return nil
+	}
+	return fmt.Errorf("no snapshot was taken: the program ended after %d instructions, --snapshot-at is %d", r.Instructions, g.at)
+}
+
+// flagged returns the error's text with the flags that set the limits it names.
+func flagged(err error) string {
+	return strings.NewReplacer(
+		"(Memory)", "(--memory)", "raise Memory", "raise --memory", "(MemoryLimit)", "(--memory-limit)", "that MemoryLimit allows", "that --memory-limit allows",
+		"(Stack)", "(--stack)", "(OutputLimit)", "(--output-limit)", "instruction limit reached", "instruction limit reached (--max-instructions)",
+	).Replace(err.Error())
 }

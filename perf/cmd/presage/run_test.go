@@ -47,6 +47,8 @@ func runStatus(ctx context.Context, stdin io.Reader, args ...string) (stdout, st
 	switch {
 	case errors.As(err, &s):
 		status = int(s)
+	case errors.Is(err, context.Canceled):
+		status = interruptStatus(ctx)
 	case err != nil:
 		status = 1
 		fmt.Fprintln(&errs, "presage:", err)
@@ -60,7 +62,7 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(in+"/a", []byte("text"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	hostile, crash := guestC(t, "hostile", "-O1"), guestC(t, "crash", "-O1", "-g", "-fno-inline")
+	edges, hostile, crash := guestC(t, "edges", "-O1", "-g"), guestC(t, "hostile", "-O1"), guestC(t, "crash", "-O1", "-g", "-fno-inline")
 	for _, test := range []struct {
 		args           []string
 		stdin          string
@@ -77,20 +79,26 @@ func TestRun(t *testing.T) {
 		{
 			args: []string{crash, "x"}, status: 139,
 			stderr: `presage: rv64: store of 4 bytes at address 0x1230, which the program may not access: pc 0x[0-9a-f]+ \(sw .*\) in poke at .*crash.c:6` +
-				"\n\tcalled from middle, pc 0x[0-9a-f]+\n\tcalled from main, pc 0x[0-9a-f]+\n(\tcalled from .*\n)*",
+				"\n\tcalled from middle, pc 0x[0-9a-f]+\n\tcalled from main, pc 0x[0-9a-f]+\n(\tcalled from (__libc_start|_start).*\n)*",
 		},
 		{args: []string{guestFolder, "copy", "/in/a", "/out/b"}, stdout: "open /in/a: no such file or directory\n"},
 		{args: []string{"--dir", "/in=" + in, "--dir", "/out=" + out, guestFolder, "copy", "a", "/out/b"}, stdout: "open /out/b: read-only file system\n"},
 		{args: []string{"--dir", "/in=" + in, "--dir", "/out=" + out + ":rw", guestFolder, "copy", "a", "/out/b"}, stdout: "<nil>\n"},
-		{args: []string{"--max-instructions", "100000000", guestFolder, "spin"}, status: 125, stderr: "presage: .* stopped after 1000.* instructions: instruction limit reached\n"},
+		{args: []string{"--max-instructions", "100000000", guestFolder, "spin"}, status: 125, stderr: "presage: .* stopped after 1000.* instructions: instruction limit reached .--max-instructions.\n"},
 		{args: []string{"--memory-limit", "100000000", hostile, "mmap"}, status: 125, stdout: "mmap 1\n", stderr: "presage: .*guest memory limit reached\n"},
 		{args: []string{"--memory", "4097", guestFolder, "exit", "0"}, status: 125, stderr: "presage: rv64: Memory is 4097 bytes.*\n"},
-		{args: []string{"--engine", "vm", guestFolder, "exit", "0"}, status: 1, stderr: `presage: --engine "vm": want auto, interp or jit` + "\n"},
+		{args: []string{"--timeout", "1s", guestFolder, "spin"}, status: 124, stderr: `presage: the program was stopped after 1s \(--timeout\)` + "\n"},
+		{args: []string{"--output-limit", "5", guestFolder, "cat"}, stdin: "0123456789", stdout: "01234", status: 125, stderr: `presage: rv64: guest.* wrote more than 5 bytes \(--output-limit\): output limit reached` + "\n"},
+		{args: []string{"--snapshot", out + "/s", "--snapshot-at", "1000000000000", guestFolder, "exit", "0"}, status: 125, stderr: "presage: no snapshot was taken: the program ended after .*\n"},
+		{args: []string{edges, "deep", "12000"}, status: 139, stderr: `presage: rv64: stack overflow: store of .* below the stack of 8388608 bytes \(--stack\).*` + "\n(\tcalled from deep.*\n)+"},
+		{args: []string{"--stack", "67108864", edges, "deep", "12000"}, stdout: "ok\n"},
+		{args: []string{edges, "open", "/data/mesh"}, status: 1, stderr: "presage: /data/mesh could not be opened: no granted folder holds it; --dir grants folders\n"},
+		{args: []string{"--engine", "vm", guestFolder, "exit", "0"}, status: 125, stderr: `presage: --engine "vm": want auto, interp or jit` + "\n"},
 		{args: []string{"--dir", "in=x", guestFolder}, status: 1, stderr: "presage: invalid argument .* want an absolute path .*\n"},
-		{args: []string{"--resume", "run.go", guestFolder, "exit", "0"}, status: 1, stderr: "presage: run.go: .*unusable snapshot\n"},
-		{args: []string{"--snapshot", "x", guestFolder, "exit", "0"}, status: 1, stderr: "presage: --snapshot and --snapshot-at go together\n"},
-		{args: []string{"run.go"}, status: 1, stderr: "presage: .*run.go.*\n"},
-		{args: []string{"testdata/nothing"}, status: 1, stderr: "presage: stat testdata/nothing: no such file or directory\n"},
+		{args: []string{"--resume", "run.go", guestFolder, "exit", "0"}, status: 125, stderr: "presage: run.go: .*unusable snapshot\n"},
+		{args: []string{"--snapshot", "x", guestFolder, "exit", "0"}, status: 125, stderr: "presage: --snapshot and --snapshot-at go together\n"},
+		{args: []string{"run.go"}, status: 125, stderr: "presage: .*run.go.*\n"},
+		{args: []string{"testdata/nothing"}, status: 125, stderr: "presage: stat testdata/nothing: no such file or directory\n"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			stdout, stderr, status := runStatus(t.Context(), strings.NewReader(test.stdin), append([]string{"run"}, test.args...)...)

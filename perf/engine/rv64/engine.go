@@ -40,7 +40,7 @@ import (
 
 // Version is raised with every change that alters an address or a count in the
 // trace of any program, which invalidates earlier recordings.
-const Version = 1
+const Version = 2
 
 // name is the engine's name, which also prefixes its errors.
 const name = "rv64"
@@ -48,6 +48,10 @@ const name = "rv64"
 // minMemory is the smallest address space in bytes: room for a stack and a small
 // program.
 const minMemory = 32 << 20
+
+// minStack is the smallest stack in bytes: it holds arguments and environment in a
+// quarter.
+const minStack = 64 << 10
 
 // capabilities is the set of everything that the contract defines.
 const capabilities = engine.CapWindows | engine.CapSnapshots | engine.CapFlow | engine.CapSandbox | engine.CapMemory
@@ -195,6 +199,13 @@ func (o *options) fill() error {
 	if o.Memory < minMemory || o.Memory > trace.AddrLimit || o.Memory%pageBytes != 0 {
 		return fmt.Errorf("rv64: Memory is %d bytes; it must be a multiple of %d from %d to %d",
 			o.Memory, pageBytes, minMemory, uint64(trace.AddrLimit))
+	}
+	if o.Stack == 0 {
+		o.Stack = engine.DefaultStack
+	}
+	if o.Stack < minStack || o.Stack > o.Memory/2 || o.Stack%pageBytes != 0 {
+		return fmt.Errorf("rv64: Stack is %d bytes; it must be a multiple of %d from %d to half of Memory, %d",
+			o.Stack, pageBytes, minStack, o.Memory/2)
 	}
 	if o.MemoryLimit == 0 {
 		o.MemoryLimit = o.Memory

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -216,8 +217,8 @@ func TestUnknownSyscalls(t *testing.T) {
 	if err != nil || r.ExitCode != eNOSYS {
 		t.Errorf("status %d (%v), want %d", r.ExitCode, err, eNOSYS)
 	}
-	if got := fmt.Sprintf("%d", r.UnknownSyscalls); got != "[{198 1} {1234 2}]" {
-		t.Errorf("unknown system calls %s", got)
+	if want := []engine.SyscallCount{{Number: 198, Count: 1}, {Number: 1234, Count: 2}}; !slices.Equal(r.UnknownSyscalls, want) {
+		t.Errorf("unknown system calls %v, want %v", r.UnknownSyscalls, want)
 	}
 }
 

@@ -166,8 +166,25 @@ func (t *thread) rare(o *op) *op {
 		r[o.rd] = r[o.rs1] * bit(r[o.rs2] != 0)
 	case opCzeroNez:
 		r[o.rd] = r[o.rs1] * bit(r[o.rs2] == 0)
+	case opClmul:
+		_, r[o.rd] = clmul(r[o.rs1], r[o.rs2])
+	case opClmulh:
+		r[o.rd], _ = clmul(r[o.rs1], r[o.rs2])
+	case opClmulr:
+		high, low := clmul(r[o.rs1], r[o.rs2])
+		r[o.rd] = high<<1 | low>>63
 	}
 	return o
+}
+
+// clmul returns the product of a and b without carries, which has 127 bits.
+func clmul(a, b uint64) (high, low uint64) {
+	for i := range 64 {
+		mask := -(b >> i & 1)
+		low ^= a << i & mask
+		high ^= a >> (64 - i) & mask
+	}
+	return high, low
 }
 
 // orcB sets every byte that is not zero to all ones.

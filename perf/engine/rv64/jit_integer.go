@@ -12,6 +12,8 @@ func translatable(o *op) bool {
 		return o.rm != rmNearestAway // the host lacks this mode
 	case c == opCsr:
 		return o.csrInCode()
+	case c >= opClmul && c <= opClmulr:
+		return false // rare: cryptography and checksums
 	}
 	return o.code < opEcall
 }

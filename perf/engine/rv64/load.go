@@ -13,10 +13,10 @@ import (
 const (
 	// loadBias is where position-independent executables are loaded.
 	loadBias = 0x200000
-	// stackBytes is the size of the first thread's stack.
-	stackBytes = 8 << 20
 	// topGap is left free at the top of the address space.
 	topGap = 64 << 10
+	// stackGap is left free below the stack.
+	stackGap = 16 * pageBytes
 	// brkRoom is the space kept free after the image for brk to grow into, if
 	// the address space is large enough.
 	brkRoom = 256 << 20
@@ -34,8 +34,9 @@ func (m *machine) load() error {
 	top := m.mem.size - topGap
 	m.trampoline = top - pageBytes
 	stackTop := m.trampoline - pageBytes
-	stack := stackTop - stackBytes
-	m.mem.mmapTop = stack - 16*pageBytes
+	stack := stackTop - m.opt.Stack
+	m.stack = stackRange{stack, stackTop}
+	m.mem.mmapTop = stack - stackGap
 	if end >= m.mem.mmapTop {
 		return fmt.Errorf("rv64: %s needs addresses up to %#x, but the address space ends at %#x: raise Memory: %w",
 			m.program(), end, m.mem.size, engine.ErrMemoryLimit)
@@ -51,10 +52,10 @@ func (m *machine) load() error {
 	if err := m.mem.protectRange(m.trampoline, pageBytes, pageRead|pageExec); err != nil {
 		return m.hostError(err)
 	}
-	if !m.mem.affords(stack, stackBytes, pageWrite) {
+	if !m.mem.affords(stack, m.opt.Stack, pageWrite) {
 		return m.tooLittle()
 	}
-	if err := m.mem.mapRange(stack, stackBytes, pageRead|pageWrite); err != nil {
+	if err := m.mem.mapRange(stack, m.opt.Stack, pageRead|pageWrite); err != nil {
 		return m.hostError(err)
 	}
 	t := m.newThread()
@@ -228,8 +229,8 @@ func (m *machine) buildStack(t *thread, top uint64) error {
 	for _, s := range append(args, m.opt.Env...) {
 		total += len(s) + 1 + 8
 	}
-	if total > stackBytes/4 {
-		return fmt.Errorf("rv64: arguments and environment take %d bytes; at most %d are possible", total, stackBytes/4)
+	if most := m.opt.Stack / 4; uint64(total) > most {
+		return fmt.Errorf("rv64: arguments and environment take %d bytes; at most %d are possible, a quarter of the stack", total, most)
 	}
 	exec := push([]byte(path.Join("/", m.program()) + "\x00"))
 	seed := make([]byte, 16)

@@ -101,6 +101,7 @@ func addRegister(t map[rv.Op]lowering) {
 		rv.ROL: opRol, rv.ROLW: opRolw, rv.ROR: opRor, rv.RORW: opRorw,
 		rv.BCLR: opBclr, rv.BEXT: opBext, rv.BINV: opBinv, rv.BSET: opBset,
 		rv.CZERO_EQZ: opCzeroEqz, rv.CZERO_NEZ: opCzeroNez,
+		rv.CLMUL: opClmul, rv.CLMULH: opClmulh, rv.CLMULR: opClmulr,
 	} {
 		t[o] = lowering{code: c, form: formR}
 	}

@@ -68,7 +68,10 @@ type machine struct {
 	nextID  int
 
 	actions    [signals + 1]sigAction
+	timers     []timer // the interval timers, then those of timer_create by id
+	alarm      uint64  // instructions at which the first timer expires
 	trampoline uint64
+	stack      stackRange // of the first thread
 	futexes    []*futexWait
 	calls      map[uint64]systemCall
 	unknown    map[uint64]uint64
@@ -106,6 +109,8 @@ func newMachine(f *objfile.File, opt options) (*machine, error) {
 		unknown: make(map[uint64]uint64),
 		random:  splitMix(opt.Seed),
 		nextID:  firstID,
+		timers:  newTimers(),
+		alarm:   never,
 	}
 	if m.files, err = newFileTable(&m.opt); err != nil {
 		mem.close()
@@ -182,11 +187,14 @@ func (m *machine) run(ctx context.Context) (err error) {
 			m.play(m.current) // in the middle of its turn
 		} else if t := m.schedule(); t != nil {
 			m.turn(t)
-		} else {
+		} else if ctx.Err() == nil {
 			return fmt.Errorf("rv64: %s after %d instructions: %w", m.program(), m.executed(), engine.ErrDeadlock)
 		}
 		if err := cmp.Or(m.failed, m.codes[0].err); err != nil {
 			return err
+		}
+		if m.files.output.reached {
+			return fmt.Errorf("rv64: %s wrote more than %d bytes (OutputLimit): %w", m.program(), m.opt.OutputLimit, engine.ErrOutputLimit)
 		}
 		if m.opt.Progress != nil && m.executed() >= progress {
 			m.opt.Progress(m.executed())
@@ -334,6 +342,9 @@ func (m *machine) memoryFault(t *thread) {
 	f := m.fault(t, sigSEGV)
 	f.Addr, f.Size = m.accessOf(t)
 	f.Access = "load"
+	if m.overflows(t, f.Addr) {
+		f.Stack = m.opt.Stack
+	}
 	if d, ok := m.code.decode(m.mem.code(t.pc)); ok {
 		if l := m.code.lower(d, t.pc); l.kind.Writes() {
 			f.Access = "store"
@@ -378,53 +389,6 @@ func (m *machine) routine(pc uint64) string {
 	return ""
 }
 
-// backtrace guesses the callers: the return address register, then words on the
-// stack that point just past a call instruction. Without unwind tables this may
-// include a function that has already returned.
-func (m *machine) backtrace(t *thread) []engine.Frame {
-	const maxFrames, maxWords = 16, 512
-	var frames []engine.Frame
-	bias := Bias(m.file)
-	add := func(pc uint64) {
-		if pc&1 != 0 || pc < 4 || !m.follows(pc) {
-			return
-		}
-		if n := len(frames); n > 0 && frames[n-1].PC == pc {
-			return
-		}
-		if name := m.routine(pc - bias); name != "" {
-			frames = append(frames, engine.Frame{PC: pc, Routine: name})
-		}
-	}
-	add(t.x[regRA])
-	for i := uint64(0); i < maxWords && len(frames) < maxFrames; i++ {
-		v, ok := m.mem.load64(t.x[regSP] + 8*i)
-		if !ok {
-			break
-		}
-		add(v)
-	}
-	return frames
-}
-
-// follows reports whether the instruction before pc is a call.
-func (m *machine) follows(pc uint64) bool {
-	for _, size := range []uint64{4, 2} {
-		src, ok := m.mem.view(pc-size, size, pageExec)
-		if !ok {
-			continue
-		}
-		d, ok := m.code.decode(src)
-		if !ok || uint64(d.size) != size {
-			continue
-		}
-		if l := m.code.lower(d, pc-size); (l.op.code == opJal || l.op.code == opJalr) && l.op.rd == regRA {
-			return true
-		}
-	}
-	return false
-}
-
 // kill ends the program with a signal.
 func (m *machine) kill(s sigInfo) {
 	m.over, m.signal, m.exitCode = true, s.number, 128+s.number
@@ -445,11 +409,16 @@ func (m *machine) result() *result {
 	r.ExitCode, r.Signal = m.exitCode, m.signal
 	r.Instructions = m.executed()
 	r.Threads = m.created
+	r.Refused = m.files.refused
 	r.UnplannedRefs = len(m.codes[0].foreign)
 	r.Clock = time.Duration(m.now())
 	r.MemoryPeak = m.mem.peak
 	for n, count := range m.unknown {
-		r.UnknownSyscalls = append(r.UnknownSyscalls, engine.SyscallCount{Number: n, Count: count})
+		call := engine.SyscallCount{Number: n, Count: count}
+		if n == callClone {
+			call.Name = "fork"
+		}
+		r.UnknownSyscalls = append(r.UnknownSyscalls, call)
 	}
 	slices.SortFunc(r.UnknownSyscalls, func(a, b engine.SyscallCount) int { return cmp.Compare(a.Number, b.Number) })
 	return &r

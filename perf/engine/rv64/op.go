@@ -94,6 +94,9 @@ const (
 	opBseti
 	opCzeroEqz
 	opCzeroNez
+	opClmul
+	opClmulh
+	opClmulr
 
 	opLb
 	opLh

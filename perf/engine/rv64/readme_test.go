@@ -43,11 +43,11 @@ func callNotes() map[uint64]callNote {
 		}
 	}
 	add(works, `17 getcwd, 19 eventfd2, 20 epoll_create1, 21 epoll_ctl, 22 epoll_pwait, 23 dup, 24 dup3, 25 fcntl,
-		34 mkdirat, 35 unlinkat, 38 renameat, 43 statfs, 44 fstatfs, 46 ftruncate, 48 faccessat, 49 chdir, 53 fchmodat,
+		34 mkdirat, 35 unlinkat, 36 symlinkat, 37 linkat, 38 renameat, 43 statfs, 44 fstatfs, 45 truncate, 46 ftruncate, 47 fallocate, 48 faccessat, 49 chdir, 53 fchmodat,
 		56 openat, 57 close, 59 pipe2, 61 getdents64, 62 lseek, 63 read, 64 write, 65 readv, 66 writev, 67 pread64, 68 pwrite64,
 		69 preadv, 70 pwritev, 72 pselect6, 73 ppoll, 78 readlinkat, 79 newfstatat, 80 fstat, 93 exit, 94 exit_group,
 		96 set_tid_address, 98 futex, 101 nanosleep, 102 getitimer, 103 setitimer, 107 timer_create, 108 timer_gettime,
-		110 timer_settime, 113 clock_gettime, 114 clock_getres, 115 clock_nanosleep, 121 sched_getparam, 123 sched_getaffinity,
+		109 timer_getoverrun, 110 timer_settime, 111 timer_delete, 113 clock_gettime, 114 clock_getres, 115 clock_nanosleep, 121 sched_getparam, 123 sched_getaffinity,
 		124 sched_yield, 129 kill, 130 tkill, 131 tgkill, 132 sigaltstack, 133 rt_sigsuspend, 134 rt_sigaction, 135 rt_sigprocmask,
 		136 rt_sigpending, 137 rt_sigtimedwait, 139 rt_sigreturn, 148 getresuid, 150 getresgid, 153 times, 160 uname, 163 getrlimit,
 		165 getrusage, 168 getcpu, 169 gettimeofday, 172 getpid, 173 getppid, 174 getuid, 175 geteuid, 176 getgid, 177 getegid,
@@ -56,20 +56,21 @@ func callNotes() map[uint64]callNote {
 		259 riscv_flush_icache, 261 prlimit64, 276 renameat2, 278 getrandom, 283 membarrier, 291 statx, 436 close_range,
 		439 faccessat2, 441 epoll_pwait2`)
 	add(ignored, `32 flock, 52 fchmod, 55 fchown, 81 sync, 82 fsync, 83 fdatasync, 84 sync_file_range, 88 utimensat, 92 personality,
-		99 set_robust_list, 109 timer_getoverrun, 111 timer_delete, 118 sched_setparam, 119 sched_setscheduler,
+		99 set_robust_list, 118 sched_setparam, 119 sched_setscheduler,
 		122 sched_setaffinity, 125 sched_get_priority_max, 126 sched_get_priority_min, 140 setpriority, 154 setpgid,
 		164 setrlimit, 167 prctl, 223 fadvise64, 227 msync, 228 mlock, 229 munlock, 230 mlockall, 231 munlockall, 284 mlock2`)
-	add(refused, `29 ioctl, 45 truncate, 71 sendfile, 76 splice, 95 waitid, 112 clock_settime, 157 setsid, 221 execve, 260 wait4,
+	add(refused, `29 ioctl, 71 sendfile, 76 splice, 95 waitid, 112 clock_settime, 157 setsid, 221 execve, 260 wait4,
 		277 seccomp, 281 execveat, 285 copy_file_range, 293 rseq, 424 pidfd_send_signal, 425 io_uring_setup, 434 pidfd_open,
 		435 clone3, 449 futex_waitv`)
 	for n, text := range map[uint64]string{
 		43: "made-up numbers", 44: "made-up numbers",
-		63: "blocks on pipes and event counters", 102: "timers never expire", 103: "timers never expire",
-		107: "timers never expire", 108: "timers never expire", 110: "timers never expire",
+		63: "blocks on pipes and event counters", 103: "expires at an exact instruction; 10 µs or more apart",
+		107: "on the clocks of the process", 110: "expires at an exact instruction; 10 µs or more apart",
+		36: "within the grant", 37: "within the grant", 47: "without modes",
 		98:  "but for the priority-inheriting operations",
 		113: "a nanosecond an instruction, from 2024-01-01", 123: "one processor", 220: "threads; no processes",
 		222: "private; shared mappings are read-only", 29: "nothing is a terminal", 216: "not MREMAP_FIXED",
-		258: "IMAFDC, Zba, Zbb, Zbs, Zicond", 278: "seeded", 261: "tells limits, sets none", 276: "without flags",
+		258: "IMAFDC, Zba, Zbb, Zbc, Zbs, Zicond", 278: "seeded", 261: "tells limits, sets none", 276: "without flags",
 	} {
 		note := notes[n]
 		note.note = text

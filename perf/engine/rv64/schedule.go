@@ -13,7 +13,8 @@ func (m *machine) newThread() *thread {
 
 // schedule returns the thread whose turn it is: the first after the current
 // one, in order of creation, that can run. When all sleep, the clock advances
-// to the first deadline. It returns nil if nothing can ever run.
+// to the first deadline or timer. It returns nil if nothing can ever run, or the run
+// was cancelled.
 func (m *machine) schedule() *thread {
 	for {
 		start := slices.Index(m.threads, m.current) + 1
@@ -24,14 +25,15 @@ func (m *machine) schedule() *thread {
 				return t
 			}
 		}
-		first := uint64(never)
+		first := m.nextWake()
 		for _, t := range m.threads {
 			first = min(first, t.deadline)
 		}
-		if first == never {
+		if first == never || m.ctx.Err() != nil {
 			return nil
 		}
-		m.idle += first - m.now()
+		m.idle += first - min(first, m.now())
+		m.expire()
 	}
 }
 

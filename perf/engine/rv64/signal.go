@@ -8,18 +8,21 @@ import (
 
 // Signal numbers that the engine itself raises or treats specially.
 const (
-	sigILL   = 4
-	sigTRAP  = 5
-	sigBUS   = 7
-	sigKILL  = 9
-	sigSEGV  = 11
-	sigPIPE  = 13
-	sigCHLD  = 17
-	sigCONT  = 18
-	sigSTOP  = 19
-	sigURG   = 23
-	sigWINCH = 28
-	signals  = 64
+	sigILL    = 4
+	sigTRAP   = 5
+	sigBUS    = 7
+	sigKILL   = 9
+	sigSEGV   = 11
+	sigPIPE   = 13
+	sigALRM   = 14
+	sigCHLD   = 17
+	sigCONT   = 18
+	sigSTOP   = 19
+	sigURG    = 23
+	sigVTALRM = 26
+	sigPROF   = 27
+	sigWINCH  = 28
+	signals   = 64
 )
 
 // Signal action flags and special handlers.
@@ -45,11 +48,13 @@ type sigStack struct {
 
 // sigInfo is a pending signal.
 type sigInfo struct {
-	number int
-	code   int32
-	addr   uint64        // of a fault
-	pid    uint32        // of the sender
-	fault  *engine.Fault // the cause, if it is a trap
+	number  int
+	code    int32
+	addr    uint64        // of a fault
+	pid     uint32        // of the sender, or the timer's id
+	overrun uint32        // of a timer
+	value   uint64        // of a timer
+	fault   *engine.Fault // the cause, if it is a trap
 }
 
 // The layout of a signal frame (Linux arch/riscv rt_sigframe): siginfo of 128
@@ -147,6 +152,8 @@ func (m *machine) interrupt(t *thread, restart bool) {
 	if t.futex != nil {
 		m.futexRemove(t)
 	}
+	m.sleptShort(t)
+	t.deadline = never
 	if restart && t.restartable {
 		a0 := t.x[regA0] // unchanged since the call
 		t.resume(0)
@@ -179,6 +186,8 @@ func (m *machine) handle(t *thread, s sigInfo) {
 		le.PutUint64(frame[16:], s.addr)
 	} else {
 		le.PutUint32(frame[16:], s.pid)
+		le.PutUint32(frame[20:], s.overrun)
+		le.PutUint64(frame[24:], s.value)
 	}
 	ctx := frame[frameContext:]
 	le.PutUint64(ctx[contextStack:], t.altStack.sp)

@@ -74,6 +74,14 @@ func (st *snapshotState) checkSignals() error {
 	if len(st.Actions) != signals+1 {
 		return badSnapshot("%d signal actions", len(st.Actions))
 	}
+	if n := len(st.Timers); n > 0 && n < itimers || n > itimers+maxTimers {
+		return badSnapshot("%d timers", n)
+	}
+	for i, t := range st.Timers {
+		if t.Made && (t.Signal < 1 || t.Signal > signals) || !t.Made && t.Next != never || t.Interval > maxExecuted || t.Next != never && t.Next > maxExecuted {
+			return badSnapshot("timer %d of signal %d expires at %d, then every %d ns", i, t.Signal, t.Next, t.Interval)
+		}
+	}
 	for i := range st.Threads {
 		if len(st.Threads[i].Pending) > maxPending {
 			return badSnapshot("%d pending signals of thread %d", len(st.Threads[i].Pending), i)

@@ -166,7 +166,7 @@ func (t *fileTable) restore(m *machine, st *snapshotState) error {
 func (s *fileState) open(m *machine, pipes map[int]*pipe) (file, error) {
 	switch s.Kind {
 	case kindStream:
-		f := standard(&m.opt)[s.Name]
+		f := standard(&m.opt, &m.files.output)[s.Name]
 		f.taken = s.Taken
 		if f.r != nil && s.Taken > 0 {
 			if _, err := io.CopyN(io.Discard, f.r, int64(s.Taken)); err != nil {
@@ -205,7 +205,7 @@ func (s *fileState) reopen(m *machine) (file, error) {
 	if err != nil {
 		return nil, badSnapshot("file %s: %v", s.Path, err)
 	}
-	h := &hostFile{f: f, guest: s.Path, append: s.Flags&oAppend != 0}
+	h := &hostFile{f: f, guest: s.Path, mount: mt, append: s.Flags&oAppend != 0}
 	if err := s.position(h); err != nil {
 		h.close()
 		return nil, err
@@ -223,7 +223,7 @@ func (s *fileState) position(h *hostFile) error {
 			if e := h.list(); e != 0 {
 				return badSnapshot("folder %s cannot be listed", s.Path)
 			}
-			h.next = min(s.Next, len(h.entries))
+			h.next = min(s.Next, len(h.entries)+2)
 		}
 		return nil
 	}

@@ -1,9 +1,11 @@
 package rv64
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
+	"presage/perf/engine"
 	"presage/perf/engine/rv64/softfloat"
 	"presage/perf/trace"
 )
@@ -15,6 +17,7 @@ type snapshotState struct {
 	Args    []string
 	Env     []string
 	Memory  uint64
+	Stack   uint64 `json:",omitempty"` // 0: engine.DefaultStack
 	Grants  []grantState
 
 	Executed, Idle, TurnEnd  uint64
@@ -30,6 +33,7 @@ type snapshotState struct {
 	Threads                  []threadState
 	Waits                    []waitState // in order of arrival
 	Actions                  []actionState
+	Timers                   []timerState `json:",omitempty"`
 
 	Cwd         string
 	Files       []fileState
@@ -73,6 +77,18 @@ type signalState struct {
 	Number int
 	Code   int32
 	PID    uint32
+
+	Overrun uint32 `json:",omitempty"`
+	Value   uint64 `json:",omitempty"`
+}
+
+type timerState struct {
+	Made, CPU, Real bool
+	Notify          uint32
+	Signal, Thread  int
+	Value           uint64
+	Next, Interval  uint64
+	Overrun         uint64
 }
 
 type waitState struct {
@@ -92,7 +108,7 @@ type regionState struct {
 // takeSnapshot passes a snapshot of the current state to the request's callback.
 func (m *machine) takeSnapshot(at uint64) error {
 	s := &Snapshot{state: snapshotState{
-		Program: m.file.SHA256, Args: m.opt.Args, Env: m.opt.Env, Memory: m.opt.Memory, Grants: m.grants(),
+		Program: m.file.SHA256, Args: m.opt.Args, Env: m.opt.Env, Memory: m.opt.Memory, Stack: m.opt.Stack, Grants: m.grants(),
 		Executed: at, Idle: m.idle, TurnEnd: m.times.turnEnd, Random: uint64(m.random),
 		BrkStart: m.brk.start, BrkEnd: m.brk.end, BrkMax: m.brk.limit,
 		MmapTop: m.mem.mmapTop, Trampoline: m.trampoline, Peak: m.mem.peak, Refused: m.refused,
@@ -107,6 +123,11 @@ func (m *machine) takeSnapshot(at uint64) error {
 	}
 	for _, a := range m.actions {
 		s.state.Actions = append(s.state.Actions, actionState{a.handler, a.flags, a.mask})
+	}
+	for _, t := range m.timers {
+		s.state.Timers = append(s.state.Timers, timerState{
+			t.made, t.cpu, t.real, t.notify, t.signal, t.thread, t.value, t.next, t.interval, t.overrun,
+		})
 	}
 	if err := m.files.save(&s.state); err != nil {
 		return err
@@ -139,7 +160,7 @@ func (t *thread) state() threadState {
 		s.Restore = new(*t.restore)
 	}
 	for _, p := range t.pending {
-		s.Pending = append(s.Pending, signalState{p.number, p.code, p.pid})
+		s.Pending = append(s.Pending, signalState{p.number, p.code, p.pid, p.overrun, p.value})
 	}
 	return s
 }
@@ -211,6 +232,7 @@ func (m *machine) restore(s *Snapshot) error {
 	m.idle, m.random, m.refused = st.Idle, splitMix(st.Random), st.Refused
 	m.brk.start, m.brk.end, m.brk.limit = st.BrkStart, st.BrkEnd, st.BrkMax
 	m.mem.mmapTop, m.trampoline, m.mem.peak = st.MmapTop, st.Trampoline, st.Peak
+	m.stack = stackRange{st.Trampoline - pageBytes - m.opt.Stack, st.Trampoline - pageBytes}
 	m.created, m.nextID = st.Created, st.NextID
 	maps.Copy(m.unknown, st.Unknown)
 	for _, pc := range st.Foreign {
@@ -218,6 +240,12 @@ func (m *machine) restore(s *Snapshot) error {
 	}
 	for i, a := range st.Actions {
 		m.actions[i] = sigAction{a.Handler, a.Flags, a.Mask}
+	}
+	if len(st.Timers) > 0 {
+		m.timers = m.timers[:0]
+	}
+	for _, t := range st.Timers {
+		m.timers = append(m.timers, timer{t.Made, t.CPU, t.Real, t.Notify, t.Signal, t.Thread, t.Value, t.Next, t.Interval, t.Overrun})
 	}
 	for i := range st.Threads {
 		m.threads = append(m.threads, m.thread(&st.Threads[i]))
@@ -229,6 +257,7 @@ func (m *machine) restore(s *Snapshot) error {
 	}
 	m.current = m.threads[st.Current]
 	m.horizon, m.budget = st.Executed, 0
+	m.alarm = m.nextAlarm()
 	m.resumeTimes(st)
 	return m.files.restore(m, st)
 }
@@ -244,6 +273,8 @@ func (m *machine) belongs(st *snapshotState) error {
 		return badSnapshot("it was taken with environment %q, not %q", st.Env, m.opt.Env)
 	case st.Memory != m.opt.Memory:
 		return badSnapshot("it was taken with Memory of %d, not %d", st.Memory, m.opt.Memory)
+	case cmp.Or(st.Stack, engine.DefaultStack) != m.opt.Stack:
+		return badSnapshot("it was taken with Stack of %d, not %d", cmp.Or(st.Stack, engine.DefaultStack), m.opt.Stack)
 	case !slices.Equal(st.Grants, m.grants()):
 		return badSnapshot("it was taken with grants %v, not %v", st.Grants, m.grants())
 	}
@@ -274,7 +305,7 @@ func (m *machine) thread(s *threadState) *thread {
 		t.restore = new(*s.Restore)
 	}
 	for _, p := range s.Pending {
-		t.pending = append(t.pending, sigInfo{number: p.Number, code: p.Code, pid: p.PID})
+		t.pending = append(t.pending, sigInfo{number: p.Number, code: p.Code, pid: p.PID, overrun: p.Overrun, value: p.Value})
 	}
 	if s.Polls {
 		t.poll = func() (int64, bool) { return m.callAgain(t) }

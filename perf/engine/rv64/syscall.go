@@ -4,38 +4,47 @@ import "encoding/binary"
 
 // Error numbers that system calls return, negated.
 const (
-	ePERM      = 1
-	eNOENT     = 2
-	eSRCH      = 3
-	eINTR      = 4
-	eIO        = 5
-	eBADF      = 9
-	eCHILD     = 10
-	eAGAIN     = 11
-	eNOMEM     = 12
-	eACCES     = 13
-	eFAULT     = 14
-	eEXIST     = 17
-	eNOTDIR    = 20
-	eISDIR     = 21
-	eINVAL     = 22
-	eMFILE     = 24
-	eNOTTY     = 25
-	eSPIPE     = 29
-	eROFS      = 30
-	ePIPE      = 32
-	eRANGE     = 34
-	eNOSYS     = 38
-	eNOTEMPTY  = 39
-	eTIMEDOUT  = 110
-	eOPNOTSUPP = 95
+	ePERM        = 1
+	eNOENT       = 2
+	eSRCH        = 3
+	eINTR        = 4
+	eIO          = 5
+	eBADF        = 9
+	eCHILD       = 10
+	eAGAIN       = 11
+	eNOMEM       = 12
+	eACCES       = 13
+	eFAULT       = 14
+	eEXIST       = 17
+	eXDEV        = 18
+	eNOTDIR      = 20
+	eISDIR       = 21
+	eINVAL       = 22
+	eMFILE       = 24
+	eNOTTY       = 25
+	eNOSPC       = 28
+	eSPIPE       = 29
+	eROFS        = 30
+	ePIPE        = 32
+	eRANGE       = 34
+	eNAMETOOLONG = 36
+	eNOSYS       = 38
+	eNOTEMPTY    = 39
+	eLOOP        = 40
+	eTIMEDOUT    = 110
+	eOPNOTSUPP   = 95
 )
 
-// System calls that do not return to the instruction after them.
+// Numbers of system calls that the engine treats specially: those that do not return
+// to the instruction after them, and those that wait or fail in a way of their own.
 const (
-	callExit      = 93
-	callExitGroup = 94
-	callSigreturn = 139 // rt_sigreturn
+	callExit           = 93
+	callExitGroup      = 94
+	callNanosleep      = 101
+	callClockNanosleep = 115
+	callSigtimedwait   = 137 // rt_sigtimedwait
+	callClone          = 220
+	callSigreturn      = 139 // rt_sigreturn
 )
 
 // systemCall implements one system call. It returns the result, or a negated
@@ -51,10 +60,7 @@ func (m *machine) serveSyscall(t *thread) {
 	m.countSyscall(t, n)
 	call := m.calls[n]
 	if call == nil {
-		if _, seen := m.unknown[n]; !seen && len(m.unknown) >= maxUnknown {
-			n = ^uint64(0)
-		}
-		m.unknown[n]++
+		m.countUnknown(n)
 		t.x[regA0] = ^uint64(eNOSYS - 1)
 		return
 	}
@@ -69,6 +75,14 @@ func (m *machine) serveSyscall(t *thread) {
 	}
 }
 
+// countUnknown counts a call that fails because it is not emulated.
+func (m *machine) countUnknown(n uint64) {
+	if _, seen := m.unknown[n]; !seen && len(m.unknown) >= maxUnknown {
+		n = ^uint64(0)
+	}
+	m.unknown[n]++
+}
+
 // syscalls returns the table of system calls by number (the generic 64-bit
 // table, include/uapi/asm-generic/unistd.h, and arch/riscv's two).
 func (m *machine) syscalls() map[uint64]systemCall {
@@ -76,6 +90,7 @@ func (m *machine) syscalls() map[uint64]systemCall {
 	m.addProcessCalls(c)
 	m.addSignalCalls(c)
 	m.addTimeCalls(c)
+	m.addTimerCalls(c)
 	m.addMemoryCalls(c)
 	m.addFileCalls(c)
 	m.addEventCalls(c)

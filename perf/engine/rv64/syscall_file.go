@@ -70,8 +70,9 @@ func (m *machine) addFileCalls(c map[uint64]systemCall) {
 		if !ok {
 			return -eINVAL
 		}
-		return -errno(h.f.Truncate(int64(a[1])))
+		return -h.resize(int64(a[1]))
 	}
+	c[47] = m.sysFallocate
 	c[61] = m.sysGetdents
 	c[80] = func(_ *thread, a [6]uint64) int64 { // fstat
 		f := t.get(a[0])
@@ -143,29 +144,44 @@ func (m *machine) sysOpen(dirFD, nameAt, flags, mode uint64) int64 {
 	if d := m.device(name); d != nil {
 		return m.files.add(d, flags)
 	}
+	f, flags, e := m.openGranted(name, flags, mode)
+	if e != 0 {
+		return -e
+	}
+	return m.files.add(f, flags)
+}
+
+// openGranted opens a file in the grant that holds it. It returns the flags that
+// the grant leaves, and an error number, 0 on success.
+func (m *machine) openGranted(name string, flags, mode uint64) (*hostFile, uint64, int64) {
 	mt, rel := m.files.find(name)
 	if mt == nil {
-		return -eNOENT
+		m.files.refuse(name, "no granted folder holds it")
+		return nil, 0, eNOENT
 	}
 	writes := flags&oAccess != 0 || flags&(oCreate|oTrunc) != 0
 	if writes && !mt.write {
-		if flags&oCreate != 0 && flags&oAccess == 0 && flags&oTrunc == 0 {
-			flags &^= oCreate // reads the file if it exists
-		} else {
-			return -eROFS
+		if flags&oCreate == 0 || flags&oAccess != 0 || flags&oTrunc != 0 {
+			m.files.refuse(name, "the granted folder is read-only")
+			return nil, 0, eROFS
 		}
+		flags &^= oCreate // reads the file if it exists
+	}
+	if info, err := mt.root.Stat(rel); err == nil && !mt.devices && !info.Mode().IsRegular() && !info.IsDir() {
+		m.files.refuse(name, "it is a device, pipe or socket") // opening it might wait, or reach beyond the folder
+		return nil, 0, eACCES
 	}
 	f, err := mt.root.OpenFile(rel, hostFlags(flags), fs.FileMode(mode&0o777))
 	if err != nil {
-		return -errno(err)
+		return nil, 0, errno(err)
 	}
 	if flags&oDir != 0 {
 		if info, err := f.Stat(); err != nil || !info.IsDir() {
 			_ = f.Close() // opened for reading only
-			return -eNOTDIR
+			return nil, 0, eNOTDIR
 		}
 	}
-	return m.files.add(&hostFile{f: f, guest: name, append: flags&oAppend != 0}, flags)
+	return &hostFile{f: f, guest: name, mount: mt, append: flags&oAppend != 0}, flags, 0
 }
 
 func hostFlags(flags uint64) int {
@@ -288,7 +304,8 @@ func (m *machine) sysStatx(_ *thread, a [6]uint64) int64 {
 	return 0
 }
 
-// sysGetdents lists a folder in name order.
+// sysGetdents lists a folder: itself, the one that holds it, then the others in name
+// order.
 func (m *machine) sysGetdents(_ *thread, a [6]uint64) int64 {
 	h, ok := m.files.get(a[0]).(*hostFile)
 	if !ok {
@@ -300,34 +317,45 @@ func (m *machine) sysGetdents(_ *thread, a [6]uint64) int64 {
 		}
 	}
 	var out []byte
-	for ; h.next < len(h.entries); h.next++ {
-		e := h.entries[h.next]
-		size := (19 + len(e.Name()) + 1 + 7) &^ 7
+	for ; h.next < len(h.entries)+2; h.next++ {
+		name, kind := h.entry(h.next)
+		size := (19 + len(name) + 1 + 7) &^ 7
 		if uint64(len(out)+size) > a[2] {
 			break
 		}
 		rec := make([]byte, size)
 		le := binary.LittleEndian
-		le.PutUint64(rec[0:], statInode(path.Join(h.guest, e.Name())))
+		le.PutUint64(rec[0:], statInode(path.Join(h.guest, name)))
 		le.PutUint64(rec[8:], uint64(h.next+1))
 		le.PutUint16(rec[16:], uint16(size))
-		rec[18] = 8 // DT_REG
-		switch {
-		case e.IsDir():
-			rec[18] = 4
-		case e.Type()&fs.ModeSymlink != 0:
-			rec[18] = 10
-		}
-		copy(rec[19:], e.Name())
+		rec[18] = kind
+		copy(rec[19:], name)
 		out = append(out, rec...)
 	}
-	if len(out) == 0 && h.next < len(h.entries) {
+	if len(out) == 0 && h.next < len(h.entries)+2 {
 		return -eINVAL
 	}
 	if !m.mem.store(a[1], out) && len(out) > 0 {
 		return -eFAULT
 	}
 	return int64(len(out))
+}
+
+// entry returns the name and type (DT_…) of a folder's entry i. The first two are
+// the folder itself and the one that holds it.
+func (h *hostFile) entry(i int) (name string, kind byte) {
+	const folder, regular, link = 4, 8, 10
+	if i < 2 {
+		return ".."[:i+1], folder
+	}
+	switch e := h.entries[i-2]; {
+	case e.IsDir():
+		return e.Name(), folder
+	case e.Type()&fs.ModeSymlink != 0:
+		return e.Name(), link
+	default:
+		return e.Name(), regular
+	}
 }
 
 // list reads a folder's entries.
@@ -349,3 +377,30 @@ func (d dirFS) Open(string) (fs.File, error) { return keepOpen{d.f}, nil }
 type keepOpen struct{ *os.File }
 
 func (keepOpen) Close() error { return nil }
+
+// sysFallocate implements fallocate(2) without modes: it makes the file as large as
+// the range needs.
+func (m *machine) sysFallocate(_ *thread, a [6]uint64) int64 {
+	d := m.files.open[a[0]&0xffffffff]
+	if d == nil || d.flags&oAccess == 0 {
+		return -eBADF
+	}
+	h, ok := d.file.(*hostFile)
+	off, n := int64(a[2]), int64(a[3])
+	switch {
+	case !ok:
+		return -eSPIPE
+	case a[1] != 0:
+		return -eOPNOTSUPP
+	case off < 0 || n <= 0 || off+n < off:
+		return -eINVAL
+	}
+	info, err := h.f.Stat()
+	if err != nil {
+		return -errno(err)
+	}
+	if off+n <= info.Size() {
+		return 0
+	}
+	return -h.resize(off + n)
+}

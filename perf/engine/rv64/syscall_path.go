@@ -3,6 +3,7 @@ package rv64
 import (
 	"io/fs"
 	"path"
+	"path/filepath"
 )
 
 // addPaths adds the calls that take paths.
@@ -63,7 +64,9 @@ func (m *machine) addPaths(c map[uint64]systemCall) {
 		}
 		return m.sysRename(a)
 	}
-	c[45] = always(-eNOSYS)                      // truncate: programs open the file
+	c[36] = m.sysSymlink
+	c[37] = m.sysLink
+	c[45] = m.sysTruncate
 	c[53] = func(_ *thread, a [6]uint64) int64 { // fchmodat
 		return m.change(a[0], a[1], func(mt *mount, rel string) error {
 			return mt.root.Chmod(rel, fs.FileMode(a[2]&0o777))
@@ -114,9 +117,65 @@ func (m *machine) sysRename(a [6]uint64) int64 {
 		return -e
 	}
 	if from != to {
-		return -eINVAL
+		return -eXDEV
 	}
 	return -errno(from.root.Rename(fromRel, toRel))
+}
+
+// sysSymlink implements symlinkat. It makes no link that leads out of its grant: the
+// program could not follow it, but the user might.
+func (m *machine) sysSymlink(_ *thread, a [6]uint64) int64 {
+	target, ok := m.mem.text(a[0])
+	if !ok {
+		return -eFAULT
+	}
+	if target == "" {
+		return -eNOENT
+	}
+	return m.change(a[1], a[2], func(mt *mount, rel string) error {
+		if path.IsAbs(target) || !filepath.IsLocal(path.Join(path.Dir(rel), target)) {
+			return fs.ErrPermission
+		}
+		return mt.root.Symlink(target, rel)
+	})
+}
+
+// sysLink implements linkat within a grant.
+func (m *machine) sysLink(_ *thread, a [6]uint64) int64 {
+	from, fromRel, e := m.writable(a[0], a[1])
+	if e != 0 {
+		return -e
+	}
+	to, toRel, e := m.writable(a[2], a[3])
+	if e != 0 {
+		return -e
+	}
+	if from != to {
+		return -eXDEV
+	}
+	return -errno(from.root.Link(fromRel, toRel))
+}
+
+// sysTruncate implements truncate.
+func (m *machine) sysTruncate(_ *thread, a [6]uint64) int64 {
+	const writeOnly = 1
+	if int64(a[1]) < 0 {
+		return -eINVAL
+	}
+	text, ok := m.mem.text(a[0])
+	if !ok {
+		return -eFAULT
+	}
+	name, e := m.files.resolve(^uint64(99), text)
+	if e != 0 {
+		return -e
+	}
+	h, _, e := m.openGranted(name, writeOnly, 0)
+	if e != 0 {
+		return -e
+	}
+	defer h.close()
+	return -h.resize(int64(a[1]))
 }
 
 func (m *machine) sysReadlink(a [6]uint64) int64 {

@@ -31,7 +31,7 @@ func (m *machine) addProcessCalls(c map[uint64]systemCall) {
 	}
 	c[98] = m.sysFutex
 	c[99] = always(0) // set_robust_list: threads do not die holding locks
-	c[220] = m.sysClone
+	c[callClone] = m.sysClone
 
 	for _, n := range []uint64{174, 175, 176, 177} { // getuid, geteuid, getgid, getegid
 		c[n] = always(firstID)
@@ -122,6 +122,7 @@ func (m *machine) endTurn() {
 func (m *machine) sysClone(t *thread, a [6]uint64) int64 {
 	flags, stack, parentTID, tls, childTID := a[0], a[1], a[2], a[3], a[4]
 	if flags&cloneVM == 0 || flags&cloneThread == 0 {
+		m.countUnknown(callClone) // fork
 		return -eNOSYS
 	}
 	if len(m.threads) >= maxThreads {
@@ -186,7 +187,7 @@ func (m *machine) rlimit(which, addr uint64) int64 {
 	limit := ^uint64(0)
 	switch which {
 	case stack:
-		limit = stackBytes
+		limit = m.stack.top - m.stack.start
 	case core:
 		limit = 0
 	case files:
@@ -234,6 +235,7 @@ func (m *machine) sysHwprobe(_ *thread, a [6]uint64) int64 {
 		ima            = 1
 		fd, c          = 1 << 0, 1 << 1
 		zba, zbb, zbs  = 1 << 3, 1 << 4, 1 << 5
+		zbc            = 1 << 7
 		zicond         = 1 << 35
 		misalignedFast = 3
 		unknownKey     = ^uint64(0)
@@ -242,7 +244,7 @@ func (m *machine) sysHwprobe(_ *thread, a [6]uint64) int64 {
 	values := map[uint64]uint64{
 		0: 0, 1: 0, 2: 0, // vendor, architecture, implementation
 		3: ima,
-		4: fd | c | zba | zbb | zbs | zicond,
+		4: fd | c | zba | zbb | zbc | zbs | zicond,
 		5: misalignedFast,
 		7: m.mem.size - 1,
 		8: timeFrequency,

@@ -25,14 +25,19 @@ func (m *machine) addSignalCalls(c map[uint64]systemCall) {
 		}
 		return m.put(a[0], set)
 	}
-	c[137] = m.sysSigtimedwait
+	c[callSigtimedwait] = m.sysSigtimedwait
 	c[callSigreturn] = func(t *thread, _ [6]uint64) int64 {
 		m.sigreturn(t)
 		return 0
 	}
 }
 
-const siTKill = -6
+// Causes of a signal (si_code).
+const (
+	siTKill  = -6
+	siTimer  = -2
+	siKernel = 0x80
+)
 
 func (m *machine) signalThread(id, sig uint64) int64 {
 	if sig > signals {
@@ -49,6 +54,17 @@ func (m *machine) signalThread(id, sig uint64) int64 {
 	return -eSRCH
 }
 
+// receiver returns the first thread that waits for a signal or does not block it,
+// or else self.
+func (m *machine) receiver(self *thread, sig int) *thread {
+	for _, t := range m.threads {
+		if t.mask&bitOf(sig) == 0 || m.awaits(t, sig) {
+			return t
+		}
+	}
+	return self
+}
+
 // signalProcess sends to the first thread that does not block the signal.
 func (m *machine) signalProcess(self *thread, sig uint64) int64 {
 	if sig > signals {
@@ -57,14 +73,7 @@ func (m *machine) signalProcess(self *thread, sig uint64) int64 {
 	if sig == 0 {
 		return 0
 	}
-	to := self
-	for _, t := range m.threads {
-		if t.mask&bitOf(int(sig)) == 0 {
-			to = t
-			break
-		}
-	}
-	m.send(to, sigInfo{number: int(sig), pid: firstID})
+	m.send(m.receiver(self, int(sig)), sigInfo{number: int(sig), pid: firstID})
 	return 0
 }
 
@@ -175,7 +184,7 @@ func (m *machine) sysSigtimedwait(t *thread, a [6]uint64) int64 {
 			}
 			t.pending = append(t.pending[:i:i], t.pending[i+1:]...)
 			if a[1] != 0 {
-				if e := m.put(a[1], uint64(s.number), uint64(uint32(s.code)), uint64(s.pid)); e != 0 {
+				if e := m.put(a[1], uint64(s.number), uint64(uint32(s.code)), uint64(s.pid)|uint64(s.overrun)<<32, s.value); e != 0 {
 					return e, true
 				}
 			}

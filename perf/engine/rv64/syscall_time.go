@@ -47,7 +47,7 @@ func (m *machine) deadline(ns uint64, absolute, realtime bool) uint64 {
 }
 
 func (m *machine) addTimeCalls(c map[uint64]systemCall) {
-	c[101] = func(t *thread, a [6]uint64) int64 { // nanosleep
+	c[callNanosleep] = func(t *thread, a [6]uint64) int64 { // nanosleep
 		return m.sleep(t, a[0], false, false)
 	}
 	c[113] = func(_ *thread, a [6]uint64) int64 { // clock_gettime
@@ -65,7 +65,7 @@ func (m *machine) addTimeCalls(c map[uint64]systemCall) {
 		}
 		return m.put(a[1], 0, 1)
 	}
-	c[115] = func(t *thread, a [6]uint64) int64 { // clock_nanosleep
+	c[callClockNanosleep] = func(t *thread, a [6]uint64) int64 { // clock_nanosleep
 		return m.sleep(t, a[2], a[1]&1 != 0, isRealtime(a[0]))
 	}
 	c[169] = func(_ *thread, a [6]uint64) int64 { // gettimeofday
@@ -84,35 +84,24 @@ func (m *machine) addTimeCalls(c map[uint64]systemCall) {
 		}
 		return int64(ticks)
 	}
-	c[112] = always(-ePERM)                       // clock_settime
-	c[102] = func(_ *thread, a [6]uint64) int64 { // getitimer
-		return m.put(a[1], 0, 0, 0, 0)
+	c[112] = always(-ePERM) // clock_settime
+}
+
+// sleptShort tells a thread whose nanosleep or relative clock_nanosleep is
+// interrupted how much of its time is left.
+func (m *machine) sleptShort(t *thread) {
+	addr := uint64(0)
+	switch {
+	case t.callNumber == callNanosleep:
+		addr = t.call[1]
+	case t.callNumber == callClockNanosleep && t.call[1]&1 == 0:
+		addr = t.call[3]
 	}
-	// Timers are accepted and never expire: profiling by timer signals would
-	// be meaningless here.
-	c[103] = func(_ *thread, a [6]uint64) int64 { // setitimer
-		if a[2] == 0 {
-			return 0
-		}
-		return m.put(a[2], 0, 0, 0, 0)
+	if addr == 0 {
+		return
 	}
-	c[107] = func(_ *thread, a [6]uint64) int64 { // timer_create
-		if !m.mem.store32(a[2], 0) {
-			return -eFAULT
-		}
-		return 0
-	}
-	c[108] = func(_ *thread, a [6]uint64) int64 { // timer_gettime
-		return m.put(a[1], 0, 0, 0, 0)
-	}
-	c[109] = always(0)                            // timer_getoverrun
-	c[110] = func(_ *thread, a [6]uint64) int64 { // timer_settime
-		if a[3] == 0 {
-			return 0
-		}
-		return m.put(a[3], 0, 0, 0, 0)
-	}
-	c[111] = always(0) // timer_delete
+	left := t.deadline - min(t.deadline, m.now())
+	_ = m.put(addr, left/second, left%second) // EINTR is returned in any case
 }
 
 func (m *machine) sleep(t *thread, req uint64, absolute, realtime bool) int64 {

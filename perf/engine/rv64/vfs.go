@@ -1,6 +1,7 @@
 package rv64
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"syscall"
+
+	"presage/perf/engine"
 )
 
 // maxFiles bounds the guest's open files.
@@ -62,6 +65,14 @@ type stream struct {
 	w     io.Writer
 	name  int    // 0, 1 or 2: its original descriptor
 	taken uint64 // bytes read
+	limit *outputLimit
+}
+
+// outputLimit bounds what the program writes to both output streams.
+type outputLimit struct {
+	most    uint64 // 0: no limit
+	written uint64
+	reached bool
 }
 
 func (s *stream) read(p []byte) (int, int64) {
@@ -83,7 +94,14 @@ func (s *stream) read(p []byte) (int, int64) {
 }
 
 func (s *stream) write(p []byte) (int, int64) {
-	if s.w == nil {
+	if l := s.limit; l != nil && l.most > 0 {
+		if room := l.most - l.written; uint64(len(p)) > room {
+			l.reached = true
+			p = p[:room]
+		}
+		l.written += uint64(len(p))
+	}
+	if s.w == nil || len(p) == 0 {
 		return len(p), 0
 	}
 	n, err := s.w.Write(p)
@@ -111,6 +129,7 @@ type hostFile struct {
 	noFile
 	f       *os.File
 	guest   string
+	mount   *mount // whose quota its writes use
 	append  bool
 	entries []fs.DirEntry // of a folder, read all at once
 	next    int
@@ -143,6 +162,14 @@ func errno(err error) int64 {
 			return eBADF
 		case syscall.EPIPE:
 			return ePIPE
+		case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG:
+			return eNOSPC
+		case syscall.ENAMETOOLONG:
+			return eNAMETOOLONG
+		case syscall.ELOOP:
+			return eLOOP
+		case syscall.EPERM:
+			return ePERM
 		}
 		return eIO
 	case strings.Contains(err.Error(), "path escapes"):
@@ -160,6 +187,9 @@ func (h *hostFile) read(p []byte) (int, int64) {
 }
 
 func (h *hostFile) write(p []byte) (int, int64) {
+	if !h.mount.spend(uint64(len(p))) {
+		return 0, eNOSPC
+	}
 	n, err := h.f.Write(p)
 	if err != nil && n == 0 {
 		return 0, errno(err)
@@ -178,6 +208,9 @@ func (h *hostFile) readAt(p []byte, off int64) (int, int64) {
 func (h *hostFile) writeAt(p []byte, off int64) (int, int64) {
 	if h.append {
 		return h.write(p)
+	}
+	if !h.mount.spend(uint64(len(p))) {
+		return 0, eNOSPC
 	}
 	n, err := h.f.WriteAt(p, off)
 	if err != nil && n == 0 {
@@ -223,11 +256,36 @@ func statInode(guest string) uint64 {
 	return h >> 1
 }
 
+// resize changes the file's size. Growth counts as written.
+func (h *hostFile) resize(size int64) int64 {
+	info, err := h.f.Stat()
+	if err != nil {
+		return errno(err)
+	}
+	if growth := size - info.Size(); growth > 0 && !h.mount.spend(uint64(growth)) {
+		return eNOSPC
+	}
+	return errno(h.f.Truncate(size))
+}
+
 // mount is a grant in use.
 type mount struct {
-	guest string
-	root  *os.Root
-	write bool
+	guest   string
+	root    *os.Root
+	write   bool
+	devices bool
+	quota   uint64 // bytes that may still be written
+	full    bool   // a write was refused
+}
+
+// spend takes n bytes from the quota and reports whether it had as many.
+func (m *mount) spend(n uint64) bool {
+	if n > m.quota {
+		m.full = true
+		return false
+	}
+	m.quota -= n
+	return true
 }
 
 // descriptor is an entry of the file table. Copies made by dup share the file.
@@ -240,33 +298,54 @@ type descriptor struct {
 
 // fileTable holds the guest's descriptors and its view of the file system.
 type fileTable struct {
-	open   map[uint64]*descriptor
-	mounts []mount
-	cwd    string
+	open    map[uint64]*descriptor
+	mounts  []mount
+	cwd     string
+	output  outputLimit
+	refused []engine.RefusedFile
+}
+
+// maxRefused bounds the list of files that could not be opened.
+const maxRefused = 64
+
+// refuse records that the program was not allowed to open a file.
+func (t *fileTable) refuse(name, reason string) {
+	if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/sys/") {
+		return // runtimes look there, and manage without
+	}
+	for i := range t.refused {
+		if r := &t.refused[i]; r.Path == name && r.Reason == reason {
+			r.Count++
+			return
+		}
+	}
+	if len(t.refused) < maxRefused {
+		t.refused = append(t.refused, engine.RefusedFile{Path: name, Reason: reason, Count: 1})
+	}
 }
 
 func newFileTable(opt *options) (*fileTable, error) {
-	t := &fileTable{open: make(map[uint64]*descriptor), cwd: "/"}
+	t := &fileTable{open: make(map[uint64]*descriptor), cwd: "/", output: outputLimit{most: opt.OutputLimit}}
 	for i, g := range opt.Grants {
 		root, err := os.OpenRoot(g.Host)
 		if err != nil {
 			t.close()
 			return nil, fmt.Errorf("rv64: grant of %s: %w", g.Host, err)
 		}
-		t.mounts = append(t.mounts, mount{path.Clean(g.Guest), root, g.Write})
+		t.mounts = append(t.mounts, mount{guest: path.Clean(g.Guest), root: root, write: g.Write, devices: g.Devices, quota: cmp.Or(g.Quota, engine.DefaultQuota)})
 		if i == 0 {
 			t.cwd = path.Clean(g.Guest)
 		}
 	}
-	for i, s := range standard(opt) {
+	for i, s := range standard(opt, &t.output) {
 		t.add(s, bit(i > 0))
 	}
 	return t, nil
 }
 
 // standard makes the three standard streams.
-func standard(opt *options) [3]*stream {
-	return [3]*stream{{name: 0, r: opt.Stdin}, {name: 1, w: opt.Stdout}, {name: 2, w: opt.Stderr}}
+func standard(opt *options, limit *outputLimit) [3]*stream {
+	return [3]*stream{{name: 0, r: opt.Stdin}, {name: 1, w: opt.Stdout, limit: limit}, {name: 2, w: opt.Stderr, limit: limit}}
 }
 
 func (t *fileTable) close() {

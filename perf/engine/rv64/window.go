@@ -91,7 +91,10 @@ func (m *machine) reach() bool {
 		}
 		m.times.plan()
 	}
-	stop := min(m.times.turnEnd, m.times.next)
+	if m.alarm <= at {
+		m.expire()
+	}
+	stop := min(m.times.turnEnd, m.times.next, m.alarm)
 	if m.end > 0 {
 		stop = min(stop, m.end)
 	}
