@@ -58,7 +58,7 @@ var layers = []layer{
 
 	// Models.
 	{"internal/order", ""},
-	{"internal/yamldepth", ""},
+	{"internal/yamlfile", ""},
 	{"internal/num", ""},
 	{"leastsquares", ""},
 	{"fit", "leastsquares"},
@@ -67,13 +67,13 @@ var layers = []layer{
 	{"progress", ""},
 
 	// Machines and predictions.
-	{"machine", "isa cache pipeline internal/yamldepth"},
+	{"machine", "isa cache pipeline internal/yamlfile"},
 	{"host", "internal/order isa cache machine progress"},
 	{"sched", "isa cfg access machine"},
 	{"predict", "cache fit scaling machine"},
 
 	// What studies are made of.
-	{"iperf", "trace leastsquares fit machine internal/yamldepth"},
+	{"iperf", "trace leastsquares fit machine internal/yamlfile"},
 	{"iperf/nest", "cfg access fit iperf"}, // a binary's loops as a kernel: the factors themselves know no binary
 	{"iperf/target", "trace fit iperf"},
 	{"simpoint", "bbv"},
@@ -102,7 +102,7 @@ var layers = []layer{
 	{"host/calibration", "host machine store frame figure"},
 	{"study/growth", "machine subject anatomy misses timing study/record frame"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
-	{"study/inferred", "trace isa internal/yamldepth shard pipeline infer subject anatomy timing study/record progress store frame"},
+	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline spmv subject study/record progress store"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
@@ -130,7 +130,7 @@ var outside = []layer{
 	{"github.com/expr-lang/expr", "fit"},
 	{"github.com/go-gota/gota", ". cmd/presage figure frame notebook internal/perftest"}, // rows inside, frames at the door
 	{"github.com/goccy/go-graphviz", "figure/diagram"},
-	{"github.com/goccy/go-yaml", "machine iperf study/inferred"},
+	{"github.com/goccy/go-yaml", "internal/yamlfile machine iperf study/inferred"},
 	{"github.com/google/go-cmp", ""},
 	{"github.com/janpfeifer/gonb", "notebook"}, // a notebook displays, a library returns
 	{"github.com/kballard/go-shellquote", "subject study/kernels cmd/presage"},

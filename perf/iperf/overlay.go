@@ -3,8 +3,9 @@ package iperf
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
+
+	"presage/perf/internal/yamlfile"
 )
 
 // Overlay is the knowledge about a kernel that its binary does not contain:
@@ -52,7 +53,7 @@ type OverlayReference struct {
 
 // ReadOverlay reads an overlay from a file.
 func ReadOverlay(path string) (*Overlay, error) {
-	text, err := os.ReadFile(path)
+	text, err := yamlfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("iperf: overlay: %w", err)
 	}

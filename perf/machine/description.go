@@ -8,7 +8,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"presage/perf/cache"
 )
@@ -67,14 +66,6 @@ type reader struct {
 	err  error
 }
 
-func newReader(file string, data []byte) (*reader, error) {
-	tree, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, positioned(file, err)
-	}
-	return &reader{file: file, tree: tree, used: make(map[string]bool)}, nil
-}
-
 // fail records an error at a YAML path such as $.caches[0].ways or, if the file
 // lacks it, at the nearest path above.
 func (r *reader) fail(path, format string, args ...any) {
@@ -124,6 +115,7 @@ func (r *reader) machine(d *description) *Machine {
 	}
 	m.Exposures = r.exposures(d, m)
 	r.names(m)
+	r.growing(m)
 	for name := range d.Sources {
 		if !r.used[name] {
 			r.fail("$.sources."+name, "source %q is not the source of anything", name)
@@ -282,6 +274,20 @@ func (r *reader) sources(path string, d *description, names []string) {
 			r.fail(path+".source", "source %q is not explained under sources:", name)
 		}
 		r.used[name] = true
+	}
+}
+
+// growing checks that no cache is smaller, or has smaller blocks, than the one before it.
+func (r *reader) growing(m *Machine) {
+	for i := 1; i < len(m.Caches); i++ {
+		inner, outer := &m.Caches[i-1], &m.Caches[i]
+		path := fmt.Sprintf("$.caches[%d]", i)
+		if outer.Capacity() < inner.Capacity() {
+			r.fail(path+".capacity", "%s of %v is smaller than %s of %v; list caches from the processor to memory", outer.Name, outer.Capacity(), inner.Name, inner.Capacity())
+		}
+		if outer.BlockBytes < inner.BlockBytes {
+			r.fail(path+".block", "blocks of %s, %d bytes, are smaller than those of %s, %d bytes", outer.Name, outer.BlockBytes, inner.Name, inner.BlockBytes)
+		}
 	}
 }
 

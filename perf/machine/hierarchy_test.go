@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"presage/perf/cache"
+	"presage/perf/internal/yamlfile"
 )
 
 var shipped = os.DirFS("../../machines")
@@ -183,6 +184,10 @@ func TestParseErrors(t *testing.T) {
 		{"restart_latency: 200 cycles", "stream_latency: 20 cycles", "without a restart latency"},
 		{"200 cycles", "200 cycles\n  back_to_back_latency: 100 cycles", "is below the restart latency"},
 		{"entries: 64", "entries: 0", "small.yaml:24:14: entries: want"},
+		{"2.5 GHz", "1e300 GHz", `small.yaml:4:14: "1e300 GHz" is more than any machine has`},
+		{"1 MiB", "16 KiB", "small.yaml:16:15: L2 of 16 KiB is smaller than L1 of 32 KiB"},
+		{"1 MiB\n    block: 64 B", "1 MiB\n    block: 32 B", "small.yaml:17:12: blocks of L2, 32 bytes, are smaller than those of L1, 64 bytes"},
+		{"  made: up\n", "  made: up\n---\ntitle: x\n", "2 documents"},
 		{"caches:", "caches: [", "small.yaml:"},
 	} {
 		if !strings.Contains(small, c.old) {
@@ -198,7 +203,7 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("%q: no error", text)
 		}
 	}
-	if _, err := Parse("big.yaml", bytes.Repeat([]byte("#"), maxFileBytes+1)); err == nil {
+	if _, err := Parse("big.yaml", bytes.Repeat([]byte("#"), yamlfile.MaxBytes+1)); err == nil {
 		t.Error("a huge file: no error")
 	}
 }

@@ -4,23 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
-	"presage/perf/internal/yamldepth"
+	"presage/perf/internal/yamlfile"
 )
-
-// maxFileBytes bounds a description: a hundred times the longest one.
-const maxFileBytes = 1 << 20
 
 // Load reads a machine description from a file.
 func Load(name string) (*Machine, error) {
-	data, err := os.ReadFile(name)
+	data, err := yamlfile.Read(name)
 	if err != nil {
 		return nil, fmt.Errorf("machine: %w", err)
 	}
@@ -68,27 +62,18 @@ func Names(dirs ...fs.FS) ([]string, error) {
 // impossible ones are errors that begin with file:line:column. The machine is
 // named after the file.
 func Parse(file string, data []byte) (m *Machine, err error) {
-	// The YAML package panics at some malformed input, such as a tag before a
-	// missing sequence.
+	// The YAML package panics at paths through some malformed input.
 	defer func() {
 		if r := recover(); r != nil {
 			m, err = nil, fmt.Errorf("%s: malformed YAML: %v", file, r)
 		}
 	}()
-	if len(data) > maxFileBytes {
-		return nil, fmt.Errorf("%s: %d bytes are too many for a machine description (at most %d)", file, len(data), maxFileBytes)
-	}
-	if err := yamldepth.Check(data); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
 	var d description
-	if err := yaml.UnmarshalWithOptions(data, &d, yaml.Strict()); err != nil {
-		return nil, positioned(file, err)
-	}
-	r, err := newReader(file, data)
+	tree, err := yamlfile.Decode(file, data, &d)
 	if err != nil {
 		return nil, err
 	}
+	r := &reader{file: file, tree: tree, used: make(map[string]bool)}
 	m = r.machine(&d)
 	if r.err != nil {
 		return nil, r.err
@@ -96,14 +81,4 @@ func Parse(file string, data []byte) (m *Machine, err error) {
 	m.Path = file
 	m.Name = strings.TrimSuffix(filepath.Base(file), ".yaml")
 	return m, nil
-}
-
-// positioned puts file:line:column before an error of the YAML package.
-func positioned(file string, err error) error {
-	var y yaml.Error
-	if errors.As(err, &y) && y.GetToken() != nil && y.GetToken().Position != nil {
-		p := y.GetToken().Position
-		return fmt.Errorf("%s:%d:%d: %s", file, p.Line, p.Column, y.GetMessage())
-	}
-	return fmt.Errorf("%s: %w", file, err)
 }

@@ -20,6 +20,9 @@ var (
 	hertzUnits = []unit{{"Hz", 1}, {"MHz", 1e6}, {"GHz", 1e9}}
 )
 
+// maxQuantity bounds quantities, in bytes, cycles or hertz.
+const maxQuantity = 1 << 53
+
 // parseQuantity reads a positive number followed by one of units, such as "32
 // KiB". It rejects decimal prefixes of bytes: KB means 1000 bytes to some and
 // 1024 to others.
@@ -46,7 +49,10 @@ func parseQuantity(text string, units []unit) (float64, error) {
 	if v <= 0 {
 		return 0, fmt.Errorf("%q is not positive", text)
 	}
-	return v * units[i].scale, nil
+	if v *= units[i].scale; v > maxQuantity {
+		return 0, fmt.Errorf("%q is more than any machine has", text)
+	}
+	return v, nil
 }
 
 // parseBytes reads a whole number of bytes.

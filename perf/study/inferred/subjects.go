@@ -1,9 +1,7 @@
 package inferred
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
-	"presage/perf/internal/yamldepth"
+	"presage/perf/internal/yamlfile"
 )
 
 // Subject is a variant of an application: its program, compiled at a level of
@@ -80,9 +78,6 @@ func parseVariant(application, variant string) (level Level, input string, err e
 	return level, input, nil
 }
 
-// maxSubjectsBytes bounds a file of subjects: a hundred times the longest.
-const maxSubjectsBytes = 1 << 20
-
 // application is a program of a file of subjects.
 type application struct {
 	Name         string  `yaml:"name"`
@@ -123,14 +118,7 @@ func (in *input) UnmarshalYAML(n ast.Node) error {
 // first input of every application, then the second; the order is that of the
 // tables that a campaign records.
 func LoadSubjects(path string) ([]Subject, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("perf: infer: subjects: %w", err)
-	}
-	if info.Size() > maxSubjectsBytes {
-		return nil, fmt.Errorf("perf: infer: %s: %d bytes, at most %d", path, info.Size(), maxSubjectsBytes)
-	}
-	data, err := os.ReadFile(path)
+	data, err := yamlfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("perf: infer: subjects: %w", err)
 	}
@@ -141,29 +129,13 @@ func LoadSubjects(path string) ([]Subject, error) {
 	return all, nil
 }
 
-// readSubjects decodes the text of a file of subjects. It turns the panics of the YAML
-// package on some malformed input into errors.
+// readSubjects decodes the text of a file of subjects.
 func readSubjects(file string, data []byte) (all []Subject, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			all, err = nil, fmt.Errorf("%s: malformed YAML: %v", file, r)
-		}
-	}()
-	if len(data) > maxSubjectsBytes {
-		return nil, fmt.Errorf("%s: %d bytes, at most %d", file, len(data), maxSubjectsBytes)
-	}
-	if err := yamldepth.Check(data); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
 	var list struct {
 		Applications []application `yaml:"applications"`
 	}
-	if err := yaml.UnmarshalWithOptions(data, &list, yaml.Strict()); err != nil {
-		var y yaml.Error
-		if errors.As(err, &y) && y.GetToken() != nil && y.GetToken().Position != nil {
-			return nil, fmt.Errorf("%s:%d: %s", file, y.GetToken().Position.Line, y.GetMessage())
-		}
-		return nil, fmt.Errorf("%s: %w", file, err)
+	if _, err := yamlfile.Decode(file, data, &list); err != nil {
+		return nil, err
 	}
 	if len(list.Applications) == 0 {
 		return nil, fmt.Errorf("%s: no applications", file)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"presage/perf/internal/yamlfile"
 )
 
 // datasets is the folder of all data sets.
@@ -118,7 +120,7 @@ func TestSubjectErrors(t *testing.T) {
 		"no list":                 {goodSubjects, "applications: 3\n", "s.yaml:1: "},
 		"nothing":                 {goodSubjects, "", "s.yaml: no applications"},
 		"not YAML":                {goodSubjects, "applications: [", "s.yaml:1: "},
-		"too long":                {goodSubjects, strings.Repeat("#", maxSubjectsBytes+1), "s.yaml: 1048577 bytes, at most 1048576"},
+		"too long":                {goodSubjects, strings.Repeat("#", yamlfile.MaxBytes+1), "s.yaml: 1048577 bytes, at most 1048576"},
 	} {
 		if strings.Count(goodSubjects, c.old) != 1 {
 			t.Fatalf("%s: the good file has %q %d times", name, c.old, strings.Count(goodSubjects, c.old))
@@ -133,7 +135,7 @@ func TestSubjectErrors(t *testing.T) {
 		t.Errorf("a missing file: error %v", err)
 	}
 	long := filepath.Join(dir, "long.yaml")
-	if err := os.WriteFile(long, make([]byte, maxSubjectsBytes+1), 0o600); err != nil {
+	if err := os.WriteFile(long, make([]byte, yamlfile.MaxBytes+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := LoadSubjects(long); err == nil || !strings.Contains(err.Error(), "at most") {
