@@ -23,12 +23,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+	"time"
 )
 
 // Store is a folder of results. Several processes may use one at once.
 type Store struct {
-	dir string
+	dir   string
+	tidy  sync.Once
+	stale time.Duration // age at which a temporary file belongs to nobody any more
 }
+
+// staleAge is beyond the time that writing a file takes, on the slowest disk.
+const staleAge = 24 * time.Hour
+
+// unfinished is the folder of files that are being written.
+const unfinished = ".unfinished"
 
 // ErrMissing is returned by Load for a key without an entry.
 var ErrMissing = errors.New("store: no entry")
@@ -45,7 +55,7 @@ func (e *CorruptError) Error() string { return fmt.Sprintf("store: %s: %v", e.Pa
 func (e *CorruptError) Unwrap() error { return e.Err }
 
 // Open returns the store in dir, which is created by the first Save.
-func Open(dir string) *Store { return &Store{dir: dir} }
+func Open(dir string) *Store { return &Store{dir: dir, stale: staleAge} }
 
 // Default returns the user's store: $PRESAGE_STORE, or presage in the user's
 // cache folder.
@@ -139,7 +149,25 @@ func (s *Store) Save(k Key, v any) error {
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", k.Kind, err)
 	}
-	return WriteFile(s.Path(k), data)
+	s.tidy.Do(s.removeStale)
+	return writeTo(filepath.Join(s.dir, unfinished), s.Path(k), func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// removeStale removes what processes that were killed had begun to write.
+func (s *Store) removeStale() {
+	dir := filepath.Join(s.dir, unfinished)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // it does not exist yet, or cannot be read: Save will tell
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > s.stale {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // another process may have removed it
+		}
+	}
 }
 
 func encode(v any) ([]byte, error) {
@@ -168,12 +196,19 @@ func WriteFile(path string, data []byte) error {
 
 // WriteTo writes the output of write to path atomically, like WriteFile. If write
 // fails, an existing file stays as it was.
-func WriteTo(path string, write func(io.Writer) error) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("store: %w", err)
+func WriteTo(path string, write func(io.Writer) error) error {
+	return writeTo(filepath.Dir(path), path, write)
+}
+
+// writeTo does the work of WriteTo with a temporary file in a folder on the same file
+// system.
+func writeTo(temp, path string, write func(io.Writer) error) (err error) {
+	for _, dir := range []string{temp, filepath.Dir(path)} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
 	}
-	f, err := os.CreateTemp(dir, ".tmp-*")
+	f, err := os.CreateTemp(temp, ".tmp-*")
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -182,5 +183,38 @@ func TestDefaultHonoursEnvironment(t *testing.T) {
 	s, err := Default()
 	if err != nil || s.Dir() != "/somewhere" {
 		t.Errorf("Default = %v, %v", s, err)
+	}
+}
+
+// TestStaleFilesAreRemoved leaves a file behind as a killed process does: the next one
+// removes it once it is old, and no younger one, which another process may be writing.
+func TestStaleFilesAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	temp := filepath.Join(dir, unfinished)
+	if err := os.MkdirAll(temp, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	old, young := filepath.Join(temp, ".tmp-old"), filepath.Join(temp, ".tmp-young")
+	for _, path := range []string{old, young} {
+		if err := os.WriteFile(path, []byte("half"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	then := time.Now().Add(-2 * staleAge)
+	if err := os.Chtimes(old, then, then); err != nil {
+		t.Fatal(err)
+	}
+	if err := Open(dir).Save(mustKey(t, 1), profile{Name: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(temp, "*"))
+	if err != nil || len(left) != 0 && (len(left) != 1 || left[0] != young) {
+		t.Errorf("left: %v (%v)", left, err)
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("the stale file is still there")
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Error(err)
 	}
 }
