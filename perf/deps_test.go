@@ -104,6 +104,7 @@ var layers = []layer{
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
 	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline spmv subject study/record progress store"},
+	{"study/judging", "internal/yamlfile internal/order internal/num machine predict progress store subject anatomy locality misses timing study/record"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
 	// What people and other programs see.
@@ -130,7 +131,7 @@ var outside = []layer{
 	{"github.com/expr-lang/expr", "fit"},
 	{"github.com/go-gota/gota", ". cmd/presage figure frame notebook internal/perftest"}, // rows inside, frames at the door
 	{"github.com/goccy/go-graphviz", "figure/diagram"},
-	{"github.com/goccy/go-yaml", "internal/yamlfile machine iperf study/inferred"},
+	{"github.com/goccy/go-yaml", "internal/yamlfile machine iperf study/inferred study/judging"},
 	{"github.com/google/go-cmp", ""},
 	{"github.com/janpfeifer/gonb", "notebook"}, // a notebook displays, a library returns
 	{"github.com/kballard/go-shellquote", "subject study/kernels cmd/presage"},
