@@ -32,7 +32,8 @@ type Program struct {
 	Time   []int    `yaml:"time"`  // those of Judge at which cycles are simulated, too; may be none
 	Test   int      `yaml:"test"`  // a size for a test of the program itself
 
-	line int
+	line     int
+	fraction string // a number with a fraction, which the decoder would truncate
 }
 
 // DefaultFlags are the compiler's flags for a program that has no others.
@@ -119,6 +120,9 @@ func ReadSuite(path string) (*Suite, error) {
 func (p *Program) UnmarshalYAML(n ast.Node) error {
 	type plain Program
 	p.line = n.GetToken().Position.Line
+	for _, f := range ast.Filter(ast.FloatType, n) {
+		p.fraction = f.String()
+	}
 	return yaml.NodeToValue(n, (*plain)(p), yaml.Strict())
 }
 
@@ -157,6 +161,8 @@ func (p *Program) check() error {
 	}
 	err := errors.Join(p.Kind.check(), p.Half.check(), p.Size.check())
 	switch {
+	case p.fraction != "":
+		err = fmt.Errorf("%s: want a whole number", p.fraction)
 	case p.Language() == "" || filepath.Base(p.Source) != p.Source:
 		err = fmt.Errorf("source %q: want a file of this folder that ends in .c, .cpp, .f90 or .F90", p.Source)
 	case err != nil:
