@@ -11,8 +11,12 @@ import (
 
 // scopeMisses are the misses of a scope without those inside it, at each level
 // that has a penalty: those that execution waits for, of these the ones in
-// streams, and those of stores, which it does not wait for.
-type scopeMisses struct{ waited, streams, stores []float64 }
+// streams, and those of stores, which it does not wait for; and how many of those
+// stores are executed.
+type scopeMisses struct {
+	waited, streams, stores []float64
+	stored                  float64
+}
 
 // missed is the misses of each scope of a program, by index in its tree of
 // scopes, with warnings.
@@ -31,7 +35,12 @@ func (t *timer) misses(model *misses.Model, s *subject.Structure, point subject.
 	out := missed{byScope: make([]scopeMisses, len(s.Scopes.Scopes))}
 	for i := range out.byScope {
 		n := len(t.penalties)
-		out.byScope[i] = scopeMisses{make([]float64, n), make([]float64, n), make([]float64, n)}
+		out.byScope[i] = scopeMisses{waited: make([]float64, n), streams: make([]float64, n), stores: make([]float64, n)}
+	}
+	for i, n := range model.Accesses(point) {
+		if g := misses.Group(i); stores(model, g) {
+			out.byScope[index[scopes.Names[scopes.Of[g]]]].stored += n
+		}
 	}
 	for k, p := range t.penalties {
 		at, err := model.ByGroup(t.machine, p.Level, point)

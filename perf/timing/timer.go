@@ -192,6 +192,7 @@ func (t *timer) wait(to *scopeTime, misses *scopeMisses) {
 	w := &to.work
 	w.Instructions, w.Cycles = to.instructions, to.schedule
 	w.Misses, w.Streams, w.Stores = misses.waited, misses.streams, misses.stores
+	w.Stored, w.StoreQueue = misses.stored, t.storeQueue()
 	switch {
 	case !t.machine.Core.InOrder:
 		w.Reach = float64(t.machine.Core.Window)
@@ -203,6 +204,19 @@ func (t *timer) wait(to *scopeTime, misses *scopeMisses) {
 	} else {
 		to.waits = w.WaitOverlapped(t.penalties, t.machine.Memory.OutstandingMisses, float64(t.machine.MemoryInterval()))
 	}
+}
+
+// storeQueue returns how many stores can wait to be written; 0 if that is not known, as
+// of a core that executes in order.
+func (t *timer) storeQueue() float64 {
+	core := &t.machine.Core
+	switch {
+	case core.StoreQueue > 0:
+		return float64(core.StoreQueue)
+	case !core.InOrder:
+		return float64(core.Window)
+	}
+	return 0
 }
 
 // sumUp adds to each scope the scopes inside it.
