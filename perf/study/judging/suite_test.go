@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"presage/perf/internal/yamlfile"
 )
 
 const suitePath = "../../../datasets/suite/suite.yaml"
@@ -162,8 +164,8 @@ func TestParse(t *testing.T) {
 // the line and what is wrong.
 func TestParseErrors(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
-		"an unknown key":             {"    flags: -O1", "    flag: -O1", "s.yaml:8: "},
-		"an unknown key above":       {"programs:\n", "lists: []\nprograms:\n", "s.yaml:1: "},
+		"an unknown key":             {"    flags: -O1", "    flag: -O1", "s.yaml:8:"},
+		"an unknown key above":       {"programs:\n", "lists: []\nprograms:\n", "s.yaml:1:"},
 		"no name":                    {"name: two-b", `name: ""`, `s.yaml:3: program ""`},
 		"a name with a slash":        {"name: one", "name: a/b", `s.yaml:2: program "a/b"`},
 		"two of a name":              {"name: two-b", "name: one", `s.yaml:3: there are two programs "one"`},
@@ -179,12 +181,12 @@ func TestParseErrors(t *testing.T) {
 		"nothing to judge":           {"    judge: [4]\n", "", "judge []"},
 		"a time that is not judged":  {"time: [9]", "time: [10]", "time [10]: want some of the sizes to be judged"},
 		"no test":                    {"    test: 1\n", "", "s.yaml:3: program two-b: test 0"},
-		"a word for a size":          {"judge: [4]", "judge: [four]", "s.yaml:10: "},
+		"a word for a size":          {"judge: [4]", "judge: [four]", "s.yaml:10:"},
 		"a fraction for a size":      {"judge: [4]", "judge: [4.5]", "s.yaml:3: program two-b: 4.5: want a whole number"},
 		"nothing":                    {goodSuite, "", "s.yaml: no programs"},
-		"not YAML":                   {goodSuite, "programs: [", "s.yaml:1: "},
+		"not YAML":                   {goodSuite, "programs: [", "s.yaml:1:"},
 		"too deep":                   {goodSuite, strings.Repeat("[", 100), "nested more than"},
-		"too long":                   {goodSuite, strings.Repeat(" ", maxSuiteBytes+1), "bytes, at most"},
+		"too long":                   {goodSuite, strings.Repeat(" ", yamlfile.MaxBytes+1), "bytes, at most"},
 	} {
 		if _, err := parse("s.yaml", []byte(strings.Replace(goodSuite, c.old, c.new, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
