@@ -34,13 +34,14 @@ type layer struct{ pkg, may string }
 // the facade knows which engine runs. What only tests import is exempt.
 var layers = []layer{
 	// A binary, taken apart.
+	{"internal/wire", ""},
 	{"trace", ""},
 	{"isa", ""},
 	{"isa/rv64", "isa"},
 	{"isa/targets", "isa isa/rv64"}, // the only one that names instruction sets
 	{"objfile", "isa isa/targets"},  // a File carries its isa.Target
-	{"cfg", "trace objfile isa"},
-	{"access", "trace objfile isa cfg"},
+	{"cfg", "internal/wire trace objfile isa"},
+	{"access", "internal/wire trace objfile isa cfg"},
 
 	// Running it.
 	{"engine", "trace objfile"},

@@ -24,13 +24,15 @@ import (
 // loop. Loops without lines are kept apart, as are loops from different files
 // and from different inlined calls.
 type ScopeTree struct {
-	Program *Program
+	Program *Program // nil in a tree that DecodeScopes returned
 
 	// Scopes are in preorder: the program first, every scope before its
 	// children, siblings by ascending address.
 	Scopes []Scope
 
-	of [][]int32 // by routine and block: the innermost scope
+	of         [][]int32         // by routine and block: the innermost scope
+	names      []string          // of the routines
+	references [][]loopReference // by scope: kinds of references in a loop and those inside it
 }
 
 // ScopeKind tells programs, routines and loops apart.
