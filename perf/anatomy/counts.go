@@ -188,21 +188,14 @@ func runCounters(ctx context.Context, p *subject.Program, in subject.Inputs, run
 
 // recoverCounts returns all counts, from the counters of a run.
 func recoverCounts(p *subject.Program, flow *storedFlow) (*Counts, error) {
-	s := p.Structure()
-	graph := s.Graph
-	for _, earlier := range flow.Earlier {
-		graph = graph.Complete(earlier)
-	}
-	counters := cfg.PlaceCounters(graph)
+	s := p.Completed(flow.Earlier)
+	counters := cfg.PlaceCounters(s.Graph)
 	if plan := (trace.Plan{Flow: counters.Plan}); plan.Digest() != flow.Plan {
 		return nil, fmt.Errorf("perf: %s: %w", p.Name, errStale)
 	}
 	recovered, err := counters.Recover(flow.Flow)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", p.Name, err)
-	}
-	if graph != s.Graph {
-		s = subject.NewStructure(graph)
 	}
 	f := flow.Facts
 	c := &Counts{

@@ -115,6 +115,11 @@ func (s Source) String() string {
 // Of returns the innermost scope that holds a block of a routine.
 func (t *ScopeTree) Of(routine, block int) int { return int(t.of[routine][block]) }
 
+// Holds reports whether the tree knows the scope of a block of a routine.
+func (t *ScopeTree) Holds(routine, block int) bool {
+	return routine >= 0 && routine < len(t.of) && block >= 0 && block < len(t.of[routine])
+}
+
 // Find returns the index of the scope with a path, or -1.
 func (t *ScopeTree) Find(path string) int {
 	for i := range t.Scopes {

@@ -80,6 +80,9 @@ func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, 
 			return nil, err
 		}
 		runs.Runs = append(runs.Runs, run)
+		if w := p.Program.AnalysisWarning(); w != "" && !slices.Contains(runs.Warnings, w) {
+			runs.Warnings = append(runs.Warnings, w)
+		}
 		runs.Warnings = slices.Concat(runs.Warnings, one.warnings, run.warnings, run.sampled())
 	}
 	opt.Progress.Finish(len(points))

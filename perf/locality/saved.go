@@ -59,6 +59,7 @@ func (r *Runs) Save(dir string) error {
 		if err != nil {
 			return err
 		}
+		p.CopyAnalysis(st)
 		path, err := filepath.Rel(dir, kept.File.Path)
 		if err != nil {
 			return fmt.Errorf("perf: save: %w", err)
@@ -131,6 +132,9 @@ func LoadRuns(dir string) (*Runs, error) {
 		if err != nil {
 			return nil, err
 		}
+		if w := prog.AnalysisWarning(); w != "" && !slices.Contains(runs.Warnings, w) {
+			runs.Warnings = append(runs.Warnings, w)
+		}
 		if plan.Digest() != sr.Recorded.Plan {
 			return nil, fmt.Errorf("perf: %s: the profile of %s was taken by a version that groups references otherwise; profile again", path, sr.Point)
 		}
@@ -154,6 +158,7 @@ func (p savedProgram) open(dir string) (*subject.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	prog.KeepAnalysis(store.Open(dir))
 	if prog.File.SHA256 != p.SHA256 {
 		return nil, fmt.Errorf("%s is not the program that was profiled; profile again", prog.File.Path)
 	}
