@@ -27,11 +27,12 @@ type ProfileOptions struct {
 	// collected, powers of two; nil: DefaultBlockBytes. Machine.BlockBytes tells
 	// which a machine needs.
 	BlockBytes []uint64
-	// Stack also records the traffic of the calling convention and of register
-	// allocation: registers that are saved, spilled and restored, arguments on
-	// the stack. As in the papers (2005, section 2) it is left out otherwise,
-	// and only counted.
-	Stack bool
+	// DataOnly leaves out the traffic of the calling convention and of register
+	// allocation, as the papers do (2005, section 2): registers that are saved,
+	// spilled and restored, arguments on the stack. It is then only counted, and
+	// what is predicted lacks accesses that simulations have, which its warnings
+	// say.
+	DataOnly bool
 	// SampleOneIn, a power of two, observes the reuses of one memory block in
 	// SampleOneIn, chosen by a hash: faster, and an estimate, whose error
 	// MissEstimates returns and warnings sum up. 0 and 1 observe all blocks, which
@@ -105,7 +106,7 @@ func (opt *ProfileOptions) blockSizes() ([]uint64, error) {
 
 // plan returns what is recorded of a program.
 func (opt *ProfileOptions) plan(prog *subject.Program) (*trace.Plan, error) {
-	return planOf(prog, opt.Stack)
+	return planOf(prog, !opt.DataOnly)
 }
 
 // planOf returns the plan of all references, or without those to the stack.
@@ -126,7 +127,7 @@ func (opt *ProfileOptions) recorded(p subject.BinaryPoint) (Recorded, error) {
 	if err != nil {
 		return Recorded{}, err
 	}
-	rec := Recorded{Inputs: in, Plan: plan.Digest(), Stack: opt.Stack}
+	rec := Recorded{Inputs: in, Plan: plan.Digest(), Stack: !opt.DataOnly}
 	if opt.SampleOneIn > 1 {
 		rec.SampleOneIn, rec.SampleSeed = opt.SampleOneIn, opt.SampleSeed
 	}
@@ -203,7 +204,7 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 	for i, c := range collectors {
 		fresh[i] = &storedReuse{Facts: res.Facts, Result: c.Result()}
 	}
-	if p.opt.Stack {
+	if !p.opt.DataOnly {
 		return fresh, nil
 	}
 	return fresh, p.countStack(ctx, fresh)

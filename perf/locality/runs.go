@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"presage/perf/anatomy"
+	"presage/perf/internal/num"
 	"presage/perf/reuse"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -42,7 +43,7 @@ type Run struct {
 type Recorded struct {
 	Inputs subject.Inputs
 	Plan   string // digest of what was recorded
-	Stack  bool   // ProfileOptions.Stack
+	Stack  bool   // the traffic of the stack, too: not ProfileOptions.DataOnly
 
 	// Of ProfileOptions; 0 where all blocks were looked at.
 	SampleOneIn uint64 `json:",omitempty"`
@@ -82,6 +83,20 @@ func (r *Run) At(blockBytes uint64) (*reuse.Result, error) {
 		have = append(have, res.BlockBytes)
 	}
 	return nil, fmt.Errorf("perf: no reuse distances for blocks of %d bytes; the runs have %v", blockBytes, have)
+}
+
+// LeftOut says how much of the accesses the profiles lack, being traffic of the
+// stack; it is empty if they have all. Simulations have all.
+func (r *Runs) LeftOut() string {
+	for i := len(r.Runs) - 1; i >= 0; i-- {
+		run := &r.Runs[i]
+		if run.Recorded.Stack {
+			continue
+		}
+		share := num.Ratio(float64(run.Stack), float64(run.Stack+run.Accesses))
+		return fmt.Sprintf("profiled without the traffic of the stack, %s of the accesses at %s, which simulations have", num.Percent(share), run.Point)
+	}
+	return ""
 }
 
 // RunRow sums up a run.

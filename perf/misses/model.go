@@ -44,6 +44,7 @@ type Model struct {
 	Points   []subject.Point // that it was fitted to
 	Warnings []string
 
+	leftOut []string // why predictions lack accesses that simulations have
 	shared  *locality.SharedGroups
 	groups  []locality.Group          // by Group: the group of the runs, ascending
 	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
@@ -101,6 +102,9 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		Program:  runs.Label(),
 		Warnings: slices.Clone(runs.Warnings),
 		byBlock:  make(map[uint64]*scaling.Model),
+	}
+	if text := runs.LeftOut(); text != "" {
+		m.leftOut = append(m.leftOut, text)
 	}
 	var sizes []fit.Point
 	for _, run := range runs.Runs {

@@ -187,7 +187,7 @@ func (m *Model) rows(t *target, l predict.Level, scopes subject.Partition, acces
 		return nil, err
 	}
 	blank.Low, blank.High = math.NaN(), math.NaN()
-	blank.Warning = strings.Join(append(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled...), "; ")
+	blank.Warning = strings.Join(slices.Concat(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled, m.leftOut), "; ")
 	rows := make([]Row, len(scopes.Names))
 	for i, name := range scopes.Names {
 		rows[i] = blank
@@ -292,7 +292,7 @@ func (m *Model) ByGroup(on *machine.Machine, level string, point subject.Point) 
 	}
 	out := &GroupMisses{
 		BlockBytes: l.BlockBytes, Misses: make([]float64, len(at.setAssoc.Groups)),
-		Warnings: append(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled...),
+		Warnings: slices.Concat(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled, m.leftOut),
 	}
 	for g := range out.Misses {
 		if out.Misses[g] = at.setAssoc.Groups[g].Total(); !finite(out.Misses[g]) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"presage/perf/fit"
 	"presage/perf/predict"
@@ -193,7 +194,7 @@ func (m *Model) scoped(t *target, l predict.Level, point subject.Point, by subje
 		to.Bins = append(to.Bins, h.Bins...)
 		s.accesses[scopes.Of[g]] += n
 	}
-	s.warnings = append(fit.WarningTexts(fitted.Doubts(fit.Point(point))), l.NotModelled...)
+	s.warnings = slices.Concat(fit.WarningTexts(fitted.Doubts(fit.Point(point))), l.NotModelled, m.leftOut)
 	return s, nil
 }
 

@@ -80,7 +80,6 @@ type Judgement struct {
 // and level of the program, and of each routine (or loop) with a share of the
 // misses. A level that is not predicted, or without a simulated miss, has no row.
 //
-// The profiles record the traffic of the stack, since the simulation sees it.
 // Runs, models and simulations are kept in the store.
 func Validate(ctx context.Context, prog *subject.Program, v Validation) ([]Judgement, error) {
 	if err := v.Check(); err != nil {
@@ -109,7 +108,7 @@ func (v *Validation) Check() error {
 // Model profiles prog at the training sizes and fits a model for the block sizes
 // of all machines.
 func (v *Validation) Model(ctx context.Context, prog *subject.Program) (*Model, error) {
-	opt := locality.ProfileOptions{RunOptions: v.RunOptions, Stack: true}
+	opt := locality.ProfileOptions{RunOptions: v.RunOptions}
 	for _, m := range v.Machines {
 		opt.BlockBytes = append(opt.BlockBytes, m.BlockBytes()...)
 	}

@@ -59,9 +59,15 @@ func TestProfilePredictSimulate(t *testing.T) {
 	if diff := cmp.Diff([]string{"program", "n", "instructions", "accesses", "stack_accesses", "footprint_bytes"}, header(t, got)); diff != "" {
 		t.Error(diff)
 	}
-	if data, all := got, must(t, "profile", program, "--sweep", "n=6,7,8,9", "--args", "-n {n} -iterations 1", "--stack",
-		"--machine", "origin2000", "-o", t.TempDir(), "--format", "csv", "-q"); strings.Contains(data, ",0,") || !strings.Contains(all, ",0,") {
+	bare := t.TempDir()
+	if all, data := got, must(t, "profile", program, "--sweep", "n=6,7,8,9", "--args", "-n {n} -iterations 1", "--stack=false",
+		"--machine", "origin2000", "-o", bare, "--format", "csv", "-q"); strings.Contains(data, ",0,") || !strings.Contains(all, ",0,") {
 		t.Errorf("accesses to the stack: without --stack\n%s\nwith it\n%s", data, all)
+	}
+	for folder, told := range map[string]bool{dir: false, bare: true} {
+		if text := must(t, "predict", folder, "--machine", "origin2000", "--at", "n=12"); strings.Contains(text, "without the traffic of the stack") != told {
+			t.Errorf("traffic of the stack left out %t, and it prints\n%s", told, text)
+		}
 	}
 	pred := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12:14:1", "--format", "json")
 	var rows []map[string]any
@@ -286,7 +292,7 @@ func TestValidateRecords(t *testing.T) {
 func TestTime(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
-	must(t, "profile", program, "--sweep", "n=6,8,10,12", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "--stack", "-o", dir, "-q")
+	must(t, "profile", program, "--sweep", "n=6,8,10,12", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-o", dir, "-q")
 	got := must(t, "time", dir, "--machine", "origin2000", "--at", "n=12,16", "--format", "csv")
 	want := []string{
 		"program", "n", "machine", "scope", "pred_instructions", "pred_schedule_cycles", "pred_branch_wait_cycles",
