@@ -90,7 +90,7 @@ var layers = []layer{
 
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict"},
-	{"subject", "internal/wire trace objfile cfg access engine engine/engines progress store"},
+	{"subject", "internal/num internal/wire trace objfile cfg access engine engine/engines progress store"},
 	{"anatomy", "trace cfg access fit scaling subject progress store figure/diagram internal/num"},
 	{"locality", "trace cfg access reuse subject anatomy progress store internal/num"},
 	{"misses", "trace access reuse cache fit scaling machine predict subject locality store internal/num"},

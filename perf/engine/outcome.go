@@ -39,6 +39,10 @@ type Outcome struct {
 	// for execution but are missing from the plan (0 without a plan).
 	UnplannedRefs int
 
+	// Unplanned are the addresses of their instructions in the file, ascending;
+	// an engine that does not keep them leaves it nil.
+	Unplanned []trace.PC
+
 	Clock   time.Duration // time that passed for the program
 	Elapsed time.Duration // time that passed on the host
 }

@@ -87,7 +87,10 @@ func (p *Program) Run(ctx context.Context, r Request) (*Result, error) {
 	}
 	facts := Facts{
 		Args: r.Inputs.Args, Instructions: out.Instructions, Accesses: out.Accesses,
-		Stdout: stdout.String(), Warnings: out.warnings(command, r.Plan), Failed: out.failed,
+		Stdout: stdout.String(), Warnings: out.warnings(command), Failed: out.failed,
+	}
+	if text := p.unrecorded(ctx, &r, &out); text != "" {
+		facts.Warnings = append(facts.Warnings, text)
 	}
 	if facts.Failed != "" {
 		facts.Output = Quote(stderr, stdout)
