@@ -23,8 +23,8 @@ import (
 // value" pair for each parameter, and no input. Unlike a profiled program it has
 // the caller's environment, with Env added, and sees the host's files.
 type Options struct {
-	Args  string   // template for the arguments; see subject.Point.Arguments
-	Env   []string // NAME=value, added to the environment of this process
+	Args string   // template for the arguments; see subject.Point.Arguments
+	Env  []string // NAME=value, added to the environment of this process
 	// Stdin is the standard input, StdinFile a file that holds it, {name} in its path
 	// standing for a parameter's value; one of them, or neither.
 	Stdin, StdinFile string
