@@ -63,6 +63,25 @@ const timeVersion = 1
 // predicted times are held against. There is a row for each point and scope, those
 // that take longest first. Results are kept in the store.
 func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]SimulatedRow, error) {
+	todo := make([]subject.BinaryPoint, len(points))
+	for i, p := range points {
+		todo[i] = subject.BinaryPoint{Point: p, Program: prog}
+	}
+	return simulateAll(ctx, prog.Name, todo, m, opt)
+}
+
+// SimulateBinaries is Simulate for a program whose sizes are fixed at compile time.
+// Rows have the name that locality.ProfileBinaries would give it; scopes are those
+// of each executable.
+func SimulateBinaries(ctx context.Context, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) ([]SimulatedRow, error) {
+	if err := subject.CheckBinaries(points); err != nil {
+		return nil, err
+	}
+	opt.CompiledIn = true
+	return simulateAll(ctx, subject.CommonName(points), points, m, opt)
+}
+
+func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) ([]SimulatedRow, error) {
 	by, err := opt.By.Check()
 	if err != nil {
 		return nil, err
@@ -77,10 +96,10 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	if opt.Pipeline != nil {
 		opt.Pipeline(&config.Config)
 	}
-	s := simulation{prog: prog, machine: m, config: config.Config, by: by}
 	var rows []SimulatedRow
-	for i, point := range points {
-		step := subject.Step{Options: &opt.RunOptions, Point: point, Done: i, Total: len(points)}
+	for i, p := range points {
+		s := simulation{name: name, prog: p.Program, machine: m, config: config.Config, by: by}
+		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
 		fresh, err := s.rows(ctx, step, config.Assumed)
 		if err != nil {
 			return nil, err
@@ -123,6 +142,7 @@ func blocksOf(s *subject.Structure) []block {
 
 // simulation simulates runs of a program on a machine.
 type simulation struct {
+	name    string // of the program, in tables
 	prog    *subject.Program
 	machine *machine.Machine
 	config  pipeline.Config
@@ -143,7 +163,7 @@ func (s *simulation) rows(ctx context.Context, step subject.Step, assumed []stri
 		return nil, err
 	}
 	warnings := slices.Concat(sim.Facts.Warnings, assumed, sim.Warnings)
-	blank := SimulatedRow{Program: s.prog.Name, Point: step.Point, Machine: s.machine.Name, Warning: strings.Join(warnings, "; ")}
+	blank := SimulatedRow{Program: s.name, Point: step.Point, Machine: s.machine.Name, Warning: strings.Join(warnings, "; ")}
 	if s.by == subject.ByProgram {
 		return []SimulatedRow{s.whole(sim.Result, blank)}, nil
 	}
@@ -191,7 +211,7 @@ func (s *simulation) load(ctx context.Context, step subject.Step, code [][]isa.I
 
 // whole returns the row of the program.
 func (s *simulation) whole(r *pipeline.Result, row SimulatedRow) SimulatedRow {
-	row.Scope, row.Instructions, row.Cycles = s.prog.Name, float64(r.Instructions), float64(r.Cycles)
+	row.Scope, row.Instructions, row.Cycles = s.name, float64(r.Instructions), float64(r.Cycles)
 	row.Mispredicts, row.Stack = float64(r.Mispredicts), s.stack(&r.Stack)
 	return s.complete(row)
 }

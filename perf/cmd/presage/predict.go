@@ -13,6 +13,7 @@ import (
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/store"
+	"presage/perf/timing"
 )
 
 func predictCommand() *cobra.Command {
@@ -139,11 +140,16 @@ func whatToSimulate(ctx context.Context, args []string, sweep *sweepFlag, points
 	switch {
 	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
 		return nil, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
-	case len(points.points) > 0 && time:
-		return nil, errors.New("--time takes one PROGRAM, not executables of --point")
 	case len(points.points) > 0:
 		binaries, err := points.open(ctx)
 		return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
+			if time {
+				rows, err := timing.SimulateBinaries(ctx, binaries, m, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By})
+				if err != nil {
+					return dataframe.DataFrame{}, err
+				}
+				return perf.Frame(rows), nil
+			}
 			rows, err := misses.SimulateBinaries(ctx, binaries, m, opt)
 			if err != nil {
 				return dataframe.DataFrame{}, err
