@@ -45,13 +45,15 @@ type ProfileOptions struct {
 // Profile runs prog at each point and collects, for every memory reference, the
 // exact reuse-distance histogram at several block sizes, in one run a point.
 // Results are kept in the store, each as soon as its run has ended: an interrupted
-// sweep resumes where it stopped.
+// sweep resumes where it stopped. prog is nil if the options have Binaries: see
+// ProfileBinaries.
 func Profile(ctx context.Context, prog *subject.Program, points []subject.Point, opt ProfileOptions) (*Runs, error) {
-	todo := make([]subject.BinaryPoint, len(points))
-	for i, p := range points {
-		todo[i] = subject.BinaryPoint{Point: p, Program: prog}
+	sweep, err := opt.Sweep(prog, points)
+	if err != nil {
+		return nil, err
 	}
-	return profileAll(ctx, prog.Name, todo, opt)
+	opt.RunOptions = sweep.Options
+	return profileAll(ctx, sweep.Name, sweep.Points, opt)
 }
 
 func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, opt ProfileOptions) (*Runs, error) {

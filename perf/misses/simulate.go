@@ -54,13 +54,15 @@ type SimulatedRow struct {
 // Simulate runs prog at each point and simulates the machine's memory hierarchy
 // exactly on its accesses: the reference that predictions are held against. There
 // is a row for each point, level and scope that accessed memory, those with the
-// most misses first. Results are kept in the store.
+// most misses first. Results are kept in the store. prog is nil if the options
+// have Binaries: see SimulateBinaries.
 func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]SimulatedRow, error) {
-	todo := make([]subject.BinaryPoint, len(points))
-	for i, p := range points {
-		todo[i] = subject.BinaryPoint{Point: p, Program: prog}
+	sweep, err := opt.Sweep(prog, points)
+	if err != nil {
+		return nil, err
 	}
-	return simulateAll(ctx, prog.Name, todo, m, opt)
+	opt.RunOptions = sweep.Options
+	return simulateAll(ctx, sweep.Name, sweep.Points, m, opt)
 }
 
 // SimulateBinaries is Simulate for a program whose sizes are fixed at compile time.
@@ -71,8 +73,9 @@ func SimulateBinaries(ctx context.Context, points []subject.BinaryPoint, m *mach
 	if err := subject.CheckBinaries(points); err != nil {
 		return nil, err
 	}
-	opt.CompiledIn = true
-	return simulateAll(ctx, subject.CommonName(points), points, m, opt)
+	var at []subject.Point
+	opt.RunOptions, at = opt.OfBinaries(points)
+	return Simulate(ctx, nil, m, at, opt)
 }
 
 func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) ([]SimulatedRow, error) {

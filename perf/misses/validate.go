@@ -3,8 +3,6 @@ package misses
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -27,9 +25,6 @@ type Validation struct {
 	// fully associative caches, which takes most of the time there: rows of these
 	// sizes have no rel_err_model and no cause.
 	Large []subject.Point
-	// Binaries are the executables of all these sizes, if the program has its size
-	// compiled in; Validate takes no program then.
-	Binaries []subject.BinaryPoint
 	// By are the scopes that are judged; nil: ByProgram and ByRoutine.
 	By  []subject.Scope
 	Fit FitOptions // how models are fitted; the store is that of RunOptions
@@ -87,13 +82,10 @@ type Judgement struct {
 //
 // Runs, models and simulations are kept in the store.
 //
-// prog is nil if there are Validation.Binaries.
+// prog is nil if the options have Binaries, one for each size.
 func Validate(ctx context.Context, prog *subject.Program, v Validation) ([]Judgement, error) {
 	if err := v.Check(); err != nil {
 		return nil, err
-	}
-	if (prog == nil) != (len(v.Binaries) > 0) {
-		return nil, errors.New("perf: validate: want one program for all sizes, or Binaries with one for each, and not both")
 	}
 	model, err := v.Model(ctx, prog)
 	if err != nil {
@@ -122,48 +114,12 @@ func (v *Validation) Model(ctx context.Context, prog *subject.Program) (*Model, 
 	for _, m := range v.Machines {
 		opt.BlockBytes = append(opt.BlockBytes, m.BlockBytes()...)
 	}
-	runs, err := v.profile(ctx, prog, opt)
+	runs, err := locality.Profile(ctx, prog, v.Train, opt)
 	if err != nil {
 		return nil, err
 	}
 	v.Fit.Store = v.Store
 	return Fit(ctx, runs, v.Fit)
-}
-
-func (v *Validation) profile(ctx context.Context, prog *subject.Program, opt locality.ProfileOptions) (*locality.Runs, error) {
-	if prog != nil {
-		return locality.Profile(ctx, prog, v.Train, opt)
-	}
-	train, err := v.binaries(v.Train)
-	if err != nil {
-		return nil, err
-	}
-	return locality.ProfileBinaries(ctx, train, opt)
-}
-
-// binaries returns points with their executables.
-func (v *Validation) binaries(points []subject.Point) ([]subject.BinaryPoint, error) {
-	var out []subject.BinaryPoint
-	for _, p := range points {
-		i := slices.IndexFunc(v.Binaries, func(b subject.BinaryPoint) bool { return maps.Equal(b.Point, p) })
-		if i < 0 {
-			return nil, fmt.Errorf("perf: validate: no executable for %s among the %d given", p, len(v.Binaries))
-		}
-		out = append(out, v.Binaries[i])
-	}
-	return out, nil
-}
-
-// simulate simulates sizes to be judged.
-func (v *Validation) simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]SimulatedRow, error) {
-	if prog != nil {
-		return Simulate(ctx, prog, m, points, opt)
-	}
-	judged, err := v.binaries(points)
-	if err != nil {
-		return nil, err
-	}
-	return SimulateBinaries(ctx, judged, m, opt)
 }
 
 // Judged returns the rows of Validate for a model that Model returned.
@@ -182,7 +138,7 @@ func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *M
 				if len(part.points) == 0 {
 					continue
 				}
-				j := judge{validation: v, prog: prog, model: model, machine: m, by: by, minShare: v.minShare()}
+				j := judge{prog: prog, model: model, machine: m, by: by, minShare: v.minShare()}
 				fresh, err := j.rows(ctx, part.points, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: part.full, PageBytes: v.PageBytes})
 				if err != nil {
 					return nil, err
@@ -196,12 +152,11 @@ func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *M
 
 // judge compares a model with simulations of one machine.
 type judge struct {
-	validation *Validation
-	prog       *subject.Program // nil: see Validation.Binaries
-	model      *Model
-	machine    *machine.Machine
-	by         subject.Scope
-	minShare   float64
+	prog     *subject.Program // nil: see RunOptions.Binaries
+	model    *Model
+	machine  *machine.Machine
+	by       subject.Scope
+	minShare float64
 }
 
 func (j *judge) rows(ctx context.Context, points []subject.Point, opt SimulateOptions) ([]Judgement, error) {
@@ -209,14 +164,9 @@ func (j *judge) rows(ctx context.Context, points []subject.Point, opt SimulateOp
 	if err != nil {
 		return nil, err
 	}
-	simulated, err := j.validation.simulate(ctx, j.prog, j.machine, points, opt)
+	simulated, err := Simulate(ctx, j.prog, j.machine, points, opt)
 	if err != nil {
 		return nil, err
-	}
-	for i := range simulated { // executables of other sizes can have another name in common
-		if j.by == subject.ByProgram {
-			simulated[i].Scope = j.model.Program
-		}
 	}
 	rows := compare(predicted, simulated)
 	setShares(rows)

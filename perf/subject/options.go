@@ -41,8 +41,13 @@ type RunOptions struct {
 	// called the function to which the options went.
 	Progress progress.Func
 
+	// Binaries are the executables of a program that has its size compiled in, one
+	// for each point: what takes a Program and points then takes nil for the
+	// Program. The arguments need not name the parameters; empty, there are none.
+	Binaries []BinaryPoint
+
 	// CompiledIn says that the program was compiled for the point, so that the
-	// parameters need not be among its arguments.
+	// parameters need not be among its arguments. Binaries imply it.
 	CompiledIn bool
 }
 

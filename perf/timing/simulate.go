@@ -62,26 +62,15 @@ const timeVersion = 1
 // hierarchy on its instructions, in order or out of order: the reference that
 // predicted times are held against. There is a row for each point and scope, those
 // that take longest first. Results are kept in the store.
+//
+// prog is nil if the options have Binaries: scopes are then those of each
+// executable.
 func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]SimulatedRow, error) {
-	todo := make([]subject.BinaryPoint, len(points))
-	for i, p := range points {
-		todo[i] = subject.BinaryPoint{Point: p, Program: prog}
-	}
-	return simulateAll(ctx, prog.Name, todo, m, opt)
-}
-
-// SimulateBinaries is Simulate for a program whose sizes are fixed at compile time.
-// Rows have the name that locality.ProfileBinaries would give it; scopes are those
-// of each executable.
-func SimulateBinaries(ctx context.Context, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) ([]SimulatedRow, error) {
-	if err := subject.CheckBinaries(points); err != nil {
+	sweep, err := opt.Sweep(prog, points)
+	if err != nil {
 		return nil, err
 	}
-	opt.CompiledIn = true
-	return simulateAll(ctx, subject.CommonName(points), points, m, opt)
-}
-
-func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) ([]SimulatedRow, error) {
+	opt.RunOptions = sweep.Options
 	by, err := opt.By.Check()
 	if err != nil {
 		return nil, err
@@ -97,8 +86,8 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 		opt.Pipeline(&config.Config)
 	}
 	var rows []SimulatedRow
-	for i, p := range points {
-		s := simulation{name: name, prog: p.Program, machine: m, config: config.Config, by: by}
+	for i, p := range sweep.Points {
+		s := simulation{name: sweep.Name, prog: p.Program, machine: m, config: config.Config, by: by}
 		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
 		fresh, err := s.rows(ctx, step, config.Assumed)
 		if err != nil {

@@ -11,9 +11,8 @@ import (
 	"presage/perf"
 	"presage/perf/locality"
 	"presage/perf/machine"
-	"presage/perf/misses"
 	"presage/perf/store"
-	"presage/perf/timing"
+	"presage/perf/subject"
 )
 
 func predictCommand() *cobra.Command {
@@ -137,34 +136,28 @@ out of order, and prints cycles and their causes.`,
 
 // whatToSimulate returns the simulations that the arguments request.
 func whatToSimulate(ctx context.Context, args []string, sweep *sweepFlag, points *pointsFlag, time bool) (func(context.Context, *machine.Machine, perf.SimulateOptions) (dataframe.DataFrame, error), error) {
+	var (
+		prog     *perf.Program
+		binaries []subject.BinaryPoint
+		err      error
+	)
+	all := sweep.points
 	switch {
-	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
+	case len(points.points) > 0 && (len(args) > 0 || len(all) > 0):
 		return nil, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
 	case len(points.points) > 0:
-		binaries, err := points.open(ctx)
-		return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
-			if time {
-				rows, err := timing.SimulateBinaries(ctx, binaries, m, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By})
-				if err != nil {
-					return dataframe.DataFrame{}, err
-				}
-				return perf.Frame(rows), nil
-			}
-			rows, err := misses.SimulateBinaries(ctx, binaries, m, opt)
-			if err != nil {
-				return dataframe.DataFrame{}, err
-			}
-			return perf.Frame(rows), nil
-		}, err
+		binaries, err = points.open(ctx)
+		all = points.points
 	case len(args) == 0:
 		return nil, errors.New("no program: name one, or give the executables of each size with --point n=20:prog.20")
-	}
-	prog, err := openProgram(ctx, args[0])
-	all := sweep.points
-	if len(all) == 0 {
-		all = []perf.Point{{}}
+	default:
+		prog, err = openProgram(ctx, args[0])
+		if len(all) == 0 {
+			all = []perf.Point{{}}
+		}
 	}
 	return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
+		opt.Binaries = binaries
 		if time {
 			return perf.SimulateTime(ctx, prog, m, all, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By})
 		}

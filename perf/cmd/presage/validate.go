@@ -13,6 +13,7 @@ import (
 	"presage/perf/misses"
 	"presage/perf/store"
 	"presage/perf/study/record"
+	"presage/perf/subject"
 )
 
 func validateCommand() *cobra.Command {
@@ -47,7 +48,7 @@ executable with --point.`,
 			if len(flags.train.points) == 0 || len(flags.judge.points) == 0 {
 				return errors.New("no sizes: give those to fit to with --train and those to judge at with --at, such as --train n=20:50:6 --at n=75,100")
 			}
-			prog, err := flags.whatToValidate(cmd.Context(), args, &v)
+			prog, err := flags.whatToValidate(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -86,6 +87,7 @@ executable with --point.`,
 type validationFlags struct {
 	train, judge sweepFlag
 	points       pointsFlag
+	binaries     []subject.BinaryPoint // of points
 	run          runFlags
 	machines     []string
 	dir, record  string
@@ -104,9 +106,9 @@ func (f *validationFlags) register(cmd *cobra.Command, v *perf.Validation, by st
 	f.run.register(cmd)
 }
 
-// whatToValidate returns the program that the arguments name, or sets the
+// whatToValidate returns the program that the arguments name, or opens the
 // executables of each size.
-func (f *validationFlags) whatToValidate(ctx context.Context, args []string, v *perf.Validation) (*perf.Program, error) {
+func (f *validationFlags) whatToValidate(ctx context.Context, args []string) (*perf.Program, error) {
 	switch {
 	case len(f.points.points) > 0 && len(args) > 0:
 		return nil, errors.New("--point names its own PROGRAM: give no other")
@@ -116,7 +118,7 @@ func (f *validationFlags) whatToValidate(ctx context.Context, args []string, v *
 		return nil, errors.New("no program: name one, or give the executables of each size with --point n=20:prog.20")
 	}
 	var err error
-	v.Binaries, err = f.points.open(ctx)
+	f.binaries, err = f.points.open(ctx)
 	return nil, err
 }
 
@@ -148,6 +150,7 @@ func (f *validationFlags) read(v *perf.Validation) error {
 	if v.RunOptions, err = f.run.options(); err != nil {
 		return err
 	}
+	v.Binaries = f.binaries
 	if f.dir != "" {
 		v.Store = store.Open(f.dir)
 	}
