@@ -19,6 +19,8 @@ import (
 // PredictOptions configures Predict.
 type PredictOptions struct {
 	By subject.Scope
+	// Listing says which scopes have a row, by their share of a level's misses.
+	Listing subject.Listing
 
 	// Coverage is the probability with which intervals are to hold the misses; 0:
 	// predict.DefaultLevel; negative: no intervals, for curves of many points.
@@ -90,6 +92,9 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 	if err != nil {
 		return nil, err
 	}
+	if err := opt.Listing.Check(); err != nil {
+		return nil, err
+	}
 	scopes := m.Scopes(by)
 	var rows []Row
 	for _, point := range points {
@@ -118,7 +123,7 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 				}
 			}
 			slices.SortStableFunc(fresh, func(a, b Row) int { return cmp.Compare(b.Misses, a.Misses) })
-			rows = append(rows, fresh...)
+			rows = append(rows, listed(fresh, opt.Listing)...)
 		}
 	}
 	return rows, nil

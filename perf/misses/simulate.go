@@ -17,6 +17,8 @@ import (
 type SimulateOptions struct {
 	subject.RunOptions
 	By subject.Scope
+	// Listing says which scopes have a row, by their share of a level's misses.
+	Listing subject.Listing
 	// FullyAssociative simulates, in the same run, the hierarchy once more with
 	// every cache fully associative, which tells conflict misses from the rest.
 	FullyAssociative bool
@@ -83,6 +85,9 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 	if err != nil {
 		return nil, err
 	}
+	if err := opt.Listing.Check(); err != nil {
+		return nil, err
+	}
 	var rows []SimulatedRow
 	for i, p := range points {
 		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
@@ -90,7 +95,7 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 		if err != nil {
 			return nil, err
 		}
-		fresh, err := sim.rows(p.Program, by, SimulatedRow{Program: name, Point: p.Point, Machine: m.Name})
+		fresh, err := sim.rows(p.Program, by, opt.Listing, SimulatedRow{Program: name, Point: p.Point, Machine: m.Name})
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +192,7 @@ func fullyAssociative(c cache.Config) cache.Config {
 
 // rows sums the groups of a simulation by scope, each row beginning as blank does.
 // A scope without accesses has no row.
-func (s *storedCache) rows(prog *subject.Program, by subject.Scope, blank SimulatedRow) ([]SimulatedRow, error) {
+func (s *storedCache) rows(prog *subject.Program, by subject.Scope, list subject.Listing, blank SimulatedRow) ([]SimulatedRow, error) {
 	first, err := prog.FirstRefs()
 	if err != nil {
 		return nil, err
@@ -216,12 +221,11 @@ func (s *storedCache) rows(prog *subject.Program, by subject.Scope, blank Simula
 			}
 		}
 		slices.SortStableFunc(sums, func(a, b SimulatedRow) int { return cmp.Compare(b.Misses, a.Misses) })
-		for _, row := range sums {
-			if row.Accesses > 0 {
-				row.Ratio = row.Misses / row.Accesses
-				rows = append(rows, row)
-			}
+		sums = slices.DeleteFunc(sums, func(r SimulatedRow) bool { return r.Accesses == 0 })
+		for n := range sums {
+			sums[n].Ratio = sums[n].Misses / sums[n].Accesses
 		}
+		rows = append(rows, listedSimulated(sums, list)...)
 	}
 	return rows, nil
 }

@@ -18,6 +18,10 @@ import (
 type PredictOptions struct {
 	// By is ByProgram, ByRoutine or ByLoop.
 	By subject.Scope
+	// Listing says which scopes have a row, by their share of the cycles of all
+	// rows. Loops that have none are in no other row, except in those of loops
+	// around them.
+	Listing subject.Listing
 
 	// Reschedule puts instructions into the best order found for the core, as a
 	// compiler for it could; otherwise the core executes the binary as it is.

@@ -22,6 +22,8 @@ type SimulateOptions struct {
 	subject.RunOptions
 	// By is ByProgram, ByRoutine or ByLoop.
 	By subject.Scope
+	// Listing is as in PredictOptions.
+	Listing subject.Listing
 	// Pipeline, if not nil, changes the processor before it is simulated, for what
 	// machine descriptions do not cover.
 	Pipeline func(*pipeline.Config)
@@ -78,6 +80,9 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	if by == subject.ByReference {
 		return nil, errByReference
 	}
+	if err := opt.Listing.Check(); err != nil {
+		return nil, err
+	}
 	config, err := m.Pipeline()
 	if err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
@@ -87,7 +92,7 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	}
 	var rows []SimulatedRow
 	for i, p := range sweep.Points {
-		s := simulation{name: sweep.Name, prog: p.Program, machine: m, config: config.Config, by: by}
+		s := simulation{name: sweep.Name, prog: p.Program, machine: m, config: config.Config, by: by, list: opt.Listing}
 		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
 		fresh, err := s.rows(ctx, step, config.Assumed)
 		if err != nil {
@@ -136,6 +141,7 @@ type simulation struct {
 	machine *machine.Machine
 	config  pipeline.Config
 	by      subject.Scope
+	list    subject.Listing
 }
 
 func (s *simulation) rows(ctx context.Context, step subject.Step, assumed []string) ([]SimulatedRow, error) {
@@ -230,7 +236,7 @@ func (s *simulation) parts(structure *subject.Structure, r *pipeline.Result, bla
 		}
 	}
 	slices.SortStableFunc(out, func(a, b SimulatedRow) int { return cmp.Compare(b.Cycles, a.Cycles) })
-	return out
+	return s.listed(out)
 }
 
 // complete adds what follows from the cycles.

@@ -39,6 +39,9 @@ func newTimer(m *machine.Machine, opt PredictOptions) (*timer, error) {
 	if opt.By == subject.ByReference {
 		return nil, errByReference
 	}
+	if err := opt.Listing.Check(); err != nil {
+		return nil, err
+	}
 	t := &timer{machine: m, opt: opt}
 	t.scheduler, err = sched.New(&m.Core, sched.Options{Reschedule: opt.Reschedule, Pessimistic: opt.Pessimistic})
 	if err != nil {
@@ -106,7 +109,7 @@ func (t *timer) listed(at *places, times []scopeTime, missed []scopeMisses, blan
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Cycles, a.Cycles) })
-	return rows
+	return t.summed(rows)
 }
 
 // own returns the time of each scope without the scopes inside it.

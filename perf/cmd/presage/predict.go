@@ -67,6 +67,7 @@ for each cache and TLB of a machine at each size.`,
 	cmd.Flags().Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	cmd.Flags().StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
+	registerListing(cmd, &opt.Listing, "a level's misses")
 	cmd.Flags().Float64Var(&opt.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
 	cmd.Flags().StringVar(&fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
@@ -125,6 +126,7 @@ out of order, and prints cycles and their causes.`,
 	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
 	cmd.Flags().StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
+	registerListing(cmd, &opt.Listing, "a level's misses or, with --time, of the cycles")
 	cmd.Flags().BoolVar(&time, "time", false, "simulate the core, and print times instead of misses")
 	cmd.Flags().Uint64Var(&opt.PageBytes, "pages", 0, "index caches beyond the first by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "also simulate the hierarchy with fully associative caches")
@@ -159,7 +161,7 @@ func whatToSimulate(ctx context.Context, args []string, sweep *sweepFlag, points
 	return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
 		opt.Binaries = binaries
 		if time {
-			return perf.SimulateTime(ctx, prog, m, all, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By})
+			return perf.SimulateTime(ctx, prog, m, all, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing})
 		}
 		return perf.SimulateMisses(ctx, prog, m, all, opt)
 	}, err

@@ -82,6 +82,12 @@ func TestProfilePredictSimulate(t *testing.T) {
 			t.Errorf("no %s in %s", want, text)
 		}
 	}
+	if text := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--by", "routine", "--limit", "2", "--format", "csv"); strings.Count(text, "\n") != 1+3*3 || strings.Count(text, ",other,") != 3 {
+		t.Errorf("two routines of each level and the others: %s", text)
+	}
+	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--min-share", "2"); err == nil || !strings.Contains(err.Error(), "from 0 to 1") {
+		t.Errorf("a share of 2: %v", err)
+	}
 	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--at", "m=3"); err == nil || !strings.Contains(err.Error(), "no parameter m") {
 		t.Errorf("a parameter in vain: %v", err)
 	}
