@@ -44,7 +44,7 @@ type Model struct {
 	Points   []subject.Point // that it was fitted to
 	Warnings []string
 
-	leftOut []string // why predictions lack accesses that simulations have
+	about   []string // doubts about all predictions
 	shared  *locality.SharedGroups
 	groups  []locality.Group          // by Group: the group of the runs, ascending
 	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
@@ -104,7 +104,10 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		byBlock:  make(map[uint64]*scaling.Model),
 	}
 	if text := runs.LeftOut(); text != "" {
-		m.leftOut = append(m.leftOut, text)
+		m.about = append(m.about, text)
+	}
+	if text := roughness(ctx, runs); text != "" {
+		m.about, m.Warnings = append(m.about, text), append(m.Warnings, text)
 	}
 	var sizes []fit.Point
 	for _, run := range runs.Runs {

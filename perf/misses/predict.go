@@ -192,7 +192,7 @@ func (m *Model) rows(t *target, l predict.Level, scopes subject.Partition, acces
 		return nil, err
 	}
 	blank.Low, blank.High = math.NaN(), math.NaN()
-	blank.Warning = strings.Join(slices.Concat(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled, m.leftOut), "; ")
+	blank.Warning = strings.Join(slices.Concat(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled, m.about), "; ")
 	rows := make([]Row, len(scopes.Names))
 	for i, name := range scopes.Names {
 		rows[i] = blank
@@ -297,7 +297,7 @@ func (m *Model) ByGroup(on *machine.Machine, level string, point subject.Point) 
 	}
 	out := &GroupMisses{
 		BlockBytes: l.BlockBytes, Misses: make([]float64, len(at.setAssoc.Groups)),
-		Warnings: slices.Concat(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled, m.leftOut),
+		Warnings: slices.Concat(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled, m.about),
 	}
 	for g := range out.Misses {
 		if out.Misses[g] = at.setAssoc.Groups[g].Total(); !finite(out.Misses[g]) {

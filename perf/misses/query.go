@@ -197,7 +197,7 @@ func (m *Model) scoped(t *target, l predict.Level, point subject.Point, by subje
 		to.Bins = append(to.Bins, h.Bins...)
 		s.accesses[scopes.Of[g]] += n
 	}
-	s.warnings = slices.Concat(fit.WarningTexts(fitted.Doubts(fit.Point(point))), l.NotModelled, m.leftOut)
+	s.warnings = slices.Concat(fit.WarningTexts(fitted.Doubts(fit.Point(point))), l.NotModelled, m.about)
 	return s, nil
 }
 
