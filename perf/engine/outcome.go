@@ -22,6 +22,11 @@ type Outcome struct {
 
 	MemoryPeak uint64 // largest number of bytes accessible at a time
 
+	// HeapPeak is the most bytes that the program had by moving the program break
+	// (brk), Mappings how often it mapped memory of its own; both 0 if the engine
+	// does not count them.
+	HeapPeak, Mappings uint64
+
 	UnknownSyscalls []SyscallCount // by number
 
 	// Refused are the files that the program could not open because no grant

@@ -30,6 +30,8 @@ type Run struct {
 	Instructions uint64 // executed by the program, its threads together
 	Accesses     uint64 // recorded executions of memory references
 	Stack        uint64 // executions that were not recorded, being traffic of the stack
+	HeapPeak     uint64 // most bytes of heap that brk gave; 0 in profiles of earlier versions
+	Mappings     uint64 // of memory, that the program made by itself; likewise
 	Stdout       string // the end of what the program printed
 
 	// Reuse holds the histograms for each block size, by ascending size.
@@ -58,6 +60,7 @@ func newRun(prog *subject.Program, point subject.Point, rec Recorded, sizes []ui
 	}
 	facts := found[sizes[0]].Facts
 	run.Args, run.Instructions, run.Accesses, run.Stdout = facts.Args, facts.Instructions, facts.Accesses, facts.Stdout
+	run.HeapPeak, run.Mappings = facts.HeapPeak, facts.Mappings
 	run.Stack, run.warnings = found[sizes[0]].Stack, facts.Warnings
 	return run
 }

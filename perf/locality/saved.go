@@ -82,7 +82,7 @@ func (r *Runs) Save(dir string) error {
 
 // save writes the run's histograms that the store lacks.
 func (run *Run) save(st *store.Store) error {
-	facts := subject.Facts{Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses, Stdout: run.Stdout, Warnings: run.warnings}
+	facts := subject.Facts{Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses, HeapPeak: run.HeapPeak, Mappings: run.Mappings, Stdout: run.Stdout, Warnings: run.warnings}
 	for _, result := range run.Reuse {
 		_, err := loadReuse(st, run.Recorded, result.BlockBytes)
 		if err == nil {

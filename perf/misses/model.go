@@ -106,6 +106,9 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	if text := runs.LeftOut(); text != "" {
 		m.about = append(m.about, text)
 	}
+	if text := turnsToMappings(runs); text != "" {
+		m.about, m.Warnings = append(m.about, text), append(m.Warnings, text)
+	}
 	if text := roughness(ctx, runs); text != "" {
 		m.about, m.Warnings = append(m.about, text), append(m.Warnings, text)
 	}
