@@ -49,7 +49,7 @@ func TestPointsOfBinaries(t *testing.T) {
 		t.Errorf("got %s", sim)
 	}
 	for by, rows := range map[string]int{"program": 1, "routine": 7} {
-		timed := must(t, "time", filepath.Join(dir, "profiles"), "--machine", "origin2000", "--at", "n=36", "--by", by, "--format", "csv")
+		timed := must(t, "time", filepath.Join(dir, "profiles"), "--machine", "origin2000", "--at", "n=36", "--by", by, "--min-share", "0", "--format", "csv")
 		if got := strings.Count(timed, "\nsized,36,origin2000,"); got < rows || strings.Contains(timed, ",NaN,NaN,") {
 			t.Errorf("by %s: %d rows, want %d\n%s", by, got, rows, timed)
 		}
