@@ -34,13 +34,14 @@ type layer struct{ pkg, may string }
 // the facade knows which engine runs. What only tests import is exempt.
 var layers = []layer{
 	// A binary, taken apart.
+	{"internal/wire", ""},
 	{"trace", ""},
 	{"isa", ""},
 	{"isa/rv64", "isa"},
 	{"isa/targets", "isa isa/rv64"}, // the only one that names instruction sets
 	{"objfile", "isa isa/targets"},  // a File carries its isa.Target
-	{"cfg", "trace objfile isa"},
-	{"access", "trace objfile isa cfg"},
+	{"cfg", "internal/wire trace objfile isa"},
+	{"access", "internal/wire trace objfile isa cfg"},
 
 	// Running it.
 	{"engine", "trace objfile"},
@@ -89,7 +90,7 @@ var layers = []layer{
 
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict"},
-	{"subject", "trace objfile cfg access engine engine/engines progress store"},
+	{"subject", "internal/num internal/wire trace objfile cfg access engine engine/engines progress store"},
 	{"anatomy", "trace cfg access fit scaling subject progress store figure/diagram internal/num"},
 	{"locality", "trace cfg access reuse subject anatomy progress store internal/num"},
 	{"misses", "trace access reuse cache fit scaling machine predict subject locality store internal/num"},

@@ -44,6 +44,7 @@ type Model struct {
 	Points   []subject.Point // that it was fitted to
 	Warnings []string
 
+	about   []string // doubts about all predictions
 	shared  *locality.SharedGroups
 	groups  []locality.Group          // by Group: the group of the runs, ascending
 	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
@@ -101,6 +102,15 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		Program:  runs.Label(),
 		Warnings: slices.Clone(runs.Warnings),
 		byBlock:  make(map[uint64]*scaling.Model),
+	}
+	if text := runs.LeftOut(); text != "" {
+		m.about = append(m.about, text)
+	}
+	if text := turnsToMappings(runs); text != "" {
+		m.about, m.Warnings = append(m.about, text), append(m.Warnings, text)
+	}
+	if text := roughness(ctx, runs); text != "" {
+		m.about, m.Warnings = append(m.about, text), append(m.Warnings, text)
 	}
 	var sizes []fit.Point
 	for _, run := range runs.Runs {

@@ -19,6 +19,8 @@ import (
 // PredictOptions configures Predict.
 type PredictOptions struct {
 	By subject.Scope
+	// Listing says which scopes have a row, by their share of a level's misses.
+	Listing subject.Listing
 
 	// Coverage is the probability with which intervals are to hold the misses; 0:
 	// predict.DefaultLevel; negative: no intervals, for curves of many points.
@@ -90,6 +92,9 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 	if err != nil {
 		return nil, err
 	}
+	if err := opt.Listing.Check(); err != nil {
+		return nil, err
+	}
 	scopes := m.Scopes(by)
 	var rows []Row
 	for _, point := range points {
@@ -118,7 +123,7 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 				}
 			}
 			slices.SortStableFunc(fresh, func(a, b Row) int { return cmp.Compare(b.Misses, a.Misses) })
-			rows = append(rows, fresh...)
+			rows = append(rows, listed(fresh, opt.Listing)...)
 		}
 	}
 	return rows, nil
@@ -187,7 +192,7 @@ func (m *Model) rows(t *target, l predict.Level, scopes subject.Partition, acces
 		return nil, err
 	}
 	blank.Low, blank.High = math.NaN(), math.NaN()
-	blank.Warning = strings.Join(append(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled...), "; ")
+	blank.Warning = strings.Join(slices.Concat(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled, m.about), "; ")
 	rows := make([]Row, len(scopes.Names))
 	for i, name := range scopes.Names {
 		rows[i] = blank
@@ -292,7 +297,7 @@ func (m *Model) ByGroup(on *machine.Machine, level string, point subject.Point) 
 	}
 	out := &GroupMisses{
 		BlockBytes: l.BlockBytes, Misses: make([]float64, len(at.setAssoc.Groups)),
-		Warnings: append(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled...),
+		Warnings: slices.Concat(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled, m.about),
 	}
 	for g := range out.Misses {
 		if out.Misses[g] = at.setAssoc.Groups[g].Total(); !finite(out.Misses[g]) {

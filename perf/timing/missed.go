@@ -25,14 +25,11 @@ type missed struct {
 	doubts  []string
 }
 
-// misses predicts the misses of each scope of a structure.
-func (t *timer) misses(model *misses.Model, s *subject.Structure, point subject.Point) (missed, error) {
-	index := make(map[string]int, len(s.Scopes.Scopes))
-	for i := range s.Scopes.Scopes {
-		index[s.Scopes.Scopes[i].Path] = i
-	}
+// misses predicts the misses of each scope.
+func (t *timer) misses(model *misses.Model, in *places, point subject.Point) (missed, error) {
+	index := in.index()
 	scopes := model.Scopes(subject.ByLoop)
-	out := missed{byScope: make([]scopeMisses, len(s.Scopes.Scopes))}
+	out := missed{byScope: make([]scopeMisses, len(in.paths))}
 	for i := range out.byScope {
 		n := len(t.penalties)
 		out.byScope[i] = scopeMisses{waited: make([]float64, n), streams: make([]float64, n), stores: make([]float64, n)}
