@@ -142,7 +142,7 @@ func (j *judge) judge(ctx context.Context, found *Findings) error {
 // model profiles the program at its training sizes, the stack included, which
 // simulations see, too, and fits a model for the block sizes of all machines.
 func (j *judge) model(ctx context.Context, exe *executables) (*misses.Model, error) {
-	opt := locality.ProfileOptions{RunOptions: exe.running(j.step("profile")), Stack: true}
+	opt := locality.ProfileOptions{RunOptions: exe.running(j.step("profile"))}
 	for _, m := range j.Machines {
 		opt.BlockBytes = append(opt.BlockBytes, m.BlockBytes()...)
 	}
