@@ -22,6 +22,7 @@ func NewScopeTree(p *Program) *ScopeTree {
 		b.routine(root, i, r, sources[i], names[i])
 	}
 	b.tree.Scopes[root].End = len(b.tree.Scopes)
+	b.tree.nameOrigins()
 	return b.tree
 }
 
@@ -87,6 +88,7 @@ func (b *treeBuilder) loops(parent int, r *Routine, src *routineSource, loops, s
 		up := &b.tree.Scopes[parent]
 		s.Kind, s.Parent, s.Routine, s.Depth = LoopScope, parent, up.Routine, up.Depth+1
 		s.Path = up.Path + "/" + loopLabel(r, &s)
+		s.Header, s.Of = src.header(group)
 		at := b.add(s)
 		var inner []int
 		for _, l := range group {
