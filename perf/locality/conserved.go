@@ -53,7 +53,7 @@ func (run *Run) conserves(res *reuse.Result, times map[trace.GroupID]int) error 
 	wrong := make(map[string]uint64)
 	for g := range res.Groups {
 		id := trace.GroupID(g)
-		n := accessesOf(res, id)
+		n := AccessesOf(res, id)
 		all += n
 		got += n * uint64(times[id])
 		if times[id] != 1 && n > 0 {

@@ -166,7 +166,7 @@ func (c *SharedGroups) matchPrograms(r *Runs, programs []*subject.Program) {
 	}
 	for i := range r.Runs {
 		for g := range subjects[c.of[i]].Accesses {
-			subjects[c.of[i]].Accesses[g] += accessesOf(r.Runs[i].Reuse[0], trace.GroupID(g))
+			subjects[c.of[i]].Accesses[g] += AccessesOf(r.Runs[i].Reuse[0], trace.GroupID(g))
 		}
 	}
 	c.match = access.Match(subjects...)
@@ -199,8 +199,7 @@ func (c *SharedGroups) OfRun(run int, g Group) []trace.GroupID {
 func (c *SharedGroups) Accesses(r *Runs, run int, g Group) uint64 {
 	n := uint64(0)
 	for _, own := range c.OfRun(run, g) {
-		n += accessesOf(r.Runs[run].Reuse[0], own)
+		n += AccessesOf(r.Runs[run].Reuse[0], own)
 	}
 	return n
 }
-
