@@ -13,13 +13,13 @@ import (
 //
 // Routines are matched by name, then by name without the suffix that a compiler
 // gives to clones (.constprop.0, .isra.0, .part.0, .cold). Loops are matched
-// within matching scopes: by overlapping line ranges in files of the same name,
-// in any order; loops without lines in order, so as to maximize the similarity
-// of their references. Finally, a loop without a counterpart in some executable
-// joins one elsewhere that comes from the same source routine and overlapping
-// lines, as when a call was inlined in only one of the executables. A scope
-// that still has no counterpart stays in the tree with the executables that
-// have it.
+// within matching scopes: by the line of the jump back to the header and, where
+// that differs, by overlapping line ranges in files of the same name, in any
+// order; loops without lines in order, so as to maximize the similarity of their
+// references. Finally, a loop without a counterpart in some executable joins one
+// elsewhere that comes from the same source routine and the same or overlapping
+// lines, as when a call was inlined in only one of the executables. A scope that
+// still has no counterpart stays in the tree with the executables that have it.
 //
 // Not modelled: loops without line information that were interchanged, split or
 // merged in one executable only.
@@ -116,6 +116,9 @@ func (a *aligner) routines(root *alignedNode) {
 func (a *aligner) sourceName(n *alignedNode) string {
 	t, s := n.first()
 	scope := &a.trees[t].Scopes[s]
+	if scope.Of != "" {
+		return SourceName(scope.Of)
+	}
 	if k := len(scope.Inlined); k > 0 {
 		return scope.Inlined[k-1].Routine
 	}
@@ -217,7 +220,7 @@ func (a *aligner) byLines(nodes []*alignedNode, taken map[*alignedNode]bool, t, 
 		}
 		u, o := n.first()
 		other := &a.trees[u].Scopes[o]
-		like := likeness(scope.Source, other.Source)
+		like := alikeInSource(scope, other)
 		if like > 0 && slices.EqualFunc(scope.Inlined, other.Inlined, sameCall) {
 			like++
 		}
@@ -226,6 +229,20 @@ func (a *aligner) byLines(nodes []*alignedNode, taken map[*alignedNode]bool, t, 
 		}
 	}
 	return best
+}
+
+// sameHeader is what the same header adds to the likeness of two loops: more than
+// anything else does, since loops inside one another share lines, too.
+const sameHeader = 4
+
+// alikeInSource scores how alike two loops are in the source; 0 if they have
+// neither their header's line nor any other in common.
+func alikeInSource(a, b *Scope) float64 {
+	like := likeness(a.Source, b.Source)
+	if a.Header.Line > 0 && a.Header.Line == b.Header.Line && baseName(a.Header.File) == baseName(b.Header.File) {
+		like += sameHeader
+	}
+	return like
 }
 
 // likeness is the share of lines that two sources have in common, from 0 to 1.

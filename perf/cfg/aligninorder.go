@@ -155,7 +155,7 @@ func (a *aligner) mostAlike(n *alignedNode, candidates []*alignedNode) (best *al
 func (a *aligner) movedLikeness(n, o *alignedNode) float64 {
 	t, s := n.first()
 	u, v := o.first()
-	like := likeness(a.trees[t].Scopes[s].Source, a.trees[u].Scopes[v].Source)
+	like := alikeInSource(&a.trees[t].Scopes[s], &a.trees[u].Scopes[v])
 	if like == 0 {
 		return 0
 	}

@@ -71,6 +71,19 @@ type Scope struct {
 
 	Source Source
 
+	// Header is the line of the jump back to a loop's header, which a compiler
+	// keeps when it optimises the loop otherwise: of several, the first in the file
+	// of most of them. Of is the routine that it belongs to, which may have been
+	// inlined. Zero for other scopes, and if it is unknown.
+	Header objfile.Line
+	Of     string
+
+	// Origin names the scope as Path does, uniquely within the program, but by what
+	// executables of one source have in common if they were compiled with other
+	// constants: routines without the suffixes of clones, loops by Header and, where
+	// it is unknown, by their order, instead of by lines and offsets.
+	Origin string
+
 	// Inlined are the inlined calls that a loop comes from, outermost first: it
 	// is a loop of the last one's routine. Empty for a loop of the routine itself.
 	Inlined []objfile.Inline
@@ -99,7 +112,9 @@ func (s Source) overlaps(o Source) bool {
 }
 
 // base returns the name of the file without its folder.
-func (s Source) base() string { return s.File[strings.LastIndexByte(s.File, '/')+1:] }
+func (s Source) base() string { return baseName(s.File) }
+
+func baseName(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
 
 // String gives the file without its folder and the lines: "sweep.c:88-120".
 func (s Source) String() string {

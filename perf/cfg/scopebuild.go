@@ -24,6 +24,7 @@ func NewScopeTree(p *Program) *ScopeTree {
 	b.tree.Scopes[root].End = len(b.tree.Scopes)
 	b.tree.addNames()
 	b.tree.addReferences()
+	b.tree.nameOrigins()
 	return b.tree
 }
 
@@ -89,6 +90,7 @@ func (b *treeBuilder) loops(parent int, r *Routine, src *routineSource, loops, s
 		up := &b.tree.Scopes[parent]
 		s.Kind, s.Parent, s.Routine, s.Depth = LoopScope, parent, up.Routine, up.Depth+1
 		s.Path = up.Path + "/" + loopLabel(r, &s)
+		s.Header, s.Of = src.header(group)
 		at := b.add(s)
 		var inner []int
 		for _, l := range group {

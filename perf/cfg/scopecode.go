@@ -43,6 +43,10 @@ func (t *ScopeTree) encodeScope(w *wire.Writer, i int) {
 		w.String(in.File)
 		w.Int(int64(in.Line))
 	}
+	w.String(s.Header.File)
+	w.Int(int64(s.Header.Line))
+	w.String(s.Of)
+	w.String(strings.TrimPrefix(s.Origin, t.originPrefix(i)))
 	w.Strings(s.Inlines)
 	w.Strings(s.Files)
 	w.Len(len(t.references[i]))
@@ -59,6 +63,14 @@ func (t *ScopeTree) pathPrefix(i int) string {
 		return ""
 	}
 	return t.Scopes[t.Scopes[i].Parent].Path + "/"
+}
+
+// originPrefix returns what the origin of a scope begins with.
+func (t *ScopeTree) originPrefix(i int) string {
+	if t.Scopes[i].Kind != LoopScope {
+		return ""
+	}
+	return t.Scopes[t.Scopes[i].Parent].Origin + "/"
 }
 
 // DecodeScopes reads a tree that Encode wrote. Its Program is nil: see For.
@@ -110,6 +122,8 @@ func (t *ScopeTree) decodeScope(r *wire.Reader, i int) {
 	for range r.Len() {
 		s.Inlined = append(s.Inlined, objfile.Inline{Routine: r.String(), File: r.String(), Line: int(r.Int())})
 	}
+	s.Header = objfile.Line{File: r.String(), Line: int(r.Int())}
+	s.Of, s.Origin = r.String(), t.originPrefix(i)+r.String()
 	s.Inlines, s.Files = r.Strings(), r.Strings()
 	for range r.Len() {
 		t.references[i] = append(t.references[i], loopReference{isa.MemKind(r.Byte()), r.Byte(), r.Flags().Has(0)})

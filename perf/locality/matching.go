@@ -71,15 +71,15 @@ func (r *Runs) accessesBy(madeBy []int, executable int, group trace.GroupID) uin
 	n := uint64(0)
 	for i, by := range madeBy {
 		if by == executable {
-			n += accessesOf(r.Runs[i].Reuse[0], group)
+			n += AccessesOf(r.Runs[i].Reuse[0], group)
 		}
 	}
 	return n
 }
 
-// accessesOf returns how often a run accessed memory by the references of a
+// AccessesOf returns how often a run accessed memory by the references of a
 // group. It is exact for a sample, too.
-func accessesOf(res *reuse.Result, group trace.GroupID) uint64 {
+func AccessesOf(res *reuse.Result, group trace.GroupID) uint64 {
 	switch {
 	case int(group) >= len(res.Groups): // left out of the plan
 		return 0

@@ -16,9 +16,9 @@ import (
 )
 
 // DefaultBlockBytes are the block sizes that Profile collects by default: the
-// usual cache lines (2005, section 3) and the reach of a TLB entry of the
-// machines that the papers study (2005, section 6).
-var DefaultBlockBytes = []uint64{32, 64, 128, 16 << 10, 32 << 10}
+// usual cache lines (2005, section 3), the usual page, and the reach of a TLB entry
+// of the machines that the papers study (2005, section 6).
+var DefaultBlockBytes = []uint64{32, 64, 128, 4 << 10, 16 << 10, 32 << 10}
 
 // ProfileOptions configures Profile. The zero value is the documented default.
 type ProfileOptions struct {
@@ -47,6 +47,9 @@ type ProfileOptions struct {
 // Results are kept in the store, each as soon as its run has ended: an interrupted
 // sweep resumes where it stopped. prog is nil if the options have Binaries: see
 // ProfileBinaries.
+//
+// The error wraps ErrConstant if a parameter makes no difference to the runs.
+// Models take MinSizes points at least.
 func Profile(ctx context.Context, prog *subject.Program, points []subject.Point, opt ProfileOptions) (*Runs, error) {
 	sweep, err := opt.Sweep(prog, points)
 	if err != nil {
@@ -89,7 +92,13 @@ func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, 
 		runs.Warnings = slices.Concat(runs.Warnings, one.warnings, run.warnings, run.sampled())
 	}
 	opt.Progress.Finish(len(points))
-	return runs, runs.share()
+	if err := runs.share(); err != nil {
+		return nil, err
+	}
+	if err := runs.Varies(); err != nil {
+		return nil, err
+	}
+	return runs, nil
 }
 
 // blockSizes returns the block sizes to collect, ascending.

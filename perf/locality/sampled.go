@@ -74,7 +74,7 @@ func MissEstimates(runs *Runs, opt EstimateOptions) ([]MissEstimate, error) {
 		ids := inResult(res, groups[i])
 		accesses := uint64(0)
 		for _, g := range ids {
-			accesses += accessesOf(res, g)
+			accesses += AccessesOf(res, g)
 		}
 		for _, capacity := range opt.Capacities {
 			e := reuse.Estimate{}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"presage/perf/access"
-	"presage/perf/cfg"
 	"presage/perf/subject"
 	"presage/perf/trace"
 )
@@ -35,8 +34,8 @@ type SharedGroups struct {
 
 	of []int // by run: the executable that made it, an index into programs
 
-	// If there are several executables. A group is named as the last executable
-	// that has it names it.
+	// If there are several executables. A group is named by what they have in
+	// common, see cfg.Scope.Origin, of the last executable that has it.
 	programs []*subject.Program
 	match    *access.Matching
 	namedBy  []int         // by Group: index in programs
@@ -104,14 +103,17 @@ func (r *Runs) programs() (p programs) {
 // matched.
 func (r *Runs) Matched() bool { return len(r.programs().list) > 1 }
 
-// share finds the groups that the runs have in common, and adds to the warnings
-// what could not be matched.
+// share finds the groups that the runs have in common, checks that they hold all
+// accesses, and adds to the warnings what could not be matched.
 func (r *Runs) share() error {
 	if len(r.Runs) == 0 {
 		return nil
 	}
 	c, err := r.findCommon()
 	if err != nil {
+		return err
+	}
+	if err := c.conserved(r); err != nil {
 		return err
 	}
 	r.shared = c
@@ -164,7 +166,7 @@ func (c *SharedGroups) matchPrograms(r *Runs, programs []*subject.Program) {
 	}
 	for i := range r.Runs {
 		for g := range subjects[c.of[i]].Accesses {
-			subjects[c.of[i]].Accesses[g] += accessesOf(r.Runs[i].Reuse[0], trace.GroupID(g))
+			subjects[c.of[i]].Accesses[g] += AccessesOf(r.Runs[i].Reuse[0], trace.GroupID(g))
 		}
 	}
 	c.match = access.Match(subjects...)
@@ -197,46 +199,7 @@ func (c *SharedGroups) OfRun(run int, g Group) []trace.GroupID {
 func (c *SharedGroups) Accesses(r *Runs, run int, g Group) uint64 {
 	n := uint64(0)
 	for _, own := range c.OfRun(run, g) {
-		n += accessesOf(r.Runs[run].Reuse[0], own)
+		n += AccessesOf(r.Runs[run].Reuse[0], own)
 	}
 	return n
-}
-
-// ScopeOf names the scope of a group.
-func (c *SharedGroups) ScopeOf(by subject.Scope, g Group) string {
-	if c.Program != nil {
-		return c.Program.ScopeOf(by, subject.Ref(c.Members[g][0]))
-	}
-	prog, set := c.programs[c.namedBy[g]], &c.match.Sets[g]
-	if by == subject.ByProgram {
-		return c.name
-	}
-	name := prog.ScopeOf(by, c.first[g])
-	if set.Kind != access.Paired && set.Scope != 0 { // of a scope that holds all its references
-		if path := c.path(set.Scope, by); path != "" {
-			name = path
-		}
-	}
-	switch {
-	case by == subject.ByReference && set.Kind != access.Paired:
-		name += fmt.Sprintf(" (%d references, %s, from %#x)", len(c.Members[g]), set.Kind, uint64(c.First(g).PC))
-	case by != subject.ByRoutine && c.namedBy[g] != len(c.programs)-1:
-		name += " in " + prog.Name
-	}
-	return name
-}
-
-// path names an aligned scope, or its routine, as the last program that has it
-// does.
-func (c *SharedGroups) path(aligned int, by subject.Scope) string {
-	at := &c.match.Alignment.Scopes[aligned]
-	for by == subject.ByRoutine && at.Kind == cfg.LoopScope {
-		at = &c.match.Alignment.Scopes[at.Parent]
-	}
-	for t := len(c.programs) - 1; t >= 0; t-- {
-		if at.Has(t) {
-			return c.match.Alignment.Trees[t].Scopes[at.In[t][0]].Path
-		}
-	}
-	return ""
 }

@@ -46,30 +46,32 @@ type Model struct {
 
 	about   []string // doubts about all predictions
 	shared  *locality.SharedGroups
-	groups  []locality.Group          // by Group: the group of the runs, ascending
+	parts   []part                    // by Group, ascending
 	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
 }
 
 // Group is a group of references that was accessed in a run that a Model was
 // fitted to, numbered from 0 to Model.Groups() - 1. It is not a locality.Group:
-// those include groups that no run accessed.
+// those include groups that no run accessed, and several of them are one Group if
+// they exchange accesses from size to size.
 type Group int
 
 // Groups returns the number of groups that are modelled.
-func (m *Model) Groups() int { return len(m.groups) }
+func (m *Model) Groups() int { return len(m.parts) }
 
 // References returns the references of a group.
 func (m *Model) References(g Group) []*access.Reference {
-	members := m.shared.Members[m.groups[g]]
-	refs := make([]*access.Reference, len(members))
-	for i, r := range members {
-		refs[i] = &m.shared.Refs[r]
+	var refs []*access.Reference
+	for _, own := range m.parts[g].groups {
+		for _, r := range m.shared.Members[own] {
+			refs = append(refs, &m.shared.Refs[r])
+		}
 	}
 	return refs
 }
 
 // first returns the first reference of a group.
-func (m *Model) first(g Group) *access.Reference { return m.shared.First(m.groups[g]) }
+func (m *Model) first(g Group) *access.Reference { return m.shared.First(m.parts[g].groups[0]) }
 
 // Executable returns the executable whose runs the model was fitted to; nil if
 // there were several.
@@ -78,7 +80,17 @@ func (m *Model) Executable() *subject.Program { return m.shared.Program }
 // Scopes returns the scopes of a kind that the groups belong to; its things are
 // the groups.
 func (m *Model) Scopes(by subject.Scope) subject.Partition {
-	return subject.PartitionOf(len(m.groups), func(g int) string { return m.shared.ScopeOf(by, m.groups[g]) })
+	return subject.PartitionOf(len(m.parts), func(g int) string {
+		p := &m.parts[g]
+		if len(p.groups) == 1 {
+			return m.shared.ScopeOf(by, p.groups[0])
+		}
+		name := m.shared.NameAt(by, p.at)
+		if by == subject.ByReference {
+			name += fmt.Sprintf(" (%d references, joined, from %#x)", len(m.References(Group(g))), uint64(m.first(Group(g)).PC))
+		}
+		return name
+	})
 }
 
 // smallestBlock returns the smallest block size that is modelled, in bytes.
@@ -92,11 +104,24 @@ func (m *Model) blockSizes() []uint64 { return slices.Sorted(maps.Keys(m.byBlock
 // 2.3; 2005, section 4). It takes three sizes at least and five to be worth
 // trusting.
 //
+// Groups that exchange accesses from size to size are modelled together, and a
+// warning says which. At the sizes that a model is fitted to, the accesses that it
+// has of the whole program must be those of the run to within DefaultDeviation;
+// otherwise the error wraps ErrNotReproduced. If the runs themselves are rougher
+// than that, a warning says so. Misses at these sizes that are off by more than
+// DefaultDeviation are in Model.Warnings, too.
+//
 // Models are kept in the default store, so that a notebook cell that fits again
 // finds them.
 func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, error) {
 	if len(runs.Runs) == 0 {
 		return nil, fmt.Errorf("perf: no runs to fit a model to")
+	}
+	if n := len(runs.Runs); n < locality.MinSizes {
+		return nil, fmt.Errorf("perf: %s: a model of %d sizes: it takes %d at least, and five to be worth trusting; profile further sizes", runs.Label(), n, locality.MinSizes)
+	}
+	if err := runs.Varies(); err != nil {
+		return nil, err
 	}
 	m := &Model{
 		Program:  runs.Label(),
@@ -130,11 +155,11 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		return nil, err
 	}
 	options.Shape = &shape
-	if err := m.chooseGroups(runs); err != nil {
-		return nil, err
-	}
 	st, err := store.OrDefault(opt.Store)
 	if err != nil {
+		return nil, err
+	}
+	if err := m.chooseGroups(ctx, runs, opt, options, st); err != nil {
 		return nil, err
 	}
 	keys, err := modelKeys(runs, opt)
@@ -158,7 +183,21 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 			m.Warnings = append(m.Warnings, fmt.Sprintf("blocks of %d bytes: %v", blockBytes, w))
 		}
 	}
+	if err := m.check(ctx, runs); err != nil {
+		return nil, err
+	}
 	return m, nil
+}
+
+// check holds the model against the runs that it was fitted to. The error wraps
+// ErrNotReproduced; what is off besides is added to the warnings.
+func (m *Model) check(ctx context.Context, runs *locality.Runs) error {
+	if err := m.reproduces(ctx, runs); err != nil {
+		return err
+	}
+	more, err := m.missWarnings(runs)
+	m.Warnings = append(m.Warnings, more...)
+	return err
 }
 
 // shapes are what FitOptions.Shape can be. All functions count something or are
@@ -182,36 +221,48 @@ func shapeNamed(name string) (fit.Shape, error) {
 
 // modelVersion is part of the key of a stored model: raise it when fitting
 // changes, or the layout of scaling.Model.
-const modelVersion = 6
+const modelVersion = 7
 
 // matchVersion is part of the key of a model of several executables: raise it
 // when access.Match changes.
-const matchVersion = 1
+const matchVersion = 2
+
+// fitInputs are what a model depends on.
+type fitInputs struct {
+	Runs        []locality.Recorded
+	Points      []subject.Point
+	BlockBytes  uint64
+	Reuse       int
+	Basis       string
+	Shape       string
+	Tolerance   float64
+	MedianRatio bool
+	Match       int `json:",omitempty"`
+	Joined      int
+}
+
+// modelInputs returns what a model for the runs' smallest blocks depends on.
+func modelInputs(runs *locality.Runs, opt FitOptions) fitInputs {
+	in := fitInputs{
+		BlockBytes: runs.BlockBytes()[0], Reuse: locality.ReuseVersion, Joined: joinVersion,
+		Basis: opt.Basis, Shape: opt.Shape, Tolerance: opt.Tolerance, MedianRatio: opt.MedianRatio,
+	}
+	for i := range runs.Runs {
+		in.Runs, in.Points = append(in.Runs, runs.Runs[i].Recorded), append(in.Points, runs.Runs[i].Point)
+	}
+	if runs.Matched() {
+		in.Match = matchVersion
+	}
+	return in
+}
 
 // modelKeys returns the key of the model for each block size of the runs.
 func modelKeys(runs *locality.Runs, opt FitOptions) ([]store.Key, error) {
-	var of []locality.Recorded
-	var points []subject.Point
-	for i := range runs.Runs {
-		of, points = append(of, runs.Runs[i].Recorded), append(points, runs.Runs[i].Point)
-	}
-	match := 0
-	if runs.Matched() {
-		match = matchVersion
-	}
+	in := modelInputs(runs, opt)
 	var keys []store.Key
 	for _, blockBytes := range runs.BlockBytes() {
-		key, err := store.NewKey("model", modelVersion, struct {
-			Runs        []locality.Recorded
-			Points      []subject.Point
-			BlockBytes  uint64
-			Reuse       int
-			Basis       string
-			Shape       string
-			Tolerance   float64
-			MedianRatio bool
-			Match       int `json:",omitempty"`
-		}{of, points, blockBytes, locality.ReuseVersion, opt.Basis, opt.Shape, opt.Tolerance, opt.MedianRatio, match})
+		in.BlockBytes = blockBytes
+		key, err := store.NewKey("model", modelVersion, in)
 		if err != nil {
 			return nil, err
 		}
@@ -220,33 +271,43 @@ func modelKeys(runs *locality.Runs, opt FitOptions) ([]store.Key, error) {
 	return keys, nil
 }
 
-// chooseGroups finds the groups that were accessed in any run.
-func (m *Model) chooseGroups(runs *locality.Runs) error {
-	c, err := runs.Common()
+// chooseGroups finds the groups that were accessed in any run, and joins those that
+// exchange accesses.
+func (m *Model) chooseGroups(ctx context.Context, runs *locality.Runs, opt FitOptions, options scaling.Options, st *store.Store) error {
+	if err := runs.Conserved(); err != nil {
+		return err
+	}
+	var err error
+	if m.shared, err = runs.Common(); err != nil {
+		return err
+	}
+	j := joiner{shared: m.shared, runs: runs, options: options}
+	for _, p := range m.Points {
+		j.sizes = append(j.sizes, fit.Point(p))
+	}
+	parts, warning, err := j.parts(ctx, st, modelInputs(runs, opt))
 	if err != nil {
 		return err
 	}
-	m.shared = c
-	for g := range c.All() {
-		for r := range runs.Runs {
-			if c.Accesses(runs, r, g) > 0 {
-				m.groups = append(m.groups, g)
-				break
-			}
-		}
+	m.parts = parts
+	if warning != "" {
+		m.Warnings = append(m.Warnings, warning)
 	}
+	m.Warnings = append(m.Warnings, m.joinWarnings(runs)...)
 	return nil
 }
 
 // histograms returns each group's histograms at all sizes, for the runs' b-th
 // block size.
 func (m *Model) histograms(runs *locality.Runs, b int) []scaling.Group {
-	groups := make([]scaling.Group, len(m.groups))
-	for i, g := range m.groups {
+	groups := make([]scaling.Group, len(m.parts))
+	for i := range m.parts {
 		groups[i].Name = m.first(Group(i)).String()
 		groups[i].Hists = make([]reuse.Histogram, len(runs.Runs))
+		groups[i].Accesses = make([]float64, len(runs.Runs))
 		for r := range runs.Runs {
-			groups[i].Hists[r] = locality.SumHistograms(runs.Runs[r].Reuse[b], m.shared.OfRun(r, g))
+			groups[i].Hists[r] = m.collectedBy(runs, i, r, b)
+			groups[i].Accesses[r] = m.accessesBy(runs, i, r, b)
 		}
 	}
 	return groups

@@ -174,7 +174,7 @@ func notPredicted(row Row) Row {
 func (m *Model) Accesses(point subject.Point) []float64 {
 	fitted := m.byBlock[m.smallestBlock()]
 	if fitted.Check(fit.Point(point)) != nil {
-		return make([]float64, len(m.groups)) // the rows report it, with the level
+		return make([]float64, len(m.parts)) // the rows report it, with the level
 	}
 	n := make([]float64, len(fitted.Groups))
 	for g := range fitted.Groups {

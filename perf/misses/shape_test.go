@@ -1,6 +1,7 @@
 package misses
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -22,6 +23,12 @@ func TestShapesAndResiduals(t *testing.T) {
 	loose := make(map[string]float64)
 	for _, shape := range []string{"", "monotone", "convex", "concave", "free"} {
 		model, err := Fit(t.Context(), runs, FitOptions{Store: st, Shape: shape})
+		if shape == "concave" { // as no program with loops in loops is
+			if !errors.Is(err, ErrNotReproduced) {
+				t.Errorf("%s: %v", shape, err)
+			}
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,8 +65,7 @@ func TestShapesAndResiduals(t *testing.T) {
 			}
 		}
 	}
-	// A concave function cannot follow a volume.
-	if loose["concave"] <= 2*loose[""] {
+	if loose["free"] > loose[""] {
 		t.Errorf("sums of residuals %v", loose)
 	}
 	if _, err := Fit(t.Context(), runs, FitOptions{Store: st, Shape: "round"}); err == nil || !strings.Contains(err.Error(), "one curvature") {

@@ -69,8 +69,8 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 
 // SimulateBinaries is Simulate for a program whose sizes are fixed at compile time.
 // Rows have the name that locality.ProfileBinaries would give it, so that they join
-// with predictions from other executables of it; scopes are those of each
-// executable.
+// with predictions from other executables of it; routines and loops have the names
+// that executables of one source have in common, see cfg.Scope.Origin.
 func SimulateBinaries(ctx context.Context, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) ([]SimulatedRow, error) {
 	if err := subject.CheckBinaries(points); err != nil {
 		return nil, err
@@ -95,10 +95,15 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 		if err != nil {
 			return nil, err
 		}
-		fresh, err := sim.rows(p.Program, by, opt.Listing, SimulatedRow{Program: name, Point: p.Point, Machine: m.Name})
+		scopesOf := p.Program.ScopesOf
+		if opt.CompiledIn {
+			scopesOf = p.Program.OriginsOf
+		}
+		first, err := p.Program.FirstRefs()
 		if err != nil {
 			return nil, err
 		}
+		fresh := sim.rows(scopesOf(by, first), opt.Listing, SimulatedRow{Program: name, Point: p.Point, Machine: m.Name})
 		for j := range fresh {
 			if by == subject.ByProgram {
 				fresh[j].Scope = name
@@ -192,13 +197,8 @@ func fullyAssociative(c cache.Config) cache.Config {
 
 // rows sums the groups of a simulation by scope, each row beginning as blank does.
 // A scope without accesses has no row.
-func (s *storedCache) rows(prog *subject.Program, by subject.Scope, list subject.Listing, blank SimulatedRow) ([]SimulatedRow, error) {
-	first, err := prog.FirstRefs()
-	if err != nil {
-		return nil, err
-	}
-	scopes := prog.ScopesOf(by, first)
-	accesses := accessesByGroup(s.Result, len(first))
+func (s *storedCache) rows(scopes subject.Partition, list subject.Listing, blank SimulatedRow) []SimulatedRow {
+	accesses := accessesByGroup(s.Result, len(scopes.Of))
 	blank.Warning = strings.Join(s.Facts.Warnings, "; ")
 	if s.Full == nil {
 		blank.Full = math.NaN()
@@ -227,7 +227,7 @@ func (s *storedCache) rows(prog *subject.Program, by subject.Scope, list subject
 		}
 		rows = append(rows, listedSimulated(sums, list)...)
 	}
-	return rows, nil
+	return rows
 }
 
 // resultLevels returns the caches of a result, then its TLBs; none of nil.

@@ -108,7 +108,7 @@ func Intervals(ctx context.Context, m *scaling.Model, size fit.Point, caches []C
 }
 
 func visitFuncs(g *scaling.GroupModel, visit func(*fit.Func)) {
-	visit(&g.Reuses)
+	visit(&g.Accesses)
 	visit(&g.Cold)
 	for i := range g.Bins {
 		visit(&g.Bins[i].Frequency)
@@ -228,7 +228,10 @@ func newWorld(d *deviates) *world {
 // other functions in each draw.
 func (w *world) draw(g *scaling.GroupModel, p fit.Point) {
 	w.sampler.draw(w.cold, &g.Cold, p)
-	w.sampler.draw(w.reuses, &g.Reuses, p)
+	w.sampler.draw(w.reuses, &g.Accesses, p)
+	for k := range w.reuses {
+		w.reuses[k] = max(0, w.reuses[k]-w.cold[k])
+	}
 	for len(w.known) < len(g.Bins) {
 		w.known = append(w.known, worldBin{count: make([]float64, w.draws()), distance: make([]float64, w.draws())})
 	}

@@ -105,12 +105,12 @@ func TestIntervalOfOneFunction(t *testing.T) {
 // TestIntervalOfExactFunctions demands empty intervals for exact functions,
 // whatever their number.
 func TestIntervalOfExactFunctions(t *testing.T) {
-	var y []float64
+	var y, twice []float64
 	for _, n := range trained {
-		y = append(y, 3*n*n*n)
+		y, twice = append(y, 3*n*n*n), append(twice, 6*n*n*n)
 	}
 	f := funcOf(t, "1, n, n^2, n^3", trained, y)
-	g := scaling.GroupModel{Cold: f, Reuses: f, Bins: []scaling.BinModel{{Distance: fit.Constant(100), Frequency: f}}}
+	g := scaling.GroupModel{Cold: f, Accesses: funcOf(t, "1, n, n^2, n^3", trained, twice), Bins: []scaling.BinModel{{Distance: fit.Constant(100), Frequency: f}}}
 	for _, c := range []Cache{FullyAssociative(50), FullyAssociative(500), {Sets: 16, Ways: 4}} {
 		m := modelOf(g, g)
 		p, err := At(m, fit.Point{"n": 70}, c)
@@ -135,7 +135,7 @@ func TestTradedAccessesCancel(t *testing.T) {
 	}
 	basis := "n, n^2"
 	g := scaling.GroupModel{
-		Reuses: funcOf(t, basis, trained, total),
+		Accesses: funcOf(t, basis, trained, total),
 		Bins: []scaling.BinModel{
 			{Distance: fit.Constant(10), Frequency: funcOf(t, basis, trained, near)},
 			{Distance: fit.Constant(1000), Frequency: funcOf(t, basis, trained, far)},
@@ -166,7 +166,7 @@ func TestTradedAccessesCancel(t *testing.T) {
 func TestCapacityWithinADistance(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 5))
 	count := fit.Constant(1000)
-	g := scaling.GroupModel{Reuses: count, Bins: []scaling.BinModel{{Frequency: count}}}
+	g := scaling.GroupModel{Accesses: count, Bins: []scaling.BinModel{{Frequency: count}}}
 	g.Bins[0].Distance = funcOf(t, "n, n^2", trained, perturbed(r, 0.02, func(n float64) float64 { return n * n }))
 	m := modelOf(g)
 	at := uint64(g.Bins[0].Distance.Eval(fit.Point{"n": 80}))

@@ -51,12 +51,13 @@ func (m *Model) Doubts(p fit.Point) []fit.Warning {
 }
 
 // Histogram returns the group's histogram at size p. The bins' frequencies are
-// scaled to sum to the model of the reuses. A negative value, which the shape
+// scaled so that they and the cold accesses sum to the model of the accesses; if
+// there are no bins to hold them, all are cold. A negative value, which the shape
 // forbids only within the reach, counts as zero. It panics if p lacks a
 // parameter; see Model.Check.
 func (g *GroupModel) Histogram(p fit.Point) Histogram {
 	h := Histogram{Cold: math.Max(0, g.Cold.Eval(p)), Bins: make([]WeightedBin, 0, len(g.Bins))}
-	total, sum := math.Max(0, g.Reuses.Eval(p)), 0.0
+	total, sum := math.Max(0, g.Accesses.Eval(p)-h.Cold), 0.0
 	for i := range g.Bins {
 		b := WeightedBin{
 			Distance: math.Max(0, g.Bins[i].Distance.Eval(p)),
@@ -65,10 +66,17 @@ func (g *GroupModel) Histogram(p fit.Point) Histogram {
 		sum += b.Count
 		h.Bins = append(h.Bins, b)
 	}
-	if sum > 0 {
+	switch {
+	case sum > 0:
 		for i := range h.Bins {
 			h.Bins[i].Count *= total / sum
 		}
+	case len(h.Bins) > 0: // none is known to have more than another
+		for i := range h.Bins {
+			h.Bins[i].Count = total / float64(len(h.Bins))
+		}
+	default:
+		h.Cold += total
 	}
 	return h
 }

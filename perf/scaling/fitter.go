@@ -19,7 +19,10 @@ type fitter struct {
 	basis       *fit.Basis
 	reach       fit.Reach
 	shape       fit.Shape
-	design      *fit.Design // over all sizes
+	design      *fit.Design   // over all sizes
+	higher      []*fit.Design // of higher powers than the default basis has, ascending
+	plain       *fit.Design   // without terms that depend on the block size, for accesses
+	steep       []*fit.Design // higher without these
 	tolerance   float64
 	negligible  float64
 	medianRatio bool
@@ -45,13 +48,25 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 		f.shape = *opt.Shape
 	}
 	if f.basis == nil {
-		f.basis = withAlignment(fit.Monomials(3, f.params...), sizes, opt.BlockBytes)
+		f.basis = withAlignment(fit.Monomials(defaultDegree, f.params...), sizes, opt.BlockBytes)
 	}
 	f.tolerance = defaulted(opt.Tolerance, DefaultTolerance)
 	f.negligible = defaulted(opt.Negligible, DefaultNegligible)
 	var err error
 	if f.design, err = fit.NewDesign(f.basis, sizes, f.reach); err != nil {
 		return nil, fmt.Errorf("scaling: %w", err)
+	}
+	f.plain = f.design
+	if opt.Basis == nil {
+		if f.higher, err = f.higherPowers(opt.BlockBytes); err != nil {
+			return nil, err
+		}
+		if f.steep, err = f.higherPowers(0); err != nil {
+			return nil, err
+		}
+		if f.plain, err = fit.NewDesign(fit.Monomials(defaultDegree, f.params...), sizes, f.reach); err != nil {
+			return nil, fmt.Errorf("scaling: %w", err)
+		}
 	}
 	for _, s := range sizes {
 		f.extents = append(f.extents, meanParameter(s))
@@ -95,6 +110,9 @@ func checkSizes(sizes []fit.Point, groups []Group) error {
 		if len(g.Hists) != len(sizes) {
 			return fmt.Errorf("scaling: %w: group %d %q has %d histograms for %d sizes", ErrData, i, g.Name, len(g.Hists), len(sizes))
 		}
+		if g.Accesses != nil && len(g.Accesses) != len(sizes) {
+			return fmt.Errorf("scaling: %w: group %d %q has %d counts of accesses for %d sizes", ErrData, i, g.Name, len(g.Accesses), len(sizes))
+		}
 	}
 	return nil
 }
@@ -135,15 +153,19 @@ func rankAll(hists []reuse.Histogram) []ranked {
 func (f *fitter) group(g Group) (GroupModel, error) {
 	m := GroupModel{Name: g.Name}
 	hists := rankAll(g.Hists)
-	cold, reuses := make([]float64, len(hists)), make([]float64, len(hists))
+	cold, reuses, accesses := make([]float64, len(hists)), make([]float64, len(hists)), make([]float64, len(hists))
 	for i := range hists {
 		cold[i], reuses[i] = float64(g.Hists[i].Cold), hists[i].total()
+		accesses[i] = cold[i] + reuses[i]
+		if g.Accesses != nil {
+			accesses[i] = g.Accesses[i]
+		}
 	}
 	var err error
 	if m.Cold, err = f.frequency(cold); err != nil {
 		return m, err
 	}
-	if m.Reuses, err = f.frequency(reuses); err != nil {
+	if m.Accesses, err = f.counted(ofAccesses, accesses); err != nil {
 		return m, err
 	}
 	distances, upTo := f.constantBins(hists)
@@ -173,12 +195,22 @@ func (f *fitter) group(g Group) (GroupModel, error) {
 		}
 		m.Bins = append(m.Bins, b)
 	}
-	m.Warnings = f.doubts(&m, reuses)
+	m.Warnings = f.doubts(&m)
 	return m, nil
 }
 
-// frequency models counts over all sizes.
+// frequency models counts over all sizes that depend on the size of blocks.
 func (f *fitter) frequency(counts []float64) (fit.Func, error) {
+	return f.counted(ofFrequency, counts)
+}
+
+// counted models counts over all sizes: with terms that depend on the size of
+// blocks, or, of accesses, without, so that they are the same for all blocks.
+func (f *fitter) counted(k kind, counts []float64) (fit.Func, error) {
+	design, higher := f.design, f.higher
+	if k == ofAccesses {
+		design, higher = f.plain, f.steep
+	}
 	at, sum := 0, 0.0
 	for _, c := range counts {
 		if c >= presence {
@@ -192,8 +224,11 @@ func (f *fitter) frequency(counts []float64) (fit.Func, error) {
 	if at < minSizes {
 		return f.held(sum/float64(len(counts)), at), nil
 	}
-	known := f.memo.recall(ofFrequency, counts, func() (out fitted) {
-		out.f, out.err = fitTo(f.design, f.shape, f.extents, counts, 0, false)
+	known := f.memo.recall(k, counts, func() (out fitted) {
+		out.f, out.err = fitTo(design, f.shape, f.extents, counts, 0, false)
+		if out.err == nil {
+			out.f, out.err = f.steeper(out.f, higher, counts)
+		}
 		return out
 	})
 	return known.f, known.err
@@ -263,13 +298,13 @@ func (f *fitter) fitDistance(means []float64, noSpread bool) (fit.Func, error) {
 }
 
 // doubts compares the bins with the totals at the sizes and beyond.
-func (f *fitter) doubts(m *GroupModel, reuses []float64) []fit.Warning {
+func (f *fitter) doubts(m *GroupModel) []fit.Warning {
 	var out []fit.Warning
-	if m.Reuses.RMS > totalsLimit {
-		out = append(out, fit.Warning{Doubt: PoorFit, Detail: fmt.Sprintf("the number of reuses is off by %.0f%% at the sizes of the model", 100*m.Reuses.RMS)})
+	if m.Accesses.RMS > totalsLimit {
+		out = append(out, fit.Warning{Doubt: PoorFit, Detail: fmt.Sprintf("the number of accesses is off by %.0f%% at the sizes of the model", 100*m.Accesses.RMS)})
 	}
 	for _, p := range slices.Concat(f.sizes, f.beyond) {
-		total, sum := m.Reuses.Eval(p), 0.0
+		total, sum := math.Max(0, m.Accesses.Eval(p)-math.Max(0, m.Cold.Eval(p))), 0.0
 		for i := range m.Bins {
 			sum += m.Bins[i].Frequency.Eval(p)
 		}

@@ -33,7 +33,8 @@ const (
 	ofDistance
 	ofDraft     // a distance, without its spread
 	ofRoughness // loo alone
-	ofSizes     // a design
+	ofAccesses
+	ofSizes // a design
 )
 
 // absent marks a missing value at a size.

@@ -39,9 +39,10 @@ type BinModel struct {
 // GroupModel is the histogram of one group as functions of the size.
 type GroupModel struct {
 	Name string
-	// Reuses is the number of accesses that are not cold. At each size the
-	// bins' frequencies are taken in proportion to it.
-	Reuses fit.Func
+	// Accesses is the number of all accesses: the same for all block sizes, but
+	// for accesses that straddle blocks. At each size the bins' frequencies are
+	// taken in proportion to what it leaves beside the cold accesses.
+	Accesses fit.Func
 	// Cold is the number of cold accesses.
 	Cold fit.Func
 	// Bins are by ascending distance at the sizes of the model.
@@ -114,7 +115,7 @@ func (m *Model) summary() []fit.Warning {
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		count.add(g.Warnings)
-		count.add(g.Reuses.Warnings)
+		count.add(g.Accesses.Warnings)
 		count.add(g.Cold.Warnings)
 		for _, b := range g.Bins {
 			count.add(b.Frequency.Warnings)

@@ -135,7 +135,7 @@ func TestMassIsConserved(t *testing.T) {
 					}
 					sum += b.Count
 				}
-				if total := max(0, g.Reuses.Eval(p)); math.Abs(sum-total) > 1e-9*total {
+				if total := max(0, g.Accesses.Eval(p)-h.Cold); math.Abs(sum-total) > 1e-9*total {
 					t.Errorf("%s, group %s, n=%g: bins sum to %g, total %g", k.name, g.Name, n, sum, total)
 				}
 			}

@@ -10,6 +10,9 @@ import (
 type Group struct {
 	Name  string
 	Hists []reuse.Histogram
+	// Accesses are the accesses at each size where the histograms are estimates
+	// whose counts do not sum to them; nil: those of the histograms.
+	Accesses []float64
 }
 
 // DefaultShape holds for counts and distances: they are not negative, and

@@ -109,7 +109,7 @@ func formulas(m *Model) [][]float64 {
 		g := &m.Groups[i]
 		add := func(f fit.Func) { out[i] = append(append(out[i], f.Coefficients...), f.LOO) }
 		add(g.Cold)
-		add(g.Reuses)
+		add(g.Accesses)
 		for _, b := range g.Bins {
 			add(b.Distance)
 			add(b.Frequency)

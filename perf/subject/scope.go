@@ -1,6 +1,10 @@
 package subject
 
-import "fmt"
+import (
+	"fmt"
+
+	"presage/perf/cfg"
+)
 
 // Scope is what a row of a table is about.
 type Scope string
@@ -52,6 +56,29 @@ func PartitionOf(n int, nameOf func(int) string) Partition {
 // ScopesOf returns the scopes that references belong to.
 func (p *Program) ScopesOf(by Scope, refs []Ref) Partition {
 	return PartitionOf(len(refs), func(i int) string { return p.ScopeOf(by, refs[i]) })
+}
+
+// OriginsOf returns the scopes that references belong to, named as OriginOf does.
+func (p *Program) OriginsOf(by Scope, refs []Ref) Partition {
+	return PartitionOf(len(refs), func(i int) string { return p.OriginOf(by, refs[i]) })
+}
+
+// OriginOf is ScopeOf with the names of routines and loops that executables have
+// in common if they were compiled from one source for different sizes: see
+// cfg.Scope.Origin. Programs and references are named as by ScopeOf.
+func (p *Program) OriginOf(by Scope, ref Ref) string {
+	if by == ByProgram || by == ByReference {
+		return p.ScopeOf(by, ref)
+	}
+	s := p.Outline()
+	r := &s.Access.All[ref]
+	switch {
+	case !r.InGraph:
+		return cfg.SourceName(r.Routine)
+	case by == ByLoop:
+		return s.Scopes.Scopes[s.Scopes.Of(r.RoutineIndex, r.Block)].Origin
+	}
+	return s.Scopes.Scopes[s.ofRoutine[r.RoutineIndex]].Origin
 }
 
 // ScopeOf returns the name of the scope that a reference belongs to. A reference

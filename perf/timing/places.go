@@ -35,7 +35,7 @@ func placesIn(a *cfg.Alignment) *places {
 		path := ""
 		for t := len(a.Trees) - 1; t >= 0 && path == ""; t-- {
 			if s.Has(t) {
-				path = a.Trees[t].Scopes[s.In[t][0]].Path
+				path = a.Trees[t].Scopes[s.In[t][0]].Origin
 			}
 		}
 		p.add(path, s.Parent, s.Kind == cfg.RoutineScope)

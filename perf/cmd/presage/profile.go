@@ -38,7 +38,10 @@ not repeated when requested again. It prints a row for each run.
 
 Where the size is fixed at compile time, give each point its own executable of
 the same source with --point. Scopes and references of the executables are then
-matched; warnings list those without a counterpart.
+matched by routine, loop and line; warnings list those without a counterpart.
+
+Models take three sizes at least, and five to be worth trusting. Sizes that change
+nothing are an error: see --args.
 
 --sample observes the reuses of only a part of the memory blocks. This is faster,
 and the result is an estimate whose uncertainty is given in warnings.`,
@@ -73,6 +76,9 @@ and the result is an estimate whose uncertainty is given in warnings.`,
 				return err
 			}
 			warn(cmd.ErrOrStderr(), runs.Warnings)
+			if n := len(runs.Runs); n < locality.MinSizes {
+				warn(cmd.ErrOrStderr(), []string{fmt.Sprintf("models take %d sizes at least, and five to be worth trusting: predict and query will refuse this profile of %d", locality.MinSizes, n)})
+			}
 			return out.print(cmd.OutOrStdout(), perf.Frame(runs.Rows()))
 		},
 	}

@@ -1,7 +1,13 @@
 // start.c begins a program that is the routine kernel alone.
-void kernel(void);
+#ifdef __cplusplus
+#define C extern "C"
+#else
+#define C
+#endif
 
-void begin(void) {
+C void kernel(void);
+
+C void begin(void) {
   kernel();
   register long number __asm__("a7") = 93, status __asm__("a0") = 0;
   __asm__ volatile("ecall" : : "r"(number), "r"(status));
