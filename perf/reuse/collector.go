@@ -83,15 +83,15 @@ type Collector struct {
 
 // method finds reuse distances.
 type method interface {
-	observe(accesses []trace.Access)
+	observe(b *trace.Batch)
 	result() *Result // all but BlockBytes
 }
 
 var (
-	_ trace.Collector = (*Collector)(nil)
-	_ method          = (*stack)(nil)
-	_ method          = (*parallel)(nil)
-	_ method          = (*sampler)(nil)
+	_ trace.RunCollector = (*Collector)(nil)
+	_ method             = (*stack)(nil)
+	_ method             = (*parallel)(nil)
+	_ method             = (*sampler)(nil)
 )
 
 // New returns a Collector for runs under plan.
@@ -168,7 +168,12 @@ func (l *layout) blockBits() uint {
 // Observe implements trace.Collector. It panics if a batch names a reference
 // that is not in the plan, or if more distinct blocks are touched than 32-bit
 // numbers can distinguish (over 500 million).
-func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b.Accesses) }
+func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b) }
+
+// TakesRuns implements trace.RunCollector: runs of loops cost little more than
+// the blocks that they move through, in exact distances by one worker. Others
+// expand them.
+func (c *Collector) TakesRuns() bool { return true }
 
 // Result returns the histograms of the accesses observed so far.
 func (c *Collector) Result() *Result {
