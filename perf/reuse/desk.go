@@ -168,22 +168,31 @@ func (k *stack) shelve(keep uint32) {
 // touch accesses a block through the desk and returns its place. It counts
 // weight accesses of group at the distance found.
 func (k *stack) touch(block uint64, group uint32, weight uint64) uint8 {
+	i, d, cold := k.visit(block, group)
+	if !cold {
+		k.counts.addMany(group, d, weight)
+	}
+	return i
+}
+
+// visit accesses a block through the desk. It returns its place and the distance,
+// unless this is the first access, which it counts for group.
+func (k *stack) visit(block uint64, group uint32) (i uint8, distance uint32, cold bool) {
 	e, ok := k.table.find(block)
 	if !ok {
 		e = k.table.add(block)
 	}
 	last := k.table.last[e]
-	i, held := heldAt(last)
-	switch {
-	case held:
-		k.counts.addMany(group, k.desk.again(i), weight)
-		return i
-	case last != 0:
-		k.counts.addMany(group, k.desk.n+k.line.take(last), weight)
-	default:
+	if i, held := heldAt(last); held {
+		return i, k.desk.again(i), false
+	}
+	if last != 0 {
+		distance = k.desk.n + k.line.take(last)
+	} else {
+		cold = true
 		k.first(&record{block: block, group: group})
 	}
 	i = k.desk.add(block, e)
 	k.table.last[e] = heldMark(i)
-	return i
+	return i, distance, cold
 }
