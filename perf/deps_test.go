@@ -36,6 +36,7 @@ var layers = []layer{
 	// A binary, taken apart.
 	{"internal/wire", ""},
 	{"trace", ""},
+	{"trace/affine", "trace"},
 	{"isa", ""},
 	{"isa/rv64", "isa"},
 	{"isa/targets", "isa isa/rv64"}, // the only one that names instruction sets
@@ -51,8 +52,8 @@ var layers = []layer{
 	{"engine/engines", "objfile engine engine/rv64"}, // the only one that names an engine
 
 	// Collectors.
-	{"reuse", "trace"},
-	{"cache", "trace"},
+	{"reuse", "trace trace/affine"},
+	{"cache", "trace trace/affine"},
 	{"bbv", "trace"},
 	{"shard", "trace isa"},
 	{"pipeline", "trace isa"},
@@ -117,6 +118,7 @@ var layers = []layer{
 
 	// Imported by tests only.
 	{"engine/enginetest", "trace objfile engine"},
+	{"trace/tracetest", "trace"},
 	{"internal/oracle", ""},
 	{"internal/perftest", "frame subject internal/oracle"},
 	{"internal/recordtest", "study/record"},
@@ -124,7 +126,7 @@ var layers = []layer{
 }
 
 // onlyTests are the packages that no other code may import.
-var onlyTests = []string{"engine/enginetest", "iperf/target", "internal/oracle", "internal/perftest", "internal/recordtest", "internal/profiletest"}
+var onlyTests = []string{"engine/enginetest", "trace/tracetest", "iperf/target", "internal/oracle", "internal/perftest", "internal/recordtest", "internal/profiletest"}
 
 // outside lists the modules that code may import, and where. An empty list
 // means nowhere: in tests or notebooks only.

@@ -47,7 +47,9 @@
 //
 // Run runs a program once and feeds any number of collectors: the ones behind the
 // functions above, and any type with a method Observe(*trace.Batch). A batch holds
-// the addresses accessed, each with its memory reference, an index into a plan:
+// the addresses accessed, each with its memory reference, an index into a plan.
+// Loops that an engine recorded once are expanded for a collector, unless it is a
+// trace.RunCollector:
 //
 //	plan      := perf.Must(prog.Plan())
 //	distances := perf.Must(reuse.New(plan, reuse.Options{BlockBytes: 64}))

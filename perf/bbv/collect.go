@@ -36,7 +36,7 @@ type tally struct {
 	size uint32 // instructions
 }
 
-var _ trace.Collector = (*Collector)(nil)
+var _ trace.RunCollector = (*Collector)(nil)
 
 // MaxInterval bounds the length of an interval, in instructions.
 const MaxInterval = 1 << 31
@@ -72,8 +72,27 @@ func (c *Collector) Observe(b *trace.Batch) {
 		c.began, c.start = true, b.Start
 		c.next = (b.Start/c.every + 1) * c.every
 	}
-	blocks, at := c.blocks, b.Start
-	for _, id := range b.Blocks {
+	at := b.Start
+	if len(b.Runs) == 0 {
+		at = c.execute(at, b.Blocks)
+	} else {
+		for p := range b.Pieces() {
+			at = c.execute(at, p.Blocks)
+			at = c.repeat(at, p.Loop.Body, uint64(p.Loop.Count))
+		}
+	}
+	c.at = max(c.at, at)
+}
+
+// TakesRuns implements trace.RunCollector: a run costs as much as its body, in each
+// interval that it reaches.
+func (c *Collector) TakesRuns() bool { return true }
+
+// execute counts executed blocks, the first of which begins at an instruction, and
+// returns the instruction after them.
+func (c *Collector) execute(at uint64, executed []trace.BlockID) uint64 {
+	blocks := c.blocks
+	for _, id := range executed {
 		if at >= c.next {
 			c.cut(at)
 		}
@@ -84,7 +103,38 @@ func (c *Collector) Observe(b *trace.Batch) {
 		t.n++
 		at += uint64(t.size)
 	}
-	c.at = max(c.at, at)
+	return at
+}
+
+// repeat counts count executions of a body of blocks.
+func (c *Collector) repeat(at uint64, body []trace.BlockID, count uint64) uint64 {
+	size, last := uint64(0), uint64(0)
+	for _, id := range body {
+		last = uint64(c.blocks[id].size)
+		size += last
+	}
+	if size == 0 {
+		return at
+	}
+	for count > 0 {
+		at = c.execute(at, body) // cuts where due
+		count--
+		// All blocks of an iteration that begins up to here begin in the interval.
+		begin := at + size - last
+		if count == 0 || begin >= c.next {
+			continue
+		}
+		n := min(count, (c.next-1-begin)/size+1)
+		for _, id := range body {
+			c.blocks[id].n += uint32(n) // executed above, and so touched or cut
+			if c.blocks[id].n == uint32(n) {
+				c.touched = append(c.touched, uint32(id))
+			}
+		}
+		at += n * size
+		count -= n
+	}
+	return at
 }
 
 // cut ends an interval before instruction at.

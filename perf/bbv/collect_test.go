@@ -1,6 +1,7 @@
 package bbv_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -8,6 +9,7 @@ import (
 
 	"presage/perf/bbv"
 	"presage/perf/trace"
+	"presage/perf/trace/tracetest"
 )
 
 // naive assigns each block to an interval by its first instruction alone, and adds up
@@ -80,6 +82,38 @@ func TestCollectorAgainstNaive(t *testing.T) {
 		}
 		if got.Total() != at {
 			t.Fatalf("intervals of %d instructions in a run of %d", got.Total(), at)
+		}
+	})
+}
+
+// TestCollectorTakesRuns: runs count as the blocks that they stand for.
+func TestCollectorTakesRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		plan := &trace.Plan{Refs: []trace.Ref{{PC: 0, Size: 8}}}
+		for i := range rapid.IntRange(1, 9).Draw(t, "blocks") {
+			plan.Blocks = append(plan.Blocks, trace.Block{PC: trace.PC(64 * i), Refs: uint32(i % 3), Instructions: rapid.Uint32Range(1, 12).Draw(t, "size")})
+		}
+		plan.Blocks[0].Refs = 1
+		every := rapid.Uint64Range(13, 3000).Draw(t, "interval")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		batches, plain := tracetest.Mixed(rng, plan, 20)
+		var vectors [2]*bbv.Vectors
+		var executed [2][]uint64
+		for i, list := range [][]*trace.Batch{plain, batches} {
+			c, err := bbv.NewCollector(plan, every)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range list {
+				c.Observe(b)
+			}
+			vectors[i], executed[i] = c.Result(0)
+		}
+		if d := cmp.Diff(vectors[0], vectors[1]); d != "" {
+			t.Fatalf("vectors (-without runs +with):\n%s", d)
+		}
+		if d := cmp.Diff(executed[0], executed[1]); d != "" {
+			t.Fatalf("executions (-without runs +with):\n%s", d)
 		}
 	})
 }

@@ -125,3 +125,11 @@ func (t TLB) level() Level {
 		Replacement: t.Replacement, BypassFloat: t.BypassFloat,
 	}
 }
+
+// waysOf returns the number of blocks in a set.
+func (l *Level) waysOf() uint64 {
+	if l.Ways == 0 {
+		return l.Blocks
+	}
+	return uint64(l.Ways)
+}

@@ -48,10 +48,7 @@ type contents struct {
 }
 
 func newContents(l Level, seed uint64) contents {
-	ways := uint64(l.Ways)
-	if ways == 0 {
-		ways = l.Blocks
-	}
+	ways := l.waysOf()
 	policy := &policies[l.Replacement]
 	c := contents{sets: l.Blocks / ways, places: ways, ordered: policy.ordered, protected: policy.protected, random: seed}
 	if l.PageBytes > 0 {

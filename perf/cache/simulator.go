@@ -16,7 +16,7 @@ type Simulator struct {
 	tlbs   chain
 }
 
-var _ trace.Collector = (*Simulator)(nil)
+var _ trace.RunCollector = (*Simulator)(nil)
 
 // New returns a Simulator with empty caches, for runs under plan.
 func New(plan *trace.Plan, config Config) (*Simulator, error) {
@@ -43,12 +43,16 @@ func New(plan *trace.Plan, config Config) (*Simulator, error) {
 // that is not in the plan.
 func (s *Simulator) Observe(b *trace.Batch) {
 	if len(s.caches.levels) > 0 {
-		s.caches.observe(b.Accesses)
+		s.caches.observeBatch(b)
 	}
 	if len(s.tlbs.levels) > 0 {
-		s.tlbs.observe(b.Accesses)
+		s.tlbs.observeBatch(b)
 	}
 }
+
+// TakesRuns implements trace.RunCollector: runs of loops cost little more than the
+// blocks that they move through.
+func (s *Simulator) TakesRuns() bool { return true }
 
 // Result returns the counts of the accesses observed so far.
 func (s *Simulator) Result() *Result {
@@ -65,8 +69,14 @@ func (s *Simulator) Result() *Result {
 // chain is a sequence of levels, each of which sees the misses of the one
 // before.
 type chain struct {
-	levels []level
-	refs   []reference
+	levels    []level
+	refs      []reference
+	inclusive bool // some level is
+
+	// For runs of loops.
+	loop
+	shift      uint // log2 of the smallest block size
+	repeatable bool // all levels are ordered and write back, so that hits alone change nothing
 }
 
 // level is a cache or TLB during a simulation.
@@ -75,6 +85,8 @@ type level struct {
 	shift  uint     // log2 of the block size
 	below  [2]uint8 // the level that sees the misses: of other data, and of floating-point data
 	seen   seen
+	ways   uint64
+	missed uint64   // misses of all groups
 	counts []Counts // by group; accesses that reference.count counts are not included
 	spec   Level
 }
@@ -89,7 +101,7 @@ type reference struct {
 }
 
 func newChain(plan *trace.Plan, levels []Level, seed uint64, writes bool) chain {
-	c := chain{refs: make([]reference, len(plan.Refs))}
+	c := chain{refs: make([]reference, len(plan.Refs)), shift: 63, repeatable: true}
 	for i, l := range levels {
 		shift := uint(bits.TrailingZeros64(l.BlockBytes))
 		c.levels = append(c.levels, level{
@@ -97,9 +109,13 @@ func newChain(plan *trace.Plan, levels []Level, seed uint64, writes bool) chain 
 			shift:    shift,
 			below:    [2]uint8{after(levels, i, false), after(levels, i, true)},
 			seen:     newSeen(shift),
+			ways:     l.waysOf(),
 			counts:   make([]Counts, plan.Groups()),
 			spec:     l,
 		})
+		c.inclusive = c.inclusive || l.Inclusive
+		c.shift = min(c.shift, shift)
+		c.repeatable = c.repeatable && c.levels[i].ordered && !l.WriteThrough && !l.NoWriteAllocate
 	}
 	for i := range plan.Refs {
 		r := &plan.Refs[i]
@@ -248,6 +264,7 @@ func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
 func (l *level) countMiss(block uint64, group uint32) {
 	n := &l.counts[group]
 	n.Misses++
+	l.missed++
 	if l.seen.add(block) {
 		n.Cold++
 	}

@@ -39,6 +39,12 @@
 // that of data: such an engine reports the synthetic base of each module
 // (Discovery.Modules), and PCs are relative to it.
 //
+// # Runs
+//
+// An engine may record iterations of a loop as a trace.Run, and so pay once for
+// many accesses. Whether and where it does must be as repeatable as the events
+// themselves; it keeps each batch within trace.MaxExpansion.
+//
 // # Threads
 //
 // A Batch holds events of one thread, and a Sink sees one batch at a time. An

@@ -65,6 +65,11 @@ type Options struct {
 	// so a panic may surface in a later call of Observe or Result.
 	Workers int
 
+	// Nest, if not nil, asks for Result.Carried: the loop that carries each
+	// reuse. It takes a plan that records blocks, all of its references in them,
+	// one worker, and no sampling.
+	Nest *Nest
+
 	// SampleOneIn, a power of two of at most 2^20, samples one block in this
 	// many, chosen by a hash of its number: the result is an estimate with an
 	// error, see Result.Estimate. 0 and 1 mean exact. Sampling takes one
@@ -83,15 +88,16 @@ type Collector struct {
 
 // method finds reuse distances.
 type method interface {
-	observe(accesses []trace.Access)
+	observe(b *trace.Batch)
 	result() *Result // all but BlockBytes
 }
 
 var (
-	_ trace.Collector = (*Collector)(nil)
-	_ method          = (*stack)(nil)
-	_ method          = (*parallel)(nil)
-	_ method          = (*sampler)(nil)
+	_ trace.RunCollector = (*Collector)(nil)
+	_ method             = (*stack)(nil)
+	_ method             = (*parallel)(nil)
+	_ method             = (*sampler)(nil)
+	_ method             = (*carriers)(nil)
 )
 
 // New returns a Collector for runs under plan.
@@ -129,6 +135,15 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 	l := newLayout(plan, size)
 	c := &Collector{blockBytes: size}
 	switch sampled := opt.SampleOneIn > 1; {
+	case opt.Nest != nil:
+		if sampled || opt.Workers > 1 {
+			return nil, fmt.Errorf("reuse: Workers is %d and SampleOneIn %d: a Nest takes one worker and no sampling", opt.Workers, opt.SampleOneIn)
+		}
+		m, err := newCarriers(l, plan, opt.Nest, tune.window)
+		if err != nil {
+			return nil, err
+		}
+		c.method = m
 	case sampled && opt.Workers > 1:
 		return nil, fmt.Errorf("reuse: Workers is %d and SampleOneIn %d: sampling takes one worker", opt.Workers, opt.SampleOneIn)
 	case sampled:
@@ -168,7 +183,12 @@ func (l *layout) blockBits() uint {
 // Observe implements trace.Collector. It panics if a batch names a reference
 // that is not in the plan, or if more distinct blocks are touched than 32-bit
 // numbers can distinguish (over 500 million).
-func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b.Accesses) }
+func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b) }
+
+// TakesRuns implements trace.RunCollector: runs of loops cost little more than
+// the blocks that they move through, in exact distances by one worker. Others
+// expand them.
+func (c *Collector) TakesRuns() bool { return true }
 
 // Result returns the histograms of the accesses observed so far.
 func (c *Collector) Result() *Result {

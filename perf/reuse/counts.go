@@ -2,8 +2,8 @@ package reuse
 
 const (
 	// nearBins is the number of shortest distances with counters allocated from
-	// the start; it covers the widest front.
-	nearBins = 8
+	// the start; it covers the widest front and the blocks of most loops.
+	nearBins = 32
 
 	// Longer distances are counted in pages of a quarter octave, allocated on
 	// first use, so that a group costs memory only where its distances lie.
@@ -18,6 +18,14 @@ type counts struct {
 	cold  []uint64           // group
 	pages []uint32           // group, bin / pageBins → page; 0: none
 	bins  []uint64           // page, bin % pageBins
+	last  []lastBin          // group
+}
+
+// lastBin is the bin that a group's latest long distance was counted in: that of
+// the next one is often the same.
+type lastBin struct {
+	lo, width uint32
+	at        uint64 // in counts.bins
 }
 
 func newCounts(groups int) counts {
@@ -26,6 +34,7 @@ func newCounts(groups int) counts {
 		cold:  make([]uint64, groups),
 		pages: make([]uint32, groups*pagesEach),
 		bins:  make([]uint64, pageBins), // page 0: none
+		last:  make([]lastBin, groups),
 	}
 }
 
@@ -34,20 +43,35 @@ func (c *counts) grow(groups int) {
 	c.near = append(c.near, make([][nearBins]uint64, groups)...)
 	c.cold = append(c.cold, make([]uint64, groups)...)
 	c.pages = append(c.pages, make([]uint32, groups*pagesEach)...)
+	c.last = append(c.last, make([]lastBin, groups)...)
 }
 
 // add counts an access of group at distance d.
 func (c *counts) add(group, d uint32) {
+	c.addMany(group, d, 1)
+}
+
+// addMany counts n accesses of group at distance d.
+func (c *counts) addMany(group, d uint32, n uint64) {
 	if d < nearBins {
-		c.near[group][d]++
+		c.near[group][d] += n
 		return
 	}
-	bin := binOf(d)
-	page := &c.pages[uint64(group)*pagesEach+uint64(bin>>pageBits)]
-	if *page == 0 {
-		*page = c.newPage()
+	c.addFar(group, d, n)
+}
+
+func (c *counts) addFar(group, d uint32, n uint64) {
+	last := &c.last[group]
+	if d-last.lo >= last.width {
+		bin := binOf(d)
+		page := &c.pages[uint64(group)*pagesEach+uint64(bin>>pageBits)]
+		if *page == 0 {
+			*page = c.newPage()
+		}
+		lo, hi := binEdges(bin)
+		*last = lastBin{uint32(lo), uint32(hi - lo), uint64(*page)<<pageBits | uint64(bin&(pageBins-1))}
 	}
-	c.bins[uint64(*page)<<pageBits|uint64(bin&(pageBins-1))]++
+	c.bins[last.at] += n
 }
 
 func (c *counts) newPage() uint32 {

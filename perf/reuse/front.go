@@ -189,6 +189,7 @@ func (k *stack) push(e entry) {
 
 // resize changes the front's width between sifts, keeping the stack's order.
 func (k *stack) resize(width int) {
+	k.closeDesk()
 	k.rebase() // a sift without records permutes the places all the same
 	for k.front.width > width {
 		k.front.width--

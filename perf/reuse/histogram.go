@@ -142,6 +142,11 @@ type Result struct {
 	// Groups has a histogram for each trace.GroupID of the plan.
 	Groups []Histogram
 
+	// Carried divides the reuses of the groups by the loops that carry them; only
+	// with Options.Nest. It ascends by Group, Loop and Crosses; in each group, the
+	// counts add up to those of Groups without the cold ones.
+	Carried []Carried
+
 	// Sample is nil for exact results. Otherwise Blocks and Groups are
 	// estimates: sampled distances and counts are multiplied by OneIn, so a
 	// group's accesses sum only approximately to Sample.Accesses. See Estimate.

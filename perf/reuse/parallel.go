@@ -56,6 +56,7 @@ type parallel struct {
 	size     int            // accesses at which it is full
 	spare    [][]trace.Access
 	resolved chan struct{} // closed when the chunk before is
+	expanded trace.Batch   // one with runs
 
 	mu     sync.Mutex
 	failed any // the value of a worker's panic
@@ -88,7 +89,16 @@ func newParallel(l layout, workers int, tune tuning) *parallel {
 	return p
 }
 
-func (p *parallel) observe(accesses []trace.Access) {
+func (p *parallel) observe(b *trace.Batch) {
+	if len(b.Runs) == 0 {
+		p.plain(b.Accesses)
+		return
+	}
+	b.Expand(&p.expanded)
+	p.plain(p.expanded.Accesses)
+}
+
+func (p *parallel) plain(accesses []trace.Access) {
 	for len(accesses) > 0 {
 		if p.chunk == nil {
 			p.chunk = p.buffer()
@@ -137,7 +147,7 @@ func (p *parallel) begin(chunk, buffer []trace.Access) {
 // worker, so that nothing waits forever.
 func (p *parallel) run(w *worker, chunk []trace.Access, before, after chan struct{}) {
 	p.try(func() {
-		w.stack.observe(chunk)
+		w.stack.plain(chunk)
 		w.order = w.stack.order(w.order[:0])
 	})
 	<-before

@@ -56,7 +56,7 @@ func TestOrderAfterHits(t *testing.T) {
 		accesses = append(accesses, access(0, uint64(i%3)*64, 8)) // … 2 0 1
 	}
 	accesses = append(accesses, access(0, 0, 8), access(0, 128, 8))
-	k.observe(accesses)
+	k.plain(accesses)
 	if diff := cmp.Diff([]uint64{1, 0, 2}, k.order(nil)); diff != "" {
 		t.Errorf("blocks by last access -want +got:\n%s", diff)
 	}

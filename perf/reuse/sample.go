@@ -50,6 +50,8 @@ type sampler struct {
 
 	kept  []touch
 	parts []uint8 // of those kept
+
+	expanded trace.Batch // one with runs
 }
 
 func newSampler(l layout, oneIn, seed uint64, window int) *sampler {
@@ -77,7 +79,12 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-func (s *sampler) observe(accesses []trace.Access) {
+func (s *sampler) observe(b *trace.Batch) {
+	accesses := b.Accesses
+	if len(b.Runs) > 0 {
+		b.Expand(&s.expanded)
+		accesses = s.expanded.Accesses
+	}
 	for len(accesses) > 0 {
 		n := min(sieve, len(accesses))
 		s.sift(accesses[:n])

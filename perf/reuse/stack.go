@@ -1,6 +1,9 @@
 package reuse
 
-import "presage/perf/trace"
+import (
+	"presage/perf/trace"
+	"presage/perf/trace/affine"
+)
 
 const (
 	// maxAccessBytes is the size of the largest trace.Access.
@@ -30,8 +33,17 @@ type stack struct {
 	entries []entry // of the records
 	touched uint32  // keeps the loads that bring table entries near alive
 
-	accesses uint64 // block accesses before the current tally
+	accesses uint64 // block accesses before the current tally, or outside it
 	tally    tally
+
+	desk    desk
+	streams []affine.Stream // of the loop at hand
+	places  [loopRefs]uint8 // of their blocks on the desk
+	shapes  affine.Shapes
+	events  []event
+	found   []entry        // of the events' blocks
+	pieces  []trace.Piece  // of the batch at hand
+	buffer  []trace.Access // of a loop that is expanded
 }
 
 // touch is an access to a block by a reference of a group.
@@ -49,6 +61,7 @@ func newStack(l layout, window int) *stack {
 	}
 	most := frontMax + sieve*int(maxAccessBytes>>l.shift+2)
 	k.records, k.entries = make([]record, most), make([]entry, most)
+	k.shapes.Forget = k.tell
 	k.haunt()
 	return k
 }
@@ -64,7 +77,8 @@ func (k *stack) haunt() {
 	}
 }
 
-func (k *stack) observe(accesses []trace.Access) {
+// plain analyses accesses through the front. The desk must be closed.
+func (k *stack) plain(accesses []trace.Access) {
 	for len(accesses) > 0 {
 		n := min(sieve, len(accesses))
 		if records := k.sift(accesses[:n]); records > frontMax {
@@ -106,6 +120,7 @@ func (k *stack) adapt() {
 
 // order appends the blocks on the stack, the one accessed last at the end.
 func (k *stack) order(dst []uint64) []uint64 {
+	k.closeDesk()
 	k.rebase() // a sift without records permutes the places all the same
 	add := func(e entry) {
 		if e >= leafSize { // no ghost
@@ -121,6 +136,7 @@ func (k *stack) order(dst []uint64) []uint64 {
 
 // clear empties the stack and keeps its memory and counts.
 func (k *stack) clear() {
+	k.desk.open = false
 	width := k.front.width
 	clear(k.table.last)
 	k.line.clear()
@@ -130,6 +146,7 @@ func (k *stack) clear() {
 }
 
 func (k *stack) result() *Result {
+	k.shapes.All(k.tell)
 	r := &Result{
 		Accesses: k.accesses + k.tally.accesses,
 		Blocks:   k.blocks,

@@ -32,6 +32,18 @@ type Pipeline struct {
 type inFlight struct {
 	batch   Batch
 	readers atomic.Int32
+
+	expand   sync.Once // by the first collector that takes no runs
+	expanded Batch     // without memory until a batch has runs
+}
+
+// forCollector returns the batch as c takes it.
+func (f *inFlight) forCollector(c Collector) *Batch {
+	if len(f.batch.Runs) == 0 || takesRuns(c) {
+		return &f.batch
+	}
+	f.expand.Do(func() { f.batch.Expand(&f.expanded) })
+	return &f.expanded
 }
 
 // NewPipeline starts a goroutine for each collector; Close ends them.
@@ -65,6 +77,7 @@ func (p *Pipeline) Exchange(full *Batch) *Batch {
 	}
 	f := <-p.free
 	f.batch.Reset()
+	f.expand = sync.Once{}
 	p.out[&f.batch] = f
 	return &f.batch
 }
@@ -86,7 +99,7 @@ func (p *Pipeline) drain(c Collector, feed <-chan *inFlight) {
 	dead := false
 	for f := range feed {
 		if !dead {
-			dead = !p.observe(c, &f.batch)
+			dead = !p.observe(c, f)
 		}
 		if f.readers.Add(-1) == 0 {
 			p.free <- f
@@ -94,7 +107,7 @@ func (p *Pipeline) drain(c Collector, feed <-chan *inFlight) {
 	}
 }
 
-func (p *Pipeline) observe(c Collector, b *Batch) (ok bool) {
+func (p *Pipeline) observe(c Collector, f *inFlight) (ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.mu.Lock()
@@ -104,7 +117,7 @@ func (p *Pipeline) observe(c Collector, b *Batch) (ok bool) {
 			}
 		}
 	}()
-	c.Observe(b)
+	c.Observe(f.forCollector(c))
 	return true
 }
 
@@ -123,6 +136,7 @@ func (p *Pipeline) Close() error {
 type Direct struct {
 	collectors []Collector
 	batch      Batch
+	expanded   Batch // without memory until a batch has runs
 }
 
 // NewDirect returns a Direct sink.
@@ -135,12 +149,25 @@ func NewDirect(collectors ...Collector) *Direct {
 // Exchange implements Sink. A nil full only asks for an empty batch.
 func (d *Direct) Exchange(full *Batch) *Batch {
 	if full != nil {
-		for _, c := range d.collectors {
-			c.Observe(full)
-		}
+		d.observe(full)
 	}
 	d.batch.Reset()
 	return &d.batch
+}
+
+func (d *Direct) observe(full *Batch) {
+	plain := full
+	for _, c := range d.collectors {
+		if takesRuns(c) {
+			c.Observe(full)
+			continue
+		}
+		if plain == full && len(full.Runs) > 0 {
+			full.Expand(&d.expanded)
+			plain = &d.expanded
+		}
+		c.Observe(plain)
+	}
 }
 
 var (

@@ -127,7 +127,7 @@ func (c *conformance) tryRecord(t *testing.T, r engine.Request) (*tape, error) {
 		r.Plan = c.Plan
 	}
 	tp := &tape{plan: r.Plan}
-	r.Sink = trace.NewDirect(tp)
+	r.Sink = trace.NewDirect(runs{tp}, tp)
 	var err error
 	tp.outcome, tp.output, err = c.run(t.Context(), r)
 	for _, bad := range tp.bad {

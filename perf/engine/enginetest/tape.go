@@ -62,6 +62,21 @@ func (tp *tape) Observe(b *trace.Batch) {
 	}
 }
 
+// runs checks the runs of batches, which a tape sees expanded.
+type runs struct{ tape *tape }
+
+// TakesRuns implements trace.RunCollector.
+func (runs) TakesRuns() bool { return true }
+
+// Observe implements trace.Collector.
+func (r runs) Observe(b *trace.Batch) {
+	if err := b.Check(r.tape.plan); err != nil {
+		r.tape.wrong("a batch at %d: %w", b.Start, err)
+	}
+}
+
+var _ trace.RunCollector = runs{}
+
 // pair checks that each access in a batch belongs to the block that made it.
 func (tp *tape) pair(b *trace.Batch) {
 	varies := slices.ContainsFunc(tp.plan.Blocks, func(b trace.Block) bool { return b.Varies })

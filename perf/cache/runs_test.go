@@ -1,0 +1,114 @@
+package cache
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"presage/perf/trace"
+	"presage/perf/trace/tracetest"
+)
+
+// TestRuns: batches with runs give the results of the same events without, which
+// TestAgainstNaive compares with the oracle, for all policies, write policies,
+// inclusion, bypassed levels and pages placed at random.
+func TestRuns(t *testing.T) {
+	plan := mixedPlan()
+	rapid.Check(t, func(t *rapid.T) {
+		config := Config{Seed: 7}
+		plain := rapid.Bool().Draw(t, "plain caches")
+		for i := range rapid.IntRange(1, 3).Draw(t, "levels") {
+			l := drawLevel(t, string(rune('A'+i)))
+			if l.Ways > 0 && rapid.Bool().Draw(t, "many sets") {
+				l.Blocks *= 8
+			}
+			l.Replacement = rapid.SampledFrom([]Replacement{LRU, LRU, NMRU, Random}).Draw(t, "policy")
+			if plain {
+				l.BypassFloat = false
+			} else {
+				l.WriteThrough = rapid.Bool().Draw(t, "write-through")
+				l.NoWriteAllocate = rapid.Bool().Draw(t, "no write-allocate")
+			}
+			if rapid.Bool().Draw(t, "random pages") {
+				l.PageBytes = max(l.BlockBytes, 1024)
+			}
+			config.Levels = append(config.Levels, l)
+			config.Levels[i].Inclusive = !plain && i > 0 && config.checkInclusive(i) == nil && rapid.Bool().Draw(t, "inclusive")
+		}
+		for i := range rapid.IntRange(0, 2).Draw(t, "TLBs") {
+			l := drawLevel(t, string(rune('a'+i)))
+			config.TLBs = append(config.TLBs, TLB{Name: l.Name, Entries: l.Blocks, EntryBytes: l.BlockBytes, Ways: l.Ways, BypassFloat: l.BypassFloat})
+		}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		batches, expanded := tracetest.Mixed(rng, plan, rapid.IntRange(1, 30).Draw(t, "runs"))
+		compare(t, plan, config, expanded, batches)
+	})
+}
+
+// compare simulates the same events without runs and with.
+func compare(t interface{ Fatalf(string, ...any) }, plan *trace.Plan, config Config, without, with []*trace.Batch) {
+	var results [2]*Result
+	for i, batches := range [][]*trace.Batch{without, with} {
+		s, err := New(plan, config)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		for _, b := range batches {
+			s.Observe(b)
+		}
+		results[i] = s.Result()
+	}
+	if diff := cmp.Diff(results[0], results[1]); diff != "" {
+		t.Fatalf("%+v: -without runs +with:\n%s", config, diff)
+	}
+}
+
+// hierarchies are a core of today and the R12000 of the 2005 paper.
+var hierarchies = map[string]Config{
+	"modern": {
+		Levels: []Level{
+			{Name: "L1", Blocks: 512, BlockBytes: 64, Ways: 8},
+			{Name: "L2", Blocks: 16384, BlockBytes: 64, Ways: 8},
+		},
+		TLBs: []TLB{{Name: "TLB", Entries: 64, EntryBytes: 4096}},
+	},
+	"r12000": {
+		Levels: []Level{
+			{Name: "L1", Blocks: 1024, BlockBytes: 32, Ways: 2},
+			{Name: "L2", Blocks: 65536, BlockBytes: 128, Ways: 2},
+		},
+		TLBs: []TLB{{Name: "TLB", Entries: 64, EntryBytes: 32 << 10}},
+	},
+}
+
+// TestNests does the same for whole loop nests.
+func TestNests(t *testing.T) {
+	for _, n := range tracetest.Nests() {
+		for _, config := range hierarchies {
+			compare(t, n.Plan, config, n.Plain, n.Batches)
+		}
+	}
+}
+
+// TestRunsOfRows does the same for the rows of arrays, on caches with sets enough
+// that loops are simulated by phases, some of whose blocks share sets.
+func TestRunsOfRows(t *testing.T) {
+	plan := mixedPlan()
+	rapid.Check(t, func(t *rapid.T) {
+		ways := rapid.SampledFrom([]int{1, 2, 2, 3, 4, 8}).Draw(t, "ways")
+		sets := rapid.SampledFrom([]int{32, 36, 64, 128}).Draw(t, "sets")
+		l := Level{Name: "L1", Ways: ways, Blocks: uint64(ways * sets), BlockBytes: 1 << rapid.IntRange(5, 7).Draw(t, "log2 block")}
+		l.Replacement = rapid.SampledFrom([]Replacement{LRU, LRU, LRU, NMRU, Random}).Draw(t, "policy")
+		l.BypassFloat = rapid.IntRange(0, 3).Draw(t, "bypass") == 0
+		next := Level{Name: "L2", Ways: 4, Blocks: 256, BlockBytes: 128, Inclusive: !l.BypassFloat && ways*sets < 256 && rapid.Bool().Draw(t, "inclusive")}
+		config := Config{Levels: []Level{l, next}, TLBs: []TLB{{Name: "TLB", Entries: 8, EntryBytes: 1024}}}
+		if config.Check() != nil {
+			config.Levels[1].Inclusive = false
+		}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		batches, expanded := tracetest.Rows(rng, plan)
+		compare(t, plan, config, expanded, batches)
+	})
+}

@@ -1,0 +1,244 @@
+package reuse
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"presage/perf/trace"
+)
+
+// nested is a random program of loops and calls that executes itself, with the
+// carriers of its reuses by times: the oracle.
+type nested struct {
+	rng      *rand.Rand
+	plan     *trace.Plan
+	nest     *Nest
+	routines []item // each calls only later ones
+	loops    int32
+
+	batch trace.Batch
+	time  int
+	last  map[uint64]int // block → time
+	lru   []uint64
+	stack []nestedLoop
+	want  map[string]uint64
+}
+
+// nestedLoop is a loop being executed.
+type nestedLoop struct {
+	loop             int32
+	entry, iteration int
+}
+
+// item is a block, a loop, a call or a sequence.
+type item struct {
+	block trace.BlockID
+	loop  int32 // -1: no loop
+	call  int   // -1: no call
+	body  []item
+}
+
+func newNested(seed uint64) *nested {
+	n := &nested{
+		rng: rand.New(rand.NewPCG(seed, 1)), plan: new(trace.Plan), nest: new(Nest),
+		last: make(map[uint64]int), want: make(map[string]uint64),
+	}
+	const routines = 3
+	for r := range int32(routines) {
+		body := []item{n.newBlock(Place{Routine: r, Entry: true})}
+		body = append(body, n.sequence(r, nil, routines)...)
+		body = append(body, n.newBlock(Place{Routine: r})) // it returns outside its loops
+		n.routines = append(n.routines, item{loop: -1, call: -1, body: body})
+	}
+	return n
+}
+
+func (n *nested) newBlock(p Place) item {
+	id := trace.BlockID(len(n.plan.Blocks))
+	refs := 1 + n.rng.Uint32N(3)
+	n.plan.Blocks = append(n.plan.Blocks, trace.Block{PC: trace.PC(64 * id), Instructions: 4, Refs: refs})
+	for i := range refs {
+		n.plan.Refs = append(n.plan.Refs, trace.Ref{PC: trace.PC(64*uint32(id) + 4*i), Size: 8, Group: trace.GroupID(n.rng.IntN(3))})
+	}
+	n.nest.Places = append(n.nest.Places, p)
+	return item{block: id, loop: -1, call: -1}
+}
+
+func (n *nested) sequence(routine int32, loops []int32, routines int) (list []item) {
+	block := func() { list = append(list, n.newBlock(Place{Routine: routine, Loops: loops})) }
+	for range 1 + n.rng.IntN(3) {
+		switch {
+		case n.rng.IntN(2) == 0 && len(loops) < 3:
+			inner := append(slices.Clone(loops), n.loops)
+			x := item{loop: n.loops, call: -1}
+			n.loops++
+			x.body = append(x.body, n.newBlock(Place{Routine: routine, Loops: inner, Header: true}))
+			x.body = append(x.body, n.sequence(routine, inner, routines)...)
+			list = append(list, x)
+		case n.rng.IntN(3) == 0 && int(routine)+1 < routines:
+			block()
+			list = append(list, item{loop: -1, call: int(routine) + 1 + n.rng.IntN(routines-int(routine)-1)})
+			block()
+		default:
+			block()
+		}
+	}
+	return list
+}
+
+func (n *nested) run(list []item) {
+	for i := range list {
+		switch x := &list[i]; {
+		case n.time > 4000:
+			return
+		case x.call >= 0:
+			n.run(n.routines[x.call].body)
+		case x.loop >= 0:
+			n.stack = append(n.stack, nestedLoop{loop: x.loop, entry: n.time})
+			for range 1 + n.rng.IntN(5) {
+				n.stack[len(n.stack)-1].iteration = n.time
+				n.run(x.body)
+			}
+			n.stack = n.stack[:len(n.stack)-1]
+		default:
+			n.execute(x.block)
+		}
+	}
+}
+
+func (n *nested) execute(id trace.BlockID) {
+	n.batch.Blocks = append(n.batch.Blocks, id)
+	first := slices.IndexFunc(n.plan.Refs, func(r trace.Ref) bool { return r.PC == n.plan.Blocks[id].PC })
+	for i := range n.plan.Blocks[id].Refs {
+		ref := first + int(i)
+		addr := 8 * n.rng.Uint64N([]uint64{8, 100, 700}[n.rng.IntN(3)])
+		n.batch.Accesses = append(n.batch.Accesses, access(ref, addr, 8))
+		n.reuse(addr/64, n.plan.Refs[ref].Group)
+	}
+}
+
+func (n *nested) reuse(block uint64, group trace.GroupID) {
+	last, again := n.last[block]
+	n.last[block] = n.time
+	d := slices.Index(n.lru, block)
+	if again {
+		n.lru = slices.Delete(n.lru, d, d+1)
+		loop, crosses := int32(NoLoop), false
+		for i := len(n.stack) - 1; i >= 0; i-- {
+			if l := n.stack[i]; last >= l.entry {
+				loop, crosses = l.loop, last < l.iteration
+				break
+			}
+		}
+		n.want[fmt.Sprint(group, loop, crosses, d)]++
+	}
+	n.lru = slices.Insert(n.lru, 0, block)
+	n.time++
+}
+
+// TestCarriers compares carriers found from distances with those found from times.
+func TestCarriers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := newNested(rapid.Uint64().Draw(t, "seed"))
+		c, err := New(n.plan, Options{Nest: n.nest})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := New(n.plan, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n.time < 3000 {
+			n.run(n.routines[0].body[1:]) // as if in a loop that is not in the Nest
+			c.Observe(&n.batch)
+			plain.Observe(&n.batch)
+			n.batch.Reset()
+		}
+		r := c.Result()
+		got := make(map[string]uint64)
+		sums := make([]Histogram, len(r.Groups))
+		for _, x := range r.Carried {
+			for _, b := range x.Bins {
+				got[fmt.Sprint(x.Group, x.Loop, x.Crosses, b.Lo)] += b.Count // one distance a bin: fewer than 512 blocks
+			}
+			sums[x.Group] = sums[x.Group].merge(&x.Histogram)
+		}
+		if diff := cmp.Diff(n.want, got); diff != "" {
+			t.Fatalf("-by times +by distances:\n%s", diff)
+		}
+		for g := range sums {
+			sums[g].Cold = r.Groups[g].Cold
+		}
+		if diff := cmp.Diff(r.Groups, sums); diff != "" {
+			t.Fatalf("-groups +sums of what is carried:\n%s", diff)
+		}
+		r.Carried = nil
+		if diff := cmp.Diff(plain.Result(), r); diff != "" {
+			t.Fatalf("-without carriers +with:\n%s", diff)
+		}
+	})
+}
+
+func TestNestRefuses(t *testing.T) {
+	plan := planOf(0)
+	withBlock := planOf(0)
+	withBlock.Blocks = []trace.Block{{PC: 0x1000, Refs: 1}}
+	one := &Nest{Places: make([]Place, 1)}
+	for name, try := range map[string]struct {
+		plan *trace.Plan
+		opt  Options
+	}{
+		"places": {withBlock, Options{Nest: new(Nest)}}, "no blocks": {plan, Options{Nest: new(Nest)}},
+		"workers": {withBlock, Options{Nest: one, Workers: 2}}, "sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},
+	} {
+		if _, err := New(try.plan, try.opt); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// BenchmarkCarriers measures what carriers cost: x-plain is the processor time over
+// that of distances alone, in the same run, for the streams of three references.
+func BenchmarkCarriers(b *testing.B) {
+	for _, s := range streams {
+		if s.pattern != "triad" && s.pattern != "matmul" {
+			continue
+		}
+		b.Run("pattern="+s.pattern, func(b *testing.B) {
+			runtime.LockOSThread() // its processor time is measured
+			defer runtime.UnlockOSThread()
+			accesses := s.make()
+			accesses = accesses[:len(accesses)/3*3]
+			plan := planOf(0, 1, 2)
+			plan.Blocks = []trace.Block{{PC: 0x1000, Refs: 3}}
+			nest := &Nest{Places: []Place{{Loops: []int32{0, 1}, Header: true}}}
+			var took [2]time.Duration
+			for b.Loop() {
+				for i, opt := range []Options{{}, {Nest: nest}} {
+					c, err := New(plan, opt)
+					if err != nil {
+						b.Fatal(err)
+					}
+					batch := new(trace.Batch)
+					start := now()
+					for rest := accesses; len(rest) > 0; {
+						n := min(len(rest), trace.BatchAccesses/3*3)
+						batch.Accesses, rest = rest[:n], rest[n:]
+						batch.Blocks = make([]trace.BlockID, n/3)
+						c.Observe(batch)
+					}
+					took[i] += now() - start
+				}
+			}
+			b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "x-plain")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package reuse
+
+import (
+	"presage/perf/trace"
+	"presage/perf/trace/affine"
+)
+
+// A run of a loop is analysed by iterations in which some reference goes on to
+// another block. In every other iteration, each access is to the same block as
+// in the iteration before it, so the blocks accessed between two accesses to a
+// block are those of one iteration: all iterations up to the next such move have
+// the same distances, and leave the stack as the first of them does. So
+//
+//	iteration with moves     each access through the desk
+//	iterations without       the first of them, its counts times their number
+//
+// (derived here). The cost follows the blocks that references move through
+// rather than the accesses.
+const (
+	// loopRefs is the largest number of accesses of an iteration that are
+	// analysed this way.
+	loopRefs = min(deskKeep, affine.MaxStreams)
+
+	// loopLeast is the number of accesses below which a run is expanded.
+	loopLeast = 24
+
+	// deskTail is the number of single accesses up to which the desk takes them,
+	// rather than being closed for them.
+	deskTail = 32
+)
+
+// prepare sets streams to the accesses of a loop, or returns false if it is to be
+// expanded: because an access may span two blocks or because there is little to
+// gain.
+func (k *stack) prepare(l *trace.Loop) bool {
+	if len(l.Strides) > loopRefs || uint64(l.Count)*uint64(len(l.Strides)) < loopLeast {
+		return false
+	}
+	k.streams = k.streams[:0]
+	for _, s := range l.Strides {
+		f, ok := affine.NewStream(s, k.shift)
+		if !ok {
+			return false
+		}
+		f.Label = k.groupOf[s.First.Ref()]
+		k.streams = append(k.streams, f)
+	}
+	return true
+}
+
+// run analyses the prepared streams of a loop of count iterations, counting each
+// access weight times.
+func (k *stack) run(count uint32, weight uint64) {
+	if s, at := k.shapes.Find(k.streams, count); s != nil {
+		k.runPhases(s, at, count, weight)
+		return
+	}
+	k.openDesk()
+	streams := k.streams
+	most := len(streams)
+	for at := uint32(0); at < count; {
+		k.clearDesk(2 * most)
+		next := k.iterate(at, count, weight)
+		if alike := next - at - 1; alike > 0 {
+			k.repeat(weight * uint64(alike))
+		}
+		at = next
+	}
+	k.accesses += uint64(count) * uint64(most) * weight
+}
+
+// iterate accesses the blocks of iteration at, in which some stream moves, and
+// returns the next such iteration, at most count.
+func (k *stack) iterate(at, count uint32, weight uint64) uint32 {
+	d := &k.desk
+	next := count
+	for i := range k.streams {
+		f := &k.streams[i]
+		if f.Next == at {
+			k.places[i] = k.touch(f.Move(at, count), f.Label, weight)
+		} else {
+			k.counts.addMany(f.Label, d.again(k.places[i]), weight)
+		}
+		next = min(next, f.Next)
+	}
+	return next
+}
+
+// repeat accesses the blocks of an iteration again, for weight accesses of each
+// stream.
+func (k *stack) repeat(weight uint64) {
+	d := &k.desk
+	for i := range k.streams {
+		k.counts.addMany(k.streams[i].Label, d.again(k.places[i]), weight)
+	}
+}
+
+// single passes accesses through the desk, counting each weight times.
+func (k *stack) single(accesses []trace.Access, weight uint64) {
+	shift := k.shift & 63
+	for _, a := range accesses {
+		group := k.groupOf[a.Ref()]
+		for block, last := a.Addr()>>shift, a.Last()>>shift; block <= last; block++ {
+			k.clearDesk(1)
+			k.touch(block, group, weight)
+			k.accesses += weight
+		}
+	}
+}

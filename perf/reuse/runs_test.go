@@ -1,0 +1,96 @@
+package reuse
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"presage/perf/trace"
+	"presage/perf/trace/tracetest"
+)
+
+// TestRuns: batches with runs give the results of the same events without, which
+// TestAgainstStack compares with the oracle, at all block sizes and by all
+// methods.
+func TestRuns(t *testing.T) {
+	plan := planOf(0, 1, 1, 3, 4, 5)
+	for i, size := range []uint8{1, 4, 8, 8, 16, 64} {
+		plan.Refs[i].Size = size
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		opt := Options{BlockBytes: 1 << rapid.IntRange(0, 15).Draw(t, "log2 block")}
+		switch rapid.IntRange(0, 5).Draw(t, "method") {
+		case 0:
+			opt.Workers = 2
+		case 1:
+			opt.SampleOneIn = 4
+		}
+		tune := tuning{window: rapid.SampledFrom([]int{1, 1000, firstWindow}).Draw(t, "window"), chunk: 500}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		batches, plain := tracetest.Mixed(rng, plan, rapid.IntRange(1, 30).Draw(t, "runs"))
+		with, err := newCollector(plan, opt, tune)
+		if err != nil {
+			t.Fatal(err)
+		}
+		without, _ := newCollector(plan, opt, tune)
+		for i, b := range batches {
+			if err := b.Check(plan); err != nil {
+				t.Fatal(err)
+			}
+			with.Observe(b)
+			without.Observe(plain[i])
+		}
+		if diff := cmp.Diff(without.Result(), with.Result()); diff != "" {
+			t.Fatalf("%+v: -without runs +with:\n%s", opt, diff)
+		}
+	})
+}
+
+// TestNests does the same for whole loop nests.
+func TestNests(t *testing.T) {
+	for _, n := range tracetest.Nests() {
+		for _, size := range []uint64{32, 64, 128, 4096, 1 << 15} {
+			var results [2]*Result
+			for i, batches := range [][]*trace.Batch{n.Plain, n.Batches} {
+				c, err := New(n.Plan, Options{BlockBytes: size})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, b := range batches {
+					c.Observe(b)
+				}
+				results[i] = c.Result()
+			}
+			if diff := cmp.Diff(results[0], results[1]); diff != "" {
+				t.Errorf("%s in blocks of %d bytes: -without runs +with:\n%s", n.Name, size, diff)
+			}
+		}
+	}
+}
+
+// TestRunsOfRows does the same for loops along the rows of arrays, which have
+// phases.
+func TestRunsOfRows(t *testing.T) {
+	plan := planOf(0, 1, 1, 3, 4, 5)
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		batches, plain := tracetest.Rows(rng, plan)
+		opt := Options{BlockBytes: 1 << rapid.IntRange(3, 12).Draw(t, "log2 block")}
+		var results [2]*Result
+		for i, list := range [][]*trace.Batch{plain, batches} {
+			c, err := New(plan, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range list {
+				c.Observe(b)
+			}
+			results[i] = c.Result()
+		}
+		if diff := cmp.Diff(results[0], results[1]); diff != "" {
+			t.Fatalf("%+v: -without runs +with:\n%s", opt, diff)
+		}
+	})
+}

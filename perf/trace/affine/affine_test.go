@@ -1,0 +1,127 @@
+package affine
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"presage/perf/trace"
+)
+
+// TestStream compares moves with the blocks of all iterations.
+func TestStream(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		shift := uint(3 + rng.IntN(10))
+		step := int64(8 * (rng.IntN(80) - 40))
+		s := trace.Stride{First: trace.Tag(0, 8) + trace.Access(1<<20+8*rng.Uint64N(5000)), Step: step}
+		f, ok := NewStream(s, shift)
+		if !ok {
+			t.Fatalf("%+v in blocks of %d bytes: not taken", s, 1<<shift)
+		}
+		const count = 300
+		for at := uint32(0); at < count; {
+			block := f.Move(at, count)
+			for i := at; i < f.Next; i++ {
+				if got := s.At(i).Addr() >> shift; got != block || f.Block(i) != block {
+					t.Fatalf("%+v in blocks of %d bytes: iteration %d in block %d, want %d", s, 1<<shift, i, block, got)
+				}
+			}
+			if f.Next < count && s.At(f.Next).Addr()>>shift == block {
+				t.Fatalf("%+v in blocks of %d bytes: iteration %d does not move", s, 1<<shift, f.Next)
+			}
+			at = f.Next
+		}
+	}
+	for _, s := range []trace.Stride{{First: trace.Tag(0, 8) + 4, Step: 8}, {First: trace.Tag(0, 8), Step: 4}, {First: trace.Tag(0, 128), Step: 128}} {
+		if _, ok := NewStream(s, 6); ok {
+			t.Errorf("%+v: taken, although an access may span two blocks", s)
+		}
+	}
+}
+
+// TestPhases compares the phases of random loops with what their iterations
+// access.
+func TestPhases(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	found := 0
+	for range 500 {
+		const shift, count = 6, 40
+		var streams []Stream
+		for range 1 + rng.IntN(8) {
+			step := []int64{8, 8, 8, -16, 0, 640}[rng.IntN(6)]
+			s := trace.Stride{First: trace.Tag(0, 8) + trace.Access((rng.Uint64N(4)+1)<<20+8*rng.Uint64N(30)), Step: step}
+			f, _ := NewStream(s, shift)
+			streams = append(streams, f)
+		}
+		var s Shapes
+		s.Find(streams, count)
+		for i := range streams {
+			streams[i].First += 8 * 3 // the next row
+		}
+		shape, phase := s.Find(streams, count)
+		if shape == nil {
+			continue
+		}
+		found++
+		for at := uint32(1); at < count; at++ {
+			p := &shape.Phases[(phase+int(at))%len(shape.Phases)]
+			checkPhase(t, p, streams, at)
+		}
+	}
+	if found < 100 {
+		t.Errorf("only %d loops have a shape", found)
+	}
+}
+
+func checkPhase(t *testing.T, p *Phase, streams []Stream, at uint32) {
+	t.Helper()
+	var order []uint64 // the latest block first
+	touch := func(b uint64) (distance int) {
+		d := slices.Index(order, b)
+		if d >= 0 {
+			order = slices.Delete(order, d, d+1)
+		}
+		order = slices.Insert(order, 0, b)
+		return d
+	}
+	for i := range streams {
+		touch(streams[i].Block(at - 1))
+	}
+	var fresh []Fresh
+	var near []Near
+	var now []uint64
+	moves := uint64(0)
+	for i := range streams {
+		held := uint32(len(order))
+		if d := touch(streams[i].Block(at)); d < 0 {
+			fresh = append(fresh, Fresh{uint8(i), held})
+		} else {
+			near = append(near, Near{uint8(i), 0, uint32(d)})
+		}
+		if streams[i].Block(at) != streams[i].Block(at-1) {
+			moves |= 1 << i
+		}
+		now = append(now, streams[i].Block(at))
+	}
+	var left, latest []uint64
+	for _, b := range order {
+		if slices.Contains(now, b) {
+			latest = append(latest, b)
+		} else {
+			left = append(left, b)
+		}
+	}
+	slices.Reverse(left)
+	slices.Reverse(latest)
+	blocks := func(list []uint8, at uint32) (out []uint64) {
+		for _, i := range list {
+			out = append(out, streams[i].Block(at))
+		}
+		return out
+	}
+	if !slices.Equal(p.Fresh, fresh) || !slices.Equal(p.Near, near) || p.Moves != moves ||
+		!slices.Equal(blocks(p.Left, at-1), left) || !slices.Equal(blocks(p.Latest, at), latest) {
+		t.Fatalf("iteration %d of %+v: phase %+v", at, streams, p)
+	}
+}

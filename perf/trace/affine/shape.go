@@ -1,0 +1,309 @@
+package affine
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// The blocks that an iteration accesses and those of the one before it determine
+// which accesses go to a block that was accessed just before, and after how many
+// others. When all steps are multiples of 2^g bytes, which accesses share a block
+// recurs every 2^(shift-g) iterations: 8, for doubles in a row and blocks of 64
+// bytes. So a loop has few kinds of iterations, its phases (derived here).
+//
+// A Shape depends on addresses only in relation to one another, so that the rows
+// of an array share it.
+type Shape struct {
+	// Phases has a power of two of them; iteration i of a loop that begins in
+	// phase p is in phase (p+i) mod their number.
+	Phases []Phase
+
+	key []feature
+}
+
+// Phase is one kind of iteration, other than the first of a loop. It names
+// accesses by their position in the iteration.
+type Phase struct {
+	Fresh []Fresh // accesses to blocks not accessed before, in this iteration or the one before it
+	Near  []Near  // all others
+	Left  []uint8 // positions whose blocks in the iteration before are not accessed, the least recent first
+
+	// Latest are positions that access the blocks of this iteration, one for each
+	// block, ordered by the last access to it.
+	Latest []uint8
+
+	// Sets of positions, a bit each: those that access another block than in the
+	// iteration before, and those of Fresh.
+	Moves, New uint64
+
+	Times uint64 // for the caller to count executions
+}
+
+// Fresh is an access to a block, after Held others were accessed in this iteration
+// and the one before it.
+type Fresh struct {
+	Stream uint8
+	Held   uint32
+}
+
+// Near is an access to a block, Distance others after the last access to it.
+type Near struct {
+	Stream   uint8
+	Label    uint32
+	Distance uint32
+}
+
+// feature is what a shape depends on in an access of a loop.
+type feature struct {
+	step    uint64
+	place   uint64 // address relative to that of the cluster; of its first stream, the offset in a block in phase 0
+	label   uint32
+	cluster uint8
+}
+
+// Cluster is a set of streams with one step and addresses close to each other.
+// Streams of different clusters access no block in common in an iteration and
+// the one before it, so the distance between clusters does not matter.
+type Cluster struct {
+	Step   uint64
+	Lo, Hi uint64 // the least and the greatest of its addresses in iteration 0
+
+	// Streams are the positions of its streams, a bit each.
+	Streams uint64
+
+	first  uint64 // address of its first stream
+	leader uint8
+}
+
+const (
+	// maxPhases bounds the phases of a shape.
+	maxPhases = 16
+
+	// minCount is the number of iterations below which loops are not looked up.
+	minCount = 4
+
+	// clusterBlocks is the number of blocks within which streams are of one
+	// cluster: enough for the neighbours in a stencil's row.
+	clusterBlocks = 4
+
+	shapeBits = 8 // log2 of the number of shapes that are remembered
+)
+
+// Shapes remembers the shapes of loops. Its zero value is ready to use.
+type Shapes struct {
+	// Forget, if not nil, is called with a shape before it is replaced.
+	Forget func(*Shape)
+
+	shift    uint
+	table    []Shape // by hash
+	clusters []Cluster
+	features []feature
+}
+
+// All calls f with all shapes that are remembered.
+func (s *Shapes) All(f func(*Shape)) {
+	for i := range s.table {
+		f(&s.table[i])
+	}
+}
+
+// Clusters returns the clusters of the loop for which Find returned a shape last.
+func (s *Shapes) Clusters() []Cluster { return s.clusters }
+
+// Find returns the shape of the loop of count iterations in streams, at most
+// MaxStreams of one block size, and the phase of its first iteration. Shapes are
+// alike if labels, in order, are too. The shape is nil if the loop is seen for the
+// first time, has too many phases, or mixes different steps in one region of
+// memory. It is valid until the next call of Find.
+func (s *Shapes) Find(streams []Stream, count uint32) (shape *Shape, phase int) {
+	if count < minCount || len(streams) == 0 {
+		return nil, 0
+	}
+	s.shift = uint(streams[0].shift)
+	lead := 0 // the stream that moves in most phases
+	for i := range streams {
+		if f := &streams[i]; f.Step != 0 && (streams[lead].Step == 0 || bits.TrailingZeros64(f.Step) < bits.TrailingZeros64(streams[lead].Step)) {
+			lead = i
+		}
+	}
+	f := &streams[lead]
+	size := uint64(1) << s.shift
+	g := min(uint(bits.TrailingZeros64(f.Step)), s.shift)
+	phases := int(size >> g)
+	if phases > maxPhases || !s.gather(streams, count) {
+		return nil, 0
+	}
+	// The first iteration is in the phase for which offset = low + phase·step
+	// modulo a block, where low is the offset modulo 2^g.
+	phase = int((f.First & (size - 1)) >> g * oddInverse(f.Step>>g) & uint64(phases-1))
+	return s.remember(streams, phase, phases), phase
+}
+
+// oddInverse returns the inverse of an odd x modulo 2^64 (Newton's iteration:
+// each step doubles the correct bits, of which x has three as its own inverse).
+// Without meaning for an even one.
+func oddInverse(x uint64) uint64 {
+	y := x
+	for range 5 {
+		y *= 2 - x*y
+	}
+	return y
+}
+
+// gather divides the streams into clusters. It returns false if two clusters may
+// share blocks.
+func (s *Shapes) gather(streams []Stream, count uint32) bool {
+	s.clusters = s.clusters[:0]
+	near := uint64(clusterBlocks) << s.shift
+	for i := range streams {
+		f := &streams[i]
+		c := slices.IndexFunc(s.clusters, func(c Cluster) bool {
+			return c.Step == f.Step && f.First-c.first+near < 2*near
+		})
+		if c < 0 {
+			c = len(s.clusters)
+			s.clusters = append(s.clusters, Cluster{Step: f.Step, first: f.First, Lo: f.First, Hi: f.First, leader: uint8(i), Streams: 1 << i})
+		} else {
+			x := &s.clusters[c]
+			x.Lo, x.Hi = min(x.Lo, f.First), max(x.Hi, f.First)
+			x.Streams |= 1 << i
+		}
+		f.cluster = uint8(c)
+	}
+	for i := range s.clusters {
+		for j := range i {
+			if !s.clusters[i].apart(&s.clusters[j], count, s.shift) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// apart reports whether c and o share no block: if they step alike, in an
+// iteration and the one before it, otherwise in all iterations.
+func (c *Cluster) apart(o *Cluster, count uint32, shift uint) bool {
+	if c.Step == o.Step {
+		count = 2
+	}
+	cLo, cHi := c.Span(count)
+	oLo, oHi := o.Span(count)
+	return cHi>>shift < oLo>>shift || oHi>>shift < cLo>>shift
+}
+
+// Span returns the least and the greatest address of the first count iterations.
+func (c *Cluster) Span(count uint32) (lo, hi uint64) {
+	by := c.Step * uint64(count-1)
+	if int64(by) < 0 {
+		return c.Lo + by, c.Hi
+	}
+	return c.Lo, c.Hi + by
+}
+
+// remember returns the shape of the loop in streams if one like it was seen
+// before, and remembers it.
+func (s *Shapes) remember(streams []Stream, at, phases int) *Shape {
+	if s.table == nil {
+		s.table = make([]Shape, 1<<shapeBits)
+	}
+	key, hash := s.describe(streams, at)
+	x := &s.table[hash>>(64-shapeBits)]
+	if !slices.Equal(x.key, key) {
+		if s.Forget != nil {
+			s.Forget(x)
+		}
+		*x = Shape{key: append(x.key[:0], key...)}
+		return nil
+	}
+	if x.Phases == nil {
+		x.build(phases, s.shift)
+	}
+	return x
+}
+
+// describe returns the features of the loop in streams whose first iteration is
+// in phase at, and a hash of them.
+func (s *Shapes) describe(streams []Stream, at int) (key []feature, hash uint64) {
+	key = s.features[:0]
+	mask := uint64(1)<<s.shift - 1
+	for i := range streams {
+		f := &streams[i]
+		c := &s.clusters[f.cluster]
+		x := feature{step: f.Step, label: f.Label, cluster: f.cluster}
+		switch {
+		case uint8(i) != c.leader:
+			x.place = f.First - c.first
+		case c.Streams&(c.Streams-1) != 0 || f.Step&mask != 0:
+			x.place = (f.First - f.Step*uint64(at)) & mask
+		}
+		key = append(key, x)
+	}
+	for _, x := range key {
+		hash = bits.RotateLeft64((hash^x.place^x.step<<32^uint64(x.label)<<48)*0x9e3779b97f4a7c15, 29)
+	}
+	s.features = key
+	return key, hash * 0x9e3779b97f4a7c15
+}
+
+// build finds the phases of a shape by accessing the blocks of two iterations for
+// each.
+func (s *Shape) build(phases int, shift uint) {
+	s.Phases = make([]Phase, phases)
+	streams := make([]int, len(s.key))
+	base := make([]uint64, len(s.key)) // addresses in phase 0
+	var clusters []uint64              // addresses of their first streams
+	for i, x := range s.key {
+		streams[i] = i
+		if int(x.cluster) == len(clusters) {
+			base[i] = uint64(i+1)<<48 + x.place // far from one another
+			clusters = append(clusters, base[i])
+		} else {
+			base[i] = clusters[x.cluster] + x.place
+		}
+	}
+	blockOf := func(stream, iteration int) uint64 {
+		return (base[stream] + s.key[stream].step*uint64(iteration)) >> shift
+	}
+	var order []uint64 // blocks by last access, the latest last
+	for at := range s.Phases {
+		p := &s.Phases[at]
+		order = order[:0]
+		for i := range s.key {
+			order, _ = again(order, blockOf(i, at-1))
+		}
+		for i, x := range s.key {
+			if blockOf(i, at) != blockOf(i, at-1) {
+				p.Moves |= 1 << i
+			}
+			before := len(order)
+			var d int
+			if order, d = again(order, blockOf(i, at)); d == before {
+				p.New |= 1 << i
+				p.Fresh = append(p.Fresh, Fresh{uint8(i), uint32(before)})
+			} else {
+				p.Near = append(p.Near, Near{uint8(i), x.label, uint32(d)})
+			}
+		}
+		for _, b := range order {
+			of := func(iteration int) int {
+				return slices.IndexFunc(streams, func(i int) bool { return blockOf(i, iteration) == b })
+			}
+			if i := of(at); i >= 0 {
+				p.Latest = append(p.Latest, uint8(i))
+			} else {
+				p.Left = append(p.Left, uint8(of(at-1)))
+			}
+		}
+	}
+}
+
+// again accesses block, and returns how many others were since its last access,
+// or the number of all if there was none.
+func again(order []uint64, block uint64) (after []uint64, distance int) {
+	n := len(order)
+	i := slices.Index(order, block)
+	if i < 0 {
+		return append(order, block), n
+	}
+	return append(slices.Delete(order, i, i+1), block), n - 1 - i
+}

@@ -1,0 +1,153 @@
+// Package affine takes runs of loops apart for collectors that see memory in
+// blocks: it turns the strides of a run into streams of blocks, and finds the
+// kinds of iterations that recur in a loop and the runs that repeat one another.
+// All of it is exact.
+package affine
+
+import (
+	"math/bits"
+
+	"presage/perf/trace"
+)
+
+// MaxStreams is the largest number of accesses in an iteration of a loop that
+// this package handles.
+const MaxStreams = 64
+
+// Stream is one access of each iteration of a loop, in blocks of 2^Shift bytes.
+// Each lies in one block.
+type Stream struct {
+	First uint64 // address in iteration 0
+	Step  uint64 // from one iteration to the next, modulo 2^64
+	Next  uint32 // set by Move: the iteration that accesses another block
+	Label uint32 // what tells accesses apart for the caller: see Shapes
+
+	shift   uint8
+	kind    stepKind
+	cluster uint8
+	inverse uint64 // of the size of the step: see quotient
+}
+
+// stepKind says how a stream moves through blocks.
+type stepKind uint8
+
+const (
+	stays    stepKind = iota
+	upward            // by less than a block
+	downward          // by less than a block
+	leaps             // to another block in each iteration
+)
+
+// NewStream returns the stream of a stride in blocks of 2^shift bytes, at most
+// 2^31. It returns false if an access may span two blocks: all must be aligned to
+// their size.
+func NewStream(s trace.Stride, shift uint) (Stream, bool) {
+	bytes, size := s.First.Size(), uint64(1)<<shift
+	f := Stream{First: s.First.Addr(), Step: uint64(s.Step), shift: uint8(shift)}
+	if (f.First|f.Step)&(bytes-1) != 0 || bytes > size {
+		return f, false
+	}
+	switch {
+	case s.Step == 0:
+	case s.Step >= int64(size) || -s.Step >= int64(size):
+		f.kind = leaps
+	case s.Step > 0:
+		f.kind, f.inverse = upward, inverse(f.Step)
+	default:
+		f.kind, f.inverse = downward, inverse(-f.Step)
+	}
+	return f, true
+}
+
+// Addr returns the address in an iteration.
+func (f *Stream) Addr(iteration uint32) uint64 { return f.First + f.Step*uint64(iteration) }
+
+// Block returns the block accessed in an iteration.
+func (f *Stream) Block(iteration uint32) uint64 { return f.Addr(iteration) >> (f.shift & 63) }
+
+// Move returns the block accessed in an iteration, and sets Next to the first one
+// after it that accesses another, or to count if none before count does.
+func (f *Stream) Move(iteration, count uint32) (block uint64) {
+	addr := f.Addr(iteration)
+	mask := uint64(1)<<(f.shift&63) - 1
+	n := uint64(1)
+	switch f.kind {
+	case stays:
+		n = uint64(count)
+	case upward:
+		n += quotient(mask-addr&mask, f.inverse)
+	case downward:
+		n += quotient(addr&mask, f.inverse)
+	}
+	f.Next = uint32(min(uint64(iteration)+n, uint64(count)))
+	return addr >> (f.shift & 63)
+}
+
+// inverse returns a number for quotient to divide by d > 0 with.
+func inverse(d uint64) uint64 {
+	if d == 1 {
+		return 0
+	}
+	return ^uint64(0)/d + 1
+}
+
+// quotient returns n/d, rounded down, for n·d < 2^64. The inverse exceeds 2^64/d
+// by less than 1, so the product exceeds 2^64·n/d by less than n < 2^64/d: too
+// little to reach the next integer.
+func quotient(n, inverse uint64) uint64 {
+	if inverse == 0 {
+		return n
+	}
+	q, _ := bits.Mul64(n, inverse)
+	return q
+}
+
+// Repeats returns how many of the segments after that of piece i repeat it: a
+// segment is the run of a piece with the single accesses up to the next run.
+// One repeats another if the same references access the same blocks of 2^shift
+// bytes in the same order. Every access of the run of piece i must lie in one
+// block, and at most tail single accesses follow it.
+func Repeats(pieces []trace.Piece, i, tail int, shift uint) int {
+	n := 0
+	if len(pieces[i+1].Accesses) > tail {
+		return n
+	}
+	for j := i + 1; j+1 < len(pieces) && repeats(pieces, i, j, shift); j++ {
+		n++
+	}
+	return n
+}
+
+func repeats(pieces []trace.Piece, i, j int, shift uint) bool {
+	a, b := &pieces[i].Loop, &pieces[j].Loop
+	if a.Count != b.Count || len(a.Strides) != len(b.Strides) {
+		return false
+	}
+	for n := range a.Strides {
+		if !sameBlocks(a.Strides[n], b.Strides[n], shift) {
+			return false
+		}
+	}
+	x, y := pieces[i+1].Accesses, pieces[j+1].Accesses
+	if len(x) != len(y) {
+		return false
+	}
+	for n := range x {
+		if x[n].Ref() != y[n].Ref() || x[n].Addr()>>shift != y[n].Addr()>>shift || x[n].Last()>>shift != y[n].Last()>>shift {
+			return false
+		}
+	}
+	return true
+}
+
+// sameBlocks reports whether b accesses the blocks that a does, all of whose
+// accesses are aligned. With a step that is a multiple of 2^g, at most a block,
+// the addresses of all iterations divided by 2^g, and so their blocks, follow
+// from the first.
+func sameBlocks(a, b trace.Stride, shift uint) bool {
+	if a.Step != b.Step || a.First.Ref() != b.First.Ref() || b.First.Addr()&(b.First.Size()-1) != 0 {
+		return false
+	}
+	g := min(uint(bits.TrailingZeros64(uint64(a.Step))), shift)
+	return a.First.Addr()>>g == b.First.Addr()>>g
+}
