@@ -11,7 +11,7 @@ import (
 	"presage/perf/access"
 	"presage/perf/fit"
 	"presage/perf/locality"
-	"presage/perf/reuse"
+	"presage/perf/predict"
 	"presage/perf/scaling"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -47,6 +47,12 @@ type Model struct {
 	shared  *locality.SharedGroups
 	groups  []locality.Group          // by Group: the group of the runs, ascending
 	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
+
+	pages     map[uint64]*scaling.Model // those with terms for pages, by block size
+	footprint *scaling.Footprint
+	// dataDoubts are warnings about work that is no function of the size.
+	dataDoubts []string
+	refits     *refits
 }
 
 // Group is a group of references that was accessed in a run that a Model was
@@ -101,6 +107,7 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		Program:  runs.Label(),
 		Warnings: slices.Clone(runs.Warnings),
 		byBlock:  make(map[uint64]*scaling.Model),
+		pages:    make(map[uint64]*scaling.Model),
 	}
 	var sizes []fit.Point
 	for _, run := range runs.Runs {
@@ -123,32 +130,54 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	if err := m.chooseGroups(runs); err != nil {
 		return nil, err
 	}
+	if err := checkRunsDiffer(runs); err != nil {
+		return nil, err
+	}
+	if m.dataDoubts, err = doubtsAboutWork(ctx, runs, sizes); err != nil {
+		return nil, err
+	}
+	m.Warnings = append(m.Warnings, m.dataDoubts...)
 	st, err := store.OrDefault(opt.Store)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := modelKeys(runs, opt)
-	if err != nil {
-		return nil, err
-	}
+	m.refits = &refits{runs: runs, sizes: sizes, options: options, opt: opt, store: st, known: make(map[refit]*scaling.Model)}
 	for b, blockBytes := range runs.BlockBytes() {
-		blockOptions := options
-		blockOptions.BlockBytes = blockBytes
-		memo, err := store.Memo(st, keys[b], func() (*scaling.Model, error) {
-			return scaling.Fit(ctx, sizes, m.histograms(runs, b), blockOptions)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("perf: fit for blocks of %d bytes: %w", blockBytes, err)
+		if m.byBlock[blockBytes], err = m.fitted(ctx, refit{block: b, by: predict.MethodBinomial}); err != nil {
+			return nil, err
 		}
-		m.byBlock[blockBytes] = memo.Value
-		if memo.Warning != "" {
-			m.Warnings = append(m.Warnings, memo.Warning)
-		}
-		for _, w := range memo.Value.Warnings {
+		for _, w := range m.byBlock[blockBytes].Warnings {
 			m.Warnings = append(m.Warnings, fmt.Sprintf("blocks of %d bytes: %v", blockBytes, w))
 		}
+		if scaling.OfPages(blockBytes) {
+			if m.pages[blockBytes], err = m.fitted(ctx, refit{block: b, by: predict.MethodFullyAssociative}); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return m, nil
+	m.footprint, err = m.fitFootprint(0)
+	return m, err
+}
+
+// fitFootprint models what the program touches, from all runs but those of the
+// largest sizes.
+func (m *Model) fitFootprint(without int) (*scaling.Footprint, error) {
+	runs, kept := m.refits.runs, m.refits.kept(without)
+	sizes := make([]fit.Point, len(kept))
+	for i, r := range kept {
+		sizes[i] = m.refits.sizes[r]
+	}
+	blocks := make([][]float64, len(runs.BlockBytes()))
+	for b := range blocks {
+		for _, r := range kept {
+			blocks[b] = append(blocks[b], float64(coldOf(&runs.Runs[r], b)))
+		}
+	}
+	f, err := scaling.FitFootprint(sizes, runs.BlockBytes(), blocks)
+	if err != nil {
+		return nil, fmt.Errorf("perf: footprint: %w", err)
+	}
+	return f, nil
 }
 
 // shapes are what FitOptions.Shape can be. All functions count something or are
@@ -170,46 +199,6 @@ func shapeNamed(name string) (fit.Shape, error) {
 	return shape, nil
 }
 
-// modelVersion is part of the key of a stored model: raise it when fitting
-// changes, or the layout of scaling.Model.
-const modelVersion = 6
-
-// matchVersion is part of the key of a model of several executables: raise it
-// when access.Match changes.
-const matchVersion = 1
-
-// modelKeys returns the key of the model for each block size of the runs.
-func modelKeys(runs *locality.Runs, opt FitOptions) ([]store.Key, error) {
-	var of []locality.Recorded
-	var points []subject.Point
-	for i := range runs.Runs {
-		of, points = append(of, runs.Runs[i].Recorded), append(points, runs.Runs[i].Point)
-	}
-	match := 0
-	if runs.Matched() {
-		match = matchVersion
-	}
-	var keys []store.Key
-	for _, blockBytes := range runs.BlockBytes() {
-		key, err := store.NewKey("model", modelVersion, struct {
-			Runs        []locality.Recorded
-			Points      []subject.Point
-			BlockBytes  uint64
-			Reuse       int
-			Basis       string
-			Shape       string
-			Tolerance   float64
-			MedianRatio bool
-			Match       int `json:",omitempty"`
-		}{of, points, blockBytes, locality.ReuseVersion, opt.Basis, opt.Shape, opt.Tolerance, opt.MedianRatio, match})
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, key)
-	}
-	return keys, nil
-}
-
 // chooseGroups finds the groups that were accessed in any run.
 func (m *Model) chooseGroups(runs *locality.Runs) error {
 	c, err := runs.Common()
@@ -226,20 +215,6 @@ func (m *Model) chooseGroups(runs *locality.Runs) error {
 		}
 	}
 	return nil
-}
-
-// histograms returns each group's histograms at all sizes, for the runs' b-th
-// block size.
-func (m *Model) histograms(runs *locality.Runs, b int) []scaling.Group {
-	groups := make([]scaling.Group, len(m.groups))
-	for i, g := range m.groups {
-		groups[i].Name = m.first(Group(i)).String()
-		groups[i].Hists = make([]reuse.Histogram, len(runs.Runs))
-		for r := range runs.Runs {
-			groups[i].Hists[r] = locality.SumHistograms(runs.Runs[r].Reuse[b], m.shared.OfRun(r, g))
-		}
-	}
-	return groups
 }
 
 // Range returns the smallest and the largest training value of a parameter, for

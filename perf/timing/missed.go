@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"context"
 	"slices"
 
 	"presage/perf/access"
@@ -22,7 +23,7 @@ type missed struct {
 }
 
 // misses predicts the misses of each scope of a structure.
-func (t *timer) misses(model *misses.Model, s *subject.Structure, point subject.Point) (missed, error) {
+func (t *timer) misses(ctx context.Context, model *misses.Model, s *subject.Structure, point subject.Point) (missed, error) {
 	index := make(map[string]int, len(s.Scopes.Scopes))
 	for i := range s.Scopes.Scopes {
 		index[s.Scopes.Scopes[i].Path] = i
@@ -34,7 +35,7 @@ func (t *timer) misses(model *misses.Model, s *subject.Structure, point subject.
 		out.byScope[i] = scopeMisses{make([]float64, n), make([]float64, n), make([]float64, n)}
 	}
 	for k, p := range t.penalties {
-		at, err := model.ByGroup(t.machine, p.Level, point)
+		at, err := model.ByGroup(ctx, t.machine, p.Level, point, misses.PredictOptions{Method: t.opt.Method, Corrector: t.opt.Corrector})
 		if err != nil {
 			return missed{}, err
 		}

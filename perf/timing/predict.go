@@ -8,6 +8,7 @@ import (
 	"presage/perf/anatomy"
 	"presage/perf/machine"
 	"presage/perf/misses"
+	"presage/perf/predict"
 	"presage/perf/sched"
 	"presage/perf/subject"
 )
@@ -16,6 +17,10 @@ import (
 type PredictOptions struct {
 	// By is ByProgram, ByRoutine or ByLoop.
 	By subject.Scope
+
+	// Method and Corrector are those of misses.PredictOptions.
+	Method    predict.Method
+	Corrector misses.Corrector
 
 	// Reschedule puts instructions into the best order found for the core, as a
 	// compiler for it could; otherwise the core executes the binary as it is.
@@ -77,7 +82,7 @@ func Predict(ctx context.Context, model *misses.Model, execution *ExecutionModel
 		if err := model.Check(point); err != nil {
 			return nil, err
 		}
-		missed, err := t.misses(model, execution.structure, point)
+		missed, err := t.misses(ctx, model, execution.structure, point)
 		if err != nil {
 			return nil, err
 		}

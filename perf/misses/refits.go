@@ -1,0 +1,159 @@
+package misses
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"presage/perf/fit"
+	"presage/perf/locality"
+	"presage/perf/predict"
+	"presage/perf/reuse"
+	"presage/perf/scaling"
+	"presage/perf/store"
+	"presage/perf/subject"
+)
+
+// modelVersion is part of the key of a stored model: raise it when fitting
+// changes, or the layout of scaling.Model.
+const modelVersion = 6
+
+// matchVersion is part of the key of a model of several executables: raise it
+// when access.Match changes.
+const matchVersion = 1
+
+// refits are the models that a Model was made of, and further ones of the same
+// runs, which are fitted when they are asked for first.
+type refits struct {
+	runs    *locality.Runs
+	sizes   []fit.Point
+	options scaling.Options
+	opt     FitOptions
+	store   *store.Store
+
+	mu      sync.Mutex
+	known   map[refit]*scaling.Model
+	heldOut *scaling.Footprint // without the largest size
+}
+
+// refit is what a model is fitted to, and how.
+type refit struct {
+	block   int            // index of the block size
+	by      predict.Method // a model of pages has further terms, but for the papers' formula
+	without int            // the largest sizes that are left out
+}
+
+// fitted returns a model, from memory or the store if it is there. Warnings of the
+// store become warnings of m.
+func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) {
+	r := m.refits
+	blockBytes := r.runs.BlockBytes()[what.block]
+	if r.opt.Basis != "" || !scaling.OfPages(blockBytes) || len(r.sizes[0]) != 1 {
+		what.by = predict.MethodBinomial // one model for all
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.known[what]; known != nil {
+		return known, nil
+	}
+	kept := r.kept(what.without)
+	key, err := r.key(what, kept)
+	if err != nil {
+		return nil, err
+	}
+	options := r.options
+	options.BlockBytes = blockBytes
+	if options.Basis == nil && what.by == predict.MethodBinomial && scaling.OfPages(blockBytes) {
+		options.Basis = fit.Monomials(3, m.Points[0].Names()...)
+	}
+	memo, err := store.Memo(r.store, key, func() (*scaling.Model, error) {
+		sizes := make([]fit.Point, len(kept))
+		for i, k := range kept {
+			sizes[i] = r.sizes[k]
+		}
+		return scaling.Fit(ctx, sizes, m.measured(what.block, kept), options)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("perf: fit for blocks of %d bytes: %w", blockBytes, err)
+	}
+	if memo.Warning != "" {
+		m.Warnings = append(m.Warnings, memo.Warning)
+	}
+	r.known[what] = memo.Value
+	return memo.Value, nil
+}
+
+// heldOutFootprint returns what the program touches by all sizes but the largest.
+func (m *Model) heldOutFootprint() (*scaling.Footprint, error) {
+	r := m.refits
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	if r.heldOut == nil {
+		r.heldOut, err = m.fitFootprint(1)
+	}
+	return r.heldOut, err
+}
+
+// kept returns the indices of the runs without so many of the largest sizes.
+func (r *refits) kept(without int) []int {
+	order := make([]int, len(r.sizes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return scaling.CompareSizes(r.sizes[a], r.sizes[b]) })
+	order = order[:len(order)-without]
+	slices.Sort(order)
+	return order
+}
+
+// key returns the key of the model of a block size.
+func (r *refits) key(what refit, kept []int) (store.Key, error) {
+	var of []locality.Recorded
+	var points []subject.Point
+	for _, i := range kept {
+		of, points = append(of, r.runs.Runs[i].Recorded), append(points, r.runs.Runs[i].Point)
+	}
+	match := 0
+	if r.runs.Matched() {
+		match = matchVersion
+	}
+	pages := what.by != predict.MethodBinomial
+	return store.NewKey("model", modelVersion, struct {
+		Runs        []locality.Recorded
+		Points      []subject.Point
+		BlockBytes  uint64
+		Reuse       int
+		Basis       string
+		Shape       string
+		Tolerance   float64
+		MedianRatio bool
+		Match       int  `json:",omitempty"`
+		Pages       bool `json:",omitempty"`
+		Of          int  `json:",omitempty"` // runs that the groups were chosen by, if more
+	}{of, points, r.runs.BlockBytes()[what.block], locality.ReuseVersion, r.opt.Basis, r.opt.Shape, r.opt.Tolerance, r.opt.MedianRatio, match, pages, moreThan(len(r.sizes), len(kept))})
+}
+
+// moreThan returns n, or 0 if it is no more than m.
+func moreThan(n, m int) int {
+	if n > m {
+		return n
+	}
+	return 0
+}
+
+// measured returns each group's histograms at some sizes, for the runs' b-th
+// block size.
+func (m *Model) measured(b int, kept []int) []scaling.Group {
+	runs := m.refits.runs
+	groups := make([]scaling.Group, len(m.groups))
+	for i, g := range m.groups {
+		groups[i].Name = m.first(Group(i)).String()
+		groups[i].Hists = make([]reuse.Histogram, len(kept))
+		for k, r := range kept {
+			groups[i].Hists[k] = locality.SumHistograms(runs.Runs[r].Reuse[b], m.shared.OfRun(r, g))
+		}
+	}
+	return groups
+}
