@@ -85,7 +85,31 @@ type doubter struct {
 //     that smaller blocks give;
 //   - in caches of few ways, the binomial formula, which knows nothing of where
 //     data lie; and where steps come to a part of the sets, the cache of that part.
+//
+// These others are what an interval of 90% contains; other levels scale their
+// distance from the prediction as a normal distribution would.
+//
+// Misses that a Corrector counted make an interval narrower by their share.
 func (d *doubter) intervals(ctx context.Context, rows []Row, coverage float64) error {
+	if err := d.uncounted(ctx, rows, coverage); err != nil || d.exact == nil {
+		return err
+	}
+	counted := make([]float64, len(rows))
+	for g, exact := range d.exact {
+		if exact {
+			counted[d.scopes.Of[g]] += d.misses[g].Total()
+		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		modelled := 1 - math.Min(1, num.Ratio(counted[i], r.Misses))
+		r.Low, r.High = r.Misses-(r.Misses-r.Low)*modelled, r.Misses+(r.High-r.Misses)*modelled
+	}
+	return nil
+}
+
+// uncounted sets intervals as if a Corrector had counted nothing.
+func (d *doubter) uncounted(ctx context.Context, rows []Row, coverage float64) error {
 	if d.by == predict.MethodBinomial {
 		return d.ofFunctions(ctx, rows, coverage)
 	}
@@ -96,23 +120,30 @@ func (d *doubter) intervals(ctx context.Context, rows []Row, coverage float64) e
 	if err != nil {
 		return err
 	}
+	k := normalQuantile(cmp.Or(coverage, predict.DefaultLevel)) / normalQuantile(predict.DefaultLevel)
 	for i := range rows {
 		r := &rows[i]
-		r.widen(r.Misses*(1-leastDoubt)-1, r.Misses*(1+leastDoubt)+1)
-		for _, o := range others {
-			v := r.Misses - d.base[i] + o.misses[i]
-			if ratio := (v + 1) / (r.Misses + 1); o.bothWays && ratio > 0 {
-				r.widen(r.Misses/ratio, r.Misses*ratio)
-			}
-			r.widen(v, v)
-		}
+		by := func(d float64) { r.widen(r.Misses-k*d, r.Misses+k*d) }
+		by(r.Misses*leastDoubt + 1)
 		if r.Doubtful > doubtfulShare {
-			r.widen(r.Misses*(1-r.Doubtful/2), r.Misses*(1+r.Doubtful/2))
+			by(r.Misses * r.Doubtful / 2)
+		}
+		for _, o := range others {
+			v := math.Max(0, r.Misses-d.base[i]+o.misses[i])
+			ratio := math.Pow((v+1)/(r.Misses+1), k)
+			r.widen(r.Misses*ratio, r.Misses*ratio)
+			if o.bothWays {
+				r.widen(r.Misses/ratio, r.Misses/ratio)
+			}
 		}
 		r.Low = math.Max(r.Low, 0)
 	}
 	return nil
 }
+
+// normalQuantile returns the number of standard deviations within which a normal
+// variable is with a probability.
+func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(p) }
 
 // widen extends the interval of a row to two values.
 func (r *Row) widen(a, b float64) {
@@ -186,15 +217,11 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 	return out, nil
 }
 
-// sum returns the misses of each scope. A Corrector that multiplied a group's misses
-// multiplies these, and what it counted is exact.
+// sum returns the misses of each scope.
 func (d *doubter) sum(h *histograms, c predict.Cache) []float64 {
 	out := make([]float64, len(d.scopes.Names))
 	for g := range h.groups {
 		m := predict.OfHistogram(&h.groups[g].Histogram, c)
-		if d.exact != nil && d.exact[g] {
-			m = d.full[g]
-		}
 		out[d.scopes.Of[g]] += m.Total()
 	}
 	return out

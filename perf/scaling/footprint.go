@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"presage/perf/fit"
 )
 
@@ -29,6 +31,10 @@ type Footprint struct {
 	smallest   fit.Func // blocks of the first size
 	others     []blocksOf
 }
+
+// muchBetter is the ratio of errors from which the model with more freedom is
+// taken; a difference of a block is none.
+const muchBetter = 2
 
 // blocksOf models the number of larger blocks.
 type blocksOf struct {
@@ -59,10 +65,21 @@ func FitFootprint(sizes []fit.Point, blockBytes []uint64, blocks [][]float64) (*
 		if o.waste, err = all.fit(waste, blockBytes[i]); err != nil {
 			return nil, err
 		}
-		direct, err1 := rest.fit(without(blocks[i], top), blockBytes[i])
-		extra, err2 := rest.fit(without(waste, top), blockBytes[i])
-		o.byWaste = err1 != nil || err2 != nil ||
-			math.Abs(extra.Eval(sizes[top])-waste[top]) <= math.Abs(direct.Eval(sizes[top])-blocks[i][top])
+		// Pages at the ends of arrays come and go with the size. The mean of so few
+		// is a better guess than a slope, unless a slope predicts much better.
+		off := func(y []float64) float64 {
+			f, err := rest.fit(without(y, top), blockBytes[i])
+			if err != nil {
+				return math.Inf(1)
+			}
+			return math.Abs(f.Eval(sizes[top]) - y[top])
+		}
+		mean := stat.Mean(without(waste, top), nil)
+		least, extra, direct := math.Abs(mean-waste[top]), off(waste), off(blocks[i])
+		if least <= muchBetter*math.Min(extra, direct)+1 {
+			o.waste, extra = fit.Constant(stat.Mean(waste, nil)), 0
+		}
+		o.byWaste = extra <= direct
 		f.others = append(f.others, o)
 	}
 	return f, nil
