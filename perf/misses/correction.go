@@ -70,6 +70,3 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 	}
 	return nil
 }
-
-// corrected reports whether a group's misses are not those of its histogram.
-func (e *estimate) corrected(g int) bool { return e.methods[g] != string(e.by) && e.exact != nil }

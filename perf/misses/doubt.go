@@ -18,10 +18,10 @@ import (
 const (
 	// nearCapacity is the ratio of two capacities whose predictions an interval
 	// contains: a bin stands for distances around its average.
-	nearCapacity = 1.1
+	nearCapacity = 1.03
 	// leastDoubt is the relative half width of any interval, beside a miss: what
 	// remainders of blocks and start-up code are off by.
-	leastDoubt = 0.005
+	leastDoubt = 0.002
 	// fewWays is the number of ways up to which chance alone makes blocks collide.
 	fewWays = 4
 	// doubtfulShare is the share of doubtful misses from which a row warns, and is
@@ -30,24 +30,33 @@ const (
 	// uncertain is the ratio of an interval's ends to the prediction from which a
 	// row warns.
 	uncertain = 2
-	// heldOutSizes is the number of the largest sizes that are left out, at most,
-	// one model for each.
-	heldOutSizes = 2
-	// leastSizes is the number of sizes that must be left to fit to.
+	// strideShare is the share of a program's accesses from which a reference's
+	// stride is looked at.
+	strideShare = 0.01
+	// leastSizes is the number of sizes that must be left to fit to when the largest
+	// is held out.
 	leastSizes = 4
 )
 
 // doubt sets the intervals and the warnings of a level's rows.
 func (m *Model) doubt(ctx context.Context, t *target, e *estimate, rows []Row, scopes subject.Partition, coverage float64) error {
 	d := &doubter{Model: m, estimate: e, level: rows[0].at, point: rows[0].Point, scopes: scopes}
-	warnings := slices.Concat(e.warnings, m.dataDoubts, d.conflicts(), d.unseen())
+	warnings := slices.Clone(e.warnings)
+	if e.by != predict.MethodBinomial {
+		warnings = slices.Concat(warnings, m.dataDoubts, d.conflicts(), d.unseen())
+	}
 	if coverage >= 0 {
 		if err := d.intervals(ctx, rows, coverage); err != nil {
 			return fmt.Errorf("perf: %s at %s: %w", t.name(d.level), d.point, err)
 		}
 	}
+	warnings = append(warnings, m.refits.said()...)
 	for i := range rows {
-		rows[i].Warning = strings.Join(append(slices.Clip(warnings), rows[i].doubts()...), "; ")
+		own := slices.Clip(warnings)
+		if e.by != predict.MethodBinomial {
+			own = append(own, rows[i].doubts()...)
+		}
+		rows[i].Warning = strings.Join(own, "; ")
 	}
 	return nil
 }
@@ -78,8 +87,8 @@ type doubter struct {
 // compatible with the data say (predict.Intervals), and what other models of the
 // same runs do:
 //
-//   - of all sizes but the largest, and but the largest two. Where functions go
-//     astray, each further size moves them, and the next would again;
+//   - of all sizes but the largest. Where functions go astray, a further size moves
+//     them, and the next would again;
 //   - in caches a little smaller and larger;
 //   - of pages that outgrow a level only beyond the sizes of the model, the bounds
 //     that smaller blocks give;
@@ -195,8 +204,8 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, h := range held {
-		out = append(out, other{misses: d.sum(h, cache), bothWays: true})
+	if held != nil {
+		out = append(out, other{misses: d.sum(held, cache), bothWays: true})
 	}
 	if scaling.OfPages(d.level.BlockBytes) {
 		for _, h := range []*histograms{limited(d.histograms, d.touched.Lo), limited(d.histograms, d.touched.Hi)} {
@@ -242,8 +251,9 @@ func limited(h *histograms, touched float64) *histograms {
 	return out
 }
 
-// heldOut returns what models without the largest sizes say.
-func (d *doubter) heldOut(ctx context.Context) ([]*histograms, error) {
+// heldOut returns what the model without the largest size says; nil if too few are
+// left.
+func (d *doubter) heldOut(ctx context.Context) (*histograms, error) {
 	if len(d.Points)-1 < leastSizes {
 		return nil, nil
 	}
@@ -251,20 +261,11 @@ func (d *doubter) heldOut(ctx context.Context) ([]*histograms, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []*histograms
-	b := slices.Index(d.blockSizes(), d.level.BlockBytes)
-	for k := 1; k <= heldOutSizes && len(d.Points)-k >= leastSizes; k++ {
-		fitted, err := d.fitted(ctx, refit{block: b, by: d.by, without: k})
-		if err != nil {
-			return nil, err
-		}
-		h, err := evaluate(fitted, footprint, d.level.BlockBytes, d.point)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, h)
+	fitted, err := d.fitted(ctx, refit{block: slices.Index(d.blockSizes(), d.level.BlockBytes), without: 1})
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return evaluate(fitted, footprint, d.level.BlockBytes, d.point)
 }
 
 // bySmallerBlocks returns what smaller blocks say of a level of pages: at most the
@@ -318,7 +319,7 @@ func (d *doubter) mostTouched() float64 {
 // unseen returns a warning if pages outgrow a level only beyond the sizes of the
 // model: how their distances and numbers grow is then known from a few pages.
 func (d *doubter) unseen() []string {
-	if d.by == predict.MethodBinomial || !scaling.OfPages(d.level.BlockBytes) || !d.trainedWithin() {
+	if !scaling.OfPages(d.level.BlockBytes) || !d.trainedWithin() {
 		return nil
 	}
 	return []string{fmt.Sprintf("at all sizes of the model the %s holds what is touched, at most %.0f of %d pages, and no more here: train with larger sizes",
@@ -330,7 +331,7 @@ func (d *doubter) unseen() []string {
 // shares so large a power of two with a way's size that it comes to few of the sets.
 func (d *doubter) conflicts() []string {
 	l := d.level
-	if l.Sets == 1 || d.by == predict.MethodBinomial || !slices.Contains(d.methods, string(d.by)) {
+	if l.Sets == 1 || !slices.Contains(d.methods, string(d.by)) {
 		return nil
 	}
 	if stride, of := d.collidingStride(); stride > 0 {
@@ -372,10 +373,18 @@ func (d *doubter) collidingStride() (float64, string) {
 	return 0, ""
 }
 
-// strides returns the constant strides of references, in bytes, ascending.
+// strides returns the constant strides of references, in bytes, ascending, of groups
+// that matter to the program.
 func (d *doubter) strides() []float64 {
+	total := 0.0
+	for g := range d.histograms.groups {
+		total += d.histograms.groups[g].Accesses()
+	}
 	var out []float64
 	for g := range d.Groups() {
+		if d.histograms.groups[g].Accesses() < strideShare*total {
+			continue
+		}
 		for _, r := range d.References(Group(g)) {
 			for _, s := range r.Strides {
 				if by, ok := s.Formula.Constant(); ok && s.Regular() {

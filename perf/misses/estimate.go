@@ -43,14 +43,10 @@ func (h *groupHistogram) setCold(cold float64) {
 // no reuse distance is larger than that: a reuse has at most all other blocks
 // between it and the use before.
 func (m *Model) evaluate(blockBytes uint64, point subject.Point, by predict.Method) (*histograms, error) {
-	fitted := m.byBlock[blockBytes]
-	if pages := m.pages[blockBytes]; pages != nil && by != predict.MethodBinomial {
-		fitted = pages
-	}
 	if by == predict.MethodBinomial {
-		return evaluate(fitted, nil, blockBytes, point)
+		return evaluate(m.byBlock[blockBytes], nil, blockBytes, point)
 	}
-	return evaluate(fitted, m.footprint, blockBytes, point)
+	return evaluate(m.byBlock[blockBytes], m.footprint, blockBytes, point)
 }
 
 // evaluate is Model.evaluate for one of several models of the same runs. A nil

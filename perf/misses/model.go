@@ -11,7 +11,6 @@ import (
 	"presage/perf/access"
 	"presage/perf/fit"
 	"presage/perf/locality"
-	"presage/perf/predict"
 	"presage/perf/scaling"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -48,7 +47,6 @@ type Model struct {
 	groups  []locality.Group          // by Group: the group of the runs, ascending
 	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
 
-	pages     map[uint64]*scaling.Model // those with terms for pages, by block size
 	footprint *scaling.Footprint
 	// dataDoubts are warnings about work that is no function of the size.
 	dataDoubts []string
@@ -107,7 +105,6 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		Program:  runs.Label(),
 		Warnings: slices.Clone(runs.Warnings),
 		byBlock:  make(map[uint64]*scaling.Model),
-		pages:    make(map[uint64]*scaling.Model),
 	}
 	var sizes []fit.Point
 	for _, run := range runs.Runs {
@@ -143,18 +140,14 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	}
 	m.refits = &refits{runs: runs, sizes: sizes, options: options, opt: opt, store: st, known: make(map[refit]*scaling.Model)}
 	for b, blockBytes := range runs.BlockBytes() {
-		if m.byBlock[blockBytes], err = m.fitted(ctx, refit{block: b, by: predict.MethodBinomial}); err != nil {
+		if m.byBlock[blockBytes], err = m.fitted(ctx, refit{block: b}); err != nil {
 			return nil, err
 		}
 		for _, w := range m.byBlock[blockBytes].Warnings {
 			m.Warnings = append(m.Warnings, fmt.Sprintf("blocks of %d bytes: %v", blockBytes, w))
 		}
-		if scaling.OfPages(blockBytes) {
-			if m.pages[blockBytes], err = m.fitted(ctx, refit{block: b, by: predict.MethodFullyAssociative}); err != nil {
-				return nil, err
-			}
-		}
 	}
+	m.Warnings = append(m.Warnings, m.refits.said()...)
 	m.footprint, err = m.fitFootprint(0)
 	return m, err
 }

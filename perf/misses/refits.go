@@ -8,7 +8,6 @@ import (
 
 	"presage/perf/fit"
 	"presage/perf/locality"
-	"presage/perf/predict"
 	"presage/perf/reuse"
 	"presage/perf/scaling"
 	"presage/perf/store"
@@ -32,26 +31,23 @@ type refits struct {
 	opt     FitOptions
 	store   *store.Store
 
-	mu      sync.Mutex
-	known   map[refit]*scaling.Model
-	heldOut *scaling.Footprint // without the largest size
+	mu       sync.Mutex
+	warnings []string // of the store
+	known    map[refit]*scaling.Model
+	heldOut  *scaling.Footprint // without the largest size
 }
 
-// refit is what a model is fitted to, and how.
+// refit is what a model is fitted to.
 type refit struct {
-	block   int            // index of the block size
-	by      predict.Method // a model of pages has further terms, but for the papers' formula
-	without int            // the largest sizes that are left out
+	block   int // index of the block size
+	without int // the number of the largest sizes that are left out
 }
 
-// fitted returns a model, from memory or the store if it is there. Warnings of the
-// store become warnings of m.
+// fitted returns a model, from memory or the store if it is there. What
+// the store warns of is in refits.warnings.
 func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) {
 	r := m.refits
 	blockBytes := r.runs.BlockBytes()[what.block]
-	if r.opt.Basis != "" || !scaling.OfPages(blockBytes) || len(r.sizes[0]) != 1 {
-		what.by = predict.MethodBinomial // one model for all
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known := r.known[what]; known != nil {
@@ -64,9 +60,6 @@ func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) 
 	}
 	options := r.options
 	options.BlockBytes = blockBytes
-	if options.Basis == nil && what.by == predict.MethodBinomial && scaling.OfPages(blockBytes) {
-		options.Basis = fit.Monomials(3, m.Points[0].Names()...)
-	}
 	memo, err := store.Memo(r.store, key, func() (*scaling.Model, error) {
 		sizes := make([]fit.Point, len(kept))
 		for i, k := range kept {
@@ -78,7 +71,7 @@ func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) 
 		return nil, fmt.Errorf("perf: fit for blocks of %d bytes: %w", blockBytes, err)
 	}
 	if memo.Warning != "" {
-		m.Warnings = append(m.Warnings, memo.Warning)
+		r.warnings = append(r.warnings, memo.Warning)
 	}
 	r.known[what] = memo.Value
 	return memo.Value, nil
@@ -94,6 +87,15 @@ func (m *Model) heldOutFootprint() (*scaling.Footprint, error) {
 		r.heldOut, err = m.fitFootprint(1)
 	}
 	return r.heldOut, err
+}
+
+// said returns and forgets the warnings of the store.
+func (r *refits) said() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.warnings
+	r.warnings = nil
+	return all
 }
 
 // kept returns the indices of the runs without so many of the largest sizes.
@@ -119,7 +121,6 @@ func (r *refits) key(what refit, kept []int) (store.Key, error) {
 	if r.runs.Matched() {
 		match = matchVersion
 	}
-	pages := what.by != predict.MethodBinomial
 	return store.NewKey("model", modelVersion, struct {
 		Runs        []locality.Recorded
 		Points      []subject.Point
@@ -129,10 +130,9 @@ func (r *refits) key(what refit, kept []int) (store.Key, error) {
 		Shape       string
 		Tolerance   float64
 		MedianRatio bool
-		Match       int  `json:",omitempty"`
-		Pages       bool `json:",omitempty"`
-		Of          int  `json:",omitempty"` // runs that the groups were chosen by, if more
-	}{of, points, r.runs.BlockBytes()[what.block], locality.ReuseVersion, r.opt.Basis, r.opt.Shape, r.opt.Tolerance, r.opt.MedianRatio, match, pages, moreThan(len(r.sizes), len(kept))})
+		Match       int `json:",omitempty"`
+		Of          int `json:",omitempty"` // runs that the groups were chosen by, if more
+	}{of, points, r.runs.BlockBytes()[what.block], locality.ReuseVersion, r.opt.Basis, r.opt.Shape, r.opt.Tolerance, r.opt.MedianRatio, match, moreThan(len(r.sizes), len(kept))})
 }
 
 // moreThan returns n, or 0 if it is no more than m.

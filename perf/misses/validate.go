@@ -61,9 +61,10 @@ type Judgement struct {
 	Growth   float64            `frame:"growth"` // the largest ratio of a parameter to its largest training value
 	Machine  string             `frame:"machine"`
 	Level    string             `frame:"level"`
-	Of       string             `frame:"of"`    // program, routine or loop
-	Scope    string             `frame:"scope"` // which
-	Share    float64            `frame:"share"` // of the level's simulated misses at the point, from 0 to 1
+	Of       string             `frame:"of"`     // program, routine or loop
+	Scope    string             `frame:"scope"`  // which
+	Share    float64            `frame:"share"`  // of the level's simulated misses at the point, from 0 to 1
+	Method   string             `frame:"method"` // of Pred, as in Row
 	Pred     float64            `frame:"pred_misses"`
 	PredFull float64            `frame:"pred_misses_fully_assoc"`
 	Sim      float64            `frame:"sim_misses"`
@@ -210,7 +211,7 @@ func compare(predicted []Row, simulated []SimulatedRow) []Judgement {
 			continue
 		}
 		rows = append(rows, Judgement{
-			Program: p.Program, Point: p.Point, Machine: p.Machine, Level: p.Level, Scope: p.Scope,
+			Program: p.Program, Point: p.Point, Machine: p.Machine, Level: p.Level, Scope: p.Scope, Method: p.Method,
 			Pred: p.Misses, PredFull: p.FullyAssoc, Sim: s.Misses, SimFull: s.Full,
 			Err: num.RelErr(p.Misses, s.Misses), ErrFull: num.RelErr(p.FullyAssoc, s.Misses), ErrModel: num.RelErr(p.FullyAssoc, s.Full),
 		})

@@ -24,18 +24,6 @@ const (
 // at small sizes.
 func OfPages(blockBytes uint64) bool { return blockBytes > largestAligned }
 
-// withPages adds the term n⁴ to a basis of powers of a single parameter n. Where
-// data are walked through down the columns of arrays, the share of accesses that
-// enter a new page is that of a row in a page, n·e/b, until a row fills a page: so
-// a count of n³ accesses has n⁴ misses.
-func withPages(basis *fit.Basis, blockBytes uint64) *fit.Basis {
-	params := basis.Params()
-	if !OfPages(blockBytes) || len(params) != 1 {
-		return basis
-	}
-	return fit.Monomials(4, params...)
-}
-
 // withAlignment adds the terms n·g/b and n²·g/b to a basis in a single
 // parameter n, unless g is the same at all sizes or a size is not an integer.
 func withAlignment(basis *fit.Basis, sizes []fit.Point, blockBytes uint64) *fit.Basis {

@@ -45,7 +45,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 		f.shape = *opt.Shape
 	}
 	if f.basis == nil {
-		f.basis = withAlignment(withPages(fit.Monomials(3, f.params...), opt.BlockBytes), sizes, opt.BlockBytes)
+		f.basis = withAlignment(fit.Monomials(3, f.params...), sizes, opt.BlockBytes)
 	}
 	f.tolerance = defaulted(opt.Tolerance, DefaultTolerance)
 	f.negligible = defaulted(opt.Negligible, DefaultNegligible)
