@@ -43,18 +43,19 @@ type Row struct {
 	// where groups of references differ, all of them, the one with most misses first.
 	Method string  `frame:"method"`
 	Misses float64 `frame:"pred_misses"`
-	// Low and High bound the misses with the probability of the options, as far as
-	// the residuals of the fitted functions reveal it; see predict.Intervals.
-	// Missing if no intervals were asked for.
+	// Low and High are meant to hold the misses with the probability of the options.
+	// They contain what the functions compatible with the data say
+	// (predict.Intervals) and, unless the method is the papers' formula, what the
+	// model without the largest size does. Missing if no intervals were asked for.
 	Low  float64 `frame:"pred_misses_low"`
 	High float64 `frame:"pred_misses_high"`
 	// FullyAssoc are the misses in a fully associative cache of the same size
-	// (2005, section 5.1); for a fully associative TLB they are Misses.
+	// (2005, section 5.1): Misses, by the default method without a Corrector.
 	FullyAssoc float64 `frame:"pred_misses_fully_assoc"`
 	Cold       float64 `frame:"pred_cold_misses"`    // first accesses to a block
 	Ratio      float64 `frame:"pred_miss_ratio"`     // Misses / Accesses
 	Doubtful   float64 `frame:"pred_doubtful_share"` // of Misses, from functions that fit their data badly, from 0 to 1
-	Warning    string  `frame:"pred_warning"`        // why the row is doubtful: far extrapolation, or a policy that is not modelled
+	Warning    string  `frame:"pred_warning"`        // why the row is doubtful: far extrapolation, possible conflicts, a wide interval, a policy that is not modelled
 
 	at predict.Level
 }
