@@ -36,8 +36,9 @@ type Query struct {
 	Vary Vary
 
 	// Method is how misses of set-associative caches follow from histograms, as in
-	// PredictOptions.
-	Method predict.Method
+	// PredictOptions; Corrector, too, which corrects answers about misses alone.
+	Method    predict.Method
+	Corrector Corrector
 
 	// Coverage of intervals of misses: see PredictOptions.
 	Coverage float64
@@ -112,7 +113,7 @@ func OfCaches(ctx context.Context, model *Model, q Query) ([]CacheRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	predicted, err := model.predict(ctx, t, q.Points, PredictOptions{By: q.By, Method: q.Method, Coverage: q.Coverage})
+	predicted, err := model.predict(ctx, t, q.Points, PredictOptions{By: q.By, Method: q.Method, Corrector: q.Corrector, Coverage: q.Coverage})
 	if err != nil {
 		return nil, err
 	}

@@ -26,10 +26,11 @@ type Validation struct {
 	Large []subject.Point
 	// By are the scopes that are judged; nil: ByProgram and ByRoutine.
 	By []subject.Scope
-	// Method is how misses of set-associative caches follow from histograms, as in
-	// PredictOptions.
-	Method predict.Method
-	Fit    FitOptions // how models are fitted; the store is that of RunOptions
+	// Method is how misses of set-associative caches follow from histograms, and
+	// Corrector corrects them, as in PredictOptions.
+	Method    predict.Method
+	Corrector Corrector
+	Fit       FitOptions // how models are fitted; the store is that of RunOptions
 	// PageBytes is that of SimulateOptions.
 	PageBytes uint64
 	// MinShare leaves out routines and loops with less than this share of a
@@ -143,7 +144,7 @@ func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *M
 				if len(part.points) == 0 {
 					continue
 				}
-				j := judge{prog: prog, model: model, machine: m, by: by, minShare: v.minShare(), method: v.Method}
+				j := judge{prog: prog, model: model, machine: m, by: by, minShare: v.minShare(), method: v.Method, corrector: v.Corrector}
 				fresh, err := j.rows(ctx, part.points, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: part.full, PageBytes: v.PageBytes})
 				if err != nil {
 					return nil, err
@@ -157,16 +158,17 @@ func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *M
 
 // judge compares a model with simulations of one machine.
 type judge struct {
-	prog     *subject.Program
-	model    *Model
-	machine  *machine.Machine
-	by       subject.Scope
-	minShare float64
-	method   predict.Method
+	prog      *subject.Program
+	model     *Model
+	machine   *machine.Machine
+	by        subject.Scope
+	minShare  float64
+	method    predict.Method
+	corrector Corrector
 }
 
 func (j *judge) rows(ctx context.Context, points []subject.Point, opt SimulateOptions) ([]Judgement, error) {
-	predicted, err := Predict(ctx, j.model, j.machine, points, PredictOptions{By: j.by, Method: j.method, Coverage: -1})
+	predicted, err := Predict(ctx, j.model, j.machine, points, PredictOptions{By: j.by, Method: j.method, Corrector: j.corrector, Coverage: -1})
 	if err != nil {
 		return nil, err
 	}
