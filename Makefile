@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation study metasim spmv infer host iperf-host kernel deps bench clean
+.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host iperf-host kernel deps bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,11 +53,18 @@ notebooks: kernel ## run the committed notebooks in place; replaced only if good
 # caches beyond the first by physical addresses.
 VALIDATE = $(GO) run ./perf/cmd/presage validate -q --machine origin2000,itanium2 --method binomial --pages 16384 --summary of
 
-validation: ## hold predictions against simulation for three programs, and record it (an hour)
+validation: judge ## hold predictions against simulation for three programs and a suite, and record it (two hours)
 	$(VALIDATE) ./datasets/programs/cg --args "-n {n} -quiet" --train n=20:50:6 --at n=75,100,200 --record datasets/validation/cg.csv
 	$(VALIDATE) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --train n=96,112,128,144,160,192,224 --at n=336,448,896 --record datasets/validation/matmul.csv
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=20:50:6 --at n=75,100 --record datasets/validation/sweep3d.csv
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=13,15,18,20,23,25 --at n=38,50,100 --record datasets/validation/sweep3d-25.csv
+
+# The closed half of the suite is for the end: make judge HALF=all.
+HALF ?= open
+
+judge: ## hold predictions against simulation on the judging suite, and record it (an hour; goes on where it was interrupted)
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/suite/suite.yaml --half $(HALF) --machine origin2000,itanium2,zen4 --record datasets/validation/suite --headlines datasets/headlines.csv
+	$(GO) run ./perf/cmd/presage headlines
 
 # Meshes of the training runs were drawn at random between 20 and 50 (Python's
 # random.Random(2004).sample(range(20, 51), 7)), and five of those that are judged

@@ -17,6 +17,7 @@ demo_packages=(
 test_packages=(
 	"${demo_packages[@]}"
 	binutils-riscv64-linux-gnu
+	g++
 	g++-riscv64-linux-gnu
 	gcc
 	gcc-riscv64-linux-gnu

@@ -34,13 +34,14 @@ type layer struct{ pkg, may string }
 // the facade knows which engine runs. What only tests import is exempt.
 var layers = []layer{
 	// A binary, taken apart.
+	{"internal/wire", ""},
 	{"trace", ""},
 	{"isa", ""},
 	{"isa/rv64", "isa"},
 	{"isa/targets", "isa isa/rv64"}, // the only one that names instruction sets
 	{"objfile", "isa isa/targets"},  // a File carries its isa.Target
-	{"cfg", "trace objfile isa"},
-	{"access", "trace objfile isa cfg"},
+	{"cfg", "internal/wire trace objfile isa"},
+	{"access", "internal/wire trace objfile isa cfg"},
 
 	// Running it.
 	{"engine", "trace objfile"},
@@ -89,7 +90,7 @@ var layers = []layer{
 
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict"},
-	{"subject", "trace objfile cfg access engine engine/engines progress store"},
+	{"subject", "internal/num internal/wire trace objfile cfg access engine engine/engines progress store"},
 	{"anatomy", "trace cfg access fit scaling subject progress store figure/diagram internal/num"},
 	{"locality", "trace cfg access reuse subject anatomy progress store internal/num"},
 	{"misses", "trace access reuse cache fit scaling machine predict subject locality store internal/num"},
@@ -104,6 +105,7 @@ var layers = []layer{
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
 	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline spmv subject study/record progress store"},
+	{"study/judging", "internal/yamlfile internal/order internal/num machine predict progress store subject anatomy locality misses timing study/record"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
 	// What people and other programs see.
@@ -130,7 +132,7 @@ var outside = []layer{
 	{"github.com/expr-lang/expr", "fit"},
 	{"github.com/go-gota/gota", ". cmd/presage figure frame notebook internal/perftest"}, // rows inside, frames at the door
 	{"github.com/goccy/go-graphviz", "figure/diagram"},
-	{"github.com/goccy/go-yaml", "internal/yamlfile machine iperf study/inferred"},
+	{"github.com/goccy/go-yaml", "internal/yamlfile machine iperf study/inferred study/judging"},
 	{"github.com/google/go-cmp", ""},
 	{"github.com/janpfeifer/gonb", "notebook"}, // a notebook displays, a library returns
 	{"github.com/kballard/go-shellquote", "subject study/kernels cmd/presage"},

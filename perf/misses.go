@@ -89,9 +89,8 @@ type Validation = misses.Validation
 // caches and with fully associative ones. The table has a row for each machine,
 // point and level of the program, and of each routine (or loop) with a share of
 // the misses; misses.Judgement describes the columns. A level that is not
-// predicted, or without a simulated miss, has no row. The profiles record the
-// traffic of the stack, since the simulation sees it. Runs, models and simulations
-// are kept in the store.
+// predicted, or without a simulated miss, has no row. Runs,
+// models and simulations are kept in the store.
 func Validate(ctx context.Context, prog *Program, v Validation) (dataframe.DataFrame, error) {
 	return table(misses.Validate(ctx, prog, v))
 }

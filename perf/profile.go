@@ -19,6 +19,10 @@ type Runs = locality.Runs
 // exact reuse-distance histogram at several block sizes, in one run a point.
 // Results are kept in the store, each as soon as its run has ended: an interrupted
 // sweep resumes where it stopped.
+//
+// For a program that has its size compiled in, prog is nil and the options have
+// Binaries, an executable for each point, as for SimulateMisses, SimulateTime,
+// CountSweep and Validate; see locality.ProfileBinaries.
 func Profile(ctx context.Context, prog *Program, points []Point, opt ProfileOptions) (*Runs, error) {
 	return locality.Profile(ctx, prog, points, opt)
 }

@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 
+	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/trace"
 )
@@ -27,8 +28,23 @@ type Program = subject.Program
 
 // Open reads a static linux/riscv64 executable, from whatever compiler. Any
 // other file is an error that says what was found and what to do.
+//
+// What static analysis finds out about it is kept in the default store, if there
+// is one.
 func Open(path string) (*Program, error) {
-	return subject.Open(path)
+	return kept(subject.Open(path))
+}
+
+// kept has what static analysis finds out about a program kept in the default
+// store. Without one it is analysed each time.
+func kept(prog *Program, err error) (*Program, error) {
+	if err != nil {
+		return nil, err
+	}
+	if st, err := store.Default(); err == nil {
+		prog.KeepAnalysis(st)
+	}
+	return prog, nil
 }
 
 // Build compiles the Go program in dir, a folder of package main, to
@@ -36,7 +52,7 @@ func Open(path string) (*Program, error) {
 // the default store; the same source and tool chain give the same file, so
 // that earlier profiles of it are found.
 func Build(ctx context.Context, dir string) (*Program, error) {
-	return subject.Build(ctx, dir)
+	return kept(subject.Build(ctx, dir))
 }
 
 // RunOptions configures runs of a program. The zero value passes one "-name value"

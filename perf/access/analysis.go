@@ -57,8 +57,34 @@ type Analysis struct {
 type cells struct {
 	sync.Mutex
 	convention convention
-	slots      []*slots // by routine
+	slots      []*slots // by routine; nil until they are needed
 	statics    *statics
+	analysed   []bool // by routine: the stores that its analysis finds are in slots
+}
+
+// routine analyses a routine again, for a query about it.
+func (a *Analysis) routine(routine int) *routineAnalysis {
+	a.cells.Lock()
+	defer a.cells.Unlock()
+	if a.cells.slots == nil {
+		a.cells.find(a)
+	}
+	c, r := a.cells, a.Program.Routines[routine]
+	if !c.analysed[routine] {
+		analyseRoutine(c.convention, r, c.slots[routine], c.statics)
+		c.analysed[routine] = true
+	}
+	return analyseRoutine(c.convention, r, c.slots[routine], c.statics)
+}
+
+// find finds the state before any routine is analysed.
+func (c *cells) find(a *Analysis) {
+	c.convention = conventionOf(a.Program)
+	if !c.convention.golang {
+		c.convention.global = a.global
+	}
+	c.slots, c.statics = findCells(c.convention, a.Program)
+	c.analysed = make([]bool, len(a.Program.Routines))
 }
 
 // Analyze finds the memory references of a program, and formulas for the
@@ -66,17 +92,15 @@ type cells struct {
 func Analyze(p *cfg.Program) *Analysis {
 	out := &Analysis{Program: p, References: *Find(p.File)}
 	at := out.byPC()
-	c := conventionOf(p)
-	if !c.golang {
-		c.global = out.global
-	}
-	all, globals := findCells(c, p)
-	out.cells = &cells{convention: c, slots: all, statics: globals}
+	c := new(cells)
+	out.cells = c
+	c.find(out)
 	for n, r := range p.Routines {
 		if !hasReferences(r) {
 			continue
 		}
-		a := analyseRoutine(c, r, all[n], globals)
+		a := analyseRoutine(c.convention, r, c.slots[n], c.statics)
+		c.analysed[n] = true
 		for b := range r.Blocks {
 			for i := range r.Blocks[b].Insts {
 				in := &r.Blocks[b].Insts[i]
@@ -109,19 +133,8 @@ type PlanOptions struct {
 	Stack bool
 }
 
-// plan returns a plan that records the references, each in a group of its own,
-// and the mapping of their numbers: trace.RefID(i) is All[refs[i]].
-func (a *Analysis) plan(o PlanOptions) (p *trace.Plan, refs []int, err error) {
-	var chosen References
-	for i := range a.All {
-		if o.Stack || a.All[i].Stack == NotStack {
-			refs = append(refs, i)
-			chosen.All = append(chosen.All, a.All[i])
-		}
-	}
-	p, err = chosen.Plan()
-	return p, refs, err
-}
+// records reports whether a plan records a reference.
+func (o PlanOptions) records(r *Reference) bool { return o.Stack || r.Stack == NotStack }
 
 // findCells finds the cells that the routines access, and the static variables
 // that calls of the routines change.

@@ -119,21 +119,25 @@ func TestStackTraffic(t *testing.T) {
 		t.Errorf("uses of the stack at -O1: %v", uses)
 	}
 	for _, stack := range []bool{false, true} {
-		p, refs, err := a.plan(PlanOptions{Stack: stack})
+		groups := a.Groups(nil)
+		p, err := groups.Plan(a, PlanOptions{Stack: stack})
 		if err != nil || p.Check() != nil {
 			t.Fatal(err, p.Check())
 		}
-		n := 0
-		for i, r := range refs {
-			if p.Refs[i].PC != a.All[r].PC {
-				t.Fatalf("reference %d of the plan is at %#x, want %v", i, p.Refs[i].PC, a.All[r])
+		n, at := 0, 0
+		for i, r := range a.All {
+			if !stack && r.Stack != NotStack {
+				continue
 			}
-			if a.All[r].Stack != NotStack {
+			if got := p.Refs[at]; got.PC != r.PC || int(got.Operand) != r.Operand || got.Group != groups.Of[i] {
+				t.Fatalf("reference %d of the plan is %+v, want %v in group %d", at, got, r, groups.Of[i])
+			}
+			if at++; r.Stack != NotStack {
 				n++
 			}
 		}
-		if stack != (n > 0) || stack && len(refs) != len(a.All) {
-			t.Errorf("with Stack %t, %d of %d planned references are the stack's", stack, n, len(refs))
+		if at != len(p.Refs) || stack != (n > 0) {
+			t.Errorf("with Stack %t, %d of %d planned references are the stack's, and %d were expected", stack, n, len(p.Refs), at)
 		}
 	}
 }

@@ -129,14 +129,27 @@ func Find(f *objfile.File) *References {
 // Plan returns the plan that records the references, each in a group of its
 // own: reference i of All is trace.RefID(i) and trace.GroupID(i).
 func (r *References) Plan() (*trace.Plan, error) {
-	if len(r.All) > trace.MaxRefs {
-		return nil, fmt.Errorf("access: %w: %d; at most %d can be recorded", ErrTooMany, len(r.All), trace.MaxRefs)
+	if err := checkCount(len(r.All)); err != nil {
+		return nil, err
 	}
 	p := &trace.Plan{Refs: make([]trace.Ref, len(r.All))}
-	for i, ref := range r.All {
-		p.Refs[i] = trace.Ref{PC: ref.PC, Operand: uint8(ref.Operand), Size: ref.Size, Kind: ref.Kind, Float: ref.Float, Group: trace.GroupID(i)}
+	for i := range r.All {
+		p.Refs[i] = r.All[i].planned(trace.GroupID(i))
 	}
 	return p, nil
+}
+
+// checkCount returns an error if a plan cannot hold n references.
+func checkCount(n int) error {
+	if n > trace.MaxRefs {
+		return fmt.Errorf("access: %w: %d; at most %d can be recorded", ErrTooMany, n, trace.MaxRefs)
+	}
+	return nil
+}
+
+// planned returns a plan's entry for the reference.
+func (r *Reference) planned(group trace.GroupID) trace.Ref {
+	return trace.Ref{PC: r.PC, Operand: uint8(r.Operand), Size: r.Size, Kind: r.Kind, Float: r.Float, Group: group}
 }
 
 // doubt counts the instructions of a kind that is not analysed, and keeps the

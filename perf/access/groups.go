@@ -172,12 +172,20 @@ func integerRatio(f, g Formula) bool {
 
 // Plan returns the plan that records the references, with one histogram per group.
 func (g *Groups) Plan(a *Analysis, opt PlanOptions) (*trace.Plan, error) {
-	p, refs, err := a.plan(opt)
-	if err != nil {
+	n := 0
+	for i := range a.All {
+		if opt.records(&a.All[i]) {
+			n++
+		}
+	}
+	if err := checkCount(n); err != nil {
 		return nil, err
 	}
-	for i, ref := range refs {
-		p.Refs[i].Group = g.Of[ref]
+	p := &trace.Plan{Refs: make([]trace.Ref, 0, n)}
+	for i := range a.All {
+		if r := &a.All[i]; opt.records(r) {
+			p.Refs = append(p.Refs, r.planned(g.Of[i]))
+		}
 	}
 	return p, nil
 }

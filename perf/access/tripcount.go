@@ -18,11 +18,8 @@ type TripCount struct {
 // exit branch whose condition is a sum of known values, and the same each time
 // the loop is entered; nil for the other loops.
 func (a *Analysis) TripCounts(routine int) []*TripCount {
-	a.cells.Lock()
-	defer a.cells.Unlock()
-	r := a.Program.Routines[routine]
-	ra := analyseRoutine(a.cells.convention, r, a.cells.slots[routine], a.cells.statics)
-	counts := make([]*TripCount, len(r.Loops))
+	ra := a.routine(routine)
+	counts := make([]*TripCount, len(ra.r.Loops))
 	for l := range counts {
 		counts[l] = ra.tripCount(l)
 	}

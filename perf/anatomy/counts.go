@@ -88,15 +88,21 @@ func Count(ctx context.Context, prog *subject.Program, point subject.Point, opt 
 	return c, err
 }
 
-// CountSweep counts at each point, as Count does at one.
+// CountSweep counts at each point, as Count does at one. prog is nil if the options
+// have Binaries.
 func CountSweep(ctx context.Context, prog *subject.Program, points []subject.Point, opt subject.RunOptions) ([]*Counts, error) {
+	sweep, err := opt.Sweep(prog, points)
+	if err != nil {
+		return nil, err
+	}
+	opt = sweep.Options
 	var all []*Counts
-	for i, point := range points {
-		in, err := prog.Inputs(point, opt)
+	for i, p := range sweep.Points {
+		in, err := p.Program.Inputs(p.Point, opt)
 		if err != nil {
 			return nil, err
 		}
-		c, err := countStep(ctx, prog, in, subject.Step{Options: &opt, Point: point, Done: i, Total: len(points)})
+		c, err := countStep(ctx, p.Program, in, subject.Step{Options: &opt, Point: p.Point, Done: i, Total: len(points)})
 		if err != nil {
 			return nil, err
 		}
@@ -188,21 +194,14 @@ func runCounters(ctx context.Context, p *subject.Program, in subject.Inputs, run
 
 // recoverCounts returns all counts, from the counters of a run.
 func recoverCounts(p *subject.Program, flow *storedFlow) (*Counts, error) {
-	s := p.Structure()
-	graph := s.Graph
-	for _, earlier := range flow.Earlier {
-		graph = graph.Complete(earlier)
-	}
-	counters := cfg.PlaceCounters(graph)
+	s := p.Completed(flow.Earlier)
+	counters := cfg.PlaceCounters(s.Graph)
 	if plan := (trace.Plan{Flow: counters.Plan}); plan.Digest() != flow.Plan {
 		return nil, fmt.Errorf("perf: %s: %w", p.Name, errStale)
 	}
 	recovered, err := counters.Recover(flow.Flow)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", p.Name, err)
-	}
-	if graph != s.Graph {
-		s = subject.NewStructure(graph)
 	}
 	f := flow.Facts
 	c := &Counts{

@@ -119,7 +119,7 @@ func (a *aligner) sourceName(n *alignedNode) string {
 	if k := len(scope.Inlined); k > 0 {
 		return scope.Inlined[k-1].Routine
 	}
-	return SourceName(a.trees[t].Program.Routines[scope.Routine].Name)
+	return SourceName(a.trees[t].names[scope.Routine])
 }
 
 // first returns the first tree that has the node, and its scope there.

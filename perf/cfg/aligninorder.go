@@ -1,22 +1,12 @@
 package cfg
 
-import (
-	"slices"
-
-	"presage/perf/isa"
-)
+import "slices"
 
 // loopFeatures are the features by which loops without lines are recognised:
 // those that do not depend on how the compiler used a constant.
 type loopFeatures struct {
-	references map[loopReference]bool // in the loop and in those inside
-	height     int                    // of the nest: 1 for an innermost loop
-}
-
-type loopReference struct {
-	kind  isa.MemKind
-	size  uint8
-	float bool
+	references []loopReference // in the loop and in those inside, each once
+	height     int             // of the nest: 1 for an innermost loop
 }
 
 func (a *aligner) featuresOf(t, s int) loopFeatures {
@@ -25,17 +15,7 @@ func (a *aligner) featuresOf(t, s int) loopFeatures {
 	}
 	tree := a.trees[t]
 	scope := &tree.Scopes[s]
-	f := loopFeatures{references: make(map[loopReference]bool), height: 1}
-	r := tree.Program.Routines[scope.Routine]
-	for _, l := range scope.Loops {
-		for _, b := range r.Loops[l].Blocks {
-			for i := range r.Blocks[b].Insts {
-				for _, m := range r.Blocks[b].Insts[i].Mems() {
-					f.references[loopReference{m.Kind, m.Size, m.Float}] = true
-				}
-			}
-		}
-	}
+	f := loopFeatures{references: tree.references[s], height: 1}
 	for _, c := range scope.Children {
 		f.height = max(f.height, 1+a.featuresOf(t, c).height)
 	}
@@ -52,8 +32,8 @@ func (a *aligner) alike(t, s, u, o int) float64 {
 	}
 	f, g := a.featuresOf(t, s), a.featuresOf(u, o)
 	common, all := 0, len(g.references)
-	for k := range f.references {
-		if g.references[k] {
+	for _, ref := range f.references {
+		if slices.Contains(g.references, ref) {
 			common++
 		} else {
 			all++

@@ -24,13 +24,15 @@ import (
 // loop. Loops without lines are kept apart, as are loops from different files
 // and from different inlined calls.
 type ScopeTree struct {
-	Program *Program
+	Program *Program // nil in a tree that DecodeScopes returned
 
 	// Scopes are in preorder: the program first, every scope before its
 	// children, siblings by ascending address.
 	Scopes []Scope
 
-	of [][]int32 // by routine and block: the innermost scope
+	of         [][]int32         // by routine and block: the innermost scope
+	names      []string          // of the routines
+	references [][]loopReference // by scope: kinds of references in a loop and those inside it
 }
 
 // ScopeKind tells programs, routines and loops apart.
@@ -112,6 +114,11 @@ func (s Source) String() string {
 
 // Of returns the innermost scope that holds a block of a routine.
 func (t *ScopeTree) Of(routine, block int) int { return int(t.of[routine][block]) }
+
+// Holds reports whether the tree knows the scope of a block of a routine.
+func (t *ScopeTree) Holds(routine, block int) bool {
+	return routine >= 0 && routine < len(t.of) && block >= 0 && block < len(t.of[routine])
+}
 
 // Find returns the index of the scope with a path, or -1.
 func (t *ScopeTree) Find(path string) int {

@@ -22,6 +22,8 @@ func NewScopeTree(p *Program) *ScopeTree {
 		b.routine(root, i, r, sources[i], names[i])
 	}
 	b.tree.Scopes[root].End = len(b.tree.Scopes)
+	b.tree.addNames()
+	b.tree.addReferences()
 	return b.tree
 }
 

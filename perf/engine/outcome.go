@@ -22,6 +22,11 @@ type Outcome struct {
 
 	MemoryPeak uint64 // largest number of bytes accessible at a time
 
+	// HeapPeak is the most bytes that the program had by moving the program break
+	// (brk), Mappings how often it mapped memory of its own; both 0 if the engine
+	// does not count them.
+	HeapPeak, Mappings uint64
+
 	UnknownSyscalls []SyscallCount // by number
 
 	// Refused are the files that the program could not open because no grant
@@ -38,6 +43,10 @@ type Outcome struct {
 	// UnplannedRefs is the number of static memory references that were decoded
 	// for execution but are missing from the plan (0 without a plan).
 	UnplannedRefs int
+
+	// Unplanned are the addresses of their instructions in the file, ascending;
+	// an engine that does not keep them leaves it nil.
+	Unplanned []trace.PC
 
 	Clock   time.Duration // time that passed for the program
 	Elapsed time.Duration // time that passed on the host

@@ -27,6 +27,7 @@ func ProfileBinaries(ctx context.Context, points []subject.BinaryPoint, opt Prof
 	if err := subject.CheckBinaries(points); err != nil {
 		return nil, err
 	}
-	opt.CompiledIn = true
-	return profileAll(ctx, subject.CommonName(points), points, opt)
+	var at []subject.Point
+	opt.RunOptions, at = opt.OfBinaries(points)
+	return Profile(ctx, nil, at, opt)
 }

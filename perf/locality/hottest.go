@@ -73,7 +73,7 @@ func Hottest(runs *Runs, opt HottestOptions) ([]HotGroup, error) {
 func newHotGroup(run *Run, ref *access.Reference, g trace.GroupID, h *reuse.Histogram) HotGroup {
 	return HotGroup{
 		Point: run.Point, Routine: ref.Routine, File: ref.File, Line: ref.Line, PC: fmt.Sprintf("%#x", uint64(ref.PC)),
-		Kind: ref.Kind.String(), Size: ref.Size, Float: ref.Float, Members: len(run.Program.Structure().Groups.Refs[g]),
+		Kind: ref.Kind.String(), Size: ref.Size, Float: ref.Float, Members: len(run.Program.Outline().Groups.Refs[g]),
 		Accesses: h.Accesses(), Cold: h.Cold, Distance: meanDistance(h),
 	}
 }

@@ -41,7 +41,7 @@ func (r *Runs) Matching() ([]Match, error) {
 	for t, p := range made.list {
 		byKind := make(map[access.MatchKind]*Match)
 		total := uint64(0)
-		for g := range p.Structure().Groups.Refs {
+		for g := range p.Outline().Groups.Refs {
 			n := r.accessesBy(made.of, t, trace.GroupID(g))
 			if n == 0 {
 				continue

@@ -27,11 +27,12 @@ type ProfileOptions struct {
 	// collected, powers of two; nil: DefaultBlockBytes. Machine.BlockBytes tells
 	// which a machine needs.
 	BlockBytes []uint64
-	// Stack also records the traffic of the calling convention and of register
-	// allocation: registers that are saved, spilled and restored, arguments on
-	// the stack. As in the papers (2005, section 2) it is left out otherwise,
-	// and only counted.
-	Stack bool
+	// DataOnly leaves out the traffic of the calling convention and of register
+	// allocation, as the papers do (2005, section 2): registers that are saved,
+	// spilled and restored, arguments on the stack. It is then only counted, and
+	// what is predicted lacks accesses that simulations have, which its warnings
+	// say.
+	DataOnly bool
 	// SampleOneIn, a power of two, observes the reuses of one memory block in
 	// SampleOneIn, chosen by a hash: faster, and an estimate, whose error
 	// MissEstimates returns and warnings sum up. 0 and 1 observe all blocks, which
@@ -44,13 +45,15 @@ type ProfileOptions struct {
 // Profile runs prog at each point and collects, for every memory reference, the
 // exact reuse-distance histogram at several block sizes, in one run a point.
 // Results are kept in the store, each as soon as its run has ended: an interrupted
-// sweep resumes where it stopped.
+// sweep resumes where it stopped. prog is nil if the options have Binaries: see
+// ProfileBinaries.
 func Profile(ctx context.Context, prog *subject.Program, points []subject.Point, opt ProfileOptions) (*Runs, error) {
-	todo := make([]subject.BinaryPoint, len(points))
-	for i, p := range points {
-		todo[i] = subject.BinaryPoint{Point: p, Program: prog}
+	sweep, err := opt.Sweep(prog, points)
+	if err != nil {
+		return nil, err
 	}
-	return profileAll(ctx, prog.Name, todo, opt)
+	opt.RunOptions = sweep.Options
+	return profileAll(ctx, sweep.Name, sweep.Points, opt)
 }
 
 func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, opt ProfileOptions) (*Runs, error) {
@@ -80,6 +83,9 @@ func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, 
 			return nil, err
 		}
 		runs.Runs = append(runs.Runs, run)
+		if w := p.Program.AnalysisWarning(); w != "" && !slices.Contains(runs.Warnings, w) {
+			runs.Warnings = append(runs.Warnings, w)
+		}
 		runs.Warnings = slices.Concat(runs.Warnings, one.warnings, run.warnings, run.sampled())
 	}
 	opt.Progress.Finish(len(points))
@@ -102,7 +108,7 @@ func (opt *ProfileOptions) blockSizes() ([]uint64, error) {
 
 // plan returns what is recorded of a program.
 func (opt *ProfileOptions) plan(prog *subject.Program) (*trace.Plan, error) {
-	return planOf(prog, opt.Stack)
+	return planOf(prog, !opt.DataOnly)
 }
 
 // planOf returns the plan of all references, or without those to the stack.
@@ -123,7 +129,7 @@ func (opt *ProfileOptions) recorded(p subject.BinaryPoint) (Recorded, error) {
 	if err != nil {
 		return Recorded{}, err
 	}
-	rec := Recorded{Inputs: in, Plan: plan.Digest(), Stack: opt.Stack}
+	rec := Recorded{Inputs: in, Plan: plan.Digest(), Stack: !opt.DataOnly}
 	if opt.SampleOneIn > 1 {
 		rec.SampleOneIn, rec.SampleSeed = opt.SampleOneIn, opt.SampleSeed
 	}
@@ -200,7 +206,7 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 	for i, c := range collectors {
 		fresh[i] = &storedReuse{Facts: res.Facts, Result: c.Result()}
 	}
-	if p.opt.Stack {
+	if !p.opt.DataOnly {
 		return fresh, nil
 	}
 	return fresh, p.countStack(ctx, fresh)

@@ -54,7 +54,7 @@ func TestProfilesAreFoundAgain(t *testing.T) {
 				stored = append(stored, p.Stored)
 			}
 		}},
-		BlockBytes: []uint64{64},
+		BlockBytes: []uint64{64}, DataOnly: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestCountsAddUp(t *testing.T) {
 		}
 	}
 	all, err := locality.Profile(t.Context(), c.Program, []subject.Point{c.Point}, locality.ProfileOptions{
-		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir())}, BlockBytes: []uint64{64}, Stack: true,
+		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir())}, BlockBytes: []uint64{64},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"presage/perf/anatomy"
+	"presage/perf/internal/num"
 	"presage/perf/reuse"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -29,6 +30,8 @@ type Run struct {
 	Instructions uint64 // executed by the program, its threads together
 	Accesses     uint64 // recorded executions of memory references
 	Stack        uint64 // executions that were not recorded, being traffic of the stack
+	HeapPeak     uint64 // most bytes of heap that brk gave; 0 in profiles of earlier versions
+	Mappings     uint64 // of memory, that the program made by itself; likewise
 	Stdout       string // the end of what the program printed
 
 	// Reuse holds the histograms for each block size, by ascending size.
@@ -42,7 +45,7 @@ type Run struct {
 type Recorded struct {
 	Inputs subject.Inputs
 	Plan   string // digest of what was recorded
-	Stack  bool   // ProfileOptions.Stack
+	Stack  bool   // the traffic of the stack, too: not ProfileOptions.DataOnly
 
 	// Of ProfileOptions; 0 where all blocks were looked at.
 	SampleOneIn uint64 `json:",omitempty"`
@@ -57,6 +60,7 @@ func newRun(prog *subject.Program, point subject.Point, rec Recorded, sizes []ui
 	}
 	facts := found[sizes[0]].Facts
 	run.Args, run.Instructions, run.Accesses, run.Stdout = facts.Args, facts.Instructions, facts.Accesses, facts.Stdout
+	run.HeapPeak, run.Mappings = facts.HeapPeak, facts.Mappings
 	run.Stack, run.warnings = found[sizes[0]].Stack, facts.Warnings
 	return run
 }
@@ -82,6 +86,20 @@ func (r *Run) At(blockBytes uint64) (*reuse.Result, error) {
 		have = append(have, res.BlockBytes)
 	}
 	return nil, fmt.Errorf("perf: no reuse distances for blocks of %d bytes; the runs have %v", blockBytes, have)
+}
+
+// LeftOut says how much of the accesses the profiles lack, being traffic of the
+// stack; it is empty if they have all. Simulations have all.
+func (r *Runs) LeftOut() string {
+	for i := len(r.Runs) - 1; i >= 0; i-- {
+		run := &r.Runs[i]
+		if run.Recorded.Stack {
+			continue
+		}
+		share := num.Ratio(float64(run.Stack), float64(run.Stack+run.Accesses))
+		return fmt.Sprintf("profiled without the traffic of the stack, %s of the accesses at %s, which simulations have", num.Percent(share), run.Point)
+	}
+	return ""
 }
 
 // RunRow sums up a run.

@@ -19,7 +19,7 @@ import (
 func profileSampled(t testing.TB, st *store.Store, prog *subject.Program, oneIn, seed uint64, sizes ...float64) *locality.Runs {
 	t.Helper()
 	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", sizes...), locality.ProfileOptions{
-		RunOptions: subject.RunOptions{Store: st, Args: "{n}"}, BlockBytes: []uint64{32}, SampleOneIn: oneIn, SampleSeed: seed,
+		RunOptions: subject.RunOptions{Store: st, Args: "{n}"}, BlockBytes: []uint64{32}, DataOnly: true, SampleOneIn: oneIn, SampleSeed: seed,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -59,6 +59,7 @@ func (r *Runs) Save(dir string) error {
 		if err != nil {
 			return err
 		}
+		p.CopyAnalysis(st)
 		path, err := filepath.Rel(dir, kept.File.Path)
 		if err != nil {
 			return fmt.Errorf("perf: save: %w", err)
@@ -81,7 +82,7 @@ func (r *Runs) Save(dir string) error {
 
 // save writes the run's histograms that the store lacks.
 func (run *Run) save(st *store.Store) error {
-	facts := subject.Facts{Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses, Stdout: run.Stdout, Warnings: run.warnings}
+	facts := subject.Facts{Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses, HeapPeak: run.HeapPeak, Mappings: run.Mappings, Stdout: run.Stdout, Warnings: run.warnings}
 	for _, result := range run.Reuse {
 		_, err := loadReuse(st, run.Recorded, result.BlockBytes)
 		if err == nil {
@@ -131,6 +132,9 @@ func LoadRuns(dir string) (*Runs, error) {
 		if err != nil {
 			return nil, err
 		}
+		if w := prog.AnalysisWarning(); w != "" && !slices.Contains(runs.Warnings, w) {
+			runs.Warnings = append(runs.Warnings, w)
+		}
 		if plan.Digest() != sr.Recorded.Plan {
 			return nil, fmt.Errorf("perf: %s: the profile of %s was taken by a version that groups references otherwise; profile again", path, sr.Point)
 		}
@@ -154,6 +158,7 @@ func (p savedProgram) open(dir string) (*subject.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	prog.KeepAnalysis(store.Open(dir))
 	if prog.File.SHA256 != p.SHA256 {
 		return nil, fmt.Errorf("%s is not the program that was profiled; profile again", prog.File.Path)
 	}

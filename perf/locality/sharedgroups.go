@@ -159,7 +159,7 @@ func (c *SharedGroups) matchPrograms(r *Runs, programs []*subject.Program) {
 	for i, p := range programs {
 		offset[i] = Ref(len(c.Refs))
 		c.Refs = append(c.Refs, p.References()...)
-		s := p.Structure()
+		s := p.Outline()
 		subjects[i] = access.Subject{Analysis: s.Access, Groups: s.Groups, Scopes: s.Scopes, Accesses: make([]uint64, len(s.Groups.Refs))}
 	}
 	for i := range r.Runs {

@@ -24,7 +24,7 @@ func TestSimulationAgreesWithReuseDistances(t *testing.T) {
 	st := store.Open(t.TempDir())
 	runs, err := locality.Profile(t.Context(), perftest.Program(t), subject.Sweep("n", 9), locality.ProfileOptions{
 		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: st},
-		BlockBytes: []uint64{32, 32 << 10}, Stack: true, // all that the simulation sees
+		BlockBytes: []uint64{32, 32 << 10},
 	})
 	if err != nil {
 		t.Fatal(err)

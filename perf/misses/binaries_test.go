@@ -39,7 +39,7 @@ var smallBlocks = []uint64{32, 128, 32 << 10}
 
 func profileBinaries(t *testing.T, st *store.Store, points []subject.BinaryPoint) *locality.Runs {
 	t.Helper()
-	runs, err := locality.ProfileBinaries(t.Context(), points, locality.ProfileOptions{RunOptions: subject.RunOptions{Store: st}, BlockBytes: smallBlocks})
+	runs, err := locality.ProfileBinaries(t.Context(), points, locality.ProfileOptions{RunOptions: subject.RunOptions{Store: st}, BlockBytes: smallBlocks, DataOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func profileBinaries(t *testing.T, st *store.Store, points []subject.BinaryPoint
 
 func profileSizes(t *testing.T, st *store.Store, prog *subject.Program, sizes ...float64) *locality.Runs {
 	t.Helper()
-	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", sizes...), locality.ProfileOptions{RunOptions: subject.RunOptions{Store: st, Args: "{n}"}, BlockBytes: smallBlocks})
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", sizes...), locality.ProfileOptions{RunOptions: subject.RunOptions{Store: st, Args: "{n}"}, BlockBytes: smallBlocks, DataOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (m *Model) doubt(ctx context.Context, t *target, e *estimate, rows []Row, s
 	d := &doubter{Model: m, estimate: e, level: rows[0].at, point: rows[0].Point, scopes: scopes}
 	warnings := slices.Clone(e.warnings)
 	if e.by != predict.MethodBinomial {
-		warnings = slices.Concat(warnings, m.dataDoubts, d.conflicts(), d.unseen())
+		warnings = slices.Concat(warnings, d.conflicts(), d.unseen())
 	}
 	if coverage >= 0 {
 		if err := d.intervals(ctx, rows, coverage); err != nil {

@@ -147,7 +147,7 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s at %s: %w", t.name(l), point, err)
 	}
-	e := &estimate{histograms: h, by: opt.Method, warnings: append(fit.WarningTexts(h.warnings), l.NotModelled...)}
+	e := &estimate{histograms: h, by: opt.Method, warnings: slices.Concat(fit.WarningTexts(h.warnings), l.NotModelled, m.about)}
 	cache := opt.Method.Of(l.Cache())
 	full := predict.FullyAssociative(l.Blocks())
 	for g := range h.groups {

@@ -43,7 +43,7 @@ func growingPairs(t *testing.T, opt PredictOptions) []pair {
 	for _, name := range growing {
 		prog := perftest.Compile(t, "gcc", "-O2 -D"+name, strings.ToLower(name), "growing.c")
 		run := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir())}
-		runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 16, 20, 26, 31, 36, 42), locality.ProfileOptions{RunOptions: run, Stack: true, BlockBytes: blocks})
+		runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 16, 20, 26, 31, 36, 42), locality.ProfileOptions{RunOptions: run, BlockBytes: blocks})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,14 +43,13 @@ type Model struct {
 	Points   []subject.Point // that it was fitted to
 	Warnings []string
 
+	about   []string // doubts about all predictions
 	shared  *locality.SharedGroups
 	groups  []locality.Group          // by Group: the group of the runs, ascending
 	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
 
 	footprint *scaling.Footprint
-	// dataDoubts are warnings about work that is no function of the size.
-	dataDoubts []string
-	refits     *refits
+	refits    *refits
 }
 
 // Group is a group of references that was accessed in a run that a Model was
@@ -106,6 +105,15 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		Warnings: slices.Clone(runs.Warnings),
 		byBlock:  make(map[uint64]*scaling.Model),
 	}
+	if text := runs.LeftOut(); text != "" {
+		m.about = append(m.about, text)
+	}
+	if text := turnsToMappings(runs); text != "" {
+		m.about, m.Warnings = append(m.about, text), append(m.Warnings, text)
+	}
+	if text := roughness(ctx, runs); text != "" {
+		m.about, m.Warnings = append(m.about, text), append(m.Warnings, text)
+	}
 	var sizes []fit.Point
 	for _, run := range runs.Runs {
 		m.Points = append(m.Points, run.Point)
@@ -130,10 +138,6 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	if err := checkRunsDiffer(runs); err != nil {
 		return nil, err
 	}
-	if m.dataDoubts, err = doubtsAboutWork(ctx, runs, sizes); err != nil {
-		return nil, err
-	}
-	m.Warnings = append(m.Warnings, m.dataDoubts...)
 	st, err := store.OrDefault(opt.Store)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,8 @@ import (
 // PredictOptions configures Predict.
 type PredictOptions struct {
 	By subject.Scope
+	// Listing says which scopes have a row, by their share of a level's misses.
+	Listing subject.Listing
 
 	// Method is how misses of set-associative levels follow from histograms; empty:
 	// predict.MethodFullyAssociative.
@@ -102,6 +104,9 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 	if opt.Method, err = opt.Method.Check(); err != nil {
 		return nil, err
 	}
+	if err := opt.Listing.Check(); err != nil {
+		return nil, err
+	}
 	scopes := m.Scopes(by)
 	var rows []Row
 	for _, point := range points {
@@ -139,7 +144,7 @@ func (m *Model) predictAt(ctx context.Context, t *target, point subject.Point, s
 			return nil, err
 		}
 		slices.SortStableFunc(fresh, func(a, b Row) int { return cmp.Compare(b.Misses, a.Misses) })
-		rows = append(rows, fresh...)
+		rows = append(rows, listed(fresh, opt.Listing)...)
 	}
 	return rows, nil
 }

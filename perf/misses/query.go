@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"presage/perf/fit"
 	"presage/perf/predict"
@@ -20,6 +21,9 @@ import (
 type Query struct {
 	// By is what rows are about.
 	By subject.Scope
+	// Listing says which scopes have a row, by their share of a cache's misses. It
+	// is for misses alone: other answers do not add up.
+	Listing subject.Listing
 
 	// Points are the problem sizes. For the largest problem they lack the
 	// parameter that is asked for, and may be left out if there is no other.
@@ -113,7 +117,7 @@ func OfCaches(ctx context.Context, model *Model, q Query) ([]CacheRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	predicted, err := model.predict(ctx, t, q.Points, PredictOptions{By: q.By, Method: q.Method, Corrector: q.Corrector, Coverage: q.Coverage})
+	predicted, err := model.predict(ctx, t, q.Points, PredictOptions{By: q.By, Listing: q.Listing, Method: q.Method, Corrector: q.Corrector, Coverage: q.Coverage})
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +208,7 @@ func (m *Model) scoped(t *target, l predict.Level, point subject.Point, of scope
 		to.Bins = append(to.Bins, own.Bins...)
 		s.accesses[scopes.Of[g]] += n
 	}
-	s.warnings = append(fit.WarningTexts(h.warnings), l.NotModelled...)
+	s.warnings = slices.Concat(fit.WarningTexts(h.warnings), l.NotModelled, m.about)
 	return s, nil
 }
 

@@ -51,7 +51,7 @@ func fitQueried(prog *subject.Program) (*Model, error) {
 	defer os.RemoveAll(dir) // the model is all in memory
 	st := store.Open(dir)
 	runs, err := locality.Profile(context.Background(), prog, subject.Sweep("n", 6, 8, 10, 12, 14), locality.ProfileOptions{
-		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: st}, BlockBytes: []uint64{32, 128, 32 << 10},
+		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: st}, BlockBytes: []uint64{32, 128, 32 << 10}, DataOnly: true,
 	})
 	if err != nil {
 		return nil, err

@@ -17,6 +17,8 @@ import (
 type SimulateOptions struct {
 	subject.RunOptions
 	By subject.Scope
+	// Listing says which scopes have a row, by their share of a level's misses.
+	Listing subject.Listing
 	// FullyAssociative simulates, in the same run, the hierarchy once more with
 	// every cache fully associative, which tells conflict misses from the rest.
 	FullyAssociative bool
@@ -54,13 +56,15 @@ type SimulatedRow struct {
 // Simulate runs prog at each point and simulates the machine's memory hierarchy
 // exactly on its accesses: the reference that predictions are held against. There
 // is a row for each point, level and scope that accessed memory, those with the
-// most misses first. Results are kept in the store.
+// most misses first. Results are kept in the store. prog is nil if the options
+// have Binaries: see SimulateBinaries.
 func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]SimulatedRow, error) {
-	todo := make([]subject.BinaryPoint, len(points))
-	for i, p := range points {
-		todo[i] = subject.BinaryPoint{Point: p, Program: prog}
+	sweep, err := opt.Sweep(prog, points)
+	if err != nil {
+		return nil, err
 	}
-	return simulateAll(ctx, prog.Name, todo, m, opt)
+	opt.RunOptions = sweep.Options
+	return simulateAll(ctx, sweep.Name, sweep.Points, m, opt)
 }
 
 // SimulateBinaries is Simulate for a program whose sizes are fixed at compile time.
@@ -71,13 +75,17 @@ func SimulateBinaries(ctx context.Context, points []subject.BinaryPoint, m *mach
 	if err := subject.CheckBinaries(points); err != nil {
 		return nil, err
 	}
-	opt.CompiledIn = true
-	return simulateAll(ctx, subject.CommonName(points), points, m, opt)
+	var at []subject.Point
+	opt.RunOptions, at = opt.OfBinaries(points)
+	return Simulate(ctx, nil, m, at, opt)
 }
 
 func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint, m *machine.Machine, opt SimulateOptions) ([]SimulatedRow, error) {
 	by, err := opt.By.Check()
 	if err != nil {
+		return nil, err
+	}
+	if err := opt.Listing.Check(); err != nil {
 		return nil, err
 	}
 	var rows []SimulatedRow
@@ -87,7 +95,7 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 		if err != nil {
 			return nil, err
 		}
-		fresh, err := sim.rows(p.Program, by, SimulatedRow{Program: name, Point: p.Point, Machine: m.Name})
+		fresh, err := sim.rows(p.Program, by, opt.Listing, SimulatedRow{Program: name, Point: p.Point, Machine: m.Name})
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +192,7 @@ func fullyAssociative(c cache.Config) cache.Config {
 
 // rows sums the groups of a simulation by scope, each row beginning as blank does.
 // A scope without accesses has no row.
-func (s *storedCache) rows(prog *subject.Program, by subject.Scope, blank SimulatedRow) ([]SimulatedRow, error) {
+func (s *storedCache) rows(prog *subject.Program, by subject.Scope, list subject.Listing, blank SimulatedRow) ([]SimulatedRow, error) {
 	first, err := prog.FirstRefs()
 	if err != nil {
 		return nil, err
@@ -213,12 +221,11 @@ func (s *storedCache) rows(prog *subject.Program, by subject.Scope, blank Simula
 			}
 		}
 		slices.SortStableFunc(sums, func(a, b SimulatedRow) int { return cmp.Compare(b.Misses, a.Misses) })
-		for _, row := range sums {
-			if row.Accesses > 0 {
-				row.Ratio = row.Misses / row.Accesses
-				rows = append(rows, row)
-			}
+		sums = slices.DeleteFunc(sums, func(r SimulatedRow) bool { return r.Accesses == 0 })
+		for n := range sums {
+			sums[n].Ratio = sums[n].Misses / sums[n].Accesses
 		}
+		rows = append(rows, listedSimulated(sums, list)...)
 	}
 	return rows, nil
 }

@@ -84,8 +84,9 @@ type Judgement struct {
 // and level of the program, and of each routine (or loop) with a share of the
 // misses. A level that is not predicted, or without a simulated miss, has no row.
 //
-// The profiles record the traffic of the stack, since the simulation sees it.
 // Runs, models and simulations are kept in the store.
+//
+// prog is nil if the options have Binaries, one for each size.
 func Validate(ctx context.Context, prog *subject.Program, v Validation) ([]Judgement, error) {
 	if err := v.Check(); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (v *Validation) Check() error {
 // Model profiles prog at the training sizes and fits a model for the block sizes
 // of all machines.
 func (v *Validation) Model(ctx context.Context, prog *subject.Program) (*Model, error) {
-	opt := locality.ProfileOptions{RunOptions: v.RunOptions, Stack: true}
+	opt := locality.ProfileOptions{RunOptions: v.RunOptions}
 	for _, m := range v.Machines {
 		opt.BlockBytes = append(opt.BlockBytes, m.BlockBytes()...)
 	}
@@ -158,7 +159,7 @@ func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *M
 
 // judge compares a model with simulations of one machine.
 type judge struct {
-	prog      *subject.Program
+	prog      *subject.Program // nil: see RunOptions.Binaries
 	model     *Model
 	machine   *machine.Machine
 	by        subject.Scope

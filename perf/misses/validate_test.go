@@ -26,7 +26,7 @@ func TestValidateIsTheChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, err := locality.Profile(t.Context(), perftest.Program(t), train, locality.ProfileOptions{RunOptions: run, Stack: true, BlockBytes: m.BlockBytes()})
+	runs, err := locality.Profile(t.Context(), perftest.Program(t), train, locality.ProfileOptions{RunOptions: run, BlockBytes: m.BlockBytes()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,23 +1,15 @@
 package misses
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 
-	"presage/perf/fit"
 	"presage/perf/locality"
-	"presage/perf/scaling"
 )
 
 // ErrSameRuns is wrapped by the error for runs that do not depend on the size.
 var ErrSameRuns = errors.New("all runs are the same")
-
-// smoothWork is the relative leave-one-out error of the number of accesses from
-// which work counts as no function of the size.
-const smoothWork = 0.05
 
 // checkRunsDiffer returns an error if runs at different points executed and accessed
 // the same.
@@ -46,21 +38,4 @@ func coldOf(run *locality.Run, b int) uint64 {
 		cold += run.Reuse[b].Groups[g].Cold
 	}
 	return cold
-}
-
-// doubtsAboutWork returns a warning if the number of accesses is no smooth function
-// of the size.
-func doubtsAboutWork(ctx context.Context, runs *locality.Runs, sizes []fit.Point) ([]string, error) {
-	accesses := scaling.Series{Name: "accesses"}
-	for i := range runs.Runs {
-		accesses.Counts = append(accesses.Counts, float64(runs.Runs[i].Accesses))
-	}
-	m, err := scaling.FitCounts(ctx, sizes, []scaling.Series{accesses}, scaling.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("perf: fit: %w", err)
-	}
-	if loo := m.Funcs[0].LOO; loo > smoothWork {
-		return []string{fmt.Sprintf("work is no function of the size alone: the number of accesses at a size is %.0f%% off what the others suggest; it may depend on data, or on how much memory is allocated", 100*math.Min(loo, 10))}, nil
-	}
-	return nil, nil
 }

@@ -28,33 +28,6 @@ func TestRunsThatDoNotDependOnTheSize(t *testing.T) {
 	}
 }
 
-// TestDoubtsAboutWork: work that jumps from size to size is said in the model's
-// warnings and in each row; work that grows by a power is not.
-func TestDoubtsAboutWork(t *testing.T) {
-	const said = "work is no function of the size"
-	laws := []law{{count: 5, countPower: 3, distance: 2, distancePower: 1, offset: 30}}
-	for _, c := range []struct {
-		noise float64
-		want  bool
-	}{{0, false}, {0.002, false}, {0.5, true}} {
-		runs := madeUp(t, perftest.Program(t), laws, []float64{20, 24, 30, 36, 45, 60}, c.noise, rand.New(rand.NewPCG(3, 3)))
-		model, err := Fit(t.Context(), runs, FitOptions{Store: store.Open(t.TempDir())})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := OfCaches(t.Context(), model, Query{Points: []subject.Point{{"n": 90}}, Caches: []CacheSize{{Capacity: 64 << 10, BlockBytes: 64}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(strings.Join(model.Warnings, "\n"), said); got != c.want {
-			t.Errorf("noise %g: the model warns: %v", c.noise, model.Warnings)
-		}
-		if got := strings.Contains(rows[0].Warning, said); got != c.want {
-			t.Errorf("noise %g: the row warns: %s", c.noise, rows[0].Warning)
-		}
-	}
-}
-
 // TestConflictsAreSaid: steps that come to few sets, and few ways, make a row warn;
 // a fully associative cache and one of many ways do not.
 func TestConflictsAreSaid(t *testing.T) {

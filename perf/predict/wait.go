@@ -100,8 +100,12 @@ type Work struct {
 	// none.
 	Streams []float64
 	// Stores counts, of the Misses at each level, those of stores: execution
-	// continues while they are written, but they occupy memory.
+	// continues while they are written, but they occupy memory, and places in the
+	// store queue.
 	Stores []float64
+	// Stored is the number of stores executed by the references of Stores, and
+	// StoreQueue how many stores can wait to be written; 0 for no limit.
+	Stored, StoreQueue float64
 
 	// Reach is the number of instructions by which the core runs ahead of a
 	// load that it waits for: its window, or, if it executes in order, the
@@ -144,9 +148,9 @@ func (w *Work) WaitFixed(penalties []Penalty) []float64 {
 // of stores too: the instructions that a software refill interrupts, or that a
 // page walk holds up, do not continue meanwhile.
 //
-// Whatever overlaps, memory serves one block every interval cycles: if that
-// takes longer than the schedule with all its waits, the difference is added to
-// the wait for the last cache.
+// Whatever overlaps, memory serves one block every interval cycles, and stores are
+// written in their order (see draining): if either takes longer than the schedule
+// with all its waits, the difference is added to the wait for the last cache.
 func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int, interval float64) []float64 {
 	wait := make([]float64, len(penalties))
 	if w.Instructions <= 0 {
@@ -175,7 +179,7 @@ func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int, interval flo
 		}
 		wait[i] = last * left * exposed / together
 	}
-	w.bandwidth(penalties, wait, interval)
+	w.bandwidth(penalties, wait, max(interval*w.blocks(penalties), w.draining(penalties, outstanding)))
 	return wait
 }
 
@@ -189,22 +193,68 @@ func (w *Work) left(level int, part float64) float64 {
 	return 1 - w.Streams[level]/w.Misses[level]*(1-part)
 }
 
-// bandwidth adds to the wait for the last cache the time by which memory is
-// slower than everything else.
-func (w *Work) bandwidth(penalties []Penalty, wait []float64, interval float64) {
-	last, busy := -1, w.Cycles
+// bandwidth adds to the wait for the last cache the time by which memory, busy for
+// some cycles, is slower than everything else.
+func (w *Work) bandwidth(penalties []Penalty, wait []float64, cycles float64) {
+	last := lastCache(penalties)
+	if last < 0 {
+		return
+	}
+	busy := w.Cycles
+	for i := range penalties {
+		busy += wait[i]
+	}
+	wait[last] += math.Max(0, cycles-busy)
+}
+
+// lastCache returns the index of the last cache, -1 if there is none.
+func lastCache(penalties []Penalty) int {
+	last := -1
 	for i, p := range penalties {
 		if !p.TLB {
 			last = i
 		}
-		busy += wait[i]
 	}
+	return last
+}
+
+// blocks returns the blocks that come from memory.
+func (w *Work) blocks(penalties []Penalty) float64 {
+	last := lastCache(penalties)
 	if last < 0 {
-		return
+		return 0
 	}
 	blocks := w.Misses[last]
 	if len(w.Stores) > 0 {
 		blocks += w.Stores[last]
 	}
-	wait[last] += math.Max(0, blocks*interval-busy)
+	return blocks
+}
+
+// draining returns the cycles in which the store queue is emptied. Stores leave it in
+// their order, each when its block has come; the blocks of those behind are under way
+// meanwhile. So Stores/Stored of the StoreQueue places, at most outstanding, are for
+// different blocks that come at a time (derived here). Without a limited queue it
+// returns 0: the time that blocks occupy memory is counted elsewhere.
+func (w *Work) draining(penalties []Penalty, outstanding int) float64 {
+	if len(w.Stores) == 0 || w.Stored <= 0 || w.StoreQueue <= 0 {
+		return 0
+	}
+	latency, sum := 0.0, 0.0
+	for i, p := range penalties {
+		if p.TLB {
+			break
+		}
+		latency += p.Latency
+		last := w.Stores[i] // of these, those that miss in no further level
+		if i+1 < len(penalties) && !penalties[i+1].TLB {
+			last = math.Max(0, last-w.Stores[i+1])
+		}
+		sum += last * latency
+	}
+	if sum == 0 {
+		return 0
+	}
+	together := math.Min(w.StoreQueue*w.Stores[0]/w.Stored, math.Max(1, float64(outstanding)))
+	return sum / math.Max(1, together)
 }

@@ -40,6 +40,17 @@ func TestWaitOverlapped(t *testing.T) {
 		{"bandwidth", func(w *Work) {
 			w.Misses[0], w.Misses[1], w.Stores = 300, 200, []float64{0, 20, 0}
 		}, 16, 30, [3]float64{0, 2000 + 220*30 - 2650, 150}},
+		// 10 blocks from L2 and 30 from memory: 100 + 3000 cycles, 64·40/640 = 4 blocks at
+		// a time, of which 500 go by anyway.
+		{"stores", func(w *Work) {
+			w.Misses, w.Stores, w.Stored, w.StoreQueue = []float64{0, 0, 0}, []float64{40, 30, 0}, 640, 64
+		}, 8, 0, [3]float64{0, 3100/4.0 - 500, 0}},
+		{"stores, as many as can be outstanding", func(w *Work) {
+			w.Misses, w.Stores, w.Stored, w.StoreQueue = []float64{0, 0, 0}, []float64{40, 30, 0}, 640, 64
+		}, 2, 0, [3]float64{0, 3100/2.0 - 500, 0}},
+		{"stores that any queue holds", func(w *Work) {
+			w.Misses, w.Stores, w.Stored = []float64{0, 0, 0}, []float64{40, 30, 0}, 640
+		}, 8, 0, [3]float64{}},
 		{"nothing executed", func(w *Work) { w.Instructions = 0 }, 8, 30, [3]float64{}},
 	} {
 		w := work

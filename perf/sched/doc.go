@@ -20,8 +20,9 @@
 // edges were counted), a·loop·d closing the outer one or leaving it. See Paths.
 //
 // A path is cut into segments at calls and inner loops: nothing overlaps across
-// them. An uncut path that closes an innermost loop is scheduled with the
-// loop-carried dependences, as if it were the loop's only path.
+// them, but for the entries of an innermost loop (below). An uncut path that closes
+// an innermost loop is scheduled with the loop-carried dependences, as if it were the
+// loop's only path.
 //
 // # Schedules
 //
@@ -36,6 +37,12 @@
 // an out-of-order core overlaps it with its surroundings as far as the window
 // reaches.
 //
+// Where a recurrence limits an innermost loop and starts anew at each entry, such as
+// the sum of a row, an out-of-order core executes iterations of successive entries at
+// once. Entries with the mean number of iterations are then simulated, one after the
+// other, with the code around the loop; that takes a path of the next loop outward
+// without calls and other loops.
+//
 // With Options.Reschedule, instructions are put in the best order found for the
 // core, as its compiler could have done: the paper's way to predict a machine
 // other than the compiler's target. Straight-line segments are list-scheduled, and
@@ -46,7 +53,8 @@
 //
 // Cache misses and branch mispredictions; the bubble after a taken branch;
 // bypasses whose delay depends on the consumer; cracked and fused operations; the
-// filling and draining of loops, and the mixing of their paths; bank conflicts, and
+// filling and draining of other loops, entries of different lengths, and the mixing of
+// a loop's paths; bank conflicts, and
 // stores that forward only to some loads. Every written register is renamed.
 // Dependences through memory are those that package access finds; dependences
 // across a cut are not known.

@@ -333,8 +333,8 @@ func TestPartialExecutions(t *testing.T) {
 	}
 }
 
-// whole demands of a path that its segments hold all of its instructions, and
-// that only one that closes an innermost loop without a call is followed by
+// whole demands of a path that its segments hold all of its instructions and take its
+// time, and that only one that closes an innermost loop without a call is followed by
 // itself.
 func whole(t *testing.T, r *cfg.Routine, p *PathCost) {
 	t.Helper()
@@ -349,7 +349,10 @@ func whole(t *testing.T, r *cfg.Routine, p *PathCost) {
 			t.Errorf("%s: %+v closed: %v", r.Name, p.Path, g.Closed)
 		}
 	}
-	if cycles != p.Cycles {
+	// Successive entries of a loop can overlap, as far as its throughput allows.
+	overlapped := len(p.Segments) == 1 && p.Segments[0].Closed && r.Loops[p.Loop].Parent >= 0 &&
+		p.Cycles < cycles && p.Cycles >= p.Segments[0].throughput()
+	if cycles != p.Cycles && !overlapped {
 		t.Errorf("%s: %+v takes %v cycles, its segments %v", r.Name, p.Path, p.Cycles, cycles)
 	}
 	if n != p.Instructions {

@@ -158,6 +158,10 @@ func (s *Scheduler) routine(a *access.Analysis, routine int, f *RoutineFrequenci
 		for _, seg := range p.Segments {
 			p.Cycles += seg.Cycles
 		}
+	}
+	s.overlapEntries(r, list)
+	for i := range list {
+		p := &list[i]
 		cost.Cycles += p.Total()
 		cost.Instructions += p.Frequency * float64(p.Instructions)
 		p.occupy(cost.Units)

@@ -110,6 +110,8 @@ type Segment struct {
 	// Pairs counts the pairs of memory references with at least one store, and
 	// Unknown those whose dependence is not known.
 	Pairs, Unknown int
+
+	entries map[entryKey]float64 // cycles; see Scheduler.entry
 }
 
 // ScheduleLoop schedules the dependence graph of a loop, whose iterations follow

@@ -3,6 +3,8 @@ package subject
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +13,53 @@ import (
 type BinaryPoint struct {
 	Point   Point
 	Program *Program
+}
+
+// Sweeping is what is run at some points.
+type Sweeping struct {
+	Name    string        // of the program, in tables
+	Points  []BinaryPoint // with the program that is run at each
+	Options RunOptions    // for these runs
+}
+
+// Sweep returns what is run at points: prog at all of them or, if that is nil, the
+// executables of the options.
+func (opt RunOptions) Sweep(prog *Program, points []Point) (*Sweeping, error) {
+	s := &Sweeping{Options: opt}
+	switch {
+	case prog != nil && len(opt.Binaries) > 0:
+		return nil, errors.New("perf: want one program for all points, or an executable for each (RunOptions.Binaries), and not both")
+	case prog != nil:
+		s.Name = prog.Name
+		for _, p := range points {
+			s.Points = append(s.Points, BinaryPoint{p, prog})
+		}
+		return s, nil
+	case len(opt.Binaries) == 0:
+		return nil, errors.New("perf: no program, and no executables in its place (RunOptions.Binaries)")
+	}
+	if err := CheckBinaries(opt.Binaries); err != nil {
+		return nil, err
+	}
+	s.Name, s.Options.CompiledIn = CommonName(opt.Binaries), true
+	for _, p := range points {
+		i := slices.IndexFunc(opt.Binaries, func(b BinaryPoint) bool { return maps.Equal(b.Point, p) })
+		if i < 0 {
+			return nil, fmt.Errorf("perf: no executable for %s among the %d given", p, len(opt.Binaries))
+		}
+		s.Points = append(s.Points, opt.Binaries[i])
+	}
+	return s, nil
+}
+
+// OfBinaries returns the options with executables, and their points.
+func (opt RunOptions) OfBinaries(binaries []BinaryPoint) (RunOptions, []Point) {
+	opt.Binaries = binaries
+	points := make([]Point, len(binaries))
+	for i, b := range binaries {
+		points[i] = b.Point
+	}
+	return opt, points
 }
 
 // CheckBinaries returns an error if there are no points, or one has no program.

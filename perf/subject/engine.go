@@ -1,13 +1,17 @@
 package subject
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
+	"presage/perf/access"
 	"presage/perf/engine"
 	"presage/perf/engine/engines"
+	"presage/perf/internal/num"
 	"presage/perf/trace"
 )
 
@@ -56,15 +60,55 @@ func (p *Program) execute(ctx context.Context, r *Request, sink trace.Sink, stdo
 	return ended{}, fmt.Errorf("perf: %s: %w", r.Inputs.Command(), err)
 }
 
-// warnings returns what was not done as the program asked, or not recorded as the
-// plan did.
-func (e *ended) warnings(command string, plan *trace.Plan) []string {
+// warnings returns what was not done as the program asked.
+func (e *ended) warnings(command string) []string {
 	var out []string
 	for _, s := range e.UnknownSyscalls {
 		out = append(out, fmt.Sprintf("%s: %v", command, s))
 	}
-	if e.UnplannedRefs > 0 && len(plan.Refs) > 0 { // else none was to be recorded
-		out = append(out, fmt.Sprintf("%s: %d memory references that static analysis had not found were executed and not recorded", command, e.UnplannedRefs))
+	return out
+}
+
+// unrecorded returns a warning of memory references that the run executed although
+// static analysis had not found them, so that no plan has them; "" if there were
+// none. If the run was recorded as a whole, it is repeated to count them.
+func (p *Program) unrecorded(ctx context.Context, r *Request, e *ended) string {
+	if e.UnplannedRefs == 0 || len(r.Plan.Refs) == 0 { // none was to be recorded
+		return ""
+	}
+	text := r.Inputs.Command() + ": %d memory references that static analysis had not found were executed and not recorded"
+	if e.Unplanned == nil {
+		return fmt.Sprintf(text, e.UnplannedRefs)
+	}
+	unknown := p.notFound(e.Unplanned)
+	if len(unknown) == 0 {
+		return "" // all were left out of the plan
+	}
+	text = fmt.Sprintf(text, len(unknown))
+	if r.Windows != nil || e.failed != "" {
+		return text
+	}
+	again := Request{Inputs: r.Inputs, Plan: &trace.Plan{Flow: &trace.FlowPlan{Places: unknown}}}
+	counted, err := p.execute(ctx, &again, trace.NewPipeline(), io.Discard, io.Discard)
+	if err != nil || counted.Flow == nil {
+		return text
+	}
+	n := uint64(0)
+	for _, c := range counted.Flow.Places {
+		n += c
+	}
+	return fmt.Sprintf("%s, %d times: %s of the accesses", text, n, num.Percent(float64(n)/float64(n+e.Accesses)))
+}
+
+// notFound returns which of some addresses, ascending, hold no reference that
+// static analysis found.
+func (p *Program) notFound(pcs []trace.PC) []trace.PC {
+	refs := p.References()
+	var out []trace.PC
+	for _, pc := range pcs {
+		if _, ok := slices.BinarySearchFunc(refs, pc, func(r access.Reference, pc trace.PC) int { return cmp.Compare(r.PC, pc) }); !ok {
+			out = append(out, pc)
+		}
 	}
 	return out
 }

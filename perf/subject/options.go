@@ -1,9 +1,14 @@
 package subject
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"presage/perf/engine"
@@ -20,9 +25,12 @@ type RunOptions struct {
 	Args string
 	// Env is the program's environment, as NAME=value.
 	Env []string
-	// Stdin is what the program reads from its standard input.
-	Stdin string
-	// Folders are folders of the host that the program may read files in.
+	// Stdin is what the program reads from its standard input, StdinFile a file of
+	// the host that holds it, {name} in its path standing for a parameter's value;
+	// one of them, or neither.
+	Stdin, StdinFile string
+	// Folders are folders of the host that the program may read files in. {name} in
+	// the path on the host stands for a parameter's value.
 	Folders []Folder
 	// MaxInstructions ends a run that takes longer with an error; 0: no limit.
 	MaxInstructions uint64
@@ -33,8 +41,13 @@ type RunOptions struct {
 	// called the function to which the options went.
 	Progress progress.Func
 
+	// Binaries are the executables of a program that has its size compiled in, one
+	// for each point: what takes a Program and points then takes nil for the
+	// Program. The arguments need not name the parameters; empty, there are none.
+	Binaries []BinaryPoint
+
 	// CompiledIn says that the program was compiled for the point, so that the
-	// parameters need not be among its arguments.
+	// parameters need not be among its arguments. Binaries imply it.
 	CompiledIn bool
 }
 
@@ -55,7 +68,7 @@ type Inputs struct {
 	Env             []string
 	Stdin           string
 	Folders         []Folder
-	Files           []string // fingerprints of the files in the folders
+	Files           []string // names and contents' hashes of the files in the folders
 	MaxInstructions uint64
 }
 
@@ -64,25 +77,91 @@ func (p *Program) Inputs(point Point, opt RunOptions) (Inputs, error) {
 	if err := point.Check(); err != nil {
 		return Inputs{}, err
 	}
-	args, err := point.arguments(opt.Args, opt.CompiledIn)
+	at, err := opt.At(point)
 	if err != nil {
 		return Inputs{}, err
 	}
-	return p.InputsOf(args, opt)
+	return p.inputsOf(at, opt)
+}
+
+// Invocation is what a program is given at a point.
+type Invocation struct {
+	Args    []string
+	Stdin   string
+	Folders []Folder
+}
+
+// At returns what a program is given at a point. Each parameter must have a place
+// in the arguments or in a path, unless the program was compiled for the point.
+func (opt RunOptions) At(point Point) (Invocation, error) {
+	used := make(map[string]bool)
+	opt, err := opt.at(point, used)
+	if err != nil {
+		return Invocation{}, err
+	}
+	args, err := point.arguments(opt.Args, opt.CompiledIn, used)
+	if err != nil {
+		return Invocation{}, err
+	}
+	stdin, err := opt.stdin()
+	return Invocation{args, stdin, opt.Folders}, err
+}
+
+// stdin returns the standard input, whether it is given or in a file.
+func (opt RunOptions) stdin() (string, error) {
+	if opt.StdinFile == "" {
+		return opt.Stdin, nil
+	}
+	if opt.Stdin != "" {
+		return "", errors.New("perf: both a standard input and a file of it")
+	}
+	data, err := os.ReadFile(opt.StdinFile)
+	if err != nil {
+		return "", fmt.Errorf("perf: standard input: %w", err)
+	}
+	return string(data), nil
+}
+
+// at returns the options with the values of a point in the paths of files, and
+// notes which parameters these use.
+func (opt RunOptions) at(point Point, used map[string]bool) (RunOptions, error) {
+	var err error
+	if opt.StdinFile, err = point.fill(opt.StdinFile, used); err != nil {
+		return opt, fmt.Errorf("perf: file of the standard input: %w", err)
+	}
+	opt.Folders = slices.Clone(opt.Folders)
+	for i, folder := range opt.Folders {
+		if opt.Folders[i].Host, err = point.fill(folder.Host, used); err != nil {
+			return opt, fmt.Errorf("perf: folder for %s: %w", folder.Guest, err)
+		}
+	}
+	return opt, nil
 }
 
 // InputsOf returns the inputs of a run with the arguments args, in place of
-// RunOptions.Args.
+// RunOptions.Args. It is of no point, so that no path may name a parameter.
 func (p *Program) InputsOf(args []string, opt RunOptions) (Inputs, error) {
+	opt, err := opt.at(nil, make(map[string]bool))
+	if err != nil {
+		return Inputs{}, err
+	}
+	stdin, err := opt.stdin()
+	if err != nil {
+		return Inputs{}, err
+	}
+	return p.inputsOf(Invocation{args, stdin, opt.Folders}, opt)
+}
+
+func (p *Program) inputsOf(at Invocation, opt RunOptions) (Inputs, error) {
 	id, err := p.identity()
 	if err != nil {
 		return Inputs{}, err
 	}
 	in := Inputs{
-		Engine: id, Program: p.File.SHA256, Name: p.Name, Args: args, Env: opt.Env, Stdin: opt.Stdin,
-		Folders: opt.Folders, MaxInstructions: opt.MaxInstructions,
+		Engine: id, Program: p.File.SHA256, Name: p.Name, Args: at.Args, Env: opt.Env, Stdin: at.Stdin,
+		Folders: at.Folders, MaxInstructions: opt.MaxInstructions,
 	}
-	for _, folder := range opt.Folders {
+	for _, folder := range at.Folders {
 		files, err := fingerprints(folder.Host)
 		if err != nil {
 			return Inputs{}, fmt.Errorf("perf: folder for %s: %w", folder.Guest, err)
@@ -92,22 +171,43 @@ func (p *Program) InputsOf(args []string, opt RunOptions) (Inputs, error) {
 	return in, nil
 }
 
-// fingerprints returns the name, size and time of change of every file below a
-// folder, in the order of their names.
+// fingerprints returns the name, size and hash of the content of every file below
+// a folder, in the order of their names. Of what is no regular file it returns the
+// name and the kind; the target, of a symbolic link.
 func fingerprints(dir string) ([]string, error) {
 	var prints []string
+	if info, err := os.Stat(dir); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", dir)
+	}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		prints = append(prints, fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano()))
-		return nil
+		print, err := fingerprint(path, entry.Type())
+		prints = append(prints, path+" "+print)
+		return err
 	})
 	return prints, err
+}
+
+func fingerprint(path string, kind fs.FileMode) (string, error) {
+	switch {
+	case kind&fs.ModeSymlink != 0:
+		target, err := os.Readlink(path)
+		return "-> " + target, err
+	case !kind.IsRegular():
+		return kind.String(), nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // only read
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	return fmt.Sprintf("%d %x", n, h.Sum(nil)[:16]), err
 }
 
 // Command returns the command line, for people.

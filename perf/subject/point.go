@@ -102,18 +102,23 @@ var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 // for "-name value" for each parameter. A parameter without a placeholder, or
 // a placeholder without a parameter, is an error: the runs of a sweep would
 // all be the same, or fail.
-func (p Point) Arguments(template string) ([]string, error) { return p.arguments(template, false) }
+func (p Point) Arguments(template string) ([]string, error) {
+	return p.arguments(template, false, make(map[string]bool))
+}
 
-// arguments is Arguments, except that with the point compiled in the template need
-// not name the parameters, and an empty template stands for no arguments.
-func (p Point) arguments(template string, compiledIn bool) ([]string, error) {
+// arguments is Arguments, except that the template need not name parameters that
+// are used elsewhere, and an empty one stands only for the others. With the point
+// compiled in it need name none, and an empty one stands for no arguments.
+func (p Point) arguments(template string, compiledIn bool, used map[string]bool) ([]string, error) {
 	if template == "" && compiledIn {
 		return nil, nil
 	}
 	if template == "" {
 		var args []string
 		for _, name := range p.Names() {
-			args = append(args, "-"+name, formatValue(p[name]))
+			if !used[name] {
+				args = append(args, "-"+name, formatValue(p[name]))
+			}
 		}
 		return args, nil
 	}
@@ -121,21 +126,10 @@ func (p Point) arguments(template string, compiledIn bool) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("perf: arguments %q: %w", template, err)
 	}
-	used := make(map[string]bool)
 	for i, word := range words {
-		words[i] = placeholder.ReplaceAllStringFunc(word, func(m string) string {
-			name := m[1 : len(m)-1]
-			v, ok := p[name]
-			if !ok {
-				err = fmt.Errorf("perf: arguments %q: no parameter %s in the point %q", template, m, p)
-				return m
-			}
-			used[name] = true
-			return formatValue(v)
-		})
-	}
-	if err != nil {
-		return nil, err
+		if words[i], err = p.fill(word, used); err != nil {
+			return nil, fmt.Errorf("perf: arguments %q: %w", template, err)
+		}
 	}
 	for _, name := range p.Names() {
 		if !used[name] && !compiledIn {
@@ -143,4 +137,20 @@ func (p Point) arguments(template string, compiledIn bool) ([]string, error) {
 		}
 	}
 	return words, nil
+}
+
+// fill returns a text with the point's values in place of {name}, and notes which
+// parameters it names.
+func (p Point) fill(text string, used map[string]bool) (filled string, err error) {
+	filled = placeholder.ReplaceAllStringFunc(text, func(m string) string {
+		name := m[1 : len(m)-1]
+		v, ok := p[name]
+		if !ok {
+			err = fmt.Errorf("no parameter %s in the point %q", m, p)
+			return m
+		}
+		used[name] = true
+		return formatValue(v)
+	})
+	return filled, err
 }

@@ -2,7 +2,6 @@ package subject
 
 import (
 	"fmt"
-	"sync"
 
 	"presage/perf/access"
 	"presage/perf/objfile"
@@ -15,67 +14,32 @@ type Program struct {
 	Name string // of the executable, without its folder
 	File *objfile.File
 
-	takeApart sync.Once
-	structure *Structure
-
-	analyse sync.Once
-	plan    *trace.Plan
-	first   []Ref // of each group
-	err     error
+	known knowledge
 }
 
-// Ref is a memory reference of a program: an index into Structure.Access.All,
+// Ref is a memory reference of a program: an index into Outline.Access.All,
 // which lists them by ascending address. It is not a trace.RefID, an index into
 // a plan, which may leave references out.
 type Ref int
 
 // References returns the program's static memory references by ascending
 // address: the Ref r is element r. They are found at the first call.
-func (p *Program) References() []access.Reference { return p.Structure().Access.All }
+func (p *Program) References() []access.Reference { return p.Outline().Access.All }
 
 // Plan returns the plan that records all of the program's references: there, and
-// only there, the trace.RefID of a reference is its Ref.
+// only there, the trace.RefID of a reference is its Ref. What static analysis
+// could not make out does not matter unless it is executed; then the run warns of
+// it.
 func (p *Program) Plan() (*trace.Plan, error) {
-	p.analyse.Do(p.findPlan)
-	return p.plan, p.err
+	known := p.plan(access.PlanOptions{Stack: true})
+	return known.plan, known.err
 }
 
 // DataPlan returns the plan that leaves out the traffic of the stack: of the
 // calling convention and of register allocation. Groups are numbered as in Plan.
-func (p *Program) DataPlan() (*trace.Plan, error) { return p.planWith(access.PlanOptions{}) }
-
-// FirstRefs returns the first reference of each group of Plan.
-func (p *Program) FirstRefs() ([]Ref, error) {
-	p.analyse.Do(p.findPlan)
-	return p.first, p.err
-}
-
-func (p *Program) planWith(opt access.PlanOptions) (*trace.Plan, error) {
-	s := p.Structure()
-	plan, err := s.Groups.Plan(s.Access, opt)
-	if err != nil {
-		return nil, fmt.Errorf("perf: %s: %w", p.Name, err)
-	}
-	return plan, nil
-}
-
-// findPlan makes the plan of all references. What static analysis could not make
-// out does not matter unless it is executed; then the run warns of it.
-func (p *Program) findPlan() {
-	plan, err := p.planWith(access.PlanOptions{Stack: true})
-	if err != nil {
-		p.err = err
-		return
-	}
-	if err := samePlaces(plan, p.References()); err != nil {
-		p.err = fmt.Errorf("perf: %s: %w", p.Name, err)
-		return
-	}
-	p.plan = plan
-	p.first = make([]Ref, plan.Groups())
-	for i := len(plan.Refs) - 1; i >= 0; i-- {
-		p.first[plan.Refs[i].Group] = Ref(i)
-	}
+func (p *Program) DataPlan() (*trace.Plan, error) {
+	known := p.plan(access.PlanOptions{})
+	return known.plan, known.err
 }
 
 // samePlaces returns an error unless each reference of a plan is the one of the

@@ -64,6 +64,8 @@ type Facts struct {
 	Args         []string
 	Instructions uint64 // executed
 	Accesses     uint64 // recorded
+	HeapPeak     uint64 // most bytes of heap that brk gave; 0 in recordings of earlier versions
+	Mappings     uint64 // of memory, that the program made by itself; likewise
 	Stdout       string // its last 8 KiB
 	Warnings     []string
 
@@ -87,7 +89,11 @@ func (p *Program) Run(ctx context.Context, r Request) (*Result, error) {
 	}
 	facts := Facts{
 		Args: r.Inputs.Args, Instructions: out.Instructions, Accesses: out.Accesses,
-		Stdout: stdout.String(), Warnings: out.warnings(command, r.Plan), Failed: out.failed,
+		HeapPeak: out.HeapPeak, Mappings: out.Mappings,
+		Stdout: stdout.String(), Warnings: out.warnings(command), Failed: out.failed,
+	}
+	if text := p.unrecorded(ctx, &r, &out); text != "" {
+		facts.Warnings = append(facts.Warnings, text)
 	}
 	if facts.Failed != "" {
 		facts.Output = Quote(stderr, stdout)

@@ -58,17 +58,8 @@ func (p *Program) ScopesOf(by Scope, refs []Ref) Partition {
 // in no loop belongs to its routine, one in no control-flow graph to the routine
 // or section that holds its address.
 func (p *Program) ScopeOf(by Scope, ref Ref) string {
-	s := p.Structure()
-	r := &s.Access.All[ref]
-	switch {
-	case by == ByReference:
-		return r.String()
-	case by == ByProgram:
+	if by == ByProgram {
 		return p.Name
-	case !r.InGraph:
-		return r.Routine
-	case by == ByLoop:
-		return s.Scopes.Scopes[s.Scopes.Of(r.RoutineIndex, r.Block)].Path
 	}
-	return s.Scopes.Scopes[s.OfRoutine[r.RoutineIndex]].Path
+	return p.Outline().scopeOf(by, ref)
 }

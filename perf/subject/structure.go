@@ -18,23 +18,12 @@ type Structure struct {
 	OfRoutine []int // by index in Graph.Routines: index in Scopes.Scopes
 }
 
-// Structure returns what static analysis finds out about the program. It is
-// found at the first call, and never fails: what could not be made out stands in
-// Warnings.
-func (p *Program) Structure() *Structure {
-	p.takeApart.Do(func() { p.structure = NewStructure(cfg.Analyze(p.File)) })
-	return p.structure
-}
-
 // NewStructure analyses control-flow graphs: those of cfg.Analyze, or such as a run
 // completed.
 func NewStructure(g *cfg.Program) *Structure {
 	s := &Structure{Graph: g, Scopes: cfg.NewScopeTree(g), Access: access.Analyze(g)}
 	s.Groups = s.Access.Groups(s.sameSource())
-	s.OfRoutine = make([]int, len(g.Routines))
-	for i := 1; i < len(s.Scopes.Scopes); i = s.Scopes.Scopes[i].End {
-		s.OfRoutine[s.Scopes.Scopes[i].Routine] = i
-	}
+	s.OfRoutine = routineScopes(s.Scopes)
 	return s
 }
 

@@ -23,6 +23,8 @@ type ExecutionModel struct {
 	structure *subject.Structure
 	model     *scaling.CountModel
 	series    map[flowKey]int // of what was executed, in model
+
+	binaries *binaries // if there are several executables: none of the above
 }
 
 // flowKey names an edge, or an entry of a routine, whatever else a run showed of
@@ -37,18 +39,22 @@ type flowKey struct {
 // FitExecution fits a model of the frequency of each edge and each entry that was
 // executed at any of the points (2004, section 3.2: "we construct models of basic
 // block execution frequency using data from edge counter execution histograms").
-// The counts are of one program at three points at least; see CountSweep.
+// The counts are of one program at three points at least; see anatomy.CountSweep.
+//
+// Counts of several executables, each compiled for its point, have no blocks in
+// common. They are kept as they are, and Predict models what the loops and
+// routines that they have in common take on its machine.
 func FitExecution(ctx context.Context, counts []*anatomy.Counts) (*ExecutionModel, error) {
 	if len(counts) == 0 {
 		return nil, fmt.Errorf("perf: no counts to fit a model to")
 	}
 	m := &ExecutionModel{Program: counts[0].Program.Name, series: make(map[flowKey]int)}
+	if severalExecutables(counts) {
+		return m.ofBinaries(counts), nil
+	}
 	var sizes []fit.Point
 	var series []scaling.Series
 	for i, c := range counts {
-		if c.Program.File.SHA256 != counts[0].Program.File.SHA256 {
-			return nil, fmt.Errorf("perf: counts of %s and of %s, which are not one program", counts[0].Program.Name, c.Program.Name)
-		}
 		m.Points, sizes = append(m.Points, c.Point), append(sizes, fit.Point(c.Point))
 		m.Warnings = append(m.Warnings, c.Warnings...)
 		// Each run completes the graph by what it executed: take the last of the
@@ -76,6 +82,27 @@ func FitExecution(ctx context.Context, counts []*anatomy.Counts) (*ExecutionMode
 	slices.Sort(m.Warnings)
 	m.Warnings = slices.Compact(m.Warnings)
 	return m, nil
+}
+
+// severalExecutables reports whether the counts are of more than one.
+func severalExecutables(counts []*anatomy.Counts) bool {
+	return slices.ContainsFunc(counts, func(c *anatomy.Counts) bool {
+		return c.Program.File.SHA256 != counts[0].Program.File.SHA256
+	})
+}
+
+// ofBinaries returns the model for counts of several executables.
+func (m *ExecutionModel) ofBinaries(counts []*anatomy.Counts) *ExecutionModel {
+	var points []subject.BinaryPoint
+	for _, c := range counts {
+		points = append(points, subject.BinaryPoint{Point: c.Point, Program: c.Program})
+		m.Points = append(m.Points, c.Point)
+		m.Warnings = append(m.Warnings, c.Warnings...)
+	}
+	slices.Sort(m.Warnings)
+	m.Warnings = slices.Compact(m.Warnings)
+	m.Program, m.binaries = subject.CommonName(points), newBinaries(counts)
+	return m
 }
 
 func edgesOf(s *subject.Structure) int {
@@ -123,13 +150,8 @@ func (m *ExecutionModel) doubts(point subject.Point) []string {
 
 // at returns the predicted frequencies at a point.
 func (m *ExecutionModel) at(point subject.Point) (*sched.Frequencies, error) {
-	if err := point.Check(); err != nil {
+	if err := checkPoint(m.model, point); err != nil {
 		return nil, err
-	}
-	for _, name := range m.model.Params {
-		if _, ok := point[name]; !ok {
-			return nil, fmt.Errorf("perf: the point %q has no parameter %s, which the model depends on", point, name)
-		}
 	}
 	value := func(k flowKey) float64 {
 		i, ok := m.series[k]

@@ -12,8 +12,12 @@ import (
 
 // scopeMisses are the misses of a scope without those inside it, at each level
 // that has a penalty: those that execution waits for, of these the ones in
-// streams, and those of stores, which it does not wait for.
-type scopeMisses struct{ waited, streams, stores []float64 }
+// streams, and those of stores, which it does not wait for; and how many of those
+// stores are executed.
+type scopeMisses struct {
+	waited, streams, stores []float64
+	stored                  float64
+}
 
 // missed is the misses of each scope of a program, by index in its tree of
 // scopes, with warnings.
@@ -22,17 +26,19 @@ type missed struct {
 	doubts  []string
 }
 
-// misses predicts the misses of each scope of a structure.
-func (t *timer) misses(ctx context.Context, model *misses.Model, s *subject.Structure, point subject.Point) (missed, error) {
-	index := make(map[string]int, len(s.Scopes.Scopes))
-	for i := range s.Scopes.Scopes {
-		index[s.Scopes.Scopes[i].Path] = i
-	}
+// misses predicts the misses of each scope.
+func (t *timer) misses(ctx context.Context, model *misses.Model, in *places, point subject.Point) (missed, error) {
+	index := in.index()
 	scopes := model.Scopes(subject.ByLoop)
-	out := missed{byScope: make([]scopeMisses, len(s.Scopes.Scopes))}
+	out := missed{byScope: make([]scopeMisses, len(in.paths))}
 	for i := range out.byScope {
 		n := len(t.penalties)
-		out.byScope[i] = scopeMisses{make([]float64, n), make([]float64, n), make([]float64, n)}
+		out.byScope[i] = scopeMisses{waited: make([]float64, n), streams: make([]float64, n), stores: make([]float64, n)}
+	}
+	for i, n := range model.Accesses(point) {
+		if g := misses.Group(i); stores(model, g) {
+			out.byScope[index[scopes.Names[scopes.Of[g]]]].stored += n
+		}
 	}
 	for k, p := range t.penalties {
 		at, err := model.ByGroup(ctx, t.machine, p.Level, point, misses.PredictOptions{Method: t.opt.Method, Corrector: t.opt.Corrector})

@@ -3,9 +3,11 @@ package timing
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"presage/perf/anatomy"
+	"presage/perf/fit"
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/predict"
@@ -17,6 +19,10 @@ import (
 type PredictOptions struct {
 	// By is ByProgram, ByRoutine or ByLoop.
 	By subject.Scope
+	// Listing says which scopes have a row, by their share of the cycles of all
+	// rows. Loops that have none are in no other row, except in those of loops
+	// around them.
+	Listing subject.Listing
 
 	// Method and Corrector are those of misses.PredictOptions.
 	Method    predict.Method
@@ -68,21 +74,23 @@ type Row struct {
 // misses add to that. model and execution are of the same program. There is a row
 // for each point and scope, those that take longest first.
 func Predict(ctx context.Context, model *misses.Model, execution *ExecutionModel, m *machine.Machine, points []subject.Point, opt PredictOptions) ([]Row, error) {
-	if prog := model.Executable(); prog == nil {
-		return nil, fmt.Errorf("perf: the model of %s is of several executables; times take one", model.Program)
-	} else if prog.File.SHA256 != execution.structure.Graph.File.SHA256 {
-		return nil, fmt.Errorf("perf: the models are of two programs, %s and %s", model.Program, execution.Program)
+	if err := execution.suits(model); err != nil {
+		return nil, err
 	}
 	t, err := newTimer(m, opt)
 	if err != nil {
 		return nil, err
 	}
+	if execution.binaries != nil {
+		return t.predictBinaries(ctx, model, execution.binaries, points)
+	}
+	in := placesOf(execution.structure)
 	var rows []Row
 	for _, point := range points {
 		if err := model.Check(point); err != nil {
 			return nil, err
 		}
-		missed, err := t.misses(ctx, model, execution.structure, point)
+		missed, err := t.misses(ctx, model, in, point)
 		if err != nil {
 			return nil, err
 		}
@@ -97,6 +105,45 @@ func Predict(ctx context.Context, model *misses.Model, execution *ExecutionModel
 			return nil, err
 		}
 		rows = append(rows, fresh...)
+	}
+	return rows, nil
+}
+
+// suits returns an error unless both models are of one program.
+func (m *ExecutionModel) suits(model *misses.Model) error {
+	prog := model.Executable()
+	switch {
+	case (prog == nil) != (m.binaries != nil):
+		return fmt.Errorf("perf: one of the models, of %s and of %s, is of several executables: fit both to the same runs", model.Program, m.Program)
+	case prog != nil && prog.File.SHA256 != m.structure.Graph.File.SHA256 || prog == nil && model.Program != m.Program:
+		return fmt.Errorf("perf: the models are of two programs, %s and %s", model.Program, m.Program)
+	}
+	return nil
+}
+
+// predictBinaries is Predict for several executables.
+func (t *timer) predictBinaries(ctx context.Context, model *misses.Model, b *binaries, points []subject.Point) ([]Row, error) {
+	takes, err := t.align(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	in := placesIn(b.alignment)
+	var rows []Row
+	for _, point := range points {
+		if err := model.Check(point); err != nil {
+			return nil, err
+		}
+		if err := checkPoint(takes.model, point); err != nil {
+			return nil, err
+		}
+		missed, err := t.misses(ctx, model, in, point)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, t.listed(in, takes.at(t, fit.Point(point)), missed.byScope, Row{
+			Program: model.Program, Point: point, Machine: t.machine.Name,
+			Warning: strings.Join(slices.Concat(t.warnings, missed.doubts, takes.doubts(fit.Point(point))), "; "),
+		})...)
 	}
 	return rows, nil
 }

@@ -22,6 +22,8 @@ type SimulateOptions struct {
 	subject.RunOptions
 	// By is ByProgram, ByRoutine or ByLoop.
 	By subject.Scope
+	// Listing is as in PredictOptions.
+	Listing subject.Listing
 	// Pipeline, if not nil, changes the processor before it is simulated, for what
 	// machine descriptions do not cover.
 	Pipeline func(*pipeline.Config)
@@ -62,13 +64,24 @@ const timeVersion = 1
 // hierarchy on its instructions, in order or out of order: the reference that
 // predicted times are held against. There is a row for each point and scope, those
 // that take longest first. Results are kept in the store.
+//
+// prog is nil if the options have Binaries: scopes are then those of each
+// executable.
 func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]SimulatedRow, error) {
+	sweep, err := opt.Sweep(prog, points)
+	if err != nil {
+		return nil, err
+	}
+	opt.RunOptions = sweep.Options
 	by, err := opt.By.Check()
 	if err != nil {
 		return nil, err
 	}
 	if by == subject.ByReference {
 		return nil, errByReference
+	}
+	if err := opt.Listing.Check(); err != nil {
+		return nil, err
 	}
 	config, err := m.Pipeline()
 	if err != nil {
@@ -77,10 +90,10 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	if opt.Pipeline != nil {
 		opt.Pipeline(&config.Config)
 	}
-	s := simulation{prog: prog, machine: m, config: config.Config, by: by}
 	var rows []SimulatedRow
-	for i, point := range points {
-		step := subject.Step{Options: &opt.RunOptions, Point: point, Done: i, Total: len(points)}
+	for i, p := range sweep.Points {
+		s := simulation{name: sweep.Name, prog: p.Program, machine: m, config: config.Config, by: by, list: opt.Listing}
+		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
 		fresh, err := s.rows(ctx, step, config.Assumed)
 		if err != nil {
 			return nil, err
@@ -123,10 +136,12 @@ func blocksOf(s *subject.Structure) []block {
 
 // simulation simulates runs of a program on a machine.
 type simulation struct {
+	name    string // of the program, in tables
 	prog    *subject.Program
 	machine *machine.Machine
 	config  pipeline.Config
 	by      subject.Scope
+	list    subject.Listing
 }
 
 func (s *simulation) rows(ctx context.Context, step subject.Step, assumed []string) ([]SimulatedRow, error) {
@@ -143,7 +158,7 @@ func (s *simulation) rows(ctx context.Context, step subject.Step, assumed []stri
 		return nil, err
 	}
 	warnings := slices.Concat(sim.Facts.Warnings, assumed, sim.Warnings)
-	blank := SimulatedRow{Program: s.prog.Name, Point: step.Point, Machine: s.machine.Name, Warning: strings.Join(warnings, "; ")}
+	blank := SimulatedRow{Program: s.name, Point: step.Point, Machine: s.machine.Name, Warning: strings.Join(warnings, "; ")}
 	if s.by == subject.ByProgram {
 		return []SimulatedRow{s.whole(sim.Result, blank)}, nil
 	}
@@ -191,7 +206,7 @@ func (s *simulation) load(ctx context.Context, step subject.Step, code [][]isa.I
 
 // whole returns the row of the program.
 func (s *simulation) whole(r *pipeline.Result, row SimulatedRow) SimulatedRow {
-	row.Scope, row.Instructions, row.Cycles = s.prog.Name, float64(r.Instructions), float64(r.Cycles)
+	row.Scope, row.Instructions, row.Cycles = s.name, float64(r.Instructions), float64(r.Cycles)
 	row.Mispredicts, row.Stack = float64(r.Mispredicts), s.stack(&r.Stack)
 	return s.complete(row)
 }
@@ -221,7 +236,7 @@ func (s *simulation) parts(structure *subject.Structure, r *pipeline.Result, bla
 		}
 	}
 	slices.SortStableFunc(out, func(a, b SimulatedRow) int { return cmp.Compare(b.Cycles, a.Cycles) })
-	return out
+	return s.listed(out)
 }
 
 // complete adds what follows from the cycles.

@@ -26,7 +26,7 @@ func timed(t *testing.T, m *machine.Machine) (*misses.Model, *ExecutionModel, su
 	st := store.Open(t.TempDir())
 	run := subject.RunOptions{Args: perftest.OneIteration, Store: st}
 	points := subject.Sweep("n", 6, 8, 10, 12)
-	runs, err := locality.Profile(t.Context(), perftest.Program(t), points, locality.ProfileOptions{RunOptions: run, Stack: true, BlockBytes: m.BlockBytes()})
+	runs, err := locality.Profile(t.Context(), perftest.Program(t), points, locality.ProfileOptions{RunOptions: run, BlockBytes: m.BlockBytes()})
 	if err != nil {
 		t.Fatal(err)
 	}

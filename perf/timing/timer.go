@@ -39,6 +39,9 @@ func newTimer(m *machine.Machine, opt PredictOptions) (*timer, error) {
 	if opt.By == subject.ByReference {
 		return nil, errByReference
 	}
+	if err := opt.Listing.Check(); err != nil {
+		return nil, err
+	}
 	t := &timer{machine: m, opt: opt}
 	t.scheduler, err = sched.New(&m.Core, sched.Options{Reschedule: opt.Reschedule, Pessimistic: opt.Pessimistic})
 	if err != nil {
@@ -87,20 +90,26 @@ func (t *timer) rows(ctx context.Context, s *subject.Structure, f *sched.Frequen
 	blank.Warning = strings.Join(warnings, "; ")
 	times := t.own(s, result)
 	t.mispredict(s, f, times)
+	return t.listed(placesOf(s), times, missed, blank), nil
+}
+
+// listed returns the rows of scopes, given what each takes without those inside it
+// and, unless nil, its misses.
+func (t *timer) listed(at *places, times []scopeTime, missed []scopeMisses, blank Row) []Row {
 	for i := range times {
 		if missed != nil {
 			t.wait(&times[i], &missed[i])
 		}
 	}
-	t.sumUp(s, times)
+	t.sumUp(at, times)
 	var rows []Row
 	for i := range times {
-		if times[i].instructions > 0 && t.wanted(s, i) {
-			rows = append(rows, t.row(s, i, &times[i], blank))
+		if times[i].instructions > 0 && t.wanted(at, i) {
+			rows = append(rows, t.row(at, i, &times[i], blank))
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Cycles, a.Cycles) })
-	return rows, nil
+	return t.summed(rows)
 }
 
 // own returns the time of each scope without the scopes inside it.
@@ -192,6 +201,7 @@ func (t *timer) wait(to *scopeTime, misses *scopeMisses) {
 	w := &to.work
 	w.Instructions, w.Cycles = to.instructions, to.schedule
 	w.Misses, w.Streams, w.Stores = misses.waited, misses.streams, misses.stores
+	w.Stored, w.StoreQueue = misses.stored, t.storeQueue()
 	switch {
 	case !t.machine.Core.InOrder:
 		w.Reach = float64(t.machine.Core.Window)
@@ -205,10 +215,23 @@ func (t *timer) wait(to *scopeTime, misses *scopeMisses) {
 	}
 }
 
+// storeQueue returns how many stores can wait to be written; 0 if that is not known, as
+// of a core that executes in order.
+func (t *timer) storeQueue() float64 {
+	core := &t.machine.Core
+	switch {
+	case core.StoreQueue > 0:
+		return float64(core.StoreQueue)
+	case !core.InOrder:
+		return float64(core.Window)
+	}
+	return 0
+}
+
 // sumUp adds to each scope the scopes inside it.
-func (t *timer) sumUp(s *subject.Structure, times []scopeTime) {
+func (t *timer) sumUp(at *places, times []scopeTime) {
 	for i := len(times) - 1; i > 0; i-- { // scopes come after those around them
-		around := &times[s.Scopes.Scopes[i].Parent]
+		around := &times[at.parent[i]]
 		around.instructions += times[i].instructions
 		around.schedule += times[i].schedule
 		around.branch += times[i].branch
@@ -222,20 +245,20 @@ func (t *timer) sumUp(s *subject.Structure, times []scopeTime) {
 }
 
 // wanted reports whether a scope has a row.
-func (t *timer) wanted(s *subject.Structure, scope int) bool {
+func (t *timer) wanted(at *places, scope int) bool {
 	switch t.opt.By {
 	case subject.ByRoutine:
-		return slices.Contains(s.OfRoutine, scope)
+		return at.routine[scope]
 	case subject.ByLoop:
-		return scope > 0 && !slices.Contains(s.OfRoutine, scope)
+		return scope > 0 && !at.routine[scope]
 	}
 	return scope == 0
 }
 
 // row turns the time of a scope into a row.
-func (t *timer) row(s *subject.Structure, scope int, st *scopeTime, blank Row) Row {
+func (t *timer) row(at *places, scope int, st *scopeTime, blank Row) Row {
 	r := blank
-	r.Scope = s.Scopes.Scopes[scope].Path
+	r.Scope = at.paths[scope]
 	if scope == 0 {
 		r.Scope = blank.Program
 	}

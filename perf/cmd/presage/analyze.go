@@ -90,6 +90,9 @@ func (a *analysis) do(cmd *cobra.Command, path string) error {
 		return err
 	}
 	warn(cmd.ErrOrStderr(), prog.Structure().Warnings())
+	if w := prog.AnalysisWarning(); w != "" {
+		warn(cmd.ErrOrStderr(), []string{w})
+	}
 	var counts *perf.Counts
 	if a.execute {
 		opt, err := a.run.options()

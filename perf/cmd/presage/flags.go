@@ -139,8 +139,8 @@ func (r *runFlags) register(cmd *cobra.Command) {
 	f.StringVar(&r.opt.Args, "args", "", `arguments of the program, {name} standing for a parameter (default "-name {name}" for each)`)
 	f.StringArrayVar(&r.opt.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
 	f.Uint64Var(&r.opt.MaxInstructions, "max-instructions", 0, "fail a run that executes more instructions; 0: no limit")
-	f.StringArrayVar(&r.dirs, "dir", nil, "folder that the program may read, GUEST=HOST; repeat for more (default none)")
-	f.StringVar(&r.stdin, "stdin", "", "file that the program reads as its standard input (default empty)")
+	f.StringArrayVar(&r.dirs, "dir", nil, "folder that the program may read, GUEST=HOST, {name} in HOST standing for a parameter; repeat for more (default none)")
+	f.StringVar(&r.stdin, "stdin", "", "file that the program reads as its standard input, {name} standing for a parameter (default empty)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
@@ -159,13 +159,7 @@ func (r *runFlags) options() (perf.RunOptions, error) {
 		}
 		opt.Folders = append(opt.Folders, subject.Folder{Guest: guest, Host: host})
 	}
-	if r.stdin != "" {
-		data, err := os.ReadFile(r.stdin)
-		if err != nil {
-			return opt, fmt.Errorf("--stdin: %w", err)
-		}
-		opt.Stdin = string(data)
-	}
+	opt.StdinFile = r.stdin
 	switch {
 	case r.quiet:
 	case term.IsTerminal(int(os.Stderr.Fd())):

@@ -50,7 +50,7 @@ predicts cache and TLB misses on a machine described in a file.
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		profileCommand(), histogramCommand(), predictCommand(), queryCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(),
+		profileCommand(), histogramCommand(), predictCommand(), queryCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(), judgeCommand(),
 		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
 		calibrateCommand(), measureCommand(), searchCommand(), kernelCommand(), timeKernelsCommand(),
 		simpointCommand(), metasimCommand(),

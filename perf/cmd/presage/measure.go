@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"presage/perf"
@@ -13,11 +10,11 @@ import (
 
 func measureCommand() *cobra.Command {
 	var (
-		sweep       sweepFlag
-		opt         perf.MeasureOptions
-		out         output
-		stdin, kept string
-		quiet       bool
+		sweep sweepFlag
+		opt   perf.MeasureOptions
+		out   output
+		kept  string
+		quiet bool
 	)
 	cmd := &cobra.Command{
 		Use:   "measure PROGRAM",
@@ -40,13 +37,6 @@ a checksum to recordings.csv beside it. Without --sweep the program runs with
 			points := sweep.points
 			if len(points) == 0 {
 				points = []perf.Point{{}}
-			}
-			if stdin != "" {
-				data, err := os.ReadFile(stdin)
-				if err != nil {
-					return fmt.Errorf("--stdin: %w", err)
-				}
-				opt.Stdin = string(data)
 			}
 			if !quiet {
 				opt.Progress = progressLines(cmd.ErrOrStderr())
@@ -71,7 +61,7 @@ a checksum to recordings.csv beside it. Without --sweep the program runs with
 	f.Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	f.StringVar(&opt.Args, "args", "", `arguments of the program, {name} standing for a parameter (default "-name {name}" for each)`)
 	f.StringArrayVar(&opt.Env, "env", nil, "NAME=value, added to the environment of this command; repeat for more")
-	f.StringVar(&stdin, "stdin", "", "file that the program reads as its standard input (default empty)")
+	f.StringVar(&opt.StdinFile, "stdin", "", "file that the program reads as its standard input, {name} standing for a parameter (default empty)")
 	f.IntVar(&opt.Repeats, "repeats", measure.DefaultRepeats, "number of measurements of each point")
 	f.IntVar(&opt.WarmUp, "warm-up", 1, "number of warm-up runs of each point; -1: none")
 	f.StringVar(&kept, "record", "", "file to write the rows to")

@@ -48,8 +48,36 @@ func TestPointsOfBinaries(t *testing.T) {
 	if strings.Count(sim, "\nsized,36,origin2000,") != 3 {
 		t.Errorf("got %s", sim)
 	}
+	for by, rows := range map[string]int{"program": 1, "routine": 7} {
+		timed := must(t, "time", filepath.Join(dir, "profiles"), "--machine", "origin2000", "--at", "n=36", "--by", by, "--min-share", "0", "--format", "csv")
+		if got := strings.Count(timed, "\nsized,36,origin2000,"); got < rows || strings.Contains(timed, ",NaN,NaN,") {
+			t.Errorf("by %s: %d rows, want %d\n%s", by, got, rows, timed)
+		}
+	}
+	simTime := must(t, "simulate", "--time", "--point", "n=36:"+sizedBinary(t, dir, 36), "--machine", "origin2000", "--format", "csv", "-q")
+	if strings.Count(simTime, "\nsized,36,origin2000,sized,") != 1 {
+		t.Errorf("got %s", simTime)
+	}
 	if hot := must(t, "histogram", filepath.Join(dir, "profiles"), "--routine", "smooth", "--format", "csv"); strings.Count(hot, "\nsized,8,") == 0 {
 		t.Errorf("got %s", hot)
+	}
+}
+
+// TestValidationOfBinaries judges an executable that was compiled for its size by
+// models of others.
+func TestValidationOfBinaries(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	dir := t.TempDir()
+	args := []string{"validate", "-q", "--machine", "origin2000", "--train", "n=8,12,16,20", "--format", "csv"}
+	for _, n := range []int{8, 12, 16, 20, 32} {
+		args = append(args, "--point", fmt.Sprintf("n=%d:%s", n, sizedBinary(t, dir, n)))
+	}
+	table := must(t, append(args, "--at", "n=32")...)
+	if !strings.Contains(table, "\nsized,32,") || strings.Count(table, ",program,sized,") == 0 || strings.Count(table, ",routine,") == 0 {
+		t.Errorf("got %s", table)
+	}
+	if _, _, err := presage(t, append(args, "--at", "n=40")...); err == nil || !strings.Contains(err.Error(), "no executable for n=40") {
+		t.Errorf("a size without an executable: %v", err)
 	}
 }
 
@@ -81,6 +109,8 @@ func TestPointErrors(t *testing.T) {
 		{"profile --point n=5:nowhere -o " + dir, "no such file"},
 		{"profile " + program + " --sweep n=6 --args {n} --sample 3 -q -o " + dir, "power of two"},
 		{"simulate --machine origin2000", "no program"},
+		{"validate --machine origin2000 --train n=5,6,7 --at n=8", "no program"},
+		{"validate " + program + " --machine origin2000 --train n=5,6,7 --at n=8 --point n=5:x", "give no other"},
 		{"simulate " + program + " --machine origin2000 --point n=5:x", "give no other"},
 	} {
 		if _, _, err := presage(t, strings.Fields(c.args)...); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -11,8 +11,8 @@ import (
 	"presage/perf"
 	"presage/perf/locality"
 	"presage/perf/machine"
-	"presage/perf/misses"
 	"presage/perf/store"
+	"presage/perf/subject"
 )
 
 func predictCommand() *cobra.Command {
@@ -67,6 +67,7 @@ for each cache and TLB of a machine at each size.`,
 	cmd.Flags().Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	cmd.Flags().StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
+	registerListing(cmd, &opt.Listing, "a level's misses")
 	registerMethod(cmd.Flags(), &opt.Method)
 	cmd.Flags().Float64Var(&opt.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
 	cmd.Flags().StringVar(&fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
@@ -126,6 +127,7 @@ out of order, and prints cycles and their causes.`,
 	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
 	cmd.Flags().StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
+	registerListing(cmd, &opt.Listing, "a level's misses or, with --time, of the cycles")
 	cmd.Flags().BoolVar(&time, "time", false, "simulate the core, and print times instead of misses")
 	cmd.Flags().Uint64Var(&opt.PageBytes, "pages", 0, "index caches beyond the first by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "also simulate the hierarchy with fully associative caches")
@@ -137,31 +139,30 @@ out of order, and prints cycles and their causes.`,
 
 // whatToSimulate returns the simulations that the arguments request.
 func whatToSimulate(ctx context.Context, args []string, sweep *sweepFlag, points *pointsFlag, time bool) (func(context.Context, *machine.Machine, perf.SimulateOptions) (dataframe.DataFrame, error), error) {
+	var (
+		prog     *perf.Program
+		binaries []subject.BinaryPoint
+		err      error
+	)
+	all := sweep.points
 	switch {
-	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
+	case len(points.points) > 0 && (len(args) > 0 || len(all) > 0):
 		return nil, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
-	case len(points.points) > 0 && time:
-		return nil, errors.New("--time takes one PROGRAM, not executables of --point")
 	case len(points.points) > 0:
-		binaries, err := points.open(ctx)
-		return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
-			rows, err := misses.SimulateBinaries(ctx, binaries, m, opt)
-			if err != nil {
-				return dataframe.DataFrame{}, err
-			}
-			return perf.Frame(rows), nil
-		}, err
+		binaries, err = points.open(ctx)
+		all = points.points
 	case len(args) == 0:
 		return nil, errors.New("no program: name one, or give the executables of each size with --point n=20:prog.20")
-	}
-	prog, err := openProgram(ctx, args[0])
-	all := sweep.points
-	if len(all) == 0 {
-		all = []perf.Point{{}}
+	default:
+		prog, err = openProgram(ctx, args[0])
+		if len(all) == 0 {
+			all = []perf.Point{{}}
+		}
 	}
 	return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
+		opt.Binaries = binaries
 		if time {
-			return perf.SimulateTime(ctx, prog, m, all, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By})
+			return perf.SimulateTime(ctx, prog, m, all, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing})
 		}
 		return perf.SimulateMisses(ctx, prog, m, all, opt)
 	}, err

@@ -59,9 +59,15 @@ func TestProfilePredictSimulate(t *testing.T) {
 	if diff := cmp.Diff([]string{"program", "n", "instructions", "accesses", "stack_accesses", "footprint_bytes"}, header(t, got)); diff != "" {
 		t.Error(diff)
 	}
-	if data, all := got, must(t, "profile", program, "--sweep", "n=6,7,8,9", "--args", "-n {n} -iterations 1", "--stack",
-		"--machine", "origin2000", "-o", t.TempDir(), "--format", "csv", "-q"); strings.Contains(data, ",0,") || !strings.Contains(all, ",0,") {
+	bare := t.TempDir()
+	if all, data := got, must(t, "profile", program, "--sweep", "n=6,7,8,9", "--args", "-n {n} -iterations 1", "--stack=false",
+		"--machine", "origin2000", "-o", bare, "--format", "csv", "-q"); strings.Contains(data, ",0,") || !strings.Contains(all, ",0,") {
 		t.Errorf("accesses to the stack: without --stack\n%s\nwith it\n%s", data, all)
+	}
+	for folder, told := range map[string]bool{dir: false, bare: true} {
+		if text := must(t, "predict", folder, "--machine", "origin2000", "--at", "n=12"); strings.Contains(text, "without the traffic of the stack") != told {
+			t.Errorf("traffic of the stack left out %t, and it prints\n%s", told, text)
+		}
 	}
 	pred := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12:14:1", "--format", "json")
 	var rows []map[string]any
@@ -75,6 +81,12 @@ func TestProfilePredictSimulate(t *testing.T) {
 		if text := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--by", by); !strings.Contains(text, want) {
 			t.Errorf("no %s in %s", want, text)
 		}
+	}
+	if text := must(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--by", "routine", "--limit", "2", "--format", "csv"); strings.Count(text, "\n") != 1+3*3 || strings.Count(text, ",other,") != 3 {
+		t.Errorf("two routines of each level and the others: %s", text)
+	}
+	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--min-share", "2"); err == nil || !strings.Contains(err.Error(), "from 0 to 1") {
+		t.Errorf("a share of 2: %v", err)
 	}
 	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--at", "m=3"); err == nil || !strings.Contains(err.Error(), "no parameter m") {
 		t.Errorf("a parameter in vain: %v", err)
@@ -286,7 +298,7 @@ func TestValidateRecords(t *testing.T) {
 func TestTime(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
-	must(t, "profile", program, "--sweep", "n=6,8,10,12", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "--stack", "-o", dir, "-q")
+	must(t, "profile", program, "--sweep", "n=6,8,10,12", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-o", dir, "-q")
 	got := must(t, "time", dir, "--machine", "origin2000", "--at", "n=12,16", "--format", "csv")
 	want := []string{
 		"program", "n", "machine", "scope", "pred_instructions", "pred_schedule_cycles", "pred_branch_wait_cycles",

@@ -23,6 +23,7 @@ func profileCommand() *cobra.Command {
 		blocks []uint
 		names  []string
 		dir    string
+		stack  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "profile {PROGRAM --sweep name=values | --point name=value:PROGRAM …} -o DIR",
@@ -60,7 +61,7 @@ and the result is an estimate whose uncertainty is given in warnings.`,
 			if opt.RunOptions, err = run.options(); err != nil {
 				return err
 			}
-			opt.Store = store.Open(dir)
+			opt.Store, opt.DataOnly = store.Open(dir), !stack
 			if opt.BlockBytes, err = blockSizes(blocks, names); err != nil {
 				return err
 			}
@@ -81,7 +82,7 @@ and the result is an estimate whose uncertainty is given in warnings.`,
 	cmd.Flags().Uint64Var(&opt.SampleSeed, "sample-seed", 0, "seed that selects the blocks of --sample")
 	cmd.Flags().UintSliceVar(&blocks, "block", nil, fmt.Sprintf("memory block sizes in bytes (default %v)", locality.DefaultBlockBytes))
 	cmd.Flags().StringSliceVar(&names, "machine", nil, "collect the block sizes of these machines")
-	cmd.Flags().BoolVar(&opt.Stack, "stack", false, "also record saved and spilled registers and arguments on the stack, as a simulation does (default: only count them)")
+	cmd.Flags().BoolVar(&stack, "stack", true, "record saved and spilled registers and arguments on the stack, too, as simulations do; false: only count them")
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder for the profiles")
 	_ = cmd.MarkFlagRequired("output")
 	run.register(cmd)

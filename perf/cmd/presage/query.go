@@ -160,6 +160,7 @@ cache whose blocks are the pages that its entries map. A ratio is --hit-ratio or
 	f.StringVar(&q.vary, "vary", "", "parameter whose largest value is wanted: name, or name=first:last:step (default whole numbers, from the smallest profiled to 8 times the largest)")
 	f.BoolVar(&q.distances, "distances", false, "predict the distribution of reuse distances")
 	f.StringVar((*string)(&q.query.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
+	registerListing(cmd, &q.query.Listing, "a cache's misses")
 	registerMethod(f, &q.query.Method)
 	f.Float64Var(&q.query.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
 	f.StringVar(&q.fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
@@ -172,6 +173,13 @@ cache whose blocks are the pages that its entries map. A ratio is --hit-ratio or
 func (q *queryFlags) answer(cmd *cobra.Command, args []string) error {
 	if err := q.read(); err != nil {
 		return err
+	}
+	if asked, err := q.query.Asks(); q.distances || err != nil || asked != misses.AsksMisses {
+		for _, name := range []string{"min-share", "limit"} {
+			if cmd.Flags().Changed(name) {
+				return fmt.Errorf("--%s is for misses: rows of other answers do not add up", name)
+			}
+		}
 	}
 	runs, err := locality.LoadRuns(args[0])
 	if err != nil {

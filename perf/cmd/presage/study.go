@@ -33,8 +33,11 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 			if len(flags.train.points) == 0 || len(curve.points) == 0 || len(flags.judge.points)+len(large.points) == 0 {
 				return errors.New("no sizes: give those to fit to with --train, those to judge at with --at, those of the curves with --curve, such as --train n=20:50:6 --at n=75,100 --curve n=10:200:10")
 			}
-			prog, err := flags.read(cmd.Context(), args[0], &s.Validation)
+			prog, err := openProgram(cmd.Context(), args[0])
 			if err != nil {
+				return err
+			}
+			if err := flags.read(&s.Validation); err != nil {
 				return err
 			}
 			s.Large, s.Curve, s.Times = large.points, curve.points, times.points

@@ -26,10 +26,9 @@ func timeCommand() *cobra.Command {
 each size: the schedule of its paths for the machine's core, with frequencies
 modelled over the size, plus the cost of misses and mispredicted branches. The
 program is run once more at the sizes of the profiles, to count how often its
-edges are executed; the counts are kept in DIR. Profiles should record the traffic
-of the stack (presage profile --stack), and must have the block sizes of the
-machine (--machine).`,
-		Example: `  presage profile ./sweep3d --sweep n=20:50:6 --stack --machine zen4,origin2000 -o profiles
+edges are executed; the counts are kept in DIR. Profiles must have the block sizes
+of the machine (presage profile --machine).`,
+		Example: `  presage profile ./sweep3d --sweep n=20:50:6 --machine zen4,origin2000 -o profiles
   presage time profiles --machine zen4 --at n=64,100
   presage time profiles --machine origin2000 --at n=64 --by routine --fixed-exposure --format csv`,
 		Args: cobra.ExactArgs(1),
@@ -68,6 +67,7 @@ machine (--machine).`,
 	f.Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	f.StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	f.StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine or loop")
+	registerListing(cmd, &opt.Listing, "the cycles")
 	registerMethod(f, &opt.Method)
 	f.BoolVar(&opt.Reschedule, "reschedule", false, "reorder instructions for the core, as a compiler for it could")
 	f.BoolVar(&opt.Pessimistic, "pessimistic", false, "assume that memory references that are not understood are dependent")

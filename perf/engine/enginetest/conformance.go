@@ -269,7 +269,7 @@ func (c *conformance) untraced(t *testing.T) {
 	if out.Accesses+out.Blocks+out.Batches != 0 || out.UnplannedRefs != 0 || out.Flow != nil {
 		t.Errorf("recorded without a plan: %+v", *out)
 	}
-	traced.Accesses, traced.Blocks, traced.Batches, traced.UnplannedRefs, traced.Elapsed = 0, 0, 0, 0, 0
+	traced.Accesses, traced.Blocks, traced.Batches, traced.UnplannedRefs, traced.Unplanned, traced.Elapsed = 0, 0, 0, 0, nil, 0
 	out.Elapsed = 0
 	if output != c.whole.output || !reflect.DeepEqual(*out, traced) {
 		t.Errorf("untraced %+v, traced %+v", *out, traced)

@@ -328,6 +328,9 @@ func TestPlanMismatch(t *testing.T) {
 	if err != nil || r.Accesses != 1 || r.UnplannedRefs != 1 {
 		t.Errorf("%d accesses, %d unplanned (%v), want 1, 1", r.Accesses, r.UnplannedRefs, err)
 	}
+	if want := []trace.PC{pc + 4}; !slices.Equal(r.Unplanned, want) {
+		t.Errorf("unplanned at %#x, want %#x", r.Unplanned, want)
+	}
 }
 
 // TestFiles opens files inside and outside of grants.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"runtime/debug"
 	"slices"
@@ -411,6 +412,9 @@ func (m *machine) result() *result {
 	r.Threads = m.created
 	r.Refused = m.files.refused
 	r.UnplannedRefs = len(m.codes[0].foreign)
+	for _, pc := range slices.Sorted(maps.Keys(m.codes[0].foreign)) {
+		r.Unplanned = append(r.Unplanned, trace.PC(pc-m.codes[0].bias))
+	}
 	r.Clock = time.Duration(m.now())
 	r.MemoryPeak = m.mem.peak
 	for n, count := range m.unknown {

@@ -151,6 +151,7 @@ func (m *machine) sysBrk(want uint64) int64 {
 		m.mem.unmapRange(end, old-end)
 	}
 	m.brk.end = want
+	m.counted.HeapPeak = max(m.counted.HeapPeak, want-m.brk.start)
 	return int64(want)
 }
 
@@ -206,6 +207,7 @@ func (m *machine) sysMmap(a [6]uint64) int64 {
 		if e := m.hosted(m.mem.mapRange(addr, n, perm)); e != 0 {
 			return e
 		}
+		m.counted.Mappings++
 		return int64(addr)
 	}
 	return m.mapFile(addr, length, n, perm, flags, a[4], a[5])

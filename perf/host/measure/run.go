@@ -23,9 +23,11 @@ import (
 // value" pair for each parameter, and no input. Unlike a profiled program it has
 // the caller's environment, with Env added, and sees the host's files.
 type Options struct {
-	Args  string   // template for the arguments; see subject.Point.Arguments
-	Env   []string // NAME=value, added to the environment of this process
-	Stdin string
+	Args string   // template for the arguments; see subject.Point.Arguments
+	Env  []string // NAME=value, added to the environment of this process
+	// Stdin is the standard input, StdinFile a file that holds it, {name} in its path
+	// standing for a parameter's value; one of them, or neither.
+	Stdin, StdinFile string
 
 	Repeats int // runs measured at each point; 0: DefaultRepeats
 	WarmUp  int // runs before these; 0: one, negative: none
@@ -59,11 +61,14 @@ func Run(ctx context.Context, dirOrBinary string, points []subject.Point, opt Op
 	}
 	commands := make([]host.Command, len(points))
 	for i, p := range points {
-		args, err := Arguments(p, opt.Args)
+		if err := checkNames(p); err != nil {
+			return nil, err
+		}
+		at, err := subject.RunOptions{Args: opt.Args, Stdin: opt.Stdin, StdinFile: opt.StdinFile}.At(p)
 		if err != nil {
 			return nil, err
 		}
-		commands[i] = host.Command{Args: args, Env: append(os.Environ(), opt.Env...), Stdin: opt.Stdin}
+		commands[i] = host.Command{Args: at.Args, Env: append(os.Environ(), opt.Env...), Stdin: at.Stdin}
 	}
 	exe, done, err := native(ctx, dirOrBinary)
 	if err != nil {
@@ -88,15 +93,24 @@ func Run(ctx context.Context, dirOrBinary string, points []subject.Point, opt Op
 // Arguments returns a program's arguments at a point: see subject.Point.Arguments.
 // It returns an error if a parameter has the name of a column of Row.
 func Arguments(p subject.Point, template string) ([]string, error) {
-	if err := p.Check(); err != nil {
+	if err := checkNames(p); err != nil {
 		return nil, err
+	}
+	return p.Arguments(template)
+}
+
+// checkNames returns an error if a parameter has no value, or the name of a column
+// of Row.
+func checkNames(p subject.Point) error {
+	if err := p.Check(); err != nil {
+		return err
 	}
 	for _, name := range []string{"host", "date", "repeats"} {
 		if _, clash := p[name]; clash {
-			return nil, fmt.Errorf("perf: measure: parameter %q has the name of a column of the table; call it otherwise", name)
+			return fmt.Errorf("perf: measure: parameter %q has the name of a column of the table; call it otherwise", name)
 		}
 	}
-	return p.Arguments(template)
+	return nil
 }
 
 func measurePoint(ctx context.Context, c host.Command, opt Options) (Row, error) {

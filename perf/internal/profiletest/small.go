@@ -19,7 +19,7 @@ func Profile(t testing.TB, st *store.Store, sizes []float64, blocks ...uint64) *
 	t.Helper()
 	runs, err := locality.Profile(t.Context(), perftest.Program(t), subject.Sweep("n", sizes...), locality.ProfileOptions{
 		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: st},
-		BlockBytes: blocks,
+		BlockBytes: blocks, DataOnly: true,
 	})
 	if err != nil {
 		t.Fatal(err)

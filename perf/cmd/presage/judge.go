@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/store"
+	"presage/perf/study/judging"
+	"presage/perf/study/record"
+)
+
+// judgeFlags are the flags of presage judge beside those of the study itself.
+type judgeFlags struct {
+	half, table, dir, record, headlines string
+	programs, machines                  []string
+	run                                 runFlags
+	out                                 output
+}
+
+func judgeCommand() *cobra.Command {
+	var (
+		flags judgeFlags
+		opt   judging.Options
+	)
+	cmd := &cobra.Command{
+		Use:   "judge SUITE.yaml --machine NAME",
+		Short: "Hold predictions against exact simulation on a suite of programs",
+		Long: `judge compiles each program of a suite for linux/riscv64, profiles it at its
+training sizes, predicts misses at the sizes to be judged, simulates these exactly,
+and, where the suite says so, does the same with the cycles of the core. It prints
+how far off predictions are, for caches of 4 ways and more, other caches, TLBs and
+cycles, beside a baseline: what was simulated at the largest training size, times
+the cube of the ratio of sizes. Rows with fewer than 1000 simulated misses do not
+count.
+
+With --record it writes all rows to PREFIX-misses.csv, PREFIX-cycles.csv and
+PREFIX-failed.csv, and this command, the date and checksums to recordings.csv beside
+them. Results are kept in the store: an interrupted run goes on where it stopped.
+
+A suite has an open half, which may be looked at while predictions are improved, and
+a closed one, which has to be asked for.`,
+		Example: `  presage judge datasets/suite/suite.yaml --machine origin2000,itanium2,zen4
+  presage judge datasets/suite/suite.yaml --machine zen4 --program lufact,spmv --table misses --format csv
+  presage judge datasets/suite/suite.yaml --half all --machine origin2000,itanium2,zen4 --record datasets/validation/suite`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.read(args[0], &opt); err != nil {
+				return err
+			}
+			found, err := opt.Run(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return flags.report(cmd.OutOrStdout(), cmd.ErrOrStderr(), found, commandLine(cmd, args))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.half, "half", string(judging.Open), "programs to judge: open, closed or all")
+	f.StringSliceVar(&flags.programs, "program", nil, "judge these programs of the half only")
+	f.StringSliceVar(&flags.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
+	f.Uint64Var(&opt.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
+	f.StringVar(&flags.table, "table", "summary", "what to print: summary, levels (the summary by level), misses or cycles (all rows)")
+	f.StringVar(&flags.record, "record", "", "name prefix of the files to write the rows to")
+	f.StringVar(&flags.headlines, "headlines", "", "file of headlines to update, such as datasets/headlines.csv")
+	f.StringVar(&flags.dir, "store", "", "folder that keeps executables, profiles and simulations (default the user's)")
+	f.BoolVarP(&flags.run.quiet, "quiet", "q", false, "no progress on standard error")
+	_ = cmd.MarkFlagRequired("machine")
+	flags.out.register(cmd)
+	return cmd
+}
+
+// judgeTables are what presage judge can print.
+var judgeTables = map[string]func(*judging.Findings) dataframe.DataFrame{
+	"summary": func(f *judging.Findings) dataframe.DataFrame { return perf.Frame(f.Summary()) },
+	"levels":  func(f *judging.Findings) dataframe.DataFrame { return perf.Frame(f.ByLevel()) },
+	"misses":  func(f *judging.Findings) dataframe.DataFrame { return perf.Frame(f.Misses) },
+	"cycles":  func(f *judging.Findings) dataframe.DataFrame { return perf.Frame(f.Cycles) },
+}
+
+// read sets the options from the flags and the file of the suite.
+func (f *judgeFlags) read(path string, opt *judging.Options) error {
+	if err := f.out.check(); err != nil {
+		return err
+	}
+	if judgeTables[f.table] == nil {
+		return fmt.Errorf("--table %q: want summary, levels, misses or cycles", f.table)
+	}
+	suite, err := judging.ReadSuite(path)
+	if err != nil {
+		return err
+	}
+	if opt.Programs, err = suite.Of(judging.Half(f.half)); err != nil {
+		return err
+	}
+	if len(f.programs) > 0 {
+		half := judging.Suite{Dir: suite.Dir, Programs: opt.Programs}
+		if opt.Programs, err = half.Named(f.programs...); err != nil {
+			return err
+		}
+	}
+	opt.Dir = suite.Dir
+	for _, name := range f.machines {
+		m, err := perf.FindMachine(name)
+		if err != nil {
+			return err
+		}
+		opt.Machines = append(opt.Machines, m)
+	}
+	run, err := f.run.options()
+	if err != nil {
+		return err
+	}
+	opt.Progress = run.Progress
+	if f.dir != "" {
+		opt.Store = store.Open(f.dir)
+	}
+	return nil
+}
+
+// report records and prints the findings. It returns an error if a program failed.
+func (f *judgeFlags) report(stdout, stderr io.Writer, found *judging.Findings, command string) error {
+	if f.record != "" {
+		if err := found.Record(f.record, command); err != nil {
+			return err
+		}
+	}
+	if f.headlines != "" {
+		if err := record.UpdateHeadlines(f.headlines, found.Headlines(judging.Half(f.half), command)...); err != nil {
+			return err
+		}
+	}
+	if df := judgeTables[f.table](found); df.Nrow() > 0 {
+		if err := f.out.print(stdout, df); err != nil {
+			return err
+		}
+	}
+	if len(found.Failed) == 0 {
+		return nil
+	}
+	for _, failed := range found.Failed {
+		fmt.Fprintf(stderr, "not judged: %s of %s: %s\n", failed.What, failed.Program, strings.TrimSpace(failed.Error))
+	}
+	return errors.New("some programs were not judged")
+}

@@ -1,0 +1,146 @@
+package judging
+
+import (
+	"context"
+	"math"
+
+	"presage/perf/internal/num"
+	"presage/perf/machine"
+	"presage/perf/misses"
+	"presage/perf/predict"
+)
+
+// MissRow holds the misses of a whole program that were predicted at a level of a
+// machine against those that were simulated.
+type MissRow struct {
+	Program  string  `frame:"program"`
+	Language string  `frame:"language"`
+	Kind     string  `frame:"kind"`
+	Half     string  `frame:"half"`
+	N        float64 `frame:"n"`
+	Growth   float64 `frame:"growth"` // n / the largest training size
+	Machine  string  `frame:"machine"`
+	Level    string  `frame:"level"`
+	Class    string  `frame:"class"` // of the level: one of the constants Class…
+
+	SimAccesses  float64 `frame:"sim_accesses"`
+	PredAccesses float64 `frame:"pred_accesses"`
+	Sim          float64 `frame:"sim_misses"`
+	Pred         float64 `frame:"pred_misses"`
+	Low          float64 `frame:"pred_misses_low"`
+	High         float64 `frame:"pred_misses_high"`
+	Doubtful     float64 `frame:"pred_doubtful_share"` // of Pred, as misses.Row.Doubtful
+	Method       string  `frame:"pred_method"`         // what predicted: one of the constants Method…
+	Warning      string  `frame:"pred_warning"`
+	Err          float64 `frame:"rel_err"` // of Pred against Sim
+
+	Baseline    float64 `frame:"pred_misses_n3"` // simulated at the largest training size, times Growth³
+	ErrBaseline float64 `frame:"rel_err_n3"`     // of Baseline against Sim
+
+	SimFull  float64 `frame:"sim_misses_fully_assoc"`
+	PredFull float64 `frame:"pred_misses_fully_assoc"`
+	ErrModel float64 `frame:"rel_err_model"` // of PredFull against SimFull: the models of distances alone
+}
+
+// The classes of what is judged, for which accuracy is summed up.
+const (
+	ClassManyWays = "caches, 4 ways and more"
+	ClassFewWays  = "caches, fewer than 4 ways"
+	ClassTLB      = "TLBs"
+	ClassCycles   = "cycles"
+)
+
+// The methods of predictions.
+const (
+	MethodBinomial         = "binomial"          // blocks placed in sets by chance
+	MethodFullyAssociative = "fully associative" // the level has one set
+)
+
+// fewWays is the number of ways below which a cache belongs to ClassFewWays.
+const fewWays = 4
+
+// misses returns the rows of one machine. A level that floating-point accesses bypass
+// is not predicted, and has none.
+func (j *judge) misses(ctx context.Context, exe *executables, model *misses.Model, m *machine.Machine) ([]MissRow, error) {
+	p := j.program
+	predicted, err := misses.Predict(ctx, model, m, points(p.Judge), misses.PredictOptions{Coverage: j.Coverage})
+	if err != nil {
+		return nil, err
+	}
+	opt := misses.SimulateOptions{RunOptions: exe.running(j.step("misses on " + m.Name)), FullyAssociative: true, PageBytes: j.PageBytes}
+	sizes := append([]int{p.LargestTrained()}, p.Judge...)
+	var simulated []misses.SimulatedRow
+	if exe.one != nil {
+		simulated, err = misses.Simulate(ctx, exe.one, m, points(sizes), opt)
+	} else {
+		simulated, err = misses.SimulateBinaries(ctx, exe.at(sizes), m, opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j.missRows(m, predicted, simulated), nil
+}
+
+// place is a level at a size.
+type place struct {
+	n     float64
+	level string
+}
+
+// missRows puts predictions beside simulations at the same sizes and at the largest
+// training size.
+func (j *judge) missRows(m *machine.Machine, predicted []misses.Row, simulated []misses.SimulatedRow) []MissRow {
+	at := make(map[place]*misses.SimulatedRow)
+	for i := range simulated {
+		s := &simulated[i]
+		at[place{s.Point[sizeName], s.Level}] = s
+	}
+	largest := float64(j.program.LargestTrained())
+	levels := levelsOf(m)
+	var rows []MissRow
+	for i := range predicted {
+		p := &predicted[i]
+		n := p.Point[sizeName]
+		s, base := at[place{n, p.Level}], at[place{largest, p.Level}]
+		if s == nil || base == nil || math.IsNaN(p.Misses) {
+			continue
+		}
+		growth := n / largest
+		level := levels[p.Level]
+		row := MissRow{
+			Program: j.program.Name, Language: j.program.Language(), Kind: string(j.program.Kind), Half: string(j.program.Half),
+			N: n, Growth: growth, Machine: m.Name, Level: p.Level, Class: level.class,
+			SimAccesses: s.Accesses, PredAccesses: p.Accesses, Sim: s.Misses, Pred: p.Misses, Low: p.Low, High: p.High,
+			Doubtful: p.Doubtful, Method: level.method, Warning: p.Warning, Err: num.RelErr(p.Misses, s.Misses),
+			Baseline: cubed(base.Misses, growth), SimFull: s.Full, PredFull: p.FullyAssoc, ErrModel: num.RelErr(p.FullyAssoc, s.Full),
+		}
+		row.ErrBaseline = num.RelErr(row.Baseline, row.Sim)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// cubed returns the baseline: what there was, grown with the cube of the size.
+func cubed(was, growth float64) float64 { return was * growth * growth * growth }
+
+// levelInfo is what a machine's level is judged as.
+type levelInfo struct{ class, method string }
+
+// levelsOf returns the levels of a machine by name.
+func levelsOf(m *machine.Machine) map[string]levelInfo {
+	infos := make(map[string]levelInfo)
+	for i, l := range predict.Levels(m) {
+		info := levelInfo{ClassManyWays, MethodBinomial}
+		switch {
+		case i >= len(m.Caches):
+			info.class = ClassTLB
+		case l.Sets > 1 && l.Ways < fewWays:
+			info.class = ClassFewWays
+		}
+		if l.Sets == 1 {
+			info.method = MethodFullyAssociative
+		}
+		infos[l.Name] = info
+	}
+	return infos
+}

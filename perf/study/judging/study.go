@@ -1,0 +1,161 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"presage/perf/locality"
+	"presage/perf/machine"
+	"presage/perf/misses"
+	"presage/perf/progress"
+	"presage/perf/store"
+	"presage/perf/subject"
+	"presage/perf/timing"
+)
+
+// Options configures the judgement of predictions on programs of a suite.
+type Options struct {
+	Dir      string    // of the sources: Suite.Dir
+	Programs []Program // Suite.Of or Suite.Named
+	Machines []*machine.Machine
+	// Fit is how models are fitted; its store is that of the options.
+	Fit misses.FitOptions
+	// Coverage is the probability with which intervals are to hold the misses; 0:
+	// that of misses.PredictOptions.
+	Coverage float64
+	// PageBytes is that of misses.SimulateOptions.
+	PageBytes uint64
+
+	Store    *store.Store  // keeps executables, runs, models and simulations; nil: the default store
+	Progress progress.Func // steps are programs; tasks say what is done to them
+}
+
+// Findings are the results of a judgement.
+type Findings struct {
+	Misses []MissRow
+	Cycles []CycleRow
+	// Failed are programs without rows, or without rows of cycles, because something
+	// went wrong.
+	Failed []Failure
+}
+
+// Failure is what kept a program from being judged.
+type Failure struct {
+	Program string `frame:"program"`
+	What    string `frame:"what"` // could not be judged: misses or cycles
+	Error   string `frame:"error"`
+}
+
+// What a Failure is of.
+const (
+	failedMisses = "misses"
+	failedCycles = "cycles"
+)
+
+// Run judges the programs one after the other. A program that cannot be judged is
+// among Findings.Failed, and the others are judged all the same; only an interrupted
+// run is an error. What takes long is kept in the store: a run that was interrupted
+// goes on where it stopped.
+func (opt Options) Run(ctx context.Context) (*Findings, error) {
+	if len(opt.Programs) == 0 || len(opt.Machines) == 0 {
+		return nil, errors.New("perf: judge: no programs, or no machines")
+	}
+	for _, m := range opt.Machines {
+		if err := timing.CheckMachine(m); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
+		return nil, err
+	}
+	found := new(Findings)
+	for i := range opt.Programs {
+		p := &opt.Programs[i]
+		j := judge{Options: &opt, program: p, done: i}
+		err := j.judge(ctx, found)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			found.Failed = append(found.Failed, Failure{p.Name, failedMisses, err.Error()})
+		}
+	}
+	opt.Progress.Finish(len(opt.Programs))
+	return found, nil
+}
+
+// judge judges one program.
+type judge struct {
+	*Options
+	program *Program
+	done    int // programs before this one
+}
+
+// step returns what reports the progress of a part of the judgement: of what is done
+// to the program, among all programs.
+func (j *judge) step(what string) progress.Func {
+	return func(r progress.Report) {
+		if r.Finished() {
+			return
+		}
+		r.Task = fmt.Sprintf("%s, %s, %s", j.program.Name, what, r.Task)
+		r.Done, r.Total = j.done, len(j.Programs)
+		j.Progress.Report(r)
+	}
+}
+
+// judge adds the rows of the program to found.
+func (j *judge) judge(ctx context.Context, found *Findings) error {
+	p := j.program
+	sizes := slices.Concat(p.Train, p.Judge)
+	exe, err := build(ctx, j.Dir, p, sizes, subject.RunOptions{Store: j.Store})
+	if err != nil {
+		return err
+	}
+	model, err := j.model(ctx, exe)
+	if err != nil {
+		return err
+	}
+	var rows []MissRow
+	for _, m := range j.Machines {
+		fresh, err := j.misses(ctx, exe, model, m)
+		if err != nil {
+			return fmt.Errorf("on %s: %w", m.Name, err)
+		}
+		rows = append(rows, fresh...)
+	}
+	found.Misses = append(found.Misses, rows...)
+	if len(p.Time) == 0 {
+		return nil
+	}
+	cycles, err := j.cycles(ctx, exe, model)
+	if err != nil {
+		found.Failed = append(found.Failed, Failure{p.Name, failedCycles, err.Error()})
+	}
+	found.Cycles = append(found.Cycles, cycles...)
+	return nil
+}
+
+// model profiles the program at its training sizes, the stack included, which
+// simulations see, too, and fits a model for the block sizes of all machines.
+func (j *judge) model(ctx context.Context, exe *executables) (*misses.Model, error) {
+	opt := locality.ProfileOptions{RunOptions: exe.running(j.step("profile"))}
+	for _, m := range j.Machines {
+		opt.BlockBytes = append(opt.BlockBytes, m.BlockBytes()...)
+	}
+	var runs *locality.Runs
+	var err error
+	if exe.one != nil {
+		runs, err = locality.Profile(ctx, exe.one, points(j.program.Train), opt)
+	} else {
+		runs, err = locality.ProfileBinaries(ctx, exe.at(j.program.Train), opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j.Fit.Store = j.Store
+	return misses.Fit(ctx, runs, j.Fit)
+}

@@ -1,0 +1,123 @@
+package judging
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presage/perf/frame"
+	"presage/perf/internal/num"
+)
+
+func replaceOnce(t *testing.T, text, old, new string) string {
+	t.Helper()
+	if strings.Count(text, old) != 1 {
+		t.Fatalf("%q is there %d times, want once", old, strings.Count(text, old))
+	}
+	return strings.Replace(text, old, new, 1)
+}
+
+// findings returns rows with predictions that are off by known amounts.
+func findings() *Findings {
+	f := new(Findings)
+	miss := func(class, level, warning string, pred, sim, low, high, base float64) {
+		f.Misses = append(f.Misses, MissRow{
+			Program: "p", Machine: "m", Level: level, Class: class, N: 12, Growth: 1.5, Sim: sim, Pred: pred, Low: low, High: high,
+			Warning: warning, Err: num.RelErr(pred, sim), ErrModel: math.NaN(), Baseline: base, ErrBaseline: num.RelErr(base, sim),
+		})
+	}
+	miss(ClassTLB, "TLB", "", 500, 2000, 400, 600, 2000)
+	miss(ClassTLB, "TLB", "far", 9000, 2000, 1000, 9000, 1000)
+	miss(ClassTLB, "TLB", "", 0, 999, 0, 0, 0) // too few misses to count
+	miss(ClassManyWays, "L1", "", 1010, 1000, 990, 1020, 2000)
+	miss(ClassManyWays, "L1", "", 1040, 1000, 1035, 1045, 2000)
+	miss(ClassManyWays, "L2", "", 1000, 1000, math.NaN(), math.NaN(), 500)
+	miss(ClassManyWays, "L2", "", 0, 5000, 0, 5000, 5000)
+	f.Cycles = append(f.Cycles, CycleRow{Program: "p", Machine: "m", N: 12, Sim: 100, Pred: 80, Err: -0.2, Baseline: 150, ErrBaseline: 0.5})
+	return f
+}
+
+func TestSummary(t *testing.T) {
+	rows := findings().Summary()
+	if len(rows) != 3 || rows[0].Class != ClassManyWays || rows[1].Class != ClassTLB || rows[2].Class != ClassCycles {
+		t.Fatalf("%+v", rows)
+	}
+	near := func(what string, got, want float64) {
+		if math.Abs(got-want) > 1e-12 || math.IsNaN(got) != math.IsNaN(want) {
+			t.Errorf("%s: %g, want %g", what, got, want)
+		}
+	}
+	caches, tlbs, cycles := rows[0], rows[1], rows[2]
+	// Errors 0, 0.01, 0.04 and 1: the 0.9-quantile is 0.04 + 0.7 (1 - 0.04).
+	near("median", caches.Median, 0.025)
+	near("p90", caches.P90, 0.04+0.7*0.96)
+	near("worst", caches.Worst, 1)
+	near("within", caches.Within5, 0.75)
+	near("intervals", caches.Intervals, 2.0/3)
+	near("baseline", caches.BaselineMedian, 0.75)
+	near("model", caches.ModelMedian, math.NaN())
+	if caches.Rows != 4 || caches.Unwarned != 1 {
+		t.Errorf("%+v", caches)
+	}
+	if tlbs.Rows != 2 || tlbs.Unwarned != 1 {
+		t.Errorf("%+v", tlbs)
+	}
+	near("TLBs", tlbs.Median, (0.75+3.5)/2)
+	near("TLB intervals", tlbs.Intervals, 0.5)
+	near("cycles", cycles.Median, 0.2)
+	near("cycles' intervals", cycles.Intervals, math.NaN())
+	near("cycles' baseline", cycles.BaselineP90, 0.5)
+
+	var levels []string
+	for _, r := range findings().ByLevel() {
+		levels = append(levels, r.Machine+" "+r.Level)
+	}
+	if got := strings.Join(levels, ","); got != "m L1,m L2,m TLB,m " {
+		t.Errorf("levels %s", got)
+	}
+	if len(new(Findings).Summary()) != 0 {
+		t.Error("a summary of nothing")
+	}
+}
+
+func TestRecordAndLoad(t *testing.T) {
+	f := findings()
+	f.Failed = []Failure{{"q", failedCycles, "a reason, with a comma"}}
+	for _, c := range []*Findings{f, {Misses: f.Misses}} {
+		prefix := filepath.Join(t.TempDir(), "suite")
+		if err := c.Record(prefix, "presage judge"); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Load(prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pair := range [][2]string{
+			{frame.String(frame.Of(got.Misses)), frame.String(frame.Of(c.Misses))},
+			{frame.String(frame.Of(got.Cycles)), frame.String(frame.Of(c.Cycles))},
+			{frame.String(frame.Of(got.Failed)), frame.String(frame.Of(c.Failed))},
+		} {
+			if pair[0] != pair[1] {
+				t.Errorf("loaded\n%s\nrecorded\n%s", pair[0], pair[1])
+			}
+		}
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("nothing recorded, and no error")
+	}
+}
+
+func TestHeadlines(t *testing.T) {
+	all := findings().Headlines(Open, "presage judge")
+	metrics := make(map[string]float64)
+	for _, h := range all {
+		if _, err := h.Reached(); err != nil {
+			t.Error(err)
+		}
+		metrics[h.Metric] = h.Value
+	}
+	if len(metrics) != 3*5+2 || metrics["open half, cycles: median error"] != 0.2 || metrics["open half, TLBs: rows off by more than 3 times without a warning"] != 1 {
+		t.Errorf("%v", metrics)
+	}
+}
