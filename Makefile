@@ -46,11 +46,12 @@ notebooks: kernel ## run the committed notebooks in place; replaced only if good
 	PRESAGE_RECORD=1 $(NBCHECK) --execute --timeout 30m $(NOTEBOOKS)
 	$(GO) run ./perf/cmd/presage headlines
 
-# The largest runs take minutes each, once: they are kept in the store. Four times
+# The recorded predictions are those of the papers' formula, --method binomial. The
+# largest runs take minutes each, once: they are kept in the store. Four times
 # the largest training size is 25 times the work for a mesh, so that Sweep3D has
 # training sizes of its own for that. Both machines have pages of 16 KB, and index
 # caches beyond the first by physical addresses.
-VALIDATE = $(GO) run ./perf/cmd/presage validate -q --machine origin2000,itanium2 --pages 16384 --summary of
+VALIDATE = $(GO) run ./perf/cmd/presage validate -q --machine origin2000,itanium2 --method binomial --pages 16384 --summary of
 
 validation: judge ## hold predictions against simulation for three programs and a suite, and record it (two hours)
 	$(VALIDATE) ./datasets/programs/cg --args "-n {n} -quiet" --train n=20:50:6 --at n=75,100,200 --record datasets/validation/cg.csv
@@ -72,8 +73,8 @@ judge: ## hold predictions against simulation on the judging suite, and record i
 # Large meshes are simulated with the machines' own caches alone. Set-up and checks
 # of LU and SP take as long as two steps and more: these do two.
 STUDY_SIZES = --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48,50,56,59 --large n=64,74,77,80,100,120,128 --curve n=12:200:4 --time-at n=20,32,48,56
-STUDY = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --pages 16384 $(STUDY_SIZES)
-SMALL = $(GO) run ./perf/cmd/presage study -q --machine origin2000 --pages 16384 --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48 --curve n=12:64:4
+STUDY = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --pages 16384 $(STUDY_SIZES)
+SMALL = $(GO) run ./perf/cmd/presage study -q --machine origin2000 --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48 --curve n=12:64:4
 ORIGIN_8WAY = datasets/sweep3d_nas/origin2000-8way.yaml
 
 study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (hours; goes on where it was interrupted)
@@ -85,7 +86,7 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-sized
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -max 64 -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-max64
-	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
+	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
 
 METASIM = $(GO) run ./perf/cmd/presage metasim --machine datasets/metasim/power3.yaml
 

@@ -32,8 +32,8 @@ type PredictOptions = misses.PredictOptions
 // PredictMisses predicts the misses of the model's program on a machine, at
 // each point, for each cache and TLB: a table with a row for each point, level
 // and scope, those with the most misses first. misses.Row describes the columns:
-// misses in the set-associative cache with an interval, in a fully associative
-// one of the same size, cold misses, the miss ratio, and warnings.
+// misses with an interval and the method by which they were predicted, misses in a
+// fully associative cache of the same size, cold misses, the miss ratio, warnings.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its

@@ -38,7 +38,7 @@ func Distances(model *Model, points []subject.Point, opt DistanceOptions) ([]Dis
 		if err := model.Check(point); err != nil {
 			return nil, err
 		}
-		s, err := model.scoped(&target{levels: []predict.Level{l}, blockBytes: []uint64{blockBytes}}, l, point, by)
+		s, err := model.scoped(&target{levels: []predict.Level{l}, blockBytes: []uint64{blockBytes}}, l, point, scopedOptions{by: by})
 		if err != nil {
 			return nil, err
 		}

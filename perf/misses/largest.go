@@ -37,6 +37,10 @@ func LargestProblem(ctx context.Context, model *Model, q Query) ([]Largest, erro
 	if err != nil {
 		return nil, err
 	}
+	method, err := q.Method.Check()
+	if err != nil {
+		return nil, err
+	}
 	if len(q.Caches) == 0 || q.Vary.Param == "" {
 		return nil, errors.New("perf: the largest problem is asked for with caches, a ratio and the parameter to vary")
 	}
@@ -61,7 +65,7 @@ func LargestProblem(ctx context.Context, model *Model, q Query) ([]Largest, erro
 			return nil, err
 		}
 		for i, l := range t.levels {
-			s := largestSearch{model, t, l, point, by, q.Vary.Param, values}
+			s := largestSearch{model, t, l, point, by, method, q.Vary.Param, values}
 			fresh, err := s.rows(ctx, missRatio, q.Caches[i].Ways)
 			if err != nil {
 				return nil, err
@@ -81,6 +85,7 @@ type Largest struct {
 	Ways     uint64             `frame:"ways"` // 0: fully associative
 	Block    uint64             `frame:"block_bytes"`
 	Scope    string             `frame:"scope"`
+	Method   string             `frame:"method"`    // a predict.Method
 	Param    string             `frame:"parameter"` // that varies
 	From     float64            `frame:"search_from"`
 	To       float64            `frame:"search_to"`
@@ -125,6 +130,7 @@ type largestSearch struct {
 	level  predict.Level
 	point  subject.Point
 	by     subject.Scope
+	method predict.Method
 	param  string
 	values []float64
 }
@@ -134,7 +140,7 @@ func (s *largestSearch) rows(ctx context.Context, missRatio float64, ways uint64
 	blank := Largest{
 		Program: s.model.Program, Point: s.point, Level: s.level.Name,
 		Capacity: s.level.Blocks() * s.level.BlockBytes, Ways: ways, Block: s.level.BlockBytes,
-		Param: s.param, From: s.values[0], To: s.values[last], Step: nan, Asked: missRatio,
+		Method: string(s.method), Param: s.param, From: s.values[0], To: s.values[last], Step: nan, Asked: missRatio,
 		Largest: nan, Ratio: nan, NextRatio: nan, Anywhere: nan,
 	}
 	if last > 0 {
@@ -215,7 +221,7 @@ func (s *largestSearch) evaluate(ctx context.Context) (searched, error) {
 		}
 		point := subject.Point{s.param: v}
 		maps.Copy(point, s.point)
-		here, err := s.model.scoped(s.target, s.level, point, s.by)
+		here, err := s.model.scoped(s.target, s.level, point, scopedOptions{s.by, s.method})
 		if err != nil {
 			return out, err
 		}

@@ -11,7 +11,6 @@ import (
 	"presage/perf/access"
 	"presage/perf/fit"
 	"presage/perf/locality"
-	"presage/perf/reuse"
 	"presage/perf/scaling"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -48,6 +47,9 @@ type Model struct {
 	shared  *locality.SharedGroups
 	parts   []part                    // by Group, ascending
 	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
+
+	footprint *scaling.Footprint
+	refits    *refits
 }
 
 // Group is a group of references that was accessed in a run that a Model was
@@ -159,34 +161,47 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := m.chooseGroups(ctx, runs, opt, options, st); err != nil {
-		return nil, err
-	}
-	keys, err := modelKeys(runs, opt)
-	if err != nil {
+	m.refits = &refits{runs: runs, sizes: sizes, options: options, opt: opt, store: st, known: make(map[refit]*scaling.Model)}
+	if err := m.chooseGroups(ctx); err != nil {
 		return nil, err
 	}
 	for b, blockBytes := range runs.BlockBytes() {
-		blockOptions := options
-		blockOptions.BlockBytes = blockBytes
-		memo, err := store.Memo(st, keys[b], func() (*scaling.Model, error) {
-			return scaling.Fit(ctx, sizes, m.histograms(runs, b), blockOptions)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("perf: fit for blocks of %d bytes: %w", blockBytes, err)
+		if m.byBlock[blockBytes], err = m.fitted(ctx, refit{block: b}); err != nil {
+			return nil, err
 		}
-		m.byBlock[blockBytes] = memo.Value
-		if memo.Warning != "" {
-			m.Warnings = append(m.Warnings, memo.Warning)
-		}
-		for _, w := range memo.Value.Warnings {
+		for _, w := range m.byBlock[blockBytes].Warnings {
 			m.Warnings = append(m.Warnings, fmt.Sprintf("blocks of %d bytes: %v", blockBytes, w))
 		}
+	}
+	m.Warnings = append(m.Warnings, m.refits.said()...)
+	if m.footprint, err = m.fitFootprint(0); err != nil {
+		return nil, err
 	}
 	if err := m.check(ctx, runs); err != nil {
 		return nil, err
 	}
 	return m, nil
+}
+
+// fitFootprint models what the program touches, from all runs but those of the
+// largest sizes.
+func (m *Model) fitFootprint(without int) (*scaling.Footprint, error) {
+	runs, kept := m.refits.runs, m.refits.kept(without)
+	sizes := make([]fit.Point, len(kept))
+	for i, r := range kept {
+		sizes[i] = m.refits.sizes[r]
+	}
+	blocks := make([][]float64, len(runs.BlockBytes()))
+	for b := range blocks {
+		for _, r := range kept {
+			blocks[b] = append(blocks[b], float64(coldOf(&runs.Runs[r], b)))
+		}
+	}
+	f, err := scaling.FitFootprint(sizes, runs.BlockBytes(), blocks)
+	if err != nil {
+		return nil, fmt.Errorf("perf: footprint: %w", err)
+	}
+	return f, nil
 }
 
 // check holds the model against the runs that it was fitted to. The error wraps
@@ -219,73 +234,19 @@ func shapeNamed(name string) (fit.Shape, error) {
 	return shape, nil
 }
 
-// modelVersion is part of the key of a stored model: raise it when fitting
-// changes, or the layout of scaling.Model.
-const modelVersion = 7
-
-// matchVersion is part of the key of a model of several executables: raise it
-// when access.Match changes.
-const matchVersion = 2
-
-// fitInputs are what a model depends on.
-type fitInputs struct {
-	Runs        []locality.Recorded
-	Points      []subject.Point
-	BlockBytes  uint64
-	Reuse       int
-	Basis       string
-	Shape       string
-	Tolerance   float64
-	MedianRatio bool
-	Match       int `json:",omitempty"`
-	Joined      int
-}
-
-// modelInputs returns what a model for the runs' smallest blocks depends on.
-func modelInputs(runs *locality.Runs, opt FitOptions) fitInputs {
-	in := fitInputs{
-		BlockBytes: runs.BlockBytes()[0], Reuse: locality.ReuseVersion, Joined: joinVersion,
-		Basis: opt.Basis, Shape: opt.Shape, Tolerance: opt.Tolerance, MedianRatio: opt.MedianRatio,
-	}
-	for i := range runs.Runs {
-		in.Runs, in.Points = append(in.Runs, runs.Runs[i].Recorded), append(in.Points, runs.Runs[i].Point)
-	}
-	if runs.Matched() {
-		in.Match = matchVersion
-	}
-	return in
-}
-
-// modelKeys returns the key of the model for each block size of the runs.
-func modelKeys(runs *locality.Runs, opt FitOptions) ([]store.Key, error) {
-	in := modelInputs(runs, opt)
-	var keys []store.Key
-	for _, blockBytes := range runs.BlockBytes() {
-		in.BlockBytes = blockBytes
-		key, err := store.NewKey("model", modelVersion, in)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, key)
-	}
-	return keys, nil
-}
-
 // chooseGroups finds the groups that were accessed in any run, and joins those that
 // exchange accesses.
-func (m *Model) chooseGroups(ctx context.Context, runs *locality.Runs, opt FitOptions, options scaling.Options, st *store.Store) error {
-	if err := runs.Conserved(); err != nil {
+func (m *Model) chooseGroups(ctx context.Context) error {
+	r := m.refits
+	if err := r.runs.Conserved(); err != nil {
 		return err
 	}
 	var err error
-	if m.shared, err = runs.Common(); err != nil {
+	if m.shared, err = r.runs.Common(); err != nil {
 		return err
 	}
-	j := joiner{shared: m.shared, runs: runs, options: options}
-	for _, p := range m.Points {
-		j.sizes = append(j.sizes, fit.Point(p))
-	}
-	parts, warning, err := j.parts(ctx, st, modelInputs(runs, opt))
+	j := joiner{shared: m.shared, runs: r.runs, sizes: r.sizes, options: r.options}
+	parts, warning, err := j.parts(ctx, r.store, r.inputs(r.kept(0)))
 	if err != nil {
 		return err
 	}
@@ -293,24 +254,8 @@ func (m *Model) chooseGroups(ctx context.Context, runs *locality.Runs, opt FitOp
 	if warning != "" {
 		m.Warnings = append(m.Warnings, warning)
 	}
-	m.Warnings = append(m.Warnings, m.joinWarnings(runs)...)
+	m.Warnings = append(m.Warnings, m.joinWarnings(r.runs)...)
 	return nil
-}
-
-// histograms returns each group's histograms at all sizes, for the runs' b-th
-// block size.
-func (m *Model) histograms(runs *locality.Runs, b int) []scaling.Group {
-	groups := make([]scaling.Group, len(m.parts))
-	for i := range m.parts {
-		groups[i].Name = m.first(Group(i)).String()
-		groups[i].Hists = make([]reuse.Histogram, len(runs.Runs))
-		groups[i].Accesses = make([]float64, len(runs.Runs))
-		for r := range runs.Runs {
-			groups[i].Hists[r] = m.collectedBy(runs, i, r, b)
-			groups[i].Accesses[r] = m.accessesBy(runs, i, r, b)
-		}
-	}
-	return groups
 }
 
 // Range returns the smallest and the largest training value of a parameter, for

@@ -12,7 +12,6 @@ import (
 	"presage/perf/internal/num"
 	"presage/perf/machine"
 	"presage/perf/predict"
-	"presage/perf/scaling"
 	"presage/perf/subject"
 )
 
@@ -21,6 +20,12 @@ type PredictOptions struct {
 	By subject.Scope
 	// Listing says which scopes have a row, by their share of a level's misses.
 	Listing subject.Listing
+
+	// Method is how misses of set-associative levels follow from histograms; empty:
+	// predict.MethodFullyAssociative.
+	Method predict.Method
+	// Corrector, if not nil, corrects them for where the program's data lie.
+	Corrector Corrector
 
 	// Coverage is the probability with which intervals are to hold the misses; 0:
 	// predict.DefaultLevel; negative: no intervals, for curves of many points.
@@ -36,19 +41,23 @@ type Row struct {
 	Level    string             `frame:"level"`
 	Scope    string             `frame:"scope"`
 	Accesses float64            `frame:"pred_accesses"` // all of the scope
-	Misses   float64            `frame:"pred_misses"`   // in the set-associative cache (2005, section 5.2)
-	// Low and High bound the misses with the probability of the options, as far as
-	// the residuals of the fitted functions reveal it; see predict.Intervals.
-	// Missing if no intervals were asked for.
+	// Method is how Misses were predicted: a predict.Method or what a Corrector did;
+	// where groups of references differ, all of them, the one with most misses first.
+	Method string  `frame:"method"`
+	Misses float64 `frame:"pred_misses"`
+	// Low and High are meant to hold the misses with the probability of the options.
+	// They contain what the functions compatible with the data say
+	// (predict.Intervals) and, unless the method is the papers' formula, what the
+	// model without the largest size does. Missing if no intervals were asked for.
 	Low  float64 `frame:"pred_misses_low"`
 	High float64 `frame:"pred_misses_high"`
 	// FullyAssoc are the misses in a fully associative cache of the same size
-	// (2005, section 5.1); for a fully associative TLB they are Misses.
+	// (2005, section 5.1): Misses, by the default method without a Corrector.
 	FullyAssoc float64 `frame:"pred_misses_fully_assoc"`
 	Cold       float64 `frame:"pred_cold_misses"`    // first accesses to a block
 	Ratio      float64 `frame:"pred_miss_ratio"`     // Misses / Accesses
 	Doubtful   float64 `frame:"pred_doubtful_share"` // of Misses, from functions that fit their data badly, from 0 to 1
-	Warning    string  `frame:"pred_warning"`        // why the row is doubtful: far extrapolation, or a policy that is not modelled
+	Warning    string  `frame:"pred_warning"`        // why the row is doubtful: far extrapolation, possible conflicts, a wide interval, a policy that is not modelled
 
 	at predict.Level
 }
@@ -92,6 +101,9 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 	if err != nil {
 		return nil, err
 	}
+	if opt.Method, err = opt.Method.Check(); err != nil {
+		return nil, err
+	}
 	if err := opt.Listing.Check(); err != nil {
 		return nil, err
 	}
@@ -101,61 +113,40 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 		if err := m.Check(point); err != nil {
 			return nil, err
 		}
-		accesses := m.Accesses(point)
-		intervals, err := m.intervals(ctx, t, point, scopes, opt.Coverage)
+		fresh, err := m.predictAt(ctx, t, point, scopes, opt)
 		if err != nil {
 			return nil, err
 		}
-		for i, l := range t.levels {
-			blank := Row{Program: m.Program, Point: point, Machine: t.machine, Level: l.Name, at: l}
-			if l.BypassFloat {
-				rows = append(rows, notPredicted(blank))
-				continue
-			}
-			fresh, err := m.rows(t, l, scopes, accesses, blank)
-			if err != nil {
-				return nil, err
-			}
-			if intervals != nil {
-				for s := range fresh {
-					bounds := intervals[i][s].Including(fresh[s].Misses)
-					fresh[s].Low, fresh[s].High = bounds.Low, bounds.High
-				}
-			}
-			slices.SortStableFunc(fresh, func(a, b Row) int { return cmp.Compare(b.Misses, a.Misses) })
-			rows = append(rows, listed(fresh, opt.Listing)...)
-		}
+		rows = append(rows, fresh...)
 	}
 	return rows, nil
 }
 
-// intervals returns the intervals of each level and scope; nil if coverage is
-// negative. Levels of one block size are drawn together.
-func (m *Model) intervals(ctx context.Context, t *target, point subject.Point, scopes subject.Partition, coverage float64) ([][]predict.Interval, error) {
-	if coverage < 0 {
-		return nil, nil
-	}
-	out := make([][]predict.Interval, len(t.levels))
-	for blockBytes, fitted := range m.byBlock {
-		var caches []predict.Cache
-		var of []int
-		for i, l := range t.levels {
-			if l.BlockBytes == blockBytes && !l.BypassFloat {
-				caches, of = append(caches, l.Cache()), append(of, i)
-			}
-		}
-		if len(of) == 0 {
+// predictAt returns a row for each level and scope at a point.
+func (m *Model) predictAt(ctx context.Context, t *target, point subject.Point, scopes subject.Partition, opt PredictOptions) ([]Row, error) {
+	accesses := m.Accesses(point)
+	var rows []Row
+	for _, l := range t.levels {
+		blank := Row{Program: m.Program, Point: point, Machine: t.machine, Level: l.Name, at: l}
+		if l.BypassFloat {
+			rows = append(rows, notPredicted(blank))
 			continue
 		}
-		all, err := predict.Intervals(ctx, fitted, fit.Point(point), caches, scopes.Of, predict.IntervalOptions{Level: coverage})
+		e, err := m.estimateAt(ctx, t, l, point, opt)
 		if err != nil {
-			return nil, fmt.Errorf("perf: %s at %s: %w", t.name(t.levels[of[0]]), point, err)
+			return nil, err
 		}
-		for c, i := range of {
-			out[i] = all[c]
+		fresh, err := m.rows(t, e, l, scopes, accesses, blank)
+		if err != nil {
+			return nil, err
 		}
+		if err := m.doubt(ctx, t, e, fresh, scopes, opt.Coverage); err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(fresh, func(a, b Row) int { return cmp.Compare(b.Misses, a.Misses) })
+		rows = append(rows, listed(fresh, opt.Listing)...)
 	}
-	return out, nil
+	return rows, nil
 }
 
 // bypassed is why a level is not predicted.
@@ -185,93 +176,67 @@ func (m *Model) Accesses(point subject.Point) []float64 {
 }
 
 // rows predicts one level, a row for each scope that begins as blank does.
-func (m *Model) rows(t *target, l predict.Level, scopes subject.Partition, accesses []float64, blank Row) ([]Row, error) {
-	point := subject.Point(blank.Point)
-	at, err := m.at(t, l, point)
-	if err != nil {
-		return nil, err
-	}
+func (m *Model) rows(t *target, e *estimate, l predict.Level, scopes subject.Partition, accesses []float64, blank Row) ([]Row, error) {
 	blank.Low, blank.High = math.NaN(), math.NaN()
-	blank.Warning = strings.Join(slices.Concat(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled, m.about), "; ")
 	rows := make([]Row, len(scopes.Names))
+	methods := make([]methodShares, len(rows))
 	for i, name := range scopes.Names {
 		rows[i] = blank
 		rows[i].Scope = name
 	}
-	for g := range at.setAssoc.Groups {
+	for g := range e.misses {
 		row := &rows[scopes.Of[g]]
 		row.Accesses += accesses[g]
-		row.Misses += at.setAssoc.Groups[g].Total()
-		row.FullyAssoc += at.full.Groups[g].Total()
-		row.Cold += at.setAssoc.Groups[g].Cold
-		row.Doubtful += doubtfulMisses(&m.byBlock[l.BlockBytes].Groups[g], fit.Point(point), l.Cache())
+		row.Misses += e.misses[g].Total()
+		row.FullyAssoc += e.full[g].Total()
+		row.Cold += e.misses[g].Cold
+		row.Doubtful += e.doubtful[g]
+		methods[scopes.Of[g]].add(e.methods[g], e.misses[g].Total())
 	}
 	for i := range rows {
 		row := &rows[i]
 		if !finite(row.Misses) {
-			return nil, notFinite(t, l, point)
+			return nil, notFinite(t, l, subject.Point(blank.Point))
 		}
+		row.Method = methods[i].String()
 		row.Ratio, row.Doubtful = num.Ratio(row.Misses, row.Accesses), num.Ratio(row.Doubtful, row.Misses)
 	}
 	return rows, nil
+}
+
+// methodShares are the misses of a scope's groups by method.
+type methodShares struct {
+	names  []string
+	misses []float64
+}
+
+func (s *methodShares) add(method string, misses float64) {
+	i := slices.Index(s.names, method)
+	if i < 0 {
+		i = len(s.names)
+		s.names, s.misses = append(s.names, method), append(s.misses, 0)
+	}
+	s.misses[i] += misses
+}
+
+// String names the methods, the one with the most misses first.
+func (s *methodShares) String() string {
+	order := make([]int, len(s.names))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.misses[b], s.misses[a]) })
+	names := make([]string, len(order))
+	for k, i := range order {
+		names[k] = s.names[i]
+	}
+	return strings.Join(names, ", ")
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func notFinite(t *target, l predict.Level, point subject.Point) error {
 	return fmt.Errorf("perf: %s at %s: the model has no finite value there", t.name(l), point)
-}
-
-// doubtfulMisses returns the misses of a group in the bins whose distance or
-// frequency is a function that fits badly.
-func doubtfulMisses(g *scaling.GroupModel, point fit.Point, c predict.Cache) float64 {
-	h := g.Histogram(point)
-	sum := 0.0
-	for i, bin := range h.Bins {
-		if fitsBadly(&g.Bins[i].Distance) || fitsBadly(&g.Bins[i].Frequency) {
-			sum += c.MissProbability(bin.Distance) * bin.Count
-		}
-	}
-	if fitsBadly(&g.Cold) {
-		sum += h.Cold
-	}
-	return sum
-}
-
-func fitsBadly(f *fit.Func) bool {
-	return slices.ContainsFunc(f.Warnings, func(w fit.Warning) bool {
-		return w.Doubt == scaling.PoorFit || w.Doubt == scaling.Pieces || w.Doubt == scaling.HeldConstant
-	})
-}
-
-// fittedFor returns the model for a level's block size.
-func (m *Model) fittedFor(t *target, l predict.Level) (*scaling.Model, error) {
-	fitted := m.byBlock[l.BlockBytes]
-	if fitted == nil {
-		return nil, fmt.Errorf("perf: %s has blocks of %d bytes, and the runs were profiled with %v; profile with block sizes %v",
-			t.name(l), l.BlockBytes, m.blockSizes(), t.blockBytes)
-	}
-	return fitted, nil
-}
-
-// atLevel is what the model predicts of one level, by group: as the level is, and
-// fully associative.
-type atLevel struct{ setAssoc, full *predict.Prediction }
-
-func (m *Model) at(t *target, l predict.Level, point subject.Point) (atLevel, error) {
-	fitted, err := m.fittedFor(t, l)
-	if err != nil {
-		return atLevel{}, err
-	}
-	setAssoc, err := predict.At(fitted, fit.Point(point), l.Cache())
-	if err != nil {
-		return atLevel{}, fmt.Errorf("perf: %s at %s: %w", t.name(l), point, err)
-	}
-	full := setAssoc
-	if l.Sets > 1 {
-		full, err = predict.At(fitted, fit.Point(point), predict.FullyAssociative(l.Blocks()))
-	}
-	return atLevel{setAssoc, full}, err
 }
 
 // GroupMisses are the misses that a model predicts of each group at one level.
@@ -282,25 +247,26 @@ type GroupMisses struct {
 }
 
 // ByGroup predicts the misses of each group of references at a level of a
-// machine. It returns an error if the machine has no such level, or if the model
-// has no finite value at the point.
-func (m *Model) ByGroup(on *machine.Machine, level string, point subject.Point) (*GroupMisses, error) {
+// machine; of the options it uses Method and Corrector. It returns an error if the
+// machine has no such level, or if the model has no finite value at the point.
+func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, point subject.Point, opt PredictOptions) (*GroupMisses, error) {
+	var err error
+	if opt.Method, err = opt.Method.Check(); err != nil {
+		return nil, err
+	}
 	t := targetOf(on)
 	i := slices.IndexFunc(t.levels, func(l predict.Level) bool { return l.Name == level })
 	if i < 0 {
 		return nil, fmt.Errorf("perf: %s has no level %q", on.Name, level)
 	}
 	l := t.levels[i]
-	at, err := m.at(t, l, point)
+	e, err := m.estimateAt(ctx, t, l, point, opt)
 	if err != nil {
 		return nil, err
 	}
-	out := &GroupMisses{
-		BlockBytes: l.BlockBytes, Misses: make([]float64, len(at.setAssoc.Groups)),
-		Warnings: slices.Concat(fit.WarningTexts(at.setAssoc.Warnings), l.NotModelled, m.about),
-	}
+	out := &GroupMisses{BlockBytes: l.BlockBytes, Misses: make([]float64, len(e.misses)), Warnings: e.warnings}
 	for g := range out.Misses {
-		if out.Misses[g] = at.setAssoc.Groups[g].Total(); !finite(out.Misses[g]) {
+		if out.Misses[g] = e.misses[g].Total(); !finite(out.Misses[g]) {
 			return nil, notFinite(t, l, point)
 		}
 	}

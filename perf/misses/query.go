@@ -39,6 +39,11 @@ type Query struct {
 	// Vary is the parameter that is asked for in the largest problem.
 	Vary Vary
 
+	// Method is how misses of set-associative caches follow from histograms, as in
+	// PredictOptions; Corrector, too, which corrects answers about misses alone.
+	Method    predict.Method
+	Corrector Corrector
+
 	// Coverage of intervals of misses: see PredictOptions.
 	Coverage float64
 }
@@ -91,6 +96,7 @@ type CacheRow struct {
 	Block    uint64             `frame:"block_bytes"`
 	Scope    string             `frame:"scope"`
 	Accesses float64            `frame:"pred_accesses"`
+	Method   string             `frame:"method"` // as in Row
 	Misses   float64            `frame:"pred_misses"`
 	Low      float64            `frame:"pred_misses_low"`
 	High     float64            `frame:"pred_misses_high"`
@@ -111,7 +117,7 @@ func OfCaches(ctx context.Context, model *Model, q Query) ([]CacheRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	predicted, err := model.predict(ctx, t, q.Points, PredictOptions{By: q.By, Listing: q.Listing, Coverage: q.Coverage})
+	predicted, err := model.predict(ctx, t, q.Points, PredictOptions{By: q.By, Listing: q.Listing, Method: q.Method, Corrector: q.Corrector, Coverage: q.Coverage})
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +129,7 @@ func OfCaches(ctx context.Context, model *Model, q Query) ([]CacheRow, error) {
 		}
 		rows[i] = CacheRow{
 			p.Program, p.Point, p.Level, p.at.Blocks() * p.at.BlockBytes, ways, p.at.BlockBytes, p.Scope,
-			p.Accesses, p.Misses, p.Low, p.High, p.Cold, p.Ratio, 1 - p.Ratio, p.Doubtful, p.Warning,
+			p.Accesses, p.Method, p.Misses, p.Low, p.High, p.Cold, p.Ratio, 1 - p.Ratio, p.Doubtful, p.Warning,
 		}
 	}
 	return rows, nil
@@ -172,36 +178,47 @@ type scoped struct {
 	names    []string
 	hists    []scaling.Histogram
 	accesses []float64
+	by       predict.Method
 	warnings []string
 }
 
 // scoped evaluates the model for a level's block size.
-func (m *Model) scoped(t *target, l predict.Level, point subject.Point, by subject.Scope) (*scoped, error) {
-	fitted, err := m.fittedFor(t, l)
+func (m *Model) scoped(t *target, l predict.Level, point subject.Point, of scopedOptions) (*scoped, error) {
+	if _, err := m.fittedFor(t, l); err != nil {
+		return nil, err
+	}
+	method, err := of.method.Check()
 	if err != nil {
 		return nil, err
 	}
-	if err := fitted.Check(fit.Point(point)); err != nil {
+	h, err := m.evaluate(l.BlockBytes, point, method)
+	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", t.name(l), err)
 	}
-	scopes := m.Scopes(by)
+	scopes := m.Scopes(of.by)
 	n := len(scopes.Names)
-	s := &scoped{names: scopes.Names, hists: make([]scaling.Histogram, n), accesses: make([]float64, n)}
+	s := &scoped{names: scopes.Names, hists: make([]scaling.Histogram, n), accesses: make([]float64, n), by: method}
 	for g, n := range m.Accesses(point) {
-		h := fitted.Groups[g].Histogram(fit.Point(point))
-		if !finite(h.Accesses()) || !finite(n) {
+		own := &h.groups[g]
+		if !finite(own.Accesses()) || !finite(n) {
 			return nil, notFinite(t, l, point)
 		}
 		to := &s.hists[scopes.Of[g]]
-		to.Cold += h.Cold
-		to.Bins = append(to.Bins, h.Bins...)
+		to.Cold += own.Cold
+		to.Bins = append(to.Bins, own.Bins...)
 		s.accesses[scopes.Of[g]] += n
 	}
-	s.warnings = slices.Concat(fit.WarningTexts(fitted.Doubts(fit.Point(point))), l.NotModelled, m.about)
+	s.warnings = slices.Concat(fit.WarningTexts(h.warnings), l.NotModelled, m.about)
 	return s, nil
+}
+
+// scopedOptions say by which scopes histograms are summed, and how misses follow.
+type scopedOptions struct {
+	by     subject.Scope
+	method predict.Method
 }
 
 // misses returns the misses of a scope.
 func (s *scoped) misses(i int, c predict.Cache) float64 {
-	return predict.OfHistogram(&s.hists[i], c).Total()
+	return predict.OfHistogram(&s.hists[i], s.by.Of(c)).Total()
 }

@@ -29,13 +29,17 @@ func SmallestCache(model *Model, q Query) ([]Smallest, error) {
 	if err != nil {
 		return nil, err
 	}
+	method, err := q.Method.Check()
+	if err != nil {
+		return nil, err
+	}
 	var rows []Smallest
 	for _, point := range q.Points {
 		if err := model.Check(point); err != nil {
 			return nil, err
 		}
 		for _, c := range q.Caches {
-			fresh, err := model.smallest(c, point, by, missRatio)
+			fresh, err := model.smallest(c, point, scopedOptions{by, method}, missRatio)
 			if err != nil {
 				return nil, err
 			}
@@ -53,6 +57,7 @@ type Smallest struct {
 	Ways    uint64             `frame:"ways"`  // 0: fully associative
 	Block   uint64             `frame:"block_bytes"`
 	Scope   string             `frame:"scope"`
+	Method  string             `frame:"method"`    // a predict.Method
 	Asked   float64            `frame:"hit_ratio"` // that is to be reached
 	// Of the smallest cache; missing if none reaches the ratio, which Warning then
 	// says.
@@ -66,20 +71,20 @@ type Smallest struct {
 }
 
 // smallest answers for one kind of cache at one point.
-func (m *Model) smallest(c CacheSize, point subject.Point, by subject.Scope, missRatio float64) ([]Smallest, error) {
+func (m *Model) smallest(c CacheSize, point subject.Point, of scopedOptions, missRatio float64) ([]Smallest, error) {
 	c.BlockBytes = cmp.Or(c.BlockBytes, m.smallestBlock())
 	if c.Name == "" {
 		c.Capacity = 0 // it is not this one that the row is about
 	}
 	l := predict.Level{Name: c.String(), BlockBytes: c.BlockBytes, BypassFloat: c.bypassFloat, NotModelled: c.notModelled}
-	blank := Smallest{Program: m.Program, Point: point, Level: l.Name, Ways: c.Ways, Block: c.BlockBytes, Asked: 1 - missRatio}
+	blank := Smallest{Program: m.Program, Point: point, Level: l.Name, Ways: c.Ways, Block: c.BlockBytes, Asked: 1 - missRatio, Method: string(of.method)}
 	nan := math.NaN()
 	blank.Capacity, blank.Blocks, blank.Sets, blank.Hits, blank.Smaller, blank.Most = nan, nan, nan, nan, nan, nan
 	if l.BypassFloat {
 		blank.Scope, blank.Warning = m.Program, bypassed
 		return []Smallest{blank}, nil
 	}
-	s, err := m.scoped(&target{machine: c.machine, levels: []predict.Level{l}, blockBytes: []uint64{l.BlockBytes}}, l, point, by)
+	s, err := m.scoped(&target{machine: c.machine, levels: []predict.Level{l}, blockBytes: []uint64{l.BlockBytes}}, l, point, of)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +93,7 @@ func (m *Model) smallest(c CacheSize, point subject.Point, by subject.Scope, mis
 		row := blank
 		row.Scope, row.Most = name, 1-num.Ratio(s.hists[i].Cold, s.accesses[i])
 		warnings := s.warnings
-		found, err := predict.Smallest(&s.hists[i], c.Ways, missRatio*s.accesses[i])
+		found, err := predict.Smallest(&s.hists[i], c.Ways, missRatio*s.accesses[i], s.by)
 		switch {
 		case errors.Is(err, predict.ErrUnreachable):
 			warnings = append(slices.Clip(warnings), err.Error())

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"presage/perf/fit"
 	"presage/perf/internal/num"
 	"presage/perf/locality"
 	"presage/perf/machine"
@@ -26,8 +25,12 @@ type Validation struct {
 	// sizes have no rel_err_model and no cause.
 	Large []subject.Point
 	// By are the scopes that are judged; nil: ByProgram and ByRoutine.
-	By  []subject.Scope
-	Fit FitOptions // how models are fitted; the store is that of RunOptions
+	By []subject.Scope
+	// Method is how misses of set-associative caches follow from histograms, and
+	// Corrector corrects them, as in PredictOptions.
+	Method    predict.Method
+	Corrector Corrector
+	Fit       FitOptions // how models are fitted; the store is that of RunOptions
 	// PageBytes is that of SimulateOptions.
 	PageBytes uint64
 	// MinShare leaves out routines and loops with less than this share of a
@@ -59,9 +62,10 @@ type Judgement struct {
 	Growth   float64            `frame:"growth"` // the largest ratio of a parameter to its largest training value
 	Machine  string             `frame:"machine"`
 	Level    string             `frame:"level"`
-	Of       string             `frame:"of"`    // program, routine or loop
-	Scope    string             `frame:"scope"` // which
-	Share    float64            `frame:"share"` // of the level's simulated misses at the point, from 0 to 1
+	Of       string             `frame:"of"`     // program, routine or loop
+	Scope    string             `frame:"scope"`  // which
+	Share    float64            `frame:"share"`  // of the level's simulated misses at the point, from 0 to 1
+	Method   string             `frame:"method"` // of Pred, as in Row
 	Pred     float64            `frame:"pred_misses"`
 	PredFull float64            `frame:"pred_misses_fully_assoc"`
 	Sim      float64            `frame:"sim_misses"`
@@ -98,6 +102,9 @@ func Validate(ctx context.Context, prog *subject.Program, v Validation) ([]Judge
 func (v *Validation) Check() error {
 	if len(v.Machines) == 0 || len(v.Judge)+len(v.Large) == 0 {
 		return errors.New("perf: validate: no machine, or no size to judge at")
+	}
+	if _, err := v.Method.Check(); err != nil {
+		return err
 	}
 	for _, by := range v.By {
 		if _, err := by.Check(); err != nil {
@@ -138,7 +145,7 @@ func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *M
 				if len(part.points) == 0 {
 					continue
 				}
-				j := judge{prog: prog, model: model, machine: m, by: by, minShare: v.minShare()}
+				j := judge{prog: prog, model: model, machine: m, by: by, minShare: v.minShare(), method: v.Method, corrector: v.Corrector}
 				fresh, err := j.rows(ctx, part.points, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: part.full, PageBytes: v.PageBytes})
 				if err != nil {
 					return nil, err
@@ -152,15 +159,17 @@ func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *M
 
 // judge compares a model with simulations of one machine.
 type judge struct {
-	prog     *subject.Program // nil: see RunOptions.Binaries
-	model    *Model
-	machine  *machine.Machine
-	by       subject.Scope
-	minShare float64
+	prog      *subject.Program // nil: see RunOptions.Binaries
+	model     *Model
+	machine   *machine.Machine
+	by        subject.Scope
+	minShare  float64
+	method    predict.Method
+	corrector Corrector
 }
 
 func (j *judge) rows(ctx context.Context, points []subject.Point, opt SimulateOptions) ([]Judgement, error) {
-	predicted, err := Predict(ctx, j.model, j.machine, points, PredictOptions{By: j.by, Coverage: -1})
+	predicted, err := Predict(ctx, j.model, j.machine, points, PredictOptions{By: j.by, Method: j.method, Corrector: j.corrector, Coverage: -1})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +214,7 @@ func compare(predicted []Row, simulated []SimulatedRow) []Judgement {
 			continue
 		}
 		rows = append(rows, Judgement{
-			Program: p.Program, Point: p.Point, Machine: p.Machine, Level: p.Level, Scope: p.Scope,
+			Program: p.Program, Point: p.Point, Machine: p.Machine, Level: p.Level, Scope: p.Scope, Method: p.Method,
 			Pred: p.Misses, PredFull: p.FullyAssoc, Sim: s.Misses, SimFull: s.Full,
 			Err: num.RelErr(p.Misses, s.Misses), ErrFull: num.RelErr(p.FullyAssoc, s.Misses), ErrModel: num.RelErr(p.FullyAssoc, s.Full),
 		})
@@ -291,15 +300,20 @@ func byConflicts(r *Judgement) bool {
 // fullyAssociative predicts the misses of a row's scope in a fully associative
 // cache of another capacity.
 func (j *judge) fullyAssociative(l predict.Level, r *Judgement, blocks uint64) (float64, error) {
-	p, err := predict.At(j.model.byBlock[l.BlockBytes], fit.Point(r.Point), predict.FullyAssociative(blocks))
+	method, err := j.method.Check()
+	if err != nil {
+		return 0, err
+	}
+	h, err := j.model.evaluate(l.BlockBytes, r.Point, method)
 	if err != nil {
 		return 0, err
 	}
 	scopes := j.model.Scopes(j.by)
 	sum := 0.0
-	for g := range p.Groups {
+	for g := range h.groups {
 		if scopes.Names[scopes.Of[g]] == r.Scope {
-			sum += p.Groups[g].Total()
+			m := predict.OfHistogram(&h.groups[g].Histogram, predict.FullyAssociative(blocks))
+			sum += m.Total()
 		}
 	}
 	return sum, nil

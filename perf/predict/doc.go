@@ -7,10 +7,11 @@
 //	model ── size ──▶ histogram per group ── sets, ways ──▶ misses per group
 //
 // A fully associative LRU cache of C blocks misses the accesses with a distance
-// of C or more (2005 paper, section 5.1). In a set-associative one an access
-// misses with the probability that enough of the blocks since the last use fell
-// into its set, if blocks fall into sets independently and evenly (section
-// 5.2). A TLB is a fully associative cache of pages. Cold accesses always miss.
+// of C or more (2005 paper, section 5.1). A set-associative one counts as fully
+// associative too, unless MethodBinomial is asked for: then an access misses with
+// the probability that enough of the blocks since the last use fell into its set,
+// if blocks fall into sets independently and evenly (section 5.2). A TLB is a fully
+// associative cache of pages. Cold accesses always miss.
 //
 // Not modelled: conflicts that a regular layout of the data causes, replacement
 // other than LRU, prefetching, and write policies that do not allocate.

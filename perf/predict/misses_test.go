@@ -244,7 +244,7 @@ func TestFullyAssociativeQueries(t *testing.T) {
 		ratio  float64
 		blocks uint64
 	}{{0, 1}, {0.5, 4}, {0.7, 4}, {0.71, 100}, {0.85, 100}, {0.86, 2001}, {0.9, 2001}} {
-		c, err := Smallest(&h, 0, (1-x.ratio)*h.Accesses())
+		c, err := Smallest(&h, 0, (1-x.ratio)*h.Accesses(), MethodBinomial)
 		if err != nil || c.Blocks() != x.blocks {
 			t.Errorf("ratio %g: %v, %v, want %d blocks", x.ratio, c, err, x.blocks)
 		}
@@ -252,10 +252,10 @@ func TestFullyAssociativeQueries(t *testing.T) {
 			t.Errorf("ratio %g: cache %v has %g", x.ratio, c, got)
 		}
 	}
-	if _, err := Smallest(&h, 0, 5); !errors.Is(err, ErrUnreachable) {
+	if _, err := Smallest(&h, 0, 5, MethodBinomial); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("fewer misses than cold accesses: %v", err)
 	}
-	c, err := Smallest(&h, 2, 0.2*h.Accesses())
+	c, err := Smallest(&h, 2, 0.2*h.Accesses(), MethodBinomial)
 	if err != nil {
 		t.Fatal(err)
 	}

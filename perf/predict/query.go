@@ -20,7 +20,7 @@ var ErrUnreachable = errors.New("no cache reaches the hit ratio")
 // one has more misses. No larger one has more, except where an average distance
 // lies between Ways−1 and Ways: a single set is certain to hold it, one of
 // several is not. The error wraps ErrUnreachable if there is none.
-func Smallest(h *scaling.Histogram, ways uint64, misses float64) (Cache, error) {
+func Smallest(h *scaling.Histogram, ways uint64, misses float64, by Method) (Cache, error) {
 	most := misses + rounding*h.Accesses()
 	if h.Cold > most {
 		return Cache{}, fmt.Errorf("predict: %w: %.6g cold misses exceed the %.6g allowed", ErrUnreachable, h.Cold, misses)
@@ -30,7 +30,7 @@ func Smallest(h *scaling.Histogram, ways uint64, misses float64) (Cache, error) 
 	}
 	for log := range maxLogSets {
 		c := Cache{Sets: 1 << log, Ways: ways}
-		if OfHistogram(h, c).Total() <= most {
+		if OfHistogram(h, by.Of(c)).Total() <= most {
 			return c, nil
 		}
 	}

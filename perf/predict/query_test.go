@@ -48,7 +48,7 @@ func TestSmallestByBruteForce(t *testing.T) {
 				want = blocks
 			}
 		}
-		got, err := Smallest(&h, 0, most)
+		got, err := Smallest(&h, 0, most, MethodBinomial)
 		switch {
 		case want == 0:
 			unreachable++
@@ -60,7 +60,7 @@ func TestSmallestByBruteForce(t *testing.T) {
 			t.Fatalf("%+v, %g misses: %v, %v, want %d blocks", h, most, got, err, want)
 		}
 		ways := uint64(1 + r.IntN(4))
-		got, err = Smallest(&h, ways, most)
+		got, err = Smallest(&h, ways, most, MethodBinomial)
 		if err != nil {
 			// Set-associative caches come near to no conflicts, never there.
 			if far := (Cache{1 << 40, ways}); !errors.Is(err, ErrUnreachable) || misses(&h, far) <= most {

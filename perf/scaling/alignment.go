@@ -20,6 +20,10 @@ const (
 	largestAligned = 512 // bytes: in larger blocks, such as pages, the effect is relatively small
 )
 
+// OfPages reports whether blocks are as large as pages, which hold several rows
+// at small sizes.
+func OfPages(blockBytes uint64) bool { return blockBytes > largestAligned }
+
 // withAlignment adds the terms n·g/b and n²·g/b to a basis in a single
 // parameter n, unless g is the same at all sizes or a size is not an integer.
 func withAlignment(basis *fit.Basis, sizes []fit.Point, blockBytes uint64) *fit.Basis {

@@ -1,6 +1,7 @@
 package scaling
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -80,6 +81,9 @@ func weights(extents, y []float64, power float64) []float64 {
 
 // leastFactor keeps weights of sizes far below the largest above zero.
 const leastFactor = 1e-12
+
+// CompareSizes orders sizes by the geometric mean of their parameters.
+func CompareSizes(a, b fit.Point) int { return cmp.Compare(meanParameter(a), meanParameter(b)) }
 
 // meanParameter returns the geometric mean of the parameters of a size.
 func meanParameter(p fit.Point) float64 {

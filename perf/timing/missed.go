@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"context"
 	"slices"
 
 	"presage/perf/access"
@@ -26,7 +27,7 @@ type missed struct {
 }
 
 // misses predicts the misses of each scope.
-func (t *timer) misses(model *misses.Model, in *places, point subject.Point) (missed, error) {
+func (t *timer) misses(ctx context.Context, model *misses.Model, in *places, point subject.Point) (missed, error) {
 	index := in.index()
 	scopes := model.Scopes(subject.ByLoop)
 	out := missed{byScope: make([]scopeMisses, len(in.paths))}
@@ -40,7 +41,7 @@ func (t *timer) misses(model *misses.Model, in *places, point subject.Point) (mi
 		}
 	}
 	for k, p := range t.penalties {
-		at, err := model.ByGroup(t.machine, p.Level, point)
+		at, err := model.ByGroup(ctx, t.machine, p.Level, point, misses.PredictOptions{Method: t.opt.Method, Corrector: t.opt.Corrector})
 		if err != nil {
 			return missed{}, err
 		}

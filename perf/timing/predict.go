@@ -10,6 +10,7 @@ import (
 	"presage/perf/fit"
 	"presage/perf/machine"
 	"presage/perf/misses"
+	"presage/perf/predict"
 	"presage/perf/sched"
 	"presage/perf/subject"
 )
@@ -22,6 +23,10 @@ type PredictOptions struct {
 	// rows. Loops that have none are in no other row, except in those of loops
 	// around them.
 	Listing subject.Listing
+
+	// Method and Corrector are those of misses.PredictOptions.
+	Method    predict.Method
+	Corrector misses.Corrector
 
 	// Reschedule puts instructions into the best order found for the core, as a
 	// compiler for it could; otherwise the core executes the binary as it is.
@@ -85,7 +90,7 @@ func Predict(ctx context.Context, model *misses.Model, execution *ExecutionModel
 		if err := model.Check(point); err != nil {
 			return nil, err
 		}
-		missed, err := t.misses(model, in, point)
+		missed, err := t.misses(ctx, model, in, point)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +136,7 @@ func (t *timer) predictBinaries(ctx context.Context, model *misses.Model, b *bin
 		if err := checkPoint(takes.model, point); err != nil {
 			return nil, err
 		}
-		missed, err := t.misses(model, in, point)
+		missed, err := t.misses(ctx, model, in, point)
 		if err != nil {
 			return nil, err
 		}

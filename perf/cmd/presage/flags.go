@@ -20,6 +20,7 @@ import (
 
 	"presage/perf"
 	"presage/perf/frame"
+	"presage/perf/predict"
 	"presage/perf/progress"
 	"presage/perf/subject"
 )
@@ -243,4 +244,9 @@ func warn(w io.Writer, warnings []string) {
 			fmt.Fprintln(w, "warning:", text)
 		}
 	}
+}
+
+// registerMethod adds the flag that chooses how misses follow from distances.
+func registerMethod(f *pflag.FlagSet, method *predict.Method) {
+	f.StringVar((*string)(method), "method", "", `how misses of set-associative caches follow from reuse distances: "fully associative", as in a fully associative cache of the same capacity, or "binomial", the papers' formula (default "fully associative")`)
 }

@@ -161,6 +161,7 @@ cache whose blocks are the pages that its entries map. A ratio is --hit-ratio or
 	f.BoolVar(&q.distances, "distances", false, "predict the distribution of reuse distances")
 	f.StringVar((*string)(&q.query.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
 	registerListing(cmd, &q.query.Listing, "a cache's misses")
+	registerMethod(f, &q.query.Method)
 	f.Float64Var(&q.query.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
 	f.StringVar(&q.fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	f.BoolVar(&q.fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")

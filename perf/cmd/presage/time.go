@@ -68,6 +68,7 @@ of the machine (presage profile --machine).`,
 	f.StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	f.StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine or loop")
 	registerListing(cmd, &opt.Listing, "the cycles")
+	registerMethod(f, &opt.Method)
 	f.BoolVar(&opt.Reschedule, "reschedule", false, "reorder instructions for the core, as a compiler for it could")
 	f.BoolVar(&opt.Pessimistic, "pessimistic", false, "assume that memory references that are not understood are dependent")
 	f.BoolVar(&opt.FixedExposure, "fixed-exposure", false, "expose fixed shares of latencies, as given in the machine's description and used in the paper")

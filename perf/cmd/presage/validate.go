@@ -101,6 +101,7 @@ func (f *validationFlags) register(cmd *cobra.Command, v *perf.Validation, by st
 	flags.StringSliceVar(&f.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
 	flags.Float64Var(&v.MinShare, "min-share", misses.DefaultMinShare, "leave out "+by+" with less than this share of a level's misses; 0: none")
 	flags.Uint64Var(&v.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
+	registerMethod(flags, &v.Method)
 	flags.StringVar(&f.dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
 	_ = cmd.MarkFlagRequired("machine")
 	f.run.register(cmd)

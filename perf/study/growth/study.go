@@ -93,13 +93,13 @@ func (opt *Options) check() error {
 
 // on predicts and simulates on one machine.
 func (opt *Options) on(ctx context.Context, m *machine.Machine, prog *subject.Program, model *misses.Model, execution *timing.ExecutionModel) (on OnMachine, err error) {
-	if on.Misses, err = misses.Predict(ctx, model, m, opt.Curve, misses.PredictOptions{Coverage: -1}); err != nil {
+	if on.Misses, err = misses.Predict(ctx, model, m, opt.Curve, misses.PredictOptions{Method: opt.Method, Coverage: -1}); err != nil {
 		return on, err
 	}
-	if on.Times, err = timing.Predict(ctx, model, execution, m, opt.Curve, timing.PredictOptions{}); err != nil {
+	if on.Times, err = timing.Predict(ctx, model, execution, m, opt.Curve, timing.PredictOptions{Method: opt.Method}); err != nil {
 		return on, err
 	}
-	if on.Fixed, err = timing.Predict(ctx, model, execution, m, opt.Curve, timing.PredictOptions{FixedExposure: true}); err != nil {
+	if on.Fixed, err = timing.Predict(ctx, model, execution, m, opt.Curve, timing.PredictOptions{Method: opt.Method, FixedExposure: true}); err != nil {
 		return on, err
 	}
 	if len(opt.Times) > 0 {

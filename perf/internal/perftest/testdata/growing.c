@@ -1,0 +1,100 @@
+// growing.c is a few kernels whose data grow with the program's argument n, of
+// kinds that reuse-distance models meet: compiled with -DPRODUCT a matrix product
+// and a walk down columns, with -DSTENCIL sweeps over a mesh, with -DTABLE random
+// look-ups in a hash table, with -DSORT a merge sort. It needs no library.
+
+enum { MOST = 300 * 300 };
+volatile double answer;
+
+#if defined PRODUCT
+static double A[MOST], B[MOST], C[MOST];
+static void run(int n) {
+  for (int i = 0; i < n * n; i++)
+    A[i] = i & 15, B[i] = i & 7;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      double sum = 0;
+      for (int k = 0; k < n; k++)
+        sum += A[i * n + k] * B[k * n + j];
+      C[i * n + j] = sum;
+    }
+  double sum = 0;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++)
+      sum += C[i * n + j];
+  answer = sum;
+}
+#elif defined STENCIL
+static double A[MOST], B[MOST];
+static void sweep(int n, double *to, const double *from) {
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < n - 1; j++)
+      to[i * n + j] = 0.25 * (from[i * n + j - 1] + from[i * n + j + 1] + from[(i - 1) * n + j] + from[(i + 1) * n + j]);
+}
+static void run(int n) {
+  for (int i = 0; i < n * n; i++)
+    A[i] = i % n;
+  for (int t = 0; t < 4; t++) {
+    sweep(n, B, A);
+    sweep(n, A, B);
+  }
+  answer = A[n + 1];
+}
+#elif defined TABLE
+static unsigned table[8 * MOST];
+static unsigned long state = 88172645463325252ul;
+static unsigned draw(void) {
+  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+  return state >> 20;
+}
+static void run(int n) {
+  unsigned slots = 8 * n * n, found = 0;
+  for (int i = 0; i < 4 * n * n; i++) {
+    unsigned key = draw() % slots + 1, at = key * 2654435761u % slots;
+    while (table[at] && table[at] != key)
+      at = at + 1 == slots ? 0 : at + 1;
+    found += table[at] == key;
+    table[at] = key;
+  }
+  answer = found;
+}
+#else
+static unsigned A[4 * MOST], B[4 * MOST];
+static void sort(unsigned *a, unsigned *b, int n) {
+  if (n < 2)
+    return;
+  int half = n / 2, i = 0, j = half;
+  sort(a, b, half);
+  sort(a + half, b, n - half);
+  for (int k = 0; k < n; k++)
+    b[k] = j == n || (i < half && a[i] <= a[j]) ? a[i++] : a[j++];
+  for (int k = 0; k < n; k++)
+    a[k] = b[k];
+}
+static void run(int n) {
+  unsigned v = 12345;
+  for (int i = 0; i < 4 * n * n; i++)
+    A[i] = v = v * 1664525u + 1013904223u;
+  sort(A, B, 4 * n * n);
+  answer = A[0];
+}
+#endif
+
+void begin(long *stack) {
+  int n = 0;
+  for (const char *digit = (const char *)stack[2]; *digit; digit++)
+    n = 10 * n + *digit - '0';
+  run(n);
+  register long number __asm__("a7") = 93, status __asm__("a0") = 0;
+  __asm__ volatile("ecall" : : "r"(number), "r"(status));
+}
+
+__asm__(".globl _start\n"
+        "_start:\n"
+        ".option push\n"
+        ".option norelax\n"
+        "la gp, __global_pointer$\n"
+        ".option pop\n"
+        "mv a0, sp\n"
+        "andi sp, sp, -16\n"
+        "call begin\n");

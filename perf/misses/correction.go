@@ -1,0 +1,72 @@
+package misses
+
+import (
+	"context"
+	"fmt"
+
+	"presage/perf/predict"
+	"presage/perf/subject"
+)
+
+// A Corrector corrects predictions for what reuse distances do not know: where the
+// program's data lie, and so which blocks collide in a cache's sets. It is given
+// what is predicted of each group of references at a level, and returns what it
+// knows better.
+type Corrector interface {
+	// Correct is called once for each level and point. A nil Correction corrects
+	// nothing.
+	Correct(ctx context.Context, of Uncorrected) (*Correction, error)
+	// Replays reports whether it also corrects levels that are fully associative,
+	// where it must know better than the models what is touched when.
+	Replays() bool
+}
+
+// Uncorrected is a prediction that a Corrector is given.
+type Uncorrected struct {
+	Level  predict.Level
+	Point  subject.Point
+	Groups []predict.Misses // by Group, in a fully associative cache of the level's size unless the options say otherwise
+}
+
+// Correction is what a Corrector knows.
+type Correction struct {
+	Groups   []GroupCorrection // by Group; those with no Method stay as they are
+	Warnings []string          // for the rows of the level, such as which objects collide
+}
+
+// GroupCorrection is the correction of one group.
+type GroupCorrection struct {
+	// Method names how, as in the column method, such as "replay". Empty: the group
+	// stays as it is.
+	Method string
+	Misses predict.Misses // in place of the prediction
+	// Exact says that the misses are counted and not modelled, so that they need no
+	// interval.
+	Exact bool
+}
+
+// correct replaces what the corrector knows better.
+func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) error {
+	c, err := by.Correct(ctx, of)
+	if err != nil {
+		return fmt.Errorf("perf: %s at %s: %w", of.Level.Name, of.Point, err)
+	}
+	if c == nil {
+		return nil
+	}
+	if len(c.Groups) != len(e.misses) {
+		return fmt.Errorf("perf: %s at %s: a correction of %d groups for %d", of.Level.Name, of.Point, len(c.Groups), len(e.misses))
+	}
+	e.warnings = append(e.warnings, c.Warnings...)
+	e.exact = make([]bool, len(e.misses))
+	for g, better := range c.Groups {
+		if better.Method == "" {
+			continue
+		}
+		e.methods[g], e.misses[g], e.exact[g] = better.Method, better.Misses, better.Exact
+		if better.Exact {
+			e.doubtful[g] = 0
+		}
+	}
+	return nil
+}

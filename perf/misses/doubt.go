@@ -1,0 +1,398 @@
+package misses
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"presage/perf/fit"
+	"presage/perf/internal/num"
+	"presage/perf/predict"
+	"presage/perf/scaling"
+	"presage/perf/subject"
+)
+
+const (
+	// nearCapacity is the ratio of two capacities whose predictions an interval
+	// contains: a bin stands for distances around its average.
+	nearCapacity = 1.03
+	// leastDoubt is the relative half width of any interval, beside a miss: what
+	// remainders of blocks and start-up code are off by.
+	leastDoubt = 0.002
+	// fewWays is the number of ways up to which chance alone makes blocks collide.
+	fewWays = 4
+	// doubtfulShare is the share of doubtful misses from which a row warns, and is
+	// never without an interval.
+	doubtfulShare = 0.1
+	// uncertain is the ratio of an interval's ends to the prediction from which a
+	// row warns.
+	uncertain = 2
+	// strideShare is the share of a program's accesses from which a reference's
+	// stride is looked at.
+	strideShare = 0.01
+	// leastSizes is the number of sizes that must be left to fit to when the largest
+	// is held out.
+	leastSizes = 4
+)
+
+// doubt sets the intervals and the warnings of a level's rows.
+func (m *Model) doubt(ctx context.Context, t *target, e *estimate, rows []Row, scopes subject.Partition, coverage float64) error {
+	d := &doubter{Model: m, estimate: e, level: rows[0].at, point: rows[0].Point, scopes: scopes}
+	warnings := slices.Clone(e.warnings)
+	if e.by != predict.MethodBinomial {
+		warnings = slices.Concat(warnings, d.conflicts(), d.unseen())
+	}
+	if coverage >= 0 {
+		if err := d.intervals(ctx, rows, coverage); err != nil {
+			return fmt.Errorf("perf: %s at %s: %w", t.name(d.level), d.point, err)
+		}
+	}
+	warnings = append(warnings, m.refits.said()...)
+	for i := range rows {
+		own := slices.Clip(warnings)
+		if e.by != predict.MethodBinomial {
+			own = append(own, rows[i].doubts()...)
+		}
+		rows[i].Warning = strings.Join(own, "; ")
+	}
+	return nil
+}
+
+// doubts returns the doubts that a row has by itself.
+func (r *Row) doubts() []string {
+	var out []string
+	if r.Doubtful > doubtfulShare {
+		out = append(out, fmt.Sprintf("%.0f%% of the misses are from functions that fit badly", 100*r.Doubtful))
+	}
+	if r.High > uncertain*r.Misses+1 || r.Low < r.Misses/uncertain-1 {
+		out = append(out, fmt.Sprintf("uncertain: from %.3g to %.3g misses", r.Low, r.High))
+	}
+	return out
+}
+
+// doubter finds out how far the rows of one level may be off.
+type doubter struct {
+	*Model
+	*estimate
+	level  predict.Level
+	point  subject.Point
+	scopes subject.Partition
+	base   []float64 // by scope: what the models say, uncorrected
+}
+
+// intervals sets the intervals of the rows. An interval contains what the functions
+// compatible with the data say (predict.Intervals), and what other models of the
+// same runs do:
+//
+//   - of all sizes but the largest. Where functions go astray, a further size moves
+//     them, and the next would again;
+//   - in caches a little smaller and larger;
+//   - of pages that outgrow a level only beyond the sizes of the model, the bounds
+//     that smaller blocks give;
+//   - in caches of few ways, the binomial formula, which knows nothing of where
+//     data lie; and where steps come to a part of the sets, the cache of that part.
+//
+// These others are what an interval of 90% contains; other levels scale their
+// distance from the prediction as a normal distribution would.
+//
+// Misses that a Corrector counted make an interval narrower by their share.
+func (d *doubter) intervals(ctx context.Context, rows []Row, coverage float64) error {
+	if err := d.uncounted(ctx, rows, coverage); err != nil || d.exact == nil {
+		return err
+	}
+	counted := make([]float64, len(rows))
+	for g, exact := range d.exact {
+		if exact {
+			counted[d.scopes.Of[g]] += d.misses[g].Total()
+		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		modelled := 1 - math.Min(1, num.Ratio(counted[i], r.Misses))
+		r.Low, r.High = r.Misses-(r.Misses-r.Low)*modelled, r.Misses+(r.High-r.Misses)*modelled
+	}
+	return nil
+}
+
+// uncounted sets intervals as if a Corrector had counted nothing.
+func (d *doubter) uncounted(ctx context.Context, rows []Row, coverage float64) error {
+	if d.by == predict.MethodBinomial {
+		return d.ofFunctions(ctx, rows, coverage)
+	}
+	if err := d.ofFunctions(ctx, rows, coverage); err != nil {
+		return err
+	}
+	others, err := d.others(ctx)
+	if err != nil {
+		return err
+	}
+	k := normalQuantile(cmp.Or(coverage, predict.DefaultLevel)) / normalQuantile(predict.DefaultLevel)
+	for i := range rows {
+		r := &rows[i]
+		by := func(d float64) { r.widen(r.Misses-k*d, r.Misses+k*d) }
+		by(r.Misses*leastDoubt + 1)
+		if r.Doubtful > doubtfulShare {
+			by(r.Misses * r.Doubtful / 2)
+		}
+		for _, o := range others {
+			v := math.Max(0, r.Misses-d.base[i]+o.misses[i])
+			ratio := math.Pow((v+1)/(r.Misses+1), k)
+			r.widen(r.Misses*ratio, r.Misses*ratio)
+			if o.bothWays {
+				r.widen(r.Misses/ratio, r.Misses/ratio)
+			}
+		}
+		r.Low = math.Max(r.Low, 0)
+	}
+	return nil
+}
+
+// normalQuantile returns the number of standard deviations within which a normal
+// variable is with a probability.
+func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(p) }
+
+// widen extends the interval of a row to two values.
+func (r *Row) widen(a, b float64) {
+	r.Low, r.High = math.Min(r.Low, math.Min(a, b)), math.Max(r.High, math.Max(a, b))
+}
+
+// ofFunctions sets intervals to what the functions compatible with the data say.
+func (d *doubter) ofFunctions(ctx context.Context, rows []Row, coverage float64) error {
+	cache := d.by.Of(d.level.Cache())
+	all, err := predict.Intervals(ctx, d.model, fit.Point(d.point), []predict.Cache{cache}, d.scopes.Of, predict.IntervalOptions{Level: coverage})
+	if err != nil {
+		return err
+	}
+	plain := make([]float64, len(rows))
+	d.base = make([]float64, len(rows))
+	for g := range d.histograms.groups {
+		h := d.model.Groups[g].Histogram(fit.Point(d.point))
+		misses := predict.OfHistogram(&h, cache)
+		plain[d.scopes.Of[g]] += misses.Total()
+		misses = predict.OfHistogram(&d.histograms.groups[g].Histogram, cache)
+		d.base[d.scopes.Of[g]] += misses.Total()
+	}
+	for i := range rows {
+		// What a footprint or a Corrector changes moves the interval.
+		k := num.Ratio(rows[i].Misses, plain[i])
+		rows[i].Low, rows[i].High = rows[i].Misses, rows[i].Misses
+		rows[i].widen(k*all[0][i].Low, k*all[0][i].High)
+	}
+	return nil
+}
+
+// other is what another model predicts of each scope.
+type other struct {
+	misses   []float64
+	bothWays bool // the truth may be as far on the other side
+}
+
+func (d *doubter) others(ctx context.Context) ([]other, error) {
+	blocks := float64(d.level.Blocks())
+	cache := predict.FullyAssociative(d.level.Blocks())
+	out := []other{
+		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks/nearCapacity))))},
+		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Ceil(blocks*nearCapacity))))},
+	}
+	if d.level.Sets > 1 && d.level.Ways <= fewWays {
+		out = append(out, other{misses: d.sum(d.histograms, d.level.Cache())})
+	}
+	held, err := d.heldOut(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if held != nil {
+		out = append(out, other{misses: d.sum(held, cache), bothWays: true})
+	}
+	if scaling.OfPages(d.level.BlockBytes) {
+		for _, h := range []*histograms{limited(d.histograms, d.touched.Lo), limited(d.histograms, d.touched.Hi)} {
+			out = append(out, other{misses: d.sum(h, cache)})
+		}
+		if d.trainedWithin() {
+			bounds, err := d.bySmallerBlocks()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, bounds...)
+		}
+	}
+	if stride, _ := d.collidingStride(); stride > 0 && d.level.Sets > 1 {
+		share := d.setsOf(stride) / float64(d.level.Sets)
+		out = append(out, other{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks*share))))})
+	}
+	return out, nil
+}
+
+// sum returns the misses of each scope.
+func (d *doubter) sum(h *histograms, c predict.Cache) []float64 {
+	out := make([]float64, len(d.scopes.Names))
+	for g := range h.groups {
+		m := predict.OfHistogram(&h.groups[g].Histogram, c)
+		out[d.scopes.Of[g]] += m.Total()
+	}
+	return out
+}
+
+// limited returns h with a limit of distances for another number of blocks touched.
+func limited(h *histograms, touched float64) *histograms {
+	out := &histograms{groups: make([]groupHistogram, len(h.groups))}
+	for g := range h.groups {
+		own := &h.model.Groups[g]
+		out.groups[g] = h.groups[g]
+		out.groups[g].Bins = slices.Clone(h.groups[g].Bins)
+		for i := range own.Bins {
+			far := math.Max(0, own.Bins[i].Distance.Eval(h.at))
+			out.groups[g].Bins[i].Distance = math.Min(far, math.Max(0, touched-1))
+		}
+	}
+	return out
+}
+
+// heldOut returns what the model without the largest size says; nil if too few are
+// left.
+func (d *doubter) heldOut(ctx context.Context) (*histograms, error) {
+	if len(d.Points)-1 < leastSizes {
+		return nil, nil
+	}
+	footprint, err := d.heldOutFootprint()
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := d.fitted(ctx, refit{block: slices.Index(d.blockSizes(), d.level.BlockBytes), without: 1})
+	if err != nil {
+		return nil, err
+	}
+	return evaluate(fitted, footprint, d.level.BlockBytes, d.point)
+}
+
+// bySmallerBlocks returns what smaller blocks say of a level of pages: at most the
+// misses of a cache of as many smaller blocks, since between two uses of a page no
+// more pages are touched than smaller blocks, and the last use of a page is no
+// earlier than that of the block; and hardly less than those of a cache of the same
+// capacity, divided by the blocks in a page, which a miss brings.
+func (d *doubter) bySmallerBlocks() ([]other, error) {
+	var most, least []float64
+	for _, size := range d.blockSizes() {
+		if size >= d.level.BlockBytes {
+			break
+		}
+		h, err := d.evaluate(size, d.point, d.by)
+		if err != nil {
+			return nil, err
+		}
+		per := float64(d.level.BlockBytes) / float64(size)
+		above := d.sum(h, predict.FullyAssociative(d.level.Blocks()))
+		below := d.sum(h, predict.FullyAssociative(d.level.Blocks()*d.level.BlockBytes/size))
+		if most == nil {
+			most, least = above, make([]float64, len(above))
+		}
+		for i := range above {
+			most[i] = math.Min(most[i], above[i])
+			least[i] = math.Max(least[i], below[i]/per)
+		}
+	}
+	if most == nil {
+		return nil, nil
+	}
+	return []other{{misses: most}, {misses: least}}, nil
+}
+
+// trainedWithin reports whether the level holds what the program touches at all
+// sizes of the model, and not at the point.
+func (d *doubter) trainedWithin() bool {
+	capacity := float64(d.level.Blocks())
+	return d.mostTouched() <= capacity && d.touched.Hi > capacity
+}
+
+// mostTouched returns the largest number of blocks touched in a training run.
+func (d *doubter) mostTouched() float64 {
+	most := 0.0
+	for _, p := range d.Points {
+		most = math.Max(most, d.footprint.Blocks(d.level.BlockBytes, fit.Point(p)))
+	}
+	return most
+}
+
+// unseen returns a warning if pages outgrow a level only beyond the sizes of the
+// model: how their distances and numbers grow is then known from a few pages.
+func (d *doubter) unseen() []string {
+	if !scaling.OfPages(d.level.BlockBytes) || !d.trainedWithin() {
+		return nil
+	}
+	return []string{fmt.Sprintf("at all sizes of the model the %s holds what is touched, at most %.0f of %d pages, and no more here: train with larger sizes",
+		d.level.Name, d.mostTouched(), d.level.Blocks())}
+}
+
+// conflicts returns a warning if blocks may collide in a level's sets, unless that
+// is corrected: if there are few ways, or if a stride, or a row or plane of an array,
+// shares so large a power of two with a way's size that it comes to few of the sets.
+func (d *doubter) conflicts() []string {
+	l := d.level
+	if l.Sets == 1 || !slices.Contains(d.methods, string(d.by)) {
+		return nil
+	}
+	if stride, of := d.collidingStride(); stride > 0 {
+		return []string{fmt.Sprintf("conflicts possible: steps of %.0f bytes (%s) come to %.0f of %d sets", stride, of, d.setsOf(stride), l.Sets)}
+	}
+	if l.Ways <= fewWays/2 {
+		return []string{fmt.Sprintf("conflicts possible: %d ways", l.Ways)}
+	}
+	return nil
+}
+
+// setsOf returns the number of sets that blocks at multiples of a stride fall into.
+func (d *doubter) setsOf(stride float64) float64 {
+	way := d.level.Sets * d.level.BlockBytes
+	s := uint64(stride)
+	for s != 0 {
+		way, s = s, way%s
+	}
+	return float64(d.level.Sets*d.level.BlockBytes) / float64(max(way, d.level.BlockBytes))
+}
+
+// collidingStride returns a stride that comes to a quarter of the sets at most, and
+// what it is of; 0 if there is none.
+func (d *doubter) collidingStride() (float64, string) {
+	few := float64(d.level.Sets) / 4
+	for _, s := range d.strides() {
+		if s > float64(d.level.BlockBytes) && d.setsOf(s) <= few {
+			return s, "a reference's stride"
+		}
+	}
+	for _, name := range d.Points[0].Names() {
+		n := d.point[name]
+		for _, bytes := range []float64{8, 4} {
+			if row := n * bytes; n == math.Trunc(n) && row > float64(d.level.BlockBytes) && d.setsOf(row) <= few {
+				return row, fmt.Sprintf("a row of %s elements of %.0f bytes", name, bytes)
+			}
+		}
+	}
+	return 0, ""
+}
+
+// strides returns the constant strides of references, in bytes, ascending, of groups
+// that matter to the program.
+func (d *doubter) strides() []float64 {
+	total := 0.0
+	for g := range d.histograms.groups {
+		total += d.histograms.groups[g].Accesses()
+	}
+	var out []float64
+	for g := range d.Groups() {
+		if d.histograms.groups[g].Accesses() < strideShare*total {
+			continue
+		}
+		for _, r := range d.References(Group(g)) {
+			for _, s := range r.Strides {
+				if by, ok := s.Formula.Constant(); ok && s.Regular() {
+					out = append(out, math.Abs(float64(by)))
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, cmp.Compare[float64])
+	return slices.Compact(out)
+}

@@ -1,0 +1,199 @@
+package misses
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"presage/perf/fit"
+	"presage/perf/predict"
+	"presage/perf/scaling"
+	"presage/perf/subject"
+)
+
+// histograms are what models say of a program at a point, for one block size.
+type histograms struct {
+	at       fit.Point
+	model    *scaling.Model // that they come from
+	groups   []groupHistogram
+	limit    float64 // no distance is larger; 0: no limit
+	touched  fit.Interval
+	warnings []fit.Warning
+}
+
+// groupHistogram is the histogram of one group.
+type groupHistogram struct{ scaling.Histogram }
+
+func (h *groupHistogram) reuses() float64 { return h.Accesses() - h.Cold }
+
+// setCold changes the cold accesses at the expense of the reuses.
+func (h *groupHistogram) setCold(cold float64) {
+	if reuses := h.reuses(); reuses > 0 {
+		left := math.Max(0, reuses+h.Cold-cold) / reuses
+		for i := range h.Bins {
+			h.Bins[i].Count *= left
+		}
+	}
+	h.Cold = cold
+}
+
+// evaluate returns the histogram of each group at a point. Unless the method is
+// the papers' formula, cold accesses are as many as the program touches blocks, and
+// no reuse distance is larger than that: a reuse has at most all other blocks
+// between it and the use before.
+func (m *Model) evaluate(blockBytes uint64, point subject.Point, by predict.Method) (*histograms, error) {
+	if by == predict.MethodBinomial {
+		return evaluate(m.byBlock[blockBytes], nil, blockBytes, point)
+	}
+	return evaluate(m.byBlock[blockBytes], m.footprint, blockBytes, point)
+}
+
+// evaluate is Model.evaluate for one of several models of the same runs. A nil
+// footprint bounds nothing.
+func evaluate(fitted *scaling.Model, footprint *scaling.Footprint, blockBytes uint64, point subject.Point) (*histograms, error) {
+	p := fit.Point(point)
+	if err := fitted.Check(p); err != nil {
+		return nil, err
+	}
+	h := &histograms{at: p, model: fitted, groups: make([]groupHistogram, len(fitted.Groups)), warnings: fitted.Doubts(p)}
+	sum := 0.0
+	for g := range fitted.Groups {
+		h.groups[g].Histogram = fitted.Groups[g].Histogram(p)
+		sum += h.groups[g].Cold
+	}
+	if footprint == nil {
+		return h, nil
+	}
+	touched := footprint.Blocks(blockBytes, p)
+	h.touched = footprint.Range(blockBytes, p)
+	if !finite(touched) || !finite(sum) {
+		return h, nil // the rows report it
+	}
+	h.limit = math.Max(0, touched-1)
+	h.share(touched)
+	for g := range h.groups {
+		for i := range h.groups[g].Bins {
+			bin := &h.groups[g].Bins[i]
+			bin.Distance = math.Min(bin.Distance, h.limit)
+		}
+	}
+	return h, nil
+}
+
+// share gives the groups so many cold accesses in all, and keeps the accesses of
+// each group. What is too many is taken from all in proportion, where a
+// group has reuses that they can become. What is missing
+// goes first to groups whose cold accesses are no function of the size, in
+// proportion to these and then to their reuses; no group has more than accesses.
+func (h *histograms) share(touched float64) {
+	sum, fixed, unsure := 0.0, 0.0, false
+	for g := range h.groups {
+		sum += h.groups[g].Cold
+		if h.groups[g].reuses() <= 0 {
+			fixed += h.groups[g].Cold
+		}
+		unsure = unsure || fitsBadly(&h.model.Groups[g].Cold)
+	}
+	if touched <= sum {
+		for g := range h.groups {
+			if h.groups[g].reuses() > 0 {
+				h.groups[g].setCold(h.groups[g].Cold * math.Max(0, touched-fixed) / (sum - fixed))
+			}
+		}
+		return
+	}
+	for _, weight := range []func(g int) float64{
+		func(g int) float64 {
+			if unsure && !fitsBadly(&h.model.Groups[g].Cold) {
+				return 0
+			}
+			return h.groups[g].Cold
+		},
+		func(g int) float64 { return h.groups[g].reuses() },
+	} {
+		total := 0.0
+		for g := range h.groups {
+			total += weight(g)
+		}
+		if missing := touched - sum; missing > 0 && total > 0 {
+			for g := range h.groups {
+				more := math.Min(missing*weight(g)/total, h.groups[g].reuses())
+				h.groups[g].setCold(h.groups[g].Cold + more)
+				sum += more
+			}
+		}
+	}
+}
+
+// estimate is what is predicted of each group at a level and point.
+type estimate struct {
+	*histograms
+	by       predict.Method
+	misses   []predict.Misses // by Group
+	full     []predict.Misses // in a fully associative cache; misses, if the method takes the level for one
+	doubtful []float64        // of the misses
+	methods  []string
+	exact    []bool // counted by a Corrector; nil if there is none
+	warnings []string
+}
+
+// estimateAt predicts the misses of each group at a level.
+func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, point subject.Point, opt PredictOptions) (*estimate, error) {
+	if _, err := m.fittedFor(t, l); err != nil {
+		return nil, err
+	}
+	h, err := m.evaluate(l.BlockBytes, point, opt.Method)
+	if err != nil {
+		return nil, fmt.Errorf("perf: %s at %s: %w", t.name(l), point, err)
+	}
+	e := &estimate{histograms: h, by: opt.Method, warnings: slices.Concat(fit.WarningTexts(h.warnings), l.NotModelled, m.about)}
+	cache := opt.Method.Of(l.Cache())
+	full := predict.FullyAssociative(l.Blocks())
+	for g := range h.groups {
+		e.misses = append(e.misses, predict.OfHistogram(&h.groups[g].Histogram, cache))
+		e.full = append(e.full, predict.OfHistogram(&h.groups[g].Histogram, full))
+		doubtful := doubtfulMisses(&h.model.Groups[g], &h.groups[g].Histogram, cache)
+		if opt.Method == predict.MethodBinomial && fitsBadly(&h.model.Groups[g].Cold) {
+			doubtful += h.groups[g].Cold // otherwise, the footprint says how many they are
+		}
+		e.doubtful = append(e.doubtful, doubtful)
+		method := string(opt.Method)
+		if l.Sets == 1 {
+			method = string(predict.MethodFullyAssociative)
+		}
+		e.methods = append(e.methods, method)
+	}
+	if opt.Corrector == nil || l.Sets == 1 && !opt.Corrector.Replays() {
+		return e, nil
+	}
+	return e, e.correct(ctx, Uncorrected{Level: l, Point: point, Groups: slices.Clone(e.misses)}, opt.Corrector)
+}
+
+// doubtfulMisses returns the misses of a group in the bins whose distance or
+// frequency is a function that fits badly.
+func doubtfulMisses(g *scaling.GroupModel, h *scaling.Histogram, c predict.Cache) float64 {
+	sum := 0.0
+	for i, bin := range h.Bins {
+		if fitsBadly(&g.Bins[i].Distance) || fitsBadly(&g.Bins[i].Frequency) {
+			sum += c.MissProbability(bin.Distance) * bin.Count
+		}
+	}
+	return sum
+}
+
+func fitsBadly(f *fit.Func) bool {
+	return slices.ContainsFunc(f.Warnings, func(w fit.Warning) bool {
+		return w.Doubt == scaling.PoorFit || w.Doubt == scaling.Pieces || w.Doubt == scaling.HeldConstant
+	})
+}
+
+// fittedFor returns the model for a level's block size.
+func (m *Model) fittedFor(t *target, l predict.Level) (*scaling.Model, error) {
+	fitted := m.byBlock[l.BlockBytes]
+	if fitted == nil {
+		return nil, fmt.Errorf("perf: %s has blocks of %d bytes, and the runs were profiled with %v; profile with block sizes %v",
+			t.name(l), l.BlockBytes, m.blockSizes(), t.blockBytes)
+	}
+	return fitted, nil
+}

@@ -1,0 +1,117 @@
+package misses
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"presage/perf/fit"
+	"presage/perf/internal/profiletest"
+	"presage/perf/predict"
+	"presage/perf/subject"
+)
+
+// TestMethods: by default a cache counts as fully associative; the binomial formula
+// is evaluated on the models as they were fitted.
+func TestMethods(t *testing.T) {
+	model, m, point := askable(t), profiletest.Machine(t, "origin2000"), subject.Point{"n": 40}
+	plain, err := Predict(t.Context(), model, m, []subject.Point{point}, PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	binomial, err := Predict(t.Context(), model, m, []subject.Point{point}, PredictOptions{Method: predict.MethodBinomial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range plain {
+		b := binomial[i]
+		if r.Method != string(predict.MethodFullyAssociative) || r.Misses != r.FullyAssoc {
+			t.Errorf("%s: %g misses by %q, %g fully associative", r.Level, r.Misses, r.Method, r.FullyAssoc)
+		}
+		want, err := predict.At(model.byBlock[b.at.BlockBytes], fit.Point(point), b.at.Cache())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := want.Program.Total(); math.Abs(b.Misses-sum) > 1e-9*sum {
+			t.Errorf("%s: %g misses by %q, want %g", b.Level, b.Misses, b.Method, sum)
+		}
+		if method := string(predict.MethodBinomial); r.at.Sets > 1 && (b.Method != method || b.Misses == r.Misses) {
+			t.Errorf("%s: %g misses by %q, as without it", b.Level, b.Misses, b.Method)
+		}
+		if touched := model.footprint.Blocks(r.at.BlockBytes, fit.Point(point)); math.Abs(r.Cold-touched) > 1e-6*touched {
+			t.Errorf("%s: %g cold misses, %g blocks touched", r.Level, r.Cold, touched)
+		}
+	}
+	if _, err := Predict(t.Context(), model, m, []subject.Point{point}, PredictOptions{Method: "guess"}); err == nil || !strings.Contains(err.Error(), `method "guess"`) {
+		t.Errorf("an unknown method: %v", err)
+	}
+}
+
+// halver is a corrector that halves the misses of some groups.
+type halver struct {
+	groups int // of the first
+	exact  bool
+	err    error
+	short  bool
+}
+
+func (h halver) Replays() bool { return true }
+
+func (h halver) Correct(_ context.Context, of Uncorrected) (*Correction, error) {
+	c := &Correction{Groups: make([]GroupCorrection, len(of.Groups)), Warnings: []string{"halved"}}
+	for g := range min(h.groups, len(of.Groups)) {
+		m := of.Groups[g]
+		c.Groups[g] = GroupCorrection{Method: "half", Misses: predict.Misses{Accesses: m.Accesses, Cold: m.Cold / 2, Reuse: m.Reuse / 2}, Exact: h.exact}
+	}
+	if h.short {
+		c.Groups = c.Groups[1:]
+	}
+	return c, h.err
+}
+
+// TestCorrections: what a Corrector knows replaces the groups' misses and names
+// itself; misses that it counted have no interval, others keep theirs in proportion.
+func TestCorrections(t *testing.T) {
+	model, m, at := askable(t), profiletest.Machine(t, "origin2000"), subject.Sweep("n", 40)
+	plain, err := Predict(t.Context(), model, m, at, PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		by     halver
+		method string
+	}{
+		{halver{groups: model.Groups()}, "half"},
+		{halver{groups: model.Groups(), exact: true}, "half"},
+		{halver{}, "fully associative"},
+	} {
+		rows, err := Predict(t.Context(), model, m, at, PredictOptions{Corrector: c.by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range rows {
+			want := plain[i].Misses
+			if c.by.groups > 0 {
+				want /= 2
+			}
+			if math.Abs(r.Misses-want) > 1e-9*want || r.Method != c.method || !strings.Contains(r.Warning, "halved") {
+				t.Errorf("%+v: %s: %g misses by %q, want %g by %q (%s)", c.by, r.Level, r.Misses, r.Method, want, c.method, r.Warning)
+			}
+			if !(r.Low <= r.Misses && r.Misses <= r.High) {
+				t.Errorf("%+v: %s: %g misses outside [%g, %g]", c.by, r.Level, r.Misses, r.Low, r.High)
+			}
+			if c.by.exact && r.High != r.Low {
+				t.Errorf("%s: an interval [%g, %g] of counted misses", r.Level, r.Low, r.High)
+			}
+		}
+	}
+	refused := errors.New("refused")
+	if _, err := Predict(t.Context(), model, m, at, PredictOptions{Corrector: halver{err: refused}}); !errors.Is(err, refused) {
+		t.Errorf("a corrector's error: %v", err)
+	}
+	if _, err := Predict(t.Context(), model, m, at, PredictOptions{Corrector: halver{short: true}}); err == nil {
+		t.Error("a correction of too few groups is taken")
+	}
+}

@@ -1,0 +1,171 @@
+package misses
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"presage/perf/fit"
+	"presage/perf/locality"
+	"presage/perf/scaling"
+	"presage/perf/store"
+	"presage/perf/subject"
+)
+
+// modelVersion is part of the key of a stored model: raise it when fitting
+// changes, or the layout of scaling.Model.
+const modelVersion = 8
+
+// matchVersion is part of the key of a model of several executables: raise it
+// when access.Match changes.
+const matchVersion = 2
+
+// refits are the models that a Model was made of, and further ones of the same
+// runs, which are fitted when they are asked for first.
+type refits struct {
+	runs    *locality.Runs
+	sizes   []fit.Point
+	options scaling.Options
+	opt     FitOptions
+	store   *store.Store
+
+	mu       sync.Mutex
+	warnings []string // of the store
+	known    map[refit]*scaling.Model
+	heldOut  *scaling.Footprint // without the largest size
+}
+
+// refit is what a model is fitted to.
+type refit struct {
+	block   int // index of the block size
+	without int // the number of the largest sizes that are left out
+}
+
+// fitted returns a model, from memory or the store if it is there. What
+// the store warns of is in refits.warnings.
+func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) {
+	r := m.refits
+	blockBytes := r.runs.BlockBytes()[what.block]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.known[what]; known != nil {
+		return known, nil
+	}
+	kept := r.kept(what.without)
+	key, err := r.key(what, kept)
+	if err != nil {
+		return nil, err
+	}
+	options := r.options
+	options.BlockBytes = blockBytes
+	memo, err := store.Memo(r.store, key, func() (*scaling.Model, error) {
+		sizes := make([]fit.Point, len(kept))
+		for i, k := range kept {
+			sizes[i] = r.sizes[k]
+		}
+		return scaling.Fit(ctx, sizes, m.measured(what.block, kept), options)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("perf: fit for blocks of %d bytes: %w", blockBytes, err)
+	}
+	if memo.Warning != "" {
+		r.warnings = append(r.warnings, memo.Warning)
+	}
+	r.known[what] = memo.Value
+	return memo.Value, nil
+}
+
+// heldOutFootprint returns what the program touches by all sizes but the largest.
+func (m *Model) heldOutFootprint() (*scaling.Footprint, error) {
+	r := m.refits
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	if r.heldOut == nil {
+		r.heldOut, err = m.fitFootprint(1)
+	}
+	return r.heldOut, err
+}
+
+// said returns and forgets the warnings of the store.
+func (r *refits) said() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.warnings
+	r.warnings = nil
+	return all
+}
+
+// kept returns the indices of the runs without so many of the largest sizes.
+func (r *refits) kept(without int) []int {
+	order := make([]int, len(r.sizes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return scaling.CompareSizes(r.sizes[a], r.sizes[b]) })
+	order = order[:len(order)-without]
+	slices.Sort(order)
+	return order
+}
+
+// fitInputs are what a model depends on.
+type fitInputs struct {
+	Runs        []locality.Recorded
+	Points      []subject.Point
+	BlockBytes  uint64
+	Reuse       int
+	Basis       string
+	Shape       string
+	Tolerance   float64
+	MedianRatio bool
+	Match       int `json:",omitempty"`
+	Joined      int
+	Of          int `json:",omitempty"` // runs that the groups were chosen by, if more
+}
+
+// inputs returns what a model of some runs depends on, for their smallest blocks.
+func (r *refits) inputs(kept []int) fitInputs {
+	in := fitInputs{
+		BlockBytes: r.runs.BlockBytes()[0], Reuse: locality.ReuseVersion, Joined: joinVersion,
+		Basis: r.opt.Basis, Shape: r.opt.Shape, Tolerance: r.opt.Tolerance, MedianRatio: r.opt.MedianRatio,
+		Of: moreThan(len(r.sizes), len(kept)),
+	}
+	for _, i := range kept {
+		in.Runs, in.Points = append(in.Runs, r.runs.Runs[i].Recorded), append(in.Points, r.runs.Runs[i].Point)
+	}
+	if r.runs.Matched() {
+		in.Match = matchVersion
+	}
+	return in
+}
+
+// key returns the key of the model of a block size.
+func (r *refits) key(what refit, kept []int) (store.Key, error) {
+	in := r.inputs(kept)
+	in.BlockBytes = r.runs.BlockBytes()[what.block]
+	return store.NewKey("model", modelVersion, in)
+}
+
+// moreThan returns n, or 0 if it is no more than m.
+func moreThan(n, m int) int {
+	if n > m {
+		return n
+	}
+	return 0
+}
+
+// measured returns each group's histograms at some sizes, for the runs' b-th
+// block size.
+func (m *Model) measured(b int, kept []int) []scaling.Group {
+	runs := m.refits.runs
+	groups := make([]scaling.Group, len(m.parts))
+	for g := range groups {
+		groups[g].Name = m.first(Group(g)).String()
+		for _, r := range kept {
+			groups[g].Hists = append(groups[g].Hists, m.collectedBy(runs, g, r, b))
+			groups[g].Accesses = append(groups[g].Accesses, m.accessesBy(runs, g, r, b))
+		}
+	}
+	return groups
+}
