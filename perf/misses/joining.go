@@ -35,8 +35,8 @@ const (
 	// remains is the share of the parts' misfits up to which that of their sum shows
 	// that they exchange accesses.
 	remains = 0.1
-	// tolerated is the misfit of the whole program beyond which all that a routine
-	// has is joined.
+	// tolerated is the misfit of the whole program beyond which what is off in a
+	// routine is joined.
 	tolerated = DefaultDeviation / 2
 )
 
@@ -76,7 +76,7 @@ type unit struct {
 
 // joinVersion is part of the key of a stored partition: raise it when joining
 // changes.
-const joinVersion = 1
+const joinVersion = 2
 
 // parts returns the groups that were accessed in any run, joined where they
 // exchange accesses.
@@ -175,7 +175,7 @@ func (j *joiner) join(ctx context.Context) ([][]int, error) {
 			rough[outer] = append(rough[outer], list...)
 		}
 	}
-	if err := j.joinRoutines(ctx); err != nil {
+	if err := j.joinRest(ctx); err != nil {
 		return nil, err
 	}
 	lists := make([][]int, len(j.joined))
@@ -292,33 +292,22 @@ func (j *joiner) net(list []int) []float64 {
 	return sum
 }
 
-// joinRoutines joins all that there is in a routine, those that are off most first,
-// and finally in the program, as long as the program's accesses are off by too
-// much and the join is not: a program whose work is no function of the size is left
-// in parts.
-func (j *joiner) joinRoutines(ctx context.Context) error {
-	inside := make(map[locality.Place][]int)
-	var places []locality.Place
+// joinRest joins what is still off, as long as the program's accesses are off by too
+// much and the join is not: in each routine, worst first, and then in the program,
+// the units that fit badly by themselves. Where several executables were matched, a
+// unit that fits well may be what they exchange accesses with: all units of a
+// routine are tried, too, and finally all of the program. A program whose work is no
+// function of the size is left in parts.
+func (j *joiner) joinRest(ctx context.Context) error {
+	lists := j.byRoutine(func(u *unit) bool { return u.with > 0 || worst(u.misfit) > smallMisfit })
+	if j.runs.Matched() {
+		lists = append(lists, j.byRoutine(func(*unit) bool { return true })...)
+	}
 	all := make([]int, len(j.units))
-	for u := range j.units {
-		p := j.units[u].at
-		for j.shared.KindOf(p) == cfg.LoopScope {
-			p = j.shared.Outer(p)
-		}
-		if inside[p] == nil {
-			places = append(places, p)
-		}
-		inside[p] = append(inside[p], u)
+	for u := range all {
 		all[u] = u
 	}
-	slices.SortStableFunc(places, func(a, b locality.Place) int {
-		return cmp.Compare(worst(j.net(inside[b])), worst(j.net(inside[a])))
-	})
-	lists := make([][]int, 0, len(places)+1)
-	for _, p := range places {
-		lists = append(lists, inside[p])
-	}
-	for _, list := range append(lists, all) {
+	for _, list := range lists {
 		now := j.net(all)
 		if worst(now) <= tolerated {
 			return nil
@@ -340,6 +329,36 @@ func (j *joiner) joinRoutines(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// byRoutine returns the units that are wanted in each routine, those that are off most
+// first, and then all that are wanted.
+func (j *joiner) byRoutine(wanted func(*unit) bool) [][]int {
+	inside := make(map[locality.Place][]int)
+	var places []locality.Place
+	var all []int
+	for u := range j.units {
+		if !wanted(&j.units[u]) {
+			continue
+		}
+		p := j.units[u].at
+		for j.shared.KindOf(p) == cfg.LoopScope {
+			p = j.shared.Outer(p)
+		}
+		if inside[p] == nil {
+			places = append(places, p)
+		}
+		inside[p] = append(inside[p], u)
+		all = append(all, u)
+	}
+	slices.SortStableFunc(places, func(a, b locality.Place) int {
+		return cmp.Compare(worst(j.net(inside[b])), worst(j.net(inside[a])))
+	})
+	lists := make([][]int, 0, len(places)+1)
+	for _, p := range places {
+		lists = append(lists, inside[p])
+	}
+	return append(lists, all)
 }
 
 func worst(misfit []float64) float64 { return max(slices.Max(misfit), -slices.Min(misfit)) }
