@@ -38,6 +38,7 @@ var layers = []layer{
 	{"trace", ""},
 	{"trace/affine", "trace"},
 	{"isa", ""},
+	{"isa/amd64", ""},
 	{"isa/rv64", "isa"},
 	{"isa/targets", "isa isa/rv64"}, // the only one that names instruction sets
 	{"objfile", "isa isa/targets"},  // a File carries its isa.Target
