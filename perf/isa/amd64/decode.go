@@ -57,7 +57,7 @@ func DecodeInto(in *Inst, code []byte) error {
 		return c.failure(len(code))
 	}
 	f := find(table.forms[s.first:s.first+s.n], in.key(e))
-	if f == nil || in.vvvvUnused(f) {
+	if f == nil || in.vvvvUnused(f) || !in.allowed(f) {
 		return ErrUndefined
 	}
 	in.form = f
@@ -93,6 +93,50 @@ func (in *Inst) vvvvUnused(f *form) bool {
 		return false
 	}
 	return in.VVVV != 0 && f.ops[0].place != vectorRM && (f.n < 2 || f.ops[1].place != vectorRM)
+}
+
+// allowed reports whether the registers exist, and whether the form allows what
+// EVEX asks for.
+func (in *Inst) allowed(f *form) bool {
+	for i := range f.ops[:f.n] {
+		switch s := &f.ops[i]; s.first {
+		case ES:
+			if in.Reg&7 > 5 || in.Reg&7 == 1 && s.access&Write != 0 {
+				return false
+			}
+		case BND0:
+			if in.Reg > 3 {
+				return false
+			}
+		case RAX:
+			if s.place == inReg && in.Reg > 15 {
+				return false
+			}
+		case K0, TMM0:
+			if s.place == inReg && in.Reg > 7 || s.place == inVVVV && in.VVVV > 7 {
+				return false
+			}
+		}
+	}
+	if in.Encoding != EVEX {
+		return true
+	}
+	memory := in.Memory()
+	if in.Masking == 0 && (f.kind == Gather || f.kind == Scatter) {
+		return false
+	}
+	if in.Zeroing && (in.Masking == 0 || memory && f.ops[0].place == inRM) {
+		return false
+	}
+	if in.Broadcast && memory {
+		for i := range f.ops[:f.n] {
+			if f.ops[i].bcst {
+				return true
+			}
+		}
+		return false
+	}
+	return true
 }
 
 // key has a bit in each group of conditions.
@@ -176,7 +220,9 @@ func (c *cursor) modRM(in *Inst, e extension) {
 	in.HasModRM, in.ModRM = true, b
 	in.Reg = b>>3&7 | e.r<<3 | e.r2<<4
 	low := b & 7
-	if b >= 0xc0 {
+	if b >= 0xc0 || in.Encoding == Legacy && in.Map == 1 && in.Opcode&^3 == 0x20 { // moves of control registers have no memory form
+		b |= 0xc0
+		in.ModRM = b
 		in.RM = low | e.b<<3
 		if in.Encoding == EVEX {
 			in.RM |= e.x << 4
@@ -280,7 +326,7 @@ func (in *Inst) immediateBytes(size byte) int {
 		return 2
 	case 'd':
 		return 4
-	case 'z':
+	case 'z': // that of a near branch is 2 bytes long on AMD's processors, 4 on Intel's
 		return min(in.OperandBytes(), 4)
 	case 'v':
 		return in.OperandBytes()

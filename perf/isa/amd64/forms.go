@@ -306,7 +306,7 @@ func (f *form) settle() {
 		if f.granule == 0 {
 			f.granule = s.element
 		}
-		if s.place == inVVVV && s.first == V0 && f.enc == 'l' { // the destination itself
+		if s.place == inVVVV && f.enc == 'l' { // the destination itself
 			f.ops[0].access = ReadWrite
 			copy(f.ops[i:], f.ops[i+1:f.n])
 			f.n--

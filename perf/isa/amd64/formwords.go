@@ -108,10 +108,8 @@ func addFlags(set *Flags, letters string) error {
 
 // implicitMemory are implicit operands in memory and what they do to registers.
 var implicitMemory = map[string][]spec{
-	"push":     {{place: atTop, size: 's', access: Write, memOnly: true}, {place: fixed, first: RSP, access: ReadWrite, bytes: 8}},
-	"pop":      {{place: atTop, size: 's', access: Read, memOnly: true}, {place: fixed, first: RSP, access: ReadWrite, bytes: 8}},
-	"callpush": {{place: atTop, bytes: 8, access: Write, memOnly: true}, {place: fixed, first: RSP, access: ReadWrite, bytes: 8}},
-	"retpop":   {{place: atTop, bytes: 8, access: Read, memOnly: true}, {place: fixed, first: RSP, access: ReadWrite, bytes: 8}},
+	"push": {{place: atTop, size: 's', access: Write, memOnly: true}, {place: fixed, first: RSP, access: ReadWrite, bytes: 8}},
+	"pop":  {{place: atTop, size: 's', access: Read, memOnly: true}, {place: fixed, first: RSP, access: ReadWrite, bytes: 8}},
 	"leave": {
 		{place: atFrame, size: 's', access: Read, memOnly: true},
 		{place: fixed, first: RBP, access: ReadWrite, bytes: 8},
@@ -162,7 +160,7 @@ func cutAccess(w string) (string, Access) {
 
 // fixedOperands are explicit operands that need no encoding.
 var fixedOperands = map[string]spec{
-	"AL": {first: RAX, bytes: 1}, "AX": {first: RAX, bytes: 2}, "rAX": {first: RAX, size: 'v'}, "CL": {first: RCX, bytes: 1}, "DX": {first: RDX, bytes: 2},
+	"AL": {first: RAX, bytes: 1}, "AX": {first: RAX, bytes: 2}, "rAX": {first: RAX, size: 'v'}, "zAX": {first: RAX, size: 'z'}, "CL": {first: RCX, bytes: 1}, "DX": {first: RDX, bytes: 2},
 	"FS": {first: FS, bytes: 8}, "GS": {first: GS, bytes: 8}, "st0": {first: ST0, bytes: 10}, "xmm0": {first: V0, bytes: 16},
 }
 
@@ -182,6 +180,9 @@ func (f *form) parseOperand(w string) (spec, error) {
 		return s, nil
 	case "BND":
 		s.place, s.first, s.bytes = inReg, BND0, 16
+		return s, nil
+	case "BNDE":
+		s.place, s.first, s.bytes = inRM, BND0, 16
 		return s, nil
 	case "Mtile":
 		s.place, s.memory, s.memOnly = tileRM, true, true

@@ -88,7 +88,15 @@ func (in *Inst) HasTarget() bool {
 }
 
 // Target returns where a branch, jump or call at pc goes, if HasTarget.
-func (in *Inst) Target(pc uint64) uint64 { return pc + uint64(in.Len) + uint64(in.Imm) }
+// With an operand size of 16 bits, which no compiler chooses, processors by AMD
+// take 16 bits of it, as this does; those by Intel ignore the prefix.
+func (in *Inst) Target(pc uint64) uint64 {
+	to := pc + uint64(in.Len) + uint64(in.Imm)
+	if in.Size16 && in.ImmLen == 2 {
+		to &= 1<<16 - 1
+	}
+	return to
+}
 
 // Flags returns the status flags that the instruction reads and writes. A flag
 // that it may leave as it is, as a shift by zero does, is in both; one that is
