@@ -178,8 +178,9 @@ func additive(v isa.Value, x, y linear) (linear, bool) {
 	case isa.Subtract:
 		return x.plusScaled(y, -1)
 	case isa.ScaledAdd:
-		s, ok := x.scaled(1 << v.Imm)
-		if !ok {
+		s, ok1 := x.scaled(1 << v.Imm)
+		s, ok2 := s.plusScaled(constant(v.Disp), 1)
+		if !ok1 || !ok2 {
 			return linear{}, false
 		}
 		return s.plusScaled(y, 1)
@@ -276,7 +277,7 @@ func (a *routineAnalysis) quotient(x linear, d int64) (linear, bool) {
 func (a *routineAnalysis) operation(v isa.Value, x, y linear) linear {
 	buf := append(a.buffer[:0], byte(v.Op), byte(b2i(v.Word)), byte(b2i(v.LowA)))
 	if v.Op == isa.ScaledAdd {
-		buf = append(buf, byte(v.Imm))
+		buf = binary.AppendVarint(append(buf, byte(v.Imm)), v.Disp)
 	}
 	buf = y.key(x.key(buf))
 	a.buffer = buf

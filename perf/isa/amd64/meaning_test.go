@@ -115,7 +115,7 @@ var kindPatterns = []struct {
 
 var (
 	controlRegister = regexp.MustCompile(`\b[cd]r\d`)
-	target          = regexp.MustCompile(`^(0x)?[0-9a-f]+$`)
+	constantTarget  = regexp.MustCompile(`^(0x)?[0-9a-f]+$`)
 )
 
 func re(text string) *regexp.Regexp { return regexp.MustCompile(`^(` + text + `)$`) }
@@ -129,9 +129,9 @@ func kindByName(name string, operands []string) Kind {
 		return Nop
 	case (name == "call" || name == "jmp") && strings.Contains(text, "FWORD"):
 		return System
-	case name == "call" && !target.MatchString(text):
+	case name == "call" && !constantTarget.MatchString(text):
 		return IndirectCall
-	case name == "jmp" && !target.MatchString(text):
+	case name == "jmp" && !constantTarget.MatchString(text):
 		return IndirectJump
 	}
 	for _, p := range kindPatterns {

@@ -40,10 +40,12 @@ type stepper struct {
 	before syscall.PtraceRegs
 	in     Inst
 	mems   []Mem
+	first  []byte // the first operand in memory, before
 	values [MaxMems][]byte // of memory before
 	known  map[string]bool
 	seen   int
 	failed map[string]bool
+	lifted lifted
 }
 
 func step(t *testing.T, path string, args []string, steps int) {
@@ -61,14 +63,17 @@ func step(t *testing.T, path string, args []string, steps int) {
 	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	s := stepper{pid: pid, t: t, known: map[string]bool{}, failed: map[string]bool{}}
+	s := stepper{pid: pid, t: t, known: map[string]bool{}, failed: map[string]bool{}, lifted: lifted{lifter: NewLifter()}}
 	for s.seen < steps {
 		if !s.one() {
 			break
 		}
 		s.seen++
 	}
-	t.Logf("%d instructions executed, %d different ones", s.seen, len(s.known))
+	t.Logf("%d instructions executed, %d different ones; %d results and %d conditions computed", s.seen, len(s.known), s.lifted.results, s.lifted.conditions)
+	if s.lifted.results < s.seen/8 || s.lifted.conditions < s.seen/40 {
+		t.Error("too few of them")
+	}
 	if s.seen < min(steps, 10_000) {
 		t.Errorf("only %d instructions executed", s.seen)
 	}
@@ -89,6 +94,7 @@ func (s *stepper) one() bool {
 	}
 	s.known[s.in.Name()] = true
 	s.mems = s.in.Mems(s.mems[:0])
+	s.first = s.firstOperand()
 	sample := s.seen%7 == 0
 	if sample {
 		for i := range s.mems {
@@ -107,6 +113,7 @@ func (s *stepper) one() bool {
 		return false
 	}
 	s.check(&after)
+	s.lifted.check(s, code, &after)
 	if sample {
 		s.checkMemory()
 	}

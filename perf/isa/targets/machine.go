@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 
 	"presage/perf/isa"
+	"presage/perf/isa/amd64"
 	"presage/perf/isa/rv64"
 )
 
@@ -24,6 +25,8 @@ func Of(m elf.Machine) (machine Machine, ok bool) {
 	switch m {
 	case elf.EM_RISCV:
 		return Machine{Family: "RISC-V", Target: rv64.TargetOf}, true
+	case elf.EM_X86_64:
+		return Machine{Family: "x86-64", Target: amd64.TargetOf}, true
 	}
 	return Machine{}, false
 }
