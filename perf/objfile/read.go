@@ -83,14 +83,19 @@ func parse(image []byte) (*File, error) {
 		PHdrSize:  progHeaderSize,
 		PHdrCount: uint16(h.phnum),
 	}
-	if err := checkStatic(ef, image); err != nil {
+	if f.Interpreter, err = checkLinking(ef, image, h.machine.Dynamic); err != nil {
 		return nil, err
 	}
 	if f.Segments, err = readSegments(ef, image, h.target.AddressLimit); err != nil {
 		return nil, err
 	}
 	f.PHdrAddr = progHeaderAddr(ef, h)
-	if err := f.checkEntry(); err != nil {
+	if h.machine.Dynamic {
+		if err := f.readDynamic(ef, image, h.machine); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.checkEntry(); err != nil && !(h.machine.Dynamic && f.PIE && f.Entry == 0) {
 		return nil, err
 	}
 	if f.Sections, err = f.readSections(ef); err != nil {
