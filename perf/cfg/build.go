@@ -118,7 +118,7 @@ func (x *explorer) successors(d *draft, r *Routine, b int) {
 func (x *explorer) indirect(d *draft, r *Routine, b int) {
 	block := &r.Blocks[b]
 	last := block.Last()
-	if last.HasTarget {
+	if _, imported := x.imported(last); imported || last.HasTarget {
 		block.Exit = TailJump
 		return
 	}

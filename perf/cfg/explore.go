@@ -275,6 +275,12 @@ func (x *explorer) transfer(d *draft, in *isa.Inst) {
 			x.jump(d, in.Target)
 			return
 		}
+		if name, ok := x.imported(in); ok {
+			if !neverReturns(name) {
+				x.mark(d)
+			}
+			return
+		}
 		if len(d.jumps) == 0 {
 			x.jumping = append(x.jumping, d)
 		}
@@ -319,6 +325,9 @@ func (x *explorer) tail(d *draft, target uint64) {
 func (x *explorer) call(d *draft, in *isa.Inst) {
 	back := in.Next()
 	var to *draft
+	if name, ok := x.imported(in); ok && neverReturns(name) {
+		return
+	}
 	if target, ok := x.callee(d, in); ok {
 		x.called[target] = true
 		to = x.enter(target)

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"strings"
 )
 
 // This file finds routines in .eh_frame, which a stripped program keeps because
@@ -39,7 +40,7 @@ func frameSymbols(ef *elf.File, image []byte, secs []Section) []symbol {
 		if !ok {
 			return syms
 		}
-		if size > 0 && sectionOf(secs, at) != nil {
+		if s := sectionOf(secs, at); size > 0 && s != nil && !strings.HasPrefix(s.Name, ".plt") { // which has symbols of its own
 			syms = append(syms, symbol{name: fmt.Sprintf("sub_%x", at), addr: at, size: size, rank: unnamed})
 		}
 	}
