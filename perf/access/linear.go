@@ -165,10 +165,28 @@ func (a *routineAnalysis) apply(v isa.Value, x, y linear) linear {
 			return out
 		}
 	}
+	if v.Op == isa.And && a.aligned(x, y) {
+		return x
+	}
 	if out, ok := a.multiplicative(v, x, y); ok {
 		return out
 	}
 	return a.operation(v, x, y)
+}
+
+// aligned reports whether x & y aligns the stack pointer downward. The stack is
+// taken to be aligned already: its cells keep their distances from each other.
+func (a *routineAnalysis) aligned(x, y linear) bool {
+	if !y.isConstant() || !alignment(y.constant) {
+		return false
+	}
+	sp, ok := a.entry(register(a.target.StackPointer)).only()
+	return ok && x.factor(sp) == 1
+}
+
+// alignment reports whether a mask clears some low bits, up to those of a page.
+func alignment(mask int64) bool {
+	return mask < 0 && mask >= -4096 && -mask&(-mask-1) == 0
 }
 
 func additive(v isa.Value, x, y linear) (linear, bool) {

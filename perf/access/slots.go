@@ -280,6 +280,8 @@ func (f *slotFinder) value(s registerFile, in *isa.Inst, v isa.Value) based {
 		return based{y.reg, x.offset + y.offset}
 	case v.Op == isa.Subtract && y.reg == isa.NoReg:
 		return based{x.reg, x.offset - y.offset}
+	case v.Op == isa.And && x.reg == f.target.StackPointer && y.reg == isa.NoReg && alignment(y.offset): // see routineAnalysis.aligned
+		return x
 	}
 	return none
 }

@@ -33,8 +33,8 @@ type File struct {
 
 	Target *isa.Target // the instruction set, by the ELF header
 
-	Entry    uint64 // address of the first instruction
-	PIE      bool   // position-independent: addresses are relative to a load bias
+	Entry    uint64    // address of the first instruction
+	PIE      bool      // position-independent: addresses are relative to a load bias
 	Segments []Segment // where the dynamic linker only relocates, as if loaded at these addresses
 	Sections []Section // those with an address, by ascending Addr
 	Routines []Routine // by ascending Addr, without overlaps
