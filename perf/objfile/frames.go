@@ -119,10 +119,10 @@ func (c *frameCursor) uleb() uint64 {
 
 func (c *frameCursor) text() string {
 	from := c.at
-	for c.byte() != 0 {
-		if c.bad {
-			return ""
-		}
+	for c.byte() != 0 { // past the end it is 0
+	}
+	if c.bad {
+		return ""
 	}
 	return string(c.data[from : c.at-1])
 }

@@ -131,8 +131,6 @@ func checkTarget(image []byte) (targets.Machine, error) {
 
 func machineName(m elf.Machine) string {
 	switch m {
-	case elf.EM_X86_64:
-		return "an x86-64"
 	case elf.EM_386:
 		return "a 32-bit x86"
 	case elf.EM_AARCH64:
