@@ -21,6 +21,8 @@ const (
 func (k MemKind) Writes() bool { return k >= MemStore }
 
 // Mem is a memory operand: Size bytes at the address Base + Index·Scale + Disp.
+// If Index is a vector register, each of its elements addresses an element of
+// Size bytes.
 type Mem struct {
 	Kind  MemKind
 	Size  uint8 // bytes; 128 for operands that are longer or whose length depends on the program's state

@@ -165,7 +165,7 @@ func laxer(in *Inst, l line) bool {
 	if strings.HasPrefix(in.Name(), "vf") && in.Map == 6 { // equal registers
 		return true
 	}
-	return strings.Contains(l.text, "/(bad)") || in.Kind() == Nop || in.Name() == "rdpru" || in.Kind() == Gather || in.Kind() == Tile || strings.HasPrefix(in.Name(), "bnd")
+	return strings.Contains(l.text, "/(bad)") || in.Kind() == Nop || in.Name() == "rdpru" || in.Kind() == Gather || in.Kind() == Scatter || in.Kind() == Tile || strings.HasPrefix(in.Name(), "bnd")
 }
 
 // FuzzDecode demands that Decode reads no more than it says, and that all of an

@@ -48,7 +48,10 @@ func (l *Lifter) Decode(code []byte, pc uint64) (isa.Inst, error) {
 // nothing is a value that is not described.
 var nothing = isa.Value{A: isa.NoReg, B: isa.NoReg}
 
-// classes are the classes of instructions without operands in memory.
+// classes are the classes of instructions without operands in memory. Vector
+// instructions on integers have those of the floating-point instructions that
+// take as long on most processors: multiplications FPMultiply, others FPMove;
+// Decode tells them apart.
 var classes = [kinds]isa.Class{
 	Undefined: isa.Illegal, Nop: isa.Nop, Move: isa.ALU, Lea: isa.ALU, ALU: isa.ALU, Shift: isa.Shift, Bits: isa.ALU, Multiply: isa.Multiply, Divide: isa.Divide,
 	CMov: isa.ALU, SetCC: isa.ALU, Exchange: isa.ALU, String: isa.ALU,

@@ -51,7 +51,11 @@ func meaning(in *Inst, name string, operands []string) string {
 	if got != want && name != "xlat" {
 		return fmt.Sprintf("memory is accessed %d, want %d", got, want)
 	}
-	if k := kindByName(name, operands); k != in.Kind() {
+	k := kindByName(name, operands)
+	if name == "xchg" && in.Map == 0 && in.Opcode == 0x87 { // it clears the upper half
+		k = Exchange
+	}
+	if k != in.Kind() {
 		return fmt.Sprintf("%v, want %v", in.Kind(), k)
 	}
 	return ""
@@ -102,7 +106,7 @@ var kindPatterns = []struct {
 	{FPDivide, re(`fi?divr?p?|fprem1?|v?div[ps][sdh]`)},
 	{FPSqrt, re(`fsqrt|v?sqrt[ps][sdh]`)},
 	{FPReciprocal, re(`v?(rcp|rsqrt)(14|28)?[ps][sdh]`)},
-	{X87, re(`f(nop|n?stenv|ldenv|n?stenvw|ldenvw|n?savew|rstorw|n?stcw|ldcw|n?stsw|n?save|rstor|n?init|n?clex|free|freep|wait|decstp|incstp|neni\S*|ndisi\S*|nsetpm\S*)|f?emms`)},
+	{X87, re(`f(nop|n?stenv|ldenv|n?stenvw|ldenvw|n?savew|rstorw|n?stcw|ldcw|n?stsw|n?save|rstor|n?init|n?clex|free|freep|wait|decstp|incstp|neni\S*|ndisi\S*|nsetpm\S*|rstpm\S*)|f?emms`)},
 
 	{VectorMultiply, re(`v?(pmul(lw|ld|lq|hw|huw|hrsw|udq|dq)|pmadd\w+)|vpdp\w+|vp4dp\w+|vpmac\w+|vpmadcs\w+`)},
 	{Shuffle, re(`v?ps[rl]ldq`)},
