@@ -104,8 +104,12 @@ func (in *Inst) Target(pc uint64) uint64 {
 func (in *Inst) Flags() (read, written Flags) {
 	f := in.form
 	read, written = f.read, f.written
-	if f.maybe != 0 && in.shifts() {
+	switch {
+	case f.maybe == 0:
+	case in.ImmLen == 0:
 		read |= f.maybe
+		written |= f.maybe
+	case in.shifts():
 		written |= f.maybe
 	}
 	if f.kind == String && in.Rep != 0 {
@@ -114,11 +118,8 @@ func (in *Inst) Flags() (read, written Flags) {
 	return read, written
 }
 
-// shifts reports whether a shift may change flags.
+// shifts reports whether a shift by an immediate changes its operand.
 func (in *Inst) shifts() bool {
-	if in.ImmLen == 0 {
-		return true
-	}
 	limit := int64(31)
 	if in.W {
 		limit = 63

@@ -40,7 +40,7 @@ type stepper struct {
 	before syscall.PtraceRegs
 	in     Inst
 	mems   []Mem
-	first  []byte // the first operand in memory, before
+	first  []byte          // the first operand in memory, before
 	values [MaxMems][]byte // of memory before
 	known  map[string]bool
 	seen   int
