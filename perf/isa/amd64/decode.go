@@ -49,6 +49,7 @@ func DecodeInto(in *Inst, code []byte) error {
 	if c.bad {
 		return c.failure(len(code))
 	}
+	table := tables()
 	s := &table.spans[m][in.Opcode]
 	if s.modrm {
 		c.modRM(in, e)
@@ -75,7 +76,6 @@ var undefinedForm = form{name: "(bad)"}
 // extension holds what prefixes add to ModRM and the opcode.
 type extension struct {
 	r, x, b, r2 uint8
-	roundL      bool // EVEX.L'L is 3
 }
 
 func find(forms []form, key uint64) *form {

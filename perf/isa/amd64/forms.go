@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The opcode tables are text. A line describes one form of an instruction:
@@ -172,7 +173,8 @@ type span struct {
 	modrm    bool
 }
 
-var table = mustTable()
+// tables returns the tables, which are read once.
+var tables = sync.OnceValue(mustTable)
 
 func mustTable() *opcodeTable {
 	t, err := readTables()

@@ -136,6 +136,7 @@ func known(name string) bool {
 	if err != nil {
 		return false
 	}
+	table := tables()
 	for i := range table.forms {
 		if pattern.MatchString(table.forms[i].name) || sameName(table.forms[i].name, name, &Inst{form: &table.forms[i]}) {
 			return true
