@@ -101,12 +101,12 @@ func parse(image []byte) (*File, error) {
 	if f.Sections, err = f.readSections(ef); err != nil {
 		return nil, err
 	}
+	f.frames = &frameTable{file: ef}
 	pcln := readGoTable(ef, image)
 	if f.Routines, err = f.readRoutines(ef, image, pcln); err != nil {
 		return nil, err
 	}
 	f.lines = &lineTable{file: ef, pcln: pcln, code: executable(f.Sections)}
-	f.frames = &frameTable{file: ef}
 	f.inlines = &inlineTable{file: ef, pcln: pcln, code: f.lines.code}
 	return f, nil
 }

@@ -41,7 +41,7 @@ func (f *File) readRoutines(ef *elf.File, image []byte, pcln *goTable) ([]Routin
 		if syms, err = tableSymbols(ef, ef.SectionByType(elf.SHT_DYNSYM), image, secs); err != nil {
 			return nil, err
 		}
-		syms = append(syms, frameSymbols(ef, image, secs)...)
+		syms = append(syms, f.frameSymbols(secs)...)
 	}
 	if stubs := f.stubs(ef); len(stubs) > 0 || f.Imports != nil {
 		syms = append(syms, stubs...)
