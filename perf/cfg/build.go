@@ -12,6 +12,7 @@ import (
 func (x *explorer) routine(d *draft) *Routine {
 	r := x.graph(d)
 	r.Gaps = d.gaps()
+	x.findRejoins(d, r)
 	r.dominate()
 	r.findLoops()
 	return r

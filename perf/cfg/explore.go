@@ -38,6 +38,8 @@ type explorer struct {
 	effort  int               // steps that may still be spent on indirect jumps
 
 	undecoded, overlap, observed doubt
+
+	sources map[uint64][]*draft // of the jumps to other routines, by target
 }
 
 // place is an instruction of a routine.
@@ -314,6 +316,7 @@ func (x *explorer) jump(d *draft, target uint64) {
 
 // tail handles a transfer to another routine: d returns if that routine does.
 func (x *explorer) tail(d *draft, target uint64) {
+	x.noteSource(d, target)
 	to := x.enter(target)
 	if to == nil || to.returns {
 		x.mark(d)

@@ -67,6 +67,24 @@ func named(p *cfg.Program, name string) *cfg.Routine {
 	return nil
 }
 
+// TestNativeColdParts finds a loop from which gcc has moved a rarely executed part
+// to another place, with and without symbols that say so.
+func TestNativeColdParts(t *testing.T) {
+	for _, strip := range []string{"-g", "-s"} {
+		exe := native(t, "testdata/switches.c", "-O2", "-freorder-blocks-and-partition")
+		whole := analysis(t, exe).Program
+		at, cold := named(whole, "mostly"), named(whole, "mostly.cold")
+		if at == nil || cold == nil {
+			t.Fatal("gcc moved nothing")
+		}
+		p := analysis(t, native(t, "testdata/switches.c", "-O2", "-freorder-blocks-and-partition", strip)).Program
+		r := p.RoutineAt(at.Addr)
+		if r == nil || len(r.Loops) != 1 || r.Loops[0].Irreducible || len(r.Entries) < 2 {
+			t.Errorf("%s: %+v", strip, r)
+		}
+	}
+}
+
 // TestNativeLoops finds loops with their lines, whatever the version of DWARF
 // and wherever it lies.
 func TestNativeLoops(t *testing.T) {

@@ -104,12 +104,25 @@ NOINLINE int checked(int x) {
 	return x * 2;
 }
 
+__attribute__((cold, noinline)) int rare(int x) { sink = x; return x / 2; }
+NOINLINE int mostly(const int *p, int n) {
+	int s = 0;
+	for (int i = 0; i < n; i++) {
+		if (__builtin_expect(p[i] < 0, 0))
+			s += rare(p[i]) * 3;
+		s += p[i];
+	}
+	return s;
+}
+
 int main(int argc, char **argv) {
 	int s = 0;
 	for (int i = -6; i < 12; i++) s += on_int(i, s) + negative(i) + masked(i) + tail(i) + checked(i);
 	s += on_char("abcdefg%xyz%gfedcba");
 	for (unsigned long i = 998; i < 1009; i++) s += on_long(i);
 	s += threaded((const unsigned char *)"\0\1\2\1\0\3");
+	int list[] = {3, 4, -5, 6, 7, -8, 9};
+	s += mostly(list, 7);
 	printf("%d\n", s);
 	return 0;
 }
