@@ -50,6 +50,7 @@ func (x *explorer) findRejoins(d *draft, r *Routine) {
 		}
 		r.rejoins = slices.Delete(r.rejoins, i, i+1)
 	}
+	r.rejoins = nil
 }
 
 // proper returns the entries that are not rejoins.
