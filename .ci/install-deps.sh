@@ -16,6 +16,7 @@ demo_packages=(
 )
 test_packages=(
 	"${demo_packages[@]}"
+	binutils
 	binutils-riscv64-linux-gnu
 	g++
 	g++-riscv64-linux-gnu

@@ -38,9 +38,10 @@ var layers = []layer{
 	{"trace", ""},
 	{"trace/affine", "trace"},
 	{"isa", ""},
+	{"isa/amd64", "isa"},
 	{"isa/rv64", "isa"},
-	{"isa/targets", "isa isa/rv64"}, // the only one that names instruction sets
-	{"objfile", "isa isa/targets"},  // a File carries its isa.Target
+	{"isa/targets", "isa isa/rv64 isa/amd64"}, // the only one that names instruction sets
+	{"objfile", "isa isa/targets"},            // a File carries its isa.Target
 	{"cfg", "internal/wire trace objfile isa"},
 	{"access", "internal/wire trace objfile isa cfg"},
 

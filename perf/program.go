@@ -26,8 +26,9 @@ func Range(first, last, step float64) []float64 {
 // It is not modified once made, and may be shared.
 type Program = subject.Program
 
-// Open reads a static linux/riscv64 executable, from whatever compiler. Any
-// other file is an error that says what was found and what to do.
+// Open reads a static linux/riscv64 executable, or a linux/amd64 one, from
+// whatever compiler. Any other file is an error that says what was found and what
+// to do.
 //
 // What static analysis finds out about it is kept in the default store, if there
 // is one.

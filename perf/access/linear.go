@@ -165,10 +165,28 @@ func (a *routineAnalysis) apply(v isa.Value, x, y linear) linear {
 			return out
 		}
 	}
+	if v.Op == isa.And && a.aligned(x, y) {
+		return x
+	}
 	if out, ok := a.multiplicative(v, x, y); ok {
 		return out
 	}
 	return a.operation(v, x, y)
+}
+
+// aligned reports whether x & y aligns the stack pointer downward. The stack is
+// taken to be aligned already: its cells keep their distances from each other.
+func (a *routineAnalysis) aligned(x, y linear) bool {
+	if !y.isConstant() || !alignment(y.constant) {
+		return false
+	}
+	sp, ok := a.entry(register(a.target.StackPointer)).only()
+	return ok && x.factor(sp) == 1
+}
+
+// alignment reports whether a mask clears some low bits, up to those of a page.
+func alignment(mask int64) bool {
+	return mask < 0 && mask >= -4096 && -mask&(-mask-1) == 0
 }
 
 func additive(v isa.Value, x, y linear) (linear, bool) {
@@ -178,8 +196,9 @@ func additive(v isa.Value, x, y linear) (linear, bool) {
 	case isa.Subtract:
 		return x.plusScaled(y, -1)
 	case isa.ScaledAdd:
-		s, ok := x.scaled(1 << v.Imm)
-		if !ok {
+		s, ok1 := x.scaled(1 << v.Imm)
+		s, ok2 := s.plusScaled(constant(v.Disp), 1)
+		if !ok1 || !ok2 {
 			return linear{}, false
 		}
 		return s.plusScaled(y, 1)
@@ -276,7 +295,7 @@ func (a *routineAnalysis) quotient(x linear, d int64) (linear, bool) {
 func (a *routineAnalysis) operation(v isa.Value, x, y linear) linear {
 	buf := append(a.buffer[:0], byte(v.Op), byte(b2i(v.Word)), byte(b2i(v.LowA)))
 	if v.Op == isa.ScaledAdd {
-		buf = append(buf, byte(v.Imm))
+		buf = binary.AppendVarint(append(buf, byte(v.Imm)), v.Disp)
 	}
 	buf = y.key(x.key(buf))
 	a.buffer = buf

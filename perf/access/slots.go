@@ -272,7 +272,7 @@ func (f *slotFinder) value(s registerFile, in *isa.Inst, v isa.Value) based {
 	case x.reg == isa.NoReg && y.reg == isa.NoReg:
 		v.A, v.B = 0, 0
 		return based{isa.NoReg, v.Eval(x.offset, y.offset)}
-	case v.Word || v.LowA || x.reg == unknown || y.reg == unknown:
+	case v.Word || v.Narrow != 0 || v.LowA || x.reg == unknown || y.reg == unknown:
 		return none
 	case v.Op == isa.Add && y.reg == isa.NoReg:
 		return based{x.reg, x.offset + y.offset}
@@ -280,6 +280,8 @@ func (f *slotFinder) value(s registerFile, in *isa.Inst, v isa.Value) based {
 		return based{y.reg, x.offset + y.offset}
 	case v.Op == isa.Subtract && y.reg == isa.NoReg:
 		return based{x.reg, x.offset - y.offset}
+	case v.Op == isa.And && x.reg == f.target.StackPointer && y.reg == isa.NoReg && alignment(y.offset): // see routineAnalysis.aligned
+		return x
 	}
 	return none
 }

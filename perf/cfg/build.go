@@ -12,6 +12,7 @@ import (
 func (x *explorer) routine(d *draft) *Routine {
 	r := x.graph(d)
 	r.Gaps = d.gaps()
+	x.findRejoins(d, r)
 	r.dominate()
 	r.findLoops()
 	return r
@@ -118,7 +119,7 @@ func (x *explorer) successors(d *draft, r *Routine, b int) {
 func (x *explorer) indirect(d *draft, r *Routine, b int) {
 	block := &r.Blocks[b]
 	last := block.Last()
-	if last.HasTarget {
+	if _, imported := x.imported(last); imported || last.HasTarget {
 		block.Exit = TailJump
 		return
 	}

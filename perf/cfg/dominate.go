@@ -11,7 +11,8 @@ import (
 func (r *Routine) structural(e int) bool { return r.Edges[e].Kind != Restarts }
 
 // dominate finds the blocks' immediate dominators. Blocks that control reaches
-// from several entries are dominated by none.
+// from several entries are dominated by none; entries by which only a part of the
+// routine itself leads back do not count.
 func (r *Routine) dominate() {
 	if len(r.Blocks) == 0 {
 		return
@@ -25,7 +26,8 @@ func (r *Routine) dominate() {
 	}
 }
 
-// Dominates reports whether every way to block c leads through block b.
+// Dominates reports whether every way to block c leads through block b, not
+// counting ways through parts of the routine that lie elsewhere.
 func (r *Routine) Dominates(b, c int) bool {
 	for ; c >= 0; c = r.Blocks[c].Dominator {
 		if c == b {
@@ -94,7 +96,7 @@ func (g directed) Nodes() graph.Nodes {
 func (g directed) From(id int64) graph.Nodes {
 	var list []graph.Node
 	if id == int64(len(g.r.Blocks)) {
-		for _, b := range g.r.Entries {
+		for _, b := range g.r.proper() {
 			list = append(list, node(b))
 		}
 		return iterator.NewOrderedNodes(list)
@@ -109,7 +111,7 @@ func (g directed) From(id int64) graph.Nodes {
 
 func (g directed) To(id int64) graph.Nodes {
 	var list []graph.Node
-	for _, b := range g.r.Entries {
+	for _, b := range g.r.proper() {
 		if int64(b) == id {
 			list = append(list, node(len(g.r.Blocks)))
 		}

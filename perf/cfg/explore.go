@@ -38,6 +38,8 @@ type explorer struct {
 	effort  int               // steps that may still be spent on indirect jumps
 
 	undecoded, overlap, observed doubt
+
+	sources map[uint64][]*draft // of the jumps to other routines, by target
 }
 
 // place is an instruction of a routine.
@@ -275,6 +277,12 @@ func (x *explorer) transfer(d *draft, in *isa.Inst) {
 			x.jump(d, in.Target)
 			return
 		}
+		if name, ok := x.imported(in); ok {
+			if !neverReturns(name) {
+				x.mark(d)
+			}
+			return
+		}
 		if len(d.jumps) == 0 {
 			x.jumping = append(x.jumping, d)
 		}
@@ -308,6 +316,7 @@ func (x *explorer) jump(d *draft, target uint64) {
 
 // tail handles a transfer to another routine: d returns if that routine does.
 func (x *explorer) tail(d *draft, target uint64) {
+	x.noteSource(d, target)
 	to := x.enter(target)
 	if to == nil || to.returns {
 		x.mark(d)
@@ -319,6 +328,9 @@ func (x *explorer) tail(d *draft, target uint64) {
 func (x *explorer) call(d *draft, in *isa.Inst) {
 	back := in.Next()
 	var to *draft
+	if name, ok := x.imported(in); ok && neverReturns(name) {
+		return
+	}
 	if target, ok := x.callee(d, in); ok {
 		x.called[target] = true
 		to = x.enter(target)

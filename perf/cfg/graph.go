@@ -33,6 +33,7 @@ type Routine struct {
 	// indirect jump was observed to reach unexpectedly. The first one is the
 	// main entry.
 	Entries []int
+	rejoins []int // of them, those that only parts of the routine that lie elsewhere lead to
 
 	Loops []Loop // outer before inner; disjoint ones by ascending header
 

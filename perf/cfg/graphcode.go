@@ -47,6 +47,7 @@ func (r *Routine) encode(w *wire.Writer) {
 		from = e.From
 	}
 	w.Ints(r.Entries)
+	w.Ints(r.rejoins)
 	w.Len(len(r.Loops))
 	for i := range r.Loops {
 		l := &r.Loops[i]
@@ -104,6 +105,7 @@ func (p *Program) decodeRoutine(r *wire.Reader) *Routine {
 	out.decodeEdges(r)
 	blocks, edges := len(out.Blocks), len(out.Edges)
 	out.Entries = r.Ints(blocks)
+	out.rejoins = r.Ints(blocks)
 	out.Loops = decodeLoops(r, blocks, edges)
 	for range r.Len() {
 		out.Gaps = append(out.Gaps, Range{r.Uint(), r.Uint()})

@@ -53,7 +53,7 @@ func (f *loopFinder) add(blocks []int, parent, depth int) {
 	in := f.region[blocks[0]]
 	inside := func(b int) bool { _, ok := slices.BinarySearch(blocks, b); return ok }
 	for _, b := range blocks {
-		enters := slices.Contains(r.Entries, b)
+		enters := slices.Contains(r.Entries, b) && !slices.Contains(r.rejoins, b)
 		for _, e := range r.Blocks[b].Preds {
 			enters = enters || r.structural(e) && !inside(r.Edges[e].From)
 		}

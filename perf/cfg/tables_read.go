@@ -157,8 +157,8 @@ func (s *slicer) compute(t *term, i int64) (n int64, ok bool) {
 func (s *slicer) read(at, n uint64) (int64, bool) {
 	x := s.x
 	seg := x.file.SegmentAt(at)
-	if seg == nil || seg.Write && x.file.PIE {
-		return 0, false // relocated data need not be in the file
+	if seg == nil || seg.Write && x.file.PIE && x.file.Imports == nil {
+		return 0, false // relocated data need not be in the file, unless relocations were applied
 	}
 	if seg.Write && !x.relocated(at) {
 		s.mutable = true

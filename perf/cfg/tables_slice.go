@@ -187,22 +187,56 @@ func (s *slicer) compared(p *path, in *isa.Inst, flags isa.RegSet) (any bool) {
 		return false
 	}
 	isFlags := func(t, other *term) bool {
-		return t.kind == register && flags.Has(t.reg) && other.kind == constant && other.n == 0 && in.Result(t.reg).Op == isa.Subtract
+		return t.kind == register && flags.Has(t.reg) && other.kind == constant && other.n == 0
 	}
-	for i, f := range p.facts {
+	facts := p.facts[:0]
+	for _, f := range p.facts {
+		var reg isa.Reg
 		switch {
 		case isFlags(f.a, f.b):
-			a, b := s.operands(in, in.Result(f.a.reg))
-			p.facts[i] = fact{f.op, a, b}
+			reg = f.a.reg
 		case isFlags(f.b, f.a):
-			a, b := s.operands(in, in.Result(f.b.reg))
-			p.facts[i] = fact{f.op, b, a}
+			reg = f.b.reg
 		default:
+			facts = append(facts, f)
 			continue
 		}
-		any = true
+		v := in.Result(reg)
+		switch {
+		case v.Op != isa.Subtract && f.carries(): // about a carry, which is not described
+			any = true
+		case v.Op != isa.Subtract:
+			facts = append(facts, f)
+		default:
+			a, b := s.sides(in, v, f.carries())
+			if f.b.kind == register && flags.Has(f.b.reg) {
+				a, b = b, a
+			}
+			facts = append(facts, fact{f.op, a, b})
+			any = true
+		}
 	}
+	p.facts = facts
 	return any
+}
+
+// carries reports whether f compares unsigned numbers.
+func (f fact) carries() bool {
+	switch f.op {
+	case isa.LessUnsigned, isa.GreaterEqualUnsigned:
+		return true
+	}
+	return false
+}
+
+// sides returns the two sides of a subtraction as the numbers that it compares:
+// if it is of parts of registers, those parts, extended.
+func (s *slicer) sides(in *isa.Inst, v isa.Value, unsigned bool) (a, b *term) {
+	a, b = s.operands(in, v)
+	if n := v.Bits(); n < 64 {
+		a, b = s.extend(a, n, !unsigned), s.extend(b, n, !unsigned)
+	}
+	return a, b
 }
 
 // frame expresses an address before the last of insts in terms of a register that

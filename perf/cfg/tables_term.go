@@ -94,13 +94,26 @@ func (ts terms) apply(v isa.Value, a, b *term) *term {
 	if v.LowA {
 		a = ts.extend(a, 32, false)
 	}
+	if v.Narrow != 0 {
+		a, b = ts.extend(a, v.Bits(), true), ts.extend(b, v.Bits(), true)
+	}
+	var t *term
 	switch v.Op {
 	case isa.ScaledAdd:
-		return ts.operate(isa.Add, ts.operate(isa.ShiftLeft, a, ts.constant(v.Imm), false), b, v.Word)
+		t = ts.operate(isa.Add, ts.operate(isa.ShiftLeft, a, ts.constant(v.Imm), false), b, false)
+		t = ts.operate(isa.Add, t, ts.constant(v.Disp), v.Word)
 	case isa.SignExtend, isa.ZeroExtend:
-		return ts.extend(a, v.Imm, v.Op == isa.SignExtend)
+		t = ts.extend(a, v.Imm, v.Op == isa.SignExtend)
+	default:
+		t = ts.operate(v.Op, a, b, v.Word)
 	}
-	return ts.operate(v.Op, a, b, v.Word)
+	switch {
+	case v.Narrow != 0:
+		return ts.extend(t, v.Bits(), true)
+	case v.Word && v.ZeroHigh:
+		return ts.extend(t, 32, false)
+	}
+	return t
 }
 
 // operate returns a op b in canonical form: constants on the right and folded,

@@ -21,9 +21,11 @@ const (
 func (k MemKind) Writes() bool { return k >= MemStore }
 
 // Mem is a memory operand: Size bytes at the address Base + Index·Scale + Disp.
+// If Index is a vector register, each of its elements addresses an element of
+// Size bytes.
 type Mem struct {
 	Kind  MemKind
-	Size  uint8 // bytes
+	Size  uint8 // bytes; 128 for operands that are longer or whose length depends on the program's state
 	Float bool  // the datum goes to or comes from a floating-point register
 	Base  Reg   // NoReg: 0
 	Index Reg   // NoReg: 0
@@ -131,7 +133,7 @@ func (i *Inst) Accesses() bool { return i.nMems > 0 }
 // Stored returns the memory operand that i.Value is stored to, or nil if i stores
 // nothing or a value that is not described.
 func (i *Inst) Stored() *Mem {
-	if i.nMems == 0 || i.Value.Op == Opaque {
+	if i.nMems == 0 || i.Value.Op == Opaque || i.Class == Call {
 		return nil
 	}
 	if m := &i.Mems()[i.nMems-1]; m.Kind.Writes() && !m.Float {

@@ -22,7 +22,7 @@ const (
 	QuotientUnsigned
 	Remainder // signed
 	RemainderUnsigned
-	ScaledAdd  // left shifted by Imm, plus B (0 if NoReg)
+	ScaledAdd  // left shifted by Imm, plus B (0 if NoReg), plus Disp
 	SignExtend // the low Imm bits of left, as a signed number
 	ZeroExtend // the low Imm bits of left, as an unsigned number
 
@@ -78,10 +78,29 @@ type Value struct {
 	// of the result sign-extended.
 	Word bool
 
+	// ZeroHigh: if Word, the low 32 bits of the result are zero-extended instead.
+	ZeroHigh bool
+
 	// LowA: A stands for its low 32 bits, zero-extended.
 	LowA bool
 
-	Imm int64
+	// Narrow, if not 0, is 8 or 16: like Word, but for so many bits.
+	Narrow uint8
+
+	Imm  int64
+	Disp int64 // of a ScaledAdd
+}
+
+// Bits returns how many low bits of its operands a value is computed from: 8, 16,
+// 32 or 64.
+func (v Value) Bits() int64 {
+	switch {
+	case v.Narrow != 0:
+		return int64(v.Narrow)
+	case v.Word:
+		return 32
+	}
+	return 64
 }
 
 // Constant returns the value if it depends on no register.
@@ -123,7 +142,13 @@ func (v Value) Eval(a, b int64) int64 {
 	if v.LowA {
 		a = int64(uint32(a))
 	}
-	if v.Word {
+	switch {
+	case v.Narrow != 0:
+		n := 64 - v.Narrow
+		return v.double(a<<n>>n, b<<n>>n) << n >> n
+	case v.Word && v.ZeroHigh:
+		return int64(uint32(v.word(int32(a), int32(b))))
+	case v.Word:
 		return int64(int32(v.word(int32(a), int32(b))))
 	}
 	return v.double(a, b)
@@ -152,7 +177,7 @@ func (v Value) double(a, b int64) int64 {
 	case Quotient, QuotientUnsigned, Remainder, RemainderUnsigned:
 		return v.divide(a, b)
 	case ScaledAdd:
-		return a<<v.Imm + b
+		return a<<v.Imm + b + v.Disp
 	case SignExtend:
 		return a << (64 - v.Imm) >> (64 - v.Imm)
 	case ZeroExtend:

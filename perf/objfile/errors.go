@@ -8,7 +8,7 @@ import (
 // Reasons why a file is refused, for errors.Is.
 var (
 	ErrNotELF       = errors.New("not an ELF file")
-	ErrArchitecture = errors.New("not for linux/riscv64")
+	ErrArchitecture = errors.New("not for a supported machine")
 	ErrKind         = errors.New("not an executable")
 	ErrDynamic      = errors.New("dynamically linked")
 	ErrTruncated    = errors.New("truncated")
@@ -38,6 +38,6 @@ func refuse(kind error, format string, args ...any) error {
 }
 
 const (
-	howToBuild = "build with GOOS=linux GOARCH=riscv64 go build, or riscv64-linux-gnu-gcc -static"
+	howToBuild = "build with gcc, gfortran or go build on this computer, or with riscv64-linux-gnu-gcc -static"
 	rebuild    = "rebuild or copy it again"
 )

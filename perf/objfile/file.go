@@ -3,7 +3,8 @@
 // nothing more. It is pure and deterministic: the same bytes give the same File.
 //
 // It accepts static 64-bit little-endian Linux executables, at fixed addresses
-// or position-independent, for any instruction set in package isa/targets.
+// or position-independent, for any instruction set in package isa/targets; for
+// x86-64 also dynamically linked executables and shared libraries.
 // Anything else gets an *Error that says what was found and what to do. The
 // input may be hostile: memory and time are bounded by a small multiple of its
 // size.
@@ -11,8 +12,9 @@
 // Lines and inlined routines come from DWARF, versions 2 to 5, or, in a Go
 // program without it, from the tables that Go's runtime uses.
 //
-// Not modelled: relocations (a static position-independent executable applies
-// its own), thread-local storage templates (ditto), debugging information other
+// Not modelled: other relocations than those of dynamically linked x86-64 files
+// (a static position-independent executable applies its own), and among those
+// packed ones (DT_RELR) and those of the thread's storage; thread-local storage templates (ditto), debugging information other
 // than lines and inlining, and debugging information in separate files.
 package objfile
 
@@ -23,7 +25,7 @@ import (
 	"presage/perf/isa"
 )
 
-// File is a static Linux executable. It is not modified after Open or Read and
+// File is a Linux executable or shared library. It is not modified after Open or Read and
 // may be shared.
 type File struct {
 	Path   string // as given to Open; empty for Read
@@ -31,9 +33,9 @@ type File struct {
 
 	Target *isa.Target // the instruction set, by the ELF header
 
-	Entry    uint64 // address of the first instruction
-	PIE      bool   // position-independent: addresses are relative to a load bias
-	Segments []Segment
+	Entry    uint64    // address of the first instruction
+	PIE      bool      // position-independent: addresses are relative to a load bias
+	Segments []Segment // where the dynamic linker only relocates, as if loaded at these addresses
 	Sections []Section // those with an address, by ascending Addr
 	Routines []Routine // by ascending Addr, without overlaps
 
@@ -43,6 +45,13 @@ type File struct {
 	PHdrAddr  uint64
 	PHdrSize  uint16
 	PHdrCount uint16
+
+	// Interpreter is the path of the dynamic linker; empty if there is none.
+	// Imports maps the address of a cell to the name of the symbol, of another
+	// file, that the dynamic linker makes it point to; nil for other machines
+	// than x86-64.
+	Interpreter string
+	Imports     map[uint64]string
 
 	lines   *lineTable // never nil
 	inlines *inlineTable
@@ -74,7 +83,10 @@ type Section struct {
 // Routine is a named range of instructions, within one executable section.
 //
 // Routines come from the symbol table, else from the Go function table
-// (.gopclntab), else there is one for each executable section, named after it.
+// (.gopclntab), else, for x86-64, from the dynamic symbols and from .eh_frame,
+// whose routines are called sub_ADDRESS; else there is one for each executable
+// section, named after it. A stub of the procedure linkage table is a routine
+// called NAME@plt.
 // A symbol without a size extends to the next symbol or the end of the
 // section. Symbols at one address are one routine; a symbol inside another
 // routine is another entry point of it, not a routine; where two overlap

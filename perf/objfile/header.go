@@ -32,6 +32,7 @@ const (
 // header is the part of the ELF header that is checked before debug/elf sees
 // the file.
 type header struct {
+	machine      targets.Machine
 	target       *isa.Target
 	kind         elf.Type
 	entry        uint64
@@ -45,7 +46,7 @@ func readHeader(image []byte) (*header, error) {
 		return nil, refuse(ErrNotELF, "the file is empty: %s", rebuild)
 	}
 	if !bytes.HasPrefix(image, []byte(elf.ELFMAG)) {
-		return nil, refuse(ErrNotELF, "%s; Presage runs linux/riscv64 executables: %s", foreign(image), howToBuild)
+		return nil, refuse(ErrNotELF, "%s; Presage takes Linux executables for riscv64 and x86-64: %s", foreign(image), howToBuild)
 	}
 	if len(image) < headerSize {
 		return nil, refuse(ErrTruncated, "ends inside the ELF header, after %d of %d bytes: %s", len(image), headerSize, rebuild)
@@ -56,6 +57,7 @@ func readHeader(image []byte) (*header, error) {
 	}
 	le := binary.LittleEndian
 	h := &header{
+		machine:  machine,
 		kind:     elf.Type(le.Uint16(image[16:])),
 		entry:    le.Uint64(image[24:]),
 		phoff:    le.Uint64(image[32:]),
@@ -107,30 +109,28 @@ func checkTarget(image []byte) (targets.Machine, error) {
 	number := elf.Machine(order.Uint16(image[18:]))
 	machine, ok := targets.Of(number)
 	if !ok {
-		return machine, refuse(ErrArchitecture, "this is %s file; Presage runs linux/riscv64 ones: %s", machineName(number), howToBuild)
+		return machine, refuse(ErrArchitecture, "this is %s file; Presage takes riscv64 and x86-64 ones: %s", machineName(number), howToBuild)
 	}
 	switch {
 	case class == elf.ELFCLASS32:
-		return machine, refuse(ErrArchitecture, "this is a 32-bit %s file; Presage runs 64-bit ones: %s", machine.Family, howToBuild)
+		return machine, refuse(ErrArchitecture, "this is a 32-bit %s file; Presage takes 64-bit ones: %s", machine.Family, howToBuild)
 	case class != elf.ELFCLASS64:
 		return machine, refuse(ErrMalformed, "ELF class %d is neither 32-bit nor 64-bit: %s", class, rebuild)
 	case data == elf.ELFDATA2MSB:
-		return machine, refuse(ErrArchitecture, "this is a big-endian %s file; Presage runs little-endian ones: %s", machine.Family, howToBuild)
+		return machine, refuse(ErrArchitecture, "this is a big-endian %s file; Presage takes little-endian ones: %s", machine.Family, howToBuild)
 	case data != elf.ELFDATA2LSB:
 		return machine, refuse(ErrMalformed, "ELF byte order %d is neither little nor big: %s", data, rebuild)
 	}
 	switch abi := elf.OSABI(image[elf.EI_OSABI]); abi {
 	case elf.ELFOSABI_NONE, elf.ELFOSABI_LINUX:
 	default:
-		return machine, refuse(ErrArchitecture, "this is a %s file for another operating system (%v); Presage runs Linux ones: %s", machine.Family, abi, howToBuild)
+		return machine, refuse(ErrArchitecture, "this is a %s file for another operating system (%v); Presage takes Linux ones: %s", machine.Family, abi, howToBuild)
 	}
 	return machine, nil
 }
 
 func machineName(m elf.Machine) string {
 	switch m {
-	case elf.EM_X86_64:
-		return "an x86-64"
 	case elf.EM_386:
 		return "a 32-bit x86"
 	case elf.EM_AARCH64:

@@ -83,25 +83,30 @@ func parse(image []byte) (*File, error) {
 		PHdrSize:  progHeaderSize,
 		PHdrCount: uint16(h.phnum),
 	}
-	if err := checkStatic(ef, image); err != nil {
+	if f.Interpreter, err = checkLinking(ef, image, h.machine.Dynamic); err != nil {
 		return nil, err
 	}
 	if f.Segments, err = readSegments(ef, image, h.target.AddressLimit); err != nil {
 		return nil, err
 	}
 	f.PHdrAddr = progHeaderAddr(ef, h)
-	if err := f.checkEntry(); err != nil {
+	if h.machine.Dynamic {
+		if err := f.readDynamic(ef, image, h.machine); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.checkEntry(); err != nil && !(h.machine.Dynamic && f.PIE && f.Entry == 0) {
 		return nil, err
 	}
 	if f.Sections, err = f.readSections(ef); err != nil {
 		return nil, err
 	}
+	f.frames = &frameTable{file: ef}
 	pcln := readGoTable(ef, image)
 	if f.Routines, err = f.readRoutines(ef, image, pcln); err != nil {
 		return nil, err
 	}
 	f.lines = &lineTable{file: ef, pcln: pcln, code: executable(f.Sections)}
-	f.frames = &frameTable{file: ef}
 	f.inlines = &inlineTable{file: ef, pcln: pcln, code: f.lines.code}
 	return f, nil
 }

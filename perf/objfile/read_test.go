@@ -190,7 +190,7 @@ func TestRefused(t *testing.T) {
 		{"text", []byte("hello"), ErrNotELF, `begins with "hell"`},
 		{"one byte", []byte{0x7f}, ErrNotELF, `begins with "\x7f"`},
 		{"half a header", whole[:40], ErrTruncated, "40 of 64 bytes"},
-		{"x86-64", patch(18, 62, 0), ErrArchitecture, "this is an x86-64 file; Presage runs linux/riscv64 ones: build with GOOS=linux GOARCH=riscv64 go build, or riscv64-linux-gnu-gcc -static"},
+		{"AArch64", patch(18, 183, 0), ErrArchitecture, "this is a 64-bit Arm file; Presage takes riscv64 and x86-64 ones: build with gcc, gfortran or go build on this computer, or with riscv64-linux-gnu-gcc -static"},
 		{"unknown machine", patch(18, 0xff, 0x7f), ErrArchitecture, "another machine's"},
 		{"32 bits", patch(4, 1), ErrArchitecture, "32-bit RISC-V"},
 		{"big endian", patch(5, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 243), ErrArchitecture, "big-endian RISC-V"},

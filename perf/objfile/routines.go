@@ -24,7 +24,7 @@ type symbol struct {
 	name string
 	addr uint64
 	size uint64
-	rank int // of its binding: global 0, weak 1, local 2
+	rank int // of its binding: global 0, weak 1, local 2; 3 if the name is made up
 }
 
 func (f *File) readRoutines(ef *elf.File, image []byte, pcln *goTable) ([]Routine, error) {
@@ -33,8 +33,19 @@ func (f *File) readRoutines(ef *elf.File, image []byte, pcln *goTable) ([]Routin
 	if err != nil {
 		return nil, err
 	}
-	if len(syms) == 0 && pcln != nil {
+	switch {
+	case len(syms) > 0:
+	case pcln != nil:
 		syms = pcln.symbols(secs)
+	case f.Imports != nil: // a machine whose programs always describe their frames
+		if syms, err = tableSymbols(ef, ef.SectionByType(elf.SHT_DYNSYM), image, secs); err != nil {
+			return nil, err
+		}
+		syms = append(syms, f.frameSymbols(secs)...)
+	}
+	if stubs := f.stubs(ef); len(stubs) > 0 || f.Imports != nil {
+		syms = append(syms, stubs...)
+		slices.SortFunc(syms, order)
 	}
 	var routines []Routine
 	i := 0
@@ -126,7 +137,10 @@ func compareBool(a, b bool) int {
 // It reads the table itself because debug/elf copies every name, whatever its
 // length, and hostile names may all share one long tail.
 func readSymbols(ef *elf.File, image []byte, secs []Section) ([]symbol, error) {
-	table := ef.SectionByType(elf.SHT_SYMTAB)
+	return tableSymbols(ef, ef.SectionByType(elf.SHT_SYMTAB), image, secs)
+}
+
+func tableSymbols(ef *elf.File, table *elf.Section, image []byte, secs []Section) ([]symbol, error) {
 	if table == nil {
 		return nil, nil
 	}

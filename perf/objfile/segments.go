@@ -9,25 +9,30 @@ import (
 	"slices"
 )
 
-// checkStatic refuses a file that a dynamic linker has to load.
-func checkStatic(ef *elf.File, image []byte) error {
+// checkLinking returns the path of the dynamic linker that a file asks for, or "".
+// Unless dynamic files are taken, it refuses one that a dynamic linker has to load.
+func checkLinking(ef *elf.File, image []byte, taken bool) (interpreter string, err error) {
 	for _, p := range ef.Progs {
 		if p.Type != elf.PT_INTERP && p.Type != elf.PT_DYNAMIC {
 			continue
 		}
 		if !within(p.Off, p.Filesz, uint64(len(image))) {
-			return refuse(ErrTruncated, "%v at offset %#x reaches past the end of the file, %#x: %s", p.Type, p.Off, len(image), rebuild)
+			return "", refuse(ErrTruncated, "%v at offset %#x reaches past the end of the file, %#x: %s", p.Type, p.Off, len(image), rebuild)
 		}
 		data := image[p.Off : p.Off+p.Filesz]
 		if p.Type == elf.PT_INTERP {
 			name, _, _ := bytes.Cut(data[:min(len(data), 4096)], []byte{0})
-			return refuse(ErrDynamic, "dynamically linked (interpreter %s): link with -static", printable(name))
+			if taken {
+				interpreter = string(name)
+				continue
+			}
+			return "", refuse(ErrDynamic, "dynamically linked (interpreter %s): link with -static", printable(name))
 		}
-		if tag := sharedTag(data); tag != elf.DT_NULL {
-			return refuse(ErrDynamic, "this is a shared library or needs some (%v): link an executable with -static", tag)
+		if tag := sharedTag(data); tag != elf.DT_NULL && !taken {
+			return "", refuse(ErrDynamic, "this is a shared library or needs some (%v): link an executable with -static", tag)
 		}
 	}
-	return nil
+	return interpreter, nil
 }
 
 // printable returns name unchanged, or quoted if it would disturb a terminal.

@@ -43,11 +43,12 @@ func analyzeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "analyze PROGRAM",
 		Short: "Take a program apart: routines, loops, memory references, instruction mix",
-		Long: `analyze takes PROGRAM apart, a static linux/riscv64 executable or the folder of
-a Go main package, without running it: control-flow graphs, loops and their lines
-in the source, for each memory reference the formula of the first location that
-it accesses and of its stride in each loop, groups of references with similar
-patterns, and instructions by class.
+		Long: `analyze takes PROGRAM apart, an executable or shared library for linux/amd64, a
+static executable for linux/riscv64, or the folder of a Go main package, without
+running it: control-flow graphs, loops and their lines in the source, for each
+memory reference the formula of the first location that it accesses and of its
+stride in each loop, groups of references with similar patterns, and instructions
+by class.
 
 With --run it also runs the program once, with counters on as few edges as
 suffice to determine how often each was taken, and the tables include execution
@@ -56,6 +57,7 @@ counts.
 --draw writes a picture: the control-flow graph of --routine, or the loop nest of
 the program.`,
 		Example: `  presage analyze ./sweep3d
+  presage analyze /usr/bin/python3 --table mix
   presage analyze ./sweep3d --table references --routine main.sweep
   presage analyze ./sweep3d --run --args "-n 20" --table loops --limit 10
   presage analyze ./sweep3d --run --args "-n 20" --routine main.solveLine --draw solve.svg`,

@@ -25,6 +25,8 @@ var packages = map[string]string{
 	"gfortran":                   "gfortran",
 	"Rscript":                    "r-base-core r-cran-quadprog",
 	"llvm-mca-14":                "llvm-14",
+	"objdump":                    "binutils",
+	"strip":                      "binutils",
 	"jupyter":                    "jupyter-notebook jupyter-nbconvert python3-nbclient",
 	"python3":                    "python3",
 	"qemu-riscv64":               "qemu-user",

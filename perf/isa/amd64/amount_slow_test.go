@@ -1,0 +1,9 @@
+//go:build slow
+
+package amd64
+
+const (
+	perFile   = 1 << 40
+	generated = 3_000_000
+	stepsOf   = 2_000_000
+)
