@@ -1,0 +1,196 @@
+package replay
+
+import (
+	"math/big"
+	"slices"
+)
+
+// scale is the denominator that coefficients have: an address that rises by 8
+// bytes every second iteration has the slope 4 in each class modulo 2.
+const scale = 8
+
+// affine is a function y = c₀ + Σ cₖ₊₁·vₖ of integer vectors, found from a stream of
+// points. A point in a new direction, independent of those before, determines one
+// more coefficient; any other point must agree. So each point is checked against
+// all before it with a state of at most one row for each coordinate.
+type affine struct {
+	coef   []int64 // times scale, the constant first
+	origin []int64 // the first point
+	value  int64   // there
+	rows   []direction
+	points bool // has seen one
+	unit   bool // every row is a unit vector
+}
+
+// direction is a row of the reduced echelon form of the points minus the origin.
+type direction struct {
+	pivot  int
+	vector []*big.Rat
+	rise   *big.Rat // of y along it
+}
+
+// add takes the point (v, y). It returns false if no affine function with
+// coefficients that are multiples of 1/scale goes through all points.
+func (a *affine) add(v []int64, y int64) bool {
+	if !a.points {
+		a.points, a.unit = true, true
+		a.origin, a.value = slices.Clone(v), y
+		a.coef = make([]int64, len(v)+1)
+		a.coef[0] = y * scale
+		return true
+	}
+	if len(a.rows) < len(v) && a.leaves(v) {
+		if grown, ok := a.extend(v, y); grown || !ok {
+			return ok
+		}
+	}
+	return a.at(v) == y*scale
+}
+
+// at returns the function's value times scale.
+func (a *affine) at(v []int64) int64 {
+	sum := a.coef[0]
+	for k, x := range v {
+		sum += a.coef[k+1] * x
+	}
+	return sum
+}
+
+// leaves reports whether v may lie outside of what the points span. It is exact
+// if all rows are unit vectors.
+func (a *affine) leaves(v []int64) bool {
+	if !a.unit {
+		return true
+	}
+	for k, x := range v {
+		if x != a.origin[k] && !a.pivots(k) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *affine) pivots(k int) bool {
+	for i := range a.rows {
+		if a.rows[i].pivot == k {
+			return true
+		}
+	}
+	return false
+}
+
+// extend adds the direction of v, if it is new. It returns false if the
+// coefficients are no longer multiples of 1/scale.
+func (a *affine) extend(v []int64, y int64) (grown, ok bool) {
+	d := direction{pivot: -1, vector: make([]*big.Rat, len(v)), rise: big.NewRat(y-a.value, 1)}
+	for k := range v {
+		d.vector[k] = big.NewRat(v[k]-a.origin[k], 1)
+	}
+	for _, r := range a.rows {
+		d.subtract(&r, new(big.Rat).Set(d.vector[r.pivot]))
+	}
+	for k, x := range d.vector {
+		if x.Sign() != 0 {
+			d.pivot = k
+			break
+		}
+	}
+	if d.pivot < 0 {
+		return false, true
+	}
+	d.divide(new(big.Rat).Set(d.vector[d.pivot]))
+	for i := range a.rows {
+		a.rows[i].subtract(&d, new(big.Rat).Set(a.rows[i].vector[d.pivot]))
+	}
+	a.rows = append(a.rows, d)
+	return true, a.solve()
+}
+
+// subtract takes away f times o.
+func (d *direction) subtract(o *direction, f *big.Rat) {
+	if f.Sign() == 0 {
+		return
+	}
+	t := new(big.Rat)
+	for k := range d.vector {
+		d.vector[k].Sub(d.vector[k], t.Mul(f, o.vector[k]))
+	}
+	d.rise.Sub(d.rise, t.Mul(f, o.rise))
+}
+
+func (d *direction) divide(f *big.Rat) {
+	for k := range d.vector {
+		d.vector[k].Quo(d.vector[k], f)
+	}
+	d.rise.Quo(d.rise, f)
+}
+
+// solve computes the coefficients: the rise of each row belongs to its pivot.
+func (a *affine) solve() bool {
+	clear(a.coef)
+	constant := big.NewRat(a.value, 1)
+	t := new(big.Rat)
+	a.unit = true
+	for i := range a.rows {
+		r := &a.rows[i]
+		c, ok := scaled(r.rise)
+		if !ok {
+			return false
+		}
+		a.coef[r.pivot+1] = c
+		constant.Sub(constant, t.Mul(r.rise, big.NewRat(a.origin[r.pivot], 1)))
+		for k, x := range r.vector {
+			a.unit = a.unit && (k == r.pivot || x.Sign() == 0)
+		}
+	}
+	c, ok := scaled(constant)
+	a.coef[0] = c
+	return ok
+}
+
+// scaled returns x times scale if that is an integer that fits.
+func scaled(x *big.Rat) (int64, bool) {
+	t := new(big.Rat).Mul(x, big.NewRat(scale, 1))
+	if !t.IsInt() || !t.Num().IsInt64() {
+		return 0, false
+	}
+	return t.Num().Int64(), true
+}
+
+// Split divides vectors into Modulus classes, by the residue of coordinate A or of
+// A plus Sign times B. The zero Split has one class.
+type Split struct {
+	Modulus int8 // 2, 4 or 8; less: no division
+	Sign    int8 // -1, 0 or 1; 0: A alone
+	A, B    int8
+}
+
+// class returns the class of v, from 0.
+func (s Split) class(v []int64) int {
+	if s.Modulus <= 1 {
+		return 0
+	}
+	x := v[s.A]
+	if s.Sign != 0 {
+		x += int64(s.Sign) * v[s.B]
+	}
+	return int(x & int64(s.Modulus-1))
+}
+
+func (s Split) classes() int { return max(1, int(s.Modulus)) }
+
+// splits returns the divisions of vectors of a length, the simplest first.
+func splits(depth int) []Split {
+	list := []Split{{}}
+	for m := int8(2); m <= 8; m *= 2 {
+		for a := int8(depth) - 1; a >= 0; a-- {
+			list = append(list, Split{Modulus: m, A: a})
+		}
+		for a := int8(depth) - 1; a >= 0; a-- {
+			for b := a - 1; b >= 0; b-- {
+				list = append(list, Split{Modulus: m, A: a, B: b, Sign: -1}, Split{Modulus: m, A: a, B: b, Sign: 1})
+			}
+		}
+	}
+	return list
+}

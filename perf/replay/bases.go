@@ -1,0 +1,147 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+)
+
+// stackBytes is the size of Linux's stacks.
+const stackBytes = 8 << 20
+
+// hull is the range of the addresses of a reference in a run.
+type hull struct {
+	ref    int // among all references of all places
+	lo, hi uint64
+}
+
+// onStack reports whether an address lies on a run's stack.
+func (r *Run) onStack(addr uint64) bool {
+	return r.Stack != 0 && addr < r.Stack+stackBytes && addr+stackBytes > r.Stack
+}
+
+// findBases gives each reference its base. References whose ranges overlap in
+// some run are of one allocation; irregular ones join none, but are given
+// the one that holds their addresses.
+func (f *fitter) findBases() {
+	f.first = make([]int, len(f.prog.Places)+1)
+	for i := range f.prog.Places {
+		f.first[i+1] = f.first[i] + len(f.prog.Places[i].Refs)
+	}
+	f.joined = make([]int, f.first[len(f.prog.Places)])
+	for i := range f.joined {
+		f.joined[i] = i
+	}
+	for r := range f.runs {
+		f.joinOverlapping(f.hulls(r, true))
+	}
+	f.prog.Bases = []Base{{Kind: Absolute, At: f.constant(0)}, {Kind: Stack, At: f.series(func(r int) (int64, bool) { return int64(f.runs[r].Stack), true })}}
+	base := make(map[int]int32) // by root
+	for i := range f.prog.Places {
+		for j := range f.prog.Places[i].Refs {
+			f.chooseBase(i, j, base)
+		}
+	}
+}
+
+// hulls returns the ranges of a run's references that lie neither in the image
+// nor on the stack, by ascending address.
+func (f *fitter) hulls(run int, regular bool) []hull {
+	var list []hull
+	for i := range f.prog.Places {
+		p := f.in[i][run]
+		if p == nil {
+			continue
+		}
+		for j := range p.Refs {
+			r := &p.Refs[j]
+			if r.Lo > r.Hi || regular && f.prog.Places[i].Refs[j].Irregular || f.kindOf(run, r) != Data {
+				continue
+			}
+			list = append(list, hull{f.first[i] + j, r.Lo, r.Hi})
+		}
+	}
+	slices.SortFunc(list, func(a, b hull) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.ref, b.ref)) })
+	return list
+}
+
+func (f *fitter) kindOf(run int, r *RunRef) BaseKind {
+	switch {
+	case f.code.inImage(r.Lo):
+		return Absolute
+	case f.runs[run].onStack(r.Lo):
+		return Stack
+	}
+	return Data
+}
+
+// joinOverlapping joins references whose ranges overlap.
+func (f *fitter) joinOverlapping(list []hull) {
+	end, last := uint64(0), -1
+	for _, h := range list {
+		if last >= 0 && h.lo <= end {
+			f.joined[f.root(h.ref)] = f.root(last)
+		}
+		if last < 0 || h.hi >= end {
+			end, last = h.hi, h.ref
+		}
+	}
+}
+
+func (f *fitter) root(i int) int {
+	for f.joined[i] != i {
+		f.joined[i] = f.joined[f.joined[i]]
+		i = f.joined[i]
+	}
+	return i
+}
+
+// chooseBase gives reference j of place i its base.
+func (f *fitter) chooseBase(i, j int, base map[int]int32) {
+	ref := &f.prog.Places[i].Refs[j]
+	kind := f.kindIn(i, j)
+	if kind != Data {
+		ref.Base = int32(kind)
+		return
+	}
+	root := f.root(f.first[i] + j)
+	b, ok := base[root]
+	if !ok {
+		b = int32(len(f.prog.Bases))
+		base[root] = b
+		f.prog.Bases = append(f.prog.Bases, Base{Kind: Data, At: f.lowest(root)})
+	}
+	ref.Base = b
+}
+
+// kindIn returns the kind of base of a reference, from the last run that has it.
+func (f *fitter) kindIn(i, j int) BaseKind {
+	for r := len(f.runs) - 1; r >= 0; r-- {
+		if p := f.in[i][r]; p != nil && p.Refs[j].Lo <= p.Refs[j].Hi {
+			return f.kindOf(r, &p.Refs[j])
+		}
+	}
+	return Absolute
+}
+
+// lowest returns the series of the lowest address of the references joined in
+// root. They are those that all runs have, if there are any.
+func (f *fitter) lowest(root int) int32 {
+	lo := make([]uint64, len(f.runs))
+	for r := range lo {
+		lo[r] = ^uint64(0)
+	}
+	for i := range f.prog.Places {
+		for j := range f.prog.Places[i].Refs {
+			if f.root(f.first[i]+j) != root {
+				continue
+			}
+			for r := range f.runs {
+				if p := f.in[i][r]; p != nil {
+					lo[r] = min(lo[r], p.Refs[j].Lo)
+				}
+			}
+		}
+	}
+	f.bases[root] = lo
+	return f.series(func(r int) (int64, bool) { return int64(lo[r]), lo[r] != ^uint64(0) })
+}

@@ -1,0 +1,227 @@
+package replay
+
+import (
+	"slices"
+
+	"presage/perf/trace"
+)
+
+// maxSegments bounds the stretches of one outcome along an index of a loop: a
+// loop with a special first and last iteration, peeled once more, has four.
+const maxSegments = 6
+
+// segment is a stretch of executions of a branch with one outcome.
+type segment struct {
+	next trace.BlockID
+	last int64 // the pivot's value at the end
+}
+
+// branchForm says on what the outcome of a branch depends: on the pivot, a
+// coordinate of the iteration vector, or -1 if it is always the same, and on bounds
+// of it that are affine in the coordinates before. Coordinates after the pivot
+// do not matter, except for the Split.
+type branchForm struct {
+	Split Split
+	Pivot int8
+}
+
+// branchCandidate is a form that agreed with all executions so far.
+type branchCandidate struct {
+	form   branchForm
+	failed bool
+
+	stamp   uint64
+	outer   []int64     // the coordinates before the pivot, of the stretch under way
+	lists   [][]segment // of it, by class
+	classes []outcomes
+}
+
+// outcomes are the outcomes of one class, in the order in which they follow each
+// other as the pivot grows, and where each but the last ends.
+type outcomes struct {
+	shape  []trace.BlockID
+	bounds []affine
+}
+
+func newBranchCandidate(f branchForm) *branchCandidate {
+	n := f.Split.classes()
+	return &branchCandidate{form: f, lists: make([][]segment, n), classes: make([]outcomes, n)}
+}
+
+// branchForms returns the forms to try at a depth, the likeliest first.
+func branchForms(depth int) []branchForm {
+	if depth == 0 {
+		return []branchForm{{Pivot: -1}}
+	}
+	var list []branchForm
+	for _, s := range splits(depth) {
+		for p := depth - 1; p >= 0; p-- {
+			list = append(list, branchForm{Split: s, Pivot: int8(p)})
+		}
+	}
+	return list
+}
+
+// add takes an execution's vector and the block that followed.
+func (c *branchCandidate) add(v []int64, stamps []uint64, next trace.BlockID) bool {
+	p := c.form.Pivot
+	stamp, t := uint64(1), int64(0)
+	if p > 0 {
+		stamp = stamps[p-1]
+	}
+	if p >= 0 {
+		t = v[p]
+	}
+	if stamp != c.stamp {
+		c.flush()
+		c.stamp = stamp
+		c.outer = append(c.outer[:0], v[:max(0, p)]...)
+	}
+	list := &c.lists[c.form.Split.class(v)]
+	n := len(*list)
+	switch {
+	case n > 0 && (*list)[n-1].next == next:
+		(*list)[n-1].last = t
+	case n > 0 && (*list)[n-1].last == t, n == maxSegments:
+		c.failed = true
+	default:
+		*list = append(*list, segment{next, t})
+	}
+	return !c.failed
+}
+
+// flush takes what was seen since the outer coordinates changed.
+func (c *branchCandidate) flush() {
+	for i := range c.lists {
+		if len(c.lists[i]) > 0 && !c.failed {
+			c.failed = !c.classes[i].add(c.outer, c.lists[i])
+		}
+		c.lists[i] = c.lists[i][:0]
+	}
+}
+
+// add fits a stretch into the order of outcomes. A bound is known exactly where
+// one outcome follows another; that outcomes at the ends are missing only limits
+// bounds, which is left to the verification.
+func (o *outcomes) add(outer []int64, list []segment) bool {
+	at := o.places(list)
+	if at == nil {
+		if !o.grow(list) {
+			return false
+		}
+		at = o.places(list)
+	}
+	for j := range len(list) - 1 {
+		if !o.bounds[at[j]].add(outer, list[j].last) {
+			return false
+		}
+	}
+	return true
+}
+
+// places returns where in the shape the outcomes of list stand, or nil.
+func (o *outcomes) places(list []segment) []int {
+	var at []int
+	k := 0
+	for _, s := range list {
+		for k < len(o.shape) && o.shape[k] != s.next {
+			k++
+		}
+		if k == len(o.shape) {
+			return nil
+		}
+		at = append(at, k)
+		k++
+	}
+	return at
+}
+
+// grow makes the shape a shortest one that has list's outcomes in order, and its own.
+func (o *outcomes) grow(list []segment) bool {
+	merged, from := supersequence(o.shape, list)
+	if len(merged) > maxSegments {
+		return false
+	}
+	bounds := make([]affine, len(merged))
+	for k, old := range from {
+		if old >= 0 {
+			bounds[k] = o.bounds[old]
+		}
+	}
+	o.shape, o.bounds = merged, bounds
+	return true
+}
+
+// supersequence returns a shortest sequence that contains both a and the outcomes
+// of b, and for each of its elements the index in a, or -1.
+func supersequence(a []trace.BlockID, b []segment) (merged []trace.BlockID, from []int) {
+	// length[i][j] is that for a[i:] and b[j:].
+	length := make([][]int, len(a)+1)
+	for i := len(a); i >= 0; i-- {
+		length[i] = make([]int, len(b)+1)
+		for j := len(b); j >= 0; j-- {
+			switch {
+			case i == len(a):
+				length[i][j] = len(b) - j
+			case j == len(b):
+				length[i][j] = len(a) - i
+			case a[i] == b[j].next:
+				length[i][j] = 1 + length[i+1][j+1]
+			default:
+				length[i][j] = 1 + min(length[i+1][j], length[i][j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j].next:
+			merged, from = append(merged, a[i]), append(from, i)
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && length[i+1][j] <= length[i][j+1]:
+			merged, from = append(merged, a[i]), append(from, i)
+			i++
+		default:
+			merged, from = append(merged, b[j].next), append(from, -1)
+			j++
+		}
+	}
+	return merged, from
+}
+
+// branch is the state of the branch at the end of a place.
+type branch struct {
+	candidates []*branchCandidate // those that did not fail
+}
+
+func newBranch(depth int, all bool) *branch {
+	list := branchForms(depth)
+	if !all {
+		list = list[:1]
+	}
+	b := new(branch)
+	for _, f := range list {
+		b.candidates = append(b.candidates, newBranchCandidate(f))
+	}
+	return b
+}
+
+// add takes an execution; it reports whether a form is left.
+func (b *branch) add(v []int64, stamps []uint64, next trace.BlockID) bool {
+	failed := false
+	for _, c := range b.candidates {
+		failed = !c.add(v, stamps, next) || failed
+	}
+	if failed {
+		b.candidates = slices.DeleteFunc(b.candidates, func(c *branchCandidate) bool { return c.failed })
+	}
+	return len(b.candidates) > 0
+}
+
+// end takes the last stretch into account.
+func (b *branch) end() {
+	for _, c := range b.candidates {
+		c.flush()
+	}
+	b.candidates = slices.DeleteFunc(b.candidates, func(c *branchCandidate) bool { return c.failed })
+}

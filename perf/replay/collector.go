@@ -1,0 +1,262 @@
+package replay
+
+import (
+	"maps"
+	"slices"
+
+	"presage/perf/trace"
+)
+
+// Hints name the references and branches for which one affine function did not do
+// in an earlier run. They cost more to collect, from the run's start on: what
+// was not looked for in a run cannot be found in it afterwards.
+type Hints struct {
+	Refs     map[trace.RefID]bool
+	Branches map[trace.BlockID]bool
+}
+
+// Size returns the number of hints.
+func (h *Hints) Size() int { return len(h.Refs) + len(h.Branches) }
+
+func (h *Hints) clone() Hints { return Hints{maps.Clone(h.Refs), maps.Clone(h.Branches)} }
+
+// Collector learns from a run, of which its plan must be Code.Plan, the forms of
+// the addresses and branches of each place. It is a trace.Collector.
+type Collector struct {
+	code   *Code
+	walk   *walker
+	hints  Hints // those that it was made with
+	found  Hints // with what it found
+	strays bool  // the plan has references in no block
+
+	places  []*place
+	known   map[placeKey]int32
+	current *place // nil before the first
+	vector  []int64
+	stamps  []uint64 // when each coordinate, or one before it, last changed
+	clock   uint64
+	stack   uint64 // the first address outside of the image
+	trouble string
+	lost    uint64 // accesses of no known place
+}
+
+var _ trace.Collector = (*Collector)(nil)
+
+// place is the state of a place.
+type place struct {
+	placeKey
+	depth  int
+	count  uint64
+	next   []passage
+	latest int // of next, the one taken last
+	refs   []reference
+	branch *branch // nil if control can go on in one way only
+	fork   bool
+	hash   uint64 // of what followed
+}
+
+// passage is a way on from a place.
+type passage struct {
+	block trace.BlockID
+	to    *place
+	step  step
+	count uint64
+}
+
+// NewCollector returns a Collector for one run, with what earlier ones found.
+func NewCollector(code *Code, hints Hints) *Collector {
+	c := &Collector{code: code, walk: newWalker(code), hints: hints.clone(), found: hints.clone(), known: make(map[placeKey]int32)}
+	if c.found.Refs == nil {
+		c.found.Refs = make(map[trace.RefID]bool)
+	}
+	if c.found.Branches == nil {
+		c.found.Branches = make(map[trace.BlockID]bool)
+	}
+	inBlocks := 0
+	for i := range code.blocks {
+		inBlocks += code.blocks[i].refs
+	}
+	c.strays = inBlocks < len(code.Plan.Refs)
+	return c
+}
+
+// Hints returns what the next run should look for: that which this run did, and
+// what it lacked. A run that adds to its hints is worth repeating.
+func (c *Collector) Hints() Hints { return c.found.clone() }
+
+// Observe implements trace.Collector.
+func (c *Collector) Observe(b *trace.Batch) {
+	if c.trouble != "" {
+		return
+	}
+	if b.Thread != 0 {
+		c.trouble = "the program has threads"
+		return
+	}
+	rest := b.Accesses
+	for _, id := range b.Blocks {
+		rest = c.step(id, rest)
+		if c.trouble != "" {
+			return
+		}
+	}
+	c.lost += uint64(len(rest))
+}
+
+// step takes an execution of a block and returns the accesses after its own.
+func (c *Collector) step(id trace.BlockID, rest []trace.Access) []trace.Access {
+	c.arrive(id)
+	p := c.current
+	if p == nil {
+		return nil
+	}
+	b := &c.code.blocks[id]
+	n := min(b.refs, len(rest)) // a fault may have ended the run
+	if c.strays {
+		rest = c.skip(rest, b)
+		n = min(b.refs, len(rest))
+	}
+	for i, a := range rest[:n] {
+		c.access(p, i, a.Addr())
+	}
+	return rest[n:]
+}
+
+// skip drops accesses that belong to no block.
+func (c *Collector) skip(rest []trace.Access, b *block) []trace.Access {
+	for len(rest) > 0 && b.refs > 0 && rest[0].Ref() != b.firstRef {
+		rest = rest[1:]
+		c.lost++
+	}
+	return rest
+}
+
+func (c *Collector) access(p *place, i int, addr uint64) {
+	if c.stack == 0 && !c.code.inImage(addr) {
+		c.stack = addr
+	}
+	r := &p.refs[i]
+	had := len(r.candidates) > 0
+	if !r.add(c.vector, c.stamps, addr) && had {
+		c.found.Refs[c.code.blocks[p.block].firstRef+trace.RefID(i)] = true
+	}
+}
+
+// arrive moves on to block id.
+func (c *Collector) arrive(id trace.BlockID) {
+	p := c.current
+	if p == nil {
+		c.vector = make([]int64, len(c.code.blocks[id].chain))
+		c.stamps = make([]uint64, len(c.vector), 2*maxDepth)
+		c.current = c.at(placeKey{0, id})
+		c.current.count++
+		return
+	}
+	if p.next == nil || p.next[p.latest].block != id {
+		if !c.turn(p, id) {
+			return
+		}
+	}
+	way := &p.next[p.latest]
+	way.count++
+	if p.fork {
+		p.hash = mix(p.hash, uint64(id))
+		if had := len(p.branch.candidates) > 0; had && !p.branch.add(c.vector, c.stamps, id) {
+			c.found.Branches[p.block] = true
+		}
+	}
+	c.advance(way.step)
+	c.current = way.to
+	way.to.count++
+}
+
+// advance changes the iteration vector.
+func (c *Collector) advance(s step) {
+	if !s.more && s.push == 0 {
+		c.vector, c.stamps = c.vector[:s.keep], c.stamps[:s.keep]
+		return
+	}
+	c.vector = s.apply(c.vector)
+	c.clock++
+	c.stamps = c.stamps[:s.keep]
+	if s.more {
+		c.stamps[s.keep-1] = c.clock
+	}
+	for range s.push {
+		c.stamps = append(c.stamps, c.clock)
+	}
+}
+
+// turn finds the way from p to a block, which differs from the latest one.
+func (c *Collector) turn(p *place, id trace.BlockID) bool {
+	for i := range p.next {
+		if p.next[i].block == id {
+			p.latest = i
+			return true
+		}
+	}
+	key, s, err := c.walk.move(p.placeKey, id)
+	if err != nil {
+		c.trouble = err.Error()
+		return false
+	}
+	to := c.at(key)
+	if to.depth > maxDepth {
+		c.trouble = "more than 60 nested loops: recursion is not followed"
+		return false
+	}
+	p.latest = len(p.next)
+	p.next = append(p.next, passage{block: id, to: to, step: s})
+	return true
+}
+
+// at returns the state of a place.
+func (c *Collector) at(key placeKey) *place {
+	if i, ok := c.known[key]; ok {
+		return c.places[i]
+	}
+	b := &c.code.blocks[key.block]
+	p := &place{placeKey: key, depth: c.walk.depth(key), fork: b.forks, refs: make([]reference, b.refs)}
+	for i := range p.refs {
+		p.refs[i] = newReference(p.depth, c.hints.Refs[b.firstRef+trace.RefID(i)])
+	}
+	if p.fork {
+		p.branch = newBranch(p.depth, c.hints.Branches[key.block])
+	}
+	c.known[key] = int32(len(c.places))
+	c.places = append(c.places, p)
+	return p
+}
+
+// Result ends the collection and returns what was learned. An error says why the
+// run cannot be replayed.
+func (c *Collector) Result() (*Run, error) {
+	if c.trouble != "" {
+		return nil, &TroubleError{c.trouble}
+	}
+	if last := c.current; last != nil {
+		last.next = append(last.next, passage{block: noBlock, count: 1})
+		if last.fork {
+			last.hash = mix(last.hash, uint64(noBlock))
+			if had := len(last.branch.candidates) > 0; had && !last.branch.add(c.vector, c.stamps, noBlock) {
+				c.found.Branches[last.block] = true
+			}
+		}
+	}
+	r := &Run{Contexts: slices.Clone(c.walk.contexts), Stack: c.stack, Lost: c.lost}
+	for _, p := range c.places {
+		if p.fork {
+			had := len(p.branch.candidates) > 0
+			if p.branch.end(); had && len(p.branch.candidates) == 0 {
+				c.found.Branches[p.block] = true
+			}
+		}
+		r.Places = append(r.Places, p.result())
+	}
+	return r, nil
+}
+
+// TroubleError says why a run cannot be learned from.
+type TroubleError struct{ Reason string }
+
+func (e *TroubleError) Error() string { return "replay: the run cannot be followed: " + e.Reason }

@@ -1,0 +1,40 @@
+// Package replay learns a program's loop nests from runs of small sizes and
+// generates, as ordinary batches, the trace of a run at a size that was never run.
+//
+//	runs ─ Collector ─▶ Run, Run, Run ─ Fit ─▶ Program ─ At(n) ─▶ Replay ─▶ batches
+//	                                                     │
+//	                          first part of the real run ┘
+//
+// A trace need not be searched for loops: the control-flow graph has them. A
+// position is a Place, which is a basic block in a calling context, and an
+// iteration vector: one counter for each loop around the block, those of the
+// callers first. For
+//
+//	for (i = 0; i < n; i++)         place of the body:   depth 2, vector (i, j)
+//	  for (j = 0; j < i; j++)       address of a load:   A + 8n·i + 8·j
+//	    s += a[i*n+j];              branch at its end:   repeats while j ≤ i-2
+//
+// each address and each bound of a branch is an affine function of the vector,
+// whose coefficients are polynomials of n. The Collector finds the functions
+// while the program runs, with a state that does not grow with the run; Fit
+// finds the polynomials in exact rational arithmetic; a Program replayed at a
+// size that was run must give the trace of that run, which hashes of the
+// addresses and branches of each place verify.
+//
+// Where one affine function is not enough there is one for each residue class,
+// modulo 2, 4 or 8, of an index or of the sum or difference of two (unrolled
+// loops), or a function of the number of executions since an outer loop went on
+// (compressed rows). Coefficients are polynomials over all sizes or over those
+// of n's residue class. What fits none of these is irregular: it is replayed by
+// drawing addresses from the range that was seen, and branches by frequency,
+// and is never certified.
+//
+// Addresses outside the image are relative to the stack's start or to the lowest
+// address of the data that overlap with them, an allocation; where these
+// lie at the new size is read off the first part of a real run there, which also
+// checks every function that is evaluated in it. See Certificate for what makes a
+// scope's counts trustworthy.
+//
+// Not modelled: threads, signal handlers, recursion that makes the number of
+// calling contexts grow beyond a limit, more than one parameter.
+package replay

@@ -1,0 +1,292 @@
+package replay
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"presage/perf/trace"
+)
+
+// fitter joins runs.
+type fitter struct {
+	code  *Code
+	runs  []*Run // by ascending size
+	prog  *Program
+	walk  *walker
+	known map[placeKey]int32
+	in    [][]*RunPlace // by place of the program, by run; nil where a run has not been
+	index map[string]int32
+
+	first  []int // of each place: its first reference, among all
+	joined []int // references, by union and find
+	bases  map[int][]uint64
+}
+
+// Fit joins what was learned from runs of one executable at several sizes. Run i
+// was made at sizes[i]; sizes must ascend.
+func Fit(code *Code, sizes []int64, runs []*Run) (*Program, error) {
+	if len(sizes) != len(runs) || len(runs) == 0 {
+		return nil, fmt.Errorf("replay: %d sizes and %d runs", len(sizes), len(runs))
+	}
+	for i := range sizes[1:] {
+		if sizes[i+1] <= sizes[i] {
+			return nil, fmt.Errorf("replay: sizes %d and %d do not ascend", sizes[i], sizes[i+1])
+		}
+	}
+	f := &fitter{
+		code: code, runs: runs, prog: &Program{Sizes: slices.Clone(sizes)}, walk: newWalker(code),
+		known: make(map[placeKey]int32), index: make(map[string]int32), bases: make(map[int][]uint64),
+	}
+	for r := range runs {
+		if err := f.join(r); err != nil {
+			return nil, err
+		}
+	}
+	f.prog.Contexts = f.walk.contexts
+	if err := f.connect(); err != nil {
+		return nil, err
+	}
+	for i := range f.prog.Places {
+		f.chooseForms(i)
+	}
+	f.findBases()
+	for i := range f.prog.Places {
+		f.fitPlace(i)
+	}
+	return f.prog, nil
+}
+
+// join adds the places of a run.
+func (f *fitter) join(run int) error {
+	r := f.runs[run]
+	contexts := make([]int32, len(r.Contexts)) // of the run: those of the program
+	for i := 1; i < len(contexts); i++ {
+		c := r.Contexts[i]
+		if int(c.Parent) >= i || int(c.Call) >= len(f.code.blocks) {
+			return fmt.Errorf("replay: the run at %d does not belong to this executable", f.prog.Sizes[run])
+		}
+		to, err := f.walk.enter(placeKey{contexts[c.Parent], c.Call}, c.Tail)
+		if err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+		contexts[i] = to
+	}
+	for i := range r.Places {
+		p := &r.Places[i]
+		if int(p.Block) >= len(f.code.blocks) || len(p.Refs) != f.code.blocks[p.Block].refs {
+			return fmt.Errorf("replay: the run at %d does not belong to this executable", f.prog.Sizes[run])
+		}
+		key := placeKey{contexts[p.Context], p.Block}
+		at, ok := f.known[key]
+		if !ok {
+			at = int32(len(f.prog.Places))
+			f.known[key] = at
+			f.prog.Places = append(f.prog.Places, Place{Context: key.context, Block: key.block, Depth: f.walk.depth(key), Forks: p.Forks, Refs: make([]Ref, len(p.Refs))})
+			f.in = append(f.in, make([]*RunPlace, len(f.runs)))
+		}
+		if i == 0 && at != 0 {
+			return fmt.Errorf("replay: the runs begin in different places")
+		}
+		f.in[at][run] = p
+	}
+	return nil
+}
+
+// connect finds the ways on from each place.
+func (f *fitter) connect() error {
+	for i := range f.prog.Places {
+		p := &f.prog.Places[i]
+		for _, in := range f.in[i] {
+			if in == nil {
+				continue
+			}
+			for _, n := range in.Next {
+				if p.way(n.Block) >= 0 {
+					continue
+				}
+				if n.Block == noBlock {
+					p.Next = append(p.Next, Next{Block: noBlock, To: -1})
+					continue
+				}
+				key, s, err := f.walk.move(placeKey{p.Context, p.Block}, n.Block)
+				if err != nil {
+					return fmt.Errorf("replay: %w", err)
+				}
+				p.Next = append(p.Next, Next{Block: n.Block, To: f.known[key], Keep: s.keep, Push: s.push, More: s.more})
+			}
+		}
+	}
+	return nil
+}
+
+// way returns the index of the way on to a block, or -1.
+func (p *Place) way(b trace.BlockID) int {
+	return slices.IndexFunc(p.Next, func(n Next) bool { return n.Block == b })
+}
+
+// chooseForms chooses the form of each reference of place i, and of its branch.
+func (f *fitter) chooseForms(i int) {
+	p := &f.prog.Places[i]
+	for j := range p.Refs {
+		list := f.common(i, func(in *RunPlace) []Form {
+			var forms []Form
+			for k := range in.Refs[j].Forms {
+				forms = append(forms, in.Refs[j].Forms[k].Form)
+			}
+			return forms
+		})
+		if p.Refs[j].Irregular = len(list) == 0; len(list) > 0 {
+			p.Refs[j].Form = list[0]
+		}
+	}
+}
+
+// common returns the form that most of the runs have of which the largest that has
+// the place does; none if that has none.
+func (f *fitter) common(i int, of func(*RunPlace) []Form) []Form {
+	return mostCommon(f.in[i], of)
+}
+
+// mostCommon returns, of the elements of the last non-nil run, the first that is in
+// most runs; none if there are no elements.
+func mostCommon[T comparable](in []*RunPlace, of func(*RunPlace) []T) []T {
+	var last []T
+	for _, p := range in {
+		if p != nil {
+			last = of(p)
+		}
+	}
+	best, most := -1, 0
+	for k, t := range last {
+		n := 0
+		for _, p := range in {
+			if p != nil && slices.Contains(of(p), t) {
+				n++
+			}
+		}
+		if n > most {
+			best, most = k, n
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return last[best : best+1]
+}
+
+// fitPlace fits the coefficients of place i.
+func (f *fitter) fitPlace(i int) {
+	p := &f.prog.Places[i]
+	for j := range p.Refs {
+		f.fitRef(i, j)
+	}
+	p.Counts = f.series(func(r int) (int64, bool) {
+		if f.in[i][r] == nil {
+			return 0, true
+		}
+		return int64(f.in[i][r].Count), true
+	})
+	if len(p.Next) > 1 {
+		f.fitBranch(i)
+	}
+}
+
+// baseAt returns the address in a run of the base of reference j of place i.
+func (f *fitter) baseAt(i, j, run int) int64 {
+	switch f.prog.Bases[f.prog.Places[i].Refs[j].Base].Kind {
+	case Absolute:
+		return 0
+	case Stack:
+		return int64(f.runs[run].Stack)
+	}
+	return int64(f.bases[f.root(f.first[i]+j)][run])
+}
+
+func (f *fitter) fitRef(i, j int) {
+	ref := &f.prog.Places[i].Refs[j]
+	ref.Lo = f.series(func(r int) (int64, bool) {
+		in := f.in[i][r]
+		return relative(in, func() int64 { return int64(in.Refs[j].Lo) - f.baseAt(i, j, r) })
+	})
+	ref.Hi = f.series(func(r int) (int64, bool) {
+		in := f.in[i][r]
+		return relative(in, func() int64 { return int64(in.Refs[j].Hi) - f.baseAt(i, j, r) })
+	})
+	if ref.Irregular {
+		return
+	}
+	ref.Classes = make([]Affine, ref.Form.Split.classes())
+	for c := range ref.Classes {
+		ref.Classes[c] = f.affine(func(r int) *RunAffine {
+			if f.in[i][r] == nil {
+				return nil
+			}
+			forms := f.in[i][r].Refs[j].Forms
+			k := slices.IndexFunc(forms, func(x RunForm) bool { return x.Form == ref.Form })
+			if k < 0 {
+				return nil
+			}
+			return &forms[k].Classes[c]
+		}, func(r int) int64 { return f.baseAt(i, j, r) })
+	}
+}
+
+func relative(in *RunPlace, value func() int64) (int64, bool) {
+	if in == nil {
+		return 0, false
+	}
+	return value(), true
+}
+
+// affine fits the coefficients of a function: of returns it for a run, or nil, and
+// shift what is subtracted from its constant. Runs that determine fewer
+// coefficients than others are left out.
+func (f *fitter) affine(of func(run int) *RunAffine, shift func(run int) int64) Affine {
+	rank, size := -1, 0
+	for r := range f.runs {
+		if a := of(r); a != nil && len(a.Coef) > 0 && a.Rank > rank {
+			rank, size = a.Rank, len(a.Coef)
+		}
+	}
+	if rank < 0 {
+		return nil
+	}
+	out := make(Affine, size)
+	for k := range out {
+		out[k] = f.series(func(r int) (int64, bool) {
+			a := of(r)
+			if a == nil || a.Rank != rank || len(a.Coef) != size {
+				return 0, false
+			}
+			if k == 0 {
+				return a.Coef[0] - scale*shift(r), true
+			}
+			return a.Coef[k], true
+		})
+	}
+	return out
+}
+
+func (f *fitter) constant(v int64) int32 {
+	return f.series(func(int) (int64, bool) { return v, true })
+}
+
+// series adds the series of a value, unless it is known, and returns its index.
+func (f *fitter) series(value func(run int) (int64, bool)) int32 {
+	var s Series
+	var key []byte
+	for r, size := range f.prog.Sizes {
+		if v, ok := value(r); ok {
+			s.Sizes, s.Values = append(s.Sizes, size), append(s.Values, v)
+			key = binary.AppendVarint(binary.AppendUvarint(key, uint64(r)), v)
+		}
+	}
+	i, ok := f.index[string(key)]
+	if !ok {
+		i = int32(len(f.prog.Series))
+		f.index[string(key)] = i
+		f.prog.Series = append(f.prog.Series, s)
+	}
+	return i
+}

@@ -1,0 +1,204 @@
+package replay
+
+import (
+	"fmt"
+
+	"presage/perf/trace"
+)
+
+// Instance is a Program at one size, ready to be replayed.
+type Instance struct {
+	N int64
+
+	code   *Code
+	prog   *Program
+	bases  []uint64
+	known  []bool // by base: where it is, not where it may be expected
+	values []Value
+	places []livePlace
+	start  state
+}
+
+// state is where a replay is: about to execute a place.
+type state struct {
+	place  int32
+	vector []int64
+}
+
+// livePlace is a Place with numbers for coefficients.
+type livePlace struct {
+	block        trace.BlockID
+	instructions uint64
+	refs         []liveRef
+	next         []liveNext
+	choice       choice
+	branch       liveBranch
+	chances      []float64 // cumulated
+	exact        bool      // every coefficient is, see Value.Exact
+	present      bool      // in code of which something is known
+}
+
+// choice says how the way on is chosen.
+type choice uint8
+
+const (
+	only   choice = iota // there is one
+	bounds               // by liveBranch
+	chance               // by frequency
+)
+
+type liveNext struct {
+	block trace.BlockID
+	to    int32
+	step  step
+}
+
+type liveRef struct {
+	tag     trace.Access
+	kind    refKind
+	coef    []int64 // of a single class
+	split   Split
+	classes [][]int64
+	level   int
+	count   int64 // of a counter
+	outer   []int64
+	lo      uint64
+	places  uint64 // from lo, at which an irregular access may be
+	size    uint64
+}
+
+// refKind says how addresses are computed.
+type refKind uint8
+
+const (
+	simple    refKind = iota // an affine function
+	classed                  // one for each class
+	counted                  // of a counter
+	irregular                // drawn
+)
+
+type liveBranch struct {
+	pivot   int
+	split   Split
+	classes []liveOutcomes
+}
+
+type liveOutcomes struct {
+	bounds [][]int64 // in eighths; each of the coordinates before the pivot
+	ways   []int32
+}
+
+// At returns the program at size n. Where data lie that the size moves is extrapolated:
+// see Instance.Confirm.
+func (p *Program) At(code *Code, n int64) (*Instance, error) {
+	if len(p.Places) == 0 {
+		return nil, fmt.Errorf("replay: the runs executed nothing")
+	}
+	in := &Instance{N: n, code: code, prog: p, values: make([]Value, len(p.Series))}
+	for i := range p.Series {
+		in.values[i] = p.Series[i].At(n)
+	}
+	for _, b := range p.Bases {
+		in.bases = append(in.bases, uint64(in.values[b.At].At))
+		in.known = append(in.known, b.Kind == Absolute)
+	}
+	in.build()
+	in.start.vector = make([]int64, p.Places[0].Depth, 2*maxDepth)
+	return in, nil
+}
+
+// build computes the places.
+func (in *Instance) build() {
+	in.places = make([]livePlace, len(in.prog.Places))
+	for i := range in.places {
+		in.buildPlace(&in.prog.Places[i], &in.places[i])
+	}
+}
+
+func (in *Instance) buildPlace(p *Place, l *livePlace) {
+	*l = livePlace{block: p.Block, exact: true, instructions: uint64(in.code.Plan.Blocks[p.Block].Instructions)}
+	for j := range p.Refs {
+		l.refs = append(l.refs, in.buildRef(p, j, l))
+	}
+	for _, n := range p.Next {
+		l.next = append(l.next, liveNext{n.Block, n.To, step{n.Keep, n.Push, n.More}})
+	}
+	switch {
+	case len(p.Next) <= 1:
+	case p.Branch == nil:
+		l.choice, l.exact = chance, false
+		sum := 0.0
+		for _, c := range p.Chances {
+			sum += c
+			l.chances = append(l.chances, sum)
+		}
+	default:
+		l.choice = bounds
+		l.branch = in.buildBranch(p.Branch, l)
+	}
+}
+
+// affine returns the coefficients of a function at the size; nil if it has none.
+func (in *Instance) affine(a Affine, l *livePlace) []int64 {
+	var out []int64
+	for _, k := range a {
+		v := in.values[k]
+		l.exact = l.exact && v.Exact()
+		out = append(out, v.At)
+	}
+	return out
+}
+
+func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
+	ref := &p.Refs[j]
+	id := in.code.blocks[p.Block].firstRef + trace.RefID(j)
+	size := in.code.Plan.Refs[id].Size
+	base := in.bases[ref.Base]
+	r := liveRef{tag: trace.Tag(id, size), split: ref.Form.Split, size: uint64(size), level: int(ref.Form.Level)}
+	if ref.Irregular {
+		l.exact = false
+		r.kind = irregular
+		lo, hi := in.values[ref.Lo].At, in.values[ref.Hi].At
+		r.lo = base + uint64(lo)
+		r.places = uint64(max(0, hi-lo))/r.size + 1
+		return r
+	}
+	for _, c := range ref.Classes {
+		coef := in.affine(c, l)
+		if coef == nil {
+			l.exact = false
+			coef = make([]int64, 1+p.Depth)
+		}
+		coef[0] += int64(base) * scale
+		r.classes = append(r.classes, coef)
+	}
+	r.coef = r.classes[0]
+	switch {
+	case ref.Form.Counter:
+		r.kind, r.count, r.outer = counted, -1, make([]int64, r.level)
+	case len(r.classes) > 1:
+		r.kind = classed
+	}
+	return r
+}
+
+func (in *Instance) buildBranch(b *Branch, l *livePlace) liveBranch {
+	out := liveBranch{pivot: int(b.Pivot), split: b.Split}
+	for _, c := range b.Classes {
+		o := liveOutcomes{ways: c.Shape}
+		for _, bound := range c.Bounds {
+			coef := in.affine(bound, l)
+			if coef == nil {
+				l.exact = false
+				coef = []int64{-scale << 40} // never
+			}
+			o.bounds = append(o.bounds, coef)
+		}
+		if len(o.ways) == 0 { // the class was never seen
+			l.exact = false
+			o.ways = []int32{0}
+		}
+		out.classes = append(out.classes, o)
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package replay
+
+import "presage/perf/trace"
+
+// Program is what runs at several sizes have in common: a state machine that
+// generates the trace of a run at any size. It can be stored.
+type Program struct {
+	Sizes    []int64 // that it was fitted to, ascending
+	Contexts []Context
+	Places   []Place // the first is where the program starts
+	Bases    []Base
+	Series   []Series // of all coefficients, each once
+}
+
+// Place is a basic block in a calling context.
+type Place struct {
+	Context int32
+	Block   trace.BlockID
+	Depth   int    // loops around it, the length of its iteration vectors
+	Next    []Next // where control went on to
+	Refs    []Ref
+	Branch  *Branch // chooses among several of Next; nil if there is one, or if it is irregular
+	Chances []float64
+	Forks   bool  // the code has several ways on
+	Counts  int32 // executions, in Series
+}
+
+// Next is a way on from a place.
+type Next struct {
+	Block trace.BlockID // noBlock for the program's end
+	To    int32         // place; -1 for the program's end
+	Keep  int8          // see step
+	Push  int8
+	More  bool
+}
+
+// Ref is a reference of a place.
+type Ref struct {
+	Base      int32
+	Irregular bool // Lo and Hi bound the addresses
+	Form      Form
+	Classes   []Affine
+	Lo, Hi    int32 // relative to Base, in Series
+}
+
+// Affine lists the coefficients of an affine function, the constant first, as
+// indices in Program.Series; they are in eighths. None if no run had the class.
+type Affine []int32
+
+// Branch is the fitted form of a branch.
+type Branch struct {
+	Split   Split
+	Pivot   int8
+	Classes []Outcomes
+}
+
+// Outcomes are the ways on as the pivot grows, as indices in Place.Next, and the
+// bounds up to which, inclusively, each but the last is taken.
+type Outcomes struct {
+	Shape  []int32
+	Bounds []Affine
+}
+
+// BaseKind says what addresses are relative to.
+type BaseKind uint8
+
+// The kinds of bases.
+const (
+	Absolute BaseKind = iota // to address 0: what is loaded from the executable
+	Stack                    // to the address of the first access outside of the image
+	Data                     // to the lowest address of data that overlap: an allocation
+)
+
+// Base is what addresses of references are relative to.
+type Base struct {
+	Kind BaseKind
+	At   int32 // its address, in Series
+}

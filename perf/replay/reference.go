@@ -1,0 +1,104 @@
+package replay
+
+// Form is a function that gives the addresses of a reference or a bound of a
+// branch: one affine function for each class of a Split. With Counter set,
+// the vector is not the iteration vector but its first Level coordinates and the
+// number of executions since one of these changed.
+type Form struct {
+	Split   Split
+	Counter bool
+	Level   int8
+}
+
+// candidate is a form that agreed with all points so far.
+type candidate struct {
+	form    Form
+	classes []affine
+	failed  bool
+
+	count  int64 // executions since the outer coordinates changed, with Counter
+	stamp  uint64
+	vector []int64
+}
+
+func newCandidate(f Form) candidate { return candidate{form: f, classes: make([]affine, f.Split.classes())} }
+
+// add takes the point (v, y); stamps are those of v.
+func (c *candidate) add(v []int64, stamps []uint64, y int64) bool {
+	if c.form.Counter {
+		v = c.counted(v, stamps)
+	}
+	c.failed = c.failed || !c.classes[c.form.Split.class(v)].add(v, y)
+	return !c.failed
+}
+
+// counted returns the vector of a counter.
+func (c *candidate) counted(v []int64, stamps []uint64) []int64 {
+	stamp := uint64(1)
+	if c.form.Level > 0 {
+		stamp = stamps[c.form.Level-1]
+	}
+	if stamp == c.stamp {
+		c.count++
+	} else {
+		c.stamp, c.count = stamp, 0
+	}
+	c.vector = append(append(c.vector[:0], v[:c.form.Level]...), c.count)
+	return c.vector
+}
+
+// forms returns the forms to try for addresses at a depth, the simplest first.
+func forms(depth int) []Form {
+	var list []Form
+	for _, s := range splits(depth) {
+		list = append(list, Form{Split: s})
+	}
+	for l := range depth {
+		list = append(list, Form{Counter: true, Level: int8(l)})
+	}
+	return list
+}
+
+// reference is the state of a reference of a place.
+type reference struct {
+	candidates []candidate // those that did not fail
+	lo, hi     uint64      // of the addresses
+	hash       uint64
+}
+
+// hashFactor spreads values: it is odd, so that no step of a hash loses bits (the
+// multiplier of Knuth's MMIX generator).
+const hashFactor = 6364136223846793005
+
+// mix adds a value to a hash of a sequence.
+func mix(hash, value uint64) uint64 { return (hash + value + 1) * hashFactor }
+
+func newReference(depth int, all bool) reference {
+	r := reference{lo: ^uint64(0)}
+	list := forms(depth)
+	if !all {
+		list = list[:1]
+	}
+	for _, f := range list {
+		r.candidates = append(r.candidates, newCandidate(f))
+	}
+	return r
+}
+
+// add takes an address. It reports whether a form is left.
+func (r *reference) add(v []int64, stamps []uint64, addr uint64) bool {
+	r.lo, r.hi = min(r.lo, addr), max(r.hi, addr)
+	r.hash = mix(r.hash, addr)
+	kept := r.candidates[:0]
+	for i := range r.candidates {
+		if r.candidates[i].add(v, stamps, int64(addr)) {
+			if len(kept) < i {
+				kept = append(kept, r.candidates[i])
+			} else {
+				kept = r.candidates[:i+1]
+			}
+		}
+	}
+	r.candidates = kept
+	return len(kept) > 0
+}

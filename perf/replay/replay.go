@@ -1,0 +1,172 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+
+	"presage/perf/trace"
+)
+
+// Options configure a replay.
+type Options struct {
+	// Seed seeds the draws of what is irregular.
+	Seed int64
+	// MaxAccesses ends the replay with ErrTooLong; 0: no limit. Irregular branches
+	// may repeat a loop for very long.
+	MaxAccesses uint64
+}
+
+// ErrTooLong means that Options.MaxAccesses was reached.
+var ErrTooLong = errors.New("replay: more accesses than allowed")
+
+// Outcome is what a replay generated.
+type Outcome struct {
+	Accesses, Blocks, Instructions uint64
+	Visits                         []uint64 // executions by place of the Program
+}
+
+// Replay generates the trace and passes it to sink in batches, as an engine does.
+func (in *Instance) Replay(ctx context.Context, sink trace.Sink, opt Options) (*Outcome, error) {
+	r := in.player(sink, opt)
+	err := r.run(ctx)
+	return &r.out, err
+}
+
+func (in *Instance) player(sink trace.Sink, opt Options) *player {
+	r := &player{Instance: in, sink: sink, opt: opt, rng: rand.New(rand.NewSource(opt.Seed))}
+	r.out.Visits = make([]uint64, len(in.places))
+	return r
+}
+
+// player is a replay under way.
+type player struct {
+	*Instance
+	sink  trace.Sink
+	opt   Options
+	rng   *rand.Rand
+	batch *trace.Batch
+	out   Outcome
+	check *checker // nil: none
+}
+
+func (r *player) run(ctx context.Context) error {
+	r.batch = r.sink.Exchange(nil)
+	v := append(make([]int64, 0, 2*maxDepth), r.start.vector...)
+	for cur := r.start.place; cur >= 0; {
+		p := &r.places[cur]
+		if len(r.batch.Accesses)+len(p.refs) > trace.BatchAccesses || len(r.batch.Blocks) >= trace.BatchAccesses {
+			if err := r.pass(ctx); err != nil {
+				return err
+			}
+		}
+		r.out.Visits[cur]++
+		for i := range p.refs {
+			r.batch.Accesses = append(r.batch.Accesses, p.refs[i].tag|trace.Access(r.address(&p.refs[i], v)&(trace.AddrLimit-1)))
+		}
+		r.batch.Blocks = append(r.batch.Blocks, p.block)
+		r.out.Instructions += p.instructions
+		if len(p.next) == 0 {
+			return fmt.Errorf("replay: the way on from %s at %#x is not known", r.code.routine(p.block), uint64(r.code.Plan.Blocks[p.block].PC))
+		}
+		way := 0
+		switch p.choice {
+		case bounds:
+			way = p.branch.way(v)
+		case chance:
+			way = draw(p.chances, r.rng.Float64())
+		}
+		next := &p.next[way]
+		if r.check != nil {
+			r.check.visit(cur, r.batch.Accesses[len(r.batch.Accesses)-len(p.refs):], next.block)
+		}
+		if next.to < 0 {
+			break
+		}
+		v = next.step.apply(v)
+		cur = next.to
+	}
+	return r.pass(ctx)
+}
+
+// pass hands the batch on.
+func (r *player) pass(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.out.Accesses += uint64(len(r.batch.Accesses))
+	r.out.Blocks += uint64(len(r.batch.Blocks))
+	r.batch = r.sink.Exchange(r.batch)
+	r.batch.Start = r.out.Instructions
+	if r.opt.MaxAccesses > 0 && r.out.Accesses > r.opt.MaxAccesses {
+		return ErrTooLong
+	}
+	return nil
+}
+
+// address returns the address of a reference at an iteration vector.
+func (r *player) address(ref *liveRef, v []int64) uint64 {
+	coef := ref.coef
+	switch ref.kind {
+	case classed:
+		coef = ref.classes[ref.split.class(v)]
+	case counted:
+		return ref.counter(v)
+	case irregular:
+		return ref.lo + uint64(r.rng.Int63n(int64(ref.places)))*ref.size
+	}
+	sum := coef[0]
+	for k, x := range v {
+		sum += coef[k+1] * x
+	}
+	return uint64(sum) / scale
+}
+
+// counter returns the address of a reference that depends on how often it was
+// executed since an outer coordinate changed.
+func (ref *liveRef) counter(v []int64) uint64 {
+	same := ref.count >= 0
+	for k := range ref.outer {
+		same = same && ref.outer[k] == v[k]
+	}
+	ref.count++
+	if !same {
+		ref.count = 0
+		copy(ref.outer, v)
+	}
+	sum := ref.coef[0] + ref.coef[ref.level+1]*ref.count
+	for k := range ref.outer {
+		sum += ref.coef[k+1] * v[k]
+	}
+	return uint64(sum) / scale
+}
+
+// way returns the way on at an iteration vector.
+func (b *liveBranch) way(v []int64) int {
+	o := &b.classes[b.split.class(v)]
+	t := int64(0)
+	if b.pivot >= 0 {
+		t = v[b.pivot] * scale
+	}
+	for k, coef := range o.bounds {
+		sum := coef[0]
+		for j, c := range coef[1:] {
+			sum += c * v[j]
+		}
+		if t <= sum {
+			return int(o.ways[k])
+		}
+	}
+	return int(o.ways[len(o.ways)-1])
+}
+
+// draw returns the index of the first cumulated chance above x.
+func draw(chances []float64, x float64) int {
+	for i, c := range chances {
+		if x < c {
+			return i
+		}
+	}
+	return len(chances) - 1
+}

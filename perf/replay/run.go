@@ -1,0 +1,103 @@
+package replay
+
+import "presage/perf/trace"
+
+// Run is what a Collector learned from one run. It can be stored.
+type Run struct {
+	Contexts []Context
+	Places   []RunPlace // in the order of their first execution
+	Stack    uint64     // the first address outside of the executable's image: the stack's start
+	Lost     uint64     // accesses that belong to no known place
+}
+
+// RunPlace is a place of a run.
+type RunPlace struct {
+	Context int32
+	Block   trace.BlockID
+	Count   uint64 // executions
+	Next    []RunNext
+	Refs    []RunRef
+	Branch  []RunBranch // the forms that agree; nil: control went on in one way, or in none that is known
+	Hash    uint64      // of the sequence of blocks that followed; 0 if these follow from the code
+	Forks   bool        // control may go on in several ways
+}
+
+// RunNext is a block that followed, noBlock for the end, and how often.
+type RunNext struct {
+	Block trace.BlockID
+	Count uint64
+}
+
+// RunRef is a reference of a place.
+type RunRef struct {
+	Forms  []RunForm // those that agree with all accesses, the simplest first; none: irregular
+	Lo, Hi uint64    // least and largest address
+	Hash   uint64    // of the sequence of addresses
+}
+
+// RunForm is a form with its coefficients in the run.
+type RunForm struct {
+	Form    Form
+	Classes []RunAffine
+}
+
+// RunAffine is an affine function. The coefficients are multiples of 1/8, given in
+// eighths, the constant first; none if the class has no point. Rank is the number
+// of coefficients beside the constant that the run determines.
+type RunAffine struct {
+	Coef []int64
+	Rank int
+}
+
+// RunBranch is a form of a branch with its bounds in the run.
+type RunBranch struct {
+	Split   Split
+	Pivot   int8
+	Classes []RunOutcomes
+}
+
+// RunOutcomes are the blocks that follow as the pivot grows, and the bound up to
+// which, inclusively, each but the last one does.
+type RunOutcomes struct {
+	Shape  []trace.BlockID
+	Bounds []RunAffine
+}
+
+// maxForms is the number of forms of a reference or branch that are kept.
+const maxForms = 4
+
+func (p *place) result() RunPlace {
+	r := RunPlace{Context: p.context, Block: p.block, Count: p.count, Hash: p.hash, Forks: p.fork}
+	for i := range p.next {
+		r.Next = append(r.Next, RunNext{p.next[i].block, p.next[i].count})
+	}
+	for i := range p.refs {
+		s := &p.refs[i]
+		ref := RunRef{Lo: s.lo, Hi: s.hi, Hash: s.hash}
+		for j := range s.candidates[:min(maxForms, len(s.candidates))] {
+			f := RunForm{Form: s.candidates[j].form}
+			for k := range s.candidates[j].classes {
+				f.Classes = append(f.Classes, s.candidates[j].classes[k].result())
+			}
+			ref.Forms = append(ref.Forms, f)
+		}
+		r.Refs = append(r.Refs, ref)
+	}
+	if p.branch == nil {
+		return r
+	}
+	for _, c := range p.branch.candidates[:min(maxForms, len(p.branch.candidates))] {
+		b := RunBranch{Split: c.form.Split, Pivot: c.form.Pivot}
+		for i := range c.classes {
+			o := RunOutcomes{Shape: c.classes[i].shape}
+			for k := range c.classes[i].bounds {
+				o.Bounds = append(o.Bounds, c.classes[i].bounds[k].result())
+			}
+			b.Classes = append(b.Classes, o)
+		}
+		r.Branch = append(r.Branch, b)
+	}
+	return r
+}
+
+func (a *affine) result() RunAffine { return RunAffine{Coef: a.coef, Rank: len(a.rows)} }

@@ -1,0 +1,211 @@
+// Kernels for tests of replay. One is chosen by -D; the size is argv[1]. Without
+// -DHEAP the arrays lie in the image, otherwise malloc places them.
+#include <stdlib.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+#ifdef HEAP
+static double *take(long count) { return malloc(count * sizeof(double)); }
+#else
+static double pool[1 << 24];
+static long used;
+static double *take(long count)
+{
+	double *p = pool + used;
+	used += count;
+	return p;
+}
+#endif
+
+#if defined(MATMUL)
+#define ARRAYS 3
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++) {
+			double sum = 0;
+			for (int k = 0; k < n; k++)
+				sum += a[i * n + k] * b[k * n + j];
+			c[i * n + j] = sum;
+		}
+}
+#elif defined(CHOLESKY) // triangular
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int j = 0; j < n; j++) {
+		for (int i = j; i < n; i++)
+			for (int k = 0; k < j; k++)
+				a[i * n + j] -= a[i * n + k] * a[j * n + k];
+		for (int i = j + 1; i < n; i++)
+			a[i * n + j] /= a[j * n + j] + b[j];
+	}
+	c[0] = a[n * n - 1];
+}
+#elif defined(STENCIL) // of a cube, in two time steps
+#define WORDS (long)n * n * n
+#define AT(i, j, k) ((long)(i) * n * n + (j) * n + (k))
+NOINLINE void sweep(int n, double *to, const double *from)
+{
+	for (int i = 1; i < n - 1; i++)
+		for (int j = 1; j < n - 1; j++)
+			for (int k = 1; k < n - 1; k++)
+				to[AT(i, j, k)] = from[AT(i, j, k)] + from[AT(i - 1, j, k)] + from[AT(i + 1, j, k)] +
+					from[AT(i, j - 1, k)] + from[AT(i, j + 1, k)] + from[AT(i, j, k - 1)] + from[AT(i, j, k + 1)];
+}
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < 2; t++) {
+		sweep(n, b, a);
+		sweep(n, a, b);
+	}
+	c[0] = a[0];
+}
+#elif defined(TILED)
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int ii = 0; ii < n; ii += 8)
+		for (int kk = 0; kk < n; kk += 8)
+			for (int i = ii; i < ii + 8 && i < n; i++)
+				for (int k = kk; k < kk + 8 && k < n; k++)
+					for (int j = 0; j < n; j++)
+						c[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+#elif defined(TRANSPOSE) // columns against rows
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int r = 0; r < 3; r++)
+		for (int i = 0; i < n; i++)
+			for (int j = 0; j < n; j++)
+				b[j * n + i] = a[i * n + j] + c[j];
+}
+#elif defined(REDBLACK) // every second point, the first depends on the row
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int colour = 0; colour < 2; colour++)
+		for (int i = 1; i < n - 1; i++)
+			for (int j = 1 + (i + colour) % 2; j < n - 1; j += 2)
+				a[i * n + j] = b[i * n + j] + a[i * n + j - 1] + a[i * n + j + 1] + a[(i - 1) * n + j] + a[(i + 1) * n + j];
+	c[0] = a[0];
+}
+#elif defined(BUTTERFLY) // strides that double
+#define WORDS (long)n * 2
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int len = 2; len <= n; len *= 2)
+		for (int i = 0; i + len <= n; i += len)
+			for (int j = 0; j < len / 2; j++) {
+				double u = a[i + j], v = a[i + j + len / 2] * b[j];
+				a[i + j] = u + v;
+				a[i + j + len / 2] = u - v;
+			}
+	c[0] = a[0];
+}
+#elif defined(SPARSE) // compressed rows, gathers
+#define WORDS (long)n * 8
+static int column[1 << 18], row[1 << 15];
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	unsigned r = 7;
+	int m = 0;
+	for (int i = 0; i < n; i++) {
+		row[i] = m;
+		for (int q = 3 + (r >> 16) % 4; q > 0; q--) {
+			r = r * 1664525u + 1013904223u;
+			column[m++] = (r >> 8) % n;
+		}
+	}
+	row[n] = m;
+	for (int t = 0; t < 4; t++)
+		for (int i = 0; i < n; i++) {
+			double sum = 0;
+			for (int k = row[i]; k < row[i + 1]; k++)
+				sum += a[k] * b[column[k]];
+			c[i] = sum;
+		}
+}
+#elif defined(PIVOT) // branches that depend on data
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int k = 0; k < n; k++) {
+		int p = k;
+		for (int i = k + 1; i < n; i++)
+			if (a[i * n + k] > a[p * n + k])
+				p = i;
+		for (int j = 0; j < n && p != k; j++) {
+			double t = a[k * n + j];
+			a[k * n + j] = a[p * n + j];
+			a[p * n + j] = t;
+		}
+		for (int i = k + 1; i < n; i++) {
+			double f = a[i * n + k] /= a[k * n + k] + 1e-9;
+			for (int j = k + 1; j < n; j++)
+				a[i * n + j] -= f * a[k * n + j];
+		}
+	}
+	c[0] = b[0] + a[0];
+}
+#elif defined(CHANGES) // does something else from n = 80 on
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	if (n >= 80)
+		for (int j = 0; j < n; j++)
+			for (int i = 0; i < n; i++)
+				c[i * n + j] = a[i * n + j] + b[j];
+	else
+		for (int i = 0; i < n; i++)
+			for (int j = 0; j < n; j++)
+				c[i * n + j] = a[i * n + j] + b[j];
+}
+#elif defined(BLOCKS) // of 64, larger than the sizes of training
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int jj = 0; jj < n; jj += 64)
+		for (int i = 0; i < n; i++)
+			for (int j = jj; j < (jj + 64 < n ? jj + 64 : n); j++)
+				c[j * n + i] = a[i * n + j] + b[j];
+}
+#elif defined(CLAMPED) // work that stops growing
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int m = n < 70 ? n : 70;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < m; j++)
+			c[i * n + j] = a[i * n + j] + b[j];
+}
+#elif defined(TEMPORARY) // allocated and freed in each step
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < 4; t++) {
+		double *d = malloc(sizeof(double) * n * n);
+		for (int i = 0; i < n * n; i++)
+			d[i] = a[i] + b[i];
+		for (int i = 0; i < n * n; i++)
+			c[i] += d[i];
+		free(d);
+	}
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	int n = atoi(argv[1]);
+	double *a = take(WORDS), *b = take(WORDS), *c = take(WORDS);
+	unsigned r = 3;
+	for (long i = 0; i < WORDS; i++) {
+		r = r * 1664525u + 1013904223u;
+		a[i] = (r >> 12) * 0.001;
+		b[i] = i;
+	}
+	kernel(n, a, b, c);
+	return argc > 2;
+}
