@@ -12,8 +12,8 @@ const maxSegments = 6
 
 // segment is a stretch of executions of a branch with one outcome.
 type segment struct {
-	next trace.BlockID
-	last int64 // the pivot's value at the end
+	next        trace.BlockID
+	first, last int64 // values of the pivot
 }
 
 // branchForm says on what the outcome of a branch depends: on the pivot, a
@@ -85,7 +85,7 @@ func (c *branchCandidate) add(v []int64, stamps []uint64, next trace.BlockID) bo
 	case n > 0 && (*list)[n-1].last == t, n == maxSegments:
 		c.failed = true
 	default:
-		*list = append(*list, segment{next, t})
+		*list = append(*list, segment{next, t, t})
 	}
 	return !c.failed
 }
@@ -116,7 +116,24 @@ func (o *outcomes) add(outer []int64, list []segment) bool {
 			return false
 		}
 	}
+	for j, s := range list {
+		if at[j] > 0 && o.bounds[at[j]-1].order(outer, s.first) > 0 || at[j]+1 < len(o.shape) && o.bounds[at[j]].order(outer, s.last) < 0 {
+			return false
+		}
+	}
 	return true
+}
+
+// order returns -1 where the function is known to be less than t at v, 1 where it is
+// known not to be less, and 0 where the points do not say.
+func (a *affine) order(v []int64, t int64) int {
+	switch {
+	case !a.points || a.leaves(v):
+		return 0
+	case a.at(v) < t*scale:
+		return -1
+	}
+	return 1
 }
 
 // places returns where in the shape the outcomes of list stand, or nil.
@@ -223,5 +240,18 @@ func (b *branch) end() {
 	for _, c := range b.candidates {
 		c.flush()
 	}
-	b.candidates = slices.DeleteFunc(b.candidates, func(c *branchCandidate) bool { return c.failed })
+	b.candidates = slices.DeleteFunc(b.candidates, func(c *branchCandidate) bool { return c.failed || c.undetermined() })
+}
+
+// undetermined reports whether nothing is known of a bound: the outcomes
+// depend on something else.
+func (c *branchCandidate) undetermined() bool {
+	for i := range c.classes {
+		for k := range c.classes[i].bounds[:max(0, len(c.classes[i].shape)-1)] {
+			if !c.classes[i].bounds[k].points {
+				return true
+			}
+		}
+	}
+	return false
 }
