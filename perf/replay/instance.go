@@ -17,6 +17,7 @@ type Instance struct {
 	values []Value
 	places []livePlace
 	start  state
+	doubts []doubt // by place
 }
 
 // state is where a replay is: about to execute a place.
@@ -34,8 +35,8 @@ type livePlace struct {
 	choice       choice
 	branch       liveBranch
 	chances      []float64 // cumulated
-	exact        bool      // every coefficient is, see Value.Exact
-	present      bool      // in code of which something is known
+	exact        bool      // every coefficient of an address is, see Value.Exact
+	sureBranch   bool      // every coefficient of the branch is
 }
 
 // choice says how the way on is chosen.
@@ -104,6 +105,7 @@ func (p *Program) At(code *Code, n int64) (*Instance, error) {
 	}
 	in.build()
 	in.start.vector = make([]int64, p.Places[0].Depth, 2*maxDepth)
+	in.doubts = make([]doubt, len(p.Places))
 	return in, nil
 }
 
@@ -116,7 +118,7 @@ func (in *Instance) build() {
 }
 
 func (in *Instance) buildPlace(p *Place, l *livePlace) {
-	*l = livePlace{block: p.Block, exact: true, instructions: uint64(in.code.Plan.Blocks[p.Block].Instructions)}
+	*l = livePlace{block: p.Block, exact: true, sureBranch: true, instructions: uint64(in.code.Plan.Blocks[p.Block].Instructions)}
 	for j := range p.Refs {
 		l.refs = append(l.refs, in.buildRef(p, j, l))
 	}
@@ -126,7 +128,7 @@ func (in *Instance) buildPlace(p *Place, l *livePlace) {
 	switch {
 	case len(p.Next) <= 1:
 	case p.Branch == nil:
-		l.choice, l.exact = chance, false
+		l.choice = chance
 		sum := 0.0
 		for _, c := range p.Chances {
 			sum += c
@@ -138,12 +140,29 @@ func (in *Instance) buildPlace(p *Place, l *livePlace) {
 	}
 }
 
+// shift moves what lies at a base.
+func (in *Instance) shift(base int32, by uint64) {
+	in.bases[base] += by
+	for i := range in.places {
+		for j := range in.places[i].refs {
+			if in.prog.Places[i].Refs[j].Base != base {
+				continue
+			}
+			r := &in.places[i].refs[j]
+			r.lo += by
+			for _, c := range r.classes {
+				c[0] += int64(by) * scale
+			}
+		}
+	}
+}
+
 // affine returns the coefficients of a function at the size; nil if it has none.
-func (in *Instance) affine(a Affine, l *livePlace) []int64 {
+func (in *Instance) affine(a Affine, exact *bool) []int64 {
 	var out []int64
 	for _, k := range a {
 		v := in.values[k]
-		l.exact = l.exact && v.Exact()
+		*exact = *exact && v.Exact()
 		out = append(out, v.At)
 	}
 	return out
@@ -156,7 +175,6 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 	base := in.bases[ref.Base]
 	r := liveRef{tag: trace.Tag(id, size), split: ref.Form.Split, size: uint64(size), level: int(ref.Form.Level)}
 	if ref.Irregular {
-		l.exact = false
 		r.kind = irregular
 		lo, hi := in.values[ref.Lo].At, in.values[ref.Hi].At
 		r.lo = base + uint64(lo)
@@ -164,7 +182,7 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 		return r
 	}
 	for _, c := range ref.Classes {
-		coef := in.affine(c, l)
+		coef := in.affine(c, &l.exact)
 		if coef == nil {
 			l.exact = false
 			coef = make([]int64, 1+p.Depth)
@@ -187,15 +205,15 @@ func (in *Instance) buildBranch(b *Branch, l *livePlace) liveBranch {
 	for _, c := range b.Classes {
 		o := liveOutcomes{ways: c.Shape}
 		for _, bound := range c.Bounds {
-			coef := in.affine(bound, l)
+			coef := in.affine(bound, &l.sureBranch)
 			if coef == nil {
-				l.exact = false
+				l.sureBranch = false
 				coef = []int64{-scale << 40} // never
 			}
 			o.bounds = append(o.bounds, coef)
 		}
 		if len(o.ways) == 0 { // the class was never seen
-			l.exact = false
+			l.sureBranch = false
 			o.ways = []int32{0}
 		}
 		out.classes = append(out.classes, o)

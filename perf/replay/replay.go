@@ -25,6 +25,8 @@ var ErrTooLong = errors.New("replay: more accesses than allowed")
 type Outcome struct {
 	Accesses, Blocks, Instructions uint64
 	Visits                         []uint64 // executions by place of the Program
+
+	first, last []uint64 // by place: when, counted in executions of places
 }
 
 // Replay generates the trace and passes it to sink in batches, as an engine does.
@@ -36,7 +38,8 @@ func (in *Instance) Replay(ctx context.Context, sink trace.Sink, opt Options) (*
 
 func (in *Instance) player(sink trace.Sink, opt Options) *player {
 	r := &player{Instance: in, sink: sink, opt: opt, rng: rand.New(rand.NewSource(opt.Seed))}
-	r.out.Visits = make([]uint64, len(in.places))
+	n := len(in.places)
+	r.out.Visits, r.out.first, r.out.last = make([]uint64, n), make([]uint64, n), make([]uint64, n)
 	return r
 }
 
@@ -54,6 +57,7 @@ type player struct {
 func (r *player) run(ctx context.Context) error {
 	r.batch = r.sink.Exchange(nil)
 	v := append(make([]int64, 0, 2*maxDepth), r.start.vector...)
+	now := uint64(0)
 	for cur := r.start.place; cur >= 0; {
 		p := &r.places[cur]
 		if len(r.batch.Accesses)+len(p.refs) > trace.BatchAccesses || len(r.batch.Blocks) >= trace.BatchAccesses {
@@ -61,9 +65,21 @@ func (r *player) run(ctx context.Context) error {
 				return err
 			}
 		}
+		now++
+		if r.out.Visits[cur] == 0 {
+			r.out.first[cur] = now
+		}
+		r.out.last[cur] = now
 		r.out.Visits[cur]++
 		for i := range p.refs {
-			r.batch.Accesses = append(r.batch.Accesses, p.refs[i].tag|trace.Access(r.address(&p.refs[i], v)&(trace.AddrLimit-1)))
+			ref := &p.refs[i]
+			addr := uint64(0)
+			if ref.kind == irregular {
+				addr = ref.lo + uint64(r.rng.Int63n(int64(ref.places)))*ref.size
+			} else {
+				addr = ref.address(v)
+			}
+			r.batch.Accesses = append(r.batch.Accesses, ref.tag|trace.Access(addr&(trace.AddrLimit-1)))
 		}
 		r.batch.Blocks = append(r.batch.Blocks, p.block)
 		r.out.Instructions += p.instructions
@@ -105,16 +121,15 @@ func (r *player) pass(ctx context.Context) error {
 	return nil
 }
 
-// address returns the address of a reference at an iteration vector.
-func (r *player) address(ref *liveRef, v []int64) uint64 {
+// address returns the address of a reference, which is not irregular, at an
+// iteration vector.
+func (ref *liveRef) address(v []int64) uint64 {
 	coef := ref.coef
 	switch ref.kind {
 	case classed:
 		coef = ref.classes[ref.split.class(v)]
 	case counted:
 		return ref.counter(v)
-	case irregular:
-		return ref.lo + uint64(r.rng.Int63n(int64(ref.places)))*ref.size
 	}
 	sum := coef[0]
 	for k, x := range v {

@@ -1,0 +1,243 @@
+package replay
+
+import (
+	"context"
+	"errors"
+
+	"presage/perf/trace"
+)
+
+// FollowOptions configure Instance.Follow.
+type FollowOptions struct {
+	// MinAccesses is what is followed in any case, so that the start of the
+	// program, which is seldom regular, is taken from the run; 0: 64 Ki.
+	MinAccesses uint64
+	// MaxAccesses ends it, whether or not all bases are known; 0: 32 Mi.
+	MaxAccesses uint64
+}
+
+const (
+	defaultMinAccesses = 64 << 10
+	defaultMaxAccesses = 32 << 20
+)
+
+// Follower takes the first part of a real run at an Instance's size: it compares
+// each address and each branch with the Instance, finds the bases of data, and
+// passes the events on to a sink. When it knows enough it stops, at a place from
+// which Replay goes on. It is a trace.Collector.
+type Follower struct {
+	in   *Instance
+	sink trace.Sink
+	opt  FollowOptions
+	stop context.CancelFunc
+
+	at      map[placeKey]int32
+	keys    []placeKey // by place
+	key     placeKey   // where the run is
+	started bool
+	place   int32 // the same, in the program; -1: nowhere that is known
+	vector  []int64
+	walk    *walker
+	batch   *trace.Batch
+	missing int // bases that are not known
+	done    bool
+	trouble string
+
+	first uint64 // the first address outside of the image
+
+	// Real counts what was passed on.
+	Real Outcome
+}
+
+// Follow returns a Follower that passes events to sink, and calls stop once it has
+// seen enough; the run may then be cancelled, and what else it delivers is
+// ignored. Places that may not be cut, by index, are those at which the replay
+// cannot take over.
+func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowOptions) *Follower {
+	if opt.MinAccesses == 0 {
+		opt.MinAccesses = defaultMinAccesses
+	}
+	if opt.MaxAccesses == 0 {
+		opt.MaxAccesses = defaultMaxAccesses
+	}
+	f := &Follower{in: in, sink: sink, opt: opt, stop: stop, at: make(map[placeKey]int32), walk: newWalker(in.code), place: -1}
+	f.walk.contexts = append([]Context(nil), in.prog.Contexts...)
+	for i, c := range f.walk.contexts[1:] {
+		f.walk.known[c] = int32(i + 1)
+	}
+	for i := range in.prog.Places {
+		key := placeKey{in.prog.Places[i].Context, in.prog.Places[i].Block}
+		f.at[key] = int32(i)
+		f.keys = append(f.keys, key)
+	}
+	for b := range in.prog.Bases {
+		if !in.known[b] {
+			f.missing++
+		}
+	}
+	f.Real.Visits = make([]uint64, len(in.places))
+	f.vector = make([]int64, 0, 2*maxDepth)
+	return f
+}
+
+// Observe implements trace.Collector.
+func (f *Follower) Observe(b *trace.Batch) {
+	if f.done || f.trouble != "" {
+		return
+	}
+	if b.Thread != 0 {
+		f.trouble = "the program has threads"
+		f.stop()
+		return
+	}
+	if f.batch == nil {
+		f.batch = f.sink.Exchange(nil)
+	}
+	f.batch.Start = b.Start
+	rest := b.Accesses
+	used, blocks := 0, 0
+	for _, id := range b.Blocks {
+		n := min(f.in.code.blocks[id].refs, len(rest))
+		if f.enough(id) {
+			f.done = true
+			break
+		}
+		f.move(id)
+		if f.trouble != "" {
+			break
+		}
+		f.executes(id, rest[:n])
+		rest = rest[n:]
+		used, blocks = used+n, blocks+1
+	}
+	f.batch.Accesses = append(f.batch.Accesses, b.Accesses[:used]...)
+	f.batch.Blocks = append(f.batch.Blocks, b.Blocks[:blocks]...)
+	f.Real.Accesses += uint64(used)
+	f.Real.Blocks += uint64(blocks)
+	f.batch = f.sink.Exchange(f.batch)
+	if f.done || f.trouble != "" {
+		f.stop()
+	}
+}
+
+// enough reports whether the replay can take over before block id is executed.
+func (f *Follower) enough(id trace.BlockID) bool {
+	if f.place < 0 || f.Real.Accesses < f.opt.MinAccesses || f.missing > 0 && f.Real.Accesses < f.opt.MaxAccesses {
+		return false
+	}
+	way := f.in.prog.Places[f.place].way(id)
+	if way < 0 || !f.in.places[f.place].exact || f.in.doubts[f.place].any() {
+		return false
+	}
+	next := f.in.places[f.place].next[way]
+	if next.to < 0 || f.in.doubts[next.to].any() {
+		return false
+	}
+	f.in.start = state{next.to, append([]int64(nil), next.step.apply(f.vector)...)}
+	return true
+}
+
+// move follows control to block id, and compares the branch.
+func (f *Follower) move(id trace.BlockID) {
+	if !f.started {
+		f.started = true
+		f.key = placeKey{0, id}
+		f.vector = f.vector[:len(f.in.code.blocks[id].chain)]
+		clear(f.vector)
+	} else {
+		if f.place >= 0 {
+			f.compareBranch(id)
+		}
+		key, s, err := f.walk.move(f.key, id)
+		if err != nil {
+			f.trouble = err.Error()
+			return
+		}
+		f.key = key
+		f.vector = s.apply(f.vector)
+	}
+	if p, ok := f.at[f.key]; ok {
+		f.place = p
+	} else {
+		f.place = -1
+	}
+}
+
+func (f *Follower) compareBranch(id trace.BlockID) {
+	p := &f.in.places[f.place]
+	way := 0
+	switch p.choice {
+	case chance:
+		return
+	case bounds:
+		way = p.branch.way(f.vector)
+	}
+	if len(p.next) == 0 || p.next[way].block != id {
+		f.in.doubts[f.place] |= otherBranch | control
+	}
+}
+
+// executes compares the addresses of an execution.
+func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
+	f.Real.Instructions += uint64(f.in.code.Plan.Blocks[id].Instructions)
+	for _, a := range accesses {
+		if f.first == 0 && !f.in.code.inImage(a.Addr()) {
+			f.first = a.Addr()
+			f.settle(int32(Stack), f.first)
+		}
+	}
+	if f.place < 0 {
+		return
+	}
+	f.Real.Visits[f.place]++
+	for i, a := range accesses {
+		f.compare(i, a.Addr())
+	}
+}
+
+// compare compares an address with what the reference is to access; the first one
+// of a base that is not known says where it is.
+func (f *Follower) compare(i int, addr uint64) {
+	ref := &f.in.places[f.place].refs[i]
+	if ref.kind == irregular {
+		return
+	}
+	base := f.in.prog.Places[f.place].Refs[i].Base
+	want := ref.address(f.vector)
+	if !f.in.known[base] {
+		if !f.in.places[f.place].exact {
+			return
+		}
+		f.settle(base, f.in.bases[base]+addr-want)
+		return
+	}
+	if want != addr {
+		f.in.doubts[f.place] |= otherAddress
+	}
+}
+
+// settle sets a base.
+func (f *Follower) settle(base int32, addr uint64) {
+	if f.in.known[base] {
+		return
+	}
+	f.in.known[base] = true
+	f.missing--
+	f.in.shift(base, addr-f.in.bases[base])
+}
+
+// ErrEnded means that the run ended while it was followed: nothing is left to be
+// replayed.
+var ErrEnded = errors.New("replay: the run has ended")
+
+// End says how the run was followed: nil if the replay goes on where it stopped,
+// ErrEnded if the run ended before, or why it could not be followed.
+func (f *Follower) End() error {
+	switch {
+	case f.trouble != "":
+		return &TroubleError{f.trouble}
+	case !f.done:
+		return ErrEnded
+	}
+	return nil
+}

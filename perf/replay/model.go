@@ -1,0 +1,218 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+)
+
+// Model predicts traces at sizes that were not run. It fits the runs anew for each
+// residue class, when a size asks for it.
+type Model struct {
+	code  *Code
+	sizes []int64
+	runs  []*Run
+	fits  map[[2]int64]*fitted // by modulus and residue
+}
+
+// fitted is a fit with its verification.
+type fitted struct {
+	prog   *Program
+	doubts []doubt // by place, from verification
+	total  uint64  // accesses of the largest run
+	sure   uint64  // of places without doubts
+}
+
+// minSizes is the least number of sizes of a residue class from which a Model fits:
+// a constant, two sizes to spare, and one that is left out.
+const minSizes = 4
+
+// NewModel returns the model of runs at sizes, which ascend.
+func NewModel(code *Code, sizes []int64, runs []*Run) (*Model, error) {
+	if len(sizes) != len(runs) || len(sizes) < minSizes {
+		return nil, fmt.Errorf("replay: %d sizes with %d runs; at least %d sizes are needed, and 6 to 8 are better", len(sizes), len(runs), minSizes)
+	}
+	for i := range sizes[1:] {
+		if sizes[i+1] <= sizes[i] {
+			return nil, fmt.Errorf("replay: sizes %d and %d do not ascend", sizes[i], sizes[i+1])
+		}
+	}
+	return &Model{code: code, sizes: sizes, runs: runs, fits: make(map[[2]int64]*fitted)}, nil
+}
+
+// At returns the program at size n, from the fit to all sizes or, if the replay of
+// some of these then differs from the runs, to those of n's residue class modulo 2, 4
+// or 8: whichever explains most of the largest run's accesses, first the simplest.
+func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
+	var best *fitted
+	for modulus := int64(1); modulus <= 8; modulus *= 2 {
+		f, err := m.fit(ctx, modulus, (n%modulus+modulus)%modulus)
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			continue
+		}
+		if best == nil || f.share() > best.share() {
+			best = f
+		}
+		if best.sure == best.total {
+			break
+		}
+	}
+	in, err := best.prog.At(m.code, n)
+	if err != nil {
+		return nil, err
+	}
+	for i := range in.doubts {
+		in.doubts[i] |= best.doubts[i]
+		in.doubts[i] |= in.ownDoubts(i)
+	}
+	return in, nil
+}
+
+func (f *fitted) share() float64 { return float64(f.sure) / float64(max(1, f.total)) }
+
+// fit returns the verified fit to the sizes of a residue class; nil if there are too
+// few of them.
+func (m *Model) fit(ctx context.Context, modulus, residue int64) (*fitted, error) {
+	key := [2]int64{modulus, residue}
+	if f, ok := m.fits[key]; ok {
+		return f, nil
+	}
+	var sizes []int64
+	var runs []*Run
+	for i, n := range m.sizes {
+		if (n%modulus+modulus)%modulus == residue {
+			sizes, runs = append(sizes, n), append(runs, m.runs[i])
+		}
+	}
+	if len(sizes) < minSizes {
+		m.fits[key] = nil
+		return nil, nil
+	}
+	f, err := m.verified(ctx, sizes, runs)
+	if err != nil {
+		return nil, err
+	}
+	m.fits[key] = f
+	return f, nil
+}
+
+// verified fits runs, and replays the sizes: the largest one from a fit without it,
+// too.
+func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitted, error) {
+	prog, err := Fit(m.code, sizes, runs)
+	if err != nil {
+		return nil, err
+	}
+	f := &fitted{prog: prog, doubts: make([]doubt, len(prog.Places))}
+	for i, n := range sizes {
+		v, err := prog.Verify(ctx, m.code, n, runs[i])
+		if err != nil {
+			return nil, err
+		}
+		for j := range f.doubts {
+			f.doubts[j] |= v.doubtsOf(j, failsTraining)
+		}
+	}
+	last := len(sizes) - 1
+	if err := m.holdOut(ctx, f, sizes[:last], runs[:last], sizes[last], runs[last]); err != nil {
+		return nil, err
+	}
+	here, err := prog.locate(m.code, runs[last])
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range here {
+		if p == nil {
+			continue
+		}
+		f.total += p.Count * uint64(len(p.Refs))
+		if !f.doubts[i].any() {
+			f.sure += p.Count * uint64(len(p.Refs))
+		}
+	}
+	return f, nil
+}
+
+// holdOut adds the doubts that the replay of a size brings that was left out of a
+// fit.
+func (m *Model) holdOut(ctx context.Context, f *fitted, sizes []int64, runs []*Run, n int64, run *Run) error {
+	prog, err := Fit(m.code, sizes, runs)
+	if err != nil {
+		return err
+	}
+	v, err := prog.Verify(ctx, m.code, n, run)
+	if err != nil {
+		return err
+	}
+	at := make(map[placeKey]int)
+	contexts := f.prog.contextsOf(prog)
+	for i := range prog.Places {
+		at[placeKey{contexts[prog.Places[i].Context], prog.Places[i].Block}] = i
+	}
+	for i := range f.prog.Places {
+		k, ok := at[placeKey{f.prog.Places[i].Context, f.prog.Places[i].Block}]
+		if !ok {
+			f.doubts[i] |= failsHeldOut // only the largest run has been there
+			continue
+		}
+		f.doubts[i] |= v.doubtsOf(k, failsHeldOut)
+	}
+	return nil
+}
+
+// contextsOf returns the contexts of p that those of another fit are, -1 for none.
+func (p *Program) contextsOf(o *Program) []int32 {
+	known := make(map[Context]int32)
+	for i, c := range p.Contexts {
+		known[c] = int32(i)
+	}
+	out := make([]int32, len(o.Contexts))
+	for i, c := range o.Contexts {
+		if i == 0 {
+			continue
+		}
+		c.Parent = out[c.Parent]
+		k, ok := known[c]
+		if !ok {
+			k = -1
+		}
+		out[i] = k
+	}
+	return out
+}
+
+// doubtsOf returns d if the verdict on place i is not that all was the same.
+func (v *Verdict) doubtsOf(i int, d doubt) doubt {
+	if !v.Counts[i] || !v.Next[i] {
+		return d | control
+	}
+	for _, same := range v.Refs[i] {
+		if !same {
+			return d
+		}
+	}
+	return 0
+}
+
+// ownDoubts returns the doubts about place i that do not depend on the replay.
+func (in *Instance) ownDoubts(i int) doubt {
+	var d doubt
+	l := &in.places[i]
+	if !l.exact {
+		d |= fewSizes
+	}
+	if !l.sureBranch {
+		d |= fewSizes | control
+	}
+	for j := range l.refs {
+		if l.refs[j].kind == irregular {
+			d |= drawnAddress
+		}
+	}
+	if l.choice == chance {
+		d |= drawnBranch | control
+	}
+	return d
+}
