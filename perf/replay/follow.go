@@ -39,7 +39,8 @@ type Follower struct {
 	vector  []int64
 	walk    *walker
 	batch   *trace.Batch
-	missing int // bases that are not known
+	missing int    // bases that are not known and matter
+	matters []bool // by base
 	done    bool
 	trouble string
 
@@ -70,14 +71,38 @@ func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowO
 		f.at[key] = int32(i)
 		f.keys = append(f.keys, key)
 	}
-	for b := range in.prog.Bases {
-		if !in.known[b] {
+	f.matters = in.matteringBases()
+	for b, matters := range f.matters {
+		if matters && !in.known[b] {
 			f.missing++
 		}
 	}
 	f.Real.Visits = make([]uint64, len(in.places))
 	f.vector = make([]int64, 0, 2*maxDepth)
 	return f
+}
+
+// minShare is the share of all accesses below which a base is not waited for.
+const minShare = 1e-4
+
+// matteringBases returns which bases a noticeable part of the accesses goes to, by the
+// expected counts.
+func (in *Instance) matteringBases() []bool {
+	count := make([]float64, len(in.prog.Bases))
+	total := 0.0
+	for i := range in.prog.Places {
+		p := &in.prog.Places[i]
+		n := float64(max(0, in.values[p.Counts].At))
+		for j := range p.Refs {
+			count[p.Refs[j].Base] += n
+			total += n
+		}
+	}
+	out := make([]bool, len(count))
+	for b := range out {
+		out[b] = count[b] > minShare*total
+	}
+	return out
 }
 
 // Observe implements trace.Collector.
@@ -222,7 +247,9 @@ func (f *Follower) settle(base int32, addr uint64) {
 		return
 	}
 	f.in.known[base] = true
-	f.missing--
+	if f.matters[base] {
+		f.missing--
+	}
 	f.in.shift(base, addr-f.in.bases[base])
 }
 
