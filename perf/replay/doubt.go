@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"presage/perf/cfg"
 	"presage/perf/trace"
 )
 
@@ -53,99 +52,6 @@ func (d doubt) texts() []string {
 		}
 	}
 	return list
-}
-
-// untestedWays reports whether control could go on from a place to where no run has
-// been, so that nothing is known of what would happen then. A way that only
-// leaves out a loop, such as the one for an empty range, is none: see skipsLoop.
-func (p *Place) untestedWays(code *Code) bool {
-	if !p.Forks {
-		return false
-	}
-	b := &code.blocks[p.Block]
-	r := code.graph.Routines[b.routine]
-	from := &r.Blocks[b.index]
-	if len(from.Succs) == 0 || from.Exit == cfg.Unknown || b.exit == calls {
-		return true // where a computed jump or call could lead is not known
-	}
-	seen := func(block int) bool { return p.way(code.blockAt(r.Blocks[block].PC())) >= 0 }
-	for _, e := range from.Succs {
-		to := r.Edges[e].To
-		if !seen(to) && !p.skipsLoop(code, r, b.index, to) {
-			return true
-		}
-	}
-	return from.Exit == cfg.TailJump && len(p.Next) <= len(from.Succs)
-}
-
-// skipsLoop reports whether the way to block out, which was never taken, leaves out
-// a loop that the other way leads to, and does nothing else with memory: a loop
-// that ran at all sizes also runs at larger ones.
-func (p *Place) skipsLoop(code *Code, r *cfg.Routine, from, out int) bool {
-	if len(p.Next) != 1 || p.Next[0].Block == noBlock {
-		return false
-	}
-	in := code.blocks[p.Next[0].Block]
-	loop := entersLoop(r, from, in.index)
-	if loop < 0 || code.graph.Routines[in.routine] != r {
-		return false
-	}
-	return !r.Contains(loop, out) && harmless(code, r, loop, out)
-}
-
-// entersLoop returns the loop that control comes to from block at without
-// a choice, and that does not contain block from; -1 if there is none.
-func entersLoop(r *cfg.Routine, from, at int) int {
-	for range len(r.Blocks) {
-		if l := r.Blocks[at].Loop; l >= 0 && r.Loops[l].Header == at && !r.Contains(l, from) {
-			return l
-		}
-		next := r.Blocks[at].Succs
-		if len(next) != 1 {
-			return -1
-		}
-		at = r.Edges[next[0]].To
-	}
-	return -1
-}
-
-// harmless reports whether control comes from block at, without going through the
-// loop, to a block behind it: through blocks without references, calls and choices.
-func harmless(code *Code, r *cfg.Routine, loop, at int) bool {
-	behind := exitsOf(r, loop)
-	for range len(r.Blocks) {
-		if behind[at] {
-			return true
-		}
-		if r.Contains(loop, at) || entersLoop(r, at, at) == loop {
-			return false
-		}
-		b := code.blockAt(r.Blocks[at].PC())
-		next := r.Blocks[at].Succs
-		if b == noBlock || code.blocks[b].refs > 0 || code.blocks[b].exit == calls || len(next) != 1 {
-			return b != noBlock && code.blocks[b].exit == returns
-		}
-		at = r.Edges[next[0]].To
-	}
-	return false
-}
-
-// exitsOf returns the blocks that can be reached from a loop's exits without a
-// choice.
-func exitsOf(r *cfg.Routine, loop int) map[int]bool {
-	behind := make(map[int]bool)
-	for _, e := range r.Loops[loop].Exit {
-		at := r.Edges[e].To
-		for !behind[at] {
-			behind[at] = true
-			next := r.Blocks[at].Succs
-			if len(next) != 1 {
-				break
-			}
-			at = r.Edges[next[0]].To
-		}
-	}
-	return behind
 }
 
 // allocators are the routines of C libraries that place data.

@@ -10,14 +10,15 @@ import (
 type Instance struct {
 	N int64
 
-	code   *Code
-	prog   *Program
-	bases  []uint64
-	known  []bool // by base: where it is, not where it may be expected
-	values []Value
-	places []livePlace
-	start  state
-	doubts []doubt // by place
+	code     *Code
+	prog     *Program
+	bases    []uint64
+	known    []bool // by base: where it is, not where it may be expected
+	values   []Value
+	places   []livePlace
+	start    state
+	doubts   []doubt // by place
+	untested []bool  // by place: see ways
 }
 
 // state is where a replay is: about to execute a place.
@@ -105,7 +106,7 @@ func (p *Program) At(code *Code, n int64) (*Instance, error) {
 	}
 	in.build()
 	in.start.vector = make([]int64, p.Places[0].Depth, 2*maxDepth)
-	in.doubts = make([]doubt, len(p.Places))
+	in.doubts, in.untested = make([]doubt, len(p.Places)), make([]bool, len(p.Places))
 	return in, nil
 }
 

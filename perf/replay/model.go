@@ -12,6 +12,9 @@ type Model struct {
 	sizes []int64
 	runs  []*Run
 	fits  map[[2]int64]*fitted // by modulus and residue
+
+	all      *Program // fitted to all sizes
+	untested []bool   // by place of it
 }
 
 // fitted is a fit with its verification.
@@ -21,6 +24,11 @@ type fitted struct {
 	total  uint64  // accesses of the largest run
 	sure   uint64  // of places without doubts
 }
+
+// goodShare is the share of the accesses from which on a fit is not tried to be
+// improved by leaving out sizes: the start and the end of a program are
+// seldom regular.
+const goodShare = 0.99
 
 // minSizes is the least number of sizes of a residue class from which a Model fits:
 // a constant, two sizes to spare, and one that is left out.
@@ -55,7 +63,7 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 		if best == nil || f.share() > best.share() {
 			best = f
 		}
-		if best.sure == best.total {
+		if best.share() >= goodShare {
 			break
 		}
 	}
@@ -67,7 +75,29 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 		in.doubts[i] |= best.doubts[i]
 		in.doubts[i] |= in.ownDoubts(i)
 	}
+	in.untested = m.untestedOf(best.prog)
 	return in, nil
+}
+
+// untestedOf returns, by place of a fit, whether control could go on to where no run
+// of any size has been.
+func (m *Model) untestedOf(p *Program) []bool {
+	if m.untested == nil {
+		m.untested = newWays(m.code, m.all).untested()
+	}
+	if p == m.all {
+		return m.untested
+	}
+	at := make(map[placeKey]int)
+	for i := range m.all.Places {
+		at[placeKey{m.all.Places[i].Context, m.all.Places[i].Block}] = i
+	}
+	contexts := m.all.contextsOf(p)
+	out := make([]bool, len(p.Places))
+	for i := range out {
+		out[i] = m.untested[at[placeKey{contexts[p.Places[i].Context], p.Places[i].Block}]]
+	}
+	return out
 }
 
 func (f *fitted) share() float64 { return float64(f.sure) / float64(max(1, f.total)) }
@@ -95,6 +125,9 @@ func (m *Model) fit(ctx context.Context, modulus, residue int64) (*fitted, error
 		return nil, err
 	}
 	m.fits[key] = f
+	if modulus == 1 {
+		m.all = f.prog
+	}
 	return f, nil
 }
 

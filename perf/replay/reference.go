@@ -21,7 +21,9 @@ type candidate struct {
 	vector []int64
 }
 
-func newCandidate(f Form) candidate { return candidate{form: f, classes: make([]affine, f.Split.classes())} }
+func newCandidate(f Form) candidate {
+	return candidate{form: f, classes: make([]affine, f.Split.classes())}
+}
 
 // add takes the point (v, y); stamps are those of v.
 func (c *candidate) add(v []int64, stamps []uint64, y int64) bool {

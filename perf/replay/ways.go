@@ -1,0 +1,166 @@
+package replay
+
+import (
+	"slices"
+
+	"presage/perf/cfg"
+	"presage/perf/isa"
+	"presage/perf/trace"
+)
+
+// ways knows where control went in any run, and where it could have gone.
+type ways struct {
+	code *Code
+	prog *Program // of all runs
+	at   map[placeKey]int32
+}
+
+func newWays(code *Code, all *Program) *ways {
+	w := &ways{code: code, prog: all, at: make(map[placeKey]int32)}
+	for i := range all.Places {
+		w.at[placeKey{all.Places[i].Context, all.Places[i].Block}] = int32(i)
+	}
+	return w
+}
+
+// untested returns, by place, whether control could go on to where no run has been,
+// so that nothing is known of what would happen then. The way past a loop that
+// every run entered does not count: see passesLoop.
+func (w *ways) untested() []bool {
+	out := make([]bool, len(w.prog.Places))
+	for i := range out {
+		out[i] = w.untestedAt(int32(i))
+	}
+	return out
+}
+
+func (w *ways) untestedAt(place int32) bool {
+	p := &w.prog.Places[place]
+	if !p.Forks {
+		return false
+	}
+	b := &w.code.blocks[p.Block]
+	r := w.code.graph.Routines[b.routine]
+	from := &r.Blocks[b.index]
+	if len(from.Succs) == 0 || from.Exit == cfg.Unknown || b.exit == calls {
+		return true // where a computed jump or call could lead is not known
+	}
+	known := 0
+	for _, e := range from.Succs {
+		to := r.Edges[e].To
+		switch {
+		case p.way(w.code.blockAt(r.Blocks[to].PC())) >= 0:
+			known++
+		case !w.passesLoop(place, to):
+			return true
+		}
+	}
+	return from.Exit == cfg.TailJump && len(p.Next) <= known
+}
+
+// passesLoop reports whether block to, to which control never went on from a place,
+// is where it would go if there was nothing to do in a loop that all runs entered
+// there. That does not happen at larger sizes, if, as far as the condition
+// shows, it is not one that larger sizes fail.
+func (w *ways) passesLoop(place int32, to int) bool {
+	p := &w.prog.Places[place]
+	b := &w.code.blocks[p.Block]
+	r := w.code.graph.Routines[b.routine]
+	if len(p.Next) != 1 || p.Next[0].To < 0 || upperBound(r, b.index, w.code.Plan.Blocks[p.Next[0].Block].PC) {
+		return false
+	}
+	loop := w.enters(p.Next[0].To, p.Context, b.index, r)
+	if loop < 0 {
+		return false
+	}
+	// What could be executed instead, as far as no run has been there.
+	todo, seen := []int{to}, map[int]bool{to: true}
+	for len(todo) > 0 {
+		at := todo[0]
+		todo = todo[1:]
+		id := w.code.blockAt(r.Blocks[at].PC())
+		if id == noBlock || r.Contains(loop, at) {
+			return false
+		}
+		if there, ok := w.at[placeKey{p.Context, id}]; ok {
+			if there != place && w.enters(there, p.Context, b.index, r) == loop {
+				return false
+			}
+			continue
+		}
+		if l := r.Blocks[at].Loop; w.code.blocks[id].exit == calls || r.Blocks[at].Exit == cfg.TailJump || w.code.blocks[id].refs > 0 && l >= 0 && !r.Contains(l, b.index) {
+			return false
+		}
+		for _, e := range r.Blocks[at].Succs {
+			if next := r.Edges[e].To; !seen[next] {
+				seen[next] = true
+				todo = append(todo, next)
+			}
+		}
+	}
+	return true
+}
+
+// enters returns the loop of routine r, not around block from, that control comes to
+// from a place by what all runs did, without a choice and in the same context; -1
+// if there is none.
+func (w *ways) enters(place, context int32, from int, r *cfg.Routine) int {
+	for range len(r.Blocks) {
+		p := &w.prog.Places[place]
+		b := &w.code.blocks[p.Block]
+		if p.Context != context || w.code.graph.Routines[b.routine] != r {
+			return -1
+		}
+		if l := r.Blocks[b.index].Loop; l >= 0 && r.Loops[l].Header == b.index && !r.Contains(l, from) {
+			return l
+		}
+		if len(p.Next) != 1 || p.Next[0].To < 0 {
+			return -1
+		}
+		place = p.Next[0].To
+	}
+	return -1
+}
+
+// upperBound reports whether the branch at the end of a block, of which only the way
+// to the block at pc was taken, compares something with a constant in such a way that
+// it is bounded from above: what grows with the size would take the other way.
+func upperBound(r *cfg.Routine, block int, pc trace.PC) bool {
+	in := r.Blocks[block].Last()
+	v := in.Value
+	if in.Class != isa.Branch || v.Op < isa.Equal || v.Op > isa.GreaterEqualUnsigned {
+		return true // who knows
+	}
+	holds := in.HasTarget && in.Target == uint64(pc)
+	left, right := constantIn(r, block, v.A), v.B == isa.NoReg || constantIn(r, block, v.B)
+	switch v.Op {
+	case isa.Equal:
+		return holds
+	case isa.NotEqual:
+		return !holds
+	case isa.Less, isa.LessUnsigned: // x < c holds, or c < x does not
+		return right && holds || left && !holds
+	}
+	return right && !holds || left && holds
+}
+
+// constantIn reports whether a register has a constant value at the end of a block,
+// set in it or in the blocks that lead to it without a choice.
+func constantIn(r *cfg.Routine, block int, reg isa.Reg) bool {
+	if reg == isa.NoReg {
+		return true
+	}
+	for range len(r.Blocks) {
+		for _, in := range slices.Backward(r.Blocks[block].Insts) {
+			if in.Defines(reg) {
+				_, ok := in.Result(reg).Constant()
+				return ok
+			}
+		}
+		if len(r.Blocks[block].Preds) != 1 {
+			return false
+		}
+		block = r.Edges[r.Blocks[block].Preds[0]].From
+	}
+	return false
+}
