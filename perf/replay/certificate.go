@@ -112,7 +112,7 @@ func (in *Instance) allDoubts(real, replayed *Outcome) []doubt {
 func (in *Instance) doubtsAt(i int, real, replayed *Outcome) doubt {
 	var d doubt
 	p := &in.prog.Places[i]
-	if in.untested[i] {
+	if in.gaps[i].at(in.N, in.trained) {
 		d |= untested | control
 	}
 	if allocatesMemory(in.code.routine(p.Block)) {

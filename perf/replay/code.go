@@ -165,3 +165,12 @@ func (c *Code) inImage(addr uint64) bool {
 	}
 	return false
 }
+
+// label returns what a block adds to hashes of the blocks that follow a place: the
+// same in all executables whose routines have the same blocks.
+func (c *Code) label(id trace.BlockID) uint64 {
+	if id == noBlock {
+		return 0
+	}
+	return uint64(c.blocks[id].index) + 1
+}

@@ -160,7 +160,7 @@ func (c *Collector) arrive(id trace.BlockID) {
 	way := &p.next[p.latest]
 	way.count++
 	if p.fork {
-		p.hash = mix(p.hash, uint64(id))
+		p.hash = mix(p.hash, c.code.label(id))
 		if had := len(p.branch.candidates) > 0; had && !p.branch.add(c.vector, c.stamps, id) {
 			c.found.Branches[p.block] = true
 		}
@@ -237,7 +237,7 @@ func (c *Collector) Result() (*Run, error) {
 	if last := c.current; last != nil {
 		last.next = append(last.next, passage{block: noBlock, count: 1})
 		if last.fork {
-			last.hash = mix(last.hash, uint64(noBlock))
+			last.hash = mix(last.hash, c.code.label(noBlock))
 			if had := len(last.branch.candidates) > 0; had && !last.branch.add(c.vector, c.stamps, noBlock) {
 				c.found.Branches[last.block] = true
 			}

@@ -10,15 +10,16 @@ import (
 type Instance struct {
 	N int64
 
-	code     *Code
-	prog     *Program
-	bases    []uint64
-	known    []bool // by base: where it is, not where it may be expected
-	values   []Value
-	places   []livePlace
-	start    state
-	doubts   []doubt // by place
-	untested []bool  // by place: see ways
+	code    *Code
+	prog    *Program
+	bases   []uint64
+	known   []bool // by base: where it is, not where it may be expected
+	values  []Value
+	places  []livePlace
+	start   state
+	doubts  []doubt // by place
+	gaps    []gap   // by place
+	trained []int64 // sizes of the runs
 }
 
 // state is where a replay is: about to execute a place.
@@ -34,6 +35,7 @@ type livePlace struct {
 	refs         []liveRef
 	next         []liveNext
 	choice       choice
+	spins        bool // see player.spin
 	branch       liveBranch
 	chances      []float64 // cumulated
 	exact        bool      // every coefficient of an address is, see Value.Exact
@@ -83,6 +85,7 @@ type liveBranch struct {
 	pivot   int
 	split   Split
 	classes []liveOutcomes
+	self    int32 // the way back to the place itself, -1 if there is none
 }
 
 type liveOutcomes struct {
@@ -106,7 +109,7 @@ func (p *Program) At(code *Code, n int64) (*Instance, error) {
 	}
 	in.build()
 	in.start.vector = make([]int64, p.Places[0].Depth, 2*maxDepth)
-	in.doubts, in.untested = make([]doubt, len(p.Places)), make([]bool, len(p.Places))
+	in.doubts, in.gaps = make([]doubt, len(p.Places)), make([]gap, len(p.Places))
 	return in, nil
 }
 
@@ -138,6 +141,7 @@ func (in *Instance) buildPlace(p *Place, l *livePlace) {
 	default:
 		l.choice = bounds
 		l.branch = in.buildBranch(p.Branch, l)
+		l.spins = in.spins(p, l)
 	}
 }
 
@@ -156,6 +160,23 @@ func (in *Instance) shift(base int32, by uint64) {
 			}
 		}
 	}
+}
+
+// spins reports whether a place repeats itself for a number of times that is known
+// when it is reached, and its addresses then grow by constants.
+func (in *Instance) spins(p *Place, l *livePlace) bool {
+	l.branch.self = -1
+	for i, n := range p.Next {
+		if n.Block == p.Block && n.More && int(n.Keep) == p.Depth && n.Push == 0 {
+			l.branch.self = int32(i)
+		}
+	}
+	for i := range l.refs {
+		if l.refs[i].kind != simple {
+			return false
+		}
+	}
+	return l.branch.self >= 0 && len(l.branch.classes) == 1 && l.branch.pivot == p.Depth-1
 }
 
 // affine returns the coefficients of a function at the size; nil if it has none.

@@ -13,8 +13,8 @@ type Model struct {
 	runs  []*Run
 	fits  map[[2]int64]*fitted // by modulus and residue
 
-	all      *Program // fitted to all sizes
-	untested []bool   // by place of it
+	all  *Program // fitted to all sizes
+	gaps []gap    // by place of it
 }
 
 // fitted is a fit with its verification.
@@ -75,27 +75,27 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 		in.doubts[i] |= best.doubts[i]
 		in.doubts[i] |= in.ownDoubts(i)
 	}
-	in.untested = m.untestedOf(best.prog)
+	in.gaps, in.trained = m.gapsOf(best.prog), m.sizes
 	return in, nil
 }
 
-// untestedOf returns, by place of a fit, whether control could go on to where no run
-// of any size has been.
-func (m *Model) untestedOf(p *Program) []bool {
-	if m.untested == nil {
-		m.untested = newWays(m.code, m.all).untested()
+// gapsOf returns the gaps by place of a fit; those of all runs, as what some size
+// did is known.
+func (m *Model) gapsOf(p *Program) []gap {
+	if m.gaps == nil {
+		m.gaps = newWays(m.code, m.all).gaps()
 	}
 	if p == m.all {
-		return m.untested
+		return m.gaps
 	}
 	at := make(map[placeKey]int)
 	for i := range m.all.Places {
 		at[placeKey{m.all.Places[i].Context, m.all.Places[i].Block}] = i
 	}
 	contexts := m.all.contextsOf(p)
-	out := make([]bool, len(p.Places))
+	out := make([]gap, len(p.Places))
 	for i := range out {
-		out[i] = m.untested[at[placeKey{contexts[p.Places[i].Context], p.Places[i].Block}]]
+		out[i] = m.gaps[at[placeKey{contexts[p.Places[i].Context], p.Places[i].Block}]]
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"slices"
 
 	"presage/perf/trace"
 )
@@ -50,39 +51,30 @@ type player struct {
 	opt   Options
 	rng   *rand.Rand
 	batch *trace.Batch
+	now   uint64 // executions of places
 	out   Outcome
-	check *checker // nil: none
+
+	addr, step []int64  // of spin
+	check      *checker // nil: none
 }
 
 func (r *player) run(ctx context.Context) error {
 	r.batch = r.sink.Exchange(nil)
 	v := append(make([]int64, 0, 2*maxDepth), r.start.vector...)
-	now := uint64(0)
 	for cur := r.start.place; cur >= 0; {
 		p := &r.places[cur]
+		if p.spins && r.check == nil {
+			if err := r.spin(ctx, cur, v); err != nil {
+				return err
+			}
+		}
 		if len(r.batch.Accesses)+len(p.refs) > trace.BatchAccesses || len(r.batch.Blocks) >= trace.BatchAccesses {
 			if err := r.pass(ctx); err != nil {
 				return err
 			}
 		}
-		now++
-		if r.out.Visits[cur] == 0 {
-			r.out.first[cur] = now
-		}
-		r.out.last[cur] = now
-		r.out.Visits[cur]++
-		for i := range p.refs {
-			ref := &p.refs[i]
-			addr := uint64(0)
-			if ref.kind == irregular {
-				addr = ref.lo + uint64(r.rng.Int63n(int64(ref.places)))*ref.size
-			} else {
-				addr = ref.address(v)
-			}
-			r.batch.Accesses = append(r.batch.Accesses, ref.tag|trace.Access(addr&(trace.AddrLimit-1)))
-		}
-		r.batch.Blocks = append(r.batch.Blocks, p.block)
-		r.out.Instructions += p.instructions
+		r.visited(cur, 1)
+		r.execute(p, v)
 		if len(p.next) == 0 {
 			return fmt.Errorf("replay: the way on from %s at %#x is not known", r.code.routine(p.block), uint64(r.code.Plan.Blocks[p.block].PC))
 		}
@@ -104,6 +96,122 @@ func (r *player) run(ctx context.Context) error {
 		cur = next.to
 	}
 	return r.pass(ctx)
+}
+
+// visited counts n executions of a place in a row.
+func (r *player) visited(place int32, n uint64) {
+	if r.out.Visits[place] == 0 {
+		r.out.first[place] = r.now + 1
+	}
+	r.now += n
+	r.out.last[place] = r.now
+	r.out.Visits[place] += n
+	r.out.Instructions += n * r.places[place].instructions
+}
+
+// execute puts an execution of a place into the batch, which has room.
+func (r *player) execute(p *livePlace, v []int64) {
+	at := len(r.batch.Accesses)
+	out := slices.Grow(r.batch.Accesses, len(p.refs))[:at+len(p.refs)]
+	for i := range p.refs {
+		ref := &p.refs[i]
+		addr := uint64(0)
+		switch ref.kind {
+		case simple:
+			coef := ref.coef
+			sum := coef[0]
+			for k, x := range v {
+				sum += coef[k+1] * x
+			}
+			addr = uint64(sum) / scale
+		case irregular:
+			addr = ref.lo + uint64(r.rng.Int63n(int64(ref.places)))*ref.size
+		default:
+			addr = ref.address(v)
+		}
+		out[at+i] = ref.tag | trace.Access(addr&(trace.AddrLimit-1))
+	}
+	r.batch.Accesses = out
+	r.batch.Blocks = append(r.batch.Blocks, p.block)
+}
+
+// spin executes a place that repeats itself as often as it does, except for the last
+// time: addresses then grow by constants. It moves v on.
+func (r *player) spin(ctx context.Context, cur int32, v []int64) error {
+	p := &r.places[cur]
+	n := p.branch.repeats(v)
+	if n <= 1 {
+		return nil
+	}
+	if r.addr == nil {
+		r.addr, r.step = make([]int64, 0, 64), make([]int64, 0, 64)
+	}
+	r.addr, r.step = r.addr[:0], r.step[:0]
+	for i := range p.refs {
+		coef := p.refs[i].coef
+		sum := coef[0]
+		for k, x := range v {
+			sum += coef[k+1] * x
+		}
+		r.addr, r.step = append(r.addr, sum), append(r.step, coef[len(v)])
+	}
+	v[len(v)-1] += n
+	r.visited(cur, uint64(n))
+	for n > 0 {
+		room := trace.BatchAccesses - len(r.batch.Blocks)
+		if len(p.refs) > 0 {
+			room = min(room, (trace.BatchAccesses-len(r.batch.Accesses))/len(p.refs))
+		}
+		if room <= 0 {
+			if err := r.pass(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		chunk := min(n, int64(room))
+		r.fill(p, int(chunk))
+		n -= chunk
+	}
+	return nil
+}
+
+// fill puts n executions into the batch, from r.addr on.
+func (r *player) fill(p *livePlace, n int) {
+	width := len(p.refs)
+	at := len(r.batch.Accesses)
+	out := slices.Grow(r.batch.Accesses, n*width)[:at+n*width]
+	for i := range p.refs {
+		tag, addr, step := p.refs[i].tag, r.addr[i], r.step[i]
+		for k := at + i; k < len(out); k += width {
+			out[k] = tag | trace.Access(uint64(addr)/scale&(trace.AddrLimit-1))
+			addr += step
+		}
+		r.addr[i] = addr
+	}
+	r.batch.Accesses = out
+	for range n {
+		r.batch.Blocks = append(r.batch.Blocks, p.block)
+	}
+}
+
+// repeats returns how many executions from v on take the way back to the place
+// itself, which changes only the last coordinate.
+func (b *liveBranch) repeats(v []int64) int64 {
+	o := &b.classes[0]
+	t := v[b.pivot]
+	for k, coef := range o.bounds {
+		sum := coef[0]
+		for j, c := range coef[1:] {
+			sum += c * v[j]
+		}
+		if t*scale <= sum {
+			if o.ways[k] != b.self {
+				return 0
+			}
+			return sum>>3 - t + 1
+		}
+	}
+	return 0
 }
 
 // pass hands the batch on.

@@ -9,12 +9,13 @@ import (
 
 // checker computes the hashes that a Collector would, by place of the program.
 type checker struct {
+	code *Code
 	refs [][]uint64
 	next []uint64
 }
 
-func newChecker(p *Program) *checker {
-	c := &checker{refs: make([][]uint64, len(p.Places)), next: make([]uint64, len(p.Places))}
+func newChecker(code *Code, p *Program) *checker {
+	c := &checker{code: code, refs: make([][]uint64, len(p.Places)), next: make([]uint64, len(p.Places))}
 	for i := range p.Places {
 		c.refs[i] = make([]uint64, len(p.Places[i].Refs))
 	}
@@ -25,7 +26,7 @@ func (c *checker) visit(place int32, accesses []trace.Access, next trace.BlockID
 	for i, a := range accesses {
 		c.refs[place][i] = mix(c.refs[place][i], a.Addr())
 	}
-	c.next[place] = mix(c.next[place], uint64(next))
+	c.next[place] = mix(c.next[place], c.code.label(next))
 }
 
 // Verdict is what a comparison of a replay with a real run found, by place of the
@@ -54,7 +55,7 @@ func (p *Program) Verify(ctx context.Context, code *Code, n int64, run *Run) (*V
 		total += run.Places[i].Count * uint64(1+len(run.Places[i].Refs))
 	}
 	r := in.player(trace.NewDirect(), Options{MaxAccesses: 2*total + trace.BatchAccesses})
-	r.check = newChecker(p)
+	r.check = newChecker(code, p)
 	v := &Verdict{Err: r.run(ctx)}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -23,15 +23,59 @@ func newWays(code *Code, all *Program) *ways {
 	return w
 }
 
-// untested returns, by place, whether control could go on to where no run has been,
-// so that nothing is known of what would happen then. The way past a loop that
-// every run entered does not count: see passesLoop.
-func (w *ways) untested() []bool {
-	out := make([]bool, len(w.prog.Places))
+// gap says whether control could go on from a place to where no run has been, so
+// that nothing is known of what would happen then.
+type gap uint8
+
+const (
+	noGap  gap = 0
+	anyGap gap = 1
+	// A larger gap is one at sizes other than those, modulo its value, at which
+	// there were runs: the place chooses by the remainder of something.
+)
+
+// at reports whether there is a gap at size n, after runs at sizes.
+func (g gap) at(n int64, sizes []int64) bool {
+	if g <= anyGap {
+		return g == anyGap
+	}
+	same := 0
+	for _, s := range sizes {
+		if (s-n)%int64(g) == 0 {
+			same++
+		}
+	}
+	return same <= spareSizes
+}
+
+// gaps returns the gap of each place. The way past a loop that every run
+// entered does not count: see passesLoop.
+func (w *ways) gaps() []gap {
+	out := make([]gap, len(w.prog.Places))
 	for i := range out {
-		out[i] = w.untestedAt(int32(i))
+		if w.untestedAt(int32(i)) {
+			p := &w.prog.Places[i]
+			out[i] = remainder(w.code.graph.Routines[w.code.blocks[p.Block].routine], w.code.blocks[p.Block].index)
+		}
 	}
 	return out
+}
+
+// remainder returns the modulus of the remainder that the branch at the end of
+// a block compares with a constant, or anyGap.
+func remainder(r *cfg.Routine, block int) gap {
+	v := r.Blocks[block].Last().Value
+	if v.Op != isa.Equal && v.Op != isa.NotEqual {
+		return anyGap
+	}
+	for _, sides := range [][2]isa.Reg{{v.A, v.B}, {v.B, v.A}} {
+		def, ok := definition(r, block, sides[0])
+		mask := def.Imm
+		if ok && def.Op == isa.And && def.B == isa.NoReg && (mask == 1 || mask == 3 || mask == 7) && constantIn(r, block, sides[1]) {
+			return gap(mask + 1)
+		}
+	}
+	return anyGap
 }
 
 func (w *ways) untestedAt(place int32) bool {
@@ -150,17 +194,29 @@ func constantIn(r *cfg.Routine, block int, reg isa.Reg) bool {
 	if reg == isa.NoReg {
 		return true
 	}
+	v, ok := definition(r, block, reg)
+	if ok {
+		_, ok = v.Constant()
+	}
+	return ok
+}
+
+// definition returns the value that a register has at the end of a block, if it was
+// set in it or in one that alone leads to it.
+func definition(r *cfg.Routine, block int, reg isa.Reg) (isa.Value, bool) {
 	for range len(r.Blocks) {
+		if reg == isa.NoReg {
+			break
+		}
 		for _, in := range slices.Backward(r.Blocks[block].Insts) {
 			if in.Defines(reg) {
-				_, ok := in.Result(reg).Constant()
-				return ok
+				return in.Result(reg), true
 			}
 		}
 		if len(r.Blocks[block].Preds) != 1 {
-			return false
+			break
 		}
 		block = r.Edges[r.Blocks[block].Preds[0]].From
 	}
-	return false
+	return isa.Value{}, false
 }
