@@ -55,6 +55,7 @@ var layers = []layer{
 	// Collectors.
 	{"reuse", "trace trace/affine"},
 	{"cache", "trace trace/affine"},
+	{"replay", "trace isa cfg"},
 	{"bbv", "trace"},
 	{"shard", "trace isa"},
 	{"pipeline", "trace isa"},
@@ -96,6 +97,7 @@ var layers = []layer{
 	{"anatomy", "trace cfg access fit scaling subject progress store figure/diagram internal/num"},
 	{"locality", "trace cfg access reuse subject anatomy progress store internal/num"},
 	{"misses", "trace cfg access reuse cache fit scaling machine predict subject locality store internal/num"},
+	{"misses/replayed", "internal/num trace cache machine predict replay subject locality misses store"},
 	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses internal/num"},
 	{"phase", "bbv cache engine machine simpoint metasim subject store"},
 

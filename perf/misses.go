@@ -7,6 +7,8 @@ import (
 
 	"presage/perf/machine"
 	"presage/perf/misses"
+	"presage/perf/misses/replayed"
+	"presage/perf/predict"
 )
 
 // FitOptions configures FitScaling. The zero value is the default.
@@ -39,7 +41,18 @@ type PredictOptions = misses.PredictOptions
 // distances were collected over all accesses together: one row says so, its
 // numbers missing. The runs that the model was fitted to must have the
 // machine's block sizes.
+//
+// Unless the options have a Corrector, or choose the papers' formula, the program is
+// run again at the sizes of the runs to learn its loop nests, and misses of the
+// groups of references that are certified are counted in a replay at the point; see
+// misses/replayed.
 func PredictMisses(ctx context.Context, model *Model, m *machine.Machine, points []Point, opt PredictOptions) (dataframe.DataFrame, error) {
+	if opt.Corrector == nil && opt.Method != predict.MethodBinomial {
+		var err error
+		if opt.Corrector, err = replayed.Correctors(nil, replayed.Options{})(ctx, model, m); err != nil {
+			return dataframe.DataFrame{}, err
+		}
+	}
 	return table(misses.Predict(ctx, model, m, points, opt))
 }
 
@@ -90,7 +103,11 @@ type Validation = misses.Validation
 // point and level of the program, and of each routine (or loop) with a share of
 // the misses; misses.Judgement describes the columns. A level that is not
 // predicted, or without a simulated miss, has no row. Runs,
-// models and simulations are kept in the store.
+// models and simulations are kept in the store. Predictions are corrected as those of
+// PredictMisses, unless caches beyond the first are indexed by physical addresses.
 func Validate(ctx context.Context, prog *Program, v Validation) (dataframe.DataFrame, error) {
+	if v.Correctors == nil && v.Method != predict.MethodBinomial && v.PageBytes == 0 {
+		v.Correctors = replayed.Correctors(v.Store, replayed.Options{})
+	}
 	return table(misses.Validate(ctx, prog, v))
 }

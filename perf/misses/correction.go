@@ -70,3 +70,13 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 	}
 	return nil
 }
+
+// NoCorrection is a Corrector that corrects nothing, for functions that correct
+// predictions unless they are given one.
+type NoCorrection struct{}
+
+// Correct implements Corrector.
+func (NoCorrection) Correct(context.Context, Uncorrected) (*Correction, error) { return nil, nil }
+
+// Replays implements Corrector.
+func (NoCorrection) Replays() bool { return false }

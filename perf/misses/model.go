@@ -61,6 +61,9 @@ type Group int
 // Groups returns the number of groups that are modelled.
 func (m *Model) Groups() int { return len(m.parts) }
 
+// Runs returns the runs that the model was fitted to.
+func (m *Model) Runs() *locality.Runs { return m.refits.runs }
+
 // References returns the references of a group.
 func (m *Model) References(g Group) []*access.Reference {
 	var refs []*access.Reference

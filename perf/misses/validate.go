@@ -26,11 +26,13 @@ type Validation struct {
 	Large []subject.Point
 	// By are the scopes that are judged; nil: ByProgram and ByRoutine.
 	By []subject.Scope
-	// Method is how misses of set-associative caches follow from histograms, and
-	// Corrector corrects them, as in PredictOptions.
-	Method    predict.Method
-	Corrector Corrector
-	Fit       FitOptions // how models are fitted; the store is that of RunOptions
+	// Method is how misses of set-associative caches follow from histograms, as in
+	// PredictOptions.
+	Method predict.Method
+	// Correctors returns what corrects the predictions of a model for a machine; nil:
+	// nothing does. See PredictOptions.Corrector.
+	Correctors func(ctx context.Context, model *Model, on *machine.Machine) (Corrector, error)
+	Fit        FitOptions // how models are fitted; the store is that of RunOptions
 	// PageBytes is that of SimulateOptions.
 	PageBytes uint64
 	// MinShare leaves out routines and loops with less than this share of a
@@ -137,6 +139,13 @@ func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *M
 	}
 	var rows []Judgement
 	for _, m := range v.Machines {
+		var corrector Corrector
+		if v.Correctors != nil {
+			var err error
+			if corrector, err = v.Correctors(ctx, model, m); err != nil {
+				return nil, err
+			}
+		}
 		for _, by := range scopes {
 			for _, part := range []struct {
 				points []subject.Point
@@ -145,7 +154,7 @@ func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *M
 				if len(part.points) == 0 {
 					continue
 				}
-				j := judge{prog: prog, model: model, machine: m, by: by, minShare: v.minShare(), method: v.Method, corrector: v.Corrector}
+				j := judge{prog: prog, model: model, machine: m, by: by, minShare: v.minShare(), method: v.Method, corrector: corrector}
 				fresh, err := j.rows(ctx, part.points, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: part.full, PageBytes: v.PageBytes})
 				if err != nil {
 					return nil, err

@@ -20,6 +20,14 @@ import (
 // does not change beyond them.
 type Certificate struct {
 	Refs []RefCertificate // by trace.RefID
+
+	// Before is the number of doubtful accesses of places that were executed before
+	// the last certain access: only these can have an effect on whether certain
+	// accesses miss. Each of them changes at most so many misses as a set has ways,
+	// in a cache with LRU replacement (derived here: a block that is not used again
+	// takes a place in the set until as many others have pushed it out, and in that
+	// time those accesses miss that would have found the block next to leave).
+	Before uint64
 }
 
 // RefCertificate is the part of a Certificate about one reference.
@@ -39,39 +47,59 @@ type Standing struct {
 // Certified reports whether the scope has accesses, all of them certain.
 func (s Standing) Certified() bool { return s.Accesses > 0 && s.Doubtful == 0 }
 
-// Of returns what is known about the references for which in returns true.
-func (c *Certificate) Of(in func(trace.RefID) bool) Standing {
+// Of returns what is known about a set of references.
+func (c *Certificate) Of(refs ...trace.RefID) Standing {
 	var s Standing
 	var reasons doubt
-	for i := range c.Refs {
-		if r := &c.Refs[i]; r.Accesses > 0 && in(trace.RefID(i)) {
-			s.Accesses += r.Accesses
-			s.Doubtful += r.Doubtful
-			reasons |= r.reasons
-		}
+	for _, i := range refs {
+		r := &c.Refs[i]
+		s.Accesses += r.Accesses
+		s.Doubtful += r.Doubtful
+		reasons |= r.reasons
 	}
 	s.Reasons = reasons.texts()
 	return s
 }
 
-// Certify returns the certificate of a replay. real is what was taken from the run
-// before; nil if nothing was.
-func (in *Instance) Certify(real, replayed *Outcome) *Certificate {
-	all := in.allDoubts(real, replayed)
+// All returns what is known about all references.
+func (c *Certificate) All() Standing {
+	refs := make([]trace.RefID, len(c.Refs))
+	for i := range refs {
+		refs[i] = trace.RefID(i)
+	}
+	return c.Of(refs...)
+}
+
+// Certify returns the certificate of a replay. start is what followed the run
+// before; nil if nothing did.
+func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
+	var real *Outcome
 	c := &Certificate{Refs: make([]RefCertificate, len(in.code.Plan.Refs))}
+	if start != nil {
+		real = &start.Real
+		for i, n := range start.refs {
+			c.Refs[i].Real, c.Refs[i].Accesses = n, n
+		}
+	}
+	all := in.allDoubts(real, replayed)
+	latest := uint64(0) // execution of a place without doubts
+	for i, d := range all {
+		if !d.any() && len(in.prog.Places[i].Refs) > 0 {
+			latest = max(latest, replayed.last[i])
+		}
+	}
 	for i := range in.prog.Places {
 		p := &in.prog.Places[i]
+		n := replayed.Visits[i]
 		for j := range p.Refs {
 			r := &c.Refs[in.code.refOf(p, j)]
-			if real != nil {
-				r.Real += real.Visits[i]
-				r.Accesses += real.Visits[i]
-			}
-			n := replayed.Visits[i]
 			r.Accesses += n
 			if n > 0 && all[i].any() {
 				r.Doubtful += n
 				r.reasons |= all[i]
+				if replayed.first[i] < latest {
+					c.Before += n
+				}
 			}
 		}
 	}

@@ -10,14 +10,15 @@ import (
 // FollowOptions configure Instance.Follow.
 type FollowOptions struct {
 	// MinAccesses is what is followed in any case, so that the start of the
-	// program, which is seldom regular, is taken from the run; 0: 64 Ki.
+	// program, which is seldom regular, is taken from the run; 0: 16 Ki.
 	MinAccesses uint64
-	// MaxAccesses ends it, whether or not all bases are known; 0: 32 Mi.
+	// MaxAccesses ends it, whether or not all bases are known; 0: 32 Mi, or half of
+	// what the run is expected to have, if that is less.
 	MaxAccesses uint64
 }
 
 const (
-	defaultMinAccesses = 64 << 10
+	defaultMinAccesses = 16 << 10
 	defaultMaxAccesses = 32 << 20
 )
 
@@ -48,6 +49,7 @@ type Follower struct {
 
 	// Real counts what was passed on.
 	Real Outcome
+	refs []uint64 // of it, accesses by trace.RefID
 }
 
 // Follow returns a Follower that passes events to sink, and calls stop once it has
@@ -59,7 +61,7 @@ func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowO
 		opt.MinAccesses = defaultMinAccesses
 	}
 	if opt.MaxAccesses == 0 {
-		opt.MaxAccesses = defaultMaxAccesses
+		opt.MaxAccesses = min(defaultMaxAccesses, uint64(in.Accesses()/2))
 	}
 	f := &Follower{in: in, sink: sink, opt: opt, stop: stop, at: make(map[placeKey]int32), walk: newWalker(in.code), place: -1}
 	f.walk.contexts = append([]Context(nil), in.prog.Contexts...)
@@ -78,6 +80,7 @@ func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowO
 		}
 	}
 	f.Real.Visits = make([]uint64, len(in.places))
+	f.refs = make([]uint64, len(in.code.Plan.Refs))
 	f.vector = make([]int64, 0, 2*maxDepth)
 	return f
 }
@@ -134,6 +137,9 @@ func (f *Follower) Observe(b *trace.Batch) {
 		f.executes(id, rest[:n])
 		rest = rest[n:]
 		used, blocks = used+n, blocks+1
+	}
+	for _, a := range b.Accesses[:used] {
+		f.refs[a.Ref()]++
 	}
 	f.batch.Accesses = append(f.batch.Accesses, b.Accesses[:used]...)
 	f.batch.Blocks = append(f.batch.Blocks, b.Blocks[:blocks]...)

@@ -113,6 +113,17 @@ func (p *Program) At(code *Code, n int64) (*Instance, error) {
 	return in, nil
 }
 
+// Accesses returns how many accesses are to be expected, by the polynomials of
+// counts: an estimate where these are not exact.
+func (in *Instance) Accesses() float64 {
+	total := 0.0
+	for i := range in.prog.Places {
+		p := &in.prog.Places[i]
+		total += float64(max(0, in.values[p.Counts].At)) * float64(len(p.Refs))
+	}
+	return total
+}
+
 // build computes the places.
 func (in *Instance) build() {
 	in.places = make([]livePlace, len(in.prog.Places))

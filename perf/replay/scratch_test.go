@@ -92,7 +92,7 @@ func TestEnd(t *testing.T) {
 			t.Log("replay:", err)
 		}
 		t5 := time.Now()
-		cert := in.Certify(&f.Real, out)
+		cert := in.Certify(f, out)
 		truth, cs2 := simulators(t, code)
 		dig2 := &counter{}
 		execute(t, prog, code, n, append(cs2, dig2)...)
@@ -102,7 +102,13 @@ func TestEnd(t *testing.T) {
 		_ = graph
 		refs := prog.References()
 		for _, scope := range []string{"", "main", "kernel", "sweep"} {
-			s := cert.Of(func(r trace.RefID) bool { return scope == "" || refs[r].Routine == scope })
+			var set []trace.RefID
+			for r := range refs {
+				if scope == "" || refs[r].Routine == scope {
+					set = append(set, trace.RefID(r))
+				}
+			}
+			s := cert.Of(set...)
 			if s.Accesses == 0 && scope != "kernel" {
 				continue
 			}

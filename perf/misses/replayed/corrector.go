@@ -1,0 +1,205 @@
+package replayed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"presage/perf/cache"
+	"presage/perf/internal/num"
+	"presage/perf/machine"
+	"presage/perf/misses"
+	"presage/perf/predict"
+	"presage/perf/replay"
+	"presage/perf/subject"
+	"presage/perf/trace"
+)
+
+// Method is the method of groups whose misses were counted in a replay.
+const Method = "replay"
+
+// DefaultMaxAccesses is the default of Options.MaxAccesses: some seconds of
+// simulation.
+const DefaultMaxAccesses = 1 << 26
+
+// Options configure a Corrector.
+type Options struct {
+	// MaxAccesses is the number of accesses beyond which a size is not replayed,
+	// since that takes about as long as to simulate it; 0: DefaultMaxAccesses.
+	MaxAccesses uint64
+	// Follow configures what is taken from the real run.
+	Follow replay.FollowOptions
+}
+
+// Corrector gives groups of references that are certified the misses that a replay
+// counts.
+type Corrector struct {
+	program *Program
+	config  cache.Config
+	opt     Options
+	groups  []trace.GroupID // by misses.Group: of the plan
+	of      [][]trace.RefID // by trace.GroupID
+	known   map[string]*replayedPoint
+}
+
+var _ misses.Corrector = (*Corrector)(nil)
+
+// replayedPoint is a replay at one point, or why there is none.
+type replayedPoint struct {
+	result      *cache.Result
+	certificate *replay.Certificate
+	why         string
+}
+
+// NewCorrector returns what corrects predictions of a model, fitted to the runs that
+// the program was learned from, for a machine.
+func NewCorrector(p *Program, model *misses.Model, m *machine.Machine, opt Options) (*Corrector, error) {
+	if opt.MaxAccesses == 0 {
+		opt.MaxAccesses = DefaultMaxAccesses
+	}
+	c := &Corrector{program: p, config: m.Hierarchy(), opt: opt, known: make(map[string]*replayedPoint)}
+	plan := p.code.Plan
+	c.of = make([][]trace.RefID, plan.Groups())
+	at := make(map[trace.PC]trace.GroupID)
+	for i, r := range plan.Refs {
+		c.of[r.Group] = append(c.of[r.Group], trace.RefID(i))
+		at[r.PC] = r.Group
+	}
+	for g := range model.Groups() {
+		first := model.References(misses.Group(g))[0]
+		group, ok := at[first.PC]
+		if !ok {
+			return nil, fmt.Errorf("perf: %s: the model's %s is not a reference of the program that was learned", p.prog.Name, first)
+		}
+		c.groups = append(c.groups, group)
+	}
+	return c, nil
+}
+
+// Replays implements misses.Corrector.
+func (c *Corrector) Replays() bool { return true }
+
+// Correct implements misses.Corrector.
+func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses.Correction, error) {
+	r, err := c.at(ctx, of.Point)
+	if err != nil {
+		return nil, err
+	}
+	out := &misses.Correction{Groups: make([]misses.GroupCorrection, len(c.groups))}
+	if r.why != "" {
+		out.Warnings = []string{"not replayed: " + r.why}
+		return out, nil
+	}
+	counts, ok := levelOf(r.result, of.Level.Name)
+	if !ok {
+		return nil, fmt.Errorf("perf: the machine has no level %q", of.Level.Name)
+	}
+	ways := float64(of.Level.Ways)
+	total, doubtful := 0.0, 0.0
+	for i, g := range c.groups {
+		s := r.certificate.Of(c.of[g]...)
+		n := counts.Groups[g]
+		total += float64(s.Accesses)
+		doubtful += float64(s.Doubtful)
+		slack := ways * float64(r.certificate.Before)
+		if s.Doubtful > 0 || slack > maxSlack*float64(counts.Total.Misses) {
+			continue
+		}
+		out.Groups[i] = misses.GroupCorrection{
+			Method: Method,
+			Misses: predict.Misses{Accesses: float64(n.Accesses), Cold: float64(n.Cold), Reuse: float64(n.Misses - n.Cold)},
+			Exact:  true,
+		}
+	}
+	if doubtful > noticeable*total {
+		out.Warnings = []string{fmt.Sprintf("%s of the accesses are not certified, and not replayed: %s",
+			num.Percent(doubtful/total), strings.Join(r.certificate.All().Reasons, "; "))}
+	}
+	return out, nil
+}
+
+const (
+	// maxSlack is the largest share of a level's misses that accesses in doubt may
+	// change for those of certified groups to count as exact.
+	maxSlack = 0.005
+	// noticeable is the share of accesses from which on it is said that they are not
+	// certified.
+	noticeable = 0.001
+)
+
+// levelOf returns the counts of a cache or TLB.
+func levelOf(r *cache.Result, name string) (cache.LevelResult, bool) {
+	for _, l := range slices.Concat(r.Levels, r.TLBs) {
+		if l.Name == name {
+			return l, true
+		}
+	}
+	return cache.LevelResult{}, false
+}
+
+// at returns the replay at a point.
+func (c *Corrector) at(ctx context.Context, point subject.Point) (*replayedPoint, error) {
+	key := point.String()
+	if r, ok := c.known[key]; ok {
+		return r, nil
+	}
+	n, ok := whole(point[c.program.sweep.name])
+	if !ok {
+		return &replayedPoint{why: errSizes.Error()}, nil
+	}
+	r, err := c.replay(ctx, n)
+	if err == nil {
+		c.known[key] = r
+	}
+	return r, err
+}
+
+// replay simulates the machine on the start of the real run at size n and on the
+// replay of the rest.
+func (c *Corrector) replay(ctx context.Context, n int64) (*replayedPoint, error) {
+	in, err := c.program.model.At(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	if expected := in.Accesses(); expected > float64(c.opt.MaxAccesses) {
+		return &replayedPoint{why: fmt.Sprintf("about %.2g accesses, more than the limit of %.2g", expected, float64(c.opt.MaxAccesses))}, nil
+	}
+	sim, err := cache.New(c.program.code.Plan, c.config)
+	if err != nil {
+		return nil, err
+	}
+	sink := trace.NewDirect(sim)
+	start, err := c.follow(ctx, in, n, sink)
+	if err != nil {
+		return nil, err
+	}
+	if err := start.End(); err != nil {
+		return &replayedPoint{why: err.Error()}, nil
+	}
+	rest, err := in.Replay(ctx, sink, replay.Options{MaxAccesses: 2 * c.opt.MaxAccesses})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return &replayedPoint{why: err.Error()}, nil
+	}
+	return &replayedPoint{result: sim.Result(), certificate: in.Certify(start, rest)}, nil
+}
+
+// follow takes the start of the real run.
+func (c *Corrector) follow(ctx context.Context, in *replay.Instance, n int64, sink trace.Sink) (*replay.Follower, error) {
+	enough, stop := context.WithCancel(ctx)
+	defer stop()
+	f := in.Follow(sink, stop, c.opt.Follow)
+	_, err := c.program.prog.Run(enough, subject.Request{
+		Inputs: c.program.sweep.inputs(n), Plan: c.program.code.Plan, Collectors: collectors(f), MayFail: true,
+	})
+	if err != nil && (ctx.Err() != nil || !errors.Is(err, context.Canceled)) {
+		return nil, err
+	}
+	return f, nil
+}
+
+func collectors(c ...trace.Collector) []trace.Collector { return c }

@@ -1,0 +1,11 @@
+// Package replayed corrects predicted misses by replaying a program, at a size that
+// was never run as a whole, through the caches of a machine: it takes the profiles of
+// a program and a machine, and returns a misses.Corrector.
+//
+// It runs the program once more at each size of the profiles, to learn its loop
+// nests; see package replay. At a new size it takes the start of the real run and
+// generates the rest, simulates the machine's hierarchy on both, and gives the groups
+// of references of which all accesses are certified the misses that were counted.
+// Groups that are not certified stay as they are predicted, with a warning that
+// says why.
+package replayed
