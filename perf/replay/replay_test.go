@@ -17,6 +17,10 @@ import (
 // compile builds a kernel of testdata.
 func compile(t testing.TB, flags string) *subject.Program {
 	t.Helper()
+	if strings.Contains(flags, "FORTRAN") {
+		args := append(strings.Fields("-g -static "+flags), "-J", t.TempDir(), "testdata/kernels.f90")
+		return perftest.Link(t, oracle.Need(t, "riscv64-linux-gnu-gfortran"), args, "kernel")
+	}
 	args := append(strings.Fields("-g -static "+flags), "testdata/kernels.c")
 	return perftest.Link(t, oracle.Need(t, "riscv64-linux-gnu-gcc"), args, "kernel")
 }

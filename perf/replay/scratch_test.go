@@ -101,7 +101,7 @@ func TestEnd(t *testing.T) {
 		graph := prog.Structure().Graph
 		_ = graph
 		refs := prog.References()
-		for _, scope := range []string{"", "main", "kernel", "sweep"} {
+		for _, scope := range []string{"", "main", "kernel", "sweep", "work.relax", "__work_MOD_relax", "work.multiply", "__work_MOD_multiply", "MAIN__"} {
 			var set []trace.RefID
 			for r := range refs {
 				if scope == "" || refs[r].Routine == scope {

@@ -69,10 +69,19 @@ func remainder(r *cfg.Routine, block int) gap {
 		return anyGap
 	}
 	for _, sides := range [][2]isa.Reg{{v.A, v.B}, {v.B, v.A}} {
-		def, ok := definition(r, block, sides[0])
-		mask := def.Imm
-		if ok && def.Op == isa.And && def.B == isa.NoReg && (mask == 1 || mask == 3 || mask == 7) && constantIn(r, block, sides[1]) {
-			return gap(mask + 1)
+		if !constantIn(r, block, sides[1]) {
+			continue
+		}
+		defs, all := reaching(r, block, sides[0])
+		modulus := gap(0)
+		for _, in := range defs {
+			d := in.Result(sides[0])
+			if all = all && d.Op == isa.And && d.B == isa.NoReg && (d.Imm == 1 || d.Imm == 3 || d.Imm == 7); all {
+				modulus = max(modulus, gap(d.Imm+1))
+			}
+		}
+		if all && modulus > 0 {
+			return modulus
 		}
 	}
 	return anyGap
@@ -95,7 +104,7 @@ func (w *ways) untestedAt(place int32) bool {
 		switch {
 		case p.way(w.code.blockAt(r.Blocks[to].PC())) >= 0:
 			known++
-		case !w.passesLoop(place, to):
+		case !w.passesLoop(place, to) && !w.defaults(place, to):
 			return true
 		}
 	}
@@ -188,35 +197,73 @@ func upperBound(r *cfg.Routine, block int, pc trace.PC) bool {
 	return right && !holds || left && holds
 }
 
-// constantIn reports whether a register has a constant value at the end of a block,
-// set in it or in the blocks that lead to it without a choice.
+// defaults reports whether block to, to which control never went on from a place,
+// is what replaces a number of 0 that the program has loaded, as compilers of
+// Fortran do with the strides of arrays, and does nothing with memory: what never
+// was 0 is not taken to become it.
+func (w *ways) defaults(place int32, to int) bool {
+	p := &w.prog.Places[place]
+	b := &w.code.blocks[p.Block]
+	r := w.code.graph.Routines[b.routine]
+	in := r.Blocks[b.index].Last()
+	v := in.Value
+	zero := v.Op == isa.Equal && in.Target == r.Blocks[to].PC() || v.Op == isa.NotEqual && in.Target != r.Blocks[to].PC()
+	if in.Class != isa.Branch || !zero || v.B != isa.NoReg || v.Imm != 0 || v.A == isa.NoReg {
+		return false
+	}
+	defs, all := reaching(r, b.index, v.A)
+	for _, d := range defs {
+		all = all && d.Class == isa.Load
+	}
+	id := w.code.blockAt(r.Blocks[to].PC())
+	return all && id != noBlock && w.code.blocks[id].refs == 0 && w.code.blocks[id].exit == plain && len(r.Blocks[to].Succs) == 1
+}
+
+// constantIn reports whether a register may have a constant value at the end of a
+// block.
 func constantIn(r *cfg.Routine, block int, reg isa.Reg) bool {
 	if reg == isa.NoReg {
 		return true
 	}
-	v, ok := definition(r, block, reg)
-	if ok {
-		_, ok = v.Constant()
-	}
-	return ok
+	defs, _ := reaching(r, block, reg)
+	return slices.ContainsFunc(defs, func(in *isa.Inst) bool {
+		_, ok := in.Result(reg).Constant()
+		return ok
+	})
 }
 
-// definition returns the value that a register has at the end of a block, if it was
-// set in it or in one that alone leads to it.
-func definition(r *cfg.Routine, block int, reg isa.Reg) (isa.Value, bool) {
-	for range len(r.Blocks) {
-		if reg == isa.NoReg {
-			break
+// reaching returns the instructions that may have set a register last at the end of a
+// block, and whether these are all: it may also come from the caller.
+func reaching(r *cfg.Routine, block int, reg isa.Reg) (defs []*isa.Inst, all bool) {
+	if reg == isa.NoReg {
+		return nil, false
+	}
+	all = true
+	todo, seen := []int{block}, make(map[int]bool)
+	for len(todo) > 0 {
+		at := todo[0]
+		todo = todo[1:]
+		if in := lastDefinition(&r.Blocks[at], reg); in != nil {
+			defs = append(defs, in)
+			continue
 		}
-		for _, in := range slices.Backward(r.Blocks[block].Insts) {
-			if in.Defines(reg) {
-				return in.Result(reg), true
+		all = all && !slices.Contains(r.Entries, at)
+		for _, e := range r.Blocks[at].Preds {
+			if from := r.Edges[e].From; !seen[from] {
+				seen[from] = true
+				todo = append(todo, from)
 			}
 		}
-		if len(r.Blocks[block].Preds) != 1 {
-			break
-		}
-		block = r.Edges[r.Blocks[block].Preds[0]].From
 	}
-	return isa.Value{}, false
+	return defs, all
+}
+
+// lastDefinition returns the last instruction of a block that sets a register, or nil.
+func lastDefinition(b *cfg.Block, reg isa.Reg) *isa.Inst {
+	for i := len(b.Insts) - 1; i >= 0; i-- {
+		if b.Insts[i].Defines(reg) {
+			return &b.Insts[i]
+		}
+	}
+	return nil
 }
