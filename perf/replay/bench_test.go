@@ -15,19 +15,10 @@ func BenchmarkReplay(b *testing.B) {
 		b.Run("kernel="+kernel, func(b *testing.B) {
 			prog := compile(b, "-O2 -D"+kernel)
 			code := codeOf(b, prog)
-			var hints Hints
-			var runs []*Run
-			sizes := []int64{16, 24, 32, 40, 48, 56}
-			for _, n := range sizes {
-				runs = append(runs, learn(b, prog, code, &hints, n))
-			}
-			m, err := NewModel(code, sizes, runs)
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := learn(b, prog, code, 16, 24, 32, 40, 48, 56)
 			const n = 120
-			record := least(func() { execute(b, prog, code, n) })
-			collect := least(func() { execute(b, prog, code, n, NewCollector(code, hints)) })
+			record := least(func() { execute(b, b.Context(), prog, code, n) })
+			collect := least(func() { execute(b, b.Context(), prog, code, n, NewCollector(code, Hints{})) })
 			accesses := uint64(0)
 			for b.Loop() {
 				in, err := m.At(context.Background(), n)

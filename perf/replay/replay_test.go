@@ -2,19 +2,18 @@ package replay
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"slices"
+	"errors"
 	"strings"
 	"testing"
 
+	"presage/perf/cache"
 	"presage/perf/internal/oracle"
 	"presage/perf/internal/perftest"
 	"presage/perf/subject"
 	"presage/perf/trace"
 )
 
-// compile builds a kernel of testdata.
+// compile builds the kernels of testdata, in Fortran with -DFORTRAN.
 func compile(t testing.TB, flags string) *subject.Program {
 	t.Helper()
 	if strings.Contains(flags, "FORTRAN") {
@@ -38,90 +37,271 @@ func codeOf(t testing.TB, prog *subject.Program) *Code {
 	return code
 }
 
-func execute(t testing.TB, prog *subject.Program, code *Code, n int64, collectors ...trace.Collector) {
+// execute runs the program at size n.
+func execute(t testing.TB, ctx context.Context, prog *subject.Program, code *Code, n int64, collectors ...trace.Collector) {
 	t.Helper()
-	_, err := subject.Run(context.Background(), prog, subject.Point{"n": float64(n)},
+	_, err := subject.Run(ctx, prog, subject.Point{"n": float64(n)},
 		subject.RecordOptions{Plan: code.Plan, RunOptions: subject.RunOptions{Args: "{n}"}}, collectors...)
-	if err != nil {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 }
 
-// learn runs the program at sizes, until a run finds nothing more to look for.
-func learn(t testing.TB, prog *subject.Program, code *Code, hints *Hints, n int64) *Run {
+// learn runs the program at sizes, each until a run finds nothing more to look for.
+func learn(t testing.TB, prog *subject.Program, code *Code, sizes ...int64) *Model {
 	t.Helper()
-	for {
-		c := NewCollector(code, *hints)
-		execute(t, prog, code, n, c)
-		run, err := c.Result()
-		if err != nil {
-			t.Fatal(err)
-		}
-		more := c.Hints()
-		if more.Size() == hints.Size() {
-			return run
-		}
-		*hints = more
-	}
-}
-
-func TestScratch(t *testing.T) {
-	flags := os.Getenv("KERNEL")
-	if flags == "" {
-		t.Skip()
-	}
-	prog := compile(t, flags)
-	code := codeOf(t, prog)
 	var hints Hints
 	var runs []*Run
-	sizes := []int64{20, 24, 28, 32, 36, 40, 48, 56}
 	for _, n := range sizes {
-		runs = append(runs, learn(t, prog, code, &hints, n))
+		for {
+			c := NewCollector(code, hints)
+			execute(t, t.Context(), prog, code, n, c)
+			run, err := c.Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := hints.Size()
+			if hints = c.Hints(); hints.Size() == before {
+				runs = append(runs, run)
+				break
+			}
+		}
 	}
-	p, err := Fit(code, sizes, runs)
+	m, err := NewModel(code, sizes, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("hints %d refs %d branches; places %d contexts %d bases %d series %d", len(hints.Refs), len(hints.Branches), len(p.Places), len(p.Contexts), len(p.Bases), len(p.Series))
-	for _, n := range append(slices.Clone(sizes), 90, 96, 128) {
-		run := learn(t, prog, code, &hints, n)
-		v, err := p.Verify(context.Background(), code, n, run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in, _ := p.At(code, n)
-		report(t, p, code, v, run, in, n)
+	return m
+}
+
+// tally is what is compared of a run: the accesses of each reference, in number and
+// order, and the misses in several hierarchies.
+type tally struct {
+	accesses []uint64 // by reference
+	hashes   []uint64
+	sims     []*cache.Simulator
+}
+
+// hierarchies have few and many ways, powers of two in all places, and TLBs.
+func hierarchies() []cache.Config {
+	one := func(blocks, bytes uint64, ways int) cache.Config {
+		return cache.Config{Levels: []cache.Level{{Name: "L", Blocks: blocks, BlockBytes: bytes, Ways: ways}}}
+	}
+	return []cache.Config{
+		one(256, 64, 1), one(1024, 32, 2), one(512, 64, 8), one(512, 64, 0),
+		{
+			Levels: []cache.Level{{Name: "L1", Blocks: 512, BlockBytes: 32, Ways: 2}, {Name: "L2", Blocks: 1024, BlockBytes: 128, Ways: 4}},
+			TLBs:   []cache.TLB{{Name: "T1", Entries: 16, EntryBytes: 4096}, {Name: "T2", Entries: 64, EntryBytes: 4096, Ways: 4}},
+		},
 	}
 }
 
-func report(t *testing.T, p *Program, code *Code, v *Verdict, run *Run, in *Instance, n int64) {
-	here, _ := p.locate(code, run)
-	var total, good, inexact uint64
-	bad := map[string]int{}
-	for i := range p.Places {
-		if here[i] == nil {
-			continue
+func newTally(t testing.TB, plan *trace.Plan) (*tally, []trace.Collector) {
+	t.Helper()
+	c := &tally{accesses: make([]uint64, len(plan.Refs)), hashes: make([]uint64, len(plan.Refs))}
+	all := []trace.Collector{c}
+	for _, h := range hierarchies() {
+		s, err := cache.New(plan, h)
+		if err != nil {
+			t.Fatal(err)
 		}
-		r := code.routine(p.Places[i].Block)
-		for j, ok := range v.Refs[i] {
-			total += here[i].Count
-			if ok {
-				good += here[i].Count
-			} else {
-				bad[fmt.Sprintf("%s ref irr=%v", r, p.Places[i].Refs[j].Irregular)]++
+		c.sims, all = append(c.sims, s), append(all, s)
+	}
+	return c, all
+}
+
+func (c *tally) Observe(b *trace.Batch) {
+	for _, a := range b.Accesses {
+		c.accesses[a.Ref()]++
+		c.hashes[a.Ref()] = mix(c.hashes[a.Ref()], a.Addr())
+	}
+}
+
+// replayed replays the program at size n after the first accesses of the real run.
+func replayed(t testing.TB, m *Model, prog *subject.Program, n int64, start FollowOptions) (*tally, *Certificate) {
+	t.Helper()
+	in, err := m.At(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, collectors := newTally(t, m.code.Plan)
+	sink := trace.NewDirect(collectors...)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	f := in.Follow(sink, stop, start)
+	execute(t, ctx, prog, m.code, n, f)
+	if err := f.End(); err != nil {
+		t.Fatalf("n=%d: %v", n, err)
+	}
+	out, err := in.Replay(t.Context(), sink, Options{MaxAccesses: 1 << 28})
+	if err != nil {
+		t.Fatalf("n=%d: %v", n, err)
+	}
+	if 4*out.Accesses < f.Real.Accesses {
+		t.Fatalf("n=%d: only %d accesses were replayed, %d are real", n, out.Accesses, f.Real.Accesses)
+	}
+	return c, in.Certify(f, out)
+}
+
+// early is where the tests let replays begin: soon after the start of main, so
+// that nearly everything is replayed.
+var early = FollowOptions{MinAccesses: 4000}
+
+// TestCertifiedReplaysAreRuns replays kernels at sizes that were never run. What is
+// certified must be what the program does: the accesses of each reference in number
+// and order, and the misses of its group in every hierarchy. What is not certain must
+// not be certified, even if it happens to be right.
+func TestCertifiedReplaysAreRuns(t *testing.T) {
+	mixed := []int64{20, 24, 28, 30, 32, 36, 44}
+	eights := []int64{16, 24, 32, 40, 48, 56}
+	for _, c := range []struct {
+		flags     string
+		train, at []int64
+		routine   string
+		certified bool
+	}{
+		{"-O2 -DMATMUL", mixed, []int64{64, 75, 128}, "kernel", true},
+		{"-O2 -DMATMUL -DHEAP", mixed, []int64{64, 128, 150}, "kernel", true}, // from brk to mmap
+		{"-O2 -DCHOLESKY", mixed, []int64{64, 99, 128}, "kernel", true},
+		{"-O2 -DSTENCIL", []int64{8, 10, 12, 14, 16, 18}, []int64{27, 32}, "sweep", true},
+		{"-O2 -DSTENCIL -DHEAP", []int64{8, 10, 12, 14, 16, 18}, []int64{27, 32}, "sweep", true},
+		{"-O2 -DTRANSPOSE", mixed, []int64{64, 99, 256}, "kernel", true},
+		{"-O2 -DREDBLACK", mixed, []int64{64, 99, 128}, "kernel", true},
+		{"-O2 -DTILED", eights, []int64{64, 96, 128}, "kernel", true},
+		{"-O3 -funroll-loops -DMATMUL", eights, []int64{64, 128}, "kernel", true},
+		{"-O3 -funroll-loops -DTRANSPOSE", eights, []int64{96, 128}, "kernel", true},
+		{"-O2 -DFORTRAN", mixed, []int64{64, 99, 128}, "__work_MOD_multiply", true},
+		{"-O3 -DFORTRAN", mixed, []int64{64, 99, 128}, "__work_MOD_relax", true},
+
+		{"-O2 -DTILED", eights, []int64{90}, "kernel", false},                    // a tile that is not full
+		{"-O3 -funroll-loops -DTRANSPOSE", eights, []int64{90}, "kernel", false}, // a remainder
+		{"-O2 -DCHANGES", mixed, []int64{64, 128}, "kernel", false},              // another loop nest
+		{"-O2 -DCLAMPED", mixed, []int64{64, 128}, "kernel", false},              // min(n, 70)
+		{"-O2 -DBLOCKS", mixed, []int64{60, 128}, "kernel", false},               // the first block was never full
+		{"-O2 -DVANISHES", mixed, []int64{60, 128}, "kernel", false},             // if (n < 80)
+		{"-O2 -DTEMPORARY", mixed, []int64{60, 150}, "kernel", false},            // malloc in the loop
+		{"-O2 -DPIVOT", mixed, []int64{64, 128}, "kernel", false},                // data
+		{"-O2 -DSPARSE", []int64{300, 350, 400, 450, 500}, []int64{1100}, "kernel", false},
+		{"-O2 -DBUTTERFLY", []int64{300, 350, 400, 450, 500}, []int64{4096}, "kernel", false},
+	} {
+		t.Run(c.flags, func(t *testing.T) {
+			prog := compile(t, c.flags)
+			m := learn(t, prog, codeOf(t, prog), c.train...)
+			for _, n := range c.at {
+				got, certificate := replayed(t, m, prog, n, early)
+				want, collectors := newTally(t, m.code.Plan)
+				execute(t, t.Context(), prog, m.code, n, collectors...)
+				sure := checkCertified(t, n, prog, m.code.Plan, certificate, got, want)
+				if s := certificate.Of(refsOf(prog, c.routine)...); s.Certified() != c.certified {
+					t.Errorf("n=%d: %s: certified %v, want %v: %q", n, c.routine, s.Certified(), c.certified, s.Reasons)
+				}
+				if c.certified && sure == 0 {
+					t.Errorf("n=%d: no misses were compared", n)
+				}
 			}
-		}
-		if !in.places[i].exact {
-			inexact++
-		}
-		if !v.Next[i] || !v.Counts[i] {
-			bad[fmt.Sprintf("%s next %v count %v, regular %v", r, v.Next[i], v.Counts[i], p.Places[i].Branch != nil || len(p.Places[i].Next) < 2)]++
+		})
+	}
+}
+
+// checkCertified compares what is certified, and returns the number of misses
+// compared.
+func checkCertified(t *testing.T, n int64, prog *subject.Program, plan *trace.Plan, c *Certificate, got, want *tally) (compared uint64) {
+	t.Helper()
+	groups := make([][]trace.RefID, plan.Groups())
+	for i, r := range plan.Refs {
+		groups[r.Group] = append(groups[r.Group], trace.RefID(i))
+		if s := c.Of(trace.RefID(i)); s.Certified() && (got.accesses[i] != want.accesses[i] || got.hashes[i] != want.hashes[i]) {
+			t.Errorf("n=%d: %s: certified, and its %d accesses are not the %d of the program", n, prog.References()[i], got.accesses[i], want.accesses[i])
 		}
 	}
-	t.Logf("n=%d: accesses %d equal %d (%.3f%%) places inexact %d err %v", n, total, good, 100*float64(good)/float64(total), inexact, v.Err)
-	for k, n := range bad {
-		if strings.Contains(k, "kernel") || strings.Contains(k, "main ") || strings.Contains(k, "sweep") {
-			t.Log("   ", k, n)
+	for k, config := range hierarchies() {
+		a, b := got.sims[k].Result(), want.sims[k].Result()
+		for l := range a.Levels {
+			compared += checkGroups(t, n, c, groups, a.Levels[l], b.Levels[l], config.Levels[l].Ways)
 		}
+		for l := range a.TLBs {
+			compared += checkGroups(t, n, c, groups, a.TLBs[l], b.TLBs[l], config.TLBs[l].Ways)
+		}
+	}
+	return compared
+}
+
+// checkGroups compares the misses of certified groups: they are equal, unless
+// accesses in doubt came before.
+func checkGroups(t *testing.T, n int64, c *Certificate, groups [][]trace.RefID, got, want cache.LevelResult, ways int) (compared uint64) {
+	t.Helper()
+	if ways == 0 {
+		ways = 1 << 10 // more than any of the fully associative levels has blocks
+	}
+	for g := range groups {
+		if !c.Of(groups[g]...).Certified() {
+			continue
+		}
+		compared += want.Groups[g].Misses
+		slack := c.Before * uint64(ways)
+		if a, b := got.Groups[g].Misses, want.Groups[g].Misses; a > b+slack || b > a+slack {
+			t.Errorf("n=%d: level %s, group %d: certified, and %d misses instead of %d", n, got.Name, g, a, b)
+		}
+	}
+	return compared
+}
+
+// refsOf returns the references of a routine.
+func refsOf(prog *subject.Program, routine string) (refs []trace.RefID) {
+	for i, r := range prog.References() {
+		if r.Routine == routine {
+			refs = append(refs, trace.RefID(i))
+		}
+	}
+	return refs
+}
+
+// TestNothingDoubtfulBefore tests that nothing blurs the comparison of misses where
+// kernels are regular: all accesses before the end of the last certified loop are
+// certain, so that the counts of misses must be equal, not just close.
+func TestNothingDoubtfulBefore(t *testing.T) {
+	prog := compile(t, "-O2 -DCHOLESKY -DHEAP")
+	m := learn(t, prog, codeOf(t, prog), 20, 24, 28, 30, 32, 36, 44)
+	_, c := replayed(t, m, prog, 128, early)
+	if c.Before != 0 {
+		t.Errorf("%d doubtful accesses come before certain ones", c.Before)
+	}
+	if s := c.All(); float64(s.Doubtful) > 1e-3*float64(s.Accesses) {
+		t.Errorf("%d of %d accesses are in doubt", s.Doubtful, s.Accesses)
+	}
+}
+
+// TestRecursionIsRefused tests that a program whose calls nest without end is not
+// followed for ever.
+func TestRecursionIsRefused(t *testing.T) {
+	prog := compile(t, "-O1 -DRECURSION")
+	code := codeOf(t, prog)
+	c := NewCollector(code, Hints{})
+	execute(t, t.Context(), prog, code, 100000, c)
+	var trouble *TroubleError
+	if _, err := c.Result(); !errors.As(err, &trouble) || !strings.Contains(err.Error(), "recursion") {
+		t.Errorf("got error %v, want one about recursion", err)
+	}
+}
+
+// TestForeignRunsAreRefused tests that runs of another executable do not pass for
+// those of this one.
+func TestForeignRunsAreRefused(t *testing.T) {
+	prog, other := compile(t, "-O2 -DMATMUL"), compile(t, "-O1 -DPIVOT -DHEAP")
+	code := codeOf(t, prog)
+	c := NewCollector(code, Hints{})
+	execute(t, t.Context(), prog, code, 20, c)
+	run, err := c.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Fit(codeOf(t, other), []int64{20}, []*Run{run}); err == nil {
+		t.Error("a run of another executable was fitted")
+	}
+	if _, err := NewModel(code, []int64{20}, []*Run{run}); err == nil {
+		t.Error("a model of one run was made")
+	}
+	if _, err := NewModel(code, []int64{20, 22, 22, 24}, []*Run{run, run, run, run}); err == nil {
+		t.Error("a model of sizes that do not ascend was made")
 	}
 }

@@ -163,6 +163,20 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 			for (int j = 0; j < n; j++)
 				c[i * n + j] = a[i * n + j] + b[j];
 }
+#elif defined(VANISHES) // does less from n = 80 on
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	if (n < 80)
+		for (int i = 0; i < n; i++)
+			c[i] = a[i] + b[i];
+	for (int i = 0; i < n * n; i++)
+		c[i] += a[i];
+}
+#elif defined(RECURSION)
+#define WORDS (long)n
+NOINLINE long down(long n, double *a) { return n == 0 ? 0 : down(n - 1, a) * 3 + (a[n] > 0); }
+NOINLINE void kernel(int n, double *a, double *b, double *c) { c[0] = down(n - 1, a); }
 #elif defined(BLOCKS) // of 64, larger than the sizes of training
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
