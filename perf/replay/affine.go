@@ -20,6 +20,10 @@ type affine struct {
 	rows   []direction
 	points bool // has seen one
 	unit   bool // every row is a unit vector
+
+	// coarse says that coefficients are no multiples of 1/scale, as those of
+	// y = 2a-b, known on the line a = 3b alone: further points may change that.
+	coarse bool
 }
 
 // direction is a row of the reduced echelon form of the points minus the origin.
@@ -29,8 +33,8 @@ type direction struct {
 	rise   *big.Rat // of y along it
 }
 
-// add takes the point (v, y). It returns false if no affine function with
-// coefficients that are multiples of 1/scale goes through all points.
+// add takes the point (v, y). It returns false if no affine function goes through all
+// points.
 func (a *affine) add(v []int64, y int64) bool {
 	if !a.points {
 		a.points, a.unit = true, true
@@ -40,14 +44,28 @@ func (a *affine) add(v []int64, y int64) bool {
 		return true
 	}
 	if len(a.rows) < len(v) && a.leaves(v) {
-		if grown, ok := a.extend(v, y); grown || !ok {
-			return ok
+		if a.extend(v, y) {
+			return true
 		}
+	}
+	if a.coarse {
+		return a.exactly(v).Cmp(big.NewRat(y, 1)) == 0
 	}
 	return a.at(v) == y*scale
 }
 
-// at returns the function's value times scale.
+// exactly returns the value at a point that others determine.
+func (a *affine) exactly(v []int64) *big.Rat {
+	y := big.NewRat(a.value, 1)
+	t := new(big.Rat)
+	for i := range a.rows {
+		r := &a.rows[i]
+		y.Add(y, t.Mul(r.rise, big.NewRat(v[r.pivot]-a.origin[r.pivot], 1)))
+	}
+	return y
+}
+
+// at returns the function's value times scale, unless it is coarse.
 func (a *affine) at(v []int64) int64 {
 	sum := a.coef[0]
 	for k, x := range v {
@@ -79,9 +97,8 @@ func (a *affine) pivots(k int) bool {
 	return false
 }
 
-// extend adds the direction of v, if it is new. It returns false if the
-// coefficients are no longer multiples of 1/scale.
-func (a *affine) extend(v []int64, y int64) (grown, ok bool) {
+// extend adds the direction of v, if it is new.
+func (a *affine) extend(v []int64, y int64) (grown bool) {
 	d := direction{pivot: -1, vector: make([]*big.Rat, len(v)), rise: big.NewRat(y-a.value, 1)}
 	for k := range v {
 		d.vector[k] = big.NewRat(v[k]-a.origin[k], 1)
@@ -96,14 +113,15 @@ func (a *affine) extend(v []int64, y int64) (grown, ok bool) {
 		}
 	}
 	if d.pivot < 0 {
-		return false, true
+		return false
 	}
 	d.divide(new(big.Rat).Set(d.vector[d.pivot]))
 	for i := range a.rows {
 		a.rows[i].subtract(&d, new(big.Rat).Set(a.rows[i].vector[d.pivot]))
 	}
 	a.rows = append(a.rows, d)
-	return true, a.solve()
+	a.solve()
+	return true
 }
 
 // subtract takes away f times o.
@@ -126,26 +144,25 @@ func (d *direction) divide(f *big.Rat) {
 }
 
 // solve computes the coefficients: the rise of each row belongs to its pivot.
-func (a *affine) solve() bool {
+func (a *affine) solve() {
 	clear(a.coef)
 	constant := big.NewRat(a.value, 1)
 	t := new(big.Rat)
-	a.unit = true
+	a.unit, a.coarse = true, false
+	put := func(k int, x *big.Rat) {
+		c, ok := scaled(x)
+		a.coef[k] = c
+		a.coarse = a.coarse || !ok
+	}
 	for i := range a.rows {
 		r := &a.rows[i]
-		c, ok := scaled(r.rise)
-		if !ok {
-			return false
-		}
-		a.coef[r.pivot+1] = c
+		put(r.pivot+1, r.rise)
 		constant.Sub(constant, t.Mul(r.rise, big.NewRat(a.origin[r.pivot], 1)))
 		for k, x := range r.vector {
 			a.unit = a.unit && (k == r.pivot || x.Sign() == 0)
 		}
 	}
-	c, ok := scaled(constant)
-	a.coef[0] = c
-	return ok
+	put(0, constant)
 }
 
 // scaled returns x times scale if that is an integer that fits.

@@ -128,7 +128,7 @@ func (o *outcomes) add(outer []int64, list []segment) bool {
 // known not to be less, and 0 where the points do not say.
 func (a *affine) order(v []int64, t int64) int {
 	switch {
-	case !a.points || a.leaves(v):
+	case !a.points || a.coarse || a.leaves(v):
 		return 0
 	case a.at(v) < t*scale:
 		return -1
@@ -248,7 +248,7 @@ func (b *branch) end() {
 func (c *branchCandidate) undetermined() bool {
 	for i := range c.classes {
 		for k := range c.classes[i].bounds[:max(0, len(c.classes[i].shape)-1)] {
-			if !c.classes[i].bounds[k].points {
+			if b := &c.classes[i].bounds[k]; !b.points || b.coarse {
 				return true
 			}
 		}

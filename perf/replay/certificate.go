@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"presage/perf/trace"
 )
 
@@ -12,8 +14,10 @@ import (
 // with two sizes to spare; the replay of each size that was run equals the run; the
 // replay of the largest size, from a fit without it, does so, too; the data lie
 // where the real run at the new size showed; the place was executed as often as the
-// polynomial of its counts says; and no branch before it, in the same call of a
-// routine, is in doubt. A branch that could go where no run has been is in doubt
+// polynomial of its counts says; no branch before it, in the same call of a
+// routine, is in doubt; no memory was allocated before it in the replay, if it is to
+// allocated memory; and there were runs at sizes of the same residue class, if the code
+// computes with remainders modulo small powers of two. A branch that could go where no run has been is in doubt
 // unless that only leaves out a loop.
 //
 // What remains is the assumption that what never changed over the sizes of the runs
@@ -103,7 +107,50 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 			}
 		}
 	}
+	// What a branch in doubt could lead to may have more executions, or some after
+	// all.
+	for id := range in.reachable(all, replayed) {
+		b := &in.code.blocks[id]
+		for j := range b.refs {
+			r := &c.Refs[int(b.firstRef)+j]
+			r.Doubtful = max(r.Doubtful, r.Accesses)
+			r.reasons |= follows
+		}
+	}
 	return c
+}
+
+// reachable returns the blocks that control may come to from branches in doubt.
+func (in *Instance) reachable(all []doubt, replayed *Outcome) map[trace.BlockID]bool {
+	seen := make(map[trace.BlockID]bool)
+	var todo []trace.BlockID
+	visit := func(pc uint64) {
+		if id := in.code.blockAt(pc); id != noBlock && !seen[id] {
+			seen[id] = true
+			todo = append(todo, id)
+		}
+	}
+	after := func(id trace.BlockID) {
+		b := &in.code.blocks[id]
+		r := in.code.graph.Routines[b.routine]
+		for _, e := range r.Blocks[b.index].Succs {
+			visit(r.Blocks[r.Edges[e].To].PC())
+		}
+		if last := r.Blocks[b.index].Last(); last.HasTarget {
+			visit(last.Target)
+		}
+	}
+	for i := range all {
+		if all[i]&control != 0 && replayed.Visits[i] > 0 {
+			after(in.prog.Places[i].Block)
+		}
+	}
+	for len(todo) > 0 {
+		id := todo[0]
+		todo = todo[1:]
+		after(id)
+	}
+	return seen
 }
 
 // allDoubts returns the doubts about each place in the light of a replay.
@@ -127,12 +174,28 @@ func (in *Instance) allDoubts(real, replayed *Outcome) []doubt {
 			since[i] = s
 		}
 	}
+	allocated := in.firstAllocation(replayed)
 	for i := range all {
-		if s := since[in.prog.Places[i].Context]; s > 0 && replayed.last[i] > s {
+		p := &in.prog.Places[i]
+		if s := since[p.Context]; s > 0 && replayed.last[i] > s {
 			all[i] |= follows
+		}
+		if allocated > 0 && replayed.last[i] > allocated && slices.ContainsFunc(p.Refs, func(r Ref) bool { return in.prog.Bases[r.Base].Kind == Data }) {
+			all[i] |= allocates
 		}
 	}
 	return all
+}
+
+// firstAllocation returns when memory was first allocated in a replay; 0 for never.
+func (in *Instance) firstAllocation(replayed *Outcome) uint64 {
+	first := uint64(0)
+	for i := range in.prog.Places {
+		if at := replayed.first[i]; at > 0 && (first == 0 || at < first) && allocatesMemory(in.code.routine(in.prog.Places[i].Block)) {
+			first = at
+		}
+	}
+	return first
 }
 
 // doubtsAt returns the doubts about place i, which was replayed, that Instance.doubts

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -106,10 +107,10 @@ func (c *Collector) Observe(b *trace.Batch) {
 // step takes an execution of a block and returns the accesses after its own.
 func (c *Collector) step(id trace.BlockID, rest []trace.Access) []trace.Access {
 	c.arrive(id)
-	p := c.current
-	if p == nil {
+	if c.trouble != "" {
 		return nil
 	}
+	p := c.current
 	b := &c.code.blocks[id]
 	n := min(b.refs, len(rest)) // a fault may have ended the run
 	if c.strays {
@@ -201,6 +202,10 @@ func (c *Collector) turn(p *place, id trace.BlockID) bool {
 		return false
 	}
 	to := c.at(key)
+	if int(s.keep) > p.depth || int(s.keep)+int(s.push) != to.depth {
+		c.trouble = fmt.Sprintf("control came to %s in a way that its loops do not explain", c.code.routine(id))
+		return false
+	}
 	if to.depth > maxDepth {
 		c.trouble = "more than 60 nested loops: recursion is not followed"
 		return false

@@ -23,6 +23,7 @@ const (
 	otherCount                      // was executed more or less often than the polynomial of counts says
 	follows                         // comes after a branch of the same routine that is in doubt
 	allocates                       // allocates memory, which may be done otherwise at another size
+	otherClass                      // there was no run at a size of this residue class
 	control                         // beside another doubt: it is about where control goes on
 )
 
@@ -39,6 +40,7 @@ var doubtTexts = [...]string{
 	"executions differ from the polynomial of their number",
 	"comes after a branch that is in doubt",
 	"memory is allocated while the replay goes on",
+	"the code computes with remainders, and no run was at a size with this one's remainder modulo 8",
 }
 
 func (d doubt) any() bool { return d != 0 }
@@ -56,22 +58,14 @@ func (d doubt) texts() []string {
 
 // allocators are the routines of C libraries that place data.
 var allocators = []string{
-	"malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign", "valloc", "pvalloc",
-	"mmap", "munmap", "mremap", "brk", "sbrk",
+	"malloc", "calloc", "realloc", "memalign", "aligned_alloc", "posix_memalign", "valloc", "pvalloc",
+	"mmap", "mremap", "brk", "sbrk",
 }
 
-// allocates reports whether a routine of a C library allocates or frees memory.
+// allocatesMemory reports whether a routine is one of a C library that allocates
+// memory.
 func allocatesMemory(routine string) bool {
-	name := strings.TrimLeft(strings.TrimPrefix(routine, "__libc_"), "_")
-	return slices.Contains(allocators, name) || strings.HasPrefix(routine, "_int_")
-}
-
-// contains reports whether context inner is outer or called from it.
-func contains(contexts []Context, outer, inner int32) bool {
-	for inner > outer { // a context comes after its parent
-		inner = contexts[inner].Parent
-	}
-	return inner == outer
+	return slices.Contains(allocators, strings.TrimLeft(strings.TrimPrefix(routine, "__libc_"), "_"))
 }
 
 // refOf returns the reference of the plan that reference j of a place is.

@@ -143,7 +143,6 @@ func (f *Follower) Observe(b *trace.Batch) {
 	}
 	f.batch.Accesses = append(f.batch.Accesses, b.Accesses[:used]...)
 	f.batch.Blocks = append(f.batch.Blocks, b.Blocks[:blocks]...)
-	f.Real.Accesses += uint64(used)
 	f.Real.Blocks += uint64(blocks)
 	f.batch = f.sink.Exchange(f.batch)
 	if f.done || f.trouble != "" {
@@ -157,11 +156,12 @@ func (f *Follower) enough(id trace.BlockID) bool {
 		return false
 	}
 	way := f.in.prog.Places[f.place].way(id)
-	if way < 0 || !f.in.places[f.place].exact || f.in.doubts[f.place].any() {
+	const unfit = drawnAddress | drawnBranch | failsTraining
+	if way < 0 || f.in.doubts[f.place]&unfit != 0 {
 		return false
 	}
 	next := f.in.places[f.place].next[way]
-	if next.to < 0 || f.in.doubts[next.to].any() {
+	if next.to < 0 || f.in.doubts[next.to]&unfit != 0 {
 		return false
 	}
 	f.in.start = state{next.to, append([]int64(nil), next.step.apply(f.vector)...)}
@@ -211,6 +211,7 @@ func (f *Follower) compareBranch(id trace.BlockID) {
 // executes compares the addresses of an execution.
 func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
 	f.Real.Instructions += uint64(f.in.code.Plan.Blocks[id].Instructions)
+	f.Real.Accesses += uint64(len(accesses))
 	for _, a := range accesses {
 		if f.first == 0 && !f.in.code.inImage(a.Addr()) {
 			f.first = a.Addr()

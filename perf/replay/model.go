@@ -76,6 +76,14 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 		in.doubts[i] |= in.ownDoubts(i)
 	}
 	in.gaps, in.trained = m.gapsOf(best.prog), m.sizes
+	if newBits(n, best.prog.Sizes) != 0 {
+		s := residues{m.code, make(map[int]bool)}
+		for i := range in.doubts {
+			if s.inContext(best.prog.Contexts, &best.prog.Places[i]) {
+				in.doubts[i] |= otherClass | control
+			}
+		}
+	}
 	return in, nil
 }
 

@@ -74,12 +74,16 @@ func (p *place) result() RunPlace {
 	for i := range p.refs {
 		s := &p.refs[i]
 		ref := RunRef{Lo: s.lo, Hi: s.hi, Hash: s.hash}
-		for j := range s.candidates[:min(maxForms, len(s.candidates))] {
+		for j := range s.candidates {
 			f := RunForm{Form: s.candidates[j].form}
+			coarse := false
 			for k := range s.candidates[j].classes {
+				coarse = coarse || s.candidates[j].classes[k].coarse
 				f.Classes = append(f.Classes, s.candidates[j].classes[k].result())
 			}
-			ref.Forms = append(ref.Forms, f)
+			if !coarse && len(ref.Forms) < maxForms {
+				ref.Forms = append(ref.Forms, f)
+			}
 		}
 		r.Refs = append(r.Refs, ref)
 	}

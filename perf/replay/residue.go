@@ -1,0 +1,89 @@
+package replay
+
+import (
+	"presage/perf/cfg"
+	"presage/perf/isa"
+)
+
+// newBits returns the lowest three bits of n that none of the sizes has with the
+// same value: what depends on them was not seen.
+func newBits(n int64, sizes []int64) int64 {
+	missing := int64(7)
+	for _, s := range sizes {
+		missing &= s ^ n
+	}
+	return missing
+}
+
+// residues finds routines whose code computes with remainders.
+type residues struct {
+	code  *Code
+	known map[int]bool // by routine
+}
+
+// inContext reports whether the routine of a block computes with remainders, or one
+// that led to it since main was called. What the library does before is taken from
+// real runs.
+func (s *residues) inContext(contexts []Context, p *Place) bool {
+	block, context := p.Block, p.Context
+	for {
+		r := s.code.blocks[block].routine
+		if s.in(r) {
+			return true
+		}
+		if context == 0 || s.code.graph.Routines[r].Name == "main" {
+			return false
+		}
+		block, context = contexts[context].Call, contexts[context].Parent
+	}
+}
+
+func (s *residues) in(routine int) bool {
+	found, ok := s.known[routine]
+	if !ok {
+		found = computesRemainders(s.code.graph.Routines[routine])
+		s.known[routine] = found
+	}
+	return found
+}
+
+// computesRemainders reports whether a routine has an integer instruction whose result
+// depends on a number's lowest bits alone, or on all but these: of unrolled loops,
+// tiles, and sizes that are rounded.
+func computesRemainders(r *cfg.Routine) bool {
+	for b := range r.Blocks {
+		for i := range r.Blocks[b].Insts {
+			in := &r.Blocks[b].Insts[i]
+			for _, reg := range in.Defs() {
+				if selectsBits(r, b, in.Result(reg)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// selectsBits reports whether a value is a remainder or quotient by a small power of
+// two, or by a constant, or has low bits set.
+func selectsBits(r *cfg.Routine, block int, v isa.Value) bool {
+	const lowBits = 5 // multiples of 32 do not fit a residue class modulo 8 by chance
+	if v.A == isa.NoReg {
+		return false
+	}
+	switch v.Op {
+	case isa.And:
+		low := v.Imm
+		if low < 0 {
+			low = ^low
+		}
+		return v.B != isa.NoReg || low < 1<<lowBits
+	case isa.Or:
+		return v.B == isa.NoReg && v.Imm > 0
+	case isa.ShiftRight, isa.ShiftRightArithmetic:
+		return v.B != isa.NoReg || v.Imm < lowBits
+	case isa.Quotient, isa.QuotientUnsigned, isa.Remainder, isa.RemainderUnsigned:
+		return v.B == isa.NoReg || constantIn(r, block, v.B)
+	}
+	return false
+}
