@@ -14,6 +14,7 @@ import (
 	"presage/perf/scaling"
 	"presage/perf/store"
 	"presage/perf/subject"
+	"presage/perf/trace"
 )
 
 // FitOptions configures Fit. The zero value is the default.
@@ -63,6 +64,9 @@ func (m *Model) Groups() int { return len(m.parts) }
 
 // Runs returns the runs that the model was fitted to.
 func (m *Model) Runs() *locality.Runs { return m.refits.runs }
+
+// OfRun returns the groups of the executable of run i of Runs that make up a group.
+func (m *Model) OfRun(i int, g Group) []trace.GroupID { return m.shared.OfRun(i, m.groups[g]) }
 
 // References returns the references of a group.
 func (m *Model) References(g Group) []*access.Reference {

@@ -54,7 +54,7 @@ func (f *fitter) hulls(run int, regular bool) []hull {
 		}
 		for j := range p.Refs {
 			r := &p.Refs[j]
-			if r.Lo > r.Hi || regular && f.prog.Places[i].Refs[j].Irregular || f.kindOf(run, r) != Data {
+			if r.Lo > r.Hi || regular && f.prog.Places[i].Refs[j].Irregular || f.kindOf(run, r) < Data {
 				continue
 			}
 			list = append(list, hull{f.first[i] + j, r.Lo, r.Hi})
@@ -66,7 +66,9 @@ func (f *fitter) hulls(run int, regular bool) []hull {
 
 func (f *fitter) kindOf(run int, r *RunRef) BaseKind {
 	switch {
-	case f.code.inImage(r.Lo):
+	case f.apart && r.Hi < f.runs[run].Image:
+		return Global
+	case !f.apart && f.code.inImage(r.Lo):
 		return Absolute
 	case f.runs[run].onStack(r.Lo):
 		return Stack
@@ -99,7 +101,7 @@ func (f *fitter) root(i int) int {
 func (f *fitter) chooseBase(i, j int, base map[int]int32) {
 	ref := &f.prog.Places[i].Refs[j]
 	kind := f.kindIn(i, j)
-	if kind != Data {
+	if kind < Data {
 		ref.Base = int32(kind)
 		return
 	}
@@ -108,7 +110,7 @@ func (f *fitter) chooseBase(i, j int, base map[int]int32) {
 	if !ok {
 		b = int32(len(f.prog.Bases))
 		base[root] = b
-		f.prog.Bases = append(f.prog.Bases, Base{Kind: Data, At: f.lowest(root)})
+		f.prog.Bases = append(f.prog.Bases, Base{Kind: kind, At: f.lowest(root)})
 	}
 	ref.Base = b
 }

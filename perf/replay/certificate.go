@@ -125,7 +125,7 @@ func (in *Instance) reachable(all []doubt, replayed *Outcome) map[trace.BlockID]
 	seen := make(map[trace.BlockID]bool)
 	var todo []trace.BlockID
 	visit := func(pc uint64) {
-		if id := in.code.blockAt(pc); id != noBlock && !seen[id] {
+		if id := in.code.blockAt(pc); id != noBlock && !seen[id] && !(in.code.blocks[id].index == 0 && in.code.routine(id) == "main") {
 			seen[id] = true
 			todo = append(todo, id)
 		}
@@ -156,10 +156,20 @@ func (in *Instance) reachable(all []doubt, replayed *Outcome) map[trace.BlockID]
 // allDoubts returns the doubts about each place in the light of a replay.
 func (in *Instance) allDoubts(real, replayed *Outcome) []doubt {
 	all := make([]doubt, len(in.prog.Places))
+	main := uint64(0) // when main is called, in a replay from the start on
+	if real == nil {
+		main = in.mainAt(replayed)
+	}
 	for i := range all {
 		all[i] = in.doubts[i]
 		if replayed.Visits[i] > 0 {
 			all[i] |= in.doubtsAt(i, real, replayed)
+			if replayed.last[i] < main {
+				all[i] &^= untested | allocates
+				if all[i] == control {
+					all[i] = 0
+				}
+			}
 		}
 	}
 	// The first branch in doubt of each context.
@@ -170,11 +180,14 @@ func (in *Instance) allDoubts(real, replayed *Outcome) []doubt {
 		}
 	}
 	for i := 1; i < len(since); i++ { // what a routine calls follows, too
+		if in.mains[int32(i)] { // the library's start is the same at all sizes, as far as runs were
+			continue
+		}
 		if s := since[in.prog.Contexts[i].Parent]; s > 0 && (since[i] == 0 || s < since[i]) {
 			since[i] = s
 		}
 	}
-	allocated := in.firstAllocation(replayed)
+	allocated := in.firstAllocation(replayed, main)
 	for i := range all {
 		p := &in.prog.Places[i]
 		if s := since[p.Context]; s > 0 && replayed.last[i] > s {
@@ -187,11 +200,25 @@ func (in *Instance) allDoubts(real, replayed *Outcome) []doubt {
 	return all
 }
 
-// firstAllocation returns when memory was first allocated in a replay; 0 for never.
-func (in *Instance) firstAllocation(replayed *Outcome) uint64 {
+// mainAt returns when main is first executed in a replay; 0 for never. What the
+// library does before is taken to be the same at all sizes if it was in all runs:
+// it knows nothing of sizes that are compiled in.
+func (in *Instance) mainAt(replayed *Outcome) uint64 {
+	at := uint64(0)
+	for i, p := range in.prog.Places {
+		if first := replayed.first[i]; in.mains[p.Context] && first > 0 && (at == 0 || first < at) {
+			at = first
+		}
+	}
+	return at
+}
+
+// firstAllocation returns when memory was first allocated in a replay after some
+// execution; 0 for never.
+func (in *Instance) firstAllocation(replayed *Outcome, after uint64) uint64 {
 	first := uint64(0)
 	for i := range in.prog.Places {
-		if at := replayed.first[i]; at > 0 && (first == 0 || at < first) && allocatesMemory(in.code.routine(in.prog.Places[i].Block)) {
+		if at := replayed.first[i]; at > after && (first == 0 || at < first) && allocatesMemory(in.code.routine(in.prog.Places[i].Block)) {
 			first = at
 		}
 	}

@@ -174,3 +174,12 @@ func (c *Code) label(id trace.BlockID) uint64 {
 	}
 	return uint64(c.blocks[id].index) + 1
 }
+
+// imageEnd returns the address at which what is loaded from the executable ends.
+func (c *Code) imageEnd() uint64 {
+	end := uint64(0)
+	for _, r := range c.image {
+		end = max(end, r.To)
+	}
+	return end
+}

@@ -248,7 +248,7 @@ func (c *Collector) Result() (*Run, error) {
 			}
 		}
 	}
-	r := &Run{Contexts: slices.Clone(c.walk.contexts), Stack: c.stack, Lost: c.lost}
+	r := &Run{Contexts: slices.Clone(c.walk.contexts), Stack: c.stack, Lost: c.lost, Image: c.code.imageEnd()}
 	for _, p := range c.places {
 		if p.fork {
 			had := len(p.branch.candidates) > 0

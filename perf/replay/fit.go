@@ -11,6 +11,7 @@ import (
 // fitter joins runs.
 type fitter struct {
 	code  *Code
+	apart bool   // each size has an executable of its own
 	runs  []*Run // by ascending size
 	prog  *Program
 	walk  *walker
@@ -35,7 +36,7 @@ func Fit(code *Code, sizes []int64, runs []*Run) (*Program, error) {
 		}
 	}
 	f := &fitter{
-		code: code, runs: runs, prog: &Program{Sizes: slices.Clone(sizes)}, walk: newWalker(code),
+		code: code, apart: apart(runs), runs: runs, prog: &Program{Sizes: slices.Clone(sizes)}, walk: newWalker(code),
 		known: make(map[placeKey]int32), index: make(map[string]int32), bases: make(map[int][]uint64),
 	}
 	for r := range runs {
@@ -55,6 +56,16 @@ func Fit(code *Code, sizes []int64, runs []*Run) (*Program, error) {
 		f.fitPlace(i)
 	}
 	return f.prog, nil
+}
+
+// apart reports whether runs are of executables of different sizes.
+func apart(runs []*Run) bool {
+	for _, r := range runs {
+		if r.Image != runs[0].Image {
+			return true
+		}
+	}
+	return false
 }
 
 // join adds the places of a run.

@@ -17,9 +17,10 @@ type Instance struct {
 	values  []Value
 	places  []livePlace
 	start   state
-	doubts  []doubt // by place
-	gaps    []gap   // by place
-	trained []int64 // sizes of the runs
+	doubts  []doubt        // by place
+	gaps    []gap          // by place
+	mains   map[int32]bool // contexts of main
+	trained []int64        // sizes of the runs
 }
 
 // state is where a replay is: about to execute a place.
@@ -105,12 +106,25 @@ func (p *Program) At(code *Code, n int64) (*Instance, error) {
 	}
 	for _, b := range p.Bases {
 		in.bases = append(in.bases, uint64(in.values[b.At].At))
-		in.known = append(in.known, b.Kind == Absolute)
+		in.known = append(in.known, b.Kind == Absolute || b.Kind == Global && in.values[b.At].Exact())
+	}
+	in.mains = make(map[int32]bool)
+	for i := range p.Places {
+		if code.routine(p.Places[i].Block) == "main" {
+			in.mains[p.Places[i].Context] = true
+		}
 	}
 	in.build()
 	in.start.vector = make([]int64, p.Places[0].Depth, 2*maxDepth)
 	in.doubts, in.gaps = make([]doubt, len(p.Places)), make([]gap, len(p.Places))
 	return in, nil
+}
+
+// trustStack takes the stack's start from the runs, if it was the same in all: names
+// and arguments of executables of one size each have the same length.
+func (in *Instance) trustStack() {
+	v := in.values[in.prog.Bases[Stack].At]
+	in.known[Stack] = in.known[Stack] || v.Exact() && v.Degree == 0
 }
 
 // Accesses returns how many accesses are to be expected, by the polynomials of

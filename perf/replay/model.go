@@ -34,7 +34,8 @@ const goodShare = 0.99
 // a constant, two sizes to spare, and one that is left out.
 const minSizes = 4
 
-// NewModel returns the model of runs at sizes, which ascend.
+// NewModel returns the model of runs at sizes, which ascend. Runs of other executables,
+// compiled for a size each, are translated to code first: see Code.Translate.
 func NewModel(code *Code, sizes []int64, runs []*Run) (*Model, error) {
 	if len(sizes) != len(runs) || len(sizes) < minSizes {
 		return nil, fmt.Errorf("replay: %d sizes with %d runs; at least %d sizes are needed, and 6 to 8 are better", len(sizes), len(runs), minSizes)
@@ -74,6 +75,9 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 	for i := range in.doubts {
 		in.doubts[i] |= best.doubts[i]
 		in.doubts[i] |= in.ownDoubts(i)
+	}
+	if apart(m.runs) {
+		in.trustStack()
 	}
 	in.gaps, in.trained = m.gapsOf(best.prog), m.sizes
 	if newBits(n, best.prog.Sizes) != 0 {

@@ -69,6 +69,7 @@ const (
 	Absolute BaseKind = iota // to address 0: what is loaded from the executable
 	Stack                    // to the address of the first access outside of the image
 	Data                     // to the lowest address of data that overlap: an allocation
+	Global                   // the same, in the image, where each size has an executable of its own
 )
 
 // Base is what addresses of references are relative to.

@@ -8,6 +8,7 @@ type Run struct {
 	Places   []RunPlace // in the order of their first execution
 	Stack    uint64     // the first address outside of the executable's image: the stack's start
 	Lost     uint64     // accesses that belong to no known place
+	Image    uint64     // the address at which what is loaded from the executable ends
 }
 
 // RunPlace is a place of a run.

@@ -126,7 +126,7 @@ func (in *Instance) adopt(here []*RunPlace, run *Run) {
 		for j := range q.Refs {
 			b := in.prog.Places[i].Refs[j].Base
 			lo, ok := lowest[b]
-			if in.prog.Bases[b].Kind == Data && q.Refs[j].Lo <= q.Refs[j].Hi && (!ok || q.Refs[j].Lo < lo) {
+			if in.prog.Bases[b].Kind >= Data && q.Refs[j].Lo <= q.Refs[j].Hi && (!ok || q.Refs[j].Lo < lo) {
 				lowest[b] = q.Refs[j].Lo
 			}
 		}
@@ -135,7 +135,7 @@ func (in *Instance) adopt(here []*RunPlace, run *Run) {
 		switch in.prog.Bases[b].Kind {
 		case Stack:
 			in.bases[b] = run.Stack
-		case Data:
+		case Data, Global:
 			if lo, ok := lowest[int32(b)]; ok {
 				in.bases[b] = lo
 			}

@@ -18,7 +18,12 @@ type sweep struct {
 	name  string
 	sizes []int64 // ascending
 	runs  []*locality.Run
+	index []int  // of each, in locality.Runs
 	parts []part // the arguments
+
+	// apart says that each size has an executable of its own, so that there is none
+	// to be run at another size.
+	apart bool
 }
 
 // part is an argument: a constant, or the value between a prefix and a suffix.
@@ -32,10 +37,8 @@ var errSizes = errors.New("replays need runs that differ in one parameter, a who
 
 // sweepOf returns how runs differ, or why they cannot be replayed.
 func sweepOf(runs *locality.Runs) (*sweep, error) {
-	if runs.Matched() {
-		return nil, errors.New("executables that were compiled for one size each are not replayed")
-	}
-	s := new(sweep)
+	s := &sweep{apart: runs.Matched()}
+	at := make(map[int64]int)
 	for i := range runs.Runs {
 		run := &runs.Runs[i]
 		names := run.Point.Names()
@@ -47,10 +50,19 @@ func sweepOf(runs *locality.Runs) (*sweep, error) {
 		if !ok {
 			return nil, errSizes
 		}
-		s.sizes, s.runs = append(s.sizes, n), append(s.runs, run)
+		if _, twice := at[n]; twice {
+			return nil, errSizes
+		}
+		s.sizes = append(s.sizes, n)
+		at[n] = i
 	}
-	slices.SortFunc(s.runs, func(a, b *locality.Run) int { return int(a.Point[s.name] - b.Point[s.name]) })
 	slices.Sort(s.sizes)
+	for _, n := range s.sizes {
+		s.runs, s.index = append(s.runs, &runs.Runs[at[n]]), append(s.index, at[n])
+	}
+	if s.apart {
+		return s, nil
+	}
 	return s, s.findParts()
 }
 
@@ -126,16 +138,16 @@ func (s *sweep) inputs(n int64) subject.Inputs {
 	return in
 }
 
-// options returns those that give the inputs back.
-func (s *sweep) options() subject.RunOptions {
-	was := s.runs[0].Recorded.Inputs
+// optionsOf returns the options that give a run's inputs back.
+func optionsOf(r *locality.Run) subject.RunOptions {
+	was := r.Recorded.Inputs
 	return subject.RunOptions{Env: was.Env, Stdin: was.Stdin, Folders: was.Folders, MaxInstructions: was.MaxInstructions}
 }
 
 // stale returns an error if files that the runs read have changed since.
 func (s *sweep) stale() error {
 	for _, r := range s.runs {
-		in, err := r.Program.InputsOf(r.Args, s.options())
+		in, err := r.Program.InputsOf(r.Args, optionsOf(r))
 		if err != nil {
 			return err
 		}

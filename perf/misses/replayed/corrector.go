@@ -17,12 +17,18 @@ import (
 	"presage/perf/trace"
 )
 
-// Method is the method of groups whose misses were counted in a replay.
-const Method = "replay"
+// The methods of groups whose accesses are all certified.
+const (
+	// Method: the misses were counted in a replay.
+	Method = "replay"
+	// MethodNear: they were, too, but a few accesses before were in doubt, such as
+	// those of the library's start where no executable of the size could be run.
+	MethodNear = "near replay"
+)
 
 // DefaultMaxAccesses is the default of Options.MaxAccesses: some seconds of
 // simulation.
-const DefaultMaxAccesses = 1 << 26
+const DefaultMaxAccesses = 1 << 27
 
 // Options configure a Corrector.
 type Options struct {
@@ -39,8 +45,8 @@ type Corrector struct {
 	program *Program
 	config  cache.Config
 	opt     Options
-	groups  []trace.GroupID // by misses.Group: of the plan
-	of      [][]trace.RefID // by trace.GroupID
+	groups  [][]trace.GroupID // by misses.Group: of the plan
+	of      [][]trace.RefID   // by trace.GroupID
 	known   map[string]*replayedPoint
 }
 
@@ -55,27 +61,20 @@ type replayedPoint struct {
 
 // NewCorrector returns what corrects predictions of a model, fitted to the runs that
 // the program was learned from, for a machine.
-func NewCorrector(p *Program, model *misses.Model, m *machine.Machine, opt Options) (*Corrector, error) {
+func NewCorrector(p *Program, model *misses.Model, m *machine.Machine, opt Options) *Corrector {
 	if opt.MaxAccesses == 0 {
 		opt.MaxAccesses = DefaultMaxAccesses
 	}
 	c := &Corrector{program: p, config: m.Hierarchy(), opt: opt, known: make(map[string]*replayedPoint)}
 	plan := p.code.Plan
 	c.of = make([][]trace.RefID, plan.Groups())
-	at := make(map[trace.PC]trace.GroupID)
 	for i, r := range plan.Refs {
 		c.of[r.Group] = append(c.of[r.Group], trace.RefID(i))
-		at[r.PC] = r.Group
 	}
 	for g := range model.Groups() {
-		first := model.References(misses.Group(g))[0]
-		group, ok := at[first.PC]
-		if !ok {
-			return nil, fmt.Errorf("perf: %s: the model's %s is not a reference of the program that was learned", p.prog.Name, first)
-		}
-		c.groups = append(c.groups, group)
+		c.groups = append(c.groups, model.OfRun(p.run, misses.Group(g)))
 	}
-	return c, nil
+	return c
 }
 
 // Replays implements misses.Corrector.
@@ -96,21 +95,34 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	if !ok {
 		return nil, fmt.Errorf("perf: the machine has no level %q", of.Level.Name)
 	}
-	ways := float64(of.Level.Ways)
 	total, doubtful := 0.0, 0.0
-	for i, g := range c.groups {
-		s := r.certificate.Of(c.of[g]...)
-		n := counts.Groups[g]
+	before := float64(r.certificate.Before)
+	method, exact := Method, before*float64(of.Level.Ways) <= maxSlack*float64(counts.Total.Misses)
+	if !exact {
+		method = MethodNear
+	}
+	if before > maxBefore*float64(r.certificate.All().Accesses) {
+		return &misses.Correction{Groups: out.Groups, Warnings: []string{"not replayed: " + strings.Join(r.certificate.All().Reasons, "; ")}}, nil
+	}
+	for i, groups := range c.groups {
+		var refs []trace.RefID
+		var n cache.Counts
+		for _, g := range groups {
+			refs = append(refs, c.of[g]...)
+			n.Accesses += counts.Groups[g].Accesses
+			n.Misses += counts.Groups[g].Misses
+			n.Cold += counts.Groups[g].Cold
+		}
+		s := r.certificate.Of(refs...)
 		total += float64(s.Accesses)
 		doubtful += float64(s.Doubtful)
-		slack := ways * float64(r.certificate.Before)
-		if s.Doubtful > 0 || slack > maxSlack*float64(counts.Total.Misses) {
+		if len(groups) == 0 || s.Doubtful > 0 {
 			continue
 		}
 		out.Groups[i] = misses.GroupCorrection{
-			Method: Method,
+			Method: method,
 			Misses: predict.Misses{Accesses: float64(n.Accesses), Cold: float64(n.Cold), Reuse: float64(n.Misses - n.Cold)},
-			Exact:  true,
+			Exact:  exact,
 		}
 	}
 	if doubtful > noticeable*total {
@@ -124,6 +136,9 @@ const (
 	// maxSlack is the largest share of a level's misses that accesses in doubt may
 	// change for those of certified groups to count as exact.
 	maxSlack = 0.005
+	// maxBefore is the largest share of accesses in doubt, before certified ones, with
+	// which the misses of these are of use.
+	maxBefore = 0.02
 	// noticeable is the share of accesses from which on it is said that they are not
 	// certified.
 	noticeable = 0.001
@@ -171,12 +186,14 @@ func (c *Corrector) replay(ctx context.Context, n int64) (*replayedPoint, error)
 		return nil, err
 	}
 	sink := trace.NewDirect(sim)
-	start, err := c.follow(ctx, in, n, sink)
-	if err != nil {
-		return nil, err
-	}
-	if err := start.End(); err != nil {
-		return &replayedPoint{why: err.Error()}, nil
+	var start *replay.Follower // none where no executable is of this size
+	if !c.program.sweep.apart {
+		if start, err = c.follow(ctx, in, n, sink); err != nil {
+			return nil, err
+		}
+		if err := start.End(); err != nil {
+			return &replayedPoint{why: err.Error()}, nil
+		}
 	}
 	rest, err := in.Replay(ctx, sink, replay.Options{MaxAccesses: 2 * c.opt.MaxAccesses})
 	if ctx.Err() != nil {

@@ -28,7 +28,7 @@ func Correctors(st *store.Store, opt Options) func(context.Context, *misses.Mode
 		if l.err != nil {
 			return unable{l.err.Error()}, nil
 		}
-		return NewCorrector(l.program, model, m, opt)
+		return NewCorrector(l.program, model, m, opt), nil
 	}
 }
 
