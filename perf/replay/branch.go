@@ -235,6 +235,13 @@ func (b *branch) add(v []int64, stamps []uint64, next trace.BlockID) bool {
 	return len(b.candidates) > 0
 }
 
+// narrow keeps the simplest candidates after a number of executions.
+func (b *branch) narrow(executions uint64) {
+	if n, ok := narrowing[executions]; ok {
+		b.candidates = b.candidates[:min(n, len(b.candidates))]
+	}
+}
+
 // end takes the last stretch into account.
 func (b *branch) end() {
 	for _, c := range b.candidates {

@@ -168,7 +168,19 @@ func (c *Collector) arrive(id trace.BlockID) {
 	}
 	c.advance(way.step)
 	c.current = way.to
-	way.to.count++
+	if way.to.count++; way.to.count&(1<<13-1) == 0 {
+		way.to.narrow()
+	}
+}
+
+// narrow leaves out candidates, now and then.
+func (p *place) narrow() {
+	for i := range p.refs {
+		p.refs[i].narrow(p.count)
+	}
+	if p.branch != nil {
+		p.branch.narrow(p.count)
+	}
 }
 
 // advance changes the iteration vector.

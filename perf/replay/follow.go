@@ -86,7 +86,7 @@ func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowO
 }
 
 // minShare is the share of all accesses below which a base is not waited for.
-const minShare = 1e-4
+const minShare = 1e-3
 
 // matteringBases returns which bases a noticeable part of the accesses goes to, by the
 // expected counts.
@@ -144,6 +144,9 @@ func (f *Follower) Observe(b *trace.Batch) {
 	f.batch.Accesses = append(f.batch.Accesses, b.Accesses[:used]...)
 	f.batch.Blocks = append(f.batch.Blocks, b.Blocks[:blocks]...)
 	f.Real.Blocks += uint64(blocks)
+	if !f.done && f.trouble == "" && f.Real.Accesses > 2*max(f.opt.MaxAccesses, f.opt.MinAccesses) {
+		f.trouble = "its first half goes through no place from which it could be replayed"
+	}
 	f.batch = f.sink.Exchange(f.batch)
 	if f.done || f.trouble != "" {
 		f.stop()

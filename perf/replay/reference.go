@@ -61,6 +61,11 @@ func forms(depth int) []Form {
 	return list
 }
 
+// narrowing says how many candidates are kept from a number of executions on: the
+// simplest, so that learning from a long run does not take much longer than running
+// it. Before, outer loops have gone on often enough to tell most candidates apart.
+var narrowing = map[uint64]int{1 << 13: 24, 1 << 15: 8, 1 << 18: 2}
+
 // reference is the state of a reference of a place.
 type reference struct {
 	candidates []candidate // those that did not fail
@@ -85,6 +90,13 @@ func newReference(depth int, all bool) reference {
 		r.candidates = append(r.candidates, newCandidate(f))
 	}
 	return r
+}
+
+// narrow keeps the simplest candidates after a number of executions.
+func (r *reference) narrow(executions uint64) {
+	if n, ok := narrowing[executions]; ok {
+		r.candidates = r.candidates[:min(n, len(r.candidates))]
+	}
 }
 
 // add takes an address. It reports whether a form is left.

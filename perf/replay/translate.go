@@ -14,10 +14,8 @@ import (
 // has other blocks, loops or references here, as where the compiler chose
 // other instructions for another size.
 func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
-	t := translator{to: c, from: from, routines: make(map[string]*cfg.Routine), same: make(map[int]error)}
-	for _, r := range c.graph.Routines {
-		t.routines[r.Name] = r
-	}
+	t := translator{to: c, from: from, routines: namesakes(c.graph), same: make(map[int]error)}
+	t.number = numbers(from.graph)
 	out := *run
 	out.Contexts, out.Places = slices.Clone(run.Contexts), slices.Clone(run.Places)
 	for i := range out.Contexts {
@@ -43,9 +41,40 @@ func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
 
 type translator struct {
 	to, from *Code
-	routines map[string]*cfg.Routine // of to, by name
-	same     map[int]error           // by routine of from: whether it has the same blocks
-	err      error                   // the first
+	routines map[string][]*cfg.Routine // of to, by name, ascending
+	number   []int                     // by routine of from: among those of its name
+	same     map[int]error             // by routine of from: whether it has the same blocks
+	err      error                     // the first
+}
+
+// namesakes returns a program's routines by name: libraries have several static ones
+// of one name.
+func namesakes(g *cfg.Program) map[string][]*cfg.Routine {
+	all := make(map[string][]*cfg.Routine)
+	for _, r := range g.Routines {
+		all[r.Name] = append(all[r.Name], r)
+	}
+	return all
+}
+
+// numbers returns, for each routine, which of its name it is.
+func numbers(g *cfg.Program) []int {
+	seen := make(map[string]int)
+	out := make([]int, len(g.Routines))
+	for i, r := range g.Routines {
+		out[i] = seen[r.Name]
+		seen[r.Name]++
+	}
+	return out
+}
+
+// counterpart returns the routine of to that routine i of from is; nil if there is
+// none.
+func (t *translator) counterpart(i int) *cfg.Routine {
+	if list := t.routines[t.from.graph.Routines[i].Name]; t.number[i] < len(list) {
+		return list[t.number[i]]
+	}
+	return nil
 }
 
 func (t *translator) branch(b *RunBranch) {
@@ -66,19 +95,18 @@ func (t *translator) block(id *trace.BlockID) {
 	b := &t.from.blocks[*id]
 	err, known := t.same[b.routine]
 	if !known {
-		err = t.compare(t.from.graph.Routines[b.routine])
+		err = t.compare(t.from.graph.Routines[b.routine], t.counterpart(b.routine))
 		t.same[b.routine] = err
 	}
 	if t.err = err; err != nil {
 		return
 	}
-	r := t.routines[t.from.graph.Routines[b.routine].Name]
+	r := t.counterpart(b.routine)
 	*id = t.to.blockAt(r.Blocks[b.index].PC())
 }
 
-// compare returns an error unless a routine has the same blocks in both.
-func (t *translator) compare(r *cfg.Routine) error {
-	o := t.routines[r.Name]
+// compare returns an error unless a routine has the same blocks in both executables.
+func (t *translator) compare(r, o *cfg.Routine) error {
 	if o == nil {
 		return fmt.Errorf("one executable has no routine %s", r.Name)
 	}

@@ -198,25 +198,38 @@ func upperBound(r *cfg.Routine, block int, pc trace.PC) bool {
 }
 
 // defaults reports whether block to, to which control never went on from a place,
-// is what replaces a number of 0 that the program has loaded, as compilers of
-// Fortran do with the strides of arrays, and does nothing with memory: what never
-// was 0 is not taken to become it.
+// replaces a number of 0 or less that the program was given or has loaded, as
+// compilers of Fortran do with strides and extents of arrays, and does nothing with
+// memory: what never was 0, or negative, is not taken to become it.
 func (w *ways) defaults(place int32, to int) bool {
 	p := &w.prog.Places[place]
 	b := &w.code.blocks[p.Block]
 	r := w.code.graph.Routines[b.routine]
 	in := r.Blocks[b.index].Last()
 	v := in.Value
-	zero := v.Op == isa.Equal && in.Target == r.Blocks[to].PC() || v.Op == isa.NotEqual && in.Target != r.Blocks[to].PC()
-	if in.Class != isa.Branch || !zero || v.B != isa.NoReg || v.Imm != 0 || v.A == isa.NoReg {
+	if in.Class != isa.Branch || !in.HasTarget || v.B != isa.NoReg || v.Imm != 0 || v.A == isa.NoReg {
+		return false
+	}
+	taken := in.Target == r.Blocks[to].PC()
+	zero := v.Op == isa.Equal && taken || v.Op == isa.NotEqual && !taken
+	negative := v.Op == isa.Less && taken || v.Op == isa.GreaterEqual && !taken
+	if !zero && !negative {
 		return false
 	}
 	defs, all := reaching(r, b.index, v.A)
 	for _, d := range defs {
-		all = all && d.Class == isa.Load
+		if d.Class != isa.Load {
+			return false
+		}
+	}
+	if zero && !all { // an argument: it may be a remainder
+		return false
 	}
 	id := w.code.blockAt(r.Blocks[to].PC())
-	return all && id != noBlock && w.code.blocks[id].refs == 0 && w.code.blocks[id].exit == plain && len(r.Blocks[to].Succs) == 1
+	if _, been := w.at[placeKey{p.Context, id}]; been && negative {
+		return true
+	}
+	return id != noBlock && w.code.blocks[id].refs == 0 && w.code.blocks[id].exit == plain && len(r.Blocks[to].Succs) == 1
 }
 
 // constantIn reports whether a register may have a constant value at the end of a
