@@ -250,3 +250,8 @@ func warn(w io.Writer, warnings []string) {
 func registerMethod(f *pflag.FlagSet, method *predict.Method) {
 	f.StringVar((*string)(method), "method", "", `how misses of set-associative caches follow from reuse distances: "fully associative", as in a fully associative cache of the same capacity, or "binomial", the papers' formula (default "fully associative")`)
 }
+
+// registerReplay adds the flag that switches replays off.
+func registerReplay(f *pflag.FlagSet, on *bool) {
+	f.BoolVar(on, "replay", true, "count the misses of loops that are certified in a replay of the program's loop nests, learned by running it once more at the sizes of the profiles; --replay=false: predict all from reuse distances")
+}

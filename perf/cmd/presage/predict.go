@@ -23,12 +23,14 @@ func predictCommand() *cobra.Command {
 		opt      perf.PredictOptions
 		machine  string
 		warnings bool
+		replay   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "predict DIR --machine NAME --at name=values",
 		Short: "Predict cache and TLB misses at sizes that were never run",
 		Long: `predict fits models to the profiles in DIR and prints the misses they predict
-for each cache and TLB of a machine at each size.`,
+for each cache and TLB of a machine at each size. Misses of loops that are certified
+are counted in a replay instead, conflicts included; the column method says which.`,
 		Example: `  presage predict profiles --machine origin2000 --at n=60,80
   presage predict profiles --machine my.yaml --at n=50:200:10 --by routine --basis "1, n, n^2, n^3" --format csv`,
 		Args: cobra.ExactArgs(1),
@@ -52,6 +54,9 @@ for each cache and TLB of a machine at each size.`,
 			if err != nil {
 				return err
 			}
+			if !replay {
+				opt.Corrector = misses.NoCorrection{}
+			}
 			df, err := perf.PredictMisses(cmd.Context(), model, m, at.points, opt)
 			if err != nil {
 				return err
@@ -69,6 +74,7 @@ for each cache and TLB of a machine at each size.`,
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
 	registerListing(cmd, &opt.Listing, "a level's misses")
 	registerMethod(cmd.Flags(), &opt.Method)
+	registerReplay(cmd.Flags(), &replay)
 	cmd.Flags().Float64Var(&opt.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
 	cmd.Flags().StringVar(&fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"presage/perf"
+	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/store"
 	"presage/perf/study/record"
@@ -91,6 +92,7 @@ type validationFlags struct {
 	run          runFlags
 	machines     []string
 	dir, record  string
+	replay       bool
 }
 
 // register adds the flags; by names the scopes to which --min-share applies.
@@ -102,6 +104,7 @@ func (f *validationFlags) register(cmd *cobra.Command, v *perf.Validation, by st
 	flags.Float64Var(&v.MinShare, "min-share", misses.DefaultMinShare, "leave out "+by+" with less than this share of a level's misses; 0: none")
 	flags.Uint64Var(&v.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	registerMethod(flags, &v.Method)
+	registerReplay(flags, &f.replay)
 	flags.StringVar(&f.dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
 	_ = cmd.MarkFlagRequired("machine")
 	f.run.register(cmd)
@@ -156,6 +159,11 @@ func (f *validationFlags) read(v *perf.Validation) error {
 		v.Store = store.Open(f.dir)
 	}
 	v.Train, v.Judge = f.train.points, f.judge.points
+	if !f.replay {
+		v.Correctors = func(context.Context, *misses.Model, *machine.Machine) (misses.Corrector, error) {
+			return misses.NoCorrection{}, nil
+		}
+	}
 	if v.MinShare == 0 {
 		v.MinShare = -1 // asked for: none is left out
 	}
