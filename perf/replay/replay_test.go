@@ -168,6 +168,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DREDBLACK", mixed, []int64{64, 128}, "kernel", true},
 		{"-O2 -DTILED", eights, []int64{96}, "kernel", true},
 		{"-O3 -funroll-loops -DMATMUL", eights, []int64{96}, "kernel", true},
+		{"-O2 -DCOPIES", mixed, []int64{91, 128}, "kernel", true}, // memcpy's own references are another matter
 		{"-O2 -DFORTRAN", mixed, []int64{65}, "__work_MOD_multiply", true},
 		{"-O3 -DFORTRAN", []int64{16, 18, 22, 24, 28, 34}, []int64{64}, "__work_MOD_relax", true},
 
@@ -177,6 +178,8 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DCLAMPED", mixed, []int64{128}, "kernel", false},                  // min(n, 70)
 		{"-O2 -DBLOCKS", mixed, []int64{128}, "kernel", false},                   // the first block was never full
 		{"-O2 -DVANISHES", mixed, []int64{128}, "kernel", false},                 // if (n < 80)
+		{"-O2 -DPADDED", eights, []int64{90}, "kernel", false},                   // rows of 96 words
+		{"-O2 -DFLAGGED", mixed, []int64{128}, "kernel", false},                  // a flag for n > 100
 		{"-O2 -DTEMPORARY", mixed, []int64{150}, "kernel", false},                // malloc in the loop
 		{"-O2 -DPIVOT", mixed, []int64{80}, "kernel", false},                     // data
 		{"-O2 -DSPARSE", []int64{300, 350, 400, 450, 500}, []int64{1100}, "kernel", false},

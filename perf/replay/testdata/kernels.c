@@ -173,6 +173,39 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 	for (int i = 0; i < n * n; i++)
 		c[i] += a[i];
 }
+#elif defined(PADDED) // rows of a multiple of 8 words
+#define WORDS (long)(n + 8) * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int pitch = (n + 7) & ~7;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			c[j * pitch + i] = a[i * pitch + j] + b[j];
+}
+#elif defined(FLAGGED) // a decision that is kept in memory
+#define WORDS (long)n * n
+static volatile int large;
+NOINLINE void decide(int n) { large = n > 100; }
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	decide(n);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			if (large)
+				c[j * n + i] = a[i * n + j];
+			else
+				c[i * n + j] = a[i * n + j] + b[j];
+}
+#elif defined(COPIES) // the library's copies depend on their size
+#include <string.h>
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++) {
+		memcpy(c + (long)i * n, a + (long)i * n, n * sizeof(double));
+		memset(b + (long)i * n, 0, n * sizeof(double));
+	}
+}
 #elif defined(RECURSION)
 #define WORDS (long)n
 NOINLINE long down(long n, double *a) { return n == 0 ? 0 : down(n - 1, a) * 3 + (a[n] > 0); }
