@@ -11,6 +11,7 @@ import (
 	"presage/perf"
 	"presage/perf/locality"
 	"presage/perf/machine"
+	"presage/perf/misses"
 	"presage/perf/store"
 	"presage/perf/subject"
 )

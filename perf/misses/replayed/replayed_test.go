@@ -64,7 +64,7 @@ func TestConflictsOfOneExecutable(t *testing.T) {
 	m := find(t, "origin2000")
 	prog := build(t, "-DCHOLESKY -DHEAP", "../../replay/testdata/kernels.c")
 	opt := subject.RunOptions{Store: st, Args: "{n}"}
-	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 20, 25, 30, 35, 41, 46), locality.ProfileOptions{RunOptions: opt, Stack: true, BlockBytes: m.BlockBytes()})
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 20, 25, 30, 35, 41, 46), locality.ProfileOptions{RunOptions: opt, BlockBytes: m.BlockBytes()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestConflictsOfSeveralExecutables(t *testing.T) {
 		points = append(points, at(n))
 	}
 	opt := subject.RunOptions{Store: st}
-	runs, err := locality.ProfileBinaries(t.Context(), points, locality.ProfileOptions{RunOptions: opt, Stack: true, BlockBytes: m.BlockBytes()})
+	runs, err := locality.ProfileBinaries(t.Context(), points, locality.ProfileOptions{RunOptions: opt, BlockBytes: m.BlockBytes()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestProgramsThatCannotBeReplayed(t *testing.T) {
 	m := find(t, "origin2000")
 	prog := build(t, "-DMATMUL", "../../replay/testdata/kernels.c")
 	opt := subject.RunOptions{Store: st, Args: "{n}"}
-	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 12, 14, 16), locality.ProfileOptions{RunOptions: opt, Stack: true, BlockBytes: m.BlockBytes()})
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 12, 14, 16), locality.ProfileOptions{RunOptions: opt, BlockBytes: m.BlockBytes()})
 	if err != nil {
 		t.Fatal(err)
 	}
