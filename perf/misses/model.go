@@ -66,7 +66,13 @@ func (m *Model) Groups() int { return len(m.parts) }
 func (m *Model) Runs() *locality.Runs { return m.refits.runs }
 
 // OfRun returns the groups of the executable of run i of Runs that make up a group.
-func (m *Model) OfRun(i int, g Group) []trace.GroupID { return m.shared.OfRun(i, m.groups[g]) }
+func (m *Model) OfRun(i int, g Group) []trace.GroupID {
+	var all []trace.GroupID
+	for _, own := range m.parts[g].groups {
+		all = append(all, m.shared.OfRun(i, own)...)
+	}
+	return all
+}
 
 // References returns the references of a group.
 func (m *Model) References(g Group) []*access.Reference {
