@@ -7,6 +7,7 @@ import (
 	"presage/perf/internal/num"
 	"presage/perf/machine"
 	"presage/perf/misses"
+	"presage/perf/misses/replayed"
 	"presage/perf/predict"
 )
 
@@ -30,7 +31,7 @@ type MissRow struct {
 	Low          float64 `frame:"pred_misses_low"`
 	High         float64 `frame:"pred_misses_high"`
 	Doubtful     float64 `frame:"pred_doubtful_share"` // of Pred, as misses.Row.Doubtful
-	Method       string  `frame:"pred_method"`         // what predicted: one of the constants Method…
+	Method       string  `frame:"pred_method"`         // as misses.Row.Method
 	Warning      string  `frame:"pred_warning"`
 	Err          float64 `frame:"rel_err"` // of Pred against Sim
 
@@ -50,12 +51,6 @@ const (
 	ClassCycles   = "cycles"
 )
 
-// The methods of predictions.
-const (
-	MethodBinomial         = "binomial"          // blocks placed in sets by chance
-	MethodFullyAssociative = "fully associative" // the level has one set
-)
-
 // fewWays is the number of ways below which a cache belongs to ClassFewWays.
 const fewWays = 4
 
@@ -63,17 +58,24 @@ const fewWays = 4
 // is not predicted, and has none.
 func (j *judge) misses(ctx context.Context, exe *executables, model *misses.Model, m *machine.Machine) ([]MissRow, error) {
 	p := j.program
-	predicted, err := misses.Predict(ctx, model, m, points(p.Judge), misses.PredictOptions{Coverage: j.Coverage})
+	opt := misses.PredictOptions{Coverage: j.Coverage}
+	if j.PageBytes == 0 { // a replay is at the program's own addresses
+		var err error
+		if opt.Corrector, err = replayed.Correctors(j.Store, replayed.Options{})(ctx, model, m); err != nil {
+			return nil, err
+		}
+	}
+	predicted, err := misses.Predict(ctx, model, m, points(p.Judge), opt)
 	if err != nil {
 		return nil, err
 	}
-	opt := misses.SimulateOptions{RunOptions: exe.running(j.step("misses on " + m.Name)), FullyAssociative: true, PageBytes: j.PageBytes}
+	sim := misses.SimulateOptions{RunOptions: exe.running(j.step("misses on " + m.Name)), FullyAssociative: true, PageBytes: j.PageBytes}
 	sizes := append([]int{p.LargestTrained()}, p.Judge...)
 	var simulated []misses.SimulatedRow
 	if exe.one != nil {
-		simulated, err = misses.Simulate(ctx, exe.one, m, points(sizes), opt)
+		simulated, err = misses.Simulate(ctx, exe.one, m, points(sizes), sim)
 	} else {
-		simulated, err = misses.SimulateBinaries(ctx, exe.at(sizes), m, opt)
+		simulated, err = misses.SimulateBinaries(ctx, exe.at(sizes), m, sim)
 	}
 	if err != nil {
 		return nil, err
@@ -96,7 +98,7 @@ func (j *judge) missRows(m *machine.Machine, predicted []misses.Row, simulated [
 		at[place{s.Point[sizeName], s.Level}] = s
 	}
 	largest := float64(j.program.LargestTrained())
-	levels := levelsOf(m)
+	classes := classesOf(m)
 	var rows []MissRow
 	for i := range predicted {
 		p := &predicted[i]
@@ -106,12 +108,11 @@ func (j *judge) missRows(m *machine.Machine, predicted []misses.Row, simulated [
 			continue
 		}
 		growth := n / largest
-		level := levels[p.Level]
 		row := MissRow{
 			Program: j.program.Name, Language: j.program.Language(), Kind: string(j.program.Kind), Half: string(j.program.Half),
-			N: n, Growth: growth, Machine: m.Name, Level: p.Level, Class: level.class,
+			N: n, Growth: growth, Machine: m.Name, Level: p.Level, Class: classes[p.Level],
 			SimAccesses: s.Accesses, PredAccesses: p.Accesses, Sim: s.Misses, Pred: p.Misses, Low: p.Low, High: p.High,
-			Doubtful: p.Doubtful, Method: level.method, Warning: p.Warning, Err: num.RelErr(p.Misses, s.Misses),
+			Doubtful: p.Doubtful, Method: p.Method, Warning: p.Warning, Err: num.RelErr(p.Misses, s.Misses),
 			Baseline: cubed(base.Misses, growth), SimFull: s.Full, PredFull: p.FullyAssoc, ErrModel: num.RelErr(p.FullyAssoc, s.Full),
 		}
 		row.ErrBaseline = num.RelErr(row.Baseline, row.Sim)
@@ -123,24 +124,18 @@ func (j *judge) missRows(m *machine.Machine, predicted []misses.Row, simulated [
 // cubed returns the baseline: what there was, grown with the cube of the size.
 func cubed(was, growth float64) float64 { return was * growth * growth * growth }
 
-// levelInfo is what a machine's level is judged as.
-type levelInfo struct{ class, method string }
-
-// levelsOf returns the levels of a machine by name.
-func levelsOf(m *machine.Machine) map[string]levelInfo {
-	infos := make(map[string]levelInfo)
+// classesOf returns the classes of a machine's levels by name.
+func classesOf(m *machine.Machine) map[string]string {
+	classes := make(map[string]string)
 	for i, l := range predict.Levels(m) {
-		info := levelInfo{ClassManyWays, MethodBinomial}
+		class := ClassManyWays
 		switch {
 		case i >= len(m.Caches):
-			info.class = ClassTLB
+			class = ClassTLB
 		case l.Sets > 1 && l.Ways < fewWays:
-			info.class = ClassFewWays
+			class = ClassFewWays
 		}
-		if l.Sets == 1 {
-			info.method = MethodFullyAssociative
-		}
-		infos[l.Name] = info
+		classes[l.Name] = class
 	}
-	return infos
+	return classes
 }
