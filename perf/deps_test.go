@@ -94,6 +94,7 @@ var layers = []layer{
 	{"anatomy", "trace cfg access fit scaling subject progress store figure/diagram internal/num"},
 	{"locality", "trace cfg access reuse subject anatomy progress store internal/num"},
 	{"misses", "trace access reuse cache fit scaling machine predict subject locality store internal/num"},
+	{"training", "internal/order progress store subject locality misses"},
 	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses internal/num"},
 	{"phase", "bbv cache engine machine simpoint metasim subject store"},
 
