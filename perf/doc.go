@@ -16,6 +16,13 @@
 //	sim   := perf.Must(perf.SimulateMisses(ctx, prog, m, perf.Sweep("n", 60, 80), perf.SimulateOptions{}))
 //	both  := perf.Must(perf.Compare(pred, sim))
 //
+// Train chooses the sizes by itself, within a budget, and says how far predictions
+// are off at the largest of them:
+//
+//	trained := perf.Must(perf.Train(ctx, prog, perf.TrainOptions{Parameter: "n", Until: 100, Budget: 2 * time.Minute}))
+//	chosen  := perf.Frame(trained.Steps)
+//	pred     = perf.Must(perf.PredictMisses(ctx, trained.Model, m, perf.Sweep("n", 100), perf.PredictOptions{}))
+//
 // ReuseHistogram and Hottest show what was collected, Validate does all of this for
 // many sizes and sums up in Accuracy, and Overlay and PerUnit prepare figures. Of
 // problem size, cache and ratio of misses, any two give the third:

@@ -41,7 +41,7 @@ var documents = []document{
 // packages as they are.
 func TestDocumentsCompile(t *testing.T) {
 	paths := map[string]string{
-		"context": "context", "os": "os", "fmt": "fmt", "rand": "math/rand/v2",
+		"context": "context", "os": "os", "fmt": "fmt", "rand": "math/rand/v2", "time": "time",
 		"dataframe": "github.com/go-gota/gota/dataframe",
 	}
 	for _, p := range goList(t, "./perf/...") {

@@ -9,22 +9,12 @@ import (
 	"presage/perf/host/measure"
 )
 
-// Calibration is what was measured of the machine that this runs on, and its
-// description. Everything in it is measured, except what host.Geometry says.
-type Calibration = calibration.Calibration
-
 // Calibrate measures the machine that it runs on: see package host for how. It
 // takes some 30 s of a processor, 7 s with Quick, and is disturbed by whatever
 // else runs; Profile.Warnings say what is doubtful.
-func Calibrate(ctx context.Context, opt calibration.Options) (*Calibration, error) {
+func Calibrate(ctx context.Context, opt calibration.Options) (*calibration.Calibration, error) {
 	return calibration.Calibrate(ctx, opt)
 }
-
-// MeasureOptions say how Measure runs a program. The zero value runs it once to
-// warm up and then five times, with the arguments that Profile would give it and
-// no input. Unlike there it has the caller's environment, with Env added, and sees
-// the host's files.
-type MeasureOptions = measure.Options
 
 // Measure runs a program natively at each point, several times, and returns what
 // a real clock and, where Linux offers them, real counters showed: a row for
@@ -43,6 +33,6 @@ type MeasureOptions = measure.Options
 //   - meas_warning: what is doubtful, and why there are no counters
 //
 // A run that fails is an error.
-func Measure(ctx context.Context, dirOrBinary string, points []Point, opt MeasureOptions) (dataframe.DataFrame, error) {
+func Measure(ctx context.Context, dirOrBinary string, points []Point, opt measure.Options) (dataframe.DataFrame, error) {
 	return table(measure.Run(ctx, dirOrBinary, points, opt))
 }

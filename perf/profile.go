@@ -6,6 +6,7 @@ import (
 	"github.com/go-gota/gota/dataframe"
 
 	"presage/perf/locality"
+	"presage/perf/training"
 )
 
 // ProfileOptions configures Profile. The zero value is the documented default.
@@ -25,6 +26,19 @@ type Runs = locality.Runs
 // CountSweep and Validate; see locality.ProfileBinaries.
 func Profile(ctx context.Context, prog *Program, points []Point, opt ProfileOptions) (*Runs, error) {
 	return locality.Profile(ctx, prog, points, opt)
+}
+
+// TrainOptions configures Train: which parameter is the size, for which size
+// predictions are wanted, and what may be spent.
+type TrainOptions = training.Options
+
+// Train chooses the sizes that a model is fitted to, runs prog at them, and fits the
+// model, until the errors at the largest size, held out, are within those requested
+// or the budget is spent. The result has the runs and the model; perf.Frame makes a
+// table of its Steps and of its HeldOut errors. Train and PredictMisses take the
+// place of Profile with a list of sizes, FitScaling and PredictMisses.
+func Train(ctx context.Context, prog *Program, opt TrainOptions) (*training.Trained, error) {
+	return training.Train(ctx, prog, opt)
 }
 
 // HistogramOptions selects references and a block size.

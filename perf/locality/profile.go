@@ -40,6 +40,11 @@ type ProfileOptions struct {
 	SampleOneIn uint64
 	// SampleSeed chooses another sample.
 	SampleSeed uint64
+	// SampleEvenly makes SampleOneIn the rate of blocks of 64 bytes and less. Larger
+	// blocks, of which there are fewer, are sampled at a rate that is higher by as
+	// much as they are larger, and from 64·SampleOneIn bytes on all of them: of each
+	// size, as many blocks are observed, and few pages do not become none.
+	SampleEvenly bool
 }
 
 // Profile runs prog at each point and collects, for every memory reference, the
@@ -140,7 +145,7 @@ func (opt *ProfileOptions) recorded(p subject.BinaryPoint) (Recorded, error) {
 	}
 	rec := Recorded{Inputs: in, Plan: plan.Digest(), Stack: !opt.DataOnly}
 	if opt.SampleOneIn > 1 {
-		rec.SampleOneIn, rec.SampleSeed = opt.SampleOneIn, opt.SampleSeed
+		rec.SampleOneIn, rec.SampleSeed, rec.SampleEvenly = opt.SampleOneIn, opt.SampleSeed, opt.SampleEvenly
 	}
 	return rec, nil
 }
@@ -199,7 +204,7 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 	collectors := make([]*reuse.Collector, len(sizes))
 	all := make([]trace.Collector, len(sizes))
 	for i, size := range sizes {
-		c, err := reuse.New(plan, reuse.Options{BlockBytes: size, SampleOneIn: p.rec.SampleOneIn, SampleSeed: p.rec.SampleSeed})
+		c, err := reuse.New(plan, reuse.Options{BlockBytes: size, SampleOneIn: p.rec.oneIn(size), SampleSeed: p.rec.SampleSeed})
 		if err != nil {
 			return nil, err
 		}

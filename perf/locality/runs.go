@@ -50,6 +50,20 @@ type Recorded struct {
 	// Of ProfileOptions; 0 where all blocks were looked at.
 	SampleOneIn uint64 `json:",omitempty"`
 	SampleSeed  uint64 `json:",omitempty"`
+	// SampleEvenly is true if larger blocks were sampled more.
+	SampleEvenly bool `json:",omitempty"`
+}
+
+// evenly is the block size, in bytes, from which on ProfileOptions.SampleEvenly
+// samples more.
+const evenly = 64
+
+// oneIn returns the reciprocal of the rate at which blocks of a size are sampled.
+func (rec *Recorded) oneIn(blockBytes uint64) uint64 {
+	if !rec.SampleEvenly || blockBytes <= evenly {
+		return rec.SampleOneIn
+	}
+	return max(1, rec.SampleOneIn*evenly/blockBytes)
 }
 
 // newRun returns a run of which the store holds the histograms of each size.

@@ -29,6 +29,11 @@ var ErrNotReproduced = errors.New("the model does not reproduce a run that it wa
 // it was fitted to.
 const DefaultDeviation = 0.01
 
+// startUp is the number of accesses that a model may be off by at any size, whatever
+// their share: what a program does when it starts and ends, such as to print a number,
+// depends on digits, and is much of a run at a tiny size.
+const startUp = 4096
+
 // deviation is how far a model is off at a size that it was fitted to.
 type deviation struct {
 	run, block int // indices in the runs and their block sizes
@@ -58,6 +63,11 @@ func (m *Model) reproduces(ctx context.Context, runs *locality.Runs) error {
 		return nil
 	}
 	if math.Abs(worst.relative()) <= DefaultDeviation {
+		return nil
+	}
+	if math.Abs(worst.got-worst.want) <= startUp {
+		m.Warnings = append(m.Warnings, fmt.Sprintf("at %s, the model has %.0f accesses, and the run made %.0f (%+.1f%%): %s; such a small run is mostly start-up, leave it out",
+			m.Points[worst.run], worst.got, worst.want, 100*worst.relative(), m.astray(runs, &worst)))
 		return nil
 	}
 	return fmt.Errorf("perf: %s: %w: at %s, in blocks of %d bytes, it has %.0f accesses, and the run made %.0f (%+.1f%%, more than %g%%); %s. "+
@@ -102,7 +112,8 @@ func (m *Model) worst(runs *locality.Runs) deviation {
 				d.got += at.Accesses()
 				d.want += m.accessesBy(runs, g, r, b)
 			}
-			if math.Abs(d.relative()) > math.Abs(worst.relative()) {
+			if beyond, known := math.Abs(d.got-d.want) > startUp, math.Abs(worst.got-worst.want) > startUp; beyond && !known ||
+				beyond == known && math.Abs(d.relative()) > math.Abs(worst.relative()) {
 				worst = d
 			}
 		}

@@ -111,6 +111,9 @@ func (m *Model) Scopes(by subject.Scope) subject.Partition {
 // smallestBlock returns the smallest block size that is modelled, in bytes.
 func (m *Model) smallestBlock() uint64 { return m.blockSizes()[0] }
 
+// BlockBytes returns the block sizes that are modelled, ascending.
+func (m *Model) BlockBytes() []uint64 { return m.blockSizes() }
+
 // blockSizes returns the block sizes that are modelled, ascending.
 func (m *Model) blockSizes() []uint64 { return slices.Sorted(maps.Keys(m.byBlock)) }
 

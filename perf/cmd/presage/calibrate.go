@@ -28,7 +28,7 @@ const calibrationWidth, calibrationHeight = 9, 5.5
 var calibrationTables = []string{"summary", "levels", "latency", "tlb", "bandwidth", "parallelism", "window", "loops"}
 
 // calibrationTable returns one of calibrationTables.
-func calibrationTable(c *perf.Calibration, name string) dataframe.DataFrame {
+func calibrationTable(c *calibration.Calibration, name string) dataframe.DataFrame {
 	switch name {
 	case "summary":
 		return frame.Of(c.Summary())
@@ -123,7 +123,7 @@ NAME-tlb.png, against the number of pages.`,
 	return cmd
 }
 
-func drawCalibration(c *perf.Calibration, path string) error {
+func drawCalibration(c *calibration.Calibration, path string) error {
 	for _, d := range []struct {
 		path string
 		draw func() (*figure.Figure, error)

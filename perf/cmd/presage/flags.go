@@ -186,9 +186,17 @@ func progressBar(w io.Writer) progress.Func {
 			_ = bar.Finish()
 			return
 		}
-		bar.Describe(fmt.Sprintf("run %d of %d (%s)", p.Done+1, p.Total, p.Task))
+		bar.Describe(runOf(p))
 		_ = bar.Set64(int64(p.Instructions))
 	}
+}
+
+// runOf says which run is under way.
+func runOf(p progress.Report) string {
+	if p.Total == 0 {
+		return fmt.Sprintf("run %d (%s)", p.Done+1, p.Task)
+	}
+	return fmt.Sprintf("run %d of %d (%s)", p.Done+1, p.Total, p.Task)
 }
 
 // progressLines returns a callback that writes a line when a run begins, for logs.
@@ -199,7 +207,7 @@ func progressLines(w io.Writer) progress.Func {
 			return
 		}
 		shown = p.Done
-		fmt.Fprintf(w, "run %d of %d (%s)\n", p.Done+1, p.Total, p.Task)
+		fmt.Fprintln(w, runOf(p))
 	}
 }
 

@@ -40,6 +40,7 @@ folder) at a few small problem sizes, fits models that scale with the size, and
 predicts cache and TLB misses on a machine described in a file.
 
   presage profile ./sweep3d --sweep n=20,26,32,38 --args "-n {n}" -o profiles
+  presage train ./sweep3d --until n=80 --args "-n {n}" --budget 2m -o profiles
   presage predict profiles --machine origin2000 --at n=60,80
   presage query profiles --at n=60 --machine origin2000 --level L2 --hit-ratio 0.99
   presage simulate ./sweep3d --args "-n 60" --machine origin2000
@@ -50,7 +51,7 @@ predicts cache and TLB misses on a machine described in a file.
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		profileCommand(), histogramCommand(), predictCommand(), queryCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(), judgeCommand(),
+		profileCommand(), trainCommand(), histogramCommand(), predictCommand(), queryCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(), judgeCommand(),
 		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
 		calibrateCommand(), measureCommand(), searchCommand(), kernelCommand(), timeKernelsCommand(),
 		simpointCommand(), metasimCommand(),

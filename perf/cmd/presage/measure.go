@@ -11,7 +11,7 @@ import (
 func measureCommand() *cobra.Command {
 	var (
 		sweep sweepFlag
-		opt   perf.MeasureOptions
+		opt   measure.Options
 		out   output
 		kept  string
 		quiet bool
