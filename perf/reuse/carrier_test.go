@@ -173,9 +173,6 @@ func TestCarriers(t *testing.T) {
 		if diff := cmp.Diff(n.want, got); diff != "" {
 			t.Fatalf("-by times +by distances:\n%s", diff)
 		}
-		for g := range sums {
-			sums[g].Cold = r.Groups[g].Cold
-		}
 		if diff := cmp.Diff(r.Groups, sums); diff != "" {
 			t.Fatalf("-groups +sums of what is carried:\n%s", diff)
 		}

@@ -142,9 +142,10 @@ type Result struct {
 	// Groups has a histogram for each trace.GroupID of the plan.
 	Groups []Histogram
 
-	// Carried divides the reuses of the groups by the loops that carry them; only
-	// with Options.Nest. It ascends by Group, Loop and Crosses; in each group, the
-	// counts add up to those of Groups without the cold ones.
+	// Carried divides the accesses of the groups by the loops that carry their
+	// reuses and by objects; only with Options.Nest. It ascends by Group, Loop,
+	// Object and Crosses; in each group, the counts add up to those of Groups.
+	// Cold accesses are with those that no loop carries.
 	Carried []Carried
 
 	// Sample is nil for exact results. Otherwise Blocks and Groups are
