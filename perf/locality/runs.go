@@ -50,6 +50,9 @@ type Recorded struct {
 	// Of ProfileOptions; 0 where all blocks were looked at.
 	SampleOneIn uint64 `json:",omitempty"`
 	SampleSeed  uint64 `json:",omitempty"`
+
+	// Carriers is the version of what ProfileOptions.Carriers collects; 0 without.
+	Carriers int `json:",omitempty"`
 }
 
 // newRun returns a run of which the store holds the histograms of each size.
