@@ -85,6 +85,9 @@ type carriers struct {
 	keys     []carriedKey
 	found    counts // two for each of keys: within iterations, and crossing them
 
+	repeats repeats
+	largest uint64 // bytes of the plan's largest access
+
 	expanded, split trace.Batch
 }
 
@@ -109,6 +112,7 @@ type step struct {
 	refs    uint32
 	entry   bool
 	header  bool
+	single  bool // executed twice in a row, it is two iterations of a loop
 }
 
 // control is the state of a thread. Its loops see the accesses of the others only
@@ -153,7 +157,12 @@ func newCarriers(l layout, plan *trace.Plan, opt *Options, window int) (*carrier
 	if err != nil {
 		return nil, err
 	}
+	largest := uint64(1)
+	for i := range plan.Refs {
+		largest = max(largest, uint64(plan.Refs[i].Size))
+	}
 	return &carriers{
+		repeats: repeats{whole: make([]memo, len(plan.Refs))}, largest: largest,
 		stack: newStack(l, window), plan: plan, nest: nest, objects: objects, steps: stepsOf(plan, nest),
 		control: newControl(), others: make(map[int32]control),
 		inner: make([]memo, len(plan.Refs)), outer: make([]memo, len(plan.Refs)),
@@ -173,7 +182,8 @@ func stepsOf(plan *trace.Plan, nest *Nest) []step {
 			context = uint32(len(contexts) + 1)
 			contexts[name] = context
 		}
-		steps[i] = step{context, plan.Blocks[i].Refs, p.Entry, p.Header && len(p.Loops) > 0}
+		header := p.Header && len(p.Loops) > 0
+		steps[i] = step{context, plan.Blocks[i].Refs, p.Entry, header, header && !p.Entry && plan.Blocks[i].Refs > 0}
 	}
 	return steps
 }
@@ -186,12 +196,13 @@ func (c *carriers) observe(b *trace.Batch) {
 		b.Expand(&c.expanded)
 		b = &c.expanded
 	}
+	b, weights := c.compact(b)
 	c.measure(&c.measured, b.Accesses)
 	if c.measured.straddles {
 		c.separate(b)
 		b = &c.split
 	}
-	c.attribute(b, c.measured.distances)
+	c.attribute(b, weights, c.measured.distances)
 }
 
 // separate sets split to the block accesses of b, each an access of its own.
@@ -212,8 +223,9 @@ func (c *carriers) separate(b *trace.Batch) {
 	}
 }
 
-// attribute counts the accesses of b, which straddle no blocks.
-func (c *carriers) attribute(b *trace.Batch, distances []uint32) {
+// attribute counts the accesses of b, which straddle no blocks, each as often as
+// the weight of its execution of a block; nil: all once.
+func (c *carriers) attribute(b *trace.Batch, weights []uint64, distances []uint32) {
 	top := &c.active[len(c.active)-1]
 	execution, iteration, loop := top.execution, top.iteration, top.loop
 	near, memos := c.found.near, c.inner
@@ -233,6 +245,10 @@ func (c *carriers) attribute(b *trace.Batch, distances []uint32) {
 			execution, iteration, loop = top.execution, top.iteration, top.loop
 		} else if s.header {
 			iteration = 0
+		}
+		weight := uint64(1)
+		if weights != nil {
+			weight = weights[i]
 		}
 		ds := distances[:n]
 		for j, a := range accesses[:n] {
@@ -254,9 +270,9 @@ func (c *carriers) attribute(b *trace.Batch, distances []uint32) {
 				iteration++
 			}
 			if d < nearBins {
-				near[at][d]++
+				near[at][d] += weight
 			} else {
-				c.found.addFar(at, d, 1)
+				c.found.addFar(at, d, weight)
 			}
 		}
 		accesses, distances = accesses[n:], distances[n:]
