@@ -80,7 +80,7 @@ type carriers struct {
 
 	measured measure
 	inner    []memo // by reference: where reuses that the innermost loop carries are counted
-	outer    []memo // likewise, of the latest access that another one carried
+	outer    []memo // likewise, by reference and depth of another carrier, modulo carrierMemos
 	index    map[carriedKey]uint32
 	keys     []carriedKey
 	found    counts // two for each of keys: within iterations, and crossing them
@@ -98,10 +98,14 @@ type carriedKey struct {
 	object int32
 }
 
+// carrierMemos is the number of memos of a reference for carriers that are not the
+// innermost loop.
+const carrierMemos = 4
+
 // memo is where a reference's accesses to some addresses are counted if a loop
 // carries their reuses.
 type memo struct {
-	lo, size uint64 // the addresses; size 0: none
+	lo, size uint64 // the accesses: to size addresses from that of the access lo; 0: none
 	loop     int32
 	at       uint32 // in found, of reuses within an iteration; those that cross are next to it
 }
@@ -165,7 +169,7 @@ func newCarriers(l layout, plan *trace.Plan, opt *Options, window int) (*carrier
 		repeats: repeats{whole: make([]memo, len(plan.Refs))}, largest: largest,
 		stack: newStack(l, window), plan: plan, nest: nest, objects: objects, steps: stepsOf(plan, nest),
 		control: newControl(), others: make(map[int32]control),
-		inner: make([]memo, len(plan.Refs)), outer: make([]memo, len(plan.Refs)),
+		inner: make([]memo, len(plan.Refs)), outer: make([]memo, carrierMemos*len(plan.Refs)),
 		index: make(map[carriedKey]uint32), found: newCounts(0),
 	}, nil
 }
@@ -228,6 +232,7 @@ func (c *carriers) separate(b *trace.Batch) {
 func (c *carriers) attribute(b *trace.Batch, weights []uint64, distances []uint32) {
 	top := &c.active[len(c.active)-1]
 	execution, iteration, loop := top.execution, top.iteration, top.loop
+	fresh := uint32(min(len(c.active)-1, 1)) // what a new block adds to them
 	near, memos := c.found.near, c.inner
 	accesses := b.Accesses
 	for i, id := range b.Blocks {
@@ -243,6 +248,7 @@ func (c *carriers) attribute(b *trace.Batch, weights []uint64, distances []uint3
 			c.context = s.context
 			top = &c.active[len(c.active)-1]
 			execution, iteration, loop = top.execution, top.iteration, top.loop
+			fresh = uint32(min(len(c.active)-1, 1))
 		} else if s.header {
 			iteration = 0
 		}
@@ -254,21 +260,20 @@ func (c *carriers) attribute(b *trace.Batch, weights []uint64, distances []uint3
 		for j, a := range accesses[:n] {
 			d := ds[j]
 			if d >= execution {
-				top.execution, top.iteration = execution, iteration
+				execution += fresh
+				iteration += fresh
 				c.beyond(a, d)
-				execution, iteration, near = top.execution, top.iteration, c.found.near
+				near = c.found.near
 				continue
 			}
 			m := &memos[a.Ref()]
-			if a.Addr()-m.lo >= m.size || m.loop != loop {
+			if uint64(a)-m.lo >= m.size || m.loop != loop {
 				c.recall(m, a, loop)
 				near = c.found.near
 			}
-			at := m.at
-			if d >= iteration {
-				at++
-				iteration++
-			}
+			crosses := uint32((uint64(d)-uint64(iteration))>>63 ^ 1) // d >= iteration
+			at := m.at + crosses
+			iteration += crosses
 			if d < nearBins {
 				near[at][d] += weight
 			} else {
@@ -284,10 +289,11 @@ func (c *carriers) attribute(b *trace.Batch, weights []uint64, distances []uint3
 }
 
 // beyond counts an access to a block that is new to the execution of the innermost
-// loop.
+// loop, which has counted it.
 func (c *carriers) beyond(a trace.Access, d uint32) {
 	loop, crosses := int32(NoLoop), uint32(0)
-	for i := len(c.active) - 1; i > 0; i-- {
+	i := len(c.active) - 2
+	for ; i > 0; i-- {
 		x := &c.active[i]
 		if d < x.execution {
 			loop = x.loop
@@ -300,8 +306,8 @@ func (c *carriers) beyond(a trace.Access, d uint32) {
 		x.execution++
 		x.iteration++
 	}
-	m := &c.outer[a.Ref()]
-	if a.Addr()-m.lo >= m.size || m.loop != loop {
+	m := &c.outer[uint32(a.Ref())*carrierMemos+uint32(max(i, 0))%carrierMemos]
+	if uint64(a)-m.lo >= m.size || m.loop != loop {
 		c.recall(m, a, loop)
 	}
 	if d == never {
@@ -322,7 +328,7 @@ func (c *carriers) recall(m *memo, a trace.Access, loop int32) {
 		c.found.grow(2)
 		c.index[key] = at
 	}
-	*m = memo{lo, hi - lo, loop, at}
+	*m = memo{uint64(a) - a.Addr() + lo, hi - lo, loop, at}
 }
 
 // switchTo makes another thread the current one. Loops that were suspended do not

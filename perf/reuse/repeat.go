@@ -11,7 +11,7 @@ import "presage/perf/trace"
 type repeats struct {
 	batch   trace.Batch // of iterations that are analysed
 	weights []uint64    // by its blocks: iterations that they stand for
-	whole   []memo      // by reference: addresses whose memory blocks are each in one object
+	whole   []memo      // by reference: accesses whose memory blocks are each in one object
 
 	skip int // batches that are not looked at, since few iterations repeated
 	idle int // in a row that found too few
@@ -20,7 +20,7 @@ type repeats struct {
 const (
 	// worthwhile is the share of a batch's accesses, 1/worthwhile, that must repeat
 	// for the next batches to be looked at.
-	worthwhile = 16
+	worthwhile = 12
 
 	// mostIdle bounds the batches that are passed over, as a power of two.
 	mostIdle = 4
@@ -55,15 +55,17 @@ func (c *carriers) compact(b *trace.Batch) (*trace.Batch, []uint64) {
 			at += n
 			continue
 		}
-		switch {
-		case !s.single || !c.alike(b.Accesses[at-n:at], b.Accesses[at:at+n]):
+		switch now := b.Accesses[at : at+n]; {
+		case !s.single || (now[n-1]^b.Accesses[at-1])>>c.shift != 0 || !c.alike(b.Accesses[at-n:at], now):
 			row = 0
 		case row == 0:
-			if c.whole(b.Accesses[at : at+n]) {
+			if c.whole(now) {
 				row = 1
 			}
 		default:
-			c.copied(b, from, at, first, i)
+			if first < i {
+				c.copied(b, from, at, first, i)
+			}
 			r.weights[len(r.weights)-1]++
 			from, first = at+n, i+1
 		}
@@ -121,7 +123,7 @@ func (c *carriers) alike(before, now []trace.Access) bool {
 func (c *carriers) whole(accesses []trace.Access) bool {
 	for _, a := range accesses {
 		m := &c.repeats.whole[a.Ref()]
-		if a.Addr()-m.lo < m.size {
+		if uint64(a)-m.lo < m.size {
 			continue
 		}
 		_, lo, hi := c.objects.at(a.Addr())
@@ -129,7 +131,7 @@ func (c *carriers) whole(accesses []trace.Access) bool {
 		if a.Addr() < lo || a.Addr() >= hi {
 			return false
 		}
-		*m = memo{lo: lo, size: hi - lo}
+		*m = memo{lo: uint64(a) - a.Addr() + lo, size: hi - lo}
 	}
 	return true
 }
