@@ -2,6 +2,7 @@ package locality_test
 
 import (
 	stdcmp "cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -177,4 +178,50 @@ func namesOf(rows []locality.Carried) map[routineDepth]string {
 type routineDepth struct {
 	routine string
 	depth   int
+}
+
+// TestCarriersAreKept: carriers are found again in the store and in a folder, and
+// runs without them say so.
+func TestCarriersAreKept(t *testing.T) {
+	st := store.Open(t.TempDir())
+	opt := locality.ProfileOptions{Carriers: true, BlockBytes: []uint64{64, 4096}}
+	runs := profileCarriers(t, st, opt, 16)
+	want, err := runs.Carriers(locality.CarrierOptions{BlockBytes: 4096, By: subject.ByRoutine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := runs.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := locality.LoadRuns(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, again := range map[string]*locality.Runs{"store": profileCarriers(t, st, opt, 16), "folder": loaded} {
+		got, err := again.Carriers(locality.CarrierOptions{BlockBytes: 4096, By: subject.ByRoutine})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: -first +again:\n%s", name, diff)
+		}
+	}
+	opt.Carriers = false
+	plain := profileCarriers(t, st, opt, 16)
+	for i, res := range plain.Runs[0].Reuse {
+		if diff := cmp.Diff(res.Groups, runs.Runs[0].Reuse[i].Groups); diff != "" {
+			t.Errorf("blocks of %d bytes: -without carriers +with:\n%s", res.BlockBytes, diff)
+		}
+	}
+	if _, err := plain.Carriers(locality.CarrierOptions{}); !errors.Is(err, locality.ErrNoCarriers) {
+		t.Errorf("without carriers: %v", err)
+	}
+	if _, err := runs.Carriers(locality.CarrierOptions{BlockBytes: 128}); err == nil {
+		t.Error("a block size that was not collected: no error")
+	}
+	opt.Carriers, opt.SampleOneIn = true, 8
+	if _, err := locality.Profile(t.Context(), runs.Runs[0].Program, []subject.Point{{"n": 16}}, opt); err == nil || !strings.Contains(err.Error(), "SampleOneIn") {
+		t.Errorf("carriers of a sample: %v", err)
+	}
 }
