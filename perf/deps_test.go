@@ -95,7 +95,7 @@ var layers = []layer{
 	{"machine/catalog", "isa machine predict"},
 	{"subject", "internal/num internal/wire trace objfile cfg access engine engine/engines progress store"},
 	{"anatomy", "trace cfg access fit scaling subject progress store figure/diagram internal/num"},
-	{"locality", "trace cfg access reuse subject anatomy progress store internal/num"},
+	{"locality", "trace objfile cfg access engine reuse subject anatomy progress store internal/num"},
 	{"misses", "trace cfg access reuse cache fit scaling machine predict subject locality store internal/num"},
 	{"misses/replayed", "internal/num trace cache machine predict replay subject locality misses store"},
 	{"training", "internal/order progress store subject locality misses"},

@@ -45,6 +45,9 @@ type ProfileOptions struct {
 	// much as they are larger, and from 64·SampleOneIn bytes on all of them: of each
 	// size, as many blocks are observed, and few pages do not become none.
 	SampleEvenly bool
+	// Carriers finds the loop that carries each reuse and the object that is
+	// accessed, too, for CarriersOf. It takes all blocks, not a sample.
+	Carriers bool
 }
 
 // Profile runs prog at each point and collects, for every memory reference, the
@@ -73,6 +76,9 @@ func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, 
 		if slices.ContainsFunc(points[:i], func(q subject.BinaryPoint) bool { return maps.Equal(p.Point, q.Point) }) {
 			return nil, fmt.Errorf("perf: point %q is asked for twice", p.Point)
 		}
+	}
+	if opt.Carriers && opt.SampleOneIn > 1 {
+		return nil, fmt.Errorf("perf: carriers of a sample of one block in %d: they take all blocks; leave out SampleOneIn, or Carriers", opt.SampleOneIn)
 	}
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
@@ -144,6 +150,9 @@ func (opt *ProfileOptions) recorded(p subject.BinaryPoint) (Recorded, error) {
 		return Recorded{}, err
 	}
 	rec := Recorded{Inputs: in, Plan: plan.Digest(), Stack: !opt.DataOnly}
+	if opt.Carriers {
+		rec.Carriers = carriersVersion
+	}
 	if opt.SampleOneIn > 1 {
 		rec.SampleOneIn, rec.SampleSeed, rec.SampleEvenly = opt.SampleOneIn, opt.SampleSeed, opt.SampleEvenly
 	}
@@ -201,10 +210,21 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 	if err != nil {
 		return nil, err
 	}
+	shared := reuse.Options{SampleOneIn: p.rec.SampleOneIn, SampleSeed: p.rec.SampleSeed}
+	if p.opt.Carriers {
+		if plan, shared.Nest, err = withNest(p.prog, plan); err != nil {
+			return nil, err
+		}
+		if shared.Objects, err = objectsOf(p.prog); err != nil {
+			return nil, err
+		}
+	}
 	collectors := make([]*reuse.Collector, len(sizes))
 	all := make([]trace.Collector, len(sizes))
 	for i, size := range sizes {
-		c, err := reuse.New(plan, reuse.Options{BlockBytes: size, SampleOneIn: p.rec.oneIn(size), SampleSeed: p.rec.SampleSeed})
+		opt := shared
+		opt.BlockBytes, opt.SampleOneIn = size, p.rec.oneIn(size)
+		c, err := reuse.New(plan, opt)
 		if err != nil {
 			return nil, err
 		}

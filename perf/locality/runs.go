@@ -52,6 +52,9 @@ type Recorded struct {
 	SampleSeed  uint64 `json:",omitempty"`
 	// SampleEvenly is true if larger blocks were sampled more.
 	SampleEvenly bool `json:",omitempty"`
+
+	// Carriers is the version of what ProfileOptions.Carriers collects; 0 without.
+	Carriers int `json:",omitempty"`
 }
 
 // evenly is the block size, in bytes, from which on ProfileOptions.SampleEvenly

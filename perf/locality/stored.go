@@ -10,6 +10,10 @@ import (
 // version and the plan: raise it when the meaning of reuse.Result changes.
 const ReuseVersion = 1
 
+// carriersVersion is part of the key of histograms with carriers: raise it when
+// loops or objects are numbered in another way.
+const carriersVersion = 1
+
 // storedReuse is what the store holds for one run and block size.
 type storedReuse struct {
 	Facts  subject.Facts

@@ -53,6 +53,8 @@ type File struct {
 	Interpreter string
 	Imports     map[uint64]string
 
+	symbols, names []byte // the symbol table and its names, empty if there is none
+
 	lines   *lineTable // never nil
 	inlines *inlineTable
 	frames  *frameTable // never nil

@@ -50,6 +50,13 @@ func checkFile(t *testing.T, f *File) {
 	if len(f.Routines) == 0 {
 		t.Error("no routine")
 	}
+	vars, _ := f.Variables()
+	for i, v := range vars {
+		seg := f.SegmentAt(v.Addr)
+		if v.Size == 0 || v.Name == "" || seg == nil || v.Size > seg.MemSize-(v.Addr-seg.Addr) || i > 0 && v.Addr < vars[i-1].End() {
+			t.Errorf("variable %d: %+v", i, v)
+		}
+	}
 }
 
 // FuzzLines runs the line decoder on anything.

@@ -33,6 +33,11 @@ func (f *File) readRoutines(ef *elf.File, image []byte, pcln *goTable) ([]Routin
 	if err != nil {
 		return nil, err
 	}
+	if table := ef.SectionByType(elf.SHT_SYMTAB); table != nil {
+		if f.symbols, f.names, err = symbolData(ef, table, image); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case len(syms) > 0:
 	case pcln != nil:

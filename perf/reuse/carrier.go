@@ -32,10 +32,10 @@ type Place struct {
 // NoLoop is the Loop of a Carried whose reuses no loop contains.
 const NoLoop = -1
 
-// Carried is the part of a group's reuses that one loop carries. The loop is the
-// innermost one whose current execution, from entry to exit, contains both
-// accesses; loops of calling routines are around those of the routines that they
-// call.
+// Carried is the part of a group's accesses to one object whose reuses one loop
+// carries. The loop is the innermost one whose current execution, from entry to
+// exit, contains both accesses; loops of calling routines are around those of the
+// routines that they call.
 type Carried struct {
 	Group trace.GroupID
 	Loop  int32 // NoLoop if the accesses are in no common execution of a loop
@@ -44,7 +44,11 @@ type Carried struct {
 	// false if both are in one, outside all common executions of inner loops.
 	Crosses bool
 
-	Histogram // Cold is 0
+	// Object is an index in Options.Objects, or NoObject if none holds the first
+	// byte accessed in the block.
+	Object int32
+
+	Histogram // Cold is 0 unless Loop is NoLoop
 }
 
 // carriers finds the carrier of each reuse from its distance d alone: the block
@@ -55,35 +59,72 @@ type Carried struct {
 // holds for the current iteration (derived here). So a loop needs two counters and
 // a block none, and most accesses look at the innermost loop only.
 //
+// The distances of a batch are found first, in the stack's own way, and attributed
+// in a second pass. It counts, so that the first need not. While control stays in
+// a loop and a reference in its object, an access costs a few comparisons with
+// what the reference remembers.
+//
 // Calls and returns are told by the blocks executed. A return to the same
 // routine, from recursion, is not noticed: until control returns to another one,
 // loops that were active before the call do not count as active.
 type carriers struct {
 	*stack
-	plan   *trace.Plan
-	nest   *Nest
-	active []activation // of the current thread, the innermost last
-	frames []frame
-	others map[int32]thread // threads that are not running
+	plan    *trace.Plan
+	nest    *Nest
+	objects objects
+	steps   []step // by trace.BlockID
+
+	control
+	others map[int32]control // of threads that are not running
 	thread int32
 
-	index  map[carriedKey]uint32 // → place in keys, from 1
-	keys   []carriedKey
-	recent []placedKey // of the latest reuse of each group
-	found  counts
+	measured measure
+	inner    []memo // by reference: where reuses that the innermost loop carries are counted
+	outer    []memo // likewise, by reference and depth of another carrier, modulo carrierMemos
+	index    map[carriedKey]uint32
+	keys     []carriedKey
+	found    counts // two for each of keys: within iterations, and crossing them
 
-	expanded trace.Batch // one with runs
+	repeats repeats
+	largest uint64 // bytes of the plan's largest access
+
+	expanded, split trace.Batch
 }
 
+// carriedKey is what memos lead to.
 type carriedKey struct {
-	group   uint32
-	loop    int32
-	crosses bool
+	group  uint32
+	loop   int32
+	object int32
 }
 
-type placedKey struct {
-	key carriedKey
-	at  uint32 // 0: none
+// carrierMemos is the number of memos of a reference for carriers that are not the
+// innermost loop.
+const carrierMemos = 4
+
+// memo is where a reference's accesses to some addresses are counted if a loop
+// carries their reuses.
+type memo struct {
+	lo, size uint64 // the accesses: to size addresses from that of the access lo; 0: none
+	loop     int32
+	at       uint32 // in found, of reuses within an iteration; those that cross are next to it
+}
+
+// step is what following control to a block mostly takes.
+type step struct {
+	context uint32 // number of the block's routine and loops
+	refs    uint32
+	entry   bool
+	header  bool
+	single  bool // executed twice in a row, it is two iterations of a loop
+}
+
+// control is the state of a thread. Its loops see the accesses of the others only
+// while it runs: see switchTo.
+type control struct {
+	active  []activation // the innermost last; the first is of no loop
+	frames  []frame
+	context uint32 // of the latest block; 0: none
 }
 
 // activation is a loop being executed.
@@ -93,30 +134,62 @@ type activation struct {
 	iteration uint32 // distinct blocks accessed in its current iteration; at most execution
 }
 
+// outermost contains all accesses, in one iteration.
+var outermost = activation{NoLoop, never, never}
+
 // frame is a routine being executed.
 type frame struct {
 	routine int32
-	loops   int // activations of its callers
+	loops   int // activations below its own
 }
 
-// thread is the control of a thread of the program. Its loops see the accesses of
-// the others only while it runs: see switchTo.
-type thread struct {
-	active []activation
-	frames []frame
-}
+// maxFrames bounds the frames of a thread: where calls come from code without
+// planned blocks, they look like recursion.
+const maxFrames = 1 << 16
 
-func newCarriers(l layout, plan *trace.Plan, nest *Nest, window int) (*carriers, error) {
+func newControl() control { return control{active: []activation{outermost}} }
+
+func newCarriers(l layout, plan *trace.Plan, opt *Options, window int) (*carriers, error) {
+	nest := opt.Nest
 	if len(nest.Places) != len(plan.Blocks) {
 		return nil, fmt.Errorf("reuse: Nest has %d places for the plan's %d blocks", len(nest.Places), len(plan.Blocks))
 	}
 	if len(plan.Blocks) == 0 {
 		return nil, fmt.Errorf("reuse: Nest needs a plan that records blocks")
 	}
+	objects, err := newObjects(opt.Objects)
+	if err != nil {
+		return nil, err
+	}
+	largest := uint64(1)
+	for i := range plan.Refs {
+		largest = max(largest, uint64(plan.Refs[i].Size))
+	}
 	return &carriers{
-		stack: newStack(l, window), plan: plan, nest: nest,
-		index: make(map[carriedKey]uint32), found: newCounts(0), recent: make([]placedKey, l.groups),
+		repeats: repeats{whole: make([]memo, len(plan.Refs))}, largest: largest,
+		stack: newStack(l, window), plan: plan, nest: nest, objects: objects, steps: stepsOf(plan, nest),
+		control: newControl(), others: make(map[int32]control),
+		inner: make([]memo, len(plan.Refs)), outer: make([]memo, carrierMemos*len(plan.Refs)),
+		index: make(map[carriedKey]uint32), found: newCounts(0),
 	}, nil
+}
+
+// stepsOf numbers the contexts of blocks from 1.
+func stepsOf(plan *trace.Plan, nest *Nest) []step {
+	steps := make([]step, len(plan.Blocks))
+	contexts := make(map[string]uint32)
+	for i := range steps {
+		p := &nest.Places[i]
+		name := fmt.Sprint(p.Routine, p.Loops)
+		context, ok := contexts[name]
+		if !ok {
+			context = uint32(len(contexts) + 1)
+			contexts[name] = context
+		}
+		header := p.Header && len(p.Loops) > 0
+		steps[i] = step{context, plan.Blocks[i].Refs, p.Entry, header, header && !p.Entry && plan.Blocks[i].Refs > 0}
+	}
+	return steps
 }
 
 func (c *carriers) observe(b *trace.Batch) {
@@ -127,31 +200,151 @@ func (c *carriers) observe(b *trace.Batch) {
 		b.Expand(&c.expanded)
 		b = &c.expanded
 	}
-	c.openDesk()
-	for id, accesses := range b.ByBlock(c.plan) {
-		c.enter(&c.nest.Places[id])
+	b, weights := c.compact(b)
+	c.measure(&c.measured, b.Accesses)
+	if c.measured.straddles {
+		c.separate(b)
+		b = &c.split
+	}
+	c.attribute(b, weights, c.measured.distances)
+}
+
+// separate sets split to the block accesses of b, each an access of its own.
+func (c *carriers) separate(b *trace.Batch) {
+	s := &c.split
+	s.Reset()
+	s.Blocks = append(s.Blocks, b.Blocks...)
+	for _, accesses := range b.ByBlock(c.plan) {
+		before := len(s.Accesses)
 		for _, a := range accesses {
-			group := c.groupOf[a.Ref()]
-			for block, last := a.Addr()>>c.shift, a.Last()>>c.shift; block <= last; block++ {
-				c.access(block, group)
+			s.Accesses = append(s.Accesses, a)
+			for block := a.Addr()>>c.shift + 1; block <= a.Last()>>c.shift; block++ {
+				at := min(block<<c.shift, trace.AddrLimit-1) // the last one may reach beyond
+				s.Accesses = append(s.Accesses, a+trace.Access(at-a.Addr()))
 			}
 		}
+		s.Counts = append(s.Counts, uint32(len(s.Accesses)-before))
 	}
+}
+
+// attribute counts the accesses of b, which straddle no blocks, each as often as
+// the weight of its execution of a block; nil: all once.
+func (c *carriers) attribute(b *trace.Batch, weights []uint64, distances []uint32) {
+	top := &c.active[len(c.active)-1]
+	execution, iteration, loop := top.execution, top.iteration, top.loop
+	fresh := uint32(min(len(c.active)-1, 1)) // what a new block adds to them
+	near, memos := c.found.near, c.inner
+	accesses := b.Accesses
+	for i, id := range b.Blocks {
+		s := &c.steps[id]
+		n := int(s.refs)
+		if len(b.Counts) > 0 {
+			n = int(b.Counts[i])
+		}
+		n = min(n, len(accesses)) // a fault may have ended the last block
+		if s.context != c.context || s.entry {
+			top.execution, top.iteration = execution, iteration
+			c.enter(&c.nest.Places[id])
+			c.context = s.context
+			top = &c.active[len(c.active)-1]
+			execution, iteration, loop = top.execution, top.iteration, top.loop
+			fresh = uint32(min(len(c.active)-1, 1))
+		} else if s.header {
+			iteration = 0
+		}
+		weight := uint64(1)
+		if weights != nil {
+			weight = weights[i]
+		}
+		ds := distances[:n]
+		for j, a := range accesses[:n] {
+			d := ds[j]
+			if d >= execution {
+				execution += fresh
+				iteration += fresh
+				c.beyond(a, d)
+				near = c.found.near
+				continue
+			}
+			m := &memos[a.Ref()]
+			if uint64(a)-m.lo >= m.size || m.loop != loop {
+				c.recall(m, a, loop)
+				near = c.found.near
+			}
+			crosses := uint32((uint64(d)-uint64(iteration))>>63 ^ 1) // d >= iteration
+			at := m.at + crosses
+			iteration += crosses
+			if d < nearBins {
+				near[at][d] += weight
+			} else {
+				c.found.addFar(at, d, weight)
+			}
+		}
+		accesses, distances = accesses[n:], distances[n:]
+	}
+	top.execution, top.iteration = execution, iteration
+	if len(accesses) > 0 {
+		panic(fmt.Sprintf("reuse: %d accesses belong to no block of the plan", len(accesses)))
+	}
+}
+
+// beyond counts an access to a block that is new to the execution of the innermost
+// loop, which has counted it.
+func (c *carriers) beyond(a trace.Access, d uint32) {
+	loop, crosses := int32(NoLoop), uint32(0)
+	i := len(c.active) - 2
+	for ; i > 0; i-- {
+		x := &c.active[i]
+		if d < x.execution {
+			loop = x.loop
+			if d >= x.iteration {
+				x.iteration++
+				crosses = 1
+			}
+			break
+		}
+		x.execution++
+		x.iteration++
+	}
+	m := &c.outer[uint32(a.Ref())*carrierMemos+uint32(max(i, 0))%carrierMemos]
+	if uint64(a)-m.lo >= m.size || m.loop != loop {
+		c.recall(m, a, loop)
+	}
+	if d == never {
+		c.found.cold[m.at]++
+		return
+	}
+	c.found.addMany(m.at+crosses, d, 1)
+}
+
+// recall makes m that of an access and a loop.
+func (c *carriers) recall(m *memo, a trace.Access, loop int32) {
+	object, lo, hi := c.objects.at(a.Addr())
+	key := carriedKey{c.groupOf[a.Ref()], loop, object}
+	at, ok := c.index[key]
+	if !ok {
+		at = uint32(2 * len(c.keys))
+		c.keys = append(c.keys, key)
+		c.found.grow(2)
+		c.index[key] = at
+	}
+	*m = memo{uint64(a) - a.Addr() + lo, hi - lo, loop, at}
 }
 
 // switchTo makes another thread the current one. Loops that were suspended do not
 // know how many distinct blocks were accessed meanwhile, so they begin anew:
 // what is reused across a switch has no carrier of its thread.
 func (c *carriers) switchTo(id int32) {
-	if c.others == nil {
-		c.others = make(map[int32]thread)
+	for i := range c.active[1:] {
+		x := &c.active[i+1]
+		x.execution, x.iteration = 0, 0
 	}
-	for i := range c.active {
-		c.active[i].execution, c.active[i].iteration = 0, 0
+	c.others[c.thread] = c.control
+	next, ok := c.others[id]
+	if !ok {
+		next = newControl()
 	}
-	c.others[c.thread] = thread{c.active, c.frames}
-	t := c.others[id]
-	c.thread, c.active, c.frames = id, t.active, t.frames
+	c.thread, c.control = id, next
 }
 
 // enter follows control to a block.
@@ -172,12 +365,12 @@ func (c *carriers) enter(p *Place) {
 }
 
 // call makes the frame of p's routine the last one, and returns the number of
-// activations below it.
+// activations below its own.
 func (c *carriers) call(p *Place) int {
 	if n := len(c.frames); n > 0 && c.frames[n-1].routine == p.Routine {
 		at := c.frames[n-1].loops
 		depth := len(p.Loops)
-		again := p.Header && len(c.active)-at >= depth && c.active[at+depth-1].loop == p.Loops[depth-1]
+		again := p.Header && depth > 0 && len(c.active)-at >= depth && c.active[at+depth-1].loop == p.Loops[depth-1]
 		if !p.Entry || again {
 			return at
 		}
@@ -189,64 +382,32 @@ func (c *carriers) call(p *Place) int {
 				return c.frames[n].loops
 			}
 		}
-		c.frames, c.active = c.frames[:0], c.active[:0] // control came from elsewhere
+		c.forget() // control came from elsewhere
+	}
+	if len(c.frames) == maxFrames {
+		c.forget()
 	}
 	c.frames = append(c.frames, frame{p.Routine, len(c.active)})
 	return len(c.active)
 }
 
-// access accesses a block.
-func (c *carriers) access(block uint64, group uint32) {
-	c.clearDesk(1)
-	_, d, cold := c.visit(block, group)
-	c.accesses++
-	if cold {
-		for i := range c.active {
-			c.active[i].execution++
-			c.active[i].iteration++
-		}
-		return
-	}
-	c.counts.addMany(group, d, 1)
-	key := carriedKey{group: group, loop: NoLoop}
-	for i := len(c.active) - 1; i >= 0; i-- {
-		a := &c.active[i]
-		if d < a.execution {
-			key.loop, key.crosses = a.loop, d >= a.iteration
-			if key.crosses {
-				a.iteration++
-			}
-			break
-		}
-		a.execution++
-		a.iteration++
-	}
-	recent := &c.recent[group]
-	if recent.key != key || recent.at == 0 {
-		recent.key, recent.at = key, c.place(key)
-	}
-	c.found.addMany(recent.at-1, d, 1)
-}
-
-// place returns the number of a key, from 1.
-func (c *carriers) place(key carriedKey) uint32 {
-	at, ok := c.index[key]
-	if !ok {
-		c.keys = append(c.keys, key)
-		c.found.grow(1)
-		at = uint32(len(c.keys))
-		c.index[key] = at
-	}
-	return at
-}
+// forget leaves all routines.
+func (c *carriers) forget() { c.frames, c.active = c.frames[:0], c.active[:1] }
 
 func (c *carriers) result() *Result {
 	r := c.stack.result()
 	for i, key := range c.keys {
-		r.Carried = append(r.Carried, Carried{trace.GroupID(key.group), key.loop, key.crosses, c.found.histogram(i)})
+		for crosses := range 2 {
+			h := c.found.histogram(2*i + crosses)
+			if h.Accesses() == 0 {
+				continue
+			}
+			r.Groups[key.group] = r.Groups[key.group].merge(&h)
+			r.Carried = append(r.Carried, Carried{trace.GroupID(key.group), key.loop, crosses == 1, key.object, h})
+		}
 	}
 	slices.SortFunc(r.Carried, func(a, b Carried) int {
-		if by := cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Loop, b.Loop)); by != 0 || a.Crosses == b.Crosses {
+		if by := cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Loop, b.Loop), cmp.Compare(a.Object, b.Object)); by != 0 || a.Crosses == b.Crosses {
 			return by
 		}
 		if b.Crosses {

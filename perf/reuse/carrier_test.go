@@ -24,6 +24,7 @@ type nested struct {
 	loops    int32
 
 	batch trace.Batch
+	sites map[trace.BlockID][]uint64 // addresses of its latest execution
 	time  int
 	last  map[uint64]int // block → time
 	lru   []uint64
@@ -48,7 +49,7 @@ type item struct {
 func newNested(seed uint64) *nested {
 	n := &nested{
 		rng: rand.New(rand.NewPCG(seed, 1)), plan: new(trace.Plan), nest: new(Nest),
-		last: make(map[uint64]int), want: make(map[string]uint64),
+		last: make(map[uint64]int), want: make(map[string]uint64), sites: make(map[trace.BlockID][]uint64),
 	}
 	const routines = 3
 	for r := range int32(routines) {
@@ -80,7 +81,9 @@ func (n *nested) sequence(routine int32, loops []int32, routines int) (list []it
 			x := item{loop: n.loops, call: -1}
 			n.loops++
 			x.body = append(x.body, n.newBlock(Place{Routine: routine, Loops: inner, Header: true}))
-			x.body = append(x.body, n.sequence(routine, inner, routines)...)
+			if n.rng.IntN(3) > 0 { // else it is a loop of one block
+				x.body = append(x.body, n.sequence(routine, inner, routines)...)
+			}
 			list = append(list, x)
 		case n.rng.IntN(3) == 0 && int(routine)+1 < routines:
 			block()
@@ -102,7 +105,7 @@ func (n *nested) run(list []item) {
 			n.run(n.routines[x.call].body)
 		case x.loop >= 0:
 			n.stack = append(n.stack, nestedLoop{loop: x.loop, entry: n.time})
-			for range 1 + n.rng.IntN(5) {
+			for range 1 + n.rng.IntN([]int{5, 5, 30}[n.rng.IntN(3)]) {
 				n.stack[len(n.stack)-1].iteration = n.time
 				n.run(x.body)
 			}
@@ -116,15 +119,40 @@ func (n *nested) run(list []item) {
 func (n *nested) execute(id trace.BlockID) {
 	n.batch.Blocks = append(n.batch.Blocks, id)
 	first := slices.IndexFunc(n.plan.Refs, func(r trace.Ref) bool { return r.PC == n.plan.Blocks[id].PC })
-	for i := range n.plan.Blocks[id].Refs {
-		ref := first + int(i)
-		addr := 8 * n.rng.Uint64N([]uint64{8, 100, 700}[n.rng.IntN(3)])
-		n.batch.Accesses = append(n.batch.Accesses, access(ref, addr, 8))
-		n.reuse(addr/64, n.plan.Refs[ref].Group)
+	sites := n.sites[id]
+	stays := len(sites) > 0 && n.rng.IntN(4) > 0 // it mostly accesses the same blocks again
+	if !stays {
+		sites = make([]uint64, n.plan.Blocks[id].Refs)
 	}
+	for i := range sites {
+		ref := first + i
+		if stays {
+			sites[i] = sites[i]&^63 + 8*n.rng.Uint64N(8)
+		} else {
+			sites[i] = 8 * n.rng.Uint64N([]uint64{8, 100, 700}[n.rng.IntN(3)])
+		}
+		if n.rng.IntN(8) == 0 {
+			sites[i] = sites[i]&^63 + 60 // it straddles
+		}
+		a := access(ref, sites[i], 8)
+		n.batch.Accesses = append(n.batch.Accesses, a)
+		for block := a.Addr() / 64; block <= a.Last()/64; block++ {
+			n.reuse(max(a.Addr(), block*64), n.plan.Refs[ref].Group)
+		}
+	}
+	n.sites[id] = sites
 }
 
-func (n *nested) reuse(block uint64, group trace.GroupID) {
+// nestedObjects are the objects of nested programs: within a block, across the
+// bounds of blocks, and with gaps.
+var nestedObjects = []Object{{1000, 2000}, {8, 24}, {64, 960}, {2000, 5000}}
+
+func nestedObject(addr uint64) int {
+	return slices.IndexFunc(nestedObjects, func(o Object) bool { return addr >= o.Lo && addr < o.Hi })
+}
+
+func (n *nested) reuse(addr uint64, group trace.GroupID) {
+	block, object := addr/64, nestedObject(addr)
 	last, again := n.last[block]
 	n.last[block] = n.time
 	d := slices.Index(n.lru, block)
@@ -137,7 +165,9 @@ func (n *nested) reuse(block uint64, group trace.GroupID) {
 				break
 			}
 		}
-		n.want[fmt.Sprint(group, loop, crosses, d)]++
+		n.want[fmt.Sprint(group, loop, crosses, object, d)]++
+	} else {
+		n.want[fmt.Sprint(group, NoLoop, false, object, "cold")]++
 	}
 	n.lru = slices.Insert(n.lru, 0, block)
 	n.time++
@@ -145,9 +175,15 @@ func (n *nested) reuse(block uint64, group trace.GroupID) {
 
 // TestCarriers compares carriers found from distances with those found from times.
 func TestCarriers(t *testing.T) {
+	repeated := 0
+	defer func() {
+		if repeated == 0 {
+			t.Error("no program has iterations that repeat")
+		}
+	}()
 	rapid.Check(t, func(t *rapid.T) {
 		n := newNested(rapid.Uint64().Draw(t, "seed"))
-		c, err := New(n.plan, Options{Nest: n.nest})
+		c, err := New(n.plan, Options{Nest: n.nest, Objects: nestedObjects})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,20 +197,23 @@ func TestCarriers(t *testing.T) {
 			plain.Observe(&n.batch)
 			n.batch.Reset()
 		}
+		if c.method.(*carriers).repeats.batch.Accesses != nil {
+			repeated++
+		}
 		r := c.Result()
 		got := make(map[string]uint64)
 		sums := make([]Histogram, len(r.Groups))
 		for _, x := range r.Carried {
 			for _, b := range x.Bins {
-				got[fmt.Sprint(x.Group, x.Loop, x.Crosses, b.Lo)] += b.Count // one distance a bin: fewer than 512 blocks
+				got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, b.Lo)] += b.Count // one distance a bin: fewer than 512 blocks
+			}
+			if x.Cold > 0 {
+				got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, "cold")] += x.Cold
 			}
 			sums[x.Group] = sums[x.Group].merge(&x.Histogram)
 		}
 		if diff := cmp.Diff(n.want, got); diff != "" {
 			t.Fatalf("-by times +by distances:\n%s", diff)
-		}
-		for g := range sums {
-			sums[g].Cold = r.Groups[g].Cold
 		}
 		if diff := cmp.Diff(r.Groups, sums); diff != "" {
 			t.Fatalf("-groups +sums of what is carried:\n%s", diff)
@@ -196,7 +235,10 @@ func TestNestRefuses(t *testing.T) {
 		opt  Options
 	}{
 		"places": {withBlock, Options{Nest: new(Nest)}}, "no blocks": {plan, Options{Nest: new(Nest)}},
-		"workers": {withBlock, Options{Nest: one, Workers: 2}}, "sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},
+		"object without a nest": {withBlock, Options{Objects: []Object{{1, 2}}}},
+		"overlapping objects":   {withBlock, Options{Nest: one, Objects: []Object{{8, 16}, {0, 9}}}},
+		"empty object":          {withBlock, Options{Nest: one, Objects: []Object{{8, 8}}}},
+		"workers":               {withBlock, Options{Nest: one, Workers: 2}}, "sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},
 	} {
 		if _, err := New(try.plan, try.opt); err == nil {
 			t.Errorf("%s: no error", name)

@@ -70,6 +70,10 @@ type Options struct {
 	// one worker, and no sampling.
 	Nest *Nest
 
+	// Objects, with Nest, are ranges of addresses, in any order, of which none
+	// overlap: Result.Carried tells accesses to them apart.
+	Objects []Object
+
 	// SampleOneIn, a power of two of at most 2^20, samples one block in this
 	// many, chosen by a hash of its number: the result is an estimate with an
 	// error, see Result.Estimate. 0 and 1 mean exact. Sampling takes one
@@ -132,6 +136,9 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 	if k := opt.SampleOneIn; k&(k-1) != 0 || k > maxOneIn {
 		return nil, fmt.Errorf("reuse: SampleOneIn is %d, want a power of two from 1 to %d, or 0 for 1", k, maxOneIn)
 	}
+	if len(opt.Objects) > 0 && opt.Nest == nil {
+		return nil, fmt.Errorf("reuse: %d Objects without a Nest: they take one", len(opt.Objects))
+	}
 	l := newLayout(plan, size)
 	c := &Collector{blockBytes: size}
 	switch sampled := opt.SampleOneIn > 1; {
@@ -139,7 +146,7 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 		if sampled || opt.Workers > 1 {
 			return nil, fmt.Errorf("reuse: Workers is %d and SampleOneIn %d: a Nest takes one worker and no sampling", opt.Workers, opt.SampleOneIn)
 		}
-		m, err := newCarriers(l, plan, opt.Nest, tune.window)
+		m, err := newCarriers(l, plan, &opt, tune.window)
 		if err != nil {
 			return nil, err
 		}

@@ -127,19 +127,7 @@ func (k *stack) sift(accesses []trace.Access) int {
 // records those of the front's places again.
 func (k *stack) settle(n int) {
 	entries, records := k.entries[:n], k.records[:n]
-	for i := frontMax; i < n; i++ {
-		e, ok := k.table.find(records[i].block)
-		if !ok {
-			e = k.table.add(records[i].block)
-		}
-		entries[i] = e
-	}
-	var touch uint32
-	for _, e := range entries[frontMax:] {
-		touch += k.table.last[e]
-	}
-	k.touched = touch
-
+	k.findRecords(n)
 	width := uint32(k.front.width)
 	for i := frontMax; i < n; i++ {
 		r := &records[i]
@@ -155,6 +143,23 @@ func (k *stack) settle(n int) {
 		k.push(entries[r.out])
 	}
 	k.rebase()
+}
+
+// findRecords sets the entries of records frontMax to n.
+func (k *stack) findRecords(n int) {
+	entries, records := k.entries[:n], k.records[:n]
+	for i := frontMax; i < n; i++ {
+		e, ok := k.table.find(records[i].block)
+		if !ok {
+			e = k.table.add(records[i].block)
+		}
+		entries[i] = e
+	}
+	var touch uint32
+	for _, e := range entries[frontMax:] {
+		touch += k.table.last[e]
+	}
+	k.touched = touch
 }
 
 // near tallies a short distance found on the time line.

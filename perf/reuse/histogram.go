@@ -105,6 +105,32 @@ func (h *Histogram) above(capacity uint64) (first int, n uint64) {
 	return first, n
 }
 
+// Plus returns the sum of two exact histograms. It panics if bins of them overlap
+// without being the same, as those of samples at other rates do.
+func (h *Histogram) Plus(o *Histogram) Histogram {
+	sum := h.merge(o)
+	for i := 1; i < len(sum.Bins); i++ {
+		if sum.Bins[i].Lo < sum.Bins[i-1].Hi {
+			panic("reuse: sum of histograms whose bins differ")
+		}
+	}
+	return sum
+}
+
+// Mean returns the mean distance of the reuses, each taken to be its bin's Mid; 0
+// if there are none.
+func (h *Histogram) Mean() float64 {
+	sum, n := 0.0, uint64(0)
+	for _, b := range h.Bins {
+		sum += b.Mid() * float64(b.Count)
+		n += b.Count
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(n)
+}
+
 // merge returns the sum of two histograms with bins of the same series.
 func (h *Histogram) merge(o *Histogram) Histogram {
 	bins := slices.Concat(h.Bins, o.Bins)
@@ -142,9 +168,10 @@ type Result struct {
 	// Groups has a histogram for each trace.GroupID of the plan.
 	Groups []Histogram
 
-	// Carried divides the reuses of the groups by the loops that carry them; only
-	// with Options.Nest. It ascends by Group, Loop and Crosses; in each group, the
-	// counts add up to those of Groups without the cold ones.
+	// Carried divides the accesses of the groups by the loops that carry their
+	// reuses and by objects; only with Options.Nest. It ascends by Group, Loop,
+	// Object and Crosses; in each group, the counts add up to those of Groups.
+	// Cold accesses are with those that no loop carries.
 	Carried []Carried
 
 	// Sample is nil for exact results. Otherwise Blocks and Groups are

@@ -31,18 +31,16 @@ func (m *machine) load() error {
 	if err != nil {
 		return err
 	}
-	top := m.mem.size - topGap
-	m.trampoline = top - pageBytes
-	stackTop := m.trampoline - pageBytes
-	stack := stackTop - m.opt.Stack
+	at := layoutOf(m.mem.size, m.opt.Stack, end)
+	stack, stackTop := at.Stack.Lo, at.Stack.Hi
+	m.trampoline = stackTop + pageBytes
 	m.stack = stackRange{stack, stackTop}
-	m.mem.mmapTop = stack - stackGap
+	m.mem.mmapTop = at.Mappings.Hi
 	if end >= m.mem.mmapTop {
 		return fmt.Errorf("rv64: %s needs addresses up to %#x, but the address space ends at %#x: raise Memory: %w",
 			m.program(), end, m.mem.size, engine.ErrMemoryLimit)
 	}
-	m.brk.start, m.brk.end = pageUp(end), pageUp(end)
-	m.brk.limit = m.brk.start + min(brkRoom, pageDown((m.mem.mmapTop-m.brk.start)/2))
+	m.brk.start, m.brk.end, m.brk.limit = at.Heap.Lo, at.Heap.Lo, at.Heap.Hi
 	if err := m.mem.mapRange(m.trampoline, pageBytes, pageRead|pageWrite); err != nil {
 		return m.hostError(err)
 	}

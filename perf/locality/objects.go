@@ -1,0 +1,91 @@
+package locality
+
+import (
+	"cmp"
+	"slices"
+
+	"presage/perf/engine"
+	"presage/perf/objfile"
+	"presage/perf/reuse"
+	"presage/perf/subject"
+)
+
+// Names of objects that are no variables.
+const (
+	HeapObject     = "heap"     // what brk gave
+	MappingsObject = "mappings" // what mmap gave, to malloc for large allocations, for instance
+	StackObject    = "stack"    // of the first thread
+	OtherObject    = "other"    // anything else
+)
+
+// object is what a program accesses.
+type object struct {
+	name string
+	reuse.Object
+}
+
+// objectTable returns the objects of a program: its variables by symbol, what else
+// its sections of data hold under their names, then ranges of addresses. Single
+// allocations are not told apart.
+func objectTable(prog *subject.Program) ([]object, error) {
+	layout, err := prog.Layout()
+	if err != nil || layout == nil {
+		return nil, err
+	}
+	vars, err := prog.File.Variables()
+	if err != nil {
+		return nil, err
+	}
+	var list []object
+	for _, v := range vars {
+		list = append(list, object{v.Name, reuse.Object{Lo: v.Addr + layout.Bias, Hi: v.End() + layout.Bias}})
+	}
+	list = append(list, unnamed(prog.File, vars, layout.Bias)...)
+	for _, r := range []struct {
+		name string
+		engine.Range
+	}{{HeapObject, layout.Heap}, {MappingsObject, layout.Mappings}, {StackObject, layout.Stack}} {
+		if r.Lo < r.Hi {
+			list = append(list, object{r.name, reuse.Object{Lo: r.Lo, Hi: r.Hi}})
+		}
+	}
+	return list, nil
+}
+
+// objectsOf returns the ranges of a program's objects.
+func objectsOf(prog *subject.Program) ([]reuse.Object, error) {
+	table, err := objectTable(prog)
+	var list []reuse.Object
+	for _, o := range table {
+		list = append(list, o.Object)
+	}
+	return slices.Clip(list), err
+}
+
+// unnamed returns the parts of sections that are in no variable.
+func unnamed(f *objfile.File, vars []objfile.Variable, bias uint64) (list []object) {
+	end := uint64(0) // of what is named so far
+	for _, s := range f.Sections {
+		seg := f.SegmentAt(s.Addr)
+		if seg == nil { // not loaded
+			continue
+		}
+		at, last := max(s.Addr, end), s.Addr+min(s.Size, seg.Addr+seg.MemSize-s.Addr)
+		i, _ := slices.BinarySearchFunc(vars, at, func(v objfile.Variable, at uint64) int { return cmp.Compare(v.End(), at+1) })
+		for ; at < last; i++ {
+			next := last
+			if i < len(vars) {
+				next = min(next, vars[i].Addr)
+			}
+			if at < next {
+				list = append(list, object{s.Name, reuse.Object{Lo: at + bias, Hi: next + bias}})
+			}
+			if i == len(vars) {
+				break
+			}
+			at = vars[i].End()
+		}
+		end = max(end, last)
+	}
+	return list
+}

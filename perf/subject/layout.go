@@ -1,0 +1,26 @@
+package subject
+
+import (
+	"fmt"
+
+	"presage/perf/engine"
+	"presage/perf/engine/engines"
+)
+
+// Layout returns where the engine places the program's memory, or nil if the
+// engine does not say.
+func (p *Program) Layout() (*engine.Layout, error) {
+	e, err := engines.For(p.File)
+	if err != nil {
+		return nil, fmt.Errorf("perf: %s: %w", p.Name, err)
+	}
+	placer, ok := e.(engine.Placer)
+	if !ok {
+		return nil, nil
+	}
+	layout, err := placer.Layout(p.File, engine.Request{})
+	if err != nil {
+		return nil, fmt.Errorf("perf: %s: %w", p.Name, err)
+	}
+	return &layout, nil
+}
