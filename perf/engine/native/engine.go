@@ -1,0 +1,61 @@
+// Package native is the engine for x86-64 Linux programs on x86-64 Linux: it runs
+// an unmodified executable at nearly its own speed and records its references to
+// memory.
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"presage/perf/engine"
+	"presage/perf/objfile"
+)
+
+// Version is raised with every change that alters an address or a count in the
+// trace of any program, which invalidates earlier recordings.
+const Version = 1
+
+const name = "native"
+
+const capabilities = engine.CapWindows | engine.CapFlow
+
+// Engine is the native engine. The zero Engine is ready to use.
+type Engine struct{}
+
+var _ engine.Discoverer = Engine{}
+
+// Identity implements engine.Engine.
+func (Engine) Identity() engine.Identity { return engine.Identity{Name: name, Version: Version} }
+
+// Capabilities implements engine.Engine.
+func (Engine) Capabilities() engine.Capabilities { return capabilities }
+
+// Accepts implements engine.Engine: f must be an x86-64 executable that was opened
+// from a file, on an x86-64 Linux system.
+func (Engine) Accepts(f *objfile.File) error {
+	switch {
+	case f == nil || len(f.Segments) == 0:
+		return errors.New("native: the executable has nothing to load")
+	case f.Target == nil || f.Target.Name != "amd64":
+		return fmt.Errorf("native: the executable is not for amd64")
+	case f.Path == "":
+		return errors.New("native: the executable is not in a file: write it to one")
+	}
+	return supported()
+}
+
+// Run implements engine.Engine.
+func (Engine) Run(ctx context.Context, f *objfile.File, r engine.Request) (*engine.Outcome, error) {
+	out, _, err := run(ctx, f, r, false)
+	return out, err
+}
+
+// Discover implements engine.Discoverer.
+func (Engine) Discover(ctx context.Context, f *objfile.File, r engine.Request) (*engine.Discovery, error) {
+	if r.Plan != nil || r.Sink != nil || len(r.Windows) > 0 {
+		return nil, errors.New("native: discovery needs no plan, sink or windows")
+	}
+	_, found, err := run(ctx, f, r, true)
+	return found, err
+}
