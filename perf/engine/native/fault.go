@@ -12,14 +12,15 @@ import (
 func (m *machine) fatal(t *thread, signal unix.Signal, f *engine.Fault) error {
 	f.Engine, f.Signal, f.Thread = name, int(signal), t.index
 	m.out.Signal, m.out.ExitCode = int(signal), 128+int(signal)
+	t.gone = true
 	m.stop(m.now())
 	if mod := m.maps.module(f.PC); mod != nil && mod.base == 0 {
 		f.PC -= mod.bias
 		if r := m.file.RoutineAt(f.PC); r != nil {
 			f.Routine = r.Name
-		}
-		if line, ok := m.file.LineAt(f.PC); ok {
-			f.File, f.Line = line.File, line.Line
+			if line, ok := m.file.LineAt(f.PC); ok {
+				f.File, f.Line = line.File, line.Line
+			}
 		}
 	}
 	return f

@@ -70,6 +70,7 @@ type thread struct {
 	parked   bool
 	resumeAt key
 
+	gone     bool   // it left the flow of control: it exits, or faulted
 	restored bool   // the registers come from a signal frame
 	hidden   uint64 // signals that the program blocks and the engine does not
 }
@@ -165,6 +166,10 @@ func (m *machine) start() error {
 	}
 	if err := m.maps.start(main, bias); err != nil {
 		return err
+	}
+	m.place.unit = 1
+	if m.cache.traced {
+		m.enterAll()
 	}
 	return m.reach()
 }
@@ -322,20 +327,23 @@ func (m *machine) pause() error {
 }
 
 // result returns the outcome.
-func (m *machine) result(start time.Time) *engine.Outcome {
+func (m *machine) result(start time.Time) (out *engine.Outcome, err error) {
 	if m.child == nil {
-		return nil
+		return nil, nil
 	}
 	o := m.out
 	rd := m.reader
 	o.Accesses, o.Blocks, o.Batches, o.UnplannedRefs = rd.accesses, rd.blocksRecorded, rd.batches, len(rd.unplanned)
 	o.Threads = m.created
+	if rd.flow != nil {
+		o.Flow, err = rd.flow.result()
+	}
 	if m.maps != nil {
 		o.MemoryPeak = m.maps.peak
 	}
 	o.Clock = time.Duration(o.Instructions)
 	o.Elapsed = time.Since(start)
-	return &o
+	return &o, err
 }
 
 // bufferWords returns a buffer as words.

@@ -40,6 +40,9 @@ type reader struct {
 
 func newReader(m *machine) *reader {
 	r := &reader{m: m, plan: m.plan, sink: m.opt.Sink, unplanned: make(map[unplanned]struct{}), done: make(chan struct{})}
+	if m.plan.Flow != nil {
+		r.flow = newFlow(m.plan.Flow)
+	}
 	for i := range m.plan.Blocks {
 		r.varies = r.varies || m.plan.Blocks[i].Varies
 	}
@@ -75,13 +78,18 @@ func (r *reader) segment(s *segment) error {
 	if s.boundary || s.thread != r.thread {
 		r.closeBlock()
 		r.flush()
+		if r.flow != nil && s.thread != r.thread {
+			r.flow.switchTo(r.thread, s.thread)
+		}
 		r.thread, r.before = s.thread, nil
 		r.startBatch(s.count)
 	}
-	if r.batch != nil && len(r.batch.Accesses)+len(r.batch.Blocks) == 0 && r.batches == 0 && s.boundary {
-		r.startBatch(s.count)
-	}
 	r.count, r.fs = s.count, s.fs
+	if r.flow != nil {
+		for i := range s.events {
+			r.flow.changed(&s.events[i])
+		}
+	}
 	if s.cut != nil {
 		r.cut(s.cut)
 		return nil
@@ -112,7 +120,7 @@ func (r *reader) records(s *segment) error {
 		}
 		if b.loop != nil {
 			end := int(int64(s.limit) + int64(w[i+int(b.loop.end)])/8)
-			if end < i || end > len(w) {
+			if end < i || end > len(w)+int(b.span) {
 				return fmt.Errorf("native: a loop recorded at word %d of %d ends at word %d", i, len(w), end)
 			}
 			r.iterations(b, w[i:], uint64(end-i)/uint64(b.instructions))
@@ -161,6 +169,9 @@ func (r *reader) cut(c *cut) {
 	}
 	if !r.seen[b.id] {
 		r.first(b)
+	}
+	if r.flow != nil {
+		r.flow.cut(b, c.n, c.faulted)
 	}
 	if r.batch != nil {
 		r.enter(b)
@@ -258,10 +269,13 @@ func (r *reader) split() {
 			b.Counts = b.Counts[:len(b.Counts)-1]
 		}
 	}
+	open := r.open
+	r.open = false
 	r.flush()
 	r.startBatch(r.begun)
+	r.open = open
 	b = r.batch
-	if r.open {
+	if open {
 		if cap(b.Blocks) == 0 {
 			b.Blocks = make([]trace.BlockID, 0, max(cap(b.Accesses), 1))
 		}

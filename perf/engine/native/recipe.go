@@ -27,9 +27,10 @@ type recipe struct {
 	simple bool  // every reference is a single access, and its own record
 	loop   *loop // nil: the block is executed once per record
 
-	last   action
-	target uint64 // of the last instruction, if it is constant
-	final  uint64 // its address
+	last             action
+	target           uint64   // of the last instruction, if it is constant
+	planPC, targetPC trace.PC // of the block, and of target
+	final            uint64   // its address
 }
 
 // loop describes the record of all the iterations of a loop of one block at once.

@@ -37,7 +37,8 @@ func run(ctx context.Context, f *objfile.File, r engine.Request, discover bool) 
 	}()
 	<-done
 	err = errors.Join(err, io.wait())
-	out = m.result(start)
+	out, wrong := m.result(start)
+	err = errors.Join(err, wrong)
 	if discover {
 		found = m.discovery(out)
 	}

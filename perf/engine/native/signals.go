@@ -86,6 +86,7 @@ func (m *machine) fault(t *thread, s unix.Signal, info *[sigInfoBytes]byte) erro
 	}
 	pc := m.cutAt(t, b)
 	t.regs.Rip = pc
+	m.changed(broke, t, pc)
 	switch s {
 	case unix.SIGILL, unix.SIGFPE, unix.SIGTRAP:
 		binary.LittleEndian.PutUint64(info[16:], pc)
@@ -141,6 +142,8 @@ type cut struct {
 	block *block
 	words []uint64
 	n     int
+
+	faulted bool // the next one
 }
 
 // cut passes an execution of the first n instructions of b, whose record begins at
@@ -151,7 +154,7 @@ func (m *machine) cut(t *thread, b *block, pos uint64, n int) {
 		m.send(pos, false)
 		start := buffersAt + uint64(p.buffer)*bufferStride
 		w := m.bufferWords(p.buffer)[(pos-start)/8:]
-		c := &cut{block: b, words: append([]uint64(nil), w[:min(len(w), int(b.span))]...), n: n}
+		c := &cut{block: b, words: append([]uint64(nil), w[:min(len(w), int(b.span))]...), n: n, faulted: true}
 		m.full <- segment{buffer: p.buffer, blocks: m.blocks, thread: t.index, fs: t.regs.Fs_base, count: p.count, cut: c}
 	} else {
 		p.count, p.from = m.executed(pos), pos
@@ -159,6 +162,9 @@ func (m *machine) cut(t *thread, b *block, pos uint64, n int) {
 	}
 	p.count += uint64(n)
 }
+
+// callBytes is the length of a system call's instruction.
+const callBytes = 2
 
 const ptraceSetSigInfo = 0x4203
 
@@ -185,7 +191,23 @@ func (m *machine) deliver(t *thread, s unix.Signal, info *[sigInfoBytes]byte) er
 		m.actions[s].handler = handlerDefault
 	}
 	t.parked, t.resumeAt = true, key{pc: t.regs.Rip}
+	m.changed(entered, t, t.regs.Rip)
 	return nil
+}
+
+// changed notes a change in the flow of control of the running thread other than by
+// an instruction.
+func (m *machine) changed(kind eventKind, t *thread, pc uint64) {
+	if m.plan.Flow == nil || !m.cache.traced {
+		return
+	}
+	if m.place.buffer >= 0 && m.place.limit != 0 && t == m.current {
+		m.sendNow()
+	}
+	m.full <- segment{
+		thread: m.current.index, count: m.now(),
+		events: []event{{kind: kind, pc: m.maps.planPC(pc), thread: t.index, current: t == m.current}},
+	}
 }
 
 // deliverPending delivers the signals that wait to a parked thread.
@@ -211,6 +233,7 @@ func (m *machine) arrived(t *thread, q *queued) error {
 		return nil
 	}
 	t.regs.Rip = t.resumeAt.pc
+	m.changed(left, t, t.regs.Rip)
 	return m.deliver(t, q.signal, &q.info)
 }
 
@@ -369,6 +392,8 @@ func (m *machine) callSigreturn(t *thread) error {
 		return err
 	}
 	t.restored = true
+	m.changed(broke, t, t.resumeAt.pc-callBytes)
 	t.resumeAt = key{pc: t.regs.Rip}
+	m.changed(entered, t, t.regs.Rip)
 	return nil
 }

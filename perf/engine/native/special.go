@@ -35,6 +35,7 @@ func (m *machine) special(t *thread, i *inst) error {
 	case "int3", "int1":
 		r.Rip = i.next()
 		t.resumeAt = key{pc: i.next()}
+		m.changed(broke, t, i.pc)
 		if m.actions[unix.SIGTRAP].handler > handlerIgnore && t.hidden&bit(unix.SIGTRAP) == 0 {
 			info := newSigInfo(unix.SIGTRAP)
 			return m.deliver(t, unix.SIGTRAP, &info)
@@ -50,6 +51,7 @@ func (m *machine) special(t *thread, i *inst) error {
 	if i.Segment == amd64.GS {
 		return fmt.Errorf("native: the program uses the segment register gs at pc %#x, which the engine needs", i.pc)
 	}
+	m.changed(broke, t, i.pc)
 	return m.fatal(t, unix.SIGILL, &engine.Fault{PC: i.pc, Instruction: i.Name()})
 }
 

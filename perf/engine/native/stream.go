@@ -31,13 +31,10 @@ type segment struct {
 	fs       uint64
 	count    uint64 // instructions executed before it
 	release  bool   // the buffer is free afterwards
-	boundary bool   // a batch ends here
-	limit    uint64 // word index of the buffer's end, relative to words
+	boundary bool   // a batch ends before it
+	limit    uint64 // index of the buffer's end, counted from the first word
 	cut      *cut
-	enter    bool
-	leave    bool
-	pc       uint64
-	at       uint64
+	events   []event
 }
 
 func (m *machine) stateBytes(t *thread) []byte {
@@ -61,7 +58,12 @@ func (m *machine) executed(pos uint64) uint64 {
 
 // now returns the number of instructions executed, while the running thread has all
 // registers of its own.
-func (m *machine) now() uint64 { return m.executed(m.stateWord(m.current, gsBuffer)) }
+func (m *machine) now() uint64 {
+	if m.place.limit == 0 {
+		return m.place.count
+	}
+	return m.executed(m.stateWord(m.current, gsBuffer))
+}
 
 // capacity is the largest number of instructions until the running thread stops.
 func (p *place) capacity() uint64 {
@@ -115,7 +117,7 @@ func (m *machine) send(pos uint64, release bool) {
 	start := buffersAt + uint64(p.buffer)*bufferStride
 	s := segment{
 		buffer: p.buffer, blocks: m.blocks, thread: m.current.index, fs: m.current.regs.Fs_base, count: p.count, release: release,
-		words: m.bufferWords(p.buffer)[(p.from-start)/8 : (pos-start)/8],
+		words: m.bufferWords(p.buffer)[(p.from-start)/8 : min(pos-start, bufferBytes)/8], // the last span may end behind the buffer
 		limit: (p.limit - p.from) / 8,
 	}
 	if len(s.words) > 0 || release {
@@ -152,10 +154,11 @@ func (m *machine) renew(pos, least, words uint64) (uint64, error) {
 // event.
 func (m *machine) aim() error {
 	if m.place.limit == 0 {
+		count := m.place.count
 		if err := m.takeBuffer(); err != nil {
 			return err
 		}
-		m.setStateWord(m.current, gsBuffer, m.rewind(m.count, 1))
+		m.setStateWord(m.current, gsBuffer, m.rewind(count, 1))
 		return nil
 	}
 	pos := m.stateWord(m.current, gsBuffer)

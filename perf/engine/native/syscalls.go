@@ -88,6 +88,8 @@ func (t *thread) fail(errno unix.Errno) { t.regs.Rax = -uint64(errno) }
 // exitGroup ends the program.
 func (m *machine) exitGroup(t *thread) error {
 	m.out.ExitCode = int(t.regs.Rdi & 0xff)
+	m.changed(broke, t, t.resumeAt.pc-callBytes)
+	t.gone = true
 	m.stop(m.now())
 	return nil
 }
@@ -310,6 +312,14 @@ func (m *machine) noCode(t *thread, pc uint64) error {
 	signal, access := unix.SIGILL, ""
 	if len(m.code(pc)) == 0 {
 		signal, access = unix.SIGSEGV, "fetch"
+	}
+	t.parked, t.resumeAt = true, key{pc: pc}
+	m.changed(left, t, pc)
+	if m.actions[signal].handler > handlerIgnore && t.hidden&bit(signal) == 0 {
+		info := newSigInfo(signal)
+		binary.LittleEndian.PutUint32(info[8:], 1) // SEGV_MAPERR, ILL_ILLOPC
+		binary.LittleEndian.PutUint64(info[16:], pc)
+		return m.deliver(t, signal, &info)
 	}
 	return m.fatal(t, signal, &engine.Fault{PC: pc, Addr: pc, Access: access})
 }

@@ -44,10 +44,7 @@ func (m *machine) reach() error {
 		return err
 	}
 	s := &m.times
-	at := m.count
-	if m.place.limit != 0 {
-		at = m.now()
-	}
+	at := m.now()
 	if s.end > 0 && at >= s.end {
 		m.stop(at)
 		if s.limit {
@@ -78,6 +75,11 @@ func (m *machine) reach() error {
 // stop ends the run at a count of instructions.
 func (m *machine) stop(at uint64) {
 	m.out.Instructions = at
+	for _, t := range m.threads {
+		if !t.gone {
+			m.changed(left, t, t.resumeAt.pc)
+		}
+	}
 	m.closeAll(at)
 	m.ended = true
 }
@@ -93,15 +95,26 @@ func (m *machine) openWindow(at uint64) {
 	m.times.open = true
 	m.out.Windows = append(m.out.Windows, trace.Window{From: at, To: at})
 	m.useCache(m.caches[0], at)
-	m.full <- segment{boundary: true, enter: true, count: at}
+	m.full <- segment{boundary: true, thread: m.current.index, count: at}
+	m.enterAll()
+}
+
+// enterAll notes that all threads are where counting begins.
+func (m *machine) enterAll() {
+	for _, t := range m.threads {
+		m.changed(entered, t, t.resumeAt.pc)
+	}
 }
 
 func (m *machine) closeWindow(at uint64) {
+	for _, t := range m.threads {
+		m.changed(left, t, t.resumeAt.pc)
+	}
 	m.times.open = false
 	m.times.windows = m.times.windows[1:]
 	m.out.Windows[len(m.out.Windows)-1].To = at
 	m.useCache(m.caches[1], at)
-	m.full <- segment{boundary: true, leave: true, count: at}
+	m.full <- segment{boundary: true, thread: m.current.index, count: at}
 }
 
 // useCache switches to the code of another cache.
@@ -109,7 +122,7 @@ func (m *machine) useCache(c *cache, at uint64) {
 	if m.place.limit != 0 {
 		m.send(m.stateWord(m.current, gsBuffer), true)
 	}
-	m.place = place{count: at}
+	m.place = place{count: at, unit: 1}
 	m.cache = c
 }
 

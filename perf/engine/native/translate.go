@@ -239,11 +239,13 @@ func (b *block) describe(m *machine, insts []*inst) {
 	switch last.act {
 	case branch, jump, call:
 		b.target = last.target()
+		b.targetPC = m.maps.planPC(b.target)
 	}
+	b.planPC = m.maps.planPC(b.pc)
 	for _, i := range insts {
 		b.starts = append(b.starts, uint16(i.pc-b.pc))
 	}
-	b.planBlock, b.inBlock = m.plan.blockAt(m.maps.planPC(b.pc))
+	b.planBlock, b.inBlock = m.plan.blockAt(b.planPC)
 	if m.discover {
 		b.found = m.describeAll(insts)
 	}
