@@ -31,8 +31,18 @@ func (r *reader) expand(b *block, w []uint64) {
 
 // expandAny appends the accesses of any block.
 func (r *reader) expandAny(b *block, w []uint64) {
-	for k := range b.refs {
-		r.access(&b.refs[k], w)
+	for k := 0; k < len(b.refs); k++ {
+		p := &b.refs[k]
+		if p.form != repeated {
+			r.access(p, w)
+			continue
+		}
+		n := 1 // movs and cmps have two operands
+		if k+1 < len(b.refs) && b.refs[k+1].form == repeated && b.refs[k+1].index == p.index {
+			n = 2
+		}
+		r.repetition(b.refs[k:k+n], w)
+		k += n - 1
 	}
 }
 
@@ -50,8 +60,6 @@ func (r *reader) access(p *planned, w []uint64) {
 		a += r.fs
 	}
 	switch p.form {
-	case repeated:
-		r.repetition(p, a, w[p.more], w[p.slot])
 	case bitString:
 		size := int64(p.size)
 		shift := 64 - 8*size
@@ -90,16 +98,23 @@ func (r *reader) access(p *planned, w []uint64) {
 	}
 }
 
-// repetition appends the accesses of a repeated string instruction from address a
-// on: as many as take the register from before to after.
-func (r *reader) repetition(p *planned, a, after, before uint64) {
-	n, step := int64(after-before), uint64(p.size)
+// repetition appends the accesses of a repeated string instruction: as many as take
+// a register from what it holds before to what it holds after.
+func (r *reader) repetition(operands []planned, w []uint64) {
+	p := &operands[0]
+	n, step := int64(w[p.more]-w[p.slot]), uint64(p.size)
 	if n < 0 {
 		n, step = -n, -step
 	}
-	for range n / int64(p.size) {
-		r.put(p.tag, a)
-		a += step
+	for i := range uint64(n / int64(p.size)) {
+		for k := range operands {
+			o := &operands[k]
+			a := w[o.slot] + uint64(o.delta) + i*step
+			if o.fs {
+				a += r.fs
+			}
+			r.put(o.tag, a)
+		}
 	}
 }
 

@@ -320,9 +320,9 @@ func (i *inst) operand(m *amd64.Mem) operand {
 	}
 	if m.Index.General() {
 		o.index = int8(m.Index)
-		for s := m.Scale; s > 1; s >>= 1 {
-			o.scale++
-		}
+	}
+	for s := m.Scale; s > 1; s >>= 1 {
+		o.scale++
 	}
 	return o
 }

@@ -176,8 +176,10 @@ func (r *reader) cut(c *cut) {
 	if r.batch != nil {
 		r.enter(b)
 		for k := range b.refs {
-			if int(b.refs[k].index) < c.n {
-				r.access(&b.refs[k], c.words)
+			if p := &b.refs[k]; int(p.index) < c.n && p.form == repeated {
+				r.repetition(b.refs[k:k+1], c.words)
+			} else if int(p.index) < c.n {
+				r.access(p, c.words)
 			}
 		}
 		r.partial = r.open
