@@ -20,6 +20,8 @@ type child struct {
 	memfd    int
 	injected unix.PtraceRegs
 	ignores  func(unix.Signal) bool
+	others
+	calling unix.PtraceRegs // of the thread that makes a system call: its own, behind it
 }
 
 // File descriptors of the new process, closed before the program runs.
@@ -42,7 +44,7 @@ func launch(path string, args, env []string, stdio [3]*os.File) (c *child, err e
 		return nil, fmt.Errorf("native: %w", err)
 	}
 	defer program.Close()
-	c = &child{memfd: -1}
+	c = &child{memfd: -1, others: others{foreign: make(map[int]bool), early: make(map[int]unix.WaitStatus)}}
 	if err := c.share(); err != nil {
 		return nil, err
 	}
@@ -86,14 +88,14 @@ func startError(path string, err error) error {
 
 // adopt prepares the new process, which is stopped after exec.
 func (c *child) adopt() error {
-	status, err := c.wait()
+	status, err := c.waitFor(c.pid)
 	if err != nil {
 		return err
 	}
 	if !status.Stopped() {
 		return errors.New("native: the program ended before its first instruction: is its file damaged?")
 	}
-	if err := unix.PtraceSetOptions(c.pid, unix.PTRACE_O_EXITKILL); err != nil {
+	if err := unix.PtraceSetOptions(c.pid, traceOptions); err != nil {
 		return fmt.Errorf("native: %w: %w", ErrPtrace, err)
 	}
 	t, err := attach(c.pid)
@@ -125,13 +127,7 @@ func (c *child) share() error {
 // close kills the process, if it still runs, and frees the shared memory.
 func (c *child) close() {
 	if c.task != nil {
-		unix.Kill(c.pid, unix.SIGKILL)
-		for {
-			status, err := c.wait()
-			if err != nil || status.Exited() || status.Signaled() {
-				break
-			}
-		}
+		c.killAll()
 		if c.task.mem != nil {
 			c.task.mem.Close()
 		}
@@ -258,12 +254,17 @@ func (c *child) untilTrap(t *task) error {
 		if err := t.resume(0); err != nil {
 			return err
 		}
-		status, err := t.wait()
+		status, err := c.waitFor(t.pid)
 		switch {
 		case err != nil:
 			return err
 		case !status.Stopped():
 			return &endedError{status}
+		case status.TrapCause() > 0:
+			if err := c.happened(t.pid, status.TrapCause()); err != nil {
+				return err
+			}
+			continue
 		case status.StopSignal() == unix.SIGTRAP:
 			return nil
 		case c.ignores == nil || c.ignores(status.StopSignal()):

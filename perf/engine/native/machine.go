@@ -55,6 +55,7 @@ type machine struct {
 	slept   uint64 // nanoseconds
 	actions [65]action64
 	pending []queued
+	futexes []futexWait // in order of arrival
 	random  *rand.ChaCha8
 }
 
@@ -63,6 +64,7 @@ type thread struct {
 	*task
 	index int32 // in order of creation
 	slot  int   // of its state
+	id    int   // as the program knows it
 
 	// While the thread is parked, its registers are the program's, apart from Rip:
 	// it is about to execute resumeAt.
@@ -70,7 +72,15 @@ type thread struct {
 	parked   bool
 	resumeAt key
 
-	gone     bool   // it left the flow of control: it exits, or faulted
+	gone    bool   // it left the flow of control: it exits, or faulted
+	clearAt uint64 // to set to zero, and wake, when it ends
+
+	// While it waits in a system call:
+	blocked  bool
+	deadline uint64 // by the clock
+	late     uint64 // result when the deadline passes
+	poll     func() (result uint64, done bool, err error)
+
 	restored bool   // the registers come from a signal frame
 	hidden   uint64 // signals that the program blocks and the engine does not
 }
@@ -149,13 +159,12 @@ func (m *machine) start() error {
 	for _, c := range m.caches {
 		m.clearTable(c)
 	}
-	t := &thread{task: m.child.task, regs: m.child.injected, parked: true}
-	t.resumeAt = key{pc: t.regs.Rip}
-	m.threads, m.current, m.created = []*thread{t}, t, 1
-	if err := m.child.mapState(0); err != nil {
+	t, err := m.newThread(m.child.task, &m.child.injected)
+	if err != nil {
 		return err
 	}
-	t.regs.Gs_base = stateAddr(0)
+	t.parked, t.resumeAt = true, key{pc: t.regs.Rip}
+	m.current = t
 	m.child.ignores = m.ignores
 	if err := m.prepareStack(t); err != nil {
 		return err
@@ -189,7 +198,7 @@ func (m *machine) loop() error {
 		if err := t.resume(0); err != nil {
 			return err
 		}
-		status, err := t.wait()
+		status, err := m.child.waitFor(t.pid)
 		if err != nil {
 			return err
 		}
@@ -224,10 +233,10 @@ func (m *machine) unpark(t *thread) error {
 // translated code may be dropped to make room.
 func (m *machine) translated(k key) (*block, error) {
 	clear(m.pages)
-	b, err := m.block(k, own)
+	b, err := m.blockFor(k, own)
 	if errors.Is(err, errZoneFull) {
 		m.flushCode()
-		b, err = m.block(k, own)
+		b, err = m.blockFor(k, own)
 	}
 	return b, err
 }
@@ -274,7 +283,7 @@ func (m *machine) stopped(t *thread, signal unix.Signal) error {
 func (m *machine) missed(t *thread) error {
 	r := &t.regs
 	clear(m.pages)
-	b, err := m.block(key{pc: r.Rcx}, own)
+	b, err := m.blockFor(key{pc: r.Rcx}, own)
 	if errors.Is(err, errZoneFull) {
 		t.resumeAt, t.parked = key{pc: r.Rcx}, true
 		r.Rcx, r.Rax = m.stateWord(t, gsRcx), m.stateWord(t, gsRax)
@@ -294,7 +303,7 @@ func (m *machine) reached(t *thread, s *stop) error {
 	switch s.kind {
 	case stopLink:
 		clear(m.pages)
-		b, err := m.block(s.target, s.regs)
+		b, err := m.blockFor(s.target, s.regs)
 		if errors.Is(err, errZoneFull) {
 			m.restore(t, r, s.regs)
 			t.resumeAt, t.parked = s.target, true

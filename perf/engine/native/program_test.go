@@ -3,30 +3,21 @@
 package native
 
 import (
-	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"presage/perf/isa"
 	"presage/perf/objfile"
 )
 
-// open returns the parts of an executable that the engine needs.
+// open opens an executable.
 func open(t testing.TB, path string) *objfile.File {
 	t.Helper()
-	ef, err := elf.Open(path)
+	f, err := objfile.Open(path)
 	if err != nil {
 		t.Fatal(err)
-	}
-	defer ef.Close()
-	f := &objfile.File{Path: path, Entry: ef.Entry, Target: &isa.Target{Name: "amd64"}}
-	for _, p := range ef.Progs {
-		if p.Type == elf.PT_LOAD {
-			f.Segments = append(f.Segments, objfile.Segment{Addr: p.Vaddr, MemSize: p.Memsz})
-		}
 	}
 	return f
 }

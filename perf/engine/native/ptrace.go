@@ -4,7 +4,6 @@ package native
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"unsafe"
@@ -67,20 +66,6 @@ func (t *task) step(signal unix.Signal) error {
 		return fmt.Errorf("native: step the program: %w", errno)
 	}
 	return nil
-}
-
-// wait returns the next status of the task.
-func (t *task) wait() (unix.WaitStatus, error) {
-	var status unix.WaitStatus
-	for {
-		_, err := unix.Wait4(t.pid, &status, unix.WALL, nil)
-		if !errors.Is(err, unix.EINTR) {
-			if err != nil {
-				err = fmt.Errorf("native: wait for the program: %w", err)
-			}
-			return status, err
-		}
-	}
 }
 
 // sigInfo returns the siginfo of the signal that stopped the task.

@@ -205,16 +205,14 @@ func (r *reader) enter(b *block) {
 			return
 		}
 		id = b.inBlock
-		r.closeBlock()
-		r.partial = true
 	}
 	r.openBlock(trace.BlockID(id))
+	r.partial = b.planBlock < 0 // entered in its middle
 	r.reserve(len(b.refs))
 }
 
 // openBlock appends an execution of a planned block to the batch.
 func (r *reader) openBlock(id trace.BlockID) {
-	partial := r.partial
 	r.closeBlock()
 	if cap(r.batch.Blocks) == 0 {
 		r.batch.Blocks = make([]trace.BlockID, 0, max(cap(r.batch.Accesses), 1))
@@ -226,7 +224,6 @@ func (r *reader) openBlock(id trace.BlockID) {
 			r.batch.Blocks = make([]trace.BlockID, 0, max(cap(r.batch.Accesses), 1))
 		}
 	}
-	r.partial = partial
 	r.open, r.mark, r.begun = true, len(r.batch.Accesses), r.count
 	r.batch.Blocks = append(r.batch.Blocks, id)
 	if r.varies {

@@ -4,6 +4,7 @@ package native
 
 import (
 	"encoding/binary"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +35,7 @@ const (
 
 // queued is a signal that waits to be delivered.
 type queued struct {
+	thread *thread
 	signal unix.Signal
 	info   [sigInfoBytes]byte
 }
@@ -74,7 +76,7 @@ func (m *machine) signalled(t *thread, s unix.Signal) error {
 	if m.ignores(s) {
 		return nil
 	}
-	m.pending = append(m.pending, queued{s, info})
+	m.pending = append(m.pending, queued{t, s, info})
 	return nil
 }
 
@@ -177,7 +179,7 @@ func (m *machine) deliver(t *thread, s unix.Signal, info *[sigInfoBytes]byte) er
 	if err := t.step(s); err != nil {
 		return err
 	}
-	status, err := t.wait()
+	status, err := m.child.waitFor(t.pid)
 	if err != nil {
 		return err
 	}
@@ -210,12 +212,17 @@ func (m *machine) changed(kind eventKind, t *thread, pc uint64) {
 	}
 }
 
-// deliverPending delivers the signals that wait to a parked thread.
-func (m *machine) deliverPending(t *thread) error {
-	for len(m.pending) > 0 && !m.ended {
-		q := m.pending[0]
-		m.pending = m.pending[1:]
-		if err := m.arrived(t, &q); err != nil {
+// deliverPending delivers the signals that wait for the running thread, which is
+// parked.
+func (m *machine) deliverPending() error {
+	for i := 0; i < len(m.pending) && !m.ended; {
+		q := m.pending[i]
+		if q.thread != m.current {
+			i++
+			continue
+		}
+		m.pending = slices.Delete(m.pending, i, i+1)
+		if err := m.arrived(q.thread, &q); err != nil {
 			return err
 		}
 	}
@@ -265,7 +272,7 @@ func (m *machine) interrupted(t *thread, i *inst, number uint64, s unix.Signal) 
 	case result == restartSys, result == restartNoHand, result == restartByBlock:
 		t.fail(unix.EINTR)
 	}
-	return m.arrived(t, &queued{s, info})
+	return m.arrived(t, &queued{t, s, info})
 }
 
 // callSigaction executes rt_sigaction. What the kernel is told differs in that the
@@ -381,7 +388,7 @@ func (m *machine) callSigreturn(t *thread) error {
 	if err := t.step(0); err != nil {
 		return err
 	}
-	status, err := t.wait()
+	status, err := m.child.waitFor(t.pid)
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (m *machine) send(pos uint64, release bool) {
 	start := buffersAt + uint64(p.buffer)*bufferStride
 	s := segment{
 		buffer: p.buffer, blocks: m.blocks, thread: m.current.index, fs: m.current.regs.Fs_base, count: p.count, release: release,
-		words: m.bufferWords(p.buffer)[(p.from-start)/8 : min(pos-start, bufferBytes)/8], // the last span may end behind the buffer
+		words: m.bufferWords(p.buffer)[min(p.from-start, bufferBytes)/8 : min(pos-start, bufferBytes)/8], // the last span may end behind the buffer
 		limit: (p.limit - p.from) / 8,
 	}
 	if len(s.words) > 0 || release {
@@ -163,7 +163,7 @@ func (m *machine) aim() error {
 	}
 	pos := m.stateWord(m.current, gsBuffer)
 	count := m.executed(pos)
-	left := (m.place.limit - pos) / m.place.unit
+	left := (max(m.place.limit, pos) - pos) / m.place.unit // the last span may end behind the buffer
 	if m.next == never || m.next >= count+left {
 		return nil
 	}
@@ -182,9 +182,12 @@ func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
 	reg := register(r, int(b.regs.pos))
 	pos := *reg
 	begins := r.Rip == b.lo
-	if begins && !b.flows && m.executed(pos) >= m.next {
+	if begins && !b.flows && (m.executed(pos) >= m.next || len(m.pending) > 0) {
 		m.park(t, r, b)
-		return m.reach()
+		if err := m.reach(); err != nil || m.ended {
+			return err
+		}
+		return m.deliverPending()
 	}
 	least := uint64(1)
 	if !begins || m.executed(pos) >= m.next {

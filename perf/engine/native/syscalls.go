@@ -41,6 +41,43 @@ func handlers() map[uint64]handler {
 		unix.SYS_GETTIMEOFDAY:  (*machine).callGettimeofday,
 		unix.SYS_TIME:          (*machine).callTime,
 		unix.SYS_GETRANDOM:     (*machine).callGetrandom,
+
+		unix.SYS_CLONE:  (*machine).callClone,
+		unix.SYS_CLONE3: (*machine).callClone3,
+		unix.SYS_FORK:   (*machine).callFork,
+		unix.SYS_VFORK:  (*machine).callFork,
+		unix.SYS_FUTEX:  (*machine).callFutex,
+		unix.SYS_WAIT4:  (*machine).callWait4,
+
+		unix.SYS_NANOSLEEP:       (*machine).callNanosleep,
+		unix.SYS_CLOCK_NANOSLEEP: (*machine).callClockNanosleep,
+		unix.SYS_SCHED_YIELD:     (*machine).callYield,
+
+		unix.SYS_GETPID:            (*machine).callGetpid,
+		unix.SYS_GETTID:            (*machine).callGettid,
+		unix.SYS_SET_TID_ADDRESS:   (*machine).callSetTidAddress,
+		unix.SYS_KILL:              named(1),
+		unix.SYS_TKILL:             named(1),
+		unix.SYS_TGKILL:            named(2),
+		unix.SYS_RT_SIGQUEUEINFO:   named(1),
+		unix.SYS_RT_TGSIGQUEUEINFO: named(2),
+		unix.SYS_SCHED_GETAFFINITY: (*machine).callAffinity,
+		unix.SYS_GETCPU:            (*machine).callGetcpu,
+
+		unix.SYS_READ:        waiter(unix.POLLIN),
+		unix.SYS_READV:       waiter(unix.POLLIN),
+		unix.SYS_RECVFROM:    waiter(unix.POLLIN),
+		unix.SYS_RECVMSG:     waiter(unix.POLLIN),
+		unix.SYS_ACCEPT:      waiter(unix.POLLIN),
+		unix.SYS_ACCEPT4:     waiter(unix.POLLIN),
+		unix.SYS_WRITE:       waiter(unix.POLLOUT),
+		unix.SYS_WRITEV:      waiter(unix.POLLOUT),
+		unix.SYS_SENDTO:      waiter(unix.POLLOUT),
+		unix.SYS_SENDMSG:     waiter(unix.POLLOUT),
+		unix.SYS_POLL:        poller(inRdx, false),
+		unix.SYS_PPOLL:       poller(inRdx, true),
+		unix.SYS_EPOLL_WAIT:  poller(inR10, false),
+		unix.SYS_EPOLL_PWAIT: poller(inR10, false),
 	}
 }
 
@@ -51,6 +88,8 @@ func (m *machine) systemCall(t *thread, i *inst) error {
 	r := &t.regs
 	number := r.Rax
 	t.restored = false
+	m.child.calling = *r
+	m.child.calling.Rip, m.child.calling.Rcx, m.child.calling.R11 = i.next(), i.next(), r.Eflags
 	var err error
 	if h := calls[number]; h != nil {
 		err = h(m, t)
@@ -66,7 +105,7 @@ func (m *machine) systemCall(t *thread, i *inst) error {
 	if err != nil || m.ended {
 		return err
 	}
-	return m.deliverPending(t)
+	return m.deliverPending()
 }
 
 // execute makes the system call in the program.
@@ -93,8 +132,6 @@ func (m *machine) exitGroup(t *thread) error {
 	m.stop(m.now())
 	return nil
 }
-
-func (m *machine) exitThread(t *thread) error { return m.exitGroup(t) }
 
 func pageUp(n uint64) uint64 { return (n + pageBytes - 1) &^ (pageBytes - 1) }
 

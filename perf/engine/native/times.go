@@ -65,10 +65,10 @@ func (m *machine) reach() error {
 		}
 		break
 	}
-	if at >= s.turn {
-		m.turnOver(at)
-	}
 	m.plans()
+	if at >= s.turn {
+		return m.turnOver()
+	}
 	return nil
 }
 
@@ -125,6 +125,3 @@ func (m *machine) useCache(c *cache, at uint64) {
 	m.place = place{count: at, unit: 1}
 	m.cache = c
 }
-
-// turnOver ends a turn of the running thread.
-func (m *machine) turnOver(uint64) { m.times.turn = never }

@@ -122,9 +122,9 @@ func (m *machine) lookAhead(last *inst) (uses [16]int) {
 	return uses
 }
 
-// block returns the block of a key, translating it and, up to a limit, what it
+// blockFor returns the block of a key, translating it and, up to a limit, what it
 // leads to directly.
-func (m *machine) block(k key, before taken) (*block, error) {
+func (m *machine) blockFor(k key, before taken) (*block, error) {
 	c := m.cache
 	if b := c.blocks[k]; b != nil {
 		return b, nil
