@@ -127,6 +127,8 @@ func (m *machine) run(io *stdio) error {
 	}
 	m.child = c
 	defer c.close()
+	release := context.AfterFunc(m.ctx, c.interrupt)
+	defer release()
 	go m.reader.run()
 	err = m.start()
 	if err == nil {
@@ -138,10 +140,16 @@ func (m *machine) run(io *stdio) error {
 	close(m.full)
 	<-m.reader.done
 	var ended *endedError
-	if errors.As(err, &ended) {
+	if cancelled := m.ctx.Err(); cancelled != nil {
+		err = cancelled
+		m.out.Instructions = m.reader.count
+	} else if errors.As(err, &ended) {
 		err = m.killed(ended.status)
 	}
-	return errors.Join(err, m.reader.err)
+	if m.ctx.Err() == nil {
+		err = errors.Join(err, m.reader.err)
+	}
+	return err
 }
 
 // finish sends what the last thread recorded.

@@ -5,6 +5,7 @@ package native
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,9 +18,11 @@ const traceOptions = unix.PTRACE_O_EXITKILL | unix.PTRACE_O_TRACECLONE | unix.PT
 // their own code at their own speed, unrecorded; the engine only passes their
 // signals on. All are traced, so that none outlives the run.
 type others struct {
+	mu      sync.Mutex              // guards over
+	over    bool                    // the process may be gone
 	foreign map[int]bool            // processes
 	early   map[int]unix.WaitStatus // of new threads and processes that nothing is known of yet
-	created int                     // the last one that a system call created
+	created int                     // the last one that a system call created, and that waits to be released
 	exec    bool                    // a system call has replaced the program
 }
 
@@ -86,10 +89,10 @@ func (c *child) happened(pid, cause int) error {
 	if err != nil {
 		return fmt.Errorf("native: a process of the program: %w", err)
 	}
-	c.created = int(n)
-	if cause == unix.PTRACE_EVENT_VFORK {
+	if cause == unix.PTRACE_EVENT_VFORK { // the caller waits for it
 		return c.release(int(n))
 	}
+	c.created = int(n)
 	return nil
 }
 
@@ -122,9 +125,21 @@ func (c *child) release(pid int) error {
 	return t.resume(0)
 }
 
+// interrupt kills the program, from any goroutine: its thread's next status says so.
+func (c *child) interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.over {
+		unix.Kill(c.pid, unix.SIGKILL)
+	}
+}
+
 // killAll kills the program and all processes that it has started, and waits until
 // they are gone.
 func (c *child) killAll() {
+	c.mu.Lock()
+	c.over = true
+	c.mu.Unlock()
 	unix.Kill(c.pid, unix.SIGKILL)
 	for pid := range c.foreign {
 		unix.Kill(pid, unix.SIGKILL)

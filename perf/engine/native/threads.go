@@ -66,8 +66,6 @@ func (m *machine) spawn(t *thread, flags, parentAt, childAt uint64) error {
 	switch {
 	case pid == 0:
 		return nil
-	case m.child.foreign[pid]:
-		return nil // of vfork: released already
 	case flags&unix.CLONE_THREAD == 0:
 		return m.child.release(pid)
 	}
