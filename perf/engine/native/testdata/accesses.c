@@ -109,7 +109,10 @@ static __attribute__((noinline, target("avx2,fma"))) void wide(void) {
 }
 #endif
 
-__attribute__((force_align_arg_pointer)) void _start(void) {
+// The stack begins at a multiple of a page wherever the kernel puts it.
+asm(".globl _start\n_start: and $-4096, %rsp\n call begin\n");
+
+void begin(void) {
 	strings();
 	atomics();
 	stack();
