@@ -44,7 +44,7 @@ func launch(path string, args, env []string, stdio [3]*os.File) (c *child, err e
 		return nil, fmt.Errorf("native: %w", err)
 	}
 	defer program.Close()
-	c = &child{memfd: -1, others: others{foreign: make(map[int]bool), early: make(map[int]unix.WaitStatus)}}
+	c = &child{memfd: -1, others: others{foreign: make(map[int]bool), threads: make(map[int]bool)}}
 	if err := c.share(); err != nil {
 		return nil, err
 	}

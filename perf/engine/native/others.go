@@ -5,7 +5,9 @@ package native
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,35 +20,51 @@ const traceOptions = unix.PTRACE_O_EXITKILL | unix.PTRACE_O_TRACECLONE | unix.PT
 // their own code at their own speed, unrecorded; the engine only passes their
 // signals on. All are traced, so that none outlives the run.
 type others struct {
-	mu      sync.Mutex              // guards over
-	over    bool                    // the process may be gone
-	foreign map[int]bool            // processes
-	early   map[int]unix.WaitStatus // of new threads and processes that nothing is known of yet
-	created int                     // the last one that a system call created, and that waits to be released
-	exec    bool                    // a system call has replaced the program
+	mu      sync.Mutex   // guards over
+	over    bool         // the process may be gone
+	foreign map[int]bool // processes
+	threads map[int]bool // of the program, but for the first
+	created int          // the last one that a system call created, and that waits to be released
+	exec    bool         // a system call has replaced the program
 }
 
 // waitFor returns the next status of a thread, and looks after other processes
-// meanwhile.
+// meanwhile. It never waits for whatever child there is: the calling process has
+// others, which are not the engine's.
 func (c *child) waitFor(pid int) (unix.WaitStatus, error) {
-	if status, ok := c.early[pid]; ok {
-		delete(c.early, pid)
-		return status, nil
-	}
-	for {
-		var status unix.WaitStatus
-		got, err := unix.Wait4(-1, &status, unix.WALL|unix.WNOTHREAD, nil)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return 0, fmt.Errorf("native: wait for the program: %w", err)
-		case got == pid:
-			return status, nil
-		case c.foreign[got]:
-			c.pass(got, status)
-		default:
-			c.early[got] = status
+	const shortest, longest = 20 * time.Microsecond, time.Millisecond
+	for pause := shortest; ; pause = min(2*pause, longest) {
+		options := unix.WALL
+		if len(c.foreign) > 0 {
+			options |= unix.WNOHANG
 		}
+		status, got, err := waitOnce(pid, options)
+		if got || err != nil {
+			return status, err
+		}
+		for other := range c.foreign {
+			if status, got, err := waitOnce(other, unix.WALL|unix.WNOHANG); err != nil {
+				delete(c.foreign, other)
+			} else if got {
+				c.pass(other, status)
+				pause = shortest
+			}
+		}
+		time.Sleep(pause)
+	}
+}
+
+// waitOnce returns a status of a thread or process, if it has one.
+func waitOnce(pid, options int) (status unix.WaitStatus, got bool, err error) {
+	for {
+		n, err := unix.Wait4(pid, &status, options, nil)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return 0, false, fmt.Errorf("native: wait for the program: %w", err)
+		}
+		return status, n == pid, nil
 	}
 }
 
@@ -61,22 +79,13 @@ func (c *child) pass(pid int, status unix.WaitStatus) {
 		signal = 0
 		if cause != unix.PTRACE_EVENT_EXEC {
 			if n, err := unix.PtraceGetEventMsg(pid); err == nil {
-				c.adoptForeign(int(n))
+				c.foreign[int(n)] = true
 			}
 		}
 	} else if signal == unix.SIGSTOP {
 		signal = 0
 	}
 	unix.PtraceCont(pid, int(signal)) // fails if it was killed meanwhile
-}
-
-// adoptForeign takes note of a process that is not to be recorded, and lets it run.
-func (c *child) adoptForeign(pid int) {
-	c.foreign[pid] = true
-	if status, ok := c.early[pid]; ok {
-		delete(c.early, pid)
-		c.pass(pid, status)
-	}
 }
 
 // happened takes note of an event during a system call of thread pid.
@@ -140,18 +149,25 @@ func (c *child) killAll() {
 	c.mu.Lock()
 	c.over = true
 	c.mu.Unlock()
-	unix.Kill(c.pid, unix.SIGKILL)
-	for pid := range c.foreign {
-		unix.Kill(pid, unix.SIGKILL)
-	}
-	for {
-		var status unix.WaitStatus
-		pid, err := unix.Wait4(-1, &status, unix.WALL|unix.WNOTHREAD, nil)
-		if err != nil && !errors.Is(err, unix.EINTR) {
-			return
+	all := []int{c.pid}
+	for _, set := range []map[int]bool{c.threads, c.foreign} {
+		for pid := range set {
+			all = append(all, pid)
 		}
-		if err == nil && status.Stopped() {
+	}
+	for _, pid := range all {
+		if !c.threads[pid] {
 			unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+	// A process is gone when all its threads are: the first comes last.
+	slices.Reverse(all)
+	for _, pid := range all {
+		for {
+			status, _, err := waitOnce(pid, unix.WALL)
+			if err != nil || status.Exited() || status.Signaled() {
+				break
+			}
 			unix.PtraceCont(pid, 0)
 		}
 	}

@@ -69,6 +69,7 @@ func (m *machine) spawn(t *thread, flags, parentAt, childAt uint64) error {
 	case flags&unix.CLONE_THREAD == 0:
 		return m.child.release(pid)
 	}
+	m.child.threads[pid] = true
 	status, err := m.child.waitFor(pid)
 	if err != nil {
 		return err
@@ -137,6 +138,7 @@ func (m *machine) exitThread(t *thread) error {
 		if _, err := m.child.waitFor(t.pid); err != nil {
 			return err
 		}
+		delete(m.child.threads, t.pid)
 	}
 	m.sendNow()
 	i := slices.Index(m.threads, t)
