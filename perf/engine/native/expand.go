@@ -132,28 +132,3 @@ func sign(v []uint64, lane, size int) bool {
 	top := lane*size + size - 1
 	return v[top/8]>>(top%8*8+7)&1 != 0
 }
-
-// iterations reads the record of a loop: n executions of b.
-func (r *reader) iterations(b *block, w []uint64, n uint64) {
-	for i := range n {
-		if r.flow != nil {
-			r.flow.block(b)
-		}
-		if r.batch != nil {
-			r.enter(b)
-			for k := range b.refs {
-				p := &b.refs[k]
-				a := uint64(p.delta + p.stride*int64(i))
-				if p.slot >= 0 {
-					a += w[p.slot]
-				}
-				if p.fs {
-					a += r.fs
-				}
-				r.put(p.tag, a)
-			}
-		}
-		r.count += uint64(b.instructions)
-		r.before = b
-	}
-}

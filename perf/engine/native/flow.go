@@ -57,6 +57,14 @@ func (f *flow) block(b *block) {
 	f.from = b
 }
 
+// again counts n more executions of the block b after one: it branched to itself
+// each time.
+func (f *flow) again(b *block, n uint64) {
+	t := f.tally(b)
+	t.executed += n
+	t.taken += n
+}
+
 // went notes that control went from the last block to pc.
 func (f *flow) went(pc trace.PC) {
 	b := f.from

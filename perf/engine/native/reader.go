@@ -118,8 +118,8 @@ func (r *reader) records(s *segment) error {
 		if !r.seen[id] {
 			r.first(b)
 		}
-		if b.loop != nil {
-			end := int(int64(s.limit) + int64(w[i+int(b.loop.end)])/8)
+		if b.loop {
+			end := int(int64(s.limit) + int64(w[i+endWord])/8)
 			if end < i || end > len(w)+int(b.span) {
 				return fmt.Errorf("native: a loop recorded at word %d of %d ends at word %d", i, len(w), end)
 			}
@@ -176,7 +176,9 @@ func (r *reader) cut(c *cut) {
 	if r.batch != nil {
 		r.enter(b)
 		for k := range b.refs {
-			if p := &b.refs[k]; int(p.index) < c.n && p.form == repeated {
+			if p := &b.refs[k]; int(p.index) < c.n && b.loop {
+				r.batch.Accesses = append(r.batch.Accesses, r.loopAccess(p, c.words, c.iteration))
+			} else if int(p.index) < c.n && p.form == repeated {
 				r.repetition(b.refs[k:k+1], c.words)
 			} else if int(p.index) < c.n {
 				r.access(p, c.words)

@@ -24,19 +24,13 @@ type recipe struct {
 	planBlock int32 // the plan's block that begins here; -1: none
 	inBlock   int32 // the plan's block that contains it; -1: none
 
-	simple bool  // every reference is a single access, and its own record
-	loop   *loop // nil: the block is executed once per record
+	simple bool // every reference is a single access, and its own record
+	loop   bool // all iterations are in one record: see loopBody
 
 	last             action
 	target           uint64   // of the last instruction, if it is constant
 	planPC, targetPC trace.PC // of the block, and of target
 	final            uint64   // its address
-}
-
-// loop describes the record of all the iterations of a loop of one block at once.
-type loop struct {
-	end  uint32 // the word that holds the position behind the last iteration, relative to the buffer's end
-	body uint64 // address of its code
 }
 
 // planned is a reference of the plan with the way to find its addresses: word slot,

@@ -5,7 +5,6 @@ package native
 import (
 	"math/bits"
 
-	"presage/perf/isa/amd64"
 	"presage/perf/trace"
 )
 
@@ -173,19 +172,6 @@ func (a *asm) storeVector(base int, disp int64, v, bytes int) {
 		a.b(0x24)
 	}
 	a.u32(uint32(disp))
-}
-
-// deadFlags reports whether no instruction of a loop depends on the status flags
-// from before it, and none remains after it.
-func deadFlags(insts []*inst) bool {
-	var written amd64.Flags
-	for _, i := range insts {
-		if i.flagsRead&statusFlags&^written != 0 {
-			return false
-		}
-		written |= i.flagsWritten
-	}
-	return written&statusFlags == statusFlags
 }
 
 // freeRegisters returns how many general registers a set of touched ones leaves.

@@ -116,11 +116,15 @@ func (m *machine) cutAt(t *thread, b *block) uint64 {
 	r := &t.regs
 	k := b.at(r.Rip)
 	pos := m.stateWord(t, gsBuffer)
+	var scratch uint64
 	own := r.Rip >= b.left && b.last != branch && b.last != call && b.last != jump
 	if own {
 		r.Rcx = m.stateWord(t, gsRcx)
 	} else {
 		pos = *register(r, int(b.regs.pos))
+		if b.regs.scratch >= 0 {
+			scratch = *register(r, int(b.regs.scratch))
+		}
 		m.restore(t, r, b.regs)
 	}
 	if b.advanced != 0 && r.Rip >= b.advanced {
@@ -132,9 +136,22 @@ func (m *machine) cutAt(t *thread, b *block) uint64 {
 		pos -= unit * span
 		m.setStateWord(t, gsPad, m.stateWord(t, gsPad)-(span-uint64(b.instructions)))
 	}
-	m.setStateWord(t, gsBuffer, pos)
 	pc := b.pc + uint64(b.starts[k])
-	m.cut(t, b, pos, k)
+	c := &cut{block: b, n: k, faulted: true}
+	if m.place.buffer >= 0 {
+		start := buffersAt + uint64(m.place.buffer)*bufferStride
+		w := m.bufferWords(m.place.buffer)[(pos-start)/8:]
+		if b.loop {
+			// The iteration begins at the limit plus scratch; the record ends there.
+			w[endWord] = scratch
+			at := m.place.limit + scratch
+			c.iteration = (at - pos) / (8 * uint64(b.instructions))
+			pos = at
+		}
+		c.words = append([]uint64(nil), w[:min(len(w), int(max(b.span, b.words)))]...)
+	}
+	m.setStateWord(t, gsBuffer, pos)
+	m.cut(t, c, pos)
 	t.parked, t.resumeAt = true, key{pc: pc, flows: true}
 	return pc
 }
@@ -145,24 +162,22 @@ type cut struct {
 	words []uint64
 	n     int
 
-	faulted bool // the next one
+	faulted   bool   // the next one
+	iteration uint64 // of a loop
 }
 
-// cut passes an execution of the first n instructions of b, whose record begins at
-// pos, to the reader.
-func (m *machine) cut(t *thread, b *block, pos uint64, n int) {
+// cut passes an execution of a part of a block, whose record begins at pos, to the
+// reader.
+func (m *machine) cut(t *thread, c *cut, pos uint64) {
 	p := &m.place
 	if p.buffer >= 0 {
 		m.send(pos, false)
-		start := buffersAt + uint64(p.buffer)*bufferStride
-		w := m.bufferWords(p.buffer)[(pos-start)/8:]
-		c := &cut{block: b, words: append([]uint64(nil), w[:min(len(w), int(b.span))]...), n: n, faulted: true}
 		m.full <- segment{buffer: p.buffer, blocks: m.blocks, thread: t.index, fs: t.regs.Fs_base, count: p.count, cut: c}
 	} else {
 		p.count, p.from = m.executed(pos), pos
 		m.setStateWord(t, gsPad, 0)
 	}
-	p.count += uint64(n)
+	p.count += uint64(c.n)
 }
 
 // callBytes is the length of a system call's instruction.

@@ -189,11 +189,17 @@ func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
 		}
 		return m.deliverPending()
 	}
+	if b.loop && begins && m.next != never && m.next-m.executed(pos) < uint64(b.words) {
+		// There is room for the record, but not for so many instructions.
+		m.park(t, r, b)
+		t.resumeAt.slow = true
+		return nil
+	}
 	least := uint64(1)
 	if !begins || m.executed(pos) >= m.next {
 		least = uint64(b.instructions) // up to the next transfer of control
 	}
-	next, err := m.renew(pos, least, uint64(b.span))
+	next, err := m.renew(pos, least, uint64(max(b.span, b.words)))
 	if err != nil {
 		return err
 	}

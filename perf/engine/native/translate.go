@@ -217,7 +217,9 @@ func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block,
 		return b, nil, nil
 	}
 	b.describe(m, insts)
-	m.body(b, insts)
+	if !c.traced || !m.loopBody(b, insts) {
+		m.body(b, insts)
+	}
 	b.hi = h.addr()
 	return b, insts, nil
 }
@@ -382,7 +384,7 @@ func (m *machine) transferOut(b *block, insts []*inst) (next key, regs taken, mo
 func (m *machine) branchOut(b *block, i *inst) key {
 	h := &b.zone.hot
 	fall, taken := key{pc: i.next()}, key{pc: i.target()}
-	if b.loop != nil {
+	if b.loop {
 		return fall // its body ends in the branch
 	}
 	if i.loops() {
