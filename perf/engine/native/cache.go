@@ -45,6 +45,7 @@ type block struct {
 
 	lo, hi   uint64   // its code in the zone
 	left     uint64   // where its transfer of control begins
+	leftRegs taken    // the registers taken while it loads an indirect target
 	advanced uint64   // from here on the position is that of the next block
 	offsets  []uint16 // from lo, of each instruction
 	starts   []uint16 // from pc, of each instruction

@@ -64,7 +64,7 @@ const (
 	gsBuffer   = 128 // position in the buffer
 	gsRcx      = 136
 	gsRax      = 144
-	gsLimit    = 152 // end of the buffer
+	gsCredit   = 168 // 8 bytes for each instruction that loops may yet execute, negative
 	gsPad      = 160 // words by which the position is ahead of the instructions
 	gsCopy     = 512 // room for arguments of system calls
 	gsTables   = pageBytes

@@ -8,27 +8,34 @@ import (
 )
 
 // A loop of one block whose addresses all step by constants is recorded once: the
-// addresses of the first iteration, and the position behind the last.
+// addresses of the first iteration, and how many there were.
 //
 //	      store id, addresses
-//	      scratch = position - limit - step       step: 8 bytes per instruction
+//	      scratch = credit; store it
+//	      scratch -= step                   step: 8 bytes per instruction
 //	top:  add scratch, step
 //	      jc  out
 //	      body
 //	      jcc top
 //	      scratch += step
-//	end:  store scratch; position = limit + scratch
+//	      store it; credit = scratch - span; position += span
 //	      …
-//	out:  the same as at end; jump to the block
+//	out:  the same without the first line; stop
 //
-// At the top, limit + scratch is the position at which the iteration begins. It is
-// below the limit, so scratch is negative, until the addition carries: then the
-// iteration is the first of the next record, for which the buffer has no room, and
-// the run can stop before it as before any block. The addition needs flags that are
-// dead.
+// The credit is a negative number in the thread's state: the instructions that loops
+// may yet execute before the next event. It is apart from the position in the buffer,
+// so that a loop takes up no more of it than its record. Before each iteration scratch
+// is the credit then; it is below zero until the addition carries. The run can stop
+// there as before any block. The addition needs flags that are dead.
+//
+// Without recording, every loop of one block is executed in this way.
 
-// endWord is the word for the position behind the last iteration, less the limit.
-const endWord = 1
+// The words of a loop's record, besides the addresses.
+const (
+	beginWord = 1 // the credit before the loop
+	endWord   = 2 // and after it
+	loopWords = 3
+)
 
 // loopRef is a planned reference of a loop.
 type loopRef struct {
@@ -42,21 +49,23 @@ type loopRef struct {
 // nothing, if b is no such loop.
 func (m *machine) loopBody(b *block, insts []*inst) bool {
 	last := insts[len(insts)-1]
-	if b.slow || b.flows || last.act != branch || last.loops() || last.target() != b.pc || !deadFlags(insts) {
+	if b.slow || b.flows || b.regs.scratch < 0 || last.act != branch || last.loops() || last.target() != b.pc || !deadFlags(insts) {
 		return false
 	}
-	refs, missing, ok := m.affine(b, insts)
-	if !ok {
-		return false
+	var slots []loopRef
+	if b.cache.traced {
+		refs, missing, ok := m.affine(b, insts)
+		if !ok {
+			return false
+		}
+		var words int
+		slots, words = giveWords(refs)
+		b.unplanned, b.words, b.span = missing, uint32(words), uint32(words)
+		for i := range refs {
+			b.refs = append(b.refs, refs[i].planned)
+		}
 	}
-	slots, words := loopWords(refs)
-	if words > len(insts) {
-		return false // a single iteration would not have room for the record
-	}
-	b.unplanned, b.loop, b.words = missing, true, uint32(words)
-	for i := range refs {
-		b.refs = append(b.refs, refs[i].planned)
-	}
+	b.loop = true
 	m.loopCode(b, insts, slots)
 	return true
 }
@@ -104,9 +113,9 @@ func (m *machine) affine(b *block, insts []*inst) (refs []loopRef, missing []unp
 	return refs, scan.unplanned, true
 }
 
-// loopWords gives each family of addresses a word.
-func loopWords(refs []loopRef) (slots []loopRef, words int) {
-	words = endWord + 1
+// giveWords gives each family of addresses a word.
+func giveWords(refs []loopRef) (slots []loopRef, words int) {
+	words = loopWords
 	known := make(map[family]seen)
 	for i := range refs {
 		r := &refs[i]
@@ -130,14 +139,20 @@ func loopWords(refs []loopRef) (slots []loopRef, words int) {
 func (m *machine) loopCode(b *block, insts []*inst, slots []loopRef) {
 	h, pos, scratch := &b.zone.hot, int(b.regs.pos), int(b.regs.scratch)
 	step := 8 * int64(b.instructions)
-	h.store32(pos, 8*int64(b.words-1), b.id) // faults before anything is done if there is too little room
-	h.store32(pos, 0, b.id)
+	if b.cache.traced {
+		h.store32(pos, 8*int64(b.words-1), b.id) // faults before anything is done if there is too little room
+		h.store32(pos, 0, b.id)
+	} else {
+		h.store8(pos, 0)
+	}
 	for _, r := range slots {
 		h.lea(scratch, operand{base: int8(r.family.base), index: int8(r.family.index), scale: r.family.scale, disp: r.offset})
 		h.store(pos, 8*int64(r.slot), scratch)
 	}
-	h.b(0x48|byte(pos>>3)<<2|byte(scratch>>3), 0x89, 0xc0|byte(pos&7)<<3|byte(scratch&7)) // mov scratch, pos
-	h.state(0x2b, scratch, gsLimit)                                                       // sub scratch, [limit]
+	h.load(scratch, gsCredit)
+	if b.cache.traced {
+		h.store(pos, 8*beginWord, scratch)
+	}
 	h.add(scratch, -step)
 	top := h.addr()
 	h.b(0x48|byte(scratch>>3), 0x81, 0xc0|byte(scratch&7)) // add scratch, step
@@ -155,19 +170,40 @@ func (m *machine) loopCode(b *block, insts []*inst, slots []loopRef) {
 	h.b(0x0f, 0x80|last.Opcode&15)
 	h.u32(uint32(top - (h.addr() + 4)))
 	h.add(scratch, step)
-	h.endLoop(pos, scratch)
+	h.endLoop(b)
 
 	c := &b.zone.cold
 	h.patch(out, c.addr())
-	c.endLoop(pos, scratch)
-	c.jump(b.warm)
+	c.endLoop(b)
+	m.stops[c.addr()] = &stop{kind: stopCredit, pc: b.pc, regs: b.regs}
+	c.b(0xcc)
 }
 
 // endLoop emits the end of a loop's record.
-func (a *asm) endLoop(pos, scratch int) {
-	a.store(pos, 8*endWord, scratch)
-	a.load(pos, gsLimit)
-	a.lea(pos, operand{base: int8(pos), index: int8(scratch)})
+func (a *asm) endLoop(b *block) {
+	pos, scratch, span := int(b.regs.pos), int(b.regs.scratch), int64(0)
+	if b.cache.traced {
+		span = 8 * int64(b.span)
+		a.store(pos, 8*endWord, scratch)
+		a.add(scratch, -span) // the position counts these
+		a.add(pos, span)
+	}
+	a.save(scratch, gsCredit)
+}
+
+// creditUsed handles the stop of a loop whose credit is used up: at an event, or to
+// get more of it.
+func (m *machine) creditUsed(t *thread, s *stop) error {
+	m.restore(t, &t.regs, s.regs)
+	t.parked, t.resumeAt = true, key{pc: s.pc}
+	if now := m.now(); now < m.next {
+		t.resumeAt.slow = m.next-now <= finely
+		return m.pause()
+	}
+	if err := m.reach(); err != nil || m.ended {
+		return err
+	}
+	return m.deliverPending()
 }
 
 // deadFlags reports whether a loop depends on no status flags from before it, and
@@ -185,6 +221,9 @@ func deadFlags(insts []*inst) bool {
 
 // iterations reads the record of a loop: n executions of b.
 func (r *reader) iterations(b *block, w []uint64, n uint64) {
+	if n == 0 {
+		return
+	}
 	if r.flow != nil {
 		r.flow.block(b)
 		r.flow.again(b, n-1)

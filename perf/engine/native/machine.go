@@ -291,10 +291,11 @@ func (m *machine) stopped(t *thread, signal unix.Signal) error {
 func (m *machine) missed(t *thread) error {
 	r := &t.regs
 	clear(m.pages)
-	b, err := m.blockFor(key{pc: r.Rcx}, own)
+	b, err := m.blockFor(key{pc: r.Rcx}, standardRegisters(m.cache))
 	if errors.Is(err, errZoneFull) {
 		t.resumeAt, t.parked = key{pc: r.Rcx}, true
 		r.Rcx, r.Rax = m.stateWord(t, gsRcx), m.stateWord(t, gsRax)
+		m.restore(t, r, standardRegisters(m.cache))
 		m.flushCode()
 		return nil
 	}
@@ -330,6 +331,8 @@ func (m *machine) reached(t *thread, s *stop) error {
 	case stopSpecial:
 		t.resumeAt, t.parked = key{pc: s.inst.next(), flows: true}, true
 		return m.special(t, s.inst)
+	case stopCredit:
+		return m.creditUsed(t, s)
 	}
 	r.Rip = s.pc
 	return m.noCode(t, s.pc)

@@ -119,12 +119,12 @@ func (r *reader) records(s *segment) error {
 			r.first(b)
 		}
 		if b.loop {
-			end := int(int64(s.limit) + int64(w[i+endWord])/8)
-			if end < i || end > len(w)+int(b.span) {
-				return fmt.Errorf("native: a loop recorded at word %d of %d ends at word %d", i, len(w), end)
+			used := w[i+endWord] - w[i+beginWord]
+			if each := 8 * uint64(b.instructions); used%each != 0 || used>>60 != 0 {
+				return fmt.Errorf("native: a loop recorded at word %d of %d has used %#x", i, len(w), used)
 			}
-			r.iterations(b, w[i:], uint64(end-i)/uint64(b.instructions))
-			i = end
+			r.iterations(b, w[i:], used/8/uint64(b.instructions))
+			i += int(b.span)
 			continue
 		}
 		r.block(b, w[i:])

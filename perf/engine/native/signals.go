@@ -120,6 +120,10 @@ func (m *machine) cutAt(t *thread, b *block) uint64 {
 	own := r.Rip >= b.left && b.last != branch && b.last != call && b.last != jump
 	if own {
 		r.Rcx = m.stateWord(t, gsRcx)
+		if b.leftRegs.pos >= 0 {
+			pos = *register(r, int(b.leftRegs.pos))
+			m.restore(t, r, b.leftRegs)
+		}
 	} else {
 		pos = *register(r, int(b.regs.pos))
 		if b.regs.scratch >= 0 {
@@ -142,13 +146,17 @@ func (m *machine) cutAt(t *thread, b *block) uint64 {
 		start := buffersAt + uint64(m.place.buffer)*bufferStride
 		w := m.bufferWords(m.place.buffer)[(pos-start)/8:]
 		if b.loop {
-			// The iteration begins at the limit plus scratch; the record ends there.
 			w[endWord] = scratch
-			at := m.place.limit + scratch
-			c.iteration = (at - pos) / (8 * uint64(b.instructions))
-			pos = at
+			c.iteration = (scratch - w[beginWord]) / (8 * uint64(b.instructions))
 		}
 		c.words = append([]uint64(nil), w[:min(len(w), int(max(b.span, b.words)))]...)
+	}
+	if b.loop {
+		if m.place.unit > 1 {
+			pos += 8 * uint64(b.span)
+			scratch -= 8 * uint64(b.span)
+		}
+		m.setStateWord(t, gsCredit, scratch)
 	}
 	m.setStateWord(t, gsBuffer, pos)
 	m.cut(t, c, pos)
@@ -174,8 +182,7 @@ func (m *machine) cut(t *thread, c *cut, pos uint64) {
 		m.send(pos, false)
 		m.full <- segment{buffer: p.buffer, blocks: m.blocks, thread: t.index, fs: t.regs.Fs_base, count: p.count, cut: c}
 	} else {
-		p.count, p.from = m.executed(pos), pos
-		m.setStateWord(t, gsPad, 0)
+		m.fold(pos)
 	}
 	p.count += uint64(c.n)
 }

@@ -20,6 +20,7 @@ type place struct {
 	limit  uint64 // address of the buffer's end
 	unit   uint64
 	count  uint64 // instructions executed before this part
+	credit uint64 // gsCredit before this part
 }
 
 // segment is a part of a buffer on its way to the reader of records.
@@ -32,7 +33,6 @@ type segment struct {
 	count    uint64 // instructions executed before it
 	release  bool   // the buffer is free afterwards
 	boundary bool   // a batch ends before it
-	limit    uint64 // index of the buffer's end, counted from the first word
 	cut      *cut
 	events   []event
 }
@@ -53,7 +53,8 @@ func (m *machine) setStateWord(t *thread, off int, v uint64) {
 // position is pos.
 func (m *machine) executed(pos uint64) uint64 {
 	p := &m.place
-	return p.count + (pos-p.from)/p.unit - m.stateWord(m.current, gsPad)
+	loops := int64(m.stateWord(m.current, gsCredit)-p.credit) / 8
+	return p.count + (pos-p.from)/p.unit - m.stateWord(m.current, gsPad) + uint64(loops)
 }
 
 // now returns the number of instructions executed, while the running thread has all
@@ -73,22 +74,39 @@ func (p *place) capacity() uint64 {
 	return bufferBytes / 8
 }
 
+// finely is the number of instructions before an event from which on loops are not
+// executed as such. It is more than twice what a block can have.
+const finely = 512
+
+// share divides the instructions up to the next event between the position in the
+// buffer and the credit of loops. Either may be overrun by less than a block, so
+// their sum stays that much below; close to the event the position has all.
+func (m *machine) share(count uint64) (room, credit uint64) {
+	room = m.place.capacity()
+	if m.next == never {
+		return room, 1 << 58
+	}
+	left := uint64(1)
+	if m.next > count {
+		left = m.next - count
+	}
+	if left <= finely {
+		return left, 0
+	}
+	room = min(room, left/2)
+	return room, left - room - finely/4
+}
+
 // rewind starts a new part at which count instructions have been executed, with room
 // for the instructions up to the next event, but at least least. It returns the new
 // position. What was recorded must have been sent.
 func (m *machine) rewind(count, least uint64) uint64 {
 	p := &m.place
-	room := p.capacity()
-	if m.next != never {
-		left := uint64(1)
-		if m.next > count {
-			left = m.next - count
-		}
-		room = min(room, max(left, least))
-	}
-	p.count, p.from = count, p.limit-room*p.unit
+	room, credit := m.share(count)
+	room = min(max(room, least), p.capacity())
+	p.count, p.from, p.credit = count, p.limit-room*p.unit, -(8 * credit)
 	m.setStateWord(m.current, gsPad, 0)
-	m.setStateWord(m.current, gsLimit, p.limit)
+	m.setStateWord(m.current, gsCredit, p.credit)
 	return p.from
 }
 
@@ -118,12 +136,17 @@ func (m *machine) send(pos uint64, release bool) {
 	s := segment{
 		buffer: p.buffer, blocks: m.blocks, thread: m.current.index, fs: m.current.regs.Fs_base, count: p.count, release: release,
 		words: m.bufferWords(p.buffer)[min(p.from-start, bufferBytes)/8 : min(pos-start, bufferBytes)/8], // the last span may end behind the buffer
-		limit: (p.limit - p.from) / 8,
 	}
 	if len(s.words) > 0 || release {
 		m.full <- s
 	}
-	p.count, p.from = m.executed(pos), pos
+	m.fold(pos)
+}
+
+// fold begins a new part at pos.
+func (m *machine) fold(pos uint64) {
+	p := &m.place
+	p.count, p.from, p.credit = m.executed(pos), pos, m.stateWord(m.current, gsCredit)
 	m.setStateWord(m.current, gsPad, 0)
 }
 
@@ -164,11 +187,24 @@ func (m *machine) aim() error {
 	pos := m.stateWord(m.current, gsBuffer)
 	count := m.executed(pos)
 	left := (max(m.place.limit, pos) - pos) / m.place.unit // the last span may end behind the buffer
-	if m.next == never || m.next >= count+left {
+	credit := uint64(max(-int64(m.stateWord(m.current, gsCredit)), 0)) / 8
+	if m.next == never && credit > finely || m.next >= count+left+credit+finely/4 && credit > finely {
 		return nil
 	}
 	m.send(pos, false)
-	m.setStateWord(m.current, gsBuffer, m.rewind(count, 1))
+	m.fold(pos)
+	room, credit := m.share(count)
+	if room < left {
+		pos = m.place.limit - room*m.place.unit
+	} else if m.next != never { // the position must not go back: what is there may not be read yet
+		credit = 0
+		if m.next > count+left+finely {
+			credit = m.next - count - left - finely/4
+		}
+	}
+	m.place.from, m.place.credit = pos, -(8 * credit)
+	m.setStateWord(m.current, gsBuffer, pos)
+	m.setStateWord(m.current, gsCredit, m.place.credit)
 	return nil
 }
 
@@ -188,12 +224,6 @@ func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
 			return err
 		}
 		return m.deliverPending()
-	}
-	if b.loop && begins && m.next != never && m.next-m.executed(pos) < uint64(b.words) {
-		// There is room for the record, but not for so many instructions.
-		m.park(t, r, b)
-		t.resumeAt.slow = true
-		return nil
 	}
 	least := uint64(1)
 	if !begins || m.executed(pos) >= m.next {

@@ -235,13 +235,11 @@ func (m *machine) switchTo(t *thread) error {
 	if m.current != t {
 		if m.place.limit != 0 {
 			pos := m.stateWord(m.current, gsBuffer)
-			count := m.executed(pos)
 			m.send(pos, false)
-			m.current = t
-			m.place.count, m.place.from = count, pos
+			m.fold(pos)
 			m.setStateWord(t, gsBuffer, pos)
+			m.setStateWord(t, gsCredit, m.place.credit)
 			m.setStateWord(t, gsPad, 0)
-			m.setStateWord(t, gsLimit, m.place.limit)
 		}
 		m.current = t
 	}

@@ -25,6 +25,7 @@ const (
 	stopCall                    // a system call
 	stopSpecial                 // an instruction that the engine executes
 	stopBad                     // no instruction
+	stopCredit                  // a loop that may not go on
 )
 
 // stop is a breakpoint in translated code.
@@ -81,10 +82,15 @@ var preference = [...]int8{r15, r14, r13, r12, r11, r10, r9, r8, rbx, rbp, rdi, 
 // they are free, else those that the code behind it uses least.
 func (m *machine) choose(c *cache, insts []*inst, touched uint16, before taken) taken {
 	free := func(r int8) bool { return touched>>r&1 == 0 }
-	if before != own && free(before.pos) && (!c.traced || free(before.scratch)) {
+	last := insts[len(insts)-1]
+	both := c.traced || last.act == branch && last.target() == insts[0].pc && freeRegisters(touched) >= 2
+	if before.pos >= 0 && free(before.pos) && (before.scratch >= 0) == both && (!both || free(before.scratch)) {
 		return before
 	}
-	uses := m.lookAhead(insts[len(insts)-1])
+	if standard := standardRegisters(c); both == c.traced && free(standard.pos) && (!both || free(standard.scratch)) {
+		return standard
+	}
+	uses := m.lookAhead(last)
 	best := own
 	for _, r := range preference {
 		switch {
@@ -95,10 +101,19 @@ func (m *machine) choose(c *cache, insts []*inst, touched uint16, before taken) 
 			best.scratch = r
 		}
 	}
-	if !c.traced {
+	if !both {
 		best.scratch = -1
 	}
 	return best
+}
+
+// standardRegisters are those taken at indirect jumps, and elsewhere if nothing
+// speaks against it.
+func standardRegisters(c *cache) taken {
+	if c.traced {
+		return taken{r15, r14}
+	}
+	return taken{r15, -1}
 }
 
 // lookAhead counts the uses of registers on the way that falls through behind an
@@ -217,7 +232,7 @@ func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block,
 		return b, nil, nil
 	}
 	b.describe(m, insts)
-	if !c.traced || !m.loopBody(b, insts) {
+	if !m.loopBody(b, insts) {
 		m.body(b, insts)
 	}
 	b.hi = h.addr()
@@ -348,22 +363,8 @@ func (m *machine) transferOut(b *block, insts []*inst) (next key, regs taken, mo
 		m.push(z, i.next(), regs)
 		m.cache.queue = append(m.cache.queue, key{pc: i.next()})
 		return key{pc: i.target()}, regs, true, nil
-	case ret:
-		leave(h, regs)
-		m.indirect(h, func() {
-			h.b(0x59) // pop rcx
-			if i.Opcode == 0xc2 {
-				h.add(rsp, int64(uint16(i.Imm)))
-			}
-		})
-	case jumpVia, callVia:
-		leave(h, regs)
-		m.indirect(h, func() {
-			h.loadTarget(i)
-			if i.act == callVia {
-				m.push(z, i.next(), own)
-			}
-		})
+	case ret, jumpVia, callVia:
+		m.indirect(b, i)
 		if i.act == callVia {
 			m.cache.queue = append(m.cache.queue, key{pc: i.next()})
 		}
@@ -456,15 +457,33 @@ func (m *machine) push(z *zone, v uint64, regs taken) {
 	}
 }
 
-// indirect emits a jump to the address that load puts into rcx, with the program's
-// registers. load may use no register but rcx.
-func (m *machine) indirect(a *asm, load func()) {
-	a.save(rcx, gsRcx)
-	load()
-	a.save(rax, gsRax)
-	a.b(0x0f, 0xb7, 0xc1)       // movzx eax, cx
-	a.b(0x65, 0xff, 0x24, 0xc5) // jmp gs:[rax*8+table]
-	a.u32(uint32(gsTables + m.cache.number*tableBytes))
+// indirect emits an indirect transfer: a jump to where the jump table leads by the
+// low bits of the target, with the target in rcx and the standard registers taken.
+func (m *machine) indirect(b *block, i *inst) {
+	h, c := &b.zone.hot, b.cache
+	standard := standardRegisters(c)
+	b.leftRegs = standard
+	if i.touches>>standard.pos&1 != 0 || standard.scratch >= 0 && i.touches>>standard.scratch&1 != 0 {
+		b.leftRegs = own
+	}
+	move(h, b.regs, b.leftRegs)
+	h.save(rcx, gsRcx)
+	if i.act == ret {
+		h.b(0x59) // pop rcx
+		if i.Opcode == 0xc2 {
+			h.add(rsp, int64(uint16(i.Imm)))
+		}
+	} else {
+		h.loadTarget(i)
+	}
+	if i.act == callVia {
+		m.push(b.zone, i.next(), b.leftRegs)
+	}
+	h.save(rax, gsRax)
+	move(h, b.leftRegs, standard)
+	h.b(0x0f, 0xb7, 0xc1)       // movzx eax, cx
+	h.b(0x65, 0xff, 0x24, 0xc5) // jmp gs:[rax*8+table]
+	h.u32(uint32(gsTables + c.number*tableBytes))
 }
 
 // loadTarget emits the load of an indirect transfer's target into rcx.
@@ -539,7 +558,7 @@ func (m *machine) viaEntry(b *block) uint64 {
 	code.mem[from-1] = byte(code.p - from)
 	code.load(rax, gsRax)
 	code.load(rcx, gsRcx)
-	move(code, own, b.regs)
+	move(code, standardRegisters(c), b.regs)
 	code.jump(b.warm)
 	c.heads[slot] = b.via
 	m.setSlot(c, slot, b.via)
