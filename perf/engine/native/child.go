@@ -20,6 +20,8 @@ type child struct {
 	memfd    int
 	injected unix.PtraceRegs
 	ignores  func(unix.Signal) bool
+	agent    *task                   // the thread that makes the engine's system calls; nil: the first
+	keep     func(unix.Signal) error // takes a signal that arrives meanwhile
 	others
 	calling unix.PtraceRegs // of the thread that makes a system call: its own, behind it
 }
@@ -218,8 +220,22 @@ func (c *child) inject(number uint64, args ...uint64) (uint64, error) {
 }
 
 func (c *child) injectAt(at, number uint64, args ...uint64) (uint64, error) {
+	t := c.agent
+	if t == nil {
+		t = c.task
+	}
 	r := c.injected
-	result, err := c.call(c.task, &r, at, number, args...)
+	result, err := c.call(t, &r, at, number, args...)
+	for interrupted := new(interruptedError); errors.As(err, &interrupted); {
+		// The kernel makes the call again when the thread goes on.
+		if err = c.keep(interrupted.signal); err == nil {
+			err = c.untilTrap(t)
+		}
+		if err == nil {
+			err = t.registers(&r)
+			result = r.Rax
+		}
+	}
 	if err == nil && isError(result) {
 		err = fmt.Errorf("native: system call %d for the engine's memory in the program: %w", number, unix.Errno(-result))
 	}

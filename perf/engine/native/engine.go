@@ -21,9 +21,38 @@ const name = "native"
 const capabilities = engine.CapWindows | engine.CapFlow
 
 // Engine is the native engine. The zero Engine is ready to use.
-type Engine struct{}
+//
+// Programs run with the rights of the user, as if started from a shell: they can
+// read and change the user's files and use the network, unless they are Confined.
+type Engine struct {
+	// Confined keeps the program from writing to files, from reading others than the
+	// system's and its executable, from the network, and from other processes. It
+	// needs the kernel's Landlock (ErrConfine). What a program does within these
+	// bounds is recorded in the same way.
+	Confined bool
 
-var _ engine.Discoverer = Engine{}
+	singly bool // record every iteration of a loop: for tests
+}
+
+var (
+	_ engine.Discoverer = Engine{}
+	_ engine.Moded      = Engine{}
+)
+
+// confinedName is the mode of a Confined engine.
+const confinedName = "confined"
+
+// Modes implements engine.Moded.
+func (Engine) Modes() []string { return []string{confinedName} }
+
+// InMode implements engine.Moded.
+func (e Engine) InMode(name string) (engine.Engine, error) {
+	if name != confinedName {
+		return nil, fmt.Errorf("native: mode %q: want %s", name, confinedName)
+	}
+	e.Confined = true
+	return e, nil
+}
 
 // Identity implements engine.Engine.
 func (Engine) Identity() engine.Identity { return engine.Identity{Name: name, Version: Version} }
@@ -46,16 +75,16 @@ func (Engine) Accepts(f *objfile.File) error {
 }
 
 // Run implements engine.Engine.
-func (Engine) Run(ctx context.Context, f *objfile.File, r engine.Request) (*engine.Outcome, error) {
-	out, _, err := run(ctx, f, r, false)
+func (e Engine) Run(ctx context.Context, f *objfile.File, r engine.Request) (*engine.Outcome, error) {
+	out, _, err := e.run(ctx, f, r, false)
 	return out, err
 }
 
 // Discover implements engine.Discoverer.
-func (Engine) Discover(ctx context.Context, f *objfile.File, r engine.Request) (*engine.Discovery, error) {
+func (e Engine) Discover(ctx context.Context, f *objfile.File, r engine.Request) (*engine.Discovery, error) {
 	if r.Plan != nil || r.Sink != nil || len(r.Windows) > 0 {
 		return nil, errors.New("native: discovery needs no plan, sink or windows")
 	}
-	_, found, err := run(ctx, f, r, true)
+	_, found, err := e.run(ctx, f, r, true)
 	return found, err
 }

@@ -30,11 +30,14 @@ type machine struct {
 	blocks   []*block // by id
 	stops    map[uint64]*stop
 	pages    map[uint64][]byte
+	guarded  map[uint64]bool // pages with translated code that the program may write to
 	miss     uint64
 	caches   [tables]*cache // traced, untraced
 	cache    *cache
 	plan     index
 	discover bool
+	confined bool
+	singly   bool // loops are not recorded as such
 
 	threads []*thread
 	current *thread
@@ -90,7 +93,7 @@ const pauseEvery = 1
 
 func newMachine(ctx context.Context, f *objfile.File, r engine.Request, discover bool) *machine {
 	m := &machine{
-		ctx: ctx, file: f, opt: r, discover: discover, stops: make(map[uint64]*stop), pages: make(map[uint64][]byte), miss: missAt,
+		ctx: ctx, file: f, opt: r, discover: discover, stops: make(map[uint64]*stop), pages: make(map[uint64][]byte), guarded: make(map[uint64]bool), miss: missAt,
 		free: make(chan int, buffers), full: make(chan segment, 64), next: never, unknown: make(map[uint64]uint64),
 	}
 	m.plan.Plan = r.Plan
@@ -120,6 +123,12 @@ func newRandom(seed uint64) *rand.ChaCha8 {
 
 // run executes the program from start to end.
 func (m *machine) run(io *stdio) error {
+	if m.confined {
+		if err := confine(m.file.Path); err != nil {
+			io.started()
+			return err
+		}
+	}
 	c, err := launch(m.file.Path, m.opt.Args, m.opt.Env, io.child)
 	io.started()
 	if err != nil {
@@ -172,8 +181,13 @@ func (m *machine) start() error {
 		return err
 	}
 	t.parked, t.resumeAt = true, key{pc: t.regs.Rip}
-	m.current = t
+	m.use(t)
 	m.child.ignores = m.ignores
+	m.child.keep = func(s unix.Signal) error {
+		info, err := m.current.sigInfo()
+		m.pending = append(m.pending, queued{m.current, s, info})
+		return err
+	}
 	if err := m.prepareStack(t); err != nil {
 		return err
 	}
@@ -249,6 +263,9 @@ func (m *machine) translated(k key) (*block, error) {
 	return b, err
 }
 
+// use makes t the running thread.
+func (m *machine) use(t *thread) { m.current, m.child.agent = t, t.task }
+
 // flushCode drops all translated code. Every thread must be parked.
 func (m *machine) flushCode() {
 	for _, c := range m.caches {
@@ -280,8 +297,13 @@ func (m *machine) stopped(t *thread, signal unix.Signal) error {
 		if err != nil {
 			return err
 		}
-		if b := m.find(r.Rip); b != nil && m.inHole(sigAddr(&info)) {
-			return m.placeFull(t, r, b)
+		if b := m.find(r.Rip); b != nil {
+			switch addr := sigAddr(&info); {
+			case m.inHole(addr):
+				return m.placeFull(t, r, b)
+			case m.guarded[addr&^(pageBytes-1)]:
+				return m.codeWritten(t, b, addr)
+			}
 		}
 	}
 	return m.signalled(t, signal)

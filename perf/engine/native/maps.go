@@ -33,8 +33,10 @@ type space struct {
 	bases   map[string]trace.PC
 	last    *module
 
-	mapped intervals
-	peak   uint64
+	mapped     intervals
+	peak       uint64
+	executable intervals
+	both       intervals // writable and executable
 
 	regions trace.Regions
 	chunks  *chunkTable
@@ -114,6 +116,7 @@ func (s *space) start(main string, mainBias uint64) error {
 		if err := s.add(m.lo, m.hi); err != nil {
 			return err
 		}
+		s.protect(m.lo, m.hi, m.prot[1] == 'w', m.prot[2] == 'x')
 		if strings.HasPrefix(m.path, "/") {
 			if err := s.file(m.path, m.lo, m.hi, m.offset); err != nil {
 				return err
@@ -161,10 +164,25 @@ func (s *space) add(lo, hi uint64) error {
 	return nil
 }
 
+// protect notes what the program may do in a range.
+func (s *space) protect(lo, hi uint64, write, execute bool) {
+	for _, set := range []struct {
+		*intervals
+		in bool
+	}{{&s.executable, execute}, {&s.both, write && execute}} {
+		if set.in {
+			set.add(lo, hi)
+		} else {
+			set.remove(lo, hi)
+		}
+	}
+}
+
 // remove notes that a range is accessible no more; it returns whether code may have
 // been there.
 func (s *space) remove(lo, hi uint64) (code bool) {
 	s.mapped.remove(lo, hi)
+	s.protect(lo, hi, false, false)
 	s.last = nil
 	s.modules = slices.DeleteFunc(s.modules, func(m *module) bool {
 		if m.lo < hi && lo < m.hi {

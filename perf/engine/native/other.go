@@ -17,6 +17,6 @@ func supported() error {
 		runtime.GOOS, runtime.GOARCH, errors.ErrUnsupported)
 }
 
-func run(context.Context, *objfile.File, engine.Request, bool) (*engine.Outcome, *engine.Discovery, error) {
+func (Engine) run(context.Context, *objfile.File, engine.Request, bool) (*engine.Outcome, *engine.Discovery, error) {
 	return nil, nil, supported()
 }

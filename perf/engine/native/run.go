@@ -15,8 +15,8 @@ import (
 func supported() error { return nil }
 
 // run executes f; with discover it also finds its code.
-func run(ctx context.Context, f *objfile.File, r engine.Request, discover bool) (out *engine.Outcome, found *engine.Discovery, err error) {
-	if err := (Engine{}).Accepts(f); err != nil {
+func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, discover bool) (out *engine.Outcome, found *engine.Discovery, err error) {
+	if err := e.Accepts(f); err != nil {
 		return nil, nil, err
 	}
 	if err := r.Check(capabilities); err != nil {
@@ -33,6 +33,7 @@ func run(ctx context.Context, f *objfile.File, r engine.Request, discover bool) 
 		defer close(done)
 		runtime.LockOSThread() // for good: the thread is the tracer
 		m = newMachine(ctx, f, r, discover)
+		m.confined, m.singly = e.Confined, e.singly
 		err = m.run(io)
 	}()
 	<-done

@@ -86,7 +86,7 @@ func (m *machine) fault(t *thread, s unix.Signal, info *[sigInfoBytes]byte) erro
 	if b == nil {
 		return &engine.Fault{Engine: name, Signal: int(s), PC: t.regs.Rip, Addr: sigAddr(info)}
 	}
-	pc := m.cutAt(t, b)
+	pc := m.cutAt(t, b, true)
 	t.regs.Rip = pc
 	m.changed(broke, t, pc)
 	switch s {
@@ -112,7 +112,7 @@ func (m *machine) fault(t *thread, s unix.Signal, info *[sigInfoBytes]byte) erro
 // cutAt gives thread t, which stopped within block b, its own registers, and records
 // the instructions of b that it executed. It returns the address of the one that it
 // did not. The thread is parked there.
-func (m *machine) cutAt(t *thread, b *block) uint64 {
+func (m *machine) cutAt(t *thread, b *block, faulted bool) uint64 {
 	r := &t.regs
 	k := b.at(r.Rip)
 	pos := m.stateWord(t, gsBuffer)
@@ -141,7 +141,7 @@ func (m *machine) cutAt(t *thread, b *block) uint64 {
 		m.setStateWord(t, gsPad, m.stateWord(t, gsPad)-(span-uint64(b.instructions)))
 	}
 	pc := b.pc + uint64(b.starts[k])
-	c := &cut{block: b, n: k, faulted: true}
+	c := &cut{block: b, n: k, faulted: faulted}
 	if m.place.buffer >= 0 {
 		start := buffersAt + uint64(m.place.buffer)*bufferStride
 		w := m.bufferWords(m.place.buffer)[(pos-start)/8:]

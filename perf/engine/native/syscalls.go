@@ -91,7 +91,9 @@ func (m *machine) systemCall(t *thread, i *inst) error {
 	m.child.calling = *r
 	m.child.calling.Rip, m.child.calling.Rcx, m.child.calling.R11 = i.next(), i.next(), r.Eflags
 	var err error
-	if h := calls[number]; h != nil {
+	if m.denied(t) {
+		t.fail(unix.EPERM)
+	} else if h := calls[number]; h != nil {
 		err = h(m, t)
 	} else {
 		err = m.execute(t)
@@ -111,7 +113,16 @@ func (m *machine) systemCall(t *thread, i *inst) error {
 // execute makes the system call in the program.
 func (m *machine) execute(t *thread) error {
 	r := &t.regs
+	own := *r
 	_, err := m.child.call(t.task, r, gadgetAt, r.Rax, r.Rdi, r.Rsi, r.Rdx, r.R10, r.R8, r.R9)
+	if err == nil && len(m.guarded) > 0 && r.Rax == errnoResult(unix.EFAULT) {
+		// The kernel may have found a page that only the engine made read-only.
+		if err := m.unguardAll(); err != nil {
+			return err
+		}
+		*r = own
+		_, err = m.child.call(t.task, r, gadgetAt, r.Rax, r.Rdi, r.Rsi, r.Rdx, r.R10, r.R8, r.R9)
+	}
 	return err
 }
 
@@ -154,6 +165,8 @@ func (m *machine) callMmap(t *thread) error {
 			return err
 		}
 	}
+	m.forget(at, at+size)
+	m.maps.protect(at, at+size, prot&unix.PROT_WRITE != 0, prot&unix.PROT_EXEC != 0)
 	if flags&unix.MAP_ANONYMOUS != 0 {
 		return nil
 	}
@@ -181,6 +194,7 @@ func (m *machine) callMunmap(t *thread) error {
 	if err := m.execute(t); err != nil || isError(t.regs.Rax) {
 		return err
 	}
+	m.forget(addr, addr+size)
 	if m.maps.remove(addr, addr+size) {
 		m.flushCode()
 	}
@@ -196,9 +210,12 @@ func (m *machine) callMremap(t *thread) error {
 	if err := m.execute(t); err != nil || isError(t.regs.Rax) {
 		return err
 	}
+	_, _, execute := m.maps.executable.around(old)
+	_, _, both := m.maps.both.around(old)
 	if m.maps.remove(old, old+oldSize) {
 		m.flushCode()
 	}
+	m.maps.protect(t.regs.Rax, t.regs.Rax+size, both, execute)
 	return m.maps.add(t.regs.Rax, t.regs.Rax+size)
 }
 
@@ -216,6 +233,8 @@ func (m *machine) callMprotect(t *thread) error {
 	if prot&unix.PROT_WRITE != 0 && m.translatedIn(addr, addr+size) {
 		m.flushCode()
 	}
+	m.forget(addr, addr+size)
+	m.maps.protect(addr, addr+size, prot&unix.PROT_WRITE != 0, prot&unix.PROT_EXEC != 0)
 	if prot != unix.PROT_NONE {
 		return m.maps.add(addr, addr+size)
 	}

@@ -58,6 +58,11 @@ func (m *machine) callClone3(t *thread) error {
 // childAt are where its identifier is stored, if the flags say so.
 func (m *machine) spawn(t *thread, flags, parentAt, childAt uint64) error {
 	m.child.created = 0
+	if flags&unix.CLONE_THREAD == 0 && len(m.guarded) > 0 {
+		if err := m.unguardAll(); err != nil {
+			return err
+		}
+	}
 	own := t.regs
 	if err := m.execute(t); err != nil || isError(t.regs.Rax) {
 		return err
@@ -241,7 +246,7 @@ func (m *machine) switchTo(t *thread) error {
 			m.setStateWord(t, gsCredit, m.place.credit)
 			m.setStateWord(t, gsPad, 0)
 		}
-		m.current = t
+		m.use(t)
 	}
 	m.startTurn()
 	return nil

@@ -144,6 +144,7 @@ func (m *machine) blockFor(k key, before taken) (*block, error) {
 	if b := c.blocks[k]; b != nil {
 		return b, nil
 	}
+	first := len(m.blocks)
 	budget := batchBlocks
 	c.queue = append(c.queue[:0], k)
 	for n := 0; n < len(c.queue) && (budget > 0 || n == 0); n++ {
@@ -157,6 +158,9 @@ func (m *machine) blockFor(k key, before taken) (*block, error) {
 		if err := m.chain(q, before, &budget); err != nil {
 			return nil, err
 		}
+	}
+	if err := m.guard(m.blocks[first:]); err != nil {
+		return nil, err
 	}
 	return c.blocks[k], nil
 }
@@ -586,8 +590,10 @@ func (m *machine) code(pc uint64) []byte {
 	page := pc &^ (pageBytes - 1)
 	p, ok := m.pages[page]
 	if !ok {
-		p = make([]byte, pageBytes+most)
-		p = p[:m.child.read(page, p)]
+		if _, hi, executable := m.maps.executable.around(page); executable {
+			p = make([]byte, min(pageBytes+most, hi-page))
+			p = p[:m.child.read(page, p)]
+		}
 		m.pages[page] = p
 	}
 	off := int(pc - page)
