@@ -4,6 +4,7 @@ package native
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
 	"unsafe"
 
@@ -359,7 +360,8 @@ func (m *machine) callSigprocmask(t *thread) error {
 		if err := m.execute(t); err != nil || isError(t.regs.Rax) || from == 0 {
 			return err
 		}
-		return m.showHidden(t, from, t.hidden)
+		m.showHidden(t, from, t.hidden)
+		return nil
 	}
 	set, ok := t.word(to)
 	if !ok {
@@ -376,29 +378,31 @@ func (m *machine) callSigprocmask(t *thread) error {
 		hidden = set & needed
 	}
 	binary.LittleEndian.PutUint64(m.stateBytes(t)[gsCopy:], set&^needed)
-	saved := t.regs
+	saved, old := t.regs, t.hidden
+	t.hidden = hidden // at once: a signal that this unblocks interrupts the call when it is done
 	_, err := m.child.call(t.task, &t.regs, gadgetAt, unix.SYS_RT_SIGPROCMASK, how, stateAddr(t.slot)+gsCopy, from, setBytes)
 	result := t.regs.Rax
 	t.regs = saved
+	interrupted := errors.As(err, new(*interruptedError))
+	if interrupted {
+		result = 0
+	}
 	t.regs.Rax = result
-	if err != nil || isError(result) {
-		return err
+	switch {
+	case isError(result):
+		t.hidden = old
+	case from != 0 && (err == nil || interrupted):
+		m.showHidden(t, from, old)
 	}
-	old := t.hidden
-	t.hidden = hidden
-	if from != 0 {
-		return m.showHidden(t, from, old)
-	}
-	return nil
+	return err
 }
 
 // showHidden adds the signals that only the program takes for blocked to a set.
-func (m *machine) showHidden(t *thread, at, hidden uint64) error {
+func (m *machine) showHidden(t *thread, at, hidden uint64) {
 	set, _ := t.word(at)
 	result := t.regs.Rax
 	t.store(at, set|hidden)
 	t.regs.Rax = result
-	return nil
 }
 
 // callSigreturn lets the kernel restore the registers from a signal's frame.
