@@ -88,9 +88,6 @@ type thread struct {
 	hidden   uint64 // signals that the program blocks and the engine does not
 }
 
-// pauseEvery is the number of buffers after which cancellation is checked.
-const pauseEvery = 1
-
 func newMachine(ctx context.Context, f *objfile.File, r engine.Request, discover bool) *machine {
 	m := &machine{
 		ctx: ctx, file: f, opt: r, discover: discover, stops: make(map[uint64]*stop), pages: make(map[uint64][]byte), guarded: make(map[uint64]bool), miss: missAt,

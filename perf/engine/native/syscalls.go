@@ -58,7 +58,7 @@ func handlers() map[uint64]handler {
 		unix.SYS_SET_TID_ADDRESS:   (*machine).callSetTidAddress,
 		unix.SYS_KILL:              named(1),
 		unix.SYS_TKILL:             named(1),
-		unix.SYS_TGKILL:            named(2),
+		unix.SYS_TGKILL:            (*machine).callTgkill,
 		unix.SYS_RT_SIGQUEUEINFO:   named(1),
 		unix.SYS_RT_TGSIGQUEUEINFO: named(2),
 		unix.SYS_SCHED_GETAFFINITY: (*machine).callAffinity,
@@ -157,7 +157,7 @@ func (m *machine) callMmap(t *thread) error {
 		return err
 	}
 	at := t.regs.Rax
-	if flags&(unix.MAP_FIXED) != 0 && m.maps.remove(at, at+size) {
+	if flags&unix.MAP_FIXED != 0 && m.maps.remove(at, at+size) {
 		m.flushCode()
 	}
 	if prot != unix.PROT_NONE || flags&unix.MAP_NORESERVE == 0 {
