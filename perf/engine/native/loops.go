@@ -219,6 +219,9 @@ func deadFlags(insts []*inst) bool {
 	return written&statusFlags == statusFlags
 }
 
+// leastRun is the number of iterations from which on a loop becomes a trace.Run.
+const leastRun = 3
+
 // iterations reads the record of a loop: n executions of b.
 func (r *reader) iterations(b *block, w []uint64, n uint64) {
 	if n == 0 {
@@ -230,16 +233,81 @@ func (r *reader) iterations(b *block, w []uint64, n uint64) {
 	}
 	if r.batch == nil {
 		r.count += n * uint64(b.instructions)
-		r.before = b
-		return
+	} else if n < leastRun || !r.addRuns(b, w, n) {
+		r.expandLoop(b, w, n)
 	}
+	r.before = b
+}
+
+// addRuns appends n iterations as runs, or returns false if that is impossible.
+func (r *reader) addRuns(b *block, w []uint64, n uint64) bool {
+	l := trace.Loop{}
+	if len(r.plan.Blocks) > 0 {
+		if b.planBlock < 0 {
+			return false
+		}
+		l.Body = append(r.body[:0], trace.BlockID(b.planBlock))
+		if r.varies {
+			l.Counts = append(r.counts[:0], uint32(len(b.refs)))
+		}
+	}
+	if len(b.refs)+len(l.Body) == 0 {
+		r.count += n * uint64(b.instructions)
+		return true
+	}
+	for k := range b.refs {
+		p := &b.refs[k]
+		first := r.loopAddress(p, w, 0)
+		if first>>chunkBits != r.loopAddress(p, w, n-1)>>chunkBits {
+			return false // it goes from one piece of the address space to the next
+		}
+		l.Strides = append(l.Strides, trace.Stride{First: p.tag | trace.Access(r.chunks.synthetic(first)), Step: p.stride})
+	}
+	r.closeBlock()
+	for n > 0 {
+		room := r.runRoom(len(b.refs), len(l.Body))
+		if room == 0 && r.batch.Empty() {
+			r.expandLoop(b, w, n)
+			return true
+		}
+		if room == 0 {
+			r.flush()
+			r.startBatch(r.count)
+			continue
+		}
+		l.Count = uint32(min(room, n))
+		r.batch.AddRun(l)
+		r.inRuns += int(l.Count) * len(b.refs)
+		r.blocksInRuns += int(l.Count) * len(l.Body)
+		for k := range l.Strides {
+			l.Strides[k].First = l.Strides[k].At(l.Count)
+		}
+		r.count += uint64(l.Count) * uint64(b.instructions)
+		n -= uint64(l.Count)
+	}
+	return true
+}
+
+// runRoom returns how many iterations with refs accesses and blocks executions the
+// batch may still get as a run, so that it can be filled up otherwise besides.
+func (r *reader) runRoom(refs, blocks int) uint64 {
+	room := trace.MaxExpansion
+	if refs > 0 {
+		room = min(room, (trace.MaxExpansion-r.inRuns-cap(r.batch.Accesses))/refs)
+	}
+	if blocks > 0 {
+		room = min(room, (trace.MaxExpansion-r.blocksInRuns-max(cap(r.batch.Blocks), cap(r.batch.Accesses)))/blocks)
+	}
+	return uint64(max(room, 0))
+}
+
+// expandLoop appends n iterations one by one.
+func (r *reader) expandLoop(b *block, w []uint64, n uint64) {
 	for i := uint64(0); i < n; {
 		r.enter(b)
-		room := uint64(1)
+		room := n
 		if each := len(b.refs); each > 0 {
-			room += uint64(max(cap(r.batch.Accesses)-len(r.batch.Accesses)-each, 0) / each)
-		} else {
-			room = n
+			room = 1 + uint64(max(cap(r.batch.Accesses)-len(r.batch.Accesses)-each, 0)/each)
 		}
 		if r.open {
 			room = min(room, 1+uint64(cap(r.batch.Blocks)-len(r.batch.Blocks)))
@@ -248,7 +316,6 @@ func (r *reader) iterations(b *block, w []uint64, n uint64) {
 		r.stretch(b, w, i, k)
 		i += k
 	}
-	r.before = b
 }
 
 // stretch appends k iterations of a loop from iteration i on, the first of which has
@@ -288,9 +355,14 @@ func (r *reader) iteration(b *block, w []uint64, i uint64) {
 }
 
 func (r *reader) loopAccess(p *planned, w []uint64, i uint64) trace.Access {
+	return p.tag | trace.Access(r.chunks.synthetic(r.loopAddress(p, w, i)))
+}
+
+// loopAddress returns the real address of a reference in an iteration.
+func (r *reader) loopAddress(p *planned, w []uint64, i uint64) uint64 {
 	a := w[p.slot] + uint64(p.delta) + uint64(p.stride)*i
 	if p.fs {
 		a += r.fs
 	}
-	return p.tag | trace.Access(r.chunks.synthetic(a))
+	return a
 }

@@ -14,12 +14,15 @@ type reader struct {
 	plan index
 	sink trace.Sink
 
-	batch   *trace.Batch
-	varies  bool
-	open    bool   // the last of batch.Blocks is still being executed
-	mark    int    // the accesses before it
-	begun   uint64 // the instructions executed before it
-	partial bool   // it was entered in its middle, or left early
+	batch                *trace.Batch
+	varies               bool
+	open                 bool   // the last of batch.Blocks is still being executed
+	mark                 int    // the accesses before it
+	begun                uint64 // the instructions executed before it
+	inRuns, blocksInRuns int    // accesses and blocks that the batch's runs stand for
+	body                 [1]trace.BlockID
+	counts               [1]uint32
+	partial              bool // it was entered in its middle, or left early
 
 	count  uint64 // instructions executed
 	thread int32
@@ -156,6 +159,9 @@ func (r *reader) block(b *block, w []uint64) {
 				r.expandAny(b, w)
 			}
 		}
+		if r.inRuns > 0 && len(r.batch.Accesses)+r.inRuns > trace.MaxExpansion {
+			r.split() // a block with very many accesses
+		}
 	}
 	r.count += uint64(b.instructions)
 	r.before = b
@@ -193,8 +199,8 @@ func (r *reader) cut(c *cut) {
 // enter begins the plan's block of b.
 func (r *reader) enter(b *block) {
 	if len(r.plan.Blocks) == 0 {
+		r.mark, r.begun = len(r.batch.Accesses), r.count
 		if cap(r.batch.Accesses)-len(r.batch.Accesses) < len(b.refs) {
-			r.mark, r.begun = len(r.batch.Accesses), r.count
 			r.split()
 		}
 		return
@@ -292,14 +298,16 @@ func (r *reader) split() {
 // flush passes the batch to the sink unless it is empty.
 func (r *reader) flush() {
 	b := r.batch
-	if b == nil || len(b.Accesses)+len(b.Blocks) == 0 {
+	if b == nil || b.Empty() {
 		return
 	}
 	if r.open && r.varies {
 		b.Counts[len(b.Counts)-1] = uint32(len(b.Accesses) - r.mark)
 	}
-	r.accesses += uint64(len(b.Accesses))
-	r.blocksRecorded += uint64(len(b.Blocks))
+	accesses, blocks := b.Expansion()
+	r.accesses += accesses
+	r.blocksRecorded += blocks
+	r.inRuns, r.blocksInRuns = 0, 0
 	r.batches++
 	r.batch = r.sink.Exchange(b)
 	r.batch.Reset()
