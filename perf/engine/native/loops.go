@@ -293,10 +293,10 @@ func (r *reader) addRuns(b *block, w []uint64, n uint64) bool {
 func (r *reader) runRoom(refs, blocks int) uint64 {
 	room := trace.MaxExpansion
 	if refs > 0 {
-		room = min(room, (trace.MaxExpansion-r.inRuns-cap(r.batch.Accesses))/refs)
+		room = min(room, (trace.MaxExpansion-r.inRuns-r.capacity)/refs)
 	}
 	if blocks > 0 {
-		room = min(room, (trace.MaxExpansion-r.blocksInRuns-max(cap(r.batch.Blocks), cap(r.batch.Accesses)))/blocks)
+		room = min(room, (trace.MaxExpansion-r.blocksInRuns-r.capacity)/blocks)
 	}
 	return uint64(max(room, 0))
 }
@@ -307,10 +307,10 @@ func (r *reader) expandLoop(b *block, w []uint64, n uint64) {
 		r.enter(b)
 		room := n
 		if each := len(b.refs); each > 0 {
-			room = 1 + uint64(max(cap(r.batch.Accesses)-len(r.batch.Accesses)-each, 0)/each)
+			room = 1 + uint64(max(r.capacity-len(r.batch.Accesses)-each, 0)/each)
 		}
 		if r.open {
-			room = min(room, 1+uint64(cap(r.batch.Blocks)-len(r.batch.Blocks)))
+			room = min(room, 1+uint64(max(r.capacity-len(r.batch.Blocks), 0)))
 		}
 		k := min(room, n-i)
 		r.stretch(b, w, i, k)

@@ -16,6 +16,7 @@ type reader struct {
 
 	batch                *trace.Batch
 	varies               bool
+	capacity             int    // accesses, and blocks, with which a batch is full
 	open                 bool   // the last of batch.Blocks is still being executed
 	mark                 int    // the accesses before it
 	begun                uint64 // the instructions executed before it
@@ -57,6 +58,7 @@ func (r *reader) run() {
 	defer close(r.done)
 	if r.sink != nil {
 		r.batch = r.sink.Exchange(nil)
+		r.capacity = min(max(cap(r.batch.Accesses), 1), trace.MaxExpansion/4)
 	}
 	for s := range r.m.full {
 		if r.err == nil {
@@ -200,7 +202,7 @@ func (r *reader) cut(c *cut) {
 func (r *reader) enter(b *block) {
 	if len(r.plan.Blocks) == 0 {
 		r.mark, r.begun = len(r.batch.Accesses), r.count
-		if cap(r.batch.Accesses)-len(r.batch.Accesses) < len(b.refs) {
+		if r.capacity-len(r.batch.Accesses) < len(b.refs) {
 			r.split()
 		}
 		return
@@ -223,13 +225,13 @@ func (r *reader) enter(b *block) {
 func (r *reader) openBlock(id trace.BlockID) {
 	r.closeBlock()
 	if cap(r.batch.Blocks) == 0 {
-		r.batch.Blocks = make([]trace.BlockID, 0, max(cap(r.batch.Accesses), 1))
+		r.batch.Blocks = make([]trace.BlockID, 0, r.capacity)
 	}
-	if len(r.batch.Blocks) == cap(r.batch.Blocks) {
+	if len(r.batch.Blocks) >= r.capacity {
 		r.flush()
 		r.startBatch(r.count)
 		if cap(r.batch.Blocks) == 0 {
-			r.batch.Blocks = make([]trace.BlockID, 0, max(cap(r.batch.Accesses), 1))
+			r.batch.Blocks = make([]trace.BlockID, 0, r.capacity)
 		}
 	}
 	r.open, r.mark, r.begun = true, len(r.batch.Accesses), r.count
@@ -258,7 +260,7 @@ func (r *reader) closeBlock() {
 // reserve makes room for n accesses: if there is too little, the batch ends before
 // the open block.
 func (r *reader) reserve(n int) {
-	if cap(r.batch.Accesses)-len(r.batch.Accesses) < n && r.mark > 0 {
+	if r.capacity-len(r.batch.Accesses) < n && r.mark > 0 {
 		r.split()
 	}
 }
@@ -284,7 +286,7 @@ func (r *reader) split() {
 	b = r.batch
 	if open {
 		if cap(b.Blocks) == 0 {
-			b.Blocks = make([]trace.BlockID, 0, max(cap(b.Accesses), 1))
+			b.Blocks = make([]trace.BlockID, 0, r.capacity)
 		}
 		b.Blocks = append(b.Blocks, id)
 		if r.varies {
