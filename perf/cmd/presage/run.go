@@ -76,7 +76,7 @@ allowed to open are listed.`,
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringVar(&g.engine, "engine", "auto", "how to execute: auto, interp (interpreter) or jit (just-in-time compiler)")
+	f.StringVar(&g.engine, "engine", "auto", "how to execute: auto, or for riscv64 programs interp (interpreter) or jit (just-in-time compiler), for x86-64 programs confined (see above)")
 	f.BoolVar(&g.trace, "trace", false, "record every memory reference, and discard the records")
 	f.BoolVar(&g.stats, "stats", false, "at the end, write a key=value line about the run to standard error")
 	f.StringArrayVar(&g.request.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")

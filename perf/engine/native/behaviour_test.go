@@ -123,6 +123,36 @@ int main(int argc, char **argv) {
 	}
 }
 
+// TestLimits checks the limit of the output, reports of progress, and counts of
+// memory.
+func TestLimits(t *testing.T) {
+	f := compile(t, `
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+	volatile unsigned x = 1;
+	char *p = malloc(100000), *q = malloc(1 << 20);
+	for (int i = 0; i < 40000000; i++) x += i;
+	for (int i = 0; i < 100; i++) puts("0123456789");
+	return p == q;
+}`, "-O1")
+	var output bytes.Buffer
+	var reports []uint64
+	r := engine.Request{Stdout: &output, Progress: func(n uint64) { reports = append(reports, n) }}
+	out, err := Engine{}.Run(t.Context(), f, r)
+	if err != nil || output.Len() != 1100 || out.Mappings == 0 || out.HeapPeak < 100000 || out.HeapPeak > 1<<20 {
+		t.Errorf("%+v with %d bytes of output, error %v", out, output.Len(), err)
+	}
+	if len(reports) == 0 || !slices.IsSorted(reports) || reports[len(reports)-1] > out.Instructions {
+		t.Errorf("progress %v of %d instructions", reports, out.Instructions)
+	}
+	output.Reset()
+	r.OutputLimit = 100
+	if _, err := (Engine{}).Run(t.Context(), f, r); !errors.Is(err, engine.ErrOutputLimit) || output.Len() != 100 {
+		t.Errorf("%d bytes of output, error %v", output.Len(), err)
+	}
+}
+
 // TestCancel checks that a program that waits, and what it has started, ends with the
 // run.
 func TestCancel(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -36,6 +37,8 @@ type machine struct {
 	cache    *cache
 	plan     index
 	discover bool
+	progress chan uint64 // nil: nobody asks
+	reported uint64      // the last count there
 	confined bool
 	singly   bool // loops are not recorded as such
 
@@ -49,10 +52,9 @@ type machine struct {
 	full   chan segment
 	reader *reader
 
-	times   timetable
-	out     engine.Outcome
-	ended   bool
-	unknown map[uint64]uint64
+	times timetable
+	out   engine.Outcome
+	ended bool
 
 	entry   uint64 // of the program
 	slept   uint64 // nanoseconds
@@ -91,7 +93,7 @@ type thread struct {
 func newMachine(ctx context.Context, f *objfile.File, r engine.Request, discover bool) *machine {
 	m := &machine{
 		ctx: ctx, file: f, opt: r, discover: discover, stops: make(map[uint64]*stop), pages: make(map[uint64][]byte), guarded: make(map[uint64]bool), miss: missAt,
-		free: make(chan int, buffers), full: make(chan segment, 64), next: never, unknown: make(map[uint64]uint64),
+		free: make(chan int, buffers), full: make(chan segment, 64), next: never,
 	}
 	m.plan.Plan = r.Plan
 	if m.plan.Plan == nil {
@@ -101,6 +103,9 @@ func newMachine(ctx context.Context, f *objfile.File, r engine.Request, discover
 		m.free <- i
 	}
 	m.random = newRandom(r.Seed)
+	if r.Progress != nil {
+		m.progress = make(chan uint64, 1)
+	}
 	m.caches = [tables]*cache{newCache(0, true), newCache(1, false)}
 	m.times = newTimetable(&r)
 	m.cache = m.caches[1]
@@ -146,8 +151,8 @@ func (m *machine) run(io *stdio) error {
 	close(m.full)
 	<-m.reader.done
 	var ended *endedError
-	if cancelled := m.ctx.Err(); cancelled != nil {
-		err = cancelled
+	if m.ctx.Err() != nil {
+		err = context.Cause(m.ctx)
 		m.out.Instructions = m.reader.count
 	} else if errors.As(err, &ended) {
 		err = m.killed(ended.status)
@@ -357,12 +362,23 @@ func (m *machine) reached(t *thread, s *stop) error {
 	return m.noCode(t, s.pc)
 }
 
+// report tells how far the program has come, every few tens of millions of
+// instructions.
+func (m *machine) report(count uint64) {
+	const often = 32 << 20
+	if m.progress == nil || count < m.reported+often {
+		return
+	}
+	select {
+	case m.progress <- count:
+		m.reported = count
+	default: // the last report is still being read
+	}
+}
+
 // pause checks whether the run is to end early.
 func (m *machine) pause() error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	return nil
+	return context.Cause(m.ctx)
 }
 
 // result returns the outcome.
@@ -373,12 +389,17 @@ func (m *machine) result(start time.Time) (out *engine.Outcome, err error) {
 	o := m.out
 	rd := m.reader
 	o.Accesses, o.Blocks, o.Batches, o.UnplannedRefs = rd.accesses, rd.blocksRecorded, rd.batches, len(rd.unplanned)
+	for u := range rd.unplanned {
+		o.Unplanned = append(o.Unplanned, u.planPC)
+	}
+	slices.Sort(o.Unplanned)
+	o.Unplanned = slices.Compact(o.Unplanned)
 	o.Threads = m.created
 	if rd.flow != nil {
 		o.Flow, err = rd.flow.result()
 	}
 	if m.maps != nil {
-		o.MemoryPeak = m.maps.peak
+		o.MemoryPeak, o.HeapPeak, o.Mappings = m.maps.peak, m.maps.heapPeak, m.maps.anonymousMaps
 	}
 	o.Clock = time.Duration(o.Instructions)
 	o.Elapsed = time.Since(start)

@@ -41,6 +41,9 @@ type space struct {
 	regions trace.Regions
 	chunks  *chunkTable
 	brk     uint64
+
+	heapStart, heapPeak uint64 // of the program break; bytes
+	anonymousMaps       uint64
 }
 
 // chunkTable maps addresses to those of the trace by pieces of a GiB.

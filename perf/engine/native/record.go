@@ -33,7 +33,7 @@ func (m *machine) planRefs(i *inst, b *block) (tags []trace.Access, any bool) {
 			}
 		}
 		if tags[k] == noTag {
-			b.unplanned = append(b.unplanned, unplanned{i.pc, uint8(k)})
+			b.unplanned = append(b.unplanned, unplanned{m.maps.planPC(i.pc), uint8(k)})
 		}
 	}
 	return tags, any
@@ -41,7 +41,7 @@ func (m *machine) planRefs(i *inst, b *block) (tags []trace.Access, any bool) {
 
 // unplanned is a reference that the plan does not list.
 type unplanned struct {
-	pc      uint64
+	planPC  trace.PC
 	operand uint8
 }
 

@@ -23,21 +23,32 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 		return nil, nil, err
 	}
 	start := time.Now()
-	io, err := openStdio(&r)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	io, err := openStdio(&r, func() { cancel(engine.ErrOutputLimit) })
 	if err != nil {
 		return nil, nil, err
 	}
-	var m *machine
+	m := newMachine(ctx, f, r, discover)
+	m.confined, m.singly = e.Confined, e.singly
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // for good: the thread is the tracer
-		m = newMachine(ctx, f, r, discover)
-		m.confined, m.singly = e.Confined, e.singly
 		err = m.run(io)
 	}()
-	<-done
+	for running := true; running; {
+		select {
+		case n := <-m.progress:
+			r.Progress(n)
+		case <-done:
+			running = false
+		}
+	}
 	err = errors.Join(err, io.wait())
+	if io.exceeded() && !errors.Is(err, engine.ErrOutputLimit) {
+		err = errors.Join(err, engine.ErrOutputLimit)
+	}
 	out, wrong := m.result(start)
 	err = errors.Join(err, wrong)
 	if discover {

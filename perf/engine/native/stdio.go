@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -19,13 +21,16 @@ import (
 type stdio struct {
 	child  [3]*os.File // of the program
 	copies sync.WaitGroup
+	limit  int64  // bytes of output; 0: none
+	over   func() // is called when there are more
+	total  atomic.Int64
 
 	mu  sync.Mutex
 	err error // of writing to a stream of the Request
 }
 
-func openStdio(r *engine.Request) (s *stdio, err error) {
-	s = new(stdio)
+func openStdio(r *engine.Request, over func()) (s *stdio, err error) {
+	s = &stdio{limit: int64(min(r.OutputLimit, math.MaxInt64)), over: over}
 	defer func() {
 		if err != nil {
 			s.started()
@@ -72,7 +77,7 @@ func (s *stdio) output(w io.Writer) (*os.File, error) {
 	}
 	s.copies.Go(func() {
 		defer r.Close()
-		_, err := io.Copy(w, r)
+		_, err := io.Copy(&limited{s, w}, r)
 		if err != nil {
 			s.mu.Lock()
 			s.err = errors.Join(s.err, err)
@@ -82,6 +87,27 @@ func (s *stdio) output(w io.Writer) (*os.File, error) {
 	})
 	return end, nil
 }
+
+// limited passes on what is within the limit of the output.
+type limited struct {
+	*stdio
+	w io.Writer
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	total := l.total.Add(int64(len(b)))
+	pass := b
+	if l.limit > 0 && total > l.limit {
+		pass = b[:max(int64(len(b))-(total-l.limit), 0)]
+		l.over()
+	}
+	if _, err := l.w.Write(pass); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+func (s *stdio) exceeded() bool { return s.limit > 0 && s.total.Load() > s.limit }
 
 // started closes the files that the program has by now.
 func (s *stdio) started() {

@@ -78,13 +78,18 @@ func (p *place) capacity() uint64 {
 // executed as such. It is more than twice what a block can have.
 const finely = 512
 
+// longest is the number of instructions after which a loop stops even if there is no
+// event.
+const longest = 64 << 20
+
 // share divides the instructions up to the next event between the position in the
 // buffer and the credit of loops. Either may be overrun by less than a block, so
 // their sum stays that much below; close to the event the position has all.
 func (m *machine) share(count uint64) (room, credit uint64) {
 	room = m.place.capacity()
+	m.report(count)
 	if m.next == never {
-		return room, 1 << 58
+		return room, longest
 	}
 	left := uint64(1)
 	if m.next > count {
@@ -94,7 +99,7 @@ func (m *machine) share(count uint64) (room, credit uint64) {
 		return left, 0
 	}
 	room = min(room, left/2)
-	return room, left - room - finely/4
+	return room, min(left-room-finely/4, longest)
 }
 
 // rewind starts a new part at which count instructions have been executed, with room

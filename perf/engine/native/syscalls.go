@@ -168,6 +168,7 @@ func (m *machine) callMmap(t *thread) error {
 	m.forget(at, at+size)
 	m.maps.protect(at, at+size, prot&unix.PROT_WRITE != 0, prot&unix.PROT_EXEC != 0)
 	if flags&unix.MAP_ANONYMOUS != 0 {
+		m.maps.anonymousMaps++
 		return nil
 	}
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", t.pid, int32(r.R8)))
@@ -260,6 +261,10 @@ func (m *machine) callBrk(t *thread) error {
 	s, now := m.maps, t.regs.Rax
 	old := s.brk
 	s.brk = now
+	if old == 0 {
+		s.heapStart = now
+	}
+	s.heapPeak = max(s.heapPeak, now-s.heapStart)
 	switch {
 	case old == 0 || now == old:
 		return nil
