@@ -51,13 +51,19 @@ func runCommand() *cobra.Command {
 	g := new(guest)
 	cmd := &cobra.Command{
 		Use:   "run [flags] PROGRAM [ARGUMENT]...",
-		Short: "Run a linux/riscv64 program as if it were native",
+		Short: "Run a program for linux/riscv64, or for this x86-64 computer",
 		Long: `run executes PROGRAM, a static linux/riscv64 executable or the folder of a Go
 main package, on the embedded engine. Everything after PROGRAM is the program's.
 It has the standard input and output, no environment except --env, and no files
 except those in --dir folders, of which device files, pipes and sockets need :dev,
 too. Its name, argv[0], is the last part of PROGRAM, wherever that lies. Clocks,
 timers and random numbers depend on nothing outside, so runs are repeatable.
+
+An x86-64 program, static or dynamically linked, runs on an x86-64 Linux computer
+by itself, not emulated: WITH YOUR RIGHTS. It can read, change and delete your
+files, use the network and start other programs. --engine confined keeps it from
+that: it can read the system's files and its executable, and nothing else. It
+takes none of --dir, --memory, --stack and snapshots.
 
 The exit status is the program's, 128 + the number of the signal that killed it
 (139 after a fault, which is reported with routine, line and callers), 130 or 143

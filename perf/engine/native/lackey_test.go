@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"presage/perf/engine"
+	"presage/perf/internal/oracle"
 	"presage/perf/trace"
 )
 
@@ -27,12 +28,9 @@ type reference struct {
 // of two are split as package trace does.
 func lackey(t *testing.T, path string) []reference {
 	t.Helper()
-	tool, err := exec.LookPath("valgrind")
-	if err != nil {
-		t.Skip("valgrind is not installed")
-	}
+	tool := oracle.Need(t, "valgrind")
 	out := filepath.Join(t.TempDir(), "trace")
-	err = exec.Command(tool, "--tool=lackey", "--trace-mem=yes", "--log-file="+out, path).Run()
+	err := exec.Command(tool, "--tool=lackey", "--trace-mem=yes", "--log-file="+out, path).Run()
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatal(err)
 	}
