@@ -153,6 +153,29 @@ int main(void) {
 	}
 }
 
+// TestCPU shows a program lesser processors.
+func TestCPU(t *testing.T) {
+	f := compile(t, `
+#include <immintrin.h>
+int main(void) { return !!__builtin_cpu_supports("avx512f") * 4 + !!__builtin_cpu_supports("avx2") * 2 + !!__builtin_cpu_supports("sse4.2"); }`, "-O1")
+	for name, most := range map[string]int{"x86-64-v2": 1, "x86-64-v3": 3, "x86-64-v4": 7} {
+		e, err := Engine{}.OnCPU(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := e.Run(t.Context(), f, engine.Request{})
+		if err != nil || out.ExitCode == 0 || out.ExitCode > most {
+			t.Errorf("%s: %+v, error %v, want exit status %d at most", name, out, err, most)
+		}
+		if e.Identity() == (Engine{}).Identity() {
+			t.Errorf("%s has the identity of the default", name)
+		}
+	}
+	if _, err := (Engine{}).OnCPU("386"); err == nil {
+		t.Error("an unknown processor: no error")
+	}
+}
+
 // TestCancel checks that a program that waits, and what it has started, ends with the
 // run.
 func TestCancel(t *testing.T) {

@@ -31,12 +31,17 @@ type Engine struct {
 	// bounds is recorded in the same way.
 	Confined bool
 
+	// CPU is the level of the processor that CPUID describes: "x86-64-v2",
+	// "x86-64-v3", "x86-64-v4"; empty: the one that there is.
+	CPU string
+
 	singly bool // record every iteration of a loop: for tests
 }
 
 var (
 	_ engine.Discoverer = Engine{}
 	_ engine.Moded      = Engine{}
+	_ engine.CPUChooser = Engine{}
 )
 
 // confinedName is the mode of a Confined engine.
@@ -54,8 +59,15 @@ func (e Engine) InMode(name string) (engine.Engine, error) {
 	return e, nil
 }
 
-// Identity implements engine.Engine.
-func (Engine) Identity() engine.Identity { return engine.Identity{Name: name, Version: Version} }
+// Identity implements engine.Engine. The name has the level of the CPU, if it is
+// chosen.
+func (e Engine) Identity() engine.Identity {
+	id := engine.Identity{Name: name, Version: Version}
+	if e.CPU != "" {
+		id.Name += "-" + e.CPU
+	}
+	return id
+}
 
 // Capabilities implements engine.Engine.
 func (Engine) Capabilities() engine.Capabilities { return capabilities }

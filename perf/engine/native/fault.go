@@ -10,7 +10,7 @@ import (
 
 // fatal ends the run because of a trap that the program does not handle.
 func (m *machine) fatal(t *thread, signal unix.Signal, f *engine.Fault) error {
-	f.Engine, f.Signal, f.Thread = name, int(signal), t.index
+	f.Engine, f.Signal, f.Thread = m.name, int(signal), t.index
 	m.out.Signal, m.out.ExitCode = int(signal), 128+int(signal)
 	t.gone = true
 	m.stop(m.now())

@@ -40,7 +40,9 @@ type machine struct {
 	progress chan uint64 // nil: nobody asks
 	reported uint64      // the last count there
 	confined bool
-	singly   bool // loops are not recorded as such
+	hide     features
+	name     string // of the engine
+	singly   bool   // loops are not recorded as such
 
 	threads []*thread
 	current *thread

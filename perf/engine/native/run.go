@@ -19,6 +19,11 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 	if err := e.Accepts(f); err != nil {
 		return nil, nil, err
 	}
+	if e.CPU != "" {
+		if _, err := e.OnCPU(e.CPU); err != nil {
+			return nil, nil, err
+		}
+	}
 	if err := r.Check(capabilities); err != nil {
 		return nil, nil, err
 	}
@@ -30,7 +35,7 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 		return nil, nil, err
 	}
 	m := newMachine(ctx, f, r, discover)
-	m.confined, m.singly = e.Confined, e.singly
+	m.confined, m.singly, m.hide, m.name = e.Confined, e.singly, hidden(e.CPU), e.Identity().Name
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

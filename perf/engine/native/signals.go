@@ -85,7 +85,7 @@ func (m *machine) signalled(t *thread, s unix.Signal) error {
 func (m *machine) fault(t *thread, s unix.Signal, info *[sigInfoBytes]byte) error {
 	b := m.find(t.regs.Rip)
 	if b == nil {
-		return &engine.Fault{Engine: name, Signal: int(s), PC: t.regs.Rip, Addr: sigAddr(info)}
+		return &engine.Fault{Engine: m.name, Signal: int(s), PC: t.regs.Rip, Addr: sigAddr(info)}
 	}
 	pc := m.cutAt(t, b, true)
 	t.regs.Rip = pc

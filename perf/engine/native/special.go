@@ -83,12 +83,12 @@ func (m *machine) drawRandom(r *unix.PtraceRegs, i *inst) {
 const (
 	leafFeatures   = 1
 	leafStructured = 7
+	leafExtended   = 0x80000001
 
-	ecxRDRAND     = 1 << 30
-	ebxHLE        = 1 << 4
-	ebxRTM        = 1 << 11
-	ebxRDSEED     = 1 << 18
-	ecxHypervisor = 1 << 31
+	ecxRDRAND = 1 << 30
+	ebxHLE    = 1 << 4
+	ebxRTM    = 1 << 11
+	ebxRDSEED = 1 << 18
 )
 
 // cpuid executes cpuid in the program, and hides what it must not use.
@@ -110,10 +110,16 @@ func (m *machine) cpuid(t *thread) error {
 	t.regs.Rax, t.regs.Rbx, t.regs.Rcx, t.regs.Rdx = r.Rax, r.Rbx, r.Rcx, r.Rdx
 	switch {
 	case leaf == leafFeatures:
-		t.regs.Rcx &^= ecxRDRAND
+		t.regs.Rcx &^= ecxRDRAND | uint64(m.hide.ecx1)
 		t.regs.Rbx &= 0x00ffffff // which processor it runs on
 	case leaf == leafStructured && sub == 0:
-		t.regs.Rbx &^= ebxHLE | ebxRTM | ebxRDSEED
+		t.regs.Rbx &^= ebxHLE | ebxRTM | ebxRDSEED | uint64(m.hide.ebx7)
+		t.regs.Rcx &^= uint64(m.hide.ecx7)
+		t.regs.Rdx &^= uint64(m.hide.edx7)
+	case leaf == leafStructured && sub == 1:
+		t.regs.Rax &^= uint64(m.hide.eax7)
+	case leaf == leafExtended:
+		t.regs.Rcx &^= uint64(m.hide.ecx81)
 	case leaf == 0xb || leaf == 0x1f:
 		t.regs.Rdx = 0
 	case leaf == 0x8000001e:
