@@ -35,12 +35,17 @@ func (c *child) waitFor(pid int) (unix.WaitStatus, error) {
 	const shortest, longest = 20 * time.Microsecond, time.Millisecond
 	for pause := shortest; ; pause = min(2*pause, longest) {
 		options := unix.WALL
-		if len(c.foreign) > 0 {
+		if len(c.foreign) > 0 || pid == c.pid && len(c.threads) > 0 {
 			options |= unix.WNOHANG
 		}
 		status, got, err := waitOnce(pid, options)
 		if got || err != nil {
 			return status, err
+		}
+		for thread := range c.threads { // the first thread ends when all others have been waited for
+			if status, got, err := waitOnce(thread, unix.WALL|unix.WNOHANG); err != nil || got && !status.Stopped() {
+				delete(c.threads, thread)
+			}
 		}
 		for other := range c.foreign {
 			if status, got, err := waitOnce(other, unix.WALL|unix.WNOHANG); err != nil {
