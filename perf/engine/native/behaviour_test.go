@@ -153,6 +153,41 @@ int main(void) {
 	}
 }
 
+// TestRepeatable checks that what a program is told by chance and by time is the
+// same in every run, and that random numbers follow from the seed.
+func TestRepeatable(t *testing.T) {
+	f := compile(t, `
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+int main(void) {
+	unsigned long r[3];
+	if (getrandom(r, 8, 0) != 8 || read(open("/dev/urandom", O_RDONLY), r + 1, 8) != 8) return 1;
+	r[2] = *(unsigned long *)getauxval(AT_RANDOM);
+	printf("%lx %lx %lx ", r[0], r[1], r[2]);
+	struct timespec a, b;
+	clock_gettime(CLOCK_REALTIME, &a);
+	sleep(3600);
+	clock_gettime(CLOCK_REALTIME, &b);
+	printf("%d %d %ld %ld %p %p", getpid(), gettid(), a.tv_nsec, b.tv_sec - a.tv_sec, (void *)r, (void *)main);
+}`, "-O1")
+	var outputs []string
+	for _, seed := range []uint64{1, 1, 2} {
+		var output bytes.Buffer
+		if out, err := (Engine{}).Run(t.Context(), f, engine.Request{Seed: seed, Stdout: &output}); err != nil || out.ExitCode != 0 {
+			t.Fatalf("%+v, error %v", out, err)
+		}
+		outputs = append(outputs, output.String())
+	}
+	if outputs[0] != outputs[1] || outputs[0] == outputs[2] || !strings.Contains(outputs[0], " 3600 ") {
+		t.Errorf("outputs %q, want the first two the same", outputs)
+	}
+}
+
 // TestCPU shows a program lesser processors.
 func TestCPU(t *testing.T) {
 	f := compile(t, `

@@ -62,7 +62,8 @@ type machine struct {
 	slept   uint64 // nanoseconds
 	actions [65]action64
 	pending []queued
-	futexes []futexWait // in order of arrival
+	futexes []futexWait    // in order of arrival
+	randoms map[int32]bool // file descriptors of random numbers
 	random  *rand.ChaCha8
 }
 
@@ -94,7 +95,7 @@ type thread struct {
 
 func newMachine(ctx context.Context, f *objfile.File, r engine.Request, discover bool) *machine {
 	m := &machine{
-		ctx: ctx, file: f, opt: r, discover: discover, stops: make(map[uint64]*stop), pages: make(map[uint64][]byte), guarded: make(map[uint64]bool), miss: missAt,
+		ctx: ctx, file: f, opt: r, discover: discover, stops: make(map[uint64]*stop), pages: make(map[uint64][]byte), guarded: make(map[uint64]bool), randoms: make(map[int32]bool), miss: missAt,
 		free: make(chan int, buffers), full: make(chan segment, 64), next: never,
 	}
 	m.plan.Plan = r.Plan
@@ -391,11 +392,15 @@ func (m *machine) result(start time.Time) (out *engine.Outcome, err error) {
 	o := m.out
 	rd := m.reader
 	o.Accesses, o.Blocks, o.Batches, o.UnplannedRefs = rd.accesses, rd.blocksRecorded, rd.batches, len(rd.unplanned)
-	for u := range rd.unplanned {
-		o.Unplanned = append(o.Unplanned, u.planPC)
+	if m.opt.Plan == nil {
+		o.UnplannedRefs = 0
+	} else {
+		for u := range rd.unplanned {
+			o.Unplanned = append(o.Unplanned, u.planPC)
+		}
+		slices.Sort(o.Unplanned)
+		o.Unplanned = slices.Compact(o.Unplanned)
 	}
-	slices.Sort(o.Unplanned)
-	o.Unplanned = slices.Compact(o.Unplanned)
 	o.Threads = m.created
 	if rd.flow != nil {
 		o.Flow, err = rd.flow.result()

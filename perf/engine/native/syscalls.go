@@ -64,7 +64,10 @@ func handlers() map[uint64]handler {
 		unix.SYS_SCHED_GETAFFINITY: (*machine).callAffinity,
 		unix.SYS_GETCPU:            (*machine).callGetcpu,
 
-		unix.SYS_READ:        waiter(unix.POLLIN),
+		unix.SYS_READ:        (*machine).callRead,
+		unix.SYS_OPEN:        opener(func(r *unix.PtraceRegs) uint64 { return r.Rdi }),
+		unix.SYS_OPENAT:      opener(func(r *unix.PtraceRegs) uint64 { return r.Rsi }),
+		unix.SYS_CLOSE:       (*machine).callClose,
 		unix.SYS_READV:       waiter(unix.POLLIN),
 		unix.SYS_RECVFROM:    waiter(unix.POLLIN),
 		unix.SYS_RECVMSG:     waiter(unix.POLLIN),
