@@ -1,6 +1,21 @@
 // Package native is the engine for x86-64 Linux programs on x86-64 Linux: it runs
 // an unmodified executable at nearly its own speed and records its references to
-// memory.
+// memory. It implements engine.Engine and engine.Discoverer.
+//
+//	executable ─ launch ─▶ process, traced (ptrace), with shared memory
+//	                          │ decode, translate (once per block; the plan is
+//	                          ▼                    compiled in here)
+//	        code zones ─ run ─▶ buffers ─ reader ─▶ batches, counts
+//	            │ breakpoints
+//	            ▼
+//	  system calls, signals, threads, events
+//
+// Everything that the program is told by chance or by time is the same in every
+// run: addresses, the order of threads, clocks (one nanosecond per instruction),
+// random bytes. What it reads from the system's files is not.
+//
+// Not modelled: memory that the kernel accesses on the program's behalf; the
+// programs that it starts, which run unrecorded; exec, which is refused.
 package native
 
 import (
