@@ -50,7 +50,8 @@ var layers = []layer{
 	{"engine/rv64/softfloat", ""},
 	{"engine/rv64/amd64asm", ""},
 	{"engine/rv64", "trace objfile isa isa/rv64 engine engine/rv64/softfloat engine/rv64/amd64asm"},
-	{"engine/engines", "objfile engine engine/rv64"}, // the only one that names an engine
+	{"engine/native", "trace objfile isa/amd64 engine"},
+	{"engine/engines", "objfile engine engine/rv64 engine/native"}, // the only one that names an engine
 
 	// Collectors.
 	{"reuse", "trace trace/affine"},
@@ -147,7 +148,7 @@ var outside = []layer{
 	{"github.com/spf13/pflag", "cmd/presage"},
 	{"golang.org/x/arch", "isa/rv64 engine/rv64"},
 	{"golang.org/x/term", "cmd/presage"},
-	{"golang.org/x/sys", "engine/rv64 host"}, // guest memory comes from mmap; host asks for huge pages and counters
+	{"golang.org/x/sys", "engine/rv64 engine/native host"}, // guest memory comes from mmap; native traces processes; host asks for huge pages and counters
 	{"gonum.org/v1/gonum", "*"},
 	{"gonum.org/v1/plot", "figure figure/diagram . cmd/presage"},
 	{"pgregory.net/rapid", ""},

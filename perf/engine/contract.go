@@ -119,3 +119,12 @@ type Moded interface {
 	Modes() []string // the names, excluding the engine's automatic choice
 	InMode(name string) (Engine, error)
 }
+
+// CPUChooser is an engine that can show programs a lesser processor than there is,
+// so that libraries choose other routines. Results on different processors differ,
+// and so do the engines' identities.
+type CPUChooser interface {
+	Engine
+	CPUs() []string                    // the names, from the least; the default is none of them
+	OnCPU(name string) (Engine, error) // an unknown name is an error
+}

@@ -37,6 +37,7 @@ type guest struct {
 	request  engine.Request
 	dirs     dirFlag
 	engine   string // name
+	cpu      string // name; empty: the engine's default
 	trace    bool
 	stats    bool
 	snapshot string // file
@@ -51,13 +52,19 @@ func runCommand() *cobra.Command {
 	g := new(guest)
 	cmd := &cobra.Command{
 		Use:   "run [flags] PROGRAM [ARGUMENT]...",
-		Short: "Run a linux/riscv64 program as if it were native",
+		Short: "Run a program for linux/riscv64, or for this x86-64 computer",
 		Long: `run executes PROGRAM, a static linux/riscv64 executable or the folder of a Go
 main package, on the embedded engine. Everything after PROGRAM is the program's.
 It has the standard input and output, no environment except --env, and no files
 except those in --dir folders, of which device files, pipes and sockets need :dev,
 too. Its name, argv[0], is the last part of PROGRAM, wherever that lies. Clocks,
 timers and random numbers depend on nothing outside, so runs are repeatable.
+
+An x86-64 program, static or dynamically linked, runs on an x86-64 Linux computer
+by itself, not emulated: WITH YOUR RIGHTS. It can read, change and delete your
+files, use the network and start other programs. --engine confined keeps it from
+that: it can read the system's files and its executable, and nothing else. It
+takes none of --dir, --memory, --stack and snapshots.
 
 The exit status is the program's, 128 + the number of the signal that killed it
 (139 after a fault, which is reported with routine, line and callers), 130 or 143
@@ -76,7 +83,8 @@ allowed to open are listed.`,
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringVar(&g.engine, "engine", "auto", "how to execute: auto, interp (interpreter) or jit (just-in-time compiler)")
+	f.StringVar(&g.engine, "engine", "auto", "how to execute: auto, or for riscv64 programs interp (interpreter) or jit (just-in-time compiler), for x86-64 programs confined (see above)")
+	f.StringVar(&g.cpu, "cpu", "", "processor that an x86-64 program sees: x86-64-v2, x86-64-v3 or x86-64-v4 (default: the one that there is)")
 	f.BoolVar(&g.trace, "trace", false, "record every memory reference, and discard the records")
 	f.BoolVar(&g.stats, "stats", false, "at the end, write a key=value line about the run to standard error")
 	f.StringArrayVar(&g.request.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
@@ -129,6 +137,9 @@ func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
 	if unknown := new(engines.UnknownError); errors.As(err, &unknown) {
 		return fmt.Errorf("--%w", unknown) // begins with the flag's name
 	}
+	if err == nil && g.cpu != "" {
+		e, err = onCPU(e, g.cpu)
+	}
 	if err != nil {
 		return err
 	}
@@ -159,6 +170,19 @@ func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
 		g.printStats(cmd.ErrOrStderr(), res)
 	}
 	return g.ending(cmd, res, err)
+}
+
+// onCPU returns the engine that shows programs a processor.
+func onCPU(e engine.Engine, name string) (engine.Engine, error) {
+	chooser, ok := e.(engine.CPUChooser)
+	if !ok {
+		return nil, fmt.Errorf("--cpu: the engine %v emulates one processor only", e.Identity())
+	}
+	e, err := chooser.OnCPU(name)
+	if err != nil {
+		return nil, fmt.Errorf("--cpu: %w", err)
+	}
+	return e, nil
 }
 
 // execute runs the program. The engine cannot be interrupted while it reads the

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"presage/perf/engine"
+	"presage/perf/engine/native"
 	"presage/perf/engine/rv64"
 	"presage/perf/objfile"
 )
 
 // all returns the engines. The first that accepts an executable is its default.
-func all() []engine.Engine { return []engine.Engine{rv64.Engine{}} }
+func all() []engine.Engine { return []engine.Engine{rv64.Engine{}, native.Engine{}} }
 
 // Auto names an executable's default engine.
 const Auto = "auto"

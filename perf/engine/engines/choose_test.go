@@ -3,11 +3,13 @@ package engines
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
 	"presage/perf/engine"
 	"presage/perf/isa"
+	"presage/perf/isa/amd64"
 	"presage/perf/isa/rv64"
 	"presage/perf/objfile"
 )
@@ -106,5 +108,21 @@ func TestAll(t *testing.T) {
 	foreign := &objfile.File{Target: &isa.Target{Name: "none"}, Segments: f.Segments}
 	if _, err := For(foreign); err == nil || !strings.Contains(err.Error(), "is for none, not riscv64") {
 		t.Errorf("an executable for another instruction set: %v", err)
+	}
+}
+
+// TestMachines checks which engine runs the executables of an instruction set.
+func TestMachines(t *testing.T) {
+	segments := []objfile.Segment{{Addr: 1 << 16}}
+	if e, err := For(&objfile.File{Path: "a.out", Segments: segments, Target: rv64.Target()}); err != nil || e.Identity().Name != "rv64" {
+		t.Errorf("for riscv64: %v, error %v", e, err)
+	}
+	e, err := For(&objfile.File{Path: "a.out", Segments: segments, Target: amd64.Target()})
+	if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
+		if err != nil || e.Identity().Name != "native" {
+			t.Errorf("for amd64: %v, error %v", e, err)
+		}
+	} else if !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("for amd64 elsewhere: error %v", err)
 	}
 }

@@ -1,0 +1,311 @@
+//go:build linux && amd64
+
+package native
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// child is the program's process with the memory that the engine shares with it.
+type child struct {
+	*task           // the first thread
+	mem      []byte // the shared memory
+	memfd    int
+	injected unix.PtraceRegs
+	ignores  func(unix.Signal) bool
+	agent    *task                   // the thread that makes the engine's system calls; nil: the first
+	keep     func(unix.Signal) error // takes a signal that arrives meanwhile
+	others
+	calling unix.PtraceRegs // of the thread that makes a system call: its own, behind it
+}
+
+// File descriptors of the new process, closed before the program runs.
+const (
+	fdProgram = 3
+	fdMemory  = 4
+)
+
+// programPath is how the program is executed, so that the path of its file, which
+// the kernel copies to the stack, does not move the stack.
+const programPath = "/proc/self/fd/3"
+
+const addrNoRandomize = 0x0040000
+
+// launch starts a program, stopped before its first instruction. The calling
+// goroutine must be locked to its thread.
+func launch(path string, args, env []string, stdio [3]*os.File) (c *child, err error) {
+	program, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("native: %w", err)
+	}
+	defer program.Close()
+	c = &child{memfd: -1, others: others{foreign: make(map[int]bool), threads: make(map[int]bool)}}
+	if err := c.share(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			c.close()
+			c = nil
+		}
+	}()
+	old, _, errno := unix.RawSyscall(unix.SYS_PERSONALITY, 0xffffffff, 0, 0)
+	if errno == 0 {
+		_, _, errno = unix.RawSyscall(unix.SYS_PERSONALITY, old|addrNoRandomize, 0, 0)
+	}
+	if errno != 0 {
+		return nil, fmt.Errorf("native: the system does not let addresses be fixed (personality): %w", errno)
+	}
+	argv := append([]string{filepath.Base(path)}, args...)
+	pid, err := syscall.ForkExec(programPath, argv, &syscall.ProcAttr{
+		Env:   env,
+		Files: []uintptr{stdio[0].Fd(), stdio[1].Fd(), stdio[2].Fd(), program.Fd(), uintptr(c.memfd)},
+		Sys:   &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL},
+	})
+	unix.RawSyscall(unix.SYS_PERSONALITY, old, 0, 0)
+	runtime.KeepAlive(program)
+	if err != nil {
+		return nil, startError(path, err)
+	}
+	c.task = &task{pid: pid}
+	return c, c.adopt()
+}
+
+// ErrPtrace means that the system does not let a process trace another.
+var ErrPtrace = errors.New("tracing of processes (ptrace) is forbidden here: allow it in the container (--cap-add=SYS_PTRACE) or set kernel.yama.ptrace_scope below 3")
+
+func startError(path string, err error) error {
+	if errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("native: %s: %w", path, ErrPtrace)
+	}
+	return fmt.Errorf("native: start %s: %w", path, err)
+}
+
+// adopt prepares the new process, which is stopped after exec.
+func (c *child) adopt() error {
+	status, err := c.waitFor(c.pid)
+	if err != nil {
+		return err
+	}
+	if !status.Stopped() {
+		return errors.New("native: the program ended before its first instruction: is its file damaged?")
+	}
+	if err := unix.PtraceSetOptions(c.pid, traceOptions); err != nil {
+		return fmt.Errorf("native: %w: %w", ErrPtrace, err)
+	}
+	t, err := attach(c.pid)
+	if err != nil {
+		return err
+	}
+	c.task = t
+	return c.mapEngine()
+}
+
+// share creates the shared memory.
+func (c *child) share() error {
+	fd, err := unix.MemfdCreate("presage", unix.MFD_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("native: shared memory: %w", err)
+	}
+	c.memfd = fd
+	if err := unix.Ftruncate(fd, fileBytes); err != nil {
+		c.close()
+		return fmt.Errorf("native: %d bytes of shared memory: %w", fileBytes, err)
+	}
+	if c.mem, err = unix.Mmap(fd, 0, fileBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+		c.close()
+		return fmt.Errorf("native: map %d bytes of shared memory: %w", fileBytes, err)
+	}
+	return nil
+}
+
+// close kills the process, if it still runs, and frees the shared memory.
+func (c *child) close() {
+	if c.task != nil {
+		c.killAll()
+		if c.task.mem != nil {
+			c.task.mem.Close()
+		}
+		c.task = nil
+	}
+	if c.mem != nil {
+		unix.Munmap(c.mem)
+		c.mem = nil
+	}
+	if c.memfd >= 0 {
+		unix.Close(c.memfd)
+		c.memfd = -1
+	}
+}
+
+// mapEngine maps the engine's memory into the process, using an instruction at its
+// entry, which is put back.
+func (c *child) mapEngine() error {
+	var regs unix.PtraceRegs
+	if err := c.registers(&regs); err != nil {
+		return err
+	}
+	c.injected = regs
+	var old [len(gadget)]byte
+	c.read(regs.Rip, old[:])
+	if err := c.write(regs.Rip, gadget[:]); err != nil {
+		return err
+	}
+	copy(c.mem[fileGadget:], gadget[:])
+	c.mem[fileGadget+missAt-gadgetAt] = 0xcc
+	copy(c.mem[fileGadget+cpuidAt-gadgetAt:], []byte{0x0f, 0xa2, 0xcc})
+	_, err := c.injectAt(regs.Rip, unix.SYS_MMAP, masterAt, fileBytes, unix.PROT_NONE,
+		unix.MAP_SHARED|unix.MAP_FIXED_NOREPLACE|unix.MAP_NORESERVE, fdMemory, 0)
+	if err == nil {
+		_, err = c.injectAt(regs.Rip, unix.SYS_MMAP, gadgetAt, pageBytes, unix.PROT_READ|unix.PROT_EXEC,
+			unix.MAP_SHARED|unix.MAP_FIXED_NOREPLACE, fdMemory, fileGadget)
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.write(regs.Rip, old[:]); err != nil {
+		return err
+	}
+	for _, fd := range []uint64{fdProgram, fdMemory} {
+		if _, err := c.inject(unix.SYS_CLOSE, fd); err != nil {
+			return err
+		}
+	}
+	for i := range buffers {
+		if err := c.mapShared(buffersAt+uint64(i)*bufferStride, bufferBytes, unix.PROT_READ|unix.PROT_WRITE, fileBuffers+i*bufferBytes); err != nil {
+			return err
+		}
+	}
+	for i := range ringTimes {
+		if err := c.mapShared(ringAt+uint64(i)*ringBytes, ringBytes, unix.PROT_READ|unix.PROT_WRITE, fileRing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mapState maps the state of a thread.
+func (c *child) mapState(slot int) error {
+	const rw = unix.PROT_READ | unix.PROT_WRITE
+	if err := c.mapShared(stateAddr(slot), pageBytes, rw, fileStates+slot*pageBytes); err != nil {
+		return err
+	}
+	return c.mapShared(stateAddr(slot)+gsTables, tables*tableBytes, unix.PROT_READ, fileTables)
+}
+
+// mapShared maps a part of the shared memory at a free address: a second mapping of
+// pages that are mapped already, which takes no file descriptor.
+func (c *child) mapShared(addr uint64, size, prot, at int) error {
+	_, err := c.inject(unix.SYS_MREMAP, masterAt+uint64(at), 0, uint64(size), unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, addr)
+	if err == nil {
+		_, err = c.inject(unix.SYS_MPROTECT, addr, uint64(size), uint64(prot))
+	}
+	return err
+}
+
+// gadget is a system call that ends in a stop.
+var gadget = [3]byte{0x0f, 0x05, 0xcc}
+
+// inject makes a system call in the program, with registers as they were at the
+// start, and fails if the call does.
+func (c *child) inject(number uint64, args ...uint64) (uint64, error) {
+	return c.injectAt(gadgetAt, number, args...)
+}
+
+func (c *child) injectAt(at, number uint64, args ...uint64) (uint64, error) {
+	t := c.agent
+	if t == nil {
+		t = c.task
+	}
+	r := c.injected
+	result, err := c.call(t, &r, at, number, args...)
+	for interrupted := new(interruptedError); errors.As(err, &interrupted); {
+		// The kernel makes the call again when the thread goes on.
+		if err = c.keep(interrupted.signal); err == nil {
+			err = c.untilTrap(t)
+		}
+		if err == nil {
+			err = t.registers(&r)
+			result = r.Rax
+		}
+	}
+	if err == nil && isError(result) {
+		err = fmt.Errorf("native: system call %d for the engine's memory in the program: %w", number, unix.Errno(-result))
+	}
+	return result, err
+}
+
+// call makes a system call on a thread, and leaves its registers changed. A signal
+// that the program handles interrupts the call: it is returned.
+func (c *child) call(t *task, r *unix.PtraceRegs, at, number uint64, args ...uint64) (uint64, error) {
+	for i, p := range []*uint64{&r.Rdi, &r.Rsi, &r.Rdx, &r.R10, &r.R8, &r.R9} {
+		*p = 0
+		if i < len(args) {
+			*p = args[i]
+		}
+	}
+	r.Rip, r.Rax, r.Orig_rax = at, number, ^uint64(0)
+	if err := t.setRegisters(r); err != nil {
+		return 0, err
+	}
+	if err := c.untilTrap(t); err != nil {
+		return 0, err
+	}
+	if err := t.registers(r); err != nil {
+		return 0, err
+	}
+	return r.Rax, nil
+}
+
+// untilTrap resumes a thread until its next breakpoint.
+func (c *child) untilTrap(t *task) error {
+	for {
+		if err := t.resume(0); err != nil {
+			return err
+		}
+		status, err := c.waitFor(t.pid)
+		switch {
+		case err != nil:
+			return err
+		case !status.Stopped():
+			return &endedError{status}
+		case status.TrapCause() > 0:
+			if err := c.happened(t.pid, status.TrapCause()); err != nil {
+				return err
+			}
+			continue
+		case status.StopSignal() == unix.SIGTRAP:
+			return nil
+		case c.ignores == nil || c.ignores(status.StopSignal()):
+			continue // the kernel goes on with the call
+		}
+		return &interruptedError{status.StopSignal()}
+	}
+}
+
+// interruptedError means that a signal stopped a system call.
+type interruptedError struct{ signal unix.Signal }
+
+func (e *interruptedError) Error() string {
+	return fmt.Sprintf("native: system call interrupted by signal %d", e.signal)
+}
+
+// endedError means that the process ended where the engine did not expect it, such
+// as when it was killed from outside.
+type endedError struct{ status unix.WaitStatus }
+
+func (e *endedError) Error() string {
+	if e.status.Signaled() {
+		return fmt.Sprintf("native: the program was killed by signal %d", e.status.Signal())
+	}
+	return fmt.Sprintf("native: the program ended with status %d", e.status.ExitStatus())
+}
+
+func isError(result uint64) bool { return int64(result) < 0 && int64(result) >= -4095 }

@@ -1,0 +1,73 @@
+//go:build linux && amd64
+
+package native
+
+// The engine's own memory in the program's address space, far from where the
+// kernel and compilers put code and data. It is one file in memory that is mapped
+// twice: into the program here, into the engine as a whole.
+//
+//	engineBase ─ gadget page: system calls that the engine makes for the program
+//	statesAt   ─ a slot for each thread: a page of state, then the jump tables
+//	buffersAt  ─ buffers for recording, each followed by a hole
+//	ringAt     ─ one small buffer, mapped over and over, followed by a hole
+//
+// Code zones lie near the modules whose code they hold: see zone.
+const (
+	engineBase = 0x7fe0_0000_0000
+	gadgetAt   = engineBase
+	statesAt   = engineBase + 1<<30
+	buffersAt  = engineBase + 4<<30
+	ringAt     = engineBase + 8<<30
+	masterAt   = engineBase + 12<<30 // the whole file, inaccessible, to map parts from
+	engineEnd  = engineBase + 16<<30
+
+	missAt  = gadgetAt + 8  // a breakpoint: an indirect jump to an unknown target
+	cpuidAt = gadgetAt + 16 // cpuid
+
+	pageBytes = 4096
+
+	stateStride = 2 << 20
+	maxThreads  = 512
+
+	bufferBytes  = 2 << 20
+	bufferStride = bufferBytes + 1<<20
+	buffers      = 4
+
+	ringBytes = 256 << 10 // of memory
+	ringTimes = 64        // mapped so often
+
+	zoneBytes = 64 << 20
+	maxZones  = 12
+)
+
+// Offsets in the file.
+const (
+	fileGadget  = 0
+	fileTables  = pageBytes
+	fileStates  = fileTables + tables*tableBytes
+	fileBuffers = fileStates + maxThreads*pageBytes
+	fileRing    = fileBuffers + buffers*bufferBytes
+	fileZones   = fileRing + ringBytes
+	fileBytes   = fileZones + maxZones*zoneBytes
+)
+
+// A thread's slot: the state, to which GS points, then the jump tables.
+const (
+	tableSlots = 1 << 16
+	tableBytes = 8 * tableSlots
+	tables     = 2 // of the two caches
+)
+
+// Offsets from GS.
+const (
+	gsRegister = 0   // 16 saved registers
+	gsBuffer   = 128 // position in the buffer
+	gsRcx      = 136
+	gsRax      = 144
+	gsCredit   = 168 // 8 bytes for each instruction that loops may yet execute, negative
+	gsPad      = 160 // words by which the position is ahead of the instructions
+	gsCopy     = 512 // room for arguments of system calls
+	gsTables   = pageBytes
+)
+
+func stateAddr(slot int) uint64 { return statesAt + uint64(slot)*stateStride }

@@ -1,0 +1,121 @@
+//go:build linux && amd64
+
+package native
+
+import "presage/perf/trace"
+
+// recipe says how to read what a block records:
+//
+//	word 0       the block's id
+//	words 1…     addresses and what else its references need
+//	span words   in all; the next block's record follows
+//
+// The span is the number of instructions, so that positions in a buffer count
+// instructions, unless there are more words than that; the thread's state counts
+// the difference as padding.
+type recipe struct {
+	instructions uint32
+	span         uint32
+	words        uint32
+
+	refs      []planned
+	unplanned []unplanned // references that the plan does not list
+
+	planBlock int32 // the plan's block that begins here; -1: none
+	inBlock   int32 // the plan's block that contains it; -1: none
+
+	simple bool // every reference is a single access, and its own record
+	loop   bool // all iterations are in one record: see loopBody
+
+	last             action
+	target           uint64   // of the last instruction, if it is constant
+	planPC, targetPC trace.PC // of the block, and of target
+	final            uint64   // its address
+}
+
+// planned is a reference of the plan with the way to find its addresses: word slot,
+// plus delta, plus stride for each iteration of a loop.
+type planned struct {
+	tag    trace.Access
+	slot   int32 // -1: none
+	delta  int64
+	stride int64
+	more   int32  // the word with the mask, the later address, or the bit number
+	vector int32  // the first word of the indices
+	index  uint16 // of the instruction in the block
+	form   form
+	lanes  uint8
+	size   uint8
+	scale  uint8
+	wide   bool // indices, and the elements whose signs are a mask, have 64 bits
+	fs     bool
+}
+
+// numbering follows which registers differ by constants: each holds the value of
+// a version, plus an offset.
+type numbering struct {
+	version [16]int
+	offset  [16]int64
+	next    int
+}
+
+func newNumbering() numbering {
+	var n numbering
+	for r := range n.version {
+		n.version[r] = r
+	}
+	n.next = len(n.version)
+	return n
+}
+
+func (n *numbering) fresh(r int8) {
+	n.version[r], n.offset[r] = n.next, 0
+	n.next++
+}
+
+// step follows an instruction.
+func (n *numbering) step(i *inst) {
+	c := &i.step
+	left := i.writes
+	if c.stack != 0 {
+		n.offset[rsp] += c.stack
+		left &^= 1 << rsp
+	}
+	if c.known {
+		n.version[c.dst], n.offset[c.dst] = n.version[c.src], n.offset[c.src]+c.n
+		left &^= 1 << c.dst
+	}
+	for r := int8(0); left != 0; r++ {
+		if left&1 != 0 {
+			n.fresh(r)
+		}
+		left >>= 1
+	}
+}
+
+// family identifies addresses that differ by constants.
+type family struct {
+	base, index int // versions; -1: none
+	scale       uint8
+	fs          bool
+}
+
+// family returns the family of an address and its offset in it.
+func (n *numbering) family(o *operand) (family, int64) {
+	f, d := family{base: -1, index: -1, fs: o.fs}, o.disp
+	if o.base >= 0 {
+		f.base = n.version[o.base]
+		d += n.offset[o.base]
+	}
+	if o.index >= 0 {
+		f.index, f.scale = n.version[o.index], o.scale
+		d += n.offset[o.index] << o.scale
+	}
+	return f, d
+}
+
+// seen is an address that is recorded: its word, and its offset in the family.
+type seen struct {
+	slot   int32
+	offset int64
+}

@@ -1,0 +1,63 @@
+//go:build linux && amd64
+
+package native
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"presage/perf/engine"
+	"presage/perf/objfile"
+)
+
+func supported() error { return nil }
+
+// run executes f; with discover it also finds its code.
+func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, discover bool) (out *engine.Outcome, found *engine.Discovery, err error) {
+	if err := e.Accepts(f); err != nil {
+		return nil, nil, err
+	}
+	if e.CPU != "" {
+		if _, err := e.OnCPU(e.CPU); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := r.Check(capabilities); err != nil {
+		return nil, nil, err
+	}
+	start := time.Now()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	io, err := openStdio(&r, func() { cancel(engine.ErrOutputLimit) })
+	if err != nil {
+		return nil, nil, err
+	}
+	m := newMachine(ctx, f, r, discover)
+	m.confined, m.singly, m.hide, m.name = e.Confined, e.singly, hidden(e.CPU), e.Identity().Name
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for good: the thread is the tracer
+		err = m.run(io)
+	}()
+	for running := true; running; {
+		select {
+		case n := <-m.progress:
+			r.Progress(n)
+		case <-done:
+			running = false
+		}
+	}
+	err = errors.Join(err, io.wait())
+	if io.exceeded() && !errors.Is(err, engine.ErrOutputLimit) {
+		err = errors.Join(err, engine.ErrOutputLimit)
+	}
+	out, wrong := m.result(start)
+	err = errors.Join(err, wrong)
+	if discover {
+		found = m.discovery(out)
+	}
+	return out, found, err
+}

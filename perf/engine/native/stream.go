@@ -1,0 +1,262 @@
+//go:build linux && amd64
+
+package native
+
+import (
+	"encoding/binary"
+	"math"
+
+	"golang.org/x/sys/unix"
+)
+
+// never is later than any event.
+const never = math.MaxUint64
+
+// place is where the running thread records: a part of a buffer up to its end, or
+// of the ring if nothing is recorded. Positions count instructions, by unit bytes.
+type place struct {
+	buffer int    // -1: the ring
+	from   uint64 // address at which this part begins
+	limit  uint64 // address of the buffer's end
+	unit   uint64
+	count  uint64 // instructions executed before this part
+	credit uint64 // gsCredit before this part
+}
+
+// segment is a part of a buffer on its way to the reader of records.
+type segment struct {
+	buffer   int
+	words    []uint64
+	blocks   []*block
+	thread   int32
+	fs       uint64
+	count    uint64 // instructions executed before it
+	release  bool   // the buffer is free afterwards
+	boundary bool   // a batch ends before it
+	cut      *cut
+	events   []event
+}
+
+func (m *machine) stateBytes(t *thread) []byte {
+	return m.child.mem[fileStates+t.slot*pageBytes:][:pageBytes]
+}
+
+func (m *machine) stateWord(t *thread, off int) uint64 {
+	return binary.LittleEndian.Uint64(m.stateBytes(t)[off:])
+}
+
+func (m *machine) setStateWord(t *thread, off int, v uint64) {
+	binary.LittleEndian.PutUint64(m.stateBytes(t)[off:], v)
+}
+
+// executed returns the number of instructions executed when the running thread's
+// position is pos.
+func (m *machine) executed(pos uint64) uint64 {
+	p := &m.place
+	loops := int64(m.stateWord(m.current, gsCredit)-p.credit) / 8
+	return p.count + (pos-p.from)/p.unit - m.stateWord(m.current, gsPad) + uint64(loops)
+}
+
+// now returns the number of instructions executed, while the running thread has all
+// registers of its own.
+func (m *machine) now() uint64 {
+	if m.place.limit == 0 {
+		return m.place.count
+	}
+	return m.executed(m.stateWord(m.current, gsBuffer))
+}
+
+// capacity is the largest number of instructions until the running thread stops.
+func (p *place) capacity() uint64 {
+	if p.buffer < 0 {
+		return ringBytes * ringTimes
+	}
+	return bufferBytes / 8
+}
+
+// finely is the number of instructions before an event from which on loops are not
+// executed as such. It is more than twice what a block can have.
+const finely = 512
+
+// longest is the number of instructions after which a loop stops even if there is no
+// event.
+const longest = 64 << 20
+
+// share divides the instructions up to the next event between the position in the
+// buffer and the credit of loops. Either may be overrun by less than a block, so
+// their sum stays that much below; close to the event the position has all.
+func (m *machine) share(count uint64) (room, credit uint64) {
+	room = m.place.capacity()
+	m.report(count)
+	if m.next == never {
+		return room, longest
+	}
+	left := uint64(1)
+	if m.next > count {
+		left = m.next - count
+	}
+	if left <= finely {
+		return left, 0
+	}
+	room = min(room, left/2)
+	return room, min(left-room-finely/4, longest)
+}
+
+// rewind starts a new part at which count instructions have been executed, with room
+// for the instructions up to the next event, but at least least. It returns the new
+// position. What was recorded must have been sent.
+func (m *machine) rewind(count, least uint64) uint64 {
+	p := &m.place
+	room, credit := m.share(count)
+	room = min(max(room, least), p.capacity())
+	p.count, p.from, p.credit = count, p.limit-room*p.unit, -(8 * credit)
+	m.setStateWord(m.current, gsPad, 0)
+	m.setStateWord(m.current, gsCredit, p.credit)
+	return p.from
+}
+
+// takeBuffer makes the next free buffer, or the ring, the place to record in.
+func (m *machine) takeBuffer() error {
+	if !m.cache.traced {
+		m.place = place{buffer: -1, limit: ringAt + ringBytes*ringTimes, unit: 1}
+		return nil
+	}
+	select {
+	case i := <-m.free:
+		m.place = place{buffer: i, limit: buffersAt + uint64(i)*bufferStride + bufferBytes, unit: 8}
+		return nil
+	case <-m.reader.done:
+		return m.reader.err
+	}
+}
+
+// send passes what was recorded up to pos to the reader. With release the buffer is
+// given up.
+func (m *machine) send(pos uint64, release bool) {
+	p := &m.place
+	if p.buffer < 0 {
+		return
+	}
+	start := buffersAt + uint64(p.buffer)*bufferStride
+	s := segment{
+		buffer: p.buffer, blocks: m.blocks, thread: m.current.index, fs: m.current.regs.Fs_base, count: p.count, release: release,
+		words: m.bufferWords(p.buffer)[min(p.from-start, bufferBytes)/8 : min(pos-start, bufferBytes)/8], // the last span may end behind the buffer
+	}
+	if len(s.words) > 0 || release {
+		m.full <- s
+	}
+	m.fold(pos)
+}
+
+// fold begins a new part at pos.
+func (m *machine) fold(pos uint64) {
+	p := &m.place
+	p.count, p.from, p.credit = m.executed(pos), pos, m.stateWord(m.current, gsCredit)
+	m.setStateWord(m.current, gsPad, 0)
+}
+
+// renew replaces a full place: it sends what was recorded and returns the position
+// in a new one with room for at least least instructions. The record that begins at
+// pos is moved there; it has at most words words.
+func (m *machine) renew(pos, least, words uint64) (uint64, error) {
+	count := m.executed(pos)
+	if m.place.buffer < 0 {
+		return m.rewind(count, least), nil
+	}
+	old, at := m.place.buffer, pos-(buffersAt+uint64(m.place.buffer)*bufferStride)
+	m.send(pos, false)
+	if err := m.takeBuffer(); err != nil {
+		return 0, err
+	}
+	next := m.rewind(count, max(least, words))
+	from := m.child.mem[fileBuffers+old*bufferBytes:][:bufferBytes]
+	to := m.child.mem[fileBuffers+m.place.buffer*bufferBytes:][:bufferBytes]
+	if at < bufferBytes {
+		copy(to[next-(buffersAt+uint64(m.place.buffer)*bufferStride):], from[at:min(at+8*words, bufferBytes)])
+	}
+	m.full <- segment{buffer: old, release: true, blocks: m.blocks, thread: m.current.index, count: count}
+	return next, nil
+}
+
+// aim makes the running thread, which has all registers of its own, stop at the next
+// event.
+func (m *machine) aim() error {
+	if m.place.limit == 0 {
+		count := m.place.count
+		if err := m.takeBuffer(); err != nil {
+			return err
+		}
+		m.setStateWord(m.current, gsBuffer, m.rewind(count, 1))
+		return nil
+	}
+	pos := m.stateWord(m.current, gsBuffer)
+	count := m.executed(pos)
+	left := (max(m.place.limit, pos) - pos) / m.place.unit // the last span may end behind the buffer
+	credit := uint64(max(-int64(m.stateWord(m.current, gsCredit)), 0)) / 8
+	if m.next == never && credit > finely || m.next >= count+left+credit+finely/4 && credit > finely {
+		return nil
+	}
+	m.send(pos, false)
+	m.fold(pos)
+	room, credit := m.share(count)
+	if room < left {
+		pos = m.place.limit - room*m.place.unit
+	} else if m.next != never { // the position must not go back: what is there may not be read yet
+		credit = 0
+		if m.next > count+left+finely {
+			credit = m.next - count - left - finely/4
+		}
+	}
+	m.place.from, m.place.credit = pos, -(8 * credit)
+	m.setStateWord(m.current, gsBuffer, pos)
+	m.setStateWord(m.current, gsCredit, m.place.credit)
+	return nil
+}
+
+// inHole reports whether an address lies behind the end of the current place.
+func (m *machine) inHole(addr uint64) bool {
+	return addr >= m.place.limit && addr < m.place.limit+1<<20
+}
+
+// full handles the fault of block b at the end of the place.
+func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
+	reg := register(r, int(b.regs.pos))
+	pos := *reg
+	begins := r.Rip == b.lo
+	if begins && !b.flows && (m.executed(pos) >= m.next || len(m.pending) > 0) {
+		m.park(t, r, b)
+		if err := m.reach(); err != nil || m.ended {
+			return err
+		}
+		return m.deliverPending()
+	}
+	least := uint64(1)
+	if !begins || m.executed(pos) >= m.next {
+		least = uint64(b.instructions) // up to the next transfer of control
+	}
+	next, err := m.renew(pos, least, uint64(max(b.span, b.words)))
+	if err != nil {
+		return err
+	}
+	*reg = next
+	return m.pause()
+}
+
+// park gives thread t, which is about to execute block b, all its own registers.
+func (m *machine) park(t *thread, r *unix.PtraceRegs, b *block) {
+	m.restore(t, r, b.regs)
+	t.resumeAt = key{pc: b.pc, flows: b.flows}
+	t.parked = true
+}
+
+// restore puts the program's content into registers that were taken.
+func (m *machine) restore(t *thread, r *unix.PtraceRegs, regs taken) {
+	if regs.pos >= 0 {
+		p := register(r, int(regs.pos))
+		m.setStateWord(t, gsBuffer, *p)
+		*p = m.stateWord(t, gsRegister+8*int(regs.pos))
+	}
+	if regs.scratch >= 0 {
+		*register(r, int(regs.scratch)) = m.stateWord(t, gsRegister+8*int(regs.scratch))
+	}
+}
