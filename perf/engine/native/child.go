@@ -5,6 +5,7 @@ package native
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,19 +42,18 @@ const addrNoRandomize = 0x0040000
 // launch starts a program, stopped before its first instruction. The calling
 // goroutine must be locked to its thread.
 func launch(path string, args, env []string, stdio [3]*os.File) (c *child, err error) {
-	program, err := os.Open(path)
+	program, err := openProgram(path)
 	if err != nil {
 		return nil, fmt.Errorf("native: %w", err)
 	}
 	defer program.Close()
-	c = &child{memfd: -1, others: others{foreign: make(map[int]bool), threads: make(map[int]bool)}}
-	if err := c.share(); err != nil {
+	begun := &child{memfd: -1, others: others{foreign: make(map[int]bool), threads: make(map[int]bool)}}
+	if err := begun.share(); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			c.close()
-			c = nil
+			begun.close()
 		}
 	}()
 	old, _, errno := unix.RawSyscall(unix.SYS_PERSONALITY, 0xffffffff, 0, 0)
@@ -66,7 +66,7 @@ func launch(path string, args, env []string, stdio [3]*os.File) (c *child, err e
 	argv := append([]string{filepath.Base(path)}, args...)
 	pid, err := syscall.ForkExec(programPath, argv, &syscall.ProcAttr{
 		Env:   env,
-		Files: []uintptr{stdio[0].Fd(), stdio[1].Fd(), stdio[2].Fd(), program.Fd(), uintptr(c.memfd)},
+		Files: []uintptr{stdio[0].Fd(), stdio[1].Fd(), stdio[2].Fd(), program.Fd(), uintptr(begun.memfd)},
 		Sys:   &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL},
 	})
 	unix.RawSyscall(unix.SYS_PERSONALITY, old, 0, 0)
@@ -74,8 +74,37 @@ func launch(path string, args, env []string, stdio [3]*os.File) (c *child, err e
 	if err != nil {
 		return nil, startError(path, err)
 	}
-	c.task = &task{pid: pid}
-	return c, c.adopt()
+	begun.task = &task{pid: pid}
+	if err := begun.adopt(); err != nil {
+		return nil, err
+	}
+	return begun, nil
+}
+
+// openProgram opens an executable. A copy in memory takes the place of a file that may
+// not be executed, as those are that a store or a folder of profiles keeps.
+func openProgram(path string) (*os.File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) == nil {
+		return file, nil
+	}
+	defer file.Close() // only read
+	fd, err := unix.MemfdCreate(filepath.Base(path), unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	program := os.NewFile(uintptr(fd), path)
+	if _, err := io.Copy(program, file); err != nil {
+		program.Close()
+		return nil, err
+	}
+	// A file that is open for writing cannot be executed.
+	again, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", fd))
+	program.Close()
+	return again, err
 }
 
 // ErrPtrace means that the system does not let a process trace another.
