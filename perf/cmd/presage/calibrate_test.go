@@ -42,7 +42,7 @@ func TestCalibrateCommand(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, errs, status := runStatus(ctx, strings.NewReader(""), "calibrate"); status == 0 || !strings.Contains(errs, "context canceled") {
+	if _, errs, status := runStatus(ctx, strings.NewReader(""), "calibrate"); status != statusInterrupted {
 		t.Errorf("cancelled: status %d, stderr %s", status, errs)
 	}
 }

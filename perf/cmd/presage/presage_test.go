@@ -200,7 +200,7 @@ func TestErrors(t *testing.T) {
 		{"profile " + program + " --sweep n=5 --stdin nowhere -o " + dir, "no such file"},
 		{"profile " + program + " --sweep n=5 --machine cray1 -o " + dir, "there are"},
 		{"profile " + program + " --sweep n=5 --format xml -o " + dir, `"xml"`},
-		{"profile /bin/sh --sweep n=5 -o " + dir, "x86-64"},
+		{"profile presage_test.go --sweep n=5 -o " + dir, "not an ELF file"},
 		{"predict " + dir + " --machine origin2000 --at n=5", "holds no profiles"},
 		{"predict " + dir + " --machine cray1 --at n=5", "there are alpha-ev68, apple-m1"},
 		{"predict " + dir + " --machine origin2000", "no sizes"},
