@@ -102,9 +102,9 @@ func TestReadSubjects(t *testing.T) {
 // file, the line and what is wrong.
 func TestSubjectErrors(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
-		"an unknown key":          {"    stands_for:", "    standsfor:", "s.yaml:10: "},
-		"an unknown key of input": {"        args: -n 2", "        arguments: -n 2", "s.yaml:14: "},
-		"an unknown key above":    {"applications:\n", "programs: []\napplications:\n", "s.yaml:1: "},
+		"an unknown key":          {"    stands_for:", "    standsfor:", "s.yaml:10:"},
+		"an unknown key of input": {"        args: -n 2", "        arguments: -n 2", "s.yaml:14:"},
+		"an unknown key above":    {"applications:\n", "programs: []\napplications:\n", "s.yaml:1:"},
 		"no name":                 {"name: first-one", "name: \"\"", `s.yaml:2: application ""`},
 		"a name with blanks":      {"name: first-one", "name: first one", `s.yaml:2: application "first one"`},
 		"no folder":               {"    folder: first\n", "", `s.yaml:2: application first-one: folder ""`},
@@ -116,10 +116,10 @@ func TestSubjectErrors(t *testing.T) {
 		"an input without args":   {"        args: -n 2 -quiet\n", "", "s.yaml:13: application second: input b: no args"},
 		"an input twice":          {"name: c-d", "name: b", `s.yaml:15: application second: there are two inputs "b"`},
 		"an application twice":    {"name: second", "name: first-one", `s.yaml:7: there are two applications "first-one"`},
-		"a list for a name":       {"name: second", "name: [second]", "s.yaml:7: "},
-		"no list":                 {goodSubjects, "applications: 3\n", "s.yaml:1: "},
+		"a list for a name":       {"name: second", "name: [second]", "s.yaml:7:"},
+		"no list":                 {goodSubjects, "applications: 3\n", "s.yaml:1:"},
 		"nothing":                 {goodSubjects, "", "s.yaml: no applications"},
-		"not YAML":                {goodSubjects, "applications: [", "s.yaml:1: "},
+		"not YAML":                {goodSubjects, "applications: [", "s.yaml:1:"},
 		"too long":                {goodSubjects, strings.Repeat("#", yamlfile.MaxBytes+1), "s.yaml: 1048577 bytes, at most 1048576"},
 	} {
 		if strings.Count(goodSubjects, c.old) != 1 {
@@ -138,7 +138,7 @@ func TestSubjectErrors(t *testing.T) {
 	if err := os.WriteFile(long, make([]byte, yamlfile.MaxBytes+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadSubjects(long); err == nil || !strings.Contains(err.Error(), "at most") {
+	if _, err := LoadSubjects(long); err == nil || !strings.Contains(err.Error(), "the most that is read") {
 		t.Errorf("a file that is too long: error %v", err)
 	}
 }
