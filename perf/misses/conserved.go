@@ -52,7 +52,8 @@ func (d *deviation) relative() float64 { return num.RelErr(d.got, d.want) }
 // a function of the size describes what the runs did: then some were lost in joining
 // executables. Of one executable none can be lost, as Runs.Conserved checks to the
 // last access; parts of its work may depend on the data and only their sum on the
-// size, as in Sweep3D's fixups: up to apartDeviation, a warning says by how much.
+// size, as in Sweep3D's fixups: up to apartDeviation, a warning says by how much. So it does if a basis or shape
+// was asked for that cannot follow them: trying such is what notebooks are for.
 //
 // If none does, because work depends on the data, or a compiler treats sizes
 // differently, the model cannot meet all runs, and follows the largest. That is no
@@ -72,7 +73,8 @@ func (m *Model) reproduces(ctx context.Context, runs *locality.Runs) error {
 	if math.Abs(worst.relative()) <= DefaultDeviation {
 		return nil
 	}
-	if !runs.Matched() && math.Abs(worst.relative()) <= apartDeviation || math.Abs(worst.got-worst.want) <= startUp {
+	asked := m.refits.opt.Basis != "" || m.refits.opt.Shape != ""
+	if !runs.Matched() && (asked || math.Abs(worst.relative()) <= apartDeviation) || math.Abs(worst.got-worst.want) <= startUp {
 		m.Warnings = append(m.Warnings, fmt.Sprintf("at %s, in blocks of %d bytes, the model has %.0f accesses, and the run made %.0f (%+.1f%%); %s",
 			m.Points[worst.run], runs.BlockBytes()[worst.block], worst.got, worst.want, 100*worst.relative(), m.astray(runs, &worst)))
 		return nil

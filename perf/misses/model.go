@@ -125,7 +125,8 @@ func (m *Model) blockSizes() []uint64 { return slices.Sorted(maps.Keys(m.byBlock
 // Groups that exchange accesses from size to size are modelled together, and a
 // warning says which. At the sizes that a model is fitted to, the accesses that it
 // has of the whole program must be those of the run to within DefaultDeviation, or
-// five times that if all runs are of one executable; otherwise the error wraps
+// five times that if all runs are of one executable, and no basis or shape was asked
+// for; otherwise the error wraps
 // ErrNotReproduced. If the runs themselves are rougher than that, or the parts of one
 // executable, a warning says so. Misses at these sizes that are off by more than
 // DefaultDeviation are in Model.Warnings, too.
