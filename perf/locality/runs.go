@@ -146,7 +146,8 @@ func (r *Runs) Rows() []RunRow {
 // that the program reads have changed since.
 func (r *Run) Count(ctx context.Context, st *store.Store) (*anatomy.Counts, error) {
 	was := r.Recorded.Inputs
-	opt := subject.RunOptions{Env: was.Env, Stdin: was.Stdin, Folders: was.Folders, MaxInstructions: was.MaxInstructions, Store: st}
+	opt := was.Options()
+	opt.Store = st
 	in, err := r.Program.InputsOf(was.Args, opt)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,10 @@ func (p *Program) Runner(in Inputs, stdout, stderr io.Writer) (engine.Runner, er
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", in.Command(), err)
 	}
-	common := engine.Request{Args: in.Args, Env: in.Env, Stdout: stdout, Stderr: stderr, MaxInstructions: in.MaxInstructions}
+	common := engine.Request{
+		Args: in.Args, Env: in.Env, Stdout: stdout, Stderr: stderr,
+		MaxInstructions: in.MaxInstructions, Memory: in.MemoryBytes, Stack: in.StackBytes,
+	}
 	for _, folder := range in.Folders {
 		common.Grants = append(common.Grants, engine.Grant{Guest: folder.Guest, Host: folder.Host})
 	}

@@ -34,6 +34,10 @@ type RunOptions struct {
 	Folders []Folder
 	// MaxInstructions ends a run that takes longer with an error; 0: no limit.
 	MaxInstructions uint64
+	// MemoryBytes is the size of the program's address space, StackBytes that of its
+	// stack; 0: engine.DefaultMemory and engine.DefaultStack. Native
+	// programs have what the system gives them; asking for either is an error.
+	MemoryBytes, StackBytes uint64
 
 	// Store keeps the results; nil: the default store.
 	Store *store.Store
@@ -70,6 +74,17 @@ type Inputs struct {
 	Folders         []Folder
 	Files           []string // names and contents' hashes of the files in the folders
 	MaxInstructions uint64
+	MemoryBytes     uint64 `json:",omitempty"`
+	StackBytes      uint64 `json:",omitempty"`
+}
+
+// Options returns options that give a run these inputs, but for its arguments: see
+// Program.InputsOf.
+func (in *Inputs) Options() RunOptions {
+	return RunOptions{
+		Env: in.Env, Stdin: in.Stdin, Folders: in.Folders,
+		MaxInstructions: in.MaxInstructions, MemoryBytes: in.MemoryBytes, StackBytes: in.StackBytes,
+	}
 }
 
 // Inputs returns the inputs of a run at a point.
@@ -159,7 +174,7 @@ func (p *Program) inputsOf(at Invocation, opt RunOptions) (Inputs, error) {
 	}
 	in := Inputs{
 		Engine: id, Program: p.File.SHA256, Name: p.Name, Args: at.Args, Env: opt.Env, Stdin: at.Stdin,
-		Folders: at.Folders, MaxInstructions: opt.MaxInstructions,
+		Folders: at.Folders, MaxInstructions: opt.MaxInstructions, MemoryBytes: opt.MemoryBytes, StackBytes: opt.StackBytes,
 	}
 	for _, folder := range at.Folders {
 		files, err := fingerprints(folder.Host)

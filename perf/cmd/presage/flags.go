@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"presage/perf"
+	"presage/perf/engine"
 	"presage/perf/frame"
 	"presage/perf/predict"
 	"presage/perf/progress"
@@ -139,6 +140,8 @@ func (r *runFlags) register(cmd *cobra.Command) {
 	f.StringVar(&r.opt.Args, "args", "", `arguments of the program, {name} standing for a parameter (default "-name {name}" for each)`)
 	f.StringArrayVar(&r.opt.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
 	f.Uint64Var(&r.opt.MaxInstructions, "max-instructions", 0, "fail a run that executes more instructions; 0: no limit")
+	f.Uint64Var(&r.opt.MemoryBytes, "memory", 0, fmt.Sprintf("address space of the program in bytes (default %d)", engine.DefaultMemory))
+	f.Uint64Var(&r.opt.StackBytes, "stack-bytes", 0, fmt.Sprintf("size of the program's stack in bytes (default %d)", engine.DefaultStack))
 	f.StringArrayVar(&r.dirs, "dir", nil, "folder that the program may read, GUEST=HOST, {name} in HOST standing for a parameter; repeat for more (default none)")
 	f.StringVar(&r.stdin, "stdin", "", "file that the program reads as its standard input, {name} standing for a parameter (default empty)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
@@ -146,7 +149,7 @@ func (r *runFlags) register(cmd *cobra.Command) {
 
 // changed reports whether any flag is set that affects the program's behaviour.
 func (r *runFlags) changed() bool {
-	return r.opt.Args != "" || r.stdin != "" || len(r.dirs)+len(r.opt.Env) > 0 || r.opt.MaxInstructions != 0
+	return r.opt.Args != "" || r.stdin != "" || len(r.dirs)+len(r.opt.Env) > 0 || r.opt.MaxInstructions != 0 || r.opt.MemoryBytes != 0 || r.opt.StackBytes != 0
 }
 
 // options returns the options with progress on standard error.

@@ -93,6 +93,7 @@ allowed to open are listed.`,
 	f.Uint64Var(&g.request.Memory, "memory", 0, fmt.Sprintf("address space in bytes (default %d)", engine.DefaultMemory))
 	f.Uint64Var(&g.request.MemoryLimit, "memory-limit", 0, "most memory that the program may use, in bytes (default all of --memory)")
 	f.Uint64Var(&g.request.Stack, "stack", 0, fmt.Sprintf("size of the stack in bytes (default %d)", engine.DefaultStack))
+	f.Uint64Var(&g.request.Stack, "stack-bytes", 0, "the same, by the name that commands have whose --stack is about what is recorded")
 	f.Uint64Var(&g.request.OutputLimit, "output-limit", 0, "stop when the program has written more bytes than that to its output; 0: no limit")
 	f.Uint64Var(&g.quota, "quota", engine.DefaultQuota, "most bytes that the program may write into each granted folder")
 	f.DurationVar(&g.timeout, "timeout", 0, "stop after this long, such as 90s or 10m; 0: no limit")

@@ -196,3 +196,15 @@ func TestRunSnapshot(t *testing.T) {
 		t.Errorf("other arguments: status %d, %s", status, stderr)
 	}
 }
+
+// TestStackOfSimulation simulates a program with an array of 16 MB on the stack.
+func TestStackOfSimulation(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	args := []string{"simulate", guestC(t, "edges", "-O1"), "--args", "large", "--machine", "zen4", "-q"}
+	if _, stderr, status := runStatus(t.Context(), nil, args...); status == 0 || !strings.Contains(stderr, "stack overflow") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	if stdout, stderr, status := runStatus(t.Context(), nil, append(args, "--stack-bytes", "67108864")...); status != 0 || !strings.Contains(stdout, "zen4") {
+		t.Errorf("with a larger stack: status %d, %s", status, stderr)
+	}
+}

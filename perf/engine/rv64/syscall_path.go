@@ -2,6 +2,7 @@ package rv64
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 )
@@ -57,15 +58,15 @@ func (m *machine) addPaths(c map[uint64]systemCall) {
 	c[35] = func(_ *thread, a [6]uint64) int64 { // unlinkat
 		return m.change(a[0], a[1], func(mt *mount, rel string) error { return mt.root.Remove(rel) })
 	}
-	c[38] = func(_ *thread, a [6]uint64) int64 { return m.sysRename(a) }
+	c[38] = func(_ *thread, a [6]uint64) int64 { return m.between(a, (*os.Root).Rename) }
 	c[276] = func(_ *thread, a [6]uint64) int64 { // renameat2
 		if a[4] != 0 {
 			return -eINVAL
 		}
-		return m.sysRename(a)
+		return m.between(a, (*os.Root).Rename)
 	}
 	c[36] = m.sysSymlink
-	c[37] = m.sysLink
+	c[37] = func(_ *thread, a [6]uint64) int64 { return m.between(a, (*os.Root).Link) } // linkat
 	c[45] = m.sysTruncate
 	c[53] = func(_ *thread, a [6]uint64) int64 { // fchmodat
 		return m.change(a[0], a[1], func(mt *mount, rel string) error {
@@ -107,7 +108,8 @@ func (m *machine) writable(dirFD, nameAt uint64) (*mount, string, int64) {
 	return mt, rel, 0
 }
 
-func (m *machine) sysRename(a [6]uint64) int64 {
+// between applies an operation to two paths inside one writable grant.
+func (m *machine) between(a [6]uint64, do func(root *os.Root, from, to string) error) int64 {
 	from, fromRel, e := m.writable(a[0], a[1])
 	if e != 0 {
 		return -e
@@ -119,7 +121,7 @@ func (m *machine) sysRename(a [6]uint64) int64 {
 	if from != to {
 		return -eXDEV
 	}
-	return -errno(from.root.Rename(fromRel, toRel))
+	return -errno(do(from.root, fromRel, toRel))
 }
 
 // sysSymlink implements symlinkat. It makes no link that leads out of its grant: the
@@ -138,22 +140,6 @@ func (m *machine) sysSymlink(_ *thread, a [6]uint64) int64 {
 		}
 		return mt.root.Symlink(target, rel)
 	})
-}
-
-// sysLink implements linkat within a grant.
-func (m *machine) sysLink(_ *thread, a [6]uint64) int64 {
-	from, fromRel, e := m.writable(a[0], a[1])
-	if e != 0 {
-		return -e
-	}
-	to, toRel, e := m.writable(a[2], a[3])
-	if e != 0 {
-		return -e
-	}
-	if from != to {
-		return -eXDEV
-	}
-	return -errno(from.root.Link(fromRel, toRel))
 }
 
 // sysTruncate implements truncate.

@@ -43,15 +43,14 @@ func (m *machine) signalThread(id, sig uint64) int64 {
 	if sig > signals {
 		return -eINVAL
 	}
-	for _, t := range m.threads {
-		if uint64(t.id) == id {
-			if sig > 0 {
-				m.send(t, sigInfo{number: int(sig), code: siTKill, pid: firstID})
-			}
-			return 0
-		}
+	t := m.threadOf(int(id))
+	if t == nil {
+		return -eSRCH
 	}
-	return -eSRCH
+	if sig > 0 {
+		m.send(t, sigInfo{number: int(sig), code: siTKill, pid: firstID})
+	}
+	return 0
 }
 
 // receiver returns the first thread that waits for a signal or does not block it,

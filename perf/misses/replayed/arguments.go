@@ -140,8 +140,7 @@ func (s *sweep) inputs(n int64) subject.Inputs {
 
 // optionsOf returns the options that give a run's inputs back.
 func optionsOf(r *locality.Run) subject.RunOptions {
-	was := r.Recorded.Inputs
-	return subject.RunOptions{Env: was.Env, Stdin: was.Stdin, Folders: was.Folders, MaxInstructions: was.MaxInstructions}
+	return r.Recorded.Inputs.Options()
 }
 
 // stale returns an error if files that the runs read have changed since.

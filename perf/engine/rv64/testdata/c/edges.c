@@ -26,12 +26,15 @@
 
 static volatile sig_atomic_t rings;
 static volatile int value, code, overruns;
+static double rang; /* when it did last */
+static double now(clockid_t clock);
 static timer_t timer;
 
 static void ring(int sig, siginfo_t *info, void *context)
 {
 	(void)sig, (void)context;
 	rings++;
+	rang = now(CLOCK_MONOTONIC);
 	code = info->si_code;
 	value = info->si_value.sival_int;
 	overruns += info->si_overrun;
@@ -94,10 +97,18 @@ static int timers(void)
 	struct itimerspec s = {{0, 0}, {0, 5000000}}, left;
 	listen_to(SIGRTMIN, 0);
 	NEED(timer_create(CLOCK_MONOTONIC, &e, &timer) == 0);
+	double set_at = now(CLOCK_MONOTONIC);
 	NEED(timer_settime(timer, 0, &s, NULL) == 0);
 	NEED(timer_gettime(timer, &left) == 0 && left.it_value.tv_nsec > 0 && left.it_value.tv_nsec <= 5000000);
+	while (rings == 0)
+		;
+	NEED(value == 42 && code == SI_TIMER);
+	/* To a few instructions, not to a turn of 65 microseconds. */
+	NEED(rang - set_at >= 0.005 && rang - set_at < 0.005010);
+	rings = 0;
+	timer_settime(timer, 0, &s, NULL);
 	pause();
-	NEED(rings == 1 && value == 42 && code == SI_TIMER);
+	NEED(rings == 1);
 	timer_gettime(timer, &left);
 	NEED(left.it_value.tv_nsec == 0);
 
