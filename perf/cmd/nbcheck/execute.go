@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,12 +27,13 @@ type execution struct {
 // stopGrace is the time that nbconvert has to stop its kernel after an interrupt.
 const stopGrace = 10 * time.Second
 
-// execute runs a notebook in its own folder with a fresh kernel. The result
-// goes to dst only by commit. Its error is about the environment.
+// execute runs a notebook in its own folder with a fresh kernel, and writes a line
+// to progress, unless that is nil, as each cell begins. The result goes to dst only
+// by commit. Its error is about the environment.
 //
 // Cells after a failed one run too (--allow-errors), so that one run shows every
 // fault and its position.
-func execute(ctx context.Context, kernel, path, dst string, timeout time.Duration) (*execution, error) {
+func execute(ctx context.Context, nb *notebook, path, dst string, timeout time.Duration, progress io.Writer) (*execution, error) {
 	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
 		return nil, err
 	}
@@ -40,10 +42,16 @@ func execute(ctx context.Context, kernel, path, dst string, timeout time.Duratio
 		return nil, err
 	}
 	x := &execution{tmp: tmp, dst: dst}
+	hook, err := writeHook(tmp)
+	if err != nil {
+		x.discard()
+		return nil, err
+	}
+	log := newCellLog(progress, path, nb)
 	// Rounded up: 0 would mean no limit.
 	sec := int((timeout + time.Second - 1) / time.Second)
-	stderr, err := nbconvert(ctx, path, x.file(), "notebook",
-		"--execute", "--allow-errors",
+	err = nbconvert(ctx, log, path, x.file(), "notebook",
+		"--execute", "--config", hook, "--allow-errors",
 		"--ExecutePreprocessor.timeout="+strconv.Itoa(sec),
 		// Times of day would change the file with every run.
 		"--ExecutePreprocessor.record_timing=False",
@@ -54,7 +62,7 @@ func execute(ctx context.Context, kernel, path, dst string, timeout time.Duratio
 		x.discard()
 		return nil, fmt.Errorf("%s: stopped: %w", path, context.Cause(ctx))
 	case errors.As(err, &exit):
-		x.failure = explain(stderr, kernel, timeout)
+		x.failure = explain(log.String(), nb.Kernel, timeout)
 		return x, nil
 	case err != nil:
 		x.discard()
@@ -106,25 +114,23 @@ func lastLines(s string) string {
 	return strings.Join(lines[max(0, len(lines)-maxExcerpt):], "\n")
 }
 
-// nbconvert converts path to dst and returns what it wrote to stderr.
-func nbconvert(ctx context.Context, path, dst, format string, args ...string) (stderr string, err error) {
+// nbconvert converts path to dst. What it prints goes to log.
+func nbconvert(ctx context.Context, log io.Writer, path, dst, format string, args ...string) error {
 	jupyter, err := exec.LookPath("jupyter")
 	if err != nil {
-		return "", fmt.Errorf("no Jupyter (Debian: apt-get install jupyter-notebook jupyter-nbconvert python3-nbclient; macOS: brew install jupyterlab): %w", err)
+		return fmt.Errorf("no Jupyter (Debian: apt-get install jupyter-notebook jupyter-nbconvert python3-nbclient; macOS: brew install jupyterlab): %w", err)
 	}
 	out, err := filepath.Abs(filepath.Dir(dst))
 	if err != nil {
-		return "", err
+		return err
 	}
 	args = append([]string{"nbconvert", "--to", format, "--output-dir", out, "--output", filepath.Base(dst)}, args...)
 	cmd := exec.CommandContext(ctx, jupyter, append(args, path)...)
-	var text bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &text, &text
+	cmd.Stdout, cmd.Stderr = log, log
 	// An interrupted nbconvert stops its kernel; a killed one leaves it behind.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = stopGrace
-	err = cmd.Run()
-	return text.String(), err
+	return cmd.Run()
 }
 
 // htmlName is the file name of a notebook's HTML page.
@@ -144,8 +150,9 @@ func writeHTML(ctx context.Context, path, dst string) error {
 	}
 	defer os.RemoveAll(tmp)
 	page := filepath.Join(tmp, filepath.Base(dst))
-	if stderr, err := nbconvert(ctx, path, page, "html"); err != nil {
-		return fmt.Errorf("converting %s to HTML: %w\n%s", path, err, lastLines(stderr))
+	var log bytes.Buffer
+	if err := nbconvert(ctx, &log, path, page, "html"); err != nil {
+		return fmt.Errorf("converting %s to HTML: %w\n%s", path, err, lastLines(log.String()))
 	}
 	if err := os.Chmod(page, 0o644); err != nil {
 		return err

@@ -64,6 +64,9 @@ func TestExecute(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("exit %d\n%s%s", code, out, errs)
 		}
+		if !strings.Contains(errs, "n.ipynb: code cell 1 of 5, after ") || !strings.Contains(errs, "code cell 4 of 5") {
+			t.Errorf("no progress by cell: %q", errs)
+		}
 		first := read(t, path)
 		if !strings.Contains(first, "iVBORw0KGgo") {
 			t.Error("executed notebook has no PNG")
@@ -71,7 +74,7 @@ func TestExecute(t *testing.T) {
 		if page := read(t, filepath.Join(dir, "html", "n.html")); !strings.Contains(page, "data:image/png;base64") {
 			t.Error("HTML page has no PNG")
 		}
-		if code, _, errs := nbcheck(t, "--execute", path); code != 0 || read(t, path) != first {
+		if code, _, errs := nbcheck(t, "--execute", "-q", path); code != 0 || errs != "" || read(t, path) != first {
 			t.Errorf("second run: exit %d, same bytes: %v\n%s", code, read(t, path) == first, errs)
 		}
 	})

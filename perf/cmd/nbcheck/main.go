@@ -64,6 +64,7 @@ type options struct {
 	html    string
 	show    string
 	format  string
+	quiet   bool
 }
 
 // run executes the command and returns its exit status.
@@ -99,6 +100,7 @@ Exit status: 0 good; 1 findings; 2 usage, unreadable file, or no Jupyter.`,
 	f.StringVar(&o.output, "output", "", "with --execute and one notebook: write the result here, not in place")
 	f.StringVar(&o.html, "html", "", "write each notebook that is good as HTML into this folder")
 	f.StringVar(&o.show, "show", "", "print the text outputs of the cells with this tag")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "with --execute: no line on standard error as each cell begins")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
@@ -181,7 +183,11 @@ func (o *options) check(ctx context.Context, path string, stderr io.Writer) (res
 			r.Written = o.output
 		}
 		before, start := nb, time.Now()
-		done, err := execute(ctx, nb.Kernel, path, r.Written, o.timeout)
+		var progress io.Writer
+		if !o.quiet {
+			progress = stderr
+		}
+		done, err := execute(ctx, nb, path, r.Written, o.timeout, progress)
 		if err != nil {
 			return r, err
 		}
