@@ -17,29 +17,113 @@ import (
 // earlier one declares, and what is given.
 type document struct {
 	path   string
-	blocks *regexp.Regexp // the text of a block in its first group
+	blocks *regexp.Regexp // in its groups: what marks a block as only compiled, or nothing; the block's text
 	given  string         // declarations of what no block of it declares
+	after  string         // the document whose blocks come first, or empty
+	run    bool           // run the program, not only compile it
 }
 
 var (
-	fenced   = regexp.MustCompile("(?s)```go\n(.*?)```")
-	indented = regexp.MustCompile(`((?://\t.*\n)+)`)
+	fenced   = regexp.MustCompile("(?s)(<!-- compiled only -->\n)?```go\n(?:%%\n)?(.*?)```")
+	indented = regexp.MustCompile(`()((?://\t.*\n)+)`)
+	shell    = regexp.MustCompile("(?s)```sh\n(.*?)```")
 )
 
 var documents = []document{
-	{"../README.md", fenced, "var ctx = context.Background(); var times dataframe.DataFrame"},
-	{"doc.go", indented, `
+	{path: "../README.md", blocks: fenced, run: true},
+	{path: "../notebooks/README.md", blocks: fenced, after: "../README.md", run: true, given: `
+		var recorded = perf.Must(frame.ReadCSV(perf.Must(os.Open("../datasets/iperf/simulated.csv"))))
+		var ultrasparc = perf.Must(frame.Where(perf.Must(frame.Where(recorded, "machine", "ultrasparc-2")), "level", "none"))
+		var times = perf.Must(frame.Where(ultrasparc, "placement", "anywhere"))`},
+	{path: "doc.go", blocks: indented, given: `
 		var ctx = context.Background()
 		var times dataframe.DataFrame
 		var overlay *iperf.Overlay
 		var system *iperf.System
 		var mine trace.Collector`},
-	{"metasim/README.md", fenced, "var ctx = context.Background(); var file *objfile.File; var args []string"},
+	{path: "metasim/README.md", blocks: fenced, given: "var ctx = context.Background(); var file *objfile.File; var args []string"},
 }
 
-// TestDocumentsCompile compiles the examples of the documents against the
-// packages as they are.
-func TestDocumentsCompile(t *testing.T) {
+// TestDocumentsRun compiles the examples of the documents against the packages as
+// they are, and runs those of the documents that a newcomer pastes from, in the
+// folder of the notebooks with an empty store.
+func TestDocumentsRun(t *testing.T) {
+	paths := importPaths(t)
+	for _, d := range documents {
+		t.Run(d.path, func(t *testing.T) {
+			t.Parallel()
+			var blocks []block
+			if d.after != "" {
+				blocks = blocksOf(t, d.after, fenced)
+			}
+			own := blocksOf(t, d.path, d.blocks)
+			if len(own) == 0 {
+				t.Fatal("no example")
+			}
+			exe := filepath.Join(t.TempDir(), "examples")
+			if out, err := build(t, program(append(blocks, own...), d.given, paths), exe); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if !d.run {
+				return
+			}
+			cmd := exec.CommandContext(t.Context(), exe)
+			cmd.Dir, cmd.Env = "../notebooks", append(os.Environ(), "PRESAGE_STORE="+t.TempDir())
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+	bad := []block{{text: "prog := perf.Must(perf.Open())\n"}}
+	if out, err := build(t, program(bad, "", paths), filepath.Join(t.TempDir(), "bad")); err == nil || !strings.Contains(out, "not enough arguments") {
+		t.Errorf("a call without its argument: %v, %s", err, out)
+	}
+}
+
+// TestReadmeShell runs the commands of README.md that follow the installation, in a
+// folder that has the repository's datasets, with an empty store.
+func TestReadmeShell(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const install = "go install ./perf/cmd/presage\n"
+	var script string
+	for _, m := range shell.FindAllStringSubmatch(string(text), -1) {
+		if commands, ok := strings.CutPrefix(m[1], install); ok {
+			script += commands
+		}
+	}
+	if strings.Count(script, "\n") < 5 {
+		t.Fatalf("README.md has no commands after %q: %q", install, script)
+	}
+	bin, dir := t.TempDir(), t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "./cmd/presage").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	datasets, err := filepath.Abs("../datasets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(datasets, filepath.Join(dir, "datasets")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PRESAGE_STORE="+t.TempDir(), "PATH="+bin+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"pred_misses", "sim_misses", "rel_err", "trip"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the output has no %s:\n%s", want, out)
+		}
+	}
+}
+
+// importPaths returns the packages that examples may use, by name.
+func importPaths(t *testing.T) map[string]string {
 	paths := map[string]string{
 		"context": "context", "os": "os", "fmt": "fmt", "rand": "math/rand/v2", "time": "time",
 		"dataframe": "github.com/go-gota/gota/dataframe",
@@ -47,26 +131,28 @@ func TestDocumentsCompile(t *testing.T) {
 	for _, p := range goList(t, "./perf/...") {
 		paths[path.Base(p.ImportPath)] = p.ImportPath
 	}
-	for _, d := range documents {
-		text, err := os.ReadFile(d.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var blocks []string
-		for _, m := range d.blocks.FindAllStringSubmatch(string(text), -1) {
-			blocks = append(blocks, strings.TrimPrefix(strings.ReplaceAll("\n"+m[1], "\n//\t", "\n"), "\n"))
-		}
-		if len(blocks) == 0 {
-			t.Errorf("%s has no example", d.path)
-			continue
-		}
-		if out, err := compile(t, program(blocks, d.given, paths)); err != nil {
-			t.Errorf("%s: %v\n%s", d.path, err, out)
-		}
+	return paths
+}
+
+// A block is the text of an example.
+type block struct {
+	text     string
+	compiled bool // only
+}
+
+// blocksOf returns the examples of a document in order.
+func blocksOf(t *testing.T, path string, blocks *regexp.Regexp) []block {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if out, err := compile(t, program([]string{"prog := perf.Must(perf.Open())\n"}, "", paths)); err == nil || !strings.Contains(out, "not enough arguments") {
-		t.Errorf("a call without its argument: %v, %s", err, out)
+	var out []block
+	for _, m := range blocks.FindAllStringSubmatch(string(text), -1) {
+		body := strings.TrimPrefix(strings.ReplaceAll("\n"+m[2], "\n//\t", "\n"), "\n")
+		out = append(out, block{text: body, compiled: m[1] != ""})
 	}
+	return out
 }
 
 // TestReadmeNamesPackages: the tables of README.md name every package that is not
@@ -111,31 +197,42 @@ var (
 )
 
 // program returns the blocks as a program, each in a scope within that of the
-// block before.
-func program(blocks []string, given string, paths map[string]string) string {
+// block before. Those that are only compiled have a scope of their own that is
+// never entered.
+func program(blocks []block, given string, paths map[string]string) string {
 	var body strings.Builder
+	open := 0
 	for _, b := range blocks {
-		body.WriteString("{\n" + b)
-		for _, m := range declared.FindAllStringSubmatch(b, -1) {
+		if b.compiled {
+			body.WriteString("if len(os.Args) > 1 {\n")
+		} else {
+			body.WriteString("{\n")
+			open++
+		}
+		body.WriteString(b.text)
+		for _, m := range declared.FindAllStringSubmatch(b.text, -1) {
 			for name := range strings.SplitSeq(m[1], ", ") {
 				if name != "_" {
 					fmt.Fprintf(&body, "_ = %s\n", name)
 				}
 			}
 		}
+		if b.compiled {
+			body.WriteString("}\n")
+		}
 	}
-	body.WriteString(strings.Repeat("}", len(blocks)))
+	body.WriteString(strings.Repeat("}", open))
 	var imports []string
 	for _, m := range qualifier.FindAllStringSubmatch(given+"\n"+body.String(), -1) {
 		if p, ok := paths[m[1]]; ok && !slices.Contains(imports, p) {
 			imports = append(imports, p)
 		}
 	}
-	return fmt.Sprintf("package document\n\nimport (\n\t\"%s\"\n)\n\n%s\n\nfunc examples() {\n%s}\n", strings.Join(imports, "\"\n\t\""), given, body.String())
+	return fmt.Sprintf("package main\n\nimport (\n\t\"%s\"\n)\n\n%s\n\nfunc main() {\n%s}\n", strings.Join(imports, "\"\n\t\""), given, body.String())
 }
 
-// compile compiles a program as if it stood in a folder of this module.
-func compile(t *testing.T, source string) (out string, err error) {
+// build builds a program as if it stood in a folder of this module.
+func build(t *testing.T, source, exe string) (out string, err error) {
 	t.Helper()
 	dir := t.TempDir()
 	file, overlay := filepath.Join(dir, "examples.go"), filepath.Join(dir, "overlay.json")
@@ -152,6 +249,6 @@ func compile(t *testing.T, source string) (out string, err error) {
 			t.Fatal(err)
 		}
 	}
-	text, err := exec.Command("go", "build", "-overlay", overlay, "./internal/document").CombinedOutput()
+	text, err := exec.Command("go", "build", "-overlay", overlay, "-o", exe, "./internal/document").CombinedOutput()
 	return string(text), err
 }

@@ -33,30 +33,56 @@ func command(ctx context.Context) int {
 
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "presage",
-		Short: "Predict how a program performs on machines and problem sizes it was never run on",
-		Long: `presage profiles a static linux/riscv64 executable (or the Go program in a
-folder) at a few small problem sizes, fits models that scale with the size, and
-predicts cache and TLB misses on a machine described in a file.
+		Use:     "presage",
+		Short:   "Predict how a program performs on machines and problem sizes it was never run on",
+		Version: version(),
+		Long: `presage profiles a program at a few small problem sizes, fits models that scale
+with the size, and predicts cache and TLB misses and time on a machine described
+in a file. A program is a static executable for riscv64 Linux, the folder of a Go
+program, or an executable of this computer, if that is x86-64 Linux.
 
-  presage profile ./sweep3d --sweep n=20,26,32,38 --args "-n {n}" -o profiles
-  presage train ./sweep3d --until n=80 --args "-n {n}" --budget 2m -o profiles
-  presage predict profiles --machine origin2000 --at n=60,80
-  presage query profiles --at n=60 --machine origin2000 --level L2 --hit-ratio 0.99
-  presage simulate ./sweep3d --args "-n 60" --machine origin2000
-  presage run --stats ./sweep3d -n 60
-  presage calibrate -o host.yaml
-  presage measure ./sweep3d --sweep n=60,80`,
+  presage profile ./a.out --sweep n=48,60,72,84,96,100 --args {n} -o profiles
+  presage predict profiles --machine zen4 --at n=200,400
+  presage simulate ./a.out --args 200 --machine zen4
+  presage validate ./a.out --args {n} --train n=48:100:13 --at n=200 --machine zen4
+  presage analyze ./a.out --run --args 60 --table loops`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(
-		profileCommand(), trainCommand(), histogramCommand(), predictCommand(), queryCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(), judgeCommand(),
-		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
-		calibrateCommand(), measureCommand(), searchCommand(), kernelCommand(), timeKernelsCommand(),
-		simpointCommand(), metasimCommand(),
-		spmvCommand(),
-		inferCommand(),
-	)
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	for _, g := range commandGroups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(manCommand(root))
 	return root
+}
+
+// A commandGroup is listed under one heading.
+type commandGroup struct {
+	title    string
+	commands []*cobra.Command
+}
+
+func commandGroups() []commandGroup {
+	return []commandGroup{
+		{"Run and predict", []*cobra.Command{
+			profileCommand(), trainCommand(), predictCommand(), timeCommand(), queryCommand(), simulateCommand(), validateCommand(), runCommand(),
+		}},
+		{"Look inside", []*cobra.Command{
+			analyzeCommand(), histogramCommand(), checkStridesCommand(), kernelCommand(),
+		}},
+		{"Machines and measurements", []*cobra.Command{
+			machinesCommand(), calibrateCommand(), measureCommand(), timeKernelsCommand(),
+		}},
+		{"Parts of a run, searches, other models", []*cobra.Command{
+			simpointCommand(), metasimCommand(), searchCommand(), spmvCommand(), inferCommand(),
+		}},
+		{"Studies and records", []*cobra.Command{
+			studyCommand(), judgeCommand(), headlinesCommand(),
+		}},
+	}
 }
