@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host iperf-host kernel deps bench clean
+.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host iperf-host kernel completion deps bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -126,6 +126,9 @@ iperf-host: ## time the kernel of IPERF on this machine as several compilers bui
 
 kernel: ## install the pinned notebook kernel
 	@$(GO) run ./perf/cmd/nbsetup
+
+completion: ## install the notebook kernel with gopls: completion and help in cells
+	$(GO) run ./perf/cmd/nbsetup --completion
 
 deps: ## install what all the tests need (Debian, Ubuntu; macOS: Jupyter only)
 	@bash .ci/install-deps.sh test

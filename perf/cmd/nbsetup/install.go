@@ -49,7 +49,7 @@ func (p *plan) install(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	report(stdout, changed, path, "kernel "+kernelName)
+	report(stdout, changed, path, "kernel "+filepath.Base(p.KernelDir))
 	return nil
 }
 
@@ -65,13 +65,37 @@ func report(w io.Writer, changed bool, path, what string) {
 // GOFLAGS are set to, and without cgo, so that no C compiler is needed.
 func (p *plan) build(ctx context.Context, dir string, stderr io.Writer) error {
 	args := []string{"build", "-trimpath", "-o", dir + string(filepath.Separator)}
+	var alone []tool
 	for _, t := range p.Tools {
+		if t.Alone {
+			alone = append(alone, t)
+			continue
+		}
 		args = append(args, t.Package)
 	}
 	if err := p.goCommand(ctx, stderr, args...); err != nil {
 		return fmt.Errorf("building gonb and goimports in %s: %w", p.Module, err)
 	}
+	for _, t := range alone {
+		if err := p.buildAlone(ctx, t, dir, stderr); err != nil {
+			return fmt.Errorf("building %s: %w", t.Name, err)
+		}
+	}
 	return nil
+}
+
+// buildAlone builds a tool with the versions of its own go.mod into dir, unless it
+// is installed already: that takes a minute.
+func (p *plan) buildAlone(ctx context.Context, t tool, dir string, stderr io.Writer) error {
+	if installed := filepath.Join(p.Bin, t.Name); checkTool(installed, t) == nil {
+		return os.Link(installed, filepath.Join(dir, t.Name))
+	}
+	cmd := exec.CommandContext(ctx, p.Go, "install", "-trimpath", t.Package+"@"+t.Version)
+	cmd.Dir = p.Module
+	cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false", "GOWORK=off", "GOBIN="+dir,
+		"CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	cmd.Stdout, cmd.Stderr = stderr, stderr
+	return cmd.Run()
 }
 
 // download fetches the modules that go.mod lists, as cells are compiled offline

@@ -3,12 +3,15 @@
 // that starts them.
 //
 //	go run presage/perf/cmd/nbsetup            install or update
+//	go run presage/perf/cmd/nbsetup --completion  with gopls, for completion and help in cells
+//	go run presage/perf/cmd/nbsetup --open     a kernel whose cells may import other modules
 //	go run presage/perf/cmd/nbsetup --check    report what is missing, change nothing
 //	go run presage/perf/cmd/nbsetup --print    print what would be written, change nothing
 //
 // The kernel finds the module that encloses a notebook and compiles cells
 // against it, offline and with the versions of its go.mod, so that a notebook
-// needs no set-up cell and one kernel serves every clone.
+// needs no set-up cell and one kernel serves every clone. A notebook outside of a
+// clone uses the one that installed the kernel.
 //
 // Exit status: 0 done, or nothing is missing; 1 something failed or is missing;
 // 2 wrong usage.
@@ -45,6 +48,7 @@ func main() {
 type options struct {
 	module, bin, data string
 	print, check      bool
+	completion, open  bool
 }
 
 // run executes the command and returns its exit status.
@@ -58,7 +62,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 Builds gonb and goimports in the versions that go.mod pins and writes a
 kernel.json for them into Jupyter's folder. Files that are up to date are left
-alone; others are replaced atomically.`,
+alone; others are replaced atomically. --print tells their names.
+
+A notebook inside a clone of Presage is compiled against that clone, one elsewhere
+against the clone that installed the kernel. Cells import what go.mod lists,
+offline; --open installs a second kernel, presage-open, in which they may import
+other modules, which are fetched.`,
+		Example: `  nbsetup
+  nbsetup --completion
+  nbsetup --open`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -71,6 +83,8 @@ alone; others are replaced atomically.`,
 	f.StringVar(&o.module, "module", ".", "a folder inside the module whose go.mod pins the versions")
 	f.StringVar(&o.bin, "bin", "", "folder for gonb and goimports (default: presage/bin in the user's data folder)")
 	f.StringVar(&o.data, "jupyter-data", "", "Jupyter's data folder (default: $JUPYTER_DATA_DIR, or what 'jupyter --data-dir' says)")
+	f.BoolVar(&o.completion, "completion", false, "install gopls as well, for completion and help in cells (a minute)")
+	f.BoolVar(&o.open, "open", false, "install the kernel in which cells may import modules that no go.mod lists")
 	f.BoolVar(&o.print, "print", false, "print what would be installed and change nothing")
 	f.BoolVar(&o.check, "check", false, "report what is missing or outdated and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("print", "check")

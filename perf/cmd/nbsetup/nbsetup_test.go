@@ -132,14 +132,28 @@ func TestStartScript(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	spec := newKernelSpec(filepath.Join(bin, "gonb"), filepath.Dir(goPath))
+	clone := filepath.Join(home, "a clone")
+	if err := os.MkdirAll(filepath.Join(clone, "notebooks"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(clone, "go.mod"), "module presage\n\ngo 1.26.0\n", 0o644)
+	other := filepath.Join(home, "another clone")
+	if err := os.MkdirAll(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(other, "go.mod"), "// Presage\nmodule presage\n\ngo 1.26.0\n", 0o644)
+
 	for _, c := range []struct {
-		dir  string
-		want []string
+		dir, clone string
+		want       []string
 	}{
-		{inside, []string{"--kernel", "conn file", "-raw_error", "-go_work=" + module}},
-		{home, []string{"--kernel", "conn file", "-raw_error"}},
+		{inside, clone, []string{"--kernel", "conn file", "-raw_error", "-go_work=" + module + "," + clone}},
+		{home, clone, []string{"--kernel", "conn file", "-raw_error", "-go_work=" + clone}},
+		{filepath.Join(clone, "notebooks"), clone, []string{"--kernel", "conn file", "-raw_error", "-go_work=" + clone}},
+		{other, clone, []string{"--kernel", "conn file", "-raw_error", "-go_work=" + other}},
+		{home, filepath.Join(home, "deleted"), []string{"--kernel", "conn file", "-raw_error"}},
 	} {
+		spec := newKernelSpec(filepath.Join(bin, "gonb"), filepath.Dir(goPath), c.clone, pinnedKernel)
 		argv := slices.Clone(spec.Argv)
 		argv[slices.Index(argv, "{connection_file}")] = "conn file"
 		cmd := exec.Command(argv[0], argv[1:]...)
@@ -157,7 +171,7 @@ func TestStartScript(t *testing.T) {
 
 // TestSpecEncoding checks the keys of kernel.json, which Jupyter defines.
 func TestSpecEncoding(t *testing.T) {
-	text, err := newKernelSpec("/b/gonb", "/g").encode()
+	text, err := newKernelSpec("/b/gonb", "/g", "/c", pinnedKernel).encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,5 +186,17 @@ func TestSpecEncoding(t *testing.T) {
 	}
 	if strings.Contains(string(text), `\u0026`) {
 		t.Error("kernel.json escapes what people read")
+	}
+}
+
+// TestOpenKernel: the second kernel has a name of its own, and lets the go command
+// fetch modules.
+func TestOpenKernel(t *testing.T) {
+	code, out := setup(t, t.TempDir(), "--open", "--completion", "--print")
+	if code != 0 || !strings.Contains(out, "presage-open/kernel.json") || strings.Contains(out, "GOPROXY") || strings.Contains(out, "-mod=readonly") {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+	if !strings.Contains(out, "gopls  from golang.org/x/tools/gopls@"+goplsVersion) {
+		t.Errorf("no gopls:\n%s", out)
 	}
 }

@@ -13,12 +13,17 @@ import (
 	"strings"
 )
 
-// A tool is a program built from the module's go.mod.
+// goplsVersion is the version of gopls that is installed. go.mod does not pin it: no
+// package of the module needs it, and it needs other versions of what they do need.
+const goplsVersion = "v0.23.0"
+
+// A tool is a program to install.
 type tool struct {
 	Package string // import path
 	Module  string // the module that the package belongs to
 	Name    string // of the program
-	Version string // that go.mod pins
+	Version string // that go.mod pins, unless it stands alone
+	Alone   bool   // built with the versions of its own go.mod
 }
 
 // plan is what to install, and where.
@@ -31,11 +36,23 @@ type plan struct {
 	Spec      kernelSpec
 }
 
+// completionTool answers completion and inspection in cells.
+var completionTool = tool{
+	Package: "golang.org/x/tools/gopls", Module: "golang.org/x/tools/gopls", Name: "gopls", Version: goplsVersion, Alone: true,
+}
+
 func newPlan(ctx context.Context, o options) (*plan, error) {
 	p := &plan{Tools: []tool{
 		{Package: "github.com/janpfeifer/gonb", Module: "github.com/janpfeifer/gonb", Name: "gonb"},
 		{Package: "golang.org/x/tools/cmd/goimports", Module: "golang.org/x/tools", Name: "goimports"},
 	}}
+	if o.completion {
+		p.Tools = append(p.Tools, completionTool)
+	}
+	mode := pinnedKernel
+	if o.open {
+		mode = openKernel
+	}
 	var err error
 	if p.Go, err = findGo(); err != nil {
 		return nil, err
@@ -53,8 +70,8 @@ func newPlan(ctx context.Context, o options) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.KernelDir = filepath.Join(data, "kernels", kernelName)
-	p.Spec = newKernelSpec(filepath.Join(p.Bin, "gonb"), filepath.Dir(p.Go))
+	p.KernelDir = filepath.Join(data, "kernels", kernelName+mode.suffix())
+	p.Spec = newKernelSpec(filepath.Join(p.Bin, "gonb"), filepath.Dir(p.Go), p.Module, mode)
 	return p, nil
 }
 
@@ -99,6 +116,9 @@ func (p *plan) findModule(ctx context.Context, dir string) (string, error) {
 func (p *plan) pinnedVersions(ctx context.Context) error {
 	for i := range p.Tools {
 		t := &p.Tools[i]
+		if t.Alone {
+			continue
+		}
 		v, err := p.output(ctx, p.Module, "list", "-m", "-f", "{{.Version}}", t.Module)
 		if err != nil {
 			return fmt.Errorf("%s pins no version of %s: %w", filepath.Join(p.Module, "go.mod"), t.Module, err)

@@ -12,6 +12,22 @@ const (
 	kernelFile = "kernel.json"
 )
 
+// kernelMode says what cells may import.
+type kernelMode int
+
+const (
+	pinnedKernel kernelMode = iota // packages of modules that go.mod lists, offline
+	openKernel                     // any
+)
+
+// suffix returns what the name of a kernel of the mode ends in.
+func (m kernelMode) suffix() string {
+	if m == openKernel {
+		return "-open"
+	}
+	return ""
+}
+
 // kernelSpec is Jupyter's kernel specification.
 type kernelSpec struct {
 	Argv          []string          `json:"argv"`
@@ -22,22 +38,31 @@ type kernelSpec struct {
 }
 
 // startScript starts the kernel: $0 is gonb, $1 Jupyter's connection file, $2
-// the folder of the go command. It runs in the notebook's folder.
+// the folder of the go command, $3 the clone of Presage that installed the kernel.
+// It runs in the notebook's folder.
 //
 // goimports is beside gonb, so gonb's folder goes first on PATH; the go command's
 // goes last, for a Jupyter started from a desktop, which lacks a shell's PATH. The
-// module that encloses the notebook becomes the workspace in which cells are
-// compiled; outside a module there is none.
+// workspace in which cells are compiled is the module that encloses the notebook,
+// and, unless that is itself a clone of Presage, the clone that installed the
+// kernel, if it is still there: notebooks anywhere can import Presage.
 // -raw_error makes a failed cell report text, which nbcheck and people without
 // a browser can read.
 const startScript = `PATH="${0%/*}:$PATH:$2"; export PATH; ` +
-	`m=$(go env GOMOD); w=; ` +
-	`case "$m" in */go.mod) w="-go_work=${m%/go.mod}";; esac; ` +
-	`exec "$0" --kernel "$1" -raw_error ${w:+"$w"}`
+	`m=$(go env GOMOD); w=; c="$3"; ` +
+	`case "$m" in */go.mod) w="${m%/go.mod}"; if grep -qx 'module ` + modulePath + `' "$m"; then c=; fi;; esac; ` +
+	`if [ -n "$c" ] && [ -f "$c/go.mod" ]; then w="${w:+$w,}$c"; fi; ` +
+	`exec "$0" --kernel "$1" -raw_error ${w:+"-go_work=$w"}`
 
-func newKernelSpec(gonb, goDir string) kernelSpec {
-	return kernelSpec{
-		Argv:          []string{"/bin/sh", "-c", startScript, gonb, "{connection_file}", goDir},
+// modulePath is Presage's module.
+const modulePath = "presage"
+
+// newKernelSpec returns the specification of the kernel that runs gonb, with the go
+// command in goDir, for a clone of Presage. In an open kernel cells may import
+// modules that no go.mod lists, which are fetched.
+func newKernelSpec(gonb, goDir, clone string, mode kernelMode) kernelSpec {
+	spec := kernelSpec{
+		Argv:          []string{"/bin/sh", "-c", startScript, gonb, "{connection_file}", goDir, clone},
 		DisplayName:   "Go (Presage)",
 		Language:      "go",
 		InterruptMode: "message",
@@ -53,6 +78,12 @@ func newKernelSpec(gonb, goDir string) kernelSpec {
 			"GOWORK": "auto",
 		},
 	}
+	if mode == openKernel {
+		spec.DisplayName = "Go (Presage, other modules too)"
+		spec.Env["GOFLAGS"] = "-buildvcs=false"
+		delete(spec.Env, "GOPROXY")
+	}
+	return spec
 }
 
 // encode returns the text of kernel.json.
