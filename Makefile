@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host iperf-host kernel completion deps bench clean
+.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host iperf-host kernel completion deps bench fuzz random soak race clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,12 +31,34 @@ demo: ## install Jupyter where it can, run the quickstart, show its result
 
 test: lint unit notebook-test ## everything: lint gates, Go tests, notebooks
 
-lint: ## gofumpt, vet, staticcheck, go.mod tidy, shellcheck
+lint: ## gofumpt, vet, staticcheck, go.mod tidy, shellcheck, govulncheck
 	@bash .ci/lint.sh
 
 unit: ## Go tests, import directions and house rules among them
 	@bash .ci/processor.sh
 	$(GO) test -timeout 20m ./...
+
+# New inputs are kept in the cache of the go command, and go on from there. Inputs that
+# fail stand in testdata/fuzz of the package, and are part of the unit tests from then on.
+DURATION ?= 1h
+TARGETS  ?= .
+
+fuzz: ## fuzz every reader and the engine in turn, for DURATION (1h) altogether, or TARGETS alone
+	nice bash .ci/fuzz.sh $(DURATION) '$(TARGETS)'
+
+PROGRAMS ?= 1000000
+SEED     ?= 1
+
+random: ## PROGRAMS (a million) random RISC-V programs: interpreter, translator and qemu agree
+	cd perf/engine/rv64 && nice $(GO) test -run TestManyRandomPrograms -v -timeout 0 . -programs $(PROGRAMS) -seed $(SEED)
+
+SOAK ?= 1h
+
+soak: ## predict in three processes on one store for SOAK (1h), and kill them; same bytes, flat memory
+	cd perf/cmd/presage && nice $(GO) test -run TestSoak -v -timeout 0 . -soak $(SOAK)
+
+race: ## the Go tests under the race detector, slow ones shortened
+	nice $(GO) test -race -short -timeout 40m ./...
 
 notebook-test: kernel ## judge the committed notebooks, and run the quickstart anew
 	$(NBCHECK) $(NOTEBOOKS)

@@ -110,7 +110,7 @@ var layers = []layer{
 	{"study/growth", "machine subject anatomy misses timing study/record frame"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
 	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
-	{"study/sparse", "internal/order trace isa cache pipeline spmv subject study/record progress store"},
+	{"study/sparse", "internal/order trace isa cache pipeline host spmv subject study/record progress store"},
 	{"study/judging", "internal/yamlfile internal/order internal/num machine predict progress store subject anatomy locality misses misses/replayed timing study/record"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 

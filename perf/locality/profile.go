@@ -48,6 +48,10 @@ type ProfileOptions struct {
 	// Carriers finds the loop that carries each reuse and the object that is
 	// accessed, too, for CarriersOf. It takes all blocks, not a sample.
 	Carriers bool
+	// MustKeep ends the sweep with an error when a profile cannot be kept in the
+	// store, before its run where that can be told: for sweeps whose result is the
+	// store's folder. By default a warning says so, and the sweep goes on.
+	MustKeep bool
 }
 
 // Profile runs prog at each point and collects, for every memory reference, the
@@ -85,6 +89,11 @@ func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, 
 	}
 	runs := &Runs{Name: name}
 	for i, p := range points {
+		if opt.MustKeep {
+			if _, err := p.Program.Keep(opt.Store); err != nil {
+				return nil, err
+			}
+		}
 		rec, err := opt.recorded(p)
 		if err != nil {
 			return nil, err
@@ -189,19 +198,36 @@ func (p *profiler) profile(ctx context.Context) (Run, error) {
 		missing = append(missing, size)
 	}
 	p.report(0, len(missing) == 0)
-	if len(missing) > 0 {
-		fresh, err := p.collect(ctx, missing)
-		if err != nil {
-			return Run{}, err
+	if len(missing) == 0 {
+		return newRun(p.prog, p.point, p.rec, p.sizes, found), nil
+	}
+	if p.opt.MustKeep {
+		if err := p.opt.Store.Try(roomOfProfile * int64(len(missing))); err != nil {
+			return Run{}, p.notKept(err)
 		}
-		for _, s := range fresh {
-			found[s.Result.BlockBytes] = s
-			if err := saveReuse(p.opt.Store, p.rec, s); err != nil {
-				p.warnings = append(p.warnings, fmt.Sprintf("%v; the profile was not kept", err))
-			}
+	}
+	fresh, err := p.collect(ctx, missing)
+	if err != nil {
+		return Run{}, err
+	}
+	for _, s := range fresh {
+		found[s.Result.BlockBytes] = s
+		switch err := saveReuse(p.opt.Store, p.rec, s); {
+		case err != nil && p.opt.MustKeep:
+			return Run{}, p.notKept(err)
+		case err != nil:
+			p.warnings = append(p.warnings, fmt.Sprintf("%v; the profile was not kept", err))
 		}
 	}
 	return newRun(p.prog, p.point, p.rec, p.sizes, found), nil
+}
+
+// roomOfProfile, in bytes, is more than the histograms of one block size take for
+// most programs: some hundred kilobytes.
+const roomOfProfile = 1 << 20
+
+func (p *profiler) notKept(err error) error {
+	return fmt.Errorf("perf: the profile of %s cannot be kept; those before it are, and the sweep resumes after them: %w", p.point, err)
 }
 
 // collect runs the program once for some block sizes.

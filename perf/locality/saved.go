@@ -1,6 +1,9 @@
 package locality
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,16 +16,20 @@ import (
 	"presage/perf/subject"
 )
 
-// savedFormat is the version of the file that Save writes.
-const savedFormat = 3
+// savedFormat is the version of the file that Save writes. The formats before 4 had
+// no checksum.
+const savedFormat = 4
 
 // SavedName is the file that says what a folder of profiles holds.
 const SavedName = "profiles.json"
 
 // saved is the content of profiles.json. The histograms stand beside it, in the
-// layout of package store.
+// layout of package store: under keys that are hashes of what was recorded, which
+// their own checksums include. So the checksum here ties points and arguments to
+// histograms.
 type saved struct {
 	Format     int
+	Checksum   string // of the rest
 	Name       string // of the program
 	Programs   []savedProgram
 	BlockBytes []uint64
@@ -73,11 +80,53 @@ func (r *Runs) Save(dir string) error {
 			return err
 		}
 	}
+	sum, err := s.checksum()
+	if err != nil {
+		return fmt.Errorf("perf: save: %w", err)
+	}
+	s.Checksum = sum
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return fmt.Errorf("perf: save: %w", err)
 	}
-	return store.WriteFile(filepath.Join(dir, SavedName), append(text, '\n'))
+	return st.WriteFile(SavedName, append(text, '\n'))
+}
+
+// checksum returns the SHA-256, in hexadecimal, of everything but the checksum.
+func (s saved) checksum() (string, error) {
+	s.Checksum = ""
+	text, err := json.Marshal(s)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// readSaved returns the content of profiles.json. Keys that it does not know, and
+// whatever was changed since it was written, are errors.
+func readSaved(text []byte) (*saved, error) {
+	var head struct{ Format int }
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, err
+	}
+	if head.Format != savedFormat {
+		return nil, fmt.Errorf("format %d, and this version reads %d; profile again, which repeats no run that is kept", head.Format, savedFormat)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	s := new(saved)
+	if err := d.Decode(s); err != nil {
+		return nil, err
+	}
+	sum, err := s.checksum()
+	if err != nil {
+		return nil, err
+	}
+	if sum != s.Checksum {
+		return nil, errors.New("the checksum does not match: the file was changed; profile again, which repeats no run that is kept")
+	}
+	if len(s.Programs) == 0 || len(s.Runs) == 0 || len(s.BlockBytes) == 0 {
+		return nil, errors.New("no program, no runs or no block sizes; profile again")
+	}
+	return s, nil
 }
 
 // save writes the run's histograms that the store lacks.
@@ -104,16 +153,10 @@ func LoadRuns(dir string) (*Runs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}
-	var s saved
 	path := filepath.Join(dir, SavedName)
-	if err := json.Unmarshal(text, &s); err != nil {
+	s, err := readSaved(text)
+	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", path, err)
-	}
-	if s.Format != savedFormat {
-		return nil, fmt.Errorf("perf: %s has format %d, and this version reads %d; profile again", path, s.Format, savedFormat)
-	}
-	if len(s.Programs) == 0 || len(s.Runs) == 0 || len(s.BlockBytes) == 0 {
-		return nil, fmt.Errorf("perf: %s: no program, no runs or no block sizes; profile again", path)
 	}
 	programs := make([]*subject.Program, len(s.Programs))
 	for i, p := range s.Programs {
@@ -171,8 +214,10 @@ func loadRun(st *store.Store, prog *subject.Program, sr savedRun, sizes []uint64
 		s, err := loadReuse(st, sr.Recorded, size)
 		var corrupt *store.CorruptError
 		switch {
-		case err == nil:
+		case err == nil && s.Result.BlockBytes == size && slices.Equal(s.Facts.Args, sr.Recorded.Inputs.Args):
 			found[size] = s
+		case err == nil:
+			return Run{}, fmt.Errorf("perf: %s: the profile of %s for blocks of %d bytes is that of another run (%q, blocks of %d); profile again", st.Dir(), sr.Point, size, s.Facts.Args, s.Result.BlockBytes)
 		case errors.Is(err, store.ErrMissing):
 			return Run{}, fmt.Errorf("perf: %s lacks the profile of %s for blocks of %d bytes; profile again (it is missing)", st.Dir(), sr.Point, size)
 		case errors.As(err, &corrupt):

@@ -1,6 +1,7 @@
 package locality_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/store"
+	"presage/perf/subject"
 )
 
 func TestSaveAndLoad(t *testing.T) {
@@ -33,12 +35,32 @@ func TestSaveAndLoad(t *testing.T) {
 		}
 	}
 	index := filepath.Join(dir, locality.SavedName)
-	for want, text := range map[string]string{
-		"format 9":     `{"Format": 9}`,
-		"no program":   `{"Format": 3}`,
-		"not below":    `{"Format": 3, "Programs": [{"Path": "../../etc/passwd"}], "Runs": [{}], "BlockBytes": [32]}`,
-		"invalid char": `{]`,
+	good, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := func(old, by string) string {
+		if !bytes.Contains(good, []byte(old)) {
+			t.Fatalf("no %q in %s", old, good)
+		}
+		return strings.Replace(string(good), old, by, 1)
+	}
+	for _, c := range []struct{ want, text string }{
+		{"format 9", `{"Format": 9}`},
+		{"profile again", `{"Format": 3}`},
+		{"no program", locality.Seal(t, `{"Format": 4}`)},
+		{"not below", locality.Seal(t, `{"Format": 4, "Programs": [{"Path": "../../etc/passwd"}], "Runs": [{"Recorded": {"Inputs": {"Engine": 2}}}], "BlockBytes": [32]}`)},
+		{"invalid char", `{]`},
+		// Whatever is changed is found, also where it leads to no other histogram.
+		{"checksum", changed(`"n": 6`, `"n": 7`)},
+		{"checksum", changed(`"-n",`, `"-m",`)},
+		{"checksum", changed(`"Plan": "`, `"Plan": "0`)},
+		{"unknown field", changed(`"Runs":`, `"Extra": 1, "Runs":`)},
+		{"after top-level value", string(good) + "{}"},
+		// With a checksum that is right, arguments lead to another histogram or none.
+		{"it is missing", locality.Seal(t, changed(`"-n",`, `"-m",`))},
 	} {
+		want, text := c.want, c.text
 		if err := os.WriteFile(index, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -96,10 +118,90 @@ func TestProfilesOfOtherPlansAreNotLoaded(t *testing.T) {
 	if other == string(text) {
 		t.Fatal("the index does not name the plan")
 	}
+	other = locality.Seal(t, other)
 	if err := os.WriteFile(index, []byte(other), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := locality.LoadRuns(dir); err == nil || !strings.Contains(err.Error(), "groups references otherwise; profile again") {
 		t.Errorf("a profile under another plan: %v", err)
+	}
+}
+
+// TestHistogramsOfOtherRunsAreNotLoaded exchanges the histograms of two runs, each of
+// them whole.
+func TestHistogramsOfOtherRunsAreNotLoaded(t *testing.T) {
+	dir := t.TempDir()
+	if err := profiletest.Profile(t, store.Open(t.TempDir()), []float64{6, 8}, 64).Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "reuse", "*", "*.gob"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("histograms %v, %v", files, err)
+	}
+	for _, move := range [][2]string{{files[0], "third"}, {files[1], files[0]}, {"third", files[1]}} {
+		from, to := move[0], move[1]
+		if !filepath.IsAbs(from) {
+			from = filepath.Join(dir, from)
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(dir, to)
+		}
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := locality.LoadRuns(dir); err == nil || !strings.Contains(err.Error(), "checksum does not match") {
+		t.Errorf("exchanged histograms: %v", err)
+	}
+}
+
+// TestSaveWhatIsThere: a finished sweep in a folder that cannot be written to is
+// saved again without an error.
+func TestSaveWhatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	runs := profiletest.Profile(t, store.Open(t.TempDir()), []float64{6, 8}, 64)
+	if err := runs.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	// A file in the place of the folder of unfinished files: nothing can be written.
+	unfinished := filepath.Join(dir, ".unfinished")
+	if err := os.RemoveAll(unfinished); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(unfinished, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := runs.Save(dir); err != nil {
+		t.Errorf("saved again: %v", err)
+	}
+	if _, err := locality.LoadRuns(dir); err != nil {
+		t.Error(err)
+	}
+	more := profiletest.Profile(t, store.Open(t.TempDir()), []float64{6, 10}, 64)
+	if err := more.Save(dir); err == nil {
+		t.Error("runs that are not there: no error")
+	}
+}
+
+// TestProfilesThatMustBeKept: a sweep ends before its first run if the store cannot
+// keep it, and goes on with a warning unless it must.
+func TestProfilesThatMustBeKept(t *testing.T) {
+	dir := t.TempDir()
+	// A file in the place of the folder of unfinished files: nothing can be kept.
+	if err := os.WriteFile(filepath.Join(dir, ".unfinished"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	opt := locality.ProfileOptions{
+		RunOptions: subject.RunOptions{Args: "-n {n} -iterations 0", Store: store.Open(dir)}, // which fails
+		BlockBytes: []uint64{64}, MustKeep: true,
+	}
+	_, err := locality.Profile(t.Context(), perftest.Program(t), subject.Sweep("n", 6, 8), opt)
+	if err == nil || !strings.Contains(err.Error(), "the profile of n=6 cannot be kept") {
+		t.Errorf("must be kept: %v", err)
+	}
+	opt.MustKeep, opt.Args = false, perftest.OneIteration
+	runs, err := locality.Profile(t.Context(), perftest.Program(t), subject.Sweep("n", 6, 8), opt)
+	if err != nil || !strings.Contains(strings.Join(runs.Warnings, "\n"), "was not kept") {
+		t.Errorf("need not be kept: %v", err)
 	}
 }

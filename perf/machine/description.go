@@ -163,8 +163,8 @@ func (r *reader) cache(path string, d *description, t *cacheText) Cache {
 func (r *reader) tlb(path string, d *description, t *tlbText) TLB {
 	b := TLB{TLB: cache.TLB{Name: t.Name, Entries: t.Entries, BypassFloat: t.BypassFloat}, Source: t.Source}
 	r.need(path+".name", t.Name)
-	if t.Entries == 0 {
-		r.fail(path+".entries", "entries: want the number of entries, at least 1")
+	if t.Entries == 0 || t.Entries > maxCount {
+		r.fail(path+".entries", "entries: want the number of entries, from 1 to %d", maxCount)
 	}
 	b.EntryBytes = r.powerOfTwo(path+".entry_maps", t.EntryMaps)
 	b.Ways = r.ways(path+".ways", t.Ways, t.Entries)
@@ -190,7 +190,7 @@ func (r *reader) memory(d *description) Memory {
 	case m.StreamLatency > m.RestartLatency:
 		r.fail(path+".stream_latency", "the stream latency of %s is above the restart latency of %s", t.StreamLatency, t.RestartLatency)
 	}
-	if t.OutstandingMisses < 0 {
+	if t.OutstandingMisses < 0 || t.OutstandingMisses > maxCount {
 		r.fail(path+".outstanding_misses", "%d outstanding misses are impossible", t.OutstandingMisses)
 	}
 	r.sources(path, d, t.Source)
@@ -277,16 +277,35 @@ func (r *reader) sources(path string, d *description, names []string) {
 	}
 }
 
-// growing checks that no cache is smaller, or has smaller blocks, than the one before it.
+// growing checks that no cache is smaller, nearer or has smaller blocks than the one
+// before it, that memory is not nearer than a cache, and that no TLB reaches less far
+// than the one before it.
 func (r *reader) growing(m *Machine) {
-	for i := 1; i < len(m.Caches); i++ {
-		inner, outer := &m.Caches[i-1], &m.Caches[i]
-		path := fmt.Sprintf("$.caches[%d]", i)
+	nearest := Cycles(0) // a latency that no farther level can be below; 0: unknown
+	for i := range m.Caches {
+		outer, path := &m.Caches[i], fmt.Sprintf("$.caches[%d]", i)
+		if outer.Latency != 0 && outer.Latency < nearest {
+			r.fail(path+".latency", "%s is nearer, by %g cycles, than a cache before it, by %g; latencies are from the start of the load", outer.Name, outer.Latency, nearest)
+		}
+		nearest = max(nearest, outer.Latency)
+		if i == 0 {
+			continue
+		}
+		inner := &m.Caches[i-1]
 		if outer.Capacity() < inner.Capacity() {
 			r.fail(path+".capacity", "%s of %v is smaller than %s of %v; list caches from the processor to memory", outer.Name, outer.Capacity(), inner.Name, inner.Capacity())
 		}
 		if outer.BlockBytes < inner.BlockBytes {
 			r.fail(path+".block", "blocks of %s, %d bytes, are smaller than those of %s, %d bytes", outer.Name, outer.BlockBytes, inner.Name, inner.BlockBytes)
+		}
+	}
+	if l := m.Memory.RestartLatency; l != 0 && l < nearest {
+		r.fail("$.memory.restart_latency", "memory is nearer, by %g cycles, than a cache, by %g", l, nearest)
+	}
+	for i := 1; i < len(m.TLBs); i++ {
+		inner, outer := &m.TLBs[i-1], &m.TLBs[i]
+		if outer.EntryBytes == inner.EntryBytes && outer.Entries < inner.Entries {
+			r.fail(fmt.Sprintf("$.tlbs[%d].entries", i), "%s has fewer entries, %d, than %s before it, %d, for pages of one size", outer.Name, outer.Entries, inner.Name, inner.Entries)
 		}
 	}
 }

@@ -187,6 +187,10 @@ func TestParseErrors(t *testing.T) {
 		{"2.5 GHz", "1e300 GHz", `small.yaml:4:14: "1e300 GHz" is more than any machine has`},
 		{"1 MiB", "16 KiB", "small.yaml:16:15: L2 of 16 KiB is smaller than L1 of 32 KiB"},
 		{"1 MiB\n    block: 64 B", "1 MiB\n    block: 32 B", "small.yaml:17:12: blocks of L2, 32 bytes, are smaller than those of L1, 64 bytes"},
+		{"ways: 8", "ways: 8\n    latency: 20 cycles", "L2 is nearer, by 14 cycles, than a cache before it, by 20"},
+		{"memory:\n", "  - name: TLB2\n    entries: 32\n    entry_maps: 4 KiB\n    ways: 4\n    source: [made]\nmemory:\n", "TLB2 has fewer entries, 32, than TLB"},
+		{"200 cycles", "10 cycles", "memory is nearer, by 10 cycles, than a cache, by 14"},
+		{"entries: 64", "entries: 2000000", "from 1 to"},
 		{"  made: up\n", "  made: up\n---\ntitle: x\n", "2 documents"},
 		{"caches:", "caches: [", "small.yaml:"},
 	} {

@@ -1,6 +1,7 @@
 package spmv
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -30,6 +31,17 @@ type Timed struct {
 	Spread  float64 // (most - least) / median over the passes
 }
 
+// WithDefaults returns the options with the defaults in the place of zeros; negative
+// ones are an error.
+func (opt TimeOptions) WithDefaults() (TimeOptions, error) {
+	if opt.Passes < 0 || opt.Repeats < 0 || opt.Least < 0 {
+		return opt, fmt.Errorf("spmv: %d passes of %d products of at least %v", opt.Passes, opt.Repeats, opt.Least)
+	}
+	opt.Passes, opt.Repeats = cmp.Or(opt.Passes, DefaultPasses), cmp.Or(opt.Repeats, 5)
+	opt.Least = cmp.Or(opt.Least, 200*time.Microsecond)
+	return opt, nil
+}
+
 // Time times products of m with each of the 64 kernels on this machine, on one
 // thread (processor time on Linux, elsewhere the time of day), with the matrix
 // in memory and caches as the previous product left them. It goes through all
@@ -37,17 +49,14 @@ type Timed struct {
 // converts the matrix anew each time, as 64 copies may not fit in memory. The
 // minimum over consecutive products excludes disturbance.
 func Time(ctx context.Context, m *Matrix, opt TimeOptions) ([]Timed, error) {
-	if opt.Passes == 0 {
-		opt.Passes = DefaultPasses
-	}
-	if opt.Repeats == 0 {
-		opt.Repeats = 5
-	}
-	if opt.Least == 0 {
-		opt.Least = 200 * time.Microsecond
-	}
-	if opt.Passes < 0 || opt.Repeats < 0 || opt.Least < 0 {
-		return nil, fmt.Errorf("spmv: %d passes of %d products of at least %v", opt.Passes, opt.Repeats, opt.Least)
+	return timeShapes(ctx, opt, func(s Shape) (*Blocks, error) { return Block(m, s) })
+}
+
+// timeShapes times products of what block returns for each shape.
+func timeShapes(ctx context.Context, opt TimeOptions, block func(Shape) (*Blocks, error)) ([]Timed, error) {
+	opt, err := opt.WithDefaults()
+	if err != nil {
+		return nil, err
 	}
 	times := make([][]float64, MaxBlock*MaxBlock)
 	for pass := range opt.Passes {
@@ -58,7 +67,7 @@ func Time(ctx context.Context, m *Matrix, opt TimeOptions) ([]Timed, error) {
 			if opt.Progress != nil {
 				opt.Progress(pass, s)
 			}
-			b, err := Block(m, s)
+			b, err := block(s)
 			if err != nil {
 				return nil, err
 			}
@@ -107,16 +116,29 @@ func (b *Blocks) time(opt TimeOptions) float64 {
 //
 //	Mflop/s(matrix, r×c) ≈ Mflop/s(dense, r×c) / fill(matrix, r×c)
 func DenseProfile(ctx context.Context, opt TimeOptions) ([]Timed, error) {
-	const n = 1680 // 23 MB: beyond the caches of a core; a multiple of all block sizes
-	m := &Matrix{Name: "dense", Origin: "dense", Rows: n, Cols: n, Start: make([]int, n+1)}
-	m.Column, m.Value = make([]int32, n*n), make([]float64, n*n)
-	for i := range n {
-		m.Start[i+1] = (i + 1) * n
-		for j := range n {
-			m.Column[i*n+j], m.Value[i*n+j] = int32(j), 1
-		}
+	value := make([]float64, DenseEntries) // of all shapes
+	for i := range value {
+		value[i] = 1
 	}
-	return Time(ctx, m, opt)
+	return timeShapes(ctx, opt, func(s Shape) (*Blocks, error) { return dense(denseSize, s, value), nil })
+}
+
+// denseSize is the order of DenseProfile's matrix: 23 MB, beyond the caches of a
+// core, and a multiple of all block sizes.
+const denseSize = 1680
+
+// dense returns a dense matrix of order n, a multiple of the shape, as Block would
+// store it: with blocks by rows, which hold value, n² numbers, one after the other.
+func dense(n int, s Shape, value []float64) *Blocks {
+	b := &Blocks{Shape: s, Rows: n, Cols: n, NonZeros: n * n, start: make([]int32, n/s.R+1), value: value}
+	b.column = make([]int32, 0, n/s.R*(n/s.C))
+	for i := range n / s.R {
+		for j := 0; j < n; j += s.C {
+			b.column = append(b.column, int32(j))
+		}
+		b.start[i+1] = int32(len(b.column))
+	}
+	return b
 }
 
 // Mflops returns million flops per second for a matrix with the given number of
@@ -124,4 +146,4 @@ func DenseProfile(ctx context.Context, opt TimeOptions) ([]Timed, error) {
 func (t Timed) Mflops(nonZeros int) float64 { return 2 * float64(nonZeros) / t.Seconds / 1e6 }
 
 // DenseEntries is the number of entries of DenseProfile's matrix.
-const DenseEntries = 1680 * 1680
+const DenseEntries = denseSize * denseSize

@@ -3,6 +3,7 @@ package spmv
 import (
 	"context"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -180,5 +181,24 @@ func TestTimeIsOfAllShapes(t *testing.T) {
 	}
 	if _, err := Time(context.Background(), m, TimeOptions{Passes: -1}); err == nil {
 		t.Error("-1 passes are accepted")
+	}
+}
+
+// TestDenseBlocks: the dense matrix that is timed is stored as Block stores one.
+func TestDenseBlocks(t *testing.T) {
+	const n = 1680 / 2 // as divisible
+	m := &Matrix{Rows: n, Cols: n, Start: make([]int, n+1), Column: make([]int32, n*n), Value: make([]float64, n*n)}
+	value := make([]float64, n*n)
+	for i := range n * n {
+		m.Start[i/n+1], m.Column[i], m.Value[i], value[i] = i+1, int32(i%n), 1, 1
+	}
+	for _, s := range []Shape{{1, 1}, {2, 3}, {8, 7}, {5, 8}} {
+		want, err := Block(m, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := dense(n, s, value); !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: stored otherwise than Block does", s)
+		}
 	}
 }

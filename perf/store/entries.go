@@ -3,11 +3,14 @@
 // command finds it again.
 //
 // Files are written under a temporary name and renamed, so that they are
-// complete or absent. A checksum detects damage. The file name contains the hash
-// of the key, so that changing a program, an argument or an option never finds a
-// stale result.
+// complete or absent. The file name contains the hash of the key, so that changing
+// a program, an argument or an option never finds a stale result. A checksum of
+// the key and the content detects damage, and a file that stands in the place of
+// another.
 //
-//	file = magic, format version, SHA-256 of payload, payload (flate of gob)
+//	file = magic, format version, SHA-256 of key and payload, payload (flate of gob)
+//
+// Version 1 of the format, whose checksum is that of the payload alone, is read, too.
 package store
 
 import (
@@ -23,6 +26,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -32,6 +36,7 @@ type Store struct {
 	dir   string
 	tidy  sync.Once
 	stale time.Duration // age at which a temporary file belongs to nobody any more
+	watch func(k Key, v any)
 }
 
 // staleAge is beyond the time that writing a file takes, on the slowest disk.
@@ -69,6 +74,10 @@ func Default() (*Store, error) {
 	}
 	return Open(filepath.Join(dir, "presage")), nil
 }
+
+// Watch has seen called with every value that Save is given, before it is written: for
+// tests that hold what is stored. It is called before the store is used.
+func (s *Store) Watch(seen func(k Key, v any)) { s.watch = seen }
 
 // OrDefault returns s, or the default store if s is nil.
 func OrDefault(s *Store) (*Store, error) {
@@ -109,8 +118,31 @@ func (s *Store) Path(k Key) string {
 	return filepath.Join(s.dir, k.Kind, k.Hash[:2], k.Hash+".gob")
 }
 
-// magic begins every file; its last byte is the version of the file format.
-const magic = "presage\x01"
+// magic begins every file; the version of the file format follows.
+const magic = "presage"
+
+// Versions of the file format.
+const (
+	unkeyed = 1 // the checksum is that of the payload
+	keyed   = 2 // the checksum is that of the key and the payload
+)
+
+const headBytes = len(magic) + 1 + sha256.Size
+
+// checksum returns the checksum of a payload in a version of the format; ok is false
+// if there is no such version.
+func (k Key) checksum(version byte, payload []byte) (sum [sha256.Size]byte, ok bool) {
+	switch version {
+	case unkeyed:
+		return sha256.Sum256(payload), true
+	case keyed:
+		h := sha256.New()
+		fmt.Fprintf(h, "%s/%s\n", k.Kind, k.Hash)
+		h.Write(payload)
+		return [sha256.Size]byte(h.Sum(nil)), true
+	}
+	return sum, false
+}
 
 // Load decodes the entry of k into v, a pointer. It returns ErrMissing if there
 // is none and a CorruptError if the entry cannot be used.
@@ -123,19 +155,22 @@ func (s *Store) Load(k Key, v any) error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	if err := decode(data, v); err != nil {
+	if err := decode(k, data, v); err != nil {
 		return &CorruptError{Path: path, Err: err}
 	}
 	return nil
 }
 
-func decode(data []byte, v any) error {
-	head := len(magic) + sha256.Size
-	if len(data) < head || string(data[:len(magic)]) != magic {
+func decode(k Key, data []byte, v any) error {
+	if len(data) < headBytes || string(data[:len(magic)]) != magic {
 		return errors.New("not an entry of this format")
 	}
-	payload := data[head:]
-	if sum := sha256.Sum256(payload); !bytes.Equal(sum[:], data[len(magic):head]) {
+	payload := data[headBytes:]
+	sum, ok := k.checksum(data[len(magic)], payload)
+	if !ok {
+		return fmt.Errorf("version %d of the format, which this program does not read", data[len(magic)])
+	}
+	if !bytes.Equal(sum[:], data[len(magic)+1:headBytes]) {
 		return errors.New("checksum does not match")
 	}
 	r := flate.NewReader(bytes.NewReader(payload))
@@ -143,9 +178,51 @@ func decode(data []byte, v any) error {
 	return gob.NewDecoder(r).Decode(v)
 }
 
+// Try returns an error if nothing can be saved: no rights, a file in the place of the
+// folder, or no room for as many bytes. It leaves nothing behind. It is for work that
+// would take long and be lost.
+func (s *Store) Try(room int64) error {
+	dir := filepath.Join(s.dir, unfinished)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".tmp-*")
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	defer os.Remove(f.Name())
+	block := make([]byte, 64<<10) // written, not only reserved: a file system may promise what it does not have
+	for left := room; left > 0 && err == nil; left -= int64(len(block)) {
+		_, err = f.Write(block[:min(left, int64(len(block)))])
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("store: %s cannot keep %d bytes: %w", s.dir, room, err)
+	}
+	return nil
+}
+
+// WriteFile writes data to a file of the store's folder atomically. A file that has
+// that content already is left alone, so that a folder that may only be read will do.
+func (s *Store) WriteFile(name string, data []byte) error {
+	path := filepath.Join(s.dir, name)
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	return writeTo(filepath.Join(s.dir, unfinished), path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 // Save writes v as the entry of k and replaces any earlier one.
 func (s *Store) Save(k Key, v any) error {
-	data, err := encode(v)
+	if s.watch != nil {
+		s.watch(k, v)
+	}
+	data, err := encode(k, v)
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", k.Kind, err)
 	}
@@ -170,7 +247,7 @@ func (s *Store) removeStale() {
 	}
 }
 
-func encode(v any) ([]byte, error) {
+func encode(k Key, v any) ([]byte, error) {
 	var payload bytes.Buffer
 	w, err := flate.NewWriter(&payload, flate.BestSpeed)
 	if err != nil {
@@ -182,8 +259,8 @@ func encode(v any) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(payload.Bytes())
-	return bytes.Join([][]byte{[]byte(magic), sum[:], payload.Bytes()}, nil), nil
+	sum, _ := k.checksum(keyed, payload.Bytes())
+	return slices.Concat([]byte(magic), []byte{keyed}, sum[:], payload.Bytes()), nil
 }
 
 // WriteFile writes data to path atomically and creates its folder if necessary.

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"crypto/sha256"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +77,8 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 		"empty":      func([]byte) []byte { return nil },
 		"truncated":  func(b []byte) []byte { return b[:len(b)-3] },
 		"bit flip":   func(b []byte) []byte { b[len(b)-2] ^= 1; return b },
-		"old format": func(b []byte) []byte { b[len(magic)-1]++; return b },
+		"new format": func(b []byte) []byte { b[len(magic)]++; return b },
+		"no magic":   func(b []byte) []byte { b[0]++; return b },
 	}
 	for name, change := range damage {
 		t.Run(name, func(t *testing.T) {
@@ -107,6 +110,57 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 				t.Errorf("not repaired: %v", err)
 			}
 		})
+	}
+}
+
+// TestEntriesOfOtherKeys: a file that stands in the place of another is not loaded;
+// one of the first format, which does not know its key, is.
+func TestEntriesOfOtherKeys(t *testing.T) {
+	s := Open(t.TempDir())
+	one, two := mustKey(t, 1), mustKey(t, 2)
+	for i, k := range []Key{one, two} {
+		if err := s.Save(k, i+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(s.Path(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.Path(two), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var v int
+	var corrupt *CorruptError
+	if err := s.Load(two, &v); !errors.As(err, &corrupt) {
+		t.Errorf("loaded %d, %v", v, err)
+	}
+	payload := data[headBytes:]
+	sum := sha256.Sum256(payload)
+	if err := os.WriteFile(s.Path(one), slices.Concat([]byte("presage\x01"), sum[:], payload), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Load(one, &v); err != nil || v != 1 {
+		t.Errorf("the first format: %d, %v", v, err)
+	}
+}
+
+// TestTry: room is tried, and nothing stays.
+func TestTry(t *testing.T) {
+	s := Open(t.TempDir())
+	if err := s.Try(100_000); err != nil {
+		t.Error(err)
+	}
+	left, err := filepath.Glob(filepath.Join(s.Dir(), unfinished, ".*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left: %v (%v)", left, err)
+	}
+	file := filepath.Join(s.Dir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Open(file).Try(1); err == nil {
+		t.Error("a file in the place of the folder: no error")
 	}
 }
 

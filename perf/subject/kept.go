@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -101,12 +102,16 @@ func (p *Program) load(kind, completed string) []byte {
 	return data
 }
 
-// keep saves what was written under a key.
+// keep saves what was written under a key, unless it is there.
 func (p *Program) keep(kind, completed string, w *wire.Writer) {
 	if p.known.store == nil {
 		return
 	}
 	key, err := p.analysisKey(kind, completed)
+	var old []byte
+	if err == nil && p.known.store.Load(key, &old) == nil && bytes.Equal(old, w.Bytes()) {
+		return
+	}
 	if err == nil {
 		err = p.known.store.Save(key, w.Bytes())
 	}

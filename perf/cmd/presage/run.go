@@ -280,8 +280,12 @@ func (g *guest) ending(cmd *cobra.Command, r *engine.Outcome, err error) error {
 	for _, s := range r.UnknownSyscalls {
 		fmt.Fprintln(w, "presage:", s)
 	}
+	late := g.snapshotTaken(r)
 	if err == nil && r.ExitCode == 0 {
-		return g.snapshotTaken(r)
+		return late
+	}
+	if late != nil {
+		fmt.Fprintln(w, "presage:", late) // the program's own status counts
 	}
 	for _, f := range r.Refused {
 		if r.ExitCode == 0 {

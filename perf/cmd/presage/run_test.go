@@ -95,6 +95,7 @@ func TestRun(t *testing.T) {
 		{args: []string{edges, "open", "/data/mesh"}, status: 1, stderr: "presage: /data/mesh could not be opened: no granted folder holds it; --dir grants folders\n"},
 		{args: []string{"--engine", "vm", guestFolder, "exit", "0"}, status: 125, stderr: `presage: --engine "vm": want auto, interp or jit` + "\n"},
 		{args: []string{"--dir", "in=x", guestFolder}, status: 1, stderr: "presage: invalid argument .* want an absolute path .*\n"},
+		{args: []string{"--snapshot", out + "/s", "--snapshot-at", "1000000000000", guestFolder, "exit", "7"}, status: 7, stderr: "presage: no snapshot was taken: the program ended after .*\n"},
 		{args: []string{"--resume", "run.go", guestFolder, "exit", "0"}, status: 125, stderr: "presage: run.go: .*unusable snapshot\n"},
 		{args: []string{"--snapshot", "x", guestFolder, "exit", "0"}, status: 125, stderr: "presage: --snapshot and --snapshot-at go together\n"},
 		{args: []string{"run.go"}, status: 125, stderr: "presage: .*run.go.*\n"},

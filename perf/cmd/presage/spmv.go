@@ -64,6 +64,7 @@ func spmvTuneCommand() *cobra.Command {
 		s              spmvFlags
 		out            output
 		verify, caches bool
+		anew           bool
 		repeats        int
 		objectives     []string
 	)
@@ -73,7 +74,8 @@ func spmvTuneCommand() *cobra.Command {
 		Long: `tune reads a matrix in Matrix Market format (.mtx or .mtx.gz), estimates the fill
 ratio of each block size from 2% of its rows, and recommends a block size for this
 machine: the one with the best ratio of the measured speed of a dense matrix in
-such blocks to the fill ratio. With --verify it times all block sizes for the
+such blocks to the fill ratio. Those speeds are measured at the first call on a
+machine, and kept; --anew measures them again. With --verify it times all block sizes for the
 matrix itself and reports how good the recommendation is.
 
 With --caches it also simulates products on the caches of the study, fits models,
@@ -102,10 +104,13 @@ performance, power and energy that simulation finds.`,
 				}
 			}
 			advice, err := sparse.Advise(cmd.Context(), m, sparse.AdviceOptions{
-				Seed: opt.Seed, Timing: spmv.TimeOptions{Repeats: repeats}, Verify: verify, Progress: opt.Progress,
+				Seed: opt.Seed, Timing: spmv.TimeOptions{Repeats: repeats}, Verify: verify, Store: opt.Store, Anew: anew, Progress: opt.Progress,
 			})
 			if err != nil {
 				return err
+			}
+			if advice.Warning != "" {
+				warn(cmd.ErrOrStderr(), []string{advice.Warning})
 			}
 			w := cmd.OutOrStdout()
 			text := out.format == "text"
@@ -137,6 +142,7 @@ performance, power and energy that simulation finds.`,
 	out.register(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&verify, "verify", false, "time all block sizes for this matrix")
+	f.BoolVar(&anew, "anew", false, "measure the speeds of a dense matrix even if they are kept")
 	f.BoolVar(&caches, "caches", false, "simulate, and recommend caches too")
 	f.StringSliceVar(&objectives, "objective", []string{"performance"}, "objectives for tuning caches: performance, energy")
 	f.IntVar(&repeats, "repeats", 5, "products timed in each of five passes")

@@ -64,7 +64,7 @@ same source with --point; train chooses among them.`,
 			if opt.RunOptions, err = run.options(); err != nil {
 				return err
 			}
-			opt.Store, opt.DataOnly = store.Open(dir), !stack
+			opt.Store, opt.MustKeep, opt.DataOnly = store.Open(dir), true, !stack
 			if opt.BlockBytes, err = blockSizes(blocks, names); err != nil {
 				return err
 			}

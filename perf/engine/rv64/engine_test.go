@@ -383,17 +383,18 @@ func FuzzRun(f *testing.F) {
 	f.Add([]byte{0x13, 0, 0, 0}, []byte{})
 	f.Add(randomImage(1, 50), []byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, text, data []byte) {
-		if len(text) > 1<<16 || len(data) > 1<<12 {
+		if len(text) > 1<<12 || len(data) > 1<<10 {
 			return
 		}
-		file, err := objfile.Read(bytes.NewReader(assemble(text, data, 1<<13)), int64(len(assemble(text, data, 1<<13))))
+		image := assemble(text, data, 1<<13)
+		file, err := objfile.Read(bytes.NewReader(image), int64(len(image)))
 		if err != nil {
 			return
 		}
 		outcome := ""
 		for name, mode := range modes(t) {
-			r, err := run(context.Background(), file, options{Request: engine.Request{Memory: minMemory, MaxInstructions: 20_000}, mode: mode, heat: 2})
-			if r == nil && err == nil || r != nil && r.Instructions > 20_000+maxBlock {
+			r, err := run(context.Background(), file, options{Request: engine.Request{Memory: minMemory, MaxInstructions: 2_000}, mode: mode, heat: 2})
+			if r == nil && err == nil || r != nil && r.Instructions > 2_000+maxBlock {
 				t.Errorf("%s: result %+v, error %v", name, r, err)
 			}
 			if r != nil {

@@ -114,7 +114,7 @@ const qemu = "qemu-riscv64"
 // runQemu runs an executable on qemu, the reference.
 func runQemu(t testing.TB, path string, args ...string) (out string, status int) {
 	t.Helper()
-	cmd := exec.Command(qemu, append([]string{"-cpu", "rv64,zba=true,zbb=true,zbs=true", path}, args...)...)
+	cmd := exec.Command(qemu, append([]string{"-cpu", "rv64,zba=true,zbb=true,zbc=true,zbs=true", path}, args...)...)
 	var b bytes.Buffer
 	cmd.Stdout = &b
 	err := cmd.Run()

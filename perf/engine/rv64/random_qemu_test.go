@@ -24,6 +24,7 @@ type randomProgram struct {
 	asm
 	rng    *rand.Rand
 	clocks bool // read instret, cycle and time, which differ on qemu
+	qemu   bool // leave out what qemu 7.2 has wrong: see ctzw
 }
 
 func (p *randomProgram) dst() uint32 { return uint32(p.rng.IntN(30)) } // not the pointers
@@ -82,6 +83,9 @@ var integerOps = [][3]uint32{
 	{0x33, 36, 5},
 	{0x33, 52, 1},
 	{0x33, 20, 1}, // Zbs
+	{0x33, 5, 1},
+	{0x33, 5, 2},
+	{0x33, 5, 3}, // Zbc
 }
 
 // unaryOps are instruction words with zero register fields: clz, ctz, cpop, their
@@ -89,6 +93,14 @@ var integerOps = [][3]uint32{
 var unaryOps = []uint32{
 	0x60001013, 0x60101013, 0x60201013, 0x6000101b, 0x6010101b, 0x6020101b, 0x60401013, 0x60501013, 0x0800403b, 0x28705013, 0x6b805013,
 }
+
+// Of a word that is zero below an upper half that is not, qemu 7.2 counts the zeros of
+// both halves: ctzw of 1<<50 is 50 there. The specification has 32, which
+// TestIntegerInstructions holds.
+const (
+	ctz  = 0x60101013
+	ctzw = 0x6010101b
+)
 
 // shiftOps are immediate shifts: opcode, upper bits, funct3, width.
 var shiftOps = [][4]uint32{
@@ -113,7 +125,11 @@ func (p *randomProgram) instruction() {
 		o := integerOps[p.rng.IntN(len(integerOps))]
 		p.word(wordR(o[0], o[2], o[1], p.dst(), p.src(), p.src()))
 	case r < 36:
-		p.word(unaryOps[p.rng.IntN(len(unaryOps))] | p.dst()<<7 | p.src()<<15)
+		op := unaryOps[p.rng.IntN(len(unaryOps))]
+		if op == ctzw && p.qemu {
+			op = ctz
+		}
+		p.word(op | p.dst()<<7 | p.src()<<15)
 	case r < 44:
 		o := shiftOps[p.rng.IntN(len(shiftOps))]
 		p.word(wordI(o[0], o[2], p.dst(), p.src(), int32(o[1])|int32(p.rng.IntN(int(o[3])))))
@@ -293,7 +309,7 @@ func (p *randomProgram) compressedMemory() {
 }
 
 func randomImage(seed uint64, n int) []byte {
-	p := &randomProgram{rng: rand.New(rand.NewPCG(seed, 9))}
+	p := &randomProgram{rng: rand.New(rand.NewPCG(seed, 9)), qemu: true}
 	data := make([]byte, randomOut-testData)
 	values := floatOperands(p.rng)
 	for i := 0; i < len(data); i += 8 {

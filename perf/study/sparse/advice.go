@@ -4,20 +4,26 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 
+	"presage/perf/host"
 	"presage/perf/progress"
 	"presage/perf/spmv"
+	"presage/perf/store"
 )
 
 // AdviceOptions say how a matrix is assessed. The zero value measures a dense
-// matrix alone.
+// matrix alone, once on each machine.
 type AdviceOptions struct {
 	Share    float64 // of the rows, from which fill ratios are estimated; 0: 0.02
 	Seed     uint64
 	Timing   spmv.TimeOptions
-	Verify   bool // also time all block sizes for the matrix itself
+	Verify   bool         // also time all block sizes for the matrix itself
+	Store    *store.Store // keeps the speeds of a dense matrix on this machine; nil: the default store
+	Anew     bool         // measure those speeds even if they are kept, and replace them
 	Progress progress.Func
 }
 
@@ -37,6 +43,9 @@ type Advice struct {
 	MeasuredGain float64
 
 	Shapes []ShapeAdvice // the fastest predicted first
+
+	DenseKept bool   // the speeds of a dense matrix were measured earlier
+	Warning   string // why those speeds could not be kept or read; usually empty
 }
 
 // ShapeAdvice is the speed of a block size.
@@ -49,8 +58,8 @@ type ShapeAdvice struct {
 }
 
 // Advise recommends a block size for a matrix that was never seen before, by the
-// speed of a dense matrix in such blocks, which it measures on the machine at hand,
-// and the fill ratio, which it estimates from a share of the rows.
+// speed of a dense matrix in such blocks, which it measures on the machine at hand
+// and keeps, and the fill ratio, which it estimates from a share of the rows.
 func Advise(ctx context.Context, m *spmv.Matrix, opt AdviceOptions) (*Advice, error) {
 	if m.NonZeros() == 0 {
 		return nil, fmt.Errorf("perf: spmv: matrix %q has no entries: there is nothing to tune", m.Name)
@@ -59,10 +68,11 @@ func Advise(ctx context.Context, m *spmv.Matrix, opt AdviceOptions) (*Advice, er
 	if err != nil {
 		return nil, err
 	}
-	dense, err := spmv.DenseProfile(ctx, opt.timing("dense"))
+	profile, err := opt.dense(ctx)
 	if err != nil {
 		return nil, err
 	}
+	dense := profile.Value
 	predicted := func(i int) float64 {
 		return dense[i].Mflops(spmv.DenseEntries) / estimate.Ratio(dense[i].Shape)
 	}
@@ -74,7 +84,7 @@ func Advise(ctx context.Context, m *spmv.Matrix, opt AdviceOptions) (*Advice, er
 	taken := order[0]
 	a := &Advice{
 		Matrix: m, Shape: dense[taken].Shape, Fill: estimate.Ratio(dense[taken].Shape),
-		Gain: predicted(taken) / predicted(0),
+		Gain: predicted(taken) / predicted(0), DenseKept: profile.Stored, Warning: profile.Warning,
 	}
 	for _, i := range order {
 		s := dense[i].Shape
@@ -100,6 +110,44 @@ func Advise(ctx context.Context, m *spmv.Matrix, opt AdviceOptions) (*Advice, er
 	return a, nil
 }
 
+// denseVersion is part of the key of kept speeds: raise it when the kernels or the
+// way in which they are timed change.
+const denseVersion = 1
+
+// dense returns the times of a dense matrix in blocks of each size.
+func (o *AdviceOptions) dense(ctx context.Context) (store.Memoized[[]spmv.Timed], error) {
+	var none store.Memoized[[]spmv.Timed]
+	st, err := store.OrDefault(o.Store)
+	if err != nil {
+		return none, err
+	}
+	timing, err := o.Timing.WithDefaults()
+	if err != nil {
+		return none, err
+	}
+	key, err := store.NewKey("spmv-dense", denseVersion, struct {
+		Processor, Architecture, Go string
+		Passes, Repeats             int
+		Least                       time.Duration
+	}{host.Name(), runtime.GOARCH, runtime.Version(), timing.Passes, timing.Repeats, timing.Least})
+	if err != nil {
+		return none, err
+	}
+	measure := func() ([]spmv.Timed, error) { return spmv.DenseProfile(ctx, o.timing("dense")) }
+	if !o.Anew {
+		return store.Memo(st, key, measure)
+	}
+	timed, err := measure()
+	if err != nil {
+		return none, err
+	}
+	m := store.Memoized[[]spmv.Timed]{Value: timed}
+	if err := st.Save(key, timed); err != nil {
+		m.Warning = fmt.Sprintf("%v; the speeds were not kept", err)
+	}
+	return m, nil
+}
+
 // timing returns how kernels are timed for a matrix, with the progress of the
 // options unless Timing has its own.
 func (o *AdviceOptions) timing(matrix string) spmv.TimeOptions {
@@ -119,6 +167,9 @@ func (a *Advice) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d×%d, %d entries\n", a.Matrix.Name, a.Matrix.Rows, a.Matrix.Cols, a.Matrix.NonZeros())
 	fmt.Fprintf(&b, "Store it in blocks of %v: fill ratio %.2f (estimated), predicted %.2f times as fast as 1×1.\n", a.Shape, a.Fill, a.Gain)
+	if a.DenseKept {
+		b.WriteString("The speeds of a dense matrix, which that follows from, were measured on this machine earlier.\n")
+	}
 	if a.Verified {
 		fmt.Fprintf(&b, "Measured: %.2f times as fast as 1×1; the best block size is %v", a.MeasuredGain, a.Best)
 		if a.Best != a.Shape {

@@ -7,13 +7,14 @@ import (
 
 	"presage/perf/progress"
 	"presage/perf/spmv"
+	"presage/perf/store"
 )
 
 // TestAdvise recommends a block size and measures all.
 func TestAdvise(t *testing.T) {
 	m := randomMatrix(t, 13)
 	done := make(map[string]int)
-	opt := AdviceOptions{Timing: spmv.TimeOptions{Passes: 1, Repeats: 1}, Verify: true, Progress: func(p progress.Report) {
+	opt := AdviceOptions{Timing: spmv.TimeOptions{Passes: 1, Repeats: 1}, Verify: true, Store: store.Open(t.TempDir()), Progress: func(p progress.Report) {
 		if p.Done != done[p.Task] || p.Total != 64 {
 			t.Errorf("%+v after %d", p, done[p.Task])
 		}
@@ -36,6 +37,18 @@ func TestAdvise(t *testing.T) {
 		if s.Mflops <= 0 {
 			t.Errorf("row %d was not measured: %+v", i, s)
 		}
+	}
+	if a.DenseKept || a.Warning != "" {
+		t.Errorf("speeds are kept before they are measured: %+v", a)
+	}
+	opt.Verify, opt.Progress = false, nil
+	again, err := Advise(context.Background(), m, opt)
+	if err != nil || !again.DenseKept || again.Shape != a.Shape || again.Gain != a.Gain || !strings.Contains(again.Text(), "earlier") {
+		t.Errorf("with kept speeds: %+v, %v", again, err)
+	}
+	opt.Anew = true
+	if anew, err := Advise(context.Background(), m, opt); err != nil || anew.DenseKept {
+		t.Errorf("measured anew: %+v, %v", anew, err)
 	}
 	if text := a.Text(); !strings.Contains(text, a.Shape.String()) || !strings.Contains(text, "Measured: ") {
 		t.Errorf("the recommendation reads %q", text)
