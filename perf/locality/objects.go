@@ -52,16 +52,6 @@ func objectTable(prog *subject.Program) ([]object, error) {
 	return list, nil
 }
 
-// objectsOf returns the ranges of a program's objects.
-func objectsOf(prog *subject.Program) ([]reuse.Object, error) {
-	table, err := objectTable(prog)
-	var list []reuse.Object
-	for _, o := range table {
-		list = append(list, o.Object)
-	}
-	return slices.Clip(list), err
-}
-
 // unnamed returns the parts of sections that are in no variable.
 func unnamed(f *objfile.File, vars []objfile.Variable, bias uint64) (list []object) {
 	end := uint64(0) // of what is named so far

@@ -32,6 +32,9 @@ type Place struct {
 // NoLoop is the Loop of a Carried whose reuses no loop contains.
 const NoLoop = -1
 
+// NoSource is the Source of a Carried without an access before.
+const NoSource = -1
+
 // Carried is the part of a group's accesses to one object whose reuses one loop
 // carries. The loop is the innermost one whose current execution, from entry to
 // exit, contains both accesses; loops of calling routines are around those of the
@@ -47,6 +50,10 @@ type Carried struct {
 	// Object is an index in Options.Objects, or NoObject if none holds the first
 	// byte accessed in the block.
 	Object int32
+
+	// Source is the scope of Options.Sources whose access to the block came before;
+	// NoSource for cold accesses, and without that option.
+	Source int32
 
 	Histogram // Cold is 0 unless Loop is NoLoop
 }
@@ -85,6 +92,7 @@ type carriers struct {
 	keys     []carriedKey
 	found    counts // two for each of keys: within iterations, and crossing them
 
+	sources *sources // nil: not asked for
 	repeats repeats
 	largest uint64 // bytes of the plan's largest access
 
@@ -96,6 +104,7 @@ type carriedKey struct {
 	group  uint32
 	loop   int32
 	object int32
+	source int32
 }
 
 // carrierMemos is the number of memos of a reference for carriers that are not the
@@ -165,8 +174,12 @@ func newCarriers(l layout, plan *trace.Plan, opt *Options, window int) (*carrier
 	for i := range plan.Refs {
 		largest = max(largest, uint64(plan.Refs[i].Size))
 	}
+	from, err := newSources(l, plan, opt.Sources)
+	if err != nil {
+		return nil, err
+	}
 	return &carriers{
-		repeats: repeats{whole: make([]memo, len(plan.Refs))}, largest: largest,
+		sources: from, repeats: repeats{whole: make([]memo, len(plan.Refs))}, largest: largest,
 		stack: newStack(l, window), plan: plan, nest: nest, objects: objects, steps: stepsOf(plan, nest),
 		control: newControl(), others: make(map[int32]control),
 		inner: make([]memo, len(plan.Refs)), outer: make([]memo, carrierMemos*len(plan.Refs)),
@@ -205,6 +218,10 @@ func (c *carriers) observe(b *trace.Batch) {
 	if c.measured.straddles {
 		c.separate(b)
 		b = &c.split
+	}
+	if c.sources != nil {
+		c.attributeFrom(b, weights, c.measured.distances)
+		return
 	}
 	c.attribute(b, weights, c.measured.distances)
 }
@@ -320,7 +337,12 @@ func (c *carriers) beyond(a trace.Access, d uint32) {
 // recall makes m that of an access and a loop.
 func (c *carriers) recall(m *memo, a trace.Access, loop int32) {
 	object, lo, hi := c.objects.at(a.Addr())
-	key := carriedKey{c.groupOf[a.Ref()], loop, object}
+	at := c.counted(carriedKey{c.groupOf[a.Ref()], loop, object, NoSource})
+	*m = memo{uint64(a) - a.Addr() + lo, hi - lo, loop, at}
+}
+
+// counted returns where in found the accesses of a key are counted.
+func (c *carriers) counted(key carriedKey) uint32 {
 	at, ok := c.index[key]
 	if !ok {
 		at = uint32(2 * len(c.keys))
@@ -328,7 +350,7 @@ func (c *carriers) recall(m *memo, a trace.Access, loop int32) {
 		c.found.grow(2)
 		c.index[key] = at
 	}
-	*m = memo{uint64(a) - a.Addr() + lo, hi - lo, loop, at}
+	return at
 }
 
 // switchTo makes another thread the current one. Loops that were suspended do not
@@ -403,11 +425,11 @@ func (c *carriers) result() *Result {
 				continue
 			}
 			r.Groups[key.group] = r.Groups[key.group].merge(&h)
-			r.Carried = append(r.Carried, Carried{trace.GroupID(key.group), key.loop, crosses == 1, key.object, h})
+			r.Carried = append(r.Carried, Carried{trace.GroupID(key.group), key.loop, crosses == 1, key.object, key.source, h})
 		}
 	}
 	slices.SortFunc(r.Carried, func(a, b Carried) int {
-		if by := cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Loop, b.Loop), cmp.Compare(a.Object, b.Object)); by != 0 || a.Crosses == b.Crosses {
+		if by := cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Loop, b.Loop), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Source, b.Source)); by != 0 || a.Crosses == b.Crosses {
 			return by
 		}
 		if b.Crosses {

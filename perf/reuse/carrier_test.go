@@ -26,10 +26,12 @@ type nested struct {
 	batch trace.Batch
 	sites map[trace.BlockID][]uint64 // addresses of its latest execution
 	time  int
-	last  map[uint64]int // block → time
+	last  map[uint64]int   // block → time
+	from  map[uint64]int32 // block → the source of its last access
 	lru   []uint64
 	stack []nestedLoop
 	want  map[string]uint64
+	each  []string // of the batch's block accesses
 }
 
 // nestedLoop is a loop being executed.
@@ -49,7 +51,7 @@ type item struct {
 func newNested(seed uint64) *nested {
 	n := &nested{
 		rng: rand.New(rand.NewPCG(seed, 1)), plan: new(trace.Plan), nest: new(Nest),
-		last: make(map[uint64]int), want: make(map[string]uint64), sites: make(map[trace.BlockID][]uint64),
+		last: make(map[uint64]int), from: make(map[uint64]int32), want: make(map[string]uint64), sites: make(map[trace.BlockID][]uint64),
 	}
 	const routines = 3
 	for r := range int32(routines) {
@@ -137,7 +139,7 @@ func (n *nested) execute(id trace.BlockID) {
 		a := access(ref, sites[i], 8)
 		n.batch.Accesses = append(n.batch.Accesses, a)
 		for block := a.Addr() / 64; block <= a.Last()/64; block++ {
-			n.reuse(max(a.Addr(), block*64), n.plan.Refs[ref].Group)
+			n.reuse(max(a.Addr(), block*64), n.plan.Refs[ref].Group, nestedSource(ref))
 		}
 	}
 	n.sites[id] = sites
@@ -151,9 +153,17 @@ func nestedObject(addr uint64) int {
 	return slices.IndexFunc(nestedObjects, func(o Object) bool { return addr >= o.Lo && addr < o.Hi })
 }
 
-func (n *nested) reuse(addr uint64, group trace.GroupID) {
+// nestedSource is the scope that a reference of a nested program is in.
+func nestedSource(ref int) int32 { return int32(ref / 2) }
+
+func (n *nested) reuse(addr uint64, group trace.GroupID, scope int32) {
 	block, object := addr/64, nestedObject(addr)
 	last, again := n.last[block]
+	source, ok := n.from[block]
+	if !ok {
+		source = NoSource
+	}
+	n.from[block] = scope
 	n.last[block] = n.time
 	d := slices.Index(n.lru, block)
 	if again {
@@ -165,15 +175,37 @@ func (n *nested) reuse(addr uint64, group trace.GroupID) {
 				break
 			}
 		}
-		n.want[fmt.Sprint(group, loop, crosses, object, d)]++
+		n.each = append(n.each, fmt.Sprint(group, loop, crosses, object, source))
+		n.want[fmt.Sprint(group, loop, crosses, object, source, d)]++
 	} else {
-		n.want[fmt.Sprint(group, NoLoop, false, object, "cold")]++
+		n.each = append(n.each, fmt.Sprint(group, NoLoop, false, object, source))
+		n.want[fmt.Sprint(group, NoLoop, false, object, source, "cold")]++
 	}
 	n.lru = slices.Insert(n.lru, 0, block)
 	n.time++
 }
 
-// TestCarriers compares carriers found from distances with those found from times.
+// carriedBy counts the accesses of a result as a nested program does; with ofAll,
+// those of all sources together.
+func carriedBy(r *Result, ofAll bool) map[string]uint64 {
+	got := make(map[string]uint64)
+	for _, x := range r.Carried {
+		source := any(x.Source)
+		if ofAll {
+			source = ""
+		}
+		for _, b := range x.Bins {
+			got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, source, b.Lo)] += b.Count // one distance a bin: fewer than 512 blocks
+		}
+		if x.Cold > 0 {
+			got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, source, "cold")] += x.Cold
+		}
+	}
+	return got
+}
+
+// TestCarriers compares carriers and sources found from distances with those found
+// from times.
 func TestCarriers(t *testing.T) {
 	repeated := 0
 	defer func() {
@@ -183,43 +215,57 @@ func TestCarriers(t *testing.T) {
 	}()
 	rapid.Check(t, func(t *rapid.T) {
 		n := newNested(rapid.Uint64().Draw(t, "seed"))
-		c, err := New(n.plan, Options{Nest: n.nest, Objects: nestedObjects})
-		if err != nil {
-			t.Fatal(err)
+		sources := make([]int32, len(n.plan.Refs))
+		for i := range sources {
+			sources[i] = nestedSource(i)
 		}
-		plain, err := New(n.plan, Options{})
+		var all []*Collector
+		for _, opt := range []Options{{Nest: n.nest, Objects: nestedObjects, Sources: sources}, {Nest: n.nest, Objects: nestedObjects}, {}} {
+			c, err := New(n.plan, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, c)
+		}
+		each, err := NewClassifier(n.plan, Options{Nest: n.nest, Objects: nestedObjects, Sources: sources})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for n.time < 3000 {
 			n.run(n.routines[0].body[1:]) // as if in a loop that is not in the Nest
-			c.Observe(&n.batch)
-			plain.Observe(&n.batch)
+			for _, c := range all {
+				c.Observe(&n.batch)
+			}
+			var classes []string
+			for _, x := range each.Classify(&n.batch) {
+				x := each.Class(x)
+				classes = append(classes, fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, x.Source))
+			}
+			if diff := cmp.Diff(n.each, classes); diff != "" {
+				t.Fatalf("-by times +classes:\n%s", diff)
+			}
 			n.batch.Reset()
+			n.each = n.each[:0]
 		}
-		if c.method.(*carriers).repeats.batch.Accesses != nil {
+		if all[0].method.(*carriers).repeats.batch.Accesses != nil {
 			repeated++
 		}
-		r := c.Result()
-		got := make(map[string]uint64)
+		r := all[0].Result()
+		if diff := cmp.Diff(n.want, carriedBy(r, false)); diff != "" {
+			t.Fatalf("-by times +by distances:\n%s", diff)
+		}
 		sums := make([]Histogram, len(r.Groups))
 		for _, x := range r.Carried {
-			for _, b := range x.Bins {
-				got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, b.Lo)] += b.Count // one distance a bin: fewer than 512 blocks
-			}
-			if x.Cold > 0 {
-				got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, "cold")] += x.Cold
-			}
 			sums[x.Group] = sums[x.Group].merge(&x.Histogram)
-		}
-		if diff := cmp.Diff(n.want, got); diff != "" {
-			t.Fatalf("-by times +by distances:\n%s", diff)
 		}
 		if diff := cmp.Diff(r.Groups, sums); diff != "" {
 			t.Fatalf("-groups +sums of what is carried:\n%s", diff)
 		}
+		if diff := cmp.Diff(carriedBy(r, true), carriedBy(all[1].Result(), true)); diff != "" {
+			t.Fatalf("-with sources +without:\n%s", diff)
+		}
 		r.Carried = nil
-		if diff := cmp.Diff(plain.Result(), r); diff != "" {
+		if diff := cmp.Diff(all[2].Result(), r); diff != "" {
 			t.Fatalf("-without carriers +with:\n%s", diff)
 		}
 	})
@@ -238,7 +284,9 @@ func TestNestRefuses(t *testing.T) {
 		"object without a nest": {withBlock, Options{Objects: []Object{{1, 2}}}},
 		"overlapping objects":   {withBlock, Options{Nest: one, Objects: []Object{{8, 16}, {0, 9}}}},
 		"empty object":          {withBlock, Options{Nest: one, Objects: []Object{{8, 8}}}},
-		"workers":               {withBlock, Options{Nest: one, Workers: 2}}, "sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},
+		"few sources":           {withBlock, Options{Nest: one, Sources: []int32{}}}, "a scope below 0": {withBlock, Options{Nest: one, Sources: []int32{-1}}},
+		"sources without a nest": {withBlock, Options{Sources: []int32{0}}},
+		"workers":                {withBlock, Options{Nest: one, Workers: 2}}, "sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},
 	} {
 		if _, err := New(try.plan, try.opt); err == nil {
 			t.Errorf("%s: no error", name)
