@@ -238,6 +238,7 @@ func (c *chain) store(i int, block, first, last uint64, ref *reference) {
 	l := &c.levels[i]
 	if l.spec.NoWriteAllocate && !l.mark(block, 0) {
 		c.countMiss(i, block, ref.group)
+		c.tell(Missed{Level: i, Block: block})
 		c.demand(int(l.below[ref.float]), first, last, ref, dirty)
 		return
 	}
@@ -258,6 +259,13 @@ func (c *chain) store(i int, block, first, last uint64, ref *reference) {
 func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
 	l := &c.levels[i]
 	c.countMiss(i, block, ref.group)
+	if c.log != nil {
+		m := Missed{Level: i, Block: block, Fetched: true, Evicts: victim != 0}
+		if m.Evicts {
+			m.Victim = victim.block()
+		}
+		c.tell(m)
+	}
 	if victim&dirty != 0 || victim != 0 && l.spec.Inclusive {
 		c.evict(i, victim, ref.group)
 	}
@@ -273,15 +281,23 @@ func (c *chain) countMiss(i int, block uint64, group uint32) {
 	if l.seen.add(block) {
 		n.Cold++
 	}
+}
+
+// tell adds a miss of a level of the chain to the log.
+func (c *chain) tell(m Missed) {
 	if c.log != nil {
-		*c.log = append(*c.log, Missed{Level: c.first + i, Block: block})
+		m.Level += c.first
+		*c.log = append(*c.log, m)
 	}
 }
 
 // Missed is a miss of one access.
 type Missed struct {
-	Level int    // an index of the levels of the Config, or from their number on of the TLBs
-	Block uint64 // address / block size of the level
+	Level   int    // an index of the levels of the Config, or from their number on of the TLBs
+	Block   uint64 // address / block size of the level
+	Fetched bool   // the block was brought in: not by a store to a level that does not allocate on writes
+	Evicts  bool   // for it, Victim had to leave
+	Victim  uint64 // a block of the level
 }
 
 // Access passes one access through the hierarchy, as Observe does, and returns its

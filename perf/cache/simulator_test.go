@@ -148,8 +148,22 @@ func checkSingle(t *rapid.T, plan *trace.Plan, config Config, accesses []trace.A
 		misses[i], cold[i] = make([]uint64, plan.Groups()), make(map[uint64]bool)
 	}
 	largest := slices.Max(sizes)
+	held := make([]map[uint64]bool, len(levels)) // without invalidations
+	for i := range held {
+		held[i] = make(map[uint64]bool)
+	}
+	inclusive := slices.ContainsFunc(config.Levels, func(l Level) bool { return l.Inclusive })
 	for _, a := range accesses {
 		for _, m := range s.Access(a) {
+			if !inclusive && (held[m.Level][m.Block] || m.Evicts && (!m.Fetched || !held[m.Level][m.Victim])) {
+				t.Fatalf("%+v: the block is held or the victim is not", m)
+			}
+			if m.Fetched {
+				held[m.Level][m.Block] = true
+			}
+			if m.Evicts {
+				delete(held[m.Level], m.Victim)
+			}
 			misses[m.Level][plan.Refs[a.Ref()].Group]++
 			cold[m.Level][m.Block] = true
 			if at := m.Block * sizes[m.Level]; at/largest < a.Addr()/largest || at/largest > a.Last()/largest {
@@ -158,6 +172,15 @@ func checkSingle(t *rapid.T, plan *trace.Plan, config Config, accesses []trace.A
 		}
 	}
 	for i, l := range levels {
+		blocks := uint64(0)
+		if i < len(config.Levels) {
+			blocks = config.Levels[i].Blocks
+		} else {
+			blocks = config.TLBs[i-len(config.Levels)].Entries
+		}
+		if !inclusive && uint64(len(held[i])) > blocks {
+			t.Fatalf("%s: holds %d blocks of %d", l.Name, len(held[i]), blocks)
+		}
 		total := uint64(0)
 		for g, n := range misses[i] {
 			total += l.Groups[g].Cold

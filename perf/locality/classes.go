@@ -36,7 +36,11 @@ func (r *Runs) CarriedParts(i int, blockBytes uint64) ([]CarriedPart, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := objectTable(run.Program)
+	plan, err := planOf(run.Program, run.Recorded.Stack)
+	if err != nil {
+		return nil, err
+	}
+	by, err := classification(run.Program, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -52,11 +56,8 @@ func (r *Runs) CarriedParts(i int, blockBytes uint64) ([]CarriedPart, error) {
 	for k := range res.Carried {
 		x := &res.Carried[k]
 		parts[k] = CarriedPart{
-			Group: shared[x.Group], Own: x.Group, Object: OtherObject, Loop: c.placeOfScope(i, x.Loop), Source: c.placeOfScope(i, x.Source),
+			Group: shared[x.Group], Own: x.Group, Object: by.NameOf(x.Object, x.Birth), Loop: c.placeOfScope(i, x.Loop), Source: c.placeOfScope(i, x.Source),
 			Crosses: x.Crosses, Histogram: &x.Histogram,
-		}
-		if x.Object >= 0 {
-			parts[k].Object = objects[x.Object].name
 		}
 	}
 	return parts, nil
@@ -69,6 +70,19 @@ type Classification struct {
 	Plan    *trace.Plan // of all references, with the blocks that tell loops
 	Options reuse.Options
 	Objects []Object // by number
+	Births  []string // by number: lines of the source, or routines
+}
+
+// NameOf names the object of a reuse.Carried: a variable, heap@kernel.c:17 for what
+// line 17 was the first to access, or OtherObject.
+func (c *Classification) NameOf(object, birth int32) string {
+	switch {
+	case object < 0:
+		return OtherObject
+	case birth < 0:
+		return c.Objects[object].Name
+	}
+	return c.Objects[object].Name + "@" + c.Births[birth]
 }
 
 // Object is a variable or region of a program, in the addresses of traces.
@@ -97,6 +111,7 @@ func classification(prog *subject.Program, plan *trace.Plan) (*Classification, e
 		return nil, err
 	}
 	c := &Classification{Plan: withBlocks, Options: reuse.Options{Nest: nest, Sources: sourcesOf(prog, plan)}}
+	c.Options.Births, c.Births = birthsOf(prog, plan)
 	for _, o := range table {
 		c.Objects = append(c.Objects, Object{o.name, o.Lo, o.Hi})
 		c.Options.Objects = append(c.Options.Objects, o.Object)

@@ -35,6 +35,9 @@ const NoLoop = -1
 // NoSource is the Source of a Carried without an access before.
 const NoSource = -1
 
+// NoBirth is the Birth of a Carried whose object is not told apart by it.
+const NoBirth = -1
+
 // Carried is the part of a group's accesses to one object whose reuses one loop
 // carries. The loop is the innermost one whose current execution, from entry to
 // exit, contains both accesses; loops of calling routines are around those of the
@@ -54,6 +57,10 @@ type Carried struct {
 	// Source is the scope of Options.Sources whose access to the block came before;
 	// NoSource for cold accesses, and without that option.
 	Source int32
+
+	// Birth is the number in Options.Births of the reference that accessed the block
+	// first, in an Object with ByBirth; NoBirth in others.
+	Birth int32
 
 	Histogram // Cold is 0 unless Loop is NoLoop
 }
@@ -105,6 +112,7 @@ type carriedKey struct {
 	loop   int32
 	object int32
 	source int32
+	birth  int32
 }
 
 // carrierMemos is the number of memos of a reference for carriers that are not the
@@ -174,7 +182,7 @@ func newCarriers(l layout, plan *trace.Plan, opt *Options, window int) (*carrier
 	for i := range plan.Refs {
 		largest = max(largest, uint64(plan.Refs[i].Size))
 	}
-	from, err := newSources(l, plan, opt.Sources)
+	from, err := newSources(l, plan, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -337,7 +345,7 @@ func (c *carriers) beyond(a trace.Access, d uint32) {
 // recall makes m that of an access and a loop.
 func (c *carriers) recall(m *memo, a trace.Access, loop int32) {
 	object, lo, hi := c.objects.at(a.Addr())
-	at := c.counted(carriedKey{c.groupOf[a.Ref()], loop, object, NoSource})
+	at := c.counted(carriedKey{c.groupOf[a.Ref()], loop, object, NoSource, NoBirth})
 	*m = memo{uint64(a) - a.Addr() + lo, hi - lo, loop, at}
 }
 
@@ -425,11 +433,11 @@ func (c *carriers) result() *Result {
 				continue
 			}
 			r.Groups[key.group] = r.Groups[key.group].merge(&h)
-			r.Carried = append(r.Carried, Carried{trace.GroupID(key.group), key.loop, crosses == 1, key.object, key.source, h})
+			r.Carried = append(r.Carried, Carried{trace.GroupID(key.group), key.loop, crosses == 1, key.object, key.source, key.birth, h})
 		}
 	}
 	slices.SortFunc(r.Carried, func(a, b Carried) int {
-		if by := cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Loop, b.Loop), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Source, b.Source)); by != 0 || a.Crosses == b.Crosses {
+		if by := cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Loop, b.Loop), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Birth, b.Birth)); by != 0 || a.Crosses == b.Crosses {
 			return by
 		}
 		if b.Crosses {

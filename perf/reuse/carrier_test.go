@@ -28,6 +28,7 @@ type nested struct {
 	time  int
 	last  map[uint64]int   // block → time
 	from  map[uint64]int32 // block → the source of its last access
+	born  map[uint64]int32 // block → the birth of its first access
 	lru   []uint64
 	stack []nestedLoop
 	want  map[string]uint64
@@ -51,7 +52,7 @@ type item struct {
 func newNested(seed uint64) *nested {
 	n := &nested{
 		rng: rand.New(rand.NewPCG(seed, 1)), plan: new(trace.Plan), nest: new(Nest),
-		last: make(map[uint64]int), from: make(map[uint64]int32), want: make(map[string]uint64), sites: make(map[trace.BlockID][]uint64),
+		last: make(map[uint64]int), from: make(map[uint64]int32), born: make(map[uint64]int32), want: make(map[string]uint64), sites: make(map[trace.BlockID][]uint64),
 	}
 	const routines = 3
 	for r := range int32(routines) {
@@ -139,7 +140,7 @@ func (n *nested) execute(id trace.BlockID) {
 		a := access(ref, sites[i], 8)
 		n.batch.Accesses = append(n.batch.Accesses, a)
 		for block := a.Addr() / 64; block <= a.Last()/64; block++ {
-			n.reuse(max(a.Addr(), block*64), n.plan.Refs[ref].Group, nestedSource(ref))
+			n.reuse(max(a.Addr(), block*64), n.plan.Refs[ref].Group, ref)
 		}
 	}
 	n.sites[id] = sites
@@ -147,7 +148,7 @@ func (n *nested) execute(id trace.BlockID) {
 
 // nestedObjects are the objects of nested programs: within a block, across the
 // bounds of blocks, and with gaps.
-var nestedObjects = []Object{{1000, 2000}, {8, 24}, {64, 960}, {2000, 5000}}
+var nestedObjects = []Object{{1000, 2000, true}, {8, 24, false}, {64, 960, false}, {2000, 5000, true}}
 
 func nestedObject(addr uint64) int {
 	return slices.IndexFunc(nestedObjects, func(o Object) bool { return addr >= o.Lo && addr < o.Hi })
@@ -156,14 +157,22 @@ func nestedObject(addr uint64) int {
 // nestedSource is the scope that a reference of a nested program is in.
 func nestedSource(ref int) int32 { return int32(ref / 2) }
 
-func (n *nested) reuse(addr uint64, group trace.GroupID, scope int32) {
+// nestedBirth is the birth that a reference of a nested program gives.
+func nestedBirth(ref int) int32 { return int32(ref % 4) }
+
+func (n *nested) reuse(addr uint64, group trace.GroupID, ref int) {
 	block, object := addr/64, nestedObject(addr)
 	last, again := n.last[block]
 	source, ok := n.from[block]
 	if !ok {
 		source = NoSource
+		n.born[block] = nestedBirth(ref)
 	}
-	n.from[block] = scope
+	n.from[block] = nestedSource(ref)
+	birth := int32(NoBirth)
+	if object >= 0 && nestedObjects[object].ByBirth {
+		birth = n.born[block]
+	}
 	n.last[block] = n.time
 	d := slices.Index(n.lru, block)
 	if again {
@@ -175,11 +184,11 @@ func (n *nested) reuse(addr uint64, group trace.GroupID, scope int32) {
 				break
 			}
 		}
-		n.each = append(n.each, fmt.Sprint(group, loop, crosses, object, source))
-		n.want[fmt.Sprint(group, loop, crosses, object, source, d)]++
+		n.each = append(n.each, fmt.Sprint(group, loop, crosses, object, source, birth))
+		n.want[fmt.Sprint(group, loop, crosses, object, source, birth, d)]++
 	} else {
-		n.each = append(n.each, fmt.Sprint(group, NoLoop, false, object, source))
-		n.want[fmt.Sprint(group, NoLoop, false, object, source, "cold")]++
+		n.each = append(n.each, fmt.Sprint(group, NoLoop, false, object, source, birth))
+		n.want[fmt.Sprint(group, NoLoop, false, object, source, birth, "cold")]++
 	}
 	n.lru = slices.Insert(n.lru, 0, block)
 	n.time++
@@ -190,15 +199,15 @@ func (n *nested) reuse(addr uint64, group trace.GroupID, scope int32) {
 func carriedBy(r *Result, ofAll bool) map[string]uint64 {
 	got := make(map[string]uint64)
 	for _, x := range r.Carried {
-		source := any(x.Source)
+		source, birth := any(x.Source), any(x.Birth)
 		if ofAll {
-			source = ""
+			source, birth = "", ""
 		}
 		for _, b := range x.Bins {
-			got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, source, b.Lo)] += b.Count // one distance a bin: fewer than 512 blocks
+			got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, source, birth, b.Lo)] += b.Count // one distance a bin: fewer than 512 blocks
 		}
 		if x.Cold > 0 {
-			got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, source, "cold")] += x.Cold
+			got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, source, birth, "cold")] += x.Cold
 		}
 	}
 	return got
@@ -215,19 +224,19 @@ func TestCarriers(t *testing.T) {
 	}()
 	rapid.Check(t, func(t *rapid.T) {
 		n := newNested(rapid.Uint64().Draw(t, "seed"))
-		sources := make([]int32, len(n.plan.Refs))
-		for i := range sources {
-			sources[i] = nestedSource(i)
+		full := Options{Nest: n.nest, Objects: nestedObjects}
+		for i := range n.plan.Refs {
+			full.Sources, full.Births = append(full.Sources, nestedSource(i)), append(full.Births, nestedBirth(i))
 		}
 		var all []*Collector
-		for _, opt := range []Options{{Nest: n.nest, Objects: nestedObjects, Sources: sources}, {Nest: n.nest, Objects: nestedObjects}, {}} {
+		for _, opt := range []Options{full, {Nest: n.nest, Objects: nestedObjects}, {}} {
 			c, err := New(n.plan, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, c)
 		}
-		each, err := NewClassifier(n.plan, Options{Nest: n.nest, Objects: nestedObjects, Sources: sources})
+		each, err := NewClassifier(n.plan, full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +248,7 @@ func TestCarriers(t *testing.T) {
 			var classes []string
 			for _, x := range each.Classify(&n.batch) {
 				x := each.Class(x)
-				classes = append(classes, fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, x.Source))
+				classes = append(classes, fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, x.Source, x.Birth))
 			}
 			if diff := cmp.Diff(n.each, classes); diff != "" {
 				t.Fatalf("-by times +classes:\n%s", diff)
@@ -281,11 +290,12 @@ func TestNestRefuses(t *testing.T) {
 		opt  Options
 	}{
 		"places": {withBlock, Options{Nest: new(Nest)}}, "no blocks": {plan, Options{Nest: new(Nest)}},
-		"object without a nest": {withBlock, Options{Objects: []Object{{1, 2}}}},
-		"overlapping objects":   {withBlock, Options{Nest: one, Objects: []Object{{8, 16}, {0, 9}}}},
-		"empty object":          {withBlock, Options{Nest: one, Objects: []Object{{8, 8}}}},
+		"object without a nest": {withBlock, Options{Objects: []Object{{Lo: 1, Hi: 2}}}},
+		"overlapping objects":   {withBlock, Options{Nest: one, Objects: []Object{{Lo: 8, Hi: 16}, {Lo: 0, Hi: 9}}}},
+		"empty object":          {withBlock, Options{Nest: one, Objects: []Object{{Lo: 8, Hi: 8}}}},
 		"few sources":           {withBlock, Options{Nest: one, Sources: []int32{}}}, "a scope below 0": {withBlock, Options{Nest: one, Sources: []int32{-1}}},
 		"sources without a nest": {withBlock, Options{Sources: []int32{0}}},
+		"births without sources": {withBlock, Options{Nest: one, Births: []int32{0}}},
 		"workers":                {withBlock, Options{Nest: one, Workers: 2}}, "sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},
 	} {
 		if _, err := New(try.plan, try.opt); err == nil {

@@ -79,6 +79,11 @@ type Options struct {
 	// before. It takes four bytes for each block, and two to three times as long.
 	Sources []int32
 
+	// Births, with Sources, are numbers from 0 of the plan's references: objects with
+	// ByBirth are told apart by that of the reference that accessed a block first.
+	// Heaps are divided into what the program initialised in different places.
+	Births []int32
+
 	// SampleOneIn, a power of two of at most 2^20, samples one block in this
 	// many, chosen by a hash of its number: the result is an estimate with an
 	// error, see Result.Estimate. 0 and 1 mean exact. Sampling takes one

@@ -170,7 +170,7 @@ type Result struct {
 
 	// Carried divides the accesses of the groups by the loops that carry their
 	// reuses, by objects and by sources; only with Options.Nest. It ascends by Group,
-	// Loop, Object, Source and Crosses; in each group, the counts add up to those of Groups.
+	// Loop, Object, Source, Birth and Crosses; in each group, the counts add up to those of Groups.
 	// Cold accesses are with those that no loop carries.
 	Carried []Carried
 

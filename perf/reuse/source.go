@@ -9,9 +9,11 @@ import (
 
 // sources knows which scope accessed each block last.
 type sources struct {
-	of    []int32      // by reference: the scope that it is in
-	last  table        // block → scope + 1; 0: not accessed yet
-	memos []sourceMemo // by reference and a hash of loop and source
+	of     []int32      // by reference: the scope that it is in
+	last   table        // block → scope + 1; 0: not accessed yet
+	births []int32      // by reference, as in Options; nil: not asked for
+	born   []int32      // by entry of last: what touched the block first, once it was touched
+	memos  []sourceMemo // by reference and a hash of loop and source
 
 	tell bool     // each is wanted
 	each []uint32 // where each access of the batch is counted, as an index of found
@@ -20,34 +22,55 @@ type sources struct {
 // sourceMemos is the number of memos of a reference, a power of two.
 const sourceMemos = 8
 
-// sourceMemo is a memo that holds for one source.
+// sourceMemo is a memo that holds for one source, and for one birth or any.
 type sourceMemo struct {
 	memo
-	source int32
+	source, birth int32
 }
 
-func newSources(l layout, plan *trace.Plan, of []int32) (*sources, error) {
-	if of == nil {
+// anyBirth is the birth of memos of objects that are not told apart by it.
+const anyBirth = -2
+
+func newSources(l layout, plan *trace.Plan, opt *Options) (*sources, error) {
+	if opt.Sources == nil {
+		if opt.Births != nil {
+			return nil, fmt.Errorf("reuse: Births without Sources: they take them")
+		}
 		return nil, nil
 	}
-	if len(of) != len(plan.Refs) {
-		return nil, fmt.Errorf("reuse: Sources has %d scopes for the plan's %d references", len(of), len(plan.Refs))
+	for _, list := range []struct {
+		name string
+		of   []int32
+	}{{"Sources", opt.Sources}, {"Births", opt.Births}} {
+		if len(list.of) != len(plan.Refs) && (list.of != nil || list.name == "Sources") {
+			return nil, fmt.Errorf("reuse: %s has %d numbers for the plan's %d references", list.name, len(list.of), len(plan.Refs))
+		}
+		if i := slices.IndexFunc(list.of, func(s int32) bool { return s < 0 }); i >= 0 {
+			return nil, fmt.Errorf("reuse: %s has %d for reference %d: want numbers from 0", list.name, list.of[i], i)
+		}
 	}
-	if i := slices.IndexFunc(of, func(s int32) bool { return s < 0 }); i >= 0 {
-		return nil, fmt.Errorf("reuse: Sources has scope %d for reference %d: want numbers from 0", of[i], i)
-	}
-	return &sources{of: of, last: newTable(l.blockBits()), memos: make([]sourceMemo, sourceMemos*len(plan.Refs))}, nil
+	return &sources{of: opt.Sources, births: opt.Births, last: newTable(l.blockBits()), memos: make([]sourceMemo, sourceMemos*len(plan.Refs))}, nil
 }
 
-// swap makes a scope the last that accessed a block, and returns the one before.
-func (s *sources) swap(block uint64, scope int32) int32 {
+// swap makes the scope of a reference the last that accessed a block, and returns
+// the one before and what touched the block first.
+func (s *sources) swap(block uint64, ref trace.RefID) (source, birth int32) {
 	e, ok := s.last.find(block)
 	if !ok {
 		e = s.last.add(block)
 	}
-	before := int32(s.last.last[e]) - 1
-	s.last.last[e] = uint32(scope + 1)
-	return before
+	source = int32(s.last.last[e]) - 1
+	s.last.last[e] = uint32(s.of[ref] + 1)
+	if s.births == nil {
+		return source, NoBirth
+	}
+	if n := len(s.last.last); len(s.born) < n {
+		s.born = append(s.born, make([]int32, n-len(s.born))...)
+	}
+	if source == NoSource {
+		s.born[e] = s.births[ref]
+	}
+	return source, s.born[e]
 }
 
 // attributeFrom is attribute with sources: simpler, and slower.
@@ -83,13 +106,16 @@ func (c *carriers) attributeFrom(b *trace.Batch, weights []uint64, distances []u
 // count counts an access to one block at a distance.
 func (c *carriers) count(a trace.Access, d uint32, weight uint64) {
 	s := c.sources
-	source := s.swap(a.Addr()>>c.shift, s.of[a.Ref()])
+	source, birth := s.swap(a.Addr()>>c.shift, a.Ref())
 	loop, crosses := c.carrier(d)
 	m := &s.memos[uint32(a.Ref())*sourceMemos+(uint32(loop)*3+uint32(source))%sourceMemos]
-	if uint64(a)-m.lo >= m.size || m.loop != loop || m.source != source {
+	if uint64(a)-m.lo >= m.size || m.loop != loop || m.source != source || m.birth != birth && m.birth != anyBirth {
 		object, lo, hi := c.objects.at(a.Addr())
-		at := c.counted(carriedKey{c.groupOf[a.Ref()], loop, object, source})
-		*m = sourceMemo{memo{uint64(a) - a.Addr() + lo, hi - lo, loop, at}, source}
+		key, of := carriedKey{c.groupOf[a.Ref()], loop, object, source, NoBirth}, int32(anyBirth)
+		if c.objects.isByBirth(object) {
+			key.birth, of = birth, birth
+		}
+		*m = sourceMemo{memo{uint64(a) - a.Addr() + lo, hi - lo, loop, c.counted(key)}, source, of}
 	}
 	at := m.at + crosses
 	if s.tell {
@@ -155,5 +181,5 @@ func (c *Classifier) Classes() int { return 2 * len(c.c.keys) }
 func (c *Classifier) Class(n uint32) Carried {
 	key := c.c.keys[n/2]
 	h := c.c.found.histogram(int(n))
-	return Carried{trace.GroupID(key.group), key.loop, n%2 == 1, key.object, key.source, h}
+	return Carried{trace.GroupID(key.group), key.loop, n%2 == 1, key.object, key.source, key.birth, h}
 }
