@@ -99,6 +99,7 @@ var layers = []layer{
 	{"locality", "trace objfile cfg access engine reuse subject anatomy progress store internal/num"},
 	{"misses", "trace cfg access reuse cache fit scaling machine predict subject locality store internal/num"},
 	{"misses/replayed", "internal/num trace cache machine predict replay subject locality misses store"},
+	{"patterns", "internal/num trace reuse cache fit scaling machine predict subject locality misses"},
 	{"training", "internal/order progress store subject locality misses"},
 	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses internal/num"},
 	{"phase", "bbv cache engine machine simpoint metasim subject store"},

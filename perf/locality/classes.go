@@ -87,8 +87,9 @@ func (c *Classification) NameOf(object, birth int32) string {
 
 // Object is a variable or region of a program, in the addresses of traces.
 type Object struct {
-	Name   string
-	Lo, Hi uint64 // from Lo to below Hi
+	Name     string
+	Lo, Hi   uint64 // from Lo to below Hi
+	Variable bool   // not a region, and not what a section holds beside variables
 }
 
 // ClassificationOf returns that of a program.
@@ -113,7 +114,7 @@ func classification(prog *subject.Program, plan *trace.Plan) (*Classification, e
 	c := &Classification{Plan: withBlocks, Options: reuse.Options{Nest: nest, Sources: sourcesOf(prog, plan)}}
 	c.Options.Births, c.Births = birthsOf(prog, plan)
 	for _, o := range table {
-		c.Objects = append(c.Objects, Object{o.name, o.Lo, o.Hi})
+		c.Objects = append(c.Objects, Object{o.name, o.Lo, o.Hi, o.variable})
 		c.Options.Objects = append(c.Options.Objects, o.Object)
 	}
 	return c, nil

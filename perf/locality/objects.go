@@ -23,7 +23,8 @@ const (
 
 // object is what a program accesses.
 type object struct {
-	name string
+	name     string
+	variable bool
 	reuse.Object
 }
 
@@ -42,7 +43,7 @@ func objectTable(prog *subject.Program) ([]object, error) {
 	}
 	var list []object
 	for _, v := range vars {
-		list = append(list, object{v.Name, reuse.Object{Lo: v.Addr + layout.Bias, Hi: v.End() + layout.Bias}})
+		list = append(list, object{v.Name, true, reuse.Object{Lo: v.Addr + layout.Bias, Hi: v.End() + layout.Bias}})
 	}
 	list = append(list, unnamed(prog.File, vars, layout.Bias)...)
 	for _, r := range []struct {
@@ -50,7 +51,7 @@ func objectTable(prog *subject.Program) ([]object, error) {
 		engine.Range
 	}{{HeapObject, layout.Heap}, {MappingsObject, layout.Mappings}, {StackObject, layout.Stack}} {
 		if r.Lo < r.Hi {
-			list = append(list, object{r.name, reuse.Object{Lo: r.Lo, Hi: r.Hi, ByBirth: r.name != StackObject}})
+			list = append(list, object{r.name, false, reuse.Object{Lo: r.Lo, Hi: r.Hi, ByBirth: r.name != StackObject}})
 		}
 	}
 	return list, nil
@@ -96,7 +97,7 @@ func unnamed(f *objfile.File, vars []objfile.Variable, bias uint64) (list []obje
 				next = min(next, vars[i].Addr)
 			}
 			if at < next {
-				list = append(list, object{s.Name, reuse.Object{Lo: at + bias, Hi: next + bias}})
+				list = append(list, object{s.Name, false, reuse.Object{Lo: at + bias, Hi: next + bias}})
 			}
 			if i == len(vars) {
 				break

@@ -176,10 +176,11 @@ func (c *Classifier) Classify(b *trace.Batch) []uint32 {
 // Classes returns the number of classes so far; numbers are below.
 func (c *Classifier) Classes() int { return 2 * len(c.c.keys) }
 
-// Class describes a class of accesses: a Carried with the histogram of the accesses
-// so far.
+// Class describes a class of accesses, without their histogram.
 func (c *Classifier) Class(n uint32) Carried {
 	key := c.c.keys[n/2]
-	h := c.c.found.histogram(int(n))
-	return Carried{trace.GroupID(key.group), key.loop, n%2 == 1, key.object, key.source, key.birth, h}
+	return Carried{Group: trace.GroupID(key.group), Loop: key.loop, Crosses: n%2 == 1, Object: key.object, Source: key.source, Birth: key.birth}
 }
+
+// Histogram returns the histogram of the accesses of a class so far.
+func (c *Classifier) Histogram(n uint32) Histogram { return c.c.found.histogram(int(n)) }
