@@ -12,7 +12,7 @@ import (
 
 // ErrNoCarriers is wrapped by errors about runs that were profiled without
 // ProfileOptions.Carriers.
-var ErrNoCarriers = errors.New("the runs have no carriers")
+var ErrNoCarriers = errors.New("the runs have no carriers of reuses")
 
 // CarrierOptions selects what CarriersOf returns. The zero value is the default.
 type CarrierOptions struct {

@@ -25,8 +25,12 @@ type CarriedPart struct {
 // those of the run. The error wraps ErrNoCarriers if it was profiled without.
 func (r *Runs) CarriedParts(i int, blockBytes uint64) ([]CarriedPart, error) {
 	run := &r.Runs[i]
-	if run.Recorded.Carriers == 0 {
-		return nil, fmt.Errorf("perf: %s: %w: profile with the option Carriers", run.Point, ErrNoCarriers)
+	switch run.Recorded.Carriers {
+	case carriersVersion:
+	case 0:
+		return nil, fmt.Errorf("perf: %s: %w: profile with the option Carriers (presage profile --carriers)", run.Point, ErrNoCarriers)
+	default:
+		return nil, fmt.Errorf("perf: %s: %w as this version finds them: profile again", run.Point, ErrNoCarriers)
 	}
 	c, err := r.Common()
 	if err != nil {

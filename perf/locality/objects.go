@@ -58,12 +58,13 @@ func objectTable(prog *subject.Program) ([]object, error) {
 }
 
 // birthsOf returns, by reference of a plan, the number of its line of the source, and
-// the lines as "kernel.c:17"; what has no line is named by its routine.
+// the lines as "kernel.c:17"; what has no line, or one of assembly, is named by its
+// routine.
 func birthsOf(prog *subject.Program, plan *trace.Plan) (of []int32, names []string) {
 	at := make(map[trace.PC]string)
 	for _, r := range prog.References() {
 		name := r.Routine
-		if r.Line > 0 {
+		if r.Line > 0 && !strings.HasSuffix(r.File, ".s") { // assembly clears memory, in lines that take turns
 			name = fmt.Sprintf("%s:%d", r.File[strings.LastIndexByte(r.File, '/')+1:], r.Line)
 		}
 		at[r.PC] = name

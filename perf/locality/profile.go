@@ -217,7 +217,7 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 		if err != nil {
 			return nil, err
 		}
-		plan, shared.Nest, shared.Objects, shared.Sources = by.Plan, by.Options.Nest, by.Options.Objects, by.Options.Sources
+		plan, shared = by.Plan, by.Options
 	}
 	collectors := make([]*reuse.Collector, len(sizes))
 	all := make([]trace.Collector, len(sizes))

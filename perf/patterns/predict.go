@@ -160,8 +160,10 @@ func (r *Predicted) add(part part, loop *misses.Row, ranges []predict.Interval) 
 	}
 	r.Low += low
 	r.High += high
-	if !strings.Contains(r.Warning, loop.Warning) {
-		r.Warning = strings.TrimPrefix(r.Warning+"; "+loop.Warning, "; ")
+	for w := range strings.SplitSeq(loop.Warning, "; ") {
+		if !strings.Contains(r.Warning, w) {
+			r.Warning = strings.TrimPrefix(r.Warning+"; "+w, "; ")
+		}
 	}
 }
 

@@ -148,12 +148,17 @@ func listedPredicted(rows []Predicted, list subject.Listing) []Predicted {
 		to.Misses += from.Misses
 		to.Low += from.Low
 		to.High += from.High
-		if !strings.Contains(to.Warning, from.Warning) {
-			to.Warning += "; " + from.Warning
-		}
+		to.Warning = common(to.Warning, from.Warning)
 	})
 	for i := range rows {
 		rows[i].Share = num.Ratio(rows[i].Misses, total)
 	}
 	return rows
+}
+
+// common returns what two lists of warnings have in common: what holds for a level as
+// a whole, not for one scope.
+func common(a, b string) string {
+	have := strings.Split(b, "; ")
+	return strings.Join(slices.DeleteFunc(strings.Split(a, "; "), func(w string) bool { return !slices.Contains(have, w) }), "; ")
 }

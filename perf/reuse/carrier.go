@@ -89,8 +89,9 @@ type carriers struct {
 	steps   []step // by trace.BlockID
 
 	control
-	others map[int32]control // of threads that are not running
-	thread int32
+	others  map[int32]control // of threads that are not running
+	waiting [][]activation    // their loops, where there are any
+	thread  int32
 
 	measured measure
 	inner    []memo // by reference: where reuses that the innermost loop carries are counted
@@ -136,8 +137,7 @@ type step struct {
 	single  bool // executed twice in a row, it is two iterations of a loop
 }
 
-// control is the state of a thread. Its loops see the accesses of the others only
-// while it runs: see switchTo.
+// control is the state of a thread.
 type control struct {
 	active  []activation // the innermost last; the first is of no loop
 	frames  []frame
@@ -227,7 +227,7 @@ func (c *carriers) observe(b *trace.Batch) {
 		c.separate(b)
 		b = &c.split
 	}
-	if c.sources != nil {
+	if c.sources != nil || len(c.waiting) > 0 {
 		c.attributeFrom(b, weights, c.measured.distances)
 		return
 	}
@@ -361,20 +361,22 @@ func (c *carriers) counted(key carriedKey) uint32 {
 	return at
 }
 
-// switchTo makes another thread the current one. Loops that were suspended do not
-// know how many distinct blocks were accessed meanwhile, so they begin anew:
-// what is reused across a switch has no carrier of its thread.
+// switchTo makes another thread the current one. The loops of those that wait go on
+// counting the blocks accessed.
 func (c *carriers) switchTo(id int32) {
-	for i := range c.active[1:] {
-		x := &c.active[i+1]
-		x.execution, x.iteration = 0, 0
-	}
 	c.others[c.thread] = c.control
 	next, ok := c.others[id]
 	if !ok {
 		next = newControl()
 	}
+	delete(c.others, id)
 	c.thread, c.control = id, next
+	c.waiting = c.waiting[:0]
+	for _, o := range c.others {
+		if len(o.active) > 1 {
+			c.waiting = append(c.waiting, o.active)
+		}
+	}
 }
 
 // enter follows control to a block.

@@ -2,6 +2,8 @@ package reuse
 
 import (
 	"fmt"
+	"iter"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -33,6 +35,7 @@ type nested struct {
 	stack []nestedLoop
 	want  map[string]uint64
 	each  []string // of the batch's block accesses
+	pause func()   // after a block, where another thread may run
 }
 
 // nestedLoop is a loop being executed.
@@ -144,6 +147,41 @@ func (n *nested) execute(id trace.BlockID) {
 		}
 	}
 	n.sites[id] = sites
+	if n.pause != nil {
+		n.pause()
+	}
+}
+
+// turns runs the program in several threads that take turns, and hands each
+// turn's batch over.
+func (n *nested) turns(threads int, observe func()) {
+	next := make([]func() (struct{}, bool), threads)
+	pauses, stacks := make([]func(), threads), make([][]nestedLoop, threads)
+	for i := range threads {
+		next[i], _ = iter.Pull(func(yield func(struct{}) bool) {
+			pauses[i] = func() { yield(struct{}{}) }
+			n.pause = pauses[i]
+			for n.time < 3000 {
+				n.run(n.routines[0].body[1:])
+			}
+		})
+	}
+	for n.time < 3000 {
+		i := n.rng.IntN(threads)
+		n.stack, n.pause, n.batch.Thread = stacks[i], pauses[i], int32(i)
+		for range 1 + n.rng.IntN(30) {
+			next[i]()
+		}
+		stacks[i] = n.stack
+		observe()
+	}
+	n.time = math.MaxInt / 2 // what is left returns
+	for i := range next {
+		n.stack, n.pause = stacks[i], pauses[i]
+		for ok := true; ok; {
+			_, ok = next[i]()
+		}
+	}
 }
 
 // nestedObjects are the objects of nested programs: within a block, across the
@@ -240,8 +278,7 @@ func TestCarriers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n.time < 3000 {
-			n.run(n.routines[0].body[1:]) // as if in a loop that is not in the Nest
+		observe := func() {
 			for _, c := range all {
 				c.Observe(&n.batch)
 			}
@@ -255,6 +292,13 @@ func TestCarriers(t *testing.T) {
 			}
 			n.batch.Reset()
 			n.each = n.each[:0]
+		}
+		if threads := rapid.IntRange(1, 3).Draw(t, "threads"); threads > 1 {
+			n.turns(threads, observe)
+		}
+		for n.time < 3000 {
+			n.run(n.routines[0].body[1:]) // as if in a loop that is not in the Nest
+			observe()
 		}
 		if all[0].method.(*carriers).repeats.batch.Accesses != nil {
 			repeated++

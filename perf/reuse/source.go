@@ -73,7 +73,8 @@ func (s *sources) swap(block uint64, ref trace.RefID) (source, birth int32) {
 	return source, s.born[e]
 }
 
-// attributeFrom is attribute with sources: simpler, and slower.
+// attributeFrom is attribute with sources, or while other threads wait in loops:
+// simpler, and slower.
 func (c *carriers) attributeFrom(b *trace.Batch, weights []uint64, distances []uint32) {
 	accesses := b.Accesses
 	for i, id := range b.Blocks {
@@ -106,6 +107,10 @@ func (c *carriers) attributeFrom(b *trace.Batch, weights []uint64, distances []u
 // count counts an access to one block at a distance.
 func (c *carriers) count(a trace.Access, d uint32, weight uint64) {
 	s := c.sources
+	if s == nil {
+		c.countPlain(a, d, weight)
+		return
+	}
 	source, birth := s.swap(a.Addr()>>c.shift, a.Ref())
 	loop, crosses := c.carrier(d)
 	m := &s.memos[uint32(a.Ref())*sourceMemos+(uint32(loop)*3+uint32(source))%sourceMemos]
@@ -128,12 +133,33 @@ func (c *carriers) count(a trace.Access, d uint32, weight uint64) {
 	c.found.addMany(at, d, weight)
 }
 
+// countPlain is count without sources.
+func (c *carriers) countPlain(a trace.Access, d uint32, weight uint64) {
+	loop, crosses := c.carrier(d)
+	m := &c.outer[uint32(a.Ref())*carrierMemos+uint32(loop)%carrierMemos]
+	if uint64(a)-m.lo >= m.size || m.loop != loop {
+		c.recall(m, a, loop)
+	}
+	if d == never {
+		c.found.cold[m.at] += weight
+		return
+	}
+	c.found.addMany(m.at+crosses, d, weight)
+}
+
 // carrier returns the loop that carries a reuse at a distance, and 1 if it crosses
 // iterations. It counts the block for the loops to which it is new.
 func (c *carriers) carrier(d uint32) (loop int32, crosses uint32) {
-	i := len(c.active) - 1
-	for ; i > 0; i-- {
-		x := &c.active[i]
+	for _, active := range c.waiting {
+		carry(active, d)
+	}
+	return carry(c.active, d)
+}
+
+// carry is carrier for the loops of one thread.
+func carry(active []activation, d uint32) (loop int32, crosses uint32) {
+	for i := len(active) - 1; i > 0; i-- {
+		x := &active[i]
 		if d < x.execution {
 			if d >= x.iteration {
 				x.iteration++

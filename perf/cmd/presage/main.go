@@ -43,6 +43,7 @@ predicts cache and TLB misses on a machine described in a file.
   presage train ./sweep3d --until n=80 --args "-n {n}" --budget 2m -o profiles
   presage predict profiles --machine origin2000 --at n=60,80
   presage query profiles --at n=60 --machine origin2000 --level L2 --hit-ratio 0.99
+  presage explain ./sweep3d --machine zen4 --at n=44
   presage simulate ./sweep3d --args "-n 60" --machine origin2000
   presage run --stats ./sweep3d -n 60
   presage calibrate -o host.yaml
@@ -51,7 +52,7 @@ predicts cache and TLB misses on a machine described in a file.
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		profileCommand(), trainCommand(), histogramCommand(), predictCommand(), queryCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(), judgeCommand(),
+		profileCommand(), trainCommand(), histogramCommand(), predictCommand(), queryCommand(), explainCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(), judgeCommand(),
 		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
 		calibrateCommand(), measureCommand(), searchCommand(), kernelCommand(), timeKernelsCommand(),
 		simpointCommand(), metasimCommand(),
