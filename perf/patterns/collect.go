@@ -1,7 +1,9 @@
 package patterns
 
 import (
+	"maps"
 	"math/bits"
+	"slices"
 
 	"presage/perf/cache"
 	"presage/perf/locality"
@@ -246,6 +248,11 @@ func (s *blockSize) use(a trace.Access) {
 		for i := range all {
 			all[i].used |= mask
 		}
+		if ever := s.lines.ever(block); ever.used == 0 {
+			*ever = touched{mask, s.class(a, block)}
+		} else {
+			ever.used |= mask
+		}
 		first = last + 1
 	}
 }
@@ -253,39 +260,111 @@ func (s *blockSize) use(a trace.Access) {
 // lines are the blocks of one size, a line for each level that has this size.
 type lines struct {
 	slots int
-	pages map[uint64][]line
-	last  uint64 // the page looked at last
-	page  []line
+	pages map[uint64]*page
+	last  uint64 // number of the page looked at last
+	page  *page
 }
 
-// pageLines is the binary logarithm of the blocks in a page of lines.
+// page are blocks side by side.
+type page struct {
+	lines []line
+	ever  [1 << pageLines]touched
+}
+
+// touched is what a run accessed of a block.
+type touched struct {
+	used  uint64 // granules, a bit each
+	class uint32 // of the first access
+}
+
+// pageLines is the binary logarithm of the blocks in a page.
 const pageLines = 8
 
 func newLines(slots int) lines {
-	return lines{slots: slots, pages: make(map[uint64][]line), last: ^uint64(0)}
+	return lines{slots: slots, pages: make(map[uint64]*page), last: ^uint64(0)}
+}
+
+// find makes page the one of a block, and returns the block's place in it.
+func (l *lines) find(block uint64) int {
+	if number := block >> pageLines; number != l.last {
+		p := l.pages[number]
+		if p == nil {
+			p = &page{lines: make([]line, l.slots<<pageLines)}
+			l.pages[number] = p
+		}
+		l.last, l.page = number, p
+	}
+	return int(block & (1<<pageLines - 1))
 }
 
 // all returns the lines of a block.
 func (l *lines) all(block uint64) []line {
-	if number := block >> pageLines; number != l.last {
-		page := l.pages[number]
-		if page == nil {
-			page = make([]line, l.slots<<pageLines)
-			l.pages[number] = page
-		}
-		l.last, l.page = number, page
-	}
-	at := int(block&(1<<pageLines-1)) * l.slots
-	return l.page[at : at+l.slots]
+	at := l.find(block) * l.slots
+	return l.page.lines[at : at+l.slots]
 }
 
 func (l *lines) at(block uint64, slot int) *line { return &l.all(block)[slot] }
 
+func (l *lines) ever(block uint64) *touched {
+	at := l.find(block)
+	return &l.page.ever[at]
+}
+
 // each calls f with all lines of a slot, in any order.
 func (l *lines) each(slot int, f func(*line)) {
-	for _, page := range l.pages {
-		for i := slot; i < len(page); i += l.slots {
-			f(&page[i])
+	for _, p := range l.pages {
+		for i := slot; i < len(p.lines); i += l.slots {
+			f(&p.lines[i])
 		}
 	}
+}
+
+// huge is the size of a huge page, in bytes.
+const huge = 2 << 20
+
+// commonMasks is the number of the most common masks of an object's blocks that count
+// as alike: those of a record that is no divisor of a block take turns.
+const commonMasks = 8
+
+// extent is what a run accessed of an object.
+type extent struct {
+	Bytes uint64
+	Alike float64 // of its blocks, the share with one of the most common masks
+}
+
+// footprint returns what was accessed of each object, and the huge pages that hold
+// the blocks accessed.
+func (c *collector) footprint(s *blockSize) (map[string]extent, uint64) {
+	seen := make(map[uint64]bool)
+	masks := make(map[string]map[uint64]uint64)
+	for number, p := range s.lines.pages {
+		for i := range p.ever {
+			t := &p.ever[i]
+			if t.used == 0 {
+				continue
+			}
+			seen[(number<<pageLines+uint64(i))*s.bytes/huge] = true
+			name := c.nameOf(s, t.class)
+			if masks[name] == nil {
+				masks[name] = make(map[uint64]uint64)
+			}
+			masks[name][t.used]++
+		}
+	}
+	objects := make(map[string]extent)
+	for name, of := range masks {
+		var x extent
+		blocks, alike := uint64(0), uint64(0)
+		for mask, n := range of {
+			x.Bytes += n * uint64(bits.OnesCount64(mask)) * granule(s.bytes)
+			blocks += n
+		}
+		times := slices.Sorted(maps.Values(of))
+		for _, n := range times[max(0, len(times)-commonMasks):] {
+			alike += n
+		}
+		x.Alike = float64(alike) / float64(blocks)
+		objects[name] = x
+	}
+	return objects, uint64(len(seen))
 }

@@ -25,12 +25,18 @@ type Object struct {
 	// and OfSize is Footprint / Size: more than 1 where blocks reach beyond.
 	Size      float64 `frame:"object_bytes"`
 	Footprint float64 `frame:"footprint_bytes"`
-	OfSize    float64 `frame:"footprint_over_size"`
-	Accesses  float64 `frame:"sim_accesses"`
-	Misses    float64 `frame:"sim_misses"`
-	Conflict  float64 `frame:"sim_conflict_misses"` // as in Simulated
-	Share     float64 `frame:"sim_miss_share"`
-	Used      float64 `frame:"sim_used_share"`
+	// Touched is what was accessed of the footprint, in 64ths of a block where these
+	// are larger than a byte: less where records or strides leave gaps.
+	Touched float64 `frame:"touched_bytes"`
+	// Alike is the share of the blocks of the footprint that are touched in one of the
+	// eight most common ways: near 1 for records and strides, less for random places.
+	Alike    float64 `frame:"touched_alike_share"`
+	OfSize   float64 `frame:"footprint_over_size"`
+	Accesses float64 `frame:"sim_accesses"`
+	Misses   float64 `frame:"sim_misses"`
+	Conflict float64 `frame:"sim_conflict_misses"` // as in Simulated
+	Share    float64 `frame:"sim_miss_share"`
+	Used     float64 `frame:"sim_used_share"`
 	// With is the object whose misses evicted most of the blocks that then missed
 	// though fully associative caches would have held them; CollideMisses are these,
 	// and CollideSets is the number of sets that they were in, of Sets.
@@ -114,6 +120,7 @@ func (r *simulated) objects(l *storedLevel, sizes map[string]float64) []Object {
 	}
 	for i := range rows {
 		row := &rows[i]
+		row.Touched, row.Alike = float64(l.Touched[row.Object].Bytes), l.Touched[row.Object].Alike
 		row.Size, row.OfSize, row.Used = math.NaN(), math.NaN(), math.NaN()
 		if size, ok := sizes[row.Object]; ok {
 			row.Size, row.OfSize = size, row.Footprint/size

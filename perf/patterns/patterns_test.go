@@ -140,7 +140,7 @@ func TestCollisions(t *testing.T) {
 	if x := two["x"]; x.Misses != n || x.Conflict != 0 || x.With != "" {
 		t.Errorf("two ways: %+v", x)
 	}
-	if r := two["records"]; r.Used != 0.125 {
+	if r := two["records"]; r.Used != 0.125 || r.Touched*8 != r.Footprint || x.Touched != x.Footprint {
 		t.Errorf("records: %+v", r)
 	}
 }

@@ -43,6 +43,40 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	return rows, nil
 }
 
+// Level is all that a simulation found of a level of a machine at a point.
+type Level struct {
+	Name       string
+	BlockBytes uint64
+	Patterns   []Simulated // those with the most misses first
+	Objects    []Object    // likewise
+	HugePages  uint64      // of 2 MiB, that hold the blocks accessed
+	Full       float64     // misses if all caches are fully associative
+}
+
+// SimulateLevels is Simulate with objects: the levels of each point, caches before
+// TLBs. A Listing is not regarded.
+func SimulateLevels(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([][]Level, error) {
+	runs, err := simulateAll(ctx, prog, m, points, opt)
+	if err != nil {
+		return nil, err
+	}
+	var all [][]Level
+	for i := range runs {
+		r := &runs[i]
+		sizes, err := objectSizes(r.prog)
+		if err != nil {
+			return nil, err
+		}
+		var levels []Level
+		for k := range r.result.Levels {
+			l := &r.result.Levels[k]
+			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, sizes), l.HugePages, float64(l.Full)})
+		}
+		all = append(all, levels)
+	}
+	return all, nil
+}
+
 // stored is what the store holds of one simulated run.
 type stored struct {
 	Facts  subject.Facts
@@ -55,6 +89,9 @@ type storedLevel struct {
 	Sets       uint64
 	Classes    []storedClass
 	Collisions []storedCollision
+	Touched    map[string]extent // by object
+	HugePages  uint64            // that hold the blocks accessed
+	Full       uint64            // misses if all caches are fully associative
 }
 
 // storedClass is a class of accesses at a level; Loop and Source are scopes of the
@@ -164,11 +201,18 @@ func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step,
 // result returns the counts of all levels.
 func (c *collector) result() []storedLevel {
 	c.finish()
+	full := c.full.Result()
 	var all []storedLevel
 	for i := range c.levels {
 		l := &c.levels[i]
 		s := &c.sizes[l.size]
 		out := storedLevel{Name: l.name, BlockBytes: s.bytes, Sets: l.sets}
+		out.Touched, out.HugePages = c.footprint(s)
+		if i < len(full.Levels) {
+			out.Full = full.Levels[i].Total.Misses
+		} else {
+			out.Full = full.TLBs[i-len(full.Levels)].Total.Misses
+		}
 		for n := range uint32(s.classes.Classes()) {
 			h := s.classes.Histogram(n)
 			if h.Accesses() == 0 {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/csv"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,6 +90,50 @@ func TestExplain(t *testing.T) {
 		{[]string{"nothing", "--machine", "origin2000"}, "nothing"},
 	} {
 		if _, _, err := presage(t, append([]string{"explain"}, c.args...)...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.args, err, c.want)
+		}
+	}
+}
+
+// TestAdvise: a program whose columns are summed is told to interchange the loops, by
+// simulation and by models of smaller sizes.
+func TestAdvise(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	dir := t.TempDir()
+	program := patternsProgram(t)
+	text, err := os.ReadFile("../../../machines/origin2000.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := filepath.Join(dir, "small.yaml") // of 64 lines of 64 bytes in L1
+	text = []byte(strings.Replace(strings.Replace(string(text), "capacity: 32 KiB", "capacity: 4 KiB", 1), "block: 32 B", "block: 64 B", 1))
+	if err := os.WriteFile(small, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "profile", program, "--sweep", "n=72,80,88,104,120", "--machine", small, "--carriers", "-o", dir, "-q")
+	for _, of := range []string{program, dir} {
+		text := must(t, "advise", of, "--machine", small, "--at", "n=200", "--format", "csv", "-q")
+		kinds, gains, levels := column(t, text, "advice"), column(t, text, "pred_gain_misses"), column(t, text, "level")
+		at := slices.Index(kinds, "interchange loops")
+		if at < 0 || levels[at] != "L1" {
+			t.Fatalf("%s: no advice to interchange loops: %s", of, text)
+		}
+		// Seven of eight elements of each line are found again.
+		if gain, err := strconv.ParseFloat(gains[at], 64); err != nil || gain < 0.98*200*200*7/8 || gain > 1.02*200*200*7/8 {
+			t.Errorf("%s: a gain of %s misses", of, gains[at])
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--machine", "zen4"}, "no program"},
+		{[]string{dir, "--machine", small}, "no sizes"},
+		{[]string{"--kernels", "k.c", "--machine", "zen4"}, "-o FILE"},
+		{[]string{"--kernels", "k.c", "--machine", "zen4", "-o", t.TempDir() + "/x.csv"}, "k.c"},
+		{[]string{program, "-o", "x.csv", "--machine", "zen4"}, "--kernels"},
+	} {
+		if _, _, err := presage(t, append([]string{"advise"}, c.args...)...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.want)
 		}
 	}

@@ -52,7 +52,7 @@ predicts cache and TLB misses on a machine described in a file.
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		profileCommand(), trainCommand(), histogramCommand(), predictCommand(), queryCommand(), explainCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(), judgeCommand(),
+		profileCommand(), trainCommand(), histogramCommand(), predictCommand(), queryCommand(), explainCommand(), adviseCommand(), timeCommand(), simulateCommand(), validateCommand(), studyCommand(), judgeCommand(),
 		machinesCommand(), headlinesCommand(), runCommand(), analyzeCommand(), checkStridesCommand(),
 		calibrateCommand(), measureCommand(), searchCommand(), kernelCommand(), timeKernelsCommand(),
 		simpointCommand(), metasimCommand(),
