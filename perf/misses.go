@@ -8,6 +8,7 @@ import (
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/misses/replayed"
+	"presage/perf/patterns"
 	"presage/perf/predict"
 )
 
@@ -47,13 +48,34 @@ type PredictOptions = misses.PredictOptions
 // groups of references that are certified are counted in a replay at the point; see
 // misses/replayed.
 func PredictMisses(ctx context.Context, model *Model, m *machine.Machine, points []Point, opt PredictOptions) (dataframe.DataFrame, error) {
-	if opt.Corrector == nil && opt.Method != predict.MethodBinomial {
-		var err error
-		if opt.Corrector, err = replayed.Correctors(nil, replayed.Options{})(ctx, model, m); err != nil {
-			return dataframe.DataFrame{}, err
-		}
+	var err error
+	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method); err != nil {
+		return dataframe.DataFrame{}, err
 	}
 	return table(misses.Predict(ctx, model, m, points, opt))
+}
+
+// corrector returns c, or the default one for predictions by a method.
+func corrector(ctx context.Context, model *Model, m *machine.Machine, c misses.Corrector, method predict.Method) (misses.Corrector, error) {
+	if c != nil || method == predict.MethodBinomial {
+		return c, nil
+	}
+	return replayed.Correctors(nil, replayed.Options{})(ctx, model, m)
+}
+
+// Patterns predicts the misses of a program by reuse pattern: by the scope that
+// accesses a block, the scope that accessed it before, the loop that carries the
+// reuse and the object. There is a row for each point, level and pattern, those with
+// the most misses first; patterns.Predicted describes the columns, and
+// patterns.Simulate returns the same as simulated exactly. The model's runs must have
+// been profiled with the option Carriers. Misses are corrected as those of
+// PredictMisses, so that patterns add up to them.
+func Patterns(ctx context.Context, model *Model, m *machine.Machine, points []Point, opt patterns.PredictOptions) (dataframe.DataFrame, error) {
+	var err error
+	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method); err != nil {
+		return dataframe.DataFrame{}, err
+	}
+	return table(patterns.Predict(ctx, model, m, points, opt))
 }
 
 // SimulateOptions configures SimulateMisses.
@@ -94,9 +116,6 @@ func Ask(ctx context.Context, model *Model, q Query) (dataframe.DataFrame, error
 	return table(misses.OfCaches(ctx, model, q))
 }
 
-// Validation configures Validate.
-type Validation = misses.Validation
-
 // Validate profiles prog at the training sizes, fits models, predicts the misses
 // at the sizes to be judged, and simulates them exactly there, with the machines'
 // caches and with fully associative ones. The table has a row for each machine,
@@ -105,7 +124,7 @@ type Validation = misses.Validation
 // predicted, or without a simulated miss, has no row. Runs,
 // models and simulations are kept in the store. Predictions are corrected as those of
 // PredictMisses, unless caches beyond the first are indexed by physical addresses.
-func Validate(ctx context.Context, prog *Program, v Validation) (dataframe.DataFrame, error) {
+func Validate(ctx context.Context, prog *Program, v misses.Validation) (dataframe.DataFrame, error) {
 	if v.Correctors == nil && v.Method != predict.MethodBinomial && v.PageBytes == 0 {
 		v.Correctors = replayed.Correctors(v.Store, replayed.Options{})
 	}

@@ -52,6 +52,18 @@ const (
 	maxBlocks     = 1 << 31 // block positions are 32-bit numbers
 )
 
+// FullyAssociative returns the hierarchy with one set in each cache and TLB.
+func (c Config) FullyAssociative() Config {
+	c = c.clone()
+	for i := range c.Levels {
+		c.Levels[i].Ways, c.Levels[i].PageBytes = 0, 0
+	}
+	for i := range c.TLBs {
+		c.TLBs[i].Ways = 0
+	}
+	return c
+}
+
 // Check returns an error if c cannot be simulated.
 func (c *Config) Check() error {
 	if len(c.Levels)+len(c.TLBs) == 0 {

@@ -14,6 +14,7 @@ type Simulator struct {
 	groups int
 	caches chain
 	tlbs   chain
+	log    []Missed // of Access
 }
 
 var _ trace.RunCollector = (*Simulator)(nil)
@@ -36,6 +37,7 @@ func New(plan *trace.Plan, config Config) (*Simulator, error) {
 		tlbs[i] = t.level()
 	}
 	s.tlbs = newChain(plan, tlbs, config.Seed^1<<63, false)
+	s.tlbs.first = len(config.Levels)
 	return s, nil
 }
 
@@ -71,7 +73,9 @@ func (s *Simulator) Result() *Result {
 type chain struct {
 	levels    []level
 	refs      []reference
-	inclusive bool // some level is
+	inclusive bool      // some level is
+	log       *[]Missed // takes the misses of the access at hand; nil: not asked for
+	first     int       // index of levels[0] in all of the hierarchy
 
 	// For runs of loops.
 	loop
@@ -233,7 +237,8 @@ func (c *chain) touch(i int, block, first, last uint64, ref *reference, mark tag
 func (c *chain) store(i int, block, first, last uint64, ref *reference) {
 	l := &c.levels[i]
 	if l.spec.NoWriteAllocate && !l.mark(block, 0) {
-		l.countMiss(block, ref.group)
+		c.countMiss(i, block, ref.group)
+		c.tell(Missed{Level: i, Block: block})
 		c.demand(int(l.below[ref.float]), first, last, ref, dirty)
 		return
 	}
@@ -253,7 +258,14 @@ func (c *chain) store(i int, block, first, last uint64, ref *reference) {
 // then requests block from the next level.
 func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
 	l := &c.levels[i]
-	l.countMiss(block, ref.group)
+	c.countMiss(i, block, ref.group)
+	if c.log != nil {
+		m := Missed{Level: i, Block: block, Fetched: true, Evicts: victim != 0}
+		if m.Evicts {
+			m.Victim = victim.block()
+		}
+		c.tell(m)
+	}
 	if victim&dirty != 0 || victim != 0 && l.spec.Inclusive {
 		c.evict(i, victim, ref.group)
 	}
@@ -261,13 +273,48 @@ func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
 	c.demand(int(l.below[ref.float]), first, last, ref, 0)
 }
 
-func (l *level) countMiss(block uint64, group uint32) {
+func (c *chain) countMiss(i int, block uint64, group uint32) {
+	l := &c.levels[i]
 	n := &l.counts[group]
 	n.Misses++
 	l.missed++
 	if l.seen.add(block) {
 		n.Cold++
 	}
+}
+
+// tell adds a miss of a level of the chain to the log.
+func (c *chain) tell(m Missed) {
+	if c.log != nil {
+		m.Level += c.first
+		*c.log = append(*c.log, m)
+	}
+}
+
+// Missed is a miss of one access.
+type Missed struct {
+	Level   int    // an index of the levels of the Config, or from their number on of the TLBs
+	Block   uint64 // address / block size of the level
+	Fetched bool   // the block was brought in: not by a store to a level that does not allocate on writes
+	Evicts  bool   // for it, Victim had to leave
+	Victim  uint64 // a block of the level
+}
+
+// Access passes one access through the hierarchy, as Observe does, and returns its
+// misses: the blocks that a level did not hold, in the order in which they were
+// requested. The slice is valid until the next call. It panics if the plan lacks
+// the reference.
+func (s *Simulator) Access(a trace.Access) []Missed {
+	s.log = s.log[:0]
+	one := [1]trace.Access{a}
+	for _, c := range []*chain{&s.caches, &s.tlbs} {
+		if len(c.levels) > 0 {
+			c.log = &s.log
+			c.observe(one[:])
+			c.log = nil
+		}
+	}
+	return s.log
 }
 
 // evict completes the eviction of a block from level i: an inclusive level

@@ -3,6 +3,7 @@ package cache
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,7 +123,78 @@ func TestAgainstNaive(t *testing.T) {
 				t.Fatalf("%s: total %+v, want %+v", got.Name, got.Total, total)
 			}
 		}
+		checkSingle(t, plan, config, accesses, r)
 	})
+}
+
+// checkSingle compares the misses that Access tells of with the counts of r, and
+// their blocks with those of a set of all missed before.
+func checkSingle(t *rapid.T, plan *trace.Plan, config Config, accesses []trace.Access, r *Result) {
+	s, err := New(plan, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels := append(r.Levels, r.TLBs...)
+	var sizes []uint64
+	for _, l := range config.Levels {
+		sizes = append(sizes, l.BlockBytes)
+	}
+	for _, l := range config.TLBs {
+		sizes = append(sizes, l.EntryBytes)
+	}
+	misses := make([][]uint64, len(levels))
+	cold := make([]map[uint64]bool, len(levels))
+	for i := range misses {
+		misses[i], cold[i] = make([]uint64, plan.Groups()), make(map[uint64]bool)
+	}
+	largest := slices.Max(sizes)
+	held := make([]map[uint64]bool, len(levels)) // without invalidations
+	for i := range held {
+		held[i] = make(map[uint64]bool)
+	}
+	inclusive := slices.ContainsFunc(config.Levels, func(l Level) bool { return l.Inclusive })
+	for _, a := range accesses {
+		for _, m := range s.Access(a) {
+			if !inclusive && (held[m.Level][m.Block] || m.Evicts && (!m.Fetched || !held[m.Level][m.Victim])) {
+				t.Fatalf("%+v: the block is held or the victim is not", m)
+			}
+			if m.Fetched {
+				held[m.Level][m.Block] = true
+			}
+			if m.Evicts {
+				delete(held[m.Level], m.Victim)
+			}
+			misses[m.Level][plan.Refs[a.Ref()].Group]++
+			cold[m.Level][m.Block] = true
+			if at := m.Block * sizes[m.Level]; at/largest < a.Addr()/largest || at/largest > a.Last()/largest {
+				t.Fatalf("access to %#x missed block %#x of level %d", a.Addr(), m.Block, m.Level)
+			}
+		}
+	}
+	for i, l := range levels {
+		blocks := uint64(0)
+		if i < len(config.Levels) {
+			blocks = config.Levels[i].Blocks
+		} else {
+			blocks = config.TLBs[i-len(config.Levels)].Entries
+		}
+		if !inclusive && uint64(len(held[i])) > blocks {
+			t.Fatalf("%s: holds %d blocks of %d", l.Name, len(held[i]), blocks)
+		}
+		total := uint64(0)
+		for g, n := range misses[i] {
+			total += l.Groups[g].Cold
+			if n != l.Groups[g].Misses {
+				t.Fatalf("%s: %d single misses of group %d, want %d", l.Name, n, g, l.Groups[g].Misses)
+			}
+		}
+		if uint64(len(cold[i])) != total {
+			t.Fatalf("%s: %d different blocks missed, want %d", l.Name, len(cold[i]), total)
+		}
+	}
+	if diff := cmp.Diff(r, s.Result()); diff != "" {
+		t.Fatalf("-batches +single accesses:\n%s", diff)
+	}
 }
 
 // TestInclusive: under an inclusive level hardly larger than the one above,

@@ -3,7 +3,6 @@ package locality
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -13,7 +12,7 @@ import (
 
 // ErrNoCarriers is wrapped by errors about runs that were profiled without
 // ProfileOptions.Carriers.
-var ErrNoCarriers = errors.New("the runs have no carriers")
+var ErrNoCarriers = errors.New("the runs have no carriers of reuses")
 
 // CarrierOptions selects what CarriersOf returns. The zero value is the default.
 type CarrierOptions struct {
@@ -33,7 +32,7 @@ type Carried struct {
 	Scope    string             `frame:"scope"`                // that accesses the block again
 	Carrier  string             `frame:"carrier"`              // a loop; empty: no loop contains both accesses, or there was none before
 	Crosses  bool               `frame:"crosses"`              // the accesses are in different iterations of the carrier
-	Object   string             `frame:"object"`               // a variable, or one of heap, mappings, stack and other
+	Object   string             `frame:"object"`               // a variable, heap@ or mappings@ with the line of the source that accessed the memory first, stack or other
 	Accesses uint64             `frame:"accesses"`             // reuses and cold accesses
 	Cold     uint64             `frame:"cold_accesses"`        // those that are a block's first
 	Distance float64            `frame:"mean_distance_blocks"` // of the reuses; 0 without any
@@ -90,43 +89,25 @@ type carrierKey struct {
 
 func (s *carrierSum) add() error {
 	run := &s.runs.Runs[s.run]
-	if run.Recorded.Carriers == 0 {
-		return fmt.Errorf("perf: %s: %w: profile with the option Carriers", run.Point, ErrNoCarriers)
-	}
-	res, err := run.At(s.opt.BlockBytes)
+	parts, err := s.runs.CarriedParts(s.run, s.opt.BlockBytes)
 	if err != nil {
 		return err
 	}
-	objects, err := objectTable(run.Program)
-	if err != nil {
-		return err
-	}
-	shared := make([]Group, len(res.Groups))
-	for g := range s.groups.All() {
-		for _, own := range s.groups.OfRun(s.run, g) {
-			if int(own) < len(shared) {
-				shared[own] = g
-			}
-		}
-	}
-	for _, x := range res.Carried {
-		g := shared[x.Group]
-		key := carrierKey{s.groups.ScopeOf(s.opt.By, g), OtherObject, s.groups.placeOfScope(s.run, x.Loop), x.Crosses}
-		if x.Object >= 0 {
-			key.object = objects[x.Object].name
-		}
+	for i := range parts {
+		x := &parts[i]
+		key := carrierKey{s.groups.ScopeOf(s.opt.By, x.Group), x.Object, x.Loop, x.Crosses}
 		row := s.rows[key]
 		if row == nil {
 			row = &Carried{
-				Program: s.runs.Label(), Point: run.Point, Block: res.BlockBytes, Scope: key.scope, Crosses: key.crosses, Object: key.object,
-				Place: s.groups.PlaceOf(g), Loop: key.loop,
+				Program: s.runs.Label(), Point: run.Point, Block: s.opt.BlockBytes, Scope: key.scope, Crosses: key.crosses, Object: key.object,
+				Place: s.groups.PlaceOf(x.Group), Loop: key.loop,
 			}
 			if key.loop >= 0 {
 				row.Carrier = s.groups.NameAt(subject.ByLoop, key.loop)
 			}
 			s.rows[key] = row
 		}
-		row.Histogram = row.Histogram.Plus(&x.Histogram)
+		row.Histogram = row.Histogram.Plus(x.Histogram)
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ func (k *kept) Observe(b *trace.Batch) {
 }
 
 // BenchmarkCarriers measures what carriers and objects cost, for the four kernels
-// of perftest's kernels.c: x-plain is the processor time of the collector over
-// that of distances alone, the least of several passes that take turns over the same
+// of perftest's kernels.c: x-plain is the processor time of the collector
+// without sources, and x-plain-sources with them, over that of distances alone, the least of several passes that take turns over the same
 // recorded accesses. Recording blocks, which the engine does, is not in it: see
 // BenchmarkCarriersOfRuns.
 func BenchmarkCarriers(b *testing.B) {
@@ -43,14 +43,14 @@ func BenchmarkCarriers(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				withBlocks, nest, err := withNest(prog, plan)
+				by, err := classification(prog, plan)
 				if err != nil {
 					b.Fatal(err)
 				}
-				objects, err := objectsOf(prog)
-				if err != nil {
-					b.Fatal(err)
-				}
+				withBlocks, full := by.Plan, by.Options
+				full.BlockBytes = size
+				loops := full
+				loops.Sources = nil
 				seen := new(kept)
 				in, err := prog.InputsOf(nil, subject.RunOptions{})
 				if err != nil {
@@ -59,11 +59,11 @@ func BenchmarkCarriers(b *testing.B) {
 				if _, err := prog.Run(b.Context(), subject.Request{Inputs: in, Plan: withBlocks, Collectors: []trace.Collector{seen}}); err != nil {
 					b.Fatal(err)
 				}
-				var least [2]time.Duration
+				var least [3]time.Duration
 				runtime.LockOSThread() // its processor time is measured
 				defer runtime.UnlockOSThread()
 				for b.Loop() {
-					for j, opt := range []reuse.Options{{BlockBytes: size}, {BlockBytes: size, Nest: nest, Objects: objects}} {
+					for j, opt := range []reuse.Options{{BlockBytes: size}, loops, full} {
 						c, err := reuse.New(withBlocks, opt)
 						if err != nil {
 							b.Fatal(err)
@@ -78,6 +78,7 @@ func BenchmarkCarriers(b *testing.B) {
 					}
 				}
 				b.ReportMetric(least[1].Seconds()/least[0].Seconds(), "x-plain")
+				b.ReportMetric(least[2].Seconds()/least[0].Seconds(), "x-plain-sources")
 				b.ReportMetric(float64(seen.accesses)/least[0].Seconds()/1e6, "Mref/s-plain")
 				b.ReportMetric(0, "ns/op")
 			})

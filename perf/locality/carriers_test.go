@@ -225,3 +225,36 @@ func TestCarriersAreKept(t *testing.T) {
 		t.Errorf("carriers of a sample: %v", err)
 	}
 }
+
+// TestCarriersAcrossGoCalls: a Go routine's prologue, to which it comes back once the
+// stack has grown, is an entry all the same, so that loops of callers carry reuses.
+func TestCarriersAcrossGoCalls(t *testing.T) {
+	runs, err := locality.Profile(t.Context(), perftest.Program(t), []subject.Point{{"n": 8}}, locality.ProfileOptions{
+		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir()), CompiledIn: true}, BlockBytes: []uint64{64}, Carriers: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := runs.Carriers(locality.CarrierOptions{By: subject.ByRoutine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer, lost, own := uint64(0), uint64(0), uint64(0)
+	for _, r := range rows {
+		reuses := r.Accesses - r.Cold
+		switch {
+		case r.Scope != "main.solveLine" || r.Object == locality.StackObject:
+		case strings.HasPrefix(r.Carrier, "main.wavefront/"), strings.HasPrefix(r.Carrier, "main.sweep/"):
+			outer += reuses
+		case r.Carrier == "":
+			lost += reuses
+		default:
+			own += reuses
+		}
+	}
+	// Of a line's eight words, solveLine's own loop carries most; what it found in lines
+	// that its callers had accessed is theirs. What is initialised before has no carrier.
+	if outer == 0 || own == 0 || lost*20 > outer {
+		t.Errorf("loops of callers carry %d reuses, its own %d, none %d", outer, own, lost)
+	}
+}

@@ -91,9 +91,10 @@ func (n *nester) loops(routine, b int) []int32 {
 }
 
 // isEntry reports whether executing a block is a call of its routine: an entry
-// that the routine itself goes to only as the header of a loop.
+// that the routine itself goes to only as the header of a loop, or once its stack
+// has grown, which then counts as another call.
 func isEntry(r *cfg.Routine, b int) bool {
-	return slices.Contains(r.Entries, b) && (len(r.Blocks[b].Preds) == 0 || heads(r, b))
+	return slices.Contains(r.Entries, b) && (heads(r, b) || !slices.ContainsFunc(r.Blocks[b].Preds, func(e int) bool { return r.Edges[e].Kind != cfg.Restarts }))
 }
 
 // heads reports whether a block is the header of its innermost loop.

@@ -2,31 +2,36 @@ package locality
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/reuse"
 	"presage/perf/subject"
+	"presage/perf/trace"
 )
 
 // Names of objects that are no variables.
 const (
-	HeapObject     = "heap"     // what brk gave
-	MappingsObject = "mappings" // what mmap gave, to malloc for large allocations, for instance
+	HeapObject     = "heap"     // what brk gave; divided by what accessed it first
+	MappingsObject = "mappings" // what mmap gave, to malloc for large allocations, for instance; likewise
 	StackObject    = "stack"    // of the first thread
 	OtherObject    = "other"    // anything else
 )
 
 // object is what a program accesses.
 type object struct {
-	name string
+	name     string
+	variable bool
 	reuse.Object
 }
 
 // objectTable returns the objects of a program: its variables by symbol, what else
 // its sections of data hold under their names, then ranges of addresses. Single
-// allocations are not told apart.
+// allocations are not told apart, but for the lines of the source that first
+// accessed their memory: see birthsOf.
 func objectTable(prog *subject.Program) ([]object, error) {
 	layout, err := prog.Layout()
 	if err != nil || layout == nil {
@@ -38,7 +43,7 @@ func objectTable(prog *subject.Program) ([]object, error) {
 	}
 	var list []object
 	for _, v := range vars {
-		list = append(list, object{v.Name, reuse.Object{Lo: v.Addr + layout.Bias, Hi: v.End() + layout.Bias}})
+		list = append(list, object{v.Name, true, reuse.Object{Lo: v.Addr + layout.Bias, Hi: v.End() + layout.Bias}})
 	}
 	list = append(list, unnamed(prog.File, vars, layout.Bias)...)
 	for _, r := range []struct {
@@ -46,20 +51,35 @@ func objectTable(prog *subject.Program) ([]object, error) {
 		engine.Range
 	}{{HeapObject, layout.Heap}, {MappingsObject, layout.Mappings}, {StackObject, layout.Stack}} {
 		if r.Lo < r.Hi {
-			list = append(list, object{r.name, reuse.Object{Lo: r.Lo, Hi: r.Hi}})
+			list = append(list, object{r.name, false, reuse.Object{Lo: r.Lo, Hi: r.Hi, ByBirth: r.name != StackObject}})
 		}
 	}
 	return list, nil
 }
 
-// objectsOf returns the ranges of a program's objects.
-func objectsOf(prog *subject.Program) ([]reuse.Object, error) {
-	table, err := objectTable(prog)
-	var list []reuse.Object
-	for _, o := range table {
-		list = append(list, o.Object)
+// birthsOf returns, by reference of a plan, the number of its line of the source, and
+// the lines as "kernel.c:17"; what has no line, or one of assembly, is named by its
+// routine.
+func birthsOf(prog *subject.Program, plan *trace.Plan) (of []int32, names []string) {
+	at := make(map[trace.PC]string)
+	for _, r := range prog.References() {
+		name := r.Routine
+		if r.Line > 0 && !strings.HasSuffix(r.File, ".s") { // assembly clears memory, in lines that take turns
+			name = fmt.Sprintf("%s:%d", r.File[strings.LastIndexByte(r.File, '/')+1:], r.Line)
+		}
+		at[r.PC] = name
 	}
-	return slices.Clip(list), err
+	number := make(map[string]int32)
+	for i := range plan.Refs {
+		name := at[plan.Refs[i].PC]
+		n, ok := number[name]
+		if !ok {
+			n = int32(len(names))
+			number[name], names = n, append(names, name)
+		}
+		of = append(of, n)
+	}
+	return of, names
 }
 
 // unnamed returns the parts of sections that are in no variable.
@@ -78,7 +98,7 @@ func unnamed(f *objfile.File, vars []objfile.Variable, bias uint64) (list []obje
 				next = min(next, vars[i].Addr)
 			}
 			if at < next {
-				list = append(list, object{s.Name, reuse.Object{Lo: at + bias, Hi: next + bias}})
+				list = append(list, object{s.Name, false, reuse.Object{Lo: at + bias, Hi: next + bias}})
 			}
 			if i == len(vars) {
 				break

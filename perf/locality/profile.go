@@ -45,8 +45,9 @@ type ProfileOptions struct {
 	// much as they are larger, and from 64·SampleOneIn bytes on all of them: of each
 	// size, as many blocks are observed, and few pages do not become none.
 	SampleEvenly bool
-	// Carriers finds the loop that carries each reuse and the object that is
-	// accessed, too, for CarriersOf. It takes all blocks, not a sample.
+	// Carriers finds the loop that carries each reuse, the object that is accessed
+	// and the scope that accessed it before, too, for Runs.Carriers and reuse
+	// patterns. It takes all blocks, not a sample, and one to three times as long.
 	Carriers bool
 	// MustKeep ends the sweep with an error when a profile cannot be kept in the
 	// store, before its run where that can be told: for sweeps whose result is the
@@ -238,12 +239,11 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 	}
 	shared := reuse.Options{SampleOneIn: p.rec.SampleOneIn, SampleSeed: p.rec.SampleSeed}
 	if p.opt.Carriers {
-		if plan, shared.Nest, err = withNest(p.prog, plan); err != nil {
+		by, err := classification(p.prog, plan)
+		if err != nil {
 			return nil, err
 		}
-		if shared.Objects, err = objectsOf(p.prog); err != nil {
-			return nil, err
-		}
+		plan, shared = by.Plan, by.Options
 	}
 	collectors := make([]*reuse.Collector, len(sizes))
 	all := make([]trace.Collector, len(sizes))

@@ -11,8 +11,8 @@ import (
 const ReuseVersion = 1
 
 // carriersVersion is part of the key of histograms with carriers: raise it when
-// loops or objects are numbered in another way.
-const carriersVersion = 1
+// loops, objects or sources are numbered in another way.
+const carriersVersion = 3
 
 // storedReuse is what the store holds for one run and block size.
 type storedReuse struct {

@@ -311,3 +311,11 @@ func (m *Model) Check(point subject.Point) error {
 	}
 	return nil
 }
+
+// PlaceOf returns the innermost place that holds a group.
+func (m *Model) PlaceOf(g Group) locality.Place {
+	if p := &m.parts[g]; len(p.groups) > 1 {
+		return p.at
+	}
+	return m.shared.PlaceOf(m.parts[g].groups[0])
+}

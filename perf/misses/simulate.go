@@ -162,7 +162,7 @@ func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step,
 func (s *simulation) run(ctx context.Context, prog *subject.Program, r subject.Request) (*storedCache, error) {
 	configs := []cache.Config{s.config}
 	if s.full {
-		configs = append(configs, fullyAssociative(s.config))
+		configs = append(configs, s.config.FullyAssociative())
 	}
 	var simulators []*cache.Simulator
 	for _, c := range configs {
@@ -181,18 +181,6 @@ func (s *simulation) run(ctx context.Context, prog *subject.Program, r subject.R
 		out.Full = simulators[1].Result()
 	}
 	return out, nil
-}
-
-// fullyAssociative returns the hierarchy with one set in each cache and TLB.
-func fullyAssociative(c cache.Config) cache.Config {
-	c.Levels, c.TLBs = slices.Clone(c.Levels), slices.Clone(c.TLBs)
-	for i := range c.Levels {
-		c.Levels[i].Ways, c.Levels[i].PageBytes = 0, 0
-	}
-	for i := range c.TLBs {
-		c.TLBs[i].Ways = 0
-	}
-	return c
 }
 
 // rows sums the groups of a simulation by scope, each row beginning as blank does.

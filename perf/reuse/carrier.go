@@ -32,6 +32,12 @@ type Place struct {
 // NoLoop is the Loop of a Carried whose reuses no loop contains.
 const NoLoop = -1
 
+// NoSource is the Source of a Carried without an access before.
+const NoSource = -1
+
+// NoBirth is the Birth of a Carried whose object is not told apart by it.
+const NoBirth = -1
+
 // Carried is the part of a group's accesses to one object whose reuses one loop
 // carries. The loop is the innermost one whose current execution, from entry to
 // exit, contains both accesses; loops of calling routines are around those of the
@@ -47,6 +53,14 @@ type Carried struct {
 	// Object is an index in Options.Objects, or NoObject if none holds the first
 	// byte accessed in the block.
 	Object int32
+
+	// Source is the scope of Options.Sources whose access to the block came before;
+	// NoSource for cold accesses, and without that option.
+	Source int32
+
+	// Birth is the number in Options.Births of the reference that accessed the block
+	// first, in an Object with ByBirth; NoBirth in others.
+	Birth int32
 
 	Histogram // Cold is 0 unless Loop is NoLoop
 }
@@ -75,8 +89,9 @@ type carriers struct {
 	steps   []step // by trace.BlockID
 
 	control
-	others map[int32]control // of threads that are not running
-	thread int32
+	others  map[int32]control // of threads that are not running
+	waiting [][]activation    // their loops, where there are any
+	thread  int32
 
 	measured measure
 	inner    []memo // by reference: where reuses that the innermost loop carries are counted
@@ -85,6 +100,7 @@ type carriers struct {
 	keys     []carriedKey
 	found    counts // two for each of keys: within iterations, and crossing them
 
+	sources *sources // nil: not asked for
 	repeats repeats
 	largest uint64 // bytes of the plan's largest access
 
@@ -96,6 +112,8 @@ type carriedKey struct {
 	group  uint32
 	loop   int32
 	object int32
+	source int32
+	birth  int32
 }
 
 // carrierMemos is the number of memos of a reference for carriers that are not the
@@ -119,8 +137,7 @@ type step struct {
 	single  bool // executed twice in a row, it is two iterations of a loop
 }
 
-// control is the state of a thread. Its loops see the accesses of the others only
-// while it runs: see switchTo.
+// control is the state of a thread.
 type control struct {
 	active  []activation // the innermost last; the first is of no loop
 	frames  []frame
@@ -165,8 +182,12 @@ func newCarriers(l layout, plan *trace.Plan, opt *Options, window int) (*carrier
 	for i := range plan.Refs {
 		largest = max(largest, uint64(plan.Refs[i].Size))
 	}
+	from, err := newSources(l, plan, opt)
+	if err != nil {
+		return nil, err
+	}
 	return &carriers{
-		repeats: repeats{whole: make([]memo, len(plan.Refs))}, largest: largest,
+		sources: from, repeats: repeats{whole: make([]memo, len(plan.Refs))}, largest: largest,
 		stack: newStack(l, window), plan: plan, nest: nest, objects: objects, steps: stepsOf(plan, nest),
 		control: newControl(), others: make(map[int32]control),
 		inner: make([]memo, len(plan.Refs)), outer: make([]memo, carrierMemos*len(plan.Refs)),
@@ -205,6 +226,10 @@ func (c *carriers) observe(b *trace.Batch) {
 	if c.measured.straddles {
 		c.separate(b)
 		b = &c.split
+	}
+	if c.sources != nil || len(c.waiting) > 0 {
+		c.attributeFrom(b, weights, c.measured.distances)
+		return
 	}
 	c.attribute(b, weights, c.measured.distances)
 }
@@ -320,7 +345,12 @@ func (c *carriers) beyond(a trace.Access, d uint32) {
 // recall makes m that of an access and a loop.
 func (c *carriers) recall(m *memo, a trace.Access, loop int32) {
 	object, lo, hi := c.objects.at(a.Addr())
-	key := carriedKey{c.groupOf[a.Ref()], loop, object}
+	at := c.counted(carriedKey{c.groupOf[a.Ref()], loop, object, NoSource, NoBirth})
+	*m = memo{uint64(a) - a.Addr() + lo, hi - lo, loop, at}
+}
+
+// counted returns where in found the accesses of a key are counted.
+func (c *carriers) counted(key carriedKey) uint32 {
 	at, ok := c.index[key]
 	if !ok {
 		at = uint32(2 * len(c.keys))
@@ -328,23 +358,25 @@ func (c *carriers) recall(m *memo, a trace.Access, loop int32) {
 		c.found.grow(2)
 		c.index[key] = at
 	}
-	*m = memo{uint64(a) - a.Addr() + lo, hi - lo, loop, at}
+	return at
 }
 
-// switchTo makes another thread the current one. Loops that were suspended do not
-// know how many distinct blocks were accessed meanwhile, so they begin anew:
-// what is reused across a switch has no carrier of its thread.
+// switchTo makes another thread the current one. The loops of those that wait go on
+// counting the blocks accessed.
 func (c *carriers) switchTo(id int32) {
-	for i := range c.active[1:] {
-		x := &c.active[i+1]
-		x.execution, x.iteration = 0, 0
-	}
 	c.others[c.thread] = c.control
 	next, ok := c.others[id]
 	if !ok {
 		next = newControl()
 	}
+	delete(c.others, id)
 	c.thread, c.control = id, next
+	c.waiting = c.waiting[:0]
+	for _, o := range c.others {
+		if len(o.active) > 1 {
+			c.waiting = append(c.waiting, o.active)
+		}
+	}
 }
 
 // enter follows control to a block.
@@ -403,11 +435,11 @@ func (c *carriers) result() *Result {
 				continue
 			}
 			r.Groups[key.group] = r.Groups[key.group].merge(&h)
-			r.Carried = append(r.Carried, Carried{trace.GroupID(key.group), key.loop, crosses == 1, key.object, h})
+			r.Carried = append(r.Carried, Carried{trace.GroupID(key.group), key.loop, crosses == 1, key.object, key.source, key.birth, h})
 		}
 	}
 	slices.SortFunc(r.Carried, func(a, b Carried) int {
-		if by := cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Loop, b.Loop), cmp.Compare(a.Object, b.Object)); by != 0 || a.Crosses == b.Crosses {
+		if by := cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Loop, b.Loop), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Birth, b.Birth)); by != 0 || a.Crosses == b.Crosses {
 			return by
 		}
 		if b.Crosses {

@@ -2,6 +2,8 @@ package reuse
 
 import (
 	"fmt"
+	"iter"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -26,10 +28,14 @@ type nested struct {
 	batch trace.Batch
 	sites map[trace.BlockID][]uint64 // addresses of its latest execution
 	time  int
-	last  map[uint64]int // block → time
+	last  map[uint64]int   // block → time
+	from  map[uint64]int32 // block → the source of its last access
+	born  map[uint64]int32 // block → the birth of its first access
 	lru   []uint64
 	stack []nestedLoop
 	want  map[string]uint64
+	each  []string // of the batch's block accesses
+	pause func()   // after a block, where another thread may run
 }
 
 // nestedLoop is a loop being executed.
@@ -49,7 +55,7 @@ type item struct {
 func newNested(seed uint64) *nested {
 	n := &nested{
 		rng: rand.New(rand.NewPCG(seed, 1)), plan: new(trace.Plan), nest: new(Nest),
-		last: make(map[uint64]int), want: make(map[string]uint64), sites: make(map[trace.BlockID][]uint64),
+		last: make(map[uint64]int), from: make(map[uint64]int32), born: make(map[uint64]int32), want: make(map[string]uint64), sites: make(map[trace.BlockID][]uint64),
 	}
 	const routines = 3
 	for r := range int32(routines) {
@@ -137,23 +143,74 @@ func (n *nested) execute(id trace.BlockID) {
 		a := access(ref, sites[i], 8)
 		n.batch.Accesses = append(n.batch.Accesses, a)
 		for block := a.Addr() / 64; block <= a.Last()/64; block++ {
-			n.reuse(max(a.Addr(), block*64), n.plan.Refs[ref].Group)
+			n.reuse(max(a.Addr(), block*64), n.plan.Refs[ref].Group, ref)
 		}
 	}
 	n.sites[id] = sites
+	if n.pause != nil {
+		n.pause()
+	}
+}
+
+// turns runs the program in several threads that take turns, and hands each
+// turn's batch over.
+func (n *nested) turns(threads int, observe func()) {
+	next := make([]func() (struct{}, bool), threads)
+	pauses, stacks := make([]func(), threads), make([][]nestedLoop, threads)
+	for i := range threads {
+		next[i], _ = iter.Pull(func(yield func(struct{}) bool) {
+			pauses[i] = func() { yield(struct{}{}) }
+			n.pause = pauses[i]
+			for n.time < 3000 {
+				n.run(n.routines[0].body[1:])
+			}
+		})
+	}
+	for n.time < 3000 {
+		i := n.rng.IntN(threads)
+		n.stack, n.pause, n.batch.Thread = stacks[i], pauses[i], int32(i)
+		for range 1 + n.rng.IntN(30) {
+			next[i]()
+		}
+		stacks[i] = n.stack
+		observe()
+	}
+	n.time = math.MaxInt / 2 // what is left returns
+	for i := range next {
+		n.stack, n.pause = stacks[i], pauses[i]
+		for ok := true; ok; {
+			_, ok = next[i]()
+		}
+	}
 }
 
 // nestedObjects are the objects of nested programs: within a block, across the
 // bounds of blocks, and with gaps.
-var nestedObjects = []Object{{1000, 2000}, {8, 24}, {64, 960}, {2000, 5000}}
+var nestedObjects = []Object{{1000, 2000, true}, {8, 24, false}, {64, 960, false}, {2000, 5000, true}}
 
 func nestedObject(addr uint64) int {
 	return slices.IndexFunc(nestedObjects, func(o Object) bool { return addr >= o.Lo && addr < o.Hi })
 }
 
-func (n *nested) reuse(addr uint64, group trace.GroupID) {
+// nestedSource is the scope that a reference of a nested program is in.
+func nestedSource(ref int) int32 { return int32(ref / 2) }
+
+// nestedBirth is the birth that a reference of a nested program gives.
+func nestedBirth(ref int) int32 { return int32(ref % 4) }
+
+func (n *nested) reuse(addr uint64, group trace.GroupID, ref int) {
 	block, object := addr/64, nestedObject(addr)
 	last, again := n.last[block]
+	source, ok := n.from[block]
+	if !ok {
+		source = NoSource
+		n.born[block] = nestedBirth(ref)
+	}
+	n.from[block] = nestedSource(ref)
+	birth := int32(NoBirth)
+	if object >= 0 && nestedObjects[object].ByBirth {
+		birth = n.born[block]
+	}
 	n.last[block] = n.time
 	d := slices.Index(n.lru, block)
 	if again {
@@ -165,15 +222,37 @@ func (n *nested) reuse(addr uint64, group trace.GroupID) {
 				break
 			}
 		}
-		n.want[fmt.Sprint(group, loop, crosses, object, d)]++
+		n.each = append(n.each, fmt.Sprint(group, loop, crosses, object, source, birth))
+		n.want[fmt.Sprint(group, loop, crosses, object, source, birth, d)]++
 	} else {
-		n.want[fmt.Sprint(group, NoLoop, false, object, "cold")]++
+		n.each = append(n.each, fmt.Sprint(group, NoLoop, false, object, source, birth))
+		n.want[fmt.Sprint(group, NoLoop, false, object, source, birth, "cold")]++
 	}
 	n.lru = slices.Insert(n.lru, 0, block)
 	n.time++
 }
 
-// TestCarriers compares carriers found from distances with those found from times.
+// carriedBy counts the accesses of a result as a nested program does; with ofAll,
+// those of all sources together.
+func carriedBy(r *Result, ofAll bool) map[string]uint64 {
+	got := make(map[string]uint64)
+	for _, x := range r.Carried {
+		source, birth := any(x.Source), any(x.Birth)
+		if ofAll {
+			source, birth = "", ""
+		}
+		for _, b := range x.Bins {
+			got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, source, birth, b.Lo)] += b.Count // one distance a bin: fewer than 512 blocks
+		}
+		if x.Cold > 0 {
+			got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, source, birth, "cold")] += x.Cold
+		}
+	}
+	return got
+}
+
+// TestCarriers compares carriers and sources found from distances with those found
+// from times.
 func TestCarriers(t *testing.T) {
 	repeated := 0
 	defer func() {
@@ -183,43 +262,63 @@ func TestCarriers(t *testing.T) {
 	}()
 	rapid.Check(t, func(t *rapid.T) {
 		n := newNested(rapid.Uint64().Draw(t, "seed"))
-		c, err := New(n.plan, Options{Nest: n.nest, Objects: nestedObjects})
+		full := Options{Nest: n.nest, Objects: nestedObjects}
+		for i := range n.plan.Refs {
+			full.Sources, full.Births = append(full.Sources, nestedSource(i)), append(full.Births, nestedBirth(i))
+		}
+		var all []*Collector
+		for _, opt := range []Options{full, {Nest: n.nest, Objects: nestedObjects}, {}} {
+			c, err := New(n.plan, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, c)
+		}
+		each, err := NewClassifier(n.plan, full)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := New(n.plan, Options{})
-		if err != nil {
-			t.Fatal(err)
+		observe := func() {
+			for _, c := range all {
+				c.Observe(&n.batch)
+			}
+			var classes []string
+			for _, x := range each.Classify(&n.batch) {
+				x := each.Class(x)
+				classes = append(classes, fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, x.Source, x.Birth))
+			}
+			if diff := cmp.Diff(n.each, classes); diff != "" {
+				t.Fatalf("-by times +classes:\n%s", diff)
+			}
+			n.batch.Reset()
+			n.each = n.each[:0]
+		}
+		if threads := rapid.IntRange(1, 3).Draw(t, "threads"); threads > 1 {
+			n.turns(threads, observe)
 		}
 		for n.time < 3000 {
 			n.run(n.routines[0].body[1:]) // as if in a loop that is not in the Nest
-			c.Observe(&n.batch)
-			plain.Observe(&n.batch)
-			n.batch.Reset()
+			observe()
 		}
-		if c.method.(*carriers).repeats.batch.Accesses != nil {
+		if all[0].method.(*carriers).repeats.batch.Accesses != nil {
 			repeated++
 		}
-		r := c.Result()
-		got := make(map[string]uint64)
+		r := all[0].Result()
+		if diff := cmp.Diff(n.want, carriedBy(r, false)); diff != "" {
+			t.Fatalf("-by times +by distances:\n%s", diff)
+		}
 		sums := make([]Histogram, len(r.Groups))
 		for _, x := range r.Carried {
-			for _, b := range x.Bins {
-				got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, b.Lo)] += b.Count // one distance a bin: fewer than 512 blocks
-			}
-			if x.Cold > 0 {
-				got[fmt.Sprint(x.Group, x.Loop, x.Crosses, x.Object, "cold")] += x.Cold
-			}
 			sums[x.Group] = sums[x.Group].merge(&x.Histogram)
-		}
-		if diff := cmp.Diff(n.want, got); diff != "" {
-			t.Fatalf("-by times +by distances:\n%s", diff)
 		}
 		if diff := cmp.Diff(r.Groups, sums); diff != "" {
 			t.Fatalf("-groups +sums of what is carried:\n%s", diff)
 		}
+		if diff := cmp.Diff(carriedBy(r, true), carriedBy(all[1].Result(), true)); diff != "" {
+			t.Fatalf("-with sources +without:\n%s", diff)
+		}
 		r.Carried = nil
-		if diff := cmp.Diff(plain.Result(), r); diff != "" {
+		if diff := cmp.Diff(all[2].Result(), r); diff != "" {
 			t.Fatalf("-without carriers +with:\n%s", diff)
 		}
 	})
@@ -235,10 +334,13 @@ func TestNestRefuses(t *testing.T) {
 		opt  Options
 	}{
 		"places": {withBlock, Options{Nest: new(Nest)}}, "no blocks": {plan, Options{Nest: new(Nest)}},
-		"object without a nest": {withBlock, Options{Objects: []Object{{1, 2}}}},
-		"overlapping objects":   {withBlock, Options{Nest: one, Objects: []Object{{8, 16}, {0, 9}}}},
-		"empty object":          {withBlock, Options{Nest: one, Objects: []Object{{8, 8}}}},
-		"workers":               {withBlock, Options{Nest: one, Workers: 2}}, "sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},
+		"object without a nest": {withBlock, Options{Objects: []Object{{Lo: 1, Hi: 2}}}},
+		"overlapping objects":   {withBlock, Options{Nest: one, Objects: []Object{{Lo: 8, Hi: 16}, {Lo: 0, Hi: 9}}}},
+		"empty object":          {withBlock, Options{Nest: one, Objects: []Object{{Lo: 8, Hi: 8}}}},
+		"few sources":           {withBlock, Options{Nest: one, Sources: []int32{}}}, "a scope below 0": {withBlock, Options{Nest: one, Sources: []int32{-1}}},
+		"sources without a nest": {withBlock, Options{Sources: []int32{0}}},
+		"births without sources": {withBlock, Options{Nest: one, Births: []int32{0}}},
+		"workers":                {withBlock, Options{Nest: one, Workers: 2}}, "sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},
 	} {
 		if _, err := New(try.plan, try.opt); err == nil {
 			t.Errorf("%s: no error", name)

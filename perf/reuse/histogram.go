@@ -169,8 +169,8 @@ type Result struct {
 	Groups []Histogram
 
 	// Carried divides the accesses of the groups by the loops that carry their
-	// reuses and by objects; only with Options.Nest. It ascends by Group, Loop,
-	// Object and Crosses; in each group, the counts add up to those of Groups.
+	// reuses, by objects and by sources; only with Options.Nest. It ascends by Group,
+	// Loop, Object, Source, Birth and Crosses; in each group, the counts add up to those of Groups.
 	// Cold accesses are with those that no loop carries.
 	Carried []Carried
 

@@ -12,6 +12,10 @@ import (
 // variable.
 type Object struct {
 	Lo, Hi uint64 // from Lo to below Hi, at most trace.AddrLimit
+
+	// ByBirth, with Options.Births, divides the object into blocks by which
+	// reference accessed each first.
+	ByBirth bool
 }
 
 // NoObject is the Object of accesses that are in none of Options.Objects.
@@ -21,15 +25,20 @@ const NoObject = -1
 type objects struct {
 	bounds []uint64 // ascending
 	of     []int32  // by index of bounds: the object from there to the next one
+	births []bool   // by object: Object.ByBirth
 }
+
+// isByBirth reports whether an object is divided by birth.
+func (t *objects) isByBirth(object int32) bool { return object >= 0 && t.births[object] }
 
 func newObjects(list []Object) (objects, error) {
 	order := make([]int32, len(list))
+	births := make([]bool, len(list))
 	for i := range order {
-		order[i] = int32(i)
+		order[i], births[i] = int32(i), list[i].ByBirth
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(list[a].Lo, list[b].Lo) })
-	t := objects{bounds: []uint64{0}, of: []int32{NoObject}}
+	t := objects{bounds: []uint64{0}, of: []int32{NoObject}, births: births}
 	end := uint64(0)
 	for _, i := range order {
 		o := list[i]

@@ -31,7 +31,7 @@ const (
 // nothing to gain.
 func (c *carriers) compact(b *trace.Batch) (*trace.Batch, []uint64) {
 	r := &c.repeats
-	if len(b.Counts) > 0 {
+	if len(b.Counts) > 0 || c.sources != nil && c.sources.tell {
 		return b, nil
 	}
 	if r.skip > 0 {

@@ -43,6 +43,7 @@ program, or an executable of this computer, if that is x86-64 Linux.
 
   presage profile ./a.out --sweep n=48,60,72,84,96,100 --args {n} -o profiles
   presage predict profiles --machine zen4 --at n=200,400
+  presage explain profiles --machine zen4 --at n=200
   presage simulate ./a.out --args 200 --machine zen4
   presage validate ./a.out --args {n} --train n=48:100:13 --at n=200 --machine zen4
   presage analyze ./a.out --run --args 60 --table loops`,
@@ -73,7 +74,7 @@ func commandGroups() []commandGroup {
 			profileCommand(), trainCommand(), predictCommand(), timeCommand(), queryCommand(), simulateCommand(), validateCommand(), runCommand(),
 		}},
 		{"Look inside", []*cobra.Command{
-			analyzeCommand(), histogramCommand(), checkStridesCommand(), kernelCommand(),
+			explainCommand(), adviseCommand(), analyzeCommand(), histogramCommand(), checkStridesCommand(), kernelCommand(),
 		}},
 		{"Machines and measurements", []*cobra.Command{
 			machinesCommand(), calibrateCommand(), measureCommand(), timeKernelsCommand(),

@@ -86,6 +86,7 @@ and the result is an estimate whose uncertainty is given in warnings.`,
 	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
 	cmd.Flags().Uint64Var(&opt.SampleOneIn, "sample", 0, "sample one memory block in this many, a power of two (default: all, which is exact)")
 	cmd.Flags().Uint64Var(&opt.SampleSeed, "sample-seed", 0, "seed that selects the blocks of --sample")
+	cmd.Flags().BoolVar(&opt.Carriers, "carriers", false, "find the loop that carries each reuse, the object and the scope that accessed it before, too, for presage explain; takes one to three times as long")
 	cmd.Flags().UintSliceVar(&blocks, "block", nil, fmt.Sprintf("memory block sizes in bytes (default %v)", locality.DefaultBlockBytes))
 	cmd.Flags().StringSliceVar(&names, "machine", nil, "collect the block sizes of these machines")
 	cmd.Flags().BoolVar(&stack, "stack", true, "record saved and spilled registers and arguments on the stack, too, as simulations do; false: only count them")

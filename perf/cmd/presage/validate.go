@@ -21,7 +21,7 @@ func validateCommand() *cobra.Command {
 	var (
 		flags validationFlags
 		out   output
-		v     perf.Validation
+		v     misses.Validation
 		by    []string
 	)
 	cmd := &cobra.Command{
@@ -96,7 +96,7 @@ type validationFlags struct {
 }
 
 // register adds the flags; by names the scopes to which --min-share applies.
-func (f *validationFlags) register(cmd *cobra.Command, v *perf.Validation, by string) {
+func (f *validationFlags) register(cmd *cobra.Command, v *misses.Validation, by string) {
 	flags := cmd.Flags()
 	flags.Var(&f.train, "train", "problem sizes to fit to: name=value,… or name=first:last:step; repeat for further parameters")
 	flags.Var(&f.judge, "at", "problem sizes to judge misses at, the same way")
@@ -127,7 +127,7 @@ func (f *validationFlags) whatToValidate(ctx context.Context, args []string) (*p
 }
 
 // validated names what was validated, with its digests.
-func validated(prog *perf.Program, v *perf.Validation) string {
+func validated(prog *perf.Program, v *misses.Validation) string {
 	if prog != nil {
 		return prog.Name + ", SHA-256 " + prog.File.SHA256
 	}
@@ -139,7 +139,7 @@ func validated(prog *perf.Program, v *perf.Validation) string {
 }
 
 // read sets the fields of v from the flags.
-func (f *validationFlags) read(v *perf.Validation) error {
+func (f *validationFlags) read(v *misses.Validation) error {
 	if !(v.MinShare >= 0 && v.MinShare <= 1) {
 		return fmt.Errorf("--min-share %g: want a share from 0 to 1", v.MinShare)
 	}

@@ -1,0 +1,170 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+
+	"presage/perf/locality"
+	"presage/perf/patterns"
+)
+
+// fact is what is known of a pattern at one level.
+type fact struct {
+	patterns.Pattern
+	accesses, misses, low, high float64
+	used                        float64 // of what its misses fetched; NaN: not known
+}
+
+// irrelevant is the share of the blocks that are new to a loop below which an object
+// does not matter to what the loop is.
+const irrelevant = 0.05
+
+// lossless is the share of a gain up to which the reuses of inner loops do not matter.
+const lossless = 0.1
+
+// nests are the facts of a level, to be asked about loops.
+type nests struct {
+	facts    []fact
+	capacity uint64 // of the level, in bytes
+}
+
+// within reports whether a scope is a loop or in it, by name.
+func within(scope, loop string) bool {
+	return scope == loop || strings.HasPrefix(scope, loop+"/")
+}
+
+// under reports whether a fact is of accesses in a loop: by name, or, of routines that
+// it calls, because it carries reuses of their scopes.
+func (n *nests) under(loop string) func(*fact) bool {
+	called := make(map[string]bool)
+	for i := range n.facts {
+		if n.facts[i].Carrier == loop {
+			called[n.facts[i].Scope] = true
+		}
+	}
+	return func(f *fact) bool { return within(f.Scope, loop) || called[f.Scope] }
+}
+
+// inner reports whether a loop is in another, or in a routine called from it.
+func inner(loop, outer string) bool {
+	return loop != "" && loop != outer && (within(loop, outer) || routineOf(loop) != routineOf(outer))
+}
+
+func routineOf(scope string) string {
+	routine, _, _ := strings.Cut(scope, "/")
+	return routine
+}
+
+// isLoop reports whether a scope is a loop.
+func isLoop(scope string) bool { return strings.Contains(scope, "/") }
+
+// top returns the outermost loop of a scope below a carrier; below its routine if the
+// carrier is none of its own.
+func top(scope, carrier string) string {
+	base := routineOf(scope)
+	if carrier != "" && within(scope, carrier) && scope != carrier {
+		base = carrier
+	}
+	rest := strings.TrimPrefix(scope, base+"/")
+	first, _, _ := strings.Cut(rest, "/")
+	return base + "/" + first
+}
+
+// kept is the reuses of a scope, by its own loops in a carrier, that hit.
+func (n *nests) kept(scope, carrier string) float64 {
+	sum := 0.0
+	for i := range n.facts {
+		f := &n.facts[i]
+		if f.Scope == scope && f.Crosses && inner(f.Carrier, carrier) && f.Object != locality.StackObject {
+			sum += f.accesses - f.misses
+		}
+	}
+	return sum
+}
+
+// same reports whether each iteration of a loop accesses the same data: all objects
+// of which much is new to the loop at first are accessed again in later iterations.
+func (n *nests) same(loop string) bool {
+	isUnder := n.under(loop)
+	fresh, again := make(map[string]float64), make(map[string]float64)
+	all := 0.0
+	for i := range n.facts {
+		f := &n.facts[i]
+		switch {
+		case !isUnder(f):
+		case f.Carrier == loop && f.Crosses:
+			again[f.Object] += f.accesses
+		case f.Carrier != loop && !inner(f.Carrier, loop):
+			fresh[f.Object] += f.accesses
+			all += f.accesses
+		}
+	}
+	for object, n := range fresh {
+		if n > irrelevant*all && again[object] < n/2 {
+			return false
+		}
+	}
+	return all > 0
+}
+
+// tile is the side of the largest square tile of 8-byte elements, a power of two, of
+// which three fit the level.
+func (n *nests) tile() float64 {
+	side := uint64(math.Sqrt(float64(n.capacity) / 24))
+	if side < 2 {
+		return 2
+	}
+	return float64(uint64(1) << (bits.Len64(side) - 1))
+}
+
+// advise returns what a fact suggests, or false.
+func (n *nests) advise(f *fact) (Row, bool) {
+	if f.Cold() || f.Object == patterns.OtherPatterns || f.Object == locality.StackObject || f.misses <= 0 {
+		return Row{}, false
+	}
+	row := Row{Gain: f.misses, Low: f.low, High: f.high, Object: f.Object}
+	switch {
+	case !f.Crosses:
+		if !isLoop(f.Scope) || !isLoop(f.Source) {
+			return row, false
+		}
+		row.Advice, row.Where, row.With = Fuse, top(f.Scope, f.Carrier), top(f.Source, f.Carrier)
+		return row, row.Where != row.With
+	case !inner(f.Scope, f.Carrier):
+		return row, false
+	}
+	if kept := n.kept(f.Scope, f.Carrier); kept <= lossless*f.misses && within(f.Scope, f.Carrier) {
+		row.Advice, row.Where, row.With = Interchange, f.Carrier, f.Scope
+		row.Low = math.Max(0, row.Low-kept)
+		return row, true
+	}
+	if n.same(f.Carrier) {
+		row.Advice, row.Where = TileSteps, f.Carrier
+		return row, true
+	}
+	row.Advice, row.Where = Tile, top(f.Carrier, "")
+	t := n.tile()
+	row.Low *= 1 - 2/t
+	if !(f.used <= 0.5) { // the reuse is of the same elements, not of others in their blocks
+		row.Gain *= 1 - 1/t
+	}
+	row.Low = math.Min(row.Low, row.Gain)
+	return row, true
+}
+
+// text says what to do.
+func (r *Row) text(tile float64) string {
+	switch r.Advice {
+	case Fuse:
+		return fmt.Sprintf("fuse %s with %s, which accesses %s before it", r.Where, r.With, r.Object)
+	case Interchange:
+		return fmt.Sprintf("make %s the innermost loop of its nest, or transpose %s", r.Where, r.Object)
+	case TileSteps:
+		return fmt.Sprintf("%s accesses the same %s in each iteration: do all iterations of it for one block of the data after the other", r.Where, r.Object)
+	case Tile:
+		return fmt.Sprintf("tile the loops of %s, by %.0f elements a side", r.Where, tile)
+	}
+	return ""
+}

@@ -1,0 +1,83 @@
+// Package advice turns reuse patterns into changes of a program that would make
+// reuses short, each with the misses and cycles that it would save, or says that there
+// is nothing to gain.
+//
+// What a pattern suggests follows from the loop that carries it:
+//
+//	carrier                               advice
+//	none, or one iteration of it, and     fuse the two loops
+//	another loop accessed the block
+//	encloses the scope, whose own loops   interchange: make it the innermost loop
+//	carry no reuse
+//	encloses loops that access the same   tile its steps: keep it inside blocks of the data
+//	data each time
+//	encloses the scope otherwise          tile the nest
+//	is the scope's own innermost loop     none: the accesses are irregular
+//
+// and from the objects: records and strides of which only parts are used suggest to
+// split or transpose them, misses that a fully associative cache would not have to
+// pad them, and misses of a TLB to use huge pages, if it maps all of these.
+//
+// A gain is what the program has of such misses, less what the change leaves: a tile of
+// T by T elements one reuse in T. It assumes that the change is possible (nothing here
+// knows dependences), that it makes the reuse short enough to hit, and that nothing
+// else becomes long. Gains of several pieces of advice do not add up: they may be about
+// the same misses.
+package advice
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Kind is a change of a program or its memory.
+type Kind string
+
+// The kinds of advice.
+const (
+	Fuse        Kind = "fuse loops"
+	Interchange Kind = "interchange loops"
+	TileSteps   Kind = "tile steps"
+	Tile        Kind = "tile the nest"
+	Split       Kind = "split records"
+	Pad         Kind = "pad arrays"
+	HugePages   Kind = "use huge pages"
+	Nothing     Kind = "nothing to gain"
+)
+
+// Row is a piece of advice about a level of a machine at a point.
+type Row struct {
+	Program string             `frame:"program"`
+	Point   map[string]float64 `frame:",each"`
+	Machine string             `frame:"machine"`
+	Level   string             `frame:"level"`
+	Misses  float64            `frame:"misses"` // of the level, as predicted or simulated
+	Advice  Kind               `frame:"advice"`
+	Where   string             `frame:"scope"`  // the loop to change; empty for data
+	With    string             `frame:"with"`   // Fuse: the other loop; otherwise where the reuses are, or empty
+	Object  string             `frame:"object"` // with the most misses of these
+	// Gain is the misses that the change would save; Low and High hold what is known of
+	// how well it can be done and, of predictions, of the patterns.
+	Gain  float64 `frame:"pred_gain_misses"`
+	Low   float64 `frame:"pred_gain_misses_low"`
+	High  float64 `frame:"pred_gain_misses_high"`
+	Share float64 `frame:"pred_gain_share"` // of Misses, from 0 to 1
+	// CyclesLow and CyclesHigh are what the same change would save at all levels, if
+	// as many misses overlap as the machine can have under way, and if none do; missing
+	// if no latency is known.
+	CyclesLow  float64 `frame:"pred_gain_cycles_low"`
+	CyclesHigh float64 `frame:"pred_gain_cycles_high"`
+	Text       string  `frame:"suggestion"`
+	Warning    string  `frame:"warning"`
+}
+
+// worthwhile is the share of a level's misses from which advice is given.
+const worthwhile = 0.05
+
+// sorted orders the rows of one level by their gain.
+func sorted(rows []Row) []Row {
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(-cmp.Compare(a.Gain, b.Gain), cmp.Compare(a.Advice, b.Advice), cmp.Compare(a.Where, b.Where), cmp.Compare(a.With, b.With))
+	})
+	return rows
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"presage/perf"
+	"presage/perf/advice"
+	"presage/perf/locality"
+	"presage/perf/machine"
+	"presage/perf/misses"
+	"presage/perf/misses/replayed"
+	"presage/perf/patterns"
+	"presage/perf/store"
+	"presage/perf/study/mending"
+)
+
+func adviseCommand() *cobra.Command {
+	var (
+		at      sweepFlag
+		run     runFlags
+		out     output
+		name    string
+		kernels string
+		path    string
+		replay  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "advise {PROFILES | PROGRAM | --kernels FILE -o FILE} --machine NAME --at name=values",
+		Short: "Say what change would save misses, and how many",
+		Long: `advise prints, for each level of a machine, the changes that would make reuses short
+that now miss: to interchange, fuse or tile loops, to keep the steps of a loop inside
+blocks of data, to split records, to pad arrays that collide, or to use huge pages;
+each with the misses and the cycles that it would save. Changes of less than a
+twentieth of a level's misses are left out; "nothing to gain" is an answer.
+
+Gains assume that the change is possible (dependences are not looked at) and that it
+makes nothing else long. They do not add up: several may be about the same misses.
+
+With PROFILES, a folder of presage profile --carriers, misses are predicted at sizes
+that were never run; what is known of simulations alone (records, collisions, pages)
+is then not advised. With PROGRAM, the program is run and the machine simulated.
+
+--kernels holds advice against what comes of it: the kernels of a C file such as
+datasets/advice/kernels.c are compiled as they are and with -DMENDED, and both are
+simulated. The table goes to the file -o, with its origin beside it.`,
+		Example: `  presage advise ./sweep3d --machine zen4 --at n=44
+  presage profile ./sweep3d --sweep n=20,26,32,38,44 --machine zen4 --carriers -o profiles
+  presage advise profiles --machine zen4 --at n=100
+  presage advise --kernels datasets/advice/kernels.c --machine zen4 -o datasets/advice/gains.csv`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			m, err := perf.FindMachine(name)
+			if err != nil {
+				return err
+			}
+			if kernels != "" {
+				if len(args) > 0 || len(at.points) > 0 || path == "" {
+					return errors.New("--kernels names programs and sizes itself: give it -o FILE, and no PROGRAM, PROFILES or --at")
+				}
+				f, err := mending.Options{Source: kernels, Machine: m, Models: true}.Run(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if err := f.Record(path, commandLine(cmd, args)); err != nil {
+					return err
+				}
+				return out.print(cmd.OutOrStdout(), perf.Frame(f.Rows))
+			}
+			if len(args) == 0 || path != "" {
+				return errors.New("no program or profiles: name them; -o goes with --kernels")
+			}
+			var rows []advice.Row
+			if _, err := os.Stat(filepath.Join(args[0], locality.SavedName)); err == nil {
+				rows, err = advisePredicted(cmd, args[0], m, &at, &run, replay)
+				if err != nil {
+					return err
+				}
+			} else if rows, err = adviseSimulated(cmd.Context(), args[0], m, &at, &run); err != nil {
+				return err
+			}
+			return out.print(cmd.OutOrStdout(), perf.Frame(rows))
+		},
+	}
+	f := cmd.Flags()
+	f.Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters. A PROGRAM may go without, with --args as they are")
+	f.StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
+	f.StringVar(&kernels, "kernels", "", "C file of kernels to hold advice against")
+	f.StringVarP(&path, "output", "o", "", "file for the table of --kernels")
+	registerReplay(f, &replay)
+	_ = cmd.MarkFlagRequired("machine")
+	run.register(cmd)
+	out.register(cmd)
+	return cmd
+}
+
+// advisePredicted returns advice on what profiles predict.
+func advisePredicted(cmd *cobra.Command, dir string, m *machine.Machine, at *sweepFlag, run *runFlags, replay bool) ([]advice.Row, error) {
+	switch {
+	case len(at.points) == 0:
+		return nil, errors.New("no sizes: give them with --at, such as --at n=60,80")
+	case run.changed():
+		return nil, errors.New("PROFILES have their own arguments: --args, --env, --stdin, --dir and --max-instructions go with a PROGRAM")
+	}
+	runs, err := locality.LoadRuns(dir)
+	if err != nil {
+		return nil, err
+	}
+	st := store.Open(dir)
+	model, err := perf.FitScaling(cmd.Context(), runs, perf.FitOptions{Store: st})
+	if err != nil {
+		return nil, err
+	}
+	if n := len(model.Warnings); n > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d warnings about the models; presage predict --warnings shows them\n", n)
+	}
+	opt := patterns.PredictOptions{}
+	if opt.Corrector, err = correctorFor(cmd.Context(), model, m, replay); err != nil {
+		return nil, err
+	}
+	rows, err := patterns.Predict(cmd.Context(), model, m, at.points, opt)
+	if err != nil {
+		return nil, err
+	}
+	return advice.Predicted(m, rows)
+}
+
+// correctorFor returns what corrects predictions.
+func correctorFor(ctx context.Context, model *perf.Model, m *machine.Machine, replay bool) (misses.Corrector, error) {
+	if !replay {
+		return misses.NoCorrection{}, nil
+	}
+	return replayed.Correctors(nil, replayed.Options{})(ctx, model, m)
+}
+
+// adviseSimulated returns advice on a program that is run.
+func adviseSimulated(ctx context.Context, path string, m *machine.Machine, at *sweepFlag, run *runFlags) ([]advice.Row, error) {
+	prog, err := openProgram(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	opt, err := run.options()
+	if err != nil {
+		return nil, err
+	}
+	points := at.points
+	if len(points) == 0 {
+		points = []perf.Point{{}}
+	}
+	return advice.Simulate(ctx, prog, m, points, patterns.SimulateOptions{RunOptions: opt})
+}

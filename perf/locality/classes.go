@@ -1,0 +1,142 @@
+package locality
+
+import (
+	"fmt"
+
+	"presage/perf/reuse"
+	"presage/perf/subject"
+	"presage/perf/trace"
+)
+
+// CarriedPart is the part of a group's accesses in one run to one object whose
+// reuses one loop carries, after accesses of one scope.
+type CarriedPart struct {
+	Group   Group
+	Own     trace.GroupID // of Group, in the run
+	Object  string
+	Loop    Place // that carries the reuses; -1: none
+	Source  Place // whose access to the block came before; -1: cold accesses
+	Crosses bool  // see reuse.Carried
+
+	Histogram *reuse.Histogram // must not be changed
+}
+
+// CarriedParts returns the parts of a run's accesses, whose histograms add up to
+// those of the run. The error wraps ErrNoCarriers if it was profiled without.
+func (r *Runs) CarriedParts(i int, blockBytes uint64) ([]CarriedPart, error) {
+	run := &r.Runs[i]
+	switch run.Recorded.Carriers {
+	case carriersVersion:
+	case 0:
+		return nil, fmt.Errorf("perf: %s: %w: profile with the option Carriers (presage profile --carriers)", run.Point, ErrNoCarriers)
+	default:
+		return nil, fmt.Errorf("perf: %s: %w as this version finds them: profile again", run.Point, ErrNoCarriers)
+	}
+	c, err := r.Common()
+	if err != nil {
+		return nil, err
+	}
+	res, err := run.At(blockBytes)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := planOf(run.Program, run.Recorded.Stack)
+	if err != nil {
+		return nil, err
+	}
+	by, err := classification(run.Program, plan)
+	if err != nil {
+		return nil, err
+	}
+	shared := make([]Group, len(res.Groups))
+	for g := range c.All() {
+		for _, own := range c.OfRun(i, g) {
+			if int(own) < len(shared) {
+				shared[own] = g
+			}
+		}
+	}
+	parts := make([]CarriedPart, len(res.Carried))
+	for k := range res.Carried {
+		x := &res.Carried[k]
+		parts[k] = CarriedPart{
+			Group: shared[x.Group], Own: x.Group, Object: by.NameOf(x.Object, x.Birth), Loop: c.placeOfScope(i, x.Loop), Source: c.placeOfScope(i, x.Source),
+			Crosses: x.Crosses, Histogram: &x.Histogram,
+		}
+	}
+	return parts, nil
+}
+
+// Classification is what it takes to classify the accesses of a program's run by
+// carrier, object and source (reuse.NewClassifier). Loops and sources are numbered
+// by the scopes of the program's Structure.
+type Classification struct {
+	Plan    *trace.Plan // of all references, with the blocks that tell loops
+	Options reuse.Options
+	Objects []Object // by number
+	Births  []string // by number: lines of the source, or routines
+}
+
+// NameOf names the object of a reuse.Carried: a variable, heap@kernel.c:17 for what
+// line 17 was the first to access, or OtherObject.
+func (c *Classification) NameOf(object, birth int32) string {
+	switch {
+	case object < 0:
+		return OtherObject
+	case birth < 0:
+		return c.Objects[object].Name
+	}
+	return c.Objects[object].Name + "@" + c.Births[birth]
+}
+
+// Object is a variable or region of a program, in the addresses of traces.
+type Object struct {
+	Name     string
+	Lo, Hi   uint64 // from Lo to below Hi
+	Variable bool   // not a region, and not what a section holds beside variables
+}
+
+// ClassificationOf returns that of a program.
+func ClassificationOf(prog *subject.Program) (*Classification, error) {
+	plan, err := prog.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return classification(prog, plan)
+}
+
+// classification is ClassificationOf for a plan of some references.
+func classification(prog *subject.Program, plan *trace.Plan) (*Classification, error) {
+	withBlocks, nest, err := withNest(prog, plan)
+	if err != nil {
+		return nil, err
+	}
+	table, err := objectTable(prog)
+	if err != nil {
+		return nil, err
+	}
+	c := &Classification{Plan: withBlocks, Options: reuse.Options{Nest: nest, Sources: sourcesOf(prog, plan)}}
+	c.Options.Births, c.Births = birthsOf(prog, plan)
+	for _, o := range table {
+		c.Objects = append(c.Objects, Object{o.name, o.Lo, o.Hi, o.variable})
+		c.Options.Objects = append(c.Options.Objects, o.Object)
+	}
+	return c, nil
+}
+
+// sourcesOf returns the scope of each reference of a plan: the innermost loop or
+// routine; 0, the program, of what no control-flow graph holds.
+func sourcesOf(prog *subject.Program, plan *trace.Plan) []int32 {
+	s := prog.Structure()
+	at := make(map[trace.PC]int32)
+	for _, r := range prog.References() {
+		if r.InGraph {
+			at[r.PC] = int32(s.Scopes.Of(r.RoutineIndex, r.Block))
+		}
+	}
+	of := make([]int32, len(plan.Refs))
+	for i := range plan.Refs {
+		of[i] = at[plan.Refs[i].PC]
+	}
+	return of
+}

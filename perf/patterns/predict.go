@@ -1,0 +1,217 @@
+package patterns
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"presage/perf/fit"
+	"presage/perf/internal/num"
+	"presage/perf/machine"
+	"presage/perf/misses"
+	"presage/perf/predict"
+	"presage/perf/scaling"
+	"presage/perf/subject"
+)
+
+// PredictOptions configures Predict. The zero value is the default.
+type PredictOptions struct {
+	// By says what scopes and sources are: loops (the default), routines or the
+	// program. Carriers are loops.
+	By subject.Scope
+	// Listing says which patterns have a row, by their share of a level's misses.
+	Listing subject.Listing
+	// Method, Corrector and Coverage are those of misses.PredictOptions.
+	Method    predict.Method
+	Corrector misses.Corrector
+	Coverage  float64
+}
+
+// Predict predicts the misses of each pattern on a machine, at each point, for each
+// cache and TLB: a row for each point, level and pattern, those with the most misses
+// first. The runs that the model was fitted to must have been profiled with the
+// option Carriers; otherwise the error wraps locality.ErrNoCarriers.
+//
+// The histograms of the patterns are modelled as those of groups are. What they
+// predict divides what misses.Predict says of each loop: cold misses among the first
+// accesses, the others among the reuses. So patterns add up to the loops' misses,
+// whatever corrected these, and a pattern's share is the models' own. An interval
+// holds what the functions of the pattern's model may be, and is at least as wide as
+// that of its loop; those of rows that sum up several are the sums, wider than need
+// be.
+func Predict(ctx context.Context, model *misses.Model, m *machine.Machine, points []subject.Point, opt PredictOptions) ([]Predicted, error) {
+	by, err := checkBy(opt.By)
+	if err != nil {
+		return nil, err
+	}
+	if err := opt.Listing.Check(); err != nil {
+		return nil, err
+	}
+	loops, err := misses.Predict(ctx, model, m, points, misses.PredictOptions{
+		By: subject.ByLoop, Method: opt.Method, Corrector: opt.Corrector, Coverage: opt.Coverage,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := &divider{ctx: ctx, model: model, by: by, coverage: opt.Coverage, known: make(map[uint64]*division)}
+	if d.method, err = opt.Method.Check(); err != nil {
+		return nil, err
+	}
+	var rows []Predicted
+	levels := predict.Levels(m)
+	for len(loops) > 0 {
+		n := 1 // rows of one point and level
+		for n < len(loops) && loops[n].Level == loops[0].Level && subject.Point(loops[n].Point).String() == subject.Point(loops[0].Point).String() {
+			n++
+		}
+		at := slices.IndexFunc(levels, func(l predict.Level) bool { return l.Name == loops[0].Level })
+		own, err := d.level(levels[at], loops[:n])
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, listedPredicted(own, opt.Listing)...)
+		loops = loops[n:]
+	}
+	return rows, nil
+}
+
+// divider divides the misses of loops by pattern.
+type divider struct {
+	ctx      context.Context
+	model    *misses.Model
+	by       subject.Scope
+	method   predict.Method
+	coverage float64
+	known    map[uint64]*division // by block size
+}
+
+// level returns the patterns of a level, given its loops.
+func (d *divider) level(l predict.Level, loops []misses.Row) ([]Predicted, error) {
+	blank := Predicted{Program: loops[0].Program, Point: loops[0].Point, Machine: loops[0].Machine, Level: l.Name}
+	if l.BypassFloat {
+		nan := math.NaN()
+		blank.Scope, blank.Warning = loops[0].Scope, loops[0].Warning
+		blank.Accesses, blank.Misses, blank.Low, blank.High = nan, nan, nan, nan
+		return []Predicted{blank}, nil
+	}
+	v := d.known[l.BlockBytes]
+	if v == nil {
+		var err error
+		if v, err = divide(d.ctx, d.model, l.BlockBytes); err != nil {
+			return nil, err
+		}
+		d.known[l.BlockBytes] = v
+	}
+	point := fit.Point(blank.Point)
+	if err := v.fitted.Check(point); err != nil {
+		return nil, fmt.Errorf("perf: %s at %s: %w", l.Name, subject.Point(blank.Point), err)
+	}
+	cache := d.method.Of(l.Cache())
+	ranges, err := d.ranges(v, point, cache)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[Pattern]int)
+	var rows []Predicted
+	for i := range loops {
+		for _, part := range v.share(&loops[i], point, cache) {
+			p := v.pattern(&v.keys[part.key], d.by, d.model)
+			n, ok := at[p]
+			if !ok {
+				n = len(rows)
+				at[p] = n
+				rows = append(rows, blank)
+				rows[n].Pattern = p
+			}
+			rows[n].add(part, &loops[i], ranges)
+		}
+	}
+	return rows, nil
+}
+
+// ranges returns the intervals of the division's own predictions; nil if none are
+// asked for.
+func (d *divider) ranges(v *division, point fit.Point, cache predict.Cache) ([]predict.Interval, error) {
+	if d.coverage < 0 {
+		return nil, nil
+	}
+	each := make([]int, len(v.keys))
+	for i := range each {
+		each[i] = i
+	}
+	all, err := predict.Intervals(d.ctx, v.fitted, point, []predict.Cache{cache}, each, predict.IntervalOptions{Level: d.coverage})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// add adds a part of a loop's misses to a row.
+func (r *Predicted) add(part part, loop *misses.Row, ranges []predict.Interval) {
+	r.Accesses += part.accesses
+	r.Misses += part.misses
+	low, high := math.NaN(), math.NaN()
+	if ranges != nil {
+		low = math.Min(part.misses*num.Ratio(loop.Low, loop.Misses), num.Ratio(part.misses, part.own)*ranges[part.key].Low)
+		high = math.Max(part.misses*num.Ratio(loop.High, loop.Misses), num.Ratio(part.misses, part.own)*ranges[part.key].High)
+		low, high = math.Max(0, math.Min(low, part.misses)), math.Min(math.Max(high, part.misses), math.Max(part.accesses, part.misses))
+	}
+	r.Low += low
+	r.High += high
+	for w := range strings.SplitSeq(loop.Warning, "; ") {
+		if !strings.Contains(r.Warning, w) {
+			r.Warning = strings.TrimPrefix(r.Warning+"; "+w, "; ")
+		}
+	}
+}
+
+// part is what a pattern has of a loop's accesses and misses.
+type part struct {
+	key              int // index in division.keys
+	accesses, misses float64
+	own              float64 // the misses that its model says, undivided
+}
+
+// share divides the misses of a loop among its patterns.
+func (v *division) share(loop *misses.Row, point fit.Point, cache predict.Cache) []part {
+	keys := v.of[loop.Scope]
+	if len(keys) == 0 {
+		return nil // it was not accessed in any run, and has no misses
+	}
+	hists := make([]scaling.Histogram, len(keys))
+	own := make([]predict.Misses, len(keys))
+	var cold, reuse, far, accesses float64
+	weights := make([]float64, len(keys)) // for misses that no pattern has by itself
+	for i, k := range keys {
+		hists[i] = v.fitted.Groups[k].Histogram(point)
+		own[i] = predict.OfHistogram(&hists[i], cache)
+		for _, b := range hists[i].Bins {
+			weights[i] += b.Count * b.Distance
+		}
+		cold += own[i].Cold
+		reuse += own[i].Reuse
+		far += weights[i]
+		accesses += own[i].Accesses
+	}
+	parts := make([]part, 0, len(keys))
+	for i, k := range keys {
+		p := part{key: k, accesses: num.Ratio(own[i].Accesses, accesses) * loop.Accesses, own: own[i].Total()}
+		switch again := loop.Misses - loop.Cold; {
+		case reuse > 0:
+			p.misses = own[i].Reuse / reuse * again
+		case far > 0:
+			p.misses = weights[i] / far * again
+		default:
+			p.misses = num.Ratio(own[i].Accesses, accesses) * again
+		}
+		if cold > 0 {
+			p.misses += own[i].Cold / cold * loop.Cold
+		} else {
+			p.misses += num.Ratio(own[i].Accesses, accesses) * loop.Cold
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}

@@ -1,0 +1,295 @@
+package patterns
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"presage/perf/cache"
+	"presage/perf/locality"
+	"presage/perf/machine"
+	"presage/perf/subject"
+	"presage/perf/trace"
+)
+
+// SimulateOptions configures Simulate. The zero value is the default.
+type SimulateOptions struct {
+	subject.RunOptions
+	// By says what scopes and sources are: loops (the default), routines or the
+	// program. Carriers are loops.
+	By subject.Scope
+	// Listing says which patterns have a row, by their share of a level's misses.
+	Listing subject.Listing
+}
+
+// Simulate runs prog at each point and simulates the machine's memory hierarchy
+// exactly, twice: as it is, and with fully associative caches, which tells conflict
+// misses. There is a row for each point, level and pattern, those with the most
+// misses first; the misses of a level add up to those of misses.Simulate. Results are
+// kept in the store. prog is nil if the options have Binaries.
+func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]Simulated, error) {
+	runs, err := simulateAll(ctx, prog, m, points, opt)
+	if err != nil {
+		return nil, err
+	}
+	var rows []Simulated
+	for _, r := range runs {
+		for i := range r.result.Levels {
+			rows = append(rows, listedSimulated(r.rows(&r.result.Levels[i]), opt.Listing)...)
+		}
+	}
+	return rows, nil
+}
+
+// Level is all that a simulation found of a level of a machine at a point.
+type Level struct {
+	Name       string
+	BlockBytes uint64
+	Patterns   []Simulated // those with the most misses first
+	Objects    []Object    // likewise
+	HugePages  uint64      // of 2 MiB, that hold the blocks accessed
+	Full       float64     // misses if all caches are fully associative
+}
+
+// SimulateLevels is Simulate with objects: the levels of each point, caches before
+// TLBs. A Listing is not regarded.
+func SimulateLevels(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([][]Level, error) {
+	runs, err := simulateAll(ctx, prog, m, points, opt)
+	if err != nil {
+		return nil, err
+	}
+	var all [][]Level
+	for i := range runs {
+		r := &runs[i]
+		sizes, err := objectSizes(r.prog)
+		if err != nil {
+			return nil, err
+		}
+		var levels []Level
+		for k := range r.result.Levels {
+			l := &r.result.Levels[k]
+			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, sizes), l.HugePages, float64(l.Full)})
+		}
+		all = append(all, levels)
+	}
+	return all, nil
+}
+
+// stored is what the store holds of one simulated run.
+type stored struct {
+	Facts  subject.Facts
+	Levels []storedLevel // caches, then TLBs
+}
+
+type storedLevel struct {
+	Name       string
+	BlockBytes uint64
+	Sets       uint64
+	Classes    []storedClass
+	Collisions []storedCollision
+	Touched    map[string]extent // by object
+	HugePages  uint64            // that hold the blocks accessed
+	Full       uint64            // misses if all caches are fully associative
+}
+
+// storedClass is a class of accesses at a level; Loop and Source are scopes of the
+// program.
+type storedClass struct {
+	Group        trace.GroupID
+	Loop, Source int32
+	Crosses      bool
+	Object       string
+	Accesses     uint64
+	Cold         uint64 // among these
+	Counts       counts
+}
+
+type storedCollision struct {
+	Object, With string
+	Misses, Sets uint64
+}
+
+// version is part of the key of a stored simulation: raise it when the meaning of
+// stored changes.
+const version = 1
+
+// simulated is the simulation of one run.
+type simulated struct {
+	prog    *subject.Program
+	first   []subject.Ref // of each group
+	program string        // in tables
+	point   subject.Point
+	machine string
+	origins bool // scopes have the names that executables of one source have in common
+	by      subject.Scope
+	result  *stored
+	warning string
+}
+
+func simulateAll(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]simulated, error) {
+	by, err := checkBy(opt.By)
+	if err != nil {
+		return nil, err
+	}
+	if err := opt.Listing.Check(); err != nil {
+		return nil, err
+	}
+	sweep, err := opt.Sweep(prog, points)
+	if err != nil {
+		return nil, err
+	}
+	opt.RunOptions = sweep.Options
+	var all []simulated
+	for i, p := range sweep.Points {
+		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(sweep.Points)}
+		res, err := simulateStep(ctx, p.Program, step, m.Hierarchy())
+		if err != nil {
+			return nil, err
+		}
+		first, err := p.Program.FirstRefs()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, simulated{
+			prog: p.Program, first: first, program: sweep.Name, point: p.Point, machine: m.Name, origins: opt.CompiledIn, by: by,
+			result: res, warning: strings.Join(res.Facts.Warnings, "; "),
+		})
+	}
+	opt.Progress.Finish(len(sweep.Points))
+	return all, nil
+}
+
+// checkBy returns what scopes are; loops by default.
+func checkBy(by subject.Scope) (subject.Scope, error) { return cmp.Or(by, subject.ByLoop).Check() }
+
+// simulateStep returns the simulation of one run, from the store if it is there.
+func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step, config cache.Config) (*stored, error) {
+	in, err := prog.Inputs(step.Point, *step.Options)
+	if err != nil {
+		return nil, err
+	}
+	by, err := locality.ClassificationOf(prog)
+	if err != nil {
+		return nil, err
+	}
+	memo, err := subject.Memo(step, "patterns", version, struct {
+		Inputs subject.Inputs
+		Plan   string
+		Config cache.Config
+	}{in, by.Plan.Digest(), config}, func(running func(uint64)) (*stored, error) {
+		c, err := newCollector(by, config)
+		if err != nil {
+			return nil, err
+		}
+		res, err := prog.Run(ctx, subject.Request{Inputs: in, Plan: by.Plan, Collectors: []trace.Collector{c}, Progress: running})
+		if err != nil {
+			return nil, err
+		}
+		return &stored{Facts: res.Facts, Levels: c.result()}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if memo.Warning != "" {
+		memo.Value.Facts.Warnings = append(memo.Value.Facts.Warnings, memo.Warning)
+	}
+	return memo.Value, nil
+}
+
+// result returns the counts of all levels.
+func (c *collector) result() []storedLevel {
+	c.finish()
+	full := c.full.Result()
+	var all []storedLevel
+	for i := range c.levels {
+		l := &c.levels[i]
+		s := &c.sizes[l.size]
+		out := storedLevel{Name: l.name, BlockBytes: s.bytes, Sets: l.sets}
+		out.Touched, out.HugePages = c.footprint(s)
+		if i < len(full.Levels) {
+			out.Full = full.Levels[i].Total.Misses
+		} else {
+			out.Full = full.TLBs[i-len(full.Levels)].Total.Misses
+		}
+		for n := range uint32(s.classes.Classes()) {
+			h := s.classes.Histogram(n)
+			if h.Accesses() == 0 {
+				continue
+			}
+			x := s.classes.Class(n)
+			out.Classes = append(out.Classes, storedClass{
+				x.Group, x.Loop, x.Source, x.Crosses, c.nameOf(s, n), h.Accesses(), h.Cold, l.counts[n],
+			})
+		}
+		for _, key := range slices.SortedFunc(maps.Keys(l.collide), func(a, b [2]string) int {
+			return cmp.Or(-cmp.Compare(l.collide[a].misses, l.collide[b].misses), slices.Compare(a[:], b[:]))
+		}) {
+			x := l.collide[key]
+			out.Collisions = append(out.Collisions, storedCollision{key[0], key[1], x.misses, uint64(len(x.sets))})
+		}
+		all = append(all, out)
+	}
+	return all
+}
+
+// rows returns the patterns of a level that accessed memory.
+func (r *simulated) rows(l *storedLevel) []Simulated {
+	scopes := r.scopesOf()
+	at := make(map[Pattern]int)
+	var rows []Simulated
+	for i := range l.Classes {
+		x := &l.Classes[i]
+		p := Pattern{Scope: scopes[x.Group], Source: r.scopeName(r.by, x.Source), Carrier: r.scopeName(subject.ByLoop, x.Loop), Crosses: x.Crosses, Object: x.Object}
+		n, ok := at[p]
+		if !ok {
+			n = len(rows)
+			at[p] = n
+			rows = append(rows, Simulated{Program: r.program, Point: r.point, Machine: r.machine, Level: l.Name, Pattern: p, Warning: r.warning})
+		}
+		row := &rows[n]
+		row.Accesses += float64(x.Accesses)
+		row.Misses += float64(x.Counts.Misses)
+		row.Conflict += float64(x.Counts.Conflict)
+		row.used += float64(x.Counts.Used)
+		row.fetched += float64(x.Counts.Fetched)
+	}
+	return rows
+}
+
+// scopesOf returns the name of the scope of each group.
+func (r *simulated) scopesOf() []string {
+	names := make([]string, len(r.first))
+	for g, ref := range r.first {
+		switch {
+		case r.by == subject.ByProgram:
+			names[g] = r.program
+		case r.origins:
+			names[g] = r.prog.OriginOf(r.by, ref)
+		default:
+			names[g] = r.prog.ScopeOf(r.by, ref)
+		}
+	}
+	return names
+}
+
+// scopeName names a scope of the program, or the routine that it is in; none if it is
+// below 0.
+func (r *simulated) scopeName(by subject.Scope, scope int32) string {
+	if scope < 0 {
+		return ""
+	}
+	tree := r.prog.Structure().Scopes
+	at := int(scope)
+	for by == subject.ByRoutine && tree.Scopes[at].Parent > 0 {
+		at = tree.Scopes[at].Parent
+	}
+	switch {
+	case at == 0 || by == subject.ByProgram:
+		return r.program
+	case r.origins:
+		return tree.Scopes[at].Origin
+	}
+	return tree.Scopes[at].Path
+}

@@ -1,0 +1,262 @@
+// Package mending holds advice against what comes of it: kernels with a problem each
+// are simulated, as they are and with the change that is advised carried out, and the
+// gain that was predicted is compared with the difference. What goes in is the source of
+// the kernels and a machine; what comes out is a row for each kernel.
+package mending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"presage/perf/advice"
+	"presage/perf/internal/num"
+	"presage/perf/locality"
+	"presage/perf/machine"
+	"presage/perf/misses"
+	"presage/perf/patterns"
+	"presage/perf/store"
+	"presage/perf/study/record"
+	"presage/perf/subject"
+)
+
+// Kernel is a kernel of the source with what is advised on it.
+type Kernel struct {
+	Number int // -DKERNEL
+	Name   string
+	Level  string      // that has the problem
+	Advice advice.Kind // Nothing: it has none
+	Size   float64     // at which the change is simulated
+	Train  []float64   // sizes that models are fitted to; nil: advice of its kind takes a simulation
+}
+
+// Kernels returns the kernels of datasets/advice/kernels.c. Their problems and sizes were
+// chosen for machines with first-level caches of 32 KiB and some dozens of TLB entries.
+func Kernels() []Kernel {
+	vectors := []float64{5000, 6000, 7000, 8000, 9000}
+	return []Kernel{
+		{1, "columns", "L1", advice.Interchange, 1000, []float64{520, 560, 600, 640, 680, 720}},
+		{2, "product", "L1", advice.Tile, 250, []float64{80, 96, 104, 112, 128, 144}},
+		{3, "transpose", "L1", advice.Tile, 1000, []float64{520, 560, 600, 640, 680, 720}},
+		{4, "two loops", "L1", advice.Fuse, 40000, vectors},
+		{5, "steps", "L1", advice.TileSteps, 40000, vectors},
+		{6, "one field of eight", "L2", advice.Split, 40000, nil},
+		{7, "twelve arrays", "L1", advice.Pad, 8000, nil},
+		{8, "cube", "L1", advice.Interchange, 100, []float64{40, 44, 48, 52, 56, 60}},
+		{9, "random table", "L1 TLB", advice.HugePages, 300, nil},
+		{10, "stream", "L1", advice.Nothing, 40000, vectors},
+		{11, "Gauss-Seidel steps", "L1", advice.TileSteps, 40000, vectors},
+		{12, "product from both sides", "L1", advice.Fuse, 400, []float64{100, 112, 128, 144, 160}},
+		{13, "two fields of four", "L3", advice.Split, 40000, nil},
+		{14, "eight vectors", "L1", advice.TileSteps, 300, []float64{96, 104, 112, 128, 144}},
+		{15, "random chain", "L1", advice.Nothing, 1000, nil},
+	}
+}
+
+// Row is a kernel with its advice and what came of it.
+type Row struct {
+	Kernel  string      `frame:"kernel"`
+	N       float64     `frame:"n"`
+	Machine string      `frame:"machine"`
+	Level   string      `frame:"level"`
+	Advice  advice.Kind `frame:"advice"` // with the largest gain, of the kind that the kernel is about
+	Before  float64     `frame:"sim_misses"`
+	After   float64     `frame:"sim_misses_mended"`
+	Saved   float64     `frame:"sim_gain_misses"` // Before - After
+	Gain    float64     `frame:"pred_gain_misses"`
+	Low     float64     `frame:"pred_gain_misses_low"`
+	High    float64     `frame:"pred_gain_misses_high"`
+	Error   float64     `frame:"rel_err"` // (Gain - Saved) / Saved
+	// Model is the gain that models predict from runs of up to ModelFrom; missing where
+	// advice takes a simulation. ModelError is its relative error.
+	Model      float64 `frame:"pred_gain_misses_model"`
+	ModelFrom  float64 `frame:"model_n"`
+	ModelError float64 `frame:"rel_err_model"`
+}
+
+// Options configures Run.
+type Options struct {
+	Source   string           // kernels.c
+	Compiler string           // of C for linux/riscv64; empty: riscv64-linux-gnu-gcc
+	Machine  *machine.Machine // with the levels of the kernels
+	Kernels  []Kernel         // nil: all
+	Models   bool             // predict from small sizes, too
+	Store    *store.Store     // nil: the default store
+}
+
+// Findings is a row for each kernel, in their order.
+type Findings struct{ Rows []Row }
+
+// Run compiles and simulates the kernels.
+func (opt Options) Run(ctx context.Context) (*Findings, error) {
+	if len(opt.Kernels) == 0 {
+		opt.Kernels = Kernels()
+	}
+	dir, err := os.MkdirTemp("", "presage-mending-")
+	if err != nil {
+		return nil, fmt.Errorf("perf: mending: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	f := new(Findings)
+	for i := range opt.Kernels {
+		row, err := opt.kernel(ctx, dir, &opt.Kernels[i])
+		if err != nil {
+			return nil, fmt.Errorf("perf: mending: %s: %w", opt.Kernels[i].Name, err)
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	return f, nil
+}
+
+// kernel holds the advice on one kernel against what comes of it.
+func (opt *Options) kernel(ctx context.Context, dir string, k *Kernel) (Row, error) {
+	row := Row{Kernel: k.Name, N: k.Size, Machine: opt.Machine.Name, Level: k.Level, Model: math.NaN(), ModelFrom: math.NaN(), ModelError: math.NaN()}
+	before, err := opt.compile(ctx, dir, k, "")
+	if err != nil {
+		return row, err
+	}
+	run := subject.RunOptions{Store: opt.Store}
+	at := []subject.Point{{"n": k.Size}}
+	advised, err := advice.Simulate(ctx, before, opt.Machine, at, patterns.SimulateOptions{RunOptions: run})
+	if err != nil {
+		return row, err
+	}
+	a, ok := chosen(advised, k)
+	if !ok {
+		return row, fmt.Errorf("%s has no level %s", opt.Machine.Name, k.Level)
+	}
+	row.Advice, row.Before, row.Gain, row.Low, row.High = a.Advice, a.Misses, a.Gain, a.Low, a.High
+	after, on := before, opt.Machine
+	switch k.Advice {
+	case advice.HugePages:
+		on = withHugePages(opt.Machine)
+	case advice.Nothing:
+	default:
+		if after, err = opt.compile(ctx, dir, k, "-DMENDED"); err != nil {
+			return row, err
+		}
+	}
+	mended, err := misses.Simulate(ctx, after, on, at, misses.SimulateOptions{RunOptions: run})
+	if err != nil {
+		return row, err
+	}
+	i := slices.IndexFunc(mended, func(r misses.SimulatedRow) bool { return r.Level == k.Level })
+	row.After = mended[i].Misses
+	row.Saved = row.Before - row.After
+	row.Error = num.RelErr(row.Gain, row.Saved)
+	if !opt.Models || len(k.Train) == 0 {
+		return row, nil
+	}
+	row.ModelFrom = slices.Max(k.Train)
+	if row.Model, err = opt.modelled(ctx, before, k); err != nil {
+		return row, err
+	}
+	row.ModelError = num.RelErr(row.Model, row.Saved)
+	return row, nil
+}
+
+// chosen returns the advice on the kernel's level of its kind, or else the first.
+func chosen(rows []advice.Row, k *Kernel) (advice.Row, bool) {
+	for _, kind := range []advice.Kind{k.Advice, ""} {
+		for i := range rows {
+			if rows[i].Level == k.Level && (kind == "" || rows[i].Advice == kind) {
+				return rows[i], true
+			}
+		}
+	}
+	return advice.Row{}, false
+}
+
+// modelled returns the gain that models of small sizes predict.
+func (opt *Options) modelled(ctx context.Context, prog *subject.Program, k *Kernel) (float64, error) {
+	runs, err := locality.Profile(ctx, prog, subject.Sweep("n", k.Train...), locality.ProfileOptions{
+		RunOptions: subject.RunOptions{Store: opt.Store}, BlockBytes: opt.Machine.BlockBytes(), Carriers: true,
+	})
+	if err != nil {
+		return 0, err
+	}
+	model, err := misses.Fit(ctx, runs, misses.FitOptions{Store: opt.Store})
+	if err != nil {
+		return 0, err
+	}
+	rows, err := patterns.Predict(ctx, model, opt.Machine, []subject.Point{{"n": k.Size}}, patterns.PredictOptions{})
+	if err != nil {
+		return 0, err
+	}
+	advised, err := advice.Predicted(opt.Machine, rows)
+	if err != nil {
+		return 0, err
+	}
+	a, _ := chosen(advised, k)
+	return a.Gain, nil
+}
+
+// withHugePages returns a machine whose TLBs map 2 MiB with each entry.
+func withHugePages(m *machine.Machine) *machine.Machine {
+	huge := *m
+	huge.TLBs = slices.Clone(m.TLBs)
+	for i := range huge.TLBs {
+		huge.TLBs[i].EntryBytes = 2 << 20
+	}
+	return &huge
+}
+
+// defaultCompiler is the command of a cross compiler, and debian the package that has
+// it.
+const (
+	defaultCompiler = "riscv64-linux-gnu-gcc"
+	debian          = "gcc-riscv64-linux-gnu"
+)
+
+// compile makes the executable of a kernel.
+func (opt *Options) compile(ctx context.Context, dir string, k *Kernel, more string) (*subject.Program, error) {
+	compiler := opt.Compiler
+	if compiler == "" {
+		compiler = defaultCompiler
+	}
+	source, err := filepath.Abs(opt.Source)
+	if err != nil {
+		return nil, err
+	}
+	exe := filepath.Join(dir, fmt.Sprintf("kernel%d%s", k.Number, strings.ToLower(more)))
+	args := []string{
+		"-O2", "-g", "-static", "-nostdlib", "-ffreestanding", "-fno-tree-loop-distribute-patterns",
+		"-fdebug-prefix-map=" + filepath.Dir(source) + "=.", fmt.Sprintf("-DKERNEL=%d", k.Number), "-o", exe, filepath.Base(source),
+	}
+	if more != "" {
+		args = append(args, more)
+	}
+	cmd := exec.CommandContext(ctx, compiler, args...)
+	cmd.Dir = filepath.Dir(source)
+	out, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+		return subject.Open(exe)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("%w (Debian: apt-get install %s)", err, debian)
+	}
+	return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(string(out)))
+}
+
+// Record records the findings in a file, and lists it in recordings.csv beside it.
+// command makes them again.
+func (f *Findings) Record(path, command string) error {
+	return record.Write(path, f.Rows, record.Source{Origin: "predicted and simulated by presage", Command: command})
+}
+
+// Load reads findings that Record wrote.
+func Load(path string) (*Findings, error) {
+	t, err := record.Read[Row](path)
+	if err != nil {
+		return nil, err
+	}
+	return &Findings{t.Rows}, nil
+}
