@@ -92,15 +92,19 @@ var layers = []layer{
 	{"figure", "frame"},
 	{"figure/diagram", ""},
 
+	// Who does the work.
+	{"campaign", "progress store"},
+	{"campaign/pool", "campaign"},
+
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict"},
-	{"subject", "internal/num internal/wire trace objfile cfg access engine engine/engines progress store"},
-	{"anatomy", "trace cfg access fit scaling subject progress store figure/diagram internal/num"},
-	{"locality", "trace objfile cfg access engine reuse subject anatomy progress store internal/num"},
-	{"misses", "trace cfg access reuse cache fit scaling machine predict subject locality store internal/num"},
+	{"subject", "internal/num internal/wire trace objfile cfg access engine engine/engines campaign progress store"},
+	{"anatomy", "trace cfg access fit scaling campaign subject progress store figure/diagram internal/num"},
+	{"locality", "trace objfile cfg access engine reuse campaign subject anatomy progress store internal/num"},
+	{"misses", "trace cfg access reuse cache fit scaling machine predict campaign subject locality store internal/num"},
 	{"misses/replayed", "internal/num trace cache machine predict replay subject locality misses store"},
 	{"training", "internal/order progress store subject locality misses"},
-	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses internal/num"},
+	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline campaign store subject anatomy misses internal/num"},
 	{"phase", "bbv cache engine machine simpoint metasim subject store"},
 
 	// Studies: none knows the facade.
@@ -111,8 +115,10 @@ var layers = []layer{
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
 	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline spmv subject study/record progress store"},
-	{"study/judging", "internal/yamlfile internal/order internal/num machine predict progress store subject anatomy locality misses misses/replayed timing study/record"},
+	{"study/judging", "internal/yamlfile internal/order internal/num machine predict campaign progress store subject anatomy locality misses misses/replayed timing study/record"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
+
+	{"campaign/works", "campaign anatomy locality misses timing"}, // what workers can do
 
 	// What people and other programs see.
 	{".", "*"},

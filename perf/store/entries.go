@@ -32,6 +32,11 @@ type Store struct {
 	dir   string
 	tidy  sync.Once
 	stale time.Duration // age at which a temporary file belongs to nobody any more
+
+	failure struct {
+		sync.Mutex
+		err error
+	}
 }
 
 // staleAge is beyond the time that writing a file takes, on the slowest disk.
@@ -112,6 +117,22 @@ func (s *Store) Path(k Key) string {
 // magic begins every file; its last byte is the version of the file format.
 const magic = "presage\x01"
 
+// Has reports whether there is an entry of k. That it can be used is not checked:
+// Load does that.
+func (s *Store) Has(k Key) bool {
+	info, err := os.Stat(s.Path(k))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Failure returns why the last Save that failed did; nil if none has. Callers whose
+// results are of use without being kept pass over the error of Save: this is how
+// those who depend on what is kept learn of it.
+func (s *Store) Failure() error {
+	s.failure.Lock()
+	defer s.failure.Unlock()
+	return s.failure.err
+}
+
 // Load decodes the entry of k into v, a pointer. It returns ErrMissing if there
 // is none and a CorruptError if the entry cannot be used.
 func (s *Store) Load(k Key, v any) error {
@@ -150,10 +171,16 @@ func (s *Store) Save(k Key, v any) error {
 		return fmt.Errorf("store: %s: %w", k.Kind, err)
 	}
 	s.tidy.Do(s.removeStale)
-	return writeTo(filepath.Join(s.dir, unfinished), s.Path(k), func(w io.Writer) error {
+	err = writeTo(filepath.Join(s.dir, unfinished), s.Path(k), func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
+	if err != nil {
+		s.failure.Lock()
+		s.failure.err = err
+		s.failure.Unlock()
+	}
+	return err
 }
 
 // removeStale removes what processes that were killed had begun to write.
