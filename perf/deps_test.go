@@ -95,6 +95,7 @@ var layers = []layer{
 	// Who does the work.
 	{"campaign", "progress store"},
 	{"campaign/pool", "campaign"},
+	{"campaign/slurm", "internal/yamlfile campaign store"},
 
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict"},
@@ -148,7 +149,7 @@ var outside = []layer{
 	{"github.com/goccy/go-yaml", "internal/yamlfile machine iperf study/inferred study/judging"},
 	{"github.com/google/go-cmp", ""},
 	{"github.com/janpfeifer/gonb", "notebook"}, // a notebook displays, a library returns
-	{"github.com/kballard/go-shellquote", "subject study/kernels cmd/presage"},
+	{"github.com/kballard/go-shellquote", "campaign/slurm subject study/kernels cmd/presage"},
 	{"github.com/schollz/progressbar/v3", "cmd/presage"},
 	{"github.com/spf13/cobra", "cmd/presage cmd/nbcheck cmd/nbsetup"},
 	{"github.com/spf13/pflag", "cmd/presage"},

@@ -123,6 +123,14 @@ func NewWork[S any](kind string, do func(ctx context.Context, at Site, spec S) e
 // full or its quota exhausted. What was computed is lost, so that the campaign stops.
 var ErrFull = errors.New("the store is full: free space, for example with presage store gc, and repeat the command: it goes on where it stopped")
 
+// Full returns err, wrapping ErrFull, too, if it is that of a full disk.
+func Full(err error) error {
+	if full(err) && !errors.Is(err, ErrFull) {
+		return fmt.Errorf("%w: %w", err, ErrFull)
+	}
+	return err
+}
+
 // full reports whether an error is that of a full disk.
 func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)

@@ -33,12 +33,9 @@ const (
 	logs         = "logs"
 )
 
-// Describe writes the campaign's manifest.
-func (c *Campaign) Describe(on, command string) error {
-	folder, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("campaign: %w", err)
-	}
+// Describe writes the campaign's manifest: what it is on, the folder that jobs run in,
+// and the command that it is part of.
+func (c *Campaign) Describe(on, folder, command string) error {
 	text, err := json.MarshalIndent(Manifest{
 		ID: c.ID, Command: command, On: on, Folder: folder, Began: time.Now().UTC(), Jobs: len(c.Jobs), Total: c.Total,
 	}, "", "\t")
@@ -144,30 +141,107 @@ func Journals(dir string) ([]string, error) {
 // ReadJournal passes on what a journal holds. A last line that is not complete, as its
 // writer was killed, is passed over; a damaged one elsewhere is an error.
 func ReadJournal(dir, name string, to func(*Ended)) error {
+	_, err := ReadJournalFrom(dir, name, 0, to)
+	return err
+}
+
+// ReadJournalFrom is ReadJournal from an offset on, that an earlier call returned.
+func ReadJournalFrom(dir, name string, offset int64, to func(*Ended)) (int64, error) {
 	path := filepath.Join(dir, journals, name+".jsonl")
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return offset, nil
 	}
 	if err != nil {
-		return fmt.Errorf("campaign: %w", err)
+		return offset, fmt.Errorf("campaign: %w", err)
 	}
 	defer f.Close() // only read
-	r := bufio.NewReader(f)
-	for n := 1; ; n++ {
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return offset, fmt.Errorf("campaign: %w", err)
+	}
+	for r := bufio.NewReader(f); ; {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return nil
+			return offset, nil
 		}
 		if err != nil {
-			return fmt.Errorf("campaign: %s:%d: %w", path, n, err)
+			return offset, fmt.Errorf("campaign: %s: %w", path, err)
 		}
 		e := new(Ended)
 		if err := json.Unmarshal(line, e); err != nil {
-			return fmt.Errorf("campaign: %s:%d: %w", path, n, err)
+			return offset, fmt.Errorf("campaign: %s: at byte %d: %w", path, offset, err)
 		}
+		offset += int64(len(line))
 		to(e)
 	}
+}
+
+// jobsFile holds the jobs of a campaign that is to be attached to.
+const jobsFile = "jobs.jsonl"
+
+// SaveJobs keeps the campaign's jobs, for Load.
+func (c *Campaign) SaveJobs() error {
+	return store.WriteTo(filepath.Join(c.Dir, jobsFile), func(w io.Writer) error { return WriteJobs(w, c.Jobs) })
+}
+
+// WriteJobs writes a line of JSON for each job.
+func WriteJobs(w io.Writer, jobs []Job) error {
+	b := bufio.NewWriter(w)
+	e := json.NewEncoder(b)
+	for i := range jobs {
+		if err := e.Encode(&jobs[i]); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+// ReadJobs reads what WriteJobs wrote to a file.
+func ReadJobs(path string) ([]Job, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("campaign: %w", err)
+	}
+	defer f.Close() // only read
+	var jobs []Job
+	for d := json.NewDecoder(bufio.NewReader(f)); ; {
+		var j Job
+		err := d.Decode(&j)
+		if errors.Is(err, io.EOF) {
+			return jobs, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("campaign: %s: %w", path, err)
+		}
+		jobs = append(jobs, j)
+	}
+}
+
+// Load returns a campaign of a store, with those of its jobs that are not done.
+func Load(st *store.Store, id string) (*Campaign, error) {
+	m, err := ReadManifest(st, id)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(st.Dir())
+	if err != nil {
+		return nil, fmt.Errorf("campaign: %w", err)
+	}
+	c := &Campaign{ID: id, Dir: filepath.Join(dir, Folder, id), Store: st, Total: m.Total}
+	jobs, err := ReadJobs(filepath.Join(c.Dir, jobsFile))
+	if err != nil {
+		return nil, err
+	}
+	for i := range jobs {
+		done, err := jobs[i].Done(st)
+		if err != nil {
+			return nil, err
+		}
+		if !done {
+			c.Jobs = append(c.Jobs, jobs[i])
+		}
+	}
+	return c, nil
 }
 
 // WriteLog keeps what a failed job left to be read, and returns the file's path. Logs

@@ -40,6 +40,9 @@ type Ended struct {
 	Full    bool    `json:"full,omitempty"`       // the error is that the store is full
 	Killed  bool    `json:"killed,omitempty"`     // the error is that the process or the node died, each time
 	Log     string  `json:"log,omitempty"`        // file that says more of the error
+	// Begun says that the job was begun, and not how it ended: what a journal has of a
+	// job whose process died.
+	Begun bool `json:"begun,omitempty"`
 }
 
 // Campaign is the jobs of a Runner that are to be done now.
@@ -90,11 +93,19 @@ func (r *Runner) Run(ctx context.Context, st *store.Store, jobs []Job, report pr
 		return nil
 	}
 	c, err := r.missing(st, jobs)
-	if err != nil || len(c.Jobs) == 0 {
+	if err != nil {
 		return err
 	}
+	return r.RunCampaign(ctx, c, report)
+}
+
+// RunCampaign is Run for a campaign such as Load returns.
+func (r *Runner) RunCampaign(ctx context.Context, c *Campaign, report progress.Func) error {
+	if len(c.Jobs) == 0 {
+		return nil
+	}
 	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
-		return fmt.Errorf("campaign: %w", err)
+		return Full(fmt.Errorf("campaign: %w", err))
 	}
 	events := make(chan Event)
 	result := make(chan error, 1)
@@ -108,7 +119,8 @@ func (r *Runner) Run(ctx context.Context, st *store.Store, jobs []Job, report pr
 	for e := range events {
 		watch.event(e)
 	}
-	err = <-result
+	err := <-result
+	err = Full(err)
 	if cause := context.Cause(ctx); cause != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		return cause
 	}

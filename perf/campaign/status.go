@@ -33,6 +33,9 @@ func StatusOf(st *store.Store, id string) (*Status, error) {
 	for _, name := range names {
 		err := ReadJournal(dir, name, func(e *Ended) {
 			s.Seconds += e.Seconds
+			if e.Begun {
+				return
+			}
 			if e.Error == "" {
 				done[e.Job] = true
 			} else {

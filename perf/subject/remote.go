@@ -36,6 +36,7 @@ func (p *Program) Remote(st *store.Store, in Inputs, point Point) (Remote, error
 		if _, err := p.Keep(st); err != nil {
 			return Remote{}, err
 		}
+		p.CopyAnalysis(st)
 		p.known.Lock()
 		p.known.traveller = dir
 		p.known.Unlock()

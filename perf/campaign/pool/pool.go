@@ -88,7 +88,11 @@ type execution struct {
 
 // Execute implements campaign.Executor.
 func (p *Executor) Execute(ctx context.Context, c *campaign.Campaign, tell func(campaign.Event)) (err error) {
-	if err := c.Describe(cmp.Or(p.Title, "pool"), p.Invoked); err != nil {
+	folder, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("campaign: %w", err)
+	}
+	if err := c.Describe(cmp.Or(p.Title, "pool"), folder, p.Invoked); err != nil {
 		return err
 	}
 	name, err := os.Hostname()
