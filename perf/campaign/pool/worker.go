@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -25,7 +25,7 @@ type worker struct {
 	cmd      *exec.Cmd
 	stdin    io.Closer
 	requests *json.Encoder
-	output   tail // its standard error
+	output   output // its standard error
 	err      error
 	gone     chan struct{} // closed when it has ended
 }
@@ -40,7 +40,11 @@ type message struct {
 // start starts a worker on a host.
 func (x *execution) start(h *host) (*worker, error) {
 	w := &worker{host: h, cmd: h.Command(x.campaign.Store.Dir()), gone: make(chan struct{})}
-	w.cmd.Stderr = &w.output
+	var err error
+	if w.output, err = newOutput(); err != nil {
+		return nil, fmt.Errorf("campaign: %w", err)
+	}
+	w.cmd.Stderr = w.output.File
 	// An interrupt from the terminal is for the process that leads the campaign.
 	if w.cmd.SysProcAttr == nil {
 		w.cmd.SysProcAttr = new(syscall.SysProcAttr)
@@ -55,6 +59,7 @@ func (x *execution) start(h *host) (*worker, error) {
 		return nil, fmt.Errorf("campaign: %w", err)
 	}
 	if err := w.cmd.Start(); err != nil {
+		_ = w.output.Close()
 		return nil, fmt.Errorf("campaign: worker: %w", err)
 	}
 	w.stdin, w.requests = stdin, json.NewEncoder(stdin)
@@ -111,40 +116,49 @@ func (x *execution) stop(cancel context.CancelFunc) {
 			continue
 		case <-limit:
 			limit = time.After(0)
+			select {
+			case <-w.gone:
+				continue
+			default:
+			}
 		}
 		_ = syscall.Kill(-w.cmd.Process.Pid, syscall.SIGKILL) // with what it started
 		<-w.gone
+	}
+	for _, w := range x.workers {
+		_ = w.output.Close() // only read from now on
 	}
 }
 
 // tailBytes is how much of a worker's standard error is kept.
 const tailBytes = 16 << 10
 
-// tail keeps the end of what is written to it.
-type tail struct {
-	mutex sync.Mutex
-	data  []byte
-}
+// output is a nameless file that a process writes its standard error to: what it wrote
+// is there at once, as it would not be through a pipe.
+type output struct{ *os.File }
 
-func (t *tail) Write(p []byte) (int, error) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.data = append(t.data, p...)
-	if extra := len(t.data) - tailBytes; extra > 0 {
-		t.data = append(t.data[:0], t.data[extra:]...)
+func newOutput() (output, error) {
+	f, err := os.CreateTemp("", "presage-worker-")
+	if err != nil {
+		return output{}, err
 	}
-	return len(p), nil
+	defer f.Close()
+	defer os.Remove(f.Name())
+	// Appending, what follows a truncation begins the file.
+	o, err := os.OpenFile(f.Name(), os.O_RDWR|os.O_APPEND, 0)
+	return output{o}, err
 }
 
-func (t *tail) String() string {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	return string(t.data)
+// String returns the end of what was written.
+func (o output) String() string {
+	info, err := o.Stat()
+	if err != nil {
+		return ""
+	}
+	text := make([]byte, min(info.Size(), tailBytes))
+	n, _ := o.ReadAt(text, info.Size()-int64(len(text)))
+	return string(text[:n])
 }
 
-// Reset forgets what was kept.
-func (t *tail) Reset() {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.data = t.data[:0]
-}
+// Reset forgets what was written.
+func (o output) Reset() { _ = o.Truncate(0) } // at worst a log has too much

@@ -110,11 +110,35 @@ func (c *cluster) kill(name string) {
 		return
 	}
 	delete(c.daemons, name)
-	for _, pid := range append(jobsOf(name), cmd.Process.Pid) {
-		syscall.Kill(-pid, syscall.SIGKILL)
+	jobs := jobsOf(name)
+	// All stop at once, so that none tells of another's end.
+	syscall.Kill(cmd.Process.Pid, syscall.SIGSTOP)
+	pids := []int{cmd.Process.Pid}
+	for _, pid := range jobs {
+		if step := parentOf(pid); step > 1 {
+			syscall.Kill(step, syscall.SIGSTOP)
+			pids = append(pids, step)
+		}
+	}
+	for _, pid := range append(pids, jobs...) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
+	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	cmd.Wait()
+}
+
+// parentOf returns the process that started another one.
+func parentOf(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// After the name, which may hold anything, come the state and the parent.
+	_, rest, _ := strings.Cut(string(text), ") ")
+	var state string
+	parent := 0
+	fmt.Sscan(rest, &state, &parent)
+	return parent
 }
 
 // jobsOf returns the processes of jobs on a node: slurmstepd leaves the groups of slurmd.
