@@ -26,13 +26,13 @@ type campaignFlags struct {
 }
 
 // campaignFlagNames are left out of recorded commands: they change no result.
-var campaignFlagNames = map[string]bool{"on": true, "cores": true, "memory": true, "cluster": true}
+var campaignFlagNames = map[string]bool{"on": true, "pool-cores": true, "pool-memory": true, "cluster": true}
 
 func (c *campaignFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.on, "on", "pool", "where runs are done: pool (processes on this machine), slurm (a cluster's nodes, which share the store) or here (this process, one after the other)")
-	f.IntVar(&c.cores, "cores", 0, "cores that the pool may occupy (default all)")
-	f.StringVar(&c.memory, "memory", "", "memory that the pool may occupy, such as 8GiB (default nine tenths)")
+	f.IntVar(&c.cores, "pool-cores", 0, "cores that the pool may occupy (default all)")
+	f.StringVar(&c.memory, "pool-memory", "", "memory that the pool may occupy, such as 8GiB (default nine tenths)")
 	f.StringVar(&c.cluster, "cluster", "", "YAML file that says how to use the cluster: partition, account, qos, constraint, time, memory_mib, environment, setup, target_sec, tasks, running")
 }
 
@@ -48,7 +48,7 @@ func (c *campaignFlags) runner(cmd *cobra.Command, args []string) (*campaign.Run
 		if c.memory != "" {
 			var err error
 			if memory, err = parseBytes(c.memory); err != nil {
-				return nil, fmt.Errorf("--memory: %w", err)
+				return nil, fmt.Errorf("--pool-memory: %w", err)
 			}
 		}
 		exe, err := os.Executable()
