@@ -42,6 +42,9 @@ type Store struct {
 // staleAge is beyond the time that writing a file takes, on the slowest disk.
 const staleAge = 24 * time.Hour
 
+// tempPrefix begins the names of files that are being written.
+const tempPrefix = ".tmp-"
+
 // unfinished is the folder of files that are being written.
 const unfinished = ".unfinished"
 
@@ -235,7 +238,7 @@ func writeTo(temp, path string, write func(io.Writer) error) (err error) {
 			return fmt.Errorf("store: %w", err)
 		}
 	}
-	f, err := os.CreateTemp(temp, ".tmp-*")
+	f, err := os.CreateTemp(temp, tempPrefix+"*")
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}

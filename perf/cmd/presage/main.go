@@ -82,7 +82,7 @@ func commandGroups() []commandGroup {
 			simpointCommand(), metasimCommand(), searchCommand(), spmvCommand(), inferCommand(),
 		}},
 		{"Studies and records", []*cobra.Command{
-			studyCommand(), judgeCommand(), campaignCommand(), headlinesCommand(),
+			studyCommand(), judgeCommand(), headlinesCommand(), campaignCommand(), storeCommand(),
 		}},
 	}
 }
