@@ -26,11 +26,16 @@ test_packages=(
 	gfortran-riscv64-linux-gnu
 	libc6-dev-riscv64-cross
 	llvm-14
+	mariadb-server
+	munge
+	openssh-server
 	python3
 	python3-numpy
 	python3-scipy
 	qemu-user
 	shellcheck
+	slurm-wlm
+	slurmdbd
 	r-base-core
 	r-cran-quadprog
 	valgrind

@@ -92,17 +92,22 @@ var layers = []layer{
 	{"figure", "frame"},
 	{"figure/diagram", ""},
 
+	// Who does the work.
+	{"campaign", "progress store"},
+	{"campaign/pool", "campaign"},
+	{"campaign/slurm", "internal/yamlfile campaign store"},
+
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict"},
-	{"subject", "internal/num internal/wire trace objfile cfg access engine engine/engines progress store"},
-	{"anatomy", "trace cfg access fit scaling subject progress store figure/diagram internal/num"},
-	{"locality", "trace objfile cfg access engine reuse subject anatomy progress store internal/num"},
-	{"misses", "trace cfg access reuse cache fit scaling machine predict subject locality store internal/num"},
+	{"subject", "internal/num internal/wire trace objfile cfg access engine engine/engines campaign progress store"},
+	{"anatomy", "trace cfg access fit scaling campaign subject progress store figure/diagram internal/num"},
+	{"locality", "trace objfile cfg access engine reuse campaign subject anatomy progress store internal/num"},
+	{"misses", "trace cfg access reuse cache fit scaling machine predict campaign subject locality store internal/num"},
 	{"misses/replayed", "internal/num trace cache machine predict replay subject locality misses store"},
 	{"patterns", "internal/num trace reuse cache fit scaling machine predict subject locality misses"},
 	{"advice", "internal/num machine predict subject locality patterns"},
 	{"training", "internal/order progress store subject locality misses"},
-	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline subject anatomy misses internal/num"},
+	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline campaign store subject anatomy misses internal/num"},
 	{"phase", "bbv cache engine machine simpoint metasim subject store"},
 
 	// Studies: none knows the facade.
@@ -114,8 +119,10 @@ var layers = []layer{
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
 	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline host spmv subject study/record progress store"},
-	{"study/judging", "internal/yamlfile internal/order internal/num machine predict progress store subject anatomy locality misses misses/replayed timing study/record"},
+	{"study/judging", "internal/yamlfile internal/order internal/num machine predict campaign progress store subject anatomy locality misses misses/replayed timing study/record"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
+
+	{"campaign/works", "campaign anatomy locality misses timing"}, // what workers can do
 
 	// What people and other programs see.
 	{".", "*"},
@@ -145,7 +152,7 @@ var outside = []layer{
 	{"github.com/goccy/go-yaml", "internal/yamlfile machine iperf study/inferred study/judging"},
 	{"github.com/google/go-cmp", ""},
 	{"github.com/janpfeifer/gonb", "notebook"}, // a notebook displays, a library returns
-	{"github.com/kballard/go-shellquote", "subject study/kernels cmd/presage"},
+	{"github.com/kballard/go-shellquote", "campaign/slurm subject study/kernels cmd/presage"},
 	{"github.com/schollz/progressbar/v3", "cmd/presage"},
 	{"github.com/spf13/cobra", "cmd/presage cmd/nbcheck cmd/nbsetup"},
 	{"github.com/spf13/pflag", "cmd/presage"},

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"presage/perf/access"
+	"presage/perf/campaign"
 	"presage/perf/cfg"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -96,17 +97,25 @@ func CountSweep(ctx context.Context, prog *subject.Program, points []subject.Poi
 		return nil, err
 	}
 	opt = sweep.Options
-	var all []*Counts
+	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
+		return nil, err
+	}
+	tasks := make([]campaign.Task[*Counts], len(points))
 	for i, p := range sweep.Points {
 		in, err := p.Program.Inputs(p.Point, opt)
 		if err != nil {
 			return nil, err
 		}
-		c, err := countStep(ctx, p.Program, in, subject.Step{Options: &opt, Point: p.Point, Done: i, Total: len(points)})
-		if err != nil {
-			return nil, err
+		tasks[i] = campaign.Task[*Counts]{
+			Job: func() (campaign.Job, error) { return countJob(p, in, opt.Store) },
+			Collect: func(ctx context.Context) (*Counts, error) {
+				return countStep(ctx, p.Program, in, subject.Step{Options: &opt, Point: p.Point, Done: i, Total: len(points)})
+			},
 		}
-		all = append(all, c)
+	}
+	all, err := campaign.Map(ctx, opt.Campaign, opt.Store, opt.Progress, tasks)
+	if err != nil {
+		return nil, err
 	}
 	opt.Progress.Finish(len(points))
 	return all, nil

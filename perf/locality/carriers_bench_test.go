@@ -103,7 +103,7 @@ func BenchmarkCarriersOfRuns(b *testing.B) {
 			var least [2]time.Duration
 			for b.Loop() {
 				for j := range least {
-					p := profiler{prog: prog, rec: Recorded{Inputs: in, Plan: plan.Digest(), Stack: true}, opt: &ProfileOptions{Carriers: j == 1}, report: func(uint64, bool) {}}
+					p := profiler{prog: prog, rec: Recorded{Inputs: in, Plan: plan.Digest(), Stack: true, Carriers: j * carriersVersion}, report: func(uint64, bool) {}}
 					start := used(b, syscall.RUSAGE_SELF)
 					if _, err := p.collect(b.Context(), DefaultBlockBytes); err != nil {
 						b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"presage/perf/anatomy"
+	"presage/perf/campaign"
 	"presage/perf/progress"
 	"presage/perf/reuse"
 	"presage/perf/store"
@@ -88,7 +89,37 @@ func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, 
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
 	}
+	profilers, err := opt.profilers(points, sizes)
+	if err != nil {
+		return nil, err
+	}
+	tasks := make([]campaign.Task[Run], len(points))
+	for i, one := range profilers {
+		tasks[i] = campaign.Task[Run]{Job: one.job, Collect: one.profile}
+	}
 	runs := &Runs{Name: name}
+	if runs.Runs, err = campaign.Map(ctx, opt.Campaign, opt.Store, opt.Progress, tasks); err != nil {
+		return nil, err
+	}
+	for i, one := range profilers {
+		if w := one.prog.AnalysisWarning(); w != "" && !slices.Contains(runs.Warnings, w) {
+			runs.Warnings = append(runs.Warnings, w)
+		}
+		runs.Warnings = slices.Concat(runs.Warnings, one.warnings, runs.Runs[i].warnings, runs.Runs[i].sampled())
+	}
+	opt.Progress.Finish(len(points))
+	if err := runs.share(); err != nil {
+		return nil, err
+	}
+	if err := runs.Varies(); err != nil {
+		return nil, err
+	}
+	return runs, nil
+}
+
+// profilers returns what profiles the runs at some points. The options' store is set.
+func (opt *ProfileOptions) profilers(points []subject.BinaryPoint, sizes []uint64) ([]*profiler, error) {
+	all := make([]*profiler, len(points))
 	for i, p := range points {
 		if opt.MustKeep {
 			if _, err := p.Program.Keep(opt.Store); err != nil {
@@ -99,27 +130,11 @@ func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, 
 		if err != nil {
 			return nil, err
 		}
-		one := profiler{prog: p.Program, point: p.Point, rec: rec, sizes: sizes, opt: &opt, report: func(n uint64, stored bool) {
+		all[i] = &profiler{prog: p.Program, point: p.Point, rec: rec, sizes: sizes, store: opt.Store, mustKeep: opt.MustKeep, report: func(n uint64, stored bool) {
 			opt.Progress.Report(progress.Report{Task: p.Point.String(), Done: i, Total: len(points), Instructions: n, Stored: stored})
 		}}
-		run, err := one.profile(ctx)
-		if err != nil {
-			return nil, err
-		}
-		runs.Runs = append(runs.Runs, run)
-		if w := p.Program.AnalysisWarning(); w != "" && !slices.Contains(runs.Warnings, w) {
-			runs.Warnings = append(runs.Warnings, w)
-		}
-		runs.Warnings = slices.Concat(runs.Warnings, one.warnings, run.warnings, run.sampled())
 	}
-	opt.Progress.Finish(len(points))
-	if err := runs.share(); err != nil {
-		return nil, err
-	}
-	if err := runs.Varies(); err != nil {
-		return nil, err
-	}
-	return runs, nil
+	return all, nil
 }
 
 // blockSizes returns the block sizes to collect, ascending.
@@ -175,7 +190,8 @@ type profiler struct {
 	point    subject.Point
 	rec      Recorded
 	sizes    []uint64
-	opt      *ProfileOptions // its store is set
+	store    *store.Store
+	mustKeep bool
 	report   func(instructions uint64, stored bool)
 	warnings []string
 }
@@ -185,7 +201,7 @@ func (p *profiler) profile(ctx context.Context) (Run, error) {
 	found := make(map[uint64]*storedReuse)
 	var missing []uint64
 	for _, size := range p.sizes {
-		stored, err := loadReuse(p.opt.Store, p.rec, size)
+		stored, err := loadReuse(p.store, p.rec, size)
 		var corrupt *store.CorruptError
 		switch {
 		case err == nil:
@@ -202,8 +218,8 @@ func (p *profiler) profile(ctx context.Context) (Run, error) {
 	if len(missing) == 0 {
 		return newRun(p.prog, p.point, p.rec, p.sizes, found), nil
 	}
-	if p.opt.MustKeep {
-		if err := p.opt.Store.Try(roomOfProfile * int64(len(missing))); err != nil {
+	if p.mustKeep {
+		if err := p.store.Try(roomOfProfile * int64(len(missing))); err != nil {
 			return Run{}, p.notKept(err)
 		}
 	}
@@ -213,8 +229,8 @@ func (p *profiler) profile(ctx context.Context) (Run, error) {
 	}
 	for _, s := range fresh {
 		found[s.Result.BlockBytes] = s
-		switch err := saveReuse(p.opt.Store, p.rec, s); {
-		case err != nil && p.opt.MustKeep:
+		switch err := saveReuse(p.store, p.rec, s); {
+		case err != nil && p.mustKeep:
 			return Run{}, p.notKept(err)
 		case err != nil:
 			p.warnings = append(p.warnings, fmt.Sprintf("%v; the profile was not kept", err))
@@ -233,12 +249,12 @@ func (p *profiler) notKept(err error) error {
 
 // collect runs the program once for some block sizes.
 func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse, error) {
-	plan, err := p.opt.plan(p.prog)
+	plan, err := planOf(p.prog, p.rec.Stack)
 	if err != nil {
 		return nil, err
 	}
 	shared := reuse.Options{SampleOneIn: p.rec.SampleOneIn, SampleSeed: p.rec.SampleSeed}
-	if p.opt.Carriers {
+	if p.rec.Carriers > 0 {
 		by, err := classification(p.prog, plan)
 		if err != nil {
 			return nil, err
@@ -266,7 +282,7 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 	for i, c := range collectors {
 		fresh[i] = &storedReuse{Facts: res.Facts, Result: c.Result()}
 	}
-	if !p.opt.DataOnly {
+	if p.rec.Stack {
 		return fresh, nil
 	}
 	return fresh, p.countStack(ctx, fresh)
@@ -274,9 +290,7 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 
 // countStack adds to the profiles of a run how many accesses were left out.
 func (p *profiler) countStack(ctx context.Context, fresh []*storedReuse) error {
-	opt := p.opt.RunOptions
-	opt.Progress = nil
-	counts, err := anatomy.Count(ctx, p.prog, p.point, opt)
+	counts, err := anatomy.CountInputs(ctx, p.prog, p.rec.Inputs, subject.RunOptions{Store: p.store})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

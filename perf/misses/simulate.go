@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"presage/perf/cache"
+	"presage/perf/campaign"
 	"presage/perf/machine"
+	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/trace"
 )
@@ -88,13 +90,20 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 	if err := opt.Listing.Check(); err != nil {
 		return nil, err
 	}
+	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
+		return nil, err
+	}
+	tasks, err := opt.tasks(points, m)
+	if err != nil {
+		return nil, err
+	}
+	sims, err := campaign.Map(ctx, opt.Campaign, opt.Store, opt.Progress, tasks)
+	if err != nil {
+		return nil, err
+	}
 	var rows []SimulatedRow
 	for i, p := range points {
-		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
-		sim, err := simulateStep(ctx, p.Program, step, simulation{opt.hierarchy(m), opt.FullyAssociative})
-		if err != nil {
-			return nil, err
-		}
+		sim := sims[i]
 		scopesOf := p.Program.ScopesOf
 		if opt.CompiledIn {
 			scopesOf = p.Program.OriginsOf
@@ -115,6 +124,26 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 	return rows, nil
 }
 
+// tasks returns what simulates the runs at some points. The options' store is set.
+func (opt *SimulateOptions) tasks(points []subject.BinaryPoint, m *machine.Machine) ([]campaign.Task[*storedCache], error) {
+	s := simulation{opt.hierarchy(m), opt.FullyAssociative}
+	tasks := make([]campaign.Task[*storedCache], len(points))
+	for i, p := range points {
+		in, err := p.Program.Inputs(p.Point, opt.RunOptions)
+		if err != nil {
+			return nil, err
+		}
+		tasks[i] = campaign.Task[*storedCache]{
+			Job: func() (campaign.Job, error) { return s.job(p, in, m.Name, opt.Store) },
+			Collect: func(ctx context.Context) (*storedCache, error) {
+				step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
+				return s.simulate(ctx, p.Program, step, in)
+			},
+		}
+	}
+	return tasks, nil
+}
+
 // simulation is what is simulated of a run.
 type simulation struct {
 	config cache.Config
@@ -132,22 +161,26 @@ type storedCache struct {
 	Result, Full *cache.Result
 }
 
-// simulateStep returns the simulation of one run, from the store if it is there.
-func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step, s simulation) (*storedCache, error) {
-	in, err := prog.Inputs(step.Point, *step.Options)
-	if err != nil {
-		return nil, err
-	}
+// cacheKind is the kind of stored simulations.
+const cacheKind = "cache"
+
+// cacheInputs is what a storedCache depends on.
+type cacheInputs struct {
+	Inputs subject.Inputs
+	Plan   string
+	Config cache.Config
+	Full   bool
+}
+
+// simulate returns the simulation of one run with the inputs in, from the store if it
+// is there.
+func (s *simulation) simulate(ctx context.Context, prog *subject.Program, step subject.Step, in subject.Inputs) (*storedCache, error) {
 	plan, err := prog.Plan()
 	if err != nil {
 		return nil, err
 	}
-	memo, err := subject.Memo(step, "cache", cacheVersion, struct {
-		Inputs subject.Inputs
-		Plan   string
-		Config cache.Config
-		Full   bool
-	}{in, plan.Digest(), s.config, s.full}, func(running func(uint64)) (*storedCache, error) {
+	inputs := cacheInputs{in, plan.Digest(), s.config, s.full}
+	memo, err := subject.Memo(step, cacheKind, cacheVersion, inputs, func(running func(uint64)) (*storedCache, error) {
 		return s.run(ctx, prog, subject.Request{Inputs: in, Plan: plan, Progress: running})
 	})
 	if err != nil {

@@ -6,10 +6,12 @@ import (
 	"math"
 	"slices"
 
+	"presage/perf/campaign"
 	"presage/perf/internal/num"
 	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/predict"
+	"presage/perf/store"
 	"presage/perf/subject"
 )
 
@@ -93,6 +95,15 @@ func Validate(ctx context.Context, prog *subject.Program, v Validation) ([]Judge
 	if err := v.Check(); err != nil {
 		return nil, err
 	}
+	if v.Campaign != nil {
+		jobs, err := v.Jobs(prog)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.Campaign.Run(ctx, v.Store, jobs, v.Progress); err != nil {
+			return nil, err
+		}
+	}
 	model, err := v.Model(ctx, prog)
 	if err != nil {
 		return nil, err
@@ -116,14 +127,56 @@ func (v *Validation) Check() error {
 	return nil
 }
 
-// Model profiles prog at the training sizes and fits a model for the block sizes
-// of all machines.
-func (v *Validation) Model(ctx context.Context, prog *subject.Program) (*Model, error) {
+// profiling returns the options of the profiles, with the block sizes of all machines.
+func (v *Validation) profiling() locality.ProfileOptions {
 	opt := locality.ProfileOptions{RunOptions: v.RunOptions}
 	for _, m := range v.Machines {
 		opt.BlockBytes = append(opt.BlockBytes, m.BlockBytes()...)
 	}
-	runs, err := locality.Profile(ctx, prog, v.Train, opt)
+	return opt
+}
+
+// simulating returns the options of the simulations of Judge or, if not full, Large.
+func (v *Validation) simulating(by subject.Scope, full bool) SimulateOptions {
+	return SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: full, PageBytes: v.PageBytes}
+}
+
+// Jobs returns the jobs of all runs that Validate needs, those of the simulations, too:
+// none depends on another's result. It sets the store, if there is none.
+func (v *Validation) Jobs(prog *subject.Program) ([]campaign.Job, error) {
+	var err error
+	if v.Store, err = store.OrDefault(v.Store); err != nil {
+		return nil, err
+	}
+	jobs, err := locality.Jobs(prog, v.Train, v.profiling())
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range v.Machines {
+		for _, part := range v.parts() {
+			fresh, err := SimulationJobs(prog, m, part.points, v.simulating("", part.full))
+			if err != nil {
+				return nil, err
+			}
+			jobs = append(jobs, fresh...)
+		}
+	}
+	return jobs, nil
+}
+
+// judged is some points to judge at.
+type judged struct {
+	points []subject.Point
+	full   bool // with fully associative caches
+}
+
+// parts returns the points to judge at.
+func (v *Validation) parts() []judged { return []judged{{v.Judge, true}, {v.Large, false}} }
+
+// Model profiles prog at the training sizes and fits a model for the block sizes
+// of all machines.
+func (v *Validation) Model(ctx context.Context, prog *subject.Program) (*Model, error) {
+	runs, err := locality.Profile(ctx, prog, v.Train, v.profiling())
 	if err != nil {
 		return nil, err
 	}
@@ -147,15 +200,12 @@ func (v *Validation) Judged(ctx context.Context, prog *subject.Program, model *M
 			}
 		}
 		for _, by := range scopes {
-			for _, part := range []struct {
-				points []subject.Point
-				full   bool
-			}{{v.Judge, true}, {v.Large, false}} {
+			for _, part := range v.parts() {
 				if len(part.points) == 0 {
 					continue
 				}
 				j := judge{prog: prog, model: model, machine: m, by: by, minShare: v.minShare(), method: v.Method, corrector: corrector}
-				fresh, err := j.rows(ctx, part.points, SimulateOptions{RunOptions: v.RunOptions, By: by, FullyAssociative: part.full, PageBytes: v.PageBytes})
+				fresh, err := j.rows(ctx, part.points, v.simulating(by, part.full))
 				if err != nil {
 					return nil, err
 				}

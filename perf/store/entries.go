@@ -37,10 +37,18 @@ type Store struct {
 	tidy  sync.Once
 	stale time.Duration // age at which a temporary file belongs to nobody any more
 	watch func(k Key, v any)
+
+	failure struct {
+		sync.Mutex
+		err error
+	}
 }
 
 // staleAge is beyond the time that writing a file takes, on the slowest disk.
 const staleAge = 24 * time.Hour
+
+// tempPrefix begins the names of files that are being written.
+const tempPrefix = ".tmp-"
 
 // unfinished is the folder of files that are being written.
 const unfinished = ".unfinished"
@@ -144,6 +152,22 @@ func (k Key) checksum(version byte, payload []byte) (sum [sha256.Size]byte, ok b
 	return sum, false
 }
 
+// Has reports whether there is an entry of k. That it can be used is not checked:
+// Load does that.
+func (s *Store) Has(k Key) bool {
+	info, err := os.Stat(s.Path(k))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Failure returns why the last Save that failed did; nil if none has. Callers whose
+// results are of use without being kept pass over the error of Save: this is how
+// those who depend on what is kept learn of it.
+func (s *Store) Failure() error {
+	s.failure.Lock()
+	defer s.failure.Unlock()
+	return s.failure.err
+}
+
 // Load decodes the entry of k into v, a pointer. It returns ErrMissing if there
 // is none and a CorruptError if the entry cannot be used.
 func (s *Store) Load(k Key, v any) error {
@@ -227,10 +251,16 @@ func (s *Store) Save(k Key, v any) error {
 		return fmt.Errorf("store: %s: %w", k.Kind, err)
 	}
 	s.tidy.Do(s.removeStale)
-	return writeTo(filepath.Join(s.dir, unfinished), s.Path(k), func(w io.Writer) error {
+	err = writeTo(filepath.Join(s.dir, unfinished), s.Path(k), func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
+	if err != nil {
+		s.failure.Lock()
+		s.failure.err = err
+		s.failure.Unlock()
+	}
+	return err
 }
 
 // removeStale removes what processes that were killed had begun to write.
@@ -285,7 +315,7 @@ func writeTo(temp, path string, write func(io.Writer) error) (err error) {
 			return fmt.Errorf("store: %w", err)
 		}
 	}
-	f, err := os.CreateTemp(temp, ".tmp-*")
+	f, err := os.CreateTemp(temp, tempPrefix+"*")
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}

@@ -98,10 +98,18 @@ func (b GoBuild) Run(ctx context.Context, exe string) error {
 	return fmt.Errorf("go build in %s: %w\n%s", b.Dir, err, strings.TrimSpace(string(out)))
 }
 
+// programPrefix is how much of its hash names the folder of a kept executable.
+const programPrefix = 16
+
+// keptAt returns where a store keeps an executable.
+func keptAt(st *store.Store, sha, name string) string {
+	return filepath.Join(st.Dir(), "programs", sha[:programPrefix], name)
+}
+
 // Keep copies the executable into a store, under its hash, and returns the
 // program that is read from there.
 func (p *Program) Keep(st *store.Store) (*Program, error) {
-	kept := filepath.Join(st.Dir(), "programs", p.File.SHA256[:16], p.Name)
+	kept := keptAt(st, p.File.SHA256, p.Name)
 	data, err := os.ReadFile(p.File.Path)
 	if err != nil {
 		return nil, fmt.Errorf("perf: build: %w", err)

@@ -30,6 +30,7 @@ type knowledge struct {
 	structure *Structure
 	plans     map[access.PlanOptions]*planned
 	warning   string
+	traveller string // folder of the store where Remote kept the executable
 }
 
 // planned is a plan, or why there is none.

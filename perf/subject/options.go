@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"presage/perf/campaign"
 	"presage/perf/engine"
 	"presage/perf/progress"
 	"presage/perf/store"
@@ -44,6 +45,10 @@ type RunOptions struct {
 	// Progress, if not nil, is called now and then, from the goroutine that
 	// called the function to which the options went.
 	Progress progress.Func
+
+	// Campaign has the runs done by other processes; nil: this one does them, one
+	// after the other. The results are the same.
+	Campaign *campaign.Runner
 
 	// Binaries are the executables of a program that has its size compiled in, one
 	// for each point: what takes a Program and points then takes nil for the

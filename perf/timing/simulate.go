@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"presage/perf/anatomy"
+	"presage/perf/campaign"
 	"presage/perf/internal/num"
 	"presage/perf/isa"
 	"presage/perf/machine"
 	"presage/perf/pipeline"
+	"presage/perf/store"
 	"presage/perf/subject"
 	"presage/perf/trace"
 )
@@ -90,18 +92,29 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	if opt.Pipeline != nil {
 		opt.Pipeline(&config.Config)
 	}
-	var rows []SimulatedRow
+	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
+		return nil, err
+	}
+	tasks := make([]campaign.Task[[]SimulatedRow], len(points))
 	for i, p := range sweep.Points {
-		s := simulation{name: sweep.Name, prog: p.Program, machine: m, config: config.Config, by: by, list: opt.Listing}
-		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
-		fresh, err := s.rows(ctx, step, config.Assumed)
+		in, err := p.Program.Inputs(p.Point, opt.RunOptions)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, fresh...)
+		s := simulation{name: sweep.Name, prog: p.Program, machine: m, in: in, config: config.Config, by: by, list: opt.Listing}
+		tasks[i] = campaign.Task[[]SimulatedRow]{
+			Job: func() (campaign.Job, error) { return s.job(p.Point, opt.Store) },
+			Collect: func(ctx context.Context) ([]SimulatedRow, error) {
+				return s.rows(ctx, subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}, config.Assumed)
+			},
+		}
+	}
+	all, err := campaign.Map(ctx, opt.Campaign, opt.Store, opt.Progress, tasks)
+	if err != nil {
+		return nil, err
 	}
 	opt.Progress.Finish(len(points))
-	return rows, nil
+	return slices.Concat(all...), nil
 }
 
 // Code returns the basic blocks of all routines of a structure by address, each
@@ -139,21 +152,14 @@ type simulation struct {
 	name    string // of the program, in tables
 	prog    *subject.Program
 	machine *machine.Machine
+	in      subject.Inputs
 	config  pipeline.Config
 	by      subject.Scope
 	list    subject.Listing
 }
 
 func (s *simulation) rows(ctx context.Context, step subject.Step, assumed []string) ([]SimulatedRow, error) {
-	// Counting completes the graph by code that only a run shows.
-	quiet := *step.Options
-	quiet.Progress = nil
-	counts, err := anatomy.Count(ctx, s.prog, step.Point, quiet)
-	if err != nil {
-		return nil, err
-	}
-	structure := counts.Structure()
-	sim, err := s.load(ctx, step, Code(structure))
+	structure, sim, err := s.simulated(ctx, step)
 	if err != nil {
 		return nil, err
 	}
@@ -165,12 +171,20 @@ func (s *simulation) rows(ctx context.Context, step subject.Step, assumed []stri
 	return s.parts(structure, sim.Result, blank), nil
 }
 
+// simulated returns the simulation of a run, and the structure that its blocks are of.
+func (s *simulation) simulated(ctx context.Context, step subject.Step) (*subject.Structure, *storedTime, error) {
+	// Counting completes the graph by code that only a run shows.
+	counts, err := anatomy.CountInputs(ctx, s.prog, s.in, subject.RunOptions{Store: step.Options.Store})
+	if err != nil {
+		return nil, nil, err
+	}
+	structure := counts.Structure()
+	sim, err := s.load(ctx, step, Code(structure))
+	return structure, sim, err
+}
+
 // load returns the simulation of a run, from the store if it is there.
 func (s *simulation) load(ctx context.Context, step subject.Step, code [][]isa.Inst) (*storedTime, error) {
-	in, err := s.prog.Inputs(step.Point, *step.Options)
-	if err != nil {
-		return nil, err
-	}
 	plan, err := pipeline.Plan(code)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", s.prog.Name, err)
@@ -179,12 +193,12 @@ func (s *simulation) load(ctx context.Context, step subject.Step, code [][]isa.I
 		Inputs subject.Inputs
 		Plan   string
 		Config pipeline.Config
-	}{in, plan.Digest(), s.config}, func(running func(uint64)) (*storedTime, error) {
+	}{s.in, plan.Digest(), s.config}, func(running func(uint64)) (*storedTime, error) {
 		simulator, err := pipeline.New(s.prog.File.Target, plan, code, s.config, pipeline.Options{})
 		if err != nil {
 			return nil, err
 		}
-		res, err := s.prog.Run(ctx, subject.Request{Inputs: in, Plan: plan, Collectors: []trace.Collector{simulator}, Progress: running})
+		res, err := s.prog.Run(ctx, subject.Request{Inputs: s.in, Plan: plan, Collectors: []trace.Collector{simulator}, Progress: running})
 		if err != nil {
 			return nil, err
 		}

@@ -218,6 +218,9 @@ func progressLines(w io.Writer) progress.Func {
 func commandLine(cmd *cobra.Command, args []string) string {
 	words := append(strings.Fields(cmd.CommandPath()), args...)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if campaignFlagNames[f.Name] {
+			return
+		}
 		switch v := f.Value.(type) {
 		case *sweepFlag:
 			for _, text := range v.text {

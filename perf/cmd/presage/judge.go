@@ -20,6 +20,7 @@ type judgeFlags struct {
 	half, table, dir, record, headlines string
 	programs, machines                  []string
 	run                                 runFlags
+	on                                  campaignFlags
 	out                                 output
 }
 
@@ -53,6 +54,10 @@ a closed one, which has to be asked for.`,
 			if err := flags.read(args[0], &opt); err != nil {
 				return err
 			}
+			var err error
+			if opt.Campaign, err = flags.on.runner(cmd, args); err != nil {
+				return err
+			}
 			found, err := opt.Run(cmd.Context())
 			if err != nil {
 				return err
@@ -71,6 +76,7 @@ a closed one, which has to be asked for.`,
 	f.StringVar(&flags.dir, "store", "", "folder that keeps executables, profiles and simulations (default the user's)")
 	f.BoolVarP(&flags.run.quiet, "quiet", "q", false, "no progress on standard error")
 	_ = cmd.MarkFlagRequired("machine")
+	flags.on.register(cmd)
 	flags.out.register(cmd)
 	return cmd
 }

@@ -90,6 +90,7 @@ func simulateCommand() *cobra.Command {
 		sweep  sweepFlag
 		points pointsFlag
 		run    runFlags
+		on     campaignFlags
 		out    output
 		opt    perf.SimulateOptions
 		name   string
@@ -123,6 +124,9 @@ out of order, and prints cycles and their causes.`,
 			if opt.RunOptions, err = run.options(); err != nil {
 				return err
 			}
+			if opt.Campaign, err = on.runner(cmd, args); err != nil {
+				return err
+			}
 			df, err := todo(cmd.Context(), m, opt)
 			if err != nil {
 				return err
@@ -140,6 +144,7 @@ out of order, and prints cycles and their causes.`,
 	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "also simulate the hierarchy with fully associative caches")
 	_ = cmd.MarkFlagRequired("machine")
 	run.register(cmd)
+	on.register(cmd)
 	out.register(cmd)
 	return cmd
 }

@@ -18,6 +18,7 @@ func profileCommand() *cobra.Command {
 		sweep  sweepFlag
 		points pointsFlag
 		run    runFlags
+		on     campaignFlags
 		out    output
 		opt    perf.ProfileOptions
 		blocks []uint
@@ -64,6 +65,9 @@ and the result is an estimate whose uncertainty is given in warnings.`,
 			if opt.RunOptions, err = run.options(); err != nil {
 				return err
 			}
+			if opt.Campaign, err = on.runner(cmd, args); err != nil {
+				return err
+			}
 			opt.Store, opt.MustKeep, opt.DataOnly = store.Open(dir), true, !stack
 			if opt.BlockBytes, err = blockSizes(blocks, names); err != nil {
 				return err
@@ -93,6 +97,7 @@ and the result is an estimate whose uncertainty is given in warnings.`,
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder for the profiles")
 	_ = cmd.MarkFlagRequired("output")
 	run.register(cmd)
+	on.register(cmd)
 	out.register(cmd)
 	return cmd
 }

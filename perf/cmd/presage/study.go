@@ -40,6 +40,9 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 			if err := flags.read(&s.Validation); err != nil {
 				return err
 			}
+			if s.Campaign, err = flags.on.runner(cmd, args); err != nil {
+				return err
+			}
 			s.Large, s.Curve, s.Times = large.points, curve.points, times.points
 			s.By = []subject.Scope{subject.ByProgram, subject.ByRoutine, subject.ByLoop}
 			found, err := s.Run(cmd.Context(), prog)

@@ -18,6 +18,7 @@ func trainCommand() *cobra.Command {
 		until, from, fixed sweepFlag
 		points             pointsFlag
 		run                runFlags
+		on                 campaignFlags
 		out                output
 		opt                perf.TrainOptions
 		blocks             []uint
@@ -64,6 +65,9 @@ same source with --point; train chooses among them.`,
 			if opt.RunOptions, err = run.options(); err != nil {
 				return err
 			}
+			if opt.Campaign, err = on.runner(cmd, args); err != nil {
+				return err
+			}
 			opt.Store, opt.MustKeep, opt.DataOnly = store.Open(dir), true, !stack
 			if opt.BlockBytes, err = blockSizes(blocks, names); err != nil {
 				return err
@@ -102,6 +106,7 @@ same source with --point; train chooses among them.`,
 	_ = cmd.MarkFlagRequired("output")
 	_ = cmd.MarkFlagRequired("until")
 	run.register(cmd)
+	on.register(cmd)
 	out.register(cmd)
 	return cmd
 }

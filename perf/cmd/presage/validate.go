@@ -56,6 +56,9 @@ executable with --point.`,
 			if err := flags.read(&v); err != nil {
 				return err
 			}
+			if v.Campaign, err = flags.on.runner(cmd, args); err != nil {
+				return err
+			}
 			df, err := perf.Validate(cmd.Context(), prog, v)
 			if err != nil {
 				return err
@@ -90,6 +93,7 @@ type validationFlags struct {
 	points       pointsFlag
 	binaries     []subject.BinaryPoint // of points
 	run          runFlags
+	on           campaignFlags
 	machines     []string
 	dir, record  string
 	replay       bool
@@ -108,6 +112,7 @@ func (f *validationFlags) register(cmd *cobra.Command, v *misses.Validation, by 
 	flags.StringVar(&f.dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
 	_ = cmd.MarkFlagRequired("machine")
 	f.run.register(cmd)
+	f.on.register(cmd)
 }
 
 // whatToValidate returns the program that the arguments name, or opens the

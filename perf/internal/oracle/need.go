@@ -38,6 +38,13 @@ var packages = map[string]string{
 	"riscv64-linux-gnu-objdump":  "binutils-riscv64-linux-gnu",
 	"shellcheck":                 "shellcheck",
 	"valgrind":                   "valgrind",
+	"munged":                     "munge",
+	"mariadbd":                   "mariadb-server",
+	"slurmdbd":                   "slurmdbd",
+	"slurmctld":                  "slurm-wlm",
+	"slurmd":                     "slurm-wlm",
+	"sbatch":                     "slurm-wlm",
+	"sshd":                       "openssh-server",
 }
 
 // pythonPackages maps a Python module to the Debian package that brings it.
@@ -75,6 +82,13 @@ func NeedPython(t testing.TB, modules ...string) string {
 		}
 	}
 	return python
+}
+
+// Without ends a test that this machine cannot run for a reason other than a missing
+// tool, as Need does. It does not return.
+func Without(t testing.TB, why string) {
+	t.Helper()
+	missing(t, why, "")
 }
 
 // missing ends the test. It does not return.

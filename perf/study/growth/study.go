@@ -44,6 +44,9 @@ func (opt Options) Run(ctx context.Context, prog *subject.Program) (*Findings, e
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
+	if err := opt.runAll(ctx, prog); err != nil {
+		return nil, err
+	}
 	model, err := opt.Model(ctx, prog)
 	if err != nil {
 		return nil, err
@@ -68,6 +71,31 @@ func (opt Options) Run(ctx context.Context, prog *subject.Program) (*Findings, e
 		f.On = append(f.On, on)
 	}
 	return f, nil
+}
+
+// runAll has the runs of the study done in one campaign, if there is one: none depends
+// on another's result.
+func (opt *Options) runAll(ctx context.Context, prog *subject.Program) error {
+	if opt.Campaign == nil {
+		return nil
+	}
+	jobs, err := opt.Jobs(prog)
+	if err != nil {
+		return err
+	}
+	counts, err := anatomy.Jobs(prog, opt.Train, opt.RunOptions)
+	if err != nil {
+		return err
+	}
+	jobs = append(jobs, counts...)
+	for _, m := range opt.Machines {
+		fresh, err := timing.Jobs(prog, m, opt.Times, timing.SimulateOptions{RunOptions: opt.RunOptions})
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, fresh...)
+	}
+	return opt.Campaign.Run(ctx, opt.Store, jobs, opt.Progress)
 }
 
 // check returns an error if the study cannot be made, before anything takes long.

@@ -61,7 +61,9 @@ func (p *Program) Compile(ctx context.Context, compiler, dir, exe string, n int)
 		args = append(args, "-DN="+strconv.Itoa(n))
 	}
 	if p.Language() == compilerOfFortran.language {
-		args = append(args, "-J", temp) // where the files of modules go
+		// The files of modules go into a folder of this run alone, whose name the debug
+		// information would record.
+		args = append(args, "-J", temp, "-gno-record-gcc-switches")
 	}
 	args = append(args, "-o", exe, p.Source, "-lm")
 	cmd := exec.CommandContext(ctx, compiler, args...)

@@ -60,14 +60,16 @@ func (j *judge) cycles(ctx context.Context, exe *executables, model *misses.Mode
 	return rows, nil
 }
 
+// timed returns the sizes at which cycles are simulated.
+func (j *judge) timed() []int { return append([]int{j.program.LargestTrained()}, j.program.Time...) }
+
 func (j *judge) cyclesOn(ctx context.Context, exe *executables, model *misses.Model, execution *timing.ExecutionModel, m *machine.Machine) ([]CycleRow, error) {
 	p := j.program
 	predicted, err := timing.Predict(ctx, model, execution, m, points(p.Time), timing.PredictOptions{})
 	if err != nil {
 		return nil, err
 	}
-	sizes := append([]int{p.LargestTrained()}, p.Time...)
-	simulated, err := timing.Simulate(ctx, exe.one, m, points(sizes), timing.SimulateOptions{RunOptions: exe.running(j.step("cycles on " + m.Name))})
+	simulated, err := timing.Simulate(ctx, exe.one, m, points(j.timed()), timing.SimulateOptions{RunOptions: exe.running(j.step("cycles on " + m.Name))})
 	if err != nil {
 		return nil, err
 	}

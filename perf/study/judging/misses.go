@@ -69,18 +69,24 @@ func (j *judge) misses(ctx context.Context, exe *executables, model *misses.Mode
 	if err != nil {
 		return nil, err
 	}
-	sim := misses.SimulateOptions{RunOptions: exe.running(j.step("misses on " + m.Name)), FullyAssociative: true, PageBytes: j.PageBytes}
-	sizes := append([]int{p.LargestTrained()}, p.Judge...)
-	var simulated []misses.SimulatedRow
-	if exe.one != nil {
-		simulated, err = misses.Simulate(ctx, exe.one, m, points(sizes), sim)
-	} else {
-		simulated, err = misses.SimulateBinaries(ctx, exe.at(sizes), m, sim)
-	}
+	sim := j.simulating(exe, m)
+	prog, at, run := exe.sweep(j.simulated(), sim.RunOptions)
+	sim.RunOptions = run
+	simulated, err := misses.Simulate(ctx, prog, m, at, sim)
 	if err != nil {
 		return nil, err
 	}
 	return j.missRows(m, predicted, simulated), nil
+}
+
+// simulated returns the sizes at which misses are simulated.
+func (j *judge) simulated() []int {
+	return append([]int{j.program.LargestTrained()}, j.program.Judge...)
+}
+
+// simulating returns the options of simulations of misses.
+func (j *judge) simulating(exe *executables, m *machine.Machine) misses.SimulateOptions {
+	return misses.SimulateOptions{RunOptions: exe.running(j.step("misses on " + m.Name)), FullyAssociative: true, PageBytes: j.PageBytes}
 }
 
 // place is a level at a size.

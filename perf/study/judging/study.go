@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"presage/perf/campaign"
 	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/misses"
@@ -28,6 +29,9 @@ type Options struct {
 	// PageBytes is that of misses.SimulateOptions.
 	PageBytes uint64
 
+	// Campaign has runs done by other processes: those of all programs together; nil:
+	// by this one. The results are the same.
+	Campaign *campaign.Runner
 	Store    *store.Store  // keeps executables, runs, models and simulations; nil: the default store
 	Progress progress.Func // steps are programs; tasks say what is done to them
 }
@@ -71,16 +75,21 @@ func (opt Options) Run(ctx context.Context) (*Findings, error) {
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
 	}
+	judges := make([]judge, len(opt.Programs))
+	for i := range judges {
+		judges[i] = judge{Options: &opt, program: &opt.Programs[i], done: i}
+	}
+	if err := opt.runAll(ctx, judges); err != nil {
+		return nil, err
+	}
 	found := new(Findings)
-	for i := range opt.Programs {
-		p := &opt.Programs[i]
-		j := judge{Options: &opt, program: p, done: i}
-		err := j.judge(ctx, found)
+	for i := range judges {
+		err := judges[i].judge(ctx, found)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			found.Failed = append(found.Failed, Failure{p.Name, failedMisses, err.Error()})
+			found.Failed = append(found.Failed, Failure{opt.Programs[i].Name, failedMisses, err.Error()})
 		}
 	}
 	opt.Progress.Finish(len(opt.Programs))
@@ -92,6 +101,7 @@ type judge struct {
 	*Options
 	program *Program
 	done    int // programs before this one
+	exe     *executables
 }
 
 // step returns what reports the progress of a part of the judgement: of what is done
@@ -110,8 +120,7 @@ func (j *judge) step(what string) progress.Func {
 // judge adds the rows of the program to found.
 func (j *judge) judge(ctx context.Context, found *Findings) error {
 	p := j.program
-	sizes := slices.Concat(p.Train, p.Judge)
-	exe, err := build(ctx, j.Dir, p, sizes, subject.RunOptions{Store: j.Store})
+	exe, err := j.built(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,20 +148,32 @@ func (j *judge) judge(ctx context.Context, found *Findings) error {
 	return nil
 }
 
-// model profiles the program at its training sizes, the stack included, which
-// simulations see, too, and fits a model for the block sizes of all machines.
-func (j *judge) model(ctx context.Context, exe *executables) (*misses.Model, error) {
+// built returns the executables of the program, which are built at the first call.
+func (j *judge) built(ctx context.Context) (*executables, error) {
+	if j.exe == nil {
+		var err error
+		sizes := slices.Concat(j.program.Train, j.program.Judge)
+		if j.exe, err = build(ctx, j.Dir, j.program, sizes, subject.RunOptions{Store: j.Store, Campaign: j.Campaign}); err != nil {
+			return nil, err
+		}
+	}
+	return j.exe, nil
+}
+
+// profiling returns the options of profiles, with the block sizes of all machines.
+func (j *judge) profiling(exe *executables) locality.ProfileOptions {
 	opt := locality.ProfileOptions{RunOptions: exe.running(j.step("profile"))}
 	for _, m := range j.Machines {
 		opt.BlockBytes = append(opt.BlockBytes, m.BlockBytes()...)
 	}
-	var runs *locality.Runs
-	var err error
-	if exe.one != nil {
-		runs, err = locality.Profile(ctx, exe.one, points(j.program.Train), opt)
-	} else {
-		runs, err = locality.ProfileBinaries(ctx, exe.at(j.program.Train), opt)
-	}
+	return opt
+}
+
+// model profiles the program at its training sizes, the stack included, which
+// simulations see, too, and fits a model for the block sizes of all machines.
+func (j *judge) model(ctx context.Context, exe *executables) (*misses.Model, error) {
+	prog, at, opt := j.swept(exe, j.program.Train, j.profiling(exe))
+	runs, err := locality.Profile(ctx, prog, at, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -235,3 +235,26 @@ func TestCompileIsReproducible(t *testing.T) {
 		t.Error("two folders, two executables")
 	}
 }
+
+// TestFortranIsReproducible compiles a Fortran program twice: the debug information does
+// not record the folder of its modules.
+func TestFortranIsReproducible(t *testing.T) {
+	dir := t.TempDir()
+	source := "module sizes\n integer :: n = 3\nend module\nprogram main\n use sizes\n print *, n\nend program\n"
+	if err := os.WriteFile(filepath.Join(dir, "main.f90"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	oracle.Need(t, guestPrefix+"gfortran")
+	p := Program{Name: "main", Source: "main.f90", Flags: DefaultFlags}
+	var sums []string
+	for range 2 {
+		prog, err := kept(t.Context(), dir, &p, "main", 0, store.Open(t.TempDir()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, prog.File.SHA256)
+	}
+	if sums[0] != sums[1] {
+		t.Error("two builds, two executables")
+	}
+}

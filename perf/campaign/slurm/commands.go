@@ -1,0 +1,186 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// ErrNoSlurm is the error of a machine without Slurm's commands.
+var ErrNoSlurm = errors.New("slurm: no sbatch here: run this on a login node of the cluster (Debian: apt-get install slurm-client)")
+
+// command runs one of Slurm's commands and returns what it printed.
+func command(ctx context.Context, stdin, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	switch err := cmd.Run(); {
+	case err == nil:
+		return out.String(), nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return "", ErrNoSlurm
+	default:
+		return "", fmt.Errorf("slurm: %s: %w: %s", name, err, strings.TrimSpace(errs.String()))
+	}
+}
+
+// jobName is the name that Slurm knows a campaign's arrays by.
+func jobName(campaign string) string { return "presage-" + campaign }
+
+// place is a task of an array, as Slurm numbers it.
+type place struct {
+	array string
+	task  int
+}
+
+// live is what squeue tells of a task that is not over.
+type live struct {
+	place
+	state  string
+	number string // of the array in the campaign
+}
+
+// running returns a campaign's tasks that wait or run.
+func running(ctx context.Context, campaign string) ([]live, error) {
+	text, err := command(ctx, "", "squeue", "--noheader", "--array", "--name="+jobName(campaign), "--format=%F|%K|%T|%k", "--states=all")
+	if err != nil {
+		return nil, err
+	}
+	return parseQueue(text)
+}
+
+// parseQueue reads what squeue printed. It lists tasks for a while that are over.
+func parseQueue(text string) ([]live, error) {
+	var all []live
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		if len(f) != 4 {
+			return nil, fmt.Errorf("slurm: squeue printed %q", line)
+		}
+		if over(f[2]) {
+			continue
+		}
+		task, err := strconv.Atoi(f[1])
+		if err != nil {
+			return nil, fmt.Errorf("slurm: squeue printed %q", line)
+		}
+		all = append(all, live{place{f[0], task}, f[2], f[3]})
+	}
+	return all, nil
+}
+
+// The states of tasks that Slurm will not go on with.
+const (
+	stateCancelled = "CANCELLED"
+	stateMemory    = "OUT_OF_MEMORY"
+	stateTimeout   = "TIMEOUT"
+	stateUnknown   = "unknown to Slurm"
+)
+
+func over(state string) bool {
+	switch state {
+	case "COMPLETED", "FAILED", stateCancelled, stateTimeout, stateMemory, "NODE_FAIL", "BOOT_FAIL", "DEADLINE", "PREEMPTED", "REVOKED":
+		return true
+	}
+	return false
+}
+
+// nodeLost reports whether a task in a state was lost through no fault of its jobs.
+func nodeLost(state string) bool {
+	return state == "NODE_FAIL" || state == "BOOT_FAIL" || state == "PREEMPTED" || state == "REVOKED"
+}
+
+// fate is how a task ended.
+type fate struct {
+	state string // first word of sacct's
+	nodes string
+	exit  string // status and signal, such as 0:9
+}
+
+func (f fate) String() string {
+	text := f.state
+	if f.nodes != "" {
+		text += " on " + f.nodes
+	}
+	if f.exit != "" && f.exit != "0:0" {
+		text += ", exit " + f.exit
+	}
+	return text
+}
+
+// fateOf asks sacct how a task ended, or scontrol, which knows for some minutes, where
+// there is no accounting. If neither knows, the state is stateUnknown.
+func fateOf(ctx context.Context, p place) fate {
+	id := fmt.Sprintf("%s_%d", p.array, p.task)
+	text, err := command(ctx, "", "sacct", "--noheader", "--parsable2", "--allocations", "--jobs="+id, "--format=State,NodeList,ExitCode")
+	if err == nil {
+		// A task that was submitted again by Slurm has several lines.
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		if f, ok := parseFate(lines[len(lines)-1]); ok {
+			return f
+		}
+	}
+	if text, err = command(ctx, "", "scontrol", "--oneliner", "show", "job", id); err == nil {
+		return controlFate(text)
+	}
+	return fate{state: stateUnknown}
+}
+
+// parseFate reads a line of sacct: CANCELLED may be followed by whom it was by.
+func parseFate(line string) (fate, bool) {
+	f := strings.Split(line, "|")
+	if len(f) != 3 || f[0] == "" {
+		return fate{}, false
+	}
+	state, _, _ := strings.Cut(f[0], " ")
+	return fate{state, f[1], f[2]}, true
+}
+
+// controlFate reads what scontrol shows of a job.
+func controlFate(text string) fate {
+	f := fate{state: stateUnknown}
+	for word := range strings.FieldsSeq(text) {
+		switch name, value, _ := strings.Cut(word, "="); name {
+		case "JobState":
+			f.state = value
+		case "NodeList":
+			if value != "(null)" {
+				f.nodes = value
+			}
+		case "ExitCode":
+			f.exit = value
+		}
+	}
+	return f
+}
+
+// largestArray asks how many tasks an array may have.
+func largestArray(ctx context.Context) (int, error) {
+	text, err := command(ctx, "", "scontrol", "show", "config")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(line, "=")
+		if strings.TrimSpace(name) == "MaxArraySize" {
+			n, err := strconv.Atoi(strings.TrimSpace(value))
+			if err == nil && n > 1 {
+				return n - 1, nil // the largest index
+			}
+		}
+	}
+	return 1000, nil
+}
+
+// Cancel has Slurm end all tasks of a campaign.
+func Cancel(ctx context.Context, campaign string) error {
+	_, err := command(ctx, "", "scancel", "--name="+jobName(campaign))
+	return err
+}

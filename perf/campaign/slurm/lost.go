@@ -1,0 +1,109 @@
+package slurm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"presage/perf/campaign"
+)
+
+// settle finds out what became of the jobs of a task that is over and left them open.
+func (x *execution) settle(ctx context.Context, t *task) error {
+	t.over = true
+	how := fateOf(ctx, place{t.array.id, t.index})
+	if how.state == stateCancelled {
+		return ErrCancelled
+	}
+	if how.exit == fmt.Sprintf("%d:0", ExitFull) {
+		return errors.Join(campaign.ErrFull, Cancel(context.WithoutCancel(ctx), x.campaign.ID))
+	}
+	if !t.told && !nodeLost(how.state) {
+		if x.strikes++; x.strikes >= cmp.Or(x.Attempts, DefaultAttempts) {
+			return fmt.Errorf("slurm: %d tasks in a row ended before they began a job; the last, %s_%d: %s%s", x.strikes, t.array.id, t.index, how, x.printed(t))
+		}
+	}
+	for _, mark := range t.Marks() {
+		if !t.open[mark] {
+			continue
+		}
+		j := x.byMark[mark]
+		if j == nil || j.ended {
+			continue
+		}
+		j.flight = false
+		done, err := j.Done(x.campaign.Store)
+		switch {
+		case err != nil:
+			return err
+		case done:
+			x.end(&campaign.Ended{Job: mark, Label: j.Label})
+		case mark == t.begun:
+			if err := x.died(j, t, how); err != nil {
+				return err
+			}
+		}
+	}
+	t.open = nil
+	return nil
+}
+
+// Marks returns the marks of the task's jobs, in their order.
+func (t *task) Marks() []string { return t.array.Tasks[t.index] }
+
+// died has a job begin again that was under way when its task ended, or gives it up.
+func (x *execution) died(j *job, t *task, how fate) error {
+	j.last = how.String()
+	switch {
+	case nodeLost(how.state):
+		j.losses++
+	default:
+		j.deaths++
+		if how.state == stateMemory || strings.HasSuffix(how.exit, ":9") {
+			j.needs.Memory *= 2
+		}
+	}
+	x.notice("%s: %s; it is begun again", j.Label, j.last)
+	if j.deaths < cmp.Or(x.Attempts, DefaultAttempts) && j.losses < maxLosses {
+		return nil
+	}
+	e := &campaign.Ended{
+		Job: j.mark, Label: j.Label, Killed: true,
+		Error: fmt.Sprintf("its process died %d times: %s", j.deaths+j.losses, j.last),
+	}
+	if how.state == stateTimeout {
+		e.Error += "; give tasks more time"
+	}
+	path, err := campaign.WriteLog(x.campaign.Dir, e, x.printed(t))
+	if err != nil {
+		return err
+	}
+	e.Log = path
+	x.end(e)
+	return nil
+}
+
+// printedBytes is how much of a task's output is quoted.
+const printedBytes = 4 << 10
+
+// printed returns the end of what a task printed.
+func (x *execution) printed(t *task) string {
+	f, err := os.Open(filepath.Join(t.array.dir, fmt.Sprintf("out-%d", t.index)))
+	if err != nil {
+		return "" // it never ran
+	}
+	defer f.Close() // only read
+	if info, err := f.Stat(); err == nil && info.Size() > printedBytes {
+		_, _ = f.Seek(-printedBytes, io.SeekEnd)
+	}
+	text, _ := io.ReadAll(f)
+	if s := strings.TrimSpace(string(text)); s != "" {
+		return "\n" + s
+	}
+	return ""
+}

@@ -1,0 +1,295 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Entry is what a store holds under a key.
+type Entry struct {
+	Key
+	Bytes int64     // of its file
+	Time  time.Time // when it was written
+}
+
+const ending = ".gob"
+
+var (
+	kindName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	hashName = regexp.MustCompile(`^[0-9a-f]{32}$`)
+)
+
+// check returns an error if the key is none that NewKey returns.
+func (k Key) check() error {
+	if !kindName.MatchString(k.Kind) || !hashName.MatchString(k.Hash) {
+		return fmt.Errorf("store: %q, %q is no key of an entry", k.Kind, k.Hash)
+	}
+	return nil
+}
+
+// Kinds returns the kinds of entries that the store holds, in alphabetical order.
+func (s *Store) Kinds() ([]string, error) {
+	folders, err := readDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	var kinds []string
+	for _, f := range folders {
+		if f.IsDir() && kindName.MatchString(f.Name()) && s.holdsEntries(f.Name()) {
+			kinds = append(kinds, f.Name())
+		}
+	}
+	return kinds, nil
+}
+
+// holdsEntries reports whether a folder of the store is that of a kind: programs and
+// campaigns lie beside these.
+func (s *Store) holdsEntries(kind string) bool {
+	parts, err := os.ReadDir(filepath.Join(s.dir, kind))
+	if err != nil {
+		return false
+	}
+	for _, p := range parts {
+		if len(p.Name()) != 2 || !p.IsDir() {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(s.dir, kind, p.Name()))
+		if err == nil && slices.ContainsFunc(files, func(f fs.DirEntry) bool { return isEntry(f.Name()) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func isEntry(file string) bool {
+	hash, ok := strings.CutSuffix(file, ending)
+	return ok && hashName.MatchString(hash)
+}
+
+// Walk calls visit for each entry of a kind, ordered by hash; "" stands for all kinds.
+// It stops at the first error of visit and returns it. Entries that come or go meanwhile
+// may be passed over. It holds one folder of names at a time, a 256th of a kind.
+func (s *Store) Walk(kind string, visit func(Entry) error) error {
+	kinds := []string{kind}
+	if kind == "" {
+		var err error
+		if kinds, err = s.Kinds(); err != nil {
+			return err
+		}
+	}
+	for _, k := range kinds {
+		parts, err := readDir(filepath.Join(s.dir, k))
+		if err != nil {
+			return err
+		}
+		for _, part := range parts {
+			if err := s.walkPart(k, part.Name(), visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) walkPart(kind, part string, visit func(Entry) error) error {
+	files, err := readDir(filepath.Join(s.dir, kind, part))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if !isEntry(f.Name()) {
+			continue
+		}
+		key := Key{kind, strings.TrimSuffix(f.Name(), ending)}
+		info, err := f.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+		if err := visit(Entry{key, info.Size(), info.ModTime()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readDir is os.ReadDir, except that a folder that does not exist is empty.
+func readDir(dir string) ([]fs.DirEntry, error) {
+	list, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return list, nil
+}
+
+// Verify reads the entry of k and holds it against its checksum. It returns ErrMissing
+// if there is none, and a CorruptError if Load could not use it.
+func (s *Store) Verify(k Key) error {
+	path := s.Path(k)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s", ErrMissing, path)
+	}
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	defer f.Close() // only read
+	if err := verify(f); err != nil {
+		return &CorruptError{Path: path, Err: err}
+	}
+	return nil
+}
+
+// verify holds a file against the checksum at its beginning.
+func verify(r io.Reader) error {
+	head := make([]byte, len(magic)+sha256.Size)
+	if _, err := io.ReadFull(r, head); err != nil || string(head[:len(magic)]) != magic {
+		return errors.New("not an entry of this format")
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, r); err != nil {
+		return err
+	}
+	if !bytes.Equal(sum.Sum(nil), head[len(magic):]) {
+		return errors.New("checksum does not match")
+	}
+	return nil
+}
+
+// Remove removes the entry of k. That there is none is no error.
+func (s *Store) Remove(k Key) error {
+	if err := k.check(); err != nil {
+		return err
+	}
+	if err := os.Remove(s.Path(k)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
+}
+
+// Stray is a file that a process began to write and did not finish.
+type Stray struct {
+	Path  string
+	Bytes int64
+	Time  time.Time // when it was last written to
+}
+
+// Strays returns unfinished files below the store's folder: those that are being
+// written, and those of processes that died.
+func (s *Store) Strays() ([]Stray, error) {
+	var all []Stray
+	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() || !strings.HasPrefix(d.Name(), tempPrefix) {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			all = append(all, Stray{path, info.Size(), info.ModTime()})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return all, nil
+}
+
+// Collection says what Collect removes.
+type Collection struct {
+	Before   time.Time // entries written before; zero: none for their age
+	Kinds    []string  // of these kinds only; nil: of all
+	MaxBytes int64     // the oldest entries, until no more than this is left; 0: none
+	Strays   time.Time // unfinished files last written to before
+	Damaged  bool      // entries that Verify refuses, which takes reading all
+	DryRun   bool      // nothing is removed: what would be is returned
+}
+
+// Collected is what Collect removed.
+type Collected struct {
+	Entries, Damaged, Strays int
+	Bytes                    int64
+}
+
+// Collect removes what a Collection names. A result that is asked for again is computed
+// again.
+func (s *Store) Collect(c Collection) (Collected, error) {
+	var out Collected
+	strays, err := s.Strays()
+	if err != nil {
+		return out, err
+	}
+	for _, f := range strays {
+		if !f.Time.Before(c.Strays) {
+			continue
+		}
+		if !c.DryRun {
+			if err := os.Remove(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return out, fmt.Errorf("store: %w", err)
+			}
+		}
+		out.Strays, out.Bytes = out.Strays+1, out.Bytes+f.Bytes
+	}
+	var left []Entry
+	total := int64(0)
+	err = s.Walk("", func(e Entry) error {
+		chosen := c.Kinds == nil || slices.Contains(c.Kinds, e.Kind)
+		corrupt := new(CorruptError)
+		damaged := c.Damaged && chosen && errors.As(s.Verify(e.Key), &corrupt)
+		if chosen && e.Time.Before(c.Before) || damaged {
+			if damaged {
+				out.Damaged++
+			}
+			return s.collect(e, c.DryRun, &out)
+		}
+		total += e.Bytes
+		if chosen && c.MaxBytes > 0 {
+			left = append(left, e)
+		}
+		return nil
+	})
+	if err != nil || c.MaxBytes <= 0 {
+		return out, err
+	}
+	slices.SortStableFunc(left, func(a, b Entry) int { return a.Time.Compare(b.Time) })
+	for _, e := range left {
+		if total <= c.MaxBytes {
+			break
+		}
+		if err := s.collect(e, c.DryRun, &out); err != nil {
+			return out, err
+		}
+		total -= e.Bytes
+	}
+	return out, nil
+}
+
+func (s *Store) collect(e Entry, dry bool, out *Collected) error {
+	if !dry {
+		if err := s.Remove(e.Key); err != nil {
+			return err
+		}
+	}
+	out.Entries, out.Bytes = out.Entries+1, out.Bytes+e.Bytes
+	return nil
+}

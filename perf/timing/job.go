@@ -1,0 +1,78 @@
+package timing
+
+import (
+	"context"
+	"fmt"
+
+	"presage/perf/campaign"
+	"presage/perf/machine"
+	"presage/perf/pipeline"
+	"presage/perf/store"
+	"presage/perf/subject"
+)
+
+// timeKind is the kind of jobs that simulate a core on a run.
+const timeKind = "time"
+
+// timeSpec describes a simulation. The keys of its results follow from counting the
+// run, so that the job has a mark.
+type timeSpec struct {
+	Run     subject.Remote
+	Config  pipeline.Config
+	Version int // of the result
+}
+
+// job returns the job that simulates the run.
+func (s *simulation) job(point subject.Point, st *store.Store) (campaign.Job, error) {
+	r, err := s.prog.Remote(st, s.in, point)
+	if err != nil {
+		return campaign.Job{}, err
+	}
+	return subject.RemoteJob(timeKind, "time "+s.machine.Name+" on", &s.in, timeSpec{r, s.config, timeVersion})
+}
+
+// Jobs returns the jobs that put what Simulate needs into the store.
+func Jobs(prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]campaign.Job, error) {
+	sweep, err := opt.Sweep(prog, points)
+	if err != nil {
+		return nil, err
+	}
+	config, err := m.Pipeline()
+	if err != nil {
+		return nil, fmt.Errorf("perf: %w", err)
+	}
+	if opt.Pipeline != nil {
+		opt.Pipeline(&config.Config)
+	}
+	st, err := store.OrDefault(opt.Store)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]campaign.Job, len(points))
+	for i, p := range sweep.Points {
+		in, err := p.Program.Inputs(p.Point, sweep.Options)
+		if err != nil {
+			return nil, err
+		}
+		s := simulation{prog: p.Program, machine: m, in: in, config: config.Config}
+		if jobs[i], err = s.job(p.Point, st); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
+}
+
+// Work returns the kinds of jobs of this package.
+func Work() []campaign.Work {
+	return []campaign.Work{campaign.NewWork(timeKind, func(ctx context.Context, at campaign.Site, s timeSpec) error {
+		if s.Version != timeVersion {
+			return fmt.Errorf("perf: a simulation of version %d, and this is %d", s.Version, timeVersion)
+		}
+		prog, err := s.Run.Open(at.Store)
+		if err != nil {
+			return err
+		}
+		_, _, err = (&simulation{prog: prog, in: s.Run.Inputs, config: s.Config}).simulated(ctx, s.Run.Step(at))
+		return err
+	})}
+}
