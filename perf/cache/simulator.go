@@ -54,6 +54,17 @@ func (s *Simulator) Observe(b *trace.Batch) {
 // blocks that they move through.
 func (s *Simulator) TakesRuns() bool { return true }
 
+// Flush empties caches and TLBs, without writing anything back. Counts go on, and
+// cold misses still are first accesses of all that was observed.
+func (s *Simulator) Flush() {
+	for _, c := range []*chain{&s.caches, &s.tlbs} {
+		for i := range c.levels {
+			c.levels[i].empty()
+		}
+		clear(c.filter.blocks)
+	}
+}
+
 // Result returns the counts of the accesses observed so far.
 func (s *Simulator) Result() *Result {
 	r := &Result{Config: s.config.clone()}
@@ -72,6 +83,10 @@ type chain struct {
 	levels    []level
 	refs      []reference
 	inclusive bool // some level is
+
+	filter  filter // see Warm
+	logging bool   // see LogFills
+	fills   []Fill
 
 	// For runs of loops.
 	loop
@@ -254,6 +269,9 @@ func (c *chain) store(i int, block, first, last uint64, ref *reference) {
 func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
 	l := &c.levels[i]
 	l.countMiss(block, ref.group)
+	if victim == 0 && c.logging {
+		c.fills = append(c.fills, Fill{i, trace.GroupID(ref.group), uint32(l.setOf(block))})
+	}
 	if victim&dirty != 0 || victim != 0 && l.spec.Inclusive {
 		c.evict(i, victim, ref.group)
 	}
