@@ -105,10 +105,10 @@ var layers = []layer{
 
 	// Studies: none knows the facade.
 	{"host/measure", "host progress subject internal/order"},
-	{"study/record", "store frame"},
+	{"study/record", "store frame internal/order"},
 	{"host/calibration", "host machine store frame figure"},
-	{"study/growth", "machine subject anatomy misses timing study/record frame"},
-	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
+	{"study/growth", "machine subject anatomy misses timing study/record frame internal/num"},
+	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record internal/num"},
 	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline spmv subject study/record progress store"},
 	{"study/judging", "internal/yamlfile internal/order internal/num machine predict progress store subject anatomy locality misses misses/replayed timing study/record"},
