@@ -75,17 +75,24 @@ notebooks: kernel ## run the committed notebooks in place; replaced only if good
 # caches beyond the first by physical addresses.
 VALIDATE = $(GO) run ./perf/cmd/presage validate -q --machine origin2000,itanium2 --method binomial --pages 16384 --summary of
 
+# What a reader without a model goes by: the misses at the largest training size.
+LARGEST = $(GO) run ./perf/cmd/presage simulate -q --machine origin2000,itanium2 --pages 16384
+
 validation: judge ## hold predictions against simulation for three programs and a suite, and record it (two hours)
 	$(VALIDATE) ./datasets/programs/cg --args "-n {n} -quiet" --train n=20:50:6 --at n=75,100,200 --record datasets/validation/cg.csv
 	$(VALIDATE) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --train n=96,112,128,144,160,192,224 --at n=336,448,896 --record datasets/validation/matmul.csv
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=20:50:6 --at n=75,100 --record datasets/validation/sweep3d.csv
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=13,15,18,20,23,25 --at n=38,50,100 --record datasets/validation/sweep3d-25.csv
+	$(LARGEST) ./datasets/programs/cg --args "-n {n} -quiet" --sweep n=50 --record datasets/validation/cg-largest.csv
+	$(LARGEST) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=224 --record datasets/validation/matmul-largest.csv
+	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=50 --record datasets/validation/sweep3d-largest.csv
+	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=25 --record datasets/validation/sweep3d-25-largest.csv
 
 # The closed half of the suite is for the end: make judge HALF=all.
 HALF ?= open
 
 judge: ## hold predictions against simulation on the judging suite, and record it (an hour; goes on where it was interrupted)
-	nice $(GO) run ./perf/cmd/presage judge -q datasets/suite/suite.yaml --half $(HALF) --machine origin2000,itanium2,zen4 --record datasets/validation/suite --headlines datasets/headlines.csv
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/suite/suite.yaml --half $(HALF) --machine origin2000,itanium2,zen4 --record datasets/validation/suite-$(HALF) --headlines datasets/headlines.csv
 	$(GO) run ./perf/cmd/presage headlines
 
 # Meshes of the training runs were drawn at random between 20 and 50 (Python's
@@ -109,6 +116,12 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-sized
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -max 64 -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-max64
 	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
+	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-largest.csv
+	$(LARGEST) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-largest.csv
+	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-2.3-largest.csv
+	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-3.0-largest.csv
+	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-2.3-largest.csv
+	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-3.0-largest.csv
 
 METASIM = $(GO) run ./perf/cmd/presage metasim --machine datasets/metasim/power3.yaml
 

@@ -112,11 +112,11 @@ var layers = []layer{
 
 	// Studies: none knows the facade.
 	{"host/measure", "host progress subject internal/order"},
-	{"study/record", "store frame"},
+	{"study/record", "store frame internal/order"},
 	{"host/calibration", "host machine store frame figure"},
-	{"study/growth", "machine subject anatomy misses timing study/record frame"},
+	{"study/growth", "machine subject anatomy misses timing study/record frame internal/num"},
 	{"study/mending", "internal/num machine subject locality misses patterns advice store study/record"},
-	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record"},
+	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record internal/num"},
 	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline host spmv subject study/record progress store"},
 	{"study/judging", "internal/yamlfile internal/order internal/num machine predict campaign progress store subject anatomy locality misses misses/replayed timing study/record"},

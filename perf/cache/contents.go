@@ -66,6 +66,14 @@ func newContents(l Level, seed uint64) contents {
 	return c
 }
 
+// empty takes all blocks out.
+func (c *contents) empty() {
+	clear(c.tags)
+	if c.pool != nil {
+		c.pool = newPool(c.pool.size)
+	}
+}
+
 // first returns the index in tags of the set of block.
 func (c *contents) first(block uint64) uint64 {
 	if c.paged {

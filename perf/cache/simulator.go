@@ -56,6 +56,17 @@ func (s *Simulator) Observe(b *trace.Batch) {
 // blocks that they move through.
 func (s *Simulator) TakesRuns() bool { return true }
 
+// Flush empties caches and TLBs, without writing anything back. Counts go on, and
+// cold misses still are first accesses of all that was observed.
+func (s *Simulator) Flush() {
+	for _, c := range []*chain{&s.caches, &s.tlbs} {
+		for i := range c.levels {
+			c.levels[i].empty()
+		}
+		clear(c.filter.blocks)
+	}
+}
+
 // Result returns the counts of the accesses observed so far.
 func (s *Simulator) Result() *Result {
 	r := &Result{Config: s.config.clone()}
@@ -76,6 +87,10 @@ type chain struct {
 	inclusive bool      // some level is
 	log       *[]Missed // takes the misses of the access at hand; nil: not asked for
 	first     int       // index of levels[0] in all of the hierarchy
+
+	filter  filter // see Warm
+	logging bool   // see LogFills
+	fills   []Fill
 
 	// For runs of loops.
 	loop
@@ -265,6 +280,9 @@ func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
 			m.Victim = victim.block()
 		}
 		c.tell(m)
+	}
+	if victim == 0 && c.logging {
+		c.fills = append(c.fills, Fill{i, trace.GroupID(ref.group), uint32(l.setOf(block))})
 	}
 	if victim&dirty != 0 || victim != 0 && l.spec.Inclusive {
 		c.evict(i, victim, ref.group)

@@ -13,13 +13,16 @@ type Rates struct {
 	// is 1 if the block was not seen, as in the paper (section 5.2.2), or accesses
 	// no memory.
 	Hit [][]float64
+	// Once[l] are misses at level l that the run has besides, whatever blocks' hit
+	// rates: see WarmHistory. nil: none.
+	Once []uint64
 }
 
 // RatesOf returns the hit rates of blocks, combined as the simulation's sample
 // specifies.
 func RatesOf(code *Code, s *Simulation) *Rates {
 	n := len(code.Blocks)
-	r := &Rates{Levels: s.Levels, Seen: make([]bool, n)}
+	r := &Rates{Levels: s.Levels, Seen: make([]bool, n), Once: s.Once}
 	weight := make([]float64, n) // denominators of the miss rates
 	misses := make([][]float64, len(s.Levels))
 	for l := range misses {
@@ -93,6 +96,9 @@ func (r *Rates) Program(code *Code, executions []uint64) ([]ProgramRate, error) 
 				seen += accesses
 				hits += accesses * r.Hit[l][b]
 			}
+		}
+		if r.Once != nil {
+			hits -= min(hits, float64(r.Once[l]))
 		}
 		if all > 0 {
 			p.Unseen = (all - seen) / all

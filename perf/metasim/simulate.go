@@ -2,6 +2,7 @@ package metasim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,6 +26,19 @@ const (
 	WarmKept
 	// WarmKeptFixed keeps the contents and simulates a warm-up like WarmFixed.
 	WarmKeptFixed
+	// WarmHistory simulates WarmLength instructions before each stretch, beginning
+	// with empty caches: all but the last DefaultWarmLength in a fraction of the time
+	// (cache.Simulator.Warm). Under LRU, hits are then what they would be with the
+	// whole history, and so are misses of full sets, up to what the levels above
+	// hold. What an access would do that misses where its set has a free place is not
+	// known (an unknown reference of Wood, Hill and Kessler, SIGMETRICS 1991). Of
+	// these, a share of (d - w)/d is taken for misses if the parts of the run that
+	// were simulated touched d blocks of the set and it has w < d ways: so many of d
+	// blocks that are accessed alike are not held. If d <= w nothing was ever
+	// evicted: they are hits, but for the first access to each block, which is one
+	// miss of the whole run whatever the stretch stands for (Simulation.Once). Both
+	// are derived here.
+	WarmHistory
 )
 
 func (w Warmup) String() string {
@@ -34,7 +48,7 @@ func (w Warmup) String() string {
 	return fmt.Sprintf("Warmup(%d)", uint8(w))
 }
 
-var warmups = [...]string{"fixed", "none", "kept", "kept, fixed"}
+var warmups = [...]string{"fixed", "none", "kept", "kept, fixed", "history"}
 
 // DefaultWarmLength is the default of SimulateOptions.WarmLength, in instructions.
 // It is enough for first-level caches: with it the L1 hit rates of Sweep3D,
@@ -46,19 +60,21 @@ const DefaultWarmLength = 200_000
 // SimulateOptions configure Simulate.
 type SimulateOptions struct {
 	Warmup     Warmup
-	WarmLength uint64 // instructions, for WarmFixed and WarmKeptFixed; 0: DefaultWarmLength
+	WarmLength uint64 // instructions, for WarmFixed, WarmKeptFixed (0: DefaultWarmLength) and WarmHistory
 
 	Progress func(instructions uint64)
 }
 
 func (o *SimulateOptions) fill() error {
 	switch {
-	case o.Warmup > WarmKeptFixed:
+	case o.Warmup > WarmHistory:
 		return fmt.Errorf("metasim: unknown warm-up %d", o.Warmup)
 	case o.Warmup == WarmNone || o.Warmup == WarmKept:
 		if o.WarmLength != 0 {
 			return fmt.Errorf("metasim: a warm-up of %d instructions and the mode %q exclude each other", o.WarmLength, o.Warmup)
 		}
+	case o.WarmLength == 0 && o.Warmup == WarmHistory:
+		return errors.New("metasim: a warm-up by history has no default length: some hundredths of the run, divided by the stretches")
 	case o.WarmLength == 0:
 		o.WarmLength = DefaultWarmLength
 	}
@@ -73,6 +89,9 @@ type Simulation struct {
 	Hierarchy cache.Config
 	Levels    []string        // names of the cache levels, then of the TLBs
 	Stretches []StretchResult // those of Sample.Stretches that the run reached
+	// Once are misses at each of Levels that the whole run has once: see WarmHistory.
+	// nil for the others.
+	Once []uint64
 
 	Simulated, Warmed uint64 // instructions in stretches and in warm-ups
 	Executed          uint64 // instructions of the run
@@ -91,7 +110,7 @@ type StretchResult struct {
 type Counts struct {
 	Block    int      // index in Code.Blocks
 	Accesses uint64   // memory references executed
-	Misses   []uint64 // at each of Simulation.Levels
+	Misses   []uint64 // at each of Simulation.Levels, without those that WarmHistory does not take for misses
 }
 
 // Simulate runs the program once, up to the end of the last stretch, and simulates
@@ -112,7 +131,7 @@ func Simulate(ctx context.Context, run engine.Runner, code *Code, sample Sample,
 	trackers := make([]*tracker, len(hierarchies))
 	collectors := make([]trace.Collector, len(hierarchies))
 	for i, h := range hierarchies {
-		t, err := newTracker(code, h, segments)
+		t, err := newTracker(code, h, segments, opt.Warmup == WarmHistory)
 		if err != nil {
 			return nil, fmt.Errorf("metasim: %w", err)
 		}
@@ -147,6 +166,7 @@ func (s *Simulation) fill(t *tracker, segments []segment, out *engine.Outcome) (
 	if s.Stretches, err = t.finish(out); err != nil {
 		return err
 	}
+	s.Once = t.once
 	for i, w := range out.Windows {
 		if segments[i].stretch < 0 {
 			s.Warmed += w.To - w.From

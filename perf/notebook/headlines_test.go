@@ -1,7 +1,6 @@
 package notebook
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,7 +20,10 @@ func TestReportRecords(t *testing.T) {
 	t.Chdir(filepath.Join(root, "notebooks"))
 	file := filepath.Join(root, "datasets", "headlines.csv")
 	report := func(value float64) {
-		Report("study", "make it", []Headline{{Metric: "m", Value: value, Unit: "nJ", Goal: "<=0.05", Missed: true}})
+		Report("study", "make it", []Headline{{
+			Metric: "m", Value: value, Unit: "nJ", Goal: "<=0.05", Missed: true,
+			Beside: []Headline{{Metric: "another way", Errors: []float64{-value, 2 * value}}},
+		}})
 	}
 	t.Setenv("PRESAGE_RECORD", "")
 	report(0.25)
@@ -35,19 +37,11 @@ func TestReportRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 1 || all[0].Study != "study" || all[0].Metric != "m" || all[0].Value != 1.0/3 ||
-		all[0].Unit != "nJ" || all[0].Goal != "<=0.05" || all[0].Command != "make it" {
+	if len(all) != 2 || all[1].Beside != "m" || all[1].Worst != 2.0/3 || all[1].Rows != 2 || all[1].Unit != record.Relative {
 		t.Errorf("recorded %+v", all)
 	}
-}
-
-func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{
-		0: "0", 1: "1", 0.5293225: "0.529", 0.0092904: "0.00929", -0.02954: "-0.0295", 12.345: "12.3",
-		3322.2087: "3322", 123456789: "123456789", 2.5e12: "2.5e+12", math.Inf(1): "+Inf",
-	} {
-		if got := number(v); got != want {
-			t.Errorf("number(%v) = %s, want %s", v, got, want)
-		}
+	if all[0].Study != "study" || all[0].Metric != "m" || all[0].Value != 1.0/3 ||
+		all[0].Unit != "nJ" || all[0].Goal != "<=0.05" || all[0].Command != "make it" {
+		t.Errorf("recorded %+v", all)
 	}
 }

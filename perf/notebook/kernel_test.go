@@ -79,7 +79,8 @@ var cells = map[string]func(){
 		Report("study", "make it", []Headline{
 			{Metric: "reached", Value: 0.042, Unit: "ratio", Goal: "<=0.05"},
 			{Metric: "missed, as the text says", Value: 0.7, Unit: "ratio", Goal: "<=0.05", Missed: true},
-			{Metric: "without a goal", Value: 3322.2, Unit: "times"},
+			{Metric: "without a goal", Value: 3322.2, Unit: "times", Beside: []Headline{{Metric: "a baseline", Value: 4, Unit: "times"}}},
+			{Metric: "of a sample", Errors: []float64{0.1, -0.3}, Goal: "<=0.25; worst<=0.3"},
 		})
 	},
 	"missed": func() {
@@ -322,9 +323,11 @@ func TestProgress(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	o := execute(t, "report")
-	want := `0.042 ratio  goal <=0.05              reached
-0.7 ratio    goal <=0.05 not reached  missed, as the text says
-3322 times                            without a goal
+	want := `0.042 ratio                     goal <=0.05              reached
+0.7 ratio                       goal <=0.05 not reached  missed, as the text says
+3322 times                                               without a goal
+4 times                                                      a baseline
+0.2 (p90 0.28, worst 0.3 of 2)  goal <=0.25; worst<=0.3  of a sample
 `
 	if o.failed || o.stdout != want {
 		t.Errorf("failed %v, printed\n%swant\n%s%s", o.failed, o.stdout, want, o.stderr)

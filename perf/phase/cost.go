@@ -64,7 +64,7 @@ func (p *Intervals) Overhead(ctx context.Context, opt OverheadOptions) (Overhead
 	if err != nil {
 		return Overhead{}, err
 	}
-	how := opt.Sampling.how()
+	how := opt.Sampling.how(p, &stretches.sample)
 	key, err := store.NewKey("overhead", storeVersion, struct {
 		Inputs     subject.Inputs
 		Hierarchy  cache.Config

@@ -36,6 +36,7 @@ type CacheSample struct {
 type storedSample struct {
 	Levels            []string
 	Stretches         []metasim.StretchResult
+	Once              []uint64 // as metasim.Simulation.Once
 	Simulated, Warmed uint64
 	Executed          uint64
 	Cost              RunCost
@@ -64,7 +65,7 @@ func sampleCaches(ctx context.Context, p *Intervals, m *machine.Machine, s Sampl
 	if err != nil {
 		return nil, err
 	}
-	sim, err := simulate(ctx, p, m.Hierarchy(), chosen.sample, s.how())
+	sim, err := simulate(ctx, p, m.Hierarchy(), chosen.sample, s.how(p, &chosen.sample))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func (c *CacheSample) rate(sim *metasim.Simulation) {
 }
 
 func (s *storedSample) simulation(sample metasim.Sample) *metasim.Simulation {
-	return &metasim.Simulation{Sample: sample, Levels: s.Levels, Stretches: s.Stretches, Simulated: s.Simulated, Warmed: s.Warmed, Executed: s.Executed}
+	return &metasim.Simulation{Sample: sample, Levels: s.Levels, Stretches: s.Stretches, Once: s.Once, Simulated: s.Simulated, Warmed: s.Warmed, Executed: s.Executed}
 }
 
 // simulate finds the simulation of a sample in the store, or runs it.
@@ -156,7 +157,7 @@ func simulate(ctx context.Context, p *Intervals, h cache.Config, sample metasim.
 			return nil, err
 		}
 		s := sims[0]
-		return &storedSample{s.Levels, s.Stretches, s.Simulated, s.Warmed, s.Executed, cost, errorTexts(s.Warnings)}, nil
+		return &storedSample{s.Levels, s.Stretches, s.Once, s.Simulated, s.Warmed, s.Executed, cost, errorTexts(s.Warnings)}, nil
 	})
 	if err != nil {
 		return nil, err

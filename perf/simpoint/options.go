@@ -34,8 +34,9 @@ const (
 )
 
 // Options configures the choice of intervals. The zero value is SimPoint 3.2's:
-// 15 dimensions, up to 30 clusters by binary search, 5 starts of at most 100
-// iterations each, a threshold of 0.9 of the BIC; but with k-means++ starts.
+// 15 dimensions, up to 30 clusters by binary search, at most 100 iterations, a
+// threshold of 0.9 of the BIC; but with k-means++ starts, and with 20 of them in
+// place of its 5, which do not always find phases that are planted.
 type Options struct {
 	// K is the number of clusters; 0: chosen by score. The paper always uses 8
 	// (2005, section 4).
@@ -52,7 +53,7 @@ type Options struct {
 	Dims int
 
 	Init       Init
-	Starts     int // k-means runs for each k, of which the one with the best score counts; 0: 5
+	Starts     int // k-means runs for each k, of which the one with the best score counts; 0: DefaultStarts
 	Iterations int // of k-means at most; 0: 100
 
 	// Equal gives all intervals equal weights in clustering and results,
@@ -79,6 +80,12 @@ type Options struct {
 	Workers int
 }
 
+// Numbers of starts: the default, and that of SimPoint 3.2.
+const (
+	DefaultStarts    = 20
+	SimPoint32Starts = 5
+)
+
 // NoProjection, as Options.Dims, clusters unprojected vectors.
 const NoProjection = -1
 
@@ -96,7 +103,7 @@ func (o *Options) fill() error {
 	}
 	def(&o.MaxK, 30)
 	def(&o.Dims, 15)
-	def(&o.Starts, 5)
+	def(&o.Starts, DefaultStarts)
 	def(&o.Iterations, 100)
 	if o.Threshold == 0 {
 		o.Threshold = 0.9

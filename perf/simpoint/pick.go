@@ -97,7 +97,7 @@ func (s *search) run() (*clustering, error) {
 		}
 		return s.tried[k], nil
 	}
-	most := min(s.opt.MaxK, s.p.n)
+	most := s.most()
 	if s.opt.Search == All {
 		all := make([]int, most)
 		for i := range all {
@@ -124,6 +124,12 @@ func (s *search) run() (*clustering, error) {
 	}
 	return s.tried[s.chosen()], nil
 }
+
+// most returns the largest number of clusters that is tried by score: such that a
+// cluster has two intervals on average. The score estimates the variance within
+// clusters from n-k degrees of freedom; as these run out it grows without bound,
+// whatever the intervals are, and with k = n the whole run would be chosen.
+func (s *search) most() int { return min(s.opt.MaxK, max(1, s.p.n/2)) }
 
 // good reports whether a number of clusters reaches the threshold.
 func (s *search) good(k int) bool {
@@ -225,13 +231,12 @@ func (s *search) doubts(c *clustering) (list []error) {
 	if s.opt.K > c.k {
 		list = append(list, fmt.Errorf("simpoint: %d clusters asked for, and only %d intervals differ", s.opt.K, c.k))
 	}
-	// The score cannot tell whether fewer would do: n clusters of n points have
-	// no variance.
-	if s.opt.K == 0 && s.p.n > 1 && c.k == s.p.n {
-		list = append(list, fmt.Errorf("simpoint: each of the %d intervals is a cluster of its own, so that the whole run is chosen: take shorter intervals, or ask for a number of clusters", c.k))
-	}
-	if most := min(s.opt.MaxK, s.p.n); s.opt.K == 0 && most > 1 && s.tried[most] == c && s.p.n > most {
-		list = append(list, fmt.Errorf("simpoint: the largest number of clusters tried, %d, was chosen: more may be better", most))
+	if most := s.most(); s.opt.K == 0 && s.p.n > 1 && s.tried[most] == c {
+		if most == s.opt.MaxK {
+			list = append(list, fmt.Errorf("simpoint: the largest number of clusters tried, %d, was chosen: more may be better", most))
+		} else {
+			list = append(list, fmt.Errorf("simpoint: the largest number of clusters that %d intervals allow, %d, was chosen: take shorter intervals, or ask for a number of clusters", s.p.n, most))
+		}
 	}
 	return list
 }

@@ -205,13 +205,31 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// TestFewIntervals demands that if intervals are few and all differ, all are chosen,
-// with a warning, unlike those of a longer run of the same phases.
+// TestScoreNeverTakesAll demands that by score no more than half of the intervals are
+// points, with a warning where more might be better.
+func TestScoreNeverTakesAll(t *testing.T) {
+	for n := 2; n <= 30; n++ {
+		for _, search := range []simpoint.Search{simpoint.Binary, simpoint.All} {
+			v, _ := planted{intervals: n, blocks: 300, nonzero: 40, phases: n, noise: 0.3}.vectors(uint64(n))
+			r := pick(t, v, simpoint.Options{Search: search, Starts: 2})
+			if most := max(1, n/2); r.K > most || (r.K == most) != (len(r.Warnings) == 1) {
+				t.Errorf("%d intervals: %d clusters, warnings %v", n, r.K, r.Warnings)
+			}
+		}
+	}
+	v, _ := planted{intervals: 6, blocks: 300, nonzero: 40, phases: 6, noise: 0.3}.vectors(1)
+	if r := pick(t, v, simpoint.Options{K: 6}); r.K != 6 {
+		t.Errorf("asked for 6 clusters of 6: %d", r.K)
+	}
+}
+
+// TestFewIntervals demands that the two phases of a run are found however few its
+// intervals are, which all differ.
 func TestFewIntervals(t *testing.T) {
-	for n, warnings := range map[int]int{12: 1, 100: 0} {
+	for _, n := range []int{8, 12, 100} {
 		v, _ := planted{intervals: n, blocks: 300, nonzero: 40, phases: 2, noise: 0.1}.vectors(8)
 		r := pick(t, v, simpoint.Options{})
-		if len(r.Warnings) != warnings || (r.K == n) != (warnings == 1) {
+		if len(r.Warnings) != 0 || r.K != 2 {
 			t.Errorf("%d intervals: %d clusters, warnings %v", n, r.K, r.Warnings)
 		}
 		if r = pick(t, v, simpoint.Options{K: 2}); r.K != 2 || len(r.Warnings) != 0 {

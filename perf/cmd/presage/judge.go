@@ -17,11 +17,11 @@ import (
 
 // judgeFlags are the flags of presage judge beside those of the study itself.
 type judgeFlags struct {
-	half, table, dir, record, headlines string
-	programs, machines                  []string
-	run                                 runFlags
-	on                                  campaignFlags
-	out                                 output
+	half, table, dir, record, headlines, from string
+	programs, machines                        []string
+	run                                       runFlags
+	on                                        campaignFlags
+	out                                       output
 }
 
 func judgeCommand() *cobra.Command {
@@ -30,7 +30,7 @@ func judgeCommand() *cobra.Command {
 		opt   judging.Options
 	)
 	cmd := &cobra.Command{
-		Use:   "judge SUITE.yaml --machine NAME",
+		Use:   "judge {SUITE.yaml --machine NAME | --from PREFIX}",
 		Short: "Hold predictions against exact simulation on a suite of programs",
 		Long: `judge compiles each program of a suite for linux/riscv64, profiles it at its
 training sizes, predicts misses at the sizes to be judged, simulates these exactly,
@@ -43,14 +43,22 @@ count.
 With --record it writes all rows to PREFIX-misses.csv, PREFIX-cycles.csv and
 PREFIX-failed.csv, and this command, the date and checksums to recordings.csv beside
 them. Results are kept in the store: an interrupted run goes on where it stopped.
+--from reads the rows of such files in place of judging anew.
 
 A suite has an open half, which may be looked at while predictions are improved, and
 a closed one, which has to be asked for.`,
 		Example: `  presage judge datasets/suite/suite.yaml --machine origin2000,itanium2,zen4
   presage judge datasets/suite/suite.yaml --machine zen4 --program lufact,spmv --table misses --format csv
-  presage judge datasets/suite/suite.yaml --half all --machine origin2000,itanium2,zen4 --record datasets/validation/suite`,
-		Args: cobra.ExactArgs(1),
+  presage judge datasets/suite/suite.yaml --half all --machine origin2000,itanium2,zen4 --record datasets/validation/suite-all
+  presage judge --from datasets/validation/suite-open --table levels`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.from != "" {
+				return flags.reportRecorded(cmd.OutOrStdout(), cmd.ErrOrStderr(), args, opt.PageBytes)
+			}
+			if len(args) == 0 || len(flags.machines) == 0 {
+				return errors.New("nothing to judge: name a suite and, with --machine, machines, or recorded rows with --from")
+			}
 			if err := flags.read(args[0], &opt); err != nil {
 				return err
 			}
@@ -62,7 +70,8 @@ a closed one, which has to be asked for.`,
 			if err != nil {
 				return err
 			}
-			return flags.report(cmd.OutOrStdout(), cmd.ErrOrStderr(), found, commandLine(cmd, args))
+			of := judging.HeadlineOptions{Half: judging.Half(flags.half), PageBytes: opt.PageBytes, Command: commandLine(cmd, args)}
+			return flags.report(cmd.OutOrStdout(), cmd.ErrOrStderr(), found, of)
 		},
 	}
 	f := cmd.Flags()
@@ -72,10 +81,10 @@ a closed one, which has to be asked for.`,
 	f.Uint64Var(&opt.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	f.StringVar(&flags.table, "table", "summary", "what to print: summary, levels (the summary by level), misses or cycles (all rows)")
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write the rows to")
+	f.StringVar(&flags.from, "from", "", "name prefix of files that --record wrote, to read in place of judging; --half and --pages say what they are of")
 	f.StringVar(&flags.headlines, "headlines", "", "file of headlines to update, such as datasets/headlines.csv")
 	f.StringVar(&flags.dir, "store", "", "folder that keeps executables, profiles and simulations (default the user's)")
 	f.BoolVarP(&flags.run.quiet, "quiet", "q", false, "no progress on standard error")
-	_ = cmd.MarkFlagRequired("machine")
 	flags.on.register(cmd)
 	flags.out.register(cmd)
 	return cmd
@@ -89,13 +98,18 @@ var judgeTables = map[string]func(*judging.Findings) dataframe.DataFrame{
 	"cycles":  func(f *judging.Findings) dataframe.DataFrame { return perf.Frame(f.Cycles) },
 }
 
-// read sets the options from the flags and the file of the suite.
-func (f *judgeFlags) read(path string, opt *judging.Options) error {
-	if err := f.out.check(); err != nil {
-		return err
-	}
+// check returns an error if the flags say nothing that can be printed.
+func (f *judgeFlags) check() error {
 	if judgeTables[f.table] == nil {
 		return fmt.Errorf("--table %q: want summary, levels, misses or cycles", f.table)
+	}
+	return f.out.check()
+}
+
+// read sets the options from the flags and the file of the suite.
+func (f *judgeFlags) read(path string, opt *judging.Options) error {
+	if err := f.check(); err != nil {
+		return err
 	}
 	suite, err := judging.ReadSuite(path)
 	if err != nil {
@@ -129,15 +143,34 @@ func (f *judgeFlags) read(path string, opt *judging.Options) error {
 	return nil
 }
 
+// reportRecorded reports on findings that were recorded.
+func (f *judgeFlags) reportRecorded(stdout, stderr io.Writer, args []string, pages uint64) error {
+	if len(args) > 0 || len(f.machines) > 0 || len(f.programs) > 0 || f.record != "" {
+		return errors.New("--from reads recorded rows: give no suite, --machine, --program or --record")
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	found, err := judging.Load(f.from)
+	if err != nil {
+		return err
+	}
+	from, err := record.ReadText(f.from + judging.MissesFile)
+	if err != nil {
+		return err
+	}
+	return f.report(stdout, stderr, found, judging.HeadlineOptions{Half: judging.Half(f.half), PageBytes: pages, Command: from.Command})
+}
+
 // report records and prints the findings. It returns an error if a program failed.
-func (f *judgeFlags) report(stdout, stderr io.Writer, found *judging.Findings, command string) error {
+func (f *judgeFlags) report(stdout, stderr io.Writer, found *judging.Findings, of judging.HeadlineOptions) error {
 	if f.record != "" {
-		if err := found.Record(f.record, command); err != nil {
+		if err := found.Record(f.record, of.Command); err != nil {
 			return err
 		}
 	}
 	if f.headlines != "" {
-		if err := record.UpdateHeadlines(f.headlines, found.Headlines(judging.Half(f.half), command)...); err != nil {
+		if err := record.UpdateHeadlines(f.headlines, found.Headlines(of)...); err != nil {
 			return err
 		}
 	}

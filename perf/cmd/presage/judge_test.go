@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,8 +61,16 @@ func TestJudge(t *testing.T) {
 	if _, from := recorded(t, kept+"-misses.csv"); !strings.HasPrefix(from.Command, "presage judge ") || !strings.Contains(from.Origin, "fill") {
 		t.Errorf("%+v", from)
 	}
-	if all, err := record.Headlines(headlines); err != nil || len(all) != 6 || !strings.HasPrefix(all[0].Metric, "open half, caches, fewer than 4 ways: median") {
+	if all, err := record.Headlines(headlines); err != nil || len(all) != 5 || all[0].Rows != 1 || !strings.HasPrefix(all[0].Metric, "misses of 1 programs, caches, fewer than 4 ways") {
 		t.Errorf("headlines: %+v, %v", all, err)
+	} else {
+		again := filepath.Join(dir, "again.csv")
+		if text := must(t, "judge", "--from", kept, "--headlines", again, "--format", "csv"); text != summary {
+			t.Errorf("recorded rows:\n%s\njudged:\n%s", text, summary)
+		}
+		if reread, err := record.Headlines(again); err != nil || fmt.Sprint(reread) != fmt.Sprint(all) {
+			t.Errorf("recorded rows: %+v, %v\njudged: %+v", reread, err, all)
+		}
 	}
 	if rows := must(t, with("--table", "misses", "--program", "fill")...); strings.Count(rows, "\n") != 4 {
 		t.Errorf("rows:\n%s", rows)
@@ -80,6 +89,9 @@ func TestJudge(t *testing.T) {
 		"nowhere":            with("--machine", "nowhere"),
 		"no such file":       {"judge", filepath.Join(dir, "none.yaml"), "--machine", "zen4"},
 		"machine":            {"judge", suite},
+		"nothing to judge":   {"judge"},
+		"give no suite":      {"judge", suite, "--from", kept},
+		"none-misses.csv":    {"judge", "--from", filepath.Join(dir, "none")},
 		"--format":           with("--format", "xml"),
 	} {
 		if _, _, err := presage(t, args...); err == nil || !strings.Contains(err.Error(), want) {

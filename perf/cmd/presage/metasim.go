@@ -25,6 +25,7 @@ type metasimFlags struct {
 	periods        int
 	warmup         string
 	warmLength     uint64
+	onlyHistory    bool
 	full           bool
 	record         string
 }
@@ -44,9 +45,11 @@ written by simpoint -o or SimPoint 3.2 for the same intervals.
 
 --record PREFIX runs the whole study, which varies the number of points, the
 interval length and the warm-up, and measures times. It writes PREFIX-hits.csv,
-PREFIX-blocks.csv, PREFIX-runs.csv and PREFIX-clusters.csv, and this command, the
-date and checksums to recordings.csv beside them. Simulations are kept in the
-store: an interrupted study resumes where it stopped.`,
+PREFIX-blocks.csv, PREFIX-runs.csv, PREFIX-clusters.csv and PREFIX-history.csv, and
+this command, the date and checksums to recordings.csv beside them. Simulations are kept in the
+store: an interrupted study resumes where it stopped. --history makes
+the last of these files anew, points simulated after a history that warms caches of
+megabytes up, and judges it by the study that was recorded.`,
 		Example: `  presage metasim ./datasets/programs/cg --at n=40 --machine datasets/metasim/power3.yaml --percent 10,1 --full
   presage metasim ./datasets/programs/cg --at n=40 --machine zen4 --points cg --interval 200000
   presage metasim ./datasets/programs/is --args "-class A -quiet" --machine datasets/metasim/power3.yaml --record datasets/metasim/is.A`,
@@ -58,10 +61,11 @@ store: an interrupted study resumes where it stopped.`,
 	f.StringVar(&m.files, "points", "", "take the points from PREFIX.simpoints and PREFIX.weights")
 	f.Float64SliceVar(&m.percents, "percent", nil, "also simulate these percentages of the run, in regular periods, such as 10,1")
 	f.IntVar(&m.periods, "periods", 0, fmt.Sprintf("number of these periods (default %d)", metasim.DefaultPeriods))
-	f.StringVar(&m.warmup, "warmup", "fixed", "contents of caches at the start of a stretch: fixed (left by a number of instructions before it), none, kept (left by the previous stretch) or kept-fixed")
-	f.Uint64Var(&m.warmLength, "warmup-length", 0, fmt.Sprintf("instructions to warm up with (default %d)", metasim.DefaultWarmLength))
+	f.StringVar(&m.warmup, "warmup", "fixed", "contents of caches at the start of a stretch: fixed (left by a number of instructions before it), none, kept (left by the previous stretch), kept-fixed, or history (of the instructions before it, long enough for megabytes; what misses only because caches were empty before these is no miss)")
+	f.Uint64Var(&m.warmLength, "warmup-length", 0, fmt.Sprintf("instructions to warm up with (default %d; with history, %g%% of the run divided among the stretches)", metasim.DefaultWarmLength, 100*phase.HistoryShare))
 	f.BoolVar(&m.full, "full", false, "also simulate the whole run")
 	f.StringVar(&m.record, "record", "", "run the whole study, and write its tables to files with this name prefix")
+	f.BoolVar(&m.onlyHistory, "history", false, "with --record: write PREFIX-history.csv alone, by the study recorded under the prefix")
 	_ = cmd.MarkFlagRequired("machine")
 	m.register(cmd)
 	m.out.register(cmd)
@@ -79,6 +83,9 @@ func (m *metasimFlags) simulate(cmd *cobra.Command, args []string) error {
 	}
 	if m.record != "" {
 		return m.study(cmd, args, found)
+	}
+	if m.onlyHistory {
+		return errors.New("--history: name the study to judge by with --record")
 	}
 	samplings, err := m.samplings()
 	if err != nil {
@@ -134,10 +141,10 @@ func (m *metasimFlags) samplings() ([]perf.Sampling, error) {
 }
 
 func warmupNamed(name string) (metasim.Warmup, error) {
-	names := map[string]metasim.Warmup{"fixed": metasim.WarmFixed, "none": metasim.WarmNone, "kept": metasim.WarmKept, "kept-fixed": metasim.WarmKeptFixed}
+	names := map[string]metasim.Warmup{"fixed": metasim.WarmFixed, "none": metasim.WarmNone, "kept": metasim.WarmKept, "kept-fixed": metasim.WarmKeptFixed, "history": metasim.WarmHistory}
 	w, ok := names[name]
 	if !ok {
-		return w, fmt.Errorf("--warmup %q: want fixed, none, kept or kept-fixed", name)
+		return w, fmt.Errorf("--warmup %q: want fixed, none, kept, kept-fixed or history", name)
 	}
 	return w, nil
 }
@@ -166,7 +173,15 @@ func (m *metasimFlags) study(cmd *cobra.Command, args []string, on *machine.Mach
 			}
 		}
 	}
-	found, err := sampling.Options{RunOptions: opt.RunOptions, Machine: on}.Run(cmd.Context(), prog, point)
+	study := sampling.Options{RunOptions: opt.RunOptions, Machine: on}
+	if m.onlyHistory {
+		rows, err := m.history(cmd, args, prog, point, study)
+		if err != nil {
+			return err
+		}
+		return m.out.print(cmd.OutOrStdout(), frame.Of(rows))
+	}
+	found, err := study.Run(cmd.Context(), prog, point)
 	if err != nil {
 		return err
 	}
@@ -174,5 +189,25 @@ func (m *metasimFlags) study(cmd *cobra.Command, args []string, on *machine.Mach
 	if err := found.Record(m.record, commandLine(cmd, args)); err != nil {
 		return err
 	}
+	if _, err := m.history(cmd, args, prog, point, study); err != nil {
+		return err
+	}
 	return m.out.print(cmd.OutOrStdout(), frame.Of(found.Hits))
+}
+
+// history simulates points with a history before each, and records and returns it.
+func (m *metasimFlags) history(cmd *cobra.Command, args []string, prog *perf.Program, point perf.Point, opt sampling.Options) ([]sampling.HistoryRow, error) {
+	study, err := sampling.Load(m.record)
+	if err != nil {
+		return nil, fmt.Errorf("--history judges by a study that was recorded: %w", err)
+	}
+	full, err := study.FullMisses()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := opt.History(cmd.Context(), prog, point, full)
+	if err != nil {
+		return nil, err
+	}
+	return rows, sampling.RecordHistory(m.record, rows, prog, commandLine(cmd, args))
 }

@@ -13,6 +13,7 @@ import (
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/store"
+	"presage/perf/study/record"
 	"presage/perf/subject"
 )
 
@@ -93,7 +94,8 @@ func simulateCommand() *cobra.Command {
 		on     campaignFlags
 		out    output
 		opt    perf.SimulateOptions
-		name   string
+		names  []string
+		kept   string
 		time   bool
 	)
 	cmd := &cobra.Command{
@@ -104,17 +106,14 @@ main package, and simulates the machine's memory hierarchy on every access: the
 reference for predictions. Without --sweep the program runs once, with --args as
 they are. --point simulates executables that were each compiled for one size. With
 --time it simulates the machine's core on every instruction instead, in order or
-out of order, and prints cycles and their causes.`,
+out of order, and prints cycles and their causes. With --record the rows are written
+to a file, and this command, the date and a checksum to recordings.csv beside it.`,
 		Example: `  presage simulate ./sweep3d --args "-n 60" --machine origin2000
   presage simulate ./sweep3d --sweep n=60,80 --machine origin2000 --by routine --format json
   presage simulate --point n=60:./prog.60 --point n=80:./prog.80 --machine origin2000`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
-				return err
-			}
-			m, err := perf.FindMachine(name)
-			if err != nil {
 				return err
 			}
 			todo, err := whatToSimulate(cmd.Context(), args, &sweep, &points, time)
@@ -127,16 +126,25 @@ out of order, and prints cycles and their causes.`,
 			if opt.Campaign, err = on.runner(cmd, args); err != nil {
 				return err
 			}
-			df, err := todo(cmd.Context(), m, opt)
+			df, err := onEach(names, func(m *machine.Machine) (dataframe.DataFrame, error) {
+				return todo.on(cmd.Context(), m, opt)
+			})
 			if err != nil {
 				return err
+			}
+			if kept != "" {
+				from := record.Source{Origin: "simulated by presage; " + todo.origin(), Command: commandLine(cmd, args)}
+				if err := perf.Record(kept, df, from); err != nil {
+					return err
+				}
 			}
 			return out.print(cmd.OutOrStdout(), df)
 		},
 	}
 	cmd.Flags().Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	cmd.Flags().Var(&points, "point", "a problem size with the executable compiled for it: name=value:PROGRAM; repeat for each")
-	cmd.Flags().StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
+	cmd.Flags().StringSliceVar(&names, "machine", nil, "machines: names (see presage machines) or .yaml files")
+	cmd.Flags().StringVar(&kept, "record", "", "file to write the rows to")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
 	registerListing(cmd, &opt.Listing, "a level's misses or, with --time, of the cycles")
 	cmd.Flags().BoolVar(&time, "time", false, "simulate the core, and print times instead of misses")
@@ -149,33 +157,68 @@ out of order, and prints cycles and their causes.`,
 	return cmd
 }
 
-// whatToSimulate returns the simulations that the arguments request.
-func whatToSimulate(ctx context.Context, args []string, sweep *sweepFlag, points *pointsFlag, time bool) (func(context.Context, *machine.Machine, perf.SimulateOptions) (dataframe.DataFrame, error), error) {
-	var (
-		prog     *perf.Program
-		binaries []subject.BinaryPoint
-		err      error
-	)
-	all := sweep.points
-	switch {
-	case len(points.points) > 0 && (len(args) > 0 || len(all) > 0):
-		return nil, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
-	case len(points.points) > 0:
-		binaries, err = points.open(ctx)
-		all = points.points
-	case len(args) == 0:
-		return nil, errors.New("no program: name one, or give the executables of each size with --point n=20:prog.20")
-	default:
-		prog, err = openProgram(ctx, args[0])
-		if len(all) == 0 {
-			all = []perf.Point{{}}
+// onEach returns the rows of todo for each machine, in the order of their names.
+func onEach(names []string, todo func(*machine.Machine) (dataframe.DataFrame, error)) (all dataframe.DataFrame, err error) {
+	for i, name := range names {
+		m, err := perf.FindMachine(name)
+		if err != nil {
+			return all, err
+		}
+		df, err := todo(m)
+		if err != nil {
+			return all, err
+		}
+		if i == 0 {
+			all = df
+		} else {
+			all = all.Concat(df)
 		}
 	}
-	return func(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
-		opt.Binaries = binaries
-		if time {
-			return perf.SimulateTime(ctx, prog, m, all, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing})
+	return all, all.Error()
+}
+
+// simulation is what is simulated: a program at points, or the executables of each
+// point.
+type simulation struct {
+	prog     *perf.Program
+	binaries []subject.BinaryPoint
+	points   []perf.Point
+	time     bool // of the core, not of caches alone
+}
+
+// whatToSimulate returns the simulation that the arguments request.
+func whatToSimulate(ctx context.Context, args []string, sweep *sweepFlag, points *pointsFlag, time bool) (simulation, error) {
+	s := simulation{points: sweep.points, time: time}
+	var err error
+	switch {
+	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
+		return s, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
+	case len(points.points) > 0:
+		s.binaries, err = points.open(ctx)
+		s.points = points.points
+	case len(args) == 0:
+		return s, errors.New("no program: name one, or give the executables of each size with --point n=20:prog.20")
+	default:
+		s.prog, err = openProgram(ctx, args[0])
+		if len(s.points) == 0 {
+			s.points = []perf.Point{{}}
 		}
-		return perf.SimulateMisses(ctx, prog, m, all, opt)
-	}, err
+	}
+	return s, err
+}
+
+// on simulates a machine.
+func (s *simulation) on(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
+	opt.Binaries = s.binaries
+	if s.time {
+		return perf.SimulateTime(ctx, s.prog, m, s.points, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing})
+	}
+	return perf.SimulateMisses(ctx, s.prog, m, s.points, opt)
+}
+
+// origin names what is simulated, with its digests.
+func (s *simulation) origin() string {
+	var v misses.Validation
+	v.Binaries = s.binaries
+	return validated(s.prog, &v)
 }

@@ -3,15 +3,20 @@ package judging
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	"presage/perf/study/record"
 )
 
-// Files that findings are recorded in, after the prefix of their names.
+// MissesFile is the file of misses that findings are recorded in, after the prefix of
+// its name.
+const MissesFile = "-misses.csv"
+
+// The other files likewise.
 const (
-	missesFile = "-misses.csv"
 	cyclesFile = "-cycles.csv"
 	failedFile = "-failed.csv"
 )
@@ -21,7 +26,7 @@ const (
 func (f *Findings) Record(prefix, command string) error {
 	from := record.Source{Origin: "predicted and simulated by presage; " + f.programs(), Command: command}
 	return errors.Join(
-		record.Write(prefix+missesFile, f.Misses, from),
+		record.Write(prefix+MissesFile, f.Misses, from),
 		record.Write(prefix+cyclesFile, f.Cycles, from),
 		record.Write(prefix+failedFile, f.Failed, from),
 	)
@@ -40,7 +45,7 @@ func (f *Findings) programs() string {
 
 // Load reads findings that Record wrote.
 func Load(prefix string) (*Findings, error) {
-	misses, err := record.Read[MissRow](prefix + missesFile)
+	misses, err := record.Read[MissRow](prefix + MissesFile)
 	if err != nil {
 		return nil, err
 	}
@@ -55,38 +60,106 @@ func Load(prefix string) (*Findings, error) {
 	return &Findings{Misses: misses.Rows, Cycles: cycles.Rows, Failed: failed.Rows}, nil
 }
 
-// headlineStudy is the name of this study among the headlines.
-const headlineStudy = "judging suite"
-
-// goals are those of each class: median and 90th percentile of the errors.
-var goals = map[string][2]string{
-	ClassManyWays: {"<=0.01", "<=0.1"},
-	ClassFewWays:  {"<=0.03", "<=0.2"},
-	ClassTLB:      {"<=0.05", "<=0.25"},
-	ClassCycles:   {"<=0.1", "<=0.25"},
+// headlineStudy returns the name of this study among the headlines.
+func headlineStudy(half Half) string {
+	if half == All {
+		return "judging suite"
+	}
+	return fmt.Sprintf("judging suite, %s half", half)
 }
 
-// Headlines returns the figures that predictions are judged by: for each class, the
-// median, the 90th percentile and the worst of the errors, the baseline's beside
-// them, and the share of intervals that hold the truth. half says which programs were
-// judged; command makes the figures again.
-func (f *Findings) Headlines(half Half, command string) []record.Headline {
+// goals are those of the errors of each class.
+var goals = map[string]string{
+	ClassManyWays: "<=0.01; p90<=0.1",
+	ClassFewWays:  "<=0.03; p90<=0.2",
+	ClassTLB:      "<=0.05; p90<=0.25",
+	ClassCycles:   "<=0.1; p90<=0.25",
+}
+
+// questions are those of the README's readers, by class.
+var questions = map[string]string{
+	ClassManyWays: "How far off are predicted misses, in caches of 4 ways and more?",
+	ClassFewWays:  "In caches of 1 or 2 ways, where addresses collide?",
+	ClassTLB:      "In TLBs?",
+	ClassCycles:   "How far off are predicted cycles?",
+}
+
+// HeadlineOptions say what findings are of, which they do not know themselves.
+type HeadlineOptions struct {
+	Half      Half   // the programs that were judged
+	PageBytes uint64 // as Options.PageBytes
+	Command   string // that makes the findings again
+}
+
+// Headlines returns the results that predictions are judged by, of each class: the
+// errors; beside them those of the n³ baseline and of the models of distances alone;
+// the rows that are far off without a warning; and the share of intervals that hold
+// the truth.
+func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 	var all []record.Headline
-	add := func(class, figure, goal, unit string, value float64) {
-		all = append(all, record.Headline{
-			Study: headlineStudy, Metric: fmt.Sprintf("%s half, %s: %s", half, class, figure),
-			Value: value, Goal: goal, Unit: unit, Command: command,
-		})
-	}
+	of := f.outcomes()
 	for _, s := range f.Summary() {
-		add(s.Class, "median error", goals[s.Class][0], "ratio", s.Median)
-		add(s.Class, "90th percentile of errors", goals[s.Class][1], "ratio", s.P90)
-		add(s.Class, "worst error", "", "ratio", s.Worst)
-		add(s.Class, "median error of the n³ baseline", "", "ratio", s.BaselineMedian)
-		add(s.Class, "rows off by more than 3 times without a warning", "<=0", "rows", float64(s.Unwarned))
+		class := slices.DeleteFunc(slices.Clone(of), func(o outcome) bool { return o.class != s.Class })
+		base := record.Headline{Study: headlineStudy(opt.Half), Unit: record.Relative, Command: opt.Command}
+		about := f.judged(s.Class, opt.PageBytes)
+
+		errs := base
+		errs.Metric, errs.Goal, errs.Question = about, goals[s.Class], questions[s.Class]
+		all = append(all, errs.WithSample(valuesOf(class, func(o *outcome) float64 { return o.err })))
+		beside := base
+		beside.Beside = errs.Metric
+		beside.Metric = "n³ from the largest training size"
+		all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.baseline })))
 		if s.Class != ClassCycles {
-			add(s.Class, "intervals of 90% that hold the truth", ">=0.85", "ratio", s.Intervals)
+			beside.Metric = "models alone, fully associative against fully associative"
+			all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.model })))
+		}
+
+		unwarned := base
+		unwarned.Metric, unwarned.Goal, unwarned.Unit = fmt.Sprintf("%s: rows of %d off by more than %d times without a warning", s.Class, s.Rows, Gross), "<=0", "rows"
+		all = append(all, unwarned.Single(float64(s.Unwarned)))
+		if s.Class != ClassCycles {
+			held := base
+			held.Metric, held.Goal = s.Class+": share of the intervals of 90% that hold the truth", ">=0.85"
+			all = append(all, held.Single(s.Intervals))
 		}
 	}
 	return all
+}
+
+// judged says what was judged of a class, and how.
+func (f *Findings) judged(class string, pages uint64) string {
+	programs := map[string]bool{}
+	least, most := math.Inf(1), 0.0
+	see := func(program string, growth float64) {
+		programs[program] = true
+		least, most = min(least, growth), max(most, growth)
+	}
+	if class == ClassCycles {
+		for i := range f.Cycles {
+			see(f.Cycles[i].Program, f.Cycles[i].Growth)
+		}
+		return fmt.Sprintf("cycles of %d programs, %.3g to %.3g times the largest training size: predicted against the simulated core", len(programs), least, most)
+	}
+	methods := map[string]bool{}
+	for i := range f.Misses {
+		if r := &f.Misses[i]; r.Class == class && r.Sim >= MinMisses {
+			see(r.Program, r.Growth)
+			methods[r.Method] = true
+		}
+	}
+	how, placed := strings.Join(slices.Sorted(maps.Keys(methods)), " or "), "the program's addresses"
+	if pages > 0 {
+		placed = fmt.Sprintf("pages of %d bytes in random places", pages)
+	}
+	return fmt.Sprintf("misses of %d programs, %s, %.3g to %.3g times the largest training size: predicted (%s) against simulated with %s", len(programs), class, least, most, how, placed)
+}
+
+// valuesOf returns a figure of each outcome.
+func valuesOf(of []outcome, get func(*outcome) float64) []float64 {
+	values := make([]float64, len(of))
+	for i := range of {
+		values[i] = get(&of[i])
+	}
+	return values
 }

@@ -1,13 +1,16 @@
 package judging
 
 import (
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"presage/perf/frame"
 	"presage/perf/internal/num"
+	"presage/perf/study/record"
 )
 
 func replaceOnce(t *testing.T, text, old, new string) string {
@@ -23,7 +26,7 @@ func findings() *Findings {
 	f := new(Findings)
 	miss := func(class, level, warning string, pred, sim, low, high, base float64) {
 		f.Misses = append(f.Misses, MissRow{
-			Program: "p", Machine: "m", Level: level, Class: class, N: 12, Growth: 1.5, Sim: sim, Pred: pred, Low: low, High: high,
+			Program: "p", Machine: "m", Level: level, Class: class, N: 12, Growth: 1.5, Method: "replay", Sim: sim, Pred: pred, Low: low, High: high,
 			Warning: warning, Err: num.RelErr(pred, sim), ErrModel: math.NaN(), Baseline: base, ErrBaseline: num.RelErr(base, sim),
 		})
 	}
@@ -34,7 +37,7 @@ func findings() *Findings {
 	miss(ClassManyWays, "L1", "", 1040, 1000, 1035, 1045, 2000)
 	miss(ClassManyWays, "L2", "", 1000, 1000, math.NaN(), math.NaN(), 500)
 	miss(ClassManyWays, "L2", "", 0, 5000, 0, 5000, 5000)
-	f.Cycles = append(f.Cycles, CycleRow{Program: "p", Machine: "m", N: 12, Sim: 100, Pred: 80, Err: -0.2, Baseline: 150, ErrBaseline: 0.5})
+	f.Cycles = append(f.Cycles, CycleRow{Program: "p", Machine: "m", N: 12, Growth: 2, Sim: 100, Pred: 80, Err: -0.2, Baseline: 150, ErrBaseline: 0.5})
 	return f
 }
 
@@ -109,15 +112,32 @@ func TestRecordAndLoad(t *testing.T) {
 }
 
 func TestHeadlines(t *testing.T) {
-	all := findings().Headlines(Open, "presage judge")
-	metrics := make(map[string]float64)
+	all := findings().Headlines(HeadlineOptions{Half: Open, PageBytes: 16384, Command: "presage judge"})
+	metrics := make(map[string]record.Headline)
 	for _, h := range all {
 		if _, err := h.Reached(); err != nil {
 			t.Error(err)
 		}
-		metrics[h.Metric] = h.Value
+		if h.Study != "judging suite, open half" || h.Command != "presage judge" {
+			t.Errorf("%+v", h)
+		}
+		metrics[h.Metric+h.Beside] = h
 	}
-	if len(metrics) != 3*5+2 || metrics["open half, cycles: median error"] != 0.2 || metrics["open half, TLBs: rows off by more than 3 times without a warning"] != 1 {
-		t.Errorf("%v", metrics)
+	if len(metrics) != len(all) || len(all) != 2*(3+2)+2+1 {
+		t.Errorf("%d headlines, %d names", len(all), len(metrics))
+	}
+	cycles := "cycles of 1 programs, 2 to 2 times the largest training size: predicted against the simulated core"
+	if h := metrics[cycles]; h.Value != 0.2 || h.Worst != 0.2 || h.Rows != 1 || h.Question == "" {
+		t.Errorf("cycles: %+v", h)
+	}
+	if h := metrics["n³ from the largest training size"+cycles]; h.Value != 0.5 || h.Beside != cycles {
+		t.Errorf("cycles' baseline: %+v", h)
+	}
+	if h := metrics["TLBs: rows of 2 off by more than 3 times without a warning"]; h.Value != 1 || h.Rows != 0 {
+		t.Errorf("unwarned: %+v", h)
+	}
+	tlbs := "misses of 1 programs, TLBs, 1.5 to 1.5 times the largest training size: predicted (replay) against simulated with pages of 16384 bytes in random places"
+	if h := metrics[tlbs]; h.Value != (0.75+3.5)/2 || h.Worst != 3.5 || h.Rows != 2 {
+		t.Errorf("TLBs: %+v of %v", h, slices.Sorted(maps.Keys(metrics)))
 	}
 }

@@ -4,75 +4,181 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Headline is a figure that the project is judged by, as last measured.
+// Headline is a result that the project is judged by, as last measured: a single
+// figure, or a sample of errors by its median, 90th percentile and worst.
 type Headline struct {
-	Study   string  `frame:"study"`
-	Metric  string  `frame:"metric"` // what was measured
-	Value   float64 `frame:"value"`
-	Goal    string  `frame:"goal"`    // such as "<=0.05" or ">=0.95"; empty if there is none
-	Unit    string  `frame:"unit"`    // of the value and the goal: "ratio", "Mref/s", …
-	Command string  `frame:"command"` // measures it again
-	Date    string  `frame:"date"`    // YYYY-MM-DD, in UTC; UpdateHeadlines fills it in
+	Study  string
+	Metric string  // what was judged, how it was predicted and against what
+	Value  float64 // the figure, or the median of the sample
+	P90    float64 // 90th percentile of the sample; NaN of a single figure
+	Worst  float64 // largest of the sample; NaN of a single figure
+	Rows   int     // size of the sample; 0: a single figure
+	// Goal is a comparison of Value with a number, such as "<=0.05" or ">=0.95", or
+	// several, of Value, P90 and Worst: "<=0.05; p90<=0.1; worst<=0.15". Empty: none.
+	Goal string
+	Unit string // of the values and the goals: "ratio", "Mref/s", …
+	// Beside is the metric, of the same study, that this result is a baseline of,
+	// or of which it is what another method or another reference gives.
+	Beside string
+	// Question is what a reader asks who wants this result; the README lists the
+	// results that have one.
+	Question string
+	Command  string // measures it again
+	Date     string // YYYY-MM-DD, in UTC; UpdateHeadlines fills it in
 }
 
 // headlineColumns is the header of the file of headlines.
-var headlineColumns = []string{"study", "metric", "value", "goal", "unit", "command", "date"}
-
-// Reached reports whether the value meets the goal, or there is none. It returns
-// an error if the goal is not a comparison with a number.
-func (h Headline) Reached() (bool, error) {
-	if h.Goal == "" {
-		return true, nil
-	}
-	for _, op := range []string{"<=", ">="} {
-		text, ok := strings.CutPrefix(h.Goal, op)
-		if !ok {
-			continue
-		}
-		bound, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return false, fmt.Errorf("perf: goal %q: %w", h.Goal, err)
-		}
-		return op == "<=" && h.Value <= bound || op == ">=" && h.Value >= bound, nil
-	}
-	return false, fmt.Errorf("perf: goal %q begins with neither <= nor >=", h.Goal)
+var headlineColumns = []string{
+	"study", "metric", "value", "p90", "worst", "rows", "goal", "unit", "beside", "question", "command", "date",
 }
 
-// UpdateHeadlines writes headlines, dated today, into a CSV file. Each replaces the
-// one with the same study and metric, or is appended.
+// Reached reports whether the result meets its goals; it does if it has none. It
+// returns an error if a goal cannot be read.
+func (h Headline) Reached() (bool, error) {
+	goals, err := h.goals()
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(goals, func(g goal) bool { return !g.met() }), nil
+}
+
+// goal is a comparison of one of a headline's figures with a number.
+type goal struct {
+	of    string // "", p90 or worst
+	op    string // <= or >=
+	bound float64
+	value float64 // the figure
+}
+
+// met reports whether the figure meets the goal. A missing one does not.
+func (g goal) met() bool {
+	return g.op == "<=" && g.value <= g.bound || g.op == ">=" && g.value >= g.bound
+}
+
+// goals returns the goals of a headline.
+func (h *Headline) goals() (all []goal, err error) {
+	if h.Goal == "" {
+		return nil, nil
+	}
+	for _, text := range strings.Split(h.Goal, ";") {
+		text = strings.TrimSpace(text)
+		at := strings.IndexAny(text, "<>")
+		if at < 0 || len(text) < at+2 || text[at+1] != '=' {
+			return nil, fmt.Errorf("perf: goal %q has neither <= nor >=", text)
+		}
+		g := goal{of: text[:at], op: text[at : at+2]}
+		switch g.of {
+		case "":
+			g.value = h.Value
+		case "p90":
+			g.value = h.P90
+		case "worst":
+			g.value = h.Worst
+		default:
+			return nil, fmt.Errorf("perf: goal %q is of %q: want p90, worst or nothing before the comparison", text, g.of)
+		}
+		if g.bound, err = strconv.ParseFloat(text[at+2:], 64); err != nil {
+			return nil, fmt.Errorf("perf: goal %q: %w", text, err)
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// UpdateHeadlines writes headlines, dated today, into a CSV file. They replace all
+// headlines that the file has of their studies: a result that a study no longer
+// reports, or reports by another name, is gone. It returns an error, and leaves the
+// file alone, if two of them have the same name, a goal cannot be read, or one stands
+// beside a metric that its study does not have.
 func UpdateHeadlines(path string, fresh ...Headline) error {
 	all, err := Headlines(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, h := range fresh {
+	if err := checkHeadlines(fresh); err != nil {
+		return err
+	}
+	date := time.Now().UTC().Format(time.DateOnly)
+	for _, study := range studiesOf(fresh) {
+		var own []Headline
+		for _, h := range fresh {
+			if h.Study == study {
+				h.Date = date
+				own = append(own, h)
+			}
+		}
+		of := func(h Headline) bool { return h.Study == study }
+		at := slices.IndexFunc(all, of)
+		if at < 0 {
+			at = len(all)
+		}
+		all = slices.Insert(slices.DeleteFunc(all, of), at, own...)
+	}
+	return writeHeadlines(path, all)
+}
+
+// studiesOf returns the studies of headlines, in the order in which they come.
+func studiesOf(all []Headline) (studies []string) {
+	for i := range all {
+		if !slices.Contains(studies, all[i].Study) {
+			studies = append(studies, all[i].Study)
+		}
+	}
+	return studies
+}
+
+// headlineKey tells headlines apart.
+type headlineKey struct{ study, metric, beside string }
+
+// checkHeadlines returns an error if headlines do not fit together.
+func checkHeadlines(all []Headline) error {
+	known := make(map[headlineKey]bool)
+	for _, h := range all {
 		if _, err := h.Reached(); err != nil {
 			return err
 		}
-		h.Date = time.Now().UTC().Format(time.DateOnly)
-		same := func(o Headline) bool { return o.Study == h.Study && o.Metric == h.Metric }
-		if i := slices.IndexFunc(all, same); i >= 0 {
-			all[i] = h
-		} else {
-			all = append(all, h)
+		key := headlineKey{h.Study, h.Metric, h.Beside}
+		if known[key] {
+			return fmt.Errorf("perf: two headlines of %s are called %q", h.Study, h.Metric)
+		}
+		known[key] = true
+	}
+	for _, h := range all {
+		if h.Beside != "" && !known[headlineKey{h.Study, h.Beside, ""}] {
+			return fmt.Errorf("perf: headline %q stands beside %q, which %s does not have", h.Metric, h.Beside, h.Study)
 		}
 	}
-	return writeHeadlines(path, all)
+	return nil
 }
 
 func writeHeadlines(path string, all []Headline) error {
 	var records [][]string
 	for _, h := range all {
-		value := strconv.FormatFloat(h.Value, 'g', -1, 64)
-		records = append(records, []string{h.Study, h.Metric, value, h.Goal, h.Unit, h.Command, h.Date})
+		rows := ""
+		if h.Rows > 0 {
+			rows = strconv.Itoa(h.Rows)
+		}
+		records = append(records, []string{
+			h.Study, h.Metric, exact(h.Value), exact(h.P90), exact(h.Worst), rows, h.Goal,
+			h.Unit, h.Beside, h.Question, h.Command, h.Date,
+		})
 	}
 	return writeList(path, "headlines", headlineColumns, records)
+}
+
+// exact returns the digits that v is read from again; none if it is missing.
+func exact(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // Headlines reads a file of headlines.
@@ -83,46 +189,34 @@ func Headlines(path string) ([]Headline, error) {
 	}
 	var all []Headline
 	for i, r := range records {
-		value, err := strconv.ParseFloat(r[2], 64)
-		if err != nil {
-			return nil, fmt.Errorf("perf: %s: record %d: value: %w", path, i+2, err)
+		h := Headline{
+			Study: r[0], Metric: r[1], Goal: r[6], Unit: r[7], Beside: r[8], Question: r[9], Command: r[10], Date: r[11],
 		}
-		h := Headline{r[0], r[1], value, r[3], r[4], r[5], r[6]}
+		for k, to := range []*float64{&h.Value, &h.P90, &h.Worst} {
+			if *to, err = parseFigure(r[2+k]); err != nil {
+				return nil, fmt.Errorf("perf: %s: record %d: %s: %w", path, i+2, headlineColumns[2+k], err)
+			}
+		}
+		if r[5] != "" {
+			if h.Rows, err = strconv.Atoi(r[5]); err != nil {
+				return nil, fmt.Errorf("perf: %s: record %d: rows: %w", path, i+2, err)
+			}
+		}
 		if _, err := h.Reached(); err != nil {
 			return nil, fmt.Errorf("perf: %s: record %d: %w", path, i+2, err)
 		}
 		all = append(all, h)
 	}
+	if err := checkHeadlines(all); err != nil {
+		return nil, fmt.Errorf("%w (in %s)", err, path)
+	}
 	return all, nil
 }
 
-// These lines of a README enclose the table of headlines.
-const (
-	headlinesBegin = "<!-- headlines: written by `presage headlines`, not by hand -->"
-	headlinesEnd   = "<!-- end of headlines -->"
-)
-
-// WithHeadlines returns the text of a README with its table of headlines replaced.
-// It returns an error if the lines that enclose the table are missing.
-func WithHeadlines(readme string, all []Headline) (string, error) {
-	before, rest, ok := strings.Cut(readme, headlinesBegin)
-	_, after, ok2 := strings.Cut(rest, headlinesEnd)
-	if !ok || !ok2 {
-		return "", fmt.Errorf("perf: no place for the headlines: want a line %q and a line %q", headlinesBegin, headlinesEnd)
+// parseFigure reads what exact wrote.
+func parseFigure(text string) (float64, error) {
+	if text == "" {
+		return math.NaN(), nil
 	}
-	var b strings.Builder
-	b.WriteString(before + headlinesBegin + "\n| study | what | value | goal | measured |\n| --- | --- | --- | --- | --- |\n")
-	for _, h := range all {
-		reached, err := h.Reached()
-		if err != nil {
-			return "", err
-		}
-		goal := h.Goal
-		if goal != "" && !reached {
-			goal += " (not reached)"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %.3g %s | %s | %s |\n", h.Study, h.Metric, h.Value, h.Unit, goal, h.Date)
-	}
-	b.WriteString(headlinesEnd + after)
-	return b.String(), nil
+	return strconv.ParseFloat(text, 64)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"presage/perf/phase"
+	"presage/perf/simpoint"
 )
 
 // sampleKey identifies a run in the tables: the columns sampling (run, in the table
@@ -25,6 +26,12 @@ var (
 	collectingVectors = sampleKey{title: "vectors"}
 	choosingPoints    = sampleKey{title: "clustering"}
 )
+
+// clustering returns SimPoint's options for a number of points, 0: by its score. The
+// study is of SimPoint 3.2, with as many starts as that takes.
+func clustering(points int) simpoint.Options {
+	return simpoint.Options{K: points, Starts: simpoint.SimPoint32Starts}
+}
 
 // paperPoints is the number of points that the paper always uses (section 4).
 const paperPoints = 8

@@ -100,14 +100,14 @@ func (s *study) full(ctx context.Context) error {
 func (s *study) guided(ctx context.Context) error {
 	s.begin("clustering")
 	var byScore *phase.Selection
-	clustering, err := phase.Timed(func() (err error) {
-		byScore, err = s.standard.Pick(ctx, simpoint.Options{})
+	took, err := phase.Timed(func() (err error) {
+		byScore, err = s.standard.Pick(ctx, clustering(0))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	s.costs = append(s.costs, cost{sampleKey: choosingPoints, RunCost: clustering})
+	s.costs = append(s.costs, cost{sampleKey: choosingPoints, RunCost: took})
 	for _, w := range []metasim.Warmup{metasim.WarmFixed, metasim.WarmNone, metasim.WarmKept, metasim.WarmKeptFixed} {
 		how := guidedByScore
 		how.Points, how.Warmup = byScore.Points, w
@@ -124,7 +124,7 @@ func (s *study) guided(ctx context.Context) error {
 			return err
 		}
 	}
-	paper, err := s.standard.Pick(ctx, simpoint.Options{K: paperPoints})
+	paper, err := s.standard.Pick(ctx, clustering(paperPoints))
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (s *study) sweep(ctx context.Context) error {
 			if k > p.Vectors.Len() {
 				continue
 			}
-			points, err := p.Pick(ctx, simpoint.Options{K: k})
+			points, err := p.Pick(ctx, clustering(k))
 			if err != nil {
 				return err
 			}
@@ -216,7 +216,7 @@ func (s *study) stability(ctx context.Context) error {
 		if k > p.Vectors.Len() {
 			continue
 		}
-		rep, err := simpoint.Stability(ctx, p.Vectors, simpoint.Options{K: k}, s.Seeds)
+		rep, err := simpoint.Stability(ctx, p.Vectors, clustering(k), s.Seeds)
 		if err != nil {
 			return fmt.Errorf("perf: %w", err)
 		}

@@ -1,0 +1,203 @@
+package cache
+
+import (
+	"presage/perf/trace"
+)
+
+// Fill is a miss that filled a place of its set that was free. After Flush it is not
+// known whether the block would have been there otherwise; of other misses it is, under
+// LRU: since the block was accessed, at least as many others of its set were as the
+// set has ways.
+type Fill struct {
+	Level int // of Config.Levels, followed by those of Config.TLBs
+	Group trace.GroupID
+	Set   uint32
+}
+
+// LogFills begins a list of the fills from now on, or ends it.
+func (s *Simulator) LogFills(on bool) {
+	s.caches.logging, s.tlbs.logging = on, on
+}
+
+// Fills returns the list of fills, and empties it.
+func (s *Simulator) Fills() []Fill {
+	all := append([]Fill(nil), s.caches.fills...)
+	for _, f := range s.tlbs.fills {
+		f.Level += len(s.caches.levels)
+		all = append(all, f)
+	}
+	s.caches.fills, s.tlbs.fills = s.caches.fills[:0], s.tlbs.fills[:0]
+	return all
+}
+
+// Distinct returns the number of blocks ever accessed that belong to each set of a
+// level: of Config.Levels, followed by those of Config.TLBs.
+func (s *Simulator) Distinct(level int) []uint32 {
+	levels := s.caches.levels
+	if level >= len(levels) {
+		level -= len(levels)
+		levels = s.tlbs.levels
+	}
+	l := &levels[level]
+	n := make([]uint32, l.sets)
+	l.seen.each(func(block uint64) { n[l.setOf(block)]++ })
+	return n
+}
+
+// Ways returns the ways of a level, numbered as in Distinct.
+func (s *Simulator) Ways(level int) uint64 {
+	if n := len(s.caches.levels); level >= n {
+		return s.tlbs.levels[level-n].ways
+	}
+	return s.caches.levels[level].ways
+}
+
+// filterBlocks is the largest size of a filter.
+const filterBlocks = 4096
+
+// filter stands for the first level while the levels below are warmed up: a
+// direct-mapped cache of block numbers, plus 1. A block in it goes no further.
+type filter struct {
+	blocks []uint64
+	mask   uint64
+}
+
+func newFilter(blocks uint64) filter {
+	size := uint64(1)
+	for 2*size <= min(blocks, filterBlocks) {
+		size *= 2
+	}
+	return filter{make([]uint64, size), size - 1}
+}
+
+// pass reports whether a block is not in the filter, and puts it there.
+func (f *filter) pass(block uint64) bool {
+	at := &f.blocks[block&f.mask]
+	if *at == block+1 {
+		return false
+	}
+	*at = block + 1
+	return true
+}
+
+// Warm brings the contents of the levels below the first, and those of TLBs, to about
+// where Observe would, in a fraction of the time. A filter of recent blocks stands for
+// the first level, which stays as it is; iterations of a run are taken some at a
+// time. The accesses count at the levels below, those that come from the filter; at
+// the first they do not. It panics as Observe does.
+func (s *Simulator) Warm(b *trace.Batch) {
+	s.caches.warmBatch(b, true)
+	s.tlbs.warmBatch(b, false)
+}
+
+// warmChunk is the number of iterations of a run that are taken together.
+const warmChunk = 64
+
+func (c *chain) warmBatch(b *trace.Batch, below bool) {
+	if len(c.levels) == 0 {
+		return
+	}
+	if c.filter.blocks == nil {
+		c.filter = newFilter(c.levels[0].spec.Blocks)
+	}
+	if len(b.Runs) == 0 {
+		c.warm(b.Accesses, below)
+		return
+	}
+	for p := range b.Pieces() {
+		c.warm(p.Accesses, below)
+		c.warmLoop(&p.Loop, below)
+	}
+}
+
+// warm passes accesses through the filter, and on to the first level or to the one
+// below it.
+func (c *chain) warm(accesses []trace.Access, below bool) {
+	shift := c.levels[0].shift & 63
+	for _, a := range accesses {
+		block, last := a.Addr()>>shift, a.Last()>>shift
+		if block == last && c.filter.blocks[block&c.filter.mask] == block+1 {
+			continue
+		}
+		for ; block <= last; block++ {
+			if c.filter.pass(block) {
+				c.warmBlock(block<<shift, &c.refs[a.Ref()], below)
+			}
+		}
+	}
+}
+
+// warmLoop is warm for a run: in each chunk of iterations, what a reference moves
+// through, one reference after the other.
+func (c *chain) warmLoop(l *trace.Loop, below bool) {
+	shift := c.levels[0].shift & 63
+	for from := uint32(0); from < l.Count; from += warmChunk {
+		n := min(warmChunk, l.Count-from)
+		for i := range l.Strides {
+			s := &l.Strides[i]
+			ref := &c.refs[s.First.Ref()]
+			if s.Step > 1<<shift || s.Step < -(1<<shift) {
+				for k := range n {
+					if block := s.At(from+k).Addr() >> shift; c.filter.pass(block) {
+						c.warmBlock(block<<shift, ref, below)
+					}
+				}
+				continue
+			}
+			first, last := s.At(from).Addr()>>shift, s.At(from+n-1).Addr()>>shift
+			step := uint64(1)
+			if last < first {
+				step = ^uint64(0) // -1
+			}
+			for block := first; ; block += step {
+				if c.filter.pass(block) {
+					c.warmBlock(block<<shift, ref, below)
+				}
+				if block == last {
+					break
+				}
+			}
+		}
+	}
+}
+
+// warmBlock accesses a block of the first level, which begins at an address, at the
+// level that the reference enters, or at the one below.
+func (c *chain) warmBlock(first uint64, ref *reference, below bool) {
+	i := int(ref.enter)
+	if i >= len(c.levels) {
+		return
+	}
+	if below {
+		i = int(c.levels[i].below[ref.float])
+	}
+	if i < len(c.levels) {
+		c.demand(i, first, first, ref, ref.mark)
+	}
+}
+
+// each calls do with the blocks of the set, ascending.
+func (s *seen) each(do func(block uint64)) {
+	for d, pages := range s.dir {
+		for p, page := range pages {
+			if page == nil {
+				continue
+			}
+			for w, word := range page {
+				for bit := range uint64(64) {
+					if word>>bit&1 != 0 {
+						do(uint64(d)<<seenDirBits | uint64(p)<<seenPageBits | uint64(w)<<6 | bit)
+					}
+				}
+			}
+		}
+	}
+}
+
+// setOf returns the number of a block's set.
+func (c *contents) setOf(block uint64) uint64 {
+	if c.places == 0 {
+		return 0
+	}
+	return c.first(block) / c.places
+}

@@ -1,0 +1,40 @@
+package inferred
+
+import "fmt"
+
+// Sums returns the same rows as list with what the mechanistic sum of limits says
+// alone, without any regression (see LimitSet), as Predicted: the baseline of models
+// that correct it. A program's is the mean over the shards that judge it. It returns
+// an error if a row has no profile that judges.
+func (p *Profiles) Sums(list []Prediction) ([]Prediction, error) {
+	type pair struct {
+		variant      string
+		architecture int
+	}
+	judging := make(map[pair][]Profile)
+	for _, q := range p.Profiles {
+		if q.Use == Check || q.Use == New {
+			key := pair{q.Variant, q.Architecture}
+			judging[key] = append(judging[key], q)
+		}
+	}
+	out := make([]Prediction, len(list))
+	for i, row := range list {
+		var of []Profile
+		for _, q := range judging[pair{row.Variant, row.Architecture}] {
+			if row.Shard < 0 || row.Shard == q.Shard {
+				of = append(of, q)
+			}
+		}
+		if len(of) == 0 {
+			return nil, fmt.Errorf("perf: infer: no profile judges shard %d of %s on architecture %d", row.Shard, row.Variant, row.Architecture)
+		}
+		sum := 0.0
+		for _, estimate := range p.Table(of, LimitSet).Estimate {
+			sum += estimate
+		}
+		out[i] = row
+		out[i].Predicted = sum / float64(len(of))
+	}
+	return out, nil
+}
