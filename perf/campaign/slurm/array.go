@@ -119,8 +119,11 @@ func (x *execution) submit(ctx context.Context, a *array) error {
 	}
 	args = append(args, tasks)
 	for _, f := range []struct{ flag, value string }{
-		{"--partition=", x.Config.Partition}, {"--account=", x.Config.Account}, {"--qos=", x.Config.QOS},
-		{"--constraint=", x.Config.Constraint}, {"--time=", x.Config.Time},
+		{"--partition=", x.Config.Partition},
+		{"--account=", x.Config.Account},
+		{"--qos=", x.Config.QOS},
+		{"--constraint=", x.Config.Constraint},
+		{"--time=", x.Config.Time},
 	} {
 		if f.value != "" {
 			args = append(args, f.flag+f.value)
