@@ -73,7 +73,7 @@ func commandGroups() []commandGroup {
 			profileCommand(), trainCommand(), predictCommand(), timeCommand(), queryCommand(), simulateCommand(), validateCommand(), runCommand(),
 		}},
 		{"Look inside", []*cobra.Command{
-			analyzeCommand(), histogramCommand(), checkStridesCommand(), kernelCommand(),
+			exploreCommand(), histogramCommand(), analyzeCommand(), checkStridesCommand(), kernelCommand(),
 		}},
 		{"Machines and measurements", []*cobra.Command{
 			machinesCommand(), calibrateCommand(), measureCommand(), timeKernelsCommand(),
