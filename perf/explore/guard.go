@@ -71,7 +71,7 @@ func sameOrigin(r *http.Request) bool {
 func headers(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "+
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://localhost:* https://127.0.0.1:* vscode-webview:")
-	h.Set("Referrer-Policy", "no-referrer") // the address is a secret
+	h.Set("Referrer-Policy", "same-origin") // the address is a secret; "no-referrer" would hide the origin of the button's form, too
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
