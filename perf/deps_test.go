@@ -122,7 +122,7 @@ var layers = []layer{
 	{"cmd/presage", "*"},
 	{"cmd/nbcheck", ""},
 	{"cmd/nbsetup", ""},
-	{"notebook", ". study/record progress frame figure figure/diagram"}, // for cells alone: nothing below may import it
+	{"notebook", ". explore study/record progress frame figure figure/diagram"}, // for cells alone: nothing below may import it
 
 	// Imported by tests only.
 	{"engine/enginetest", "trace objfile engine"},

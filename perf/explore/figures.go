@@ -281,3 +281,23 @@ func (v *View) drawSurface() (*figure.Figure, error) {
 	f.Alt = "Surfaces of reuse distance over problem size and share of accesses, as the runs have them and as the model does; the capacity is a plane across."
 	return f, nil
 }
+
+// Picture draws all figures of the view that there are as one.
+func (v *View) Picture() (*figure.Figure, error) {
+	var all []*figure.Figure
+	alt := v.Summary()
+	for _, name := range FigureNames() {
+		f, err := v.Figure(name)
+		if err != nil {
+			continue // a place without reuse has no histogram: the others are shown
+		}
+		all = append(all, f)
+		alt += " " + f.Alt
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("explore: there is nothing to draw of %s %s", v.State.By, v.State.Scope)
+	}
+	f := figure.Beside(all...)
+	f.Alt = alt
+	return f, nil
+}

@@ -14,25 +14,31 @@ import (
 // sans is the variant of the font in which everything is written, as pages are.
 const sans font.Variant = "Sans"
 
-// Figure is one or more plots side by side.
+// Figure is one or more plots side by side, in rows if they are many.
 type Figure struct {
 	// Alt says in words what the figure shows, for those who do not see it.
 	Alt string
 
-	panels []*plot.Plot
+	panels []*panel
 }
 
 // Panels returns the figure's plots, from left to right, to change titles,
-// axes or legends before it is drawn.
-func (f *Figure) Panels() []*plot.Plot { return f.panels }
+// and axes before it is drawn.
+func (f *Figure) Panels() []*plot.Plot {
+	var plots []*plot.Plot
+	for _, p := range f.panels {
+		plots = append(plots, p.Plot)
+	}
+	return plots
+}
 
 // newPlot returns an empty plot in the house style.
-func newPlot(title, x, y string) *plot.Plot {
+func newPlot(title, x, y string) *panel {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
 	p.Title.TextStyle.Font.Size = font.Points(12)
 	for _, style := range []*text.Style{
-		&p.Title.TextStyle, &p.Legend.TextStyle,
+		&p.Title.TextStyle,
 		&p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label,
 	} {
 		style.Font.Variant = sans
@@ -42,9 +48,7 @@ func newPlot(title, x, y string) *plot.Plot {
 		a.Label.TextStyle.Font.Size = font.Points(11)
 		a.Tick.Label.Font.Size = font.Points(10)
 	}
-	p.Legend.TextStyle.Font.Size = font.Points(10)
-	p.Legend.Padding = vg.Points(2)
-	return p
+	return &panel{Plot: p}
 }
 
 // Beside returns the panels of several figures as one figure, from left to right.

@@ -66,6 +66,9 @@ type Group int
 // Groups returns the number of groups that are modelled.
 func (m *Model) Groups() int { return len(m.parts) }
 
+// Options returns how the model was fitted.
+func (m *Model) Options() FitOptions { return m.refits.opt }
+
 // Runs returns the runs that the model was fitted to.
 func (m *Model) Runs() *locality.Runs { return m.refits.runs }
 
