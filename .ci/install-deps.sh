@@ -18,6 +18,7 @@ test_packages=(
 	"${demo_packages[@]}"
 	binutils
 	binutils-riscv64-linux-gnu
+	chromium
 	g++
 	g++-riscv64-linux-gnu
 	gcc

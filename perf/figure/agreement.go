@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/go-gota/gota/dataframe"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -111,7 +110,7 @@ var shapes = []draw.GlyphDrawer{
 	draw.PlusGlyph{}, // one more than colours, so that both together repeat late
 }
 
-func agreementPanel(all *agreement, title string, marks []string, opt AgreementOptions, lo, hi float64, first bool) (*plot.Plot, error) {
+func agreementPanel(all *agreement, title string, marks []string, opt AgreementOptions, lo, hi float64, first bool) (*panel, error) {
 	y := ""
 	if first {
 		y = orDefault(opt.YLabel, opt.Predicted)
@@ -154,13 +153,11 @@ func agreementPanel(all *agreement, title string, marks []string, opt AgreementO
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = lo, hi, lo, hi
 	p.X.Tick.Marker, p.Y.Tick.Marker = decades{}, decades{}
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Legend.XOffs = vg.Points(4)
 	return p, nil
 }
 
 // addBand shades the range within a relative error of the reference.
-func addBand(p *plot.Plot, relative, lo, hi float64, legend bool) {
+func addBand(p *panel, relative, lo, hi float64, legend bool) {
 	up := math.Log10(1 + relative)
 	down := math.Log10(max(1-relative, 1e-3))
 	band, err := plotter.NewPolygon(plotter.XYs{{X: lo, Y: lo + down}, {X: hi, Y: hi + down}, {X: hi, Y: hi + up}, {X: lo, Y: lo + up}})

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/go-gota/gota/dataframe"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
@@ -63,7 +62,7 @@ func Bars(df dataframe.DataFrame, opt BarsOptions) (*Figure, error) {
 	p.NominalX(x.distinct...)
 	slantLabels(&p.X)
 	p.Y.Tick.Marker = linearTicks{}
-	return &Figure{panels: []*plot.Plot{p}}, nil
+	return &Figure{panels: []*panel{p}}, nil
 }
 
 // axisPlaces holds the name of each row and the places on the axis.
@@ -123,12 +122,12 @@ func barsOfValues(df dataframe.DataFrame, opt BarsOptions, x axisPlaces) ([]barS
 }
 
 // addBars draws series side by side, with a legend above the bars.
-func addBars(p *plot.Plot, all []barSeries, points float64) error {
+func addBars(p *panel, all []barSeries, points float64) error {
 	if points == 0 {
 		points = 30 / float64(len(all))
 	}
 	width := vg.Points(points)
-	lo, hi, labels := 0.0, 0.0, 0
+	lo, hi := 0.0, 0.0
 	for k, s := range all {
 		bars, err := plotter.NewBarChart(s.heights, width)
 		if err != nil {
@@ -140,11 +139,9 @@ func addBars(p *plot.Plot, all []barSeries, points float64) error {
 		lo, hi = min(lo, slices.Min(s.heights)), max(hi, slices.Max(s.heights))
 		if s.label != "" {
 			p.Legend.Add(s.label, bars)
-			labels++
 		}
 	}
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Y.Min, p.Y.Max = lo, hi+(hi-lo)*(0.08+0.09*float64(labels)) // room for the legend
+	p.Y.Min, p.Y.Max = lo, hi+(hi-lo)*0.05
 	if lo == hi {
 		p.Y.Max = 1
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/go-gota/gota/dataframe"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -58,7 +57,7 @@ func BlockDifferences(df dataframe.DataFrame, opt BlockDifferencesOptions) (*Fig
 	return fig, nil
 }
 
-func blockPanel(df dataframe.DataFrame, title string, opt *BlockDifferencesOptions, first bool) (*plot.Plot, error) {
+func blockPanel(df dataframe.DataFrame, title string, opt *BlockDifferencesOptions, first bool) (*panel, error) {
 	y := ""
 	if first {
 		y = orDefault(opt.YLabel, "difference in hit rate (points)")
@@ -91,9 +90,8 @@ func blockPanel(df dataframe.DataFrame, title string, opt *BlockDifferencesOptio
 			p.Legend.Add(orDefault(s.Label, s.Column), line)
 		}
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, opt.Top*(1+0.09*float64(len(opt.Samples)))
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, opt.Top*(1+0.02*float64(len(opt.Samples)+1))
 	p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, upTo{opt.Top}
-	p.Legend.Top, p.Legend.Left, p.Legend.XOffs = true, true, vg.Points(4)
 	return p, nil
 }
 

@@ -48,7 +48,7 @@ func Blocked(m BlockedMatrix) (*Figure, error) {
 		}
 		a.axis.Tick.Marker = ticks
 	}
-	return &Figure{panels: []*plot.Plot{p}}, nil
+	return &Figure{panels: []*panel{p}}, nil
 }
 
 type blocked struct{ m BlockedMatrix }

@@ -69,7 +69,7 @@ func Boxes(df dataframe.DataFrame, opt BoxesOptions) (*Figure, error) {
 	return fig, nil
 }
 
-func boxesPanel(g *groups, panel, title string, opt BoxesOptions) (*plot.Plot, error) {
+func boxesPanel(g *groups, panel, title string, opt BoxesOptions) (*panel, error) {
 	p := newPlot(title, opt.XLabel, "")
 	p.Add(plotter.NewGrid())
 	beyond, top := 0, 0.0
@@ -97,7 +97,7 @@ func boxesPanel(g *groups, panel, title string, opt BoxesOptions) (*plot.Plot, e
 		p.Title.Text = fmt.Sprintf("%s (beyond the axis: %d)", title, beyond)
 	}
 	if opt.Goal != 0 {
-		if err := addLevel(p, opt.Goal, len(g.labels)); err != nil {
+		if err := addLevel(p.Plot, opt.Goal, len(g.labels)); err != nil {
 			return nil, err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/go-gota/gota/dataframe"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -84,7 +83,7 @@ func Curves(df dataframe.DataFrame, opt CurvesOptions) (*Figure, error) {
 	return fig, nil
 }
 
-func curvesPanel(df dataframe.DataFrame, title string, opt CurvesOptions, first bool) (*plot.Plot, error) {
+func curvesPanel(df dataframe.DataFrame, title string, opt CurvesOptions, first bool) (*panel, error) {
 	y := ""
 	if first {
 		y = opt.YLabel
@@ -110,10 +109,7 @@ func curvesPanel(df dataframe.DataFrame, title string, opt CurvesOptions, first 
 	if top == 0 {
 		top = 1
 	}
-	top *= 1.15
-	if first { // the legend stands at its top: leave it room
-		top *= 1 + 0.075*float64(len(opt.Curves)+1)
-	}
+	top *= 1.05
 	if opt.Training != [2]float64{} {
 		shade(p, opt.Training, top)
 	}
@@ -125,10 +121,8 @@ func curvesPanel(df dataframe.DataFrame, title string, opt CurvesOptions, first 
 	p.Y.Min, p.Y.Max = 0, top
 	p.Y.Tick.Marker = linearTicks{}
 	p.X.Tick.Marker = linearTicks{}
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Legend.XOffs = vg.Points(4)
-	if !first { // one legend, in the first panel, serves all
-		p.Legend = plot.NewLegend()
+	if !first { // one legend, that of the first panel, serves all
+		p.Legend = legend{}
 	}
 	return p, nil
 }
@@ -140,7 +134,7 @@ func orDefault(s, otherwise string) string {
 	return s
 }
 
-func addCurve(p *plot.Plot, data plotter.XYs, curve Curve, c color.RGBA) error {
+func addCurve(p *panel, data plotter.XYs, curve Curve, c color.RGBA) error {
 	if len(data) == 0 {
 		return nil
 	}
@@ -172,7 +166,7 @@ func addCurve(p *plot.Plot, data plotter.XYs, curve Curve, c color.RGBA) error {
 }
 
 // shade marks the training range, from the x axis to top, behind the curves.
-func shade(p *plot.Plot, training [2]float64, top float64) {
+func shade(p *panel, training [2]float64, top float64) {
 	lo, hi := training[0], training[1]
 	band, err := plotter.NewPolygon(plotter.XYs{{X: lo}, {X: hi}, {X: hi, Y: top}, {X: lo, Y: top}})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/go-gota/gota/dataframe"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -58,7 +57,7 @@ func Errors(df dataframe.DataFrame, opt ErrorsOptions) (*Figure, error) {
 	return fig, nil
 }
 
-func errorsPanel(df dataframe.DataFrame, title string, order []string, opt *ErrorsOptions, first bool) (*plot.Plot, error) {
+func errorsPanel(df dataframe.DataFrame, title string, order []string, opt *ErrorsOptions, first bool) (*panel, error) {
 	y := ""
 	if first {
 		y = orDefault(opt.YLabel, opt.Y)
@@ -98,6 +97,5 @@ func errorsPanel(df dataframe.DataFrame, title string, order []string, opt *Erro
 		}
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = decades{}, decades{}
-	p.Legend.Top = true
 	return p, nil
 }

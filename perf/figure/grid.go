@@ -116,7 +116,7 @@ func places(df dataframe.DataFrame, column string, names []string) ([]float64, e
 	return at, nil
 }
 
-func gridPanel(cells *cells, title string, opt *GridOptions) (*plot.Plot, error) {
+func gridPanel(cells *cells, title string, opt *GridOptions) (*panel, error) {
 	p := newPlot(title, opt.XLabel, opt.YLabel)
 	p.Add(cells)
 	p.X.Tick.Marker, p.Y.Tick.Marker = cellTicks(cells.x), cellTicks(cells.y)
@@ -128,7 +128,7 @@ func gridPanel(cells *cells, title string, opt *GridOptions) (*plot.Plot, error)
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(n)-0.5, -0.5, float64(n)-0.5
 	}
 	for _, after := range opt.Lines {
-		if err := addCross(p, float64(after)-0.5); err != nil {
+		if err := addCross(p.Plot, float64(after)-0.5); err != nil {
 			return nil, err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/go-gota/gota/dataframe"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -65,6 +64,5 @@ func GroupSizes(df dataframe.DataFrame, title string) (*Figure, error) {
 	p.X.Tick.Marker, p.Y.Tick.Marker = decades{}, decades{}
 	p.X.Min, p.Y.Min = 0, 0
 	p.X.Max, p.Y.Max = math.Ceil(p.X.Max+0.1), math.Ceil(p.Y.Max+0.1)
-	p.Legend.Top = true
-	return &Figure{panels: []*plot.Plot{p}}, nil
+	return &Figure{panels: []*panel{p}}, nil
 }

@@ -123,7 +123,7 @@ func histogramCurves(df dataframe.DataFrame, by string) ([]histogramCurve, error
 	return curves, nil
 }
 
-func histogramPanel(curves []histogramCurve, axis distanceAxis, opt HistogramOptions, first bool) (*plot.Plot, error) {
+func histogramPanel(curves []histogramCurve, axis distanceAxis, opt HistogramOptions, first bool) (*panel, error) {
 	p := newPlot(opt.Title, "share of non-cold accesses, by increasing distance", axis.label())
 	p.Add(plotter.NewGrid())
 	top := 1.0 // in the axis's unit: a decade, or a block
@@ -159,10 +159,7 @@ func histogramPanel(curves []histogramCurve, axis distanceAxis, opt HistogramOpt
 	} else {
 		top *= 1.06
 	}
-	// Room for the legend: a line of it takes about 6% of a figure 3.5 inches high.
-	p.Y.Min, p.Y.Max = 0, top/max(0.5, 1-0.06*float64(len(curves)))
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Legend.XOffs = vg.Points(4)
+	p.Y.Min, p.Y.Max = 0, top
 	return p, nil
 }
 

@@ -51,7 +51,6 @@ func LogCurves(df dataframe.DataFrame, opt LogCurvesOptions) (*Figure, error) {
 	}
 	p := fig.Panels()[0]
 	p.Title.Text = opt.Title
-	p.Y.Max *= 0.9 // logarithms need less room for the legend
 	label := opt.TickLabel
 	if label == nil {
 		label = func(n uint64) string { return fmt.Sprint(n) }
@@ -96,7 +95,7 @@ func addUpright(p *plot.Plot, l Upright) error {
 		return fmt.Errorf("figure: %w", err)
 	}
 	text.TextStyle[0].Rotation = math.Pi / 2
-	text.TextStyle[0].Font.Size = vg.Points(9)
+	text.TextStyle[0].Font.Size = vg.Points(smallestText)
 	text.Offset = vg.Point{X: vg.Points(11), Y: vg.Points(6)}
 	if l.Dashed {
 		line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}

@@ -48,7 +48,6 @@ func Mix(df dataframe.DataFrame, count, title string, limit int) (*Figure, error
 		return nil, fmt.Errorf("figure: no scope with anything in column %s", count)
 	}
 	p := newPlot(title, "share of the scope's "+strings.ReplaceAll(count, "_", " "), "")
-	p.Legend.Top = true
 	var below *plotter.BarChart
 	for i, group := range distinct(groupOf) {
 		shares := make(plotter.Values, len(scopes))
@@ -72,9 +71,9 @@ func Mix(df dataframe.DataFrame, count, title string, limit int) (*Figure, error
 		names[len(scopes)-1-k] = shorten(s, 48)
 	}
 	p.NominalY(names...)
-	p.X.Min, p.X.Max = 0, 1.22 // room for the legend
+	p.X.Min, p.X.Max = 0, 1
 	p.X.Tick.Marker = plot.ConstantTicks([]plot.Tick{{Value: 0, Label: "0"}, {Value: 0.25, Label: "0.25"}, {Value: 0.5, Label: "0.5"}, {Value: 0.75, Label: "0.75"}, {Value: 1, Label: "1"}})
-	return &Figure{panels: []*plot.Plot{p}}, nil
+	return &Figure{panels: []*panel{p}}, nil
 }
 
 // shorten keeps the end of a name, which is more specific than its beginning.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-gota/gota/dataframe"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -63,14 +62,13 @@ func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
 		p.Title.Text = fmt.Sprintf("%s: correlation %.3f", panel, stat.Correlation(allX, allY, nil))
 		p.X.Min, p.Y.Min, p.X.Max, p.Y.Max = 0, 0, top, top
 		p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, linearTicks{}
-		p.Legend.Top, p.Legend.Left = true, true
 		fig.panels = append(fig.panels, p)
 	}
 	return fig, nil
 }
 
 // scatterMarks draws the points of one label.
-func scatterMarks(p *plot.Plot, x, y plotter.Values, number int, name string, legend bool) error {
+func scatterMarks(p *panel, x, y plotter.Values, number int, name string, legend bool) error {
 	step := max(1, len(x)/scatterPoints)
 	var at plotter.XYs
 	for i := 0; i < len(x); i += step {

@@ -64,7 +64,7 @@ func Similarity(df dataframe.DataFrame, title string) (*Figure, error) {
 	p.Add(labels)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, end, 0, 1.2*end
 	p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, upTo{end}
-	return &Figure{panels: []*plot.Plot{p}}, nil
+	return &Figure{panels: []*panel{p}}, nil
 }
 
 // pixels draws an image over a square of data coordinates from 0, each pixel as

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/go-gota/gota/dataframe"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -93,7 +92,7 @@ func Surface(df dataframe.DataFrame, opt SurfaceOptions) (*Figure, error) {
 	space := commonSpace(surfaces, axis, opt)
 	fig := new(Figure)
 	for i, s := range surfaces {
-		s.space, s.inFigure = space, fig
+		s.space = space
 		fig.panels = append(fig.panels, s.panel(joinTitle(opt.Title, values[i]), i == 0))
 	}
 	return fig, nil
@@ -111,8 +110,7 @@ type surface struct {
 	sizes  []float64 // ascending
 	stairs [][]step  // at each size; none where there is no reuse
 
-	space    space
-	inFigure *Figure // whose legends stand at the same height in all panels
+	space space
 }
 
 // space is shared by the panels of a figure: ranges, cuts and the camera.
@@ -250,11 +248,10 @@ var cutColors = []color.RGBA{palette[1], palette[3], palette[6], palette[5]}
 
 // panel returns a plot of the surface alone, with a legend of the cuts if it is
 // the first of its figure.
-func (s *surface) panel(title string, first bool) *plot.Plot {
+func (s *surface) panel(title string, first bool) *panel {
 	p := newPlot(title, "", "")
 	p.HideAxes()
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	p.Legend.Top, p.Legend.Left = true, true
 	if first {
 		for _, cut := range s.space.cuts {
 			p.Legend.Add(cut.Label, swatch{cut.color})
@@ -283,14 +280,3 @@ func (s swatch) Thumbnail(c *draw.Canvas) {
 
 // translucent returns the colour of a plane through which the surface shows.
 func translucent(c color.RGBA) color.Color { return color.NRGBA{c.R, c.G, c.B, 0x38} }
-
-// legendHeight returns the height of the figure's legends.
-func (s *surface) legendHeight(c draw.Canvas) vg.Length {
-	height := vg.Length(0)
-	for _, p := range s.inFigure.panels {
-		if r := p.Legend.Rectangle(c); r.Max.Y > r.Min.Y {
-			height = max(height, r.Max.Y-r.Min.Y+p.Legend.TextStyle.FontExtents().Height)
-		}
-	}
-	return height
-}

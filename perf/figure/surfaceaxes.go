@@ -103,7 +103,9 @@ func fit(r vg.Rectangle, cam camera, edges []edge) placement {
 }
 
 func textStyle(size float64, c color.Color) text.Style {
-	return text.Style{Color: c, Font: font.From(plot.DefaultFont, font.Points(size)), Handler: plot.DefaultTextHandler}
+	face := font.From(plot.DefaultFont, font.Points(size))
+	face.Variant = sans
+	return text.Style{Color: c, Font: face, Handler: plot.DefaultTextHandler}
 }
 
 // labels returns the edges that carry the three axes, and the one that carries

@@ -16,7 +16,6 @@ import (
 // plane away from the eye is painted first. A strip contains one level face,
 // and between strips are the risers.
 func (s *surface) Plot(c draw.Canvas, _ *plot.Plot) {
-	c = draw.Crop(c, 0, 0, 0, -s.legendHeight(c))
 	labels := s.space.labels()
 	at := fit(c.Rectangle, s.space.camera, labels)
 	b := &brush{c: c, placement: at, space: &s.space}

@@ -50,7 +50,7 @@ func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// upTo ticks an axis up to a value below its end, above which is the legend.
+// upTo ticks an axis up to a value below its end.
 type upTo struct{ top float64 }
 
 // Ticks implements plot.Ticker.

@@ -64,9 +64,8 @@ func Timeline(df dataframe.DataFrame, title string) (*Figure, error) {
 		p.Add(s)
 		p.Legend.Add("simulation point", s)
 	}
-	p.Legend.Top, p.Legend.Left = true, true
 	p.X.Min, p.X.Max = 0, math.Max(slices.Max(start)/giga*1.01, 1e-9)
-	p.Y.Min, p.Y.Max = -0.5, 1.12*float64(len(all))+0.5 // the legend stands above
+	p.Y.Min, p.Y.Max = -0.5, float64(len(all))-0.5
 	p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, plot.TickerFunc(func(lo, _ float64) []plot.Tick { return wholeTicks(lo, float64(len(all)-1)) })
-	return &Figure{panels: []*plot.Plot{p}}, nil
+	return &Figure{panels: []*panel{p}}, nil
 }

@@ -114,6 +114,9 @@ func (m *Model) roughness(ctx context.Context, runs *locality.Runs) (deviation, 
 func (m *Model) worst(runs *locality.Runs) deviation {
 	var worst deviation
 	for b, blockBytes := range runs.BlockBytes() {
+		if m.byBlock[blockBytes] == nil {
+			continue
+		}
 		for r := range runs.Runs {
 			d := deviation{run: r, block: b}
 			for g := range m.parts {
@@ -189,14 +192,18 @@ const (
 func (m *Model) missWarnings(runs *locality.Runs) ([]string, error) {
 	var out []string
 	for b, blockBytes := range runs.BlockBytes() {
+		if m.byBlock[blockBytes] == nil {
+			continue
+		}
 		var worst deviation
 		capacity, looked, off := uint64(0), 0, 0
 		for r := range runs.Runs {
+			compared, err := m.compared(runs, r, b)
+			if err != nil {
+				return nil, err
+			}
 			for c := uint64(leastCapacity); c <= growthOfCaps*runs.Runs[r].Reuse[b].Blocks; c *= growthOfCaps {
-				d, err := m.missesAt(runs, r, b, c)
-				if err != nil {
-					return nil, err
-				}
+				d := compared.missesAt(c)
 				looked++
 				if math.Abs(d.got-d.want) <= someMisses || math.Abs(d.relative()) <= DefaultDeviation {
 					continue
@@ -215,18 +222,34 @@ func (m *Model) missWarnings(runs *locality.Runs) ([]string, error) {
 	return out, nil
 }
 
-// missesAt compares the misses of the whole program in a fully associative cache
-// at a size that the model was fitted to.
-func (m *Model) missesAt(runs *locality.Runs, r, b int, capacity uint64) (deviation, error) {
-	d := deviation{run: r, block: b}
-	p, err := predict.At(m.byBlock[runs.BlockBytes()[b]], fit.Point(m.Points[r]), predict.FullyAssociative(capacity))
-	if err != nil {
-		return d, err
+// compared are the histograms of all groups at a size that a model was fitted to,
+// for one block size.
+type compared struct {
+	of        deviation
+	modelled  []scaling.Histogram
+	collected []reuse.Histogram
+}
+
+// compared returns the histograms of run r for the b-th block size.
+func (m *Model) compared(runs *locality.Runs, r, b int) (*compared, error) {
+	fitted, at := m.byBlock[runs.BlockBytes()[b]], fit.Point(m.Points[r])
+	if err := fitted.Check(at); err != nil {
+		return nil, fmt.Errorf("perf: %w", err)
 	}
-	for g := range p.Groups {
-		d.got += p.Groups[g].Total()
-		h := m.collectedBy(runs, g, r, b)
-		d.want += float64(h.Misses(capacity))
+	c := &compared{of: deviation{run: r, block: b}}
+	for g := range fitted.Groups {
+		c.modelled = append(c.modelled, fitted.Groups[g].Histogram(at))
+		c.collected = append(c.collected, m.collectedBy(runs, g, r, b))
 	}
-	return d, nil
+	return c, nil
+}
+
+// missesAt compares the misses of the whole program in a fully associative cache.
+func (c *compared) missesAt(capacity uint64) deviation {
+	d := c.of
+	for g := range c.modelled {
+		d.got += predict.OfHistogram(&c.modelled[g], predict.FullyAssociative(capacity)).Total()
+		d.want += float64(c.collected[g].Misses(capacity))
+	}
+	return d
 }

@@ -34,6 +34,10 @@ type FitOptions struct {
 	// see package scaling.
 	MedianRatio bool
 
+	// BlockBytes are the block sizes of the runs that are modelled; nil: all. One is
+	// fitted sooner than three.
+	BlockBytes []uint64
+
 	// Store keeps the models; nil: the default store.
 	Store *store.Store
 }
@@ -61,6 +65,9 @@ type Group int
 
 // Groups returns the number of groups that are modelled.
 func (m *Model) Groups() int { return len(m.parts) }
+
+// Options returns how the model was fitted.
+func (m *Model) Options() FitOptions { return m.refits.opt }
 
 // Runs returns the runs that the model was fitted to.
 func (m *Model) Runs() *locality.Runs { return m.refits.runs }
@@ -183,7 +190,14 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	if err := m.chooseGroups(ctx); err != nil {
 		return nil, err
 	}
+	chosen, err := opt.blocks(runs)
+	if err != nil {
+		return nil, err
+	}
 	for b, blockBytes := range runs.BlockBytes() {
+		if !slices.Contains(chosen, blockBytes) {
+			continue
+		}
 		if m.byBlock[blockBytes], err = m.fitted(ctx, refit{block: b}); err != nil {
 			return nil, err
 		}
@@ -199,6 +213,20 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		return nil, err
 	}
 	return m, nil
+}
+
+// blocks returns the block sizes to model.
+func (opt *FitOptions) blocks(runs *locality.Runs) ([]uint64, error) {
+	all := runs.BlockBytes()
+	for _, b := range opt.BlockBytes {
+		if !slices.Contains(all, b) {
+			return nil, fmt.Errorf("perf: no profile for blocks of %d bytes; there are %v", b, all)
+		}
+	}
+	if len(opt.BlockBytes) == 0 {
+		return all, nil
+	}
+	return opt.BlockBytes, nil
 }
 
 // fitFootprint models what the program touches, from all runs but those of the

@@ -74,7 +74,7 @@ func commandGroups() []commandGroup {
 			profileCommand(), trainCommand(), predictCommand(), timeCommand(), queryCommand(), simulateCommand(), validateCommand(), runCommand(),
 		}},
 		{"Look inside", []*cobra.Command{
-			explainCommand(), adviseCommand(), analyzeCommand(), histogramCommand(), checkStridesCommand(), kernelCommand(),
+			exploreCommand(), explainCommand(), adviseCommand(), analyzeCommand(), histogramCommand(), checkStridesCommand(), kernelCommand(),
 		}},
 		{"Machines and measurements", []*cobra.Command{
 			machinesCommand(), calibrateCommand(), measureCommand(), timeKernelsCommand(),

@@ -20,6 +20,7 @@ const RequireVariable = "PRESAGE_REQUIRE_TOOLS"
 // packages maps a tool to the Debian package that brings it. Every package
 // here is installed by .ci/install-deps.sh.
 var packages = map[string]string{
+	"chromium":                   "chromium",
 	"g++":                        "g++",
 	"gcc":                        "gcc",
 	"gfortran":                   "gfortran",

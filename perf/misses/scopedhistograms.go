@@ -1,0 +1,121 @@
+package misses
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"presage/perf/fit"
+	"presage/perf/internal/num"
+	"presage/perf/predict"
+	"presage/perf/scaling"
+	"presage/perf/subject"
+)
+
+// ScopedHistograms are the predicted histograms of all scopes of a kind at a point,
+// for one block size: from them follow the misses in any cache with such blocks.
+type ScopedHistograms struct {
+	Names    []string // of the scopes
+	Accesses []float64
+	Warnings []string // about all of them
+
+	hists  []scaling.Histogram
+	method predict.Method
+}
+
+// ScopedOptions configures Model.Scoped.
+type ScopedOptions struct {
+	By         subject.Scope
+	BlockBytes uint64         // 0: the smallest that is modelled
+	Method     predict.Method // as in PredictOptions
+}
+
+// Scoped predicts the histograms of all scopes of a kind at a point. Misses that
+// follow from them are those of Predict without a Corrector.
+func (m *Model) Scoped(point subject.Point, opt ScopedOptions) (*ScopedHistograms, error) {
+	by, err := opt.By.Check()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Check(point); err != nil {
+		return nil, err
+	}
+	blockBytes := cmp.Or(opt.BlockBytes, m.smallestBlock())
+	l := predict.Level{Name: "a histogram", BlockBytes: blockBytes}
+	s, err := m.scoped(&target{levels: []predict.Level{l}, blockBytes: []uint64{blockBytes}}, l, point, scopedOptions{by, opt.Method})
+	if err != nil {
+		return nil, err
+	}
+	return &ScopedHistograms{Names: s.names, Accesses: s.accesses, Warnings: s.warnings, hists: s.hists, method: s.by}, nil
+}
+
+// Index returns the index of a scope, or -1.
+func (s *ScopedHistograms) Index(scope string) int { return slices.Index(s.Names, scope) }
+
+// Misses returns the misses of a scope in a cache.
+func (s *ScopedHistograms) Misses(scope int, c predict.Cache) predict.Misses {
+	return predict.OfHistogram(&s.hists[scope], s.method.Of(c))
+}
+
+// Histogram returns the histogram of a scope, which must not be modified.
+func (s *ScopedHistograms) Histogram(scope int) *scaling.Histogram { return &s.hists[scope] }
+
+// Function is a function of a model: how often a group is accessed at reuse
+// distances that make up a bin, how far those are, or its cold accesses.
+type Function struct {
+	Reference string  // the first of the group
+	Bin       int     // from 0 by ascending distance; -1 for the cold accesses
+	Quantity  string  // accesses or distance_blocks
+	Share     float64 // of the scope's accesses that the bin has, at the last training point
+	Func      *fit.Func
+	// Relative are the residuals, data less function, divided by the data, at each
+	// training point; nil if the function was fitted to a part of them.
+	Relative []float64
+}
+
+// Functions returns the functions that model the groups of a scope, those whose bin
+// has most accesses first.
+func (m *Model) Functions(by subject.Scope, scope string, blockBytes uint64) ([]Function, error) {
+	fitted, err := m.forBlocks(blockBytes)
+	if err != nil {
+		return nil, err
+	}
+	scopes := m.Scopes(by)
+	last := fit.Point(m.Points[len(m.Points)-1])
+	var all []Function
+	total := 0.0
+	for g := range fitted.Groups {
+		if scopes.Names[scopes.Of[g]] != scope {
+			continue
+		}
+		group := &fitted.Groups[g]
+		h := group.Histogram(last)
+		total += h.Accesses()
+		name := m.first(Group(g)).String()
+		for b := range group.Bins {
+			all = append(all,
+				m.function(Function{Reference: name, Bin: b, Quantity: "accesses", Share: h.Bins[b].Count, Func: &group.Bins[b].Frequency}),
+				m.function(Function{Reference: name, Bin: b, Quantity: "distance_blocks", Share: h.Bins[b].Count, Func: &group.Bins[b].Distance}))
+		}
+		all = append(all, m.function(Function{Reference: name, Bin: -1, Quantity: "accesses", Share: h.Cold, Func: &group.Cold}))
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("perf: the model has no scope %q", scope)
+	}
+	for i := range all {
+		all[i].Share = num.Ratio(all[i].Share, total)
+	}
+	slices.SortStableFunc(all, func(a, b Function) int { return cmp.Compare(b.Share, a.Share) })
+	return all, nil
+}
+
+// function fills in the residuals.
+func (m *Model) function(f Function) Function {
+	if len(f.Func.Residuals) != len(m.Points) {
+		return f
+	}
+	for i, p := range m.Points {
+		f.Relative = append(f.Relative, num.Ratio(f.Func.Residuals[i], f.Func.Eval(fit.Point(p))+f.Func.Residuals[i]))
+	}
+	return f
+}
