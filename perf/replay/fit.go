@@ -112,19 +112,23 @@ func (f *fitter) connect() error {
 			if in == nil {
 				continue
 			}
+			if len(in.Next) > 1 {
+				p.Mixed++
+			}
 			for _, n := range in.Next {
-				if p.way(n.Block) >= 0 {
+				if k := p.way(n.Block); k >= 0 {
+					p.Next[k].Runs++
 					continue
 				}
 				if n.Block == noBlock {
-					p.Next = append(p.Next, Next{Block: noBlock, To: -1})
+					p.Next = append(p.Next, Next{Block: noBlock, To: -1, Runs: 1})
 					continue
 				}
 				key, s, err := f.walk.move(placeKey{p.Context, p.Block}, n.Block)
 				if err != nil {
 					return fmt.Errorf("replay: %w", err)
 				}
-				p.Next = append(p.Next, Next{Block: n.Block, To: f.known[key], Keep: s.keep, Push: s.push, More: s.more})
+				p.Next = append(p.Next, Next{Block: n.Block, To: f.known[key], Keep: s.keep, Push: s.push, More: s.more, Runs: 1})
 			}
 		}
 	}

@@ -41,6 +41,7 @@ type livePlace struct {
 	chances      []float64 // cumulated
 	exact        bool      // every coefficient of an address is, see Value.Exact
 	sureBranch   bool      // every coefficient of the branch is
+	classes      bool      // some coefficient is a polynomial for a residue class of sizes alone
 }
 
 // choice says how the way on is chosen.
@@ -205,11 +206,12 @@ func (in *Instance) spins(p *Place, l *livePlace) bool {
 }
 
 // affine returns the coefficients of a function at the size; nil if it has none.
-func (in *Instance) affine(a Affine, exact *bool) []int64 {
+func (in *Instance) affine(a Affine, l *livePlace, exact *bool) []int64 {
 	var out []int64
 	for _, k := range a {
 		v := in.values[k]
 		*exact = *exact && v.Exact()
+		l.classes = l.classes || v.Modulus > 1
 		out = append(out, v.At)
 	}
 	return out
@@ -229,7 +231,7 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 		return r
 	}
 	for _, c := range ref.Classes {
-		coef := in.affine(c, &l.exact)
+		coef := in.affine(c, l, &l.exact)
 		if coef == nil {
 			l.exact = false
 			coef = make([]int64, 1+p.Depth)
@@ -252,7 +254,7 @@ func (in *Instance) buildBranch(b *Branch, l *livePlace) liveBranch {
 	for _, c := range b.Classes {
 		o := liveOutcomes{ways: c.Shape}
 		for _, bound := range c.Bounds {
-			coef := in.affine(bound, &l.sureBranch)
+			coef := in.affine(bound, l, &l.sureBranch)
 			if coef == nil {
 				l.sureBranch = false
 				coef = []int64{-scale << 40} // never

@@ -150,6 +150,60 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 	}
 	c[0] = b[0] + a[0];
 }
+#elif defined(SEARCH) // a search whose outcome changes no address but one
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++) {
+		int p = 0;
+		for (int j = 0; j < n; j++)
+			if (a[i * n + j] > a[i * n + p])
+				p = j;
+		for (int j = 0; j < n; j++)
+			c[j * n + i] = a[i * n + j] * b[j];
+		b[i] += p;
+	}
+}
+#elif defined(COMPACT) // as many as data say
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int m = 0;
+	for (int i = 0; i < n * n; i++)
+		if (a[i] > 2e5)
+			b[m++] = a[i];
+	for (int i = 0; i < m; i++)
+		c[i] = b[i] + 1;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			a[j * n + i] += c[i];
+}
+#elif defined(STOPS) // a search that ends early, and what it found bounds a loop
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++) {
+		int k = 0;
+		while (k < n - 1 && a[i * n + k] < 9e5)
+			k++;
+		for (int j = 0; j < k; j++)
+			c[j] += a[i * n + j];
+		for (int j = 0; j < n; j++)
+			b[j * n + i] = a[i * n + j];
+	}
+}
+#elif defined(EVENT) // what happens seldom, and with large sizes alone, changes what follows
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int step = 1, m = n;
+	for (int i = 0; i < n * n; i++)
+		if (b[i] > 2000 && (i & 1023) == 1000)
+			step = 2, m = n / 2;
+	for (int i = 0; i < m; i++)
+		for (int j = 0; j < n; j++)
+			c[j * n + i * step] = a[i * n + j];
+}
 #elif defined(CHANGES) // does something else from n = 80 on
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
