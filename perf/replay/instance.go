@@ -128,6 +128,16 @@ func (in *Instance) trustStack() {
 	in.known[Stack] = in.known[Stack] || v.Exact() && v.Degree == 0
 }
 
+// placeObjects takes the addresses of variables from a table.
+func (in *Instance) placeObjects(objects []Object) {
+	for b := range in.prog.Bases {
+		if addr, ok := addressOf(objects, in.prog.Bases[b].Object); ok {
+			in.shift(int32(b), addr-in.bases[b])
+			in.known[b] = true
+		}
+	}
+}
+
 // Accesses returns how many accesses are to be expected, by the polynomials of
 // counts: an estimate where these are not exact.
 func (in *Instance) Accesses() float64 {

@@ -15,6 +15,9 @@ type Model struct {
 
 	all  *Program // fitted to all sizes
 	gaps []gap    // by place of it
+
+	objects []Object // of code, if it is the executable of a size
+	builtAt int64    // that size
 }
 
 // fitted is a fit with its verification.
@@ -48,6 +51,14 @@ func NewModel(code *Code, sizes []int64, runs []*Run) (*Model, error) {
 	return &Model{code: code, sizes: sizes, runs: runs, fits: make(map[[2]int64]*fitted)}, nil
 }
 
+// BuiltFor says that the code is that of an executable compiled for size n, so that
+// variables lie there, at this size, where its symbol table says.
+func (m *Model) BuiltFor(n int64) error {
+	objects, err := m.code.objects()
+	m.objects, m.builtAt = objects, n
+	return err
+}
+
 // At returns the program at size n, from the fit to all sizes or, if the replay of
 // some of these then differs from the runs, to those of n's residue class modulo 2, 4
 // or 8: whichever explains most of the largest run's accesses, first the simplest.
@@ -76,7 +87,10 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 		in.doubts[i] |= best.doubts[i]
 		in.doubts[i] |= in.ownDoubts(i)
 	}
-	if apart(m.runs) {
+	switch {
+	case m.objects != nil && m.builtAt == n:
+		in.placeObjects(m.objects)
+	case apart(m.runs):
 		in.trustStack()
 	}
 	in.gaps, in.trained = m.gapsOf(best.prog), m.sizes

@@ -76,6 +76,7 @@ const (
 
 // Base is what addresses of references are relative to.
 type Base struct {
-	Kind BaseKind
-	At   int32 // its address, in Series
+	Kind   BaseKind
+	At     int32  // its address, in Series
+	Object string // for Global: the variable that begins there; empty: data of no known one
 }

@@ -75,6 +75,10 @@ func (v *Verdict) judge(p *Program, i int, in *RunPlace, r *player) {
 		next = count && (!in.Forks || r.check.next[i] == in.Hash)
 	}
 	for j := range refs {
+		if in != nil && in.Refs[j].Lo > in.Refs[j].Hi { // the run's executable does not have it
+			refs[j] = count
+			continue
+		}
 		refs[j] = in == nil && count || in != nil && count && r.check.refs[i][j] == in.Refs[j].Hash
 	}
 	v.Counts, v.Next, v.Refs = append(v.Counts, count), append(v.Next, next), append(v.Refs, refs)
@@ -136,7 +140,9 @@ func (in *Instance) adopt(here []*RunPlace, run *Run) {
 		case Stack:
 			in.bases[b] = run.Stack
 		case Data, Global:
-			if lo, ok := lowest[int32(b)]; ok {
+			if addr, ok := addressOf(run.Objects, in.prog.Bases[b].Object); ok {
+				in.bases[b] = addr
+			} else if lo, ok := lowest[int32(b)]; ok {
 				in.bases[b] = lo
 			}
 		}
