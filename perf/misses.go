@@ -49,7 +49,7 @@ type PredictOptions = misses.PredictOptions
 func PredictMisses(ctx context.Context, model *Model, m *machine.Machine, points []Point, opt PredictOptions) (dataframe.DataFrame, error) {
 	if opt.Corrector == nil && opt.Method != predict.MethodBinomial {
 		var err error
-		if opt.Corrector, err = replayed.Correctors(nil, replayed.Options{})(ctx, model, m); err != nil {
+		if opt.Corrector, err = replayed.Correctors(nil, replayed.Options{Executables: opt.Binaries})(ctx, model, m); err != nil {
 			return dataframe.DataFrame{}, err
 		}
 	}
@@ -107,7 +107,7 @@ type Validation = misses.Validation
 // PredictMisses, unless caches beyond the first are indexed by physical addresses.
 func Validate(ctx context.Context, prog *Program, v Validation) (dataframe.DataFrame, error) {
 	if v.Correctors == nil && v.Method != predict.MethodBinomial && v.PageBytes == 0 {
-		v.Correctors = replayed.Correctors(v.Store, replayed.Options{})
+		v.Correctors = replayed.Correctors(v.Store, replayed.Options{Executables: v.Binaries})
 	}
 	return table(misses.Validate(ctx, prog, v))
 }
