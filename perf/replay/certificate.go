@@ -154,6 +154,9 @@ func (in *Instance) doubtsAt(i int, real, replayed *Outcome) doubt {
 	if in.gaps[i].at(in.N, in.trained) {
 		d |= untested | control
 	}
+	if in.overlaps.at(i, in.places[i].refs, replayed.most) {
+		d |= overlap | control
+	}
 	if allocatesMemory(in.code.routine(p.Block)) {
 		d |= allocates | control
 	}

@@ -21,6 +21,8 @@ type Instance struct {
 	gaps    []gap          // by place
 	mains   map[int32]bool // contexts of main
 	trained []int64        // sizes of the runs
+
+	overlaps *overlaps // nil: not looked for
 }
 
 // state is where a replay is: about to execute a place.

@@ -26,6 +26,7 @@ type fitted struct {
 	doubts []doubt // by place, from verification
 	total  uint64  // accesses of the largest run
 	sure   uint64  // of places without doubts
+	most   []int64 // by place: the largest of Outcome.most
 }
 
 // goodShare is the share of the accesses from which on a fit is not tried to be
@@ -93,6 +94,7 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 	case apart(m.runs):
 		in.trustStack()
 	}
+	in.overlaps = newOverlaps(m.code, best)
 	in.gaps, in.trained = m.gapsOf(best.prog), m.sizes
 	if newBits(n, best.prog.Sizes) != 0 {
 		s := residues{m.code, make(map[int]bool)}
@@ -164,7 +166,7 @@ func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitt
 	if err != nil {
 		return nil, err
 	}
-	f := &fitted{prog: prog, doubts: make([]doubt, len(prog.Places))}
+	f := &fitted{prog: prog, doubts: make([]doubt, len(prog.Places)), most: make([]int64, len(prog.Places))}
 	for i, n := range sizes {
 		v, err := prog.Verify(ctx, m.code, n, runs[i])
 		if err != nil {
@@ -172,6 +174,7 @@ func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitt
 		}
 		for j := range f.doubts {
 			f.doubts[j] |= v.doubtsOf(j, failsTraining)
+			f.most[j] = max(f.most[j], v.most[j])
 		}
 	}
 	last := len(sizes) - 1

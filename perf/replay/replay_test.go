@@ -173,16 +173,17 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DFORTRAN", mixed, []int64{65}, "__work_MOD_multiply", true, 0},
 		{"-O3 -DFORTRAN", []int64{16, 18, 22, 24, 28, 34}, []int64{64}, "__work_MOD_relax", true, 0},
 
-		{"-O2 -DTILED", eights, []int64{90}, "kernel", false, 0},                    // a tile that is not full
-		{"-O3 -funroll-loops -DTRANSPOSE", eights, []int64{90}, "kernel", false, 0}, // a remainder
-		{"-O2 -DCHANGES", mixed, []int64{128}, "kernel", false, 0},                  // another loop nest
-		{"-O2 -DCLAMPED", mixed, []int64{128}, "kernel", false, 0},                  // min(n, 70)
-		{"-O2 -DBLOCKS", mixed, []int64{128}, "kernel", false, 0},                   // the first block was never full
-		{"-O2 -DVANISHES", mixed, []int64{128}, "kernel", false, 0},                 // if (n < 80)
-		{"-O2 -DPADDED", eights, []int64{90}, "kernel", false, 0},                   // rows of 96 words
-		{"-O2 -DFLAGGED", mixed, []int64{128}, "kernel", false, 0},                  // a flag for n > 100
-		{"-O2 -DTEMPORARY", mixed, []int64{150}, "kernel", false, 0},                // malloc in the loop
-		{"-O2 -DPIVOT", mixed, []int64{80}, "kernel", false, 0.9},                   // data
+		{"-O2 -DTILED", eights, []int64{90}, "kernel", false, 0},                                   // a tile that is not full
+		{"-O3 -funroll-loops -DTRANSPOSE", eights, []int64{90}, "kernel", false, 0},                // a remainder
+		{"-O2 -DCHANGES", mixed, []int64{128}, "kernel", false, 0},                                 // another loop nest
+		{"-O2 -DCLAMPED", mixed, []int64{128}, "kernel", false, 0},                                 // min(n, 70)
+		{"-O2 -DBLOCKS", mixed, []int64{128}, "kernel", false, 0},                                  // the first block was never full
+		{"-O2 -DBLOCKS", []int64{66, 74, 83, 90, 101, 110, 127}, []int64{200}, "kernel", false, 0}, // two blocks in all runs
+		{"-O2 -DVANISHES", mixed, []int64{128}, "kernel", false, 0},                                // if (n < 80)
+		{"-O2 -DPADDED", eights, []int64{90}, "kernel", false, 0},                                  // rows of 96 words
+		{"-O2 -DFLAGGED", mixed, []int64{128}, "kernel", false, 0},                                 // a flag for n > 100
+		{"-O2 -DTEMPORARY", mixed, []int64{150}, "kernel", false, 0},                               // malloc in the loop
+		{"-O2 -DPIVOT", mixed, []int64{80}, "kernel", false, 0.9},                                  // data
 		{"-O2 -DSEARCH", mixed, []int64{90}, "kernel", false, 0.6},
 		{"-O1 -DCOMPACT", mixed, []int64{90}, "kernel", false, 0},
 		{"-O2 -DSTOPS", mixed, []int64{90}, "kernel", false, 0},

@@ -45,7 +45,7 @@ func (in *Instance) judge(real, replayed *Outcome) *judgement {
 }
 
 // aboutControl are the doubts with which control may stand.
-const aboutControl = drawnBranch | fewSizes | failsTraining | failsHeldOut | otherBranch | otherCount | otherClass | untested | allocates
+const aboutControl = drawnBranch | fewSizes | failsTraining | failsHeldOut | otherBranch | otherCount | otherClass | untested | allocates | overlap
 
 // triedRuns is the least number of runs that must have gone each way from a branch for
 // what comes after its region to be certain without further ado: as many as determine

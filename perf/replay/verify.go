@@ -36,6 +36,8 @@ type Verdict struct {
 	Next   []bool   // what followed it was the same, each time
 	Refs   [][]bool // the addresses were the same, each time
 	Err    error    // ended the replay early
+
+	most []int64 // see Outcome
 }
 
 // Verify replays the program at the size of a real run and compares. Nothing is
@@ -56,7 +58,7 @@ func (p *Program) Verify(ctx context.Context, code *Code, n int64, run *Run) (*V
 	}
 	r := in.player(trace.NewDirect(), Options{MaxAccesses: 2*total + trace.BatchAccesses})
 	r.check = newChecker(code, p)
-	v := &Verdict{Err: r.run(ctx)}
+	v := &Verdict{Err: r.run(ctx), most: r.out.most}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
