@@ -1,6 +1,19 @@
 // Kernels for tests of replay. One is chosen by -D; the size is argv[1]. Without
-// -DHEAP the arrays lie in the image, otherwise malloc places them.
+// -DHEAP the arrays lie in the image, otherwise malloc places them. With -DBARE there is
+// no library, so that the executable is small.
+#ifdef BARE
+__asm__(".globl _start\n_start:\n.option push\n.option norelax\nla gp, __global_pointer$\n.option pop\n"
+	"ld a0, 0(sp)\naddi a1, sp, 8\ncall main\nli a7, 93\necall\n");
+static int atoi(const char *s)
+{
+	int n = 0;
+	while (*s)
+		n = 10 * n + *s++ - '0';
+	return n;
+}
+#else
 #include <stdlib.h>
+#endif
 
 #define NOINLINE __attribute__((noinline, noclone))
 
