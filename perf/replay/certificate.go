@@ -14,7 +14,8 @@ import "presage/perf/trace"
 // memory was allocated before it in the replay, if it is to allocated memory; and
 // there were runs at sizes of the same residue class, if the code computes with
 // remainders modulo small powers of two. A branch that could go where no run has been
-// is in doubt unless that only leaves out a loop, and nothing is certain that comes
+// is in doubt unless that only leaves out a loop, or calls a routine of a mathematical
+// library for a number that no instruction does; and nothing is certain that comes
 // after it in the same call of a routine. A branch that depends on data, and went
 // each way in some run, decides about a region alone: up to where its ways meet.
 // Afterwards the iteration vector is the same, and in all runs, in which it went one

@@ -16,7 +16,7 @@ import (
 
 // needLibrary are the kernels that call routines of the C library. The others do
 // without, as it takes longer to analyse a library than to run a kernel.
-var needLibrary = regexp.MustCompile("HEAP|COPIES|TEMPORARY|PIVOT|CHANGES")
+var needLibrary = regexp.MustCompile("HEAP|COPIES|TEMPORARY|PIVOT|CHANGES|ROOT")
 
 // compile builds the kernels of testdata, in Fortran with -DFORTRAN.
 func compile(t testing.TB, flags string) *subject.Program {
@@ -28,7 +28,7 @@ func compile(t testing.TB, flags string) *subject.Program {
 	if !needLibrary.MatchString(flags) {
 		flags += " -DBARE -nostdlib -ffreestanding"
 	}
-	args := append(strings.Fields("-g -static "+flags), "testdata/kernels.c")
+	args := append([]string{"-g", "-static", "testdata/kernels.c"}, strings.Fields(flags)...)
 	return perftest.Link(t, oracle.Need(t, "riscv64-linux-gnu-gcc"), args, "kernel")
 }
 
@@ -178,6 +178,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DTILED", eights, []int64{96}, "kernel", true, 0},
 		{"-O3 -funroll-loops -DMATMUL", eights, []int64{96}, "kernel", true, 0},
 		{"-O2 -DCOPIES", mixed, []int64{91, 128}, "kernel", true, 0}, // memcpy's own references are another matter
+		{"-O2 -DROOT -lm", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DFORTRAN", mixed, []int64{65}, "__work_MOD_multiply", true, 0},
 		{"-O3 -DFORTRAN", []int64{16, 18, 22, 24, 28, 34}, []int64{64}, "__work_MOD_relax", true, 0},
 
@@ -195,6 +196,8 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DSEARCH", mixed, []int64{90}, "kernel", false, 0.6},
 		{"-O1 -DCOMPACT", mixed, []int64{90}, "kernel", false, 0},
 		{"-O2 -DSTOPS", mixed, []int64{90}, "kernel", false, 0},
+		{"-O2 -DHANDLER", []int64{16, 20, 24, 30, 36, 40, 46}, []int64{90}, "kernel", false, 0},
+		{"-O2 -DWIDENS", []int64{16, 20, 24, 30, 36, 40, 46}, []int64{90}, "kernel", false, 0},
 		{"-O2 -DEVENT", mixed, []int64{90}, "kernel", false, 0},
 		{"-O2 -DSPARSE", []int64{300, 350, 400, 450, 500}, []int64{1100}, "kernel", false, 0},
 		{"-O2 -DBUTTERFLY", []int64{300, 350, 400, 450, 500}, []int64{4096}, "kernel", false, 0},

@@ -163,6 +163,42 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 	}
 	c[0] = b[0] + a[0];
 }
+#elif defined(ROOT) // a call of the library that no run gets to
+#include <math.h>
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++) {
+		double s = sqrt(b[i]);
+		for (int j = 0; j < n; j++)
+			c[j * n + i] = a[i * n + j] * s;
+	}
+}
+#elif defined(HANDLER) // a call that no run of a small size gets to, and it changes what follows
+#define WORDS (long)n * n
+static volatile int step = 1;
+NOINLINE void handle(void) { step = 2; }
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++) {
+		if (b[i * i] > 3000)
+			handle();
+		for (int j = 0; j < n / 2; j++)
+			c[j * n + i] = a[i * n + j * step];
+	}
+}
+#elif defined(WIDENS) // the same without a call: what a number in memory is changes an index
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int m = n / 2;
+	for (int i = 0; i < n; i++) {
+		if (b[i * i] > 3000)
+			m = 10;
+		for (int j = 0; j < n / 2; j++)
+			c[j * n + i] = a[i * n + j + m];
+	}
+}
 #elif defined(SEARCH) // a search whose outcome changes no address but one
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
