@@ -10,6 +10,7 @@ import (
 	"presage/perf/misses/replayed"
 	"presage/perf/patterns"
 	"presage/perf/predict"
+	"presage/perf/subject"
 )
 
 // FitOptions configures FitScaling. The zero value is the default.
@@ -49,18 +50,19 @@ type PredictOptions = misses.PredictOptions
 // misses/replayed.
 func PredictMisses(ctx context.Context, model *Model, m *machine.Machine, points []Point, opt PredictOptions) (dataframe.DataFrame, error) {
 	var err error
-	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method); err != nil {
+	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method, opt.Binaries); err != nil {
 		return dataframe.DataFrame{}, err
 	}
 	return table(misses.Predict(ctx, model, m, points, opt))
 }
 
-// corrector returns c, or the default one for predictions by a method.
-func corrector(ctx context.Context, model *Model, m *machine.Machine, c misses.Corrector, method predict.Method) (misses.Corrector, error) {
+// corrector returns c, or the default one for predictions by a method, of sizes that
+// executables are given for.
+func corrector(ctx context.Context, model *Model, m *machine.Machine, c misses.Corrector, method predict.Method, executables []subject.BinaryPoint) (misses.Corrector, error) {
 	if c != nil || method == predict.MethodBinomial {
 		return c, nil
 	}
-	return replayed.Correctors(nil, replayed.Options{})(ctx, model, m)
+	return replayed.Correctors(nil, replayed.Options{Executables: executables})(ctx, model, m)
 }
 
 // Patterns predicts the misses of a program by reuse pattern: by the scope that
@@ -72,7 +74,7 @@ func corrector(ctx context.Context, model *Model, m *machine.Machine, c misses.C
 // PredictMisses, so that patterns add up to them.
 func Patterns(ctx context.Context, model *Model, m *machine.Machine, points []Point, opt patterns.PredictOptions) (dataframe.DataFrame, error) {
 	var err error
-	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method); err != nil {
+	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method, nil); err != nil {
 		return dataframe.DataFrame{}, err
 	}
 	return table(patterns.Predict(ctx, model, m, points, opt))
@@ -126,7 +128,7 @@ func Ask(ctx context.Context, model *Model, q Query) (dataframe.DataFrame, error
 // PredictMisses, unless caches beyond the first are indexed by physical addresses.
 func Validate(ctx context.Context, prog *Program, v misses.Validation) (dataframe.DataFrame, error) {
 	if v.Correctors == nil && v.Method != predict.MethodBinomial && v.PageBytes == 0 {
-		v.Correctors = replayed.Correctors(v.Store, replayed.Options{})
+		v.Correctors = replayed.Correctors(v.Store, replayed.Options{Executables: v.Binaries})
 	}
 	return table(misses.Validate(ctx, prog, v))
 }

@@ -26,6 +26,10 @@ type PredictOptions struct {
 	Method predict.Method
 	// Corrector, if not nil, corrects them for where the program's data lie.
 	Corrector Corrector
+	// Binaries are executables of points, for a program that has its size compiled in
+	// and no Corrector: the start of such a run, and where its variables lie, make a
+	// replay exact.
+	Binaries []subject.BinaryPoint
 
 	// Coverage is the probability with which intervals are to hold the misses; 0:
 	// predict.DefaultLevel; negative: no intervals, for curves of many points.

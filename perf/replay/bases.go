@@ -31,11 +31,13 @@ func (f *fitter) findBases() {
 	for i := range f.joined {
 		f.joined[i] = i
 	}
+	f.findObjects()
 	for r := range f.runs {
 		f.joinOverlapping(f.hulls(r, true))
 	}
 	f.prog.Bases = []Base{{Kind: Absolute, At: f.constant(0)}, {Kind: Stack, At: f.series(func(r int) (int64, bool) { return int64(f.runs[r].Stack), true })}}
 	base := make(map[int]int32) // by root
+	f.byName = make(map[string]int32)
 	for i := range f.prog.Places {
 		for j := range f.prog.Places[i].Refs {
 			f.chooseBase(i, j, base)
@@ -54,7 +56,7 @@ func (f *fitter) hulls(run int, regular bool) []hull {
 		}
 		for j := range p.Refs {
 			r := &p.Refs[j]
-			if r.Lo > r.Hi || regular && f.prog.Places[i].Refs[j].Irregular || f.kindOf(run, r) < Data {
+			if r.Lo > r.Hi || regular && f.prog.Places[i].Refs[j].Irregular || f.kindOf(run, r) < Data || f.objects[f.first[i]+j] != "" {
 				continue
 			}
 			list = append(list, hull{f.first[i] + j, r.Lo, r.Hi})
@@ -105,6 +107,10 @@ func (f *fitter) chooseBase(i, j int, base map[int]int32) {
 		ref.Base = int32(kind)
 		return
 	}
+	if name := f.objects[f.first[i]+j]; name != "" {
+		ref.Base = f.baseOf(name)
+		return
+	}
 	root := f.root(f.first[i] + j)
 	b, ok := base[root]
 	if !ok {
@@ -113,6 +119,21 @@ func (f *fitter) chooseBase(i, j int, base map[int]int32) {
 		f.prog.Bases = append(f.prog.Bases, Base{Kind: kind, At: f.lowest(root)})
 	}
 	ref.Base = b
+}
+
+// baseOf returns the base that is the address of an object.
+func (f *fitter) baseOf(name string) int32 {
+	b, ok := f.byName[name]
+	if !ok {
+		b = int32(len(f.prog.Bases))
+		f.byName[name] = b
+		at := f.series(func(r int) (int64, bool) {
+			addr, ok := f.addresses[r][name]
+			return int64(addr), ok
+		})
+		f.prog.Bases = append(f.prog.Bases, Base{Kind: Global, At: at, Object: name})
+	}
+	return b
 }
 
 // kindIn returns the kind of base of a reference, from the last run that has it.

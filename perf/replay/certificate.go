@@ -1,10 +1,6 @@
 package replay
 
-import (
-	"slices"
-
-	"presage/perf/trace"
-)
+import "presage/perf/trace"
 
 // Certificate says, for each reference of the plan, how many of its accesses in a
 // replay are certain to be those of the program, and why others are not.
@@ -14,11 +10,16 @@ import (
 // with two sizes to spare; the replay of each size that was run equals the run; the
 // replay of the largest size, from a fit without it, does so, too; the data lie
 // where the real run at the new size showed; the place was executed as often as the
-// polynomial of its counts says; no branch before it, in the same call of a
-// routine, is in doubt; no memory was allocated before it in the replay, if it is to
-// allocated memory; and there were runs at sizes of the same residue class, if the code
-// computes with remainders modulo small powers of two. A branch that could go where no run has been is in doubt
-// unless that only leaves out a loop.
+// polynomial of its counts says; no branch in doubt decides whether it is executed; no
+// memory was allocated before it in the replay, if it is to allocated memory; and
+// there were runs at sizes of the same residue class, if the code computes with
+// remainders modulo small powers of two. A branch that could go where no run has been
+// is in doubt unless that only leaves out a loop, or calls a routine of a mathematical
+// library for a number that no instruction does; and nothing is certain that comes
+// after it in the same call of a routine. A branch that depends on data, and went
+// each way in some run, decides about a region alone: up to where its ways meet.
+// Afterwards the iteration vector is the same, and in all runs, in which it went one
+// way and the other, the functions of that vector held.
 //
 // What remains is the assumption that what never changed over the sizes of the runs
 // does not change beyond them.
@@ -85,7 +86,8 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 			c.Refs[i].Real, c.Refs[i].Accesses = n, n
 		}
 	}
-	all := in.allDoubts(real, replayed)
+	j := in.judge(real, replayed)
+	all := j.doubts
 	latest := uint64(0) // execution of a place without doubts
 	for i, d := range all {
 		if !d.any() && len(in.prog.Places[i].Refs) > 0 {
@@ -95,8 +97,8 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 	for i := range in.prog.Places {
 		p := &in.prog.Places[i]
 		n := replayed.Visits[i]
-		for j := range p.Refs {
-			r := &c.Refs[in.code.refOf(p, j)]
+		for k := range p.Refs {
+			r := &c.Refs[in.code.refOf(p, k)]
 			r.Accesses += n
 			if n > 0 && all[i].any() {
 				r.Doubtful += n
@@ -109,95 +111,15 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 	}
 	// What a branch in doubt could lead to may have more executions, or some after
 	// all.
-	for id := range in.reachable(all, replayed) {
+	for id := range j.uncertainBlocks() {
 		b := &in.code.blocks[id]
-		for j := range b.refs {
-			r := &c.Refs[int(b.firstRef)+j]
+		for k := range b.refs {
+			r := &c.Refs[int(b.firstRef)+k]
 			r.Doubtful = max(r.Doubtful, r.Accesses)
 			r.reasons |= follows
 		}
 	}
 	return c
-}
-
-// reachable returns the blocks that control may come to from branches in doubt.
-func (in *Instance) reachable(all []doubt, replayed *Outcome) map[trace.BlockID]bool {
-	seen := make(map[trace.BlockID]bool)
-	var todo []trace.BlockID
-	visit := func(pc uint64) {
-		if id := in.code.blockAt(pc); id != noBlock && !seen[id] && !(in.code.blocks[id].index == 0 && in.code.routine(id) == "main") {
-			seen[id] = true
-			todo = append(todo, id)
-		}
-	}
-	after := func(id trace.BlockID) {
-		b := &in.code.blocks[id]
-		r := in.code.graph.Routines[b.routine]
-		for _, e := range r.Blocks[b.index].Succs {
-			visit(r.Blocks[r.Edges[e].To].PC())
-		}
-		if last := r.Blocks[b.index].Last(); last.HasTarget {
-			visit(last.Target)
-		}
-	}
-	for i := range all {
-		if all[i]&control != 0 && replayed.Visits[i] > 0 {
-			after(in.prog.Places[i].Block)
-		}
-	}
-	for len(todo) > 0 {
-		id := todo[0]
-		todo = todo[1:]
-		after(id)
-	}
-	return seen
-}
-
-// allDoubts returns the doubts about each place in the light of a replay.
-func (in *Instance) allDoubts(real, replayed *Outcome) []doubt {
-	all := make([]doubt, len(in.prog.Places))
-	main := uint64(0) // when main is called, in a replay from the start on
-	if real == nil {
-		main = in.mainAt(replayed)
-	}
-	for i := range all {
-		all[i] = in.doubts[i]
-		if replayed.Visits[i] > 0 {
-			all[i] |= in.doubtsAt(i, real, replayed)
-			if replayed.last[i] < main {
-				all[i] &^= untested | allocates
-				if all[i] == control {
-					all[i] = 0
-				}
-			}
-		}
-	}
-	// The first branch in doubt of each context.
-	since := make([]uint64, len(in.prog.Contexts))
-	for i := range all {
-		if c := in.prog.Places[i].Context; all[i]&control != 0 && replayed.Visits[i] > 0 && (since[c] == 0 || replayed.first[i] < since[c]) {
-			since[c] = replayed.first[i]
-		}
-	}
-	for i := 1; i < len(since); i++ { // what a routine calls follows, too
-		if in.mains[int32(i)] { // the library's start is the same at all sizes, as far as runs were
-			continue
-		}
-		if s := since[in.prog.Contexts[i].Parent]; s > 0 && (since[i] == 0 || s < since[i]) {
-			since[i] = s
-		}
-	}
-	allocated := in.firstAllocation(replayed, main)
-	for i := range all {
-		p := &in.prog.Places[i]
-		if s := since[p.Context]; s > 0 && replayed.last[i] > s {
-			all[i] |= follows
-		}
-		if allocated > 0 && replayed.last[i] > allocated && slices.ContainsFunc(p.Refs, func(r Ref) bool { return in.prog.Bases[r.Base].Kind == Data }) {
-			all[i] |= allocates
-		}
-	}
-	return all
 }
 
 // mainAt returns when main is first executed in a replay; 0 for never. What the
@@ -232,6 +154,9 @@ func (in *Instance) doubtsAt(i int, real, replayed *Outcome) doubt {
 	p := &in.prog.Places[i]
 	if in.gaps[i].at(in.N, in.trained) {
 		d |= untested | control
+	}
+	if in.overlaps.at(i, in.places[i].refs, replayed.most) {
+		d |= overlap | control
 	}
 	if allocatesMemory(in.code.routine(p.Block)) {
 		d |= allocates | control

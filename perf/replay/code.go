@@ -19,6 +19,7 @@ type Code struct {
 	graph  *cfg.Program
 	blocks []block // by trace.BlockID
 	image  []cfg.Range
+	loose  bool // the plan has references in no block
 }
 
 // block is what the collector needs to know of a basic block.
@@ -73,9 +74,12 @@ func CodeOf(g *cfg.Program, plan *trace.Plan) (*Code, error) {
 		}
 		ref = c.place(i, ref, end)
 	}
+	inBlocks := 0
 	for i := range c.blocks {
 		c.linkCall(&c.blocks[i])
+		inBlocks += c.blocks[i].refs
 	}
+	c.loose = inBlocks < len(plan.Refs)
 	return c, c.Plan.Check()
 }
 
@@ -129,6 +133,16 @@ func (c *Code) place(i, ref int, end uint64) int {
 	}
 	c.Plan.Blocks = append(c.Plan.Blocks, trace.Block{PC: trace.PC(from.PC()), Instructions: uint32(instructions), Refs: uint32(b.refs)})
 	return ref
+}
+
+// strays returns how many accesses before those of an execution of a block belong to no
+// block.
+func (c *Code) strays(b *block, rest []trace.Access) int {
+	n := 0
+	for c.loose && b.refs > 0 && n < len(rest) && rest[n].Ref() != b.firstRef {
+		n++
+	}
+	return n
 }
 
 // linkCall finds the block that a call returns to.

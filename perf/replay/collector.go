@@ -24,11 +24,10 @@ func (h *Hints) clone() Hints { return Hints{maps.Clone(h.Refs), maps.Clone(h.Br
 // Collector learns from a run, of which its plan must be Code.Plan, the forms of
 // the addresses and branches of each place. It is a trace.Collector.
 type Collector struct {
-	code   *Code
-	walk   *walker
-	hints  Hints // those that it was made with
-	found  Hints // with what it found
-	strays bool  // the plan has references in no block
+	code  *Code
+	walk  *walker
+	hints Hints // those that it was made with
+	found Hints // with what it found
 
 	places  []*place
 	known   map[placeKey]int32
@@ -73,11 +72,6 @@ func NewCollector(code *Code, hints Hints) *Collector {
 	if c.found.Branches == nil {
 		c.found.Branches = make(map[trace.BlockID]bool)
 	}
-	inBlocks := 0
-	for i := range code.blocks {
-		inBlocks += code.blocks[i].refs
-	}
-	c.strays = inBlocks < len(code.Plan.Refs)
 	return c
 }
 
@@ -112,24 +106,14 @@ func (c *Collector) step(id trace.BlockID, rest []trace.Access) []trace.Access {
 	}
 	p := c.current
 	b := &c.code.blocks[id]
+	strays := c.code.strays(b, rest)
+	c.lost += uint64(strays)
+	rest = rest[strays:]
 	n := min(b.refs, len(rest)) // a fault may have ended the run
-	if c.strays {
-		rest = c.skip(rest, b)
-		n = min(b.refs, len(rest))
-	}
 	for i, a := range rest[:n] {
 		c.access(p, i, a.Addr())
 	}
 	return rest[n:]
-}
-
-// skip drops accesses that belong to no block.
-func (c *Collector) skip(rest []trace.Access, b *block) []trace.Access {
-	for len(rest) > 0 && b.refs > 0 && rest[0].Ref() != b.firstRef {
-		rest = rest[1:]
-		c.lost++
-	}
-	return rest
 }
 
 func (c *Collector) access(p *place, i int, addr uint64) {

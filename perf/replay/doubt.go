@@ -24,6 +24,8 @@ const (
 	follows                         // comes after a branch of the same routine that is in doubt
 	allocates                       // allocates memory, which may be done otherwise at another size
 	otherClass                      // there was no run at a size of this residue class
+	overlap                         // steps of a loop overlap that did not at any size that was run
+	decided                         // is executed, or not, as a branch in doubt decides
 	control                         // beside another doubt: it is about where control goes on
 )
 
@@ -41,6 +43,8 @@ var doubtTexts = [...]string{
 	"comes after a branch that is in doubt",
 	"memory is allocated while the replay goes on",
 	"the code computes with remainders, and no run was at a size with this one's remainder modulo 8",
+	"what steps of a loop touch overlaps at this size and did not in the runs: tiles that there were too few of to tell",
+	"whether they are executed depends on data",
 }
 
 func (d doubt) any() bool { return d != 0 }

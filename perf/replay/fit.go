@@ -22,6 +22,11 @@ type fitter struct {
 	first  []int // of each place: its first reference, among all
 	joined []int // references, by union and find
 	bases  map[int][]uint64
+
+	objects []string         // of each reference, among all: the variable it goes to, where sizes have executables of their own
+	byName  map[string]int32 // bases of variables
+
+	addresses []map[string]uint64 // by run, of its variables
 }
 
 // Fit joins what was learned from runs of one executable at several sizes. Run i
@@ -61,7 +66,7 @@ func Fit(code *Code, sizes []int64, runs []*Run) (*Program, error) {
 // apart reports whether runs are of executables of different sizes.
 func apart(runs []*Run) bool {
 	for _, r := range runs {
-		if r.Image != runs[0].Image {
+		if r.Image != runs[0].Image || r.Objects != nil {
 			return true
 		}
 	}
@@ -112,19 +117,23 @@ func (f *fitter) connect() error {
 			if in == nil {
 				continue
 			}
+			if len(in.Next) > 1 {
+				p.Mixed++
+			}
 			for _, n := range in.Next {
-				if p.way(n.Block) >= 0 {
+				if k := p.way(n.Block); k >= 0 {
+					p.Next[k].Runs++
 					continue
 				}
 				if n.Block == noBlock {
-					p.Next = append(p.Next, Next{Block: noBlock, To: -1})
+					p.Next = append(p.Next, Next{Block: noBlock, To: -1, Runs: 1})
 					continue
 				}
 				key, s, err := f.walk.move(placeKey{p.Context, p.Block}, n.Block)
 				if err != nil {
 					return fmt.Errorf("replay: %w", err)
 				}
-				p.Next = append(p.Next, Next{Block: n.Block, To: f.known[key], Keep: s.keep, Push: s.push, More: s.more})
+				p.Next = append(p.Next, Next{Block: n.Block, To: f.known[key], Keep: s.keep, Push: s.push, More: s.more, Runs: 1})
 			}
 		}
 	}
@@ -140,7 +149,7 @@ func (p *Place) way(b trace.BlockID) int {
 func (f *fitter) chooseForms(i int) {
 	p := &f.prog.Places[i]
 	for j := range p.Refs {
-		list := f.common(i, func(in *RunPlace) []Form {
+		list := mostCommon(f.having(i, j), func(in *RunPlace) []Form {
 			var forms []Form
 			for k := range in.Refs[j].Forms {
 				forms = append(forms, in.Refs[j].Forms[k].Form)
@@ -153,10 +162,15 @@ func (f *fitter) chooseForms(i int) {
 	}
 }
 
-// common returns the form that most of the runs have of which the largest that has
-// the place does; none if that has none.
-func (f *fitter) common(i int, of func(*RunPlace) []Form) []Form {
-	return mostCommon(f.in[i], of)
+// having returns what the runs had at place i; nil for those without reference j.
+func (f *fitter) having(i, j int) []*RunPlace {
+	out := slices.Clone(f.in[i])
+	for r, in := range out {
+		if in != nil && in.Refs[j].Lo > in.Refs[j].Hi {
+			out[r] = nil
+		}
+	}
+	return out
 }
 
 // mostCommon returns, of the elements of the last non-nil run, the first that is in
@@ -211,17 +225,21 @@ func (f *fitter) baseAt(i, j, run int) int64 {
 	case Stack:
 		return int64(f.runs[run].Stack)
 	}
+	if name := f.objects[f.first[i]+j]; name != "" {
+		return int64(f.addresses[run][name])
+	}
 	return int64(f.bases[f.root(f.first[i]+j)][run])
 }
 
 func (f *fitter) fitRef(i, j int) {
 	ref := &f.prog.Places[i].Refs[j]
+	having := f.having(i, j)
 	ref.Lo = f.series(func(r int) (int64, bool) {
-		in := f.in[i][r]
+		in := having[r]
 		return relative(in, func() int64 { return int64(in.Refs[j].Lo) - f.baseAt(i, j, r) })
 	})
 	ref.Hi = f.series(func(r int) (int64, bool) {
-		in := f.in[i][r]
+		in := having[r]
 		return relative(in, func() int64 { return int64(in.Refs[j].Hi) - f.baseAt(i, j, r) })
 	})
 	if ref.Irregular {

@@ -125,7 +125,8 @@ func (f *Follower) Observe(b *trace.Batch) {
 	rest := b.Accesses
 	used, blocks := 0, 0
 	for _, id := range b.Blocks {
-		n := min(f.in.code.blocks[id].refs, len(rest))
+		strays := f.in.code.strays(&f.in.code.blocks[id], rest)
+		n := min(f.in.code.blocks[id].refs, len(rest)-strays)
 		if f.enough(id) {
 			f.done = true
 			break
@@ -134,9 +135,10 @@ func (f *Follower) Observe(b *trace.Batch) {
 		if f.trouble != "" {
 			break
 		}
-		f.executes(id, rest[:n])
-		rest = rest[n:]
-		used, blocks = used+n, blocks+1
+		f.Real.Accesses += uint64(strays)
+		f.executes(id, rest[strays:strays+n])
+		rest = rest[strays+n:]
+		used, blocks = used+strays+n, blocks+1
 	}
 	for _, a := range b.Accesses[:used] {
 		f.refs[a.Ref()]++

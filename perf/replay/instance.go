@@ -21,6 +21,8 @@ type Instance struct {
 	gaps    []gap          // by place
 	mains   map[int32]bool // contexts of main
 	trained []int64        // sizes of the runs
+
+	overlaps *overlaps // nil: not looked for
 }
 
 // state is where a replay is: about to execute a place.
@@ -41,6 +43,7 @@ type livePlace struct {
 	chances      []float64 // cumulated
 	exact        bool      // every coefficient of an address is, see Value.Exact
 	sureBranch   bool      // every coefficient of the branch is
+	classes      bool      // some coefficient is a polynomial for a residue class of sizes alone
 }
 
 // choice says how the way on is chosen.
@@ -127,6 +130,16 @@ func (in *Instance) trustStack() {
 	in.known[Stack] = in.known[Stack] || v.Exact() && v.Degree == 0
 }
 
+// placeObjects takes the addresses of variables from a table.
+func (in *Instance) placeObjects(objects []Object) {
+	for b := range in.prog.Bases {
+		if addr, ok := addressOf(objects, in.prog.Bases[b].Object); ok {
+			in.shift(int32(b), addr-in.bases[b])
+			in.known[b] = true
+		}
+	}
+}
+
 // Accesses returns how many accesses are to be expected, by the polynomials of
 // counts: an estimate where these are not exact.
 func (in *Instance) Accesses() float64 {
@@ -205,11 +218,12 @@ func (in *Instance) spins(p *Place, l *livePlace) bool {
 }
 
 // affine returns the coefficients of a function at the size; nil if it has none.
-func (in *Instance) affine(a Affine, exact *bool) []int64 {
+func (in *Instance) affine(a Affine, l *livePlace, exact *bool) []int64 {
 	var out []int64
 	for _, k := range a {
 		v := in.values[k]
 		*exact = *exact && v.Exact()
+		l.classes = l.classes || v.Modulus > 1
 		out = append(out, v.At)
 	}
 	return out
@@ -229,7 +243,7 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 		return r
 	}
 	for _, c := range ref.Classes {
-		coef := in.affine(c, &l.exact)
+		coef := in.affine(c, l, &l.exact)
 		if coef == nil {
 			l.exact = false
 			coef = make([]int64, 1+p.Depth)
@@ -252,7 +266,7 @@ func (in *Instance) buildBranch(b *Branch, l *livePlace) liveBranch {
 	for _, c := range b.Classes {
 		o := liveOutcomes{ways: c.Shape}
 		for _, bound := range c.Bounds {
-			coef := in.affine(bound, &l.sureBranch)
+			coef := in.affine(bound, l, &l.sureBranch)
 			if coef == nil {
 				l.sureBranch = false
 				coef = []int64{-scale << 40} // never

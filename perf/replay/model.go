@@ -15,6 +15,9 @@ type Model struct {
 
 	all  *Program // fitted to all sizes
 	gaps []gap    // by place of it
+
+	objects []Object // of code, if it is the executable of a size
+	builtAt int64    // that size
 }
 
 // fitted is a fit with its verification.
@@ -23,6 +26,7 @@ type fitted struct {
 	doubts []doubt // by place, from verification
 	total  uint64  // accesses of the largest run
 	sure   uint64  // of places without doubts
+	most   []int64 // by place: the largest of Outcome.most
 }
 
 // goodShare is the share of the accesses from which on a fit is not tried to be
@@ -46,6 +50,14 @@ func NewModel(code *Code, sizes []int64, runs []*Run) (*Model, error) {
 		}
 	}
 	return &Model{code: code, sizes: sizes, runs: runs, fits: make(map[[2]int64]*fitted)}, nil
+}
+
+// BuiltFor says that the code is that of an executable compiled for size n, so that
+// variables lie there, at this size, where its symbol table says.
+func (m *Model) BuiltFor(n int64) error {
+	objects, err := m.code.objects()
+	m.objects, m.builtAt = objects, n
+	return err
 }
 
 // At returns the program at size n, from the fit to all sizes or, if the replay of
@@ -76,9 +88,13 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 		in.doubts[i] |= best.doubts[i]
 		in.doubts[i] |= in.ownDoubts(i)
 	}
-	if apart(m.runs) {
+	switch {
+	case m.objects != nil && m.builtAt == n:
+		in.placeObjects(m.objects)
+	case apart(m.runs):
 		in.trustStack()
 	}
+	in.overlaps = newOverlaps(m.code, best)
 	in.gaps, in.trained = m.gapsOf(best.prog), m.sizes
 	if newBits(n, best.prog.Sizes) != 0 {
 		s := residues{m.code, make(map[int]bool)}
@@ -150,7 +166,7 @@ func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitt
 	if err != nil {
 		return nil, err
 	}
-	f := &fitted{prog: prog, doubts: make([]doubt, len(prog.Places))}
+	f := &fitted{prog: prog, doubts: make([]doubt, len(prog.Places)), most: make([]int64, len(prog.Places))}
 	for i, n := range sizes {
 		v, err := prog.Verify(ctx, m.code, n, runs[i])
 		if err != nil {
@@ -158,6 +174,7 @@ func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitt
 		}
 		for j := range f.doubts {
 			f.doubts[j] |= v.doubtsOf(j, failsTraining)
+			f.most[j] = max(f.most[j], v.most[j])
 		}
 	}
 	last := len(sizes) - 1

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math/big"
+	"slices"
 )
 
 // maxDegree is the largest degree of the polynomials that coefficients may be: the
@@ -32,7 +33,7 @@ func (v Value) Exact() bool { return v.Spare >= spareSizes }
 // At returns the value of the simplest function at n: the polynomial of least degree
 // that goes through all sizes, or else through those of n's residue class modulo 2, 4
 // or 8, with enough sizes to spare; failing that, the one with most to spare; failing
-// that, the value of the nearest sizes' straight line.
+// that, the value that is known at n, or that of the nearest sizes' straight line.
 func (s *Series) At(n int64) Value {
 	var best Value
 	for m := int64(1); m <= 8; m *= 2 {
@@ -46,6 +47,9 @@ func (s *Series) At(n int64) Value {
 	}
 	if best.Spare > 0 {
 		return best
+	}
+	if i, ok := slices.BinarySearch(s.Sizes, n); ok {
+		return Value{At: s.Values[i], Modulus: 1}
 	}
 	return s.guess(n)
 }

@@ -23,6 +23,7 @@ type Place struct {
 	Chances []float64
 	Forks   bool  // the code has several ways on
 	Counts  int32 // executions, in Series
+	Mixed   int   // runs in which control went on in several ways
 }
 
 // Next is a way on from a place.
@@ -32,6 +33,7 @@ type Next struct {
 	Keep  int8          // see step
 	Push  int8
 	More  bool
+	Runs  int // that took it
 }
 
 // Ref is a reference of a place.
@@ -74,6 +76,7 @@ const (
 
 // Base is what addresses of references are relative to.
 type Base struct {
-	Kind BaseKind
-	At   int32 // its address, in Series
+	Kind   BaseKind
+	At     int32  // its address, in Series
+	Object string // for Global: the variable that begins there; empty: data of no known one
 }

@@ -9,6 +9,7 @@ type Run struct {
 	Stack    uint64     // the first address outside of the executable's image: the stack's start
 	Lost     uint64     // accesses that belong to no known place
 	Image    uint64     // the address at which what is loaded from the executable ends
+	Objects  []Object   // of its executable, ascending; none unless it was translated
 }
 
 // RunPlace is a place of a run.
@@ -29,7 +30,8 @@ type RunNext struct {
 	Count uint64
 }
 
-// RunRef is a reference of a place.
+// RunRef is a reference of a place. If Lo is above Hi, the run's executable has no such
+// reference.
 type RunRef struct {
 	Forms  []RunForm // those that agree with all accesses, the simplest first; none: irregular
 	Lo, Hi uint64    // least and largest address

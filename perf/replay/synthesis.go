@@ -28,6 +28,7 @@ type Outcome struct {
 	Visits                         []uint64 // executions by place of the Program
 
 	first, last []uint64 // by place: when, counted in executions of places
+	most        []int64  // by place that is a loop's header: the largest value of the loop's index
 }
 
 // Replay generates the trace and passes it to sink in batches, as an engine does.
@@ -41,6 +42,7 @@ func (in *Instance) player(sink trace.Sink, opt Options) *player {
 	r := &player{Instance: in, sink: sink, opt: opt, rng: rand.New(rand.NewSource(opt.Seed))}
 	n := len(in.places)
 	r.out.Visits, r.out.first, r.out.last = make([]uint64, n), make([]uint64, n), make([]uint64, n)
+	r.out.most = make([]int64, n)
 	return r
 }
 
@@ -93,7 +95,9 @@ func (r *player) run(ctx context.Context) error {
 			break
 		}
 		v = next.step.apply(v)
-		cur = next.to
+		if cur = next.to; next.step.more {
+			r.out.most[cur] = max(r.out.most[cur], v[len(v)-1])
+		}
 	}
 	return r.pass(ctx)
 }
@@ -156,6 +160,7 @@ func (r *player) spin(ctx context.Context, cur int32, v []int64) error {
 		r.addr, r.step = append(r.addr, sum), append(r.step, coef[len(v)])
 	}
 	v[len(v)-1] += n
+	r.out.most[cur] = max(r.out.most[cur], v[len(v)-1])
 	r.visited(cur, uint64(n))
 	for n > 0 {
 		room := trace.BatchAccesses - len(r.batch.Blocks)

@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"presage/perf/cfg"
 	"presage/perf/trace"
@@ -10,20 +11,29 @@ import (
 
 // Translate returns a run of another executable as if it had been one of c, for a
 // program that was compiled anew for each size: blocks correspond by their routine's
-// name and their number in it. It returns an error if a routine that was executed
-// has other blocks, loops or references here, as where the compiler chose
-// other instructions for another size.
+// name and their number in it, and references of a block by their order among those
+// of their kind and size. Compilers choose other instructions for another size, and
+// keep other registers in memory: references that only one executable has are
+// left out, or never executed. Translate returns an error if a routine that was
+// executed has other blocks or loops here.
 func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
-	t := translator{to: c, from: from, routines: namesakes(c.graph), same: make(map[int]error)}
-	t.number = numbers(from.graph)
+	t := newTranslator(c, from)
 	out := *run
+	var err error
+	if out.Objects, err = from.objects(); err != nil {
+		return nil, err
+	}
 	out.Contexts, out.Places = slices.Clone(run.Contexts), slices.Clone(run.Places)
 	for i := range out.Contexts {
 		t.block(&out.Contexts[i].Call)
 	}
 	for i := range out.Places {
 		p := &out.Places[i]
-		t.block(&p.Block)
+		was := p.Block
+		if t.block(&p.Block); t.err != nil {
+			break
+		}
+		p.Refs = t.refs(p.Refs, &from.blocks[was], &c.blocks[p.Block])
 		p.Next = slices.Clone(p.Next)
 		for k := range p.Next {
 			t.block(&p.Next[k].Block)
@@ -42,28 +52,50 @@ func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
 type translator struct {
 	to, from *Code
 	routines map[string][]*cfg.Routine // of to, by name, ascending
-	number   []int                     // by routine of from: among those of its name
+	names    []string                  // of the routines of from
+	number   []int                     // of each, among those of its name
 	same     map[int]error             // by routine of from: whether it has the same blocks
 	err      error                     // the first
 }
 
+func newTranslator(to, from *Code) *translator {
+	return &translator{
+		to: to, from: from, routines: namesakes(to.graph), names: names(from.graph), number: numbers(from.graph), same: make(map[int]error),
+	}
+}
+
 // namesakes returns a program's routines by name: libraries have several static ones
-// of one name.
+// of one name. Those without a name are called after the one before them.
 func namesakes(g *cfg.Program) map[string][]*cfg.Routine {
 	all := make(map[string][]*cfg.Routine)
-	for _, r := range g.Routines {
-		all[r.Name] = append(all[r.Name], r)
+	for i, name := range names(g) {
+		all[name] = append(all[name], g.Routines[i])
 	}
 	return all
+}
+
+// names returns what routines, which ascend by address, are called: the names of
+// those without one hold the address, which is another in each executable.
+func names(g *cfg.Program) []string {
+	out := make([]string, len(g.Routines))
+	before := ""
+	for i, r := range g.Routines {
+		if out[i] = r.Name; r.Name == "sub_"+strconv.FormatUint(r.Addr, 16) {
+			out[i] = "after " + before
+		} else {
+			before = out[i]
+		}
+	}
+	return out
 }
 
 // numbers returns, for each routine, which of its name it is.
 func numbers(g *cfg.Program) []int {
 	seen := make(map[string]int)
 	out := make([]int, len(g.Routines))
-	for i, r := range g.Routines {
-		out[i] = seen[r.Name]
-		seen[r.Name]++
+	for i, name := range names(g) {
+		out[i] = seen[name]
+		seen[name]++
 	}
 	return out
 }
@@ -71,7 +103,7 @@ func numbers(g *cfg.Program) []int {
 // counterpart returns the routine of to that routine i of from is; nil if there is
 // none.
 func (t *translator) counterpart(i int) *cfg.Routine {
-	if list := t.routines[t.from.graph.Routines[i].Name]; t.number[i] < len(list) {
+	if list := t.routines[t.names[i]]; t.number[i] < len(list) {
 		return list[t.number[i]]
 	}
 	return nil
@@ -118,22 +150,86 @@ func (t *translator) compare(r, o *cfg.Routine) error {
 			continue
 		}
 		a, b := &t.from.blocks[x], &t.to.blocks[y]
-		differs = a.refs != b.refs || a.exit != b.exit || a.forks != b.forks || a.header != b.header || !slices.Equal(a.chain, b.chain) ||
-			!t.sameRefs(a, b)
+		differs = a.exit != b.exit || a.forks != b.forks || a.header != b.header || !slices.Equal(a.chain, b.chain)
 	}
 	if differs {
-		return fmt.Errorf("%s differs between the executables in more than constants", r.Name)
+		return fmt.Errorf("%s has other blocks or loops in one executable than in another", r.Name)
 	}
 	return nil
 }
 
-// sameRefs reports whether the references of two blocks are alike.
-func (t *translator) sameRefs(a, b *block) bool {
-	for k := range a.refs {
-		x, y := t.from.Plan.Refs[int(a.firstRef)+k], t.to.Plan.Refs[int(b.firstRef)+k]
-		if x.Size != y.Size || x.Kind != y.Kind || x.Float != y.Float {
-			return false
+// refs returns the references of a place of block b, given those of a in the other
+// executable.
+func (t *translator) refs(list []RunRef, a, b *block) []RunRef {
+	out := make([]RunRef, b.refs)
+	for i := range out {
+		out[i].Lo = ^uint64(0) // none: see RunRef
+	}
+	for _, pair := range t.align(a, b) {
+		out[pair[1]] = list[pair[0]]
+	}
+	return out
+}
+
+// align returns a longest list of pairs of references of two blocks that are alike,
+// both ascending.
+func (t *translator) align(a, b *block) (pairs [][2]int) {
+	alike := func(i, k int) bool {
+		x, y := t.from.Plan.Refs[int(a.firstRef)+i], t.to.Plan.Refs[int(b.firstRef)+k]
+		return x.Size == y.Size && x.Kind == y.Kind && x.Float == y.Float
+	}
+	most := make([][]int, a.refs+1) // of a[i:] and b[k:]
+	for i := a.refs; i >= 0; i-- {
+		most[i] = make([]int, b.refs+1)
+		for k := b.refs - 1; k >= 0 && i < a.refs; k-- {
+			if most[i][k] = max(most[i+1][k], most[i][k+1]); alike(i, k) {
+				most[i][k] = max(most[i][k], 1+most[i+1][k+1])
+			}
 		}
 	}
-	return true
+	for i, k := 0, 0; i < a.refs && k < b.refs; {
+		switch {
+		case alike(i, k) && most[i][k] == 1+most[i+1][k+1]:
+			pairs = append(pairs, [2]int{i, k})
+			i, k = i+1, k+1
+		case most[i][k] == most[i+1][k]:
+			i++
+		default:
+			k++
+		}
+	}
+	return pairs
+}
+
+// Match says which references of two executables of one program are the same.
+type Match struct {
+	Of      []int32 // by reference of one: that of the other; -1: it has none
+	Covered []bool  // by reference of the other: its routine has the same blocks in both
+}
+
+// Match returns which references of from those of c are.
+func (c *Code) Match(from *Code) Match {
+	t := newTranslator(c, from)
+	m := Match{Of: make([]int32, len(c.Plan.Refs)), Covered: make([]bool, len(from.Plan.Refs))}
+	for i := range m.Of {
+		m.Of[i] = -1
+	}
+	for id := range from.blocks {
+		a := &from.blocks[id]
+		to := trace.BlockID(id)
+		if t.err = nil; a.refs == 0 {
+			continue
+		}
+		if t.block(&to); t.err != nil {
+			continue
+		}
+		b := &c.blocks[to]
+		for k := range a.refs {
+			m.Covered[int(a.firstRef)+k] = true
+		}
+		for _, pair := range t.align(a, b) {
+			m.Of[int(b.firstRef)+pair[1]] = int32(a.firstRef) + int32(pair[0])
+		}
+	}
+	return m
 }

@@ -36,6 +36,8 @@ type Verdict struct {
 	Next   []bool   // what followed it was the same, each time
 	Refs   [][]bool // the addresses were the same, each time
 	Err    error    // ended the replay early
+
+	most []int64 // see Outcome
 }
 
 // Verify replays the program at the size of a real run and compares. Nothing is
@@ -56,7 +58,7 @@ func (p *Program) Verify(ctx context.Context, code *Code, n int64, run *Run) (*V
 	}
 	r := in.player(trace.NewDirect(), Options{MaxAccesses: 2*total + trace.BatchAccesses})
 	r.check = newChecker(code, p)
-	v := &Verdict{Err: r.run(ctx)}
+	v := &Verdict{Err: r.run(ctx), most: r.out.most}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -75,6 +77,10 @@ func (v *Verdict) judge(p *Program, i int, in *RunPlace, r *player) {
 		next = count && (!in.Forks || r.check.next[i] == in.Hash)
 	}
 	for j := range refs {
+		if in != nil && in.Refs[j].Lo > in.Refs[j].Hi { // the run's executable does not have it
+			refs[j] = count
+			continue
+		}
 		refs[j] = in == nil && count || in != nil && count && r.check.refs[i][j] == in.Refs[j].Hash
 	}
 	v.Counts, v.Next, v.Refs = append(v.Counts, count), append(v.Next, next), append(v.Refs, refs)
@@ -136,7 +142,9 @@ func (in *Instance) adopt(here []*RunPlace, run *Run) {
 		case Stack:
 			in.bases[b] = run.Stack
 		case Data, Global:
-			if lo, ok := lowest[int32(b)]; ok {
+			if addr, ok := addressOf(run.Objects, in.prog.Bases[b].Object); ok {
+				in.bases[b] = addr
+			} else if lo, ok := lowest[int32(b)]; ok {
 				in.bases[b] = lo
 			}
 		}

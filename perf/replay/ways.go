@@ -104,7 +104,7 @@ func (w *ways) untestedAt(place int32) bool {
 		switch {
 		case p.way(w.code.blockAt(r.Blocks[to].PC())) >= 0:
 			known++
-		case !w.passesLoop(place, to) && !w.defaults(place, to):
+		case !w.passesLoop(place, to) && !w.defaults(place, to) && !w.harmless(place, to):
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,17 @@ func (p *pointsFlag) Set(text string) error {
 	}
 	p.points, p.paths, p.text = append(p.points, point), append(p.paths, path), append(p.text, text)
 	return nil
+}
+
+// with returns other points, and those of the flag that are not among them.
+func (p *pointsFlag) with(others []perf.Point) []perf.Point {
+	all := slices.Clone(others)
+	for _, q := range p.points {
+		if !slices.ContainsFunc(all, func(o perf.Point) bool { return o.String() == q.String() }) {
+			all = append(all, q)
+		}
+	}
+	return all
 }
 
 // open opens the executables, each path once even if it is repeated.

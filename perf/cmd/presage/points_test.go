@@ -133,3 +133,19 @@ func TestPointsFlag(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestPointsWithOthers(t *testing.T) {
+	var p pointsFlag
+	for _, text := range []string{"n=40:a", "n=20:b"} {
+		if err := p.Set(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, q := range p.with([]perf.Point{{"n": 20}, {"n": 30}}) {
+		got = append(got, q.String())
+	}
+	if want := "n=20 n=30 n=40"; strings.Join(got, " ") != want {
+		t.Errorf("points %q, want %s", got, want)
+	}
+}

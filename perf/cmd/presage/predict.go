@@ -20,6 +20,7 @@ import (
 func predictCommand() *cobra.Command {
 	var (
 		at       sweepFlag
+		points   pointsFlag
 		out      output
 		fit      perf.FitOptions
 		opt      perf.PredictOptions
@@ -32,19 +33,27 @@ func predictCommand() *cobra.Command {
 		Short: "Predict cache and TLB misses at sizes that were never run",
 		Long: `predict fits models to the profiles in DIR and prints the misses they predict
 for each cache and TLB of a machine at each size. Misses of loops that are certified
-are counted in a replay instead, conflicts included; the column method says which.`,
+are counted in a replay instead, conflicts included; the column method says which.
+
+For a program that is compiled for one size, --point gives the executable of a size
+to be predicted. Only the start of it is run; from there on it is replayed. Without
+one, a replay has to guess where the program's data lie.`,
 		Example: `  presage predict profiles --machine origin2000 --at n=60,80
+  presage predict profiles --machine origin2000 --point n=192:lu.192
   presage predict profiles --machine my.yaml --at n=50:200:10 --by routine --basis "1, n, n^2, n^3" --format csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
 				return err
 			}
-			if len(at.points) == 0 {
+			if len(at.points)+len(points.points) == 0 {
 				return errors.New("no sizes: give them with --at, such as --at n=60,80")
 			}
 			m, err := perf.FindMachine(machine)
 			if err != nil {
+				return err
+			}
+			if opt.Binaries, err = points.open(cmd.Context()); err != nil {
 				return err
 			}
 			runs, err := locality.LoadRuns(args[0])
@@ -59,7 +68,7 @@ are counted in a replay instead, conflicts included; the column method says whic
 			if !replay {
 				opt.Corrector = misses.NoCorrection{}
 			}
-			df, err := perf.PredictMisses(cmd.Context(), model, m, at.points, opt)
+			df, err := perf.PredictMisses(cmd.Context(), model, m, points.with(at.points), opt)
 			if err != nil {
 				return err
 			}
@@ -72,6 +81,7 @@ are counted in a replay instead, conflicts included; the column method says whic
 		},
 	}
 	cmd.Flags().Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
+	cmd.Flags().Var(&points, "point", "a size to predict with the executable compiled for it: name=value:PROGRAM; repeat for each")
 	cmd.Flags().StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
 	registerListing(cmd, &opt.Listing, "a level's misses")

@@ -60,7 +60,7 @@ func sweepOf(runs *locality.Runs) (*sweep, error) {
 	for _, n := range s.sizes {
 		s.runs, s.index = append(s.runs, &runs.Runs[at[n]]), append(s.index, at[n])
 	}
-	if s.apart {
+	if s.apart && !s.sized() {
 		return s, nil
 	}
 	return s, s.findParts()
@@ -69,6 +69,20 @@ func sweepOf(runs *locality.Runs) (*sweep, error) {
 // whole returns v if it is a whole number that a loop can count to.
 func whole(v float64) (int64, bool) {
 	return int64(v), v == math.Trunc(v) && math.Abs(v) < 1<<31
+}
+
+// sized reports whether the arguments of runs differ; otherwise they are the same at all
+// sizes.
+func (s *sweep) sized() bool {
+	for _, r := range s.runs {
+		if !slices.Equal(r.Args, s.runs[0].Args) {
+			return true
+		}
+	}
+	for _, a := range s.runs[0].Args {
+		s.parts = append(s.parts, part{prefix: a})
+	}
+	return false
 }
 
 // findParts finds where in the arguments the size stands.

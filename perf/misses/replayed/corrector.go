@@ -37,6 +37,10 @@ type Options struct {
 	MaxAccesses uint64
 	// Follow configures what is taken from the real run.
 	Follow replay.FollowOptions
+	// Executables are those of sizes that may be predicted, for a program that is
+	// compiled anew for each size. Where there is none, the start of the real run is
+	// not known, nor exactly where data lie.
+	Executables []subject.BinaryPoint
 }
 
 // Corrector gives groups of references that are certified the misses that a replay
@@ -46,7 +50,6 @@ type Corrector struct {
 	config  cache.Config
 	opt     Options
 	groups  [][]trace.GroupID // by misses.Group: of the plan
-	of      [][]trace.RefID   // by trace.GroupID
 	known   map[string]*replayedPoint
 }
 
@@ -56,6 +59,7 @@ var _ misses.Corrector = (*Corrector)(nil)
 type replayedPoint struct {
 	result      *cache.Result
 	certificate *replay.Certificate
+	of          [][]trace.RefID // by trace.GroupID
 	why         string
 }
 
@@ -66,11 +70,6 @@ func NewCorrector(p *Program, model *misses.Model, m *machine.Machine, opt Optio
 		opt.MaxAccesses = DefaultMaxAccesses
 	}
 	c := &Corrector{program: p, config: m.Hierarchy(), opt: opt, known: make(map[string]*replayedPoint)}
-	plan := p.code.Plan
-	c.of = make([][]trace.RefID, plan.Groups())
-	for i, r := range plan.Refs {
-		c.of[r.Group] = append(c.of[r.Group], trace.RefID(i))
-	}
 	for g := range model.Groups() {
 		c.groups = append(c.groups, model.OfRun(p.run, misses.Group(g)))
 	}
@@ -101,14 +100,18 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	if !exact {
 		method = MethodNear
 	}
-	if before > maxBefore*float64(r.certificate.All().Accesses) {
+	disturb := r.disturbance(counts)
+	if before > maxBefore*float64(r.certificate.All().Accesses) && disturb > maxDisturbance {
 		return &misses.Correction{Groups: out.Groups, Warnings: []string{"not replayed: " + strings.Join(r.certificate.All().Reasons, "; ")}}, nil
 	}
 	for i, groups := range c.groups {
 		var refs []trace.RefID
 		var n cache.Counts
 		for _, g := range groups {
-			refs = append(refs, c.of[g]...)
+			if int(g) >= len(counts.Groups) { // none is left in the executable
+				continue
+			}
+			refs = append(refs, r.of[g]...)
 			n.Accesses += counts.Groups[g].Accesses
 			n.Misses += counts.Groups[g].Misses
 			n.Cold += counts.Groups[g].Cold
@@ -116,7 +119,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 		s := r.certificate.Of(refs...)
 		total += float64(s.Accesses)
 		doubtful += float64(s.Doubtful)
-		if len(groups) == 0 || s.Doubtful > 0 {
+		if s.Accesses == 0 || s.Doubtful > 0 {
 			continue
 		}
 		out.Groups[i] = misses.GroupCorrection{
@@ -137,12 +140,35 @@ const (
 	// change for those of certified groups to count as exact.
 	maxSlack = 0.005
 	// maxBefore is the largest share of accesses in doubt, before certified ones, with
-	// which the misses of these are of use.
-	maxBefore = 0.02
+	// which the misses of these are of use; unless those in doubt have few misses:
+	// each brings in a block, and so pushes out one that others may use again.
+	maxBefore      = 0.02
+	maxDisturbance = 0.1 // misses in doubt by certified ones
 	// noticeable is the share of accesses from which on it is said that they are not
 	// certified.
 	noticeable = 0.001
 )
+
+// disturbance returns how many misses of accesses in doubt there are at a level for each
+// of certified ones.
+func (r *replayedPoint) disturbance(counts cache.LevelResult) float64 {
+	sure, doubtful := 0.0, 0.0
+	for g, refs := range r.of {
+		if len(refs) == 0 {
+			continue
+		}
+		s := r.certificate.Of(refs...)
+		if n := float64(counts.Groups[g].Misses); s.Certified() {
+			sure += n
+		} else {
+			doubtful += n
+		}
+	}
+	if doubtful == 0 {
+		return 0
+	}
+	return doubtful / sure
+}
 
 // levelOf returns the counts of a cache or TLB.
 func levelOf(r *cache.Result, name string) (cache.LevelResult, bool) {
@@ -174,21 +200,25 @@ func (c *Corrector) at(ctx context.Context, point subject.Point) (*replayedPoint
 // replay simulates the machine on the start of the real run at size n and on the
 // replay of the rest.
 func (c *Corrector) replay(ctx context.Context, n int64) (*replayedPoint, error) {
-	in, err := c.program.model.At(ctx, n)
+	t, err := c.program.at(n, c.executable(n))
+	if err != nil {
+		return &replayedPoint{why: err.Error()}, nil
+	}
+	in, err := t.model.At(ctx, n)
 	if err != nil {
 		return nil, err
 	}
 	if expected := in.Accesses(); expected > float64(c.opt.MaxAccesses) {
 		return &replayedPoint{why: fmt.Sprintf("about %.2g accesses, more than the limit of %.2g", expected, float64(c.opt.MaxAccesses))}, nil
 	}
-	sim, err := cache.New(c.program.code.Plan, c.config)
+	sim, err := cache.New(t.plan, c.config)
 	if err != nil {
 		return nil, err
 	}
 	sink := trace.NewDirect(sim)
 	var start *replay.Follower // none where no executable is of this size
-	if !c.program.sweep.apart {
-		if start, err = c.follow(ctx, in, n, sink); err != nil {
+	if t.own || !c.program.sweep.apart {
+		if start, err = c.follow(ctx, t, in, n, sink); err != nil {
 			return nil, err
 		}
 		if err := start.End(); err != nil {
@@ -202,16 +232,34 @@ func (c *Corrector) replay(ctx context.Context, n int64) (*replayedPoint, error)
 	if err != nil {
 		return &replayedPoint{why: err.Error()}, nil
 	}
-	return &replayedPoint{result: sim.Result(), certificate: in.Certify(start, rest)}, nil
+	return &replayedPoint{result: sim.Result(), certificate: in.Certify(start, rest), of: t.of}, nil
+}
+
+// executable returns that which was compiled for size n; nil if it is not known.
+func (c *Corrector) executable(n int64) *subject.Program {
+	for _, e := range c.opt.Executables {
+		if v, ok := e.Point[c.program.sweep.name]; ok && len(e.Point) == 1 && v == float64(n) {
+			return e.Program
+		}
+	}
+	return nil
 }
 
 // follow takes the start of the real run.
-func (c *Corrector) follow(ctx context.Context, in *replay.Instance, n int64, sink trace.Sink) (*replay.Follower, error) {
+func (c *Corrector) follow(ctx context.Context, t *target, in *replay.Instance, n int64, sink trace.Sink) (*replay.Follower, error) {
 	enough, stop := context.WithCancel(ctx)
 	defer stop()
 	f := in.Follow(sink, stop, c.opt.Follow)
-	_, err := c.program.prog.Run(enough, subject.Request{
-		Inputs: c.program.sweep.inputs(n), Plan: c.program.code.Plan, Collectors: collectors(f), MayFail: true,
+	inputs := c.program.sweep.inputs(n)
+	if t.own {
+		var err error
+		last := c.program.sweep.runs[len(c.program.sweep.runs)-1]
+		if inputs, err = t.prog.InputsOf(inputs.Args, optionsOf(last)); err != nil {
+			return nil, err
+		}
+	}
+	_, err := t.prog.Run(enough, subject.Request{
+		Inputs: inputs, Plan: t.code.Plan, Collectors: collectors(f), MayFail: true,
 	})
 	if err != nil && (ctx.Err() != nil || !errors.Is(err, context.Canceled)) {
 		return nil, err

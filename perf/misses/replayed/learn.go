@@ -3,11 +3,13 @@ package replayed
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"presage/perf/locality"
 	"presage/perf/replay"
 	"presage/perf/store"
 	"presage/perf/subject"
+	"presage/perf/trace"
 )
 
 // learnedVersion is part of the key of what is learned from runs: raise it when
@@ -16,11 +18,28 @@ const learnedVersion = 1
 
 // Program is a program whose loop nests are known from runs.
 type Program struct {
-	prog  *subject.Program // that is replayed
-	run   int              // of locality.Runs, one of its runs
+	run   int // of locality.Runs: the largest
 	sweep *sweep
+	codes []*replay.Code // by run of the sweep
+	runs  []*replay.Run
+
+	// What is replayed unless there is an executable of the size; nil with the reason
+	// in differs.
+	*target
+	differs error
+}
+
+// target is what is replayed at a size.
+type target struct {
+	prog  *subject.Program
 	code  *replay.Code
 	model *replay.Model
+	own   bool // the executable was compiled for the size
+
+	// The references of each group of the largest run's plan, and how a simulation
+	// counts them.
+	of   [][]trace.RefID
+	plan *trace.Plan
 }
 
 // learned is what the store holds: what was learned from each run.
@@ -83,25 +102,109 @@ type learner struct {
 // program returns what is replayed, given what was learned from each run.
 func (l *learner) program(runs []*replay.Run) (*Program, error) {
 	last := len(runs) - 1
-	p := &Program{prog: l.sweep.runs[last].Program, run: l.sweep.index[last], sweep: l.sweep, code: l.codes[last]}
+	p := &Program{run: l.sweep.index[last], sweep: l.sweep, codes: l.codes, runs: runs}
+	// Of executables, one that is like most others, the largest of these.
+	most := 0
+	for i := last; i >= 0 && most <= i; i-- {
+		t, alike, err := p.build(l.sweep.runs[i].Program, l.codes[i])
+		if err != nil && p.differs == nil {
+			p.differs = err
+		}
+		if t != nil && alike > most {
+			p.target, most = t, alike
+		}
+		if !l.sweep.apart || alike == len(runs) {
+			break
+		}
+	}
+	if p.target == nil && !l.sweep.apart {
+		return nil, p.differs
+	}
+	return p, nil
+}
+
+// build returns what is replayed of an executable, and the number of runs that it is
+// like.
+func (p *Program) build(prog *subject.Program, code *replay.Code) (*target, int, error) {
 	var sizes []int64
 	var alike []*replay.Run
 	var differs error
-	for i, run := range runs {
-		if l.codes[i] != p.code {
+	for i, run := range p.runs {
+		if p.sweep.apart {
 			var err error
-			if run, err = p.code.Translate(run, l.codes[i]); err != nil {
+			if run, err = code.Translate(run, p.codes[i]); err != nil {
 				differs = err
 				continue
 			}
 		}
-		sizes, alike = append(sizes, l.sweep.sizes[i]), append(alike, run)
+		sizes, alike = append(sizes, p.sweep.sizes[i]), append(alike, run)
 	}
-	var err error
-	if p.model, err = replay.NewModel(p.code, sizes, alike); err != nil && differs != nil {
-		err = differs
+	model, err := replay.NewModel(code, sizes, alike)
+	if err != nil {
+		if differs != nil {
+			err = differs
+		}
+		return nil, len(alike), err
 	}
-	return p, err
+	t := &target{prog: prog, code: code, model: model}
+	t.group(p.codes[len(p.codes)-1])
+	return t, len(alike), nil
+}
+
+// group finds the references of each group of the plan of the largest run.
+func (t *target) group(largest *replay.Code) {
+	t.plan = t.code.Plan
+	if t.code != largest {
+		t.plan = regrouped(t.code, largest)
+	}
+	t.of = make([][]trace.RefID, max(t.plan.Groups(), largest.Plan.Groups()))
+	for i, r := range t.plan.Refs {
+		t.of[r.Group] = append(t.of[r.Group], trace.RefID(i))
+	}
+}
+
+// regrouped returns the plan of an executable with the groups of another. A group of
+// its own, the last, holds what the other has not; groups of which it is not known
+// what became of them have no references.
+func regrouped(code, largest *replay.Code) *trace.Plan {
+	match := code.Match(largest)
+	unknown := make(map[trace.GroupID]bool)
+	for i, r := range largest.Plan.Refs {
+		if !match.Covered[i] {
+			unknown[r.Group] = true
+		}
+	}
+	plan := *code.Plan
+	plan.Refs = slices.Clone(plan.Refs)
+	other := trace.GroupID(largest.Plan.Groups())
+	for i := range plan.Refs {
+		plan.Refs[i].Group = other
+		if k := match.Of[i]; k >= 0 && !unknown[largest.Plan.Refs[k].Group] {
+			plan.Refs[i].Group = largest.Plan.Refs[k].Group
+		}
+	}
+	return &plan
+}
+
+// at returns what is replayed at size n, of an executable that was compiled for it; or
+// why nothing is.
+func (p *Program) at(n int64, exe *subject.Program) (*target, error) {
+	if !p.sweep.apart || exe == nil {
+		if p.target == nil {
+			return nil, p.differs
+		}
+		return p.target, nil
+	}
+	code, err := codeOf(exe)
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := p.build(exe, code)
+	if err != nil {
+		return nil, err
+	}
+	t.own = true
+	return t, t.model.BuiltFor(n)
 }
 
 // learn runs the program at all sizes. Where a larger size shows what to look for,

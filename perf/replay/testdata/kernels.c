@@ -1,6 +1,19 @@
 // Kernels for tests of replay. One is chosen by -D; the size is argv[1]. Without
-// -DHEAP the arrays lie in the image, otherwise malloc places them.
+// -DHEAP the arrays lie in the image, otherwise malloc places them. With -DBARE there is
+// no library, so that the executable is small.
+#ifdef BARE
+__asm__(".globl _start\n_start:\n.option push\n.option norelax\nla gp, __global_pointer$\n.option pop\n"
+	"ld a0, 0(sp)\naddi a1, sp, 8\ncall main\nli a7, 93\necall\n");
+static int atoi(const char *s)
+{
+	int n = 0;
+	while (*s)
+		n = 10 * n + *s++ - '0';
+	return n;
+}
+#else
 #include <stdlib.h>
+#endif
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -149,6 +162,96 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 		}
 	}
 	c[0] = b[0] + a[0];
+}
+#elif defined(ROOT) // a call of the library that no run gets to
+#include <math.h>
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++) {
+		double s = sqrt(b[i]);
+		for (int j = 0; j < n; j++)
+			c[j * n + i] = a[i * n + j] * s;
+	}
+}
+#elif defined(HANDLER) // a call that no run of a small size gets to, and it changes what follows
+#define WORDS (long)n * n
+static volatile int step = 1;
+NOINLINE void handle(void) { step = 2; }
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++) {
+		if (b[i * i] > 3000)
+			handle();
+		for (int j = 0; j < n / 2; j++)
+			c[j * n + i] = a[i * n + j * step];
+	}
+}
+#elif defined(WIDENS) // the same without a call: what a number in memory is changes an index
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int m = n / 2;
+	for (int i = 0; i < n; i++) {
+		if (b[i * i] > 3000)
+			m = 10;
+		for (int j = 0; j < n / 2; j++)
+			c[j * n + i] = a[i * n + j + m];
+	}
+}
+#elif defined(SEARCH) // a search whose outcome changes no address but one
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++) {
+		int p = 0;
+		for (int j = 0; j < n; j++)
+			if (a[i * n + j] > a[i * n + p])
+				p = j;
+		for (int j = 0; j < n; j++)
+			c[j * n + i] = a[i * n + j] * b[j];
+		b[i] += p;
+	}
+}
+#elif defined(COMPACT) // as many as data say
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int m = 0;
+	for (int i = 0; i < n * n; i++)
+		if (a[i] > 2e5)
+			b[m++] = a[i];
+	for (int i = 0; i < m; i++)
+		c[i] = b[i] + 1;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			a[j * n + i] += c[i];
+}
+#elif defined(STOPS) // a search that ends early, and what it found bounds a loop
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++) {
+		int k = 0;
+		while (k < n - 1 && a[i * n + k] < 9e5)
+			k++;
+		for (int j = 0; j < k; j++)
+			c[j] += a[i * n + j];
+		for (int j = 0; j < n; j++)
+			b[j * n + i] = a[i * n + j];
+	}
+}
+#elif defined(EVENT) // what happens seldom, and with large sizes alone, changes what follows
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int step = 1, m = n;
+	for (int i = 0; i < n * n; i++)
+		if (b[i] > 2000 && (i & 1023) == 1000)
+			step = 2, m = n / 2;
+	for (int i = 0; i < m; i++)
+		for (int j = 0; j < n; j++)
+			c[j * n + i * step] = a[i * n + j];
 }
 #elif defined(CHANGES) // does something else from n = 80 on
 #define WORDS (long)n * n

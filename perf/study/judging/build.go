@@ -171,6 +171,14 @@ func (e *executables) at(sizes []int) []subject.BinaryPoint {
 	return points
 }
 
+// compiled returns the executables of some sizes, if each has one of its own.
+func (e *executables) compiled(sizes []int) []subject.BinaryPoint {
+	if e.one != nil {
+		return nil
+	}
+	return e.at(sizes)
+}
+
 // sizeName is the parameter of all programs of a suite.
 const sizeName = "n"
 

@@ -61,7 +61,7 @@ func (j *judge) misses(ctx context.Context, exe *executables, model *misses.Mode
 	opt := misses.PredictOptions{Coverage: j.Coverage}
 	if j.PageBytes == 0 { // a replay is at the program's own addresses
 		var err error
-		if opt.Corrector, err = replayed.Correctors(j.Store, replayed.Options{})(ctx, model, m); err != nil {
+		if opt.Corrector, err = replayed.Correctors(j.Store, replayed.Options{Executables: exe.compiled(p.Judge)})(ctx, model, m); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,75 @@
+package replay
+
+// overlaps finds loops whose steps touch ranges that overlap at one size and never did
+// at the sizes of the runs. With
+//
+//	for (jj = 0; jj < n; jj += 64)
+//	  for (j = jj; j < min(jj+64, n); j++)
+//
+// and runs at sizes from 65 to 128 alone, the outer loop has two steps and the inner
+// one ends at n-64 in the second: as far as anyone can tell, at all sizes.
+type overlaps struct {
+	headers [][]int32 // by place: the place that is the header of each of the loops around it, -1: none was executed
+	most    []int64   // by place: the largest index in any run
+}
+
+func newOverlaps(code *Code, f *fitted) *overlaps {
+	o := &overlaps{headers: make([][]int32, len(f.prog.Places)), most: f.most}
+	at := make(map[placeKey]int32)
+	for i := range f.prog.Places {
+		at[placeKey{f.prog.Places[i].Context, f.prog.Places[i].Block}] = int32(i)
+	}
+	for i := range f.prog.Places {
+		key := placeKey{f.prog.Places[i].Context, f.prog.Places[i].Block}
+		list := make([]int32, f.prog.Places[i].Depth)
+		for k := len(list); k > 0; {
+			b := &code.blocks[key.block]
+			for c := len(b.chain) - 1; c >= 0; c-- {
+				r := code.graph.Routines[b.routine]
+				header := code.blockAt(r.Blocks[r.Loops[b.chain[c]].Header].PC())
+				k--
+				if p, ok := at[placeKey{key.context, header}]; ok {
+					list[k] = p
+				} else {
+					list[k] = -1
+				}
+			}
+			if key.context == 0 {
+				break
+			}
+			key = placeKey{f.prog.Contexts[key.context].Parent, f.prog.Contexts[key.context].Call}
+		}
+		o.headers[i] = list
+	}
+	return o
+}
+
+// at reports whether it is so at place i, given its references and the largest indices
+// of a replay.
+func (o *overlaps) at(i int, refs []liveRef, most []int64) bool {
+	if o == nil {
+		return false
+	}
+	headers := o.headers[i]
+	for r := range refs {
+		if refs[r].kind != simple {
+			continue
+		}
+		coef := refs[r].coef[1:]
+		for inner, small := range coef {
+			h := headers[inner]
+			if small == 0 || h < 0 {
+				continue
+			}
+			for outer, large := range coef[:inner] {
+				step := abs(large) / abs(small) // iterations of the inner loop from one step of the outer one to the next
+				if headers[outer] >= 0 && large%small == 0 && step > 1 && o.most[headers[outer]] > 0 && o.most[h] < step && most[h] >= step {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func abs(x int64) int64 { return max(x, -x) }
