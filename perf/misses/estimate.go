@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"presage/perf/fit"
-	"presage/perf/internal/num"
 	"presage/perf/predict"
 	"presage/perf/scaling"
 	"presage/perf/subject"
@@ -77,14 +76,12 @@ func evaluateOf(fitted *scaling.Model, of []Group, accesses []float64, footprint
 	for g := range fitted.Groups {
 		h.groups[g].Histogram = fitted.Groups[g].Histogram(p)
 	}
-	if of != nil {
-		h.scaleTo(accesses)
-	}
 	sum := 0.0
 	for g := range h.groups {
 		sum += h.groups[g].Cold
 	}
 	if footprint == nil {
+		h.scaleTo(accesses)
 		return h, nil
 	}
 	touched := footprint.Blocks(blockBytes, p)
@@ -93,7 +90,12 @@ func evaluateOf(fitted *scaling.Model, of []Group, accesses []float64, footprint
 		return h, nil // the rows report it
 	}
 	h.limit = math.Max(0, touched-1)
-	h.share(touched)
+	if of == nil {
+		h.share(touched)
+	} else {
+		h.scaleCold(touched, sum)
+		h.scaleTo(accesses)
+	}
 	for g := range h.groups {
 		for i := range h.groups[g].Bins {
 			bin := &h.groups[g].Bins[i]
@@ -103,9 +105,22 @@ func evaluateOf(fitted *scaling.Model, of []Group, accesses []float64, footprint
 	return h, nil
 }
 
+// scaleCold makes so many cold accesses of those that there are.
+func (h *histograms) scaleCold(touched, sum float64) {
+	if sum <= 0 {
+		return
+	}
+	for g := range h.groups {
+		h.groups[g].Cold *= touched / sum
+	}
+}
+
 // scaleTo makes the reuses of the parts of each group add up to its accesses, with the
-// cold ones.
+// cold ones. It does nothing if there are no parts.
 func (h *histograms) scaleTo(accesses []float64) {
+	if h.of == nil {
+		return
+	}
 	reuses, cold := make([]float64, len(accesses)), make([]float64, len(accesses))
 	for g := range h.groups {
 		reuses[h.group(g)] += h.groups[g].reuses()
@@ -113,7 +128,13 @@ func (h *histograms) scaleTo(accesses []float64) {
 	}
 	for g := range h.groups {
 		of := h.group(g)
-		k := num.Ratio(math.Max(0, accesses[of]-cold[of]), reuses[of])
+		left := math.Max(0, accesses[of]-cold[of])
+		if reuses[of] <= 0 { // as in scaling.GroupModel.Histogram, all are cold
+			h.groups[g].Cold += left
+			cold[of] += left
+			continue
+		}
+		k := left / reuses[of]
 		for i := range h.groups[g].Bins {
 			h.groups[g].Bins[i].Count *= k
 		}

@@ -40,7 +40,7 @@ const MethodScaledPages = "fully associative, pages scaled"
 const (
 	// scaledVersion is part of the key of a stored model of scaled pages: raise it
 	// when its fit changes.
-	scaledVersion = 12
+	scaledVersion = 13
 	// leastScaled is the least size in bytes of the blocks that stand for pages:
 	// smaller ones hold few elements.
 	leastScaled = 64

@@ -226,7 +226,7 @@ func (f *fitter) counted(k kind, counts []float64) (fit.Func, error) {
 		return f.held(sum/float64(len(counts)), at), nil
 	}
 	known := f.memo.recall(k, counts, func() (out fitted) {
-		if f.fewBlocks && len(f.params) == 1 && k == ofFrequency {
+		if f.fewBlocks && len(f.params) == 1 {
 			out.f, out.err = f.plainCounts(counts)
 			if out.err == nil {
 				out.f, out.err = f.steeper(out.f, higher, counts)
