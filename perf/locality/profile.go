@@ -145,8 +145,10 @@ func (opt *ProfileOptions) blockSizes() ([]uint64, error) {
 	}
 	slices.Sort(sizes)
 	sizes = slices.Compact(sizes)
-	if sizes[0] == 0 {
-		return nil, errors.New("perf: a block size of 0 bytes: want powers of two")
+	for _, size := range sizes {
+		if size == 0 || size&(size-1) != 0 {
+			return nil, fmt.Errorf("perf: a block size of %d bytes: want powers of two", size)
+		}
 	}
 	return sizes, nil
 }
@@ -266,6 +268,9 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 	for i, size := range sizes {
 		opt := shared
 		opt.BlockBytes, opt.SampleOneIn = size, p.rec.oneIn(size)
+		if size&(size-1) != 0 {
+			opt.Objects = nil
+		}
 		c, err := reuse.New(plan, opt)
 		if err != nil {
 			return nil, err

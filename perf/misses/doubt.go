@@ -162,7 +162,7 @@ func (r *Row) widen(a, b float64) {
 // ofFunctions sets intervals to what the functions compatible with the data say.
 func (d *doubter) ofFunctions(ctx context.Context, rows []Row, coverage float64) error {
 	cache := d.by.Of(d.level.Cache())
-	all, err := predict.Intervals(ctx, d.model, fit.Point(d.point), []predict.Cache{cache}, d.scopes.Of, predict.IntervalOptions{Level: coverage})
+	all, err := predict.Intervals(ctx, d.model, fit.Point(d.point), []predict.Cache{cache}, d.scopesOf(d.histograms), predict.IntervalOptions{Level: coverage})
 	if err != nil {
 		return err
 	}
@@ -171,9 +171,10 @@ func (d *doubter) ofFunctions(ctx context.Context, rows []Row, coverage float64)
 	for g := range d.histograms.groups {
 		h := d.model.Groups[g].Histogram(fit.Point(d.point))
 		misses := predict.OfHistogram(&h, cache)
-		plain[d.scopes.Of[g]] += misses.Total()
+		scope := d.scopes.Of[d.group(g)]
+		plain[scope] += misses.Total()
 		misses = predict.OfHistogram(&d.histograms.groups[g].Histogram, cache)
-		d.base[d.scopes.Of[g]] += misses.Total()
+		d.base[scope] += misses.Total()
 	}
 	for i := range rows {
 		// What a footprint or a Corrector changes moves the interval.
@@ -182,6 +183,15 @@ func (d *doubter) ofFunctions(ctx context.Context, rows []Row, coverage float64)
 		rows[i].widen(k*all[0][i].Low, k*all[0][i].High)
 	}
 	return nil
+}
+
+// scopesOf returns the scope of each of some histograms.
+func (d *doubter) scopesOf(h *histograms) []int {
+	of := make([]int, len(h.groups))
+	for g := range of {
+		of[g] = d.scopes.Of[h.group(g)]
+	}
+	return of
 }
 
 // other is what another model predicts of each scope.
@@ -211,7 +221,7 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 		for _, h := range []*histograms{limited(d.histograms, d.touched.Lo), limited(d.histograms, d.touched.Hi)} {
 			out = append(out, other{misses: d.sum(h, cache)})
 		}
-		if d.trainedWithin() {
+		if d.trainedWithin() && !d.byScaling {
 			bounds, err := d.bySmallerBlocks()
 			if err != nil {
 				return nil, err
@@ -231,14 +241,14 @@ func (d *doubter) sum(h *histograms, c predict.Cache) []float64 {
 	out := make([]float64, len(d.scopes.Names))
 	for g := range h.groups {
 		m := predict.OfHistogram(&h.groups[g].Histogram, c)
-		out[d.scopes.Of[g]] += m.Total()
+		out[d.scopes.Of[h.group(g)]] += m.Total()
 	}
 	return out
 }
 
 // limited returns h with a limit of distances for another number of blocks touched.
 func limited(h *histograms, touched float64) *histograms {
-	out := &histograms{groups: make([]groupHistogram, len(h.groups))}
+	out := &histograms{of: h.of, groups: make([]groupHistogram, len(h.groups))}
 	for g := range h.groups {
 		own := &h.model.Groups[g]
 		out.groups[g] = h.groups[g]
@@ -260,6 +270,10 @@ func (d *doubter) heldOut(ctx context.Context) (*histograms, error) {
 	footprint, err := d.heldOutFootprint()
 	if err != nil {
 		return nil, err
+	}
+	if d.byScaling {
+		param := d.Points[0].Names()[0]
+		return d.pagesAt(ctx, param, scaledKey{d.level.BlockBytes, d.point[param], 1}, footprint)
 	}
 	fitted, err := d.fitted(ctx, refit{block: slices.Index(d.blockSizes(), d.level.BlockBytes), without: 1})
 	if err != nil {
@@ -319,7 +333,7 @@ func (d *doubter) mostTouched() float64 {
 // unseen returns a warning if pages outgrow a level only beyond the sizes of the
 // model: how their distances and numbers grow is then known from a few pages.
 func (d *doubter) unseen() []string {
-	if !scaling.OfPages(d.level.BlockBytes) || !d.trainedWithin() {
+	if !scaling.OfPages(d.level.BlockBytes) || !d.trainedWithin() || d.byScaling {
 		return nil
 	}
 	return []string{fmt.Sprintf("at all sizes of the model the %s holds what is touched, at most %.0f of %d pages, and no more here: train with larger sizes",
@@ -331,7 +345,7 @@ func (d *doubter) unseen() []string {
 // shares so large a power of two with a way's size that it comes to few of the sets.
 func (d *doubter) conflicts() []string {
 	l := d.level
-	if l.Sets == 1 || !slices.Contains(d.methods, string(d.by)) {
+	if l.Sets == 1 || !slices.Contains(d.methods, string(d.by)) && !slices.Contains(d.methods, MethodScaledPages) {
 		return nil
 	}
 	if stride, of := d.collidingStride(); stride > 0 {
@@ -376,13 +390,14 @@ func (d *doubter) collidingStride() (float64, string) {
 // strides returns the constant strides of references, in bytes, ascending, of groups
 // that matter to the program.
 func (d *doubter) strides() []float64 {
-	total := 0.0
+	total, of := 0.0, make([]float64, d.Groups())
 	for g := range d.histograms.groups {
-		total += d.histograms.groups[g].Accesses()
+		n := d.histograms.groups[g].Accesses()
+		total, of[d.group(g)] = total+n, of[d.group(g)]+n
 	}
 	var out []float64
-	for g := range d.Groups() {
-		if d.histograms.groups[g].Accesses() < strideShare*total {
+	for g := range of {
+		if of[g] < strideShare*total {
 			continue
 		}
 		for _, r := range d.References(Group(g)) {

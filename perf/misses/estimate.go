@@ -14,12 +14,22 @@ import (
 
 // histograms are what models say of a program at a point, for one block size.
 type histograms struct {
-	at       fit.Point
-	model    *scaling.Model // that they come from
-	groups   []groupHistogram
-	limit    float64 // no distance is larger; 0: no limit
-	touched  fit.Interval
-	warnings []fit.Warning
+	at        fit.Point
+	model     *scaling.Model   // that they come from
+	groups    []groupHistogram // by its groups
+	of        []Group          // by its groups; nil: they are the Model's
+	byScaling bool             // from blocks that stand for pages: MethodScaledPages
+	limit     float64          // no distance is larger; 0: no limit
+	touched   fit.Interval
+	warnings  []fit.Warning
+}
+
+// group returns the Model's group that the g-th histogram is of.
+func (h *histograms) group(g int) Group {
+	if h.of == nil {
+		return Group(g)
+	}
+	return h.of[g]
 }
 
 // groupHistogram is the histogram of one group.
@@ -52,17 +62,26 @@ func (m *Model) evaluate(blockBytes uint64, point subject.Point, by predict.Meth
 // evaluate is Model.evaluate for one of several models of the same runs. A nil
 // footprint bounds nothing.
 func evaluate(fitted *scaling.Model, footprint *scaling.Footprint, blockBytes uint64, point subject.Point) (*histograms, error) {
+	return evaluateOf(fitted, nil, nil, footprint, blockBytes, point)
+}
+
+// evaluateOf is evaluate for a model of parts of groups: it is told whose, and how
+// many accesses each group has, to which those of its parts are scaled.
+func evaluateOf(fitted *scaling.Model, of []Group, accesses []float64, footprint *scaling.Footprint, blockBytes uint64, point subject.Point) (*histograms, error) {
 	p := fit.Point(point)
 	if err := fitted.Check(p); err != nil {
 		return nil, err
 	}
-	h := &histograms{at: p, model: fitted, groups: make([]groupHistogram, len(fitted.Groups)), warnings: fitted.Doubts(p)}
-	sum := 0.0
+	h := &histograms{at: p, model: fitted, of: of, groups: make([]groupHistogram, len(fitted.Groups)), warnings: fitted.Doubts(p)}
 	for g := range fitted.Groups {
 		h.groups[g].Histogram = fitted.Groups[g].Histogram(p)
+	}
+	sum := 0.0
+	for g := range h.groups {
 		sum += h.groups[g].Cold
 	}
 	if footprint == nil {
+		h.scaleTo(accesses)
 		return h, nil
 	}
 	touched := footprint.Blocks(blockBytes, p)
@@ -71,7 +90,12 @@ func evaluate(fitted *scaling.Model, footprint *scaling.Footprint, blockBytes ui
 		return h, nil // the rows report it
 	}
 	h.limit = math.Max(0, touched-1)
-	h.share(touched)
+	if of == nil {
+		h.share(touched)
+	} else {
+		h.scaleCold(touched, sum)
+		h.scaleTo(accesses)
+	}
 	for g := range h.groups {
 		for i := range h.groups[g].Bins {
 			bin := &h.groups[g].Bins[i]
@@ -79,6 +103,42 @@ func evaluate(fitted *scaling.Model, footprint *scaling.Footprint, blockBytes ui
 		}
 	}
 	return h, nil
+}
+
+// scaleCold makes so many cold accesses of those that there are.
+func (h *histograms) scaleCold(touched, sum float64) {
+	if sum <= 0 {
+		return
+	}
+	for g := range h.groups {
+		h.groups[g].Cold *= touched / sum
+	}
+}
+
+// scaleTo makes the reuses of the parts of each group add up to its accesses, with the
+// cold ones. It does nothing if there are no parts.
+func (h *histograms) scaleTo(accesses []float64) {
+	if h.of == nil {
+		return
+	}
+	reuses, cold := make([]float64, len(accesses)), make([]float64, len(accesses))
+	for g := range h.groups {
+		reuses[h.group(g)] += h.groups[g].reuses()
+		cold[h.group(g)] += h.groups[g].Cold
+	}
+	for g := range h.groups {
+		of := h.group(g)
+		left := math.Max(0, accesses[of]-cold[of])
+		if reuses[of] <= 0 { // as in scaling.GroupModel.Histogram, all are cold
+			h.groups[g].Cold += left
+			cold[of] += left
+			continue
+		}
+		k := left / reuses[of]
+		for i := range h.groups[g].Bins {
+			h.groups[g].Bins[i].Count *= k
+		}
+	}
 }
 
 // share gives the groups so many cold accesses in all, and keeps the accesses of
@@ -143,27 +203,31 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 	if _, err := m.fittedFor(t, l); err != nil {
 		return nil, err
 	}
-	h, err := m.evaluate(l.BlockBytes, point, opt.Method)
+	h, err := m.histogramsAt(ctx, l.BlockBytes, point, opt.Method)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s at %s: %w", t.name(l), point, err)
 	}
 	e := &estimate{histograms: h, by: opt.Method, warnings: slices.Concat(fit.WarningTexts(h.warnings), l.NotModelled, m.about)}
 	cache := opt.Method.Of(l.Cache())
 	full := predict.FullyAssociative(l.Blocks())
-	for g := range h.groups {
-		e.misses = append(e.misses, predict.OfHistogram(&h.groups[g].Histogram, cache))
-		e.full = append(e.full, predict.OfHistogram(&h.groups[g].Histogram, full))
-		doubtful := doubtfulMisses(&h.model.Groups[g], &h.groups[g].Histogram, cache)
-		if opt.Method == predict.MethodBinomial && fitsBadly(&h.model.Groups[g].Cold) {
-			doubtful += h.groups[g].Cold // otherwise, the footprint says how many they are
+	e.misses, e.full, e.doubtful = make([]predict.Misses, m.Groups()), make([]predict.Misses, m.Groups()), make([]float64, m.Groups())
+	for part := range h.groups {
+		g, own := h.group(part), &h.groups[part].Histogram
+		e.misses[g] = e.misses[g].Add(predict.OfHistogram(own, cache))
+		e.full[g] = e.full[g].Add(predict.OfHistogram(own, full))
+		e.doubtful[g] += doubtfulMisses(&h.model.Groups[part], own, cache)
+		if opt.Method == predict.MethodBinomial && fitsBadly(&h.model.Groups[part].Cold) {
+			e.doubtful[g] += own.Cold // otherwise, the footprint says how many they are
 		}
-		e.doubtful = append(e.doubtful, doubtful)
-		method := string(opt.Method)
-		if l.Sets == 1 {
-			method = string(predict.MethodFullyAssociative)
-		}
-		e.methods = append(e.methods, method)
 	}
+	method := string(opt.Method)
+	switch {
+	case h.byScaling:
+		method = MethodScaledPages
+	case l.Sets == 1:
+		method = string(predict.MethodFullyAssociative)
+	}
+	e.methods = slices.Repeat([]string{method}, m.Groups())
 	if opt.Corrector == nil || l.Sets == 1 && !opt.Corrector.Replays() {
 		return e, nil
 	}

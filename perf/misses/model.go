@@ -11,6 +11,7 @@ import (
 	"presage/perf/access"
 	"presage/perf/fit"
 	"presage/perf/locality"
+	"presage/perf/reuse"
 	"presage/perf/scaling"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -186,7 +187,8 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	if err != nil {
 		return nil, err
 	}
-	m.refits = &refits{runs: runs, sizes: sizes, options: options, opt: opt, store: st, known: make(map[refit]*scaling.Model)}
+	m.refits = &refits{runs: runs, sizes: sizes, options: options, opt: opt, store: st, known: make(map[refit]*scaling.Model),
+		classes: make(map[furtherKey]map[locality.Class]reuse.Histogram), scaled: make(map[scaledKey]*scaledPages)}
 	if err := m.chooseGroups(ctx); err != nil {
 		return nil, err
 	}

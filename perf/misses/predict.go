@@ -112,11 +112,16 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 		return nil, err
 	}
 	scopes := m.Scopes(by)
-	var rows []Row
 	for _, point := range points {
 		if err := m.Check(point); err != nil {
 			return nil, err
 		}
+	}
+	if err := m.collectPages(ctx, t.levels, points, opt.Method); err != nil {
+		return nil, err
+	}
+	var rows []Row
+	for _, point := range points {
 		fresh, err := m.predictAt(ctx, t, point, scopes, opt)
 		if err != nil {
 			return nil, err

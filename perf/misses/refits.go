@@ -8,6 +8,7 @@ import (
 
 	"presage/perf/fit"
 	"presage/perf/locality"
+	"presage/perf/reuse"
 	"presage/perf/scaling"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -34,6 +35,9 @@ type refits struct {
 	warnings []string // of the store
 	known    map[refit]*scaling.Model
 	heldOut  *scaling.Footprint // without the largest size
+
+	classes map[furtherKey]map[locality.Class]reuse.Histogram
+	scaled  map[scaledKey]*scaledPages
 }
 
 // refit is what a model is fitted to.

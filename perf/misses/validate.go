@@ -247,7 +247,7 @@ func (j *judge) rows(ctx context.Context, points []subject.Point, opt SimulateOp
 		if r.Growth, err = j.model.growth(r.Point); err != nil {
 			return nil, err
 		}
-		if r.Cause, err = j.cause(&r); err != nil {
+		if r.Cause, err = j.cause(ctx, &r); err != nil {
 			return nil, err
 		}
 		kept = append(kept, r)
@@ -320,7 +320,7 @@ const (
 )
 
 // cause returns what explains the larger part of a row's error.
-func (j *judge) cause(r *Judgement) (string, error) {
+func (j *judge) cause(ctx context.Context, r *Judgement) (string, error) {
 	if math.Abs(r.Err) <= worthACause || math.IsNaN(r.SimFull) {
 		return "", nil
 	}
@@ -330,11 +330,11 @@ func (j *judge) cause(r *Judgement) (string, error) {
 		return CauseConflicts, nil
 	}
 	blocks := float64(l.Blocks())
-	most, err := j.fullyAssociative(l, r, uint64(blocks/nearby))
+	most, err := j.fullyAssociative(ctx, l, r, uint64(blocks/nearby))
 	if err != nil {
 		return "", err
 	}
-	least, err := j.fullyAssociative(l, r, uint64(blocks*nearby))
+	least, err := j.fullyAssociative(ctx, l, r, uint64(blocks*nearby))
 	if err != nil {
 		return "", err
 	}
@@ -358,19 +358,19 @@ func byConflicts(r *Judgement) bool {
 
 // fullyAssociative predicts the misses of a row's scope in a fully associative
 // cache of another capacity.
-func (j *judge) fullyAssociative(l predict.Level, r *Judgement, blocks uint64) (float64, error) {
+func (j *judge) fullyAssociative(ctx context.Context, l predict.Level, r *Judgement, blocks uint64) (float64, error) {
 	method, err := j.method.Check()
 	if err != nil {
 		return 0, err
 	}
-	h, err := j.model.evaluate(l.BlockBytes, r.Point, method)
+	h, err := j.model.histogramsAt(ctx, l.BlockBytes, r.Point, method)
 	if err != nil {
 		return 0, err
 	}
 	scopes := j.model.Scopes(j.by)
 	sum := 0.0
 	for g := range h.groups {
-		if scopes.Names[scopes.Of[g]] == r.Scope {
+		if scopes.Names[scopes.Of[h.group(g)]] == r.Scope {
 			m := predict.OfHistogram(&h.groups[g].Histogram, predict.FullyAssociative(blocks))
 			sum += m.Total()
 		}

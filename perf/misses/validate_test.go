@@ -98,13 +98,13 @@ func TestCauses(t *testing.T) {
 		{"L1", 0, 0, 50, 40, CauseModel},
 	} {
 		row := Judgement{Point: r.Point, Level: c.level, Scope: "nothing", Pred: c.pred, PredFull: c.predFull, Sim: c.sim, SimFull: c.simFull, Err: num.RelErr(c.pred, c.sim)}
-		if got, err := j.cause(&row); err != nil || got != c.want {
+		if got, err := j.cause(t.Context(), &row); err != nil || got != c.want {
 			t.Errorf("%+v: cause %q, %v", c, got, err)
 		}
 	}
 	l := predict.Levels(m)[0]
 	full := func(blocks uint64) float64 {
-		x, err := j.fullyAssociative(l, &r, blocks)
+		x, err := j.fullyAssociative(t.Context(), l, &r, blocks)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestCauses(t *testing.T) {
 	} {
 		r.Sim, r.SimFull = c.sim, c.simFull
 		r.Err = num.RelErr(r.Pred, r.Sim)
-		if got, err := j.cause(&r); err != nil || got != c.want {
+		if got, err := j.cause(t.Context(), &r); err != nil || got != c.want {
 			t.Errorf("predicted %g, simulated %g, %g fully associative: cause %q, %v, want %q", r.Pred, r.Sim, r.SimFull, got, err, c.want)
 		}
 	}

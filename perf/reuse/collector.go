@@ -53,8 +53,9 @@ const (
 
 // Options configures a Collector.
 type Options struct {
-	// BlockBytes is the size of a memory block, a power of two of at most
-	// 1 GiB; 0 means 64.
+	// BlockBytes is the size of a memory block, at most 1 GiB; 0 means 64. Powers
+	// of two are fastest. Blocks of other sizes lie side by side from address 0 on
+	// all the same, and take no Objects.
 	BlockBytes uint64
 
 	// Workers is the number of goroutines that share the work; 0 means 1. The
@@ -97,6 +98,7 @@ type Options struct {
 // Collector measures the reuse distances of a run. It is a trace.Collector.
 type Collector struct {
 	blockBytes uint64
+	even       bool // a power of two
 	method     method
 }
 
@@ -137,8 +139,12 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 	if size == 0 {
 		size = defaultBlockBytes
 	}
-	if size&(size-1) != 0 || size > maxBlockBytes {
-		return nil, fmt.Errorf("reuse: BlockBytes is %d, want a power of two from 1 to %d", size, maxBlockBytes)
+	if size > maxBlockBytes {
+		return nil, fmt.Errorf("reuse: BlockBytes is %d, want 1 to %d", size, maxBlockBytes)
+	}
+	even := size&(size-1) == 0
+	if !even && len(opt.Objects) > 0 {
+		return nil, fmt.Errorf("reuse: BlockBytes is %d, want a power of two with Objects", size)
 	}
 	if opt.Workers < 0 {
 		return nil, fmt.Errorf("reuse: Workers is %d, want at least 1, or 0 for 1", opt.Workers)
@@ -153,7 +159,7 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 		return nil, fmt.Errorf("reuse: Sources without a Nest: they take one")
 	}
 	l := newLayout(plan, size)
-	c := &Collector{blockBytes: size}
+	c := &Collector{blockBytes: size, even: true}
 	switch sampled := opt.SampleOneIn > 1; {
 	case opt.Nest != nil:
 		if sampled || opt.Workers > 1 {
@@ -173,19 +179,26 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 	default:
 		c.method = newStack(l, tune.window)
 	}
+	if !even {
+		u := newUneven(c.method, nil, size)
+		if opt.Nest != nil {
+			u.plan = plan
+		}
+		c.method, c.even = u, false
+	}
 	return c, nil
 }
 
 // layout is what all methods know before a run begins.
 type layout struct {
-	shift   uint     // log2 of the block size
+	shift   uint     // log2 of the block size, rounded down
 	groupOf []uint32 // reference → group
 	groups  int
 }
 
 func newLayout(plan *trace.Plan, blockBytes uint64) layout {
 	l := layout{
-		shift:   uint(bits.TrailingZeros64(blockBytes)),
+		shift:   evenShift(blockBytes),
 		groupOf: make([]uint32, len(plan.Refs)),
 		groups:  plan.Groups(),
 	}
@@ -207,8 +220,8 @@ func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b) }
 
 // TakesRuns implements trace.RunCollector: runs of loops cost little more than
 // the blocks that they move through, in exact distances by one worker. Others
-// expand them.
-func (c *Collector) TakesRuns() bool { return true }
+// expand them. Blocks of sizes that are no powers of two take none.
+func (c *Collector) TakesRuns() bool { return c.even }
 
 // Result returns the histograms of the accesses observed so far.
 func (c *Collector) Result() *Result {

@@ -252,7 +252,7 @@ func TestNewRefuses(t *testing.T) {
 		opt  Options
 		want string
 	}{
-		{planOf(0), Options{BlockBytes: 48}, "BlockBytes is 48"},
+		{planOf(0), Options{BlockBytes: 48, Objects: []Object{{Hi: 1}}}, "BlockBytes is 48"},
 		{planOf(0), Options{BlockBytes: 1 << 31}, "BlockBytes is 2147483648"},
 		{planOf(0), Options{Workers: -1}, "Workers is -1"},
 		{planOf(0), Options{SampleOneIn: 3}, "SampleOneIn is 3"},

@@ -26,6 +26,7 @@ type fitter struct {
 	tolerance   float64
 	negligible  float64
 	medianRatio bool
+	fewBlocks   bool
 
 	twice   fit.Point   // twice the largest size
 	beyond  []fit.Point // where totals are compared
@@ -37,7 +38,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	if len(sizes) < minSizes {
 		return nil, fmt.Errorf("scaling: %w: %d sizes, at least %d are needed and %d recommended", ErrData, len(sizes), minSizes, recommendedSizes)
 	}
-	f := &fitter{sizes: sizes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio}
+	f := &fitter{sizes: sizes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks}
 	f.memo = memo{designs: map[string]*fit.Design{}, fitted: map[string]fitted{}}
 	f.params = sortedNames(sizes[0])
 	if err := checkSizes(sizes, groups); err != nil {
@@ -225,6 +226,13 @@ func (f *fitter) counted(k kind, counts []float64) (fit.Func, error) {
 		return f.held(sum/float64(len(counts)), at), nil
 	}
 	known := f.memo.recall(k, counts, func() (out fitted) {
+		if f.fewBlocks && len(f.params) == 1 {
+			out.f, out.err = f.plainCounts(counts)
+			if out.err == nil {
+				out.f, out.err = f.steeper(out.f, higher, counts)
+			}
+			return out
+		}
 		out.f, out.err = fitTo(design, f.shape, f.extents, counts, 0, false)
 		if out.err == nil {
 			out.f, out.err = f.steeper(out.f, higher, counts)
@@ -293,6 +301,9 @@ func (f *fitter) fitDistance(means []float64, noSpread bool) (fit.Func, error) {
 		if !math.IsNaN(v) {
 			extents, y = append(extents, f.extents[i]), append(y, v)
 		}
+	}
+	if f.fewBlocks && len(f.params) == 1 {
+		return f.lowestPower(means, extents, y, noSpread)
 	}
 	return fitTo(d, f.shape, extents, y, distanceSlack, noSpread)
 }

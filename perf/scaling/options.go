@@ -53,6 +53,13 @@ type Options struct {
 	// do.
 	MedianRatio bool
 
+	// FewBlocks is for histograms in blocks so large that most distances are of a few
+	// blocks, and off by one where data happen to begin in a block: a distance is
+	// then the function of the lowest power, up to the second, that is nowhere off by
+	// more than a block or a twentieth, or else that which is off least. It takes
+	// sizes of one parameter; of several it makes no difference.
+	FewBlocks bool
+
 	// Workers is the number of groups modelled at a time; 0 for GOMAXPROCS.
 	// The result does not depend on it.
 	Workers int

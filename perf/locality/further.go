@@ -1,0 +1,61 @@
+package locality
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"presage/perf/reuse"
+	"presage/perf/store"
+)
+
+// FurtherOptions configures Run.Further.
+type FurtherOptions struct {
+	// Carriers is that of ProfileOptions, without objects.
+	Carriers bool
+	// Store keeps the results; nil: the default store.
+	Store *store.Store
+}
+
+// Further returns the histograms of a run in blocks of further sizes, in the order
+// of the sizes, which may be any numbers of bytes. What the store lacks is collected
+// in one more run of the program. It returns an error if files that the program reads
+// have changed since.
+func (r *Run) Further(ctx context.Context, sizes []uint64, opt FurtherOptions) ([]*reuse.Result, error) {
+	st, err := store.OrDefault(opt.Store)
+	if err != nil {
+		return nil, err
+	}
+	was := r.Recorded.Inputs
+	run := was.Options()
+	run.Store = st
+	in, err := r.Program.InputsOf(was.Args, run)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(in.Files, was.Files) {
+		return nil, fmt.Errorf("perf: %s: files that the program reads have changed since it was profiled; profile again", r.Point)
+	}
+	rec := r.Recorded
+	rec.Carriers = 0
+	if opt.Carriers {
+		rec.Carriers = carriersVersion
+	}
+	unique := slices.Clone(sizes)
+	slices.Sort(unique)
+	p := profiler{
+		prog: r.Program, point: r.Point, rec: rec, sizes: slices.Compact(unique),
+		store: st, report: func(uint64, bool) {},
+	}
+	found, err := p.profile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*reuse.Result, len(sizes))
+	for i, size := range sizes {
+		if out[i], err = found.At(size); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
