@@ -85,7 +85,11 @@ func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, 
 	}
 	runs := &Runs{Name: name}
 	for i, p := range points {
-		rec, err := opt.recorded(p)
+		var in subject.Inputs
+		if p.Program, in, err = p.Program.At(ctx, p.Point, opt.RunOptions); err != nil {
+			return nil, err
+		}
+		rec, err := opt.recorded(p.Program, in)
 		if err != nil {
 			return nil, err
 		}
@@ -139,13 +143,10 @@ func planOf(prog *subject.Program, stack bool) (*trace.Plan, error) {
 	return prog.DataPlan()
 }
 
-// recorded returns what the histograms of a run depend on.
-func (opt *ProfileOptions) recorded(p subject.BinaryPoint) (Recorded, error) {
-	in, err := p.Program.Inputs(p.Point, opt.RunOptions)
-	if err != nil {
-		return Recorded{}, err
-	}
-	plan, err := opt.plan(p.Program)
+// recorded returns what the histograms of a run of a program with the inputs in
+// depend on.
+func (opt *ProfileOptions) recorded(prog *subject.Program, in subject.Inputs) (Recorded, error) {
+	plan, err := opt.plan(prog)
 	if err != nil {
 		return Recorded{}, err
 	}

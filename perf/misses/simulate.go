@@ -91,7 +91,11 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 	var rows []SimulatedRow
 	for i, p := range points {
 		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
-		sim, err := simulateStep(ctx, p.Program, step, simulation{opt.hierarchy(m), opt.FullyAssociative})
+		var in subject.Inputs
+		if p.Program, in, err = p.Program.At(ctx, p.Point, opt.RunOptions); err != nil {
+			return nil, err
+		}
+		sim, err := simulateStep(ctx, p.Program, in, step, simulation{opt.hierarchy(m), opt.FullyAssociative})
 		if err != nil {
 			return nil, err
 		}
@@ -133,11 +137,7 @@ type storedCache struct {
 }
 
 // simulateStep returns the simulation of one run, from the store if it is there.
-func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step, s simulation) (*storedCache, error) {
-	in, err := prog.Inputs(step.Point, *step.Options)
-	if err != nil {
-		return nil, err
-	}
+func simulateStep(ctx context.Context, prog *subject.Program, in subject.Inputs, step subject.Step, s simulation) (*storedCache, error) {
 	plan, err := prog.Plan()
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func (f *File) readDynamic(ef *elf.File, image []byte, m targets.Machine) error 
 			r := decodeRelocation(data)
 			switch {
 			case r.kind == m.Relative:
-				f.patch(r.at, uint64(r.addend), copied)
+				f.relocate(r.at, uint64(r.addend), copied)
 			case slices.Contains(m.Symbolic, r.kind) && uint64(r.symbol)*symbolSize+symbolSize <= uint64(len(symbols)):
 				f.bind(r, symbols[r.symbol*symbolSize:], names, &budget, copied)
 			}
@@ -71,16 +71,27 @@ func (f *File) bind(r relocation, symbol, names []byte, budget *int, copied []bo
 		return
 	}
 	if binary.LittleEndian.Uint16(symbol[6:]) != uint16(elf.SHN_UNDEF) {
-		f.patch(r.at, s.addr+uint64(r.addend), copied)
+		f.relocate(r.at, s.addr+uint64(r.addend), copied)
 		return
 	}
 	f.Imports[r.at] = name
 }
 
-// patch changes 8 bytes of a segment, which is copied before the first change.
-func (f *File) patch(at, value uint64, copied []bool) {
-	for i := range f.Segments {
-		s := &f.Segments[i]
+// relocate makes a cell hold an address of the file itself.
+func (f *File) relocate(at, value uint64, copied []bool) {
+	if patch(f.Segments, at, value, copied) {
+		f.relocated = append(f.relocated, at)
+	}
+}
+
+// word returns the 8 bytes at an address that patch has changed.
+func (f *File) word(at uint64) uint64 { return binary.LittleEndian.Uint64(f.Bytes(at, 8)) }
+
+// patch changes 8 bytes of a segment, which is copied before the first change. It
+// reports whether a segment's data hold them.
+func patch(segments []Segment, at, value uint64, copied []bool) bool {
+	for i := range segments {
+		s := &segments[i]
 		off := at - s.Addr
 		if at < s.Addr || off+8 > uint64(len(s.Data)) || off+8 < 8 {
 			continue
@@ -89,8 +100,9 @@ func (f *File) patch(at, value uint64, copied []bool) {
 			s.Data, copied[i] = slices.Clone(s.Data), true
 		}
 		binary.LittleEndian.PutUint64(s.Data[off:], value)
-		return
+		return true
 	}
+	return false
 }
 
 // stubs returns a symbol for each stub that jumps to an imported routine: in a

@@ -53,6 +53,12 @@ type File struct {
 	Interpreter string
 	Imports     map[uint64]string
 
+	// Modules are the shared libraries of a joined file, by ascending Base: see Join.
+	Modules []Module
+
+	parts     []part   // of a joined file, by ascending base, the main executable first
+	relocated []uint64 // cells of Segments that hold addresses of the file itself
+
 	symbols, names []byte // the symbol table and its names, empty if there is none
 
 	lines   *lineTable // never nil

@@ -152,6 +152,7 @@ func (s *simulation) rows(ctx context.Context, step subject.Step, assumed []stri
 	if err != nil {
 		return nil, err
 	}
+	s.prog = counts.Program
 	structure := counts.Structure()
 	sim, err := s.load(ctx, step, Code(structure))
 	if err != nil {
@@ -167,7 +168,7 @@ func (s *simulation) rows(ctx context.Context, step subject.Step, assumed []stri
 
 // load returns the simulation of a run, from the store if it is there.
 func (s *simulation) load(ctx context.Context, step subject.Step, code [][]isa.Inst) (*storedTime, error) {
-	in, err := s.prog.Inputs(step.Point, *step.Options)
+	prog, in, err := s.prog.At(ctx, step.Point, *step.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (s *simulation) load(ctx context.Context, step subject.Step, code [][]isa.I
 		if err != nil {
 			return nil, err
 		}
-		res, err := s.prog.Run(ctx, subject.Request{Inputs: in, Plan: plan, Collectors: []trace.Collector{simulator}, Progress: running})
+		res, err := prog.Run(ctx, subject.Request{Inputs: in, Plan: plan, Collectors: []trace.Collector{simulator}, Progress: running})
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ type module struct {
 }
 
 // moduleStride is the distance of modules' bases in a plan.
-const moduleStride = 1 << 40
+const moduleStride = 1 << 36
 
 // space is the program's address space, apart from what the engine has there.
 type space struct {
