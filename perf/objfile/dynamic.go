@@ -10,7 +10,11 @@ import (
 	"presage/perf/isa/targets"
 )
 
-const relocationSize = 24 // Elf64_Rela
+const (
+	relocationSize = 24 // Elf64_Rela
+
+	packedRelocations elf.SectionType = 19 // SHT_RELR
+)
 
 // relocation is an entry of a table of relocations.
 type relocation struct {
@@ -36,6 +40,14 @@ func (f *File) readDynamic(ef *elf.File, image []byte, m targets.Machine) error 
 	budget := maxNameRepeat * (len(names) + symbolSize)
 	copied := make([]bool, len(f.Segments))
 	for _, s := range ef.Sections {
+		if s.Type == packedRelocations && s.Flags&elf.SHF_ALLOC != 0 {
+			data, err := sectionBytes(s, image)
+			if err != nil {
+				return err
+			}
+			f.unpack(data, copied)
+			continue
+		}
 		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 {
 			continue
 		}
@@ -54,6 +66,32 @@ func (f *File) readDynamic(ef *elf.File, image []byte, m targets.Machine) error 
 		}
 	}
 	return nil
+}
+
+// unpack notes the cells of packed relocations, which hold addresses of the file
+// already. An even entry is the address of a cell; an odd one is a bitmap of the 63
+// cells behind the last (generic ABI, "Relative Relocation Table").
+func (f *File) unpack(data []byte, copied []bool) {
+	at := uint64(0)
+	cell := func(at uint64) {
+		if b := f.Bytes(at, 8); b != nil {
+			f.relocate(at, binary.LittleEndian.Uint64(b), copied)
+		}
+	}
+	for ; len(data) >= 8; data = data[8:] {
+		entry := binary.LittleEndian.Uint64(data)
+		if entry&1 == 0 {
+			cell(entry)
+			at = entry + 8
+			continue
+		}
+		for k := range uint64(63) {
+			if entry>>(k+1)&1 != 0 {
+				cell(at + 8*k)
+			}
+		}
+		at += 63 * 8
+	}
 }
 
 func decodeRelocation(data []byte) relocation {

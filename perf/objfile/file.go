@@ -13,9 +13,10 @@
 // program without it, from the tables that Go's runtime uses.
 //
 // Not modelled: other relocations than those of dynamically linked x86-64 files
-// (a static position-independent executable applies its own), and among those
-// packed ones (DT_RELR) and those of the thread's storage; thread-local storage templates (ditto), debugging information other
-// than lines and inlining, and debugging information in separate files.
+// (a static position-independent executable applies its own), and among those the
+// ones of the thread's storage; thread-local storage templates (ditto), debugging
+// information other than lines and inlining, and debugging information in separate
+// files.
 package objfile
 
 import (
