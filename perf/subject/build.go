@@ -18,9 +18,9 @@ import (
 	"presage/perf/store"
 )
 
-// Open reads a static linux/riscv64 executable, or a linux/amd64 one, from
-// whatever compiler. Any other file is an error that says what was found and what
-// to do.
+// Open reads a static linux/riscv64 executable, or a linux/amd64 one, static or
+// dynamically linked, from whatever compiler. Any other file is an error that says
+// what was found and what to do.
 func Open(path string) (*Program, error) {
 	f, err := objfile.Open(path)
 	if err != nil {
