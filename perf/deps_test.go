@@ -112,6 +112,7 @@ var layers = []layer{
 	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline spmv subject study/record progress store"},
 	{"study/judging", "internal/yamlfile internal/order internal/num machine predict progress store subject anatomy locality misses misses/replayed timing study/record"},
+	{"study/walltime", "host host/measure internal/order machine subject locality anatomy misses timing study/record progress"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
 	// What people and other programs see.

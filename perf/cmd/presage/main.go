@@ -83,7 +83,7 @@ func commandGroups() []commandGroup {
 			simpointCommand(), metasimCommand(), searchCommand(), spmvCommand(), inferCommand(),
 		}},
 		{"Studies and records", []*cobra.Command{
-			studyCommand(), judgeCommand(), headlinesCommand(),
+			studyCommand(), walltimeCommand(), judgeCommand(), headlinesCommand(),
 		}},
 	}
 }
