@@ -20,8 +20,10 @@ type Program struct {
 }
 
 var (
-	plain  = []string{"-O2", "-g"}
-	vector = []string{"-O3", "-march=native", "-g"}
+	// Linked statically, so that graphs of the whole C library need not be analysed
+	// anew for each of them.
+	plain  = []string{"-O2", "-g", "-static"}
+	vector = []string{"-O3", "-march=native", "-g", "-static"}
 )
 
 // Programs returns the programs of the study.

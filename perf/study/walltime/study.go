@@ -38,7 +38,7 @@ type Options struct {
 }
 
 // DefaultRepeats is the default of Options.Repeats.
-const DefaultRepeats = 9
+const DefaultRepeats = 15
 
 // Row is the time of a program at a size, in seconds.
 type Row struct {
@@ -51,18 +51,20 @@ type Row struct {
 	Faults    float64 `frame:"pred_faults"` // pages touched for the first time
 	Predicted float64 `frame:"pred_time_sec"`
 
-	Measured float64 `frame:"meas_time_sec"` // median
-	Min      float64 `frame:"meas_min_time_sec"`
+	Measured float64 `frame:"meas_min_time_sec"` // least: of a run that other jobs disturbed least, as calibration takes it
+	Median   float64 `frame:"meas_time_sec"`
 	Spread   float64 `frame:"meas_spread"` // (greatest - least) / median
 
 	// Power is what c·n^k says, fitted to times measured at the sizes that the models
-	// were fitted to, each without the time to start a process.
+	// were fitted to, each without the time to start a process. Missing if those
+	// times are hardly longer than that.
 	Power    float64 `frame:"power_time_sec"`
 	Exponent float64 `frame:"power_exponent"`
 
-	Error      float64 `frame:"rel_err"`       // (predicted - measured) / measured
-	PowerError float64 `frame:"power_rel_err"` // likewise
-	Warning    string  `frame:"pred_warning"`
+	Error       float64 `frame:"rel_err"`        // (predicted - measured) / measured
+	MedianError float64 `frame:"median_rel_err"` // the same against the median
+	PowerError  float64 `frame:"power_rel_err"`  // of Power
+	Warning     string  `frame:"pred_warning"`
 }
 
 // Findings are what a study found.
@@ -208,7 +210,7 @@ func (s *study) measure(ctx context.Context, p *Program) error {
 		if err != nil {
 			return err
 		}
-		small = append(small, t.Median)
+		small = append(small, t.Min)
 	}
 	power := fitPower(p.Train, small, s.found.System.Start)
 	for i := range s.found.Rows {
@@ -220,10 +222,10 @@ func (s *study) measure(ctx context.Context, p *Program) error {
 		if err != nil {
 			return err
 		}
-		r.Measured, r.Min, r.Spread = t.Median, t.Min, t.Spread
+		r.Measured, r.Median, r.Spread = t.Min, t.Median, t.Spread
 		r.Predicted += s.found.System.Start + r.Faults*s.found.System.Fault
 		r.Power, r.Exponent = power.at(r.N), power.k
-		r.Error, r.PowerError = r.Predicted/r.Measured-1, r.Power/r.Measured-1
+		r.Error, r.MedianError, r.PowerError = r.Predicted/r.Measured-1, r.Predicted/r.Median-1, r.Power/r.Measured-1
 	}
 	return nil
 }
@@ -234,11 +236,11 @@ type power struct{ start, c, k float64 }
 func (p power) at(n float64) float64 { return p.start + p.c*math.Pow(n, p.k) }
 
 // fitPower fits a power to times, by least squares of logarithms. Times that are not
-// longer than the start say nothing and are left out.
+// half as long again as the start say little and are left out.
 func fitPower(sizes, seconds []float64, start float64) power {
 	var x, y []float64
 	for i, t := range seconds {
-		if t > start {
+		if t > 1.5*start {
 			x, y = append(x, math.Log(sizes[i])), append(y, math.Log(t-start))
 		}
 	}
@@ -272,18 +274,25 @@ type Summary struct {
 	Worst  float64 `frame:"worst"`
 }
 
-// Summaries returns the errors of predictions and of powers.
+// Summaries returns the errors of predictions, against the least and the median of
+// measured times, and of powers.
 func (f *Findings) Summaries() []Summary {
 	of := func(name string, value func(*Row) float64) Summary {
 		var all []float64
 		for i := range f.Rows {
-			all = append(all, math.Abs(value(&f.Rows[i])))
+			if v := value(&f.Rows[i]); !math.IsNaN(v) {
+				all = append(all, math.Abs(v))
+			}
+		}
+		if len(all) == 0 {
+			return Summary{Of: name, Median: math.NaN(), P90: math.NaN(), Worst: math.NaN()}
 		}
 		slices.Sort(all)
 		return Summary{name, len(all), order.Median(all), order.Quantile(all, 0.9), all[len(all)-1]}
 	}
 	return []Summary{
 		of("predicted", func(r *Row) float64 { return r.Error }),
+		of("predicted, against the median of repeats", func(r *Row) float64 { return r.MedianError }),
 		of("c·n^k", func(r *Row) float64 { return r.PowerError }),
 	}
 }

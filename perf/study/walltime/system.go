@@ -86,7 +86,7 @@ func (r *runner) system(ctx context.Context, dir string) (System, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Start = none.Median
-	s.Fault = max(0, many.Median-none.Median) / touchedPages
+	s.Start = none.Min
+	s.Fault = max(0, many.Min-none.Min) / touchedPages
 	return s, nil
 }
