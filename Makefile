@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host iperf-host kernel completion deps bench fuzz random soak race clean
+.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host native iperf-host kernel completion deps bench fuzz random soak race clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -145,6 +145,11 @@ host: ## measure this machine and two programs on it, and record it
 	$(GO) run ./perf/cmd/presage calibrate -o datasets/host/epyc.yaml
 	$(GO) run ./perf/cmd/presage measure ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=24,32,40,52,64,80,100 --repeats 15 --record datasets/host/sweep3d.csv
 	$(GO) run ./perf/cmd/presage measure ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=160,224,320,448,640,896 --repeats 15 --record datasets/host/matmul.csv
+
+native: ## measure this machine, and hold predicted wall times of native programs against measured ones, and record it (half an hour)
+	$(GO) build -o $(BUILD)/presage ./perf/cmd/presage
+	$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10) $(BUILD)/presage calibrate -o datasets/native/host.yaml
+	$(BUILD)/presage walltime datasets/native --machine datasets/native/host.yaml --prefix "$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10)" --record datasets/native/walltime
 
 infer: ## simulate programs on random architectures, infer models of both, and record it (three quarters of an hour; goes on where it was interrupted)
 	$(GO) run ./perf/cmd/presage infer campaign --record datasets/inferred

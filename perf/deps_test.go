@@ -123,6 +123,7 @@ var layers = []layer{
 	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline host spmv subject study/record progress store"},
 	{"study/judging", "internal/yamlfile internal/order internal/num machine predict campaign progress store subject anatomy locality misses misses/replayed timing study/record"},
+	{"study/walltime", "host host/measure internal/order machine subject locality anatomy misses timing study/record progress"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
 	{"campaign/works", "campaign anatomy locality misses timing"}, // what workers can do

@@ -26,9 +26,14 @@ func Range(first, last, step float64) []float64 {
 // It is not modified once made, and may be shared.
 type Program = subject.Program
 
-// Open reads a static linux/riscv64 executable, or a linux/amd64 one, from
-// whatever compiler. Any other file is an error that says what was found and what
-// to do.
+// Open reads a static linux/riscv64 executable, which runs emulated and confined, or
+// a linux/amd64 one, static or dynamically linked, from whatever compiler. That runs
+// on x86-64 Linux only, and with the rights of the user. Any other file is an error
+// that says what was found and what to do.
+//
+// The shared libraries that a program loads are found when it is first run at a
+// point (see subject.Program.At), and recorded like the executable; their routines
+// are called library!routine.
 //
 // What static analysis finds out about it is kept in the default store, if there
 // is one.
@@ -77,6 +82,10 @@ type RecordOptions = subject.RecordOptions
 // Observe method. One run feeds any number of them. Collectors of this module are
 // made for the plan of the run, which is prog.Plan() unless RecordOptions say
 // otherwise. A program that fails is an error. Nothing is kept in the store.
+//
+// Of a dynamically linked program, prog.Plan() has the executable only, and a warning
+// says how much the libraries lack; prog.At returns the program with the libraries of
+// a run, whose plan has all.
 //
 // The result has what the run returns beside, such as instructions and output.
 func Run(ctx context.Context, prog *Program, point Point, opt RecordOptions, collectors ...trace.Collector) (*subject.Result, error) {

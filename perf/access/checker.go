@@ -119,7 +119,7 @@ func (c *Checker) addRef(routine, index int) {
 		}
 		checked.levels = append(checked.levels, l)
 	}
-	c.plan.Refs = append(c.plan.Refs, trace.Ref{PC: ref.PC, Operand: uint8(ref.Operand), Size: ref.Size, Kind: ref.Kind, Float: ref.Float, Group: trace.GroupID(len(c.refs))})
+	c.plan.Refs = append(c.plan.Refs, trace.Ref{PC: ref.PC, Operand: uint8(ref.Operand), Size: trace.FirstPiece(ref.Size), Kind: ref.Kind, Float: ref.Float, Group: trace.GroupID(len(c.refs))})
 	c.refs = append(c.refs, checked)
 }
 

@@ -139,17 +139,6 @@ func (r *References) Plan() (*trace.Plan, error) {
 	return p, nil
 }
 
-// piece returns the size of the first of the references into which a plan splits one
-// whose size is no power of two, such as the 8 of 10 bytes. The rest is not planned:
-// engines report it as Outcome.Unplanned.
-func piece(size uint8) uint8 {
-	p := uint8(1)
-	for p <= size/2 {
-		p *= 2
-	}
-	return p
-}
-
 // checkCount returns an error if a plan cannot hold n references.
 func checkCount(n int) error {
 	if n > trace.MaxRefs {
@@ -160,7 +149,7 @@ func checkCount(n int) error {
 
 // planned returns a plan's entry for the reference.
 func (r *Reference) planned(group trace.GroupID) trace.Ref {
-	return trace.Ref{PC: r.PC, Operand: uint8(r.Operand), Size: piece(r.Size), Kind: r.Kind, Float: r.Float, Group: group}
+	return trace.Ref{PC: r.PC, Operand: uint8(r.Operand), Size: trace.FirstPiece(r.Size), Kind: r.Kind, Float: r.Float, Group: group}
 }
 
 // doubt counts the instructions of a kind that is not analysed, and keeps the

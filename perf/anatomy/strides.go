@@ -32,6 +32,9 @@ func CheckStrides(ctx context.Context, prog *subject.Program, args []string, opt
 	if err != nil {
 		return nil, err
 	}
+	if prog, in, err = prog.Loaded(ctx, in, opt); err != nil {
+		return nil, err
+	}
 	running := func(n uint64) { opt.Progress.Report(progress.Report{Total: 1, Instructions: n}) }
 	done, err := complete(ctx, prog, in, running)
 	if err != nil {

@@ -112,10 +112,7 @@ func (s *systemBuilder) leave(b int) {
 	block := &s.r.Blocks[b]
 	last := block.Last()
 	if block.Exit == Traps {
-		// If it does not trap after all, control goes on after it.
-		if last.Class != isa.Breakpoint {
-			s.elsewhere(nextArc, b, last.Next())
-		}
+		s.goesOn(b, last)
 		return
 	}
 	switch last.Class {
@@ -143,6 +140,20 @@ func (s *systemBuilder) leave(b int) {
 		}
 	}
 	s.follow(b)
+}
+
+// goesOn adds the arcs of an instruction that was expected to trap, for the case that
+// it does not.
+func (s *systemBuilder) goesOn(b int, last *isa.Inst) {
+	switch last.Class {
+	case isa.Breakpoint:
+	case isa.IndirectJump:
+		s.jumps = append(s.jumps, b)
+	case isa.Call:
+		s.add(goneArc, b, outOf(b), external, 0)
+	default:
+		s.elsewhere(nextArc, b, last.Next())
+	}
 }
 
 // follow adds the arcs of the edges of block b, and of its call's return site.

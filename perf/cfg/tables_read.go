@@ -174,7 +174,10 @@ func (s *slicer) read(at, n uint64) (int64, bool) {
 	case n == 4:
 		return int64(binary.LittleEndian.Uint32(data)), true
 	}
-	return int64(binary.LittleEndian.Uint64(data)), true
+	v := int64(binary.LittleEndian.Uint64(data))
+	// A pointer that is nil in the file, where only the start of the program may
+	// write, gets its value then: the dynamic linker has such cells.
+	return v, v != 0 || !seg.Write
 }
 
 // relocated reports whether at lies in a section that is read-only once the

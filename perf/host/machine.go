@@ -135,11 +135,14 @@ func (d *describer) tlbs() {
 	for i, r := range d.p.TLBs {
 		t := machine.TLB{TLB: cache.TLB{
 			Name: fmt.Sprintf("L%d TLB", i+1), Entries: roundest(uint64(r.Lo), uint64(r.Hi)), EntryBytes: d.p.PageBytes,
-		}, MissPenalty: d.cycles(r.Penalty), Source: []string{pagesSource}}
+		}, MissPenalty: d.cycles(r.Penalty), Walks: d.p.Walks, Source: []string{pagesSource}}
 		if len(d.p.TLBs) == 1 {
 			t.Name = "TLB"
 		}
 		text := fmt.Sprintf("%s: it maps from %d to %d pages; a miss takes %.1f cycles more", t.Name, r.Lo, r.Hi-1, d.p.Cycles(r.Penalty))
+		if d.p.Walks > 0 {
+			text += fmt.Sprintf("; of several chains at once, the misses of up to %d are served at a time", d.p.Walks)
+		}
 		if r.Rising {
 			text += ", the median of what rises with the number of pages, up to " + fmt.Sprint(d.p.Pages[len(d.p.Pages)-1].Pages)
 		}

@@ -172,6 +172,28 @@ func (c *calibration) translations() error {
 		}
 		c.Pages = append(c.Pages, Paged{int(n), s, d})
 	}
+	return c.walks(int(most))
+}
+
+// walks follows several chains at once through more pages than TLBs map. The time
+// that a miss takes alone, divided by that of a load among others, is the number of
+// misses served at a time.
+func (c *calibration) walks(pages int) error {
+	last := c.Pages[len(c.Pages)-1]
+	miss := last.Sparse.Min - last.Dense.Min
+	ch := c.link(c.small, pages, sparse(c.PageBytes, c.LineBytes))
+	base := unsafe.Pointer(unsafe.SliceData(ch.region.data))
+	for _, n := range []int{2, 4, 6, 8, 12, 16} {
+		at := make([]uintptr, n)
+		for i := range at {
+			at[i] = uintptr(ch.start(i, n)) - uintptr(base)
+		}
+		s, err := c.timed(n, func(rounds int) { chaseMany(base, at, rounds) })
+		if err != nil {
+			return err
+		}
+		c.Walks = max(c.Walks, int(miss/s.Min))
+	}
 	return nil
 }
 

@@ -26,6 +26,7 @@ type Profile struct {
 	StreamNs    Sample // of the largest one, if its lines are read in ascending order
 	Pages       []Paged
 	TLBs        []Reach
+	Walks       int // misses of TLBs that were served at a time, at most; 0: not more than one
 	Bandwidths  []Bandwidth
 	Parallel    []Parallel
 	Outstanding float64 // misses to memory that were under way at once, at most

@@ -230,6 +230,7 @@ func (y *yamlWriter) tlbs(all []machine.TLB) {
 		y.line(4, "ways: %s", waysText(t.Ways))
 		y.policy(t.Replacement, t.BypassFloat)
 		y.cycles(4, "miss_penalty", t.MissPenalty)
+		y.count(4, "walks", t.Walks)
 		y.names(4, "source", t.Source)
 	}
 }

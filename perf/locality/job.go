@@ -36,7 +36,7 @@ func (p *profiler) job() (campaign.Job, error) {
 }
 
 // Jobs returns the jobs that put what Profile needs into the store.
-func Jobs(prog *subject.Program, points []subject.Point, opt ProfileOptions) ([]campaign.Job, error) {
+func Jobs(ctx context.Context, prog *subject.Program, points []subject.Point, opt ProfileOptions) ([]campaign.Job, error) {
 	sweep, err := opt.Sweep(prog, points)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Jobs(prog *subject.Program, points []subject.Point, opt ProfileOptions) ([]
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
 	}
-	profilers, err := opt.profilers(sweep.Points, sizes)
+	profilers, err := opt.profilers(ctx, sweep.Points, sizes)
 	if err != nil {
 		return nil, err
 	}

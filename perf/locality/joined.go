@@ -62,7 +62,12 @@ func (r *Runs) takes(run *Run) error {
 }
 
 // RecordedAt returns what the histograms of a run that Profile would make depend
-// on. Its error says why the program cannot be run at the point with these options.
+// on, shared libraries that it would load apart. Its error says why the program
+// cannot be run at the point with these options.
 func (opt *ProfileOptions) RecordedAt(of subject.BinaryPoint) (Recorded, error) {
-	return opt.recorded(of)
+	in, err := of.Program.Inputs(of.Point, opt.RunOptions)
+	if err != nil {
+		return Recorded{}, err
+	}
+	return opt.recorded(of.Program, in)
 }

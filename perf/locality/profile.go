@@ -89,7 +89,7 @@ func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, 
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
 	}
-	profilers, err := opt.profilers(points, sizes)
+	profilers, err := opt.profilers(ctx, points, sizes)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func profileAll(ctx context.Context, name string, points []subject.BinaryPoint, 
 }
 
 // profilers returns what profiles the runs at some points. The options' store is set.
-func (opt *ProfileOptions) profilers(points []subject.BinaryPoint, sizes []uint64) ([]*profiler, error) {
+func (opt *ProfileOptions) profilers(ctx context.Context, points []subject.BinaryPoint, sizes []uint64) ([]*profiler, error) {
 	all := make([]*profiler, len(points))
 	for i, p := range points {
 		if opt.MustKeep {
@@ -126,11 +126,15 @@ func (opt *ProfileOptions) profilers(points []subject.BinaryPoint, sizes []uint6
 				return nil, err
 			}
 		}
-		rec, err := opt.recorded(p)
+		prog, in, err := p.Program.At(ctx, p.Point, opt.RunOptions)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = &profiler{prog: p.Program, point: p.Point, rec: rec, sizes: sizes, store: opt.Store, mustKeep: opt.MustKeep, report: func(n uint64, stored bool) {
+		rec, err := opt.recorded(prog, in)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = &profiler{prog: prog, point: p.Point, rec: rec, sizes: sizes, store: opt.Store, mustKeep: opt.MustKeep, report: func(n uint64, stored bool) {
 			opt.Progress.Report(progress.Report{Task: p.Point.String(), Done: i, Total: len(points), Instructions: n, Stored: stored})
 		}}
 	}
@@ -166,13 +170,10 @@ func planOf(prog *subject.Program, stack bool) (*trace.Plan, error) {
 	return prog.DataPlan()
 }
 
-// recorded returns what the histograms of a run depend on.
-func (opt *ProfileOptions) recorded(p subject.BinaryPoint) (Recorded, error) {
-	in, err := p.Program.Inputs(p.Point, opt.RunOptions)
-	if err != nil {
-		return Recorded{}, err
-	}
-	plan, err := opt.plan(p.Program)
+// recorded returns what the histograms of a run of a program with the inputs in
+// depend on.
+func (opt *ProfileOptions) recorded(prog *subject.Program, in subject.Inputs) (Recorded, error) {
+	plan, err := opt.plan(prog)
 	if err != nil {
 		return Recorded{}, err
 	}

@@ -143,7 +143,7 @@ func (r *Runs) Rows() []RunRow {
 
 // Count counts the blocks and edges of a run like the one that was profiled, as
 // anatomy.Count does; a nil store is the default one. It returns an error if files
-// that the program reads have changed since.
+// that the program reads, or its libraries, have changed since.
 func (r *Run) Count(ctx context.Context, st *store.Store) (*anatomy.Counts, error) {
 	was := r.Recorded.Inputs
 	opt := was.Options()
@@ -158,6 +158,9 @@ func (r *Run) Count(ctx context.Context, st *store.Store) (*anatomy.Counts, erro
 	counts, err := anatomy.CountInputs(ctx, r.Program, in, opt)
 	if err != nil {
 		return nil, err
+	}
+	if counts.Program.File.SHA256 != r.Program.File.SHA256 {
+		return nil, fmt.Errorf("perf: %s: shared libraries that the program loads have changed since it was profiled; profile again", r.Point)
 	}
 	counts.Point = r.Point
 	return counts, nil

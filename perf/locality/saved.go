@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"presage/perf/objfile"
 	"presage/perf/store"
 	"presage/perf/subject"
 )
@@ -39,7 +40,18 @@ type saved struct {
 // savedProgram is an executable that the folder holds.
 type savedProgram struct {
 	Path   string // below the folder
-	SHA256 string
+	SHA256 string // with its libraries
+
+	// Libraries are the shared libraries that the program loaded, none if it is static.
+	Libraries []savedLibrary `json:",omitempty"`
+}
+
+// savedLibrary is a shared library that the folder holds.
+type savedLibrary struct {
+	Path   string // below the folder
+	Name   string
+	Loaded string // where the program found it
+	Base   uint64
 }
 
 type savedRun struct {
@@ -62,16 +74,11 @@ func (r *Runs) Save(dir string) error {
 	st := store.Open(dir)
 	made := r.programs()
 	for _, p := range made.list {
-		kept, err := p.Keep(st)
+		kept, err := saveProgram(p, dir, st)
 		if err != nil {
 			return err
 		}
-		p.CopyAnalysis(st)
-		path, err := filepath.Rel(dir, kept.File.Path)
-		if err != nil {
-			return fmt.Errorf("perf: save: %w", err)
-		}
-		s.Programs = append(s.Programs, savedProgram{filepath.ToSlash(path), p.File.SHA256})
+		s.Programs = append(s.Programs, kept)
 	}
 	for i := range r.Runs {
 		run := &r.Runs[i]
@@ -126,6 +133,32 @@ func readSaved(text []byte) (*saved, error) {
 	if len(s.Programs) == 0 || len(s.Runs) == 0 || len(s.BlockBytes) == 0 {
 		return nil, errors.New("no program, no runs or no block sizes; profile again")
 	}
+	return s, nil
+}
+
+// saveProgram copies a program, with its libraries, into a folder.
+func saveProgram(p *subject.Program, dir string, st *store.Store) (savedProgram, error) {
+	below := func(path string, err error) (string, error) {
+		if err == nil {
+			path, err = filepath.Rel(dir, path)
+		}
+		return filepath.ToSlash(path), err
+	}
+	s := savedProgram{SHA256: p.File.SHA256}
+	alone := p.Alone()
+	path, err := below(subject.KeepFile(st, alone.File, alone.Name))
+	if err != nil {
+		return s, fmt.Errorf("perf: save: %w", err)
+	}
+	s.Path = path
+	for _, m := range p.File.Modules {
+		path, err := below(subject.KeepFile(st, m.File, filepath.Base(m.Path)))
+		if err != nil {
+			return s, fmt.Errorf("perf: save: %w", err)
+		}
+		s.Libraries = append(s.Libraries, savedLibrary{Path: path, Name: m.Name, Loaded: m.Path, Base: m.Base})
+	}
+	p.CopyAnalysis(st)
 	return s, nil
 }
 
@@ -193,19 +226,42 @@ func LoadRuns(dir string) (*Runs, error) {
 
 // open opens a program that Save has kept in dir.
 func (p savedProgram) open(dir string) (*subject.Program, error) {
-	path := filepath.FromSlash(p.Path)
-	if !filepath.IsLocal(path) {
-		return nil, fmt.Errorf("program %q is not below the folder; profile again", p.Path)
+	path, err := local(dir, p.Path)
+	if err != nil {
+		return nil, err
 	}
-	prog, err := subject.Open(filepath.Join(dir, path))
+	prog, err := subject.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	prog.KeepAnalysis(store.Open(dir))
+	var modules []objfile.Module
+	for _, l := range p.Libraries {
+		if path, err = local(dir, l.Path); err != nil {
+			return nil, err
+		}
+		f, err := objfile.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		modules = append(modules, objfile.Module{Name: l.Name, Path: l.Loaded, Base: l.Base, File: f})
+	}
+	if prog, err = prog.With(modules); err != nil {
+		return nil, err
+	}
 	if prog.File.SHA256 != p.SHA256 {
 		return nil, fmt.Errorf("%s is not the program that was profiled; profile again", prog.File.Path)
 	}
 	return prog, nil
+}
+
+// local returns the path of a file that Save has kept in dir.
+func local(dir, path string) (string, error) {
+	path = filepath.FromSlash(path)
+	if !filepath.IsLocal(path) {
+		return "", fmt.Errorf("file %q is not below the folder; profile again", path)
+	}
+	return filepath.Join(dir, path), nil
 }
 
 func loadRun(st *store.Store, prog *subject.Program, sr savedRun, sizes []uint64) (Run, error) {

@@ -47,6 +47,7 @@ type tlbText struct {
 	Replacement string   `yaml:"replacement"`
 	BypassFloat bool     `yaml:"bypass_float"`
 	MissPenalty string   `yaml:"miss_penalty"`
+	Walks       int      `yaml:"walks"`
 	Source      []string `yaml:"source"`
 }
 
@@ -170,6 +171,9 @@ func (r *reader) tlb(path string, d *description, t *tlbText) TLB {
 	b.Ways = r.ways(path+".ways", t.Ways, t.Entries)
 	b.Replacement = r.replacement(path+".replacement", t.Replacement)
 	b.MissPenalty = Cycles(r.quantity(path+".miss_penalty", t.MissPenalty, cycleUnits))
+	if b.Walks = t.Walks; t.Walks < 0 {
+		r.fail(path+".walks", "walks: want the number of misses served at a time, or 0 where the core waits for each")
+	}
 	r.sources(path, d, t.Source)
 	return b
 }

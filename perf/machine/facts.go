@@ -89,6 +89,7 @@ func (m *Machine) Facts() []Fact {
 		f.word(t.Name+" replacement", t.Replacement.String())
 		f.word(t.Name+" floating point", bypass(t.BypassFloat))
 		f.number(t.Name+" miss penalty", "cycles", float64(t.MissPenalty))
+		f.count(t.Name+" misses at a time", t.Walks)
 	}
 	f.number("memory restart latency", "cycles", float64(m.Memory.RestartLatency))
 	f.number("memory back-to-back latency", "cycles", float64(m.Memory.BackToBackLatency))

@@ -56,7 +56,12 @@ func (c *Cache) Sets() uint64 { return sets(c.Blocks, c.Ways) }
 type TLB struct {
 	cache.TLB
 	MissPenalty Cycles
-	Source      []string
+
+	// Walks is the number of misses that hardware serves at a time while the core
+	// continues; 0: the core waits for each, as where software refills the TLB.
+	Walks int
+
+	Source []string
 }
 
 // Sets returns the number of sets: 1 if the TLB is fully associative.

@@ -55,7 +55,7 @@ func CodeOf(p *cfg.Program) (*Code, error) {
 					c.block = append(c.block, i)
 				}
 				c.refs = append(c.refs, trace.Ref{
-					PC: trace.PC(in.PC), Operand: uint8(k), Size: m.Size, Kind: kindOf(m.Kind), Float: m.Float, Group: trace.GroupID(len(c.block) - 1),
+					PC: trace.PC(in.PC), Operand: uint8(k), Size: trace.FirstPiece(m.Size), Kind: kindOf(m.Kind), Float: m.Float, Group: trace.GroupID(len(c.block) - 1),
 				})
 			}
 		}

@@ -38,7 +38,7 @@ func (s *simulation) job(p subject.BinaryPoint, in subject.Inputs, on string, st
 }
 
 // SimulationJobs returns the jobs that put what Simulate needs into the store.
-func SimulationJobs(prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]campaign.Job, error) {
+func SimulationJobs(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt SimulateOptions) ([]campaign.Job, error) {
 	sweep, err := opt.Sweep(prog, points)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func SimulationJobs(prog *subject.Program, m *machine.Machine, points []subject.
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
 	}
-	tasks, err := opt.tasks(sweep.Points, m)
+	tasks, err := opt.tasks(ctx, sweep.Points, m)
 	if err != nil {
 		return nil, err
 	}

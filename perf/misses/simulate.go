@@ -93,7 +93,7 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
 	}
-	tasks, err := opt.tasks(points, m)
+	tasks, err := opt.tasks(ctx, points, m)
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +125,16 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 }
 
 // tasks returns what simulates the runs at some points. The options' store is set.
-func (opt *SimulateOptions) tasks(points []subject.BinaryPoint, m *machine.Machine) ([]campaign.Task[*storedCache], error) {
+func (opt *SimulateOptions) tasks(ctx context.Context, points []subject.BinaryPoint, m *machine.Machine) ([]campaign.Task[*storedCache], error) {
 	s := simulation{opt.hierarchy(m), opt.FullyAssociative}
 	tasks := make([]campaign.Task[*storedCache], len(points))
 	for i, p := range points {
-		in, err := p.Program.Inputs(p.Point, opt.RunOptions)
+		prog, in, err := p.Program.At(ctx, p.Point, opt.RunOptions)
 		if err != nil {
 			return nil, err
 		}
+		p.Program = prog
+		points[i] = p
 		tasks[i] = campaign.Task[*storedCache]{
 			Job: func() (campaign.Job, error) { return s.job(p, in, m.Name, opt.Store) },
 			Collect: func(ctx context.Context) (*storedCache, error) {

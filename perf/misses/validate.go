@@ -96,7 +96,7 @@ func Validate(ctx context.Context, prog *subject.Program, v Validation) ([]Judge
 		return nil, err
 	}
 	if v.Campaign != nil {
-		jobs, err := v.Jobs(prog)
+		jobs, err := v.Jobs(ctx, prog)
 		if err != nil {
 			return nil, err
 		}
@@ -143,18 +143,18 @@ func (v *Validation) simulating(by subject.Scope, full bool) SimulateOptions {
 
 // Jobs returns the jobs of all runs that Validate needs, those of the simulations, too:
 // none depends on another's result. It sets the store, if there is none.
-func (v *Validation) Jobs(prog *subject.Program) ([]campaign.Job, error) {
+func (v *Validation) Jobs(ctx context.Context, prog *subject.Program) ([]campaign.Job, error) {
 	var err error
 	if v.Store, err = store.OrDefault(v.Store); err != nil {
 		return nil, err
 	}
-	jobs, err := locality.Jobs(prog, v.Train, v.profiling())
+	jobs, err := locality.Jobs(ctx, prog, v.Train, v.profiling())
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range v.Machines {
 		for _, part := range v.parts() {
-			fresh, err := SimulationJobs(prog, m, part.points, v.simulating("", part.full))
+			fresh, err := SimulationJobs(ctx, prog, m, part.points, v.simulating("", part.full))
 			if err != nil {
 				return nil, err
 			}

@@ -39,8 +39,9 @@ type SavedRegister struct {
 // .debug_frame. It returns false if there is none, or one whose rules are
 // expressions. The first use decodes the tables.
 func (f *File) CallFrameAt(pc uint64) (CallFrame, bool) {
+	f, base := f.partAt(pc)
 	f.frames.once.Do(f.frames.decode)
-	return f.frames.at(pc)
+	return f.frames.at(pc - base)
 }
 
 // frameTable answers CallFrameAt.

@@ -10,7 +10,11 @@ import (
 	"presage/perf/isa/targets"
 )
 
-const relocationSize = 24 // Elf64_Rela
+const (
+	relocationSize = 24 // Elf64_Rela
+
+	packedRelocations elf.SectionType = 19 // SHT_RELR
+)
 
 // relocation is an entry of a table of relocations.
 type relocation struct {
@@ -36,6 +40,14 @@ func (f *File) readDynamic(ef *elf.File, image []byte, m targets.Machine) error 
 	budget := maxNameRepeat * (len(names) + symbolSize)
 	copied := make([]bool, len(f.Segments))
 	for _, s := range ef.Sections {
+		if s.Type == packedRelocations && s.Flags&elf.SHF_ALLOC != 0 {
+			data, err := sectionBytes(s, image)
+			if err != nil {
+				return err
+			}
+			f.unpack(data, copied)
+			continue
+		}
 		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 {
 			continue
 		}
@@ -47,13 +59,39 @@ func (f *File) readDynamic(ef *elf.File, image []byte, m targets.Machine) error 
 			r := decodeRelocation(data)
 			switch {
 			case r.kind == m.Relative:
-				f.patch(r.at, uint64(r.addend), copied)
+				f.relocate(r.at, uint64(r.addend), copied)
 			case slices.Contains(m.Symbolic, r.kind) && uint64(r.symbol)*symbolSize+symbolSize <= uint64(len(symbols)):
 				f.bind(r, symbols[r.symbol*symbolSize:], names, &budget, copied)
 			}
 		}
 	}
 	return nil
+}
+
+// unpack notes the cells of packed relocations, which hold addresses of the file
+// already. An even entry is the address of a cell; an odd one is a bitmap of the 63
+// cells behind the last (generic ABI, "Relative Relocation Table").
+func (f *File) unpack(data []byte, copied []bool) {
+	at := uint64(0)
+	cell := func(at uint64) {
+		if b := f.Bytes(at, 8); b != nil {
+			f.relocate(at, binary.LittleEndian.Uint64(b), copied)
+		}
+	}
+	for ; len(data) >= 8; data = data[8:] {
+		entry := binary.LittleEndian.Uint64(data)
+		if entry&1 == 0 {
+			cell(entry)
+			at = entry + 8
+			continue
+		}
+		for k := range uint64(63) {
+			if entry>>(k+1)&1 != 0 {
+				cell(at + 8*k)
+			}
+		}
+		at += 63 * 8
+	}
 }
 
 func decodeRelocation(data []byte) relocation {
@@ -71,16 +109,27 @@ func (f *File) bind(r relocation, symbol, names []byte, budget *int, copied []bo
 		return
 	}
 	if binary.LittleEndian.Uint16(symbol[6:]) != uint16(elf.SHN_UNDEF) {
-		f.patch(r.at, s.addr+uint64(r.addend), copied)
+		f.relocate(r.at, s.addr+uint64(r.addend), copied)
 		return
 	}
 	f.Imports[r.at] = name
 }
 
-// patch changes 8 bytes of a segment, which is copied before the first change.
-func (f *File) patch(at, value uint64, copied []bool) {
-	for i := range f.Segments {
-		s := &f.Segments[i]
+// relocate makes a cell hold an address of the file itself.
+func (f *File) relocate(at, value uint64, copied []bool) {
+	if patch(f.Segments, at, value, copied) {
+		f.relocated = append(f.relocated, at)
+	}
+}
+
+// word returns the 8 bytes at an address that patch has changed.
+func (f *File) word(at uint64) uint64 { return binary.LittleEndian.Uint64(f.Bytes(at, 8)) }
+
+// patch changes 8 bytes of a segment, which is copied before the first change. It
+// reports whether a segment's data hold them.
+func patch(segments []Segment, at, value uint64, copied []bool) bool {
+	for i := range segments {
+		s := &segments[i]
 		off := at - s.Addr
 		if at < s.Addr || off+8 > uint64(len(s.Data)) || off+8 < 8 {
 			continue
@@ -89,8 +138,9 @@ func (f *File) patch(at, value uint64, copied []bool) {
 			s.Data, copied[i] = slices.Clone(s.Data), true
 		}
 		binary.LittleEndian.PutUint64(s.Data[off:], value)
-		return
+		return true
 	}
+	return false
 }
 
 // stubs returns a symbol for each stub that jumps to an imported routine: in a

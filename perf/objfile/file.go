@@ -13,9 +13,10 @@
 // program without it, from the tables that Go's runtime uses.
 //
 // Not modelled: other relocations than those of dynamically linked x86-64 files
-// (a static position-independent executable applies its own), and among those
-// packed ones (DT_RELR) and those of the thread's storage; thread-local storage templates (ditto), debugging information other
-// than lines and inlining, and debugging information in separate files.
+// (a static position-independent executable applies its own), and among those the
+// ones of the thread's storage; thread-local storage templates (ditto), debugging
+// information other than lines and inlining, and debugging information in separate
+// files.
 package objfile
 
 import (
@@ -52,6 +53,12 @@ type File struct {
 	// than x86-64.
 	Interpreter string
 	Imports     map[uint64]string
+
+	// Modules are the shared libraries of a joined file, by ascending Base: see Join.
+	Modules []Module
+
+	parts     []part   // of a joined file, by ascending base, the main executable first
+	relocated []uint64 // cells of Segments that hold addresses of the file itself
 
 	symbols, names []byte // the symbol table and its names, empty if there is none
 

@@ -67,6 +67,8 @@ type inlineNode struct {
 // instruction is the routine's own or nothing is recorded. The first use decodes
 // the records: DWARF, or else Go's own tables, which stripped programs keep.
 func (f *File) InlinedAt(pc uint64) []Inline {
+	f, base := f.partAt(pc)
+	pc -= base
 	t := f.inlineRows()
 	i := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].addr > pc })
 	if i == 0 {
@@ -78,6 +80,8 @@ func (f *File) InlinedAt(pc uint64) []Inline {
 // DeclaredAt returns the source position of the declaration of the routine whose
 // code begins at addr; false if it is not recorded.
 func (f *File) DeclaredAt(addr uint64) (Line, bool) {
+	f, base := f.partAt(addr)
+	addr -= base
 	t := f.inlineRows()
 	i := sort.Search(len(t.declared), func(i int) bool { return t.declared[i].addr >= addr })
 	if i == len(t.declared) || t.declared[i].addr != addr {
@@ -89,7 +93,9 @@ func (f *File) DeclaredAt(addr uint64) (Line, bool) {
 
 // InlinesErr returns the error that ended the decoding of the inlining records;
 // nil if they were decoded completely or there are none.
-func (f *File) InlinesErr() error { return f.inlineRows().err }
+func (f *File) InlinesErr() error {
+	return f.errOf(func(f *File) error { return f.inlineRows().err })
+}
 
 func (f *File) inlineRows() *inlineTable {
 	f.inlines.once.Do(func() { f.inlines.decode(f.lineRows()) })

@@ -67,8 +67,9 @@ func (f *File) lineRows() *lineTable {
 // recorded. The first use decodes the line tables: DWARF's, or else Go's own,
 // which stripped programs keep.
 func (f *File) LineAt(pc uint64) (Line, bool) {
+	f, base := f.partAt(pc)
 	t := f.lineRows()
-	r, ok := t.rowAt(pc)
+	r, ok := t.rowAt(pc - base)
 	if !ok {
 		return Line{}, false
 	}
@@ -87,7 +88,7 @@ func (t *lineTable) rowAt(pc uint64) (lineRow, bool) {
 // LinesErr returns the error that ended the decoding of the line tables; nil if
 // they were decoded completely or there are none.
 func (f *File) LinesErr() error {
-	return f.lineRows().err
+	return f.errOf(func(f *File) error { return f.lineRows().err })
 }
 
 // decode fills t. After an error, the tables decoded so far remain in use.

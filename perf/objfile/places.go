@@ -15,6 +15,9 @@ type Place struct {
 // Places returns the source positions of the instructions in [from, to),
 // ascending and without gaps: LineAt and InlinedAt for the whole range at once.
 func (f *File) Places(from, to uint64) []Place {
+	if len(f.parts) > 0 {
+		return f.placesOf(from, to)
+	}
 	lines, inlines := f.lineRows(), f.inlineRows()
 	i := sort.Search(len(lines.rows), func(i int) bool { return lines.rows[i].addr > from }) - 1
 	j := sort.Search(len(inlines.rows), func(j int) bool { return inlines.rows[j].addr > from }) - 1

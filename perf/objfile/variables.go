@@ -22,8 +22,25 @@ func (v Variable) End() uint64 { return v.Addr + v.Size }
 // without overlaps, decoded anew by each call; none in a stripped file. Symbols at
 // one address are one variable, the largest; of two that overlap otherwise the
 // first ends where the second begins, and one inside another is part of it. The
-// error wraps ErrMalformed if the table is damaged.
+// error wraps ErrMalformed if the table is damaged. Those of a joined file's modules
+// are called module!variable.
 func (f *File) Variables() ([]Variable, error) {
+	list, err := f.ownVariables()
+	for i, p := range f.parts {
+		if i == 0 || err != nil {
+			continue
+		}
+		var own []Variable
+		own, err = p.ownVariables()
+		for _, v := range own {
+			list = append(list, Variable{f.Modules[i-1].Name + "!" + v.Name, p.base + v.Addr, v.Size})
+		}
+	}
+	return list, err
+}
+
+// ownVariables returns the variables without those of modules.
+func (f *File) ownVariables() ([]Variable, error) {
 	symbols, err := f.readData()
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func BlockVectors(ctx context.Context, prog *subject.Program, point subject.Poin
 	if opt.Interval == 0 {
 		opt.Interval = bbv.DefaultInterval
 	}
-	in, err := prog.Inputs(point, opt.RunOptions)
+	prog, in, err := prog.At(ctx, point, opt.RunOptions)
 	if err != nil {
 		return nil, err
 	}

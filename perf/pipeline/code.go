@@ -80,7 +80,7 @@ func Plan(code [][]isa.Inst) (*trace.Plan, error) {
 			}
 			known[in.PC] = true
 			for k, m := range in.Mems() {
-				p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(in.PC), Operand: uint8(k), Size: m.Size, Kind: kindOf(m.Kind), Float: m.Float})
+				p.Refs = append(p.Refs, trace.Ref{PC: trace.PC(in.PC), Operand: uint8(k), Size: trace.FirstPiece(m.Size), Kind: kindOf(m.Kind), Float: m.Float})
 			}
 		}
 		p.Blocks = append(p.Blocks, b)

@@ -14,6 +14,7 @@ type Penalty struct {
 	Latency float64 // of a miss, beyond that of a hit: to the next level, or memory
 	Share   float64 // of the latency that is exposed, from the description
 	TLB     bool
+	Walks   int // misses of a TLB served at a time while execution continues; 0: it waits for each
 
 	// Stream is the latency of a miss of this level beyond a hit in the first,
 	// for a block that follows others read in order and is found in the next
@@ -81,7 +82,7 @@ func Penalties(m *machine.Machine) (list []Penalty, warnings []string) {
 			warnings = append(warnings, fmt.Sprintf("integer accesses that miss %s cost nothing here: floating-point accesses pass by it", t.Name))
 			continue
 		}
-		p := Penalty{Level: t.Name, Share: share(machine.TLBLevel), Latency: float64(t.MissPenalty), TLB: true}
+		p := Penalty{Level: t.Name, Share: share(machine.TLBLevel), Latency: float64(t.MissPenalty), TLB: true, Walks: t.Walks}
 		if p.Latency <= 0 {
 			warnings = append(warnings, fmt.Sprintf("what a miss of %s costs is not known: nothing here", p.Level))
 		}
@@ -144,9 +145,11 @@ func (w *Work) WaitFixed(penalties []Penalty) []float64 {
 // A miss counts at the last level that it misses in, with the latency from the
 // first level on, or, in a stream, with the part of it that prefetching leaves
 // exposed. Its weight, among misses that overlap too, is then that part of
-// another miss (derived here). TLB misses are serial and fully exposed, those
-// of stores too: the instructions that a software refill interrupts, or that a
-// page walk holds up, do not continue meanwhile.
+// another miss (derived here). TLB misses are serial and fully exposed, those of
+// stores too: the instructions that a software refill interrupts do not continue
+// meanwhile. With hardware that serves Walks of them while execution continues, they
+// are hidden and overlap like other misses, and take Latency/Walks of its time each
+// at least (derived here).
 //
 // Whatever overlaps, memory serves one block every interval cycles, and stores are
 // written in their order (see draining): if either takes longer than the schedule
@@ -160,7 +163,7 @@ func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int, interval flo
 	latency := 0.0
 	for i, p := range penalties {
 		if p.TLB {
-			wait[i] = w.Misses[i] * p.Latency
+			wait[i] = w.walks(i, &p, hidden)
 			continue
 		}
 		latency += p.Latency
@@ -181,6 +184,20 @@ func (w *Work) WaitOverlapped(penalties []Penalty, outstanding int, interval flo
 	}
 	w.bandwidth(penalties, wait, max(interval*w.blocks(penalties), w.draining(penalties, outstanding)))
 	return wait
+}
+
+// walks returns the cycles of waiting for the misses of a TLB.
+func (w *Work) walks(level int, p *Penalty, hidden float64) float64 {
+	misses := w.Misses[level]
+	if p.Walks == 0 {
+		return misses * p.Latency
+	}
+	together := 1.0
+	if !w.Chained {
+		together = math.Min(math.Max(1, w.Reach*misses/w.Instructions), float64(p.Walks))
+	}
+	busy := misses*p.Latency/float64(p.Walks) - w.Cycles
+	return math.Max(misses*math.Max(0, p.Latency-hidden)/together, busy)
 }
 
 // left returns the weight of a level's misses if each of those in streams

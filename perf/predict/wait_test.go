@@ -74,6 +74,36 @@ func TestWaitOverlapped(t *testing.T) {
 // TestWaitOfStreams checks values worked out by hand from the doc comment of
 // WaitOverlapped: with 20 cycles hidden, and 100 to memory, prefetching leaves
 // 60.
+// TestWaitOfWalks checks values worked out by hand: misses of a TLB that hardware
+// serves, several at a time, while execution continues.
+func TestWaitOfWalks(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		work   Work
+		walks  int
+		misses float64
+		want   float64
+	}{
+		{"serial", Work{Reach: 40}, 0, 30, 30 * 60},
+		// 40·500/1000 = 20 of 60 cycles are hidden; 40·30/1000 = 1.2 within reach.
+		{"within reach", Work{Reach: 40}, 4, 30, 30 * 40 / 1.2},
+		{"chained", Work{Reach: 40, Chained: true}, 4, 30, 30 * 40},
+		// 40·200/1000 = 8 within reach, of which four are served.
+		{"as many as are served", Work{Reach: 40}, 4, 200, 200*60/4 - 500},
+		{"nothing hidden", Work{}, 4, 30, 30 * 60},
+		{"all hidden", Work{Reach: 120}, 4, 30, 0},
+		// All is hidden, and walks take 90·60/4 cycles, of which 500 go by anyway.
+		{"busy", Work{Reach: 120}, 4, 90, 90*60/4 - 500},
+	} {
+		w := c.work
+		w.Instructions, w.Cycles, w.Misses = 1000, 500, []float64{c.misses}
+		got := w.WaitOverlapped([]Penalty{{Level: "TLB", Latency: 60, Share: 1, TLB: true, Walks: c.walks}}, 8, 0)[0]
+		if math.Abs(got-c.want) > 1e-9*c.want {
+			t.Errorf("%s: %g, want %g", c.name, got, c.want)
+		}
+	}
+}
+
 func TestWaitOfStreams(t *testing.T) {
 	levels := slices.Clone(waitLevels)
 	levels[0].Stream, levels[1].Stream = 10, 60

@@ -3,6 +3,8 @@ package subject
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -16,9 +18,9 @@ import (
 	"presage/perf/store"
 )
 
-// Open reads a static linux/riscv64 executable, or a linux/amd64 one, from
-// whatever compiler. Any other file is an error that says what was found and what
-// to do.
+// Open reads a static linux/riscv64 executable, or a linux/amd64 one, static or
+// dynamically linked, from whatever compiler. Any other file is an error that says
+// what was found and what to do.
 func Open(path string) (*Program, error) {
 	f, err := objfile.Open(path)
 	if err != nil {
@@ -109,15 +111,28 @@ func keptAt(st *store.Store, sha, name string) string {
 // Keep copies the executable into a store, under its hash, and returns the
 // program that is read from there.
 func (p *Program) Keep(st *store.Store) (*Program, error) {
-	kept := keptAt(st, p.File.SHA256, p.Name)
-	data, err := os.ReadFile(p.File.Path)
+	kept, err := KeepFile(st, p.File, p.Name)
 	if err != nil {
 		return nil, fmt.Errorf("perf: build: %w", err)
 	}
+	return Open(kept)
+}
+
+// KeepFile copies a file into a store, under its hash and a name, and returns the
+// copy's path. It is an error if the file is no longer what was opened.
+func KeepFile(st *store.Store, f *objfile.File, name string) (string, error) {
+	kept := filepath.Join(st.Dir(), "programs", f.SHA256[:16], name)
+	data, err := os.ReadFile(f.Path)
+	if err != nil {
+		return "", err
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != f.SHA256 {
+		return "", fmt.Errorf("%s has changed since it was opened", f.Path)
+	}
 	if old, err := os.ReadFile(kept); err != nil || !bytes.Equal(old, data) {
 		if err := store.WriteFile(kept, data); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	return Open(kept)
+	return kept, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"presage/perf/access"
 	"presage/perf/engine"
@@ -21,14 +22,21 @@ func (p *Program) Runner(in Inputs, stdout, stderr io.Writer) (engine.Runner, er
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", in.Command(), err)
 	}
-	common := engine.Request{
-		Args: in.Args, Env: in.Env, Stdout: stdout, Stderr: stderr,
+	common := in.request()
+	common.Stdout, common.Stderr = stdout, stderr
+	return engine.Repeat(e, p.File, common, []byte(in.Stdin)), nil
+}
+
+// request returns a request for a run, which records nothing.
+func (in *Inputs) request() engine.Request {
+	r := engine.Request{
+		Args: in.Args, Env: in.Env, Stdin: strings.NewReader(in.Stdin),
 		MaxInstructions: in.MaxInstructions, Memory: in.MemoryBytes, Stack: in.StackBytes,
 	}
 	for _, folder := range in.Folders {
-		common.Grants = append(common.Grants, engine.Grant{Guest: folder.Guest, Host: folder.Host})
+		r.Grants = append(r.Grants, engine.Grant{Guest: folder.Guest, Host: folder.Host})
 	}
-	return engine.Repeat(e, p.File, common, []byte(in.Stdin)), nil
+	return r
 }
 
 // identity returns which engine runs the program.

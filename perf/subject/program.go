@@ -14,7 +14,8 @@ type Program struct {
 	Name string // of the executable, without its folder
 	File *objfile.File
 
-	known knowledge
+	known     knowledge
+	libraries libraries
 }
 
 // Ref is a memory reference of a program: an index into Outline.Access.All,

@@ -25,6 +25,9 @@ type Remote struct {
 // Remote keeps the executable in a store, from which other processes open it, and
 // returns what describes its run with the inputs in.
 func (p *Program) Remote(st *store.Store, in Inputs, point Point) (Remote, error) {
+	if p != p.Alone() {
+		return Remote{}, fmt.Errorf("perf: %s loads shared libraries, which do not travel: link it with -static, or leave the choice of where to run out", in.Command())
+	}
 	dir, err := filepath.Abs(st.Dir())
 	if err != nil {
 		return Remote{}, fmt.Errorf("perf: %w", err)

@@ -60,6 +60,17 @@ type Ref struct {
 	Group GroupID // the histogram for its accesses
 }
 
+// FirstPiece returns the size of the first of the references into which an operand of
+// size bytes is split, such as the 8 of 10 bytes. A plan without the others leaves
+// them out, and engines report them as Outcome.Unplanned.
+func FirstPiece(size uint8) uint8 {
+	p := uint8(1)
+	for p <= size/2 {
+		p *= 2
+	}
+	return p
+}
+
 // Compare orders references by PC, then Operand.
 func (r Ref) Compare(o Ref) int {
 	return cmp.Or(cmp.Compare(r.PC, o.PC), cmp.Compare(r.Operand, o.Operand))

@@ -134,6 +134,7 @@ func (r *runner) try(ctx context.Context, size float64, oneIn uint64) (tried, er
 	case err != nil:
 		return tried{m, Failed, firstLine(err)}, nil
 	}
+	m.recorded = m.runs.Runs[0].Recorded // with shared libraries
 	return tried{m, Fitted, ""}, nil
 }
 

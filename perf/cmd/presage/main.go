@@ -39,7 +39,8 @@ func rootCommand() *cobra.Command {
 		Long: `presage profiles a program at a few small problem sizes, fits models that scale
 with the size, and predicts cache and TLB misses and time on a machine described
 in a file. A program is a static executable for riscv64 Linux, the folder of a Go
-program, or an executable of this computer, if that is x86-64 Linux.
+program, or an executable of this computer, if that is x86-64 Linux: it runs WITH
+YOUR RIGHTS, see presage run --help.
 
   presage profile ./a.out --sweep n=48,60,72,84,96,100 --args {n} -o profiles
   presage predict profiles --machine zen4 --at n=200,400
@@ -83,7 +84,7 @@ func commandGroups() []commandGroup {
 			simpointCommand(), metasimCommand(), searchCommand(), spmvCommand(), inferCommand(),
 		}},
 		{"Studies and records", []*cobra.Command{
-			studyCommand(), judgeCommand(), headlinesCommand(), campaignCommand(), storeCommand(),
+			studyCommand(), walltimeCommand(), judgeCommand(), headlinesCommand(), campaignCommand(), storeCommand(),
 		}},
 	}
 }

@@ -111,8 +111,8 @@ func simulateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate {PROGRAM | --point name=value:PROGRAM …} --machine NAME",
 		Short: "Simulate a machine's caches and TLBs exactly on a program's accesses",
-		Long: `simulate runs PROGRAM, a static linux/riscv64 executable or the folder of a Go
-main package, and simulates the machine's memory hierarchy on every access: the
+		Long: `simulate runs PROGRAM, a static linux/riscv64 executable, the folder of a Go main
+package, or an executable of this x86-64 Linux computer, and simulates the machine's memory hierarchy on every access: the
 reference for predictions. Without --sweep the program runs once, with --args as
 they are. --point simulates executables that were each compiled for one size. With
 --time it simulates the machine's core on every instruction instead, in order or

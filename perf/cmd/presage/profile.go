@@ -29,8 +29,9 @@ func profileCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profile {PROGRAM --sweep name=values | --point name=value:PROGRAM …} -o DIR",
 		Short: "Run a program at several sizes and keep its reuse-distance histograms",
-		Long: `profile runs PROGRAM, a static linux/riscv64 executable or the folder of a Go
-main package, once for each point of the sweep, collects the exact reuse-distance
+		Long: `profile runs PROGRAM, a static linux/riscv64 executable, the folder of a Go main
+package, or an executable of this x86-64 Linux computer with the shared libraries
+that it loads, once for each point of the sweep, collects the exact reuse-distance
 histogram of every group of memory references with similar access patterns at
 several block sizes, and keeps it in DIR.
 Each run is kept as soon as it has ended: an interrupted sweep resumes where it

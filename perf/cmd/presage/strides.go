@@ -25,8 +25,8 @@ func checkStridesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check-strides [flags] PROGRAM [ARGUMENT]...",
 		Short: "Compare the stride formulas of a program's references with a run",
-		Long: `check-strides runs PROGRAM, a static linux/riscv64 executable or the folder of a
-Go main package, with everything after it as its arguments. For each memory
+		Long: `check-strides runs PROGRAM, a static linux/riscv64 executable, the folder of a Go
+main package, or an executable of this x86-64 Linux computer, with everything after it as its arguments. For each memory
 reference in a loop, and for every loop that contains it, it compares the change
 of address from one iteration to the next with the stride that static analysis
 predicts. Strides flagged irregular or indirect, and the traffic of the stack, are

@@ -29,8 +29,8 @@ func trainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train {PROGRAM | --point name=value:PROGRAM …} --until name=value -o DIR",
 		Short: "Choose the sizes to profile a program at, and check the predictions",
-		Long: `train profiles PROGRAM, a static linux/riscv64 executable or the folder of a Go
-main package, at sizes of its own choice, and keeps the profiles in DIR, where predict
+		Long: `train profiles PROGRAM, a static linux/riscv64 executable, the folder of a Go main
+package, or an executable of this x86-64 Linux computer, at sizes of its own choice, and keeps the profiles in DIR, where predict
 and query find them. It begins with five small sizes, fits models to all runs and to
 all but the largest, and judges the second where the largest is: its errors there are
 those of true predictions. As long as they, or the change that the largest run makes

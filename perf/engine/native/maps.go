@@ -24,7 +24,7 @@ type module struct {
 }
 
 // moduleStride is the distance of modules' bases in a plan.
-const moduleStride = 1 << 40
+const moduleStride = 1 << 36
 
 // space is the program's address space, apart from what the engine has there.
 type space struct {
@@ -32,6 +32,9 @@ type space struct {
 	modules []*module // by ascending lo
 	bases   map[string]trace.PC
 	last    *module
+
+	main     string // path of the executable
+	mainBias uint64
 
 	mapped     intervals
 	peak       uint64
@@ -111,7 +114,7 @@ func (s *space) start(main string, mainBias uint64) error {
 	if err != nil {
 		return err
 	}
-	s.bases[main] = 0
+	s.bases[main], s.main, s.mainBias = 0, main, mainBias
 	for _, m := range list {
 		if ofEngine(m.lo) || strings.HasPrefix(m.path, "[v") {
 			continue
@@ -124,18 +127,6 @@ func (s *space) start(main string, mainBias uint64) error {
 			if err := s.file(m.path, m.lo, m.hi, m.offset); err != nil {
 				return err
 			}
-		}
-	}
-	if mod := s.byPath(main); mod != nil {
-		mod.bias = mainBias
-	}
-	return nil
-}
-
-func (s *space) byPath(path string) *module {
-	for _, m := range s.modules {
-		if m.path == path {
-			return m
 		}
 	}
 	return nil
@@ -204,7 +195,10 @@ func (s *space) file(path string, lo, hi, offset uint64) error {
 			return nil
 		}
 	}
-	bias, ok := fileBias(path, lo, offset)
+	bias, ok := s.mainBias, true
+	if path != s.main { // which need not have a name that can be opened
+		bias, ok = fileBias(path, lo, offset)
+	}
 	if !ok {
 		return nil // data, not code
 	}

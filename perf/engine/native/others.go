@@ -5,7 +5,9 @@ package native
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -97,7 +99,7 @@ func (c *child) pass(pid int, status unix.WaitStatus) {
 func (c *child) happened(pid, cause int) error {
 	if cause == unix.PTRACE_EVENT_EXEC {
 		c.exec = true
-		return &execError{}
+		return replacedBy(pid)
 	}
 	n, err := unix.PtraceGetEventMsg(pid)
 	if err != nil {
@@ -110,11 +112,19 @@ func (c *child) happened(pid, cause int) error {
 	return nil
 }
 
-// execError means that the program has replaced itself by another.
-type execError struct{}
+// ErrExec means that the program has replaced itself by another.
+var ErrExec = errors.New("the program replaced itself by another (exec), which this engine does not follow")
 
-func (*execError) Error() string {
-	return "native: the program replaced itself by another (exec), which this engine does not follow: run that program instead"
+// replacedBy returns an ErrExec that names what process pid has become: for a script,
+// its interpreter.
+func replacedBy(pid int) error {
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return fmt.Errorf("native: %w: run that program instead", ErrExec)
+	}
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // none is left out
+	command := strings.ReplaceAll(strings.TrimSuffix(string(text), "\x00"), "\x00", " ")
+	return fmt.Errorf("native: %w: run %s instead (as %q)", ErrExec, path, command)
 }
 
 // release lets a new process, which shares nothing but perhaps memory with the

@@ -5,6 +5,7 @@ package native
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -23,6 +24,9 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 		if _, err := e.OnCPU(e.CPU); err != nil {
 			return nil, nil, err
 		}
+	}
+	if len(r.Grants) > 0 {
+		return nil, nil, fmt.Errorf("native: folders cannot be granted (--dir): the program opens files by itself, with the rights of the user, at the paths that they have; leave the folders out, or, to keep the program from files, choose the mode %s: %w", confinedName, errors.ErrUnsupported)
 	}
 	if err := r.Check(capabilities); err != nil {
 		return nil, nil, err

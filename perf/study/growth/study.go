@@ -79,7 +79,7 @@ func (opt *Options) runAll(ctx context.Context, prog *subject.Program) error {
 	if opt.Campaign == nil {
 		return nil
 	}
-	jobs, err := opt.Jobs(prog)
+	jobs, err := opt.Jobs(ctx, prog)
 	if err != nil {
 		return err
 	}

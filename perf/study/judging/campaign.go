@@ -39,7 +39,8 @@ func (j *judge) jobs(ctx context.Context) ([]campaign.Job, error) {
 		return nil, err
 	}
 	p := j.program
-	jobs, err := locality.Jobs(j.swept(exe, p.Train, j.profiling(exe)))
+	prog, at, profiling := j.swept(exe, p.Train, j.profiling(exe))
+	jobs, err := locality.Jobs(ctx, prog, at, profiling)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (j *judge) jobs(ctx context.Context) ([]campaign.Job, error) {
 		opt := j.simulating(exe, m)
 		prog, at, run := exe.sweep(j.simulated(), opt.RunOptions)
 		opt.RunOptions = run
-		fresh, err := misses.SimulationJobs(prog, m, at, opt)
+		fresh, err := misses.SimulationJobs(ctx, prog, m, at, opt)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,88 @@
+//go:build linux && amd64
+
+package native
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"presage/perf/engine"
+	"presage/perf/objfile"
+	"presage/perf/trace"
+)
+
+// TestExec checks that a program which becomes another ends with an error that names
+// that one and its arguments.
+func TestExec(t *testing.T) {
+	f := compile(t, `
+#include <unistd.h>
+int main(void) {
+	char *args[] = {"echo", "two words", "more", 0};
+	execv("/bin/echo", args);
+	return 3;
+}`)
+	_, err := Engine{}.Run(t.Context(), f, engine.Request{})
+	if !errors.Is(err, ErrExec) || !strings.Contains(err.Error(), "/echo instead (as \"echo two words more\")") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestGrants checks that folders are refused with a way out.
+func TestGrants(t *testing.T) {
+	f := compile(t, "int main(void) { return 0; }")
+	_, err := Engine{}.Run(t.Context(), f, engine.Request{Grants: []engine.Grant{{Guest: "/data", Host: t.TempDir()}}})
+	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "leave the folders out") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestUnexecutableFile checks that a program whose file may not be executed, which
+// runs from a copy in memory, is recorded like any other.
+func TestUnexecutableFile(t *testing.T) {
+	f := compile(t, `
+#include <stdio.h>
+int main(int argc, char **argv) {
+	static volatile int a[100];
+	for (int i = 0; i < 100; i++)
+		a[i] += i;
+	printf("%s %d %d\n", argv[0], argc, a[99]);
+}`, "-O1")
+	data, err := os.ReadFile(f.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), filepath.Base(f.Path)) // argv[0] is the same
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	copied, err := objfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []*engine.Discovery
+	var runs []*observed
+	for _, f := range []*objfile.File{f, copied} {
+		d, err := Engine{}.Discover(t.Context(), f, engine.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := new(observed)
+		if _, err := (Engine{}).Run(t.Context(), f, engine.Request{Plan: d.Plan, Sink: trace.NewDirect(o)}); err != nil {
+			t.Fatal(err)
+		}
+		found, runs = append(found, d), append(runs, o)
+	}
+	if !reflect.DeepEqual(found[0].Plan, found[1].Plan) {
+		t.Errorf("discovered %d and %d references, or others", len(found[0].Plan.Refs), len(found[1].Plan.Refs))
+	}
+	if main := found[1].Modules[0]; main.Base != 0 {
+		t.Errorf("the first module is %+v, not the executable at base 0", main)
+	}
+	if !runs[0].equal(runs[1]) {
+		t.Errorf("%d accesses, and %d of the copy", len(runs[0].accesses), len(runs[1].accesses))
+	}
+}
