@@ -187,8 +187,10 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	if err != nil {
 		return nil, err
 	}
-	m.refits = &refits{runs: runs, sizes: sizes, options: options, opt: opt, store: st, known: make(map[refit]*scaling.Model),
-		classes: make(map[furtherKey]map[locality.Class]reuse.Histogram), scaled: make(map[scaledKey]*scaledPages)}
+	m.refits = &refits{
+		runs: runs, sizes: sizes, options: options, opt: opt, store: st, known: make(map[refit]*scaling.Model),
+		classes: make(map[furtherKey]map[locality.Class]reuse.Histogram), scaled: make(map[scaledKey]*scaledPages),
+	}
 	if err := m.chooseGroups(ctx); err != nil {
 		return nil, err
 	}
