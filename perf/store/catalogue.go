@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -149,24 +148,27 @@ func (s *Store) Verify(k Key) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	defer f.Close() // only read
-	if err := verify(f); err != nil {
+	if err := k.verify(f); err != nil {
 		return &CorruptError{Path: path, Err: err}
 	}
 	return nil
 }
 
-// verify holds a file against the checksum at its beginning.
-func verify(r io.Reader) error {
-	head := make([]byte, len(magic)+sha256.Size)
-	if _, err := io.ReadFull(r, head); err != nil || string(head[:len(magic)]) != magic {
-		return errors.New("not an entry of this format")
+// verify holds the entry of k against the checksum at its beginning.
+func (k Key) verify(r io.Reader) error {
+	head := make([]byte, headBytes)
+	if n, err := io.ReadFull(r, head); err != nil {
+		head = head[:n]
 	}
-	sum := sha256.New()
+	want, sum, err := k.head(head)
+	if err != nil {
+		return err
+	}
 	if _, err := io.Copy(sum, r); err != nil {
 		return err
 	}
-	if !bytes.Equal(sum.Sum(nil), head[len(magic):]) {
-		return errors.New("checksum does not match")
+	if !bytes.Equal(sum.Sum(nil), want) {
+		return errChecksum
 	}
 	return nil
 }

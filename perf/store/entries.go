@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -137,20 +138,33 @@ const (
 
 const headBytes = len(magic) + 1 + sha256.Size
 
-// checksum returns the checksum of a payload in a version of the format; ok is false
-// if there is no such version.
-func (k Key) checksum(version byte, payload []byte) (sum [sha256.Size]byte, ok bool) {
+// checksum returns what takes the payload of an entry to compute its checksum in a
+// version of the format; nil if there is no such version.
+func (k Key) checksum(version byte) hash.Hash {
+	h := sha256.New()
 	switch version {
 	case unkeyed:
-		return sha256.Sum256(payload), true
+		return h
 	case keyed:
-		h := sha256.New()
 		fmt.Fprintf(h, "%s/%s\n", k.Kind, k.Hash)
-		h.Write(payload)
-		return [sha256.Size]byte(h.Sum(nil)), true
+		return h
 	}
-	return sum, false
+	return nil
 }
+
+// head returns the checksum of an entry that begins with head, and what takes the
+// payload to compute it.
+func (k Key) head(head []byte) (want []byte, sum hash.Hash, err error) {
+	if len(head) < headBytes || string(head[:len(magic)]) != magic {
+		return nil, nil, errors.New("not an entry of this format")
+	}
+	if sum = k.checksum(head[len(magic)]); sum == nil {
+		return nil, nil, fmt.Errorf("version %d of the format, which this program does not read", head[len(magic)])
+	}
+	return head[len(magic)+1 : headBytes], sum, nil
+}
+
+var errChecksum = errors.New("checksum does not match")
 
 // Has reports whether there is an entry of k. That it can be used is not checked:
 // Load does that.
@@ -186,16 +200,14 @@ func (s *Store) Load(k Key, v any) error {
 }
 
 func decode(k Key, data []byte, v any) error {
-	if len(data) < headBytes || string(data[:len(magic)]) != magic {
-		return errors.New("not an entry of this format")
+	want, sum, err := k.head(data)
+	if err != nil {
+		return err
 	}
 	payload := data[headBytes:]
-	sum, ok := k.checksum(data[len(magic)], payload)
-	if !ok {
-		return fmt.Errorf("version %d of the format, which this program does not read", data[len(magic)])
-	}
-	if !bytes.Equal(sum[:], data[len(magic)+1:headBytes]) {
-		return errors.New("checksum does not match")
+	sum.Write(payload)
+	if !bytes.Equal(sum.Sum(nil), want) {
+		return errChecksum
 	}
 	r := flate.NewReader(bytes.NewReader(payload))
 	defer r.Close()
@@ -289,8 +301,9 @@ func encode(k Key, v any) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	sum, _ := k.checksum(keyed, payload.Bytes())
-	return slices.Concat([]byte(magic), []byte{keyed}, sum[:], payload.Bytes()), nil
+	sum := k.checksum(keyed)
+	sum.Write(payload.Bytes())
+	return slices.Concat([]byte(magic), []byte{keyed}, sum.Sum(nil), payload.Bytes()), nil
 }
 
 // WriteFile writes data to path atomically and creates its folder if necessary.
