@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"presage/perf/engine"
+	"presage/perf/internal/oracle"
 	"presage/perf/objfile"
 	"presage/perf/trace"
 )
@@ -63,6 +64,52 @@ func BenchmarkGuest(b *testing.B) {
 						benchGuest(b, f, native, opt)
 					})
 				}
+			}
+		})
+	}
+}
+
+// speedPrograms are programs in C, C++ and Fortran with arguments that take a few
+// tenths of a second natively.
+var speedPrograms = []struct {
+	source, compiler string
+	args             []string
+}{
+	{"sparse.c", "gcc", []string{"20000", "600"}},
+	{"elements.cpp", "g++", []string{"30", "750"}},
+	{"expressions.cpp", "g++", []string{"300", "1250"}},
+	{"stencils.f90", "gfortran", []string{"60", "600"}},
+	{"product.f90", "gfortran", []string{"220", "200"}},
+}
+
+// BenchmarkCompiled is BenchmarkGuest for what gcc compiles at -O3, on the host with
+// vector instructions.
+func BenchmarkCompiled(b *testing.B) {
+	for _, prog := range speedPrograms {
+		b.Run("prog="+prog.source, func(b *testing.B) {
+			build := func(compiler string, flags ...string) string {
+				exe := filepath.Join(b.TempDir(), prog.source+"-"+compiler)
+				args := append(flags, "-O3", "-o", exe, filepath.Join("testdata", "speed", prog.source))
+				if out, err := exec.Command(oracle.Need(b, compiler), args...).CombinedOutput(); err != nil {
+					b.Fatalf("%s: %v\n%s", compiler, err, out)
+				}
+				return exe
+			}
+			f, err := objfile.Open(build("riscv64-linux-gnu-"+prog.compiler, "-static"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			native := exec.Command(build(prog.compiler), prog.args...)
+			plan := planAll(f)
+			plan.Blocks = nil
+			for _, traced := range []string{"off", "on"} {
+				b.Run("trace="+traced, func(b *testing.B) {
+					opt := options{Request: engine.Request{Args: prog.args}, mode: Translate}
+					if traced == "on" {
+						opt.Plan = plan
+					}
+					benchGuest(b, f, native, opt)
+				})
 			}
 		})
 	}

@@ -58,6 +58,7 @@ type jit struct {
 	generation uint64 // of machine.code when the arena was filled
 	mapped     uint64 // generation of machine.mem when the window was chosen
 	window     span
+	stack      span // the window around the stack pointer
 
 	base      int // arena offset of the end of the common code
 	epilogue  int
@@ -72,6 +73,8 @@ type jitExit struct {
 	op    int    // bail: index of the op at which the interpreter continues
 	pc    uint64 // transfer: the target
 	site  int    // transfer: arena offset of the jump to retarget
+
+	pending pending // bail: results that may be a NaN that is not canonical
 }
 
 type jitExitKind uint8
@@ -163,6 +166,7 @@ func (j *jit) run(t *thread) exit {
 			unchecked = true
 		case exitBail:
 			j.sync(e)
+			t.settle(e.pending)
 			if e := j.interpret(t, e.block, &e.block.ops[e.op]); e != exitBudget {
 				return e
 			}
@@ -230,10 +234,15 @@ func (j *jit) enter(t *thread, b *block) int {
 	m, f := j.m, &t.jit
 	if m.mem.generation != j.mapped {
 		// No window is needed unless accesses soon miss it.
-		j.mapped, j.window = m.mem.generation, span{}
+		j.mapped, j.window, j.stack = m.mem.generation, span{}, span{}
+	}
+	if sp := t.x[regSP]; sp < j.stack.start || sp >= j.stack.end {
+		j.stack = j.stackAround(sp)
 	}
 	f.budget, f.horizon, f.idle = m.budget, m.horizon, m.idle
-	f.negStart, f.host, f.last = -j.window.start, uintptr(m.mem.base)+uintptr(j.window.start), max(j.window.end-j.window.start, 7)-7
+	f.negStart, f.last, f.lastSpan = j.window.bounds()
+	f.stackNeg, f.stackLast, f.stackSpan = j.stack.bounds()
+	f.host = uintptr(m.mem.base)
 	f.perm = uintptr(unsafe.Pointer(unsafe.SliceData(m.mem.perm)))
 	f.sizeLess8 = m.mem.size - 8
 	f.jumps = uintptr(unsafe.Pointer(unsafe.SliceData(j.jumps)))
@@ -283,9 +292,24 @@ func accrued(mxcsr uint32) softfloat.Flags {
 	return softfloat.Flags(f)
 }
 
+// bounds returns what translated code checks addresses in a window against: the
+// negated start, and one more than the largest offset of accesses of up to 8 bytes
+// and of maxSpan bytes.
+func (s span) bounds() (negStart, last, lastSpan uint64) {
+	n := s.end - s.start
+	return -s.start, max(n, 7) - 7, max(n, maxSpan-1) - (maxSpan - 1)
+}
+
 // moveWindow moves the window to the run of writable pages around addr, if there
 // is one.
 func (j *jit) moveWindow(addr uint64) {
+	if run := j.runAround(addr); run != (span{}) {
+		j.window = run
+	}
+}
+
+// runAround returns the run of writable pages around addr; empty if there is none.
+func (j *jit) runAround(addr uint64) span {
 	mem := j.m.mem
 	for _, s := range mem.spans {
 		if addr < s.start || addr >= s.end || mem.perm[addr/pageBytes]&pageWrite == 0 {
@@ -295,8 +319,30 @@ func (j *jit) moveWindow(addr uint64) {
 		for at > s.start && mem.perm[at/pageBytes-1]&pageWrite != 0 {
 			at -= pageBytes
 		}
-		j.window = mem.writable(at, s)
+		return mem.writable(at, s)
 	}
+	return span{}
+}
+
+// stackAround returns the writable pages around sp, as far as functions that are called
+// soon may reach: looking for more would take longer than it saves in a Go program,
+// whose stacks lie in its heap.
+func (j *jit) stackAround(sp uint64) span {
+	const reach = 256 // pages, either way
+	perm := j.m.mem.perm
+	writable := func(page uint64) bool { return page < uint64(len(perm)) && perm[page]&pageWrite != 0 }
+	first := sp / pageBytes
+	if !writable(first) {
+		return span{}
+	}
+	end := first + 1
+	for n := 0; n < reach && first > 0 && writable(first-1); n++ {
+		first--
+	}
+	for n := 0; n < reach && writable(end); n++ {
+		end++
+	}
+	return span{first * pageBytes, end * pageBytes}
 }
 
 // writable returns the run of writable pages that starts at page at, within s.

@@ -8,62 +8,171 @@ import (
 	"presage/perf/engine/rv64/amd64asm"
 )
 
-// address emits the check of an access to rs1+imm and returns its address as an
-// operand made of RAX and hostWindow. It clobbers RCX and RDX.
-func (e *emitter) address(rs1 uint8, imm, size int32, write bool, i int) amd64asm.Operand {
-	if v, ok := e.known[rs1]; ok && e.fixed(v+uint64(int64(imm)), size, write, i) {
-		return amd64asm.MX(hostWindow, amd64asm.RAX, 0, 0)
-	}
-	e.guard(e.source(rs1, amd64asm.RCX), imm, size, write, i)
-	return amd64asm.MX(hostWindow, amd64asm.RAX, 0, 0)
+// place is where an access goes: disp beyond the address in a host register, or the
+// address disp alone, which RAX then holds.
+type place struct {
+	base amd64asm.Reg
+	disp int32
 }
 
-// guard puts base+imm, as an offset from the window's start, into RAX, and
-// continues only if the guest may access size bytes there.
+// operand returns the place as an operand.
+func (p place) operand() amd64asm.Operand { return amd64asm.MX(hostMemory, p.base, 0, p.disp) }
+
+// address emits the check of the access that op i makes to rs1+imm, unless it was
+// checked together with an earlier one, and returns its place. It clobbers RAX, RCX
+// and RDX; the place is in RAX or a pinned register.
+func (e *emitter) address(rs1 uint8, imm, size int32, write bool, i int) place {
+	g := e.groups[i]
+	if g == nil {
+		g = &checked{first: i, low: imm, high: imm + size, write: write}
+	}
+	v, known := e.known[rs1]
+	done := g.first != i || known && e.fixed(v+uint64(int64(g.low)), g)
+	base := e.source(rs1, amd64asm.RAX)
+	if !done {
+		e.guard(base, rs1 == regSP, g)
+	}
+	return place{base, imm}
+}
+
+// checked are accesses of a block that are checked together, before the first: with
+// one base register, to which only constants are added from one to the next. All of
+// them are executed unless one of them, or an op in between, is left to the
+// interpreter.
+type checked struct {
+	first     int   // index of the op that makes the first
+	low, high int32 // the bytes that they touch, beyond the base at the first
+	write     bool  // one is a store
+	moved     int32 // what has been added to the base since the first; only while grouping
+}
+
+// group returns for each op that loads or stores the accesses to check with it.
+func group(ops []op) []*checked {
+	all := make([]*checked, len(ops))
+	open := make(map[uint8]*checked) // by base
+	for i := range ops {
+		o := &ops[i]
+		size, write := o.accessed()
+		if size != 0 {
+			g, low, high := open[o.rs1], o.imm, o.imm+size
+			if g != nil {
+				low, high = min(low+g.moved, g.low), max(high+g.moved, g.high)
+			}
+			if g == nil || high-low > maxSpan {
+				g, low, high = &checked{first: i}, o.imm, o.imm+size
+				open[o.rs1] = g
+			}
+			g.low, g.high, g.write = low, high, g.write || write
+			all[i] = g
+		}
+		if o.code == opAddi && o.rd == o.rs1 {
+			if g := open[o.rd]; g != nil && abs(g.moved+o.imm) <= maxSpan {
+				g.moved += o.imm
+				continue
+			}
+		}
+		delete(open, o.rd)
+		delete(open, o.rs3) // which few ops write
+		if o.code == opShlAddLd || o.code == opShlAddLdT {
+			delete(open, o.rm)
+		}
+	}
+	return all
+}
+
+func abs(v int32) int32 { return max(v, -v) }
+
+// accessed returns the bytes that an op loads or stores at rs1+imm; 0 for any other
+// op.
+func (o *op) accessed() (size int32, write bool) {
+	c := o.code
+	switch {
+	case c >= opLbT && c <= opFlwT:
+		c -= tracedLoad
+	case c >= opSbT && c <= opSdT:
+		c -= tracedStore
+	}
+	switch c {
+	case opLb, opLbu, opSb:
+		size = 1
+	case opLh, opLhu, opSh:
+		size = 2
+	case opLw, opLwu, opFlw, opSw:
+		size = 4
+	case opLd, opSd:
+		size = 8
+	}
+	return size, size != 0 && c >= opSb
+}
+
+// guard continues only if the guest may make accesses beyond the address in base,
+// which it preserves.
 //
-// Inside the window the check takes two instructions. Outside, it looks up the
-// pages' permissions; the offset is still valid there, as address arithmetic is
-// modulo 2^64. A disallowed access bails out at op i to the interpreter, which
-// raises the fault.
-func (e *emitter) guard(base amd64asm.Reg, imm, size int32, write bool, i int) {
-	e.Ins(amd64asm.Lea, amd64asm.RAX, amd64asm.MX(base, hostNeg, 0, imm))
-	e.Ins(amd64asm.Cmp, amd64asm.RAX, frame(unsafe.Offsetof(jitFrame{}.last)))
-	outside, inside, bail := e.NewLabel(), e.NewLabel(), e.bail(i)
+// Inside a window the check takes two instructions, or three. Outside, it looks up
+// the pages' permissions: accesses are at most maxSpan bytes apart and so on two
+// pages at most, and both are touched. A disallowed access bails out at the first op
+// to the interpreter, which raises the fault where it belongs.
+func (e *emitter) guard(base amd64asm.Reg, stack bool, g *checked) {
+	n := g.high - g.low
+	last, lastSpan := unsafe.Offsetof(jitFrame{}.last), unsafe.Offsetof(jitFrame{}.lastSpan)
+	if stack {
+		last, lastSpan = unsafe.Offsetof(jitFrame{}.stackLast), unsafe.Offsetof(jitFrame{}.stackSpan)
+		e.Ins(amd64asm.Lea, amd64asm.RCX, amd64asm.M(base, g.low))
+		e.Ins(amd64asm.Add, amd64asm.RCX, frame(unsafe.Offsetof(jitFrame{}.stackNeg)))
+	} else {
+		e.Ins(amd64asm.Lea, amd64asm.RCX, amd64asm.MX(base, hostNeg, 0, g.low))
+	}
+	if n > 8 {
+		last = lastSpan
+	}
+	e.Ins(amd64asm.Cmp, amd64asm.RCX, frame(last))
+	outside, inside, bail := e.NewLabel(), e.NewLabel(), e.bail(g.first)
 	e.Jcc(amd64asm.AE, outside)
 	e.Bind(inside)
+	low, write := g.low, g.write
 	e.cold = append(e.cold, func() {
 		e.Bind(outside)
-		e.Ins(amd64asm.Mov, amd64asm.RCX, amd64asm.R(amd64asm.RAX))
-		e.Ins(amd64asm.Sub, amd64asm.RCX, amd64asm.R(hostNeg))
+		e.Ins(amd64asm.Lea, amd64asm.RCX, amd64asm.M(base, low))
 		e.Ins(amd64asm.Cmp, amd64asm.RCX, frame(unsafe.Offsetof(jitFrame{}.sizeLess8)))
 		e.Jcc(amd64asm.A, bail)
+		if base == amd64asm.RDX {
+			e.Ins(amd64asm.Store, amd64asm.RDX, frame(unsafe.Offsetof(jitFrame{}.base)))
+		}
+		if n > 8 {
+			e.Ins(amd64asm.Lea, amd64asm.RDX, amd64asm.M(amd64asm.RCX, n-8))
+			e.Ins(amd64asm.Cmp, amd64asm.RDX, frame(unsafe.Offsetof(jitFrame{}.sizeLess8)))
+			e.Jcc(amd64asm.A, bail)
+		}
 		e.Ins(amd64asm.Mov, amd64asm.RDX, amd64asm.R(amd64asm.RCX))
 		e.permission(write, bail)
-		if size > 1 {
-			e.Ins(amd64asm.Lea, amd64asm.RDX, amd64asm.M(amd64asm.RCX, size-1))
+		if n > 1 {
+			e.Ins(amd64asm.Lea, amd64asm.RDX, amd64asm.M(amd64asm.RCX, n-1))
 			e.permission(write, bail)
 		}
-		e.Ins(amd64asm.Store, amd64asm.RCX, frame(unsafe.Offsetof(jitFrame{}.missedAddr)))
-		e.Imm(amd64asm.AddI, true, frame(unsafe.Offsetof(jitFrame{}.misses)), 1)
+		if !stack {
+			e.Ins(amd64asm.Store, amd64asm.RCX, frame(unsafe.Offsetof(jitFrame{}.missedAddr)))
+			e.Imm(amd64asm.AddI, true, frame(unsafe.Offsetof(jitFrame{}.misses)), 1)
+		}
 		if base == amd64asm.RDX {
-			e.Ins(amd64asm.Lea, amd64asm.RDX, amd64asm.M(amd64asm.RCX, -imm))
+			e.Ins(amd64asm.Mov, amd64asm.RDX, frame(unsafe.Offsetof(jitFrame{}.base)))
 		}
 		e.Jmp(inside)
 	})
 }
 
-// fixed is guard for an address known at translation time: it tests the page's
-// permission directly. It returns false for an access that can never be allowed
-// or touches two pages.
-func (e *emitter) fixed(a uint64, size int32, write bool, i int) bool {
-	if a >= e.j.m.mem.size || a%pageBytes+uint64(size) > pageBytes {
+// fixed is guard for accesses whose lowest address is known at translation time: it
+// tests the pages' permissions directly. It returns false if they can never be allowed.
+// It clobbers RAX.
+func (e *emitter) fixed(low uint64, g *checked) bool {
+	size, n := e.j.m.mem.size, uint64(g.high-g.low)
+	if low >= size || n > size-low {
 		return false
 	}
 	e.Ins(amd64asm.Mov, amd64asm.RAX, frame(unsafe.Offsetof(jitFrame{}.perm)))
-	e.TestByte(amd64asm.M(amd64asm.RAX, int32(a/pageBytes)), needed(write))
-	e.Jcc(amd64asm.E, e.bail(i))
-	e.Const(amd64asm.RAX, a)
-	e.Ins(amd64asm.Add, amd64asm.RAX, amd64asm.R(hostNeg))
+	for page := low / pageBytes; page <= (low+n-1)/pageBytes; page++ {
+		e.TestByte(amd64asm.M(amd64asm.RAX, int32(page)), needed(g.write))
+		e.Jcc(amd64asm.E, e.bail(g.first))
+	}
 	return true
 }
 
@@ -84,16 +193,11 @@ func (e *emitter) permission(write bool, bail amd64asm.Label) {
 	e.Jcc(amd64asm.E, bail)
 }
 
-// record emits the recording of an access whose offset from the window is in RAX.
-// The access has been checked and can no longer fail.
-func (e *emitter) record(o *op, rs1 uint8, imm int32) {
+// record emits the recording of an access, which has been checked and can no longer
+// fail.
+func (e *emitter) record(o *op, p place) {
 	e.Const(amd64asm.RCX, uint64(o.tag)<<32)
-	if h := e.pins[rs1]; h != unpinned {
-		e.Ins(amd64asm.Lea, amd64asm.RCX, amd64asm.MX(amd64asm.RCX, amd64asm.Reg(h), 0, imm))
-	} else {
-		e.Ins(amd64asm.Add, amd64asm.RCX, amd64asm.R(amd64asm.RAX))
-		e.Ins(amd64asm.Sub, amd64asm.RCX, amd64asm.R(hostNeg))
-	}
+	e.Ins(amd64asm.Lea, amd64asm.RCX, amd64asm.MX(amd64asm.RCX, p.base, 0, p.disp))
 	e.Ins(amd64asm.Store, amd64asm.RCX, amd64asm.M(hostRecord, int32(8*e.records)))
 	e.records++
 }
@@ -110,16 +214,16 @@ func (e *emitter) access(o *op, i int) {
 	case c >= opSbT && c <= opSdT:
 		c -= tracedStore
 	}
-	size := map[code]int32{opLb: 1, opLbu: 1, opSb: 1, opLh: 2, opLhu: 2, opSh: 2, opLw: 4, opLwu: 4, opFlw: 4, opSw: 4, opLd: 8, opSd: 8}[c]
-	m := e.address(o.rs1, o.imm, size, c >= opSb, i)
+	size, write := o.accessed()
+	p := e.address(o.rs1, o.imm, size, write, i)
 	if traced {
-		e.record(o, o.rs1, o.imm)
+		e.record(o, p)
 	}
-	if c >= opSb {
-		e.storeTo(c, o.rs2, m)
+	if write {
+		e.storeTo(c, o.rs2, p.operand())
 		return
 	}
-	e.loadTo(c, o.rd, m)
+	e.loadTo(c, o.rd, p.operand())
 }
 
 // loadTo emits the load proper.
@@ -172,18 +276,16 @@ func (e *emitter) storeTo(c code, rs2 uint8, m amd64asm.Operand) {
 func (e *emitter) indexedLoad(o *op, i int) {
 	shift, offset := uint8(o.imm)&63, o.imm>>8
 	e.shiftedSum(amd64asm.RDX, o.rs1, o.rs2, shift)
-	e.guard(amd64asm.RDX, offset, 8, false, i)
+	e.guard(amd64asm.RDX, false, &checked{first: i, low: offset, high: offset + 8})
 	if o.rs3 != o.rd {
 		e.shiftImmediateIn(o.rs3, o.rs1, shift, amd64asm.RCX)
 	}
+	p := place{amd64asm.RDX, offset}
 	if o.code == opShlAddLdT {
-		e.Const(amd64asm.RCX, uint64(o.tag)<<32)
-		e.Ins(amd64asm.Lea, amd64asm.RCX, amd64asm.MX(amd64asm.RCX, amd64asm.RDX, 0, offset))
-		e.Ins(amd64asm.Store, amd64asm.RCX, amd64asm.M(hostRecord, int32(8*e.records)))
-		e.records++
+		e.record(o, p)
 	}
 	e.commit(o.rd, amd64asm.RDX)
-	e.loadTo(opLd, o.rm, amd64asm.MX(hostWindow, amd64asm.RAX, 0, 0))
+	e.loadTo(opLd, o.rm, p.operand())
 }
 
 // shiftedSum sets d to rs1<<shift + rs2. No guest register may be pinned to d,

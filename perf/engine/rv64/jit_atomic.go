@@ -22,11 +22,13 @@ func reservedAddr() amd64asm.Operand {
 // threads take turns, so it need not be atomic on the host.
 func (e *emitter) atomic(o *op, i int) {
 	k := atomicKind(o.imm)
-	m := e.address(o.rs1, 0, 1<<o.rm, k != atomicLR, i)
-	e.TestByte(amd64asm.R(amd64asm.RAX), 1<<o.rm-1) // the window is aligned
+	e.move(amd64asm.RAX, e.address(o.rs1, 0, 1<<o.rm, k != atomicLR, i).base)
+	p := place{amd64asm.RAX, 0}
+	m := p.operand()
+	e.TestByte(amd64asm.R(amd64asm.RAX), 1<<o.rm-1)
 	e.Jcc(amd64asm.NE, e.bail(i))
 	if o.code == opAtomicT {
-		e.record(o, o.rs1, 0)
+		e.record(o, p)
 	}
 	load, store := amd64asm.Mov, amd64asm.Store
 	if o.rm == 2 {
@@ -34,8 +36,7 @@ func (e *emitter) atomic(o *op, i int) {
 	}
 	switch k {
 	case atomicLR:
-		e.guestAddress()
-		e.Ins(amd64asm.Store, amd64asm.RCX, reservedAddr())
+		e.Ins(amd64asm.Store, amd64asm.RAX, reservedAddr())
 		e.Store8(reserved(), 1)
 		e.Ins(load, amd64asm.RDX, m)
 	case atomicSC:
@@ -49,18 +50,11 @@ func (e *emitter) atomic(o *op, i int) {
 	e.commit(o.rd, amd64asm.RDX)
 }
 
-// guestAddress sets RCX to the address whose offset from the window is in RAX.
-func (e *emitter) guestAddress() {
-	e.Ins(amd64asm.Mov, amd64asm.RCX, amd64asm.R(amd64asm.RAX))
-	e.Ins(amd64asm.Sub, amd64asm.RCX, amd64asm.R(hostNeg))
-}
-
 // storeConditional stores rs2 if the reservation holds, and sets RDX to 0 on
 // success, else to 1.
 func (e *emitter) storeConditional(o *op, store amd64asm.Op, m amd64asm.Operand) {
 	failed := e.NewLabel()
-	e.guestAddress()
-	e.Ins(amd64asm.Cmp, amd64asm.RCX, reservedAddr())
+	e.Ins(amd64asm.Cmp, amd64asm.RAX, reservedAddr())
 	e.Set(amd64asm.NE, amd64asm.RDX)
 	e.Ins(amd64asm.Movzx8, amd64asm.RDX, amd64asm.R(amd64asm.RDX))
 	e.Ins(amd64asm.Movzx8, amd64asm.RCX, reserved())

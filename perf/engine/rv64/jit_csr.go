@@ -40,7 +40,7 @@ func (e *emitter) csr(o *op) {
 	default:
 		e.Ins(amd64asm.Mov, amd64asm.RAX, frame(unsafe.Offsetof(jitFrame{}.horizon)))
 		e.Ins(amd64asm.Sub, amd64asm.RAX, amd64asm.R(hostBudget))
-		e.Imm(amd64asm.AddI, true, amd64asm.R(amd64asm.RAX), int32(o.tag)-int32(e.b.n))
+		e.Imm(amd64asm.AddI, true, amd64asm.R(amd64asm.RAX), int32(o.tag)) // the block is charged at its end
 		if o.imm == csrTime {
 			e.Ins(amd64asm.Add, amd64asm.RAX, frame(unsafe.Offsetof(jitFrame{}.idle)))
 		}

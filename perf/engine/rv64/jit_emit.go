@@ -31,7 +31,7 @@ func (j *jit) common() {
 	// Entry: called with the target in RAX and the base register set.
 	c.Ins(amd64asm.Mov, hostBudget, frame(unsafe.Offsetof(jitFrame{}.budget)))
 	c.Ins(amd64asm.Mov, hostNeg, frame(unsafe.Offsetof(jitFrame{}.negStart)))
-	c.Ins(amd64asm.Mov, hostWindow, frame(unsafe.Offsetof(jitFrame{}.host)))
+	c.Ins(amd64asm.Mov, hostMemory, frame(unsafe.Offsetof(jitFrame{}.host)))
 	if j.traced {
 		c.Ins(amd64asm.Mov, hostRecord, frame(unsafe.Offsetof(jitFrame{}.record)))
 	}
@@ -108,6 +108,8 @@ type emitter struct {
 	isBoxed [256]bool        // float registers known to hold a boxed binary32
 	known   map[uint8]uint64 // integer registers whose value is a constant
 	bails   map[int]amd64asm.Label
+	pending pending    // results that may be a NaN that is not canonical
+	groups  []*checked // of each op: the accesses that are checked together with it
 }
 
 // compile translates the region headed by head and makes it head's entry. It
@@ -207,7 +209,7 @@ func (e *emitter) block(b *block, i int) {
 	e.b, e.records, e.bails = b, 0, make(map[int]amd64asm.Label)
 	e.isBoxed = [256]bool{}
 	clear(e.known)
-	e.Imm(amd64asm.SubI, true, amd64asm.R(hostBudget), int32(b.n))
+	e.pending, e.groups = 0, group(b.ops)
 	var next *block
 	if i+1 < len(e.r.blocks) {
 		next = e.r.blocks[i+1]
@@ -249,9 +251,16 @@ func (e *emitter) check(o *op, i int) {
 
 var branchConditions = [...]amd64asm.Cond{amd64asm.E, amd64asm.NE, amd64asm.L, amd64asm.GE, amd64asm.B, amd64asm.AE}
 
+// charge emits the subtraction of the block's instructions from the budget, which sets
+// the flags. It stands at the block's end, and in what leaves before it.
+func (e *emitter) charge() {
+	e.Imm(amd64asm.SubI, true, amd64asm.R(hostBudget), int32(e.b.n))
+}
+
 // end emits the last op of a block. next is the next block in the code layout, or
 // nil.
 func (e *emitter) end(o *op, next *block) {
+	e.settle()
 	if e.records > 0 {
 		e.Imm(amd64asm.AddI, true, amd64asm.R(hostRecord), int32(8*e.records))
 		e.records = 0
@@ -259,15 +268,17 @@ func (e *emitter) end(o *op, next *block) {
 	b := e.b
 	switch c := o.code; {
 	case c == opNext:
+		e.charge()
 		e.goTo(b.fallPC, exitNext, next)
 	case c == opCountNext:
+		e.charge()
 		e.count(counter(o.imm + 1))
 		e.goTo(b.fallPC, exitNext, next)
 	case c == opJ || c == opJal:
 		if c == opJal {
 			e.constant(o.rd, b.fallPC)
 		}
-		e.Ins(amd64asm.Test, hostBudget, amd64asm.R(hostBudget))
+		e.charge()
 		e.Jcc(amd64asm.LE, e.leave(b.takenPC))
 		e.goTo(b.takenPC, exitTransfer, next)
 	case c == opJalr:
@@ -276,6 +287,7 @@ func (e *emitter) end(o *op, next *block) {
 			e.Imm(amd64asm.AddI, true, amd64asm.R(amd64asm.RAX), o.imm)
 		}
 		e.Imm(amd64asm.AndI, true, amd64asm.R(amd64asm.RAX), -2)
+		e.charge()
 		e.constant(o.rd, b.fallPC)
 		e.Jmp(e.away)
 	case c >= opAddiBeq:
@@ -297,7 +309,7 @@ func (e *emitter) goTo(pc uint64, kind jitExitKind, next *block) {
 func (e *emitter) branch(cc amd64asm.Cond, x, y uint8, next *block) {
 	b := e.b
 	spent := e.NewLabel()
-	e.Ins(amd64asm.Test, hostBudget, amd64asm.R(hostBudget))
+	e.charge()
 	e.Jcc(amd64asm.LE, spent)
 	e.compare(x, y)
 	if next != nil && next.pc == b.takenPC && b.takenPC != b.fallPC {

@@ -115,13 +115,14 @@ func (e *emitter) bail(i int) amd64asm.Label {
 	}
 	l = e.NewLabel()
 	e.bails[i] = l
-	b, records := e.b, e.records
+	b, records, left := e.b, e.records, e.pending
 	e.cold = append(e.cold, func() {
 		e.Bind(l)
+		e.Imm(amd64asm.SubI, true, amd64asm.R(hostBudget), int32(b.n))
 		if records > 0 {
 			e.Imm(amd64asm.AddI, true, amd64asm.R(hostRecord), int32(8*records))
 		}
-		e.Const(amd64asm.RAX, uint64(e.exit(jitExit{kind: exitBail, block: b, op: i})))
+		e.Const(amd64asm.RAX, uint64(e.exit(jitExit{kind: exitBail, block: b, op: i, pending: left})))
 		e.Jmp(e.spill)
 	})
 	return l

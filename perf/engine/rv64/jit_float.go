@@ -12,10 +12,9 @@ import (
 // around single instructions with another static mode (inMode), and with all
 // exceptions masked. MXCSR's sticky flags are then the flags that RISC-V accrues
 // (both detect tininess after rounding); jit.enter transfers them. Two things
-// differ: RISC-V's NaN results are canonical, and its binary32 operands must be
-// NaN-boxed. NaN results are replaced; an operand that is not boxed is left to the
-// interpreter. An addss copies the upper half of its first operand, the box, to
-// the result.
+// differ: RISC-V's NaN results are canonical (see pending), and its binary32 operands
+// must be NaN-boxed. An operand that is not boxed is left to the interpreter. A vaddss
+// copies the upper half of its first operand, the box, to the result.
 
 const (
 	scratchX = amd64asm.Reg(0)
@@ -34,6 +33,7 @@ func (e *emitter) float(g uint8, scratch amd64asm.Reg) amd64asm.Reg {
 
 // commitFloat sets guest register g to the value of vector register x.
 func (e *emitter) commitFloat(g uint8, x amd64asm.Reg) {
+	e.pending.remove(g)
 	p := e.pins[g]
 	if p == unpinned {
 		e.Ins(amd64asm.MovqStore, x, slot(g))
@@ -159,23 +159,22 @@ var (
 
 // arithmetic sets rd = rs1 o rs2.
 func (e *emitter) arithmetic(o *op, opcode byte, single bool) {
-	f := amd64asm.Arithmetic(opcode, single)
-	d := e.targetFloat(o.rd)
-	x, y := o.rs1, o.rs2
-	if e.pins[y] == int8(d) && x != y {
-		if opcode == amd64asm.FAdd || opcode == amd64asm.FMul {
-			x, y = y, x
-		} else {
-			d = scratchX
-		}
+	d, x := e.targetFloat(o.rd), e.float(o.rs1, scratchX)
+	e.inMode(o, func() { e.Ins(amd64asm.Arithmetic3(opcode, x, single), d, e.rm(o.rs2)) })
+	e.result(o.rd, d, single)
+}
+
+// result sets rd to the result of arithmetic in x.
+func (e *emitter) result(rd uint8, x amd64asm.Reg, single bool) {
+	later := !single && e.pins[rd] != unpinned
+	if !later {
+		e.canonical(x, single)
 	}
-	if e.pins[x] != int8(d) {
-		e.moveFloat(d, e.float(x, d))
+	e.commitFloat(rd, x)
+	e.isBoxed[rd] = single
+	if later {
+		e.pending.add(rd)
 	}
-	e.inMode(o, func() { e.Ins(f, d, e.rm(y)) })
-	e.canonical(d, single)
-	e.commitFloat(o.rd, d)
-	e.isBoxed[o.rd] = single
 }
 
 func (e *emitter) sqrt(o *op, i int) {
@@ -186,25 +185,54 @@ func (e *emitter) sqrt(o *op, i int) {
 	d := e.targetFloat(o.rd)
 	e.moveFloat(d, e.float(o.rs1, d))
 	e.inMode(o, func() { e.Ins(amd64asm.Arithmetic(amd64asm.FSqrt, single), d, amd64asm.R(d)) })
-	e.canonical(d, single)
-	e.commitFloat(o.rd, d)
-	e.isBoxed[o.rd] = single
+	e.result(o.rd, d, single)
 }
 
-// fma sets rd = ±(rs1·rs2) ± rs3. A NaN result is left to the interpreter: for ∞·0
-// plus a quiet NaN, RISC-V raises invalid and the host does not.
+// fma sets rd = ±(rs1·rs2) ± rs3. A NaN result is left to the interpreter, with the
+// operands as they were: for ∞·0 plus a quiet NaN, RISC-V raises invalid and the host
+// does not.
 func (e *emitter) fma(o *op, opcode byte, single bool, i int) {
-	v := e.float(o.rs1, scratchY)
-	e.moveFloat(scratchX, e.float(o.rs3, scratchX))
-	e.inMode(o, func() { e.Ins(amd64asm.FMA(opcode, v, single), scratchX, e.rm(o.rs2)) })
+	d := e.targetFloat(o.rd)
+	replaced := d != scratchX && (o.rd == o.rs1 || o.rd == o.rs2 || o.rd == o.rs3)
+	if replaced {
+		e.moveFloat(scratchX, d) // for the interpreter
+	}
+	var ins amd64asm.Op
+	var rm amd64asm.Operand
+	switch {
+	case replaced && o.rd == o.rs1:
+		ins, rm = amd64asm.FMA213(opcode, e.float(o.rs2, scratchY), single), e.rm(o.rs3)
+	case replaced && o.rd == o.rs2:
+		ins, rm = amd64asm.FMA213(opcode, e.float(o.rs1, scratchY), single), e.rm(o.rs3)
+	default:
+		ins, rm = amd64asm.FMA(opcode, e.float(o.rs1, scratchY), single), e.rm(o.rs2)
+		e.moveFloat(d, e.float(o.rs3, d))
+	}
+	e.inMode(o, func() { e.Ins(ins, d, rm) })
 	test := amd64asm.Ucomisd
 	if single {
 		test = amd64asm.Ucomiss
 	}
-	e.Ins(test, scratchX, amd64asm.R(scratchX))
-	e.Jcc(amd64asm.P, e.bail(i))
-	e.commitFloat(o.rd, scratchX)
+	e.Ins(test, d, amd64asm.R(d))
+	e.Jcc(amd64asm.P, e.unless(i, replaced, d))
+	e.commitFloat(o.rd, d)
 	e.isBoxed[o.rd] = single
+}
+
+// unless returns the label of code that hands op i to the interpreter, after it has
+// restored a register that scratchX has the value of, if that is necessary.
+func (e *emitter) unless(i int, restore bool, d amd64asm.Reg) amd64asm.Label {
+	bail := e.bail(i)
+	if !restore {
+		return bail
+	}
+	l := e.NewLabel()
+	e.cold = append(e.cold, func() {
+		e.Bind(l)
+		e.moveFloat(d, scratchX)
+		e.Jmp(bail)
+	})
+	return l
 }
 
 // sign emits sign injection: the sign of rs2 (kind 0), its complement (1), or the

@@ -215,6 +215,7 @@ func (e *emitter) mv(o *op) {
 		if d != unpinned {
 			e.Ins(amd64asm.MovqTo, amd64asm.Reg(d), e.rm(o.rs1))
 			e.dirty[o.rd] = true
+			e.pending.remove(o.rd)
 			return
 		}
 		e.Ins(amd64asm.Store, e.source(o.rs1, amd64asm.RAX), slot(o.rd))
@@ -226,6 +227,11 @@ func (e *emitter) mv(o *op) {
 
 // op emits an op that does not end its block; i is its index.
 func (e *emitter) op(o *op, i int) {
+	if !o.anyNaN() {
+		e.settleReg(o.rs1)
+		e.settleReg(o.rs2)
+		e.settleReg(o.rs3)
+	}
 	switch c := o.code; {
 	case c == opCheck:
 		e.check(o, i)

@@ -161,7 +161,7 @@ const (
 	hostThread = amd64asm.RDI // &thread.x[16]
 	hostBudget = amd64asm.R15
 	hostNeg    = amd64asm.RSI // the negated start of the window
-	hostWindow = amd64asm.RBX // the host address of the window
+	hostMemory = amd64asm.RBX // the host address of the guest's address 0
 	hostRecord = amd64asm.R13 // the next access's record; only in a traced run
 )
 

@@ -80,7 +80,15 @@ func Arithmetic(code byte, single bool) Op {
 	return Op{prefix: 0xf2, table: 1, code: code}
 }
 
-// Opcodes for Arithmetic.
+// Arithmetic3 returns a scalar operation dst = v o r/m, which leaves its operands as
+// they are.
+func Arithmetic3(code byte, v Reg, single bool) Op {
+	o := Arithmetic(code, single)
+	o.vex, o.vexOp = true, v
+	return o
+}
+
+// Opcodes for Arithmetic and Arithmetic3.
 const (
 	FSqrt = 0x51
 	FAdd  = 0x58
@@ -101,6 +109,9 @@ const (
 func FMA(code byte, v Reg, single bool) Op {
 	return Op{prefix: 0x66, table: 2, code: code, wide: !single, vex: true, vexOp: v}
 }
+
+// FMA213 returns the form of FMA that replaces a factor: dst = ±(v·dst) ± r/m.
+func FMA213(code byte, v Reg, single bool) Op { return FMA(code-0x10, v, single) }
 
 // ShiftX returns a shift of r/m by register n: shlx, shrx or sarx.
 func ShiftX(g Group2, n Reg, wide bool) Op {
