@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host native iperf-host kernel completion deps bench fuzz random soak race clean
+.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host native iperf-host kernel completion deps bench fuzz random soak race fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ demo: ## install Jupyter where it can, run the quickstart, show its result
 	@echo "running $(QUICKSTART) ..."
 	@$(NBCHECK) --execute --output $(BUILD)/quickstart.ipynb --html $(BUILD) --show headline $(QUICKSTART)
 
-test: lint unit notebook-test ## everything: lint gates, Go tests, notebooks
+test: lint unit fuzz-short notebook-test ## everything: lint gates, Go tests, a little fuzzing, notebooks
 
 lint: ## gofumpt, vet, staticcheck, go.mod tidy, shellcheck, govulncheck
 	@bash .ci/lint.sh
@@ -45,6 +45,9 @@ TARGETS  ?= .
 
 fuzz: ## fuzz every reader and the engine in turn, for DURATION (1h) altogether, or TARGETS alone
 	nice bash .ci/fuzz.sh $(DURATION) '$(TARGETS)'
+
+fuzz-short: ## fuzz the engine and two readers, ten seconds each
+	bash .ci/fuzz.sh 40s 'engine/rv64.Fuzz(JIT|Snapshot)$$|objfile.FuzzRead$$|yamlfile.FuzzDecode$$'
 
 PROGRAMS ?= 1000000
 SEED     ?= 1

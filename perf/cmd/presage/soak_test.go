@@ -66,7 +66,7 @@ type soak struct {
 	mutex  sync.Mutex
 	done   int
 	killed int
-	memory map[string][]int64 // most resident bytes of each process, by task, in turn
+	memory map[string][]int64 // most resident bytes of each process, by task, in turn; at least this process's, which it began as
 }
 
 // command returns the process of a task, on the shared store or one of its own.
