@@ -106,6 +106,7 @@ var layers = []layer{
 	{"misses/replayed", "internal/num trace cache machine predict replay subject locality misses store"},
 	{"patterns", "internal/num trace reuse cache fit scaling machine predict subject locality misses"},
 	{"advice", "internal/num machine predict subject locality patterns"},
+	{"annotate", "internal/num objfile machine predict subject anatomy patterns"},
 	{"training", "internal/order progress store subject locality misses"},
 	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline campaign store subject anatomy misses internal/num"},
 	{"phase", "bbv cache engine machine simpoint metasim subject store"},
@@ -156,6 +157,7 @@ var outside = []layer{
 	{"github.com/goccy/go-graphviz", "figure/diagram"},
 	{"github.com/goccy/go-yaml", "internal/yamlfile machine iperf study/inferred study/judging"},
 	{"github.com/google/go-cmp", ""},
+	{"github.com/google/pprof", "annotate"},
 	{"github.com/janpfeifer/gonb", "notebook"}, // a notebook displays, a library returns
 	{"github.com/kballard/go-shellquote", "campaign/slurm subject study/kernels cmd/presage"},
 	{"github.com/schollz/progressbar/v3", "cmd/presage"},

@@ -52,24 +52,19 @@ func inner(loop, outer string) bool {
 	return loop != "" && loop != outer && (within(loop, outer) || routineOf(loop) != routineOf(outer))
 }
 
-func routineOf(scope string) string {
-	routine, _, _ := strings.Cut(scope, "/")
-	return routine
-}
+func routineOf(scope string) string { return patterns.Nest(scope)[0] }
 
 // isLoop reports whether a scope is a loop.
-func isLoop(scope string) bool { return strings.Contains(scope, "/") }
+func isLoop(scope string) bool { return len(patterns.Nest(scope)) > 1 }
 
 // top returns the outermost loop of a scope below a carrier; below its routine if the
 // carrier is none of its own.
 func top(scope, carrier string) string {
-	base := routineOf(scope)
+	nest, depth := patterns.Nest(scope), 1
 	if carrier != "" && within(scope, carrier) && scope != carrier {
-		base = carrier
+		depth = len(patterns.Nest(carrier))
 	}
-	rest := strings.TrimPrefix(scope, base+"/")
-	first, _, _ := strings.Cut(rest, "/")
-	return base + "/" + first
+	return strings.Join(nest[:min(len(nest), depth+1)], "/")
 }
 
 // kept is the reuses of a scope, by its own loops in a carrier, that hit.

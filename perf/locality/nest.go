@@ -61,7 +61,7 @@ func (n *nester) routine(i int) {
 	for b := range r.Blocks {
 		block := n.block(r, b)
 		p := reuse.Place{Routine: int32(i), Entry: isEntry(r, b), Header: heads(r, b), Loops: n.loops(i, b)}
-		if all || block.Refs > 0 || p.Entry || p.Header || afterCall(r, b) {
+		if all || block.Refs > 0 || p.Entry || p.Header || afterCall(r, b) || beforeCall(r, b) {
 			n.list = append(n.list, nestedBlock{block, p})
 		}
 	}
@@ -106,6 +106,16 @@ func heads(r *cfg.Routine, b int) bool {
 // afterCall reports whether calls return to a block.
 func afterCall(r *cfg.Routine, b int) bool {
 	return slices.ContainsFunc(r.Blocks[b].Preds, func(e int) bool { return r.Edges[e].Kind == cfg.CallReturn })
+}
+
+// beforeCall reports whether control leaves the routine at the end of a block, but
+// for returns.
+func beforeCall(r *cfg.Routine, b int) bool {
+	switch r.Blocks[b].Exit {
+	case cfg.TailJump, cfg.NoReturn, cfg.Unknown:
+		return true
+	}
+	return slices.ContainsFunc(r.Blocks[b].Succs, func(e int) bool { return r.Edges[e].Kind == cfg.CallReturn })
 }
 
 // outside adds a block for each instruction with references that no control-flow

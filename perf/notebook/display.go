@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
 
@@ -30,6 +32,19 @@ func ShowFirst(table any, rows int) {
 		return
 	}
 	gonbui.DisplayHTML(frame.HTML(df, rows))
+	sync()
+}
+
+// ShowHTML displays what a function writes, such as Annotation.WriteHTML of package
+// annotate; outside of a notebook it prints that.
+func ShowHTML(write func(io.Writer) error) {
+	var text strings.Builder
+	Check(write(&text))
+	if !gonbui.IsNotebook {
+		fmt.Print(text.String())
+		return
+	}
+	gonbui.DisplayHTML(text.String())
 	sync()
 }
 

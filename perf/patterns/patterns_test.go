@@ -89,10 +89,11 @@ func TestPatternsOfKnownLoops(t *testing.T) {
 		"none in columns":  {in(rows, "L1", "columns", "a", func(r *patterns.Simulated) bool { return depth(r.Carrier) > 1 }), 0},
 		"a fits no column": {in(rows, "L2", "columns", "a", any), n * n / 8},
 		// b is written, read in the same step, and written in the next.
-		"written first":    {in(rows, "L2", "steps", "b", func(r *patterns.Simulated) bool { return r.Cold() }), n * n / 8},
-		"read in its step": {in(rows, "L2", "steps", "b", func(r *patterns.Simulated) bool { return !r.Crosses && depth(r.Carrier) == 1 && r.Source != r.Scope }), 4 * n * n / 8},
-		"written again":    {in(rows, "L2", "steps", "b", func(r *patterns.Simulated) bool { return r.Crosses && depth(r.Carrier) == 1 && r.Source != r.Scope }), 3 * n * n / 8},
-		"keys":             {in(rows, "L2", "keys", "records", any), 8 * n},
+		"written first":     {in(rows, "L2", "steps", "b", func(r *patterns.Simulated) bool { return r.Cold() }), n * n / 8},
+		"read in its step":  {in(rows, "L2", "steps", "b", func(r *patterns.Simulated) bool { return !r.Crosses && depth(r.Carrier) == 1 && r.Source != r.Scope }), 4 * n * n / 8},
+		"written again":     {in(rows, "L2", "steps", "b", func(r *patterns.Simulated) bool { return r.Crosses && depth(r.Carrier) == 1 && r.Source != r.Scope }), 3 * n * n / 8},
+		"read after a loop": {in(rows, "L1", "reads", "z", func(r *patterns.Simulated) bool { return r.Carrier == "" && strings.HasPrefix(r.Source, "writes/") }), n},
+		"keys":              {in(rows, "L2", "keys", "records", any), 8 * n},
 	} {
 		if c.got.Misses != c.want || c.got.Conflict != 0 {
 			t.Errorf("%s: %g misses, %g of conflicts, want %g and none", name, c.got.Misses, c.got.Conflict, c.want)

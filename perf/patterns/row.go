@@ -162,3 +162,21 @@ func common(a, b string) string {
 	have := strings.Split(b, "; ")
 	return strings.Join(slices.DeleteFunc(strings.Split(a, "; "), func(w string) bool { return !slices.Contains(have, w) }), "; ")
 }
+
+// Nest returns the routine and the loops that the name of a scope is made of, the
+// outermost first. The name of a routine may hold slashes, as Go's do.
+func Nest(scope string) []string {
+	i := strings.Index(scope, "/loop")
+	if i < 0 {
+		return []string{scope}
+	}
+	list := []string{scope[:i]}
+	for part := range strings.SplitSeq(scope[i+1:], "/") {
+		if strings.HasPrefix(part, "loop") {
+			list = append(list, part)
+		} else {
+			list[len(list)-1] += "/" + part
+		}
+	}
+	return list
+}

@@ -144,7 +144,11 @@ func simulateAll(ctx context.Context, prog *subject.Program, m *machine.Machine,
 	var all []simulated
 	for i, p := range sweep.Points {
 		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(sweep.Points)}
-		res, err := simulateStep(ctx, p.Program, step, m.Hierarchy())
+		kinds, err := locality.ClassificationOf(p.Program)
+		if err != nil {
+			return nil, err
+		}
+		res, err := simulateStep(ctx, p.Program, step, kinds, m.Hierarchy())
 		if err != nil {
 			return nil, err
 		}
@@ -165,12 +169,8 @@ func simulateAll(ctx context.Context, prog *subject.Program, m *machine.Machine,
 func checkBy(by subject.Scope) (subject.Scope, error) { return cmp.Or(by, subject.ByLoop).Check() }
 
 // simulateStep returns the simulation of one run, from the store if it is there.
-func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step, config cache.Config) (*stored, error) {
+func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step, by *locality.Classification, config cache.Config) (*stored, error) {
 	in, err := prog.Inputs(step.Point, *step.Options)
-	if err != nil {
-		return nil, err
-	}
-	by, err := locality.ClassificationOf(prog)
 	if err != nil {
 		return nil, err
 	}

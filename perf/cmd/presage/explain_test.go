@@ -138,3 +138,35 @@ func TestAdvise(t *testing.T) {
 		}
 	}
 }
+
+// TestAnnotate writes each format.
+func TestAnnotate(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	program, dir := patternsProgram(t), t.TempDir()
+	args := []string{"annotate", program, "--machine", "origin2000", "--at", "n=40", "-q"}
+	if text := must(t, append(args, "--source", "../../patterns/testdata")...); !strings.Contains(text, "s += a[i * n + j];") || !strings.Contains(text, "scopes, with the loops inside") {
+		t.Errorf("text:\n%s", text)
+	}
+	if text := must(t, append(args, "--format", "html")...); !strings.Contains(text, "<svg") || !strings.Contains(text, "no text:") {
+		t.Errorf("HTML:\n%s", text)
+	}
+	path := filepath.Join(dir, "p.pb.gz")
+	must(t, append(args, "--format", "pprof", "-o", path)...)
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		t.Errorf("pprof: %v", err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--format", "svg"}, `"svg"`},
+		{[]string{"--format", "pprof"}, "-o"},
+		{[]string{"--at", "k=1,2"}, "one size"},
+		{[]string{"--source", filepath.Join(dir, "none")}, ""},
+	} {
+		_, _, err := presage(t, append(args, c.args...)...)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.args, err, c.want)
+		}
+	}
+}

@@ -75,7 +75,7 @@ func commandGroups() []commandGroup {
 			profileCommand(), trainCommand(), predictCommand(), timeCommand(), queryCommand(), simulateCommand(), validateCommand(), runCommand(),
 		}},
 		{"Look inside", []*cobra.Command{
-			exploreCommand(), explainCommand(), adviseCommand(), analyzeCommand(), histogramCommand(), checkStridesCommand(), kernelCommand(),
+			exploreCommand(), explainCommand(), adviseCommand(), analyzeCommand(), histogramCommand(), checkStridesCommand(), kernelCommand(), annotateCommand(),
 		}},
 		{"Machines and measurements", []*cobra.Command{
 			machinesCommand(), calibrateCommand(), measureCommand(), timeKernelsCommand(),
