@@ -106,6 +106,7 @@ var layers = []layer{
 	{"misses/replayed", "internal/num trace cache machine predict replay subject locality misses store"},
 	{"patterns", "internal/num trace reuse cache fit scaling machine predict subject locality misses"},
 	{"advice", "internal/num machine predict subject locality patterns"},
+	{"sharing", "internal/num trace subject locality"},
 	{"annotate", "internal/num objfile machine predict subject anatomy patterns"},
 	{"training", "internal/order progress store subject locality misses"},
 	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline campaign store subject anatomy misses internal/num"},

@@ -32,6 +32,7 @@ var runs = map[string][]string{
 	"matmul":     {"-n 1", "-n 7 -block 3", "-n 33 -repeat 2", "-n 80", "-n 7 -quiet", "-n 500 -repeat 1 -block 64", "-n 0"},
 	"mg":         {"-n 4", "-n 8 -iterations 20", "-class S", "-n 16 -quiet", "-n 64 -iterations 1", "-n 24"},
 	"npbcg":      {"-n 100", "-n 500 -nonzer 2 -iterations 40", "-n 1000 -shift 20", "-n 200 -quiet", "-n 4000 -iterations 1", "-n 99"},
+	"planted":    {"-n 1", "-n 100", "-n 70 -mend 2", "-n 33 -mend 4", "-n 20 -quiet", "-n 800 -mend 3", "-mend 5"},
 	"sp":         {"-n 6", "-n 7 -max 9 -structure 2.3", "-n 13 -iterations 2", "-class S -quiet", "-n 32 -iterations 1 -structure 2.3", "-n 5"},
 	"sweep3d":    {"-n 2", "-n 7 -mk 3", "-n 20 -iterations 2", "-n 10 -sigt 3 -fixup=false", "-n 40 -iterations 1 -quiet", "-n 1"},
 	"spmv":       {"-n 1", "-n 50 -r 3 -c 5", "-n 700 -r 8 -c 8 -repeat 3", "-n 9 -r 1 -c 1 -quiet", "-n 20000 -r 6 -c 3", "-n 4 -r 9"},

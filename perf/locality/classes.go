@@ -2,6 +2,7 @@ package locality
 
 import (
 	"fmt"
+	"slices"
 
 	"presage/perf/reuse"
 	"presage/perf/subject"
@@ -139,4 +140,14 @@ func sourcesOf(prog *subject.Program, plan *trace.Plan) []int32 {
 		of[i] = at[plan.Refs[i].PC]
 	}
 	return of
+}
+
+// NameAt names the object at an address, in a block that a reference of the plan was the
+// first to access.
+func (c *Classification) NameAt(addr uint64, first trace.RefID) string {
+	i := slices.IndexFunc(c.Objects, func(o Object) bool { return o.Lo <= addr && addr < o.Hi })
+	if i >= 0 && c.Options.Objects[i].ByBirth {
+		return c.NameOf(int32(i), c.Options.Births[first])
+	}
+	return c.NameOf(int32(i), reuse.NoBirth)
 }

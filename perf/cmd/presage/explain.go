@@ -15,6 +15,7 @@ import (
 	"presage/perf/misses"
 	"presage/perf/patterns"
 	"presage/perf/predict"
+	"presage/perf/sharing"
 	"presage/perf/store"
 	"presage/perf/subject"
 )
@@ -40,12 +41,16 @@ sim_used_share is the part of what was fetched that was accessed before it left.
 --objects sums simulated misses up by object, with the size of the object, how much of
 it was touched, and the object that it collides with most in the sets of a cache.
 
+--sharing prints the misses that threads cause each other, by object, the scope that
+misses and the one that wrote the block before, and how many are of false sharing.
+
 An object is a variable, or heap@FILE:LINE or mappings@FILE:LINE with the line of the
 source that first accessed the memory.`,
 		Example: `  presage profile ./sweep3d --sweep n=20,26,32,38,44 --machine zen4 --carriers -o profiles
   presage explain profiles --machine zen4 --at n=100
   presage explain ./sweep3d --machine zen4 --at n=44 --by routine
-  presage explain ./sweep3d --machine zen4 --at n=44 --objects --format csv`,
+  presage explain ./sweep3d --machine zen4 --at n=44 --objects --format csv
+  presage explain ./datasets/programs/planted --machine zen4 --at n=200 --sharing`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
@@ -63,6 +68,7 @@ source that first accessed the memory.`,
 	f.StringVar(&e.machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	f.StringVar((*string)(&e.by), "by", "loop", "what scopes and sources are: loop, routine or program")
 	f.BoolVar(&e.objects, "objects", false, "print a row for each object instead; takes a PROGRAM")
+	f.BoolVar(&e.sharing, "sharing", false, "print the misses of threads on blocks of 64 bytes that others wrote instead; takes a PROGRAM")
 	registerListing(cmd, &e.listing, "a level's misses")
 	registerMethod(f, &e.method)
 	registerReplay(f, &e.replay)
@@ -80,6 +86,7 @@ type explanation struct {
 	by       subject.Scope
 	listing  subject.Listing
 	objects  bool
+	sharing  bool
 	run      runFlags
 	coverage float64
 	method   predict.Method
@@ -97,8 +104,8 @@ func (e *explanation) of(cmd *cobra.Command, path string) (dataframe.DataFrame, 
 		return e.simulated(cmd.Context(), path, m)
 	}
 	switch {
-	case e.objects:
-		return none, errors.New("--objects of PROFILES: what is used of a block is known of simulations alone; give the PROGRAM")
+	case e.objects || e.sharing:
+		return none, errors.New("--objects and --sharing take a simulation, and PROFILES have none: give the PROGRAM")
 	case len(e.at.points) == 0:
 		return none, errors.New("no sizes: give them with --at, such as --at n=60,80")
 	case e.run.changed():
@@ -135,7 +142,13 @@ func (e *explanation) simulated(ctx context.Context, path string, m *machine.Mac
 	if len(points) == 0 {
 		points = []perf.Point{{}}
 	}
-	if e.objects {
+	switch {
+	case e.objects && e.sharing:
+		return none, errors.New("--objects or --sharing: one table at a time")
+	case e.sharing:
+		rows, err := sharing.Simulate(ctx, prog, points, sharing.Options{RunOptions: opt.RunOptions, By: e.by, Listing: e.listing})
+		return perf.Frame(rows), err
+	case e.objects:
 		rows, err := patterns.SimulateObjects(ctx, prog, m, points, opt)
 		return perf.Frame(rows), err
 	}

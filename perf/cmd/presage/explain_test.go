@@ -77,6 +77,9 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v: %g misses, simulated %g", more, got, simulated)
 		}
 	}
+	if text := must(t, slices.Concat([]string{"explain", program, "--sharing"}, run)...); strings.Contains(text, "\npatterns") {
+		t.Errorf("one thread shares: %s", text)
+	}
 	for _, c := range []struct {
 		args []string
 		want string
@@ -85,6 +88,7 @@ func TestExplain(t *testing.T) {
 		{[]string{dir, "--machine", "origin2000"}, "no sizes"},
 		{slices.Concat([]string{dir, "--objects"}, at), "--objects"},
 		{slices.Concat([]string{dir, "--args", "-n 9"}, at), "--args"},
+		{slices.Concat([]string{program, "--objects", "--sharing"}, at), "one table"},
 		{slices.Concat([]string{dir, "--by", "line"}, at), `"line"`},
 		{[]string{dir, "--machine", "cray1", "--at", "n=200"}, "cray1"},
 		{[]string{"nothing", "--machine", "origin2000"}, "nothing"},
