@@ -148,13 +148,11 @@ func (a *adviser) simulated(s *patterns.Level) {
 	facts := make([]fact, len(s.Patterns))
 	for i := range s.Patterns {
 		p := &s.Patterns[i]
-		facts[i] = fact{p.Pattern, p.Accesses, p.Misses, p.Misses, p.Misses, p.Used}
+		facts[i] = fact{p.Pattern, p.Accesses, p.Misses, p.Misses, p.Misses, p.Used, p.Conflict}
 		blank.Misses += p.Misses
 	}
 	l := a.add(blank, facts)
-	for i := range s.Objects {
-		l.split(&s.Objects[i])
-	}
+	l.split(s)
 	l.pad(s)
 	for _, t := range a.machine.TLBs {
 		if t.Name == s.Name {
@@ -163,22 +161,44 @@ func (a *adviser) simulated(s *patterns.Level) {
 	}
 }
 
-// sparse is the touched share of an object's blocks from which splitting it is no
-// advice, and regular the share of them that must be touched alike.
+// sparse is the share of an object's blocks that a scope touches from which splitting
+// it is no advice, and regular the share of them that must be touched alike.
 const (
 	sparse  = 0.75
 	regular = 0.9
 )
 
-// split adds advice on an object of which blocks are used in part.
-func (l *level) split(o *patterns.Object) {
-	share := num.Ratio(o.Touched, o.Footprint)
-	if o.Object == locality.StackObject || share > sparse || share == 0 || o.Alike < regular {
-		return
+// split adds advice on objects of whose blocks scopes use a part, always the same.
+func (l *level) split(s *patterns.Level) {
+	type use struct{ object, scope string }
+	part := make(map[use]float64) // that is used
+	for _, x := range s.Extents {
+		if share := num.Ratio(x.Touched, x.Footprint); x.Object != locality.StackObject && share > 0 && share <= sparse && x.Alike >= regular {
+			part[use{x.Object, x.Scope}] = share
+		}
 	}
-	r := l.data(Split, o.Object, o.Misses*(1-share))
-	r.Text = fmt.Sprintf("%s of the bytes of the blocks of %s are ever accessed: bring these together", num.Percent(share), o.Object)
-	l.rows = append(l.rows, r)
+	at := make(map[string]int)
+	most := make(map[string]float64)
+	for i := range s.Patterns {
+		p := &s.Patterns[i]
+		share, ok := part[use{p.Object, p.Scope}]
+		if !ok {
+			continue
+		}
+		n, known := at[p.Object]
+		if !known {
+			n = len(l.rows)
+			at[p.Object] = n
+			l.rows = append(l.rows, l.data(Split, p.Object, 0))
+		}
+		r, gain := &l.rows[n], p.Misses*(1-share)
+		r.Gain += gain
+		r.Low, r.High = r.Gain, r.Gain
+		if gain > most[p.Object] {
+			most[p.Object], r.With = gain, p.Scope
+			r.Text = fmt.Sprintf("%s accesses %s of the bytes of the blocks of %s that it comes to: bring these together", p.Scope, num.Percent(share), p.Object)
+		}
+	}
 }
 
 // pad adds advice on objects that collide.
@@ -238,7 +258,7 @@ func (a *adviser) predicted(rows []patterns.Predicted) error {
 		if math.IsNaN(p.Misses) {
 			return nil // not predicted, which Warning says
 		}
-		f := fact{p.Pattern, p.Accesses, p.Misses, p.Low, p.High, math.NaN()}
+		f := fact{p.Pattern, p.Accesses, p.Misses, p.Low, p.High, math.NaN(), 0}
 		if math.IsNaN(f.low) {
 			f.low, f.high = f.misses, f.misses
 		}

@@ -15,6 +15,7 @@ type fact struct {
 	patterns.Pattern
 	accesses, misses, low, high float64
 	used                        float64 // of what its misses fetched; NaN: not known
+	conflict                    float64 // of the misses
 }
 
 // irrelevant is the share of the blocks that are new to a loop below which an object
@@ -117,6 +118,9 @@ func (n *nests) tile() float64 {
 // advise returns what a fact suggests, or false.
 func (n *nests) advise(f *fact) (Row, bool) {
 	if f.Cold() || f.Object == patterns.OtherPatterns || f.Object == locality.StackObject || f.misses <= 0 {
+		return Row{}, false
+	}
+	if f.conflict > f.misses/2 { // a matter of places, not of distances
 		return Row{}, false
 	}
 	row := Row{Gain: f.misses, Low: f.low, High: f.high, Object: f.Object}

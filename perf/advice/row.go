@@ -14,8 +14,8 @@
 //	encloses the scope otherwise          tile the nest
 //	is the scope's own innermost loop     none: the accesses are irregular
 //
-// and from the objects: records and strides of which only parts are used suggest to
-// split or transpose them, misses that a fully associative cache would not have to
+// and from the objects: records and strides of which a loop uses always the same part
+// suggest to split them, misses that a fully associative cache would not have to
 // pad them, and misses of a TLB to use huge pages, if it maps all of these.
 //
 // A gain is what the program has of such misses, less what the change leaves: a tile of

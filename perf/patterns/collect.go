@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"cmp"
 	"maps"
 	"math/bits"
 	"slices"
@@ -130,6 +131,7 @@ func (c *collector) access(a trace.Access) {
 		s := &c.sizes[i]
 		s.blocks = int(a.Last()>>s.shift-a.Addr()>>s.shift) + 1
 	}
+	scope := c.by.Options.Sources[a.Ref()]
 	missed := c.exact.Access(a)
 	full := c.full.Access(a)
 	for _, m := range missed {
@@ -137,7 +139,7 @@ func (c *collector) access(a trace.Access) {
 	}
 	for i := range c.sizes {
 		s := &c.sizes[i]
-		s.use(a)
+		s.use(a, scope)
 		s.at += s.blocks
 	}
 }
@@ -237,7 +239,7 @@ type line struct {
 func granule(blockBytes uint64) uint64 { return max(1, blockBytes/64) }
 
 // use notes the bytes of an access in the blocks that hold them.
-func (s *blockSize) use(a trace.Access) {
+func (s *blockSize) use(a trace.Access, scope int32) {
 	per := granule(s.bytes)
 	for first := a.Addr(); first <= a.Last(); {
 		block := first >> s.shift
@@ -248,11 +250,7 @@ func (s *blockSize) use(a trace.Access) {
 		for i := range all {
 			all[i].used |= mask
 		}
-		if ever := s.lines.ever(block); ever.used == 0 {
-			*ever = touched{mask, s.class(a, block)}
-		} else {
-			ever.used |= mask
-		}
+		s.lines.ever(block).add(scope, mask, a, block, s)
 		first = last + 1
 	}
 }
@@ -273,8 +271,28 @@ type page struct {
 
 // touched is what a run accessed of a block.
 type touched struct {
-	used  uint64 // granules, a bit each
 	class uint32 // of the first access
+	by    []scoped
+}
+
+// scoped is what one scope accessed of a block.
+type scoped struct {
+	scope int32
+	used  uint64 // granules, a bit each
+}
+
+// add notes granules that a scope accesses.
+func (t *touched) add(scope int32, mask uint64, a trace.Access, block uint64, s *blockSize) {
+	for i := range t.by {
+		if t.by[i].scope == scope {
+			t.by[i].used |= mask
+			return
+		}
+	}
+	if len(t.by) == 0 {
+		t.class = s.class(a, block)
+	}
+	t.by = append(t.by, scoped{scope, mask})
 }
 
 // pageLines is the binary logarithm of the blocks in a page.
@@ -326,45 +344,62 @@ const huge = 2 << 20
 // as alike: those of a record that is no divisor of a block take turns.
 const commonMasks = 8
 
-// extent is what a run accessed of an object.
+// extent is what a scope accessed of an object.
 type extent struct {
-	Bytes uint64
-	Alike float64 // of its blocks, the share with one of the most common masks
+	Object        string
+	Scope         int32 // of the program; wholeProgram: all of them
+	Bytes, Blocks uint64
+	Alike         float64 // of the blocks, the share with one of the most common masks
 }
 
-// footprint returns what was accessed of each object, and the huge pages that hold
-// the blocks accessed.
-func (c *collector) footprint(s *blockSize) (map[string]extent, uint64) {
+// wholeProgram is the scope of extents of all accesses.
+const wholeProgram = -1
+
+// footprint returns what was accessed of each object, by each scope and by all, and
+// the huge pages that hold the blocks accessed.
+func (c *collector) footprint(s *blockSize) ([]extent, uint64) {
+	type key struct {
+		object string
+		scope  int32
+	}
 	seen := make(map[uint64]bool)
-	masks := make(map[string]map[uint64]uint64)
+	masks := make(map[key]map[uint64]uint64)
+	note := func(k key, mask uint64) {
+		if masks[k] == nil {
+			masks[k] = make(map[uint64]uint64)
+		}
+		masks[k][mask]++
+	}
 	for number, p := range s.lines.pages {
 		for i := range p.ever {
 			t := &p.ever[i]
-			if t.used == 0 {
+			if len(t.by) == 0 {
 				continue
 			}
 			seen[(number<<pageLines+uint64(i))*s.bytes/huge] = true
-			name := c.nameOf(s, t.class)
-			if masks[name] == nil {
-				masks[name] = make(map[uint64]uint64)
+			name, all := c.nameOf(s, t.class), uint64(0)
+			for _, by := range t.by {
+				note(key{name, by.scope}, by.used)
+				all |= by.used
 			}
-			masks[name][t.used]++
+			note(key{name, wholeProgram}, all)
 		}
 	}
-	objects := make(map[string]extent)
-	for name, of := range masks {
-		var x extent
-		blocks, alike := uint64(0), uint64(0)
+	var list []extent
+	for k, of := range masks {
+		x := extent{Object: k.object, Scope: k.scope}
+		alike := uint64(0)
 		for mask, n := range of {
 			x.Bytes += n * uint64(bits.OnesCount64(mask)) * granule(s.bytes)
-			blocks += n
+			x.Blocks += n
 		}
 		times := slices.Sorted(maps.Values(of))
 		for _, n := range times[max(0, len(times)-commonMasks):] {
 			alike += n
 		}
-		x.Alike = float64(alike) / float64(blocks)
-		objects[name] = x
+		x.Alike = float64(alike) / float64(x.Blocks)
+		list = append(list, x)
 	}
-	return objects, uint64(len(seen))
+	slices.SortFunc(list, func(a, b extent) int { return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Scope, b.Scope)) })
+	return list, uint64(len(seen))
 }

@@ -113,6 +113,11 @@ func (r *simulated) objects(l *storedLevel, sizes map[string]float64) []Object {
 		row.fetched += float64(x.Counts.Fetched)
 		total += float64(x.Counts.Misses)
 	}
+	for _, x := range l.Touched {
+		if n, ok := at[x.Object]; ok && x.Scope == wholeProgram {
+			rows[n].Touched, rows[n].Alike = float64(x.Bytes), x.Alike
+		}
+	}
 	for i := len(l.Collisions) - 1; i >= 0; i-- { // the most come first
 		x := &l.Collisions[i]
 		row := &rows[at[x.Object]]
@@ -120,7 +125,6 @@ func (r *simulated) objects(l *storedLevel, sizes map[string]float64) []Object {
 	}
 	for i := range rows {
 		row := &rows[i]
-		row.Touched, row.Alike = float64(l.Touched[row.Object].Bytes), l.Touched[row.Object].Alike
 		row.Size, row.OfSize, row.Used = math.NaN(), math.NaN(), math.NaN()
 		if size, ok := sizes[row.Object]; ok {
 			row.Size, row.OfSize = size, row.Footprint/size

@@ -49,8 +49,29 @@ type Level struct {
 	BlockBytes uint64
 	Patterns   []Simulated // those with the most misses first
 	Objects    []Object    // likewise
+	Extents    []Extent    // by object and scope
 	HugePages  uint64      // of 2 MiB, that hold the blocks accessed
 	Full       float64     // misses if all caches are fully associative
+}
+
+// Extent is what a scope accesses of an object.
+type Extent struct {
+	Object    string
+	Scope     string  // a loop or routine
+	Footprint float64 // bytes of the blocks accessed
+	Touched   float64 // bytes of these that are, as in Object
+	Alike     float64 // as in Object
+}
+
+// extents returns those of a level.
+func (r *simulated) extents(l *storedLevel) []Extent {
+	var all []Extent
+	for _, x := range l.Touched {
+		if x.Scope != wholeProgram {
+			all = append(all, Extent{x.Object, r.scopeName(subject.ByLoop, x.Scope), float64(x.Blocks * l.BlockBytes), float64(x.Bytes), x.Alike})
+		}
+	}
+	return all
 }
 
 // SimulateLevels is Simulate with objects: the levels of each point, caches before
@@ -70,7 +91,7 @@ func SimulateLevels(ctx context.Context, prog *subject.Program, m *machine.Machi
 		var levels []Level
 		for k := range r.result.Levels {
 			l := &r.result.Levels[k]
-			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, sizes), l.HugePages, float64(l.Full)})
+			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, sizes), r.extents(l), l.HugePages, float64(l.Full)})
 		}
 		all = append(all, levels)
 	}
@@ -89,9 +110,9 @@ type storedLevel struct {
 	Sets       uint64
 	Classes    []storedClass
 	Collisions []storedCollision
-	Touched    map[string]extent // by object
-	HugePages  uint64            // that hold the blocks accessed
-	Full       uint64            // misses if all caches are fully associative
+	Touched    []extent // by object and scope
+	HugePages  uint64   // that hold the blocks accessed
+	Full       uint64   // misses if all caches are fully associative
 }
 
 // storedClass is a class of accesses at a level; Loop and Source are scopes of the
@@ -113,7 +134,7 @@ type storedCollision struct {
 
 // version is part of the key of a stored simulation: raise it when the meaning of
 // stored changes.
-const version = 1
+const version = 2
 
 // simulated is the simulation of one run.
 type simulated struct {

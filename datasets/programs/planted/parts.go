@@ -56,10 +56,17 @@ type particle struct {
 	id, kind              int64
 }
 
-// particles are records, or mended, the two fields that moving takes.
+// particles are records, or mended, the two fields that moving takes, and the rest.
 type particles struct {
 	records []particle
 	x, v    []float64
+	rest    []rest
+}
+
+// rest are the fields that moving does not take.
+type rest struct {
+	mass, charge, spin, e float64
+	id, kind              int64
 }
 
 // steps is the number of times that particles move.
@@ -67,9 +74,10 @@ const steps = 4
 
 func newParticles(n int, mended bool) *particles {
 	if mended {
-		p := &particles{x: make([]float64, n), v: make([]float64, n)}
+		p := &particles{x: make([]float64, n), v: make([]float64, n), rest: make([]rest, n)}
 		for i := range n {
 			p.x[i], p.v[i] = float64(i), 1
+			p.rest[i] = rest{mass: 1, id: int64(i)}
 		}
 		return p
 	}
