@@ -145,6 +145,9 @@
 //     accesses to the same block; 0 for an immediate repeat. An access hits in a
 //     fully associative LRU cache of C blocks exactly if its distance is less
 //     than C.
+//   - reuse pattern: the accesses of one scope to one object after those of another
+//     scope, or its own, with the loop that carries the reuses: the innermost loop
+//     whose current execution contains both accesses.
 //   - reuse time: the number of accesses between two accesses to the same block.
 //     It is not the reuse distance.
 //   - scope: the program, a routine, or a loop of the source.
