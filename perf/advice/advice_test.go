@@ -94,6 +94,9 @@ func TestPredictedErrors(t *testing.T) {
 	if _, err := Predicted(small, []patterns.Predicted{other}); err == nil || !strings.Contains(err.Error(), "large") {
 		t.Errorf("another machine: %v", err)
 	}
+	if _, err := Predicted(small, []patterns.Predicted{row("L4", patterns.Pattern{Scope: "f"}, 1, 1)}); err == nil || !strings.Contains(err.Error(), "L4") {
+		t.Errorf("a level that the machine lacks: %v", err)
+	}
 	nan := row("L1", patterns.Pattern{Scope: "p"}, 0, math.NaN())
 	if got, err := Predicted(small, []patterns.Predicted{nan}); err != nil || len(got) != 0 {
 		t.Errorf("a level that is not predicted: %v, %v", got, err)

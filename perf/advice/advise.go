@@ -48,8 +48,8 @@ func Predicted(m *machine.Machine, rows []patterns.Predicted) ([]Row, error) {
 		for n < len(rows) && rows[n].Level == rows[0].Level && subject.Point(rows[n].Point).String() == at {
 			n++
 		}
-		if rows[0].Machine != m.Name {
-			return nil, fmt.Errorf("perf: advice for %s on patterns of %s", m.Name, rows[0].Machine)
+		if rows[0].Machine != m.Name || !slices.ContainsFunc(predict.Levels(m), func(l predict.Level) bool { return l.Name == rows[0].Level }) {
+			return nil, fmt.Errorf("perf: advice for %s on patterns of %s in %s: give the machine that they were predicted for", m.Name, rows[0].Machine, rows[0].Level)
 		}
 		if len(a.levels) > 0 && subject.Point(a.levels[0].blank.Point).String() != at {
 			all = append(all, a.finish()...)
