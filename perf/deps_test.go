@@ -110,7 +110,7 @@ var layers = []layer{
 	{"annotate", "internal/num objfile machine predict subject anatomy patterns"},
 	{"training", "internal/order progress store subject locality misses"},
 	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline campaign store subject anatomy misses internal/num"},
-	{"phase", "bbv cache engine machine simpoint metasim subject store"},
+	{"phase", "bbv cache campaign engine machine simpoint metasim subject store"},
 
 	// The page in which models are changed by hand.
 	{"explore", "trace cfg reuse fit machine predict machine/catalog internal/num frame figure subject locality misses"},
@@ -122,13 +122,13 @@ var layers = []layer{
 	{"study/growth", "machine subject anatomy misses timing study/record frame internal/num"},
 	{"study/mending", "internal/num machine subject locality misses patterns advice store study/record"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record internal/num"},
-	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer subject anatomy timing study/record progress store frame"},
-	{"study/sparse", "internal/order trace isa cache pipeline host spmv subject study/record progress store"},
+	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer campaign subject anatomy timing study/record progress store frame"},
+	{"study/sparse", "internal/order trace isa cache pipeline host spmv campaign subject study/record progress store"},
 	{"study/judging", "internal/yamlfile internal/order internal/num machine predict campaign progress store subject anatomy locality misses misses/replayed timing study/record"},
 	{"study/walltime", "host host/measure internal/order machine subject locality anatomy misses timing study/record progress"},
 	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
 
-	{"campaign/works", "campaign anatomy locality misses timing"}, // what workers can do
+	{"campaign/works", "campaign anatomy locality misses timing phase study/inferred study/sparse"}, // what workers can do
 
 	// What people and other programs see.
 	{".", "*"},

@@ -184,6 +184,22 @@ func (r *Runner) Failure(j *Job) error {
 	return nil
 }
 
+// Need has one job done, unless its results are in the store; a nil runner does nothing.
+// The error is the job's, if it failed.
+func (r *Runner) Need(ctx context.Context, st *store.Store, report progress.Func, job func() (Job, error)) error {
+	if r == nil {
+		return nil
+	}
+	j, err := job()
+	if err != nil {
+		return err
+	}
+	if err := r.Run(ctx, st, []Job{j}, report); err != nil {
+		return err
+	}
+	return r.Failure(&j)
+}
+
 // watcher turns events into reports of progress.
 type watcher struct {
 	runner   *Runner

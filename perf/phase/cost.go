@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"presage/perf/cache"
+	"presage/perf/campaign"
 	"presage/perf/engine"
 	"presage/perf/machine"
 	"presage/perf/metasim"
@@ -65,30 +66,46 @@ func (p *Intervals) Overhead(ctx context.Context, opt OverheadOptions) (Overhead
 		return Overhead{}, err
 	}
 	how := opt.Sampling.how(p, &stretches.sample)
-	key, err := store.NewKey("overhead", storeVersion, struct {
-		Inputs     subject.Inputs
-		Hierarchy  cache.Config
-		Sample     metasim.Sample
-		Warmup     metasim.Warmup
-		WarmLength uint64
-		Repeats    int
-	}{p.in, opt.Machine.Hierarchy(), stretches.sample, how.Warmup, how.WarmLength, opt.Repeats})
-	if err != nil {
+	o := overheadInputs{p.in, opt.Machine.Hierarchy(), stretches.sample, how.Warmup, how.WarmLength, opt.Repeats}
+	if err := p.campaign.Need(ctx, p.stored, nil, func() (campaign.Job, error) { return o.job(p) }); err != nil {
 		return Overhead{}, err
 	}
-	run := (&blockRunner{p.Program, p.in}).run
-	memo, err := store.Memo(p.stored, key, func() ([2][]RunCost, error) {
-		return inTurn(opt.Repeats,
-			func() error { _, err := run(ctx, engine.Request{}); return err },
-			func() error {
-				_, err := metasim.Simulate(ctx, run, p.Code, stretches.sample, []cache.Config{opt.Machine.Hierarchy()}, how)
-				return err
-			})
-	})
+	found, err := o.measure(ctx, p)
 	if err != nil {
 		return Overhead{}, fmt.Errorf("perf: %w", err)
 	}
-	return Overhead{medianCost(memo.Value[0]), medianCost(memo.Value[1])}, nil
+	return Overhead{medianCost(found[0]), medianCost(found[1])}, nil
+}
+
+// overheadInputs is what the times of Overhead are of.
+type overheadInputs struct {
+	Inputs     subject.Inputs
+	Hierarchy  cache.Config
+	Sample     metasim.Sample
+	Warmup     metasim.Warmup
+	WarmLength uint64
+	Repeats    int
+}
+
+const overheadKind = "overhead"
+
+// measure returns the times, from the store if they are there.
+func (o *overheadInputs) measure(ctx context.Context, p *Intervals) ([2][]RunCost, error) {
+	key, err := store.NewKey(overheadKind, storeVersion, *o)
+	if err != nil {
+		return [2][]RunCost{}, err
+	}
+	run := (&blockRunner{p.Program, p.in}).run
+	how := metasim.SimulateOptions{Warmup: o.Warmup, WarmLength: o.WarmLength}
+	memo, err := store.Memo(p.stored, key, func() ([2][]RunCost, error) {
+		return inTurn(o.Repeats,
+			func() error { _, err := run(ctx, engine.Request{}); return err },
+			func() error {
+				_, err := metasim.Simulate(ctx, run, p.Code, o.Sample, []cache.Config{o.Hierarchy}, how)
+				return err
+			})
+	})
+	return memo.Value, err
 }
 
 // inTurn times two functions alternately.
@@ -118,8 +135,21 @@ func RunLength(ctx context.Context, prog *subject.Program, point subject.Point, 
 	if err != nil {
 		return 0, err
 	}
+	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
+		return 0, err
+	}
 	opt.Progress = nil // it takes little time
-	memo, err := subject.Memo(subject.Step{Options: &opt, Point: point}, "length", storeVersion, in, func(func(uint64)) (uint64, error) {
+	if err := opt.Campaign.Need(ctx, opt.Store, nil, func() (campaign.Job, error) { return lengthJob(prog, in, point, opt.Store) }); err != nil {
+		return 0, err
+	}
+	return runLength(ctx, prog, in, subject.Step{Options: &opt, Point: point})
+}
+
+const lengthKind = "length"
+
+// runLength is RunLength for a run with the inputs in.
+func runLength(ctx context.Context, prog *subject.Program, in subject.Inputs, step subject.Step) (uint64, error) {
+	memo, err := subject.Memo(step, lengthKind, storeVersion, in, func(func(uint64)) (uint64, error) {
 		out, err := (&blockRunner{prog, in}).run(ctx, engine.Request{})
 		if err != nil {
 			return 0, fmt.Errorf("perf: %w", err)

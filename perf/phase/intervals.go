@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"presage/perf/bbv"
+	"presage/perf/campaign"
 	"presage/perf/engine"
 	"presage/perf/metasim"
 	"presage/perf/store"
@@ -27,8 +28,9 @@ type Intervals struct {
 	Cost         RunCost       // of collecting them
 	Warnings     []string
 
-	in     subject.Inputs
-	stored *store.Store
+	in       subject.Inputs
+	stored   *store.Store
+	campaign *campaign.Runner
 }
 
 // Options say how a run is divided into intervals. The zero value is the default
@@ -71,12 +73,11 @@ func BlockVectors(ctx context.Context, prog *subject.Program, point subject.Poin
 		return nil, fmt.Errorf("perf: %s: %w", prog.Name, err)
 	}
 	opt.Store = st
-	memo, err := subject.Memo(subject.Step{Options: &opt.RunOptions, Point: point, Total: 1}, "phases", storeVersion, struct {
-		Inputs   subject.Inputs
-		Interval uint64
-	}{in, opt.Interval}, func(running func(uint64)) (*storedVectors, error) {
-		return collect(ctx, (&blockRunner{prog, in}).run, code, metasim.CollectOptions{Interval: opt.Interval, Progress: running})
-	})
+	inputs := vectorInputs{in, opt.Interval}
+	if err := opt.Campaign.Need(ctx, st, opt.Progress, func() (campaign.Job, error) { return inputs.job(prog, point, st) }); err != nil {
+		return nil, err
+	}
+	memo, err := inputs.collect(ctx, prog, code, subject.Step{Options: &opt.RunOptions, Point: point, Total: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +86,27 @@ func BlockVectors(ctx context.Context, prog *subject.Program, point subject.Poin
 	p := &Intervals{
 		Name: prog.Name, Program: prog, Point: point, Args: in.Args, Interval: opt.Interval, Instructions: found.Instructions,
 		Code: code, Executions: found.Executions, Vectors: found.Vectors, Cost: found.Cost, Warnings: found.Warnings,
-		in: in, stored: st,
+		in: in, stored: st, campaign: opt.Campaign,
 	}
 	if memo.Warning != "" {
 		p.Warnings = append(p.Warnings, memo.Warning)
 	}
 	return p, nil
+}
+
+// vectorInputs is what storedVectors depend on.
+type vectorInputs struct {
+	Inputs   subject.Inputs
+	Interval uint64
+}
+
+const vectorsKind = "phases"
+
+// collect returns the vectors, from the store if they are there.
+func (v *vectorInputs) collect(ctx context.Context, prog *subject.Program, code *metasim.Code, step subject.Step) (store.Memoized[*storedVectors], error) {
+	return subject.Memo(step, vectorsKind, storeVersion, *v, func(running func(uint64)) (*storedVectors, error) {
+		return collect(ctx, (&blockRunner{prog, v.Inputs}).run, code, metasim.CollectOptions{Interval: v.Interval, Progress: running})
+	})
 }
 
 func collect(ctx context.Context, run engine.Runner, code *metasim.Code, opt metasim.CollectOptions) (*storedVectors, error) {

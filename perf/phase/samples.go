@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"presage/perf/cache"
+	"presage/perf/campaign"
 	"presage/perf/machine"
 	"presage/perf/metasim"
 	"presage/perf/store"
@@ -49,6 +50,9 @@ func SampleCaches(ctx context.Context, p *Intervals, m *machine.Machine, samplin
 	if err := p.runnable(); err != nil {
 		return nil, err
 	}
+	if err := p.RunSamples(ctx, m, samplings); err != nil {
+		return nil, err
+	}
 	var all []*CacheSample
 	for _, s := range samplings {
 		c, err := sampleCaches(ctx, p, m, s)
@@ -60,12 +64,43 @@ func SampleCaches(ctx context.Context, p *Intervals, m *machine.Machine, samplin
 	return all, nil
 }
 
+// RunSamples has samples simulated in one campaign, for SampleCaches to find; without a
+// campaign, see subject.RunOptions, it does nothing.
+func (p *Intervals) RunSamples(ctx context.Context, m *machine.Machine, samplings []Sampling) error {
+	if p.campaign == nil {
+		return nil
+	}
+	jobs := make([]campaign.Job, len(samplings))
+	for i, s := range samplings {
+		chosen, err := s.stretches(ctx, p)
+		if err != nil {
+			return fmt.Errorf("perf: %s, %s: %w", p.Name, s.Title(), err)
+		}
+		how := s.how(p, &chosen.sample)
+		in := sampleInputs{p.in, m.Hierarchy(), chosen.sample, how.Warmup, how.WarmLength}
+		if jobs[i], err = in.job(p); err != nil {
+			return err
+		}
+	}
+	if err := p.campaign.Run(ctx, p.stored, jobs, nil); err != nil {
+		return err
+	}
+	for i := range jobs {
+		if err := p.campaign.Failure(&jobs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func sampleCaches(ctx context.Context, p *Intervals, m *machine.Machine, s Sampling) (*CacheSample, error) {
 	chosen, err := s.stretches(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	sim, err := simulate(ctx, p, m.Hierarchy(), chosen.sample, s.how(p, &chosen.sample))
+	how := s.how(p, &chosen.sample)
+	in := sampleInputs{p.in, m.Hierarchy(), chosen.sample, how.Warmup, how.WarmLength}
+	sim, err := in.simulate(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +136,11 @@ func SampleTogether(ctx context.Context, p *Intervals, m *machine.Machine, selec
 	if err != nil {
 		return nil, err
 	}
-	stored, err := simulate(ctx, p, m.Hierarchy(), union, metasim.SimulateOptions{})
+	in := sampleInputs{Inputs: p.in, Hierarchy: m.Hierarchy(), Sample: union}
+	if err := p.campaign.Need(ctx, p.stored, nil, func() (campaign.Job, error) { return in.job(p) }); err != nil {
+		return nil, err
+	}
+	stored, err := in.simulate(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}
@@ -135,22 +174,28 @@ func (s *storedSample) simulation(sample metasim.Sample) *metasim.Simulation {
 	return &metasim.Simulation{Sample: sample, Levels: s.Levels, Stretches: s.Stretches, Once: s.Once, Simulated: s.Simulated, Warmed: s.Warmed, Executed: s.Executed}
 }
 
+// sampleInputs is what a storedSample depends on.
+type sampleInputs struct {
+	Inputs     subject.Inputs
+	Hierarchy  cache.Config
+	Sample     metasim.Sample
+	Warmup     metasim.Warmup
+	WarmLength uint64
+}
+
+const sampleKind = "metasim"
+
 // simulate finds the simulation of a sample in the store, or runs it.
-func simulate(ctx context.Context, p *Intervals, h cache.Config, sample metasim.Sample, how metasim.SimulateOptions) (*storedSample, error) {
-	key, err := store.NewKey("metasim", storeVersion, struct {
-		Inputs     subject.Inputs
-		Hierarchy  cache.Config
-		Sample     metasim.Sample
-		Warmup     metasim.Warmup
-		WarmLength uint64
-	}{p.in, h, sample, how.Warmup, how.WarmLength})
+func (s *sampleInputs) simulate(ctx context.Context, p *Intervals) (*storedSample, error) {
+	key, err := store.NewKey(sampleKind, storeVersion, *s)
 	if err != nil {
 		return nil, err
 	}
+	how := metasim.SimulateOptions{Warmup: s.Warmup, WarmLength: s.WarmLength}
 	memo, err := store.Memo(p.stored, key, func() (*storedSample, error) {
 		var sims []*metasim.Simulation
 		cost, err := Timed(func() (err error) {
-			sims, err = metasim.Simulate(ctx, (&blockRunner{p.Program, p.in}).run, p.Code, sample, []cache.Config{h}, how)
+			sims, err = metasim.Simulate(ctx, (&blockRunner{p.Program, p.in}).run, p.Code, s.Sample, []cache.Config{s.Hierarchy}, how)
 			return err
 		})
 		if err != nil {

@@ -31,6 +31,7 @@ func inferCampaignCommand() *cobra.Command {
 		c                     inferred.Campaign
 		dir, record, subjects string
 		reduced, quiet        bool
+		on                    campaignFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "campaign --record FOLDER",
@@ -61,9 +62,16 @@ stopped.`,
 				c = c.Reduced()
 			}
 			if !quiet {
+				shown := -1
 				c.Progress = func(p progress.Report) {
-					fmt.Fprintf(cmd.ErrOrStderr(), "variant %d of %d: %s\n", p.Done+1, p.Total, p.Task)
+					if p.Done != shown {
+						shown = p.Done
+						fmt.Fprintf(cmd.ErrOrStderr(), "variant %d of %d: %s\n", p.Done+1, p.Total, p.Task)
+					}
 				}
+			}
+			if c.Campaign, err = on.runner(cmd, args); err != nil {
+				return err
 			}
 			found, err := c.Run(cmd.Context())
 			if err != nil {
@@ -87,6 +95,7 @@ stopped.`,
 	f.StringVar(&record, "record", "", "folder to write the tables into")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	_ = cmd.MarkFlagRequired("record")
+	on.register(cmd)
 	return cmd
 }
 

@@ -162,7 +162,7 @@ func (m *metasimFlags) study(cmd *cobra.Command, args []string, on *machine.Mach
 	if err != nil {
 		return err
 	}
-	opt, err := m.options()
+	opt, err := m.options(cmd, args...)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type phaseFlags struct {
 	at       sweepFlag
 	interval uint64
 	dir      string
+	on       campaignFlags
 	pick     simpoint.Options
 }
 
@@ -31,6 +32,7 @@ func (p *phaseFlags) register(cmd *cobra.Command) {
 	f.Uint64Var(&p.pick.Seed, "seed", 0, "seed of the projection and of the clustering")
 	f.StringVar(&p.dir, "store", "", "folder that keeps vectors and simulations (default the user's)")
 	p.run.register(cmd)
+	p.on.register(cmd)
 }
 
 // point returns the problem size.
@@ -44,8 +46,12 @@ func (p *phaseFlags) point() (perf.Point, error) {
 	return nil, errors.New("--at: want one problem size")
 }
 
-func (p *phaseFlags) options() (perf.PhaseOptions, error) {
+func (p *phaseFlags) options(cmd *cobra.Command, args ...string) (perf.PhaseOptions, error) {
 	opt, err := p.run.options()
+	if err != nil {
+		return perf.PhaseOptions{}, err
+	}
+	opt.Campaign, err = p.on.runner(cmd, args)
 	if p.dir != "" {
 		opt.Store = store.Open(p.dir)
 	}
@@ -57,7 +63,7 @@ func (p *phaseFlags) phases(cmd *cobra.Command, path string) (*perf.Phases, erro
 	if err != nil {
 		return nil, err
 	}
-	opt, err := p.options()
+	opt, err := p.options(cmd, path)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ type spmvFlags struct {
 	opt   sparse.Options
 	dir   string
 	quiet bool
+	on    campaignFlags
 }
 
 func (s *spmvFlags) register(cmd *cobra.Command) {
@@ -41,9 +42,11 @@ func (s *spmvFlags) register(cmd *cobra.Command) {
 	f.Uint64Var(&s.opt.Seed, "seed", 0, "seed of random choices")
 	f.StringVar(&s.dir, "store", "", "folder that keeps simulations (default the user's)")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress on standard error")
+	s.on.register(cmd)
 }
 
-func (s *spmvFlags) options(w io.Writer) sparse.Options {
+func (s *spmvFlags) options(cmd *cobra.Command, args []string) (sparse.Options, error) {
+	w := cmd.ErrOrStderr()
 	if s.dir != "" {
 		s.opt.Store = store.Open(s.dir)
 	}
@@ -56,7 +59,9 @@ func (s *spmvFlags) options(w io.Writer) sparse.Options {
 			}
 		}
 	}
-	return s.opt
+	var err error
+	s.opt.Campaign, err = s.on.runner(cmd, args)
+	return s.opt, err
 }
 
 func spmvTuneCommand() *cobra.Command {
@@ -92,7 +97,10 @@ performance, power and energy that simulation finds.`,
 			if err != nil {
 				return err
 			}
-			opt := s.options(cmd.ErrOrStderr())
+			opt, err := s.options(cmd, args)
+			if err != nil {
+				return err
+			}
 			for _, name := range objectives {
 				switch name {
 				case "performance":
@@ -177,7 +185,10 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 					return fmt.Errorf("--parts %w", err)
 				}
 			}
-			study := s.options(cmd.ErrOrStderr())
+			study, err := s.options(cmd, args)
+			if err != nil {
+				return err
+			}
 			for _, part := range parts { // one by one: an interrupted study keeps the parts that are finished
 				study.Parts = []sparse.Part{sparse.Part(part)}
 				found, err := study.Run(cmd.Context(), all)

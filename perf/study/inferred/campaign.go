@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 
+	"presage/perf/campaign"
 	"presage/perf/infer"
 	"presage/perf/progress"
 	"presage/perf/shard"
@@ -45,6 +46,9 @@ type Campaign struct {
 	Seed     uint64        // 0: Seed
 	Store    *store.Store  // nil: the default one
 	Progress progress.Func // called before each variant
+	// Campaign has variants done by other processes; nil: by this one. The results are
+	// the same.
+	Campaign *campaign.Runner
 }
 
 // Reduced returns the campaign at a size that takes a few minutes: one input of
@@ -119,45 +123,102 @@ func (c Campaign) Run(ctx context.Context) (*Profiles, error) {
 		return nil, err
 	}
 	out := new(Profiles)
-	architectures := infer.SampleArchitectures(rand.New(rand.NewPCG(c.Seed, 0)), c.Pool+2*c.Fresh)
+	architectures := c.architectures()
 	for i, a := range architectures {
 		h := hardware(i, a)
 		h.Fresh = i >= c.Pool
 		out.Hardware = append(out.Hardware, h)
 	}
-	for i := range c.Subjects {
-		if err := c.variant(ctx, i, architectures, out); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Subjects[i].Variant(), err)
-		}
+	all, err := campaign.Map(ctx, c.Campaign, c.Store, c.Progress, c.tasks(ctx, architectures))
+	if err != nil {
+		return nil, err
+	}
+	for _, of := range all {
+		out.Shards = append(out.Shards, of.Shards...)
+		out.Misses = append(out.Misses, of.Misses...)
+		out.Profiles = append(out.Profiles, of.Profiles...)
+		out.Warnings = append(out.Warnings, of.Warnings...)
 	}
 	return out, nil
 }
 
-// variant surveys and simulates a subject.
-func (c *Campaign) variant(ctx context.Context, number int, architectures []infer.Architecture, out *Profiles) error {
-	of := &c.Subjects[number]
+// tasks returns what surveys and simulates the subjects.
+func (c *Campaign) tasks(ctx context.Context, architectures []infer.Architecture) []campaign.Task[*Profiles] {
+	tasks := make([]campaign.Task[*Profiles], len(c.Subjects))
+	for i := range tasks {
+		var held *program // from Job to Collect: a program's analysis is large
+		built := func() (*program, error) {
+			if v := held; v != nil {
+				held = nil
+				return v, nil
+			}
+			return c.build(ctx, &c.Subjects[i])
+		}
+		named := func(err error) error {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", c.Subjects[i].Variant(), err)
+			}
+			return err
+		}
+		tasks[i] = campaign.Task[*Profiles]{
+			Job: func() (campaign.Job, error) {
+				v, err := built()
+				if err != nil {
+					return campaign.Job{}, named(err)
+				}
+				held = v
+				return v.job()
+			},
+			Collect: func(ctx context.Context) (*Profiles, error) {
+				v, err := built()
+				if err == nil {
+					err = v.all(ctx, architectures, func(jobs int) {
+						if c.Campaign == nil {
+							c.Progress.Report(progress.Report{Task: fmt.Sprintf("%s, %d architectures", v.variant, jobs), Done: i, Total: len(c.Subjects)})
+						}
+					})
+				}
+				if err != nil {
+					return nil, named(err)
+				}
+				return v.out, nil
+			},
+		}
+	}
+	return tasks
+}
+
+// build compiles a subject.
+func (c *Campaign) build(ctx context.Context, of *Subject) (*program, error) {
 	prog, err := of.Build(ctx, c.Programs, c.Store)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	opt := subject.RunOptions{Store: c.Store}
-	in, err := prog.InputsOf(of.Args, opt)
+	in, err := prog.InputsOf(of.Args, subject.RunOptions{Store: c.Store})
 	if err != nil {
+		return nil, err
+	}
+	return &program{campaign: c, of: *of, variant: of.Variant(), prog: prog, in: in, out: new(Profiles)}, nil
+}
+
+// all surveys and simulates the program. It tells how many architectures there are
+// before it begins what takes long.
+func (v *program) all(ctx context.Context, architectures []infer.Architecture, begins func(jobs int)) error {
+	rng := random(v.campaign.Seed, v.variant)
+	if err := v.prepare(ctx, rng, subject.RunOptions{Store: v.campaign.Store}); err != nil {
 		return err
 	}
-	v := program{campaign: c, of: *of, variant: of.Variant(), prog: prog, in: in, out: out}
-	rng := random(c.Seed, v.variant)
-	if err := v.prepare(ctx, rng, opt); err != nil {
-		return err
-	}
-	jobs := c.draw(rng, of)
-	c.Progress.Report(progress.Report{
-		Task: fmt.Sprintf("%s, %d architectures", v.variant, len(jobs)), Done: number, Total: len(c.Subjects),
-	})
+	jobs := v.campaign.draw(rng, &v.of)
+	begins(len(jobs))
 	if err := v.look(ctx); err != nil {
 		return err
 	}
 	return v.simulate(ctx, architectures, jobs)
+}
+
+// architectures returns those of the pool, and the fresh ones after them.
+func (c *Campaign) architectures() []infer.Architecture {
+	return infer.SampleArchitectures(rand.New(rand.NewPCG(c.Seed, 0)), c.Pool+2*c.Fresh)
 }
 
 // updates is the most architectures that a variant of unseen software is

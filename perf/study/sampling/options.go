@@ -79,6 +79,9 @@ func (o Options) Run(ctx context.Context, prog *subject.Program, point subject.P
 	if err := s.collect(ctx, prog, point); err != nil {
 		return nil, err
 	}
+	if err := s.ahead(ctx); err != nil {
+		return nil, err
+	}
 	for _, part := range []func(context.Context) error{s.full, s.guided, s.periodic, s.sweep, s.stability} {
 		if err := part(ctx); err != nil {
 			return nil, err

@@ -89,6 +89,22 @@ func (s *study) simulate(ctx context.Context, how phase.Sampling) (*phase.CacheS
 	return c, nil
 }
 
+// ahead has those samples simulated together, if there is a campaign, that depend on no
+// choice of intervals.
+func (s *study) ahead(ctx context.Context) error {
+	return s.standard.RunSamples(ctx, s.Machine, append(s.periodicSamples(), fullRun))
+}
+
+// periodicSamples are the periodic samples, each with two warm-ups.
+func (s *study) periodicSamples() (list []phase.Sampling) {
+	for _, percent := range s.Percents {
+		for _, w := range []metasim.Warmup{metasim.WarmFixed, metasim.WarmKept} {
+			list = append(list, phase.Sampling{Percent: percent, Warmup: w})
+		}
+	}
+	return list
+}
+
 func (s *study) full(ctx context.Context) error {
 	c, err := s.simulate(ctx, fullRun)
 	s.blocks = append(s.blocks, c)
@@ -153,15 +169,13 @@ func (s *study) overhead(ctx context.Context, how phase.Sampling) error {
 }
 
 func (s *study) periodic(ctx context.Context) error {
-	for _, percent := range s.Percents {
-		for _, w := range []metasim.Warmup{metasim.WarmFixed, metasim.WarmKept} {
-			c, err := s.simulate(ctx, phase.Sampling{Percent: percent, Warmup: w})
-			if err != nil {
-				return err
-			}
-			if w == metasim.WarmFixed {
-				s.blocks = append(s.blocks, c)
-			}
+	for _, how := range s.periodicSamples() {
+		c, err := s.simulate(ctx, how)
+		if err != nil {
+			return err
+		}
+		if how.Warmup == metasim.WarmFixed {
+			s.blocks = append(s.blocks, c)
 		}
 	}
 	return nil

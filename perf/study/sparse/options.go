@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"presage/perf/campaign"
 	"presage/perf/progress"
 	"presage/perf/spmv"
 	"presage/perf/store"
@@ -22,6 +23,9 @@ type Options struct {
 	Parts           []Part           // tables that Run makes; nil: all
 	Store           *store.Store     // keeps simulations; nil: the default store
 	Progress        progress.Func    // called before each block size of each matrix
+	// Campaign has simulations done by other processes; nil: by this one. The results
+	// are the same.
+	Campaign *campaign.Runner
 }
 
 func (o Options) withDefaults() (Options, error) {

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"presage/perf/cache"
+	"presage/perf/campaign"
 	"presage/perf/spmv"
 	"presage/perf/store"
 )
@@ -103,6 +104,9 @@ func Samples(ctx context.Context, matrices []*spmv.Matrix, opt Options) ([]Sampl
 	if err != nil {
 		return nil, err
 	}
+	if err := simulateAll(ctx, matrices, opt); err != nil {
+		return nil, err
+	}
 	var rows []Sample
 	for _, m := range matrices {
 		fresh, err := samplesOf(ctx, m, opt)
@@ -114,16 +118,44 @@ func Samples(ctx context.Context, matrices []*spmv.Matrix, opt Options) ([]Sampl
 	return rows, nil
 }
 
-// samplesOf returns the samples of a matrix. The points depend on its name, not on
-// the other matrices.
-func samplesOf(ctx context.Context, m *spmv.Matrix, opt Options) ([]Sample, error) {
+// pointsOf returns the points at which a matrix is sampled.
+func pointsOf(m *spmv.Matrix, opt Options) []spmv.Point {
 	name := fnv.New64a()
 	io.WriteString(name, m.Name)
 	points := spmv.Sample(opt.Train+opt.Validate, opt.Seed^name.Sum64())
 	for _, s := range spmv.Shapes() {
 		points = append(points, spmv.Point{Shape: s, Hardware: spmv.Baseline()})
 	}
-	outcomes, err := simulate(ctx, m, points, opt, "samples")
+	return points
+}
+
+// simulateAll has the samples of all matrices simulated in one campaign, if there is
+// one.
+func simulateAll(ctx context.Context, matrices []*spmv.Matrix, opt Options) error {
+	if opt.Campaign == nil {
+		return nil
+	}
+	var jobs []campaign.Job
+	for _, m := range matrices {
+		list, err := batches(m, pointsOf(m, opt))
+		if err != nil {
+			return err
+		}
+		for _, b := range list {
+			job, err := b.job(opt.Store)
+			if err != nil {
+				return err
+			}
+			jobs = append(jobs, job)
+		}
+	}
+	return opt.Campaign.Run(ctx, opt.Store, jobs, opt.Progress)
+}
+
+// samplesOf returns the samples of a matrix. The points depend on its name, not on
+// the other matrices.
+func samplesOf(ctx context.Context, m *spmv.Matrix, opt Options) ([]Sample, error) {
+	outcomes, err := simulate(ctx, m, pointsOf(m, opt), opt, "samples")
 	if err != nil {
 		return nil, err
 	}
@@ -149,9 +181,17 @@ func samplesOf(ctx context.Context, m *spmv.Matrix, opt Options) ([]Sample, erro
 // spmv.Simulate computes changes.
 const version = 1
 
-// simulate simulates products of m at points, in their order. The store keeps those
-// of each block size.
-func simulate(ctx context.Context, m *spmv.Matrix, points []spmv.Point, opt Options, what string) ([]spmv.Outcome, error) {
+// batch is the products of a matrix at a block size that are simulated together: what
+// the store keeps as one entry.
+type batch struct {
+	sim      *spmv.Simulator
+	shape    spmv.Shape
+	hardware []spmv.Hardware
+	at       []int // indices of the points
+}
+
+// batches returns the batches of some points.
+func batches(m *spmv.Matrix, points []spmv.Point) ([]batch, error) {
 	sim, err := spmv.NewSimulator(m)
 	if err != nil {
 		return nil, err
@@ -160,38 +200,67 @@ func simulate(ctx context.Context, m *spmv.Matrix, points []spmv.Point, opt Opti
 	for i, p := range points {
 		byShape[p.Shape] = append(byShape[p.Shape], i)
 	}
-	out := make([]spmv.Outcome, len(points))
-	done := 0
+	var list []batch
 	for _, shape := range spmv.Shapes() {
-		at := byShape[shape]
-		if len(at) == 0 {
-			continue
+		b := batch{sim: sim, shape: shape, at: byShape[shape]}
+		for _, i := range b.at {
+			b.hardware = append(b.hardware, points[i].Hardware)
 		}
-		opt.report(m.Name, what, done, len(byShape))
-		done++
-		var hardware []spmv.Hardware
-		for _, i := range at {
-			hardware = append(hardware, points[i].Hardware)
-		}
-		key, err := store.NewKey("spmv", version, struct {
-			Matrix   string
-			Shape    spmv.Shape
-			Hardware []spmv.Hardware
-		}{m.Digest(), shape, hardware})
-		if err != nil {
-			return nil, err
-		}
-		found, err := store.Memo(opt.Store, key, func() ([]spmv.Outcome, error) { // a damaged entry is computed again
-			return sim.Simulate(ctx, shape, hardware)
-		})
-		if err != nil {
-			return nil, err
-		}
-		for j, i := range at {
-			out[i] = found.Value[j]
-			sim.Evaluate(&out[i]) // counts are stored, what follows from them may have changed
+		if len(b.at) > 0 {
+			list = append(list, b)
 		}
 	}
-	opt.report(m.Name, what, done, len(byShape))
+	return list, nil
+}
+
+// key returns the key of the batch in the store.
+func (b *batch) key() (store.Key, error) {
+	return store.NewKey("spmv", version, struct {
+		Matrix   string
+		Shape    spmv.Shape
+		Hardware []spmv.Hardware
+	}{b.sim.Matrix.Digest(), b.shape, b.hardware})
+}
+
+// outcomes returns what the simulations of the batch count, from the store if it is
+// there. A damaged entry is computed again.
+func (b *batch) outcomes(ctx context.Context, st *store.Store) ([]spmv.Outcome, error) {
+	key, err := b.key()
+	if err != nil {
+		return nil, err
+	}
+	found, err := store.Memo(st, key, func() ([]spmv.Outcome, error) { return b.sim.Simulate(ctx, b.shape, b.hardware) })
+	return found.Value, err
+}
+
+// simulate simulates products of m at points, in their order. The store keeps those
+// of each block size.
+func simulate(ctx context.Context, m *spmv.Matrix, points []spmv.Point, opt Options, what string) ([]spmv.Outcome, error) {
+	list, err := batches(m, points)
+	if err != nil {
+		return nil, err
+	}
+	tasks := make([]campaign.Task[[]spmv.Outcome], len(list))
+	for i, b := range list {
+		tasks[i] = campaign.Task[[]spmv.Outcome]{
+			Job: func() (campaign.Job, error) { return b.job(opt.Store) },
+			Collect: func(ctx context.Context) ([]spmv.Outcome, error) {
+				opt.report(m.Name, what, i, len(list))
+				return b.outcomes(ctx, opt.Store)
+			},
+		}
+	}
+	found, err := campaign.Map(ctx, opt.Campaign, opt.Store, opt.Progress, tasks)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]spmv.Outcome, len(points))
+	for i, b := range list {
+		for j, at := range b.at {
+			out[at] = found[i][j]
+			b.sim.Evaluate(&out[at]) // counts are stored, what follows from them may have changed
+		}
+	}
+	opt.report(m.Name, what, len(list), len(list))
 	return out, nil
 }
