@@ -119,8 +119,7 @@ func Do(ctx context.Context, st *store.Store, works []Work, j *Job, running func
 	}
 	e.Job = mark.Hash
 	begin := time.Now()
-	// A fresh handle: its Failure is of this job alone.
-	if err := guarded(ctx, Site{store.Open(st.Dir()), running}, works, j); err != nil {
+	if err := guarded(ctx, Site{st.Apart(), running}, works, j); err != nil { // with a Failure of this job alone
 		e.Error, e.Full = err.Error(), full(err)
 	}
 	e.Seconds, e.Peak = time.Since(begin).Seconds(), peak()

@@ -106,7 +106,7 @@ func (s *Store) Import(r io.Reader) (Imported, error) {
 
 // importEntry writes an entry as it is, once it has been held against its checksum.
 func (s *Store) importEntry(k Key, r io.Reader) error {
-	return writeTo(filepath.Join(s.dir, unfinished), s.Path(k), func(w io.Writer) error {
+	return writeTo(filepath.Join(s.dir, unfinished), s.Path(k), atLeisure, func(w io.Writer) error {
 		return k.verify(io.TeeReader(r, w))
 	})
 }

@@ -35,14 +35,21 @@ import (
 // Store is a folder of results. Several processes may use one at once.
 type Store struct {
 	dir   string
-	tidy  sync.Once
 	stale time.Duration // age at which a temporary file belongs to nobody any more
 	watch func(k Key, v any)
+	*shared
 
 	failure struct {
 		sync.Mutex
 		err error
 	}
+}
+
+// shared is what handles of one store have in common.
+type shared struct {
+	tidy sync.Once
+	// A compressor takes a megabyte, which is more work to make than most entries are.
+	compressors sync.Pool
 }
 
 // staleAge is beyond the time that writing a file takes, on the slowest disk.
@@ -69,7 +76,10 @@ func (e *CorruptError) Error() string { return fmt.Sprintf("store: %s: %v", e.Pa
 func (e *CorruptError) Unwrap() error { return e.Err }
 
 // Open returns the store in dir, which is created by the first Save.
-func Open(dir string) *Store { return &Store{dir: dir, stale: staleAge} }
+func Open(dir string) *Store { return &Store{dir: dir, stale: staleAge, shared: new(shared)} }
+
+// Apart returns a handle of the same store with a Failure of its own.
+func (s *Store) Apart() *Store { return &Store{dir: s.dir, stale: s.stale, shared: s.shared} }
 
 // Default returns the user's store: $PRESAGE_STORE, or presage in the user's
 // cache folder.
@@ -247,7 +257,7 @@ func (s *Store) WriteFile(name string, data []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	return writeTo(filepath.Join(s.dir, unfinished), path, func(w io.Writer) error {
+	return writeTo(filepath.Join(s.dir, unfinished), path, atOnce, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
@@ -258,12 +268,12 @@ func (s *Store) Save(k Key, v any) error {
 	if s.watch != nil {
 		s.watch(k, v)
 	}
-	data, err := encode(k, v)
+	data, err := s.encode(k, v)
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", k.Kind, err)
 	}
 	s.tidy.Do(s.removeStale)
-	err = writeTo(filepath.Join(s.dir, unfinished), s.Path(k), func(w io.Writer) error {
+	err = writeTo(filepath.Join(s.dir, unfinished), s.Path(k), atLeisure, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
@@ -289,12 +299,17 @@ func (s *Store) removeStale() {
 	}
 }
 
-func encode(k Key, v any) ([]byte, error) {
+func (s *Store) encode(k Key, v any) ([]byte, error) {
 	var payload bytes.Buffer
-	w, err := flate.NewWriter(&payload, flate.BestSpeed)
-	if err != nil {
-		return nil, err
+	w, _ := s.compressors.Get().(*flate.Writer)
+	if w == nil {
+		var err error
+		if w, err = flate.NewWriter(nil, flate.BestSpeed); err != nil {
+			return nil, err
+		}
 	}
+	defer s.compressors.Put(w)
+	w.Reset(&payload)
 	if err := gob.NewEncoder(w).Encode(v); err != nil {
 		return nil, err
 	}
@@ -317,12 +332,23 @@ func WriteFile(path string, data []byte) error {
 // WriteTo writes the output of write to path atomically, like WriteFile. If write
 // fails, an existing file stays as it was.
 func WriteTo(path string, write func(io.Writer) error) error {
-	return writeTo(filepath.Dir(path), path, write)
+	return writeTo(filepath.Dir(path), path, atOnce, write)
 }
+
+// urgency is when a file is to be safe from a loss of power.
+type urgency int
+
+const (
+	atOnce urgency = iota
+	// atLeisure leaves it to the system, which takes half a minute: what an entry loses
+	// then, its checksum tells, and it is computed again. Waiting for the disk takes
+	// milliseconds an entry, which are most of the time of small ones.
+	atLeisure
+)
 
 // writeTo does the work of WriteTo with a temporary file in a folder on the same file
 // system.
-func writeTo(temp, path string, write func(io.Writer) error) (err error) {
+func writeTo(temp, path string, safe urgency, write func(io.Writer) error) (err error) {
 	for _, dir := range []string{temp, filepath.Dir(path)} {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return fmt.Errorf("store: %w", err)
@@ -345,9 +371,11 @@ func writeTo(temp, path string, write func(io.Writer) error) (err error) {
 		f.Close()
 		return fmt.Errorf("store: %w", err)
 	}
-	if err := f.Sync(); err != nil {
-		f.Close()
-		return fmt.Errorf("store: %w", err)
+	if safe == atOnce {
+		if err := f.Sync(); err != nil {
+			f.Close()
+			return fmt.Errorf("store: %w", err)
+		}
 	}
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("store: %w", err)

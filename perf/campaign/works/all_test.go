@@ -111,7 +111,7 @@ func TestJobsGiveTheSame(t *testing.T) {
 			all, err := anatomy.CountSweep(ctx, prog, points, options(st, r))
 			var out []any
 			for _, one := range all {
-				out = append(out, one.Recovered.Blocks, one.Instructions, one.Saved, one.Stdout, one.Warnings)
+				out = append(out, one.Recovered.Routines, one.Instructions, one.Saved, one.Stdout, one.Warnings)
 			}
 			return out, err
 		}},
