@@ -29,6 +29,7 @@ test_packages=(
 	llvm-14
 	mariadb-server
 	munge
+	openssh-client
 	openssh-server
 	python3
 	python3-numpy

@@ -95,6 +95,7 @@ var layers = []layer{
 	// Who does the work.
 	{"campaign", "progress store"},
 	{"campaign/pool", "campaign"},
+	{"campaign/ssh", "internal/yamlfile campaign campaign/pool"},
 	{"campaign/slurm", "internal/yamlfile campaign store"},
 
 	// A program, taken apart, run, modelled, and put on a machine.
@@ -160,7 +161,7 @@ var outside = []layer{
 	{"github.com/google/go-cmp", ""},
 	{"github.com/google/pprof", "annotate"},
 	{"github.com/janpfeifer/gonb", "notebook"}, // a notebook displays, a library returns
-	{"github.com/kballard/go-shellquote", "campaign/slurm subject study/kernels cmd/presage"},
+	{"github.com/kballard/go-shellquote", "campaign/slurm campaign/ssh subject study/kernels cmd/presage"},
 	{"github.com/schollz/progressbar/v3", "cmd/presage"},
 	{"github.com/spf13/cobra", "cmd/presage cmd/nbcheck cmd/nbsetup"},
 	{"github.com/spf13/pflag", "cmd/presage"},

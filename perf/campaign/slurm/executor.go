@@ -3,16 +3,12 @@ package slurm
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"presage/perf/campaign"
-	"presage/perf/store"
 )
 
 // Executor has jobs done by Slurm. It is a campaign.Executor.
@@ -112,7 +108,7 @@ func (x *execution) prepare(ctx context.Context) error {
 	if x.folder, err = filepath.Abs(x.Folder); err != nil {
 		return fmt.Errorf("slurm: %w", err)
 	}
-	exe, err := keepExe(x.campaign.Store, x.Exe)
+	exe, err := campaign.KeepExe(x.campaign.Store, x.Exe)
 	if err != nil {
 		return err
 	}
@@ -174,33 +170,6 @@ func (x *execution) adopt(queue []live) error {
 		x.notice("goes on with array %s", a.id)
 	}
 	return nil
-}
-
-// keepExe copies an executable into a store, under its hash.
-func keepExe(st *store.Store, exe string) (string, error) {
-	data, err := os.ReadFile(exe)
-	if err != nil {
-		return "", fmt.Errorf("slurm: %w", err)
-	}
-	sum := sha256.Sum256(data)
-	dir, err := filepath.Abs(st.Dir())
-	if err != nil {
-		return "", fmt.Errorf("slurm: %w", err)
-	}
-	path := filepath.Join(dir, "workers", hex.EncodeToString(sum[:8]), filepath.Base(exe))
-	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(data)) && info.Mode()&0o111 == 0o111 {
-		return path, nil // it was renamed into place, whole
-	}
-	if err := store.WriteFile(path+".part", data); err != nil {
-		return "", err
-	}
-	if err := os.Chmod(path+".part", 0o755); err != nil {
-		return "", fmt.Errorf("slurm: %w", err)
-	}
-	if err := os.Rename(path+".part", path); err != nil {
-		return "", fmt.Errorf("slurm: %w", err)
-	}
-	return path, nil
 }
 
 // follow submits jobs and follows tasks until all jobs have ended.

@@ -14,6 +14,7 @@ import (
 	"presage/perf/campaign"
 	"presage/perf/campaign/pool"
 	"presage/perf/campaign/slurm"
+	"presage/perf/campaign/ssh"
 	"presage/perf/campaign/works"
 	"presage/perf/store"
 )
@@ -30,10 +31,10 @@ var campaignFlagNames = map[string]bool{"on": true, "pool-cores": true, "pool-me
 
 func (c *campaignFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.on, "on", "pool", "where runs are done: pool (processes on this machine), slurm (a cluster's nodes, which share the store) or here (this process, one after the other)")
+	f.StringVar(&c.on, "on", "pool", "where runs are done: pool (processes on this machine), ssh (hosts that share the store), slurm (a cluster's nodes, which share the store) or here (this process, one after the other)")
 	f.IntVar(&c.cores, "pool-cores", 0, "cores that the pool may occupy (default all)")
 	f.StringVar(&c.memory, "pool-memory", "", "memory that the pool may occupy, such as 8GiB (default nine tenths)")
-	f.StringVar(&c.cluster, "cluster", "", "YAML file that says how to use the cluster: partition, account, qos, constraint, time, memory_mib, environment, setup, target_sec, tasks, running")
+	f.StringVar(&c.cluster, "cluster", "", "YAML file for --on slurm (partition, account, qos, constraint, time, memory_mib, environment, setup, target_sec, tasks, running) or ssh (hosts, each with name, cores and memory_mib; options; setup)")
 }
 
 // runner returns what has the runs of a command done; nil for this process itself.
@@ -59,6 +60,14 @@ func (c *campaignFlags) runner(cmd *cobra.Command, args []string) (*campaign.Run
 		p.Invoked = commandLine(cmd, args)
 		r.On = p
 		return r, nil
+	case "ssh":
+		s, err := sshExecutor(c.cluster)
+		if err != nil {
+			return nil, err
+		}
+		s.Invoked = commandLine(cmd, args)
+		r.On = s
+		return r, nil
 	case "slurm":
 		s, err := slurmExecutor(c.cluster, stderr)
 		if err != nil {
@@ -68,7 +77,21 @@ func (c *campaignFlags) runner(cmd *cobra.Command, args []string) (*campaign.Run
 		r.On = s
 		return r, nil
 	}
-	return nil, fmt.Errorf("--on %q: want pool, slurm or here", c.on)
+	return nil, fmt.Errorf("--on %q: want pool, ssh, slurm or here", c.on)
+}
+
+// sshExecutor returns what has runs done by the hosts that a file lists.
+func sshExecutor(hosts string) (*ssh.Executor, error) {
+	if hosts == "" {
+		return nil, errors.New("--on ssh: list the hosts in a YAML file, and name it by --cluster")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("campaign: %w", err)
+	}
+	s := &ssh.Executor{Exe: exe, Args: []string{"campaign", "work", "--store"}}
+	s.Config, err = ssh.ReadConfig(hosts)
+	return s, err
 }
 
 // slurmExecutor returns what has runs done by Slurm, as a file says.

@@ -71,6 +71,7 @@ func TestCampaignErrors(t *testing.T) {
 	for want, args := range map[string][]string{
 		"there is none of this ID": {"campaign", "status", "0123456789ab", "--store", dir},
 		`"../x"`:                   {"campaign", "attach", "../x", "--store", dir},
+		"name it by --cluster":     {"profile", program, "--sweep", "n=6,7,8", "--on", "ssh", "-o", dir},
 		"want pool":                {"profile", program, "--sweep", "n=6,7,8", "--on", "moon", "-o", dir},
 		"--pool-memory":            {"profile", program, "--sweep", "n=6,7,8", "--pool-memory", "much", "-o", dir},
 		"unknown field":            {"profile", program, "--sweep", "n=6,7,8", "--on", "slurm", "--cluster", "testdata/no-cluster.yaml", "-o", dir},

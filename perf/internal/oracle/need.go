@@ -45,6 +45,7 @@ var packages = map[string]string{
 	"slurmctld":                  "slurm-wlm",
 	"slurmd":                     "slurm-wlm",
 	"sbatch":                     "slurm-wlm",
+	"ssh":                        "openssh-client",
 	"sshd":                       "openssh-server",
 }
 
