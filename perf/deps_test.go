@@ -119,6 +119,7 @@ var layers = []layer{
 	// Studies: none knows the facade.
 	{"host/measure", "host progress subject internal/order"},
 	{"study/record", "store frame internal/order"},
+	{"study/record/parquet", "study/record"}, // apart: the library is large, and cells link what package perf imports
 	{"host/calibration", "host machine store frame figure"},
 	{"study/growth", "machine subject anatomy misses timing study/record frame internal/num"},
 	{"study/mending", "internal/num machine subject locality misses patterns advice store study/record"},
@@ -162,6 +163,7 @@ var outside = []layer{
 	{"github.com/google/pprof", "annotate"},
 	{"github.com/janpfeifer/gonb", "notebook"}, // a notebook displays, a library returns
 	{"github.com/kballard/go-shellquote", "campaign/slurm campaign/ssh subject study/kernels cmd/presage"},
+	{"github.com/parquet-go/parquet-go", "study/record/parquet"},
 	{"github.com/schollz/progressbar/v3", "cmd/presage"},
 	{"github.com/spf13/cobra", "cmd/presage cmd/nbcheck cmd/nbsetup"},
 	{"github.com/spf13/pflag", "cmd/presage"},

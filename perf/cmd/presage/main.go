@@ -84,7 +84,7 @@ func commandGroups() []commandGroup {
 			simpointCommand(), metasimCommand(), searchCommand(), spmvCommand(), inferCommand(),
 		}},
 		{"Studies and records", []*cobra.Command{
-			studyCommand(), walltimeCommand(), judgeCommand(), headlinesCommand(), campaignCommand(), storeCommand(),
+			studyCommand(), walltimeCommand(), judgeCommand(), headlinesCommand(), campaignCommand(), storeCommand(), parquetCommand(),
 		}},
 	}
 }

@@ -149,3 +149,17 @@ func writeRecordings(dir string, all []Recording) error {
 	}
 	return writeList(filepath.Join(dir, recordingsName), "record", recordingColumns, records)
 }
+
+// Files returns the names of the tables that a folder's recordings.csv lists; none if
+// there is no such list.
+func Files(dir string) ([]string, error) {
+	all, err := recordings(dir)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(all))
+	for i, r := range all {
+		names[i] = r.File
+	}
+	return names, nil
+}
