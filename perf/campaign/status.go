@@ -16,12 +16,24 @@ type Status struct {
 	Seconds float64 // that jobs took, together
 }
 
-// StatusOf returns how far a campaign of a store has come, by its journals. A job that
-// failed and was done later counts as done.
+// StatusOf returns how far a campaign of a store has come: by its entries there, and by
+// its journals. A job that failed and was done later counts as done.
 func StatusOf(st *store.Store, id string) (*Status, error) {
 	m, err := ReadManifest(st, id)
 	if err != nil {
 		return nil, err
+	}
+	c, err := Load(st, id)
+	if err != nil {
+		return nil, err
+	}
+	left := make(map[string]bool, len(c.Jobs)) // and failed
+	for i := range c.Jobs {
+		mark, err := c.Jobs[i].Mark()
+		if err != nil {
+			return nil, err
+		}
+		left[mark.Hash] = true
 	}
 	s := &Status{Manifest: *m}
 	dir := filepath.Join(st.Dir(), Folder, id)
@@ -49,9 +61,10 @@ func StatusOf(st *store.Store, id string) (*Status, error) {
 	for job, e := range failed {
 		if !done[job] {
 			s.Failed = append(s.Failed, e)
+			left[job] = true
 		}
 	}
 	slices.SortFunc(s.Failed, func(a, b Ended) int { return strings.Compare(a.Label+a.Job, b.Label+b.Job) })
-	s.Done = max(len(done), m.Total-m.Jobs+len(done))
+	s.Done = m.Total - len(left)
 	return s, nil
 }

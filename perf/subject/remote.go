@@ -20,6 +20,10 @@ import (
 type Remote struct {
 	Inputs Inputs
 	Point  Point
+	// Path is where a program lies that may look for files beside it, such as shared
+	// libraries: one that runs natively. It is run from there, if the same lies there on
+	// the machine that does the job.
+	Path string `json:",omitempty"`
 }
 
 // Remote keeps the executable in a store, from which other processes open it, and
@@ -44,7 +48,23 @@ func (p *Program) Remote(st *store.Store, in Inputs, point Point) (Remote, error
 		p.known.traveller = dir
 		p.known.Unlock()
 	}
-	return Remote{in, point}, nil
+	r := Remote{Inputs: in, Point: point}
+	if !in.Engine.Numbered { // not in the sandbox, where a program finds nothing beside it
+		if r.Path, err = filepath.Abs(p.File.Path); err != nil {
+			return Remote{}, fmt.Errorf("perf: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// open opens the executable, where it lies or as the store keeps it.
+func (r *Remote) open(st *store.Store) (*Program, error) {
+	if r.Path != "" {
+		if prog, err := Open(r.Path); err == nil && prog.File.SHA256 == r.Inputs.Program {
+			return prog, nil
+		}
+	}
+	return Open(keptAt(st, r.Inputs.Program, r.Inputs.Name))
 }
 
 // Open opens the executable of the run from a store, and checks that the run would be
@@ -55,7 +75,7 @@ func (r *Remote) Open(st *store.Store) (*Program, error) {
 	if len(in.Program) < programPrefix || filepath.Base(in.Name) != in.Name {
 		return nil, fmt.Errorf("perf: a job of the program %q, SHA-256 %q", in.Name, in.Program)
 	}
-	prog, err := Open(keptAt(st, in.Program, in.Name))
+	prog, err := r.open(st)
 	if err != nil {
 		return nil, fmt.Errorf("%w; the store that the job came from has it", err)
 	}

@@ -92,6 +92,9 @@ func (p *Executor) Execute(ctx context.Context, c *campaign.Campaign, tell func(
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
+	if err := c.SaveJobs(); err != nil {
+		return err
+	}
 	if err := c.Describe(cmp.Or(p.Title, "pool"), folder, p.Invoked); err != nil {
 		return err
 	}
