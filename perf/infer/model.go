@@ -85,12 +85,15 @@ type Model struct {
 	// applies none outside the range of its training rows; see Bounded.
 	Least, Most float64
 
+	// Bound means that a model without an estimate keeps to that range as well.
+	Bound bool `json:",omitempty"`
+
 	Terms        []Term    // those kept; the constant comes first
 	Coefficients []float64 // by term; of the scaled variables
 	Dropped      []Term    // terms that depend on earlier ones (rank-revealing QR)
 
 	Rows          int
-	ResidualError float64 // standard error of the (weighted) residuals; NaN without degrees of freedom
+	ResidualError float64 // standard error of the (weighted) residuals; NaN without degrees of freedom; by Ridge their root mean square
 	R2            float64 // of the fitted response, weighted
 }
 
@@ -99,36 +102,45 @@ var ErrNoTerms = errors.New("infer: no term is determined")
 
 // Fit fits the terms of spec to a table by weighted least squares.
 func Fit(t *Table, spec Spec, opt FitOptions) (*Model, error) {
-	if err := t.Check(); err != nil {
-		return nil, err
-	}
-	if err := spec.Check(len(t.Names)); err != nil {
-		return nil, err
-	}
-	basis := opt.Basis
-	if basis == nil {
-		b, err := NewBasis(t)
-		if err != nil {
-			return nil, err
-		}
-		basis = b
-	} else if err := basis.check(t); err != nil {
+	m, units, err := newModel(t, spec, opt)
+	if err != nil {
 		return nil, err
 	}
 	y, weights, err := response(t, opt.Scaling)
 	if err != nil {
 		return nil, err
 	}
-	units, err := basis.units(t)
-	if err != nil {
-		return nil, err
-	}
 	if !(opt.Ridge >= 0) || !finite(opt.Ridge) {
 		return nil, fmt.Errorf("infer: the ridge is %g; it is not negative", opt.Ridge)
 	}
+	return m, m.solve(units, y, weights, opt.Ridge)
+}
+
+// newModel returns a model without terms, and the scaled variables of the table.
+func newModel(t *Table, spec Spec, opt FitOptions) (*Model, [][]float64, error) {
+	if err := t.Check(); err != nil {
+		return nil, nil, err
+	}
+	if err := spec.Check(len(t.Names)); err != nil {
+		return nil, nil, err
+	}
+	basis := opt.Basis
+	if basis == nil {
+		b, err := NewBasis(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		basis = b
+	} else if err := basis.check(t); err != nil {
+		return nil, nil, err
+	}
+	units, err := basis.units(t)
+	if err != nil {
+		return nil, nil, err
+	}
 	ratios := t.Ratios()
 	m := &Model{Spec: spec.Clone(), Basis: *basis, Scaling: opt.Scaling, Relative: t.Estimate != nil, Rows: t.Rows(), Least: slices.Min(ratios), Most: slices.Max(ratios)}
-	return m, m.solve(units, y, weights, opt.Ridge)
+	return m, units, nil
 }
 
 // solve computes the coefficients.
@@ -240,8 +252,11 @@ func (m *Model) Predict(t *Table) ([]float64, error) {
 	}
 	for i, v := range out {
 		out[i] = m.Scaling.back(v)
+		if m.Relative || m.Bound {
+			out[i] = m.bound(out[i])
+		}
 		if m.Relative {
-			out[i] = m.bound(out[i]) * t.Estimate[i]
+			out[i] *= t.Estimate[i]
 		}
 	}
 	return out, nil

@@ -46,9 +46,13 @@ func (p *placement) y(name string) float64 { return p.hardware[name] }
 // values returns the variables of a set and, for LimitSet, the estimate of CPI
 // that models correct.
 func (p *placement) values(set Set, shares []share) (list []float64, estimate float64) {
-	if set == Paper {
+	if set != LimitSet {
 		for _, k := range shard.Characteristics() {
 			list = append(list, p.x(k.Name))
+		}
+		if set == Portable {
+			n := float64(p.shard.Instructions)
+			list = append(list, float64(p.shard.DataBlocks)/n, float64(p.shard.CodeBlocks)/n, float64(p.shard.DataReuses)/n)
 		}
 	} else {
 		k := p.costs()

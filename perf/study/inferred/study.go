@@ -19,11 +19,17 @@ type Options struct {
 	Search infer.SearchOptions
 
 	// Profiles is how many of a new application a model is updated with (0: 20),
-	// and Counts how many are tried besides (nil: 10, 40).
+	// and Counts how many are tried besides (nil: 10, 40; with Direct none).
 	Profiles int
 	Counts   []int
 
 	Variables Set // "": LimitSet
+
+	// Direct fits all terms at once and searches for none: splines of all variables
+	// and their products, of software with hardware to powers of up to Search.Powers
+	// (0: 2), shrunk by Search.Ridge (0: 30; see infer.Ridge). An update weighs the few rows of new
+	// software like the many of each known application. It is the way of Portable.
+	Direct bool
 
 	// Choosing judges by the profiles of the use Choose in place of those that
 	// judge: to compare forms of models.
@@ -84,7 +90,8 @@ const ridge = 10
 
 func (o Options) withDefaults() Options {
 	o.Profiles = cmp.Or(o.Profiles, 20)
-	if o.Counts == nil {
+	o.Direct = o.Direct || o.Variables == Portable
+	if o.Counts == nil && !o.Direct {
 		o.Counts = []int{10, 40}
 	}
 	o.Seed = cmp.Or(o.Seed, 2012)
@@ -93,12 +100,26 @@ func (o Options) withDefaults() Options {
 	o.Search.Seed = o.Seed
 	if o.Search.Scaling == (infer.Scaling{}) {
 		o.Search.Scaling = scaling
+		if o.Variables == Portable {
+			o.Search.Scaling = infer.Scaling{Log: true}
+		}
 	}
-	if o.Variables == LimitSet {
+	switch {
+	case o.Direct:
+		o.Search.Powers = cmp.Or(o.Search.Powers, directPowers)
+		o.Search.Ridge = cmp.Or(o.Search.Ridge, directRidge)
+	case o.Variables == LimitSet:
 		o.Search.Ridge = cmp.Or(o.Search.Ridge, ridge)
 	}
 	return o
 }
+
+// What Direct takes by default. Both, and the logarithm, were chosen on profiles of the
+// use Choose.
+const (
+	directPowers = 2
+	directRidge  = 30
+)
 
 // Run searches for a model of all applications and judges it by interpolation and
 // on new hardware; then for models without each application, without each input
@@ -240,7 +261,11 @@ func (r *runner) known(s *Shard) bool {
 // system searches for a model of some profiles and keeps the search's history.
 func (r *runner) system(ctx context.Context, name string, profiles []Profile, opt infer.SearchOptions) (*infer.System, error) {
 	r.Progress.Report(progress.Report{Task: "search: " + name})
-	system, err := infer.NewSystem(ctx, r.all.Table(profiles, r.Variables), opt)
+	table := r.all.Table(profiles, r.Variables)
+	if r.Direct {
+		return r.direct(table)
+	}
+	system, err := infer.NewSystem(ctx, table, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +312,7 @@ func (r *runner) meet(ctx context.Context, system *infer.System, left leftOut, u
 		if err != nil {
 			return err
 		}
-		updated, err := system.Update(ctx, r.all.Table(drawn, r.Variables), update)
+		updated, err := r.update(ctx, system, r.all.Table(drawn, r.Variables), update)
 		if err != nil {
 			return err
 		}

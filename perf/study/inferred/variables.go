@@ -12,6 +12,13 @@ type Set string
 
 // The sets.
 const (
+	// Portable is what one run of a shard on any machine tells of it, without a
+	// simulation: the characteristics of Paper, and how much the shard touches,
+	// which they do not say; and the parameters of Table 2. Models are of the
+	// logarithm of CPI, with all products of two variables, shrunk (see
+	// Options.Direct): a product on this scale is one of powers of variables.
+	Portable Set = "portable"
+
 	// Paper is the thirteen characteristics of software of 2012, Table 1, and
 	// the thirteen parameters of hardware of its Table 2. How the two meet is
 	// left to interactions.
@@ -25,10 +32,10 @@ const (
 	LimitSet Set = "limits"
 )
 
-// Check returns an error if s is neither Paper nor LimitSet.
+// Check returns an error if s is none of the sets.
 func (s Set) Check() error {
-	if s != Paper && s != LimitSet {
-		return fmt.Errorf("perf: infer: %q is no set of variables; there are %s and %s", string(s), Paper, LimitSet)
+	if s != Paper && s != LimitSet && s != Portable {
+		return fmt.Errorf("perf: infer: %q is no set of variables; there are %s, %s and %s", string(s), Portable, Paper, LimitSet)
 	}
 	return nil
 }
@@ -82,13 +89,21 @@ func Shares() (list []Share) {
 	return list
 }
 
+// footprints are the variables of Portable that Paper does not have: different blocks
+// of 64 bytes of data and of code that a shard touches, and the accesses to data that
+// it touched before, all for each of its instructions.
+var footprints = []string{"data_blocks_touched", "code_blocks_touched", "data_reuses"}
+
 // Variables returns the names of the variables of a set: characteristics of
 // software or shares, then the thirteen parameters of Table 2.
 func Variables(set Set) []string {
 	var names []string
-	if set == Paper {
+	if set != LimitSet {
 		for _, c := range shard.Characteristics() {
 			names = append(names, c.Name)
+		}
+		if set == Portable {
+			names = append(names, footprints...)
 		}
 	} else {
 		for _, c := range shares() {
