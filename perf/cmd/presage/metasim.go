@@ -26,6 +26,7 @@ type metasimFlags struct {
 	warmup         string
 	warmLength     uint64
 	onlyHistory    bool
+	untimed        bool
 	full           bool
 	record         string
 }
@@ -66,6 +67,7 @@ megabytes up, and judges it by the study that was recorded.`,
 	f.BoolVar(&m.full, "full", false, "also simulate the whole run")
 	f.StringVar(&m.record, "record", "", "run the whole study, and write its tables to files with this name prefix")
 	f.BoolVar(&m.onlyHistory, "history", false, "with --record: write PREFIX-history.csv alone, by the study recorded under the prefix")
+	f.BoolVar(&m.untimed, "untimed", false, "with --history: time nothing, and leave the paper's 8 points out")
 	_ = cmd.MarkFlagRequired("machine")
 	m.register(cmd)
 	m.out.register(cmd)
@@ -174,6 +176,12 @@ func (m *metasimFlags) study(cmd *cobra.Command, args []string, on *machine.Mach
 		}
 	}
 	study := sampling.Options{RunOptions: opt.RunOptions, Machine: on}
+	if m.untimed {
+		if !m.onlyHistory {
+			return errors.New("--untimed: only with --history")
+		}
+		study.Repeats = -1
+	}
 	if m.onlyHistory {
 		rows, err := m.history(cmd, args, prog, point, study)
 		if err != nil {

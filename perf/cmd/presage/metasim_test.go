@@ -52,7 +52,11 @@ func TestSimpointAndMetasim(t *testing.T) {
 	if !strings.Contains(hits, "simpoint k=2") {
 		t.Errorf("study:\n%s", hits)
 	}
-	for _, table := range []string{"hits", "blocks", "runs", "clusters"} {
+	again := must(t, with("metasim", program, "--machine", power3, "--record", kept, "--history", "--untimed")...)
+	if strings.Count(again, "simpoint") != 2 || strings.Contains(again, "simpoint 8") {
+		t.Errorf("a history that is not timed:\n%s", again)
+	}
+	for _, table := range []string{"hits", "blocks", "runs", "clusters", "history"} {
 		if df, from := recorded(t, kept+"-"+table+".csv"); df.Nrow() == 0 || !strings.Contains(from.Command, "metasim") {
 			t.Errorf("%s: %d rows, %+v", table, df.Nrow(), from)
 		}
@@ -62,18 +66,21 @@ func TestSimpointAndMetasim(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, line := range map[string]string{
-		"bad.bb:1":     "simpoint " + bad,
-		"--interval":   "simpoint " + bad + " --interval 5",
-		"--table":      "simpoint " + prefix + ".none --table all", // before anything is run
-		"--stdin":      "simpoint " + prefix + ".bb --stdin x",
-		"--percent 0":  "metasim " + prefix + ".none --machine zen4 --percent 0",
-		"--max-k":      "metasim " + prefix + ".none --machine zen4 --points " + prefix + " --k 2",
-		"no such file": "simpoint " + prefix + ".none",
-		"one problem":  "simpoint " + program + " --at n=1,2",
-		"--warmup":     "metasim " + program + " --machine zen4 --warmup cold",
-		"itself":       "metasim " + program + " --machine zen4 --k 3 --record " + kept,
-		"nowhere":      "metasim " + program + " --machine nowhere",
-		"x.simpoints":  "metasim " + program + " --machine zen4 --points x",
+		"bad.bb:1":       "simpoint " + bad,
+		"--interval":     "simpoint " + bad + " --interval 5",
+		"--table":        "simpoint " + prefix + ".none --table all", // before anything is run
+		"--stdin":        "simpoint " + prefix + ".bb --stdin x",
+		"--percent 0":    "metasim " + prefix + ".none --machine zen4 --percent 0",
+		"--max-k":        "metasim " + prefix + ".none --machine zen4 --points " + prefix + " --k 2",
+		"no such file":   "simpoint " + prefix + ".none",
+		"one problem":    "simpoint " + program + " --at n=1,2",
+		"--warmup":       "metasim " + program + " --machine zen4 --warmup cold",
+		"name the study": "metasim " + program + " --machine zen4 --history",
+		"only with":      "metasim " + program + " --machine zen4 --untimed --record " + kept,
+		"recorded":       "metasim " + program + " --machine zen4 --history --record " + kept + ".none",
+		"itself":         "metasim " + program + " --machine zen4 --k 3 --record " + kept,
+		"nowhere":        "metasim " + program + " --machine nowhere",
+		"x.simpoints":    "metasim " + program + " --machine zen4 --points x",
 	} {
 		if _, _, err := presage(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)

@@ -185,6 +185,19 @@ func TestDocumentsHaveTheHeadlines(t *testing.T) {
 	}
 }
 
+// TestErrorsAreSummedUpWhole: a headline that calls itself a median hides the rest.
+func TestErrorsAreSummedUpWhole(t *testing.T) {
+	all, err := Headlines("../../../datasets/headlines.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range all {
+		if h.Rows == 0 && strings.Contains(h.Metric, "median") {
+			t.Errorf("%s: %q is a median alone: give the sample", h.Study, h.Metric)
+		}
+	}
+}
+
 func TestDigits(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 1: "1", 0.5293225: "0.529", 0.0092904: "0.00929", -0.02954: "-0.0295", 12.345: "12.3",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 
 	"presage/perf/internal/num"
@@ -30,7 +31,7 @@ type HistoryRow struct {
 	Full      float64       `frame:"sim_full_miss_ratio"`      // of the full simulation
 	Err       float64       `frame:"rel_err"`                  // of Misses against Full
 	ErrBy     float64       `frame:"rel_err_by_access"`        // of ByAccess against Full
-	// Processor times, medians of runs in turn.
+	// Processor times, medians of runs in turn; missing if nothing was timed.
 	Untraced    float64 `frame:"meas_untraced_processor_sec"`
 	Guided      float64 `frame:"meas_processor_sec"`
 	PerUntraced float64 `frame:"per_untraced"`
@@ -62,7 +63,11 @@ func (o Options) History(ctx context.Context, prog *subject.Program, point subje
 
 // history is History on the standard intervals.
 func (s *study) history(ctx context.Context, full map[string]float64) (rows []HistoryRow, err error) {
-	for _, how := range []phase.Sampling{guidedByScore, guidedByPaper} {
+	samplings := []phase.Sampling{guidedByScore, guidedByPaper}
+	if s.Repeats < 0 {
+		samplings = samplings[:1]
+	}
+	for _, how := range samplings {
 		points := 0
 		if how.Name == guidedByPaper.Name {
 			points = min(paperPoints, s.standard.Vectors.Len())
@@ -89,10 +94,12 @@ func (s *study) after(ctx context.Context, how phase.Sampling, full map[string]f
 	if err != nil {
 		return nil, err
 	}
-	s.begin("its overhead over %d runs", s.Repeats)
-	cost, err := p.Overhead(ctx, phase.OverheadOptions{Machine: s.Machine, Sampling: how, Repeats: s.Repeats})
-	if err != nil {
-		return nil, err
+	cost := phase.Overhead{Untraced: phase.RunCost{ProcessorSeconds: math.NaN()}, Sampled: phase.RunCost{ProcessorSeconds: math.NaN()}}
+	if s.Repeats > 0 {
+		s.begin("its overhead over %d runs", s.Repeats)
+		if cost, err = p.Overhead(ctx, phase.OverheadOptions{Machine: s.Machine, Sampling: how, Repeats: s.Repeats}); err != nil {
+			return nil, err
+		}
 	}
 	hits, err := phase.HitRates(list...)
 	if err != nil {

@@ -30,7 +30,8 @@ type Options struct {
 	// the paper.
 	Percents []float64
 	// Repeats is the number of runs of which the times of the untraced run and of
-	// the default sample are medians (see phase.Overhead); 0: 3.
+	// the default sample are medians (see phase.Overhead); 0: 3. -1, for History: no
+	// times, and only the points that SimPoint's score chooses.
 	Repeats int
 	// Seeds is the number of seeds that the default clustering is compared over; 0: 4.
 	Seeds int
