@@ -160,6 +160,7 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 		$(GO) run ./perf/cmd/presage infer study --variables $$v --record datasets/inferred/$$v && \
 		$(GO) run ./perf/cmd/presage infer baselines --variables $$v --left-out --script datasets/inferred/baselines.R --record datasets/inferred/$$v || exit 1; \
 	done
+	$(GO) run ./perf/cmd/presage infer study --variables portable --record datasets/inferred/portable
 
 # At real-time priority, where that is allowed, others cannot take the processor in
 # the middle of a run.

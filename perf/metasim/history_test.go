@@ -91,3 +91,43 @@ func TestHistoryCountsBlocksOnce(t *testing.T) {
 		t.Error("a history without a length: no error")
 	}
 }
+
+// TestHistoryTakesAShareOfUnknown: where the simulated parts touch about twice the blocks
+// that a cache holds, about half of what finds free places misses.
+func TestHistoryTakesAShareOfUnknown(t *testing.T) {
+	p, code := small(t)
+	whole, err := p.Run(t.Context(), engine.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := whole.Instructions
+	sample := metasim.Sample{Name: "test"}
+	for i := range uint64(12) {
+		from := n/3 + i*n/20
+		sample.Stretches = append(sample.Stretches, metasim.Stretch{Window: trace.Window{From: from, To: from + 4_000}, Weight: 1. / 12})
+	}
+	misses := func(w metasim.Warmup, blocks uint64) (sum, once float64) {
+		config := cache.Config{Levels: []cache.Level{{Name: "L", Blocks: blocks, BlockBytes: 64}}}
+		sims, err := metasim.Simulate(t.Context(), p.Run, code, sample, []cache.Config{config}, metasim.SimulateOptions{Warmup: w, WarmLength: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range sims[0].Stretches {
+			for _, c := range sims[0].Stretches[i].Blocks {
+				sum += float64(c.Misses[0])
+			}
+		}
+		if w == metasim.WarmHistory {
+			once = float64(sims[0].Once[0])
+		}
+		return sum, once
+	}
+	// Fully associative: what holds everything has each block once.
+	_, touched := misses(metasim.WarmHistory, 1<<16)
+	blocks := uint64(touched / 2)
+	all, _ := misses(metasim.WarmFixed, blocks)
+	some, once := misses(metasim.WarmHistory, blocks)
+	if once != 0 || all < 100 || some < 0.45*all || some > 0.6*all {
+		t.Errorf("%g blocks touched, %d held: %g of %g misses taken, %g once", touched, blocks, some, all, once)
+	}
+}

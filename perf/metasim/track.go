@@ -175,9 +175,13 @@ func (t *tracker) resolve() (once []uint64) {
 		for _, f := range t.fills[i] {
 			hits[cell{t.block[f.Group], f.Level}] += held[f.Level][f.Set]
 		}
+		left := make([]float64, len(held)) // by level: of hits, what rounding left to the blocks that follow
 		for _, c := range t.done[i].Blocks {
 			for l := range c.Misses {
-				c.Misses[l] -= uint64(math.Round(hits[cell{c.Block, l}]))
+				want := left[l] + hits[cell{c.Block, l}]
+				taken := min(math.Floor(want), float64(c.Misses[l]))
+				left[l] = want - taken
+				c.Misses[l] -= uint64(taken)
 			}
 		}
 	}
