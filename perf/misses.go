@@ -10,6 +10,7 @@ import (
 	"presage/perf/misses/replayed"
 	"presage/perf/patterns"
 	"presage/perf/predict"
+	"presage/perf/report"
 	"presage/perf/subject"
 )
 
@@ -131,4 +132,15 @@ func Validate(ctx context.Context, prog *Program, v misses.Validation) (datafram
 		v.Correctors = replayed.Correctors(v.Store, replayed.Options{Executables: v.Binaries})
 	}
 	return table(misses.Validate(ctx, prog, v))
+}
+
+// Study makes a report of a program in one call: it profiles prog at the training
+// sizes, fits a model, predicts misses on machines at larger sizes, and holds
+// predictions against exact simulation at a size between. The report has the rows of
+// each step, for Frame, its figures, a page, and Doubts: what not to trust, and why.
+//
+//	r := perf.Must(perf.Study(ctx, prog, report.Options{Machines: machines, Train: perf.Sweep("n", 12, 16, 20, 24, 28)}))
+//	perf.Frame(r.Predictions); perf.Frame(r.Judgements); perf.Frame(r.Doubts)
+func Study(ctx context.Context, prog *Program, opt report.Options) (*report.Report, error) {
+	return report.Make(ctx, prog, opt)
 }

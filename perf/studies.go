@@ -55,10 +55,6 @@ func CPITable(rows []inferred.CPIPrediction) dataframe.DataFrame {
 	return df.Drop("sim_cpi")
 }
 
-// TuneMatrixOptions configure the samples and the objective of TuneMatrix. The zero
-// value is the paper's study.
-type TuneMatrixOptions = sparse.Options
-
 // MatrixTuning is what TuneMatrix found.
 type MatrixTuning struct {
 	// Tuned has a row for each objective (performance or energy), strategy
@@ -82,8 +78,8 @@ type MatrixTuning struct {
 // matrix with a vector (Wu and Lee, MICRO 2012, section 5): it simulates a sample
 // of them, fits models to the sample, searches the models, and simulates the best.
 // The store keeps simulations. sparse.Advise recommends a block size on the machine
-// at hand.
-func TuneMatrix(ctx context.Context, m *spmv.Matrix, opt TuneMatrixOptions) (*MatrixTuning, error) {
+// at hand. The zero options are the paper's study.
+func TuneMatrix(ctx context.Context, m *spmv.Matrix, opt sparse.Options) (*MatrixTuning, error) {
 	found, err := sparse.Tune(ctx, m, opt)
 	if err != nil {
 		return nil, err
