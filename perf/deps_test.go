@@ -116,7 +116,7 @@ var layers = []layer{
 	// The page in which models are changed by hand.
 	{"explore", "trace cfg reuse fit machine predict machine/catalog internal/num frame figure subject locality misses"},
 
-	{"report", "machine internal/num frame figure subject locality misses misses/replayed"},
+	{"report", "machine frame figure subject locality misses misses/replayed"},
 
 	// Studies: none knows the facade.
 	{"host/measure", "host progress subject internal/order"},

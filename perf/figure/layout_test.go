@@ -226,3 +226,30 @@ func TestSVG(t *testing.T) {
 		t.Errorf("%d bytes of PDF: %v", len(pdf), err)
 	}
 }
+
+// Labels of an axis are all in one unit, those of a logarithmic one each in its own.
+func TestTickUnits(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		want   string
+	}{
+		{0, 2.2e6, "0 0.5M 1M 1.5M 2M"},
+		{0, 5e5, "0 100k 200k 300k 400k 500k"},
+		{0, 8000, "0 1000 2000 3000 4000 5000 6000 7000 8000"},
+		{-3e5, 3e5, "-300k -200k -100k 0 100k 200k 300k"},
+		{0, 4, "0 1 2 3 4"},
+	} {
+		var got []string
+		for _, tick := range (linearTicks{}).Ticks(c.lo, c.hi) {
+			got = append(got, tick.Label)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%g to %g: %v, want %s", c.lo, c.hi, got, c.want)
+		}
+	}
+	for v, want := range map[float64]string{0.01: "0.01", 100: "100", 1000: "1k", 2e4: "20k", math.Pow(10, 6): "1M", 5e9: "5G", 1e12: "1T", 1e18: "1e+18"} {
+		if got := amount(v); got != want {
+			t.Errorf("%g is written %s, want %s", v, got, want)
+		}
+	}
+}

@@ -132,7 +132,7 @@ func (oneTwoFive) Ticks(lo, hi float64) []plot.Tick {
 	for power := math.Floor(lo); power <= hi; power++ {
 		for _, digit := range []float64{1, 2, 5} {
 			if v := math.Log10(digit) + power; v >= lo && v <= hi {
-				ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprintf("%g", digit*math.Pow(10, power))})
+				ticks = append(ticks, plot.Tick{Value: v, Label: amount(digit * math.Pow(10, power))})
 			}
 		}
 	}

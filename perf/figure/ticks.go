@@ -20,7 +20,7 @@ func (decades) Ticks(lo, hi float64) []plot.Tick {
 	for e := math.Ceil(lo); e <= hi; e++ {
 		label := ""
 		if math.Mod(e, stride) == 0 {
-			label = fmt.Sprintf("%g", math.Pow(10, e))
+			label = amount(math.Pow(10, e))
 		}
 		ticks = append(ticks, plot.Tick{Value: e, Label: label})
 	}
@@ -44,10 +44,56 @@ func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
 		step /= finer
 	}
 	var ticks []plot.Tick
+	u := unitOf(math.Max(math.Abs(lo), math.Abs(hi)))
 	for i := math.Ceil(lo / step); i*step <= hi; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 6, 64)})
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: u.label(i * step)})
 	}
 	return ticks
+}
+
+// unit is a thousand, or a power of it, in which the labels of an axis are written:
+// 0.5M, 1M, 1.5M.
+type unit struct {
+	value float64
+	name  string
+}
+
+// units are what large numbers are written in.
+var units = []unit{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}
+
+// inUnits is the number from which on the labels of an axis have a unit.
+const inUnits = 1e5
+
+// unitOf returns the unit of an axis whose numbers reach v.
+func unitOf(v float64) unit {
+	if v >= inUnits && v < 1e15 {
+		for _, u := range units {
+			if v >= u.value {
+				return u
+			}
+		}
+	}
+	return unit{1, ""}
+}
+
+func (u unit) label(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(v/u.value, 'g', 6, 64) + u.name
+}
+
+// amount writes a number of a logarithmic axis: 1k, 10k, 100k, 1M.
+func amount(v float64) string {
+	if v < 1e3 || v >= 1e15 {
+		return fmt.Sprintf("%g", v)
+	}
+	for _, u := range units {
+		if v >= u.value*(1-1e-9) {
+			return u.label(v)
+		}
+	}
+	return fmt.Sprintf("%g", v)
 }
 
 // upTo ticks an axis up to a value below its end.

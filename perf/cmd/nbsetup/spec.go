@@ -73,14 +73,14 @@ func newKernelSpec(gonb, goDir, clone string, mode kernelMode) kernelSpec {
 			// Cells build programs in a git clone. -buildvcs=false, because stamping
 			// fails without git or if another user owns the clone, and would change
 			// the program, and so the key of its stored profiles, with every commit.
-			"GOFLAGS": "-mod=readonly -buildvcs=false",
+			"GOFLAGS": "-mod=readonly -buildvcs=false -ldflags=-s",
 			// Not empty: `go env -w GOWORK=off` overrides an empty variable.
 			"GOWORK": "auto",
 		},
 	}
 	if mode == openKernel {
 		spec.DisplayName = "Go (Presage, other modules too)"
-		spec.Env["GOFLAGS"] = "-buildvcs=false"
+		spec.Env["GOFLAGS"] = "-buildvcs=false -ldflags=-s"
 		delete(spec.Env, "GOPROXY")
 	}
 	return spec

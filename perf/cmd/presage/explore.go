@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -83,12 +82,9 @@ func serve(cmd *cobra.Command, s *explore.Session, port int, opt explore.ServeOp
 	opt.Token = explore.NewToken()
 	fmt.Fprintf(cmd.OutOrStdout(), "Open %s\nEnd with Ctrl-C.\n", s.Address(ln, opt.Token, s.Initial()))
 	_, err = explore.Serve(cmd.Context(), ln, s, opt)
-	switch {
-	case errors.Is(err, explore.ErrUnused):
+	if errors.Is(err, explore.ErrUnused) {
 		fmt.Fprintln(cmd.ErrOrStderr(), err)
 		return nil
-	case errors.Is(err, context.Canceled):
-		return nil // Ctrl-C is how it ends
 	}
 	return err
 }
