@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -31,5 +32,31 @@ func TestOpenAndBuildErrors(t *testing.T) {
 	}
 	if _, err := Build(t.Context(), broken); err == nil || !strings.Contains(err.Error(), "undefined: x") {
 		t.Errorf("a program that does not compile: %v", err)
+	}
+}
+
+// What GOFLAGS say of the linker, which notebooks' kernels set, does not change a
+// program: it would lose its lines, and its profiles their keys.
+func TestBuildIgnoresLinkerFlags(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module small\n", "main.go": "package main\nfunc main() {}\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var files [2][]byte
+	for i, flags := range []string{"", "-ldflags=-s"} {
+		t.Setenv("GOFLAGS", flags)
+		exe := filepath.Join(dir, "exe")
+		if err := (GoBuild{Dir: dir, Target: Guest}).Run(t.Context(), exe); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if files[i], err = os.ReadFile(exe); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Errorf("%d bytes, and %d with GOFLAGS", len(files[0]), len(files[1]))
 	}
 }
