@@ -212,6 +212,24 @@ func TestHTMLEscapesAndLimits(t *testing.T) {
 	}
 }
 
+func TestHTMLIsForPeople(t *testing.T) {
+	got := HTML(Of([]struct {
+		Name  string  `frame:"name"`
+		Count int     `frame:"count"`
+		Ratio float64 `frame:"ratio"`
+	}{{"20000", 1234567, 0.5}, {"x", 9999, -65432}}), 0)
+	for _, want := range []string{`<td style="text-align:left">20000</td>`, "<td>1,234,567</td>", "<td>0.5</td>", "<td>9999</td>", "<td>-65,432</td>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in %s", want, got)
+		}
+	}
+	for digits, want := range map[string]string{"123456": "123,456", "1e+09": "1e+09", "12345.6": "12345.6", "": "", "NaN": "NaN", "-100000": "-100,000"} {
+		if got := grouped(digits); got != want {
+			t.Errorf("%s becomes %s, want %s", digits, got, want)
+		}
+	}
+}
+
 func TestShort(t *testing.T) {
 	for v, want := range map[float64]string{
 		1234567:      "1234567",

@@ -151,6 +151,34 @@ func String(df dataframe.DataFrame) string {
 	return b.String()
 }
 
+// htmlCell writes a value for people: text stands at the left, and a whole number of
+// five digits and more has separators.
+func htmlCell(v any) string {
+	if text, ok := v.(string); ok {
+		return fmt.Sprintf(`<td style="text-align:left">%s</td>`, html.EscapeString(text))
+	}
+	return "<td>" + html.EscapeString(grouped(short(v))) + "</td>"
+}
+
+// grouped puts a comma between each three digits of a whole number.
+func grouped(digits string) string {
+	number, negative := strings.CutPrefix(digits, "-")
+	if len(number) < 5 || strings.Trim(number, "0123456789") != "" {
+		return digits
+	}
+	var b strings.Builder
+	if negative {
+		b.WriteByte('-')
+	}
+	for i, d := range number {
+		if i > 0 && (len(number)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
 // HTML returns df as a table for a notebook, at most limit rows of it (0: all),
 // with a last line that counts the rows left out.
 func HTML(df dataframe.DataFrame, limit int) string {
@@ -171,7 +199,7 @@ func HTML(df dataframe.DataFrame, limit int) string {
 	for _, row := range shown {
 		b.WriteString("<tr>")
 		for _, v := range row {
-			fmt.Fprintf(&b, "<td>%s</td>", html.EscapeString(short(v)))
+			b.WriteString(htmlCell(v))
 		}
 		b.WriteString("</tr>")
 	}

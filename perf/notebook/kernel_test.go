@@ -230,7 +230,7 @@ func plain(t *testing.T, cell string, env ...string) (o outcome) {
 func TestDisplays(t *testing.T) {
 	for _, c := range []struct{ cell, want string }{
 		{"table", "<td>0.5</td>"},
-		{"rows", "<td>a &lt; b</td>"},
+		{"rows", ">a &lt; b</td>"},
 		{"long", "<p>60 of 120 rows</p>"},
 		{"first", "<p>2 of 3 rows</p>"},
 	} {
