@@ -122,8 +122,12 @@ func missTable(rows []misses.Row, size, scope string) table {
 	for i := range rows {
 		m := &rows[i]
 		t.Rows = append(t.Rows, []cell{
-			{Text: m.Machine}, {Text: m.Level}, {Text: subject.Point(m.Point).String()}, {Text: m.Scope},
-			numeric(number(m.Misses)), numeric(number(m.Low)), numeric(number(m.High)), numeric(percent(m.Ratio)), numeric(percent(m.Doubtful)), {Text: m.Method},
+			{Text: m.Machine},
+			{Text: m.Level},
+			{Text: subject.Point(m.Point).String()},
+			{Text: m.Scope},
+			numeric(number(m.Misses)), numeric(number(m.Low)), numeric(number(m.High)), numeric(percent(m.Ratio)), numeric(percent(m.Doubtful)),
+			{Text: m.Method},
 		})
 	}
 	return t
@@ -136,8 +140,12 @@ func (r *Report) judged() table {
 		wrong := numeric(signed(j.Err))
 		wrong.Wrong = math.Abs(j.Err) > wrongBeyond
 		t.Rows = append(t.Rows, []cell{
-			{Text: j.Machine}, {Text: j.Level}, {Text: subject.Point(j.Point).String()}, {Text: j.Scope},
-			numeric(number(j.Pred)), numeric(number(j.Sim)), wrong, {Text: j.Cause},
+			{Text: j.Machine},
+			{Text: j.Level},
+			{Text: subject.Point(j.Point).String()},
+			{Text: j.Scope},
+			numeric(number(j.Pred)), numeric(number(j.Sim)), wrong,
+			{Text: j.Cause},
 		})
 	}
 	return t
