@@ -90,7 +90,7 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 	all := j.doubts
 	latest := uint64(0) // execution of a place without doubts
 	for i, d := range all {
-		if !d.any() && len(in.prog.Places[i].Refs) > 0 {
+		if !d.access().any() && len(in.prog.Places[i].Refs) > 0 {
 			latest = max(latest, replayed.last[i])
 		}
 	}
@@ -100,7 +100,7 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 		for k := range p.Refs {
 			r := &c.Refs[in.code.refOf(p, k)]
 			r.Accesses += n
-			if n > 0 && all[i].any() {
+			if d := all[i].access(); n > 0 && d.any() {
 				r.Doubtful += n
 				r.reasons |= all[i]
 				if replayed.first[i] < latest {

@@ -8,7 +8,7 @@ import (
 )
 
 // doubt is a set of reasons for which what a place does is not certain.
-type doubt uint16
+type doubt uint32
 
 const (
 	drawnAddress  doubt = 1 << iota // no function gives the addresses
@@ -24,6 +24,8 @@ const (
 	follows                         // comes after a branch of the same routine that is in doubt
 	allocates                       // allocates memory, which may be done otherwise at another size
 	otherClass                      // there was no run at a size of this residue class
+	otherWays                       // branches of sizes that were run differ from the runs, and nothing else does
+	fewBounds                       // a coefficient of a branch is not an exact polynomial with sizes to spare
 	overlap                         // steps of a loop overlap that did not at any size that was run
 	decided                         // is executed, or not, as a branch in doubt decides
 	control                         // beside another doubt: it is about where control goes on
@@ -43,11 +45,20 @@ var doubtTexts = [...]string{
 	"comes after a branch that is in doubt",
 	"memory is allocated while the replay goes on",
 	"the code computes with remainders, and no run was at a size with this one's remainder modulo 8",
+	"replays of sizes that were run take other branches than the runs",
+	"bounds of branches that are no exact polynomial of the size, with two sizes to spare",
 	"what steps of a loop touch overlaps at this size and did not in the runs: tiles that there were too few of to tell",
 	"whether they are executed depends on data",
 }
 
 func (d doubt) any() bool { return d != 0 }
+
+// branching are the doubts about the branch at the end of a place: its own accesses come
+// before.
+const branching = drawnBranch | otherBranch | otherWays | fewBounds | untested | control
+
+// access returns the doubts about the accesses of a place.
+func (d doubt) access() doubt { return d &^ branching }
 
 // texts returns the reasons in words.
 func (d doubt) texts() []string {

@@ -161,7 +161,7 @@ func (f *Follower) enough(id trace.BlockID) bool {
 		return false
 	}
 	way := f.in.prog.Places[f.place].way(id)
-	const unfit = drawnAddress | drawnBranch | failsTraining
+	const unfit = drawnAddress | drawnBranch | failsTraining | otherWays
 	if way < 0 || f.in.doubts[f.place]&unfit != 0 {
 		return false
 	}

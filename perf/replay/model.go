@@ -190,7 +190,7 @@ func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitt
 			continue
 		}
 		f.total += p.Count * uint64(len(p.Refs))
-		if !f.doubts[i].any() {
+		if !f.doubts[i].access().any() {
 			f.sure += p.Count * uint64(len(p.Refs))
 		}
 	}
@@ -247,13 +247,19 @@ func (p *Program) contextsOf(o *Program) []int32 {
 
 // doubtsOf returns d if the verdict on place i is not that all was the same.
 func (v *Verdict) doubtsOf(i int, d doubt) doubt {
-	if !v.Counts[i] || !v.Next[i] {
+	if !v.Counts[i] {
 		return d | control
 	}
 	for _, same := range v.Refs[i] {
+		if !same && !v.Next[i] {
+			return d | control
+		}
 		if !same {
 			return d
 		}
+	}
+	if !v.Next[i] {
+		return otherWays | control
 	}
 	return 0
 }
@@ -266,7 +272,7 @@ func (in *Instance) ownDoubts(i int) doubt {
 		d |= fewSizes
 	}
 	if !l.sureBranch {
-		d |= fewSizes | control
+		d |= fewBounds | control
 	}
 	for j := range l.refs {
 		if l.refs[j].kind == irregular {

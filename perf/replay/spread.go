@@ -45,7 +45,7 @@ func (in *Instance) judge(real, replayed *Outcome) *judgement {
 }
 
 // aboutControl are the doubts with which control may stand.
-const aboutControl = drawnBranch | fewSizes | failsTraining | failsHeldOut | otherBranch | otherCount | otherClass | untested | allocates | overlap
+const aboutControl = drawnBranch | fewSizes | failsTraining | failsHeldOut | otherBranch | otherCount | otherClass | untested | allocates | otherWays | fewBounds | overlap
 
 // triedRuns is the least number of runs that must have gone each way from a branch for
 // what comes after its region to be certain without further ado: as many as determine
@@ -54,7 +54,7 @@ const triedRuns = spareSizes + 1
 
 // confinable are the doubts about where control goes on that say nothing about what
 // comes after the region of a branch.
-const confinable = drawnAddress | drawnBranch | fewSizes | failsTraining | failsHeldOut | otherAddress | lostBase | otherCount | decided | control
+const confinable = drawnAddress | drawnBranch | fewSizes | otherWays | fewBounds | failsTraining | failsHeldOut | otherAddress | lostBase | otherCount | decided | control
 
 // confine finds the branches in doubt that decide about a region alone, and
 // the other places that bring doubts about what follows.

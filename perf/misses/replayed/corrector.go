@@ -26,9 +26,9 @@ const (
 	MethodNear = "near replay"
 )
 
-// DefaultMaxAccesses is the default of Options.MaxAccesses: some seconds of
+// DefaultMaxAccesses is the default of Options.MaxAccesses: up to half a minute of
 // simulation.
-const DefaultMaxAccesses = 1 << 27
+const DefaultMaxAccesses = 1 << 28
 
 // Options configure a Corrector.
 type Options struct {
