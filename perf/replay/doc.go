@@ -27,7 +27,15 @@
 // (compressed rows). Coefficients are polynomials over all sizes or over those
 // of n's residue class. What fits none of these is irregular: it is replayed by
 // drawing addresses from the range that was seen, and branches by frequency,
-// and is never certified.
+// and is never certified. A branch that depends on data spoils only what it decides
+// about, see Certificate: the rest of a factorisation with pivoting is replayed.
+//
+// A program that is compiled anew for each size has runs of different executables.
+// Code.Translate joins them where routines have the same blocks and loops, though
+// not always the same references: a compiler keeps other registers in memory for
+// another size. Addresses in the image are relative to variables then, by their
+// names. What is replayed is best an executable of the size itself, of which only the
+// start is run.
 //
 // Addresses outside the image are relative to the stack's start or to the lowest
 // address of the data that overlap with them, an allocation; where these
@@ -35,6 +43,8 @@
 // checks every function that is evaluated in it. See Certificate for what makes a
 // scope's counts trustworthy.
 //
-// Not modelled: threads, signal handlers, recursion that makes the number of
+// Not modelled: bounds that are the least or greatest of several affine functions, as
+// of tiles that do not divide the size; executables of which a routine has other blocks
+// than in the rest; threads, signal handlers, recursion that makes the number of
 // calling contexts grow beyond a limit, more than one parameter.
 package replay

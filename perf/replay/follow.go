@@ -40,8 +40,10 @@ type Follower struct {
 	vector  []int64
 	walk    *walker
 	batch   *trace.Batch
-	missing int    // bases that are not known and matter
-	matters []bool // by base
+	missing int     // bases that are not known and matter
+	matters []bool  // by base
+	waits   []int32 // places whose last execution the run should get to
+	patient uint64  // accesses up to which it is waited for
 	done    bool
 	trouble string
 
@@ -79,6 +81,7 @@ func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowO
 			f.missing++
 		}
 	}
+	f.findWaits()
 	f.Real.Visits = make([]uint64, len(in.places))
 	f.refs = make([]uint64, len(in.code.Plan.Refs))
 	f.vector = make([]int64, 0, 2*maxDepth)
@@ -106,6 +109,40 @@ func (in *Instance) matteringBases() []bool {
 		out[b] = count[b] > minShare*total
 	}
 	return out
+}
+
+const (
+	// earlyShare is the share of a run in which a place must have been executed for the
+	// last time for it to belong to the run's start.
+	earlyShare = 0.25
+	// patience is the largest share of a run that is followed until such places are
+	// done.
+	patience = 0.4
+)
+
+// findWaits finds the places of the run's start after which nothing would be certain, if
+// they were replayed: a branch there could go where no run has been. Once the
+// real run has done with them it has shown where it went.
+func (f *Follower) findWaits() {
+	in := f.in
+	f.patient = min(f.opt.MaxAccesses, uint64(patience*in.Accesses()))
+	for i := range in.prog.Places {
+		v := in.values[in.prog.Places[i].Counts]
+		if in.ends != nil && in.ends[i] < earlyShare && v.Exact() && v.At > 0 && (in.gaps[i].at(in.N, in.trained) || in.doubts[i]&control != 0) {
+			f.waits = append(f.waits, int32(i))
+		}
+	}
+}
+
+// waiting reports whether the run's start is still to be followed.
+func (f *Follower) waiting() bool {
+	for n := len(f.waits); n > 0; n-- {
+		if i := f.waits[n-1]; f.Real.Visits[i] < uint64(f.in.values[f.in.prog.Places[i].Counts].At) {
+			return f.Real.Accesses < f.patient
+		}
+		f.waits = f.waits[:n-1]
+	}
+	return false
 }
 
 // Observe implements trace.Collector.
@@ -157,7 +194,7 @@ func (f *Follower) Observe(b *trace.Batch) {
 
 // enough reports whether the replay can take over before block id is executed.
 func (f *Follower) enough(id trace.BlockID) bool {
-	if f.place < 0 || f.Real.Accesses < f.opt.MinAccesses || f.missing > 0 && f.Real.Accesses < f.opt.MaxAccesses {
+	if f.place < 0 || f.Real.Accesses < f.opt.MinAccesses || f.missing > 0 && f.Real.Accesses < f.opt.MaxAccesses || f.waiting() {
 		return false
 	}
 	way := f.in.prog.Places[f.place].way(id)

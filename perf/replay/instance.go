@@ -23,6 +23,7 @@ type Instance struct {
 	trained []int64        // sizes of the runs
 
 	overlaps *overlaps // nil: not looked for
+	ends     []float64 // by place: see Verdict, of the largest size
 }
 
 // state is where a replay is: about to execute a place.

@@ -27,6 +27,7 @@ type fitted struct {
 	total  uint64  // accesses of the largest run
 	sure   uint64  // of places without doubts
 	most   []int64 // by place: the largest of Outcome.most
+	ends   []float64
 }
 
 // goodShare is the share of the accesses from which on a fit is not tried to be
@@ -95,7 +96,7 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 		in.trustStack()
 	}
 	in.overlaps = newOverlaps(m.code, best)
-	in.gaps, in.trained = m.gapsOf(best.prog), m.sizes
+	in.gaps, in.trained, in.ends = m.gapsOf(best.prog), m.sizes, best.ends
 	if newBits(n, best.prog.Sizes) != 0 {
 		s := residues{m.code, make(map[int]bool)}
 		for i := range in.doubts {
@@ -176,6 +177,7 @@ func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitt
 			f.doubts[j] |= v.doubtsOf(j, failsTraining)
 			f.most[j] = max(f.most[j], v.most[j])
 		}
+		f.ends = v.ends
 	}
 	last := len(sizes) - 1
 	if err := m.holdOut(ctx, f, sizes[:last], runs[:last], sizes[last], runs[last]); err != nil {

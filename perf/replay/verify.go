@@ -37,7 +37,8 @@ type Verdict struct {
 	Refs   [][]bool // the addresses were the same, each time
 	Err    error    // ended the replay early
 
-	most []int64 // see Outcome
+	most []int64   // see Outcome
+	ends []float64 // the share of the replay, in executions of places, after which each place was executed no more
 }
 
 // Verify replays the program at the size of a real run and compares. Nothing is
@@ -64,6 +65,7 @@ func (p *Program) Verify(ctx context.Context, code *Code, n int64, run *Run) (*V
 	}
 	for i := range p.Places {
 		v.judge(p, i, here[i], r)
+		v.ends = append(v.ends, float64(r.out.last[i])/float64(max(1, r.now)))
 	}
 	return v, nil
 }

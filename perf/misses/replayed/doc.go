@@ -7,5 +7,10 @@
 // generates the rest, simulates the machine's hierarchy on both, and gives the groups
 // of references of which all accesses are certified the misses that were counted.
 // Groups that are not certified stay as they are predicted, with a warning that
-// says why.
+// says why: a row may be part replay, part model, and its method names both.
+//
+// Where each size has an executable of its own, one of the size that is predicted
+// (Options.Executables) does what one executable of all sizes does. Without it, one of
+// the profiled ones stands in, its variables where the symbol tables of the others
+// suggest, and the library's start as in these.
 package replayed

@@ -199,6 +199,21 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 			c[j * n + i] = a[i * n + j + m];
 	}
 }
+#elif defined(SETUP) // a start in which a branch could go where no run has been
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n * n; i++) {
+		int k = i;
+		if (a[i] > 5e6)
+			k = 0;
+		c[k] += a[i];
+	}
+	for (int t = 0; t < 20; t++)
+		for (int i = 0; i < n; i++)
+			for (int j = 0; j < n; j++)
+				b[j * n + i] += a[i * n + j];
+}
 #elif defined(SEARCH) // a search whose outcome changes no address but one
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
