@@ -1,6 +1,10 @@
 package replay
 
-import "presage/perf/trace"
+import (
+	"slices"
+
+	"presage/perf/trace"
+)
 
 // Certificate says, for each reference of the plan, how many of its accesses in a
 // replay are certain to be those of the program, and why others are not.
@@ -21,6 +25,10 @@ import "presage/perf/trace"
 // Afterwards the iteration vector is the same, and in all runs, in which it went one
 // way and the other, the functions of that vector held.
 //
+// In an executable of its own, compiled for the size, code is certain only if the
+// start of the real run was in it and went where it was to go, each index that its
+// addresses depend on having changed: it may have been written otherwise.
+//
 // What remains is the assumption that what never changed over the sizes of the runs
 // does not change beyond them.
 type Certificate struct {
@@ -33,6 +41,9 @@ type Certificate struct {
 	// takes a place in the set until as many others have pushed it out, and in that
 	// time those accesses miss that would have found the block next to leave).
 	Before uint64
+	// Amid is the number of those that were executed before 0.99 of the certain
+	// accesses were done with: Before without what the very end of a program adds.
+	Amid uint64
 }
 
 // RefCertificate is the part of a Certificate about one reference.
@@ -78,22 +89,15 @@ func (c *Certificate) All() Standing {
 // Certify returns the certificate of a replay. start is what followed the run
 // before; nil if nothing did.
 func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
-	var real *Outcome
 	c := &Certificate{Refs: make([]RefCertificate, len(in.code.Plan.Refs))}
 	if start != nil {
-		real = &start.Real
 		for i, n := range start.refs {
 			c.Refs[i].Real, c.Refs[i].Accesses = n, n
 		}
 	}
-	j := in.judge(real, replayed)
+	j := in.judge(start, replayed)
 	all := j.doubts
-	latest := uint64(0) // execution of a place without doubts
-	for i, d := range all {
-		if !d.access().any() && len(in.prog.Places[i].Refs) > 0 {
-			latest = max(latest, replayed.last[i])
-		}
-	}
+	latest, nearly := j.lastCertain()
 	for i := range in.prog.Places {
 		p := &in.prog.Places[i]
 		n := replayed.Visits[i]
@@ -105,6 +109,9 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 				r.reasons |= all[i]
 				if replayed.first[i] < latest {
 					c.Before += n
+				}
+				if replayed.first[i] < nearly {
+					c.Amid += n
 				}
 			}
 		}
@@ -120,6 +127,33 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 		}
 	}
 	return c
+}
+
+// nearlyAll is the share of the certain accesses of which the end is Amid's.
+const nearlyAll = 0.99
+
+// lastCertain returns when the last place without doubts about its accesses was executed,
+// and when the last of those that make up nearly all certain accesses was.
+func (j *judgement) lastCertain() (last, nearly uint64) {
+	var ends []uint64
+	count := make(map[uint64]float64) // certain accesses, by the end of their place
+	total := 0.0
+	for i, d := range j.doubts {
+		if n := float64(j.replayed.Visits[i]) * float64(len(j.prog.Places[i].Refs)); n > 0 && !d.access().any() {
+			ends = append(ends, j.replayed.last[i])
+			count[j.replayed.last[i]] += n
+			total += n
+		}
+	}
+	slices.Sort(ends)
+	sum := 0.0
+	for _, at := range ends {
+		if last = at; sum < nearlyAll*total {
+			nearly = at
+		}
+		sum += count[at]
+	}
+	return last, nearly
 }
 
 // mainAt returns when main is first executed in a replay; 0 for never. What the

@@ -26,6 +26,7 @@ const (
 	otherClass                      // there was no run at a size of this residue class
 	otherWays                       // branches of sizes that were run differ from the runs, and nothing else does
 	fewBounds                       // a coefficient of a branch is not an exact polynomial with sizes to spare
+	notShown                        // code of an executable of its own, and the start of the run has not shown that it does the same
 	overlap                         // steps of a loop overlap that did not at any size that was run
 	decided                         // is executed, or not, as a branch in doubt decides
 	control                         // beside another doubt: it is about where control goes on
@@ -47,6 +48,7 @@ var doubtTexts = [...]string{
 	"the code computes with remainders, and no run was at a size with this one's remainder modulo 8",
 	"replays of sizes that were run take other branches than the runs",
 	"bounds of branches that are no exact polynomial of the size, with two sizes to spare",
+	"code of the size's own executable that the start of its run does not show",
 	"what steps of a loop touch overlaps at this size and did not in the runs: tiles that there were too few of to tell",
 	"whether they are executed depends on data",
 }

@@ -44,6 +44,7 @@ type Follower struct {
 	matters []bool  // by base
 	waits   []int32 // places whose last execution the run should get to
 	patient uint64  // accesses up to which it is waited for
+	unshown *unshown
 	done    bool
 	trouble string
 
@@ -82,6 +83,9 @@ func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowO
 		}
 	}
 	f.findWaits()
+	if in.own {
+		f.unshown = newUnshown(in)
+	}
 	f.Real.Visits = make([]uint64, len(in.places))
 	f.refs = make([]uint64, len(in.code.Plan.Refs))
 	f.vector = make([]int64, 0, 2*maxDepth)
@@ -194,7 +198,8 @@ func (f *Follower) Observe(b *trace.Batch) {
 
 // enough reports whether the replay can take over before block id is executed.
 func (f *Follower) enough(id trace.BlockID) bool {
-	if f.place < 0 || f.Real.Accesses < f.opt.MinAccesses || f.missing > 0 && f.Real.Accesses < f.opt.MaxAccesses || f.waiting() {
+	if f.place < 0 || f.Real.Accesses < f.opt.MinAccesses || f.missing > 0 && f.Real.Accesses < f.opt.MaxAccesses || f.waiting() ||
+		f.unshown != nil && f.unshown.matter > 0 && f.Real.Accesses < f.opt.MaxAccesses {
 		return false
 	}
 	way := f.in.prog.Places[f.place].way(id)
@@ -264,6 +269,9 @@ func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
 		return
 	}
 	f.Real.Visits[f.place]++
+	if f.unshown != nil {
+		f.unshown.visit(f.place, f.vector)
+	}
 	for i, a := range accesses {
 		f.compare(i, a.Addr())
 	}

@@ -22,6 +22,7 @@ type Instance struct {
 	mains   map[int32]bool // contexts of main
 	trained []int64        // sizes of the runs
 
+	own      bool      // the code is that of an executable compiled for the size
 	overlaps *overlaps // nil: not looked for
 	ends     []float64 // by place: see Verdict, of the largest size
 }

@@ -91,6 +91,7 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 	}
 	switch {
 	case m.objects != nil && m.builtAt == n:
+		in.own = true
 		in.placeObjects(m.objects)
 	case apart(m.runs):
 		in.trustStack()

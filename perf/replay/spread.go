@@ -20,7 +20,12 @@ type judgement struct {
 }
 
 // judge returns the doubts about each place, with those that others bring.
-func (in *Instance) judge(real, replayed *Outcome) *judgement {
+func (in *Instance) judge(start *Follower, replayed *Outcome) *judgement {
+	var real *Outcome
+	var hidden *unshown
+	if start != nil {
+		real, hidden = &start.Real, start.unshown
+	}
 	j := &judgement{Instance: in, replayed: replayed, doubts: make([]doubt, len(in.prog.Places)), confined: make(map[int32]region)}
 	main := uint64(0) // when main is called, in a replay from the start on
 	if real == nil {
@@ -29,7 +34,7 @@ func (in *Instance) judge(real, replayed *Outcome) *judgement {
 	for i := range j.doubts {
 		d := in.doubts[i]
 		if replayed.Visits[i] > 0 {
-			d |= in.doubtsAt(i, real, replayed)
+			d |= in.doubtsAt(i, real, replayed) | hidden.doubts(i)
 			if replayed.last[i] < main {
 				if d &^= untested | allocates; d&aboutControl == 0 {
 					d &^= control

@@ -101,7 +101,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 		method = MethodNear
 	}
 	disturb := r.disturbance(counts)
-	if before > maxBefore*float64(r.certificate.All().Accesses) && disturb > maxDisturbance {
+	if float64(r.certificate.Amid) > maxBefore*float64(r.certificate.All().Accesses) && disturb > maxDisturbance {
 		return &misses.Correction{Groups: out.Groups, Warnings: []string{"not replayed: " + strings.Join(r.certificate.All().Reasons, "; ")}}, nil
 	}
 	for i, groups := range c.groups {

@@ -153,12 +153,19 @@ func TestConflictsOfSeveralExecutables(t *testing.T) {
 	with := judge(t, s.model, s.program, s.m, target.Point, Options{Executables: []subject.BinaryPoint{target}}, simulated)
 	for _, routine := range []string{"relax", "columns"} {
 		r := without["L1 "+routine]
-		if !strings.HasSuffix(r.method, Method) || r.pred < 0.99*r.is || r.pred > 1.01*r.is {
+		if !strings.Contains(r.method, Method) || r.pred < 0.99*r.is || r.pred > 1.01*r.is {
 			t.Errorf("%s: %q predicts %g, %g if fully associative, simulated %g", routine, r.method, r.pred, r.full, r.is)
 		}
-		if r = with["L1 "+routine]; !strings.HasPrefix(r.method, Method) || math.Abs(r.pred-r.is) > 0.5 {
-			t.Errorf("%s, with its executable: %q predicts %g, simulated %g", routine, r.method, r.pred, r.is)
+	}
+	// The end of the program is not replayed: the start of the run does not show what
+	// the executable does there, and one routine is another for this size.
+	for _, routine := range []string{"columns", "turn"} {
+		if r := with["L1 "+routine]; strings.Contains(r.method, Method) {
+			t.Errorf("%s, with its executable: %q", routine, r.method)
 		}
+	}
+	if r := with["L1 relax"]; !strings.HasPrefix(r.method, Method) || math.Abs(r.pred-r.is) > 0.5 {
+		t.Errorf("relax, with its executable: %q predicts %g, simulated %g", r.method, r.pred, r.is)
 	}
 }
 
