@@ -197,6 +197,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DSEARCH", mixed, []int64{90}, "kernel", false, 0.6},
 		{"-O1 -DCOMPACT", mixed, []int64{90}, "kernel", false, 0},
 		{"-O2 -DSTOPS", mixed, []int64{90}, "kernel", false, 0},
+		{"-O2 -DREGIMES", []int64{15, 19, 23, 27, 31, 44, 48, 52}, []int64{91}, "kernel", false, 0},
 		{"-O2 -DHANDLER", []int64{16, 20, 24, 30, 36, 40, 46}, []int64{90}, "kernel", false, 0},
 		{"-O2 -DWIDENS", []int64{16, 20, 24, 30, 36, 40, 46}, []int64{90}, "kernel", false, 0},
 		{"-O2 -DEVENT", mixed, []int64{90}, "kernel", false, 0},

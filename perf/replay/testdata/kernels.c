@@ -214,6 +214,18 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 			for (int j = 0; j < n; j++)
 				b[j * n + i] += a[i * n + j];
 }
+#elif defined(REGIMES) // work that stops growing, though not at any odd size that is run
+#define WORDS (long)n * n
+static volatile int limit = 40;
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int m = n;
+	if (n > limit)
+		m = limit;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < m; j++)
+			c[i * n + j] = a[i * n + j] + b[j];
+}
 #elif defined(SEARCH) // a search whose outcome changes no address but one
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
