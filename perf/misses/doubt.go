@@ -22,6 +22,13 @@ const (
 	// leastDoubt is the relative half width of any interval, beside a miss: what
 	// remainders of blocks and start-up code are off by.
 	leastDoubt = 0.002
+	// scaledDoubt, scaledNear and scaledPower are those of scaled pages: the least
+	// relative half width, the ratio of capacities, and the power of the ratio of what
+	// the model without the largest size says. Where data begin in a page counts for
+	// more there, and sizes are further from what is predicted.
+	scaledDoubt = 0.03
+	scaledNear  = 1.08
+	scaledPower = 1.5
 	// fewWays is the number of ways up to which chance alone makes blocks collide.
 	fewWays = 4
 	// doubtfulShare is the share of doubtful misses from which a row warns, and is
@@ -134,12 +141,15 @@ func (d *doubter) uncounted(ctx context.Context, rows []Row, coverage float64) e
 		r := &rows[i]
 		by := func(d float64) { r.widen(r.Misses-k*d, r.Misses+k*d) }
 		by(r.Misses*leastDoubt + 1)
+		if d.key.scaled() {
+			by(r.Misses * scaledDoubt)
+		}
 		if r.Doubtful > doubtfulShare {
 			by(r.Misses * r.Doubtful / 2)
 		}
 		for _, o := range others {
 			v := math.Max(0, r.Misses-d.base[i]+o.misses[i])
-			ratio := math.Pow((v+1)/(r.Misses+1), k)
+			ratio := math.Pow((v+1)/(r.Misses+1), k*cmp.Or(o.power, 1))
 			r.widen(r.Misses*ratio, r.Misses*ratio)
 			if o.bothWays {
 				r.widen(r.Misses/ratio, r.Misses/ratio)
@@ -173,7 +183,7 @@ func (d *doubter) ofFunctions(ctx context.Context, rows []Row, coverage float64)
 		misses := predict.OfHistogram(&h, cache)
 		scope := d.scopes.Of[d.group(g)]
 		plain[scope] += misses.Total()
-		misses = predict.OfHistogram(&d.histograms.groups[g].Histogram, cache)
+		misses = d.missesIn(g, cache)
 		d.base[scope] += misses.Total()
 	}
 	for i := range rows {
@@ -197,15 +207,20 @@ func (d *doubter) scopesOf(h *histograms) []int {
 // other is what another model predicts of each scope.
 type other struct {
 	misses   []float64
-	bothWays bool // the truth may be as far on the other side
+	bothWays bool    // the truth may be as far on the other side
+	power    float64 // of its ratio to the prediction that the truth may be off by; 0: 1
 }
 
 func (d *doubter) others(ctx context.Context) ([]other, error) {
 	blocks := float64(d.level.Blocks())
 	cache := predict.FullyAssociative(d.level.Blocks())
+	near, power := float64(nearCapacity), 1.0
+	if d.key.scaled() {
+		near, power = scaledNear, scaledPower
+	}
 	out := []other{
-		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks/nearCapacity))))},
-		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Ceil(blocks*nearCapacity))))},
+		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks/near))))},
+		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Ceil(blocks*near))))},
 	}
 	if d.level.Sets > 1 && d.level.Ways <= fewWays {
 		out = append(out, other{misses: d.sum(d.histograms, d.level.Cache())})
@@ -215,13 +230,13 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 		return nil, err
 	}
 	if held != nil {
-		out = append(out, other{misses: d.sum(held, cache), bothWays: true})
+		out = append(out, other{misses: d.sum(held, cache), bothWays: true, power: power})
 	}
 	if scaling.OfPages(d.level.BlockBytes) {
 		for _, h := range []*histograms{limited(d.histograms, d.touched.Lo), limited(d.histograms, d.touched.Hi)} {
 			out = append(out, other{misses: d.sum(h, cache)})
 		}
-		if d.trainedWithin() && !d.byScaling {
+		if d.trainedWithin() && !d.key.scaled() {
 			bounds, err := d.bySmallerBlocks()
 			if err != nil {
 				return nil, err
@@ -240,7 +255,7 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 func (d *doubter) sum(h *histograms, c predict.Cache) []float64 {
 	out := make([]float64, len(d.scopes.Names))
 	for g := range h.groups {
-		m := predict.OfHistogram(&h.groups[g].Histogram, c)
+		m := h.missesIn(g, c)
 		out[d.scopes.Of[h.group(g)]] += m.Total()
 	}
 	return out
@@ -248,7 +263,7 @@ func (d *doubter) sum(h *histograms, c predict.Cache) []float64 {
 
 // limited returns h with a limit of distances for another number of blocks touched.
 func limited(h *histograms, touched float64) *histograms {
-	out := &histograms{of: h.of, groups: make([]groupHistogram, len(h.groups))}
+	out := &histograms{model: h.model, of: h.of, key: h.key, groups: make([]groupHistogram, len(h.groups))}
 	for g := range h.groups {
 		own := &h.model.Groups[g]
 		out.groups[g] = h.groups[g]
@@ -271,9 +286,8 @@ func (d *doubter) heldOut(ctx context.Context) (*histograms, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.byScaling {
-		param := d.Points[0].Names()[0]
-		return d.pagesAt(ctx, param, scaledKey{d.level.BlockBytes, d.point[param], 1}, footprint)
+	if d.of != nil {
+		return d.partsAt(ctx, loopKey{d.key.block, d.key.at, 1}, d.point, footprint)
 	}
 	fitted, err := d.fitted(ctx, refit{block: slices.Index(d.blockSizes(), d.level.BlockBytes), without: 1})
 	if err != nil {
@@ -333,7 +347,7 @@ func (d *doubter) mostTouched() float64 {
 // unseen returns a warning if pages outgrow a level only beyond the sizes of the
 // model: how their distances and numbers grow is then known from a few pages.
 func (d *doubter) unseen() []string {
-	if !scaling.OfPages(d.level.BlockBytes) || !d.trainedWithin() || d.byScaling {
+	if !scaling.OfPages(d.level.BlockBytes) || !d.trainedWithin() || d.key.scaled() {
 		return nil
 	}
 	return []string{fmt.Sprintf("at all sizes of the model the %s holds what is touched, at most %.0f of %d pages, and no more here: train with larger sizes",

@@ -14,14 +14,14 @@ import (
 
 // histograms are what models say of a program at a point, for one block size.
 type histograms struct {
-	at        fit.Point
-	model     *scaling.Model   // that they come from
-	groups    []groupHistogram // by its groups
-	of        []Group          // by its groups; nil: they are the Model's
-	byScaling bool             // from blocks that stand for pages: MethodScaledPages
-	limit     float64          // no distance is larger; 0: no limit
-	touched   fit.Interval
-	warnings  []fit.Warning
+	at       fit.Point
+	model    *scaling.Model   // that they come from
+	groups   []groupHistogram // by its groups
+	of       []Group          // by its groups; nil: they are the Model's
+	key      loopKey          // of the model by loop that they come from
+	limit    float64          // no distance is larger; 0: no limit
+	touched  fit.Interval
+	warnings []fit.Warning
 }
 
 // group returns the Model's group that the g-th histogram is of.
@@ -213,8 +213,8 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 	e.misses, e.full, e.doubtful = make([]predict.Misses, m.Groups()), make([]predict.Misses, m.Groups()), make([]float64, m.Groups())
 	for part := range h.groups {
 		g, own := h.group(part), &h.groups[part].Histogram
-		e.misses[g] = e.misses[g].Add(predict.OfHistogram(own, cache))
-		e.full[g] = e.full[g].Add(predict.OfHistogram(own, full))
+		e.misses[g] = e.misses[g].Add(h.missesIn(part, cache))
+		e.full[g] = e.full[g].Add(h.missesIn(part, full))
 		e.doubtful[g] += doubtfulMisses(&h.model.Groups[part], own, cache)
 		if opt.Method == predict.MethodBinomial && fitsBadly(&h.model.Groups[part].Cold) {
 			e.doubtful[g] += own.Cold // otherwise, the footprint says how many they are
@@ -222,7 +222,7 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 	}
 	method := string(opt.Method)
 	switch {
-	case h.byScaling:
+	case h.key.scaled():
 		method = MethodScaledPages
 	case l.Sets == 1:
 		method = string(predict.MethodFullyAssociative)

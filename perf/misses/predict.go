@@ -117,7 +117,7 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 			return nil, err
 		}
 	}
-	if err := m.collectPages(ctx, t.levels, points, opt.Method); err != nil {
+	if err := m.collectByLoop(ctx, t.levels, points, opt.Method); err != nil {
 		return nil, err
 	}
 	var rows []Row

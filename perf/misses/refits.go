@@ -37,7 +37,8 @@ type refits struct {
 	heldOut  *scaling.Footprint // without the largest size
 
 	classes map[furtherKey]map[locality.Class]reuse.Histogram
-	scaled  map[scaledKey]*scaledPages
+	byLoop  map[loopKey]*byLoop
+	better  map[loopKey]bool // whether a model by loop foretells the largest size better
 }
 
 // refit is what a model is fitted to.

@@ -371,7 +371,7 @@ func (j *judge) fullyAssociative(ctx context.Context, l predict.Level, r *Judgem
 	sum := 0.0
 	for g := range h.groups {
 		if scopes.Names[scopes.Of[h.group(g)]] == r.Scope {
-			m := predict.OfHistogram(&h.groups[g].Histogram, predict.FullyAssociative(blocks))
+			m := h.missesIn(g, predict.FullyAssociative(blocks))
 			sum += m.Total()
 		}
 	}

@@ -1,0 +1,258 @@
+package misses
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"presage/perf/fit"
+	"presage/perf/locality"
+	"presage/perf/predict"
+	"presage/perf/reuse"
+	"presage/perf/scaling"
+	"presage/perf/store"
+	"presage/perf/subject"
+)
+
+// byLoopVersion is part of the key of a stored model by loop: raise it when its fit
+// changes.
+const byLoopVersion = 1
+
+// byLoop is a model of the parts of the groups whose reuses one loop carries: in
+// blocks of one size, or in those that stand for the pages of one size at one point.
+type byLoop struct {
+	fitted *scaling.Model
+	of     []Group // by group of fitted
+}
+
+// loopKey tells models by loop apart.
+type loopKey struct {
+	block   uint64  // the level's block size
+	at      float64 // the parameter that pages are scaled to; 0: blocks are as they are
+	without int     // the number of the largest sizes that are left out
+}
+
+// scaled reports whether the key is of scaled pages.
+func (k loopKey) scaled() bool { return k.at > 0 }
+
+// blocksFor returns the block sizes of the runs that a model is fitted to. It leaves
+// out runs in which blocks that stand for pages are too small.
+func (m *Model) blocksFor(param string, key loopKey) (runs []int, sizes []uint64) {
+	for _, i := range m.refits.kept(key.without) {
+		b := key.block
+		if key.scaled() {
+			power := m.scalePower(param, key.block, key.at)
+			b = uint64(math.Round(float64(key.block) * math.Pow(m.refits.sizes[i][param]/key.at, power)))
+		}
+		if !key.scaled() || b >= leastScaled {
+			runs, sizes = append(runs, i), append(sizes, b)
+		}
+	}
+	return runs, sizes
+}
+
+// beyondRuns returns the only parameter of the runs if a point is beyond them, and if
+// what they are by loop can be known; otherwise it is empty.
+func (m *Model) beyondRuns(point subject.Point, by predict.Method) string {
+	names := m.Points[0].Names()
+	if by == predict.MethodBinomial || len(names) != 1 || m.refits.runs.Runs[0].Recorded.SampleOneIn > 1 {
+		return ""
+	}
+	within, err := m.Range(names[0])
+	if err != nil || !(point[names[0]] > within[1]) {
+		return ""
+	}
+	return names[0]
+}
+
+// loopKeys returns the models by loop of a block size at a point: there, without the
+// largest size, and of the largest size from the others, to be held against it. There
+// are none if they have too few sizes.
+func (m *Model) loopKeys(param string, block uint64, point subject.Point) []loopKey {
+	keys := []loopKey{{block, 0, 0}, {block, 0, 1}}
+	if scaling.OfPages(block) && m.growthOfMemory(param) >= leastGrowth {
+		within, _ := m.Range(param)
+		keys = []loopKey{{block, point[param], 0}, {block, point[param], 1}, {block, within[1], 1}}
+	}
+	for _, key := range keys {
+		if runs, _ := m.blocksFor(param, key); len(runs) < leastSizes {
+			return nil
+		}
+	}
+	return keys
+}
+
+// collectByLoop collects what models by loop of some levels take at some points, in
+// one further run of each size.
+func (m *Model) collectByLoop(ctx context.Context, levels []predict.Level, points []subject.Point, by predict.Method) error {
+	need := make(map[int][]uint64)
+	for _, point := range points {
+		param := m.beyondRuns(point, by)
+		if param == "" {
+			continue
+		}
+		for _, l := range levels {
+			if l.BypassFloat || m.byBlock[l.BlockBytes] == nil {
+				continue
+			}
+			for _, key := range m.loopKeys(param, l.BlockBytes, point) {
+				runs, sizes := m.blocksFor(param, key)
+				for k, i := range runs {
+					need[i] = append(need[i], sizes[k])
+				}
+			}
+		}
+	}
+	for i := range m.refits.sizes {
+		if err := m.refits.collect(ctx, i, need[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// furtherKey is a run and a block size.
+type furtherKey struct {
+	run   int
+	bytes uint64
+}
+
+// collect adds the classes of a run in blocks of some sizes to those known.
+func (r *refits) collect(ctx context.Context, run int, sizes []uint64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var missing []uint64
+	for _, b := range sizes {
+		if r.classes[furtherKey{run, b}] == nil && !slices.Contains(missing, b) {
+			missing = append(missing, b)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	found, err := r.runs.Runs[run].Further(ctx, missing, locality.FurtherOptions{Carriers: true, Store: r.store})
+	if err != nil {
+		return fmt.Errorf("perf: pages: %w", err)
+	}
+	for i, res := range found {
+		if r.classes[furtherKey{run, missing[i]}], err = r.runs.Classes(run, res); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byLoop returns the model by loop of a key.
+func (m *Model) byLoop(ctx context.Context, param string, key loopKey) (*byLoop, error) {
+	r := m.refits
+	runs, sizes := m.blocksFor(param, key)
+	for k, i := range runs {
+		if err := r.collect(ctx, i, sizes[k:k+1]); err != nil {
+			return nil, err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.byLoop[key]; known != nil {
+		return known, nil
+	}
+	out := new(byLoop)
+	groups := m.classGroups(runs, sizes, out)
+	storeKey, err := store.NewKey("loops", byLoopVersion, struct {
+		Of         fitInputs
+		Runs       []int
+		BlockBytes []uint64
+		Scaled     bool
+	}{r.inputs(r.kept(0)), runs, sizes, key.scaled()})
+	if err != nil {
+		return nil, err
+	}
+	memo, err := store.Memo(r.store, storeKey, func() (*scaling.Model, error) {
+		var at []fit.Point
+		for _, i := range runs {
+			at = append(at, r.sizes[i])
+		}
+		options := r.options
+		options.BlockBytes = key.block
+		if key.scaled() { // rows are at no fixed places in blocks of many sizes
+			options = scaling.Options{Tolerance: r.options.Tolerance, FewBlocks: true}
+		}
+		return scaling.Fit(ctx, at, groups, options)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("perf: fit by loop for blocks of %d bytes: %w", key.block, err)
+	}
+	if memo.Warning != "" {
+		r.warnings = append(r.warnings, memo.Warning)
+	}
+	out.fitted = memo.Value
+	r.byLoop[key] = out
+	return out, nil
+}
+
+// classGroups returns the histograms of each class of each group in the runs, and
+// notes the groups.
+func (m *Model) classGroups(runs []int, sizes []uint64, out *byLoop) []scaling.Group {
+	part := make(map[locality.Group]Group)
+	for g := range m.parts {
+		for _, own := range m.parts[g].groups {
+			part[own] = Group(g)
+		}
+	}
+	type class struct {
+		group   Group
+		loop    locality.Place
+		crosses bool
+	}
+	hists := make(map[class][]reuse.Histogram)
+	var order []class
+	for k, i := range runs {
+		for of, h := range m.refits.classes[furtherKey{i, sizes[k]}] {
+			g, ok := part[of.Group]
+			if !ok {
+				continue // accessed in none of the runs
+			}
+			key := class{g, of.Loop, of.Crosses}
+			if hists[key] == nil {
+				hists[key] = make([]reuse.Histogram, len(runs))
+				order = append(order, key)
+			}
+			hists[key][k] = hists[key][k].Plus(&h)
+		}
+	}
+	slices.SortFunc(order, func(a, b class) int {
+		if by := cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.loop, b.loop)); by != 0 || a.crosses == b.crosses {
+			return by
+		}
+		if b.crosses {
+			return -1
+		}
+		return 1
+	})
+	var groups []scaling.Group
+	for _, key := range order {
+		out.of = append(out.of, key.group)
+		groups = append(groups, scaling.Group{Name: m.first(key.group).String(), Hists: hists[key]})
+	}
+	return groups
+}
+
+// partsAt returns the histograms at a point by a model by loop.
+func (m *Model) partsAt(ctx context.Context, key loopKey, point subject.Point, footprint *scaling.Footprint) (*histograms, error) {
+	s, err := m.byLoop(ctx, m.Points[0].Names()[0], key)
+	if err != nil {
+		return nil, err
+	}
+	h, err := evaluateOf(s.fitted, s.of, m.Accesses(point), footprint, key.block, point)
+	if err != nil {
+		return nil, err
+	}
+	h.key = key
+	if key.scaled() {
+		h.warnings = fit.CheckReach(s.fitted.Domain, fit.Point(point))
+	}
+	return h, nil
+}

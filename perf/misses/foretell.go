@@ -1,0 +1,121 @@
+package misses
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"presage/perf/predict"
+	"presage/perf/reuse"
+	"presage/perf/scaling"
+	"presage/perf/subject"
+)
+
+const (
+	// worse is the ratio of errors at the largest size from which the groups of
+	// references as they are are better, beyond an error that is tolerated: of a size
+	// so near, small ones say little.
+	worse           = 1.5
+	toleratedLoops  = 0.01
+	toleratedScaled = 0.3
+)
+
+// histogramsAt returns what is known of a level's blocks at a point. Beyond the sizes
+// of the model, reuses are modelled by the loop that carries them, and pages scaled,
+// unless these foretell the largest size from the others worse than the groups of
+// references as they are.
+func (m *Model) histogramsAt(ctx context.Context, blockBytes uint64, point subject.Point, by predict.Method) (*histograms, error) {
+	param := m.beyondRuns(point, by)
+	if param == "" {
+		return m.evaluate(blockBytes, point, by)
+	}
+	keys := m.loopKeys(param, blockBytes, point)
+	if len(keys) == 0 {
+		return m.evaluate(blockBytes, point, by)
+	}
+	better, err := m.loopsForetell(ctx, param, keys[len(keys)-1])
+	if err != nil {
+		return nil, err
+	}
+	if !better {
+		return m.evaluate(blockBytes, point, by)
+	}
+	return m.partsAt(ctx, keys[0], point, m.footprint)
+}
+
+// loopsForetell reports whether a model by loop foretells the largest size from the
+// others not much worse than the groups of references do, or well enough.
+func (m *Model) loopsForetell(ctx context.Context, param string, key loopKey) (bool, error) {
+	if known, ok := m.refits.foretold(key); ok {
+		return known, nil
+	}
+	within, err := m.Range(param)
+	if err != nil {
+		return false, err
+	}
+	top := subject.Point{param: within[1]}
+	footprint, err := m.heldOutFootprint()
+	if err != nil {
+		return false, err
+	}
+	parts, err := m.partsAt(ctx, key, top, footprint)
+	if err != nil {
+		return false, err
+	}
+	b := slices.Index(m.blockSizes(), key.block)
+	fitted, err := m.fitted(ctx, refit{block: b, without: 1})
+	if err != nil {
+		return false, err
+	}
+	plain, err := evaluate(fitted, footprint, key.block, top)
+	if err != nil {
+		return false, err
+	}
+	truth := m.refits.largest(b)
+	allowed := toleratedLoops
+	if key.scaled() {
+		allowed = toleratedScaled
+	}
+	better := parts.off(&truth) <= allowed+worse*plain.off(&truth)
+	m.refits.foretells(key, better)
+	return better, nil
+}
+
+// foretold returns whether a model by loop is better, if that is known.
+func (r *refits) foretold(key loopKey) (better, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	better, known = r.better[key]
+	return better, known
+}
+
+func (r *refits) foretells(key loopKey, better bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.better[key] = better
+}
+
+// largest returns the histogram of the whole program at the largest size, for the
+// b-th block size.
+func (r *refits) largest(b int) reuse.Histogram {
+	order := r.kept(0)
+	at := slices.MaxFunc(order, func(a, b int) int { return scaling.CompareSizes(r.sizes[a], r.sizes[b]) })
+	return r.runs.Runs[at].Reuse[b].Total()
+}
+
+// off returns how far the misses of the whole program are from those of a histogram,
+// as the mean over fully associative caches of the logarithm of their ratio.
+func (h *histograms) off(truth *reuse.Histogram) float64 {
+	sum, n := 0.0, 0
+	touched := float64(truth.Cold)
+	for c := uint64(leastCapacity); float64(c) <= 2*touched || n == 0; c *= 2 {
+		got := 0.0
+		for g := range h.groups {
+			misses := h.missesIn(g, predict.FullyAssociative(c))
+			got += misses.Total()
+		}
+		sum += math.Abs(math.Log((got + someMisses) / (float64(truth.Misses(c)) + someMisses)))
+		n++
+	}
+	return sum / float64(n)
+}
