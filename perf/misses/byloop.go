@@ -3,6 +3,7 @@ package misses
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -106,12 +107,19 @@ func (m *Model) collectByLoop(ctx context.Context, levels []predict.Level, point
 		}
 	}
 	for i := range m.refits.sizes {
-		if err := m.refits.collect(ctx, i, need[i]); err != nil {
+		if err := m.refits.collect(ctx, i, need[i]); err != nil && !errors.Is(err, errNotRun) {
 			return err
 		}
 	}
 	return nil
 }
+
+// errNotRun is wrapped by the error of a further run that could not be made, as where
+// the files that a program reads have changed.
+var errNotRun = errors.New("no further run")
+
+// NotByLoop is the doubt of what was predicted without models by loop.
+const NotByLoop fit.Doubt = "not modelled by loop"
 
 // furtherKey is a run and a block size.
 type furtherKey struct {
@@ -132,10 +140,17 @@ func (r *refits) collect(ctx context.Context, run int, sizes []uint64) error {
 	if len(missing) == 0 {
 		return nil
 	}
+	if r.notRun != nil {
+		return r.notRun
+	}
 	slices.Sort(missing)
 	found, err := r.runs.Runs[run].Further(ctx, missing, locality.FurtherOptions{Carriers: true, Store: r.store})
-	if err != nil {
-		return fmt.Errorf("perf: pages: %w", err)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		r.notRun = fmt.Errorf("%w: %w", errNotRun, err)
+		return r.notRun
 	}
 	for i, res := range found {
 		if r.classes[furtherKey{run, missing[i]}], err = r.runs.Classes(run, res); err != nil {

@@ -97,8 +97,8 @@ type doubter struct {
 //   - of all sizes but the largest. Where functions go astray, a further size moves
 //     them, and the next would again;
 //   - in caches a little smaller and larger;
-//   - of pages that outgrow a level only beyond the sizes of the model, the bounds
-//     that smaller blocks give;
+//   - of pages that are not scaled, and outgrow a level only beyond the sizes of the
+//     model, the bounds that smaller blocks give;
 //   - in caches of few ways, the binomial formula, which knows nothing of where
 //     data lie; and where steps come to a part of the sets, the cache of that part.
 //

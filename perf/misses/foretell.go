@@ -2,9 +2,11 @@ package misses
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
+	"presage/perf/fit"
 	"presage/perf/predict"
 	"presage/perf/reuse"
 	"presage/perf/scaling"
@@ -23,7 +25,8 @@ const (
 // histogramsAt returns what is known of a level's blocks at a point. Beyond the sizes
 // of the model, reuses are modelled by the loop that carries them, and pages scaled,
 // unless these foretell the largest size from the others worse than the groups of
-// references as they are.
+// references as they are. These are taken with a warning, too, if the program cannot
+// be run again.
 func (m *Model) histogramsAt(ctx context.Context, blockBytes uint64, point subject.Point, by predict.Method) (*histograms, error) {
 	param := m.beyondRuns(point, by)
 	if param == "" {
@@ -34,13 +37,20 @@ func (m *Model) histogramsAt(ctx context.Context, blockBytes uint64, point subje
 		return m.evaluate(blockBytes, point, by)
 	}
 	better, err := m.loopsForetell(ctx, param, keys[len(keys)-1])
-	if err != nil {
+	if err == nil && better {
+		h, err := m.partsAt(ctx, keys[0], point, m.footprint)
+		if !errors.Is(err, errNotRun) {
+			return h, err
+		}
+	}
+	if err != nil && !errors.Is(err, errNotRun) {
 		return nil, err
 	}
-	if !better {
-		return m.evaluate(blockBytes, point, by)
+	h, plainErr := m.evaluate(blockBytes, point, by)
+	if plainErr == nil && m.refits.notRun != nil {
+		h.warnings = append(h.warnings, fit.Warning{Doubt: NotByLoop, Detail: m.refits.notRun.Error()})
 	}
-	return m.partsAt(ctx, keys[0], point, m.footprint)
+	return h, plainErr
 }
 
 // loopsForetell reports whether a model by loop foretells the largest size from the

@@ -2,6 +2,8 @@ package misses
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -103,5 +105,38 @@ func TestPagesThatAreNotScaled(t *testing.T) {
 	}
 	if n := len(model.refits.classes); n > 0 {
 		t.Errorf("%d further block sizes were collected", n)
+	}
+}
+
+// TestProgramThatCannotBeRunAgain: predictions are made without a further run then, and
+// say so.
+func TestProgramThatCannotBeRunAgain(t *testing.T) {
+	dir := t.TempDir()
+	input := filepath.Join(dir, "in")
+	if err := os.WriteFile(input, []byte("1"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	prog := perftest.Compile(t, "gcc", "-O2 -DSTENCIL", "stencil", "growing.c")
+	run := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir()), Folders: []subject.Folder{{Guest: "/data", Host: dir}}}
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 18, 22, 27, 33, 40), locality.ProfileOptions{RunOptions: run, BlockBytes: []uint64{64, 4096}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := Fit(t.Context(), runs, FitOptions{Store: run.Store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(input, []byte("changed"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	caches := []CacheSize{{Name: "L1", Capacity: 4096, BlockBytes: 64}, {Name: "TLB", Capacity: 8 * 4096, BlockBytes: 4096}}
+	rows, err := OfCaches(t.Context(), model, Query{Points: subject.Sweep("n", 90), Caches: caches})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		if !(row.Misses > 0) || row.Method != string(predict.MethodFullyAssociative) || !strings.Contains(row.Warning, "files that the program reads have changed") {
+			t.Errorf("%s: %g misses, method %q, warning %q", row.Level, row.Misses, row.Method, row.Warning)
+		}
 	}
 }

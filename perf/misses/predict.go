@@ -45,7 +45,8 @@ type Row struct {
 	Level    string             `frame:"level"`
 	Scope    string             `frame:"scope"`
 	Accesses float64            `frame:"pred_accesses"` // all of the scope
-	// Method is how Misses were predicted: a predict.Method or what a Corrector did;
+	// Method is how Misses were predicted: a predict.Method, MethodScaledPages or what a
+	// Corrector did;
 	// where groups of references differ, all of them, the one with most misses first.
 	Method string  `frame:"method"`
 	Misses float64 `frame:"pred_misses"`
@@ -90,6 +91,13 @@ func (t *target) name(l predict.Level) string {
 // Predict predicts the misses of the model's program on a machine, at each point,
 // for each cache and TLB: a row for each point, level and scope, those with the
 // most misses first.
+//
+// Beyond the sizes that the model was fitted to, unless the method is the papers'
+// formula, the reuses of each loop are modelled by themselves, and pages scaled (see
+// MethodScaledPages), where that foretells the largest size. It takes further block
+// sizes of the runs: the program is run once more at each size that the model was
+// fitted to, if the store has no such result. Runs that are samples, and those of
+// several parameters, are taken as they are.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its

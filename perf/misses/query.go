@@ -108,7 +108,9 @@ type CacheRow struct {
 }
 
 // OfCaches returns the misses in each cache of a query at each of its points: a
-// row for each point, cache and scope, those with the most misses first.
+// row for each point, cache and scope, those with the most misses first. They are
+// found as in Predict. The answers to the other questions, Curve and Distances are
+// from the models of the groups of references alone, which take no further run.
 func OfCaches(ctx context.Context, model *Model, q Query) ([]CacheRow, error) {
 	if len(q.Points) == 0 || len(q.Caches) == 0 || q.HitRatio != 0 || q.MissRatio != 0 || q.Vary != (Vary{}) {
 		return nil, errors.New("perf: misses are asked for with points and caches alone")

@@ -37,6 +37,7 @@ type refits struct {
 	heldOut  *scaling.Footprint // without the largest size
 
 	classes map[furtherKey]map[locality.Class]reuse.Histogram
+	notRun  error // why further runs cannot be made; nil: none failed
 	byLoop  map[loopKey]*byLoop
 	better  map[loopKey]bool // whether a model by loop foretells the largest size better
 }
