@@ -145,13 +145,14 @@ var layers = []layer{
 	{"engine/enginetest", "trace objfile engine"},
 	{"trace/tracetest", "trace"},
 	{"internal/oracle", ""},
+	{"internal/oracle/damage", ""},
 	{"internal/perftest", "frame subject internal/oracle"},
 	{"internal/recordtest", "study/record"},
 	{"internal/profiletest", "machine machine/catalog subject anatomy locality store internal/perftest"},
 }
 
 // onlyTests are the packages that no other code may import.
-var onlyTests = []string{"engine/enginetest", "trace/tracetest", "iperf/target", "internal/oracle", "internal/perftest", "internal/recordtest", "internal/profiletest"}
+var onlyTests = []string{"engine/enginetest", "trace/tracetest", "iperf/target", "internal/oracle", "internal/oracle/damage", "internal/perftest", "internal/recordtest", "internal/profiletest"}
 
 // outside lists the modules that code may import, and where. An empty list
 // means nowhere: in tests or notebooks only.

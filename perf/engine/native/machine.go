@@ -225,14 +225,8 @@ func (m *machine) loop() error {
 		if err := t.resume(0); err != nil {
 			return err
 		}
-		status, err := m.child.waitFor(t.pid)
+		status, err := m.await(t)
 		if err != nil {
-			return err
-		}
-		if !status.Stopped() {
-			return &endedError{status}
-		}
-		if err := t.registers(&t.regs); err != nil {
 			return err
 		}
 		if err := m.stopped(t, status.StopSignal()); err != nil {
@@ -240,6 +234,19 @@ func (m *machine) loop() error {
 		}
 	}
 	return nil
+}
+
+// await waits until a thread has stopped, and takes its registers. The error is an
+// *endedError if the thread has ended.
+func (m *machine) await(t *thread) (unix.WaitStatus, error) {
+	status, err := m.child.waitFor(t.pid)
+	if err != nil {
+		return status, err
+	}
+	if !status.Stopped() {
+		return status, &endedError{status}
+	}
+	return status, t.registers(&t.regs)
 }
 
 // unpark makes a parked thread ready to run.

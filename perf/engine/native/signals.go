@@ -202,14 +202,7 @@ func (m *machine) deliver(t *thread, s unix.Signal, info *[sigInfoBytes]byte) er
 	if err := t.step(s); err != nil {
 		return err
 	}
-	status, err := m.child.waitFor(t.pid)
-	if err != nil {
-		return err
-	}
-	if !status.Stopped() {
-		return &endedError{status}
-	}
-	if err := t.registers(&t.regs); err != nil {
+	if _, err := m.await(t); err != nil {
 		return err
 	}
 	if flags := m.actions[s].flags; flags&saResetHand != 0 {
@@ -414,14 +407,7 @@ func (m *machine) callSigreturn(t *thread) error {
 	if err := t.step(0); err != nil {
 		return err
 	}
-	status, err := m.child.waitFor(t.pid)
-	if err != nil {
-		return err
-	}
-	if !status.Stopped() {
-		return &endedError{status}
-	}
-	if err := t.registers(&t.regs); err != nil {
+	if _, err := m.await(t); err != nil {
 		return err
 	}
 	t.restored = true
