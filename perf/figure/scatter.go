@@ -59,7 +59,10 @@ func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
 			return nil, fmt.Errorf("figure: %w", err)
 		}
 		p.Add(equal)
-		p.Title.Text = fmt.Sprintf("%s: correlation %.3f", panel, stat.Correlation(allX, allY, nil))
+		p.Title.Text = fmt.Sprintf("correlation %.3f", stat.Correlation(allX, allY, nil))
+		if panel != "" {
+			p.Title.Text = panel + ": " + p.Title.Text
+		}
 		p.X.Min, p.Y.Min, p.X.Max, p.Y.Max = 0, 0, top, top
 		p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, linearTicks{}
 		fig.panels = append(fig.panels, p)

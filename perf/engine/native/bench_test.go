@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"presage/perf/engine"
+	"presage/perf/objfile"
+	"presage/perf/reuse"
 	"presage/perf/trace"
 )
 
@@ -27,7 +29,10 @@ func childTime(b *testing.B) time.Duration {
 
 // BenchmarkNative measures the processor time of programs on the engine, as ratios
 // to that of a plain run: untraced, and with every reference recorded. The time of
-// the engine itself, which reads the records on another processor, is not in it.
+// the engine itself, which reads the records on another processor, is not in it. With
+// exact reuse distances for blocks of 64 bytes it is wall time, on as many processors
+// as there are. Beside these stand other tools, where they run the program: cachegrind,
+// which simulates caches, and qemu-x86_64, which records nothing.
 func BenchmarkNative(b *testing.B) {
 	for _, p := range []struct {
 		name, file, argument string
@@ -50,7 +55,7 @@ func BenchmarkNative(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			time := func(run func() error) float64 {
+			taken := func(run func() error) float64 {
 				start := childTime(b)
 				if err := run(); err != nil {
 					b.Fatal(err)
@@ -60,19 +65,52 @@ func BenchmarkNative(b *testing.B) {
 			var plain, untraced, traced float64
 			var out *engine.Outcome
 			for b.Loop() {
-				plain += time(func() error { return exec.Command(f.Path, p.argument).Run() })
-				untraced += time(func() error {
+				plain += taken(func() error { return exec.Command(f.Path, p.argument).Run() })
+				untraced += taken(func() error {
 					_, err := Engine{}.Run(b.Context(), f, engine.Request{Args: []string{p.argument}})
 					return err
 				})
-				traced += time(func() (err error) {
+				traced += taken(func() (err error) {
 					out, err = Engine{}.Run(b.Context(), f, engine.Request{Args: []string{p.argument}, Plan: found.Plan, Sink: trace.NewDirect()})
 					return err
 				})
+			}
+			begin := time.Now()
+			if err := exec.Command(f.Path, p.argument).Run(); err != nil {
+				b.Fatal(err)
+			}
+			alone := time.Since(begin)
+			b.ReportMetric(distances(b, f, found.Plan, p.argument).Seconds()/alone.Seconds(), "distances/plain-wall")
+			each := plain / float64(b.N)
+			for _, tool := range [][]string{
+				{"valgrind", "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"}, {"qemu-x86_64"},
+			} {
+				command := append(tool[1:len(tool):len(tool)], f.Path, p.argument)
+				start := childTime(b)
+				if exec.Command(tool[0], command...).Run() == nil { // it knows the instructions
+					b.ReportMetric((childTime(b)-start).Seconds()/each, tool[0]+"/plain")
+				}
 			}
 			b.ReportMetric(untraced/plain, "untraced/plain")
 			b.ReportMetric(traced/plain, "traced/plain")
 			b.ReportMetric(float64(out.Accesses)*float64(b.N)/traced/1e6, "Mref/s")
 		})
 	}
+}
+
+// distances returns the wall time of a run whose exact reuse distances are collected.
+func distances(b *testing.B, f *objfile.File, plan *trace.Plan, argument string) time.Duration {
+	c, err := reuse.New(plan, reuse.Options{BlockBytes: 64})
+	if err != nil {
+		b.Fatal(err)
+	}
+	sink := trace.NewPipeline(c)
+	begin := time.Now()
+	if _, err := (Engine{}).Run(b.Context(), f, engine.Request{Args: []string{argument}, Plan: plan, Sink: sink}); err != nil {
+		b.Fatal(err)
+	}
+	if err := sink.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(begin)
 }
