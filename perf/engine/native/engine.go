@@ -29,7 +29,7 @@ import (
 
 // Version is raised with every change that alters an address or a count in the
 // trace of any program, which invalidates earlier recordings.
-const Version = 1
+const Version = 2
 
 const name = "native"
 
