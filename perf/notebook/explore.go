@@ -47,7 +47,7 @@ func Explore(model *perf.Model, opt explore.Options) explore.State {
 	s := Must(explore.New(model.Runs(), opt))
 	st := s.Initial()
 	if gonbui.IsNotebook && !Recording() {
-		id := gonbui.UniqueID()
+		id := gonbui.UniqueId()
 		st = Must(explored(s, func(address string) {
 			gonbui.UpdateHTML(id, frameOf(address))
 			sync()

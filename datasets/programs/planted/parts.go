@@ -51,9 +51,11 @@ func sumRows(field []float64, n int) (sum float64) {
 
 // particle is a record of a cache line.
 type particle struct {
-	x, v                  float64
+	x, v float64
+	//lint:ignore U1000 the size of the record is what counts
 	mass, charge, spin, e float64
-	id, kind              int64
+	//lint:ignore U1000 as above
+	id, kind int64
 }
 
 // particles are records, or mended, the two fields that moving takes, and the rest.
@@ -65,8 +67,10 @@ type particles struct {
 
 // rest are the fields that moving does not take.
 type rest struct {
+	//lint:ignore U1000 the size of the record is what counts
 	mass, charge, spin, e float64
-	id, kind              int64
+	//lint:ignore U1000 as above
+	id, kind int64
 }
 
 // steps is the number of times that particles move.
