@@ -132,10 +132,11 @@ func CountInputs(ctx context.Context, prog *subject.Program, in subject.Inputs, 
 }
 
 func countStep(ctx context.Context, p *subject.Program, in subject.Inputs, step subject.Step) (*Counts, error) {
-	p, in, err := p.Loaded(ctx, in, *step.Options)
+	loaded, err := p.Loaded(ctx, in, *step.Options)
 	if err != nil {
 		return nil, err
 	}
+	p, in = loaded.Program, loaded.Inputs
 	inputs := flowInputsOf(p, in)
 	memo, err := subject.Memo(step, "flow", flowVersion, inputs, func(running func(uint64)) (*storedFlow, error) {
 		return runCounters(ctx, p, in, running)

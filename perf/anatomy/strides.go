@@ -32,9 +32,11 @@ func CheckStrides(ctx context.Context, prog *subject.Program, args []string, opt
 	if err != nil {
 		return nil, err
 	}
-	if prog, in, err = prog.Loaded(ctx, in, opt); err != nil {
+	loaded, err := prog.Loaded(ctx, in, opt)
+	if err != nil {
 		return nil, err
 	}
+	prog, in = loaded.Program, loaded.Inputs
 	running := func(n uint64) { opt.Progress.Report(progress.Report{Total: 1, Instructions: n}) }
 	done, err := complete(ctx, prog, in, running)
 	if err != nil {

@@ -14,10 +14,11 @@ type Fill struct {
 	Set   uint32
 }
 
-// LogFills begins a list of the fills from now on, or ends it.
-func (s *Simulator) LogFills(on bool) {
-	s.caches.logging, s.tlbs.logging = on, on
-}
+// LogFills begins a list of the fills from now on.
+func (s *Simulator) LogFills() { s.caches.logging, s.tlbs.logging = true, true }
+
+// EndLog ends the list of fills.
+func (s *Simulator) EndLog() { s.caches.logging, s.tlbs.logging = false, false }
 
 // Fills returns the list of fills, and empties it.
 func (s *Simulator) Fills() []Fill {

@@ -24,7 +24,7 @@ func TestFillsAndDistinct(t *testing.T) {
 			t.Fatal(err)
 		}
 		oracle := newNaive(plan, config.Levels, true)
-		s.LogFills(true)
+		s.LogFills()
 		for range 3 {
 			accesses := drawAccesses(t, len(plan.Refs), 60)
 			for i := range accesses {

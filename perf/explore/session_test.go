@@ -87,8 +87,8 @@ func parsed(t *testing.T, s *Session, query string) State {
 	return st
 }
 
-// What the page predicts is what misses.Predict does, whose tests hold it against
-// simulations.
+// What the page predicts within the sizes profiled is what misses.Predict does, whose
+// tests hold it against simulations.
 func TestViewIsWhatIsPredicted(t *testing.T) {
 	s := newSession(t)
 	model, err := misses.Fit(t.Context(), runs(t), misses.FitOptions{Store: shared.store})
@@ -105,12 +105,12 @@ func TestViewIsWhatIsPredicted(t *testing.T) {
 		{"by=routine", subject.ByRoutine, ""},
 		{"by=loop&method=binomial", subject.ByLoop, predict.MethodBinomial},
 	} {
-		rows, err := misses.Predict(t.Context(), model, m, subject.Sweep("n", 20), misses.PredictOptions{By: c.by, Method: c.method, Coverage: -1})
+		rows, err := misses.Predict(t.Context(), model, m, subject.Sweep("n", 9), misses.PredictOptions{By: c.by, Method: c.method, Coverage: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, level := range []string{"L1", "L2", "TLB"} {
-			v := show(t, s, c.query+"&at=20&machine=origin2000&level="+level)
+			v := show(t, s, c.query+"&at=9&machine=origin2000&level="+level)
 			i := slices.IndexFunc(rows, func(r misses.Row) bool { return r.Level == level && r.Scope == v.State.Scope })
 			if i < 0 {
 				t.Fatalf("%s: no row for %s in %s", c.query, v.State.Scope, level)

@@ -126,15 +126,15 @@ func (opt *ProfileOptions) profilers(ctx context.Context, points []subject.Binar
 				return nil, err
 			}
 		}
-		prog, in, err := p.Program.At(ctx, p.Point, opt.RunOptions)
+		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
 		if err != nil {
 			return nil, err
 		}
-		rec, err := opt.recorded(prog, in)
+		rec, err := opt.recorded(loaded.Program, loaded.Inputs)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = &profiler{prog: prog, point: p.Point, rec: rec, sizes: sizes, store: opt.Store, mustKeep: opt.MustKeep, report: func(n uint64, stored bool) {
+		all[i] = &profiler{prog: loaded.Program, point: p.Point, rec: rec, sizes: sizes, store: opt.Store, mustKeep: opt.MustKeep, report: func(n uint64, stored bool) {
 			opt.Progress.Report(progress.Report{Task: p.Point.String(), Done: i, Total: len(points), Instructions: n, Stored: stored})
 		}}
 	}

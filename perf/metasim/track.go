@@ -124,7 +124,9 @@ func (t *tracker) enter() {
 	if t.err == nil && s.stretch >= 0 {
 		t.base = t.sim.Result()
 		clear(t.accesses)
-		t.sim.LogFills(t.history)
+		if t.history {
+			t.sim.LogFills()
+		}
 	}
 }
 
@@ -134,7 +136,7 @@ func (t *tracker) leave() {
 		return
 	}
 	s := &t.segments[t.current]
-	t.sim.LogFills(false)
+	t.sim.EndLog()
 	if t.history {
 		t.fills = append(t.fills, t.sim.Fills())
 	}

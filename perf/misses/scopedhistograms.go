@@ -30,8 +30,10 @@ type ScopedOptions struct {
 	Method     predict.Method // as in PredictOptions
 }
 
-// Scoped predicts the histograms of all scopes of a kind at a point. Misses that
-// follow from them are those of Predict without a Corrector.
+// Scoped predicts the histograms of all scopes of a kind at a point, by the functions
+// of their groups. Misses that follow from them are those of Predict without a
+// Corrector within the sizes that the model was fitted to. Beyond them Predict models
+// reuses by loop and scales pages, where that foretells more; a warning says so.
 func (m *Model) Scoped(point subject.Point, opt ScopedOptions) (*ScopedHistograms, error) {
 	by, err := opt.By.Check()
 	if err != nil {
@@ -46,7 +48,11 @@ func (m *Model) Scoped(point subject.Point, opt ScopedOptions) (*ScopedHistogram
 	if err != nil {
 		return nil, err
 	}
-	return &ScopedHistograms{Names: s.names, Accesses: s.accesses, Warnings: s.warnings, hists: s.hists, method: s.by}, nil
+	warnings := s.warnings
+	if m.beyondRuns(point, opt.Method) != "" {
+		warnings = append(slices.Clone(warnings), "beyond the sizes profiled these are the functions of groups alone: presage predict models loops and pages by themselves there, and may differ")
+	}
+	return &ScopedHistograms{Names: s.names, Accesses: s.accesses, Warnings: warnings, hists: s.hists, method: s.by}, nil
 }
 
 // Index returns the index of a scope, or -1.

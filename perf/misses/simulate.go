@@ -129,11 +129,12 @@ func (opt *SimulateOptions) tasks(ctx context.Context, points []subject.BinaryPo
 	s := simulation{opt.hierarchy(m), opt.FullyAssociative}
 	tasks := make([]campaign.Task[*storedCache], len(points))
 	for i, p := range points {
-		prog, in, err := p.Program.At(ctx, p.Point, opt.RunOptions)
+		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
 		if err != nil {
 			return nil, err
 		}
-		p.Program = prog
+		in := loaded.Inputs
+		p.Program = loaded.Program
 		points[i] = p
 		tasks[i] = campaign.Task[*storedCache]{
 			Job: func() (campaign.Job, error) { return s.job(p, in, m.Name, opt.Store) },

@@ -52,7 +52,7 @@ type storedVectors struct {
 // storeVersion is part of the key of stored vectors and simulations: raise it
 // when the meaning of storedVectors or storedSample, or the blocks of a program,
 // change.
-const storeVersion = 1
+const storeVersion = 2
 
 // BlockVectors runs prog once at the point, and counts the instructions that each
 // interval executes in each basic block. Results are kept in the store.
@@ -60,10 +60,11 @@ func BlockVectors(ctx context.Context, prog *subject.Program, point subject.Poin
 	if opt.Interval == 0 {
 		opt.Interval = bbv.DefaultInterval
 	}
-	prog, in, err := prog.At(ctx, point, opt.RunOptions)
+	loaded, err := prog.At(ctx, point, opt.RunOptions)
 	if err != nil {
 		return nil, err
 	}
+	prog, in := loaded.Program, loaded.Inputs
 	st, err := store.OrDefault(opt.Store)
 	if err != nil {
 		return nil, err

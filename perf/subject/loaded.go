@@ -45,6 +45,13 @@ func (p *Program) Alone() *Program {
 	return p
 }
 
+// Loaded is a program with the shared libraries that a run loads, and the inputs of
+// that run.
+type Loaded struct {
+	Program *Program
+	Inputs  Inputs
+}
+
 // Loaded returns the program with the shared libraries whose code a run with the
 // inputs in executes, and the inputs of runs of that. Their routines are called
 // library!routine; the same libraries at the same places give the same *Program, so
@@ -53,38 +60,38 @@ func (p *Program) Alone() *Program {
 //
 // To find them takes an untraced run, whose result is kept in the store until a
 // library changes.
-func (p *Program) Loaded(ctx context.Context, in Inputs, opt RunOptions) (*Program, Inputs, error) {
+func (p *Program) Loaded(ctx context.Context, in Inputs, opt RunOptions) (Loaded, error) {
 	p = p.Alone()
 	in.Program = p.File.SHA256
 	if p.File.Interpreter == "" {
-		return p, in, nil
+		return Loaded{p, in}, nil
 	}
 	e, err := engines.For(p.File)
 	if err != nil {
-		return nil, in, fmt.Errorf("perf: %s: %w", in.Command(), err)
+		return Loaded{}, fmt.Errorf("perf: %s: %w", in.Command(), err)
 	}
 	discoverer, ok := e.(engine.Discoverer)
 	if !ok {
-		return p, in, nil
+		return Loaded{p, in}, nil
 	}
 	list, err := p.discovered(ctx, discoverer, in, opt)
 	if err != nil {
-		return nil, in, err
+		return Loaded{}, err
 	}
 	joined, err := p.join(list)
 	if err != nil {
-		return nil, in, fmt.Errorf("perf: %s: %w", in.Command(), err)
+		return Loaded{}, fmt.Errorf("perf: %s: %w", in.Command(), err)
 	}
 	in.Program = joined.File.SHA256
-	return joined, in, nil
+	return Loaded{joined, in}, nil
 }
 
 // At returns the program with the shared libraries that a run at a point loads, and
 // the inputs of that run: see Inputs and Loaded.
-func (p *Program) At(ctx context.Context, point Point, opt RunOptions) (*Program, Inputs, error) {
+func (p *Program) At(ctx context.Context, point Point, opt RunOptions) (Loaded, error) {
 	in, err := p.Inputs(point, opt)
 	if err != nil {
-		return nil, in, err
+		return Loaded{}, err
 	}
 	return p.Loaded(ctx, in, opt)
 }

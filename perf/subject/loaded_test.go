@@ -104,7 +104,8 @@ func (p *pieces) Observe(b *trace.Batch) {
 func loadedAt(t *testing.T, p *Program, n string, st *store.Store) (*Program, *Result, map[string]uint64) {
 	t.Helper()
 	opt := RunOptions{Args: n, Store: st}
-	loaded, in, err := p.At(t.Context(), nil, opt)
+	at, err := p.At(t.Context(), nil, opt)
+	loaded, in := at.Program, at.Inputs
 	if errors.Is(err, native.ErrPtrace) {
 		t.Skip(err)
 	}
@@ -168,14 +169,15 @@ func TestLoaded(t *testing.T) {
 	}
 
 	b.library(t, "1") // the stored list is stale now
-	other, in, err := p.At(t.Context(), nil, RunOptions{Args: "5000", Store: st})
+	changed, err := p.At(t.Context(), nil, RunOptions{Args: "5000", Store: st})
+	other, in := changed.Program, changed.Inputs
 	if err != nil || other == loaded || other.File.SHA256 == loaded.File.SHA256 || in.Program != other.File.SHA256 {
 		t.Errorf("a library was changed, and the program is the same; %v", err)
 	}
 	if err := os.Remove(b.path("libown.so")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.At(t.Context(), nil, RunOptions{Args: "5000", Store: st}); err != nil {
+	if _, err := p.At(t.Context(), nil, RunOptions{Args: "5000", Store: st}); err != nil {
 		t.Errorf("a program that cannot start: %v", err) // it is the run that fails, and says so
 	}
 }
@@ -200,7 +202,8 @@ func TestLoadedStatic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, in, err := p.At(t.Context(), nil, RunOptions{Store: store.Open(t.TempDir())})
+	at, err := p.At(t.Context(), nil, RunOptions{Store: store.Open(t.TempDir())})
+	loaded, in := at.Program, at.Inputs
 	if loaded != p || in.Program != p.File.SHA256 || err != nil {
 		t.Errorf("%v, %v, %v", loaded, in, err)
 	}

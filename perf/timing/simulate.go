@@ -97,11 +97,11 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	}
 	tasks := make([]campaign.Task[[]SimulatedRow], len(points))
 	for i, p := range sweep.Points {
-		prog, in, err := p.Program.At(ctx, p.Point, opt.RunOptions)
+		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
 		if err != nil {
 			return nil, err
 		}
-		s := simulation{name: sweep.Name, prog: prog, machine: m, in: in, config: config.Config, by: by, list: opt.Listing}
+		s := simulation{name: sweep.Name, prog: loaded.Program, machine: m, in: loaded.Inputs, config: config.Config, by: by, list: opt.Listing}
 		tasks[i] = campaign.Task[[]SimulatedRow]{
 			Job: func() (campaign.Job, error) { return s.job(p.Point, opt.Store) },
 			Collect: func(ctx context.Context) ([]SimulatedRow, error) {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ErrNoSlurm is the error of a machine without Slurm's commands.
@@ -115,9 +116,33 @@ func (f fate) String() string {
 	return text
 }
 
-// fateOf asks sacct how a task ended, or scontrol, which knows for some minutes, where
-// there is no accounting. If neither knows, the state is stateUnknown.
+// fateOf returns how a task ended. Accounting lags behind, so that it is asked for some
+// seconds; if it does not know then, the state is stateUnknown.
 func fateOf(ctx context.Context, p place) fate {
+	f := fate{state: stateUnknown}
+	for try := range fateTries {
+		if f = askFate(ctx, p); f.state != stateUnknown {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return f
+		case <-time.After(time.Duration(try+1) * fateDelay):
+		}
+	}
+	return f
+}
+
+// How often accounting is asked for the fate of a task, and how much longer each time
+// until it is asked again: eight seconds together.
+const (
+	fateTries = 5
+	fateDelay = 500 * time.Millisecond
+)
+
+// askFate asks sacct how a task ended, or scontrol, which knows for some minutes, where
+// there is no accounting.
+func askFate(ctx context.Context, p place) fate {
 	id := fmt.Sprintf("%s_%d", p.array, p.task)
 	text, err := command(ctx, "", "sacct", "--noheader", "--parsable2", "--allocations", "--jobs="+id, "--format=State,NodeList,ExitCode")
 	if err == nil {
