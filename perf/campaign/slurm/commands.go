@@ -143,29 +143,54 @@ const (
 // askFate asks sacct how a task ended, or scontrol, which knows for some minutes, where
 // there is no accounting.
 func askFate(ctx context.Context, p place) fate {
-	id := fmt.Sprintf("%s_%d", p.array, p.task)
-	text, err := command(ctx, "", "sacct", "--noheader", "--parsable2", "--allocations", "--jobs="+id, "--format=State,NodeList,ExitCode")
+	text, err := command(ctx, "", "sacct", "--noheader", "--parsable2", "--allocations", "--jobs="+p.array, "--format=JobID,State,NodeList,ExitCode")
 	if err == nil {
-		// A task that was submitted again by Slurm has several lines.
-		lines := strings.Split(strings.TrimSpace(text), "\n")
-		if f, ok := parseFate(lines[len(lines)-1]); ok {
+		if f, ok := parseFate(text, p); ok {
 			return f
 		}
 	}
+	id := fmt.Sprintf("%s_%d", p.array, p.task)
 	if text, err = command(ctx, "", "scontrol", "--oneliner", "show", "job", id); err == nil {
 		return controlFate(text)
 	}
 	return fate{state: stateUnknown}
 }
 
-// parseFate reads a line of sacct: CANCELLED may be followed by whom it was by.
-func parseFate(line string) (fate, bool) {
-	f := strings.Split(line, "|")
-	if len(f) != 3 || f[0] == "" {
-		return fate{}, false
+// parseFate finds a task among the lines of sacct for its array: the last, as one that
+// Slurm submitted again has several. Tasks that were cancelled before they began share a
+// line, whose ID is 7_[0-2,5], or that of the array if it was all of them. CANCELLED may be followed by whom it was by.
+func parseFate(text string, p place) (f fate, ok bool) {
+	for line := range strings.Lines(text) {
+		fields := strings.Split(strings.TrimSpace(line), "|")
+		if len(fields) != 4 || fields[1] == "" {
+			continue
+		}
+		tasks, of := strings.CutPrefix(fields[0], p.array+"_")
+		if fields[0] != p.array && (!of || !hasTask(tasks, p.task)) {
+			continue
+		}
+		state, _, _ := strings.Cut(fields[1], " ")
+		f, ok = fate{state, fields[2], fields[3]}, true
 	}
-	state, _, _ := strings.Cut(f[0], " ")
-	return fate{state, f[1], f[2]}, true
+	return f, ok
+}
+
+// hasTask reports whether a task is one of those that Slurm lists, such as 5 or
+// [0-2,5%4], where %4 says how many may run at once.
+func hasTask(list string, task int) bool {
+	list, _, _ = strings.Cut(strings.Trim(list, "[]"), "%")
+	for part := range strings.SplitSeq(list, ",") {
+		low, high, isRange := strings.Cut(part, "-")
+		if !isRange {
+			high = low
+		}
+		from, err1 := strconv.Atoi(low)
+		to, err2 := strconv.Atoi(high)
+		if err1 == nil && err2 == nil && from <= task && task <= to {
+			return true
+		}
+	}
+	return false
 }
 
 // controlFate reads what scontrol shows of a job.
