@@ -46,6 +46,8 @@ type Query struct {
 
 	// Coverage of intervals of misses: see PredictOptions.
 	Coverage float64
+
+	groups bool // answer about misses by the functions of groups alone, as other questions
 }
 
 // Vary is a parameter and the values From, From+Step, … up to To that it takes
@@ -110,7 +112,8 @@ type CacheRow struct {
 // OfCaches returns the misses in each cache of a query at each of its points: a
 // row for each point, cache and scope, those with the most misses first. They are
 // found as in Predict. The answers to the other questions, Curve and Distances are
-// from the models of the groups of references alone, which take no further run.
+// from the functions of the groups of references alone, which take no further run:
+// beyond the sizes profiled they may differ.
 func OfCaches(ctx context.Context, model *Model, q Query) ([]CacheRow, error) {
 	if len(q.Points) == 0 || len(q.Caches) == 0 || q.HitRatio != 0 || q.MissRatio != 0 || q.Vary != (Vary{}) {
 		return nil, errors.New("perf: misses are asked for with points and caches alone")
@@ -139,7 +142,7 @@ func OfCaches(ctx context.Context, model *Model, q Query) ([]CacheRow, error) {
 
 // target returns the query's caches with their capacities.
 func (q *Query) target(m *Model) (*target, error) {
-	t := &target{}
+	t := &target{groups: q.groups}
 	for _, c := range q.Caches {
 		l, err := c.level(m)
 		if err != nil {

@@ -182,7 +182,7 @@ func TestSmallestCacheByItsMisses(t *testing.T) {
 				kind.Capacity = uint64(capacity[i])
 				key := fmt.Sprint(kind.Name, kind.Capacity)
 				if _, ok := asked[key]; !ok {
-					asked[key] = ask(t, Query{By: by, Points: point, Caches: []CacheSize{kind}, Coverage: -1})
+					asked[key] = ask(t, Query{By: by, Points: point, Caches: []CacheSize{kind}, Coverage: -1, groups: true})
 				}
 				row := slices.Index(perftest.Text(t, asked[key], "scope"), scopes[i])
 				if got := perftest.Column(t, asked[key], "pred_hit_ratio")[row]; math.Abs(got-reached[i]) > 1e-12 {
@@ -200,7 +200,7 @@ func TestLargestProblemByEverySize(t *testing.T) {
 	values := subject.Range(vary.From, vary.To, vary.Step)
 	kinds := map[string]int{}
 	for _, by := range []subject.Scope{subject.ByProgram, subject.ByRoutine} {
-		table := ask(t, Query{By: by, Points: subject.Sweep("n", values...), Caches: caches, Coverage: -1})
+		table := ask(t, Query{By: by, Points: subject.Sweep("n", values...), Caches: caches, Coverage: -1, groups: true})
 		type series struct{ n, ratio []float64 }
 		bySize := map[string]*series{} // by scope and level
 		ratios, sizes, levelOf := perftest.Column(t, table, "pred_miss_ratio"), perftest.Column(t, table, "n"), perftest.Text(t, table, "level")
@@ -290,7 +290,7 @@ func TestDistancesByTheirCaches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		total := ask(t, Query{By: by, Points: subject.Sweep("n", 20), Caches: []CacheSize{{Capacity: 32}}, Coverage: -1})
+		total := ask(t, Query{By: by, Points: subject.Sweep("n", 20), Caches: []CacheSize{{Capacity: 32}}, Coverage: -1, groups: true})
 		scopes, distances := perftest.Text(t, df, "scope"), perftest.Column(t, df, "distance_blocks")
 		accesses, cold, hitRatios := perftest.Column(t, df, "pred_accesses"), perftest.Column(t, df, "pred_cold_accesses"), perftest.Column(t, df, "pred_hit_ratio")
 		totals := perftest.Column(t, total, "pred_accesses")
@@ -310,7 +310,7 @@ func TestDistancesByTheirCaches(t *testing.T) {
 				blocks := uint64(distances[i]) + 1
 				hits, ok := asked[blocks]
 				if !ok {
-					hits = ask(t, Query{By: by, Points: subject.Sweep("n", 20), Caches: []CacheSize{{Capacity: 32 * blocks}}, Coverage: -1})
+					hits = ask(t, Query{By: by, Points: subject.Sweep("n", 20), Caches: []CacheSize{{Capacity: 32 * blocks}}, Coverage: -1, groups: true})
 					asked[blocks] = hits
 				}
 				row := slices.Index(perftest.Text(t, hits, "scope"), scope)

@@ -50,10 +50,13 @@ func (m *Model) Scoped(point subject.Point, opt ScopedOptions) (*ScopedHistogram
 	}
 	warnings := s.warnings
 	if m.beyondRuns(point, opt.Method) != "" {
-		warnings = append(slices.Clone(warnings), "beyond the sizes profiled these are the functions of groups alone: presage predict models loops and pages by themselves there, and may differ")
+		warnings = append(slices.Clone(warnings), groupsAlone)
 	}
 	return &ScopedHistograms{Names: s.names, Accesses: s.accesses, Warnings: warnings, hists: s.hists, method: s.by}, nil
 }
+
+// groupsAlone is said of what the functions of groups predict beyond the sizes profiled.
+const groupsAlone = "beyond the sizes profiled these are the functions of groups alone: presage predict models loops and pages by themselves there, and may differ"
 
 // Index returns the index of a scope, or -1.
 func (s *ScopedHistograms) Index(scope string) int { return slices.Index(s.Names, scope) }
