@@ -217,6 +217,12 @@ func ReadJobs(path string) ([]Job, error) {
 	}
 }
 
+// JobsOf returns the jobs of a campaign of a store that were to be done when it began
+// last.
+func JobsOf(st *store.Store, id string) ([]Job, error) {
+	return ReadJobs(filepath.Join(st.Dir(), Folder, id, jobsFile))
+}
+
 // Load returns a campaign of a store, with those of its jobs that are not done.
 func Load(st *store.Store, id string) (*Campaign, error) {
 	m, err := ReadManifest(st, id)

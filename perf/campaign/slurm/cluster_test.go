@@ -125,6 +125,14 @@ func (c *cluster) kill(name string) {
 	}
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	cmd.Wait()
+	// Steps that were just being started go on without slurmd.
+	for quiet := 0; quiet < 10; quiet++ {
+		for _, pid := range jobsOf(name) {
+			syscall.Kill(pid, syscall.SIGKILL)
+			quiet = 0
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 // parentOf returns the process that started another one.

@@ -16,4 +16,10 @@
 // so that Execute goes on where a process stopped that died. Nothing is locked: folders
 // of arrays are claimed by mkdir, which is atomic over NFS, and files are renamed into
 // their places. Processes that follow one campaign at once do no harm.
+//
+// Forecast simulates a campaign before it is submitted, with the same packing of jobs
+// into tasks. On a thousand nodes of 64 cores, a million jobs of half a minute take 8
+// hours by the defaults of Config, since no more than a thousand tasks are submitted at a
+// time, each of ten minutes; with 64,000 tasks of two minutes they take 25 minutes (tasks
+// that begin after 2 s, 100 started in a second, 20,000 operations on files in a second).
 package slurm

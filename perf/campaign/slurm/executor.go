@@ -291,7 +291,7 @@ func (x *execution) look(ctx context.Context, queue []live, grace time.Duration)
 			if t.over {
 				continue
 			}
-			if err := x.read(t); err != nil {
+			if err := x.read(ctx, t); err != nil {
 				return err
 			}
 			listed := alive[place{a.id, t.index}]
@@ -313,7 +313,7 @@ func (x *execution) look(ctx context.Context, queue []live, grace time.Duration)
 }
 
 // read reads what a task's journal says that it did not say before.
-func (x *execution) read(t *task) error {
+func (x *execution) read(ctx context.Context, t *task) error {
 	var full *campaign.Ended
 	var err error
 	t.offset, err = campaign.ReadJournalFrom(x.campaign.Dir, journalName(t.array.number, t.index), t.offset, func(e *campaign.Ended) {
@@ -333,8 +333,7 @@ func (x *execution) read(t *task) error {
 		x.end(e)
 	})
 	if full != nil && err == nil {
-		// The others would compute for nothing.
-		return errors.Join(fmt.Errorf("%s: %w", full.Error, campaign.ErrFull), Cancel(context.Background(), x.campaign.ID))
+		return x.stopAll(ctx, fmt.Errorf("%s: %w", full.Error, campaign.ErrFull))
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"presage/perf/campaign"
 )
@@ -21,7 +22,7 @@ func (x *execution) settle(ctx context.Context, t *task) error {
 		return ErrCancelled
 	}
 	if how.exit == fmt.Sprintf("%d:0", ExitFull) {
-		return errors.Join(campaign.ErrFull, Cancel(context.WithoutCancel(ctx), x.campaign.ID))
+		return x.stopAll(ctx, campaign.ErrFull)
 	}
 	if !t.told && !nodeLost(how.state) {
 		if x.strikes++; x.strikes >= cmp.Or(x.Attempts, DefaultAttempts) {
@@ -51,6 +52,29 @@ func (x *execution) settle(ctx context.Context, t *task) error {
 	}
 	t.open = nil
 	return nil
+}
+
+// endsWithin is how long stopAll waits for tasks to end.
+const endsWithin = 30 * time.Second
+
+// stopAll has Slurm end all tasks, as cause is a reason for which they would compute for
+// nothing, and waits until they have: whoever repeats the command then finds none to go on with.
+func (x *execution) stopAll(ctx context.Context, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endsWithin)
+	defer cancel()
+	if err := Cancel(ctx, x.campaign.ID); err != nil {
+		return errors.Join(cause, err)
+	}
+	for ctx.Err() == nil {
+		if left, err := running(ctx, x.campaign.ID); err == nil && len(left) == 0 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(cmp.Or(x.Poll, DefaultPoll)):
+		}
+	}
+	return cause
 }
 
 // Marks returns the marks of the task's jobs, in their order.

@@ -127,7 +127,7 @@ result is kept in the store as soon as it is there, so that a repeated command d
 what is missing. A campaign leaves a folder in the store, campaigns/ID, with a journal
 of its jobs and a log of each that failed.`,
 	}
-	cmd.AddCommand(campaignListCommand(), campaignStatusCommand(), campaignAttachCommand(), campaignCancelCommand(), campaignWorkCommand())
+	cmd.AddCommand(campaignListCommand(), campaignStatusCommand(), campaignAttachCommand(), campaignCancelCommand(), campaignForecastCommand(), campaignWorkCommand())
 	return cmd
 }
 

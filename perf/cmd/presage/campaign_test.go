@@ -83,6 +83,32 @@ func TestCampaignErrors(t *testing.T) {
 	}
 }
 
+// TestCampaignForecast predicts a campaign by the times of another, and by given ones.
+func TestCampaignForecast(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	dir := t.TempDir()
+	must(t, "profile", program, "--sweep", "n=6,7,8", "--args", "-n {n} -iterations 1", "--block", "64", "-o", dir, "-q")
+	id := strings.Fields(strings.Split(must(t, "campaign", "list", "--store", dir), "\n")[1])[0]
+	out := must(t, "campaign", "forecast", "--from", id, "--store", dir, "--nodes", "2", "--cores", "2", "--format", "csv")
+	if lines := strings.Split(out, "\n"); len(lines) != 8 || !strings.HasPrefix(lines[0], "without,jobs,nodes,pred_sec,") || !strings.HasPrefix(lines[1], ",3,2,") {
+		t.Errorf("got %s", out)
+	}
+	out = must(t, "campaign", "forecast", "--seconds", "10", "--jobs", "8", "--measured", "--nodes", "1", "--cores", "1", "--format", "csv")
+	if !strings.Contains(out, "\n,8,1,80,1,1,1,1,") {
+		t.Errorf("got %s", out)
+	}
+	for want, args := range map[string][]string{
+		"give the jobs' times":     {"--nodes", "1", "--cores", "1"},
+		"number of nodes":          {"--seconds", "1", "--jobs", "1"},
+		"there is none of this ID": {"--from", "abc", "--nodes", "1", "--cores", "1"},
+		"--format":                 {"--seconds", "1", "--format", "xml"},
+	} {
+		if _, _, err := presage(t, append([]string{"campaign", "forecast"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}
+
 // TestStore goes through the commands of the store, with an entry that is damaged.
 func TestStore(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())

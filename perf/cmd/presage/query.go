@@ -196,7 +196,7 @@ func (q *queryFlags) answer(cmd *cobra.Command, args []string) error {
 	var df dataframe.DataFrame
 	if q.distances {
 		var rows []misses.DistanceBin
-		rows, err = misses.Distances(model, q.query.Points, misses.DistanceOptions{By: q.query.By, BlockBytes: q.query.Caches[0].BlockBytes})
+		rows, err = misses.Distances(cmd.Context(), model, q.query.Points, misses.DistanceOptions{By: q.query.By, BlockBytes: q.query.Caches[0].BlockBytes})
 		df = perf.Frame(rows)
 	} else {
 		df, err = perf.Ask(cmd.Context(), model, q.query)

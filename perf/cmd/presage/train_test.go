@@ -9,7 +9,7 @@ import (
 func TestTrainPredict(t *testing.T) {
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
-	args := []string{"train", program, "--until", "n=11", "--from", "n=6", "--args", "-n {n} -iterations {k}", "--fix", "k=1", "--block", "32,128,32768", "--budget", "1m", "-o", dir, "-q"}
+	args := []string{"train", program, "--until", "n=11", "--from", "n=6", "--args", "-n {n} -iterations {k}", "--fix", "k=1", "--block", "32,128,32768", "--budget", "15m", "-o", dir, "-q"}
 	out, said, err := presage(t, append(args, "--format", "csv")...)
 	if err != nil {
 		t.Fatal(err)
