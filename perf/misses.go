@@ -114,7 +114,7 @@ func Ask(ctx context.Context, model *Model, q Query) (dataframe.DataFrame, error
 	case misses.AsksLargestProblem:
 		return table(misses.LargestProblem(ctx, model, q))
 	case misses.AsksSmallestCache:
-		return table(misses.SmallestCache(model, q))
+		return table(misses.SmallestCache(ctx, model, q))
 	}
 	return table(misses.OfCaches(ctx, model, q))
 }

@@ -40,7 +40,7 @@ func checkReproduced(t *testing.T, model *Model, runs *locality.Runs) {
 	t.Helper()
 	for i := range runs.Runs {
 		for _, blockBytes := range runs.BlockBytes() {
-			rows, err := Distances(model, []subject.Point{runs.Runs[i].Point}, DistanceOptions{BlockBytes: blockBytes})
+			rows, err := Distances(t.Context(), model, []subject.Point{runs.Runs[i].Point}, DistanceOptions{BlockBytes: blockBytes})
 			if err != nil {
 				t.Fatal(err)
 			}

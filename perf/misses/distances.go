@@ -2,6 +2,7 @@ package misses
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -26,7 +27,7 @@ type DistanceOptions struct {
 // distance are one.
 //
 // A scope that has cold accesses alone has one row, its distance missing.
-func Distances(model *Model, points []subject.Point, opt DistanceOptions) ([]DistanceBin, error) {
+func Distances(ctx context.Context, model *Model, points []subject.Point, opt DistanceOptions) ([]DistanceBin, error) {
 	by, err := opt.By.Check()
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func Distances(model *Model, points []subject.Point, opt DistanceOptions) ([]Dis
 		if err := model.Check(point); err != nil {
 			return nil, err
 		}
-		s, err := model.scoped(&target{levels: []predict.Level{l}, blockBytes: []uint64{blockBytes}}, l, point, scopedOptions{by: by})
+		s, err := model.scopedAt(ctx, &target{levels: []predict.Level{l}, blockBytes: []uint64{blockBytes}}, l, point, scopedOptions{by: by})
 		if err != nil {
 			return nil, err
 		}

@@ -198,32 +198,16 @@ type estimate struct {
 	warnings []string
 }
 
-// histogramsFor returns what is known of a level's blocks at a point.
-func (m *Model) histogramsFor(ctx context.Context, t *target, l predict.Level, point subject.Point, by predict.Method) (*histograms, error) {
-	if t.groups {
-		return m.evaluate(l.BlockBytes, point, by)
-	}
-	return m.histogramsAt(ctx, l.BlockBytes, point, by)
-}
-
-// aboutGroups returns what to say of a target that takes the functions of groups.
-func (m *Model) aboutGroups(t *target, point subject.Point, by predict.Method) []string {
-	if t.groups && m.beyondRuns(point, by) != "" {
-		return []string{groupsAlone}
-	}
-	return nil
-}
-
 // estimateAt predicts the misses of each group at a level.
 func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, point subject.Point, opt PredictOptions) (*estimate, error) {
 	if _, err := m.fittedFor(t, l); err != nil {
 		return nil, err
 	}
-	h, err := m.histogramsFor(ctx, t, l, point, opt.Method)
+	h, err := m.histogramsAt(ctx, l.BlockBytes, point, opt.Method)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s at %s: %w", t.name(l), point, err)
 	}
-	e := &estimate{histograms: h, by: opt.Method, warnings: slices.Concat(fit.WarningTexts(h.warnings), l.NotModelled, m.about, m.aboutGroups(t, point, opt.Method))}
+	e := &estimate{histograms: h, by: opt.Method, warnings: slices.Concat(fit.WarningTexts(h.warnings), l.NotModelled, m.about)}
 	cache := opt.Method.Of(l.Cache())
 	full := predict.FullyAssociative(l.Blocks())
 	e.misses, e.full, e.doubtful = make([]predict.Misses, m.Groups()), make([]predict.Misses, m.Groups()), make([]float64, m.Groups())

@@ -221,7 +221,7 @@ func (s *largestSearch) evaluate(ctx context.Context) (searched, error) {
 		}
 		point := subject.Point{s.param: v}
 		maps.Copy(point, s.point)
-		here, err := s.model.scoped(s.target, s.level, point, scopedOptions{s.by, s.method})
+		here, err := s.model.scopedAt(ctx, s.target, s.level, point, scopedOptions{s.by, s.method})
 		if err != nil {
 			return out, err
 		}

@@ -73,9 +73,6 @@ type target struct {
 	machine    string
 	levels     []predict.Level
 	blockBytes []uint64 // that runs need to have been profiled with
-	// groups takes the functions of groups at any size, so that answers about any cache
-	// follow from one histogram.
-	groups bool
 }
 
 // targetOf returns the caches and TLBs of m.
@@ -128,10 +125,8 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 			return nil, err
 		}
 	}
-	if !t.groups {
-		if err := m.collectByLoop(ctx, t.levels, points, opt.Method); err != nil {
-			return nil, err
-		}
+	if err := m.collectByLoop(ctx, t.levels, points, opt.Method); err != nil {
+		return nil, err
 	}
 	var rows []Row
 	for _, point := range points {

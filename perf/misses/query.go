@@ -1,6 +1,7 @@
 package misses
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,8 +47,6 @@ type Query struct {
 
 	// Coverage of intervals of misses: see PredictOptions.
 	Coverage float64
-
-	groups bool // answer about misses by the functions of groups alone, as other questions
 }
 
 // Vary is a parameter and the values From, From+Step, … up to To that it takes
@@ -111,9 +110,9 @@ type CacheRow struct {
 
 // OfCaches returns the misses in each cache of a query at each of its points: a
 // row for each point, cache and scope, those with the most misses first. They are
-// found as in Predict. The answers to the other questions, Curve and Distances are
-// from the functions of the groups of references alone, which take no further run:
-// beyond the sizes profiled they may differ.
+// found as in Predict. The answers to the other questions are, too, but for pages
+// beyond the sizes profiled: those that are scaled with the size hold for one cache and one size alone, so the
+// functions of groups take their place, which a warning says.
 func OfCaches(ctx context.Context, model *Model, q Query) ([]CacheRow, error) {
 	if len(q.Points) == 0 || len(q.Caches) == 0 || q.HitRatio != 0 || q.MissRatio != 0 || q.Vary != (Vary{}) {
 		return nil, errors.New("perf: misses are asked for with points and caches alone")
@@ -142,7 +141,7 @@ func OfCaches(ctx context.Context, model *Model, q Query) ([]CacheRow, error) {
 
 // target returns the query's caches with their capacities.
 func (q *Query) target(m *Model) (*target, error) {
-	t := &target{groups: q.groups}
+	t := new(target)
 	for _, c := range q.Caches {
 		l, err := c.level(m)
 		if err != nil {
@@ -187,8 +186,8 @@ type scoped struct {
 	warnings []string
 }
 
-// scoped evaluates the model for a level's block size.
-func (m *Model) scoped(t *target, l predict.Level, point subject.Point, of scopedOptions) (*scoped, error) {
+// scopedAt evaluates the model for a level's block size: for any cache with such blocks.
+func (m *Model) scopedAt(ctx context.Context, t *target, l predict.Level, point subject.Point, of scopedOptions) (*scoped, error) {
 	if _, err := m.fittedFor(t, l); err != nil {
 		return nil, err
 	}
@@ -196,26 +195,69 @@ func (m *Model) scoped(t *target, l predict.Level, point subject.Point, of scope
 	if err != nil {
 		return nil, err
 	}
-	h, err := m.evaluate(l.BlockBytes, point, method)
+	h, alone, err := m.anyCache(ctx, l.BlockBytes, point, method)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", t.name(l), err)
 	}
-	scopes := m.Scopes(of.by)
-	n := len(scopes.Names)
-	s := &scoped{names: scopes.Names, hists: make([]scaling.Histogram, n), accesses: make([]float64, n), by: method}
-	for g, n := range m.Accesses(point) {
-		own := &h.groups[g]
-		if !finite(own.Accesses()) || !finite(n) {
-			return nil, notFinite(t, l, point)
-		}
-		to := &s.hists[scopes.Of[g]]
-		to.Cold += own.Cold
-		to.Bins = append(to.Bins, own.Bins...)
-		s.accesses[scopes.Of[g]] += n
+	s, err := m.scoped(h, scopedOptions{of.by, method})
+	if err != nil {
+		return nil, notFinite(t, l, point)
 	}
-	s.warnings = slices.Concat(fit.WarningTexts(h.warnings), l.NotModelled, m.about)
+	s.warnings = slices.Concat(s.warnings, l.NotModelled, alone)
 	return s, nil
 }
+
+// anyCache returns what is known of blocks at a point, whatever their cache is: as
+// histogramsAt, but for scaled pages. These hold at one point, where they are spread by
+// what they may be off; the functions of groups take their place, and are warned of.
+func (m *Model) anyCache(ctx context.Context, blockBytes uint64, point subject.Point, by predict.Method) (*histograms, []string, error) {
+	if param := m.beyondRuns(point, by); param != "" {
+		if keys := m.loopKeys(param, blockBytes, point); len(keys) > 0 && keys[0].scaled() {
+			h, err := m.evaluate(blockBytes, point, by)
+			return h, []string{groupsAlone}, err
+		}
+	}
+	h, err := m.histogramsAt(ctx, blockBytes, point, by)
+	return h, nil, err
+}
+
+// collectCaches collects what anyCache takes, in one further run of each size.
+func (m *Model) collectCaches(ctx context.Context, caches []CacheSize, points []subject.Point, by predict.Method) error {
+	var levels []predict.Level
+	for _, c := range caches {
+		if b := cmp.Or(c.BlockBytes, m.smallestBlock()); !scaling.OfPages(b) {
+			levels = append(levels, predict.Level{BlockBytes: b, BypassFloat: c.bypassFloat})
+		}
+	}
+	return m.collectByLoop(ctx, levels, points, by)
+}
+
+// scoped sums histograms by scope. It returns an error if some are not finite.
+func (m *Model) scoped(h *histograms, of scopedOptions) (*scoped, error) {
+	scopes := m.Scopes(of.by)
+	n := len(scopes.Names)
+	s := &scoped{names: scopes.Names, hists: make([]scaling.Histogram, n), accesses: make([]float64, n), by: of.method}
+	for g, n := range m.Accesses(h.at) {
+		if !finite(n) {
+			return nil, errNotFinite
+		}
+		s.accesses[scopes.Of[g]] += n
+	}
+	for part := range h.groups {
+		own := &h.groups[part]
+		if !finite(own.Accesses()) {
+			return nil, errNotFinite
+		}
+		to := &s.hists[scopes.Of[h.group(part)]]
+		to.Cold += own.Cold
+		to.Bins = append(to.Bins, own.Bins...)
+	}
+	s.warnings = slices.Concat(fit.WarningTexts(h.warnings), m.about)
+	return s, nil
+}
+
+// errNotFinite is of histograms that are infinite or no numbers.
+var errNotFinite = errors.New("no finite value")
 
 // scopedOptions say by which scopes histograms are summed, and how misses follow.
 type scopedOptions struct {

@@ -31,9 +31,10 @@ type ScopedOptions struct {
 }
 
 // Scoped predicts the histograms of all scopes of a kind at a point, by the functions
-// of their groups. Misses that follow from them are those of Predict without a
-// Corrector within the sizes that the model was fitted to. Beyond them Predict models
-// reuses by loop and scales pages, where that foretells more; a warning says so.
+// of their groups, without a further run. Misses that follow from them are those of
+// Predict without a Corrector within the sizes that the model was fitted to. Beyond them
+// Predict models reuses by loop and scales pages, where that foretells more; a warning
+// says so.
 func (m *Model) Scoped(point subject.Point, opt ScopedOptions) (*ScopedHistograms, error) {
 	by, err := opt.By.Check()
 	if err != nil {
@@ -43,13 +44,23 @@ func (m *Model) Scoped(point subject.Point, opt ScopedOptions) (*ScopedHistogram
 		return nil, err
 	}
 	blockBytes := cmp.Or(opt.BlockBytes, m.smallestBlock())
-	l := predict.Level{Name: "a histogram", BlockBytes: blockBytes}
-	s, err := m.scoped(&target{levels: []predict.Level{l}, blockBytes: []uint64{blockBytes}}, l, point, scopedOptions{by, opt.Method})
+	method, err := opt.Method.Check()
 	if err != nil {
 		return nil, err
 	}
+	if _, err := m.forBlocks(blockBytes); err != nil {
+		return nil, err
+	}
+	h, err := m.evaluate(blockBytes, point, method)
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.scoped(h, scopedOptions{by, method})
+	if err != nil {
+		return nil, fmt.Errorf("perf: blocks of %d bytes at %s: %w", blockBytes, point, err)
+	}
 	warnings := s.warnings
-	if m.beyondRuns(point, opt.Method) != "" {
+	if m.beyondRuns(point, method) != "" {
 		warnings = append(slices.Clone(warnings), groupsAlone)
 	}
 	return &ScopedHistograms{Names: s.names, Accesses: s.accesses, Warnings: warnings, hists: s.hists, method: s.by}, nil

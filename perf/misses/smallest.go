@@ -2,6 +2,7 @@ package misses
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -17,7 +18,7 @@ import (
 // A kind is the ways and the block size of one of the query's caches. A fully
 // associative cache has any number of blocks; a set-associative one has a power
 // of two of sets, since that is how they are built.
-func SmallestCache(model *Model, q Query) ([]Smallest, error) {
+func SmallestCache(ctx context.Context, model *Model, q Query) ([]Smallest, error) {
 	if len(q.Points) == 0 || len(q.Caches) == 0 || q.Vary != (Vary{}) {
 		return nil, errors.New("perf: the smallest cache is asked for with points, a ratio, and the ways and block sizes of caches")
 	}
@@ -33,13 +34,18 @@ func SmallestCache(model *Model, q Query) ([]Smallest, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []Smallest
 	for _, point := range q.Points {
 		if err := model.Check(point); err != nil {
 			return nil, err
 		}
+	}
+	if err := model.collectCaches(ctx, q.Caches, q.Points, method); err != nil {
+		return nil, err
+	}
+	var rows []Smallest
+	for _, point := range q.Points {
 		for _, c := range q.Caches {
-			fresh, err := model.smallest(c, point, scopedOptions{by, method}, missRatio)
+			fresh, err := model.smallest(ctx, c, point, scopedOptions{by, method}, missRatio)
 			if err != nil {
 				return nil, err
 			}
@@ -71,7 +77,7 @@ type Smallest struct {
 }
 
 // smallest answers for one kind of cache at one point.
-func (m *Model) smallest(c CacheSize, point subject.Point, of scopedOptions, missRatio float64) ([]Smallest, error) {
+func (m *Model) smallest(ctx context.Context, c CacheSize, point subject.Point, of scopedOptions, missRatio float64) ([]Smallest, error) {
 	c.BlockBytes = cmp.Or(c.BlockBytes, m.smallestBlock())
 	if c.Name == "" {
 		c.Capacity = 0 // it is not this one that the row is about
@@ -84,7 +90,7 @@ func (m *Model) smallest(c CacheSize, point subject.Point, of scopedOptions, mis
 		blank.Scope, blank.Warning = m.Program, bypassed
 		return []Smallest{blank}, nil
 	}
-	s, err := m.scoped(&target{machine: c.machine, levels: []predict.Level{l}, blockBytes: []uint64{l.BlockBytes}}, l, point, of)
+	s, err := m.scopedAt(ctx, &target{machine: c.machine, levels: []predict.Level{l}, blockBytes: []uint64{l.BlockBytes}}, l, point, of)
 	if err != nil {
 		return nil, err
 	}
