@@ -26,15 +26,8 @@ func (r *Run) Further(ctx context.Context, sizes []uint64, opt FurtherOptions) (
 	if err != nil {
 		return nil, err
 	}
-	was := r.Recorded.Inputs
-	run := was.Options()
-	run.Store = st
-	in, err := r.Program.InputsOf(was.Args, run)
-	if err != nil {
+	if err := r.Repeatable(st); err != nil {
 		return nil, err
-	}
-	if !slices.Equal(in.Files, was.Files) {
-		return nil, fmt.Errorf("perf: %s: files that the program reads have changed since it was profiled; profile again", r.Point)
 	}
 	rec := r.Recorded
 	rec.Carriers = 0
@@ -58,4 +51,20 @@ func (r *Run) Further(ctx context.Context, sizes []uint64, opt FurtherOptions) (
 		}
 	}
 	return out, nil
+}
+
+// Repeatable returns an error if the program would not run again as it did, since
+// files that it reads have changed or are gone.
+func (r *Run) Repeatable(st *store.Store) error {
+	was := r.Recorded.Inputs
+	run := was.Options()
+	run.Store = st
+	in, err := r.Program.InputsOf(was.Args, run)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(in.Files, was.Files) {
+		return fmt.Errorf("perf: %s: files that the program reads have changed since it was profiled; profile again", r.Point)
+	}
+	return nil
 }

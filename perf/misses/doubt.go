@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"presage/perf/fit"
-	"presage/perf/internal/num"
 	"presage/perf/predict"
 	"presage/perf/scaling"
 	"presage/perf/subject"
@@ -47,7 +46,7 @@ const (
 
 // doubt sets the intervals and the warnings of a level's rows.
 func (m *Model) doubt(ctx context.Context, t *target, e *estimate, rows []Row, scopes subject.Partition, coverage float64) error {
-	d := &doubter{Model: m, estimate: e, level: rows[0].at, point: rows[0].Point, scopes: scopes}
+	d := &doubter{Model: m, estimate: e, on: t, level: rows[0].at, point: rows[0].Point, scopes: scopes}
 	warnings := slices.Clone(e.warnings)
 	if e.by != predict.MethodBinomial {
 		warnings = slices.Concat(warnings, d.conflicts(), d.unseen())
@@ -85,215 +84,10 @@ type doubter struct {
 	*Model
 	*estimate
 	level  predict.Level
+	on     *target
 	point  subject.Point
 	scopes subject.Partition
 	base   []float64 // by scope: what the models say, uncorrected
-}
-
-// intervals sets the intervals of the rows. An interval contains what the functions
-// compatible with the data say (predict.Intervals), and what other models of the
-// same runs do:
-//
-//   - of all sizes but the largest. Where functions go astray, a further size moves
-//     them, and the next would again;
-//   - in caches a little smaller and larger;
-//   - of pages that are not scaled, and outgrow a level only beyond the sizes of the
-//     model, the bounds that smaller blocks give;
-//   - in caches of few ways, the binomial formula, which knows nothing of where
-//     data lie; and where steps come to a part of the sets, the cache of that part.
-//
-// These others are what an interval of 90% contains; other levels scale their
-// distance from the prediction as a normal distribution would.
-//
-// Misses that a Corrector counted make an interval narrower by their share.
-func (d *doubter) intervals(ctx context.Context, rows []Row, coverage float64) error {
-	if err := d.uncounted(ctx, rows, coverage); err != nil || d.exact == nil {
-		return err
-	}
-	counted := make([]float64, len(rows))
-	for g, exact := range d.exact {
-		if exact {
-			counted[d.scopes.Of[g]] += d.misses[g].Total()
-		}
-	}
-	for i := range rows {
-		r := &rows[i]
-		modelled := 1 - math.Min(1, num.Ratio(counted[i], r.Misses))
-		r.Low, r.High = r.Misses-(r.Misses-r.Low)*modelled, r.Misses+(r.High-r.Misses)*modelled
-	}
-	return nil
-}
-
-// uncounted sets intervals as if a Corrector had counted nothing.
-func (d *doubter) uncounted(ctx context.Context, rows []Row, coverage float64) error {
-	if d.by == predict.MethodBinomial {
-		return d.ofFunctions(ctx, rows, coverage)
-	}
-	if err := d.ofFunctions(ctx, rows, coverage); err != nil {
-		return err
-	}
-	others, err := d.others(ctx)
-	if err != nil {
-		return err
-	}
-	k := normalQuantile(cmp.Or(coverage, predict.DefaultLevel)) / normalQuantile(predict.DefaultLevel)
-	for i := range rows {
-		r := &rows[i]
-		by := func(d float64) { r.widen(r.Misses-k*d, r.Misses+k*d) }
-		by(r.Misses*leastDoubt + 1)
-		if d.key.scaled() {
-			by(r.Misses * scaledDoubt)
-		}
-		if r.Doubtful > doubtfulShare {
-			by(r.Misses * r.Doubtful / 2)
-		}
-		for _, o := range others {
-			v := math.Max(0, r.Misses-d.base[i]+o.misses[i])
-			ratio := math.Pow((v+1)/(r.Misses+1), k*cmp.Or(o.power, 1))
-			r.widen(r.Misses*ratio, r.Misses*ratio)
-			if o.bothWays {
-				r.widen(r.Misses/ratio, r.Misses/ratio)
-			}
-		}
-		r.Low = math.Max(r.Low, 0)
-	}
-	return nil
-}
-
-// normalQuantile returns the number of standard deviations within which a normal
-// variable is with a probability.
-func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(p) }
-
-// widen extends the interval of a row to two values.
-func (r *Row) widen(a, b float64) {
-	r.Low, r.High = math.Min(r.Low, math.Min(a, b)), math.Max(r.High, math.Max(a, b))
-}
-
-// ofFunctions sets intervals to what the functions compatible with the data say.
-func (d *doubter) ofFunctions(ctx context.Context, rows []Row, coverage float64) error {
-	cache := d.by.Of(d.level.Cache())
-	all, err := predict.Intervals(ctx, d.model, fit.Point(d.point), []predict.Cache{cache}, d.scopesOf(d.histograms), predict.IntervalOptions{Level: coverage})
-	if err != nil {
-		return err
-	}
-	plain := make([]float64, len(rows))
-	d.base = make([]float64, len(rows))
-	for g := range d.histograms.groups {
-		h := d.model.Groups[g].Histogram(fit.Point(d.point))
-		misses := predict.OfHistogram(&h, cache)
-		scope := d.scopes.Of[d.group(g)]
-		plain[scope] += misses.Total()
-		misses = d.missesIn(g, cache)
-		d.base[scope] += misses.Total()
-	}
-	for i := range rows {
-		// What a footprint or a Corrector changes moves the interval.
-		k := num.Ratio(rows[i].Misses, plain[i])
-		rows[i].Low, rows[i].High = rows[i].Misses, rows[i].Misses
-		rows[i].widen(k*all[0][i].Low, k*all[0][i].High)
-	}
-	return nil
-}
-
-// scopesOf returns the scope of each of some histograms.
-func (d *doubter) scopesOf(h *histograms) []int {
-	of := make([]int, len(h.groups))
-	for g := range of {
-		of[g] = d.scopes.Of[h.group(g)]
-	}
-	return of
-}
-
-// other is what another model predicts of each scope.
-type other struct {
-	misses   []float64
-	bothWays bool    // the truth may be as far on the other side
-	power    float64 // of its ratio to the prediction that the truth may be off by; 0: 1
-}
-
-func (d *doubter) others(ctx context.Context) ([]other, error) {
-	blocks := float64(d.level.Blocks())
-	cache := predict.FullyAssociative(d.level.Blocks())
-	near, power := float64(nearCapacity), 1.0
-	if d.key.scaled() {
-		near, power = scaledNear, scaledPower
-	}
-	out := []other{
-		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks/near))))},
-		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Ceil(blocks*near))))},
-	}
-	if d.level.Sets > 1 && d.level.Ways <= fewWays {
-		out = append(out, other{misses: d.sum(d.histograms, d.level.Cache())})
-	}
-	held, err := d.heldOut(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if held != nil {
-		out = append(out, other{misses: d.sum(held, cache), bothWays: true, power: power})
-	}
-	if scaling.OfPages(d.level.BlockBytes) {
-		for _, h := range []*histograms{limited(d.histograms, d.touched.Lo), limited(d.histograms, d.touched.Hi)} {
-			out = append(out, other{misses: d.sum(h, cache)})
-		}
-		if d.trainedWithin() && !d.key.scaled() {
-			bounds, err := d.bySmallerBlocks()
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, bounds...)
-		}
-	}
-	if stride, _ := d.collidingStride(); stride > 0 && d.level.Sets > 1 {
-		share := d.setsOf(stride) / float64(d.level.Sets)
-		out = append(out, other{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks*share))))})
-	}
-	return out, nil
-}
-
-// sum returns the misses of each scope.
-func (d *doubter) sum(h *histograms, c predict.Cache) []float64 {
-	out := make([]float64, len(d.scopes.Names))
-	for g := range h.groups {
-		m := h.missesIn(g, c)
-		out[d.scopes.Of[h.group(g)]] += m.Total()
-	}
-	return out
-}
-
-// limited returns h with a limit of distances for another number of blocks touched.
-func limited(h *histograms, touched float64) *histograms {
-	out := &histograms{model: h.model, of: h.of, key: h.key, groups: make([]groupHistogram, len(h.groups))}
-	for g := range h.groups {
-		own := &h.model.Groups[g]
-		out.groups[g] = h.groups[g]
-		out.groups[g].Bins = slices.Clone(h.groups[g].Bins)
-		for i := range own.Bins {
-			far := math.Max(0, own.Bins[i].Distance.Eval(h.at))
-			out.groups[g].Bins[i].Distance = math.Min(far, math.Max(0, touched-1))
-		}
-	}
-	return out
-}
-
-// heldOut returns what the model without the largest size says; nil if too few are
-// left.
-func (d *doubter) heldOut(ctx context.Context) (*histograms, error) {
-	if len(d.Points)-1 < leastSizes {
-		return nil, nil
-	}
-	footprint, err := d.heldOutFootprint()
-	if err != nil {
-		return nil, err
-	}
-	if d.of != nil {
-		return d.partsAt(ctx, loopKey{d.key.block, d.key.at, 1}, d.point, footprint)
-	}
-	fitted, err := d.fitted(ctx, refit{block: slices.Index(d.blockSizes(), d.level.BlockBytes), without: 1})
-	if err != nil {
-		return nil, err
-	}
-	return evaluate(fitted, footprint, d.level.BlockBytes, d.point)
 }
 
 // bySmallerBlocks returns what smaller blocks say of a level of pages: at most the

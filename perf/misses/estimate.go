@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"presage/perf/fit"
+	"presage/perf/internal/num"
 	"presage/perf/predict"
 	"presage/perf/scaling"
 	"presage/perf/subject"
@@ -93,8 +94,7 @@ func evaluateOf(fitted *scaling.Model, of []Group, accesses []float64, footprint
 	if of == nil {
 		h.share(touched)
 	} else {
-		h.scaleCold(touched, sum)
-		h.scaleTo(accesses)
+		h.shareParts(touched, accesses)
 	}
 	for g := range h.groups {
 		for i := range h.groups[g].Bins {
@@ -105,40 +105,111 @@ func evaluateOf(fitted *scaling.Model, of []Group, accesses []float64, footprint
 	return h, nil
 }
 
-// scaleCold makes so many cold accesses of those that there are.
-func (h *histograms) scaleCold(touched, sum float64) {
-	if sum <= 0 {
-		return
-	}
-	for g := range h.groups {
-		h.groups[g].Cold *= touched / sum
-	}
-}
-
 // scaleTo makes the reuses of the parts of each group add up to its accesses, with the
 // cold ones. It does nothing if there are no parts.
 func (h *histograms) scaleTo(accesses []float64) {
 	if h.of == nil {
 		return
 	}
-	reuses, cold := make([]float64, len(accesses)), make([]float64, len(accesses))
+	reuses, cold := h.byGroup(len(accesses))
+	for g := range cold {
+		cold[g] = math.Min(cold[g], accesses[g])
+		if reuses[g] <= 0 { // as in scaling.GroupModel.Histogram, all are cold
+			cold[g] = accesses[g]
+		}
+	}
+	h.setParts(accesses, cold)
+}
+
+// shareParts makes the parts of each group add up to its accesses, and their cold
+// accesses to the blocks touched: in proportion to what they are, but that a group
+// without reuses has cold ones only, and none has more than accesses. What is missing
+// then goes to groups in proportion to the reuses that they have left.
+func (h *histograms) shareParts(touched float64, accesses []float64) {
+	reuses, weights := h.byGroup(len(accesses))
+	cold := make([]float64, len(accesses))
+	left := touched
+	for g := range cold {
+		if reuses[g] <= 0 {
+			cold[g], weights[g] = accesses[g], 0
+			left -= cold[g]
+		}
+	}
+	left = fill(cold, weights, accesses, left)
+	for g := range weights {
+		weights[g] = accesses[g] - cold[g]
+	}
+	fill(cold, weights, accesses, left)
+	h.setParts(accesses, cold)
+}
+
+// fill adds an amount to what is in vessels, in proportion to weights, but to none more
+// than it holds, and returns what is left.
+func fill(in, weights, holds []float64, amount float64) float64 {
+	for range in { // each time but the last, one is filled
+		total := 0.0
+		for i, w := range weights {
+			if in[i] < holds[i] {
+				total += w
+			}
+		}
+		if amount <= 0 || total <= 0 {
+			break
+		}
+		rest := amount
+		for i, w := range weights {
+			if in[i] < holds[i] {
+				more := math.Min(amount*w/total, holds[i]-in[i])
+				in[i] += more
+				rest -= more
+			}
+		}
+		if rest == amount {
+			break
+		}
+		amount = rest
+	}
+	return math.Max(0, amount)
+}
+
+// byGroup returns the reuses and cold accesses of each group of the Model, that is of
+// all its parts.
+func (h *histograms) byGroup(groups int) (reuses, cold []float64) {
+	reuses, cold = make([]float64, groups), make([]float64, groups)
 	for g := range h.groups {
 		reuses[h.group(g)] += h.groups[g].reuses()
 		cold[h.group(g)] += h.groups[g].Cold
 	}
+	return reuses, cold
+}
+
+// setParts gives the parts of each group so many accesses, and of these so many cold
+// ones.
+func (h *histograms) setParts(accesses, cold []float64) {
+	reuses, had := h.byGroup(len(accesses))
 	for g := range h.groups {
-		of := h.group(g)
-		left := math.Max(0, accesses[of]-cold[of])
-		if reuses[of] <= 0 { // as in scaling.GroupModel.Histogram, all are cold
-			h.groups[g].Cold += left
-			cold[of] += left
-			continue
+		of, own := h.group(g), &h.groups[g]
+		share := num.Ratio(own.Cold, had[of])
+		if had[of] <= 0 { // none is known to have more than another
+			share = 1 / float64(h.partsOf(of))
 		}
-		k := left / reuses[of]
-		for i := range h.groups[g].Bins {
-			h.groups[g].Bins[i].Count *= k
+		own.Cold = cold[of] * share
+		k := num.Ratio(math.Max(0, accesses[of]-cold[of]), reuses[of])
+		for i := range own.Bins {
+			own.Bins[i].Count *= k
 		}
 	}
+}
+
+// partsOf returns the number of parts of a group of the Model.
+func (h *histograms) partsOf(of Group) int {
+	n := 0
+	for g := range h.groups {
+		if h.group(g) == of {
+			n++
+		}
+	}
+	return n
 }
 
 // share gives the groups so many cold accesses in all, and keeps the accesses of

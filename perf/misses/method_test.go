@@ -40,7 +40,7 @@ func TestMethods(t *testing.T) {
 		if method := string(predict.MethodBinomial); r.at.Sets > 1 && (b.Method != method || b.Misses == r.Misses) {
 			t.Errorf("%s: %g misses by %q, as without it", b.Level, b.Misses, b.Method)
 		}
-		if touched := model.footprint.Blocks(r.at.BlockBytes, fit.Point(point)); math.Abs(r.Cold-touched) > 1e-3*touched {
+		if touched := model.footprint.Blocks(r.at.BlockBytes, fit.Point(point)); math.Abs(r.Cold-touched) > 1e-6*touched {
 			t.Errorf("%s: %g cold misses, %g blocks touched", r.Level, r.Cold, touched)
 		}
 	}

@@ -73,11 +73,13 @@ type target struct {
 	machine    string
 	levels     []predict.Level
 	blockBytes []uint64 // that runs need to have been profiled with
+	// hardware is the machine itself; nil: there is none.
+	hardware *machine.Machine
 }
 
 // targetOf returns the caches and TLBs of m.
 func targetOf(m *machine.Machine) *target {
-	return &target{machine: m.Name, levels: predict.Levels(m), blockBytes: m.BlockBytes()}
+	return &target{machine: m.Name, levels: predict.Levels(m), blockBytes: m.BlockBytes(), hardware: m}
 }
 
 // name returns the name of a level in messages.

@@ -40,6 +40,8 @@ type refits struct {
 	notRun  error // why further runs cannot be made; nil: none failed
 	byLoop  map[loopKey]*byLoop
 	better  map[loopKey]bool // whether a model by loop foretells the largest size better
+
+	simulations map[simulatedKey]*storedCache
 }
 
 // refit is what a model is fitted to.

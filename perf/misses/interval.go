@@ -1,0 +1,268 @@
+package misses
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"presage/perf/fit"
+	"presage/perf/internal/num"
+	"presage/perf/predict"
+	"presage/perf/scaling"
+)
+
+// span is a prediction of a scope's misses that are not counted, and how far off it
+// may be.
+type span struct{ misses, low, high float64 }
+
+// widen extends s to two values.
+func (s *span) widen(a, b float64) {
+	s.low, s.high = math.Min(s.low, math.Min(a, b)), math.Max(s.high, math.Max(a, b))
+}
+
+// intervals sets the intervals of the rows. An interval contains what the functions
+// compatible with the data say (predict.Intervals), and what other models of the
+// same runs do:
+//
+//   - of all sizes but the largest. Where functions go astray, a further size moves
+//     them, and the next would again;
+//   - in caches a little smaller and larger;
+//   - of pages that are not scaled, and outgrow a level only beyond the sizes of the
+//     model, the bounds that smaller blocks give;
+//   - in caches of sets, as many times the misses as the runs had there of those in a
+//     fully associative cache;
+//   - in caches of few ways, the binomial formula, which knows nothing of where
+//     data lie; and where steps come to a part of the sets, the cache of that part.
+//
+// These others are what an interval of 90% contains; other levels scale their
+// distance from the prediction as a normal distribution would.
+//
+// All this is about the groups whose misses a Corrector did not count. Of those that
+// it counted, an access of the others may each have pushed out a block too many or
+// too few.
+func (d *doubter) intervals(ctx context.Context, rows []Row, coverage float64) error {
+	spans := make([]span, len(rows))
+	for g := range d.misses {
+		if !d.counted(Group(g)) {
+			spans[d.scopes.Of[g]].misses += d.misses[g].Total()
+		}
+	}
+	for i := range spans {
+		spans[i].low, spans[i].high = spans[i].misses, spans[i].misses
+	}
+	doubtful := 0.0
+	if slices.ContainsFunc(spans, func(s span) bool { return s.misses > 0 }) {
+		if err := d.uncounted(ctx, rows, spans, coverage); err != nil {
+			return err
+		}
+		for i := range spans {
+			doubtful += spans[i].high
+		}
+	}
+	all := 0.0
+	for i := range rows {
+		all += rows[i].Misses - spans[i].misses
+	}
+	for i := range rows {
+		counted := math.Max(0, rows[i].Misses-spans[i].misses)
+		disturbed := math.Min(counted, doubtful*num.Ratio(counted, all))
+		if d.exact == nil {
+			disturbed = 0
+		}
+		rows[i].Low = math.Max(0, counted-disturbed+spans[i].low)
+		rows[i].High = counted + disturbed + spans[i].high
+	}
+	return nil
+}
+
+// counted reports whether a Corrector counted the misses of a group.
+func (d *doubter) counted(g Group) bool { return d.exact != nil && d.exact[g] }
+
+// uncounted sets the intervals of the misses that are not counted.
+func (d *doubter) uncounted(ctx context.Context, rows []Row, spans []span, coverage float64) error {
+	if err := d.ofFunctions(ctx, spans, coverage); err != nil || d.by == predict.MethodBinomial {
+		return err
+	}
+	others, err := d.others(ctx)
+	if err != nil {
+		return err
+	}
+	k := normalQuantile(cmp.Or(coverage, predict.DefaultLevel)) / normalQuantile(predict.DefaultLevel)
+	for i := range spans {
+		s := &spans[i]
+		by := func(d float64) { s.widen(s.misses-k*d, s.misses+k*d) }
+		by(s.misses*leastDoubt + 1)
+		if d.key.scaled() {
+			by(s.misses * scaledDoubt)
+		}
+		if rows[i].Doubtful > doubtfulShare {
+			by(s.misses * rows[i].Doubtful / 2)
+		}
+		for _, o := range others {
+			v := math.Max(0, s.misses-d.base[i]+o.misses[i])
+			ratio := math.Pow((v+1)/(s.misses+1), k*cmp.Or(o.power, 1))
+			s.widen(s.misses*ratio, s.misses*ratio)
+			if o.bothWays {
+				s.widen(s.misses/ratio, s.misses/ratio)
+			}
+		}
+		s.low = math.Max(s.low, 0)
+	}
+	return nil
+}
+
+// normalQuantile returns the number of standard deviations within which a normal
+// variable is with a probability.
+func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(p) }
+
+// ofFunctions sets intervals to what the functions compatible with the data say.
+func (d *doubter) ofFunctions(ctx context.Context, spans []span, coverage float64) error {
+	cache := d.by.Of(d.level.Cache())
+	all, err := predict.Intervals(ctx, d.model, fit.Point(d.point), []predict.Cache{cache}, d.scopesOf(d.histograms), predict.IntervalOptions{Level: coverage})
+	if err != nil {
+		return err
+	}
+	plain := make([]float64, len(spans))
+	d.base = make([]float64, len(spans))
+	for g := range d.histograms.groups {
+		if d.counted(d.group(g)) {
+			continue
+		}
+		h := d.model.Groups[g].Histogram(fit.Point(d.point))
+		misses := predict.OfHistogram(&h, cache)
+		scope := d.scopes.Of[d.group(g)]
+		plain[scope] += misses.Total()
+		misses = d.missesIn(g, cache)
+		d.base[scope] += misses.Total()
+	}
+	for i := range spans {
+		if i < len(all[0]) {
+			// What a footprint or a Corrector changes moves the interval.
+			k := num.Ratio(spans[i].misses, plain[i])
+			spans[i].widen(k*all[0][i].Low, k*all[0][i].High)
+		}
+	}
+	return nil
+}
+
+// scopesOf returns the scope of each of some histograms; one more than there are of
+// those whose misses are counted.
+func (d *doubter) scopesOf(h *histograms) []int {
+	of := make([]int, len(h.groups))
+	for g := range of {
+		if of[g] = d.scopes.Of[h.group(g)]; d.counted(h.group(g)) {
+			of[g] = len(d.scopes.Names)
+		}
+	}
+	return of
+}
+
+// other is what another model predicts of each scope.
+type other struct {
+	misses   []float64
+	bothWays bool    // the truth may be as far on the other side
+	power    float64 // of its ratio to the prediction that the truth may be off by; 0: 1
+}
+
+// nearby returns the ratio of two capacities whose predictions an interval contains,
+// and the power of what the model without the largest size says.
+//
+// Each array that lies in one piece has as many blocks in every set, but for one. So
+// where data hardly fit, or hardly do not, sets overflow, or do not yet, as if they had
+// a way more or less (derived here).
+func (d *doubter) nearby() (near, power float64) {
+	near, power = nearCapacity, 1.0
+	if d.key.scaled() {
+		near, power = scaledNear, scaledPower
+	}
+	if d.level.Sets > 1 {
+		near = math.Max(near, 1+1/float64(d.level.Ways))
+	}
+	return near, power
+}
+
+func (d *doubter) others(ctx context.Context) ([]other, error) {
+	blocks := float64(d.level.Blocks())
+	cache := predict.FullyAssociative(d.level.Blocks())
+	near, power := d.nearby()
+	out := []other{
+		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks/near))))},
+		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Ceil(blocks*near))))},
+	}
+	if d.level.Sets > 1 && d.level.Ways <= fewWays {
+		out = append(out, other{misses: d.sum(d.histograms, d.level.Cache())})
+	}
+	held, err := d.heldOut(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if held != nil {
+		out = append(out, other{misses: d.sum(held, cache), bothWays: true, power: power})
+	}
+	if scaling.OfPages(d.level.BlockBytes) {
+		for _, h := range []*histograms{limited(d.histograms, d.touched.Lo), limited(d.histograms, d.touched.Hi)} {
+			out = append(out, other{misses: d.sum(h, cache)})
+		}
+		if d.trainedWithin() && !d.key.scaled() {
+			bounds, err := d.bySmallerBlocks()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, bounds...)
+		}
+	}
+	if stride, _ := d.collidingStride(); stride > 0 && d.level.Sets > 1 {
+		share := d.setsOf(stride) / float64(d.level.Sets)
+		out = append(out, other{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks*share))))})
+	}
+	seen, err := d.seenConflicts(ctx)
+	return append(out, seen...), err
+}
+
+// sum returns the misses of each scope that are not counted.
+func (d *doubter) sum(h *histograms, c predict.Cache) []float64 {
+	out := make([]float64, len(d.scopes.Names))
+	for g := range h.groups {
+		if !d.counted(h.group(g)) {
+			m := h.missesIn(g, c)
+			out[d.scopes.Of[h.group(g)]] += m.Total()
+		}
+	}
+	return out
+}
+
+// limited returns h with a limit of distances for another number of blocks touched.
+func limited(h *histograms, touched float64) *histograms {
+	out := &histograms{model: h.model, of: h.of, key: h.key, groups: make([]groupHistogram, len(h.groups))}
+	for g := range h.groups {
+		own := &h.model.Groups[g]
+		out.groups[g] = h.groups[g]
+		out.groups[g].Bins = slices.Clone(h.groups[g].Bins)
+		for i := range own.Bins {
+			far := math.Max(0, own.Bins[i].Distance.Eval(h.at))
+			out.groups[g].Bins[i].Distance = math.Min(far, math.Max(0, touched-1))
+		}
+	}
+	return out
+}
+
+// heldOut returns what the model without the largest size says; nil if too few are
+// left.
+func (d *doubter) heldOut(ctx context.Context) (*histograms, error) {
+	if len(d.Points)-1 < leastSizes {
+		return nil, nil
+	}
+	footprint, err := d.heldOutFootprint()
+	if err != nil {
+		return nil, err
+	}
+	if d.of != nil {
+		return d.partsAt(ctx, loopKey{d.key.block, d.key.at, 1}, d.point, footprint)
+	}
+	fitted, err := d.fitted(ctx, refit{block: slices.Index(d.blockSizes(), d.level.BlockBytes), without: 1})
+	if err != nil {
+		return nil, err
+	}
+	return evaluate(fitted, footprint, d.level.BlockBytes, d.point)
+}

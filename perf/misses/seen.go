@@ -1,0 +1,107 @@
+package misses
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"presage/perf/cache"
+	"presage/perf/locality"
+	"presage/perf/machine"
+	"presage/perf/subject"
+)
+
+// seenConflicts returns, for a cache of sets, what the misses would be if blocks
+// collided as they did in each run of the model: as many times more, or fewer, than
+// in a fully associative cache.
+//
+// It simulates the machine in the runs, which takes each of them once more if the
+// store has no such result. It knows nothing of levels that are no machine's, of runs
+// that are samples or leave accesses out, and of programs that cannot be run again.
+func (d *doubter) seenConflicts(ctx context.Context) ([]other, error) {
+	if d.on.hardware == nil || d.level.Sets == 1 {
+		return nil, nil
+	}
+	var out []other
+	for run := range d.refits.runs.Runs {
+		sim, err := d.refits.simulated(ctx, run, d.on.hardware)
+		if err != nil || sim == nil {
+			return nil, err
+		}
+		ratios := d.conflictsIn(run, sim)
+		o := other{misses: make([]float64, len(ratios))}
+		for i, ratio := range ratios {
+			o.misses[i] = d.base[i] * ratio
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// conflictsIn returns, for each scope, the ratio of the misses in a run that was
+// simulated to those in a fully associative cache, of groups whose misses are not
+// counted.
+func (d *doubter) conflictsIn(run int, sim *storedCache) []float64 {
+	levels := resultLevels(sim.Result)
+	groups := levels[slices.IndexFunc(levels, func(l cache.LevelResult) bool { return l.Name == d.level.Name })].Groups
+	runs := d.refits.runs
+	b := slices.Index(runs.BlockBytes(), d.level.BlockBytes)
+	full := runs.Runs[run].Reuse[b].Groups
+	own, all := make([]float64, len(d.scopes.Names)), make([]float64, len(d.scopes.Names))
+	for g := range d.misses {
+		if d.counted(Group(g)) {
+			continue
+		}
+		for _, of := range d.OfRun(run, Group(g)) {
+			own[d.scopes.Of[g]] += float64(groups[of].Misses)
+			all[d.scopes.Of[g]] += float64(full[of].Misses(d.level.Blocks()))
+		}
+	}
+	ratios := make([]float64, len(own))
+	for i := range ratios {
+		ratios[i] = (own[i] + someMisses) / (all[i] + someMisses)
+	}
+	return ratios
+}
+
+// simulated returns the simulation of a machine in a run; nil if there can be none that
+// counts the accesses of the run's histograms.
+func (r *refits) simulated(ctx context.Context, run int, m *machine.Machine) (*storedCache, error) {
+	of := &r.runs.Runs[run]
+	rec := &of.Recorded
+	if rec.SampleOneIn > 1 || !rec.Stack {
+		return nil, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := simulatedKey{run, m}
+	if known, ok := r.simulations[key]; ok || r.notRun != nil {
+		return known, nil
+	}
+	sim, err := r.simulate(ctx, of, m)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		r.notRun = fmt.Errorf("%w: %w", errNotRun, err)
+		return nil, nil
+	}
+	r.simulations[key] = sim
+	return sim, nil
+}
+
+// simulatedKey is a run and a machine.
+type simulatedKey struct {
+	run int
+	on  *machine.Machine
+}
+
+func (r *refits) simulate(ctx context.Context, of *locality.Run, m *machine.Machine) (*storedCache, error) {
+	if err := of.Repeatable(r.store); err != nil {
+		return nil, err
+	}
+	options := SimulateOptions{}
+	s := simulation{options.hierarchy(m), false}
+	step := subject.Step{Options: &subject.RunOptions{Store: r.store}, Point: of.Point, Total: 1}
+	return s.simulate(ctx, of.Program, step, of.Recorded.Inputs)
+}
