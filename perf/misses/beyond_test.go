@@ -69,12 +69,7 @@ func TestSimulationAgreesWithReuseDistances(t *testing.T) {
 // they reach: the median error here was 2% when it was written.
 func TestPredictsBeyondTraining(t *testing.T) {
 	const bound = 0.15
-	st := store.Open(t.TempDir())
-	runs := profiletest.Profile(t, st, []float64{8, 10, 12, 14, 16}, 32, 128, 32<<10)
-	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st, model := store.Open(t.TempDir()), askable(t)
 	if r, err := model.Range("n"); r != [2]float64{8, 16} || err != nil {
 		t.Errorf("training range %v, %v", r, err)
 	}
@@ -159,7 +154,7 @@ func TestPredictNeedsTheBlockSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 20), PredictOptions{})
+	_, err = Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 22), PredictOptions{})
 	if err == nil || !strings.Contains(err.Error(), "profile with block sizes [32 128 32768]") {
 		t.Errorf("missing block size: %v", err)
 	}

@@ -51,6 +51,11 @@ func (m *Model) doubt(ctx context.Context, t *target, e *estimate, rows []Row, s
 	if e.by != predict.MethodBinomial {
 		warnings = slices.Concat(warnings, d.conflicts(), d.unseen())
 	}
+	if coverage >= 0 && e.by != predict.MethodBinomial {
+		if err := d.seenConflicts(ctx); err != nil {
+			return fmt.Errorf("perf: %s at %s: %w", t.name(d.level), d.point, err)
+		}
+	}
 	if coverage >= 0 {
 		if err := d.intervals(ctx, rows, coverage); err != nil {
 			return fmt.Errorf("perf: %s at %s: %w", t.name(d.level), d.point, err)
@@ -60,6 +65,7 @@ func (m *Model) doubt(ctx context.Context, t *target, e *estimate, rows []Row, s
 	for i := range rows {
 		own := slices.Clip(warnings)
 		if e.by != predict.MethodBinomial {
+			own = append(own, d.sawConflicts(i)...)
 			own = append(own, rows[i].doubts()...)
 		}
 		rows[i].Warning = strings.Join(own, "; ")
@@ -87,7 +93,8 @@ type doubter struct {
 	on     *target
 	point  subject.Point
 	scopes subject.Partition
-	base   []float64 // by scope: what the models say, uncorrected
+	base   []float64   // by scope: what the models say, uncorrected
+	seen   [][]float64 // by run and scope: misses by those in a fully associative cache
 }
 
 // bySmallerBlocks returns what smaller blocks say of a level of pages: at most the

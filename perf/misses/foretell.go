@@ -14,17 +14,22 @@ import (
 )
 
 const (
-	// worse is the ratio of errors at the largest size from which the groups of
-	// references as they are are better, beyond an error that is tolerated: of a size
-	// so near, small ones say little.
-	worse           = 1.5
-	toleratedLoops  = 0.01
+	// toleratedLoops is the difference of errors at the largest size that is none: the
+	// better model is taken, by loop or of the groups of references as they are.
+	toleratedLoops = 0.002
+	// toleratedScaled and worseScaled are the error of scaled pages that is tolerated,
+	// beside so many times that of the groups: how few pages are touched in the runs
+	// says little of more.
 	toleratedScaled = 0.3
+	worseScaled     = 1.5
+	// heldOutFrom is the index of the first of loopKeys that is held against the largest
+	// size.
+	heldOutFrom = 2
 )
 
 // histogramsAt returns what is known of a level's blocks at a point. Beyond the sizes
 // of the model, reuses are modelled by the loop that carries them, and pages scaled,
-// unless these foretell the largest size from the others worse than the groups of
+// unless these foretell the largest size from smaller ones worse than the groups of
 // references as they are. These are taken with a warning, too, if the program cannot
 // be run again.
 func (m *Model) histogramsAt(ctx context.Context, blockBytes uint64, point subject.Point, by predict.Method) (*histograms, error) {
@@ -36,7 +41,7 @@ func (m *Model) histogramsAt(ctx context.Context, blockBytes uint64, point subje
 	if len(keys) == 0 {
 		return m.evaluate(blockBytes, point, by)
 	}
-	better, err := m.loopsForetell(ctx, param, keys[len(keys)-1])
+	better, err := m.loopsForetell(ctx, param, keys[heldOutFrom:])
 	if err == nil && better {
 		h, err := m.partsAt(ctx, keys[0], point, m.footprint)
 		if !errors.Is(err, errNotRun) {
@@ -53,10 +58,10 @@ func (m *Model) histogramsAt(ctx context.Context, blockBytes uint64, point subje
 	return h, plainErr
 }
 
-// loopsForetell reports whether a model by loop foretells the largest size from the
-// others not much worse than the groups of references do, or well enough.
-func (m *Model) loopsForetell(ctx context.Context, param string, key loopKey) (bool, error) {
-	if known, ok := m.refits.foretold(key); ok {
+// loopsForetell reports whether models by loop foretell the largest size from smaller
+// ones better than the groups of references do, or, of scaled pages, well enough.
+func (m *Model) loopsForetell(ctx context.Context, param string, keys []loopKey) (bool, error) {
+	if known, ok := m.refits.foretold(keys[0]); ok {
 		return known, nil
 	}
 	within, err := m.Range(param)
@@ -64,30 +69,34 @@ func (m *Model) loopsForetell(ctx context.Context, param string, key loopKey) (b
 		return false, err
 	}
 	top := subject.Point{param: within[1]}
-	footprint, err := m.heldOutFootprint()
-	if err != nil {
-		return false, err
-	}
-	parts, err := m.partsAt(ctx, key, top, footprint)
-	if err != nil {
-		return false, err
-	}
-	b := slices.Index(m.blockSizes(), key.block)
-	fitted, err := m.fitted(ctx, refit{block: b, without: 1})
-	if err != nil {
-		return false, err
-	}
-	plain, err := evaluate(fitted, footprint, key.block, top)
-	if err != nil {
-		return false, err
-	}
+	b := slices.Index(m.blockSizes(), keys[0].block)
 	truth := m.refits.largest(b)
-	allowed := toleratedLoops
-	if key.scaled() {
-		allowed = toleratedScaled
+	byLoop, byGroup := 0.0, 0.0
+	for _, key := range keys {
+		footprint, err := m.heldOutFootprint(key.without)
+		if err != nil {
+			return false, err
+		}
+		parts, err := m.partsAt(ctx, key, top, footprint)
+		if err != nil {
+			return false, err
+		}
+		fitted, err := m.fitted(ctx, refit{block: b, without: key.without})
+		if err != nil {
+			return false, err
+		}
+		plain, err := evaluate(fitted, footprint, key.block, top)
+		if err != nil {
+			return false, err
+		}
+		byLoop, byGroup = byLoop+parts.off(&truth), byGroup+plain.off(&truth)
 	}
-	better := parts.off(&truth) <= allowed+worse*plain.off(&truth)
-	m.refits.foretells(key, better)
+	n := float64(len(keys))
+	better := byLoop <= byGroup+toleratedLoops*n
+	if keys[0].scaled() {
+		better = byLoop <= worseScaled*byGroup+toleratedScaled*n
+	}
+	m.refits.foretells(keys[0], better)
 	return better, nil
 }
 

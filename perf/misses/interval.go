@@ -3,6 +3,7 @@ package misses
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -27,6 +28,9 @@ func (s *span) widen(a, b float64) {
 //
 //   - of all sizes but the largest. Where functions go astray, a further size moves
 //     them, and the next would again;
+//   - of the groups of references as they are, where reuses are modelled by loop, and
+//     the other way round: two ways to look at the same runs, neither of which is
+//     always better;
 //   - in caches a little smaller and larger;
 //   - of pages that are not scaled, and outgrow a level only beyond the sizes of the
 //     model, the bounds that smaller blocks give;
@@ -200,6 +204,13 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 	if held != nil {
 		out = append(out, other{misses: d.sum(held, cache), bothWays: true, power: power})
 	}
+	second, err := d.secondOpinion(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if second != nil {
+		out = append(out, other{misses: d.sum(second, cache)})
+	}
 	if scaling.OfPages(d.level.BlockBytes) {
 		for _, h := range []*histograms{limited(d.histograms, d.touched.Lo), limited(d.histograms, d.touched.Hi)} {
 			out = append(out, other{misses: d.sum(h, cache)})
@@ -216,8 +227,7 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 		share := d.setsOf(stride) / float64(d.level.Sets)
 		out = append(out, other{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks*share))))})
 	}
-	seen, err := d.seenConflicts(ctx)
-	return append(out, seen...), err
+	return append(out, d.asSeen()...), nil
 }
 
 // sum returns the misses of each scope that are not counted.
@@ -230,6 +240,31 @@ func (d *doubter) sum(h *histograms, c predict.Cache) []float64 {
 		}
 	}
 	return out
+}
+
+// secondOpinion returns what the groups of references as they are say where reuses are
+// modelled by loop, and the other way round; nil where pages are scaled, which groups
+// know little of, or where there are no models by loop.
+func (d *doubter) secondOpinion(ctx context.Context) (*histograms, error) {
+	if d.key.scaled() || d.on.groups {
+		return nil, nil
+	}
+	if d.of != nil {
+		return d.evaluate(d.level.BlockBytes, d.point, d.by)
+	}
+	param := d.beyondRuns(d.point, d.by)
+	if param == "" {
+		return nil, nil
+	}
+	keys := d.loopKeys(param, d.level.BlockBytes, d.point)
+	if len(keys) == 0 || keys[0].scaled() {
+		return nil, nil
+	}
+	h, err := d.partsAt(ctx, keys[0], d.point, d.footprint)
+	if errors.Is(err, errNotRun) {
+		return nil, nil
+	}
+	return h, err
 }
 
 // limited returns h with a limit of distances for another number of blocks touched.
@@ -253,7 +288,7 @@ func (d *doubter) heldOut(ctx context.Context) (*histograms, error) {
 	if len(d.Points)-1 < leastSizes {
 		return nil, nil
 	}
-	footprint, err := d.heldOutFootprint()
+	footprint, err := d.heldOutFootprint(1)
 	if err != nil {
 		return nil, err
 	}

@@ -9,21 +9,15 @@ import (
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
-	"presage/perf/store"
 	"presage/perf/subject"
 )
 
-// TestModelsByLoop: misses by loop add up to those of the program.
+// TestMissesByLoop: misses by loop add up to those of the program.
 func TestMissesByLoop(t *testing.T) {
-	st := store.Open(t.TempDir())
-	runs := profiletest.Profile(t, st, []float64{6, 8, 10, 12}, 32, 128, 32<<10)
-	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := askable(t)
 	sums := make(map[subject.Scope]float64)
 	for _, by := range []subject.Scope{subject.ByProgram, subject.ByRoutine, subject.ByLoop} {
-		df, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 14), PredictOptions{By: by})
+		df, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 22), PredictOptions{By: by})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 // TestMethods: by default a cache counts as fully associative; the binomial formula
 // is evaluated on the models as they were fitted.
 func TestMethods(t *testing.T) {
-	model, m, point := askable(t), profiletest.Machine(t, "origin2000"), subject.Point{"n": 40}
+	model, m, point := askable(t), profiletest.Machine(t, "origin2000"), subject.Point{"n": 22}
 	plain, err := Predict(t.Context(), model, m, []subject.Point{point}, PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func (h halver) Correct(_ context.Context, of Uncorrected) (*Correction, error) 
 // TestCorrections: what a Corrector knows replaces the groups' misses and names
 // itself; misses that it counted have no interval, others keep theirs in proportion.
 func TestCorrections(t *testing.T) {
-	model, m, at := askable(t), profiletest.Machine(t, "origin2000"), subject.Sweep("n", 40)
+	model, m, at := askable(t), profiletest.Machine(t, "origin2000"), subject.Sweep("n", 22)
 	plain, err := Predict(t.Context(), model, m, at, PredictOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func fitQueried(prog *subject.Program) (*Model, error) {
 	}
 	defer os.RemoveAll(dir) // the model is all in memory
 	st := store.Open(dir)
-	runs, err := locality.Profile(context.Background(), prog, subject.Sweep("n", 6, 8, 10, 12, 14), locality.ProfileOptions{
+	runs, err := locality.Profile(context.Background(), prog, subject.Sweep("n", 8, 10, 12, 14, 16), locality.ProfileOptions{
 		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: st}, BlockBytes: []uint64{32, 128, 32 << 10}, DataOnly: true,
 	})
 	if err != nil {
@@ -97,7 +97,7 @@ func cachesOf(t *testing.T, machine string, names ...string) []CacheSize {
 
 // A machine's caches by their sizes are the machine.
 func TestMissesOfCachesAreThoseOfTheMachine(t *testing.T) {
-	model, points := askable(t), subject.Sweep("n", 12, 20)
+	model, points := askable(t), subject.Sweep("n", 12, 22)
 	for _, by := range []subject.Scope{subject.ByProgram, subject.ByReference} {
 		want, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), points, PredictOptions{By: by})
 		if err != nil {
@@ -271,7 +271,7 @@ func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 // Without a range the search ends where the model does, and says so.
 func TestLargestProblemEndsAtTheReach(t *testing.T) {
 	df := ask(t, Query{Caches: cachesOf(t, "origin2000", "TLB"), MissRatio: 1, Vary: Vary{Param: "n"}})
-	if from, to, largest := perftest.Column(t, df, "search_from")[0], perftest.Column(t, df, "search_to")[0], perftest.Column(t, df, "pred_largest")[0]; from != 6 || to != 8*14 || largest != to {
+	if from, to, largest := perftest.Column(t, df, "search_from")[0], perftest.Column(t, df, "search_to")[0], perftest.Column(t, df, "pred_largest")[0]; from != 8 || to != 8*16 || largest != to {
 		t.Errorf("from %g to %g: largest %g", from, to, largest)
 	}
 	if got := perftest.Text(t, df, "at_limit")[0]; got != "true" {

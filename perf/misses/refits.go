@@ -34,7 +34,7 @@ type refits struct {
 	mu       sync.Mutex
 	warnings []string // of the store
 	known    map[refit]*scaling.Model
-	heldOut  *scaling.Footprint // without the largest size
+	heldOut  map[int]*scaling.Footprint // by the number of the largest sizes that are left out
 
 	classes map[furtherKey]map[locality.Class]reuse.Histogram
 	notRun  error // why further runs cannot be made; nil: none failed
@@ -84,16 +84,20 @@ func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) 
 	return memo.Value, nil
 }
 
-// heldOutFootprint returns what the program touches by all sizes but the largest.
-func (m *Model) heldOutFootprint() (*scaling.Footprint, error) {
+// heldOutFootprint returns what the program touches by all sizes but the largest ones.
+func (m *Model) heldOutFootprint(without int) (*scaling.Footprint, error) {
 	r := m.refits
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var err error
-	if r.heldOut == nil {
-		r.heldOut, err = m.fitFootprint(1)
+	if known := r.heldOut[without]; known != nil {
+		return known, nil
 	}
-	return r.heldOut, err
+	fitted, err := m.fitFootprint(without)
+	if err != nil {
+		return nil, err
+	}
+	r.heldOut[without] = fitted
+	return fitted, nil
 }
 
 // said returns and forgets the warnings of the store.

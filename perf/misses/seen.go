@@ -11,31 +11,56 @@ import (
 	"presage/perf/subject"
 )
 
-// seenConflicts returns, for a cache of sets, what the misses would be if blocks
-// collided as they did in each run of the model: as many times more, or fewer, than
-// in a fully associative cache.
+// collided is the ratio of the misses of a run to those in a fully associative cache
+// from which a row warns.
+const collided = 1.25
+
+// seenConflicts finds out, for a cache of sets, by how many times the misses of each
+// run of the model were more, or fewer, than those in a fully associative cache.
 //
 // It simulates the machine in the runs, which takes each of them once more if the
 // store has no such result. It knows nothing of levels that are no machine's, of runs
 // that are samples or leave accesses out, and of programs that cannot be run again.
-func (d *doubter) seenConflicts(ctx context.Context) ([]other, error) {
+func (d *doubter) seenConflicts(ctx context.Context) error {
 	if d.on.hardware == nil || d.level.Sets == 1 {
-		return nil, nil
+		return nil
 	}
-	var out []other
 	for run := range d.refits.runs.Runs {
 		sim, err := d.refits.simulated(ctx, run, d.on.hardware)
 		if err != nil || sim == nil {
-			return nil, err
+			d.seen = nil
+			return err
 		}
-		ratios := d.conflictsIn(run, sim)
+		d.seen = append(d.seen, d.conflictsIn(run, sim))
+	}
+	return nil
+}
+
+// asSeen returns what the misses would be if blocks collided as in each of the runs.
+func (d *doubter) asSeen() []other {
+	var out []other
+	for _, ratios := range d.seen {
 		o := other{misses: make([]float64, len(ratios))}
 		for i, ratio := range ratios {
 			o.misses[i] = d.base[i] * ratio
 		}
 		out = append(out, o)
 	}
-	return out, nil
+	return out
+}
+
+// sawConflicts returns a warning for a scope whose blocks collided in a run.
+func (d *doubter) sawConflicts(scope int) []string {
+	most, at := 1.0, 0
+	for run, ratios := range d.seen {
+		if ratios[scope] > most {
+			most, at = ratios[scope], run
+		}
+	}
+	if most < collided {
+		return nil
+	}
+	return []string{fmt.Sprintf("conflicts: at %s the %s had %.2g times the misses of a fully associative cache, which is predicted here", d.Points[at], d.level.Name, most)}
 }
 
 // conflictsIn returns, for each scope, the ratio of the misses in a run that was

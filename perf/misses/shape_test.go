@@ -8,7 +8,6 @@ import (
 
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
-	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -18,10 +17,10 @@ import (
 // fewer there are, the nearer the functions come to their data.
 func TestShapesAndResiduals(t *testing.T) {
 	st := store.Open(t.TempDir())
-	runs := profiletest.Profile(t, st, []float64{6, 8, 9, 10, 12}, 32)
+	runs, blocks := askable(t).Runs(), []uint64{32}
 	loose := make(map[string]float64)
 	for _, shape := range []string{"", "monotone", "convex", "concave", "free"} {
-		model, err := Fit(t.Context(), runs, FitOptions{Store: st, Shape: shape})
+		model, err := Fit(t.Context(), runs, FitOptions{Store: st, Shape: shape, BlockBytes: blocks})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,10 +66,10 @@ func TestShapesAndResiduals(t *testing.T) {
 	if loose["free"] > loose[""] {
 		t.Errorf("sums of residuals %v", loose)
 	}
-	if _, err := Fit(t.Context(), runs, FitOptions{Store: st, Shape: "round"}); err == nil || !strings.Contains(err.Error(), "one curvature") {
+	if _, err := Fit(t.Context(), runs, FitOptions{Store: st, Shape: "round", BlockBytes: blocks}); err == nil || !strings.Contains(err.Error(), "one curvature") {
 		t.Errorf("an unknown shape: %v", err)
 	}
-	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
+	model, err := Fit(t.Context(), runs, FitOptions{Store: st, BlockBytes: blocks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,12 +83,8 @@ func TestShapesAndResiduals(t *testing.T) {
 // TestHistogramsOfModel: at the training points the model has as many accesses
 // as were collected, nearly, and farther out it goes on.
 func TestHistogramsOfModel(t *testing.T) {
-	st := store.Open(t.TempDir())
-	runs := profiletest.Profile(t, st, []float64{6, 8, 10, 12}, 32)
-	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := askable(t)
+	runs := model.Runs()
 	df, err := model.Histograms(runs, locality.HistogramOptions{Routine: "main.solveLine"}, subject.Point{"n": 20})
 	if err != nil {
 		t.Fatal(err)
@@ -100,19 +95,19 @@ func TestHistogramsOfModel(t *testing.T) {
 		sums[source+" "+n[i]] += accesses[i]
 		distances[source+" "+n[i]] += accesses[i] * lo[i]
 	}
-	if len(sums) != 9 {
+	if len(sums) != 11 {
 		t.Fatalf("sums %v", sums)
 	}
-	for _, size := range []string{"6", "8", "10", "12"} {
+	for _, size := range []string{"8", "10", "12", "14", "16"} {
 		collected, predicted := sums["collected "+size], sums["predicted "+size]
 		if collected == 0 || math.Abs(predicted/collected-1) > 0.05 {
 			t.Errorf("n = %s: %g collected, %g predicted", size, collected, predicted)
 		}
 	}
 	// The largest size weighs most in the fit.
-	is, should := distances["predicted 12"]/sums["predicted 12"], distances["collected 12"]/sums["collected 12"]
+	is, should := distances["predicted 16"]/sums["predicted 16"], distances["collected 16"]/sums["collected 16"]
 	if math.Abs(is/should-1) > 0.2 {
-		t.Errorf("n = 12: a mean distance of %g collected, %g predicted", should, is)
+		t.Errorf("n = 16: a mean distance of %g collected, %g predicted", should, is)
 	}
 	if sums["predicted 20"] < 3*sums["collected 12"] {
 		t.Errorf("n = 20: %g predicted", sums["predicted 20"])

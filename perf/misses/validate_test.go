@@ -21,7 +21,7 @@ func TestValidateIsTheChain(t *testing.T) {
 	st := store.Open(t.TempDir())
 	m := profiletest.Machine(t, "origin2000")
 	run := subject.RunOptions{Args: perftest.OneIteration, Store: st}
-	train, judge := subject.Sweep("n", 6, 7, 8, 9), subject.Sweep("n", 14, 18)
+	train, judge := subject.Sweep("n", 6, 7, 8, 9), subject.Sweep("n", 11, 12)
 	got, err := Validate(t.Context(), perftest.Program(t), Validation{RunOptions: run, Machines: []*machine.Machine{m}, Train: train, Judge: judge})
 	if err != nil {
 		t.Fatal(err)

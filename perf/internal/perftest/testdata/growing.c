@@ -1,7 +1,9 @@
 // growing.c is a few kernels whose data grow with the program's argument n, of
 // kinds that reuse-distance models meet: compiled with -DPRODUCT a matrix product
 // and a walk down columns, with -DSTENCIL sweeps over a mesh, with -DTABLE random
-// look-ups in a hash table, with -DSORT a merge sort. It needs no library.
+// look-ups in a hash table, with -DSORT a merge sort, with -DSTREAMS sums over arrays
+// that lie a MiB apart whatever n is, so that six elements of an index fall into one
+// set of most caches. It needs no library.
 
 enum { MOST = 300 * 300 };
 volatile double answer;
@@ -22,6 +24,20 @@ static void run(int n) {
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++)
       sum += C[i * n + j];
+  answer = sum;
+}
+#elif defined STREAMS
+enum { ARRAYS = 6, APART = 1 << 17 };
+static double A[ARRAYS][APART];
+static void run(int n) {
+  for (int k = 0; k < ARRAYS; k++)
+    for (int i = 0; i < n; i++)
+      A[k][i] = i & 7;
+  double sum = 0;
+  for (int r = 0; r < 3; r++)
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < ARRAYS; k++)
+        sum += A[k][i];
   answer = sum;
 }
 #elif defined STENCIL
