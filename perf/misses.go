@@ -11,7 +11,6 @@ import (
 	"presage/perf/patterns"
 	"presage/perf/predict"
 	"presage/perf/report"
-	"presage/perf/subject"
 )
 
 // FitOptions configures FitScaling. The zero value is the default.
@@ -48,22 +47,26 @@ type PredictOptions = misses.PredictOptions
 // Unless the options have a Corrector, or choose the papers' formula, the program is
 // run again at the sizes of the runs to learn its loop nests, and misses of the
 // groups of references that are certified are counted in a replay at the point; see
-// misses/replayed.
+// misses/replayed. What is learned and counted is kept in the default store: to predict
+// the same again takes no replay.
 func PredictMisses(ctx context.Context, model *Model, m *machine.Machine, points []Point, opt PredictOptions) (dataframe.DataFrame, error) {
 	var err error
-	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method, opt.Binaries); err != nil {
+	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method, replayed.Options{Executables: opt.Binaries, Progress: opt.Progress}); err != nil {
 		return dataframe.DataFrame{}, err
 	}
-	return table(misses.Predict(ctx, model, m, points, opt))
+	rows, err := misses.Predict(ctx, model, m, points, opt)
+	if err == nil {
+		opt.Progress.Finish(len(points))
+	}
+	return table(rows, err)
 }
 
-// corrector returns c, or the default one for predictions by a method, of sizes that
-// executables are given for.
-func corrector(ctx context.Context, model *Model, m *machine.Machine, c misses.Corrector, method predict.Method, executables []subject.BinaryPoint) (misses.Corrector, error) {
+// corrector returns c, or the default one for predictions by a method.
+func corrector(ctx context.Context, model *Model, m *machine.Machine, c misses.Corrector, method predict.Method, opt replayed.Options) (misses.Corrector, error) {
 	if c != nil || method == predict.MethodBinomial {
 		return c, nil
 	}
-	return replayed.Correctors(nil, replayed.Options{Executables: executables})(ctx, model, m)
+	return replayed.Correctors(nil, opt)(ctx, model, m)
 }
 
 // Patterns predicts the misses of a program by reuse pattern: by the scope that
@@ -75,7 +78,7 @@ func corrector(ctx context.Context, model *Model, m *machine.Machine, c misses.C
 // PredictMisses, so that patterns add up to them.
 func Patterns(ctx context.Context, model *Model, m *machine.Machine, points []Point, opt patterns.PredictOptions) (dataframe.DataFrame, error) {
 	var err error
-	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method, nil); err != nil {
+	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method, replayed.Options{}); err != nil {
 		return dataframe.DataFrame{}, err
 	}
 	return table(patterns.Predict(ctx, model, m, points, opt))

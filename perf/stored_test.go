@@ -14,8 +14,10 @@ import (
 	"testing"
 
 	"presage/perf"
+	"presage/perf/misses"
 	"presage/perf/misses/replayed"
 	"presage/perf/phase"
+	"presage/perf/predict"
 	"presage/perf/store"
 )
 
@@ -77,7 +79,7 @@ func TestVersionsOfStoredResults(t *testing.T) {
 		kind, _, _ := strings.Cut(key, "/")
 		kinds[kind] = true
 	}
-	if all := slices.Sorted(maps.Keys(kinds)); !slices.Equal(all, []string{"cache", "flow", "graphs", "joined", "length", "metasim", "model", "nests", "outline", "phases", "reuse", "time"}) {
+	if all := slices.Sorted(maps.Keys(kinds)); !slices.Equal(all, []string{"cache", "flow", "graphs", "joined", "length", "metasim", "model", "nests", "outline", "phases", "replay", "reuse", "time"}) {
 		t.Errorf("kinds of stored results: %v", all)
 	}
 }
@@ -107,7 +109,8 @@ func storedResults(t *testing.T) map[string]string {
 	perf.Must(perf.Profile(ctx, prog, points[:1], perf.ProfileOptions{RunOptions: run, BlockBytes: []uint64{64}, Carriers: true}))
 	perf.Must(perf.Profile(ctx, prog, points[:1], perf.ProfileOptions{RunOptions: run, BlockBytes: []uint64{64}, SampleOneIn: 4, DataOnly: true}))
 	model := perf.Must(perf.FitScaling(ctx, runs, perf.FitOptions{Store: st}))
-	perf.Must(replayed.Correctors(st, replayed.Options{})(ctx, model, m))
+	corrector := perf.Must(replayed.Correctors(st, replayed.Options{})(ctx, model, m))
+	perf.Must(corrector.Correct(ctx, misses.Uncorrected{Level: predict.Levels(m)[0], Point: perf.Point{"n": 36}}))
 	perf.Must(phase.RunLength(ctx, prog, points[0], run))
 	perf.Must(perf.SimulateMisses(ctx, prog, m, points[:2], perf.SimulateOptions{RunOptions: run}))
 	perf.Must(perf.CountSweep(ctx, prog, points, run))

@@ -12,6 +12,7 @@ import (
 	"presage/perf/internal/num"
 	"presage/perf/machine"
 	"presage/perf/predict"
+	"presage/perf/progress"
 	"presage/perf/subject"
 )
 
@@ -30,6 +31,10 @@ type PredictOptions struct {
 	// and no Corrector: the start of such a run, and where its variables lie, make a
 	// replay exact.
 	Binaries []subject.BinaryPoint
+	// Progress, if not nil and there is no Corrector, is called now and then while loops
+	// are learned and replayed. What is found in the store takes no time, and is not
+	// reported.
+	Progress progress.Func
 
 	// Coverage is the probability with which intervals are to hold the misses; 0:
 	// predict.DefaultLevel; negative: no intervals, for curves of many points.

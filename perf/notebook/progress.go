@@ -44,6 +44,9 @@ func progressLine(r progress.Report) string {
 	if r.Total > 0 {
 		line = fmt.Sprintf("%d of %d: %s", r.Done+1, r.Total, line)
 	}
+	if r.Share > 0 {
+		line += fmt.Sprintf(", %d%%", int(100*r.Share))
+	}
 	if r.Instructions > 0 {
 		line += fmt.Sprintf(", %d million instructions", r.Instructions/1e6)
 	}

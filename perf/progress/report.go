@@ -8,6 +8,8 @@ type Report struct {
 	Done, Total  int    // steps finished, and steps in all; Total is 0 if unknown
 	Instructions uint64 // executed so far by the program under way; 0 if none runs
 	Stored       bool   // the step's result was found in the store
+	// Share is how much of the step is done, from 0 to 1; 0 if unknown.
+	Share float64
 }
 
 // Finished reports whether no step is left.

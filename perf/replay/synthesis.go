@@ -17,6 +17,9 @@ type Options struct {
 	// MaxAccesses ends the replay with ErrTooLong; 0: no limit. Irregular branches
 	// may repeat a loop for very long.
 	MaxAccesses uint64
+	// Progress, if not nil, is called with the number of accesses so far whenever a
+	// batch of them has been passed on.
+	Progress func(accesses uint64)
 }
 
 // ErrTooLong means that Options.MaxAccesses was reached.
@@ -228,6 +231,9 @@ func (r *player) pass(ctx context.Context) error {
 	r.out.Blocks += uint64(len(r.batch.Blocks))
 	r.batch = r.sink.Exchange(r.batch)
 	r.batch.Start = r.out.Instructions
+	if r.opt.Progress != nil {
+		r.opt.Progress(r.out.Accesses)
+	}
 	if r.opt.MaxAccesses > 0 && r.out.Accesses > r.opt.MaxAccesses {
 		return ErrTooLong
 	}

@@ -84,6 +84,10 @@ func (p *Program) analysisKey(kind, completed string) (store.Key, error) {
 	return store.NewKey(kind, analysisVersion, struct{ Program, Completed string }{p.File.SHA256, completed})
 }
 
+// AnalysisKey returns the key under which static analysis keeps the program's graphs:
+// what else depends on them is another thing where it differs.
+func (p *Program) AnalysisKey() (store.Key, error) { return p.analysisKey(graphsKind, "") }
+
 // load returns what is kept under a key; nil if nothing usable is.
 func (p *Program) load(kind, completed string) []byte {
 	if p.known.store == nil {

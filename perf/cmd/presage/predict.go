@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"presage/perf"
 	"presage/perf/locality"
@@ -27,6 +29,7 @@ func predictCommand() *cobra.Command {
 		machine  string
 		warnings bool
 		replay   bool
+		quiet    bool
 	)
 	cmd := &cobra.Command{
 		Use:   "predict DIR --machine NAME --at name=values",
@@ -34,6 +37,7 @@ func predictCommand() *cobra.Command {
 		Long: `predict fits models to the profiles in DIR and prints the misses they predict
 for each cache and TLB of a machine at each size. Misses of loops that are certified
 are counted in a replay instead, conflicts included; the column method says which.
+Replays are kept in the store (see presage store): the same prediction takes none.
 
 For a program that is compiled for one size, --point gives the executable of a size
 to be predicted. Only the start of it is run; from there on it is replayed. Without
@@ -68,6 +72,9 @@ one, a replay has to guess where the program's data lie.`,
 			if !replay {
 				opt.Corrector = misses.NoCorrection{}
 			}
+			if !quiet {
+				opt.Progress = replayProgress(cmd.ErrOrStderr(), term.IsTerminal(int(os.Stderr.Fd())))
+			}
 			df, err := perf.PredictMisses(cmd.Context(), model, m, points.with(at.points), opt)
 			if err != nil {
 				return err
@@ -91,6 +98,7 @@ one, a replay has to guess where the program's data lie.`,
 	cmd.Flags().StringVar(&fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
 	cmd.Flags().BoolVar(&warnings, "warnings", false, "show warnings about the models")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	_ = cmd.MarkFlagRequired("machine")
 	out.register(cmd)
 	return cmd

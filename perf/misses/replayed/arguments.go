@@ -141,15 +141,14 @@ func (p part) at(n int64) string {
 	return p.prefix + strconv.FormatInt(n, 10) + p.suffix
 }
 
-// inputs returns those of a run at size n: as of the others, except for the
-// arguments.
-func (s *sweep) inputs(n int64) subject.Inputs {
-	in := s.runs[len(s.runs)-1].Recorded.Inputs
-	in.Args = make([]string, len(s.parts))
+// inputs returns those of a run of an executable at size n: as of the others, except for
+// the arguments.
+func (s *sweep) inputs(prog *subject.Program, n int64) (subject.Inputs, error) {
+	args := make([]string, len(s.parts))
 	for i, p := range s.parts {
-		in.Args[i] = p.at(n)
+		args[i] = p.at(n)
 	}
-	return in
+	return prog.InputsOf(args, optionsOf(s.runs[len(s.runs)-1]))
 }
 
 // optionsOf returns the options that give a run's inputs back.

@@ -12,6 +12,7 @@ import (
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/predict"
+	"presage/perf/progress"
 	"presage/perf/replay"
 	"presage/perf/subject"
 	"presage/perf/trace"
@@ -41,6 +42,9 @@ type Options struct {
 	// compiled anew for each size. Where there is none, the start of the real run is
 	// not known, nor exactly where data lie.
 	Executables []subject.BinaryPoint
+	// Progress, if not nil, is called now and then, with the share of a replay that is
+	// done.
+	Progress progress.Func
 }
 
 // Corrector gives groups of references that are certified the misses that a replay
@@ -54,14 +58,6 @@ type Corrector struct {
 }
 
 var _ misses.Corrector = (*Corrector)(nil)
-
-// replayedPoint is a replay at one point, or why there is none.
-type replayedPoint struct {
-	result      *cache.Result
-	certificate *replay.Certificate
-	of          [][]trace.RefID // by trace.GroupID
-	why         string
-}
 
 // NewCorrector returns what corrects predictions of a model, fitted to the runs that
 // the program was learned from, for a machine.
@@ -85,41 +81,31 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	if err != nil {
 		return nil, err
 	}
-	out := &misses.Correction{Groups: make([]misses.GroupCorrection, len(c.groups))}
-	if r.why != "" {
-		out.Warnings = []string{"not replayed: " + r.why}
+	out := &misses.Correction{Groups: make([]misses.GroupCorrection, len(c.groups)), Warnings: slices.Clone(r.warnings)}
+	switch {
+	case r.Unknown && of.Level.Sets == 1:
+		return nil, nil
+	case r.Why != "":
+		out.Warnings = append(out.Warnings, "not replayed: "+r.Why)
 		return out, nil
 	}
-	counts, ok := levelOf(r.result, of.Level.Name)
+	counts, ok := levelOf(r.Result, of.Level.Name)
 	if !ok {
 		return nil, fmt.Errorf("perf: the machine has no level %q", of.Level.Name)
 	}
-	total, doubtful := 0.0, 0.0
-	before := float64(r.certificate.Before)
-	method, exact := Method, before*float64(of.Level.Ways) <= maxSlack*float64(counts.Total.Misses)
+	if float64(r.Amid) > maxBefore*float64(r.All.Accesses) && r.disturbance(counts) > maxDisturbance {
+		out.Warnings = append(out.Warnings, "not replayed: "+strings.Join(r.Reasons, "; "))
+		return out, nil
+	}
+	method, exact := Method, float64(r.Before)*float64(of.Level.Ways) <= maxSlack*float64(counts.Total.Misses)
 	if !exact {
 		method = MethodNear
 	}
-	disturb := r.disturbance(counts)
-	if float64(r.certificate.Amid) > maxBefore*float64(r.certificate.All().Accesses) && disturb > maxDisturbance {
-		return &misses.Correction{Groups: out.Groups, Warnings: []string{"not replayed: " + strings.Join(r.certificate.All().Reasons, "; ")}}, nil
-	}
+	var all standing
 	for i, groups := range c.groups {
-		var refs []trace.RefID
-		var n cache.Counts
-		for _, g := range groups {
-			if int(g) >= len(counts.Groups) { // none is left in the executable
-				continue
-			}
-			refs = append(refs, r.of[g]...)
-			n.Accesses += counts.Groups[g].Accesses
-			n.Misses += counts.Groups[g].Misses
-			n.Cold += counts.Groups[g].Cold
-		}
-		s := r.certificate.Of(refs...)
-		total += float64(s.Accesses)
-		doubtful += float64(s.Doubtful)
-		if s.Accesses == 0 || s.Doubtful > 0 {
+		n, s := r.of(counts, groups)
+		all.Accesses, all.Doubtful = all.Accesses+s.Accesses, all.Doubtful+s.Doubtful
+		if !s.certified() {
 			continue
 		}
 		out.Groups[i] = misses.GroupCorrection{
@@ -128,11 +114,26 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 			Exact:  exact,
 		}
 	}
-	if doubtful > noticeable*total {
-		out.Warnings = []string{fmt.Sprintf("%s of the accesses are not certified, and not replayed: %s",
-			num.Percent(doubtful/total), strings.Join(r.certificate.All().Reasons, "; "))}
+	if doubtful, total := float64(all.Doubtful), float64(all.Accesses); doubtful > noticeable*total {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s of the accesses are not certified, and not replayed: %s",
+			num.Percent(doubtful/total), strings.Join(r.Reasons, "; ")))
 	}
 	return out, nil
+}
+
+// of returns the counts of groups of the plan at a level, and how certain they are.
+func (r *replayedPoint) of(counts cache.LevelResult, groups []trace.GroupID) (n cache.Counts, s standing) {
+	for _, g := range groups {
+		if int(g) >= len(counts.Groups) { // none is left in the executable
+			continue
+		}
+		s.Accesses += r.Groups[g].Accesses
+		s.Doubtful += r.Groups[g].Doubtful
+		n.Accesses += counts.Groups[g].Accesses
+		n.Misses += counts.Groups[g].Misses
+		n.Cold += counts.Groups[g].Cold
+	}
+	return n, s
 }
 
 const (
@@ -153,12 +154,11 @@ const (
 // of certified ones.
 func (r *replayedPoint) disturbance(counts cache.LevelResult) float64 {
 	sure, doubtful := 0.0, 0.0
-	for g, refs := range r.of {
-		if len(refs) == 0 {
+	for g, s := range r.Groups {
+		if s.Accesses == 0 {
 			continue
 		}
-		s := r.certificate.Of(refs...)
-		if n := float64(counts.Groups[g].Misses); s.Certified() {
+		if n := float64(counts.Groups[g].Misses); s.certified() {
 			sure += n
 		} else {
 			doubtful += n
@@ -180,36 +180,22 @@ func levelOf(r *cache.Result, name string) (cache.LevelResult, bool) {
 	return cache.LevelResult{}, false
 }
 
-// at returns the replay at a point.
-func (c *Corrector) at(ctx context.Context, point subject.Point) (*replayedPoint, error) {
-	key := point.String()
-	if r, ok := c.known[key]; ok {
-		return r, nil
-	}
-	n, ok := whole(point[c.program.sweep.name])
-	if !ok {
-		return &replayedPoint{why: errSizes.Error()}, nil
-	}
-	r, err := c.replay(ctx, n)
-	if err == nil {
-		c.known[key] = r
-	}
-	return r, err
-}
-
 // replay simulates the machine on the start of the real run at size n and on the
-// replay of the rest.
-func (c *Corrector) replay(ctx context.Context, n int64) (*replayedPoint, error) {
-	t, err := c.program.at(n, c.executable(n))
+// replay of the rest. exe is the executable compiled for it, if there is one.
+func (c *Corrector) replay(ctx context.Context, n int64, exe *subject.Program) (*replayedPoint, error) {
+	show := reporter{task: fmt.Sprintf("replaying %s=%d", c.program.sweep.name, n), to: c.opt.Progress}
+	show.report(0)
+	t, err := c.program.at(n, exe)
 	if err != nil {
-		return &replayedPoint{why: err.Error()}, nil
+		return &replayedPoint{Why: err.Error()}, nil
 	}
 	in, err := t.model.At(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	if expected := in.Accesses(); expected > float64(c.opt.MaxAccesses) {
-		return &replayedPoint{why: fmt.Sprintf("about %.2g accesses, more than the limit of %.2g", expected, float64(c.opt.MaxAccesses))}, nil
+	expected := in.Accesses()
+	if expected > float64(c.opt.MaxAccesses) {
+		return &replayedPoint{Why: fmt.Sprintf("about %.2g accesses, more than the limit of %.2g", expected, float64(c.opt.MaxAccesses))}, nil
 	}
 	sim, err := cache.New(t.plan, c.config)
 	if err != nil {
@@ -222,18 +208,34 @@ func (c *Corrector) replay(ctx context.Context, n int64) (*replayedPoint, error)
 			return nil, err
 		}
 		if err := start.End(); err != nil {
-			return &replayedPoint{why: err.Error()}, nil
+			return &replayedPoint{Why: err.Error()}, nil
 		}
+		show.before = float64(start.Real.Accesses)
 	}
-	rest, err := in.Replay(ctx, sink, replay.Options{MaxAccesses: 2 * c.opt.MaxAccesses})
+	show.total = expected
+	rest, err := in.Replay(ctx, sink, replay.Options{MaxAccesses: 2 * c.opt.MaxAccesses, Progress: show.replayed})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return &replayedPoint{why: err.Error()}, nil
+		return &replayedPoint{Why: err.Error()}, nil
 	}
-	return &replayedPoint{result: sim.Result(), certificate: in.Certify(start, rest), of: t.of}, nil
+	return pointOf(sim.Result(), in.Certify(start, rest), t.of), nil
 }
+
+// reporter reports the progress of a replay.
+type reporter struct {
+	task          string
+	to            progress.Func
+	before, total float64 // accesses that were real, and that are expected in all
+}
+
+// replayed takes the number of accesses replayed so far.
+func (r *reporter) replayed(accesses uint64) {
+	r.report(min(1, (r.before+float64(accesses))/max(1, r.total)))
+}
+
+func (r *reporter) report(share float64) { r.to.Report(progress.Report{Task: r.task, Share: share}) }
 
 // executable returns that which was compiled for size n; nil if it is not known.
 func (c *Corrector) executable(n int64) *subject.Program {
@@ -250,15 +252,11 @@ func (c *Corrector) follow(ctx context.Context, t *target, in *replay.Instance, 
 	enough, stop := context.WithCancel(ctx)
 	defer stop()
 	f := in.Follow(sink, stop, c.opt.Follow)
-	inputs := c.program.sweep.inputs(n)
-	if t.own {
-		var err error
-		last := c.program.sweep.runs[len(c.program.sweep.runs)-1]
-		if inputs, err = t.prog.InputsOf(inputs.Args, optionsOf(last)); err != nil {
-			return nil, err
-		}
+	inputs, err := c.program.sweep.inputs(t.prog, n)
+	if err != nil {
+		return nil, err
 	}
-	_, err := t.prog.Run(enough, subject.Request{
+	_, err = t.prog.Run(enough, subject.Request{
 		Inputs: inputs, Plan: t.code.Plan, Collectors: collectors(f), MayFail: true,
 	})
 	if err != nil && (ctx.Err() != nil || !errors.Is(err, context.Canceled)) {

@@ -10,29 +10,28 @@ import (
 )
 
 // Correctors returns what makes correctors for machines, as misses.Validation takes
-// it. A program that cannot be replayed is no error: its rows warn of it.
+// it. What is learned and replayed is kept in the store; nil is the default one.
+// Nothing is run before a correction is asked for that the store does not hold. A
+// program that cannot be replayed is no error: its rows warn of it.
 func Correctors(st *store.Store, opt Options) func(context.Context, *misses.Model, *machine.Machine) (misses.Corrector, error) {
 	var mu sync.Mutex
-	known := make(map[*misses.Model]*learnedOnce)
-	return func(ctx context.Context, model *misses.Model, m *machine.Machine) (misses.Corrector, error) {
+	known := make(map[*misses.Model]*opened)
+	return func(_ context.Context, model *misses.Model, m *machine.Machine) (misses.Corrector, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if known[model] == nil {
-			p, err := Learn(ctx, model.Runs(), st)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			known[model] = &learnedOnce{p, err}
+			p, err := programOf(model.Runs(), st)
+			known[model] = &opened{p, err}
 		}
-		l := known[model]
-		if l.err != nil {
-			return unable{l.err.Error()}, nil
+		o := known[model]
+		if o.err != nil {
+			return unable{o.err.Error()}, nil
 		}
-		return NewCorrector(l.program, model, m, opt), nil
+		return NewCorrector(o.program, model, m, opt), nil
 	}
 }
 
-type learnedOnce struct {
+type opened struct {
 	program *Program
 	err     error
 }

@@ -9,6 +9,10 @@
 // Groups that are not certified stay as they are predicted, with a warning that
 // says why: a row may be part replay, part model, and its method names both.
 //
+// What was learned and what was counted at a size are kept in the store, under all that
+// they depend on: executables, what was run, the machine's hierarchy, limits, and
+// versions that are raised when one of these comes to mean something else.
+//
 // Where each size has an executable of its own, one of the size that is predicted
 // (Options.Executables) does what one executable of all sizes does. Without it, one of
 // the profiled ones stands in, its variables where the symbol tables of the others

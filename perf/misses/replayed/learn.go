@@ -2,10 +2,13 @@ package replayed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"presage/perf/locality"
+	"presage/perf/progress"
 	"presage/perf/replay"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -18,10 +21,17 @@ const learnedVersion = 2
 
 // Program is a program whose loop nests are known from runs.
 type Program struct {
-	run   int // of locality.Runs: the largest
-	sweep *sweep
-	codes []*replay.Code // by run of the sweep
-	runs  []*replay.Run
+	run    int // of locality.Runs: the largest
+	sweep  *sweep
+	store  *store.Store
+	depend dependence
+
+	mu      sync.Mutex // of what load sets
+	loaded  bool
+	failed  error
+	warning string         // about the store
+	codes   []*replay.Code // by run of the sweep
+	runs    []*replay.Run
 
 	// What is replayed unless there is an executable of the size; nil with the reason
 	// in differs.
@@ -43,13 +53,26 @@ type target struct {
 }
 
 // learned is what the store holds: what was learned from each run.
-type learned struct{ Runs []*replay.Run }
+type learned struct {
+	Runs []*replay.Run
+	// Trouble says why nothing could be.
+	Trouble string `json:",omitempty"`
+}
 
 // Learn runs the program of profiles again at their sizes, and learns its loop nests.
 // Of executables that were compiled for a size each, those count whose code differs
 // from the largest one's in constants alone. What it learns is kept in the store; nil
 // is the default one. An error says why the program cannot be replayed.
 func Learn(ctx context.Context, runs *locality.Runs, st *store.Store) (*Program, error) {
+	p, err := programOf(runs, st)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.load(ctx, nil)
+}
+
+// programOf returns the program of profiles, of which nothing has been learned yet.
+func programOf(runs *locality.Runs, st *store.Store) (*Program, error) {
 	s, err := sweepOf(runs)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", runs.Label(), err)
@@ -57,32 +80,82 @@ func Learn(ctx context.Context, runs *locality.Runs, st *store.Store) (*Program,
 	if st, err = store.OrDefault(st); err != nil {
 		return nil, err
 	}
-	l := learner{sweep: s, codes: make([]*replay.Code, len(s.runs))}
-	var plans []string
-	for i, r := range s.runs {
-		if i > 0 && r.Program == s.runs[0].Program {
-			l.codes[i] = l.codes[0]
-		} else if l.codes[i], err = codeOf(r.Program); err != nil {
+	p := &Program{run: s.index[len(s.index)-1], sweep: s, store: st}
+	for _, r := range s.runs {
+		p.depend.Inputs = append(p.depend.Inputs, r.Recorded.Inputs)
+		a, err := analysisOf(r.Program)
+		if err != nil {
 			return nil, err
 		}
-		plans = append(plans, l.codes[i].Plan.Digest())
+		p.depend.Analyses = append(p.depend.Analyses, a)
 	}
-	var inputs []subject.Inputs
-	for _, r := range s.runs {
-		inputs = append(inputs, r.Recorded.Inputs)
+	return p, nil
+}
+
+// dependence is what all that is learned and replayed of a program depends on, and is
+// known without its graphs.
+type dependence struct {
+	Inputs   []subject.Inputs // of the runs to learn from
+	Analyses []analysis       // of their executables
+}
+
+// analysis identifies what static analysis finds in an executable.
+type analysis struct{ Plan, Graphs string }
+
+func analysisOf(prog *subject.Program) (analysis, error) {
+	plan, err := prog.Plan()
+	if err != nil {
+		return analysis{}, err
+	}
+	graphs, err := prog.AnalysisKey()
+	return analysis{plan.Digest(), graphs.Hash}, err
+}
+
+// load learns what is not known yet, from the store or from runs. It does so once, unless
+// it is cancelled.
+func (p *Program) load(ctx context.Context, report progress.Func) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.loaded {
+		err := p.learn(ctx, report)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p.loaded, p.failed = true, err
+	}
+	return p.failed
+}
+
+func (p *Program) learn(ctx context.Context, report progress.Func) error {
+	l := learner{sweep: p.sweep, codes: make([]*replay.Code, len(p.sweep.runs)), progress: report}
+	for i, r := range p.sweep.runs {
+		var err error
+		if i > 0 && r.Program == p.sweep.runs[0].Program {
+			l.codes[i] = l.codes[0]
+		} else if l.codes[i], err = codeOf(r.Program); err != nil {
+			return err
+		}
+	}
+	var plans []string
+	for _, c := range l.codes {
+		plans = append(plans, c.Plan.Digest())
 	}
 	key, err := store.NewKey("nests", learnedVersion, struct {
 		Inputs []subject.Inputs
 		Plans  []string
-	}{inputs, plans})
+	}{p.depend.Inputs, plans})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	memo, err := store.Memo(st, key, func() (learned, error) { return l.learn(ctx) })
+	memo, err := store.Memo(p.store, key, func() (learned, error) { return l.learn(ctx) })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return l.program(memo.Value.Runs)
+	if memo.Value.Trouble != "" {
+		return errors.New(memo.Value.Trouble)
+	}
+	p.codes, p.runs, p.warning = l.codes, memo.Value.Runs, memo.Warning
+	return p.choose()
 }
 
 func codeOf(prog *subject.Program) (*replay.Code, error) {
@@ -95,32 +168,32 @@ func codeOf(prog *subject.Program) (*replay.Code, error) {
 
 // learner learns from runs.
 type learner struct {
-	sweep *sweep
-	codes []*replay.Code // by run
+	sweep    *sweep
+	codes    []*replay.Code // by run
+	progress progress.Func
 }
 
-// program returns what is replayed, given what was learned from each run.
-func (l *learner) program(runs []*replay.Run) (*Program, error) {
-	last := len(runs) - 1
-	p := &Program{run: l.sweep.index[last], sweep: l.sweep, codes: l.codes, runs: runs}
-	// Of executables, one that is like most others, the largest of these.
+// choose finds what is replayed: of executables, one that is like most others, the
+// largest of these.
+func (p *Program) choose() error {
+	last := len(p.runs) - 1
 	most := 0
 	for i := last; i >= 0 && most <= i; i-- {
-		t, alike, err := p.build(l.sweep.runs[i].Program, l.codes[i])
+		t, alike, err := p.build(p.sweep.runs[i].Program, p.codes[i])
 		if err != nil && p.differs == nil {
 			p.differs = err
 		}
 		if t != nil && alike > most {
 			p.target, most = t, alike
 		}
-		if !l.sweep.apart || alike == len(runs) {
+		if !p.sweep.apart || alike == len(p.runs) {
 			break
 		}
 	}
-	if p.target == nil && !l.sweep.apart {
-		return nil, p.differs
+	if p.target == nil && !p.sweep.apart {
+		return p.differs
 	}
-	return p, nil
+	return nil
 }
 
 // build returns what is replayed of an executable, and the number of runs that it is
@@ -223,7 +296,11 @@ func (l *learner) learn(ctx context.Context) (learned, error) {
 			}
 			for out.Runs[i] == nil || !l.sweep.apart && with[i] < hints.Size() || l.sweep.apart && with[i] < 0 {
 				with[i] = hints.Size()
+				l.progress.Report(progress.Report{Task: fmt.Sprintf("learning loops at %s=%d", l.sweep.name, l.sweep.sizes[i]), Done: i, Total: len(l.sweep.sizes)})
 				run, found, err := l.collect(ctx, i, hints)
+				if trouble := new(replay.TroubleError); errors.As(err, &trouble) {
+					return learned{Trouble: err.Error()}, nil
+				}
 				if err != nil {
 					return learned{}, err
 				}
