@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host native iperf-host kernel completion deps bench fuzz random soak race fuzz-short clean
+.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host native iperf-host iperf-simulated kernel completion deps bench fuzz random soak race fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -163,10 +163,13 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 	$(GO) run ./perf/cmd/presage infer study --variables portable --record datasets/inferred/portable
 
 # At real-time priority, where that is allowed, others cannot take the processor in
-# the middle of a run.
+# the middle of a run. The runs alone: compilers at that priority can block a machine.
 iperf-host: ## time the kernel of IPERF on this machine as several compilers build it, and record it (goes on where it was interrupted)
 	$(GO) build -o $(BUILD)/presage ./perf/cmd/presage
-	$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10) $(BUILD)/presage time-kernels datasets/iperf/builds.csv --sweep n=8:800:8 --record datasets/iperf/host.csv
+	$(BUILD)/presage time-kernels datasets/iperf/builds.csv --sweep n=8:800:8 --under "$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10)" --record datasets/iperf/host.csv
+
+iperf-simulated: ## time the kernel of IPERF on four simulated SPARCs, and record it (half an hour of processor time; goes on where it was interrupted)
+	$(GO) run ./perf/cmd/presage simulate-kernels datasets/programs/iperf --variants datasets/iperf/variants.csv --sweep n=8:800:8 --record datasets/iperf/simulated.csv
 
 kernel: ## install the pinned notebook kernel
 	@$(GO) run ./perf/cmd/nbsetup

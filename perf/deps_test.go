@@ -130,7 +130,7 @@ var layers = []layer{
 	{"study/sparse", "internal/order trace isa cache pipeline host spmv campaign subject study/record progress store"},
 	{"study/judging", "internal/yamlfile internal/order internal/num machine predict campaign progress store subject anatomy locality misses misses/replayed timing study/record"},
 	{"study/walltime", "host host/measure internal/order machine subject locality anatomy misses timing study/record progress"},
-	{"study/kernels", "fit host host/measure iperf iperf/nest machine/catalog subject study/record progress store"},
+	{"study/kernels", "trace isa pipeline fit host host/measure iperf iperf/nest iperf/target machine/catalog subject study/record progress store"},
 
 	{"campaign/works", "campaign anatomy locality misses timing phase study/inferred study/sparse"}, // what workers can do
 
@@ -152,7 +152,7 @@ var layers = []layer{
 }
 
 // onlyTests are the packages that no other code may import.
-var onlyTests = []string{"engine/enginetest", "trace/tracetest", "iperf/target", "internal/oracle", "internal/oracle/damage", "internal/perftest", "internal/recordtest", "internal/profiletest"}
+var onlyTests = []string{"engine/enginetest", "trace/tracetest", "internal/oracle", "internal/oracle/damage", "internal/perftest", "internal/recordtest", "internal/profiletest"}
 
 // outside lists the modules that code may import, and where. An empty list
 // means nowhere: in tests or notebooks only.

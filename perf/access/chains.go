@@ -140,6 +140,9 @@ func (a *routineAnalysis) compute(p point) linear {
 	k := symbolKey{kind: anUnknown, block: p.block, inst: p.inst, place: register(p.reg)}
 	switch v := in.Result(p.reg); {
 	case in.Class == isa.Call || in.Class == isa.SystemCall:
+		if out, ok := a.called(p, in); ok {
+			return out
+		}
 		k.kind = aCall
 	case v.Op != isa.Opaque:
 		return a.value(p, v)

@@ -64,7 +64,7 @@ func DefaultDatabase() *Database {
 // ReportDatabase returns the factors of the report's prototype: those of its
 // Figure 6 alone, with D as defined there.
 func ReportDatabase() *Database {
-	return DefaultDatabase().Without("TLB_overflow", "MEM", "CACHE", "L1b_gcd", "L1nb_gcd", "L2b_gcd", "L2nb_gcd", "pages")
+	return DefaultDatabase().Without("TLB_overflow", "MEM", "CACHE", "L1b_gcd", "L1nb_gcd", "L1wait", "L2b_gcd", "L2nb_gcd", "pages")
 }
 
 // Models returns all models, in the order of the tree.

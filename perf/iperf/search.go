@@ -45,6 +45,8 @@ type Evaluation struct {
 
 	Share float64 // of the sizes within the request's error
 	RMS   float64 // root mean square of the errors that the method minimises
+
+	iterationSeconds float64 // that the formulas were given
 }
 
 // Within returns the share of the sizes predicted within an absolute error in
@@ -67,6 +69,11 @@ func within(errors []float64, limit float64) float64 {
 // Predict returns the model's time at a problem size, which may be outside the
 // measured ones.
 func (e *Evaluation) Predict(k *Kernel, s *System, p fit.Point) (float64, error) {
+	if s.IterationSeconds == 0 {
+		with := *s
+		with.IterationSeconds = e.iterationSeconds
+		s = &with
+	}
 	sc, err := newScope(k, s, p)
 	if err != nil {
 		return 0, err
@@ -120,6 +127,10 @@ func Search(ctx context.Context, times []Measurement, k *Kernel, s *System, db *
 		}
 		db = db.Without(opt.Without...)
 	}
+	s, err := timed(s, k, times)
+	if err != nil {
+		return nil, err
+	}
 	l, err := Preselect(db, k, s, points(times))
 	if err != nil {
 		return nil, err
@@ -133,7 +144,9 @@ func Search(ctx context.Context, times []Measurement, k *Kernel, s *System, db *
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		a.Candidates = append(a.Candidates, l.Fit(c, times, r))
+		e := l.Fit(c, times, r)
+		e.iterationSeconds = s.IterationSeconds
+		a.Candidates = append(a.Candidates, e)
 	}
 	if len(a.Candidates) == 0 {
 		return nil, fmt.Errorf("iperf: no factor is left for kernel %q on %s: %v", k.Name, s.Name, l.Pruned)
@@ -159,6 +172,31 @@ func (a *Answer) choose(times []Measurement) {
 	if n := len(a.Model.Columns); len(times) < 2*n {
 		a.Warnings = append(a.Warnings, fmt.Errorf("model %s: %d coefficients from %d times", a.Model.Name(), n, len(times)))
 	}
+}
+
+// timed returns the system with the time of an iteration: the median, over the
+// measured sizes, of the time divided by the iterations of the innermost loop.
+func timed(s *System, k *Kernel, times []Measurement) (*System, error) {
+	if s.IterationSeconds > 0 {
+		return s, nil
+	}
+	var each []float64
+	for _, m := range times {
+		nest, err := k.At(m.Point)
+		if err != nil {
+			return nil, err
+		}
+		if n := nest.Iterations(len(nest.Trips) - 1); n > 0 {
+			each = append(each, m.Time/n)
+		}
+	}
+	if len(each) == 0 {
+		return s, nil
+	}
+	slices.Sort(each)
+	out := *s
+	out.IterationSeconds = each[len(each)/2]
+	return &out, nil
 }
 
 func checkTimes(times []Measurement) error {

@@ -3,6 +3,8 @@ package iperf
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"presage/perf/machine"
 )
@@ -20,6 +22,10 @@ type System struct {
 	MemoryBytes   uint64  // main memory that a program can have
 	MemoryLatency float64 // seconds that a load from memory takes
 	Frequency     float64 // Hz
+
+	// IterationSeconds is the time of an iteration of the kernel's innermost loop that
+	// waits for nothing. Where it is not known, Search takes it from the times.
+	IterationSeconds float64
 }
 
 // Level is a cache.
@@ -66,14 +72,27 @@ const (
 	// Coloured: pages are placed so that physically indexed caches see the
 	// program's own addresses.
 	Coloured
+	// Fragmented: pages take frames in the order in which they are first touched,
+	// from a list of free fragments: runs of neighbouring frames, each run anywhere.
+	// Formulas take it for Anywhere, whose independent places it does not have.
+	Fragmented
 )
 
+// placements are their names.
+var placements = []string{Anywhere: "anywhere", Coloured: "coloured", Fragmented: "fragmented"}
+
+// ParsePlacement returns the placement of a name that String gives.
+func ParsePlacement(name string) (Placement, error) {
+	i := slices.Index(placements, name)
+	if i < 0 {
+		return 0, fmt.Errorf("iperf: placement %q: want one of %s", name, strings.Join(placements, ", "))
+	}
+	return Placement(i), nil
+}
+
 func (p Placement) String() string {
-	switch p {
-	case Anywhere:
-		return "anywhere"
-	case Coloured:
-		return "coloured"
+	if int(p) < len(placements) {
+		return placements[p]
 	}
 	return fmt.Sprintf("Placement(%d)", uint8(p))
 }
@@ -165,6 +184,7 @@ func (s *System) facts() map[string]float64 {
 	known("memory_bytes", float64(s.MemoryBytes))
 	known("memory_latency", s.MemoryLatency)
 	known("frequency", s.Frequency)
+	known("iteration_time", s.IterationSeconds)
 	known("tlb_entries", float64(s.TLB.Entries))
 	known("page", float64(s.TLB.PageBytes))
 	known("tlb_latency", s.TLB.MissSeconds)

@@ -78,7 +78,7 @@ func commandGroups() []commandGroup {
 			exploreCommand(), explainCommand(), adviseCommand(), analyzeCommand(), histogramCommand(), checkStridesCommand(), kernelCommand(), annotateCommand(),
 		}},
 		{"Machines and measurements", []*cobra.Command{
-			machinesCommand(), calibrateCommand(), measureCommand(), timeKernelsCommand(),
+			machinesCommand(), calibrateCommand(), measureCommand(), timeKernelsCommand(), simulateKernelsCommand(),
 		}},
 		{"Parts of a run, searches, other models", []*cobra.Command{
 			simpointCommand(), metasimCommand(), searchCommand(), spmvCommand(), inferCommand(),

@@ -9,8 +9,8 @@ type store struct {
 	ways       int
 	blockShift uint
 	subShift   uint
-	pageShift  uint   // of physical addresses; 0: the program's own
-	seed       uint64 // of the places of pages
+	pageShift  uint // of physical addresses; 0: the program's own
+	frames     framer
 	lines      []line
 }
 
@@ -20,16 +20,18 @@ type line struct {
 	valid uint64
 }
 
-func newStore(l *iperf.Level, pageBytes uint64, placement iperf.Placement, seed uint64) store {
+// newStore returns an empty cache. frames are the places of pages; nil: those of the
+// program's addresses.
+func newStore(l *iperf.Level, pageBytes uint64, frames framer) store {
 	s := store{
-		sets: l.Sets, ways: int(l.Ways), seed: seed,
+		sets: l.Sets, ways: int(l.Ways), frames: frames,
 		blockShift: log2(l.BlockBytes), subShift: log2(l.BlockBytes),
 		lines: make([]line, l.Sets*l.Ways),
 	}
 	if l.SubBlockBytes != 0 {
 		s.subShift = log2(l.SubBlockBytes)
 	}
-	if l.Physical && placement == iperf.Anywhere && pageBytes > 0 {
+	if l.Physical && frames != nil && pageBytes > 0 {
 		s.pageShift = log2(pageBytes)
 	}
 	return s
@@ -48,20 +50,10 @@ func log2(v uint64) uint {
 func (s *store) set(addr uint64) []line {
 	at := addr
 	if s.pageShift > 0 {
-		page := addr >> s.pageShift
-		at = scatter(page^s.seed)<<s.pageShift | addr&(1<<s.pageShift-1)
+		at = s.frames.frame(addr>>s.pageShift)<<s.pageShift | addr&(1<<s.pageShift-1)
 	}
 	first := (at >> s.blockShift) % s.sets * uint64(s.ways)
 	return s.lines[first : first+uint64(s.ways)]
-}
-
-// scatter maps page numbers to pseudo-random places: the finalizer of
-// SplitMix64, a bijection.
-func scatter(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // touch accesses an address. It reports whether its sub-block was valid and, if

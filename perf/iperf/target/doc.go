@@ -19,7 +19,8 @@
 //     in a level behind the first takes: the processor waits only if it is full.
 //
 // Caches are LRU, with sub-blocks fetched one by one, and with sets from the
-// program's addresses or from randomly placed pages. Package perf/cache counts
+// program's addresses or from placed pages: each anywhere, or in the order of first
+// touch in fragments of free memory. Package perf/cache counts
 // misses of such hierarchies without time and without sub-blocks; package
 // perf/pipeline times single instructions, without sub-blocks and physical
 // addresses, and at a tenth of the speed.

@@ -58,7 +58,7 @@ func chosen(t *testing.T, placement string, db *iperf.Database) (differ []string
 
 // reportWithGCD is the report's database with D by appendix A.2's approximation.
 func reportWithGCD() *iperf.Database {
-	return iperf.DefaultDatabase().Without("TLB_overflow", "MEM", "CACHE", "L1b", "L1nb", "L2b", "L2nb", "pages")
+	return iperf.DefaultDatabase().Without("TLB_overflow", "MEM", "CACHE", "L1b", "L1nb", "L1wait", "L2b", "L2nb", "pages")
 }
 
 // Of the twelve target systems of Figure 13, simulated, these choose another

@@ -24,7 +24,15 @@ type Config struct {
 
 	// Seed determines the placement of pages.
 	Seed uint64
+	// FragmentPages is the mean length of the runs of free frames that pages take if
+	// System.Placement is iperf.Fragmented, at least 1. 0: DefaultFragmentPages.
+	FragmentPages float64
 }
+
+// DefaultFragmentPages is assumed: memory in which runs of 16 free frames are usual
+// is neither fresh, where all that a program asks for lies together, nor worn down to
+// single frames, where pages lie anywhere.
+const DefaultFragmentPages = 16
 
 // Check returns an error if c cannot be timed.
 func (c *Config) Check() error {
@@ -42,6 +50,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("target: of system %q the frequency (%g Hz) and the latency of memory (%g s) must be known", s.Name, s.Frequency, s.MemoryLatency)
 	case s.TLB.Entries > 0 && !(s.TLB.MissSeconds > 0):
 		return fmt.Errorf("target: of system %q the time of a TLB miss must be known", s.Name)
+	case c.FragmentPages != 0 && !(c.FragmentPages >= 1):
+		return fmt.Errorf("target: fragments of %g pages on average: want at least 1, or 0 for %d", c.FragmentPages, DefaultFragmentPages)
 	case !(c.CyclesPerInstruction >= 0 && c.UseCycles >= 0) || c.StoreBuffer < 0:
 		return errors.New("target: a time or a size below 0")
 	}
@@ -110,8 +120,9 @@ func New(c Config) (*Processor, error) {
 	p.buffer = make([]float64, buffer)
 	p.tlbMiss = s.TLB.MissSeconds * s.Frequency
 	first := s.Levels[0].LatencyCycles
+	frames := framerOf(&c, scatter(c.Seed))
 	for i := range s.Levels {
-		p.levels = append(p.levels, newStore(&s.Levels[i], s.TLB.PageBytes, s.Placement, scatter(c.Seed)))
+		p.levels = append(p.levels, newStore(&s.Levels[i], s.TLB.PageBytes, frames))
 		p.latency = append(p.latency, s.Levels[i].LatencyCycles-first)
 	}
 	last := p.latency[len(p.latency)-1]

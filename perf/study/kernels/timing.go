@@ -32,9 +32,22 @@ type timedCommand struct {
 // timer is a timing under way.
 type timer struct {
 	opt      TimingOptions
+	under    []string // TimingOptions.Under, with the path of its program
 	out      *Times
 	commands []timedCommand // by point, then by build
 	done     int            // rounds
+}
+
+// starter returns Under with the path of its program.
+func (opt *TimingOptions) starter() ([]string, error) {
+	if len(opt.Under) == 0 {
+		return nil, nil
+	}
+	path, err := exec.LookPath(opt.Under[0])
+	if err != nil {
+		return nil, fmt.Errorf("perf: time kernels: runs are to start with %s: %w", shellquote.Join(opt.Under...), err)
+	}
+	return append([]string{path}, opt.Under[1:]...), nil
 }
 
 // build builds a program and adds its runs.
@@ -69,7 +82,11 @@ func (t *timer) build(ctx context.Context, dir string, b Build, points []subject
 		if err != nil {
 			return err
 		}
-		c := timedCommand{b.Name, p, host.Command{Path: exe, Args: args}}
+		command := host.Command{Path: exe, Args: args}
+		if len(t.under) > 0 {
+			command = host.Command{Path: t.under[0], Args: slices.Concat(t.under[1:], []string{exe}, args)}
+		}
+		c := timedCommand{b.Name, p, command}
 		t.commands = slices.Insert(t.commands, i*built+built-1, c)
 	}
 	return nil
