@@ -141,12 +141,8 @@ func (s *Simulator) Evaluate(o *Outcome) {
 		o.Writebacks*words*m.CyclesPerWord
 	o.Seconds = o.Cycles / m.Hertz
 
-	lines := o.DataMisses + o.Writebacks
-	o.Joules = (lines+o.InstrMisses)*words*m.JoulesPerWord +
-		o.Accesses*AccessJoules(h.DataBytes, h.LineBytes, h.DataWays) + lines*LineJoules(h.DataBytes, h.LineBytes) +
-		o.Instructions*AccessJoules(h.InstrBytes, h.LineBytes, h.InstrWays) + o.InstrMisses*LineJoules(h.InstrBytes, h.LineBytes) +
-		o.Instructions*m.JoulesPerInstruction +
-		o.Seconds*(m.IdleWatts+float64(h.DataBytes+h.InstrBytes)*m.LeakWattsPerByte)
+	parts := o.Energy(m)
+	o.Joules = parts.Sum()
 	o.Mflops = o.Flops / o.Seconds / 1e6
 	o.Watts = o.Joules / o.Seconds
 	o.JoulesFlop = o.Joules / o.Flops

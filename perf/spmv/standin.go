@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -14,7 +12,10 @@ type Table4 struct {
 	Number    int
 	Name      string
 	Dimension int
-	NonZeros  int
+	NonZeros  int // of a symmetric matrix it seems to be those of the stored half
+	// Page is the matrix in the SuiteSparse Matrix Collection, its group and its name
+	// there.
+	Page      string
 	structure structure
 }
 
@@ -34,17 +35,17 @@ type structure struct {
 // AllTable4 returns the matrices of Table 4, in its order.
 func AllTable4() []Table4 {
 	return []Table4{
-		{1, "3dtube", 45330, 1629474, structure{unknowns: 3, planes: 900, row: 30}},
-		{2, "bayer02", 13935, 63679, structure{unknowns: 1, scatter: 0.35, planes: 400, row: 5}},
-		{3, "bcsstk35", 30237, 740200, structure{unknowns: 6, odd: 0.03, fewer: 3, planes: 600, row: 30}},
-		{4, "bmw7st", 141347, 3740507, structure{unknowns: 6, odd: 0.05, planes: 1600, row: 40, scatter: 0.03}},
-		{5, "crystk02", 13965, 491274, structure{unknowns: 3, planes: 256, row: 16}},
-		{6, "memplus", 17758, 126150, structure{unknowns: 1, scatter: 0.6, planes: 200, row: 5}},
-		{7, "nasasrb", 54870, 1366097, structure{unknowns: 6, planes: 400, row: 20}},
-		{8, "olafu", 16146, 515651, structure{unknowns: 6, planes: 250, row: 25}},
-		{9, "pwtk", 217918, 5926171, structure{unknowns: 6, odd: 0.002, planes: 1200, row: 60}},
-		{10, "raefsky3", 21200, 1488768, structure{unknowns: 8, planes: 130, row: 13}},
-		{11, "venkat01", 62424, 1717792, structure{unknowns: 4, planes: 900, row: 125}},
+		{1, "3dtube", 45330, 1629474, "Rothberg/3dtube", structure{unknowns: 3, planes: 900, row: 30}},
+		{2, "bayer02", 13935, 63679, "Grund/bayer02", structure{unknowns: 1, scatter: 0.35, planes: 400, row: 5}},
+		{3, "bcsstk35", 30237, 740200, "Boeing/bcsstk35", structure{unknowns: 6, odd: 0.03, fewer: 3, planes: 600, row: 30}},
+		{4, "bmw7st", 141347, 3740507, "GHS_psdef/bmw7st_1", structure{unknowns: 6, odd: 0.05, planes: 1600, row: 40, scatter: 0.03}},
+		{5, "crystk02", 13965, 491274, "Boeing/crystk02", structure{unknowns: 3, planes: 256, row: 16}},
+		{6, "memplus", 17758, 126150, "Hamm/memplus", structure{unknowns: 1, scatter: 0.6, planes: 200, row: 5}},
+		{7, "nasasrb", 54870, 1366097, "Nasa/nasasrb", structure{unknowns: 6, planes: 400, row: 20}},
+		{8, "olafu", 16146, 515651, "Simon/olafu", structure{unknowns: 6, planes: 250, row: 25}},
+		{9, "pwtk", 217918, 5926171, "Boeing/pwtk", structure{unknowns: 6, odd: 0.002, planes: 1200, row: 60}},
+		{10, "raefsky3", 21200, 1488768, "Simon/raefsky3", structure{unknowns: 8, planes: 130, row: 13}},
+		{11, "venkat01", 62424, 1717792, "Simon/venkat01", structure{unknowns: 4, planes: 900, row: 125}},
 	}
 }
 
@@ -58,20 +59,6 @@ func FindTable4(name string) (Table4, error) {
 		names = append(names, t.Name)
 	}
 	return Table4{}, fmt.Errorf("spmv: no matrix %q in Table 4: it has %v", name, names)
-}
-
-// Load returns the real matrix if one of the folders has a file of its name
-// (.mtx or .mtx.gz), and a stand-in otherwise.
-func (t Table4) Load(folders ...string) (*Matrix, error) {
-	for _, dir := range folders {
-		for _, ext := range []string{".mtx", ".mtx.gz"} {
-			path := filepath.Join(dir, t.Name+ext)
-			if _, err := os.Stat(path); err == nil {
-				return OpenMarket(path)
-			}
-		}
-	}
-	return t.Synthesise()
 }
 
 // pattern records the pairs of mesh nodes with a dense block of entries.

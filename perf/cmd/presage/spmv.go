@@ -23,7 +23,7 @@ func spmvCommand() *cobra.Command {
 which the product runs best, with models trained on a few hundred simulations (Wu
 and Lee, MICRO 2012, section 5).`,
 	}
-	cmd.AddCommand(spmvTuneCommand(), spmvStudyCommand(), spmvCostsCommand())
+	cmd.AddCommand(spmvTuneCommand(), spmvStudyCommand(), spmvFetchCommand(), spmvCostsCommand())
 	return cmd
 }
 
@@ -169,8 +169,10 @@ func spmvStudyCommand() *cobra.Command {
 		Long: `study takes the matrices of Table 4 of Wu and Lee (2012), real ones where a folder of
 --matrices has them (NAME.mtx or NAME.mtx.gz) and stand-ins otherwise, simulates
 products with block sizes and caches drawn at random, fits models, tunes with them,
-verifies the result by simulation, and times the kernels on this machine. It writes
-matrices.csv, fill.csv, samples.csv, tuning.csv and native.csv, with their origin in
+verifies the result by simulation, and times the kernels on this machine. --only names
+some of them, or matrices of published families that are generated: poisson2d and
+poisson3d, and elastic3d of finite elements. presage spmv fetch tells how to place real
+matrices. It writes matrices.csv, fill.csv, samples.csv, tuning.csv and native.csv, with their origin in
 recordings.csv.
 
 Simulations are kept in the store: an interrupted study resumes where it stopped.`,
@@ -204,11 +206,46 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 	}
 	s.register(cmd)
 	f := cmd.Flags()
-	f.StringSliceVar(&matrices, "only", nil, "names of the matrices (default all eleven)")
+	f.StringSliceVar(&matrices, "only", nil, "names of the matrices (default all eleven of Table 4)")
 	f.StringSliceVar(&folders, "matrices", nil, "folders that may hold real matrices")
 	f.StringVar(&record, "record", "", "folder to write tables to")
 	f.StringSliceVar(&parts, "parts", []string{"matrices", "fill", "samples", "tuning", "native"}, "tables to make")
 	_ = cmd.MarkFlagRequired("record")
+	return cmd
+}
+
+func spmvFetchCommand() *cobra.Command {
+	var (
+		out     output
+		folders []string
+	)
+	cmd := &cobra.Command{
+		Use:   "fetch",
+		Short: "Tell which matrices of Table 4 are in place, and how to place the others",
+		Long: `fetch downloads nothing. It lists the matrices of Table 4 of Wu and Lee (2012), the
+file of each that a folder of --matrices has, and where the others are to be had: at
+the page of each in the SuiteSparse Matrix Collection, "Matrix Market" gives an archive
+with a file NAME.mtx. Save that file, or its gzip, in the folder under the name of the
+column save_as (or the collection's own), and presage spmv study --matrices FOLDER takes
+it in place of the stand-in. A file of other dimensions or with another number of
+entries is an error; of a symmetric matrix either both halves or the stored one may be
+as many as Table 4 says.`,
+		Example: `  presage spmv fetch --matrices datasets/spmv`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			rows, err := sparse.Real(folders)
+			if err != nil {
+				return err
+			}
+			return out.print(cmd.OutOrStdout(), frame.Of(rows))
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&folders, "matrices", []string{"datasets/spmv"}, "folders that may hold real matrices")
+	out.register(cmd)
 	return cmd
 }
 

@@ -1,13 +1,15 @@
 package sparse
 
 import (
+	"errors"
 	"slices"
 
 	"presage/perf/spmv"
 )
 
-// Matrices returns the matrices of Table 4 with some names, or all if none is
-// given: real ones that a folder holds, and stand-ins for the others.
+// Matrices returns the matrices with some names: real ones of Table 4 that a folder
+// holds, stand-ins for others of it, and generated ones (spmv.AllFamilies). Without a
+// name they are those of Table 4.
 func Matrices(folders []string, names ...string) ([]*spmv.Matrix, error) {
 	var all []*spmv.Matrix
 	for _, t := range spmv.AllTable4() {
@@ -21,11 +23,50 @@ func Matrices(folders []string, names ...string) ([]*spmv.Matrix, error) {
 		all = append(all, m)
 	}
 	for _, name := range names {
-		if _, err := spmv.FindTable4(name); err != nil {
+		if _, err := spmv.FindTable4(name); err == nil {
+			continue
+		}
+		f, err := spmv.FindFamily(name)
+		if err != nil {
+			_, other := spmv.FindTable4(name)
+			return nil, errors.Join(other, err)
+		}
+		m, err := f.Generate()
+		if err != nil {
 			return nil, err
 		}
+		all = append(all, m)
 	}
 	return all, nil
+}
+
+// RealRow says whether a matrix of Table 4 is in place, and where it is to be had.
+type RealRow struct {
+	Matrix   string `frame:"matrix"`
+	File     string `frame:"file"` // empty: a stand-in takes its place
+	Rows     int    `frame:"rows"`
+	NonZeros int    `frame:"nonzeros"` // as Table 4 counts them
+	Page     string `frame:"page"`
+	Save     string `frame:"save_as"`
+}
+
+// Real returns a row for each matrix of Table 4, of which folders may hold the real
+// ones. A file that is there and is of another matrix is an error.
+func Real(folders []string) ([]RealRow, error) {
+	var rows []RealRow
+	for _, t := range spmv.AllTable4() {
+		file, err := t.File(folders...)
+		if err != nil {
+			return nil, err
+		}
+		if file != "" {
+			if _, err := t.Load(folders...); err != nil {
+				return nil, err
+			}
+		}
+		rows = append(rows, RealRow{t.Name, file, t.Dimension, t.NonZeros, "https://sparse.tamu.edu/" + t.Page, t.Name + ".mtx"})
+	}
+	return rows, nil
 }
 
 // MatrixRow describes a matrix.

@@ -1,0 +1,41 @@
+package sparse_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"presage/perf/study/sparse"
+)
+
+// The parts of the energy add up to what was recorded of each tuned product, and the
+// memory's is 6 nJ a word (2012, section 5.3).
+func TestBreakdownAddsUp(t *testing.T) {
+	f, err := sparse.Load("../../../datasets/spmv", sparse.SamplesPart, sparse.TuningPart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := sparse.Breakdown(f.Tuning, f.Samples)
+	if err != nil || len(rows) != len(f.Tuning) {
+		t.Fatalf("%d rows of %d, %v", len(rows), len(f.Tuning), err)
+	}
+	for i, r := range rows {
+		want := f.Tuning[i].EnergyFlop
+		parts := r.Memory + r.DataCache + r.InstrCache + r.Core + r.Leak
+		if math.Abs(r.Total/want-1) > 1e-9 || math.Abs(parts/want-1) > 1e-9 {
+			t.Errorf("%s, %s for %s: parts of %g nJ a flop, %g in all, recorded %g", r.Matrix, r.Strategy, r.Objective, parts, r.Total, want)
+		}
+		if math.Abs(r.Memory-6*r.Words) > 1e-9*r.Memory {
+			t.Errorf("%s: %g nJ for %g words", r.Matrix, r.Memory, r.Words)
+		}
+		// A product moves each value once at least, and a column index a block: two
+		// operations an entry.
+		blocks := float64(f.Tuning[i].BlockRows * f.Tuning[i].BlockColumns)
+		if r.Words < (8+4/blocks)/8/2 {
+			t.Errorf("%s, %s: %g words a flop, less than the matrix itself", r.Matrix, r.Strategy, r.Words)
+		}
+	}
+	if _, err := sparse.Breakdown(f.Tuning, nil); err == nil || !strings.Contains(err.Error(), "record samples and tuning together") {
+		t.Errorf("without samples: %v", err)
+	}
+}
