@@ -92,6 +92,11 @@ type reference struct {
 // Simulate runs prog at a point, simulates the machine on it and counts how often its
 // lines are executed. Both are kept in the store.
 func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, point subject.Point, opt Options) (*Annotation, error) {
+	loaded, err := prog.At(ctx, point, opt.RunOptions)
+	if err != nil {
+		return nil, err
+	}
+	prog = loaded.Program
 	found, err := patterns.SimulateReferences(ctx, prog, m, point, opt.RunOptions)
 	if err != nil {
 		return nil, err

@@ -42,9 +42,10 @@ const (
 	CapFlow                               // Plan.Flow
 	CapSandbox                            // the program can open no files outside Request.Grants
 	CapMemory                             // Request.Memory, MemoryLimit and Stack
+	CapChanges                            // Plan.Memory
 )
 
-var capabilityNames = [...]string{"windows", "snapshots", "flow counts", "sandbox", "memory limits"}
+var capabilityNames = [...]string{"windows", "snapshots", "flow counts", "sandbox", "memory limits", "changes of memory"}
 
 // Has reports whether all features of want are in c.
 func (c Capabilities) Has(want Capabilities) bool { return c&want == want }

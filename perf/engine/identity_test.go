@@ -56,7 +56,7 @@ func TestCapabilitiesString(t *testing.T) {
 	for want, c := range map[string]Capabilities{
 		"none":                0,
 		"windows, sandbox":    CapWindows | CapSandbox,
-		"memory limits, 0x40": CapMemory | 1<<6,
+		"memory limits, 0x40000": CapMemory | 1<<18,
 	} {
 		if got := c.String(); got != want {
 			t.Errorf("%d is %q, want %q", uint(c), got, want)

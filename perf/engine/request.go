@@ -166,6 +166,7 @@ func (r *Request) supported(c Capabilities) error {
 		CapSnapshots: len(r.SnapshotAt) > 0 || r.Snapshot != nil || r.Resume != nil,
 		CapFlow:      r.Plan != nil && r.Plan.Flow != nil,
 		CapSandbox:   len(r.Grants) > 0,
+		CapChanges:   r.Plan != nil && r.Plan.Memory != nil,
 		CapMemory:    r.Memory != 0 || r.MemoryLimit != 0 || r.Stack != 0,
 	} {
 		if asked {

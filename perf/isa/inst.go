@@ -31,6 +31,10 @@ type Mem struct {
 	Index Reg   // NoReg: 0
 	Scale uint8 // of the index: a power of two; 0 without one
 	Disp  int64
+
+	// Varies means that the number of accesses differs between executions: of string
+	// instructions that repeat, gathers, and elements that a mask selects.
+	Varies bool
 }
 
 // Constant returns the address if it depends on no register.

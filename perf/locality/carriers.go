@@ -32,7 +32,7 @@ type Carried struct {
 	Scope    string             `frame:"scope"`                // that accesses the block again
 	Carrier  string             `frame:"carrier"`              // a loop; empty: no loop contains both accesses, or there was none before
 	Crosses  bool               `frame:"crosses"`              // the accesses are in different iterations of the carrier
-	Object   string             `frame:"object"`               // a variable, heap@ or mappings@ with the line of the source that accessed the memory first, stack or other
+	Object   string             `frame:"object"`               // a variable, alloc with the line of the source that allocated the memory, heap@ or mappings@ with the line of the source that accessed the memory first, stack or other
 	Accesses uint64             `frame:"accesses"`             // reuses and cold accesses
 	Cold     uint64             `frame:"cold_accesses"`        // those that are a block's first
 	Distance float64            `frame:"mean_distance_blocks"` // of the reuses; 0 without any

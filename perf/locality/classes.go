@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"presage/perf/allocation"
 	"presage/perf/reuse"
 	"presage/perf/subject"
 	"presage/perf/trace"
@@ -61,7 +62,7 @@ func (r *Runs) CarriedParts(i int, blockBytes uint64) ([]CarriedPart, error) {
 	for k := range res.Carried {
 		x := &res.Carried[k]
 		parts[k] = CarriedPart{
-			Group: shared[x.Group], Own: x.Group, Object: by.NameOf(x.Object, x.Birth), Loop: c.placeOfScope(i, x.Loop), Source: c.placeOfScope(i, x.Source),
+			Group: shared[x.Group], Own: x.Group, Object: by.NameIn(res.Memory, x.Object, x.Birth), Loop: c.placeOfScope(i, x.Loop), Source: c.placeOfScope(i, x.Source),
 			Crosses: x.Crosses, Histogram: &x.Histogram,
 		}
 	}
@@ -76,14 +77,31 @@ type Classification struct {
 	Options reuse.Options
 	Objects []Object // by number
 	Births  []string // by number: lines of the source, or routines
+
+	program *subject.Program
 }
 
-// NameOf names the object of a reuse.Carried: a variable, heap@kernel.c:17 for what
-// line 17 was the first to access, or OtherObject.
-func (c *Classification) NameOf(object, birth int32) string {
-	switch {
+// Memory returns what tells objects by the changes of a run's memory, for
+// Options.Memory of one collector; nil if the engine does not tell of them. Objects
+// then has nothing.
+func (c *Classification) Memory() *allocation.Table {
+	if c.Plan.Memory == nil {
+		return nil
+	}
+	return allocation.New(c.program.File)
+}
+
+// NameIn names the object of a reuse.Carried: a variable, "alloc kernel.c:12" for what
+// line 12 allocated, heap@kernel.c:17 for what line 17 was the first to access, or
+// OtherObject. Names are those that the run's memory told of.
+func (c *Classification) NameIn(names []string, object, birth int32) string {
+	switch at := int(object) - len(c.Objects); {
 	case object < 0:
 		return OtherObject
+	case at >= 0 && at < len(names):
+		return names[at]
+	case at >= 0:
+		return OtherObject // of results that were changed by hand
 	case birth < 0:
 		return c.Objects[object].Name
 	}
@@ -116,7 +134,12 @@ func classification(prog *subject.Program, plan *trace.Plan) (*Classification, e
 	if err != nil {
 		return nil, err
 	}
-	c := &Classification{Plan: withBlocks, Options: reuse.Options{Nest: nest, Sources: sourcesOf(prog, plan)}}
+	c := &Classification{Plan: withBlocks, Options: reuse.Options{Nest: nest, Sources: sourcesOf(prog, plan)}, program: prog}
+	if tells, err := prog.TellsMemory(); err != nil {
+		return nil, err
+	} else if tells {
+		c.Plan.Memory = allocation.Plan(prog.File)
+	}
 	c.Options.Births, c.Births = birthsOf(prog, plan)
 	for _, o := range table {
 		c.Objects = append(c.Objects, Object{o.name, o.Lo, o.Hi, o.variable})
@@ -147,7 +170,7 @@ func sourcesOf(prog *subject.Program, plan *trace.Plan) []int32 {
 func (c *Classification) NameAt(addr uint64, first trace.RefID) string {
 	i := slices.IndexFunc(c.Objects, func(o Object) bool { return o.Lo <= addr && addr < o.Hi })
 	if i >= 0 && c.Options.Objects[i].ByBirth {
-		return c.NameOf(int32(i), c.Options.Births[first])
+		return c.NameIn(nil, int32(i), c.Options.Births[first])
 	}
-	return c.NameOf(int32(i), reuse.NoBirth)
+	return c.NameIn(nil, int32(i), reuse.NoBirth)
 }

@@ -47,6 +47,8 @@ type nester struct {
 	refs map[trace.PC]uint32 // planned at an instruction
 	used map[trace.PC]bool   // those in blocks
 	list []nestedBlock
+
+	varies bool // some blocks do
 }
 
 type nestedBlock struct {
@@ -61,7 +63,7 @@ func (n *nester) routine(i int) {
 	for b := range r.Blocks {
 		block := n.block(r, b)
 		p := reuse.Place{Routine: int32(i), Entry: isEntry(r, b), Header: heads(r, b), Loops: n.loops(i, b)}
-		if all || block.Refs > 0 || p.Entry || p.Header || afterCall(r, b) || beforeCall(r, b) {
+		if all || block.Refs > 0 || block.Varies || p.Entry || p.Header || afterCall(r, b) || beforeCall(r, b) {
 			n.list = append(n.list, nestedBlock{block, p})
 		}
 	}
@@ -71,10 +73,18 @@ func (n *nester) block(r *cfg.Routine, b int) trace.Block {
 	block := trace.Block{PC: trace.PC(r.Blocks[b].PC()), Instructions: uint32(len(r.Blocks[b].Insts))}
 	for i := range r.Blocks[b].Insts {
 		pc := trace.PC(r.Blocks[b].Insts[i].PC)
-		if refs := n.refs[pc]; refs > 0 && !n.used[pc] {
-			block.Refs += refs
-			n.used[pc] = true
+		refs := n.refs[pc]
+		if refs == 0 || n.used[pc] {
+			continue
 		}
+		n.used[pc] = true
+		for _, m := range r.Blocks[b].Insts[i].Mems() {
+			if m.Varies && refs > 0 {
+				block.Varies, n.varies = true, true
+				refs--
+			}
+		}
+		block.Refs += refs
 	}
 	return block
 }
@@ -139,6 +149,10 @@ func (n *nester) outside() {
 		if held {
 			routine = int32(at)
 		}
-		n.list = append(n.list, nestedBlock{trace.Block{PC: pc, Instructions: 1, Refs: refs}, reuse.Place{Routine: routine}})
+		block := trace.Block{PC: pc, Instructions: 1, Refs: refs}
+		if n.varies { // so may this one
+			block.Refs, block.Varies = 0, true
+		}
+		n.list = append(n.list, nestedBlock{block, reuse.Place{Routine: routine}})
 	}
 }

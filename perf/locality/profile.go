@@ -257,9 +257,9 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 		return nil, err
 	}
 	shared := reuse.Options{SampleOneIn: p.rec.SampleOneIn, SampleSeed: p.rec.SampleSeed}
+	var by *Classification
 	if p.rec.Carriers > 0 {
-		by, err := classification(p.prog, plan)
-		if err != nil {
+		if by, err = classification(p.prog, plan); err != nil {
 			return nil, err
 		}
 		plan, shared = by.Plan, by.Options
@@ -271,6 +271,10 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 		opt.BlockBytes, opt.SampleOneIn = size, p.rec.oneIn(size)
 		if size&(size-1) != 0 {
 			opt.Objects = nil
+		} else if by != nil {
+			if t := by.Memory(); t != nil {
+				opt.Memory = t
+			}
 		}
 		c, err := reuse.New(plan, opt)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"presage/perf/allocation"
 	"presage/perf/cache"
 	"presage/perf/locality"
 	"presage/perf/reuse"
@@ -34,7 +35,8 @@ type blockSize struct {
 	at      int      // in each: the first of the access at hand
 	blocks  int      // of the access at hand
 	lines   lines
-	slots   int      // levels with blocks of this size
+	slots   int // levels with blocks of this size
+	memory  *allocation.Table
 	names   []string // of objects, by class, as far as they were asked for
 }
 
@@ -94,11 +96,15 @@ func (c *collector) add(name string, blockBytes, blocks uint64, ways int) error 
 	if at == len(c.sizes) {
 		opt := c.by.Options
 		opt.BlockBytes = blockBytes
+		table := c.by.Memory()
+		if table != nil {
+			opt.Memory = table
+		}
 		classes, err := reuse.NewClassifier(c.by.Plan, opt)
 		if err != nil {
 			return err
 		}
-		c.sizes = append(c.sizes, blockSize{bytes: blockBytes, shift: uint(bits.TrailingZeros64(blockBytes)), classes: classes})
+		c.sizes = append(c.sizes, blockSize{bytes: blockBytes, shift: uint(bits.TrailingZeros64(blockBytes)), classes: classes, memory: table})
 	}
 	sets := uint64(1)
 	if ways > 0 {
@@ -194,7 +200,11 @@ func missedToo(full []cache.Missed, m cache.Missed) bool {
 func (c *collector) nameOf(s *blockSize, class uint32) string {
 	for n := len(s.names); n <= int(class); n++ {
 		x := s.classes.Class(uint32(n))
-		s.names = append(s.names, c.by.NameOf(x.Object, x.Birth))
+		var names []string
+		if s.memory != nil {
+			names = s.memory.Names()
+		}
+		s.names = append(s.names, c.by.NameIn(names, x.Object, x.Birth))
 	}
 	return s.names[class]
 }

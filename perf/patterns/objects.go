@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"presage/perf/allocation"
 	"presage/perf/internal/num"
 	"presage/perf/locality"
 	"presage/perf/machine"
@@ -20,8 +21,8 @@ type Object struct {
 	Machine string             `frame:"machine"`
 	Level   string             `frame:"level"`
 	Object  string             `frame:"object"` // as in locality.Carried
-	// Size is that of a variable; missing of parts of the heap, mappings, the stack
-	// and the rest. Footprint is that of the level's blocks that were accessed in it,
+	// Size is that of a variable, or the most that was allocated at a site at a time;
+	// missing of parts of the heap, mappings, the stack and the rest. Footprint is that of the level's blocks that were accessed in it,
 	// and OfSize is Footprint / Size: more than 1 where blocks reach beyond.
 	Size      float64 `frame:"object_bytes"`
 	Footprint float64 `frame:"footprint_bytes"`
@@ -44,7 +45,12 @@ type Object struct {
 	CollideMisses float64 `frame:"sim_collision_misses"`
 	CollideSets   uint64  `frame:"collision_sets"`
 	Sets          uint64  `frame:"sets"`
-	Warning       string  `frame:"sim_warning"`
+	// Of allocation sites: the allocators called there, how often they gave memory, and
+	// how many bytes in all. Numbers are missing of others.
+	Allocators  string  `frame:"allocators"`
+	Allocations float64 `frame:"allocations"`
+	Allocated   float64 `frame:"allocated_bytes"`
+	Warning     string  `frame:"sim_warning"`
 
 	used, fetched float64
 }
@@ -59,12 +65,12 @@ func SimulateObjects(ctx context.Context, prog *subject.Program, m *machine.Mach
 	}
 	var rows []Object
 	for i := range runs {
-		sizes, err := objectSizes(runs[i].prog)
+		about, err := runs[i].aboutObjects()
 		if err != nil {
 			return nil, err
 		}
 		for k := range runs[i].result.Levels {
-			own := runs[i].objects(&runs[i].result.Levels[k], sizes)
+			own := runs[i].objects(&runs[i].result.Levels[k], about)
 			parts := make([]float64, len(own))
 			for j := range own {
 				parts[j] = own[j].Misses
@@ -75,24 +81,31 @@ func SimulateObjects(ctx context.Context, prog *subject.Program, m *machine.Mach
 	return rows, nil
 }
 
-// objectSizes returns the bytes of each variable of a program; those of one name are
-// together.
-func objectSizes(prog *subject.Program) (map[string]float64, error) {
-	by, err := locality.ClassificationOf(prog)
+// aboutObjects returns what is known of variables and allocation sites of a program, by
+// name; variables of one name are together.
+func (r *simulated) aboutObjects() (map[string]allocation.Object, error) {
+	by, err := locality.ClassificationOf(r.prog)
 	if err != nil {
 		return nil, err
 	}
-	sizes := make(map[string]float64)
+	about := make(map[string]allocation.Object)
 	for i := range by.Objects {
 		if o := &by.Objects[i]; o.Variable {
-			sizes[o.Name] += float64(o.Hi - o.Lo)
+			x := about[o.Name]
+			x.Size += o.Hi - o.Lo
+			about[o.Name] = x
 		}
 	}
-	return sizes, nil
+	for _, x := range r.result.Memory {
+		if x.Size > 0 {
+			about[x.Name] = x
+		}
+	}
+	return about, nil
 }
 
 // objects returns the objects of a level.
-func (r *simulated) objects(l *storedLevel, sizes map[string]float64) []Object {
+func (r *simulated) objects(l *storedLevel, about map[string]allocation.Object) []Object {
 	at := make(map[string]int)
 	var rows []Object
 	total := 0.0
@@ -125,9 +138,12 @@ func (r *simulated) objects(l *storedLevel, sizes map[string]float64) []Object {
 	}
 	for i := range rows {
 		row := &rows[i]
-		row.Size, row.OfSize, row.Used = math.NaN(), math.NaN(), math.NaN()
-		if size, ok := sizes[row.Object]; ok {
-			row.Size, row.OfSize = size, row.Footprint/size
+		row.Size, row.OfSize, row.Used, row.Allocations, row.Allocated = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
+		if x, ok := about[row.Object]; ok {
+			row.Size, row.OfSize = float64(x.Size), row.Footprint/float64(x.Size)
+			if x.Site() {
+				row.Allocations, row.Allocated, row.Allocators = float64(x.Count), float64(x.Bytes), x.Allocators
+			}
 		}
 		if row.fetched > 0 {
 			row.Used = row.used / row.fetched

@@ -41,7 +41,11 @@ func SimulateReferences(ctx context.Context, prog *subject.Program, m *machine.M
 		plan.Refs[i].Group = trace.GroupID(i) // Plan numbers references as References does
 	}
 	by.Plan = &plan
-	res, err := simulateStep(ctx, prog, subject.Step{Options: &opt, Point: point, Total: 1}, by, m.Hierarchy())
+	in, err := prog.Inputs(point, opt)
+	if err != nil {
+		return nil, err
+	}
+	res, err := simulateStep(ctx, subject.Loaded{Program: prog, Inputs: in}, subject.Step{Options: &opt, Point: point, Total: 1}, by, m.Hierarchy())
 	if err != nil {
 		return nil, err
 	}

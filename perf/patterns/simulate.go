@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"presage/perf/allocation"
 	"presage/perf/cache"
 	"presage/perf/locality"
 	"presage/perf/machine"
@@ -84,14 +85,14 @@ func SimulateLevels(ctx context.Context, prog *subject.Program, m *machine.Machi
 	var all [][]Level
 	for i := range runs {
 		r := &runs[i]
-		sizes, err := objectSizes(r.prog)
+		about, err := r.aboutObjects()
 		if err != nil {
 			return nil, err
 		}
 		var levels []Level
 		for k := range r.result.Levels {
 			l := &r.result.Levels[k]
-			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, sizes), r.extents(l), l.HugePages, float64(l.Full)})
+			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, about), r.extents(l), l.HugePages, float64(l.Full)})
 		}
 		all = append(all, levels)
 	}
@@ -101,7 +102,8 @@ func SimulateLevels(ctx context.Context, prog *subject.Program, m *machine.Machi
 // stored is what the store holds of one simulated run.
 type stored struct {
 	Facts  subject.Facts
-	Levels []storedLevel // caches, then TLBs
+	Levels []storedLevel       // caches, then TLBs
+	Memory []allocation.Object // that changes of memory told of
 }
 
 type storedLevel struct {
@@ -134,7 +136,7 @@ type storedCollision struct {
 
 // version is part of the key of a stored simulation: raise it when the meaning of
 // stored changes.
-const version = 2
+const version = 3
 
 // simulated is the simulation of one run.
 type simulated struct {
@@ -165,20 +167,24 @@ func simulateAll(ctx context.Context, prog *subject.Program, m *machine.Machine,
 	var all []simulated
 	for i, p := range sweep.Points {
 		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(sweep.Points)}
-		kinds, err := locality.ClassificationOf(p.Program)
+		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
 		if err != nil {
 			return nil, err
 		}
-		res, err := simulateStep(ctx, p.Program, step, kinds, m.Hierarchy())
+		kinds, err := locality.ClassificationOf(loaded.Program)
 		if err != nil {
 			return nil, err
 		}
-		first, err := p.Program.FirstRefs()
+		res, err := simulateStep(ctx, loaded, step, kinds, m.Hierarchy())
+		if err != nil {
+			return nil, err
+		}
+		first, err := loaded.Program.FirstRefs()
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, simulated{
-			prog: p.Program, first: first, program: sweep.Name, point: p.Point, machine: m.Name, origins: opt.CompiledIn, by: by,
+			prog: loaded.Program, first: first, program: sweep.Name, point: p.Point, machine: m.Name, origins: opt.CompiledIn, by: by,
 			result: res, warning: strings.Join(res.Facts.Warnings, "; "),
 		})
 	}
@@ -190,11 +196,8 @@ func simulateAll(ctx context.Context, prog *subject.Program, m *machine.Machine,
 func checkBy(by subject.Scope) (subject.Scope, error) { return cmp.Or(by, subject.ByLoop).Check() }
 
 // simulateStep returns the simulation of one run, from the store if it is there.
-func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step, by *locality.Classification, config cache.Config) (*stored, error) {
-	in, err := prog.Inputs(step.Point, *step.Options)
-	if err != nil {
-		return nil, err
-	}
+func simulateStep(ctx context.Context, loaded subject.Loaded, step subject.Step, by *locality.Classification, config cache.Config) (*stored, error) {
+	prog, in := loaded.Program, loaded.Inputs
 	memo, err := subject.Memo(step, "patterns", version, struct {
 		Inputs subject.Inputs
 		Plan   string
@@ -208,7 +211,7 @@ func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step,
 		if err != nil {
 			return nil, err
 		}
-		return &stored{Facts: res.Facts, Levels: c.result()}, nil
+		return &stored{Facts: res.Facts, Levels: c.result(), Memory: c.memory()}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -217,6 +220,14 @@ func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step,
 		memo.Value.Facts.Warnings = append(memo.Value.Facts.Warnings, memo.Warning)
 	}
 	return memo.Value, nil
+}
+
+// memory returns the objects that changes of memory told of.
+func (c *collector) memory() []allocation.Object {
+	if len(c.sizes) == 0 || c.sizes[0].memory == nil {
+		return nil
+	}
+	return c.sizes[0].memory.Objects()
 }
 
 // result returns the counts of all levels.

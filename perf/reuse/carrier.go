@@ -50,8 +50,8 @@ type Carried struct {
 	// false if both are in one, outside all common executions of inner loops.
 	Crosses bool
 
-	// Object is an index in Options.Objects, or NoObject if none holds the first
-	// byte accessed in the block.
+	// Object is an index in Options.Objects, or from their number on one of
+	// Options.Memory, or NoObject if none holds the first byte accessed in the block.
 	Object int32
 
 	// Source is the scope of Options.Sources whose access to the block came before;
@@ -102,7 +102,8 @@ type carriers struct {
 
 	sources *sources // nil: not asked for
 	repeats repeats
-	largest uint64 // bytes of the plan's largest access
+	changed []*memo // filled since memory changed, if it can
+	largest uint64  // bytes of the plan's largest access
 
 	expanded, split trace.Batch
 }
@@ -178,6 +179,7 @@ func newCarriers(l layout, plan *trace.Plan, opt *Options, window int) (*carrier
 	if err != nil {
 		return nil, err
 	}
+	objects.memory = opt.Memory
 	largest := uint64(1)
 	for i := range plan.Refs {
 		largest = max(largest, uint64(plan.Refs[i].Size))
@@ -216,6 +218,9 @@ func stepsOf(plan *trace.Plan, nest *Nest) []step {
 func (c *carriers) observe(b *trace.Batch) {
 	if b.Thread != c.thread {
 		c.switchTo(b.Thread)
+	}
+	if len(b.Changes) > 0 && c.objects.memory != nil && c.objects.memory.Apply(b.Changes) {
+		c.forgetMemos()
 	}
 	if len(b.Runs) > 0 {
 		b.Expand(&c.expanded)
@@ -346,7 +351,23 @@ func (c *carriers) beyond(a trace.Access, d uint32) {
 func (c *carriers) recall(m *memo, a trace.Access, loop int32) {
 	object, lo, hi := c.objects.at(a.Addr())
 	at := c.counted(carriedKey{c.groupOf[a.Ref()], loop, object, NoSource, NoBirth})
+	c.recalled(m)
 	*m = memo{uint64(a) - a.Addr() + lo, hi - lo, loop, at}
+}
+
+// recalled notes that m, which holds while memory does not change, is about to be set.
+func (c *carriers) recalled(m *memo) {
+	if c.objects.memory != nil && m.size == 0 {
+		c.changed = append(c.changed, m)
+	}
+}
+
+// forgetMemos makes all memos hold for nothing.
+func (c *carriers) forgetMemos() {
+	for _, m := range c.changed {
+		m.size = 0
+	}
+	c.changed = c.changed[:0]
 }
 
 // counted returns where in found the accesses of a key are counted.
@@ -428,6 +449,9 @@ func (c *carriers) forget() { c.frames, c.active = c.frames[:0], c.active[:1] }
 
 func (c *carriers) result() *Result {
 	r := c.stack.result()
+	if c.objects.memory != nil {
+		r.Memory = c.objects.memory.Names()
+	}
 	for i, key := range c.keys {
 		for crosses := range 2 {
 			h := c.found.histogram(2*i + crosses)

@@ -85,6 +85,11 @@ type Options struct {
 	// Heaps are divided into what the program initialised in different places.
 	Births []int32
 
+	// Memory, with Nest, tells of further objects by the changes of batches: they have
+	// the numbers from len(Objects) on, and come before Objects where both hold an
+	// address. It belongs to the Collector.
+	Memory Memory
+
 	// SampleOneIn, a power of two of at most 2^20, samples one block in this
 	// many, chosen by a hash of its number: the result is an estimate with an
 	// error, see Result.Estimate. 0 and 1 mean exact. Sampling takes one
@@ -143,6 +148,9 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 		return nil, fmt.Errorf("reuse: BlockBytes is %d, want 1 to %d", size, maxBlockBytes)
 	}
 	even := size&(size-1) == 0
+	if opt.Memory != nil && (opt.Nest == nil || !even) {
+		return nil, fmt.Errorf("reuse: Memory without a Nest, or with BlockBytes of %d, which is no power of two", size)
+	}
 	if !even && len(opt.Objects) > 0 {
 		return nil, fmt.Errorf("reuse: BlockBytes is %d, want a power of two with Objects", size)
 	}

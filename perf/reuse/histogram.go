@@ -174,6 +174,9 @@ type Result struct {
 	// Cold accesses are with those that no loop carries.
 	Carried []Carried
 
+	// Memory are the names of the objects of Options.Memory, by number.
+	Memory []string `json:",omitempty"`
+
 	// Sample is nil for exact results. Otherwise Blocks and Groups are
 	// estimates: sampled distances and counts are multiplied by OneIn, so a
 	// group's accesses sum only approximately to Sample.Accesses. See Estimate.

@@ -18,6 +18,18 @@ type Object struct {
 	ByBirth bool
 }
 
+// Memory tells which objects hold which addresses while that changes.
+type Memory interface {
+	// Apply takes changes, in the order in which they come. It reports whether some
+	// memory belongs to another object now.
+	Apply(changes []trace.Change) (moved bool)
+	// At returns the number from 0 of the object at an address, -1 if there is none,
+	// and the addresses around it, from lo to below hi, of which the same holds.
+	At(addr uint64) (object int32, lo, hi uint64)
+	// Names returns the names of the objects so far, by number.
+	Names() []string
+}
+
 // NoObject is the Object of accesses that are in none of Options.Objects.
 const NoObject = -1
 
@@ -26,10 +38,13 @@ type objects struct {
 	bounds []uint64 // ascending
 	of     []int32  // by index of bounds: the object from there to the next one
 	births []bool   // by object: Object.ByBirth
+	memory Memory   // nil: nothing else
 }
 
 // isByBirth reports whether an object is divided by birth.
-func (t *objects) isByBirth(object int32) bool { return object >= 0 && t.births[object] }
+func (t *objects) isByBirth(object int32) bool {
+	return object >= 0 && int(object) < len(t.births) && t.births[object]
+}
 
 func newObjects(list []Object) (objects, error) {
 	order := make([]int32, len(list))
@@ -68,9 +83,16 @@ func (t *objects) at(addr uint64) (object int32, lo, hi uint64) {
 	if !found {
 		i-- // bounds begin with 0
 	}
-	hi = trace.AddrLimit
+	lo, hi = t.bounds[i], trace.AddrLimit
 	if i+1 < len(t.bounds) {
 		hi = t.bounds[i+1]
 	}
-	return t.of[i], t.bounds[i], hi
+	if t.memory == nil {
+		return t.of[i], lo, hi
+	}
+	n, from, to := t.memory.At(addr)
+	if n >= 0 {
+		return int32(len(t.births)) + n, from, to
+	}
+	return t.of[i], max(lo, from), min(hi, to)
 }

@@ -131,6 +131,7 @@ func (c *carriers) whole(accesses []trace.Access) bool {
 		if a.Addr() < lo || a.Addr() >= hi {
 			return false
 		}
+		c.recalled(m)
 		*m = memo{lo: uint64(a) - a.Addr() + lo, size: hi - lo}
 	}
 	return true

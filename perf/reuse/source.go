@@ -120,6 +120,7 @@ func (c *carriers) count(a trace.Access, d uint32, weight uint64) {
 		if c.objects.isByBirth(object) {
 			key.birth, of = birth, birth
 		}
+		c.recalled(&m.memo)
 		*m = sourceMemo{memo{uint64(a) - a.Addr() + lo, hi - lo, loop, c.counted(key)}, source, of}
 	}
 	at := m.at + crosses

@@ -21,6 +21,7 @@ package sharing
 import (
 	"math/bits"
 
+	"presage/perf/allocation"
 	"presage/perf/trace"
 )
 
@@ -33,7 +34,8 @@ type collector struct {
 	writes  []bool // by reference
 	threads map[int32]int
 	pages   map[uint64]*[pageBlocks]block
-	number  uint64 // of the page looked at last
+	memory  *allocation.Table // nil: the engine does not tell of it
+	number  uint64            // of the page looked at last
 	page    *[pageBlocks]block
 	found   map[miss]*counts
 }
@@ -63,6 +65,7 @@ type miss struct {
 	ref    trace.RefID // that missed
 	writer trace.RefID // that wrote the block last before
 	object uint64      // address of the first byte that was missed
+	memory int32       // the number of the object there, as memory told; allocation.None
 	first  trace.RefID // that accessed it first
 }
 
@@ -84,6 +87,9 @@ func newCollector(plan *trace.Plan, blockBytes uint64) *collector {
 
 // Observe implements trace.Collector.
 func (c *collector) Observe(b *trace.Batch) {
+	if c.memory != nil {
+		c.memory.Apply(b.Changes)
+	}
 	thread, ok := c.threads[b.Thread]
 	if !ok {
 		thread = len(c.threads)
@@ -157,7 +163,10 @@ func (c *collector) shared(x *block, thread int, number, bytes uint64, ref trace
 
 // counts returns those of a miss.
 func (c *collector) counts(x *block, addr uint64, ref trace.RefID) *counts {
-	key := miss{ref, trace.RefID(x.writer - 1), addr, trace.RefID(x.first - 1)}
+	key := miss{ref, trace.RefID(x.writer - 1), addr, allocation.None, trace.RefID(x.first - 1)}
+	if c.memory != nil {
+		key.memory, _, _ = c.memory.At(addr)
+	}
 	if c.found[key] == nil {
 		c.found[key] = new(counts)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"presage/perf/allocation"
 	"presage/perf/internal/num"
 	"presage/perf/locality"
 	"presage/perf/subject"
@@ -60,11 +61,15 @@ func Simulate(ctx context.Context, prog *subject.Program, points []subject.Point
 	var rows []Row
 	for i, p := range sweep.Points {
 		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(sweep.Points)}
-		found, err := simulateStep(ctx, p.Program, step, size)
+		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
 		if err != nil {
 			return nil, err
 		}
-		own, err := found.rows(p.Program, by, Row{Program: sweep.Name, Point: p.Point, Block: size, Warning: strings.Join(found.Facts.Warnings, "; ")})
+		found, err := simulateStep(ctx, loaded, step, size)
+		if err != nil {
+			return nil, err
+		}
+		own, err := found.rows(loaded.Program, by, Row{Program: sweep.Name, Point: p.Point, Block: size, Warning: strings.Join(found.Facts.Warnings, "; ")})
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +84,7 @@ func Simulate(ctx context.Context, prog *subject.Program, points []subject.Point
 }
 
 // version is part of the key of stored results: raise it when their meaning changes.
-const version = 1
+const version = 2
 
 // stored is what the store holds of a run.
 type stored struct {
@@ -90,11 +95,13 @@ type stored struct {
 type storedMiss struct {
 	Ref, Writer, First trace.RefID
 	Address            uint64
+	Memory             string `json:",omitempty"` // the object there, if memory told of it
 	Counts             counts
 }
 
-func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step, size uint64) (*stored, error) {
-	in, err := prog.Inputs(step.Point, *step.Options)
+func simulateStep(ctx context.Context, loaded subject.Loaded, step subject.Step, size uint64) (*stored, error) {
+	prog, in := loaded.Program, loaded.Inputs
+	kinds, err := locality.ClassificationOf(prog)
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +109,14 @@ func simulateStep(ctx context.Context, prog *subject.Program, step subject.Step,
 	if err != nil {
 		return nil, err
 	}
+	plan = &trace.Plan{Refs: plan.Refs, Memory: kinds.Plan.Memory}
 	memo, err := subject.Memo(step, "sharing", version, struct {
 		Inputs     subject.Inputs
 		Plan       string
 		BlockBytes uint64
 	}{in, plan.Digest(), size}, func(running func(uint64)) (*stored, error) {
 		c := newCollector(plan, size)
+		c.memory = kinds.Memory()
 		res, err := prog.Run(ctx, subject.Request{Inputs: in, Plan: plan, Collectors: []trace.Collector{c}, Progress: running})
 		if err != nil {
 			return nil, err
@@ -128,10 +137,14 @@ func (c *collector) result() []storedMiss {
 	c.finish()
 	var all []storedMiss
 	for key, n := range c.found {
-		all = append(all, storedMiss{key.ref, key.writer, key.first, key.object, *n})
+		x := storedMiss{key.ref, key.writer, key.first, key.object, "", *n}
+		if key.memory != allocation.None {
+			x.Memory = c.memory.Objects()[key.memory].Name
+		}
+		all = append(all, x)
 	}
 	slices.SortFunc(all, func(a, b storedMiss) int {
-		return cmp.Or(cmp.Compare(a.Ref, b.Ref), cmp.Compare(a.Writer, b.Writer), cmp.Compare(a.Address, b.Address), cmp.Compare(a.First, b.First))
+		return cmp.Or(cmp.Compare(a.Ref, b.Ref), cmp.Compare(a.Writer, b.Writer), cmp.Compare(a.Address, b.Address), cmp.Compare(a.First, b.First), cmp.Compare(a.Memory, b.Memory))
 	})
 	return all
 }
@@ -149,7 +162,7 @@ func (s *stored) rows(prog *subject.Program, by subject.Scope, blank Row) ([]Row
 	total := 0.0
 	for i := range s.Misses {
 		m := &s.Misses[i]
-		k := key{kinds.NameAt(m.Address, m.First), prog.ScopeOf(by, subject.Ref(m.Ref)), prog.ScopeOf(by, subject.Ref(m.Writer))}
+		k := key{cmp.Or(m.Memory, kinds.NameAt(m.Address, m.First)), prog.ScopeOf(by, subject.Ref(m.Ref)), prog.ScopeOf(by, subject.Ref(m.Writer))}
 		n, ok := at[k]
 		if !ok {
 			n = len(rows)

@@ -24,3 +24,13 @@ func (p *Program) Layout() (*engine.Layout, error) {
 	}
 	return &layout, nil
 }
+
+// TellsMemory reports whether the engine tells what the program's memory is for, as it
+// changes (trace.MemoryPlan).
+func (p *Program) TellsMemory() (bool, error) {
+	e, err := engines.For(p.File)
+	if err != nil {
+		return false, fmt.Errorf("perf: %s: %w", p.Name, err)
+	}
+	return e.Capabilities().Has(engine.CapChanges), nil
+}

@@ -26,6 +26,10 @@ type Batch struct {
 	Bodies     []BlockID // of all runs
 	BodyCounts []uint32  // accesses of each of Bodies; empty where Counts would be
 
+	// Changes are what Plan.Memory asks for: all come before the batch's first event.
+	// The last batch of a run may have nothing else.
+	Changes []Change
+
 	Start  uint64 // instructions executed by the program before the batch
 	Thread int32  // 0 for the first thread, then in order of creation
 }
@@ -34,6 +38,7 @@ type Batch struct {
 func (b *Batch) Reset() {
 	b.Accesses, b.Blocks, b.Counts = b.Accesses[:0], b.Blocks[:0], b.Counts[:0]
 	b.Runs, b.Strides, b.Bodies, b.BodyCounts = b.Runs[:0], b.Strides[:0], b.Bodies[:0], b.BodyCounts[:0]
+	b.Changes = b.Changes[:0]
 	b.Start, b.Thread = 0, 0
 }
 

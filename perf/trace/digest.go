@@ -48,6 +48,15 @@ func (p *Plan) Digest() string {
 			}
 		}
 	}
+	if m := p.Memory; m != nil {
+		put(memoryMark, uint64(len(m.Allocators)))
+		for _, a := range m.Allocators {
+			put(uint64(a.PC), uint64(a.Role))
+		}
+	}
 	h.Write(b)
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
+
+// memoryMark tells a MemoryPlan from the lists before it: no PC is as large.
+const memoryMark = 1<<64 - 1

@@ -100,6 +100,9 @@ type Plan struct {
 
 	// Flow lists the transfers of control to count; nil to count none.
 	Flow *FlowPlan
+
+	// Memory asks for changes of what memory is for; nil: none are reported.
+	Memory *MemoryPlan
 }
 
 // Groups returns the number of groups: one more than the largest Group.
@@ -129,6 +132,11 @@ func (p *Plan) Check() error {
 	for i, b := range p.Blocks {
 		if i > 0 && b.PC <= p.Blocks[i-1].PC {
 			return fmt.Errorf("trace: plan block %d at pc %#x does not follow pc %#x", i, uint64(b.PC), uint64(p.Blocks[i-1].PC))
+		}
+	}
+	if p.Memory != nil {
+		if err := p.Memory.check(); err != nil {
+			return err
 		}
 	}
 	if p.Flow != nil {

@@ -117,7 +117,7 @@ func (b *Batch) AddRun(l Loop) {
 	b.Strides = append(b.Strides, l.Strides...)
 }
 
-// Empty reports whether b has no events.
+// Empty reports whether b has no events; it may have Changes.
 func (b *Batch) Empty() bool { return len(b.Accesses)+len(b.Blocks)+len(b.Runs) == 0 }
 
 // Expansion returns the number of accesses, and of executions of blocks, that b
@@ -137,6 +137,7 @@ func (b *Batch) Expansion() (accesses, blocks uint64) {
 func (b *Batch) Expand(dst *Batch) {
 	dst.Reset()
 	dst.Start, dst.Thread = b.Start, b.Thread
+	dst.Changes = append(dst.Changes, b.Changes...)
 	for p := range b.Pieces() {
 		dst.Accesses = append(dst.Accesses, p.Accesses...)
 		dst.Blocks = append(dst.Blocks, p.Blocks...)

@@ -384,6 +384,7 @@ func (c *conformance) unsupported(t *testing.T) {
 		engine.CapFlow:      {Plan: &trace.Plan{Flow: new(trace.FlowPlan)}},
 		engine.CapSandbox:   {Grants: []engine.Grant{{Guest: "/data", Host: t.TempDir()}}},
 		engine.CapMemory:    {Memory: engine.DefaultMemory},
+		engine.CapChanges:   {Plan: &trace.Plan{Memory: new(trace.MemoryPlan)}, Sink: sink},
 	} {
 		has := c.engine.Capabilities().Has(capability)
 		_, err := c.engine.Run(t.Context(), c.File, r)

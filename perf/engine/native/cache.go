@@ -35,6 +35,7 @@ type block struct {
 	end   uint64 // of the last instruction
 	flows bool   // control arrives from the instruction before, not by a transfer
 	slow  bool   // not to be recorded as a loop
+	past  bool   // behind the stop at an allocator's first instruction
 	regs  taken
 	zone  *zone
 	cache *cache
@@ -59,6 +60,7 @@ type block struct {
 type key struct {
 	pc          uint64
 	flows, slow bool
+	past, back  bool // see memory.go
 }
 
 // cache is the code translated for one plan, or without one.

@@ -33,7 +33,7 @@ const Version = 2
 
 const name = "native"
 
-const capabilities = engine.CapWindows | engine.CapFlow
+const capabilities = engine.CapWindows | engine.CapFlow | engine.CapChanges
 
 // Engine is the native engine. The zero Engine is ready to use.
 //

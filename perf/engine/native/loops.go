@@ -49,7 +49,7 @@ type loopRef struct {
 // nothing, if b is no such loop.
 func (m *machine) loopBody(b *block, insts []*inst) bool {
 	last := insts[len(insts)-1]
-	if m.singly || b.slow || b.flows || b.regs.scratch < 0 || last.act != branch || last.loops() || last.target() != b.pc || !deadFlags(insts) {
+	if m.singly || b.slow || b.past || b.flows || b.regs.scratch < 0 || last.act != branch || last.loops() || last.target() != b.pc || !deadFlags(insts) {
 		return false
 	}
 	var slots []loopRef

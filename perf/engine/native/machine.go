@@ -64,7 +64,12 @@ type machine struct {
 	pending []queued
 	futexes []futexWait    // in order of arrival
 	randoms map[int32]bool // file descriptors of random numbers
-	random  *rand.ChaCha8
+
+	returns    map[uint64]bool // addresses that allocators have returned to
+	callFrames map[trace.PC]callFrame
+	stacks     map[string][]trace.PC
+
+	random *rand.ChaCha8
 }
 
 // thread is a thread of the program.
@@ -91,6 +96,8 @@ type thread struct {
 
 	restored bool   // the registers come from a signal frame
 	hidden   uint64 // signals that the program blocks and the engine does not
+
+	giving giving
 }
 
 func newMachine(ctx context.Context, f *objfile.File, r engine.Request, discover bool) *machine {
@@ -204,6 +211,9 @@ func (m *machine) start() error {
 		return err
 	}
 	m.place.unit = 1
+	if err := m.tellStart(); err != nil {
+		return err
+	}
 	if m.cache.traced {
 		m.enterAll()
 	}
@@ -253,6 +263,11 @@ func (m *machine) await(t *thread) (unix.WaitStatus, error) {
 func (m *machine) unpark(t *thread) error {
 	if err := m.aim(); err != nil {
 		return err
+	}
+	if t.giving.active {
+		if err := m.awaitReturn(t); err != nil {
+			return err
+		}
 	}
 	b, err := m.translated(t.resumeAt)
 	if err != nil {
@@ -325,9 +340,10 @@ func (m *machine) stopped(t *thread, signal unix.Signal) error {
 func (m *machine) missed(t *thread) error {
 	r := &t.regs
 	clear(m.pages)
-	b, err := m.blockFor(key{pc: r.Rcx}, standardRegisters(m.cache))
+	k := m.arrival(r.Rcx)
+	b, err := m.blockFor(k, standardRegisters(m.cache))
 	if errors.Is(err, errZoneFull) {
-		t.resumeAt, t.parked = key{pc: r.Rcx}, true
+		t.resumeAt, t.parked = k, true
 		r.Rcx, r.Rax = m.stateWord(t, gsRcx), m.stateWord(t, gsRax)
 		m.restore(t, r, standardRegisters(m.cache))
 		m.flushCode()
@@ -367,6 +383,8 @@ func (m *machine) reached(t *thread, s *stop) error {
 		return m.special(t, s.inst)
 	case stopCredit:
 		return m.creditUsed(t, s)
+	case stopMemory:
+		return m.memoryStop(t, s.target)
 	}
 	r.Rip = s.pc
 	return m.noCode(t, s.pc)

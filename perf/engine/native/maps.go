@@ -21,6 +21,8 @@ type module struct {
 	bias   uint64   // address minus that in the file
 	base   trace.PC // the plan's address of the file's address 0
 	zone   *zone
+
+	told, anonymous bool // in changes of memory; without a file
 }
 
 // moduleStride is the distance of modules' bases in a plan.
@@ -244,7 +246,7 @@ func fileBias(path string, lo, offset uint64) (uint64, bool) {
 // anonymous returns the module for code in memory without a file.
 func (s *space) anonymous(lo, hi uint64) *module {
 	path := fmt.Sprintf("[code at %#x]", lo)
-	m := &module{path: path, lo: lo, hi: hi, bias: lo, base: s.base(path)}
+	m := &module{path: path, lo: lo, hi: hi, bias: lo, base: s.base(path), anonymous: true}
 	s.insert(m)
 	return m
 }
@@ -273,6 +275,16 @@ func (s *space) planPC(pc uint64) trace.PC {
 		return trace.PC(pc)
 	}
 	return m.base + trace.PC(pc-m.bias)
+}
+
+// known returns the plan's address of code in a module; false if pc is in none.
+func (s *space) known(pc uint64) (trace.PC, bool) {
+	for _, m := range s.modules {
+		if pc >= m.lo && pc < m.hi {
+			return m.base + trace.PC(pc-m.bias), true
+		}
+	}
+	return 0, false
 }
 
 // place returns a free place for a zone near a module.

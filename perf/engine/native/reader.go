@@ -70,6 +70,7 @@ func (r *reader) run() {
 	}
 	if r.err == nil {
 		r.flush()
+		r.pass() // changes behind the last event
 	}
 }
 
@@ -90,6 +91,9 @@ func (r *reader) segment(s *segment) error {
 		r.startBatch(s.count)
 	}
 	r.count, r.fs = s.count, s.fs
+	if r.batch != nil {
+		r.batch.Changes = append(r.batch.Changes, s.changes...)
+	}
 	if r.flow != nil {
 		for i := range s.events {
 			r.flow.changed(&s.events[i])
@@ -310,8 +314,20 @@ func (r *reader) flush() {
 	r.accesses += accesses
 	r.blocksRecorded += blocks
 	r.inRuns, r.blocksInRuns = 0, 0
+	r.exchange()
+}
+
+// pass passes a batch to the sink that has changes and nothing else.
+func (r *reader) pass() {
+	if r.batch != nil && len(r.batch.Changes) > 0 {
+		r.exchange()
+	}
+}
+
+// exchange passes the batch to the sink.
+func (r *reader) exchange() {
 	r.batches++
-	r.batch = r.sink.Exchange(b)
+	r.batch = r.sink.Exchange(r.batch)
 	r.batch.Reset()
 	r.batch.Thread = r.thread
 	r.batch.Start = r.count

@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"golang.org/x/sys/unix"
+
+	"presage/perf/trace"
 )
 
 // never is later than any event.
@@ -35,6 +37,7 @@ type segment struct {
 	boundary bool   // a batch ends before it
 	cut      *cut
 	events   []event
+	changes  []trace.Change
 }
 
 func (m *machine) stateBytes(t *thread) []byte {
@@ -245,7 +248,7 @@ func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
 // park gives thread t, which is about to execute block b, all its own registers.
 func (m *machine) park(t *thread, r *unix.PtraceRegs, b *block) {
 	m.restore(t, r, b.regs)
-	t.resumeAt = key{pc: b.pc, flows: b.flows}
+	t.resumeAt = key{pc: b.pc, flows: b.flows, past: b.past}
 	t.parked = true
 }
 

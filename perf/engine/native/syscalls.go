@@ -178,7 +178,11 @@ func (m *machine) callMmap(t *thread) error {
 	if err != nil {
 		return nil // a file without a name has no code that could be named
 	}
-	return m.maps.file(path, at, at+size, offset)
+	if err := m.maps.file(path, at, at+size, offset); err != nil {
+		return err
+	}
+	m.tellLoaded()
+	return nil
 }
 
 // engineIn reports whether the engine has memory in a range.

@@ -26,6 +26,7 @@ const (
 	stopSpecial                 // an instruction that the engine executes
 	stopBad                     // no instruction
 	stopCredit                  // a loop that may not go on
+	stopMemory                  // an allocator begins, or has returned
 )
 
 // stop is a breakpoint in translated code.
@@ -35,7 +36,7 @@ type stop struct {
 	inst *inst // stopCall, stopSpecial
 
 	// Of a stopLink: the 32-bit displacement to patch, the target, and the
-	// registers taken there.
+	// registers taken there. Of a stopMemory: target is the block itself.
 	at     uint64
 	target key
 	regs   taken
@@ -51,7 +52,7 @@ func (m *machine) read(c *cache, pc uint64) (insts []*inst, touched uint16, err 
 	}
 	words := 0
 	for len(insts) < maxBlockInstructions {
-		if len(insts) > 0 && c.traced && m.plan.begins(m.maps.planPC(pc)) {
+		if len(insts) > 0 && (c.traced && m.plan.begins(m.maps.planPC(pc)) || m.watches(key{pc: pc})) {
 			break
 		}
 		i, err := decode(m.code(pc), pc)
@@ -211,10 +212,11 @@ func (m *machine) continues(k key, z *zone) bool {
 func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block, []*inst, error) {
 	c := m.cache
 	insts, touched, err := m.read(c, k.pc)
-	if err != nil {
+	watches := m.watches(k)
+	if err != nil || watches {
 		insts = nil
 	}
-	b := &block{id: uint32(len(m.blocks)), pc: k.pc, flows: k.flows, slow: k.slow, zone: z, cache: c}
+	b := &block{id: uint32(len(m.blocks)), pc: k.pc, flows: k.flows, slow: k.slow, past: k.past, zone: z, cache: c}
 	b.planBlock, b.inBlock = -1, -1
 	b.regs = own
 	if len(insts) > 0 {
@@ -231,7 +233,11 @@ func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block,
 		move(h, from, b.regs)
 	}
 	b.warm, b.lo = h.addr(), h.addr()
-	if len(insts) == 0 {
+	switch {
+	case watches:
+		m.watch(b, k)
+		return b, nil, nil
+	case len(insts) == 0:
 		m.bad(b)
 		return b, nil, nil
 	}

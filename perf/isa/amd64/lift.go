@@ -218,6 +218,7 @@ func (l *Lifter) lower(m *Mem, float bool) isa.Mem {
 	if out.Base == isa.NoReg && out.Scale == 1 && out.Index != isa.NoReg {
 		out.Base, out.Index, out.Scale = out.Index, isa.NoReg, 0
 	}
+	out.Varies = m.Repeated || m.Index.Vector() || m.Select == ByMask || m.Select == Compressed || m.Select == BySign && m.Mask.Vector()
 	l.segment(m, &out)
 	if m.Bit != NoReg || l.in.form.name == "xlat" || m.Address32 {
 		out.Base, out.Index, out.Scale = anyReg, isa.NoReg, 0
