@@ -5,8 +5,22 @@ import (
 	"fmt"
 )
 
+// Filling says what brings blocks into a level.
+type Filling uint8
+
+const (
+	// OnMiss fills a level with each block that it is asked for and does not hold.
+	OnMiss Filling = iota
+	// Exclusive fills a level with what the level above evicts, and with nothing else.
+	// A block that it is asked for moves to the level above, and leaves this one.
+	Exclusive
+	// Victims is as Exclusive, except that a block that it is asked for stays, as the
+	// latest of its set, and the level above has a copy.
+	Victims
+)
+
 // Level describes a cache. Its zero policies are LRU, write-back,
-// write-allocate and non-inclusive.
+// write-allocate, non-inclusive and filled on misses.
 type Level struct {
 	Name       string
 	Blocks     uint64 // capacity in blocks
@@ -18,6 +32,9 @@ type Level struct {
 	NoWriteAllocate bool // a store that misses goes to the next level and does not fetch the block
 	Inclusive       bool // contains every block of the levels above
 	BypassFloat     bool // accesses to floating-point data skip the level
+
+	// Filling says what brings blocks into the level.
+	Filling Filling `json:",omitempty"`
 
 	// PageBytes, if not 0, indexes the level by physical addresses: pages of
 	// this size, a power of two of at least a block, lie in random places of
@@ -45,6 +62,9 @@ type Config struct {
 	// Seed seeds the random choices of NMRU and Random and the placement of
 	// pages: the same seed gives the same result.
 	Seed uint64
+
+	// Prefetching, if not nil, brings blocks into Levels that were not asked for.
+	Prefetching *Prefetching `json:",omitempty"`
 }
 
 const (
@@ -79,11 +99,19 @@ func (c *Config) Check() error {
 				return err
 			}
 		}
+		if l.Filling != OnMiss {
+			if err := c.checkVictims(i); err != nil {
+				return err
+			}
+		}
 	}
 	for i, t := range c.TLBs {
 		if err := t.level().check("TLB", i, names); err != nil {
 			return err
 		}
+	}
+	if c.Prefetching != nil {
+		return c.Prefetching.check(c.Levels)
 	}
 	return nil
 }
@@ -120,12 +148,42 @@ func (c *Config) checkInclusive(i int) error {
 		return fmt.Errorf("cache: level 1 (%q) is inclusive, but there is no level above it", l.Name)
 	}
 	for _, above := range c.Levels[:i] {
+		if above.Filling != OnMiss {
+			return fmt.Errorf("cache: level %d (%q) cannot include %q, which takes what the level above it evicts", i+1, l.Name, above.Name)
+		}
 		if above.BlockBytes > l.BlockBytes {
 			return fmt.Errorf("cache: level %d (%q) cannot include %q, whose blocks are larger", i+1, l.Name, above.Name)
 		}
 		if l.BypassFloat && !above.BypassFloat {
 			return fmt.Errorf("cache: level %d (%q) cannot include %q, as floating-point data pass by it", i+1, l.Name, above.Name)
 		}
+	}
+	return nil
+}
+
+// checkVictims returns an error unless level i can take what the level above evicts.
+func (c *Config) checkVictims(i int) error {
+	l := c.Levels[i]
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("cache: level %d (%q) takes what the level above evicts, %s", i+1, l.Name, fmt.Sprintf(format, args...))
+	}
+	if l.Filling > Victims {
+		return fmt.Errorf("cache: level %d (%q) has an unknown filling, %d", i+1, l.Name, l.Filling)
+	}
+	if i == 0 {
+		return fail("but there is none above it")
+	}
+	switch above := c.Levels[i-1]; {
+	case above.BlockBytes != l.BlockBytes:
+		return fail("whose blocks have %d bytes, not %d", above.BlockBytes, l.BlockBytes)
+	case above.BypassFloat || l.BypassFloat:
+		return fail("so that floating-point data cannot pass by either")
+	case above.NoWriteAllocate:
+		return fail("which stores that miss would pass by: it must allocate on writes")
+	case l.Inclusive:
+		return fail("and cannot also include it")
+	case l.WriteThrough || l.NoWriteAllocate:
+		return fail("and must be write-back and write-allocate, as it holds what that wrote")
 	}
 	return nil
 }

@@ -24,11 +24,18 @@
 //   - Levels are independent (neither inclusive nor exclusive), unless
 //     Inclusive is set: then an eviction invalidates the block in all levels
 //     above.
+//   - A level whose Filling is Exclusive or Victims has what the level above
+//     evicts, dirty or not. It is asked for the block that missed above before
+//     it takes the evicted one. An exclusive level gives the block away, with
+//     the duty to write it back; the other keeps a copy as its latest block.
+//   - Prefetchers, if asked for, bring blocks into levels that are filled on
+//     misses: see Prefetching. Time is the number of accesses of the program.
+//     TLBs see no prefetches, which do not leave a page.
 //   - A TLB is a cache of pages: an entry is a block of the memory that it maps
 //     (2005 paper, Table 1, footnote 5).
 //   - All threads share the hierarchy, in the order of the batches.
 //
-// Not modelled: time, bandwidth, prefetching, write buffers, instruction
-// fetches, and page tables in the caches. Sets are indexed by virtual address,
+// Not modelled: time, bandwidth, write buffers, instruction fetches, page
+// tables in the caches, and prefetchers unless the hierarchy has some. Sets are indexed by virtual address,
 // or by a random placement of pages: see Level.PageBytes.
 package cache

@@ -85,7 +85,8 @@ func (f *filter) pass(block uint64) bool {
 // where Observe would, in a fraction of the time. A filter of recent blocks stands for
 // the first level, which stays as it is; iterations of a run are taken some at a
 // time. The accesses count at the levels below, those that come from the filter; at
-// the first they do not. It panics as Observe does.
+// the first they do not. Where there are prefetchers, or the level below the first takes
+// what that evicts, it is Observe. It panics as Observe does.
 func (s *Simulator) Warm(b *trace.Batch) {
 	s.caches.warmBatch(b, true)
 	s.tlbs.warmBatch(b, false)
@@ -96,6 +97,10 @@ const warmChunk = 64
 
 func (c *chain) warmBatch(b *trace.Batch, below bool) {
 	if len(c.levels) == 0 {
+		return
+	}
+	if c.prefetching != nil || c.takesVictims(1) {
+		c.observeBatch(b)
 		return
 	}
 	if c.filter.blocks == nil {

@@ -38,6 +38,11 @@ type LevelResult struct {
 	Name   string
 	Total  Counts
 	Groups []Counts // by trace.GroupID
+
+	// Prefetched are the prefetches that the level did not hold, in total and by
+	// group; nil without prefetching, and for TLBs.
+	Prefetched       *Prefetches  `json:",omitempty"`
+	PrefetchedGroups []Prefetches `json:",omitempty"`
 }
 
 // Result holds the counts of all levels and TLBs, in the order of the
@@ -52,5 +57,9 @@ type Result struct {
 // simulation.
 func (c Config) clone() Config {
 	c.Levels, c.TLBs = slices.Clone(c.Levels), slices.Clone(c.TLBs)
+	if c.Prefetching != nil {
+		p := c.Prefetching.clone()
+		c.Prefetching = &p
+	}
 	return c
 }

@@ -72,6 +72,13 @@ func (c *chain) observeBatch(b *trace.Batch) {
 		c.observe(b.Accesses)
 		return
 	}
+	if c.prefetching != nil {
+		for p := range b.Pieces() {
+			c.observe(p.Accesses)
+			c.expand(&p.Loop)
+		}
+		return
+	}
 	c.pieces = c.pieces[:0]
 	for p := range b.Pieces() {
 		c.pieces = append(c.pieces, p)

@@ -32,6 +32,9 @@ func New(plan *trace.Plan, config Config) (*Simulator, error) {
 	}
 	s := &Simulator{config: config.clone(), groups: plan.Groups()}
 	s.caches = newChain(plan, s.config.Levels, config.Seed, true)
+	if p := s.config.Prefetching; p != nil {
+		s.caches.prefetching = newPrefetching(p, len(s.config.Levels), s.groups)
+	}
 	tlbs := make([]Level, len(config.TLBs))
 	for i, t := range config.TLBs {
 		tlbs[i] = t.level()
@@ -53,8 +56,9 @@ func (s *Simulator) Observe(b *trace.Batch) {
 }
 
 // TakesRuns implements trace.RunCollector: runs of loops cost little more than the
-// blocks that they move through.
-func (s *Simulator) TakesRuns() bool { return true }
+// blocks that they move through, unless there are prefetchers, which learn from each
+// access.
+func (s *Simulator) TakesRuns() bool { return s.caches.prefetching == nil }
 
 // Flush empties caches and TLBs, without writing anything back. Counts go on, and
 // cold misses still are first accesses of all that was observed.
@@ -64,6 +68,9 @@ func (s *Simulator) Flush() {
 			c.levels[i].empty()
 		}
 		clear(c.filter.blocks)
+		if c.prefetching != nil {
+			c.prefetching.forget()
+		}
 	}
 }
 
@@ -92,6 +99,8 @@ type chain struct {
 	logging bool   // see LogFills
 	fills   []Fill
 
+	prefetching *prefetching // nil: none
+
 	// For runs of loops.
 	loop
 	shift      uint // log2 of the smallest block size
@@ -113,6 +122,7 @@ type level struct {
 // reference is the part of a trace.Ref that a chain needs.
 type reference struct {
 	count uint64 // executions: each is an access of the level it enters at
+	id    uint32 // trace.RefID
 	group uint32
 	enter uint8 // the level that its accesses enter at
 	float uint8 // 1 if it is to floating-point data
@@ -138,7 +148,7 @@ func newChain(plan *trace.Plan, levels []Level, seed uint64, writes bool) chain 
 	}
 	for i := range plan.Refs {
 		r := &plan.Refs[i]
-		ref := reference{group: uint32(r.Group), enter: after(levels, -1, r.Float)}
+		ref := reference{id: uint32(i), group: uint32(r.Group), enter: after(levels, -1, r.Float)}
 		if r.Float {
 			ref.float = 1
 		}
@@ -165,6 +175,10 @@ func after(levels []Level, i int, float bool) uint8 {
 // is already dirty. They only rotate the set's first places. The rest goes to
 // touch.
 func (c *chain) observe(accesses []trace.Access) {
+	if c.prefetching != nil {
+		c.observePrefetching(accesses)
+		return
+	}
 	levels := c.levels
 	for _, a := range accesses {
 		ref := &c.refs[a.Ref()]
@@ -242,7 +256,15 @@ func (c *chain) touch(i int, block, first, last uint64, ref *reference, mark tag
 		c.store(i, block, first, last, ref)
 		return
 	}
-	if held, victim := l.fetch(block, mark); !held {
+	if l.spec.Filling != OnMiss {
+		c.ask(i, block, ref)
+		return
+	}
+	held, victim := l.fetch(block, mark)
+	if c.prefetching != nil {
+		c.demanded(i, block, first, held, ref)
+	}
+	if !held {
 		c.miss(i, block, victim, ref)
 	}
 }
@@ -252,6 +274,9 @@ func (c *chain) touch(i int, block, first, last uint64, ref *reference, mark tag
 func (c *chain) store(i int, block, first, last uint64, ref *reference) {
 	l := &c.levels[i]
 	if l.spec.NoWriteAllocate && !l.mark(block, 0) {
+		if c.prefetching != nil {
+			c.demanded(i, block, first, false, ref)
+		}
 		c.countMiss(i, block, ref.group)
 		c.tell(Missed{Level: i, Block: block})
 		c.demand(int(l.below[ref.float]), first, last, ref, dirty)
@@ -261,7 +286,11 @@ func (c *chain) store(i int, block, first, last uint64, ref *reference) {
 	if l.spec.WriteThrough {
 		mark = 0
 	}
-	if held, victim := l.fetch(block, mark); !held {
+	held, victim := l.fetch(block, mark)
+	if c.prefetching != nil {
+		c.demanded(i, block, first, held, ref)
+	}
+	if !held {
 		c.miss(i, block, victim, ref)
 	}
 	if l.spec.WriteThrough {
@@ -270,7 +299,8 @@ func (c *chain) store(i int, block, first, last uint64, ref *reference) {
 }
 
 // miss completes the fill of block into level i: it evicts victim if nonzero,
-// then requests block from the next level.
+// then requests block from the next level; or the other way round, if that takes what
+// this one evicts.
 func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
 	l := &c.levels[i]
 	c.countMiss(i, block, ref.group)
@@ -284,11 +314,22 @@ func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
 	if victim == 0 && c.logging {
 		c.fills = append(c.fills, Fill{i, trace.GroupID(ref.group), uint32(l.setOf(block))})
 	}
+	if c.prefetching != nil && victim != 0 {
+		c.prefetching.left(i, victim.block())
+	}
+	first, last := l.bytes(block)
+	below := int(l.below[ref.float])
+	if c.takesVictims(i + 1) {
+		c.demand(below, first, last, ref, 0)
+		if victim != 0 {
+			c.evict(i, victim, ref.group)
+		}
+		return
+	}
 	if victim&dirty != 0 || victim != 0 && l.spec.Inclusive {
 		c.evict(i, victim, ref.group)
 	}
-	first, last := l.bytes(block)
-	c.demand(int(l.below[ref.float]), first, last, ref, 0)
+	c.demand(below, first, last, ref, 0)
 }
 
 func (c *chain) countMiss(i int, block uint64, group uint32) {
@@ -313,7 +354,7 @@ func (c *chain) tell(m Missed) {
 type Missed struct {
 	Level   int    // an index of the levels of the Config, or from their number on of the TLBs
 	Block   uint64 // address / block size of the level
-	Fetched bool   // the block was brought in: not by a store to a level that does not allocate on writes
+	Fetched bool   // the block was brought in: not by a store to a level that does not allocate on writes; past a level that takes victims, to the one above
 	Evicts  bool   // for it, Victim had to leave
 	Victim  uint64 // a block of the level
 }
@@ -345,15 +386,24 @@ func (c *chain) evict(i int, victim tag, group uint32) {
 		for j := range c.levels[:i] {
 			above := &c.levels[j]
 			for b := first >> above.shift; b <= last>>above.shift; b++ {
-				if t := above.remove(b); t&dirty != 0 {
+				t := above.remove(b)
+				if t&dirty != 0 {
 					above.counts[group].Writebacks++
 					victim |= dirty
+				}
+				if t != 0 && c.prefetching != nil {
+					c.prefetching.left(j, b)
 				}
 			}
 		}
 	}
 	if victim&dirty != 0 {
 		l.counts[group].Writebacks++
+	}
+	switch {
+	case c.takesVictims(i + 1):
+		c.take(i+1, victim, group)
+	case victim&dirty != 0:
 		c.update(i+1, first, last, group)
 	}
 }
@@ -386,6 +436,9 @@ func (c *chain) result(i int, name string, groups int) LevelResult {
 	}
 	for _, g := range r.Groups {
 		r.Total.add(g)
+	}
+	if c.prefetching != nil {
+		r.Prefetched, r.PrefetchedGroups = c.prefetching.prefetched(i)
 	}
 	return r
 }

@@ -152,7 +152,7 @@ func checkSingle(t *rapid.T, plan *trace.Plan, config Config, accesses []trace.A
 	for i := range held {
 		held[i] = make(map[uint64]bool)
 	}
-	inclusive := slices.ContainsFunc(config.Levels, func(l Level) bool { return l.Inclusive })
+	inclusive := slices.ContainsFunc(config.Levels, func(l Level) bool { return l.Inclusive || l.Filling != OnMiss })
 	for _, a := range accesses {
 		for _, m := range s.Access(a) {
 			if !inclusive && (held[m.Level][m.Block] || m.Evicts && (!m.Fetched || !held[m.Level][m.Victim])) {

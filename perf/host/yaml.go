@@ -33,6 +33,7 @@ func WriteYAML(w io.Writer, m *machine.Machine, comment string) error {
 	}
 	y.tlbs(m.TLBs)
 	y.memory(&m.Memory)
+	y.prefetchers(m)
 	y.exposures(m.Exposures)
 	if len(m.Sources) > 0 {
 		y.line(0, "")
@@ -209,8 +210,8 @@ func (y *yamlWriter) cache(c *machine.Cache) {
 	if c.NoWriteAllocate {
 		y.line(4, "write_allocate: false")
 	}
-	if c.Inclusive {
-		y.line(4, "inclusive: true")
+	if in := c.Inclusion(); in != "non-inclusive" {
+		y.line(4, "inclusion: %s", in)
 	}
 	y.cycles(4, "latency", c.Latency)
 	y.names(4, "source", c.Source)
@@ -246,6 +247,32 @@ func (y *yamlWriter) memory(m *machine.Memory) {
 	y.cycles(2, "stream_latency", m.StreamLatency)
 	y.count(2, "outstanding_misses", m.OutstandingMisses)
 	y.names(2, "source", m.Source)
+}
+
+func (y *yamlWriter) prefetchers(m *machine.Machine) {
+	if len(m.Prefetchers) == 0 {
+		return
+	}
+	y.line(0, "")
+	y.line(0, "prefetch:")
+	for i := range m.Prefetchers {
+		p := &m.Prefetchers[i]
+		y.line(2, "- name: %s", strconv.Quote(p.Name))
+		y.line(4, "kind: %v", p.Kind)
+		y.line(4, "at: %s", strconv.Quote(m.Caches[p.Level].Name))
+		y.line(4, "into: %s", strconv.Quote(m.Caches[p.Into].Name))
+		y.count(4, "degree", p.Degree)
+		y.count(4, "distance", p.Distance)
+		y.count(4, "entries", p.Entries)
+		y.count(4, "confidence", p.Confidence)
+		if p.MaxStride != 0 {
+			y.line(4, "max_stride: %v", machine.Bytes(p.MaxStride))
+		}
+		if p.PageBytes != 0 {
+			y.line(4, "page: %v", machine.Bytes(p.PageBytes))
+		}
+		y.names(4, "source", p.Source)
+	}
 }
 
 func (y *yamlWriter) exposures(all []machine.Exposure) {

@@ -21,6 +21,7 @@ type description struct {
 	Caches    []cacheText       `yaml:"caches"`
 	TLBs      []tlbText         `yaml:"tlbs"`
 	Memory    *memoryText       `yaml:"memory"`
+	Prefetch  []prefetchText    `yaml:"prefetch"`
 	Exposures []exposureText    `yaml:"exposures"`
 	Sources   map[string]string `yaml:"sources"`
 }
@@ -34,6 +35,7 @@ type cacheText struct {
 	Write         string   `yaml:"write"`
 	WriteAllocate *bool    `yaml:"write_allocate"`
 	Inclusive     bool     `yaml:"inclusive"`
+	Inclusion     string   `yaml:"inclusion"`
 	BypassFloat   bool     `yaml:"bypass_float"`
 	Latency       string   `yaml:"latency"`
 	Source        []string `yaml:"source"`
@@ -114,6 +116,9 @@ func (r *reader) machine(d *description) *Machine {
 	if d.Memory != nil {
 		m.Memory = r.memory(d)
 	}
+	for i := range d.Prefetch {
+		m.Prefetchers = append(m.Prefetchers, r.prefetcher(fmt.Sprintf("$.prefetch[%d]", i), d, &d.Prefetch[i], m))
+	}
 	m.Exposures = r.exposures(d, m)
 	r.names(m)
 	r.growing(m)
@@ -128,6 +133,7 @@ func (r *reader) machine(d *description) *Machine {
 		if err := h.Check(); err != nil {
 			r.fail("$.caches", "%v", err)
 		}
+		r.prefetching(m)
 	}
 	return m
 }
@@ -156,6 +162,7 @@ func (r *reader) cache(path string, d *description, t *cacheText) Cache {
 	default:
 		r.fail(path+".write", "write: %q is neither back nor through", t.Write)
 	}
+	r.inclusion(path, t, &c.Level)
 	c.Latency = Cycles(r.quantity(path+".latency", t.Latency, cycleUnits))
 	r.sources(path, d, t.Source)
 	return c

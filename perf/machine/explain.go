@@ -29,6 +29,7 @@ func (m *Machine) Explain() string {
 	}
 	w.tlbs(m.TLBs)
 	w.memory(&m.Memory)
+	w.prefetchers(m)
 	w.exposures(m)
 	if notes := strings.TrimSpace(m.Notes); notes != "" {
 		w.line("\nNotes\n%s", indent(notes))
@@ -161,6 +162,17 @@ func (w *explainer) memory(m *Memory) {
 		w.line("  Where the blocks before it were read in order, prefetching leaves %s.", cycles(m.StreamLatency))
 	}
 	w.line("  Loads that can wait for memory at once: %s.", number(m.OutstandingMisses))
+}
+
+// prefetchers lists the prefetchers, and says what is not of them.
+func (w *explainer) prefetchers(m *Machine) {
+	if len(m.Prefetchers) == 0 {
+		return
+	}
+	w.line("\nPrefetchers, simulated where they are asked for; predictions and other simulations are of misses without them")
+	for i := range m.Prefetchers {
+		w.line("  %s: %s.", m.Prefetchers[i].Name, m.Prefetchers[i].text(m))
+	}
 }
 
 func (w *explainer) exposures(m *Machine) {

@@ -95,6 +95,9 @@ func (m *Machine) Facts() []Fact {
 	f.number("memory back-to-back latency", "cycles", float64(m.Memory.BackToBackLatency))
 	f.number("memory stream latency", "cycles", float64(m.Memory.StreamLatency))
 	f.count("memory outstanding misses", m.Memory.OutstandingMisses)
+	for i := range m.Prefetchers {
+		f.word("prefetcher "+m.Prefetchers[i].Name, m.Prefetchers[i].text(m))
+	}
 	for _, e := range m.Exposures {
 		f = append(f, Fact{"exposed share of " + e.Level + " misses", "", strconv.FormatFloat(e.Share, 'g', 6, 64)})
 	}
@@ -168,8 +171,8 @@ func writes(c *Cache) string {
 	if c.NoWriteAllocate {
 		words = append(words, "no allocation")
 	}
-	if c.Inclusive {
-		words = append(words, "inclusive")
+	if in := inclusionOf(&c.Level); in != nonInclusive {
+		words = append(words, in)
 	}
 	return strings.Join(words, ", ")
 }

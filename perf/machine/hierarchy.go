@@ -29,6 +29,8 @@ type Machine struct {
 	Caches []Cache // for data, unified ones included, from the processor to memory
 	TLBs   []TLB   // for data; a TLB after the first is asked when that misses
 	Memory Memory
+	// Prefetchers are not part of Hierarchy: see Prefetching.
+	Prefetchers []Prefetcher
 	// Exposures are the exposed shares of latencies; a level without one is
 	// fully exposed.
 	Exposures []Exposure

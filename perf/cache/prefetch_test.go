@@ -1,0 +1,241 @@
+package cache
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"presage/perf/trace"
+)
+
+// wholePlan has loads and stores of three groups.
+func wholePlan() *trace.Plan {
+	return &trace.Plan{Refs: []trace.Ref{
+		{PC: 0x10, Size: 8, Kind: trace.Load, Group: 0},
+		{PC: 0x14, Size: 8, Kind: trace.Store, Group: 1},
+		{PC: 0x18, Size: 8, Kind: trace.Load, Group: 2},
+		{PC: 0x20, Size: 4, Kind: trace.ReadModifyWrite, Group: 0},
+	}}
+}
+
+// drawHierarchy draws up to four levels of every filling that goes together.
+func drawHierarchy(t *rapid.T) Config {
+	var config Config
+	for i := range rapid.IntRange(1, 4).Draw(t, "levels") {
+		l := drawLevel(t, string(rune('A'+i)))
+		l.BypassFloat = false
+		if i > 0 {
+			above := &config.Levels[i-1]
+			l.BlockBytes = max(l.BlockBytes, above.BlockBytes)
+			if rapid.Bool().Draw(t, "takes victims") {
+				l.BlockBytes = above.BlockBytes
+				l.Filling = rapid.SampledFrom([]Filling{Exclusive, Victims}).Draw(t, "filling")
+			}
+		}
+		config.Levels = append(config.Levels, l)
+		if l.Filling == OnMiss && i > 0 && config.checkInclusive(i) == nil {
+			config.Levels[i].Inclusive = rapid.Bool().Draw(t, "inclusive")
+		}
+	}
+	return config
+}
+
+func drawPrefetching(t *rapid.T, levels []Level) *Prefetching {
+	p := new(Prefetching)
+	var filled []int
+	for i, l := range levels {
+		if l.Filling == OnMiss {
+			filled = append(filled, i)
+		}
+	}
+	for range rapid.IntRange(1, 4).Draw(t, "prefetchers") {
+		u := Prefetcher{
+			Kind:       PrefetchKind(rapid.IntRange(0, 3).Draw(t, "kind")),
+			Level:      rapid.SampledFrom(filled).Draw(t, "at"),
+			Into:       rapid.SampledFrom(filled).Draw(t, "into"),
+			Degree:     rapid.IntRange(0, 4).Draw(t, "degree"),
+			Distance:   rapid.IntRange(0, 6).Draw(t, "distance"),
+			Entries:    rapid.IntRange(0, 3).Draw(t, "entries"),
+			Confidence: rapid.IntRange(0, 3).Draw(t, "confidence"),
+			MaxStride:  rapid.SampledFrom([]uint64{0, 100, 2048}).Draw(t, "longest step"),
+			PageBytes:  rapid.SampledFrom([]uint64{0, 512, 1 << 14}).Draw(t, "page"),
+		}
+		p.Prefetchers = append(p.Prefetchers, u)
+	}
+	if rapid.Bool().Draw(t, "takes time") {
+		for range len(levels) + 1 {
+			p.Arrival = append(p.Arrival, rapid.Uint64Range(0, 60).Draw(t, "time"))
+		}
+	}
+	return p
+}
+
+// comparePlain holds a simulation against the plain one.
+func comparePlain(t interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, plan *trace.Plan, config Config, accesses []trace.Access) *Result {
+	r := simulate(t, plan, config, accesses)
+	want := newPlain(plan, config)
+	want.observe(accesses)
+	for i, l := range r.Levels {
+		if diff := cmp.Diff(want.levels[i].counts, l.Groups); diff != "" {
+			t.Fatalf("%s of %+v: -want +got:\n%s", l.Name, config, diff)
+		}
+		if config.Prefetching == nil {
+			continue
+		}
+		if diff := cmp.Diff(want.levels[i].pre, l.PrefetchedGroups); diff != "" {
+			t.Fatalf("prefetches, %s of %+v: -want +got:\n%s", l.Name, config, diff)
+		}
+		if p := l.Prefetched; p.Covered+p.Late > p.Fetched {
+			t.Fatalf("%s: %d covered and %d late of %d prefetches", l.Name, p.Covered, p.Late, p.Fetched)
+		}
+	}
+	return r
+}
+
+func TestFillingAgainstPlain(t *testing.T) {
+	plan := wholePlan()
+	rapid.Check(t, func(t *rapid.T) {
+		config := drawHierarchy(t)
+		accesses := drawAccesses(t, len(plan.Refs), 1000)
+		r := comparePlain(t, plan, config, accesses)
+		checkSingle(t, plan, config, accesses, r)
+	})
+}
+
+func TestPrefetchingAgainstPlain(t *testing.T) {
+	plan := wholePlan()
+	useful := 0
+	rapid.Check(t, func(t *rapid.T) {
+		config := drawHierarchy(t)
+		config.Prefetching = drawPrefetching(t, config.Levels)
+		r := comparePlain(t, plan, config, drawAccesses(t, len(plan.Refs), 600))
+		for _, l := range r.Levels {
+			if l.Prefetched.Covered > 0 && l.Prefetched.Late > 0 {
+				useful++
+			}
+		}
+	})
+	if useful == 0 {
+		t.Error("no run had covered and late prefetches at a level")
+	}
+}
+
+// walk returns count accesses of reference 0, a step apart.
+func walk(from uint64, step int64, count int) []trace.Access {
+	var all []trace.Access
+	for i := range count {
+		all = append(all, accessOf(0, uint64(int64(from)+int64(i)*step), 8))
+	}
+	return all
+}
+
+// TestPrefetchingByHand has what can be worked out by hand: pages of 64 blocks that are
+// walked through, in a cache that holds them all.
+func TestPrefetchingByHand(t *testing.T) {
+	const base, pages = 1 << 20, 4
+	up := walk(base, 8, pages*4096/8)
+	down := walk(base+pages*4096-8, -8, pages*4096/8)
+	for _, x := range []struct {
+		name     string
+		unit     Prefetcher
+		accesses []trace.Access
+		misses   uint64
+		fetched  uint64
+	}{
+		// The first block of each page misses.
+		{"next line up", Prefetcher{Kind: NextLine}, up, pages, pages * 63},
+		// The block above is held, but that of the page's last one.
+		{"next line down", Prefetcher{Kind: NextLine}, down, pages * 64, 0},
+		{"pair", Prefetcher{Kind: Pair}, down, pages * 32, pages * 32},
+		// A page is known after its first block, and the direction after two more.
+		{"stream up", Prefetcher{Kind: Stream, Distance: 4, Degree: 2}, up, pages * 3, pages * 61},
+		{"stream down", Prefetcher{Kind: Stream, Distance: 4, Degree: 2}, down, pages * 3, pages * 61},
+		{"stream at once", Prefetcher{Kind: Stream, Confidence: 1, Distance: 4}, down, pages * 2, pages * 62},
+		// Steps recur within the first block; the first block of a page is never fetched.
+		{"stride up", Prefetcher{Kind: Stride}, up, pages, pages * 63},
+		{"stride down", Prefetcher{Kind: Stride}, down, pages, pages * 63},
+		{"stride, far", Prefetcher{Kind: Stride, Distance: 8}, down, pages * 8, pages * 56},
+		// Every fourth block of a page: three train, then the first of each page misses.
+		{"stride of 256", Prefetcher{Kind: Stride}, walk(base, 256, pages*16), 3 + 3, pages*15 - 2},
+		{"too long", Prefetcher{Kind: Stride, MaxStride: 255}, walk(base, 256, pages*16), pages * 16, 0},
+	} {
+		config := Config{Levels: []Level{{Name: "L1", Blocks: 1024, BlockBytes: 64, Ways: 8}}, Prefetching: &Prefetching{Prefetchers: []Prefetcher{x.unit}}}
+		r := comparePlain(t, wholePlan(), config, x.accesses).Levels[0]
+		if r.Total.Misses != x.misses || r.Prefetched.Fetched != x.fetched || r.Prefetched.Useless() != 0 && x.name != "stride down" {
+			t.Errorf("%s: %d misses, %+v; want %d misses and %d prefetches, none of them useless", x.name, r.Total.Misses, *r.Prefetched, x.misses, x.fetched)
+		}
+		if r.Prefetched.Late != 0 {
+			t.Errorf("%s: %d are late, though they take no time", x.name, r.Prefetched.Late)
+		}
+	}
+}
+
+// TestLatePrefetches walks through blocks of 8 accesses each: with the next block
+// fetched at the first of them, it is late if it takes more than 8.
+func TestLatePrefetches(t *testing.T) {
+	for time, late := range map[uint64]uint64{8: 0, 9: 63} {
+		config := Config{Levels: []Level{{Name: "L1", Blocks: 1024, BlockBytes: 64, Ways: 8}}, Prefetching: &Prefetching{
+			Prefetchers: []Prefetcher{{Kind: NextLine}}, Arrival: []uint64{0, time},
+		}}
+		r := comparePlain(t, wholePlan(), config, walk(1<<20, 8, 512)).Levels[0]
+		if got := *r.Prefetched; got.Late != late || got.Covered != 63-late {
+			t.Errorf("a block takes %d accesses: %+v, want %d of 63 late", time, got, late)
+		}
+	}
+}
+
+// TestExclusiveIsOneStack: fully associative LRU levels of which the second is exclusive
+// hold together what one of both sizes holds; those of a second that keeps copies are
+// never fewer than of one of its own size, in a cyclic walk.
+func TestExclusiveIsOneStack(t *testing.T) {
+	plan := wholePlan()
+	rapid.Check(t, func(t *rapid.T) {
+		accesses := drawAccesses(t, len(plan.Refs), 1000)
+		a, b := uint64(rapid.IntRange(1, 30).Draw(t, "first")), uint64(rapid.IntRange(1, 40).Draw(t, "second"))
+		two := simulate(t, plan, Config{Levels: []Level{{Name: "a", Blocks: a, BlockBytes: 64}, {Name: "b", Blocks: b, BlockBytes: 64, Filling: Exclusive}}}, accesses)
+		one := simulate(t, plan, Config{Levels: []Level{{Name: "ab", Blocks: a + b, BlockBytes: 64}}}, accesses)
+		if got, want := two.Levels[1].Total.Misses, one.Levels[0].Total.Misses; got != want {
+			t.Fatalf("%d misses of both, want %d", got, want)
+		}
+	})
+}
+
+func TestCheckFillingAndPrefetching(t *testing.T) {
+	l1 := Level{Name: "L1", Blocks: 8, BlockBytes: 64}
+	with := func(change func(c *Config)) Config {
+		c := Config{Levels: []Level{l1, {Name: "L2", Blocks: 16, BlockBytes: 64}}, Prefetching: &Prefetching{Prefetchers: []Prefetcher{{Name: "p"}}}}
+		change(&c)
+		return c
+	}
+	for want, c := range map[string]Config{
+		"none above":             with(func(c *Config) { c.Levels[0].Filling = Exclusive }),
+		"64 bytes, not 128":      with(func(c *Config) { c.Levels[1].Filling, c.Levels[1].BlockBytes = Victims, 128 }),
+		"cannot also include":    with(func(c *Config) { c.Levels[1].Filling, c.Levels[1].Inclusive = Victims, true }),
+		"must be write-back":     with(func(c *Config) { c.Levels[1].Filling, c.Levels[1].WriteThrough = Victims, true }),
+		"must allocate":          with(func(c *Config) { c.Levels[1].Filling, c.Levels[0].NoWriteAllocate = Victims, true }),
+		"cannot pass by":         with(func(c *Config) { c.Levels[1].Filling, c.Levels[0].BypassFloat = Victims, true }),
+		"unknown filling":        with(func(c *Config) { c.Levels[1].Filling = 9 }),
+		"takes only what":        with(func(c *Config) { c.Levels[1].Filling, c.Prefetching.Prefetchers[0].Into = Exclusive, 1 }),
+		"is at level 3":          with(func(c *Config) { c.Prefetching.Prefetchers[0].Level = 2 }),
+		"unknown kind":           with(func(c *Config) { c.Prefetching.Prefetchers[0].Kind = 9 }),
+		"degree of -1":           with(func(c *Config) { c.Prefetching.Prefetchers[0].Degree = -1 }),
+		"pages of 32":            with(func(c *Config) { c.Prefetching.Prefetchers[0].PageBytes = 32 }),
+		"times of arrival":       with(func(c *Config) { c.Prefetching.Arrival = []uint64{1} }),
+		"whose blocks are small": with(func(c *Config) { c.Levels[1].BlockBytes = 32 }),
+		"cannot include": {Levels: []Level{l1, {Name: "L2", Blocks: 16, BlockBytes: 64, Filling: Exclusive},
+			{Name: "L3", Blocks: 32, BlockBytes: 64, Inclusive: true}}},
+	} {
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	good := with(func(*Config) {})
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
+}
