@@ -35,6 +35,7 @@ type plainLine struct {
 type plainFetch struct {
 	missed  []int // levels, until asked for
 	arrival uint64
+	group   trace.GroupID
 }
 
 type plainWant struct {
@@ -74,7 +75,7 @@ func (p *plain) observe(accesses []trace.Access) {
 			if p.line(w.into, b) != nil {
 				continue
 			}
-			f := &plainFetch{}
+			f := &plainFetch{group: p.plan.Refs[w.ref].Group}
 			depth := p.bring(w.into, b, w.ref, f)
 			at := p.now
 			if p.config.Prefetching.Arrival != nil {
@@ -294,6 +295,7 @@ func (p *plain) wasAsked(i int, b uint64, group trace.GroupID) {
 				rest = append(rest, k)
 				continue
 			}
+			p.levels[k].pre[f.group].Used++
 			if f.arrival > p.now {
 				p.levels[k].pre[group].Late++
 			} else {

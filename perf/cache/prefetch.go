@@ -85,23 +85,25 @@ type Prefetching struct {
 // Prefetches counts the prefetches that a level did not hold. Each asks the level for a
 // block that a demand access would have missed.
 type Prefetches struct {
-	Fetched uint64 // for the group whose access the prefetcher answered
+	// Fetched counts for the group whose access the prefetcher answered. Used are those
+	// of Fetched whose block was asked for later, at this level or above, while it was
+	// there or on its way.
+	Fetched, Used uint64
 
-	// Covered are those of Fetched whose block was asked for later, at this level or
-	// above, while it was there: misses saved, but for those that prefetches caused by
-	// taking the place of other blocks. Late is the same for those whose block was
-	// still on its way. Neither are in Counts.Misses. They count for the group that
-	// asked.
+	// Covered and Late count the same as Used, for the group that asked: the blocks that
+	// were there, and those still on their way. Neither are in Counts.Misses. They are
+	// misses saved, but for those that prefetches caused by taking the place of other
+	// blocks.
 	Covered, Late uint64
 }
 
 // Useless returns the number of prefetches whose block was not asked for until it left,
-// or the run ended. It is meaningful for the total of a level alone: groups fetch what
-// others ask for.
-func (p Prefetches) Useless() uint64 { return p.Fetched - p.Covered - p.Late }
+// or the run ended.
+func (p Prefetches) Useless() uint64 { return p.Fetched - p.Used }
 
 func (p *Prefetches) add(o Prefetches) {
 	p.Fetched += o.Fetched
+	p.Used += o.Used
 	p.Covered += o.Covered
 	p.Late += o.Late
 }

@@ -24,6 +24,7 @@ type prefetchedLevel struct {
 type fetch struct {
 	levels  uint32 // that did not hold the block, a bit each, until it is asked for
 	arrival uint64 // when it is there
+	group   uint32 // whose access the prefetcher answered
 }
 
 // wanted is a block that is to be fetched.
@@ -119,6 +120,7 @@ func (c *chain) use(f *fetch, i int, addr uint64, group uint32) {
 			continue
 		}
 		f.levels &^= 1 << j
+		c.prefetching.levels[j].groups[f.group].Used++
 		n := &c.prefetching.levels[j].groups[group]
 		if late {
 			n.Late++
@@ -148,7 +150,7 @@ func (c *chain) prefetch(w wanted) {
 	if c.levels[w.into].mark(w.block, 0) {
 		return
 	}
-	f := new(fetch)
+	f := &fetch{group: w.ref.group}
 	depth := c.bring(w.into, w.block, w.ref, f)
 	p := c.prefetching
 	now := p.now

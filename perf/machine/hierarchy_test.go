@@ -240,6 +240,7 @@ func TestBytesString(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(withCore))
+	f.Add([]byte(ahead))
 	names, err := fs.Glob(shipped, "*.yaml")
 	if err != nil {
 		f.Fatal(err)
@@ -265,6 +266,11 @@ func FuzzParse(f *testing.F) {
 		h := m.Hierarchy()
 		if err := h.Check(); err != nil {
 			t.Errorf("an impossible machine was accepted: %v", err)
+		}
+		if c, err := m.Prefetching(0); err == nil {
+			if err := c.Check(); err != nil {
+				t.Errorf("impossible prefetchers were accepted: %v", err)
+			}
 		}
 		checkMachine(t, m)
 		if d := Diff(m, m); len(d) > 0 {

@@ -142,7 +142,7 @@ type PrefetchConfig struct {
 // the description has none, and an error if accessesPerCycle is negative or not a number.
 func (m *Machine) Prefetching(accessesPerCycle float64) (*PrefetchConfig, error) {
 	if len(m.Prefetchers) == 0 {
-		return nil, fmt.Errorf("%w for %s: list them in its file under prefetch:", ErrNoPrefetchers, m.Name)
+		return nil, fmt.Errorf("%w for %s: list them under the key prefetch of its file", ErrNoPrefetchers, m.Name)
 	}
 	if accessesPerCycle < 0 || math.IsNaN(accessesPerCycle) || accessesPerCycle > maxAccessRate {
 		return nil, fmt.Errorf("machine: %g accesses per cycle: want a number above 0, at most %d", accessesPerCycle, maxAccessRate)

@@ -47,7 +47,7 @@ func SimulationJobs(ctx context.Context, prog *subject.Program, m *machine.Machi
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
 	}
-	tasks, err := opt.tasks(ctx, sweep.Points, m)
+	tasks, err := opt.tasks(ctx, sweep.Points, m.Name, simulation{opt.hierarchy(m), opt.FullyAssociative})
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,9 @@ type PredictOptions struct {
 }
 
 // Row is the misses of a scope at a level of a machine, as predicted at a point.
-// All numbers are missing at a level that floating-point accesses bypass.
+// All numbers are missing at a level that floating-point accesses bypass. Misses are
+// those of demand accesses without prefetchers; SimulatePrefetching tells what these
+// cover.
 type Row struct {
 	Program  string             `frame:"program"`
 	Point    map[string]float64 `frame:",each"`

@@ -33,10 +33,15 @@ type SimulateOptions struct {
 // hierarchy returns the machine's hierarchy with the pages of the options.
 func (opt *SimulateOptions) hierarchy(m *machine.Machine) cache.Config {
 	c := m.Hierarchy()
+	opt.place(&c)
+	return c
+}
+
+// place places the pages of a hierarchy.
+func (opt *SimulateOptions) place(c *cache.Config) {
 	for i := 1; i < len(c.Levels); i++ {
 		c.Levels[i].PageBytes = opt.PageBytes
 	}
-	return c
 }
 
 // SimulatedRow is the misses of a scope at a level of a machine, as simulated at a
@@ -93,26 +98,18 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
 	}
-	tasks, err := opt.tasks(ctx, points, m)
-	if err != nil {
-		return nil, err
-	}
-	sims, err := campaign.Map(ctx, opt.Campaign, opt.Store, opt.Progress, tasks)
+	sims, err := opt.simulate(ctx, points, m.Name, simulation{opt.hierarchy(m), opt.FullyAssociative})
 	if err != nil {
 		return nil, err
 	}
 	var rows []SimulatedRow
 	for i, p := range points {
 		sim := sims[i]
-		scopesOf := p.Program.ScopesOf
-		if opt.CompiledIn {
-			scopesOf = p.Program.OriginsOf
-		}
-		first, err := p.Program.FirstRefs()
+		scopes, err := opt.scopes(p.Program, by)
 		if err != nil {
 			return nil, err
 		}
-		fresh := sim.rows(scopesOf(by, first), opt.Listing, SimulatedRow{Program: name, Point: p.Point, Machine: m.Name})
+		fresh := sim.rows(scopes, opt.Listing, SimulatedRow{Program: name, Point: p.Point, Machine: m.Name})
 		for j := range fresh {
 			if by == subject.ByProgram {
 				fresh[j].Scope = name
@@ -124,9 +121,31 @@ func simulateAll(ctx context.Context, name string, points []subject.BinaryPoint,
 	return rows, nil
 }
 
-// tasks returns what simulates the runs at some points. The options' store is set.
-func (opt *SimulateOptions) tasks(ctx context.Context, points []subject.BinaryPoint, m *machine.Machine) ([]campaign.Task[*storedCache], error) {
-	s := simulation{opt.hierarchy(m), opt.FullyAssociative}
+// scopes divides the groups of references of a program.
+func (opt *SimulateOptions) scopes(prog *subject.Program, by subject.Scope) (subject.Partition, error) {
+	first, err := prog.FirstRefs()
+	if err != nil {
+		return subject.Partition{}, err
+	}
+	if opt.CompiledIn {
+		return prog.OriginsOf(by, first), nil
+	}
+	return prog.ScopesOf(by, first), nil
+}
+
+// simulate returns the simulations of the runs at some points. The options' store is
+// set.
+func (opt *SimulateOptions) simulate(ctx context.Context, points []subject.BinaryPoint, on string, s simulation) ([]*storedCache, error) {
+	tasks, err := opt.tasks(ctx, points, on, s)
+	if err != nil {
+		return nil, err
+	}
+	return campaign.Map(ctx, opt.Campaign, opt.Store, opt.Progress, tasks)
+}
+
+// tasks returns what simulates the runs at some points on a machine of a name. The
+// options' store is set.
+func (opt *SimulateOptions) tasks(ctx context.Context, points []subject.BinaryPoint, on string, s simulation) ([]campaign.Task[*storedCache], error) {
 	tasks := make([]campaign.Task[*storedCache], len(points))
 	for i, p := range points {
 		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
@@ -137,7 +156,7 @@ func (opt *SimulateOptions) tasks(ctx context.Context, points []subject.BinaryPo
 		p.Program = loaded.Program
 		points[i] = p
 		tasks[i] = campaign.Task[*storedCache]{
-			Job: func() (campaign.Job, error) { return s.job(p, in, m.Name, opt.Store) },
+			Job: func() (campaign.Job, error) { return s.job(p, in, on, opt.Store) },
 			Collect: func(ctx context.Context) (*storedCache, error) {
 				step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(points)}
 				return s.simulate(ctx, p.Program, step, in)

@@ -41,7 +41,10 @@ Replays are kept in the store (see presage store): the same prediction takes non
 
 For a program that is compiled for one size, --point gives the executable of a size
 to be predicted. Only the start of it is run; from there on it is replayed. Without
-one, a replay has to guess where the program's data lie.`,
+one, a replay has to guess where the program's data lie.
+
+Misses are those of a machine without prefetchers; presage simulate --prefetch tells
+how many of them the prefetchers that a machine's file describes would cover.`,
 		Example: `  presage predict profiles --machine origin2000 --at n=60,80
   presage predict profiles --machine origin2000 --point n=192:lu.192
   presage predict profiles --machine my.yaml --at n=50:200:10 --by routine --basis "1, n, n^2, n^3" --format csv`,
@@ -84,6 +87,9 @@ one, a replay has to guess where the program's data lie.`,
 			} else if n := len(model.Warnings); n > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d warnings about the models; --warnings shows them\n", n)
 			}
+			if len(m.Prefetchers) > 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "misses are those without prefetchers; presage simulate --prefetch tells what these cover")
+			}
 			return out.print(cmd.OutOrStdout(), df)
 		},
 	}
@@ -114,7 +120,7 @@ func simulateCommand() *cobra.Command {
 		opt    perf.SimulateOptions
 		names  []string
 		kept   string
-		time   bool
+		what   whatOfRun
 	)
 	cmd := &cobra.Command{
 		Use:   "simulate {PROGRAM | --point name=value:PROGRAM …} --machine NAME",
@@ -124,17 +130,26 @@ package, or an executable of this x86-64 Linux computer, and simulates the machi
 reference for predictions. Without --sweep the program runs once, with --args as
 they are. --point simulates executables that were each compiled for one size. With
 --time it simulates the machine's core on every instruction instead, in order or
-out of order, and prints cycles and their causes. With --record the rows are written
+out of order, and prints cycles and their causes.
+
+With --prefetch it simulates the caches twice, without and with the prefetchers that
+the machine's file lists under prefetch:, and prints the misses without them, what is
+left of these, what prefetches cover, and how many are late or useless. A block that
+is asked for before the latency of where it was found has passed is late; time is the
+number of the program's accesses, --accesses-per-cycle of them in a cycle.
+
+With --record the rows are written
 to a file, and this command, the date and a checksum to recordings.csv beside it.`,
 		Example: `  presage simulate ./sweep3d --args "-n 60" --machine origin2000
   presage simulate ./sweep3d --sweep n=60,80 --machine origin2000 --by routine --format json
+  presage simulate ./sweep3d --args "-n 60" --machine zen4 --prefetch --by routine
   presage simulate --point n=60:./prog.60 --point n=80:./prog.80 --machine origin2000`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
 				return err
 			}
-			todo, err := whatToSimulate(cmd.Context(), args, &sweep, &points, time)
+			todo, err := whatToSimulate(cmd, args, &sweep, &points, what)
 			if err != nil {
 				return err
 			}
@@ -165,7 +180,9 @@ to a file, and this command, the date and a checksum to recordings.csv beside it
 	cmd.Flags().StringVar(&kept, "record", "", "file to write the rows to")
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
 	registerListing(cmd, &opt.Listing, "a level's misses or, with --time, of the cycles")
-	cmd.Flags().BoolVar(&time, "time", false, "simulate the core, and print times instead of misses")
+	cmd.Flags().BoolVar(&what.prefetch, "prefetch", false, "simulate the machine's prefetchers, and print what they cover")
+	cmd.Flags().Float64Var(&what.rate, "accesses-per-cycle", 1, "accesses to memory in a cycle, which tell with --prefetch what is late")
+	cmd.Flags().BoolVar(&what.time, "time", false, "simulate the core, and print times instead of misses")
 	cmd.Flags().Uint64Var(&opt.PageBytes, "pages", 0, "index caches beyond the first by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "also simulate the hierarchy with fully associative caches")
 	_ = cmd.MarkFlagRequired("machine")
@@ -201,13 +218,39 @@ type simulation struct {
 	prog     *perf.Program
 	binaries []subject.BinaryPoint
 	points   []perf.Point
-	time     bool // of the core, not of caches alone
+	whatOfRun
+}
+
+// whatOfRun is what of a run is simulated; the zero value: the caches alone.
+type whatOfRun struct {
+	time     bool // the core
+	prefetch bool // the caches with and without prefetchers
+	rate     float64
+}
+
+// check returns an error for flags that do not go together.
+func (w whatOfRun) check(cmd *cobra.Command) error {
+	switch rated := cmd.Flags().Changed("accesses-per-cycle"); {
+	case w.prefetch && w.time:
+		return errors.New("--prefetch and --time: prefetchers are simulated for caches alone; give one of the two")
+	case rated && !w.prefetch:
+		return errors.New("--accesses-per-cycle tells late prefetches: give it with --prefetch")
+	case rated && !(w.rate > 0):
+		return fmt.Errorf("--accesses-per-cycle %g: want a number above 0", w.rate)
+	case w.prefetch && cmd.Flags().Changed("fully-associative"):
+		return errors.New("--prefetch and --fully-associative: prefetchers are simulated with the machine's own caches; give one of the two")
+	}
+	return nil
 }
 
 // whatToSimulate returns the simulation that the arguments request.
-func whatToSimulate(ctx context.Context, args []string, sweep *sweepFlag, points *pointsFlag, time bool) (simulation, error) {
-	s := simulation{points: sweep.points, time: time}
-	var err error
+func whatToSimulate(cmd *cobra.Command, args []string, sweep *sweepFlag, points *pointsFlag, what whatOfRun) (simulation, error) {
+	ctx := cmd.Context()
+	s := simulation{points: sweep.points, whatOfRun: what}
+	err := what.check(cmd)
+	if err != nil {
+		return s, err
+	}
 	switch {
 	case len(points.points) > 0 && (len(args) > 0 || len(sweep.points) > 0):
 		return s, errors.New("--point names its own PROGRAM and size: give no other, and no --sweep")
@@ -228,6 +271,13 @@ func whatToSimulate(ctx context.Context, args []string, sweep *sweepFlag, points
 // on simulates a machine.
 func (s *simulation) on(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
 	opt.Binaries = s.binaries
+	if s.prefetch {
+		rows, err := misses.SimulatePrefetching(ctx, s.prog, m, s.points, misses.PrefetchOptions{SimulateOptions: opt, AccessesPerCycle: s.rate})
+		if err != nil {
+			return dataframe.DataFrame{}, err
+		}
+		return perf.Frame(rows), nil
+	}
 	if s.time {
 		return perf.SimulateTime(ctx, s.prog, m, s.points, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing})
 	}

@@ -95,6 +95,9 @@ func TestProfilePredictSimulate(t *testing.T) {
 	if strings.Count(sim, "\n") != 6 || !strings.Contains(sim, "sweep3d,itanium2,L2 TLB,") {
 		t.Errorf("got %s", sim)
 	}
+	if ahead := must(t, "simulate", program, "--args", "-n 6 -iterations 1", "--machine", "zen4", "--prefetch", "--accesses-per-cycle", "0.5", "--format", "csv", "-q"); strings.Count(ahead, "\n") != 4 || !strings.Contains(ahead, "sim_covered_misses") {
+		t.Errorf("got %s", ahead)
+	}
 	hist := must(t, "histogram", dir, "--routine", "main.solveLine", "--format", "csv")
 	if diff := cmp.Diff([]string{"program", "n", "block_bytes", "lo_blocks", "hi_blocks", "accesses", "cold_accesses"}, header(t, hist)); diff != "" {
 		t.Error(diff)
@@ -205,6 +208,11 @@ func TestErrors(t *testing.T) {
 		{"predict " + dir + " --machine cray1 --at n=5", "there are alpha-ev68, apple-m1"},
 		{"predict " + dir + " --machine origin2000", "no sizes"},
 		{"simulate " + program + " --machine origin2000 --args '-n -q", "-n"},
+		{"simulate " + program + " --machine origin2000 --prefetch", "no prefetchers are described"},
+		{"simulate " + program + " --machine zen4 --prefetch --time", "give one of the two"},
+		{"simulate " + program + " --machine zen4 --prefetch --fully-associative", "give one of the two"},
+		{"simulate " + program + " --machine zen4 --accesses-per-cycle 2", "give it with --prefetch"},
+		{"simulate " + program + " --machine zen4 --prefetch --accesses-per-cycle 0", "above 0"},
 		{"machines cray1", "there are"},
 		{"machines --classes", "name it"},
 		{"machines zen4 power3", "at most 1"},
