@@ -246,7 +246,7 @@ func (d *doubter) sum(h *histograms, c predict.Cache) []float64 {
 // modelled by loop, and the other way round; nil where pages are scaled, which groups
 // know little of, or where there are no models by loop.
 func (d *doubter) secondOpinion(ctx context.Context) (*histograms, error) {
-	if d.key.scaled() || d.on.groups {
+	if d.key.scaled() {
 		return nil, nil
 	}
 	if d.of != nil {
