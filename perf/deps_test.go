@@ -149,11 +149,12 @@ var layers = []layer{
 	{"internal/oracle/damage", ""},
 	{"internal/perftest", "frame subject internal/oracle"},
 	{"internal/recordtest", "study/record"},
+	{"campaign/internal/squares", "campaign store"},
 	{"internal/profiletest", "machine machine/catalog subject anatomy locality store internal/perftest"},
 }
 
 // onlyTests are the packages that no other code may import.
-var onlyTests = []string{"engine/enginetest", "trace/tracetest", "internal/oracle", "internal/oracle/damage", "internal/perftest", "internal/recordtest", "internal/profiletest"}
+var onlyTests = []string{"campaign/internal/squares", "engine/enginetest", "trace/tracetest", "internal/oracle", "internal/oracle/damage", "internal/perftest", "internal/recordtest", "internal/profiletest"}
 
 // outside lists the modules that code may import, and where. An empty list
 // means nowhere: in tests or notebooks only.

@@ -8,87 +8,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"presage/perf/campaign"
+	"presage/perf/campaign/internal/squares"
 	"presage/perf/internal/oracle"
 	"presage/perf/progress"
 	"presage/perf/store"
 )
 
-// spec is what a test's job does.
-type spec struct {
-	N      int
-	Folder string // where it notes when it begins and ends
-	Sleep  float64
-	Bytes  int
-	Do     string // "fail", "die", "die once", "panic", "hang"
-}
-
-func keyOf(n int) store.Key {
-	k, err := store.NewKey("square", 1, n)
-	if err != nil {
-		panic(err)
-	}
-	return k
-}
-
-var testWorks = []campaign.Work{campaign.NewWork("square", square)}
-
-func square(ctx context.Context, at campaign.Site, s spec) error {
-	if s.Folder != "" {
-		file := filepath.Join(s.Folder, fmt.Sprintf("under-way-%d", s.N))
-		if err := os.WriteFile(file, nil, 0o644); err != nil {
-			return err
-		}
-		defer os.Remove(file)
-	}
-	at.Running(uint64(s.N + 1))
-	time.Sleep(time.Duration(s.Sleep * float64(time.Second)))
-	switch s.Do {
-	case "fail":
-		fmt.Fprintln(os.Stderr, "some words of the program")
-		return errors.New("no square:\nit is not liked")
-	case "panic":
-		panic("out of squares")
-	case "hang":
-		<-ctx.Done()
-		return ctx.Err()
-	case "die once":
-		file := filepath.Join(s.Folder, fmt.Sprintf("died-%d", s.N))
-		if _, err := os.Stat(file); err == nil {
-			break
-		}
-		os.WriteFile(file, nil, 0o644)
-		fallthrough
-	case "die":
-		syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	case "forget":
-		return nil
-	}
-	filler := make([]byte, s.Bytes)
-	x := uint32(s.N + 1)
-	for i := range filler {
-		x = x*1664525 + 1013904223
-		filler[i] = byte(x >> 24)
-	}
-	_ = at.Store.Save(keyOf(s.N), append([]byte{byte(s.N * s.N)}, filler...)) // the store tells
-	return nil
-}
-
 // TestMain makes the test binary the worker of its own pools.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "work" {
-		err := campaign.Serve(context.Background(), os.Stdin, os.Stdout, store.Open(os.Args[2]), testWorks)
-		if err != nil && !errors.Is(err, context.Canceled) {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	os.Exit(squares.Main(os.Args, os.Stdin, os.Stdout, os.Stderr, m.Run))
 }
 
 func here(t *testing.T, cores int, memory uint64) *Executor {
@@ -100,44 +32,17 @@ func here(t *testing.T, cores int, memory uint64) *Executor {
 	return Here(exe, []string{"work"}, cores, memory)
 }
 
-func jobs(t *testing.T, n int, edit func(i int, s *spec, needs *campaign.Needs)) []campaign.Job {
-	t.Helper()
-	list := make([]campaign.Job, n)
-	for i := range list {
-		s, needs := spec{N: i}, campaign.Needs{Memory: 1 << 20}
-		if edit != nil {
-			edit(i, &s, &needs)
-		}
-		var err error
-		if list[i], err = campaign.NewJob("square", fmt.Sprintf("square of %d", i), s, keyOf(i)); err != nil {
-			t.Fatal(err)
-		}
-		list[i].Needs = needs
-	}
-	return list
-}
-
 func run(ctx context.Context, p *Executor, st *store.Store, list []campaign.Job, report progress.Func) (failed []campaign.Ended, err error) {
 	r := campaign.Runner{On: p, Failed: func(e campaign.Ended) { failed = append(failed, e) }}
 	err = r.Run(ctx, st, list, report)
 	return failed, err
 }
 
-func checkSquares(t *testing.T, st *store.Store, numbers ...int) {
-	t.Helper()
-	for _, n := range numbers {
-		var v []byte
-		if err := st.Load(keyOf(n), &v); err != nil || v[0] != byte(n*n) {
-			t.Errorf("square of %d: %v, %v", n, v, err)
-		}
-	}
-}
-
 // TestPool has jobs done of which some fail in every way there is.
 func TestPool(t *testing.T) {
 	st, folder := store.Open(t.TempDir()), t.TempDir()
-	do := map[int]string{3: "fail", 4: "die", 5: "die once", 6: "panic", 7: "forget"}
-	list := jobs(t, 12, func(i int, s *spec, _ *campaign.Needs) { s.Do, s.Folder = do[i], folder })
+	do := map[int]string{3: squares.Fail, 4: squares.Die, 5: squares.DieOnce, 6: squares.Panic, 7: squares.Forget}
+	list := squares.Jobs(t, 12, func(i int, s *squares.Spec, _ *campaign.Needs) { s.Do, s.Folder = do[i], folder })
 	var last progress.Report
 	var reports int
 	failed, err := run(t.Context(), here(t, 3, 0), st, list, func(r progress.Report) {
@@ -149,12 +54,12 @@ func TestPool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSquares(t, st, 0, 1, 2, 5, 8, 9, 10, 11)
+	squares.Check(t, st, 0, 1, 2, 5, 8, 9, 10, 11)
 	if reports < 12 {
 		t.Errorf("%d reports of progress", reports)
 	}
 	want := map[string]string{
-		"square of 3": "no square:\nit is not liked",
+		"square of 3": "no square of 3:\nit is not liked",
 		"square of 4": "its process died, 3 times: signal: killed",
 		"square of 6": "campaign: square of 6: panic: out of squares\n",
 		"square of 7": "campaign: square of 7: done, but its results are not those expected",
@@ -223,7 +128,7 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
-			list := jobs(t, 8, func(_ int, s *spec, needs *campaign.Needs) { s.Folder, s.Sleep, *needs = folder, 0.15, c.needs })
+			list := squares.Jobs(t, 8, func(_ int, s *squares.Spec, needs *campaign.Needs) { s.Folder, s.Sleep, *needs = folder, 0.15, c.needs })
 			// Fewer at once than may be prove nothing: the machine may be busy.
 			if got := most(t, here(t, c.cores, c.memory), list, folder); got > c.want || got == 0 {
 				t.Errorf("%d jobs at once, want at most %d", got, c.want)
@@ -236,10 +141,10 @@ func TestBounds(t *testing.T) {
 // missing is done when it is repeated.
 func TestResume(t *testing.T) {
 	st, folder := store.Open(t.TempDir()), t.TempDir()
-	list := jobs(t, 6, func(i int, s *spec, _ *campaign.Needs) {
+	list := squares.Jobs(t, 6, func(i int, s *squares.Spec, _ *campaign.Needs) {
 		s.Folder = folder
 		if i == 4 {
-			s.Do = "hang"
+			s.Do = squares.Hang
 		}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -255,21 +160,21 @@ func TestResume(t *testing.T) {
 	if _, err := run(ctx, here(t, 1, 0), st, list, nil); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v, want context.Canceled", err)
 	}
-	checkSquares(t, st, 0, 1, 2, 3)
-	if st.Has(keyOf(5)) {
+	squares.Check(t, st, 0, 1, 2, 3)
+	if st.Has(squares.Key(5)) {
 		t.Error("a job after the one that hangs was done")
 	}
 	if out, err := exec.Command("pgrep", "-f", "work "+st.Dir()).Output(); err == nil {
 		t.Errorf("workers are left: %s", out)
 	}
-	rest := jobs(t, 6, nil)
+	rest := squares.Jobs(t, 6, nil)
 	started := time.Now()
 	if failed, err := run(t.Context(), here(t, 2, 0), st, rest, nil); err != nil || len(failed) > 0 {
 		t.Fatalf("%v, %+v", err, failed)
 	}
-	checkSquares(t, st, 4, 5)
+	squares.Check(t, st, 4, 5)
 	// Those that were there have not been done again.
-	if info, err := os.Stat(st.Path(keyOf(0))); err != nil || info.ModTime().After(started) {
+	if info, err := os.Stat(st.Path(squares.Key(0))); err != nil || info.ModTime().After(started) {
 		t.Errorf("square of 0 was done again: %v", err)
 	}
 }
@@ -279,12 +184,12 @@ func TestNoWorker(t *testing.T) {
 	p := &Executor{Hosts: []Host{{Name: "broken", Cores: 1, Command: func(string) *exec.Cmd {
 		return exec.Command("/bin/sh", "-c", "echo no such host >&2; exit 255")
 	}}}}
-	_, err := run(t.Context(), p, store.Open(t.TempDir()), jobs(t, 2, nil), nil)
+	_, err := run(t.Context(), p, store.Open(t.TempDir()), squares.Jobs(t, 2, nil), nil)
 	if err == nil || !strings.Contains(err.Error(), "broken: exit status 255: no such host") {
 		t.Errorf("%v", err)
 	}
 	p.Hosts[0].Command = func(string) *exec.Cmd { return exec.Command("/no/such/file") }
-	if _, err := run(t.Context(), p, store.Open(t.TempDir()), jobs(t, 2, nil), nil); err == nil || !strings.Contains(err.Error(), "/no/such/file") {
+	if _, err := run(t.Context(), p, store.Open(t.TempDir()), squares.Jobs(t, 2, nil), nil); err == nil || !strings.Contains(err.Error(), "/no/such/file") {
 		t.Errorf("%v", err)
 	}
 }
@@ -305,7 +210,7 @@ func TestFullStore(t *testing.T) {
 		}
 	}()
 	st := store.Open(dir)
-	list := jobs(t, 12, func(_ int, s *spec, _ *campaign.Needs) { s.Bytes = 1 << 20 })
+	list := squares.Jobs(t, 12, func(_ int, s *squares.Spec, _ *campaign.Needs) { s.Bytes = 1 << 20 })
 	failed, err := run(t.Context(), here(t, 1, 0), st, list, nil)
 	if !errors.Is(err, campaign.ErrFull) || len(failed) != 1 || !failed[0].Full {
 		t.Fatalf("%v, failed %+v, want ErrFull and one", err, failed)
@@ -315,7 +220,7 @@ func TestFullStore(t *testing.T) {
 		t.Fatalf("%v, failed %+v", err, failed)
 	}
 	for i := range list {
-		checkSquares(t, st, i)
+		squares.Check(t, st, i)
 	}
 }
 
@@ -334,7 +239,7 @@ func TestOrphans(t *testing.T) {
 	if err := worker.Start(); err != nil {
 		t.Fatal(err)
 	}
-	job := jobs(t, 1, func(_ int, s *spec, _ *campaign.Needs) { s.Do, s.Folder = "hang", folder })[0]
+	job := squares.Jobs(t, 1, func(_ int, s *squares.Spec, _ *campaign.Needs) { s.Do, s.Folder = squares.Hang, folder })[0]
 	fmt.Fprintf(stdin, `{"job":{"kind":"square","label":"x","spec":%s,"needs":{}},"cores":1}`+"\n", job.Spec)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(folder, "under-way-0")); err == nil {

@@ -9,75 +9,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"presage/perf/campaign"
+	"presage/perf/campaign/internal/squares"
 	"presage/perf/store"
 )
-
-// spec is what a test's job does.
-type spec struct {
-	N     int
-	Sleep float64 // seconds
-	Until string  // a file that it waits for
-	Bytes int     // of its result, which cannot be compressed
-	Do    string  // "fail", "die"
-	Once  string  // a file: what Do says is done unless it exists
-}
-
-// value is a job's result.
-type value struct {
-	Square int
-	Node   string
-	Filler []byte
-}
-
-func keyOf(n int) store.Key {
-	k, err := store.NewKey("square", 1, n)
-	if err != nil {
-		panic(err)
-	}
-	return k
-}
-
-var testWorks = []campaign.Work{campaign.NewWork("square", square)}
-
-func square(ctx context.Context, at campaign.Site, s spec) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Duration(s.Sleep * float64(time.Second))):
-	}
-	for s.Until != "" && ctx.Err() == nil {
-		if _, err := os.Stat(s.Until); err == nil {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	do := s.Do
-	if s.Once != "" {
-		if _, err := os.Stat(s.Once); err == nil {
-			do = ""
-		}
-		os.WriteFile(s.Once, nil, 0o644)
-	}
-	switch do {
-	case "fail":
-		return fmt.Errorf("no square of %d:\nit is not liked", s.N)
-	case "die":
-		syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	}
-	filler := make([]byte, s.Bytes)
-	x := uint32(s.N + 1)
-	for i := range filler {
-		x = x*1664525 + 1013904223
-		filler[i] = byte(x >> 24)
-	}
-	_ = at.Store.Save(keyOf(s.N), value{s.N * s.N, os.Getenv("SLURMD_NODENAME"), filler}) // the store tells
-	return nil
-}
 
 // TestMain makes the test binary the worker of its own campaigns, and a process that
 // submits one.
@@ -105,7 +43,7 @@ func work(args []string) int {
 	}
 	task, _ := strconv.Atoi(flags["--task"])
 	limit, _ := time.ParseDuration(flags["--limit"])
-	err := RunTask(context.Background(), store.Open(flags["--store"]), testWorks, flags["--array"], task, limit)
+	err := RunTask(context.Background(), store.Open(flags["--store"]), squares.Works(os.Stderr), flags["--array"], task, limit)
 	switch {
 	case errors.Is(err, campaign.ErrFull):
 		return ExitFull
@@ -125,21 +63,14 @@ func executor() *Executor {
 }
 
 // jobs returns n jobs, each made by edit.
-func jobs(t *testing.T, n int, edit func(i int, s *spec)) []campaign.Job {
+func jobs(t *testing.T, n int, edit func(i int, s *squares.Spec)) []campaign.Job {
 	t.Helper()
-	list := make([]campaign.Job, n)
-	for i := range list {
-		s := spec{N: i}
+	return squares.Jobs(t, n, func(i int, s *squares.Spec, needs *campaign.Needs) {
+		needs.Memory = 100 << 20
 		if edit != nil {
-			edit(i, &s)
+			edit(i, s)
 		}
-		var err error
-		if list[i], err = campaign.NewJob("square", fmt.Sprintf("square of %d", i), s, keyOf(i)); err != nil {
-			t.Fatal(err)
-		}
-		list[i].Needs.Memory = 100 << 20
-	}
-	return list
+	})
 }
 
 // run runs a campaign and returns how its jobs failed.
@@ -159,48 +90,27 @@ func run(t *testing.T, s *Executor, st *store.Store, list []campaign.Job) ([]cam
 	return failed, r.Run(ctx, st, list, nil)
 }
 
-// checkSquares fails the test unless the store holds the squares of the jobs; it returns
-// how many each node computed.
-func checkSquares(t *testing.T, st *store.Store, n int, without ...int) map[string]int {
-	t.Helper()
-	nodes := make(map[string]int)
-next:
-	for i := range n {
-		for _, w := range without {
-			if i == w {
-				continue next
-			}
-		}
-		var v value
-		if err := st.Load(keyOf(i), &v); err != nil || v.Square != i*i {
-			t.Errorf("square of %d: %d, %v", i, v.Square, err)
-		}
-		nodes[v.Node]++
-	}
-	return nodes
-}
-
 // TestCampaign has more jobs than probes done, one of which fails and one of which dies
 // each time.
 func TestCampaign(t *testing.T) {
 	needCluster(t)
 	st := store.Open(t.TempDir())
-	list := jobs(t, 40, func(i int, s *spec) {
+	list := jobs(t, 40, func(i int, s *squares.Spec) {
 		s.Sleep = 0.05
 		switch i {
 		case 11:
-			s.Do = "fail"
+			s.Do = squares.Fail
 		case 12:
-			s.Do = "die"
+			s.Do = squares.Die
 		case 13:
-			s.Do, s.Once = "die", filepath.Join(t.TempDir(), "once")
+			s.Do, s.Folder = squares.DieOnce, t.TempDir()
 		}
 	})
 	failed, err := run(t, executor(), st, list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if nodes := checkSquares(t, st, 40, 11, 12); nodes["n1"] == 0 || nodes["n2"] == 0 {
+	if nodes := squares.Check(t, st, squares.Below(40, 11, 12)...); nodes["n1"] == 0 || nodes["n2"] == 0 {
 		t.Errorf("done by nodes: %v", nodes)
 	}
 	if len(failed) != 2 {
@@ -232,7 +142,7 @@ func TestKilledNode(t *testing.T) {
 	c := needCluster(t)
 	st := store.Open(t.TempDir())
 	open := filepath.Join(t.TempDir(), "open")
-	list := jobs(t, 4, func(i int, s *spec) { s.Until = open })
+	list := jobs(t, 4, func(i int, s *squares.Spec) { s.Until = open })
 	s := executor()
 	lost := 0 // jobs; read once done tells
 	s.Notice = func(text string) {
@@ -259,7 +169,7 @@ func TestKilledNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if nodes := checkSquares(t, st, 4); nodes["n1"] != 4 || lost == 0 {
+	if nodes := squares.Check(t, st, squares.Below(4)...); nodes["n1"] != 4 || lost == 0 {
 		t.Errorf("done by nodes: %v; %d jobs were lost", nodes, lost)
 	}
 	arrays, err := filepath.Glob(filepath.Join(st.Dir(), campaign.Folder, "*", "arrays", "*"))
@@ -274,7 +184,7 @@ func TestSubmitterDies(t *testing.T) {
 	c := needCluster(t)
 	st := store.Open(t.TempDir())
 	open := filepath.Join(t.TempDir(), "open")
-	list := jobs(t, 3, func(i int, s *spec) { s.Until = open })
+	list := jobs(t, 3, func(i int, s *squares.Spec) { s.Until = open })
 	id, err := campaign.IDOf(list)
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +219,7 @@ func TestSubmitterDies(t *testing.T) {
 	if failed, err := run(t, executor(), st, list); err != nil || len(failed) > 0 {
 		t.Fatalf("%v, failed %+v", err, failed)
 	}
-	checkSquares(t, st, 3)
+	squares.Check(t, st, squares.Below(3)...)
 	if arrays, err := filepath.Glob(filepath.Join(first.Dir, "arrays", "*")); err != nil || len(arrays) != 1 {
 		t.Errorf("arrays %v (%v): want the first alone", arrays, err)
 	}
@@ -320,7 +230,7 @@ func TestCancel(t *testing.T) {
 	c := needCluster(t)
 	st := store.Open(t.TempDir())
 	open := filepath.Join(t.TempDir(), "open")
-	list := jobs(t, 3, func(i int, s *spec) { s.Until = open })
+	list := jobs(t, 3, func(i int, s *squares.Spec) { s.Until = open })
 	id, err := campaign.IDOf(list)
 	if err != nil {
 		t.Fatal(err)
@@ -339,7 +249,7 @@ func TestCancel(t *testing.T) {
 	if failed, err := run(t, executor(), st, list); err != nil || len(failed) > 0 {
 		t.Fatalf("%v, failed %+v", err, failed)
 	}
-	checkSquares(t, st, 3)
+	squares.Check(t, st, squares.Below(3)...)
 }
 
 // TestFullStore lets results fill the disk of the store: the campaign stops, and goes on
@@ -366,7 +276,7 @@ func TestFullStore(t *testing.T) {
 		}
 	}()
 	st := store.Open(dir)
-	list := jobs(t, 12, func(_ int, s *spec) { s.Bytes = 1 << 20 })
+	list := jobs(t, 12, func(_ int, s *squares.Spec) { s.Bytes = 1 << 20 })
 	if _, err := run(t, executor(), st, list); !errors.Is(err, campaign.ErrFull) {
 		t.Fatalf("%v, want ErrFull", err)
 	}
@@ -374,7 +284,7 @@ func TestFullStore(t *testing.T) {
 	if failed, err := run(t, executor(), st, list); err != nil || len(failed) > 0 {
 		t.Fatalf("%v, failed %+v", err, failed)
 	}
-	checkSquares(t, st, 12)
+	squares.Check(t, st, squares.Below(12)...)
 	if left, err := filepath.Glob(filepath.Join(dir, ".unfinished", "*")); err != nil || len(left) > 0 {
 		t.Errorf("half-written files are left: %v, %v", left, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"presage/perf/campaign"
+	"presage/perf/campaign/internal/squares"
 	"presage/perf/store"
 )
 
@@ -111,7 +112,7 @@ func TestForecastErrors(t *testing.T) {
 func TestForecastOfTwoNodes(t *testing.T) {
 	needCluster(t)
 	st := store.Open(t.TempDir())
-	list := jobs(t, 48, func(_ int, s *spec) { s.Sleep, s.Bytes = 0.25, 20_000 })
+	list := jobs(t, 48, func(_ int, s *squares.Spec) { s.Sleep, s.Bytes = 0.25, 20_000 })
 	s := executor()
 	if failed, err := run(t, s, st, list); err != nil || len(failed) > 0 {
 		t.Fatalf("%v, failed %+v", err, failed)

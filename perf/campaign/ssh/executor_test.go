@@ -1,8 +1,6 @@
 package ssh
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -14,56 +12,17 @@ import (
 	"time"
 
 	"presage/perf/campaign"
+	"presage/perf/campaign/internal/squares"
 	"presage/perf/internal/oracle"
 	"presage/perf/store"
 )
 
-type spec struct {
-	N     int
-	Until string // a file that it waits for
-}
-
-func keyOf(n int) store.Key {
-	k, err := store.NewKey("square", 1, n)
-	if err != nil {
-		panic(err)
-	}
-	return k
-}
-
-// value is a job's result.
-type value struct {
-	Square int
-	Port   string // of the sshd that it was done by
-}
-
-var testWorks = []campaign.Work{campaign.NewWork("square", func(ctx context.Context, at campaign.Site, s spec) error {
-	for s.Until != "" && ctx.Err() == nil {
-		if _, err := os.Stat(s.Until); err == nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	fields := strings.Fields(os.Getenv("SSH_CONNECTION"))
-	if len(fields) != 4 || os.Getenv("OF_SETUP") != "a b" {
-		return fmt.Errorf("not by ssh, or without its setup: %q, %q", fields, os.Getenv("OF_SETUP"))
-	}
-	return at.Store.Save(keyOf(s.N), value{s.N * s.N, fields[3]})
-})}
-
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "work" {
-		err := campaign.Serve(context.Background(), os.Stdin, os.Stdout, store.Open(os.Args[2]), testWorks)
-		if err != nil && !errors.Is(err, context.Canceled) {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+	if len(os.Args) == 3 && os.Args[1] == "work" && os.Getenv("OF_SETUP") != "a b" {
+		fmt.Fprintf(os.Stderr, "without the setup: %q\n", os.Getenv("OF_SETUP"))
+		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	os.Exit(squares.Main(os.Args, os.Stdin, os.Stdout, os.Stderr, m.Run))
 }
 
 // server is an sshd on this machine.
@@ -138,19 +97,6 @@ func servers(t *testing.T, n int) ([]*server, Config) {
 	return all, c
 }
 
-func jobs(t *testing.T, n int, until string) []campaign.Job {
-	t.Helper()
-	list := make([]campaign.Job, n)
-	for i := range list {
-		var err error
-		if list[i], err = campaign.NewJob("square", fmt.Sprintf("square of %d", i), spec{i, until}, keyOf(i)); err != nil {
-			t.Fatal(err)
-		}
-		list[i].Needs.Memory = 1 << 20
-	}
-	return list
-}
-
 // TestHosts has jobs done by two hosts, of which one dies with a job under way: the
 // other does it.
 func TestHosts(t *testing.T) {
@@ -164,24 +110,19 @@ func TestHosts(t *testing.T) {
 		On:     &Executor{Config: config, Exe: exe, Args: []string{"work"}},
 		Failed: func(e campaign.Ended) { t.Error(e.Label, e.Error) },
 	}
-	if err := r.Run(t.Context(), st, jobs(t, 6, ""), nil); err != nil {
+	if err := r.Run(t.Context(), st, squares.Jobs(t, 6, nil), nil); err != nil {
 		t.Fatal(err)
 	}
-	ports := make(map[string]int)
-	for i := range 6 {
-		var v value
-		if err := st.Load(keyOf(i), &v); err != nil || v.Square != i*i {
-			t.Errorf("square of %d: %+v, %v", i, v, err)
-		}
-		ports[v.Port]++
-	}
-	if len(ports) == 0 || ports[all[0].port]+ports[all[1].port] != 6 {
+	ports := squares.Check(t, st, squares.Below(6)...)
+	if ports[all[0].port]+ports[all[1].port] != 6 {
 		t.Errorf("done by %v, want %s and %s", ports, all[0].port, all[1].port)
 	}
 
 	second := store.Open(t.TempDir())
 	done := make(chan error, 1)
-	go func() { done <- r.Run(t.Context(), second, jobs(t, 2, gate), nil) }()
+	go func() {
+		done <- r.Run(t.Context(), second, squares.Jobs(t, 2, func(_ int, s *squares.Spec, _ *campaign.Needs) { s.Until = gate }), nil)
+	}()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if n, _ := exec.Command("pgrep", "-f", "work "+second.Dir()).Output(); strings.Count(string(n), "\n") >= 4 || time.Now().After(end) {
 			break // two workers, and the ssh of each
@@ -194,12 +135,7 @@ func TestHosts(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	for i := range 2 {
-		var v value
-		if err := second.Load(keyOf(i), &v); err != nil || v.Square != i*i {
-			t.Errorf("square of %d: %+v, %v", i, v, err)
-		}
-	}
+	squares.Check(t, second, 0, 1)
 }
 
 func TestConfig(t *testing.T) {
