@@ -14,14 +14,12 @@ import (
 )
 
 const (
-	// toleratedLoops is the difference of errors at the largest size that is none: the
-	// better model is taken, by loop or of the groups of references as they are.
-	toleratedLoops = 0.002
-	// toleratedScaled and worseScaled are the error of scaled pages that is tolerated,
-	// beside so many times that of the groups: how few pages are touched in the runs
-	// says little of more.
+	// worse is the ratio of errors at the largest size from which the groups of
+	// references as they are are better, beyond an error that is tolerated: of a size
+	// so near, small ones say little.
+	worse           = 1.5
+	toleratedLoops  = 0.01
 	toleratedScaled = 0.3
-	worseScaled     = 1.5
 	// heldOutFrom is the index of the first of loopKeys that is held against the largest
 	// size.
 	heldOutFrom = 2
@@ -59,7 +57,7 @@ func (m *Model) histogramsAt(ctx context.Context, blockBytes uint64, point subje
 }
 
 // loopsForetell reports whether models by loop foretell the largest size from smaller
-// ones better than the groups of references do, or, of scaled pages, well enough.
+// ones not much worse than the groups of references do, or well enough.
 func (m *Model) loopsForetell(ctx context.Context, param string, keys []loopKey) (bool, error) {
 	if known, ok := m.refits.foretold(keys[0]); ok {
 		return known, nil
@@ -92,10 +90,11 @@ func (m *Model) loopsForetell(ctx context.Context, param string, keys []loopKey)
 		byLoop, byGroup = byLoop+parts.off(&truth), byGroup+plain.off(&truth)
 	}
 	n := float64(len(keys))
-	better := byLoop <= byGroup+toleratedLoops*n
+	allowed := toleratedLoops
 	if keys[0].scaled() {
-		better = byLoop <= worseScaled*byGroup+toleratedScaled*n
+		allowed = toleratedScaled
 	}
+	better := byLoop <= allowed*n+worse*byGroup
 	m.refits.foretells(keys[0], better)
 	return better, nil
 }

@@ -111,7 +111,7 @@ func (d *doubter) uncounted(ctx context.Context, rows []Row, spans []span, cover
 				s.widen(s.misses/ratio, s.misses/ratio)
 			}
 		}
-		s.low = math.Max(s.low, 0)
+		s.low, s.high = math.Max(0, s.low*(1-leastDoubt)), s.high*(1+leastDoubt) // other models have remainders, too
 	}
 	return nil
 }
