@@ -23,12 +23,14 @@ type segment struct {
 type branchForm struct {
 	Split Split
 	Pivot int8
+	Bends bool // bounds are the least or greatest of several functions, see bends
 }
 
 // branchCandidate is a form that agreed with all executions so far.
 type branchCandidate struct {
 	form   branchForm
 	failed bool
+	watch  bool // collects bends, too, in case that bounds turn out to be undetermined
 
 	stamp   uint64
 	outer   []int64     // the coordinates before the pivot, of the stretch under way
@@ -41,6 +43,7 @@ type branchCandidate struct {
 type outcomes struct {
 	shape  []trace.BlockID
 	bounds []affine
+	bends  []bends // in place of bounds, with branchForm.Bends
 }
 
 func newBranchCandidate(f branchForm) *branchCandidate {
@@ -59,7 +62,7 @@ func branchForms(depth int) []branchForm {
 			list = append(list, branchForm{Split: s, Pivot: int8(p)})
 		}
 	}
-	return list
+	return append(list, branchForm{Pivot: int8(depth - 1), Bends: true})
 }
 
 // add takes an execution's vector and the block that followed.
@@ -94,7 +97,7 @@ func (c *branchCandidate) add(v []int64, stamps []uint64, next trace.BlockID) bo
 func (c *branchCandidate) flush() {
 	for i := range c.lists {
 		if len(c.lists[i]) > 0 && !c.failed {
-			c.failed = !c.classes[i].add(c.outer, c.lists[i])
+			c.failed = !c.classes[i].add(c.outer, c.lists[i], c.form.Bends, c.watch)
 		}
 		c.lists[i] = c.lists[i][:0]
 	}
@@ -103,13 +106,27 @@ func (c *branchCandidate) flush() {
 // add fits a stretch into the order of outcomes. A bound is known exactly where
 // one outcome follows another; that outcomes at the ends are missing only limits
 // bounds, which is left to the verification.
-func (o *outcomes) add(outer []int64, list []segment) bool {
+//
+// Bounds that bend are collected instead, or, to watch, as well.
+func (o *outcomes) add(outer []int64, list []segment, bend, watch bool) bool {
 	at := o.places(list)
 	if at == nil {
 		if !o.grow(list) {
 			return false
 		}
 		at = o.places(list)
+	}
+	if bend || watch {
+		// A loop that ends at once goes on up to its step -1.
+		if first := list[0]; len(list) == 1 && at[0] == 1 && first.first == 0 && first.last == 0 {
+			o.bends[0].add(outer, -1)
+		}
+		for j := range len(list) - 1 {
+			o.bends[at[j]].add(outer, list[j].last)
+		}
+		if bend {
+			return true
+		}
 	}
 	for j := range len(list) - 1 {
 		if !o.bounds[at[j]].add(outer, list[j].last) {
@@ -159,13 +176,13 @@ func (o *outcomes) grow(list []segment) bool {
 	if len(merged) > maxSegments {
 		return false
 	}
-	bounds := make([]affine, len(merged))
+	bounds, bent := make([]affine, len(merged)), make([]bends, len(merged))
 	for k, old := range from {
 		if old >= 0 {
-			bounds[k] = o.bounds[old]
+			bounds[k], bent[k] = o.bounds[old], o.bends[old]
 		}
 	}
-	o.shape, o.bounds = merged, bounds
+	o.shape, o.bounds, o.bends = merged, bounds, bent
 	return true
 }
 
@@ -220,6 +237,7 @@ func newBranch(depth int, all bool) *branch {
 	for _, f := range list {
 		b.candidates = append(b.candidates, newBranchCandidate(f))
 	}
+	b.candidates[0].watch = !all && depth > 0
 	return b
 }
 
@@ -237,8 +255,11 @@ func (b *branch) add(v []int64, stamps []uint64, next trace.BlockID) bool {
 
 // narrow keeps the simplest candidates after a number of executions.
 func (b *branch) narrow(executions uint64) {
-	if n, ok := narrowing[executions]; ok {
-		b.candidates = b.candidates[:min(n, len(b.candidates))]
+	if n, ok := narrowing[executions]; ok && n < len(b.candidates) {
+		last := b.candidates[len(b.candidates)-1]
+		if b.candidates = b.candidates[:n]; last.form.Bends {
+			b.candidates = append(b.candidates, last)
+		}
 	}
 }
 
@@ -250,11 +271,29 @@ func (b *branch) end() {
 	b.candidates = slices.DeleteFunc(b.candidates, func(c *branchCandidate) bool { return c.failed || c.undetermined() })
 }
 
+// lacks reports whether bounds are not known in some direction.
+func (c *branchCandidate) lacks() bool {
+	for i := range c.classes {
+		for k := range c.classes[i].bounds[:max(0, len(c.classes[i].shape)-1)] {
+			if b := &c.classes[i].bounds[k]; b.points && len(b.rows) < len(b.origin) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // undetermined reports whether nothing is known of a bound: the outcomes
 // depend on something else.
 func (c *branchCandidate) undetermined() bool {
 	for i := range c.classes {
 		for k := range c.classes[i].bounds[:max(0, len(c.classes[i].shape)-1)] {
+			if c.form.Bends {
+				if !c.classes[i].bends[k].seen {
+					return true
+				}
+				continue // Fit looks at all runs together
+			}
 			if b := &c.classes[i].bounds[k]; !b.points || b.coarse {
 				return true
 			}

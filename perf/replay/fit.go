@@ -27,6 +27,8 @@ type fitter struct {
 	byName  map[string]int32 // bases of variables
 
 	addresses []map[string]uint64 // by run, of its variables
+
+	steps []int64 // of tiles
 }
 
 // Fit joins what was learned from runs of one executable at several sizes. Run i
@@ -57,6 +59,7 @@ func Fit(code *Code, sizes []int64, runs []*Run) (*Program, error) {
 		f.chooseForms(i)
 	}
 	f.findBases()
+	f.steps = f.findSteps()
 	for i := range f.prog.Places {
 		f.fitPlace(i)
 	}
@@ -159,6 +162,9 @@ func (f *fitter) chooseForms(i int) {
 		if p.Refs[j].Irregular = len(list) == 0; len(list) > 0 {
 			p.Refs[j].Form = list[0]
 		}
+		if f.bendRef(i, j, list) {
+			p.Refs[j].Irregular = false
+		}
 	}
 }
 
@@ -242,7 +248,11 @@ func (f *fitter) fitRef(i, j int) {
 		in := having[r]
 		return relative(in, func() int64 { return int64(in.Refs[j].Hi) - f.baseAt(i, j, r) })
 	})
-	if ref.Irregular {
+	switch {
+	case ref.Irregular:
+		return
+	case ref.Bend != 0:
+		f.fitBentRef(i, j)
 		return
 	}
 	ref.Classes = make([]Affine, ref.Form.Split.classes())
@@ -272,6 +282,11 @@ func relative(in *RunPlace, value func() int64) (int64, bool) {
 // shift what is subtracted from its constant. Runs that determine fewer
 // coefficients than others are left out.
 func (f *fitter) affine(of func(run int) *RunAffine, shift func(run int) int64) Affine {
+	return f.affineOf(of, shift, nil)
+}
+
+// affineOf is affine for a function whose constant may be a number of steps.
+func (f *fitter) affineOf(of func(run int) *RunAffine, shift func(run int) int64, steps []int64) Affine {
 	rank, size := -1, 0
 	for r := range f.runs {
 		if a := of(r); a != nil && len(a.Coef) > 0 && a.Rank > rank {
@@ -283,7 +298,10 @@ func (f *fitter) affine(of func(run int) *RunAffine, shift func(run int) int64) 
 	}
 	out := make(Affine, size)
 	for k := range out {
-		out[k] = f.series(func(r int) (int64, bool) {
+		if k > 0 {
+			steps = nil
+		}
+		out[k] = f.stepped(func(r int) (int64, bool) {
 			a := of(r)
 			if a == nil || a.Rank != rank || len(a.Coef) != size {
 				return 0, false
@@ -292,7 +310,7 @@ func (f *fitter) affine(of func(run int) *RunAffine, shift func(run int) int64) 
 				return a.Coef[0] - scale*shift(r), true
 			}
 			return a.Coef[k], true
-		})
+		}, steps)
 	}
 	return out
 }
@@ -302,9 +320,12 @@ func (f *fitter) constant(v int64) int32 {
 }
 
 // series adds the series of a value, unless it is known, and returns its index.
-func (f *fitter) series(value func(run int) (int64, bool)) int32 {
-	var s Series
-	var key []byte
+func (f *fitter) series(value func(run int) (int64, bool)) int32 { return f.stepped(value, nil) }
+
+// stepped is series for a value that may be a number of steps of a tile's size.
+func (f *fitter) stepped(value func(run int) (int64, bool), steps []int64) int32 {
+	s := Series{Steps: steps}
+	key := binary.AppendUvarint(nil, uint64(len(steps)))
 	for r, size := range f.prog.Sizes {
 		if v, ok := value(r); ok {
 			s.Sizes, s.Values = append(s.Sizes, size), append(s.Values, v)

@@ -10,6 +10,7 @@ import (
 type branchKey struct {
 	split Split
 	pivot int8
+	bends bool
 }
 
 // fitBranch fits the branch at the end of place i, and the frequencies of its
@@ -26,23 +27,53 @@ func (f *fitter) fitBranch(i int) {
 			p.Chances[p.way(n.Block)] = float64(n.Count) / float64(in.Count)
 		}
 	}
-	list := mostCommon(f.in[i], func(in *RunPlace) []branchKey {
-		var keys []branchKey
-		for k := range in.Branch {
-			keys = append(keys, branchKey{in.Branch[k].Split, in.Branch[k].Pivot})
-		}
-		return keys
-	})
-	if len(list) == 0 {
-		return
+	keys := func(bends bool) []branchKey {
+		return mostCommon(f.in[i], func(in *RunPlace) (keys []branchKey) {
+			for k := range in.Branch {
+				if !bends || in.Branch[k].Bends {
+					keys = append(keys, branchKey{in.Branch[k].Split, in.Branch[k].Pivot, in.Branch[k].Bends})
+				}
+			}
+			return keys
+		})
 	}
-	b := &Branch{Split: list[0].split, Pivot: list[0].pivot, Classes: make([]Outcomes, list[0].split.classes())}
+	if list := keys(false); len(list) > 0 {
+		p.Branch = f.fitForm(i, list[0])
+	}
+	// What is affine in each run may not be so in all: the last of some tiles alone tells.
+	if p.Branch == nil || !f.settled(p.Branch) {
+		if list := keys(true); len(list) > 0 {
+			if b := f.fitForm(i, list[0]); b != nil {
+				p.Branch = b
+			}
+		}
+	}
+}
+
+// settled reports whether all coefficients of a branch are.
+func (f *fitter) settled(b *Branch) bool {
+	for _, c := range b.Classes {
+		for _, bound := range c.Bounds {
+			for _, p := range bound.Pieces {
+				if len(p) == 0 || slices.ContainsFunc(p, func(k int32) bool { return !f.prog.Series[k].settled() }) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// fitForm fits a form of the branch at the end of place i; nil if the runs contradict
+// each other.
+func (f *fitter) fitForm(i int, key branchKey) *Branch {
+	b := &Branch{Split: key.split, Pivot: key.pivot, Classes: make([]Outcomes, key.split.classes())}
 	for c := range b.Classes {
-		if !f.fitOutcomes(i, list[0], c, &b.Classes[c]) {
-			return
+		if !f.fitOutcomes(i, key, c, &b.Classes[c]) {
+			return nil
 		}
 	}
-	p.Branch = b
+	return b
 }
 
 // fitOutcomes fits a class. It returns false if the runs contradict each other.
@@ -53,7 +84,7 @@ func (f *fitter) fitOutcomes(i int, key branchKey, c int, out *Outcomes) bool {
 		if in == nil {
 			return nil
 		}
-		k := slices.IndexFunc(in.Branch, func(b RunBranch) bool { return b.Split == key.split && b.Pivot == key.pivot })
+		k := slices.IndexFunc(in.Branch, func(b RunBranch) bool { return b.Split == key.split && b.Pivot == key.pivot && b.Bends == key.bends })
 		if k < 0 {
 			return nil
 		}
@@ -78,13 +109,26 @@ func (f *fitter) fitOutcomes(i int, key branchKey, c int, out *Outcomes) bool {
 		out.Shape = append(out.Shape, int32(p.way(b)))
 	}
 	for k := range max(0, len(shape)-1) {
-		out.Bounds = append(out.Bounds, f.affine(func(r int) *RunAffine {
+		if key.bends {
+			b, ok := f.bendBound(func(r int) *RunBends {
+				if o := of(r); o != nil && slices.Equal(o.Shape, shape) && k < len(o.Bends) {
+					return o.Bends[k]
+				}
+				return nil
+			}, int(key.pivot))
+			if !ok {
+				return false
+			}
+			out.Bounds = append(out.Bounds, b)
+			continue
+		}
+		out.Bounds = append(out.Bounds, Bound{Pieces: []Affine{f.affineOf(func(r int) *RunAffine {
 			o := of(r)
 			if o == nil || !slices.Equal(o.Shape, shape) || k >= len(o.Bounds) {
 				return nil
 			}
 			return &o.Bounds[k]
-		}, func(int) int64 { return 0 }))
+		}, func(int) int64 { return 0 }, f.steps)}})
 	}
 	return true
 }

@@ -81,10 +81,12 @@ type liveRef struct {
 type refKind uint8
 
 const (
-	simple    refKind = iota // an affine function
-	classed                  // one for each class
-	counted                  // of a counter
-	irregular                // drawn
+	simple     refKind = iota // an affine function
+	classed                   // one for each class
+	counted                   // of a counter
+	leastOf                   // the functions of classes
+	greatestOf                //
+	irregular                 // drawn
 )
 
 type liveBranch struct {
@@ -95,8 +97,37 @@ type liveBranch struct {
 }
 
 type liveOutcomes struct {
-	bounds [][]int64 // in eighths; each of the coordinates before the pivot
+	bounds []liveBound // of the coordinates before the pivot
 	ways   []int32
+}
+
+// liveBound is the least or greatest of affine functions, in eighths: the first, and
+// others.
+type liveBound struct {
+	coef     []int64
+	others   [][]int64
+	greatest bool
+}
+
+// at returns the value in eighths.
+func (b *liveBound) at(v []int64) int64 {
+	sum := valueOf(b.coef, v)
+	for _, c := range b.others {
+		if o := valueOf(c, v); b.greatest == (o > sum) {
+			sum = o
+		}
+	}
+	return sum
+}
+
+// valueOf returns the value of an affine function, in eighths, of the first coordinates
+// of a vector.
+func valueOf(coef, v []int64) int64 {
+	sum := coef[0]
+	for k, c := range coef[1:] {
+		sum += c * v[k]
+	}
+	return sum
 }
 
 // At returns the program at size n. Where data lie that the size moves is extrapolated:
@@ -255,6 +286,10 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 	}
 	r.coef = r.classes[0]
 	switch {
+	case ref.Bend > 0:
+		r.kind = greatestOf
+	case ref.Bend < 0:
+		r.kind = leastOf
 	case ref.Form.Counter:
 		r.kind, r.count, r.outer = counted, -1, make([]int64, r.level)
 	case len(r.classes) > 1:
@@ -268,12 +303,20 @@ func (in *Instance) buildBranch(b *Branch, l *livePlace) liveBranch {
 	for _, c := range b.Classes {
 		o := liveOutcomes{ways: c.Shape}
 		for _, bound := range c.Bounds {
-			coef := in.affine(bound, l, &l.sureBranch)
-			if coef == nil {
-				l.sureBranch = false
-				coef = []int64{-scale << 40} // never
+			b := liveBound{greatest: bound.Greatest}
+			for k, piece := range bound.Pieces {
+				coef := in.affine(piece, l, &l.sureBranch)
+				if coef == nil {
+					l.sureBranch = false
+					coef = []int64{-scale << 40} // never
+				}
+				if k == 0 {
+					b.coef = coef
+				} else {
+					b.others = append(b.others, coef)
+				}
 			}
-			o.bounds = append(o.bounds, coef)
+			o.bounds = append(o.bounds, b)
 		}
 		if len(o.ways) == 0 { // the class was never seen
 			l.sureBranch = false

@@ -52,20 +52,29 @@ func (o *overlaps) at(i int, refs []liveRef, most []int64) bool {
 	}
 	headers := o.headers[i]
 	for r := range refs {
-		if refs[r].kind != simple {
+		if refs[r].kind != simple && refs[r].kind != leastOf && refs[r].kind != greatestOf {
 			continue
 		}
-		coef := refs[r].coef[1:]
-		for inner, small := range coef {
-			h := headers[inner]
-			if small == 0 || h < 0 {
-				continue
+		for _, c := range refs[r].classes {
+			if o.overlap(headers, c[1:], most) {
+				return true
 			}
-			for outer, large := range coef[:inner] {
-				step := abs(large) / abs(small) // iterations of the inner loop from one step of the outer one to the next
-				if headers[outer] >= 0 && large%small == 0 && step > 1 && o.most[headers[outer]] > 0 && o.most[h] < step && most[h] >= step {
-					return true
-				}
+		}
+	}
+	return false
+}
+
+// overlap reports whether a function with coefficients coef does.
+func (o *overlaps) overlap(headers []int32, coef, most []int64) bool {
+	for inner, small := range coef {
+		h := headers[inner]
+		if small == 0 || h < 0 {
+			continue
+		}
+		for outer, large := range coef[:inner] {
+			step := abs(large) / abs(small) // iterations of the inner loop from one step of the outer one to the next
+			if headers[outer] >= 0 && large%small == 0 && step > 1 && o.most[headers[outer]] > 0 && o.most[h] < step && most[h] >= step {
+				return true
 			}
 		}
 	}

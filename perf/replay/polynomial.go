@@ -14,6 +14,7 @@ const maxDegree = 3
 type Series struct {
 	Sizes  []int64
 	Values []int64
+	Steps  []int64 // of a bound: the tiles that its value, in eighths, may be a number of
 }
 
 // Value is what a Series gives at a size.
@@ -32,8 +33,8 @@ func (v Value) Exact() bool { return v.Spare >= spareSizes }
 
 // At returns the value of the simplest function at n: the polynomial of least degree
 // that goes through all sizes, or else through those of n's residue class modulo 2, 4
-// or 8, with enough sizes to spare; failing that, the one with most to spare; failing
-// that, the value that is known at n, or that of the nearest sizes' straight line.
+// or 8, with enough sizes to spare; failing that, of a bound, the number of steps that
+// all agree on; failing that, the polynomial with most to spare; failing that, the value that is known at n, or that of the nearest sizes' straight line.
 func (s *Series) At(n int64) Value {
 	var best Value
 	for m := int64(1); m <= 8; m *= 2 {
@@ -44,6 +45,9 @@ func (s *Series) At(n int64) Value {
 		if ok && v.Spare > best.Spare {
 			best = v
 		}
+	}
+	if v, ok := s.stepped(n); ok && v.Exact() {
+		return v
 	}
 	if best.Spare > 0 {
 		return best

@@ -41,6 +41,7 @@ type Ref struct {
 	Base      int32
 	Irregular bool // Lo and Hi bound the addresses
 	Form      Form
+	Bend      int8 // 1, -1: the address is the greatest or least of Classes, whatever the Form
 	Classes   []Affine
 	Lo, Hi    int32 // relative to Base, in Series
 }
@@ -60,7 +61,13 @@ type Branch struct {
 // bounds up to which, inclusively, each but the last is taken.
 type Outcomes struct {
 	Shape  []int32
-	Bounds []Affine
+	Bounds []Bound
+}
+
+// Bound is the least, or greatest, of some affine functions.
+type Bound struct {
+	Greatest bool
+	Pieces   []Affine
 }
 
 // BaseKind says what addresses are relative to.

@@ -10,6 +10,9 @@ type Form struct {
 	Level   int8
 }
 
+// plain reports whether it is one affine function of the iteration vector.
+func (f Form) plain() bool { return f.Split.Modulus <= 1 && !f.Counter }
+
 // candidate is a form that agreed with all points so far.
 type candidate struct {
 	form    Form
@@ -69,6 +72,7 @@ var narrowing = map[uint64]int{1 << 13: 24, 1 << 15: 8, 1 << 18: 2}
 // reference is the state of a reference of a place.
 type reference struct {
 	candidates []candidate // those that did not fail
+	bends      *bends      // nil: not looked for
 	lo, hi     uint64      // of the addresses
 	hash       uint64
 }
@@ -85,6 +89,8 @@ func newReference(depth int, all bool) reference {
 	list := forms(depth)
 	if !all {
 		list = list[:1]
+	} else if depth > 0 {
+		r.bends = new(bends)
 	}
 	for _, f := range list {
 		r.candidates = append(r.candidates, newCandidate(f))
@@ -97,12 +103,22 @@ func (r *reference) narrow(executions uint64) {
 	if n, ok := narrowing[executions]; ok {
 		r.candidates = r.candidates[:min(n, len(r.candidates))]
 	}
+	if len(r.candidates) > 0 && r.candidates[0].form.plain() && executions >= straight {
+		r.bends = nil
+	}
 }
+
+// straight is the number of executions after which an affine function that agreed with
+// all makes others needless.
+const straight = 1 << 18
 
 // add takes an address. It reports whether a form is left.
 func (r *reference) add(v []int64, stamps []uint64, addr uint64) bool {
 	r.lo, r.hi = min(r.lo, addr), max(r.hi, addr)
 	r.hash = mix(r.hash, addr)
+	if r.bends != nil {
+		r.bends.add(v, int64(addr))
+	}
 	kept := r.candidates[:0]
 	for i := range r.candidates {
 		if r.candidates[i].add(v, stamps, int64(addr)) {

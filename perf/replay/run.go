@@ -34,8 +34,20 @@ type RunNext struct {
 // reference.
 type RunRef struct {
 	Forms  []RunForm // those that agree with all accesses, the simplest first; none: irregular
+	Bends  *RunBends // points, where no affine function agrees; nil: none, or no function goes through all
 	Lo, Hi uint64    // least and largest address
 	Hash   uint64    // of the sequence of addresses
+}
+
+// RunBends are points of a function that is the least or greatest of several affine
+// ones.
+type RunBends struct {
+	Rise   []int64 // by coordinate: from one step to the next, where Even
+	Even   []bool  // by coordinate: it rises by the same in each step
+	Bent   []bool  // by coordinate: it does not; neither: it is not known
+	Points [][]int64
+
+	pieces *bentPieces // of addresses, once they are looked for
 }
 
 // RunForm is a form with its coefficients in the run.
@@ -56,6 +68,7 @@ type RunAffine struct {
 type RunBranch struct {
 	Split   Split
 	Pivot   int8
+	Bends   bool // bounds are RunOutcomes.Bends
 	Classes []RunOutcomes
 }
 
@@ -64,6 +77,7 @@ type RunBranch struct {
 type RunOutcomes struct {
 	Shape  []trace.BlockID
 	Bounds []RunAffine
+	Bends  []*RunBends // in place of Bounds; nil: none
 }
 
 // maxForms is the number of forms of a reference or branch that are kept.
@@ -88,23 +102,42 @@ func (p *place) result() RunPlace {
 				ref.Forms = append(ref.Forms, f)
 			}
 		}
+		if s.bends != nil && (len(ref.Forms) == 0 || !ref.Forms[0].Form.plain()) {
+			if b := s.bends.result(); b.bent() {
+				ref.Bends = b
+			}
+		}
 		r.Refs = append(r.Refs, ref)
 	}
 	if p.branch == nil {
 		return r
 	}
-	for _, c := range p.branch.candidates[:min(maxForms, len(p.branch.candidates))] {
-		b := RunBranch{Split: c.form.Split, Pivot: c.form.Pivot}
-		for i := range c.classes {
-			o := RunOutcomes{Shape: c.classes[i].shape}
-			for k := range c.classes[i].bounds {
-				o.Bounds = append(o.Bounds, c.classes[i].bounds[k].result())
-			}
-			b.Classes = append(b.Classes, o)
+	for i, c := range p.branch.candidates {
+		if i < maxForms || c.form.Bends {
+			r.Branch = append(r.Branch, c.result(c.form.Bends))
 		}
-		r.Branch = append(r.Branch, b)
+		if c.watch && c.lacks() {
+			r.Branch = append(r.Branch, c.result(true))
+		}
 	}
 	return r
+}
+
+// result returns what is kept: bounds, or the points of those that bend.
+func (c *branchCandidate) result(bends bool) RunBranch {
+	b := RunBranch{Split: c.form.Split, Pivot: c.form.Pivot, Bends: bends}
+	for i := range c.classes {
+		o := RunOutcomes{Shape: c.classes[i].shape}
+		for k := range c.classes[i].bounds {
+			if bends {
+				o.Bends = append(o.Bends, c.classes[i].bends[k].result())
+			} else {
+				o.Bounds = append(o.Bounds, c.classes[i].bounds[k].result())
+			}
+		}
+		b.Classes = append(b.Classes, o)
+	}
+	return b
 }
 
 func (a *affine) result() RunAffine { return RunAffine{Coef: a.coef, Rank: len(a.rows)} }

@@ -207,11 +207,8 @@ func (r *player) fill(p *livePlace, n int) {
 func (b *liveBranch) repeats(v []int64) int64 {
 	o := &b.classes[0]
 	t := v[b.pivot]
-	for k, coef := range o.bounds {
-		sum := coef[0]
-		for j, c := range coef[1:] {
-			sum += c * v[j]
-		}
+	for k := range o.bounds {
+		sum := o.bounds[k].at(v)
 		if t*scale <= sum {
 			if o.ways[k] != b.self {
 				return 0
@@ -249,10 +246,23 @@ func (ref *liveRef) address(v []int64) uint64 {
 		coef = ref.classes[ref.split.class(v)]
 	case counted:
 		return ref.counter(v)
+	case leastOf, greatestOf:
+		return ref.bent(v)
 	}
 	sum := coef[0]
 	for k, x := range v {
 		sum += coef[k+1] * x
+	}
+	return uint64(sum) / scale
+}
+
+// bent returns the least or greatest of the functions of all classes.
+func (ref *liveRef) bent(v []int64) uint64 {
+	sum := valueOf(ref.coef, v)
+	for _, c := range ref.classes[1:] {
+		if o := valueOf(c, v); (ref.kind == greatestOf) == (o > sum) {
+			sum = o
+		}
 	}
 	return uint64(sum) / scale
 }
@@ -283,12 +293,8 @@ func (b *liveBranch) way(v []int64) int {
 	if b.pivot >= 0 {
 		t = v[b.pivot] * scale
 	}
-	for k, coef := range o.bounds {
-		sum := coef[0]
-		for j, c := range coef[1:] {
-			sum += c * v[j]
-		}
-		if t <= sum {
+	for k := range o.bounds {
+		if t <= o.bounds[k].at(v) {
 			return int(o.ways[k])
 		}
 	}

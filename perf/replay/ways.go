@@ -155,24 +155,39 @@ func (w *ways) passesLoop(place int32, to int) bool {
 }
 
 // enters returns the loop of routine r, not around block from, that control comes to
-// from a place by what all runs did, without a choice and in the same context; -1
-// if there is none.
+// from a place by all ways that runs went, such as those that choose the lesser of two
+// bounds, and in the same context; -1 if there is none.
 func (w *ways) enters(place, context int32, from int, r *cfg.Routine) int {
-	for range len(r.Blocks) {
-		p := &w.prog.Places[place]
+	loop := -1
+	todo, seen := []int32{place}, map[int32]bool{place: true}
+	for len(todo) > 0 {
+		p := &w.prog.Places[todo[0]]
+		todo = todo[1:]
 		b := &w.code.blocks[p.Block]
 		if p.Context != context || w.code.graph.Routines[b.routine] != r {
 			return -1
 		}
 		if l := r.Blocks[b.index].Loop; l >= 0 && r.Loops[l].Header == b.index && !r.Contains(l, from) {
-			return l
+			if loop >= 0 && l != loop {
+				return -1
+			}
+			loop = l
+			continue
 		}
-		if len(p.Next) != 1 || p.Next[0].To < 0 {
+		if len(p.Next) == 0 {
 			return -1
 		}
-		place = p.Next[0].To
+		for _, n := range p.Next {
+			if n.To < 0 {
+				return -1
+			}
+			if !seen[n.To] {
+				seen[n.To] = true
+				todo = append(todo, n.To)
+			}
+		}
 	}
-	return -1
+	return loop
 }
 
 // upperBound reports whether the branch at the end of a block, of which only the way

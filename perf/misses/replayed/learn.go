@@ -17,7 +17,7 @@ import (
 
 // learnedVersion is part of the key of what is learned from runs: raise it when
 // replay.Run changes its meaning.
-const learnedVersion = 2
+const learnedVersion = 3
 
 // Program is a program whose loop nests are known from runs.
 type Program struct {
