@@ -112,6 +112,7 @@ var layers = []layer{
 	{"annotate", "internal/num objfile machine predict subject anatomy patterns"},
 	{"training", "internal/order progress store subject locality misses"},
 	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline campaign store subject anatomy misses internal/num"},
+	{"roofline", "isa machine predict subject misses timing"},
 	{"phase", "bbv cache campaign engine machine simpoint metasim subject store"},
 
 	// The page in which models are changed by hand.

@@ -20,6 +20,7 @@ const (
 	pagesSource     = "pages"
 	memorySource    = "memory"
 	streamSource    = "stream"
+	bandwidthSource = "bandwidth"
 	operationSource = "operations"
 	windowSource    = "window"
 	branchSource    = "branch"
@@ -91,6 +92,21 @@ func (d *describer) cycles(ns float64) machine.Cycles {
 	return machine.Cycles(max(1, math.Round(d.p.Cycles(ns))))
 }
 
+// rate returns the rate at which a working set was read, rounded to three digits, or 0
+// if that was not measured. Working sets are whole numbers of what the kernel reads in
+// a round.
+func (d *describer) rate(bytes uint64) machine.Rate {
+	for i := range d.p.Bandwidths {
+		b := &d.p.Bandwidths[i]
+		if b.Kind == readKind && b.Bytes <= bytes && bytes < b.Bytes+streamBytes && b.Byte.Min > 0 {
+			per := 1 / d.p.Cycles(b.Byte.Min)
+			digits := math.Pow(10, 2-math.Floor(math.Log10(per)))
+			return machine.Rate(math.Round(per*digits) / digits)
+		}
+	}
+	return 0
+}
+
 // figure writes a sample in cycles, with its median and spread.
 func (d *describer) figure(s Sample) string {
 	return fmt.Sprintf("%.2f cycles (median %.2f, spread %.2f)", d.p.Cycles(s.Min), d.p.Cycles(s.Median), s.Spread())
@@ -113,6 +129,11 @@ func (d *describer) caches() {
 		}
 		c.BlockBytes, c.Blocks, c.Ways = g.LineBytes, g.Capacity/g.LineBytes, g.Ways
 		c.Latency = d.cycles(l.Load.Min)
+		if r := d.rate(g.Capacity / 2); r > 0 {
+			c.Bandwidth = r
+			c.Source = append(c.Source, bandwidthSource)
+			d.source(bandwidthSource, "%s: %.1f bytes per cycle", l.Name, float64(r))
+		}
 		d.source(chaseSource, "%s: a hit takes %s; %s", l.Name, d.figure(l.Load), detected)
 		d.m.Caches = append(d.m.Caches, c)
 	}
@@ -159,6 +180,16 @@ func (d *describer) memory() {
 		RestartLatency:    d.cycles(d.p.MemoryNs.Min),
 		OutstandingMisses: int(math.Round(d.p.Outstanding)),
 		Source:            []string{memorySource},
+	}
+	if n := len(d.p.Bandwidths); n > 0 {
+		if r := d.rate(d.p.Bandwidths[n-1].Bytes); r > 0 { // the largest working set is last
+			d.m.Memory.Bandwidth = r
+			d.m.Memory.Source = append(d.m.Memory.Source, bandwidthSource)
+			d.source(bandwidthSource, "memory: %.1f bytes per cycle", float64(r))
+		}
+	}
+	if text := d.m.Sources[bandwidthSource]; text != "" {
+		d.m.Sources[bandwidthSource] = "measured: one core reads words of 8 bytes in order, from half of each cache, and from the largest working set: " + text
 	}
 	d.source(memorySource, "measured: pointer chase through the largest working sets, in the largest pages: %s, %.1f ns; with up to %d chains at once a load takes 1/%.1f of that",
 		d.figure(d.p.MemoryNs), d.p.MemoryNs.Min, parallelChains[len(parallelChains)-1], d.p.Outstanding)

@@ -197,6 +197,9 @@ func (c *calibration) walks(pages int) error {
 	return nil
 }
 
+// readKind is the kind of Bandwidth of reading alone.
+const readKind = "read"
+
 // bandwidths measures streams over working sets that are half of each cache, and
 // over the largest.
 func (c *calibration) bandwidths() error {
@@ -218,7 +221,7 @@ func (c *calibration) bandwidths() error {
 			bytes int
 			body  func()
 		}{
-			{"read", len(data), func() { readStream(data) }},
+			{readKind, len(data), func() { readStream(data) }},
 			{"copy", len(to), func() { copy(to, from) }},
 		} {
 			s, err := c.timed(kind.bytes, func(rounds int) {

@@ -214,6 +214,7 @@ func (y *yamlWriter) cache(c *machine.Cache) {
 		y.line(4, "inclusion: %s", in)
 	}
 	y.cycles(4, "latency", c.Latency)
+	y.rate(4, c.Bandwidth)
 	y.names(4, "source", c.Source)
 }
 
@@ -246,7 +247,14 @@ func (y *yamlWriter) memory(m *machine.Memory) {
 	y.cycles(2, "back_to_back_latency", m.BackToBackLatency)
 	y.cycles(2, "stream_latency", m.StreamLatency)
 	y.count(2, "outstanding_misses", m.OutstandingMisses)
+	y.rate(2, m.Bandwidth)
 	y.names(2, "source", m.Source)
+}
+
+func (y *yamlWriter) rate(indent int, r machine.Rate) {
+	if r != 0 {
+		y.line(indent, "bandwidth: %s B/cycle", strconv.FormatFloat(float64(r), 'g', -1, 64))
+	}
 }
 
 func (y *yamlWriter) prefetchers(m *machine.Machine) {

@@ -41,11 +41,11 @@ core:
 caches:
   - {name: L1, capacity: 3 KiB, block: 64 B, ways: 3, replacement: nmru, write: through, write_allocate: false, bypass_float: true, latency: 3 cycles, source: [s]}
   - {name: L2, capacity: 1 MiB, block: 64 B, ways: full, replacement: random, inclusive: true, source: [s, t]}
-  - {name: L3, capacity: 2 MiB, block: 64 B, ways: 16, inclusion: exclusive, source: [s]}
+  - {name: L3, capacity: 2 MiB, block: 64 B, ways: 16, inclusion: exclusive, bandwidth: 16 B/cycle, source: [s]}
   - {name: L4, capacity: 4 MiB, block: 64 B, ways: 16, inclusion: victim, source: [s]}
 tlbs:
   - {name: T, entries: 48, entry_maps: 16 KiB, ways: 4, replacement: nmru, bypass_float: true, miss_penalty: 20 cycles, source: [t]}
-memory: {restart_latency: 100 cycles, back_to_back_latency: 150 cycles, stream_latency: 8 cycles, outstanding_misses: 6, source: [t]}
+memory: {restart_latency: 100 cycles, back_to_back_latency: 150 cycles, stream_latency: 8 cycles, outstanding_misses: 6, bandwidth: 2.25 B/cycle, source: [t]}
 prefetch:
   - {name: steps, kind: stride, at: L1, into: L2, degree: 2, distance: 3, entries: 5, confidence: 4, max_stride: 2 KiB, page: 16 KiB, source: [s]}
   - {name: "next one", kind: next line, at: L2, source: [t]}

@@ -38,6 +38,7 @@ type cacheText struct {
 	Inclusion     string   `yaml:"inclusion"`
 	BypassFloat   bool     `yaml:"bypass_float"`
 	Latency       string   `yaml:"latency"`
+	Bandwidth     string   `yaml:"bandwidth"`
 	Source        []string `yaml:"source"`
 }
 
@@ -58,6 +59,7 @@ type memoryText struct {
 	BackToBackLatency string   `yaml:"back_to_back_latency"`
 	StreamLatency     string   `yaml:"stream_latency"`
 	OutstandingMisses int      `yaml:"outstanding_misses"`
+	Bandwidth         string   `yaml:"bandwidth"`
 	Source            []string `yaml:"source"`
 }
 
@@ -164,6 +166,7 @@ func (r *reader) cache(path string, d *description, t *cacheText) Cache {
 	}
 	r.inclusion(path, t, &c.Level)
 	c.Latency = Cycles(r.quantity(path+".latency", t.Latency, cycleUnits))
+	c.Bandwidth = r.rate(path+".bandwidth", t.Bandwidth)
 	r.sources(path, d, t.Source)
 	return c
 }
@@ -204,8 +207,26 @@ func (r *reader) memory(d *description) Memory {
 	if t.OutstandingMisses < 0 || t.OutstandingMisses > maxCount {
 		r.fail(path+".outstanding_misses", "%d outstanding misses are impossible", t.OutstandingMisses)
 	}
+	m.Bandwidth = r.rate(path+".bandwidth", t.Bandwidth)
 	r.sources(path, d, t.Source)
 	return m
+}
+
+// rate reads an optional bandwidth, such as "32 B/cycle".
+func (r *reader) rate(path, text string) Rate {
+	if text == "" {
+		return 0
+	}
+	bytes, ok := strings.CutSuffix(text, "/cycle")
+	if !ok {
+		r.fail(path, "%q is no bandwidth; want bytes per cycle, such as 32 B/cycle", text)
+		return 0
+	}
+	v, err := parseQuantity(bytes, byteUnits)
+	if err != nil {
+		r.fail(path, "%v", err)
+	}
+	return Rate(v)
 }
 
 func (r *reader) need(path, value string) {

@@ -136,8 +136,9 @@ func (w *explainer) classes(c *Core) {
 }
 
 func (w *explainer) cache(c *Cache) {
-	w.line("  %s: %v in blocks of %v, %s, %v replacement, writes %s; a hit takes %s%s.", c.Name, c.Capacity(), Bytes(c.BlockBytes),
+	w.line("  %s: %v in blocks of %v, %s, %v replacement, writes %s; a hit takes %s%s%s.", c.Name, c.Capacity(), Bytes(c.BlockBytes),
 		known(c.Ways == 0, "fully associative", fmt.Sprintf("%d-way", c.Ways)), c.Replacement, writes(c), cycles(c.Latency),
+		known(c.Bandwidth != 0, fmt.Sprintf("; a core reads at most %.3g bytes per cycle", float64(c.Bandwidth)), ""),
 		known(c.BypassFloat, "; floating-point accesses pass by", ""))
 }
 
@@ -162,6 +163,9 @@ func (w *explainer) memory(m *Memory) {
 		w.line("  Where the blocks before it were read in order, prefetching leaves %s.", cycles(m.StreamLatency))
 	}
 	w.line("  Loads that can wait for memory at once: %s.", number(m.OutstandingMisses))
+	if m.Bandwidth != 0 {
+		w.line("  A core reads at most %.3g bytes per cycle.", float64(m.Bandwidth))
+	}
 }
 
 // prefetchers lists the prefetchers, and says what is not of them.

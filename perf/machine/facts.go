@@ -95,6 +95,7 @@ func (m *Machine) Facts() []Fact {
 	f.number("memory back-to-back latency", "cycles", float64(m.Memory.BackToBackLatency))
 	f.number("memory stream latency", "cycles", float64(m.Memory.StreamLatency))
 	f.count("memory outstanding misses", m.Memory.OutstandingMisses)
+	f.number("memory bandwidth", "bytes per cycle", float64(m.Memory.Bandwidth))
 	for i := range m.Prefetchers {
 		f.word("prefetcher "+m.Prefetchers[i].Name, m.Prefetchers[i].text(m))
 	}
@@ -112,6 +113,7 @@ func (f *facts) cache(c *Cache) {
 	f.word(c.Name+" writes", writes(c))
 	f.word(c.Name+" floating point", bypass(c.BypassFloat))
 	f.number(c.Name+" latency", "cycles", float64(c.Latency))
+	f.number(c.Name+" bandwidth", "bytes per cycle", float64(c.Bandwidth))
 }
 
 func (f *facts) core(c *Core) {

@@ -17,6 +17,9 @@ type Cycles float64
 // Hertz is a frequency.
 type Hertz float64
 
+// Rate is a bandwidth in bytes per cycle.
+type Rate float64
+
 // Machine describes a processor and its memory hierarchy as far as predictions
 // need it. A latency, penalty or frequency of 0 is not known.
 type Machine struct {
@@ -41,11 +44,13 @@ type Machine struct {
 	Path string // of the file
 }
 
-// Cache is a level of cache. Its latency is that of a load that hits in it.
+// Cache is a level of cache. Its latency is that of a load that hits in it, its
+// bandwidth what a core reads from it at most; 0: not known.
 type Cache struct {
 	cache.Level
-	Latency Cycles
-	Source  []string
+	Latency   Cycles
+	Bandwidth Rate
+	Source    []string
 }
 
 // Capacity returns the cache's size.
@@ -91,6 +96,9 @@ type Memory struct {
 	// OutstandingMisses is the number of loads that can wait for memory at
 	// once.
 	OutstandingMisses int
+
+	// Bandwidth is what one core reads from memory at most.
+	Bandwidth Rate
 
 	Source []string
 }

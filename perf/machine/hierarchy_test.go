@@ -183,6 +183,8 @@ func TestParseErrors(t *testing.T) {
 		{"200 cycles", "200 cycles\n  stream_latency: 0 cycles", "not positive"},
 		{"restart_latency: 200 cycles", "stream_latency: 20 cycles", "without a restart latency"},
 		{"200 cycles", "200 cycles\n  back_to_back_latency: 100 cycles", "is below the restart latency"},
+		{"14 cycles", "14 cycles\n    bandwidth: 32 GB/s", `small.yaml:21:16: "32 GB/s" is no bandwidth; want bytes per cycle, such as 32 B/cycle`},
+		{"14 cycles", "14 cycles\n    bandwidth: 0 B/cycle", "not positive"},
 		{"entries: 64", "entries: 0", "small.yaml:24:14: entries: want"},
 		{"2.5 GHz", "1e300 GHz", `small.yaml:4:14: "1e300 GHz" is more than any machine has`},
 		{"1 MiB", "16 KiB", "small.yaml:16:15: L2 of 16 KiB is smaller than L1 of 32 KiB"},

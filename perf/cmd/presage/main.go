@@ -72,7 +72,7 @@ type commandGroup struct {
 func commandGroups() []commandGroup {
 	return []commandGroup{
 		{"Run and predict", []*cobra.Command{
-			profileCommand(), trainCommand(), predictCommand(), timeCommand(), queryCommand(), simulateCommand(), validateCommand(), reportCommand(), runCommand(),
+			profileCommand(), trainCommand(), predictCommand(), timeCommand(), rooflineCommand(), queryCommand(), simulateCommand(), validateCommand(), reportCommand(), runCommand(),
 		}},
 		{"Look inside", []*cobra.Command{
 			exploreCommand(), explainCommand(), adviseCommand(), analyzeCommand(), histogramCommand(), checkStridesCommand(), kernelCommand(), annotateCommand(),

@@ -98,6 +98,16 @@ func TestProfilePredictSimulate(t *testing.T) {
 	if ahead := must(t, "simulate", program, "--args", "-n 6 -iterations 1", "--machine", "zen4", "--prefetch", "--accesses-per-cycle", "0.5", "--format", "csv", "-q"); strings.Count(ahead, "\n") != 4 || !strings.Contains(ahead, "sim_covered_misses") {
 		t.Errorf("got %s", ahead)
 	}
+	roof := filepath.Join(t.TempDir(), "roof.svg")
+	if text := must(t, "roofline", dir, "--machine", "origin2000", "--at", "n=12,16", "--by", "routine", "--limit", "2", "--figure", roof, "--format", "csv"); strings.Count(text, "\n") != 1+2*2*3 || !strings.Contains(text, ",memory,") {
+		t.Errorf("two routines at two sizes, three levels: %s", text)
+	}
+	if svg, err := os.ReadFile(roof); err != nil || !strings.Contains(string(svg), "<svg") {
+		t.Errorf("drew %d bytes, error %v", len(svg), err)
+	}
+	if _, _, err := presage(t, "roofline", dir, "--machine", "origin2000", "--at", "n=12", "--figure", "roof.gif"); err == nil || !strings.Contains(err.Error(), ".png, .svg or .pdf") {
+		t.Errorf("a figure of another kind: %v", err)
+	}
 	hist := must(t, "histogram", dir, "--routine", "main.solveLine", "--format", "csv")
 	if diff := cmp.Diff([]string{"program", "n", "block_bytes", "lo_blocks", "hi_blocks", "accesses", "cold_accesses"}, header(t, hist)); diff != "" {
 		t.Error(diff)
