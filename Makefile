@@ -68,7 +68,7 @@ notebook-test: kernel ## judge the committed notebooks, and run the quickstart a
 	$(NBCHECK) --execute --output $(BUILD)/quickstart.ipynb --html $(BUILD) $(QUICKSTART)
 
 notebooks: kernel ## run the committed notebooks in place; replaced only if good
-	PRESAGE_RECORD=1 $(NBCHECK) --execute --timeout 30m $(NOTEBOOKS)
+	PRESAGE_RECORD=1 $(NBCHECK) --execute --update-prose --timeout 30m $(NOTEBOOKS)
 	$(GO) run ./perf/cmd/presage headlines
 
 # The recorded predictions are those of the papers' formula, --method binomial. The

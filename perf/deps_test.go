@@ -173,6 +173,7 @@ var outside = []layer{
 	{"github.com/schollz/progressbar/v3", "cmd/presage"},
 	{"github.com/spf13/cobra", "cmd/presage cmd/nbcheck cmd/nbsetup"},
 	{"github.com/spf13/pflag", "cmd/presage"},
+	{"golang.org/x/net", "cmd/nbcheck"}, // tables in outputs
 	{"golang.org/x/arch", "isa/rv64 engine/rv64"},
 	{"golang.org/x/term", "cmd/presage"},
 	{"golang.org/x/sys", "engine/rv64 engine/native host"}, // guest memory comes from mmap; native traces processes; host asks for huge pages and counters

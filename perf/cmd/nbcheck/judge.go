@@ -61,6 +61,7 @@ func (r *result) judge(nb *notebook) {
 			r.judgeOutput(c, o)
 		}
 	}
+	r.judgeProse(nb)
 	if r.Images == 0 {
 		r.add(finding{Kind: kindNoImage, Line: 1, Message: "no output is an image: a notebook is committed with its figures"})
 	}

@@ -4,6 +4,7 @@
 //	nbcheck notebooks/*.ipynb                          judge what is recorded
 //	nbcheck --execute notebooks/*.ipynb                run, judge, replace if good
 //	nbcheck --execute --output build/q.ipynb q.ipynb   run, judge, write elsewhere
+//	nbcheck --update-prose notebooks/*.ipynb           write figures in prose anew
 //
 // `jupyter nbconvert --execute` exits with status 0 even if a Go cell panicked or
 // exited with an error, because Jupyter does not treat text on stderr as an error.
@@ -21,6 +22,36 @@
 //	no-kernel      the notebook does not record which kernel runs it
 //	execution      the notebook could not be run, or not to its end
 //	no-output      --show TAG found no text to print
+//	prose          a figure in the text that the notebook's outputs contradict
+//
+// # Figures in prose
+//
+// A number with the unit of a result in a Markdown cell ("4%", "3 times", "0.05
+// points") claims what the notebook's outputs must show. A comment right after it,
+// which readers do not see, binds it to a cell of a displayed table, to a statistic of
+// some of its rows, or to a headline:
+//
+//	4%<!-- = -rel_err n=60 level=L1 --> too low
+//	within 6%<!-- >= max abs rel_err n>48 -->
+//	2.9<!-- = median rel_err level="L1 TLB"|L2 --> times
+//	69% at worst<!-- = worst of "L1 and L2" -->, does not bind: it follows no number
+//	69%<!-- = worst of "L1 and L2" --> at worst; 81%<!-- = median of "L1 and L2" / "n³" --> by n³
+//
+// A bound figure must be its result, rounded to the digits that it shows (or >= or <=
+// it). "-" before the column takes the negative, for "too low"; "1+" makes a ratio of a
+// relative error; "abs" takes magnitudes; statistics are min, max, median, mean,
+// sum and count, of headlines value, median, p90, worst and rows. With --update-prose figures
+// that are not their result are written anew, unless its sign is wrong.
+//
+// Where one figure of a notebook is bound, all must be. In notebooks without bindings
+// figures that no number in the outputs rounds to are noted, and no finding: they may be
+// worked out from several numbers, and with hundreds of numbers most small percentages
+// are among them anyway. Only bindings make sure.
+//
+// By rule these are no figures, unless they are bound: code; sizes ("n = 60", "2.7
+// times the largest size"); bounds ("at least 2%", "within 5%"); clauses that speak of
+// a paper, a report, what is printed there, an earlier recording, what is asked for, or a
+// goal.
 //
 // Exit status: 0 every notebook is good; 1 there are findings; 2 wrong usage, a
 // file that cannot be read or written, or no Jupyter.
@@ -59,6 +90,7 @@ func main() {
 // prints text.
 type options struct {
 	execute bool
+	update  bool          // write bound figures anew
 	timeout time.Duration // of one cell
 	output  string
 	html    string
@@ -78,11 +110,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 A notebook is good if every code cell was executed, in order, without an error
 output, panic or non-zero exit, and if it shows at least one image. With
 --execute a notebook runs in its own folder, with the kernel that it records,
-and is replaced only by a good result.
+and is replaced only by a good result, or one whose only findings are figures in
+its text: these need the new outputs to be corrected by, and --update-prose
+corrects those that are bound to a result ('go doc presage/perf/cmd/nbcheck').
 
 Exit status: 0 good; 1 findings; 2 usage, unreadable file, or no Jupyter.`,
 		Example: `  nbcheck notebooks/*.ipynb
   nbcheck --execute --timeout 5m notebooks/*.ipynb
+  nbcheck --execute --update-prose notebooks/*.ipynb
   nbcheck --execute --output build/quickstart.ipynb --html build notebooks/quickstart.ipynb`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -96,6 +131,7 @@ Exit status: 0 good; 1 findings; 2 usage, unreadable file, or no Jupyter.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.execute, "execute", false, "run the notebooks before judging them")
+	f.BoolVar(&o.update, "update-prose", false, "write the figures in the text that are bound to a result, and are not it, anew")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "with --execute: the time that one cell may take")
 	f.StringVar(&o.output, "output", "", "with --execute and one notebook: write the result here, not in place")
 	f.StringVar(&o.html, "html", "", "write each notebook that is good as HTML into this folder")
@@ -201,8 +237,11 @@ func (o *options) check(ctx context.Context, path string, stderr io.Writer) (res
 			r.malformed(err)
 			return r, nil
 		}
+		if nb, err = o.updateProse(&r, nb, done.data, done.file()); err != nil {
+			return r, err
+		}
 		r.judge(nb)
-		if len(r.Findings) > 0 {
+		if r.spoiled() {
 			r.relocate(before)
 			fmt.Fprintf(stderr, "nbcheck: %s has findings: %s is left as it was\n", path, r.Written)
 			return r, nil
@@ -211,6 +250,9 @@ func (o *options) check(ctx context.Context, path string, stderr io.Writer) (res
 			return r, err
 		}
 	} else {
+		if nb, err = o.updateProse(&r, nb, data, path); err != nil {
+			return r, err
+		}
 		r.judge(nb)
 	}
 	if o.show != "" {
@@ -221,4 +263,39 @@ func (o *options) check(ctx context.Context, path string, stderr io.Writer) (res
 		err = writeHTML(ctx, r.Written, r.HTML)
 	}
 	return r, err
+}
+
+// updateProse writes the bound figures of a notebook anew, into file, if that is asked
+// for and some are not their result, and returns the notebook as it then is.
+func (o *options) updateProse(r *result, nb *notebook, data []byte, file string) (*notebook, error) {
+	if !o.update {
+		return nb, nil
+	}
+	updated, n := updateProse(data, nb)
+	if n == 0 {
+		return nb, nil
+	}
+	r.Updated = n
+	if err := replaceFile(file, updated); err != nil {
+		return nb, err
+	}
+	return parse(updated)
+}
+
+// replaceFile replaces a file as a whole, or leaves it as it is.
+func replaceFile(path string, data []byte) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".nbcheck-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Chmod(info.Mode().Perm()), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
 }

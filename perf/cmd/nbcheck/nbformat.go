@@ -78,6 +78,7 @@ func (p *parser) cell(v value, number, minor int) (c cell, id string) {
 	}
 
 	c.Source = p.text(f["source"], what+": source")
+	c.pieces = p.pieces(f["source"], what+": source")
 	var meta struct {
 		Tags []string `json:"tags"`
 	}

@@ -25,6 +25,14 @@ type cell struct {
 	Tags    []string
 	Count   int // execution count; 0 if the cell was never executed
 	Outputs []output
+
+	pieces []piece // of Source, in order
+}
+
+// A piece is a string of the file that is a part of a cell's source.
+type piece struct {
+	text       string
+	start, end int // in bytes, of the JSON string
 }
 
 // An output is one output of a code cell.
@@ -175,4 +183,18 @@ func (p *parser) text(v value, what string) string {
 		p.fail(v.offset, "%s: want a string or an array of strings", what)
 	}
 	return strings.Join(lines, "")
+}
+
+// pieces returns the strings of which a multi-line string consists.
+func (p *parser) pieces(v value, what string) (all []piece) {
+	items := []value{v}
+	if bytes.HasPrefix(v.raw, []byte("[")) {
+		items = p.items(v, what)
+	}
+	for _, item := range items {
+		var s string
+		p.decode(item, what, &s)
+		all = append(all, piece{s, item.offset, item.offset + len(item.raw)})
+	}
+	return all
 }

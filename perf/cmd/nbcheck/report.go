@@ -24,13 +24,22 @@ type result struct {
 	HTML      string    `json:"html,omitempty"`
 	CodeCells int       `json:"code_cells"`
 	Images    int       `json:"images"`
-	Seconds   float64   `json:"execution_sec"` // 0: not executed
+	Figures   int       `json:"figures"`           // that its prose claims
+	Bound     int       `json:"bound"`             // of these, those that name the result they are
+	Updated   int       `json:"updated,omitempty"` // of these, those that --update-prose wrote anew
+	Seconds   float64   `json:"execution_sec"`     // 0: not executed
 	Findings  []finding `json:"findings"`
+	Notes     []finding `json:"notes,omitempty"` // worth a look, and no fault
 
 	shown []string // text outputs of the cells with the tag of --show
 }
 
 func (r *result) add(f finding) { r.Findings = append(r.Findings, f) }
+
+// spoiled reports whether there are findings other than figures in the text.
+func (r *result) spoiled() bool {
+	return slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Kind != kindProse })
+}
 
 // show collects the text printed by cells with a tag. If there is none, that is a
 // finding: a request for a table must not be answered with silence.
@@ -55,7 +64,7 @@ func (r *result) show(nb *notebook, tag string) {
 
 // print writes the result for people, findings in the form of a compiler's.
 func (r *result) print(w io.Writer) {
-	for _, f := range r.Findings {
+	print := func(f *finding, mark string) {
 		fmt.Fprintf(w, "%s:", r.Notebook)
 		if f.Line > 0 {
 			fmt.Fprintf(w, "%d:", f.Line)
@@ -63,10 +72,16 @@ func (r *result) print(w io.Writer) {
 		if f.Cell > 0 {
 			fmt.Fprintf(w, " cell %d:", f.Cell)
 		}
-		fmt.Fprintf(w, " %s: %s\n", f.Kind, f.Message)
+		fmt.Fprintf(w, " %s%s: %s\n", mark, f.Kind, f.Message)
 		if f.Detail != "" {
 			fmt.Fprintf(w, "\t%s\n", strings.ReplaceAll(f.Detail, "\n", "\n\t"))
 		}
+	}
+	for i := range r.Findings {
+		print(&r.Findings[i], "")
+	}
+	for i := range r.Notes {
+		print(&r.Notes[i], "note: ")
 	}
 	if len(r.Findings) > 0 {
 		return
@@ -75,6 +90,12 @@ func (r *result) print(w io.Writer) {
 		fmt.Fprintln(w, strings.TrimRight(text, "\n"))
 	}
 	fmt.Fprintf(w, "%s: good: %d code cells, %d images", r.Notebook, r.CodeCells, r.Images)
+	if r.Figures > 0 {
+		fmt.Fprintf(w, ", %d figures in prose (%d bound)", r.Figures, r.Bound)
+	}
+	if r.Updated > 0 {
+		fmt.Fprintf(w, ", %d of them written anew", r.Updated)
+	}
 	if r.Seconds > 0 {
 		fmt.Fprintf(w, ", executed in %.1f s, written to %s", r.Seconds, r.Written)
 	}
