@@ -163,9 +163,9 @@ type colourScale struct {
 // describe states the values at the ends of the scale.
 func (s colourScale) describe(unit string) string {
 	if s.fromZero {
-		return fmt.Sprintf("light 0 to dark %.3g %s", s.hi, unit)
+		return fmt.Sprintf("light 0 to dark %s %s", threeDigits(s.hi), unit)
 	}
-	return fmt.Sprintf("dark %.3g to light %.3g %s", s.lo, s.hi, unit)
+	return fmt.Sprintf("dark %s to light %s %s", threeDigits(s.lo), threeDigits(s.hi), unit)
 }
 
 // of returns the colour of a value and whether dark text is legible on it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"github.com/go-gota/gota/dataframe"
 	"gonum.org/v1/plot"
@@ -56,12 +57,49 @@ func LogCurves(df dataframe.DataFrame, opt LogCurvesOptions) (*Figure, error) {
 		label = func(n uint64) string { return fmt.Sprint(n) }
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = doublings{label}, oneTwoFive{}
+	if err := fitLogs(p, logs, opt.Curves); err != nil {
+		return nil, err
+	}
 	for _, l := range opt.Lines {
 		if err := addUpright(p, l); err != nil {
 			return nil, err
 		}
 	}
 	return fig, nil
+}
+
+// fitLogs lets the vertical axis, of decimal logarithms, begin and end at 1, 2 or 5
+// times a power of ten around the columns. Curves would begin it at 0, which is the
+// number 1 here, and hide what is smaller.
+func fitLogs(p *plot.Plot, logs dataframe.DataFrame, curves []Curve) error {
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, c := range curves {
+		values, err := frame.Floats(logs, c.Column)
+		if err != nil {
+			return fmt.Errorf("figure: %w", err)
+		}
+		for _, v := range values {
+			if !math.IsNaN(v) {
+				least, most = min(least, v), max(most, v)
+			}
+		}
+	}
+	if math.IsInf(least, 0) {
+		return nil
+	}
+	// One decade further on either side holds the ends.
+	ticks := oneTwoFive{}.Ticks(math.Floor(least)-1, math.Ceil(most)+1)
+	for _, t := range ticks {
+		if t.Value < least-1e-9 || t.Value <= least+1e-9 && least < most {
+			p.Y.Min = t.Value
+		}
+	}
+	for _, t := range slices.Backward(ticks) {
+		if t.Value > most+1e-9 || t.Value >= most-1e-9 && least < most {
+			p.Y.Max = t.Value
+		}
+	}
+	return nil
 }
 
 // logged returns df with the logarithms of a column in its place.
@@ -95,7 +133,7 @@ func addUpright(p *plot.Plot, l Upright) error {
 		return fmt.Errorf("figure: %w", err)
 	}
 	text.TextStyle[0].Rotation = math.Pi / 2
-	text.TextStyle[0].Font.Size = vg.Points(smallestText)
+	text.TextStyle[0].Font.Variant, text.TextStyle[0].Font.Size = sans, vg.Points(smallestText)
 	text.Offset = vg.Point{X: vg.Points(11), Y: vg.Points(6)}
 	if l.Dashed {
 		line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
@@ -106,7 +144,7 @@ func addUpright(p *plot.Plot, l Upright) error {
 }
 
 // doublings ticks an axis of binary logarithms at powers of two and labels every
-// third of them.
+// third of them, or all if these are six at most.
 type doublings struct{ label Labeller }
 
 // Ticks implements plot.Ticker.
@@ -114,8 +152,11 @@ func (d doublings) Ticks(lo, hi float64) []plot.Tick {
 	var ticks []plot.Tick
 	for e := math.Ceil(lo); e <= hi; e++ {
 		t := plot.Tick{Value: e}
-		if math.Mod(e, 3) == 0 {
-			t.Label = d.label(1 << uint64(e))
+		if few := math.Floor(hi)-math.Ceil(lo) < 6; few || math.Mod(e, 3) == 0 {
+			t.Label = "1/" + fmt.Sprint(1<<uint64(max(0, -e)))
+			if e >= 0 {
+				t.Label = d.label(1 << uint64(e))
+			}
 		}
 		ticks = append(ticks, t)
 	}

@@ -91,6 +91,32 @@ func TestSimilarity(t *testing.T) {
 	}
 }
 
+// TestInstructionUnits demands axes in a unit that suits them.
+func TestInstructionUnits(t *testing.T) {
+	for _, c := range []struct {
+		end  float64
+		want string
+		unit float64
+	}{
+		{6.3e9, "instructions executed (billions)", 1e9},
+		{2.2e6, "instructions executed (millions)", 1e6},
+		{5000, "instructions executed (thousands)", 1e3},
+		{0, "instructions executed", 1},
+	} {
+		if label, unit := executed(c.end); label != c.want || unit != c.unit {
+			t.Errorf("%g: %q, %g", c.end, label, unit)
+		}
+	}
+}
+
+func TestThreeDigits(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 0.25: "0.25", 44: "44", 2821: "2820", 12742: "12.7k", 5e6: "5M", -1234: "-1230", 0.0012345: "0.00123"} {
+		if got := threeDigits(v); got != want {
+			t.Errorf("%g: %q, want %q", v, got, want)
+		}
+	}
+}
+
 func TestTimeline(t *testing.T) {
 	f, err := Timeline(frame.Of([]intervalRow{{0, 0, true}, {1e9, 0, false}, {2e9, 1, true}, {3e9, 1, false}}), "two clusters")
 	if err != nil {

@@ -17,8 +17,19 @@ import (
 	"presage/perf/frame"
 )
 
-// giga is the unit of instructions on axes.
-const giga = 1e9
+// executed returns the label of an axis of instructions that ends at end, and the unit
+// in which it counts them.
+func executed(end float64) (label string, unit float64) {
+	for _, u := range []struct {
+		name string
+		unit float64
+	}{{"billions", 1e9}, {"millions", 1e6}, {"thousands", 1e3}} {
+		if end >= u.unit {
+			return "instructions executed (" + u.name + ")", u.unit
+		}
+	}
+	return "instructions executed", 1
+}
 
 // Similarity draws the similarity of a run's intervals, from the table of
 // perf.Phases.Similarity: a square for each pair, dark if they execute the same
@@ -47,8 +58,10 @@ func Similarity(df dataframe.DataFrame, title string) (*Figure, error) {
 		}
 		img.Set(x, len(at)-1-y, heightColor(d, 1))
 	}
-	p := newPlot(title, "instructions executed (billions)", "instructions executed (billions)")
-	end := (at[len(at)-1] + at[1] - at[0]) / giga
+	end := at[len(at)-1] + at[1] - at[0]
+	label, unit := executed(end)
+	end /= unit
+	p := newPlot(title, label, label)
 	p.Add(&pixels{img, end}, colorScale{end})
 	labels, err := plotter.NewLabels(plotter.XYLabels{
 		XYs:    []plotter.XY{{X: 0, Y: 1.12 * end}, {X: end, Y: 1.12 * end}},
@@ -59,7 +72,7 @@ func Similarity(df dataframe.DataFrame, title string) (*Figure, error) {
 	}
 	labels.TextStyle[1].XAlign = text.XRight
 	for i := range labels.TextStyle {
-		labels.TextStyle[i].Font.Size = font.Points(10)
+		labels.TextStyle[i].Font.Variant, labels.TextStyle[i].Font.Size = sans, font.Points(10)
 	}
 	p.Add(labels)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, end, 0, 1.2*end

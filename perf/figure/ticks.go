@@ -96,6 +96,25 @@ func amount(v float64) string {
 	return fmt.Sprintf("%g", v)
 }
 
+// threeDigits writes a number with three significant digits: 0.25, 44, 2820, 12.7k.
+func threeDigits(v float64) string {
+	short := func(v float64) string {
+		if v == 0 {
+			return "0"
+		}
+		least := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
+		return strconv.FormatFloat(math.Round(v/least)*least, 'g', 6, 64)
+	}
+	if a := math.Abs(v); a >= 1e4 && a < 1e15 {
+		for _, u := range units {
+			if a >= u.value {
+				return short(v/u.value) + u.name
+			}
+		}
+	}
+	return short(v)
+}
+
 // upTo ticks an axis up to a value below its end.
 type upTo struct{ top float64 }
 

@@ -33,12 +33,13 @@ func Timeline(df dataframe.DataFrame, title string) (*Figure, error) {
 	if len(start) == 0 {
 		return nil, fmt.Errorf("figure: a time line without intervals")
 	}
-	p := newPlot(title, "instructions executed (billions)", "cluster")
+	label, unit := executed(slices.Max(start))
+	p := newPlot(title, label, "cluster")
 	p.Add(plotter.NewGrid())
 	all := make([]plotter.XYs, int(slices.Max(cluster))+1)
 	var chosen plotter.XYs
 	for i := range start {
-		xy := plotter.XY{X: start[i] / giga, Y: cluster[i]}
+		xy := plotter.XY{X: start[i] / unit, Y: cluster[i]}
 		all[int(cluster[i])] = append(all[int(cluster[i])], xy)
 		if point[i] == "true" {
 			chosen = append(chosen, xy)
@@ -64,7 +65,7 @@ func Timeline(df dataframe.DataFrame, title string) (*Figure, error) {
 		p.Add(s)
 		p.Legend.Add("simulation point", s)
 	}
-	p.X.Min, p.X.Max = 0, math.Max(slices.Max(start)/giga*1.01, 1e-9)
+	p.X.Min, p.X.Max = 0, math.Max(slices.Max(start)/unit*1.01, 1e-9)
 	p.Y.Min, p.Y.Max = -0.5, float64(len(all))-0.5
 	p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, plot.TickerFunc(func(lo, _ float64) []plot.Tick { return wholeTicks(lo, float64(len(all)-1)) })
 	return &Figure{panels: []*panel{p}}, nil
