@@ -125,7 +125,7 @@ var layers = []layer{
 	{"study/record", "store frame internal/order"},
 	{"study/record/parquet", "study/record"}, // apart: the library is large, and cells link what package perf imports
 	{"host/calibration", "host machine store frame figure"},
-	{"study/growth", "machine subject anatomy misses timing study/record frame internal/num"},
+	{"study/growth", "machine predict subject anatomy misses timing study/record frame internal/num"},
 	{"study/mending", "internal/num machine subject locality misses patterns advice store study/record"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record internal/num"},
 	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer campaign subject anatomy timing study/record progress store frame"},

@@ -15,6 +15,7 @@ func studyCommand() *cobra.Command {
 		flags               validationFlags
 		large, curve, times sweepFlag
 		s                   growth.Options
+		recipe              bool
 	)
 	cmd := &cobra.Command{
 		Use:   "study PROGRAM --machine NAME --train name=values --at name=values --curve name=values --record PREFIX",
@@ -25,12 +26,16 @@ among them, it simulates the core instruction by instruction. It writes three
 tables, PREFIX-misses.csv, PREFIX-curves.csv and PREFIX-times.csv, and this
 command, the date and checksums to recordings.csv beside them.
 
+With --recipe it predicts misses as the papers do, with histograms split in the median
+ratio at all sizes, powers of the size alone, and the binomial formula, and writes
+PREFIX-recipe.csv, to be set beside PREFIX-misses.csv; it simulates nothing.
+
 Simulations are kept in the store: an interrupted study resumes where it stopped.`,
 		Example: `  presage study ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,itanium2 --pages 16384 \
     --train n=22,29,33,38,43,49 --at n=16:64:8 --large n=100,120 --curve n=10:200:10 --time-at n=20,40,60 --record sweep3d`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(flags.train.points) == 0 || len(curve.points) == 0 || len(flags.judge.points)+len(large.points) == 0 {
+			if len(flags.train.points) == 0 || len(curve.points) == 0 && !recipe || len(flags.judge.points)+len(large.points) == 0 {
 				return errors.New("no sizes: give those to fit to with --train, those to judge at with --at, those of the curves with --curve, such as --train n=20:50:6 --at n=75,100 --curve n=10:200:10")
 			}
 			prog, err := openProgram(cmd.Context(), args[0])
@@ -45,6 +50,13 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 			}
 			s.Large, s.Curve, s.Times = large.points, curve.points, times.points
 			s.By = []subject.Scope{subject.ByProgram, subject.ByRoutine, subject.ByLoop}
+			if recipe {
+				rows, err := s.Recipe(cmd.Context(), prog)
+				if err != nil {
+					return err
+				}
+				return growth.RecordRecipe(prog, rows, flags.record, commandLine(cmd, args))
+			}
 			found, err := s.Run(cmd.Context(), prog)
 			if err != nil {
 				return err
@@ -64,6 +76,7 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 	f.Var(&large, "large", "further sizes, without the simulation of fully associative caches")
 	f.Var(&curve, "curve", "problem sizes of the predicted curves")
 	f.Var(&times, "time-at", "sizes of the curve at which execution is simulated")
+	f.BoolVar(&recipe, "recipe", false, "predict misses by the papers' own recipe instead")
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd

@@ -141,7 +141,7 @@ func (o Options) tuning(ctx context.Context, matrices []*spmv.Matrix) ([]Tuned, 
 func (f *Findings) Record(dir, command string) error {
 	for _, step := range []func() error{
 		func() error {
-			return save(dir, MatricesPart, f.Matrices, "matrices of Table 4 (2012): real where stand_in is false, else synthesised", command)
+			return save(dir, MatricesPart, f.Matrices, "matrices: of a file or generated where stand_in is false, else synthesised for one of Table 4 (2012)", command)
 		},
 		func() error {
 			return save(dir, FillPart, f.Fill, "fill ratios: counted, and estimated from 2% of the rows", command)
