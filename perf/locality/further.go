@@ -30,9 +30,12 @@ func (r *Run) Further(ctx context.Context, sizes []uint64, opt FurtherOptions) (
 		return nil, err
 	}
 	rec := r.Recorded
-	rec.Carriers = 0
+	rec.Carriers, rec.Memory = 0, false
 	if opt.Carriers {
 		rec.Carriers = carriersVersion
+		if rec.Memory, err = r.Program.TellsMemory(); err != nil {
+			return nil, err
+		}
 	}
 	unique := slices.Clone(sizes)
 	slices.Sort(unique)

@@ -14,7 +14,7 @@ const profileKind = "profile"
 
 // profileSpec describes a run that is profiled.
 type profileSpec struct {
-	Path       string `json:",omitempty"` // as in subject.Remote
+	subject.Whereabouts
 	Point      subject.Point
 	Recorded   Recorded
 	BlockBytes []uint64
@@ -34,7 +34,7 @@ func (p *profiler) job() (campaign.Job, error) {
 		}
 		results = append(results, key)
 	}
-	return subject.RemoteJob(profileKind, "profile", &p.rec.Inputs, profileSpec{r.Path, p.point, p.rec, p.sizes}, results...)
+	return subject.RemoteJob(profileKind, "profile", &p.rec.Inputs, profileSpec{r.Whereabouts, p.point, p.rec, p.sizes}, results...)
 }
 
 // Jobs returns the jobs that put what Profile needs into the store.
@@ -67,7 +67,7 @@ func Jobs(ctx context.Context, prog *subject.Program, points []subject.Point, op
 // Work returns the kinds of jobs of this package.
 func Work() []campaign.Work {
 	return []campaign.Work{campaign.NewWork(profileKind, func(ctx context.Context, at campaign.Site, s profileSpec) error {
-		r := subject.Remote{Inputs: s.Recorded.Inputs, Point: s.Point, Path: s.Path}
+		r := subject.Remote{Inputs: s.Recorded.Inputs, Point: s.Point, Whereabouts: s.Whereabouts}
 		prog, err := r.Open(at.Store)
 		if err != nil {
 			return err

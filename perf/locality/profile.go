@@ -180,6 +180,9 @@ func (opt *ProfileOptions) recorded(prog *subject.Program, in subject.Inputs) (R
 	rec := Recorded{Inputs: in, Plan: plan.Digest(), Stack: !opt.DataOnly}
 	if opt.Carriers {
 		rec.Carriers = carriersVersion
+		if rec.Memory, err = prog.TellsMemory(); err != nil {
+			return Recorded{}, err
+		}
 	}
 	if opt.SampleOneIn > 1 {
 		rec.SampleOneIn, rec.SampleSeed, rec.SampleEvenly = opt.SampleOneIn, opt.SampleSeed, opt.SampleEvenly

@@ -55,6 +55,9 @@ type Recorded struct {
 
 	// Carriers is the version of what ProfileOptions.Carriers collects; 0 without.
 	Carriers int `json:",omitempty"`
+
+	// Memory is true if, with Carriers, objects follow the changes of memory.
+	Memory bool `json:",omitempty"`
 }
 
 // evenly is the block size, in bytes, from which on ProfileOptions.SampleEvenly

@@ -12,7 +12,7 @@ const ReuseVersion = 1
 
 // carriersVersion is part of the key of histograms with carriers: raise it when
 // loops, objects or sources are numbered in another way.
-const carriersVersion = 5
+const carriersVersion = 4
 
 // storedReuse is what the store holds for one run and block size.
 type storedReuse struct {

@@ -36,6 +36,56 @@ type nested struct {
 	want  map[string]uint64
 	each  []string // of the batch's block accesses
 	pause func()   // after a block, where another thread may run
+
+	memory *movable // nil: it does not change
+}
+
+// movable is memory that changes, word by word: a change of a range gives it to the
+// object of its PC.
+type movable [800]int32
+
+func newMovable() *movable {
+	m := new(movable)
+	for i := range m {
+		m[i] = -1
+	}
+	return m
+}
+
+func (m *movable) Apply(changes []trace.Change) (moved bool) {
+	for _, c := range changes {
+		for i := c.Addr / 8; i < (c.Addr+c.Size)/8; i++ {
+			moved = moved || m[i] != int32(c.PC)
+			m[i] = int32(c.PC)
+		}
+	}
+	return moved
+}
+
+func (m *movable) At(addr uint64) (object int32, lo, hi uint64) {
+	i := addr / 8
+	lo, hi = i, i+1
+	for lo > 0 && m[lo-1] == m[i] {
+		lo--
+	}
+	for hi < uint64(len(m)) && m[hi] == m[i] {
+		hi++
+	}
+	return m[i], lo * 8, hi * 8
+}
+
+func (m *movable) Names() []string { return []string{"a", "b", "c"} }
+
+// change changes memory before the next batch.
+func (n *nested) change() {
+	if n.memory == nil {
+		return
+	}
+	for range n.rng.IntN(3) {
+		at := n.rng.Uint64N(600)
+		n.batch.Changes = append(n.batch.Changes, trace.Change{Addr: 8 * at, Size: 8 * n.rng.Uint64N(200), PC: trace.PC(n.rng.IntN(3))})
+	}
+	n.memory.Apply(n.batch.Changes)
 }
 
 // nestedLoop is a loop being executed.
@@ -200,6 +250,12 @@ func nestedBirth(ref int) int32 { return int32(ref % 4) }
 
 func (n *nested) reuse(addr uint64, group trace.GroupID, ref int) {
 	block, object := addr/64, nestedObject(addr)
+	moved := false
+	if n.memory != nil {
+		if of, _, _ := n.memory.At(addr); of >= 0 {
+			object, moved = len(nestedObjects)+int(of), true
+		}
+	}
 	last, again := n.last[block]
 	source, ok := n.from[block]
 	if !ok {
@@ -208,7 +264,7 @@ func (n *nested) reuse(addr uint64, group trace.GroupID, ref int) {
 	}
 	n.from[block] = nestedSource(ref)
 	birth := int32(NoBirth)
-	if object >= 0 && nestedObjects[object].ByBirth {
+	if object >= 0 && !moved && nestedObjects[object].ByBirth {
 		birth = n.born[block]
 	}
 	n.last[block] = n.time
@@ -266,13 +322,23 @@ func TestCarriers(t *testing.T) {
 		for i := range n.plan.Refs {
 			full.Sources, full.Births = append(full.Sources, nestedSource(i)), append(full.Births, nestedBirth(i))
 		}
+		changes := rapid.Bool().Draw(t, "memory changes")
+		if changes {
+			n.memory = newMovable()
+		}
 		var all []*Collector
 		for _, opt := range []Options{full, {Nest: n.nest, Objects: nestedObjects}, {}} {
+			if changes && opt.Nest != nil {
+				opt.Memory = newMovable()
+			}
 			c, err := New(n.plan, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, c)
+		}
+		if changes {
+			full.Memory = newMovable()
 		}
 		each, err := NewClassifier(n.plan, full)
 		if err != nil {
@@ -292,6 +358,7 @@ func TestCarriers(t *testing.T) {
 			}
 			n.batch.Reset()
 			n.each = n.each[:0]
+			n.change()
 		}
 		if threads := rapid.IntRange(1, 3).Draw(t, "threads"); threads > 1 {
 			n.turns(threads, observe)
@@ -317,7 +384,10 @@ func TestCarriers(t *testing.T) {
 		if diff := cmp.Diff(carriedBy(r, true), carriedBy(all[1].Result(), true)); diff != "" {
 			t.Fatalf("-with sources +without:\n%s", diff)
 		}
-		r.Carried = nil
+		if r.Carried = nil; changes != (len(r.Memory) == 3) {
+			t.Fatalf("names %q", r.Memory)
+		}
+		r.Memory = nil
 		if diff := cmp.Diff(all[2].Result(), r); diff != "" {
 			t.Fatalf("-without carriers +with:\n%s", diff)
 		}
@@ -335,9 +405,10 @@ func TestNestRefuses(t *testing.T) {
 	}{
 		"places": {withBlock, Options{Nest: new(Nest)}}, "no blocks": {plan, Options{Nest: new(Nest)}},
 		"object without a nest": {withBlock, Options{Objects: []Object{{Lo: 1, Hi: 2}}}},
-		"overlapping objects":   {withBlock, Options{Nest: one, Objects: []Object{{Lo: 8, Hi: 16}, {Lo: 0, Hi: 9}}}},
-		"empty object":          {withBlock, Options{Nest: one, Objects: []Object{{Lo: 8, Hi: 8}}}},
-		"few sources":           {withBlock, Options{Nest: one, Sources: []int32{}}}, "a scope below 0": {withBlock, Options{Nest: one, Sources: []int32{-1}}},
+		"memory without a nest": {withBlock, Options{Memory: newMovable()}}, "memory in odd blocks": {withBlock, Options{Nest: one, Memory: newMovable(), BlockBytes: 48}},
+		"overlapping objects": {withBlock, Options{Nest: one, Objects: []Object{{Lo: 8, Hi: 16}, {Lo: 0, Hi: 9}}}},
+		"empty object":        {withBlock, Options{Nest: one, Objects: []Object{{Lo: 8, Hi: 8}}}},
+		"few sources":         {withBlock, Options{Nest: one, Sources: []int32{}}}, "a scope below 0": {withBlock, Options{Nest: one, Sources: []int32{-1}}},
 		"sources without a nest": {withBlock, Options{Sources: []int32{0}}},
 		"births without sources": {withBlock, Options{Nest: one, Births: []int32{0}}},
 		"workers":                {withBlock, Options{Nest: one, Workers: 2}}, "sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},

@@ -3,6 +3,7 @@
 package subject
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -192,6 +193,65 @@ func firstOf(t *testing.T, p *Program, routine string) int {
 	}
 	t.Fatalf("no reference of %s in a loop", routine)
 	return 0
+}
+
+// TestRemoteLoaded: the run of a program with libraries is done elsewhere as it would
+// be here, and not at all with other libraries.
+func TestRemoteLoaded(t *testing.T) {
+	p, b := dynamicProgram(t)
+	st := store.Open(t.TempDir())
+	loaded, _, _ := loadedAt(t, p, "700", st)
+	at, err := p.At(t.Context(), nil, RunOptions{Args: "700", Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := loaded.Remote(st, at.Inputs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := func() (*Program, *Remote, error) {
+		r := new(Remote)
+		if err := json.Unmarshal(text, r); err != nil {
+			t.Fatal(err)
+		}
+		prog, err := r.Open(st)
+		return prog, r, err
+	}
+	prog, remote, err := there()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prog == loaded || prog.File.SHA256 != loaded.File.SHA256 {
+		t.Errorf("%s, want %s", prog.File.SHA256, loaded.File.SHA256)
+	}
+	run := func(p *Program, in Inputs) uint64 {
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := p.Run(t.Context(), Request{Inputs: in, Plan: plan})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Accesses
+	}
+	if here, there := run(loaded, at.Inputs), run(prog, remote.Inputs); here != there || here == 0 {
+		t.Errorf("%d accesses here, %d there", here, there)
+	}
+	b.library(t, "1")
+	if _, _, err := there(); err == nil || !strings.Contains(err.Error(), "libown.so is not that of the job") {
+		t.Errorf("another library: %v", err)
+	}
+	if err := os.Remove(b.path("libown.so")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := there(); err == nil || !strings.Contains(err.Error(), "has to be on this machine") {
+		t.Errorf("no library: %v", err)
+	}
 }
 
 // TestLoadedStatic checks that a program without libraries is not run to find some.

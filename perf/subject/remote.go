@@ -2,6 +2,7 @@ package subject
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,18 +21,25 @@ import (
 type Remote struct {
 	Inputs Inputs
 	Point  Point
+	Whereabouts
+}
+
+// Whereabouts is where a Remote finds what the store does not hold of its executable.
+type Whereabouts struct {
 	// Path is where a program lies that may look for files beside it, such as shared
 	// libraries: one that runs natively. It is run from there, if the same lies there on
 	// the machine that does the job.
 	Path string `json:",omitempty"`
+
+	// Alone is the SHA-256 of the executable if it loads Libraries, which have to be on
+	// the machine that does the job, and the same; Inputs.Program is that of all.
+	Alone     string    `json:",omitempty"`
+	Libraries []library `json:",omitempty"`
 }
 
 // Remote keeps the executable in a store, from which other processes open it, and
 // returns what describes its run with the inputs in.
 func (p *Program) Remote(st *store.Store, in Inputs, point Point) (Remote, error) {
-	if p != p.Alone() {
-		return Remote{}, fmt.Errorf("perf: %s loads shared libraries, which do not travel: link it with -static, or leave the choice of where to run out", in.Command())
-	}
 	dir, err := filepath.Abs(st.Dir())
 	if err != nil {
 		return Remote{}, fmt.Errorf("perf: %w", err)
@@ -40,7 +48,7 @@ func (p *Program) Remote(st *store.Store, in Inputs, point Point) (Remote, error
 	known := p.known.traveller == dir
 	p.known.Unlock()
 	if !known {
-		if _, err := p.Keep(st); err != nil {
+		if _, err := p.Alone().Keep(st); err != nil {
 			return Remote{}, err
 		}
 		p.CopyAnalysis(st)
@@ -49,6 +57,12 @@ func (p *Program) Remote(st *store.Store, in Inputs, point Point) (Remote, error
 		p.known.Unlock()
 	}
 	r := Remote{Inputs: in, Point: point}
+	if p != p.Alone() {
+		r.Alone = p.Alone().File.SHA256
+		for _, m := range p.File.Modules {
+			r.Libraries = append(r.Libraries, library{m.Path, m.Base, m.File.SHA256})
+		}
+	}
 	if !in.Engine.Numbered { // not in the sandbox, where a program finds nothing beside it
 		if r.Path, err = filepath.Abs(p.File.Path); err != nil {
 			return Remote{}, fmt.Errorf("perf: %w", err)
@@ -59,12 +73,27 @@ func (p *Program) Remote(st *store.Store, in Inputs, point Point) (Remote, error
 
 // open opens the executable, where it lies or as the store keeps it.
 func (r *Remote) open(st *store.Store) (*Program, error) {
+	sum := cmp.Or(r.Alone, r.Inputs.Program)
 	if r.Path != "" {
-		if prog, err := Open(r.Path); err == nil && prog.File.SHA256 == r.Inputs.Program {
+		if prog, err := Open(r.Path); err == nil && prog.File.SHA256 == sum {
 			return prog, nil
 		}
 	}
-	return Open(keptAt(st, r.Inputs.Program, r.Inputs.Name))
+	return Open(keptAt(st, sum, r.Inputs.Name))
+}
+
+// join returns the executable of the run with its libraries.
+func (r *Remote) join(prog *Program) (*Program, error) {
+	for _, l := range r.Libraries {
+		f, err := prog.library(l.Path)
+		if err != nil {
+			return nil, fmt.Errorf("perf: %s: library: %w; it has to be on this machine, too", r.Inputs.Command(), err)
+		}
+		if f.SHA256 != l.SHA256 {
+			return nil, fmt.Errorf("perf: %s: library %s is not that of the job: SHA-256 %s, want %s; link the program with -static, or do the job where it was made", r.Inputs.Command(), l.Path, f.SHA256, l.SHA256)
+		}
+	}
+	return prog.join(r.Libraries)
 }
 
 // Open opens the executable of the run from a store, and checks that the run would be
@@ -72,12 +101,15 @@ func (r *Remote) open(st *store.Store) (*Program, error) {
 // their JSON does not tell.
 func (r *Remote) Open(st *store.Store) (*Program, error) {
 	in := &r.Inputs
-	if len(in.Program) < programPrefix || filepath.Base(in.Name) != in.Name {
+	if len(in.Program) < programPrefix || len(r.Libraries) > 0 && len(r.Alone) < programPrefix || filepath.Base(in.Name) != in.Name {
 		return nil, fmt.Errorf("perf: a job of the program %q, SHA-256 %q", in.Name, in.Program)
 	}
 	prog, err := r.open(st)
 	if err != nil {
 		return nil, fmt.Errorf("%w; the store that the job came from has it", err)
+	}
+	if prog, err = r.join(prog); err != nil {
+		return nil, err
 	}
 	if prog.File.SHA256 != in.Program {
 		return nil, fmt.Errorf("perf: %s is not the executable of the job: SHA-256 %s, want %s", prog.File.Path, prog.File.SHA256, in.Program)

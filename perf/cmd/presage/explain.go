@@ -44,8 +44,11 @@ it was touched, and the object that it collides with most in the sets of a cache
 --sharing prints the misses that threads cause each other, by object, the scope that
 misses and the one that wrote the block before, and how many are of false sharing.
 
-An object is a variable, or heap@FILE:LINE or mappings@FILE:LINE with the line of the
-source that first accessed the memory.`,
+An object is a variable, or "alloc FILE:LINE", memory that the line of the source
+asked for: of the callers of malloc, operator new, mmap and the like, the innermost
+outside the system's headers. --objects then has how often, and how many bytes. Where
+the engine does not tell of allocations, which is so of riscv64 programs, an object is
+heap@FILE:LINE or mappings@FILE:LINE, with the line that first accessed the memory.`,
 		Example: `  presage profile ./sweep3d --sweep n=20,26,32,38,44 --machine zen4 --carriers -o profiles
   presage explain profiles --machine zen4 --at n=100
   presage explain ./sweep3d --machine zen4 --at n=44 --by routine
