@@ -1,5 +1,7 @@
 package allocation
 
+import "presage/perf/trace"
+
 // heap says which object each word of the memory belongs to that allocators gave.
 type heap struct {
 	chunks map[uint64]*chunk
@@ -32,22 +34,22 @@ type page struct {
 
 // at returns the object at an address, and the addresses around it that are looked at
 // together.
-func (h *heap) at(addr uint64) (object int32, lo, hi uint64) {
+func (h *heap) at(addr uint64) trace.Extent {
 	number := addr >> chunkBits
 	if h.chunk == nil || h.number != number {
 		c := h.chunks[number]
 		if c == nil {
-			return None, number << chunkBits, (number + 1) << chunkBits
+			return trace.Extent{Object: None, Lo: number << chunkBits, Hi: (number + 1) << chunkBits}
 		}
 		h.chunk, h.number = c, number
 	}
 	if h.chunk.pages == nil {
-		return h.chunk.of, number << chunkBits, (number + 1) << chunkBits
+		return trace.Extent{Object: h.chunk.of, Lo: number << chunkBits, Hi: (number + 1) << chunkBits}
 	}
 	first := addr >> pageBits << pageBits
 	p := &h.chunk.pages[addr>>pageBits%pages]
 	if p.words == nil {
-		return p.of, first, first + 1<<pageBits
+		return trace.Extent{Object: p.of, Lo: first, Hi: first + 1<<pageBits}
 	}
 	const reach = 32 // words
 	i := int(addr >> granuleBits % granules)
@@ -58,7 +60,7 @@ func (h *heap) at(addr uint64) (object int32, lo, hi uint64) {
 	for to < min(granules, i+reach) && p.words[to] == of {
 		to++
 	}
-	return of, first + uint64(from)<<granuleBits, first + uint64(to)<<granuleBits
+	return trace.Extent{Object: of, Lo: first + uint64(from)<<granuleBits, Hi: first + uint64(to)<<granuleBits}
 }
 
 // set makes the words that hold addresses from lo to below hi an object's. It reports

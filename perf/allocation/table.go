@@ -216,21 +216,23 @@ func (t *Table) fix(lo, hi uint64, object int32) {
 }
 
 // At returns the object at an address, None if there is none, and the addresses around
-// it, from lo to below hi, of which the same is known to hold.
-func (t *Table) At(addr uint64) (object int32, lo, hi uint64) {
-	object, lo, hi = t.heap.at(addr)
-	if object != None {
-		return object, lo, hi
+// it of which the same is known to hold.
+func (t *Table) At(addr uint64) trace.Extent {
+	x := t.heap.at(addr)
+	if x.Object != None {
+		return x
 	}
 	i, _ := slices.BinarySearchFunc(t.fixed, addr, func(f fixed, addr uint64) int { return cmp.Compare(f.hi, addr+1) })
 	if i > 0 {
-		lo = max(lo, t.fixed[i-1].hi)
+		x.Lo = max(x.Lo, t.fixed[i-1].hi)
 	}
-	if i == len(t.fixed) {
-		return None, lo, hi
+	switch {
+	case i == len(t.fixed):
+	case t.fixed[i].lo <= addr:
+		f := &t.fixed[i]
+		return trace.Extent{Object: f.object, Lo: max(x.Lo, f.lo), Hi: min(x.Hi, f.hi)}
+	default:
+		x.Hi = min(x.Hi, t.fixed[i].lo)
 	}
-	if f := &t.fixed[i]; f.lo <= addr {
-		return f.object, max(lo, f.lo), min(hi, f.hi)
-	}
-	return None, lo, min(hi, t.fixed[i].lo)
+	return x
 }

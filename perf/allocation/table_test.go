@@ -104,7 +104,8 @@ func checkAt(t *rapid.T, table *Table, words []int32, stack *trace.Change, off u
 		}
 		return words[off/8]
 	}
-	object, lo, hi := table.At(spaceBase + off)
+	x := table.At(spaceBase + off)
+	object, lo, hi := x.Object, x.Lo, x.Hi
 	if object != want(off) || lo > spaceBase+off || hi <= spaceBase+off {
 		t.Fatalf("at %#x: object %d from %#x to %#x, want %d", spaceBase+off, object, lo, hi, want(off))
 	}

@@ -54,8 +54,8 @@ func TestRequestEnd(t *testing.T) {
 
 func TestCapabilitiesString(t *testing.T) {
 	for want, c := range map[string]Capabilities{
-		"none":                0,
-		"windows, sandbox":    CapWindows | CapSandbox,
+		"none":                   0,
+		"windows, sandbox":       CapWindows | CapSandbox,
 		"memory limits, 0x40000": CapMemory | 1<<18,
 	} {
 		if got := c.String(); got != want {

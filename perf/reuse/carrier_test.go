@@ -62,16 +62,16 @@ func (m *movable) Apply(changes []trace.Change) (moved bool) {
 	return moved
 }
 
-func (m *movable) At(addr uint64) (object int32, lo, hi uint64) {
+func (m *movable) At(addr uint64) trace.Extent {
 	i := addr / 8
-	lo, hi = i, i+1
+	lo, hi := i, i+1
 	for lo > 0 && m[lo-1] == m[i] {
 		lo--
 	}
 	for hi < uint64(len(m)) && m[hi] == m[i] {
 		hi++
 	}
-	return m[i], lo * 8, hi * 8
+	return trace.Extent{Object: m[i], Lo: lo * 8, Hi: hi * 8}
 }
 
 func (m *movable) Names() []string { return []string{"a", "b", "c"} }
@@ -252,7 +252,7 @@ func (n *nested) reuse(addr uint64, group trace.GroupID, ref int) {
 	block, object := addr/64, nestedObject(addr)
 	moved := false
 	if n.memory != nil {
-		if of, _, _ := n.memory.At(addr); of >= 0 {
+		if of := n.memory.At(addr).Object; of >= 0 {
 			object, moved = len(nestedObjects)+int(of), true
 		}
 	}

@@ -23,9 +23,9 @@ type Memory interface {
 	// Apply takes changes, in the order in which they come. It reports whether some
 	// memory belongs to another object now.
 	Apply(changes []trace.Change) (moved bool)
-	// At returns the number from 0 of the object at an address, -1 if there is none,
-	// and the addresses around it, from lo to below hi, of which the same holds.
-	At(addr uint64) (object int32, lo, hi uint64)
+	// At returns the object at an address, and the addresses around it of which the same
+	// holds.
+	At(addr uint64) trace.Extent
 	// Names returns the names of the objects so far, by number.
 	Names() []string
 }
@@ -90,9 +90,9 @@ func (t *objects) at(addr uint64) (object int32, lo, hi uint64) {
 	if t.memory == nil {
 		return t.of[i], lo, hi
 	}
-	n, from, to := t.memory.At(addr)
-	if n >= 0 {
-		return int32(len(t.births)) + n, from, to
+	x := t.memory.At(addr)
+	if x.Object >= 0 {
+		return int32(len(t.births)) + x.Object, x.Lo, x.Hi
 	}
-	return t.of[i], max(lo, from), min(hi, to)
+	return t.of[i], max(lo, x.Lo), min(hi, x.Hi)
 }

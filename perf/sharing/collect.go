@@ -165,7 +165,7 @@ func (c *collector) shared(x *block, thread int, number, bytes uint64, ref trace
 func (c *collector) counts(x *block, addr uint64, ref trace.RefID) *counts {
 	key := miss{ref, trace.RefID(x.writer - 1), addr, allocation.None, trace.RefID(x.first - 1)}
 	if c.memory != nil {
-		key.memory, _, _ = c.memory.At(addr)
+		key.memory = c.memory.At(addr).Object
 	}
 	if c.found[key] == nil {
 		c.found[key] = new(counts)

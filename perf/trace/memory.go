@@ -76,6 +76,13 @@ type Change struct {
 	Callers []PC
 }
 
+// Extent is an object, numbered from 0, and addresses that it holds, from Lo to below Hi;
+// the object is -1 where there is none.
+type Extent struct {
+	Object int32
+	Lo, Hi uint64
+}
+
 // MaxCallers bounds Change.Callers.
 const MaxCallers = 24
 
