@@ -69,20 +69,20 @@ func (m *Model) beyondRuns(point subject.Point, by predict.Method) string {
 }
 
 // loopKeys returns the models by loop of a block size at a point: there, without the
-// largest size, and of the largest size from those below and from those below the next,
-// to be held against it. There are none if they have too few sizes, and the last is left
-// out if only it has.
+// largest size, and of the largest size from those below, to be held against it; unless
+// pages are scaled, also from those below the next, if there are enough. There are none if
+// the others have too few sizes.
 func (m *Model) loopKeys(param string, block uint64, point subject.Point) []loopKey {
 	keys := []loopKey{{block, 0, 0}, {block, 0, 1}, {block, 0, 1}, {block, 0, 2}}
 	if scaling.OfPages(block) && m.growthOfMemory(param) >= leastGrowth {
 		within, _ := m.Range(param)
-		keys = []loopKey{{block, point[param], 0}, {block, point[param], 1}, {block, within[1], 1}, {block, within[1], 2}}
+		keys = []loopKey{{block, point[param], 0}, {block, point[param], 1}, {block, within[1], 1}}
 	}
 	for i, key := range keys {
 		runs, _ := m.blocksFor(param, key)
 		switch {
 		case len(runs) >= leastSizes:
-		case i == len(keys)-1:
+		case key.without > 1:
 			return keys[:i]
 		default:
 			return nil

@@ -68,7 +68,6 @@ func (m *Model) loopsForetell(ctx context.Context, param string, keys []loopKey)
 	}
 	top := subject.Point{param: within[1]}
 	b := slices.Index(m.blockSizes(), keys[0].block)
-	truth := m.refits.largest(b)
 	byLoop, byGroup := 0.0, 0.0
 	for _, key := range keys {
 		footprint, err := m.heldOutFootprint(key.without)
@@ -87,7 +86,8 @@ func (m *Model) loopsForetell(ctx context.Context, param string, keys []loopKey)
 		if err != nil {
 			return false, err
 		}
-		byLoop, byGroup = byLoop+parts.off(&truth), byGroup+plain.off(&truth)
+		truth := m.refits.largest(b)
+		byLoop, byGroup = byLoop+parts.off(truth), byGroup+plain.off(truth)
 	}
 	n := float64(len(keys))
 	allowed := toleratedLoops
@@ -115,10 +115,17 @@ func (r *refits) foretells(key loopKey, better bool) {
 
 // largest returns the histogram of the whole program at the largest size, for the
 // b-th block size.
-func (r *refits) largest(b int) reuse.Histogram {
+func (r *refits) largest(b int) *reuse.Histogram {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.atLargest[b]; known != nil {
+		return known
+	}
 	order := r.kept(0)
 	at := slices.MaxFunc(order, func(a, b int) int { return scaling.CompareSizes(r.sizes[a], r.sizes[b]) })
-	return r.runs.Runs[at].Reuse[b].Total()
+	total := r.runs.Runs[at].Reuse[b].Total()
+	r.atLargest[b] = &total
+	return &total
 }
 
 // off returns how far the misses of the whole program are from those of a histogram,

@@ -191,6 +191,7 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		runs: runs, sizes: sizes, options: options, opt: opt, store: st, known: make(map[refit]*scaling.Model),
 		classes: make(map[furtherKey]map[locality.Class]reuse.Histogram), byLoop: make(map[loopKey]*byLoop), better: make(map[loopKey]bool),
 		heldOut:     make(map[int]*scaling.Footprint),
+		atLargest:   make(map[int]*reuse.Histogram),
 		simulations: make(map[simulatedKey]*storedCache),
 	}
 	if err := m.chooseGroups(ctx); err != nil {
