@@ -59,8 +59,10 @@ type Row struct {
 	Misses float64 `frame:"pred_misses"`
 	// Low and High are meant to hold the misses with the probability of the options.
 	// They contain what the functions compatible with the data say
-	// (predict.Intervals) and, unless the method is the papers' formula, what the
-	// model without the largest size does. Missing if no intervals were asked for.
+	// (predict.Intervals) and, unless the method is the papers' formula, what other
+	// models of the same runs do, such as that without the largest size, and as many
+	// times the misses as conflicts made in one of the runs. Missing if no intervals were
+	// asked for.
 	Low  float64 `frame:"pred_misses_low"`
 	High float64 `frame:"pred_misses_high"`
 	// FullyAssoc are the misses in a fully associative cache of the same size
@@ -107,6 +109,9 @@ func (t *target) name(l predict.Level) string {
 // sizes of the runs: the program is run once more at each size that the model was
 // fitted to, if the store has no such result. Runs that are samples, and those of
 // several parameters, are taken as they are.
+//
+// Intervals of caches of sets take another run of each size, in which the machine is
+// simulated, unless the runs are samples or leave the stack out: see Row.Low.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its
