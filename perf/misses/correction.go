@@ -58,12 +58,13 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 		return fmt.Errorf("perf: %s at %s: a correction of %d groups for %d", of.Level.Name, of.Point, len(c.Groups), len(e.misses))
 	}
 	e.warnings = append(e.warnings, c.Warnings...)
-	e.exact = make([]bool, len(e.misses))
+	e.exact, e.corrected = make([]bool, len(e.misses)), make([]bool, len(e.misses))
 	for g, better := range c.Groups {
 		if better.Method == "" {
 			continue
 		}
 		e.methods[g], e.misses[g], e.exact[g] = better.Method, better.Misses, better.Exact
+		e.corrected[g] = true
 		if better.Exact {
 			e.doubtful[g] = 0
 		}

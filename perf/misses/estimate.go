@@ -266,7 +266,10 @@ type estimate struct {
 	doubtful []float64        // of the misses
 	methods  []string
 	exact    []bool // counted by a Corrector; nil if there is none
-	warnings []string
+	// corrected are groups that a Corrector knew better, counted or not; nil if there is
+	// none.
+	corrected []bool
+	warnings  []string
 }
 
 // estimateAt predicts the misses of each group at a level.

@@ -8,6 +8,7 @@ import (
 	"presage/perf/cache"
 	"presage/perf/locality"
 	"presage/perf/machine"
+	"presage/perf/predict"
 	"presage/perf/subject"
 )
 
@@ -39,15 +40,25 @@ func (d *doubter) seenConflicts(ctx context.Context) error {
 // asSeen returns what the misses would be if blocks collided as in each of the runs.
 func (d *doubter) asSeen() []other {
 	var out []other
+	may := make([]float64, len(d.scopes.Names)) // collide, for all that is predicted
+	for g := range d.histograms.groups {
+		if of := d.group(g); !d.knowsConflicts(of) {
+			m := d.missesIn(g, predict.FullyAssociative(d.level.Blocks()))
+			may[d.scopes.Of[of]] += m.Total()
+		}
+	}
 	for _, ratios := range d.seen {
-		o := other{misses: make([]float64, len(ratios))}
+		o := other{misses: slices.Clone(d.base)}
 		for i, ratio := range ratios {
-			o.misses[i] = d.base[i] * ratio
+			o.misses[i] += may[i] * (ratio - 1)
 		}
 		out = append(out, o)
 	}
 	return out
 }
+
+// knowsConflicts reports whether the misses of a group have its conflicts in them.
+func (d *doubter) knowsConflicts(g Group) bool { return d.corrected != nil && d.corrected[g] }
 
 // sawConflicts returns a warning for a scope whose blocks collided in a run.
 func (d *doubter) sawConflicts(scope int) []string {
@@ -64,8 +75,8 @@ func (d *doubter) sawConflicts(scope int) []string {
 }
 
 // conflictsIn returns, for each scope, the ratio of the misses in a run that was
-// simulated to those in a fully associative cache, of groups whose misses are not
-// counted.
+// simulated to those in a fully associative cache, of groups whose conflicts are not
+// known.
 func (d *doubter) conflictsIn(run int, sim *storedCache) []float64 {
 	levels := resultLevels(sim.Result)
 	groups := levels[slices.IndexFunc(levels, func(l cache.LevelResult) bool { return l.Name == d.level.Name })].Groups
@@ -74,7 +85,7 @@ func (d *doubter) conflictsIn(run int, sim *storedCache) []float64 {
 	full := runs.Runs[run].Reuse[b].Groups
 	own, all := make([]float64, len(d.scopes.Names)), make([]float64, len(d.scopes.Names))
 	for g := range d.misses {
-		if d.counted(Group(g)) {
+		if d.knowsConflicts(Group(g)) {
 			continue
 		}
 		for _, of := range d.OfRun(run, Group(g)) {
