@@ -47,14 +47,14 @@ const (
 // doubt sets the intervals and the warnings of a level's rows.
 func (m *Model) doubt(ctx context.Context, t *target, e *estimate, rows []Row, scopes subject.Partition, coverage float64) error {
 	d := &doubter{Model: m, estimate: e, on: t, level: rows[0].at, point: rows[0].Point, scopes: scopes}
-	warnings := slices.Clone(e.warnings)
-	if e.by != predict.MethodBinomial {
-		warnings = slices.Concat(warnings, d.conflicts(), d.unseen())
-	}
 	if coverage >= 0 && e.by != predict.MethodBinomial {
 		if err := d.seenConflicts(ctx); err != nil {
 			return fmt.Errorf("perf: %s at %s: %w", t.name(d.level), d.point, err)
 		}
+	}
+	warnings := slices.Clone(e.warnings)
+	if e.by != predict.MethodBinomial {
+		warnings = slices.Concat(warnings, d.conflicts(), d.unseen())
 	}
 	if coverage >= 0 {
 		if err := d.intervals(ctx, rows, coverage); err != nil {

@@ -192,7 +192,7 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		classes: make(map[furtherKey]map[locality.Class]reuse.Histogram), byLoop: make(map[loopKey]*byLoop), better: make(map[loopKey]bool),
 		heldOut:     make(map[int]*scaling.Footprint),
 		atLargest:   make(map[int]*reuse.Histogram),
-		simulations: make(map[simulatedKey]*storedCache),
+		simulations: make(map[simulatedKey]simulatedRun),
 	}
 	if err := m.chooseGroups(ctx); err != nil {
 		return nil, err

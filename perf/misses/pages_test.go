@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"presage/perf/internal/perftest"
+	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/predict"
 	"presage/perf/store"
@@ -138,5 +139,14 @@ func TestProgramThatCannotBeRunAgain(t *testing.T) {
 		if !(row.Misses > 0) || row.Method != string(predict.MethodFullyAssociative) || !strings.Contains(row.Warning, "files that the program reads have changed") {
 			t.Errorf("%s: %g misses, method %q, warning %q", row.Level, row.Misses, row.Method, row.Warning)
 		}
+	}
+	m := profiletest.Machine(t, "zen4")
+	m.Caches, m.TLBs = m.Caches[:1], nil
+	known, err := Predict(t.Context(), model, m, subject.Sweep("n", 36), PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := known[0]; !(r.Misses > 0) || !(r.High >= r.Misses) || !strings.Contains(r.Warning, "conflicts in the runs are not known") {
+		t.Errorf("%g misses, at most %g, warning %q", r.Misses, r.High, r.Warning)
 	}
 }

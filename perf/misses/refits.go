@@ -42,7 +42,7 @@ type refits struct {
 	better  map[loopKey]bool // whether a model by loop foretells the largest size better
 
 	atLargest   map[int]*reuse.Histogram // of the whole program at the largest size, by index of the block size
-	simulations map[simulatedKey]*storedCache
+	simulations map[simulatedKey]simulatedRun
 }
 
 // refit is what a model is fitted to.

@@ -2,6 +2,7 @@ package misses
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -28,6 +29,11 @@ func (d *doubter) seenConflicts(ctx context.Context) error {
 	}
 	for run := range d.refits.runs.Runs {
 		sim, err := d.refits.simulated(ctx, run, d.on.hardware)
+		if errors.Is(err, errNotRun) {
+			d.seen = nil
+			d.warnings = append(d.warnings, "conflicts in the runs are not known: "+err.Error())
+			return nil
+		}
 		if err != nil || sim == nil {
 			d.seen = nil
 			return err
@@ -101,7 +107,8 @@ func (d *doubter) conflictsIn(run int, sim *storedCache) []float64 {
 }
 
 // simulated returns the simulation of a machine in a run; nil if there can be none that
-// counts the accesses of the run's histograms.
+// counts the accesses of the run's histograms. The error wraps errNotRun if the run
+// could not be repeated.
 func (r *refits) simulated(ctx context.Context, run int, m *machine.Machine) (*storedCache, error) {
 	of := &r.runs.Runs[run]
 	rec := &of.Recorded
@@ -111,19 +118,24 @@ func (r *refits) simulated(ctx context.Context, run int, m *machine.Machine) (*s
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := simulatedKey{run, m}
-	if known, ok := r.simulations[key]; ok || r.notRun != nil {
-		return known, nil
+	if known, ok := r.simulations[key]; ok {
+		return known.sim, known.err
 	}
 	sim, err := r.simulate(ctx, of, m)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
-	case err != nil:
-		r.notRun = fmt.Errorf("%w: %w", errNotRun, err)
-		return nil, nil
 	}
-	r.simulations[key] = sim
-	return sim, nil
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errNotRun, err)
+	}
+	r.simulations[key] = simulatedRun{sim, err}
+	return sim, err
+}
+
+// simulatedRun is a simulation of a run, or why there is none.
+type simulatedRun struct {
+	sim *storedCache
+	err error
 }
 
 // simulatedKey is a run and a machine.
