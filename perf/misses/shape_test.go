@@ -8,6 +8,7 @@ import (
 
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
+	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -17,7 +18,7 @@ import (
 // fewer there are, the nearer the functions come to their data.
 func TestShapesAndResiduals(t *testing.T) {
 	st := store.Open(t.TempDir())
-	runs, blocks := askable(t).Runs(), []uint64{32}
+	runs, blocks := profiletest.Profile(t, st, []float64{6, 8, 9, 10, 12}, 32), []uint64{32}
 	loose := make(map[string]float64)
 	for _, shape := range []string{"", "monotone", "convex", "concave", "free"} {
 		model, err := Fit(t.Context(), runs, FitOptions{Store: st, Shape: shape, BlockBytes: blocks})
