@@ -123,3 +123,30 @@ func (b *bends) result() *RunBends {
 
 // bent reports whether some coordinate is bent.
 func (r *RunBends) bent() bool { return r != nil && slices.Contains(r.Bent, true) }
+
+// fits reports whether the points are of vectors of a length.
+func (r *RunBends) fits(depth int) bool {
+	if len(r.Points) == 0 {
+		return true
+	}
+	return len(r.Rise) == depth && len(r.Even) == depth && len(r.Bent) == depth &&
+		!slices.ContainsFunc(r.Points, func(p []int64) bool { return len(p) != depth+1 })
+}
+
+// bendsFit reports whether all points of a place at a depth are of its vectors, or of the
+// coordinates before a branch's pivot.
+func (p *RunPlace) bendsFit(depth int) bool {
+	for j := range p.Refs {
+		if b := p.Refs[j].Bends; b != nil && !b.fits(depth) {
+			return false
+		}
+	}
+	for k := range p.Branch {
+		for _, c := range p.Branch[k].Classes {
+			if slices.ContainsFunc(c.Bends, func(b RunBends) bool { return !b.fits(int(p.Branch[k].Pivot)) }) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -24,7 +24,13 @@
 // Where one affine function is not enough there is one for each residue class,
 // modulo 2, 4 or 8, of an index or of the sum or difference of two (unrolled
 // loops), or a function of the number of executions since an outer loop went on
-// (compressed rows). Coefficients are polynomials over all sizes or over those
+// (compressed rows). A bound, or an address, may be the least or greatest of up to four
+// affine functions: min(T, n-T·j) iterations of a tile, max(1, T·j-t) for the first row
+// of one that leans. Bounds of that kind are found from the points of all runs together,
+// with the size as one more variable, as each run has one last tile; and the number of
+// tiles is a quotient, rounded down, by a size of tiles that addresses show. It is known
+// at a size if all quotients that agree with the runs are the same there: sizes of
+// training should have several remainders. Coefficients are polynomials over all sizes or over those
 // of n's residue class. What fits none of these is irregular: it is replayed by
 // drawing addresses from the range that was seen, and branches by frequency,
 // and is never certified. A branch that depends on data spoils only what it decides
@@ -43,8 +49,8 @@
 // checks every function that is evaluated in it. See Certificate for what makes a
 // scope's counts trustworthy.
 //
-// Not modelled: bounds that are the least or greatest of several affine functions, as
-// of tiles that do not divide the size; executables of which a routine has other blocks
+// Not modelled: tiles whose loops a compiler leaves in two places, each with a bound of
+// its own; executables of which a routine has other blocks
 // than in the rest; threads, signal handlers, recursion that makes the number of
 // calling contexts grow beyond a limit, more than one parameter.
 package replay

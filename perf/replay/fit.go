@@ -107,6 +107,9 @@ func (f *fitter) join(run int) error {
 		if i == 0 && at != 0 {
 			return fmt.Errorf("replay: the runs begin in different places")
 		}
+		if !p.bendsFit(f.prog.Places[at].Depth) {
+			return fmt.Errorf("replay: the run at %d does not belong to this executable", f.prog.Sizes[run])
+		}
 		f.in[at][run] = p
 	}
 	return nil

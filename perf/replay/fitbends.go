@@ -130,11 +130,13 @@ func (f *fitter) fitBentRef(i, j int) {
 // since the last tile of each has a size of its own. It returns false if there are none.
 func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) {
 	rise, even, bent := make([]int64, depth), make([]bool, depth), make([]bool, depth)
+	hope := false
 	for r := range f.runs {
 		b := of(r)
 		if b == nil {
 			continue
 		}
+		hope = hope || !b.hopeless
 		for k := range depth {
 			bent[k] = bent[k] || b.Bent[k]
 			if b.Even[k] {
@@ -150,7 +152,7 @@ func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) 
 			rise[k] = 0
 		}
 	}
-	if len(vars)+1 > maxBent {
+	if !hope || len(vars)+1 > maxBent {
 		return Bound{}, false
 	}
 	var points []sample
@@ -167,18 +169,18 @@ func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) 
 			points = append(points, sample{append(s.x, n), s.y})
 		}
 	}
-	sure := true
-	found, sign := piecesOf(points, spareSizes)
+	found, sign := piecesOf(points, spareSizes-1)
 	if found == nil {
-		sure = false
-		found, sign = piecesOf(points, spareSizes-1)
-	}
-	if found == nil {
+		for r := range f.runs {
+			if b := of(r); b != nil {
+				b.hopeless = true
+			}
+		}
 		return Bound{}, false
 	}
 	out := Bound{Greatest: sign > 0}
 	for _, p := range found {
-		out.Pieces = append(out.Pieces, f.boundPiece(p, vars, rise, points, sure))
+		out.Pieces = append(out.Pieces, f.boundPiece(p, vars, rise, points))
 	}
 	return out, true
 }
@@ -186,7 +188,8 @@ func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) 
 // boundPiece returns a piece of a bound, whose coefficients are known at the sizes at
 // which some point was on it: at one alone, so that they count as guesses, unless points
 // are enough to be sure.
-func (f *fitter) boundPiece(p piece, vars []int, rise []int64, points []sample, sure bool) Affine {
+func (f *fitter) boundPiece(p piece, vars []int, rise []int64, points []sample) Affine {
+	_, sure := p.on(points, spareSizes)
 	last := len(vars) // the size's variable
 	active := make(map[int64]bool)
 	for _, s := range points {

@@ -40,8 +40,9 @@ func (f *fitter) fitBranch(i int) {
 	if list := keys(false); len(list) > 0 {
 		p.Branch = f.fitForm(i, list[0])
 	}
-	// What is affine in each run may not be so in all: the last of some tiles alone tells.
-	if p.Branch == nil || !f.settled(p.Branch) {
+	// What is affine in each run may not be so in all: the last of some tiles alone
+	// tells. And residue classes may be nothing but tiles that are few.
+	if p.Branch == nil || p.Branch.Split.Modulus > 1 || !f.settled(p.Branch) {
 		if list := keys(true); len(list) > 0 {
 			if b := f.fitForm(i, list[0]); b != nil {
 				p.Branch = b
@@ -111,8 +112,8 @@ func (f *fitter) fitOutcomes(i int, key branchKey, c int, out *Outcomes) bool {
 	for k := range max(0, len(shape)-1) {
 		if key.bends {
 			b, ok := f.bendBound(func(r int) *RunBends {
-				if o := of(r); o != nil && slices.Equal(o.Shape, shape) && k < len(o.Bends) {
-					return o.Bends[k]
+				if o := of(r); o != nil && slices.Equal(o.Shape, shape) && k < len(o.Bends) && len(o.Bends[k].Points) > 0 {
+					return &o.Bends[k]
 				}
 				return nil
 			}, int(key.pivot))

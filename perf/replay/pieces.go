@@ -14,7 +14,7 @@ const (
 	maxVariables = 3
 	// maxBent is the number of variables along which a function may bend, the size
 	// included.
-	maxBent = 5
+	maxBent = 4
 )
 
 // sample is a point of a function of integer variables.
@@ -81,7 +81,11 @@ func (e *envelope) solve() []piece {
 			return nil
 		}
 		found = append(found, p)
+		before := len(left)
 		left = slices.DeleteFunc(left, func(s sample) bool { return p.at(s.x) == s.y })
+		if (before-len(left))*(maxPieces-len(found)+1) < before {
+			return nil // no piece after it goes through more
+		}
 	}
 	slices.SortFunc(found, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.depends, b.depends), slices.Compare(a.coef, b.coef), cmp.Compare(a.constant, b.constant))
@@ -161,19 +165,25 @@ func (e *envelope) tight(left []sample, p piece) (tight int, fits bool) {
 			return 0, false
 		}
 	}
+	return p.on(left, e.spare)
+}
+
+// on returns how many points a piece goes through, and whether there are some to spare
+// beside those that determine it.
+func (p *piece) on(points []sample, spare int) (tight int, enough bool) {
 	var places [][]int64
-	enough := bits.OnesCount(p.depends) + 1 + e.spare
-	for _, s := range left {
+	want := bits.OnesCount(p.depends) + 1 + spare
+	for _, s := range points {
 		if p.at(s.x) != s.y {
 			continue
 		}
 		tight++
-		if len(places) >= enough || slices.ContainsFunc(places, func(x []int64) bool { return distance(x, s.x, p.depends) == 0 }) {
+		if len(places) >= want || slices.ContainsFunc(places, func(x []int64) bool { return distance(x, s.x, p.depends) == 0 }) {
 			continue
 		}
 		places = append(places, s.x)
 	}
-	return tight, len(places) >= enough || p.depends == 0 && tight > e.spare
+	return tight, len(places) >= want || p.depends == 0 && tight > spare
 }
 
 const (

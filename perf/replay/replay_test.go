@@ -1,7 +1,9 @@
 package replay
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"errors"
 	"regexp"
 	"strings"
@@ -70,7 +72,7 @@ func learn(t testing.TB, prog *subject.Program, code *Code, sizes ...int64) *Mod
 			}
 			before := hints.Size()
 			if hints = c.Hints(); hints.Size() == before {
-				runs = append(runs, run)
+				runs = append(runs, stored(t, run))
 				break
 			}
 		}
@@ -80,6 +82,20 @@ func learn(t testing.TB, prog *subject.Program, code *Code, sizes ...int64) *Mod
 		t.Fatal(err)
 	}
 	return m
+}
+
+// stored returns a run as it comes back from a store.
+func stored(t testing.TB, run *Run) *Run {
+	t.Helper()
+	var file bytes.Buffer
+	if err := gob.NewEncoder(&file).Encode(run); err != nil {
+		t.Fatal(err)
+	}
+	back := new(Run)
+	if err := gob.NewDecoder(&file).Decode(back); err != nil {
+		t.Fatal(err)
+	}
+	return back
 }
 
 // tally is what is compared of a run: the accesses of each reference, in number and
@@ -162,6 +178,8 @@ var early = FollowOptions{MinAccesses: 4000}
 func TestCertifiedReplaysAreRuns(t *testing.T) {
 	mixed := []int64{15, 18, 21, 24, 28, 31, 34}
 	eights := []int64{16, 24, 32, 40, 48, 56}
+	tiles := []int64{25, 30, 37, 41, 47, 55, 61}
+	leaning := []int64{25, 30, 34, 37, 41, 47, 48, 55, 61}
 	for _, c := range []struct {
 		flags     string
 		train, at []int64
@@ -182,6 +200,17 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DROOT -lm", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DFORTRAN", mixed, []int64{65}, "__work_MOD_multiply", true, 0},
 		{"-O3 -DFORTRAN", []int64{16, 18, 22, 24, 28, 34}, []int64{64}, "__work_MOD_relax", true, 0},
+
+		// The least or greatest of several functions.
+		{"-O2 -DTILES", tiles, []int64{97, 128}, "kernel", true, 0},
+		{"-O1 -DSKEWED", leaning, []int64{97}, "kernel", true, 0},
+		{"-O3 -DSKEWED", leaning, []int64{128}, "kernel", true, 0},
+		{"-O2 -DDIAGONALS", mixed, []int64{97, 128}, "kernel", true, 0},
+		{"-O2 -DBAND", mixed, []int64{97, 128}, "kernel", true, 0},
+		{"-O2 -DTILED", mixed, []int64{90}, "kernel", true, 0},
+		{"-O2 -DTILES", []int64{13, 14, 16, 18, 19, 21, 22}, []int64{97}, "kernel", false, 0}, // two tiles in all runs
+		{"-O2 -DTILES", []int64{24, 30, 36, 37, 48, 60, 61}, []int64{97}, "kernel", false, 0}, // few sizes of the last tile
+		{"-O2 -DPARABOLA", mixed, []int64{97}, "kernel", false, 0},
 
 		{"-O2 -DTILED", eights, []int64{90}, "kernel", false, 0},                                   // a tile that is not full
 		{"-O3 -funroll-loops -DTRANSPOSE", eights, []int64{90}, "kernel", false, 0},                // a remainder

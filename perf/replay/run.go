@@ -47,7 +47,8 @@ type RunBends struct {
 	Bent   []bool  // by coordinate: it does not; neither: it is not known
 	Points [][]int64
 
-	pieces *bentPieces // of addresses, once they are looked for
+	pieces   *bentPieces // of addresses, once they are looked for
+	hopeless bool        // a bound, and nothing was found with all runs
 }
 
 // RunForm is a form with its coefficients in the run.
@@ -77,7 +78,7 @@ type RunBranch struct {
 type RunOutcomes struct {
 	Shape  []trace.BlockID
 	Bounds []RunAffine
-	Bends  []*RunBends // in place of Bounds; nil: none
+	Bends  []RunBends // in place of Bounds; without points: none
 }
 
 // maxForms is the number of forms of a reference or branch that are kept.
@@ -130,7 +131,10 @@ func (c *branchCandidate) result(bends bool) RunBranch {
 		o := RunOutcomes{Shape: c.classes[i].shape}
 		for k := range c.classes[i].bounds {
 			if bends {
-				o.Bends = append(o.Bends, c.classes[i].bends[k].result())
+				o.Bends = append(o.Bends, RunBends{})
+				if b := c.classes[i].bends[k].result(); b != nil {
+					o.Bends[k] = *b
+				}
 			} else {
 				o.Bounds = append(o.Bounds, c.classes[i].bounds[k].result())
 			}

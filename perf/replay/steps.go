@@ -72,12 +72,20 @@ func (s *Series) settled() bool {
 	return ok && v.Exact()
 }
 
+// minSteps is the least number of values that a number of steps must have had at the
+// sizes of the runs: fewer are had by many quotients.
+const minSteps = 3
+
 // factors are the coefficients of the size in a loop's bound that are looked for.
 var factors = []int64{1, -1, 2, -2}
 
 // stepped returns the value at n of the quotients, rounded down, of a multiple of n and a
 // step that agree with all sizes, if all such have the same value at n.
 func (s *Series) stepped(n int64) (Value, bool) {
+	distinct := slices.Compact(slices.Sorted(slices.Values(s.Values)))
+	if len(distinct) < minSteps {
+		return Value{}, false
+	}
 	value, found := int64(0), false
 	for _, step := range s.Steps {
 		for _, a := range factors {
@@ -99,8 +107,8 @@ func (s *Series) stepped(n int64) (Value, bool) {
 			value, found = low, true
 		}
 	}
-	// The step is known; a multiple and what is added are to be determined.
-	return Value{At: value * scale, Degree: 1, Modulus: 1, Spare: len(s.Sizes) - 2}, found && len(s.Sizes) > 2
+	// The step, the multiple, and what is added are to be determined.
+	return Value{At: value * scale, Degree: 1, Modulus: 1, Spare: len(s.Sizes) - 3}, found && len(s.Sizes) > 3
 }
 
 func floorDiv(a, b int64) int64 {

@@ -30,6 +30,9 @@ static double *take(long count)
 }
 #endif
 
+static int lesser(int x, int y) { return x < y ? x : y; }
+static int greater(int x, int y) { return x > y ? x : y; }
+
 #if defined(MATMUL)
 #define ARRAYS 3
 #define WORDS (long)n * n
@@ -85,6 +88,54 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 				for (int k = kk; k < kk + 8 && k < n; k++)
 					for (int j = 0; j < n; j++)
 						c[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+#elif defined(TILES) // of 12, the last of them not full, in all loops
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int ii = 0; ii < n; ii += 12)
+		for (int kk = 0; kk < n; kk += 12)
+			for (int jj = 0; jj < n; jj += 12)
+				for (int i = ii; i < lesser(ii + 12, n); i++)
+					for (int k = kk; k < lesser(kk + 12, n); k++)
+						for (int j = jj; j < lesser(jj + 12, n); j++)
+							c[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+#elif defined(SKEWED) // sweeps in tiles that lean to the left, each step by one row
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int jj = 0; jj < n + 5; jj += 7)
+		for (int t = 0; t < 5; t++)
+			for (int j = greater(1, jj - t); j < lesser(n - 1, jj + 7 - t); j++)
+				for (int i = 1; i < n - 1; i++)
+					a[j * n + i] = 0.2 * (a[(j - 1) * n + i] + a[(j + 1) * n + i] + a[j * n + i - 1] + a[j * n + i + 1]) + b[j];
+}
+#elif defined(DIAGONALS) // of a square, which grow and shrink
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < 4; t++)
+		for (int d = 0; d < 2 * n - 1; d++)
+			for (int i = greater(0, d - n + 1); i < lesser(d + 1, n); i++)
+				c[i * n + d - i] += a[i * n + d - i] * b[(d - i) * n + i];
+}
+#elif defined(BAND) // of a matrix
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < 20; t++)
+		for (int i = 0; i < n; i++)
+			for (int j = greater(0, i - 5); j <= lesser(n - 1, i + 5); j++)
+				c[i] += a[i * n + j] * b[j];
+}
+#elif defined(PARABOLA) // a bound that is no affine function
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < (i * i / 9 < n ? i * i / 9 : n); j++)
+			c[i * n + j] = a[j * n + i] + b[j];
 }
 #elif defined(TRANSPOSE) // columns against rows
 #define WORDS (long)n * n

@@ -1,0 +1,106 @@
+package replay
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestPiecesOfEnvelopes tests that functions made of a few affine ones, the least or the
+// greatest, are found again: whatever pieces come out give the value at every point, also
+// where no sample was.
+func TestPiecesOfEnvelopes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round := range 60 {
+		sign := int64(1 - 2*(round&1))
+		planes := make([]piece, 2+round%2)
+		for i := range planes {
+			planes[i] = piece{coef: []int64{rng.Int64N(13) - 6, rng.Int64N(5) - 2}, constant: rng.Int64N(21) - 10}
+		}
+		value := func(x []int64) int64 {
+			best := planes[0].at(x)
+			for _, p := range planes {
+				if y := p.at(x); sign*(y-best) > 0 {
+					best = y
+				}
+			}
+			return best
+		}
+		var points []sample
+		on := make([]int, len(planes))
+		for a := int64(0); a < 12; a++ {
+			for b := int64(20); b < 32; b++ {
+				x := []int64{a, b}
+				points = append(points, sample{x, value(x)})
+				for i := range planes {
+					if planes[i].at(x) == value(x) {
+						on[i]++
+					}
+				}
+			}
+		}
+		found, got := piecesOf(points, spareSizes)
+		known := true // enough points are on each plane, or none
+		for _, n := range on {
+			known = known && (n == 0 || n > 20)
+		}
+		if found == nil {
+			if known {
+				t.Errorf("round %d: nothing is found for %v, sign %d", round, planes, sign)
+			}
+			continue
+		}
+		for _, p := range points {
+			best := found[0].at(p.x)
+			for _, f := range found {
+				if y := f.at(p.x); got*(y-best) > 0 {
+					best = y
+				}
+			}
+			if best != p.y {
+				t.Fatalf("round %d: %v at %v is %d, want %d", round, found, p.x, best, p.y)
+			}
+		}
+	}
+}
+
+// TestPiecesOfNoise tests that nothing is found where there is nothing.
+func TestPiecesOfNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var points []sample
+	for a := int64(0); a < 15; a++ {
+		for b := int64(0); b < 15; b++ {
+			points = append(points, sample{[]int64{a, b}, rng.Int64N(50)})
+		}
+	}
+	if found, _ := piecesOf(points, 1); found != nil {
+		t.Errorf("found %v", found)
+	}
+}
+
+// TestStepped tests numbers of steps: they are known where all quotients that agree with
+// the runs are the same, and only there.
+func TestStepped(t *testing.T) {
+	s := Series{Steps: []int64{12}}
+	for _, n := range []int64{25, 30, 37, 41, 47, 55, 61} { // as n = 37 is the first with four
+		s.Sizes, s.Values = append(s.Sizes, n), append(s.Values, scale*((n-1)/12))
+	}
+	for n := int64(62); n < 200; n++ {
+		v, ok := s.stepped(n)
+		// Of the multiples of 12, 36 and 48 might have had as many steps as 37 and 49:
+		// there was no run at them.
+		if want := scale * ((n - 1) / 12); ok && v.At != want || ok != (n%12 != 0) {
+			t.Errorf("n=%d: %d, %v; want %d", n, v.At, ok, want)
+		}
+		if ok && !v.Exact() {
+			t.Errorf("n=%d: %+v is not exact", n, v)
+		}
+	}
+	two := Series{Steps: []int64{12}, Sizes: []int64{14, 16, 19, 25, 27, 30}, Values: []int64{8, 8, 8, 16, 16, 16}}
+	if v, ok := two.stepped(97); ok {
+		t.Errorf("two values determine %+v", v)
+	}
+	other := Series{Steps: []int64{11}, Sizes: s.Sizes, Values: s.Values}
+	if v, ok := other.stepped(97); ok {
+		t.Errorf("steps of 11 give %+v", v)
+	}
+}
