@@ -2,10 +2,12 @@ package misses
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
+	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -63,5 +65,99 @@ func TestSimulatePrefetching(t *testing.T) {
 	opt.FullyAssociative = false
 	if _, err := SimulatePrefetching(t.Context(), prog, profiletest.Machine(t, "origin2000"), points, opt); !errors.Is(err, machine.ErrNoPrefetchers) {
 		t.Errorf("a machine without prefetchers: %v", err)
+	}
+}
+
+// coveredTolerance is for shares of misses covered: what is fetched of a column jumps with
+// where in their pages its elements lie, by some hundredths from one size to the next.
+const coveredTolerance = 0.1
+
+// TestPredictPrefetching holds what is predicted of prefetchers, beyond the runs, against
+// a simulation. A column is walked through in steps that grow with the size, so that ever
+// more of them leave a page.
+func TestPredictPrefetching(t *testing.T) {
+	prog, err := subject.Open(perftest.Path(t, "datasets", "quickstart", "matmul"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := profiletest.Machine(t, "zen4")
+	m.Caches[0].Blocks, m.Caches[1].Blocks, m.Caches[2].Blocks = 64, 512, 16384
+	st := store.Open(t.TempDir())
+	run := subject.RunOptions{Args: "{n}", Store: st}
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 60, 66, 72, 80, 88), locality.ProfileOptions{RunOptions: run, BlockBytes: m.BlockBytes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := subject.Sweep("n", 120)
+	pred, err := PredictPrefetching(t.Context(), model, m, points, PredictPrefetchOptions{Store: st, AccessesPerCycle: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := SimulatePrefetching(t.Context(), prog, m, points, PrefetchOptions{
+		SimulateOptions: SimulateOptions{RunOptions: run}, AccessesPerCycle: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pred) != len(sim) {
+		t.Fatalf("%d rows, %d simulated", len(pred), len(sim))
+	}
+	for i, p := range pred {
+		s := sim[i]
+		t.Logf("%s: %.3f of %.0f misses covered, %.3f of %.0f simulated", p.Level, p.Share, p.Without, s.Share, s.Without)
+		if math.Abs(p.Share-s.Share) > coveredTolerance || s.Level != p.Level {
+			t.Errorf("%s: a share of %.3f, %.3f simulated", p.Level, p.Share, s.Share)
+		}
+	}
+	routines, err := PredictPrefetching(t.Context(), model, m, points, PredictPrefetchOptions{
+		PredictOptions: PredictOptions{By: subject.ByRoutine, Listing: subject.Listing{Limit: 2}}, Store: st, AccessesPerCycle: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pred {
+		without, left := 0.0, 0.0
+		for _, r := range routines {
+			if r.Level == p.Level {
+				without, left = without+r.Without, left+r.Left
+			}
+		}
+		if math.Abs(without/p.Without-1) > 1e-9 || math.Abs(left/p.Left-1) > 1e-9 {
+			t.Errorf("%s: routines have %g misses and leave %g, the program %g and %g", p.Level, without, left, p.Without, p.Left)
+		}
+	}
+	if _, err := PredictPrefetching(t.Context(), model, profiletest.Machine(t, "origin2000"), points, PredictPrefetchOptions{Store: st}); !errors.Is(err, machine.ErrNoPrefetchers) {
+		t.Errorf("a machine without prefetchers: %v", err)
+	}
+}
+
+// TestPrefetchRatio recovers ratios of both forms, and says which groups never missed.
+func TestPrefetchRatio(t *testing.T) {
+	runs := func(left func(n float64) float64) (all []trainedPrefetch) {
+		for _, n := range []float64{10, 14, 20, 28} {
+			w := n * n
+			all = append(all, trainedPrefetch{at: subject.Point{"n": n}, without: w, prefetchOutcomes: prefetchOutcomes{left: w * left(n), late: w * (1 - left(n)) / 4, covered: w * (1 - left(n)) * 3 / 4, useless: w / 10}})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		left func(n float64) float64
+		want float64 // at 60
+	}{
+		"ends of walks": {func(n float64) float64 { return 0.1 + 3/n }, 0.15},
+		"longer steps":  {func(n float64) float64 { return 0.2 + n/100 }, 0.8},
+		"beyond a page": {func(n float64) float64 { return 0.2 + n/50 }, 1},
+	} {
+		got, ok := prefetchRatio(runs(c.left), subject.Point{"n": 60})
+		if !ok || math.Abs(got.left-c.want) > 1e-9 || math.Abs(got.left+got.late+got.covered-1) > 1e-9 || math.Abs(got.late*3-got.covered) > 1e-9 || math.Abs(got.useless-0.1) > 1e-9 {
+			t.Errorf("%s: %+v, want %g left", name, got, c.want)
+		}
+	}
+	if _, ok := prefetchRatio([]trainedPrefetch{{at: subject.Point{"n": 3}}}, subject.Point{"n": 60}); ok {
+		t.Error("a group without a miss has a ratio")
 	}
 }

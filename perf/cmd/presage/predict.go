@@ -30,6 +30,8 @@ func predictCommand() *cobra.Command {
 		warnings bool
 		replay   bool
 		quiet    bool
+		prefetch bool
+		rate     float64
 	)
 	cmd := &cobra.Command{
 		Use:   "predict DIR --machine NAME --at name=values",
@@ -43,8 +45,10 @@ For a program that is compiled for one size, --point gives the executable of a s
 to be predicted. Only the start of it is run; from there on it is replayed. Without
 one, a replay has to guess where the program's data lie.
 
-Misses are those of a machine without prefetchers; presage simulate --prefetch tells
-how many of them the prefetchers that a machine's file describes would cover.`,
+Misses are those of a machine without prefetchers. With --prefetch it predicts what
+those that the machine's file describes leave of them, cover, or fetch too late: the
+runs of the profiles are simulated with prefetchers, and what these do for each miss
+is modelled over the size. Nothing is replayed then.`,
 		Example: `  presage predict profiles --machine origin2000 --at n=60,80
   presage predict profiles --machine origin2000 --point n=192:lu.192
   presage predict profiles --machine my.yaml --at n=50:200:10 --by routine --basis "1, n, n^2, n^3" --format csv`,
@@ -78,7 +82,21 @@ how many of them the prefetchers that a machine's file describes would cover.`,
 			if !quiet {
 				opt.Progress = replayProgress(cmd.ErrOrStderr(), term.IsTerminal(int(os.Stderr.Fd())))
 			}
-			df, err := perf.PredictMisses(cmd.Context(), model, m, points.with(at.points), opt)
+			if rated := cmd.Flags().Changed("accesses-per-cycle"); rated && !(prefetch && rate > 0) {
+				return fmt.Errorf("--accesses-per-cycle %g: want a number above 0, with --prefetch, whose late prefetches it tells", rate)
+			}
+			predicted := func() (dataframe.DataFrame, error) {
+				return perf.PredictMisses(cmd.Context(), model, m, points.with(at.points), opt)
+			}
+			if prefetch {
+				predicted = func() (dataframe.DataFrame, error) {
+					rows, err := misses.PredictPrefetching(cmd.Context(), model, m, points.with(at.points), misses.PredictPrefetchOptions{
+						PredictOptions: opt, AccessesPerCycle: rate, Store: fit.Store,
+					})
+					return perf.Frame(rows), err
+				}
+			}
+			df, err := predicted()
 			if err != nil {
 				return err
 			}
@@ -87,8 +105,8 @@ how many of them the prefetchers that a machine's file describes would cover.`,
 			} else if n := len(model.Warnings); n > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d warnings about the models; --warnings shows them\n", n)
 			}
-			if len(m.Prefetchers) > 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "misses are those without prefetchers; presage simulate --prefetch tells what these cover")
+			if len(m.Prefetchers) > 0 && !prefetch {
+				fmt.Fprintln(cmd.ErrOrStderr(), "misses are those without prefetchers; --prefetch tells what these leave")
 			}
 			return out.print(cmd.OutOrStdout(), df)
 		},
@@ -103,6 +121,8 @@ how many of them the prefetchers that a machine's file describes would cover.`,
 	cmd.Flags().Float64Var(&opt.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
 	cmd.Flags().StringVar(&fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
+	cmd.Flags().BoolVar(&prefetch, "prefetch", false, "predict what the machine's prefetchers leave and cover")
+	cmd.Flags().Float64Var(&rate, "accesses-per-cycle", 1, "accesses to memory in a cycle, which tell with --prefetch what is late")
 	cmd.Flags().BoolVar(&warnings, "warnings", false, "show warnings about the models")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	_ = cmd.MarkFlagRequired("machine")
