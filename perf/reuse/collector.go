@@ -228,8 +228,11 @@ func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b) }
 
 // TakesRuns implements trace.RunCollector: runs of loops cost little more than
 // the blocks that they move through, in exact distances by one worker. Others
-// expand them. Blocks of sizes that are no powers of two take none.
-func (c *Collector) TakesRuns() bool { return c.even }
+// see expanded batches. Blocks of sizes that are no powers of two take none.
+func (c *Collector) TakesRuns() bool {
+	_, exact := c.method.(*stack)
+	return c.even && exact
+}
 
 // Result returns the histograms of the accesses observed so far.
 func (c *Collector) Result() *Result {

@@ -78,7 +78,11 @@ type Facts struct {
 func (p *Program) Run(ctx context.Context, r Request) (*Result, error) {
 	stdout, stderr := new(Tail), new(Tail)
 	pipeline := trace.NewPipeline(r.Collectors...)
-	out, err := p.execute(ctx, &r, pipeline, stdout, stderr)
+	var sink trace.Sink = pipeline // of an engine that records no runs of loops, they are found here
+	if trace.AllTakeRuns(r.Collectors) {
+		sink = trace.NewCompressor(r.Plan, pipeline)
+	}
+	out, err := p.execute(ctx, &r, sink, stdout, stderr)
 	closeErr := pipeline.Close()
 	command := r.Inputs.Command()
 	switch {

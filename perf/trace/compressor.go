@@ -17,6 +17,11 @@ const (
 	compressLook   = 4 * compressPeriod
 	compressGap    = 128
 	compressMaxGap = 1024
+
+	// Where less than one access in compressShare of a batch is in runs, the next
+	// batches pass unchanged: 1, then 3, up to compressSkip.
+	compressShare = 3
+	compressSkip  = 31
 )
 
 // Compressor is a Sink that finds the runs of loops in batches of an engine that
@@ -25,8 +30,9 @@ const (
 // costs, about a nanosecond where there are loops.
 //
 // If the plan lists blocks, it finds loops of one block; otherwise any sequence of
-// references that repeats with constant strides. Batches that have runs pass
-// unchanged.
+// references that repeats with constant strides. Most batches pass unchanged where
+// there are few runs to find, and all do from the first that has runs on: an engine
+// that records them knows its loops.
 type Compressor struct {
 	next Sink
 	plan *Plan
@@ -35,6 +41,9 @@ type Compressor struct {
 	base uint32   // above all places in the batches before
 
 	strides []Stride
+
+	skip, idle int  // batches to pass, and how many were after the last that paid little
+	off        bool // the engine records runs itself
 }
 
 // NewCompressor returns a Compressor for runs under plan.
@@ -44,14 +53,35 @@ func NewCompressor(plan *Plan, next Sink) *Compressor {
 
 // Exchange implements Sink.
 func (c *Compressor) Exchange(full *Batch) *Batch {
-	if full != nil && len(full.Runs) == 0 {
-		if len(c.plan.Blocks) > 0 {
-			c.compressBlocks(full)
-		} else {
-			c.compress(full)
+	if full != nil {
+		if c.off = c.off || len(full.Runs) > 0; !c.off {
+			c.try(full)
 		}
 	}
 	return c.next.Exchange(full)
+}
+
+// try compresses a batch, unless those before it have shown that it does not pay.
+func (c *Compressor) try(b *Batch) {
+	all := len(b.Accesses) + len(b.Blocks)
+	if max(len(b.Accesses), len(b.Blocks)) > MaxExpansion {
+		return // a block with very many accesses
+	}
+	if c.skip > 0 {
+		c.skip--
+		return
+	}
+	if len(c.plan.Blocks) > 0 {
+		c.compressBlocks(b)
+	} else {
+		c.compress(b)
+	}
+	if compressed := all - len(b.Accesses) - len(b.Blocks); compressed*compressShare >= all {
+		c.idle = 0
+		return
+	}
+	c.idle = min(2*c.idle+1, compressSkip)
+	c.skip = c.idle
 }
 
 // compress finds runs in a batch without blocks: if the last accesses came, one

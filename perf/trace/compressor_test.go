@@ -110,3 +110,48 @@ func TestCompressor(t *testing.T) {
 		t.Logf("%s: %d runs; %d of %d accesses were left", name, k.runs, k.kept, len(want.Accesses))
 	}
 }
+
+// TestCompressorGivesUp: where there is nothing to find few batches are looked at, where
+// loops begin they are found again, and an engine's own runs end the search.
+func TestCompressorGivesUp(t *testing.T) {
+	p := &Plan{Refs: []Ref{{PC: 4, Size: 8}, {PC: 8, Size: 8}}}
+	rng := rand.New(rand.NewPCG(1, 2))
+	k := &keep{t: t, plan: p}
+	c := NewCompressor(p, k)
+	var want Batch
+	send := func(batches int, loop bool) (runs int) {
+		before := k.runs
+		for range batches {
+			b := new(Batch)
+			for i := range 2000 {
+				at := uint64(rng.IntN(1 << 20))
+				if loop {
+					at = 1<<20 + uint64(i)*4
+				}
+				b.Accesses = append(b.Accesses, Tag(RefID(i%2), 8)+Access(at))
+			}
+			want.Accesses = append(want.Accesses, b.Accesses...)
+			c.Exchange(b)
+		}
+		return k.runs - before
+	}
+	if got := send(50, true); got < 50 {
+		t.Errorf("%d runs in 50 batches of loops", got)
+	}
+	send(200, false)
+	if c.idle != compressSkip {
+		t.Errorf("after 200 batches without loops it passes %d, want %d", c.idle, compressSkip)
+	}
+	if got := send(200, true); got < 200-compressSkip {
+		t.Errorf("%d runs in 200 batches of loops, after others", got)
+	}
+	if !slices.Equal(k.got.Accesses, want.Accesses) {
+		t.Error("the accesses are others")
+	}
+	b := new(Batch)
+	b.AddRun(Loop{Count: 9, Strides: []Stride{{First: Tag(0, 8) + 64, Step: 8}}})
+	c.Exchange(b)
+	if got := send(3, true); got != 0 {
+		t.Errorf("%d runs are found though the engine records them", got)
+	}
+}

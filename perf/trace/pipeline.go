@@ -37,6 +37,17 @@ type inFlight struct {
 	expanded Batch     // without memory until a batch has runs
 }
 
+// AllTakeRuns reports whether collectors see batches as they were recorded, all of them:
+// a Compressor before them may pay.
+func AllTakeRuns(collectors []Collector) bool {
+	for _, c := range collectors {
+		if !takesRuns(c) {
+			return false
+		}
+	}
+	return len(collectors) > 0
+}
+
 // forCollector returns the batch as c takes it.
 func (f *inFlight) forCollector(c Collector) *Batch {
 	if len(f.batch.Runs) == 0 || takesRuns(c) {
