@@ -6,11 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"presage/perf/allocation"
 	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/reuse"
@@ -113,4 +115,48 @@ func distances(b *testing.B, f *objfile.File, plan *trace.Plan, argument string)
 		b.Fatal(err)
 	}
 	return time.Since(begin)
+}
+
+// BenchmarkAllocations measures what it costs to tell of memory, in processor time of
+// program and engine: microseconds for each call of malloc with its free.
+func BenchmarkAllocations(b *testing.B) {
+	const count = 20_000
+	f := compile(b, `#include <stdlib.h>
+int main(int argc, char **argv) {
+	int n = atoi(argv[1]);
+	for (int i = 0; i < n; i++)
+		free(malloc(i % 512));
+	return 0;
+}`, "-O0", "-g", "-static")
+	r := engine.Request{Args: []string{strconv.Itoa(count)}}
+	found, err := Engine{}.Discover(b.Context(), f, r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	told := *found.Plan
+	told.Memory = allocation.Plan(f)
+	took := func(p *trace.Plan) float64 {
+		start := childTime(b) + ownTime(b)
+		r.Plan, r.Sink = p, trace.NewDirect()
+		if _, err := (Engine{}).Run(b.Context(), f, r); err != nil {
+			b.Fatal(err)
+		}
+		return (childTime(b) + ownTime(b) - start).Seconds()
+	}
+	with, without := 0.0, 0.0
+	for b.Loop() {
+		with += took(&told)
+		without += took(found.Plan)
+	}
+	b.ReportMetric((with-without)*1e6/float64(count*b.N), "µs/allocation")
+	b.ReportMetric(0, "ns/op")
+}
+
+// ownTime returns the processor time of this process.
+func ownTime(b *testing.B) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -1,0 +1,119 @@
+//go:build amd64
+
+package main
+
+import (
+	"encoding/csv"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"presage/perf/internal/oracle"
+)
+
+const nativeProgram = `#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+	long n = atol(argv[1]), sum = 0;
+	long *a = malloc(n * n * sizeof *a), *b = malloc(n * n * sizeof *b);
+	for (long i = 0; i < n * n; i++)
+		a[i] = i;
+	for (long t = 0; t < 3; t++)
+		for (long i = 1; i + 1 < n; i++)
+			for (long j = 1; j + 1 < n; j++)
+				b[i * n + j] = a[(i - 1) * n + j] + a[i * n + j - 1] + a[i * n + j + 1] + a[(i + 1) * n + j];
+	for (long i = 1; i + 1 < n; i++)
+		sum += b[i * n + i];
+	printf("%ld\n", sum);
+	return 0;
+}
+`
+
+// native builds a program of this machine with shared libraries.
+func native(t *testing.T) string {
+	t.Helper()
+	if _, stderr, err := presage(t, "run", "/usr/bin/true"); err != nil && strings.Contains(err.Error()+stderr, "ptrace") {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	source, path := filepath.Join(dir, "relax.c"), filepath.Join(dir, "relax")
+	if err := os.WriteFile(source, []byte(nativeProgram), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command(oracle.Need(t, "gcc"), "-g", "-O2", "-o", path, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return path
+}
+
+// records returns the records of a table by column.
+func records(t *testing.T, table string) (rows []map[string]string) {
+	t.Helper()
+	all, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+	if err != nil || len(all) < 2 {
+		t.Fatalf("%v\n%s", err, table)
+	}
+	for _, r := range all[1:] {
+		row := make(map[string]string)
+		for i, name := range all[0] {
+			row[name] = r[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestNativeToTheEnd validates and explains a program of this machine with shared
+// libraries: its runs are done by a pool, as by default, what validate simulates is what
+// simulate does, and memory has the names of the lines that asked for it.
+func TestNativeToTheEnd(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	path := native(t)
+	const most = 0.02 // of the misses in caches, at 1.6 times the largest size of training
+	rows := records(t, must(t, "validate", path, "--args", "{n}", "--train", "n=60:140:20", "--at", "n=220", "--machine", "zen4", "--format", "csv", "-q"))
+	simulated := make(map[string]string)
+	for _, r := range records(t, must(t, "simulate", path, "--args", "{n}", "--sweep", "n=220", "--machine", "zen4", "--by", "program", "--format", "csv", "-q")) {
+		simulated[r["level"]] = r["sim_misses"]
+	}
+	seen := 0
+	for _, r := range rows {
+		if r["of"] != "program" {
+			continue
+		}
+		seen++
+		pred, sim, rel := number(t, r["pred_misses"]), number(t, r["sim_misses"]), number(t, r["rel_err"])
+		if sim != number(t, simulated[r["level"]]) || math.Abs(rel-(pred-sim)/sim) > 1e-9 || sim == 0 {
+			t.Errorf("%v, simulated %v", r, simulated[r["level"]])
+		}
+		if strings.HasPrefix(r["level"], "L1") && !strings.Contains(r["level"], "TLB") && math.Abs(rel) > most {
+			t.Errorf("%s: %v misses are predicted, %v simulated", r["level"], pred, sim)
+		}
+	}
+	if seen != 5 {
+		t.Errorf("%d levels in %v", seen, rows)
+	}
+	sites := make(map[string]string)
+	for _, r := range records(t, must(t, "explain", path, "--args", "220", "--machine", "zen4", "--objects", "--format", "csv", "-q")) {
+		if r["level"] == "L1" {
+			sites[r["object"]] = r["allocated_bytes"]
+		}
+	}
+	for _, want := range []string{"alloc relax.c:5"} { // both are
+		if sites[want] == "" || number(t, sites[want]) != 2*8*220*220 {
+			t.Errorf("%s has %q bytes of %v", want, sites[want], sites)
+		}
+	}
+}
