@@ -180,7 +180,7 @@ func (t *Table) site(c *trace.Change) int32 {
 }
 
 // loaded gives the variables of a file their places. A file whose variables cannot be
-// read has none.
+// read has none: callers who want to know ask it themselves.
 func (t *Table) loaded(c *trace.Change) bool {
 	if t.variables == nil {
 		t.variables, _ = t.file.Variables()

@@ -45,6 +45,12 @@
 // many accesses. Whether and where it does must be as repeatable as the events
 // themselves; it keeps each batch within trace.MaxExpansion.
 //
+// # Memory
+//
+// A plan may ask what memory is for (Plan.Memory): an engine with CapChanges then tells
+// of files that are loaded, of the stack, and of each allocation with its callers, as
+// changes that come before a batch's first event. What is recorded stays the same.
+//
 // # Threads
 //
 // A Batch holds events of one thread, and a Sink sees one batch at a time. An

@@ -138,6 +138,9 @@ func classification(prog *subject.Program, plan *trace.Plan) (*Classification, e
 	if tells, err := prog.TellsMemory(); err != nil {
 		return nil, err
 	} else if tells {
+		if _, err := prog.File.Variables(); err != nil {
+			return nil, err // the table could not tell them
+		}
 		c.Plan.Memory = allocation.Plan(prog.File)
 	}
 	c.Options.Births, c.Births = birthsOf(prog, plan)

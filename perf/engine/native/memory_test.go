@@ -127,7 +127,7 @@ func inOrder(list []given) []given {
 // TestAllocations holds the sites of allocations against what the program says of them,
 // and their number and bytes against valgrind's; recording them changes no access.
 func TestAllocations(t *testing.T) {
-	for name, flags := range map[string][]string{"O0": {"-O0"}, "O2": {"-O2"}, "static": {"-O2", "-static"}, "static-pie": {"-O1", "-static-pie"}} {
+	for name, flags := range map[string][]string{"O0": {"-O0"}, "O2": {"-O2"}, "static": {"-O2", "-static"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := memoryProgram(t, flags...)
