@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test notebooks validation judge study metasim spmv infer host native iperf-host iperf-simulated kernel completion deps bench fuzz random soak race fuzz-short clean
+.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study metasim spmv infer host native iperf-host iperf-simulated kernel completion deps bench fuzz random soak race fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ race: ## the Go tests under the race detector, slow ones shortened
 notebook-test: kernel ## judge the committed notebooks, and run the quickstart anew
 	$(NBCHECK) $(NOTEBOOKS)
 	$(NBCHECK) --execute --output $(BUILD)/quickstart.ipynb --html $(BUILD) $(QUICKSTART)
+
+browser-test: kernel ## drive Jupyter Notebook in a browser without a window: run all cells, move a control
+	cd perf/notebook && $(GO) test -run TestJupyter -v -timeout 15m . -jupyter
 
 notebooks: kernel ## run the committed notebooks in place; replaced only if good
 	PRESAGE_RECORD=1 $(NBCHECK) --execute --update-prose --timeout 30m $(NOTEBOOKS)

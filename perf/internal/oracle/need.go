@@ -29,6 +29,7 @@ var packages = map[string]string{
 	"objdump":                    "binutils",
 	"strip":                      "binutils",
 	"jupyter":                    "jupyter-notebook jupyter-nbconvert python3-nbclient",
+	"jupyter-notebook":           "jupyter-notebook",
 	"python3":                    "python3",
 	"qemu-riscv64":               "qemu-user",
 	"riscv64-linux-gnu-as":       "binutils-riscv64-linux-gnu",
