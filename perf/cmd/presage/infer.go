@@ -159,6 +159,8 @@ search nor fit has seen. It writes predictions.csv, searches.csv and specs.csv.`
 	f.Float64Var(&o.Search.Scaling.Power, "power", 0, "power of CPI that is fitted, with relative residuals (default 1)")
 	f.BoolVar(&o.Search.Scaling.Log, "log", false, "fit the logarithm of CPI instead")
 	f.BoolVar(&o.Direct, "direct", false, "search for no terms: fit splines of all variables and all their products, up to --powers (default 2), shrunk by --ridge")
+	f.BoolVar(&o.Searched, "searched", false, "search genetically for terms where --direct or portable variables would take all: the same variables, powers, response and ridge")
+	f.BoolVar(&o.Known, "known", false, "judge known software alone, on known and on new hardware: leave none out")
 	inferSetFlags(f, &o)
 	f.StringVar(&record, "record", "", "folder to write the tables into")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")

@@ -31,6 +31,14 @@ type Options struct {
 	// software like the many of each known application. It is the way of Portable.
 	Direct bool
 
+	// Searched searches for terms genetically where Direct would take them all: among the
+	// same variables and powers, with the same response and ridge. It sets search and
+	// ridge side by side on the same rows.
+	Searched bool
+
+	// Known leaves no software out: it judges interpolation and new hardware alone.
+	Known bool
+
 	// Choosing judges by the profiles of the use Choose in place of those that
 	// judge: to compare forms of models.
 	Choosing bool
@@ -90,7 +98,7 @@ const ridge = 10
 
 func (o Options) withDefaults() Options {
 	o.Profiles = cmp.Or(o.Profiles, 20)
-	o.Direct = o.Direct || o.Variables == Portable
+	o.Direct = !o.Searched && (o.Direct || o.Variables == Portable)
 	if o.Counts == nil && !o.Direct {
 		o.Counts = []int{10, 40}
 	}
@@ -105,7 +113,7 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	switch {
-	case o.Direct:
+	case o.Direct, o.Searched:
 		o.Search.Powers = cmp.Or(o.Search.Powers, directPowers)
 		o.Search.Ridge = cmp.Or(o.Search.Ridge, directRidge)
 	case o.Variables == LimitSet:
@@ -132,6 +140,9 @@ func (o Options) Run(ctx context.Context, p *Profiles) (*Findings, error) {
 	}
 	if err := r.steady(ctx); err != nil {
 		return nil, err
+	}
+	if r.Known {
+		return r.out, nil
 	}
 	for _, left := range r.leftOut() {
 		if err := r.leave(ctx, left); err != nil {
@@ -240,6 +251,9 @@ func (r *runner) steady(ctx context.Context) error {
 	}
 	if err := r.judge(system.Model, NewHardware, 0, r.choose(r.known, New)); err != nil {
 		return err
+	}
+	if r.Known {
+		return nil
 	}
 	for _, a := range r.unseen {
 		left := leftOut{a, Unseen, func(s *Shard) bool { return s.Application == a }, []int{r.Profiles}}
