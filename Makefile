@@ -121,11 +121,6 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
 	$(RECIPE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
-	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
-	$(RECIPE) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --record datasets/sweep3d_nas/bt-2.3
-	$(RECIPE) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
-	$(RECIPE) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
-	$(RECIPE) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-sized
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -max 64 -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-max64
 	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
@@ -172,12 +167,13 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 		$(GO) run ./perf/cmd/presage infer baselines --variables $$v --left-out --script datasets/inferred/baselines.R --record datasets/inferred/$$v || exit 1; \
 	done
 	$(GO) run ./perf/cmd/presage infer study --variables portable --record datasets/inferred/portable
+	$(GO) run ./perf/cmd/presage infer study --variables portable --searched --known --record datasets/inferred/searched
 
 # At real-time priority, where that is allowed, others cannot take the processor in
 # the middle of a run. The runs alone: compilers at that priority can block a machine.
 iperf-host: ## time the kernel of IPERF on this machine as several compilers build it, and record it (goes on where it was interrupted)
 	$(GO) build -o $(BUILD)/presage ./perf/cmd/presage
-	$(BUILD)/presage time-kernels datasets/iperf/builds.csv --sweep n=8:800:8 --under "$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10)" --record datasets/iperf/host.csv
+	$(BUILD)/presage time-kernels datasets/iperf/builds.csv --sweep n=8:800:8 --prefix "$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10)" --record datasets/iperf/host.csv
 
 iperf-simulated: ## time the kernel of IPERF on four simulated SPARCs, and record it (half an hour of processor time; goes on where it was interrupted)
 	$(GO) run ./perf/cmd/presage simulate-kernels datasets/programs/iperf --variants datasets/iperf/variants.csv --sweep n=8:800:8 --record datasets/iperf/simulated.csv

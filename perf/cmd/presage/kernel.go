@@ -122,7 +122,7 @@ func timeKernelsCommand() *cobra.Command {
 		sweep  sweepFlag
 		opt    kernels.TimingOptions
 		out    output
-		under  string
+		prefix string
 		record string
 		quiet  bool
 	)
@@ -158,8 +158,8 @@ FILE.partial until then, so that an interrupted command can be resumed.`,
 			if record != "" {
 				opt.Checkpoint = record + ".partial"
 			}
-			if opt.Under, err = shellquote.Split(under); err != nil {
-				return fmt.Errorf("--under: %w", err)
+			if opt.Prefix, err = shellquote.Split(prefix); err != nil {
+				return fmt.Errorf("--prefix: %w", err)
 			}
 			times, err := opt.Run(cmd.Context(), builds, sweep.points)
 			if err != nil {
@@ -175,7 +175,7 @@ FILE.partial until then, so that an interrupted command can be resumed.`,
 	f := cmd.Flags()
 	f.Var(&sweep, "sweep", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
 	f.IntVar(&opt.Rounds, "rounds", kernels.DefaultRounds, "number of runs of each point of each build")
-	f.StringVar(&under, "under", "", "command that starts each timed run, such as \"chrt -f 10\" for real-time priority")
+	f.StringVar(&prefix, "prefix", "", "command that starts each timed run, such as \"chrt -f 10\" for real-time priority")
 	f.StringVar(&record, "record", "", "file to write the rows to")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	out.register(cmd)

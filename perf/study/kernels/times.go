@@ -19,10 +19,10 @@ import (
 type TimingOptions struct {
 	Rounds int // runs of each point of each build; 0: DefaultRounds
 
-	// Under is the command, if any, that starts each timed run, such as chrt -f 10.
+	// Prefix is the command, if any, that starts each timed run, such as chrt -f 10.
 	// Compilers run as they are: at real-time priority those of several threads can
 	// starve the ones that they wait for, and everything else.
-	Under []string
+	Prefix []string
 
 	// Checkpoint is the file from which an interrupted timing resumes after its
 	// last whole round; it is deleted on success. "": none is kept.
@@ -71,7 +71,7 @@ func (opt TimingOptions) Run(ctx context.Context, builds []Build, points []subje
 	if len(points) == 0 {
 		return nil, errors.New("perf: time kernels: no points")
 	}
-	under, err := opt.starter()
+	prefix, err := opt.starter()
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (opt TimingOptions) Run(ctx context.Context, builds []Build, points []subje
 		return nil, fmt.Errorf("perf: time kernels: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	t := &timer{opt: opt, under: under, out: &Times{Compilers: compilers(builds)}}
+	t := &timer{opt: opt, prefix: prefix, out: &Times{Compilers: compilers(builds)}}
 	for _, b := range builds {
 		if err := t.build(ctx, dir, b, points); err != nil {
 			return nil, err

@@ -41,6 +41,33 @@ func TestTimeKernels(t *testing.T) {
 	}
 }
 
+// TestTimeKernelsPrefix demands that a prefix starts the timed runs and no compiler.
+func TestTimeKernelsPrefix(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	prefix := []string{"sh", "-c", `echo "$@" >> ` + log + `; exec "$@"`, "prefix"}
+	got, err := TimingOptions{Rounds: 2, Prefix: prefix}.Run(t.Context(), []Build{shellKernel("a", "{n}")}, subject.Sweep("n", 3, 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(got.Runs) != 4 || got.Runs[1].Seconds != 7e-6 || len(lines) != 4 {
+		t.Errorf("%d runs, and the prefix started %q", len(got.Runs), lines)
+	}
+	for _, l := range lines {
+		if !strings.HasSuffix(l, "/a 3") && !strings.HasSuffix(l, "/a 7") {
+			t.Errorf("the prefix started %q", l)
+		}
+	}
+	_, err = TimingOptions{Prefix: []string{"no-such-starter"}}.Run(t.Context(), []Build{shellKernel("a", "{n}")}, subject.Sweep("n", 3))
+	if err == nil || !strings.Contains(err.Error(), "no-such-starter") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestTimeKernelsGoesOn demands that an interrupted measurement resumes after
 // its last whole round, if it is the same measurement.
 func TestTimeKernelsGoesOn(t *testing.T) {

@@ -32,22 +32,22 @@ type timedCommand struct {
 // timer is a timing under way.
 type timer struct {
 	opt      TimingOptions
-	under    []string // TimingOptions.Under, with the path of its program
+	prefix   []string // TimingOptions.Prefix, with the path of its program
 	out      *Times
 	commands []timedCommand // by point, then by build
 	done     int            // rounds
 }
 
-// starter returns Under with the path of its program.
+// starter returns Prefix with the path of its program.
 func (opt *TimingOptions) starter() ([]string, error) {
-	if len(opt.Under) == 0 {
+	if len(opt.Prefix) == 0 {
 		return nil, nil
 	}
-	path, err := exec.LookPath(opt.Under[0])
+	path, err := exec.LookPath(opt.Prefix[0])
 	if err != nil {
-		return nil, fmt.Errorf("perf: time kernels: runs are to start with %s: %w", shellquote.Join(opt.Under...), err)
+		return nil, fmt.Errorf("perf: time kernels: runs are to start with %s: %w", shellquote.Join(opt.Prefix...), err)
 	}
-	return append([]string{path}, opt.Under[1:]...), nil
+	return append([]string{path}, opt.Prefix[1:]...), nil
 }
 
 // build builds a program and adds its runs.
@@ -83,8 +83,8 @@ func (t *timer) build(ctx context.Context, dir string, b Build, points []subject
 			return err
 		}
 		command := host.Command{Path: exe, Args: args}
-		if len(t.under) > 0 {
-			command = host.Command{Path: t.under[0], Args: slices.Concat(t.under[1:], []string{exe}, args)}
+		if len(t.prefix) > 0 {
+			command = host.Command{Path: t.prefix[0], Args: slices.Concat(t.prefix[1:], []string{exe}, args)}
 		}
 		c := timedCommand{b.Name, p, command}
 		t.commands = slices.Insert(t.commands, i*built+built-1, c)
