@@ -23,8 +23,8 @@ import (
 //	levels, coloured    caches of the system; 1 if its pages are coloured, else 0
 //	tlb_entries, page, tlb_unified, memory_bytes, and the times in seconds
 //	tlb_latency, memory_latency, if they are known; frequency in Hz
-//	iteration_time      of the innermost loop, in seconds, at half of the measured
-//	                    sizes at most (few sizes have conflicts)
+//	iteration_time      seconds by iterations of the innermost loop, the median over the
+//	                    measured sizes: few sizes have conflicts
 //	X_sets, X_block, X_subblock, X_ways, X_nonblocking, X_physical, X_latency
 //	                    of the cache called X (L1, L2); flags are 0 or 1
 //
