@@ -160,8 +160,8 @@ func TestRecordingsAreKept(t *testing.T) {
 	if err := campaign.Record(dir, "again"); err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range []Set{Paper, LimitSet, Portable} {
-		from, to := filepath.Join(recorded, string(set)), filepath.Join(dir, string(set))
+	for _, folder := range []string{string(Paper), string(LimitSet), string(Portable), "searched"} {
+		from, to := filepath.Join(recorded, folder), filepath.Join(dir, folder)
 		if err := os.Mkdir(to, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestRecordingsAreKept(t *testing.T) {
 		if err := found.Record(to, "again"); err != nil {
 			t.Fatal(err)
 		}
-		if set == Portable {
+		if folder == string(Portable) || folder == "searched" {
 			continue // baselines are of the paper's variables and of limits
 		}
 		others, err := LoadBaselines(from)
@@ -199,7 +199,7 @@ func TestRecordingsAreKept(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files != 15 {
+	if err != nil || files != 18 {
 		t.Errorf("%d files, error %v", files, err)
 	}
 }
