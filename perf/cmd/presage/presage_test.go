@@ -98,6 +98,21 @@ func TestProfilePredictSimulate(t *testing.T) {
 	if ahead := must(t, "simulate", program, "--args", "-n 6 -iterations 1", "--machine", "zen4", "--prefetch", "--accesses-per-cycle", "0.5", "--format", "csv", "-q"); strings.Count(ahead, "\n") != 4 || !strings.Contains(ahead, "sim_covered_misses") {
 		t.Errorf("got %s", ahead)
 	}
+	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--prefetch"); err == nil || !strings.Contains(err.Error(), "no prefetchers are described") {
+		t.Errorf("a machine without prefetchers: %v", err)
+	}
+	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--accesses-per-cycle", "2"); err == nil || !strings.Contains(err.Error(), "with --prefetch") {
+		t.Errorf("a rate without --prefetch: %v", err)
+	}
+	prefetching := filepath.Join(t.TempDir(), "ahead.yaml")
+	description := "title: T\nprocessor: P\ncaches:\n  - {name: L1, capacity: 4 KiB, block: 32 B, ways: 2, source: [made]}\n" +
+		"prefetch:\n  - {name: ones, kind: next line, at: L1, source: [made]}\nsources: {made: up}\n"
+	if err := os.WriteFile(prefetching, []byte(description), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text := must(t, "predict", dir, "--machine", prefetching, "--at", "n=12", "--prefetch", "--format", "csv"); strings.Count(text, "\n") != 2 || !strings.Contains(text, "pred_covered_misses") {
+		t.Errorf("predicted prefetching: %s", text)
+	}
 	roof := filepath.Join(t.TempDir(), "roof.svg")
 	if text := must(t, "roofline", dir, "--machine", "origin2000", "--at", "n=12,16", "--by", "routine", "--limit", "2", "--figure", roof, "--format", "csv"); strings.Count(text, "\n") != 1+2*2*3 || !strings.Contains(text, ",memory,") {
 		t.Errorf("two routines at two sizes, three levels: %s", text)
