@@ -124,6 +124,9 @@ func (r *result) judgePaths(c *cell, text string) {
 	if m := homePath.FindStringSubmatch(text); m != nil {
 		r.add(c.finding(kindHomePath, "output names %s, a folder of the user who ran it: print paths relative to the notebook", m[1]))
 	}
+	if r.clone != "" && strings.Contains(text, r.clone) {
+		r.add(c.finding(kindHomePath, "output names %s, where the notebook lies on this computer: print paths relative to it", r.clone))
+	}
 }
 
 func (r *result) judgePNG(c *cell, data string) {

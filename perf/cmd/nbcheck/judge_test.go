@@ -103,6 +103,29 @@ func TestOneFault(t *testing.T) {
 	}
 }
 
+// TestClonePath demands a finding where an output names the folder around the notebook's.
+func TestClonePath(t *testing.T) {
+	clone := t.TempDir()
+	dir := filepath.Join(clone, "notebooks")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "x.ipynb")
+	for _, c := range []struct {
+		says string
+		code int
+	}{{clone + "/datasets/a.c", exitFindings}, {clone + "-other/a.c", 0}, {"../datasets/a.c", 0}} {
+		text := strings.Replace(golden(t, "good.ipynb"), "side  8", c.says, 1)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, errs := nbcheck(t, path)
+		if code != c.code || strings.Contains(out, "home-path") != (c.code != 0) {
+			t.Errorf("%s: exit %d\n%s%s", c.says, code, out, errs)
+		}
+	}
+}
+
 // TestStderrInPieces judges a line on stderr that arrives in pieces and coloured.
 func TestStderrInPieces(t *testing.T) {
 	stream := func(text string) output { return output{Type: "stream", Stream: "stderr", Text: text} }

@@ -17,7 +17,8 @@
 //	stale-order    execution counts that do not increase from cell to cell
 //	no-image       no output is an image: the reader sees no figure
 //	bad-image      a PNG output that cannot be decoded
-//	home-path      an output that names a folder of the user who ran it
+//	home-path      an output that names a folder of the user who ran it, or the folder
+//	               around the notebook's
 //	remote-script  an output that loads a script from the network
 //	no-kernel      the notebook does not record which kernel runs it
 //	execution      the notebook could not be run, or not to its end
@@ -209,6 +210,9 @@ func (o *options) check(ctx context.Context, path string, stderr io.Writer) (res
 	if err != nil {
 		return r, err
 	}
+	if r.clone, err = around(path); err != nil {
+		return r, err
+	}
 	nb, err := parse(data)
 	if err != nil {
 		r.malformed(err)
@@ -298,4 +302,14 @@ func replaceFile(path string, data []byte) error {
 		return err
 	}
 	return os.Rename(tmp.Name(), path)
+}
+
+// around returns the folder around that of a file, with a slash; empty at the top of the
+// file system.
+func around(path string) (string, error) {
+	dir, err := filepath.Abs(filepath.Join(filepath.Dir(path), ".."))
+	if err != nil || filepath.Dir(dir) == dir {
+		return "", err
+	}
+	return dir + string(filepath.Separator), nil
 }

@@ -31,6 +31,7 @@ type result struct {
 	Findings  []finding `json:"findings"`
 	Notes     []finding `json:"notes,omitempty"` // worth a look, and no fault
 
+	clone string   // the folder around the notebook's, as outputs must not name it; empty: not known
 	shown []string // text outputs of the cells with the tag of --show
 }
 
