@@ -110,8 +110,8 @@ func (t *tracker) Observe(b *trace.Batch) {
 	}
 }
 
-// TakesRuns implements trace.RunCollector: the simulator takes them.
-func (t *tracker) TakesRuns() bool { return true }
+// TakesRuns implements trace.RunCollector: where the simulator takes them.
+func (t *tracker) TakesRuns() bool { return t.sim.TakesRuns() }
 
 func (t *tracker) enter() {
 	s := &t.segments[t.current]
