@@ -178,8 +178,9 @@ func TestRunsChangeNothing(t *testing.T) {
 }
 
 // BenchmarkRuns measures what runs bring to whole programs: millions of references a
-// second of processor time of the analysis, access by access (plain), as the engine
-// records them (recorded), and with a Compressor, whose time counts (compressed).
+// second of processor time of the analysis, access by access (plain), as they reach
+// collectors (recorded: with the runs of the native engine, and those found behind the
+// other), and with a Compressor, whose time counts (compressed).
 func BenchmarkRuns(b *testing.B) {
 	for _, compiler := range compilers {
 		for _, p := range []struct {
