@@ -40,7 +40,7 @@ func TestSearchModels(t *testing.T) {
 		}
 	}
 	for more, want := range map[string]string{
-		"":                          `placement "anywhere" and "coloured"`,
+		"":                          `placement "anywhere" and "fragmented"`,
 		"--where placement=nowhere": "no row left with placement=nowhere",
 		"--where placement":         "column=value",
 		"--where place=anywhere":    `no column "place"`,
