@@ -158,8 +158,19 @@ func TestMissesOfOtherSizes(t *testing.T) {
 // The smallest cache reaches the ratio and the next smaller does not, by the
 // table of misses, for every scope and kind of cache.
 func TestSmallestCacheByItsMisses(t *testing.T) {
-	point := subject.Sweep("n", 20)
-	kinds := []CacheSize{{Name: "2", Ways: 2, BlockBytes: 32}, {Name: "0", BlockBytes: 128}, {Name: "tlb", BlockBytes: 32 << 10}, {Name: "8", Ways: 8}}
+	tlb := CacheSize{Name: "tlb", BlockBytes: 32 << 10}
+	smallestByMisses(t, subject.Sweep("n", 20), []CacheSize{{Name: "2", Ways: 2, BlockBytes: 32}, {Name: "0", BlockBytes: 128}, {Name: "8", Ways: 8}})
+	smallestByMisses(t, subject.Sweep("n", 14), []CacheSize{tlb})
+	// Pages scaled to a size hold for one cache alone.
+	beyond := ask(t, Query{Points: subject.Sweep("n", 20), Caches: []CacheSize{tlb}, HitRatio: 0.9})
+	if got := perftest.Text(t, beyond, "pred_warning")[0]; !strings.Contains(got, groupsAlone) {
+		t.Errorf("beyond the sizes profiled: %q", got)
+	}
+}
+
+// smallestByMisses asks for the smallest caches of some kinds at a point.
+func smallestByMisses(t *testing.T, point []subject.Point, kinds []CacheSize) {
+	t.Helper()
 	for _, by := range []subject.Scope{subject.ByProgram, subject.ByRoutine, subject.ByLoop, subject.ByReference} {
 		for _, hit := range []float64{0.9, 0.97} {
 			df := ask(t, Query{By: by, Points: point, Caches: kinds, HitRatio: hit})
