@@ -108,7 +108,9 @@ func (m *machine) asked(t *thread, pc uint64) error {
 		}
 		return nil
 	case trace.Munmap:
-		m.tellPieces(trace.Change{Kind: trace.Unmapped}, r.Rdi, pageUp(r.Rsi))
+		if unmaps(r.Rdi, r.Rsi) {
+			m.tellPieces(trace.Change{Kind: trace.Unmapped}, r.Rdi, pageUp(r.Rsi))
+		}
 		return nil
 	}
 	g.active, g.callers = true, m.callers(t)
@@ -117,6 +119,13 @@ func (m *machine) asked(t *thread, pc uint64) error {
 	}
 	m.returns[back] = true
 	return nil
+}
+
+// unmaps reports whether munmap succeeds with these arguments. It is told before it
+// executes, as another thread may map the same addresses before it returns.
+func unmaps(addr, size uint64) bool {
+	const limit = 1<<47 - pageBytes // TASK_SIZE
+	return addr%pageBytes == 0 && size > 0 && addr <= limit && size <= limit-addr
 }
 
 // awaitReturn makes the return of a call of an allocator a stop.

@@ -251,3 +251,38 @@ func TestAllocationsInWindows(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedUnmap: what munmap refuses to take is kept, and however much it is asked to
+// take, nothing is told of it.
+func TestFailedUnmap(t *testing.T) {
+	f := compile(t, `#include <stdint.h>
+#include <sys/mman.h>
+int main(void) {
+	char *p = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return 1;
+	if (!munmap(p + 8, 4096) || !munmap(p, 0) || !munmap(p, SIZE_MAX - 8191) || !munmap((void *)(UINTPTR_MAX - 4095), 4096))
+		return 2;
+	*p = 1;
+	return munmap(p, 4096) ? 3 : 0;
+}`, "-O1", "-g", "-static")
+	joined, plan := withLibraries(t, f, engine.Request{})
+	c := new(changes)
+	out, err := Engine{}.Run(t.Context(), joined, engine.Request{Plan: plan, Sink: trace.NewDirect(c)})
+	if err != nil || out.ExitCode != 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	at := slices.IndexFunc(c.list, func(c trace.Change) bool { return c.Role == trace.Mmap && c.Size == 8192 })
+	if at < 0 {
+		t.Fatalf("no mapping in %+v", c.list)
+	}
+	var got []trace.Change
+	for _, x := range c.list[at:] {
+		if x.Kind == trace.Unmapped {
+			got = append(got, x)
+		}
+	}
+	if want := (trace.Change{Kind: trace.Unmapped, Addr: c.list[at].Addr, Size: 4096}); len(got) != 1 || !sameChange(got[0], want) {
+		t.Errorf("%d changes, the first %+v, want %+v alone", len(got), got[:min(1, len(got))], want)
+	}
+}
