@@ -46,8 +46,9 @@ type Table struct {
 	live    map[uint64]living
 	newest  uint64 // the address allocated last
 
-	fixed []fixed // variables and the stack, by ascending address
-	heap  heap
+	mapped []span // what mmap gave and is mapped still, by ascending address
+	fixed  []span // variables and the stack, by ascending address
+	heap   heap
 }
 
 // siteKey is what a site is known by. Equal callers may have several keys.
@@ -63,8 +64,8 @@ type living struct {
 	bytes  uint64
 }
 
-// fixed is a range of addresses that belongs to an object.
-type fixed struct {
+// span is a range of addresses that belongs to an object.
+type span struct {
 	lo, hi uint64
 	object int32
 }
@@ -104,6 +105,7 @@ func (t *Table) Apply(changes []trace.Change) (moved bool) {
 			t.freed(c.Addr)
 		case trace.Unmapped:
 			t.freed(c.Addr)
+			t.unmapped(c.Addr, c.Addr+c.Size)
 			moved = t.heap.set(c.Addr, c.Addr+c.Size, None) || moved
 		case trace.Loaded:
 			moved = t.loaded(c) || moved
@@ -129,18 +131,25 @@ func (t *Table) number(o Object) int32 {
 func (t *Table) allocated(c *trace.Change) bool {
 	n := t.site(c)
 	o := &t.objects[n]
-	o.Bytes += c.Size
-	o.Live += c.Size
-	if c.More {
+	if !c.More {
+		t.freed(c.Addr) // given back in a way that the plan does not know
+		o.Count++
+	}
+	switch {
+	case c.Role == trace.Mmap || c.Role == trace.Mremap:
+		t.unmapped(c.Addr, c.Addr+c.Size) // mapped anew
+		i, _ := slices.BinarySearchFunc(t.mapped, c.Addr, func(m span, lo uint64) int { return cmp.Compare(m.lo, lo) })
+		t.mapped = slices.Insert(t.mapped, i, span{c.Addr, c.Addr + c.Size, n})
+	case c.More:
 		l := t.live[t.newest]
 		l.bytes += c.Size
 		t.live[t.newest] = l
-	} else {
-		t.freed(c.Addr) // given back in a way that the plan does not know
-		o.Count++
+	default:
 		t.live[c.Addr] = living{n, c.Size}
 		t.newest = c.Addr
 	}
+	o.Bytes += c.Size
+	o.Live += c.Size
 	o.Size = max(o.Size, o.Live)
 	return t.heap.set(c.Addr, c.Addr+c.Size, n)
 }
@@ -151,6 +160,28 @@ func (t *Table) freed(addr uint64) {
 		t.objects[l.object].Live -= l.bytes
 		delete(t.live, addr)
 	}
+}
+
+// unmapped notes that what mmap gave from lo to below hi, wholly or in part, was given
+// back.
+func (t *Table) unmapped(lo, hi uint64) {
+	if lo >= hi {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(t.mapped, lo, func(m span, lo uint64) int { return cmp.Compare(m.hi, lo+1) })
+	var left []span
+	end := i
+	for ; end < len(t.mapped) && t.mapped[end].lo < hi; end++ {
+		m := t.mapped[end]
+		t.objects[m.object].Live -= min(m.hi, hi) - max(m.lo, lo)
+		if m.lo < lo {
+			left = append(left, span{m.lo, lo, m.object})
+		}
+		if m.hi > hi {
+			left = append(left, span{hi, m.hi, m.object})
+		}
+	}
+	t.mapped = slices.Replace(t.mapped, i, end, left...)
 }
 
 // site returns the number of the site of an allocation.
@@ -207,12 +238,12 @@ func (t *Table) fix(lo, hi uint64, object int32) {
 	if lo >= hi {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(t.fixed, lo, func(f fixed, lo uint64) int { return cmp.Compare(f.hi, lo+1) })
+	i, _ := slices.BinarySearchFunc(t.fixed, lo, func(f span, lo uint64) int { return cmp.Compare(f.hi, lo+1) })
 	end := i
 	for end < len(t.fixed) && t.fixed[end].lo < hi {
 		end++
 	}
-	t.fixed = slices.Replace(t.fixed, i, end, fixed{lo, hi, object})
+	t.fixed = slices.Replace(t.fixed, i, end, span{lo, hi, object})
 }
 
 // At returns the object at an address, None if there is none, and the addresses around
@@ -222,7 +253,7 @@ func (t *Table) At(addr uint64) trace.Extent {
 	if x.Object != None {
 		return x
 	}
-	i, _ := slices.BinarySearchFunc(t.fixed, addr, func(f fixed, addr uint64) int { return cmp.Compare(f.hi, addr+1) })
+	i, _ := slices.BinarySearchFunc(t.fixed, addr, func(f span, addr uint64) int { return cmp.Compare(f.hi, addr+1) })
 	if i > 0 {
 		x.Lo = max(x.Lo, t.fixed[i-1].hi)
 	}

@@ -96,6 +96,47 @@ func TestTable(t *testing.T) {
 	})
 }
 
+// TestMappings compares what is live of mappings that are laid over others, and unmapped
+// in part, with one owner for each page.
+func TestMappings(t *testing.T) {
+	file, err := objfile.Open("../subject/testdata/sized.elf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sites [3][]trace.PC
+	for i := range sites {
+		sites[i] = []trace.PC{trace.PC(file.Routines[i].Addr + 1)}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		table := New(file)
+		var owners [64]string
+		for range rapid.IntRange(1, 40).Draw(t, "changes") {
+			from := rapid.IntRange(0, len(owners)-1).Draw(t, "from")
+			pages := rapid.IntRange(1, len(owners)-from).Draw(t, "pages")
+			c := trace.Change{Kind: trace.Unmapped, Addr: uint64(from) << pageBits, Size: uint64(pages) << pageBits}
+			owner := ""
+			if rapid.Bool().Draw(t, "map") {
+				c.Kind, c.Role = trace.Allocated, rapid.SampledFrom([]trace.Role{trace.Mmap, trace.Mremap}).Draw(t, "role")
+				c.Callers = rapid.SampledFrom(sites[:]).Draw(t, "site")
+				owner = Prefix + siteOf(file, c.Callers)
+			}
+			table.Apply([]trace.Change{c})
+			want := make(map[string]uint64)
+			for i := range owners {
+				if i >= from && i < from+pages {
+					owners[i] = owner
+				}
+				want[owners[i]] += 1 << pageBits
+			}
+			for _, o := range table.Objects() {
+				if o.Live != want[o.Name] || o.Size < o.Live || o.Size > uint64(len(owners))<<pageBits {
+					t.Fatalf("after %+v: %+v, want %d bytes live", c, o, want[o.Name])
+				}
+			}
+		}
+	})
+}
+
 // checkAt checks the object at an offset, and that the addresses said to be alike are.
 func checkAt(t *rapid.T, table *Table, words []int32, stack *trace.Change, off uint64) {
 	want := func(off uint64) int32 {

@@ -136,7 +136,7 @@ type storedCollision struct {
 
 // version is part of the key of a stored simulation: raise it when the meaning of
 // stored changes.
-const version = 2
+const version = 3
 
 // simulated is the simulation of one run.
 type simulated struct {
