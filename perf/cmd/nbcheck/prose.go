@@ -182,7 +182,7 @@ func proseLines(c *cell) (lines []string) {
 	}
 	fenced := false
 	for line := range strings.Lines(c.Source) {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+		if isFence(line) {
 			fenced = !fenced
 			continue
 		}
@@ -192,6 +192,9 @@ func proseLines(c *cell) (lines []string) {
 	}
 	return lines
 }
+
+// isFence reports whether a line begins or ends fenced code.
+func isFence(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "```") }
 
 func (m *mention) quote() string {
 	if m.unit == "%" || m.unit == "" {

@@ -183,9 +183,10 @@ func TestUnboundFigures(t *testing.T) {
 func TestUpdateProse(t *testing.T) {
 	good := golden(t, "good.ipynb")
 	text := strings.Replace(good, `"<b>eight</b>"`, `"<table><tr><th>n</th><th>err</th></tr><tr><td>8</td><td>-0.0312</td></tr><tr><td>9000</td><td>0.2500</td></tr></table>"`, 1)
+	const fence = "```" // what is in code is no figure
 	prose := func(low, high, count string) string {
 		return strings.Replace(text, `"It shows an image, HTML and text."`,
-			`"<b>It</b> is `+low+`%<!-- = -err n=8 --> too low and\n",`+"\n    "+`"`+high+`<!-- = err n=9000 -->%<!-- no --> too high, `+count+`<!-- = max n --> long, 7%<!-- = -err n=9000 -->."`, 1)
+			`"<b>It</b> is `+low+`%<!-- = -err n=8 --> too low and\n",`+"\n    "+`"`+high+`<!-- = err n=9000 -->%<!-- no --> too high, `+count+`<!-- = max n --> long, 7%<!-- = -err n=9000 -->.\n",`+"\n    "+`"`+fence+`\n",`+"\n    "+`"5<!-- = max n -->, as an example\n"`, 1)
 	}
 	path := filepath.Join(t.TempDir(), "x.ipynb")
 	if err := os.WriteFile(path, []byte(prose("4.0", "24", "1,000")), 0o600); err != nil {

@@ -20,8 +20,9 @@ func updateProse(data []byte, nb *notebook) ([]byte, int) {
 		if c.Code {
 			continue
 		}
+		fenced := false
 		for _, p := range c.pieces {
-			text, n := updateLines(p.text, found)
+			text, n := updateLines(p.text, found, &fenced)
 			if n == 0 {
 				continue
 			}
@@ -36,11 +37,18 @@ func updateProse(data []byte, nb *notebook) ([]byte, int) {
 }
 
 // updateLines returns the text with its figures as the results have them, and how many
-// it changed.
-func updateLines(text string, found *results) (string, int) {
+// it changed. Lines in fenced code, which may begin in an earlier text of the cell, stay.
+func updateLines(text string, found *results, fenced *bool) (string, int) {
 	var out strings.Builder
 	changed := 0
 	for line := range strings.Lines(text) {
+		if isFence(line) {
+			*fenced = !*fenced
+		}
+		if *fenced {
+			out.WriteString(line)
+			continue
+		}
 		from := 0
 		for _, m := range mentions(line) {
 			if m.bound == nil || m.bound.relation != "=" {
