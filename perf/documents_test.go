@@ -252,3 +252,35 @@ func build(t *testing.T, source, exe string) (out string, err error) {
 	text, err := exec.Command("go", "build", "-overlay", overlay, "-o", exe, "./internal/document").CombinedOutput()
 	return string(text), err
 }
+
+// TestTablesAreWhole: a line between the rows of a table ends it, and what follows is
+// shown as text.
+func TestTablesAreWhole(t *testing.T) {
+	var paths []string
+	for _, pattern := range []string{"../*.md", "../*/*.md", "*/*.md", "*/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, found...)
+	}
+	tables := 0
+	rule := regexp.MustCompile(`^\|(?: ?:?-+:? ?\|)+$`)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := append(strings.Split(string(text), "\n"), "", "")
+		for i, line := range lines {
+			if strings.HasPrefix(line, "|") && (i == 0 || !strings.HasPrefix(lines[i-1], "|")) {
+				if tables++; !rule.MatchString(lines[i+1]) {
+					t.Errorf("%s:%d: a row without a table: %.60s", path, i+1, line)
+				}
+			}
+		}
+	}
+	if tables == 0 {
+		t.Error("no tables")
+	}
+}
