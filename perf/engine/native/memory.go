@@ -345,7 +345,6 @@ func (m *machine) callers(t *thread) []trace.PC {
 // allocator at pc is still within its last call of one: not if an exception or longjmp
 // left that.
 func (m *machine) within(t *thread, pc trace.PC) bool {
-	const most = 64
 	g := &t.giving
 	if t.regs.Rsp > g.sp {
 		return false
@@ -354,15 +353,14 @@ func (m *machine) within(t *thread, pc trace.PC) bool {
 	if t.regs.Rsp == g.sp { // a jump from one allocator to the next, as from operator new[] to new
 		return u.r[dwarfReturn] == g.back && pc != g.pc
 	}
-	for range most {
+	for { // each caller lies higher
 		if at := u.r[dwarfRSP] - 8; at >= g.sp {
 			return at == g.sp && u.r[dwarfReturn] == g.back
 		}
 		if !u.up() {
-			break
+			return true // where callers are not known, the call is taken for a part of the last
 		}
 	}
-	return true // where callers are not known, the call is taken for a part of the last
 }
 
 // frameAt returns the call frame at an instruction of the plan.

@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
 		try {
 			last = new char[toomuch];
 		} catch (const std::bad_alloc &) {
-			deeper(3 + i);
+			deeper(3 + 50 * i);
 		}
 	}
 	void *(*by)(size_t) = malloc;
