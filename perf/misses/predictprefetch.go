@@ -3,14 +3,15 @@ package misses
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"presage/perf/cache"
+	"presage/perf/fit"
 	"presage/perf/internal/num"
 	"presage/perf/machine"
+	"presage/perf/scaling"
 	"presage/perf/store"
 	"presage/perf/subject"
 )
@@ -48,7 +49,8 @@ type PredictedPrefetchRow struct {
 
 // PredictPrefetching predicts, at each point, how many of the misses of Predict the
 // machine's prefetchers leave, cover, or cover too late. There is a row for each point,
-// level of cache and scope, those with the most misses first.
+// level of cache and scope, those with the most misses first; of a level that
+// floating-point accesses bypass, one whose numbers are missing, as of Predict.
 //
 // The runs that the model was fitted to are simulated without and with the prefetchers.
 // What these leave for each miss of a group of references follows from the order in which
@@ -114,7 +116,7 @@ type prefetchPredictor struct {
 	machine *machine.Machine
 	opt     PredictPrefetchOptions
 	scopes  subject.Partition
-	trained [][][]trainedPrefetch // by level, Group and run, the smallest size first
+	trained [][][]trainedPrefetch // by level, Group and run
 }
 
 // train simulates the runs of the model without and with prefetchers.
@@ -123,7 +125,7 @@ func (p *prefetchPredictor) train(ctx context.Context, config cache.Config) erro
 	for l := range p.trained {
 		p.trained[l] = make([][]trainedPrefetch, p.model.Groups())
 	}
-	for _, i := range p.model.refits.kept(0) {
+	for i := range p.model.Runs().Runs {
 		results, err := p.simulate(ctx, i, config)
 		if err != nil {
 			return err
@@ -132,9 +134,6 @@ func (p *prefetchPredictor) train(ctx context.Context, config cache.Config) erro
 			for g := range p.trained[l] {
 				t := trainedPrefetch{at: p.model.Points[i]}
 				for _, id := range p.model.OfRun(i, Group(g)) {
-					if int(id) >= len(results[0].Levels[l].Groups) {
-						continue // none is left in the executable
-					}
 					t.add(results[0].Levels[l].Groups[id], results[1].Levels[l].Groups[id], results[1].Levels[l].PrefetchedGroups[id])
 				}
 				p.trained[l][g] = append(p.trained[l][g], t)
@@ -155,18 +154,8 @@ func (t *trainedPrefetch) add(plain, with cache.Counts, p cache.Prefetches) {
 // simulate returns the simulations of run i without and with prefetchers.
 func (p *prefetchPredictor) simulate(ctx context.Context, i int, config cache.Config) (out [2]*cache.Result, err error) {
 	run := &p.model.Runs().Runs[i]
-	was := run.Recorded.Inputs
-	options := was.Options()
-	options.Store = p.opt.Store
-	in, err := run.Program.InputsOf(was.Args, options)
-	if err != nil {
-		return out, err
-	}
-	if !slices.Equal(in.Files, was.Files) {
-		return out, fmt.Errorf("perf: %s: files that the program reads have changed since it was profiled; profile again", run.Point)
-	}
 	for k, c := range []cache.Config{p.machine.Hierarchy(), config} {
-		sim, err := (&simulation{config: c}).simulate(ctx, run.Program, subject.Step{Options: &options, Point: run.Point, Done: i, Total: len(p.model.Points)}, in)
+		sim, err := simulateAgain(ctx, run, c, p.opt.Store)
 		if err != nil {
 			return out, err
 		}
@@ -177,7 +166,15 @@ func (p *prefetchPredictor) simulate(ctx context.Context, i int, config cache.Co
 
 // rows predicts one level of cache at a point.
 func (p *prefetchPredictor) rows(ctx context.Context, level int, point subject.Point, assumed []string) ([]PredictedPrefetchRow, error) {
-	name := p.machine.Caches[level].Name
+	c := &p.machine.Caches[level]
+	name := c.Name
+	if c.BypassFloat {
+		none := math.NaN()
+		return []PredictedPrefetchRow{{
+			Program: p.model.Program, Point: point, Machine: p.machine.Name, Level: name, Scope: p.model.Program,
+			Without: none, Left: none, Late: none, Covered: none, Share: none, Useless: none, Warning: bypassed,
+		}}, nil
+	}
 	at, err := p.model.ByGroup(ctx, p.machine, name, point, p.opt.PredictOptions)
 	if err != nil {
 		return nil, err
@@ -239,6 +236,7 @@ func prefetchRatio(runs []trainedPrefetch, point subject.Point) (out prefetchOut
 		sum.covered += runs[i].covered
 		sum.useless += runs[i].useless
 	}
+	slices.SortStableFunc(runs, func(a, b trainedPrefetch) int { return scaling.CompareSizes(fit.Point(a.at), fit.Point(b.at)) })
 	last := &runs[len(runs)-1]
 	left, used := last.ratio(leftOf), last.ratio(usedOf)
 	if names := point.Names(); len(names) == 1 && len(runs) >= 3 {
@@ -276,8 +274,8 @@ var walkForms = [...]walkForm{
 	func(n float64) float64 { return n },
 }
 
-// missedBy returns how far a form is off at the largest size, from the others, in what is
-// left.
+// missedBy returns how far a form is off at the largest size, the last, from the others, in
+// what is left.
 func missedBy(runs []trainedPrefetch, param string, form walkForm) float64 {
 	last := &runs[len(runs)-1]
 	return math.Abs(fittedRatio(runs[:len(runs)-1], param, form, last.at[param], leftOf) - last.ratio(leftOf))

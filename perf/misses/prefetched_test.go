@@ -3,6 +3,8 @@ package misses
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"presage/perf/internal/perftest"
@@ -135,6 +137,24 @@ func TestPredictPrefetching(t *testing.T) {
 	}
 }
 
+// TestPredictPrefetchingOfBypassedLevels: as of Predict, nothing is said of a level that
+// floating-point accesses bypass.
+func TestPredictPrefetchingOfBypassedLevels(t *testing.T) {
+	laws := []law{{count: 5, countPower: 3, distance: 2, distancePower: 1, offset: 30}}
+	runs := madeUp(t, perftest.Program(t), laws, []float64{20, 24, 30, 36, 45, 60}, 0, rand.New(rand.NewPCG(4, 4)))
+	model, err := Fit(t.Context(), runs, FitOptions{Store: store.Open(t.TempDir())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := profiletest.Machine(t, "zen4")
+	m.Caches[0].BypassFloat = true
+	p := prefetchPredictor{model: model, machine: m, scopes: model.Scopes(subject.ByProgram)}
+	rows, err := p.rows(t.Context(), 0, subject.Point{"n": 80}, nil)
+	if err != nil || len(rows) != 1 || rows[0].Warning != bypassed || !math.IsNaN(rows[0].Without) || !math.IsNaN(rows[0].Share) {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
 // TestPrefetchRatio recovers ratios of both forms, and says which groups never missed.
 func TestPrefetchRatio(t *testing.T) {
 	runs := func(left func(n float64) float64) (all []trainedPrefetch) {
@@ -156,6 +176,14 @@ func TestPrefetchRatio(t *testing.T) {
 		if !ok || math.Abs(got.left-c.want) > 1e-9 || math.Abs(got.left+got.late+got.covered-1) > 1e-9 || math.Abs(got.late*3-got.covered) > 1e-9 || math.Abs(got.useless-0.1) > 1e-9 {
 			t.Errorf("%s: %+v, want %g left", name, got, c.want)
 		}
+	}
+	falling := runs(func(n float64) float64 { return 0.1 + 3/n })
+	slices.Reverse(falling)
+	if got, _ := prefetchRatio(falling, subject.Point{"n": 60}); math.Abs(got.left-0.15) > 1e-9 {
+		t.Errorf("the largest run first: %g left, want 0.15", got.left)
+	}
+	if got, _ := prefetchRatio(falling[:2], subject.Point{"n": 60}); math.Abs(got.left-(0.1+3./28)) > 1e-9 {
+		t.Errorf("of two runs %g left, want what the larger one leaves", got.left)
 	}
 	if _, ok := prefetchRatio([]trainedPrefetch{{at: subject.Point{"n": 3}}}, subject.Point{"n": 60}); ok {
 		t.Error("a group without a miss has a ratio")

@@ -10,6 +10,7 @@ import (
 	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/predict"
+	"presage/perf/store"
 	"presage/perf/subject"
 )
 
@@ -21,10 +22,11 @@ const collided = 1.25
 // run of the model were more, or fewer, than those in a fully associative cache.
 //
 // It simulates the machine in the runs, which takes each of them once more if the
-// store has no such result. It knows nothing of levels that are no machine's, of runs
-// that are samples or leave accesses out, and of programs that cannot be run again.
+// store has no such result; it does not if a Corrector knew all groups better. It knows
+// nothing of levels that are no machine's, of runs that are samples or leave accesses
+// out, and of programs that cannot be run again.
 func (d *doubter) seenConflicts(ctx context.Context) error {
-	if d.on.hardware == nil || d.level.Sets == 1 {
+	if d.on.hardware == nil || d.level.Sets == 1 || d.corrected != nil && !slices.Contains(d.corrected, false) {
 		return nil
 	}
 	for run := range d.refits.runs.Runs {
@@ -121,7 +123,7 @@ func (r *refits) simulated(ctx context.Context, run int, m *machine.Machine) (*s
 	if known, ok := r.simulations[key]; ok {
 		return known.sim, known.err
 	}
-	sim, err := r.simulate(ctx, of, m)
+	sim, err := simulateAgain(ctx, of, m.Hierarchy(), r.store)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -144,12 +146,13 @@ type simulatedKey struct {
 	on  *machine.Machine
 }
 
-func (r *refits) simulate(ctx context.Context, of *locality.Run, m *machine.Machine) (*storedCache, error) {
-	if err := of.Repeatable(r.store); err != nil {
+// simulateAgain simulates caches in a run of a model, once more. It returns an error if
+// the run cannot be repeated.
+func simulateAgain(ctx context.Context, of *locality.Run, config cache.Config, st *store.Store) (*storedCache, error) {
+	if err := of.Repeatable(st); err != nil {
 		return nil, err
 	}
-	options := SimulateOptions{}
-	s := simulation{options.hierarchy(m), false}
-	step := subject.Step{Options: &subject.RunOptions{Store: r.store}, Point: of.Point, Total: 1}
+	s := simulation{config: config}
+	step := subject.Step{Options: &subject.RunOptions{Store: st}, Point: of.Point, Total: 1}
 	return s.simulate(ctx, of.Program, step, of.Recorded.Inputs)
 }
