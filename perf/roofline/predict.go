@@ -36,8 +36,10 @@ type Row struct {
 	Scope   string             `frame:"scope"`
 	Level   string             `frame:"level"` // that gives the bytes; the last one is memory
 	Flops   float64            `frame:"pred_flops"`
-	Bytes   float64            `frame:"pred_bytes"` // that the level gives; missing at a level that floating-point accesses bypass
-	// Intensity is Flops / Bytes; missing where the level gives less than a block.
+	// Bytes are those that the level gives; missing at a level that floating-point accesses
+	// bypass, and at the one below it.
+	Bytes float64 `frame:"pred_bytes"`
+	// Intensity is Flops / Bytes; missing where these are, or are less than a block.
 	Intensity float64 `frame:"pred_flops_per_byte"`
 	Cycles    float64 `frame:"pred_cycles"`
 	Seconds   float64 `frame:"pred_time_sec"`        // by the core's frequency; missing if that is not known
@@ -203,6 +205,12 @@ func (p *predictor) bytes(ctx context.Context, level int, point subject.Point) (
 		// What belongs to no scope known here is the program's own.
 		own[p.index[scopes.Names[scopes.Of[g]]]] += bytes
 	}
+	if passed := p.passedBy(level); passed != "" {
+		for i := range own {
+			own[i] = math.NaN()
+		}
+		return own, []string{fmt.Sprintf("bytes of %s not predicted: floating-point accesses bypass %s", p.roof.Levels[level].Level, passed)}, nil
+	}
 	if level == 0 {
 		for g, n := range p.model.Accesses(point) {
 			add(g, n*p.accessBytes(misses.Group(g)))
@@ -218,6 +226,18 @@ func (p *predictor) bytes(ctx context.Context, level int, point subject.Point) (
 		add(g, n*float64(at.BlockBytes))
 	}
 	return own, at.Warnings, nil
+}
+
+// passedBy returns the cache that floating-point accesses bypass, of a level and the one
+// above it: how many blocks each gives is not known then. It is empty if they bypass
+// neither.
+func (p *predictor) passedBy(level int) string {
+	for _, c := range p.machine.Caches[max(0, level-1):min(level+1, len(p.machine.Caches))] {
+		if c.BypassFloat {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // accessBytes returns the average size of the references of a group.

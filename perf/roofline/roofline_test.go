@@ -115,6 +115,17 @@ func TestRooflineOfMatmul(t *testing.T) {
 	if r := inner[0]; r.Lowest != "L1" || r.Roof != 24*r.Intensity {
 		t.Errorf("%+v: want L1's ceiling, three loads a cycle", r)
 	}
+	m.Caches[0].BypassFloat = true
+	if whole, err = Predict(t.Context(), model, execution, m, at, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, missing := range []bool{true, true, false, false} {
+		r := whole[i]
+		if math.IsNaN(r.Bytes) != missing || math.IsNaN(r.Intensity) != missing || missing && r.Roof != r.PeakOf || !strings.Contains(r.Warning, "bytes of L2 not predicted: floating-point accesses bypass L1") {
+			t.Errorf("where floating-point accesses bypass L1: %+v", r)
+		}
+	}
+	m.Caches[0].BypassFloat = false
 	if _, err := Predict(t.Context(), model, execution, m, at, Options{By: subject.ByReference}); err == nil {
 		t.Error("by reference: no error")
 	}
