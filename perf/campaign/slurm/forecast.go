@@ -92,6 +92,9 @@ func Forecast(ctx context.Context, load Load, cluster Cluster, config Config) ([
 	if err := checkForecast(&load, &cluster); err != nil {
 		return nil, err
 	}
+	if err := config.check(); err != nil {
+		return nil, fmt.Errorf("slurm: %w", err)
+	}
 	variants := []struct {
 		without string
 		lift    func(*Cluster, *Config)
@@ -118,12 +121,21 @@ func Forecast(ctx context.Context, load Load, cluster Cluster, config Config) ([
 	return rows, nil
 }
 
+// maxJobs is the largest number of jobs of a forecast, which keeps each of them in memory.
+const maxJobs = 10_000_000
+
 func checkForecast(l *Load, c *Cluster) error {
 	switch {
 	case l.Jobs <= 0 || len(l.Seconds) == 0:
 		return errors.New("slurm: a forecast takes jobs, and the time of at least one")
+	case l.Jobs > maxJobs:
+		return fmt.Errorf("slurm: a forecast of %d jobs: it takes %d at most; forecast a part of them", l.Jobs, maxJobs)
 	case c.Nodes <= 0 || c.Cores <= 0:
 		return errors.New("slurm: a forecast takes the number of nodes and of their cores")
+	case l.Cores < 0:
+		return fmt.Errorf("slurm: jobs of %d cores: want 1 or more", l.Cores)
+	case c.ArraySize < 0:
+		return fmt.Errorf("slurm: arrays of %d tasks: want 1 or more", c.ArraySize)
 	case l.Cores > c.Cores:
 		return fmt.Errorf("slurm: jobs of %d cores do not fit nodes of %d", l.Cores, c.Cores)
 	}

@@ -40,6 +40,7 @@ func TestForecastByHand(t *testing.T) {
 		"chunks of two":              {Load{Jobs: 16, Seconds: []float64{10}, Measured: true}, nil, Config{Target: 20}, 20, 8},
 		"eight first, then one task": {Load{Jobs: 20, Seconds: []float64{1}}, nil, Config{}, 13, 9},
 		"jobs of two cores":          {Load{Jobs: 8, Seconds: []float64{10}, Cores: 2, Measured: true}, nil, Config{Target: 10}, 20, 8},
+		"jobs of three of 4 cores":   {Load{Jobs: 8, Seconds: []float64{10}, Cores: 3, Measured: true}, nil, Config{Target: 10}, 40, 8},
 		"one task at a time":         {Load{Jobs: 8, Seconds: []float64{10}, Measured: true}, nil, Config{Target: 10, Tasks: 1}, 80, 8},
 		"slow starts":                {Load{Jobs: 8, Seconds: []float64{10}, Measured: true}, func(c *Cluster) { c.Begin = 2; c.Rate = 1 }, Config{Target: 10}, 7 + 2 + 10, 8},
 		// The results of 800 jobs that end at once, and of others after each.
@@ -94,6 +95,9 @@ func TestForecastErrors(t *testing.T) {
 		"number of nodes":    func(_ *Load, c *Cluster) { c.Nodes = 0 },
 		"do not fit":         func(l *Load, _ *Cluster) { l.Cores = 2 },
 		"want finite number": func(_ *Load, c *Cluster) { c.Rate = math.NaN() },
+		"forecast a part":    func(l *Load, _ *Cluster) { l.Jobs = math.MaxInt32 },
+		"of -1 cores":        func(l *Load, _ *Cluster) { l.Cores = -1 },
+		"of -1 tasks":        func(_ *Load, c *Cluster) { c.ArraySize = -1 },
 		"not negative":       func(l *Load, _ *Cluster) { l.Seconds = []float64{-1} },
 	} {
 		l, c := load, cluster
@@ -101,6 +105,9 @@ func TestForecastErrors(t *testing.T) {
 		if _, err := Forecast(t.Context(), l, c, Config{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+	if _, err := Forecast(t.Context(), load, cluster, Config{Tasks: -1}); err == nil {
+		t.Error("-1 tasks at a time: no error")
 	}
 	if _, err := LoadOf(store.Open(t.TempDir()), "ab"); err == nil {
 		t.Error("a campaign that there is not: no error")

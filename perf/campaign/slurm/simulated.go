@@ -27,7 +27,7 @@ type forecaster struct {
 	open     int       // tasks submitted that are not over, as the submitter knows
 	over     int       // tasks that ended since the last look
 	queue    []*simulatedTask
-	cores    int     // free
+	slots    int     // tasks for which there are cores on a node
 	starting float64 // when Slurm can start the next task
 	served   float64 // when the file system is free
 	next     int     // of Load.Seconds
@@ -37,7 +37,7 @@ type forecaster struct {
 }
 
 // simulatedTask is a task whose jobs are done one after the other.
-type simulatedTask struct{ left, cores int }
+type simulatedTask struct{ left int }
 
 // event is something that happens to a task at a time.
 type event struct {
@@ -73,7 +73,9 @@ func (q *eventQueue) Pop() any {
 const forecastKind = "forecast"
 
 func newForecaster(load *Load, cluster *Cluster, config *Config) *forecaster {
-	s := &forecaster{load: load, cluster: cluster, config: config, times: make(campaign.Times), cores: cluster.Nodes * cluster.Cores}
+	s := &forecaster{load: load, cluster: cluster, config: config, times: make(campaign.Times)}
+	needs := campaign.Needs{Cores: load.Cores}.WithDefaults()
+	s.slots = cluster.Nodes * (cluster.Cores / needs.Cores) // no task spreads over nodes
 	if load.Measured {
 		for _, v := range load.Seconds {
 			s.times.Add(forecastKind, v)
@@ -82,7 +84,7 @@ func newForecaster(load *Load, cluster *Cluster, config *Config) *forecaster {
 	shared := &campaign.Job{Kind: forecastKind}
 	s.jobs = make([]*job, load.Jobs)
 	for i := range s.jobs {
-		s.jobs[i] = &job{Job: shared, mark: strconv.Itoa(i), needs: campaign.Needs{Cores: load.Cores}.WithDefaults()}
+		s.jobs[i] = &job{Job: shared, mark: strconv.Itoa(i), needs: needs}
 	}
 	entry := cmp.Or(load.Entry, DefaultEntry)
 	// The list of jobs and those of tasks have a line for each, journals two short ones,
@@ -143,7 +145,7 @@ func (s *forecaster) endJob(e *event) {
 		s.beginJob(e.task)
 		return
 	}
-	s.cores += e.task.cores
+	s.slots++
 	s.running--
 	s.over++
 	s.start()
@@ -179,7 +181,7 @@ func (s *forecaster) submit() {
 		s.arrays++
 		s.now += s.cluster.Submit
 		for _, marks := range p.Tasks {
-			s.queue = append(s.queue, &simulatedTask{len(marks), p.Needs.Cores})
+			s.queue = append(s.queue, &simulatedTask{len(marks)})
 			s.jobs = s.jobs[len(marks):] // of one kind and with the same needs: in their order
 			s.flight += len(marks)
 			s.open++
@@ -190,15 +192,15 @@ func (s *forecaster) submit() {
 	s.start()
 }
 
-// start has Slurm start tasks for which there are cores.
+// start has Slurm start tasks for which there is room on a node.
 func (s *forecaster) start() {
-	for len(s.queue) > 0 && s.cores >= s.queue[0].cores {
+	for len(s.queue) > 0 && s.slots > 0 {
 		if s.config.Running > 0 && s.running >= s.config.Running {
 			return
 		}
 		t := s.queue[0]
 		s.queue = s.queue[1:]
-		s.cores -= t.cores
+		s.slots--
 		s.running++
 		s.most = max(s.most, s.running)
 		begin := math.Max(s.now, s.starting)
