@@ -85,6 +85,9 @@ is modelled over the size. Nothing is replayed then.`,
 			if rated := cmd.Flags().Changed("accesses-per-cycle"); rated && !(prefetch && rate > 0) {
 				return fmt.Errorf("--accesses-per-cycle %g: want a number above 0, with --prefetch, whose late prefetches it tells", rate)
 			}
+			if prefetch && cmd.Flags().Changed("coverage") {
+				return errors.New("--coverage is of intervals, and --prefetch predicts none: give one of the two")
+			}
 			predicted := func() (dataframe.DataFrame, error) {
 				return perf.PredictMisses(cmd.Context(), model, m, points.with(at.points), opt)
 			}
@@ -97,6 +100,7 @@ is modelled over the size. Nothing is replayed then.`,
 				}
 			}
 			df, err := predicted()
+			opt.Progress.Finish(len(points.with(at.points))) // erases the line, whatever came of it
 			if err != nil {
 				return err
 			}

@@ -104,6 +104,9 @@ func TestProfilePredictSimulate(t *testing.T) {
 	if _, _, err := presage(t, "predict", dir, "--machine", "origin2000", "--at", "n=12", "--accesses-per-cycle", "2"); err == nil || !strings.Contains(err.Error(), "with --prefetch") {
 		t.Errorf("a rate without --prefetch: %v", err)
 	}
+	if _, _, err := presage(t, "predict", dir, "--machine", "zen4", "--at", "n=12", "--prefetch", "--coverage", "0.5"); err == nil || !strings.Contains(err.Error(), "--coverage is of intervals") {
+		t.Errorf("coverage with --prefetch: %v", err)
+	}
 	prefetching := filepath.Join(t.TempDir(), "ahead.yaml")
 	description := "title: T\nprocessor: P\ncaches:\n  - {name: L1, capacity: 4 KiB, block: 32 B, ways: 2, source: [made]}\n" +
 		"prefetch:\n  - {name: ones, kind: next line, at: L1, source: [made]}\nsources: {made: up}\n"

@@ -31,9 +31,14 @@ func replayProgress(w io.Writer, terminal bool) progress.Func {
 	}
 }
 
-// replayText says what is done and how far it is.
+// replayText says what is done and how far it is: of steps whose number is known, all
+// together.
 func replayText(p progress.Report) string {
-	return fmt.Sprintf("%s: %.0f%% …", p.Task, 100*p.Share)
+	share := p.Share
+	if p.Total > 0 {
+		share = (float64(p.Done) + p.Share) / float64(p.Total)
+	}
+	return fmt.Sprintf("%s: %.0f%% …", p.Task, 100*share)
 }
 
 // replayLine keeps one line of a terminal up to date.

@@ -113,6 +113,7 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 	if err != nil {
 		return nil, err
 	}
+	said := "" // of what is learned, which another Corrector may be learning now
 	memo, err := store.Memo(c.program.store, key, func() (*replayedPoint, error) {
 		if err := c.program.load(ctx, c.opt.Progress); err != nil {
 			if ctx.Err() != nil {
@@ -120,6 +121,7 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 			}
 			return nil, &unlearnedError{err}
 		}
+		said = c.program.warning
 		return c.replay(ctx, n, exe)
 	})
 	var unlearned *unlearnedError
@@ -130,7 +132,7 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 		return nil, err
 	}
 	r := memo.Value
-	r.warnings = notEmpty(c.program.warning, memo.Warning)
+	r.warnings = notEmpty(said, memo.Warning)
 	return r, nil
 }
 
