@@ -81,6 +81,9 @@ func programOf(runs *locality.Runs, st *store.Store) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{run: s.index[len(s.index)-1], sweep: s, store: st}
+	if s.apart {
+		p.depend.Sizes = s.sizes
+	}
 	for _, r := range s.runs {
 		p.depend.Inputs = append(p.depend.Inputs, r.Recorded.Inputs)
 		a, err := analysisOf(r.Program)
@@ -97,6 +100,8 @@ func programOf(runs *locality.Runs, st *store.Store) (*Program, error) {
 type dependence struct {
 	Inputs   []subject.Inputs // of the runs to learn from
 	Analyses []analysis       // of their executables
+	// Sizes are what the runs are said to be of; of one executable, its arguments say it.
+	Sizes []int64 `json:",omitempty"`
 }
 
 // analysis identifies what static analysis finds in an executable.

@@ -167,6 +167,41 @@ func TestConflictsOfSeveralExecutables(t *testing.T) {
 	if r := with["L1 relax"]; !strings.HasPrefix(r.method, Method) || math.Abs(r.pred-r.is) > 0.5 {
 		t.Errorf("relax, with its executable: %q predicts %g, simulated %g", r.method, r.pred, r.is)
 	}
+	s.relabel(t)
+}
+
+// relabel tests that the same executables, said to be of other sizes, do not share a
+// stored replay with these.
+func (s *several) relabel(t *testing.T) {
+	t.Helper()
+	var points []subject.BinaryPoint
+	for _, r := range s.model.Runs().Runs {
+		points = append(points, subject.BinaryPoint{Point: subject.Point{"n": 2 * r.Point["n"]}, Program: r.Program})
+	}
+	runs, err := locality.ProfileBinaries(t.Context(), points, locality.ProfileOptions{RunOptions: subject.RunOptions{Store: s.store}, BlockBytes: s.m.BlockBytes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := programOf(runs, s.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []store.Key
+	for _, p := range []*Program{s.program, other} {
+		c := &Corrector{program: p}
+		in, err := c.inputs(128, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := store.NewKey(replayKind, replayVersion, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
+	}
+	if keys[0] == keys[1] {
+		t.Errorf("replays at n=128 from sizes up to 45 and up to 90 have one key, %v", keys[0])
+	}
 }
 
 // TestExecutablesThatDifferInMoreThanConstants tests executables of which no two have the
