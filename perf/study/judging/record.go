@@ -104,7 +104,10 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		about := f.judged(s.Class, opt.PageBytes)
 
 		errs := base
-		errs.Metric, errs.Goal, errs.Question = about, goals[s.Class], questions[s.Class]
+		errs.Metric, errs.Goal = about, goals[s.Class]
+		if opt.Half != Open { // readers ask of programs that nobody worked with
+			errs.Question = questions[s.Class]
+		}
 		all = append(all, errs.WithSample(valuesOf(class, func(o *outcome) float64 { return o.err })))
 		beside := base
 		beside.Beside = errs.Metric
@@ -120,7 +123,7 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		all = append(all, unwarned.Single(float64(s.Unwarned)))
 		if s.Class != ClassCycles {
 			held := base
-			held.Metric, held.Goal = s.Class+": share of the intervals of 90% that hold the truth", ">=0.85"
+			held.Metric, held.Goal = s.Class+": share of the intervals of 90% that hold the truth", ">=0.85; <=0.95"
 			all = append(all, held.Single(s.Intervals))
 		}
 	}

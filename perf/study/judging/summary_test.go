@@ -127,8 +127,12 @@ func TestHeadlines(t *testing.T) {
 		t.Errorf("%d headlines, %d names", len(all), len(metrics))
 	}
 	cycles := "cycles of 1 programs, 2 to 2 times the largest training size: predicted against the simulated core"
-	if h := metrics[cycles]; h.Value != 0.2 || h.Worst != 0.2 || h.Rows != 1 || h.Question == "" {
+	if h := metrics[cycles]; h.Value != 0.2 || h.Worst != 0.2 || h.Rows != 1 || h.Question != "" {
 		t.Errorf("cycles: %+v", h)
+	}
+	closed := findings().Headlines(HeadlineOptions{Half: Closed, Command: "presage judge"})
+	if !slices.ContainsFunc(closed, func(h record.Headline) bool { return h.Metric == cycles && h.Question != "" }) {
+		t.Error("the README answers by the closed half, and it has no cycles")
 	}
 	if h := metrics["n³ from the largest training size"+cycles]; h.Value != 0.5 || h.Beside != cycles {
 		t.Errorf("cycles' baseline: %+v", h)
