@@ -68,10 +68,15 @@ func until(condition string) chromedp.Action {
 	return chromedp.Poll(condition, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(time.Minute))
 }
 
+// settled waits until what the server sent has taken its place in the page.
+func settled() chromedp.Action {
+	return until(`document.querySelector(".htmx-added, .htmx-settling, .htmx-swapping, .htmx-request") === null`)
+}
+
 // choose takes an entry of a menu, as soon as the menu has taken its place in the page.
 func choose(menu, value string) chromedp.Action {
 	return chromedp.Tasks{
-		until(`document.querySelector(".htmx-added, .htmx-settling, .htmx-swapping, .htmx-request") === null`),
+		settled(),
 		chromedp.SetValue(menu, value, chromedp.ByQuery), // tells of the change, too
 	}
 }
@@ -143,7 +148,7 @@ func TestBrowser(t *testing.T) {
 		until(`document.querySelector("#capacity-step-text").textContent === "2 MiB"`))
 
 	// A part is computed when it is opened.
-	run(t, ctx, chromedp.Focus("#part-tree summary", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter),
+	run(t, ctx, settled(), chromedp.Focus("#part-tree summary", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter),
 		until(`document.querySelector("#part-tree tbody tr") !== null`))
 
 	named(t, ctx)
