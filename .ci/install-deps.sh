@@ -42,6 +42,11 @@ test_packages=(
 	r-cran-quadprog
 	valgrind
 )
+# Where there is no npm yet.
+npm_packages=(
+	nodejs
+	npm
+)
 
 die() {
 	echo "install-deps: $*" >&2
@@ -114,6 +119,20 @@ install_debian() {
 	apt_install "${missing[@]}" || die "apt-get could not install ${missing[*]}"
 }
 
+# install_from_npm places what npm brings for a test into the build folder: a reader of
+# Parquet that is not ours.
+install_from_npm() {
+	local from to
+	from=$(dirname "$0")/../perf/study/record/parquet/testdata/hyparquet
+	to=$(dirname "$0")/../build/hyparquet
+	cmp -s "$from/package-lock.json" "$to/package-lock.json" && [ -d "$to/node_modules" ] && return
+	echo "install-deps: installing hyparquet"
+	mkdir -p "$to"
+	cp "$from/package.json" "$from/package-lock.json" "$to"
+	quietly npm ci --ignore-scripts --no-audit --no-fund --prefix "$to" ||
+		die "npm could not install hyparquet, which a test of Parquet files reads with"
+}
+
 install_brew() {
 	have_jupyter && return
 	echo "install-deps: installing jupyterlab with brew"
@@ -127,7 +146,11 @@ demo)
 	# A Jupyter from elsewhere (pip, conda, brew) is as good.
 	if have_jupyter; then packages=(); fi
 	;;
-test) packages=("${test_packages[@]}") ;;
+test)
+	packages=("${test_packages[@]}")
+	# Node.js from elsewhere is as good.
+	command -v npm >/dev/null || packages+=("${npm_packages[@]}")
+	;;
 *) die "unknown argument $1: want demo or test" ;;
 esac
 
@@ -145,3 +168,4 @@ fi
 have_jupyter || die "'jupyter nbconvert --version' fails although its package is installed:
 $(jupyter nbconvert --version 2>&1 | tail -n 5)
     Is another jupyter first on PATH? ($(command -v jupyter || echo none))"
+if [ "$1" = test ]; then install_from_npm; fi

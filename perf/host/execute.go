@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os/exec"
 	"runtime"
 	"strings"
 	"time"
+
+	"presage/perf/internal/child"
 )
 
 // Command is a native program with its arguments and environment.
@@ -49,7 +50,7 @@ func Execute(ctx context.Context, c Command) (Execution, error) {
 	if noCounts == nil {
 		defer counters.close()
 	}
-	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
+	cmd := child.Command(ctx, c.Path, c.Args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.Env, c.Stdout, c.Stderr
 	cmd.Stdin = strings.NewReader(c.Stdin)
 	begin := time.Now()

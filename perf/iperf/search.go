@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"presage/perf/fit"
+	"presage/perf/internal/order"
 )
 
 // Measurement is the time of one problem size.
@@ -195,7 +196,7 @@ func timed(s *System, k *Kernel, times []Measurement) (*System, error) {
 	}
 	slices.Sort(each)
 	out := *s
-	out.IterationSeconds = each[len(each)/2]
+	out.IterationSeconds = order.Median(each)
 	return &out, nil
 }
 

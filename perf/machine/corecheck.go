@@ -69,6 +69,10 @@ func (c *Core) queue(class isa.Class) int {
 	return slices.IndexFunc(c.Queues, func(q Queue) bool { return slices.Contains(q.Classes, class) })
 }
 
+// architectural is the least number of registers of a kind that any target has. A
+// core that runs a target with more needs more: the simulation says so.
+const architectural = 16
+
 // plausible checks the parts of a core for consistency.
 func (r *reader) plausible(c *Core) {
 	const path = "$.core"
@@ -98,6 +102,14 @@ func (r *reader) plausible(c *Core) {
 		r.fail(path, "window is missing: how many instructions a core that executes out of order may have in flight")
 	case !c.InOrder && c.Window < max(c.FetchWidth, c.IssueWidth, c.RetireWidth):
 		r.fail(path+".window", "a window of %d is less than a cycle's instructions", c.Window)
+	}
+	for _, n := range []struct {
+		path  string
+		count int
+	}{{".registers.int", c.IntRegisters}, {".registers.float", c.FloatRegisters}} {
+		if !c.InOrder && n.count != 0 && n.count <= architectural {
+			r.fail(path+n.path, "%d registers leave none to rename: x86-64 has %d alone; give those of the core with the renamed ones", n.count, architectural)
+		}
 	}
 	for i, q := range c.Queues {
 		for _, class := range q.Classes {

@@ -127,9 +127,9 @@ func (r *reader) core(t *coreText) Core {
 	return c
 }
 
-// count checks a number for which 0 means unknown.
+// count checks a number that is 0 if it is left out.
 func (r *reader) count(path string, n int) {
-	if n < 0 || n > maxCount {
+	if n < 0 || n > maxCount || n == 0 && r.position(path) != nil {
 		r.fail(path, "%d is impossible: want a number from 1 to %d, or leave it out if it is not known", n, maxCount)
 	}
 }

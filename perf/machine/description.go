@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 
 	"presage/perf/cache"
 )
@@ -79,19 +80,25 @@ func (r *reader) fail(path, format string, args ...any) {
 	}
 	text := fmt.Sprintf(format, args...)
 	for at := path; at != ""; at = parent(at) {
-		p, err := yaml.PathString(at)
-		if err != nil {
-			continue
+		if pos := r.position(at); pos != nil {
+			r.err = fmt.Errorf("%s:%d:%d: %s", r.file, pos.Line, pos.Column, text)
+			return
 		}
-		node, err := p.FilterFile(r.tree)
-		if err != nil || node == nil || node.GetToken() == nil {
-			continue
-		}
-		pos := node.GetToken().Position
-		r.err = fmt.Errorf("%s:%d:%d: %s", r.file, pos.Line, pos.Column, text)
-		return
 	}
 	r.err = fmt.Errorf("%s: %s", r.file, text)
+}
+
+// position returns where the value at a path stands, or nil if the file lacks it.
+func (r *reader) position(path string) *token.Position {
+	p, err := yaml.PathString(path)
+	if err != nil {
+		return nil
+	}
+	node, err := p.FilterFile(r.tree)
+	if err != nil || node == nil || node.GetToken() == nil {
+		return nil
+	}
+	return node.GetToken().Position
 }
 
 // parent returns the YAML path above, or "" for the root.
@@ -102,7 +109,7 @@ func (r *reader) machine(d *description) *Machine {
 	r.need("$.title", d.Title)
 	r.need("$.processor", d.Processor)
 	if d.Core != nil {
-		m.Frequency = Hertz(r.quantity("$.core.frequency", d.Core.Frequency, hertzUnits))
+		m.Frequency = r.frequency("$.core.frequency", d.Core.Frequency)
 		m.Core = r.core(d.Core)
 		r.sources("$.core", d, d.Core.Source)
 	}
@@ -165,7 +172,7 @@ func (r *reader) cache(path string, d *description, t *cacheText) Cache {
 		r.fail(path+".write", "write: %q is neither back nor through", t.Write)
 	}
 	r.inclusion(path, t, &c.Level)
-	c.Latency = Cycles(r.quantity(path+".latency", t.Latency, cycleUnits))
+	c.Latency = r.cycles(path+".latency", t.Latency)
 	c.Bandwidth = r.rate(path+".bandwidth", t.Bandwidth)
 	r.sources(path, d, t.Source)
 	return c
@@ -180,7 +187,7 @@ func (r *reader) tlb(path string, d *description, t *tlbText) TLB {
 	b.EntryBytes = r.powerOfTwo(path+".entry_maps", t.EntryMaps)
 	b.Ways = r.ways(path+".ways", t.Ways, t.Entries)
 	b.Replacement = r.replacement(path+".replacement", t.Replacement)
-	b.MissPenalty = Cycles(r.quantity(path+".miss_penalty", t.MissPenalty, cycleUnits))
+	b.MissPenalty = r.cycles(path+".miss_penalty", t.MissPenalty)
 	if b.Walks = t.Walks; t.Walks < 0 {
 		r.fail(path+".walks", "walks: want the number of misses served at a time, or 0 where the core waits for each")
 	}
@@ -192,12 +199,12 @@ func (r *reader) memory(d *description) Memory {
 	const path = "$.memory"
 	t := d.Memory
 	m := Memory{OutstandingMisses: t.OutstandingMisses, Source: t.Source}
-	m.RestartLatency = Cycles(r.quantity(path+".restart_latency", t.RestartLatency, cycleUnits))
-	m.BackToBackLatency = Cycles(r.quantity(path+".back_to_back_latency", t.BackToBackLatency, cycleUnits))
+	m.RestartLatency = r.cycles(path+".restart_latency", t.RestartLatency)
+	m.BackToBackLatency = r.cycles(path+".back_to_back_latency", t.BackToBackLatency)
 	if m.BackToBackLatency != 0 && m.BackToBackLatency < m.RestartLatency {
 		r.fail(path+".back_to_back_latency", "the back-to-back latency of %s is below the restart latency of %s", t.BackToBackLatency, t.RestartLatency)
 	}
-	m.StreamLatency = Cycles(r.quantity(path+".stream_latency", t.StreamLatency, cycleUnits))
+	m.StreamLatency = r.cycles(path+".stream_latency", t.StreamLatency)
 	switch {
 	case m.StreamLatency != 0 && m.RestartLatency == 0:
 		r.fail(path+".stream_latency", "a stream latency without a restart latency, which is that of loads that nothing fetched ahead: give it too")
@@ -243,6 +250,26 @@ func (r *reader) quantity(path, text string, units []unit) float64 {
 	v, err := parseQuantity(text, units)
 	if err != nil {
 		r.fail(path, "%v", err)
+	}
+	return v
+}
+
+// frequency reads the frequency of a processor.
+func (r *reader) frequency(path, text string) Hertz {
+	const least, most = 1e3, 1e12
+	v := Hertz(r.quantity(path, text, hertzUnits))
+	if v != 0 && (v < least || v > most) {
+		r.fail(path, "%q is impossible: want a frequency from 1000 Hz to 1000 GHz", text)
+	}
+	return v
+}
+
+// cycles reads a latency of a cache, a TLB or memory.
+func (r *reader) cycles(path, text string) Cycles {
+	const most = 1 << 24 // milliseconds
+	v := Cycles(r.quantity(path, text, cycleUnits))
+	if v > most {
+		r.fail(path, "%q is impossible: want at most %d cycles", text, most)
 	}
 	return v
 }

@@ -159,7 +159,10 @@ func branch(core *Core, or func(v, otherwise int, what string) int) pipeline.Bra
 
 // memory sets the data path of c.
 func (m *Machine) memory(c *pipeline.Config, or func(v, otherwise int, what string) int) error {
-	outstanding := or(m.Memory.OutstandingMisses, assumedOutstanding, "misses under way at once")
+	outstanding, assumed := m.Memory.Outstanding()
+	if assumed {
+		or(0, outstanding, "misses under way at once")
+	}
 	mem := &c.Memory
 	for i := range m.Caches {
 		l := &m.Caches[i]
@@ -182,12 +185,22 @@ func (m *Machine) memory(c *pipeline.Config, or func(v, otherwise int, what stri
 	return nil
 }
 
+// Outstanding returns how many misses can be under way at once, and whether that is an
+// assumption.
+func (m *Memory) Outstanding() (n int, assumed bool) {
+	if m.OutstandingMisses > 0 {
+		return m.OutstandingMisses, false
+	}
+	return assumedOutstanding, true
+}
+
 // MemoryInterval returns the time in which memory serves a block of a sequence;
 // 0 if its latency is not known. As many loads as can be outstanding are in
 // flight, each for the time of one in a sequence; a measured stream with one
 // block per load is used if it is faster.
 func (m *Machine) MemoryInterval() Cycles {
-	return m.memoryInterval(max(1, m.Memory.OutstandingMisses))
+	outstanding, _ := m.Memory.Outstanding()
+	return m.memoryInterval(outstanding)
 }
 
 func (m *Machine) memoryInterval(outstanding int) Cycles {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -28,6 +29,7 @@ var packages = map[string]string{
 	"llvm-mca-14":                "llvm-14",
 	"objdump":                    "binutils",
 	"strip":                      "binutils",
+	"node":                       "nodejs",
 	"jupyter":                    "jupyter-notebook jupyter-nbconvert python3-nbclient",
 	"jupyter-notebook":           "jupyter-notebook",
 	"python3":                    "python3",
@@ -67,6 +69,20 @@ func Need(t testing.TB, tool string) string {
 	path, err := exec.LookPath(tool)
 	if err != nil {
 		missing(t, fmt.Sprintf("%s is not installed", tool), packages[tool])
+	}
+	return path
+}
+
+// NeedFolder returns the absolute path of a folder that .ci/install-deps.sh fills. Where
+// it is missing, the test is skipped, or fails if tools are required.
+func NeedFolder(t testing.TB, folder string) string {
+	t.Helper()
+	path, err := filepath.Abs(folder)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		missing(t, fmt.Sprintf("%v: run .ci/install-deps.sh test", err), "")
 	}
 	return path
 }

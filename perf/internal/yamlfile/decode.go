@@ -13,8 +13,10 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// MaxBytes bounds a file: a hundred times the longest one that people write.
-const MaxBytes = 1 << 20
+// MaxBytes bounds a file: ten times the longest one of this module. The YAML package
+// takes time that grows with the square of the size of some texts, such as a folded
+// scalar of empty lines: half a minute for a megabyte.
+const MaxBytes = 128 << 10
 
 // Read returns the content of a file, unless it is too large.
 func Read(path string) ([]byte, error) {
@@ -46,7 +48,7 @@ func Decode(file string, data []byte, v any) (tree *ast.File, err error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", file, len(data), MaxBytes)
 	}
-	if err := checkDepth(data); err != nil {
+	if err := checkLayout(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if tree, err = parser.ParseBytes(data, 0); err != nil {
@@ -54,6 +56,9 @@ func Decode(file string, data []byte, v any) (tree *ast.File, err error) {
 	}
 	if len(tree.Docs) > 1 {
 		return nil, fmt.Errorf("%s: %d documents, separated by ---; only one is read", file, len(tree.Docs))
+	}
+	if err := checkAliases(tree); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if err := yaml.UnmarshalWithOptions(data, v, yaml.Strict()); err != nil {
 		return nil, Positioned(file, err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"presage/perf/internal/child"
 	"presage/perf/store"
 	"presage/perf/subject"
 )
@@ -66,8 +67,11 @@ func (s Subject) compileC(ctx context.Context, dir, exe string) error {
 		return errors.Join(fmt.Errorf("perf: build: no program in %s", dir), err)
 	}
 	args := slices.Concat([]string{"-" + string(s.Level), "-ffp-contract=off", "-static", "-o", exe}, sources, []string{"-lm"})
-	cmd := exec.CommandContext(ctx, "riscv64-linux-gnu-gcc", args...)
+	cmd := child.Command(ctx, "riscv64-linux-gnu-gcc", args...)
 	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return fmt.Errorf("perf: build: %w", ctx.Err())
+	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("perf: build: %w (Debian: apt-get install gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)", err)
 	}

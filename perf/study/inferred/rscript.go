@@ -13,6 +13,7 @@ import (
 
 	"presage/perf/frame"
 	"presage/perf/infer"
+	"presage/perf/internal/child"
 )
 
 // runScript hands tasks to an R script as numbered CSV files in a folder, whose
@@ -31,8 +32,11 @@ func runScript(ctx context.Context, script string, tasks []task) ([]Baseline, er
 			}
 		}
 	}
-	cmd := exec.CommandContext(ctx, "Rscript", script, dir, strconv.Itoa(len(tasks)))
+	cmd := child.Command(ctx, "Rscript", script, dir, strconv.Itoa(len(tasks)))
 	text, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("perf: infer: %w", ctx.Err())
+	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return nil, fmt.Errorf("perf: infer: %w (Debian: apt-get install r-base-core r-cran-randomforest r-cran-gbm)", err)
 	}

@@ -120,7 +120,7 @@ func TestSubjectErrors(t *testing.T) {
 		"no list":                 {goodSubjects, "applications: 3\n", "s.yaml:1:"},
 		"nothing":                 {goodSubjects, "", "s.yaml: no applications"},
 		"not YAML":                {goodSubjects, "applications: [", "s.yaml:1:"},
-		"too long":                {goodSubjects, strings.Repeat("#", yamlfile.MaxBytes+1), "s.yaml: 1048577 bytes, at most 1048576"},
+		"too long":                {goodSubjects, strings.Repeat("#", yamlfile.MaxBytes+1), "s.yaml: 131073 bytes, at most 131072"},
 	} {
 		if strings.Count(goodSubjects, c.old) != 1 {
 			t.Fatalf("%s: the good file has %q %d times", name, c.old, strings.Count(goodSubjects, c.old))

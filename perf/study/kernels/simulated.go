@@ -61,6 +61,7 @@ const timesVersion = 1
 type timesKey struct {
 	Inputs   subject.Inputs
 	Routines string
+	Plan     string
 	Configs  []configKey
 }
 
@@ -199,7 +200,7 @@ func (s *simulation) times(ctx context.Context, v Variant, plan *trace.Plan, con
 	if err != nil {
 		return nil, err
 	}
-	inputs := timesKey{Inputs: in, Routines: v.Routines}
+	inputs := timesKey{Inputs: in, Routines: v.Routines, Plan: plan.Digest()}
 	for _, c := range configs {
 		inputs.Configs = append(inputs.Configs, configKey{*c.config.System, s.opt.UseCycles, s.opt.FragmentPages, c.config.Seed})
 	}

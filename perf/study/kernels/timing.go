@@ -18,6 +18,7 @@ import (
 
 	"presage/perf/host"
 	"presage/perf/host/measure"
+	"presage/perf/internal/child"
 	"presage/perf/progress"
 	"presage/perf/subject"
 )
@@ -64,7 +65,11 @@ func (t *timer) build(ctx context.Context, dir string, b Build, points []subject
 	for i, w := range words {
 		words[i] = strings.ReplaceAll(w, "{exe}", exe)
 	}
-	if out, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput(); err != nil {
+	out, err := child.Command(ctx, words[0], words[1:]...).CombinedOutput()
+	if ctx.Err() != nil {
+		return fmt.Errorf("perf: time kernels: build %s: %w", b.Name, ctx.Err())
+	}
+	if err != nil {
 		return fmt.Errorf("perf: time kernels: build %s: %s: %w\n%s", b.Name, shellquote.Join(words...), err, bytes.TrimSpace(out))
 	}
 	if err := measure.Foreign(exe); err != nil {

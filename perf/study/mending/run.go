@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"presage/perf/advice"
+	"presage/perf/internal/child"
 	"presage/perf/internal/num"
 	"presage/perf/locality"
 	"presage/perf/machine"
@@ -232,7 +233,7 @@ func (opt *Options) compile(ctx context.Context, dir string, k *Kernel, more str
 	if more != "" {
 		args = append(args, more)
 	}
-	cmd := exec.CommandContext(ctx, compiler, args...)
+	cmd := child.Command(ctx, compiler, args...)
 	cmd.Dir = filepath.Dir(source)
 	out, err := cmd.CombinedOutput()
 	switch {

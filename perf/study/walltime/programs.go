@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"presage/perf/internal/child"
 )
 
 // Program is a program of the study. Its one argument is the size n.
@@ -64,10 +66,12 @@ func (p *Program) Compile(ctx context.Context, dir, exe string) error {
 		return fmt.Errorf("walltime: %w", err)
 	}
 	args := slices.Concat(p.Flags, []string{"-fdebug-prefix-map=" + abs + "=.", "-o", exe, p.Source, "-lm"})
-	cmd := exec.CommandContext(ctx, compiler, args...)
+	cmd := child.Command(ctx, compiler, args...)
 	cmd.Dir = abs
 	out, err := cmd.CombinedOutput()
 	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("walltime: %s: %w", p.Source, ctx.Err())
 	case errors.Is(err, exec.ErrNotFound):
 		return fmt.Errorf("walltime: %s: %w: install %s", p.Source, ErrCompiler, compiler)
 	case err != nil:
