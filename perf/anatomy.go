@@ -6,7 +6,7 @@ import (
 	"github.com/go-gota/gota/dataframe"
 
 	"presage/perf/anatomy"
-	"presage/perf/figure/diagram"
+	"presage/perf/figure/graph"
 )
 
 // Counts is how often every block and edge of a program was executed in a run,
@@ -78,6 +78,6 @@ type DrawOptions = anatomy.DrawOptions
 // executions, coloured by the instructions executed in them; loops as frames
 // around them. Back edges are heavy; edges of indirect jumps, and of Go's jump
 // back to a routine's beginning once the stack has grown, are dashed.
-func ControlFlow(prog *Program, routine string, opt DrawOptions) (*diagram.Graph, error) {
+func ControlFlow(prog *Program, routine string, opt DrawOptions) (*graph.Graph, error) {
 	return anatomy.ControlFlow(prog, routine, opt)
 }

@@ -60,7 +60,7 @@ type flowInputs struct {
 }
 
 func flowInputsOf(p *subject.Program, in subject.Inputs) flowInputs {
-	first := trace.Plan{Flow: cfg.PlaceCounters(p.Structure().Graph).Plan}
+	first := trace.Plan{Flow: p.Structure().Counters().Plan}
 	return flowInputs{in, first.Digest()}
 }
 
@@ -184,9 +184,8 @@ func recount(ctx context.Context, p *subject.Program, in subject.Inputs, step su
 // runCounters runs the program until its graph foresees all that is executed.
 func runCounters(ctx context.Context, p *subject.Program, in subject.Inputs, running func(uint64)) (*storedFlow, error) {
 	out := new(storedFlow)
-	graph := p.Structure().Graph
+	graph, counters := p.Structure().Graph, p.Structure().Counters()
 	for {
-		counters := cfg.PlaceCounters(graph)
 		plan := &trace.Plan{Flow: counters.Plan}
 		res, err := p.Run(ctx, subject.Request{Inputs: in, Plan: plan, Progress: running, MayFail: true})
 		if err != nil {
@@ -203,13 +202,14 @@ func runCounters(ctx context.Context, p *subject.Program, in subject.Inputs, run
 		}
 		out.Earlier = append(out.Earlier, res.Flow)
 		graph = graph.Complete(res.Flow)
+		counters = cfg.PlaceCounters(graph)
 	}
 }
 
 // recoverCounts returns all counts, from the counters of a run.
 func recoverCounts(p *subject.Program, flow *storedFlow) (*Counts, error) {
 	s := p.Completed(flow.Earlier)
-	counters := cfg.PlaceCounters(s.Graph)
+	counters := s.Counters()
 	if plan := (trace.Plan{Flow: counters.Plan}); plan.Digest() != flow.Plan {
 		return nil, fmt.Errorf("perf: %s: %w", p.Name, errStale)
 	}

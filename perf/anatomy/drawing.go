@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"presage/perf/cfg"
-	"presage/perf/figure/diagram"
+	"presage/perf/figure/graph"
 	"presage/perf/internal/num"
 	"presage/perf/subject"
 )
@@ -27,13 +27,13 @@ type DrawOptions struct {
 // executions, coloured by the instructions executed in them; loops as frames
 // around them. Back edges are heavy; edges of indirect jumps, and of Go's jump
 // back to a routine's beginning once the stack has grown, are dashed.
-func ControlFlow(prog *subject.Program, routine string, opt DrawOptions) (*diagram.Graph, error) {
+func ControlFlow(prog *subject.Program, routine string, opt DrawOptions) (*graph.Graph, error) {
 	s := structureOf(prog, opt.Counts)
 	index, err := s.Routine(routine)
 	if err != nil {
 		return nil, err
 	}
-	d := flowDrawer{s: s, index: index, r: s.Graph.Routines[index], opt: opt, g: &diagram.Graph{Title: routine}}
+	d := flowDrawer{s: s, index: index, r: s.Graph.Routines[index], opt: opt, g: &graph.Graph{Title: routine}}
 	return d.draw()
 }
 
@@ -42,12 +42,12 @@ type flowDrawer struct {
 	index int
 	r     *cfg.Routine
 	opt   DrawOptions
-	g     *diagram.Graph
+	g     *graph.Graph
 	node  []int // by block, -1: not drawn
 	frame []int // by loop, -1: not drawn
 }
 
-func (d *flowDrawer) draw() (*diagram.Graph, error) {
+func (d *flowDrawer) draw() (*graph.Graph, error) {
 	r := d.r
 	var most uint64
 	for b := range r.Blocks {
@@ -102,7 +102,7 @@ func (d *flowDrawer) frames(drawn func(b int) bool) {
 			parent = d.frame[loop.Parent]
 		}
 		d.frame[l] = len(d.g.Frames)
-		d.g.Frames = append(d.g.Frames, diagram.Frame{Label: d.loopLabel(l), Parent: parent})
+		d.g.Frames = append(d.g.Frames, graph.Frame{Label: d.loopLabel(l), Parent: parent})
 	}
 }
 
@@ -121,13 +121,13 @@ func (d *flowDrawer) loopLabel(l int) string {
 	return label
 }
 
-func (d *flowDrawer) box(b int, most uint64) diagram.Node {
+func (d *flowDrawer) box(b int, most uint64) graph.Node {
 	block := &d.r.Blocks[b]
 	where := fmt.Sprintf("B%d  %#x", b, block.PC())
 	if line, ok := d.s.Graph.File.LineAt(block.PC()); ok {
 		where += fmt.Sprintf("  %s:%d", path.Base(line.File), line.Line)
 	}
-	n := diagram.Node{Lines: []string{where}, Heat: -1, Frame: -1}
+	n := graph.Node{Lines: []string{where}, Heat: -1, Frame: -1}
 	if block.Loop >= 0 {
 		n.Frame = d.frame[block.Loop]
 	}
@@ -163,12 +163,12 @@ func (d *flowDrawer) edges() {
 		if d.node[edge.From] < 0 || d.node[edge.To] < 0 {
 			continue
 		}
-		out := diagram.Edge{From: d.node[edge.From], To: d.node[edge.To]}
+		out := graph.Edge{From: d.node[edge.From], To: d.node[edge.To]}
 		switch {
 		case back[e]:
-			out.Stroke = diagram.Heavy
+			out.Stroke = graph.Heavy
 		case edge.Kind == cfg.Table || edge.Kind == cfg.Restarts:
-			out.Stroke = diagram.Dashed
+			out.Stroke = graph.Dashed
 		}
 		if d.opt.Counts != nil {
 			n := d.opt.Counts.Recovered.Routines[d.index].Edges[e]
@@ -199,7 +199,7 @@ func count(n uint64) string {
 // LoopNest returns the loop nest of a routine, or with "" of the whole program,
 // to be drawn by package diagram: routines and the loops of the source in them,
 // coloured by the instructions executed in each and all inside it.
-func LoopNest(prog *subject.Program, routine string, opt DrawOptions) (*diagram.Graph, error) {
+func LoopNest(prog *subject.Program, routine string, opt DrawOptions) (*graph.Graph, error) {
 	s := structureOf(prog, opt.Counts)
 	root, title := 0, prog.Name
 	if routine != "" {
@@ -209,7 +209,7 @@ func LoopNest(prog *subject.Program, routine string, opt DrawOptions) (*diagram.
 		}
 		root, title = s.OfRoutine[index], routine
 	}
-	g := &diagram.Graph{Title: title}
+	g := &graph.Graph{Title: title}
 	var executed []uint64
 	if opt.Counts != nil {
 		executed = opt.Counts.byScope()
@@ -223,7 +223,7 @@ func LoopNest(prog *subject.Program, routine string, opt DrawOptions) (*diagram.
 		if cold || dull {
 			continue
 		}
-		n := diagram.Node{Lines: scopeLines(s, i, title), Heat: -1, Frame: -1}
+		n := graph.Node{Lines: scopeLines(s, i, title), Heat: -1, Frame: -1}
 		if opt.Counts != nil {
 			n.Lines = append(n.Lines, count(executed[i])+" instructions")
 			n.Heat = num.Ratio(float64(executed[i]), float64(executed[root]))
@@ -235,7 +235,7 @@ func LoopNest(prog *subject.Program, routine string, opt DrawOptions) (*diagram.
 		node[i] = len(g.Nodes)
 		g.Nodes = append(g.Nodes, n)
 		if parent, ok := node[scope.Parent]; ok && i != root {
-			g.Edges = append(g.Edges, diagram.Edge{From: parent, To: node[i]})
+			g.Edges = append(g.Edges, graph.Edge{From: parent, To: node[i]})
 		}
 	}
 	return g, nil

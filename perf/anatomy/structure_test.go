@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"presage/perf/figure/diagram"
+	"presage/perf/figure/graph"
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
 	"presage/perf/progress"
@@ -197,7 +198,7 @@ func TestDrawings(t *testing.T) {
 	if err != nil || len(nest.Edges) != len(nest.Nodes)-1 {
 		t.Errorf("a nest of %d scopes with %d edges is no tree (%v)", len(nest.Nodes), len(nest.Edges), err)
 	}
-	for _, graph := range []*diagram.Graph{g, all} {
+	for _, graph := range []*graph.Graph{g, all} {
 		if _, err := diagram.New(t.Context(), graph); err != nil {
 			t.Error(err)
 		}

@@ -20,7 +20,7 @@ type Quantity struct {
 func Summary(prog *subject.Program, counts *Counts) []Quantity {
 	s := structureOf(prog, counts)
 	rows := slices.Concat(ofGraph(s), ofReferences(s))
-	rows = append(rows, quantity("edge_counters", cfg.PlaceCounters(s.Graph).Savings(nil, nil).Counters))
+	rows = append(rows, quantity("edge_counters", s.Counters().Savings(nil, nil).Counters))
 	if counts != nil {
 		rows = append(rows,
 			quantity("executed_instructions", int(counts.Instructions)),

@@ -37,15 +37,16 @@ type Capabilities uint
 
 // Features of Requests.
 const (
-	CapWindows   Capabilities = 1 << iota // Request.Windows
-	CapSnapshots                          // Request.SnapshotAt and Resume; the engine is a Snapshotter
-	CapFlow                               // Plan.Flow
-	CapSandbox                            // the program can open no files outside Request.Grants
-	CapMemory                             // Request.Memory, MemoryLimit and Stack
-	CapChanges                            // Plan.Memory
+	CapWindows     Capabilities = 1 << iota // Request.Windows
+	CapSnapshots                            // Request.SnapshotAt and Resume; the engine is a Snapshotter
+	CapFlow                                 // Plan.Flow
+	CapSandbox                              // the program can open no files outside Request.Grants
+	CapMemory                               // Request.Memory, MemoryLimit and Stack
+	CapChanges                              // Plan.Memory
+	CapFreeThreads                          // Request.FreeThreads
 )
 
-var capabilityNames = [...]string{"windows", "snapshots", "flow counts", "sandbox", "memory limits", "changes of memory"}
+var capabilityNames = [...]string{"windows", "snapshots", "flow counts", "sandbox", "memory limits", "changes of memory", "free-running threads"}
 
 // Has reports whether all features of want are in c.
 func (c Capabilities) Has(want Capabilities) bool { return c&want == want }

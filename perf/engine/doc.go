@@ -56,4 +56,9 @@
 // A Batch holds events of one thread, and a Sink sees one batch at a time. An
 // engine must deliver the threads' batches in a reproducible order, for instance
 // by running one thread at a time in turns of a fixed number of instructions.
+//
+// With Request.FreeThreads threads run at the same time. Each thread's batches are then
+// in its program order, and the batches of several threads in the order in which they
+// arrive: Batch.Start counts the instructions in the batches before it, and what another
+// thread did meanwhile may stand before or behind.
 package engine

@@ -19,6 +19,11 @@ type Outcome struct {
 	Batches      uint64         // passed to the sink
 	Windows      []trace.Window // the exact extent of those of Request.Windows that began
 	Threads      int            // total number of threads that ran
+	FreeThreads  bool           // they ran at the same time: another run may differ
+
+	// Images are the paths of the executables that ran in the program's place, one
+	// after the other, because it replaced itself (exec); nil if it did not.
+	Images []string
 
 	MemoryPeak uint64 // largest number of bytes accessible at a time
 
@@ -33,6 +38,10 @@ type Outcome struct {
 	// allows it, in order of the first attempt; at most 64. Those of the operating
 	// system, in /proc and /sys, are left out.
 	Refused []RefusedFile
+
+	// Full are the granted folders, as the program sees them, in which a write was
+	// refused because of Grant.Quota.
+	Full []string
 
 	// Flow holds the counts that Plan.Flow requested, for the time it was in
 	// force: every thread enters when a window begins and leaves when it ends,

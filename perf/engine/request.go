@@ -52,6 +52,13 @@ type Request struct {
 	// CapMemory.
 	Stack uint64
 
+	// FreeThreads lets the program's threads run at the same time, as they would
+	// without an engine, rather than one at a time in a fixed order: faster on
+	// several processors, but two runs may differ in the order of the threads'
+	// batches and in whatever the program makes depend on the order of its threads.
+	// Windows cannot be combined with it. For engines with CapFreeThreads.
+	FreeThreads bool
+
 	// Seed determines the random numbers that the operating system provides.
 	Seed uint64
 
@@ -136,6 +143,8 @@ func (r *Request) Check(c Capabilities) error {
 	switch {
 	case (r.Plan == nil) != (r.Sink == nil) && !onlyFlow:
 		return errors.New("engine: Plan and Sink go together: set both or neither")
+	case r.FreeThreads && len(r.Windows) > 0:
+		return fmt.Errorf("engine: windows are counts of instructions in a fixed order of threads, which FreeThreads does not keep: leave one of them out: %w", errors.ErrUnsupported)
 	case len(r.Windows) > 0 && r.Plan == nil:
 		return errors.New("engine: Windows say when to record, but there is no Plan that says what")
 	case (len(r.SnapshotAt) > 0) != (r.Snapshot != nil) || !slices.IsSorted(r.SnapshotAt):
@@ -168,6 +177,8 @@ func (r *Request) supported(c Capabilities) error {
 		CapSandbox:   len(r.Grants) > 0,
 		CapChanges:   r.Plan != nil && r.Plan.Memory != nil,
 		CapMemory:    r.Memory != 0 || r.MemoryLimit != 0 || r.Stack != 0,
+
+		CapFreeThreads: r.FreeThreads,
 	} {
 		if asked {
 			need |= capability
@@ -194,13 +205,14 @@ func (r *Request) End() (at uint64, limit bool) {
 type Runner func(ctx context.Context, r Request) (*Outcome, error)
 
 // Repeat returns a Runner that runs f on e with the arguments, environment,
-// grants, limits, seed and outputs of common, and with stdin as input. The
+// grants, limits, seed, mode of threads and outputs of common, and with stdin as input. The
 // Runner uses Plan, Sink, Windows, Until, snapshots and Progress of its Request.
 func Repeat(e Engine, f *objfile.File, common Request, stdin []byte) Runner {
 	return func(ctx context.Context, r Request) (*Outcome, error) {
 		r.Args, r.Env, r.Grants = common.Args, common.Env, common.Grants
 		r.Stdin, r.Stdout, r.Stderr = bytes.NewReader(stdin), common.Stdout, common.Stderr
 		r.Memory, r.MemoryLimit, r.Stack, r.Seed = common.Memory, common.MemoryLimit, common.Stack, common.Seed
+		r.FreeThreads = common.FreeThreads
 		r.MaxInstructions = common.MaxInstructions
 		return e.Run(ctx, f, r)
 	}

@@ -1,7 +1,6 @@
 package notebook
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 
 	"presage/perf/figure"
-	"presage/perf/figure/diagram"
 	"presage/perf/frame"
 )
 
@@ -56,12 +54,21 @@ func Draw(f *figure.Figure, width, height float64) {
 	displayPNG(f.PNG(width, height))
 }
 
-// DrawGraph lays a graph out and displays it at its natural size.
-func DrawGraph(g *diagram.Graph) {
-	if g == nil {
+// A Drawing is a graph that has been laid out, such as a *diagram.Drawing.
+type Drawing interface {
+	PNG() ([]byte, error)
+}
+
+// DrawGraph displays a drawing at its natural size:
+//
+//	notebook.DrawGraph(notebook.Must(diagram.New(ctx, graph)))
+//
+// Cells import what lays graphs out themselves: all others need not link Graphviz.
+func DrawGraph(d Drawing) {
+	if d == nil {
 		fail(errors.New("notebook: no graph to draw"))
 	}
-	displayPNG(Must(diagram.New(context.Background(), g)).PNG())
+	displayPNG(d.PNG())
 }
 
 func displayPNG(png []byte, err error) {

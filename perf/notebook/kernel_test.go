@@ -21,6 +21,7 @@ import (
 	"presage/perf"
 	"presage/perf/figure"
 	"presage/perf/figure/diagram"
+	"presage/perf/figure/graph"
 	"presage/perf/frame"
 	"presage/perf/progress"
 )
@@ -43,9 +44,10 @@ var cells = map[string]func(){
 	"huge":   func() { Draw(curve(), 4000, 3000) },
 	"none":   func() { Draw(nil, 4, 3) },
 	"graph": func() {
-		DrawGraph(&diagram.Graph{Nodes: []diagram.Node{{Frame: -1}}})
+		DrawGraph(Must(diagram.New(context.Background(), &graph.Graph{Nodes: []graph.Node{{Frame: -1}}})))
 	},
-	"empty graph": func() { DrawGraph(&diagram.Graph{}) },
+	"empty graph": func() { DrawGraph(Must(diagram.New(context.Background(), &graph.Graph{}))) },
+	"no graph":    func() { DrawGraph(nil) },
 	"must": func() {
 		Show([]row{{"before", 1}})
 		Must(perf.FindMachine("no such machine"))
@@ -260,6 +262,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		"huge":        "4000 x 3000 inches",
 		"none":        "no figure to draw",
 		"empty graph": "no nodes to draw",
+		"no graph":    "no graph to draw",
 		"must":        "no such machine",
 		"column":      `no column "weight"; there are name, value`,
 		"csv":         "absent.csv",

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"presage/perf/internal/child"
 	"presage/perf/objfile"
 	"presage/perf/store"
 )
@@ -86,7 +87,7 @@ type GoBuild struct {
 // command printed.
 func (b GoBuild) Run(ctx context.Context, exe string) error {
 	args := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags="}, b.Flags, []string{"-o", exe, "."})
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := child.Command(ctx, "go", args...)
 	cmd.Dir = b.Dir
 	cmd.Env = append(os.Environ(), "GOOS="+b.Target.OS, "GOARCH="+b.Target.Arch, "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()

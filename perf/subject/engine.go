@@ -32,6 +32,7 @@ func (in *Inputs) request() engine.Request {
 	r := engine.Request{
 		Args: in.Args, Env: in.Env, Stdin: strings.NewReader(in.Stdin),
 		MaxInstructions: in.MaxInstructions, Memory: in.MemoryBytes, Stack: in.StackBytes,
+		FreeThreads: in.FreeThreads,
 	}
 	for _, folder := range in.Folders {
 		r.Grants = append(r.Grants, engine.Grant{Guest: folder.Guest, Host: folder.Host})
@@ -74,6 +75,9 @@ func (p *Program) execute(ctx context.Context, r *Request, sink trace.Sink, stdo
 // warnings returns what was not done as the program asked.
 func (e *ended) warnings(command string) []string {
 	var out []string
+	if e.FreeThreads && e.Threads > 1 {
+		out = append(out, fmt.Sprintf("%s: its %d threads ran at the same time: another run may differ in the order of their accesses and in what the program makes depend on it", command, e.Threads))
+	}
 	for _, s := range e.UnknownSyscalls {
 		out = append(out, fmt.Sprintf("%s: %v", command, s))
 	}

@@ -246,7 +246,7 @@ func (p *Program) readStructure(o *Outline, completed string, shown ...*trace.Fl
 		p.damaged(graphsKind, err)
 		return nil
 	}
-	return &Structure{Graph: graph, Scopes: o.Scopes.For(graph), Access: o.Access.For(graph), Groups: o.Groups, OfRoutine: o.ofRoutine}
+	return &Structure{Graph: graph, Scopes: o.Scopes.For(graph), Access: o.Access.For(graph), Groups: o.Groups, OfRoutine: o.ofRoutine, counters: countersOf(graph)}
 }
 
 // Completed returns the structure with what runs showed of indirect jumps, one

@@ -39,6 +39,10 @@ type RunOptions struct {
 	// stack; 0: engine.DefaultMemory and engine.DefaultStack. Native
 	// programs have what the system gives them; asking for either is an error.
 	MemoryBytes, StackBytes uint64
+	// FreeThreads lets the threads of a native program run at the same time instead
+	// of in turns: faster on several processors, but two runs may differ, which a
+	// warning of each result says.
+	FreeThreads bool
 
 	// Store keeps the results; nil: the default store.
 	Store *store.Store
@@ -81,6 +85,7 @@ type Inputs struct {
 	MaxInstructions uint64
 	MemoryBytes     uint64 `json:",omitempty"`
 	StackBytes      uint64 `json:",omitempty"`
+	FreeThreads     bool   `json:",omitempty"`
 }
 
 // Options returns options that give a run these inputs, but for its arguments: see
@@ -89,6 +94,7 @@ func (in *Inputs) Options() RunOptions {
 	return RunOptions{
 		Env: in.Env, Stdin: in.Stdin, Folders: in.Folders,
 		MaxInstructions: in.MaxInstructions, MemoryBytes: in.MemoryBytes, StackBytes: in.StackBytes,
+		FreeThreads: in.FreeThreads,
 	}
 }
 
@@ -180,6 +186,7 @@ func (p *Program) inputsOf(at Invocation, opt RunOptions) (Inputs, error) {
 	in := Inputs{
 		Engine: id, Program: p.File.SHA256, Name: p.Name, Args: at.Args, Env: opt.Env, Stdin: at.Stdin,
 		Folders: at.Folders, MaxInstructions: opt.MaxInstructions, MemoryBytes: opt.MemoryBytes, StackBytes: opt.StackBytes,
+		FreeThreads: opt.FreeThreads,
 	}
 	for _, folder := range at.Folders {
 		files, err := fingerprints(folder.Host)

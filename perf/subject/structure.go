@@ -2,6 +2,7 @@ package subject
 
 import (
 	"fmt"
+	"sync"
 
 	"presage/perf/access"
 	"presage/perf/cfg"
@@ -16,12 +17,23 @@ type Structure struct {
 	Groups *access.Groups   // references grouped by access pattern
 
 	OfRoutine []int // by index in Graph.Routines: index in Scopes.Scopes
+
+	counters func() *cfg.Counters
+}
+
+// Counters returns where to count to know how often all of the graph is executed. They
+// are placed at the first call.
+func (s *Structure) Counters() *cfg.Counters { return s.counters() }
+
+// countersOf places the counters of a graph when they are asked for.
+func countersOf(g *cfg.Program) func() *cfg.Counters {
+	return sync.OnceValue(func() *cfg.Counters { return cfg.PlaceCounters(g) })
 }
 
 // NewStructure analyses control-flow graphs: those of cfg.Analyze, or such as a run
 // completed.
 func NewStructure(g *cfg.Program) *Structure {
-	s := &Structure{Graph: g, Scopes: cfg.NewScopeTree(g), Access: access.Analyze(g)}
+	s := &Structure{Graph: g, Scopes: cfg.NewScopeTree(g), Access: access.Analyze(g), counters: countersOf(g)}
 	s.Groups = s.Access.Groups(s.sameSource())
 	s.OfRoutine = routineScopes(s.Scopes)
 	return s

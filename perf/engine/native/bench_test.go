@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -159,4 +160,50 @@ func ownTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkFreeThreads measures the wall time of a program with two threads, as ratios
+// of medians to that of a plain run: untraced and with every reference recorded, while
+// threads take turns and while they run at the same time.
+func BenchmarkFreeThreads(b *testing.B) {
+	f := freely(b)
+	r := engine.Request{Args: []string{"sums", "2", "4000000"}}
+	found, err := Engine{}.Discover(b.Context(), f, r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	kinds := map[string]func() error{"plain": func() error { return exec.Command(f.Path, r.Args...).Run() }}
+	for name, free := range map[string]bool{"turns": false, "free": true} {
+		untraced := r
+		untraced.FreeThreads = free
+		kinds[name] = func() error {
+			_, err := Engine{}.Run(b.Context(), f, untraced)
+			return err
+		}
+		kinds[name+"-traced"] = func() error {
+			traced := untraced
+			traced.Plan, traced.Sink = found.Plan, trace.NewDirect()
+			_, err := Engine{}.Run(b.Context(), f, traced)
+			return err
+		}
+	}
+	times := make(map[string][]float64)
+	for b.Loop() {
+		for name, run := range kinds {
+			start := time.Now()
+			if err := run(); err != nil {
+				b.Fatal(err)
+			}
+			times[name] = append(times[name], time.Since(start).Seconds())
+		}
+	}
+	median := func(name string) float64 {
+		slices.Sort(times[name])
+		return times[name][len(times[name])/2]
+	}
+	for name := range kinds {
+		if name != "plain" {
+			b.ReportMetric(median(name)/median("plain"), name+"/plain")
+		}
+	}
 }

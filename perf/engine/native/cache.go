@@ -7,8 +7,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"presage/perf/trace"
 )
 
 // zone holds translated code for modules within 2 GiB of it, so that operands
@@ -35,7 +39,8 @@ type block struct {
 	end   uint64 // of the last instruction
 	flows bool   // control arrives from the instruction before, not by a transfer
 	slow  bool   // not to be recorded as a loop
-	past  bool   // behind the stop at an allocator's first instruction
+	past  bool   // behind what tells of an allocator's first instruction
+	back  bool   // tells of an allocator's return
 	regs  taken
 	zone  *zone
 	cache *cache
@@ -50,6 +55,10 @@ type block struct {
 	advanced uint64   // from here on the position is that of the next block
 	offsets  []uint16 // from lo, of each instruction
 	starts   []uint16 // from pc, of each instruction
+
+	memory    memoryKind
+	allocator trace.Allocator // of a memoryCall
+	copies    uint64          // where that copies the stack
 
 	recipe
 
@@ -90,7 +99,7 @@ func (m *machine) clearTable(c *cache) {
 }
 
 func (m *machine) setSlot(c *cache, slot uint16, to uint64) {
-	binary.LittleEndian.PutUint64(m.table(c)[8*int(slot):], to)
+	atomic.StoreUint64((*uint64)(unsafe.Pointer(&m.table(c)[8*int(slot)])), to)
 }
 
 // zoneFor returns the zone for the code at pc, creating it if there is none.

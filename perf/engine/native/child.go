@@ -19,6 +19,7 @@ type child struct {
 	*task           // the first thread
 	mem      []byte // the shared memory
 	memfd    int
+	buffers  int // that it has
 	injected unix.PtraceRegs
 	ignores  func(unix.Signal) bool
 	agent    *task                   // the thread that makes the engine's system calls; nil: the first
@@ -41,13 +42,13 @@ const addrNoRandomize = 0x0040000
 
 // launch starts a program, stopped before its first instruction. The calling
 // goroutine must be locked to its thread.
-func launch(path string, args, env []string, stdio [3]*os.File) (c *child, err error) {
+func launch(path string, args, env []string, stdio [3]*os.File, buffers int) (c *child, err error) {
 	program, err := openProgram(path)
 	if err != nil {
 		return nil, fmt.Errorf("native: %w", err)
 	}
 	defer program.Close()
-	begun := &child{memfd: -1, others: others{foreign: make(map[int]bool), threads: make(map[int]bool)}}
+	begun := &child{memfd: -1, buffers: buffers, others: others{early: make(map[int]unix.WaitStatus), foreign: make(map[int]bool), threads: make(map[int]bool)}}
 	if err := begun.share(); err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (c *child) adopt() error {
 		return err
 	}
 	c.task = t
-	return c.mapEngine()
+	return c.mapEngine(fdMemory, fdProgram)
 }
 
 // share creates the shared memory.
@@ -174,9 +175,9 @@ func (c *child) close() {
 	}
 }
 
-// mapEngine maps the engine's memory into the process, using an instruction at its
-// entry, which is put back.
-func (c *child) mapEngine() error {
+// mapEngine maps the engine's memory, which is the file memory there, into the process,
+// using an instruction at its entry, which is put back. It closes that file, and others.
+func (c *child) mapEngine(memory uint64, others ...uint64) error {
 	var regs unix.PtraceRegs
 	if err := c.registers(&regs); err != nil {
 		return err
@@ -191,10 +192,10 @@ func (c *child) mapEngine() error {
 	c.mem[fileGadget+missAt-gadgetAt] = 0xcc
 	copy(c.mem[fileGadget+cpuidAt-gadgetAt:], []byte{0x0f, 0xa2, 0xcc})
 	_, err := c.injectAt(regs.Rip, unix.SYS_MMAP, masterAt, fileBytes, unix.PROT_NONE,
-		unix.MAP_SHARED|unix.MAP_FIXED_NOREPLACE|unix.MAP_NORESERVE, fdMemory, 0)
+		unix.MAP_SHARED|unix.MAP_FIXED_NOREPLACE|unix.MAP_NORESERVE, memory, 0)
 	if err == nil {
 		_, err = c.injectAt(regs.Rip, unix.SYS_MMAP, gadgetAt, pageBytes, unix.PROT_READ|unix.PROT_EXEC,
-			unix.MAP_SHARED|unix.MAP_FIXED_NOREPLACE, fdMemory, fileGadget)
+			unix.MAP_SHARED|unix.MAP_FIXED_NOREPLACE, memory, fileGadget)
 	}
 	if err != nil {
 		return err
@@ -202,12 +203,12 @@ func (c *child) mapEngine() error {
 	if err := c.write(regs.Rip, old[:]); err != nil {
 		return err
 	}
-	for _, fd := range []uint64{fdProgram, fdMemory} {
+	for _, fd := range append(others, memory) {
 		if _, err := c.inject(unix.SYS_CLOSE, fd); err != nil {
 			return err
 		}
 	}
-	for i := range buffers {
+	for i := range c.buffers {
 		if err := c.mapShared(buffersAt+uint64(i)*bufferStride, bufferBytes, unix.PROT_READ|unix.PROT_WRITE, fileBuffers+i*bufferBytes); err != nil {
 			return err
 		}
@@ -226,7 +227,7 @@ func (c *child) mapState(slot int) error {
 	if err := c.mapShared(stateAddr(slot), pageBytes, rw, fileStates+slot*pageBytes); err != nil {
 		return err
 	}
-	return c.mapShared(stateAddr(slot)+gsTables, tables*tableBytes, unix.PROT_READ, fileTables)
+	return c.mapShared(stateAddr(slot)+gsTables, tables*tableBytes+returnBytes, unix.PROT_READ, fileTables)
 }
 
 // mapShared maps a part of the shared memory at a free address: a second mapping of

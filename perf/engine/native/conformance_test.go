@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"presage/perf/engine"
 	"presage/perf/engine/enginetest"
+	"presage/perf/trace"
 )
 
 // TestConformance tests the engine against the contract on a static program, a
@@ -42,5 +44,40 @@ func TestConformance(t *testing.T) {
 				Failing: c.failing, FailingStatus: 3, Trap: trap,
 			})
 		})
+	}
+}
+
+// TestMissingBlocks runs a loop whose plan lacks every second block: what is executed
+// there counts as a part of the block before, and no other block is named.
+func TestMissingBlocks(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join("testdata", "bench", "stencil.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := compile(t, string(source), "-O3", "-static")
+	r := engine.Request{Args: []string{"12"}}
+	d, err := Engine{}.Discover(t.Context(), f, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := len(d.Plan.Blocks)
+	for parity := range 2 {
+		p := *d.Plan
+		p.Blocks = nil
+		for i, b := range d.Plan.Blocks {
+			if i%2 == parity {
+				b.Varies = true
+				p.Blocks = append(p.Blocks, b)
+			}
+		}
+		o := new(observed)
+		r.Plan, r.Sink = &p, trace.NewDirect(o)
+		out, err := Engine{}.Run(t.Context(), f, r)
+		if err != nil || uint64(len(o.accesses)) != out.Accesses || len(o.blocks) == 0 {
+			t.Fatalf("%+v, %d accesses in %d blocks, error %v", out, len(o.accesses), len(o.blocks), err)
+		}
+		if most := slices.Max(o.blocks); int(most) >= len(p.Blocks) {
+			t.Errorf("block %d is executed, of %d in the plan and %d in all", most, len(p.Blocks), whole)
+		}
 	}
 }

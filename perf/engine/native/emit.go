@@ -2,7 +2,11 @@
 
 package native
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync/atomic"
+	"unsafe"
+)
 
 // asm emits machine code into a part of a zone.
 type asm struct {
@@ -12,6 +16,9 @@ type asm struct {
 }
 
 func at(base int, disp int64) operand { return operand{base: int8(base), index: -1, disp: disp} }
+
+// putWord stores a word that the program may read at any time.
+func putWord(b []byte, v uint64) { atomic.StoreUint64((*uint64)(unsafe.Pointer(&b[0])), v) }
 
 func (a *asm) addr() uint64 { return a.base + uint64(a.p) }
 
@@ -144,5 +151,6 @@ func (a *asm) far(to uint64) {
 
 // patch makes the 32-bit displacement at lead to to.
 func (a *asm) patch(at, to uint64) {
-	binary.LittleEndian.PutUint32(a.mem[at-a.base:], uint32(to-(at+4)))
+	// In one access: another thread may be executing this jump.
+	atomic.StoreUint32((*uint32)(unsafe.Pointer(&a.mem[at-a.base])), uint32(to-(at+4)))
 }

@@ -15,7 +15,8 @@
 // random bytes. What it reads from the system's files is not.
 //
 // Not modelled: memory that the kernel accesses on the program's behalf; the
-// programs that it starts, which run unrecorded; exec, which is refused.
+// programs that it starts, which run unrecorded. A program that replaces itself (exec) is
+// followed.
 package native
 
 import (
@@ -33,7 +34,7 @@ const Version = 2
 
 const name = "native"
 
-const capabilities = engine.CapWindows | engine.CapFlow | engine.CapChanges
+const capabilities = engine.CapWindows | engine.CapFlow | engine.CapChanges | engine.CapFreeThreads
 
 // Engine is the native engine. The zero Engine is ready to use.
 //
@@ -51,6 +52,8 @@ type Engine struct {
 	CPU string
 
 	singly bool // record every iteration of a loop: for tests
+
+	stopping bool // calls of allocators stop the program instead of being recorded: for tests
 }
 
 var (

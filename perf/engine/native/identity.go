@@ -50,14 +50,19 @@ func named(count int) handler {
 	}
 }
 
-// callTgkill executes tgkill. A thread that waits in the engine is woken for it.
+// callTgkill executes tgkill. A thread that waits in the engine is woken for it; one that
+// has stopped to wait, which the engine has not handled yet, will not wait.
 func (m *machine) callTgkill(t *thread) error {
 	id := int32(t.regs.Rsi)
 	if err := named(2)(m, t); err != nil || isError(t.regs.Rax) {
 		return err
 	}
 	for _, other := range m.threads {
-		if int32(other.id) == id && other.blocked && t.regs.Rax == 0 {
+		if int32(other.id) != id || t.regs.Rax != 0 {
+			continue
+		}
+		other.nudged = other != t && !other.blocked
+		if other.blocked {
 			m.futexRemove(other)
 			other.wake(errnoResult(unix.EINTR))
 		}

@@ -31,7 +31,8 @@ const (
 
 	bufferBytes  = 2 << 20
 	bufferStride = bufferBytes + 1<<20
-	buffers      = 4
+	buffers      = 4  // while threads run one at a time
+	maxBuffers   = 20 // while they run at the same time
 
 	ringBytes = 256 << 10 // of memory
 	ringTimes = 64        // mapped so often
@@ -44,18 +45,23 @@ const (
 const (
 	fileGadget  = 0
 	fileTables  = pageBytes
-	fileStates  = fileTables + tables*tableBytes
+	fileReturns = fileTables + tables*tableBytes
+	fileStates  = fileReturns + returnBytes
 	fileBuffers = fileStates + maxThreads*pageBytes
-	fileRing    = fileBuffers + buffers*bufferBytes
+	fileRing    = fileBuffers + maxBuffers*bufferBytes
 	fileZones   = fileRing + ringBytes
 	fileBytes   = fileZones + maxZones*zoneBytes
 )
 
-// A thread's slot: the state, to which GS points, then the jump tables.
+// A thread's slot: the state, to which GS points, then the jump tables and the table of
+// return addresses.
 const (
 	tableSlots = 1 << 16
 	tableBytes = 8 * tableSlots
 	tables     = 2 // of the two caches
+
+	returnSlots = 1 << 12 // of the table of return addresses
+	returnBytes = 8 * returnSlots
 )
 
 // Offsets from GS.
@@ -66,8 +72,10 @@ const (
 	gsRax      = 144
 	gsCredit   = 168 // 8 bytes for each instruction that loops may yet execute, negative
 	gsPad      = 160 // words by which the position is ahead of the instructions
+	gsStackEnd = 176 // where the thread's stack ends
 	gsCopy     = 512 // room for arguments of system calls
 	gsTables   = pageBytes
+	gsReturns  = gsTables + tables*tableBytes
 )
 
 func stateAddr(slot int) uint64 { return statesAt + uint64(slot)*stateStride }

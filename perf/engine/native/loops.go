@@ -196,7 +196,7 @@ func (a *asm) endLoop(b *block) {
 func (m *machine) creditUsed(t *thread, s *stop) error {
 	m.restore(t, &t.regs, s.regs)
 	t.parked, t.resumeAt = true, key{pc: s.pc}
-	if now := m.now(); now < m.next {
+	if now := m.own(); now < m.next {
 		t.resumeAt.slow = m.next-now <= finely
 		return m.pause()
 	}
@@ -311,6 +311,9 @@ func (r *reader) expandLoop(b *block, w []uint64, n uint64) {
 		}
 		if r.open {
 			room = min(room, 1+uint64(max(r.capacity-len(r.batch.Blocks), 0)))
+		}
+		if b.planBlock < 0 {
+			room = 1 // the plan has no block that begins there: see enter
 		}
 		k := min(room, n-i)
 		r.stretch(b, w, i, k)

@@ -43,10 +43,22 @@ type machine struct {
 	hide     features
 	name     string // of the engine
 	singly   bool   // loops are not recorded as such
+	stopping bool   // calls of allocators are not recorded, but stop the program
 
 	threads []*thread
 	current *thread
-	created int // threads
+	created int   // threads
+	slots   []int // of threads that have ended
+
+	// While threads run at the same time: see free.go.
+	parallel bool
+	total    uint64 // instructions executed by all threads, as far as is known
+	base     uint64 // of them, by others than the running one
+	runners  int    // the most threads that may hold a buffer
+	crowded  bool   // a thread waits for a buffer
+	settled  bool   // threads have been stopped that are to go on
+	polled   time.Time
+	unlocked map[uint64]bool // pages that were guarded at some time
 
 	place
 	next   uint64 // the instruction count of the next event
@@ -65,9 +77,9 @@ type machine struct {
 	futexes []futexWait    // in order of arrival
 	randoms map[int32]bool // file descriptors of random numbers
 
-	returns    map[uint64]bool // addresses that allocators have returned to
-	callFrames map[trace.PC]callFrame
-	stacks     map[string][]trace.PC
+	returns map[uint64]backKind // addresses that allocators return to
+	deep    map[uint64]bool     // those whose callers lie deep in the stack
+	frames  frames
 
 	random *rand.ChaCha8
 }
@@ -90,29 +102,42 @@ type thread struct {
 
 	// While it waits in a system call:
 	blocked  bool
+	nudged   bool   // a signal was sent to it that may not have arrived
 	deadline uint64 // by the clock
 	late     uint64 // result when the deadline passes
 	poll     func() (result uint64, done bool, err error)
 
+	// While threads run at the same time:
+	running bool // until its next stop
+	stopped unix.Signal
+	place   place  // unless it is the current thread
+	until   uint64 // likewise: machine.next
+	counted uint64 // of its instructions, in machine.total
+	held    *stop  // where it has stopped, yet to be handled
+	retried retry  // the last fault that was tried again
+
 	restored bool   // the registers come from a signal frame
 	hidden   uint64 // signals that the program blocks and the engine does not
 
-	giving giving
+	back          uint64 // where the last call of an allocator that stopped returns to; 0: none
+	firstArgument uint64 // of it
 }
 
 func newMachine(ctx context.Context, f *objfile.File, r engine.Request, discover bool) *machine {
 	m := &machine{
 		ctx: ctx, file: f, opt: r, discover: discover, stops: make(map[uint64]*stop), pages: make(map[uint64][]byte), guarded: make(map[uint64]bool), randoms: make(map[int32]bool), miss: missAt,
-		free: make(chan int, buffers), full: make(chan segment, 64), next: never,
+		free: make(chan int, maxBuffers), full: make(chan segment, 64), next: never,
 	}
 	m.plan.Plan = r.Plan
 	if m.plan.Plan == nil {
 		m.plan.Plan = new(trace.Plan)
 	}
-	for i := range buffers {
+	m.runFreely(r.FreeThreads)
+	for i := range m.buffers() {
 		m.free <- i
 	}
 	m.random = newRandom(r.Seed)
+	m.frames.file = f
 	if r.Progress != nil {
 		m.progress = make(chan uint64, 1)
 	}
@@ -141,7 +166,7 @@ func (m *machine) run(io *stdio) error {
 			return err
 		}
 	}
-	c, err := launch(m.file.Path, m.opt.Args, m.opt.Env, io.child)
+	c, err := launch(m.file.Path, m.opt.Args, m.opt.Env, io.child, m.buffers())
 	io.started()
 	if err != nil {
 		return err
@@ -152,7 +177,12 @@ func (m *machine) run(io *stdio) error {
 	defer release()
 	go m.reader.run()
 	err = m.start()
-	if err == nil {
+	switch {
+	case err != nil:
+	case m.parallel:
+		err = m.loopFreely()
+		m.finishAll()
+	default:
 		err = m.loop()
 	}
 	if m.place.limit != 0 && m.current != nil && m.place.buffer >= 0 {
@@ -163,7 +193,7 @@ func (m *machine) run(io *stdio) error {
 	var ended *endedError
 	if m.ctx.Err() != nil {
 		err = context.Cause(m.ctx)
-		m.out.Instructions = m.reader.count
+		m.out.Instructions = max(m.reader.count, m.total)
 	} else if errors.As(err, &ended) {
 		err = m.killed(ended.status)
 	}
@@ -207,9 +237,11 @@ func (m *machine) start() error {
 	if err != nil {
 		return err
 	}
-	if err := m.maps.start(main, bias); err != nil {
+	if err := m.maps.start(main, bias, 0); err != nil {
 		return err
 	}
+	m.setStackEnd(t)
+	m.full <- segment{chunks: m.maps.chunks}
 	m.place.unit = 1
 	if err := m.tellStart(); err != nil {
 		return err
@@ -264,7 +296,7 @@ func (m *machine) unpark(t *thread) error {
 	if err := m.aim(); err != nil {
 		return err
 	}
-	if t.giving.active {
+	if t.back != 0 {
 		if err := m.awaitReturn(t); err != nil {
 			return err
 		}
@@ -284,7 +316,9 @@ func (m *machine) translated(k key) (*block, error) {
 	clear(m.pages)
 	b, err := m.blockFor(k, own)
 	if errors.Is(err, errZoneFull) {
-		m.flushCode()
+		if err := m.flushCode(); err != nil {
+			return nil, err
+		}
 		b, err = m.blockFor(k, own)
 	}
 	return b, err
@@ -293,8 +327,12 @@ func (m *machine) translated(k key) (*block, error) {
 // use makes t the running thread.
 func (m *machine) use(t *thread) { m.current, m.child.agent = t, t.task }
 
-// flushCode drops all translated code. Every thread must be parked.
-func (m *machine) flushCode() {
+// flushCode drops all translated code. The running thread must be parked, as others
+// are or will be.
+func (m *machine) flushCode() error {
+	if err := m.quiesce(); err != nil {
+		return err
+	}
 	for _, c := range m.caches {
 		clear(c.blocks)
 		clear(c.heads)
@@ -305,6 +343,7 @@ func (m *machine) flushCode() {
 	}
 	clear(m.stops)
 	clear(m.pages)
+	return nil
 }
 
 // stopped handles a stop of the running thread.
@@ -328,8 +367,13 @@ func (m *machine) stopped(t *thread, signal unix.Signal) error {
 			switch addr := sigAddr(&info); {
 			case m.inHole(addr):
 				return m.placeFull(t, r, b)
+			case b.memory != noMemory:
+				return m.copyFailed(t, b)
 			case m.guarded[addr&^(pageBytes-1)]:
 				return m.codeWritten(t, b, addr)
+			case m.mayRepeat(t, addr):
+				m.cutAt(t, b, false)
+				return nil
 			}
 		}
 	}
@@ -346,8 +390,7 @@ func (m *machine) missed(t *thread) error {
 		t.resumeAt, t.parked = k, true
 		r.Rcx, r.Rax = m.stateWord(t, gsRcx), m.stateWord(t, gsRax)
 		m.restore(t, r, standardRegisters(m.cache))
-		m.flushCode()
-		return nil
+		return m.flushCode()
 	}
 	if err != nil {
 		return err
@@ -366,13 +409,14 @@ func (m *machine) reached(t *thread, s *stop) error {
 		if errors.Is(err, errZoneFull) {
 			m.restore(t, r, s.regs)
 			t.resumeAt, t.parked = s.target, true
-			m.flushCode()
-			return nil
+			return m.flushCode()
 		}
 		if err != nil {
 			return err
 		}
-		delete(m.stops, r.Rip-1)
+		if !m.parallel { // another thread may be on its way there
+			delete(m.stops, r.Rip-1)
+		}
 		r.Rip = m.link(s.zone, s.at, s.regs, b)
 		return nil
 	case stopCall:
@@ -426,7 +470,7 @@ func (m *machine) result(start time.Time) (out *engine.Outcome, err error) {
 		slices.Sort(o.Unplanned)
 		o.Unplanned = slices.Compact(o.Unplanned)
 	}
-	o.Threads = m.created
+	o.Threads, o.FreeThreads = m.created, m.parallel
 	if rd.flow != nil {
 		o.Flow, err = rd.flow.result()
 	}

@@ -34,6 +34,7 @@ type space struct {
 	modules []*module // by ascending lo
 	bases   map[string]trace.PC
 	last    *module
+	listed  []moduleRange // the modules; nil: they have changed
 
 	main     string // path of the executable
 	mainBias uint64
@@ -43,6 +44,7 @@ type space struct {
 	executable intervals
 	both       intervals // writable and executable
 
+	number  uint64 // of programs that this one has replaced
 	regions trace.Regions
 	chunks  *chunkTable
 	brk     uint64
@@ -73,6 +75,15 @@ func newSpace(pid int) *space {
 	s := &space{pid: pid, bases: make(map[string]trace.PC), chunks: new(chunkTable)}
 	s.regions.Align = 1 << chunkBits
 	return s
+}
+
+// next returns the empty address space of a program that replaces the one of s. What
+// was there keeps its place in the plan and in the trace.
+func (s *space) next() *space {
+	n := newSpace(s.pid)
+	n.bases, n.regions, n.number = s.bases, s.regions, s.number+1
+	n.peak, n.heapPeak, n.anonymousMaps = s.peak, s.heapPeak, s.anonymousMaps
+	return n
 }
 
 // mapping is a line of /proc/pid/maps.
@@ -111,12 +122,13 @@ func ofEngine(addr uint64) bool { return addr >= engineBase && addr < engineEnd 
 
 // start takes over the mappings of a program that was just loaded. main is the path
 // of its executable.
-func (s *space) start(main string, mainBias uint64) error {
+// base is the plan's address of its file's address 0.
+func (s *space) start(main string, mainBias uint64, base trace.PC) error {
 	list, err := readMaps(s.pid)
 	if err != nil {
 		return err
 	}
-	s.bases[main], s.main, s.mainBias = 0, main, mainBias
+	s.bases[main], s.main, s.mainBias = base, main, mainBias
 	for _, m := range list {
 		if ofEngine(m.lo) || strings.HasPrefix(m.path, "[v") {
 			continue
@@ -149,7 +161,7 @@ func (s *space) add(lo, hi uint64) error {
 		for n <= (hi-1)>>chunkBits && !s.chunks[n].mapped {
 			n++
 		}
-		base, err := s.regions.Add(c<<chunkBits, (n-c)<<chunkBits, 0)
+		base, err := s.regions.Add(s.number<<47|c<<chunkBits, (n-c)<<chunkBits, 0)
 		if err != nil {
 			return fmt.Errorf("native: memory from %#x to %#x: %w", lo, hi, err)
 		}
@@ -179,7 +191,7 @@ func (s *space) protect(lo, hi uint64, write, execute bool) {
 func (s *space) remove(lo, hi uint64) (code bool) {
 	s.mapped.remove(lo, hi)
 	s.protect(lo, hi, false, false)
-	s.last = nil
+	s.last, s.listed = nil, nil
 	s.modules = slices.DeleteFunc(s.modules, func(m *module) bool {
 		if m.lo < hi && lo < m.hi {
 			code = true
@@ -194,6 +206,7 @@ func (s *space) file(path string, lo, hi, offset uint64) error {
 	for _, m := range s.modules {
 		if m.path == path && lo < m.hi+fileReach && m.lo < hi+fileReach {
 			m.lo, m.hi = min(m.lo, lo), max(m.hi, hi)
+			s.listed = nil
 			return nil
 		}
 	}
@@ -224,7 +237,7 @@ func (s *space) insert(m *module) {
 		i++
 	}
 	s.modules = slices.Insert(s.modules, i, m)
-	s.last = nil
+	s.last, s.listed = nil, nil
 }
 
 // fileBias returns the difference of addresses in memory and in an ELF file of
@@ -285,6 +298,16 @@ func (s *space) known(pc uint64) (trace.PC, bool) {
 		}
 	}
 	return 0, false
+}
+
+// ranges returns where the modules lie. The list does not change any more.
+func (s *space) ranges() []moduleRange {
+	if s.listed == nil {
+		for _, m := range s.modules {
+			s.listed = append(s.listed, moduleRange{m.lo, m.hi, m.base - trace.PC(m.bias)})
+		}
+	}
+	return s.listed
 }
 
 // place returns a free place for a zone near a module.

@@ -4,37 +4,77 @@ package native
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 
-	"presage/perf/objfile"
 	"presage/perf/trace"
 )
 
-// What memory is for is told by stops: at the first instruction of a routine that gives
-// or takes memory, and where it returns to.
+// What memory is for is told by blocks that are executed at the first instruction of a
+// routine that gives or takes memory, and where it returns to:
 //
-//	call malloc ─▶ stop: arguments, callers
+//	call malloc ─▶ records registers and a piece of the stack
 //	               malloc's own code
-//	stop ◀──────── ret
-//	result: the address
+//	records  ◀──── ret
+//	the result
 //
-// A routine is entered by a block that is nothing but a stop; behind it follows the
-// block that is executed. A return is an indirect jump, and where a routine was called
-// from, indirect jumps to the return address lead to a stop, too; direct ones do not.
+// The reader finds the arguments, the callers and the result in these records: see
+// giving. A return is an indirect jump, and where a routine was called from, indirect
+// jumps to the return address lead to the block that records them; direct ones do not.
+// The code at the beginning of a routine looks its return address up in a table: when it
+// is not there, the program stops, and the engine prepares the return. It also stops
+// where nothing is recorded, for routines that are called seldom, and where callers lie
+// farther up the stack than the piece that is recorded.
 
-// giving is a call of an allocator that has not returned.
-type giving struct {
-	active  bool
-	role    trace.Role
-	pc      trace.PC
-	sp      uint64 // where the return address lies
-	back    uint64 // the return address
-	args    [3]uint64
-	callers []trace.PC
+// Words of a record: at a call the block's number, the registers in the processor's
+// order and a piece of the stack, up to its end; at a return the number, rax and rsp.
+const (
+	callRegisters = 1
+	callCount     = callRegisters + 16 // words of the stack
+	callStack     = callCount + 1
+	stackWords    = 512
+	callWords     = callStack + stackWords
 
-	// The last entry, which a fault in the first instruction repeats.
-	at, atSP, atCount uint64
+	backWords = 3
+)
+
+// deepest is how much of the stack the engine looks at when it stops, in bytes.
+const deepest = 256 << 10
+
+// memoryKind says what a block records of memory.
+type memoryKind uint8
+
+const (
+	noMemory memoryKind = iota
+	memoryCall
+	memoryBack
+)
+
+// backKind says how the return to an address is told.
+type backKind uint8
+
+const (
+	backRecorded backKind = 1 + iota // by a record
+	backStops                        // by a stop
+)
+
+// memoryEvent is a call or a return of an allocator at which the program stopped.
+type memoryEvent struct {
+	back      bool
+	pc        uint64 // of the program
+	allocator trace.Allocator
+	regs      [16]uint64 // in the processor's order
+	stack     []byte     // from rsp on
+	value     uint64     // at the address that the last call's first argument was
+}
+
+// recordable reports whether calls of an allocator are recorded without a stop. The
+// others are seldom, or their result is more than rax.
+func recordable(r trace.Role) bool {
+	switch r {
+	case trace.Malloc, trace.Calloc, trace.Realloc, trace.ReallocArray, trace.AlignedAlloc, trace.Free:
+		return true
+	}
+	return false
 }
 
 // allocatorAt returns the allocator whose first instruction is at an address.
@@ -51,7 +91,7 @@ func (m *machine) allocatorAt(pc uint64) (trace.Allocator, bool) {
 	return list[i], true
 }
 
-// watches reports whether a block is a stop that tells of memory.
+// watches reports whether a block tells of memory.
 func (m *machine) watches(k key) bool {
 	if k.back {
 		return true
@@ -60,132 +100,265 @@ func (m *machine) watches(k key) bool {
 	return allocator && !k.past
 }
 
-// watch makes b such a stop.
+// watch makes b, which tells of memory, record or stop.
 func (m *machine) watch(b *block, k key) {
+	a, _ := m.allocatorAt(k.pc)
 	h := &b.zone.hot
-	m.stops[h.addr()] = &stop{kind: stopMemory, pc: b.pc, target: k}
-	h.b(0xcc)
+	switch {
+	case !m.cache.traced, m.stopping, k.back && m.returns[k.pc] != backRecorded, !k.back && !recordable(a.Role):
+		leave(h, b.regs)
+		m.stops[h.addr()] = &stop{kind: stopMemory, pc: b.pc, target: k}
+		h.b(0xcc)
+	case k.back:
+		b.memory, b.words = memoryBack, backWords
+		m.recordBack(b)
+	default:
+		b.memory, b.allocator, b.words = memoryCall, a, callWords
+		m.recordCall(b, k)
+	}
+	b.span = b.words
 	b.hi = h.addr()
 }
 
+// behind returns the key of the block behind one that tells of memory.
+func (k key) behind() key {
+	// Where a routine returns to another may begin.
+	return key{pc: k.pc, flows: k.flows, slow: k.slow, past: !k.back}
+}
+
+// recordBack emits the record of a return. Flags are dead there.
+func (m *machine) recordBack(b *block) {
+	h, pos := &b.zone.hot, int(b.regs.pos)
+	h.store32(pos, 8*(backWords-1), 0) // faults before anything is done if there is too little room
+	h.store32(pos, 0, b.id)
+	h.store(pos, 8, rax)
+	h.store(pos, 16, rsp)
+	h.skip(b)
+}
+
+// recordCall emits the record of a call. Flags are dead there.
+func (m *machine) recordCall(b *block, k key) {
+	h, c, pos, scratch := &b.zone.hot, &b.zone.cold, int(b.regs.pos), int(b.regs.scratch)
+	h.store32(pos, 8*(callWords-1), 0)
+	h.store32(pos, 0, b.id)
+	for r := range 16 {
+		from := r
+		if r == pos || r == scratch {
+			from = scratch
+			h.load(scratch, gsRegister+8*r)
+		}
+		h.store(pos, 8*int64(callRegisters+r), from)
+	}
+	h.save(rcx, gsRcx)
+	if b.allocator.Role != trace.Free { // whose return tells nothing
+		h.memory(0x8b, rcx, at(rsp, 0))
+		h.b(0x40|byte(scratch>>3), 0x89, 0xc8|byte(scratch&7)) // mov scratch, ecx
+		h.b(0x40|byte(scratch>>3), 0x81, 0xe0|byte(scratch&7)) // and scratch, …
+		h.u32(returnSlots - 1)
+		h.b(0x65, 0x48|byte(scratch>>3)<<1, 0x3b, 0x0c, 0xc5|byte(scratch&7)<<3) // cmp rcx, gs:[scratch*8+…]
+		h.u32(gsReturns)
+		h.b(0x0f, 0x85) // jne
+		h.u32(0)
+		h.patch(h.addr()-4, c.addr())
+		c.load(rcx, gsRcx)
+		leave(c, b.regs)
+		m.stops[c.addr()] = &stop{kind: stopMemory, pc: b.pc, target: k}
+		c.b(0xcc)
+	}
+	h.save(rsi, gsRegister+8*rsi)
+	h.save(rdi, gsRegister+8*rdi)
+	h.lea(rdi, at(pos, 8*callStack))
+	h.b(0x48, 0x89, 0xe6) // mov rsi, rsp
+	h.load(rcx, gsStackEnd)
+	h.b(0x48, 0x29, 0xe1)    // sub rcx, rsp
+	h.b(0x48, 0xc1, 0xe9, 3) // shr rcx, 3
+	h.b(0x48, 0x81, 0xf9)    // cmp rcx, …
+	h.u32(stackWords)
+	h.b(0x76, 5) // jbe
+	h.set(rcx, stackWords)
+	h.store(pos, 8*callCount, rcx)
+	b.copies = h.addr()
+	h.b(0xf3, 0x48, 0xa5) // rep movsq
+	h.load(rsi, gsRegister+8*rsi)
+	h.load(rdi, gsRegister+8*rdi)
+	h.load(rcx, gsRcx)
+	h.skip(b)
+}
+
+// skip emits the step behind a record that stands for no instructions.
+func (a *asm) skip(b *block) {
+	s, words := int(b.regs.scratch), int64(b.words)
+	a.load(s, gsPad)
+	a.add(s, words)
+	a.save(s, gsPad)
+	a.add(int(b.regs.pos), 8*words)
+}
+
 // arrival returns the key of the block that an indirect jump to pc leads to.
-func (m *machine) arrival(pc uint64) key { return key{pc: pc, back: m.returns[pc]} }
+func (m *machine) arrival(pc uint64) key { return key{pc: pc, back: m.returns[pc] != 0} }
 
 // memoryStop handles a stop that tells of memory.
 func (m *machine) memoryStop(t *thread, k key) error {
-	t.parked, t.resumeAt = true, key{pc: k.pc, flows: k.flows, slow: k.slow, past: true}
+	t.parked, t.resumeAt = true, k.behind()
 	if k.back {
-		m.gave(t, k.pc)
-		// Where a routine returns to another may begin.
-		t.resumeAt.past = false
+		e := m.eventAt(t, k.pc)
+		e.back = true
+		e.value, _ = t.word(t.firstArgument)
+		m.happen(e)
 		return nil
 	}
-	return m.asked(t, k.pc)
-}
-
-// asked handles a call of the allocator at pc.
-func (m *machine) asked(t *thread, pc uint64) error {
-	a, ok := m.allocatorAt(pc)
+	a, ok := m.allocatorAt(k.pc)
 	if !ok {
 		return nil
 	}
-	r, g, now := &t.regs, &t.giving, m.now()
-	if g.at == pc && g.atSP == r.Rsp && g.atCount == now {
-		return nil
-	}
-	if g.active && m.within(t, a.PC) {
-		return nil
-	}
-	back, ok := t.word(r.Rsp)
+	back, ok := t.word(t.regs.Rsp)
 	if !ok {
 		return nil // the call itself has failed
 	}
-	*g = giving{role: a.Role, pc: a.PC, sp: r.Rsp, back: back, args: [3]uint64{r.Rdi, r.Rsi, r.Rdx}, at: pc, atSP: r.Rsp, atCount: now}
-	switch a.Role {
-	case trace.Free:
-		if r.Rdi != 0 {
-			m.tell(trace.Change{Kind: trace.Freed, Addr: m.maps.chunks.synthetic(r.Rdi)})
-		}
-		return nil
-	case trace.Munmap:
-		if unmaps(r.Rdi, r.Rsi) {
-			m.tellPieces(trace.Change{Kind: trace.Unmapped}, r.Rdi, pageUp(r.Rsi))
-		}
+	if m.cache.traced && !m.stopping && recordable(a.Role) && !m.deep[back] && m.returns[back] != backStops && !m.liesDeep(t) {
+		t.resumeAt = k // to be recorded
+		m.expect(t, back, backRecorded)
+		m.setReturn(back)
 		return nil
 	}
-	g.active, g.callers = true, m.callers(t)
-	if m.returns == nil {
-		m.returns = make(map[uint64]bool)
-	}
-	m.returns[back] = true
-	return nil
+	return m.called(t, a, k.pc, back)
 }
 
-// unmaps reports whether munmap succeeds with these arguments. It is told before it
-// executes, as another thread may map the same addresses before it returns.
-func unmaps(addr, size uint64) bool {
-	const limit = 1<<47 - pageBytes // TASK_SIZE
-	return addr%pageBytes == 0 && size > 0 && addr <= limit && size <= limit-addr
-}
-
-// awaitReturn makes the return of a call of an allocator a stop.
-func (m *machine) awaitReturn(t *thread) error {
-	k := m.arrival(t.giving.back)
-	if m.cache.blocks[k] != nil {
-		return nil
-	}
-	b, err := m.translated(k)
-	if err != nil {
-		return err
-	}
-	m.viaEntry(b)
-	return nil
-}
-
-// gave handles the return of an allocator to pc.
-func (m *machine) gave(t *thread, pc uint64) {
-	g, result := &t.giving, t.regs.Rax
-	if !g.active || g.back != pc || t.regs.Rsp < g.sp+8 {
-		return // another routine that was called there
-	}
-	g.active = false
-	if t.regs.Rsp != g.sp+8 {
-		return
-	}
-	size, old := g.args[0], uint64(0)
-	switch g.role {
-	case trace.Calloc:
-		size = g.args[0] * g.args[1]
-	case trace.Realloc:
-		size, old = g.args[1], g.args[0]
-	case trace.ReallocArray:
-		size, old = g.args[1]*g.args[2], g.args[0]
-	case trace.AlignedAlloc:
-		size = g.args[1]
-	case trace.PosixMemalign:
-		at, ok := t.word(g.args[0])
-		if result != 0 || !ok {
-			return
-		}
-		size, result = g.args[2], at
-	case trace.Mmap:
-		size = pageUp(g.args[1])
-	case trace.Mremap:
-		size = pageUp(g.args[2])
-	}
-	if isError(result) { // mmap and mremap
-		return
-	}
+// called tells of a call of an allocator at which the program has stopped.
+func (m *machine) called(t *thread, a trace.Allocator, pc, back uint64) error {
+	e := m.eventAt(t, pc)
+	e.allocator = a
+	e.stack = m.stackOf(t, deepest)
+	t.firstArgument = t.regs.Rdi
+	m.happen(e)
 	switch {
-	case g.role == trace.Mremap:
-		m.tellPieces(trace.Change{Kind: trace.Unmapped}, g.args[0], pageUp(g.args[1]))
-	case old != 0 && (result != 0 || size == 0):
-		m.tell(trace.Change{Kind: trace.Freed, Addr: m.maps.chunks.synthetic(old)})
+	case a.Role == trace.Free || a.Role == trace.Munmap:
+		return nil
+	case recordable(a.Role):
+		m.expect(t, back, backRecorded)
+		return nil
 	}
-	if result != 0 {
-		m.tellPieces(trace.Change{Kind: trace.Allocated, PC: g.pc, Role: g.role, Callers: g.callers}, result, size)
+	if m.returns[back] == backRecorded { // as when a routine calls what a pointer says
+		m.expect(t, back, backStops)
+		return m.flushCode()
 	}
+	m.expect(t, back, backStops)
+	return nil
 }
+
+// expect prepares for the return of a call to an address.
+func (m *machine) expect(t *thread, back uint64, how backKind) {
+	if m.returns == nil {
+		m.returns = make(map[uint64]backKind)
+	}
+	m.returns[back] = max(m.returns[back], how)
+	t.back = back
+}
+
+// liesDeep reports whether the callers of the routine that a thread is about to execute
+// are found only with more of the stack than is recorded. It is remembered.
+func (m *machine) liesDeep(t *thread) bool {
+	stack := m.stackOf(t, 8*stackWords)
+	u := unwinder{known: m.maps.known, frames: &m.frames, r: dwarfRegisters(t.general()), stack: stack, low: t.regs.Rsp}
+	u.start()
+	u.callers()
+	if u.short && len(stack) == 8*stackWords {
+		if m.deep == nil {
+			m.deep = make(map[uint64]bool)
+		}
+		back, _ := t.word(t.regs.Rsp)
+		m.deep[back] = true
+		return true
+	}
+	return false
+}
+
+// stackOf returns what lies on a thread's stack, up to a number of bytes.
+func (m *machine) stackOf(t *thread, most int) []byte {
+	b := make([]byte, most)
+	return b[:t.read(t.regs.Rsp, b)]
+}
+
+// general returns the general registers in the processor's order.
+func (t *thread) general() (regs [16]uint64) {
+	for i := range regs {
+		regs[i] = *register(&t.regs, i)
+	}
+	return regs
+}
+
+func (m *machine) eventAt(t *thread, pc uint64) *memoryEvent {
+	return &memoryEvent{pc: pc, regs: t.general()}
+}
+
+// happen passes an event to the reader, behind what the running thread, which is parked,
+// has recorded.
+func (m *machine) happen(e *memoryEvent) {
+	if m.place.buffer >= 0 && m.place.limit != 0 {
+		m.sendNow()
+	}
+	m.full <- segment{thread: m.current.index, count: m.now(), boundary: true, memory: e, modules: m.moduleRanges()}
+}
+
+// copyFailed handles a fault of the code that records a call in block b: the stack ends
+// within the piece that it copies, or there is none. The program goes on behind it.
+func (m *machine) copyFailed(t *thread, b *block) error {
+	r := &t.regs
+	copies := r.Rip == b.copies
+	if copies {
+		r.Rsi, r.Rdi = m.stateWord(t, gsRegister+8*rsi), m.stateWord(t, gsRegister+8*rdi)
+		r.Rcx = m.stateWord(t, gsRcx)
+	}
+	m.restore(t, r, b.regs)
+	t.parked, t.resumeAt = true, key{pc: b.pc, flows: b.flows, slow: b.slow, past: true}
+	if !copies {
+		return nil // the call itself has failed
+	}
+	back, _ := t.word(r.Rsp)
+	if m.deep == nil {
+		m.deep = make(map[uint64]bool)
+	}
+	m.deep[back] = true
+	m.clearReturn(back)
+	return m.called(t, b.allocator, b.pc, back)
+}
+
+// awaitReturn makes the return of the last call of an allocator at which the thread
+// stopped tell of it.
+func (m *machine) awaitReturn(t *thread) error {
+	k, plain, now := m.arrival(t.back), key{pc: t.back}, m.cache
+	defer func() { m.cache = now }()
+	t.back = 0
+	for _, c := range m.caches {
+		if p := c.blocks[plain]; c.blocks[k] != nil || c != now && (p == nil || p.via == 0) {
+			continue // it is told when it comes to that
+		}
+		m.cache = c
+		b, err := m.translated(k)
+		if err != nil {
+			return err
+		}
+		m.viaEntry(b)
+	}
+	return nil
+}
+
+// setStackEnd notes where the stack of a thread that begins ends.
+func (m *machine) setStackEnd(t *thread) {
+	_, hi, _ := m.maps.mapped.around(t.regs.Rsp)
+	m.setStateWord(t, gsStackEnd, hi)
+}
+
+// The table of return addresses whose calls are recorded, by their lowest bits.
+
+func (m *machine) returnSlot(back uint64) []byte {
+	return m.child.mem[fileReturns+8*(back&(returnSlots-1)):][:8]
+}
+
+func (m *machine) setReturn(back uint64) { putWord(m.returnSlot(back), back) }
+
+// clearReturn makes calls that return to an address stop.
+func (m *machine) clearReturn(back uint64) { putWord(m.returnSlot(back), 0) }
 
 // tell passes changes to the reader, behind what the running thread, which is parked,
 // has recorded.
@@ -193,32 +366,26 @@ func (m *machine) tell(changes ...trace.Change) {
 	if m.place.buffer >= 0 && m.place.limit != 0 {
 		m.sendNow()
 	}
-	m.full <- segment{thread: m.current.index, count: m.now(), boundary: true, changes: changes}
+	m.full <- segment{thread: m.current.index, count: m.now(), boundary: true, changes: changes, modules: m.moduleRanges()}
 }
 
-// tellPieces tells a change of a range of the program's addresses.
-func (m *machine) tellPieces(c trace.Change, lo, size uint64) {
-	var list []trace.Change
-	for {
-		n := m.maps.chunks.together(lo, size)
-		c.Addr, c.Size, c.More = m.maps.chunks.synthetic(lo), n, len(list) > 0
-		list = append(list, c)
-		if lo, size = lo+n, size-n; size == 0 {
-			break
-		}
+// moduleRanges returns where modules lie, if that is of interest.
+func (m *machine) moduleRanges() []moduleRange {
+	if m.plan.Memory == nil {
+		return nil
 	}
-	m.tell(list...)
+	return m.maps.ranges()
 }
 
-// together returns how many of size bytes at an address lie together in the trace,
-// too.
-func (c *chunkTable) together(addr, size uint64) uint64 {
-	at := addr >> chunkBits
-	n := (at+1)<<chunkBits - addr
-	for next := at + 1; n < size && next < uint64(len(c)) && c[next].mapped && c[next].add == c[at].add; next++ {
-		n += 1 << chunkBits
+// unmap notes that a range is accessible no more, and drops code that was there.
+func (m *machine) unmap(lo, hi uint64) error {
+	if m.plan.Memory != nil && m.place.limit != 0 {
+		m.sendNow() // while it is known what was there
 	}
-	return min(n, size)
+	if m.maps.remove(lo, hi) {
+		return m.flushCode()
+	}
+	return nil
 }
 
 // tellStart tells what memory is for when the program starts.
@@ -256,145 +423,4 @@ func (m *machine) tellLoaded() {
 			PC: mod.base + trace.PC(mod.lo-mod.bias),
 		})
 	}
-}
-
-// unwinder goes from a routine to its callers by call frame information.
-type unwinder struct {
-	m     *machine
-	t     *thread
-	r     [17]uint64 // by DWARF's numbers; the last is the return address
-	stack []byte     // what is there from low on
-	low   uint64
-}
-
-// DWARF's numbers of registers.
-const (
-	dwarfRSP    = 7
-	dwarfReturn = 16
-)
-
-// unwind returns an unwinder at the first instruction of a routine.
-func (m *machine) unwind(t *thread) *unwinder {
-	const most = 2 << 10
-	u := &unwinder{m: m, t: t, low: t.regs.Rsp}
-	r := &t.regs
-	u.r = [17]uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp + 8, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
-	u.stack = make([]byte, most)
-	u.stack = u.stack[:t.read(u.low, u.stack)]
-	u.r[dwarfReturn], _ = u.word(r.Rsp)
-	return u
-}
-
-func (u *unwinder) word(addr uint64) (uint64, bool) {
-	if off := addr - u.low; addr >= u.low && off+8 <= uint64(len(u.stack)) {
-		return binary.LittleEndian.Uint64(u.stack[off:]), true
-	}
-	return u.t.word(addr)
-}
-
-// up goes from a routine to its caller; it returns false where there is none, or it
-// is not known.
-func (u *unwinder) up() bool {
-	pc, ok := u.m.maps.known(u.r[dwarfReturn] - 1)
-	if !ok {
-		return false
-	}
-	f, ok := u.m.frameAt(pc)
-	if !ok || f.Outermost || f.Return != dwarfReturn || f.CFARegister >= dwarfReturn {
-		return false
-	}
-	top := u.r[f.CFARegister] + uint64(f.CFAOffset)
-	if top <= u.r[dwarfRSP] {
-		return false
-	}
-	found := false
-	for _, s := range f.Saved {
-		if s.Register > dwarfReturn {
-			continue
-		}
-		v, ok := u.word(top + uint64(s.Offset))
-		if !ok {
-			return false
-		}
-		u.r[s.Register] = v
-		found = found || s.Register == dwarfReturn
-	}
-	u.r[dwarfRSP] = top
-	return found
-}
-
-// callers returns the return addresses of the calls that led to a routine whose first
-// instruction a thread is about to execute.
-func (m *machine) callers(t *thread) []trace.PC {
-	u := m.unwind(t)
-	list := make([]trace.PC, 0, trace.MaxCallers)
-	for len(list) < trace.MaxCallers {
-		pc, ok := m.maps.known(u.r[dwarfReturn])
-		if !ok {
-			break
-		}
-		list = append(list, pc)
-		if !u.up() {
-			break
-		}
-	}
-	return m.shared(list)
-}
-
-// within reports whether a thread that is about to execute the first instruction of the
-// allocator at pc is still within its last call of one: not if an exception or longjmp
-// left that.
-func (m *machine) within(t *thread, pc trace.PC) bool {
-	g := &t.giving
-	if t.regs.Rsp > g.sp {
-		return false
-	}
-	u := m.unwind(t)
-	if t.regs.Rsp == g.sp { // a jump from one allocator to the next, as from operator new[] to new
-		return u.r[dwarfReturn] == g.back && pc != g.pc
-	}
-	for { // each caller lies higher
-		if at := u.r[dwarfRSP] - 8; at >= g.sp {
-			return at == g.sp && u.r[dwarfReturn] == g.back
-		}
-		if !u.up() {
-			return true // where callers are not known, the call is taken for a part of the last
-		}
-	}
-}
-
-// frameAt returns the call frame at an instruction of the plan.
-func (m *machine) frameAt(pc trace.PC) (objfile.CallFrame, bool) {
-	f, ok := m.callFrames[pc]
-	if !ok {
-		if m.callFrames == nil {
-			m.callFrames = make(map[trace.PC]callFrame)
-		}
-		f.CallFrame, f.ok = m.file.CallFrameAt(uint64(pc))
-		m.callFrames[pc] = f
-	}
-	return f.CallFrame, f.ok
-}
-
-// callFrame is what is known of the call frame at an instruction.
-type callFrame struct {
-	objfile.CallFrame
-	ok bool
-}
-
-// shared returns a list that is equal to list, and the same whenever it is.
-func (m *machine) shared(list []trace.PC) []trace.PC {
-	var b []byte
-	for _, pc := range list {
-		b = binary.LittleEndian.AppendUint64(b, uint64(pc))
-	}
-	known, ok := m.stacks[string(b)]
-	if !ok {
-		if m.stacks == nil {
-			m.stacks = make(map[string][]trace.PC)
-		}
-		known = slices.Clone(list)
-		m.stacks[string(b)] = known
-	}
-	return known
 }

@@ -22,6 +22,9 @@ func (m *machine) guard(blocks []*block) error {
 				return err
 			}
 			m.guarded[page] = true
+			if m.parallel {
+				m.unlocked[page] = true
+			}
 		}
 	}
 	return nil
@@ -31,7 +34,9 @@ func (m *machine) guard(blocks []*block) error {
 func (m *machine) codeWritten(t *thread, b *block, addr uint64) error {
 	m.cutAt(t, b, false)
 	page := addr &^ (pageBytes - 1)
-	m.flushCode()
+	if err := m.flushCode(); err != nil {
+		return err
+	}
 	return m.unguard(page)
 }
 
@@ -45,7 +50,9 @@ func (m *machine) unguard(page uint64) error {
 // unguardAll makes all code writable again, for a process that the engine does not
 // follow or the kernel.
 func (m *machine) unguardAll() error {
-	m.flushCode()
+	if err := m.flushCode(); err != nil {
+		return err
+	}
 	for page := range m.guarded {
 		if err := m.unguard(page); err != nil {
 			return err

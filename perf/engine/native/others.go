@@ -5,11 +5,9 @@ package native
 import (
 	"errors"
 	"fmt"
-	"os"
+	"runtime"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,43 +20,71 @@ const traceOptions = unix.PTRACE_O_EXITKILL | unix.PTRACE_O_TRACECLONE | unix.PT
 // their own code at their own speed, unrecorded; the engine only passes their
 // signals on. All are traced, so that none outlives the run.
 type others struct {
-	mu      sync.Mutex   // guards over
-	over    bool         // the process may be gone
-	foreign map[int]bool // processes
-	threads map[int]bool // of the program, but for the first
-	created int          // the last one that a system call created, and that waits to be released
-	exec    bool         // a system call has replaced the program
+	mu      sync.Mutex              // guards over
+	over    bool                    // the process may be gone
+	early   map[int]unix.WaitStatus // of threads, not yet asked for
+	foreign map[int]bool            // processes
+	threads map[int]bool            // of the program, but for the first
+	created int                     // the last one that a system call created, and that waits to be released
 }
 
-// waitFor returns the next status of a thread, and looks after other processes
-// meanwhile. It never waits for whatever child there is: the calling process has
-// others, which are not the engine's.
+// waitFor returns the next status of a thread, and looks after other threads and
+// processes meanwhile.
 func (c *child) waitFor(pid int) (unix.WaitStatus, error) {
-	const shortest, longest = 20 * time.Microsecond, time.Millisecond
-	for pause := shortest; ; pause = min(2*pause, longest) {
-		options := unix.WALL
-		if len(c.foreign) > 0 || pid == c.pid && len(c.threads) > 0 {
-			options |= unix.WNOHANG
+	for {
+		if status, ok := c.early[pid]; ok {
+			delete(c.early, pid)
+			return status, nil
 		}
-		status, got, err := waitOnce(pid, options)
-		if got || err != nil {
-			return status, err
+		if status, ok := c.early[c.pid]; ok && status.TrapCause() == unix.PTRACE_EVENT_EXEC {
+			delete(c.early, c.pid) // a thread that replaces the program becomes the first
+			return status, nil
 		}
-		for thread := range c.threads { // the first thread ends when all others have been waited for
-			if status, got, err := waitOnce(thread, unix.WALL|unix.WNOHANG); err != nil || got && !status.Stopped() {
-				delete(c.threads, thread)
-			}
+		if err := c.await(0); err != nil {
+			return 0, err
 		}
-		for other := range c.foreign {
-			if status, got, err := waitOnce(other, unix.WALL|unix.WNOHANG); err != nil {
-				delete(c.foreign, other)
-			} else if got {
-				c.pass(other, status)
-				pause = shortest
-			}
-		}
-		time.Sleep(pause)
 	}
+}
+
+// await waits for a status of any thread or process, and keeps it in early if it is
+// that of a thread of the program. With unix.WNOHANG it does not wait.
+//
+// The calling thread must have no children but those of the engine: see lonely.
+func (c *child) await(options int) error {
+	var status unix.WaitStatus
+	pid, err := unix.Wait4(-1, &status, unix.WALL|unix.WNOTHREAD|options, nil)
+	switch {
+	case errors.Is(err, unix.EINTR):
+		return nil
+	case err != nil:
+		return fmt.Errorf("native: wait for the program: %w", err)
+	case pid == 0:
+		return nil
+	case c.foreign[pid]:
+		c.pass(pid, status)
+	default:
+		c.early[pid] = status // of a process whose creation is yet to be told, too
+	}
+	return nil
+}
+
+// lonely locks the calling goroutine to a thread that has no children, and calls f.
+// The calling process has others, which are not the engine's, but children belong to
+// the thread that started them.
+func lonely(f func()) {
+	runtime.LockOSThread() // for good: the thread is the tracer
+	const all = unix.WEXITED | unix.WSTOPPED | unix.WNOHANG | unix.WNOWAIT | unix.WALL | unix.WNOTHREAD
+	if err := unix.Waitid(unix.P_ALL, 0, nil, all, nil); errors.Is(err, unix.ECHILD) {
+		f()
+		return
+	}
+	done := make(chan struct{})
+	go func() { // on another thread: this one is taken
+		defer close(done)
+		lonely(f)
+	}()
+	<-done
+	runtime.UnlockOSThread() // its children need it
 }
 
 // waitOnce returns a status of a thread or process, if it has one.
@@ -86,7 +112,7 @@ func (c *child) pass(pid int, status unix.WaitStatus) {
 		signal = 0
 		if cause != unix.PTRACE_EVENT_EXEC {
 			if n, err := unix.PtraceGetEventMsg(pid); err == nil {
-				c.foreign[int(n)] = true
+				c.adoptForeign(int(n))
 			}
 		}
 	} else if signal == unix.SIGSTOP {
@@ -95,11 +121,19 @@ func (c *child) pass(pid int, status unix.WaitStatus) {
 	unix.PtraceCont(pid, int(signal)) // fails if it was killed meanwhile
 }
 
+// adoptForeign looks after a process from now on, which may have stopped already.
+func (c *child) adoptForeign(pid int) {
+	c.foreign[pid] = true
+	if status, ok := c.early[pid]; ok {
+		delete(c.early, pid)
+		c.pass(pid, status)
+	}
+}
+
 // happened takes note of an event during a system call of thread pid.
 func (c *child) happened(pid, cause int) error {
 	if cause == unix.PTRACE_EVENT_EXEC {
-		c.exec = true
-		return replacedBy(pid)
+		return errReplaced
 	}
 	n, err := unix.PtraceGetEventMsg(pid)
 	if err != nil {
@@ -110,21 +144,6 @@ func (c *child) happened(pid, cause int) error {
 	}
 	c.created = int(n)
 	return nil
-}
-
-// ErrExec means that the program has replaced itself by another.
-var ErrExec = errors.New("the program replaced itself by another (exec), which this engine does not follow")
-
-// replacedBy returns an ErrExec that names what process pid has become: for a script,
-// its interpreter.
-func replacedBy(pid int) error {
-	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	if err != nil {
-		return fmt.Errorf("native: %w: run that program instead", ErrExec)
-	}
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // none is left out
-	command := strings.ReplaceAll(strings.TrimSuffix(string(text), "\x00"), "\x00", " ")
-	return fmt.Errorf("native: %w: run %s instead (as %q)", ErrExec, path, command)
 }
 
 // release lets a new process, which shares nothing but perhaps memory with the
@@ -173,6 +192,12 @@ func (c *child) killAll() {
 	for _, pid := range all {
 		if !c.threads[pid] {
 			unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+	for pid := range c.early { // whose creation was not told any more
+		if !c.threads[pid] && pid != c.pid {
+			unix.Kill(pid, unix.SIGKILL)
+			all = append(all, pid)
 		}
 	}
 	// A process is gone when all its threads are: the first comes last.

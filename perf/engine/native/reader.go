@@ -4,6 +4,8 @@ package native
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"presage/perf/trace"
 )
@@ -14,23 +16,18 @@ type reader struct {
 	plan index
 	sink trace.Sink
 
-	batch                *trace.Batch
-	varies               bool
-	capacity             int    // accesses, and blocks, with which a batch is full
-	open                 bool   // the last of batch.Blocks is still being executed
-	mark                 int    // the accesses before it
-	begun                uint64 // the instructions executed before it
-	inRuns, blocksInRuns int    // accesses and blocks that the batch's runs stand for
-	body                 [1]trace.BlockID
-	counts               [1]uint32
-	partial              bool // it was entered in its middle, or left early
+	*lane
+	lanes map[int32]*lane // of threads that run at the same time; nil: one lane has all
+	lent  *trace.Batch    // the sink's, while each lane has a batch of its own
+	sent  uint64          // instructions in the batches passed on
 
-	count  uint64 // instructions executed
-	thread int32
-	fs     uint64
-	before *block // the last block executed, by this thread
+	varies   bool
+	capacity int // accesses, and blocks, with which a batch is full
+	body     [1]trace.BlockID
+	counts   [1]uint32
 
 	chunks *chunkTable
+	giver  giver
 	seen   []bool // by block id: executed
 	flow   *flow
 
@@ -42,10 +39,29 @@ type reader struct {
 	err  error
 }
 
+// lane is what becomes the next batch.
+type lane struct {
+	batch                *trace.Batch
+	open                 bool   // the last of batch.Blocks is still being executed
+	mark                 int    // the accesses before it
+	begun                uint64 // the instructions executed before it
+	inRuns, blocksInRuns int    // accesses and blocks that the batch's runs stand for
+	partial              bool   // the open block was entered in its middle, or left early
+
+	count  uint64 // instructions executed: by all threads if there is one lane
+	passed uint64 // of them in batches passed on, if there are several
+	thread int32
+	fs     uint64
+	before *block // the last block executed, by this thread
+}
+
 func newReader(m *machine) *reader {
-	r := &reader{m: m, plan: m.plan, sink: m.opt.Sink, unplanned: make(map[unplanned]struct{}), done: make(chan struct{})}
+	r := &reader{m: m, lane: new(lane), giver: giver{frames: frames{file: m.file}}, plan: m.plan, sink: m.opt.Sink, unplanned: make(map[unplanned]struct{}), done: make(chan struct{})}
 	if m.plan.Flow != nil {
 		r.flow = newFlow(m.plan.Flow)
+	}
+	if m.parallel {
+		r.lanes = map[int32]*lane{0: r.lane}
 	}
 	for i := range m.plan.Blocks {
 		r.varies = r.varies || m.plan.Blocks[i].Varies
@@ -59,6 +75,9 @@ func (r *reader) run() {
 	if r.sink != nil {
 		r.batch = r.sink.Exchange(nil)
 		r.capacity = min(max(cap(r.batch.Accesses), 1), trace.MaxExpansion/4)
+		if r.lanes != nil {
+			r.lent, r.batch = r.batch, r.newBatch()
+		}
 	}
 	for s := range r.m.full {
 		if r.err == nil {
@@ -69,19 +88,55 @@ func (r *reader) run() {
 		}
 	}
 	if r.err == nil {
-		r.flush()
-		r.pass() // changes behind the last event
+		r.endAll()
 	}
 }
 
-func (r *reader) segment(s *segment) error {
-	if r.chunks == nil {
-		r.chunks = r.m.maps.chunks
+// endAll passes on what is left.
+func (r *reader) endAll() {
+	for _, thread := range slices.Sorted(maps.Keys(r.lanes)) {
+		r.lane = r.lanes[thread]
+		r.flush()
 	}
+	r.flush()
+	r.pass() // changes behind the last event
+}
+
+// newBatch returns a batch for a lane.
+func (r *reader) newBatch() *trace.Batch {
+	return &trace.Batch{Accesses: make([]trace.Access, 0, r.capacity)}
+}
+
+// turnTo makes the lane of a thread the one that is filled.
+func (r *reader) turnTo(thread int32) {
+	if r.flow != nil {
+		r.flow.switchTo(r.thread, thread)
+	}
+	next := r.lanes[thread]
+	if next == nil {
+		next = &lane{thread: thread}
+		if r.batch != nil {
+			next.batch = r.newBatch()
+		}
+		r.lanes[thread] = next
+	}
+	r.lane = next
+}
+
+// leave ends the lane of a thread that has ended.
+func (r *reader) leave() {
+	r.closeBlock()
+	r.flush()
+	delete(r.lanes, r.thread)
+}
+
+func (r *reader) segment(s *segment) error {
 	if err := r.m.ctx.Err(); err != nil {
 		return err
 	}
-	if s.boundary || s.thread != r.thread {
+	if r.lanes != nil && s.thread != r.thread {
+		r.turnTo(s.thread)
+	} else if s.boundary || s.thread != r.thread {
 		r.closeBlock()
 		r.flush()
 		if r.flow != nil && s.thread != r.thread {
@@ -90,9 +145,20 @@ func (r *reader) segment(s *segment) error {
 		r.thread, r.before = s.thread, nil
 		r.startBatch(s.count)
 	}
+	if s.chunks != nil {
+		r.closeBlock()
+		r.flush()
+		r.chunks, r.before = s.chunks, nil
+	}
 	r.count, r.fs = s.count, s.fs
+	if s.modules != nil {
+		r.giver.modules = s.modules
+	}
 	if r.batch != nil {
 		r.batch.Changes = append(r.batch.Changes, s.changes...)
+	}
+	if s.memory != nil {
+		r.memoryEvent(s.memory)
 	}
 	if r.flow != nil {
 		for i := range s.events {
@@ -102,6 +168,9 @@ func (r *reader) segment(s *segment) error {
 	if s.cut != nil {
 		r.cut(s.cut)
 		return nil
+	}
+	if s.ends {
+		r.leave()
 	}
 	return r.records(s)
 }
@@ -124,6 +193,11 @@ func (r *reader) records(s *segment) error {
 			return fmt.Errorf("native: word %d of %d of a buffer is %#x, not the number of a block", i, len(w), w[i])
 		}
 		b := s.blocks[id]
+		if b.memory != noMemory {
+			r.memoryRecord(b, w[i:])
+			i += int(b.span)
+			continue
+		}
 		if !r.seen[id] {
 			r.first(b)
 		}
@@ -327,8 +401,23 @@ func (r *reader) pass() {
 // exchange passes the batch to the sink.
 func (r *reader) exchange() {
 	r.batches++
+	if r.lanes != nil {
+		r.hand()
+		return
+	}
 	r.batch = r.sink.Exchange(r.batch)
 	r.batch.Reset()
 	r.batch.Thread = r.thread
 	r.batch.Start = r.count
+}
+
+// hand passes the contents of a lane's batch to the sink, in the sink's own batch. In
+// the order of batches, its first instruction follows the last of the batch before.
+func (r *reader) hand() {
+	*r.lent, *r.batch = *r.batch, *r.lent
+	r.lent.Start, r.lent.Thread = r.sent, r.thread
+	r.sent += r.count - r.passed
+	r.passed = r.count
+	r.lent = r.sink.Exchange(r.lent)
+	r.batch.Reset()
 }

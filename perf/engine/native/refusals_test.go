@@ -15,22 +15,6 @@ import (
 	"presage/perf/trace"
 )
 
-// TestExec checks that a program which becomes another ends with an error that names
-// that one and its arguments.
-func TestExec(t *testing.T) {
-	f := compile(t, `
-#include <unistd.h>
-int main(void) {
-	char *args[] = {"echo", "two words", "more", 0};
-	execv("/bin/echo", args);
-	return 3;
-}`)
-	_, err := Engine{}.Run(t.Context(), f, engine.Request{})
-	if !errors.Is(err, ErrExec) || !strings.Contains(err.Error(), "/echo instead (as \"echo two words more\")") {
-		t.Errorf("%v", err)
-	}
-}
-
 // TestGrants checks that folders are refused with a way out.
 func TestGrants(t *testing.T) {
 	f := compile(t, "int main(void) { return 0; }")

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
 
 	"presage/perf/engine"
@@ -31,6 +30,9 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 	if err := r.Check(capabilities); err != nil {
 		return nil, nil, err
 	}
+	if r.FreeThreads && r.Plan != nil && r.Plan.Memory != nil {
+		return nil, nil, fmt.Errorf("native: what memory is for is not known while threads run freely, as one may free what another still uses: leave out one of the two (--threads free, allocation sites): %w", errors.ErrUnsupported)
+	}
 	start := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -39,12 +41,11 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 		return nil, nil, err
 	}
 	m := newMachine(ctx, f, r, discover)
-	m.confined, m.singly, m.hide, m.name = e.Confined, e.singly, hidden(e.CPU), e.Identity().Name
+	m.confined, m.singly, m.stopping, m.hide, m.name = e.Confined, e.singly, e.stopping, hidden(e.CPU), e.Identity().Name
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // for good: the thread is the tracer
-		err = m.run(io)
+		lonely(func() { err = m.run(io) })
 	}()
 	for running := true; running; {
 		select {

@@ -64,6 +64,7 @@ func (m *machine) ignores(s unix.Signal) bool {
 
 // signalled handles a signal that arrived while a thread ran translated code.
 func (m *machine) signalled(t *thread, s unix.Signal) error {
+	t.nudged = false
 	info, err := t.sigInfo()
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (m *machine) signalled(t *thread, s unix.Signal) error {
 // fault handles an instruction of the program that faulted.
 func (m *machine) fault(t *thread, s unix.Signal, info *[sigInfoBytes]byte) error {
 	b := m.find(t.regs.Rip)
-	if b == nil {
+	if b == nil || b.memory != noMemory {
 		return &engine.Fault{Engine: m.name, Signal: int(s), PC: t.regs.Rip, Addr: sigAddr(info)}
 	}
 	pc := m.cutAt(t, b, true)
@@ -223,7 +224,7 @@ func (m *machine) changed(kind eventKind, t *thread, pc uint64) {
 		m.sendNow()
 	}
 	m.full <- segment{
-		thread: m.current.index, count: m.now(),
+		thread: m.current.index, count: m.own(),
 		events: []event{{kind: kind, pc: m.maps.planPC(pc), thread: t.index, current: t == m.current}},
 	}
 }
@@ -270,6 +271,7 @@ const (
 
 // interrupted handles a signal that stopped a system call.
 func (m *machine) interrupted(t *thread, i *inst, number uint64, s unix.Signal) error {
+	t.nudged = false
 	info, err := t.sigInfo()
 	if err != nil {
 		return err

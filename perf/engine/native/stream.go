@@ -38,6 +38,10 @@ type segment struct {
 	cut      *cut
 	events   []event
 	changes  []trace.Change
+	ends     bool // the thread has ended
+	memory   *memoryEvent
+	modules  []moduleRange // of now; nil: nobody asks
+	chunks   *chunkTable   // from now on: a program begins
 }
 
 func (m *machine) stateBytes(t *thread) []byte {
@@ -63,6 +67,12 @@ func (m *machine) executed(pos uint64) uint64 {
 // now returns the number of instructions executed, while the running thread has all
 // registers of its own.
 func (m *machine) now() uint64 {
+	return m.base + m.own()
+}
+
+// own returns how many of them the running thread has executed, or all threads have
+// if they run one at a time.
+func (m *machine) own() uint64 {
 	if m.place.limit == 0 {
 		return m.place.count
 	}
@@ -85,12 +95,20 @@ const finely = 512
 // event.
 const longest = 64 << 20
 
+// longestFree is the same while threads run at the same time, and may have to wait for
+// each other's stops: some ten milliseconds.
+const longestFree = 16 << 20
+
 // share divides the instructions up to the next event between the position in the
 // buffer and the credit of loops. Either may be overrun by less than a block, so
 // their sum stays that much below; close to the event the position has all.
 func (m *machine) share(count uint64) (room, credit uint64) {
 	room = m.place.capacity()
-	m.report(count)
+	m.report(m.base + count)
+	longest := uint64(longest)
+	if m.parallel {
+		longest = longestFree
+	}
 	if m.next == never {
 		return room, longest
 	}
@@ -142,7 +160,7 @@ func (m *machine) send(pos uint64, release bool) {
 	}
 	start := buffersAt + uint64(p.buffer)*bufferStride
 	s := segment{
-		buffer: p.buffer, blocks: m.blocks, thread: m.current.index, fs: m.current.regs.Fs_base, count: p.count, release: release,
+		buffer: p.buffer, blocks: m.blocks, thread: m.current.index, fs: m.current.regs.Fs_base, count: p.count, release: release, modules: m.moduleRanges(),
 		words: m.bufferWords(p.buffer)[min(p.from-start, bufferBytes)/8 : min(pos-start, bufferBytes)/8], // the last span may end behind the buffer
 	}
 	if len(s.words) > 0 || release {
@@ -226,6 +244,9 @@ func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
 	reg := register(r, int(b.regs.pos))
 	pos := *reg
 	begins := r.Rip == b.lo
+	if m.crowded { // others wait for a buffer
+		m.next = min(m.next, m.executed(pos))
+	}
 	if begins && !b.flows && (m.executed(pos) >= m.next || len(m.pending) > 0) {
 		m.park(t, r, b)
 		if err := m.reach(); err != nil || m.ended {
@@ -248,7 +269,7 @@ func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
 // park gives thread t, which is about to execute block b, all its own registers.
 func (m *machine) park(t *thread, r *unix.PtraceRegs, b *block) {
 	m.restore(t, r, b.regs)
-	t.resumeAt = key{pc: b.pc, flows: b.flows, past: b.past}
+	t.resumeAt = key{pc: b.pc, flows: b.flows, past: b.past, back: b.back}
 	t.parked = true
 }
 

@@ -46,12 +46,16 @@ func handlers() map[uint64]handler {
 		unix.SYS_CLONE3: (*machine).callClone3,
 		unix.SYS_FORK:   (*machine).callFork,
 		unix.SYS_VFORK:  (*machine).callFork,
+		unix.SYS_EXECVE: (*machine).callExec,
 		unix.SYS_FUTEX:  (*machine).callFutex,
 		unix.SYS_WAIT4:  (*machine).callWait4,
+
+		unix.SYS_EXECVEAT: (*machine).callExec,
 
 		unix.SYS_NANOSLEEP:       (*machine).callNanosleep,
 		unix.SYS_CLOCK_NANOSLEEP: (*machine).callClockNanosleep,
 		unix.SYS_SCHED_YIELD:     (*machine).callYield,
+		unix.SYS_PAUSE:           (*machine).callPause,
 
 		unix.SYS_GETPID:            (*machine).callGetpid,
 		unix.SYS_GETTID:            (*machine).callGettid,
@@ -160,8 +164,10 @@ func (m *machine) callMmap(t *thread) error {
 		return err
 	}
 	at := t.regs.Rax
-	if flags&unix.MAP_FIXED != 0 && m.maps.remove(at, at+size) {
-		m.flushCode()
+	if flags&unix.MAP_FIXED != 0 {
+		if err := m.unmap(at, at+size); err != nil {
+			return err
+		}
 	}
 	if prot != unix.PROT_NONE || flags&unix.MAP_NORESERVE == 0 {
 		if err := m.maps.add(at, at+size); err != nil {
@@ -203,10 +209,7 @@ func (m *machine) callMunmap(t *thread) error {
 		return err
 	}
 	m.forget(addr, addr+size)
-	if m.maps.remove(addr, addr+size) {
-		m.flushCode()
-	}
-	return nil
+	return m.unmap(addr, addr+size)
 }
 
 func (m *machine) callMremap(t *thread) error {
@@ -220,8 +223,8 @@ func (m *machine) callMremap(t *thread) error {
 	}
 	_, _, execute := m.maps.executable.around(old)
 	_, _, both := m.maps.both.around(old)
-	if m.maps.remove(old, old+oldSize) {
-		m.flushCode()
+	if err := m.unmap(old, old+oldSize); err != nil {
+		return err
 	}
 	m.maps.protect(t.regs.Rax, t.regs.Rax+size, both, execute)
 	return m.maps.add(t.regs.Rax, t.regs.Rax+size)
@@ -239,7 +242,9 @@ func (m *machine) callMprotect(t *thread) error {
 		return err
 	}
 	if prot&unix.PROT_WRITE != 0 && m.translatedIn(addr, addr+size) {
-		m.flushCode()
+		if err := m.flushCode(); err != nil {
+			return err
+		}
 	}
 	m.forget(addr, addr+size)
 	m.maps.protect(addr, addr+size, prot&unix.PROT_WRITE != 0, prot&unix.PROT_EXEC != 0)

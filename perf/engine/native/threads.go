@@ -22,17 +22,29 @@ const firstID = 1000
 
 // newThread adds a thread of the program.
 func (m *machine) newThread(k *task, regs *unix.PtraceRegs) (*thread, error) {
-	if m.created == maxThreads {
-		return nil, fmt.Errorf("native: the program has started more than %d threads", maxThreads)
-	}
-	t := &thread{task: k, index: int32(m.created), slot: m.created, id: firstID + m.created, regs: *regs, deadline: never}
-	t.regs.Gs_base = stateAddr(t.slot)
-	if err := m.child.mapState(t.slot); err != nil {
+	t := &thread{task: k, index: int32(m.created), id: firstID + m.created, regs: *regs, deadline: never}
+	if err := m.giveSlot(t); err != nil {
 		return nil, err
 	}
+	t.regs.Gs_base = stateAddr(t.slot)
 	m.created++
 	m.threads = append(m.threads, t)
 	return t, nil
+}
+
+// giveSlot gives a new thread a slot for its state: that of one that has ended, if
+// there is one.
+func (m *machine) giveSlot(t *thread) error {
+	if n := len(m.slots) - 1; n >= 0 {
+		t.slot, m.slots = m.slots[n], m.slots[:n]
+		clear(m.stateBytes(t))
+		return nil
+	}
+	t.slot = len(m.threads)
+	if t.slot >= maxThreads {
+		return fmt.Errorf("native: the program has more than %d threads at a time", maxThreads)
+	}
+	return m.child.mapState(t.slot)
 }
 
 // callClone executes clone, fork and vfork: a thread joins the program, a process
@@ -94,6 +106,7 @@ func (m *machine) spawn(t *thread, flags, parentAt, childAt uint64) error {
 	if err != nil {
 		return err
 	}
+	m.setStackEnd(n)
 	n.parked, n.resumeAt, n.hidden = true, t.resumeAt, t.hidden
 	id := binary.LittleEndian.AppendUint32(nil, uint32(n.id))
 	if flags&unix.CLONE_PARENT_SETTID != 0 {
@@ -115,7 +128,7 @@ func (m *machine) spawn(t *thread, flags, parentAt, childAt uint64) error {
 // others.
 func (m *machine) startTurn() {
 	m.times.turn = never
-	if len(m.threads) > 1 {
+	if len(m.threads) > 1 && !m.parallel {
 		m.times.turn = m.now() + turnInstructions
 	}
 	m.plans()
@@ -145,9 +158,15 @@ func (m *machine) exitThread(t *thread) error {
 		}
 		delete(m.child.threads, t.pid)
 	}
-	m.sendNow()
 	i := slices.Index(m.threads, t)
 	m.threads = slices.Delete(m.threads, i, i+1)
+	m.slots = append(m.slots, t.slot)
+	if m.parallel {
+		m.release()
+		m.full <- segment{thread: t.index, count: m.place.count, ends: true}
+		return nil
+	}
+	m.sendNow()
 	return m.schedule(i)
 }
 
@@ -155,6 +174,12 @@ func (m *machine) exitThread(t *thread) error {
 // reports a result, or the clock reaches the deadline, which gives late.
 func (m *machine) block(t *thread, deadline, late uint64, poll func() (uint64, bool, error)) error {
 	t.blocked, t.deadline, t.late, t.poll = true, deadline, late, poll
+	if m.signalWaits(t) || m.parallel && t.nudged { // a signal is to end the wait
+		t.nudged = false
+		m.futexRemove(t)
+		t.wake(errnoResult(unix.EINTR))
+		return nil
+	}
 	return m.nextThread()
 }
 
@@ -165,7 +190,12 @@ func (t *thread) wake(result uint64) {
 }
 
 // nextThread ends the turn of the running thread.
-func (m *machine) nextThread() error { return m.schedule(slices.Index(m.threads, m.current) + 1) }
+func (m *machine) nextThread() error {
+	if m.parallel {
+		return nil
+	}
+	return m.schedule(slices.Index(m.threads, m.current) + 1)
+}
 
 // turnOver ends the turn of the running thread because it is used up.
 func (m *machine) turnOver() error { return m.nextThread() }

@@ -23,6 +23,9 @@ func newTimetable(r *engine.Request) timetable {
 
 // plan sets the count at which the running thread is to stop.
 func (m *machine) plans() {
+	if m.parallel {
+		return // see lease
+	}
 	s := &m.times
 	m.next = s.turn
 	if len(s.windows) > 0 {
@@ -74,6 +77,9 @@ func (m *machine) reach() error {
 
 // stop ends the run at a count of instructions.
 func (m *machine) stop(at uint64) {
+	if m.parallel {
+		at = m.stopAll()
+	}
 	m.out.Instructions = at
 	for _, t := range m.threads {
 		if !t.gone {

@@ -190,6 +190,7 @@ func (m *machine) chain(k key, before taken, budget *int) error {
 			return err
 		}
 		if m.cache.blocks[next] != nil || *budget <= 0 || !m.continues(next, z) {
+			m.pad(&z.hot, 1)
 			z.hot.b(0xe9)
 			m.exit(z, next, regs)
 			return nil
@@ -216,7 +217,7 @@ func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block,
 	if err != nil || watches {
 		insts = nil
 	}
-	b := &block{id: uint32(len(m.blocks)), pc: k.pc, flows: k.flows, slow: k.slow, past: k.past, zone: z, cache: c}
+	b := &block{id: uint32(len(m.blocks)), pc: k.pc, flows: k.flows, slow: k.slow, past: k.past, back: k.back, zone: z, cache: c}
 	b.planBlock, b.inBlock = -1, -1
 	b.regs = own
 	if len(insts) > 0 {
@@ -224,6 +225,9 @@ func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block,
 		b.end = insts[len(insts)-1].next()
 	} else {
 		b.end = k.pc
+	}
+	if watches && c.traced {
+		b.regs = standardRegisters(c)
 	}
 	m.blocks = append(m.blocks, b)
 	c.blocks[k] = b
@@ -356,6 +360,9 @@ func (a *asm) copy(i *inst) {
 // key of the block that follows in the zone, if more, with the registers taken
 // there.
 func (m *machine) transferOut(b *block, insts []*inst) (next key, regs taken, more bool, err error) {
+	if b.memory != noMemory {
+		return key{pc: b.pc, flows: b.flows, slow: b.slow, back: b.back}.behind(), b.regs, true, nil
+	}
 	if len(insts) == 0 {
 		return key{}, own, false, nil
 	}
@@ -400,13 +407,17 @@ func (m *machine) branchOut(b *block, i *inst) key {
 	}
 	if i.loops() {
 		if i.Address32 {
+			m.pad(h, 4)
 			h.b(0x67)
+		} else {
+			m.pad(h, 3)
 		}
 		h.b(i.Opcode, 5)
 		h.b(0xe9)
 		m.exit(b.zone, fall, b.regs)
 		return taken
 	}
+	m.pad(h, 2)
 	h.b(0x0f, 0x80|i.Opcode&15)
 	m.exit(b.zone, taken, b.regs)
 	return fall

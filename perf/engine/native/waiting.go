@@ -52,6 +52,15 @@ func (m *machine) callYield(t *thread) error {
 	return m.nextThread()
 }
 
+// callPause executes pause: with several threads it lets the others run until a signal
+// is sent to this one.
+func (m *machine) callPause(t *thread) error {
+	if len(m.threads) == 1 {
+		return m.execute(t)
+	}
+	return m.block(t, never, 0, func() (uint64, bool, error) { return 0, false, nil })
+}
+
 // outside waits for something that is not in the program, while all its threads
 // wait.
 func (m *machine) outside() error {

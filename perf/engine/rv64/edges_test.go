@@ -29,7 +29,7 @@ func edges(t *testing.T) *objfile.File {
 // must interrupt it at the same instruction in both modes.
 func TestTimersAndFiles(t *testing.T) {
 	f := edges(t)
-	for _, what := range []string{"alarms", "timers", "folders", "quota"} {
+	for _, what := range []string{"alarms", "timers", "folders", "quota", "gaps"} {
 		t.Run(what, func(t *testing.T) {
 			var executed []uint64
 			for _, mode := range modes(t) {
@@ -45,6 +45,9 @@ func TestTimersAndFiles(t *testing.T) {
 					t.Fatalf("mode %v: %q, %v", mode, got, err)
 				}
 				executed = append(executed, r.Instructions)
+				if full := what == "quota" || what == "gaps"; full != slices.Equal(r.Full, []string{"/out"}) {
+					t.Errorf("full: %v", r.Full)
+				}
 				if what == "folders" {
 					checkRefused(t, r.Refused)
 				}

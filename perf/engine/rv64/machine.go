@@ -411,6 +411,11 @@ func (m *machine) result() *result {
 	r.Instructions = m.executed()
 	r.Threads = m.created
 	r.Refused = m.files.refused
+	for i := range m.files.mounts {
+		if g := &m.files.mounts[i]; g.full {
+			r.Full = append(r.Full, g.guest)
+		}
+	}
 	r.UnplannedRefs = len(m.codes[0].foreign)
 	for _, pc := range slices.Sorted(maps.Keys(m.codes[0].foreign)) {
 		r.Unplanned = append(r.Unplanned, trace.PC(pc-m.codes[0].bias))

@@ -187,8 +187,15 @@ func (h *hostFile) read(p []byte) (int, int64) {
 }
 
 func (h *hostFile) write(p []byte) (int, int64) {
-	if !h.mount.spend(uint64(len(p))) {
-		return 0, eNOSPC
+	var at int64
+	if !h.append {
+		var err error
+		if at, err = h.f.Seek(0, io.SeekCurrent); err != nil {
+			return 0, errno(err)
+		}
+	}
+	if e := h.spend(at, len(p)); e != 0 {
+		return 0, e
 	}
 	n, err := h.f.Write(p)
 	if err != nil && n == 0 {
@@ -209,8 +216,8 @@ func (h *hostFile) writeAt(p []byte, off int64) (int, int64) {
 	if h.append {
 		return h.write(p)
 	}
-	if !h.mount.spend(uint64(len(p))) {
-		return 0, eNOSPC
+	if e := h.spend(off, len(p)); e != 0 {
+		return 0, e
 	}
 	n, err := h.f.WriteAt(p, off)
 	if err != nil && n == 0 {
@@ -254,6 +261,23 @@ func statInode(guest string) uint64 {
 		h = (h ^ uint64(b)) * 1099511628211
 	}
 	return h >> 1
+}
+
+// spend takes n bytes that are written at an offset from the quota, and the gap that
+// they leave behind the end of the file.
+func (h *hostFile) spend(off int64, n int) int64 {
+	cost := uint64(n)
+	if !h.append && n > 0 {
+		info, err := h.f.Stat()
+		if err != nil {
+			return errno(err)
+		}
+		cost += uint64(max(0, off-info.Size()))
+	}
+	if !h.mount.spend(cost) {
+		return eNOSPC
+	}
+	return 0
 }
 
 // resize changes the file's size. Growth counts as written.

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"presage/perf/figure/graph"
 )
 
 // Sizes in points. Text uses a face whose characters are all as wide as
@@ -23,7 +25,7 @@ const (
 	scaleSize = vg.Length(10) // height of the scale of colours
 )
 
-func boxSize(n Node) (w, h vg.Length) {
+func boxSize(n graph.Node) (w, h vg.Length) {
 	longest := 1
 	for _, l := range n.Lines {
 		longest = max(longest, len([]rune(l)))
@@ -108,7 +110,7 @@ func (d *Drawing) heading(c draw.Canvas, y vg.Length) {
 	c.FillText(label, vg.Point{X: x + scaleWidth + advance, Y: y - scaleSize/2}, "1  "+d.graph.Heat)
 }
 
-func (d *Drawing) frame(c draw.Canvas, f Frame, r vg.Rectangle) {
+func (d *Drawing) frame(c draw.Canvas, f graph.Frame, r vg.Rectangle) {
 	c.SetColor(frameFill)
 	c.Fill(rectangle(r))
 	c.SetColor(frameInk)
@@ -119,7 +121,7 @@ func (d *Drawing) frame(c draw.Canvas, f Frame, r vg.Rectangle) {
 	c.FillText(label, vg.Point{X: r.Min.X + 3, Y: r.Max.Y - 2}, f.Label)
 }
 
-func (d *Drawing) node(c draw.Canvas, n Node, r vg.Rectangle) {
+func (d *Drawing) node(c draw.Canvas, n graph.Node, r vg.Rectangle) {
 	fill := cold
 	face := style(textSize, draw.XLeft, draw.YTop)
 	if n.Heat >= 0 {
@@ -140,7 +142,7 @@ func (d *Drawing) node(c draw.Canvas, n Node, r vg.Rectangle) {
 	}
 }
 
-func (d *Drawing) edge(c draw.Canvas, e Edge, l curve, at vg.Point) {
+func (d *Drawing) edge(c draw.Canvas, e graph.Edge, l curve, at vg.Point) {
 	var p vg.Path
 	p.Move(l.points[0].Add(at))
 	for i := 1; i+2 < len(l.points); i += 3 {
@@ -150,9 +152,9 @@ func (d *Drawing) edge(c draw.Canvas, e Edge, l curve, at vg.Point) {
 	c.SetLineWidth(0.8)
 	c.SetLineDash(nil, 0)
 	switch e.Stroke {
-	case Heavy:
+	case graph.Heavy:
 		c.SetLineWidth(1.8)
-	case Dashed:
+	case graph.Dashed:
 		c.SetLineDash([]vg.Length{3, 2}, 0)
 	}
 	c.Stroke(p)

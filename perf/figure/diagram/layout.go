@@ -13,6 +13,8 @@ import (
 
 	"github.com/goccy/go-graphviz"
 	"gonum.org/v1/plot/vg"
+
+	"presage/perf/figure/graph"
 )
 
 // layout holds all positions, in points from the lower left corner.
@@ -32,7 +34,7 @@ type curve struct {
 }
 
 // arrange lays out the graph with dot.
-func arrange(ctx context.Context, g *Graph) (layout, error) {
+func arrange(ctx context.Context, g *graph.Graph) (layout, error) {
 	engine, err := graphviz.New(ctx)
 	if err != nil {
 		return layout{}, fmt.Errorf("diagram: start of graphviz: %w", err)
@@ -52,7 +54,7 @@ func arrange(ctx context.Context, g *Graph) (layout, error) {
 
 // source returns the graph in dot's language, with the sizes of nodes instead
 // of their text.
-func source(g *Graph) string {
+func source(g *graph.Graph) string {
 	var b strings.Builder
 	b.WriteString("digraph{nodesep=0.3;ranksep=0.35;node[shape=box,fixedsize=true,label=\"\"];edge[arrowsize=0.7,fontname=Courier];graph[fontname=Courier];\n")
 	inside := make([][]int, len(g.Frames)+1) // by frame, those without one last
@@ -87,7 +89,7 @@ func source(g *Graph) string {
 		if e.Label != "" {
 			label = fmt.Sprintf(",fontsize=%g,label=\"%s\"", float64(textSize), strings.Repeat("x", len([]rune(e.Label))))
 		}
-		if e.Stroke == Heavy { // reversed in the layout, so that it alone points upwards
+		if e.Stroke == graph.Heavy { // reversed in the layout, so that it alone points upwards
 			fmt.Fprintf(&b, "n%d->n%d[dir=back,id=\"%d\"%s];\n", e.To, e.From, i, label)
 			continue
 		}
@@ -108,7 +110,7 @@ type result struct {
 	} `json:"edges"`
 }
 
-func read(r io.Reader, g *Graph) (layout, error) {
+func read(r io.Reader, g *graph.Graph) (layout, error) {
 	var in result
 	if err := json.NewDecoder(r).Decode(&in); err != nil {
 		return layout{}, fmt.Errorf("diagram: output of dot: %w", err)

@@ -190,6 +190,17 @@ static int quota(void)
 	return 0;
 }
 
+/* A gap behind the end of a file counts as written. */
+static int gaps(void)
+{
+	int fd = open("/out/gaps", O_CREAT | O_RDWR, 0644);
+	NEED(pwrite(fd, "x", 1, 1L << 40) == -1 && errno == ENOSPC);
+	NEED(lseek(fd, 1L << 40, SEEK_SET) == 1L << 40 && write(fd, "x", 1) == -1 && errno == ENOSPC);
+	NEED(pwrite(fd, "x", 1, 0xffff) == 1);
+	NEED(pwrite(fd, "x", 1, 5) == -1 && errno == ENOSPC);
+	return 0;
+}
+
 static long deep(long n)
 {
 	volatile char frame[1024];
@@ -217,6 +228,8 @@ int main(int argc, char **argv)
 		status = folders();
 	else if (strcmp(what, "quota") == 0)
 		status = quota();
+	else if (strcmp(what, "gaps") == 0)
+		status = gaps();
 	else if (strcmp(what, "limit") == 0) {
 		getrlimit(RLIMIT_STACK, &limit);
 		printf("%ld\n", (long)limit.rlim_cur);

@@ -11,14 +11,16 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot/vg"
+
+	"presage/perf/figure/graph"
 )
 
 // nest is the graph of two nested loops with a way round them.
-func nest() *Graph {
-	return &Graph{
+func nest() *graph.Graph {
+	return &graph.Graph{
 		Title: "main.kernel <a & b>",
 		Heat:  "instructions executed, share of the routine",
-		Nodes: []Node{
+		Nodes: []graph.Node{
 			{Lines: []string{"B0 10000  kernel.c:3", "4 instructions", "1x"}, Heat: 0.01, Frame: -1},
 			{Lines: []string{"B1 10010  kernel.c:4", "100x"}, Heat: 0.1, Frame: 0},
 			{Lines: []string{"B2 10020  kernel.c:5", "1e+06x"}, Heat: 1, Frame: 1},
@@ -26,21 +28,21 @@ func nest() *Graph {
 			{Lines: []string{"B4 10040  kernel.c:9", "1x", "returns"}, Heat: 0.01, Frame: -1},
 			{Lines: []string{"B5 10050  kernel.c:2"}, Heat: -1, Frame: -1},
 		},
-		Edges: []Edge{
+		Edges: []graph.Edge{
 			{From: 0, To: 1, Label: "1"},
 			{From: 1, To: 2},
-			{From: 2, To: 2, Stroke: Heavy, Label: "999900"},
+			{From: 2, To: 2, Stroke: graph.Heavy, Label: "999900"},
 			{From: 2, To: 3},
-			{From: 3, To: 1, Stroke: Heavy},
+			{From: 3, To: 1, Stroke: graph.Heavy},
 			{From: 3, To: 4},
-			{From: 0, To: 5, Stroke: Dashed},
+			{From: 0, To: 5, Stroke: graph.Dashed},
 			{From: 5, To: 4},
 		},
-		Frames: []Frame{{Label: "loop kernel.c:4", Parent: -1}, {Label: "loop kernel.c:5", Parent: 0}},
+		Frames: []graph.Frame{{Label: "loop kernel.c:4", Parent: -1}, {Label: "loop kernel.c:5", Parent: 0}},
 	}
 }
 
-func layOut(t *testing.T, g *Graph) *Drawing {
+func layOut(t *testing.T, g *graph.Graph) *Drawing {
 	t.Helper()
 	d, err := New(t.Context(), g)
 	if err != nil {
@@ -83,7 +85,7 @@ func TestLayout(t *testing.T) {
 		if c := l.edges[i]; !near(c.points[0], l.nodes[e.From]) || !near(c.tip, l.nodes[e.To]) {
 			t.Errorf("edge %d leads from %v to %v, not from %v to %v", i, c.points[0], c.tip, l.nodes[e.From], l.nodes[e.To])
 		}
-		if up := l.nodes[e.From].Min.Y < l.nodes[e.To].Min.Y; up != (e.Stroke == Heavy && e.From != e.To) {
+		if up := l.nodes[e.From].Min.Y < l.nodes[e.To].Min.Y; up != (e.Stroke == graph.Heavy && e.From != e.To) {
 			t.Errorf("edge %d leads upwards: %v", i, up)
 		}
 	}
@@ -151,14 +153,14 @@ func TestHeatIsMonotonous(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	many := &Graph{Nodes: make([]Node, MaxNodes+1)}
-	for want, g := range map[string]*Graph{
+	many := &graph.Graph{Nodes: make([]graph.Node, MaxNodes+1)}
+	for want, g := range map[string]*graph.Graph{
 		"no nodes":        {},
 		"at most 400":     many,
-		"frame 0 has":     {Nodes: []Node{{}}, Frames: []Frame{{Parent: 0}}},
-		"stands in frame": {Nodes: []Node{{Frame: 1}}, Frames: []Frame{{Parent: -1}}},
-		"edge 0 leads":    {Nodes: []Node{{Frame: -1}}, Edges: []Edge{{To: 1}}},
-		"the heat 1.5":    {Nodes: []Node{{Frame: -1, Heat: 1.5}}},
+		"frame 0 has":     {Nodes: []graph.Node{{}}, Frames: []graph.Frame{{Parent: 0}}},
+		"stands in frame": {Nodes: []graph.Node{{Frame: 1}}, Frames: []graph.Frame{{Parent: -1}}},
+		"edge 0 leads":    {Nodes: []graph.Node{{Frame: -1}}, Edges: []graph.Edge{{To: 1}}},
+		"the heat 1.5":    {Nodes: []graph.Node{{Frame: -1, Heat: 1.5}}},
 	} {
 		if _, err := New(t.Context(), g); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

@@ -1,6 +1,5 @@
 // Package diagram draws directed graphs in layers, such as control-flow graphs
-// and loop nests. It takes nodes with text and heat, edges and nested frames,
-// and returns an SVG or a PNG. Graphviz's dot lays them out, compiled to
+// and loop nests. It takes those of package graph, and returns an SVG or a PNG. Graphviz's dot lays them out, compiled to
 // WebAssembly (github.com/goccy/go-graphviz); gonum draws them, like all other
 // figures.
 package diagram
@@ -15,49 +14,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"presage/perf/figure/graph"
 )
-
-// Graph is what to draw.
-type Graph struct {
-	Title  string
-	Nodes  []Node
-	Edges  []Edge
-	Frames []Frame // by their index; a frame comes before those inside it
-
-	// Heat labels the scale of colours for Node.Heat: "instructions executed,
-	// share of routine". Empty: no scale.
-	Heat string
-}
-
-// Node is a box with lines of text.
-type Node struct {
-	Lines []string
-	Heat  float64 // from 0, white, to 1, deep red; less than 0: grey, never executed
-	Frame int     // that contains the node, -1 for none
-}
-
-// Edge is an arrow.
-type Edge struct {
-	From, To int // nodes
-	Label    string
-	Stroke   Stroke
-}
-
-// Stroke is how an edge is drawn.
-type Stroke uint8
-
-// The strokes.
-const (
-	Solid  Stroke = iota
-	Heavy         // back edges
-	Dashed        // edges that are less certain, or leave no trace in the code
-)
-
-// Frame is a labelled rectangle around nodes and other frames.
-type Frame struct {
-	Label  string
-	Parent int // the frame around it, -1 for none
-}
 
 // MaxNodes is the largest number of nodes of a layout: dot takes seconds for a
 // few hundred, and nobody can read more.
@@ -65,14 +24,14 @@ const MaxNodes = 400
 
 // Drawing is a graph that has been laid out.
 type Drawing struct {
-	graph  *Graph
+	graph  *graph.Graph
 	layout layout
 }
 
 // New lays out a graph. It refuses graphs of more than MaxNodes nodes: leave
 // out what is cold.
-func New(ctx context.Context, g *Graph) (*Drawing, error) {
-	if err := g.check(); err != nil {
+func New(ctx context.Context, g *graph.Graph) (*Drawing, error) {
+	if err := check(g); err != nil {
 		return nil, err
 	}
 	l, err := arrange(ctx, g)
@@ -82,7 +41,7 @@ func New(ctx context.Context, g *Graph) (*Drawing, error) {
 	return &Drawing{graph: g, layout: l}, nil
 }
 
-func (g *Graph) check() error {
+func check(g *graph.Graph) error {
 	if len(g.Nodes) == 0 {
 		return fmt.Errorf("diagram: no nodes to draw")
 	}
