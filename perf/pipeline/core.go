@@ -18,7 +18,9 @@ type core struct {
 	guess   predictor
 	icache  lines
 	context *context
-	counts  Counts // those that other parts do not keep
+	given   *Given   // outcomes of the batch; nil: they are simulated
+	outcome *Outcome // of the access at hand, if given
+	counts  Counts   // those that other parts do not keep
 	odd     oddities
 
 	// The progress of each stage: the cycle of the latest instruction, and the

@@ -52,6 +52,9 @@ func (c *core) execute(ops []op, in *input) (done int) {
 			if access, found = c.match(o, in); !found && in.final && in.next == len(in.accesses) {
 				return i
 			}
+			if c.given != nil && found {
+				c.outcome = &c.given.Outcomes[in.next-1]
+			}
 		}
 		latency := int64(o.latency)
 		f := c.fetch(o.line)
@@ -187,7 +190,7 @@ func (c *core) load(o *op, t int64, a trace.Access) (begin, complete int64) {
 	}
 	begin = c.units.begin(o.work, t)
 	walked := begin + c.translate(o, a, begin)
-	ready, from := c.memory.access(int(o.enter), first, last, walked, o.flags&opStore != 0, o.flags&opFloat != 0)
+	ready, from := c.find(o, a, walked, o.flags&opStore != 0)
 	latency := int64(o.latency)
 	if store != nil && walked < store.done {
 		c.counts.Forwarded++
@@ -205,10 +208,18 @@ func (c *core) load(o *op, t int64, a trace.Access) (begin, complete int64) {
 func (c *core) address(o *op, t int64, a trace.Access) (begin, complete int64) {
 	begin = c.units.begin(o.work, t)
 	walked := begin + c.translate(o, a, begin)
-	ready, from := c.memory.access(int(o.enter), a.Addr(), a.Last(), walked, true, o.flags&opFloat != 0)
+	ready, from := c.find(o, a, walked, true)
 	c.block, c.source = ready, uint8(from)
 	c.stall.walked, c.stall.waited = walked, walked
 	return begin, walked + int64(o.latency)
+}
+
+// find looks for the block of an access at t: see memory.access.
+func (c *core) find(o *op, a trace.Access, t int64, store bool) (ready int64, from int) {
+	if c.given != nil {
+		return c.memory.given(int(o.enter), c.outcome, t, o.flags&opFloat != 0)
+	}
+	return c.memory.access(int(o.enter), a.Addr(), a.Last(), t, store, o.flags&opFloat != 0)
 }
 
 // settle sets when the resources that claim took are free again.
@@ -254,6 +265,9 @@ func (c *core) store(o *op, a trace.Access, found bool, d, begin, complete, r in
 // translate looks an access at t up in the TLBs and returns by how much that
 // delays it.
 func (c *core) translate(o *op, a trace.Access, t int64) int64 {
+	if c.given != nil {
+		return int64(c.outcome.Walk)
+	}
 	if int(o.tlb) >= len(c.memory.tlbs) {
 		return 0
 	}

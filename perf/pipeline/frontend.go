@@ -9,8 +9,9 @@ func (c *core) leave(end *transfer) {
 	c.context.end.complete = complete
 }
 
-// arrive begins the block at pc, and checks whether the transfer to it was predicted.
-func (c *core) arrive(pc uint64) {
+// arrive begins block i of the batch, at pc, and checks whether the transfer to it was
+// predicted.
+func (c *core) arrive(i int, pc uint64) {
 	t := c.context
 	end := &t.end
 	if !end.leads(pc) {
@@ -25,7 +26,7 @@ func (c *core) arrive(pc uint64) {
 	case isa.IndirectJump, isa.Return, isa.Call:
 		c.counts.Transfers++
 	}
-	if !c.guess.foresees(end, pc, &t.calls) {
+	if !c.foresees(i, end, pc) {
 		c.counts.Mispredicts++
 		if !c.memory.timeless {
 			c.redirect(end.complete + int64(c.config.Branch.Penalty))
@@ -42,6 +43,14 @@ func (c *core) arrive(pc uint64) {
 	} else if c.takenN >= c.taken {
 		c.redirect(c.fetched + 1)
 	}
+}
+
+// foresees reports whether the transfer to block i of the batch, at pc, was predicted.
+func (c *core) foresees(i int, end *transfer, pc uint64) bool {
+	if c.given != nil {
+		return c.given.Wrong == nil || !c.given.Wrong[i]
+	}
+	return c.guess.foresees(end, pc, &c.context.calls)
 }
 
 // redirect makes fetch resume in cycle t.

@@ -11,7 +11,8 @@ type memory struct {
 	timeless bool  // contents are kept up, times are not
 	tlbs     []tlb
 	prefetch prefetcher
-	wrote    int // blocks that the access under way made be written to memory
+	flights  []flight // by stream of given outcomes
+	wrote    int      // blocks that the access under way made be written to memory
 }
 
 type level struct {

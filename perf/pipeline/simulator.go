@@ -138,7 +138,7 @@ func (s *Simulator) Observe(b *trace.Batch) {
 			c.context.end.class = isa.Illegal
 			in.next = min(in.next+block.refs, len(in.accesses))
 		} else {
-			c.arrive(block.pc)
+			c.arrive(i, block.pc)
 			if s.mode == counting {
 				s.result.BlockExecutions[id]++
 			}

@@ -39,6 +39,7 @@ func newBinaries(counts []*anatomy.Counts) *binaries {
 const (
 	ofInstructions = iota
 	ofSchedule
+	ofWalked
 	ofBranch
 	ofLoads
 	ofReach
@@ -68,7 +69,7 @@ func (t *timer) align(ctx context.Context, b *binaries) (*aligned, error) {
 		for s := range times {
 			at := b.alignment.Of[run][s]
 			own := series[modelled*at : modelled*(at+1)]
-			for k, v := range [modelled]float64{times[s].instructions, times[s].schedule, times[s].branch, times[s].loads, times[s].work.Reach} {
+			for k, v := range [modelled]float64{times[s].instructions, times[s].schedule, times[s].walked, times[s].branch, times[s].loads, times[s].work.Reach} {
 				own[k].Counts[run] += v
 			}
 			if to := &out.latest[at]; times[s].longest > 0 {
@@ -91,7 +92,15 @@ func (t *timer) counted(ctx context.Context, c *anatomy.Counts) ([]scopeTime, er
 		return nil, fmt.Errorf("perf: %s: %w", c.Program.Name, err)
 	}
 	times := t.own(s, result)
-	t.mispredict(s, f, times)
+	switch {
+	case t.bare:
+	case t.opt.FixedExposure || t.pipeline == nil:
+		t.mispredict(s, f, times)
+	default:
+		if err := t.disturb(ctx, s, f, result, nil, times); err != nil {
+			return nil, err
+		}
+	}
 	for _, w := range result.Warnings {
 		if text := w.Error(); !slices.Contains(t.warnings, text) {
 			t.warnings = append(t.warnings, text)
@@ -106,7 +115,7 @@ func (a *aligned) at(t *timer, point fit.Point) []scopeTime {
 	for s := range times {
 		value := func(k int) float64 { return max(0, a.model.Funcs[modelled*s+k].Eval(point)) }
 		times[s] = scopeTime{
-			instructions: value(ofInstructions), schedule: value(ofSchedule), branch: value(ofBranch), loads: value(ofLoads),
+			instructions: value(ofInstructions), schedule: value(ofSchedule), walked: value(ofWalked), branch: value(ofBranch), loads: value(ofLoads),
 			waits: make([]float64, len(t.penalties)), limit: a.latest[s].limit, longest: a.latest[s].longest,
 		}
 		times[s].work.Reach, times[s].work.Chained = value(ofReach), a.latest[s].work.Chained

@@ -24,13 +24,17 @@ type scopeMisses struct {
 type missed struct {
 	byScope []scopeMisses
 	doubts  []string
+
+	model      *misses.Model
+	byGroup    [][]float64 // by penalty and group of model
+	blockBytes uint64      // of the first level with a penalty
 }
 
 // misses predicts the misses of each scope.
 func (t *timer) misses(ctx context.Context, model *misses.Model, in *places, point subject.Point) (missed, error) {
 	index := in.index()
 	scopes := model.Scopes(subject.ByLoop)
-	out := missed{byScope: make([]scopeMisses, len(in.paths))}
+	out := missed{byScope: make([]scopeMisses, len(in.paths)), model: model}
 	for i := range out.byScope {
 		n := len(t.penalties)
 		out.byScope[i] = scopeMisses{waited: make([]float64, n), streams: make([]float64, n), stores: make([]float64, n)}
@@ -46,6 +50,10 @@ func (t *timer) misses(ctx context.Context, model *misses.Model, in *places, poi
 			return missed{}, err
 		}
 		out.doubts = append(out.doubts, at.Warnings...)
+		out.byGroup = append(out.byGroup, at.Misses)
+		if k == 0 {
+			out.blockBytes = at.BlockBytes
+		}
 		for i, n := range at.Misses {
 			g := misses.Group(i)
 			// What belongs to no scope known here is the program's own.
@@ -79,7 +87,11 @@ func stores(m *misses.Model, g misses.Group) bool {
 // one block to the next: the innermost loop that changes the address changes it
 // by a constant, a block at most.
 func streams(m *misses.Model, g misses.Group, blockBytes uint64) bool {
-	for _, r := range m.References(g) {
+	return walksOn(m.References(g), blockBytes)
+}
+
+func walksOn(refs []*access.Reference, blockBytes uint64) bool {
+	for _, r := range refs {
 		if !walks(r, blockBytes) {
 			return false
 		}

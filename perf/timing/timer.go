@@ -16,6 +16,7 @@ import (
 	"presage/perf/predict"
 	"presage/perf/sched"
 	"presage/perf/subject"
+	"presage/perf/synth"
 )
 
 // timer predicts times on one machine.
@@ -26,6 +27,12 @@ type timer struct {
 	penalties []predict.Penalty
 	warnings  []string
 	bare      bool // the schedule alone is asked for
+
+	// pipeline is the processor that walks are executed on; nil if it cannot be
+	// simulated: waits then follow from a formula.
+	pipeline  *machine.PipelineConfig
+	program   *synth.Program // of the structure at hand
+	programOf *subject.Structure
 }
 
 var errByReference = errors.New("perf: times are of programs, routines and loops, not of references")
@@ -54,11 +61,14 @@ func newTimer(m *machine.Machine, opt PredictOptions) (*timer, error) {
 		}
 		return t, nil
 	}
-	if m.Memory.OutstandingMisses == 0 {
-		t.warnings = append(t.warnings, "how many misses can be outstanding is not known: they are waited for one at a time")
+	if n, assumed := m.Memory.Outstanding(); assumed {
+		t.warnings = append(t.warnings, fmt.Sprintf("how many misses can be outstanding is not known: %d are assumed", n))
 	}
 	if cost, assumed := m.Core.Mispredict(); assumed {
 		t.warnings = append(t.warnings, fmt.Sprintf("what a wrong prediction costs is not known: %g cycles are assumed", float64(cost)))
+	}
+	if t.pipeline, err = m.Pipeline(); err != nil {
+		t.warnings = append(t.warnings, fmt.Sprintf("waits follow from a formula, as the core cannot be simulated: %v", err))
 	}
 	return t, nil
 }
@@ -67,6 +77,7 @@ func newTimer(m *machine.Machine, opt PredictOptions) (*timer, error) {
 type scopeTime struct {
 	instructions, schedule float64
 	waits                  []float64
+	walked                 float64 // as schedule, in a walk through all paths
 	branch                 float64
 	limit                  string
 	longest                float64 // time of the path that limit is of
@@ -75,7 +86,7 @@ type scopeTime struct {
 }
 
 // rows predicts one run, each row beginning as blank does.
-func (t *timer) rows(ctx context.Context, s *subject.Structure, f *sched.Frequencies, missed []scopeMisses, blank Row) ([]Row, error) {
+func (t *timer) rows(ctx context.Context, s *subject.Structure, f *sched.Frequencies, missed *missed, blank Row) ([]Row, error) {
 	result, err := t.scheduler.Program(ctx, s.Access, f)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", blank.Program, err)
@@ -89,18 +100,31 @@ func (t *timer) rows(ctx context.Context, s *subject.Structure, f *sched.Frequen
 	}
 	blank.Warning = strings.Join(warnings, "; ")
 	times := t.own(s, result)
-	t.mispredict(s, f, times)
-	return t.listed(placesOf(s), times, missed, blank), nil
-}
-
-// listed returns the rows of scopes, given what each takes without those inside it
-// and, unless nil, its misses.
-func (t *timer) listed(at *places, times []scopeTime, missed []scopeMisses, blank Row) []Row {
-	for i := range times {
+	switch {
+	case t.bare:
+	case t.opt.FixedExposure || t.pipeline == nil:
+		t.mispredict(s, f, times)
 		if missed != nil {
-			t.wait(&times[i], &missed[i])
+			t.waits(times, missed.byScope)
+		}
+	default:
+		if err := t.disturb(ctx, s, f, result, missed, times); err != nil {
+			return nil, err
 		}
 	}
+	return t.listed(placesOf(s), times, blank), nil
+}
+
+// waits adds to the times of scopes, each without those inside it, what their misses
+// cost by a formula.
+func (t *timer) waits(times []scopeTime, missed []scopeMisses) {
+	for i := range times {
+		t.wait(&times[i], &missed[i])
+	}
+}
+
+// listed returns the rows of scopes, given what each takes without those inside it.
+func (t *timer) listed(at *places, times []scopeTime, blank Row) []Row {
 	t.sumUp(at, times)
 	var rows []Row
 	for i := range times {
@@ -123,6 +147,7 @@ func (t *timer) own(s *subject.Structure, result *sched.Result) []scopeTime {
 		to := &times[s.Scopes.Of(p.Routine, p.Blocks()[0])]
 		to.instructions += p.Frequency * float64(p.Instructions)
 		to.schedule += p.Total()
+		to.walked = to.schedule
 		for _, seg := range p.Segments {
 			t.reach(to, seg, p.Frequency)
 		}
@@ -135,15 +160,15 @@ func (t *timer) own(s *subject.Structure, result *sched.Result) []scopeTime {
 	return times
 }
 
-// mispredict adds the cost of mispredicted branches. The bare schedule is without
-// it.
+// mispredict adds the cost of mispredicted branches: what the description says of each.
 func (t *timer) mispredict(s *subject.Structure, f *sched.Frequencies, times []scopeTime) {
 	cost, _ := t.machine.Core.Mispredict()
-	if t.opt.FixedExposure || t.bare {
+	if t.opt.FixedExposure {
 		return
 	}
+	branches := sched.PredictBranches(&t.machine.Core, s.Access, f)
 	for i, r := range s.Graph.Routines {
-		for b, n := range sched.Mispredictions(&t.machine.Core, r, &f.Routines[i]) {
+		for b, n := range branches.Of(i, r, &f.Routines[i]) {
 			if n > 0 {
 				times[s.Scopes.Of(i, b)].branch += n * float64(cost)
 			}
@@ -211,7 +236,8 @@ func (t *timer) wait(to *scopeTime, misses *scopeMisses) {
 	if t.opt.FixedExposure || w.Instructions == 0 { // without a schedule, nothing hides them
 		to.waits = w.WaitFixed(t.penalties)
 	} else {
-		to.waits = w.WaitOverlapped(t.penalties, t.machine.Memory.OutstandingMisses, float64(t.machine.MemoryInterval()))
+		outstanding, _ := t.machine.Memory.Outstanding()
+		to.waits = w.WaitOverlapped(t.penalties, outstanding, float64(t.machine.MemoryInterval()))
 	}
 }
 
@@ -234,6 +260,7 @@ func (t *timer) sumUp(at *places, times []scopeTime) {
 		around := &times[at.parent[i]]
 		around.instructions += times[i].instructions
 		around.schedule += times[i].schedule
+		around.walked += times[i].walked
 		around.branch += times[i].branch
 		for k, w := range times[i].waits {
 			around.waits[k] += w
@@ -263,7 +290,10 @@ func (t *timer) row(at *places, scope int, st *scopeTime, blank Row) Row {
 		r.Scope = blank.Program
 	}
 	r.Instructions, r.Schedule, r.Branch, r.Limit = st.instructions, st.schedule, st.branch, st.limit
-	r.Cycles = st.schedule + st.branch
+	if !t.opt.Reschedule { // a walk executes the binary as it is
+		r.Flow = st.walked - st.schedule
+	}
+	r.Cycles = st.schedule + r.Flow + st.branch
 	r.Waits = make(map[string]float64)
 	for k, p := range t.penalties {
 		r.Waits["pred_"+strings.ReplaceAll(p.Level, " ", "_")+"_wait_cycles"] = st.waits[k]
