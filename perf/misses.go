@@ -51,7 +51,7 @@ type PredictOptions = misses.PredictOptions
 // the same again takes no replay.
 func PredictMisses(ctx context.Context, model *Model, m *machine.Machine, points []Point, opt PredictOptions) (dataframe.DataFrame, error) {
 	var err error
-	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method, replayed.Options{Executables: opt.Binaries, Progress: opt.Progress}); err != nil {
+	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method, replayed.Options{Executables: opt.Binaries, TrainedSizesOnly: opt.TrainedSizesOnly, Progress: opt.Progress}); err != nil {
 		return dataframe.DataFrame{}, err
 	}
 	rows, err := misses.Predict(ctx, model, m, points, opt)
@@ -132,7 +132,7 @@ func Ask(ctx context.Context, model *Model, q Query) (dataframe.DataFrame, error
 // PredictMisses, unless caches beyond the first are indexed by physical addresses.
 func Validate(ctx context.Context, prog *Program, v misses.Validation) (dataframe.DataFrame, error) {
 	if v.Correctors == nil && v.Method != predict.MethodBinomial && v.PageBytes == 0 {
-		v.Correctors = replayed.Correctors(v.Store, replayed.Options{Executables: v.Binaries})
+		v.Correctors = replayed.Correctors(v.Store, replayed.Options{Executables: v.Binaries, TrainedSizesOnly: v.TrainedSizesOnly})
 	}
 	return table(misses.Validate(ctx, prog, v))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"presage/perf/progress"
 	"presage/perf/reuse"
 	"presage/perf/store"
 )
@@ -15,6 +16,8 @@ type FurtherOptions struct {
 	Carriers bool
 	// Store keeps the results; nil: the default store.
 	Store *store.Store
+	// Progress, if not nil, is called now and then while the run is made.
+	Progress progress.Func
 }
 
 // Further returns the histograms of a run in blocks of further sizes, in the order
@@ -30,10 +33,10 @@ func (r *Run) Further(ctx context.Context, sizes []uint64, opt FurtherOptions) (
 		return nil, err
 	}
 	rec := r.Recorded
-	rec.Carriers, rec.Memory = 0, false
+	rec.Carriers, rec.Memory, rec.Allocation = 0, false, 0
 	if opt.Carriers {
 		rec.Carriers = carriersVersion
-		if rec.Memory, err = r.Program.TellsMemory(); err != nil {
+		if err := rec.follow(r.Program); err != nil {
 			return nil, err
 		}
 	}
@@ -41,7 +44,9 @@ func (r *Run) Further(ctx context.Context, sizes []uint64, opt FurtherOptions) (
 	slices.Sort(unique)
 	p := profiler{
 		prog: r.Program, point: r.Point, rec: rec, sizes: slices.Compact(unique),
-		store: st, report: func(uint64, bool) {},
+		store: st, report: func(instructions uint64, stored bool) {
+			opt.Progress.Report(progress.Report{Task: r.Point.String(), Total: 1, Instructions: instructions, Stored: stored})
+		},
 	}
 	found, err := p.profile(ctx)
 	if err != nil {

@@ -21,24 +21,68 @@ import (
 // entry of a routine or the block after a call in between (derived here). In
 // routines with irreducible loops all are recorded.
 func withNest(prog *subject.Program, plan *trace.Plan) (*trace.Plan, *reuse.Nest, error) {
+	s := prog.Structure()
+	irreducible := make([]bool, len(s.Graph.Routines))
+	for i, r := range s.Graph.Routines {
+		irreducible[i] = slices.ContainsFunc(r.Loops, func(l cfg.Loop) bool { return l.Irreducible })
+	}
+	out, err := WithBlocks(prog, plan, func(routine, b int) bool {
+		r := s.Graph.Routines[routine]
+		return irreducible[routine] || isEntry(r, b) || heads(r, b) || afterCall(r, b) || beforeCall(r, b)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	nest := new(reuse.Nest)
+	for _, p := range out.At {
+		at := reuse.Place{Routine: int32(p.Routine)}
+		if p.Block >= 0 {
+			r := s.Graph.Routines[p.Routine]
+			at.Entry, at.Header, at.Loops = isEntry(r, p.Block), heads(r, p.Block), loopsOf(s.Scopes, p)
+		}
+		nest.Places = append(nest.Places, at)
+	}
+	return out.Plan, nest, nil
+}
+
+// Blocked is a plan that records blocks, and where each of them stands.
+type Blocked struct {
+	*trace.Plan
+	At []BlockPlace // by trace.BlockID
+}
+
+// BlockPlace is where a block of a plan stands in a program's Structure.
+type BlockPlace struct {
+	Routine int // index in Graph.Routines; their number where none holds the block
+	Block   int // index in the routine's blocks; -1: an instruction that no graph holds
+}
+
+// WithBlocks returns a plan of the same references that records all blocks which hold
+// some, and those that keep chooses, by indices of the routine and of its block. An instruction with references that no control-flow graph
+// holds is a block by itself.
+func WithBlocks(prog *subject.Program, plan *trace.Plan, keep func(routine, block int) bool) (*Blocked, error) {
 	n := nester{s: prog.Structure(), refs: make(map[trace.PC]uint32), used: make(map[trace.PC]bool)}
 	for _, r := range plan.Refs {
 		n.refs[r.PC]++
 	}
-	for i := range n.s.Graph.Routines {
-		n.routine(i)
+	for i, r := range n.s.Graph.Routines {
+		for b := range r.Blocks {
+			block := n.block(r, b)
+			if block.Refs > 0 || block.Varies || keep(i, b) {
+				n.list = append(n.list, nestedBlock{block, BlockPlace{i, b}})
+			}
+		}
 	}
 	n.outside()
 	slices.SortFunc(n.list, func(a, b nestedBlock) int { return cmp.Compare(a.PC, b.PC) })
-	out := &trace.Plan{Refs: plan.Refs, Flow: plan.Flow}
-	nest := new(reuse.Nest)
+	out := &Blocked{Plan: &trace.Plan{Refs: plan.Refs, Flow: plan.Flow}}
 	for _, b := range n.list {
-		out.Blocks, nest.Places = append(out.Blocks, b.Block), append(nest.Places, b.place)
+		out.Blocks, out.At = append(out.Blocks, b.Block), append(out.At, b.place)
 	}
 	if err := out.Check(); err != nil {
-		return nil, nil, fmt.Errorf("perf: %s: the loops of its references: %w", prog.Name, err)
+		return nil, fmt.Errorf("perf: %s: the blocks of its references: %w", prog.Name, err)
 	}
-	return out, nest, nil
+	return out, nil
 }
 
 // nester collects blocks with their places.
@@ -53,20 +97,7 @@ type nester struct {
 
 type nestedBlock struct {
 	trace.Block
-	place reuse.Place
-}
-
-// routine adds the blocks of a routine.
-func (n *nester) routine(i int) {
-	r := n.s.Graph.Routines[i]
-	all := slices.ContainsFunc(r.Loops, func(l cfg.Loop) bool { return l.Irreducible })
-	for b := range r.Blocks {
-		block := n.block(r, b)
-		p := reuse.Place{Routine: int32(i), Entry: isEntry(r, b), Header: heads(r, b), Loops: n.loops(i, b)}
-		if all || block.Refs > 0 || block.Varies || p.Entry || p.Header || afterCall(r, b) || beforeCall(r, b) {
-			n.list = append(n.list, nestedBlock{block, p})
-		}
-	}
+	place BlockPlace
 }
 
 func (n *nester) block(r *cfg.Routine, b int) trace.Block {
@@ -89,11 +120,10 @@ func (n *nester) block(r *cfg.Routine, b int) trace.Block {
 	return block
 }
 
-// loops returns the scopes of the loops around a block, the outermost first.
-func (n *nester) loops(routine, b int) []int32 {
+// loopsOf returns the scopes of the loops around a block, the outermost first.
+func loopsOf(tree *cfg.ScopeTree, p BlockPlace) []int32 {
 	var list []int32
-	tree := n.s.Scopes
-	for at := tree.Of(routine, b); at >= 0 && tree.Scopes[at].Kind == cfg.LoopScope; at = tree.Scopes[at].Parent {
+	for at := tree.Of(p.Routine, p.Block); at >= 0 && tree.Scopes[at].Kind == cfg.LoopScope; at = tree.Scopes[at].Parent {
 		list = append(list, int32(at))
 	}
 	slices.Reverse(list)
@@ -145,14 +175,14 @@ func (n *nester) outside() {
 			}
 			return 0
 		})
-		routine := int32(len(graph.Routines))
+		routine := len(graph.Routines)
 		if held {
-			routine = int32(at)
+			routine = at
 		}
 		block := trace.Block{PC: pc, Instructions: 1, Refs: refs}
 		if n.varies { // so may this one
 			block.Refs, block.Varies = 0, true
 		}
-		n.list = append(n.list, nestedBlock{block, reuse.Place{Routine: routine}})
+		n.list = append(n.list, nestedBlock{block, BlockPlace{routine, -1}})
 	}
 }

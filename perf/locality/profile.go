@@ -180,7 +180,7 @@ func (opt *ProfileOptions) recorded(prog *subject.Program, in subject.Inputs) (R
 	rec := Recorded{Inputs: in, Plan: plan.Digest(), Stack: !opt.DataOnly}
 	if opt.Carriers {
 		rec.Carriers = carriersVersion
-		if rec.Memory, err = prog.TellsMemory(); err != nil {
+		if err := rec.follow(prog); err != nil {
 			return Recorded{}, err
 		}
 	}

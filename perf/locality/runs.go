@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"presage/perf/allocation"
 	"presage/perf/anatomy"
 	"presage/perf/internal/num"
 	"presage/perf/reuse"
@@ -56,8 +57,18 @@ type Recorded struct {
 	// Carriers is the version of what ProfileOptions.Carriers collects; 0 without.
 	Carriers int `json:",omitempty"`
 
-	// Memory is true if, with Carriers, objects follow the changes of memory.
-	Memory bool `json:",omitempty"`
+	// Memory is true if, with Carriers, objects follow the changes of memory, and
+	// Allocation the version of how these name objects then.
+	Memory     bool `json:",omitempty"`
+	Allocation int  `json:",omitempty"`
+}
+
+// follow has objects follow the changes of memory if the engine tells of them.
+func (rec *Recorded) follow(prog *subject.Program) (err error) {
+	if rec.Memory, err = prog.TellsMemory(); rec.Memory {
+		rec.Allocation = allocation.Version
+	}
+	return err
 }
 
 // evenly is the block size, in bytes, from which on ProfileOptions.SampleEvenly

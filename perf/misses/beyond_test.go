@@ -127,7 +127,13 @@ func TestPredictsBeyondTraining(t *testing.T) {
 // TestUnmodelledMachinesAreMarked: what predictions leave out stands in the row.
 func TestUnmodelledMachinesAreMarked(t *testing.T) {
 	st := store.Open(t.TempDir())
-	model, err := Fit(t.Context(), profiletest.Profile(t, st, []float64{6, 7, 8}, 64, 128, 16<<10), FitOptions{Store: st})
+	runs, err := locality.Profile(t.Context(), perftest.Compile(t, "gcc", "-O2 -DSTENCIL", "stencil", "growing.c"), subject.Sweep("n", 6, 7, 8), locality.ProfileOptions{
+		RunOptions: subject.RunOptions{Args: "{n}", Store: st}, BlockBytes: []uint64{64, 128, 16 << 10},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,13 +155,9 @@ func TestUnmodelledMachinesAreMarked(t *testing.T) {
 }
 
 func TestPredictNeedsTheBlockSizes(t *testing.T) {
-	st := store.Open(t.TempDir())
-	model, err := Fit(t.Context(), profiletest.Profile(t, st, []float64{6, 7, 8}, 32), FitOptions{Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 22), PredictOptions{})
-	if err == nil || !strings.Contains(err.Error(), "profile with block sizes [32 128 32768]") {
+	st, model := store.Open(t.TempDir()), askable(t)
+	_, err := Predict(t.Context(), model, profiletest.Machine(t, "itanium2"), subject.Sweep("n", 22), PredictOptions{})
+	if err == nil || !strings.Contains(err.Error(), "profile with block sizes [64 128 16384]") {
 		t.Errorf("missing block size: %v", err)
 	}
 	_, err = Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("m", 20), PredictOptions{})
@@ -168,7 +170,7 @@ func TestPredictNeedsTheBlockSizes(t *testing.T) {
 	if _, err := Fit(t.Context(), &locality.Runs{}, FitOptions{Store: st}); err == nil {
 		t.Error("no runs: no error")
 	}
-	if _, err := Fit(t.Context(), profiletest.Profile(t, st, []float64{6, 7, 8}, 32), FitOptions{Store: st, Basis: "1, k"}); err == nil {
+	if _, err := Fit(t.Context(), model.Runs(), FitOptions{Store: st, Basis: "1, k"}); err == nil {
 		t.Error("a basis over another parameter: no error")
 	}
 }

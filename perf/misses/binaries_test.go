@@ -117,7 +117,7 @@ func predicted(t *testing.T, st *store.Store, runs *locality.Runs, n float64) (a
 	if err != nil {
 		t.Fatal(err)
 	}
-	df, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", n), PredictOptions{})
+	df, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", n), PredictOptions{Coverage: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestGoBinaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	df, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 80), PredictOptions{By: subject.ByRoutine})
+	df, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 80), PredictOptions{By: subject.ByRoutine, Coverage: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func TestSaveAndLoadBinaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pred, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 20), PredictOptions{})
+	pred, err := Predict(t.Context(), model, profiletest.Machine(t, "origin2000"), subject.Sweep("n", 20), PredictOptions{Coverage: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"presage/perf/fit"
 	"presage/perf/locality"
 	"presage/perf/predict"
+	"presage/perf/progress"
 	"presage/perf/reuse"
 	"presage/perf/scaling"
 	"presage/perf/store"
@@ -93,7 +94,7 @@ func (m *Model) loopKeys(param string, block uint64, point subject.Point) []loop
 
 // collectByLoop collects what models by loop of some levels take at some points, in
 // one further run of each size.
-func (m *Model) collectByLoop(ctx context.Context, levels []predict.Level, points []subject.Point, by predict.Method) error {
+func (m *Model) collectByLoop(ctx context.Context, levels []predict.Level, points []subject.Point, by predict.Method, report progress.Func) error {
 	need := make(map[int][]uint64)
 	for _, point := range points {
 		param := m.beyondRuns(point, by)
@@ -113,7 +114,7 @@ func (m *Model) collectByLoop(ctx context.Context, levels []predict.Level, point
 		}
 	}
 	for i := range m.refits.sizes {
-		if err := m.refits.collect(ctx, i, need[i]); err != nil && !errors.Is(err, errNotRun) {
+		if err := m.refits.collect(ctx, i, need[i], report); err != nil && !errors.Is(err, errNotRun) {
 			return err
 		}
 	}
@@ -133,8 +134,9 @@ type furtherKey struct {
 	bytes uint64
 }
 
-// collect adds the classes of a run in blocks of some sizes to those known.
-func (r *refits) collect(ctx context.Context, run int, sizes []uint64) error {
+// uncollected returns those of some block sizes in which the classes of a run are not
+// known, ascending; or why they cannot be.
+func (r *refits) uncollected(run int, sizes []uint64) ([]uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var missing []uint64
@@ -144,26 +146,17 @@ func (r *refits) collect(ctx context.Context, run int, sizes []uint64) error {
 		}
 	}
 	if len(missing) == 0 {
-		return nil
-	}
-	if r.notRun != nil {
-		return r.notRun
+		return nil, nil
 	}
 	slices.Sort(missing)
-	found, err := r.runs.Runs[run].Further(ctx, missing, locality.FurtherOptions{Carriers: true, Store: r.store})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		r.notRun = fmt.Errorf("%w: %w", errNotRun, err)
-		return r.notRun
-	}
-	for i, res := range found {
-		if r.classes[furtherKey{run, missing[i]}], err = r.runs.Classes(run, res); err != nil {
-			return err
-		}
-	}
-	return nil
+	return missing, r.notRun
+}
+
+// whyNotRun returns why further runs cannot be made; nil if none failed.
+func (r *refits) whyNotRun() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.notRun
 }
 
 // byLoop returns the model by loop of a key.
@@ -171,7 +164,7 @@ func (m *Model) byLoop(ctx context.Context, param string, key loopKey) (*byLoop,
 	r := m.refits
 	runs, sizes := m.blocksFor(param, key)
 	for k, i := range runs {
-		if err := r.collect(ctx, i, sizes[k:k+1]); err != nil {
+		if err := r.collect(ctx, i, sizes[k:k+1], nil); err != nil {
 			return nil, err
 		}
 	}
@@ -267,7 +260,7 @@ func (m *Model) partsAt(ctx context.Context, key loopKey, point subject.Point, f
 	if err != nil {
 		return nil, err
 	}
-	h, err := evaluateOf(s.fitted, s.of, m.Accesses(point), footprint, key.block, point)
+	h, err := evaluateOf(s.fitted, s.of, m.accesses(point), footprint, key.block, point)
 	if err != nil {
 		return nil, err
 	}

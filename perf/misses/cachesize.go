@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"presage/perf/cache"
 	"presage/perf/machine"
 	"presage/perf/predict"
 )
@@ -30,7 +31,9 @@ type CacheSize struct {
 }
 
 // CachesOf returns the named caches and TLBs of a machine, or all of them, to be
-// asked about as they are or with another size.
+// asked about as they are or with another size. The capacity of an exclusive cache is
+// that which it has together with the caches above that it holds no copies of, as what
+// misses in it was in none of them; answers about it say so.
 func CachesOf(m *machine.Machine, names ...string) ([]CacheSize, error) {
 	var all []CacheSize
 	for _, l := range predict.Levels(m) {
@@ -40,6 +43,9 @@ func CachesOf(m *machine.Machine, names ...string) ([]CacheSize, error) {
 		}
 		if l.Sets == 1 {
 			c.Ways = 0
+		}
+		if text := countedWith(m, l.Name); text != "" {
+			c.notModelled = append(slices.Clip(c.notModelled), text)
 		}
 		all = append(all, c)
 	}
@@ -59,6 +65,23 @@ func CachesOf(m *machine.Machine, names ...string) ([]CacheSize, error) {
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
+}
+
+// countedWith says which caches above an exclusive one of a machine its capacity counts;
+// it is empty for others.
+func countedWith(m *machine.Machine, name string) string {
+	i := slices.IndexFunc(m.Caches, func(c machine.Cache) bool { return c.Name == name })
+	if i < 0 || m.Caches[i].Filling != cache.Exclusive {
+		return ""
+	}
+	var above []string
+	for ; i > 0 && m.Caches[i].Filling == cache.Exclusive; i-- {
+		above = append(above, m.Caches[i-1].Name)
+	}
+	if above == nil {
+		return ""
+	}
+	return fmt.Sprintf("the capacity is that of %s together with %s, of which it holds no copies", name, strings.Join(above, " and "))
 }
 
 // String returns the name, or the numbers.

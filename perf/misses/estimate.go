@@ -187,11 +187,15 @@ func (h *histograms) byGroup(groups int) (reuses, cold []float64) {
 // ones.
 func (h *histograms) setParts(accesses, cold []float64) {
 	reuses, had := h.byGroup(len(accesses))
+	parts := make([]int, len(accesses))
+	for g := range h.groups {
+		parts[h.group(g)]++
+	}
 	for g := range h.groups {
 		of, own := h.group(g), &h.groups[g]
 		share := num.Ratio(own.Cold, had[of])
 		if had[of] <= 0 { // none is known to have more than another
-			share = 1 / float64(h.partsOf(of))
+			share = 1 / float64(parts[of])
 		}
 		own.Cold = cold[of] * share
 		k := num.Ratio(math.Max(0, accesses[of]-cold[of]), reuses[of])
@@ -199,17 +203,6 @@ func (h *histograms) setParts(accesses, cold []float64) {
 			own.Bins[i].Count *= k
 		}
 	}
-}
-
-// partsOf returns the number of parts of a group of the Model.
-func (h *histograms) partsOf(of Group) int {
-	n := 0
-	for g := range h.groups {
-		if h.group(g) == of {
-			n++
-		}
-	}
-	return n
 }
 
 // share gives the groups so many cold accesses in all, and keeps the accesses of

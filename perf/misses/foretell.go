@@ -50,8 +50,8 @@ func (m *Model) histogramsAt(ctx context.Context, blockBytes uint64, point subje
 		return nil, err
 	}
 	h, plainErr := m.evaluate(blockBytes, point, by)
-	if plainErr == nil && m.refits.notRun != nil {
-		h.warnings = append(h.warnings, fit.Warning{Doubt: NotByLoop, Detail: m.refits.notRun.Error()})
+	if why := m.refits.whyNotRun(); plainErr == nil && why != nil {
+		h.warnings = append(h.warnings, fit.Warning{Doubt: NotByLoop, Detail: why.Error()})
 	}
 	return h, plainErr
 }

@@ -81,8 +81,8 @@ type Largest struct {
 	Program  string             `frame:"program"`
 	Point    map[string]float64 `frame:",each"` // the fixed parameters
 	Level    string             `frame:"level"`
-	Capacity uint64             `frame:"capacity_bytes"`
-	Ways     uint64             `frame:"ways"` // 0: fully associative
+	Capacity uint64             `frame:"capacity_bytes"` // as CacheRow's
+	Ways     uint64             `frame:"ways"`           // 0: fully associative
 	Block    uint64             `frame:"block_bytes"`
 	Scope    string             `frame:"scope"`
 	Method   string             `frame:"method"`    // a predict.Method

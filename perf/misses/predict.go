@@ -31,9 +31,13 @@ type PredictOptions struct {
 	// and no Corrector: the start of such a run, and where its variables lie, make a
 	// replay exact.
 	Binaries []subject.BinaryPoint
-	// Progress, if not nil and there is no Corrector, is called now and then while loops
-	// are learned and replayed. What is found in the store takes no time, and is not
-	// reported.
+	// TrainedSizesOnly, without a Corrector, has loops learned for replays at the sizes of
+	// the profiles alone; see replayed.Options.
+	TrainedSizesOnly bool
+	// Progress, if not nil, is called now and then while runs of the model are profiled or
+	// simulated again, and by perf.PredictMisses while loops are learned and replayed, too,
+	// unless there is a Corrector, which reports its own. What is found in the store takes
+	// no time, and is not reported.
 	Progress progress.Func
 
 	// Coverage is the probability with which intervals are to hold the misses; 0:
@@ -84,6 +88,7 @@ type target struct {
 	blockBytes []uint64 // that runs need to have been profiled with
 	// hardware is the machine itself; nil: there is none.
 	hardware *machine.Machine
+	progress progress.Func // of further runs
 }
 
 // targetOf returns the caches and TLBs of m.
@@ -118,7 +123,9 @@ func (t *target) name(l predict.Level) string {
 // numbers missing. The runs that the model was fitted to must have the
 // machine's block sizes.
 func Predict(ctx context.Context, model *Model, m *machine.Machine, points []subject.Point, opt PredictOptions) ([]Row, error) {
-	return model.predict(ctx, targetOf(m), points, opt)
+	t := targetOf(m)
+	t.progress = opt.Progress
+	return model.predict(ctx, t, points, opt)
 }
 
 // predict returns a row for each point, level and scope.
@@ -139,7 +146,7 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 			return nil, err
 		}
 	}
-	if err := m.collectByLoop(ctx, t.levels, points, opt.Method); err != nil {
+	if err := m.collectByLoop(ctx, t.levels, points, opt.Method, opt.Progress); err != nil {
 		return nil, err
 	}
 	var rows []Row
@@ -155,7 +162,7 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 
 // predictAt returns a row for each level and scope at a point.
 func (m *Model) predictAt(ctx context.Context, t *target, point subject.Point, scopes subject.Partition, opt PredictOptions) ([]Row, error) {
-	accesses := m.Accesses(point)
+	accesses := m.accesses(point)
 	var rows []Row
 	for _, l := range t.levels {
 		blank := Row{Program: m.Program, Point: point, Machine: t.machine, Level: l.Name, at: l}
@@ -193,7 +200,31 @@ func notPredicted(row Row) Row {
 
 // Accesses predicts the accesses of each group. They are those of the model of
 // the smallest blocks, whatever the level, so that they agree between levels.
-func (m *Model) Accesses(point subject.Point) []float64 {
+func (m *Model) Accesses(point subject.Point) []float64 { return slices.Clone(m.accesses(point)) }
+
+// accesses is Accesses with a result that must not be changed: all levels at a point, and
+// all models of them, ask for the same.
+func (m *Model) accesses(point subject.Point) []float64 {
+	at := point.String()
+	m.refits.mu.Lock()
+	last := m.refits.last
+	m.refits.mu.Unlock()
+	if last.n == nil || last.at != at {
+		last = pointAccesses{at, m.evaluateAccesses(point)}
+		m.refits.mu.Lock()
+		m.refits.last = last
+		m.refits.mu.Unlock()
+	}
+	return last.n
+}
+
+// pointAccesses are the accesses of each group at a point.
+type pointAccesses struct {
+	at string
+	n  []float64
+}
+
+func (m *Model) evaluateAccesses(point subject.Point) []float64 {
 	fitted := m.byBlock[m.smallestBlock()]
 	if fitted.Check(fit.Point(point)) != nil {
 		return make([]float64, len(m.parts)) // the rows report it, with the level
@@ -278,7 +309,7 @@ type GroupMisses struct {
 }
 
 // ByGroup predicts the misses of each group of references at a level of a
-// machine; of the options it uses Method and Corrector. It returns an error if the
+// machine; of the options it uses Method, Corrector and Progress. It returns an error if the
 // machine has no such level, or if the model has no finite value at the point.
 func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, point subject.Point, opt PredictOptions) (*GroupMisses, error) {
 	var err error
@@ -291,6 +322,9 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 		return nil, fmt.Errorf("perf: %s has no level %q", on.Name, level)
 	}
 	l := t.levels[i]
+	if err := m.collectByLoop(ctx, t.levels[i:i+1], []subject.Point{point}, opt.Method, opt.Progress); err != nil {
+		return nil, err
+	}
 	e, err := m.estimateAt(ctx, t, l, point, opt)
 	if err != nil {
 		return nil, err

@@ -155,7 +155,8 @@ func (t *trainedPrefetch) add(plain, with cache.Counts, p cache.Prefetches) {
 func (p *prefetchPredictor) simulate(ctx context.Context, i int, config cache.Config) (out [2]*cache.Result, err error) {
 	run := &p.model.Runs().Runs[i]
 	for k, c := range []cache.Config{p.machine.Hierarchy(), config} {
-		sim, err := simulateAgain(ctx, run, c, p.opt.Store)
+		opt := subject.RunOptions{Store: p.opt.Store, Progress: p.model.refits.again(p.opt.Progress, "simulating", i)}
+		sim, err := simulateAgain(ctx, run, c, opt)
 		if err != nil {
 			return out, err
 		}
@@ -282,43 +283,42 @@ func missedBy(runs []trainedPrefetch, param string, form walkForm) float64 {
 }
 
 // fittedRatio returns a ratio at a size by least squares over runs, weighted with their
-// misses. It ends at 0 and at 1, or at the largest of the runs if that is more.
+// misses. It ends at 0 and at 1, or at the largest of the runs if that is more. Runs at
+// which the form has no value, as 1/n at 0, are left out; at such a size the ratio is what
+// it tends to.
 func fittedRatio(runs []trainedPrefetch, param string, form walkForm, at float64, of func(*prefetchOutcomes) float64) float64 {
 	var s [5]float64 // sums of weights, of x, of y, of x², of xy
 	most := 1.0
 	for i := range runs {
 		w, x, y := runs[i].without, form(runs[i].at[param]), runs[i].ratio(of)
 		most = max(most, y)
+		if !finite(x) {
+			continue
+		}
 		for j, term := range []float64{w, w * x, w * y, w * x * x, w * x * y} {
 			s[j] += term
 		}
 	}
+	if s[0] == 0 {
+		return runs[len(runs)-1].ratio(of)
+	}
 	v := s[2] / s[0]
 	if d := s[0]*s[3] - s[1]*s[1]; d > 1e-12*s[0]*s[3] {
-		b := (s[0]*s[4] - s[1]*s[2]) / d
-		v = (s[2]-b*s[1])/s[0] + b*form(at)
+		if b := (s[0]*s[4] - s[1]*s[2]) / d; b != 0 {
+			v = (s[2]-b*s[1])/s[0] + b*form(at)
+		}
 	}
 	return min(most, max(0, v))
 }
 
-// listedPrediction is listed for predictions of prefetching.
+// listedPrediction is listedBy for predictions of prefetching.
 func listedPrediction(rows []PredictedPrefetchRow, l subject.Listing) []PredictedPrefetchRow {
-	parts := make([]float64, len(rows))
-	for i := range rows {
-		parts[i] = rows[i].Without
-	}
-	n := l.Listed(parts)
-	if n == len(rows) {
-		return rows
-	}
-	other := rows[n]
-	other.Scope = subject.OtherScopes
-	for _, r := range rows[n+1:] {
+	return listedBy(rows, l, func(r *PredictedPrefetchRow) float64 { return r.Without }, func(other, r *PredictedPrefetchRow) {
+		other.Scope = subject.OtherScopes
 		other.Without += r.Without
 		other.Left += r.Left
 		other.Late += r.Late
 		other.Covered += r.Covered
 		other.Useless += r.Useless
-	}
-	return append(rows[:n:n], other)
+	})
 }

@@ -130,19 +130,10 @@ func prefetchedRows(plain, with *cache.Result, scopes subject.Partition, list su
 	return rows
 }
 
-// listedPrefetched is listed for rows of prefetching.
+// listedPrefetched is listedBy for rows of prefetching.
 func listedPrefetched(rows []PrefetchedRow, l subject.Listing) []PrefetchedRow {
-	parts := make([]float64, len(rows))
-	for i := range rows {
-		parts[i] = rows[i].Without
-	}
-	n := l.Listed(parts)
-	if n == len(rows) {
-		return rows
-	}
-	other := rows[n]
-	other.Scope = subject.OtherScopes
-	for _, r := range rows[n+1:] {
+	return listedBy(rows, l, func(r *PrefetchedRow) float64 { return r.Without }, func(other, r *PrefetchedRow) {
+		other.Scope = subject.OtherScopes
 		other.Accesses += r.Accesses
 		other.Without += r.Without
 		other.Left += r.Left
@@ -150,6 +141,5 @@ func listedPrefetched(rows []PrefetchedRow, l subject.Listing) []PrefetchedRow {
 		other.Covered += r.Covered
 		other.Fetched += r.Fetched
 		other.Useless += r.Useless
-	}
-	return append(rows[:n:n], other)
+	})
 }

@@ -177,6 +177,22 @@ func TestPrefetchRatio(t *testing.T) {
 			t.Errorf("%s: %+v, want %g left", name, got, c.want)
 		}
 	}
+	for name, c := range map[string]struct {
+		left func(n float64) float64
+		want float64 // at 0, to which the number of walks for each miss grows beyond bounds
+	}{
+		"ends of walks":      {func(n float64) float64 { return 0.1 + 3/n }, 1},
+		"beginnings of them": {func(n float64) float64 { return 0.9 - 3/n }, 0},
+		"the same":           {func(float64) float64 { return 0.25 }, 0.25},
+	} {
+		if got, ok := prefetchRatio(runs(c.left), subject.Point{"n": 0}); !ok || math.Abs(got.left-c.want) > 1e-9 || !finite(got.late) || !finite(got.covered) {
+			t.Errorf("%s: %+v at 0, want %g left", name, got, c.want)
+		}
+		at0 := append([]trainedPrefetch{{at: subject.Point{"n": 0}, without: 7, prefetchOutcomes: prefetchOutcomes{left: 7}}}, runs(c.left)...)
+		if got, _ := prefetchRatio(at0, subject.Point{"n": 60}); math.Abs(got.left-c.left(60)) > 1e-9 {
+			t.Errorf("%s, with a run at 0: %+v, want %g left", name, got, c.left(60))
+		}
+	}
 	falling := runs(func(n float64) float64 { return 0.1 + 3/n })
 	slices.Reverse(falling)
 	if got, _ := prefetchRatio(falling, subject.Point{"n": 60}); math.Abs(got.left-0.15) > 1e-9 {

@@ -91,9 +91,9 @@ func (q *Query) Asks() (Asked, error) {
 type CacheRow struct {
 	Program  string             `frame:"program"`
 	Point    map[string]float64 `frame:",each"`
-	Level    string             `frame:"level"` // the cache's name
-	Capacity uint64             `frame:"capacity_bytes"`
-	Ways     uint64             `frame:"ways"` // 0: fully associative
+	Level    string             `frame:"level"`          // the cache's name
+	Capacity uint64             `frame:"capacity_bytes"` // of an exclusive cache of a machine, with those above: see CachesOf
+	Ways     uint64             `frame:"ways"`           // 0: fully associative
 	Block    uint64             `frame:"block_bytes"`
 	Scope    string             `frame:"scope"`
 	Accesses float64            `frame:"pred_accesses"`
@@ -229,7 +229,7 @@ func (m *Model) collectCaches(ctx context.Context, caches []CacheSize, points []
 			levels = append(levels, predict.Level{BlockBytes: b, BypassFloat: c.bypassFloat})
 		}
 	}
-	return m.collectByLoop(ctx, levels, points, by)
+	return m.collectByLoop(ctx, levels, points, by, nil)
 }
 
 // scoped sums histograms by scope. It returns an error if some are not finite.
@@ -237,7 +237,7 @@ func (m *Model) scoped(h *histograms, of scopedOptions) (*scoped, error) {
 	scopes := m.Scopes(of.by)
 	n := len(scopes.Names)
 	s := &scoped{names: scopes.Names, hists: make([]scaling.Histogram, n), accesses: make([]float64, n), by: of.method}
-	for g, n := range m.Accesses(h.at) {
+	for g, n := range m.accesses(subject.Point(h.at)) {
 		if !finite(n) {
 			return nil, errNotFinite
 		}

@@ -347,6 +347,29 @@ func TestDistancesByTheirCaches(t *testing.T) {
 	}
 }
 
+// TestExclusiveCachesCountThoseAbove: of an exclusive cache the capacity is that with the
+// cache above, and the answer says so; of others nothing is said.
+func TestExclusiveCachesCountThoseAbove(t *testing.T) {
+	m := profiletest.Machine(t, "zen4")
+	all, err := CachesOf(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := func(i int) uint64 { return m.Caches[i].Blocks * m.Caches[i].BlockBytes }
+	want := []uint64{bytes(0), bytes(1), bytes(1) + bytes(2)}
+	const says = "the capacity is that of L3 together with L2, of which it holds no copies"
+	for i, c := range all[:3] {
+		c.BlockBytes = 32 // of the model
+		rows, err := OfCaches(t.Context(), askable(t), Query{Points: subject.Sweep("n", 20), Caches: []CacheSize{c}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := rows[0]; r.Capacity != want[i] || strings.Contains(r.Warning, says) != (i == 2) || strings.Contains(r.Warning, "together") != (i == 2) {
+			t.Errorf("%s: %d bytes, want %d; %q", r.Level, r.Capacity, want[i], r.Warning)
+		}
+	}
+}
+
 func TestQueryErrors(t *testing.T) {
 	cache, n := []CacheSize{{Capacity: 1 << 15, Ways: 2, BlockBytes: 32}}, subject.Sweep("n", 20)
 	for want, q := range map[string]Query{

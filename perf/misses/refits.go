@@ -31,8 +31,12 @@ type refits struct {
 	opt     FitOptions
 	store   *store.Store
 
-	mu       sync.Mutex
-	warnings []string // of the store
+	// Who makes further runs holds no more than what stands for them.
+	simulating turns[simulatedKey]
+	collecting turns[int] // by run
+
+	mu       sync.Mutex // of what follows
+	warnings []string   // of the store
 	known    map[refit]*scaling.Model
 	heldOut  map[int]*scaling.Footprint // by the number of the largest sizes that are left out
 
@@ -43,6 +47,7 @@ type refits struct {
 
 	atLargest   map[int]*reuse.Histogram // of the whole program at the largest size, by index of the block size
 	simulations map[simulatedKey]simulatedRun
+	last        pointAccesses // that was asked for
 }
 
 // refit is what a model is fitted to.

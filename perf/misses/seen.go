@@ -7,11 +7,7 @@ import (
 	"slices"
 
 	"presage/perf/cache"
-	"presage/perf/locality"
-	"presage/perf/machine"
 	"presage/perf/predict"
-	"presage/perf/store"
-	"presage/perf/subject"
 )
 
 // collided is the ratio of the misses of a run to those in a fully associative cache
@@ -30,7 +26,7 @@ func (d *doubter) seenConflicts(ctx context.Context) error {
 		return nil
 	}
 	for run := range d.refits.runs.Runs {
-		sim, err := d.refits.simulated(ctx, run, d.on.hardware)
+		sim, err := d.refits.simulated(ctx, run, d.on.hardware, d.on.progress)
 		if errors.Is(err, errNotRun) {
 			d.seen = nil
 			d.warnings = append(d.warnings, "conflicts in the runs are not known: "+err.Error())
@@ -106,53 +102,4 @@ func (d *doubter) conflictsIn(run int, sim *storedCache) []float64 {
 		ratios[i] = (own[i] + someMisses) / (all[i] + someMisses)
 	}
 	return ratios
-}
-
-// simulated returns the simulation of a machine in a run; nil if there can be none that
-// counts the accesses of the run's histograms. The error wraps errNotRun if the run
-// could not be repeated.
-func (r *refits) simulated(ctx context.Context, run int, m *machine.Machine) (*storedCache, error) {
-	of := &r.runs.Runs[run]
-	rec := &of.Recorded
-	if rec.SampleOneIn > 1 || !rec.Stack {
-		return nil, nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	key := simulatedKey{run, m}
-	if known, ok := r.simulations[key]; ok {
-		return known.sim, known.err
-	}
-	sim, err := simulateAgain(ctx, of, m.Hierarchy(), r.store)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		err = fmt.Errorf("%w: %w", errNotRun, err)
-	}
-	r.simulations[key] = simulatedRun{sim, err}
-	return sim, err
-}
-
-// simulatedRun is a simulation of a run, or why there is none.
-type simulatedRun struct {
-	sim *storedCache
-	err error
-}
-
-// simulatedKey is a run and a machine.
-type simulatedKey struct {
-	run int
-	on  *machine.Machine
-}
-
-// simulateAgain simulates caches in a run of a model, once more. It returns an error if
-// the run cannot be repeated.
-func simulateAgain(ctx context.Context, of *locality.Run, config cache.Config, st *store.Store) (*storedCache, error) {
-	if err := of.Repeatable(st); err != nil {
-		return nil, err
-	}
-	s := simulation{config: config}
-	step := subject.Step{Options: &subject.RunOptions{Store: st}, Point: of.Point, Total: 1}
-	return s.simulate(ctx, of.Program, step, of.Recorded.Inputs)
 }

@@ -2,15 +2,19 @@ package misses
 
 import (
 	"context"
+	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/predict"
+	"presage/perf/progress"
 	"presage/perf/store"
 	"presage/perf/subject"
 )
@@ -103,5 +107,81 @@ func TestConflictsAreNotSeenWithoutTheStack(t *testing.T) {
 	}
 	if n := len(model.refits.simulations); n > 0 || strings.Contains(rows[0].Warning, "times the misses") {
 		t.Errorf("%d simulations, %q", n, rows[0].Warning)
+	}
+}
+
+// TestRunsAreSimulatedOnce: what is simulated of a model's runs is said, known by the
+// machine's content, keeps nobody from other predictions meanwhile, and is not kept if it
+// is cancelled.
+func TestRunsAreSimulatedOnce(t *testing.T) {
+	model, machines, _ := collidingStreams(t, false)
+	m, other := machines[0], machines[1]
+	at := subject.Sweep("n", 5001)
+	predicted := func(ctx context.Context, m *machine.Machine, report progress.Func) ([]Row, error) {
+		return Predict(ctx, model, m, at, PredictOptions{Progress: report})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := predicted(ctx, m, func(p progress.Report) {
+		if strings.HasPrefix(p.Task, "simulating") {
+			cancel()
+		}
+	}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("cancelled at the first simulation: %v", err)
+	}
+	if n := len(model.refits.simulations); n > 0 {
+		t.Errorf("%d simulations known after a cancelled one", n)
+	}
+
+	said, meanwhile := make(map[string]int), 0
+	first, err := predicted(t.Context(), m, func(p progress.Report) {
+		if p.Done >= p.Total || p.Total != len(model.Points) {
+			t.Errorf("run %d of %d", p.Done, p.Total)
+		}
+		if said[p.Task]++; meanwhile > 0 {
+			return
+		}
+		meanwhile++
+		done := make(chan error, 1)
+		go func() {
+			_, err := predicted(t.Context(), other, nil)
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute): // a guard, nothing is measured
+			t.Error("a prediction for another machine waits for a simulation")
+		}
+		impatient, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := predicted(impatient, m, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled while another simulates: %v", err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range model.Points {
+		if said["simulating "+p.String()+" again"] == 0 {
+			t.Errorf("nothing said of %s: %v", p, said)
+		}
+	}
+
+	silent := func(p progress.Report) { t.Errorf("%s: simulated again", p.Task) }
+	again := profiletest.Machine(t, m.Name)
+	again.Caches, again.TLBs = again.Caches[:1], nil
+	model.refits.store = store.Open(t.TempDir()) // what is known is known without it
+	if rows, err := predicted(t.Context(), again, silent); err != nil || !reflect.DeepEqual(rows, first) {
+		t.Errorf("%v: %+v for a machine that was read twice, %+v at first", err, rows, first)
+	}
+	again.Caches[0].Ways *= 16
+	rows, err := predicted(t.Context(), again, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(rows[0].Warning, "times the misses") || !strings.Contains(first[0].Warning, "times the misses") {
+		t.Errorf("with %d ways %q, with %d %q", again.Caches[0].Ways, rows[0].Warning, m.Caches[0].Ways, first[0].Warning)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"presage/perf/frame"
 	"presage/perf/internal/perftest"
-	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -18,7 +17,7 @@ import (
 // fewer there are, the nearer the functions come to their data.
 func TestShapesAndResiduals(t *testing.T) {
 	st := store.Open(t.TempDir())
-	runs, blocks := profiletest.Profile(t, st, []float64{6, 8, 9, 10, 12}, 32), []uint64{32}
+	runs, blocks := profileSizes(t, st, perftest.Compile(t, "gcc", "-O0", "sized", "sized.c"), 12, 16, 21, 26, 31), []uint64{32}
 	loose := make(map[string]float64)
 	for _, shape := range []string{"", "monotone", "convex", "concave", "free"} {
 		model, err := Fit(t.Context(), runs, FitOptions{Store: st, Shape: shape, BlockBytes: blocks})
@@ -31,7 +30,7 @@ func TestShapesAndResiduals(t *testing.T) {
 			}
 			continue
 		}
-		df, err := model.Residuals(locality.HistogramOptions{Routine: "main.solveLine"})
+		df, err := model.Residuals(locality.HistogramOptions{Routine: "decompose"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +47,7 @@ func TestShapesAndResiduals(t *testing.T) {
 		for i, v := range perftest.Column(t, accesses, "value") {
 			data[n[i]] += v + residual[i]
 		}
-		groups, err := runs.GroupsOf(locality.HistogramOptions{Routine: "main.solveLine"})
+		groups, err := runs.GroupsOf(locality.HistogramOptions{Routine: "decompose"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,10 @@ type Validation struct {
 	// Correctors returns what corrects the predictions of a model for a machine; nil:
 	// nothing does. See PredictOptions.Corrector.
 	Correctors func(ctx context.Context, model *Model, on *machine.Machine) (Corrector, error)
-	Fit        FitOptions // how models are fitted; the store is that of RunOptions
+	// TrainedSizesOnly is that of PredictOptions: of Correctors, if these are nil and
+	// come by default.
+	TrainedSizesOnly bool
+	Fit              FitOptions // how models are fitted; the store is that of RunOptions
 	// PageBytes is that of SimulateOptions.
 	PageBytes uint64
 	// MinShare leaves out routines and loops with less than this share of a
@@ -228,7 +231,7 @@ type judge struct {
 }
 
 func (j *judge) rows(ctx context.Context, points []subject.Point, opt SimulateOptions) ([]Judgement, error) {
-	predicted, err := Predict(ctx, j.model, j.machine, points, PredictOptions{By: j.by, Method: j.method, Corrector: j.corrector, Coverage: -1})
+	predicted, err := Predict(ctx, j.model, j.machine, points, PredictOptions{By: j.by, Method: j.method, Corrector: j.corrector, Coverage: -1, Progress: opt.Progress})
 	if err != nil {
 		return nil, err
 	}

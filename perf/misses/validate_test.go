@@ -36,7 +36,7 @@ func TestValidateIsTheChain(t *testing.T) {
 	}
 	want := map[string][2]float64{}
 	for _, by := range []subject.Scope{subject.ByProgram, subject.ByRoutine} {
-		pred, err := Predict(t.Context(), model, m, judge, PredictOptions{By: by})
+		pred, err := Predict(t.Context(), model, m, judge, PredictOptions{By: by, Coverage: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,13 +79,7 @@ func TestValidateIsTheChain(t *testing.T) {
 
 // TestCauses gives the rows of a model the simulations that have each cause.
 func TestCauses(t *testing.T) {
-	st := store.Open(t.TempDir())
-	m := profiletest.Machine(t, "origin2000")
-	runs := profiletest.Profile(t, st, []float64{6, 7, 8, 9}, m.BlockBytes()...)
-	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, model := profiletest.Machine(t, "origin2000"), askable(t)
 	j := judge{model: model, machine: m, by: subject.ByProgram}
 	r := Judgement{Point: subject.Point{"n": 14}, Level: "L1", Scope: model.Program}
 	for _, c := range []struct {

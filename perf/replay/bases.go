@@ -20,8 +20,8 @@ func (r *Run) onStack(addr uint64) bool {
 }
 
 // findBases gives each reference its base. References whose ranges overlap in
-// some run are of one allocation; irregular ones join none, but are given
-// the one that holds their addresses.
+// some run are of one allocation; irregular ones join none, but are given the one in
+// which their addresses begin in all runs, if they reach into no other.
 func (f *fitter) findBases() {
 	f.first = make([]int, len(f.prog.Places)+1)
 	for i := range f.prog.Places {
@@ -31,10 +31,17 @@ func (f *fitter) findBases() {
 	for i := range f.joined {
 		f.joined[i] = i
 	}
+	f.irregular = make([]bool, len(f.joined))
+	for i := range f.prog.Places {
+		for j := range f.prog.Places[i].Refs {
+			f.irregular[f.first[i]+j] = f.prog.Places[i].Refs[j].Irregular
+		}
+	}
 	f.findObjects()
 	for r := range f.runs {
 		f.joinOverlapping(f.hulls(r, true))
 	}
+	f.placeIrregular()
 	f.prog.Bases = []Base{{Kind: Absolute, At: f.constant(0)}, {Kind: Stack, At: f.series(func(r int) (int64, bool) { return int64(f.runs[r].Stack), true })}}
 	base := make(map[int]int32) // by root
 	f.byName = make(map[string]int32)
@@ -56,7 +63,7 @@ func (f *fitter) hulls(run int, regular bool) []hull {
 		}
 		for j := range p.Refs {
 			r := &p.Refs[j]
-			if r.Lo > r.Hi || regular && f.prog.Places[i].Refs[j].Irregular || f.kindOf(run, r) < Data || f.objects[f.first[i]+j] != "" {
+			if r.Lo > r.Hi || regular && f.irregular[f.first[i]+j] || f.kindOf(run, r) < Data || f.objects[f.first[i]+j] != "" {
 				continue
 			}
 			list = append(list, hull{f.first[i] + j, r.Lo, r.Hi})
@@ -89,6 +96,51 @@ func (f *fitter) joinOverlapping(list []hull) {
 			end, last = h.hi, h.ref
 		}
 	}
+}
+
+// placeIrregular gives irregular references the allocation that holds their addresses.
+func (f *fitter) placeIrregular() {
+	in := make(map[int]int) // irregular references: the root that they begin in
+	for r := range f.runs {
+		regular := f.allocations(r)
+		for _, h := range f.hulls(r, false) {
+			if !f.irregular[h.ref] {
+				continue
+			}
+			k, _ := slices.BinarySearchFunc(regular, h.lo+1, func(a hull, lo uint64) int { return cmp.Compare(a.lo, lo) })
+			root := -1
+			if k > 0 && h.lo <= regular[k-1].hi && (k == len(regular) || h.hi < regular[k].lo) {
+				root = f.root(regular[k-1].ref)
+			}
+			if was, ok := in[h.ref]; ok && was != root {
+				root = -1
+			}
+			in[h.ref] = root
+		}
+	}
+	for ref, root := range in {
+		if root >= 0 {
+			f.joined[ref] = root
+		}
+	}
+}
+
+// allocations returns the ranges of the data that regular references share, by ascending
+// address.
+func (f *fitter) allocations(run int) []hull {
+	at := make(map[int]int)
+	var list []hull
+	for _, h := range f.hulls(run, true) {
+		root := f.root(h.ref)
+		k, ok := at[root]
+		if !ok {
+			k = len(list)
+			at[root] = k
+			list = append(list, hull{root, h.lo, h.hi})
+		}
+		list[k].hi = max(list[k].hi, h.hi)
+	}
+	return list
 }
 
 func (f *fitter) root(i int) int {

@@ -44,6 +44,9 @@ type outcomes struct {
 	shape  []trace.BlockID
 	bounds []affine
 	bends  []bends // in place of bounds, with branchForm.Bends
+
+	first, last int64 // the least and largest pivot
+	ordered     bool  // some outcomes did follow each other while the pivot alone grew
 }
 
 func newBranchCandidate(f branchForm) *branchCandidate {
@@ -109,6 +112,10 @@ func (c *branchCandidate) flush() {
 //
 // Bounds that bend are collected instead, or, to watch, as well.
 func (o *outcomes) add(outer []int64, list []segment, bend, watch bool) bool {
+	if len(o.shape) == 0 {
+		o.first, o.last = list[0].first, list[0].first
+	}
+	o.first, o.last = min(o.first, list[0].first), max(o.last, list[len(list)-1].last)
 	at := o.places(list)
 	if at == nil {
 		if !o.grow(list) {
@@ -117,10 +124,12 @@ func (o *outcomes) add(outer []int64, list []segment, bend, watch bool) bool {
 		at = o.places(list)
 	}
 	if bend || watch {
-		// A loop that ends at once goes on up to its step -1.
-		if first := list[0]; len(list) == 1 && at[0] == 1 && first.first == 0 && first.last == 0 {
+		// A loop that ends at once goes on up to its step -1, and so does what is left out
+		// from the start on, where it is known to come first.
+		if first := list[0]; at[0] == 1 && first.first == 0 && (o.ordered || len(list) == 1 && first.last == 0) {
 			o.bends[0].add(outer, -1)
 		}
+		o.ordered = o.ordered || len(list) > 1
 		for j := range len(list) - 1 {
 			o.bends[at[j]].add(outer, list[j].last)
 		}

@@ -27,7 +27,9 @@ import (
 //
 // In an executable of its own, compiled for the size, code is certain only if the
 // start of the real run was in it and went where it was to go, each index that its
-// addresses depend on having changed: it may have been written otherwise.
+// addresses depend on having changed: it may have been written otherwise. Or if static
+// analysis of the executable finds the addresses that are replayed, and the branches up
+// to there, in the code. With the addresses alone, accesses are likely.
 //
 // What remains is the assumption that what never changed over the sizes of the runs
 // does not change beyond them.
@@ -35,28 +37,34 @@ type Certificate struct {
 	Refs []RefCertificate // by trace.RefID
 
 	// Before is the number of doubtful accesses of places that were executed before
-	// the last certain access: only these can have an effect on whether certain
-	// accesses miss. Each of them changes at most so many misses as a set has ways,
+	// the last certain access, or were not where the polynomials of counts expect it:
+	// only these can have an effect on whether certain accesses miss. Each of them changes at most so many misses as a set has ways,
 	// in a cache with LRU replacement (derived here: a block that is not used again
 	// takes a place in the set until as many others have pushed it out, and in that
 	// time those accesses miss that would have found the block next to leave).
 	Before uint64
 	// Amid is the number of those that were executed before 0.99 of the certain
-	// accesses were done with: Before without what the very end of a program adds.
+	// accesses were done with: Before without what the very end of a program adds, and
+	// without those that are likely.
 	Amid uint64
+	// LeftOut is the number of Amid that were not replayed: nobody knows what they would
+	// have hit and missed.
+	LeftOut uint64
 }
 
 // RefCertificate is the part of a Certificate about one reference.
 type RefCertificate struct {
-	Accesses uint64 // replayed, and taken from the real run
+	Accesses uint64 // replayed, taken from the real run, and left out of the replay
 	Real     uint64 // taken from the real run
 	Doubtful uint64 // of Accesses
+	Likely   uint64 // of Doubtful: of the size's own executable, which says that these are the addresses, and not how often
 	reasons  doubt
 }
 
 // Standing is what a Certificate says about a scope.
 type Standing struct {
 	Accesses, Doubtful uint64
+	Likely             uint64   // of Doubtful: see RefCertificate
 	Reasons            []string // for the doubtful ones
 }
 
@@ -71,6 +79,7 @@ func (c *Certificate) Of(refs ...trace.RefID) Standing {
 		r := &c.Refs[i]
 		s.Accesses += r.Accesses
 		s.Doubtful += r.Doubtful
+		s.Likely += r.Likely
 		reasons |= r.reasons
 	}
 	s.Reasons = reasons.texts()
@@ -100,19 +109,31 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 	latest, nearly := j.lastCertain()
 	for i := range in.prog.Places {
 		p := &in.prog.Places[i]
-		n := replayed.Visits[i]
+		n, lacks := replayed.Visits[i], uint64(0)
+		doubtful := all[i].access().any()
+		if doubtful {
+			lacks = j.leavesOut(i, start)
+			n += lacks
+		}
 		for k := range p.Refs {
 			r := &c.Refs[in.code.refOf(p, k)]
 			r.Accesses += n
-			if d := all[i].access(); n > 0 && d.any() {
-				r.Doubtful += n
-				r.reasons |= all[i]
-				if replayed.first[i] < latest {
-					c.Before += n
-				}
-				if replayed.first[i] < nearly {
-					c.Amid += n
-				}
+			if !doubtful || n == 0 {
+				continue
+			}
+			amid := n // what is likely does not count, but for what the replay lacks of it
+			if all[i].access() == notCounted {
+				r.Likely += n - lacks
+				amid = lacks
+			}
+			r.Doubtful += n
+			r.reasons |= all[i]
+			if replayed.first[i] < latest {
+				c.Before += n
+			}
+			if replayed.first[i] < nearly {
+				c.Amid += amid
+				c.LeftOut += lacks
 			}
 		}
 	}
@@ -122,11 +143,22 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 		b := &in.code.blocks[id]
 		for k := range b.refs {
 			r := &c.Refs[int(b.firstRef)+k]
-			r.Doubtful = max(r.Doubtful, r.Accesses)
+			r.Doubtful, r.Likely = max(r.Doubtful, r.Accesses), 0
 			r.reasons |= follows
 		}
 	}
 	return c
+}
+
+// leavesOut returns how many executions of a place a replay lacks, as the polynomial of
+// their number says or, where that is none, its guess.
+func (j *judgement) leavesOut(i int, start *Follower) uint64 {
+	done := j.replayed.Visits[i]
+	if start != nil {
+		done += start.Real.Visits[i]
+	}
+	expected := max(0, j.values[j.prog.Places[i].Counts].At)
+	return max(done, uint64(expected)) - done
 }
 
 // nearlyAll is the share of the certain accesses of which the end is Amid's.

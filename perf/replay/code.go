@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"presage/perf/cfg"
 	"presage/perf/isa"
@@ -17,7 +18,8 @@ type Code struct {
 	Plan *trace.Plan
 
 	graph  *cfg.Program
-	blocks []block // by trace.BlockID
+	blocks []block                 // by trace.BlockID
+	shapes []atomic.Pointer[shape] // by routine; nil until it is asked for
 	image  []cfg.Range
 	loose  bool // the plan has references in no block
 }
@@ -64,7 +66,7 @@ func CodeOf(g *cfg.Program, plan *trace.Plan) (*Code, error) {
 	slices.SortStableFunc(c.blocks, func(a, b block) int { return cmp.Compare(pc(&a), pc(&b)) })
 	c.blocks = slices.CompactFunc(c.blocks, func(a, b block) bool { return pc(&a) == pc(&b) })
 	if len(c.blocks) == 0 {
-		return nil, fmt.Errorf("replay: %s has no code that could be decoded", g.File.Path)
+		return nil, refuse("%s has no code that could be decoded", g.File.Path)
 	}
 	ref := 0
 	for i := range c.blocks {
@@ -80,6 +82,7 @@ func CodeOf(g *cfg.Program, plan *trace.Plan) (*Code, error) {
 		inBlocks += c.blocks[i].refs
 	}
 	c.loose = inBlocks < len(plan.Refs)
+	c.shapes = make([]atomic.Pointer[shape], len(g.Routines))
 	return c, c.Plan.Check()
 }
 
@@ -181,12 +184,13 @@ func (c *Code) inImage(addr uint64) bool {
 }
 
 // label returns what a block adds to hashes of the blocks that follow a place: the
-// same in all executables whose routines have the same blocks.
+// same in all executables whose routines have the same shape.
 func (c *Code) label(id trace.BlockID) uint64 {
 	if id == noBlock {
 		return 0
 	}
-	return uint64(c.blocks[id].index) + 1
+	b := &c.blocks[id]
+	return c.shape(b.routine).names[b.index].label()
 }
 
 // imageEnd returns the address at which what is loaded from the executable ends.
@@ -196,4 +200,21 @@ func (c *Code) imageEnd() uint64 {
 		end = max(end, r.To)
 	}
 	return end
+}
+
+// shape returns that of a routine.
+func (c *Code) shape(routine int) *shape {
+	if s := c.shapes[routine].Load(); s != nil {
+		return s
+	}
+	r := c.graph.Routines[routine]
+	own := make([]*block, len(r.Blocks))
+	for i := range own {
+		if id := c.blockAt(r.Blocks[i].PC()); id != noBlock && c.blocks[id].routine == routine {
+			own[i] = &c.blocks[id]
+		}
+	}
+	s := newShape(r, own, c.graph)
+	c.shapes[routine].Store(s)
+	return s
 }

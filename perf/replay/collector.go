@@ -125,6 +125,7 @@ func (c *Collector) access(p *place, i int, addr uint64) {
 	if !r.add(c.vector, c.stamps, addr) && had {
 		c.found.Refs[c.code.blocks[p.block].firstRef+trace.RefID(i)] = true
 	}
+	p.pair(i)
 }
 
 // arrive moves on to block id.

@@ -27,21 +27,24 @@
 // (compressed rows). A bound, or an address, may be the least or greatest of up to four
 // affine functions: min(T, n-T·j) iterations of a tile, max(1, T·j-t) for the first row
 // of one that leans. Bounds of that kind are found from the points of all runs together,
-// with the size as one more variable, as each run has one last tile; and the number of
+// with the size as one more variable, as each run has one last tile; those of addresses,
+// too, where one run does not show them; and the number of
 // tiles is a quotient, rounded down, by a size of tiles that addresses show. It is known
 // at a size if all quotients that agree with the runs are the same there: sizes of
 // training should have several remainders. Coefficients are polynomials over all sizes or over those
 // of n's residue class. What fits none of these is irregular: it is replayed by
-// drawing addresses from the range that was seen, and branches by frequency,
+// drawing addresses from the range that was seen, where steps of inner loops or first
+// addresses that are regular do not say more (see Drift), and branches by frequency,
 // and is never certified. A branch that depends on data spoils only what it decides
 // about, see Certificate: the rest of a factorisation with pivoting is replayed.
 //
 // A program that is compiled anew for each size has runs of different executables.
-// Code.Translate joins them where routines have the same blocks and loops, though
-// not always the same references: a compiler keeps other registers in memory for
+// Code.Translate joins them where routines have the same control flow, whatever the
+// order of blocks and the blocks that only pass on from one to another, though not
+// always the same references: a compiler keeps other registers in memory for
 // another size. Addresses in the image are relative to variables then, by their
 // names. What is replayed is best an executable of the size itself, of which only the
-// start is run.
+// start is run; static analysis of its code proves what that does not show.
 //
 // Addresses outside the image are relative to the stack's start or to the lowest
 // address of the data that overlap with them, an allocation; where these
@@ -49,8 +52,9 @@
 // checks every function that is evaluated in it. See Certificate for what makes a
 // scope's counts trustworthy.
 //
-// Not modelled: tiles whose loops a compiler leaves in two places, each with a bound of
-// its own; executables of which a routine has other blocks
-// than in the rest; threads, signal handlers, recursion that makes the number of
+// Not modelled: tiles within tiles; unrolled tiles of which the last is too short, at some
+// sizes, for the unrolled loop to be entered; tiles whose loops a compiler leaves in two places, each with a bound of
+// its own; executables of which a routine has another
+// control flow than in the rest; threads, signal handlers, recursion that makes the number of
 // calling contexts grow beyond a limit, more than one parameter.
 package replay

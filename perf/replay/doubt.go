@@ -29,6 +29,7 @@ const (
 	notShown                        // code of an executable of its own, and the start of the run has not shown that it does the same
 	overlap                         // steps of a loop overlap that did not at any size that was run
 	decided                         // is executed, or not, as a branch in doubt decides
+	notCounted                      // the same, but that its addresses are those that are replayed its code says
 	control                         // beside another doubt: it is about where control goes on
 )
 
@@ -51,6 +52,7 @@ var doubtTexts = [...]string{
 	"code of the size's own executable that the start of its run does not show",
 	"what steps of a loop touch overlaps at this size and did not in the runs: tiles that there were too few of to tell",
 	"whether they are executed depends on data",
+	"how often code of the size's own executable is executed, that the start of its run does not show",
 }
 
 func (d doubt) any() bool { return d != 0 }

@@ -19,21 +19,31 @@ type fitter struct {
 	in    [][]*RunPlace // by place of the program, by run; nil where a run has not been
 	index map[string]int32
 
-	first  []int // of each place: its first reference, among all
-	joined []int // references, by union and find
-	bases  map[int][]uint64
+	first     []int  // of each place: its first reference, among all
+	irregular []bool // by reference, among all
+	joined    []int  // references, by union and find
+	bases     map[int][]uint64
 
 	objects []string         // of each reference, among all: the variable it goes to, where sizes have executables of their own
 	byName  map[string]int32 // bases of variables
 
 	addresses []map[string]uint64 // by run, of its variables
 
-	steps []int64 // of tiles
+	together map[*Ref]*together // of references whose pieces are those of all runs
+
+	steps   []int64 // of tiles
+	modulus int64   // the largest power of two, up to 8, by which the sizes have one residue
+	bends   *bendings
 }
 
 // Fit joins what was learned from runs of one executable at several sizes. Run i
 // was made at sizes[i]; sizes must ascend.
 func Fit(code *Code, sizes []int64, runs []*Run) (*Program, error) {
+	return newBendings().fit(code, sizes, runs)
+}
+
+// fit is Fit with what was found before.
+func (b *bendings) fit(code *Code, sizes []int64, runs []*Run) (*Program, error) {
 	if len(sizes) != len(runs) || len(runs) == 0 {
 		return nil, fmt.Errorf("replay: %d sizes and %d runs", len(sizes), len(runs))
 	}
@@ -44,13 +54,14 @@ func Fit(code *Code, sizes []int64, runs []*Run) (*Program, error) {
 	}
 	f := &fitter{
 		code: code, apart: apart(runs), runs: runs, prog: &Program{Sizes: slices.Clone(sizes)}, walk: newWalker(code),
-		known: make(map[placeKey]int32), index: make(map[string]int32), bases: make(map[int][]uint64),
+		known: make(map[placeKey]int32), index: make(map[string]int32), bases: make(map[int][]uint64), bends: b,
 	}
 	for r := range runs {
 		if err := f.join(r); err != nil {
 			return nil, err
 		}
 	}
+	f.modulus = commonModulus(sizes)
 	f.prog.Contexts = f.walk.contexts
 	if err := f.connect(); err != nil {
 		return nil, err
@@ -60,10 +71,23 @@ func Fit(code *Code, sizes []int64, runs []*Run) (*Program, error) {
 	}
 	f.findBases()
 	f.steps = f.findSteps()
+	f.prog.Steps = f.steps
 	for i := range f.prog.Places {
 		f.fitPlace(i)
 	}
 	return f.prog, nil
+}
+
+// commonModulus returns the largest power of two, up to 8, by which sizes have one
+// residue.
+func commonModulus(sizes []int64) int64 {
+	m := int64(8)
+	for _, n := range sizes {
+		for (n-sizes[0])%m != 0 {
+			m /= 2
+		}
+	}
+	return m
 }
 
 // apart reports whether runs are of executables of different sizes.
@@ -165,7 +189,7 @@ func (f *fitter) chooseForms(i int) {
 		if p.Refs[j].Irregular = len(list) == 0; len(list) > 0 {
 			p.Refs[j].Form = list[0]
 		}
-		if f.bendRef(i, j, list) {
+		if f.bendRef(i, j, list) || f.bendTogether(i, j) {
 			p.Refs[j].Irregular = false
 		}
 	}
@@ -253,6 +277,7 @@ func (f *fitter) fitRef(i, j int) {
 	})
 	switch {
 	case ref.Irregular:
+		ref.Drift = f.fitDrift(i, j, having)
 		return
 	case ref.Bend != 0:
 		f.fitBentRef(i, j)
@@ -285,15 +310,21 @@ func relative(in *RunPlace, value func() int64) (int64, bool) {
 // shift what is subtracted from its constant. Runs that determine fewer
 // coefficients than others are left out.
 func (f *fitter) affine(of func(run int) *RunAffine, shift func(run int) int64) Affine {
-	return f.affineOf(of, shift, nil)
+	return f.affineOf(of, shift, nil, nil)
 }
 
-// affineOf is affine for a function whose constant may be a number of steps.
-func (f *fitter) affineOf(of func(run int) *RunAffine, shift func(run int) int64, steps []int64) Affine {
+// affineOf is affine for a function whose constant may be a number of steps, within
+// limits.
+func (f *fitter) affineOf(of func(run int) *RunAffine, shift func(run int) int64, steps []int64, limits []Limit) Affine {
 	rank, size := -1, 0
 	for r := range f.runs {
 		if a := of(r); a != nil && len(a.Coef) > 0 && a.Rank > rank {
 			rank, size = a.Rank, len(a.Coef)
+		}
+	}
+	for r := range f.runs {
+		if a := of(r); a != nil && slices.ContainsFunc(a.Coef[min(1, len(a.Coef)):], func(c int64) bool { return c != 0 }) {
+			limits = nil // they are of constants
 		}
 	}
 	if rank < 0 {
@@ -302,7 +333,7 @@ func (f *fitter) affineOf(of func(run int) *RunAffine, shift func(run int) int64
 	out := make(Affine, size)
 	for k := range out {
 		if k > 0 {
-			steps = nil
+			steps, limits = nil, nil
 		}
 		out[k] = f.stepped(func(r int) (int64, bool) {
 			a := of(r)
@@ -313,7 +344,7 @@ func (f *fitter) affineOf(of func(run int) *RunAffine, shift func(run int) int64
 				return a.Coef[0] - scale*shift(r), true
 			}
 			return a.Coef[k], true
-		}, steps)
+		}, steps, limits)
 	}
 	return out
 }
@@ -323,12 +354,19 @@ func (f *fitter) constant(v int64) int32 {
 }
 
 // series adds the series of a value, unless it is known, and returns its index.
-func (f *fitter) series(value func(run int) (int64, bool)) int32 { return f.stepped(value, nil) }
+func (f *fitter) series(value func(run int) (int64, bool)) int32 {
+	return f.stepped(value, nil, nil)
+}
 
-// stepped is series for a value that may be a number of steps of a tile's size.
-func (f *fitter) stepped(value func(run int) (int64, bool), steps []int64) int32 {
-	s := Series{Steps: steps}
+// stepped is series for a value that may be a number of steps of a tile's size, within
+// limits.
+func (f *fitter) stepped(value func(run int) (int64, bool), steps []int64, limits []Limit) int32 {
+	s := Series{Steps: steps, Limits: limits}
 	key := binary.AppendUvarint(nil, uint64(len(steps)))
+	key = binary.AppendUvarint(key, uint64(len(limits)))
+	for _, l := range limits {
+		key = fmt.Appendf(key, "%v", l)
+	}
 	for r, size := range f.prog.Sizes {
 		if v, ok := value(r); ok {
 			s.Sizes, s.Values = append(s.Sizes, size), append(s.Values, v)

@@ -7,16 +7,32 @@ import (
 // bentPieces are the pieces of addresses in a run.
 type bentPieces struct {
 	sign   int64
-	pieces [][]int64 // of each: the constant, then all coordinates
+	pieces [][]int64 // of each: the constant, then all coordinates, in eighths
 }
 
-// find returns the pieces of which the least or greatest are the addresses; nil if there
-// are none.
-func (r *RunBends) find() *bentPieces {
-	if r.pieces != nil {
-		return r.pieces
+// bendings is what the fits of one Model have found out about points. The runs that have
+// these may be shared by several Models, and do not change.
+type bendings struct {
+	pieces   map[*RunBends]*bentPieces // of addresses that were looked for
+	hopeless map[*RunBends]int64       // bounds of which nothing was found with sizes of one residue by this modulus
+}
+
+func newBendings() *bendings {
+	return &bendings{pieces: make(map[*RunBends]*bentPieces), hopeless: make(map[*RunBends]int64)}
+}
+
+// of returns the pieces of addresses, which are looked for once.
+func (b *bendings) of(r *RunBends) *bentPieces {
+	if b.pieces[r] == nil {
+		b.pieces[r] = r.find()
 	}
-	r.pieces = new(bentPieces)
+	return b.pieces[r]
+}
+
+// find returns the pieces of which the least or greatest are the addresses, without any
+// if there are none.
+func (r *RunBends) find() *bentPieces {
+	out := new(bentPieces)
 	var vars []int
 	for k, bent := range r.Bent {
 		if bent {
@@ -25,18 +41,22 @@ func (r *RunBends) find() *bentPieces {
 	}
 	points, ok := r.samples(vars)
 	if !ok {
-		return r.pieces
+		return out
 	}
 	found, sign := piecesOf(points, 1)
 	for _, p := range found {
-		coef := append([]int64{p.constant}, r.Rise...)
+		coef := make([]int64, 1+len(r.Rise))
+		coef[0] = p.constant
+		for k, rise := range r.Rise {
+			coef[k+1] = rise * scale
+		}
 		for i, k := range vars {
 			coef[k+1] = p.coef[i]
 		}
-		r.pieces.pieces = append(r.pieces.pieces, coef)
+		out.pieces = append(out.pieces, coef)
 	}
-	r.pieces.sign = sign
-	return r.pieces
+	out.sign = sign
+	return out
 }
 
 // samples returns the points in some variables alone; the rest of the function is
@@ -65,7 +85,7 @@ func (r *RunBends) samples(vars []int) (list []sample, ok bool) {
 			return nil, false
 		case !known:
 			at[key] = y
-			list = append(list, sample{x, y})
+			list = append(list, sample{x, y * scale})
 		}
 	}
 	return list, true
@@ -88,7 +108,7 @@ func (f *fitter) bendRef(i, j int, forms []Form) bool {
 		if !in.Refs[j].Bends.bent() {
 			continue
 		}
-		switch b := in.Refs[j].Bends.find(); {
+		switch b := f.bends.of(in.Refs[j].Bends); {
 		case len(b.pieces) < 2:
 			return false
 		case count == 0 || b.sign == sign && len(b.pieces) == count:
@@ -109,18 +129,17 @@ func (f *fitter) fitBentRef(i, j int) {
 	ref := &f.prog.Places[i].Refs[j]
 	for c := range ref.Classes {
 		ref.Classes[c] = f.affine(func(r int) *RunAffine {
+			if t := f.together[ref]; t != nil {
+				return t.pieceIn(c, r, f.prog.Sizes[r])
+			}
 			if f.in[i][r] == nil || !f.in[i][r].Refs[j].Bends.bent() {
 				return nil
 			}
-			b := f.in[i][r].Refs[j].Bends.find()
+			b := f.bends.of(f.in[i][r].Refs[j].Bends)
 			if b.sign != int64(ref.Bend) || len(b.pieces) != len(ref.Classes) {
 				return nil
 			}
-			a := &RunAffine{}
-			for _, x := range b.pieces[c] {
-				a.Coef = append(a.Coef, x*scale)
-			}
-			return a
+			return &RunAffine{Coef: b.pieces[c]}
 		}, func(r int) int64 { return f.baseAt(i, j, r) })
 	}
 }
@@ -130,13 +149,13 @@ func (f *fitter) fitBentRef(i, j int) {
 // since the last tile of each has a size of its own. It returns false if there are none.
 func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) {
 	rise, even, bent := make([]int64, depth), make([]bool, depth), make([]bool, depth)
-	hope := false
+	hope := false // sizes of one class may do where all did not
 	for r := range f.runs {
 		b := of(r)
 		if b == nil {
 			continue
 		}
-		hope = hope || !b.hopeless
+		hope = hope || f.bends.hopeless[b] < f.modulus
 		for k := range depth {
 			bent[k] = bent[k] || b.Bent[k]
 			if b.Even[k] {
@@ -155,25 +174,23 @@ func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) 
 	if !hope || len(vars)+1 > maxBent {
 		return Bound{}, false
 	}
-	var points []sample
-	for r, n := range f.prog.Sizes {
-		b := of(r)
-		if b == nil {
-			continue
+	points, ok := f.pointsOf(of, vars, rise)
+	if !ok && depth < maxBent {
+		// It is even along a coordinate in part of the points alone.
+		vars = vars[:0]
+		for k := range depth {
+			vars, rise[k] = append(vars, k), 0
 		}
-		own, ok := (&RunBends{Rise: rise, Points: b.Points}).samples(vars)
-		if !ok {
-			return Bound{}, false
-		}
-		for _, s := range own {
-			points = append(points, sample{append(s.x, n), s.y})
-		}
+		points, ok = f.pointsOf(of, vars, rise)
+	}
+	if !ok {
+		return Bound{}, false
 	}
 	found, sign := piecesOf(points, spareSizes-1)
 	if found == nil {
 		for r := range f.runs {
 			if b := of(r); b != nil {
-				b.hopeless = true
+				f.bends.hopeless[b] = f.modulus
 			}
 		}
 		return Bound{}, false
@@ -183,6 +200,24 @@ func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) 
 		out.Pieces = append(out.Pieces, f.boundPiece(p, vars, rise, points))
 	}
 	return out, true
+}
+
+// pointsOf returns the points of all runs in some variables and the size; see samples.
+func (f *fitter) pointsOf(of func(run int) *RunBends, vars []int, rise []int64) (points []sample, ok bool) {
+	for r, n := range f.prog.Sizes {
+		b := of(r)
+		if b == nil {
+			continue
+		}
+		own, ok := (&RunBends{Rise: rise, Points: b.Points}).samples(vars)
+		if !ok {
+			return nil, false
+		}
+		for _, s := range own {
+			points = append(points, sample{append(s.x, n), s.y})
+		}
+	}
+	return points, true
 }
 
 // boundPiece returns a piece of a bound, whose coefficients are known at the sizes at
@@ -200,12 +235,12 @@ func (f *fitter) boundPiece(p piece, vars []int, rise []int64, points []sample) 
 	known := func(value func(n int64) int64) int32 {
 		return f.series(func(r int) (int64, bool) {
 			n := f.prog.Sizes[r]
-			return scale * value(n), active[n]
+			return value(n), active[n]
 		})
 	}
 	out := Affine{known(func(n int64) int64 { return p.constant + p.coef[last]*n })}
 	for k := range rise {
-		c := rise[k]
+		c := rise[k] * scale
 		if i := slices.Index(vars, k); i >= 0 {
 			c = p.coef[i]
 		}

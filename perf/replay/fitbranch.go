@@ -42,13 +42,30 @@ func (f *fitter) fitBranch(i int) {
 	}
 	// What is affine in each run may not be so in all: the last of some tiles alone
 	// tells. And residue classes may be nothing but tiles that are few.
-	if p.Branch == nil || p.Branch.Split.Modulus > 1 || !f.settled(p.Branch) {
-		if list := keys(true); len(list) > 0 {
-			if b := f.fitForm(i, list[0]); b != nil {
-				p.Branch = b
+	open := p.Branch == nil || p.Branch.Split.Modulus > 1 || !f.settled(p.Branch)
+	if list := keys(true); len(list) > 0 && (open || f.undetermined(i)) {
+		if b := f.fitForm(i, list[0]); b != nil && (open || f.settled(b)) {
+			p.Branch = b
+		}
+	}
+}
+
+// undetermined reports whether no run shows how the bounds of the branch at the end of
+// place i depend on all indices: such as which tile, where the first alone is not full.
+func (f *fitter) undetermined(i int) bool {
+	for _, in := range f.in[i] {
+		if in == nil {
+			continue
+		}
+		for k := range in.Branch {
+			for _, c := range in.Branch[k].Classes {
+				if slices.ContainsFunc(c.Bounds, func(a RunAffine) bool { return len(a.Coef) > 0 && a.Rank == len(a.Coef)-1 }) {
+					return false
+				}
 			}
 		}
 	}
+	return true
 }
 
 // settled reports whether all coefficients of a branch are.
@@ -129,7 +146,27 @@ func (f *fitter) fitOutcomes(i int, key branchKey, c int, out *Outcomes) bool {
 				return nil
 			}
 			return &o.Bounds[k]
-		}, func(int) int64 { return 0 }, f.steps)}})
+		}, func(int) int64 { return 0 }, f.steps, f.limits(of, shape))}})
 	}
 	return true
+}
+
+// limits returns what runs in which control went on in one of two ways alone say about the
+// bound between these, if it is a constant: with full tiles alone, no index is beyond it.
+func (f *fitter) limits(of func(run int) *RunOutcomes, shape []trace.BlockID) (list []Limit) {
+	if len(shape) != 2 {
+		return nil
+	}
+	for r, n := range f.prog.Sizes {
+		o := of(r)
+		if o == nil || len(o.Shape) != 1 {
+			continue
+		}
+		if o.Shape[0] == shape[0] {
+			list = append(list, Limit{Size: n, Value: scale * o.Last})
+		} else {
+			list = append(list, Limit{Size: n, Value: scale * (o.First - 1), Greatest: true})
+		}
+	}
+	return list
 }

@@ -2,7 +2,9 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 
+	"presage/perf/access"
 	"presage/perf/trace"
 )
 
@@ -22,9 +24,11 @@ type Instance struct {
 	mains   map[int32]bool // contexts of main
 	trained []int64        // sizes of the runs
 
-	own      bool      // the code is that of an executable compiled for the size
-	overlaps *overlaps // nil: not looked for
-	ends     []float64 // by place: see Verdict, of the largest size
+	own      bool             // the code is that of an executable compiled for the size
+	says     *access.Analysis // of it; nil: nothing
+	overlaps *overlaps        // nil: not looked for
+	ends     []float64        // by place: see Verdict, of the largest size
+	fitted   *fitted          // nil: the Program does not come from a Model
 }
 
 // state is where a replay is: about to execute a place.
@@ -75,6 +79,7 @@ type liveRef struct {
 	lo      uint64
 	places  uint64 // from lo, at which an irregular access may be
 	size    uint64
+	drift   *liveDrift // of an irregular one
 }
 
 // refKind says how addresses are computed.
@@ -203,17 +208,33 @@ func (in *Instance) buildPlace(p *Place, l *livePlace) {
 	switch {
 	case len(p.Next) <= 1:
 	case p.Branch == nil:
-		l.choice = chance
-		sum := 0.0
-		for _, c := range p.Chances {
-			sum += c
-			l.chances = append(l.chances, sum)
-		}
+		p.draw(l)
 	default:
 		l.choice = bounds
 		l.branch = in.buildBranch(p.Branch, l)
 		l.spins = in.spins(p, l)
+		// A line through bounds that follow no function says less than how often the
+		// ways were gone, other than of loops, which go on by bounds.
+		if !l.sureBranch && p.withinStep() && !slices.Contains(in.prog.Sizes, in.N) {
+			p.draw(l)
+		}
 	}
+}
+
+// draw has the way on from the place drawn by frequency.
+func (p *Place) draw(l *livePlace) {
+	l.choice, l.spins = chance, false
+	sum := 0.0
+	for _, c := range p.Chances {
+		sum += c
+		l.chances = append(l.chances, sum)
+	}
+}
+
+// withinStep reports whether all ways on from a place stay in the same step of the loops
+// around it.
+func (p *Place) withinStep() bool {
+	return !slices.ContainsFunc(p.Next, func(n Next) bool { return n.To < 0 || n.More || int(n.Keep) != p.Depth })
 }
 
 // shift moves what lies at a base.
@@ -226,6 +247,9 @@ func (in *Instance) shift(base int32, by uint64) {
 			}
 			r := &in.places[i].refs[j]
 			r.lo += by
+			if r.drift != nil && r.drift.start != nil {
+				r.drift.start[0] += int64(by) * scale
+			}
 			for _, c := range r.classes {
 				c[0] += int64(by) * scale
 			}
@@ -273,8 +297,10 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 		lo, hi := in.values[ref.Lo].At, in.values[ref.Hi].At
 		r.lo = base + uint64(lo)
 		r.places = uint64(max(0, hi-lo))/r.size + 1
+		r.drift = in.buildDrift(ref, l, r.size)
 		return r
 	}
+	l.exact = l.exact && !ref.Unsure
 	for _, c := range ref.Classes {
 		coef := in.affine(c, l, &l.exact)
 		if coef == nil {

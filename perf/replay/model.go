@@ -2,22 +2,29 @@ package replay
 
 import (
 	"context"
-	"fmt"
+
+	"presage/perf/access"
 )
 
 // Model predicts traces at sizes that were not run. It fits the runs anew for each
-// residue class, when a size asks for it.
+// residue class, when a size asks for it. Several goroutines may use one, and several
+// Models the same runs, which none of them changes.
 type Model struct {
 	code  *Code
 	sizes []int64
 	runs  []*Run
+
+	turn  chan struct{}        // full while somebody fits, who alone touches what follows
 	fits  map[[2]int64]*fitted // by modulus and residue
+	bends *bendings
 
 	all  *Program // fitted to all sizes
 	gaps []gap    // by place of it
 
-	objects []Object // of code, if it is the executable of a size
-	builtAt int64    // that size
+	// Of code, if it is the executable of a size; set before the Model is shared.
+	objects []Object
+	builtAt int64            // that size
+	says    *access.Analysis // nil: nothing
 }
 
 // fitted is a fit with its verification.
@@ -28,6 +35,8 @@ type fitted struct {
 	sure   uint64  // of places without doubts
 	most   []int64 // by place: the largest of Outcome.most
 	ends   []float64
+	work   []uint64 // by place: executions and accesses in the largest run
+	bends  []bool   // by place: something in it may be the least or greatest of several functions
 }
 
 // goodShare is the share of the accesses from which on a fit is not tried to be
@@ -43,21 +52,23 @@ const minSizes = 4
 // compiled for a size each, are translated to code first: see Code.Translate.
 func NewModel(code *Code, sizes []int64, runs []*Run) (*Model, error) {
 	if len(sizes) != len(runs) || len(sizes) < minSizes {
-		return nil, fmt.Errorf("replay: %d sizes with %d runs; at least %d sizes are needed, and 6 to 8 are better", len(sizes), len(runs), minSizes)
+		return nil, refuse("%d sizes with %d runs; at least %d sizes are needed, and 6 to 8 are better", len(sizes), len(runs), minSizes)
 	}
 	for i := range sizes[1:] {
 		if sizes[i+1] <= sizes[i] {
-			return nil, fmt.Errorf("replay: sizes %d and %d do not ascend", sizes[i], sizes[i+1])
+			return nil, refuse("sizes %d and %d do not ascend", sizes[i], sizes[i+1])
 		}
 	}
-	return &Model{code: code, sizes: sizes, runs: runs, fits: make(map[[2]int64]*fitted)}, nil
+	return &Model{code: code, sizes: sizes, runs: runs, turn: make(chan struct{}, 1), fits: make(map[[2]int64]*fitted), bends: newBendings()}, nil
 }
 
 // BuiltFor says that the code is that of an executable compiled for size n, so that
-// variables lie there, at this size, where its symbol table says.
-func (m *Model) BuiltFor(n int64) error {
+// variables lie there, at this size, where its symbol table says. What its static analysis
+// says about addresses and branches need not be shown by the start of a run; with nil,
+// all is to be shown. It is called before At.
+func (m *Model) BuiltFor(n int64, says *access.Analysis) error {
 	objects, err := m.code.objects()
-	m.objects, m.builtAt = objects, n
+	m.objects, m.builtAt, m.says = objects, n, says
 	return err
 }
 
@@ -65,6 +76,12 @@ func (m *Model) BuiltFor(n int64) error {
 // some of these then differs from the runs, to those of n's residue class modulo 2, 4
 // or 8: whichever explains most of the largest run's accesses, first the simplest.
 func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	var best *fitted
 	for modulus := int64(1); modulus <= 8; modulus *= 2 {
 		f, err := m.fit(ctx, modulus, (n%modulus+modulus)%modulus)
@@ -91,13 +108,13 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 	}
 	switch {
 	case m.objects != nil && m.builtAt == n:
-		in.own = true
+		in.own, in.says = true, m.says
 		in.placeObjects(m.objects)
 	case apart(m.runs):
 		in.trustStack()
 	}
 	in.overlaps = newOverlaps(m.code, best)
-	in.gaps, in.trained, in.ends = m.gapsOf(best.prog), m.sizes, best.ends
+	in.gaps, in.trained, in.ends, in.fitted = m.gapsOf(best.prog), m.sizes, best.ends, best
 	if newBits(n, best.prog.Sizes) != 0 {
 		s := residues{m.code, make(map[int]bool)}
 		for i := range in.doubts {
@@ -164,7 +181,7 @@ func (m *Model) fit(ctx context.Context, modulus, residue int64) (*fitted, error
 // verified fits runs, and replays the sizes: the largest one from a fit without it,
 // too.
 func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitted, error) {
-	prog, err := Fit(m.code, sizes, runs)
+	prog, err := m.bends.fit(m.code, sizes, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -188,10 +205,12 @@ func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitt
 	if err != nil {
 		return nil, err
 	}
+	f.work, f.bends = make([]uint64, len(here)), make([]bool, len(here))
 	for i, p := range here {
 		if p == nil {
 			continue
 		}
+		f.work[i], f.bends[i] = p.Count*uint64(1+len(p.Refs)), p.bends()
 		f.total += p.Count * uint64(len(p.Refs))
 		if !f.doubts[i].access().any() {
 			f.sure += p.Count * uint64(len(p.Refs))
@@ -203,7 +222,7 @@ func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitt
 // holdOut adds the doubts that the replay of a size brings that was left out of a
 // fit.
 func (m *Model) holdOut(ctx context.Context, f *fitted, sizes []int64, runs []*Run, n int64, run *Run) error {
-	prog, err := Fit(m.code, sizes, runs)
+	prog, err := m.bends.fit(m.code, sizes, runs)
 	if err != nil {
 		return err
 	}

@@ -20,16 +20,18 @@ const (
 // sample is a point of a function of integer variables.
 type sample struct {
 	x []int64
-	y int64
+	y int64 // in eighths
 }
 
-// piece is an affine function with integer coefficients.
+// piece is an affine function. Its coefficients are multiples of 1/8: half as many steps
+// as the size has, if loops are unrolled.
 type piece struct {
-	coef     []int64 // by variable
-	constant int64
-	depends  uint // variables that it may depend on, as bits
+	coef     []int64 // by variable, in eighths
+	constant int64   // in eighths
+	depends  uint    // variables that it may depend on, as bits
 }
 
+// at returns the value in eighths.
 func (p *piece) at(x []int64) int64 {
 	sum := p.constant
 	for k, c := range p.coef {

@@ -99,8 +99,41 @@ func TestStepped(t *testing.T) {
 	if v, ok := two.stepped(97); ok {
 		t.Errorf("two values determine %+v", v)
 	}
+	half := Series{Steps: []int64{6}, Sizes: s.Sizes, Values: s.Values} // the loop is unrolled
+	if v, ok := half.stepped(97); !ok || v.At != scale*(96/12) {
+		t.Errorf("steps of 6, twice in an iteration, give %+v, %v", v, ok)
+	}
+	// Sizes with full tiles alone, in which control went one way, tell what 36 and 48 have.
+	limited := s
+	limited.Limits = []Limit{{Size: 36, Value: scale * 2, Greatest: true}, {Size: 48, Value: scale * 3, Greatest: true}, {Size: 49, Value: scale * 4}}
+	if v, ok := limited.stepped(96); !ok || v.At != scale*(95/12) {
+		t.Errorf("within limits: %+v, %v", v, ok)
+	}
 	other := Series{Steps: []int64{11}, Sizes: s.Sizes, Values: s.Values}
 	if v, ok := other.stepped(97); ok {
 		t.Errorf("steps of 11 give %+v", v)
+	}
+}
+
+// TestPiecesInEighths tests pieces whose coefficients are no integers: where k is unrolled
+// by two, the last pair of a tile of 24 is the lesser of 11 and n/2 - 12·K - 1.
+func TestPiecesInEighths(t *testing.T) {
+	value := func(n, k int64) int64 { return min(11, n/2-12*k-1) }
+	var points []sample
+	for n := int64(30); n <= 90; n += 8 {
+		for k := range (n + 23) / 24 {
+			points = append(points, sample{[]int64{k, n}, scale * value(n, k)})
+		}
+	}
+	found, sign := piecesOf(points, 1)
+	if len(found) != 2 || sign != -1 {
+		t.Fatalf("%d pieces, sign %d: %+v", len(found), sign, found)
+	}
+	for n := int64(30); n < 400; n += 2 {
+		for k := range (n + 23) / 24 {
+			if got := min(found[0].at([]int64{k, n}), found[1].at([]int64{k, n})); got != scale*value(n, k) {
+				t.Fatalf("n=%d, K=%d: %d eighths, want %d", n, k, got, scale*value(n, k))
+			}
+		}
 	}
 }

@@ -15,6 +15,13 @@ type Series struct {
 	Sizes  []int64
 	Values []int64
 	Steps  []int64 // of a bound: the tiles that its value, in eighths, may be a number of
+	Limits []Limit // of a bound, at other sizes
+}
+
+// Limit says that a value at a size is not less, or not greater, than another.
+type Limit struct {
+	Size, Value int64
+	Greatest    bool // not greater
 }
 
 // Value is what a Series gives at a size.

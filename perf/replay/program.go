@@ -10,6 +10,7 @@ type Program struct {
 	Places   []Place // the first is where the program starts
 	Bases    []Base
 	Series   []Series // of all coefficients, each once
+	Steps    []int64  // what may be sizes of tiles, ascending
 }
 
 // Place is a basic block in a calling context.
@@ -39,9 +40,11 @@ type Next struct {
 // Ref is a reference of a place.
 type Ref struct {
 	Base      int32
-	Irregular bool // Lo and Hi bound the addresses
+	Irregular bool // Lo and Hi bound the addresses, or the first ones of Drift
+	Drift     *Drift
 	Form      Form
 	Bend      int8 // 1, -1: the address is the greatest or least of Classes, whatever the Form
+	Unsure    bool // which functions these are
 	Classes   []Affine
 	Lo, Hi    int32 // relative to Base, in Series
 }

@@ -73,6 +73,11 @@ var narrowing = map[uint64]int{1 << 13: 24, 1 << 15: 8, 1 << 18: 2}
 type reference struct {
 	candidates []candidate // those that did not fail
 	bends      *bends      // nil: not looked for
+	drifts     []drift     // the same
+	twins      []twin      // references of the place that are as far away as ever
+	paired     bool        // twins are known
+	last       uint64      // address, with drifts
+	repeats    uint64      // executions with the address of the one before, with drifts
 	lo, hi     uint64      // of the addresses
 	hash       uint64
 }
@@ -90,7 +95,7 @@ func newReference(depth int, all bool) reference {
 	if !all {
 		list = list[:1]
 	} else if depth > 0 {
-		r.bends = new(bends)
+		r.bends, r.drifts = new(bends), newDrifts(depth)
 	}
 	for _, f := range list {
 		r.candidates = append(r.candidates, newCandidate(f))
@@ -106,6 +111,9 @@ func (r *reference) narrow(executions uint64) {
 	if len(r.candidates) > 0 && r.candidates[0].form.plain() && executions >= straight {
 		r.bends = nil
 	}
+	if len(r.candidates) > 0 && executions >= straight {
+		r.drifts = nil
+	}
 }
 
 // straight is the number of executions after which an affine function that agreed with
@@ -114,6 +122,15 @@ const straight = 1 << 18
 
 // add takes an address. It reports whether a form is left.
 func (r *reference) add(v []int64, stamps []uint64, addr uint64) bool {
+	if r.drifts != nil {
+		if addr == r.last && r.hi > 0 {
+			r.repeats++
+		}
+		r.last = addr
+		for i := range r.drifts {
+			r.drifts[i].add(v, stamps, int64(addr))
+		}
+	}
 	r.lo, r.hi = min(r.lo, addr), max(r.hi, addr)
 	r.hash = mix(r.hash, addr)
 	if r.bends != nil {

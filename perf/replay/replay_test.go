@@ -210,6 +210,11 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DTILED", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DTILES", []int64{13, 14, 16, 18, 19, 21, 22}, []int64{97}, "kernel", false, 0}, // two tiles in all runs
 		{"-O2 -DTILES", []int64{24, 30, 36, 37, 48, 60, 61}, []int64{97}, "kernel", false, 0}, // few sizes of the last tile
+		{"-O2 -DUNEVEN", []int64{26, 30, 34, 38, 42, 47, 50, 56, 58, 66, 74, 76}, []int64{114}, "kernel", true, 0},
+		{"-O2 -DUNEVEN", []int64{30, 38, 47, 56, 66, 76}, []int64{114}, "kernel", false, 0}, // too few of these
+		{"-O3 -DJAMMED", []int64{26, 28, 34, 36, 38, 44, 46, 48, 54, 56, 58, 64}, []int64{86, 98}, "kernel", true, 0},
+		{"-O2 -DGUARDED", []int64{30, 38, 47, 56, 66, 76}, []int64{97, 114}, "kernel", true, 0},
+		{"-O2 -DFACTOR", []int64{18, 26, 30, 34, 38, 42, 50, 58, 66, 74}, []int64{114}, "kernel", false, 0}, // a loop is left out
 		{"-O2 -DPARABOLA", mixed, []int64{97}, "kernel", false, 0},
 
 		{"-O2 -DTILED", eights, []int64{90}, "kernel", false, 0},                                   // a tile that is not full

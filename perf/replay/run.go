@@ -33,10 +33,14 @@ type RunNext struct {
 // RunRef is a reference of a place. If Lo is above Hi, the run's executable has no such
 // reference.
 type RunRef struct {
-	Forms  []RunForm // those that agree with all accesses, the simplest first; none: irregular
-	Bends  *RunBends // points, where no affine function agrees; nil: none, or no function goes through all
-	Lo, Hi uint64    // least and largest address
-	Hash   uint64    // of the sequence of addresses
+	Forms  []RunForm  // those that agree with all accesses, the simplest first; none: irregular
+	Bends  *RunBends  // points, where they were looked for; nil: none, or no function goes through all
+	Drifts []RunDrift // what is regular all the same, by level; none: there are Forms, or nothing is known
+	Twin   *RunTwin   // an earlier reference that is as irregular; nil: none
+	Lo, Hi uint64     // least and largest address
+	Hash   uint64     // of the sequence of addresses
+
+	Repeats uint64 // with Drifts, executions with the same address as the one before
 }
 
 // RunBends are points of a function that is the least or greatest of several affine
@@ -46,9 +50,6 @@ type RunBends struct {
 	Even   []bool  // by coordinate: it rises by the same in each step
 	Bent   []bool  // by coordinate: it does not; neither: it is not known
 	Points [][]int64
-
-	pieces   *bentPieces // of addresses, once they are looked for
-	hopeless bool        // a bound, and nothing was found with all runs
 }
 
 // RunForm is a form with its coefficients in the run.
@@ -77,6 +78,8 @@ type RunBranch struct {
 // which, inclusively, each but the last one does.
 type RunOutcomes struct {
 	Shape  []trace.BlockID
+	First  int64 // the least pivot
+	Last   int64 // and the largest
 	Bounds []RunAffine
 	Bends  []RunBends // in place of Bounds; without points: none
 }
@@ -107,7 +110,10 @@ func (p *place) result() RunPlace {
 			if b := s.bends.result(); b.bent() {
 				ref.Bends = b
 			}
+		} else if s.bends != nil { // runs that bend may be of another size
+			ref.Bends = s.bends.result()
 		}
+		s.keepDrifts(p, &ref)
 		r.Refs = append(r.Refs, ref)
 	}
 	if p.branch == nil {
@@ -128,7 +134,7 @@ func (p *place) result() RunPlace {
 func (c *branchCandidate) result(bends bool) RunBranch {
 	b := RunBranch{Split: c.form.Split, Pivot: c.form.Pivot, Bends: bends}
 	for i := range c.classes {
-		o := RunOutcomes{Shape: c.classes[i].shape}
+		o := RunOutcomes{Shape: c.classes[i].shape, First: c.classes[i].first, Last: c.classes[i].last}
 		for k := range c.classes[i].bounds {
 			if bends {
 				o.Bends = append(o.Bends, RunBends{})

@@ -31,10 +31,11 @@ func (in *Instance) judge(start *Follower, replayed *Outcome) *judgement {
 	if real == nil {
 		main = in.mainAt(replayed)
 	}
+	shows := hidden.shows(in, replayed)
 	for i := range j.doubts {
 		d := in.doubts[i]
 		if replayed.Visits[i] > 0 {
-			d |= in.doubtsAt(i, real, replayed) | hidden.doubts(i)
+			d |= in.doubtsAt(i, real, replayed) | shows(i)
 			if replayed.last[i] < main {
 				if d &^= untested | allocates; d&aboutControl == 0 {
 					d &^= control

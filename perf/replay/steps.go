@@ -7,24 +7,30 @@ const maxStep = 1 << 12
 
 // findSteps finds the sizes of tiles: how many iterations of an inner loop lie, in the
 // addresses of some reference, between one step of an outer loop and the next, if that
-// is the same at all sizes. The number of steps of such a loop is a quotient, rounded
-// down.
+// is the same at all sizes, or at all that are twice as large and more: at others there
+// may be one tile alone, which shows none. The number of steps of such a loop is a
+// quotient, rounded down.
 func (f *fitter) findSteps() []int64 {
 	at := make(map[int64]int) // sizes at which a step is found
+	found := make(map[int64][]bool)
 	for r := range f.runs {
 		own := make(map[int64]bool)
 		for i := range f.prog.Places {
 			if in := f.in[i][r]; in != nil {
-				stepsOf(in, own)
+				f.stepsOf(in, own)
 			}
 		}
 		for s := range own {
 			at[s]++
+			if found[s] == nil {
+				found[s] = make([]bool, len(f.runs))
+			}
+			found[s][r] = true
 		}
 	}
 	var steps []int64
 	for s, runs := range at {
-		if runs == len(f.runs) {
+		if runs == len(f.runs) || f.alwaysFrom(2*s, found[s]) {
 			steps = append(steps, s)
 		}
 	}
@@ -32,13 +38,20 @@ func (f *fitter) findSteps() []int64 {
 	return steps
 }
 
-func stepsOf(in *RunPlace, steps map[int64]bool) {
+// alwaysFrom reports whether something was found in all runs from a size on, and there are
+// several.
+func (f *fitter) alwaysFrom(size int64, found []bool) bool {
+	from, _ := slices.BinarySearch(f.prog.Sizes, size)
+	return len(found)-from >= minSteps && !slices.Contains(found[from:], false)
+}
+
+func (f *fitter) stepsOf(in *RunPlace, steps map[int64]bool) {
 	for j := range in.Refs {
 		ref := &in.Refs[j]
 		if len(ref.Forms) > 0 && ref.Forms[0].Form.plain() {
 			ratios(ref.Forms[0].Classes[0].Coef, steps)
 		} else if ref.Bends.bent() {
-			for _, p := range ref.Bends.find().pieces {
+			for _, p := range f.bends.of(ref.Bends).pieces {
 				ratios(p, steps)
 			}
 		}
@@ -80,35 +93,57 @@ const minSteps = 3
 var factors = []int64{1, -1, 2, -2}
 
 // stepped returns the value at n of the quotients, rounded down, of a multiple of n and a
-// step that agree with all sizes, if all such have the same value at n.
+// step that agree with all sizes, if all such have the same value at n. Where none
+// agrees, the step may be twice as large: an unrolled loop does two in an iteration.
 func (s *Series) stepped(n int64) (Value, bool) {
 	distinct := slices.Compact(slices.Sorted(slices.Values(s.Values)))
-	if len(distinct) < minSteps {
+	if len(distinct) < minSteps || slices.ContainsFunc(s.Values, func(v int64) bool { return v%scale != 0 }) {
 		return Value{}, false
 	}
-	value, found := int64(0), false
+	least, most, found := s.quotients(n, 1)
+	if !found {
+		least, most, found = s.quotients(n, 2)
+	}
+	// The step, the multiple, and what is added are to be determined.
+	return Value{At: least * scale, Degree: 1, Modulus: 1, Spare: len(s.Sizes) - 3}, found && least == most && len(s.Sizes) > 3
+}
+
+// quotients returns the least and largest value at n of the quotients by a multiple of some
+// step that agree with all sizes and limits; found is false if there is none.
+func (s *Series) quotients(n, multiple int64) (least, most int64, found bool) {
 	for _, step := range s.Steps {
+		step *= multiple
 		for _, a := range factors {
-			lo, hi := int64(-1)<<40, int64(1)<<40 // of what is added to a·n
-			for i, x := range s.Sizes {
-				if s.Values[i]%scale != 0 {
-					return Value{}, false
-				}
-				y := s.Values[i] / scale
-				lo, hi = max(lo, step*y-a*x), min(hi, step*y+step-1-a*x)
-			}
+			lo, hi := s.added(step, a)
 			if lo > hi {
 				continue
 			}
 			low, high := floorDiv(a*n+lo, step), floorDiv(a*n+hi, step)
-			if low != high || found && low != value {
-				return Value{}, false
+			if !found {
+				least, most, found = low, high, true
 			}
-			value, found = low, true
+			least, most = min(least, low), max(most, high)
 		}
 	}
-	// The step, the multiple, and what is added are to be determined.
-	return Value{At: value * scale, Degree: 1, Modulus: 1, Spare: len(s.Sizes) - 3}, found && len(s.Sizes) > 3
+	return least, most, found
+}
+
+// added returns the least and largest number that, added to a multiple a of the size, has
+// the values as quotients by a step; there is none if the least is larger.
+func (s *Series) added(step, a int64) (lo, hi int64) {
+	lo, hi = int64(-1)<<40, int64(1)<<40
+	for i, x := range s.Sizes {
+		y := s.Values[i] / scale
+		lo, hi = max(lo, step*y-a*x), min(hi, step*y+step-1-a*x)
+	}
+	for _, l := range s.Limits {
+		if y := floorDiv(l.Value, scale); l.Greatest {
+			hi = min(hi, step*y+step-1-a*l.Size)
+		} else {
+			lo = max(lo, step*y-a*l.Size)
+		}
+	}
+	return lo, hi
 }
 
 func floorDiv(a, b int64) int64 {

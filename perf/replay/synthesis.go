@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand"
 	"slices"
 
@@ -81,7 +80,7 @@ func (r *player) run(ctx context.Context) error {
 		r.visited(cur, 1)
 		r.execute(p, v)
 		if len(p.next) == 0 {
-			return fmt.Errorf("replay: the way on from %s at %#x is not known", r.code.routine(p.block), uint64(r.code.Plan.Blocks[p.block].PC))
+			return refuse("the way on from %s at %#x is not known", r.code.routine(p.block), uint64(r.code.Plan.Blocks[p.block].PC))
 		}
 		way := 0
 		switch p.choice {
@@ -132,7 +131,7 @@ func (r *player) execute(p *livePlace, v []int64) {
 			}
 			addr = uint64(sum) / scale
 		case irregular:
-			addr = ref.lo + uint64(r.rng.Int63n(int64(ref.places)))*ref.size
+			addr = r.draw(ref, v, out[at:at+i])
 		default:
 			addr = ref.address(v)
 		}

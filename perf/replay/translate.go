@@ -11,11 +11,11 @@ import (
 
 // Translate returns a run of another executable as if it had been one of c, for a
 // program that was compiled anew for each size: blocks correspond by their routine's
-// name and their number in it, and references of a block by their order among those
-// of their kind and size. Compilers choose other instructions for another size, and
-// keep other registers in memory: references that only one executable has are
-// left out, or never executed. Translate returns an error if a routine that was
-// executed has other blocks or loops here.
+// name and where they stand in its control flow, and references of a block by their order
+// among those of their kind and size. Compilers choose other instructions for another
+// size, put blocks in another order, and keep other registers in memory: references
+// that only one executable has are left out, or never executed. Translate returns an error
+// if the control flow of a routine that was executed is another one here.
 func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
 	t := newTranslator(c, from)
 	out := *run
@@ -27,6 +27,7 @@ func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
 	for i := range out.Contexts {
 		t.block(&out.Contexts[i].Call)
 	}
+	out.Places = t.leaveOut(out.Places)
 	for i := range out.Places {
 		p := &out.Places[i]
 		was := p.Block
@@ -43,19 +44,22 @@ func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
 			t.branch(&p.Branch[k])
 		}
 	}
+	if t.err == nil {
+		out.Places = t.putIn(out.Places)
+	}
 	if t.err != nil {
-		return nil, fmt.Errorf("replay: %w", t.err)
+		return nil, refuse("%w", t.err)
 	}
 	return &out, nil
 }
 
 type translator struct {
 	to, from *Code
-	routines map[string][]*cfg.Routine // of to, by name, ascending
-	names    []string                  // of the routines of from
-	number   []int                     // of each, among those of its name
-	same     map[int]error             // by routine of from: whether it has the same blocks
-	err      error                     // the first
+	routines map[string][]int // of to, by name, ascending
+	names    []string         // of the routines of from
+	number   []int            // of each, among those of its name
+	same     map[int]error    // by routine of from: whether it has the same shape
+	err      error            // the first
 }
 
 func newTranslator(to, from *Code) *translator {
@@ -66,10 +70,10 @@ func newTranslator(to, from *Code) *translator {
 
 // namesakes returns a program's routines by name: libraries have several static ones
 // of one name. Those without a name are called after the one before them.
-func namesakes(g *cfg.Program) map[string][]*cfg.Routine {
-	all := make(map[string][]*cfg.Routine)
+func namesakes(g *cfg.Program) map[string][]int {
+	all := make(map[string][]int)
 	for i, name := range names(g) {
-		all[name] = append(all[name], g.Routines[i])
+		all[name] = append(all[name], i)
 	}
 	return all
 }
@@ -100,13 +104,12 @@ func numbers(g *cfg.Program) []int {
 	return out
 }
 
-// counterpart returns the routine of to that routine i of from is; nil if there is
-// none.
-func (t *translator) counterpart(i int) *cfg.Routine {
+// counterpart returns the routine of to that routine i of from is; -1 if there is none.
+func (t *translator) counterpart(i int) int {
 	if list := t.routines[t.names[i]]; t.number[i] < len(list) {
 		return list[t.number[i]]
 	}
-	return nil
+	return -1
 }
 
 func (t *translator) branch(b *RunBranch) {
@@ -127,35 +130,52 @@ func (t *translator) block(id *trace.BlockID) {
 	b := &t.from.blocks[*id]
 	err, known := t.same[b.routine]
 	if !known {
-		err = t.compare(t.from.graph.Routines[b.routine], t.counterpart(b.routine))
+		err = t.compare(b.routine, t.counterpart(b.routine))
 		t.same[b.routine] = err
 	}
 	if t.err = err; err != nil {
 		return
 	}
 	r := t.counterpart(b.routine)
-	*id = t.to.blockAt(r.Blocks[b.index].PC())
+	k := t.to.shape(r).at[t.from.shape(b.routine).names[b.index]]
+	*id = t.to.blockAt(t.to.graph.Routines[r].Blocks[k].PC())
 }
 
-// compare returns an error unless a routine has the same blocks in both executables.
-func (t *translator) compare(r, o *cfg.Routine) error {
-	if o == nil {
+// compare returns an error unless a routine has the same shape in both executables.
+func (t *translator) compare(ri, oi int) error {
+	r := t.from.graph.Routines[ri]
+	if oi < 0 {
 		return fmt.Errorf("one executable has no routine %s", r.Name)
 	}
-	differs := len(o.Blocks) != len(r.Blocks)
-	for i := 0; i < len(r.Blocks) && !differs; i++ {
-		x, y := t.from.blockAt(r.Blocks[i].PC()), t.to.blockAt(o.Blocks[i].PC())
-		if x == noBlock || y == noBlock {
-			differs = true
-			continue
-		}
-		a, b := &t.from.blocks[x], &t.to.blocks[y]
-		differs = a.exit != b.exit || a.forks != b.forks || a.header != b.header || !slices.Equal(a.chain, b.chain)
+	o := t.to.graph.Routines[oi]
+	x, y := t.from.shape(ri), t.to.shape(oi)
+	if len(x.at) != len(y.at) {
+		return t.differs(ri, x, y)
 	}
-	if differs {
-		return fmt.Errorf("%s has other blocks or loops in one executable than in another", r.Name)
+	for n, i := range x.at {
+		k, ok := y.at[n]
+		if !ok || !t.alike(r, o, i, k) || !slices.Equal(x.succs[i], y.succs[k]) ||
+			!slices.Equal(x.around(r, i), y.around(o, k)) {
+			return t.differs(ri, x, y)
+		}
 	}
 	return nil
+}
+
+// differs says that a routine of from has another shape in to, and where.
+func (t *translator) differs(ri int, x, y *shape) error {
+	r := t.from.graph.Routines[ri]
+	return fmt.Errorf("%s has other blocks or loops in one executable than in another%s", r.Name, t.from.unlike(ri, x, y))
+}
+
+// alike reports whether a block of two routines ends in the same way.
+func (t *translator) alike(r, o *cfg.Routine, i, k int) bool {
+	x, y := t.from.blockAt(r.Blocks[i].PC()), t.to.blockAt(o.Blocks[k].PC())
+	if x == noBlock || y == noBlock {
+		return false
+	}
+	a, b := &t.from.blocks[x], &t.to.blocks[y]
+	return a.exit == b.exit && a.forks == b.forks && a.header == b.header && len(a.chain) == len(b.chain)
 }
 
 // refs returns the references of a place of block b, given those of a in the other

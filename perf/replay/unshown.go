@@ -78,10 +78,35 @@ func (u *unshown) visit(place int32, v []int64) {
 	}
 }
 
-// doubts returns the doubts about place i.
-func (u *unshown) doubts(i int) doubt {
-	if u == nil || u.shown[u.block[i]] {
+// shows returns what gives the doubts about places of a replay that the start of the run
+// did not dispel.
+func (u *unshown) shows(in *Instance, replayed *Outcome) func(i int) doubt {
+	if u == nil {
+		return func(int) doubt { return 0 }
+	}
+	if in.says == nil {
+		return func(i int) doubt {
+			if u.shown[u.block[i]] {
+				return 0
+			}
+			return notShown
+		}
+	}
+	p := newProofs(in, in.says)
+	denied, unproved := p.since(denies, u.shown, replayed), p.since(silent, u.shown, replayed)
+	return func(i int) doubt {
+		after := func(since []uint64) bool {
+			at := since[in.prog.Places[i].Context]
+			return at > 0 && at < replayed.last[i]
+		}
+		switch {
+		case u.shown[u.block[i]]:
+			return 0
+		case !p.addresses(i) || after(denied):
+			return notShown
+		case after(unproved):
+			return notCounted
+		}
 		return 0
 	}
-	return notShown
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"presage/perf/cache"
 	"presage/perf/internal/num"
@@ -23,7 +25,9 @@ const (
 	// Method: the misses were counted in a replay.
 	Method = "replay"
 	// MethodNear: they were, too, but a few accesses before were in doubt, such as
-	// those of the library's start where no executable of the size could be run.
+	// those of the library's start where no executable of the size could be run; or their
+	// addresses follow from the code of the size's own executable, and how often they
+	// are executed only from the runs.
 	MethodNear = "near replay"
 )
 
@@ -42,19 +46,28 @@ type Options struct {
 	// compiled anew for each size. Where there is none, the start of the real run is
 	// not known, nor exactly where data lie.
 	Executables []subject.BinaryPoint
+	// TrainedSizesOnly has loops learned at the sizes of the profiles alone. Otherwise a
+	// program of one executable is run at more and mostly smaller sizes, for its loops, if
+	// those of the profiles leave much in doubt that others may settle: up to 16 for each
+	// size that is predicted, none above the largest of the profiles, and together of no
+	// more instructions than the runs of these, by estimate; once, and again where one shows
+	// what to look for in others. The rows' warnings say at which.
+	TrainedSizesOnly bool
 	// Progress, if not nil, is called now and then, with the share of a replay that is
 	// done.
 	Progress progress.Func
 }
 
 // Corrector gives groups of references that are certified the misses that a replay
-// counts.
+// counts. Several goroutines may use one.
 type Corrector struct {
 	program *Program
 	config  cache.Config
 	opt     Options
 	groups  [][]trace.GroupID // by misses.Group: of the plan
-	known   map[string]*replayedPoint
+
+	mu    sync.Mutex // of what follows
+	known map[string]*replayedPoint
 }
 
 var _ misses.Corrector = (*Corrector)(nil)
@@ -82,6 +95,9 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 		return nil, err
 	}
 	out := &misses.Correction{Groups: make([]misses.GroupCorrection, len(c.groups)), Warnings: slices.Clone(r.warnings)}
+	if said := r.More.said(c.program.sweep.name); said != "" {
+		out.Warnings = append(out.Warnings, said)
+	}
 	switch {
 	case r.Unknown && of.Level.Sets == 1:
 		return nil, nil
@@ -93,7 +109,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	if !ok {
 		return nil, fmt.Errorf("perf: the machine has no level %q", of.Level.Name)
 	}
-	if float64(r.Amid) > maxBefore*float64(r.All.Accesses) && r.disturbance(counts) > maxDisturbance {
+	if r.disturbed(counts, of.Level) {
 		out.Warnings = append(out.Warnings, "not replayed: "+strings.Join(r.Reasons, "; "))
 		return out, nil
 	}
@@ -104,17 +120,24 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	var all standing
 	for i, groups := range c.groups {
 		n, s := r.of(counts, groups)
-		all.Accesses, all.Doubtful = all.Accesses+s.Accesses, all.Doubtful+s.Doubtful
-		if !s.certified() {
+		all.add(s)
+		if !s.likely() {
 			continue
 		}
 		out.Groups[i] = misses.GroupCorrection{
 			Method: method,
 			Misses: predict.Misses{Accesses: float64(n.Accesses), Cold: float64(n.Cold), Reuse: float64(n.Misses - n.Cold)},
-			Exact:  exact,
+			Exact:  exact && s.certified(),
+		}
+		if !s.certified() {
+			out.Groups[i].Method = MethodNear
 		}
 	}
-	if doubtful, total := float64(all.Doubtful), float64(all.Accesses); doubtful > noticeable*total {
+	if likely, total := float64(all.Likely), float64(all.Accesses); likely > noticeable*total {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s of the accesses are replayed, though the start of the run of the size's own executable does not show how often they are executed",
+			num.Percent(likely/total)))
+	}
+	if doubtful, total := float64(all.Doubtful-all.Likely), float64(all.Accesses); doubtful > noticeable*total {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%s of the accesses are not certified, and not replayed: %s",
 			num.Percent(doubtful/total), strings.Join(r.Reasons, "; ")))
 	}
@@ -127,8 +150,7 @@ func (r *replayedPoint) of(counts cache.LevelResult, groups []trace.GroupID) (n 
 		if int(g) >= len(counts.Groups) { // none is left in the executable
 			continue
 		}
-		s.Accesses += r.Groups[g].Accesses
-		s.Doubtful += r.Groups[g].Doubtful
+		s.add(r.Groups[g])
 		n.Accesses += counts.Groups[g].Accesses
 		n.Misses += counts.Groups[g].Misses
 		n.Cold += counts.Groups[g].Cold
@@ -140,34 +162,39 @@ const (
 	// maxSlack is the largest share of a level's misses that accesses in doubt may
 	// change for those of certified groups to count as exact.
 	maxSlack = 0.005
-	// maxBefore is the largest share of accesses in doubt, before certified ones, with
-	// which the misses of these are of use; unless those in doubt have few misses:
-	// each brings in a block, and so pushes out one that others may use again.
-	maxBefore      = 0.02
-	maxDisturbance = 0.1 // misses in doubt by certified ones
+	// maxDisturbance is the largest share of the misses of certified accesses that those in
+	// doubt may change for the former to be of use at a level that is fully associative,
+	// and maxDisturbedSets at others, where the alternative knows nothing of conflicts.
+	maxDisturbance   = 0.1
+	maxDisturbedSets = 1
 	// noticeable is the share of accesses from which on it is said that they are not
 	// certified.
 	noticeable = 0.001
 )
 
-// disturbance returns how many misses of accesses in doubt there are at a level for each
-// of certified ones.
-func (r *replayedPoint) disturbance(counts cache.LevelResult) float64 {
+// disturbed reports whether accesses in doubt may change too many of the misses that
+// certified ones have at a level: of each access in doubt that comes before, as many as a
+// set has ways (see replay.Certificate), or of each such miss, which brings in a block and
+// so pushes out one that others may use again, about one. What was left out may all
+// have missed, if it is a noticeable share of the accesses.
+func (r *replayedPoint) disturbed(counts cache.LevelResult, level predict.Level) bool {
 	sure, doubtful := 0.0, 0.0
 	for g, s := range r.Groups {
-		if s.Accesses == 0 {
-			continue
-		}
-		if n := float64(counts.Groups[g].Misses); s.certified() {
+		switch n := float64(counts.Groups[g].Misses); {
+		case s.likely():
 			sure += n
-		} else {
+		case s.Accesses > 0:
 			doubtful += n
 		}
 	}
-	if doubtful == 0 {
-		return 0
+	if left := float64(r.Left); left > noticeable*float64(r.All.Accesses) {
+		doubtful += left
 	}
-	return doubtful / sure
+	limit := maxDisturbance
+	if level.Sets > 1 {
+		limit = maxDisturbedSets
+	}
+	return math.Min(doubtful, float64(r.Amid)*float64(level.Ways)) > limit*sure
 }
 
 // levelOf returns the counts of a cache or TLB.
@@ -185,17 +212,47 @@ func levelOf(r *cache.Result, name string) (cache.LevelResult, bool) {
 func (c *Corrector) replay(ctx context.Context, n int64, exe *subject.Program) (*replayedPoint, error) {
 	show := reporter{task: fmt.Sprintf("replaying %s=%d", c.program.sweep.name, n), to: c.opt.Progress}
 	show.report(0)
-	t, err := c.program.at(n, exe)
-	if err != nil {
-		return &replayedPoint{Why: err.Error()}, nil
+	t, in, more, err := c.instance(ctx, n, exe)
+	if cannot := new(cannotError); errors.As(err, &cannot) {
+		return noReplay(cannot.error)
 	}
-	in, err := t.model.At(ctx, n)
 	if err != nil {
 		return nil, err
 	}
+	r, err := c.replayInstance(ctx, t, in, show)
+	if r != nil {
+		r.More = *more
+	}
+	return r, err
+}
+
+// cannotError says why nothing is replayed.
+type cannotError struct{ error }
+
+func (e *cannotError) Unwrap() error { return e.error }
+
+// instance returns what is replayed at size n, and at which sizes beside those of the
+// profiles it was learned; or a cannotError.
+func (c *Corrector) instance(ctx context.Context, n int64, exe *subject.Program) (*target, *replay.Instance, *moreSizes, error) {
+	t, err := c.program.at(n, exe)
+	if err != nil {
+		return nil, nil, nil, &cannotError{err}
+	}
+	in, err := t.model.At(ctx, n)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if c.opt.TrainedSizesOnly || in.Accesses() > float64(c.opt.MaxAccesses) {
+		return t, in, new(moreSizes), nil
+	}
+	return c.program.grown(ctx, n, t, in, c.opt.Progress)
+}
+
+// replayInstance replays a program.
+func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.Instance, show reporter) (*replayedPoint, error) {
 	expected := in.Accesses()
 	if expected > float64(c.opt.MaxAccesses) {
-		return &replayedPoint{Why: fmt.Sprintf("about %.2g accesses, more than the limit of %.2g", expected, float64(c.opt.MaxAccesses))}, nil
+		return &replayedPoint{Final: true, Why: fmt.Sprintf("about %.2g accesses, more than the limit of %.2g", expected, float64(c.opt.MaxAccesses))}, nil
 	}
 	sim, err := cache.New(t.plan, c.config)
 	if err != nil {
@@ -204,11 +261,11 @@ func (c *Corrector) replay(ctx context.Context, n int64, exe *subject.Program) (
 	sink := trace.NewDirect(sim)
 	var start *replay.Follower // none where no executable is of this size
 	if t.own || !c.program.sweep.apart {
-		if start, err = c.follow(ctx, t, in, n, sink); err != nil {
+		if start, err = c.follow(ctx, t, in, sink); err != nil {
 			return nil, err
 		}
 		if err := start.End(); err != nil {
-			return &replayedPoint{Why: err.Error()}, nil
+			return noReplay(err)
 		}
 		show.before = float64(start.Real.Accesses)
 	}
@@ -218,7 +275,7 @@ func (c *Corrector) replay(ctx context.Context, n int64, exe *subject.Program) (
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return &replayedPoint{Why: err.Error()}, nil
+		return noReplay(err)
 	}
 	return pointOf(sim.Result(), in.Certify(start, rest), t.of), nil
 }
@@ -247,20 +304,24 @@ func (c *Corrector) executable(n int64) *subject.Program {
 	return nil
 }
 
-// follow takes the start of the real run.
-func (c *Corrector) follow(ctx context.Context, t *target, in *replay.Instance, n int64, sink trace.Sink) (*replay.Follower, error) {
+// follow takes the start of the real run. A run that fails before all of it was taken may
+// do better another time.
+func (c *Corrector) follow(ctx context.Context, t *target, in *replay.Instance, sink trace.Sink) (*replay.Follower, error) {
 	enough, stop := context.WithCancel(ctx)
 	defer stop()
 	f := in.Follow(sink, stop, c.opt.Follow)
-	inputs, err := c.program.sweep.inputs(t.prog, n)
+	inputs, err := c.program.sweep.inputs(t.prog, in.N)
 	if err != nil {
 		return nil, err
 	}
-	_, err = t.prog.Run(enough, subject.Request{
+	res, err := t.prog.Run(enough, subject.Request{
 		Inputs: inputs, Plan: t.code.Plan, Collectors: collectors(f), MayFail: true,
 	})
 	if err != nil && (ctx.Err() != nil || !errors.Is(err, context.Canceled)) {
 		return nil, err
+	}
+	if err == nil && res.Failed != "" && f.End() != nil {
+		return nil, &passingError{fmt.Errorf("%s ended with %s before its loops%s", inputs.Command(), res.Failed, res.Output)}
 	}
 	return f, nil
 }

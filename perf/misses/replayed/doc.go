@@ -9,6 +9,12 @@
 // Groups that are not certified stay as they are predicted, with a warning that
 // says why: a row may be part replay, part model, and its method names both.
 //
+// Where loops stay in doubt for want of sizes, as those of tiles do with the five or six
+// that a model of distances takes, and one executable is of all sizes, the program is run
+// at up to 16 more for each size that is predicted: none above the largest profiled, and
+// together of about as many instructions as the profiled, at most. Options.TrainedSizesOnly
+// leaves that out; rows say at which sizes loops were learned, and whether that helped.
+//
 // What was learned and what was counted at a size are kept in the store, under all that
 // they depend on: executables, what was run, the machine's hierarchy, limits, and
 // versions that are raised when one of these comes to mean something else.

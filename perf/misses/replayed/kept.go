@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 1
+const replayVersion = 4
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
@@ -29,39 +29,53 @@ type replayInputs struct {
 	Config      cache.Config
 	MaxAccesses uint64
 	Follow      replay.FollowOptions
+	TrainedOnly bool // Options.TrainedSizesOnly
 }
 
 // replayedPoint is a replay at one point, or why there is none. The store holds it.
 type replayedPoint struct {
 	Why     string // there is none; empty: there is one
-	Unknown bool   // there is none at any size, as the program's loops could not be learned; not kept
+	Final   bool   // Why will not change; false in what was stored before that was told apart
+	Unknown bool   // there is none at any size, as the program's loops could not be learned; not stored
 
 	Result *cache.Result
 	Groups []standing // by trace.GroupID, as Result has them
 	All    standing
 	Before uint64 // of replay.Certificate
 	Amid   uint64
+	Left   uint64 // LeftOut of it
+	More   moreSizes
 	// Reasons say why accesses of All are in doubt.
 	Reasons []string
 
 	warnings []string // about the store
 }
 
-// standing is how many accesses there are, and how many of them are not certified.
-type standing struct{ Accesses, Doubtful uint64 }
+// standing is how many accesses there are, how many of them are not certified, and how many
+// of these likely: see replay.RefCertificate.
+type standing struct{ Accesses, Doubtful, Likely uint64 }
 
 func (s standing) certified() bool { return s.Accesses > 0 && s.Doubtful == 0 }
+
+// likely reports whether all accesses are certified or likely.
+func (s standing) likely() bool { return s.Accesses > 0 && s.Doubtful == s.Likely }
+
+func (s *standing) add(o standing) {
+	s.Accesses += o.Accesses
+	s.Doubtful += o.Doubtful
+	s.Likely += o.Likely
+}
 
 // pointOf returns what is kept of a replay; of lists the references of each group.
 func pointOf(result *cache.Result, certificate *replay.Certificate, of [][]trace.RefID) *replayedPoint {
 	all := certificate.All()
 	p := &replayedPoint{
-		Result: result, Groups: make([]standing, len(of)), All: standing{all.Accesses, all.Doubtful},
-		Before: certificate.Before, Amid: certificate.Amid, Reasons: all.Reasons,
+		Result: result, Groups: make([]standing, len(of)), All: standing{all.Accesses, all.Doubtful, all.Likely},
+		Before: certificate.Before, Amid: certificate.Amid, Left: certificate.LeftOut, Reasons: all.Reasons,
 	}
 	for g, refs := range of {
 		s := certificate.Of(refs...)
-		p.Groups[g] = standing{s.Accesses, s.Doubtful}
+		p.Groups[g] = standing{s.Accesses, s.Doubtful, s.Likely}
 	}
 	return p
 }
@@ -69,7 +83,7 @@ func pointOf(result *cache.Result, certificate *replay.Certificate, of [][]trace
 // inputs returns what a replay at size n depends on, with the executable that was
 // compiled for it, nil for none.
 func (c *Corrector) inputs(n int64, exe *subject.Program) (*replayInputs, error) {
-	in := &replayInputs{Learned: learnedVersion, From: c.program.depend, N: n, Config: c.config, MaxAccesses: c.opt.MaxAccesses, Follow: c.opt.Follow}
+	in := &replayInputs{Learned: learnedVersion, From: c.program.depend, N: n, Config: c.config, MaxAccesses: c.opt.MaxAccesses, Follow: c.opt.Follow, TrainedOnly: c.opt.TrainedSizesOnly}
 	if !c.program.sweep.apart {
 		exe = c.program.sweep.runs[0].Program
 	}
@@ -88,12 +102,17 @@ func (c *Corrector) inputs(n int64, exe *subject.Program) (*replayInputs, error)
 // at returns the replay at a point, from the store if it is there.
 func (c *Corrector) at(ctx context.Context, point subject.Point) (*replayedPoint, error) {
 	key := point.String()
-	if r, ok := c.known[key]; ok {
+	c.mu.Lock()
+	r := c.known[key]
+	c.mu.Unlock()
+	if r != nil {
 		return r, nil
 	}
 	r, err := c.kept(ctx, point)
 	if err == nil {
+		c.mu.Lock()
 		c.known[key] = r
+		c.mu.Unlock()
 	}
 	return r, err
 }
@@ -114,19 +133,26 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 		return nil, err
 	}
 	said := "" // of what is learned, which another Corrector may be learning now
-	memo, err := store.Memo(c.program.store, key, func() (*replayedPoint, error) {
+	compute := func() (*replayedPoint, error) {
 		if err := c.program.load(ctx, c.opt.Progress); err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			return nil, &unlearnedError{err}
+			return nil, &passingError{&unlearnedError{err}}
 		}
-		said = c.program.warning
-		return c.replay(ctx, n, exe)
-	})
-	var unlearned *unlearnedError
-	if errors.As(err, &unlearned) {
-		return &replayedPoint{Why: unlearned.Error(), Unknown: true}, nil
+		r, err := c.replay(ctx, n, exe)
+		said = c.program.said()
+		return r, err
+	}
+	memo, err := store.Memo(c.program.store, key, compute)
+	if err == nil && memo.Value.Why != "" && !memo.Value.Final { // it may have passed
+		memo = store.Memoized[*replayedPoint]{}
+		if memo.Value, err = compute(); err == nil {
+			memo.Warning = warningOf(c.program.store.Save(key, memo.Value))
+		}
+	}
+	if passing := new(passingError); errors.As(err, &passing) {
+		return &replayedPoint{Why: passing.Error(), Unknown: errors.As(err, new(*unlearnedError))}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -136,11 +162,34 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 	return r, nil
 }
 
-// unlearnedError says why a program's loops could not be learned. It is not kept:
-// what is known of the runs is.
+// noReplay returns that there is no replay for a reason that will not change; another
+// reason is an error, so that it is not stored.
+func noReplay(why error) (*replayedPoint, error) {
+	if !replay.Final(why) {
+		return nil, &passingError{why}
+	}
+	return &replayedPoint{Why: why.Error(), Final: true}, nil
+}
+
+// passingError says why there is no replay now. Only the Corrector that met it keeps it,
+// so that all levels of a point are predicted alike.
+type passingError struct{ error }
+
+func (e *passingError) Unwrap() error { return e.error }
+
+// unlearnedError says why a program's loops could not be learned. It is not stored
+// with replays: what is known of the runs is.
 type unlearnedError struct{ error }
 
 func (e *unlearnedError) Unwrap() error { return e.error }
+
+// warningOf returns what is said if a replay could not be stored.
+func warningOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error() + "; the replay was not kept"
+}
 
 func notEmpty(list ...string) []string {
 	return slices.DeleteFunc(list, func(s string) bool { return s == "" })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"presage/perf/locality"
@@ -17,7 +18,7 @@ import (
 
 // learnedVersion is part of the key of what is learned from runs: raise it when
 // replay.Run changes its meaning.
-const learnedVersion = 4
+const learnedVersion = 6
 
 // Program is a program whose loop nests are known from runs.
 type Program struct {
@@ -32,6 +33,8 @@ type Program struct {
 	warning string         // about the store
 	codes   []*replay.Code // by run of the sweep
 	runs    []*replay.Run
+	hints   replay.Hints
+	widened map[string]widened // by sizes beside those of the sweep
 
 	// What is replayed unless there is an executable of the size; nil with the reason
 	// in differs.
@@ -54,7 +57,9 @@ type target struct {
 
 // learned is what the store holds: what was learned from each run.
 type learned struct {
-	Runs []*replay.Run
+	Runs  []*replay.Run
+	Hints replay.Hints // what the runs found that others should look for
+	Sizes []int64      `json:",omitempty"` // of Runs, where they are not those of the sweep
 	// Trouble says why nothing could be.
 	Trouble string `json:",omitempty"`
 }
@@ -116,8 +121,8 @@ func analysisOf(prog *subject.Program) (analysis, error) {
 	return analysis{plan.Digest(), graphs.Hash}, err
 }
 
-// load learns what is not known yet, from the store or from runs. It does so once, unless
-// it is cancelled.
+// load learns what is not known yet, from the store or from runs. It does so once, and
+// again after failures that may pass.
 func (p *Program) load(ctx context.Context, report progress.Func) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,6 +130,9 @@ func (p *Program) load(ctx context.Context, report progress.Func) error {
 		err := p.learn(ctx, report)
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if err != nil && !replay.Final(err) {
+			return err
 		}
 		p.loaded, p.failed = true, err
 	}
@@ -157,9 +165,10 @@ func (p *Program) learn(ctx context.Context, report progress.Func) error {
 		return err
 	}
 	if memo.Value.Trouble != "" {
-		return errors.New(memo.Value.Trouble)
+		prefix := (&replay.TroubleError{}).Error()
+		return &replay.TroubleError{Reason: strings.TrimPrefix(memo.Value.Trouble, prefix)}
 	}
-	p.codes, p.runs, p.warning = l.codes, memo.Value.Runs, memo.Warning
+	p.codes, p.runs, p.hints, p.warning = l.codes, memo.Value.Runs, memo.Value.Hints, memo.Warning
 	return p.choose()
 }
 
@@ -181,10 +190,14 @@ type learner struct {
 // choose finds what is replayed: of executables, one that is like most others, the
 // largest of these.
 func (p *Program) choose() error {
+	p.target, p.differs = nil, nil
 	last := len(p.runs) - 1
 	most := 0
 	for i := last; i >= 0 && most <= i; i-- {
 		t, alike, err := p.build(p.sweep.runs[i].Program, p.codes[i])
+		if err != nil && !replay.Final(err) {
+			return err
+		}
 		if err != nil && p.differs == nil {
 			p.differs = err
 		}
@@ -211,6 +224,9 @@ func (p *Program) build(prog *subject.Program, code *replay.Code) (*target, int,
 		if p.sweep.apart {
 			var err error
 			if run, err = code.Translate(run, p.codes[i]); err != nil {
+				if !replay.Final(err) {
+					return nil, len(alike), err
+				}
 				differs = err
 				continue
 			}
@@ -282,7 +298,7 @@ func (p *Program) at(n int64, exe *subject.Program) (*target, error) {
 		return nil, err
 	}
 	t.own = true
-	return t, t.model.BuiltFor(n)
+	return t, t.model.BuiltFor(n, exe.Structure().Access)
 }
 
 // learn runs the program at all sizes. Where a larger size shows what to look for,
@@ -315,6 +331,7 @@ func (l *learner) learn(ctx context.Context) (learned, error) {
 			}
 		}
 	}
+	out.Hints = hints
 	return out, nil
 }
 
