@@ -17,6 +17,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"presage/perf/annotate"
+	"presage/perf/callpath"
 	"presage/perf/internal/oracle"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
@@ -213,6 +214,80 @@ func TestPprof(t *testing.T) {
 				t.Errorf("pprof has %g misses in steps, want %g", got, s.All.Misses[0])
 			}
 		}
+	}
+}
+
+// TestCallStacks: with call paths, the stacks of a profile are those paths, with their
+// misses, and go tool pprof charges memcpy to its callers.
+func TestCallStacks(t *testing.T) {
+	prog := perftest.Link(t, oracle.Need(t, "riscv64-linux-gnu-gcc"), []string{
+		"-O2", "-g", "-static", "-fno-builtin", perftest.Path(t, "perf", "callpath", "testdata", "copies.c"),
+	}, "copies")
+	run, point := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir())}, subject.Point{"n": 500}
+	m := profiletest.Machine(t, "origin2000")
+	a, err := annotate.Simulate(t.Context(), prog, m, point, annotate.Options{RunOptions: run, CallPaths: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := callpath.Simulate(t.Context(), prog, m, []subject.Point{point}, callpath.SimulateOptions{RunOptions: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data bytes.Buffer
+	if err := a.WritePprof(&data); err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.ParseData(data.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, total := make(map[string]float64), 0.0
+	for _, s := range p.Sample {
+		stack := prog.Name
+		for i := len(s.Location) - 1; i >= 0; i-- {
+			for k := len(s.Location[i].Line) - 1; k >= 0; k-- {
+				stack += callpath.Separator + s.Location[i].Line[k].Function.Name
+			}
+		}
+		got[stack] += float64(s.Value[1])
+		total += float64(s.Value[1])
+	}
+	cum := make(map[string]float64)
+	for _, r := range rows {
+		if r.Level != "L1" {
+			continue
+		}
+		if r.Depth == 0 && total != r.AllMisses {
+			t.Errorf("stacks have %g misses, the run %g", total, r.AllMisses)
+		}
+		if strings.Contains(r.Path.Path, "memcpy") && got[r.Path.Path] != r.Misses {
+			t.Errorf("%s: the stacks have %g misses, want %g", r.Path.Path, got[r.Path.Path], r.Misses)
+		}
+		if r.Depth > 0 && r.Scope == "stream" || r.Scope == "window" || r.Scope == "rounds" {
+			cum[r.Scope] = r.AllMisses
+		}
+	}
+	path := filepath.Join(t.TempDir(), "copies.pb.gz")
+	if err := os.WriteFile(path, data.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pprof := func(args ...string) string {
+		args = append([]string{"tool", "pprof", "-unit=count", "-nodefraction=0", "-edgefraction=0", "-sample_index=L1 misses"}, args...)
+		out, err := exec.Command("go", append(args, path)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	top := pprof("-top", "-cum")
+	for caller, want := range cum {
+		m := regexp.MustCompile(`(?m)^\s*\S+\s+\S+\s+\S+\s+(\d+)\s+\S+\s+` + caller + `$`).FindStringSubmatch(top)
+		if m == nil || m[1] != strconv.FormatFloat(want, 'f', -1, 64) || want == 0 {
+			t.Errorf("%s: want %g misses in\n%s", caller, want, top)
+		}
+	}
+	if tree := pprof("-tree", "-focus=stream"); len(cum) != 3 || !strings.Contains(tree, "memcpy") || strings.Contains(tree, "window") {
+		t.Errorf("below stream:\n%s", tree)
 	}
 }
 

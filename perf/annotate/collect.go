@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"presage/perf/anatomy"
+	"presage/perf/callpath"
 	"presage/perf/machine"
 	"presage/perf/patterns"
 	"presage/perf/predict"
@@ -25,6 +26,9 @@ type Options struct {
 	// of their recorded paths as is found below; nil: the current folder. No other
 	// file is read.
 	Sources []string
+	// CallPaths finds the calls that led to each access, too, for WritePprof: one more
+	// run.
+	CallPaths bool
 }
 
 // Annotation is what a run costs by line, scope and reference.
@@ -41,6 +45,7 @@ type Annotation struct {
 	prog    *subject.Program
 	refs    []reference
 	sources sources
+	calls   *callpath.References // nil: not asked for
 }
 
 // Costs are those of a line or scope.
@@ -119,6 +124,14 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	a.collect(found)
 	a.lines(found, counts.Lines())
 	a.scopes()
+	if opt.CallPaths {
+		if a.calls, err = callpath.SimulateReferences(ctx, loaded, m, point, opt.RunOptions); err != nil {
+			return nil, err
+		}
+		a.Warnings = append(a.Warnings, a.calls.Warnings...)
+		slices.Sort(a.Warnings)
+		a.Warnings = slices.Compact(a.Warnings)
+	}
 	return a, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"presage/perf/fit"
-	"presage/perf/internal/num"
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/predict"
@@ -117,7 +116,7 @@ func (d *divider) level(l predict.Level, loops []misses.Row) ([]Predicted, error
 	var rows []Predicted
 	for i := range loops {
 		for _, part := range v.share(&loops[i], point, cache) {
-			p := v.pattern(&v.keys[part.key], d.by, d.model)
+			p := v.pattern(&v.keys[part.Of], d.by, d.model)
 			n, ok := at[p]
 			if !ok {
 				n = len(rows)
@@ -149,14 +148,12 @@ func (d *divider) ranges(v *division, point fit.Point, cache predict.Cache) ([]p
 }
 
 // add adds a part of a loop's misses to a row.
-func (r *Predicted) add(part part, loop *misses.Row, ranges []predict.Interval) {
-	r.Accesses += part.accesses
-	r.Misses += part.misses
+func (r *Predicted) add(part misses.Part, loop *misses.Row, ranges []predict.Interval) {
+	r.Accesses += part.Accesses
+	r.Misses += part.Misses
 	low, high := math.NaN(), math.NaN()
 	if ranges != nil {
-		low = math.Min(part.misses*num.Ratio(loop.Low, loop.Misses), num.Ratio(part.misses, part.own)*ranges[part.key].Low)
-		high = math.Max(part.misses*num.Ratio(loop.High, loop.Misses), num.Ratio(part.misses, part.own)*ranges[part.key].High)
-		low, high = math.Max(0, math.Min(low, part.misses)), math.Min(math.Max(high, part.misses), math.Max(part.accesses, part.misses))
+		low, high = loop.RangeOf(part, ranges[part.Of])
 	}
 	r.Low += low
 	r.High += high
@@ -167,51 +164,16 @@ func (r *Predicted) add(part part, loop *misses.Row, ranges []predict.Interval) 
 	}
 }
 
-// part is what a pattern has of a loop's accesses and misses.
-type part struct {
-	key              int // index in division.keys
-	accesses, misses float64
-	own              float64 // the misses that its model says, undivided
-}
-
-// share divides the misses of a loop among its patterns.
-func (v *division) share(loop *misses.Row, point fit.Point, cache predict.Cache) []part {
+// share divides the misses of a loop among its patterns: Part.Of is an index of keys.
+func (v *division) share(loop *misses.Row, point fit.Point, cache predict.Cache) []misses.Part {
 	keys := v.of[loop.Scope]
-	if len(keys) == 0 {
-		return nil // it was not accessed in any run, and has no misses
-	}
 	hists := make([]scaling.Histogram, len(keys))
-	own := make([]predict.Misses, len(keys))
-	var cold, reuse, far, accesses float64
-	weights := make([]float64, len(keys)) // for misses that no pattern has by itself
 	for i, k := range keys {
 		hists[i] = v.fitted.Groups[k].Histogram(point)
-		own[i] = predict.OfHistogram(&hists[i], cache)
-		for _, b := range hists[i].Bins {
-			weights[i] += b.Count * b.Distance
-		}
-		cold += own[i].Cold
-		reuse += own[i].Reuse
-		far += weights[i]
-		accesses += own[i].Accesses
 	}
-	parts := make([]part, 0, len(keys))
-	for i, k := range keys {
-		p := part{key: k, accesses: num.Ratio(own[i].Accesses, accesses) * loop.Accesses, own: own[i].Total()}
-		switch again := loop.Misses - loop.Cold; {
-		case reuse > 0:
-			p.misses = own[i].Reuse / reuse * again
-		case far > 0:
-			p.misses = weights[i] / far * again
-		default:
-			p.misses = num.Ratio(own[i].Accesses, accesses) * again
-		}
-		if cold > 0 {
-			p.misses += own[i].Cold / cold * loop.Cold
-		} else {
-			p.misses += num.Ratio(own[i].Accesses, accesses) * loop.Cold
-		}
-		parts = append(parts, p)
+	parts := loop.Divide(hists, cache)
+	for i := range parts {
+		parts[i].Of = keys[parts[i].Of]
 	}
 	return parts
 }

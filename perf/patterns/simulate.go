@@ -199,10 +199,11 @@ func checkBy(by subject.Scope) (subject.Scope, error) { return cmp.Or(by, subjec
 func simulateStep(ctx context.Context, loaded subject.Loaded, step subject.Step, by *locality.Classification, config cache.Config) (*stored, error) {
 	prog, in := loaded.Program, loaded.Inputs
 	memo, err := subject.Memo(step, "patterns", version, struct {
-		Inputs subject.Inputs
-		Plan   string
-		Config cache.Config
-	}{in, by.Plan.Digest(), config}, func(running func(uint64)) (*stored, error) {
+		Inputs     subject.Inputs
+		Plan       string
+		Config     cache.Config
+		Allocation int `json:",omitempty"`
+	}{in, by.Plan.Digest(), config, allocation.VersionOf(by.Plan)}, func(running func(uint64)) (*stored, error) {
 		c, err := newCollector(by, config)
 		if err != nil {
 			return nil, err

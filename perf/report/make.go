@@ -30,6 +30,8 @@ type Options struct {
 	Fit misses.FitOptions
 	// Distances predicts from reuse distances alone: nothing is replayed.
 	Distances bool
+	// TrainedSizesOnly is that of misses.PredictOptions.
+	TrainedSizesOnly bool
 	// Commands are printed in the page as what makes it again.
 	Commands []string
 }
@@ -88,7 +90,7 @@ func Make(ctx context.Context, prog *subject.Program, opt Options) (*Report, err
 	}
 	v := misses.Validation{RunOptions: opt.RunOptions, Machines: opt.Machines, Train: opt.Train, Judge: r.opt.Judge, Fit: opt.Fit}
 	if !opt.Distances {
-		v.Correctors = replayed.Correctors(opt.Store, replayed.Options{})
+		v.Correctors = replayed.Correctors(opt.Store, replayed.Options{TrainedSizesOnly: opt.TrainedSizesOnly, Progress: opt.Progress})
 	}
 	var err error
 	if r.Model, err = v.Model(ctx, prog); err != nil {
@@ -152,7 +154,7 @@ func (r *Report) larger(by ...float64) []subject.Point {
 
 // predict adds the predictions for a machine.
 func (r *Report) predict(ctx context.Context, m *machine.Machine, v *misses.Validation) error {
-	opt := misses.PredictOptions{}
+	opt := misses.PredictOptions{Progress: r.opt.Progress}
 	if v.Correctors != nil {
 		var err error
 		if opt.Corrector, err = v.Correctors(ctx, r.Model, m); err != nil {
@@ -175,7 +177,7 @@ func (r *Report) predict(ctx context.Context, m *machine.Machine, v *misses.Vali
 // curve adds the model's misses over the parameter, and simulated ones.
 func (r *Report) curve(ctx context.Context, m *machine.Machine) error {
 	points := r.axis()
-	rows, err := misses.Predict(ctx, r.Model, m, points, misses.PredictOptions{Coverage: -1})
+	rows, err := misses.Predict(ctx, r.Model, m, points, misses.PredictOptions{Coverage: -1, Progress: r.opt.Progress})
 	if err != nil {
 		return err
 	}

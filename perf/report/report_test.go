@@ -15,6 +15,7 @@ import (
 	"presage/perf/internal/profiletest"
 	"presage/perf/machine"
 	"presage/perf/misses"
+	"presage/perf/progress"
 	"presage/perf/store"
 	"presage/perf/subject"
 )
@@ -28,10 +29,18 @@ func made(t *testing.T) (*Report, Options) {
 		Train:      subject.Sweep("n", 8, 10, 12, 14),
 		Commands:   []string{"presage report 'a <b>'"},
 	}
+	said := make(map[string]bool) // first words of steps
+	opt.Progress = func(p progress.Report) { said[strings.Fields(p.Task + " -")[0]] = true }
 	r, err := Make(t.Context(), perftest.Program(t), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, step := range []string{"learning", "simulating"} {
+		if !said[step] {
+			t.Errorf("nothing said while %s: %v", step, said)
+		}
+	}
+	opt.Progress = nil
 	return r, opt
 }
 

@@ -36,6 +36,10 @@ type Ceiling struct {
 	From  string       // what it follows from
 }
 
+// ErrNoUnits is returned by RoofOf for a machine of which no unit does floating-point
+// operations: it has no ceiling for them.
+var ErrNoUnits = errors.New("roofline: the core's description has no unit for floating-point additions or multiplications")
+
 // ErrNoCore is returned by RoofOf for a machine whose core is not described.
 var ErrNoCore = errors.New("roofline: the core is not described, so that its floating-point units are not known")
 
@@ -50,13 +54,15 @@ const wordBytes = 8
 // that of the first cache is a word of 8 bytes for each load that can begin in a cycle;
 // that of another level is bounded by the misses that can be outstanding, each a block of
 // the level above for the time of the latency (Little's law). RoofOf returns ErrNoCore if
-// the core is not described.
+// the core is not described, and ErrNoUnits if it cannot do floating-point operations.
 func RoofOf(m *machine.Machine) (*Roof, error) {
 	if !m.Core.Described() {
 		return nil, fmt.Errorf("%w: %s", ErrNoCore, m.Name)
 	}
 	r := new(Roof)
-	r.peak(&m.Core)
+	if r.peak(&m.Core); !(r.Flops > 0) {
+		return nil, fmt.Errorf("%w: %s", ErrNoUnits, m.Name)
+	}
 	for i := range m.Caches {
 		c := &m.Caches[i]
 		switch {

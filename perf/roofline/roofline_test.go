@@ -9,6 +9,7 @@ import (
 	"presage/perf/anatomy"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
+	"presage/perf/isa"
 	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/misses"
@@ -201,6 +202,12 @@ func TestRoofOf(t *testing.T) {
 	}
 	if got := r.Allows(2, 1e-9); got != 4 {
 		t.Errorf("a level without a bandwidth allows %g", got)
+	}
+	for _, class := range []isa.Class{isa.FPAdd, isa.FPMultiply, isa.FPFused} {
+		delete(zen.Core.Classes, class)
+	}
+	if _, err := RoofOf(zen); !errors.Is(err, ErrNoUnits) || !strings.Contains(err.Error(), zen.Name) {
+		t.Errorf("without floating-point units: %v", err)
 	}
 	zen.Core = machine.Core{}
 	if _, err := RoofOf(zen); !errors.Is(err, ErrNoCore) {

@@ -114,7 +114,8 @@ func simulateStep(ctx context.Context, loaded subject.Loaded, step subject.Step,
 		Inputs     subject.Inputs
 		Plan       string
 		BlockBytes uint64
-	}{in, plan.Digest(), size}, func(running func(uint64)) (*stored, error) {
+		Allocation int `json:",omitempty"`
+	}{in, plan.Digest(), size, allocation.VersionOf(plan)}, func(running func(uint64)) (*stored, error) {
 		c := newCollector(plan, size)
 		c.memory = kinds.Memory()
 		res, err := prog.Run(ctx, subject.Request{Inputs: in, Plan: plan, Collectors: []trace.Collector{c}, Progress: running})
