@@ -141,8 +141,8 @@ func TestCampaign(t *testing.T) {
 func TestKilledNode(t *testing.T) {
 	c := needCluster(t)
 	st := store.Open(t.TempDir())
-	open := filepath.Join(t.TempDir(), "open")
-	list := jobs(t, 4, func(i int, s *squares.Spec) { s.Until = open })
+	open, began := filepath.Join(t.TempDir(), "open"), t.TempDir()
+	list := jobs(t, 4, func(i int, s *squares.Spec) { s.Until, s.Folder = open, began })
 	s := executor()
 	lost := 0 // jobs; read once done tells
 	s.Notice = func(text string) {
@@ -155,14 +155,20 @@ func TestKilledNode(t *testing.T) {
 		_, err := run(t, s, st, list)
 		done <- err
 	}()
-	if err := c.await("tasks on n2", func() bool { return len(jobsOf("n2")) > 0 }); err != nil {
+	// There is a core for each: two are on n2. A task that was killed before its job began
+	// would have lost none.
+	err := c.await("four jobs under way", func() bool {
+		names, err := os.ReadDir(began)
+		return err == nil && len(names) == 4
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	c.kill("n2")
 	if err := os.WriteFile(open, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err := <-done // not before the node is given up: no job of n2 had a chance to end
+	err = <-done // not before the node is given up: no job of n2 had a chance to end
 	if back := c.node("n2"); back != nil {
 		t.Error(back)
 	}

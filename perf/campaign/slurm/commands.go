@@ -141,17 +141,19 @@ const (
 )
 
 // askFate asks sacct how a task ended, or scontrol, which knows for some minutes, where
-// there is no accounting.
+// there is no accounting, or where it lags and has the task running still.
 func askFate(ctx context.Context, p place) fate {
 	text, err := command(ctx, "", "sacct", "--noheader", "--parsable2", "--allocations", "--jobs="+p.array, "--format=JobID,State,NodeList,ExitCode")
 	if err == nil {
-		if f, ok := parseFate(text, p); ok {
+		if f, ok := parseFate(text, p); ok && over(f.state) {
 			return f
 		}
 	}
 	id := fmt.Sprintf("%s_%d", p.array, p.task)
 	if text, err = command(ctx, "", "scontrol", "--oneliner", "show", "job", id); err == nil {
-		return controlFate(text)
+		if f := controlFate(text); over(f.state) {
+			return f
+		}
 	}
 	return fate{state: stateUnknown}
 }

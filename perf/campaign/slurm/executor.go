@@ -76,7 +76,8 @@ type execution struct {
 	arrays   []*array
 	times    campaign.Times
 	largest  int
-	strikes  int // tasks in a row that ended without beginning a job
+	strikes  int           // tasks in a row that ended without beginning a job
+	patience time.Duration // of stopAll; 0: endsWithin
 }
 
 // Execute implements campaign.Executor. If the process dies, or ctx is cancelled, the

@@ -43,16 +43,19 @@ func TestForecastByHand(t *testing.T) {
 		"jobs of three of 4 cores":   {Load{Jobs: 8, Seconds: []float64{10}, Cores: 3, Measured: true}, nil, Config{Target: 10}, 40, 8},
 		"one task at a time":         {Load{Jobs: 8, Seconds: []float64{10}, Measured: true}, nil, Config{Target: 10, Tasks: 1}, 80, 8},
 		"slow starts":                {Load{Jobs: 8, Seconds: []float64{10}, Measured: true}, func(c *Cluster) { c.Begin = 2; c.Rate = 1 }, Config{Target: 10}, 7 + 2 + 10, 8},
-		// The results of 800 jobs that end at once, and of others after each.
-		"a slow file system": {Load{Jobs: 800, Seconds: []float64{0.001}, Measured: true}, func(c *Cluster) { c.Operations = 100 }, Config{Target: 0.1001}, 800 * (jobOperations - 1) / 100.0, 8},
+		// 800 results of 8 operations each are kept one after the other, in 64 s. Each look
+		// waits for the 8 results queued before it and costs 2 operations for each task; the
+		// seventh sees the end.
+		"a slow file system": {Load{Jobs: 800, Seconds: []float64{0.001}, Measured: true}, func(c *Cluster) { c.Operations, c.Poll = 100, 10 }, Config{Target: 0.1001}, 7*10 + 6*(0.64+0.16), 8},
+		// Each task takes a second of the file system before its job begins, one after the
+		// other, and another one for the result: the last ends at 19 s. The look at 18.5 s
+		// waits for it, costs two seconds for eight tasks, and knows seven ends; that
+		// 18.5 s later costs a quarter, for one.
+		"tasks read what they do": {Load{Jobs: 8, Seconds: []float64{10}, Measured: true}, func(c *Cluster) { c.Operations, c.Poll = 8, 18.5 }, Config{Target: 10}, 21 + 18.5 + 0.25, 8},
 	} {
 		cluster := free
 		if c.cluster != nil {
 			c.cluster(&cluster)
-		}
-		if name == "a slow file system" {
-			cluster.Poll = 1000 // looks cost operations, too
-			c.want = 1000
 		}
 		got := forecast(t, c.load, cluster, c.config)[""]
 		if math.Abs(got.Seconds-c.want) > 0.01*c.want+0.02 || got.Tasks != c.tasks {

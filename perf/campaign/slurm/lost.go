@@ -59,22 +59,37 @@ const endsWithin = 30 * time.Second
 
 // stopAll has Slurm end all tasks, as cause is a reason for which they would compute for
 // nothing, and waits until they have: whoever repeats the command then finds none to go on with.
+// The error says so if they had not ended in time, or when ctx did.
 func (x *execution) stopAll(ctx context.Context, cause error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endsWithin)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(x.patience, endsWithin))
 	defer cancel()
-	if err := Cancel(ctx, x.campaign.ID); err != nil {
-		return errors.Join(cause, err)
+	if err := Cancel(limited, x.campaign.ID); err != nil {
+		return errors.Join(cause, x.notEnded(fmt.Errorf("slurm: the tasks could not be ended: %w", err)))
 	}
-	for ctx.Err() == nil {
-		if left, err := running(ctx, x.campaign.ID); err == nil && len(left) == 0 {
-			break
+	var why error
+	for {
+		left, err := running(limited, x.campaign.ID)
+		switch {
+		case err == nil && len(left) == 0:
+			return cause
+		case err == nil:
+			why = fmt.Errorf("slurm: tasks that wait or run although they were to end: %d", len(left))
+		case limited.Err() == nil || why == nil:
+			why = fmt.Errorf("slurm: it is not known whether tasks have ended: %w", err)
 		}
 		select {
+		case <-limited.Done():
+			return errors.Join(cause, x.notEnded(why))
 		case <-ctx.Done():
+			return errors.Join(cause, x.notEnded(why))
 		case <-time.After(cmp.Or(x.Poll, DefaultPoll)):
 		}
 	}
-	return cause
+}
+
+// notEnded adds to why tasks may still run what is to be done.
+func (x *execution) notEnded(why error) error {
+	return fmt.Errorf("%w; before the command is repeated: presage campaign cancel %s", why, x.campaign.ID)
 }
 
 // Marks returns the marks of the task's jobs, in their order.

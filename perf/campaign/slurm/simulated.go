@@ -50,7 +50,8 @@ type event struct {
 type happening int
 
 const (
-	begins   happening = iota // the task's first job
+	starts   happening = iota // the task
+	begins                    // the task's first job
 	computed                  // a job; its result is to be kept
 	kept                      // a job's result
 )
@@ -119,6 +120,8 @@ func (s *forecaster) until(at float64) {
 		e := heap.Pop(&s.events).(event)
 		s.now = e.at
 		switch e.what {
+		case starts:
+			heap.Push(&s.events, event{at: s.serve(s.now, taskOperations), what: begins, task: e.task})
 		case begins:
 			s.beginJob(e.task)
 		case computed:
@@ -186,7 +189,6 @@ func (s *forecaster) submit() {
 			s.flight += len(marks)
 			s.open++
 			s.tasks++
-			s.operations += taskOperations
 		}
 	}
 	s.start()
@@ -207,7 +209,7 @@ func (s *forecaster) start() {
 		if s.cluster.Rate > 0 {
 			s.starting = begin + 1/s.cluster.Rate
 		}
-		heap.Push(&s.events, event{at: begin + s.cluster.Begin, what: begins, task: t})
+		heap.Push(&s.events, event{at: begin + s.cluster.Begin, what: starts, task: t})
 	}
 }
 
