@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"presage/perf/internal/child"
 	"presage/perf/progress"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -66,7 +67,7 @@ func (p *Program) Compile(ctx context.Context, compiler, dir, exe string, n int)
 		args = append(args, "-J", temp, "-gno-record-gcc-switches")
 	}
 	args = append(args, "-o", exe, p.Source, "-lm")
-	cmd := exec.CommandContext(ctx, compiler, args...)
+	cmd := child.Command(ctx, compiler, args...)
 	cmd.Dir = abs
 	out, err := cmd.CombinedOutput()
 	switch {

@@ -65,7 +65,11 @@ func (j *judge) timed() []int { return append([]int{j.program.LargestTrained()},
 
 func (j *judge) cyclesOn(ctx context.Context, exe *executables, model *misses.Model, execution *timing.ExecutionModel, m *machine.Machine) ([]CycleRow, error) {
 	p := j.program
-	predicted, err := timing.Predict(ctx, model, execution, m, points(p.Time), timing.PredictOptions{})
+	corrector, err := j.corrector(ctx, exe, model, m)
+	if err != nil {
+		return nil, err
+	}
+	predicted, err := timing.Predict(ctx, model, execution, m, points(p.Time), timing.PredictOptions{Corrector: corrector})
 	if err != nil {
 		return nil, err
 	}

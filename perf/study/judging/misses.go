@@ -58,12 +58,10 @@ const fewWays = 4
 // is not predicted, and has none.
 func (j *judge) misses(ctx context.Context, exe *executables, model *misses.Model, m *machine.Machine) ([]MissRow, error) {
 	p := j.program
-	opt := misses.PredictOptions{Coverage: j.Coverage}
-	if j.PageBytes == 0 { // a replay is at the program's own addresses
-		var err error
-		if opt.Corrector, err = replayed.Correctors(j.Store, replayed.Options{Executables: exe.compiled(p.Judge)})(ctx, model, m); err != nil {
-			return nil, err
-		}
+	opt := misses.PredictOptions{Coverage: j.Coverage, Progress: j.step("prediction on " + m.Name)}
+	var err error
+	if opt.Corrector, err = j.corrector(ctx, exe, model, m); err != nil {
+		return nil, err
 	}
 	predicted, err := misses.Predict(ctx, model, m, points(p.Judge), opt)
 	if err != nil {
@@ -77,6 +75,26 @@ func (j *judge) misses(ctx context.Context, exe *executables, model *misses.Mode
 		return nil, err
 	}
 	return j.missRows(m, predicted, simulated), nil
+}
+
+// corrector returns what corrects the misses of a machine: the same for misses and for
+// cycles.
+func (j *judge) corrector(ctx context.Context, exe *executables, model *misses.Model, m *machine.Machine) (misses.Corrector, error) {
+	if j.PageBytes != 0 { // a replay is at the program's own addresses
+		return nil, nil
+	}
+	if c, ok := j.correctors[m]; ok {
+		return c, nil
+	}
+	c, err := replayed.Correctors(j.Store, replayed.Options{Executables: exe.compiled(j.program.Judge), TrainedSizesOnly: j.TrainedSizesOnly, Progress: j.step("prediction on " + m.Name)})(ctx, model, m)
+	if err != nil {
+		return nil, err
+	}
+	if j.correctors == nil {
+		j.correctors = make(map[*machine.Machine]misses.Corrector)
+	}
+	j.correctors[m] = c
+	return c, nil
 }
 
 // simulated returns the sizes at which misses are simulated.

@@ -89,6 +89,9 @@ type HeadlineOptions struct {
 	Half      Half   // the programs that were judged
 	PageBytes uint64 // as Options.PageBytes
 	Command   string // that makes the findings again
+	// Beside are findings of the open half, to stand beside those of the closed one: how
+	// predictions do on programs that could be looked at while they were improved. nil: none.
+	Beside *Findings
 }
 
 // Headlines returns the results that predictions are judged by, of each class: the
@@ -97,11 +100,10 @@ type HeadlineOptions struct {
 // the truth.
 func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 	var all []record.Headline
-	of := f.outcomes()
 	for _, s := range f.Summary() {
-		class := slices.DeleteFunc(slices.Clone(of), func(o outcome) bool { return o.class != s.Class })
+		class := f.ofClass(s.Class)
 		base := record.Headline{Study: headlineStudy(opt.Half), Unit: record.Relative, Command: opt.Command}
-		about := f.judged(s.Class, opt.PageBytes)
+		about := f.judged(s.Class, &opt)
 
 		errs := base
 		errs.Metric, errs.Goal = about, goals[s.Class]
@@ -113,6 +115,11 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		beside.Beside = errs.Metric
 		beside.Metric = "n³ from the largest training size"
 		all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.baseline })))
+		if opt.Beside != nil {
+			beside.Metric = "the open half"
+			class := opt.Beside.ofClass(s.Class)
+			all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.err })))
+		}
 		if s.Class != ClassCycles {
 			beside.Metric = "models alone, fully associative against fully associative"
 			all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.model })))
@@ -130,8 +137,21 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 	return all
 }
 
+// ofHalf names the half that programs are of, after their number.
+func ofHalf(half Half) string {
+	if half == All {
+		return ""
+	}
+	return fmt.Sprintf(" of the %s half", half)
+}
+
+// ofClass returns the outcomes of a class.
+func (f *Findings) ofClass(class string) []outcome {
+	return slices.DeleteFunc(f.outcomes(), func(o outcome) bool { return o.class != class })
+}
+
 // judged says what was judged of a class, and how.
-func (f *Findings) judged(class string, pages uint64) string {
+func (f *Findings) judged(class string, opt *HeadlineOptions) string {
 	programs := map[string]bool{}
 	least, most := math.Inf(1), 0.0
 	see := func(program string, growth float64) {
@@ -142,7 +162,7 @@ func (f *Findings) judged(class string, pages uint64) string {
 		for i := range f.Cycles {
 			see(f.Cycles[i].Program, f.Cycles[i].Growth)
 		}
-		return fmt.Sprintf("cycles of %d programs, %.3g to %.3g times the largest training size: predicted against the simulated core", len(programs), least, most)
+		return fmt.Sprintf("cycles of %d programs%s, %.3g to %.3g times the largest training size: predicted against the simulated core", len(programs), ofHalf(opt.Half), least, most)
 	}
 	methods := map[string]bool{}
 	for i := range f.Misses {
@@ -152,10 +172,10 @@ func (f *Findings) judged(class string, pages uint64) string {
 		}
 	}
 	how, placed := strings.Join(slices.Sorted(maps.Keys(methods)), " or "), "the program's addresses"
-	if pages > 0 {
-		placed = fmt.Sprintf("pages of %d bytes in random places", pages)
+	if opt.PageBytes > 0 {
+		placed = fmt.Sprintf("pages of %d bytes in random places", opt.PageBytes)
 	}
-	return fmt.Sprintf("misses of %d programs, %s, %.3g to %.3g times the largest training size: predicted (%s) against simulated with %s", len(programs), class, least, most, how, placed)
+	return fmt.Sprintf("misses of %d programs%s, %s, %.3g to %.3g times the largest training size: predicted (%s) against simulated with %s", len(programs), ofHalf(opt.Half), class, least, most, how, placed)
 }
 
 // valuesOf returns a figure of each outcome.

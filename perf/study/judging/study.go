@@ -28,6 +28,8 @@ type Options struct {
 	Coverage float64
 	// PageBytes is that of misses.SimulateOptions.
 	PageBytes uint64
+	// TrainedSizesOnly is that of misses.PredictOptions.
+	TrainedSizesOnly bool
 
 	// Campaign has runs done by other processes: those of all programs together; nil:
 	// by this one. The results are the same.
@@ -85,6 +87,7 @@ func (opt Options) Run(ctx context.Context) (*Findings, error) {
 	found := new(Findings)
 	for i := range judges {
 		err := judges[i].judge(ctx, found)
+		judges[i].correctors = nil // what they replayed is large
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -102,6 +105,8 @@ type judge struct {
 	program *Program
 	done    int // programs before this one
 	exe     *executables
+
+	correctors map[*machine.Machine]misses.Corrector // of the program's misses
 }
 
 // step returns what reports the progress of a part of the judgement: of what is done

@@ -116,6 +116,12 @@ func TestRun(t *testing.T) {
 	}
 	compareCycles(t, opt, found.Cycles[0])
 
+	for _, want := range []string{"arg, prediction on origin2000, learning loops", "arg, prediction on origin2000, simulating"} {
+		if !slices.ContainsFunc(tasks, func(task string) bool { return strings.HasPrefix(task, want) }) {
+			t.Errorf("nothing said of %q in %q", want, tasks)
+		}
+	}
+
 	// What was found is in the store, but for the run that fails.
 	tasks = nil
 	opt.Programs = slices.Delete(opt.Programs, 1, 2)

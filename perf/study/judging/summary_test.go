@@ -126,13 +126,19 @@ func TestHeadlines(t *testing.T) {
 	if len(metrics) != len(all) || len(all) != 2*(3+2)+2+1 {
 		t.Errorf("%d headlines, %d names", len(all), len(metrics))
 	}
-	cycles := "cycles of 1 programs, 2 to 2 times the largest training size: predicted against the simulated core"
+	cycles := "cycles of 1 programs of the open half, 2 to 2 times the largest training size: predicted against the simulated core"
 	if h := metrics[cycles]; h.Value != 0.2 || h.Worst != 0.2 || h.Rows != 1 || h.Question != "" {
 		t.Errorf("cycles: %+v", h)
 	}
-	closed := findings().Headlines(HeadlineOptions{Half: Closed, Command: "presage judge"})
-	if !slices.ContainsFunc(closed, func(h record.Headline) bool { return h.Metric == cycles && h.Question != "" }) {
-		t.Error("the README answers by the closed half, and it has no cycles")
+	// The README answers by the closed half, with the open one beside it.
+	cyclesClosed := strings.Replace(cycles, "open", "closed", 1)
+	closed := findings().Headlines(HeadlineOptions{Half: Closed, Command: "presage judge", Beside: findings()})
+	for _, want := range []record.Headline{{Metric: cyclesClosed}, {Metric: "the open half", Beside: cyclesClosed}} {
+		if !slices.ContainsFunc(closed, func(h record.Headline) bool {
+			return h.Metric == want.Metric && h.Beside == want.Beside && h.Value == 0.2 && (h.Question != "") == (h.Beside == "")
+		}) {
+			t.Errorf("%q beside %q: not among %+v", want.Metric, want.Beside, closed)
+		}
 	}
 	if h := metrics["n³ from the largest training size"+cycles]; h.Value != 0.5 || h.Beside != cycles {
 		t.Errorf("cycles' baseline: %+v", h)
@@ -140,7 +146,7 @@ func TestHeadlines(t *testing.T) {
 	if h := metrics["TLBs: rows of 2 off by more than 3 times without a warning"]; h.Value != 1 || h.Rows != 0 {
 		t.Errorf("unwarned: %+v", h)
 	}
-	tlbs := "misses of 1 programs, TLBs, 1.5 to 1.5 times the largest training size: predicted (replay) against simulated with pages of 16384 bytes in random places"
+	tlbs := "misses of 1 programs of the open half, TLBs, 1.5 to 1.5 times the largest training size: predicted (replay) against simulated with pages of 16384 bytes in random places"
 	if h := metrics[tlbs]; h.Value != (0.75+3.5)/2 || h.Worst != 3.5 || h.Rows != 2 {
 		t.Errorf("TLBs: %+v of %v", h, slices.Sorted(maps.Keys(metrics)))
 	}
