@@ -20,6 +20,12 @@ import (
 //	within 6%<!-- >= max abs rel_err n>48 -->    a statistic of the rows of a table
 //	69%<!-- = worst of "L1 and L2" -->           of a headline: median, p90, worst, rows, value
 //	3.6%<!-- = median of "L1 and L2" / "n³" -->  of what stands beside the headline
+//	4%<!-- = max abs rel_err @above -->          of the nearest output above that has such rows
+//
+// Where tables of several cells have such rows, and they give other results, the binding
+// ends with the place of the one that is meant: @above or @below, the nearest such output
+// before or after the text, or @ and the ID or a tag of the cell. A bound (>= or <=) without
+// a place is one of all.
 //
 // A figure is a magnitude, without a sign. It is = the result, rounded to as many digits as it shows, or >= or <= it.
 // A minus before the column means that the prose says "too low", or the like, about a
@@ -32,6 +38,7 @@ type binding struct {
 	stat     string // min, max, median, mean, sum, count; empty: one cell. Of a headline, its value
 	column   string
 	where    []condition
+	place    string // of the output: above, below, or a cell's ID or tag; empty: any
 
 	metric, beside string // parts of the names of a headline and of what stands beside it
 }
@@ -46,6 +53,7 @@ var (
 	relationFirst = regexp.MustCompile(`^(=|>=|<=)(?:\s+|$)`)
 	ofHeadline    = regexp.MustCompile(`^(value|median|p90|worst|rows) of "([^"]+)"(?:\s*/\s*"([^"]+)")?$`)
 	oneCondition  = regexp.MustCompile(`^(\w+)(>=|<=|!=|=|>|<)((?:"[^"]*"|[^\s|"]+)(?:\|(?:"[^"]*"|[^\s|"]+))*)\s*`)
+	atPlace       = regexp.MustCompile(`\s@([\w-]+)$`)
 	columnName    = regexp.MustCompile(`^(\w+)(?:\s+|$)`)
 )
 
@@ -60,8 +68,15 @@ func parseBinding(text string) (binding, error) {
 	}
 	b := binding{relation: strings.TrimSpace(m)}
 	text = text[len(m):]
+	if m := atPlace.FindStringSubmatch(text); m != nil {
+		b.place = m[1]
+		text = strings.TrimSuffix(text, m[0])
+	}
 	if m := ofHeadline.FindStringSubmatch(text); m != nil {
 		b.stat, b.metric, b.beside = m[1], m[2], m[3]
+		if b.place != "" {
+			return b, errors.New("a headline is named by its words alone, without a place")
+		}
 		return b, nil
 	}
 	for {
@@ -109,20 +124,30 @@ func parseBinding(text string) (binding, error) {
 	return b, nil
 }
 
-// find returns the results that the binding names, one of each table that has the
-// columns and rows; usually there is one.
-func (b *binding) find(r *results) ([]number, error) {
+// A bound result is one that a table of a cell has for a binding.
+type boundResult struct {
+	number
+	cell int
+}
+
+// find returns the results that the binding of a text in a cell names, one of each table
+// that has the columns and rows; usually there is one.
+func (b *binding) find(r *results, from int) ([]boundResult, error) {
 	if b.metric != "" {
 		n, err := b.ofSummaries(r.summaries)
-		return []number{n}, err
+		return []boundResult{{number: n}}, err
 	}
-	var found []number
+	var found []boundResult
 	known := false
-	for _, t := range r.tables {
+	for i := range r.tables {
+		t := &r.tables[i]
 		if slices.Contains(t.head, b.column) {
 			known = true
 		}
-		ns, err := b.rowsOf(&t)
+		if !b.isAt(t, from) {
+			continue
+		}
+		ns, err := b.rowsOf(t)
 		if err != nil {
 			return nil, err
 		}
@@ -133,15 +158,68 @@ func (b *binding) find(r *results) ([]number, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, n)
+		found = append(found, boundResult{n, t.cell})
 	}
 	switch {
 	case len(found) > 0:
-		return found, nil
+		return b.chosen(found)
+	case known && b.place != "":
+		return nil, fmt.Errorf("no table at @%s that shows column %s has such a row: want @above, @below, or the ID or a tag of a cell", b.place, b.column)
 	case known:
 		return nil, fmt.Errorf("no table that shows column %s has such a row", b.column)
 	}
 	return nil, fmt.Errorf("no table shows a column %s", b.column)
+}
+
+// isAt reports whether a table may be at the binding's place, seen from a cell.
+func (b *binding) isAt(t *table, from int) bool {
+	switch b.place {
+	case "":
+		return true
+	case "above":
+		return t.cell < from
+	case "below":
+		return t.cell > from
+	}
+	return slices.Contains(t.names, b.place)
+}
+
+// chosen returns those results that are at the binding's place. It returns an error if
+// the binding is of one result and those of several tables differ.
+func (b *binding) chosen(found []boundResult) ([]boundResult, error) {
+	nearest := 0
+	switch b.place {
+	case "above":
+		nearest = found[len(found)-1].cell
+	case "below":
+		nearest = found[0].cell
+	}
+	if nearest != 0 {
+		found = slices.DeleteFunc(found, func(f boundResult) bool { return f.cell != nearest })
+	}
+	if b.relation != "=" {
+		return found, nil
+	}
+	for _, f := range found[1:] {
+		if first := found[0]; math.Abs(f.value-first.value) > f.half+first.half+1e-9*math.Abs(f.value) {
+			return nil, &ambiguity{first, f, b.place != ""}
+		}
+	}
+	return found, nil
+}
+
+// An ambiguity is the error of a binding of which two tables have other results.
+type ambiguity struct {
+	one, other boundResult
+	placed     bool
+}
+
+func (e *ambiguity) Error() string {
+	remedy := "say which by @above or @below, or by @ and the ID or a tag of the cell"
+	if e.placed || e.one.cell == e.other.cell {
+		remedy = "add a condition"
+	}
+	return fmt.Sprintf("several tables have such rows: cell %d has %.4g, cell %d %.4g; %s", e.one.cell, e.one.value, e.other.cell, e.other.value, remedy)
 }
 
 func (b *binding) ofSummaries(all []summary) (number, error) {

@@ -44,10 +44,13 @@
 // sum and count, of headlines value, median, p90, worst and rows. With --update-prose figures
 // that are not their result are written anew, unless its sign is wrong.
 //
-// Where one figure of a notebook is bound, all must be. In notebooks without bindings
-// figures that no number in the outputs rounds to are noted, and no finding: they may be
-// worked out from several numbers, and with hundreds of numbers most small percentages
-// are among them anyway. Only bindings make sure.
+// Where tables of several cells have the rows, and "=" names results that differ, the
+// binding ends with a place: "4%<!-- = -rel_err n=60 level=L1 @above -->" is of the nearest
+// output above with such rows, @below of the next one below, and @NAME of the cell with
+// that ID or tag.
+//
+// Every figure needs a binding, in every notebook. That some number in the outputs rounds
+// to it would say little: with hundreds of numbers most small percentages are among them.
 //
 // By rule these are no figures, unless they are bound: code; sizes ("n = 60", "2.7
 // times the largest size"); bounds ("at least 2%", "within 5%"); clauses that speak of

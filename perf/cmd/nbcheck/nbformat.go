@@ -87,6 +87,7 @@ func (p *parser) cell(v value, number, minor int) (c cell, id string) {
 	if v, ok := f["id"]; ok {
 		p.decode(v, what+": id", &id)
 	}
+	c.ID = id
 	if c.Code {
 		var count *int // null: never executed
 		p.decode(f["execution_count"], what+": execution_count", &count)

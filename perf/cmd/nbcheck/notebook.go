@@ -22,6 +22,7 @@ type cell struct {
 	Line    int // of the file, where the cell begins
 	Code    bool
 	Source  string
+	ID      string // empty: none
 	Tags    []string
 	Count   int // execution count; 0 if the cell was never executed
 	Outputs []output

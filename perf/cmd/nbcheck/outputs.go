@@ -15,6 +15,9 @@ import (
 type table struct {
 	head []string
 	rows [][]string
+
+	cell  int      // its number
+	names []string // its ID and tags
 }
 
 // A summary is a line that notebook.Report prints about a headline: what sums up
@@ -29,7 +32,6 @@ type summary struct {
 type results struct {
 	tables    []table
 	summaries []summary
-	numbers   []number // all of them, wherever they stand
 }
 
 // A number is one as it is written: its magnitude is exact to half a unit of its last
@@ -38,11 +40,7 @@ type number struct {
 	value   float64
 	half    float64 // half a unit of the last digit; 0 of an integer
 	percent bool    // written as a percentage; value is the fraction
-	ratio   bool    // written as a fraction, or a percentage
 }
-
-// written matches numbers in text.
-var written = regexp.MustCompile(`[-−+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?%?`)
 
 // readNumber reads a number as tables show them: with separators of thousands, an
 // exponent or a percent sign.
@@ -61,7 +59,6 @@ func readNumber(s string) (number, bool) {
 	if hasPoint || exponent != "" {
 		n.half = 0.5 * math.Pow10(power-len(fraction))
 	}
-	n.ratio = hasPoint || exponent != "" || percent || v == 0
 	if percent {
 		n.value /= 100
 		n.half = 0.005 * math.Pow10(-len(fraction))
@@ -77,6 +74,7 @@ func readResults(nb *notebook) *results {
 		if !c.Code {
 			continue
 		}
+		known := len(r.tables)
 		var printed strings.Builder
 		for _, o := range c.Outputs {
 			if o.Stream == "stdout" {
@@ -85,12 +83,12 @@ func readResults(nb *notebook) *results {
 			if page := o.Data["text/html"]; page != "" {
 				r.addHTML(page)
 			}
-			r.addNumbers(o.Data["text/markdown"])
-			r.addNumbers(o.Data["text/plain"])
 		}
 		text := escapes.ReplaceAllString(printed.String(), "")
-		r.addNumbers(text)
 		r.tables = append(r.tables, printedTables(text)...)
+		for k := known; k < len(r.tables); k++ {
+			r.tables[k].cell, r.tables[k].names = c.Number, append(slices.Clone(c.Tags), c.ID)
+		}
 		if slices.Contains(c.Tags, "headline") {
 			r.summaries = append(r.summaries, readSummaries(text)...)
 		}
@@ -98,21 +96,12 @@ func readResults(nb *notebook) *results {
 	return &r
 }
 
-func (r *results) addNumbers(text string) {
-	for _, s := range written.FindAllString(text, -1) {
-		if n, ok := readNumber(s); ok {
-			r.numbers = append(r.numbers, n)
-		}
-	}
-}
-
-// addHTML collects the tables and the numbers of an HTML output.
+// addHTML collects the tables of an HTML output.
 func (r *results) addHTML(page string) {
 	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
 		return // html.Parse mends what browsers mend, and fails where reading does
 	}
-	r.addNumbers(textOf(root))
 	for n := range root.Descendants() {
 		if n.Type == html.ElementNode && n.Data == "table" {
 			if t := tableOf(n); len(t.head) > 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -21,9 +20,8 @@ import (
 // elsewhere, was recorded earlier or is aimed at: a clause with the word paper, report,
 // printed, earlier, goal or asked.
 //
-// In a notebook with bindings every figure needs one. In others a figure that no number
-// in the outputs rounds to is noted, and is no finding: it may have been worked out from
-// several, and most small percentages are among hundreds of numbers anyway.
+// Every figure needs a binding. That some number in the outputs rounds to it would say
+// little: most small percentages are among hundreds of numbers anyway.
 const (
 	kindProse = "prose"
 	// unitOfList matches the rest of a list or range that shares a unit: "2, 3 and 5%".
@@ -160,14 +158,10 @@ func (r *result) judgeProse(nb *notebook) {
 	r.Figures = len(all)
 	for _, p := range all {
 		var err error
-		switch {
-		case p.m.bound != nil:
-			err = p.m.check(found)
-		case r.Bound > 0:
-			err = errors.New("no binding says which result that is: bind it as the others are, or let a cell print the sentence")
-		case !found.mention(&p.m.claim):
-			f := p.c.finding(kindProse, "%s is not bound, and no output has such a number", p.m.quote())
-			r.Notes = append(r.Notes, f)
+		if p.m.bound != nil {
+			err = p.m.check(found, p.c.Number)
+		} else {
+			err = errors.New("no binding says which result that is: bind it ('go doc presage/perf/cmd/nbcheck'), or let a cell print the sentence")
 		}
 		if err != nil {
 			r.add(p.c.finding(kindProse, "%s: %v", p.m.quote(), err))
@@ -203,19 +197,19 @@ func (m *mention) quote() string {
 	return strconv.Quote(m.text + " " + m.unit)
 }
 
-// check holds a bound figure against the result. Its error is a *contradiction if there
+// check holds a bound figure in a cell against the result. Its error is a *contradiction if there
 // is a result and the figure is another.
-func (m *mention) check(found *results) error {
+func (m *mention) check(found *results, from int) error {
 	if m.err != nil {
 		return fmt.Errorf("its binding: %w", m.err)
 	}
-	ns, err := m.bound.find(found)
+	ns, err := m.bound.find(found, from)
 	if err != nil {
 		return err
 	}
 	for _, n := range ns {
-		if !m.holds(m.bound.relation, n) {
-			return &contradiction{n, m.shown(n)}
+		if !m.holds(m.bound.relation, n.number) {
+			return &contradiction{n.number, m.shown(n.number)}
 		}
 	}
 	return nil
@@ -236,32 +230,4 @@ func (m *mention) shown(n number) string {
 		s += "%"
 	}
 	return s
-}
-
-// mention reports whether an output has a number that rounds to the figure.
-func (r *results) mention(c *claim) bool {
-	for _, n := range r.numbers {
-		n.value, n.half = math.Abs(n.value), 0
-		switch {
-		case c.unit == "%" && !n.ratio, c.unit == "times" && n.percent:
-			continue
-		case c.unit != "%" && n.percent:
-			n.value *= 100
-		}
-		if c.holds("=", n) {
-			return true
-		}
-		switch {
-		case !n.ratio || n.percent:
-			continue
-		case c.unit == "times": // a relative error
-			n.value++
-		case c.unit == "%": // what a ratio lacks, or has beyond 1
-			n.value = math.Abs(1 - n.value)
-		}
-		if c.holds("=", n) {
-			return true
-		}
-	}
-	return false
 }

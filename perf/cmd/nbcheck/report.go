@@ -29,7 +29,6 @@ type result struct {
 	Updated   int       `json:"updated,omitempty"` // of these, those that --update-prose wrote anew
 	Seconds   float64   `json:"execution_sec"`     // 0: not executed
 	Findings  []finding `json:"findings"`
-	Notes     []finding `json:"notes,omitempty"` // worth a look, and no fault
 
 	clone string   // the folder around the notebook's, as outputs must not name it; empty: not known
 	shown []string // text outputs of the cells with the tag of --show
@@ -65,7 +64,8 @@ func (r *result) show(nb *notebook, tag string) {
 
 // print writes the result for people, findings in the form of a compiler's.
 func (r *result) print(w io.Writer) {
-	print := func(f *finding, mark string) {
+	for i := range r.Findings {
+		f := &r.Findings[i]
 		fmt.Fprintf(w, "%s:", r.Notebook)
 		if f.Line > 0 {
 			fmt.Fprintf(w, "%d:", f.Line)
@@ -73,16 +73,10 @@ func (r *result) print(w io.Writer) {
 		if f.Cell > 0 {
 			fmt.Fprintf(w, " cell %d:", f.Cell)
 		}
-		fmt.Fprintf(w, " %s%s: %s\n", mark, f.Kind, f.Message)
+		fmt.Fprintf(w, " %s: %s\n", f.Kind, f.Message)
 		if f.Detail != "" {
 			fmt.Fprintf(w, "\t%s\n", strings.ReplaceAll(f.Detail, "\n", "\n\t"))
 		}
-	}
-	for i := range r.Findings {
-		print(&r.Findings[i], "")
-	}
-	for i := range r.Notes {
-		print(&r.Notes[i], "note: ")
 	}
 	if len(r.Findings) > 0 {
 		return

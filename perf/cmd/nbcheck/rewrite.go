@@ -22,7 +22,7 @@ func updateProse(data []byte, nb *notebook) ([]byte, int) {
 		}
 		fenced := false
 		for _, p := range c.pieces {
-			text, n := updateLines(p.text, found, &fenced)
+			text, n := updateLines(p.text, found, c.Number, &fenced)
 			if n == 0 {
 				continue
 			}
@@ -36,9 +36,9 @@ func updateProse(data []byte, nb *notebook) ([]byte, int) {
 	return out.Bytes(), changed
 }
 
-// updateLines returns the text with its figures as the results have them, and how many
+// updateLines returns the text of a cell of a number with its figures as the results have them, and how many
 // it changed. Lines in fenced code, which may begin in an earlier text of the cell, stay.
-func updateLines(text string, found *results, fenced *bool) (string, int) {
+func updateLines(text string, found *results, number int, fenced *bool) (string, int) {
 	var out strings.Builder
 	changed := 0
 	for line := range strings.Lines(text) {
@@ -55,7 +55,7 @@ func updateLines(text string, found *results, fenced *bool) (string, int) {
 				continue
 			}
 			var c *contradiction
-			if !errors.As(m.check(found), &c) || c.result.value < 0 {
+			if !errors.As(m.check(found, number), &c) || c.result.value < 0 {
 				continue
 			}
 			out.WriteString(line[from:m.start] + m.of(c.result))

@@ -62,9 +62,12 @@ func report(w io.Writer, changed bool, path, what string) {
 }
 
 // build compiles the programs into dir for this machine, whatever GOOS, GOARCH and
-// GOFLAGS are set to, and without cgo, so that no C compiler is needed.
+// GOFLAGS are set to, and without cgo, so that no C compiler is needed. Cells are
+// compiled with the same settings, and find the packages that they share with these
+// programs, the standard library above all, in the build cache: with -trimpath here or
+// cgo there all of it would be compiled twice.
 func (p *plan) build(ctx context.Context, dir string, stderr io.Writer) error {
-	args := []string{"build", "-trimpath", "-o", dir + string(filepath.Separator)}
+	args := []string{"build", "-o", dir + string(filepath.Separator)}
 	var alone []tool
 	for _, t := range p.Tools {
 		if t.Alone {

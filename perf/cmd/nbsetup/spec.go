@@ -74,6 +74,8 @@ func newKernelSpec(gonb, goDir, clone string, mode kernelMode) kernelSpec {
 			// fails without git or if another user owns the clone, and would change
 			// the program, and so the key of its stored profiles, with every commit.
 			"GOFLAGS": "-mod=readonly -buildvcs=false -ldflags=-s",
+			// As the kernel itself is built (build); nothing that go.mod lists needs cgo.
+			"CGO_ENABLED": "0",
 			// Not empty: `go env -w GOWORK=off` overrides an empty variable.
 			"GOWORK": "auto",
 		},
@@ -82,6 +84,7 @@ func newKernelSpec(gonb, goDir, clone string, mode kernelMode) kernelSpec {
 		spec.DisplayName = "Go (Presage, other modules too)"
 		spec.Env["GOFLAGS"] = "-buildvcs=false -ldflags=-s"
 		delete(spec.Env, "GOPROXY")
+		delete(spec.Env, "CGO_ENABLED")
 	}
 	return spec
 }
