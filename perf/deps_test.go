@@ -35,6 +35,7 @@ type layer struct{ pkg, may string }
 var layers = []layer{
 	// A binary, taken apart.
 	{"internal/wire", ""},
+	{"internal/child", ""},
 	{"trace", ""},
 	{"trace/affine", "trace"},
 	{"isa", ""},
@@ -56,7 +57,7 @@ var layers = []layer{
 	// Collectors.
 	{"reuse", "trace trace/affine"},
 	{"cache", "trace trace/affine"},
-	{"replay", "trace isa cfg"},
+	{"replay", "trace isa cfg access"},
 	{"bbv", "trace"},
 	{"shard", "trace isa"},
 	{"pipeline", "trace isa"},
@@ -73,12 +74,13 @@ var layers = []layer{
 
 	// Machines and predictions.
 	{"machine", "isa cache pipeline internal/yamlfile"},
-	{"host", "internal/order isa cache machine progress"},
-	{"sched", "isa cfg access machine"},
+	{"host", "internal/child internal/order isa cache machine progress"},
+	{"sched", "trace isa cfg access machine"},
+	{"synth", "trace isa cfg pipeline sched"},
 	{"predict", "cache fit scaling machine"},
 
 	// What studies are made of.
-	{"iperf", "trace leastsquares fit machine internal/yamlfile"},
+	{"iperf", "trace leastsquares fit machine internal/order internal/yamlfile"},
 	{"iperf/nest", "cfg access fit iperf"}, // a binary's loops as a kernel: the factors themselves know no binary
 	{"iperf/target", "trace fit iperf"},
 	{"simpoint", "bbv"},
@@ -90,7 +92,8 @@ var layers = []layer{
 	{"store", ""},
 	{"frame", "internal/num internal/order"},
 	{"figure", "frame"},
-	{"figure/diagram", ""},
+	{"figure/graph", ""},
+	{"figure/diagram", "figure/graph"}, // brings Graphviz: nothing that cells link unasked imports it
 
 	// Who does the work.
 	{"campaign", "progress store"},
@@ -100,8 +103,8 @@ var layers = []layer{
 
 	// A program, taken apart, run, modelled, and put on a machine.
 	{"machine/catalog", "isa machine predict"},
-	{"subject", "internal/num internal/wire trace objfile cfg access engine engine/engines campaign progress store"},
-	{"anatomy", "trace cfg access fit scaling campaign subject progress store figure/diagram internal/num"},
+	{"subject", "internal/child internal/num internal/wire trace objfile cfg access engine engine/engines campaign progress store"},
+	{"anatomy", "trace cfg access fit scaling campaign subject progress store figure/graph internal/num"},
 	{"allocation", "trace objfile"},
 	{"locality", "trace allocation objfile cfg access engine reuse campaign subject anatomy progress store internal/num"},
 	{"misses", "trace cfg access reuse cache fit scaling machine predict campaign subject locality store internal/num progress"},
@@ -109,9 +112,10 @@ var layers = []layer{
 	{"patterns", "internal/num trace allocation reuse cache fit scaling machine predict subject locality misses"},
 	{"advice", "internal/num machine predict subject locality patterns"},
 	{"sharing", "internal/num trace allocation subject locality"},
-	{"annotate", "internal/num objfile machine predict subject anatomy patterns"},
+	{"callpath", "internal/num trace objfile isa cfg reuse cache fit scaling machine predict progress store subject locality misses patterns"},
+	{"annotate", "internal/num objfile machine predict subject anatomy patterns callpath"},
 	{"training", "internal/order progress store subject locality misses"},
-	{"timing", "trace isa cfg access fit scaling machine predict sched pipeline campaign store subject anatomy misses internal/num"},
+	{"timing", "trace isa cfg access fit scaling machine predict sched synth pipeline campaign store subject anatomy misses internal/num"},
 	{"roofline", "isa machine predict subject misses timing"},
 	{"phase", "bbv cache campaign engine machine simpoint metasim subject store"},
 
@@ -126,13 +130,13 @@ var layers = []layer{
 	{"study/record/parquet", "study/record"}, // apart: the library is large, and cells link what package perf imports
 	{"host/calibration", "host machine store frame figure"},
 	{"study/growth", "machine predict subject anatomy misses timing study/record frame internal/num"},
-	{"study/mending", "internal/num machine subject locality misses patterns advice store study/record"},
+	{"study/mending", "internal/child internal/num machine subject locality misses patterns advice store study/record"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record internal/num"},
-	{"study/inferred", "trace isa internal/yamlfile shard pipeline infer campaign subject anatomy timing study/record progress store frame"},
+	{"study/inferred", "internal/child trace isa internal/yamlfile shard pipeline infer campaign subject anatomy timing study/record progress store frame"},
 	{"study/sparse", "internal/order trace isa cache pipeline host spmv campaign subject study/record progress store"},
-	{"study/judging", "internal/yamlfile internal/order internal/num machine predict campaign progress store subject anatomy locality misses misses/replayed timing study/record"},
-	{"study/walltime", "host host/measure internal/order machine subject locality anatomy misses timing study/record progress"},
-	{"study/kernels", "trace isa pipeline fit host host/measure iperf iperf/nest iperf/target machine/catalog subject study/record progress store"},
+	{"study/judging", "internal/child internal/yamlfile internal/order internal/num machine predict campaign progress store subject anatomy locality misses misses/replayed timing study/record"},
+	{"study/walltime", "internal/child host host/measure internal/order machine subject locality anatomy misses timing study/record progress"},
+	{"study/kernels", "internal/child trace isa pipeline fit host host/measure iperf iperf/nest iperf/target machine/catalog subject study/record progress store"},
 
 	{"campaign/works", "campaign anatomy locality misses timing phase study/inferred study/sparse"}, // what workers can do
 
@@ -141,7 +145,7 @@ var layers = []layer{
 	{"cmd/presage", "*"},
 	{"cmd/nbcheck", ""},
 	{"cmd/nbsetup", ""},
-	{"notebook", ". explore study/record progress frame figure figure/diagram"}, // for cells alone: nothing below may import it
+	{"notebook", ". explore study/record progress frame figure"}, // for cells alone: nothing below may import it
 
 	// Imported by tests only.
 	{"engine/enginetest", "trace objfile engine"},
@@ -332,6 +336,21 @@ func TestImportDirections(t *testing.T) {
 	}
 	for _, s := range append(violations(pkgs, layers, outside), unused(pkgs, layers)...) {
 		t.Error(s)
+	}
+}
+
+// TestCellsLinkNoGraphviz: what every cell links has no WebAssembly in it, which takes a
+// tenth of the compilation of a first run. Cells that draw graphs import it themselves.
+func TestCellsLinkNoGraphviz(t *testing.T) {
+	heavy := []string{"github.com/goccy/go-graphviz", "github.com/tetratelabs/wazero"}
+	holds := func(pkg string) bool {
+		return slices.ContainsFunc(goList(t, "-deps", pkg), func(p listed) bool { return slices.Contains(heavy, p.ImportPath) })
+	}
+	if holds("./perf/notebook") {
+		t.Errorf("perf/notebook brings one of %q: hand it over through an interface, as DrawGraph does", heavy)
+	}
+	if !holds("./perf/figure/diagram") {
+		t.Error("perf/figure/diagram brings none of them: this test looks for the wrong packages")
 	}
 }
 

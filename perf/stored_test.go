@@ -14,11 +14,17 @@ import (
 	"testing"
 
 	"presage/perf"
+	"presage/perf/callpath"
+	"presage/perf/iperf"
 	"presage/perf/misses"
 	"presage/perf/misses/replayed"
+	"presage/perf/patterns"
 	"presage/perf/phase"
 	"presage/perf/predict"
+	"presage/perf/roofline"
+	"presage/perf/sharing"
 	"presage/perf/store"
+	"presage/perf/study/kernels"
 )
 
 var update = flag.Bool("update", false, "write what is stored to testdata/stored/results.json")
@@ -36,7 +42,8 @@ var measured = []string{"Cost"}
 //
 // The executable is kept, too, so that nothing depends on compilers. Kinds that are
 // computed from programs built here (infer, survey, spmv) or measured (overhead,
-// training-run, spmv-dense) are not held.
+// training-run, spmv-dense) are not held, nor what only programs have of which a loop is
+// called after several paths (call path histograms and models).
 func TestVersionsOfStoredResults(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("sums are rounded otherwise where products are fused into them")
@@ -79,7 +86,7 @@ func TestVersionsOfStoredResults(t *testing.T) {
 		kind, _, _ := strings.Cut(key, "/")
 		kinds[kind] = true
 	}
-	if all := slices.Sorted(maps.Keys(kinds)); !slices.Equal(all, []string{"cache", "flow", "graphs", "joined", "length", "metasim", "model", "nests", "outline", "phases", "replay", "reuse", "time"}) {
+	if all := slices.Sorted(maps.Keys(kinds)); !slices.Equal(all, []string{"cache", "call path counts", "call paths", "flow", "graphs", "joined", "kernel-times", "length", "loops", "metasim", "model", "nests", "outline", "patterns", "phases", "replay", "reuse", "sharing", "time"}) {
 		t.Errorf("kinds of stored results: %v", all)
 	}
 }
@@ -111,13 +118,54 @@ func storedResults(t *testing.T) map[string]string {
 	model := perf.Must(perf.FitScaling(ctx, runs, perf.FitOptions{Store: st}))
 	corrector := perf.Must(replayed.Correctors(st, replayed.Options{})(ctx, model, m))
 	perf.Must(corrector.Correct(ctx, misses.Uncorrected{Level: predict.Levels(m)[0], Point: perf.Point{"n": 36}}))
+	perf.Must(callpath.Simulate(ctx, prog, m, points[:1], callpath.SimulateOptions{RunOptions: run}))
+	perf.Must(callpath.Predict(ctx, model, m, perf.Sweep("n", 30), callpath.PredictOptions{Store: st, Corrector: misses.NoCorrection{}, Coverage: -1}))
 	perf.Must(phase.RunLength(ctx, prog, points[0], run))
 	perf.Must(perf.SimulateMisses(ctx, prog, m, points[:2], perf.SimulateOptions{RunOptions: run}))
 	perf.Must(perf.CountSweep(ctx, prog, points, run))
 	perf.Must(perf.SimulateTime(ctx, prog, m, points[:1], perf.SimulateTimeOptions{RunOptions: run}))
 	phases := perf.Must(perf.BlockVectors(ctx, prog, points[4], perf.PhaseOptions{RunOptions: run, Interval: 20_000}))
 	perf.Must(perf.SampleCaches(ctx, phases, m, []perf.Sampling{{}}))
+	perf.Must(patterns.Simulate(ctx, prog, m, points[:1], patterns.SimulateOptions{RunOptions: run}))
+	perf.Must(sharing.Simulate(ctx, prog, points[:1], sharing.Options{RunOptions: run}))
+	timed := kernels.Variant{Level: "O2", Args: run.Args, Routines: "multiply*", Placements: []iperf.Placement{iperf.Coloured}, Runs: 1}
+	perf.Must(kernels.SimulationOptions{Store: st}.Run(ctx, prog, []kernels.Variant{timed}, []string{"ultrasparc-1"}, points[:1]))
+	storeBeyond(t, prog, points, run)
+	storeNative(t, st)
 	return digests
+}
+
+// storeBeyond stores what is predicted with prefetchers, and under the roofs, of a size
+// beyond those of the runs.
+func storeBeyond(t *testing.T, prog *perf.Program, points []perf.Point, run perf.RunOptions) {
+	t.Helper()
+	ctx := t.Context()
+	m := perf.Must(perf.FindMachine("zen4"))
+	at := perf.Sweep("n", 60)
+	runs := perf.Must(perf.Profile(ctx, prog, points, perf.ProfileOptions{RunOptions: run, BlockBytes: m.BlockBytes()}))
+	model := perf.Must(perf.FitScaling(ctx, runs, perf.FitOptions{Store: run.Store}))
+	perf.Must(misses.SimulatePrefetching(ctx, prog, m, at, misses.PrefetchOptions{SimulateOptions: perf.SimulateOptions{RunOptions: run}}))
+	perf.Must(misses.PredictPrefetching(ctx, model, m, at, misses.PredictPrefetchOptions{Store: run.Store}))
+	perf.Must(misses.Predict(ctx, model, m, at, misses.PredictOptions{}))
+	execution := perf.Must(perf.FitExecution(ctx, perf.Must(perf.CountSweep(ctx, prog, points, run))))
+	perf.Must(roofline.Predict(ctx, model, execution, m, at, roofline.Options{})) // keeps nothing of its own
+}
+
+// storeNative stores what rests on the allocation sites of a native program.
+func storeNative(t *testing.T, st *store.Store) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("native programs are run on Linux")
+	}
+	ctx := t.Context()
+	prog := perf.Must(perf.Open("testdata/stored/native"))
+	prog.KeepAnalysis(st)
+	run := perf.RunOptions{Args: "{n}", Store: st}
+	m := perf.Must(perf.FindMachine("zen4"))
+	at := perf.Sweep("n", 24)
+	perf.Must(perf.Profile(ctx, prog, at, perf.ProfileOptions{RunOptions: run, BlockBytes: []uint64{64}, Carriers: true}))
+	perf.Must(patterns.Simulate(ctx, prog, m, at, patterns.SimulateOptions{RunOptions: run}))
+	perf.Must(sharing.Simulate(ctx, prog, at, sharing.Options{RunOptions: run}))
 }
 
 // digest returns a hash of a stored value without what is measured.

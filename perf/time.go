@@ -6,6 +6,7 @@ import (
 	"github.com/go-gota/gota/dataframe"
 
 	"presage/perf/machine"
+	"presage/perf/misses/replayed"
 	"presage/perf/timing"
 )
 
@@ -29,8 +30,15 @@ type TimeOptions = timing.PredictOptions
 // scheduled for the machine's core with every access a hit in the first cache,
 // and what misses add to that. model and execution are of the same program. The
 // table has a row for each point and scope, the longest first;
-// timing.Row describes the columns.
+// timing.Row describes the columns. Misses are corrected as those of PredictMisses
+// unless the options have a Corrector, choose the papers' formula or FixedExposure.
 func PredictTime(ctx context.Context, model *Model, execution *ExecutionModel, m *machine.Machine, points []Point, opt TimeOptions) (dataframe.DataFrame, error) {
+	if !opt.FixedExposure {
+		var err error
+		if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method, replayed.Options{TrainedSizesOnly: opt.TrainedSizesOnly}); err != nil {
+			return dataframe.DataFrame{}, err
+		}
+	}
 	return table(timing.Predict(ctx, model, execution, m, points, opt))
 }
 

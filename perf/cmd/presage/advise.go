@@ -28,7 +28,7 @@ func adviseCommand() *cobra.Command {
 		name    string
 		kernels string
 		path    string
-		replay  bool
+		replay  replayFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "advise {PROFILES | PROGRAM | --kernels FILE -o FILE} --machine NAME --at name=values",
@@ -95,7 +95,7 @@ simulated. The table goes to the file -o, with its origin beside it.`,
 	f.StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	f.StringVar(&kernels, "kernels", "", "C file of kernels to hold advice against")
 	f.StringVarP(&path, "output", "o", "", "file for the table of --kernels")
-	registerReplay(f, &replay)
+	replay.register(f)
 	_ = cmd.MarkFlagRequired("machine")
 	run.register(cmd)
 	out.register(cmd)
@@ -103,7 +103,7 @@ simulated. The table goes to the file -o, with its origin beside it.`,
 }
 
 // advisePredicted returns advice on what profiles predict.
-func advisePredicted(cmd *cobra.Command, dir string, m *machine.Machine, at *sweepFlag, run *runFlags, replay bool) ([]advice.Row, error) {
+func advisePredicted(cmd *cobra.Command, dir string, m *machine.Machine, at *sweepFlag, run *runFlags, replay replayFlags) ([]advice.Row, error) {
 	switch {
 	case len(at.points) == 0:
 		return nil, errors.New("no sizes: give them with --at, such as --at n=60,80")
@@ -134,11 +134,11 @@ func advisePredicted(cmd *cobra.Command, dir string, m *machine.Machine, at *swe
 }
 
 // correctorFor returns what corrects predictions.
-func correctorFor(ctx context.Context, model *perf.Model, m *machine.Machine, replay bool) (misses.Corrector, error) {
-	if !replay {
+func correctorFor(ctx context.Context, model *perf.Model, m *machine.Machine, replay replayFlags) (misses.Corrector, error) {
+	if !replay.on {
 		return misses.NoCorrection{}, nil
 	}
-	return replayed.Correctors(nil, replayed.Options{})(ctx, model, m)
+	return replayed.Correctors(nil, replayed.Options{TrainedSizesOnly: replay.trainedOnly})(ctx, model, m)
 }
 
 // adviseSimulated returns advice on a program that is run.

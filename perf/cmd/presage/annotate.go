@@ -35,15 +35,17 @@ its share of what all misses take if none overlaps another, and which loop carri
 reuses that miss; then the tree of routines and loops with what is inside them.
 
 With --format html it writes a fragment of a page, with the tree drawn, scopes as wide
-as their cost; with --format pprof a profile for go tool pprof, whose stacks are lines,
-inlined calls, loops and routines.
+as their cost; with --format pprof a profile for go tool pprof, whose stacks are lines, inlined calls,
+loops and routines, and the calls that led there: misses of memcpy are below those who
+called it. That takes one more run.
 
 Files of the source are looked for below --source by the longest end of their recorded
 paths; no other files are read.`,
 		Example: `  presage annotate ./kernel --machine zen4 --at n=200 --source src
   presage annotate ./kernel --machine zen4 --at n=200 --format html -o kernel.html
   presage annotate ./kernel --machine zen4 --at n=200 --format pprof -o kernel.pb.gz
-  go tool pprof -top -sample_index="L1 misses" kernel.pb.gz`,
+  go tool pprof -top -cum -sample_index="L1 misses" kernel.pb.gz
+  go tool pprof -tree -sample_index="L1 misses" kernel.pb.gz`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			write := formats[format]
@@ -70,6 +72,7 @@ paths; no other files are read.`,
 			if len(at.points) == 1 {
 				point = at.points[0]
 			}
+			opt.CallPaths = format == "pprof"
 			a, err := annotate.Simulate(cmd.Context(), prog, m, point, opt)
 			if err != nil {
 				return err

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/spf13/cobra"
 
 	"presage/perf"
+	"presage/perf/callpath"
+	"presage/perf/figure"
 	"presage/perf/locality"
 	"presage/perf/machine"
-	"presage/perf/misses"
 	"presage/perf/patterns"
 	"presage/perf/predict"
 	"presage/perf/sharing"
@@ -41,6 +43,14 @@ sim_used_share is the part of what was fetched that was accessed before it left.
 --objects sums simulated misses up by object, with the size of the object, how much of
 it was touched, and the object that it collides with most in the sets of a cache.
 
+--calls prints a row for each path of calls instead, made of routines and the loops in
+them around the next call, with what it costs by itself and with all that go on from it
+(inclusive): the misses of memcpy are below those who called it. They are simulated, or,
+with PROFILES, predicted, which repeats the runs of the profiles twice. A routine that
+is in a path already is not entered in it again. Where a share or limit leaves paths
+out, rows called other sum them up. --figure draws the rows of a level as a flame graph.
+For stacks that go tool pprof reads, see presage annotate --format pprof.
+
 --sharing prints the misses that threads cause each other, by object, the scope that
 misses and the one that wrote the block before, and how many are of false sharing.
 
@@ -53,15 +63,25 @@ heap@FILE:LINE or mappings@FILE:LINE, with the line that first accessed the memo
   presage explain profiles --machine zen4 --at n=100
   presage explain ./sweep3d --machine zen4 --at n=44 --by routine
   presage explain ./sweep3d --machine zen4 --at n=44 --objects --format csv
+  presage explain ./sweep3d --machine zen4 --at n=44 --calls --by routine --min-share 0.01
+  presage explain profiles --machine zen4 --at n=100 --calls --figure calls.svg
   presage explain ./datasets/programs/planted --machine zen4 --at n=200 --sharing`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
 				return err
 			}
+			if err := e.check(); err != nil {
+				return err
+			}
 			df, err := e.of(cmd, args[0])
 			if err != nil {
 				return err
+			}
+			if e.draw != "" {
+				if err := e.drawCalls(df); err != nil {
+					return err
+				}
 			}
 			return out.print(cmd.OutOrStdout(), df)
 		},
@@ -72,9 +92,13 @@ heap@FILE:LINE or mappings@FILE:LINE, with the line that first accessed the memo
 	f.StringVar((*string)(&e.by), "by", "loop", "what scopes and sources are: loop, routine or program")
 	f.BoolVar(&e.objects, "objects", false, "print a row for each object instead; takes a PROGRAM")
 	f.BoolVar(&e.sharing, "sharing", false, "print the misses of threads on blocks of 64 bytes that others wrote instead; takes a PROGRAM")
+	f.BoolVar(&e.calls, "calls", false, "print a row for each path of calls instead")
+	f.Float64Var(&e.share, "join-below", 0, "with --calls of PROFILES: the share of a run's accesses below which paths are joined before they are modelled (default 0.001)")
+	f.StringVar(&e.draw, "figure", "", "with --calls: file to draw a level's flame graph to, .png, .svg or .pdf")
+	f.StringVar(&e.level, "level", "", "the level that --figure draws, such as L2 (default the first)")
 	registerListing(cmd, &e.listing, "a level's misses")
 	registerMethod(f, &e.method)
-	registerReplay(f, &e.replay)
+	e.replay.register(f)
 	f.Float64Var(&e.coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
 	_ = cmd.MarkFlagRequired("machine")
 	e.run.register(cmd)
@@ -90,10 +114,55 @@ type explanation struct {
 	listing  subject.Listing
 	objects  bool
 	sharing  bool
+	calls    bool
+	share    float64
+	draw     string
+	level    string
 	run      runFlags
 	coverage float64
 	method   predict.Method
-	replay   bool
+	replay   replayFlags
+}
+
+// check returns an error for flags that contradict each other.
+func (e *explanation) check() error {
+	asked := 0
+	for _, on := range []bool{e.objects, e.sharing, e.calls} {
+		if on {
+			asked++
+		}
+	}
+	switch {
+	case asked > 1:
+		return errors.New("--objects, --sharing or --calls: one table at a time")
+	case (e.draw != "" || e.level != "") && !e.calls:
+		return errors.New("--figure and --level draw paths of calls: they go with --calls")
+	case e.level != "" && e.draw == "":
+		return errors.New("--level says what --figure draws: name a file with --figure")
+	case e.draw != "" && len(e.at.points) > 1:
+		return errors.New("--figure draws one size at a time")
+	case e.share != 0 && !e.calls:
+		return errors.New("--join-below goes with --calls")
+	}
+	return drawable(e.draw)
+}
+
+// drawCalls draws rows of callpath.Simulate or Predict.
+func (e *explanation) drawCalls(df dataframe.DataFrame) error {
+	value := "sim_misses_inclusive"
+	if !slices.Contains(df.Names(), value) {
+		value = "pred_misses_inclusive"
+	}
+	level := e.level
+	if level == "" && df.Nrow() > 0 {
+		level = df.Col("level").Records()[0]
+	}
+	f, err := figure.Flames(df, figure.FlameOptions{Value: value, Only: level})
+	if err != nil {
+		return err
+	}
+	const width, height = 13, 5 // inches
+	return drawFigure(f, e.draw, width, height)
 }
 
 // of explains the program or profiles at a path.
@@ -123,9 +192,27 @@ func (e *explanation) of(cmd *cobra.Command, path string) (dataframe.DataFrame, 
 		return none, err
 	}
 	warn(cmd.ErrOrStderr(), model.Warnings)
+	if e.calls {
+		run, err := e.run.options()
+		if err != nil {
+			return none, err
+		}
+		opt := callpath.PredictOptions{
+			By: e.by, Listing: e.listing, Share: e.share, Method: e.method, Coverage: e.coverage, Store: store.Open(path), Progress: run.Progress,
+		}
+		if e.method != predict.MethodBinomial {
+			if opt.Corrector, err = correctorFor(cmd.Context(), model, m, e.replay); err != nil {
+				return none, err
+			}
+		}
+		rows, err := callpath.Predict(cmd.Context(), model, m, e.at.points, opt)
+		return perf.Frame(rows), err
+	}
 	opt := patterns.PredictOptions{By: e.by, Listing: e.listing, Method: e.method, Coverage: e.coverage}
-	if !e.replay {
-		opt.Corrector = misses.NoCorrection{}
+	if e.method != predict.MethodBinomial {
+		if opt.Corrector, err = correctorFor(cmd.Context(), model, m, e.replay); err != nil {
+			return none, err
+		}
 	}
 	return perf.Patterns(cmd.Context(), model, m, e.at.points, opt)
 }
@@ -146,8 +233,11 @@ func (e *explanation) simulated(ctx context.Context, path string, m *machine.Mac
 		points = []perf.Point{{}}
 	}
 	switch {
-	case e.objects && e.sharing:
-		return none, errors.New("--objects or --sharing: one table at a time")
+	case e.share != 0:
+		return none, errors.New("--join-below is about models: it takes PROFILES; --min-share lists fewer rows of a PROGRAM")
+	case e.calls:
+		rows, err := callpath.Simulate(ctx, prog, m, points, callpath.SimulateOptions(opt))
+		return perf.Frame(rows), err
 	case e.sharing:
 		rows, err := sharing.Simulate(ctx, prog, points, sharing.Options{RunOptions: opt.RunOptions, By: e.by, Listing: e.listing})
 		return perf.Frame(rows), err

@@ -77,6 +77,18 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v: %g misses, simulated %g", more, got, simulated)
 		}
 	}
+	picture := filepath.Join(t.TempDir(), "calls.svg")
+	if got := sum(t, must(t, slices.Concat([]string{"explain", program, "--calls", "--figure", picture, "--level", "L2"}, run)...), "sim_misses"); got != simulated {
+		t.Errorf("paths of calls: %g misses, simulated %g", got, simulated)
+	}
+	if svg, err := os.ReadFile(picture); err != nil || !strings.Contains(string(svg), "L2") || !strings.Contains(string(svg), "misses") {
+		t.Errorf("%d bytes of a flame graph, error %v", len(svg), err)
+	}
+	calls := must(t, slices.Concat([]string{"explain", plain, "--calls", "--coverage=-1", "--replay=false"}, at)...)
+	want = must(t, slices.Concat([]string{"predict", plain, "--coverage=-1", "--replay=false"}, at)...)
+	if got, want := sum(t, calls, "pred_misses"), sum(t, want, "pred_misses"); got < want*(1-1e-6) || got > want*(1+1e-6) || want == 0 {
+		t.Errorf("paths of calls have %g misses, the program %g", got, want)
+	}
 	if text := must(t, slices.Concat([]string{"explain", program, "--sharing"}, run)...); strings.Contains(text, "\npatterns") {
 		t.Errorf("one thread shares: %s", text)
 	}
@@ -89,6 +101,11 @@ func TestExplain(t *testing.T) {
 		{slices.Concat([]string{dir, "--objects"}, at), "--objects"},
 		{slices.Concat([]string{dir, "--args", "-n 9"}, at), "--args"},
 		{slices.Concat([]string{program, "--objects", "--sharing"}, at), "one table"},
+		{slices.Concat([]string{program, "--objects", "--calls"}, at), "one table"},
+		{slices.Concat([]string{program, "--figure", "x.svg"}, at), "--calls"},
+		{slices.Concat([]string{program, "--calls", "--level", "L1"}, at), "--figure"},
+		{slices.Concat([]string{program, "--calls", "--figure", "x.txt"}, at), "x.txt"},
+		{slices.Concat([]string{program, "--calls", "--join-below", "0.1"}, at), "PROFILES"},
 		{slices.Concat([]string{dir, "--by", "line"}, at), `"line"`},
 		{[]string{dir, "--machine", "cray1", "--at", "n=200"}, "cray1"},
 		{[]string{"nothing", "--machine", "origin2000"}, "nothing"},

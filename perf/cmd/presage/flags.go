@@ -132,7 +132,9 @@ type runFlags struct {
 	opt   perf.RunOptions
 	dirs  []string
 	stdin string
-	quiet bool
+
+	threads string
+	quiet   bool
 }
 
 func (r *runFlags) register(cmd *cobra.Command) {
@@ -144,17 +146,41 @@ func (r *runFlags) register(cmd *cobra.Command) {
 	f.Uint64Var(&r.opt.StackBytes, "stack-bytes", 0, fmt.Sprintf("size of the program's stack in bytes (default %d)", engine.DefaultStack))
 	f.StringArrayVar(&r.dirs, "dir", nil, "folder that the program may read, GUEST=HOST, {name} in HOST standing for a parameter; repeat for more (default none)")
 	f.StringVar(&r.stdin, "stdin", "", "file that the program reads as its standard input, {name} standing for a parameter (default empty)")
+	f.StringVar(&r.threads, "threads", inTurns, threadsHelp)
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
+}
+
+// The values of --threads.
+const (
+	inTurns = "turns"
+	freely  = "free"
+
+	threadsHelp = "how the threads of an x86-64 program run: turns, one at a time in a fixed order, the same in every run; or free, at the same time, which is faster on several processors, but two runs may differ; not with --carriers, nor where parts of a run are recorded"
+)
+
+// freeThreads reports whether a value of --threads lets threads run at the same time.
+func freeThreads(value string) (bool, error) {
+	switch value {
+	case inTurns, "":
+		return false, nil
+	case freely:
+		return true, nil
+	}
+	return false, fmt.Errorf("--threads %q: want %s or %s", value, inTurns, freely)
 }
 
 // changed reports whether any flag is set that affects the program's behaviour.
 func (r *runFlags) changed() bool {
-	return r.opt.Args != "" || r.stdin != "" || len(r.dirs)+len(r.opt.Env) > 0 || r.opt.MaxInstructions != 0 || r.opt.MemoryBytes != 0 || r.opt.StackBytes != 0
+	return r.opt.Args != "" || r.stdin != "" || len(r.dirs)+len(r.opt.Env) > 0 || r.opt.MaxInstructions != 0 || r.opt.MemoryBytes != 0 || r.opt.StackBytes != 0 || r.threads != inTurns && r.threads != ""
 }
 
 // options returns the options with progress on standard error.
 func (r *runFlags) options() (perf.RunOptions, error) {
 	opt := r.opt
+	var err error
+	if opt.FreeThreads, err = freeThreads(r.threads); err != nil {
+		return opt, err
+	}
 	for _, dir := range r.dirs {
 		guest, host, ok := strings.Cut(dir, "=")
 		if !ok || !path.IsAbs(guest) {
@@ -265,7 +291,16 @@ func registerMethod(f *pflag.FlagSet, method *predict.Method) {
 	f.StringVar((*string)(method), "method", "", `how misses of set-associative caches follow from reuse distances: "fully associative", as in a fully associative cache of the same capacity, or "binomial", the papers' formula (default "fully associative")`)
 }
 
-// registerReplay adds the flag that switches replays off.
-func registerReplay(f *pflag.FlagSet, on *bool) {
-	f.BoolVar(on, "replay", true, "count the misses of loops that are certified in a replay of the program's loop nests, learned by running it once more at the sizes of the profiles; --replay=false: predict all from reuse distances")
+// replayFlags say what is replayed.
+type replayFlags struct{ on, trainedOnly bool }
+
+// register adds the flags that switch replays, or what is run for them, off.
+func (r *replayFlags) register(f *pflag.FlagSet) {
+	registerTrainedOnly(f, &r.trainedOnly)
+	f.BoolVar(&r.on, "replay", true, "count the misses of loops that are certified in a replay of the program's loop nests, learned by running it once more at the sizes of the profiles; --replay=false: predict all from reuse distances")
+}
+
+// registerTrainedOnly adds the flag that keeps replays from running a program at more sizes.
+func registerTrainedOnly(f *pflag.FlagSet, only *bool) {
+	f.BoolVar(only, "trained-sizes-only", false, "learn loops for replays at the sizes of the profiles alone; otherwise a program that takes its size as an argument is run at up to 16 more for each size that is predicted, none above the largest profiled and together no longer than these, where they may make certain what the profiled leave in doubt, such as tiled loops")
 }

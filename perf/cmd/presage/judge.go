@@ -17,11 +17,11 @@ import (
 
 // judgeFlags are the flags of presage judge beside those of the study itself.
 type judgeFlags struct {
-	half, table, dir, record, headlines, from string
-	programs, machines                        []string
-	run                                       runFlags
-	on                                        campaignFlags
-	out                                       output
+	half, table, dir, record, headlines, from, beside string
+	programs, machines                                []string
+	run                                               runFlags
+	on                                                campaignFlags
+	out                                               output
 }
 
 func judgeCommand() *cobra.Command {
@@ -62,7 +62,10 @@ a closed one, which has to be asked for.`,
 			if err := flags.read(args[0], &opt); err != nil {
 				return err
 			}
-			var err error
+			of, err := flags.headlineOptions(opt.PageBytes, commandLine(cmd, args))
+			if err != nil {
+				return err
+			}
 			if opt.Campaign, err = flags.on.runner(cmd, args); err != nil {
 				return err
 			}
@@ -70,7 +73,6 @@ a closed one, which has to be asked for.`,
 			if err != nil {
 				return err
 			}
-			of := judging.HeadlineOptions{Half: judging.Half(flags.half), PageBytes: opt.PageBytes, Command: commandLine(cmd, args)}
 			return flags.report(cmd.OutOrStdout(), cmd.ErrOrStderr(), found, of)
 		},
 	}
@@ -79,10 +81,12 @@ a closed one, which has to be asked for.`,
 	f.StringSliceVar(&flags.programs, "program", nil, "judge these programs of the half only")
 	f.StringSliceVar(&flags.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
 	f.Uint64Var(&opt.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
+	registerTrainedOnly(f, &opt.TrainedSizesOnly)
 	f.StringVar(&flags.table, "table", "summary", "what to print: summary, levels (the summary by level), misses or cycles (all rows)")
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write the rows to")
 	f.StringVar(&flags.from, "from", "", "name prefix of files that --record wrote, to read in place of judging; --half and --pages say what they are of")
 	f.StringVar(&flags.headlines, "headlines", "", "file of headlines to update, such as datasets/headlines.csv")
+	f.StringVar(&flags.beside, "beside", "", "name prefix of recorded rows of the open half, to stand beside the closed half's headlines")
 	f.StringVar(&flags.dir, "store", "", "folder that keeps executables, profiles and simulations (default the user's)")
 	f.BoolVarP(&flags.run.quiet, "quiet", "q", false, "no progress on standard error")
 	flags.on.register(cmd)
@@ -159,7 +163,25 @@ func (f *judgeFlags) reportRecorded(stdout, stderr io.Writer, args []string, pag
 	if err != nil {
 		return err
 	}
-	return f.report(stdout, stderr, found, judging.HeadlineOptions{Half: judging.Half(f.half), PageBytes: pages, Command: from.Command})
+	of, err := f.headlineOptions(pages, from.Command)
+	if err != nil {
+		return err
+	}
+	return f.report(stdout, stderr, found, of)
+}
+
+// headlineOptions says what the findings are of, and reads those that stand beside them.
+func (f *judgeFlags) headlineOptions(pages uint64, command string) (judging.HeadlineOptions, error) {
+	of := judging.HeadlineOptions{Half: judging.Half(f.half), PageBytes: pages, Command: command}
+	if f.beside == "" {
+		return of, nil
+	}
+	if of.Half != judging.Closed || f.headlines == "" {
+		return of, errors.New("--beside is for headlines of the closed half: give --half closed and --headlines")
+	}
+	var err error
+	of.Beside, err = judging.Load(f.beside)
+	return of, err
 }
 
 // report records and prints the findings. It returns an error if a program failed.

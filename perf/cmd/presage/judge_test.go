@@ -61,7 +61,7 @@ func TestJudge(t *testing.T) {
 	if _, from := recorded(t, kept+"-misses.csv"); !strings.HasPrefix(from.Command, "presage judge ") || !strings.Contains(from.Origin, "fill") {
 		t.Errorf("%+v", from)
 	}
-	if all, err := record.Headlines(headlines); err != nil || len(all) != 5 || all[0].Rows != 1 || !strings.HasPrefix(all[0].Metric, "misses of 1 programs, caches, fewer than 4 ways") {
+	if all, err := record.Headlines(headlines); err != nil || len(all) != 5 || all[0].Rows != 1 || !strings.HasPrefix(all[0].Metric, "misses of 1 programs of the open half, caches, fewer than 4 ways") {
 		t.Errorf("headlines: %+v, %v", all, err)
 	} else {
 		again := filepath.Join(dir, "again.csv")
@@ -90,6 +90,7 @@ func TestJudge(t *testing.T) {
 		"no such file":       {"judge", filepath.Join(dir, "none.yaml"), "--machine", "zen4"},
 		"machine":            {"judge", suite},
 		"nothing to judge":   {"judge"},
+		"--beside":           with("--beside", kept),
 		"give no suite":      {"judge", suite, "--from", kept},
 		"none-misses.csv":    {"judge", "--from", filepath.Join(dir, "none")},
 		"--format":           with("--format", "xml"),

@@ -23,7 +23,7 @@ func command(ctx context.Context) int {
 		return 0
 	case errors.As(err, &status):
 		return int(status)
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), ctx.Err() != nil: // such as a compiler that was ended
 		fmt.Fprintln(os.Stderr, interrupted)
 		return interruptStatus(ctx)
 	}

@@ -117,3 +117,33 @@ func TestNativeToTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestFreeThreads simulates a program whose threads run at the same time: each result
+// says so, and what it counts is what it is when they take turns.
+func TestFreeThreads(t *testing.T) {
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	gcc := oracle.Need(t, "gcc")
+	path := filepath.Join(t.TempDir(), "freely")
+	source := filepath.Join("..", "..", "engine", "native", "testdata", "freely.c")
+	if text, err := exec.Command(gcc, "-O2", "-g", "-pthread", "-o", path, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	simulated := func(threads string) (row map[string]string) {
+		for _, r := range records(t, must(t, "simulate", path, "--args", "sums 2 {n}", "--sweep", "n=3000", "--machine", "zen4", "--by", "routine", "--threads", threads, "--format", "csv", "-q")) {
+			if r["level"] == "L1" && r["scope"] == "sums" {
+				row = r
+			}
+		}
+		return row
+	}
+	turns, free := simulated("turns"), simulated("free")
+	if turns["sim_accesses"] == "" || free["sim_accesses"] != turns["sim_accesses"] {
+		t.Errorf("%v, in turns %v", free, turns)
+	}
+	if !strings.Contains(free["sim_warning"], "its 3 threads ran at the same time") || turns["sim_warning"] != "" {
+		t.Errorf("warning %q, in turns %q", free["sim_warning"], turns["sim_warning"])
+	}
+	if _, stderr, status := runStatus(t.Context(), nil, "run", "--threads", "both", path); status == 0 || !strings.Contains(stderr, "want turns or free") {
+		t.Errorf("--threads both: status %d, %s", status, stderr)
+	}
+}

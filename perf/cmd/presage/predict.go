@@ -28,7 +28,7 @@ func predictCommand() *cobra.Command {
 		opt      perf.PredictOptions
 		machine  string
 		warnings bool
-		replay   bool
+		replay   replayFlags
 		quiet    bool
 		prefetch bool
 		rate     float64
@@ -40,6 +40,12 @@ func predictCommand() *cobra.Command {
 for each cache and TLB of a machine at each size. Misses of loops that are certified
 are counted in a replay instead, conflicts included; the column method says which.
 Replays are kept in the store (see presage store): the same prediction takes none.
+
+Loops are learned by running the program at the sizes of the profiles again. Where these
+leave in doubt what others may settle, as they do with tiles, a program that takes its
+size as an argument is run at up to 16 more sizes for each that is predicted, none larger
+than the profiled and together no longer; the rows' warnings say at which.
+--trained-sizes-only switches that off.
 
 For a program that is compiled for one size, --point gives the executable of a size
 to be predicted. Only the start of it is run; from there on it is replayed. Without
@@ -76,7 +82,8 @@ is modelled over the size. Nothing is replayed then.`,
 			if err != nil {
 				return err
 			}
-			if !replay {
+			opt.TrainedSizesOnly = replay.trainedOnly
+			if !replay.on {
 				opt.Corrector = misses.NoCorrection{}
 			}
 			if !quiet {
@@ -121,7 +128,7 @@ is modelled over the size. Nothing is replayed then.`,
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
 	registerListing(cmd, &opt.Listing, "a level's misses")
 	registerMethod(cmd.Flags(), &opt.Method)
-	registerReplay(cmd.Flags(), &replay)
+	replay.register(cmd.Flags())
 	cmd.Flags().Float64Var(&opt.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
 	cmd.Flags().StringVar(&fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")

@@ -337,7 +337,7 @@ func TestTime(t *testing.T) {
 	must(t, "profile", program, "--sweep", "n=6,8,10,12", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-o", dir, "-q")
 	got := must(t, "time", dir, "--machine", "origin2000", "--at", "n=12,16", "--format", "csv")
 	want := []string{
-		"program", "n", "machine", "scope", "pred_instructions", "pred_schedule_cycles", "pred_branch_wait_cycles",
+		"program", "n", "machine", "scope", "pred_instructions", "pred_schedule_cycles", "pred_flow_cycles", "pred_branch_wait_cycles",
 		"pred_L1_wait_cycles", "pred_L2_wait_cycles", "pred_TLB_wait_cycles", "pred_cycles", "pred_time_sec", "pred_cpi", "pred_limit", "pred_warning",
 	}
 	if diff := cmp.Diff(want, header(t, got)); diff != "" {

@@ -141,7 +141,8 @@ ratio, it answers with the third:
                                  at all smaller sizes too, and at any size
 
 Caches are levels of a machine, or --capacity with --ways and --block. A TLB is a
-cache whose blocks are the pages that its entries map. A ratio is --hit-ratio or
+cache whose blocks are the pages that its entries map. The capacity of an exclusive
+cache is that of it and the cache above together, which has no blocks of it. A ratio is --hit-ratio or
 --miss-ratio, relative to all accesses of the program, routine, loop or group.
 --distances predicts the distribution of reuse distances at the sizes --at instead.`,
 		Example: `  presage query profiles --at n=60,80 --capacity 1MiB,2MiB,4MiB --ways 2 --block 128

@@ -18,7 +18,8 @@ func reportCommand() *cobra.Command {
 		opt              report.Options
 		names            []string
 		out, dir         string
-		replay, simulate bool
+		replay           replayFlags
+		simulate         bool
 	)
 	cmd := &cobra.Command{
 		Use:   "report PROGRAM --sweep name=values --machine NAME -o FILE.html",
@@ -58,7 +59,8 @@ one and a half times.`,
 			if dir != "" {
 				opt.Store = store.Open(dir)
 			}
-			opt.Train, opt.Predict, opt.Judge, opt.Distances = sweep.points, at.points, judge.points, !replay
+			opt.Train, opt.Predict, opt.Judge, opt.Distances = sweep.points, at.points, judge.points, !replay.on
+			opt.TrainedSizesOnly = replay.trainedOnly
 			if !simulate {
 				opt.Judge = []perf.Point{}
 			}
@@ -87,7 +89,7 @@ one and a half times.`,
 	f.StringVar(&opt.Fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)"`)
 	f.StringVarP(&out, "output", "o", "", "file to write the page to")
 	f.StringVar(&dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
-	registerReplay(f, &replay)
+	replay.register(f)
 	_ = cmd.MarkFlagRequired("machine")
 	_ = cmd.MarkFlagRequired("output")
 	run.register(cmd)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -10,7 +9,6 @@ import (
 
 	"presage/perf"
 	"presage/perf/figure"
-	"presage/perf/locality"
 	"presage/perf/roofline"
 	"presage/perf/store"
 )
@@ -50,27 +48,11 @@ the profiles, to count how often its edges are executed.`,
 			if err := drawable(draw); err != nil {
 				return err
 			}
-			if len(at.points) == 0 {
-				return errors.New("no sizes: give them with --at, such as --at n=60,80")
-			}
-			m, err := perf.FindMachine(machine)
+			on, err := timedOn(cmd.Context(), args[0], machine, &at)
 			if err != nil {
 				return err
 			}
-			runs, err := locality.LoadRuns(args[0])
-			if err != nil {
-				return err
-			}
-			st := store.Open(args[0])
-			model, err := perf.FitScaling(cmd.Context(), runs, perf.FitOptions{Store: st})
-			if err != nil {
-				return err
-			}
-			execution, err := executionOf(cmd.Context(), runs, st)
-			if err != nil {
-				return err
-			}
-			rows, err := roofline.Predict(cmd.Context(), model, execution, m, at.points, opt)
+			rows, err := roofline.Predict(cmd.Context(), on.model, on.execution, on.machine, at.points, opt)
 			if err != nil {
 				return err
 			}
@@ -114,6 +96,11 @@ func drawRoofline(df dataframe.DataFrame, file string) error {
 	if err != nil {
 		return err
 	}
+	return drawFigure(f, file, width, height)
+}
+
+// drawFigure draws a figure to a file whose name says how, in inches.
+func drawFigure(f *figure.Figure, file string, width, height float64) error {
 	encode := f.PNG
 	switch filepath.Ext(file) {
 	case ".svg":

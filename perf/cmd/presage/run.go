@@ -45,6 +45,7 @@ type guest struct {
 	resume   string // file
 	timeout  time.Duration
 	quota    uint64
+	threads  string        // turns or free
 	analysis time.Duration // taken by --trace to find what to record
 }
 
@@ -76,11 +77,14 @@ allowed to open are listed.`,
   presage run --stack 67108864 ./fortran-with-large-arrays
   presage run --snapshot-at 1000000000 --snapshot late.snap ./sweep3d -n 30
   presage run --resume late.snap --trace --stats ./sweep3d -n 30`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			return g.failing(cmd, cobra.MinimumNArgs(1)(cmd, args))
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return g.failing(cmd, g.run(cmd, args[0], args[1:]))
 		},
 	}
+	cmd.SetFlagErrorFunc(g.failing)
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&g.engine, "engine", "auto", "how to execute: auto, or for riscv64 programs interp (interpreter) or jit (just-in-time compiler), for x86-64 programs confined (see above)")
@@ -97,6 +101,7 @@ allowed to open are listed.`,
 	f.Uint64Var(&g.request.OutputLimit, "output-limit", 0, "stop when the program has written more bytes than that to its output; 0: no limit")
 	f.Uint64Var(&g.quota, "quota", engine.DefaultQuota, "most bytes that the program may write into each granted folder")
 	f.DurationVar(&g.timeout, "timeout", 0, "stop after this long, such as 90s or 10m; 0: no limit")
+	f.StringVar(&g.threads, "threads", inTurns, threadsHelp)
 	f.Uint64Var(&g.request.Seed, "seed", 0, "seed of the program's random numbers")
 	f.StringVar(&g.snapshot, "snapshot", "", "file for a snapshot of the program's state; the run continues after it")
 	f.Uint64Var(&g.at, "snapshot-at", 0, "take the snapshot after this many instructions")
@@ -130,6 +135,9 @@ func (d *dirFlag) Set(text string) error {
 }
 
 func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
+	if g.timeout < 0 {
+		return fmt.Errorf("--timeout %v is negative; 0 stands for no limit", g.timeout)
+	}
 	prog, err := openProgram(cmd.Context(), path)
 	if err != nil {
 		return err
@@ -153,6 +161,9 @@ func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
 		g.request.Sink = trace.NewDirect()
 	}
 	if err := g.snapshots(e); err != nil {
+		return err
+	}
+	if g.request.FreeThreads, err = freeThreads(g.threads); err != nil {
 		return err
 	}
 	g.request.Args, g.request.Grants = args, g.dirs.grants
@@ -292,6 +303,9 @@ func (g *guest) ending(cmd *cobra.Command, r *engine.Outcome, err error) error {
 			break // the program did not fail by itself
 		}
 		fmt.Fprintf(w, "presage: %v; --dir grants folders\n", f)
+	}
+	for _, folder := range r.Full {
+		fmt.Fprintf(w, "presage: the program may write no more into %s (--quota)\n", folder)
 	}
 	if err == nil {
 		return exitStatus(r.ExitCode)

@@ -6,10 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"presage/perf/subject"
 )
 
 // asCommand makes the test binary run as the command. Its value is a file that appears
@@ -30,36 +35,101 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSignals interrupts commands of every kind: each must end soon, with the status
-// that a shell expects, and leave no child behind.
+// long holds a command line of every command that can work for long, with sizes or
+// programs that make it. GUEST stands for an executable, PROFILES for stored profiles,
+// OUT for a folder, and ; for a space.
+var long = []string{
+	"run GUEST spin",
+	"profile GUEST --args spin;{n} --sweep n=1:50:1 -o OUT",
+	"train GUEST --args spin;{n} --until n=1000 -o OUT",
+	"predict PROFILES --machine origin2000 --at n=10:10009:1",
+	"time PROFILES --machine origin2000 --at n=10:10009:1",
+	"roofline PROFILES --machine origin2000 --at n=10:10009:1",
+	"query PROFILES --machine origin2000 --level L2 --at n=10:10009:1",
+	"simulate GUEST --args spin --machine zen4",
+	"validate datasets/programs/bt --train n=12:40:4 --args -n;{n} --machine zen4 --at n=60",
+	"report GUEST --args spin;{n} --sweep n=1:5:1 --machine zen4 -o OUT/page.html",
+	"explore PROFILES --machine zen4",
+	"explain PROFILES --machine origin2000 --at n=10:10009:1 -q",
+	"advise GUEST --args spin;{n} --machine zen4 --at n=1",
+	"analyze datasets/programs/bt",
+	"check-strides GUEST spin",
+	"annotate GUEST --args spin;{n} --machine zen4 --at n=1",
+	"kernel datasets/programs/bt --routine main.main",
+	"calibrate -o OUT/host.yaml",
+	"measure perf/cmd/presage/testdata/guest --args spin;{n} --sweep n=1,2",
+	"time-kernels datasets/iperf/builds.csv --sweep n=8:800:8",
+	"simulate-kernels datasets/programs/iperf --variants datasets/iperf/variants.csv --sweep n=8:800:8",
+	"simpoint GUEST --args spin",
+	"metasim GUEST --args spin --machine zen4",
+	"spmv costs datasets/programs/spmv",
+	"spmv study --record OUT/study --matrices OUT --parts tuning",
+	"spmv tune datasets/spmv/memplus.mtx.gz",
+	"infer campaign --record OUT/campaign",
+	"infer baselines --data datasets/inferred --record OUT/baselines",
+	"infer study --data datasets/inferred --record OUT/study",
+	"infer predict GUEST --args spin --data datasets/inferred",
+	"study GUEST --args spin;{n} --machine zen4 --train n=1:9:1 --at n=10 --curve n=1:9:1 --record OUT/study",
+	"walltime datasets/native --machine datasets/native/host.yaml --record OUT/walltime",
+	"judge datasets/suite/suite.yaml --machine zen4 --half open",
+}
+
+// short holds the other commands: they read or write some files and end.
+var short = []string{
+	"campaign attach", "campaign cancel", "campaign forecast", "campaign list", "campaign status", "headlines",
+	"histogram", "kernel", "machines", "machines diff", "man", "parquet", "search-models", "spmv fetch", "store du", "store export", "store gc", "store import", "store ls", "store verify",
+}
+
+// TestEveryCommandIsInterrupted demands that a new command is added to one of the two.
+func TestEveryCommandIsInterrupted(t *testing.T) {
+	var missing func(c *cobra.Command)
+	missing = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			missing(sub)
+		}
+		name := strings.TrimPrefix(c.CommandPath(), "presage ")
+		begins := func(line string) bool { return strings.HasPrefix(line, name+" ") }
+		if c.Runnable() && !c.Hidden && !slices.Contains(short, name) && !slices.ContainsFunc(long, begins) {
+			t.Errorf("%s is neither among the commands that are interrupted nor among the short ones", name)
+		}
+	}
+	missing(rootCommand())
+}
+
+// TestSignals interrupts commands, which must end soon, with the status that a shell
+// expects, and leave no child behind.
 func TestSignals(t *testing.T) {
-	profile := []string{"--args", "spin {n}", "--sweep", "n=1:50:1"}
-	for _, test := range []struct {
-		args   []string
-		signal syscall.Signal
-		status int
-	}{
-		{[]string{"run", guestFolder, "spin"}, syscall.SIGINT, 130},
-		{[]string{"run", guestFolder, "spin"}, syscall.SIGTERM, 143},
-		{append([]string{"profile", guestFolder, "-o", "profiles"}, profile...), syscall.SIGTERM, 143},
-		{[]string{"simulate", guestFolder, "--args", "spin", "--machine", "zen4"}, syscall.SIGINT, 130},
-		{[]string{"analyze", "../../../datasets/programs/bt"}, syscall.SIGINT, 130},
-		{[]string{"validate", "../../../datasets/programs/bt", "--train", "n=12:40:4", "--args", "-n {n}", "--machine", "zen4", "--at", "n=60"}, syscall.SIGTERM, 143},
-		{[]string{"simpoint", guestFolder, "--args", "spin"}, syscall.SIGINT, 130},
-		{[]string{"calibrate", "-o", "host.yaml"}, syscall.SIGINT, 130},
-		{[]string{"measure", guestFolder, "--args", "spin {n}", "--sweep", "n=1,2"}, syscall.SIGTERM, 143},
-	} {
-		t.Run(strings.Join(test.args[:2], " ")+" "+test.signal.String(), func(t *testing.T) {
+	profiles := filepath.Join(t.TempDir(), "profiles")
+	must(t, "profile", "../../../datasets/programs/sweep3d", "--args", "-n {n} -iterations 1 -quiet", "--sweep", "n=5:10:1", "--machine", "zen4,origin2000,itanium2", "--carriers", "-q", "-o", profiles)
+	guest := filepath.Join(t.TempDir(), "guest") // built here: a build would take the signal in place of the work
+	if err := (subject.GoBuild{Dir: guestFolder, Target: subject.Guest}).Run(t.Context(), guest); err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range long {
+		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			interrupt(t, test.args, test.signal, test.status)
+			sig, status := syscall.SIGINT, 130
+			if i%2 == 1 {
+				sig, status = syscall.SIGTERM, 143
+			}
+			interrupt(t, strings.NewReplacer("PROFILES", profiles, "GUEST", guest).Replace(line), sig, status)
 		})
 	}
 }
 
-func interrupt(t *testing.T, args []string, sig syscall.Signal, want int) {
+func interrupt(t *testing.T, line string, sig syscall.Signal, want int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
 	temp := t.TempDir()
+	var args []string
+	for _, w := range strings.Fields(strings.ReplaceAll(line, "OUT", temp)) {
+		args = append(args, strings.ReplaceAll(w, ";", " "))
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, args...)
+	cmd.Dir = "../../.."
 	ready := filepath.Join(temp, "ready")
 	cmd.Env = append(os.Environ(), asCommand+"="+ready, "PRESAGE_STORE="+filepath.Join(temp, "store"), "TMPDIR="+temp)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -82,11 +152,32 @@ func interrupt(t *testing.T, args []string, sig syscall.Signal, want int) {
 	if err := cmd.Process.Signal(sig); err != nil {
 		t.Fatal(err)
 	}
-	err := cmd.Wait() // until nobody holds the output any more
+	err = cmd.Wait() // until nobody holds the output any more
 	if status := cmd.ProcessState.ExitCode(); status != want {
 		t.Errorf("status %d, want %d: %v\n%s", status, want, err, out.String())
 	}
 	if d := time.Since(start); d > 20*time.Second { // a second, and a machine under load
 		t.Errorf("ended after %v", d)
 	}
+	for deadline := time.Now().Add(5 * time.Second); heirs(temp) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d processes remain", heirs(temp))
+		}
+	}
+}
+
+// heirs returns the number of processes with a text in their environment, which they
+// inherited. Without /proc there are none to be seen.
+func heirs(text string) int {
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		panic(err)
+	}
+	n := 0
+	for _, f := range files {
+		if environ, err := os.ReadFile(f); err == nil && bytes.Contains(environ, []byte(text)) {
+			n++
+		}
+	}
+	return n
 }

@@ -94,7 +94,7 @@ func (s *soak) reference() {
 
 // complaints are what no command may write to standard error whose processes were
 // killed at any time: that something in a store was of no use.
-var complaints = []string{"checksum", "not an entry", "again", "was not kept", "panic", "fatal error", "DATA RACE"}
+var complaints = []string{"checksum", "not an entry", "profile again", "computed again", "was not kept", "panic", "fatal error", "DATA RACE"}
 
 // worker runs tasks at random, and kills one in three.
 func (s *soak) worker(rng *rand.Rand) {

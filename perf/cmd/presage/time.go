@@ -9,6 +9,8 @@ import (
 
 	"presage/perf"
 	"presage/perf/locality"
+	"presage/perf/machine"
+	"presage/perf/misses"
 	"presage/perf/store"
 )
 
@@ -18,15 +20,17 @@ func timeCommand() *cobra.Command {
 		out     output
 		opt     perf.TimeOptions
 		machine string
+		replay  replayFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "time DIR --machine NAME --at name=values",
 		Short: "Predict execution time at sizes that were never run",
 		Long: `time predicts how long the program whose profiles are in DIR takes on a machine at
 each size: the schedule of its paths for the machine's core, with frequencies
-modelled over the size, plus the cost of misses and mispredicted branches. The
-program is run once more at the sizes of the profiles, to count how often its
-edges are executed; the counts are kept in DIR. Profiles must have the block sizes
+modelled over the size, and what is added in a walk through the program by these
+frequencies: paths that mix, routines and loops that overlap, misses and mispredicted
+branches. The program is run once more at the sizes of the profiles, to count how often
+its edges are executed; the counts are kept in DIR. Profiles must have the block sizes
 of the machine (presage profile --machine).`,
 		Example: `  presage profile ./sweep3d --sweep n=20:50:6 --machine zen4,origin2000 -o profiles
   presage time profiles --machine zen4 --at n=64,100
@@ -36,27 +40,15 @@ of the machine (presage profile --machine).`,
 			if err := out.check(); err != nil {
 				return err
 			}
-			if len(at.points) == 0 {
-				return errors.New("no sizes: give them with --at, such as --at n=60,80")
-			}
-			m, err := perf.FindMachine(machine)
+			on, err := timedOn(cmd.Context(), args[0], machine, &at)
 			if err != nil {
 				return err
 			}
-			runs, err := locality.LoadRuns(args[0])
-			if err != nil {
-				return err
+			opt.TrainedSizesOnly = replay.trainedOnly
+			if !replay.on {
+				opt.Corrector = misses.NoCorrection{}
 			}
-			st := store.Open(args[0])
-			model, err := perf.FitScaling(cmd.Context(), runs, perf.FitOptions{Store: st})
-			if err != nil {
-				return err
-			}
-			execution, err := executionOf(cmd.Context(), runs, st)
-			if err != nil {
-				return err
-			}
-			df, err := perf.PredictTime(cmd.Context(), model, execution, m, at.points, opt)
+			df, err := perf.PredictTime(cmd.Context(), on.model, on.execution, on.machine, at.points, opt)
 			if err != nil {
 				return err
 			}
@@ -69,12 +61,46 @@ of the machine (presage profile --machine).`,
 	f.StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine or loop")
 	registerListing(cmd, &opt.Listing, "the cycles")
 	registerMethod(f, &opt.Method)
+	replay.register(f)
 	f.BoolVar(&opt.Reschedule, "reschedule", false, "reorder instructions for the core, as a compiler for it could")
 	f.BoolVar(&opt.Pessimistic, "pessimistic", false, "assume that memory references that are not understood are dependent")
 	f.BoolVar(&opt.FixedExposure, "fixed-exposure", false, "expose fixed shares of latencies, as given in the machine's description and used in the paper")
 	_ = cmd.MarkFlagRequired("machine")
 	out.register(cmd)
 	return cmd
+}
+
+// timed is what times of a profiled program on a machine follow from.
+type timed struct {
+	machine   *machine.Machine
+	model     *perf.Model
+	execution *perf.ExecutionModel
+}
+
+// timedOn finds the machine and models the profiles of a folder. It returns an error if
+// no sizes are given.
+func timedOn(ctx context.Context, dir, name string, at *sweepFlag) (*timed, error) {
+	if len(at.points) == 0 {
+		return nil, errors.New("no sizes: give them with --at, such as --at n=60,80")
+	}
+	m, err := perf.FindMachine(name)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := locality.LoadRuns(dir)
+	if err != nil {
+		return nil, err
+	}
+	st := store.Open(dir)
+	model, err := perf.FitScaling(ctx, runs, perf.FitOptions{Store: st})
+	if err != nil {
+		return nil, err
+	}
+	execution, err := executionOf(ctx, runs, st)
+	if err != nil {
+		return nil, err
+	}
+	return &timed{m, model, execution}, nil
 }
 
 // executionOf models how often the profiled program executes its edges, from runs

@@ -96,7 +96,7 @@ type validationFlags struct {
 	on           campaignFlags
 	machines     []string
 	dir, record  string
-	replay       bool
+	replay       replayFlags
 }
 
 // register adds the flags; by names the scopes to which --min-share applies.
@@ -108,7 +108,7 @@ func (f *validationFlags) register(cmd *cobra.Command, v *misses.Validation, by 
 	flags.Float64Var(&v.MinShare, "min-share", misses.DefaultMinShare, "leave out "+by+" with less than this share of a level's misses; 0: none")
 	flags.Uint64Var(&v.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	registerMethod(flags, &v.Method)
-	registerReplay(flags, &f.replay)
+	f.replay.register(flags)
 	flags.StringVar(&f.dir, "store", "", "folder that keeps profiles and simulations (default the user's)")
 	_ = cmd.MarkFlagRequired("machine")
 	f.run.register(cmd)
@@ -164,7 +164,8 @@ func (f *validationFlags) read(v *misses.Validation) error {
 		v.Store = store.Open(f.dir)
 	}
 	v.Train, v.Judge = f.train.points, f.judge.points
-	if !f.replay {
+	v.TrainedSizesOnly = f.replay.trainedOnly
+	if !f.replay.on {
 		v.Correctors = func(context.Context, *misses.Model, *machine.Machine) (misses.Corrector, error) {
 			return misses.NoCorrection{}, nil
 		}
