@@ -196,16 +196,5 @@ func (v *division) ranges(d *divider, l predict.Level, point fit.Point, cache pr
 	if err := v.fitted.Check(point); err != nil {
 		return nil, fmt.Errorf("callpath: %s at %s: %w", l.Name, subject.Point(point), err)
 	}
-	if d.coverage < 0 {
-		return nil, nil
-	}
-	each := make([]int, len(v.keys))
-	for i := range each {
-		each[i] = i
-	}
-	all, err := predict.Intervals(d.ctx, v.fitted, point, []predict.Cache{cache}, each, predict.IntervalOptions{Level: d.coverage})
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
+	return predict.IntervalsByGroup(d.ctx, v.fitted, point, cache, predict.IntervalOptions{Level: d.coverage})
 }

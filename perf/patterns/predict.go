@@ -108,7 +108,7 @@ func (d *divider) level(l predict.Level, loops []misses.Row) ([]Predicted, error
 		return nil, fmt.Errorf("perf: %s at %s: %w", l.Name, subject.Point(blank.Point), err)
 	}
 	cache := d.method.Of(l.Cache())
-	ranges, err := d.ranges(v, point, cache)
+	ranges, err := predict.IntervalsByGroup(d.ctx, v.fitted, point, cache, predict.IntervalOptions{Level: d.coverage})
 	if err != nil {
 		return nil, err
 	}
@@ -128,23 +128,6 @@ func (d *divider) level(l predict.Level, loops []misses.Row) ([]Predicted, error
 		}
 	}
 	return rows, nil
-}
-
-// ranges returns the intervals of the division's own predictions; nil if none are
-// asked for.
-func (d *divider) ranges(v *division, point fit.Point, cache predict.Cache) ([]predict.Interval, error) {
-	if d.coverage < 0 {
-		return nil, nil
-	}
-	each := make([]int, len(v.keys))
-	for i := range each {
-		each[i] = i
-	}
-	all, err := predict.Intervals(d.ctx, v.fitted, point, []predict.Cache{cache}, each, predict.IntervalOptions{Level: d.coverage})
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
 }
 
 // add adds a part of a loop's misses to a row.

@@ -314,3 +314,20 @@ func (t *missTable) probability(distance float64) float64 {
 	i := int(x)
 	return t.values[i] + (x-float64(i))*(t.values[i+1]-t.values[i])
 }
+
+// IntervalsByGroup is Intervals for one cache, with a scope for each of the model's
+// groups. It returns nil if opt.Level is negative: no intervals are asked for.
+func IntervalsByGroup(ctx context.Context, m *scaling.Model, point fit.Point, cache Cache, opt IntervalOptions) ([]Interval, error) {
+	if opt.Level < 0 {
+		return nil, nil
+	}
+	each := make([]int, len(m.Groups))
+	for g := range each {
+		each[g] = g
+	}
+	all, err := Intervals(ctx, m, point, []Cache{cache}, each, opt)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}

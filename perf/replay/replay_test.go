@@ -63,25 +63,31 @@ func learn(t testing.TB, prog *subject.Program, code *Code, sizes ...int64) *Mod
 	var hints Hints
 	var runs []*Run
 	for _, n := range sizes {
-		for {
-			c := NewCollector(code, hints)
-			execute(t, t.Context(), prog, code, n, c)
-			run, err := c.Result()
-			if err != nil {
-				t.Fatal(err)
-			}
-			before := hints.Size()
-			if hints = c.Hints(); hints.Size() == before {
-				runs = append(runs, stored(t, run))
-				break
-			}
-		}
+		runs = append(runs, learnOne(t, prog, code, n, &hints))
 	}
 	m, err := NewModel(code, sizes, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// learnOne runs a program at a size until a run finds nothing more to look for than the
+// hints, to which it adds what it finds.
+func learnOne(t testing.TB, prog *subject.Program, code *Code, n int64, hints *Hints) *Run {
+	t.Helper()
+	for {
+		c := NewCollector(code, *hints)
+		execute(t, t.Context(), prog, code, n, c)
+		run, err := c.Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := hints.Size()
+		if *hints = c.Hints(); hints.Size() == before {
+			return stored(t, run)
+		}
+	}
 }
 
 // stored returns a run as it comes back from a store.

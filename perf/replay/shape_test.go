@@ -24,7 +24,7 @@ func TestExecutablesOfOtherLayouts(t *testing.T) {
 			codes := []*Code{codeOf(t, progs[0]), codeOf(t, progs[1])}
 			var runs []*Run
 			for i, n := range sizes {
-				run := learnOne(t, progs[i%2], codes[i%2], n)
+				run := learnOne(t, progs[i%2], codes[i%2], n, new(Hints))
 				for _, p := range run.Places {
 					if codes[i%2].passesOn(p.Block) != p.Block {
 						passed++
@@ -65,26 +65,8 @@ func TestExecutablesOfOtherLayouts(t *testing.T) {
 func TestExecutablesOfOtherLoops(t *testing.T) {
 	prog, other := compile(t, "-O2 -DREDBLACK"), compile(t, "-O2 -DREDBLACK -fno-reorder-blocks")
 	code, otherCode := codeOf(t, prog), codeOf(t, other)
-	_, err := code.Translate(learnOne(t, other, otherCode, 20), otherCode)
+	_, err := code.Translate(learnOne(t, other, otherCode, 20, new(Hints)), otherCode)
 	if err == nil || !strings.Contains(err.Error(), "kernel has other blocks or loops in one executable than in another, from line ") {
 		t.Errorf("error %v", err)
-	}
-}
-
-// learnOne runs a program at a size until a run finds nothing more to look for.
-func learnOne(t *testing.T, prog *subject.Program, code *Code, n int64) *Run {
-	t.Helper()
-	var hints Hints
-	for {
-		c := NewCollector(code, hints)
-		execute(t, t.Context(), prog, code, n, c)
-		run, err := c.Result()
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := hints.Size()
-		if hints = c.Hints(); hints.Size() == before {
-			return stored(t, run)
-		}
 	}
 }
