@@ -3,12 +3,14 @@ package misses
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"presage/perf/cache"
 	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/progress"
+	"presage/perf/reuse"
 	"presage/perf/store"
 	"presage/perf/subject"
 )
@@ -99,6 +101,24 @@ func (r *refits) simulated(ctx context.Context, run int, m *machine.Machine, rep
 	defer r.mu.Unlock()
 	r.simulations[key] = simulatedRun{sim, err}
 	return sim, err
+}
+
+// Simulated returns what a machine's caches and TLBs count of a run of the model, by the
+// groups of that run's plan. It takes the run once more if the store has no such result;
+// nil if there can be none that counts the accesses of the run's histograms.
+func (m *Model) Simulated(ctx context.Context, run int, on *machine.Machine, report progress.Func) (*cache.Result, error) {
+	sim, err := m.refits.simulated(ctx, run, on, report)
+	if sim == nil || err != nil {
+		return nil, err
+	}
+	return sim.Result, nil
+}
+
+// Reuse returns the histograms of a run of the model in blocks of a size that it was
+// profiled with, by the groups of that run's plan.
+func (m *Model) Reuse(run int, blockBytes uint64) *reuse.Result {
+	runs := m.refits.runs
+	return runs.Runs[run].Reuse[slices.Index(runs.BlockBytes(), blockBytes)]
 }
 
 func (r *refits) knownSimulation(key simulatedKey) (simulatedRun, bool) {

@@ -43,6 +43,9 @@ type GroupCorrection struct {
 	// Exact says that the misses are counted and not modelled, so that they need no
 	// interval.
 	Exact bool
+	// Off is by what share of Misses they may be wrong, as far as the Corrector knows;
+	// intervals contain as much.
+	Off float64
 }
 
 // correct replaces what the corrector knows better.
@@ -58,13 +61,14 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 		return fmt.Errorf("perf: %s at %s: a correction of %d groups for %d", of.Level.Name, of.Point, len(c.Groups), len(e.misses))
 	}
 	e.warnings = append(e.warnings, c.Warnings...)
-	e.exact, e.corrected = make([]bool, len(e.misses)), make([]bool, len(e.misses))
+	e.exact, e.corrected, e.off = make([]bool, len(e.misses)), make([]bool, len(e.misses)), make([]float64, len(e.misses))
 	for g, better := range c.Groups {
 		if better.Method == "" {
 			continue
 		}
 		e.methods[g], e.misses[g], e.exact[g] = better.Method, better.Misses, better.Exact
 		e.corrected[g] = true
+		e.off[g] = better.Off * better.Misses.Total()
 		if better.Exact {
 			e.doubtful[g] = 0
 		}

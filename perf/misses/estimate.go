@@ -262,6 +262,7 @@ type estimate struct {
 	// corrected are groups that a Corrector knew better, counted or not; nil if there is
 	// none.
 	corrected []bool
+	off       []float64 // misses by which a Corrector may be wrong; nil if there is none
 	warnings  []string
 }
 

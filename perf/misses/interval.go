@@ -31,6 +31,7 @@ func (s *span) widen(a, b float64) {
 //   - of the groups of references as they are, where reuses are modelled by loop, and
 //     the other way round: two ways to look at the same runs, neither of which is
 //     always better;
+//   - what a Corrector says that it may be wrong by;
 //   - in caches a little smaller and larger;
 //   - of pages that are not scaled, and outgrow a level only beyond the sizes of the
 //     model, the bounds that smaller blocks give;
@@ -92,11 +93,18 @@ func (d *doubter) uncounted(ctx context.Context, rows []Row, spans []span, cover
 	if err != nil {
 		return err
 	}
+	off := make([]float64, len(spans))
+	for g := range d.off {
+		if !d.counted(Group(g)) {
+			off[d.scopes.Of[g]] += d.off[g]
+		}
+	}
 	k := normalQuantile(cmp.Or(coverage, predict.DefaultLevel)) / normalQuantile(predict.DefaultLevel)
 	for i := range spans {
 		s := &spans[i]
 		by := func(d float64) { s.widen(s.misses-k*d, s.misses+k*d) }
 		by(s.misses*leastDoubt + 1)
+		by(off[i])
 		if d.key.scaled() {
 			by(s.misses * scaledDoubt)
 		}

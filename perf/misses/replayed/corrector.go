@@ -29,6 +29,9 @@ const (
 	// addresses follow from the code of the size's own executable, and how often they
 	// are executed only from the runs.
 	MethodNear = "near replay"
+	// MethodTested: accesses in doubt were replayed, too, since the replay of the largest run
+	// by what the others teach has the misses of that run, or nearly: see trial.
+	MethodTested = "tested replay"
 )
 
 // DefaultMaxAccesses is the default of Options.MaxAccesses: up to half a minute of
@@ -62,12 +65,16 @@ type Options struct {
 // counts. Several goroutines may use one.
 type Corrector struct {
 	program *Program
+	model   *misses.Model
+	machine *machine.Machine
 	config  cache.Config
 	opt     Options
 	groups  [][]trace.GroupID // by misses.Group: of the plan
 
-	mu    sync.Mutex // of what follows
-	known map[string]*replayedPoint
+	mu      sync.Mutex // of what follows
+	known   map[string]*replayedPoint
+	tried   bool
+	outcome *trial // nil: there can be none
 }
 
 var _ misses.Corrector = (*Corrector)(nil)
@@ -78,7 +85,7 @@ func NewCorrector(p *Program, model *misses.Model, m *machine.Machine, opt Optio
 	if opt.MaxAccesses == 0 {
 		opt.MaxAccesses = DefaultMaxAccesses
 	}
-	c := &Corrector{program: p, config: m.Hierarchy(), opt: opt, known: make(map[string]*replayedPoint)}
+	c := &Corrector{program: p, model: model, machine: m, config: m.Hierarchy(), opt: opt, known: make(map[string]*replayedPoint)}
 	for g := range model.Groups() {
 		c.groups = append(c.groups, model.OfRun(p.run, misses.Group(g)))
 	}
@@ -109,39 +116,65 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	if !ok {
 		return nil, fmt.Errorf("perf: the machine has no level %q", of.Level.Name)
 	}
-	if r.disturbed(counts, of.Level) {
+	var tried *trial
+	if (r.All.Doubtful > 0 || r.Left > 0) && r.Start {
+		if tried, err = c.try(ctx); err != nil {
+			return nil, err
+		}
+	}
+	trusted := tried.trusted(of.Level.Name)
+	if !trusted && r.disturbed(counts, of.Level) {
 		out.Warnings = append(out.Warnings, "not replayed: "+strings.Join(r.Reasons, "; "))
 		return out, nil
 	}
-	method, exact := Method, float64(r.Before)*float64(of.Level.Ways) <= maxSlack*float64(counts.Total.Misses)
-	if !exact {
-		method = MethodNear
-	}
+	exact := float64(r.Before)*float64(of.Level.Ways) <= maxSlack*float64(counts.Total.Misses)
 	var all standing
 	for i, groups := range c.groups {
 		n, s := r.of(counts, groups)
 		all.add(s)
-		if !s.likely() {
-			continue
-		}
-		out.Groups[i] = misses.GroupCorrection{
-			Method: method,
-			Misses: predict.Misses{Accesses: float64(n.Accesses), Cold: float64(n.Cold), Reuse: float64(n.Misses - n.Cold)},
-			Exact:  exact && s.certified(),
-		}
-		if !s.certified() {
-			out.Groups[i].Method = MethodNear
+		if s.likely() || s.Accesses > 0 && trusted {
+			out.Groups[i] = misses.GroupCorrection{
+				Method: s.method(exact),
+				Misses: predict.Misses{Accesses: float64(n.Accesses), Cold: float64(n.Cold), Reuse: float64(n.Misses - n.Cold)},
+				Exact:  exact && s.certified(),
+			}
+			if !s.likely() {
+				out.Groups[i].Off = tried.worst
+			}
 		}
 	}
-	if likely, total := float64(all.Likely), float64(all.Accesses); likely > noticeable*total {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%s of the accesses are replayed, though the start of the run of the size's own executable does not show how often they are executed",
-			num.Percent(likely/total)))
-	}
-	if doubtful, total := float64(all.Doubtful-all.Likely), float64(all.Accesses); doubtful > noticeable*total {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%s of the accesses are not certified, and not replayed: %s",
-			num.Percent(doubtful/total), strings.Join(r.Reasons, "; ")))
+	if trusted && float64(all.Doubtful) > noticeable*float64(all.Accesses) {
+		out.Warnings = append(out.Warnings, tried.said(all, c.program.sweep.name))
+	} else {
+		out.Warnings = append(out.Warnings, all.said(r.Reasons)...)
 	}
 	return out, nil
+}
+
+// method names how the misses of a replay are known; exact says that accesses in doubt
+// hardly change those of certified groups.
+func (s standing) method(exact bool) string {
+	switch {
+	case !s.likely():
+		return MethodTested
+	case exact && s.certified():
+		return Method
+	}
+	return MethodNear
+}
+
+// said returns what rows are told of the accesses that are not certified.
+func (s standing) said(reasons []string) (out []string) {
+	total := float64(s.Accesses)
+	if likely := float64(s.Likely); likely > noticeable*total {
+		out = append(out, fmt.Sprintf("%s of the accesses are replayed, though the start of the run of the size's own executable does not show how often they are executed",
+			num.Percent(likely/total)))
+	}
+	if doubtful := float64(s.Doubtful - s.Likely); doubtful > noticeable*total {
+		out = append(out, fmt.Sprintf("%s of the accesses are not certified, and not replayed: %s",
+			num.Percent(doubtful/total), strings.Join(reasons, "; ")))
+	}
+	return out
 }
 
 // of returns the counts of groups of the plan at a level, and how certain they are.
@@ -219,7 +252,7 @@ func (c *Corrector) replay(ctx context.Context, n int64, exe *subject.Program) (
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.replayInstance(ctx, t, in, show)
+	r, err := c.replayInstance(ctx, t, in, c.opt.Follow, show)
 	if r != nil {
 		r.More = *more
 	}
@@ -248,8 +281,9 @@ func (c *Corrector) instance(ctx context.Context, n int64, exe *subject.Program)
 	return c.program.grown(ctx, n, t, in, c.opt.Progress)
 }
 
-// replayInstance replays a program.
-func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.Instance, show reporter) (*replayedPoint, error) {
+// replayInstance replays a program, after so much of the start of the real run as options
+// say.
+func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.Instance, take replay.FollowOptions, show reporter, also ...trace.Collector) (*replayedPoint, error) {
 	expected := in.Accesses()
 	if expected > float64(c.opt.MaxAccesses) {
 		return &replayedPoint{Final: true, Why: fmt.Sprintf("about %.2g accesses, more than the limit of %.2g", expected, float64(c.opt.MaxAccesses))}, nil
@@ -258,10 +292,10 @@ func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.In
 	if err != nil {
 		return nil, err
 	}
-	sink := trace.NewDirect(sim)
+	sink := trace.NewDirect(append(collectors(sim), also...)...)
 	var start *replay.Follower // none where no executable is of this size
 	if t.own || !c.program.sweep.apart {
-		if start, err = c.follow(ctx, t, in, sink); err != nil {
+		if start, err = c.follow(ctx, t, in, sink, take); err != nil {
 			return nil, err
 		}
 		if err := start.End(); err != nil {
@@ -277,7 +311,9 @@ func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.In
 	if err != nil {
 		return noReplay(err)
 	}
-	return pointOf(sim.Result(), in.Certify(start, rest), t.of), nil
+	r := pointOf(sim.Result(), in.Certify(start, rest), t.of)
+	r.Start = start != nil
+	return r, nil
 }
 
 // reporter reports the progress of a replay.
@@ -306,10 +342,10 @@ func (c *Corrector) executable(n int64) *subject.Program {
 
 // follow takes the start of the real run. A run that fails before all of it was taken may
 // do better another time.
-func (c *Corrector) follow(ctx context.Context, t *target, in *replay.Instance, sink trace.Sink) (*replay.Follower, error) {
+func (c *Corrector) follow(ctx context.Context, t *target, in *replay.Instance, sink trace.Sink, take replay.FollowOptions) (*replay.Follower, error) {
 	enough, stop := context.WithCancel(ctx)
 	defer stop()
-	f := in.Follow(sink, stop, c.opt.Follow)
+	f := in.Follow(sink, stop, take)
 	inputs, err := c.program.sweep.inputs(t.prog, in.N)
 	if err != nil {
 		return nil, err

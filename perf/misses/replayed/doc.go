@@ -9,6 +9,12 @@
 // Groups that are not certified stay as they are predicted, with a warning that
 // says why: a row may be part replay, part model, and its method names both.
 //
+// Of accesses in doubt some do not matter: which of many like rows an elimination chooses
+// as its pivot, say, or where a few elements of a stencil are left out. They are replayed
+// too, as data chose in the runs, if a trial shows that this is right: the largest run,
+// replayed by what the others teach, must have its misses on the machine, group by group,
+// and in fully associative caches of all sizes. The method of such rows is MethodTested.
+//
 // Where loops stay in doubt for want of sizes, as those of tiles do with the five or six
 // that a model of distances takes, and one executable is of all sizes, the program is run
 // at up to 16 more for each size that is predicted: none above the largest profiled, and

@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 4
+const replayVersion = 5
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
@@ -30,6 +30,7 @@ type replayInputs struct {
 	MaxAccesses uint64
 	Follow      replay.FollowOptions
 	TrainedOnly bool // Options.TrainedSizesOnly
+	HeldOut     bool `json:",omitempty"` // of the run at N, which is replayed by the others
 }
 
 // replayedPoint is a replay at one point, or why there is none. The store holds it.
@@ -38,6 +39,7 @@ type replayedPoint struct {
 	Final   bool   // Why will not change; false in what was stored before that was told apart
 	Unknown bool   // there is none at any size, as the program's loops could not be learned; not stored
 
+	Start  bool // of the real run: there was an executable of the size
 	Result *cache.Result
 	Groups []standing // by trace.GroupID, as Result has them
 	All    standing
@@ -45,6 +47,8 @@ type replayedPoint struct {
 	Amid   uint64
 	Left   uint64 // LeftOut of it
 	More   moreSizes
+	// Distances are those of a run that was held out.
+	Distances []distances `json:",omitempty"`
 	// Reasons say why accesses of All are in doubt.
 	Reasons []string
 

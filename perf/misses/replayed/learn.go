@@ -194,7 +194,7 @@ func (p *Program) choose() error {
 	last := len(p.runs) - 1
 	most := 0
 	for i := last; i >= 0 && most <= i; i-- {
-		t, alike, err := p.build(p.sweep.runs[i].Program, p.codes[i])
+		t, alike, err := p.build(p.sweep.runs[i].Program, p.codes[i], len(p.runs))
 		if err != nil && !replay.Final(err) {
 			return err
 		}
@@ -214,13 +214,13 @@ func (p *Program) choose() error {
 	return nil
 }
 
-// build returns what is replayed of an executable, and the number of runs that it is
-// like.
-func (p *Program) build(prog *subject.Program, code *replay.Code) (*target, int, error) {
+// build returns what is replayed of an executable, by so many of the smallest runs, and
+// the number of runs that it is like.
+func (p *Program) build(prog *subject.Program, code *replay.Code, smallest int) (*target, int, error) {
 	var sizes []int64
 	var alike []*replay.Run
 	var differs error
-	for i, run := range p.runs {
+	for i, run := range p.runs[:smallest] {
 		if p.sweep.apart {
 			var err error
 			if run, err = code.Translate(run, p.codes[i]); err != nil {
@@ -293,7 +293,7 @@ func (p *Program) at(n int64, exe *subject.Program) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := p.build(exe, code)
+	t, _, err := p.build(exe, code, len(p.runs))
 	if err != nil {
 		return nil, err
 	}

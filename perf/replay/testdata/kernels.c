@@ -232,7 +232,11 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 		row[i] = m;
 		for (int q = 3 + (r >> 16) % 4; q > 0; q--) {
 			r = r * 1664525u + 1013904223u;
+#ifdef NEAR // the diagonal
+			column[m++] = (i + (r >> 8) % 32) % n;
+#else
 			column[m++] = (r >> 8) % n;
+#endif
 		}
 	}
 	row[n] = m;

@@ -1,0 +1,100 @@
+package replayed
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"presage/perf/locality"
+	"presage/perf/misses"
+	"presage/perf/store"
+	"presage/perf/subject"
+)
+
+// TestTrials tests that replays are trusted where what is in doubt does not matter: the
+// rows of an elimination with pivoting, of which data choose one among many alike; ways
+// through a loop; columns of a sparse matrix that are as good as random. They are then
+// near the simulation, at powers of two. Columns near the diagonal are not random, which
+// a cache that holds all that the runs touch does not show.
+func TestTrials(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		flags   string
+		sizes   []float64
+		at      float64
+		trusted bool
+		least   float64 // ratio of the misses to those of a fully associative cache, at some level
+	}{
+		{"-DPIVOT -DHEAP", []float64{20, 25, 30, 35, 41, 46, 52}, 128, true, 1},
+		{"-DGATES", []float64{20, 25, 30, 35, 41, 46, 52}, 256, true, 1.15},
+		{"-DSPARSE -DHEAP", []float64{300, 350, 400, 450, 500}, 1024, true, 1},
+		{"-DSPARSE -DNEAR -DHEAP", []float64{300, 350, 400, 450, 500}, 1024, false, 0},
+	} {
+		t.Run(c.flags, func(t *testing.T) {
+			st, m := store.Open(t.TempDir()), find(t, "origin2000")
+			prog := build(t, c.flags, "../../replay/testdata/kernels.c")
+			opt := subject.RunOptions{Store: st, Args: "{n}"}
+			runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", c.sizes...), locality.ProfileOptions{RunOptions: opt, BlockBytes: m.BlockBytes()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: st})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := Learn(t.Context(), runs, st)
+			if err != nil {
+				t.Fatal(err)
+			}
+			points := []subject.Point{{"n": c.at}}
+			simulated, err := misses.Simulate(t.Context(), prog, m, points, misses.SimulateOptions{RunOptions: opt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := misses.Predict(t.Context(), model, m, points, misses.PredictOptions{Coverage: -1, Corrector: NewCorrector(p, model, m, Options{})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			worst := 1.0 // of the fully associative predictions
+			for i, r := range rows {
+				is := simulated[i]
+				if is.Level != r.Level {
+					t.Fatalf("row %d is of %s, simulated %s", i, r.Level, is.Level)
+				}
+				if got := strings.Contains(r.Method, MethodTested); got != c.trusted {
+					t.Errorf("%s: method %q; %s", r.Level, r.Method, r.Warning)
+				}
+				if is.Misses < 1000 || !c.trusted {
+					continue
+				}
+				if math.Abs(r.Misses/is.Misses-1) > 0.1 {
+					t.Errorf("%s: %.0f misses, %.0f simulated", r.Level, r.Misses, is.Misses)
+				}
+				worst = math.Max(worst, is.Misses/r.FullyAssoc)
+			}
+			if worst < c.least {
+				t.Errorf("%.2g times the misses of a fully associative cache: the test wants conflicts", worst)
+			}
+		})
+	}
+}
+
+func TestTrusted(t *testing.T) {
+	for _, c := range []struct {
+		level string
+		trial *trial
+		want  bool
+	}{
+		{"L1", nil, false},
+		{"L1", &trial{}, false}, // no level says anything
+		{"L1", &trial{worst: 0.05, levels: map[string]outcome{"L1": {1000, 50, 300}}}, true},
+		{"L1", &trial{worst: 0.05, levels: map[string]outcome{"L1": {1000, 50, 10}}}, false}, // a fully associative cache is nearer
+		{"L1", &trial{worst: 0.015, levels: map[string]outcome{"L1": {1000, 15, 0}}}, true},  // and hardly is
+		{"L2", &trial{worst: 0.05, levels: map[string]outcome{"L1": {1000, 50, 10}}}, true},  // the run had no misses there
+		{"L2", &trial{worst: 0.2, levels: map[string]outcome{"L1": {1000, 200, 900}, "L2": {1000, 0, 0}}}, false},
+	} {
+		if got := c.trial.trusted(c.level); got != c.want {
+			t.Errorf("%s of %+v: trusted %v", c.level, c.trial, got)
+		}
+	}
+}
