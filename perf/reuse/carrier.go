@@ -83,15 +83,9 @@ type Carried struct {
 // loops that were active before the call do not count as active.
 type carriers struct {
 	*stack
+	flow
 	plan    *trace.Plan
-	nest    *Nest
 	objects objects
-	steps   []step // by trace.BlockID
-
-	control
-	others  map[int32]control // of threads that are not running
-	waiting [][]activation    // their loops, where there are any
-	thread  int32
 
 	measured measure
 	inner    []memo // by reference: where reuses that the innermost loop carries are counted
@@ -101,6 +95,7 @@ type carriers struct {
 	found    counts // two for each of keys: within iterations, and crossing them
 
 	sources *sources // nil: not asked for
+	edge    *edge    // of a chunk of a run; nil: it is the whole run
 	repeats repeats
 	changed []*memo // filled since memory changed, if it can
 	largest uint64  // bytes of the plan's largest access
@@ -129,44 +124,6 @@ type memo struct {
 	at       uint32 // in found, of reuses within an iteration; those that cross are next to it
 }
 
-// step is what following control to a block mostly takes.
-type step struct {
-	context uint32 // number of the block's routine and loops
-	refs    uint32
-	entry   bool
-	header  bool
-	single  bool // executed twice in a row, it is two iterations of a loop
-}
-
-// control is the state of a thread.
-type control struct {
-	active  []activation // the innermost last; the first is of no loop
-	frames  []frame
-	context uint32 // of the latest block; 0: none
-}
-
-// activation is a loop being executed.
-type activation struct {
-	loop      int32
-	execution uint32 // distinct blocks accessed since it was entered
-	iteration uint32 // distinct blocks accessed in its current iteration; at most execution
-}
-
-// outermost contains all accesses, in one iteration.
-var outermost = activation{NoLoop, never, never}
-
-// frame is a routine being executed.
-type frame struct {
-	routine int32
-	loops   int // activations below its own
-}
-
-// maxFrames bounds the frames of a thread: where calls come from code without
-// planned blocks, they look like recursion.
-const maxFrames = 1 << 16
-
-func newControl() control { return control{active: []activation{outermost}} }
-
 func newCarriers(l layout, plan *trace.Plan, opt *Options, window int) (*carriers, error) {
 	nest := opt.Nest
 	if len(nest.Places) != len(plan.Blocks) {
@@ -190,29 +147,10 @@ func newCarriers(l layout, plan *trace.Plan, opt *Options, window int) (*carrier
 	}
 	return &carriers{
 		sources: from, repeats: repeats{whole: make([]memo, len(plan.Refs))}, largest: largest,
-		stack: newStack(l, window), plan: plan, nest: nest, objects: objects, steps: stepsOf(plan, nest),
-		control: newControl(), others: make(map[int32]control),
+		stack: newStack(l, window), flow: newFlow(plan, nest), plan: plan, objects: objects,
 		inner: make([]memo, len(plan.Refs)), outer: make([]memo, carrierMemos*len(plan.Refs)),
 		index: make(map[carriedKey]uint32), found: newCounts(0),
 	}, nil
-}
-
-// stepsOf numbers the contexts of blocks from 1.
-func stepsOf(plan *trace.Plan, nest *Nest) []step {
-	steps := make([]step, len(plan.Blocks))
-	contexts := make(map[string]uint32)
-	for i := range steps {
-		p := &nest.Places[i]
-		name := fmt.Sprint(p.Routine, p.Loops)
-		context, ok := contexts[name]
-		if !ok {
-			context = uint32(len(contexts) + 1)
-			contexts[name] = context
-		}
-		header := p.Header && len(p.Loops) > 0
-		steps[i] = step{context, plan.Blocks[i].Refs, p.Entry, header, header && !p.Entry && plan.Blocks[i].Refs > 0}
-	}
-	return steps
 }
 
 func (c *carriers) observe(b *trace.Batch) {
@@ -382,71 +320,6 @@ func (c *carriers) counted(key carriedKey) uint32 {
 	return at
 }
 
-// switchTo makes another thread the current one. The loops of those that wait go on
-// counting the blocks accessed.
-func (c *carriers) switchTo(id int32) {
-	c.others[c.thread] = c.control
-	next, ok := c.others[id]
-	if !ok {
-		next = newControl()
-	}
-	delete(c.others, id)
-	c.thread, c.control = id, next
-	c.waiting = c.waiting[:0]
-	for _, o := range c.others {
-		if len(o.active) > 1 {
-			c.waiting = append(c.waiting, o.active)
-		}
-	}
-}
-
-// enter follows control to a block.
-func (c *carriers) enter(p *Place) {
-	top := c.call(p)
-	own := c.active[top:]
-	n := 0
-	for n < len(own) && n < len(p.Loops) && own[n].loop == p.Loops[n] {
-		n++
-	}
-	if n == len(p.Loops) && n > 0 && p.Header {
-		own[n-1].iteration = 0
-	}
-	c.active = c.active[:top+n]
-	for _, loop := range p.Loops[n:] {
-		c.active = append(c.active, activation{loop: loop})
-	}
-}
-
-// call makes the frame of p's routine the last one, and returns the number of
-// activations below its own.
-func (c *carriers) call(p *Place) int {
-	if n := len(c.frames); n > 0 && c.frames[n-1].routine == p.Routine {
-		at := c.frames[n-1].loops
-		depth := len(p.Loops)
-		again := p.Header && depth > 0 && len(c.active)-at >= depth && c.active[at+depth-1].loop == p.Loops[depth-1]
-		if !p.Entry || again {
-			return at
-		}
-	}
-	if !p.Entry {
-		for n := len(c.frames) - 1; n >= 0; n-- {
-			if c.frames[n].routine == p.Routine {
-				c.frames = c.frames[:n+1]
-				return c.frames[n].loops
-			}
-		}
-		c.forget() // control came from elsewhere
-	}
-	if len(c.frames) == maxFrames {
-		c.forget()
-	}
-	c.frames = append(c.frames, frame{p.Routine, len(c.active)})
-	return len(c.active)
-}
-
-// forget leaves all routines.
-func (c *carriers) forget() { c.frames, c.active = c.frames[:0], c.active[:1] }
-
 func (c *carriers) result() *Result {
 	r := c.stack.result()
 	if c.objects.memory != nil {
@@ -454,14 +327,23 @@ func (c *carriers) result() *Result {
 	}
 	for i, key := range c.keys {
 		for crosses := range 2 {
-			h := c.found.histogram(2*i + crosses)
-			if h.Accesses() == 0 {
-				continue
-			}
-			r.Groups[key.group] = r.Groups[key.group].merge(&h)
-			r.Carried = append(r.Carried, Carried{trace.GroupID(key.group), key.loop, crosses == 1, key.object, key.source, key.birth, h})
+			r.carry(key, crosses == 1, c.found.histogram(2*i+crosses))
 		}
 	}
+	r.sortCarried()
+	return r
+}
+
+// carry adds accesses of a key.
+func (r *Result) carry(key carriedKey, crosses bool, h Histogram) {
+	if h.Accesses() == 0 {
+		return
+	}
+	r.Groups[key.group] = r.Groups[key.group].merge(&h)
+	r.Carried = append(r.Carried, Carried{trace.GroupID(key.group), key.loop, crosses, key.object, key.source, key.birth, h})
+}
+
+func (r *Result) sortCarried() {
 	slices.SortFunc(r.Carried, func(a, b Carried) int {
 		if by := cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Loop, b.Loop), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Birth, b.Birth)); by != 0 || a.Crosses == b.Crosses {
 			return by
@@ -471,5 +353,4 @@ func (c *carriers) result() *Result {
 		}
 		return 1
 	})
-	return r
 }

@@ -307,6 +307,26 @@ func carriedBy(r *Result, ofAll bool) map[string]uint64 {
 	return got
 }
 
+// divided returns the parts of a batch, of at most most blocks each.
+func divided(b *trace.Batch, plan *trace.Plan, rng *rand.Rand, most int) (parts []*trace.Batch) {
+	part := &trace.Batch{Thread: b.Thread, Changes: b.Changes}
+	left := 1 + rng.IntN(most)
+	i := 0
+	for id, accesses := range b.ByBlock(plan) {
+		part.Blocks, part.Accesses = append(part.Blocks, id), append(part.Accesses, accesses...)
+		if len(b.Counts) > 0 {
+			part.Counts = append(part.Counts, b.Counts[i])
+		}
+		i++
+		if left--; left == 0 {
+			parts = append(parts, part)
+			part = &trace.Batch{Thread: b.Thread}
+			left = 1 + rng.IntN(most)
+		}
+	}
+	return append(parts, part)
+}
+
 // TestCarriers compares carriers and sources found from distances with those found
 // from times.
 func TestCarriers(t *testing.T) {
@@ -344,9 +364,22 @@ func TestCarriers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		full.Memory, full.Workers = nil, rapid.IntRange(2, 4).Draw(t, "workers")
+		if changes {
+			full.NewMemory = func() Memory { return newMovable() }
+		}
+		tune := tuning{window: rapid.SampledFrom([]int{1, 1000}).Draw(t, "window"), cut: rapid.IntRange(1, 4000).Draw(t, "cut")}
+		many, err := newCollector(n.plan, full, tune)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := rapid.IntRange(1, 200).Draw(t, "blocks in a part")
 		observe := func() {
 			for _, c := range all {
 				c.Observe(&n.batch)
+			}
+			for _, b := range divided(&n.batch, n.plan, n.rng, most) {
+				many.Observe(b)
 			}
 			var classes []string
 			for _, x := range each.Classify(&n.batch) {
@@ -371,6 +404,9 @@ func TestCarriers(t *testing.T) {
 			repeated++
 		}
 		r := all[0].Result()
+		if diff := cmp.Diff(r, many.Result()); diff != "" {
+			t.Fatalf("-one worker +%d:\n%s", full.Workers, diff)
+		}
 		if diff := cmp.Diff(n.want, carriedBy(r, false)); diff != "" {
 			t.Fatalf("-by times +by distances:\n%s", diff)
 		}
@@ -411,7 +447,8 @@ func TestNestRefuses(t *testing.T) {
 		"few sources":         {withBlock, Options{Nest: one, Sources: []int32{}}}, "a scope below 0": {withBlock, Options{Nest: one, Sources: []int32{-1}}},
 		"sources without a nest": {withBlock, Options{Sources: []int32{0}}},
 		"births without sources": {withBlock, Options{Nest: one, Births: []int32{0}}},
-		"workers":                {withBlock, Options{Nest: one, Workers: 2}}, "sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},
+		"workers":                {withBlock, Options{Nest: one, Workers: 2}}, "a memory for workers": {withBlock, Options{Nest: one, Sources: []int32{0}, Memory: newMovable(), Workers: 2}},
+		"sampling": {withBlock, Options{Nest: one, SampleOneIn: 2}},
 	} {
 		if _, err := New(try.plan, try.opt); err == nil {
 			t.Errorf("%s: no error", name)

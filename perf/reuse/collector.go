@@ -27,15 +27,22 @@
 // blocks accessed last are kept apart, in order (front.go). Memory is
 // proportional to the blocks touched: about 20 to 45 bytes for each where they
 // lie close together; a block with no other within 512 blocks costs 2 KiB, and
-// one with no other within a MiB of blocks 8 KiB more. Each worker of
-// Options.Workers needs as much for the blocks of its chunks, and buffers up to
-// 64 bytes for each block touched, or 1 MiB in all if that is more; so does the
-// chunk being filled.
+// one with no other within a MiB of blocks 8 KiB more.
+//
+// Several workers (Options.Workers) cut a run in time, each analyses chunks of it, and
+// reuses across the cuts are resolved exactly (parallel.go); carriers and sources of
+// reuses, too (carrierpart.go). They have tables of their own for the blocks of their
+// chunks, beside those of the run, and copies of the batches that wait for them. Both
+// together stay within Options.MemoryBytes: at most a quarter of it waits, but at least
+// 1 MiB and a batch for each worker, and once the tables have grown to the rest, the run
+// is cut no more and one worker goes on, with tables that grow to at most those of the
+// run. Of one core, or where the engine is slower than one worker, nothing is cut.
 package reuse
 
 import (
 	"fmt"
 	"math/bits"
+	"runtime"
 
 	"presage/perf/trace"
 )
@@ -58,17 +65,21 @@ type Options struct {
 	// all the same, and take no Objects.
 	BlockBytes uint64
 
-	// Workers is the number of goroutines that share the work; 0 means 1. The
-	// result does not depend on it. More than one helps if processors would
-	// idle otherwise: the collectors of several block sizes already run side by
-	// side, and cutting a run in time costs work, the more the fewer reuses
-	// stay within a chunk. Observe then returns before its batch is analysed,
-	// so a panic may surface in a later call of Observe or Result.
+	// Workers is the number of goroutines that share the work; 0 means 1. The result
+	// does not depend on it. More than one helps if processors would idle otherwise:
+	// the collectors of several block sizes already run side by side, and cutting a
+	// run in time costs work. Spread chooses it. Observe then returns before its batch
+	// is analysed, so a panic may surface in a later call of Observe or Result.
 	Workers int
+
+	// MemoryBytes bounds what several Workers take beside the tables of the run: copies
+	// of batches that wait, and tables of their own. See the package documentation. 0
+	// means DefaultMemoryBytes.
+	MemoryBytes uint64
 
 	// Nest, if not nil, asks for Result.Carried: the loop that carries each
 	// reuse. It takes a plan that records blocks, all of its references in them,
-	// one worker, and no sampling.
+	// and no sampling; several Workers only with Sources.
 	Nest *Nest
 
 	// Objects, with Nest, are ranges of addresses, in any order, of which none
@@ -87,8 +98,12 @@ type Options struct {
 
 	// Memory, with Nest, tells of further objects by the changes of batches: they have
 	// the numbers from len(Objects) on, and come before Objects where both hold an
-	// address. It belongs to the Collector.
+	// address. It belongs to the Collector, of one worker.
 	Memory Memory
+
+	// NewMemory, in place of Memory, returns one for each of the Workers: all take the
+	// same changes in the same order, and must number objects alike.
+	NewMemory func() Memory
 
 	// SampleOneIn, a power of two of at most 2^20, samples one block in this
 	// many, chosen by a hash of its number: the result is an estimate with an
@@ -100,10 +115,21 @@ type Options struct {
 	SampleSeed uint64
 }
 
+// Spread sets Workers and MemoryBytes for one of several collectors of a run, at least
+// one, which run side by side: they share the processors that the process may use
+// (GOMAXPROCS), each has at least one worker, and together they have the default
+// memory. A sample takes one worker, as does a Nest without Sources or with a Memory.
+func (o *Options) Spread(collectors int) {
+	o.Workers = max(1, runtime.GOMAXPROCS(0)/collectors)
+	o.MemoryBytes = DefaultMemoryBytes / uint64(collectors)
+	if o.SampleOneIn > 1 || o.Nest != nil && (o.Sources == nil || o.Memory != nil) {
+		o.Workers = 1
+	}
+}
+
 // Collector measures the reuse distances of a run. It is a trace.Collector.
 type Collector struct {
 	blockBytes uint64
-	even       bool // a power of two
 	method     method
 }
 
@@ -123,14 +149,14 @@ var (
 
 // New returns a Collector for runs under plan.
 func New(plan *trace.Plan, opt Options) (*Collector, error) {
-	return newCollector(plan, opt, tuning{window: firstWindow, chunk: firstChunk})
+	return newCollector(plan, opt, tuning{window: firstWindow})
 }
 
 // tuning holds sizes that tests make small, to reach what otherwise only long
 // runs do.
 type tuning struct {
 	window int // slots of a new time line
-	chunk  int // accesses of the first chunks that go to workers
+	cut    int // bytes of batches after which a run is cut for workers; 0: where it helps
 }
 
 func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error) {
@@ -148,7 +174,7 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 		return nil, fmt.Errorf("reuse: BlockBytes is %d, want 1 to %d", size, maxBlockBytes)
 	}
 	even := size&(size-1) == 0
-	if opt.Memory != nil && (opt.Nest == nil || !even) {
+	if (opt.Memory != nil || opt.NewMemory != nil) && (opt.Nest == nil || !even) {
 		return nil, fmt.Errorf("reuse: Memory without a Nest, or with BlockBytes of %d, which is no power of two", size)
 	}
 	if !even && len(opt.Objects) > 0 {
@@ -167,13 +193,13 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 		return nil, fmt.Errorf("reuse: Sources without a Nest: they take one")
 	}
 	l := newLayout(plan, size)
-	c := &Collector{blockBytes: size, even: true}
+	c := &Collector{blockBytes: size}
 	switch sampled := opt.SampleOneIn > 1; {
 	case opt.Nest != nil:
-		if sampled || opt.Workers > 1 {
-			return nil, fmt.Errorf("reuse: Workers is %d and SampleOneIn %d: a Nest takes one worker and no sampling", opt.Workers, opt.SampleOneIn)
+		if sampled {
+			return nil, fmt.Errorf("reuse: SampleOneIn is %d: a Nest takes no sampling", opt.SampleOneIn)
 		}
-		m, err := newCarriers(l, plan, &opt, tune.window)
+		m, err := newCarrying(l, plan, &opt, tune)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +209,7 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 	case sampled:
 		c.method = newSampler(l, opt.SampleOneIn, opt.SampleSeed, tune.window)
 	case opt.Workers > 1:
-		c.method = newParallel(l, opt.Workers, tune)
+		c.method = newParallel(&opt, tune, &stackChunks{l, newPast(l, tune.window), tune.window})
 	default:
 		c.method = newStack(l, tune.window)
 	}
@@ -192,7 +218,7 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 		if opt.Nest != nil {
 			u.plan = plan
 		}
-		c.method, c.even = u, false
+		c.method = u
 	}
 	return c, nil
 }
@@ -227,11 +253,16 @@ func (l *layout) blockBits() uint {
 func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b) }
 
 // TakesRuns implements trace.RunCollector: runs of loops cost little more than
-// the blocks that they move through, in exact distances by one worker. Others
-// see expanded batches. Blocks of sizes that are no powers of two take none.
+// the blocks that they move through, in exact distances without a Nest. Others see
+// expanded batches. Blocks of sizes that are no powers of two take none.
 func (c *Collector) TakesRuns() bool {
-	_, exact := c.method.(*stack)
-	return c.even && exact
+	switch m := c.method.(type) {
+	case *stack:
+		return true
+	case *parallel:
+		return m.chunks.takesRuns()
+	}
+	return false
 }
 
 // Result returns the histograms of the accesses observed so far.

@@ -190,7 +190,7 @@ func (k *stack) visit(block uint64, group uint32) (i uint8, distance uint32, col
 		distance = k.desk.n + k.line.take(last)
 	} else {
 		cold = true
-		k.first(&record{block: block, group: group})
+		k.first(e, group)
 	}
 	i = k.desk.add(block, e)
 	k.table.last[e] = heldMark(i)

@@ -138,7 +138,7 @@ func (k *stack) settle(n int) {
 			}
 			k.counts.add(r.group, d)
 		} else {
-			k.first(r)
+			k.first(entries[i], r.group)
 		}
 		k.push(entries[r.out])
 	}

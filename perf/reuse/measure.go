@@ -145,6 +145,8 @@ func (k *stack) settleInto(m *measure, n int) {
 			if d < frontMax {
 				k.near(d)
 			}
+		} else if k.chunk {
+			k.firsts = append(k.firsts, touch{entry: entries[i]})
 		} else {
 			k.blocks++
 		}

@@ -2,32 +2,37 @@ package reuse
 
 import (
 	"sync"
+	"time"
 
 	"presage/perf/trace"
 )
 
 const (
-	// firstChunk is the number of accesses in the first chunks of a run.
-	firstChunk = 1 << 17
+	// firstChunk is the number of bytes that wait for a worker, in the beginning, before
+	// another one takes over.
+	firstChunk = 1 << 20
 
-	// maxChunk bounds the memory of a waiting chunk: 128 MiB.
-	maxChunk = 1 << 24
+	// That grows while more than 1/joinShare of the work on a chunk is its resolution,
+	// up to 1/fedShare of all that was fed, so that the workers end at about the same
+	// time.
+	joinShare = 16
+	fedShare  = 4
 
-	// A chunk grows while more than 1/chunkFirsts of its accesses are first
-	// touches, up to chunkBlocks accesses for each block that the run has
-	// touched: buffers stay proportional to the blocks.
-	chunkFirsts = 6
-	chunkBlocks = 8
+	// waitingShare is the part of Options.MemoryBytes, 1/waitingShare, that batches may
+	// take; tables have the rest.
+	waitingShare = 4
 
-	// leastPart is the number of accesses below which the rest of a run is not
+	// leastPart is the number of waiting batches below which the rest of a run is not
 	// divided further.
-	leastPart = 1 << 12
+	leastPart = 4
+
+	// DefaultMemoryBytes is the default of Options.MemoryBytes.
+	DefaultMemoryBytes = 512 << 20
 )
 
-// parallel cuts a run in time into chunks, one for each worker, and resolves
-// the reuses across the cuts: after Niu, Dinan, Lu and Sadayappan, "PARDA: a
-// fast parallel reuse distance analysis algorithm" (IPDPS 2012), with chunks of
-// a stream in place of parts of a whole trace.
+// parallel cuts a run in time into chunks and resolves the reuses across the cuts:
+// after Niu, Dinan, Lu and Sadayappan, "PARDA: a fast parallel reuse distance analysis
+// algorithm" (IPDPS 2012), with chunks of a stream in place of parts of a whole trace.
 //
 // Each worker has a stack that is empty at the start of its chunk. It finds the
 // distances of all reuses within the chunk and keeps the first touches, in
@@ -42,120 +47,188 @@ const (
 // or the access is cold (derived here). Finally the chunk's blocks go on top of
 // the past in the order of their last access.
 //
-// Resolving a first touch costs as much as the access itself did, and only one
-// worker at a time does it, while others work on their chunks. So chunks are
-// long enough that first touches are rare, as far as memory allows.
+// The batches of a chunk go to its worker one by one. A new chunk begins when as many
+// bytes wait for that worker as may, and another one is idle: while the engine is slower
+// than one worker, nothing is cut. Resolving a first touch is about half as much work as
+// an access that misses the front, so chunks become longer while that takes more than
+// 1/joinShare of the time, as far as Options.MemoryBytes allows. At the end of the run,
+// idle workers get parts of what waits for the last chunk's.
 //
-// No goroutine outlives its chunk, so nothing has to be closed.
+// Goroutines end when nothing waits for them, so nothing has to be closed.
 type parallel struct {
-	past past
-	idle chan *worker
-	n    int // workers
+	chunks  chunks
+	workers []*worker
+	budget  uint64 // bytes of Options.MemoryBytes
+	cut     int    // bytes after which tests cut; 0: where it helps
 
-	chunk    []trace.Access // being filled
-	size     int            // accesses at which it is full
-	spare    [][]trace.Access
-	resolved chan struct{} // closed when the chunk before is
-	expanded trace.Batch   // one with runs
-
-	mu     sync.Mutex
-	failed any // the value of a worker's panic
+	mu       sync.Mutex
+	wake     sync.Cond // a worker has taken a batch, or has nothing to do
+	idle     []*worker
+	tail     *worker // that of the latest chunk; nil: none has begun
+	size     int     // bytes that wait for one worker at most
+	fed      uint64  // bytes in all
+	length   int     // of the latest chunk, in bytes
+	alone    bool    // for want of memory there is no further cut
+	spare    []*parcel
+	resolved chan struct{} // closed when the chunk before the next is
+	failed   any           // the value of a worker's panic
 }
 
 // worker analyses one chunk at a time.
 type worker struct {
-	stack  *stack
-	order  []uint64       // the chunk's blocks by last access
-	buffer []trace.Access // of the last chunk, if it is spare after it
+	part          part
+	before, after chan struct{} // closed when the chunk before, and this one, is resolved
 
-	firsts, length int    // of the last chunk
-	blocks         uint64 // of the run up to its end
+	// Guarded by parallel.mu.
+	queue   []*parcel
+	waiting int  // bytes in queue
+	running bool // has a goroutine
+	ended   bool // the queue is all that is left of the chunk
+	tables  uint64
+
+	took, joined time.Duration // of the chunk at hand
 }
 
-func newParallel(l layout, workers int, tune tuning) *parallel {
+func newParallel(opt *Options, tune tuning, c chunks) *parallel {
 	p := &parallel{
-		past:     newPast(l, tune.window),
-		idle:     make(chan *worker, workers),
-		n:        workers,
-		size:     tune.chunk,
-		resolved: make(chan struct{}),
+		chunks: c, budget: opt.MemoryBytes,
+		size: firstChunk, cut: tune.cut, resolved: make(chan struct{}),
 	}
+	if p.budget == 0 {
+		p.budget = DefaultMemoryBytes
+	}
+	p.wake.L = &p.mu
 	close(p.resolved)
-	for range workers {
-		w := &worker{stack: newStack(l, tune.window)}
-		w.stack.chunk = true
-		p.idle <- w
+	for range opt.Workers {
+		w := &worker{part: c.part()}
+		p.workers, p.idle = append(p.workers, w), append(p.idle, w)
 	}
 	return p
 }
 
+// observe implements method.
 func (p *parallel) observe(b *trace.Batch) {
-	if len(b.Runs) == 0 {
-		p.plain(b.Accesses)
-		return
-	}
-	b.Expand(&p.expanded)
-	p.plain(p.expanded.Accesses)
+	c, begins := p.room()
+	p.chunks.fill(c, b, begins)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fed += uint64(c.bytes)
+	p.length += c.bytes
+	p.tail.waiting += c.bytes
+	p.tail.queue = append(p.tail.queue, c)
+	p.start(p.tail)
 }
 
-func (p *parallel) plain(accesses []trace.Access) {
-	for len(accesses) > 0 {
-		if p.chunk == nil {
-			p.chunk = p.buffer()
+// room waits until a batch may be added to the latest chunk, or begins another one. It
+// returns a parcel for the batch. It panics if a worker did.
+func (p *parallel) room() (c *parcel, begins bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.failed == nil {
+		if p.tail != nil && !p.full() {
+			return p.parcel(), false
 		}
-		n := min(len(accesses), p.size-len(p.chunk))
-		p.chunk = append(p.chunk, accesses[:n]...)
-		accesses = accesses[n:]
-		if len(p.chunk) == p.size {
-			p.begin(p.chunk, p.chunk)
-			p.chunk = nil
+		if len(p.idle) > 0 && (p.tail == nil || !p.alone) {
+			p.begin()
+			return p.parcel(), true
 		}
+		p.wake.Wait()
 	}
+	panic(p.failed)
 }
 
-// buffer returns memory for a chunk.
-func (p *parallel) buffer() []trace.Access {
+// parcel returns one that is not in use.
+func (p *parallel) parcel() *parcel {
 	if n := len(p.spare); n > 0 {
-		b := p.spare[n-1]
+		c := p.spare[n-1]
 		p.spare = p.spare[:n-1]
-		if cap(b) >= p.size {
-			return b[:0]
+		return c
+	}
+	return new(parcel)
+}
+
+// full reports that no more should wait for the latest chunk's worker.
+func (p *parallel) full() bool {
+	if p.cut > 0 {
+		return p.length >= p.cut
+	}
+	return p.tail.waiting >= p.size
+}
+
+// begin ends the latest chunk and begins the next, with an idle worker.
+func (p *parallel) begin() {
+	if p.tail != nil {
+		p.end(p.tail)
+	}
+	w := p.idle[len(p.idle)-1]
+	p.idle = p.idle[:len(p.idle)-1]
+	w.before, w.after = p.resolved, make(chan struct{})
+	w.ended, w.took, w.joined = false, 0, 0
+	p.resolved, p.tail, p.length = w.after, w, 0
+}
+
+// end makes what waits for a worker all that is left of its chunk.
+func (p *parallel) end(w *worker) {
+	w.ended = true
+	p.start(w)
+}
+
+// start makes a worker run.
+func (p *parallel) start(w *worker) {
+	if !w.running {
+		w.running = true
+		go p.run(w)
+	}
+}
+
+// run analyses what waits for a worker, and resolves the chunk if it has ended. On any
+// failure it still passes on the turn and the worker, so that nothing waits forever.
+func (p *parallel) run(w *worker) {
+	for {
+		c, ended := p.next(w)
+		if c == nil && !ended {
+			return
 		}
+		if c == nil {
+			break
+		}
+		start := time.Now()
+		p.try(func() { w.part.observe(c) })
+		w.took += time.Since(start)
+		p.mu.Lock()
+		p.spare = append(p.spare, c)
+		p.mu.Unlock()
 	}
-	return make([]trace.Access, 0, p.size)
-}
-
-// begin waits for a worker and starts it on a chunk; afterwards buffer is
-// spare. It panics if a worker did.
-func (p *parallel) begin(chunk, buffer []trace.Access) {
-	w := <-p.idle
-	if failed := p.failure(); failed != nil {
-		p.idle <- w
-		panic(failed)
-	}
-	if w.buffer != nil {
-		p.spare = append(p.spare, w.buffer)
-	}
-	w.buffer = buffer
+	<-w.before
+	start := time.Now()
+	p.try(w.part.join)
+	close(w.after)
+	p.try(w.part.clear)
+	w.joined = time.Since(start)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.adapt(w)
-	before, after := p.resolved, make(chan struct{})
-	p.resolved = after
-	go p.run(w, chunk, before, after)
+	w.running = false
+	p.idle = append(p.idle, w)
+	p.wake.Broadcast()
 }
 
-// run analyses a chunk. On any failure it still passes on the turn and the
-// worker, so that nothing waits forever.
-func (p *parallel) run(w *worker, chunk []trace.Access, before, after chan struct{}) {
-	p.try(func() {
-		w.stack.plain(chunk)
-		w.order = w.stack.order(w.order[:0])
-	})
-	<-before
-	p.try(func() { p.past.join(w.stack, w.order) })
-	w.firsts, w.length, w.blocks = len(w.stack.firsts), len(chunk), p.past.blocks
-	close(after)
-	p.try(w.stack.clear)
-	p.idle <- w
+// next returns the next batch of a worker's chunk. If there is none, and none will come,
+// the chunk has ended; otherwise the worker no longer runs.
+func (p *parallel) next(w *worker) (c *parcel, ended bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.tables = w.part.bytes()
+	p.bound()
+	if len(w.queue) == 0 {
+		w.running = w.ended
+		return nil, w.ended
+	}
+	c = w.queue[0]
+	w.queue = w.queue[1:]
+	w.waiting -= c.bytes
+	p.wake.Broadcast()
+	return c, false
 }
 
 // try calls f, unless something has failed before.
@@ -178,50 +251,87 @@ func (p *parallel) failure() any {
 	return p.failed
 }
 
-// adapt makes chunks longer if that of w had many first touches.
+// adapt makes chunks longer if resolving that of w, which has nothing to do now, took
+// much of the time.
 func (p *parallel) adapt(w *worker) {
-	most := min(maxChunk, chunkBlocks*w.blocks)
-	if w.firsts*chunkFirsts > w.length && uint64(2*p.size) <= most {
+	if p.alone {
+		w.shrink()
+	}
+	most := min(p.fed/fedShare, p.budget/waitingShare/uint64(len(p.workers)))
+	if w.joined*joinShare > w.took && uint64(2*p.size) <= most {
 		p.size *= 2
 	}
 }
 
-// flush analyses the buffered accesses, divided among the workers, and waits
-// until all are idle.
-func (p *parallel) flush() []*worker {
-	parts := max(1, min(p.n, len(p.chunk)/leastPart))
-	for i := range parts {
-		from, to := len(p.chunk)*i/parts, len(p.chunk)*(i+1)/parts
-		if from < to {
-			p.begin(p.chunk[from:to], nil)
-		}
+// bound lets one worker go on alone once the tables of all have taken their part of the
+// budget.
+func (p *parallel) bound() {
+	tables := uint64(0)
+	for _, w := range p.workers {
+		tables += w.tables
 	}
-	if p.chunk != nil {
-		p.spare = append(p.spare, p.chunk)
-		p.chunk = nil
+	if p.alone || tables <= p.budget-p.budget/waitingShare {
+		return
 	}
-	workers := make([]*worker, p.n)
-	for i := range workers {
-		workers[i] = <-p.idle
+	p.alone = true
+	for _, w := range p.idle {
+		w.shrink()
 	}
-	for _, w := range workers {
-		p.idle <- w
-	}
-	if failed := p.failure(); failed != nil {
-		panic(failed)
-	}
-	return workers
 }
 
-func (p *parallel) result() *Result {
-	r := &Result{Groups: make([]Histogram, p.past.groups)}
-	for _, w := range p.flush() {
-		o := w.stack.result()
-		r.Accesses += o.Accesses
-		for g := range r.Groups {
-			r.Groups[g] = r.Groups[g].merge(&o.Groups[g])
+// shrink gives the tables of a worker that has nothing to do back.
+func (w *worker) shrink() {
+	w.part.shrink()
+	w.tables = 0
+}
+
+// flush has the workers analyse all that waits, and waits until they have.
+func (p *parallel) flush() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tail != nil {
+		p.end(p.tail)
+	}
+	for len(p.idle) < len(p.workers) {
+		if !p.share() {
+			p.wake.Wait()
 		}
 	}
-	r.Blocks = p.past.blocks
-	return r
+	p.tail = nil
+	if p.failed != nil {
+		panic(p.failed)
+	}
+}
+
+// share gives a part of what waits for the latest chunk's worker to an idle one, as its
+// chunk. It reports whether there was one.
+func (p *parallel) share() bool {
+	w := p.tail
+	if len(p.idle) == 0 || len(w.queue) < leastPart || p.alone {
+		return false
+	}
+	keep := max(1, len(w.queue)/(len(p.idle)+1))
+	for ; keep < len(w.queue) && !p.chunks.begins(w.queue[keep]); keep++ {
+	}
+	if keep == len(w.queue) {
+		return false
+	}
+	p.begin()
+	p.tail.queue, w.queue = append(p.tail.queue[:0], w.queue[keep:]...), w.queue[:keep]
+	for _, c := range p.tail.queue {
+		w.waiting -= c.bytes
+		p.tail.waiting += c.bytes
+	}
+	p.end(p.tail)
+	return true
+}
+
+// result implements method.
+func (p *parallel) result() *Result {
+	p.flush()
+	parts := make([]part, len(p.workers))
+	for i, w := range p.workers {
+		parts[i] = w.part
+	}
+	return p.chunks.result(parts)
 }

@@ -1,6 +1,7 @@
 package reuse
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestParallelIsSequential(t *testing.T) {
 		blockBytes := uint64(1) << rapid.IntRange(0, 15).Draw(t, "log2 block")
 		tune := tuning{
 			window: rapid.SampledFrom([]int{1, 1000}).Draw(t, "window"),
-			chunk:  rapid.IntRange(1, 2000).Draw(t, "chunk"),
+			cut:    8 * rapid.IntRange(0, 2000).Draw(t, "cut"),
 		}
 		workers := rapid.IntRange(2, 5).Draw(t, "workers")
 		accesses := drawAccesses(t, len(plan.Refs), blockBytes, 3000)
@@ -57,13 +58,15 @@ func TestOrderAfterHits(t *testing.T) {
 	}
 	accesses = append(accesses, access(0, 0, 8), access(0, 128, 8))
 	k.plain(accesses)
-	if diff := cmp.Diff([]uint64{1, 0, 2}, k.order(nil)); diff != "" {
+	var order []uint64
+	k.each(func(e entry) { order = append(order, k.table.block(e)) })
+	if diff := cmp.Diff([]uint64{1, 0, 2}, order); diff != "" {
 		t.Errorf("blocks by last access -want +got:\n%s", diff)
 	}
 }
 
-// TestParallelStreams does the same for streams long enough that chunks grow
-// and time lines are renumbered.
+// TestParallelStreams does the same for streams long enough that time lines are
+// renumbered.
 func TestParallelStreams(t *testing.T) {
 	for _, s := range streams {
 		t.Run(s.pattern, func(t *testing.T) {
@@ -74,7 +77,7 @@ func TestParallelStreams(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			many, err := newCollector(plan, Options{Workers: 3}, tuning{window: 1, chunk: 1 << 14})
+			many, err := newCollector(plan, Options{Workers: 3}, tuning{window: 1, cut: 8 << 14})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,47 +88,67 @@ func TestParallelStreams(t *testing.T) {
 			if diff := cmp.Diff(one.Result(), many.Result()); diff != "" {
 				t.Errorf("-one +many:\n%s", diff)
 			}
-			if p := many.method.(*parallel); s.pattern != "matmul" && s.pattern != "triad" && p.size == 1<<14 {
-				t.Error("chunks full of first touches did not grow")
-			}
 		})
 	}
 }
 
-// TestParallelMemory: what is buffered stays within the bounds stated.
+// TestParallelMemory: what waits, and the tables, stay within the memory given, and a
+// run with less than it would take has the same result.
 func TestParallelMemory(t *testing.T) {
-	const workers, blocks = 2, 50_000
-	c, err := newCollector(planOf(0), Options{Workers: workers}, tuning{window: 1, chunk: 1 << 10})
+	const blocks, batches = 50_000, 200
+	plan := planOf(0)
+	one, err := New(plan, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := c.method.(*parallel)
-	var accesses []trace.Access
-	for i := range blocks {
-		accesses = append(accesses, access(0, uint64(i)*64, 8))
-	}
-	for range 100 {
-		observe(c, accesses, trace.BatchAccesses)
-		buffered := cap(p.chunk)
-		for _, w := range p.flush() {
-			buffered += cap(w.buffer)
+	for _, budget := range []uint64{4 << 20, 64 << 20} {
+		many, err := New(plan, Options{Workers: 3, MemoryBytes: budget})
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, b := range p.spare {
-			buffered += cap(b)
+		p := many.method.(*parallel)
+		var accesses []trace.Access
+		for i := range trace.BatchAccesses {
+			accesses = append(accesses, access(0, uint64(i)*64, 8))
 		}
-		if most := (workers + 1) * chunkBlocks * blocks; buffered > most {
-			t.Fatalf("%d accesses buffered for %d blocks, want at most %d", buffered, blocks, most)
+		for i := range batches {
+			for j := range accesses {
+				accesses[j] = access(0, uint64((i*len(accesses)+j)%blocks)*64, 8)
+			}
+			if budget == 4<<20 {
+				one.Observe(&trace.Batch{Accesses: accesses})
+			}
+			many.Observe(&trace.Batch{Accesses: accesses})
+			p.mu.Lock()
+			waiting, tables := uint64(0), uint64(0)
+			for _, w := range p.workers {
+				waiting, tables = waiting+uint64(w.waiting), tables+w.tables
+			}
+			size, alone := p.size, p.alone
+			p.mu.Unlock()
+			if most := uint64(3 * (size + 8*len(accesses))); waiting > most {
+				t.Fatalf("%d bytes wait, want at most %d", waiting, most)
+			}
+			if uint64(3*size) > max(budget/waitingShare, 3*firstChunk) {
+				t.Fatalf("%d bytes may wait for each of 3 workers, of %d", size, budget)
+			}
+			if most := budget - budget/waitingShare; tables > most && !alone {
+				t.Fatalf("tables of %d bytes, and further cuts; want at most %d", tables, most)
+			}
 		}
-	}
-	if p.size < chunkBlocks*blocks/2 {
-		t.Errorf("chunks of %d accesses after sweeps over %d blocks: they did not grow", p.size, blocks)
+		if diff := cmp.Diff(one.Result(), many.Result()); diff != "" {
+			t.Errorf("in %d bytes: -one +many:\n%s", budget, diff)
+		}
+		if want := budget == 4<<20; p.alone != want {
+			t.Errorf("in %d bytes: alone %t, want %t", budget, p.alone, want)
+		}
 	}
 }
 
 // TestParallelPanics: a worker's panic reaches the caller, from every call
 // after it, and none of them hangs.
 func TestParallelPanics(t *testing.T) {
-	c, err := newCollector(planOf(0), Options{Workers: 2}, tuning{window: 1, chunk: 10})
+	c, err := newCollector(planOf(0), Options{Workers: 2}, tuning{window: 1, cut: 80})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,5 +172,31 @@ func TestParallelPanics(t *testing.T) {
 	}
 	if got := panics(func() { observe(c, good, 7) }); !strings.Contains(got, "index out of range") {
 		t.Errorf("Observe after a reference out of range: %q", got)
+	}
+}
+
+// TestSpread: workers are those that processors are left for.
+func TestSpread(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	with := &Nest{Places: make([]Place, 1)}
+	for _, c := range []struct {
+		processors, collectors, want int
+		opt                          Options
+	}{
+		{1, 1, 1, Options{}},
+		{2, 1, 2, Options{}},
+		{2, 2, 1, Options{}},
+		{8, 3, 2, Options{}},
+		{2, 6, 1, Options{}},
+		{8, 1, 1, Options{SampleOneIn: 2}},
+		{8, 1, 1, Options{Nest: with}},
+		{8, 1, 8, Options{Nest: with, Sources: []int32{0}}},
+		{8, 1, 1, Options{Nest: with, Sources: []int32{0}, Memory: newMovable()}},
+	} {
+		runtime.GOMAXPROCS(c.processors)
+		c.opt.Spread(c.collectors)
+		if c.opt.Workers != c.want || c.opt.MemoryBytes*uint64(c.collectors) > DefaultMemoryBytes {
+			t.Errorf("%d collectors on %d processors: %d workers, %d bytes each, want %d workers", c.collectors, c.processors, c.opt.Workers, c.opt.MemoryBytes, c.want)
+		}
 	}
 }

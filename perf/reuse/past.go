@@ -6,14 +6,15 @@ type past struct {
 	layout
 	table  table
 	line   timeline
+	taker  taker
 	blocks uint64 // distinct blocks touched
 
 	entries []entry
 	touched uint32 // keeps the loads that bring table entries near alive
 }
 
-func newPast(l layout, window int) past {
-	return past{
+func newPast(l layout, window int) *past {
+	return &past{
 		layout:  l,
 		table:   newTable(l.blockBits()),
 		line:    newTimeline(window, leafSize-1),
@@ -21,38 +22,66 @@ func newPast(l layout, window int) past {
 	}
 }
 
-// join resolves the first touches of chunk, adds them to its counts, and puts
-// its blocks, ordered by last access, on top.
-func (p *past) join(chunk *stack, order []uint64) {
-	n := uint32(0)
-	for from := 0; from < len(chunk.firsts); from += sieve {
-		firsts := chunk.firsts[from:min(from+sieve, len(chunk.firsts))]
-		p.lookUp(firsts)
-		for i, f := range firsts {
-			if s := p.table.last[p.entries[i]]; s != 0 {
-				chunk.counts.add(f.group, n+p.line.take(s))
-			} else {
-				chunk.counts.cold[f.group]++
-				p.blocks++
-			}
-			n++
+// twins finds the leaves of the past's table for those of a worker's: a leaf once made
+// stays.
+type twins []uint32 // leaf of the worker's table → that of the past's
+
+// extend adds the leaves that a worker's table has got.
+func (w *twins) extend(p *past, of *table) {
+	for leaf := len(*w); leaf < len(of.base); leaf++ {
+		var e entry
+		if leaf > 0 { // 0 is that of ghosts in both
+			e = p.entryOf(of.base[leaf])
 		}
-	}
-	for _, block := range order {
-		e, _ := p.table.find(block) // a first touch made its leaf
-		p.push(e)
+		*w = append(*w, uint32(e>>leafBits))
 	}
 }
 
-// lookUp finds the entries of all touches before any is used, so that the cache
-// misses of the table overlap.
-func (p *past) lookUp(touches []touch) {
+// of returns the past's entry for a worker's.
+func (w twins) of(e entry) entry { return entry(w[e>>leafBits]<<leafBits) | e&(leafSize-1) }
+
+// resolve takes a chunk's first touches from the stack, in order, and calls found for
+// each with its distance, or never.
+func (p *past) resolve(chunk *stack, w twins, found func(i int, e entry, d uint32)) {
+	p.taker.on(&p.line)
+	n := uint32(0)
+	for from := 0; from < len(chunk.firsts); from += sieve {
+		firsts := chunk.firsts[from:min(from+sieve, len(chunk.firsts))]
+		for i, f := range firsts {
+			p.entries[i] = w.of(f.entry)
+		}
+		p.near(len(firsts))
+		for i := range firsts {
+			e := p.entries[i]
+			d := uint32(never)
+			if s := p.table.last[e]; s != 0 {
+				d = n + p.taker.take(s)
+			} else {
+				p.blocks++
+			}
+			found(from+i, e, d)
+			n++
+		}
+	}
+	p.taker.done()
+}
+
+// near looks up the first n entries before any is used, so that the cache misses of the
+// table overlap, and then those of the time line.
+func (p *past) near(n int) {
 	var touched uint32
-	for i, f := range touches {
-		p.entries[i] = p.entryOf(f.block)
-		touched += p.table.last[p.entries[i]]
+	for _, e := range p.entries[:n] {
+		touched += p.table.last[e]
+	}
+	for _, e := range p.entries[:n] {
+		touched += uint32(p.line.lines[p.table.last[e]>>lineBits][lineCount])
 	}
 	p.touched = touched
+}
+
+// stack puts the blocks of a chunk on top, ordered by last access.
+func (p *past) stack(chunk *stack, w twins) {
+	chunk.each(func(e entry) { p.push(w.of(e)) })
 }
 
 func (p *past) entryOf(block uint64) entry {

@@ -79,7 +79,7 @@ func (k *stack) follow(events []event, weight uint64) {
 		case last != 0:
 			k.counts.addMany(x.label, x.held+k.line.take(last), weight)
 		default:
-			k.first(&record{block: x.block, group: x.label})
+			k.first(found[i], x.label)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestRuns(t *testing.T) {
 		case 1:
 			opt.SampleOneIn = 4
 		}
-		tune := tuning{window: rapid.SampledFrom([]int{1, 1000, firstWindow}).Draw(t, "window"), chunk: 500}
+		tune := tuning{window: rapid.SampledFrom([]int{1, 1000, firstWindow}).Draw(t, "window"), cut: 8 * rapid.IntRange(0, 500).Draw(t, "cut")}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		batches, plain := tracetest.Mixed(rng, plan, rapid.IntRange(1, 30).Draw(t, "runs"))
 		with, err := newCollector(plan, opt, tune)

@@ -40,7 +40,7 @@ type Sample struct {
 // R; divided by R it estimates D, and a count divided by R estimates the count,
 // both without bias.
 type sampler struct {
-	past
+	*past
 	counts   counts
 	accesses []uint64 // of each group, all
 	place    []int32  // group → its first part in counts; -1: none
@@ -48,10 +48,16 @@ type sampler struct {
 	log      uint
 	seed     uint64
 
-	kept  []touch
+	kept  []keptAccess
 	parts []uint8 // of those kept
 
 	expanded trace.Batch // one with runs
+}
+
+// keptAccess is an access to a sampled block, by a reference of a group.
+type keptAccess struct {
+	block uint64
+	group uint32
 }
 
 func newSampler(l layout, oneIn, seed uint64, window int) *sampler {
@@ -106,15 +112,18 @@ func (s *sampler) sift(accesses []trace.Access) {
 		for block, last := a.Addr()>>shift, a.Last()>>shift; block <= last; block++ {
 			s.accesses[group]++
 			if h := scatter(block + s.seed); h>>choose == 0 {
-				s.kept = append(s.kept, touch{block, group})
+				s.kept = append(s.kept, keptAccess{block, group})
 				s.parts = append(s.parts, uint8(h>>part))
 			}
 		}
 	}
 }
 
-func (s *sampler) settle(kept []touch, parts []uint8) {
-	s.lookUp(kept)
+func (s *sampler) settle(kept []keptAccess, parts []uint8) {
+	for i, a := range kept {
+		s.entries[i] = s.entryOf(a.block)
+	}
+	s.near(len(kept))
 	for i, a := range kept {
 		e := s.entries[i]
 		place := uint32(s.placeOf(a.group)) + uint32(parts[i])

@@ -15,6 +15,8 @@ type sources struct {
 	born   []int32      // by entry of last: what touched the block first, once it was touched
 	memos  []sourceMemo // by reference and a hash of loop and source
 
+	chunk bool // of a run: born is known before
+
 	tell bool     // each is wanted
 	each []uint32 // where each access of the batch is counted, as an index of found
 }
@@ -53,24 +55,41 @@ func newSources(l layout, plan *trace.Plan, opt *Options) (*sources, error) {
 }
 
 // swap makes the scope of a reference the last that accessed a block, and returns
-// the one before and what touched the block first.
-func (s *sources) swap(block uint64, ref trace.RefID) (source, birth int32) {
+// the one before and the block's entry.
+func (s *sources) swap(block uint64, ref trace.RefID) (source int32, e entry) {
+	e = s.entryOf(block)
+	source = int32(s.last.last[e]) - 1
+	s.last.last[e] = uint32(s.of[ref] + 1)
+	if source == NoSource && s.births != nil {
+		s.grow()
+		if !s.chunk {
+			s.born[e] = s.births[ref]
+		}
+	}
+	return source, e
+}
+
+// birth returns what touched a block first that swap has returned.
+func (s *sources) birth(e entry) int32 {
+	if s.births == nil {
+		return NoBirth
+	}
+	return s.born[e]
+}
+
+func (s *sources) entryOf(block uint64) entry {
 	e, ok := s.last.find(block)
 	if !ok {
 		e = s.last.add(block)
 	}
-	source = int32(s.last.last[e]) - 1
-	s.last.last[e] = uint32(s.of[ref] + 1)
-	if s.births == nil {
-		return source, NoBirth
-	}
+	return e
+}
+
+// grow makes born as long as the table.
+func (s *sources) grow() {
 	if n := len(s.last.last); len(s.born) < n {
 		s.born = append(s.born, make([]int32, n-len(s.born))...)
 	}
-	if source == NoSource {
-		s.born[e] = s.births[ref]
-	}
-	return source, s.born[e]
 }
 
 // attributeFrom is attribute with sources, or while other threads wait in loops:
@@ -111,14 +130,19 @@ func (c *carriers) count(a trace.Access, d uint32, weight uint64) {
 		c.countPlain(a, d, weight)
 		return
 	}
-	source, birth := s.swap(a.Addr()>>c.shift, a.Ref())
+	source, e := s.swap(a.Addr()>>c.shift, a.Ref())
+	if s.chunk && d == never {
+		c.edge.touch(c, a, e)
+		return
+	}
 	loop, crosses := c.carrier(d)
 	m := &s.memos[uint32(a.Ref())*sourceMemos+(uint32(loop)*3+uint32(source))%sourceMemos]
-	if uint64(a)-m.lo >= m.size || m.loop != loop || m.source != source || m.birth != birth && m.birth != anyBirth {
+	if uint64(a)-m.lo >= m.size || m.loop != loop || m.source != source || m.birth != anyBirth && m.birth != s.birth(e) {
 		object, lo, hi := c.objects.at(a.Addr())
 		key, of := carriedKey{c.groupOf[a.Ref()], loop, object, source, NoBirth}, int32(anyBirth)
 		if c.objects.isByBirth(object) {
-			key.birth, of = birth, birth
+			key.birth = s.birth(e)
+			of = key.birth
 		}
 		c.recalled(&m.memo)
 		*m = sourceMemo{memo{uint64(a) - a.Addr() + lo, hi - lo, loop, c.counted(key)}, source, of}
@@ -152,7 +176,7 @@ func (c *carriers) countPlain(a trace.Access, d uint32, weight uint64) {
 // iterations. It counts the block for the loops to which it is new.
 func (c *carriers) carrier(d uint32) (loop int32, crosses uint32) {
 	for _, active := range c.waiting {
-		carry(active, d)
+		carry(active.active, d)
 	}
 	return carry(c.active, d)
 }
@@ -180,8 +204,8 @@ type Classifier struct{ c *carriers }
 // NewClassifier returns a Classifier for a run under plan. It takes the options Nest
 // and Sources.
 func NewClassifier(plan *trace.Plan, opt Options) (*Classifier, error) {
-	if opt.Nest == nil || opt.Sources == nil {
-		return nil, fmt.Errorf("reuse: a Classifier takes a Nest and Sources")
+	if opt.Nest == nil || opt.Sources == nil || opt.Workers > 1 {
+		return nil, fmt.Errorf("reuse: a Classifier takes a Nest and Sources, and one worker")
 	}
 	c, err := New(plan, opt)
 	if err != nil {

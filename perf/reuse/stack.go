@@ -46,9 +46,9 @@ type stack struct {
 	buffer  []trace.Access // of a loop that is expanded
 }
 
-// touch is an access to a block by a reference of a group.
+// touch is a chunk's first access to a block, by a reference of a group.
 type touch struct {
-	block uint64
+	entry entry
 	group uint32
 }
 
@@ -92,12 +92,12 @@ func (k *stack) plain(accesses []trace.Access) {
 }
 
 // first records the first touch of a block.
-func (k *stack) first(r *record) {
+func (k *stack) first(e entry, group uint32) {
 	if k.chunk {
-		k.firsts = append(k.firsts, touch{r.block, r.group})
+		k.firsts = append(k.firsts, touch{e, group})
 		return
 	}
-	k.counts.cold[r.group]++
+	k.counts.cold[group]++
 	k.blocks++
 }
 
@@ -118,21 +118,24 @@ func (k *stack) adapt() {
 	}
 }
 
-// order appends the blocks on the stack, the one accessed last at the end.
-func (k *stack) order(dst []uint64) []uint64 {
+// each calls f with the entries of the blocks on the stack, the one accessed last at
+// the end.
+func (k *stack) each(f func(entry)) {
 	k.closeDesk()
 	k.rebase() // a sift without records permutes the places all the same
 	add := func(e entry) {
 		if e >= leafSize { // no ghost
-			dst = append(dst, k.table.block(e))
+			f(e)
 		}
 	}
 	k.line.each(add)
 	for i := k.front.width - 1; i >= 0; i-- {
 		add(k.entries[i])
 	}
-	return dst
 }
+
+// bytes returns the memory of the table and the time line.
+func (k *stack) bytes() uint64 { return k.table.bytes() + k.line.bytes() + 8*uint64(cap(k.firsts)) }
 
 // clear empties the stack and keeps its memory and counts.
 func (k *stack) clear() {

@@ -75,3 +75,8 @@ func (t *table) add(block uint64) entry {
 func (t *table) block(e entry) uint64 {
 	return t.base[e>>leafBits] + uint64(e&(leafSize-1))
 }
+
+// bytes returns the memory of the table.
+func (t *table) bytes() uint64 {
+	return 4*uint64(cap(t.root)+cap(t.mids)+cap(t.last)) + 8*uint64(cap(t.base))
+}

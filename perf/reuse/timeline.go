@@ -191,12 +191,35 @@ func (t *timeline) take(s uint32) uint32 {
 	return t.live - before
 }
 
+// before returns the number of live slots in the lines before line at, one that now
+// has left.
+func (t *timeline) before(at uint32) uint32 {
+	before := uint32(0)
+	for _, from := range t.treeN {
+		shift := treeBits * (at & 3)
+		at >>= 2
+		before += uint32(t.tree[from+at]>>((63-shift)&63)) & treeMask
+	}
+	for _, from := range t.wideN {
+		child := at & 3
+		at >>= 2
+		before += uint32(t.wide[from+2*at+child>>1] >> (32 * (child & 1)))
+	}
+	return before
+}
+
 // leave applies to the tree the slots gone from line at, which now has left.
 func (t *timeline) leave(at uint32) {
-	if t.gone == 0 {
+	t.lower(at, t.gone)
+	t.gone = 0
+}
+
+// lower applies to the tree that slots are gone from line at.
+func (t *timeline) lower(at, slots uint32) {
+	if slots == 0 {
 		return
 	}
-	gone := uint64(t.gone)
+	gone := uint64(slots)
 	for _, from := range t.treeN {
 		shift := treeBits * (at & 3)
 		at >>= 2
@@ -209,7 +232,6 @@ func (t *timeline) leave(at uint32) {
 		node[0] -= gone * wideTake[child][0]
 		node[1] -= gone * wideTake[child][1]
 	}
-	t.gone = 0
 }
 
 // put gives the next slot to e and returns it. The caller renumbers first when
@@ -302,4 +324,9 @@ func (t *timeline) renumber(last []uint32) {
 	if !grow {
 		t.fill()
 	}
+}
+
+// bytes returns the memory of the time line.
+func (t *timeline) bytes() uint64 {
+	return 8*uint64(lineWords*cap(t.lines)+cap(t.tree)+cap(t.wide)) + 4*uint64(cap(t.owner))
 }

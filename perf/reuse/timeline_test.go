@@ -29,12 +29,12 @@ func TestTimeline(t *testing.T) {
 	var all []uint32
 	gone := make([]bool, slots)
 	count := 0
-	take := func(s uint32) {
+	takeBy := func(by func(uint32) uint32, s uint32) {
 		n := seq(s)
 		if gone[n] {
 			return
 		}
-		got, want := line.take(s), len(all)-n-(count-before(n+1)) // slot 0 is the ghost's
+		got, want := by(s), len(all)-n-(count-before(n+1)) // slot 0 is the ghost's
 		if int(got) != want {
 			t.Fatalf("slot %d of %d: %d live after it, want %d", n, len(all)+1, got, want)
 		}
@@ -44,12 +44,29 @@ func TestTimeline(t *testing.T) {
 			taken[i]++
 		}
 	}
+	take := func(s uint32) { takeBy(line.take, s) }
 	for !line.full() {
 		all = append(all, line.put(0))
 		if len(all)%97 == 0 {
 			take(all[len(all)-1-rng.IntN(min(len(all), 400))])
 			take(all[rng.IntN(len(all))])
 		}
+	}
+	var taker taker
+	for range 40 { // slots side by side, and far apart
+		taker.on(&line)
+		at := [3]int{rng.IntN(len(all) - 1000), rng.IntN(len(all) - 1000), len(all) - 1000}
+		for i := range 900 {
+			takeBy(taker.take, all[at[i%3]+i])
+			if i%50 == 0 {
+				takeBy(taker.take, all[rng.IntN(len(all))])
+			}
+		}
+		for range 2 * takerLook {
+			takeBy(taker.take, all[rng.IntN(len(all))])
+		}
+		taker.done()
+		take(all[rng.IntN(len(all))])
 	}
 	if len(all) != slots-1 {
 		t.Errorf("%d slots given, want %d", len(all), slots-1)
