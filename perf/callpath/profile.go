@@ -240,7 +240,9 @@ func (p *profiler) collect(ctx context.Context, parts []part, sizes []uint64) (*
 	collectors := make([]*reuse.Collector, len(sizes))
 	all := make([]trace.Collector, len(sizes))
 	for i, size := range sizes {
-		if collectors[i], err = reuse.New(r.plan, reuse.Options{BlockBytes: size}); err != nil {
+		opt := reuse.Options{BlockBytes: size}
+		opt.Spread(len(sizes))
+		if collectors[i], err = reuse.New(r.plan, opt); err != nil {
 			return nil, err
 		}
 		all[i] = collectors[i]

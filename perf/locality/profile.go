@@ -272,12 +272,11 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 	for i, size := range sizes {
 		opt := shared
 		opt.BlockBytes, opt.SampleOneIn = size, p.rec.oneIn(size)
+		opt.Spread(len(sizes))
 		if size&(size-1) != 0 {
 			opt.Objects = nil
-		} else if by != nil {
-			if t := by.Memory(); t != nil {
-				opt.Memory = t
-			}
+		} else if by != nil && by.Plan.Memory != nil {
+			opt.NewMemory = func() reuse.Memory { return by.Memory() }
 		}
 		c, err := reuse.New(plan, opt)
 		if err != nil {
