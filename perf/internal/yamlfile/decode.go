@@ -60,7 +60,10 @@ func Decode(file string, data []byte, v any) (tree *ast.File, err error) {
 	if err := checkAliases(tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if err := yaml.UnmarshalWithOptions(data, v, yaml.Strict()); err != nil {
+	if len(tree.Docs) == 0 || tree.Docs[0].Body == nil {
+		return tree, nil
+	}
+	if err := yaml.NodeToValue(tree.Docs[0].Body, v, yaml.Strict()); err != nil {
 		return nil, Positioned(file, err)
 	}
 	return tree, nil
