@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"presage/perf/study/record"
 )
@@ -63,7 +62,7 @@ func Write(w io.Writer, t *record.Text) error {
 		fields[i] = reflect.StructField{Name: "F" + strconv.Itoa(i), Type: types[kinds[i]], Tag: reflect.StructTag(`parquet:"` + name + tags[kinds[i]] + `"`)}
 	}
 	row := reflect.New(reflect.StructOf(fields))
-	out := parquet.NewWriter(w, parquet.SchemaOf(row.Interface()), parquet.Compression(&zstd.Codec{}),
+	out := parquet.NewWriter(w, parquet.SchemaOf(row.Interface()), parquet.Compression(&parquet.Zstd), parquet.PageBufferSize(pageBuffer(t.CSV)),
 		parquet.KeyValueMetadata(FileKey, t.File), parquet.KeyValueMetadata(OriginKey, t.Origin), parquet.KeyValueMetadata(CommandKey, t.Command),
 		parquet.KeyValueMetadata(DateKey, t.Date), parquet.KeyValueMetadata(SHA256Key, t.SHA256))
 	for _, cells := range rows {
@@ -81,6 +80,10 @@ func Write(w io.Writer, t *record.Text) error {
 	}
 	return nil
 }
+
+// pageBuffer returns the size of a column's buffer, in bytes: parquet-go's own, unless the
+// columns of a table are smaller. A value takes up to 8 bytes, a string its length and 4.
+func pageBuffer(csv []byte) int { return min(parquet.DefaultPageBufferSize, 8*len(csv)+64) }
 
 // tags are what follows a column's name in the tag of its field.
 var tags = map[kind]string{real: ",optional"}
