@@ -75,9 +75,19 @@ func (c *codeCache) flush() {
 	c.blocks = make(map[uint64]*block)
 	c.held = 0
 	c.generation++
-	for i := range c.jumps {
-		c.jumps[i] = jumpSlot{pc: 1} // no block starts at an odd address
-		c.direct[i] = c.jumps[i]
+	empty(&c.jumps)
+	if c.direct != &c.jumps {
+		empty(c.direct)
+	}
+}
+
+func empty(table *[jumpSlots]jumpSlot) {
+	for i := range table {
+		s := &table[i]
+		s.pc = 1 // no block starts at an odd address
+		if s.block != nil {
+			s.block = nil
+		}
 	}
 }
 

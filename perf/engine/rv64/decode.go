@@ -23,8 +23,16 @@ type decoded struct {
 	imm                   int32
 }
 
-// decoder looks up instruction names and caches them: riscv64asm searches a list
-// of a thousand encodings, which takes microseconds.
+// names are the instruction names found so far, at most maxNames, behind the decoders of
+// all runs: riscv64asm searches a list of a thousand encodings, which takes microseconds.
+var names = struct {
+	sync.Mutex
+	found map[uint32]rv.Op // by identity; 0 for an invalid encoding
+}{found: make(map[uint32]rv.Op)}
+
+const maxNames = 1 << 14
+
+// decoder looks up instruction names, and keeps those of its run.
 type decoder struct {
 	names map[uint32]rv.Op // by identity; 0 for an invalid encoding
 }
@@ -111,12 +119,22 @@ func (n *decoder) name(enc uint32) rv.Op {
 	if op, ok := n.names[id]; ok {
 		return op
 	}
-	inst, err := decodeWord(enc)
-	if err != nil {
-		inst.Op = 0
+	names.Lock()
+	op, ok := names.found[id]
+	names.Unlock()
+	if !ok {
+		inst, err := decodeWord(enc)
+		if op = inst.Op; err != nil {
+			op = 0
+		}
+		names.Lock()
+		if len(names.found) < maxNames {
+			names.found[id] = op
+		}
+		names.Unlock()
 	}
-	n.names[id] = inst.Op
-	return inst.Op
+	n.names[id] = op
+	return op
 }
 
 // The immediates of a word, by format.

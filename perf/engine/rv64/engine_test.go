@@ -380,6 +380,7 @@ removed no such file or directory
 
 // FuzzRun executes random bytes: a result or an error, never a crash or a hang.
 func FuzzRun(f *testing.F) {
+	collectRarely(f)
 	f.Add([]byte{0x13, 0, 0, 0}, []byte{})
 	f.Add(randomImage(1, 50), []byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, text, data []byte) {

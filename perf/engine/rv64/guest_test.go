@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"presage/perf/internal/oracle"
@@ -134,14 +135,14 @@ func modes(tb testing.TB) iter.Seq2[string, Mode] {
 }
 
 // hasJIT reports whether the host has a translator.
-func hasJIT() bool {
+var hasJIT = sync.OnceValue(func() bool {
 	j, err := newJIT(&machine{code: newCodeCache(nil, nil, 0)}, nil)
 	if err != nil {
 		return false
 	}
 	j.close()
 	return true
-}
+})
 
 // both runs an assembled program on qemu and on the engine in every mode. The
 // modes must agree; both returns qemu's output and the engine's.

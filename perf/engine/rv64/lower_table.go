@@ -1,6 +1,10 @@
 package rv64
 
-import rv "golang.org/x/arch/riscv64/riscv64asm"
+import (
+	"sync"
+
+	rv "golang.org/x/arch/riscv64/riscv64asm"
+)
 
 // form is the operand format of an operation: the instruction word fields it
 // uses.
@@ -38,8 +42,10 @@ type lowering struct {
 }
 
 // lowerings returns the table from decoded instructions to operations. LUI, AUIPC,
-// JAL, JALR and FENCE are not in it: lower handles them itself.
-func lowerings() map[rv.Op]lowering {
+// JAL, JALR and FENCE are not in it: lower handles them itself. All runs share it.
+var lowerings = sync.OnceValue(makeLowerings)
+
+func makeLowerings() map[rv.Op]lowering {
 	t := map[rv.Op]lowering{
 		rv.ADDI: {code: opAddi, form: formI}, rv.SLTI: {code: opSlti, form: formI},
 		rv.SLTIU: {code: opSltiu, form: formI}, rv.XORI: {code: opXori, form: formI},
