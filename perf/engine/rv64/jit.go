@@ -241,6 +241,7 @@ func (j *jit) enter(t *thread, b *block) int {
 	}
 	f.budget, f.horizon, f.idle = m.budget, m.horizon, m.idle
 	f.negStart, f.last, f.lastSpan = j.window.bounds()
+	f.lastReach = j.window.room(maxReach)
 	f.stackNeg, f.stackLast, f.stackSpan = j.stack.bounds()
 	f.host = uintptr(m.mem.base)
 	f.perm = uintptr(unsafe.Pointer(unsafe.SliceData(m.mem.perm)))
@@ -296,9 +297,12 @@ func accrued(mxcsr uint32) softfloat.Flags {
 // negated start, and one more than the largest offset of accesses of up to 8 bytes
 // and of maxSpan bytes.
 func (s span) bounds() (negStart, last, lastSpan uint64) {
-	n := s.end - s.start
-	return -s.start, max(n, 7) - 7, max(n, maxSpan-1) - (maxSpan - 1)
+	return -s.start, s.room(8), s.room(maxSpan)
 }
+
+// room returns one more than the largest offset of n bytes in a window; 0 if there is
+// none.
+func (s span) room(n uint64) uint64 { return max(s.end-s.start, n-1) - (n - 1) }
 
 // moveWindow moves the window to the run of writable pages around addr, if there
 // is one.

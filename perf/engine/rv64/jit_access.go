@@ -23,11 +23,11 @@ func (p place) operand() amd64asm.Operand { return amd64asm.MX(hostMemory, p.bas
 // and RDX; the place is in RAX or a pinned register.
 func (e *emitter) address(rs1 uint8, imm, size int32, write bool, i int) place {
 	g := e.groups[i]
-	if g == nil {
+	if g == nil || e.checkedAhead(g.first) { // what was checked ahead need not be all of the group
 		g = &checked{first: i, low: imm, high: imm + size, write: write}
 	}
 	v, known := e.known[rs1]
-	done := g.first != i || known && e.fixed(v+uint64(int64(g.low)), g)
+	done := e.checkedAhead(i) || g.first != i || known && e.fixed(v+uint64(int64(g.low)), g)
 	base := e.source(rs1, amd64asm.RAX)
 	if !done {
 		e.guard(base, rs1 == regSP, g)
@@ -196,11 +196,19 @@ func (e *emitter) permission(write bool, bail amd64asm.Label) {
 // record emits the recording of an access, which has been checked and can no longer
 // fail.
 func (e *emitter) record(o *op, p place) {
-	e.Const(amd64asm.RCX, uint64(o.tag)<<32)
-	e.Ins(amd64asm.Lea, amd64asm.RCX, amd64asm.MX(amd64asm.RCX, p.base, 0, p.disp))
+	first := amd64asm.RCX // the record of address 0 in p.base
+	if h, ok := e.kept[o]; ok {
+		first = h
+	} else {
+		e.Const(first, o.recordAt(p.disp))
+	}
+	e.Ins(amd64asm.Lea, amd64asm.RCX, amd64asm.MX(first, p.base, 0, 0))
 	e.Ins(amd64asm.Store, amd64asm.RCX, amd64asm.M(hostRecord, int32(8*e.records)))
 	e.records++
 }
+
+// recordAt returns the record of op o's access to an address.
+func (o *op) recordAt(address int32) uint64 { return uint64(o.tag)<<32 + uint64(int64(address)) }
 
 // access emits a load or store.
 func (e *emitter) access(o *op, i int) {
@@ -276,7 +284,9 @@ func (e *emitter) storeTo(c code, rs2 uint8, m amd64asm.Operand) {
 func (e *emitter) indexedLoad(o *op, i int) {
 	shift, offset := uint8(o.imm)&63, o.imm>>8
 	e.shiftedSum(amd64asm.RDX, o.rs1, o.rs2, shift)
-	e.guard(amd64asm.RDX, false, &checked{first: i, low: offset, high: offset + 8})
+	if !e.checkedAhead(i) {
+		e.guard(amd64asm.RDX, false, &checked{first: i, low: offset, high: offset + 8})
+	}
 	if o.rs3 != o.rd {
 		e.shiftImmediateIn(o.rs3, o.rs1, shift, amd64asm.RCX)
 	}

@@ -108,8 +108,12 @@ type emitter struct {
 	isBoxed [256]bool        // float registers known to hold a boxed binary32
 	known   map[uint8]uint64 // integer registers whose value is a constant
 	bails   map[int]amd64asm.Label
-	pending pending    // results that may be a NaN that is not canonical
-	groups  []*checked // of each op: the accesses that are checked together with it
+	pending pending              // results that may be a NaN that is not canonical
+	groups  []*checked           // of each op: the accesses that are checked together with it
+	loop    *selfLoop            // whose fast part this is
+	kept    map[*op]amd64asm.Reg // registers that hold recordAt of an access's displacement
+
+	slow map[*block]amd64asm.Label // of loops: the part with all checks
 }
 
 // compile translates the region headed by head and makes it head's entry. It
@@ -128,7 +132,7 @@ func (j *jit) compile(head *block) bool {
 	e := &emitter{
 		Code: &j.asm, j: j, r: r, pins: j.pin(r), first: exits,
 		leaves: make(map[uint64]amd64asm.Label), links: make(map[jitLink]amd64asm.Label), linkSite: make(map[int]int),
-		known: make(map[uint8]uint64),
+		known: make(map[uint8]uint64), slow: make(map[*block]amd64asm.Label),
 	}
 	e.Reset(j.arena.used)
 	e.region()
@@ -160,6 +164,9 @@ func (e *emitter) region() {
 	}
 	for i, b := range e.r.blocks {
 		e.Bind(e.bodies[i])
+		if l := b.loop(); l != nil {
+			e.ahead(b, i, l)
+		}
 		e.block(b, i)
 	}
 	for len(e.cold) > 0 { // cold code may add more
@@ -235,15 +242,17 @@ func (e *emitter) block(b *block, i int) {
 // check emits opCheck: it bails out unless the batch has room for the block's
 // events.
 func (e *emitter) check(o *op, i int) {
-	if o.imm > 0 {
+	if o.imm > 0 && e.loop == nil {
 		e.Ins(amd64asm.Lea, amd64asm.RAX, amd64asm.M(hostRecord, 8*o.imm))
 		e.Ins(amd64asm.Cmp, amd64asm.RAX, frame(unsafe.Offsetof(jitFrame{}.recordEnd)))
 		e.Jcc(amd64asm.A, e.bail(i))
 	}
 	if o.tag != 0 {
 		e.Ins(amd64asm.Mov, amd64asm.RAX, frame(unsafe.Offsetof(jitFrame{}.id)))
-		e.Ins(amd64asm.Cmp, amd64asm.RAX, frame(unsafe.Offsetof(jitFrame{}.idEnd)))
-		e.Jcc(amd64asm.AE, e.bail(i))
+		if e.loop == nil {
+			e.Ins(amd64asm.Cmp, amd64asm.RAX, frame(unsafe.Offsetof(jitFrame{}.idEnd)))
+			e.Jcc(amd64asm.AE, e.bail(i))
+		}
 		e.Store32(amd64asm.M(amd64asm.RAX, 0), o.tag-1)
 		e.Imm(amd64asm.AddI, true, frame(unsafe.Offsetof(jitFrame{}.id)), 4)
 	}
@@ -307,6 +316,10 @@ func (e *emitter) goTo(pc uint64, kind jitExitKind, next *block) {
 
 // branch emits a conditional branch on registers x and y.
 func (e *emitter) branch(cc amd64asm.Cond, x, y uint8, next *block) {
+	if e.loop != nil {
+		e.again(cc, x, y)
+		return
+	}
 	b := e.b
 	spent := e.NewLabel()
 	e.charge()

@@ -77,6 +77,9 @@ func (e *emitter) leave(pc uint64) amd64asm.Label {
 // region, or in the block's own translation once it has one.
 func (e *emitter) to(pc uint64, kind jitExitKind) amd64asm.Label {
 	if b := e.j.m.code.blocks[pc]; b != nil {
+		if l, ok := e.slow[b]; ok && b == e.b {
+			return l
+		}
 		if i, ok := e.r.index[b]; ok {
 			return e.bodies[i]
 		}
@@ -115,9 +118,12 @@ func (e *emitter) bail(i int) amd64asm.Label {
 	}
 	l = e.NewLabel()
 	e.bails[i] = l
-	b, records, left := e.b, e.records, e.pending
+	b, records, left, looping := e.b, e.records, e.pending, e.loop
 	e.cold = append(e.cold, func() {
 		e.Bind(l)
+		if looping != nil {
+			e.resume(looping)
+		}
 		e.Imm(amd64asm.SubI, true, amd64asm.R(hostBudget), int32(b.n))
 		if records > 0 {
 			e.Imm(amd64asm.AddI, true, amd64asm.R(hostRecord), int32(8*records))

@@ -17,6 +17,7 @@ type jitFrame struct {
 	negStart   uint64
 	last       uint64
 	lastSpan   uint64
+	lastReach  uint64 // for accesses of up to maxReach bytes together
 	stackNeg   uint64
 	stackLast  uint64
 	stackSpan  uint64
@@ -36,6 +37,7 @@ type jitFrame struct {
 	base       uint64 // RDX, while a check outside the window needs it
 	horizon    uint64 // machine.horizon and idle, for the counters
 	idle       uint64
+	rest       int64 // of the budget, while the fast part of a loop is executed
 	mxcsr      uint32
 }
 

@@ -87,8 +87,13 @@ func (b *batch) program(place int) {
 	for range 1 + b.rng.IntN(40) {
 		b.instruction()
 	}
-	b.word(wordI(opcodeImm, 0, regBase, regBase, -1), wordB(0, regBase, 0, 8))
-	b.word(wordJ(0, int32(start-len(b.text))))
+	b.word(wordI(opcodeImm, 0, regBase, regBase, -1))
+	if b.rng.IntN(2) == 0 { // one block branches to itself, unless there are branches inside
+		b.word(wordB(1, regBase, 0, int32(start-len(b.text))))
+	} else {
+		b.word(wordB(0, regBase, 0, 8))
+		b.word(wordJ(0, int32(start-len(b.text))))
+	}
 	b.word(wordI(opcodeSystem, 5, 0, 0, csrFrm))
 	b.set(regBase, int32(batchRecords+place*recordBytes))
 	call(regBuffer, b.store)
