@@ -229,10 +229,14 @@ func FuzzJIT(f *testing.F) {
 	f.Add(uint64(1), uint8(20), uint8(3), true, false, false)
 	f.Add(uint64(2), uint8(60), uint8(9), false, true, true)
 	f.Add(uint64(3), uint8(62), uint8(7), true, false, true)
+	f.Add(uint64(4), uint8(200), uint8(0), true, false, false)
 	f.Fuzz(func(t *testing.T, seed uint64, n, rounds uint8, traced, wild, flow bool) {
 		needJIT(t)
 		file := readFile(t, loopImage(seed, 1+int(n%64), 1+int(rounds%8), wild))
-		if flow && !wild {
+		switch {
+		case n >= 192: // loops of one block
+			file = readFile(t, stripImage(seed))
+		case flow && !wild:
 			file = readFile(t, flowImage(seed, 2+int(n%64), 1+20*int(rounds%8)))
 		}
 		plan := new(trace.Plan)
