@@ -17,14 +17,17 @@ const (
 	poll  = 5 * time.Millisecond
 )
 
+// Cmd is an exec.Cmd whose processes KillAll knows while they run.
+type Cmd struct{ *exec.Cmd }
+
 // Command returns a command like exec.CommandContext whose processes are a group of
 // their own, which ends when ctx is done.
-func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return end(cmd.Process.Pid) }
-	cmd.WaitDelay = grace // for a process that left the group and holds the output
-	return cmd
+func Command(ctx context.Context, name string, args ...string) *Cmd {
+	c := &Cmd{exec.CommandContext(ctx, name, args...)}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return end(c.Process.Pid) }
+	c.WaitDelay = grace // for a process that left the group and holds the output
+	return c
 }
 
 // end ends the processes of a group.
