@@ -300,7 +300,9 @@ func campaignWorkCommand() *cobra.Command {
 				return errors.New("--store: want the folder of the campaign's store")
 			}
 			if array == "" {
-				return campaign.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), store.Open(dir), works.All())
+				served := make(chan struct{})
+				defer close(served)
+				return campaign.Serve(cmd.Context(), leashed(cmd.InOrStdin(), served, patience), cmd.OutOrStdout(), store.Open(dir), works.All())
 			}
 			err := slurm.RunTask(cmd.Context(), store.Open(dir), works.All(), array, task, limit)
 			if errors.Is(err, campaign.ErrFull) {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() { os.Exit(command(interruptible(context.Background()))) }
+func main() { os.Exit(command(interruptible(context.Background(), patience))) }
 
 // command runs the command that the arguments name, and returns the exit status.
 func command(ctx context.Context) int {

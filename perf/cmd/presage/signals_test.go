@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presage/perf/internal/child"
 	"presage/perf/subject"
 )
 
@@ -21,18 +25,40 @@ import (
 // once signals are heard.
 const asCommand = "PRESAGE_TEST_AS_COMMAND"
 
+// asPatient gives a command the time that it wants to end after a first signal.
+const asPatient = "PRESAGE_TEST_AS_PATIENT"
+
+// deaf is a command that heeds no cancellation and has started a program that heeds
+// no interrupt.
+const deaf = "deaf"
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "campaign" && os.Args[2] == "work" { // a pool's worker
-		os.Exit(command(interruptible(context.Background())))
+		os.Exit(command(interruptible(context.Background(), patience)))
 	}
 	if ready := os.Getenv(asCommand); ready != "" {
-		ctx := interruptible(context.Background())
+		patience := patience
+		if os.Getenv(asPatient) != "" {
+			patience = time.Hour
+		}
+		ctx := interruptible(context.Background(), patience)
 		if err := os.WriteFile(ready, nil, 0o644); err != nil {
 			panic(err)
+		}
+		if len(os.Args) == 2 && os.Args[1] == deaf {
+			os.Exit(hearNothing())
 		}
 		os.Exit(command(ctx))
 	}
 	os.Exit(m.Run())
+}
+
+func hearNothing() int {
+	if err := child.Command(context.Background(), "sh", "-c", `trap "" INT TERM; while :; do sleep 0.01; done`).Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	select {}
 }
 
 // long holds a command line of every command that can work for long, with sizes or
@@ -96,8 +122,8 @@ func TestEveryCommandIsInterrupted(t *testing.T) {
 	missing(rootCommand())
 }
 
-// TestSignals interrupts commands, which must end soon, with the status that a shell
-// expects, and leave no child behind.
+// TestSignals interrupts commands, half of them with SIGINT and half with SIGTERM: once
+// and, for the others, twice.
 func TestSignals(t *testing.T) {
 	profiles := filepath.Join(t.TempDir(), "profiles")
 	must(t, "profile", "../../../datasets/programs/sweep3d", "--args", "-n {n} -iterations 1 -quiet", "--sweep", "n=5:10:1", "--machine", "zen4,origin2000,itanium2", "--carriers", "-q", "-o", profiles)
@@ -105,40 +131,84 @@ func TestSignals(t *testing.T) {
 	if err := (subject.GoBuild{Dir: guestFolder, Target: subject.Guest}).Run(t.Context(), guest); err != nil {
 		t.Fatal(err)
 	}
-	for i, line := range long {
+	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
+	for i, line := range append([]string{deaf}, long...) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			sig, status := syscall.SIGINT, 130
-			if i%2 == 1 {
-				sig, status = syscall.SIGTERM, 143
+			line := strings.NewReplacer("PROFILES", profiles, "GUEST", guest).Replace(line)
+			if line != deaf {
+				interrupt(t, line, signals[i%2])
 			}
-			interrupt(t, strings.NewReplacer("PROFILES", profiles, "GUEST", guest).Replace(line), sig, status)
+			interruptTwice(t, line, signals[1-i%2])
 		})
 	}
 }
 
-func interrupt(t *testing.T, line string, sig syscall.Signal, want int) {
+// interrupt interrupts a command, which must end soon, with the status that a shell
+// expects, and leave no child behind.
+func interrupt(t *testing.T, line string, sig syscall.Signal) {
+	c := begin(t, line, "")
+	start := time.Now()
+	c.signal(t, sig)
+	c.wait(t, 128+int(sig))
+	if d := time.Since(start); d > 20*time.Second { // a second, and a machine under load
+		t.Errorf("ended after %v", d)
+	}
+	c.noHeirs(t)
+}
+
+// interruptTwice interrupts a command that has all the time to end in good order. Once
+// a second signal comes it must end at once nevertheless, with all that it has started.
+func interruptTwice(t *testing.T, line string, second syscall.Signal) {
+	const (
+		atOnce = 500 * time.Millisecond
+		tries  = 5 // where the machine is busy
+	)
+	took := time.Duration(math.MaxInt64)
+	for try := 0; try < tries && took > atOnce; try++ {
+		c := begin(t, line, asPatient+"=1")
+		c.signal(t, syscall.SIGINT)
+		start := time.Now()
+		stop := c.repeat(second)
+		c.wait(t, 130, 128+int(second)) // of the second, or of the first if that has ended the command
+		took = time.Since(start)
+		stop()
+		c.noHeirs(t)
+	}
+	if took > atOnce {
+		t.Errorf("%d times it took more than %v, the last time %v", tries, atOnce, took)
+	}
+}
+
+// interruptee is a command that runs and gets signals.
+type interruptee struct {
+	*exec.Cmd
+	temp string // a folder of its own, which its environment names
+	out  bytes.Buffer
+}
+
+// begin starts a command line, with more in its environment, and waits until it works.
+func begin(t *testing.T, line, env string) *interruptee {
 	t.Helper()
-	temp := t.TempDir()
+	c := &interruptee{temp: t.TempDir()}
 	var args []string
-	for _, w := range strings.Fields(strings.ReplaceAll(line, "OUT", temp)) {
+	for _, w := range strings.Fields(strings.ReplaceAll(line, "OUT", c.temp)) {
 		args = append(args, strings.ReplaceAll(w, ";", " "))
 	}
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe, args...)
-	cmd.Dir = "../../.."
-	ready := filepath.Join(temp, "ready")
-	cmd.Env = append(os.Environ(), asCommand+"="+ready, "PRESAGE_STORE="+filepath.Join(temp, "store"), "TMPDIR="+temp)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
+	c.Cmd = exec.Command(exe, args...)
+	c.Dir = "../../.."
+	ready := filepath.Join(c.temp, "ready")
+	c.Env = append(os.Environ(), asCommand+"="+ready, "PRESAGE_STORE="+filepath.Join(c.temp, "store"), "TMPDIR="+c.temp, env)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Stdout, c.Stderr = &c.out, &c.out
+	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	t.Cleanup(func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(ready); err == nil {
 			break
@@ -148,20 +218,49 @@ func interrupt(t *testing.T, line string, sig syscall.Signal, want int) {
 		}
 	}
 	time.Sleep(500 * time.Millisecond) // until it works
-	start := time.Now()
-	if err := cmd.Process.Signal(sig); err != nil {
+	return c
+}
+
+func (c *interruptee) signal(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	if err := c.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatal(err)
 	}
-	err = cmd.Wait() // until nobody holds the output any more
-	if status := cmd.ProcessState.ExitCode(); status != want {
-		t.Errorf("status %d, want %d: %v\n%s", status, want, err, out.String())
+}
+
+// repeat sends a signal until it is stopped: of two that come before the command has
+// the processor, it hears one.
+func (c *interruptee) repeat(sig syscall.Signal) (stop func()) {
+	ended := make(chan struct{})
+	go func() {
+		for tick := time.Tick(30 * time.Millisecond); ; {
+			select {
+			case <-ended:
+				return
+			case <-tick:
+				_ = c.Process.Signal(sig) // it may have ended
+			}
+		}
+	}()
+	return func() { close(ended) }
+}
+
+// wait waits until nobody holds the command's output any more, and demands one of
+// some statuses.
+func (c *interruptee) wait(t *testing.T, statuses ...int) {
+	t.Helper()
+	err := c.Wait()
+	if status := c.ProcessState.ExitCode(); !slices.Contains(statuses, status) {
+		t.Errorf("status %d, want %d: %v\n%s", status, statuses, err, c.out.String())
 	}
-	if d := time.Since(start); d > 20*time.Second { // a second, and a machine under load
-		t.Errorf("ended after %v", d)
-	}
-	for deadline := time.Now().Add(5 * time.Second); heirs(temp) > 0; time.Sleep(20 * time.Millisecond) {
+}
+
+// noHeirs demands that what the command has started ends.
+func (c *interruptee) noHeirs(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); heirs(c.temp) > 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d processes remain", heirs(temp))
+			t.Fatalf("%d processes remain", heirs(c.temp))
 		}
 	}
 }
