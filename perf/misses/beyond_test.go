@@ -69,7 +69,7 @@ func TestSimulationAgreesWithReuseDistances(t *testing.T) {
 // they reach: the median error here was 2% when it was written.
 func TestPredictsBeyondTraining(t *testing.T) {
 	const bound = 0.15
-	st, model := store.Open(t.TempDir()), askable(t)
+	st, model := store.Open(t.TempDir()), trained(t, perftest.Program(t), perftest.OneIteration)
 	if r, err := model.Range("n"); r != [2]float64{8, 16} || err != nil {
 		t.Errorf("training range %v, %v", r, err)
 	}
@@ -109,7 +109,7 @@ func TestPredictsBeyondTraining(t *testing.T) {
 			t.Errorf("row %d: %g of the misses are doubtful", i, doubtful)
 		}
 	}
-	byRoutine, err := Predict(t.Context(), model, m, subject.Sweep("n", 22), PredictOptions{By: subject.ByRoutine})
+	byRoutine, err := Predict(t.Context(), model, m, subject.Sweep("n", 22), PredictOptions{By: subject.ByRoutine, Coverage: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,12 @@ var smallBlocks = []uint64{32, 128, 32 << 10}
 
 func profileBinaries(t *testing.T, st *store.Store, points []subject.BinaryPoint) *locality.Runs {
 	t.Helper()
-	runs, err := locality.ProfileBinaries(t.Context(), points, locality.ProfileOptions{RunOptions: subject.RunOptions{Store: st}, BlockBytes: smallBlocks, DataOnly: true})
+	return profileIn(t, st, points, smallBlocks)
+}
+
+func profileIn(t *testing.T, st *store.Store, points []subject.BinaryPoint, blockBytes []uint64) *locality.Runs {
+	t.Helper()
+	runs, err := locality.ProfileBinaries(t.Context(), points, locality.ProfileOptions{RunOptions: subject.RunOptions{Store: st}, BlockBytes: blockBytes, DataOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestFitKeepsAccesses(t *testing.T) {
 		t.Run(p.name+strings.Fields(p.flags)[0], func(t *testing.T) {
 			t.Parallel()
 			st := store.Open(t.TempDir())
-			runs := profileBinaries(t, st, nestsOf(t, p.tool, p.flags, p.name, sizesOfNests, p.source, "start.c"))
+			runs := profileIn(t, st, nestsOf(t, p.tool, p.flags, p.name, sizesOfNests, p.source, "start.c"), []uint64{32, 32 << 10})
 			checkTotals(t, runs)
 			model, err := Fit(t.Context(), runs, FitOptions{Store: st})
 			if err != nil {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"presage/perf/fit"
-	"presage/perf/internal/perftest"
 	"presage/perf/locality"
 	"presage/perf/predict"
 	"presage/perf/reuse"
@@ -98,7 +97,7 @@ func TestCoverageOfMadeUpPrograms(t *testing.T) {
 		least    = 0.82
 		most     = 0.98
 	)
-	prog := perftest.Program(t)
+	prog := mesh(t)
 	sizes := []float64{26, 32, 38, 44, 51, 60}
 	var caches []CacheSize
 	for _, blocks := range []uint64{256, 1024, 4096, 16384} {

@@ -22,7 +22,7 @@ func TestMissesByLoop(t *testing.T) {
 			t.Fatal(err)
 		}
 		sums[by] = perftest.Total(t, df, "pred_misses")
-		if by == subject.ByLoop && !slices.ContainsFunc(perftest.Text(t, df, "scope"), func(s string) bool { return strings.HasPrefix(s, "main.solveLine/loop@sweep.go") }) {
+		if by == subject.ByLoop && !slices.ContainsFunc(perftest.Text(t, df, "scope"), func(s string) bool { return strings.HasPrefix(s, "solveLine/loop@mesh.c") }) {
 			t.Errorf("no loop of solveLine in\n%s", frame.String(frame.Of(df)))
 		}
 	}

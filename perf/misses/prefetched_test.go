@@ -18,7 +18,7 @@ import (
 // TestSimulatePrefetching: rows of routines add up to those of the program, the misses
 // without prefetchers are those of Simulate, and what is not useless is used.
 func TestSimulatePrefetching(t *testing.T) {
-	prog := perftest.Built("sweep3d")(t)
+	prog := perftest.Program(t)
 	m := profiletest.Machine(t, "zen4")
 	m.Caches[0].Blocks, m.Caches[1].Blocks, m.Caches[2].Blocks = 64, 256, 1024
 	opt := PrefetchOptions{SimulateOptions: SimulateOptions{RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir())}}}
@@ -78,10 +78,7 @@ const coveredTolerance = 0.1
 // a simulation. A column is walked through in steps that grow with the size, so that ever
 // more of them leave a page.
 func TestPredictPrefetching(t *testing.T) {
-	prog, err := subject.Open(perftest.Path(t, "datasets", "quickstart", "matmul"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	prog := perftest.Compile(t, "gcc", "-O2 -DPRODUCT", "product", "growing.c")
 	m := profiletest.Machine(t, "zen4")
 	m.Caches[0].Blocks, m.Caches[1].Blocks, m.Caches[2].Blocks = 64, 512, 16384
 	st := store.Open(t.TempDir())
@@ -141,7 +138,7 @@ func TestPredictPrefetching(t *testing.T) {
 // floating-point accesses bypass.
 func TestPredictPrefetchingOfBypassedLevels(t *testing.T) {
 	laws := []law{{count: 5, countPower: 3, distance: 2, distancePower: 1, offset: 30}}
-	runs := madeUp(t, perftest.Program(t), laws, []float64{20, 24, 30, 36, 45, 60}, 0, rand.New(rand.NewPCG(4, 4)))
+	runs := madeUp(t, mesh(t), laws, []float64{20, 24, 30, 36, 45, 60}, 0, rand.New(rand.NewPCG(4, 4)))
 	model, err := Fit(t.Context(), runs, FitOptions{Store: store.Open(t.TempDir())})
 	if err != nil {
 		t.Fatal(err)

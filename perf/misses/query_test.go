@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -21,42 +20,40 @@ import (
 	"presage/perf/subject"
 )
 
+// mesh is the program of the model that queries ask: of some tens of references, as
+// what is claimed of one holds for one with thousands.
+func mesh(t *testing.T) *subject.Program { return perftest.Compile(t, "gcc", "-O1 -g", "mesh", "mesh.c") }
+
 // askable returns the model that all tests of queries ask, fitted once.
 func askable(t *testing.T) *Model {
 	t.Helper()
-	prog := perftest.Program(t)
-	model, err := queried(prog)
+	queried.Do(func() { queried.model = trained(t, mesh(t), "{n}") })
+	if queried.model == nil {
+		t.Fatal("the model of queries could not be fitted")
+	}
+	return queried.model
+}
+
+var queried struct {
+	sync.Once
+	model *Model
+}
+
+// trained returns a model of a program, profiled at 8 to 16.
+func trained(t *testing.T, prog *subject.Program, args string) *Model {
+	t.Helper()
+	st := store.Open(t.TempDir()) // the model is all in memory
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 8, 10, 12, 14, 16), locality.ProfileOptions{
+		RunOptions: subject.RunOptions{Args: args, Store: st}, BlockBytes: []uint64{32, 128, 32 << 10}, DataOnly: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := Fit(t.Context(), runs, FitOptions{Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return model
-}
-
-var queriedOnce struct {
-	sync.Once
-	model *Model
-	err   error
-}
-
-func queried(prog *subject.Program) (*Model, error) {
-	queriedOnce.Do(func() { queriedOnce.model, queriedOnce.err = fitQueried(prog) })
-	return queriedOnce.model, queriedOnce.err
-}
-
-func fitQueried(prog *subject.Program) (*Model, error) {
-	dir, err := os.MkdirTemp("", "queries")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir) // the model is all in memory
-	st := store.Open(dir)
-	runs, err := locality.Profile(context.Background(), prog, subject.Sweep("n", 8, 10, 12, 14, 16), locality.ProfileOptions{
-		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: st}, BlockBytes: []uint64{32, 128, 32 << 10}, DataOnly: true,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return Fit(context.Background(), runs, FitOptions{Store: st})
 }
 
 func ask(t *testing.T, q Query) frame.Table {

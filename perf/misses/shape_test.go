@@ -85,7 +85,7 @@ func TestShapesAndResiduals(t *testing.T) {
 func TestHistogramsOfModel(t *testing.T) {
 	model := askable(t)
 	runs := model.Runs()
-	df, err := model.Histograms(runs, locality.HistogramOptions{Routine: "main.solveLine"}, subject.Point{"n": 20})
+	df, err := model.Histograms(runs, locality.HistogramOptions{Routine: "solveLine"}, subject.Point{"n": 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"presage/perf/internal/perftest"
 	"presage/perf/locality"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -16,7 +15,7 @@ import (
 // error that says what to do.
 func TestRunsThatDoNotDependOnTheSize(t *testing.T) {
 	laws := []law{{count: 1, countPower: 2, distance: 1, distancePower: 1}}
-	runs := madeUp(t, perftest.Program(t), laws, []float64{20, 30, 40, 50, 60}, 0, rand.New(rand.NewPCG(1, 1)))
+	runs := madeUp(t, mesh(t), laws, []float64{20, 30, 40, 50, 60}, 0, rand.New(rand.NewPCG(1, 1)))
 	if _, err := Fit(t.Context(), runs, FitOptions{Store: store.Open(t.TempDir())}); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +32,7 @@ func TestRunsThatDoNotDependOnTheSize(t *testing.T) {
 // a fully associative cache and one of many ways do not.
 func TestConflictsAreSaid(t *testing.T) {
 	laws := []law{{count: 5, countPower: 3, distance: 2, distancePower: 1, offset: 30}}
-	runs := madeUp(t, perftest.Program(t), laws, []float64{20, 24, 30, 36, 45, 60}, 0, rand.New(rand.NewPCG(3, 3)))
+	runs := madeUp(t, mesh(t), laws, []float64{20, 24, 30, 36, 45, 60}, 0, rand.New(rand.NewPCG(3, 3)))
 	model, err := Fit(t.Context(), runs, FitOptions{Store: store.Open(t.TempDir())})
 	if err != nil {
 		t.Fatal(err)
