@@ -48,6 +48,9 @@ var documents = []document{
 // they are, and runs those of the documents that a newcomer pastes from, in the
 // folder of the notebooks with an empty store.
 func TestDocumentsRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what it starts is built without the race detector")
+	}
 	paths := importPaths(t)
 	for _, d := range documents {
 		t.Run(d.path, func(t *testing.T) {
@@ -83,6 +86,9 @@ func TestDocumentsRun(t *testing.T) {
 // TestReadmeShell runs the commands of README.md that follow the installation, in a
 // folder that has the repository's datasets, with an empty store.
 func TestReadmeShell(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what it starts is built without the race detector")
+	}
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)

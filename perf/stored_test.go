@@ -45,6 +45,9 @@ var measured = []string{"Cost"}
 // training-run, spmv-dense) are not held, nor what only programs have of which a loop is
 // called after several paths (call path histograms and models).
 func TestVersionsOfStoredResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	if runtime.GOARCH != "amd64" {
 		t.Skip("sums are rounded otherwise where products are fused into them")
 	}

@@ -22,6 +22,9 @@ const maxLines = 800
 // TestHouseRules parses every Go file of the repository and reports what the
 // house style forbids and a compiler does not see.
 func TestHouseRules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads source files alone")
+	}
 	for _, root := range []string{".", "../datasets"} {
 		files := 0
 		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {

@@ -24,6 +24,9 @@ var slowClasses = map[string][]string{
 }
 
 func TestClassesInTheEngine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for program, lines := range classes {
 		if os.Getenv(cfdtest.SlowVariable) == "1" {
 			lines = append(lines, slowClasses[program]...)

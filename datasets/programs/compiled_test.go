@@ -65,6 +65,9 @@ func (c compiled) compile(t *testing.T, compiler string) string {
 // TestCompiledPrograms holds the programs in C and Fortran against the Go program
 // of the same algorithm, natively and in the engine.
 func TestCompiledPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, c := range compiledPrograms {
 		t.Run(c.folder, func(t *testing.T) {
 			wants := c.wants(t)

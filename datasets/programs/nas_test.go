@@ -6,6 +6,9 @@ import "testing"
 // with, on the machine that they are profiled on. Class W of all takes some 13
 // billion instructions, class A 103 billion: that one is not run here.
 func TestNASKernelsInTheEngine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, program := range []string{"npbcg", "mg", "ep", "is", "ft"} {
 		t.Run(program, func(t *testing.T) {
 			here := command(build(t, program))

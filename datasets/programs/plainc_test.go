@@ -17,6 +17,9 @@ var plainC = map[string][]string{
 // TestPlainC runs them natively, in the engine and in qemu, with little and with
 // much optimisation: all must print the same, and verify.
 func TestPlainC(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	qemu, err := exec.LookPath("qemu-riscv64")
 	if err != nil && os.Getenv("PRESAGE_REQUIRE_TOOLS") == "1" {
 		t.Fatal("qemu-riscv64 is missing (Debian package qemu-user)")

@@ -10,6 +10,9 @@ import (
 // of that computation, which the run confirms. What a call loads, or computes on one
 // of two paths, is of no stride.
 func TestStridesThroughCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	a := analyze(t, compile(t, "called.c", "-O2"))
 	strides := func(routine string) (all []Stride) {
 		for i := range a.All {

@@ -67,6 +67,9 @@ func TestFlags(t *testing.T) {
 // TestCheckerFindsWrongStrides changes formulas, one at a time, and has the
 // checker find each.
 func TestCheckerFindsWrongStrides(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	a := analyze(t, compile(t, "matmul.c", "-O2"))
 	if s := run(t, a); s.Disagree > 0 {
 		t.Fatalf("%d comparisons disagree\n%s", s.Disagree, worst(a, s, 3))
@@ -98,6 +101,9 @@ func TestCheckerFindsWrongStrides(t *testing.T) {
 }
 
 func TestAnalyzeIsDeterministic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	exe := buildGo(t)
 	one, two := analyze(t, exe), analyze(t, exe)
 	if d := cmp.Diff(one.All, two.All); d != "" {
@@ -108,6 +114,9 @@ func TestAnalyzeIsDeterministic(t *testing.T) {
 // TestStackTraffic checks the classes of a routine's traffic with the stack, and
 // that a plan leaves it out.
 func TestStackTraffic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	a := analyze(t, compile(t, "matmul.c", "-O1"))
 	uses := make(map[StackUse]int)
 	for _, r := range a.All {
@@ -144,6 +153,9 @@ func TestStackTraffic(t *testing.T) {
 
 // TestCheckerSurvivesOddTraces feeds batches that no run produces.
 func TestCheckerSurvivesOddTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	a := analyze(t, compile(t, "matmul.c", "-O1"))
 	c := NewChecker(a)
 	all := trace.Batch{}

@@ -13,6 +13,9 @@ import (
 // TestCode: references and groups are read back as they were written, and answer
 // the same questions once they have their graphs.
 func TestCode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for name, exe := range map[string]string{
 		"C -O0":       compile(t, "kernels.c", "-O0"),
 		"C -O3":       compile(t, "kernels.c", "-O3", "-funroll-loops"),

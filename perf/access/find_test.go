@@ -167,6 +167,9 @@ func TestSumLoop(t *testing.T) {
 // TestAgainstObjdump compares the addresses of all references with those that
 // objdump's text shows to have a memory operand.
 func TestAgainstObjdump(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	objdump := oracle.Need(t, "riscv64-linux-gnu-objdump")
 	exe := buildGo(t)
 	out, err := exec.Command(objdump, "-d", "-M", "no-aliases,numeric", exe).Output()

@@ -87,6 +87,9 @@ var kernels = []struct {
 // TestStridesAgainstRuns compares the formulas of programs from four compilers
 // with what the programs do.
 func TestStridesAgainstRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, k := range kernels {
 		for _, flag := range k.flags {
 			t.Run(k.source+flag, func(t *testing.T) {
@@ -111,6 +114,9 @@ func TestStridesAgainstRuns(t *testing.T) {
 // TestSweep3D checks the project's subject: agreement, and the share of executed
 // references in loops that are regular for all of them.
 func TestSweep3D(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	t.Parallel()
 	a := analyze(t, compile(t, "../../../datasets/programs/sweep3d"))
 	s := run(t, a, "-n", "12", "-iterations", "1", "-quiet")

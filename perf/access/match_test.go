@@ -60,6 +60,9 @@ func (m *Matching) has(set, subject int) bool {
 // themselves, and that nothing is lost when it is matched with another compilation
 // of the same source, or when the executed code differs.
 func TestMatchWithItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	s := subject(analyze(t, compile(t, "kernels.c", "-O2")))
 	m := Match(s, s, s)
 	checkMatching(t, m)

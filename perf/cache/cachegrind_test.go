@@ -33,6 +33,9 @@ func (e event) last() uint64 { return e.addr + e.size - 1 }
 // even if it lies in two lines; the program has no such data, and for
 // instructions the test looks at both lines and counts a miss once.
 func TestCachegrind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	oracle.Need(t, "gcc")
 	oracle.Need(t, "valgrind")
 	program := filepath.Join(t.TempDir(), "walk")

@@ -15,6 +15,9 @@ import (
 // binomial model says (2005 paper, section 5.2): with probability
 // 1 - Σ_{i<k} C(n,i) (1/s)^i (1-1/s)^(n-i), n the other blocks, k the ways.
 func TestPagesInRandomPlaces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	const blocks, sets, rounds = 1 << 14, 1 << 13, 3
 	plan := mixedPlan()
 	sweep := func(n uint64) []trace.Access {

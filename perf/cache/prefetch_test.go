@@ -266,6 +266,9 @@ func (r *recorder) Observe(b *trace.Batch) {
 // TestProgramsAgainstPlain compares hierarchies of the kinds of today's machines, but
 // small ones, on a part of the runs of programs.
 func TestProgramsAgainstPlain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	levels := func(last Filling) []Level {
 		return []Level{
 			{Name: "L1", Blocks: 64, BlockBytes: 64, Ways: 8},

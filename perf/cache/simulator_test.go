@@ -89,6 +89,9 @@ func simulate(t interface{ Fatal(...any) }, plan *trace.Plan, config Config, acc
 }
 
 func TestAgainstNaive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	plan := mixedPlan()
 	rapid.Check(t, func(t *rapid.T) {
 		var config Config

@@ -18,6 +18,9 @@ import (
 // TestBinaries: programs that have their size compiled in are modelled together, with the
 // traffic of the stack left out, and paths have the names that they have in common.
 func TestBinaries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	binary := func(n int) *subject.Program {
 		return perftest.Link(t, oracle.Need(t, "riscv64-linux-gnu-gcc"), []string{
 			"-g", "-O2", "-static", "-nostdlib", "-ffreestanding", "-fno-tree-loop-distribute-patterns", fmt.Sprintf("-DN=%d", n), filepath.Join("testdata", "bare.c"),

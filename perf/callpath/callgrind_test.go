@@ -71,6 +71,9 @@ func callgrind(t *testing.T, program string, args ...string) map[call]uint64 {
 // that they call, by caller, is what valgrind counts: of calls, of calls by a pointer, of
 // jumps and of recursion.
 func TestCallgrind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	prog := perftest.Link(t, oracle.Need(t, "gcc"), []string{"-g", "-O2", "-static", "-fno-tree-loop-distribute-patterns", filepath.Join("testdata", "tree.c")}, "tree")
 	all, err := prog.Plan()
 	if err != nil {

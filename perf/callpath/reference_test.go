@@ -112,6 +112,9 @@ func (p *plain) step(thread int32, pc trace.PC) {
 // TestPlainReference: accesses by path are those of the plain reference, for a program
 // with calls of each kind, but for threads and signals, which it does not know.
 func TestPlainReference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	prog := perftest.Link(t, oracle.Need(t, "riscv64-linux-gnu-gcc"), []string{"-g", "-O2", "-static", "-DALONE", perftest.Path(t, "perf", "callpath", "testdata", "paths.c")}, "paths")
 	all, err := prog.Plan()
 	if err != nil {

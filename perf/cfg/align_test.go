@@ -154,6 +154,9 @@ func (a *Alignment) paths(n int) []string {
 
 // TestAlignWithItself demands that the scopes of a tree correspond to themselves.
 func TestAlignWithItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, flags := range []string{"-O1 -g -DN=40", "-O1 -DN=40", "-O1 -g -DN=40 -DINLINE"} {
 		tree := alignedTree(t, strings.Fields(flags)...)
 		a := Align(tree, tree, tree)

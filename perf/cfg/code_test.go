@@ -48,6 +48,9 @@ func coded(t *testing.T) map[string]*Program {
 
 // TestCode: what was written is read back.
 func TestCode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	programs := coded(t)
 	t.Run("graphs", func(t *testing.T) { checkGraphs(t, programs) })
 	t.Run("scopes", func(t *testing.T) { checkScopes(t, programs) })

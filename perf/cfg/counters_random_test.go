@@ -152,6 +152,9 @@ func balanced(t *testing.T, r *Routine, c *RoutineCounts) {
 // TestCountersOfRandomPrograms recovers the counts of walks through random
 // programs, reducible or not, and compares them with the walks themselves.
 func TestCountersOfRandomPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	var executions, counters, edges, steps, irreducible, roots, escapes, tables, jumps int
 	for seed := range uint64(3000) {
 		j := newJungle(seed)

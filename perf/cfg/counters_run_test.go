@@ -121,6 +121,9 @@ func (s *tally) Exchange(full *trace.Batch) *trace.Batch {
 }
 
 func TestCountersOfRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, s := range subjects() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

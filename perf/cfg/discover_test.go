@@ -25,6 +25,9 @@ func strip(t *testing.T, path string, flags ...string) string {
 // TestDiscovery scores the routines found in stripped programs against the
 // symbols that were stripped, and demands that all executed code was found.
 func TestDiscovery(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	const (
 		recall    = 0.90 // of the routines that exist and are not empty
 		precision = 0.90 // of the routines that are found
@@ -94,6 +97,9 @@ func executedIsKnown(t *testing.T, f *objfile.File, prog *Program) {
 
 // TestStrippedOtherwise analyzes partly stripped files like any other.
 func TestStrippedOtherwise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, flags := range [][]string{{"--strip-debug"}, {"--strip-unneeded"}, {"--discard-locals"}} {
 		out := strip(t, programs[1].path(t), flags...)
 		p := analyze(t, out)

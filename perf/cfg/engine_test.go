@@ -93,6 +93,9 @@ func inBlock(r *Routine, pc uint64) bool {
 // code, that control follows only their edges, and that calls return only where
 // the graphs say so.
 func TestEngineAgrees(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
 			f := open(t, p.path(t))
@@ -190,6 +193,9 @@ func unforeseen(p *Program, from, to uint64) string {
 // TestReturnsAreFound demands that the graph has every call returning that did
 // return, and none that is known never to return.
 func TestReturnsAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
 			f := open(t, p.path(t))
@@ -281,6 +287,9 @@ func never(t *testing.T, p *Program) {
 
 // TestProgramsAreRight compares the programs' output under the engine and qemu.
 func TestProgramsAreRight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	qemu := oracle.Need(t, "qemu-riscv64")
 	for _, p := range programs[:3] {
 		out, err := exec.Command(qemu, p.path(t)).Output()

@@ -335,6 +335,9 @@ func (r *Routine) dominatedBy(b, a int) bool {
 }
 
 func TestLawsOnRealPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
 			prog := analyze(t, p.path(t))
@@ -348,6 +351,9 @@ func TestLawsOnRealPrograms(t *testing.T) {
 // TestObjdumpAgrees demands that everything in a block is an instruction to
 // objdump too, which sweeps sections linearly from their symbols.
 func TestObjdumpAgrees(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	objdump := oracle.Need(t, "riscv64-linux-gnu-objdump")
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {

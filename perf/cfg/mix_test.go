@@ -37,6 +37,9 @@ func mnemonicGroup(name string) cfg.ClassGroup {
 // TestMixAgainstObjdump counts the instructions of every routine that was
 // decoded without holes.
 func TestMixAgainstObjdump(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	objdump := oracle.Need(t, "riscv64-linux-gnu-objdump")
 	for _, exe := range []string{
 		compile(t, "gcc", "-O2 -g", source{"k.c", loopsC}),

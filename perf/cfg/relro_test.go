@@ -19,6 +19,9 @@ import (
 // file, in memory that is read-only once the program has started, is a jump to an
 // unknown target: the program's start sets it. One through a nil constant traps.
 func TestNilUntilStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	gcc := oracle.Need(t, "gcc")
 	exe := filepath.Join(t.TempDir(), "hooks")
 	cmd := exec.Command(gcc, "-O2", "-x", "c", "-", "-o", exe)

@@ -163,6 +163,9 @@ int main(int argc, char **argv) {
 
 // TestLoopLines demands the loops' lines in the source, whatever the compiler did.
 func TestLoopLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	want := []string{
 		"mm/loop@k.c:10-15",
 		"mm/loop@k.c:10-15/loop@k.c:11-15",
@@ -322,6 +325,9 @@ int main(int argc, char **) {
 `
 
 func TestOtherLanguages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	t.Run("Fortran", func(t *testing.T) {
 		tree := scopesOf(t, compile(t, "gfortran", "-O2 -g", source{"r.f90", loopsFortran}))
 		check(t, tree)
@@ -383,6 +389,9 @@ func main() {
 
 // TestGoLoops compares a program with DWARF to the same program without it.
 func TestGoLoops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	want := []string{
 		"main.work/loop@main.go:18-23",
 		"main.work/loop@main.go:18-23/loop(main.sum)@main.go:9-10",
@@ -407,6 +416,9 @@ func TestGoLoops(t *testing.T) {
 
 // TestStrippedScopes: fewer facts, no error.
 func TestStrippedScopes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	whole := scopesOf(t, compile(t, "gcc", "-O2", source{"k.c", loopsC}))
 	check(t, whole)
 	for _, path := range loopsOf(whole, "mm", "seq") {

@@ -12,6 +12,9 @@ import (
 // TestTablesOfCompilers demands that the switches of fixture_test.go resolve to
 // all of their cases, and that no jump in them stays open.
 func TestTablesOfCompilers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, flags := range [][]string{{"-O0"}, {"-O1"}, {"-O2"}, {"-O3"}, {"-Os"}, {"-O2", "-Wl,--no-relax"}, {"-O2", "-march=rv64gc_zba_zbb"}, {"-O2", "-fno-pic", "-no-pie", "-mcmodel=medlow"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
 			p := analyze(t, build(t, "riscv64-linux-gnu-gcc", "p.c", switches, flags...))
@@ -89,6 +92,9 @@ func TestTableForms(t *testing.T) {
 // TestGoLeavesNothingOpen demands no open jumps in Go programs: Go emits no jump
 // tables for this machine, and its linker's trampolines lead to constants.
 func TestGoLeavesNothingOpen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	p := analyze(t, programs[4].path(t))
 	var open []string
 	for _, r := range p.Routines {

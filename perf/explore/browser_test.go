@@ -83,6 +83,9 @@ func choose(menu, value string) chromedp.Action {
 
 // TestBrowser works the page with the keyboard alone.
 func TestBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what it drives is slow under the race detector; other tests serve pages at once, too")
+	}
 	s := newSession(t)
 	ln, err := Listen(t.Context(), 0)
 	if err != nil {

@@ -21,6 +21,9 @@ import (
 // associative cache and a TLB must miss, reference by reference, exactly where
 // the reuse distance says so. Two methods that share no code.
 func TestSimulationAgreesWithReuseDistances(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	st := store.Open(t.TempDir())
 	runs, err := locality.Profile(t.Context(), perftest.Program(t), subject.Sweep("n", 9), locality.ProfileOptions{
 		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: st},
@@ -68,6 +71,9 @@ func TestSimulationAgreesWithReuseDistances(t *testing.T) {
 // part of the fit has seen. The bound is what the models are good for, not what
 // they reach: the median error here was 2% when it was written.
 func TestPredictsBeyondTraining(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	const bound = 0.15
 	st, model := store.Open(t.TempDir()), trained(t, perftest.Program(t), perftest.OneIteration)
 	if r, err := model.Range("n"); r != [2]float64{8, 16} || err != nil {

@@ -135,6 +135,9 @@ func near(got, want, tolerance float64) bool { return math.Abs(got-want) <= tole
 // size each with one that takes the size as an argument: another compilation
 // whose groups are one executable's, with no matching involved.
 func TestBinariesAgreeWithArgument(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	const (
 		// The argument is read, and a value more or less is kept in a register.
 		sameAccesses = 0.002
@@ -218,6 +221,9 @@ func comparePairs(t *testing.T, pair *locality.Runs, routines []string) (compare
 // each size (loops that are gone in some, with remainders in others), groups
 // cannot be paired, but what is predicted is still what the program does.
 func TestUnrolledBinariesKeepTotals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	const (
 		tolerance = 0.025 // of accesses, at 1.25 to twice the largest size
 		// How many iterations are left over after the unrolled ones is a step in
@@ -344,6 +350,9 @@ func main() {
 
 // TestGoBinaries: the run-time system of several megabytes is matched, too.
 func TestGoBinaries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	st := store.Open(t.TempDir())
 	var points []subject.BinaryPoint
 	for _, n := range []float64{24, 32, 40} {

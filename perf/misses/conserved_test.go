@@ -61,6 +61,9 @@ func checkReproduced(t *testing.T, model *Model, runs *locality.Runs) {
 // differently for each size is lost. What makes them differ is -O2; each program is
 // also compiled without optimisation or with more.
 func TestFitKeepsAccesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	type program struct{ tool, flags, name, source string }
 	var programs []program
 	for name, optimise := range map[string][]string{
@@ -146,6 +149,9 @@ func TestFitRefusesLostAccesses(t *testing.T) {
 // TestLoopsOfBinariesJoin: predictions from executables of several sizes and the
 // simulation of another are about loops of the same names.
 func TestLoopsOfBinariesJoin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	st := store.Open(t.TempDir())
 	for _, flags := range []string{"-O2 -g -DNEST=paths", "-O2 -g -DNEST=field", "-O0 -g -DNEST=triangle"} {
 		all := nestsOf(t, "gcc", flags, "nest", append(slices.Clone(sizesOfNests), 72), "nests.c", "start.c")

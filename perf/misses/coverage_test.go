@@ -92,6 +92,9 @@ func madeUp(t *testing.T, prog *subject.Program, laws []law, sizes []float64, no
 // at 1.5 to 4 times the largest training size. What an interval called 90% holds may
 // not be far below or above: too wide tells nothing.
 func TestCoverageOfMadeUpPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	const (
 		programs = 40
 		least    = 0.82

@@ -76,6 +76,9 @@ func growingPairs(t *testing.T, opt PredictOptions) []pair {
 // largest training size against simulation in the machines' own geometry. The
 // bounds are goals of the method, not what it reaches.
 func TestGrowingKernels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	const (
 		median   = 0.02
 		far      = 0.25 // nine in ten rows

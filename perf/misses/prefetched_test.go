@@ -18,6 +18,9 @@ import (
 // TestSimulatePrefetching: rows of routines add up to those of the program, the misses
 // without prefetchers are those of Simulate, and what is not useless is used.
 func TestSimulatePrefetching(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	prog := perftest.Program(t)
 	m := profiletest.Machine(t, "zen4")
 	m.Caches[0].Blocks, m.Caches[1].Blocks, m.Caches[2].Blocks = 64, 256, 1024
@@ -78,6 +81,9 @@ const coveredTolerance = 0.1
 // a simulation. A column is walked through in steps that grow with the size, so that ever
 // more of them leave a page.
 func TestPredictPrefetching(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	prog := perftest.Compile(t, "gcc", "-O2 -DPRODUCT", "product", "growing.c")
 	m := profiletest.Machine(t, "zen4")
 	m.Caches[0].Blocks, m.Caches[1].Blocks, m.Caches[2].Blocks = 64, 512, 16384

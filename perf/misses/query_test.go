@@ -22,7 +22,9 @@ import (
 
 // mesh is the program of the model that queries ask: of some tens of references, as
 // what is claimed of one holds for one with thousands.
-func mesh(t *testing.T) *subject.Program { return perftest.Compile(t, "gcc", "-O1 -g", "mesh", "mesh.c") }
+func mesh(t *testing.T) *subject.Program {
+	return perftest.Compile(t, "gcc", "-O1 -g", "mesh", "mesh.c")
+}
 
 // askable returns the model that all tests of queries ask, fitted once.
 func askable(t *testing.T) *Model {
@@ -155,6 +157,9 @@ func TestMissesOfOtherSizes(t *testing.T) {
 // The smallest cache reaches the ratio and the next smaller does not, by the
 // table of misses, for every scope and kind of cache.
 func TestSmallestCacheByItsMisses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	tlb := CacheSize{Name: "tlb", BlockBytes: 32 << 10}
 	smallestByMisses(t, subject.Sweep("n", 20), []CacheSize{{Name: "2", Ways: 2, BlockBytes: 32}, {Name: "0", BlockBytes: 128}, {Name: "8", Ways: 8}})
 	smallestByMisses(t, subject.Sweep("n", 14), []CacheSize{tlb})
@@ -209,6 +214,9 @@ func smallestByMisses(t *testing.T, point []subject.Point, kinds []CacheSize) {
 
 // The largest problem by the definition: the table of misses at every size.
 func TestLargestProblemByEverySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests fit, predict and simulate at once, too")
+	}
 	caches := []CacheSize{{Name: "L1", Capacity: 8 << 10, Ways: 2, BlockBytes: 32}, {Name: "L2", Capacity: 256 << 10, BlockBytes: 128}}
 	vary := Vary{Param: "n", From: 6, To: 60, Step: 6}
 	const rounded = 1e-12 // a ratio that is the limit is within it

@@ -187,6 +187,9 @@ func TestCapacityWithinADistance(t *testing.T) {
 // The data choose the terms, so somewhat fewer than 90% are covered; see
 // fit.Spread.
 func TestCoverageOfNoisyHistograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	const trials, sd = 200, 0.01
 	r := rand.New(rand.NewPCG(11, 3))
 	histogram := func(n float64) reuse.Histogram {

@@ -117,6 +117,9 @@ func TestMissProbabilityAgainstSciPy(t *testing.T) {
 // TestMissProbabilityByThrowing compares with Monte Carlo: distinct blocks
 // placed at random over the sets.
 func TestMissProbabilityByThrowing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	const throws = 20000
 	for _, c := range []Cache{{16, 1}, {16, 2}, {64, 4}} {
@@ -146,6 +149,9 @@ func TestMissProbabilityByThrowing(t *testing.T) {
 // distances, with a set-associative LRU simulation of accesses to blocks at
 // random addresses, for which the model's assumption holds.
 func TestMissesAgainstSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	r := rand.New(rand.NewPCG(3, 4))
 	c := Cache{Sets: 32, Ways: 4}
 	address := make([]uint64, 400)

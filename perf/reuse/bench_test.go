@@ -196,6 +196,9 @@ func (f *fenwick) Observe(b *trace.Batch) {
 // TestBaseline: the baseline computes the same histograms, so that the ratio
 // compares equal work.
 func TestBaseline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, s := range streams {
 		accesses := s.make()
 		accesses = accesses[:min(len(accesses), 300_000)]

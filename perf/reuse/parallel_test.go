@@ -68,10 +68,14 @@ func TestOrderAfterHits(t *testing.T) {
 // TestParallelStreams does the same for streams long enough that time lines are
 // renumbered.
 func TestParallelStreams(t *testing.T) {
+	longest := 1_500_000
+	if testing.Short() {
+		longest = 200_000
+	}
 	for _, s := range streams {
 		t.Run(s.pattern, func(t *testing.T) {
 			accesses := s.make()
-			accesses = accesses[:min(len(accesses), 1_500_000)]
+			accesses = accesses[:min(len(accesses), longest)]
 			plan := planOf(0, 1, 2)
 			one, err := New(plan, Options{})
 			if err != nil {

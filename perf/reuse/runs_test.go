@@ -50,6 +50,9 @@ func TestRuns(t *testing.T) {
 
 // TestNests does the same for whole loop nests.
 func TestNests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range tracetest.Nests() {
 		for _, size := range []uint64{32, 64, 128, 4096, 1 << 15} {
 			var results [2]*Result

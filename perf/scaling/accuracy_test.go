@@ -73,6 +73,9 @@ const goal = 0.05
 // all misses. Of eleven sizes instead of six, most leave a remainder in the
 // kernels' blocks of four, unlike the sizes tested.
 func TestPredictsBeyondTraining(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, train := range [][]int{{8, 14, 20, 26, 32, 40}, {10, 13, 16, 19, 22, 25, 28, 31, 34, 37, 40}} {
 		rules := []*rule{
 			{name: "default", opt: Options{BlockBytes: block}},

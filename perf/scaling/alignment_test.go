@@ -35,6 +35,9 @@ func rows(n int, lineBytes int) reuse.Histogram {
 }
 
 func TestAlignmentIsModelled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	sizes := []int{20, 26, 32, 38, 44, 50}
 	g := Group{Name: "rows"}
 	for _, n := range sizes {
@@ -59,6 +62,9 @@ func TestAlignmentIsModelled(t *testing.T) {
 }
 
 func TestAlignmentOnlyWhereItTells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	plain := fit.Monomials(3, "n")
 	for name, c := range map[string]struct {
 		sizes []fit.Point
@@ -86,6 +92,9 @@ func TestAlignmentOnlyWhereItTells(t *testing.T) {
 // which is larger than a page of 16 KiB from n = 46 on; sizes on both sides of
 // 46, or on one side, are no reason for doubt.
 func TestDoubtsPlanesThatOutgrowPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	doubts := func(blockBytes uint64, at float64, ns ...int) int {
 		m := fitOne(t, ns, Options{BlockBytes: blockBytes}, synthetic(ns, poly(1), atom{poly(5), poly(0, 3)}))
 		count := 0

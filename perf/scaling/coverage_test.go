@@ -36,6 +36,9 @@ const rounding = 1e-6
 // the comment of predict.Intervals. The test fails where intervals tell next to
 // nothing: if they hold less than half, or are as good as unbounded.
 func TestCoverageOnKernels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	trains := [][]int{{8, 14, 20, 26, 32, 40}, {12, 17, 23, 29, 35, 42}}
 	var caches []predict.Cache
 	for blocks := uint64(32); blocks <= 8192; blocks *= 2 {

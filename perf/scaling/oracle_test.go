@@ -76,6 +76,9 @@ func (t *treeDistances) access(b int) int {
 }
 
 func TestTreeDistancesAgainstStack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 100 {
 		blocks := make([]int, 200)

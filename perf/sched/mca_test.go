@@ -52,6 +52,9 @@ const mcaTolerance = 0.10
 //	scale        10       10      10    load 2 → multiply 7 → store
 //	prefix       10       10      10    load 2 → add 7 → store, next load; the value stays in a register
 func TestAgainstMCA(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	k := compile(t, kernelSource)
 	ordered, err := New(described(t, "sifive-u74-llvm14"), Options{OrderedWrites: true})
 	if err != nil {

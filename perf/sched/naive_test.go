@@ -123,6 +123,9 @@ const ahead = 120
 // every instruction of random paths begins and retires in the same cycle as in the
 // naive simulation.
 func TestAgainstNaive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	rnd := rand.New(rand.NewPCG(8, 9))
 	for round := range 1000 {
 		m := narrow()

@@ -88,6 +88,9 @@ func (s *subject) executedBy(routine int) float64 {
 // execution of every block, and so of every instruction; the sums by loop, routine
 // and program agree; no time is below what widths and units allow.
 func TestPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, c := range []struct {
 		name     string
 		args     []string

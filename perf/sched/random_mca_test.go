@@ -115,6 +115,9 @@ func a57() *machine.Core {
 // others need less goes first; and of two ready instructions it prefers the one
 // with more users, here the older one goes first.
 func TestRandomAgainstMCA(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, c := range []struct {
 		name    string
 		core    *machine.Core

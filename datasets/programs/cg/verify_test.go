@@ -9,6 +9,9 @@ import (
 )
 
 func TestVerifyAcceptsEveryProblem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{2, 3, 4, 5, 6, 7, 10, 17, 32, 50} {
 		for _, iterations := range []int{1, 2, 15, 60, 1000} {
 			if n > 20 && iterations > 60 {

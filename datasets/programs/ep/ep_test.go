@@ -17,6 +17,9 @@ func solve(o options) *problem {
 }
 
 func TestNASVerification(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, c := range npb.Classes("EP") {
 		o, ok := classes[c.Name]
 		if !ok || testing.Short() && c.Name == "A" {
@@ -128,6 +131,9 @@ func TestTabulateDoesNotAllocate(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, tc := range []struct {
 		args           string
 		status         int

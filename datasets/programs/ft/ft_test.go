@@ -51,6 +51,9 @@ func definition(x []complex128, nx, ny, nz int, sign float64) []complex128 {
 var meshes = []options{{nx: 2, ny: 2, nz: 2}, {nx: 4, ny: 2, nz: 8}, {nx: 32, ny: 4, nz: 2}, {nx: 2, ny: 32, nz: 4}, {nx: 4, ny: 8, nz: 16}, {nx: 32, ny: 32, nz: 2}}
 
 func TestTransformsMatchDefinition(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, o := range meshes {
 		p := allocate(o)
@@ -75,6 +78,9 @@ func TestTransformsMatchDefinition(t *testing.T) {
 // The field at the end, from the definition alone: forward sum, one exponential
 // function with wave numbers counted here, sum back, elements added up.
 func TestChecksumMatchesDefinition(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, o := range meshes {
 		o.iterations = 3
 		p := solve(o)
@@ -107,6 +113,9 @@ func TestChecksumMatchesDefinition(t *testing.T) {
 }
 
 func TestVerifyAcceptsEverySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, nx := range []int{2, 8, 64} {
 		for _, ny := range []int{2, 16, 32} {
 			for _, nz := range []int{2, 4, 64} {
@@ -124,6 +133,9 @@ func TestVerifyAcceptsEverySize(t *testing.T) {
 
 // Each of these breaks one thing; the verdict must be FAILED, for that reason.
 func TestVerifyRejects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, tc := range []struct {
 		name, want    string
 		before, after func(*problem)

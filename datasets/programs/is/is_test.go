@@ -19,6 +19,9 @@ func solve(o options) *problem {
 }
 
 func TestNASVerification(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, c := range npb.Classes("IS") {
 		o := classes[c.Name]
 		if o.n != c.N || o.iterations != c.Steps {
@@ -105,6 +108,9 @@ func TestFingerprint(t *testing.T) {
 }
 
 func TestVerifyAcceptsEverySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for n := 8; n <= 18; n++ {
 		for _, keys := range []int{4, n - 4, n, 20} {
 			for _, iterations := range []int{1, 10, 15} {

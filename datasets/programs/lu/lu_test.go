@@ -44,6 +44,9 @@ func insides(p *problem, visit func(i, j, k int)) {
 
 // What the forcing is for: with it, the exact solution does not move.
 func TestExactSolutionIsSteady(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{7, 10, 13, 24} {
 		p := problemOf(n, plane)
 		for k := range n {
@@ -220,6 +223,9 @@ func TestSolveAgainstDenseSolve(t *testing.T) {
 // The sweeps together solve (D + ωL) D⁻¹ (D + ωU) v = r: written out, with the
 // blocks that were formed front by front, and solved by a method for any matrix.
 func TestSweepsAgainstDenseSolve(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	const n, inside = 6, 4
 	unknown := func(i, j, k int) int { return 5 * (i - 1 + inside*(j-1+inside*(k-1))) }
 	for _, order := range []string{plane, hyperplane} {
@@ -306,6 +312,9 @@ func TestSweepsAgainstDenseSolve(t *testing.T) {
 
 // Each point inside is in one hyper-plane, after all that its lower solve needs.
 func TestHyperplanes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for n := 5; n <= 14; n++ {
 		p := problemOf(max(n, 7), hyperplane)
 		p.n = n
@@ -338,6 +347,9 @@ func TestHyperplanes(t *testing.T) {
 
 // Order and room in the arrays change where numbers are, not what they are.
 func TestOrderAndRoomDoNotMatter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{10, 15} {
 		var want results
 		for c, o := range []options{
@@ -398,6 +410,9 @@ func TestStepsDoNotAllocate(t *testing.T) {
 
 // The formulas of README.md.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{10, 13, 64} {
 		for _, order := range []string{plane, hyperplane} {
 			p := problemOf(n, order)

@@ -32,6 +32,9 @@ const classA = "PRESAGE_NAS_CLASS_A"
 
 // NAS's own verification.
 func TestClasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, class := range []string{"S", "W", "A"} {
 		t.Run(class, func(t *testing.T) {
 			if class == "A" && os.Getenv(classA) != "1" {
@@ -50,6 +53,9 @@ func TestClasses(t *testing.T) {
 }
 
 func TestVerifyAcceptsEveryProblem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{10, 11, 12, 17, 30} {
 		for _, iterations := range []int{1, 2, 5, 40} {
 			for _, dt := range []float64{1e-6, 0.01, 2, 10} {
@@ -65,6 +71,9 @@ func TestVerifyAcceptsEveryProblem(t *testing.T) {
 
 // Each of these breaks one thing; the verdict must be FAILED, for that reason.
 func TestVerifyRejects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	middle := func(p *problem) *vec { return &p.u[p.at(5, 6, 7)] }
 	for _, tc := range []struct {
 		name, want string

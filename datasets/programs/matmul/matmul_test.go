@@ -87,6 +87,9 @@ func TestElements(t *testing.T) {
 }
 
 func TestVerifyAcceptsEveryProblem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{1, 2, 3, 4, 15, 16, 17, 31, 50, 97, 200} {
 		for _, block := range []int{1, 16, 33, 4000} {
 			for _, repeat := range []int{1, 3} {

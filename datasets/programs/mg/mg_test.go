@@ -21,6 +21,9 @@ func solve(o options) *problem {
 }
 
 func TestNASVerification(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, c := range npb.Classes("MG") {
 		o, ok := classes[c.Name]
 		if !ok || testing.Short() && c.Name == "A" {
@@ -168,6 +171,9 @@ func TestChargesAreAtTheExtremes(t *testing.T) {
 }
 
 func TestResidualFalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{4, 16, 64} {
 		before := math.Inf(1)
 		for iterations := 1; iterations <= 8; iterations++ {
@@ -211,6 +217,9 @@ func TestSolvesSingleWaves(t *testing.T) {
 }
 
 func TestVerifyAcceptsEverySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{4, 8, 16, 32} {
 		for _, iterations := range []int{1, 2, 4, 30, 100} {
 			if p := solve(options{n: n, iterations: iterations}); verify(p, examine(p)) != nil {

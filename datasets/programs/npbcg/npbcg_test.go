@@ -19,6 +19,9 @@ func solve(o options) *problem {
 }
 
 func TestNASVerification(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, c := range npb.Classes("CG") {
 		o, ok := classes[c.Name]
 		if !ok || testing.Short() && c.Name == "A" {
@@ -135,6 +138,9 @@ func largest(b [][]float64) float64 {
 }
 
 func TestZetaIsTheLargestEigenvalue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, o := range []options{{n: 100, nonzer: 3, shift: 5, iterations: 200}, {n: 120, nonzer: 7, shift: 14, iterations: 200}} {
 		want := largest(dense(o.n, o.nonzer))
 		p := solve(o)
@@ -184,6 +190,9 @@ func TestConjGradMatchesConjugateDirections(t *testing.T) {
 }
 
 func TestVerifyAcceptsEverySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []string{"100", "129", "1500"} {
 		for _, nonzer := range []string{"1", "2", "5", "8", "20"} {
 			for _, iterations := range []string{"1", "2", "25"} {

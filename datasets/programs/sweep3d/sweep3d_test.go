@@ -73,6 +73,9 @@ func TestOctantsCoverTheSphereInPairs(t *testing.T) {
 }
 
 func TestSweepMatchesReference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	// Rounding, relative to the flux or to faintFlux of its peak, as in verify.
 	const tolerance = 1e-11
 	for _, o := range []options{
@@ -110,6 +113,9 @@ func TestSweepMatchesReference(t *testing.T) {
 // However the lines are ordered, each gets the same operands, and each cell's
 // moments are summed up in the order octant, angle.
 func TestBlockingChangesNoBit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{4, 11} {
 		want := solve(with(n, 3, func(o *options) { o.mk, o.mmi = 1, 1 }), n/4)
 		for _, mk := range []int{1, 2, 3, 7, 11, 400} {
@@ -169,6 +175,9 @@ func TestInfiniteMedium(t *testing.T) {
 // At convergence the iterate before is the iterate, and the balance is that of
 // the physical problem: external source = absorption + leakage.
 func TestConvergedBalance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	p := solve(with(10, 60, nil), 2)
 	last := p.history[len(p.history)-1].bal
 	absorbed := last.collided * (1 - defaults().scattering)

@@ -9,6 +9,9 @@ import (
 )
 
 func TestVerifyAcceptsEveryProblem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{2, 3, 10, 17, 24} {
 		for _, sigt := range []float64{0.01, 1, 3, 10} {
 			for _, scattering := range []float64{0, 0.5, 1} {
@@ -28,6 +31,9 @@ func TestVerifyAcceptsEveryProblem(t *testing.T) {
 
 // Each of these breaks one thing; the verdict must be FAILED, for that reason.
 func TestVerifyRejects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	const n, edge = 7, 3 // the cell in the middle of the bottom edge: (3, 0, 0)
 	nc := n * n * n
 	for _, tc := range []struct {

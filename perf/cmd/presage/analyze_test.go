@@ -10,6 +10,9 @@ import (
 )
 
 func TestAnalyze(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	summary := must(t, "analyze", program, "--format", "csv")
 	for _, want := range []string{"quantity,value", "routines,", "references_in_loops_regular,", "edge_counters,"} {
@@ -38,6 +41,9 @@ func TestAnalyze(t *testing.T) {
 }
 
 func TestAnalyzeDraws(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	for name, begin := range map[string]string{"flow.svg": "<?xml", "flow.png": "\x89PNG"} {

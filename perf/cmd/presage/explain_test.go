@@ -55,6 +55,9 @@ func patternsProgram(t *testing.T) string {
 // TestExplain: patterns and objects add up to the misses that the other commands
 // print, of profiles and of a program.
 func TestExplain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir, plain := t.TempDir(), t.TempDir()
 	program := patternsProgram(t)
@@ -119,6 +122,9 @@ func TestExplain(t *testing.T) {
 // TestAdvise: a program whose columns are summed is told to interchange the loops, by
 // simulation and by models of smaller sizes.
 func TestAdvise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	program := patternsProgram(t)
@@ -162,6 +168,9 @@ func TestAdvise(t *testing.T) {
 
 // TestAnnotate writes each format.
 func TestAnnotate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	program, dir := patternsProgram(t), t.TempDir()
 	args := []string{"annotate", program, "--machine", "origin2000", "--at", "n=40", "-q"}

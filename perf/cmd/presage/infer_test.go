@@ -65,6 +65,9 @@ func TestInferRefusesBeforeItSearches(t *testing.T) {
 // TestInferPredict checks that there is one row per architecture, whatever their
 // number, and no simulated CPI unless requested.
 func TestInferPredict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	args := []string{"infer", "predict", "../../../datasets/programs/cg", "--data", inferData, "--args", "-n 20 -iterations 4", "--count", "300", "--shards", "2", "--length", "200000", "--format", "csv", "-q"}
 	out, errs, err := presage(t, args...)
@@ -84,6 +87,9 @@ func TestInferPredict(t *testing.T) {
 // as 0, draws the same shards and architectures, and another seed others. Shards of
 // the model's length give no warning.
 func TestInferPredictSeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	predict := func(more ...string) string {
 		t.Helper()

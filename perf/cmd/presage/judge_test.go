@@ -35,6 +35,9 @@ int main(int argc, char **argv)
 `
 
 func TestJudge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	oracle.Need(t, "riscv64-linux-gnu-gcc")
 	dir := t.TempDir()
 	suite, kept := filepath.Join(dir, "suite.yaml"), filepath.Join(dir, "kept")

@@ -13,6 +13,9 @@ const iperfData = "../../../datasets/iperf/"
 // search-models or searched directly, gives the same choice as the description by
 // hand.
 func TestKernelOfBinary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	program := []string{"../../../datasets/programs/iperf", "--routine", "main.kernelRows", "--overlay", iperfData + "ij-go.yaml"}
 	text := must(t, append([]string{"kernel"}, program...)...)
 	if !strings.Contains(text, `{name: "j", trips: "n"}`) || !strings.Contains(text, `strides: {"i": "8", "j": "8*n"}`) {

@@ -10,6 +10,9 @@ import (
 // TestSimpointAndMetasim chooses points of a small run, simulates them from files,
 // and records a study.
 func TestSimpointAndMetasim(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	dir := t.TempDir()
 	const program, power3 = "../../../datasets/programs/matmul", "../../../datasets/metasim/power3.yaml"
 	run := []string{"--args", "-n 24 -repeat 3 -quiet", "-q", "--store", filepath.Join(dir, "store"), "--format", "csv"}

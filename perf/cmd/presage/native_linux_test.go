@@ -80,6 +80,9 @@ func number(t *testing.T, text string) float64 {
 // libraries: its runs are done by a pool, as by default, what validate simulates is what
 // simulate does, and memory has the names of the lines that asked for it.
 func TestNativeToTheEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	path := native(t)
 	const most = 0.02 // of the misses in caches, at 1.6 times the largest size of training

@@ -27,6 +27,9 @@ func sizedBinary(t *testing.T, dir string, n int) string {
 
 // TestPointsOfBinaries goes the whole way with an executable for each size.
 func TestPointsOfBinaries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	args := []string{"profile", "-q", "--machine", "origin2000", "-o", filepath.Join(dir, "profiles"), "--format", "csv"}
@@ -66,6 +69,9 @@ func TestPointsOfBinaries(t *testing.T) {
 // TestValidationOfBinaries judges an executable that was compiled for its size by
 // models of others.
 func TestValidationOfBinaries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	args := []string{"validate", "-q", "--machine", "origin2000", "--train", "n=8,12,16,20", "--format", "csv"}
@@ -82,6 +88,9 @@ func TestValidationOfBinaries(t *testing.T) {
 }
 
 func TestSampledProfile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	exe := sizedBinary(t, dir, 40)

@@ -294,6 +294,9 @@ func recorded(t *testing.T, path string) (dataframe.DataFrame, record.Recording)
 
 // TestValidateRecords judges a model at toy sizes and reads the recording.
 func TestValidateRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	file := filepath.Join(t.TempDir(), "v.csv")
 	args := []string{
@@ -332,6 +335,9 @@ func TestValidateRecords(t *testing.T) {
 
 // TestTime predicts times from profiles, and simulates them.
 func TestTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	must(t, "profile", program, "--sweep", "n=6,8,10,12", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-o", dir, "-q")
@@ -364,6 +370,9 @@ func TestTime(t *testing.T) {
 
 // TestStudy records the three tables, which perf.Recorded takes.
 func TestStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	prefix := filepath.Join(t.TempDir(), "new", "tiny")
 	sizes := []string{"--train", "n=6:9:1", "--at", "n=12", "--curve", "n=8,10", "--time-at", "n=8"}

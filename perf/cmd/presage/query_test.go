@@ -11,6 +11,9 @@ import (
 
 // TestQuery asks every kind of question about one set of profiles.
 func TestQuery(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	must(t, "profile", program, "--sweep", "n=6,7,8,9,10", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-o", dir, "-q")

@@ -8,6 +8,9 @@ import (
 )
 
 func TestReplayProgress(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	reports := []progress.Report{
 		{Task: "learning loops at n=24", Total: 2},
 		{Task: "learning loops at n=32", Done: 1, Total: 2},

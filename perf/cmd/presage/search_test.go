@@ -9,6 +9,9 @@ import (
 
 // TestSearchModels runs the report's experiment 4 from the command line.
 func TestSearchModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	base := strings.Fields("search-models ../../../datasets/iperf/simulated.csv --where machine=ultrasparc-2 --where level=O3 --kernel increment-ij --machine ultrasparc-2 --abs-err 0.002 --share 0.99 --format csv")
 	with := func(more string) []string { return append(append([]string{}, base...), strings.Fields(more)...) }
 

@@ -31,6 +31,9 @@ func smallMarket(t *testing.T) string {
 }
 
 func TestSpMVTune(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	path := smallMarket(t)
 	out := must(t, "spmv", "tune", path, "--repeats", "1", "--train", "200", "--validate", "20", "--caches", "-q")
@@ -66,6 +69,9 @@ func TestSpMVTune(t *testing.T) {
 // TestSpMVStudyRecords checks that a repeated study comes from the store, and that
 // its tables equal the recorded ones.
 func TestSpMVStudyRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	args := []string{"spmv", "study", "--record", dir, "--only", "bayer02", "--train", "20", "--validate", "5", "--parts", "matrices,samples"}

@@ -7,6 +7,9 @@ import (
 
 // TestTrainPredict trains at toy sizes, and predicts from the folder.
 func TestTrainPredict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	args := []string{"train", program, "--until", "n=11", "--from", "n=6", "--args", "-n {n} -iterations {k}", "--fix", "k=1", "--block", "32,128,32768", "--budget", "15m", "-o", dir, "-q"}

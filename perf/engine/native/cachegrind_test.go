@@ -21,6 +21,9 @@ import (
 // They differ in the start of the C library, some 30,000 instructions that ask which
 // processor it is, and wherever the library then takes other routines.
 func TestCachegrind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
+	}
 	const tolerance = 0.001
 	tool := oracle.Need(t, "valgrind")
 	for name, argument := range map[string]string{"gather.c": "700000", "matmul.c": "190", "stencil.c": "75", "calls.c": "31"} {

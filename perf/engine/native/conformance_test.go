@@ -50,6 +50,9 @@ func TestConformance(t *testing.T) {
 // TestMissingBlocks runs a loop whose plan lacks every second block: what is executed
 // there counts as a part of the block before, and no other block is named.
 func TestMissingBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
+	}
 	source, err := os.ReadFile(filepath.Join("testdata", "bench", "stencil.c"))
 	if err != nil {
 		t.Fatal(err)

@@ -130,6 +130,9 @@ func commands(dir string) []command {
 // TestDebian compares the output and the exit status of programs with those of a
 // plain run. PRESAGE_SLOW=1 adds those that take longer, and a traced run of each.
 func TestDebian(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
+	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "sample.txt"), []byte(sample(2000)), 0o600); err != nil {
 		t.Fatal(err)

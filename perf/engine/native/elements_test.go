@@ -18,6 +18,9 @@ import (
 // indices, signs and bit numbers against those that the processor's manual says they
 // make.
 func TestElements(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
+	}
 	if !cpu.X86.HasAVX2 {
 		t.Skip("the processor has no AVX2")
 	}

@@ -33,6 +33,9 @@ func compileAs(t *testing.T, name string, flags ...string) *objfile.File {
 // those of plain runs. The programs that ran are named, all their references are
 // discovered, and two runs are the same.
 func TestExec(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
+	}
 	replacer, worker := compileAs(t, "exec.c", "-O1", "-pthread"), compileAs(t, "work.c", "-O2", "-static")
 	script := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\necho script \"$@\"\nexec "+worker.Path+" 10\n"), 0o700); err != nil {

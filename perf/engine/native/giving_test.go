@@ -73,6 +73,9 @@ func TestGivenMeanwhile(t *testing.T) {
 // TestLeftAllocators: after longjmp out of operator new, what code without call frames
 // allocates is told.
 func TestLeftAllocators(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
+	}
 	out := filepath.Join(t.TempDir(), "left")
 	flags := []string{"-O1", "-g", "-fno-asynchronous-unwind-tables", "-fno-exceptions", "-Wno-alloc-size-larger-than", "-o", out, "testdata/left.cc"}
 	if text, err := exec.Command(oracle.Need(t, "g++"), flags...).CombinedOutput(); err != nil {

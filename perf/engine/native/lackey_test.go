@@ -85,6 +85,9 @@ func (c *recorded) Observe(b *trace.Batch) {
 // TestLackey compares every access with valgrind's record: kind, size and order, and
 // addresses up to a constant for the stack and one for everything else.
 func TestLackey(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
+	}
 	source, err := os.ReadFile("testdata/accesses.c")
 	if err != nil {
 		t.Fatal(err)

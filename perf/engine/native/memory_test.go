@@ -222,6 +222,9 @@ func sameAsValgrind(t *testing.T, joined *objfile.File, list []trace.Change, arg
 
 // TestAllocationsInWindows: a window tells of all that was allocated before it.
 func TestAllocationsInWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
+	}
 	f := memoryProgram(t, "-O1")
 	r := engine.Request{Args: []string{"300"}}
 	joined, plan := withLibraries(t, f, r)

@@ -14,6 +14,9 @@ import (
 // TestAllocationsRecorded holds what is recorded of allocators' calls against what is
 // found when each call stops the program.
 func TestAllocationsRecorded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
+	}
 	for name, f := range map[string]*objfile.File{
 		"frames": compileAs(t, "frames.c", "-O2", "-g", "-pthread"), "static": compileAs(t, "frames.c", "-O1", "-g", "-pthread", "-static"), "c++": memoryProgram(t, "-O1"),
 	} {

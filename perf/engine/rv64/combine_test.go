@@ -214,6 +214,9 @@ func endOf(t *testing.T, f *objfile.File, plan *trace.Plan, mode Mode, single bo
 // registers, flags, memory, pc, counts, faults and records. Each is run without a
 // plan, with everything planned, and with a partial plan.
 func TestCombined(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	var codes, uncombined [256]int
 	faults := 0
 	for seed := range uint64(200) {

@@ -182,6 +182,9 @@ func buildKernels(t *testing.T, level, march string) string {
 // the address, size and kind of every access, with the recording of a qemu
 // plugin, over whole runs of freestanding C, Fortran and assembly.
 func TestHistoryAgainstQemu(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	record := plugin(t)
 	for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
 		for _, march := range []string{"rv64g", "rv64gc"} {
@@ -210,6 +213,9 @@ func TestHistoryAgainstQemu(t *testing.T) {
 // TestRandomHistoryAgainstQemu compares the instructions executed by random
 // programs.
 func TestRandomHistoryAgainstQemu(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	record := plugin(t)
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -270,6 +276,9 @@ var startUp = []string{
 // return, and outside it the execution count of each instruction, except in
 // startUp.
 func TestLibraryHistoryAgainstQemu(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	record := plugin(t)
 	for _, c := range []struct{ name, compiler, source, main string }{
 		{"c", "gcc", "testdata/count/libc.c", "main"},

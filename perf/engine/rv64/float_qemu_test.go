@@ -97,6 +97,9 @@ func floatOperands(rng *rand.Rand) []uint64 {
 // and then with inexact raised (which takes the engine's fast path), and compares
 // results and flags.
 func TestFloatAgainstQemu(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	values := floatOperands(rng)
 	var tuples [][3]uint64

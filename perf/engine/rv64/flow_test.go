@@ -298,6 +298,9 @@ func testFlow(t *testing.T, f *objfile.File, opt func() options, plans map[strin
 // TestFlowOfRandomPrograms compares the flow counted in each mode with
 // single-stepping, over complete runs and runs that a limit ends.
 func TestFlowOfRandomPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	var direct, indirect, broke uint64
 	for seed := range uint64(200) {
 		f := readFile(t, flowImage(seed, 2+int(seed%40), 300))
@@ -345,6 +348,9 @@ func flowPrograms() []program {
 // Go program with goroutines, recovered faults, os.Exit several calls deep, C++
 // exceptions, a PIE.
 func TestFlowOfPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, p := range flowPrograms() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
@@ -461,6 +467,9 @@ func arrivedAt(t *testing.T, f *objfile.File, blocks []trace.Block, opt options)
 // edges counted in the same run, and in windows of the run, whose counts add up
 // to the whole. Counting changes nothing else.
 func TestFlowIsConserved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	list := []program{flowPrograms()[0], programNamed(t, "c-O3-rv64gc"), programNamed(t, "cpp-O0-rv64gc"), waitProgram()}
 	for _, p := range list {
 		t.Run(p.name, func(t *testing.T) {
@@ -524,6 +533,9 @@ func TestFlowIsConserved(t *testing.T) {
 // TestFlowKeepsTheTrace compares traces with and without flow, of a Go program
 // with goroutines, signals and a garbage collector.
 func TestFlowKeepsTheTrace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	f, err := objfile.Open(programNamed(t, "go").build(t))
 	if err != nil {
 		t.Fatal(err)
@@ -557,6 +569,9 @@ func TestFlowKeepsTheTrace(t *testing.T) {
 // TestFlowOfSnapshots cuts runs in two at a snapshot: the counts of the two parts
 // add up to those of the whole run, and each part conserves flow.
 func TestFlowOfSnapshots(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	f, err := objfile.Open(waitProgram().build(t))
 	if err != nil {
 		t.Fatal(err)

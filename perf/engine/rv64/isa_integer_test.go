@@ -261,6 +261,9 @@ func cornerNumbers() []uint64 {
 // compared with math/big's; the program exits with 0, or stops with a breakpoint
 // at the first case that differs.
 func TestIntegerAgainstBig(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	numbers := cornerNumbers()
 	for _, c := range append(append(baseCases(), multiplyCases()...), bitCases()...) {
 		t.Run(c.name, func(t *testing.T) {

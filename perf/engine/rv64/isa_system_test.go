@@ -10,6 +10,9 @@ import (
 // TestBranchesAgainstBig takes every conditional branch on all pairs of corner
 // numbers, forwards.
 func TestBranchesAgainstBig(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for name, c := range map[string]struct {
 		funct3 uint32
 		taken  func(a, b number) bool
@@ -57,6 +60,9 @@ func TestBranchesAgainstBig(t *testing.T) {
 // TestUnalignedAgainstBytes loads and stores every size at every alignment,
 // within and across 8, 64 and 4096 bytes.
 func TestUnalignedAgainstBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	const page = testData + pageBytes // the boundary
 	memory := make([]byte, 2*pageBytes)
 	for i := range memory {
@@ -116,6 +122,9 @@ func TestUnalignedAgainstBytes(t *testing.T) {
 // TestAtomicsAgainstBig runs every AMO on all pairs of corner numbers and checks
 // the value left in memory and the old value returned.
 func TestAtomicsAgainstBig(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	const opcodeAMO = 0x2f
 	type amoCase struct {
 		name   string

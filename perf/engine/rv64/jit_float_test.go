@@ -86,6 +86,9 @@ func floatLoops(cases []floatCase, tuples []byte) []byte {
 // in every static mode with the interpreter's, and checks that translated code
 // executes all of them except those that round to nearest, ties away from zero.
 func TestJITFloat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	needJIT(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	values := append(nearBounds(rng), floatOperands(rng)...)

@@ -184,6 +184,9 @@ func somePlan(all *trace.Plan, seed uint64) *trace.Plan {
 // TestJITRandom compares the translator with the interpreter on random programs,
 // traced and untraced.
 func TestJITRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	needJIT(t)
 	const programs = 3000
 	for part := range uint64(4) {
@@ -256,6 +259,9 @@ func FuzzJIT(f *testing.F) {
 // programs: with threads, signals and a garbage collector, traced and untraced,
 // translating at once and when hot.
 func TestJITPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	needJIT(t)
 	for _, p := range programs() {
 		if !slices.Contains([]string{"go", "c-O3-rv64gc_zba_zbb_zbs", "cpp-O0-rv64gc", "fortran-O3-rv64gc"}, p.name) {

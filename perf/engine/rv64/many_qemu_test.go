@@ -135,6 +135,9 @@ func batchImage(seed uint64, programs int) []byte {
 // random programs: interpreted, translated and on qemu, each fourth batch traced.
 // `make random` runs a million of them.
 func TestManyRandomPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	oracle.Need(t, qemu)
 	needJIT(t)
 	batches := (*manyPrograms + batchPrograms - 1) / batchPrograms

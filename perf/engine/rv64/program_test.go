@@ -67,6 +67,9 @@ func (p program) build(t testing.TB) string {
 
 // TestProgramsAgainstQemu compares output and exit status of whole programs.
 func TestProgramsAgainstQemu(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, p := range programs() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()

@@ -347,6 +347,9 @@ func randomImage(seed uint64, n int) []byte {
 // TestRandomAgainstQemu compares all registers, fcsr and memory after random
 // instruction sequences.
 func TestRandomAgainstQemu(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

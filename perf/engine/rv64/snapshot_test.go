@@ -86,6 +86,9 @@ func TestSnapshots(t *testing.T) {
 // TestSnapshotsOfRandom compares resumed with uninterrupted runs of random programs
 // that end by writing out every register and the floating-point state.
 func TestSnapshotsOfRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for seed := range uint64(3) {
 		testSnapshots(t, readFile(t, randomImage(200+seed, 2000)), resumable{opt: func() options { return options{} }, points: 15})
 	}
@@ -248,6 +251,9 @@ func encoded(t testing.TB, s *Snapshot) []byte {
 // TestSnapshotDamage changes each byte of a snapshot, and truncates it at every
 // length.
 func TestSnapshotDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	_, s := loopSnapshot(t)
 	data := encoded(t, s)
 	for i := range data {

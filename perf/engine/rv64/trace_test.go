@@ -188,6 +188,9 @@ func step(t *testing.T, f *objfile.File, opt options, plan *trace.Plan) (*refere
 // single-stepping, for random programs, a Fortran program, and a C program with
 // threads and a handled fault.
 func TestTraceAgainstSingleSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	files := make(map[string]*objfile.File)
 	for seed := range uint64(8) {
 		files[fmt.Sprint("random", seed)] = readFile(t, randomImage(100+seed, 3000))

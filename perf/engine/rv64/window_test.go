@@ -15,6 +15,9 @@ import (
 // TestWindows compares the records of windows with the corresponding slices of the
 // whole trace that single-stepping gives, record by record.
 func TestWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	files := map[string]*objfile.File{
 		"random": readFile(t, randomImage(107, 3000)),
 		"threads": func() *objfile.File {
@@ -114,6 +117,9 @@ func slice(at []uint64, w trace.Window) (from, to int) {
 // TestWindowsPartition cuts the run of a Go program into adjacent windows, which
 // together must give the whole trace.
 func TestWindowsPartition(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	f, err := objfile.Open(programNamed(t, "go").build(t))
 	if err != nil {
 		t.Fatal(err)

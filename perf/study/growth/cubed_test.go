@@ -57,6 +57,9 @@ func floats(t *testing.T, df frame.Table, column string) []float64 {
 }
 
 func TestCubedBeyond(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	times := table(t, "n,machine,sim_cycles\n20,a,10\n40,a,100\n80,a,1000\n60,a,675\n40,b,1\n80,b,8\n")
 	errs, err := CubedBeyond(times, "sim_cycles", 40, "machine")
 	if err != nil {

@@ -21,6 +21,9 @@ import (
 
 // TestStudyIsTheChain compares a study with the equivalent sequence of calls.
 func TestStudyIsTheChain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	run := subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir())}
 	m := profiletest.Machine(t, "origin2000")
 	s := Options{

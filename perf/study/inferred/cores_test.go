@@ -13,6 +13,9 @@ import (
 // TestCores simulates a small kernel on two corners of the hardware space: more of
 // everything is faster.
 func TestCores(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	var least, most infer.Architecture
 	for _, y := range infer.HardwareSpace() {
 		least, most = append(least, y.Values[0]), append(most, y.Values[len(y.Values)-1])

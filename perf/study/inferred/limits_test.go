@@ -62,6 +62,9 @@ func limitsOf(t *testing.T, class isa.Class, chained bool, stride uint64) map[st
 // whatever the window; independent instructions what the window allows; dependent
 // misses their full latency, while others overlap in the window.
 func TestLimitsOfKernels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	near := func(what string, got, want, within float64) {
 		t.Helper()
 		if math.Abs(got-want) > within*want {

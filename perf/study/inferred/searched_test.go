@@ -9,6 +9,9 @@ import (
 // A search in place of all terms has their variables, powers, response and ridge, and
 // with Known nothing is judged but software that models were fitted to.
 func TestSearchedInPlaceOfAllTerms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	direct := Options{Variables: Portable}.withDefaults()
 	o := Options{Variables: Portable, Searched: true, Known: true, Search: infer.SearchOptions{Population: 12, Generations: 2, Workers: 1}}
 	searched := o.withDefaults()

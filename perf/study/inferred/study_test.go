@@ -133,6 +133,9 @@ func TestLeftOutSoftwareIsNotSeen(t *testing.T) {
 // TestStudyOfInvention recovers the invented formula. Its noise is 1%, so half of all
 // rows have at most 0.67%.
 func TestStudyOfInvention(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	p := inventedProfiles()
 	o := Options{Variables: Paper, Search: infer.SearchOptions{Population: 60, Generations: 15, Powers: 1}, Profiles: 8}
 	r, err := o.runner(p)

@@ -17,6 +17,9 @@ import (
 // size, and runs it here and in the engine: a program ends with status 0 only if its
 // result is right, and with 2 if it is given no size.
 func TestProgramsVerify(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what it builds and runs is without the race detector")
+	}
 	s := suite(t)
 	for i := range s.Programs {
 		p := &s.Programs[i]

@@ -227,6 +227,9 @@ func TestRunErrors(t *testing.T) {
 
 // TestCompileIsReproducible compiles a program in two folders.
 func TestCompileIsReproducible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what it builds and runs is without the race detector")
+	}
 	var sums []string
 	for range 2 {
 		opt := small(t)
@@ -245,6 +248,9 @@ func TestCompileIsReproducible(t *testing.T) {
 // TestFortranIsReproducible compiles a Fortran program twice: the debug information does
 // not record the folder of its modules.
 func TestFortranIsReproducible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what it builds and runs is without the race detector")
+	}
 	dir := t.TempDir()
 	source := "module sizes\n integer :: n = 3\nend module\nprogram main\n use sizes\n print *, n\nend program\n"
 	if err := os.WriteFile(filepath.Join(dir, "main.f90"), []byte(source), 0o644); err != nil {

@@ -16,6 +16,9 @@ import (
 // Simulated times are those of datasets/iperf/simulated.csv, whoever makes them, and
 // come from the store the second time.
 func TestSimulatedTimesAreThoseRecorded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	const data = "../../../datasets/iperf/"
 	prog, err := subject.Build(t.Context(), "../../../datasets/programs/iperf")
 	if err != nil {

@@ -19,6 +19,9 @@ const close = 0.2
 // TestLive: kernels of each way to tell a gain, simulated now, at the sizes of the
 // recording: what is advised is what the kernel is about, and comes true.
 func TestLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	oracle.Need(t, defaultCompiler)
 	live := slices.DeleteFunc(Kernels(), func(k Kernel) bool { return !slices.Contains([]int{4, 5, 6, 7, 10, 12}, k.Number) })
 	for i := range live {

@@ -97,6 +97,9 @@ func TestSamplesComeBack(t *testing.T) {
 
 // TestAccuracy, by hand: two matrices, one role.
 func TestAccuracy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	of := func(matrix, role string, mflops, watts float64) Prediction {
 		return Prediction{Sample: Sample{Matrix: matrix, Role: role}, MflopsError: mflops, WattsError: watts}
 	}

@@ -14,6 +14,9 @@ import (
 // TestTune goes the whole way with a small matrix: samples, models, tuning, and the
 // store.
 func TestTune(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	m := randomMatrix(t, 9)
 	steps := 0
 	opt := Options{Train: 250, Validate: 40, Store: store.Open(t.TempDir()), Progress: func(progress.Report) { steps++ }}

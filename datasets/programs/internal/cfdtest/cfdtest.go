@@ -40,6 +40,9 @@ func (p Program) New(structure string, n, most int, dt float64) (cfd.Solver, *cf
 
 // Verified runs NAS's classes S and W, and A if it is asked for.
 func Verified(t *testing.T, p Program) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	classes := []string{"S", "W", "A"}
 	switch {
 	case testing.Short():
@@ -147,6 +150,9 @@ func Agreement(t *testing.T, p Program) {
 // Prints holds what the structures print against each other, line by line but
 // for the first, which names the structure and the arrays.
 func Prints(t *testing.T, p Program) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{6, 11, 20} {
 		var want string
 		for _, structure := range Structures {
@@ -189,6 +195,9 @@ func Steps(t *testing.T, p Program) {
 // Converges tests the program's own check: over many sizes and from the first
 // step on, residual and error fall.
 func Converges(t *testing.T, p Program) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, n := range []int{6, 7, 10, 13, 20, 25, 37} {
 		for _, steps := range []string{"1", "2", "6"} {
 			if out, status := p.Run("-n", strconv.Itoa(n), "-iterations", steps); status != 0 {
@@ -213,6 +222,9 @@ func (s Spoiled) Step() {
 
 // Fails tests that a run with a broken result says so.
 func Fails(t *testing.T, p Program) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	middle := func(u cfd.Field) int { return 5*u.I + 5*u.J + 5*u.K }
 	for _, c := range []struct {
 		name, want string
