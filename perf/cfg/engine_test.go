@@ -98,8 +98,8 @@ func TestEngineAgrees(t *testing.T) {
 	}
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
-			f := open(t, p.path(t))
-			prog := Analyze(f)
+			prog := p.analyzed(t)
+			f := prog.File
 			blocks := everywhere(f, prog)
 			s := run(t, f, blocks)
 			// Only a run can reveal the targets of open jumps, and returns to
@@ -198,8 +198,8 @@ func TestReturnsAreFound(t *testing.T) {
 	}
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
-			f := open(t, p.path(t))
-			prog := Analyze(f)
+			prog := p.analyzed(t)
+			f := prog.File
 			var sites []trace.Block
 			back := make(map[uint64]bool)
 			for _, r := range prog.Routines {

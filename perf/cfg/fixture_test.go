@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -80,6 +81,18 @@ func open(t testing.TB, path string) *objfile.File {
 func analyze(t testing.TB, path string) *Program {
 	t.Helper()
 	return Analyze(open(t, path))
+}
+
+// analyzed returns what analyze does, once for all tests, which must not change it.
+func (p program) analyzed(t testing.TB) *Program {
+	t.Helper()
+	path := p.path(t)
+	built.Lock()
+	defer built.Unlock()
+	if built.programs[path] == nil {
+		built.programs[path] = analyze(t, path)
+	}
+	return built.programs[path]
 }
 
 // named returns the routine of that name.
@@ -171,8 +184,9 @@ var programs = []program{
 
 var built struct {
 	sync.Mutex
-	files map[string]string
-	dir   string
+	files    map[string]string
+	programs map[string]*Program // by file
+	dir      string
 }
 
 // path builds a program once for all tests.
@@ -213,7 +227,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	built.dir, built.files = dir, make(map[string]string)
+	built.dir, built.files, built.programs = dir, make(map[string]string), make(map[string]*Program)
+	debug.SetGCPercent(400) // programs are analyzed and dropped by the dozen
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)

@@ -340,7 +340,7 @@ func TestLawsOnRealPrograms(t *testing.T) {
 	}
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
-			prog := analyze(t, p.path(t))
+			prog := p.analyzed(t)
 			for _, r := range prog.Routines {
 				checkRoutine(t, r)
 			}
@@ -375,7 +375,7 @@ func TestObjdumpAgrees(t *testing.T) {
 				}
 			}
 			wrong, all := "", 0
-			prog := analyze(t, path)
+			prog := p.analyzed(t)
 			for _, r := range prog.Routines {
 				for b := range r.Blocks {
 					for i := range r.Blocks[b].Insts {

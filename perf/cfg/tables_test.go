@@ -95,7 +95,7 @@ func TestGoLeavesNothingOpen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector, and of one goroutine")
 	}
-	p := analyze(t, programs[4].path(t))
+	p := programs[4].analyzed(t)
 	var open []string
 	for _, r := range p.Routines {
 		if len(r.Open) > 0 {

@@ -40,6 +40,9 @@ func kinds(t *testing.T) (names []string) {
 
 // TestGallery demands that notebooks/gallery.ipynb draws each kind of figure.
 func TestGallery(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	data, err := os.ReadFile("../../notebooks/gallery.ipynb")
 	if err != nil {
 		t.Fatal(err)

@@ -171,6 +171,9 @@ func TestSurfaceOfManyBins(t *testing.T) {
 // eye through each pixel, followed in small steps until it passes through the
 // surface.
 func TestSurfaceAgainstRays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	rng := rand.New(rand.NewPCG(4, 2004))
 	for trial, view := range []View{
 		{},

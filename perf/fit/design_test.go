@@ -374,6 +374,9 @@ func TestFitsDoNotDisturbEachOther(t *testing.T) {
 }
 
 func TestBeamFindsWhatExhaustionFinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	r := rand.New(rand.NewPCG(11, 12))
 	var points []Point
 	for i := range 20 {

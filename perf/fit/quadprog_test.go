@@ -106,6 +106,9 @@ func objective(p programmeCase, x []float64) float64 {
 }
 
 func TestQuadProgAgainstAllActiveSets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	solved, infeasible, dropped := 0, 0, 0
 	for range 4000 {

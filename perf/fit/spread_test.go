@@ -206,6 +206,9 @@ var growths = []struct {
 // TestCoverageWithGivenTerms demands that, with given terms, 90% intervals
 // contain the truth 90 times in 100, at the data and four times beyond.
 func TestCoverageWithGivenTerms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	const trials, tolerance = 1000, 0.03 // three standard deviations of the count
 	d := designOf(t, "1, n, n^2, n^3", sixSizes)
 	for _, g := range growths {
@@ -221,6 +224,9 @@ func TestCoverageWithGivenTerms(t *testing.T) {
 // where it is lower: on average not much below 90 in 100, three quarters in the
 // worst case here. Without rivals it would be 28 in 100 there.
 func TestCoverageWithChosenTerms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	const trials = 300
 	d := designOf(t, "1, n, n^2, n^3", sixSizes)
 	for _, shape := range []Shape{{}, {NonNegative: true, Trend: TrendOfData, Curvature: OneCurvature}} {
@@ -245,6 +251,9 @@ func TestCoverageWithChosenTerms(t *testing.T) {
 // TestProbabilitiesByRefitting compares the probabilities of rivals with their
 // definition: each refitted without each point in turn.
 func TestProbabilitiesByRefitting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	r := rand.New(rand.NewPCG(9, 1))
 	several := 0
 	for range 30 {

@@ -15,6 +15,9 @@ import (
 // TestCallFramesAgainstReadelf compares every row of the table that readelf prints for
 // programs by gcc and g++, with .eh_frame and with .debug_frame.
 func TestCallFramesAgainstReadelf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	gxx := oracle.Need(t, "riscv64-linux-gnu-g++")
 	readelf := oracle.Need(t, "riscv64-linux-gnu-readelf")
 	for _, flags := range [][]string{{"-O2"}, {"-O0", "-g", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-exceptions"}} {

@@ -24,6 +24,9 @@ int main(int argc, char **argv) { printf("%d\n", inner(argc)); return 0; }
 // TestDamagedFiles reads dynamically linked executables and libraries of which some
 // bytes are others: a File that keeps its invariants comes out, or an error.
 func TestDamagedFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	gcc := oracle.Need(t, "gcc")
 	for name, flags := range map[string][]string{
 		"executable": nil, "library": {"-shared", "-fPIC"}, "packed": {"-Wl,-z,pack-relative-relocs"}, "stripped": {"-s"}, "DWARF 4": {"-gdwarf-4"},

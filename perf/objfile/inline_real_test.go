@@ -130,6 +130,9 @@ const (
 // TestInlinesAgainstAddr2line compares the whole chain of calls, names, files
 // and lines, at every second pc of the routines that have lines.
 func TestInlinesAgainstAddr2line(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	addr2line := oracle.Need(t, "riscv64-linux-gnu-addr2line")
 	for _, b := range inlineBuilds {
 		t.Run(b.name, func(t *testing.T) {
@@ -327,6 +330,9 @@ var typeArguments = regexp.MustCompile(`\[.*\]`)
 // TestGoInlinesAgainstRuntime compares the innermost call, by Go's own tables,
 // with what the program itself reports.
 func TestGoInlinesAgainstRuntime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	qemu := oracle.Need(t, "qemu-riscv64")
 	exe := buildInlineGo(t, "-ldflags=-s -w")
 	f := open(t, exe)
@@ -373,6 +379,9 @@ func TestGoInlinesAgainstRuntime(t *testing.T) {
 // up in the middle of its ranges: in Go's version 5, with indices of addresses
 // and of range lists, and in what addr2line takes for other files or for none.
 func TestInlinesAgainstDebugDWARF(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, b := range []struct {
 		name  string
 		build func(t *testing.T) string

@@ -131,6 +131,9 @@ var executables = []struct {
 // a routine, or another name of one, or an entry point inside one; and each
 // routine is one of nm's symbols.
 func TestRoutinesAgainstNM(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	nm := oracle.Need(t, "riscv64-linux-gnu-nm")
 	for _, c := range executables {
 		t.Run(c.name, func(t *testing.T) {
@@ -206,6 +209,9 @@ func hex(t *testing.T, s string) uint64 {
 
 // TestLinesAgainstAddr2line compares the lines of 2,000 addresses in routines.
 func TestLinesAgainstAddr2line(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	addr2line := oracle.Need(t, "riscv64-linux-gnu-addr2line")
 	for _, c := range executables[1:] { // binutils 2.40 finds nothing in Go's; see TestLinesAgainstDebugDWARF
 		t.Run(c.name, func(t *testing.T) {
@@ -259,6 +265,9 @@ func sameLine(name, got, want string) bool {
 
 // TestLinesAgainstDebugDWARF compares every row that debug/dwarf decodes.
 func TestLinesAgainstDebugDWARF(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, c := range executables {
 		t.Run(c.name, func(t *testing.T) {
 			exe := c.build(t)

@@ -55,6 +55,9 @@ func TestVariables(t *testing.T) {
 
 // TestVariablesOfPrograms compares with nm.
 func TestVariablesOfPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	gcc, nm := oracle.Need(t, "riscv64-linux-gnu-gcc"), oracle.Need(t, "riscv64-linux-gnu-nm")
 	exe := filepath.Join(t.TempDir(), "vars")
 	source := "int table[100] = {1}; static double grid[3][5]; __thread int mine; long big[1 << 20];\n" +

@@ -150,6 +150,9 @@ var manyClasses = []isa.Class{
 // caches: there, allocating resources in program order equals always issuing the
 // oldest ready instructions.
 func TestAgreesWithCycleByCycle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		c := randomConfig(rng, true)
@@ -207,6 +210,9 @@ const (
 )
 
 func TestAgreesWithCycleByCycleInMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, c := range []struct {
 		name               string
 		inOrder, pipelined bool

@@ -8,6 +8,9 @@ import (
 // TestCalendarAgainstRowOfCycles compares a calendar with an array of cycles, with
 // requests that go back and forth in time, but not before a floor.
 func TestCalendarAgainstRowOfCycles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		var c calendar

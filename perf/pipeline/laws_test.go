@@ -104,6 +104,9 @@ func modest() pipeline.Config {
 // TestMoreIsNotSlower demands that more of any resource never costs more than an
 // anomaly, and that it mostly speeds up the modest core, which is short of everything.
 func TestMoreIsNotSlower(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, inOrder := range []bool{false, true} {
 		gains := 0
 		for seed := range uint64(3) {
@@ -136,6 +139,9 @@ func TestMoreIsNotSlower(t *testing.T) {
 // TestInOrderIsNotFaster demands that an in-order core is not faster than an
 // out-of-order one with the same units.
 func TestInOrderIsNotFaster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		c := randomConfig(rng, true)

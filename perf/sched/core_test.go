@@ -39,6 +39,9 @@ func TestCoresRefused(t *testing.T) {
 
 // TestUndescribed demands warnings about classes that the core does not describe.
 func TestUndescribed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	s := run(t, "matmul", "-n", "8", "-repeat", "1")
 	m := wide() // has no system calls, for one
 	sch, err := New(m, Options{})

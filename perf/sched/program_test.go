@@ -218,6 +218,9 @@ func (s *subject) byScope(t *testing.T, res *Result) {
 // TestModelledFrequencies demands that a program executed 2^40 times as often takes
 // 2^40 times as long, to the bit.
 func TestModelledFrequencies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	const many = 1 << 40
 	s := run(t, "matmul", "-n", "8", "-repeat", "1")
 	f, more := Counted(s.counts), Counted(s.counts)
@@ -285,6 +288,9 @@ func BenchmarkProgram(b *testing.B) {
 // TestScopesOfRandomGraphs demands that every scheduled path belongs to a scope,
 // even if loops follow one another without a block in between.
 func TestScopesOfRandomGraphs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s, err := New(wide(), Options{})
 	if err != nil {

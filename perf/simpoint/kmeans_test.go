@@ -179,6 +179,9 @@ func TestBoundsChangeNothing(t *testing.T) {
 // TestBoundsChangeNothingOfMuch demands the same for many points, most of which the
 // bounds skip.
 func TestBoundsChangeNothingOfMuch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	r := stream(5, purposeStart)
 	p := &points{n: 3000, dims: 15, stride: 16}
 	for i := range p.n {

@@ -49,6 +49,9 @@ func TestPlantedPhases(t *testing.T) {
 			{K: p.phases},
 			{Dims: simpoint.NoProjection, MaxK: 10, Starts: 3, Search: simpoint.All},
 		} {
+			if testing.Short() && (p.phases > 4 || opt.Starts > 0) {
+				continue
+			}
 			opt.Seed = 3
 			t.Run(fmt.Sprintf("%d phases/%+v", p.phases, opt), func(t *testing.T) {
 				v, truth := p.vectors(11)

@@ -139,6 +139,9 @@ func TestCampaign(t *testing.T) {
 // TestKilledNode kills a node with all that runs on it: Slurm notices, and what was lost
 // is done by the other.
 func TestKilledNode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow to start under the race detector; other tests run the same daemons and tasks")
+	}
 	c := needCluster(t)
 	st := store.Open(t.TempDir())
 	open, began := filepath.Join(t.TempDir(), "open"), t.TempDir()
@@ -187,6 +190,9 @@ func TestKilledNode(t *testing.T) {
 // TestSubmitterDies kills the process that submitted a campaign: its tasks go on, and
 // another process follows them without submitting them again.
 func TestSubmitterDies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow to start under the race detector; other tests run the same daemons and tasks")
+	}
 	c := needCluster(t)
 	st := store.Open(t.TempDir())
 	open := filepath.Join(t.TempDir(), "open")
@@ -261,6 +267,9 @@ func TestCancel(t *testing.T) {
 // TestFullStore lets results fill the disk of the store: the campaign stops, and goes on
 // once there is room.
 func TestFullStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow to start under the race detector; other tests run the same daemons and tasks")
+	}
 	needCluster(t)
 	dir := t.TempDir()
 	mount := func(args ...string) {

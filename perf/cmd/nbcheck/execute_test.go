@@ -53,6 +53,9 @@ func read(t *testing.T, path string) string {
 }
 
 func TestExecute(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what it starts is built without the race detector")
+	}
 	dir := workshop(t)
 	good := golden(t, "good.ipynb")
 	path := filepath.Join(dir, "n.ipynb")

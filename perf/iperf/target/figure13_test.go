@@ -77,6 +77,9 @@ func reportWithGCD() *iperf.Database {
 // CPU alone has all sizes within 5 ms; on the SuperSPARC-II the TLB's part can be
 // seen (97 against 93%). The UltraSPARCs of the report had pages anywhere.
 func TestSimulatedTargetsAgainstFigure13(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	ultra := []string{"ultrasparc-2 O3: CPU", "ultrasparc-2 none: CPU"}
 	for _, c := range []struct {
 		placement, distance string
@@ -106,6 +109,9 @@ func TestSimulatedTargetsAgainstFigure13(t *testing.T) {
 // choose the factors that the report printed, by either. On the UltraSPARCs the two
 // never differ, so that there is no reason to leave it out.
 func TestFigure13WithoutOneSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for target, printed := range figure13(t) {
 		machine, level, _ := strings.Cut(target, " ")
 		if !strings.HasPrefix(machine, "supersparc") {
@@ -136,6 +142,9 @@ func TestFigure13WithoutOneSize(t *testing.T) {
 // assume, are explained by it all the same; where pages are coloured, and search is
 // not told, it is not taken.
 func TestPageFactorWhereItsFormulaDoesNotHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, machine := range recordedMachines {
 		for _, placement := range []string{"fragmented", "coloured"} {
 			a, err := iperf.Search(t.Context(), recordedTimes(t, machine, "O3", placement), kernel(t, "increment-ij"), system(t, machine),
@@ -156,6 +165,9 @@ func TestPageFactorWhereItsFormulaDoesNotHold(t *testing.T) {
 // Where pages lie anywhere, the page factor takes the place of the report's cache
 // factors, and has all sizes of all four machines within 5 ms.
 func TestPageFactorExplainsAllTargets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, machine := range recordedMachines {
 		for _, level := range []string{"none", "O3"} {
 			a, err := iperf.Search(t.Context(), recordedTimes(t, machine, level, "anywhere"), kernel(t, "increment-ij"), system(t, machine),

@@ -197,6 +197,9 @@ func TestMissesAreThoseOfTheCacheSimulator(t *testing.T) {
 // counts, where the formula has no partial reuse to estimate and pages are
 // coloured.
 func TestFigure6CountsWhatIsSimulated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	s := system(t, "ultrasparc-1")
 	s.Placement = iperf.Coloured
 	k := kernel(t, "increment-ij")
@@ -222,6 +225,9 @@ func TestFigure6CountsWhatIsSimulated(t *testing.T) {
 // Pages anywhere make conflicts where the page factor says, as many as it says,
 // on average over placements.
 func TestPageConflictsAreAsManyAsExpected(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	k := kernel(t, "increment-ij")
 	s := system(t, "ultrasparc-2")
 	for _, n := range []float64{512, 640, 768} {

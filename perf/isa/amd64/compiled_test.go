@@ -31,6 +31,9 @@ func compiled(t *testing.T, source string, flags ...string) string {
 
 // TestCompiled compares programs that are compiled for processors with AVX-512.
 func TestCompiled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	oracle.Need(t, "objdump")
 	for _, source := range []string{"kernels.c", "library.cc", "stencil.f90"} {
 		for i, flags := range []string{

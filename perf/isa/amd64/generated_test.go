@@ -86,6 +86,9 @@ func modRM(r *rand.Rand) []byte {
 // instruction, or one that violates a rule it does not know, Decode must not
 // accept one or must at least know the name.
 func TestGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	oracle.Need(t, "objdump")
 	code := generate(rand.New(rand.NewPCG(1, 2)), generated)
 	path := filepath.Join(t.TempDir(), "code")

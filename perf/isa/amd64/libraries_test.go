@@ -25,6 +25,9 @@ var systemFiles = []string{
 // TestSystemFiles compares instructions of the system's own programs with
 // objdump: length, name, operands, what becomes of memory, kind.
 func TestSystemFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	oracle.Need(t, "objdump")
 	found := 0
 	for _, path := range systemFiles {

@@ -8,6 +8,9 @@ import (
 // TestLiftEverything lifts random encodings: no instruction may have more
 // registers, operands or micro-operations than an isa.Inst can hold.
 func TestLiftEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	code := generate(rand.New(rand.NewPCG(5, 6)), 400_000)
 	l := NewLifter()
 	n := 0

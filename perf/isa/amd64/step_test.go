@@ -238,6 +238,9 @@ func (s *stepper) checkMemory() {
 // TestStored checks with a few instructions that do write what the test above
 // would overlook if all memory were said to be written.
 func TestStored(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for code, want := range map[string]Access{
 		"\x48\x89\x03": Write, "\x48\x8b\x03": Read, "\x48\x01\x03": ReadWrite, "\x48\x39\x03": Read, "\x48\x8d\x03": 0,
 	} {

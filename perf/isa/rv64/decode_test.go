@@ -142,6 +142,9 @@ func TestHints(t *testing.T) {
 // TestAllCompressed decodes each of the 49,152 encodings of 2 bytes: no panic,
 // and the same in a longer slice.
 func TestAllCompressed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for raw := range uint32(1 << 16) {
 		if raw&3 == 3 {
 			continue

@@ -44,6 +44,9 @@ int main(int argc, char **argv) {
 // TestAgainstObjdump decodes whole executables and compares every instruction
 // with the text of objdump: length, class, registers, memory operand, target.
 func TestAgainstObjdump(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	objdump := oracle.Need(t, "riscv64-linux-gnu-objdump")
 	for _, c := range []struct {
 		name  string

@@ -78,6 +78,9 @@ func operandPairs() [][2]int64 {
 // TestValueAgainstQemu evaluates the Value of each instruction and compares it
 // with the result under qemu.
 func TestValueAgainstQemu(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	qemu := oracle.Need(t, "qemu-riscv64")
 	instructions, pairs := described(), operandPairs()
 	exe := compile(t, "values.s", valueProgram(instructions, pairs), "-nostdlib", "-static", "-march=rv64gc_zba_zbb_zbs")

@@ -144,6 +144,9 @@ func TestNativeFormulas(t *testing.T) {
 // the edges, of a run whose every block is counted, once runs have shown where the
 // jumps lead that analysis leaves open.
 func TestNativeCounters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	exe := native(t, "testdata/switches.c", "-O2")
 	f, err := objfile.Open(exe)
 	if err != nil {
@@ -211,6 +214,9 @@ func compareCounts(t *testing.T, p *cfg.Program, got *cfg.Counts, executions map
 // TestSystemPrograms analyses programs of the system that have neither symbols
 // nor debugging information.
 func TestSystemPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, path := range []string{"/bin/ls", "/usr/bin/xz", "/usr/bin/perl", "/usr/bin/git"} {
 		t.Run(path, func(t *testing.T) {
 			f, err := objfile.Open(path)

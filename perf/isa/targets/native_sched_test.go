@@ -15,6 +15,9 @@ import (
 // TestNativeSchedules schedules every innermost loop of native programs, and
 // demands that no bound is violated.
 func TestNativeSchedules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, flags := range []string{"-O1", "-O3 -march=x86-64-v4"} {
 		t.Run(flags, func(t *testing.T) {
 			exe := native(t, kernelSources+"kernels.c", strings.Fields(flags)...)

@@ -220,6 +220,9 @@ const steps = 40_000
 // TestNativeStrides compares the control flow and the formulas of programs with
 // what they do.
 func TestNativeStrides(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, k := range nativeKernels {
 		for _, flags := range k.flags {
 			t.Run(k.source+" "+flags, func(t *testing.T) {
