@@ -59,6 +59,9 @@ func skipped(t *testing.T, err error) {
 // routine and of two, and calls back from a library each lead to the routines that they
 // should, on both engines, with the library as a part of the program and apart from it.
 func TestPaths(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, target := range []string{"rv64", "static", "dynamic"} {
 		t.Run(target, func(t *testing.T) {
 			prog := build(t, target, "paths")

@@ -10,10 +10,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"presage/perf/internal/profiletest"
+	"presage/perf/machine"
+	"presage/perf/misses"
 )
 
 // get asks a handler and returns the answer.
@@ -91,6 +97,9 @@ func TestGuard(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	h := Handler(newSession(t), "<b>sweep</b>")
 	res, body := get(t, h, "/?at=20")
 	if res.StatusCode != 200 || !strings.Contains(body, "&lt;b&gt;sweep") || strings.Contains(body, "<b>sweep") {
@@ -119,6 +128,9 @@ func TestPage(t *testing.T) {
 }
 
 func TestPanel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	h := Handler(newSession(t), "")
 	res, body := get(t, h, "/panel?at=20&capacity=8192", "HX-Trigger", "capacity-step")
 	if strings.Contains(body, `id="controls"`) || !strings.Contains(body, `id="alert" role="alert" hx-swap-oob="true"></div>`) {
@@ -137,7 +149,55 @@ func TestPanel(t *testing.T) {
 	}
 }
 
+// untimed returns an answer without how long it took.
+func untimed(body string) string { return durations.ReplaceAllString(body, "") }
+
+var durations = regexp.MustCompile(`\b[0-9.]+(µs|ms|s)\b`)
+
+// TestAskedAtOnce asks for panels, parts and figures from several sides at a time: each
+// answer is the one to its question alone.
+func TestAskedAtOnce(t *testing.T) {
+	profiles := runsOfMesh(t)
+	handler := func() http.Handler {
+		s, err := New(profiles, Options{Machines: []*machine.Machine{profiletest.Machine(t, "origin2000")}, Fit: misses.FitOptions{Store: shared.store}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Handler(s, "")
+	}
+	var paths []string
+	for _, query := range []string{"?at=20", "?at=20&by=loop", "?at=24&capacity=8192", "?at=20&basis=1,n,n%5E2,n%5E3"} {
+		paths = append(paths, "/panel"+query, "/part/tree"+query, "/figure/"+FigureNames()[0]+".svg"+query)
+	}
+	alone, want := handler(), make(map[string]string)
+	for _, path := range paths {
+		res, body := get(t, alone, path)
+		if res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: status %d, %.300s", path, res.StatusCode, body)
+		}
+		want[path] = untimed(body)
+	}
+	together := handler()
+	var asked sync.WaitGroup
+	for i := range 4 {
+		asked.Go(func() {
+			for k := range paths {
+				path := paths[(k+i*len(paths)/4)%len(paths)]
+				w := httptest.NewRecorder()
+				together.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+				if got := untimed(w.Body.String()); got != want[path] {
+					t.Errorf("%s: %.300s, asked alone %.300s", path, got, want[path])
+				}
+			}
+		})
+	}
+	asked.Wait()
+}
+
 func TestDownloads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	s := newSession(t)
 	h := Handler(s, "")
 	const query = "?at=20&by=routine"
@@ -187,6 +247,9 @@ func TestDownloads(t *testing.T) {
 }
 
 func TestParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	s := newSession(t)
 	s.opt.Source = "../../datasets/programs"
 	h := Handler(s, "")

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/machine"
@@ -46,10 +47,27 @@ func TestMain(m *testing.M) {
 // runs returns the profiles.
 func runs(t *testing.T) *locality.Runs {
 	t.Helper()
-	if shared.runs == nil {
+	switch {
+	case shared.runs != nil:
+	case testing.Short():
+		shared.runs = runsOfMesh(t)
+	default:
 		shared.runs = profiletest.Profile(t, shared.store, trained, 32, 128, 32768)
 	}
 	return shared.runs
+}
+
+// runsOfMesh returns profiles of a program of some tens of references.
+func runsOfMesh(t *testing.T) *locality.Runs {
+	t.Helper()
+	prog := perftest.Compile(t, "gcc", "-O1 -g", "mesh", "mesh.c")
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", trained...), locality.ProfileOptions{
+		RunOptions: subject.RunOptions{Args: "{n}", Store: shared.store}, BlockBytes: []uint64{32, 128, 32 << 10}, DataOnly: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs
 }
 
 // newSession returns a session of small runs of sweep3d.
@@ -90,6 +108,9 @@ func parsed(t *testing.T, s *Session, query string) State {
 // What the page predicts within the sizes profiled is what misses.Predict does, whose
 // tests hold it against simulations.
 func TestViewIsWhatIsPredicted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	s := newSession(t)
 	model, err := misses.Fit(t.Context(), runs(t), misses.FitOptions{Store: shared.store})
 	if err != nil {
@@ -135,6 +156,9 @@ func TestViewIsWhatIsPredicted(t *testing.T) {
 // The misses of the runs are those of an exact simulation of a fully associative
 // cache.
 func TestErrorsAreAgainstTheRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	s := newSession(t)
 	v := show(t, s, "machine=origin2000&level=L1&capacity=4096&ways=0&train=n%3D4&train=n%3D6&train=n%3D8&train=n%3D10")
 	estimates, err := locality.MissEstimates(runs(t), locality.EstimateOptions{
@@ -170,6 +194,9 @@ func TestErrorsAreAgainstTheRuns(t *testing.T) {
 
 // Loops add up to the program, and so do lines.
 func TestPlacesAddUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	v := show(t, newSession(t), "machine=origin2000&level=L1&at=20")
 	rows, err := v.Tree()
 	if err != nil {
@@ -212,6 +239,9 @@ func TestPlacesAddUp(t *testing.T) {
 }
 
 func TestMachinesAndDoubt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	v := show(t, newSession(t), "machine=origin2000&level=L2&at=20")
 	rows, err := v.Machines(t.Context())
 	if err != nil {
@@ -240,6 +270,9 @@ func TestMachinesAndDoubt(t *testing.T) {
 
 // A link gives the state back.
 func TestQueryRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	s := newSession(t)
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom(s.machines).Draw(t, "machine")
@@ -277,6 +310,9 @@ func TestQueryRoundTrip(t *testing.T) {
 // What the form sends: sliders stand at steps of the ladder that was shown, and those
 // of another level are not regarded.
 func TestSliders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	s := newSession(t)
 	form := "machine=origin2000&level=L1&block=32&shown=origin2000%2FL1&shown-block=32&capacity=20480&ways=2&train=n%3D4&train=n%3D6&train=n%3D8"
 	st := parsed(t, s, form)
@@ -314,6 +350,9 @@ func TestSliders(t *testing.T) {
 func itoa(i int) string { return string(rune('0'+i/10)) + string(rune('0'+i%10)) }
 
 func TestParseRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestAskedAtOnce shows a smaller program")
+	}
 	s := newSession(t)
 	for query, want := range map[string]string{
 		"machine=vax":                        `no machine "vax"`,

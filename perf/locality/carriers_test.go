@@ -229,6 +229,9 @@ func TestCarriersAreKept(t *testing.T) {
 // TestCarriersAcrossGoCalls: a Go routine's prologue, to which it comes back once the
 // stack has grown, is an entry all the same, so that loops of callers carry reuses.
 func TestCarriersAcrossGoCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests profile at once, too")
+	}
 	runs, err := locality.Profile(t.Context(), perftest.Program(t), []subject.Point{{"n": 8}}, locality.ProfileOptions{
 		RunOptions: subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir()), CompiledIn: true}, BlockBytes: []uint64{64}, Carriers: true,
 	})

@@ -36,6 +36,9 @@ func main() {
 // TestFilesAreInputs: what a program reads is part of what its profile depends
 // on, so that a changed file is not answered with an old profile.
 func TestFilesAreInputs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests profile at once, too")
+	}
 	source, host := t.TempDir(), t.TempDir()
 	for path, text := range map[string]string{
 		filepath.Join(source, "go.mod"):  "module reader\n",

@@ -15,6 +15,9 @@ import (
 // TestJoinedSweepsAreOne joins an exact profile and one whose larger blocks are
 // sampled more, and reads the result back.
 func TestJoinedSweepsAreOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	st := store.Open(t.TempDir())
 	exact := profiletest.Profile(t, st, []float64{6}, 64, 4096)
 	opt := locality.ProfileOptions{

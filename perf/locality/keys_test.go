@@ -16,6 +16,9 @@ import (
 // engine stood in them as a number. A key that moves orphans every stored
 // profile.
 func TestKeysOfStoredProfiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests profile at once, too")
+	}
 	in := subject.Inputs{
 		Engine: engineOf(t), Program: "3b7a", Name: "sweep3d", Args: []string{"-n", "30"}, Env: []string{"A=1"}, Stdin: "x",
 		Folders: []subject.Folder{{Guest: "/data", Host: "/in"}}, Files: []string{"a 1 2"}, MaxInstructions: 7,

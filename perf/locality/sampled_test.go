@@ -42,6 +42,9 @@ func leastHits(n int, p, chance float64) int {
 // TestSampledIntervals: over seeds, the misses of an exact profile are in the
 // stated interval at least as often as stated.
 func TestSampledIntervals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests profile at once, too")
+	}
 	const (
 		seeds      = 40
 		confidence = 0.9

@@ -33,6 +33,9 @@ int main(int argc, char **argv) {
 // TestSaveDynamic checks that profiles of a dynamically linked program are saved
 // with its libraries, and that the loaded ones can be counted.
 func TestSaveDynamic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests profile at once, too")
+	}
 	gcc := oracle.Need(t, "gcc")
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "dynamic")

@@ -44,6 +44,9 @@ func main() {
 // TestSizesFromFiles sweeps a program that reads its size, from a folder or a
 // file for each size.
 func TestSizesFromFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other tests profile at once, too")
+	}
 	source, host := t.TempDir(), t.TempDir()
 	files := map[string]string{
 		filepath.Join(source, "go.mod"):  "module size\n",

@@ -38,6 +38,9 @@ int main(int argc, char **argv) {
 // TestNativeObjects: the misses of a native program are by variable and allocation site,
 // also where memory is allocated again, and count as its loops say.
 func TestNativeObjects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	dir := t.TempDir()
 	source, path := filepath.Join(dir, "sites.c"), filepath.Join(dir, "sites")
 	if err := os.WriteFile(source, []byte(sites), 0o600); err != nil {

@@ -132,6 +132,9 @@ func loadedAt(t *testing.T, p *Program, n string, st *store.Store) (*Program, *R
 // TestLoaded records a program with its libraries, and compares with the engine's
 // own plan of all that is executed.
 func TestLoaded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	p, b := dynamicProgram(t)
 	st := store.Open(t.TempDir())
 	loaded, res, by := loadedAt(t, p, "5000", st)
@@ -198,6 +201,9 @@ func firstOf(t *testing.T, p *Program, routine string) int {
 // TestRemoteLoaded: the run of a program with libraries is done elsewhere as it would
 // be here, and not at all with other libraries.
 func TestRemoteLoaded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	p, b := dynamicProgram(t)
 	st := store.Open(t.TempDir())
 	loaded, _, _ := loadedAt(t, p, "700", st)

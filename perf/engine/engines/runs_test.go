@@ -151,6 +151,9 @@ var (
 // count, whether their loops are recorded as runs, access by access, or compressed
 // into runs afterwards.
 func TestRunsChangeNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, compiler := range compilers {
 		for name, size := range map[string]int{"product": 60, "stencil": 30, "multigrid": 32, "sort": 3000} {
 			t.Run(compiler+"/"+name, func(t *testing.T) {

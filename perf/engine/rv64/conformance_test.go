@@ -22,6 +22,9 @@ import (
 func TestConformance(t *testing.T) {
 	const path = "presage/datasets/programs/matmul"
 	args := []string{"-n", "24", "-repeat", "3"}
+	if testing.Short() {
+		args = []string{"-n", "8", "-repeat", "1"}
+	}
 	f, err := objfile.Open(goBuild(t, path, "linux", "riscv64"))
 	if err != nil {
 		t.Fatal(err)

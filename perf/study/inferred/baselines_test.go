@@ -13,6 +13,9 @@ import (
 )
 
 func TestBaselines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	oracle.Need(t, "Rscript")
 	script := filepath.Join(t.TempDir(), "mean.R")
 	// A method that predicts the constant of least relative residuals, as the

@@ -20,6 +20,9 @@ import (
 // store, and its tables agree with each other. (Run fails if simulators and
 // collectors of characteristics disagree about shards.)
 func TestCampaign(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	oracle.Need(t, "riscv64-linux-gnu-gcc")
 	c := Campaign{
 		Subjects: []Subject{{Application: "hmm", Level: O3, Input: "small", Folder: "hmm", Args: []string{"-count", "20"}, Role: ToTrain}},
@@ -65,6 +68,9 @@ func TestCampaign(t *testing.T) {
 // TestShardsDoNotDependOnEachOther simulates shards that follow each other closely
 // in one run, and each alone.
 func TestShardsDoNotDependOnEachOther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
 	oracle.Need(t, "riscv64-linux-gnu-gcc")
 	c, err := Campaign{Length: 50_000, Warm: 300_000, Shards: 3, Store: store.Open(t.TempDir())}.withDefaults()
 	if err != nil {
