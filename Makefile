@@ -65,8 +65,8 @@ SOAK ?= 1h
 soak: ## predict in three processes on one store for SOAK (1h), and kill them; same bytes, flat memory
 	cd perf/cmd/presage && nice $(GO) test -run TestSoak -v -timeout 0 . -soak $(SOAK)
 
-race: ## the Go tests under the race detector, slow ones shortened
-	nice $(GO) test -race -short -timeout 40m ./...
+race: ## the Go tests of all packages under the race detector, slow ones shortened
+	nice $(GO) test -race -short -timeout 20m ./...
 
 notebook-test: kernel ## judge the committed notebooks, and run the quickstart anew
 	$(NBCHECK) $(NOTEBOOKS)
