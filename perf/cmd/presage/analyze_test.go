@@ -56,6 +56,9 @@ func TestAnalyzeDraws(t *testing.T) {
 }
 
 func TestAnalyzeErrors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	for _, c := range []struct{ args, want string }{
 		{"--table edges", "give --run"},
 		{"--table nothing", "want summary, routines"},
@@ -80,6 +83,9 @@ func TestAnalyzeErrors(t *testing.T) {
 }
 
 func TestCheckStrides(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	out, errs, err := presage(t, "check-strides", "-q", "--min", "0.99", "--format", "csv", program, "-n", "6", "-iterations", "1")
 	if err != nil || !strings.HasPrefix(out, "program,agree_share,regular_share,compared,disagree") || !strings.Contains(out, "\nsweep3d,") {
 		t.Errorf("%v: %s%s", err, out, errs)

@@ -49,6 +49,9 @@ func TestPoolGivesTheSame(t *testing.T) {
 
 // TestFailedJob prints one line for a run that fails, which names its log.
 func TestFailedJob(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	_, stderr, err := presage(t, "profile", program, "--sweep", "n=6,7,8", "--args", "-n {n} -iterations 0", "-o", dir, "-q")
@@ -85,6 +88,9 @@ func TestCampaignErrors(t *testing.T) {
 
 // TestCampaignForecast predicts a campaign by the times of another, and by given ones.
 func TestCampaignForecast(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	must(t, "profile", program, "--sweep", "n=6,7,8", "--args", "-n {n} -iterations 1", "--block", "64", "-o", dir, "-q")
@@ -111,6 +117,9 @@ func TestCampaignForecast(t *testing.T) {
 
 // TestStore goes through the commands of the store, with an entry that is damaged.
 func TestStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir, other, archive := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "x.tar")
 	must(t, "profile", program, "--sweep", "n=6,7,8", "--args", "-n {n} -iterations 1", "--block", "64", "-o", dir, "-q")

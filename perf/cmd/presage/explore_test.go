@@ -10,6 +10,9 @@ import (
 
 // What explore and report refuse, they refuse before anything runs.
 func TestExploreAndReportRefuse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	page := filepath.Join(t.TempDir(), "r.html")
 	for _, c := range []struct {

@@ -105,6 +105,9 @@ func TestSampledProfile(t *testing.T) {
 }
 
 func TestPointErrors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	dir := t.TempDir()
 	for _, c := range []struct{ args, want string }{

@@ -173,6 +173,9 @@ func TestMachines(t *testing.T) {
 }
 
 func TestMachinesDiff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	got := must(t, "machines", "diff", "ultrasparc-1", "ultrasparc-2", "--format", "csv")
 	for _, want := range []string{
 		"property,unit,a,b\n",
@@ -191,6 +194,9 @@ func TestMachinesDiff(t *testing.T) {
 // TestClassesOfAnUndescribedCore checks that a machine without a described core
 // gives an error and not an empty table.
 func TestClassesOfAnUndescribedCore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	file := filepath.Join(t.TempDir(), "plain.yaml")
 	text := `title: Plain
 processor: none

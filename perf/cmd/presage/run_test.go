@@ -179,6 +179,9 @@ func TestRunInterrupted(t *testing.T) {
 
 // TestRunSnapshot cuts a run in two.
 func TestRunSnapshot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	file := filepath.Join(t.TempDir(), "s")
 	run := func(args ...string) (string, string) {
@@ -203,6 +206,9 @@ func TestRunSnapshot(t *testing.T) {
 
 // TestStackOfSimulation simulates a program with an array of 16 MB on the stack.
 func TestStackOfSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	args := []string{"simulate", guestC(t, "edges", "-O1"), "--args", "large", "--machine", "zen4", "-q"}
 	if _, stderr, status := runStatus(t.Context(), nil, args...); status == 0 || !strings.Contains(stderr, "stack overflow") {

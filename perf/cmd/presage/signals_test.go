@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -32,6 +33,9 @@ const asPatient = "PRESAGE_TEST_AS_PATIENT"
 // no interrupt.
 const deaf = "deaf"
 
+// orphan is deaf, too, and a worker that is told nothing more.
+const orphan = "orphan"
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "campaign" && os.Args[2] == "work" { // a pool's worker
 		os.Exit(command(interruptible(context.Background(), patience)))
@@ -46,6 +50,10 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		if len(os.Args) == 2 && os.Args[1] == deaf {
+			os.Exit(hearNothing())
+		}
+		if len(os.Args) == 2 && os.Args[1] == orphan {
+			_, _ = io.Copy(io.Discard, leashed(os.Stdin, nil, 50*time.Millisecond))
 			os.Exit(hearNothing())
 		}
 		os.Exit(command(ctx))
@@ -150,7 +158,7 @@ func TestSignals(t *testing.T) {
 // interrupt interrupts a command, which must end soon, with the status that a shell
 // expects, and leave no child behind.
 func interrupt(t *testing.T, line string, sig syscall.Signal) {
-	c := begin(t, line, "")
+	c := begin(t, line, "", nil)
 	start := time.Now()
 	c.signal(t, sig)
 	c.wait(t, 128+int(sig))
@@ -169,7 +177,7 @@ func interruptTwice(t *testing.T, line string, second syscall.Signal) {
 	)
 	took := time.Duration(math.MaxInt64)
 	for try := 0; try < tries && took > atOnce; try++ {
-		c := begin(t, line, asPatient+"=1")
+		c := begin(t, line, asPatient+"=1", nil)
 		c.signal(t, syscall.SIGINT)
 		start := time.Now()
 		stop := c.repeat(second)
@@ -183,6 +191,23 @@ func interruptTwice(t *testing.T, line string, second syscall.Signal) {
 	}
 }
 
+// TestOrphanedWorker ends the standard input of a worker whose job heeds nothing. It
+// ends, with what it has started; while its input goes on it works.
+func TestOrphanedWorker(t *testing.T) {
+	input, err := os.Open("/dev/zero")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer input.Close()
+	working := begin(t, orphan, "", input)
+	if err := working.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("a worker ended though its input had not: %v", err)
+	}
+	alone := begin(t, orphan, "", nil)
+	alone.wait(t, statusInterrupted)
+	alone.noHeirs(t)
+}
+
 // interruptee is a command that runs and gets signals.
 type interruptee struct {
 	*exec.Cmd
@@ -190,8 +215,9 @@ type interruptee struct {
 	out  bytes.Buffer
 }
 
-// begin starts a command line, with more in its environment, and waits until it works.
-func begin(t *testing.T, line, env string) *interruptee {
+// begin starts a command line, with more in its environment and on its standard input,
+// and waits until it works.
+func begin(t *testing.T, line, env string, input io.Reader) *interruptee {
 	t.Helper()
 	c := &interruptee{temp: t.TempDir()}
 	var args []string
@@ -207,7 +233,7 @@ func begin(t *testing.T, line, env string) *interruptee {
 	ready := filepath.Join(c.temp, "ready")
 	c.Env = append(os.Environ(), asCommand+"="+ready, "PRESAGE_STORE="+filepath.Join(c.temp, "store"), "TMPDIR="+c.temp, env)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Stdout, c.Stderr = &c.out, &c.out
+	c.Stdin, c.Stdout, c.Stderr = input, &c.out, &c.out
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
