@@ -387,6 +387,7 @@ func (c *conformance) unsupported(t *testing.T) {
 		engine.CapChanges:   {Plan: &trace.Plan{Memory: new(trace.MemoryPlan)}, Sink: sink},
 	} {
 		has := c.engine.Capabilities().Has(capability)
+		r.Args = c.Input.Args
 		_, err := c.engine.Run(t.Context(), c.File, r)
 		if errors.Is(err, errors.ErrUnsupported) == has {
 			t.Errorf("%v: the engine has it: %t; error %v", capability, has, err)
