@@ -40,7 +40,12 @@ func TestConformance(t *testing.T) {
 		Failing: []string{"-nonsense"}, FailingStatus: 2, Trap: readFile(t, assemble(a.text, nil, pageBytes)),
 	}
 	for name, mode := range modes(t) {
-		t.Run(name, func(t *testing.T) { enginetest.Test(t, Engine{Mode: mode}, s) })
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && mode == Interpret && hasJIT() {
+				t.Skip("slow under the race detector; the translator interprets, too")
+			}
+			enginetest.Test(t, Engine{Mode: mode}, s)
+		})
 	}
 }
 
