@@ -663,6 +663,9 @@ func TestFlowContradiction(t *testing.T) {
 // TestFlowArenaFull counts flow in a program whose translations do not fit into
 // the arena.
 func TestFlowArenaFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	needJIT(t)
 	f := readFile(t, flowImage(5, 40, 20_000))
 	plan := everyTransfer(f)

@@ -284,6 +284,9 @@ func TestControlRegisters(t *testing.T) {
 // nothing, even if its result does not depend on the mode, and that all other
 // instructions stay legal.
 func TestReservedRoundingModes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	for _, c := range floatCases() {
 		rounds := c.rounds || c.name == "fcvt.d.s"
 		for frm := range int32(8) {

@@ -68,6 +68,9 @@ func wanderingImage(seed uint64) []byte {
 // TestAccessesCheckedTogether: accesses that one check is made for fault where they
 // would one by one, and nothing is stored that would not be.
 func TestAccessesCheckedTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	needJIT(t)
 	faults, ended := 0, 0
 	for seed := range uint64(600) {

@@ -287,6 +287,9 @@ func TestJITPrograms(t *testing.T) {
 
 // TestJITArenaFull runs a program whose translations do not fit into the arena.
 func TestJITArenaFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
 	needJIT(t)
 	f := readFile(t, loopImage(3, 60, 2000, false))
 	want, r, err := runGuest(t, f, options{mode: Interpret})
