@@ -127,6 +127,9 @@ func inOrder(list []given) []given {
 // TestAllocations holds the sites of allocations against what the program says of them,
 // and their number and bytes against valgrind's; recording them changes no access.
 func TestAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
+	}
 	for name, flags := range map[string][]string{"O0": {"-O0"}, "O2": {"-O2"}, "static": {"-O2", "-static"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
