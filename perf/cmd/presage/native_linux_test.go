@@ -124,6 +124,9 @@ func TestNativeToTheEnd(t *testing.T) {
 // TestFreeThreads simulates a program whose threads run at the same time: each result
 // says so, and what it counts is what it is when they take turns.
 func TestFreeThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; package native has tests of free threads")
+	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	gcc := oracle.Need(t, "gcc")
 	path := filepath.Join(t.TempDir(), "freely")
