@@ -63,6 +63,43 @@ func (f *Func) Eval(p Point) float64 {
 	return s
 }
 
+// Values evaluates functions at a point. A term that several functions share, as
+// those of one basis do, is evaluated once. It is not for concurrent use.
+type Values struct {
+	point  Point
+	terms  []*compiled
+	values []float64
+}
+
+// sharedTerms bounds the terms whose values are kept; further ones are evaluated each
+// time. Functions over one basis have MaxTerms at most.
+const sharedTerms = MaxTerms
+
+// At returns the values of functions at p.
+func At(p Point) *Values { return &Values{point: p} }
+
+// Of returns f.Eval(p), to the last bit.
+func (v *Values) Of(f *Func) float64 {
+	s := 0.0
+	for i, t := range f.Terms {
+		s += f.Coefficients[i] * v.term(t)
+	}
+	return s
+}
+
+func (v *Values) term(t Term) float64 {
+	for i, known := range v.terms {
+		if known == t.code {
+			return v.values[i]
+		}
+	}
+	x := t.Eval(v.point)
+	if len(v.terms) < sharedTerms {
+		v.terms, v.values = append(v.terms, t.code), append(v.values, x)
+	}
+	return x
+}
+
 // Check returns a warning for each parameter of p that lies more than a factor
 // of ReachLimit outside the data.
 func (f *Func) Check(p Point) []Warning { return CheckReach(f.Domain, p) }

@@ -119,8 +119,7 @@ func (m *Model) worst(runs *locality.Runs) deviation {
 		}
 		for r := range runs.Runs {
 			d := deviation{run: r, block: b}
-			for g := range m.parts {
-				at := m.byBlock[blockBytes].Groups[g].Histogram(fit.Point(m.Points[r]))
+			for g, at := range m.byBlock[blockBytes].Histograms(fit.Point(m.Points[r])) {
 				d.got += at.Accesses()
 				d.want += m.accessesBy(runs, g, r, b)
 			}
@@ -162,8 +161,7 @@ func (m *Model) astray(runs *locality.Runs, d *deviation) string {
 	scopes := m.Scopes(subject.ByRoutine)
 	by := make(map[string]float64)
 	fitted := m.byBlock[runs.BlockBytes()[d.block]]
-	for g := range m.parts {
-		at := fitted.Groups[g].Histogram(fit.Point(m.Points[d.run]))
+	for g, at := range fitted.Histograms(fit.Point(m.Points[d.run])) {
 		by[scopes.Names[scopes.Of[g]]] += at.Accesses() - m.accessesBy(runs, g, d.run, d.block)
 	}
 	names := slices.Sorted(maps.Keys(by))
@@ -236,9 +234,8 @@ func (m *Model) compared(runs *locality.Runs, r, b int) (*compared, error) {
 	if err := fitted.Check(at); err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}
-	c := &compared{of: deviation{run: r, block: b}}
+	c := &compared{of: deviation{run: r, block: b}, modelled: fitted.Histograms(at)}
 	for g := range fitted.Groups {
-		c.modelled = append(c.modelled, fitted.Groups[g].Histogram(at))
 		c.collected = append(c.collected, m.collectedBy(runs, g, r, b))
 	}
 	return c, nil

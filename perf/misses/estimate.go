@@ -18,6 +18,7 @@ type histograms struct {
 	at       fit.Point
 	model    *scaling.Model   // that they come from
 	groups   []groupHistogram // by its groups
+	accesses []float64        // by its groups, as the model has them
 	of       []Group          // by its groups; nil: they are the Model's
 	key      loopKey          // of the model by loop that they come from
 	limit    float64          // no distance is larger; 0: no limit
@@ -74,12 +75,11 @@ func evaluateOf(fitted *scaling.Model, of []Group, accesses []float64, footprint
 		return nil, err
 	}
 	h := &histograms{at: p, model: fitted, of: of, groups: make([]groupHistogram, len(fitted.Groups)), warnings: fitted.Doubts(p)}
-	for g := range fitted.Groups {
-		h.groups[g].Histogram = fitted.Groups[g].Histogram(p)
-	}
+	h.accesses = make([]float64, len(fitted.Groups))
 	sum := 0.0
-	for g := range h.groups {
-		sum += h.groups[g].Cold
+	for g, own := range fitted.Histograms(p) {
+		h.groups[g].Histogram, h.accesses[g] = own, own.Accesses()
+		sum += own.Cold
 	}
 	if footprint == nil {
 		h.scaleTo(accesses)

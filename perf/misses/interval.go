@@ -137,11 +137,10 @@ func (d *doubter) ofFunctions(ctx context.Context, spans []span, coverage float6
 	}
 	plain := make([]float64, len(spans))
 	d.base = make([]float64, len(spans))
-	for g := range d.histograms.groups {
+	for g, h := range d.model.Histograms(fit.Point(d.point)) {
 		if d.counted(d.group(g)) {
 			continue
 		}
-		h := d.model.Groups[g].Histogram(fit.Point(d.point))
 		misses := predict.OfHistogram(&h, cache)
 		scope := d.scopes.Of[d.group(g)]
 		plain[scope] += misses.Total()

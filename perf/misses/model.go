@@ -101,8 +101,22 @@ func (m *Model) first(g Group) *access.Reference { return m.shared.First(m.parts
 func (m *Model) Executable() *subject.Program { return m.shared.Program }
 
 // Scopes returns the scopes of a kind that the groups belong to; its things are
-// the groups.
+// the groups. It must not be modified: every prediction asks for the same.
 func (m *Model) Scopes(by subject.Scope) subject.Partition {
+	r := m.refits
+	r.mu.Lock()
+	p, known := r.scopes[by]
+	r.mu.Unlock()
+	if !known {
+		p = m.partition(by)
+		r.mu.Lock()
+		r.scopes[by] = p
+		r.mu.Unlock()
+	}
+	return p
+}
+
+func (m *Model) partition(by subject.Scope) subject.Partition {
 	return subject.PartitionOf(len(m.parts), func(g int) string {
 		p := &m.parts[g]
 		if len(p.groups) == 1 {
@@ -189,6 +203,7 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	}
 	m.refits = &refits{
 		runs: runs, sizes: sizes, options: options, opt: opt, store: st, known: make(map[refit]*scaling.Model),
+		scopes:  make(map[subject.Scope]subject.Partition),
 		classes: make(map[furtherKey]map[locality.Class]reuse.Histogram), byLoop: make(map[loopKey]*byLoop), better: make(map[loopKey]bool),
 		heldOut:     make(map[int]*scaling.Footprint),
 		atLargest:   make(map[int]*reuse.Histogram),

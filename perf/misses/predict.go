@@ -230,8 +230,7 @@ func (m *Model) evaluateAccesses(point subject.Point) []float64 {
 		return make([]float64, len(m.parts)) // the rows report it, with the level
 	}
 	n := make([]float64, len(fitted.Groups))
-	for g := range fitted.Groups {
-		h := fitted.Groups[g].Histogram(fit.Point(point))
+	for g, h := range fitted.Histograms(fit.Point(point)) {
 		n[g] = h.Accesses()
 	}
 	return n

@@ -237,11 +237,22 @@ func (m *Model) scoped(h *histograms, of scopedOptions) (*scoped, error) {
 	scopes := m.Scopes(of.by)
 	n := len(scopes.Names)
 	s := &scoped{names: scopes.Names, hists: make([]scaling.Histogram, n), accesses: make([]float64, n), by: of.method}
-	for g, n := range m.accesses(subject.Point(h.at)) {
+	accesses := h.accesses
+	if h.model != m.byBlock[m.smallestBlock()] {
+		accesses = m.accesses(subject.Point(h.at))
+	}
+	for g, n := range accesses {
 		if !finite(n) {
 			return nil, errNotFinite
 		}
 		s.accesses[scopes.Of[g]] += n
+	}
+	bins := make([]int, n)
+	for part := range h.groups {
+		bins[scopes.Of[h.group(part)]] += len(h.groups[part].Bins)
+	}
+	for i, n := range bins {
+		s.hists[i].Bins = make([]scaling.WeightedBin, 0, n)
 	}
 	for part := range h.groups {
 		own := &h.groups[part]

@@ -39,6 +39,7 @@ type refits struct {
 	warnings []string   // of the store
 	known    map[refit]*scaling.Model
 	heldOut  map[int]*scaling.Footprint // by the number of the largest sizes that are left out
+	scopes   map[subject.Scope]subject.Partition
 
 	classes map[furtherKey]map[locality.Class]reuse.Histogram
 	notRun  error // why further runs cannot be made; nil: none failed

@@ -60,8 +60,7 @@ func At(m *scaling.Model, size fit.Point, c Cache) (*Prediction, error) {
 		return nil, fmt.Errorf("predict: %w", err)
 	}
 	p := &Prediction{Size: size, Cache: c, Groups: make([]Misses, len(m.Groups)), Warnings: m.Doubts(size)}
-	for i := range m.Groups {
-		h := m.Groups[i].Histogram(size)
+	for i, h := range m.Histograms(size) {
 		p.Groups[i] = OfHistogram(&h, c)
 		p.Program = p.Program.Add(p.Groups[i])
 	}

@@ -56,12 +56,34 @@ func (m *Model) Doubts(p fit.Point) []fit.Warning {
 // forbids only within the reach, counts as zero. It panics if p lacks a
 // parameter; see Model.Check.
 func (g *GroupModel) Histogram(p fit.Point) Histogram {
-	h := Histogram{Cold: math.Max(0, g.Cold.Eval(p)), Bins: make([]WeightedBin, 0, len(g.Bins))}
-	total, sum := math.Max(0, g.Accesses.Eval(p)-h.Cold), 0.0
+	return g.histogram(fit.At(p), make([]WeightedBin, 0, len(g.Bins)))
+}
+
+// Histograms returns the histogram of each group at size p, as GroupModel.Histogram
+// does, in a fraction of the time: groups share the values of terms.
+func (m *Model) Histograms(p fit.Point) []Histogram {
+	n := 0
+	for i := range m.Groups {
+		n += len(m.Groups[i].Bins)
+	}
+	at, bins, all := fit.At(p), make([]WeightedBin, n), make([]Histogram, len(m.Groups))
+	for i := range m.Groups {
+		k := len(m.Groups[i].Bins)
+		all[i] = m.Groups[i].histogram(at, bins[:0:k])
+		bins = bins[k:]
+	}
+	return all
+}
+
+// histogram returns the group's histogram with bins in to, which is empty and has room
+// for them.
+func (g *GroupModel) histogram(at *fit.Values, to []WeightedBin) Histogram {
+	h := Histogram{Cold: math.Max(0, at.Of(&g.Cold)), Bins: to}
+	total, sum := math.Max(0, at.Of(&g.Accesses)-h.Cold), 0.0
 	for i := range g.Bins {
 		b := WeightedBin{
-			Distance: math.Max(0, g.Bins[i].Distance.Eval(p)),
-			Count:    math.Max(0, g.Bins[i].Frequency.Eval(p)),
+			Distance: math.Max(0, at.Of(&g.Bins[i].Distance)),
+			Count:    math.Max(0, at.Of(&g.Bins[i].Frequency)),
 		}
 		sum += b.Count
 		h.Bins = append(h.Bins, b)
