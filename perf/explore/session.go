@@ -157,7 +157,8 @@ type modelKey struct {
 	block                 uint64
 }
 
-// model returns the model of a state for one block size, or all if it is 0.
+// model returns the model of a state for one block size, as a draft, or all if it is 0:
+// only the parts of the page that are opened show intervals.
 func (s *Session) model(ctx context.Context, st *State, block uint64) (*misses.Model, error) {
 	key := modelKey{st.Basis, st.Shape, fmt.Sprint(st.Without), block}
 	return s.models.get(key, func() (*misses.Model, error) {
@@ -171,7 +172,7 @@ func (s *Session) model(ctx context.Context, st *State, block uint64) (*misses.M
 		opt := s.opt.Fit
 		opt.Basis, opt.Shape, opt.BlockBytes = st.Basis, st.Shape, nil
 		if block != 0 {
-			opt.BlockBytes = []uint64{block}
+			opt.BlockBytes, opt.Draft = []uint64{block}, true
 		}
 		return misses.Fit(ctx, runs, opt)
 	})

@@ -93,6 +93,11 @@ func (v *Values) term(t Term) float64 {
 			return v.values[i]
 		}
 	}
+	for i, known := range v.terms { // of functions that were stored, each has terms of its own
+		if known.text == t.code.text {
+			return v.values[i]
+		}
+	}
 	x := t.Eval(v.point)
 	if len(v.terms) < sharedTerms {
 		v.terms, v.values = append(v.terms, t.code), append(v.values, x)

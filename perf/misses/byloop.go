@@ -184,7 +184,7 @@ func (m *Model) byLoop(ctx context.Context, param string, key loopKey) (*byLoop,
 	if err != nil {
 		return nil, err
 	}
-	memo, err := store.Memo(r.store, storeKey, func() (*scaling.Model, error) {
+	known, err := memo(r, storeKey, func() (*scaling.Model, error) {
 		var at []fit.Point
 		for _, i := range runs {
 			at = append(at, r.sizes[i])
@@ -199,10 +199,10 @@ func (m *Model) byLoop(ctx context.Context, param string, key loopKey) (*byLoop,
 	if err != nil {
 		return nil, fmt.Errorf("perf: fit by loop for blocks of %d bytes: %w", key.block, err)
 	}
-	if memo.Warning != "" {
-		r.warnings = append(r.warnings, memo.Warning)
+	if known.Warning != "" {
+		r.warnings = append(r.warnings, known.Warning)
 	}
-	out.fitted = memo.Value
+	out.fitted = known.Value
 	r.byLoop[key] = out
 	return out, nil
 }

@@ -41,16 +41,16 @@ func (m *Model) FitDivision(ctx context.Context, d Division) (*scaling.Model, er
 	}
 	options := r.options
 	options.BlockBytes = d.BlockBytes
-	memo, err := store.Memo(r.store, key, func() (*scaling.Model, error) { return scaling.Fit(ctx, r.sizes, d.Parts, options) })
+	known, err := memo(r, key, func() (*scaling.Model, error) { return scaling.Fit(ctx, r.sizes, d.Parts, options) })
 	if err != nil {
 		return nil, fmt.Errorf("perf: fit of %s for blocks of %d bytes: %w", d.Kind, d.BlockBytes, err)
 	}
-	if memo.Warning != "" {
+	if known.Warning != "" {
 		r.mu.Lock()
-		r.warnings = append(r.warnings, memo.Warning)
+		r.warnings = append(r.warnings, known.Warning)
 		r.mu.Unlock()
 	}
-	return memo.Value, nil
+	return known.Value, nil
 }
 
 // all returns the indices of the runs.

@@ -80,7 +80,7 @@ const joinVersion = 2
 
 // parts returns the groups that were accessed in any run, joined where they
 // exchange accesses.
-func (j *joiner) parts(ctx context.Context, st *store.Store, key any) ([]part, string, error) {
+func (j *joiner) parts(ctx context.Context, r *refits) ([]part, string, error) {
 	j.total = make([]float64, len(j.runs.Runs))
 	for g := range j.shared.All() {
 		u := unit{group: g, at: j.shared.PlaceOf(g), counts: make([]float64, len(j.total))}
@@ -94,15 +94,15 @@ func (j *joiner) parts(ctx context.Context, st *store.Store, key any) ([]part, s
 			j.units = append(j.units, u)
 		}
 	}
-	k, err := store.NewKey("joined", joinVersion, key)
+	k, err := store.NewKey("joined", joinVersion, r.inputs(r.kept(0)))
 	if err != nil {
 		return nil, "", err
 	}
-	memo, err := store.Memo(st, k, func() ([][]int, error) { return j.join(ctx) })
+	joined, err := memo(r, k, func() ([][]int, error) { return j.join(ctx) })
 	if err != nil {
 		return nil, "", fmt.Errorf("perf: join: %w", err)
 	}
-	return j.partsOf(memo.Value), memo.Warning, nil
+	return j.partsOf(joined.Value), joined.Warning, nil
 }
 
 // partsOf returns the units as parts, of which some are joined.

@@ -39,6 +39,11 @@ type FitOptions struct {
 	// fitted sooner than three.
 	BlockBytes []uint64
 
+	// Draft leaves out what intervals follow from, for models that are looked at and
+	// changed: values are the same, in half the time. Predictions of a draft take a
+	// Coverage of -1. It is not kept.
+	Draft bool
+
 	// Store keeps the models; nil: the default store.
 	Store *store.Store
 }
@@ -184,7 +189,7 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		m.Points = append(m.Points, run.Point)
 		sizes = append(sizes, fit.Point(run.Point))
 	}
-	options := scaling.Options{Tolerance: opt.Tolerance, MedianRatio: opt.MedianRatio}
+	options := scaling.Options{Tolerance: opt.Tolerance, MedianRatio: opt.MedianRatio, NoSpread: opt.Draft}
 	if opt.Basis != "" {
 		basis, err := fit.ParseBasis(opt.Basis, m.Points[0].Names()...)
 		if err != nil {
@@ -314,7 +319,7 @@ func (m *Model) chooseGroups(ctx context.Context) error {
 		return err
 	}
 	j := joiner{shared: m.shared, runs: r.runs, sizes: r.sizes, options: r.options}
-	parts, warning, err := j.parts(ctx, r.store, r.inputs(r.kept(0)))
+	parts, warning, err := j.parts(ctx, r)
 	if err != nil {
 		return err
 	}

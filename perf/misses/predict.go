@@ -3,6 +3,7 @@ package misses
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -139,6 +140,9 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 	}
 	if err := opt.Listing.Check(); err != nil {
 		return nil, err
+	}
+	if m.refits.opt.Draft && opt.Coverage >= 0 {
+		return nil, errors.New("perf: a draft of a model knows no intervals: ask for a Coverage of -1, or fit without FitOptions.Draft")
 	}
 	scopes := m.Scopes(by)
 	for _, point := range points {

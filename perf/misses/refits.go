@@ -74,7 +74,7 @@ func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) 
 	}
 	options := r.options
 	options.BlockBytes = blockBytes
-	memo, err := store.Memo(r.store, key, func() (*scaling.Model, error) {
+	known, err := memo(r, key, func() (*scaling.Model, error) {
 		sizes := make([]fit.Point, len(kept))
 		for i, k := range kept {
 			sizes[i] = r.sizes[k]
@@ -84,11 +84,20 @@ func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) 
 	if err != nil {
 		return nil, fmt.Errorf("perf: fit for blocks of %d bytes: %w", blockBytes, err)
 	}
-	if memo.Warning != "" {
-		r.warnings = append(r.warnings, memo.Warning)
+	if known.Warning != "" {
+		r.warnings = append(r.warnings, known.Warning)
 	}
-	r.known[what] = memo.Value
-	return memo.Value, nil
+	r.known[what] = known.Value
+	return known.Value, nil
+}
+
+// memo is store.Memo, but of drafts, which are not kept.
+func memo[T any](r *refits, key store.Key, compute func() (T, error)) (store.Memoized[T], error) {
+	if r.opt.Draft {
+		v, err := compute()
+		return store.Memoized[T]{Value: v}, err
+	}
+	return store.Memo(r.store, key, compute)
 }
 
 // heldOutFootprint returns what the program touches by all sizes but the largest ones.

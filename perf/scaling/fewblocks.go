@@ -33,7 +33,7 @@ func (f *fitter) plainCounts(counts []float64) (fit.Func, error) {
 		if err != nil {
 			return fit.Func{}, err
 		}
-		g, err := d.Fit(counts, fit.Options{Weights: weights(f.extents, counts, usual), Shape: f.shape, Cancellation: cancellation})
+		g, err := d.Fit(counts, fit.Options{NoSpread: f.noSpread, Weights: weights(f.extents, counts, usual), Shape: f.shape, Cancellation: cancellation})
 		if err != nil {
 			return fit.Func{}, err
 		}

@@ -27,6 +27,7 @@ type fitter struct {
 	negligible  float64
 	medianRatio bool
 	fewBlocks   bool
+	noSpread    bool
 
 	twice   fit.Point   // twice the largest size
 	beyond  []fit.Point // where totals are compared
@@ -38,7 +39,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	if len(sizes) < minSizes {
 		return nil, fmt.Errorf("scaling: %w: %d sizes, at least %d are needed and %d recommended", ErrData, len(sizes), minSizes, recommendedSizes)
 	}
-	f := &fitter{sizes: sizes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks}
+	f := &fitter{sizes: sizes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks, noSpread: opt.NoSpread}
 	f.memo = memo{designs: map[string]*fit.Design{}, fitted: map[string]fitted{}}
 	f.params = sortedNames(sizes[0])
 	if err := checkSizes(sizes, groups); err != nil {
@@ -233,7 +234,7 @@ func (f *fitter) counted(k kind, counts []float64) (fit.Func, error) {
 			}
 			return out
 		}
-		out.f, out.err = fitTo(design, f.shape, f.extents, counts, 0, false)
+		out.f, out.err = fitTo(design, f.shape, f.extents, counts, 0, f.noSpread)
 		if out.err == nil {
 			out.f, out.err = f.steeper(out.f, higher, counts)
 		}
@@ -283,8 +284,11 @@ func (f *fitter) distance(hists []ranked, p part, k kind) (fit.Func, error) {
 	if seenAt < minSizes {
 		return f.held(sum/count, seenAt), nil
 	}
+	if k == ofDraft && f.noSpread {
+		k = ofDistance // they are the same
+	}
 	known := f.memo.recall(k, means, func() (out fitted) {
-		out.f, out.err = f.fitDistance(means, k == ofDraft)
+		out.f, out.err = f.fitDistance(means, k == ofDraft || f.noSpread)
 		return out
 	})
 	return known.f, known.err

@@ -60,6 +60,10 @@ type Options struct {
 	// sizes of one parameter; of several it makes no difference.
 	FewBlocks bool
 
+	// NoSpread leaves fit.Func.Spread out of all functions, for models of which only
+	// values are needed.
+	NoSpread bool
+
 	// Workers is the number of groups modelled at a time; 0 for GOMAXPROCS.
 	// The result does not depend on it.
 	Workers int
