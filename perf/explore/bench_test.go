@@ -79,7 +79,9 @@ func changes(s *Session) []change {
 		}},
 		{"capacity", "panel", func(st *State, at int) { st.Capacity += st.Block * uint64(at) }},
 		{"scope", "panel", func(st *State, at int) { st.By, st.Capacity = "loop", st.Capacity+st.Block*uint64(at) }},
-		{"method", "panel", func(st *State, at int) { st.Method, st.Capacity = "binomial", st.Capacity+st.Block*uint64(st.Ways)*uint64(at) }},
+		{"method", "panel", func(st *State, at int) {
+			st.Method, st.Capacity = "binomial", st.Capacity+st.Block*uint64(st.Ways)*uint64(at)
+		}},
 		{"size", "panel", func(st *State, at int) { st.At += float64(at) / 1e4 }},
 		{"size/by=loop", "panel", func(st *State, at int) { st.By, st.At = "loop", st.At+float64(at)/1e4 }},
 		{"picture", "figure/surface.png", func(st *State, at int) { st.Capacity += st.Block * uint64(at) }},

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -149,26 +150,32 @@ var captions = map[string]string{
 // figureContents draws the figures that are part of the page. The surface has too many
 // faces for that: the page asks for a picture of it.
 func (v *View) figureContents() []figureContent {
-	var all []figureContent
-	for _, name := range FigureNames() {
-		c := figureContent{Name: name, Caption: captions[name]}
-		f, err := v.Figure(name)
-		switch {
-		case err != nil:
-			c.Problem = "No " + name + ": " + userText(err) + "."
-		case name == FigureSurface:
-			c.Alt = f.Alt
-		default:
-			svg, err := f.SVG(figureWidth, figureHeight)
-			if err != nil {
-				c.Problem = userText(err)
-				break
-			}
-			c.SVG = template.HTML(svg) // figure escapes what is text in it
-		}
-		all = append(all, c)
-	}
+	names := FigureNames()
+	all := make([]figureContent, len(names))
+	_ = each(context.Background(), len(names), func(i int) error { // what fails says so in its place
+		all[i] = v.figureContent(names[i])
+		return nil
+	})
 	return all
+}
+
+func (v *View) figureContent(name string) figureContent {
+	c := figureContent{Name: name, Caption: captions[name]}
+	f, err := v.Figure(name)
+	switch {
+	case err != nil:
+		c.Problem = "No " + name + ": " + userText(err) + "."
+	case name == FigureSurface:
+		c.Alt = f.Alt
+	default:
+		svg, err := f.SVG(figureWidth, figureHeight)
+		if err != nil {
+			c.Problem = userText(err)
+			break
+		}
+		c.SVG = template.HTML(svg) // figure escapes what is text in it
+	}
+	return c
 }
 
 var templateFuncs = template.FuncMap{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -128,7 +129,11 @@ func (s *Session) show(ctx context.Context, st State) (*View, error) {
 
 // scoped evaluates a model where the state's parameter has a value.
 func (s *Session) scoped(m *misses.Model, st *State, value float64) (*misses.ScopedHistograms, error) {
-	return m.Scoped(s.at(st, value), misses.ScopedOptions{By: st.By, BlockBytes: st.Block, Method: st.Method})
+	return m.Scoped(s.at(st, value), s.scopedOptions(st))
+}
+
+func (s *Session) scopedOptions(st *State) misses.ScopedOptions {
+	return misses.ScopedOptions{By: st.By, BlockBytes: st.Block, Method: st.Method}
 }
 
 // along evaluates a model along the state's parameter, at the sizes of the runs and
@@ -150,8 +155,14 @@ func (s *Session) along(ctx context.Context, m *misses.Model, st *State) (*predi
 		slices.Sort(p.at)
 		p.at = slices.Compact(p.at)
 		p.scoped = make([]*misses.ScopedHistograms, len(p.at))
-		return p, each(ctx, len(p.at), func(i int) (err error) {
-			p.scoped[i], err = s.scoped(m, st, p.at[i])
+		points := make([]subject.Point, len(p.at))
+		for i, x := range p.at {
+			points[i] = s.at(st, x)
+		}
+		parts := slices.Collect(slices.Chunk(points, (len(points)-1)/runtime.GOMAXPROCS(0)+1))
+		return p, each(ctx, len(parts), func(i int) error {
+			scoped, err := m.ScopedAt(parts[i], s.scopedOptions(st))
+			copy(p.scoped[i*len(parts[0]):], scoped)
 			return err
 		})
 	})
@@ -245,11 +256,11 @@ func (v *View) missesOf(h *reuse.Histogram, c predict.Cache) float64 {
 }
 
 func (v *View) functionRows() error {
-	all, err := v.model.Functions(v.State.By, v.State.Scope, v.State.Block)
+	all, err := v.model.Functions(v.State.By, v.State.Scope, v.State.Block, maxFunctions)
 	if err != nil {
 		return err
 	}
-	for _, f := range all[:min(maxFunctions, len(all))] {
+	for _, f := range all {
 		row := FunctionRow{Reference: f.Reference, Bin: f.Bin, Quantity: f.Quantity, Share: f.Share, Function: f.Func.String(), LOO: f.Func.LOO, Residual: math.NaN()}
 		if f.Bin < 0 {
 			row.Quantity = "cold accesses"

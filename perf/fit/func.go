@@ -47,12 +47,11 @@ func Constant(v float64) Func {
 	if v == 0 {
 		return Func{}
 	}
-	one, err := ParseTerm("1")
-	if err != nil {
-		panic(err) // a constant always parses
-	}
-	return Func{Terms: []Term{one}, Coefficients: []float64{v}}
+	return Func{Terms: []Term{{&one}}, Coefficients: []float64{v}}
 }
+
+// one is the term 1.
+var one = compiled{text: "1", eval: constant(1)}
 
 // Eval returns the value of f at p. It panics if p lacks a parameter.
 func (f *Func) Eval(p Point) float64 {
@@ -63,31 +62,46 @@ func (f *Func) Eval(p Point) float64 {
 	return s
 }
 
-// Values evaluates functions at a point. A term that several functions share, as
-// those of one basis do, is evaluated once. It is not for concurrent use.
+// Values evaluates functions at points. A term that several functions share, as those
+// of one basis do, is evaluated once a point. It is not for concurrent use.
 type Values struct {
-	point  Point
+	points []Point
 	terms  []*compiled
-	values []float64
+	values [][]float64 // by term and point
+	spare  []float64   // of a term whose values are not kept
 }
 
 // sharedTerms bounds the terms whose values are kept; further ones are evaluated each
 // time. Functions over one basis have MaxTerms at most.
 const sharedTerms = MaxTerms
 
-// At returns the values of functions at p.
-func At(p Point) *Values { return &Values{point: p} }
+// At returns the values of functions at points.
+func At(points ...Point) *Values { return &Values{points: points} }
 
-// Of returns f.Eval(p), to the last bit.
+// Of returns f.Eval(p), to the last bit, with p the first of the points.
 func (v *Values) Of(f *Func) float64 {
 	s := 0.0
 	for i, t := range f.Terms {
-		s += f.Coefficients[i] * v.term(t)
+		s += f.Coefficients[i] * v.term(t)[0]
 	}
 	return s
 }
 
-func (v *Values) term(t Term) float64 {
+// Each sets to, which has an element for each of the points, to the values that Of has
+// there, and returns it.
+func (v *Values) Each(to []float64, f *Func) []float64 {
+	clear(to)
+	for i, t := range f.Terms {
+		c := f.Coefficients[i]
+		for k, x := range v.term(t) {
+			to[k] += c * x
+		}
+	}
+	return to
+}
+
+// term returns the values of a term at the points, until the next call.
+func (v *Values) term(t Term) []float64 {
 	for i, known := range v.terms {
 		if known == t.code {
 			return v.values[i]
@@ -98,11 +112,20 @@ func (v *Values) term(t Term) float64 {
 			return v.values[i]
 		}
 	}
-	x := t.Eval(v.point)
-	if len(v.terms) < sharedTerms {
-		v.terms, v.values = append(v.terms, t.code), append(v.values, x)
+	keep := len(v.terms) < sharedTerms
+	at := v.spare[:0]
+	if keep {
+		at = make([]float64, 0, len(v.points))
 	}
-	return x
+	for _, p := range v.points {
+		at = append(at, t.Eval(p))
+	}
+	if keep {
+		v.terms, v.values = append(v.terms, t.code), append(v.values, at)
+	} else {
+		v.spare = at
+	}
+	return at
 }
 
 // Check returns a warning for each parameter of p that lies more than a factor

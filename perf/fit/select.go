@@ -44,6 +44,7 @@ type search struct {
 	// Memory reused from fit to fit.
 	buf        []float64 // backs y, columns and scale
 	candidates []candidate
+	queue      queue
 	met        []candidate          // those with the shape enforced
 	terms      []int                // backs the candidates' terms
 	walk       leastsquares.Growing // of the subset that exhaustive has reached
@@ -237,7 +238,10 @@ func (s *search) scored(terms []int, f *leastsquares.Growing) candidate {
 
 // byError orders by score, then fewer terms, then earlier terms.
 func byError(a, b candidate) int {
-	return cmp.Or(cmp.Compare(a.score, b.score), bySimplicity(a, b))
+	if by := cmp.Compare(a.score, b.score); by != 0 {
+		return by
+	}
+	return bySimplicity(a, b)
 }
 
 // bySimplicity orders by the number of terms, then by their places in the
@@ -287,9 +291,10 @@ func (s *search) preferred(all []candidate) candidate {
 // subsets by ascending unrestricted error and, since a restriction seldom
 // lowers the error, stops once that exceeds what would be accepted.
 func (s *search) preferredShaped(all []candidate) candidate {
-	slices.SortStableFunc(all, byError)
+	s.queue.begin(all)
 	best, solved := math.Inf(1), 0
-	for _, c := range all {
+	for s.queue.Len() > 0 {
+		c := s.queue.next()
 		if c.score > s.acceptable(best) {
 			break
 		}

@@ -74,21 +74,26 @@ func evaluateOf(fitted *scaling.Model, of []Group, accesses []float64, footprint
 	if err := fitted.Check(p); err != nil {
 		return nil, err
 	}
+	return bounded(fitted, fitted.Histograms(p), of, accesses, footprint, blockBytes, p), nil
+}
+
+// bounded is evaluateOf for histograms of the groups that are known.
+func bounded(fitted *scaling.Model, known []scaling.Histogram, of []Group, accesses []float64, footprint *scaling.Footprint, blockBytes uint64, p fit.Point) *histograms {
 	h := &histograms{at: p, model: fitted, of: of, groups: make([]groupHistogram, len(fitted.Groups)), warnings: fitted.Doubts(p)}
 	h.accesses = make([]float64, len(fitted.Groups))
 	sum := 0.0
-	for g, own := range fitted.Histograms(p) {
+	for g, own := range known {
 		h.groups[g].Histogram, h.accesses[g] = own, own.Accesses()
 		sum += own.Cold
 	}
 	if footprint == nil {
 		h.scaleTo(accesses)
-		return h, nil
+		return h
 	}
 	touched := footprint.Blocks(blockBytes, p)
 	h.touched = footprint.Range(blockBytes, p)
 	if !finite(touched) || !finite(sum) {
-		return h, nil // the rows report it
+		return h // the rows report it
 	}
 	h.limit = math.Max(0, touched-1)
 	if of == nil {
@@ -102,7 +107,7 @@ func evaluateOf(fitted *scaling.Model, of []Group, accesses []float64, footprint
 			bin.Distance = math.Min(bin.Distance, h.limit)
 		}
 	}
-	return h, nil
+	return h
 }
 
 // scaleTo makes the reuses of the parts of each group add up to its accesses, with the

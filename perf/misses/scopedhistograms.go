@@ -36,11 +36,17 @@ type ScopedOptions struct {
 // Predict models reuses by loop and scales pages, where that foretells more; a warning
 // says so.
 func (m *Model) Scoped(point subject.Point, opt ScopedOptions) (*ScopedHistograms, error) {
-	by, err := opt.By.Check()
+	all, err := m.ScopedAt([]subject.Point{point}, opt)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.Check(point); err != nil {
+	return all[0], nil
+}
+
+// ScopedAt is Scoped at several points, which takes less time together.
+func (m *Model) ScopedAt(points []subject.Point, opt ScopedOptions) ([]*ScopedHistograms, error) {
+	by, err := opt.By.Check()
+	if err != nil {
 		return nil, err
 	}
 	blockBytes := cmp.Or(opt.BlockBytes, m.smallestBlock())
@@ -48,22 +54,38 @@ func (m *Model) Scoped(point subject.Point, opt ScopedOptions) (*ScopedHistogram
 	if err != nil {
 		return nil, err
 	}
-	if _, err := m.forBlocks(blockBytes); err != nil {
-		return nil, err
-	}
-	h, err := m.evaluate(blockBytes, point, method)
+	fitted, err := m.forBlocks(blockBytes)
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.scoped(h, scopedOptions{by, method})
-	if err != nil {
-		return nil, fmt.Errorf("perf: blocks of %d bytes at %s: %w", blockBytes, point, err)
+	at := make([]fit.Point, len(points))
+	for i, point := range points {
+		if err := m.Check(point); err != nil {
+			return nil, err
+		}
+		at[i] = fit.Point(point)
+		if err := fitted.Check(at[i]); err != nil {
+			return nil, err
+		}
 	}
-	warnings := s.warnings
-	if m.beyondRuns(point, method) != "" {
-		warnings = append(slices.Clone(warnings), groupsAlone)
+	footprint := m.footprint
+	if method == predict.MethodBinomial { // as in evaluate
+		footprint = nil
 	}
-	return &ScopedHistograms{Names: s.names, Accesses: s.accesses, Warnings: warnings, hists: s.hists, method: s.by}, nil
+	all := make([]*ScopedHistograms, len(points))
+	for i, known := range fitted.HistogramsAt(at) {
+		h := bounded(fitted, known, nil, nil, footprint, blockBytes, at[i])
+		s, err := m.scoped(h, scopedOptions{by, method})
+		if err != nil {
+			return nil, fmt.Errorf("perf: blocks of %d bytes at %s: %w", blockBytes, points[i], err)
+		}
+		warnings := s.warnings
+		if m.beyondRuns(points[i], method) != "" {
+			warnings = append(slices.Clone(warnings), groupsAlone)
+		}
+		all[i] = &ScopedHistograms{Names: s.names, Accesses: s.accesses, Warnings: warnings, hists: s.hists, method: s.by}
+	}
+	return all, nil
 }
 
 // groupsAlone is said of what the functions of groups predict beyond the sizes profiled.
@@ -94,39 +116,58 @@ type Function struct {
 }
 
 // Functions returns the functions that model the groups of a scope, those whose bin
-// has most accesses first.
-func (m *Model) Functions(by subject.Scope, scope string, blockBytes uint64) ([]Function, error) {
+// has most accesses first, and of them most at most.
+func (m *Model) Functions(by subject.Scope, scope string, blockBytes uint64, most int) ([]Function, error) {
 	fitted, err := m.forBlocks(blockBytes)
 	if err != nil {
 		return nil, err
 	}
 	scopes := m.Scopes(by)
 	last := fit.Point(m.Points[len(m.Points)-1])
-	var all []Function
+	var all []shared
 	total := 0.0
-	for g := range fitted.Groups {
+	for g, h := range fitted.Histograms(last) {
 		if scopes.Names[scopes.Of[g]] != scope {
 			continue
 		}
 		group := &fitted.Groups[g]
-		h := group.Histogram(last)
 		total += h.Accesses()
-		name := m.first(Group(g)).String()
 		for b := range group.Bins {
-			all = append(all,
-				m.function(Function{Reference: name, Bin: b, Quantity: "accesses", Share: h.Bins[b].Count, Func: &group.Bins[b].Frequency}),
-				m.function(Function{Reference: name, Bin: b, Quantity: "distance_blocks", Share: h.Bins[b].Count, Func: &group.Bins[b].Distance}))
+			all = append(all, shared{h.Bins[b].Count, Group(g), b})
 		}
-		all = append(all, m.function(Function{Reference: name, Bin: -1, Quantity: "accesses", Share: h.Cold, Func: &group.Cold}))
+		all = append(all, shared{h.Cold, Group(g), -1})
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("perf: the model has no scope %q", scope)
 	}
 	for i := range all {
-		all[i].Share = num.Ratio(all[i].Share, total)
+		all[i].of = num.Ratio(all[i].of, total)
 	}
-	slices.SortStableFunc(all, func(a, b Function) int { return cmp.Compare(b.Share, a.Share) })
-	return all, nil
+	slices.SortStableFunc(all, func(a, b shared) int { return cmp.Compare(b.of, a.of) })
+	var list []Function
+	for _, s := range all {
+		group, f := &fitted.Groups[s.group], Function{Reference: m.first(s.group).String(), Bin: s.bin, Quantity: "accesses", Share: s.of}
+		if s.bin < 0 {
+			f.Func = &group.Cold
+			list = append(list, m.function(f))
+		} else {
+			frequency, distance := f, f
+			frequency.Func = &group.Bins[s.bin].Frequency
+			distance.Func, distance.Quantity = &group.Bins[s.bin].Distance, "distance_blocks"
+			list = append(list, m.function(frequency), m.function(distance))
+		}
+		if len(list) >= most {
+			return list[:most], nil
+		}
+	}
+	return list, nil
+}
+
+// shared is a bin of a group, -1 for its cold accesses, with what it has of the accesses.
+type shared struct {
+	of    float64
+	group Group
+	bin   int
 }
 
 // function fills in the residuals.

@@ -56,37 +56,56 @@ func (m *Model) Doubts(p fit.Point) []fit.Warning {
 // forbids only within the reach, counts as zero. It panics if p lacks a
 // parameter; see Model.Check.
 func (g *GroupModel) Histogram(p fit.Point) Histogram {
-	return g.histogram(fit.At(p), make([]WeightedBin, 0, len(g.Bins)))
+	h := Histogram{Cold: math.Max(0, g.Cold.Eval(p)), Bins: make([]WeightedBin, len(g.Bins))}
+	for i := range g.Bins {
+		h.Bins[i] = WeightedBin{Distance: math.Max(0, g.Bins[i].Distance.Eval(p)), Count: math.Max(0, g.Bins[i].Frequency.Eval(p))}
+	}
+	h.scaleTo(g.Accesses.Eval(p))
+	return h
 }
 
 // Histograms returns the histogram of each group at size p, as GroupModel.Histogram
-// does, in a fraction of the time: groups share the values of terms.
-func (m *Model) Histograms(p fit.Point) []Histogram {
+// does.
+func (m *Model) Histograms(p fit.Point) []Histogram { return m.HistogramsAt([]fit.Point{p})[0] }
+
+// HistogramsAt returns the histograms at several sizes, by size and group, in a fraction
+// of the time: groups share the values of terms, and each function is visited once.
+func (m *Model) HistogramsAt(sizes []fit.Point) [][]Histogram {
 	n := 0
 	for i := range m.Groups {
 		n += len(m.Groups[i].Bins)
 	}
-	at, bins, all := fit.At(p), make([]WeightedBin, n), make([]Histogram, len(m.Groups))
+	all, bins := make([][]Histogram, len(sizes)), make([][]WeightedBin, len(sizes))
+	for k := range sizes {
+		all[k], bins[k] = make([]Histogram, len(m.Groups)), make([]WeightedBin, n)
+	}
+	at, first, second := fit.At(sizes...), make([]float64, len(sizes)), make([]float64, len(sizes))
+	from := 0
 	for i := range m.Groups {
-		k := len(m.Groups[i].Bins)
-		all[i] = m.Groups[i].histogram(at, bins[:0:k])
-		bins = bins[k:]
+		g := &m.Groups[i]
+		to := from + len(g.Bins)
+		for b := range g.Bins {
+			distances, counts := at.Each(first, &g.Bins[b].Distance), at.Each(second, &g.Bins[b].Frequency)
+			for k := range sizes {
+				bins[k][from+b] = WeightedBin{Distance: math.Max(0, distances[k]), Count: math.Max(0, counts[k])}
+			}
+		}
+		cold, accesses := at.Each(first, &g.Cold), at.Each(second, &g.Accesses)
+		for k := range sizes {
+			h := &all[k][i]
+			h.Cold, h.Bins = math.Max(0, cold[k]), bins[k][from:to:to]
+			h.scaleTo(accesses[k])
+		}
+		from = to
 	}
 	return all
 }
 
-// histogram returns the group's histogram with bins in to, which is empty and has room
-// for them.
-func (g *GroupModel) histogram(at *fit.Values, to []WeightedBin) Histogram {
-	h := Histogram{Cold: math.Max(0, at.Of(&g.Cold)), Bins: to}
-	total, sum := math.Max(0, at.Of(&g.Accesses)-h.Cold), 0.0
-	for i := range g.Bins {
-		b := WeightedBin{
-			Distance: math.Max(0, at.Of(&g.Bins[i].Distance)),
-			Count:    math.Max(0, at.Of(&g.Bins[i].Frequency)),
-		}
+// scaleTo makes bins and cold accesses sum to accesses.
+func (h *Histogram) scaleTo(accesses float64) {
+	total, sum := math.Max(0, accesses-h.Cold), 0.0
+	for _, b := range h.Bins {
 		sum += b.Count
-		h.Bins = append(h.Bins, b)
 	}
 	switch {
 	case sum > 0:
@@ -100,5 +119,4 @@ func (g *GroupModel) histogram(at *fit.Values, to []WeightedBin) Histogram {
 	default:
 		h.Cold += total
 	}
-	return h
 }

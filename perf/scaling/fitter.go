@@ -32,7 +32,16 @@ type fitter struct {
 	twice   fit.Point   // twice the largest size
 	beyond  []fit.Point // where totals are compared
 	atStake []float64   // accesses of the program that may miss, at each size
+	groups  []prepared
 	memo    memo
+}
+
+// prepared is a group with its reuses in order of distance, and its constant bins.
+type prepared struct {
+	Group
+	hists     []ranked
+	distances []float64 // of the constant bins
+	upTo      []float64 // ranks up to which they reach
 }
 
 func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) {
@@ -40,7 +49,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 		return nil, fmt.Errorf("scaling: %w: %d sizes, at least %d are needed and %d recommended", ErrData, len(sizes), minSizes, recommendedSizes)
 	}
 	f := &fitter{sizes: sizes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks, noSpread: opt.NoSpread}
-	f.memo = memo{designs: map[string]*fit.Design{}, fitted: map[string]fitted{}}
+	f.memo = memo{designs: map[string]*fit.Design{}, fitted: map[string]*fitted{}}
 	f.params = sortedNames(sizes[0])
 	if err := checkSizes(sizes, groups); err != nil {
 		return nil, err
@@ -75,12 +84,13 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	}
 	f.twice = f.times(2)
 	f.beyond = []fit.Point{f.twice, f.times(4), f.times(fit.ReachLimit)}
-	f.atStake = make([]float64, len(sizes))
-	for _, g := range groups {
-		hists := rankAll(g.Hists)
-		_, upTo := f.constantBins(hists)
+	f.atStake, f.groups = make([]float64, len(sizes)), make([]prepared, len(groups))
+	for k, g := range groups {
+		p := &f.groups[k]
+		p.Group, p.hists = g, rankAll(g.Hists)
+		p.distances, p.upTo = f.constantBins(p.hists)
 		for i := range sizes {
-			f.atStake[i] += float64(g.Hists[i].Cold) + hists[i].total() - upTo[i]
+			f.atStake[i] += float64(g.Hists[i].Cold) + p.hists[i].total() - p.upTo[i]
 		}
 	}
 	return f, nil
@@ -152,9 +162,9 @@ func rankAll(hists []reuse.Histogram) []ranked {
 }
 
 // group models one group.
-func (f *fitter) group(g Group) (GroupModel, error) {
+func (f *fitter) group(g *prepared) (GroupModel, error) {
 	m := GroupModel{Name: g.Name}
-	hists := rankAll(g.Hists)
+	hists := g.hists
 	cold, reuses, accesses := make([]float64, len(hists)), make([]float64, len(hists)), make([]float64, len(hists))
 	for i := range hists {
 		cold[i], reuses[i] = float64(g.Hists[i].Cold), hists[i].total()
@@ -170,22 +180,22 @@ func (f *fitter) group(g Group) (GroupModel, error) {
 	if m.Accesses, err = f.counted(ofAccesses, accesses); err != nil {
 		return m, err
 	}
-	distances, upTo := f.constantBins(hists)
-	for k, counts := range constantCounts(hists, distances, upTo) {
-		b := BinModel{Constant: true, Distance: fit.Constant(distances[k])}
-		if b.Frequency, err = f.frequency(counts); err != nil {
-			return m, err
-		}
-		m.Bins = append(m.Bins, b)
-	}
-	s := splitter{fitter: f, hists: hists}
+	s := splitter{fitter: f, hists: hists, twice: fit.At(f.twice)}
 	rest := make(part, len(hists))
 	for i := range rest {
-		rest[i] = span{upTo[i], reuses[i]}
+		rest[i] = span{g.upTo[i], reuses[i]}
 	}
 	if seen(rest) {
 		s.split(rest, 0)
 		s.coalesce()
+	}
+	m.Bins = make([]BinModel, 0, len(g.distances)+len(s.parts))
+	for k, counts := range constantCounts(hists, g.distances, g.upTo) {
+		b := BinModel{Constant: true, Distance: fit.Constant(g.distances[k])}
+		if b.Frequency, err = f.frequency(counts); err != nil {
+			return m, err
+		}
+		m.Bins = append(m.Bins, b)
 	}
 	for _, p := range s.parts {
 		var b BinModel
@@ -319,9 +329,10 @@ func (f *fitter) doubts(m *GroupModel) []fit.Warning {
 		out = append(out, fit.Warning{Doubt: PoorFit, Detail: fmt.Sprintf("the number of accesses is off by %.0f%% at the sizes of the model", 100*m.Accesses.RMS)})
 	}
 	for _, p := range slices.Concat(f.sizes, f.beyond) {
-		total, sum := math.Max(0, m.Accesses.Eval(p)-math.Max(0, m.Cold.Eval(p))), 0.0
+		at := fit.At(p)
+		total, sum := math.Max(0, at.Of(&m.Accesses)-math.Max(0, at.Of(&m.Cold))), 0.0
 		for i := range m.Bins {
-			sum += m.Bins[i].Frequency.Eval(p)
+			sum += at.Of(&m.Bins[i].Frequency)
 		}
 		if d := sum - total; d > totalsLimit*total || -d > totalsLimit*total {
 			out = append(out, fit.Warning{Doubt: TotalsDisagree, Detail: fmt.Sprintf("bins have %.4g reuses at %v, the total's model %.4g", sum, p, total)})

@@ -16,7 +16,7 @@ import (
 type memo struct {
 	mu      sync.Mutex
 	designs map[string]*fit.Design // by the sizes that are present
-	fitted  map[string]fitted      // by kind of function and data
+	fitted  map[string]*fitted     // by kind of function and data
 }
 
 type fitted struct {
@@ -50,7 +50,7 @@ func (k kind) key(buf []byte, data []float64) []byte {
 }
 
 // recall returns the cached result for data, or computes and caches it.
-func (m *memo) recall(k kind, data []float64, compute func() fitted) fitted {
+func (m *memo) recall(k kind, data []float64, compute func() fitted) *fitted {
 	var buf [256]byte
 	key := k.key(buf[:0], data)
 	m.mu.Lock()
@@ -59,7 +59,8 @@ func (m *memo) recall(k kind, data []float64, compute func() fitted) fitted {
 	if ok {
 		return known
 	}
-	known = compute()
+	fresh := compute()
+	known = &fresh
 	m.mu.Lock()
 	m.fitted[string(key)] = known
 	m.mu.Unlock()

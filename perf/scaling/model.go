@@ -85,7 +85,7 @@ func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*
 	for range min(workers, max(1, len(groups))) {
 		wg.Go(func() {
 			for i := range next {
-				m.Groups[i], errs[i] = f.group(groups[i])
+				m.Groups[i], errs[i] = f.group(&f.groups[i])
 			}
 		})
 	}

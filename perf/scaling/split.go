@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"presage/perf/fit"
 )
 
 // part is a set of accesses of one group: a range of ranks at each size.
@@ -27,6 +29,7 @@ type splitter struct {
 	*fitter
 	hists []ranked
 	parts []part // finished, ascending
+	twice *fit.Values
 }
 
 // split cuts p into parts of nearly uniform distance and appends them to
@@ -176,7 +179,7 @@ func (s *splitter) alike(low, high part) bool {
 	if errL != nil || errH != nil {
 		return true
 	}
-	dl, dh := l.Eval(s.twice), h.Eval(s.twice)
+	dl, dh := s.twice.Of(&l), s.twice.Of(&h)
 	return math.Abs(dh-dl) <= 2*s.tolerance*math.Max(dl, dh)+1
 }
 

@@ -60,7 +60,7 @@ func partsOf(t *testing.T, ns []int, g Group) ([]part, []ranked) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := splitter{fitter: f, hists: rankAll(g.Hists)}
+	s := splitter{fitter: f, hists: rankAll(g.Hists), twice: fit.At(f.twice)}
 	all := make(part, len(ns))
 	for i := range all {
 		all[i] = span{0, s.hists[i].total()}
