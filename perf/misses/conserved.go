@@ -117,9 +117,9 @@ func (m *Model) worst(runs *locality.Runs) deviation {
 		if m.byBlock[blockBytes] == nil {
 			continue
 		}
-		for r := range runs.Runs {
+		for r, all := range m.atRuns(blockBytes) {
 			d := deviation{run: r, block: b}
-			for g, at := range m.byBlock[blockBytes].Histograms(fit.Point(m.Points[r])) {
+			for g, at := range all {
 				d.got += at.Accesses()
 				d.want += m.accessesBy(runs, g, r, b)
 			}
@@ -130,6 +130,21 @@ func (m *Model) worst(runs *locality.Runs) deviation {
 		}
 	}
 	return worst
+}
+
+// atRuns returns the histograms of all groups at the sizes that the model was fitted to,
+// by run and group, which must not be modified.
+func (m *Model) atRuns(blockBytes uint64) [][]scaling.Histogram {
+	if known := m.checked[blockBytes]; known != nil {
+		return known
+	}
+	at := make([]fit.Point, len(m.Points))
+	for r, p := range m.Points {
+		at[r] = fit.Point(p)
+	}
+	all := m.byBlock[blockBytes].HistogramsAt(at)
+	m.checked[blockBytes] = all
+	return all
 }
 
 // collectedBy returns the histogram of a part in a run.
@@ -234,7 +249,7 @@ func (m *Model) compared(runs *locality.Runs, r, b int) (*compared, error) {
 	if err := fitted.Check(at); err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}
-	c := &compared{of: deviation{run: r, block: b}, modelled: fitted.Histograms(at)}
+	c := &compared{of: deviation{run: r, block: b}, modelled: m.atRuns(runs.BlockBytes()[b])[r]}
 	for g := range fitted.Groups {
 		c.collected = append(c.collected, m.collectedBy(runs, g, r, b))
 	}

@@ -61,6 +61,7 @@ type Model struct {
 
 	footprint *scaling.Footprint
 	refits    *refits
+	checked   map[uint64][][]scaling.Histogram // of atRuns, while Fit checks the model
 }
 
 // Group is a group of references that was accessed in a run that a Model was
@@ -236,7 +237,10 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	if m.footprint, err = m.fitFootprint(0); err != nil {
 		return nil, err
 	}
-	if err := m.check(ctx, runs); err != nil {
+	m.checked = make(map[uint64][][]scaling.Histogram)
+	err = m.check(ctx, runs)
+	m.checked = nil
+	if err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -1,6 +1,7 @@
 package scaling
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -84,16 +85,26 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	}
 	f.twice = f.times(2)
 	f.beyond = []fit.Point{f.twice, f.times(4), f.times(fit.ReachLimit)}
-	f.atStake, f.groups = make([]float64, len(sizes)), make([]prepared, len(groups))
-	for k, g := range groups {
+	return f, nil
+}
+
+// prepare sets what is known of groups before they are split.
+func (f *fitter) prepare(ctx context.Context, groups []Group, workers int) {
+	f.atStake, f.groups = make([]float64, len(f.sizes)), make([]prepared, len(groups))
+	each(ctx, workers, len(groups), func(k int) {
 		p := &f.groups[k]
-		p.Group, p.hists = g, rankAll(g.Hists)
+		p.Group, p.hists = groups[k], rankAll(groups[k].Hists)
 		p.distances, p.upTo = f.constantBins(p.hists)
-		for i := range sizes {
-			f.atStake[i] += float64(g.Hists[i].Cold) + p.hists[i].total() - p.upTo[i]
+	})
+	if ctx.Err() != nil {
+		return
+	}
+	for k := range f.groups {
+		p := &f.groups[k]
+		for i := range f.sizes {
+			f.atStake[i] += float64(p.Hists[i].Cold) + p.hists[i].total() - p.upTo[i]
 		}
 	}
-	return f, nil
 }
 
 // checkSizes returns an error if sizes differ in parameters, repeat, or are not

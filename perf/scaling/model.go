@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"presage/perf/fit"
 )
@@ -74,29 +75,10 @@ func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*
 	if err != nil {
 		return nil, err
 	}
+	f.prepare(ctx, groups, opt.Workers)
 	m := &Model{Params: f.params, Sizes: sizes, Domain: f.design.Domain(), BlockBytes: opt.BlockBytes, Groups: make([]GroupModel, len(groups))}
 	errs := make([]error, len(groups))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	workers := opt.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	for range min(workers, max(1, len(groups))) {
-		wg.Go(func() {
-			for i := range next {
-				m.Groups[i], errs[i] = f.group(&f.groups[i])
-			}
-		})
-	}
-	for i := range groups {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	each(ctx, opt.Workers, len(groups), func(i int) { m.Groups[i], errs[i] = f.group(&f.groups[i]) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -107,6 +89,24 @@ func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*
 	}
 	m.Warnings = m.summary()
 	return m, nil
+}
+
+// each calls f with 0 to n - 1, by several workers, 0 for GOMAXPROCS, until the context
+// ends.
+func each(ctx context.Context, workers, n int, f func(int)) {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(workers, n) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // summary counts the doubts about functions and groups, by kind.

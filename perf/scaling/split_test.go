@@ -60,6 +60,7 @@ func partsOf(t *testing.T, ns []int, g Group) ([]part, []ranked) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.prepare(t.Context(), []Group{g}, 1)
 	s := splitter{fitter: f, hists: rankAll(g.Hists), twice: fit.At(f.twice)}
 	all := make(part, len(ns))
 	for i := range all {
