@@ -74,9 +74,9 @@ var Guest = Target{"linux", "riscv64"}
 func Native() Target { return Target{runtime.GOOS, runtime.GOARCH} }
 
 // GoBuild is a run of "go build". Its flags leave out of the executable what
-// would make two builds of one source differ: paths, version control, and what the
-// linker is told by GOFLAGS, which notebooks use to link cells faster. C code is not
-// linked.
+// would make two builds of one source differ: paths, version control, and what
+// GOFLAGS tell the compiler and the linker, by which notebooks build cells faster. C code
+// is not linked.
 type GoBuild struct {
 	Dir    string // of the main package
 	Target Target
@@ -86,7 +86,7 @@ type GoBuild struct {
 // Run writes the executable exe, an absolute path. The error holds what the go
 // command printed.
 func (b GoBuild) Run(ctx context.Context, exe string) error {
-	args := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags="}, b.Flags, []string{"-o", exe, "."})
+	args := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=", "-gcflags="}, b.Flags, []string{"-o", exe, "."})
 	cmd := child.Command(ctx, "go", args...)
 	cmd.Dir = b.Dir
 	cmd.Env = append(os.Environ(), "GOOS="+b.Target.OS, "GOARCH="+b.Target.Arch, "CGO_ENABLED=0")

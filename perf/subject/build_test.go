@@ -35,7 +35,7 @@ func TestOpenAndBuildErrors(t *testing.T) {
 	}
 }
 
-// What GOFLAGS say of the linker, which notebooks' kernels set, does not change a
+// What GOFLAGS say of compiler and linker, which notebooks' kernels set, does not change a
 // program: it would lose its lines, and its profiles their keys.
 func TestBuildIgnoresLinkerFlags(t *testing.T) {
 	dir := t.TempDir()
@@ -45,7 +45,7 @@ func TestBuildIgnoresLinkerFlags(t *testing.T) {
 		}
 	}
 	var files [2][]byte
-	for i, flags := range []string{"", "-ldflags=-s"} {
+	for i, flags := range []string{"", "-ldflags=-s -gcflags=all=-dwarf=false"} {
 		t.Setenv("GOFLAGS", flags)
 		exe := filepath.Join(dir, "exe")
 		if err := (GoBuild{Dir: dir, Target: Guest}).Run(t.Context(), exe); err != nil {

@@ -113,7 +113,7 @@ func (p *plan) download(ctx context.Context, stderr io.Writer) error {
 func (p *plan) goCommand(ctx context.Context, stderr io.Writer, args ...string) error {
 	cmd := exec.CommandContext(ctx, p.Go, args...)
 	cmd.Dir = p.Module
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly -buildvcs=false", "GOWORK=off",
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly -buildvcs=false "+undebugged, "GOWORK=off",
 		"CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	cmd.Stdout, cmd.Stderr = stderr, stderr
 	return cmd.Run()
