@@ -86,7 +86,10 @@ type GoBuild struct {
 // Run writes the executable exe, an absolute path. The error holds what the go
 // command printed.
 func (b GoBuild) Run(ctx context.Context, exe string) error {
-	args := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=", "-gcflags="}, b.Flags, []string{"-o", exe, "."})
+	// GOFLAGS may say something of the compilation of all packages, which "all=" takes
+	// back; the executable holds the text of the last -gcflags.
+	plain := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=", "-gcflags=all=", "-gcflags="}
+	args := slices.Concat(plain, b.Flags, []string{"-o", exe, "."})
 	cmd := child.Command(ctx, "go", args...)
 	cmd.Dir = b.Dir
 	cmd.Env = append(os.Environ(), "GOOS="+b.Target.OS, "GOARCH="+b.Target.Arch, "CGO_ENABLED=0")
