@@ -200,7 +200,9 @@ func (f *fitter) group(g *prepared) (GroupModel, error) {
 		s.split(rest, 0)
 		s.coalesce()
 	}
-	m.Bins = make([]BinModel, 0, len(g.distances)+len(s.parts))
+	if n := len(g.distances) + len(s.parts); n > 0 {
+		m.Bins = make([]BinModel, 0, n)
+	}
 	for k, counts := range constantCounts(hists, g.distances, g.upTo) {
 		b := BinModel{Constant: true, Distance: fit.Constant(g.distances[k])}
 		if b.Frequency, err = f.frequency(counts); err != nil {
