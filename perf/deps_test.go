@@ -108,7 +108,7 @@ var layers = []layer{
 	{"allocation", "trace objfile"},
 	{"locality", "trace allocation objfile cfg access engine reuse campaign subject anatomy progress store internal/num"},
 	{"misses", "trace cfg access reuse cache fit scaling machine predict campaign subject locality store internal/num progress"},
-	{"misses/replayed", "internal/num trace cache machine predict replay subject locality misses store progress"},
+	{"misses/replayed", "internal/num trace cache machine predict replay reuse subject locality misses store progress"},
 	{"patterns", "internal/num trace allocation reuse cache fit scaling machine predict subject locality misses"},
 	{"advice", "internal/num machine predict subject locality patterns"},
 	{"sharing", "internal/num trace allocation subject locality"},
