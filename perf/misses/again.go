@@ -114,11 +114,15 @@ func (m *Model) Simulated(ctx context.Context, run int, on *machine.Machine, rep
 	return sim.Result, nil
 }
 
-// Reuse returns the histograms of a run of the model in blocks of a size that it was
-// profiled with, by the groups of that run's plan.
+// Reuse returns the histograms of a run of the model in blocks of a size, by the groups of
+// that run's plan; nil if it was not profiled with that size.
 func (m *Model) Reuse(run int, blockBytes uint64) *reuse.Result {
 	runs := m.refits.runs
-	return runs.Runs[run].Reuse[slices.Index(runs.BlockBytes(), blockBytes)]
+	b := slices.Index(runs.BlockBytes(), blockBytes)
+	if b < 0 {
+		return nil
+	}
+	return runs.Runs[run].Reuse[b]
 }
 
 func (r *refits) knownSimulation(key simulatedKey) (simulatedRun, bool) {

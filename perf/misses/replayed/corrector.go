@@ -117,13 +117,14 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 		return nil, fmt.Errorf("perf: the machine has no level %q", of.Level.Name)
 	}
 	var tried *trial
-	if (r.All.Doubtful > 0 || r.Left > 0) && r.Start {
+	disturbed := r.disturbed(counts, of.Level)
+	if r.Start && (disturbed || float64(r.All.Doubtful) > noticeable*float64(r.All.Accesses)) {
 		if tried, err = c.try(ctx); err != nil {
 			return nil, err
 		}
 	}
-	trusted := tried.trusted(of.Level.Name)
-	if !trusted && r.disturbed(counts, of.Level) {
+	trusted := tried.trusted(r, of.Level.Name)
+	if disturbed && !trusted {
 		out.Warnings = append(out.Warnings, "not replayed: "+strings.Join(r.Reasons, "; "))
 		return out, nil
 	}
@@ -143,7 +144,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 			}
 		}
 	}
-	if trusted && float64(all.Doubtful) > noticeable*float64(all.Accesses) {
+	if trusted {
 		out.Warnings = append(out.Warnings, tried.said(all, c.program.sweep.name))
 	} else {
 		out.Warnings = append(out.Warnings, all.said(r.Reasons)...)

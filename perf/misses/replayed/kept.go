@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 5
+const replayVersion = 6
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
@@ -42,6 +42,7 @@ type replayedPoint struct {
 	Start  bool // of the real run: there was an executable of the size
 	Result *cache.Result
 	Groups []standing // by trace.GroupID, as Result has them
+	Doubts [][]string // by trace.GroupID: why accesses of it are in doubt
 	All    standing
 	Before uint64 // of replay.Certificate
 	Amid   uint64
@@ -74,12 +75,12 @@ func (s *standing) add(o standing) {
 func pointOf(result *cache.Result, certificate *replay.Certificate, of [][]trace.RefID) *replayedPoint {
 	all := certificate.All()
 	p := &replayedPoint{
-		Result: result, Groups: make([]standing, len(of)), All: standing{all.Accesses, all.Doubtful, all.Likely},
+		Result: result, Groups: make([]standing, len(of)), Doubts: make([][]string, len(of)), All: standing{all.Accesses, all.Doubtful, all.Likely},
 		Before: certificate.Before, Amid: certificate.Amid, Left: certificate.LeftOut, Reasons: all.Reasons,
 	}
 	for g, refs := range of {
 		s := certificate.Of(refs...)
-		p.Groups[g] = standing{s.Accesses, s.Doubtful, s.Likely}
+		p.Groups[g], p.Doubts[g] = standing{s.Accesses, s.Doubtful, s.Likely}, s.Reasons
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"presage/perf/cache"
 	"presage/perf/internal/num"
@@ -38,6 +39,7 @@ const (
 // machine's own levels, and in fully associative caches of all sizes: a level that holds
 // all that a small run touches says nothing of where a larger one goes.
 type trial struct {
+	run    *replayedPoint     // as it was replayed
 	size   int64              // of the run
 	worst  float64            // largest share of a cache's misses that the replay is off by
 	levels map[string]outcome // of those with misses enough
@@ -50,13 +52,27 @@ type outcome struct {
 	full   float64 // the same of a fully associative cache
 }
 
-// trusted reports whether replays of accesses in doubt are to be trusted at a level.
-func (t *trial) trusted(level string) bool {
-	if t == nil || len(t.levels) == 0 || t.worst > maxOff {
+// trusted reports whether the accesses in doubt of a replay are to be trusted at a level.
+func (t *trial) trusted(r *replayedPoint, level string) bool {
+	if t == nil || len(t.levels) == 0 || t.worst > maxOff || t.untried(r) {
 		return false
 	}
 	o, tried := t.levels[level]
 	return !tried || o.off <= math.Max(o.full, maxOffAnyway*o.misses)
+}
+
+// untried reports whether a noticeable share of a replay is in doubt for reasons that the
+// trial did not have, such as code that is another at the size: of these it says nothing.
+func (t *trial) untried(r *replayedPoint) bool {
+	untried := 0.0
+	for g, s := range r.Groups {
+		if s.Doubtful > s.Likely && (g >= len(t.run.Doubts) || slices.ContainsFunc(r.Doubts[g], func(why string) bool {
+			return !slices.Contains(t.run.Doubts[g], why)
+		})) {
+			untried += float64(s.Doubtful - s.Likely)
+		}
+	}
+	return untried > noticeable*float64(r.All.Accesses)
 }
 
 // add takes the outcome in a cache; it reports whether it says something.
@@ -115,21 +131,24 @@ func (c *Corrector) trial(ctx context.Context) (*trial, error) {
 		return nil, ctx.Err()
 	}
 	sizes := c.program.sweep.sizes
-	t := &trial{size: sizes[len(sizes)-1], levels: make(map[string]outcome)}
+	t := &trial{run: r, size: sizes[len(sizes)-1], levels: make(map[string]outcome)}
 	for _, l := range predict.Levels(c.machine) {
 		got, ok := levelOf(r.Result, l.Name)
 		want, known := levelOf(run, l.Name)
-		if !ok || !known || l.BypassFloat {
+		full := c.model.Reuse(c.program.run, l.BlockBytes)
+		if !ok || !known || full == nil || l.BypassFloat {
 			continue
 		}
-		if o := c.compare(r, got, want, l); t.add(o) {
+		if o := c.atLevel(r, got, want, full, l.Blocks()); t.add(o) {
 			t.levels[l.Name] = o
 		}
 	}
 	for _, d := range r.Distances {
-		run := distancesOf(c.model.Reuse(c.program.run, d.BlockBytes), d.BlockBytes)
-		for k := range triedCaches {
-			t.add(c.atDistance(&d, &run, k))
+		if full := c.model.Reuse(c.program.run, d.BlockBytes); full != nil {
+			run := distancesOf(full, d.BlockBytes)
+			for k := range triedCaches {
+				t.add(c.atDistance(&d, &run, k))
+			}
 		}
 	}
 	return t, nil
@@ -151,15 +170,14 @@ func (c *Corrector) atDistance(got, want *distances, k int) (o outcome) {
 	return o
 }
 
-// compare compares a replay with the run, at a level.
-func (c *Corrector) compare(r *replayedPoint, got, want cache.LevelResult, level predict.Level) (o outcome) {
-	full := c.model.Reuse(c.program.run, level.BlockBytes)
+// atLevel compares a replay with the run, at a level of so many blocks.
+func (c *Corrector) atLevel(r *replayedPoint, got, want cache.LevelResult, full *reuse.Result, blocks uint64) (o outcome) {
 	for _, groups := range c.groups {
 		n, _ := r.of(got, groups)
 		var is, would float64
 		for _, g := range groups {
 			is += float64(want.Groups[g].Misses)
-			would += float64(full.Groups[g].Misses(level.Blocks()))
+			would += float64(full.Groups[g].Misses(blocks))
 		}
 		o.misses += is
 		o.off += math.Abs(float64(n.Misses) - is)

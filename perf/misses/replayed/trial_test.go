@@ -80,6 +80,7 @@ func TestTrials(t *testing.T) {
 }
 
 func TestTrusted(t *testing.T) {
+	r := &replayedPoint{All: standing{Accesses: 1e6}, Groups: []standing{{1e6, 1e6, 0}, {1e6, 0, 0}}, Doubts: [][]string{{"data"}, nil}}
 	for _, c := range []struct {
 		level string
 		trial *trial
@@ -93,8 +94,34 @@ func TestTrusted(t *testing.T) {
 		{"L2", &trial{worst: 0.05, levels: map[string]outcome{"L1": {1000, 50, 10}}}, true},  // the run had no misses there
 		{"L2", &trial{worst: 0.2, levels: map[string]outcome{"L1": {1000, 200, 900}, "L2": {1000, 0, 0}}}, false},
 	} {
-		if got := c.trial.trusted(c.level); got != c.want {
+		if c.trial != nil {
+			c.trial.run = &replayedPoint{Doubts: [][]string{{"data", "few sizes"}, nil}}
+		}
+		if got := c.trial.trusted(r, c.level); got != c.want {
 			t.Errorf("%s of %+v: trusted %v", c.level, c.trial, got)
+		}
+	}
+}
+
+// TestUntried tests that a trial says nothing of accesses that are in doubt for other
+// reasons than it had, unless they are very few.
+func TestUntried(t *testing.T) {
+	trial := &trial{run: &replayedPoint{Doubts: [][]string{{"data"}, nil}}}
+	for _, c := range []struct {
+		groups []standing
+		doubts [][]string
+		want   bool
+	}{
+		{[]standing{{9000, 9000, 0}, {1000, 0, 0}}, [][]string{{"data"}, nil}, false},
+		{[]standing{{9000, 9000, 0}, {1000, 0, 0}}, [][]string{{"data", "other code"}, nil}, true},
+		{[]standing{{9000, 9000, 0}, {1000, 11, 0}}, [][]string{{"data"}, {"data"}}, true},
+		{[]standing{{9000, 9000, 0}, {1000, 9, 0}}, [][]string{{"data"}, {"data"}}, false},
+		{[]standing{{9000, 9000, 0}, {1000, 11, 11}}, [][]string{{"data"}, {"other code"}}, false},  // likely
+		{[]standing{{9000, 0, 0}, {1000, 0, 0}, {10, 11, 0}}, [][]string{nil, nil, {"data"}}, true}, // of no group of the run
+	} {
+		r := &replayedPoint{All: standing{Accesses: 10_000}, Groups: c.groups, Doubts: c.doubts}
+		if got := trial.untried(r); got != c.want {
+			t.Errorf("%v in doubt for %q: untried %v", c.groups, c.doubts, got)
 		}
 	}
 }
