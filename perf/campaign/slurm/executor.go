@@ -178,7 +178,9 @@ func (x *execution) follow(ctx context.Context) error {
 	poll := cmp.Or(x.Poll, DefaultPoll)
 	answered := time.Now()
 	for {
-		if err := x.submitWaiting(ctx); err != nil {
+		if err := campaign.Full(x.submitWaiting(ctx)); errors.Is(err, campaign.ErrFull) {
+			return x.stopAll(ctx, err) // those submitted before find it full as well
+		} else if err != nil {
 			return err
 		}
 		if x.idle() {

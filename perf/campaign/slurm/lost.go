@@ -66,6 +66,10 @@ func (x *execution) stopAll(ctx context.Context, cause error) error {
 	if err := Cancel(limited, x.campaign.ID); err != nil {
 		return errors.Join(cause, x.notEnded(fmt.Errorf("slurm: the tasks could not be ended: %w", err)))
 	}
+	interrupted := ctx.Done()
+	if errors.Is(context.Cause(ctx), campaign.ErrFull) { // by who was told of the full store
+		interrupted = nil
+	}
 	var why error
 	for {
 		left, err := running(limited, x.campaign.ID)
@@ -80,7 +84,7 @@ func (x *execution) stopAll(ctx context.Context, cause error) error {
 		select {
 		case <-limited.Done():
 			return errors.Join(cause, x.notEnded(why))
-		case <-ctx.Done():
+		case <-interrupted:
 			return errors.Join(cause, x.notEnded(why))
 		case <-time.After(cmp.Or(x.Poll, DefaultPoll)):
 		}
