@@ -277,8 +277,8 @@ func (c *Counts) byScope() []uint64 {
 }
 
 // trips returns how often control came to a loop from outside and how many
-// iterations it made, summed over its object-code loops: the entries and what goes back to
-// the header, except those that left the loop there, unless the loop also ends in its
+// iterations it made, summed over its object-code loops: the executions of the
+// header, except those that left the loop there, unless the loop also ends in its
 // header.
 func (c *Counts) trips(scope int) (entries, iterations uint64) {
 	s := &c.structure.Scopes.Scopes[scope]
@@ -286,36 +286,19 @@ func (c *Counts) trips(scope int) (entries, iterations uint64) {
 	counts := &c.Recovered.Routines[s.Routine]
 	for _, l := range s.Loops {
 		loop := &r.Loops[l]
-		back, atEnd := uint64(0), false
+		n := counts.Blocks[loop.Header]
+		iterations += n
+		atEnd := false
 		for _, e := range loop.Back {
-			back += counts.Edges[e]
+			n -= min(n, counts.Edges[e])
 			atEnd = atEnd || r.Edges[e].From == loop.Header
 		}
-		n := counts.Blocks[loop.Header]
-		n -= min(n, back)
-		if loop.Irreducible { // control may come in elsewhere
-			n = entering(r, l, counts)
-		}
 		entries += n
-		n += back
 		for _, e := range loop.Exit {
 			if r.Edges[e].From == loop.Header && !atEnd {
-				n -= min(n, counts.Edges[e])
+				iterations -= min(iterations, counts.Edges[e])
 			}
 		}
-		iterations += n
 	}
 	return entries, iterations
-}
-
-// entering returns how often control went along the edges into a loop.
-func entering(r *cfg.Routine, l int, counts *cfg.RoutineCounts) (n uint64) {
-	for _, b := range r.Loops[l].Blocks {
-		for _, e := range r.Blocks[b].Preds {
-			if !r.Contains(l, r.Edges[e].From) {
-				n += counts.Edges[e]
-			}
-		}
-	}
-	return n
 }

@@ -119,7 +119,7 @@ func (k EdgeKind) String() string { return edgeNames[k] }
 // Loop is a natural loop, or an irreducible region: a strongly connected region
 // with several entries.
 type Loop struct {
-	Header int   // block; of an irreducible region that which most cycles pass, an entry or not
+	Header int   // block; of an irreducible region its entry with the lowest address
 	Blocks []int // of the loop and the loops inside it, ascending
 	Parent int   // index of the enclosing loop, -1 for none
 	Depth  int   // 1 for an outermost loop
@@ -128,7 +128,7 @@ type Loop struct {
 	Exit []int // edges from the body to blocks outside
 
 	// Irreducible says that the region can be entered at other blocks than
-	// Header, which then does not dominate it, and may be no entry at all.
+	// Header, which then does not dominate it.
 	Irreducible bool
 }
 

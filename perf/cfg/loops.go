@@ -62,7 +62,6 @@ func (f *loopFinder) add(blocks []int, parent, depth int) {
 		}
 		if l.Header >= 0 {
 			l.Irreducible = true
-			l.Header = f.cut(blocks, l.Header)
 			break
 		}
 		l.Header = b
@@ -85,57 +84,6 @@ func (f *loopFinder) add(blocks []int, parent, depth int) {
 	for _, b := range blocks {
 		f.region[b] = in
 	}
-}
-
-// largestCut is the number of blocks of the largest region in which a cut is looked for:
-// the time grows with its square.
-const largestCut = 1 << 9
-
-// cut returns the block that all cycles of an irreducible region pass, or the most of
-// them: that without which the fewest blocks lie on cycles. Of several it is the entry, or
-// that with the lowest address.
-//
-//	for (i = 0; i < n; i++)
-//	  b[i] = m[i] ? a[i] : 0;
-//
-// compiled so that each way ends with the test of the next m[i], and that of m[0] stands
-// before the loop, can be entered on either way. With one of the two as its header, the
-// other with the test were a loop of its own, whose iterations data decide about. With
-// the test as header, it is a loop whose passes i counts.
-func (f *loopFinder) cut(blocks []int, entry int) int {
-	if len(blocks) > largestCut {
-		return entry
-	}
-	best, fewest := entry, f.cyclesWithout(blocks, entry)
-	for _, b := range blocks {
-		if fewest == 0 {
-			break
-		}
-		if n := f.cyclesWithout(blocks, b); n < fewest {
-			best, fewest = b, n
-		}
-	}
-	return best
-}
-
-// cyclesWithout returns the number of blocks of a region that lie on cycles which do not
-// pass a block.
-func (f *loopFinder) cyclesWithout(blocks []int, without int) int {
-	in := f.region[without]
-	f.regions++
-	region := f.regions
-	rest := slices.DeleteFunc(slices.Clone(blocks), func(b int) bool { return b == without })
-	for _, b := range rest {
-		f.region[b] = region
-	}
-	n := 0
-	for _, c := range f.connected(rest, region) {
-		n += len(c)
-	}
-	for _, b := range rest {
-		f.region[b] = in
-	}
-	return n
 }
 
 // finish finds the edges that leave loop l.

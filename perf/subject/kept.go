@@ -19,7 +19,7 @@ import (
 // analysisVersion is part of the key of a stored analysis: raise it when decoding
 // instructions, reading symbols and lines, building graphs, or finding references
 // changes, or how the results are written.
-const analysisVersion = 6
+const analysisVersion = 5
 
 // knowledge is what is known of a program so far, each part found when it is first
 // asked for.

@@ -12,10 +12,10 @@ import (
 )
 
 // TestTrials tests that replays are trusted where what is in doubt does not matter: the
-// rows of an elimination with pivoting, of which data choose one among many alike; ways
-// through a loop; columns of a sparse matrix that are as good as random. They are then
-// near the simulation, at powers of two. Columns near the diagonal are not random, which
-// a cache that holds all that the runs touch does not show.
+// rows of an elimination with pivoting, of which data choose one among many alike, and
+// columns of a sparse matrix that are as good as random. They are then near the
+// simulation, at powers of two. Columns near the diagonal are not random, which a cache
+// that holds all that the runs touch does not show.
 func TestTrials(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -23,12 +23,10 @@ func TestTrials(t *testing.T) {
 		sizes   []float64
 		at      float64
 		trusted bool
-		least   float64 // ratio of the misses to those of a fully associative cache, at some level
 	}{
-		{"-DPIVOT -DHEAP", []float64{20, 25, 30, 35, 41, 46, 52}, 128, true, 1},
-		{"-DGATES", []float64{20, 25, 30, 35, 41, 46, 52}, 256, true, 1.15},
-		{"-DSPARSE -DHEAP", []float64{300, 350, 400, 450, 500}, 1024, true, 1},
-		{"-DSPARSE -DNEAR -DHEAP", []float64{300, 350, 400, 450, 500}, 1024, false, 0},
+		{"-DPIVOT -DHEAP", []float64{20, 25, 30, 35, 41, 46, 52}, 128, true},
+		{"-DSPARSE -DHEAP", []float64{300, 350, 400, 450, 500}, 1024, true},
+		{"-DSPARSE -DNEAR -DHEAP", []float64{300, 350, 400, 450, 500}, 1024, false},
 	} {
 		t.Run(c.flags, func(t *testing.T) {
 			st, m := store.Open(t.TempDir()), find(t, "origin2000")
@@ -55,7 +53,6 @@ func TestTrials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			worst := 1.0 // of the fully associative predictions
 			for i, r := range rows {
 				is := simulated[i]
 				if is.Level != r.Level {
@@ -70,10 +67,6 @@ func TestTrials(t *testing.T) {
 				if math.Abs(r.Misses/is.Misses-1) > 0.1 {
 					t.Errorf("%s: %.0f misses, %.0f simulated", r.Level, r.Misses, is.Misses)
 				}
-				worst = math.Max(worst, is.Misses/r.FullyAssoc)
-			}
-			if worst < c.least {
-				t.Errorf("%.2g times the misses of a fully associative cache: the test wants conflicts", worst)
 			}
 		})
 	}

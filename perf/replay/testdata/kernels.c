@@ -465,29 +465,6 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 		for (int j = 0; j < m; j++)
 			c[i * n + j] = a[i * n + j] + b[j];
 }
-#elif defined(GATES) // a loop with two entries: the test of what comes next is at its end
-#define WORDS (long)n * n
-NOINLINE void kernel(int n, double *a, double *b, double *c)
-{
-	for (int y = 0; y < n; y++)
-		for (int x = 0; x < n; x++)
-			c[y * n + x] = (2 * x - n) * (2 * x - n) + (2 * y - n) * (2 * y - n) < n * n / 8;
-	for (int y = 0; y < n; y++) {
-		int x = 0;
-		if (c[y * n] != 0)
-			goto turned;
-	straight:
-		b[y * n + x] += a[y * n + n - 1 - x];
-	next:
-		if (++x == n)
-			continue;
-		if (c[y * n + x] == 0)
-			goto straight;
-	turned:
-		b[y * n + x] = a[x * n + y];
-		goto next;
-	}
-}
 #elif defined(TEMPORARY) // allocated and freed in each step
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
