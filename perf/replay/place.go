@@ -59,8 +59,7 @@ func newWalker(code *Code) *walker {
 }
 
 // move returns where block to is when control comes to it from a place, and how
-// the iteration vector changes. It returns an error if a call cannot have led
-// there.
+// the iteration vector changes. It returns an error if there are too many contexts.
 func (w *walker) move(from placeKey, to trace.BlockID) (placeKey, step, error) {
 	a, b := &w.code.blocks[from.block], &w.code.blocks[to]
 	switch {
@@ -96,13 +95,34 @@ func (w *walker) back(from placeKey, to trace.BlockID) (placeKey, step, error) {
 		c = w.contexts[c].Parent
 	}
 	if c == 0 {
-		return placeKey{}, step{}, fmt.Errorf("%s returned, and nothing had called it", w.code.routine(from.block))
+		return w.astray(from, to)
 	}
 	call := placeKey{w.contexts[c].Parent, w.contexts[c].Call}
 	if w.code.blocks[call.block].site != to {
-		return placeKey{}, step{}, fmt.Errorf("%s returned to another place than its call's", w.code.routine(from.block))
+
+		return w.astray(from, to)
 	}
 	return placeKey{call.context, to}, w.within(call, &w.code.blocks[to]), nil
+}
+
+// astray returns where control is after a return that leads to another place than that
+// after the call: in a caller whose routine has the place, as where several are left at
+// once by longjmp or an exception; or in code that goes on by itself, as after a jump.
+// Such returns are those of dynamic linkers, too, which find a routine when it is first
+// called, and return to it.
+func (w *walker) astray(from placeKey, to trace.BlockID) (placeKey, step, error) {
+	b := &w.code.blocks[to]
+	for c := from.context; c > 0; c = w.contexts[c].Parent {
+		call := placeKey{w.contexts[c].Parent, w.contexts[c].Call}
+		if !w.contexts[c].Tail && w.code.blocks[call.block].routine == b.routine {
+			return placeKey{call.context, to}, w.within(call, b), nil
+		}
+	}
+	c, err := w.enter(from, true)
+	if err != nil {
+		return placeKey{}, step{}, err
+	}
+	return placeKey{c, to}, step{keep: int8(w.contexts[c].Depth), push: int8(len(b.chain))}, nil
 }
 
 // enter returns the context of a call at the end of a place.

@@ -18,7 +18,7 @@ import (
 
 // needLibrary are the kernels that call routines of the C library. The others do
 // without, as it takes longer to analyse a library than to run a kernel.
-var needLibrary = regexp.MustCompile("HEAP|COPIES|TEMPORARY|PIVOT|CHANGES|ROOT")
+var needLibrary = regexp.MustCompile("HEAP|COPIES|TEMPORARY|PIVOT|CHANGES|ROOT|PRINTS")
 
 // compile builds the kernels of testdata, in Fortran with -DFORTRAN.
 func compile(t testing.TB, flags string) *subject.Program {
@@ -199,6 +199,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DSTENCIL -DHEAP", []int64{8, 9, 11, 12, 14, 16}, []int64{32}, "sweep", true, 0},
 		{"-O2 -DTRANSPOSE", mixed, []int64{99, 128}, "kernel", true, 0},
 		{"-O2 -DREDBLACK", mixed, []int64{128}, "kernel", true, 0},
+		{"-O2 -DMATMUL -DPRINTS", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DTILED", eights, []int64{96}, "kernel", true, 0},
 		{"-O3 -funroll-loops -DMATMUL", eights, []int64{96}, "kernel", true, 0},
 		{"-O2 -DCOPIES", mixed, []int64{91, 128}, "kernel", true, 0}, // memcpy's own references are another matter
@@ -363,5 +364,28 @@ func TestForeignRunsAreRefused(t *testing.T) {
 	}
 	if _, err := NewModel(code, []int64{20, 22, 22, 24}, []*Run{run, run, run, run}); err == nil {
 		t.Error("a model of sizes that do not ascend was made")
+	}
+}
+
+// TestLongJumps: a return to a caller of callers ends the calls between, so that however
+// many there are they have the same contexts.
+func TestLongJumps(t *testing.T) {
+	prog := compile(t, "-O2 -DJUMPS -DHEAP")
+	code := codeOf(t, prog)
+	contexts, counts := make(map[int64]int), make(map[int64]uint64)
+	for _, n := range []int64{10, 40} {
+		run := learnOne(t, prog, code, n, new(Hints))
+		contexts[n] = len(run.Contexts)
+		for _, p := range run.Places {
+			if code.routine(p.Block) == "row" && p.Context > 0 {
+				counts[n] = max(counts[n], p.Count)
+			}
+		}
+	}
+	if contexts[10] != contexts[40] || contexts[10] < 4 {
+		t.Errorf("%d contexts with 10 jumps, %d with 40", contexts[10], contexts[40])
+	}
+	if counts[10] != 100 || counts[40] != 1600 {
+		t.Errorf("the inner loop was executed %d and %d times in one context, want 100 and 1600", counts[10], counts[40])
 	}
 }

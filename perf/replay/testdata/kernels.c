@@ -13,6 +13,9 @@ static int atoi(const char *s)
 }
 #else
 #include <stdlib.h>
+#ifdef PRINTS
+#include <stdio.h>
+#endif
 #endif
 
 #define NOINLINE __attribute__((noinline, noclone))
@@ -443,6 +446,29 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 		memset(b + (long)i * n, 0, n * sizeof(double));
 	}
 }
+#elif defined(JUMPS) // rows that end by leaving two routines at once
+#include <setjmp.h>
+#define WORDS (long)n * n
+static jmp_buf done;
+NOINLINE static void row(int n, int i, double *a, double *b)
+{
+	for (int j = 0; j < n; j++)
+		b[j * n + i] += a[i * n + j];
+	longjmp(done, 1);
+}
+NOINLINE static void between(int n, int i, double *a, double *b)
+{
+	row(n, i, a, b);
+	b[0] = 0;
+}
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (volatile int i = 0; i < n; i = i + 1) {
+		if (!setjmp(done))
+			between(n, i, a, b);
+		c[i] += b[i];
+	}
+}
 #elif defined(RECURSION)
 #define WORDS (long)n
 NOINLINE long down(long n, double *a) { return n == 0 ? 0 : down(n - 1, a) * 3 + (a[n] > 0); }
@@ -495,5 +521,9 @@ int main(int argc, char **argv)
 		b[i] = i;
 	}
 	kernel(n, a, b, c);
+#ifdef PRINTS // as many digits as data say
+	for (int i = 0; i < 3; i++)
+		printf("%g\n", a[n + i] / 7);
+#endif
 	return argc > 2;
 }
