@@ -77,7 +77,7 @@ func (f *fitter) kindOf(run int, r *RunRef) BaseKind {
 	switch {
 	case f.apart && r.Hi < f.runs[run].Image:
 		return Global
-	case !f.apart && f.code.inImage(r.Lo):
+	case !f.apart && (&image{f.code, f.runs[run].Loaded}).holds(r.Lo):
 		return Absolute
 	case f.runs[run].onStack(r.Lo):
 		return Stack

@@ -173,16 +173,6 @@ func (c *Code) blockAt(pc uint64) trace.BlockID {
 // routine returns the name of the routine that holds a block.
 func (c *Code) routine(id trace.BlockID) string { return c.graph.Routines[c.blocks[id].routine].Name }
 
-// inImage reports whether an address lies in what is loaded from the executable.
-func (c *Code) inImage(addr uint64) bool {
-	for _, r := range c.image {
-		if addr >= r.From && addr < r.To {
-			return true
-		}
-	}
-	return false
-}
-
 // label returns what a block adds to hashes of the blocks that follow a place: the
 // same in all executables whose routines have the same shape.
 func (c *Code) label(id trace.BlockID) uint64 {
@@ -191,15 +181,6 @@ func (c *Code) label(id trace.BlockID) uint64 {
 	}
 	b := &c.blocks[id]
 	return c.shape(b.routine).names[b.index].label()
-}
-
-// imageEnd returns the address at which what is loaded from the executable ends.
-func (c *Code) imageEnd() uint64 {
-	end := uint64(0)
-	for _, r := range c.image {
-		end = max(end, r.To)
-	}
-	return end
 }
 
 // shape returns that of a routine.

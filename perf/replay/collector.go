@@ -35,6 +35,7 @@ type Collector struct {
 	vector  []int64
 	stamps  []uint64 // when each coordinate, or one before it, last changed
 	clock   uint64
+	image   image
 	stack   uint64 // the first address outside of the image
 	trouble string
 	lost    uint64 // accesses of no known place
@@ -65,7 +66,7 @@ type passage struct {
 
 // NewCollector returns a Collector for one run, with what earlier ones found.
 func NewCollector(code *Code, hints Hints) *Collector {
-	c := &Collector{code: code, walk: newWalker(code), hints: hints.clone(), found: hints.clone(), known: make(map[placeKey]int32)}
+	c := &Collector{code: code, image: image{code: code}, walk: newWalker(code), hints: hints.clone(), found: hints.clone(), known: make(map[placeKey]int32)}
 	if c.found.Refs == nil {
 		c.found.Refs = make(map[trace.RefID]bool)
 	}
@@ -88,6 +89,7 @@ func (c *Collector) Observe(b *trace.Batch) {
 		c.trouble = "the program has threads"
 		return
 	}
+	c.image.load(b.Changes)
 	rest := b.Accesses
 	for _, id := range b.Blocks {
 		rest = c.step(id, rest)
@@ -117,7 +119,7 @@ func (c *Collector) step(id trace.BlockID, rest []trace.Access) []trace.Access {
 }
 
 func (c *Collector) access(p *place, i int, addr uint64) {
-	if c.stack == 0 && !c.code.inImage(addr) {
+	if c.stack == 0 && !c.image.holds(addr) {
 		c.stack = addr
 	}
 	r := &p.refs[i]
@@ -245,7 +247,7 @@ func (c *Collector) Result() (*Run, error) {
 			}
 		}
 	}
-	r := &Run{Contexts: slices.Clone(c.walk.contexts), Stack: c.stack, Lost: c.lost, Image: c.code.imageEnd()}
+	r := &Run{Contexts: slices.Clone(c.walk.contexts), Stack: c.stack, Lost: c.lost, Image: c.code.imageEnd(), Loaded: c.image.loaded}
 	for _, p := range c.places {
 		if p.fork {
 			had := len(p.branch.candidates) > 0

@@ -52,6 +52,11 @@
 // checks every function that is evaluated in it. See Certificate for what makes a
 // scope's counts trustworthy.
 //
+// Of a program with shared libraries, the engine tells where each file was loaded, which
+// parts its data from the stack and from allocations. Returns to another place than that
+// after the call, as of longjmp, exceptions and dynamic linkers, are followed to the caller
+// that has the place, or as jumps.
+//
 // Not modelled: tiles within tiles; unrolled tiles of which the last is too short, at some
 // sizes, for the unrolled loop to be entered; tiles whose loops a compiler leaves in two places, each with a bound of
 // its own; executables of which a routine has another

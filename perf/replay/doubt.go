@@ -84,7 +84,16 @@ var allocators = []string{
 // allocatesMemory reports whether a routine is one of a C library that allocates
 // memory.
 func allocatesMemory(routine string) bool {
-	return slices.Contains(allocators, strings.TrimLeft(strings.TrimPrefix(routine, "__libc_"), "_"))
+	return slices.Contains(allocators, strings.TrimLeft(strings.TrimPrefix(ownName(routine), "__libc_"), "_"))
+}
+
+// ownName returns the name that a routine has in its file; of code that only goes on to a
+// routine of another file, that one's.
+func ownName(routine string) string {
+	if _, own, shared := strings.Cut(routine, "!"); shared {
+		routine = own
+	}
+	return strings.TrimSuffix(routine, "@plt")
 }
 
 // refOf returns the reference of the plan that reference j of a place is.

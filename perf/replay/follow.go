@@ -48,7 +48,8 @@ type Follower struct {
 	done    bool
 	trouble string
 
-	first uint64 // the first address outside of the image
+	image image
+	first uint64 // the first address outside of it
 
 	// Real counts what was passed on.
 	Real Outcome
@@ -66,7 +67,7 @@ func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowO
 	if opt.MaxAccesses == 0 {
 		opt.MaxAccesses = min(defaultMaxAccesses, uint64(in.Accesses()/2))
 	}
-	f := &Follower{in: in, sink: sink, opt: opt, stop: stop, at: make(map[placeKey]int32), walk: newWalker(in.code), place: -1}
+	f := &Follower{in: in, image: image{code: in.code}, sink: sink, opt: opt, stop: stop, at: make(map[placeKey]int32), walk: newWalker(in.code), place: -1}
 	f.walk.contexts = append([]Context(nil), in.prog.Contexts...)
 	for i, c := range f.walk.contexts[1:] {
 		f.walk.known[c] = int32(i + 1)
@@ -159,6 +160,7 @@ func (f *Follower) Observe(b *trace.Batch) {
 		f.stop()
 		return
 	}
+	f.image.load(b.Changes)
 	if f.batch == nil {
 		f.batch = f.sink.Exchange(nil)
 	}
@@ -260,7 +262,7 @@ func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
 	f.Real.Instructions += uint64(f.in.code.Plan.Blocks[id].Instructions)
 	f.Real.Accesses += uint64(len(accesses))
 	for _, a := range accesses {
-		if f.first == 0 && !f.in.code.inImage(a.Addr()) {
+		if f.first == 0 && !f.image.holds(a.Addr()) {
 			f.first = a.Addr()
 			f.settle(int32(Stack), f.first)
 		}

@@ -20,7 +20,7 @@ var mathRoutines = []string{
 
 // computesNumbers reports whether a routine is one of a mathematical library.
 func computesNumbers(routine string) bool {
-	name := strings.TrimLeft(routine, "_")
+	name := strings.TrimLeft(ownName(routine), "_")
 	name = strings.TrimSuffix(name, "_finite")
 	return slices.Contains(mathRoutines, name) ||
 		len(name) > 1 && (strings.HasSuffix(name, "f") || strings.HasSuffix(name, "l")) && slices.Contains(mathRoutines, name[:len(name)-1])

@@ -211,6 +211,7 @@ func (in *Instance) buildPlace(p *Place, l *livePlace) {
 		p.draw(l)
 	default:
 		l.choice = bounds
+		l.chances = p.cumulated()
 		l.branch = in.buildBranch(p.Branch, l)
 		l.spins = in.spins(p, l)
 		// A line through bounds that follow no function says less than how often the
@@ -224,11 +225,17 @@ func (in *Instance) buildPlace(p *Place, l *livePlace) {
 // draw has the way on from the place drawn by frequency.
 func (p *Place) draw(l *livePlace) {
 	l.choice, l.spins = chance, false
-	sum := 0.0
-	for _, c := range p.Chances {
+	l.chances = p.cumulated()
+}
+
+// cumulated returns the shares of the ways on from the place, added up.
+func (p *Place) cumulated() []float64 {
+	out, sum := make([]float64, len(p.Chances)), 0.0
+	for i, c := range p.Chances {
 		sum += c
-		l.chances = append(l.chances, sum)
+		out[i] = sum
 	}
+	return out
 }
 
 // withinStep reports whether all ways on from a place stay in the same step of the loops

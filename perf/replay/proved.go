@@ -183,6 +183,7 @@ func (f *linear) lastStep(op isa.Operator, k int, leaves bool) (linear, bool) {
 
 var opposite = map[isa.Operator]isa.Operator{
 	isa.Equal: isa.NotEqual, isa.NotEqual: isa.Equal, isa.Less: isa.GreaterEqual, isa.GreaterEqual: isa.Less,
+	isa.LessUnsigned: isa.GreaterEqualUnsigned, isa.GreaterEqualUnsigned: isa.LessUnsigned,
 }
 
 // since returns, by context, when a branch was first executed, in the context or in one

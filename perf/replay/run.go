@@ -1,6 +1,9 @@
 package replay
 
-import "presage/perf/trace"
+import (
+	"presage/perf/cfg"
+	"presage/perf/trace"
+)
 
 // Run is what a Collector learned from one run. It can be stored.
 type Run struct {
@@ -10,6 +13,8 @@ type Run struct {
 	Lost     uint64     // accesses that belong to no known place
 	Image    uint64     // the address at which what is loaded from the executable ends
 	Objects  []Object   // of its executable, ascending; none unless it was translated
+
+	Loaded []cfg.Range `json:",omitempty"` // where its files lay, if the engine told
 }
 
 // RunPlace is a place of a run.

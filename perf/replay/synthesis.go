@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand"
 	"slices"
 
@@ -45,7 +46,23 @@ func (in *Instance) player(sink trace.Sink, opt Options) *player {
 	n := len(in.places)
 	r.out.Visits, r.out.first, r.out.last = make([]uint64, n), make([]uint64, n), make([]uint64, n)
 	r.out.most = make([]int64, n)
+	r.limits = in.limits()
 	return r
+}
+
+// limits returns after how many executions a place is taken to be in a loop that its
+// bounds, which are in doubt, never leave: such as one that prints digits, as many as data
+// say. They are several times those that the polynomial of its counts has.
+func (in *Instance) limits() []uint64 {
+	const times, least = 4, 1 << 12
+	out := make([]uint64, len(in.places))
+	for i := range out {
+		out[i] = math.MaxUint64
+		if v := in.values[in.prog.Places[i].Counts]; in.doubts[i].any() || !v.Exact() {
+			out[i] = times*uint64(max(0, v.At)) + least
+		}
+	}
+	return out
 }
 
 // player is a replay under way.
@@ -57,6 +74,9 @@ type player struct {
 	batch *trace.Batch
 	now   uint64 // executions of places
 	out   Outcome
+
+	// Executions by place after which ways are drawn by how often runs went them: see limits.
+	limits []uint64
 
 	addr, step []int64  // of spin
 	check      *checker // nil: none
@@ -85,7 +105,9 @@ func (r *player) run(ctx context.Context) error {
 		way := 0
 		switch p.choice {
 		case bounds:
-			way = p.branch.way(v)
+			if way = p.branch.way(v); r.out.Visits[cur] > r.limits[cur] {
+				way = draw(p.chances, r.rng.Float64())
+			}
 		case chance:
 			way = draw(p.chances, r.rng.Float64())
 		}

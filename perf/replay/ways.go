@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"slices"
-
 	"presage/perf/cfg"
 	"presage/perf/isa"
 	"presage/perf/trace"
@@ -55,7 +53,7 @@ func (w *ways) gaps() []gap {
 	for i := range out {
 		if w.untestedAt(int32(i)) {
 			p := &w.prog.Places[i]
-			out[i] = remainder(w.code.graph.Routines[w.code.blocks[p.Block].routine], w.code.blocks[p.Block].index)
+			out[i] = w.remainder(w.code.graph.Routines[w.code.blocks[p.Block].routine], w.code.blocks[p.Block].index)
 		}
 	}
 	return out
@@ -63,8 +61,8 @@ func (w *ways) gaps() []gap {
 
 // remainder returns the modulus of the remainder that the branch at the end of
 // a block compares with a constant, or anyGap.
-func remainder(r *cfg.Routine, block int) gap {
-	v := r.Blocks[block].Last().Value
+func (w *ways) remainder(r *cfg.Routine, block int) gap {
+	v := w.comparison(r, block)
 	if v.Op != isa.Equal && v.Op != isa.NotEqual {
 		return anyGap
 	}
@@ -104,98 +102,18 @@ func (w *ways) untestedAt(place int32) bool {
 		switch {
 		case p.way(w.code.blockAt(r.Blocks[to].PC())) >= 0:
 			known++
-		case !w.passesLoop(place, to) && !w.defaults(place, to) && !w.harmless(place, to):
+		case !w.passesLoop(place, to) && !w.passesLoops(place, to) && !w.defaults(place, to) && !w.harmless(place, to):
 			return true
 		}
 	}
 	return from.Exit == cfg.TailJump && len(p.Next) <= known
 }
 
-// passesLoop reports whether block to, to which control never went on from a place,
-// is where it would go if there was nothing to do in a loop that all runs entered
-// there. That does not happen at larger sizes, if, as far as the condition
-// shows, it is not one that larger sizes fail.
-func (w *ways) passesLoop(place int32, to int) bool {
-	p := &w.prog.Places[place]
-	b := &w.code.blocks[p.Block]
-	r := w.code.graph.Routines[b.routine]
-	if len(p.Next) != 1 || p.Next[0].To < 0 || upperBound(r, b.index, w.code.Plan.Blocks[p.Next[0].Block].PC) {
-		return false
-	}
-	loop := w.enters(p.Next[0].To, p.Context, b.index, r)
-	if loop < 0 {
-		return false
-	}
-	// What could be executed instead, as far as no run has been there.
-	todo, seen := []int{to}, map[int]bool{to: true}
-	for len(todo) > 0 {
-		at := todo[0]
-		todo = todo[1:]
-		id := w.code.blockAt(r.Blocks[at].PC())
-		if id == noBlock || r.Contains(loop, at) {
-			return false
-		}
-		if there, ok := w.at[placeKey{p.Context, id}]; ok {
-			if there != place && w.enters(there, p.Context, b.index, r) == loop {
-				return false
-			}
-			continue
-		}
-		if l := r.Blocks[at].Loop; w.code.blocks[id].exit == calls || r.Blocks[at].Exit == cfg.TailJump || w.code.blocks[id].refs > 0 && l >= 0 && !r.Contains(l, b.index) {
-			return false
-		}
-		for _, e := range r.Blocks[at].Succs {
-			if next := r.Edges[e].To; !seen[next] {
-				seen[next] = true
-				todo = append(todo, next)
-			}
-		}
-	}
-	return true
-}
-
-// enters returns the loop of routine r, not around block from, that control comes to
-// from a place by all ways that runs went, such as those that choose the lesser of two
-// bounds, and in the same context; -1 if there is none.
-func (w *ways) enters(place, context int32, from int, r *cfg.Routine) int {
-	loop := -1
-	todo, seen := []int32{place}, map[int32]bool{place: true}
-	for len(todo) > 0 {
-		p := &w.prog.Places[todo[0]]
-		todo = todo[1:]
-		b := &w.code.blocks[p.Block]
-		if p.Context != context || w.code.graph.Routines[b.routine] != r {
-			return -1
-		}
-		if l := r.Blocks[b.index].Loop; l >= 0 && r.Loops[l].Header == b.index && !r.Contains(l, from) {
-			if loop >= 0 && l != loop {
-				return -1
-			}
-			loop = l
-			continue
-		}
-		if len(p.Next) == 0 {
-			return -1
-		}
-		for _, n := range p.Next {
-			if n.To < 0 {
-				return -1
-			}
-			if !seen[n.To] {
-				seen[n.To] = true
-				todo = append(todo, n.To)
-			}
-		}
-	}
-	return loop
-}
-
 // upperBound reports whether the branch at the end of a block, of which only the way
 // to the block at pc was taken, compares something with a constant in such a way that
 // it is bounded from above: what grows with the size would take the other way.
-func upperBound(r *cfg.Routine, block int, pc trace.PC) bool {
-	in := r.Blocks[block].Last()
-	v := in.Value
+func (w *ways) upperBound(r *cfg.Routine, block int, pc trace.PC) bool {
+	in, v := r.Blocks[block].Last(), w.comparison(r, block)
 	if in.Class != isa.Branch || v.Op < isa.Equal || v.Op > isa.GreaterEqualUnsigned {
 		return true // who knows
 	}
@@ -220,8 +138,7 @@ func (w *ways) defaults(place int32, to int) bool {
 	p := &w.prog.Places[place]
 	b := &w.code.blocks[p.Block]
 	r := w.code.graph.Routines[b.routine]
-	in := r.Blocks[b.index].Last()
-	v := in.Value
+	in, v := r.Blocks[b.index].Last(), w.comparison(r, b.index)
 	if in.Class != isa.Branch || !in.HasTarget || v.B != isa.NoReg || v.Imm != 0 || v.A == isa.NoReg {
 		return false
 	}
@@ -245,53 +162,4 @@ func (w *ways) defaults(place int32, to int) bool {
 		return true
 	}
 	return id != noBlock && w.code.blocks[id].refs == 0 && w.code.blocks[id].exit == plain && len(r.Blocks[to].Succs) == 1
-}
-
-// constantIn reports whether a register may have a constant value at the end of a
-// block.
-func constantIn(r *cfg.Routine, block int, reg isa.Reg) bool {
-	if reg == isa.NoReg {
-		return true
-	}
-	defs, _ := reaching(r, block, reg)
-	return slices.ContainsFunc(defs, func(in *isa.Inst) bool {
-		_, ok := in.Result(reg).Constant()
-		return ok
-	})
-}
-
-// reaching returns the instructions that may have set a register last at the end of a
-// block, and whether these are all: it may also come from the caller.
-func reaching(r *cfg.Routine, block int, reg isa.Reg) (defs []*isa.Inst, all bool) {
-	if reg == isa.NoReg {
-		return nil, false
-	}
-	all = true
-	todo, seen := []int{block}, make(map[int]bool)
-	for len(todo) > 0 {
-		at := todo[0]
-		todo = todo[1:]
-		if in := lastDefinition(&r.Blocks[at], reg); in != nil {
-			defs = append(defs, in)
-			continue
-		}
-		all = all && !slices.Contains(r.Entries, at)
-		for _, e := range r.Blocks[at].Preds {
-			if from := r.Edges[e].From; !seen[from] {
-				seen[from] = true
-				todo = append(todo, from)
-			}
-		}
-	}
-	return defs, all
-}
-
-// lastDefinition returns the last instruction of a block that sets a register, or nil.
-func lastDefinition(b *cfg.Block, reg isa.Reg) *isa.Inst {
-	for i := len(b.Insts) - 1; i >= 0; i-- {
-		if b.Insts[i].Defines(reg) {
-			return &b.Insts[i]
-		}
-	}
-	return nil
 }

@@ -18,7 +18,7 @@ import (
 
 // learnedVersion is part of the key of what is learned from runs: raise it when
 // replay.Run changes its meaning.
-const learnedVersion = 6
+const learnedVersion = 7
 
 // Program is a program whose loop nests are known from runs.
 type Program struct {
@@ -177,7 +177,15 @@ func codeOf(prog *subject.Program) (*replay.Code, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replay.CodeOf(prog.Structure().Graph, plan)
+	code, err := replay.CodeOf(prog.Structure().Graph, plan)
+	if err != nil {
+		return nil, err
+	}
+	tells, err := prog.TellsMemory()
+	if tells {
+		code.Plan.Memory = new(trace.MemoryPlan) // where files are loaded
+	}
+	return code, err
 }
 
 // learner learns from runs.
