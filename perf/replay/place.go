@@ -7,10 +7,12 @@ import (
 )
 
 // maxContexts and maxDepth bound the calling contexts and the loops around a
-// place: what exceeds them is recursion.
+// place; maxRecursive bounds the contexts in which a routine has been called by way of
+// itself. What exceeds them is recursion: each larger size has contexts that no run had.
 const (
-	maxContexts = 1 << 14
-	maxDepth    = 60
+	maxContexts  = 1 << 14
+	maxDepth     = 60
+	maxRecursive = 1 << 8
 )
 
 // Context is a chain of calls: where the last one stands, and the context
@@ -52,6 +54,8 @@ type walker struct {
 	code     *Code
 	contexts []Context
 	known    map[Context]int32
+
+	recursive int // contexts whose call is in a routine that calls itself, directly or not
 }
 
 func newWalker(code *Code) *walker {
@@ -131,13 +135,27 @@ func (w *walker) enter(from placeKey, tail bool) (int32, error) {
 	if i, ok := w.known[c]; ok {
 		return i, nil
 	}
-	if len(w.contexts) >= maxContexts || c.Depth > maxDepth {
+	if w.recurs(from) {
+		w.recursive++
+	}
+	if len(w.contexts) >= maxContexts || c.Depth > maxDepth || w.recursive > maxRecursive {
 		return 0, fmt.Errorf("more than %d calling contexts, the last in %s: recursion is not followed", len(w.contexts), w.code.routine(from.block))
 	}
 	i := int32(len(w.contexts))
 	w.contexts = append(w.contexts, c)
 	w.known[c] = i
 	return i, nil
+}
+
+// recurs reports whether the routine of a place is among its callers.
+func (w *walker) recurs(p placeKey) bool {
+	routine := w.code.blocks[p.block].routine
+	for c := p.context; c > 0; c = w.contexts[c].Parent {
+		if w.code.blocks[w.contexts[c].Call].routine == routine {
+			return true
+		}
+	}
+	return false
 }
 
 // depth returns the length of the iteration vectors of a place.
