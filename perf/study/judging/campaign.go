@@ -21,6 +21,7 @@ func (opt *Options) runAll(ctx context.Context, judges []judge) error {
 	var jobs []campaign.Job
 	for i := range judges {
 		fresh, err := judges[i].jobs(ctx)
+		judges[i].exe = nil // opened anew when its turn comes: all at once fill the memory
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -87,7 +87,7 @@ func (opt Options) Run(ctx context.Context) (*Findings, error) {
 	found := new(Findings)
 	for i := range judges {
 		err := judges[i].judge(ctx, found)
-		judges[i].correctors = nil // what they replayed is large
+		judges[i].correctors, judges[i].exe = nil, nil // what they replayed and analysed is large
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
