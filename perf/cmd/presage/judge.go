@@ -32,9 +32,10 @@ func judgeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "judge {SUITE.yaml --machine NAME | --from PREFIX}",
 		Short: "Hold predictions against exact simulation on a suite of programs",
-		Long: `judge compiles each program of a suite for linux/riscv64, profiles it at its
-training sizes, predicts misses at the sizes to be judged, simulates these exactly,
-and, where the suite says so, does the same with the cycles of the core. It prints
+		Long: `judge compiles each program of a suite for linux/riscv64, or with --native for this
+computer, profiles it at its training sizes, predicts misses at the sizes to be
+judged, simulates these exactly, and, where the suite says so, does the same with
+the cycles of the core. It prints
 how far off predictions are, for caches of 4 ways and more, other caches, TLBs and
 cycles, beside a baseline: what was simulated at the largest training size, times
 the cube of the ratio of sizes. Rows with fewer than 1000 simulated misses do not
@@ -54,7 +55,7 @@ a closed one, which has to be asked for.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if flags.from != "" {
-				return flags.reportRecorded(cmd.OutOrStdout(), cmd.ErrOrStderr(), args, opt.PageBytes)
+				return flags.reportRecorded(cmd.OutOrStdout(), cmd.ErrOrStderr(), args, &opt)
 			}
 			if len(args) == 0 || len(flags.machines) == 0 {
 				return errors.New("nothing to judge: name a suite and, with --machine, machines, or recorded rows with --from")
@@ -62,7 +63,7 @@ a closed one, which has to be asked for.`,
 			if err := flags.read(args[0], &opt); err != nil {
 				return err
 			}
-			of, err := flags.headlineOptions(opt.PageBytes, commandLine(cmd, args))
+			of, err := flags.headlineOptions(&opt, commandLine(cmd, args))
 			if err != nil {
 				return err
 			}
@@ -80,11 +81,12 @@ a closed one, which has to be asked for.`,
 	f.StringVar(&flags.half, "half", string(judging.Open), "programs to judge: open, closed or all")
 	f.StringSliceVar(&flags.programs, "program", nil, "judge these programs of the half only")
 	f.StringSliceVar(&flags.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
+	f.BoolVar(&opt.Native, "native", false, "build the programs by the compilers of this computer, with shared libraries, and run them natively (x86-64 Linux); cycles are not judged")
 	f.Uint64Var(&opt.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	registerTrainedOnly(f, &opt.TrainedSizesOnly)
 	f.StringVar(&flags.table, "table", "summary", "what to print: summary, levels (the summary by level), misses or cycles (all rows)")
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write the rows to")
-	f.StringVar(&flags.from, "from", "", "name prefix of files that --record wrote, to read in place of judging; --half and --pages say what they are of")
+	f.StringVar(&flags.from, "from", "", "name prefix of files that --record wrote, to read in place of judging; --half, --native and --pages say what they are of")
 	f.StringVar(&flags.headlines, "headlines", "", "file of headlines to update, such as datasets/headlines.csv")
 	f.StringVar(&flags.beside, "beside", "", "name prefix of recorded rows of the open half, to stand beside the closed half's headlines")
 	f.StringVar(&flags.dir, "store", "", "folder that keeps executables, profiles and simulations (default the user's)")
@@ -148,7 +150,7 @@ func (f *judgeFlags) read(path string, opt *judging.Options) error {
 }
 
 // reportRecorded reports on findings that were recorded.
-func (f *judgeFlags) reportRecorded(stdout, stderr io.Writer, args []string, pages uint64) error {
+func (f *judgeFlags) reportRecorded(stdout, stderr io.Writer, args []string, opt *judging.Options) error {
 	if len(args) > 0 || len(f.machines) > 0 || len(f.programs) > 0 || f.record != "" {
 		return errors.New("--from reads recorded rows: give no suite, --machine, --program or --record")
 	}
@@ -163,7 +165,7 @@ func (f *judgeFlags) reportRecorded(stdout, stderr io.Writer, args []string, pag
 	if err != nil {
 		return err
 	}
-	of, err := f.headlineOptions(pages, from.Command)
+	of, err := f.headlineOptions(opt, from.Command)
 	if err != nil {
 		return err
 	}
@@ -171,8 +173,8 @@ func (f *judgeFlags) reportRecorded(stdout, stderr io.Writer, args []string, pag
 }
 
 // headlineOptions says what the findings are of, and reads those that stand beside them.
-func (f *judgeFlags) headlineOptions(pages uint64, command string) (judging.HeadlineOptions, error) {
-	of := judging.HeadlineOptions{Half: judging.Half(f.half), PageBytes: pages, Command: command}
+func (f *judgeFlags) headlineOptions(opt *judging.Options, command string) (judging.HeadlineOptions, error) {
+	of := judging.HeadlineOptions{Half: judging.Half(f.half), Native: opt.Native, PageBytes: opt.PageBytes, Command: command}
 	if f.beside == "" {
 		return of, nil
 	}

@@ -43,9 +43,9 @@ func (p *Program) Compiler(prefix string) string {
 	return prefix + compilers[filepath.Ext(p.Source)].command
 }
 
-// Compile compiles the program, in the folder dir, to the static executable exe for
-// size n, which only programs whose size is compiled in depend on. compiler is a
-// command of Program.Compiler. The same compiler makes the same file, wherever the
+// Compile compiles the program, in the folder dir, to the executable exe for size n, which
+// only programs whose size is compiled in depend on; a static one unless the program is
+// Native. compiler is a command of Program.Compiler. The same compiler makes the same file, wherever the
 // folder is.
 func (p *Program) Compile(ctx context.Context, compiler, dir, exe string, n int) error {
 	abs, err := filepath.Abs(dir)
@@ -57,7 +57,10 @@ func (p *Program) Compile(ctx context.Context, compiler, dir, exe string, n int)
 		return fmt.Errorf("perf: build: %w", err)
 	}
 	defer os.RemoveAll(temp)
-	args := append(strings.Fields(p.Flags), "-static", "-fdebug-prefix-map="+abs+"=.")
+	args := append(strings.Fields(p.Flags), "-fdebug-prefix-map="+abs+"=.")
+	if !p.Native {
+		args = append(args, "-static")
+	}
 	if p.Size == FromCompiler {
 		args = append(args, "-DN="+strconv.Itoa(n))
 	}
@@ -97,12 +100,15 @@ func build(ctx context.Context, dir string, p *Program, sizes []int, run subject
 	case FromArgument:
 		e.run.Args = "{n}"
 	case FromFile:
-		e.run.Args = "/in/{n}.txt"
 		host := filepath.Join(run.Store.Dir(), "suite", p.Name)
 		if err := writeSizes(host, sizes); err != nil {
 			return nil, err
 		}
-		e.run.Folders = []subject.Folder{{Guest: "/in", Host: host}}
+		if e.run.Args = "/in/{n}.txt"; p.Native {
+			e.run.Args = host + "/{n}.txt"
+		} else {
+			e.run.Folders = []subject.Folder{{Guest: "/in", Host: host}}
+		}
 	}
 	if p.Size != FromCompiler {
 		var err error
@@ -128,7 +134,11 @@ func kept(ctx context.Context, dir string, p *Program, name string, n int, st *s
 	}
 	defer os.RemoveAll(temp)
 	exe := filepath.Join(temp, name)
-	if err := p.Compile(ctx, p.Compiler(guestPrefix), dir, exe, n); err != nil {
+	prefix := guestPrefix
+	if p.Native {
+		prefix = ""
+	}
+	if err := p.Compile(ctx, p.Compiler(prefix), dir, exe, n); err != nil {
 		return nil, err
 	}
 	prog, err := subject.Open(exe)

@@ -61,11 +61,15 @@ func Load(prefix string) (*Findings, error) {
 }
 
 // headlineStudy returns the name of this study among the headlines.
-func headlineStudy(half Half) string {
-	if half == All {
-		return "judging suite"
+func headlineStudy(opt *HeadlineOptions) string {
+	study := "judging suite"
+	if opt.Native {
+		study = "judging suite, native"
 	}
-	return fmt.Sprintf("judging suite, %s half", half)
+	if opt.Half == All {
+		return study
+	}
+	return fmt.Sprintf("%s, %s half", study, opt.Half)
 }
 
 // goals are those of the errors of each class.
@@ -87,6 +91,7 @@ var questions = map[string]string{
 // HeadlineOptions say what findings are of, which they do not know themselves.
 type HeadlineOptions struct {
 	Half      Half   // the programs that were judged
+	Native    bool   // as Options.Native
 	PageBytes uint64 // as Options.PageBytes
 	Command   string // that makes the findings again
 	// Beside are findings of the open half, to stand beside those of the closed one: how
@@ -102,12 +107,12 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 	var all []record.Headline
 	for _, s := range f.Summary() {
 		class := f.ofClass(s.Class)
-		base := record.Headline{Study: headlineStudy(opt.Half), Unit: record.Relative, Command: opt.Command}
+		base := record.Headline{Study: headlineStudy(&opt), Unit: record.Relative, Command: opt.Command}
 		about := f.judged(s.Class, &opt)
 
 		errs := base
 		errs.Metric, errs.Goal = about, goals[s.Class]
-		if opt.Half != Open { // readers ask of programs that nobody worked with
+		if opt.Half != Open && !opt.Native { // readers ask of programs that nobody worked with
 			errs.Question = questions[s.Class]
 		}
 		all = append(all, errs.WithSample(valuesOf(class, func(o *outcome) float64 { return o.err })))
@@ -175,7 +180,11 @@ func (f *Findings) judged(class string, opt *HeadlineOptions) string {
 	if opt.PageBytes > 0 {
 		placed = fmt.Sprintf("pages of %d bytes in random places", opt.PageBytes)
 	}
-	return fmt.Sprintf("misses of %d programs%s, %s, %.3g to %.3g times the largest training size: predicted (%s) against simulated with %s", len(programs), ofHalf(opt.Half), class, least, most, how, placed)
+	of := "programs"
+	if opt.Native {
+		of = "native programs"
+	}
+	return fmt.Sprintf("misses of %d %s%s, %s, %.3g to %.3g times the largest training size: predicted (%s) against simulated with %s", len(programs), of, ofHalf(opt.Half), class, least, most, how, placed)
 }
 
 // valuesOf returns a figure of each outcome.

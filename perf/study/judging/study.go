@@ -21,6 +21,9 @@ type Options struct {
 	Dir      string    // of the sources: Suite.Dir
 	Programs []Program // Suite.Of or Suite.Named
 	Machines []*machine.Machine
+	// Native has programs built by the compilers of this computer, with shared libraries,
+	// and run natively. Their cycles are not judged.
+	Native bool
 	// Fit is how models are fitted; its store is that of the options.
 	Fit misses.FitOptions
 	// Coverage is the probability with which intervals are to hold the misses; 0:
@@ -76,6 +79,9 @@ func (opt Options) Run(ctx context.Context) (*Findings, error) {
 	var err error
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
+	}
+	if opt.Native {
+		opt.Programs = native(opt.Programs)
 	}
 	judges := make([]judge, len(opt.Programs))
 	for i := range judges {
@@ -184,4 +190,13 @@ func (j *judge) model(ctx context.Context, exe *executables) (*misses.Model, err
 	}
 	j.Fit.Store = j.Store
 	return misses.Fit(ctx, runs, j.Fit)
+}
+
+// native returns programs as those of this computer.
+func native(programs []Program) []Program {
+	out := slices.Clone(programs)
+	for i := range out {
+		out[i].Native, out[i].Time = true, nil
+	}
+	return out
 }

@@ -32,6 +32,10 @@ type Program struct {
 	Time   []int    `yaml:"time"`  // those of Judge at which cycles are simulated, too; may be none
 	Test   int      `yaml:"test"`  // a size for a test of the program itself
 
+	// Native says that the program is built for this computer, with shared libraries, and
+	// not as a static one for linux/riscv64; no suite says it.
+	Native bool `yaml:"-"`
+
 	line     int
 	fraction string // a number with a fraction, which the decoder would truncate
 }
