@@ -133,11 +133,14 @@ func (r *RunBends) fits(depth int) bool {
 		!slices.ContainsFunc(r.Points, func(p []int64) bool { return len(p) != depth+1 })
 }
 
-// bendsFit reports whether all points of a place at a depth are of its vectors, or of the
-// coordinates before a branch's pivot.
+// bendsFit reports whether all points and jumps of a place at a depth are of its vectors,
+// or of the coordinates before a branch's pivot.
 func (p *RunPlace) bendsFit(depth int) bool {
 	for j := range p.Refs {
 		if b := p.Refs[j].Bends; b != nil && !b.fits(depth) {
+			return false
+		}
+		if slices.ContainsFunc(p.Refs[j].Wraps, func(w RunWraps) bool { return !w.fits(depth) }) {
 			return false
 		}
 	}

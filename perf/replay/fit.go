@@ -191,8 +191,19 @@ func (f *fitter) chooseForms(i int) {
 		}
 		if f.bendRef(i, j, list) || f.bendTogether(i, j) {
 			p.Refs[j].Irregular = false
+		} else if !f.everywhere(i, j, list) && f.wrapRef(i, j) {
+			p.Refs[j].Irregular = false
 		}
 	}
+}
+
+// everywhere reports whether all runs of place i have the form in list, if any, for
+// reference j, and it is not one of residue classes: in few steps of a loop, each class may
+// have so few points that a function goes through them.
+func (f *fitter) everywhere(i, j int, list []Form) bool {
+	return len(list) > 0 && list[0].Split.Modulus <= 1 && !slices.ContainsFunc(f.having(i, j), func(in *RunPlace) bool {
+		return in != nil && !slices.ContainsFunc(in.Refs[j].Forms, func(x RunForm) bool { return x.Form == list[0] })
+	})
 }
 
 // having returns what the runs had at place i; nil for those without reference j.
@@ -281,6 +292,9 @@ func (f *fitter) fitRef(i, j int) {
 		return
 	case ref.Bend != 0:
 		f.fitBentRef(i, j)
+		return
+	case ref.Form.Wraps:
+		f.fitWraps(i, j, having)
 		return
 	}
 	ref.Classes = make([]Affine, ref.Form.Split.classes())

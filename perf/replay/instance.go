@@ -72,6 +72,8 @@ type liveRef struct {
 	kind    refKind
 	coef    []int64 // of a single class
 	split   Split
+	form    Form // of a wrapped one
+	jumps   [][]liveJump
 	classes [][]int64
 	level   int
 	count   int64 // of a counter
@@ -91,6 +93,7 @@ const (
 	counted                   // of a counter
 	leastOf                   // the functions of classes
 	greatestOf                //
+	wrapped                   // the function of a class, with jumps
 	irregular                 // drawn
 )
 
@@ -323,6 +326,8 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 		r.kind = greatestOf
 	case ref.Bend < 0:
 		r.kind = leastOf
+	case ref.Form.Wraps:
+		r.kind, r.form, r.jumps = wrapped, ref.Form, in.jumps(ref, l)
 	case ref.Form.Counter:
 		r.kind, r.count, r.outer = counted, -1, make([]int64, r.level)
 	case len(r.classes) > 1:

@@ -52,7 +52,7 @@ func (o *overlaps) at(i int, refs []liveRef, most []int64) bool {
 	}
 	headers := o.headers[i]
 	for r := range refs {
-		if refs[r].kind != simple && refs[r].kind != leastOf && refs[r].kind != greatestOf {
+		if refs[r].kind != simple && refs[r].kind != leastOf && refs[r].kind != greatestOf && refs[r].kind != wrapped {
 			continue
 		}
 		for _, c := range refs[r].classes {

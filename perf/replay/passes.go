@@ -47,7 +47,7 @@ func (w *ways) passesLoop(place int32, to int) bool {
 
 // enters returns the loop of routine r, not around block from, that control comes to
 // from a place by all ways that runs went, such as those that choose the lesser of two
-// bounds, and in the same context; -1 if there is none.
+// bounds, in the same context and without going through from; -1 if there is none.
 func (w *ways) enters(place, context int32, from int, r *cfg.Routine) int {
 	loop := -1
 	todo, seen := []int32{place}, map[int32]bool{place: true}
@@ -55,7 +55,7 @@ func (w *ways) enters(place, context int32, from int, r *cfg.Routine) int {
 		p := &w.prog.Places[todo[0]]
 		todo = todo[1:]
 		b := &w.code.blocks[p.Block]
-		if p.Context != context || w.code.graph.Routines[b.routine] != r {
+		if p.Context != context || w.code.graph.Routines[b.routine] != r || b.index == from {
 			return -1
 		}
 		if l := r.Blocks[b.index].Loop; l >= 0 && r.Loops[l].Header == b.index && !r.Contains(l, from) {

@@ -46,7 +46,8 @@ type Ref struct {
 	Bend      int8 // 1, -1: the address is the greatest or least of Classes, whatever the Form
 	Unsure    bool // which functions these are
 	Classes   []Affine
-	Lo, Hi    int32 // relative to Base, in Series
+	Jumps     [][]Jump // by class, with Form.Wraps
+	Lo, Hi    int32    // relative to Base, in Series
 }
 
 // Affine lists the coefficients of an affine function, the constant first, as

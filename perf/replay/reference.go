@@ -8,10 +8,13 @@ type Form struct {
 	Split   Split
 	Counter bool
 	Level   int8
+
+	Wraps bool // each function is a sum of functions of one coordinate, with jumps: see wraps
+	Table int8 // with Wraps: one for each value of a coordinate, the first being 1, and class of Split; 0: by Split alone
 }
 
 // plain reports whether it is one affine function of the iteration vector.
-func (f Form) plain() bool { return f.Split.Modulus <= 1 && !f.Counter }
+func (f Form) plain() bool { return f.Split.Modulus <= 1 && !f.Counter && !f.Wraps }
 
 // candidate is a form that agreed with all points so far.
 type candidate struct {
@@ -73,6 +76,7 @@ var narrowing = map[uint64]int{1 << 13: 24, 1 << 15: 8, 1 << 18: 2}
 type reference struct {
 	candidates []candidate // those that did not fail
 	bends      *bends      // nil: not looked for
+	wraps      []wraps     // those that did not fail
 	drifts     []drift     // the same
 	twins      []twin      // references of the place that are as far away as ever
 	paired     bool        // twins are known
@@ -95,7 +99,7 @@ func newReference(depth int, all bool) reference {
 	if !all {
 		list = list[:1]
 	} else if depth > 0 {
-		r.bends, r.drifts = new(bends), newDrifts(depth)
+		r.bends, r.drifts, r.wraps = new(bends), newDrifts(depth), newWraps(depth)
 	}
 	for _, f := range list {
 		r.candidates = append(r.candidates, newCandidate(f))
@@ -107,9 +111,10 @@ func newReference(depth int, all bool) reference {
 func (r *reference) narrow(executions uint64) {
 	if n, ok := narrowing[executions]; ok {
 		r.candidates = r.candidates[:min(n, len(r.candidates))]
+		r.wraps = r.wraps[:min(n, len(r.wraps))]
 	}
 	if len(r.candidates) > 0 && r.candidates[0].form.plain() && executions >= straight {
-		r.bends = nil
+		r.bends, r.wraps = nil, nil
 	}
 	if len(r.candidates) > 0 && executions >= straight {
 		r.drifts = nil
@@ -135,6 +140,9 @@ func (r *reference) add(v []int64, stamps []uint64, addr uint64) bool {
 	r.hash = mix(r.hash, addr)
 	if r.bends != nil {
 		r.bends.add(v, int64(addr))
+	}
+	if len(r.wraps) > 0 {
+		r.addWraps(v, int64(addr))
 	}
 	kept := r.candidates[:0]
 	for i := range r.candidates {

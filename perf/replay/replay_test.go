@@ -224,6 +224,16 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DFACTOR", []int64{18, 26, 30, 34, 38, 42, 50, 58, 66, 74}, []int64{114}, "kernel", false, 0}, // a loop is left out
 		{"-O2 -DPARABOLA", mixed, []int64{97}, "kernel", false, 0},
 
+		// Borders that wrap.
+		{"-O2 -DPERIODIC", mixed, []int64{97, 128}, "kernel", true, 0},
+		{"-O2 -DBORDERS", mixed, []int64{97, 128}, "kernel", true, 0},
+		{"-O2 -DTORUS", []int64{8, 9, 11, 12, 14, 16}, []int64{32}, "kernel", true, 0},
+		{"-O2 -DNEIGHBOURS", mixed, []int64{97, 128}, "kernel", true, 0},
+		{"-O2 -DLATTICE", mixed, []int64{64, 75}, "kernel", true, 0},
+		{"-O2 -DSPINS", mixed, []int64{128}, "kernel", false, 0.85}, // data
+		{"-O2 -DSHIFTED", mixed, []int64{128}, "kernel", false, 0},
+		{"-O2 -DFOLDED", mixed, []int64{128}, "kernel", false, 0},
+
 		{"-O2 -DTILED", eights, []int64{90}, "kernel", false, 0},                                   // a tile that is not full
 		{"-O3 -funroll-loops -DTRANSPOSE", eights, []int64{90}, "kernel", false, 0},                // a remainder
 		{"-O2 -DCHANGES", mixed, []int64{128}, "kernel", false, 0},                                 // another loop nest

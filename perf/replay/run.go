@@ -40,6 +40,7 @@ type RunNext struct {
 type RunRef struct {
 	Forms  []RunForm  // those that agree with all accesses, the simplest first; none: irregular
 	Bends  *RunBends  // points, where they were looked for; nil: none, or no function goes through all
+	Wraps  []RunWraps // sums of functions with jumps that agree with all accesses, the simplest first
 	Drifts []RunDrift // what is regular all the same, by level; none: there are Forms, or nothing is known
 	Twin   *RunTwin   // an earlier reference that is as irregular; nil: none
 	Lo, Hi uint64     // least and largest address
@@ -118,6 +119,7 @@ func (p *place) result() RunPlace {
 		} else if s.bends != nil { // runs that bend may be of another size
 			ref.Bends = s.bends.result()
 		}
+		s.keepWraps(&ref)
 		s.keepDrifts(p, &ref)
 		r.Refs = append(r.Refs, ref)
 	}

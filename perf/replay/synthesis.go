@@ -269,6 +269,8 @@ func (ref *liveRef) address(v []int64) uint64 {
 		return ref.counter(v)
 	case leastOf, greatestOf:
 		return ref.bent(v)
+	case wrapped:
+		return ref.wrapped(v)
 	}
 	sum := coef[0]
 	for k, x := range v {

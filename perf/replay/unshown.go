@@ -49,8 +49,16 @@ func (ref *liveRef) depends() uint64 {
 			}
 		}
 	}
-	if ref.kind == classed {
+	for _, list := range ref.jumps {
+		for _, j := range list {
+			set |= 1 << j.coord
+		}
+	}
+	if ref.kind == classed || ref.kind == wrapped && ref.split.Modulus > 1 {
 		set |= 1 << ref.split.A
+	}
+	if ref.kind == wrapped && ref.form.Table > 0 {
+		set |= 1 << (ref.form.Table - 1)
 	}
 	return set
 }

@@ -504,6 +504,104 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 		free(d);
 	}
 }
+#elif defined(PERIODIC) // borders by remainders
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < 3; t++)
+		for (int i = 0; i < n; i++) {
+			int up = (i + n - 1) % n, down = (i + 1) % n;
+			for (int j = 0; j < n; j++)
+				b[i * n + j] += a[i * n + j] + a[up * n + j] + a[down * n + j] + a[i * n + (j + n - 1) % n] +
+					a[down * n + (j + 2) % n];
+		}
+	c[0] = b[n];
+}
+#elif defined(BORDERS) // the same by conditions
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < 3; t++)
+		for (int i = 0; i < n; i++)
+			for (int j = 0; j < n; j++) {
+				int down = i + 1 == n ? 0 : i + 1, left = j == 0 ? n - 1 : j - 1;
+				b[i * n + j] += a[down * n + j] + a[i * n + left] + a[down * n + left];
+			}
+	c[0] = b[n];
+}
+#elif defined(TORUS) // of a cube
+#define WORDS (long)n * n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			for (int k = 0; k < n; k++)
+				b[((long)i * n + j) * n + k] = a[((long)((i + 1) % n) * n + j) * n + k] + a[((long)i * n + (j + n - 1) % n) * n + k] +
+					a[((long)i * n + j) * n + (k + 1) % n] + a[((long)((i + n - 1) % n) * n + (j + 1) % n) * n + (k + n - 1) % n];
+	c[0] = b[n];
+}
+#elif defined(NEIGHBOURS) // in tables
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	static int next[4096], last[4096];
+	for (int i = 0; i < n; i++) {
+		next[i] = (i + 1) % n;
+		last[i] = (i + n - 1) % n;
+	}
+	for (int t = 0; t < 3; t++)
+		for (int i = 0; i < n; i++)
+			for (int j = 0; j < n; j++)
+				b[i * n + j] += a[next[i] * n + j] + a[i * n + last[j]] + a[last[i] * n + next[j]];
+	c[0] = b[n];
+}
+#elif defined(LATTICE) // directions in a table
+#define WORDS 9 * (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	static const int dx[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, dy[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
+	static const int back[9] = {0, 3, 4, 1, 2, 7, 8, 5, 6};
+	for (int t = 0; t < 3; t++)
+		for (int q = 0; q < 9; q++)
+			for (int y = 0; y < n; y++)
+				for (int x = 0; x < n; x++) {
+					int column = (x - dx[q] + n) % n, row = (y - dy[q] + n) % n;
+					b[((long)q * n + y) * n + x] = a[((long)q * n + row) * n + column] + a[((long)back[q] * n + y) * n + x];
+				}
+	c[0] = b[n];
+}
+#elif defined(SPINS) // that data turn
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	signed char *s = (signed char *)b;
+	for (int i = 0; i < n * n; i++)
+		s[i] = a[i] > 500 ? 1 : -1;
+	for (int t = 0; t < 3; t++)
+		for (int i = 0; i < n; i++)
+			for (int j = 0; j < n; j++)
+				if (s[(i + 1) % n * n + j] + s[(i + n - 1) % n * n + j] + s[i * n + (j + 1) % n] + s[i * n + (j + n - 1) % n] < s[i * n + j])
+					s[i * n + j] = -s[i * n + j];
+	c[0] = s[n];
+}
+#elif defined(SHIFTED) // a border that moves with the rows
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			b[i * n + j] += a[i * n + (i + j) % n];
+	c[0] = b[n];
+}
+#elif defined(FOLDED) // at a distance that the small sizes do not have
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			b[i * n + j] += a[(i + 1) % n * n + (j + 20) % 50];
+	c[0] = b[n];
+}
 #endif
 
 int main(int argc, char **argv)
