@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"presage/perf/subject"
+	"presage/perf/trace"
 )
 
 // TestExecutablesOfOtherLayouts tests that runs of executables are joined whose compilers
@@ -68,5 +69,60 @@ func TestExecutablesOfOtherLoops(t *testing.T) {
 	_, err := code.Translate(learnOne(t, other, otherCode, 20, new(Hints)), otherCode)
 	if err == nil || !strings.Contains(err.Error(), "kernel has other blocks or loops in one executable than in another, from line ") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestSpillsAreNoReferencesOfTheSource tests that registers that one executable keeps in
+// memory, between references to arrays, do not pass for such references of another.
+func TestSpillsAreNoReferencesOfTheSource(t *testing.T) {
+	const (
+		flags = "-O2 -DPLANES -fno-schedule-insns -fno-schedule-insns2"
+		few   = " -ffixed-fs0 -ffixed-fs1 -ffixed-fs2 -ffixed-fs3 -ffixed-fs4 -ffixed-fs5 -ffixed-fs6 -ffixed-fs7 -ffixed-fs8 -ffixed-fs9 -ffixed-fs10 -ffixed-fs11" +
+			" -ffixed-ft0 -ffixed-ft1 -ffixed-ft2 -ffixed-ft3 -ffixed-ft4 -ffixed-ft5 -ffixed-ft6 -ffixed-ft7 -ffixed-ft8 -ffixed-ft9 -ffixed-ft10 -ffixed-ft11"
+		n = 20
+	)
+	prog, other := compile(t, flags), compile(t, flags+few)
+	code, otherCode := codeOf(t, prog), codeOf(t, other)
+	own := learnOne(t, prog, code, n, new(Hints))
+	run, err := code.Translate(learnOne(t, other, otherCode, n, new(Hints)), otherCode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := make(map[trace.BlockID]*RunPlace)
+	for i := range run.Places {
+		at[run.Places[i].Block] = &run.Places[i]
+	}
+	arrays := make(map[uint64]int) // how far apart references are in both, which is how far their arrays are
+	for i := range own.Places {
+		p := &own.Places[i]
+		if code.routine(p.Block) != "kernel" || p.Count < n*n {
+			continue
+		}
+		for j, spill := range code.spills(&code.blocks[p.Block]) {
+			if r := &at[p.Block].Refs[j]; !spill && r.Lo <= r.Hi {
+				arrays[r.Lo-p.Refs[j].Lo]++
+			}
+		}
+	}
+	spills := 0
+	for i := range otherCode.blocks {
+		if b := &otherCode.blocks[i]; otherCode.routine(trace.BlockID(i)) == "kernel" && len(b.chain) > 0 {
+			for _, spill := range otherCode.spills(b) {
+				if spill {
+					spills++
+				}
+			}
+		}
+	}
+	if spills == 0 {
+		t.Fatal("no register is kept in memory: the test wants some")
+	}
+	if len(arrays) != 1 {
+		t.Errorf("references have these distances from those that they pass for: %v", arrays)
+	}
+	for _, n := range arrays {
+		if n != 12 {
+			t.Errorf("%d of 12 references are found", n)
+		}
 	}
 }

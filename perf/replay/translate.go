@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"presage/perf/cfg"
+	"presage/perf/isa"
 	"presage/perf/trace"
 )
 
@@ -192,11 +193,13 @@ func (t *translator) refs(list []RunRef, a, b *block) []RunRef {
 }
 
 // align returns a longest list of pairs of references of two blocks that are alike,
-// both ascending.
+// both ascending. Registers that are kept in memory stand between other references in
+// one executable and not in another, and are like each other alone.
 func (t *translator) align(a, b *block) (pairs [][2]int) {
+	spillsA, spillsB := t.from.spills(a), t.to.spills(b)
 	alike := func(i, k int) bool {
 		x, y := t.from.Plan.Refs[int(a.firstRef)+i], t.to.Plan.Refs[int(b.firstRef)+k]
-		return x.Size == y.Size && x.Kind == y.Kind && x.Float == y.Float
+		return x.Size == y.Size && x.Kind == y.Kind && x.Float == y.Float && spillsA[i] == spillsB[k]
 	}
 	most := make([][]int, a.refs+1) // of a[i:] and b[k:]
 	for i := a.refs; i >= 0; i-- {
@@ -219,6 +222,23 @@ func (t *translator) align(a, b *block) (pairs [][2]int) {
 		}
 	}
 	return pairs
+}
+
+// spills returns which references of a block are at a constant distance from the stack
+// pointer.
+func (c *Code) spills(b *block) []bool {
+	out := make([]bool, b.refs)
+	sp := c.graph.File.Target.StackPointer
+	insts := c.graph.Routines[b.routine].Blocks[b.index].Insts
+	k := 0
+	for i := range out {
+		pc := uint64(c.Plan.Refs[int(b.firstRef)+i].PC)
+		for k < len(insts) && insts[k].PC < pc {
+			k++
+		}
+		out[i] = k < len(insts) && insts[k].PC == pc && slices.ContainsFunc(insts[k].Mems(), func(m isa.Mem) bool { return m.Base == sp && m.Index == isa.NoReg })
+	}
+	return out
 }
 
 // Match says which references of two executables of one program are the same.

@@ -584,6 +584,23 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 					s[i * n + j] = -s[i * n + j];
 	c[0] = s[n];
 }
+#elif defined(PLANES) // of which more values are needed at a time than some compilers keep in registers
+#define WORDS 9 * (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	long m = (long)n * n;
+	for (long i = 0; i < m; i++) {
+		double p = a[i], q = a[m + i], r = a[2 * m + i], s = a[3 * m + i], t = a[4 * m + i], u = a[5 * m + i];
+		double sum = p + q + r + s + t + u, skew = p * u - q * t + r * s;
+		b[i] = p * sum + skew;
+		b[m + i] = q * sum - skew;
+		b[2 * m + i] = r * sum + p * skew;
+		b[3 * m + i] = s * sum - q * skew;
+		b[4 * m + i] = t * sum + r * skew;
+		b[5 * m + i] = u * sum - s * skew;
+	}
+	c[0] = b[n];
+}
 #elif defined(SHIFTED) // a border that moves with the rows
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
