@@ -62,6 +62,7 @@ type passage struct {
 	to    *place
 	step  step
 	count uint64
+	again uint64 // of count, right after itself
 }
 
 // NewCollector returns a Collector for one run, with what earlier ones found.
@@ -140,10 +141,10 @@ func (c *Collector) arrive(id trace.BlockID) {
 		c.current.count++
 		return
 	}
-	if p.next == nil || p.next[p.latest].block != id {
-		if !c.turn(p, id) {
-			return
-		}
+	if p.next != nil && p.next[p.latest].block == id {
+		p.next[p.latest].again++
+	} else if !c.turn(p, id) {
+		return
 	}
 	way := &p.next[p.latest]
 	way.count++

@@ -17,14 +17,17 @@ type branchKey struct {
 // outcomes in the largest run, by which it is drawn if it is irregular.
 func (f *fitter) fitBranch(i int) {
 	p := &f.prog.Places[i]
-	p.Chances = make([]float64, len(p.Next))
+	p.Chances, p.Stays = make([]float64, len(p.Next)), make([]float64, len(p.Next))
 	for _, in := range f.in[i] {
 		if in == nil {
 			continue
 		}
 		clear(p.Chances)
+		clear(p.Stays)
 		for _, n := range in.Next {
-			p.Chances[p.way(n.Block)] = float64(n.Count) / float64(in.Count)
+			k := p.way(n.Block)
+			p.Chances[k] = float64(n.Count) / float64(in.Count)
+			p.Stays[k] = float64(n.Again) / float64(n.Count)
 		}
 	}
 	keys := func(bends bool) []branchKey {

@@ -46,10 +46,10 @@ type livePlace struct {
 	choice       choice
 	spins        bool // see player.spin
 	branch       liveBranch
-	chances      []float64 // cumulated
-	exact        bool      // every coefficient of an address is, see Value.Exact
-	sureBranch   bool      // every coefficient of the branch is
-	classes      bool      // some coefficient is a polynomial for a residue class of sizes alone
+	draws        draws
+	exact        bool // every coefficient of an address is, see Value.Exact
+	sureBranch   bool // every coefficient of the branch is
+	classes      bool // some coefficient is a polynomial for a residue class of sizes alone
 }
 
 // choice says how the way on is chosen.
@@ -58,7 +58,7 @@ type choice uint8
 const (
 	only   choice = iota // there is one
 	bounds               // by liveBranch
-	chance               // by frequency
+	chance               // by frequency, see draws
 )
 
 type liveNext struct {
@@ -214,7 +214,7 @@ func (in *Instance) buildPlace(p *Place, l *livePlace) {
 		p.draw(l)
 	default:
 		l.choice = bounds
-		l.chances = p.cumulated()
+		l.draws = newDraws(p.Chances, p.Stays)
 		l.branch = in.buildBranch(p.Branch, l)
 		l.spins = in.spins(p, l)
 		// A line through bounds that follow no function says less than how often the
@@ -228,17 +228,7 @@ func (in *Instance) buildPlace(p *Place, l *livePlace) {
 // draw has the way on from the place drawn by frequency.
 func (p *Place) draw(l *livePlace) {
 	l.choice, l.spins = chance, false
-	l.chances = p.cumulated()
-}
-
-// cumulated returns the shares of the ways on from the place, added up.
-func (p *Place) cumulated() []float64 {
-	out, sum := make([]float64, len(p.Chances)), 0.0
-	for i, c := range p.Chances {
-		sum += c
-		out[i] = sum
-	}
-	return out
+	l.draws = newDraws(p.Chances, p.Stays)
 }
 
 // withinStep reports whether all ways on from a place stay in the same step of the loops

@@ -22,9 +22,10 @@ type Place struct {
 	Refs    []Ref
 	Branch  *Branch // chooses among several of Next; nil if there is one, or if it is irregular
 	Chances []float64
-	Forks   bool  // the code has several ways on
-	Counts  int32 // executions, in Series
-	Mixed   int   // runs in which control went on in several ways
+	Stays   []float64 // by way: how often the next execution goes there, too
+	Forks   bool      // the code has several ways on
+	Counts  int32     // executions, in Series
+	Mixed   int       // runs in which control went on in several ways
 }
 
 // Next is a way on from a place.

@@ -33,6 +33,7 @@ type RunPlace struct {
 type RunNext struct {
 	Block trace.BlockID
 	Count uint64
+	Again uint64 // of Count, when it also followed the execution of the place before
 }
 
 // RunRef is a reference of a place. If Lo is above Hi, the run's executable has no such
@@ -96,7 +97,7 @@ const maxForms = 4
 func (p *place) result() RunPlace {
 	r := RunPlace{Context: p.context, Block: p.block, Count: p.count, Hash: p.hash, Forks: p.fork}
 	for i := range p.next {
-		r.Next = append(r.Next, RunNext{p.next[i].block, p.next[i].count})
+		r.Next = append(r.Next, RunNext{p.next[i].block, p.next[i].count, p.next[i].again})
 	}
 	for i := range p.refs {
 		s := &p.refs[i]

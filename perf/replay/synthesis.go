@@ -106,10 +106,10 @@ func (r *player) run(ctx context.Context) error {
 		switch p.choice {
 		case bounds:
 			if way = p.branch.way(v); r.out.Visits[cur] > r.limits[cur] {
-				way = draw(p.chances, r.rng.Float64())
+				way = p.draws.way(r.rng)
 			}
 		case chance:
-			way = draw(p.chances, r.rng.Float64())
+			way = p.draws.way(r.rng)
 		}
 		next := &p.next[way]
 		if r.check != nil {
@@ -322,14 +322,4 @@ func (b *liveBranch) way(v []int64) int {
 		}
 	}
 	return int(o.ways[len(o.ways)-1])
-}
-
-// draw returns the index of the first cumulated chance above x.
-func draw(chances []float64, x float64) int {
-	for i, c := range chances {
-		if x < c {
-			return i
-		}
-	}
-	return len(chances) - 1
 }
