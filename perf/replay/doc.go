@@ -31,7 +31,11 @@
 // too, where one run does not show them; and the number of
 // tiles is a quotient, rounded down, by a size of tiles that addresses show. It is known
 // at a size if all quotients that agree with the runs are the same there: sizes of
-// training should have several remainders. Coefficients are polynomials over all sizes or over those
+// training should have several remainders. Where borders are periodic, addresses jump by
+// a row or a plane at the first or last steps of loops: they are sums of functions of one
+// index each, affine but for up to four jumps, at steps and by amounts that are
+// polynomials of the size; one sum for each value of an index that has up to 32, such as
+// the direction of a lattice, if need be. Coefficients are polynomials over all sizes or over those
 // of n's residue class. What fits none of these is irregular: it is replayed by
 // drawing addresses from the range that was seen, where steps of inner loops or first
 // addresses that are regular do not say more (see Drift), and branches by frequency,
@@ -57,9 +61,9 @@
 // after the call, as of longjmp, exceptions and dynamic linkers, are followed to the caller
 // that has the place, or as jumps.
 //
-// Not modelled: tiles within tiles; unrolled tiles of which the last is too short, at some
-// sizes, for the unrolled loop to be entered; tiles whose loops a compiler leaves in two places, each with a bound of
-// its own; executables of which a routine has another
-// control flow than in the rest; threads, signal handlers, recursion that makes the number of
-// calling contexts grow beyond a limit, more than one parameter.
+// Not modelled: borders that wrap where a sum of indices does, along diagonals; tiles
+// within tiles; unrolled tiles of which the last is too short, at some sizes, for the
+// unrolled loop to be entered; tiles whose loops a compiler leaves in two places, each with
+// a bound of its own; executables of which a routine has another control flow than in the
+// rest; threads, signal handlers, recursion, more than one parameter.
 package replay

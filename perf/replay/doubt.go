@@ -75,6 +75,23 @@ func (d doubt) texts() []string {
 	return list
 }
 
+// Covers reports whether a reason for doubts is among others, or no worse than one of these:
+// what comes after a branch in doubt may be executed or not as data decide, and code that
+// is not shown to be the same need not be executed as often.
+func Covers(reasons []string, why string) bool {
+	if slices.Contains(reasons, why) {
+		return true
+	}
+	had := func(d doubt) bool { return slices.Contains(reasons, d.texts()[0]) }
+	switch why {
+	case decided.texts()[0]:
+		return had(follows)
+	case notCounted.texts()[0]:
+		return had(notShown)
+	}
+	return false
+}
+
 // allocators are the routines of C libraries that place data.
 var allocators = []string{
 	"malloc", "calloc", "realloc", "memalign", "aligned_alloc", "posix_memalign", "valloc", "pvalloc",

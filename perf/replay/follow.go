@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"presage/perf/trace"
 )
@@ -295,9 +296,26 @@ func (f *Follower) compare(i int, addr uint64) {
 		f.settle(base, f.in.bases[base]+addr-want)
 		return
 	}
-	if want != addr {
+	if want != addr && !(f.isSlot(i) && ref.moveSlot(addr)) {
 		f.in.doubts[f.place] |= otherAddress
 	}
+}
+
+// isSlot reports whether reference i of the place is at a constant distance from the stack
+// pointer in code of the size's own executable.
+func (f *Follower) isSlot(i int) bool {
+	p := &f.in.prog.Places[f.place]
+	return f.in.own && p.Refs[i].Base == int32(Stack) && f.in.code.spills(&f.in.code.blocks[p.Block])[i]
+}
+
+// moveSlot takes the address of a variable or register on the stack from the run, once:
+// where a compiler has put it in an executable of its own, other executables do not tell.
+func (ref *liveRef) moveSlot(addr uint64) bool {
+	if ref.kind != simple || ref.moved || slices.ContainsFunc(ref.coef[1:], func(c int64) bool { return c != 0 }) {
+		return false
+	}
+	ref.coef[0], ref.moved = int64(addr)*scale, true
+	return true
 }
 
 // settle sets a base.

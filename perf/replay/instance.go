@@ -78,6 +78,7 @@ type liveRef struct {
 	level   int
 	count   int64 // of a counter
 	outer   []int64
+	moved   bool // see moveSlot
 	lo      uint64
 	places  uint64 // from lo, at which an irregular access may be
 	size    uint64

@@ -119,7 +119,9 @@ func (r *player) run(ctx context.Context) error {
 			break
 		}
 		v = next.step.apply(v)
-		if cur = next.to; next.step.more {
+		// A way on that no run failed to go may be drawn once too often.
+		goesOn := next.step.more && (r.gaps[cur] == noGap || !r.gaps[cur].at(r.N, r.trained))
+		if cur = next.to; goesOn {
 			r.out.most[cur] = max(r.out.most[cur], v[len(v)-1])
 		}
 	}

@@ -54,7 +54,7 @@ type outcome struct {
 
 // trusted reports whether the accesses in doubt of a replay are to be trusted at a level.
 func (t *trial) trusted(r *replayedPoint, level string) bool {
-	if t == nil || len(t.levels) == 0 || t.worst > maxOff || t.untried(r) {
+	if t == nil || len(t.levels) == 0 || t.worst > maxOff || t.untried(r, level) {
 		return false
 	}
 	o, tried := t.levels[level]
@@ -63,16 +63,23 @@ func (t *trial) trusted(r *replayedPoint, level string) bool {
 
 // untried reports whether a noticeable share of a replay is in doubt for reasons that the
 // trial did not have, such as code that is another at the size: of these it says nothing.
-func (t *trial) untried(r *replayedPoint) bool {
+// It is noticeable at a level if it is more than a trial may be off by there anyway.
+func (t *trial) untried(r *replayedPoint, level string) bool {
 	untried := 0.0
 	for g, s := range r.Groups {
 		if s.Doubtful > s.Likely && (g >= len(t.run.Doubts) || slices.ContainsFunc(r.Doubts[g], func(why string) bool {
-			return !slices.Contains(t.run.Doubts[g], why)
+			return !replay.Covers(t.run.Doubts[g], why)
 		})) {
 			untried += float64(s.Doubtful - s.Likely)
 		}
 	}
-	return untried > noticeable*float64(r.All.Accesses)
+	most := noticeable * float64(r.All.Accesses)
+	if r.Result != nil {
+		if l, ok := levelOf(r.Result, level); ok {
+			most = math.Max(most, maxOffAnyway*float64(l.Total.Misses))
+		}
+	}
+	return untried > most
 }
 
 // add takes the outcome in a cache; it reports whether it says something.

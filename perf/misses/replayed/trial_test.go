@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/cache"
 	"presage/perf/locality"
 	"presage/perf/misses"
 	"presage/perf/store"
@@ -103,17 +104,21 @@ func TestUntried(t *testing.T) {
 	for _, c := range []struct {
 		groups []standing
 		doubts [][]string
+		misses uint64
 		want   bool
 	}{
-		{[]standing{{9000, 9000, 0}, {1000, 0, 0}}, [][]string{{"data"}, nil}, false},
-		{[]standing{{9000, 9000, 0}, {1000, 0, 0}}, [][]string{{"data", "other code"}, nil}, true},
-		{[]standing{{9000, 9000, 0}, {1000, 11, 0}}, [][]string{{"data"}, {"data"}}, true},
-		{[]standing{{9000, 9000, 0}, {1000, 9, 0}}, [][]string{{"data"}, {"data"}}, false},
-		{[]standing{{9000, 9000, 0}, {1000, 11, 11}}, [][]string{{"data"}, {"other code"}}, false},  // likely
-		{[]standing{{9000, 0, 0}, {1000, 0, 0}, {10, 11, 0}}, [][]string{nil, nil, {"data"}}, true}, // of no group of the run
+		{[]standing{{9000, 9000, 0}, {1000, 0, 0}}, [][]string{{"data"}, nil}, 0, false},
+		{[]standing{{9000, 9000, 0}, {1000, 0, 0}}, [][]string{{"data", "other code"}, nil}, 0, true},
+		{[]standing{{9000, 9000, 0}, {1000, 11, 0}}, [][]string{{"data"}, {"data"}}, 0, true},
+		{[]standing{{9000, 9000, 0}, {1000, 9, 0}}, [][]string{{"data"}, {"data"}}, 0, false},
+		{[]standing{{9000, 9000, 0}, {1000, 11, 11}}, [][]string{{"data"}, {"other code"}}, 0, false},  // likely
+		{[]standing{{9000, 0, 0}, {1000, 0, 0}, {10, 11, 0}}, [][]string{nil, nil, {"data"}}, 0, true}, // of no group of the run
+		{[]standing{{9000, 9000, 0}, {1000, 59, 0}}, [][]string{{"data"}, {"data"}}, 3000, false},      // few of the level's misses
+		{[]standing{{9000, 9000, 0}, {1000, 61, 0}}, [][]string{{"data"}, {"data"}}, 3000, true},
 	} {
 		r := &replayedPoint{All: standing{Accesses: 10_000}, Groups: c.groups, Doubts: c.doubts}
-		if got := trial.untried(r); got != c.want {
+		r.Result = &cache.Result{Levels: []cache.LevelResult{{Name: "L1", Total: cache.Counts{Misses: c.misses}}}}
+		if got := trial.untried(r, "L1"); got != c.want {
 			t.Errorf("%v in doubt for %q: untried %v", c.groups, c.doubts, got)
 		}
 	}
