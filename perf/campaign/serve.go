@@ -85,9 +85,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, st *store.Store, wo
 	}
 }
 
-// server writes responses.
+// server writes responses. Runs of one job at the same time share it.
 type server struct {
-	mutex sync.Mutex
+	mutex sync.Mutex // of what follows
 	out   *json.Encoder
 	last  time.Time
 }
@@ -103,10 +103,20 @@ func (s *server) tell(r Response) error {
 
 // running tells of instructions, not too often. That nobody listens shows in the end.
 func (s *server) running(instructions uint64) {
-	if now := time.Now(); now.Sub(s.last) >= tellEvery {
-		s.last = now
+	if s.due(time.Now()) {
 		_ = s.tell(Response{Instructions: instructions})
 	}
+}
+
+// due reports whether enough time has passed since it last did.
+func (s *server) due(now time.Time) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if now.Sub(s.last) < tellEvery {
+		return false
+	}
+	s.last = now
+	return true
 }
 
 // Do does one job and returns how it ended.
