@@ -103,7 +103,6 @@ func (w *walker) back(from placeKey, to trace.BlockID) (placeKey, step, error) {
 	}
 	call := placeKey{w.contexts[c].Parent, w.contexts[c].Call}
 	if w.code.blocks[call.block].site != to {
-
 		return w.astray(from, to)
 	}
 	return placeKey{call.context, to}, w.within(call, &w.code.blocks[to]), nil
