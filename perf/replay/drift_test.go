@@ -129,7 +129,7 @@ func TestLoopsInDoubtEnd(t *testing.T) {
 		}, {Block: 1, Next: []Next{{Block: noBlock, To: -1}}, Counts: 1}},
 		Series: []Series{one(-scale, -scale, -scale), one(11, 7, 9), one(0, 0, 0)},
 	}
-	in := &Instance{N: 70, code: code, prog: prog, doubts: make([]doubt, 2)}
+	in := &Instance{N: 70, code: code, prog: prog, doubts: make([]doubt, 2), gaps: make([]gap, 2)}
 	for i := range prog.Series {
 		in.values = append(in.values, prog.Series[i].At(in.N))
 	}
