@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
-	github.com/expr-lang/expr v1.17.8
 	github.com/go-gota/gota v0.12.0
 	github.com/goccy/go-graphviz v0.2.9
 	github.com/goccy/go-yaml v1.19.2

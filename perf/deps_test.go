@@ -165,7 +165,6 @@ var onlyTests = []string{"campaign/internal/squares", "engine/enginetest", "trac
 // means nowhere: in tests or notebooks only.
 var outside = []layer{
 	{"github.com/chromedp/chromedp", ""},
-	{"github.com/expr-lang/expr", "fit"},
 	{"github.com/go-gota/gota", ". cmd/presage explore figure frame notebook internal/perftest"}, // rows inside, frames at the door
 	{"github.com/goccy/go-graphviz", "figure/diagram"},
 	{"github.com/goccy/go-yaml", "internal/yamlfile machine iperf study/inferred study/judging"},

@@ -5,10 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
 )
 
 // evalFunc computes an expression from the values of its parameters.
@@ -84,8 +80,8 @@ func parseTerm(text string, column int) (Term, error) {
 	if len(trimmed) > maxTermLength {
 		return Term{}, basisError(column, "term of %d bytes, at most %d", len(trimmed), maxTermLength)
 	}
-	// expr takes // and /* for comments, # for a predicate's argument and
-	// quotes for strings; none has a meaning in a formula.
+	// In other languages # and quotes begin comments and strings, as do // and /*; none
+	// has a meaning in a formula.
 	if i := strings.IndexAny(trimmed, "#'\"`;"); i >= 0 {
 		return Term{}, basisError(column+len([]rune(trimmed[:i])), "unexpected character %q", trimmed[i])
 	}
@@ -94,19 +90,18 @@ func parseTerm(text string, column int) (Term, error) {
 			return Term{}, basisError(column+len([]rune(trimmed[:i])), "unexpected %s", comment)
 		}
 	}
-	tree, err := parser.Parse(trimmed)
+	tree, err := parseFormula(trimmed)
 	if err != nil {
-		var at *file.Error
-		if errors.As(err, &at) {
-			return Term{}, basisError(column+at.From, "%s", at.Message)
+		if at := new(formulaError); errors.As(err, &at) {
+			return Term{}, basisError(column+at.at, "%s", at.text)
 		}
 		return Term{}, basisError(column, "%v", err)
 	}
 	c := compiler{column: column}
-	c.collect(tree.Node)
+	c.collect(tree)
 	slices.Sort(c.params)
 	c.params = slices.Compact(c.params)
-	eval, err := c.compile(tree.Node)
+	eval, err := c.compile(tree)
 	if err != nil {
 		return Term{}, err
 	}
@@ -121,85 +116,54 @@ type compiler struct {
 	jumps  bool // calls a function that jumps between integers
 }
 
-// collect lists the names of parameters below n; function names are not among
-// the IdentifierNodes that it visits.
-func (c *compiler) collect(n ast.Node) {
-	switch n := n.(type) {
-	case *ast.IdentifierNode:
-		c.params = append(c.params, n.Value)
-	case *ast.UnaryNode:
-		c.collect(n.Node)
-	case *ast.BinaryNode:
-		c.collect(n.Left)
-		c.collect(n.Right)
-	case *ast.CallNode:
-		for _, a := range n.Arguments {
-			c.collect(a)
-		}
-	case *ast.BuiltinNode:
-		for _, a := range n.Arguments {
-			c.collect(a)
-		}
+// collect lists the names of parameters in n; those of functions are not among them.
+func (c *compiler) collect(n *node) {
+	if n.name != "" && !n.called {
+		c.params = append(c.params, n.name)
+	}
+	for _, x := range n.of {
+		c.collect(x)
 	}
 }
 
-func (c *compiler) fail(n ast.Node, format string, args ...any) error {
-	return basisError(c.column+n.Location().From, format, args...)
+func (c *compiler) fail(n *node, format string, args ...any) error {
+	return basisError(c.column+n.at, format, args...)
 }
 
-func (c *compiler) compile(n ast.Node) (evalFunc, error) {
-	switch n := n.(type) {
-	case *ast.IntegerNode:
-		return constant(float64(n.Value)), nil
-	case *ast.FloatNode:
-		return constant(n.Value), nil
-	case *ast.IdentifierNode:
-		if functionNamed(n.Value) != nil {
-			return nil, c.fail(n, "function %s has no argument", n.Value)
+func (c *compiler) compile(n *node) (evalFunc, error) {
+	switch {
+	case n.called:
+		return c.call(n)
+	case n.name != "":
+		if functionNamed(n.name) != nil {
+			return nil, c.fail(n, "function %s has no argument", n.name)
 		}
-		i, _ := slices.BinarySearch(c.params, n.Value)
+		i, _ := slices.BinarySearch(c.params, n.name)
 		return func(p []float64) float64 { return p[i] }, nil
-	case *ast.UnaryNode:
-		return c.unary(n)
-	case *ast.BinaryNode:
-		return c.binary(n)
-	case *ast.BuiltinNode:
-		return c.call(n, n.Name, n.Arguments)
-	case *ast.CallNode:
-		if id, ok := n.Callee.(*ast.IdentifierNode); ok {
-			return c.call(n, id.Value, n.Arguments)
-		}
-		return nil, c.fail(n, "only functions can be called")
+	case n.op != "":
+		return c.operator(n)
 	}
-	return nil, c.fail(n, "not an arithmetic expression")
+	return constant(n.value), nil
 }
 
 func constant(v float64) evalFunc { return func([]float64) float64 { return v } }
 
-func (c *compiler) unary(n *ast.UnaryNode) (evalFunc, error) {
-	x, err := c.compile(n.Node)
+func (c *compiler) operator(n *node) (evalFunc, error) {
+	x, err := c.compile(n.of[0])
 	if err != nil {
 		return nil, err
 	}
-	switch n.Operator {
-	case "-":
+	if len(n.of) == 1 {
+		if n.op == "+" {
+			return x, nil
+		}
 		return func(p []float64) float64 { return -x(p) }, nil
-	case "+":
-		return x, nil
 	}
-	return nil, c.fail(n, "operator %s is not arithmetic", n.Operator)
-}
-
-func (c *compiler) binary(n *ast.BinaryNode) (evalFunc, error) {
-	x, err := c.compile(n.Left)
+	y, err := c.compile(n.of[1])
 	if err != nil {
 		return nil, err
 	}
-	y, err := c.compile(n.Right)
-	if err != nil {
-		return nil, err
-	}
-	switch n.Operator {
+	switch n.op {
 	case "+":
 		return func(p []float64) float64 { return x(p) + y(p) }, nil
 	case "-":
@@ -208,17 +172,15 @@ func (c *compiler) binary(n *ast.BinaryNode) (evalFunc, error) {
 		return func(p []float64) float64 { return x(p) * y(p) }, nil
 	case "/":
 		return func(p []float64) float64 { return x(p) / y(p) }, nil
-	case "^", "**":
-		return raise(x, y, n.Right), nil
 	}
-	return nil, c.fail(n, "operator %s is not arithmetic", n.Operator)
+	return raise(x, y, n.of[1]), nil
 }
 
 // raise returns x to the power y. Small integer powers, which most terms
 // consist of, are multiplications.
-func raise(x, y evalFunc, exponent ast.Node) evalFunc {
-	if k, ok := exponent.(*ast.IntegerNode); ok {
-		switch k.Value {
+func raise(x, y evalFunc, exponent *node) evalFunc {
+	if exponent.integer {
+		switch exponent.value {
 		case 2:
 			return func(p []float64) float64 { v := x(p); return v * v }
 		case 3:
@@ -228,17 +190,17 @@ func raise(x, y evalFunc, exponent ast.Node) evalFunc {
 	return func(p []float64) float64 { return math.Pow(x(p), y(p)) }
 }
 
-func (c *compiler) call(n ast.Node, name string, args []ast.Node) (evalFunc, error) {
-	f := functionNamed(name)
+func (c *compiler) call(n *node) (evalFunc, error) {
+	f, args := functionNamed(n.name), n.of
 	if f == nil {
-		return nil, c.fail(n, "unknown function %s (there are: %s)", name, functionNames())
+		return nil, c.fail(n, "unknown function %s (there are: %s)", n.name, functionNames())
 	}
 	want := 1
 	if f.binary != nil {
 		want = 2
 	}
 	if len(args) != want {
-		return nil, c.fail(n, "function %s takes %d argument(s), not %d", name, want, len(args))
+		return nil, c.fail(n, "function %s takes %d argument(s), not %d", n.name, want, len(args))
 	}
 	c.jumps = c.jumps || f.jumps
 	x, err := c.compile(args[0])

@@ -1,0 +1,108 @@
+package misses
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"presage/perf/internal/profiletest"
+	"presage/perf/locality"
+	"presage/perf/store"
+	"presage/perf/subject"
+)
+
+// benchProfiles returns the profiles in the folders that $PRESAGE_PROFILES lists, as PATH
+// lists folders, or those of small meshes of sweep3d.
+func benchProfiles(b *testing.B) []*locality.Runs {
+	b.Helper()
+	dirs := filepath.SplitList(os.Getenv("PRESAGE_PROFILES"))
+	if len(dirs) == 0 {
+		return []*locality.Runs{profiletest.Profile(b, store.Open(b.TempDir()), []float64{10, 12, 14, 16, 18, 20}, 32, 128, 16384)}
+	}
+	var all []*locality.Runs
+	for _, dir := range dirs {
+		runs, err := locality.LoadRuns(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, runs)
+	}
+	return all
+}
+
+// BenchmarkFit fits models of a whole program, in blocks of all sizes that were profiled,
+// anew each time, as after a change of the basis: it should take a second at most.
+func BenchmarkFit(b *testing.B) {
+	for _, runs := range benchProfiles(b) {
+		for _, draft := range []bool{false, true} {
+			b.Run(fmt.Sprintf("program=%s/draft=%t", runs.Label(), draft), func(b *testing.B) {
+				st := store.Open(b.TempDir())
+				at := 0
+				for b.Loop() {
+					at++ // a basis that was not fitted to before
+					basis := fmt.Sprintf("1, n, n^2, n^3 + %g", 1e-9*float64(at))
+					if _, err := Fit(b.Context(), runs, FitOptions{Store: st, Basis: basis, Draft: draft}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkCurve predicts the misses of a program on a machine at 41 sizes, from the
+// smallest run to four times the largest: it should take a second at most. Runs that
+// predictions take are in the store; models are fitted anew where a row says so.
+func BenchmarkCurve(b *testing.B) {
+	for _, runs := range benchProfiles(b) {
+		st := store.Open(benchStore(b))
+		model, err := Fit(b.Context(), runs, FitOptions{Store: st})
+		if err != nil {
+			b.Fatal(err)
+		}
+		points := curvePoints(b, model)
+		for _, c := range []struct {
+			name     string
+			coverage float64
+		}{{"intervals", 0}, {"misses", -1}} {
+			opt := PredictOptions{Coverage: c.coverage}
+			b.Run(fmt.Sprintf("program=%s/machine=origin2000/of=%s", runs.Label(), c.name), func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					model, err := Fit(b.Context(), runs, FitOptions{Store: st})
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
+					if _, err := Predict(b.Context(), model, profiletest.Machine(b, "origin2000"), points, opt); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// curvePoints returns 41 sizes, from the smallest run to four times the largest.
+func curvePoints(b *testing.B, m *Model) []subject.Point {
+	b.Helper()
+	param := m.Points[0].Names()[0]
+	within, err := m.Range(param)
+	if err != nil {
+		b.Fatal(err)
+	}
+	points := make([]subject.Point, 41)
+	for i := range points {
+		points[i] = subject.Point{param: math.Round(within[0] * math.Pow(4*within[1]/within[0], float64(i)/40))}
+	}
+	return points
+}
+
+func benchStore(b *testing.B) string {
+	if d := os.Getenv("BENCHSTORE"); d != "" {
+		return d
+	}
+	return b.TempDir()
+}
