@@ -68,7 +68,7 @@ var layers = []layer{
 	{"internal/num", ""},
 	{"leastsquares", ""},
 	{"fit", "leastsquares"},
-	{"scaling", "reuse fit"},
+	{"scaling", "internal/wire reuse fit"},
 
 	{"progress", ""},
 

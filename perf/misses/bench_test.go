@@ -57,7 +57,7 @@ func BenchmarkFit(b *testing.B) {
 // predictions take are in the store; models are fitted anew where a row says so.
 func BenchmarkCurve(b *testing.B) {
 	for _, runs := range benchProfiles(b) {
-		st := store.Open(benchStore(b))
+		st := store.Open(b.TempDir())
 		model, err := Fit(b.Context(), runs, FitOptions{Store: st})
 		if err != nil {
 			b.Fatal(err)
@@ -98,11 +98,4 @@ func curvePoints(b *testing.B, m *Model) []subject.Point {
 		points[i] = subject.Point{param: math.Round(within[0] * math.Pow(4*within[1]/within[0], float64(i)/40))}
 	}
 	return points
-}
-
-func benchStore(b *testing.B) string {
-	if d := os.Getenv("BENCHSTORE"); d != "" {
-		return d
-	}
-	return b.TempDir()
 }

@@ -20,7 +20,7 @@ import (
 
 // byLoopVersion is part of the key of a stored model by loop: raise it when its fit
 // changes.
-const byLoopVersion = 1
+const byLoopVersion = 2
 
 // byLoop is a model of the parts of the groups whose reuses one loop carries: in
 // blocks of one size, or in those that stand for the pages of one size at one point.
@@ -168,10 +168,16 @@ func (m *Model) byLoop(ctx context.Context, param string, key loopKey) (*byLoop,
 			return nil, err
 		}
 	}
+	end, err := r.looping.take(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known := r.byLoop[key]; known != nil {
-		return known, nil
+	before := r.byLoop[key]
+	r.mu.Unlock()
+	if before != nil {
+		return before, nil
 	}
 	out := new(byLoop)
 	groups := m.classGroups(runs, sizes, out)
@@ -199,10 +205,12 @@ func (m *Model) byLoop(ctx context.Context, param string, key loopKey) (*byLoop,
 	if err != nil {
 		return nil, fmt.Errorf("perf: fit by loop for blocks of %d bytes: %w", key.block, err)
 	}
+	out.fitted = known.Value
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if known.Warning != "" {
 		r.warnings = append(r.warnings, known.Warning)
 	}
-	out.fitted = known.Value
 	r.byLoop[key] = out
 	return out, nil
 }
@@ -224,7 +232,10 @@ func (m *Model) classGroups(runs []int, sizes []uint64, out *byLoop) []scaling.G
 	hists := make(map[class][]reuse.Histogram)
 	var order []class
 	for k, i := range runs {
-		for of, h := range m.refits.classes[furtherKey{i, sizes[k]}] {
+		m.refits.mu.Lock()
+		classes := m.refits.classes[furtherKey{i, sizes[k]}]
+		m.refits.mu.Unlock()
+		for of, h := range classes {
 			g, ok := part[of.Group]
 			if !ok {
 				continue // accessed in none of the runs

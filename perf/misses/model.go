@@ -222,18 +222,9 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	if err != nil {
 		return nil, err
 	}
-	for b, blockBytes := range runs.BlockBytes() {
-		if !slices.Contains(chosen, blockBytes) {
-			continue
-		}
-		if m.byBlock[blockBytes], err = m.fitted(ctx, refit{block: b}); err != nil {
-			return nil, err
-		}
-		for _, w := range m.byBlock[blockBytes].Warnings {
-			m.Warnings = append(m.Warnings, fmt.Sprintf("blocks of %d bytes: %v", blockBytes, w))
-		}
+	if err := m.fitBlocks(ctx, chosen); err != nil {
+		return nil, err
 	}
-	m.Warnings = append(m.Warnings, m.refits.said()...)
 	if m.footprint, err = m.fitFootprint(0); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package misses
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -16,7 +17,7 @@ import (
 
 // modelVersion is part of the key of a stored model: raise it when fitting
 // changes, or the layout of scaling.Model.
-const modelVersion = 8
+const modelVersion = 9
 
 // matchVersion is part of the key of a model of several executables: raise it
 // when access.Match changes.
@@ -31,9 +32,11 @@ type refits struct {
 	opt     FitOptions
 	store   *store.Store
 
-	// Who makes further runs holds no more than what stands for them.
+	// Who makes further runs, or fits a model, holds no more than what stands for them.
 	simulating turns[simulatedKey]
 	collecting turns[int] // by run
+	fitting    turns[refit]
+	looping    turns[loopKey]
 
 	mu       sync.Mutex // of what follows
 	warnings []string   // of the store
@@ -62,10 +65,16 @@ type refit struct {
 func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) {
 	r := m.refits
 	blockBytes := r.runs.BlockBytes()[what.block]
+	end, err := r.fitting.take(ctx, what)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known := r.known[what]; known != nil {
-		return known, nil
+	before := r.known[what]
+	r.mu.Unlock()
+	if before != nil {
+		return before, nil
 	}
 	kept := r.kept(what.without)
 	key, err := r.key(what, kept)
@@ -84,11 +93,48 @@ func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) 
 	if err != nil {
 		return nil, fmt.Errorf("perf: fit for blocks of %d bytes: %w", blockBytes, err)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if known.Warning != "" {
 		r.warnings = append(r.warnings, known.Warning)
 	}
 	r.known[what] = known.Value
 	return known.Value, nil
+}
+
+// fitBlocks fits the models of some block sizes, several at a time: one is written to
+// the store while others are fitted.
+func (m *Model) fitBlocks(ctx context.Context, chosen []uint64) error {
+	all := m.refits.runs.BlockBytes()
+	fitted, errs := make([]*scaling.Model, len(all)), make([]error, len(all))
+	var wg sync.WaitGroup
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for b, blockBytes := range all {
+		if slices.Contains(chosen, blockBytes) {
+			wg.Go(func() {
+				room <- struct{}{}
+				fitted[b], errs[b] = m.fitted(ctx, refit{block: b})
+				<-room
+			})
+		}
+	}
+	wg.Wait()
+	for b, blockBytes := range all {
+		if errs[b] != nil {
+			return errs[b]
+		}
+		if fitted[b] == nil {
+			continue
+		}
+		m.byBlock[blockBytes] = fitted[b]
+		for _, w := range fitted[b].Warnings {
+			m.Warnings = append(m.Warnings, fmt.Sprintf("blocks of %d bytes: %v", blockBytes, w))
+		}
+	}
+	said := m.refits.said()
+	slices.Sort(said)
+	m.Warnings = append(m.Warnings, said...)
+	return nil
 }
 
 // memo is store.Memo, but of drafts, which are not kept.

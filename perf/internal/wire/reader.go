@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/bits"
 )
 
 // ErrDamaged is what a Reader reports of bytes that no Writer wrote in the
@@ -58,6 +59,41 @@ func (r *Reader) Uint() uint64 {
 func (r *Reader) Int() int64 {
 	v := r.Uint()
 	return int64(v>>1) ^ -int64(v&1)
+}
+
+// Float reads a number of floating point.
+func (r *Reader) Float() float64 { return math.Float64frombits(bits.ReverseBytes64(r.Uint())) }
+
+// FloatsLen reads the length of a list of numbers of floating point, for FloatsTo.
+func (r *Reader) FloatsLen() int {
+	v := r.Uint()
+	if v > 8*uint64(len(r.data)) {
+		r.Fail()
+		return 0
+	}
+	return int(v)
+}
+
+// FloatsTo reads a list of numbers of floating point into list, which has the length
+// that FloatsLen returned.
+func (r *Reader) FloatsTo(list []float64) {
+	for len(list) > 0 {
+		some := list[:min(8, len(list))]
+		list = list[len(some):]
+		mask := r.Byte()
+		for i := range some {
+			some[i] = 0
+			if mask>>i&1 == 0 {
+				continue
+			}
+			if len(r.data) < 8 {
+				r.Fail()
+				return
+			}
+			some[i] = math.Float64frombits(binary.LittleEndian.Uint64(r.data))
+			r.data = r.data[8:]
+		}
+	}
 }
 
 // Len reads how many values follow, of which each takes a byte at least. A damaged

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -21,6 +22,14 @@ func TestRoundTrip(t *testing.T) {
 	for _, v := range ints {
 		w.Int(v)
 	}
+	floats := []float64{0, math.Copysign(0, -1), 1, -2.5, 1.0 / 3, math.MaxFloat64, math.SmallestNonzeroFloat64, math.Inf(-1)}
+	for _, v := range floats {
+		w.Float(v)
+	}
+	lists := [][]float64{nil, {0}, {1.0 / 3}, append([]float64{0, 0, 0}, floats...), make([]float64, 16)}
+	for _, list := range lists {
+		w.Floats(list)
+	}
 	w.Strings(texts)
 	w.Flags(true, false, true)
 	w.Ints(list)
@@ -35,6 +44,21 @@ func TestRoundTrip(t *testing.T) {
 	for _, v := range ints {
 		if got := r.Int(); got != v {
 			t.Errorf("%d read as %d", v, got)
+		}
+	}
+	for _, v := range floats {
+		if got := r.Float(); math.Float64bits(got) != math.Float64bits(v) {
+			t.Errorf("%g read as %g", v, got)
+		}
+	}
+	for _, list := range lists {
+		got := make([]float64, r.FloatsLen())
+		for i := range got {
+			got[i] = 7 // to be overwritten
+		}
+		r.FloatsTo(got)
+		if fmt.Sprint(got) != fmt.Sprint(list) {
+			t.Errorf("%v read as %v", list, got)
 		}
 	}
 	if diff := cmp.Diff(texts, r.Strings()); diff != "" {
@@ -75,6 +99,8 @@ func TestDamage(t *testing.T) {
 		"a number of a string":    func(r *Reader) { _ = r.String() },
 		"an index":                func(r *Reader) { r.Index(3) },
 		"an index of none":        func(r *Reader) { r.Index(0) },
+		"a list of floats":        func(r *Reader) { r.FloatsLen() },
+		"floats":                  func(r *Reader) { r.FloatsTo(make([]float64, 3)) },
 		"a list":                  func(r *Reader) { r.Ints(1 << 40) },
 	} {
 		r := NewReader([]byte{0xff, 0xff, 0xff, 0xff, 0x7f})

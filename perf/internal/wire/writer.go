@@ -1,6 +1,10 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
 
 // Writer appends values to a slice of bytes. The zero Writer is empty.
 type Writer struct {
@@ -16,6 +20,28 @@ func (w *Writer) Uint(v uint64) { w.data = binary.AppendUvarint(w.data, v) }
 
 // Int writes a number that may be negative.
 func (w *Writer) Int(v int64) { w.data = binary.AppendVarint(w.data, v) }
+
+// Float writes a number of floating point, to the last bit. Whole numbers, and others of
+// few digits in base 2, take few bytes: their last bytes are 0, and become the first.
+func (w *Writer) Float(v float64) { w.Uint(bits.ReverseBytes64(math.Float64bits(v))) }
+
+// Floats writes a list of numbers of floating point: for each eight of them, which are
+// not 0, and these as they are.
+func (w *Writer) Floats(list []float64) {
+	w.Len(len(list))
+	for len(list) > 0 {
+		some := list[:min(8, len(list))]
+		list = list[len(some):]
+		at := len(w.data)
+		w.data = append(w.data, 0)
+		for i, v := range some {
+			if b := math.Float64bits(v); b != 0 {
+				w.data[at] |= 1 << i
+				w.data = binary.LittleEndian.AppendUint64(w.data, b)
+			}
+		}
+	}
+}
 
 // Len writes the length of what follows, or an index; it panics if n is negative.
 func (w *Writer) Len(n int) {
