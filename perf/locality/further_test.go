@@ -27,7 +27,7 @@ func TestFurther(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := &runs.Runs[1]
-	got, err := run.Further(t.Context(), []uint64{1000, 256, 1000}, locality.FurtherOptions{Carriers: true, Store: st})
+	got, err := run.Further(t.Context(), []uint64{1000, 256, 1000}, locality.FurtherOptions{Loops: true, Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,23 @@ func TestFurther(t *testing.T) {
 			t.Errorf("blocks of %d bytes: no reuse crosses an iteration", res.BlockBytes)
 		}
 	}
-	again, err := run.Further(t.Context(), []uint64{1000}, locality.FurtherOptions{Carriers: true, Store: st})
+	opt.Carriers = true
+	carried, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 20, 30), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byAll, err := carried.Classes(1, carried.Runs[1].Reuse[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	byLoop, err := runs.Classes(1, got[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(byAll, byLoop); diff != "" {
+		t.Errorf("-classes with objects and scopes, summed +of loops alone:\n%s", diff)
+	}
+	again, err := run.Further(t.Context(), []uint64{1000}, locality.FurtherOptions{Loops: true, Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}

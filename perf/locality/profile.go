@@ -261,7 +261,12 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 	}
 	shared := reuse.Options{SampleOneIn: p.rec.SampleOneIn, SampleSeed: p.rec.SampleSeed}
 	var by *Classification
-	if p.rec.Carriers > 0 {
+	switch {
+	case p.rec.Loops > 0:
+		if plan, shared.Nest, err = withNest(p.prog, plan); err != nil {
+			return nil, err
+		}
+	case p.rec.Carriers > 0:
 		if by, err = classification(p.prog, plan); err != nil {
 			return nil, err
 		}
@@ -273,9 +278,7 @@ func (p *profiler) collect(ctx context.Context, sizes []uint64) ([]*storedReuse,
 		opt := shared
 		opt.BlockBytes, opt.SampleOneIn = size, p.rec.oneIn(size)
 		opt.Spread(len(sizes))
-		if size&(size-1) != 0 {
-			opt.Objects = nil
-		} else if by != nil && by.Plan.Memory != nil {
+		if by != nil && by.Plan.Memory != nil {
 			opt.NewMemory = func() reuse.Memory { return by.Memory() }
 		}
 		c, err := reuse.New(plan, opt)

@@ -56,6 +56,8 @@ type Recorded struct {
 
 	// Carriers is the version of what ProfileOptions.Carriers collects; 0 without.
 	Carriers int `json:",omitempty"`
+	// Loops is the version of what FurtherOptions.Loops collects; 0 without.
+	Loops int `json:",omitempty"`
 
 	// Memory is true if, with Carriers, objects follow the changes of memory, and
 	// Allocation the version of how these name objects then.

@@ -14,6 +14,9 @@ const ReuseVersion = 1
 // loops, objects or sources are numbered in another way.
 const carriersVersion = 4
 
+// loopsVersion is the same of histograms with the loops alone.
+const loopsVersion = 1
+
 // storedReuse is what the store holds for one run and block size.
 type storedReuse struct {
 	Facts  subject.Facts

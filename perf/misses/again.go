@@ -155,7 +155,7 @@ func (r *refits) collect(ctx context.Context, run int, sizes []uint64, report pr
 		return err
 	}
 	found, err := r.runs.Runs[run].Further(ctx, missing, locality.FurtherOptions{
-		Carriers: true, Store: r.store, Progress: r.again(report, "profiling", run),
+		Loops: true, Store: r.store, Progress: r.again(report, "profiling", run),
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -29,7 +29,7 @@ func (f *fitter) plainCounts(counts []float64) (fit.Func, error) {
 	var all []fit.Func
 	least := math.Inf(1)
 	for degree := 0; degree <= defaultDegree; degree++ {
-		d, err := fit.NewDesign(fit.Monomials(degree, f.params...), f.sizes, f.reach)
+		d, err := f.lowDesign(degree, counts)
 		if err != nil {
 			return fit.Func{}, err
 		}
@@ -52,16 +52,10 @@ func (f *fitter) plainCounts(counts []float64) (fit.Func, error) {
 // not in extents and y. Leave-one-out errors choose badly here: of 12, 12, 12, 12,
 // 12 and 21 blocks they make a cube of the size.
 func (f *fitter) lowestPower(means, extents, y []float64, noSpread bool) (fit.Func, error) {
-	var sizes []fit.Point
-	for i, v := range means {
-		if !math.IsNaN(v) {
-			sizes = append(sizes, f.sizes[i])
-		}
-	}
 	var best fit.Func
 	least := math.Inf(1)
 	for degree := 0; degree <= highestFew; degree++ {
-		d, err := fit.NewDesign(fit.Monomials(degree, f.params...), sizes, f.reach)
+		d, err := f.lowDesign(degree, means)
 		if err != nil {
 			return fit.Func{}, err
 		}
@@ -81,4 +75,12 @@ func (f *fitter) lowestPower(means, extents, y []float64, noSpread bool) (fit.Fu
 		}
 	}
 	return best, nil
+}
+
+// lowDesign returns the design of the powers up to a degree over the sizes at which
+// values are not absent.
+func (f *fitter) lowDesign(degree int, values []float64) (*fit.Design, error) {
+	return f.memo.design(ofPowers+kind(degree), values, func(at []fit.Point) (*fit.Design, error) {
+		return fit.NewDesign(fit.Monomials(degree, f.params...), at, f.reach)
+	}, f.sizes)
 }

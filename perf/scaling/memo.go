@@ -3,6 +3,7 @@ package scaling
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"sync"
 
 	"presage/perf/fit"
@@ -15,7 +16,7 @@ import (
 // not be modified.
 type memo struct {
 	mu      sync.Mutex
-	designs map[string]*fit.Design // by the sizes that are present
+	designs map[string]*fit.Design // by kind and the sizes that are present
 	fitted  map[string]*fitted     // by kind of function and data
 }
 
@@ -34,7 +35,8 @@ const (
 	ofDraft     // a distance, without its spread
 	ofRoughness // loo alone
 	ofAccesses
-	ofSizes // a design
+	ofSizes  // a design
+	ofPowers // designs of powers up to a degree, which is added
 )
 
 // absent marks a missing value at a size.
@@ -69,27 +71,40 @@ func (m *memo) recall(k kind, data []float64, compute func() fitted) *fitted {
 
 // designFor returns the design over the sizes at which values is not absent.
 func (f *fitter) designFor(values []float64) (*fit.Design, error) {
-	at := make([]fit.Point, 0, len(values))
-	mask := make([]float64, len(values))
-	for i, v := range values {
-		if !math.IsNaN(v) {
-			at = append(at, f.sizes[i])
-			mask[i] = 1
-		}
-	}
-	if len(at) == len(f.sizes) {
+	if !slices.ContainsFunc(values, math.IsNaN) {
 		return f.design, nil
 	}
-	key := string(ofSizes.key(nil, mask))
-	f.memo.mu.Lock()
-	defer f.memo.mu.Unlock()
-	d, ok := f.memo.designs[key]
-	if !ok {
-		var err error
-		if d, err = fit.NewDesign(f.basis, at, f.reach); err != nil {
-			return nil, err
+	return f.memo.design(ofSizes, values, func(at []fit.Point) (*fit.Design, error) {
+		return fit.NewDesign(f.basis, at, f.reach)
+	}, f.sizes)
+}
+
+// design returns the design of a kind over those of all sizes at which values is not
+// absent, which is made once.
+func (m *memo) design(k kind, values []float64, make func(at []fit.Point) (*fit.Design, error), all []fit.Point) (*fit.Design, error) {
+	var buf [64]byte
+	key := append(buf[:0], byte(k))
+	for _, v := range values {
+		if math.IsNaN(v) {
+			key = append(key, 0)
+		} else {
+			key = append(key, 1)
 		}
-		f.memo.designs[key] = d
 	}
-	return d, nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if d, ok := m.designs[string(key)]; ok {
+		return d, nil
+	}
+	var at []fit.Point
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			at = append(at, all[i])
+		}
+	}
+	d, err := make(at)
+	if err == nil {
+		m.designs[string(key)] = d
+	}
+	return d, err
 }
