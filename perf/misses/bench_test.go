@@ -53,35 +53,51 @@ func BenchmarkFit(b *testing.B) {
 }
 
 // BenchmarkCurve predicts the misses of a program on a machine at 41 sizes, from the
-// smallest run to four times the largest: it should take a second at most. Runs that
-// predictions take are in the store; models are fitted anew where a row says so.
+// smallest run to four times the largest, with and without intervals: by a new process
+// that finds all that predictions take in the store, which should take a second at most,
+// and, of the profiles of $PRESAGE_PROFILES, by the first one, which runs the program
+// again and fits models for each size.
 func BenchmarkCurve(b *testing.B) {
 	for _, runs := range benchProfiles(b) {
-		st := store.Open(b.TempDir())
-		model, err := Fit(b.Context(), runs, FitOptions{Store: st})
-		if err != nil {
-			b.Fatal(err)
-		}
-		points := curvePoints(b, model)
-		for _, c := range []struct {
-			name     string
-			coverage float64
-		}{{"intervals", 0}, {"misses", -1}} {
-			opt := PredictOptions{Coverage: c.coverage}
-			b.Run(fmt.Sprintf("program=%s/machine=origin2000/of=%s", runs.Label(), c.name), func(b *testing.B) {
+		for _, coverage := range []float64{0, -1} {
+			c := curve{runs: runs, coverage: coverage, store: store.Open(b.TempDir())}
+			name := fmt.Sprintf("program=%s/intervals=%t", runs.Label(), coverage == 0)
+			if os.Getenv("PRESAGE_PROFILES") != "" {
+				b.Run(name+"/kept=false", func(b *testing.B) {
+					for b.Loop() {
+						b.StopTimer()
+						c.store = store.Open(b.TempDir())
+						b.StartTimer()
+						c.predict(b)
+					}
+				})
+			}
+			b.Run(name+"/kept=true", func(b *testing.B) {
+				c.predict(b)
 				for b.Loop() {
-					b.StopTimer()
-					model, err := Fit(b.Context(), runs, FitOptions{Store: st})
-					if err != nil {
-						b.Fatal(err)
-					}
-					b.StartTimer()
-					if _, err := Predict(b.Context(), model, profiletest.Machine(b, "origin2000"), points, opt); err != nil {
-						b.Fatal(err)
-					}
+					c.predict(b)
 				}
 			})
 		}
+	}
+}
+
+// curve is what BenchmarkCurve predicts.
+type curve struct {
+	runs     *locality.Runs
+	coverage float64
+	store    *store.Store
+}
+
+func (c *curve) predict(b *testing.B) {
+	b.Helper()
+	model, err := Fit(b.Context(), c.runs, FitOptions{Store: c.store})
+	if err != nil {
+		b.Fatal(err)
+	}
+	on := profiletest.Machine(b, "origin2000")
+	if _, err := Predict(b.Context(), model, on, curvePoints(b, model), PredictOptions{Coverage: c.coverage}); err != nil {
+		b.Fatal(err)
 	}
 }
 

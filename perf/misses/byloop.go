@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -20,13 +21,19 @@ import (
 
 // byLoopVersion is part of the key of a stored model by loop: raise it when its fit
 // changes.
-const byLoopVersion = 2
+const byLoopVersion = 3
 
 // byLoop is a model of the parts of the groups whose reuses one loop carries: in
 // blocks of one size, or in those that stand for the pages of one size at one point.
 type byLoop struct {
 	fitted *scaling.Model
 	of     []Group // by group of fitted
+}
+
+// storedByLoop is what the store holds of a byLoop.
+type storedByLoop struct {
+	Fitted *scaling.Model
+	Of     []Group
 }
 
 // loopKey tells models by loop apart.
@@ -93,7 +100,7 @@ func (m *Model) loopKeys(param string, block uint64, point subject.Point) []loop
 }
 
 // collectByLoop collects what models by loop of some levels take at some points, in
-// one further run of each size.
+// one further run of each size, but for those that are known.
 func (m *Model) collectByLoop(ctx context.Context, levels []predict.Level, points []subject.Point, by predict.Method, report progress.Func) error {
 	need := make(map[int][]uint64)
 	for _, point := range points {
@@ -107,6 +114,9 @@ func (m *Model) collectByLoop(ctx context.Context, levels []predict.Level, point
 			}
 			for _, key := range m.loopKeys(param, l.BlockBytes, point) {
 				runs, sizes := m.blocksFor(param, key)
+				if m.refits.hasByLoop(runs, sizes, key) {
+					continue
+				}
 				for k, i := range runs {
 					need[i] = append(need[i], sizes[k])
 				}
@@ -119,6 +129,15 @@ func (m *Model) collectByLoop(ctx context.Context, levels []predict.Level, point
 		}
 	}
 	return nil
+}
+
+// hasByLoop reports whether a model by loop is in memory or in the store.
+func (r *refits) hasByLoop(runs []int, sizes []uint64, key loopKey) bool {
+	if r.knownByLoop(key) != nil {
+		return true
+	}
+	at, err := r.loopsKey(runs, sizes, key)
+	return err == nil && !r.opt.Draft && r.store.Has(at)
 }
 
 // errNotRun is wrapped by the error of a further run that could not be made, as where
@@ -159,65 +178,93 @@ func (r *refits) whyNotRun() error {
 	return r.notRun
 }
 
-// byLoop returns the model by loop of a key.
+// byLoop returns the model by loop of a key, from memory or the store if it is there.
 func (m *Model) byLoop(ctx context.Context, param string, key loopKey) (*byLoop, error) {
 	r := m.refits
-	runs, sizes := m.blocksFor(param, key)
-	for k, i := range runs {
-		if err := r.collect(ctx, i, sizes[k:k+1], nil); err != nil {
-			return nil, err
-		}
-	}
 	end, err := r.looping.take(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	r.mu.Lock()
-	before := r.byLoop[key]
-	r.mu.Unlock()
-	if before != nil {
-		return before, nil
+	if known := r.knownByLoop(key); known != nil {
+		return known, nil
 	}
-	out := new(byLoop)
-	groups := m.classGroups(runs, sizes, out)
-	storeKey, err := store.NewKey("loops", byLoopVersion, struct {
-		Of         fitInputs
-		Runs       []int
-		BlockBytes []uint64
-		Scaled     bool
-	}{r.inputs(r.kept(0)), runs, sizes, key.scaled()})
+	runs, sizes := m.blocksFor(param, key)
+	storeKey, err := r.loopsKey(runs, sizes, key)
 	if err != nil {
 		return nil, err
 	}
-	known, err := memo(r, storeKey, func() (*scaling.Model, error) {
-		var at []fit.Point
-		for _, i := range runs {
-			at = append(at, r.sizes[i])
-		}
-		options := r.options
-		options.BlockBytes = key.block
-		if key.scaled() { // rows are at no fixed places in blocks of many sizes
-			options = scaling.Options{Tolerance: r.options.Tolerance, FewBlocks: true}
-		}
-		return scaling.Fit(ctx, at, groups, options)
-	})
+	memo, err := memo(r, storeKey, func() (storedByLoop, error) { return m.fitByLoop(ctx, runs, sizes, key) })
+	if errors.Is(err, errNotRun) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("perf: fit by loop for blocks of %d bytes: %w", key.block, err)
 	}
-	out.fitted = known.Value
+	out := &byLoop{memo.Value.Fitted, memo.Value.Of}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known.Warning != "" {
-		r.warnings = append(r.warnings, known.Warning)
+	if memo.Warning != "" {
+		r.warnings = append(r.warnings, memo.Warning)
 	}
 	r.byLoop[key] = out
 	return out, nil
 }
 
-// classGroups returns the histograms of each class of each group in the runs, and
-// notes the groups.
-func (m *Model) classGroups(runs []int, sizes []uint64, out *byLoop) []scaling.Group {
+func (r *refits) knownByLoop(key loopKey) *byLoop {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byLoop[key]
+}
+
+// forget drops the models by loop that hold at a point beyond the runs alone. The store
+// has them.
+func (m *Model) forget(point subject.Point, by predict.Method) {
+	r := m.refits
+	param := m.beyondRuns(point, by)
+	if param == "" || r.opt.Draft {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.byLoop, func(key loopKey, _ *byLoop) bool { return key.at == point[param] })
+}
+
+// loopsKey returns the key of a model by loop, of some runs in blocks of a size each.
+func (r *refits) loopsKey(runs []int, sizes []uint64, key loopKey) (store.Key, error) {
+	return store.NewKey("loops", byLoopVersion, struct {
+		Of         fitInputs
+		Runs       []int
+		BlockBytes []uint64
+		Scaled     bool
+	}{r.inputs(r.kept(0)), runs, sizes, key.scaled()})
+}
+
+// fitByLoop fits a model by loop to some runs, in blocks of a size each.
+func (m *Model) fitByLoop(ctx context.Context, runs []int, sizes []uint64, key loopKey) (storedByLoop, error) {
+	r := m.refits
+	for k, i := range runs {
+		if err := r.collect(ctx, i, sizes[k:k+1], nil); err != nil {
+			return storedByLoop{}, err
+		}
+	}
+	groups, of := m.classGroups(runs, sizes)
+	var at []fit.Point
+	for _, i := range runs {
+		at = append(at, r.sizes[i])
+	}
+	options := r.options
+	options.BlockBytes = key.block
+	if key.scaled() { // rows are at no fixed places in blocks of many sizes
+		options = scaling.Options{Tolerance: r.options.Tolerance, FewBlocks: true}
+	}
+	fitted, err := scaling.Fit(ctx, at, groups, options)
+	return storedByLoop{fitted, of}, err
+}
+
+// classGroups returns the histograms of each class of each group in the runs, and the
+// groups.
+func (m *Model) classGroups(runs []int, sizes []uint64) (groups []scaling.Group, own []Group) {
 	part := make(map[locality.Group]Group)
 	for g := range m.parts {
 		for _, own := range m.parts[g].groups {
@@ -257,12 +304,11 @@ func (m *Model) classGroups(runs []int, sizes []uint64, out *byLoop) []scaling.G
 		}
 		return 1
 	})
-	var groups []scaling.Group
 	for _, key := range order {
-		out.of = append(out.of, key.group)
+		own = append(own, key.group)
 		groups = append(groups, scaling.Group{Name: m.first(key.group).String(), Hists: hists[key]})
 	}
-	return groups
+	return groups, own
 }
 
 // partsAt returns the histograms at a point by a model by loop.

@@ -214,6 +214,7 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 		heldOut:     make(map[int]*scaling.Footprint),
 		atLargest:   make(map[int]*reuse.Histogram),
 		simulations: make(map[simulatedKey]simulatedRun),
+		accesses:    make(map[string][]float64),
 	}
 	if err := m.chooseGroups(ctx); err != nil {
 		return nil, err

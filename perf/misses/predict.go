@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"presage/perf/fit"
 	"presage/perf/internal/num"
@@ -153,15 +156,61 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 	if err := m.collectByLoop(ctx, t.levels, points, opt.Method, opt.Progress); err != nil {
 		return nil, err
 	}
-	var rows []Row
-	for _, point := range points {
-		fresh, err := m.predictAt(ctx, t, point, scopes, opt)
+	workers := 1
+	if _, none := opt.Corrector.(NoCorrection); none || opt.Corrector == nil {
+		if err := m.simulateRuns(ctx, t, opt); err != nil {
+			return nil, err
+		}
+		workers = runtime.GOMAXPROCS(0)
+	}
+	rows, err := inOrder(workers, len(points), func(i int) ([]Row, error) {
+		defer m.forget(points[i], opt.Method)
+		return m.predictAt(ctx, t, points[i], scopes, opt)
+	})
+	return slices.Concat(rows...), err
+}
+
+// inOrder returns the results of f for 0 to n - 1, which so many workers compute; or the
+// first error by number of those that were met.
+func inOrder[T any](workers, n int, f func(int) (T, error)) ([]T, error) {
+	out, errs := make([]T, n), make([]error, n)
+	var next atomic.Int64
+	var failed atomic.Bool
+	var wg sync.WaitGroup
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n && !failed.Load(); i = int(next.Add(1)) - 1 {
+			if out[i], errs[i] = f(i); errs[i] != nil {
+				failed.Store(true)
+			}
+		}
+	}
+	for range min(workers, n) - 1 {
+		wg.Go(work)
+	}
+	work() // the caller's goroutine, so that one worker is no other
+	wg.Wait()
+	for _, err := range errs {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, fresh...)
 	}
-	return rows, nil
+	return out, nil
+}
+
+// simulateRuns simulates the machine in the runs if intervals will ask for that, in the
+// caller's goroutine, to which alone progress is reported. What cannot be run is left to
+// those that ask.
+func (m *Model) simulateRuns(ctx context.Context, t *target, opt PredictOptions) error {
+	ofSets := func(l predict.Level) bool { return l.Sets > 1 && !l.BypassFloat }
+	if t.hardware == nil || opt.Coverage < 0 || opt.Method == predict.MethodBinomial || !slices.ContainsFunc(t.levels, ofSets) {
+		return nil
+	}
+	for run := range m.refits.runs.Runs {
+		if _, err := m.refits.simulated(ctx, run, t.hardware, t.progress); err != nil && !errors.Is(err, errNotRun) {
+			return err
+		}
+	}
+	return nil
 }
 
 // predictAt returns a row for each level and scope at a point.
@@ -209,24 +258,26 @@ func (m *Model) Accesses(point subject.Point) []float64 { return slices.Clone(m.
 // accesses is Accesses with a result that must not be changed: all levels at a point, and
 // all models of them, ask for the same.
 func (m *Model) accesses(point subject.Point) []float64 {
-	at := point.String()
-	m.refits.mu.Lock()
-	last := m.refits.last
-	m.refits.mu.Unlock()
-	if last.n == nil || last.at != at {
-		last = pointAccesses{at, m.evaluateAccesses(point)}
-		m.refits.mu.Lock()
-		m.refits.last = last
-		m.refits.mu.Unlock()
+	r, at := m.refits, point.String()
+	r.mu.Lock()
+	known := r.accesses[at]
+	r.mu.Unlock()
+	if known != nil {
+		return known
 	}
-	return last.n
+	known = m.evaluateAccesses(point)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.accesses) >= mostAccesses {
+		clear(r.accesses)
+	}
+	r.accesses[at] = known
+	return known
 }
 
-// pointAccesses are the accesses of each group at a point.
-type pointAccesses struct {
-	at string
-	n  []float64
-}
+// mostAccesses is the number of points whose accesses are known: more than are predicted
+// at a time.
+const mostAccesses = 64
 
 func (m *Model) evaluateAccesses(point subject.Point) []float64 {
 	fitted := m.byBlock[m.smallestBlock()]

@@ -51,7 +51,7 @@ type refits struct {
 
 	atLargest   map[int]*reuse.Histogram // of the whole program at the largest size, by index of the block size
 	simulations map[simulatedKey]simulatedRun
-	last        pointAccesses // that was asked for
+	accesses    map[string][]float64 // of each group, at points that were asked for
 }
 
 // refit is what a model is fitted to.

@@ -3,7 +3,6 @@ package reuse
 import (
 	"math"
 	"math/bits"
-	"slices"
 	"sort"
 )
 
@@ -131,27 +130,44 @@ func (h *Histogram) Mean() float64 {
 	return sum / float64(n)
 }
 
-// merge returns the sum of two histograms with bins of the same series.
+// merge returns the sum of two histograms with bins of the same series, in the order of
+// where they begin.
 func (h *Histogram) merge(o *Histogram) Histogram {
-	bins := slices.Concat(h.Bins, o.Bins)
-	slices.SortFunc(bins, func(a, b Bin) int {
-		switch {
-		case a.Lo < b.Lo:
-			return -1
-		case a.Lo > b.Lo:
-			return 1
-		}
-		return 0
-	})
 	sum := Histogram{Cold: h.Cold + o.Cold}
-	for _, b := range bins {
-		if n := len(sum.Bins); n > 0 && sum.Bins[n-1].Lo == b.Lo {
-			sum.Bins[n-1].Count += b.Count
-			continue
-		}
-		sum.Bins = append(sum.Bins, b)
+	a, b := h.Bins, o.Bins
+	if len(a)+len(b) == 0 {
+		return sum
 	}
+	sum.Bins = make([]Bin, 0, len(a)+len(b)-inBoth(a, b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].Lo < b[0].Lo:
+			sum.Bins, a = append(sum.Bins, a[0]), a[1:]
+		case a[0].Lo > b[0].Lo:
+			sum.Bins, b = append(sum.Bins, b[0]), b[1:]
+		default:
+			both := a[0]
+			both.Count += b[0].Count
+			sum.Bins, a, b = append(sum.Bins, both), a[1:], b[1:]
+		}
+	}
+	sum.Bins = append(append(sum.Bins, a...), b...)
 	return sum
+}
+
+// inBoth returns how many bins begin where one of the other list does.
+func inBoth(a, b []Bin) (n int) {
+	for i, k := 0, 0; i < len(a) && k < len(b); {
+		switch {
+		case a[i].Lo < b[k].Lo:
+			i++
+		case a[i].Lo > b[k].Lo:
+			k++
+		default:
+			n, i, k = n+1, i+1, k+1
+		}
+	}
+	return n
 }
 
 // Result is what a Collector found.

@@ -300,25 +300,65 @@ func (s *Store) removeStale() {
 }
 
 func (s *Store) encode(k Key, v any) ([]byte, error) {
-	var payload bytes.Buffer
-	w, _ := s.compressors.Get().(*flate.Writer)
-	if w == nil {
-		var err error
-		if w, err = flate.NewWriter(nil, flate.BestSpeed); err != nil {
-			return nil, err
-		}
-	}
-	defer s.compressors.Put(w)
-	w.Reset(&payload)
-	if err := gob.NewEncoder(w).Encode(v); err != nil {
+	var plain, payload bytes.Buffer
+	if err := gob.NewEncoder(&plain).Encode(v); err != nil {
 		return nil, err
 	}
-	if err := w.Close(); err != nil {
+	if err := s.compress(&payload, plain.Bytes()); err != nil {
 		return nil, err
 	}
 	sum := k.checksum(keyed)
 	sum.Write(payload.Bytes())
 	return slices.Concat([]byte(magic), []byte{keyed}, sum.Sum(nil), payload.Bytes()), nil
+}
+
+const (
+	// sampled is the number of bytes in the middle of a long value that tell whether
+	// compression is worth its time, which reading it takes again: it is not if more
+	// than dense of them are left, as of numbers with all their digits.
+	sampled = 1 << 15
+	dense   = 0.75
+)
+
+// compress writes data as flate has it, compressed unless that saves little.
+func (s *Store) compress(to *bytes.Buffer, data []byte) error {
+	if len(data) > 4*sampled {
+		at := (len(data) - sampled) / 2
+		if err := s.deflate(to, data[at:at+sampled]); err != nil {
+			return err
+		}
+		left := to.Len()
+		to.Reset()
+		if float64(left) > dense*sampled {
+			w, err := flate.NewWriter(to, flate.NoCompression)
+			if err != nil {
+				return err
+			}
+			to.Grow(len(data) + len(data)>>8)
+			if _, err := w.Write(data); err != nil {
+				return err
+			}
+			return w.Close()
+		}
+	}
+	return s.deflate(to, data)
+}
+
+// deflate compresses data with one of the compressors.
+func (s *Store) deflate(to *bytes.Buffer, data []byte) error {
+	w, _ := s.compressors.Get().(*flate.Writer)
+	if w == nil {
+		var err error
+		if w, err = flate.NewWriter(nil, flate.BestSpeed); err != nil {
+			return err
+		}
+	}
+	defer s.compressors.Put(w)
+	w.Reset(to)
+	if _, err := w.Write(data); err != nil {
+		return err
+	}
+	return w.Close()
 }
 
 // WriteFile writes data to path atomically and creates its folder if necessary.
