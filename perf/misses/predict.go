@@ -163,9 +163,14 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 		}
 		workers = runtime.GOMAXPROCS(0)
 	}
-	rows, err := inOrder(workers, len(points), func(i int) ([]Row, error) {
-		defer m.forget(points[i], opt.Method)
-		return m.predictAt(ctx, t, points[i], scopes, opt)
+	levels := len(t.levels)
+	done := make([]atomic.Int64, len(points)) // levels
+	rows, err := inOrder(workers, len(points)*levels, func(i int) ([]Row, error) {
+		rows, err := m.predictAt(ctx, t, points[i/levels], t.levels[i%levels], scopes, opt)
+		if done[i/levels].Add(1) == int64(levels) {
+			m.forget(points[i/levels], opt.Method)
+		}
+		return rows, err
 	})
 	return slices.Concat(rows...), err
 }
@@ -213,31 +218,25 @@ func (m *Model) simulateRuns(ctx context.Context, t *target, opt PredictOptions)
 	return nil
 }
 
-// predictAt returns a row for each level and scope at a point.
-func (m *Model) predictAt(ctx context.Context, t *target, point subject.Point, scopes subject.Partition, opt PredictOptions) ([]Row, error) {
-	accesses := m.accesses(point)
-	var rows []Row
-	for _, l := range t.levels {
-		blank := Row{Program: m.Program, Point: point, Machine: t.machine, Level: l.Name, at: l}
-		if l.BypassFloat {
-			rows = append(rows, notPredicted(blank))
-			continue
-		}
-		e, err := m.estimateAt(ctx, t, l, point, opt)
-		if err != nil {
-			return nil, err
-		}
-		fresh, err := m.rows(t, e, l, scopes, accesses, blank)
-		if err != nil {
-			return nil, err
-		}
-		if err := m.doubt(ctx, t, e, fresh, scopes, opt.Coverage); err != nil {
-			return nil, err
-		}
-		slices.SortStableFunc(fresh, func(a, b Row) int { return cmp.Compare(b.Misses, a.Misses) })
-		rows = append(rows, listed(fresh, opt.Listing)...)
+// predictAt returns a row for each scope at a point and level.
+func (m *Model) predictAt(ctx context.Context, t *target, point subject.Point, l predict.Level, scopes subject.Partition, opt PredictOptions) ([]Row, error) {
+	blank := Row{Program: m.Program, Point: point, Machine: t.machine, Level: l.Name, at: l}
+	if l.BypassFloat {
+		return []Row{notPredicted(blank)}, nil
 	}
-	return rows, nil
+	e, err := m.estimateAt(ctx, t, l, point, opt)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := m.rows(t, e, l, scopes, m.accesses(point), blank)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.doubt(ctx, t, e, rows, scopes, opt.Coverage); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Misses, a.Misses) })
+	return listed(rows, opt.Listing), nil
 }
 
 // bypassed is why a level is not predicted.
