@@ -145,7 +145,7 @@ var layers = []layer{
 	{"cmd/presage", "*"},
 	{"cmd/nbcheck", ""},
 	{"cmd/nbsetup", ""},
-	{"notebook", ". explore study/record progress frame figure"}, // for cells alone: nothing below may import it
+	{"notebook", ". study/record progress frame figure"}, // for cells alone: nothing below may import it
 
 	// Imported by tests only.
 	{"engine/enginetest", "trace objfile engine"},
@@ -338,18 +338,19 @@ func TestImportDirections(t *testing.T) {
 	}
 }
 
-// TestCellsLinkNoGraphviz: what every cell links has no WebAssembly in it, which takes a
-// tenth of the compilation of a first run. Cells that draw graphs import it themselves.
-func TestCellsLinkNoGraphviz(t *testing.T) {
-	heavy := []string{"github.com/goccy/go-graphviz", "github.com/tetratelabs/wazero"}
-	holds := func(pkg string) bool {
+// TestWhatCellsLink: what every cell links has no WebAssembly in it, which takes a
+// tenth of the compilation of a first run, and no HTTP server, which takes a quarter of
+// the time to link a cell. Cells that draw graphs, or explore, import these themselves.
+func TestWhatCellsLink(t *testing.T) {
+	const graphviz, wazero, server = "github.com/goccy/go-graphviz", "github.com/tetratelabs/wazero", "net/http"
+	holds := func(pkg string, heavy ...string) bool {
 		return slices.ContainsFunc(goList(t, "-deps", pkg), func(p listed) bool { return slices.Contains(heavy, p.ImportPath) })
 	}
-	if holds("./perf/notebook") {
-		t.Errorf("perf/notebook brings one of %q: hand it over through an interface, as DrawGraph does", heavy)
+	if holds("./perf/notebook", graphviz, wazero, server) {
+		t.Errorf("perf/notebook brings one of %s, %s, %s: hand it over through an interface, as DrawGraph does", graphviz, wazero, server)
 	}
-	if !holds("./perf/figure/diagram") {
-		t.Error("perf/figure/diagram brings none of them: this test looks for the wrong packages")
+	if !holds("./perf/figure/diagram", graphviz, wazero) || !holds("./perf/explore", server) {
+		t.Error("perf/figure/diagram or perf/explore brings none of them: this test looks for the wrong packages")
 	}
 }
 

@@ -1,27 +1,23 @@
 package notebook
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"html"
-	"os"
-	"os/signal"
-	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 
 	"presage/perf"
-	"presage/perf/explore"
+	"presage/perf/figure"
 )
 
-const (
-	// unopened is how long Explore waits for a browser, which asks again every ten
-	// seconds while the page is there.
-	unopened = 25 * time.Second
-	// pictureWidth and pictureHeight are those of the picture, in inches.
-	pictureWidth, pictureHeight = 13, 4.6
-)
+// pictureWidth and pictureHeight are those of the picture, in inches.
+const pictureWidth, pictureHeight = 13, 4.6
+
+// Explorable is explore.Options, whose State is an explore.State. Cells that explore
+// import that package themselves: all others need not link a server.
+type Explorable[State any] interface {
+	InCell(model *perf.Model, show func(html string), ended func(picture *figure.Figure, text string)) (State, error)
+}
 
 // Explore shows a page below the cell in which the model is changed by hand: its
 // basis, the shape of its functions, the sizes that it is fitted to, the machine,
@@ -39,51 +35,22 @@ const (
 // project records its results, and outside of a notebook, there is only the picture.
 // The page is served on the computer of the kernel, to that computer alone: a browser
 // on another one shows the picture. The options' Fit is that of the model.
-func Explore(model *perf.Model, opt explore.Options) explore.State {
+func Explore[State any](model *perf.Model, opt Explorable[State]) State {
 	if model == nil {
 		fail(errors.New("notebook: no model to explore"))
 	}
-	opt.Fit = model.Options()
-	s := Must(explore.New(model.Runs(), opt))
-	st := s.Initial()
+	var show func(html string)
 	if gonbui.IsNotebook && !Recording() {
 		id := gonbui.UniqueId()
-		st = Must(explored(s, func(address string) {
-			gonbui.UpdateHTML(id, frameOf(address))
+		show = func(html string) {
+			gonbui.UpdateHTML(id, html)
 			sync()
-		}))
-		gonbui.UpdateHTML(id, "")
-		sync()
+		}
 	}
-	v := Must(s.Show(context.Background(), st))
-	picture := Must(v.Picture())
-	if gonbui.IsNotebook {
-		Draw(picture, pictureWidth, pictureHeight)
-	}
-	fmt.Println(v.Summary())
-	fmt.Println(v.Held())
-	fmt.Printf("perf.FitOptions{Basis: %q, Shape: %q}\n", v.State.Basis, v.State.Shape)
-	return v.State
-}
-
-// frameOf shows the page in the cell.
-func frameOf(address string) string {
-	return fmt.Sprintf(`<iframe src="%s" title="Explore the model" style="width:100%%;height:60rem;border:0"></iframe><p><a href="%[1]s" target="_blank" rel="noopener">Open in a tab of its own</a></p>`, html.EscapeString(address))
-}
-
-// explored serves the page until it is ended, and returns its last state.
-func explored(s *explore.Session, show func(address string)) (explore.State, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	ln, err := explore.Listen(ctx, 0)
-	if err != nil {
-		return explore.State{}, err
-	}
-	token := explore.NewToken()
-	show(s.Address(ln, token, s.Initial()))
-	st, err := explore.Serve(ctx, ln, s, explore.ServeOptions{Token: token, CanEnd: true, Unused: unopened})
-	if errors.Is(err, explore.ErrUnused) || errors.Is(err, context.Canceled) {
-		err = nil
-	}
-	return st, err
+	return Must(opt.InCell(model, show, func(picture *figure.Figure, text string) {
+		if gonbui.IsNotebook {
+			Draw(picture, pictureWidth, pictureHeight)
+		}
+		fmt.Print(text)
+	}))
 }
