@@ -21,6 +21,12 @@ type Corrector interface {
 	Replays() bool
 }
 
+// A Preparer is a Corrector that can find out what it knows of several points at a
+// time, which Predict has it do before it asks. Errors are left to Correct.
+type Preparer interface {
+	Prepare(ctx context.Context, points []subject.Point)
+}
+
 // Uncorrected is a prediction that a Corrector is given.
 type Uncorrected struct {
 	Level  predict.Level

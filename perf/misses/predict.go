@@ -163,6 +163,9 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 		}
 		workers = runtime.GOMAXPROCS(0)
 	}
+	if c, ok := opt.Corrector.(Preparer); ok {
+		c.Prepare(ctx, points)
+	}
 	levels := len(t.levels)
 	done := make([]atomic.Int64, len(points)) // levels
 	rows, err := inOrder(workers, len(points)*levels, func(i int) ([]Row, error) {

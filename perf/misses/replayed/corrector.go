@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"presage/perf/cache"
 	"presage/perf/internal/num"
@@ -71,7 +72,8 @@ type Corrector struct {
 	opt     Options
 	groups  [][]trace.GroupID // by misses.Group: of the plan
 
-	mu      sync.Mutex // of what follows
+	funnel  atomic.Pointer[funnel] // of Prepare, while it is called
+	mu      sync.Mutex             // of what follows
 	known   map[string]*replayedPoint
 	tried   bool
 	outcome *trial // nil: there can be none
@@ -244,7 +246,7 @@ func levelOf(r *cache.Result, name string) (cache.LevelResult, bool) {
 // replay simulates the machine on the start of the real run at size n and on the
 // replay of the rest. exe is the executable compiled for it, if there is one.
 func (c *Corrector) replay(ctx context.Context, n int64, exe *subject.Program) (*replayedPoint, error) {
-	show := reporter{task: fmt.Sprintf("replaying %s=%d", c.program.sweep.name, n), to: c.opt.Progress}
+	show := reporter{task: fmt.Sprintf("replaying %s=%d", c.program.sweep.name, n), to: c.report}
 	show.report(0)
 	t, in, more, err := c.instance(ctx, n, exe)
 	if cannot := new(cannotError); errors.As(err, &cannot) {
@@ -279,7 +281,7 @@ func (c *Corrector) instance(ctx context.Context, n int64, exe *subject.Program)
 	if c.opt.TrainedSizesOnly || in.Accesses() > float64(c.opt.MaxAccesses) {
 		return t, in, new(moreSizes), nil
 	}
-	return c.program.grown(ctx, n, t, in, c.opt.Progress)
+	return c.program.grown(ctx, n, t, in, c.report)
 }
 
 // replayInstance replays a program, after so much of the start of the real run as options

@@ -139,7 +139,7 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 	}
 	said := "" // of what is learned, which another Corrector may be learning now
 	compute := func() (*replayedPoint, error) {
-		if err := c.program.load(ctx, c.opt.Progress); err != nil {
+		if err := c.program.load(ctx, c.report); err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}

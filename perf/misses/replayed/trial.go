@@ -133,7 +133,7 @@ func (c *Corrector) trial(ctx context.Context) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := c.model.Simulated(ctx, c.program.run, c.machine, c.opt.Progress)
+	run, err := c.model.Simulated(ctx, c.program.run, c.machine, c.report)
 	if err != nil || run == nil { // it cannot be repeated
 		return nil, ctx.Err()
 	}
@@ -208,7 +208,7 @@ func (c *Corrector) heldOut(ctx context.Context) (*replayedPoint, error) {
 		return nil, err
 	}
 	memo, err := store.Memo(c.program.store, key, func() (*replayedPoint, error) {
-		if err := c.program.load(ctx, c.opt.Progress); err != nil {
+		if err := c.program.load(ctx, c.report); err != nil {
 			return nil, &passingError{err}
 		}
 		t, err := c.program.without(s.runs[last].Program)
@@ -221,7 +221,7 @@ func (c *Corrector) heldOut(ctx context.Context) (*replayedPoint, error) {
 		}
 		start := c.opt.Follow
 		start.MaxAccesses = max(1, uint64(trialStart*in.Accesses()))
-		show := reporter{task: fmt.Sprintf("replaying %s=%d, which is known", s.name, s.sizes[last]), to: c.opt.Progress}
+		show := reporter{task: fmt.Sprintf("replaying %s=%d, which is known", s.name, s.sizes[last]), to: c.report}
 		return c.replayRun(ctx, t, in, start, show)
 	})
 	return memo.Value, err
