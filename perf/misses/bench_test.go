@@ -19,7 +19,7 @@ func benchProfiles(b *testing.B) []*locality.Runs {
 	b.Helper()
 	dirs := filepath.SplitList(os.Getenv("PRESAGE_PROFILES"))
 	if len(dirs) == 0 {
-		return []*locality.Runs{profiletest.Profile(b, store.Open(b.TempDir()), []float64{10, 12, 14, 16, 18, 20}, 32, 128, 16384)}
+		return []*locality.Runs{profiletest.Profile(b, store.Open(b.TempDir()), []float64{6, 8, 10, 12, 14}, 32, 128, 32768)}
 	}
 	var all []*locality.Runs
 	for _, dir := range dirs {
@@ -59,16 +59,17 @@ func BenchmarkFit(b *testing.B) {
 // again and fits models for each size.
 func BenchmarkCurve(b *testing.B) {
 	for _, runs := range benchProfiles(b) {
+		kept := store.Open(b.TempDir())
 		for _, coverage := range []float64{0, -1} {
-			c := curve{runs: runs, coverage: coverage, store: store.Open(b.TempDir())}
+			c := curve{runs: runs, coverage: coverage, store: kept}
 			name := fmt.Sprintf("program=%s/intervals=%t", runs.Label(), coverage == 0)
 			if os.Getenv("PRESAGE_PROFILES") != "" {
 				b.Run(name+"/kept=false", func(b *testing.B) {
 					for b.Loop() {
 						b.StopTimer()
-						c.store = store.Open(b.TempDir())
+						first := curve{runs: runs, coverage: coverage, store: store.Open(b.TempDir())}
 						b.StartTimer()
-						c.predict(b)
+						first.predict(b)
 					}
 				})
 			}
