@@ -57,7 +57,7 @@ var layers = []layer{
 	// Collectors.
 	{"reuse", "trace trace/affine"},
 	{"cache", "trace trace/affine"},
-	{"replay", "trace isa cfg access"},
+	{"replay", "trace objfile isa cfg access"},
 	{"bbv", "trace"},
 	{"shard", "trace isa"},
 	{"pipeline", "trace isa"},

@@ -2,6 +2,8 @@ package misses
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"math"
@@ -320,11 +322,26 @@ func (m *Model) chooseGroups(ctx context.Context) error {
 		return err
 	}
 	m.parts = parts
+	if r.runs.Matched() {
+		r.parts = m.digestOfParts()
+	}
 	if warning != "" {
 		m.Warnings = append(m.Warnings, warning)
 	}
 	m.Warnings = append(m.Warnings, m.joinWarnings(r.runs)...)
 	return nil
+}
+
+// digestOfParts identifies the parts by the groups of all runs that make them up: how groups
+// of several executables are matched does not follow from the executables alone.
+func (m *Model) digestOfParts() string {
+	digest := sha256.New()
+	for r := range m.Points {
+		for g := range m.parts {
+			fmt.Fprintln(digest, m.ownGroups(g, r))
+		}
+	}
+	return hex.EncodeToString(digest.Sum(nil))
 }
 
 // Range returns the smallest and the largest training value of a parameter, for

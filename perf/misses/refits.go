@@ -26,6 +26,7 @@ const matchVersion = 2
 // refits are the models that a Model was made of, and further ones of the same
 // runs, which are fitted when they are asked for first.
 type refits struct {
+	parts   string // digest of the groups of several executables; empty: of one
 	runs    *locality.Runs
 	sizes   []fit.Point
 	options scaling.Options
@@ -196,6 +197,8 @@ type fitInputs struct {
 	Match       int `json:",omitempty"`
 	Joined      int
 	Of          int `json:",omitempty"` // runs that the groups were chosen by, if more
+	// Parts is a digest of the groups, of several executables.
+	Parts string `json:",omitempty"`
 }
 
 // inputs returns what a model of some runs depends on, for their smallest blocks.
@@ -217,7 +220,7 @@ func (r *refits) inputs(kept []int) fitInputs {
 // key returns the key of the model of a block size.
 func (r *refits) key(what refit, kept []int) (store.Key, error) {
 	in := r.inputs(kept)
-	in.BlockBytes = r.runs.BlockBytes()[what.block]
+	in.BlockBytes, in.Parts = r.runs.BlockBytes()[what.block], r.parts
 	return store.NewKey("model", modelVersion, in)
 }
 

@@ -75,7 +75,7 @@ func (f *fitter) hulls(run int, regular bool) []hull {
 
 func (f *fitter) kindOf(run int, r *RunRef) BaseKind {
 	switch {
-	case f.apart && r.Hi < f.runs[run].Image:
+	case f.apart && f.runs[run].inImage(r.Hi):
 		return Global
 	case !f.apart && (&image{f.code, f.runs[run].Loaded}).holds(r.Lo):
 		return Absolute

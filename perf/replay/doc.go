@@ -47,7 +47,9 @@
 // order of blocks and the blocks that only pass on from one to another, though not
 // always the same references: a compiler keeps other registers in memory for
 // another size. Addresses in the image are relative to variables then, by their
-// names. What is replayed is best an executable of the size itself, of which only the
+// names. Shared libraries are the same file in all runs: their blocks correspond by where they
+// stand in it, and those that only some runs executed were executed zero times in the
+// others. What is replayed is best an executable of the size itself, of which only the
 // start is run; static analysis of its code proves what that does not show.
 //
 // Addresses outside the image are relative to the stack's start or to the lowest

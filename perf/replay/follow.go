@@ -161,7 +161,9 @@ func (f *Follower) Observe(b *trace.Batch) {
 		f.stop()
 		return
 	}
-	f.image.load(b.Changes)
+	if f.image.load(b.Changes) && f.in.own {
+		f.in.placeObjects(f.image.loaded)
+	}
 	if f.batch == nil {
 		f.batch = f.sink.Exchange(nil)
 	}

@@ -26,6 +26,8 @@ type Instance struct {
 
 	own      bool             // the code is that of an executable compiled for the size
 	says     *access.Analysis // of it; nil: nothing
+	objects  []Object         // of it, as its code says
+	loaded   []Loaded         // where its files are, as far as that is known; nil: as the code says
 	overlaps *overlaps        // nil: not looked for
 	ends     []float64        // by place: see Verdict, of the largest size
 	fitted   *fitted          // nil: the Program does not come from a Model
@@ -172,8 +174,11 @@ func (in *Instance) trustStack() {
 	in.known[Stack] = in.known[Stack] || v.Exact() && v.Degree == 0
 }
 
-// placeObjects takes the addresses of variables from a table.
-func (in *Instance) placeObjects(objects []Object) {
+// placeObjects takes the addresses of variables from the table of the size's own
+// executable, loaded as is given.
+func (in *Instance) placeObjects(loaded []Loaded) {
+	in.loaded = loaded
+	objects := placed(in.objects, loaded)
 	for b := range in.prog.Bases {
 		if addr, ok := addressOf(objects, in.prog.Bases[b].Object); ok {
 			in.shift(int32(b), addr-in.bases[b])

@@ -109,7 +109,8 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 	switch {
 	case m.objects != nil && m.builtAt == n:
 		in.own, in.says = true, m.says
-		in.placeObjects(m.objects)
+		in.objects = m.objects
+		in.placeObjects(m.runs[len(m.runs)-1].Loaded)
 	case apart(m.runs):
 		in.trustStack()
 	}

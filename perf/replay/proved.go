@@ -72,7 +72,7 @@ func (p *proofs) addresses(i int) bool {
 			return false
 		}
 		says, ok := linearOf(r.First, r.Strides, b)
-		if !ok || !says.is(live.refs[j].coef) {
+		if says.first = p.in.loadedAt(says.first); !ok || !says.is(live.refs[j].coef) {
 			return false
 		}
 	}

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"presage/perf/cfg"
 	"presage/perf/trace"
 )
 
@@ -14,7 +13,7 @@ type Run struct {
 	Image    uint64     // the address at which what is loaded from the executable ends
 	Objects  []Object   // of its executable, ascending; none unless it was translated
 
-	Loaded []cfg.Range `json:",omitempty"` // where its files lay, if the engine told
+	Loaded []Loaded `json:",omitempty"` // where its files lay, if the engine told
 }
 
 // RunPlace is a place of a run.

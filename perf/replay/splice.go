@@ -11,7 +11,7 @@ import (
 func (t *translator) leaveOut(places []RunPlace) []RunPlace {
 	out := make([]RunPlace, 0, len(places))
 	for i := range places {
-		if t.from.passesOn(places[i].Block) != places[i].Block {
+		if t.onto(places[i].Block) != places[i].Block {
 			continue
 		}
 		p := places[i]
@@ -40,7 +40,16 @@ func (t *translator) leaveOut(places []RunPlace) []RunPlace {
 	return out
 }
 
-func (t *translator) pass(id *trace.BlockID) { *id = t.from.passesOn(*id) }
+func (t *translator) pass(id *trace.BlockID) { *id = t.onto(*id) }
+
+// onto returns where a block of from leads that only passes on; the block otherwise. Those
+// of shared libraries stay, as both executables have them.
+func (t *translator) onto(id trace.BlockID) trace.BlockID {
+	if id == noBlock || t.from.library(id) != nil {
+		return id
+	}
+	return t.from.passesOn(id)
+}
 
 func (t *translator) fail(id trace.BlockID) {
 	if t.err == nil {
@@ -66,6 +75,9 @@ func (t *translator) putIn(places []RunPlace) []RunPlace {
 	at := make(map[placeKey]int) // of those put in
 	for i, n := 0, len(places); i < n; i++ {
 		context, block := places[i].Context, places[i].Block
+		if t.to.library(block) != nil {
+			continue
+		}
 		for k := range places[i].Next {
 			next := &places[i].Next[k]
 			way := t.to.way(block, next.Block)

@@ -15,7 +15,8 @@ import (
 // name and where they stand in its control flow, and references of a block by their order
 // among those of their kind and size. Compilers choose other instructions for another
 // size, put blocks in another order, and keep other registers in memory: references
-// that only one executable has are left out, or never executed. Translate returns an error
+// that only one executable has are left out, or never executed. Blocks of shared libraries
+// correspond by where they stand in the file, which is the same. Translate returns an error
 // if the control flow of a routine that was executed is another one here.
 func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
 	t := newTranslator(c, from)
@@ -24,6 +25,7 @@ func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
 	if out.Objects, err = from.objects(); err != nil {
 		return nil, err
 	}
+	out.Objects = placed(out.Objects, run.Loaded)
 	out.Contexts, out.Places = slices.Clone(run.Contexts), slices.Clone(run.Places)
 	for i := range out.Contexts {
 		t.block(&out.Contexts[i].Call)
@@ -126,6 +128,10 @@ func (t *translator) branch(b *RunBranch) {
 // block replaces a block of from by that of to.
 func (t *translator) block(id *trace.BlockID) {
 	if *id == noBlock || t.err != nil {
+		return
+	}
+	if m := t.from.library(*id); m != nil {
+		*id = t.shared(*id, m)
 		return
 	}
 	b := &t.from.blocks[*id]

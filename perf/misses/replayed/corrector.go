@@ -131,18 +131,23 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 		return out, nil
 	}
 	exact := float64(r.Before)*float64(of.Level.Ways) <= maxSlack*float64(counts.Total.Misses)
+	hardly := float64(r.All.Doubtful) <= maxSlack*float64(r.All.Accesses)
 	var all standing
 	for i, groups := range c.groups {
 		n, s := r.of(counts, groups)
 		all.add(s)
-		if s.likely() || s.Accesses > 0 && trusted {
+		slight := s.likely() || hardly && s.slight(n.Misses)
+		if slight || s.Accesses > 0 && trusted {
 			out.Groups[i] = misses.GroupCorrection{
 				Method: s.method(exact),
 				Misses: predict.Misses{Accesses: float64(n.Accesses), Cold: float64(n.Cold), Reuse: float64(n.Misses - n.Cold)},
 				Exact:  exact && s.certified(),
 			}
-			if !s.likely() {
-				out.Groups[i].Off = tried.worst
+			switch {
+			case !slight:
+				out.Groups[i].Method, out.Groups[i].Off = MethodTested, tried.worst
+			case !s.likely():
+				out.Groups[i].Off = maxSlack
 			}
 		}
 	}
@@ -154,13 +159,16 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	return out, nil
 }
 
-// method names how the misses of a replay are known; exact says that accesses in doubt
+// slight reports whether so few accesses of a group are in doubt, in the replay, that its
+// misses are those of the replay wherever these go: each misses once at most.
+func (s standing) slight(misses uint64) bool {
+	return s.Accesses > 0 && float64(s.Doubtful-s.Likely) <= maxSlack*float64(misses)
+}
+
+// method names how the misses of a replay are known, if hardly any accesses are in doubt; exact says that accesses in doubt
 // hardly change those of certified groups.
 func (s standing) method(exact bool) string {
-	switch {
-	case !s.likely():
-		return MethodTested
-	case exact && s.certified():
+	if exact && s.certified() {
 		return Method
 	}
 	return MethodNear
@@ -333,14 +341,16 @@ func (r *reporter) replayed(accesses uint64) {
 
 func (r *reporter) report(share float64) { r.to.Report(progress.Report{Task: r.task, Share: share}) }
 
-// executable returns that which was compiled for size n; nil if it is not known.
-func (c *Corrector) executable(n int64) *subject.Program {
+// executable returns that which was compiled for size n, with the shared libraries of the
+// largest run; nil if it is not known.
+func (c *Corrector) executable(n int64) (*subject.Program, error) {
+	s := c.program.sweep
 	for _, e := range c.opt.Executables {
-		if v, ok := e.Point[c.program.sweep.name]; ok && len(e.Point) == 1 && v == float64(n) {
-			return e.Program
+		if v, ok := e.Point[s.name]; ok && len(e.Point) == 1 && v == float64(n) {
+			return e.Program.Alone().With(s.runs[len(s.runs)-1].Program.File.Modules)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // follow takes the start of the real run. A run that fails before all of it was taken may

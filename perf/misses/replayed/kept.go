@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 10
+const replayVersion = 11
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
@@ -128,7 +128,10 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 	if !ok {
 		return &replayedPoint{Why: errSizes.Error()}, nil
 	}
-	exe := c.executable(n)
+	exe, err := c.executable(n)
+	if err != nil {
+		return nil, err
+	}
 	inputs, err := c.inputs(n, exe)
 	if err != nil {
 		return nil, err

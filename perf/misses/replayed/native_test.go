@@ -4,6 +4,7 @@ package replayed
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -54,5 +55,36 @@ func TestConflictsOfNativePrograms(t *testing.T) {
 		t.Errorf("%q predicts %g, simulated %g", r.method, r.pred, r.is)
 	} else if r.is < 1.5*r.full {
 		t.Errorf("%g misses, %g if fully associative: the test wants conflicts", r.is, r.full)
+	}
+}
+
+// TestConflictsOfNativeExecutables: the same where each size has a dynamic executable of its
+// own. Routines of the dynamic linker and the C library that some runs execute and others
+// do not are no obstacle.
+func TestConflictsOfNativeExecutables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
+	gcc := oracle.Need(t, "gcc")
+	build := func(n int) *subject.Program { // vector instructions are worth it at some sizes only
+		return perftest.Link(t, gcc, []string{"-O2", "-fno-tree-vectorize", "-g", fmt.Sprintf("-DN=%d", n), "testdata/fixed.c"}, "program")
+	}
+	_, err := build(20).At(t.Context(), nil, subject.RunOptions{Store: store.Open(t.TempDir())})
+	if errors.Is(err, native.ErrPtrace) {
+		t.Skip(err)
+	}
+	s := learnBuilt(t, build, 20, 23, 26, 31, 36, 40, 45)
+	target := s.at(128)
+	if len(target.Program.File.Modules) > 0 || target.Program.File.Interpreter == "" {
+		t.Fatal("the test wants an executable without the libraries that it loads")
+	}
+	rows := judge(t, s.model, s.program, s.m, target.Point, Options{Executables: []subject.BinaryPoint{target}}, s.simulate(t, target))
+	for _, routine := range []string{"relax", "columns"} {
+		if r := rows["L1 "+routine]; !strings.Contains(r.method, Method) || math.Abs(r.pred-r.is) > 0.001*r.is {
+			t.Errorf("%s: %q predicts %g, %g if fully associative, simulated %g", routine, r.method, r.pred, r.full, r.is)
+		}
+	}
+	if r := rows["L1 columns"]; math.Abs(r.full-r.is) < 0.01*r.is {
+		t.Errorf("columns: %g misses, %g if fully associative: the test wants conflicts", r.is, r.full)
 	}
 }

@@ -101,7 +101,7 @@ func TestConflictsOfOneExecutable(t *testing.T) {
 
 // several is a program whose sizes have executables of their own, with a model of some.
 type several struct {
-	source  string
+	build   func(n int) *subject.Program
 	m       *machine.Machine
 	store   *store.Store
 	model   *misses.Model
@@ -110,10 +110,15 @@ type several struct {
 
 func learnSeveral(t *testing.T, source string, sizes ...int) *several {
 	t.Helper()
-	s := &several{source: source, m: find(t, "origin2000"), store: store.Open(t.TempDir())}
+	return learnBuilt(t, func(n int) *subject.Program { return build(t, fmt.Sprintf("-DN=%d", n), source) }, sizes...)
+}
+
+func learnBuilt(t *testing.T, build func(n int) *subject.Program, sizes ...int) *several {
+	t.Helper()
+	s := &several{build: build, m: find(t, "origin2000"), store: store.Open(t.TempDir())}
 	var points []subject.BinaryPoint
 	for _, n := range sizes {
-		points = append(points, s.at(t, n))
+		points = append(points, s.at(n))
 	}
 	runs, err := locality.ProfileBinaries(t.Context(), points, locality.ProfileOptions{RunOptions: subject.RunOptions{Store: s.store}, BlockBytes: s.m.BlockBytes()})
 	if err != nil {
@@ -128,9 +133,8 @@ func learnSeveral(t *testing.T, source string, sizes ...int) *several {
 	return s
 }
 
-func (s *several) at(t *testing.T, n int) subject.BinaryPoint {
-	t.Helper()
-	return subject.BinaryPoint{Point: subject.Point{"n": float64(n)}, Program: build(t, fmt.Sprintf("-DN=%d", n), s.source)}
+func (s *several) at(n int) subject.BinaryPoint {
+	return subject.BinaryPoint{Point: subject.Point{"n": float64(n)}, Program: s.build(n)}
 }
 
 func (s *several) simulate(t *testing.T, at subject.BinaryPoint) []misses.SimulatedRow {
@@ -147,7 +151,7 @@ func (s *several) simulate(t *testing.T, at subject.BinaryPoint) []misses.Simula
 // there is not known exactly; where one is, the counts are equal.
 func TestConflictsOfSeveralExecutables(t *testing.T) {
 	s := learnSeveral(t, "testdata/fixed.c", 20, 23, 26, 31, 36, 40, 45)
-	target := s.at(t, 128)
+	target := s.at(128)
 	simulated := s.simulate(t, target)
 	without := judge(t, s.model, s.program, s.m, target.Point, Options{}, simulated)
 	with := judge(t, s.model, s.program, s.m, target.Point, Options{Executables: []subject.BinaryPoint{target}}, simulated)
@@ -210,7 +214,7 @@ func (s *several) relabel(t *testing.T) {
 // same references in a loop.
 func TestExecutablesThatDifferInMoreThanConstants(t *testing.T) {
 	s := learnSeveral(t, "testdata/spills.F90", 13, 14, 15, 17, 19, 22)
-	target := s.at(t, 32)
+	target := s.at(32)
 	rows := judge(t, s.model, s.program, s.m, target.Point, Options{Executables: []subject.BinaryPoint{target}}, s.simulate(t, target))
 	for name, r := range rows {
 		if strings.HasSuffix(name, "smooth") {
