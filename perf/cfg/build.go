@@ -25,14 +25,7 @@ func (x *explorer) graph(d *draft) *Routine {
 	for b := range r.Blocks {
 		x.successors(d, r, b)
 	}
-	slices.SortFunc(r.Edges, func(a, b Edge) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
-	})
-	r.Edges = slices.Compact(r.Edges)
-	for i, e := range r.Edges {
-		r.Blocks[e.From].Succs = append(r.Blocks[e.From].Succs, i)
-		r.Blocks[e.To].Preds = append(r.Blocks[e.To].Preds, i)
-	}
+	r.link()
 	for _, pc := range d.entries {
 		if b := r.startingAt(pc); b >= 0 && (len(r.Entries) == 0 || b != r.Entries[0]) {
 			r.Entries = append(r.Entries, b)
@@ -42,6 +35,18 @@ func (x *explorer) graph(d *draft) *Routine {
 		slices.Sort(r.Entries[1:])
 	}
 	return r
+}
+
+// link sorts the edges and tells the blocks of them.
+func (r *Routine) link() {
+	slices.SortFunc(r.Edges, func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
+	})
+	r.Edges = slices.Compact(r.Edges)
+	for i, e := range r.Edges {
+		r.Blocks[e.From].Succs = append(r.Blocks[e.From].Succs, i)
+		r.Blocks[e.To].Preds = append(r.Blocks[e.To].Preds, i)
+	}
 }
 
 // sort sorts the instructions by address.
@@ -121,6 +126,11 @@ func (x *explorer) indirect(d *draft, r *Routine, b int) {
 	last := block.Last()
 	if _, imported := x.imported(last); imported || last.HasTarget {
 		block.Exit = TailJump
+		if imported {
+			if t := r.startingAt(x.lazyStub(last)); t >= 0 {
+				r.Edges = append(r.Edges, Edge{From: b, To: t, Kind: Table})
+			}
+		}
 		return
 	}
 	for _, pc := range d.tables[last.PC] {

@@ -281,6 +281,7 @@ func (x *explorer) transfer(d *draft, in *isa.Inst) {
 			if !neverReturns(name) {
 				x.mark(d)
 			}
+			x.bind(d, in)
 			return
 		}
 		if len(d.jumps) == 0 {
@@ -293,6 +294,17 @@ func (x *explorer) transfer(d *draft, in *isa.Inst) {
 		x.mark(d)
 	case isa.Call:
 		x.call(d, in)
+	}
+}
+
+// bind continues where a jump through a cell goes the first time.
+func (x *explorer) bind(d *draft, in *isa.Inst) {
+	if to := x.lazyStub(in); to == 0 {
+		return
+	} else if d.holds(to) {
+		x.lead(d, to)
+	} else {
+		x.enter(to)
 	}
 }
 

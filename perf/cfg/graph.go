@@ -64,6 +64,8 @@ type Block struct {
 
 	// Loop is the innermost loop that the block belongs to, -1 for none.
 	Loop int
+
+	Part Part // other than Whole only in what Program.Elements returns
 }
 
 // PC returns the address of the first instruction.

@@ -22,6 +22,13 @@ func (x *explorer) imported(in *isa.Inst) (name string, ok bool) {
 	return name, ok
 }
 
+// lazyStub returns where an instruction that jumps through such a cell goes as long as the
+// dynamic linker has not bound it; 0 if that is not known.
+func (x *explorer) lazyStub(in *isa.Inst) uint64 {
+	cell, _ := in.Mems()[0].Constant()
+	return x.file.LazyStub(uint64(cell))
+}
+
 // neverReturn are routines of the C, C++ and Fortran libraries that do not return
 // to their caller (ISO C 7.22.4 and 7.13.2; Itanium C++ ABI, "Exception
 // Handling"; libgfortran's libgfortran.h).

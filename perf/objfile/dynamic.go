@@ -65,7 +65,19 @@ func (f *File) readDynamic(ef *elf.File, image []byte, m targets.Machine) error 
 			}
 		}
 	}
+	f.bindResolver(ef, m)
 	return nil
+}
+
+// bindResolver notes the cell by way of which stubs of the procedure linkage table reach
+// the dynamic linker, to be bound to a routine: the third of the global offset table (AMD64
+// psABI, section 5.2.2, "Global Offset Table").
+func (f *File) bindResolver(ef *elf.File, m targets.Machine) {
+	at, err := ef.DynValue(elf.DT_PLTGOT)
+	if err != nil || len(at) == 0 || !m.Dynamic {
+		return
+	}
+	f.Imports[at[0]+16] = "_dl_runtime_resolve"
 }
 
 // unpack notes the cells of packed relocations, which hold addresses of the file
@@ -113,6 +125,23 @@ func (f *File) bind(r relocation, symbol, names []byte, budget *int, copied []bo
 		return
 	}
 	f.Imports[r.at] = name
+	if f.LazyStub(r.at) != 0 {
+		f.relocated = append(f.relocated, r.at)
+	}
+}
+
+// LazyStub returns the address that a cell of Imports holds as long as the dynamic linker
+// has not bound it, of code that has it bound; 0 if it holds none.
+func (f *File) LazyStub(cell uint64) uint64 {
+	b := f.Bytes(cell, 8)
+	if b == nil {
+		return 0
+	}
+	to := binary.LittleEndian.Uint64(b)
+	if s := f.SegmentAt(to); s == nil || !s.Execute {
+		return 0
+	}
+	return to
 }
 
 // relocate makes a cell hold an address of the file itself.

@@ -213,12 +213,27 @@ func (in *Instance) firstAllocation(replayed *Outcome, after uint64) uint64 {
 	return first
 }
 
+// untested reports whether control could go on from place i to where no run has been. real
+// is what the run at the size had; nil: nothing is known of it.
+func (in *Instance) untested(i int, real *Outcome) bool {
+	if !in.gaps[i].at(in.N, in.trained) {
+		return false
+	}
+	switch in.gaps[i].by() {
+	case byGreater:
+		return in.N < in.trained[0]
+	case bySize:
+		return real == nil || real.Visits[i] == 0
+	}
+	return true
+}
+
 // doubtsAt returns the doubts about place i, which was replayed, that Instance.doubts
 // does not hold.
 func (in *Instance) doubtsAt(i int, real, replayed *Outcome) doubt {
 	var d doubt
 	p := &in.prog.Places[i]
-	if in.gaps[i].at(in.N, in.trained) {
+	if in.untested(i, real) {
 		d |= untested | control
 	}
 	if in.overlaps.at(i, in.places[i].refs, replayed.most) {

@@ -14,8 +14,13 @@ import (
 // Code is a program's basic blocks with the loops around each, and the plan
 // that records them.
 type Code struct {
-	// Plan lists the references that CodeOf was given, and all basic blocks.
+	// Plan lists the references that CodeOf was given, and all basic blocks. An
+	// instruction that accesses a number of elements that varies is a loop over these, of
+	// two blocks: see cfg.Program.Elements.
 	Plan *trace.Plan
+	// Recorded is the same for engines, which record all accesses of such an instruction
+	// with the first of the two.
+	Recorded *trace.Plan
 
 	graph  *cfg.Program
 	blocks []block                 // by trace.BlockID
@@ -34,6 +39,7 @@ type block struct {
 	exit           exit          //
 	site           trace.BlockID // for a call, the block that it returns to; noBlock if none
 	forks          bool          // control may go on in several ways, other than by a return
+	part           cfg.Part
 }
 
 const noBlock = ^trace.BlockID(0)
@@ -53,7 +59,8 @@ func CodeOf(g *cfg.Program, plan *trace.Plan) (*Code, error) {
 	if err := plan.Check(); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	c := &Code{graph: g, Plan: &trace.Plan{Refs: plan.Refs}}
+	g = g.Elements()
+	c := &Code{graph: g, Plan: &trace.Plan{Refs: plan.Refs}, Recorded: &trace.Plan{Refs: plan.Refs}}
 	for _, s := range g.File.Segments {
 		c.image = append(c.image, cfg.Range{From: s.Addr, To: s.Addr + s.MemSize})
 	}
@@ -83,12 +90,15 @@ func CodeOf(g *cfg.Program, plan *trace.Plan) (*Code, error) {
 	}
 	c.loose = inBlocks < len(plan.Refs)
 	c.shapes = make([]atomic.Pointer[shape], len(g.Routines))
+	if err := c.record(); err != nil {
+		return nil, err
+	}
 	return c, c.Plan.Check()
 }
 
 func newBlock(r *cfg.Routine, ri, bi int) block {
 	from := &r.Blocks[bi]
-	b := block{routine: ri, index: bi, site: noBlock}
+	b := block{routine: ri, index: bi, site: noBlock, part: from.Part}
 	for l := from.Loop; l >= 0; l = r.Loops[l].Parent {
 		b.chain = append(b.chain, int32(l))
 		b.header = b.header || r.Loops[l].Header == bi
@@ -120,11 +130,11 @@ func (c *Code) place(i, ref int, end uint64) int {
 	}
 	last := min(from.End(), end)
 	refs := c.Plan.Refs
-	for ref < len(refs) && uint64(refs[ref].PC) < from.PC() {
+	for ref < len(refs) && uint64(refs[ref].PC) < from.PC() && from.Part != cfg.Element {
 		ref++
 	}
 	b.firstRef = trace.RefID(ref)
-	for ref < len(refs) && uint64(refs[ref].PC) < last {
+	for ref < len(refs) && uint64(refs[ref].PC) < last && from.Part != cfg.Guard {
 		ref++
 		b.refs++
 	}
@@ -134,18 +144,27 @@ func (c *Code) place(i, ref int, end uint64) int {
 			instructions++
 		}
 	}
+	if from.Part == cfg.Element { // it is the guard's
+		instructions = 0
+	}
 	c.Plan.Blocks = append(c.Plan.Blocks, trace.Block{PC: trace.PC(from.PC()), Instructions: uint32(instructions), Refs: uint32(b.refs)})
 	return ref
 }
 
-// strays returns how many accesses before those of an execution of a block belong to no
-// block.
-func (c *Code) strays(b *block, rest []trace.Access) int {
-	n := 0
-	for c.loose && b.refs > 0 && n < len(rest) && rest[n].Ref() != b.firstRef {
-		n++
+// record sets the plan for engines.
+func (c *Code) record() error {
+	c.Recorded.Blocks = slices.Clone(c.Plan.Blocks)
+	for i := range c.blocks {
+		if c.blocks[i].part != cfg.Guard {
+			continue
+		}
+		if i+1 == len(c.blocks) || c.blocks[i+1].part != cfg.Element {
+			return refuse("%s has code that overlaps at %#x", c.routine(trace.BlockID(i)), uint64(c.Plan.Blocks[i].PC))
+		}
+		c.Recorded.Blocks[i].Varies = true
+		c.Recorded.Blocks[i+1].Refs = 0
 	}
-	return n
+	return nil
 }
 
 // linkCall finds the block that a call returns to.

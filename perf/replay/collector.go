@@ -21,7 +21,7 @@ func (h *Hints) Size() int { return len(h.Refs) + len(h.Branches) }
 
 func (h *Hints) clone() Hints { return Hints{maps.Clone(h.Refs), maps.Clone(h.Branches)} }
 
-// Collector learns from a run, of which its plan must be Code.Plan, the forms of
+// Collector learns from a run, of which its plan must be Code.Recorded, the forms of
 // the addresses and branches of each place. It is a trace.Collector.
 type Collector struct {
 	code  *Code
@@ -91,32 +91,18 @@ func (c *Collector) Observe(b *trace.Batch) {
 		return
 	}
 	c.image.load(b.Changes)
-	rest := b.Accesses
-	for _, id := range b.Blocks {
-		rest = c.step(id, rest)
+	left := 0
+	for e := range c.code.executions(b, &left) {
+		c.arrive(e.block)
 		if c.trouble != "" {
 			return
 		}
+		c.lost += uint64(e.strays)
+		for i, a := range e.accesses {
+			c.access(c.current, i, a.Addr())
+		}
 	}
-	c.lost += uint64(len(rest))
-}
-
-// step takes an execution of a block and returns the accesses after its own.
-func (c *Collector) step(id trace.BlockID, rest []trace.Access) []trace.Access {
-	c.arrive(id)
-	if c.trouble != "" {
-		return nil
-	}
-	p := c.current
-	b := &c.code.blocks[id]
-	strays := c.code.strays(b, rest)
-	c.lost += uint64(strays)
-	rest = rest[strays:]
-	n := min(b.refs, len(rest)) // a fault may have ended the run
-	for i, a := range rest[:n] {
-		c.access(p, i, a.Addr())
-	}
-	return rest[n:]
+	c.lost += uint64(left)
 }
 
 func (c *Collector) access(p *place, i int, addr uint64) {

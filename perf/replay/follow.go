@@ -41,10 +41,10 @@ type Follower struct {
 	vector  []int64
 	walk    *walker
 	batch   *trace.Batch
-	missing int     // bases that are not known and matter
-	matters []bool  // by base
-	waits   []int32 // places whose last execution the run should get to
-	patient uint64  // accesses up to which it is waited for
+	missing int    // bases that are not known and matter
+	matters []bool // by base
+	waits   []wait // executions that the run should get to
+	patient uint64 // accesses up to which it is waited for
 	unshown *unshown
 	done    bool
 	trouble string
@@ -126,16 +126,30 @@ const (
 	patience = 0.4
 )
 
-// findWaits finds the places of the run's start after which nothing would be certain, if
-// they were replayed: a branch there could go where no run has been. Once the
-// real run has done with them it has shown where it went.
+// wait is a number of executions of a place that the run should get to.
+type wait struct {
+	place int32
+	count uint64
+}
+
+// findWaits finds what the start of the run settles: the places of it after which nothing
+// would be certain, if they were replayed, as a branch there could go where no run has
+// been: once the real run has done with them it has shown where it went; and, once the run
+// has come to them, branches that the size decides.
 func (f *Follower) findWaits() {
 	in := f.in
 	f.patient = min(f.opt.MaxAccesses, uint64(patience*in.Accesses()))
 	for i := range in.prog.Places {
 		v := in.values[in.prog.Places[i].Counts]
-		if in.ends != nil && in.ends[i] < earlyShare && v.Exact() && v.At > 0 && (in.gaps[i].at(in.N, in.trained) || in.doubts[i]&control != 0) {
-			f.waits = append(f.waits, int32(i))
+		if in.ends == nil || v.At <= 0 || !v.Exact() && !in.places[i].oneWay {
+			continue
+		}
+		gap := in.gaps[i].at(in.N, in.trained)
+		switch {
+		case v.Exact() && in.ends[i] < earlyShare && (gap || in.doubts[i]&control != 0):
+			f.waits = append(f.waits, wait{int32(i), uint64(v.At)})
+		case in.places[i].oneWay && in.starts[i] < patience, gap && in.starts[i] < patience && in.gaps[i].by() == bySize:
+			f.waits = append(f.waits, wait{int32(i), 1})
 		}
 	}
 }
@@ -143,7 +157,7 @@ func (f *Follower) findWaits() {
 // waiting reports whether the run's start is still to be followed.
 func (f *Follower) waiting() bool {
 	for n := len(f.waits); n > 0; n-- {
-		if i := f.waits[n-1]; f.Real.Visits[i] < uint64(f.in.values[f.in.prog.Places[i].Counts].At) {
+		if w := f.waits[n-1]; f.Real.Visits[w.place] < w.count {
 			return f.Real.Accesses < f.patient
 		}
 		f.waits = f.waits[:n-1]
@@ -168,29 +182,25 @@ func (f *Follower) Observe(b *trace.Batch) {
 		f.batch = f.sink.Exchange(nil)
 	}
 	f.batch.Start = b.Start
-	rest := b.Accesses
-	used, blocks := 0, 0
-	for _, id := range b.Blocks {
-		strays := f.in.code.strays(&f.in.code.blocks[id], rest)
-		n := min(f.in.code.blocks[id].refs, len(rest)-strays)
-		if f.enough(id) {
+	used, blocks, left := 0, 0, 0
+	for e := range f.in.code.executions(b, &left) {
+		if f.enough(e.block) {
 			f.done = true
 			break
 		}
-		f.move(id)
+		f.move(e.block)
 		if f.trouble != "" {
 			break
 		}
-		f.Real.Accesses += uint64(strays)
-		f.executes(id, rest[strays:strays+n])
-		rest = rest[strays+n:]
-		used, blocks = used+strays+n, blocks+1
+		f.Real.Accesses += uint64(e.strays)
+		f.executes(e.block, e.accesses)
+		f.batch.Blocks = append(f.batch.Blocks, e.block)
+		used, blocks = used+e.strays+len(e.accesses), blocks+1
 	}
 	for _, a := range b.Accesses[:used] {
 		f.refs[a.Ref()]++
 	}
 	f.batch.Accesses = append(f.batch.Accesses, b.Accesses[:used]...)
-	f.batch.Blocks = append(f.batch.Blocks, b.Blocks[:blocks]...)
 	f.Real.Blocks += uint64(blocks)
 	if !f.done && f.trouble == "" && f.Real.Accesses > 2*max(f.opt.MaxAccesses, f.opt.MinAccesses) {
 		f.trouble = "its first half goes through no place from which it could be replayed"
@@ -248,7 +258,10 @@ func (f *Follower) move(id trace.BlockID) {
 
 func (f *Follower) compareBranch(id trace.BlockID) {
 	p := &f.in.places[f.place]
-	way := 0
+	if p.oneWay && f.in.settleWay(f.place, id) {
+		return
+	}
+	way := p.way
 	switch p.choice {
 	case chance:
 		return

@@ -29,7 +29,8 @@ type Instance struct {
 	objects  []Object         // of it, as its code says
 	loaded   []Loaded         // where its files are, as far as that is known; nil: as the code says
 	overlaps *overlaps        // nil: not looked for
-	ends     []float64        // by place: see Verdict, of the largest size
+	starts   []float64        // by place: see Verdict, of the largest size
+	ends     []float64        // the same
 	fitted   *fitted          // nil: the Program does not come from a Model
 }
 
@@ -46,6 +47,8 @@ type livePlace struct {
 	refs         []liveRef
 	next         []liveNext
 	choice       choice
+	way          int  // on, if there is one
+	oneWay       bool // each run goes one way throughout, which no function of the size gives: see settleWay
 	spins        bool // see player.spin
 	branch       liveBranch
 	draws        draws
@@ -58,7 +61,7 @@ type livePlace struct {
 type choice uint8
 
 const (
-	only   choice = iota // there is one
+	only   choice = iota // there is one: livePlace.way
 	bounds               // by liveBranch
 	chance               // by frequency, see draws
 )
@@ -229,6 +232,7 @@ func (in *Instance) buildPlace(p *Place, l *livePlace) {
 			p.draw(l)
 		}
 	}
+	l.oneWay = p.Mixed == 0 && len(p.Next) > 1 && (l.choice == chance || !l.sureBranch)
 }
 
 // draw has the way on from the place drawn by frequency.

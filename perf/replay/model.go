@@ -30,10 +30,12 @@ type Model struct {
 // fitted is a fit with its verification.
 type fitted struct {
 	prog   *Program
-	doubts []doubt // by place, from verification
-	total  uint64  // accesses of the largest run
-	sure   uint64  // of places without doubts
-	most   []int64 // by place: the largest of Outcome.most
+	doubts []doubt   // by place, from verification
+	total  uint64    // accesses of the largest run
+	sure   uint64    // of places without doubts
+	most   []int64   // by place: the largest of Outcome.most
+	starts []float64 // see Verdict
+	turns  []int     // by place: how often the way changes from one size to the next
 	ends   []float64
 	work   []uint64 // by place: executions and accesses in the largest run
 	bends  []bool   // by place: something in it may be the least or greatest of several functions
@@ -83,7 +85,9 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 		return nil, ctx.Err()
 	}
 	var best *fitted
-	for modulus := int64(1); modulus <= 8; modulus *= 2 {
+	var in *Instance
+	share := 0.0
+	for modulus := int64(1); modulus <= 8 && share < goodShare; modulus *= 2 {
 		f, err := m.fit(ctx, modulus, (n%modulus+modulus)%modulus)
 		if err != nil {
 			return nil, err
@@ -91,16 +95,13 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 		if f == nil {
 			continue
 		}
-		if best == nil || f.share() > best.share() {
-			best = f
+		at, err := f.prog.At(m.code, n)
+		if err != nil {
+			return nil, err
 		}
-		if best.share() >= goodShare {
-			break
+		if s := f.share(at); best == nil || s > share {
+			best, in, share = f, at, s
 		}
-	}
-	in, err := best.prog.At(m.code, n)
-	if err != nil {
-		return nil, err
 	}
 	for i := range in.doubts {
 		in.doubts[i] |= best.doubts[i]
@@ -116,6 +117,7 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 	}
 	in.overlaps = newOverlaps(m.code, best)
 	in.gaps, in.trained, in.ends, in.fitted = m.gapsOf(best.prog), m.sizes, best.ends, best
+	in.starts = best.starts
 	if newBits(n, best.prog.Sizes) != 0 {
 		s := residues{m.code, make(map[int]bool)}
 		for i := range in.doubts {
@@ -148,7 +150,19 @@ func (m *Model) gapsOf(p *Program) []gap {
 	return out
 }
 
-func (f *fitted) share() float64 { return float64(f.sure) / float64(max(1, f.total)) }
+// share returns the share of the largest run's accesses that a fit explains, and of which it
+// is known at a size how they are come to: not those after a place that goes one way in each
+// run, and comes too late for a run at the size to show which. If only larger sizes go another
+// way, it is the size and not its residue class that decides, as far as anyone can tell.
+func (f *fitted) share(at *Instance) float64 {
+	share := float64(f.sure) / float64(max(1, f.total))
+	for i := range at.places {
+		if at.places[i].oneWay && f.turns[i] > 1 && f.starts[i] >= patience && f.starts[i] < 1 {
+			share = min(share, f.starts[i])
+		}
+	}
+	return share
+}
 
 // fit returns the verified fit to the sizes of a residue class; nil if there are too
 // few of them.
@@ -196,7 +210,10 @@ func (m *Model) verified(ctx context.Context, sizes []int64, runs []*Run) (*fitt
 			f.doubts[j] |= v.doubtsOf(j, failsTraining)
 			f.most[j] = max(f.most[j], v.most[j])
 		}
-		f.ends = v.ends
+		f.starts, f.ends = v.starts, v.ends
+	}
+	if f.turns, err = prog.turns(m.code, runs); err != nil {
+		return nil, err
 	}
 	last := len(sizes) - 1
 	if err := m.holdOut(ctx, f, sizes[:last], runs[:last], sizes[last], runs[last]); err != nil {

@@ -70,7 +70,7 @@ func (w *walker) move(from placeKey, to trace.BlockID) (placeKey, step, error) {
 	case a.exit == returns:
 		return w.back(from, to)
 	case a.exit == calls && to != a.site, a.exit != calls && a.routine != b.routine:
-		c, err := w.enter(from, a.exit != calls)
+		c, err := w.enter(w.bound(from, to), a.exit != calls)
 		if err != nil {
 			return placeKey{}, step{}, err
 		}
@@ -121,7 +121,7 @@ func (w *walker) astray(from placeKey, to trace.BlockID) (placeKey, step, error)
 			return placeKey{call.context, to}, w.within(call, b), nil
 		}
 	}
-	c, err := w.enter(from, true)
+	c, err := w.enter(w.bound(from, to), true)
 	if err != nil {
 		return placeKey{}, step{}, err
 	}

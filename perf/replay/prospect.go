@@ -36,7 +36,7 @@ func (in *Instance) Prospect() Prospect {
 // curable reports whether more sizes may settle doubts about place i.
 func (in *Instance) curable(i int, d doubt) bool {
 	switch {
-	case d&untested != 0 && in.gaps[i] > anyGap, d&otherClass != 0:
+	case d&untested != 0 && in.gaps[i].modulus > 1, d&otherClass != 0:
 		return true
 	case d&(drawnAddress|drawnBranch) != 0:
 		return in.fitted.bends[i]

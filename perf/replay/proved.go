@@ -61,6 +61,9 @@ func linearOf(first access.Formula, strides []access.Stride, b *block) (linear, 
 func (p *proofs) addresses(i int) bool {
 	place, live := &p.in.prog.Places[i], &p.in.places[i]
 	b := &p.in.code.blocks[place.Block]
+	if p.in.code.elementwise(b.routine) {
+		return false
+	}
 	for j := range live.refs {
 		ref := p.in.code.Plan.Refs[p.in.code.refOf(place, j)]
 		k, ok := p.refs[refKey{ref.PC, ref.Operand}]
@@ -107,7 +110,7 @@ const (
 func (p *proofs) branch(i int) verdict {
 	place, live := &p.in.prog.Places[i], &p.in.places[i]
 	b := &p.in.code.blocks[place.Block]
-	if live.choice != bounds || len(live.branch.classes) != 1 {
+	if live.choice != bounds || len(live.branch.classes) != 1 || p.in.code.elementwise(b.routine) {
 		return silent
 	}
 	o := &live.branch.classes[0]

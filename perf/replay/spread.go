@@ -42,6 +42,9 @@ func (in *Instance) judge(start *Follower, replayed *Outcome) *judgement {
 				}
 			}
 		}
+		if in.code.links(in.prog.Places[i].Block) {
+			d &^= untested | control
+		}
 		j.doubts[i] = d
 	}
 	j.confine()

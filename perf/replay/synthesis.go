@@ -102,7 +102,7 @@ func (r *player) run(ctx context.Context) error {
 		if len(p.next) == 0 {
 			return refuse("the way on from %s at %#x is not known", r.code.routine(p.block), uint64(r.code.Plan.Blocks[p.block].PC))
 		}
-		way := 0
+		way := p.way
 		switch p.choice {
 		case bounds:
 			if way = p.branch.way(v); r.out.Visits[cur] > r.limits[cur] {
@@ -120,7 +120,7 @@ func (r *player) run(ctx context.Context) error {
 		}
 		v = next.step.apply(v)
 		// A way on that no run failed to go may be drawn once too often.
-		goesOn := next.step.more && (r.gaps[cur] == noGap || !r.gaps[cur].at(r.N, r.trained))
+		goesOn := next.step.more && !r.gaps[cur].at(r.N, r.trained)
 		if cur = next.to; goesOn {
 			r.out.most[cur] = max(r.out.most[cur], v[len(v)-1])
 		}

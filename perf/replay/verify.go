@@ -37,8 +37,9 @@ type Verdict struct {
 	Refs   [][]bool // the addresses were the same, each time
 	Err    error    // ended the replay early
 
-	most []int64   // see Outcome
-	ends []float64 // the share of the replay, in executions of places, after which each place was executed no more
+	most   []int64   // see Outcome
+	starts []float64 // the share of the replay, in executions of places, before each place was first executed; 1 if it was not
+	ends   []float64 // the share of the replay, in executions of places, after which each place was executed no more
 }
 
 // Verify replays the program at the size of a real run and compares. Nothing is
@@ -53,6 +54,7 @@ func (p *Program) Verify(ctx context.Context, code *Code, n int64, run *Run) (*V
 		return nil, err
 	}
 	in.adopt(here, run)
+	in.settleWays(here)
 	total := uint64(0)
 	for i := range run.Places {
 		total += run.Places[i].Count * uint64(1+len(run.Places[i].Refs))
@@ -65,9 +67,18 @@ func (p *Program) Verify(ctx context.Context, code *Code, n int64, run *Run) (*V
 	}
 	for i := range p.Places {
 		v.judge(p, i, here[i], r)
+		v.starts = append(v.starts, r.out.startOf(i, r.now))
 		v.ends = append(v.ends, float64(r.out.last[i])/float64(max(1, r.now)))
 	}
 	return v, nil
+}
+
+// startOf returns which share of a replay was done before place i was first executed.
+func (o *Outcome) startOf(i int, executions uint64) float64 {
+	if o.first[i] == 0 {
+		return 1
+	}
+	return float64(o.first[i]) / float64(max(1, executions))
 }
 
 // judge compares place i with what the run had there, nil if it was not executed.

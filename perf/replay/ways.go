@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"sync"
+
 	"presage/perf/cfg"
 	"presage/perf/isa"
 	"presage/perf/trace"
@@ -23,23 +25,49 @@ func newWays(code *Code, all *Program) *ways {
 
 // gap says whether control could go on from a place to where no run has been, so
 // that nothing is known of what would happen then.
-type gap uint8
+type gap struct {
+	// modulus is 0 if it could not, and 1 if it could. Larger, it could at sizes other than
+	// those, modulo its value, at which there were runs: the place chooses by the remainder
+	// of something.
+	modulus  int64
+	decision *decision
+}
+
+// decision finds out, once, what decides where control goes.
+type decision struct {
+	once  sync.Once
+	ways  *ways
+	place int32
+	by    decider
+}
+
+// decider says what decides where control goes from a place.
+type decider uint8
 
 const (
-	noGap  gap = 0
-	anyGap gap = 1
-	// A larger gap is one at sizes other than those, modulo its value, at which
-	// there were runs: the place chooses by the remainder of something.
+	byData    decider = iota // or who knows
+	bySize                   // so that the start of a run at a size shows where it goes
+	byGreater                // whether something is larger than a constant, that was in all runs and grows with the size
 )
+
+// by returns what decides: see ways.decider.
+func (g gap) by() decider {
+	d := g.decision
+	if d == nil {
+		return byData
+	}
+	d.once.Do(func() { d.by = d.ways.decider(d.place) })
+	return d.by
+}
 
 // at reports whether there is a gap at size n, after runs at sizes.
 func (g gap) at(n int64, sizes []int64) bool {
-	if g <= anyGap {
-		return g == anyGap
+	if g.modulus <= 1 {
+		return g.modulus == 1
 	}
 	same := 0
 	for _, s := range sizes {
-		if (s-n)%int64(g) == 0 {
+		if (s-n)%g.modulus == 0 {
 			same++
 		}
 	}
@@ -52,42 +80,42 @@ func (w *ways) gaps() []gap {
 	out := make([]gap, len(w.prog.Places))
 	for i := range out {
 		if w.untestedAt(int32(i)) {
-			p := &w.prog.Places[i]
-			out[i] = w.remainder(w.code.graph.Routines[w.code.blocks[p.Block].routine], w.code.blocks[p.Block].index)
+			b := &w.code.blocks[w.prog.Places[i].Block]
+			out[i] = gap{w.remainder(w.code.graph.Routines[b.routine], b.index), &decision{ways: w, place: int32(i)}}
 		}
 	}
 	return out
 }
 
 // remainder returns the modulus of the remainder that the branch at the end of
-// a block compares with a constant, or anyGap.
-func (w *ways) remainder(r *cfg.Routine, block int) gap {
+// a block compares with a constant, or 1.
+func (w *ways) remainder(r *cfg.Routine, block int) int64 {
 	v := w.comparison(r, block)
 	if v.Op != isa.Equal && v.Op != isa.NotEqual {
-		return anyGap
+		return 1
 	}
 	for _, sides := range [][2]isa.Reg{{v.A, v.B}, {v.B, v.A}} {
 		if !constantIn(r, block, sides[1]) {
 			continue
 		}
 		defs, all := reaching(r, block, sides[0])
-		modulus := gap(0)
+		modulus := int64(0)
 		for _, in := range defs {
 			d := in.Result(sides[0])
 			if all = all && d.Op == isa.And && d.B == isa.NoReg && (d.Imm == 1 || d.Imm == 3 || d.Imm == 7); all {
-				modulus = max(modulus, gap(d.Imm+1))
+				modulus = max(modulus, d.Imm+1)
 			}
 		}
 		if all && modulus > 0 {
 			return modulus
 		}
 	}
-	return anyGap
+	return 1
 }
 
 func (w *ways) untestedAt(place int32) bool {
 	p := &w.prog.Places[place]
-	if !p.Forks {
+	if !p.Forks || w.code.isStub(p.Block) { // a stub is bound to one routine
 		return false
 	}
 	b := &w.code.blocks[p.Block]
@@ -114,6 +142,9 @@ func (w *ways) untestedAt(place int32) bool {
 // it is bounded from above: what grows with the size would take the other way.
 func (w *ways) upperBound(r *cfg.Routine, block int, pc trace.PC) bool {
 	in, v := r.Blocks[block].Last(), w.comparison(r, block)
+	if r.Blocks[block].Part == cfg.Guard {
+		return false // a larger size has no fewer elements
+	}
 	if in.Class != isa.Branch || v.Op < isa.Equal || v.Op > isa.GreaterEqualUnsigned {
 		return true // who knows
 	}

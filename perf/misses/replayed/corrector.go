@@ -364,7 +364,7 @@ func (c *Corrector) follow(ctx context.Context, t *target, in *replay.Instance, 
 		return nil, err
 	}
 	res, err := t.prog.Run(enough, subject.Request{
-		Inputs: inputs, Plan: t.code.Plan, Collectors: collectors(f), MayFail: true,
+		Inputs: inputs, Plan: t.code.Recorded, Collectors: collectors(f), MayFail: true,
 	})
 	if err != nil && (ctx.Err() != nil || !errors.Is(err, context.Canceled)) {
 		return nil, err

@@ -183,7 +183,7 @@ func codeOf(prog *subject.Program) (*replay.Code, error) {
 	}
 	tells, err := prog.TellsMemory()
 	if tells {
-		code.Plan.Memory = new(trace.MemoryPlan) // where files are loaded
+		code.Recorded.Memory = new(trace.MemoryPlan) // where files are loaded
 	}
 	return code, err
 }
@@ -347,7 +347,7 @@ func (l *learner) learn(ctx context.Context) (learned, error) {
 func (l *learner) collect(ctx context.Context, i int, hints replay.Hints) (*replay.Run, replay.Hints, error) {
 	c := replay.NewCollector(l.codes[i], hints)
 	prog := l.sweep.runs[i].Program
-	if _, err := prog.Run(ctx, subject.Request{Inputs: l.sweep.runs[i].Recorded.Inputs, Plan: l.codes[i].Plan, Collectors: collectors(c)}); err != nil {
+	if _, err := prog.Run(ctx, subject.Request{Inputs: l.sweep.runs[i].Recorded.Inputs, Plan: l.codes[i].Recorded, Collectors: collectors(c)}); err != nil {
 		return nil, hints, err
 	}
 	run, err := c.Result()

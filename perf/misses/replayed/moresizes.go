@@ -209,7 +209,7 @@ func (l *moreLearner) learn(ctx context.Context) (*learned, error) {
 func (l *moreLearner) collect(ctx context.Context, i int, hints replay.Hints) (*replay.Run, replay.Hints, error) {
 	t := l.program.target
 	c := replay.NewCollector(t.code, hints)
-	result, err := t.prog.Run(ctx, subject.Request{Inputs: l.inputs[i], Plan: t.code.Plan, Collectors: collectors(c), MayFail: true})
+	result, err := t.prog.Run(ctx, subject.Request{Inputs: l.inputs[i], Plan: t.code.Recorded, Collectors: collectors(c), MayFail: true})
 	if err != nil {
 		return nil, hints, err
 	}
