@@ -25,12 +25,22 @@ func TestConflictsOfNativePrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector, and of one goroutine")
 	}
+	rows := judgeNative(t, []string{"-O2", "-DCHOLESKY", "-DHEAP", "../../replay/testdata/kernels.c"}, 128, 20, 25, 30, 35, 41, 46)
+	if r := rows["L1 kernel"]; !strings.HasPrefix(r.method, Method) || math.Abs(r.pred-r.is) > 0.001*r.is {
+		t.Errorf("%q predicts %g, simulated %g", r.method, r.pred, r.is)
+	} else if r.is < 1.5*r.full {
+		t.Errorf("%g misses, %g if fully associative: the test wants conflicts", r.is, r.full)
+	}
+}
+
+// judgeNative profiles a program at sizes, and predicts and simulates another.
+func judgeNative(t *testing.T, args []string, at float64, sizes ...float64) map[string]judged {
+	t.Helper()
 	st := store.Open(t.TempDir())
 	m := find(t, "origin2000")
-	args := []string{"-O2", "-g", "-DCHOLESKY", "-DHEAP", "../../replay/testdata/kernels.c"}
-	prog := perftest.Link(t, oracle.Need(t, "gcc"), args, "program")
+	prog := perftest.Link(t, oracle.Need(t, "gcc"), append([]string{"-g"}, args...), "program")
 	opt := subject.RunOptions{Store: st, Args: "{n}"}
-	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 20, 25, 30, 35, 41, 46), locality.ProfileOptions{RunOptions: opt, BlockBytes: m.BlockBytes()})
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", sizes...), locality.ProfileOptions{RunOptions: opt, BlockBytes: m.BlockBytes()})
 	if errors.Is(err, native.ErrPtrace) {
 		t.Skip(err)
 	}
@@ -45,16 +55,26 @@ func TestConflictsOfNativePrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	point := subject.Point{"n": 128}
-	simulated, err := misses.Simulate(t.Context(), prog, m, []subject.Point{point}, misses.SimulateOptions{RunOptions: opt, By: subject.ByRoutine})
+	points := []subject.Point{{"n": at}}
+	simulated, err := misses.Simulate(t.Context(), prog, m, points, misses.SimulateOptions{RunOptions: opt, By: subject.ByRoutine})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := judge(t, model, p, m, point, Options{}, simulated)
-	if r := rows["L1 kernel"]; !strings.HasPrefix(r.method, Method) || math.Abs(r.pred-r.is) > 0.001*r.is {
-		t.Errorf("%q predicts %g, simulated %g", r.method, r.pred, r.is)
-	} else if r.is < 1.5*r.full {
-		t.Errorf("%g misses, %g if fully associative: the test wants conflicts", r.is, r.full)
+	return judge(t, model, p, m, points[0], Options{}, simulated)
+}
+
+// TestStringInstructions: rep movs copies as many elements as it is told to, and vector
+// loops leave a rest of each row: which way is past it, the start of the run at the size
+// shows.
+func TestStringInstructions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector, and of one goroutine")
+	}
+	rows := judgeNative(t, []string{"-O3", "-mavx2", "testdata/copies.c"}, 200, 24, 40, 57, 72, 91, 104)
+	for _, routine := range []string{"copy", "sweep"} {
+		if r := rows["L1 "+routine]; !strings.Contains(r.method, Method) || math.Abs(r.pred-r.is) > 0.001*r.is {
+			t.Errorf("%s: %q predicts %g, %g if fully associative, simulated %g", routine, r.method, r.pred, r.full, r.is)
+		}
 	}
 }
 
