@@ -19,7 +19,8 @@ import (
 // there were runs at sizes of the same residue class, if the code computes with
 // remainders modulo small powers of two. A branch that could go where no run has been
 // is in doubt unless that only leaves out a loop, or calls a routine of a mathematical
-// library for a number that no instruction does; and nothing is certain that comes
+// library for a number that no instruction does, or the size decides about it and the start
+// of the run at the size shows where it goes; and nothing is certain that comes
 // after it in the same call of a routine. A branch that depends on data, and went
 // each way in some run, decides about a region alone: up to where its ways meet.
 // Afterwards the iteration vector is the same, and in all runs, in which it went one

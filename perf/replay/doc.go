@@ -52,6 +52,9 @@
 // others. What is replayed is best an executable of the size itself, of which only the
 // start is run; static analysis of its code proves what that does not show.
 //
+// An instruction that accesses a number of elements that varies, such as rep movs or a
+// gather, is a loop over these: see cfg.Program.Elements.
+//
 // Addresses outside the image are relative to the stack's start or to the lowest
 // address of the data that overlap with them, an allocation; where these
 // lie at the new size is read off the first part of a real run there, which also
