@@ -9,8 +9,8 @@ import (
 // all runs. It is the size if the numbers that are compared do not change while the program
 // runs; or if they are computed from such and from indices of loops, not from data, and it
 // went on where something is larger, not where it is bounded by a constant. A number that
-// does not change, was larger than a constant at all sizes and is no remainder is so at
-// larger sizes.
+// does not change, was larger than a constant at all sizes, and was computed by sums and
+// products of what the program was told, is so at larger sizes.
 func (w *ways) decider(place int32) decider {
 	p := &w.prog.Places[place]
 	b := &w.code.blocks[p.Block]
@@ -27,7 +27,7 @@ func (w *ways) decider(place int32) decider {
 	bounded := w.upperBound(r, b.index, w.code.Plan.Blocks[p.Next[0].Block].PC) || w.limited(r, b.index)
 	s := newSources(w, true)
 	switch fixed := s.compared(p); {
-	case fixed && !bounded && !s.remainders && w.withConstant(r, b.index):
+	case fixed && !bounded && !s.falls && w.withConstant(r, b.index):
 		return byGreater
 	case fixed, !bounded && newSources(w, false).compared(p):
 		return bySize

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"slices"
+	"strings"
 
 	"presage/perf/isa"
 	"presage/perf/trace"
@@ -14,7 +15,7 @@ type sources struct {
 	w      *ways
 	strict bool // numbers may not change in a loop either
 
-	remainders bool // some depend on a number's lowest bits alone, or on all but these
+	falls bool // what is computed need not grow with the size: see mayFall
 	states     map[source]progress
 	insts      []source // whose sources are being looked for
 }
@@ -113,23 +114,53 @@ func (s *sources) ofCaller(at source) bool {
 // ofInst reports whether what an instruction computes is given.
 func (s *sources) ofInst(at source) bool {
 	in := &s.w.code.insts(at.block)[at.inst]
-	b := &s.w.code.blocks[at.block]
-	for _, reg := range in.Defs() {
-		s.remainders = s.remainders || selectsBits(s.w.code.graph.Routines[b.routine], b.index, in.Result(reg))
-	}
-	if s.once(at.context, at.block) && in.Class == isa.Call {
-		return true
-	}
+	once := s.once(at.context, at.block)
+	s.falls = s.falls || s.mayFall(at.block, in)
 	if in.Class == isa.Call {
-		return false
+		return once
 	}
 	if known, ok := s.enter(at); known {
 		return ok
 	}
 	s.insts = append(s.insts, at)
-	ok := s.ofUses(at.context, at.block, at.inst) || s.once(at.context, at.block)
+	ok := s.ofUses(at.context, at.block, at.inst)
 	s.insts = s.insts[:len(s.insts)-1]
+	if !ok && once { // it is computed from data
+		s.falls, ok = true, true
+	}
 	return s.leave(at, ok)
+}
+
+// readers are the routines of C libraries that read a number, such as the size.
+var readers = []string{"atoi", "atol", "atoll", "strtol", "strtoll", "strtoul", "strtoull"}
+
+// mayFall reports whether the result of an instruction may be smaller though what it is
+// computed from is larger, or need not be larger: it is a remainder or a small quotient, a
+// number is subtracted or divided by, or a call returns it that does not read a number.
+func (s *sources) mayFall(block trace.BlockID, in *isa.Inst) bool {
+	if in.Class == isa.Call {
+		to := s.w.code.graph.File.RoutineAt(in.Target)
+		return !in.HasTarget || to == nil || !slices.Contains(readers, strings.TrimPrefix(strings.TrimLeft(ownName(to.Name), "_"), "isoc23_"))
+	}
+	b := &s.w.code.blocks[block]
+	return slices.ContainsFunc(in.Defs(), func(reg isa.Reg) bool {
+		v := in.Result(reg)
+		switch v.Op {
+		case isa.Subtract:
+			if v.B != isa.NoReg && !s.w.code.graph.File.Target.Flags.Has(reg) {
+				return true
+			}
+		case isa.Quotient, isa.QuotientUnsigned:
+			if v.B != isa.NoReg {
+				return true
+			}
+		case isa.Times:
+			if v.B == isa.NoReg && v.Imm < 0 {
+				return true
+			}
+		}
+		return selectsBits(s.w.code.graph.Routines[b.routine], b.index, v)
+	})
 }
 
 // ofUses reports whether all that an instruction reads is given.
