@@ -15,9 +15,9 @@ type sources struct {
 	w      *ways
 	strict bool // numbers may not change in a loop either
 
-	falls bool // what is computed need not grow with the size: see mayFall
-	states     map[source]progress
-	insts      []source // whose sources are being looked for
+	falls  bool // what is computed need not grow with the size: see mayFall
+	states map[source]progress
+	insts  []source // whose sources are being looked for
 }
 
 // source is a register before an instruction of a block, or, with NoReg, what the
