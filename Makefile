@@ -179,6 +179,8 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 	done
 	$(GO) run ./perf/cmd/presage infer study --variables portable --record datasets/inferred/portable
 	$(GO) run ./perf/cmd/presage infer study --variables portable --searched --known --record datasets/inferred/searched
+	$(GO) run ./perf/cmd/presage infer study --variables portable --process --record datasets/inferred/process
+	$(GO) run ./perf/cmd/presage infer study --variables counted --record datasets/inferred/counted
 
 # At real-time priority, where that is allowed, others cannot take the processor in
 # the middle of a run. The runs alone: compilers at that priority can block a machine.

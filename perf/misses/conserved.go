@@ -79,10 +79,10 @@ func (m *Model) reproduces(ctx context.Context, runs *locality.Runs) error {
 			m.Points[worst.run], runs.BlockBytes()[worst.block], worst.got, worst.want, 100*worst.relative(), m.astray(runs, &worst)))
 		return nil
 	}
-	return fmt.Errorf("perf: %s: %w: at %s, in blocks of %d bytes, it has %.0f accesses, and the run made %.0f (%+.1f%%, more than %g%%); %s. "+
+	return &notReproduced{fmt.Errorf("perf: %s: %w: at %s, in blocks of %d bytes, it has %.0f accesses, and the run made %.0f (%+.1f%%, more than %g%%); %s. "+
 		"Fit with functions that describe their growth (a basis such as \"1, n, n^2, n^3, n^4\", or none for the default), or leave out sizes at which the program does something else",
 		m.Program, ErrNotReproduced, m.Points[worst.run], runs.BlockBytes()[worst.block], worst.got, worst.want,
-		100*worst.relative(), 100*DefaultDeviation, m.astray(runs, &worst))
+		100*worst.relative(), 100*DefaultDeviation, m.astray(runs, &worst)), worst.run, worst.relative()}
 }
 
 // roughness returns the largest deviation, at any size, of the function with the

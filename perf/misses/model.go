@@ -156,9 +156,10 @@ func (m *Model) blockSizes() []uint64 { return slices.Sorted(maps.Keys(m.byBlock
 // warning says which. At the sizes that a model is fitted to, the accesses that it
 // has of the whole program must be those of the run to within DefaultDeviation, or
 // five times that if all runs are of one executable, and no basis or shape was asked
-// for; otherwise the error wraps
-// ErrNotReproduced. If the runs themselves are rougher than that, or the parts of one
-// executable, a warning says so. Misses at these sizes that are off by more than
+// for; otherwise the error wraps ErrNotReproduced. If there are five runs without the
+// one that is off, and it is not the largest, it is left out instead, with a warning. If
+// the runs themselves are rougher than that, or the parts of one executable, a warning
+// says so. Misses at these sizes that are off by more than
 // DefaultDeviation are in Model.Warnings, too.
 //
 // Models are kept in the default store, so that a notebook cell that fits again
@@ -173,6 +174,11 @@ func Fit(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, erro
 	if err := runs.Varies(); err != nil {
 		return nil, err
 	}
+	return withoutOdd(runs, opt, func(runs *locality.Runs) (*Model, error) { return fitAll(ctx, runs, opt) })
+}
+
+// fitAll fits a model to all of the runs.
+func fitAll(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, error) {
 	m := &Model{
 		Program:  runs.Label(),
 		Warnings: slices.Clone(runs.Warnings),
@@ -322,9 +328,7 @@ func (m *Model) chooseGroups(ctx context.Context) error {
 		return err
 	}
 	m.parts = parts
-	if r.runs.Matched() {
-		r.parts = m.digestOfParts()
-	}
+	r.parts = m.digestOfParts()
 	if warning != "" {
 		m.Warnings = append(m.Warnings, warning)
 	}
@@ -332,8 +336,10 @@ func (m *Model) chooseGroups(ctx context.Context) error {
 	return nil
 }
 
-// digestOfParts identifies the parts by the groups of all runs that make them up: how groups
-// of several executables are matched does not follow from the executables alone.
+// digestOfParts identifies the parts by the groups of all runs that make them up. They do not
+// follow from the executables alone: groups of several executables are matched, and which
+// ones are joined depends on their accesses, of which one that crosses a boundary between
+// the smallest blocks is two.
 func (m *Model) digestOfParts() string {
 	digest := sha256.New()
 	for r := range m.Points {

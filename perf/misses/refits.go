@@ -26,7 +26,7 @@ const matchVersion = 2
 // refits are the models that a Model was made of, and further ones of the same
 // runs, which are fitted when they are asked for first.
 type refits struct {
-	parts   string // digest of the groups of several executables; empty: of one
+	parts   string // digest of the groups, see digestOfParts; empty before they are chosen
 	runs    *locality.Runs
 	sizes   []fit.Point
 	options scaling.Options
@@ -197,7 +197,7 @@ type fitInputs struct {
 	Match       int `json:",omitempty"`
 	Joined      int
 	Of          int `json:",omitempty"` // runs that the groups were chosen by, if more
-	// Parts is a digest of the groups, of several executables.
+	// Parts is a digest of the groups, empty before they are chosen.
 	Parts string `json:",omitempty"`
 }
 
@@ -206,7 +206,7 @@ func (r *refits) inputs(kept []int) fitInputs {
 	in := fitInputs{
 		BlockBytes: r.runs.BlockBytes()[0], Reuse: locality.ReuseVersion, Joined: joinVersion,
 		Basis: r.opt.Basis, Shape: r.opt.Shape, Tolerance: r.opt.Tolerance, MedianRatio: r.opt.MedianRatio,
-		Of: moreThan(len(r.sizes), len(kept)),
+		Of: moreThan(len(r.sizes), len(kept)), Parts: r.parts,
 	}
 	for _, i := range kept {
 		in.Runs, in.Points = append(in.Runs, r.runs.Runs[i].Recorded), append(in.Points, r.runs.Runs[i].Point)
@@ -220,7 +220,7 @@ func (r *refits) inputs(kept []int) fitInputs {
 // key returns the key of the model of a block size.
 func (r *refits) key(what refit, kept []int) (store.Key, error) {
 	in := r.inputs(kept)
-	in.BlockBytes, in.Parts = r.runs.BlockBytes()[what.block], r.parts
+	in.BlockBytes = r.runs.BlockBytes()[what.block]
 	return store.NewKey("model", modelVersion, in)
 }
 

@@ -159,6 +159,7 @@ search nor fit has seen. It writes predictions.csv, searches.csv and specs.csv.`
 	f.Float64Var(&o.Search.Scaling.Power, "power", 0, "power of CPI that is fitted, with relative residuals (default 1)")
 	f.BoolVar(&o.Search.Scaling.Log, "log", false, "fit the logarithm of CPI instead")
 	f.BoolVar(&o.Direct, "direct", false, "search for no terms: fit splines of all variables and all their products, up to --powers (default 2), shrunk by --ridge")
+	f.BoolVar(&o.Process, "process", false, "search for no terms: fit a regression on products of all variables with a Gaussian process for what it leaves; an update takes it as its prior")
 	f.BoolVar(&o.Searched, "searched", false, "search genetically for terms where --direct or portable variables would take all: the same variables, powers, response and ridge")
 	f.BoolVar(&o.Known, "known", false, "judge known software alone, on known and on new hardware: leave none out")
 	inferSetFlags(f, &o)
@@ -181,7 +182,7 @@ func searchEnded(cmd *cobra.Command, err error) error {
 // inferSetFlags adds the flags that choose the variables of models and the profiles
 // that judge them.
 func inferSetFlags(f *pflag.FlagSet, o *inferred.Options) {
-	f.StringVar((*string)(&o.Variables), "variables", string(inferred.LimitSet), "variables of the models: paper (the characteristics and parameters of Wu and Lee), portable (these, and how much a shard touches; implies --direct and --log) or limits (the cost of each limit by itself, and the parameters)")
+	f.StringVar((*string)(&o.Variables), "variables", string(inferred.LimitSet), "variables of the models: paper (the characteristics and parameters of Wu and Lee), portable (these, and how much a shard touches; implies --direct and --log), counted (these, and the misses counted for an architecture's caches; implies --process) or limits (the cost of each limit by itself, and the parameters)")
 	f.Float64Var(&o.Search.Ridge, "ridge", 0, "shrink coefficients as this many additional rows would (default 10 for limits, 30 with --direct, 0 otherwise)")
 	f.BoolVar(&o.Choosing, "choosing", false, "judge on the profiles reserved for choosing the form of models, not on the test profiles")
 }

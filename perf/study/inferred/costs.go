@@ -43,14 +43,14 @@ func (p *placement) x(name string) float64 { return p.shard.Characteristics[name
 
 func (p *placement) y(name string) float64 { return p.hardware[name] }
 
-// values returns the variables of a set and, for LimitSet, the estimate of CPI
+// values returns the variables of a set and, for LimitSet and Counted, the estimate of CPI
 // that models correct.
 func (p *placement) values(set Set, shares []share) (list []float64, estimate float64) {
 	if set != LimitSet {
 		for _, k := range shard.Characteristics() {
 			list = append(list, p.x(k.Name))
 		}
-		if set == Portable {
+		if set == Portable || set == Counted {
 			n := float64(p.shard.Instructions)
 			list = append(list, float64(p.shard.DataBlocks)/n, float64(p.shard.CodeBlocks)/n, float64(p.shard.DataReuses)/n)
 		}
@@ -63,6 +63,10 @@ func (p *placement) values(set Set, shares []share) (list []float64, estimate fl
 	}
 	for _, y := range infer.HardwareSpace() {
 		list = append(list, p.y(y.Name))
+	}
+	if set == Counted {
+		c := p.counted()
+		list, estimate = append(list, c.values()...), c.overlapped
 	}
 	return list, estimate
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // direct fits all terms to a table, as Options.Direct has it.
-func (r *runner) direct(t *infer.Table) (*infer.System, error) {
+func (r *runner) direct(t *infer.Table) (fitted, error) {
 	m, err := infer.Ridge(t, r.everything(len(t.Names)), infer.FitOptions{Scaling: r.Search.Scaling, Ridge: r.Search.Ridge})
 	if err != nil {
-		return nil, err
+		return fitted{}, err
 	}
-	return &infer.System{Table: t, Search: new(infer.State), Model: m}, nil
+	return fitted{System: &infer.System{Table: t, Search: new(infer.State), Model: m}}, nil
 }
 
 // everything returns the spec with splines of all variables, all their products, and
@@ -29,13 +29,18 @@ func (r *runner) everything(variables int) infer.Spec {
 }
 
 // update returns a system that knows some profiles of new software.
-func (r *runner) update(ctx context.Context, s *infer.System, fresh *infer.Table, opt infer.SearchOptions) (*infer.System, error) {
-	if !r.Direct {
-		return s.Update(ctx, fresh, opt)
+func (r *runner) update(ctx context.Context, s fitted, fresh *infer.Table, opt infer.SearchOptions) (fitted, error) {
+	switch {
+	case r.Process:
+		p, err := s.process.Extend(fresh)
+		return fitted{s.System, p}, err
+	case !r.Direct:
+		system, err := s.Update(ctx, fresh, opt)
+		return fitted{System: system}, err
 	}
 	all, err := s.Table.Join(fresh)
 	if err != nil {
-		return nil, err
+		return fitted{}, err
 	}
 	return r.direct(all.Balanced())
 }

@@ -10,5 +10,6 @@
 // A Campaign simulates shards of programs on random architectures. Options.Run
 // searches for models of these Profiles, updates them with a few profiles of
 // software they do not know, and judges them by profiles that neither search nor
-// fit has seen. PredictCPI applies the best recorded model to any program.
+// fit has seen. Options.Process has regressions with Gaussian processes in place of
+// searches. PredictCPI applies the best recorded model to any program.
 package inferred

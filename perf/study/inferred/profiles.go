@@ -176,7 +176,7 @@ func (p *Profiles) Table(profiles []Profile, set Set) *infer.Table {
 		for v, x := range values {
 			t.Columns[v] = append(t.Columns[v], x)
 		}
-		if set == LimitSet {
+		if set == LimitSet || set == Counted {
 			t.Estimate = append(t.Estimate, estimate)
 		}
 		t.Response = append(t.Response, q.CPI())

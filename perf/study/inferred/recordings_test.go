@@ -160,7 +160,7 @@ func TestRecordingsAreKept(t *testing.T) {
 	if err := campaign.Record(dir, "again"); err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range []string{string(Paper), string(LimitSet), string(Portable), "searched"} {
+	for _, folder := range []string{string(Paper), string(LimitSet), string(Portable), "searched", "process", string(Counted)} {
 		from, to := filepath.Join(recorded, folder), filepath.Join(dir, folder)
 		if err := os.Mkdir(to, 0o700); err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ func TestRecordingsAreKept(t *testing.T) {
 		if err := found.Record(to, "again"); err != nil {
 			t.Fatal(err)
 		}
-		if folder == string(Portable) || folder == "searched" {
+		if folder != string(Paper) && folder != string(LimitSet) {
 			continue // baselines are of the paper's variables and of limits
 		}
 		others, err := LoadBaselines(from)
@@ -199,7 +199,7 @@ func TestRecordingsAreKept(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files != 18 {
+	if err != nil || files != 24 {
 		t.Errorf("%d files, error %v", files, err)
 	}
 }

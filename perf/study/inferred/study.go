@@ -31,6 +31,11 @@ type Options struct {
 	// software like the many of each known application. It is the way of Portable.
 	Direct bool
 
+	// Process fits a regression with a Gaussian process for what it leaves (see
+	// infer.Process) in place of a spec. An update takes the model as its prior. It is
+	// the way of Counted.
+	Process bool
+
 	// Searched searches for terms genetically where Direct would take them all: among the
 	// same variables and powers, with the same response and ridge. It sets search and
 	// ridge side by side on the same rows.
@@ -85,7 +90,7 @@ type Findings struct {
 	Generations []Generation
 	Specs       []Spec
 
-	// Model is fitted to everything but what is kept for validation.
+	// Model is fitted to everything but what is kept for validation; nil by a process.
 	Model *infer.Model
 }
 
@@ -98,8 +103,9 @@ const ridge = 10
 
 func (o Options) withDefaults() Options {
 	o.Profiles = cmp.Or(o.Profiles, 20)
-	o.Direct = !o.Searched && (o.Direct || o.Variables == Portable)
-	if o.Counts == nil && !o.Direct {
+	o.Process = o.Process || o.Variables == Counted
+	o.Direct = !o.Searched && !o.Process && (o.Direct || o.Variables == Portable)
+	if o.Counts == nil && !o.Direct && !o.Process {
 		o.Counts = []int{10, 40}
 	}
 	o.Seed = cmp.Or(o.Seed, 2012)
@@ -242,14 +248,14 @@ func (r *runner) steady(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.out.Model = system.Model
+	r.out.Model = system.Model // none of a process
 	for i, c := range system.Search.Population[:min(50, len(system.Search.Population))] {
 		r.out.Specs = append(r.out.Specs, specRow(i+1, c, Variables(r.Variables)...))
 	}
-	if err := r.judge(system.Model, Interpolation, 0, r.choose(r.known, Check)); err != nil {
+	if err := r.judge(system, Interpolation, 0, r.choose(r.known, Check)); err != nil {
 		return err
 	}
-	if err := r.judge(system.Model, NewHardware, 0, r.choose(r.known, New)); err != nil {
+	if err := r.judge(system, NewHardware, 0, r.choose(r.known, New)); err != nil {
 		return err
 	}
 	if r.Known {
@@ -273,18 +279,21 @@ func (r *runner) known(s *Shard) bool {
 }
 
 // system searches for a model of some profiles and keeps the search's history.
-func (r *runner) system(ctx context.Context, name string, profiles []Profile, opt infer.SearchOptions) (*infer.System, error) {
+func (r *runner) system(ctx context.Context, name string, profiles []Profile, opt infer.SearchOptions) (fitted, error) {
 	r.Progress.Report(progress.Report{Task: "search: " + name})
 	table := r.all.Table(profiles, r.Variables)
-	if r.Direct {
+	switch {
+	case r.Process:
+		return r.processOf(table)
+	case r.Direct:
 		return r.direct(table)
 	}
 	system, err := infer.NewSystem(ctx, table, opt)
 	if err != nil {
-		return nil, err
+		return fitted{}, err
 	}
 	r.keep(name, system.Search)
-	return system, nil
+	return fitted{System: system}, nil
 }
 
 func (r *runner) keep(name string, found *infer.State) {
@@ -313,8 +322,8 @@ func (r *runner) leave(ctx context.Context, left leftOut) error {
 
 // meet judges a system on software that it does not know, updates it with a few
 // profiles of a use, and judges it again.
-func (r *runner) meet(ctx context.Context, system *infer.System, left leftOut, use string) error {
-	if err := r.judgeLeft(system.Model, left, 0); err != nil {
+func (r *runner) meet(ctx context.Context, system fitted, left leftOut, use string) error {
+	if err := r.judgeLeft(system, left, 0); err != nil {
 		return err
 	}
 	fresh := r.choose(left.is, use)
@@ -331,7 +340,7 @@ func (r *runner) meet(ctx context.Context, system *infer.System, left leftOut, u
 			return err
 		}
 		r.keep(fmt.Sprintf("update with %d of %s", n, left.name), updated.Search)
-		if err := r.judgeLeft(updated.Model, left, n); err != nil {
+		if err := r.judgeLeft(updated, left, n); err != nil {
 			return err
 		}
 	}
@@ -363,7 +372,7 @@ func (r *runner) draw(profiles []Profile, n int) (drawn []Profile, err error) {
 }
 
 // judgeLeft judges a model on software that was left out.
-func (r *runner) judgeLeft(m *infer.Model, left leftOut, profiles int) error {
+func (r *runner) judgeLeft(m fitted, left leftOut, profiles int) error {
 	if err := r.judge(m, left.scenario, profiles, r.choose(left.is, Check)); err != nil {
 		return err
 	}
@@ -375,7 +384,7 @@ func (r *runner) judgeLeft(m *infer.Model, left leftOut, profiles int) error {
 
 // judge predicts profiles, and programs as means over their shards: shards have
 // equal numbers of instructions, so CPI can be averaged.
-func (r *runner) judge(m *infer.Model, scenario string, updated int, profiles []Profile) error {
+func (r *runner) judge(m fitted, scenario string, updated int, profiles []Profile) error {
 	predicted, err := m.Predict(r.all.Table(profiles, r.Variables))
 	if err != nil {
 		return err

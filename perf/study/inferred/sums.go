@@ -2,11 +2,14 @@ package inferred
 
 import "fmt"
 
-// Sums returns the same rows as list with what the mechanistic sum of limits says
-// alone, without any regression (see LimitSet), as Predicted: the baseline of models
-// that correct it. A program's is the mean over the shards that judge it. It returns
+// Sums returns the same rows as list with what the estimate of a set of variables,
+// LimitSet or Counted, says alone, without any regression, as Predicted: the baseline
+// of models that correct it. A program's is the mean over the shards that judge it. It returns
 // an error if a row has no profile that judges.
-func (p *Profiles) Sums(list []Prediction) ([]Prediction, error) {
+func (p *Profiles) Sums(list []Prediction, set Set) ([]Prediction, error) {
+	if set != LimitSet && set != Counted {
+		return nil, fmt.Errorf("perf: infer: the variables %s have no estimate to sum up", set)
+	}
 	type pair struct {
 		variant      string
 		architecture int
@@ -30,7 +33,7 @@ func (p *Profiles) Sums(list []Prediction) ([]Prediction, error) {
 			return nil, fmt.Errorf("perf: infer: no profile judges shard %d of %s on architecture %d", row.Shard, row.Variant, row.Architecture)
 		}
 		sum := 0.0
-		for _, estimate := range p.Table(of, LimitSet).Estimate {
+		for _, estimate := range p.Table(of, set).Estimate {
 			sum += estimate
 		}
 		out[i] = row

@@ -8,7 +8,7 @@ import (
 // TestSumsAreOfTheSameRows: the mean of a program's shards is the program's.
 func TestSumsAreOfTheSameRows(t *testing.T) {
 	p, list := inventedProfiles(), smallFindings(t, LimitSet).Predictions
-	sums, err := p.Sums(list)
+	sums, err := p.Sums(list, LimitSet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +43,15 @@ func TestSumsAreOfTheSameRows(t *testing.T) {
 	if programs == 0 {
 		t.Error("no program was compared with its shards")
 	}
+	if counts, err := p.Sums(list, Counted); err != nil || counts[0].Predicted == sums[0].Predicted || !(counts[0].Predicted > 0) {
+		t.Errorf("by counts: %+v, error %v", counts[:1], err)
+	}
+	if _, err := p.Sums(list, Portable); err == nil {
+		t.Error("sums of variables without an estimate")
+	}
 	none := list[0]
 	none.Architecture = 99999
-	if _, err := p.Sums([]Prediction{none}); err == nil {
+	if _, err := p.Sums([]Prediction{none}, LimitSet); err == nil {
 		t.Error("no profile judges the row, and no error")
 	}
 }

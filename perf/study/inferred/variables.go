@@ -24,6 +24,12 @@ const (
 	// left to interactions.
 	Paper Set = "paper"
 
+	// Counted is Portable and what the same counts say of an architecture: the misses
+	// in its caches, of all that were counted, and bounds of its units, without a
+	// simulation of a pipeline (see counted). Models correct the sum of these with
+	// misses overlapped, by a regression with a process (see Options.Process).
+	Counted Set = "counted"
+
 	// LimitSet is the cost of each limit of a shard on an architecture, as a
 	// share of the sum of all (see Shares), and the parameters of Table 2.
 	// Models correct that sum. How software and hardware meet is worked out
@@ -34,8 +40,8 @@ const (
 
 // Check returns an error if s is none of the sets.
 func (s Set) Check() error {
-	if s != Paper && s != LimitSet && s != Portable {
-		return fmt.Errorf("perf: infer: %q is no set of variables; there are %s, %s and %s", string(s), Portable, Paper, LimitSet)
+	if s != Paper && s != LimitSet && s != Portable && s != Counted {
+		return fmt.Errorf("perf: infer: %q is no set of variables; there are %s, %s, %s and %s", string(s), Portable, Counted, Paper, LimitSet)
 	}
 	return nil
 }
@@ -95,14 +101,14 @@ func Shares() (list []Share) {
 var footprints = []string{"data_blocks_touched", "code_blocks_touched", "data_reuses"}
 
 // Variables returns the names of the variables of a set: characteristics of
-// software or shares, then the thirteen parameters of Table 2.
+// software or shares, then the thirteen parameters of Table 2, then meetings.
 func Variables(set Set) []string {
 	var names []string
 	if set != LimitSet {
 		for _, c := range shard.Characteristics() {
 			names = append(names, c.Name)
 		}
-		if set == Portable {
+		if set == Portable || set == Counted {
 			names = append(names, footprints...)
 		}
 	} else {
@@ -112,6 +118,9 @@ func Variables(set Set) []string {
 	}
 	for _, y := range infer.HardwareSpace() {
 		names = append(names, y.Name)
+	}
+	if set == Counted {
+		names = append(names, meetings...)
 	}
 	return names
 }
