@@ -211,11 +211,11 @@ func everything(variables, powers int) Spec {
 
 // scratch is the memory of one goroutine's evaluations.
 type scratch struct {
-	at              []int
-	lower, beta     []float64
-	kept            []int
-	predicted       []float64
-	errs            [][]float64 // by group
+	at          []int
+	lower, beta []float64
+	kept        []int
+	predicted   []float64
+	errs        [][]float64 // by group
 }
 
 // errorsOf returns the median relative error (or another summary) of each
