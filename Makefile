@@ -179,6 +179,8 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 	done
 	$(GO) run ./perf/cmd/presage infer study --variables portable --record datasets/inferred/portable
 	$(GO) run ./perf/cmd/presage infer study --variables portable --searched --known --record datasets/inferred/searched
+	$(GO) run ./perf/cmd/presage infer study --variables portable --joint --population 40 --generations 12 --record datasets/inferred/joint
+	$(GO) run ./perf/cmd/presage infer study --variables portable --known --ridge 3 --record datasets/inferred/ridge
 	$(GO) run ./perf/cmd/presage infer study --variables portable --process --record datasets/inferred/process
 	$(GO) run ./perf/cmd/presage infer study --variables counted --record datasets/inferred/counted
 

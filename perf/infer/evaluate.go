@@ -31,19 +31,21 @@ type evaluator struct {
 	least  float64 // and most: bounds of corrections, if the table has estimates
 	most   float64
 	groups []string // names
-	fits   []system // by group
+	fits   []system // by group, or with Joint by fold
+	quick  bool     // factor normal equations by blocks
 
 	// summary reduces the errors of a group to one number.
 	summary func(errs []float64) float64
 }
 
 // system is the fit behind the fitness of one application: to all rows of the
-// others, and to the training rows of its own with a weight of their own.
+// others, and to the training rows of its own with a weight of their own. With
+// SearchOptions.Joint it is that of a fold of all applications.
 type system struct {
-	group   int
+	groups  []int       // of the validation rows
 	normal  []float64   // XᵀWX, by rows, of all terms
 	right   []float64   // XᵀWy
-	columns [][]float64 // of the application's validation rows, by term
+	columns [][]float64 // of the validation rows, by term
 	truth   []float64   // their response, relative to the estimate
 }
 
@@ -114,7 +116,11 @@ func newEvaluator(t *Table, opt SearchOptions) (*evaluator, error) {
 		basis.column(columns[j], term, units)
 	}
 	e.terms = len(all)
-	e.systems(t, y, weights, columns, parts, opt.OwnWeight)
+	if opt.Joint {
+		e.jointly(t, y, weights, columns, parts)
+	} else {
+		e.systems(t, y, weights, columns, parts, opt.OwnWeight)
+	}
 	return e, nil
 }
 
@@ -131,7 +137,7 @@ func (e *evaluator) systems(t *Table, y, weights []float64, columns [][]float64,
 			e.groups, first = append(e.groups, p.name), len(e.fits)
 			clear(whole)
 		}
-		s := system{group: len(e.groups) - 1, normal: make([]float64, size), truth: pick(truth, p.valid)}
+		s := system{groups: slices.Repeat([]int{len(e.groups) - 1}, len(p.valid)), normal: make([]float64, size), truth: pick(truth, p.valid)}
 		e.accumulate(s.normal, y, weights, columns, p.valid)
 		for k, v := range s.normal {
 			whole[k] += v
@@ -151,6 +157,12 @@ func (e *evaluator) systems(t *Table, y, weights []float64, columns [][]float64,
 			}
 		}
 	}
+	e.complete(total)
+}
+
+// complete adds the normal equations of all rows to those of the fits, which have what
+// they lack of them, and the ridge.
+func (e *evaluator) complete(total []float64) {
 	for i := range e.fits {
 		s := &e.fits[i]
 		for k, v := range total {
@@ -199,10 +211,11 @@ func everything(variables, powers int) Spec {
 
 // scratch is the memory of one goroutine's evaluations.
 type scratch struct {
-	at              []int
-	lower, beta     []float64
-	kept            []int
-	predicted, errs []float64
+	at          []int
+	lower, beta []float64
+	kept        []int
+	predicted   []float64
+	errs        [][]float64 // by group
 }
 
 // errorsOf returns the median relative error (or another summary) of each
@@ -213,14 +226,16 @@ func (e *evaluator) errorsOf(s Spec, m *scratch) []float64 {
 	for _, term := range e.basis.Terms(s) {
 		m.at = append(m.at, e.index[term])
 	}
-	out := make([]float64, len(e.groups))
-	m.errs = m.errs[:0]
+	m.errs = append(m.errs, make([][]float64, max(0, len(e.groups)-len(m.errs)))...)
+	for g := range m.errs {
+		m.errs[g] = m.errs[g][:0]
+	}
 	for i := range e.fits {
 		e.fits[i].errors(m, e)
-		if g := e.fits[i].group; i+1 == len(e.fits) || e.fits[i+1].group != g {
-			out[g] = e.summary(m.errs)
-			m.errs = m.errs[:0]
-		}
+	}
+	out := make([]float64, len(e.groups))
+	for g := range out {
+		out[g] = e.summary(m.errs[g])
 	}
 	return out
 }
@@ -248,9 +263,11 @@ func mean(errs []float64) float64 {
 	return sum / float64(len(errs))
 }
 
-// errors appends the relative errors of the validation rows to m.errs.
+// errors appends the relative errors of the validation rows to m.errs, by group.
 func (s *system) errors(m *scratch, e *evaluator) {
-	s.solve(m, e.terms)
+	if !e.quick || !s.factor(m, e.terms) {
+		s.solve(m, e.terms)
+	}
 	m.predicted = append(m.predicted[:0], make([]float64, len(s.truth))...)
 	for c, j := range m.kept {
 		b := m.beta[c]
@@ -260,7 +277,8 @@ func (s *system) errors(m *scratch, e *evaluator) {
 	}
 	for i, p := range m.predicted {
 		z := math.Max(e.least, math.Min(e.most, e.scale.back(p)))
-		m.errs = append(m.errs, math.Abs(z-s.truth[i])/math.Abs(s.truth[i]))
+		g := s.groups[i]
+		m.errs[g] = append(m.errs[g], math.Abs(z-s.truth[i])/math.Abs(s.truth[i]))
 	}
 }
 

@@ -27,6 +27,12 @@ type SearchOptions struct {
 	// evaluation, relative to those of the others; 0: 1.
 	OwnWeight float64
 
+	// Joint fits once for each fold, to the other folds of all applications, in place
+	// of once for each fold of each application. With many terms, of which a fit takes
+	// the time of the third power, that is what a search can afford. Models are fitted
+	// by Ridge, which must be positive; OwnWeight has no use.
+	Joint bool
+
 	// Powers is the largest power of variables that interact; 0: 1.
 	Powers int
 
@@ -79,6 +85,9 @@ func (s *State) Best() Candidate { return s.Population[0] }
 const (
 	splitStream = iota
 	breedStream
+
+	// thinStream is far from those of generations, which follow breedStream.
+	thinStream = 1 << 32
 )
 
 func (o SearchOptions) withDefaults() (SearchOptions, error) {
@@ -98,6 +107,8 @@ func (o SearchOptions) withDefaults() (SearchOptions, error) {
 		return o, fmt.Errorf("infer: %d folds; two at least are needed, to fit and to check", o.Folds)
 	case !(o.OwnWeight > 0) || !finite(o.OwnWeight):
 		return o, fmt.Errorf("infer: the weight of an application's own rows is %g, not positive", o.OwnWeight)
+	case o.Joint && (o.OwnWeight != 1 || o.Ridge == 0):
+		return o, fmt.Errorf("infer: a joint search with own rows of weight %g and a ridge of %g; the weight is 1, and the ridge is positive", o.OwnWeight, o.Ridge)
 	case !(o.Ridge >= 0) || !finite(o.Ridge):
 		return o, fmt.Errorf("infer: the ridge is %g; it is not negative", o.Ridge)
 	case o.Powers < 1 || o.Powers > MaxInteractionPower:

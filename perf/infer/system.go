@@ -25,7 +25,11 @@ func NewSystem(ctx context.Context, t *Table, opt SearchOptions) (*System, error
 }
 
 func newSystem(t *Table, found *State, opt SearchOptions) (*System, error) {
-	m, err := Fit(t, found.Best().Spec, FitOptions{Scaling: opt.Scaling, Basis: opt.Basis, Ridge: opt.Ridge})
+	fit := Fit
+	if opt.Joint {
+		fit = Ridge
+	}
+	m, err := fit(t, found.Best().Spec, FitOptions{Scaling: opt.Scaling, Basis: opt.Basis, Ridge: opt.Ridge})
 	if err != nil {
 		return nil, err
 	}

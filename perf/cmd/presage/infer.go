@@ -161,6 +161,7 @@ search nor fit has seen. It writes predictions.csv, searches.csv and specs.csv.`
 	f.BoolVar(&o.Direct, "direct", false, "search for no terms: fit splines of all variables and all their products, up to --powers (default 2), shrunk by --ridge")
 	f.BoolVar(&o.Process, "process", false, "search for no terms: fit a regression on products of all variables with a Gaussian process for what it leaves; an update takes it as its prior")
 	f.BoolVar(&o.Searched, "searched", false, "search genetically for terms where --direct or portable variables would take all: the same variables, powers, response and ridge")
+	f.BoolVar(&o.Joint, "joint", false, "like --searched, but start from all terms and random parts of them, fit once for each third of the profiles, and choose the ridge too; implies --known")
 	f.BoolVar(&o.Known, "known", false, "judge known software alone, on known and on new hardware: leave none out")
 	inferSetFlags(f, &o)
 	f.StringVar(&record, "record", "", "folder to write the tables into")

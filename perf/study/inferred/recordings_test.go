@@ -160,7 +160,7 @@ func TestRecordingsAreKept(t *testing.T) {
 	if err := campaign.Record(dir, "again"); err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range []string{string(Paper), string(LimitSet), string(Portable), "searched", "process", string(Counted)} {
+	for _, folder := range []string{string(Paper), string(LimitSet), string(Portable), "searched", "joint", "ridge", "process", string(Counted)} {
 		from, to := filepath.Join(recorded, folder), filepath.Join(dir, folder)
 		if err := os.Mkdir(to, 0o700); err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func TestRecordingsAreKept(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files != 24 {
+	if err != nil || files != 30 {
 		t.Errorf("%d files, error %v", files, err)
 	}
 }

@@ -37,3 +37,37 @@ func TestSearchedInPlaceOfAllTerms(t *testing.T) {
 		t.Errorf("all terms: %d generations, %d predictions beside %d: not the same rows", len(all.Generations), len(all.Predictions), len(f.Predictions))
 	}
 }
+
+// A joint search starts from all terms, so that the fittest of its first generation is
+// no less fit than they are under the default ridge, and judges known software alone.
+func TestJointSearchStartsFromAllTerms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
+	p := inventedProfiles()
+	o := Options{Variables: Portable, Joint: true, Search: infer.SearchOptions{Population: 6, Generations: 1, Workers: 1}}
+	f := runStudy(t, o, p)
+	if len(f.Generations) != 2 {
+		t.Fatalf("%d generations, two were asked for", len(f.Generations))
+	}
+	r, err := o.runner(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := p.Table(r.choose(everyShard, Train), Portable)
+	all := r.everything(len(table.Names))
+	opt := r.Search
+	opt.Joint, opt.Population, opt.Generations, opt.Start = true, 2, 0, []infer.Spec{all, all}
+	found, err := infer.Search(t.Context(), table, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole := found.History[0].Best; f.Generations[0].Best > whole || f.Generations[1].Best > f.Generations[0].Best {
+		t.Errorf("sums of medians %g and %g, of all terms %g", f.Generations[0].Best, f.Generations[1].Best, whole)
+	}
+	for _, q := range f.Predictions {
+		if q.Scenario != Interpolation && q.Scenario != NewHardware {
+			t.Fatalf("judged by %s", q.Scenario)
+		}
+	}
+}

@@ -41,6 +41,11 @@ type Options struct {
 	// ridge side by side on the same rows.
 	Searched bool
 
+	// Joint is Searched that starts from all terms and from random parts of them, and
+	// chooses the ridge as well, both by rows of all applications that a fit has not
+	// seen. It implies Known.
+	Joint bool
+
 	// Known leaves no software out: it judges interpolation and new hardware alone.
 	Known bool
 
@@ -103,6 +108,10 @@ const ridge = 10
 
 func (o Options) withDefaults() Options {
 	o.Profiles = cmp.Or(o.Profiles, 20)
+	o.Searched, o.Known = o.Searched || o.Joint, o.Known || o.Joint
+	if o.Joint {
+		o.Search.Population = cmp.Or(o.Search.Population, 100)
+	}
 	o.Process = o.Process || o.Variables == Counted
 	o.Direct = !o.Searched && !o.Process && (o.Direct || o.Variables == Portable)
 	if o.Counts == nil && !o.Direct && !o.Process {
@@ -288,7 +297,11 @@ func (r *runner) system(ctx context.Context, name string, profiles []Profile, op
 	case r.Direct:
 		return r.direct(table)
 	}
-	system, err := infer.NewSystem(ctx, table, opt)
+	search := infer.NewSystem
+	if r.Joint {
+		search = r.jointly
+	}
+	system, err := search(ctx, table, opt)
 	if err != nil {
 		return fitted{}, err
 	}
