@@ -8,6 +8,11 @@ import (
 // stackBytes is the size of Linux's stacks.
 const stackBytes = 8 << 20
 
+// leapBytes is the length of steps from which on a reference says nothing of what lies
+// between its addresses: a list's links lead from one allocation to another, while the
+// loops of an array rarely go over so much of it at each step.
+const leapBytes = 64 << 10
+
 // hull is the range of the addresses of a reference in a run.
 type hull struct {
 	ref    int // among all references of all places
@@ -20,8 +25,8 @@ func (r *Run) onStack(addr uint64) bool {
 }
 
 // findBases gives each reference its base. References whose ranges overlap in
-// some run are of one allocation; irregular ones join none, but are given the one in
-// which their addresses begin in all runs, if they reach into no other.
+// some run are of one allocation; irregular ones and those that leap join none, but are
+// given the one in which their addresses begin in all runs, if they reach into no other.
 func (f *fitter) findBases() {
 	f.first = make([]int, len(f.prog.Places)+1)
 	for i := range f.prog.Places {
@@ -31,17 +36,17 @@ func (f *fitter) findBases() {
 	for i := range f.joined {
 		f.joined[i] = i
 	}
-	f.irregular = make([]bool, len(f.joined))
+	f.loose = make([]bool, len(f.joined))
 	for i := range f.prog.Places {
 		for j := range f.prog.Places[i].Refs {
-			f.irregular[f.first[i]+j] = f.prog.Places[i].Refs[j].Irregular
+			f.loose[f.first[i]+j] = f.prog.Places[i].Refs[j].Irregular || f.leaps(i, j)
 		}
 	}
 	f.findObjects()
 	for r := range f.runs {
 		f.joinOverlapping(f.hulls(r, true))
 	}
-	f.placeIrregular()
+	f.placeLoose()
 	f.prog.Bases = []Base{{Kind: Absolute, At: f.constant(0)}, {Kind: Stack, At: f.series(func(r int) (int64, bool) { return int64(f.runs[r].Stack), true })}}
 	base := make(map[int]int32) // by root
 	f.byName = make(map[string]int32)
@@ -50,6 +55,17 @@ func (f *fitter) findBases() {
 			f.chooseBase(i, j, base)
 		}
 	}
+}
+
+// leaps reports whether reference j of place i takes steps of leapBytes and more, on
+// average, in some run.
+func (f *fitter) leaps(i, j int) bool {
+	for _, p := range f.in[i] {
+		if p != nil && p.Refs[j].Lo <= p.Refs[j].Hi && p.Refs[j].Hi-p.Refs[j].Lo > leapBytes*p.Count {
+			return true
+		}
+	}
+	return false
 }
 
 // hulls returns the ranges of a run's references that lie neither in the image
@@ -63,7 +79,7 @@ func (f *fitter) hulls(run int, regular bool) []hull {
 		}
 		for j := range p.Refs {
 			r := &p.Refs[j]
-			if r.Lo > r.Hi || regular && f.irregular[f.first[i]+j] || f.kindOf(run, r) < Data || f.objects[f.first[i]+j] != "" {
+			if r.Lo > r.Hi || regular && f.loose[f.first[i]+j] || f.kindOf(run, r) < Data || f.objects[f.first[i]+j] != "" {
 				continue
 			}
 			list = append(list, hull{f.first[i] + j, r.Lo, r.Hi})
@@ -98,13 +114,13 @@ func (f *fitter) joinOverlapping(list []hull) {
 	}
 }
 
-// placeIrregular gives irregular references the allocation that holds their addresses.
-func (f *fitter) placeIrregular() {
-	in := make(map[int]int) // irregular references: the root that they begin in
+// placeLoose gives loose references the allocation that holds their addresses.
+func (f *fitter) placeLoose() {
+	in := make(map[int]int) // loose references: the root that they begin in
 	for r := range f.runs {
 		regular := f.allocations(r)
 		for _, h := range f.hulls(r, false) {
-			if !f.irregular[h.ref] {
+			if !f.loose[h.ref] {
 				continue
 			}
 			k, _ := slices.BinarySearchFunc(regular, h.lo+1, func(a hull, lo uint64) int { return cmp.Compare(a.lo, lo) })

@@ -19,10 +19,10 @@ type fitter struct {
 	in    [][]*RunPlace // by place of the program, by run; nil where a run has not been
 	index map[string]int32
 
-	first     []int  // of each place: its first reference, among all
-	irregular []bool // by reference, among all
-	joined    []int  // references, by union and find
-	bases     map[int][]uint64
+	first  []int  // of each place: its first reference, among all
+	loose  []bool // by reference, among all: it says nothing of what lies between its addresses
+	joined []int  // references, by union and find
+	bases  map[int][]uint64
 
 	objects []string         // of each reference, among all: the variable it goes to, where sizes have executables of their own
 	byName  map[string]int32 // bases of variables
