@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 13
+const replayVersion = 14
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
@@ -31,6 +31,13 @@ type replayInputs struct {
 	Follow      replay.FollowOptions
 	TrainedOnly bool // Options.TrainedSizesOnly
 	HeldOut     bool `json:",omitempty"` // of the run at N, which is replayed by the others
+	Distances   bool `json:",omitempty"` // of the reuses, which are found besides
+}
+
+// pointKey identifies a replayedPoint among those of a Corrector.
+type pointKey struct {
+	point  string
+	reuses bool // with their distances
 }
 
 // replayedPoint is a replay at one point, or why there is none. The store holds it.
@@ -48,8 +55,9 @@ type replayedPoint struct {
 	Amid   uint64
 	Left   uint64 // LeftOut of it
 	More   moreSizes
-	// Distances are those of a run that was held out.
-	Distances []distances `json:",omitempty"`
+	// Distances and Full are of a run that was held out, or where they were asked for.
+	Distances []distances  `json:",omitempty"`
+	Full      []fullMisses `json:",omitempty"`
 	// Reasons say why accesses of All are in doubt.
 	Reasons []string
 
@@ -106,14 +114,20 @@ func (c *Corrector) inputs(n int64, exe *subject.Program) (*replayInputs, error)
 
 // at returns the replay at a point, from the store if it is there.
 func (c *Corrector) at(ctx context.Context, point subject.Point) (*replayedPoint, error) {
-	key := point.String()
+	return c.point(ctx, point, false)
+}
+
+// point is at; if asked for, with the distances of the reuses, which take several times as
+// long as the replay.
+func (c *Corrector) point(ctx context.Context, point subject.Point, reuses bool) (*replayedPoint, error) {
+	key := pointKey{point.String(), reuses}
 	c.mu.Lock()
 	r := c.known[key]
 	c.mu.Unlock()
 	if r != nil {
 		return r, nil
 	}
-	r, err := c.kept(ctx, point)
+	r, err := c.kept(ctx, point, reuses)
 	if err == nil {
 		c.mu.Lock()
 		c.known[key] = r
@@ -123,7 +137,7 @@ func (c *Corrector) at(ctx context.Context, point subject.Point) (*replayedPoint
 }
 
 // kept returns the replay at a point from the store, or replays and keeps it.
-func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoint, error) {
+func (c *Corrector) kept(ctx context.Context, point subject.Point, reuses bool) (*replayedPoint, error) {
 	n, ok := whole(point[c.program.sweep.name])
 	if !ok {
 		return &replayedPoint{Why: errSizes.Error()}, nil
@@ -136,6 +150,7 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 	if err != nil {
 		return nil, err
 	}
+	inputs.Distances = reuses
 	key, err := store.NewKey(replayKind, replayVersion, inputs)
 	if err != nil {
 		return nil, err
@@ -148,7 +163,7 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 			}
 			return nil, &passingError{&unlearnedError{err}}
 		}
-		r, err := c.replay(ctx, n, exe)
+		r, err := c.replay(ctx, n, exe, reuses)
 		said = c.program.said()
 		return r, err
 	}

@@ -43,6 +43,8 @@ type trial struct {
 	size   int64              // of the run
 	worst  float64            // largest share of a cache's misses that the replay is off by
 	levels map[string]outcome // of those with misses enough
+
+	conflicts map[string]outcome // of sets, with the conflicts of the replay: see addConflicts
 }
 
 // outcome is a trial in a cache.
@@ -58,14 +60,15 @@ func (t *trial) trusted(r *replayedPoint, level string) bool {
 		return false
 	}
 	o, tried := t.levels[level]
-	return !tried || o.off <= math.Max(o.full, maxOffAnyway*o.misses)
+	return !tried || o.harmless()
 }
 
 // untried reports whether a noticeable share of a replay is in doubt for reasons that the
 // trial did not have, such as code that is another at the size: of these it says nothing.
+// Nor does it of accesses that were left out, if they are a larger share than of the trial.
 // It is noticeable at a level if it is more than a trial may be off by there anyway.
 func (t *trial) untried(r *replayedPoint, level string) bool {
-	untried := 0.0
+	untried := math.Max(0, float64(r.Left)-t.run.leftOut()*float64(r.All.Accesses))
 	for g, s := range r.Groups {
 		if s.Doubtful > s.Likely && (g >= len(t.run.Doubts) || slices.ContainsFunc(r.Doubts[g], func(why string) bool {
 			return !replay.Covers(t.run.Doubts[g], why)
@@ -80,6 +83,11 @@ func (t *trial) untried(r *replayedPoint, level string) bool {
 		}
 	}
 	return untried > most
+}
+
+// leftOut returns the share of a replay's accesses that were left out.
+func (r *replayedPoint) leftOut() float64 {
+	return float64(r.Left) / math.Max(1, float64(r.All.Accesses))
 }
 
 // add takes the outcome in a cache; it reports whether it says something.
@@ -138,7 +146,7 @@ func (c *Corrector) trial(ctx context.Context) (*trial, error) {
 		return nil, ctx.Err()
 	}
 	sizes := c.program.sweep.sizes
-	t := &trial{run: r, size: sizes[len(sizes)-1], levels: make(map[string]outcome)}
+	t := &trial{run: r, size: sizes[len(sizes)-1], levels: make(map[string]outcome), conflicts: make(map[string]outcome)}
 	for _, l := range predict.Levels(c.machine) {
 		got, ok := levelOf(r.Result, l.Name)
 		want, known := levelOf(run, l.Name)
@@ -148,6 +156,9 @@ func (c *Corrector) trial(ctx context.Context) (*trial, error) {
 		}
 		if o := c.atLevel(r, got, want, full, l.Blocks()); t.add(o) {
 			t.levels[l.Name] = o
+			if l.Sets > 1 {
+				t.conflicts[l.Name] = c.conflictsAt(r, got, want, full, l.Blocks())
+			}
 		}
 	}
 	for _, d := range r.Distances {
@@ -222,13 +233,13 @@ func (c *Corrector) heldOut(ctx context.Context) (*replayedPoint, error) {
 		start := c.opt.Follow
 		start.MaxAccesses = max(1, uint64(trialStart*in.Accesses()))
 		show := reporter{task: fmt.Sprintf("replaying %s=%d, which is known", s.name, s.sizes[last]), to: c.report}
-		return c.replayRun(ctx, t, in, start, show)
+		return c.replayWithReuses(ctx, t, in, start, show)
 	})
 	return memo.Value, err
 }
 
-// replayRun is replayInstance with the distances of the reuses.
-func (c *Corrector) replayRun(ctx context.Context, t *target, in *replay.Instance, start replay.FollowOptions, show reporter) (*replayedPoint, error) {
+// replayWithReuses is replayInstance with the distances of the reuses.
+func (c *Corrector) replayWithReuses(ctx context.Context, t *target, in *replay.Instance, start replay.FollowOptions, show reporter) (*replayedPoint, error) {
 	var found []*reuse.Collector
 	for _, bytes := range c.machine.BlockBytes() {
 		d, err := reuse.New(t.plan, reuse.Options{BlockBytes: bytes})
@@ -237,12 +248,14 @@ func (c *Corrector) replayRun(ctx context.Context, t *target, in *replay.Instanc
 		}
 		found = append(found, d)
 	}
-	r, err := c.replayInstance(ctx, t, in, start, show, collectorsOf(found)...)
+	r, err := c.replayFor(ctx, t, in, start, show, collectorsOf(found)...)
 	if err != nil || r.Why != "" {
 		return r, err
 	}
 	for i, bytes := range c.machine.BlockBytes() {
-		r.Distances = append(r.Distances, distancesOf(found[i].Result(), bytes))
+		reuses := found[i].Result()
+		r.Distances = append(r.Distances, distancesOf(reuses, bytes))
+		r.Full = append(r.Full, c.fullOf(reuses, bytes)...)
 	}
 	return r, nil
 }

@@ -123,3 +123,17 @@ func TestUntried(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftOut tests that a trial says nothing of a replay of which more was left out.
+func TestLeftOut(t *testing.T) {
+	trial := &trial{run: &replayedPoint{All: standing{Accesses: 1000}, Left: 20}}
+	for _, c := range []struct {
+		left uint64
+		want bool
+	}{{0, false}, {200, false}, {209, false}, {211, true}, {5000, true}} {
+		r := &replayedPoint{All: standing{Accesses: 10_000}, Left: c.left}
+		if got := trial.untried(r, "L1"); got != c.want {
+			t.Errorf("%d of 10,000 accesses left out, 20 of 1000 in the trial: untried %v", c.left, got)
+		}
+	}
+}
