@@ -173,10 +173,12 @@ func (f *Findings) judged(class string, opt *HeadlineOptions) string {
 	for i := range f.Misses {
 		if r := &f.Misses[i]; r.Class == class && r.Sim >= MinMisses {
 			see(r.Program, r.Growth)
-			methods[r.Method] = true
+			for _, method := range strings.Split(r.Method, ", ") { // of a part of its misses each
+				methods[method] = true
+			}
 		}
 	}
-	how, placed := strings.Join(slices.Sorted(maps.Keys(methods)), " or "), "the program's addresses"
+	how, placed := strings.Join(slices.Sorted(maps.Keys(methods)), ", "), "the program's addresses"
 	if opt.PageBytes > 0 {
 		placed = fmt.Sprintf("pages of %d bytes in random places", opt.PageBytes)
 	}
