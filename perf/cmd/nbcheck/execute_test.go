@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,17 @@ func TestExecute(t *testing.T) {
 		}
 		if code, _, errs := nbcheck(t, "--execute", "-q", path); code != 0 || errs != "" || read(t, path) != first {
 			t.Errorf("second run: exit %d, same bytes: %v\n%s", code, read(t, path) == first, errs)
+		}
+	})
+	t.Run("cleared displays are left out", func(t *testing.T) {
+		write(t, path, strings.Replace(good, `gonbui.DisplayHTML(\"<b>eight</b>\")`,
+			`gonbui.UpdateHTML(\"p\", \"one of two\"); gonbui.UpdateHTML(\"p\", \"\"); gonbui.DisplayHTML(\"<b>eight</b>\")`, 1))
+		if code, out, errs := nbcheck(t, "--execute", path); code != 0 {
+			t.Fatalf("exit %d\n%s%s", code, out, errs)
+		}
+		text := read(t, path)
+		if n := strings.Count(text, `"output_type": "display_data"`); n != 2 || !strings.Contains(text, `"<b>eight</b>"`) {
+			t.Errorf("%d displays, want the image and the number\n%s", n, regexp.MustCompile(`"image/png": "[^"]*"`).ReplaceAllString(text, `"image/png": "…"`))
 		}
 	})
 	t.Run("failing cell leaves the file alone", func(t *testing.T) {

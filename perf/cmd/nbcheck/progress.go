@@ -16,14 +16,30 @@ import (
 const cellMark = "nbcheck-cell "
 
 // cellHook is a configuration file for nbconvert that makes it announce each code
-// cell before it runs it. Versions that do not know the hook ignore it.
+// cell before it runs it, and leave out what a cell displayed and then cleared, such as
+// its progress. Versions that do not know a hook ignore it.
 const cellHook = `import sys
+
+from nbconvert.preprocessors import Preprocessor
 
 def announce(cell, cell_index):
     print("` + cellMark + `%d" % cell_index, file=sys.stderr, flush=True)
 
+def blank(output):
+    return output.output_type == "display_data" and not any(output.data.values())
+
+class Tidy(Preprocessor):
+    enabled = True
+
+    def preprocess(self, notebook, resources):
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [o for o in cell.outputs if not blank(o)]
+        return notebook, resources
+
 c = get_config()
 c.ExecutePreprocessor.on_cell_execute = announce
+c.NotebookExporter.preprocessors = [Tidy]
 `
 
 // writeHook writes cellHook into a folder and returns the file's path.
