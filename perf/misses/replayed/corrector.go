@@ -74,7 +74,7 @@ type Corrector struct {
 
 	funnel  atomic.Pointer[funnel] // of Prepare, while it is called
 	mu      sync.Mutex             // of what follows
-	known   map[pointKey]*replayedPoint
+	known   map[string]*replayedPoint
 	tried   bool
 	outcome *trial // nil: there can be none
 }
@@ -87,7 +87,7 @@ func NewCorrector(p *Program, model *misses.Model, m *machine.Machine, opt Optio
 	if opt.MaxAccesses == 0 {
 		opt.MaxAccesses = DefaultMaxAccesses
 	}
-	c := &Corrector{program: p, model: model, machine: m, config: m.Hierarchy(), opt: opt, known: make(map[pointKey]*replayedPoint)}
+	c := &Corrector{program: p, model: model, machine: m, config: m.Hierarchy(), opt: opt, known: make(map[string]*replayedPoint)}
 	for g := range model.Groups() {
 		c.groups = append(c.groups, model.OfRun(p.run, misses.Group(g)))
 	}
@@ -127,7 +127,8 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	}
 	trusted := tried.trusted(r, of.Level.Name)
 	if disturbed && !trusted {
-		return c.addConflicts(ctx, of, r, out)
+		out.Warnings = append(out.Warnings, "not replayed: "+strings.Join(r.Reasons, "; "))
+		return out, nil
 	}
 	exact := float64(r.Before)*float64(of.Level.Ways) <= maxSlack*float64(counts.Total.Misses)
 	hardly := float64(r.All.Doubtful) <= maxSlack*float64(r.All.Accesses)
@@ -251,9 +252,8 @@ func levelOf(r *cache.Result, name string) (cache.LevelResult, bool) {
 }
 
 // replay simulates the machine on the start of the real run at size n and on the
-// replay of the rest, and finds the reuses if asked for. exe is the executable compiled for
-// it, if there is one.
-func (c *Corrector) replay(ctx context.Context, n int64, exe *subject.Program, reuses bool) (*replayedPoint, error) {
+// replay of the rest. exe is the executable compiled for it, if there is one.
+func (c *Corrector) replay(ctx context.Context, n int64, exe *subject.Program) (*replayedPoint, error) {
 	show := reporter{task: fmt.Sprintf("replaying %s=%d", c.program.sweep.name, n), to: c.report}
 	show.report(0)
 	t, in, more, err := c.instance(ctx, n, exe)
@@ -263,11 +263,7 @@ func (c *Corrector) replay(ctx context.Context, n int64, exe *subject.Program, r
 	if err != nil {
 		return nil, err
 	}
-	run := c.replayInstance
-	if reuses {
-		run = c.replayWithReuses
-	}
-	r, err := run(ctx, t, in, c.opt.Follow, show)
+	r, err := c.replayInstance(ctx, t, in, c.opt.Follow, show)
 	if r != nil {
 		r.More = *more
 	}
@@ -298,12 +294,7 @@ func (c *Corrector) instance(ctx context.Context, n int64, exe *subject.Program)
 
 // replayInstance replays a program, after so much of the start of the real run as options
 // say.
-func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.Instance, take replay.FollowOptions, show reporter) (*replayedPoint, error) {
-	return c.replayFor(ctx, t, in, take, show)
-}
-
-// replayFor is replayInstance for further collectors, too.
-func (c *Corrector) replayFor(ctx context.Context, t *target, in *replay.Instance, take replay.FollowOptions, show reporter, also ...trace.Collector) (*replayedPoint, error) {
+func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.Instance, take replay.FollowOptions, show reporter, also ...trace.Collector) (*replayedPoint, error) {
 	expected := in.Accesses()
 	if expected > float64(c.opt.MaxAccesses) {
 		return &replayedPoint{Final: true, Why: fmt.Sprintf("about %.2g accesses, more than the limit of %.2g", expected, float64(c.opt.MaxAccesses))}, nil

@@ -15,11 +15,6 @@
 // replayed by what the others teach, must have its misses on the machine, group by group,
 // and in fully associative caches of all sizes. The method of such rows is MethodTested.
 //
-// Where no trial says so, reuses are as the models predict, and a cache's conflicts as in the
-// replay: these are the misses that it has in the cache beyond those in a fully associative
-// one of the size. The trial must have been no worse with them. The method of such rows is
-// MethodConflicts.
-//
 // Where loops stay in doubt for want of sizes, as those of tiles do with the five or six
 // that a model of distances takes, and one executable is of all sizes, the program is run
 // at up to 16 more for each size that is predicted: none above the largest profiled, and

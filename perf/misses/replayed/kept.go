@@ -31,13 +31,6 @@ type replayInputs struct {
 	Follow      replay.FollowOptions
 	TrainedOnly bool // Options.TrainedSizesOnly
 	HeldOut     bool `json:",omitempty"` // of the run at N, which is replayed by the others
-	Distances   bool `json:",omitempty"` // of the reuses, which are found besides
-}
-
-// pointKey identifies a replayedPoint among those of a Corrector.
-type pointKey struct {
-	point  string
-	reuses bool // with their distances
 }
 
 // replayedPoint is a replay at one point, or why there is none. The store holds it.
@@ -55,9 +48,8 @@ type replayedPoint struct {
 	Amid   uint64
 	Left   uint64 // LeftOut of it
 	More   moreSizes
-	// Distances and Full are of a run that was held out, or where they were asked for.
-	Distances []distances  `json:",omitempty"`
-	Full      []fullMisses `json:",omitempty"`
+	// Distances are those of a run that was held out.
+	Distances []distances `json:",omitempty"`
 	// Reasons say why accesses of All are in doubt.
 	Reasons []string
 
@@ -114,20 +106,14 @@ func (c *Corrector) inputs(n int64, exe *subject.Program) (*replayInputs, error)
 
 // at returns the replay at a point, from the store if it is there.
 func (c *Corrector) at(ctx context.Context, point subject.Point) (*replayedPoint, error) {
-	return c.point(ctx, point, false)
-}
-
-// point is at; if asked for, with the distances of the reuses, which take several times as
-// long as the replay.
-func (c *Corrector) point(ctx context.Context, point subject.Point, reuses bool) (*replayedPoint, error) {
-	key := pointKey{point.String(), reuses}
+	key := point.String()
 	c.mu.Lock()
 	r := c.known[key]
 	c.mu.Unlock()
 	if r != nil {
 		return r, nil
 	}
-	r, err := c.kept(ctx, point, reuses)
+	r, err := c.kept(ctx, point)
 	if err == nil {
 		c.mu.Lock()
 		c.known[key] = r
@@ -137,7 +123,7 @@ func (c *Corrector) point(ctx context.Context, point subject.Point, reuses bool)
 }
 
 // kept returns the replay at a point from the store, or replays and keeps it.
-func (c *Corrector) kept(ctx context.Context, point subject.Point, reuses bool) (*replayedPoint, error) {
+func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoint, error) {
 	n, ok := whole(point[c.program.sweep.name])
 	if !ok {
 		return &replayedPoint{Why: errSizes.Error()}, nil
@@ -150,7 +136,6 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point, reuses bool) 
 	if err != nil {
 		return nil, err
 	}
-	inputs.Distances = reuses
 	key, err := store.NewKey(replayKind, replayVersion, inputs)
 	if err != nil {
 		return nil, err
@@ -163,7 +148,7 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point, reuses bool) 
 			}
 			return nil, &passingError{&unlearnedError{err}}
 		}
-		r, err := c.replay(ctx, n, exe, reuses)
+		r, err := c.replay(ctx, n, exe)
 		said = c.program.said()
 		return r, err
 	}

@@ -43,8 +43,6 @@ type trial struct {
 	size   int64              // of the run
 	worst  float64            // largest share of a cache's misses that the replay is off by
 	levels map[string]outcome // of those with misses enough
-
-	conflicts map[string]outcome // of sets, with the conflicts of the replay: see addConflicts
 }
 
 // outcome is a trial in a cache.
@@ -60,7 +58,7 @@ func (t *trial) trusted(r *replayedPoint, level string) bool {
 		return false
 	}
 	o, tried := t.levels[level]
-	return !tried || o.harmless()
+	return !tried || o.off <= math.Max(o.full, maxOffAnyway*o.misses)
 }
 
 // untried reports whether a noticeable share of a replay is in doubt for reasons that the
@@ -146,7 +144,7 @@ func (c *Corrector) trial(ctx context.Context) (*trial, error) {
 		return nil, ctx.Err()
 	}
 	sizes := c.program.sweep.sizes
-	t := &trial{run: r, size: sizes[len(sizes)-1], levels: make(map[string]outcome), conflicts: make(map[string]outcome)}
+	t := &trial{run: r, size: sizes[len(sizes)-1], levels: make(map[string]outcome)}
 	for _, l := range predict.Levels(c.machine) {
 		got, ok := levelOf(r.Result, l.Name)
 		want, known := levelOf(run, l.Name)
@@ -156,9 +154,6 @@ func (c *Corrector) trial(ctx context.Context) (*trial, error) {
 		}
 		if o := c.atLevel(r, got, want, full, l.Blocks()); t.add(o) {
 			t.levels[l.Name] = o
-			if l.Sets > 1 {
-				t.conflicts[l.Name] = c.conflictsAt(r, got, want, full, l.Blocks())
-			}
 		}
 	}
 	for _, d := range r.Distances {
@@ -233,13 +228,13 @@ func (c *Corrector) heldOut(ctx context.Context) (*replayedPoint, error) {
 		start := c.opt.Follow
 		start.MaxAccesses = max(1, uint64(trialStart*in.Accesses()))
 		show := reporter{task: fmt.Sprintf("replaying %s=%d, which is known", s.name, s.sizes[last]), to: c.report}
-		return c.replayWithReuses(ctx, t, in, start, show)
+		return c.replayRun(ctx, t, in, start, show)
 	})
 	return memo.Value, err
 }
 
-// replayWithReuses is replayInstance with the distances of the reuses.
-func (c *Corrector) replayWithReuses(ctx context.Context, t *target, in *replay.Instance, start replay.FollowOptions, show reporter) (*replayedPoint, error) {
+// replayRun is replayInstance with the distances of the reuses.
+func (c *Corrector) replayRun(ctx context.Context, t *target, in *replay.Instance, start replay.FollowOptions, show reporter) (*replayedPoint, error) {
 	var found []*reuse.Collector
 	for _, bytes := range c.machine.BlockBytes() {
 		d, err := reuse.New(t.plan, reuse.Options{BlockBytes: bytes})
@@ -248,14 +243,12 @@ func (c *Corrector) replayWithReuses(ctx context.Context, t *target, in *replay.
 		}
 		found = append(found, d)
 	}
-	r, err := c.replayFor(ctx, t, in, start, show, collectorsOf(found)...)
+	r, err := c.replayInstance(ctx, t, in, start, show, collectorsOf(found)...)
 	if err != nil || r.Why != "" {
 		return r, err
 	}
 	for i, bytes := range c.machine.BlockBytes() {
-		reuses := found[i].Result()
-		r.Distances = append(r.Distances, distancesOf(reuses, bytes))
-		r.Full = append(r.Full, c.fullOf(reuses, bytes)...)
+		r.Distances = append(r.Distances, distancesOf(found[i].Result(), bytes))
 	}
 	return r, nil
 }
