@@ -151,6 +151,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 			}
 		}
 	}
+	conserveCold(of, out.Groups, float64(counts.Total.Cold))
 	if trusted {
 		out.Warnings = append(out.Warnings, tried.said(all, c.program.sweep.name))
 	} else {

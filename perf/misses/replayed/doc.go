@@ -15,6 +15,10 @@
 // replayed by what the others teach, must have its misses on the machine, group by group,
 // and in fully associative caches of all sizes. The method of such rows is MethodTested.
 //
+// A level that holds all that the program touches has the first uses of blocks that the
+// models say where a replay, with the models of the other groups, has more or fewer: what a
+// replay leaves out may be what uses them first.
+//
 // Where loops stay in doubt for want of sizes, as those of tiles do with the five or six
 // that a model of distances takes, and one executable is of all sizes, the program is run
 // at up to 16 more for each size that is predicted: none above the largest profiled, and

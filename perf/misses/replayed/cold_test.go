@@ -1,0 +1,45 @@
+package replayed
+
+import (
+	"slices"
+	"testing"
+
+	"presage/perf/misses"
+	"presage/perf/predict"
+)
+
+// TestConserveCold tests that first uses of blocks are those of the models where a
+// correction has others, at levels that hold all blocks.
+func TestConserveCold(t *testing.T) {
+	near := func(cold, reuse float64) misses.GroupCorrection {
+		return misses.GroupCorrection{Method: MethodNear, Misses: predict.Misses{Accesses: 1e6, Cold: cold, Reuse: reuse}}
+	}
+	exact := near(1000, 50)
+	exact.Method, exact.Exact = Method, true
+	for _, c := range []struct {
+		what   string
+		sets   uint64 // of two ways
+		models []float64
+		groups []misses.GroupCorrection
+		all    float64   // first uses in the replay
+		want   []float64 // first uses of groups that are corrected
+	}{
+		{"counted twice", 1024, []float64{1000, 10}, []misses.GroupCorrection{{}, near(1000, 50)}, 1000, []float64{0, 10}},
+		{"counted nowhere", 1024, []float64{10, 1000}, []misses.GroupCorrection{{}, near(10, 50)}, 1000, []float64{0, 1000}},
+		{"hardly twice", 1024, []float64{1000, 10}, []misses.GroupCorrection{{}, near(25, 50)}, 1000, []float64{0, 25}},
+		{"as many as in the replay", 1024, []float64{10, 1000}, []misses.GroupCorrection{{}, near(1100, 50)}, 1111, []float64{0, 1100}},
+		{"a level that does not hold them", 256, []float64{1000, 10}, []misses.GroupCorrection{{}, near(1000, 50)}, 1000, []float64{0, 1000}},
+		{"exact", 1024, []float64{1000, 10}, []misses.GroupCorrection{{}, exact}, 1000, []float64{0, 1000}},
+	} {
+		of := misses.Uncorrected{Level: predict.Level{Sets: c.sets, Ways: 2}}
+		for _, cold := range c.models {
+			of.Groups = append(of.Groups, predict.Misses{Accesses: 1e6, Cold: cold})
+		}
+		reuse := c.groups[1].Misses.Reuse
+		conserveCold(of, c.groups, c.all)
+		got := []float64{c.groups[0].Misses.Cold, c.groups[1].Misses.Cold}
+		if !slices.Equal(got, c.want) || c.groups[1].Misses.Reuse != reuse {
+			t.Errorf("%s: %v first uses and %g other misses, want %v and %g", c.what, got, c.groups[1].Misses.Reuse, c.want, reuse)
+		}
+	}
+}
