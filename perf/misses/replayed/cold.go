@@ -17,6 +17,9 @@ const maxColdOff = 0.02
 // have them. What they displace would be hits. Corrections with as many first uses as the
 // replay has in all, which is replayed, are left alone.
 func conserveCold(of misses.Uncorrected, groups []misses.GroupCorrection, replayed float64) {
+	if len(of.Groups) != len(groups) {
+		return // the models are not asked
+	}
 	var touched, counted float64
 	for i := range groups {
 		touched += of.Groups[i].Cold
