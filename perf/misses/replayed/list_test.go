@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"presage/perf/locality"
 	"presage/perf/misses"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -19,18 +18,7 @@ func TestListsJoinNoArrays(t *testing.T) {
 	st, m := store.Open(t.TempDir()), find(t, "origin2000")
 	prog := build(t, "", "testdata/list.c")
 	opt := subject.RunOptions{Store: st, Args: "{n}"}
-	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 96, 104, 113, 122, 140, 152), locality.ProfileOptions{RunOptions: opt, BlockBytes: m.BlockBytes()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := Learn(t.Context(), runs, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model, p := learnOne(t, prog, m, opt, 96, 104, 113, 122, 140, 152)
 	point := subject.Point{"n": 256}
 	simulated, err := misses.Simulate(t.Context(), prog, m, []subject.Point{point}, misses.SimulateOptions{RunOptions: opt, By: subject.ByRoutine})
 	if err != nil {

@@ -99,6 +99,25 @@ func TestConflictsOfOneExecutable(t *testing.T) {
 	}
 }
 
+// learnOne profiles a program of one executable at sizes, and returns its model and its
+// loops.
+func learnOne(t *testing.T, prog *subject.Program, m *machine.Machine, opt subject.RunOptions, sizes ...float64) (*misses.Model, *Program) {
+	t.Helper()
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", sizes...), locality.ProfileOptions{RunOptions: opt, BlockBytes: m.BlockBytes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: opt.Store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Learn(t.Context(), runs, opt.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model, p
+}
+
 // several is a program whose sizes have executables of their own, with a model of some.
 type several struct {
 	build   func(n int) *subject.Program

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"presage/perf/cache"
-	"presage/perf/locality"
 	"presage/perf/misses"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -33,18 +32,7 @@ func TestTrials(t *testing.T) {
 			st, m := store.Open(t.TempDir()), find(t, "origin2000")
 			prog := build(t, c.flags, "../../replay/testdata/kernels.c")
 			opt := subject.RunOptions{Store: st, Args: "{n}"}
-			runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", c.sizes...), locality.ProfileOptions{RunOptions: opt, BlockBytes: m.BlockBytes()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: st})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := Learn(t.Context(), runs, st)
-			if err != nil {
-				t.Fatal(err)
-			}
+			model, p := learnOne(t, prog, m, opt, c.sizes...)
 			points := []subject.Point{{"n": c.at}}
 			simulated, err := misses.Simulate(t.Context(), prog, m, points, misses.SimulateOptions{RunOptions: opt})
 			if err != nil {
