@@ -63,7 +63,7 @@ func executor() *Executor {
 }
 
 // jobs returns n jobs, each made by edit.
-func jobs(t *testing.T, n int, edit func(i int, s *squares.Spec)) []campaign.Job {
+func jobs(t testing.TB, n int, edit func(i int, s *squares.Spec)) []campaign.Job {
 	t.Helper()
 	return squares.Jobs(t, n, func(i int, s *squares.Spec, needs *campaign.Needs) {
 		needs.Memory = 100 << 20
@@ -74,7 +74,7 @@ func jobs(t *testing.T, n int, edit func(i int, s *squares.Spec)) []campaign.Job
 }
 
 // run runs a campaign and returns how its jobs failed.
-func run(t *testing.T, s *Executor, st *store.Store, list []campaign.Job) ([]campaign.Ended, error) {
+func run(t testing.TB, s *Executor, st *store.Store, list []campaign.Job) ([]campaign.Ended, error) {
 	t.Helper()
 	told := s.Notice
 	s.Notice = func(text string) {

@@ -35,7 +35,7 @@ var shared struct {
 
 // needCluster returns the cluster, which it starts at the first call. It skips the test
 // where it cannot be started: Slurm's daemons want root.
-func needCluster(t *testing.T) *cluster {
+func needCluster(t testing.TB) *cluster {
 	t.Helper()
 	for _, tool := range []string{"munged", "mariadbd", "slurmdbd", "slurmctld", "slurmd", "sbatch"} {
 		oracle.Need(t, tool)

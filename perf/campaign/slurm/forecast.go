@@ -34,6 +34,9 @@ type Cluster struct {
 	// Begin is the time in seconds from when Slurm starts a task to when its first job
 	// begins: prolog, launch of the step, and the executable's way over the network.
 	Begin float64
+	// Release is the time in seconds from the end of a task's last job to when Slurm gives
+	// its cores to another task: the end of the step, epilog, the scheduler's next round.
+	Release float64
 	// Rate is how many tasks Slurm starts in a second at most.
 	Rate float64
 	// Submit is the time in seconds that sbatch and squeue take.
@@ -102,7 +105,7 @@ func Forecast(ctx context.Context, load Load, cluster Cluster, config Config) ([
 		{"", func(*Cluster, *Config) {}},
 		{"tasks at a time", func(_ *Cluster, c *Config) { c.Tasks, c.Running = math.MaxInt32, 0 }},
 		{"size of tasks", func(_ *Cluster, c *Config) { c.Target = 1e-9 }},
-		{"start of tasks", func(c *Cluster, _ *Config) { c.Begin, c.Rate = 0, 0 }},
+		{"start of tasks", func(c *Cluster, _ *Config) { c.Begin, c.Release, c.Rate = 0, 0, 0 }},
 		{"shared file system", func(c *Cluster, _ *Config) { c.Operations = 0 }},
 		{"cores", func(c *Cluster, _ *Config) { c.Nodes *= 2 }},
 	}
@@ -139,7 +142,7 @@ func checkForecast(l *Load, c *Cluster) error {
 	case l.Cores > c.Cores:
 		return fmt.Errorf("slurm: jobs of %d cores do not fit nodes of %d", l.Cores, c.Cores)
 	}
-	for _, v := range append([]float64{c.Begin, c.Rate, c.Submit, c.Operations, c.Poll, l.Result, l.Entry}, l.Seconds...) {
+	for _, v := range append([]float64{c.Begin, c.Release, c.Rate, c.Submit, c.Operations, c.Poll, l.Result, l.Entry}, l.Seconds...) {
 		if !(v >= 0) || math.IsInf(v, 0) {
 			return fmt.Errorf("slurm: a forecast with %g: want finite numbers that are not negative", v)
 		}

@@ -43,6 +43,7 @@ func TestForecastByHand(t *testing.T) {
 		"jobs of three of 4 cores":   {Load{Jobs: 8, Seconds: []float64{10}, Cores: 3, Measured: true}, nil, Config{Target: 10}, 40, 8},
 		"one task at a time":         {Load{Jobs: 8, Seconds: []float64{10}, Measured: true}, nil, Config{Target: 10, Tasks: 1}, 80, 8},
 		"slow starts":                {Load{Jobs: 8, Seconds: []float64{10}, Measured: true}, func(c *Cluster) { c.Begin = 2; c.Rate = 1 }, Config{Target: 10}, 7 + 2 + 10, 8},
+		"slow releases":              {Load{Jobs: 24, Seconds: []float64{10}, Measured: true}, func(c *Cluster) { c.Begin, c.Release = 1, 3 }, Config{Target: 10}, 3*(1+10) + 2*3, 24},
 		// 800 results of 8 operations each are kept one after the other, in 64 s. Each look
 		// waits for the 8 results queued before it and costs 2 operations for each task; the
 		// seventh sees the end.

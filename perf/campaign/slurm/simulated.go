@@ -54,6 +54,7 @@ const (
 	begins                    // the task's first job
 	computed                  // a job; its result is to be kept
 	kept                      // a job's result
+	released                  // the task's cores
 )
 
 // eventQueue is a heap of events by time.
@@ -128,6 +129,9 @@ func (s *forecaster) until(at float64) {
 			heap.Push(&s.events, event{s.serve(s.now, jobOperations-1), kept, e.task, e.seconds})
 		case kept:
 			s.endJob(&e)
+		case released:
+			s.slots++
+			s.start()
 		}
 	}
 	s.now = at
@@ -148,10 +152,9 @@ func (s *forecaster) endJob(e *event) {
 		s.beginJob(e.task)
 		return
 	}
-	s.slots++
 	s.running--
 	s.over++
-	s.start()
+	heap.Push(&s.events, event{at: s.now + s.cluster.Release, what: released})
 }
 
 // serve returns when operations on files are done that are asked for at a time.

@@ -49,6 +49,7 @@ is taken to cost nothing. No node fails in a forecast.`,
 	f.IntVar(&q.cluster.Nodes, "nodes", 0, "nodes of the cluster")
 	f.IntVar(&q.cluster.Cores, "cores", 0, "cores of a node")
 	f.Float64Var(&q.cluster.Begin, "begin", 0, "seconds from Slurm's start of a task to its first job")
+	f.Float64Var(&q.cluster.Release, "release", 0, "seconds from a task's last job to when Slurm gives its cores to another task")
 	f.Float64Var(&q.cluster.Rate, "rate", 0, "tasks that Slurm starts in a second at most (default any number)")
 	f.Float64Var(&q.cluster.Submit, "submit", 0, "seconds that sbatch and squeue take")
 	f.Float64Var(&q.cluster.Operations, "operations", 0, "operations on files that the shared file system serves in a second (default any number)")
