@@ -16,6 +16,17 @@ const (
 // breeder makes chromosomes.
 type breeder struct {
 	variables, powers int
+	hierarchical      bool // see SearchOptions.Hierarchical
+}
+
+// normal makes a spec one that the search may have.
+func (b breeder) normal(s *Spec) {
+	if b.hierarchical {
+		s.Interactions = slices.DeleteFunc(s.Interactions, func(x Interaction) bool {
+			return s.Genes[x.I] == Excluded || s.Genes[x.J] == Excluded
+		})
+	}
+	s.normal()
 }
 
 // manyInteractions bounds those of a random chromosome, by variable.
@@ -32,7 +43,7 @@ func (b breeder) random(rng *rand.Rand) Spec {
 			s.Interactions = append(s.Interactions, b.interaction(rng, rng.IntN(b.variables), -1))
 		}
 	}
-	s.normal()
+	b.normal(&s)
 	return s
 }
 
@@ -57,7 +68,7 @@ func (b breeder) child(rng *rand.Rand, parent, other Spec) Spec {
 		b.createInteractions(rng, &s, parent, other)
 		b.mutateInteractions(rng, &s)
 		b.mutateVariables(rng, s)
-		s.normal()
+		b.normal(&s)
 		if !s.Equal(parent) {
 			break
 		}

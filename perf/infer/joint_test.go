@@ -32,7 +32,7 @@ func TestJointFitnessIsThatOfPlainFits(t *testing.T) {
 	}
 	var m scratch
 	for range 10 {
-		spec := breeder{4, opt.Powers}.random(rng)
+		spec := breeder{variables: 4, powers: opt.Powers}.random(rng)
 		got := e.errorsOf(spec, &m)
 		for g, want := range plainJointErrors(t, table, spec, opt) {
 			near(t, "median error", got[g], want)

@@ -36,6 +36,11 @@ type SearchOptions struct {
 	// Powers is the largest power of variables that interact; 0: 1.
 	Powers int
 
+	// Hierarchical lets only variables interact that are in the model by themselves
+	// (strong heredity: Chipman, Canadian Journal of Statistics 24, 1996); others lose
+	// their interactions when they leave it.
+	Hierarchical bool
+
 	Scaling Scaling // as in FitOptions
 	Ridge   float64 // as in FitOptions
 	Basis   *Basis  // as in FitOptions
@@ -137,7 +142,7 @@ func Search(ctx context.Context, t *Table, opt SearchOptions) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &search{evaluator: e, opt: opt, breeder: breeder{variables: len(t.Names), powers: opt.Powers}}
+	s := &search{evaluator: e, opt: opt, breeder: breeder{len(t.Names), opt.Powers, opt.Hierarchical}}
 	return s.run(ctx)
 }
 
@@ -195,7 +200,9 @@ func (s *search) next(rng *rand.Rand, before []Candidate) []Candidate {
 	if before == nil {
 		for _, spec := range s.opt.Start {
 			if len(list) < s.opt.Population {
-				list = append(list, Candidate{Spec: spec.Clone()})
+				spec = spec.Clone()
+				s.breeder.normal(&spec)
+				list = append(list, Candidate{Spec: spec})
 			}
 		}
 		for len(list) < s.opt.Population {

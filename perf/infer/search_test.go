@@ -32,7 +32,7 @@ func TestFitnessIsThatOfPlainFits(t *testing.T) {
 		}
 		var m scratch
 		for range 10 {
-			spec := breeder{4, opt.Powers}.random(rng)
+			spec := breeder{variables: 4, powers: opt.Powers}.random(rng)
 			got := e.errorsOf(spec, &m)
 			for g, want := range plainErrors(t, table, spec, opt) {
 				near(t, "median error", got[g], want)
@@ -220,7 +220,7 @@ func TestSearchStarts(t *testing.T) {
 
 func TestChildrenAreSound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(27, 28))
-	for _, b := range []breeder{{1, 1}, {2, 1}, {26, 3}} {
+	for _, b := range []breeder{{1, 1, false}, {2, 1, false}, {26, 3, false}, {26, 3, true}} {
 		p, q := b.random(rng), b.random(rng)
 		for range 300 {
 			c := b.child(rng, p, q)
@@ -229,6 +229,11 @@ func TestChildrenAreSound(t *testing.T) {
 			}
 			if c.Equal(p) {
 				t.Error("a child is its parent")
+			}
+			for _, x := range c.Interactions {
+				if b.hierarchical && (c.Genes[x.I] == Excluded || c.Genes[x.J] == Excluded) {
+					t.Errorf("variables %d and %d interact, and one is in no term by itself", x.I, x.J)
+				}
 			}
 			p, q = q, c
 		}
