@@ -59,7 +59,7 @@ var layers = []layer{
 	{"cache", "trace trace/affine"},
 	{"replay", "trace objfile isa cfg access"},
 	{"bbv", "trace"},
-	{"shard", "trace isa"},
+	{"shard", "trace isa reuse"},
 	{"pipeline", "trace isa"},
 
 	// Models.
@@ -132,7 +132,7 @@ var layers = []layer{
 	{"study/growth", "machine predict subject anatomy misses timing study/record frame internal/num"},
 	{"study/mending", "internal/child internal/num machine subject locality misses patterns advice store study/record"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record internal/num"},
-	{"study/inferred", "internal/child trace isa internal/yamlfile shard pipeline infer campaign subject anatomy timing study/record progress store frame"},
+	{"study/inferred", "internal/child trace isa internal/yamlfile shard pipeline infer campaign subject anatomy timing study/record progress store frame scaling predict"},
 	{"study/sparse", "internal/order trace isa cache pipeline host spmv campaign subject study/record progress store"},
 	{"study/judging", "internal/child internal/yamlfile internal/order internal/num machine predict campaign progress store subject anatomy locality misses misses/replayed timing study/record"},
 	{"study/walltime", "internal/child host host/measure internal/order machine subject locality anatomy misses timing study/record progress"},

@@ -64,6 +64,22 @@ type fetched struct {
 	lines        []uint64
 }
 
+// fetches returns what the blocks of a plan execute.
+func fetches(plan *trace.Plan, code [][]isa.Inst) (list []fetched, err error) {
+	blocks, _, err := compile(plan, code)
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range blocks {
+		f := fetched{instructions: uint64(len(b.ops)), refs: int(plan.Blocks[i].Refs)}
+		for _, r := range b.lines {
+			f.lines = append(f.lines, code[i][r.first].PC/BlockBytes)
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
 // lists are the most recently used blocks of each set, the latest first.
 type lists struct {
 	stream Stream
@@ -80,18 +96,11 @@ func NewCaches(plan *trace.Plan, code [][]isa.Inst, windows []Window, sets [3][]
 			return nil, fmt.Errorf("shard: the window from %d to %d is empty, or begins before the one before it ends", w.From, w.To)
 		}
 	}
-	blocks, _, err := compile(plan, code)
+	blocks, err := fetches(plan, code)
 	if err != nil {
 		return nil, err
 	}
-	c := &Caches{windows: windows}
-	for i, b := range blocks {
-		f := fetched{instructions: uint64(len(b.ops)), refs: int(plan.Blocks[i].Refs)}
-		for _, r := range b.lines {
-			f.lines = append(f.lines, code[i][r.first].PC/BlockBytes)
-		}
-		c.blocks = append(c.blocks, f)
-	}
+	c := &Caches{windows: windows, blocks: blocks}
 	for s, list := range sets {
 		for _, n := range list {
 			if bits.OnesCount64(n) != 1 {

@@ -43,32 +43,41 @@ func TestCachesAgainstEachOfThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		slow := newSlowCaches(windows, sets)
-		line := uint64(0)
-		for at := uint64(0); at < 800; {
-			b := &trace.Batch{Start: at}
-			for range 1 + rng.IntN(40) {
-				id := rng.IntN(len(code))
-				b.Blocks = append(b.Blocks, trace.BlockID(id))
-				for _, in := range code[id] {
-					if in.PC/BlockBytes != line {
-						line = in.PC / BlockBytes
-						slow.access(at, Code, line)
-					}
-				}
-				for ref := range slices.DeleteFunc(slices.Clone(code[id]), func(in isa.Inst) bool { return !in.Accesses() }) {
-					addr := 64*uint64(1000+rng.IntN(1+rng.IntN(90))) + uint64(60*rng.IntN(2))
-					b.Accesses = append(b.Accesses, access(trace.RefID(ref), addr))
-					slow.access(at, Data, addr/64)
-					if last := (addr + 7) / 64; last != addr/64 {
-						slow.access(at, Data, last)
-					}
-				}
-				at += uint64(len(code[id]))
-			}
+		for _, b := range randomRun(rng, code, slow.access) {
 			c.Observe(b)
 		}
 		slow.compare(t, c.Result())
 	}
+}
+
+// randomRun returns the batches of a run of some 800 instructions, and tells of each block
+// of code and data accessed and of the instruction that its basic block begins at.
+func randomRun(rng *rand.Rand, code [][]isa.Inst, accessed func(at uint64, s Stream, block uint64)) (batches []*trace.Batch) {
+	line := uint64(0)
+	for at := uint64(0); at < 800; {
+		b := &trace.Batch{Start: at}
+		for range 1 + rng.IntN(40) {
+			id := rng.IntN(len(code))
+			b.Blocks = append(b.Blocks, trace.BlockID(id))
+			for _, in := range code[id] {
+				if in.PC/BlockBytes != line {
+					line = in.PC / BlockBytes
+					accessed(at, Code, line)
+				}
+			}
+			for ref := range slices.DeleteFunc(slices.Clone(code[id]), func(in isa.Inst) bool { return !in.Accesses() }) {
+				addr := 64*uint64(1000+rng.IntN(1+rng.IntN(90))) + uint64(60*rng.IntN(2))
+				b.Accesses = append(b.Accesses, access(trace.RefID(ref), addr))
+				accessed(at, Data, addr/64)
+				if last := (addr + 7) / 64; last != addr/64 {
+					accessed(at, Data, last)
+				}
+			}
+			at += uint64(len(code[id]))
+		}
+		batches = append(batches, b)
+	}
+	return batches
 }
 
 type slowCaches struct {

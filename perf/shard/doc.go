@@ -15,8 +15,9 @@
 //
 // A shard starts without history: its first access to a block has no distance, and a
 // value from an earlier shard has no producer. So a shard's characteristics are the
-// same whether or not the run before it was seen. Caches is the exception: it counts
-// misses in caches of all geometries, whose contents depend on the run before.
+// same whether or not the run before it was seen. Caches and Stacks are the exceptions:
+// they count misses in caches of all geometries, and the reuse distances of package reuse,
+// which depend on the run before.
 //
 // Not modelled: values that pass through memory, and instructions outside the
 // plan's blocks.
