@@ -173,6 +173,7 @@ native: ## measure this machine, and hold predicted wall times of native program
 
 infer: ## simulate programs on random architectures, infer models of both, and record it (three quarters of an hour; goes on where it was interrupted)
 	$(GO) run ./perf/cmd/presage infer campaign --record datasets/inferred
+	$(GO) run ./perf/cmd/presage infer distances -q
 	for v in limits paper; do \
 		$(GO) run ./perf/cmd/presage infer study --variables $$v --record datasets/inferred/$$v && \
 		$(GO) run ./perf/cmd/presage infer baselines --variables $$v --left-out --script datasets/inferred/baselines.R --record datasets/inferred/$$v || exit 1; \
@@ -182,6 +183,7 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 	$(GO) run ./perf/cmd/presage infer study --variables portable --joint --population 40 --generations 12 --record datasets/inferred/joint
 	$(GO) run ./perf/cmd/presage infer study --variables portable --known --ridge 3 --record datasets/inferred/ridge
 	$(GO) run ./perf/cmd/presage infer study --variables portable --process --record datasets/inferred/process
+	$(GO) run ./perf/cmd/presage infer study --variables histograms --record datasets/inferred/histograms
 	$(GO) run ./perf/cmd/presage infer study --variables counted --record datasets/inferred/counted
 
 # At real-time priority, where that is allowed, others cannot take the processor in

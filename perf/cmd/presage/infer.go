@@ -22,7 +22,7 @@ func inferCommand() *cobra.Command {
 		Use:   "infer",
 		Short: "Infer one model of software and hardware from sparse profiles (Wu and Lee 2012)",
 	}
-	cmd.AddCommand(inferCampaignCommand(), inferStudyCommand(), inferBaselinesCommand(), inferPredictCommand())
+	cmd.AddCommand(inferCampaignCommand(), inferDistancesCommand(), inferStudyCommand(), inferBaselinesCommand(), inferPredictCommand())
 	return cmd
 }
 
@@ -99,6 +99,54 @@ stopped.`,
 	return cmd
 }
 
+func inferDistancesCommand() *cobra.Command {
+	var (
+		c              inferred.Campaign
+		data, subjects string
+		quiet          bool
+		on             campaignFlags
+	)
+	cmd := &cobra.Command{
+		Use:   "distances",
+		Short: "Count the reuse distances of the shards of a recorded campaign, and record it",
+		Long: `distances runs the programs of a recorded campaign once more and counts the reuse
+distances of its shards, each after the instructions that caches were filled with
+before it. It writes distances.csv beside the campaign's tables: what study takes
+for --variables histograms.
+
+What was counted is kept in the store: an interrupted command resumes where it
+stopped.`,
+		Example: "  presage infer distances --data /tmp/inferred",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			profiles, err := inferred.LoadProfiles(data)
+			if err != nil {
+				return err
+			}
+			if c.Subjects, err = inferred.LoadSubjects(subjects); err != nil {
+				return err
+			}
+			if !quiet {
+				c.Progress = tasks(cmd.ErrOrStderr())
+			}
+			if c.Campaign, err = on.runner(cmd, args); err != nil {
+				return err
+			}
+			if profiles.Distances, err = c.Distances(cmd.Context(), profiles); err != nil {
+				return err
+			}
+			return profiles.RecordDistances(data, commandLine(cmd, args))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
+	f.StringVar(&c.Programs, "programs", filepath.Join("datasets", "programs"), "folder of the programs")
+	f.StringVar(&subjects, "subjects", filepath.Join("datasets", "inferred", "subjects.yaml"), "file of the programs, their inputs and roles")
+	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
+	on.register(cmd)
+	return cmd
+}
+
 // recordFolder creates the folder for tables, so that an unwritable folder fails
 // before the work and not after it.
 func recordFolder(dir string) error {
@@ -160,8 +208,10 @@ search nor fit has seen. It writes predictions.csv, searches.csv and specs.csv.`
 	f.BoolVar(&o.Search.Scaling.Log, "log", false, "fit the logarithm of CPI instead")
 	f.BoolVar(&o.Direct, "direct", false, "search for no terms: fit splines of all variables and all their products, up to --powers (default 2), shrunk by --ridge")
 	f.BoolVar(&o.Process, "process", false, "search for no terms: fit a regression on products of all variables with a Gaussian process for what it leaves; an update takes it as its prior")
+	f.IntVar(&o.Products, "products", 0, "with --process, how many variables a product of the regression has at most (default 2)")
 	f.BoolVar(&o.Searched, "searched", false, "search genetically for terms where --direct or portable variables would take all: the same variables, powers, response and ridge")
 	f.BoolVar(&o.Joint, "joint", false, "like --searched, but start from all terms and random parts of them, fit once for each third of the profiles, and choose the ridge too; implies --known")
+	f.BoolVar(&o.Search.Hierarchical, "hierarchical", false, "in a search, only variables that are in the model by themselves interact")
 	f.BoolVar(&o.Known, "known", false, "judge known software alone, on known and on new hardware: leave none out")
 	inferSetFlags(f, &o)
 	f.StringVar(&record, "record", "", "folder to write the tables into")
@@ -183,7 +233,7 @@ func searchEnded(cmd *cobra.Command, err error) error {
 // inferSetFlags adds the flags that choose the variables of models and the profiles
 // that judge them.
 func inferSetFlags(f *pflag.FlagSet, o *inferred.Options) {
-	f.StringVar((*string)(&o.Variables), "variables", string(inferred.LimitSet), "variables of the models: paper (the characteristics and parameters of Wu and Lee), portable (these, and how much a shard touches; implies --direct and --log), counted (these, and the misses counted for an architecture's caches; implies --process) or limits (the cost of each limit by itself, and the parameters)")
+	f.StringVar((*string)(&o.Variables), "variables", string(inferred.LimitSet), "variables of the models: paper (the characteristics and parameters of Wu and Lee), portable (these, and how much a shard touches; implies --direct and --log), histograms (these, and the misses that follow from reuse distances; implies --process), counted (these, and the misses counted for an architecture's caches; implies --process) or limits (the cost of each limit by itself, and the parameters)")
 	f.Float64Var(&o.Search.Ridge, "ridge", 0, "shrink coefficients as this many additional rows would (default 10 for limits, 30 with --direct, 0 otherwise)")
 	f.BoolVar(&o.Choosing, "choosing", false, "judge on the profiles reserved for choosing the form of models, not on the test profiles")
 }

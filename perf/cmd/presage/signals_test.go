@@ -100,6 +100,7 @@ var long = []string{
 	"spmv study --record OUT/study --matrices OUT --parts tuning",
 	"spmv tune datasets/spmv/memplus.mtx.gz",
 	"infer campaign --record OUT/campaign",
+	"infer distances --data datasets/inferred",
 	"infer baselines --data datasets/inferred --record OUT/baselines",
 	"infer study --data datasets/inferred --record OUT/study",
 	"infer predict GUEST --args spin --data datasets/inferred",

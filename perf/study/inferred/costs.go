@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"presage/perf/infer"
+	"presage/perf/predict"
 	"presage/perf/shard"
 )
 
@@ -36,6 +37,7 @@ func (c *costs) sum() float64 { return c.core + c.branch + c.l1i + c.l1d() + c.l
 type placement struct {
 	shard    *Shard
 	misses   map[caches]Misses
+	reuses   map[string]*distribution // of Histograms by stream: misses follow from these; otherwise nil
 	hardware map[string]float64
 }
 
@@ -43,14 +45,14 @@ func (p *placement) x(name string) float64 { return p.shard.Characteristics[name
 
 func (p *placement) y(name string) float64 { return p.hardware[name] }
 
-// values returns the variables of a set and, for LimitSet and Counted, the estimate of CPI
-// that models correct.
+// values returns the variables of a set and, for one that has it, the estimate of CPI that
+// models correct.
 func (p *placement) values(set Set, shares []share) (list []float64, estimate float64) {
 	if set != LimitSet {
 		for _, k := range shard.Characteristics() {
 			list = append(list, p.x(k.Name))
 		}
-		if set == Portable || set == Counted {
+		if set.touches() {
 			n := float64(p.shard.Instructions)
 			list = append(list, float64(p.shard.DataBlocks)/n, float64(p.shard.CodeBlocks)/n, float64(p.shard.DataReuses)/n)
 		}
@@ -64,7 +66,7 @@ func (p *placement) values(set Set, shares []share) (list []float64, estimate fl
 	for _, y := range infer.HardwareSpace() {
 		list = append(list, p.y(y.Name))
 	}
-	if set == Counted {
+	if set.meets() {
 		c := p.counted()
 		list, estimate = append(list, c.values()...), c.overlapped
 	}
@@ -115,7 +117,11 @@ func (p *placement) missesOf(stream shard.Stream) float64 {
 	if stream == shard.Both {
 		ways = max(2, ways)
 	}
-	m := p.misses[caches{stream.String(), blocks(int(p.y(cacheSizes()[stream]))) / ways}]
+	sets := blocks(int(p.y(cacheSizes()[stream]))) / ways
+	if p.reuses != nil {
+		return p.reuses[stream.String()].in(predict.Cache{Sets: sets, Ways: ways}) / float64(p.shard.Instructions)
+	}
+	m := p.misses[caches{stream.String(), sets}]
 	misses := map[uint64]uint64{1: m.One, 2: m.Two, 4: m.Four, 8: m.Eight}[ways]
 	return float64(misses) / float64(p.shard.Instructions)
 }

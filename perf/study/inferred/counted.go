@@ -3,7 +3,8 @@ package inferred
 import "presage/perf/shard"
 
 // counted is what the counts of a shard's run say of an architecture, without a
-// simulation of any pipeline: misses in its caches, from Profiles.Misses, and bounds
+// simulation of any pipeline: misses in its caches, from Profiles.Misses or reuse
+// distances, and bounds
 // from shares of instructions, in cycles per instruction. It knows nothing of data
 // flow and of branch predictors, which costs has from simulations.
 type counted struct {
@@ -28,7 +29,7 @@ func (p *placement) counted() counted {
 	return c
 }
 
-// meetings are the variables of Counted in which a shard meets an architecture, in
+// meetings are the variables of Counted and Histograms in which a shard meets an architecture, in
 // the order of values.
 var meetings = []string{"l1d_misses_here", "l1i_misses_here", "l2_misses_here", "core_bound_cpi", "misses_alone_cpi", "misses_overlapped_cpi"}
 

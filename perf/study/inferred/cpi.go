@@ -78,7 +78,7 @@ func LoadModel(dir string) (*infer.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := infer.Fit(profiles.Table(profiles.training(), LimitSet), spec, infer.FitOptions{Scaling: scaling, Ridge: ridge})
+	m, err := infer.Fit(profiles.Table(profiles.training(), LimitSet), spec, infer.FitOptions{Scaling: relative, Ridge: ridge})
 	if err != nil {
 		return nil, fmt.Errorf("perf: infer: %s: %w", dir, err)
 	}
@@ -114,7 +114,7 @@ func PredictCPI(ctx context.Context, prog *subject.Program, m *infer.Model, arch
 		row := CPIPrediction{Architecture: a, Parameters: h.Parameters}
 		for k := range p.Shards {
 			key := shardKey{p.Shards[k].Variant, k}
-			on := placement{shards[key], misses[key], h.Parameters}
+			on := placement{shard: shards[key], misses: misses[key], hardware: h.Parameters}
 			row.add(on.costs(), predicted[a*len(p.Shards)+k], float64(len(p.Shards)))
 		}
 		out.Rows = append(out.Rows, row)

@@ -60,6 +60,12 @@ func (p *Profiles) invent(rng *rand.Rand, of Subject) {
 				}
 				p.addMisses(variant, k, m)
 			}
+			if stream == int(shard.Data) {
+				p.Shards[len(p.Shards)-1].DataReuses = most
+			}
+			for i, b := range shard.Bounds() {
+				p.Distances = append(p.Distances, Distance{variant, k, shard.Stream(stream).String(), b, most / uint64(1+i)})
+			}
 		}
 	}
 	shards := p.Shards[len(p.Shards)-2:]

@@ -37,7 +37,7 @@ func (v *program) job() (campaign.Job, error) {
 
 // Work returns the kinds of jobs of this package.
 func Work() []campaign.Work {
-	return []campaign.Work{campaign.NewWork(variantKind, func(ctx context.Context, at campaign.Site, s variantSpec) error {
+	return []campaign.Work{distancesWork(), campaign.NewWork(variantKind, func(ctx context.Context, at campaign.Site, s variantSpec) error {
 		if s.SimulationVersion != simulationVersion || s.SurveyVersion != surveyVersion {
 			return fmt.Errorf("perf: infer: %s: another version of presage made the job", s.Of.Variant())
 		}

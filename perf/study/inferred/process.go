@@ -1,6 +1,7 @@
 package inferred
 
 import (
+	"cmp"
 	"slices"
 
 	"presage/perf/infer"
@@ -50,6 +51,8 @@ func (f fitted) Predict(t *infer.Table) ([]float64, error) {
 // software meets it, follow those of software.
 func (r *runner) processOf(t *infer.Table) (fitted, error) {
 	software := slices.Index(t.Names, infer.HardwareSpace()[0].Name)
-	p, err := infer.NewProcess(t, software, r.Variables.kernel())
+	kernel := r.Variables.kernel()
+	kernel.Trend.Degree = cmp.Or(r.Products, kernel.Trend.Degree)
+	p, err := infer.NewProcess(t, software, kernel)
 	return fitted{&infer.System{Table: t, Search: new(infer.State)}, p}, err
 }

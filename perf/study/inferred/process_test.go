@@ -20,7 +20,7 @@ func TestProcessInPlaceOfASearch(t *testing.T) {
 		return a == b
 	}
 	rows := runStudy(t, Options{Variables: Portable, Profiles: 8}, inventedProfiles()).Predictions
-	for _, set := range []Set{Portable, Counted} {
+	for _, set := range []Set{Portable, Histograms, Counted} {
 		f := runStudy(t, Options{Variables: set, Process: true, Profiles: 8}, inventedProfiles())
 		if len(f.Generations) != 0 || len(f.Specs) != 0 || f.Model != nil {
 			t.Errorf("%s: %d generations, %d specs, the model %v", set, len(f.Generations), len(f.Specs), f.Model)
@@ -41,7 +41,7 @@ func TestProcessInPlaceOfASearch(t *testing.T) {
 }
 
 // TestCountedNeedsNoSimulation: limits, which come from the pipeline model, do not
-// enter the variables of Portable and Counted, nor the estimate.
+// enter the variables of Portable, Histograms and Counted, nor the estimate.
 func TestCountedNeedsNoSimulation(t *testing.T) {
 	p, simulated := inventedProfiles(), inventedProfiles()
 	for i := range simulated.Shards {
@@ -49,7 +49,7 @@ func TestCountedNeedsNoSimulation(t *testing.T) {
 			simulated.Shards[i].Limits[name] = math.NaN()
 		}
 	}
-	for _, set := range []Set{Portable, Counted} {
+	for _, set := range []Set{Portable, Histograms, Counted} {
 		a, b := p.Table(p.Profiles, set), simulated.Table(p.Profiles, set)
 		if err := b.Check(); err != nil {
 			t.Fatalf("%s: %v", set, err)
@@ -77,7 +77,7 @@ func TestCountedByHand(t *testing.T) {
 		{shard.Code.String(), 512}:  {One: 20, Two: 1},
 		{shard.Both.String(), 2048}: {One: 1, Two: 8},
 	}
-	c := (&placement{s, misses, h}).counted()
+	c := (&placement{shard: s, misses: misses, hardware: h}).counted()
 	want := counted{data: 0.1, code: 0.02, both: 0.008, core: 0.5}
 	want.alone = 0.5 + 0.02*10 + 0.1*10 + 0.008*memoryCycles
 	want.overlapped = 0.5 + 0.02*10 + (0.1*10+0.008*memoryCycles)/4

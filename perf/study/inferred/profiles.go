@@ -70,11 +70,12 @@ func (q Profile) CPI() float64 { return float64(q.Cycles) / float64(q.Instructio
 
 // Profiles are the results of a campaign. Hardware[i].Architecture is i.
 type Profiles struct {
-	Shards   []Shard
-	Misses   []Misses
-	Hardware []Hardware
-	Profiles []Profile
-	Warnings []string // of the simulations; not recorded
+	Shards    []Shard
+	Misses    []Misses
+	Distances []Distance // of the shards, in their order; none where they were not counted
+	Hardware  []Hardware
+	Profiles  []Profile
+	Warnings  []string // of the simulations; not recorded
 }
 
 // shardKey names a shard.
@@ -169,14 +170,18 @@ func (p *Profiles) Table(profiles []Profile, set Set) *infer.Table {
 			t.Plain[i] = true
 		}
 	}
+	var reuses map[shardKey]map[string]*distribution
+	if set == Histograms {
+		reuses = p.histograms()
+	}
 	for _, q := range profiles {
 		key := shardKey{q.Variant, q.Shard}
-		on := placement{shards[key], misses[key], p.Hardware[q.Architecture].Parameters}
+		on := placement{shards[key], misses[key], reuses[key], p.Hardware[q.Architecture].Parameters}
 		values, estimate := on.values(set, shares)
 		for v, x := range values {
 			t.Columns[v] = append(t.Columns[v], x)
 		}
-		if set == LimitSet || set == Counted {
+		if set == LimitSet || set.meets() {
 			t.Estimate = append(t.Estimate, estimate)
 		}
 		t.Response = append(t.Response, q.CPI())

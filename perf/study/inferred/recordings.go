@@ -1,8 +1,11 @@
 package inferred
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 
 	"presage/perf/frame"
@@ -13,10 +16,11 @@ import (
 
 // Files that a campaign is recorded in, a study, and other methods.
 const (
-	shardsFile   = "shards.csv"
-	missesFile   = "misses.csv"
-	hardwareFile = "architectures.csv"
-	profilesFile = "profiles.csv"
+	shardsFile    = "shards.csv"
+	missesFile    = "misses.csv"
+	distancesFile = "distances.csv"
+	hardwareFile  = "architectures.csv"
+	profilesFile  = "profiles.csv"
 
 	predictionsFile = "predictions.csv"
 	searchesFile    = "searches.csv"
@@ -41,6 +45,14 @@ func load[R any](dir, file string, rows *[]R) error {
 	}
 	*rows = t.Rows
 	return nil
+}
+
+// loadIfThere is load of a table that need not be there.
+func loadIfThere[R any](dir, file string, rows *[]R) error {
+	if _, err := os.Stat(filepath.Join(dir, file)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return load(dir, file, rows)
 }
 
 // first returns the error of the first step that fails; the steps after it are
@@ -79,6 +91,7 @@ func LoadProfiles(dir string) (*Profiles, error) {
 	err := first(
 		func() error { return load(dir, shardsFile, &p.Shards) },
 		func() error { return load(dir, missesFile, &p.Misses) },
+		func() error { return loadIfThere(dir, distancesFile, &p.Distances) },
 		func() error { return load(dir, hardwareFile, &p.Hardware) },
 		func() error { return load(dir, profilesFile, &p.Profiles) },
 	)
@@ -157,7 +170,7 @@ func (p *Profiles) completeHardware() error {
 // check returns an error if p has values that no campaign records; it names the table
 // and the row, counted from 1 below the header.
 func (p *Profiles) check() error {
-	if err := first(p.checkShards, p.checkMisses); err != nil {
+	if err := first(p.checkShards, p.checkMisses, p.checkDistances); err != nil {
 		return err
 	}
 	shards := p.shards()

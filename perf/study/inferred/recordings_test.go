@@ -18,6 +18,9 @@ func TestProfilesAreRecorded(t *testing.T) {
 	if err := p.Record(dir, "invented"); err != nil {
 		t.Fatal(err)
 	}
+	if err := p.RecordDistances(dir, "invented"); err != nil {
+		t.Fatal(err)
+	}
 	got, err := LoadProfiles(dir)
 	if err != nil || !reflect.DeepEqual(got, p) {
 		t.Fatalf("read back as something else, error %v", err)
@@ -160,7 +163,10 @@ func TestRecordingsAreKept(t *testing.T) {
 	if err := campaign.Record(dir, "again"); err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range []string{string(Paper), string(LimitSet), string(Portable), "searched", "joint", "ridge", "process", string(Counted)} {
+	if err := campaign.RecordDistances(dir, "again"); err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{string(Paper), string(LimitSet), string(Portable), "searched", "joint", "ridge", "process", string(Counted), string(Histograms)} {
 		from, to := filepath.Join(recorded, folder), filepath.Join(dir, folder)
 		if err := os.Mkdir(to, 0o700); err != nil {
 			t.Fatal(err)

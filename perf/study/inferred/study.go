@@ -33,8 +33,12 @@ type Options struct {
 
 	// Process fits a regression with a Gaussian process for what it leaves (see
 	// infer.Process) in place of a spec. An update takes the model as its prior. It is
-	// the way of Counted.
+	// the way of Counted and Histograms.
 	Process bool
+
+	// Products is how many variables the products of the regression of Process have at
+	// most; 0: 2, with which the numbers of its kernel were chosen.
+	Products int
 
 	// Searched searches for terms genetically where Direct would take them all: among the
 	// same variables and powers, with the same response and ridge. It sets search and
@@ -99,8 +103,8 @@ type Findings struct {
 	Model *infer.Model
 }
 
-// scaling is how CPI enters fits by default.
-var scaling = infer.Scaling{Power: 1}
+// relative is how CPI enters fits by default.
+var relative = infer.Scaling{Power: 1}
 
 // ridge shrinks models of LimitSet by default; those of Paper are fitted by least
 // squares, as in 2012.
@@ -112,7 +116,7 @@ func (o Options) withDefaults() Options {
 	if o.Joint {
 		o.Search.Population = cmp.Or(o.Search.Population, 100)
 	}
-	o.Process = o.Process || o.Variables == Counted
+	o.Process = o.Process || o.Variables.meets()
 	o.Direct = !o.Searched && !o.Process && (o.Direct || o.Variables == Portable)
 	if o.Counts == nil && !o.Direct && !o.Process {
 		o.Counts = []int{10, 40}
@@ -122,7 +126,7 @@ func (o Options) withDefaults() Options {
 	o.Search.Generations = cmp.Or(o.Search.Generations, 30)
 	o.Search.Seed = o.Seed
 	if o.Search.Scaling == (infer.Scaling{}) {
-		o.Search.Scaling = scaling
+		o.Search.Scaling = relative
 		if o.Variables == Portable {
 			o.Search.Scaling = infer.Scaling{Log: true}
 		}
@@ -143,6 +147,9 @@ const (
 	directPowers = 2
 	directRidge  = 30
 )
+
+// maxProducts bounds Options.Products.
+const maxProducts = 4
 
 // Run searches for a model of all applications and judges it by interpolation and
 // on new hardware; then for models without each application, without each input
@@ -169,6 +176,12 @@ func (o Options) Run(ctx context.Context, p *Profiles) (*Findings, error) {
 
 func (o Options) runner(p *Profiles) (*runner, error) {
 	r := &runner{Options: o.withDefaults(), all: p, out: new(Findings), unseen: p.Unseen()}
+	if r.Products < 0 || r.Products > maxProducts {
+		return nil, fmt.Errorf("perf: infer: products of %d variables: want 1 to %d, or 0 for the default", r.Products, maxProducts)
+	}
+	if r.Variables == Histograms && len(p.Distances) == 0 {
+		return nil, errNoDistances
+	}
 	return r, r.Variables.Check()
 }
 

@@ -31,7 +31,7 @@ func predictionsOf(f *Findings) map[scenarioRow][]float64 {
 // applications: searches, the model and all predictions stay, but for those of
 // models that were updated with these profiles.
 func TestValidationIsNeverSeen(t *testing.T) {
-	for _, set := range []Set{Portable, Counted, Paper, LimitSet} {
+	for _, set := range []Set{Portable, Histograms, Counted, Paper, LimitSet} {
 		t.Run(string(set), func(t *testing.T) {
 			want := smallFindings(t, set)
 			p := inventedProfiles()

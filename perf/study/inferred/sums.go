@@ -3,11 +3,11 @@ package inferred
 import "fmt"
 
 // Sums returns the same rows as list with what the estimate of a set of variables,
-// LimitSet or Counted, says alone, without any regression, as Predicted: the baseline
+// LimitSet, Counted or Histograms, says alone, without any regression, as Predicted: the baseline
 // of models that correct it. A program's is the mean over the shards that judge it. It returns
 // an error if a row has no profile that judges.
 func (p *Profiles) Sums(list []Prediction, set Set) ([]Prediction, error) {
-	if set != LimitSet && set != Counted {
+	if set != LimitSet && !set.meets() {
 		return nil, fmt.Errorf("perf: infer: the variables %s have no estimate to sum up", set)
 	}
 	type pair struct {

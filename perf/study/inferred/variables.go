@@ -30,6 +30,12 @@ const (
 	// misses overlapped, by a regression with a process (see Options.Process).
 	Counted Set = "counted"
 
+	// Histograms is Portable and the same as Counted adds to it, but with misses that
+	// follow from the shard's histograms of reuse distances, as if blocks fell into sets
+	// at random: what one run tells of caches of any geometry, without counting
+	// misses in those of the hardware space.
+	Histograms Set = "histograms"
+
 	// LimitSet is the cost of each limit of a shard on an architecture, as a
 	// share of the sum of all (see Shares), and the parameters of Table 2.
 	// Models correct that sum. How software and hardware meet is worked out
@@ -40,11 +46,17 @@ const (
 
 // Check returns an error if s is none of the sets.
 func (s Set) Check() error {
-	if s != Paper && s != LimitSet && s != Portable && s != Counted {
-		return fmt.Errorf("perf: infer: %q is no set of variables; there are %s, %s, %s and %s", string(s), Portable, Counted, Paper, LimitSet)
+	if s != Paper && s != LimitSet && s != Portable && !s.meets() {
+		return fmt.Errorf("perf: infer: %q is no set of variables; there are %s, %s, %s, %s and %s", string(s), Portable, Histograms, Counted, Paper, LimitSet)
 	}
 	return nil
 }
+
+// meets reports whether the set has variables in which a shard meets an architecture.
+func (s Set) meets() bool { return s == Counted || s == Histograms }
+
+// touches reports whether the set has footprints.
+func (s Set) touches() bool { return s == Portable || s.meets() }
 
 // Share is a variable of LimitSet.
 type Share struct {
@@ -108,7 +120,7 @@ func Variables(set Set) []string {
 		for _, c := range shard.Characteristics() {
 			names = append(names, c.Name)
 		}
-		if set == Portable || set == Counted {
+		if set.touches() {
 			names = append(names, footprints...)
 		}
 	} else {
@@ -119,7 +131,7 @@ func Variables(set Set) []string {
 	for _, y := range infer.HardwareSpace() {
 		names = append(names, y.Name)
 	}
-	if set == Counted {
+	if set.meets() {
 		names = append(names, meetings...)
 	}
 	return names
