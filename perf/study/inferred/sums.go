@@ -14,30 +14,30 @@ func (p *Profiles) Sums(list []Prediction, set Set) ([]Prediction, error) {
 		variant      string
 		architecture int
 	}
-	judging := make(map[pair][]Profile)
+	judging := make(map[pair][]int) // rows of profiles
+	var profiles []Profile
 	for _, q := range p.Profiles {
 		if q.Use == Check || q.Use == New {
 			key := pair{q.Variant, q.Architecture}
-			judging[key] = append(judging[key], q)
+			judging[key] = append(judging[key], len(profiles))
+			profiles = append(profiles, q)
 		}
 	}
+	estimates := p.Table(profiles, set).Estimate
 	out := make([]Prediction, len(list))
 	for i, row := range list {
-		var of []Profile
-		for _, q := range judging[pair{row.Variant, row.Architecture}] {
-			if row.Shard < 0 || row.Shard == q.Shard {
-				of = append(of, q)
+		sum, n := 0.0, 0
+		for _, k := range judging[pair{row.Variant, row.Architecture}] {
+			if row.Shard < 0 || row.Shard == profiles[k].Shard {
+				sum += estimates[k]
+				n++
 			}
 		}
-		if len(of) == 0 {
+		if n == 0 {
 			return nil, fmt.Errorf("perf: infer: no profile judges shard %d of %s on architecture %d", row.Shard, row.Variant, row.Architecture)
 		}
-		sum := 0.0
-		for _, estimate := range p.Table(of, set).Estimate {
-			sum += estimate
-		}
 		out[i] = row
-		out[i].Predicted = sum / float64(len(of))
+		out[i].Predicted = sum / float64(n)
 	}
 	return out, nil
 }
