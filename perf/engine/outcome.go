@@ -84,11 +84,14 @@ type SyscallCount struct {
 
 // String describes the calls in a sentence without its full stop.
 func (s SyscallCount) String() string {
-	name := ""
+	name, times := "", "once"
 	if s.Name != "" {
 		name = " (" + s.Name + ")"
 	}
-	return fmt.Sprintf("system call %d%s, made %d times, is not emulated: the program was told so (ENOSYS)", s.Number, name, s.Count)
+	if s.Count != 1 {
+		times = fmt.Sprintf("%d times", s.Count)
+	}
+	return fmt.Sprintf("system call %d%s, made %s, is not emulated: the program was told so (ENOSYS)", s.Number, name, times)
 }
 
 // Failure returns how the program failed by itself, such as "exit status 1" or
