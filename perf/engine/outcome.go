@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"presage/perf/trace"
@@ -106,10 +107,20 @@ func (o *Outcome) Failure() string {
 	return ""
 }
 
-// Err returns an error if the program failed by itself.
+// Err returns an error if the program failed by itself, with Refusals.
 func (o *Outcome) Err() error {
 	if failure := o.Failure(); failure != "" {
-		return fmt.Errorf("the program ended with %s after %d instructions", failure, o.Instructions)
+		return fmt.Errorf("the program ended with %s after %d instructions%s", failure, o.Instructions, o.Refusals())
 	}
 	return nil
+}
+
+// Refusals returns an indented line for each file that the program could not open, with
+// a newline before it, to end the text of its failure with.
+func (o *Outcome) Refusals() string {
+	var s strings.Builder
+	for _, f := range o.Refused {
+		fmt.Fprintf(&s, "\n\t%v", f)
+	}
+	return s.String()
 }

@@ -70,10 +70,7 @@ func (e *ended) reasons() string {
 	for _, f := range e.callers[:min(len(e.callers), maxCallers)] {
 		fmt.Fprintf(&s, "\n\t%v", f)
 	}
-	for _, f := range e.Refused {
-		fmt.Fprintf(&s, "\n\t%v", f)
-	}
-	return s.String()
+	return s.String() + e.Refusals()
 }
 
 // execute runs the program on its engine. That the program fails is no error.
