@@ -15,9 +15,10 @@ var (
 	ofRun = strings.NewReplacer(append([]string{
 		"Stack is", "--stack is", "(Stack)", "(--stack)",
 		"(MemoryLimit)", "(--memory-limit)", "(OutputLimit)", "(--output-limit)",
+		"memory limits", "memory limits: --memory, --memory-limit, --stack", "have (snapshots)", "have (snapshots: --snapshot, --resume)",
 		"it is a device, pipe or socket", "it is a device, pipe or socket (--dir GUEST=HOST:dev)",
 	}, limitNames...)...)
 	ofJobs = strings.NewReplacer(append([]string{
-		"Stack is", "--stack-bytes is", "(Stack)", "(--stack-bytes)",
+		"Stack is", "--stack-bytes is", "(Stack)", "(--stack-bytes)", "memory limits", "memory limits: --memory, --stack-bytes",
 	}, limitNames...)...)
 )
