@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study metasim spmv infer host native iperf-host iperf-simulated kernel completion deps bench fuzz random soak race fuzz-short clean
+.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study metasim spmv infer host native iperf-host iperf-simulated kernel completion deps bench fuzz random soak race race-short fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,7 @@ demo: ## install Jupyter where it can, run the quickstart, show its result
 	@echo "running $(QUICKSTART) ..."
 	@$(NBCHECK) --execute --output $(BUILD)/quickstart.ipynb --html $(BUILD) --show headline $(QUICKSTART)
 
-test: lint unit fuzz-short notebook-test ## everything: lint gates, Go tests, a little fuzzing, notebooks
+test: lint unit race-short fuzz-short notebook-test ## everything: lint gates, Go tests, some under the race detector, a little fuzzing, notebooks
 
 lint: ## gofumpt, vet, staticcheck, go.mod tidy, shellcheck, govulncheck
 	@bash .ci/lint.sh
@@ -68,6 +68,12 @@ soak: ## predict in three processes on one store for SOAK (1h), and kill them; s
 
 race: ## the Go tests of all packages under the race detector, slow ones shortened
 	nice $(GO) test -race -short -timeout 20m ./...
+
+# Those that share memory between goroutines of their own, or start and end processes.
+RACY = campaign/... engine/native explore infer internal/child predict reuse scaling sched simpoint store subject trace/...
+
+race-short: ## the Go tests of packages with goroutines of their own under the race detector
+	nice $(GO) test -race -short -timeout 20m $(RACY:%=./perf/%)
 
 notebook-test: kernel ## judge the committed notebooks, and run the quickstart anew
 	$(NBCHECK) $(NOTEBOOKS)

@@ -5,7 +5,8 @@
 # perf/objfile.FuzzRead, matches the extended regular expression PATTERN. New inputs
 # that reach new code are kept in the cache of the go command, for the next time; an
 # input that fails is written to testdata/fuzz of its package, to be committed with
-# the repair. Prints a line for each target with its executions a second.
+# the repair. Prints a line for each target with its executions a second, and a second of
+# processor time, which other work on the machine does not change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -45,14 +46,24 @@ mapfile -t all < <(targets | grep -E -- "${2:-.}")
 each=$((total / ${#all[@]}))
 [ "$each" -ge 1 ] || die "$1 is less than a second for each of ${#all[@]} targets"
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+log=$scratch/log
+corpora=$(go env GOCACHE)/fuzz # of the go command
 failed=()
 for target in "${all[@]}"; do
 	folder=${target%.*}
 	name=${target##*.}
+	# Built first, so that its processor time is that of fuzzing.
+	go test -c -fuzz "^$name\$" -o "$scratch/test" "./$folder"
+	corpus=$corpora/$(go list "./$folder")
+	mkdir -p "$corpus"
 	# Shrinking each new input for a minute, the default, leaves no time for others.
-	if ! go test "./$folder" -run '^$' -fuzz "^$name\$" -fuzztime "${each}s" -fuzzminimizetime 10x >"$log" 2>&1; then
+	if ! (
+		cd "$folder"
+		TIMEFORMAT='processor: %U %S'
+		time "$scratch/test" -test.run '^$' -test.fuzz "^$name\$" -test.fuzztime "${each}s" -test.fuzzminimizetime 10x -test.fuzzcachedir "$corpus"
+	) >"$log" 2>&1; then
 		if spurious; then
 			echo "fuzz: $target: go test lost a race with its own deadline (go.dev/issue/75804); no input failed" >&2
 		else
@@ -64,6 +75,7 @@ for target in "${all[@]}"; do
 	awk -v target="$target" '
 		match($0, /elapsed: [0-9hms]+/) { time = substr($0, RSTART + 9, RLENGTH - 9) }
 		match($0, /execs: [0-9]+/) { execs = substr($0, RSTART + 7, RLENGTH - 7); at = time }
+		/^processor: / { processor = $2 + $3 }
 		match($0, /total: [0-9]+/) { corpus = substr($0, RSTART + 7, RLENGTH - 7) }
 		function secs(s,  n, v) {
 			v = 0
@@ -75,7 +87,10 @@ for target in "${all[@]}"; do
 			}
 			return v
 		}
-		END { t = secs(at); printf "%-40s %10d executions %8.0f a second, %d inputs kept\n", target, execs, (t ? execs / t : execs), corpus }
+		END {
+			t = secs(at)
+			printf "%-44s %9d executions, %6.0f a second, %6.0f a processor second, %d inputs kept\n", target, execs, (t ? execs / t : execs), (processor ? execs / processor : 0), corpus
+		}
 	' "$log"
 done
 if [ ${#failed[@]} -gt 0 ]; then

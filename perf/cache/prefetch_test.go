@@ -123,7 +123,7 @@ func TestPrefetchingAgainstPlain(t *testing.T) {
 			}
 		}
 	})
-	if useful == 0 {
+	if useful == 0 && !testing.Short() { // one run in eight has, and -short makes twenty
 		t.Error("no run had covered and late prefetches at a level")
 	}
 }

@@ -54,6 +54,15 @@ type Frame struct {
 	Guessed bool // found on the stack, without call frame information: it may be over
 }
 
+// String describes the frame as one line of a backtrace.
+func (f Frame) String() string {
+	how := "called from"
+	if f.Guessed {
+		how = "possibly called from"
+	}
+	return fmt.Sprintf("%s %s, pc %#x", how, f.Routine, f.PC)
+}
+
 // Error describes the fault in one line, without the backtrace.
 func (f *Fault) Error() string {
 	var s strings.Builder

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -60,6 +61,23 @@ func TestCapabilitiesString(t *testing.T) {
 	} {
 		if got := c.String(); got != want {
 			t.Errorf("%d is %q, want %q", uint(c), got, want)
+		}
+	}
+}
+
+func TestOutcomeErr(t *testing.T) {
+	failed := Outcome{ExitCode: 3, Instructions: 7, Refused: []RefusedFile{{Path: "/data/x", Reason: "no granted folder holds it", Count: 2}}}
+	want := "the program ended with exit status 3 after 7 instructions\n\t/data/x could not be opened: no granted folder holds it"
+	if err := failed.Err(); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	failed.ExitCode = 0
+	if err := failed.Err(); err != nil {
+		t.Error(err)
+	}
+	for count, want := range map[uint64]string{1: "made once", 5: "made 5 times"} {
+		if text := (SyscallCount{Number: 220, Name: "fork", Count: count}).String(); !strings.Contains(text, "220 (fork), "+want) {
+			t.Errorf("%d calls: %s", count, text)
 		}
 	}
 }

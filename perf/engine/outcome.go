@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"presage/perf/trace"
@@ -84,11 +85,14 @@ type SyscallCount struct {
 
 // String describes the calls in a sentence without its full stop.
 func (s SyscallCount) String() string {
-	name := ""
+	name, times := "", "once"
 	if s.Name != "" {
 		name = " (" + s.Name + ")"
 	}
-	return fmt.Sprintf("system call %d%s, made %d times, is not emulated: the program was told so (ENOSYS)", s.Number, name, s.Count)
+	if s.Count != 1 {
+		times = fmt.Sprintf("%d times", s.Count)
+	}
+	return fmt.Sprintf("system call %d%s, made %s, is not emulated: the program was told so (ENOSYS)", s.Number, name, times)
 }
 
 // Failure returns how the program failed by itself, such as "exit status 1" or
@@ -103,10 +107,20 @@ func (o *Outcome) Failure() string {
 	return ""
 }
 
-// Err returns an error if the program failed by itself.
+// Err returns an error if the program failed by itself, with Refusals.
 func (o *Outcome) Err() error {
 	if failure := o.Failure(); failure != "" {
-		return fmt.Errorf("the program ended with %s after %d instructions", failure, o.Instructions)
+		return fmt.Errorf("the program ended with %s after %d instructions%s", failure, o.Instructions, o.Refusals())
 	}
 	return nil
+}
+
+// Refusals returns an indented line for each file that the program could not open, with
+// a newline before it, to end the text of its failure with.
+func (o *Outcome) Refusals() string {
+	var s strings.Builder
+	for _, f := range o.Refused {
+		fmt.Fprintf(&s, "\n\t%v", f)
+	}
+	return s.String()
 }

@@ -200,16 +200,20 @@ func timed(s *System, k *Kernel, times []Measurement) (*System, error) {
 	return &out, nil
 }
 
+// Times in seconds that can be: from a thousandth of a picosecond to thirty thousand
+// years. The squares of others, and their reciprocals, overflow the sums of a fit.
+const shortest, longest = 1e-15, 1e12
+
 func checkTimes(times []Measurement) error {
 	if len(times) < 3 {
 		return fmt.Errorf("iperf: %d measured sizes are too few to fit a model", len(times))
 	}
 	for _, m := range times {
-		if !(m.Time > 0) || math.IsInf(m.Time, 0) {
-			return fmt.Errorf("iperf: the time at %s is %g s, want above 0", pointText(m.Point), m.Time)
+		if !(m.Time >= shortest && m.Time <= longest) {
+			return fmt.Errorf("iperf: the time at %s is %g s, want %g to %g", pointText(m.Point), m.Time, shortest, longest)
 		}
 		for _, t := range m.Runs {
-			if !(t >= 0) || math.IsInf(t, 0) {
+			if !(t >= 0 && t <= longest) {
 				return fmt.Errorf("iperf: a run at %s took %g s, which cannot be", pointText(m.Point), t)
 			}
 		}

@@ -52,7 +52,25 @@ func (p *Program) identity() (engine.Identity, error) {
 // ended is how a run ended.
 type ended struct {
 	*engine.Outcome
-	failed string // as in Facts
+	failed  string         // as in Facts
+	callers []engine.Frame // of the instruction at fault, innermost first
+}
+
+// maxCallers bounds the callers that an error lists: a recursion has thousands.
+const maxCallers = 12
+
+// reasons returns what may explain a failure, a line each, to end an error with: the
+// callers of the instruction at fault, and the files that the program was not allowed
+// to open; "" of a program that did not fail.
+func (e *ended) reasons() string {
+	if e.failed == "" {
+		return ""
+	}
+	var s strings.Builder
+	for _, f := range e.callers[:min(len(e.callers), maxCallers)] {
+		fmt.Fprintf(&s, "\n\t%v", f)
+	}
+	return s.String() + e.Refusals()
 }
 
 // execute runs the program on its engine. That the program fails is no error.
@@ -65,9 +83,9 @@ func (p *Program) execute(ctx context.Context, r *Request, sink trace.Sink, stdo
 	var fault *engine.Fault
 	switch {
 	case err == nil:
-		return ended{out, out.Failure()}, nil
+		return ended{Outcome: out, failed: out.Failure()}, nil
 	case errors.As(err, &fault) && out != nil:
-		return ended{out, fault.Error()}, nil
+		return ended{Outcome: out, failed: fault.Error(), callers: fault.Backtrace}, nil
 	}
 	return ended{}, fmt.Errorf("perf: %s: %w", r.Inputs.Command(), err)
 }

@@ -70,7 +70,7 @@ type Facts struct {
 	Warnings     []string
 
 	// Failed is how the program failed, such as "exit status 2", or empty if it
-	// succeeded. If it failed, Output is the end of its output.
+	// succeeded. If it failed, Output is what may explain it, and the end of its output.
 	Failed, Output string
 }
 
@@ -100,7 +100,7 @@ func (p *Program) Run(ctx context.Context, r Request) (*Result, error) {
 		facts.Warnings = append(facts.Warnings, text)
 	}
 	if facts.Failed != "" {
-		facts.Output = Quote(stderr, stdout)
+		facts.Output = out.reasons() + Quote(stderr, stdout)
 		if !r.MayFail {
 			return nil, fmt.Errorf("perf: %s ended with %s; a failed run is not profiled%s", command, facts.Failed, facts.Output)
 		}

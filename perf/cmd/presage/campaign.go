@@ -109,7 +109,7 @@ func slurmExecutor(cluster string, stderr io.Writer) (*slurm.Executor, error) {
 
 // failedLine is the line of a job that failed.
 func failedLine(e *campaign.Ended) string {
-	first, _, more := strings.Cut(strings.TrimSpace(e.Error), "\n")
+	first, _, more := strings.Cut(ofJobs.Replace(strings.TrimSpace(e.Error)), "\n")
 	line := fmt.Sprintf("failed: %s: %s", e.Label, first)
 	if more || e.Log != "" {
 		line += " (log: " + e.Log + ")"

@@ -281,7 +281,7 @@ func warn(w io.Writer, warnings []string) {
 	for _, text := range warnings {
 		if !seen[text] {
 			seen[text] = true
-			fmt.Fprintln(w, "warning:", text)
+			fmt.Fprintln(w, "warning:", ofJobs.Replace(text))
 		}
 	}
 }

@@ -135,6 +135,9 @@ default, so that a disturbance affects only a few runs of many points. A program
 prints the time of its kernel itself, as a line "kernel_sec: 0.00012". Each row of
 the result is a run; search-models ignores the smallest and largest of each point.
 
+The commands of the table and the programs that they build are executed WITH YOUR
+RIGHTS, not in a sandbox: give it only tables whose commands you would run yourself.
+
 With --record the rows are written to a file, and this command, the host, the date,
 compilers and checksums to recordings.csv beside it. Finished rounds are kept in
 FILE.partial until then, so that an interrupted command can be resumed.`,

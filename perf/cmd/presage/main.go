@@ -27,7 +27,7 @@ func command(ctx context.Context) int {
 		fmt.Fprintln(os.Stderr, interrupted)
 		return interruptStatus(ctx)
 	}
-	fmt.Fprintln(os.Stderr, "presage:", err)
+	fmt.Fprintln(os.Stderr, "presage:", ofJobs.Replace(err.Error()))
 	return 1
 }
 

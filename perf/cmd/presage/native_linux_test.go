@@ -153,3 +153,24 @@ func TestFreeThreads(t *testing.T) {
 		t.Errorf("--threads both: status %d, %s", status, stderr)
 	}
 }
+
+// TestLimitsOfNativePrograms demands that messages of limits name flags.
+func TestLimitsOfNativePrograms(t *testing.T) {
+	exe := native(t)
+	for _, test := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"--output-limit", "2", exe, "100"}, 125, "presage: native: relax wrote more than 2 bytes (--output-limit): output limit reached\n"},
+		{[]string{"--max-instructions", "1000", exe, "100"}, 125, "instruction limit reached (--max-instructions)\n"},
+		{[]string{"--stack", "67108864", exe, "100"}, 125, "(memory limits: --memory, --memory-limit, --stack)"},
+		{[]string{"--snapshot", "s", "--snapshot-at", "5", exe, "100"}, 125, "(snapshots: --snapshot, --resume)"},
+		{[]string{"--timeout", "1ns", exe, "100"}, 124, "presage: the program was stopped after 1ns (--timeout)\n"},
+	} {
+		_, stderr, status := runStatus(t.Context(), nil, append([]string{"run"}, test.args...)...)
+		if status != test.status || !strings.Contains(stderr, test.want) {
+			t.Errorf("%v: status %d, %s", test.args[:2], status, stderr)
+		}
+	}
+}

@@ -271,7 +271,7 @@ func (g *guest) failing(cmd *cobra.Command, err error) error {
 	if status := exitStatus(0); err == nil || errors.As(err, &status) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	fmt.Fprintln(cmd.ErrOrStderr(), "presage:", flagged(err))
+	fmt.Fprintln(cmd.ErrOrStderr(), "presage:", ofRun.Replace(err.Error()))
 	return exitStatus(statusEngine)
 }
 
@@ -302,7 +302,7 @@ func (g *guest) ending(cmd *cobra.Command, r *engine.Outcome, err error) error {
 		if r.ExitCode == 0 {
 			break // the program did not fail by itself
 		}
-		fmt.Fprintf(w, "presage: %v; --dir grants folders\n", f)
+		fmt.Fprintln(w, "presage:", ofRun.Replace(f.String()))
 	}
 	for _, folder := range r.Full {
 		fmt.Fprintf(w, "presage: the program may write no more into %s (--quota)\n", folder)
@@ -310,17 +310,13 @@ func (g *guest) ending(cmd *cobra.Command, r *engine.Outcome, err error) error {
 	if err == nil {
 		return exitStatus(r.ExitCode)
 	}
-	fmt.Fprintln(w, "presage:", flagged(err))
+	fmt.Fprintln(w, "presage:", ofRun.Replace(err.Error()))
 	var fault *engine.Fault
 	if !errors.As(err, &fault) {
 		return exitStatus(statusEngine)
 	}
 	for _, f := range fault.Backtrace {
-		how := "called from"
-		if f.Guessed {
-			how = "possibly called from"
-		}
-		fmt.Fprintf(w, "\t%s %s, pc %#x\n", how, f.Routine, f.PC)
+		fmt.Fprintf(w, "\t%v\n", f)
 	}
 	return exitStatus(r.ExitCode)
 }
@@ -331,12 +327,4 @@ func (g *guest) snapshotTaken(r *engine.Outcome) error {
 		return nil
 	}
 	return fmt.Errorf("no snapshot was taken: the program ended after %d instructions, --snapshot-at is %d", r.Instructions, g.at)
-}
-
-// flagged returns the error's text with the flags that set the limits it names.
-func flagged(err error) string {
-	return strings.NewReplacer(
-		"(Memory)", "(--memory)", "raise Memory", "raise --memory", "(MemoryLimit)", "(--memory-limit)", "that MemoryLimit allows", "that --memory-limit allows",
-		"(Stack)", "(--stack)", "(OutputLimit)", "(--output-limit)", "instruction limit reached", "instruction limit reached (--max-instructions)",
-	).Replace(err.Error())
 }

@@ -51,7 +51,7 @@ func runStatus(ctx context.Context, stdin io.Reader, args ...string) (stdout, st
 		status = interruptStatus(ctx)
 	case err != nil:
 		status = 1
-		fmt.Fprintln(&errs, "presage:", err)
+		fmt.Fprintln(&errs, "presage:", ofJobs.Replace(err.Error()))
 	}
 	return out.String(), errs.String(), status
 }
@@ -86,7 +86,8 @@ func TestRun(t *testing.T) {
 		{args: []string{"--dir", "/in=" + in, "--dir", "/out=" + out + ":rw", guestFolder, "copy", "a", "/out/b"}, stdout: "<nil>\n"},
 		{args: []string{"--max-instructions", "100000000", guestFolder, "spin"}, status: 125, stderr: "presage: .* stopped after 1000.* instructions: instruction limit reached .--max-instructions.\n"},
 		{args: []string{"--memory-limit", "100000000", hostile, "mmap"}, status: 125, stdout: "mmap 1\n", stderr: "presage: .*guest memory limit reached\n"},
-		{args: []string{"--memory", "4097", guestFolder, "exit", "0"}, status: 125, stderr: "presage: rv64: Memory is 4097 bytes.*\n"},
+		{args: []string{"--memory", "4097", guestFolder, "exit", "0"}, status: 125, stderr: "presage: rv64: --memory is 4097 bytes.*\n"},
+		{args: []string{"--stack", "5000", guestFolder, "exit", "0"}, status: 125, stderr: "presage: rv64: --stack is 5000 bytes; it must be .* to half of --memory, .*\n"},
 		{args: []string{"--timeout", "-1s", guestFolder, "spin"}, status: 125, stderr: "presage: --timeout -1s is negative; 0 stands for no limit\n"},
 		{args: []string{"--nonesuch", guestFolder}, status: 125, stderr: "presage: unknown flag: --nonesuch\n"},
 		{args: nil, status: 125, stderr: "presage: requires at least 1 arg.*\n"},
@@ -95,7 +96,7 @@ func TestRun(t *testing.T) {
 		{args: []string{"--snapshot", out + "/s", "--snapshot-at", "1000000000000", guestFolder, "exit", "0"}, status: 125, stderr: "presage: no snapshot was taken: the program ended after .*\n"},
 		{args: []string{edges, "deep", "12000"}, status: 139, stderr: `presage: rv64: stack overflow: store of .* below the stack of 8388608 bytes \(--stack\).*` + "\n(\tcalled from deep.*\n)+"},
 		{args: []string{"--stack", "67108864", edges, "deep", "12000"}, stdout: "ok\n"},
-		{args: []string{edges, "open", "/data/mesh"}, status: 1, stderr: "presage: /data/mesh could not be opened: no granted folder holds it; --dir grants folders\n"},
+		{args: []string{edges, "open", "/data/mesh"}, status: 1, stderr: "presage: /data/mesh could not be opened: no granted folder holds it .--dir.\n"},
 		{args: []string{"--engine", "vm", guestFolder, "exit", "0"}, status: 125, stderr: `presage: --engine "vm": want auto, interp or jit` + "\n"},
 		{args: []string{"--dir", "in=x", guestFolder}, status: 125, stderr: "presage: invalid argument .* want an absolute path .*\n"},
 		{args: []string{"--snapshot", out + "/s", "--snapshot-at", "1000000000000", guestFolder, "exit", "7"}, status: 7, stderr: "presage: no snapshot was taken: the program ended after .*\n"},
@@ -201,6 +202,35 @@ func TestRunSnapshot(t *testing.T) {
 	}
 	if _, stderr, status := runStatus(t.Context(), nil, "run", "--resume", file, guestFolder, "exit", "0"); status != 125 || !strings.Contains(stderr, "taken with arguments") {
 		t.Errorf("other arguments: status %d, %s", status, stderr)
+	}
+}
+
+// TestFailureOfSimulation demands that commands which record a run say why it failed,
+// and name their own flags.
+func TestFailureOfSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; other commands run the packages below at once, too")
+	}
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	edges, hostile := guestC(t, "edges", "-O1", "-g"), guestC(t, "hostile", "-O1")
+	for _, test := range []struct {
+		exe, args, flag, want string // want is a regular expression
+	}{
+		{edges, "open /data/mesh", "", `ended with exit status 1; a failed run is not profiled\n\t/data/mesh could not be opened: no granted folder holds it \(--dir\)\n`},
+		{edges, "deep 12000", "", `below the stack of 8388608 bytes \(--stack-bytes\): .* in deep .*\n(\tcalled from deep, pc 0x[0-9a-f]+\n){12}$`},
+		{edges, "limit", "--stack-bytes=5000", "--stack-bytes is 5000 bytes; .* to half of --memory, "},
+		{edges, "limit", "--memory=4097", "--memory is 4097 bytes"},
+		{edges, "limit", "--max-instructions=1000", "instruction limit reached \\(--max-instructions\\)"},
+		{hostile, "mmap", "--memory=100003840", `its address space is 100003840 bytes \(--memory\): guest memory limit reached`},
+	} {
+		args := []string{"simulate", test.exe, "--args", test.args, "--machine", "zen4", "-q", "--on", "here", test.flag}
+		if test.flag == "" {
+			args = args[:len(args)-1]
+		}
+		_, stderr, status := runStatus(t.Context(), nil, args...)
+		if status != 1 || !regexp.MustCompile(test.want).MatchString(stderr) {
+			t.Errorf("%s %s: status %d, %s", test.args, test.flag, status, stderr)
+		}
 	}
 }
 

@@ -80,8 +80,9 @@ func spmvTuneCommand() *cobra.Command {
 ratio of each block size from 2% of its rows, and recommends a block size for this
 machine: the one with the best ratio of the measured speed of a dense matrix in
 such blocks to the fill ratio. Those speeds are measured at the first call on a
-machine, and kept; --anew measures them again. With --verify it times all block sizes for the
-matrix itself and reports how good the recommendation is.
+machine, which takes a few seconds, and kept; --anew measures them again. With
+--verify it times all block sizes for the matrix itself and reports how good the
+recommendation is.
 
 With --caches it also simulates products on the caches of the study, fits models,
 and recommends a block size, caches, or both for a 400 MHz core, with the

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"presage/perf/engine"
@@ -36,7 +37,8 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 	start := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	io, err := openStdio(&r, func() { cancel(engine.ErrOutputLimit) })
+	tooMuch := fmt.Errorf("native: %s wrote more than %d bytes (OutputLimit): %w", filepath.Base(f.Path), r.OutputLimit, engine.ErrOutputLimit)
+	io, err := openStdio(&r, func() { cancel(tooMuch) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +59,7 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 	}
 	err = errors.Join(err, io.wait())
 	if io.exceeded() && !errors.Is(err, engine.ErrOutputLimit) {
-		err = errors.Join(err, engine.ErrOutputLimit)
+		err = errors.Join(err, tooMuch)
 	}
 	out, wrong := m.result(start)
 	err = errors.Join(err, wrong)

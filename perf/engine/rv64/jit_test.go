@@ -235,13 +235,16 @@ func FuzzJIT(f *testing.F) {
 	f.Add(uint64(4), uint8(200), uint8(0), true, false, false)
 	f.Fuzz(func(t *testing.T, seed uint64, n, rounds uint8, traced, wild, flow bool) {
 		needJIT(t)
-		file := readFile(t, loopImage(seed, 1+int(n%64), 1+int(rounds%8), wild))
+		var image []byte
 		switch {
 		case n >= 192: // loops of one block
-			file = readFile(t, stripImage(seed))
+			image = stripImage(seed)
 		case flow && !wild:
-			file = readFile(t, flowImage(seed, 2+int(n%64), 1+20*int(rounds%8)))
+			image = flowImage(seed, 2+int(n%32), 1+20*int(rounds%4))
+		default:
+			image = loopImage(seed, 1+int(n%32), 1+int(rounds%4), wild)
 		}
+		file := readFile(t, image)
 		plan := new(trace.Plan)
 		if traced {
 			plan = planAll(file)

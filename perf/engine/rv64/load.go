@@ -66,7 +66,16 @@ func (m *machine) hostError(err error) error {
 }
 
 func (m *machine) tooLittle() error {
-	return fmt.Errorf("rv64: %s needs more than the %d bytes of memory that MemoryLimit allows: %w", m.program(), m.mem.limit, engine.ErrMemoryLimit)
+	return fmt.Errorf("rv64: %s needs more memory; %s: %w", m.program(), m.space(), engine.ErrMemoryLimit)
+}
+
+// space says how much memory the program may use, and which options say so.
+func (m *machine) space() string {
+	text := fmt.Sprintf("its address space is %d bytes (Memory)", m.opt.Memory)
+	if m.opt.MemoryLimit < m.opt.Memory {
+		text += fmt.Sprintf(", of which it may use %d (MemoryLimit)", m.opt.MemoryLimit)
+	}
+	return text
 }
 
 func segmentPerm(s *objfile.Segment) uint8 {

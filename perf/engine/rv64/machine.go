@@ -208,8 +208,7 @@ func (m *machine) run(ctx context.Context) (err error) {
 // verdict returns the run's error, if any, after the program has ended.
 func (m *machine) verdict() error {
 	if m.refused && (m.exitCode != 0 || m.signal != 0) {
-		err := fmt.Errorf("rv64: %s failed after it was refused memory; its address space is %d bytes (Memory), of which it may use %d (MemoryLimit): %w",
-			m.program(), m.opt.Memory, m.opt.MemoryLimit, engine.ErrMemoryLimit)
+		err := fmt.Errorf("rv64: %s failed after it was refused memory; %s: %w", m.program(), m.space(), engine.ErrMemoryLimit)
 		return errors.Join(err, m.err)
 	}
 	return m.err

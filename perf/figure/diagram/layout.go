@@ -15,7 +15,11 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"presage/perf/figure/graph"
+	"presage/perf/internal/wasmcache"
 )
+
+// Graphviz has been initialised, with the cache of package wasmcache.
+var _ = wasmcache.Restore()
 
 // layout holds all positions, in points from the lower left corner.
 type layout struct {

@@ -14,6 +14,9 @@ import (
 // not make one allocation of them, of which they would be parts at distances that follow
 // from the size.
 func TestListsJoinNoArrays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestConflictsOfOneExecutable runs the same goroutines")
+	}
 	t.Parallel()
 	st, m := store.Open(t.TempDir()), find(t, "origin2000")
 	prog := build(t, "", "testdata/list.c")

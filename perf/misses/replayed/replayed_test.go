@@ -169,6 +169,9 @@ func (s *several) simulate(t *testing.T, at subject.BinaryPoint) []misses.Simula
 // of its own. Where none is of the size that is predicted, how the library starts
 // there is not known exactly; where one is, the counts are equal.
 func TestConflictsOfSeveralExecutables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestConflictsOfOneExecutable runs the same goroutines")
+	}
 	s := learnSeveral(t, "testdata/fixed.c", 20, 23, 26, 31, 36, 40, 45)
 	target := s.at(128)
 	simulated := s.simulate(t, target)
@@ -232,6 +235,9 @@ func (s *several) relabel(t *testing.T) {
 // TestExecutablesThatDifferInMoreThanConstants tests executables of which no two have the
 // same references in a loop.
 func TestExecutablesThatDifferInMoreThanConstants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestConflictsOfOneExecutable runs the same goroutines")
+	}
 	s := learnSeveral(t, "testdata/spills.F90", 13, 14, 15, 17, 19, 22)
 	target := s.at(32)
 	rows := judge(t, s.model, s.program, s.m, target.Point, Options{Executables: []subject.BinaryPoint{target}}, s.simulate(t, target))

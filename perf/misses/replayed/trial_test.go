@@ -17,6 +17,9 @@ import (
 // simulation, at powers of two. Columns near the diagonal are not random, which a cache
 // that holds all that the runs touch does not show.
 func TestTrials(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; TestConflictsOfOneExecutable runs the same goroutines")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		flags   string

@@ -313,19 +313,35 @@ func TestSearchModelsBadInput(t *testing.T) {
 	}
 }
 
-// TestSearchModelsHugeTime fits a time near the largest float, which makes the sums of a
-// fit overflow: then no model meets the request, and its errors are infinite or NaN.
-func TestSearchModelsHugeTime(t *testing.T) {
-	for _, huge := range []float64{1e300, 1e308, math.MaxFloat64} {
-		for at := range 3 {
+// TestSearchModelsExtremeTimes takes the longest and the shortest time that can be, with
+// which a fit has finite errors, and refuses others, whose squares or weights overflow.
+func TestSearchModelsExtremeTimes(t *testing.T) {
+	k, s := kernelAndSystem(t, "ultrasparc-1")
+	requests := []iperf.Request{{AbsErr: 0.005, Share: 1}, {RelErr: 0.005, Share: 1}}
+	for _, c := range []struct {
+		seconds float64
+		refused bool
+	}{{1e12, false}, {1e13, true}, {1e300, true}, {1e308, true}, {math.MaxFloat64, true}, {1e-15, false}, {1e-16, true}, {1e-300, true}, {math.SmallestNonzeroFloat64, true}} {
+		for _, request := range requests {
 			var times []TimeRow
 			for n := 8.0; n < 400; n += 16 {
 				times = append(times, TimeRow{subject.Point{"n": n}, 3e-9*n*n + 2e-6})
 			}
-			times[at*12].Seconds = huge
-			m := searched(t, times, "ultrasparc-1", iperf.Request{AbsErr: 0.005, Share: 1}, SearchOptions{})
-			if m.NoModel == nil || m.NoModel.AchievableBy == nil || len(m.Reasons) != 3 {
-				t.Errorf("%g at n = %g: %v", huge, times[at*12].Point["n"], m.NoModel)
+			times[12].Seconds = c.seconds
+			m, err := SearchModels(t.Context(), times, k, s, request, SearchOptions{})
+			switch {
+			case c.refused:
+				if err == nil || !strings.Contains(err.Error(), "the time at n=200 is ") {
+					t.Errorf("%g s: %v", c.seconds, err)
+				}
+			case err != nil || len(m.Candidates) == 0:
+				t.Errorf("%g s: %v", c.seconds, err)
+			default:
+				for _, row := range m.Candidates {
+					if !(row.RMS > 0) || math.IsInf(row.RMS, 0) {
+						t.Errorf("%g s: %s has an error of %g", c.seconds, row.Model, row.RMS)
+					}
+				}
 			}
 		}
 	}
