@@ -15,10 +15,18 @@ type Fill struct {
 }
 
 // LogFills begins a list of the fills from now on.
-func (s *Simulator) LogFills() { s.caches.logging, s.tlbs.logging = true, true }
+func (s *Simulator) LogFills() {
+	for _, c := range []*chain{&s.caches, &s.tlbs} {
+		c.logging, c.direct = true, false
+	}
+}
 
 // EndLog ends the list of fills.
-func (s *Simulator) EndLog() { s.caches.logging, s.tlbs.logging = false, false }
+func (s *Simulator) EndLog() {
+	for _, c := range []*chain{&s.caches, &s.tlbs} {
+		c.logging, c.direct = false, c.prefetching == nil && c.isDirect()
+	}
+}
 
 // Fills returns the list of fills, and empties it.
 func (s *Simulator) Fills() []Fill {

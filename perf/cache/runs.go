@@ -54,8 +54,12 @@ type loop struct {
 	streams []affine.Stream
 	walkers []walker // of the streams
 	shapes  affine.Shapes
+	order   closeOrder
 	pieces  []trace.Piece
 	buffer  []trace.Access
+
+	shape *affine.Shape // nil: none
+	phase int           // of the first iteration
 
 	stores  uint64  // streams, a bit each
 	close   uint64  // streams whose blocks may share a set, a bit each
@@ -105,40 +109,6 @@ func (c *chain) segment(i int) bool {
 	return ok
 }
 
-// repeat simulates the segments after that of piece i that repeat it, and returns
-// their number. One without a miss leaves caches under LRU as it found them, if
-// the one before it accessed the same blocks in the same order: all others will
-// do the same (derived here).
-func (c *chain) repeat(i int) int {
-	n := affine.Repeats(c.pieces, i, runTail, c.shift)
-	for j := 1; j <= n; j++ {
-		before := c.missed()
-		c.segment(i + j)
-		if c.missed() == before {
-			c.countAgain(i, uint64(n-j))
-			break
-		}
-	}
-	return n
-}
-
-// countAgain counts the accesses of the segment of piece i, all of them hits, n
-// times.
-func (c *chain) countAgain(i int, n uint64) {
-	l := &c.pieces[i].Loop
-	for _, s := range l.Strides {
-		c.refs[s.First.Ref()].count += n * uint64(l.Count)
-	}
-	for _, a := range c.pieces[i+1].Accesses {
-		ref := &c.refs[a.Ref()]
-		ref.count += n
-		if int(ref.enter) < len(c.levels) {
-			e := &c.levels[ref.enter]
-			e.counts[ref.group].Accesses += n * (a.Last()>>e.shift - a.Addr()>>e.shift)
-		}
-	}
-}
-
 // expand simulates a run access by access.
 func (c *chain) expand(l *trace.Loop) {
 	if len(l.Strides) == 0 {
@@ -157,6 +127,9 @@ func (c *chain) expand(l *trace.Loop) {
 func (c *chain) prepare(l *trace.Loop) bool {
 	if len(l.Strides) > affine.MaxStreams || uint64(l.Count)*uint64(len(l.Strides)) < runLeast {
 		return false
+	}
+	if c.shape, c.phase = c.shapes.Again(l, c.streams); c.shape != nil {
+		return true
 	}
 	c.streams, c.walkers, c.stores = c.streams[:0], c.walkers[:0], 0
 	c.ordered, c.ample, c.mixed, c.moves = true, true, c.inclusive, 0
@@ -186,9 +159,16 @@ func (c *chain) prepare(l *trace.Loop) bool {
 
 // run simulates the loop at hand, l.
 func (c *chain) run(l *trace.Loop) {
-	switch shape, phase := c.shapeOf(l.Count); {
-	case shape != nil:
-		c.runPhases(shape, phase, l.Count)
+	if c.shape == nil {
+		if c.shape, c.phase = c.shapeOf(l.Count); c.shape != nil {
+			c.shapes.Keep(l)
+		}
+	}
+	switch {
+	case c.shape != nil && c.direct:
+		c.runDirect(c.shape, c.phase, l.Count)
+	case c.shape != nil:
+		c.runPhases(c.shape, c.phase, l.Count)
 	case c.moves > fewMoves:
 		c.expand(l)
 		return

@@ -112,3 +112,48 @@ func TestRunsOfRows(t *testing.T) {
 		compare(t, plan, config, expanded, batches)
 	})
 }
+
+// TestRunsAgain does the same for loops that repeat, some of whose sets hold as many
+// blocks as they have ways, others one too many; and for loops of one shape whose
+// arrays move apart, so that now these streams share sets and now those.
+func TestRunsAgain(t *testing.T) {
+	plan := mixedPlan()
+	rng := rand.New(rand.NewPCG(9, 10))
+	for range 3000 {
+		ways := 1 + rng.IntN(8)
+		l := Level{Name: "L1", BlockBytes: 64, Ways: ways, Blocks: uint64(ways) << rng.IntN(7)}
+		config := Config{Levels: []Level{l, {Name: "L2", BlockBytes: 64 << rng.IntN(2), Ways: 4, Blocks: 1024}}}
+		stride := func(region int, step int64) trace.Stride {
+			ref := trace.RefID(rng.IntN(len(plan.Refs)))
+			addr := uint64(region+1)<<20 + 64*rng.Uint64N(200)
+			return trace.Stride{First: trace.Tag(ref, plan.Refs[ref].Size) + trace.Access(addr), Step: step}
+		}
+		loop := trace.Loop{Count: 20 + rng.Uint32N(200), Strides: []trace.Stride{stride(0, 32), stride(1, 32)}}
+		if rng.IntN(2) == 0 {
+			loop.Strides[1].Step = int64(32 * rng.IntN(100))
+			loop.Count = 20 + rng.Uint32N(40)
+		}
+		if rng.IntN(2) == 0 {
+			loop.Strides = append(loop.Strides, stride(2, 32))
+		}
+		tail := stride(3, 0).First
+		apart := rng.IntN(2) == 0
+		if apart { // one shape: its streams share sets here and there
+			config.Levels[0].Ways, config.Levels[0].Blocks = 2+ways%2, uint64(2+ways%2)*32
+			for i := range loop.Strides {
+				loop.Strides[i].Step = 32
+			}
+		}
+		b := new(trace.Batch)
+		for range 12 {
+			b.AddRun(loop)
+			b.Accesses = append(b.Accesses, tail)
+			if apart {
+				loop.Strides[rng.IntN(len(loop.Strides))].First += trace.Access(64 * rng.IntN(40))
+			}
+		}
+		plain := new(trace.Batch)
+		b.Expand(plain)
+		compare(t, plan, config, []*trace.Batch{plain}, []*trace.Batch{b})
+	}
+}

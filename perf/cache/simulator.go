@@ -39,6 +39,7 @@ func New(plan *trace.Plan, config Config) (*Simulator, error) {
 	for i, t := range config.TLBs {
 		tlbs[i] = t.level()
 	}
+	s.caches.direct = s.caches.direct && s.caches.prefetching == nil
 	s.tlbs = newChain(plan, tlbs, config.Seed^1<<63, false)
 	s.tlbs.first = len(config.Levels)
 	return s, nil
@@ -92,6 +93,7 @@ type chain struct {
 	levels    []level
 	refs      []reference
 	inclusive bool      // some level is
+	direct    bool      // see isDirect; false while fills are logged, and with prefetchers
 	log       *[]Missed // takes the misses of the access at hand; nil: not asked for
 	first     int       // index of levels[0] in all of the hierarchy
 
@@ -146,6 +148,7 @@ func newChain(plan *trace.Plan, levels []Level, seed uint64, writes bool) chain 
 		c.shift = min(c.shift, shift)
 		c.repeatable = c.repeatable && c.levels[i].ordered && !l.WriteThrough && !l.NoWriteAllocate
 	}
+	c.direct = c.isDirect()
 	for i := range plan.Refs {
 		r := &plan.Refs[i]
 		ref := reference{id: uint32(i), group: uint32(r.Group), enter: after(levels, -1, r.Float)}
@@ -251,6 +254,10 @@ func (l *level) bytes(block uint64) (first, last uint64) {
 
 // touch accesses a block of level i; the bytes first to last of it are wanted.
 func (c *chain) touch(i int, block, first, last uint64, ref *reference, mark tag) {
+	if c.direct && c.log == nil {
+		c.touchDirect(i, block, ref, mark)
+		return
+	}
 	l := &c.levels[i]
 	if mark != 0 && (l.spec.NoWriteAllocate || l.spec.WriteThrough) {
 		c.store(i, block, first, last, ref)

@@ -281,6 +281,9 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 		return nil, fmt.Errorf("perf: %s at %s: %w", t.name(l), point, err)
 	}
 	e := &estimate{histograms: h, by: opt.Method, warnings: slices.Concat(fit.WarningTexts(h.warnings), l.NotModelled, m.about)}
+	if text := m.mayMap(point); text != "" {
+		e.warnings = append(e.warnings, text)
+	}
 	cache := opt.Method.Of(l.Cache())
 	full := predict.FullyAssociative(l.Blocks())
 	e.misses, e.full, e.doubtful = make([]predict.Misses, m.Groups()), make([]predict.Misses, m.Groups()), make([]float64, m.Groups())

@@ -8,6 +8,7 @@ import (
 
 	"presage/perf/internal/oracle"
 	"presage/perf/internal/perftest"
+	"presage/perf/internal/profiletest"
 	"presage/perf/locality"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -42,10 +43,23 @@ func TestTurnsToMappings(t *testing.T) {
 		{[]float64{8000, 12000, 20000}, "0 times at n=8000 and 1 times at n=20000"},
 	} {
 		runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", c.sizes...), locality.ProfileOptions{
-			RunOptions: subject.RunOptions{Args: "{n}", Store: st}, BlockBytes: []uint64{64},
+			RunOptions: subject.RunOptions{Args: "{n}", Store: st}, BlockBytes: []uint64{64, 4096},
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+		m, err := Fit(t.Context(), runs, FitOptions{Store: st})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, maps := range map[float64]bool{c.sizes[0]: false, c.sizes[len(c.sizes)-1]: false, 15000: false, 30000: c.want == ""} {
+			rows, err := Predict(t.Context(), m, profiletest.Machine(t, "zen4"), subject.Sweep("n", n), PredictOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(rows[0].Warning, "may come in"); got != maps {
+				t.Errorf("%v: at n=%v, %q", c.sizes, n, rows[0].Warning)
+			}
 		}
 		if text := turnsToMappings(runs); (text == "") != (c.want == "") || !strings.Contains(text, c.want) {
 			t.Errorf("%v: %q, want %q", c.sizes, text, c.want)

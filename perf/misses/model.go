@@ -61,6 +61,7 @@ type Model struct {
 	parts   []part                    // by Group, ascending
 	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
 
+	heap      uint64 // see heapInRuns
 	footprint *scaling.Footprint
 	refits    *refits
 	checked   map[uint64][][]scaling.Histogram // of atRuns, while Fit checks the model
@@ -187,6 +188,7 @@ func fitAll(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, e
 	if text := runs.LeftOut(); text != "" {
 		m.about = append(m.about, text)
 	}
+	m.heap = heapInRuns(runs)
 	if text := turnsToMappings(runs); text != "" {
 		m.about, m.Warnings = append(m.about, text), append(m.Warnings, text)
 	}

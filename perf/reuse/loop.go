@@ -36,6 +36,9 @@ func (k *stack) prepare(l *trace.Loop) bool {
 	if len(l.Strides) > loopRefs || uint64(l.Count)*uint64(len(l.Strides)) < loopLeast {
 		return false
 	}
+	if k.shape, k.phase = k.shapes.Again(l, k.streams); k.shape != nil {
+		return true
+	}
 	k.streams = k.streams[:0]
 	for _, s := range l.Strides {
 		f, ok := affine.NewStream(s, k.shift)
@@ -48,11 +51,16 @@ func (k *stack) prepare(l *trace.Loop) bool {
 	return true
 }
 
-// run analyses the prepared streams of a loop of count iterations, counting each
-// access weight times.
-func (k *stack) run(count uint32, weight uint64) {
-	if s, at := k.shapes.Find(k.streams, count); s != nil {
-		k.runPhases(s, at, count, weight)
+// run analyses the prepared streams of l, counting each access weight times.
+func (k *stack) run(l *trace.Loop, weight uint64) {
+	count := l.Count
+	if k.shape == nil {
+		if k.shape, k.phase = k.shapes.Find(k.streams, count); k.shape != nil {
+			k.shapes.Keep(l)
+		}
+	}
+	if k.shape != nil {
+		k.runPhases(k.shape, k.phase, count, weight)
 		return
 	}
 	k.openDesk()

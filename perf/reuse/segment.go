@@ -45,7 +45,7 @@ func (k *stack) observe(b *trace.Batch) {
 
 // segment analyses the prepared loop of piece i and the accesses after it.
 func (k *stack) segment(i int, weight uint64) {
-	k.run(k.pieces[i].Loop.Count, weight)
+	k.run(&k.pieces[i].Loop, weight)
 	if tail := k.pieces[i+1].Accesses; weight > 1 {
 		k.single(tail, weight)
 	} else {

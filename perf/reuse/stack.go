@@ -40,6 +40,8 @@ type stack struct {
 	streams []affine.Stream // of the loop at hand
 	places  [loopRefs]uint8 // of their blocks on the desk
 	shapes  affine.Shapes
+	shape   *affine.Shape // of the loop at hand; nil: not known, or none
+	phase   int           // of its first iteration
 	events  []event
 	found   []entry        // of the events' blocks
 	pieces  []trace.Piece  // of the batch at hand

@@ -41,6 +41,8 @@ type block struct {
 	slow  bool   // not to be recorded as a loop
 	past  bool   // behind what tells of an allocator's first instruction
 	back  bool   // tells of an allocator's return
+	once  bool   // entered by the engine alone: see modified.go
+	code  []byte // what was translated, if once
 	regs  taken
 	zone  *zone
 	cache *cache
@@ -70,6 +72,7 @@ type key struct {
 	pc          uint64
 	flows, slow bool
 	past, back  bool // see memory.go
+	alone       bool // one instruction, executed once: see modified.go
 }
 
 // cache is the code translated for one plan, or without one.
@@ -77,12 +80,13 @@ type cache struct {
 	number int // selects the jump table
 	traced bool
 	blocks map[key]*block
+	once   map[key]*block    // see modified.go
 	heads  map[uint16]uint64 // first entry of the chain of a slot of the jump table
 	queue  []key
 }
 
 func newCache(number int, traced bool) *cache {
-	return &cache{number: number, traced: traced, blocks: make(map[key]*block), heads: make(map[uint16]uint64)}
+	return &cache{number: number, traced: traced, blocks: make(map[key]*block), once: make(map[key]*block), heads: make(map[uint16]uint64)}
 }
 
 // table is the jump table of the cache.

@@ -75,6 +75,7 @@ func (m *machine) leaveProgram(t *thread) error {
 	m.threads, m.slots = []*thread{t}, nil
 	m.futexes, m.zones = nil, nil
 	clear(m.guarded)
+	clear(m.written)
 	clear(m.unlocked)
 	clear(m.returns)
 	clear(m.deep)

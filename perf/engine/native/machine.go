@@ -32,6 +32,7 @@ type machine struct {
 	stops    map[uint64]*stop
 	pages    map[uint64][]byte
 	guarded  map[uint64]bool // pages with translated code that the program may write to
+	written  map[uint64]*writtenPage
 	miss     uint64
 	caches   [tables]*cache // traced, untraced
 	cache    *cache
@@ -125,7 +126,7 @@ type thread struct {
 
 func newMachine(ctx context.Context, f *objfile.File, r engine.Request, discover bool) *machine {
 	m := &machine{
-		ctx: ctx, file: f, opt: r, discover: discover, stops: make(map[uint64]*stop), pages: make(map[uint64][]byte), guarded: make(map[uint64]bool), randoms: make(map[int32]bool), miss: missAt,
+		ctx: ctx, file: f, opt: r, discover: discover, stops: make(map[uint64]*stop), pages: make(map[uint64][]byte), guarded: make(map[uint64]bool), written: make(map[uint64]*writtenPage), randoms: make(map[int32]bool), miss: missAt,
 		free: make(chan int, maxBuffers), full: make(chan segment, 64), next: never,
 	}
 	m.plan.Plan = r.Plan
@@ -335,6 +336,7 @@ func (m *machine) flushCode() error {
 	}
 	for _, c := range m.caches {
 		clear(c.blocks)
+		clear(c.once)
 		clear(c.heads)
 		m.clearTable(c)
 	}
@@ -385,12 +387,20 @@ func (m *machine) missed(t *thread) error {
 	r := &t.regs
 	clear(m.pages)
 	k := m.arrival(r.Rcx)
-	b, err := m.blockFor(k, standardRegisters(m.cache))
-	if errors.Is(err, errZoneFull) {
+	var b *block
+	once := m.runsOnce(k)
+	var err error
+	if !once {
+		b, err = m.blockFor(k, standardRegisters(m.cache))
+	}
+	if full := errors.Is(err, errZoneFull); once || full {
 		t.resumeAt, t.parked = k, true
 		r.Rcx, r.Rax = m.stateWord(t, gsRcx), m.stateWord(t, gsRax)
 		m.restore(t, r, standardRegisters(m.cache))
-		return m.flushCode()
+		if full {
+			return m.flushCode()
+		}
+		return nil
 	}
 	if err != nil {
 		return err
@@ -405,6 +415,11 @@ func (m *machine) reached(t *thread, s *stop) error {
 	switch s.kind {
 	case stopLink:
 		clear(m.pages)
+		if m.runsOnce(s.target) {
+			m.restore(t, r, s.regs)
+			t.resumeAt, t.parked = s.target, true
+			return nil
+		}
 		b, err := m.blockFor(s.target, s.regs)
 		if errors.Is(err, errZoneFull) {
 			m.restore(t, r, s.regs)

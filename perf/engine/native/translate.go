@@ -45,14 +45,15 @@ type stop struct {
 
 // read decodes the block that begins at pc. It leaves enough registers free, and
 // ends before an address at which the plan has another block.
-func (m *machine) read(c *cache, pc uint64) (insts []*inst, touched uint16, err error) {
+func (m *machine) read(c *cache, k key) (insts []*inst, touched uint16, err error) {
+	once, pc := m.runsOnce(k), k.pc
 	need := 1
 	if c.traced {
 		need = 2
 	}
 	words := 0
 	for len(insts) < maxBlockInstructions {
-		if len(insts) > 0 && (c.traced && m.plan.begins(m.maps.planPC(pc)) || m.watches(key{pc: pc})) {
+		if len(insts) > 0 && (c.traced && m.plan.begins(m.maps.planPC(pc)) || m.watches(key{pc: pc}) || !once && m.runsOnce(key{pc: pc})) {
 			break
 		}
 		i, err := decode(m.code(pc), pc)
@@ -69,7 +70,7 @@ func (m *machine) read(c *cache, pc uint64) (insts []*inst, touched uint16, err 
 		touched |= i.touches
 		insts = append(insts, i)
 		pc = i.next()
-		if i.act != plain {
+		if i.act != plain || k.alone || once && i.stores() {
 			break
 		}
 	}
@@ -145,12 +146,15 @@ func (m *machine) blockFor(k key, before taken) (*block, error) {
 	if b := c.blocks[k]; b != nil {
 		return b, nil
 	}
+	if m.runsOnce(k) {
+		return m.onceFor(k, before)
+	}
 	first := len(m.blocks)
 	budget := batchBlocks
 	c.queue = append(c.queue[:0], k)
 	for n := 0; n < len(c.queue) && (budget > 0 || n == 0); n++ {
 		q := c.queue[n]
-		if c.blocks[q] != nil {
+		if c.blocks[q] != nil || m.runsOnce(q) {
 			continue
 		}
 		if _, err := decode(m.code(q.pc), q.pc); err != nil && n > 0 {
@@ -202,7 +206,7 @@ func (m *machine) chain(k key, before taken, budget *int) error {
 // continues reports whether translation may go on at k in zone z.
 func (m *machine) continues(k key, z *zone) bool {
 	other, err := m.zoneFor(k.pc)
-	if err != nil || other != z {
+	if err != nil || other != z || m.runsOnce(k) {
 		return false
 	}
 	_, err = decode(m.code(k.pc), k.pc)
@@ -212,12 +216,12 @@ func (m *machine) continues(k key, z *zone) bool {
 // begin translates the block k up to its transfer of control.
 func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block, []*inst, error) {
 	c := m.cache
-	insts, touched, err := m.read(c, k.pc)
+	insts, touched, err := m.read(c, k)
 	watches := m.watches(k)
 	if err != nil || watches {
 		insts = nil
 	}
-	b := &block{id: uint32(len(m.blocks)), pc: k.pc, flows: k.flows, slow: k.slow, past: k.past, back: k.back, zone: z, cache: c}
+	b := &block{id: uint32(len(m.blocks)), pc: k.pc, flows: k.flows, slow: k.slow, past: k.past, back: k.back, once: m.runsOnce(k), zone: z, cache: c}
 	b.planBlock, b.inBlock = -1, -1
 	b.regs = own
 	if len(insts) > 0 {
@@ -230,7 +234,9 @@ func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block,
 		b.regs = standardRegisters(c)
 	}
 	m.blocks = append(m.blocks, b)
-	c.blocks[k] = b
+	if !b.once {
+		c.blocks[k] = b
+	}
 	z.blocks = append(z.blocks, b)
 	h := &z.hot
 	if falls {

@@ -125,3 +125,104 @@ func checkPhase(t *testing.T, p *Phase, streams []Stream, at uint32) {
 		t.Fatalf("iteration %d of %+v: phase %+v", at, streams, p)
 	}
 }
+
+// TestAgain compares the shape of a loop that has moved with what Find returns for it.
+func TestAgain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	same := 0
+	for range 2000 {
+		const shift = 6
+		l := trace.Loop{Count: 20}
+		for range 1 + rng.IntN(6) {
+			step := []int64{8, 8, 8, -16, 0, 640, 72}[rng.IntN(7)]
+			addr := (rng.Uint64N(3)+1)<<20 + 8*rng.Uint64N(60)
+			l.Strides = append(l.Strides, trace.Stride{First: trace.Tag(trace.RefID(rng.IntN(3)), 8) + trace.Access(addr), Step: step})
+		}
+		streams := func() (list []Stream) {
+			for _, s := range l.Strides {
+				f, _ := NewStream(s, shift)
+				list = append(list, f)
+			}
+			return list
+		}
+		var s Shapes
+		now := streams()
+		s.Find(now, l.Count)
+		if shape, _ := s.Find(now, l.Count); shape == nil {
+			continue
+		}
+		s.Keep(&l)
+		for range 4 {
+			by := []int64{8, 64, 720, -264, 4}[rng.IntN(5)]
+			for i := range l.Strides {
+				l.Strides[i].First += trace.Access(by)
+			}
+			changed := rng.IntN(len(l.Strides))
+			odd := rng.IntN(8) == 0 && len(l.Strides) > 1
+			if odd {
+				l.Strides[changed].First += 1 << 30
+			}
+			got, phase := s.Again(&l, now)
+			if got == nil {
+				break
+			}
+			same++
+			if odd || by == 4 {
+				t.Fatalf("%+v moved by %d: taken for the loop before", l, by)
+			}
+			for i, f := range streams() {
+				if now[i].First != f.First || now[i].Next != 0 {
+					t.Fatalf("%+v: stream %d at %#x, next move %d", l, i, now[i].First, now[i].Next)
+				}
+			}
+			var fresh Shapes
+			fresh.Find(streams(), l.Count)
+			want, first := fresh.Find(streams(), l.Count)
+			if want == nil || len(want.Phases) != len(got.Phases) {
+				t.Fatalf("%+v moved by %d: %v, want %v", l, by, got, want)
+			}
+			for i := range got.Phases {
+				a, b := &got.Phases[(phase+i)%len(got.Phases)], &want.Phases[(first+i)%len(want.Phases)]
+				if a.Moves != b.Moves || a.New != b.New || !slices.Equal(a.Fresh, b.Fresh) || !slices.Equal(a.Near, b.Near) || !slices.Equal(a.Left, b.Left) || !slices.Equal(a.Latest, b.Latest) {
+					t.Fatalf("%+v moved by %d: iteration %d %+v, want %+v", l, by, i, a, b)
+				}
+			}
+		}
+	}
+	if same < 1000 {
+		t.Errorf("only %d loops were taken for the one before", same)
+	}
+}
+
+// TestMostInSet counts the blocks of each set.
+func TestMostInSet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	exact := 0
+	for range 3000 {
+		shift, sets := uint(3+rng.IntN(5)), uint64(1)<<rng.IntN(8)
+		s := trace.Stride{First: trace.Tag(0, 8) + trace.Access(1<<20+8*rng.Uint64N(5000)), Step: int64(8 * (rng.IntN(200) - 100) << rng.IntN(4))}
+		f, _ := NewStream(s, shift)
+		count := 1 + rng.Uint32N(400)
+		held := make(map[uint64]map[uint64]bool)
+		most := 0
+		for i := range count {
+			block := f.Block(i)
+			set := block % sets
+			if held[set] == nil {
+				held[set] = make(map[uint64]bool)
+			}
+			held[set][block] = true
+			most = max(most, len(held[set]))
+		}
+		bound := f.MostInSet(count, sets)
+		if bound < uint64(most) {
+			t.Fatalf("%+v, %d iterations, blocks of %d bytes, %d sets: at most %d in a set, found %d", s, count, 1<<shift, sets, bound, most)
+		}
+		if bound == uint64(most) {
+			exact++
+		}
+	}
+	if exact < 2000 {
+		t.Errorf("only %d of 3000 bounds are reached", exact)
+	}
+}

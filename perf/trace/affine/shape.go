@@ -3,6 +3,8 @@ package affine
 import (
 	"math/bits"
 	"slices"
+
+	"presage/perf/trace"
 )
 
 // The blocks that an iteration accesses and those of the one before it determine
@@ -75,6 +77,13 @@ type Cluster struct {
 	leader uint8
 }
 
+// lead is the stream of a loop that moves in most phases.
+type lead struct {
+	stream  int
+	unit    uint   // log2 of the greatest power of two that divides its step, at most a block
+	inverse uint64 // of the step without that factor
+}
+
 const (
 	// maxPhases bounds the phases of a shape.
 	maxPhases = 16
@@ -95,7 +104,11 @@ type Shapes struct {
 	Forget func(*Shape)
 
 	shift    uint
-	table    []Shape // by hash
+	found    *Shape // by the last call of Find, with lead
+	lead     lead
+	kept     trace.Loop // see Keep; Count is 0: none
+	largest  uint64     // size of its accesses
+	table    []Shape    // by hash
 	clusters []Cluster
 	features []feature
 }
@@ -116,27 +129,99 @@ func (s *Shapes) Clusters() []Cluster { return s.clusters }
 // first time, has too many phases, or mixes different steps in one region of
 // memory. It is valid until the next call of Find.
 func (s *Shapes) Find(streams []Stream, count uint32) (shape *Shape, phase int) {
+	s.kept.Count = 0
 	if count < minCount || len(streams) == 0 {
 		return nil, 0
 	}
 	s.shift = uint(streams[0].shift)
-	lead := 0 // the stream that moves in most phases
+	first := 0
 	for i := range streams {
-		if f := &streams[i]; f.Step != 0 && (streams[lead].Step == 0 || bits.TrailingZeros64(f.Step) < bits.TrailingZeros64(streams[lead].Step)) {
-			lead = i
+		if f := &streams[i]; f.Step != 0 && (streams[first].Step == 0 || bits.TrailingZeros64(f.Step) < bits.TrailingZeros64(streams[first].Step)) {
+			first = i
 		}
 	}
-	f := &streams[lead]
-	size := uint64(1) << s.shift
-	g := min(uint(bits.TrailingZeros64(f.Step)), s.shift)
-	phases := int(size >> g)
+	step := streams[first].Step
+	g := min(uint(bits.TrailingZeros64(step)), s.shift)
+	phases := 1 << (s.shift - g)
 	if phases > maxPhases || !s.gather(streams, count) {
 		return nil, 0
 	}
-	// The first iteration is in the phase for which offset = low + phase·step
-	// modulo a block, where low is the offset modulo 2^g.
-	phase = int((f.First & (size - 1)) >> g * oddInverse(f.Step>>g) & uint64(phases-1))
-	return s.remember(streams, phase, phases), phase
+	s.lead = lead{first, g, oddInverse(step >> g)}
+	phase = s.phase(streams)
+	s.found = s.remember(streams, phase, phases)
+	return s.found, phase
+}
+
+// phase returns the phase of a loop's first iteration: that for which offset = low +
+// phase·step modulo a block, where low is the offset modulo 2^unit.
+func (s *Shapes) phase(streams []Stream) int {
+	mask := uint64(1)<<s.shift - 1
+	offset := streams[s.lead.stream].First & mask
+	return int(offset >> s.lead.unit * s.lead.inverse & (mask >> s.lead.unit))
+}
+
+// Keep makes Again know the loop in the streams of the last call of Find, one for each
+// access. Find returned a shape.
+func (s *Shapes) Keep(l *trace.Loop) {
+	s.kept.Strides, s.kept.Count, s.largest = append(s.kept.Strides[:0], l.Strides...), l.Count, 1
+	for i := range l.Strides {
+		s.largest = max(s.largest, l.Strides[i].First.Size())
+	}
+}
+
+// Again is Find for a loop that is the one kept in another place, as the next row of
+// arrays mostly is: all its accesses are the same number of bytes away. It moves the
+// streams there. The shape is nil, and no loop is kept any longer, if the loop is
+// another one.
+func (s *Shapes) Again(l *trace.Loop, streams []Stream) (shape *Shape, phase int) {
+	by, ok := s.away(l)
+	if !ok || len(streams) != len(l.Strides) {
+		s.kept.Count = 0
+		return nil, 0
+	}
+	for i := range streams {
+		s.kept.Strides[i].First += trace.Access(by)
+		streams[i].First += by
+		streams[i].Next = 0
+	}
+	phase = s.phase(streams)
+	mask := uint64(1)<<s.shift - 1
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		c.first, c.Lo, c.Hi = c.first+by, c.Lo+by, c.Hi+by
+		f := &streams[c.leader]
+		if c.placed(mask) && (f.First-f.Step*uint64(phase))&mask != s.found.key[c.leader].place {
+			s.kept.Count = 0
+			return nil, 0
+		}
+	}
+	return s.found, phase
+}
+
+// away returns the number of bytes that l is away from the loop kept, or false if it is
+// another one.
+func (s *Shapes) away(l *trace.Loop) (by uint64, ok bool) {
+	k := &s.kept
+	if k.Count == 0 || l.Count != k.Count || len(l.Strides) != len(k.Strides) {
+		return 0, false
+	}
+	by = uint64(l.Strides[0].First - k.Strides[0].First)
+	if by&(s.largest-1) != 0 {
+		return 0, false // an access may span two blocks
+	}
+	for i := range l.Strides {
+		a, b := &l.Strides[i], &k.Strides[i]
+		if a.Step != b.Step || uint64(a.First-b.First) != by || a.First.Ref() != b.First.Ref() {
+			return 0, false
+		}
+	}
+	return by, true
+}
+
+// placed reports whether a shape depends on where the cluster's first stream is in a
+// block, where mask is the size of a block less 1.
+func (c *Cluster) placed(mask uint64) bool {
+	return c.Streams&(c.Streams-1) != 0 || c.Step&mask != 0
 }
 
 // oddInverse returns the inverse of an odd x modulo 2^64 (Newton's iteration:
@@ -180,15 +265,16 @@ func (s *Shapes) gather(streams []Stream, count uint32) bool {
 	return true
 }
 
-// apart reports whether c and o share no block: if they step alike, in an
-// iteration and the one before it, otherwise in all iterations.
+// apart reports whether c and o share no block, wherever blocks begin: if they step
+// alike, in an iteration and the one before it, otherwise in all iterations.
 func (c *Cluster) apart(o *Cluster, count uint32, shift uint) bool {
 	if c.Step == o.Step {
 		count = 2
 	}
 	cLo, cHi := c.Span(count)
 	oLo, oHi := o.Span(count)
-	return cHi>>shift < oLo>>shift || oHi>>shift < cLo>>shift
+	size := uint64(1) << shift
+	return cHi+size <= oLo || oHi+size <= cLo
 }
 
 // Span returns the least and the greatest address of the first count iterations.
@@ -233,7 +319,7 @@ func (s *Shapes) describe(streams []Stream, at int) (key []feature, hash uint64)
 		switch {
 		case uint8(i) != c.leader:
 			x.place = f.First - c.first
-		case c.Streams&(c.Streams-1) != 0 || f.Step&mask != 0:
+		case c.placed(mask):
 			x.place = (f.First - f.Step*uint64(at)) & mask
 		}
 		key = append(key, x)

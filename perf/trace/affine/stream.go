@@ -83,6 +83,23 @@ func (f *Stream) Move(iteration, count uint32) (block uint64) {
 	return addr >> (f.shift & 63)
 }
 
+// MostInSet returns a bound of the number of blocks, of those that the stream accesses
+// in count iterations, of which all have the same remainder by sets, a power of two.
+//
+// Blocks next to one another differ in remainders until these recur. Addresses a whole
+// block or more apart recur, modulo sets blocks, after sets·size/2^g iterations, where
+// 2^g is the greatest power of two that divides the step; before, they are at least
+// 2^g apart.
+func (f *Stream) MostInSet(count uint32, sets uint64) uint64 {
+	if f.kind != leaps {
+		last := f.Addr(count - 1)
+		return (max(f.First, last)>>f.shift-min(f.First, last)>>f.shift)/sets + 1
+	}
+	g := min(uint(bits.TrailingZeros64(f.Step)), uint(f.shift)+uint(bits.TrailingZeros64(sets)))
+	period := sets << f.shift >> g
+	return (uint64(count) + period - 1) / period << max(0, int(f.shift)-int(g))
+}
+
 // inverse returns a number for quotient to divide by d > 0 with.
 func inverse(d uint64) uint64 {
 	if d == 1 {

@@ -34,6 +34,24 @@ int main(int argc, char **argv) {
 	}
 	int inner(int x) { return x + argc; } // a trampoline on the stack
 	sum += apply(inner, 5);
+	for (int i = 0; i < 2000; i++) // which shares its page with what changes
+		sum += apply(inner, i);
+	// mov byte [rip+1], 7; mov eax, 1; ret: the second instruction is the first one's doing
+	unsigned char self[] = {0xc6, 5, 1, 0, 0, 0, 7, 0xb8, 1, 0, 0, 0, 0xc3};
+	memcpy(p + 4096, self, sizeof self);
+	for (int i = 0; i < 20; i++) {
+		sum += ((function)(p + 4096))(0);
+		p[4096 + 6] = i;
+	}
+	// inc dword [rip-13]; jmp 1f; nop...; 1: mov eax, edi; ret: it counts in its own page
+	unsigned char count[] = {0, 0, 0, 0, 0, 0, 0, 0xff, 5, 0xf3, 0xff, 0xff, 0xff, 0xeb, 1, 0x90, 0x89, 0xf8, 0xc3};
+	memcpy(p + 4200, count, sizeof count);
+	for (int i = 0; i < 2000; i++) {
+		sum += ((function)(p + 4207))(i);
+		if (i % 100 == 0) // now and then with another result
+			p[4200 + 17] = i % 200 ? 0xf8 : 0xf0;
+	}
+	sum += p[4200];
 	printf("%d\n", sum);
 	return 0;
 }
