@@ -1,13 +1,19 @@
 package cache
 
-import "presage/perf/trace"
+import (
+	"math/bits"
+
+	"presage/perf/trace"
+)
 
 // prefetching is the state of the prefetchers of a chain.
 type prefetching struct {
 	units   []prefetchUnit
 	arrival []uint64
 
-	now   uint64 // accesses of the program so far
+	now   float64 // see Prefetching
+	clock clock
+	used  []Used // by the access at hand, if its misses are logged
 	addr  uint64 // of the access at hand
 	queue []wanted
 
@@ -22,9 +28,9 @@ type prefetchedLevel struct {
 
 // fetch is a prefetch that was made.
 type fetch struct {
-	levels  uint32 // that did not hold the block, a bit each, until it is asked for
-	arrival uint64 // when it is there
-	group   uint32 // whose access the prefetcher answered
+	levels  uint32  // that did not hold the block, a bit each, until it is asked for
+	arrival float64 // when it is there
+	group   uint32  // whose access the prefetcher answered
 }
 
 // wanted is a block that is to be fetched.
@@ -45,7 +51,7 @@ type request struct {
 }
 
 func newPrefetching(p *Prefetching, levels, groups int) *prefetching {
-	s := &prefetching{arrival: p.Arrival, levels: make([]prefetchedLevel, levels)}
+	s := &prefetching{arrival: p.Arrival, clock: newClock(p.Clock), levels: make([]prefetchedLevel, levels)}
 	for i := range p.Prefetchers {
 		s.units = append(s.units, prefetchUnit{Prefetcher: p.Prefetchers[i]})
 	}
@@ -71,14 +77,18 @@ func (c *chain) observePrefetching(accesses []trace.Access) {
 	for _, a := range accesses {
 		ref := &c.refs[a.Ref()]
 		ref.count++
-		p.now++
+		p.now = p.clock.begin(p.now, ref.id)
 		if int(ref.enter) >= len(c.levels) {
 			continue
 		}
 		l := &c.levels[ref.enter]
 		l.counts[ref.group].Accesses += a.Last()>>l.shift - a.Addr()>>l.shift // and one by ref.count
 		p.addr = a.Addr()
+		p.clock.wait, p.clock.depth = 0, int(ref.enter)
 		c.touchAll(int(ref.enter), a.Addr(), a.Last(), ref, ref.mark)
+		if p.arrival != nil {
+			p.clock.complete(p.now, float64(p.arrival[p.clock.depth])-float64(p.arrival[ref.enter]))
+		}
 		for i := 0; i < len(p.queue); i++ {
 			c.prefetch(p.queue[i])
 		}
@@ -114,21 +124,50 @@ func (c *chain) demanded(i int, block, addr uint64, held bool, ref *reference) {
 // use counts a prefetch whose block a group asked for at level i, at this and the levels
 // below.
 func (c *chain) use(f *fetch, i int, addr uint64, group uint32) {
-	late := f.arrival > c.prefetching.now
+	p := c.prefetching
+	wait := max(0, f.arrival-p.now)
+	p.clock.wait = max(p.clock.wait, wait)
+	lowest := bits.Len32(f.levels) - 1
 	for j := i; j < len(c.levels); j++ {
 		if f.levels>>j&1 == 0 {
 			continue
 		}
 		f.levels &^= 1 << j
-		c.prefetching.levels[j].groups[f.group].Used++
-		n := &c.prefetching.levels[j].groups[group]
-		if late {
+		p.levels[j].groups[f.group].Used++
+		n := &p.levels[j].groups[group]
+		u := Used{Level: j, Block: addr >> c.levels[j].shift, Late: wait > 0}
+		if u.Late {
 			n.Late++
 		} else {
 			n.Covered++
 		}
-		c.levels[j].seen.add(addr >> c.levels[j].shift)
+		if j == lowest {
+			n.Wait += wait
+			u.Wait = wait
+		}
+		if c.log != nil {
+			p.used = append(p.used, u)
+		}
+		c.levels[j].seen.add(u.Block)
 	}
+}
+
+// Used is the first demand for a block that a prefetch brought into a level which would
+// have missed.
+type Used struct {
+	Level int    // an index of the levels of the Config
+	Block uint64 // address / block size of the level
+	Late  bool
+	Wait  float64 // as in Prefetches, if the level is the lowest
+}
+
+// Used returns the prefetches that the last call of Access was the first to use. The
+// slice is valid until the next call.
+func (s *Simulator) Used() []Used {
+	if s.caches.prefetching == nil {
+		return nil
+	}
+	return s.caches.prefetching.used
 }
 
 // train shows a request to the prefetchers of level i.
@@ -155,7 +194,7 @@ func (c *chain) prefetch(w wanted) {
 	p := c.prefetching
 	now := p.now
 	if p.arrival != nil {
-		now += p.arrival[depth]
+		now += float64(p.arrival[depth])
 	}
 	f.arrival = max(f.arrival, now)
 }
