@@ -15,11 +15,11 @@ import (
 	"presage/perf/subject"
 )
 
-// Simulate runs prog at each point, simulates the machine on it, and returns advice on
-// each level: rows by point and level, the largest gains first, those of less than a
-// twentieth of the level's misses left out. A level without advice has a row of the
-// kind Nothing. Results of simulations are kept in the store. Of the options it does not
-// regard By and Listing.
+// Simulate runs prog at each point, simulates the machine on it, with its prefetchers if
+// the options say so, and returns advice on each level: rows by point and level, the
+// largest gains first, those of less than a twentieth of the level's misses left out. A
+// level without advice has a row of the kind Nothing. Results of simulations are kept in
+// the store. Of the options it does not regard By and Listing.
 func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt patterns.SimulateOptions) ([]Row, error) {
 	opt.By, opt.Listing = subject.ByLoop, subject.Listing{}
 	all, err := patterns.SimulateLevels(ctx, prog, m, points, opt)
@@ -28,7 +28,10 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	}
 	var rows []Row
 	for _, levels := range all {
-		a := newAdviser(m)
+		a, err := newAdviser(m, opt.Prefetching)
+		if err != nil {
+			return nil, err
+		}
 		for i := range levels {
 			a.simulated(&levels[i])
 		}
@@ -38,10 +41,15 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 }
 
 // Predicted returns advice on predicted patterns, by loop and all of them listed: the
-// rows of Simulate but for those that take a simulation, about data and pages.
+// rows of Simulate but for those that take a simulation, about data and pages. Gains are
+// with prefetchers if the patterns were predicted with them.
 func Predicted(m *machine.Machine, rows []patterns.Predicted) ([]Row, error) {
 	var all []Row
-	a := newAdviser(m)
+	prefetching := len(rows) > 0 && rows[0].Columns != nil
+	a, err := newAdviser(m, prefetching)
+	if err != nil {
+		return nil, err
+	}
 	for len(rows) > 0 {
 		n := 1
 		at := subject.Point(rows[0].Point).String()
@@ -53,7 +61,9 @@ func Predicted(m *machine.Machine, rows []patterns.Predicted) ([]Row, error) {
 		}
 		if len(a.levels) > 0 && subject.Point(a.levels[0].blank.Point).String() != at {
 			all = append(all, a.finish()...)
-			a = newAdviser(m)
+			if a, err = newAdviser(m, prefetching); err != nil {
+				return nil, err
+			}
 		}
 		if err := a.predicted(rows[:n]); err != nil {
 			return nil, err
@@ -67,6 +77,7 @@ func Predicted(m *machine.Machine, rows []patterns.Predicted) ([]Row, error) {
 type adviser struct {
 	machine   *machine.Machine
 	penalties map[string]float64 // by level, in cycles
+	walk      map[string]patterns.Prefetched
 	levels    []level
 }
 
@@ -78,13 +89,29 @@ type level struct {
 	tile  float64
 }
 
-func newAdviser(m *machine.Machine) *adviser {
+func newAdviser(m *machine.Machine, prefetching bool) (*adviser, error) {
 	a := &adviser{machine: m, penalties: make(map[string]float64)}
 	list, _ := predict.Penalties(m)
 	for _, p := range list {
 		a.penalties[p.Level] = p.Latency
 	}
-	return a
+	if !prefetching {
+		return a, nil
+	}
+	walk, err := patterns.Walk(m)
+	a.walk = make(map[string]patterns.Prefetched)
+	for i, w := range walk {
+		a.walk[m.Caches[i].Name] = w
+	}
+	return a, err
+}
+
+// ahead returns what prefetchers do for a pattern: nothing if there are none.
+func (a *adviser) ahead(misses float64, p patterns.Prefetched) patterns.Prefetched {
+	if a.walk == nil {
+		return patterns.Prefetched{Left: misses}
+	}
+	return p
 }
 
 // geometry returns a level of the machine.
@@ -103,6 +130,7 @@ func (a *adviser) add(blank Row, facts []fact) *level {
 	}
 	at := make(map[about]int)
 	most := make(map[about]float64)
+	straight := make(map[about]bool) // scopes and objects
 	l := level{blank: blank, tile: n.tile()}
 	cold, own := 0.0, 0.0
 	for i := range facts {
@@ -126,6 +154,11 @@ func (a *adviser) add(blank Row, facts []fact) *level {
 			l.rows[k].Advice, l.rows[k].Where, l.rows[k].With = row.Advice, row.Where, row.With
 		}
 		to := &l.rows[k]
+		to.Ahead = to.Ahead.Plus(f.ahead.Times(row.Gain / f.misses))
+		if w, ok := a.walk[blank.Level]; ok && row.Advice == Interchange && f.spatial() && !straight[about{row.Advice, f.Scope, f.Object}] {
+			straight[about{row.Advice, f.Scope, f.Object}] = true
+			to.Ahead = to.Ahead.Plus(n.straightened(f, w))
+		}
 		to.Gain += row.Gain
 		to.Low += row.Low
 		to.High += row.High
@@ -148,12 +181,13 @@ func (a *adviser) simulated(s *patterns.Level) {
 	facts := make([]fact, len(s.Patterns))
 	for i := range s.Patterns {
 		p := &s.Patterns[i]
-		facts[i] = fact{p.Pattern, p.Accesses, p.Misses, p.Misses, p.Misses, p.Used, p.Conflict}
+		facts[i] = fact{p.Pattern, p.Accesses, p.Misses, p.Misses, p.Misses, p.Used, p.Conflict, a.ahead(p.Misses, p.Prefetched)}
 		blank.Misses += p.Misses
+		blank.Left += facts[i].ahead.Left
 	}
 	l := a.add(blank, facts)
-	l.split(s)
-	l.pad(s)
+	l.split(s, facts)
+	l.pad(s, facts, a.walk != nil)
 	for _, t := range a.machine.TLBs {
 		if t.Name == s.Name {
 			l.hugePages(s, t.Entries, t.EntryBytes)
@@ -169,7 +203,7 @@ const (
 )
 
 // split adds advice on objects of whose blocks scopes use a part, always the same.
-func (l *level) split(s *patterns.Level) {
+func (l *level) split(s *patterns.Level, facts []fact) {
 	type use struct{ object, scope string }
 	part := make(map[use]float64) // that is used
 	for _, x := range s.Extents {
@@ -194,6 +228,7 @@ func (l *level) split(s *patterns.Level) {
 		r, gain := &l.rows[n], p.Misses*(1-share)
 		r.Gain += gain
 		r.Low, r.High = r.Gain, r.Gain
+		r.Ahead = r.Ahead.Plus(facts[i].ahead.Times(1 - share))
 		if gain > most[p.Object] {
 			most[p.Object], r.With = gain, p.Scope
 			r.Text = fmt.Sprintf("%s accesses %s of the bytes of the blocks of %s that it comes to: bring these together", p.Scope, num.Percent(share), p.Object)
@@ -202,7 +237,7 @@ func (l *level) split(s *patterns.Level) {
 }
 
 // pad adds advice on objects that collide.
-func (l *level) pad(s *patterns.Level) {
+func (l *level) pad(s *patterns.Level, facts []fact, prefetching bool) {
 	gain := l.blank.Misses - s.Full
 	var who *patterns.Object
 	for i := range s.Objects {
@@ -214,6 +249,12 @@ func (l *level) pad(s *patterns.Level) {
 		return
 	}
 	r := l.data(Pad, who.Object, gain)
+	if prefetching {
+		r.Ahead = s.FullAhead.Times(-1)
+		for i := range facts {
+			r.Ahead = r.Ahead.Plus(facts[i].ahead)
+		}
+	}
 	r.With = who.With
 	r.Text = fmt.Sprintf("%s and %s collide in %d of %d sets: move one by some blocks, or pad rows, so that they come to others", who.Object, who.With, who.CollideSets, who.Sets)
 	if who.Object == who.With {
@@ -241,7 +282,7 @@ func (l *level) hugePages(s *patterns.Level, entries, entryBytes uint64) {
 // data returns advice on data with a gain.
 func (l *level) data(kind Kind, object string, gain float64) Row {
 	r := l.blank
-	r.Advice, r.Object, r.Gain, r.Low, r.High = kind, object, gain, gain, gain
+	r.Advice, r.Object, r.Gain, r.Low, r.High, r.Ahead = kind, object, gain, gain, gain, patterns.Prefetched{Left: gain}
 	return r
 }
 
@@ -258,12 +299,16 @@ func (a *adviser) predicted(rows []patterns.Predicted) error {
 		if math.IsNaN(p.Misses) {
 			return nil // not predicted, which Warning says
 		}
-		f := fact{p.Pattern, p.Accesses, p.Misses, p.Low, p.High, math.NaN(), 0}
+		f := fact{p.Pattern, p.Accesses, p.Misses, p.Low, p.High, p.Used, 0, a.ahead(p.Misses, p.Prefetched)}
+		if p.Columns == nil {
+			f.used = math.NaN()
+		}
 		if math.IsNaN(f.low) {
 			f.low, f.high = f.misses, f.misses
 		}
 		facts = append(facts, f)
 		blank.Misses += p.Misses
+		blank.Left += f.ahead.Left
 	}
 	a.add(blank, facts)
 	return nil
@@ -281,24 +326,30 @@ func (a *adviser) finish() []Row {
 		}
 		return change{r.Advice, "", "", r.Object}
 	}
-	low, high := make(map[change]float64), make(map[change]float64)
-	known := false
+	low, high, known := make(map[change]float64), make(map[change]float64), make(map[change]bool)
 	for i := range a.levels {
 		for j := range a.levels[i].rows {
 			r := &a.levels[i].rows[j]
 			latency := a.penalties[r.Level]
-			known = known || latency > 0
-			low[of(r)] += r.Low * latency / float64(max(1, a.machine.Memory.OutstandingMisses))
-			high[of(r)] += r.High * latency
+			known[of(r)] = known[of(r)] || latency > 0
+			if r.Gain <= 0 {
+				continue
+			}
+			each := (r.Ahead.Left*latency + r.Ahead.Wait) / r.Gain
+			low[of(r)] += r.Low * each / float64(max(1, a.machine.Memory.OutstandingMisses))
+			high[of(r)] += r.High * each
 		}
 	}
 	var all []Row
 	for i := range a.levels {
 		l := &a.levels[i]
-		l.rows = slices.DeleteFunc(l.rows, func(r Row) bool { return r.Gain < worthwhile*r.Misses || r.Gain <= 0 })
+		l.rows = slices.DeleteFunc(l.rows, func(r Row) bool {
+			return r.Gain <= 0 || r.Gain < worthwhile*r.Misses && !(r.Ahead.Left > 0 && r.Ahead.Left >= worthwhile*r.Left)
+		})
 		if len(l.rows) == 0 {
 			none := l.blank
 			none.Advice, none.Text = Nothing, "nothing to gain: "+l.why
+			none.Columns = none.columns(a.walk != nil)
 			all = append(all, none)
 			continue
 		}
@@ -306,13 +357,14 @@ func (a *adviser) finish() []Row {
 			r := &l.rows[j]
 			r.Share = r.Gain / r.Misses
 			r.CyclesLow, r.CyclesHigh = low[of(r)], high[of(r)]
-			if !known {
+			r.Columns = r.columns(a.walk != nil)
+			if !known[of(r)] {
 				r.CyclesLow, r.CyclesHigh = math.NaN(), math.NaN()
 			}
 			if r.Text == "" {
 				r.Text = r.text(l.tile)
 			}
-			r.Text = strings.TrimSpace(r.Text)
+			r.Text = strings.TrimSpace(r.Text) + r.coveredText()
 		}
 		all = append(all, sorted(l.rows)...)
 	}

@@ -16,7 +16,7 @@ type plain struct {
 	ends   []float64 // when accesses were complete, each by itself
 	wait   float64   // of the access at hand, for late blocks
 	deep   int       // where it found the block that was farthest
-	addr   uint64 // of the access at hand
+	addr   uint64    // of the access at hand
 	levels []plainLevel
 	tables [][]plainEntry // by prefetcher, the latest used last
 	wants  []plainWant

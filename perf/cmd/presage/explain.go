@@ -20,6 +20,7 @@ import (
 	"presage/perf/sharing"
 	"presage/perf/store"
 	"presage/perf/subject"
+	"presage/perf/timing"
 )
 
 func explainCommand() *cobra.Command {
@@ -50,6 +51,9 @@ with PROFILES, predicted, which repeats the runs of the profiles twice. A routin
 is in a path already is not entered in it again. Where a share or limit leaves paths
 out, rows called other sum them up. --figure draws the rows of a level as a flame graph.
 For stacks that go tool pprof reads, see presage annotate --format pprof.
+
+--prefetch adds what is left of each pattern's misses on a machine with the prefetchers
+that its file lists: see presage simulate.
 
 --sharing prints the misses that threads cause each other, by object, the scope that
 misses and the one that wrote the block before, and how many are of false sharing.
@@ -92,6 +96,7 @@ heap@FILE:LINE or mappings@FILE:LINE, with the line that first accessed the memo
 	f.StringVar((*string)(&e.by), "by", "loop", "what scopes and sources are: loop, routine or program")
 	f.BoolVar(&e.objects, "objects", false, "print a row for each object instead; takes a PROGRAM")
 	f.BoolVar(&e.sharing, "sharing", false, "print the misses of threads on blocks of 64 bytes that others wrote instead; takes a PROGRAM")
+	f.BoolVar(&e.ahead, "prefetch", false, "add what the machine's prefetchers leave of each pattern's misses, cover, or fetch too late")
 	f.BoolVar(&e.calls, "calls", false, "print a row for each path of calls instead")
 	f.Float64Var(&e.share, "join-below", 0, "with --calls of PROFILES: the share of a run's accesses below which paths are joined before they are modelled (default 0.001)")
 	f.StringVar(&e.draw, "figure", "", "with --calls: file to draw a level's flame graph to, .png, .svg or .pdf")
@@ -115,6 +120,7 @@ type explanation struct {
 	objects  bool
 	sharing  bool
 	calls    bool
+	ahead    bool
 	share    float64
 	draw     string
 	level    string
@@ -133,6 +139,8 @@ func (e *explanation) check() error {
 		}
 	}
 	switch {
+	case asked > 0 && e.ahead:
+		return errors.New("--prefetch is about patterns: leave out --objects, --sharing and --calls")
 	case asked > 1:
 		return errors.New("--objects, --sharing or --calls: one table at a time")
 	case (e.draw != "" || e.level != "") && !e.calls:
@@ -208,7 +216,8 @@ func (e *explanation) of(cmd *cobra.Command, path string) (dataframe.DataFrame, 
 		rows, err := callpath.Predict(cmd.Context(), model, m, e.at.points, opt)
 		return perf.Frame(rows), err
 	}
-	opt := patterns.PredictOptions{By: e.by, Listing: e.listing, Method: e.method, Coverage: e.coverage}
+	st := store.Open(path)
+	opt := patterns.PredictOptions{By: e.by, Listing: e.listing, Method: e.method, Coverage: e.coverage, Prefetching: e.ahead, Timing: timing.Clock(m, st), Store: st}
 	if e.method != predict.MethodBinomial {
 		if opt.Corrector, err = correctorFor(cmd.Context(), model, m, e.replay); err != nil {
 			return none, err
@@ -224,10 +233,11 @@ func (e *explanation) simulated(ctx context.Context, path string, m *machine.Mac
 	if err != nil {
 		return none, err
 	}
-	opt := patterns.SimulateOptions{By: e.by, Listing: e.listing}
+	opt := patterns.SimulateOptions{By: e.by, Listing: e.listing, Prefetching: e.ahead}
 	if opt.RunOptions, err = e.run.options(); err != nil {
 		return none, err
 	}
+	opt.Timing = timing.Clock(m, opt.Store)
 	points := e.at.points
 	if len(points) == 0 {
 		points = []perf.Point{{}}
@@ -236,7 +246,7 @@ func (e *explanation) simulated(ctx context.Context, path string, m *machine.Mac
 	case e.share != 0:
 		return none, errors.New("--join-below is about models: it takes PROFILES; --min-share lists fewer rows of a PROGRAM")
 	case e.calls:
-		rows, err := callpath.Simulate(ctx, prog, m, points, callpath.SimulateOptions(opt))
+		rows, err := callpath.Simulate(ctx, prog, m, points, callpath.SimulateOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing})
 		return perf.Frame(rows), err
 	case e.sharing:
 		rows, err := sharing.Simulate(ctx, prog, points, sharing.Options{RunOptions: opt.RunOptions, By: e.by, Listing: e.listing})
