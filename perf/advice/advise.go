@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"presage/perf/internal/num"
 	"presage/perf/locality"
@@ -28,14 +27,15 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	}
 	var rows []Row
 	for _, levels := range all {
-		a, err := newAdviser(m, opt.Prefetching)
-		if err != nil {
-			return nil, err
-		}
+		a := newAdviser(m, opt.Prefetching)
 		for i := range levels {
 			a.simulated(&levels[i])
 		}
-		rows = append(rows, a.finish()...)
+		own, err := a.finish()
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, own...)
 	}
 	return rows, nil
 }
@@ -46,9 +46,11 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 func Predicted(m *machine.Machine, rows []patterns.Predicted) ([]Row, error) {
 	var all []Row
 	prefetching := len(rows) > 0 && rows[0].Columns != nil
-	a, err := newAdviser(m, prefetching)
-	if err != nil {
-		return nil, err
+	a := newAdviser(m, prefetching)
+	finish := func() error {
+		own, err := a.finish()
+		all = append(all, own...)
+		return err
 	}
 	for len(rows) > 0 {
 		n := 1
@@ -60,24 +62,26 @@ func Predicted(m *machine.Machine, rows []patterns.Predicted) ([]Row, error) {
 			return nil, fmt.Errorf("perf: advice for %s on patterns of %s in %s: give the machine that they were predicted for", m.Name, rows[0].Machine, rows[0].Level)
 		}
 		if len(a.levels) > 0 && subject.Point(a.levels[0].blank.Point).String() != at {
-			all = append(all, a.finish()...)
-			if a, err = newAdviser(m, prefetching); err != nil {
+			if err := finish(); err != nil {
 				return nil, err
 			}
+			a = newAdviser(m, prefetching)
 		}
 		if err := a.predicted(rows[:n]); err != nil {
 			return nil, err
 		}
 		rows = rows[n:]
 	}
-	return append(all, a.finish()...), nil
+	return all, finish()
 }
 
 // adviser collects advice on the levels of one point.
 type adviser struct {
 	machine   *machine.Machine
-	penalties map[string]float64 // by level, in cycles
-	walk      map[string]patterns.Prefetched
+	penalties map[string]float64   // by level, in cycles
+	ahead     bool                 // prefetchers are simulated
+	straight  []straight           // what interchanges make a walk
+	paces     map[straight]float64 // cycles between its accesses
 	levels    []level
 }
 
@@ -87,31 +91,16 @@ type level struct {
 	rows  []Row
 	why   string // there may be none
 	tile  float64
+	nests *nests
 }
 
-func newAdviser(m *machine.Machine, prefetching bool) (*adviser, error) {
-	a := &adviser{machine: m, penalties: make(map[string]float64)}
+func newAdviser(m *machine.Machine, prefetching bool) *adviser {
+	a := &adviser{machine: m, penalties: make(map[string]float64), ahead: prefetching, paces: make(map[straight]float64)}
 	list, _ := predict.Penalties(m)
 	for _, p := range list {
 		a.penalties[p.Level] = p.Latency
 	}
-	if !prefetching {
-		return a, nil
-	}
-	walk, err := patterns.Walk(m)
-	a.walk = make(map[string]patterns.Prefetched)
-	for i, w := range walk {
-		a.walk[m.Caches[i].Name] = w
-	}
-	return a, err
-}
-
-// ahead returns what prefetchers do for a pattern: nothing if there are none.
-func (a *adviser) ahead(misses float64, p patterns.Prefetched) patterns.Prefetched {
-	if a.walk == nil {
-		return patterns.Prefetched{Left: misses}
-	}
-	return p
+	return a
 }
 
 // geometry returns a level of the machine.
@@ -130,8 +119,7 @@ func (a *adviser) add(blank Row, facts []fact) *level {
 	}
 	at := make(map[about]int)
 	most := make(map[about]float64)
-	straight := make(map[about]bool) // scopes and objects
-	l := level{blank: blank, tile: n.tile()}
+	l := level{blank: blank, tile: n.tile(), nests: n}
 	cold, own := 0.0, 0.0
 	for i := range facts {
 		f := &facts[i]
@@ -155,9 +143,8 @@ func (a *adviser) add(blank Row, facts []fact) *level {
 		}
 		to := &l.rows[k]
 		to.Ahead = to.Ahead.Plus(f.ahead.Times(row.Gain / f.misses))
-		if w, ok := a.walk[blank.Level]; ok && row.Advice == Interchange && f.spatial() && !straight[about{row.Advice, f.Scope, f.Object}] {
-			straight[about{row.Advice, f.Scope, f.Object}] = true
-			to.Ahead = to.Ahead.Plus(n.straightened(f, w))
+		if row.Advice == Interchange && f.spatial() {
+			a.straighten(straight{f.Scope, f.Carrier, f.Object}, f.pace)
 		}
 		to.Gain += row.Gain
 		to.Low += row.Low
@@ -181,13 +168,13 @@ func (a *adviser) simulated(s *patterns.Level) {
 	facts := make([]fact, len(s.Patterns))
 	for i := range s.Patterns {
 		p := &s.Patterns[i]
-		facts[i] = fact{p.Pattern, p.Accesses, p.Misses, p.Misses, p.Misses, p.Used, p.Conflict, a.ahead(p.Misses, p.Prefetched)}
+		facts[i] = fact{p.Pattern, p.Accesses, p.Misses, p.Misses, p.Misses, p.Used, p.Conflict, a.left(p.Misses, p.Prefetched), p.Pace}
 		blank.Misses += p.Misses
 		blank.Left += facts[i].ahead.Left
 	}
 	l := a.add(blank, facts)
 	l.split(s, facts)
-	l.pad(s, facts, a.walk != nil)
+	l.pad(s, facts, a.ahead)
 	for _, t := range a.machine.TLBs {
 		if t.Name == s.Name {
 			l.hugePages(s, t.Entries, t.EntryBytes)
@@ -299,7 +286,7 @@ func (a *adviser) predicted(rows []patterns.Predicted) error {
 		if math.IsNaN(p.Misses) {
 			return nil // not predicted, which Warning says
 		}
-		f := fact{p.Pattern, p.Accesses, p.Misses, p.Low, p.High, p.Used, 0, a.ahead(p.Misses, p.Prefetched)}
+		f := fact{p.Pattern, p.Accesses, p.Misses, p.Low, p.High, p.Used, 0, a.left(p.Misses, p.Prefetched), p.Pace}
 		if p.Columns == nil {
 			f.used = math.NaN()
 		}
@@ -312,61 +299,4 @@ func (a *adviser) predicted(rows []patterns.Predicted) error {
 	}
 	a.add(blank, facts)
 	return nil
-}
-
-// finish returns the rows of all levels.
-func (a *adviser) finish() []Row {
-	type change struct {
-		kind                Kind
-		where, with, object string
-	}
-	of := func(r *Row) change { // of loops, whatever object has most misses
-		if r.Where != "" {
-			return change{r.Advice, r.Where, r.With, ""}
-		}
-		return change{r.Advice, "", "", r.Object}
-	}
-	low, high, known := make(map[change]float64), make(map[change]float64), make(map[change]bool)
-	for i := range a.levels {
-		for j := range a.levels[i].rows {
-			r := &a.levels[i].rows[j]
-			latency := a.penalties[r.Level]
-			known[of(r)] = known[of(r)] || latency > 0
-			if r.Gain <= 0 {
-				continue
-			}
-			each := (r.Ahead.Left*latency + r.Ahead.Wait) / r.Gain
-			low[of(r)] += r.Low * each / float64(max(1, a.machine.Memory.OutstandingMisses))
-			high[of(r)] += r.High * each
-		}
-	}
-	var all []Row
-	for i := range a.levels {
-		l := &a.levels[i]
-		l.rows = slices.DeleteFunc(l.rows, func(r Row) bool {
-			return r.Gain <= 0 || r.Gain < worthwhile*r.Misses && !(r.Ahead.Left > 0 && r.Ahead.Left >= worthwhile*r.Left)
-		})
-		if len(l.rows) == 0 {
-			none := l.blank
-			none.Advice, none.Text = Nothing, "nothing to gain: "+l.why
-			none.Columns = none.columns(a.walk != nil)
-			all = append(all, none)
-			continue
-		}
-		for j := range l.rows {
-			r := &l.rows[j]
-			r.Share = r.Gain / r.Misses
-			r.CyclesLow, r.CyclesHigh = low[of(r)], high[of(r)]
-			r.Columns = r.columns(a.walk != nil)
-			if !known[of(r)] {
-				r.CyclesLow, r.CyclesHigh = math.NaN(), math.NaN()
-			}
-			if r.Text == "" {
-				r.Text = r.text(l.tile)
-			}
-			r.Text = strings.TrimSpace(r.Text) + r.coveredText()
-		}
-		all = append(all, sorted(l.rows)...)
-	}
-	return all
 }

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"strings"
 
-	"presage/perf/internal/num"
 	"presage/perf/locality"
 	"presage/perf/patterns"
 )
@@ -18,6 +17,7 @@ type fact struct {
 	used                        float64 // of what its misses fetched; NaN: not known
 	conflict                    float64 // of the misses
 	ahead                       patterns.Prefetched
+	pace                        float64 // cycles between accesses
 }
 
 // spatial reports whether the reuses are of other elements of a block, as far as known.
@@ -171,49 +171,4 @@ func (r *Row) text(tile float64) string {
 		return fmt.Sprintf("tile the loops of %s, by %.0f elements a side", r.Where, tile)
 	}
 	return ""
-}
-
-// straightened returns what prefetchers would do better, of each miss that stays of a
-// scope's accesses to an object, once the reuses that a loop carries are short and the
-// accesses go through memory in order.
-func (n *nests) straightened(f *fact, each patterns.Prefetched) patterns.Prefetched {
-	var now patterns.Prefetched
-	stay := 0.0
-	for i := range n.facts {
-		o := &n.facts[i]
-		if o.Scope == f.Scope && o.Object == f.Object && !(o.Carrier == f.Carrier && o.Crosses) {
-			now = now.Plus(o.ahead)
-			stay += o.misses
-		}
-	}
-	better := now.Plus(each.Times(-stay))
-	if better.Left <= 0 {
-		return patterns.Prefetched{}
-	}
-	return better
-}
-
-// columns returns what prefetchers leave, for tables; nil if they are not simulated.
-func (r *Row) columns(prefetching bool) map[string]float64 {
-	if !prefetching {
-		return nil
-	}
-	return map[string]float64{
-		"demand_misses": r.Left, "pred_gain_demand_misses": r.Ahead.Left, "pred_gain_late_misses": r.Ahead.Late, "pred_gain_late_cycles": r.Ahead.Wait,
-	}
-}
-
-// covered is the share of a gain from which it is said that prefetchers have it.
-const covered = 0.5
-
-// coveredText says that prefetchers fetch most of what a change would save.
-func (r *Row) coveredText() string {
-	if r.Columns == nil || r.Gain <= 0 || r.Ahead.Covered+r.Ahead.Late < covered*r.Gain {
-		return ""
-	}
-	text := "; prefetchers cover " + num.Percent(r.Ahead.Covered/r.Gain) + " of these misses"
-	if r.Ahead.Late > 0 {
-		text += " and are late on " + num.Percent(r.Ahead.Late/r.Gain)
-	}
-	return text
 }

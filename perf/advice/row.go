@@ -85,12 +85,16 @@ type Row struct {
 	// if no latency is known.
 	CyclesLow  float64 `frame:"pred_gain_cycles_low"`
 	CyclesHigh float64 `frame:"pred_gain_cycles_high"`
-	Text       string  `frame:"suggestion"`
-	Warning    string  `frame:"warning"`
+	// CyclesLate is the part of CyclesHigh that is waits for late blocks.
+	CyclesLate float64
+	Text       string `frame:"suggestion"`
+	Warning    string `frame:"warning"`
+
+	straight patterns.Prefetched // of Ahead: of misses that stay, once they are a walk
 }
 
-// worthwhile is the share of a level's misses from which advice is given.
-const worthwhile = 0.05
+// least is the share of a level's misses from which advice is given.
+const least = 0.05
 
 // sorted orders the rows of one level by their gain, with prefetchers first.
 func sorted(rows []Row) []Row {

@@ -35,6 +35,22 @@ func (r *simulated) cycles(p Prefetched) Prefetched {
 	return p
 }
 
+// clockOf returns the clock of a hierarchy; nil if it has none.
+func clockOf(c *cache.Config) *cache.Clock {
+	if c == nil || c.Prefetching == nil {
+		return nil
+	}
+	return c.Prefetching.Clock
+}
+
+// pace returns the cycles of an access of a group, whose references are in one loop.
+func (r *simulated) pace(g trace.GroupID) float64 {
+	if r.clock == nil {
+		return 1
+	}
+	return r.clock.PerAccess[r.first[g]]
+}
+
 // columns returns what tables show.
 func (p Prefetched) columns(prefix string) map[string]float64 {
 	return map[string]float64{
@@ -104,18 +120,24 @@ func (a *ahead) without() []Prefetched {
 	return all
 }
 
+// walkInstructions is the number of instructions for each access of a walk.
+const walkInstructions = 4
+
 // Walk returns what the prefetchers of a machine do for each miss of a walk through memory
 // that goes on by 8 bytes, at each cache: what is left where misses follow each other in
-// order. An access takes a cycle. It returns machine.ErrNoPrefetchers if the description
-// has none.
-func Walk(m *machine.Machine) ([]Prefetched, error) {
+// order, an access every so many cycles. It returns machine.ErrNoPrefetchers if the
+// description has none.
+func Walk(m *machine.Machine, pace float64) ([]Prefetched, error) {
 	config, err := m.Prefetching(1)
 	if err != nil {
 		return nil, err
 	}
 	const bytes, step = 1 << 20, 8
 	plan := &trace.Plan{Refs: []trace.Ref{{Size: step, Kind: trace.Load}}}
-	config.Prefetching.Clock = &cache.Clock{PerAccess: []float64{1}, Window: max(1, m.Core.Window/4)}
+	config.Prefetching.Clock = &cache.Clock{PerAccess: []float64{pace}, Window: 1}
+	if !m.Core.InOrder {
+		config.Prefetching.Clock.Window = max(1, m.Core.Window/walkInstructions)
+	}
 	s, err := cache.New(plan, config.Config)
 	if err != nil {
 		return nil, err

@@ -104,7 +104,7 @@ type divider struct {
 
 // level returns the patterns of a level, given its loops.
 func (d *divider) level(l predict.Level, loops []misses.Row) ([]Predicted, error) {
-	blank := Predicted{Used: math.NaN(), Program: loops[0].Program, Point: loops[0].Point, Machine: loops[0].Machine, Level: l.Name}
+	blank := Predicted{Used: math.NaN(), Pace: math.NaN(), Program: loops[0].Program, Point: loops[0].Point, Machine: loops[0].Machine, Level: l.Name}
 	if l.BypassFloat {
 		nan := math.NaN()
 		blank.Scope, blank.Warning = loops[0].Scope, loops[0].Warning

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"presage/perf/fit"
+	"presage/perf/internal/num"
 	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/misses"
@@ -60,7 +61,7 @@ func trainAhead(ctx context.Context, model *misses.Model, m *machine.Machine, by
 		}
 		r := simulated{
 			prog: run.Program, first: first, program: model.Program, point: run.Point, machine: m.Name, by: by,
-			origins: model.Executable() == nil, result: res, ahead: true, timing: opt.Timing,
+			origins: model.Executable() == nil, result: res, ahead: true, timing: opt.Timing, clock: clockOf(config),
 		}
 		t := trainedAhead{run.Point, make(map[string][]Simulated), assumed}
 		for k := range res.Levels {
@@ -97,6 +98,7 @@ func (p *aheadPredictor) predict(rows []Predicted) {
 				if sum.fetched > 0 {
 					row.Used = sum.used / sum.fetched
 				}
+				row.Pace = num.Ratio(sum.paced, sum.Accesses)
 			}
 		}
 		each, missed := misses.PrefetchedAt(trained, row.Point)
@@ -120,6 +122,8 @@ func (t *trainedAhead) of(row *Predicted, own map[Pattern]bool) (sum Simulated) 
 		s := &t.levels[row.Level][i]
 		if s.Pattern == row.Pattern || rest && s.Scope == row.Scope && !own[s.Pattern] {
 			sum.Misses += s.Misses
+			sum.Accesses += s.Accesses
+			sum.paced += s.paced
 			sum.used += s.used
 			sum.fetched += s.fetched
 			sum.Prefetched = sum.Prefetched.Plus(s.Prefetched)

@@ -74,9 +74,10 @@ type Predicted struct {
 	// PredictOptions ask for it.
 	Prefetched Prefetched
 	Columns    map[string]float64 `frame:",each"`
-	// Used is as in Simulated, in the largest run that the model was fitted to; missing
-	// unless PredictOptions ask for prefetching.
+	// Used and Pace are as in Simulated, in the largest run that the model was fitted to;
+	// missing unless PredictOptions ask for prefetching.
 	Used    float64
+	Pace    float64
 	Warning string `frame:"pred_warning"`
 }
 
@@ -100,9 +101,13 @@ type Simulated struct {
 	// SimulateOptions ask for it.
 	Prefetched Prefetched
 	Columns    map[string]float64 `frame:",each"`
-	Warning    string             `frame:"sim_warning"`
+	// Pace is the cycles between accesses, by the clock of the simulation with prefetchers;
+	// 1 without a clock.
+	Pace    float64
+	Warning string `frame:"sim_warning"`
 
 	used, fetched float64 // bytes
+	paced         float64 // cycles that the accesses take
 }
 
 // listed sorts the rows of one level and point by their misses, and sums up those
@@ -138,6 +143,7 @@ func listedSimulated(rows []Simulated, list subject.Listing) []Simulated {
 		to.Conflict += from.Conflict
 		to.used += from.used
 		to.fetched += from.fetched
+		to.paced += from.paced
 		to.Prefetched = to.Prefetched.Plus(from.Prefetched)
 	})
 	for i := range rows {
@@ -145,6 +151,7 @@ func listedSimulated(rows []Simulated, list subject.Listing) []Simulated {
 		if rows[i].fetched > 0 {
 			rows[i].Used = rows[i].used / rows[i].fetched
 		}
+		rows[i].Pace = num.Ratio(rows[i].paced, rows[i].Accesses)
 		rows[i].Share = num.Ratio(rows[i].Misses, total)
 		if rows[i].Columns != nil {
 			rows[i].Columns = rows[i].Prefetched.columns("sim")

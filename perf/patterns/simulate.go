@@ -158,6 +158,7 @@ type simulated struct {
 	result  *stored
 	ahead   bool // result has what prefetchers do
 	timing  misses.Timing
+	clock   *cache.Clock // of that; nil: none
 	warning string
 }
 
@@ -200,7 +201,7 @@ func simulateAll(ctx context.Context, prog *subject.Program, m *machine.Machine,
 		all = append(all, simulated{
 			prog: loaded.Program, first: first, program: sweep.Name, point: p.Point, machine: m.Name, origins: opt.CompiledIn, by: by,
 			result: res, ahead: prefetching != nil,
-			timing: opt.Timing, warning: strings.Join(slices.Concat(res.Facts.Warnings, assumed), "; "),
+			timing: opt.Timing, clock: clockOf(prefetching), warning: strings.Join(slices.Concat(res.Facts.Warnings, assumed), "; "),
 		})
 	}
 	opt.Progress.Finish(len(sweep.Points))
@@ -312,6 +313,7 @@ func (r *simulated) rows(l *storedLevel) []Simulated {
 		}
 		row := &rows[n]
 		row.Accesses += float64(x.Accesses)
+		row.paced += float64(x.Accesses) * r.pace(x.Group)
 		row.Misses += float64(x.Counts.Misses)
 		row.Conflict += float64(x.Counts.Conflict)
 		row.used += float64(x.Counts.Used)

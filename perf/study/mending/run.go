@@ -21,6 +21,7 @@ import (
 	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/misses"
+	"presage/perf/misses/replayed"
 	"presage/perf/patterns"
 	"presage/perf/predict"
 	"presage/perf/store"
@@ -76,8 +77,9 @@ type Row struct {
 	Low     float64     `frame:"pred_gain_misses_low"`
 	High    float64     `frame:"pred_gain_misses_high"`
 	Error   float64     `frame:"rel_err"` // (Gain - Saved) / Saved
-	// Model is the gain that models predict from runs of up to ModelFrom; missing where
-	// advice takes a simulation. ModelError is its relative error.
+	// Model is the gain that models predict from runs of up to ModelFrom, with replays as
+	// presage advise has them; missing where advice takes a simulation. ModelError is its
+	// relative error.
 	Model      float64 `frame:"pred_gain_misses_model"`
 	ModelFrom  float64 `frame:"model_n"`
 	ModelError float64 `frame:"rel_err_model"`
@@ -89,13 +91,16 @@ type Row struct {
 	LeftError      float64 `frame:"rel_err_demand"`
 	LeftModel      float64 `frame:"pred_gain_demand_misses_model"`
 	LeftModelError float64 `frame:"rel_err_demand_model"`
-	// Cycles is the latency of demand misses of all caches and the waits for late
-	// prefetches, if none overlap, and CyclesGain what advice says that the change saves
-	// of these.
-	Cycles       float64 `frame:"sim_exposed_cycles"`
-	CyclesAfter  float64 `frame:"sim_exposed_cycles_mended"`
-	CyclesGain   float64 `frame:"pred_gain_cycles_high"`
-	CyclesError  float64 `frame:"rel_err_cycles"`
+	// Cycles is the latency of the demand misses of all caches, if none overlap, Late the
+	// waits for late prefetches, and CyclesGain and LateGain what advice says that the
+	// change saves of these.
+	Cycles       float64 `frame:"sim_demand_cycles"`
+	CyclesAfter  float64 `frame:"sim_demand_cycles_mended"`
+	CyclesGain   float64 `frame:"pred_gain_demand_cycles"`
+	CyclesError  float64 `frame:"rel_err_demand_cycles"`
+	Late         float64 `frame:"sim_late_cycles"`
+	LateAfter    float64 `frame:"sim_late_cycles_mended"`
+	LateGain     float64 `frame:"pred_gain_late_cycles"`
 	CoveredShare float64 `frame:"sim_covered_share"` // of the kernel's misses, by prefetches, also late ones
 }
 
@@ -200,13 +205,14 @@ func (opt *Options) ahead(ctx context.Context, row *Row, a *advice.Row, before, 
 		return err
 	}
 	row.Left, row.LeftAfter, row.Cycles, row.CyclesAfter, row.CoveredShare = b.left, c.left, b.cycles, c.cycles, b.covered
-	row.LeftGain, row.CyclesGain = a.Ahead.Left, a.CyclesHigh
+	row.Late, row.LateAfter, row.LateGain = b.late, c.late, a.CyclesLate
+	row.LeftGain, row.CyclesGain = a.Ahead.Left, a.CyclesHigh-a.CyclesLate
 	row.LeftError, row.CyclesError = num.RelErr(row.LeftGain, row.Left-row.LeftAfter), num.RelErr(row.CyclesGain, row.Cycles-row.CyclesAfter)
 	return nil
 }
 
 // exposure is what prefetchers leave of a run.
-type exposure struct{ left, covered, cycles float64 }
+type exposure struct{ left, covered, cycles, late float64 }
 
 // exposed simulates a run with prefetchers. Of a TLB all misses are left.
 func (opt *Options) exposed(ctx context.Context, prog *subject.Program, m *machine.Machine, at []subject.Point, level string) (x exposure, err error) {
@@ -218,7 +224,7 @@ func (opt *Options) exposed(ctx context.Context, prog *subject.Program, m *machi
 	penalties, _ := predict.Penalties(m)
 	for i := range rows {
 		r := &rows[i]
-		x.cycles += r.Wait
+		x.late += r.Wait
 		for _, p := range penalties {
 			if p.Level == r.Level {
 				x.cycles += r.Left * p.Latency
@@ -262,7 +268,11 @@ func (opt *Options) modelled(ctx context.Context, prog *subject.Program, k *Kern
 	if err != nil {
 		return advice.Row{}, err
 	}
-	rows, err := patterns.Predict(ctx, model, opt.Machine, []subject.Point{{"n": k.Size}}, patterns.PredictOptions{Prefetching: true, Timing: opt.timing(), Store: opt.Store})
+	corrector, err := replayed.Correctors(nil, replayed.Options{})(ctx, model, opt.Machine)
+	if err != nil {
+		return advice.Row{}, err
+	}
+	rows, err := patterns.Predict(ctx, model, opt.Machine, []subject.Point{{"n": k.Size}}, patterns.PredictOptions{Corrector: corrector, Prefetching: true, Timing: opt.timing(), Store: opt.Store})
 	if err != nil {
 		return advice.Row{}, err
 	}
