@@ -60,7 +60,7 @@ var layers = []layer{
 	{"replay", "trace objfile isa cfg access"},
 	{"bbv", "trace"},
 	{"shard", "trace isa"},
-	{"pipeline", "trace isa"},
+	{"pipeline", "trace isa cache"},
 
 	// Models.
 	{"internal/order", ""},

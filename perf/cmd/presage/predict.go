@@ -172,6 +172,7 @@ sim_late_cycles is what was left of that. Time is that of the schedule for the m
 core: each access takes an equal part of its loop's, and misses and late blocks stop the
 core once its window is full of what comes after them. With --accesses-per-cycle, or where
 the core is not described, time is the number of accesses, which wait for nothing.
+With --time the core is simulated with the prefetchers, and its own cycles tell what is late.
 
 With --record the rows are written
 to a file, and this command, the date and a checksum to recordings.csv beside it.`,
@@ -266,8 +267,8 @@ type whatOfRun struct {
 // check returns an error for flags that do not go together.
 func (w whatOfRun) check(cmd *cobra.Command) error {
 	switch rated := cmd.Flags().Changed("accesses-per-cycle"); {
-	case w.prefetch && w.time:
-		return errors.New("--prefetch and --time: prefetchers are simulated for caches alone; give one of the two")
+	case rated && w.time:
+		return errors.New("--accesses-per-cycle and --time: the core has a time of its own; give one of the two")
 	case rated && !w.prefetch:
 		return errors.New("--accesses-per-cycle tells late prefetches: give it with --prefetch")
 	case rated && !(w.rate > 0):
@@ -306,15 +307,15 @@ func whatToSimulate(cmd *cobra.Command, args []string, sweep *sweepFlag, points 
 // on simulates a machine.
 func (s *simulation) on(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
 	opt.Binaries = s.binaries
+	if s.time {
+		return perf.SimulateTime(ctx, s.prog, m, s.points, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing, Prefetching: s.prefetch})
+	}
 	if s.prefetch {
 		rows, err := misses.SimulatePrefetching(ctx, s.prog, m, s.points, misses.PrefetchOptions{SimulateOptions: opt, Timing: timedBy(m, opt.Store, s.rate)})
 		if err != nil {
 			return dataframe.DataFrame{}, err
 		}
 		return perf.Frame(rows), nil
-	}
-	if s.time {
-		return perf.SimulateTime(ctx, s.prog, m, s.points, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing})
 	}
 	return perf.SimulateMisses(ctx, s.prog, m, s.points, opt)
 }
