@@ -111,7 +111,7 @@ var layers = []layer{
 	{"misses/replayed", "internal/num trace cache machine predict replay reuse subject locality misses store progress"},
 	{"patterns", "internal/num trace allocation reuse cache fit scaling machine predict progress store subject locality misses"},
 	{"advice", "internal/num machine predict subject locality patterns"},
-	{"sharing", "internal/num trace allocation subject locality"},
+	{"sharing", "internal/num trace allocation reuse cache machine subject locality"},
 	{"callpath", "internal/num trace objfile isa cfg reuse cache fit scaling machine predict progress store subject locality misses patterns"},
 	{"annotate", "internal/num objfile machine predict subject anatomy patterns callpath"},
 	{"training", "internal/order progress store subject locality misses"},
