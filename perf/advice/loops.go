@@ -73,16 +73,37 @@ func top(scope, carrier string) string {
 	return strings.Join(nest[:min(len(nest), depth+1)], "/")
 }
 
-// kept is the reuses of a scope, by its own loops in a carrier, that hit.
+// kept is the reuses of a scope, by its own loops in a carrier, that hit, and would not if
+// the carrier were the innermost loop. An object whose neighbours the carrier brings is not
+// walked along by the inner loops: what they reuse of it is the same elements, as the sides
+// of a stencil, which the loop outside then carries, a row apart.
 func (n *nests) kept(scope, carrier string) float64 {
+	across := make(map[string]bool)
+	for i := range n.facts {
+		if f := &n.facts[i]; f.Scope == scope && f.Carrier == carrier && f.Crosses && f.misses > 0 && f.spatial() {
+			across[f.Object] = true
+		}
+	}
 	sum := 0.0
 	for i := range n.facts {
 		f := &n.facts[i]
-		if f.Scope == scope && f.Crosses && inner(f.Carrier, carrier) && f.Object != locality.StackObject {
+		if f.Scope == scope && f.Crosses && inner(f.Carrier, carrier) && f.Object != locality.StackObject && !across[f.Object] {
 			sum += f.accesses - f.misses
 		}
 	}
 	return sum
+}
+
+// only reports whether a loop has no other loops directly in it than the one that a scope
+// is in, so that the two can change places.
+func (n *nests) only(scope, loop string) bool {
+	in := top(scope, loop)
+	for i := range n.facts {
+		if f := &n.facts[i]; f.accesses > 0 && within(f.Scope, loop) && f.Scope != loop && top(f.Scope, loop) != in {
+			return false
+		}
+	}
+	return true
 }
 
 // same reports whether each iteration of a loop accesses the same data: all objects
@@ -139,7 +160,7 @@ func (n *nests) advise(f *fact) (Row, bool) {
 	case !inner(f.Scope, f.Carrier):
 		return row, false
 	}
-	if kept := n.kept(f.Scope, f.Carrier); kept <= lossless*f.misses && within(f.Scope, f.Carrier) {
+	if kept := n.kept(f.Scope, f.Carrier); kept <= lossless*f.misses && within(f.Scope, f.Carrier) && n.only(f.Scope, f.Carrier) {
 		row.Advice, row.Where, row.With = Interchange, f.Carrier, f.Scope
 		row.Low = math.Max(0, row.Low-kept)
 		return row, true

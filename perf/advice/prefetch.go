@@ -99,12 +99,15 @@ func (r *Row) aheadText() string {
 		return ""
 	case r.straight.Left > 0 && r.straight.Left >= least*r.Left:
 		return "; prefetchers then fetch what misses for the first time"
-	case r.Gain <= 0 || r.Ahead.Covered+r.Ahead.Late < covered*r.Gain:
+	}
+	reuse := r.Ahead.Plus(r.straight.Times(-1))
+	all := reuse.Left + reuse.Late + reuse.Covered
+	if r.Gain <= 0 || reuse.Covered+reuse.Late < covered*all {
 		return ""
 	}
-	text := "; prefetchers cover " + num.Percent(r.Ahead.Covered/r.Gain) + " of these misses"
-	if r.Ahead.Late > 0 {
-		text += " and are late on " + num.Percent(r.Ahead.Late/r.Gain)
+	text := "; prefetchers cover " + num.Percent(reuse.Covered/all) + " of these misses"
+	if reuse.Late > 0 {
+		text += " and are late on " + num.Percent(reuse.Late/all)
 	}
 	return text
 }

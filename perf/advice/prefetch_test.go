@@ -88,3 +88,35 @@ func TestHarmIsNoAdvice(t *testing.T) {
 		t.Error("not advised, though it saves traffic")
 	}
 }
+
+// TestStencilsAreInterchanged: a stencil down columns reuses its sides in the inner loop, and
+// goes along rows all the same; a transposition, whose other side would then go down
+// columns, does not, nor does a loop of steps with two nests in it.
+func TestStencilsAreInterchanged(t *testing.T) {
+	in, out := "f/loop@1/loop@2", "f/loop@1"
+	across := patterns.Pattern{Scope: in, Source: in, Carrier: out, Crosses: true, Object: "a"}
+	own := patterns.Pattern{Scope: in, Source: in, Carrier: in, Crosses: true, Object: "a"}
+	along := patterns.Pattern{Scope: in, Source: in, Carrier: in, Crosses: true, Object: "b"}
+	other := patterns.Pattern{Scope: "f/loop@1/loop@7", Object: "c"}
+	spatial := func(p patterns.Pattern, accesses, misses float64) patterns.Predicted {
+		r := prefetched(row("L1", p, accesses, misses), patterns.Prefetched{Left: misses})
+		r.Used = 0.125
+		return r
+	}
+	for name, c := range map[string]struct {
+		rows []patterns.Predicted
+		want Kind
+	}{
+		"stencil":       {[]patterns.Predicted{spatial(across, 900, 800), spatial(own, 3000, 0)}, Interchange},
+		"transposition": {[]patterns.Predicted{spatial(across, 900, 800), spatial(along, 900, 0)}, Tile},
+		"two nests":     {[]patterns.Predicted{spatial(across, 900, 800), spatial(other, 1, 1)}, Tile},
+	} {
+		got, err := Predicted(ahead(), c.rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 1 || got[0].Advice != c.want && !(c.want == Tile && got[0].Advice == TileSteps) {
+			t.Errorf("%s: %+v, want %s", name, got, c.want)
+		}
+	}
+}

@@ -7,8 +7,9 @@
 //	carrier                               advice
 //	none, or one iteration of it, and     fuse the two loops
 //	another loop accessed the block
-//	encloses the scope, whose own loops   interchange: make it the innermost loop
-//	carry no reuse
+//	encloses the scope and no other       interchange: make it the innermost loop
+//	loop, and the scope's own loops
+//	carry no reuse that this would end
 //	encloses loops that access the same   tile its steps: keep it inside blocks of the data
 //	data each time
 //	encloses the scope otherwise          tile the nest
