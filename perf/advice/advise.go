@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"presage/perf/internal/num"
 	"presage/perf/locality"
@@ -15,11 +14,11 @@ import (
 	"presage/perf/subject"
 )
 
-// Simulate runs prog at each point, simulates the machine on it, and returns advice on
-// each level: rows by point and level, the largest gains first, those of less than a
-// twentieth of the level's misses left out. A level without advice has a row of the
-// kind Nothing. Results of simulations are kept in the store. Of the options it does not
-// regard By and Listing.
+// Simulate runs prog at each point, simulates the machine on it, with its prefetchers if
+// the options say so, and returns advice on each level: rows by point and level, the
+// largest gains first, those of less than a twentieth of the level's misses left out. A
+// level without advice has a row of the kind Nothing. Results of simulations are kept in
+// the store. Of the options it does not regard By and Listing.
 func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt patterns.SimulateOptions) ([]Row, error) {
 	opt.By, opt.Listing = subject.ByLoop, subject.Listing{}
 	all, err := patterns.SimulateLevels(ctx, prog, m, points, opt)
@@ -28,20 +27,31 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	}
 	var rows []Row
 	for _, levels := range all {
-		a := newAdviser(m)
+		a := newAdviser(m, opt.Prefetching)
 		for i := range levels {
 			a.simulated(&levels[i])
 		}
-		rows = append(rows, a.finish()...)
+		own, err := a.finish()
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, own...)
 	}
 	return rows, nil
 }
 
 // Predicted returns advice on predicted patterns, by loop and all of them listed: the
-// rows of Simulate but for those that take a simulation, about data and pages.
+// rows of Simulate but for those that take a simulation, about data and pages. Gains are
+// with prefetchers if the patterns were predicted with them.
 func Predicted(m *machine.Machine, rows []patterns.Predicted) ([]Row, error) {
 	var all []Row
-	a := newAdviser(m)
+	prefetching := len(rows) > 0 && rows[0].Columns != nil
+	a := newAdviser(m, prefetching)
+	finish := func() error {
+		own, err := a.finish()
+		all = append(all, own...)
+		return err
+	}
 	for len(rows) > 0 {
 		n := 1
 		at := subject.Point(rows[0].Point).String()
@@ -52,21 +62,26 @@ func Predicted(m *machine.Machine, rows []patterns.Predicted) ([]Row, error) {
 			return nil, fmt.Errorf("perf: advice for %s on patterns of %s in %s: give the machine that they were predicted for", m.Name, rows[0].Machine, rows[0].Level)
 		}
 		if len(a.levels) > 0 && subject.Point(a.levels[0].blank.Point).String() != at {
-			all = append(all, a.finish()...)
-			a = newAdviser(m)
+			if err := finish(); err != nil {
+				return nil, err
+			}
+			a = newAdviser(m, prefetching)
 		}
 		if err := a.predicted(rows[:n]); err != nil {
 			return nil, err
 		}
 		rows = rows[n:]
 	}
-	return append(all, a.finish()...), nil
+	return all, finish()
 }
 
 // adviser collects advice on the levels of one point.
 type adviser struct {
 	machine   *machine.Machine
-	penalties map[string]float64 // by level, in cycles
+	penalties map[string]float64   // by level, in cycles
+	ahead     bool                 // prefetchers are simulated
+	straight  []straight           // what interchanges make a walk
+	paces     map[straight]float64 // cycles between its accesses
 	levels    []level
 }
 
@@ -76,10 +91,11 @@ type level struct {
 	rows  []Row
 	why   string // there may be none
 	tile  float64
+	nests *nests
 }
 
-func newAdviser(m *machine.Machine) *adviser {
-	a := &adviser{machine: m, penalties: make(map[string]float64)}
+func newAdviser(m *machine.Machine, prefetching bool) *adviser {
+	a := &adviser{machine: m, penalties: make(map[string]float64), ahead: prefetching, paces: make(map[straight]float64)}
 	list, _ := predict.Penalties(m)
 	for _, p := range list {
 		a.penalties[p.Level] = p.Latency
@@ -103,7 +119,7 @@ func (a *adviser) add(blank Row, facts []fact) *level {
 	}
 	at := make(map[about]int)
 	most := make(map[about]float64)
-	l := level{blank: blank, tile: n.tile()}
+	l := level{blank: blank, tile: n.tile(), nests: n}
 	cold, own := 0.0, 0.0
 	for i := range facts {
 		f := &facts[i]
@@ -126,6 +142,10 @@ func (a *adviser) add(blank Row, facts []fact) *level {
 			l.rows[k].Advice, l.rows[k].Where, l.rows[k].With = row.Advice, row.Where, row.With
 		}
 		to := &l.rows[k]
+		to.Ahead = to.Ahead.Plus(f.ahead.Times(row.Gain / f.misses))
+		if row.Advice == Interchange && f.spatial() {
+			a.straighten(straight{f.Scope, f.Carrier, f.Object}, f.pace)
+		}
 		to.Gain += row.Gain
 		to.Low += row.Low
 		to.High += row.High
@@ -148,12 +168,13 @@ func (a *adviser) simulated(s *patterns.Level) {
 	facts := make([]fact, len(s.Patterns))
 	for i := range s.Patterns {
 		p := &s.Patterns[i]
-		facts[i] = fact{p.Pattern, p.Accesses, p.Misses, p.Misses, p.Misses, p.Used, p.Conflict}
+		facts[i] = fact{p.Pattern, p.Accesses, p.Misses, p.Misses, p.Misses, p.Used, p.Conflict, a.left(p.Misses, p.Prefetched), p.Pace}
 		blank.Misses += p.Misses
+		blank.Left += facts[i].ahead.Left
 	}
 	l := a.add(blank, facts)
-	l.split(s)
-	l.pad(s)
+	l.split(s, facts)
+	l.pad(s, facts, a.ahead)
 	for _, t := range a.machine.TLBs {
 		if t.Name == s.Name {
 			l.hugePages(s, t.Entries, t.EntryBytes)
@@ -169,7 +190,7 @@ const (
 )
 
 // split adds advice on objects of whose blocks scopes use a part, always the same.
-func (l *level) split(s *patterns.Level) {
+func (l *level) split(s *patterns.Level, facts []fact) {
 	type use struct{ object, scope string }
 	part := make(map[use]float64) // that is used
 	for _, x := range s.Extents {
@@ -194,6 +215,7 @@ func (l *level) split(s *patterns.Level) {
 		r, gain := &l.rows[n], p.Misses*(1-share)
 		r.Gain += gain
 		r.Low, r.High = r.Gain, r.Gain
+		r.Ahead = r.Ahead.Plus(facts[i].ahead.Times(1 - share))
 		if gain > most[p.Object] {
 			most[p.Object], r.With = gain, p.Scope
 			r.Text = fmt.Sprintf("%s accesses %s of the bytes of the blocks of %s that it comes to: bring these together", p.Scope, num.Percent(share), p.Object)
@@ -202,7 +224,7 @@ func (l *level) split(s *patterns.Level) {
 }
 
 // pad adds advice on objects that collide.
-func (l *level) pad(s *patterns.Level) {
+func (l *level) pad(s *patterns.Level, facts []fact, prefetching bool) {
 	gain := l.blank.Misses - s.Full
 	var who *patterns.Object
 	for i := range s.Objects {
@@ -214,6 +236,12 @@ func (l *level) pad(s *patterns.Level) {
 		return
 	}
 	r := l.data(Pad, who.Object, gain)
+	if prefetching {
+		r.Ahead = s.FullAhead.Times(-1)
+		for i := range facts {
+			r.Ahead = r.Ahead.Plus(facts[i].ahead)
+		}
+	}
 	r.With = who.With
 	r.Text = fmt.Sprintf("%s and %s collide in %d of %d sets: move one by some blocks, or pad rows, so that they come to others", who.Object, who.With, who.CollideSets, who.Sets)
 	if who.Object == who.With {
@@ -241,7 +269,7 @@ func (l *level) hugePages(s *patterns.Level, entries, entryBytes uint64) {
 // data returns advice on data with a gain.
 func (l *level) data(kind Kind, object string, gain float64) Row {
 	r := l.blank
-	r.Advice, r.Object, r.Gain, r.Low, r.High = kind, object, gain, gain, gain
+	r.Advice, r.Object, r.Gain, r.Low, r.High, r.Ahead = kind, object, gain, gain, gain, patterns.Prefetched{Left: gain}
 	return r
 }
 
@@ -258,63 +286,17 @@ func (a *adviser) predicted(rows []patterns.Predicted) error {
 		if math.IsNaN(p.Misses) {
 			return nil // not predicted, which Warning says
 		}
-		f := fact{p.Pattern, p.Accesses, p.Misses, p.Low, p.High, math.NaN(), 0}
+		f := fact{p.Pattern, p.Accesses, p.Misses, p.Low, p.High, p.Used, 0, a.left(p.Misses, p.Prefetched), p.Pace}
+		if p.Columns == nil {
+			f.used = math.NaN()
+		}
 		if math.IsNaN(f.low) {
 			f.low, f.high = f.misses, f.misses
 		}
 		facts = append(facts, f)
 		blank.Misses += p.Misses
+		blank.Left += f.ahead.Left
 	}
 	a.add(blank, facts)
 	return nil
-}
-
-// finish returns the rows of all levels.
-func (a *adviser) finish() []Row {
-	type change struct {
-		kind                Kind
-		where, with, object string
-	}
-	of := func(r *Row) change { // of loops, whatever object has most misses
-		if r.Where != "" {
-			return change{r.Advice, r.Where, r.With, ""}
-		}
-		return change{r.Advice, "", "", r.Object}
-	}
-	low, high := make(map[change]float64), make(map[change]float64)
-	known := false
-	for i := range a.levels {
-		for j := range a.levels[i].rows {
-			r := &a.levels[i].rows[j]
-			latency := a.penalties[r.Level]
-			known = known || latency > 0
-			low[of(r)] += r.Low * latency / float64(max(1, a.machine.Memory.OutstandingMisses))
-			high[of(r)] += r.High * latency
-		}
-	}
-	var all []Row
-	for i := range a.levels {
-		l := &a.levels[i]
-		l.rows = slices.DeleteFunc(l.rows, func(r Row) bool { return r.Gain < worthwhile*r.Misses || r.Gain <= 0 })
-		if len(l.rows) == 0 {
-			none := l.blank
-			none.Advice, none.Text = Nothing, "nothing to gain: "+l.why
-			all = append(all, none)
-			continue
-		}
-		for j := range l.rows {
-			r := &l.rows[j]
-			r.Share = r.Gain / r.Misses
-			r.CyclesLow, r.CyclesHigh = low[of(r)], high[of(r)]
-			if !known {
-				r.CyclesLow, r.CyclesHigh = math.NaN(), math.NaN()
-			}
-			if r.Text == "" {
-				r.Text = r.text(l.tile)
-			}
-			r.Text = strings.TrimSpace(r.Text)
-		}
-		all = append(all, sorted(l.rows)...)
-	}
-	return all
 }

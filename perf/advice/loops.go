@@ -16,7 +16,12 @@ type fact struct {
 	accesses, misses, low, high float64
 	used                        float64 // of what its misses fetched; NaN: not known
 	conflict                    float64 // of the misses
+	ahead                       patterns.Prefetched
+	pace                        float64 // cycles between accesses
 }
+
+// spatial reports whether the reuses are of other elements of a block, as far as known.
+func (f *fact) spatial() bool { return f.used <= 0.5 }
 
 // irrelevant is the share of the blocks that are new to a loop below which an object
 // does not matter to what the loop is.
@@ -68,16 +73,37 @@ func top(scope, carrier string) string {
 	return strings.Join(nest[:min(len(nest), depth+1)], "/")
 }
 
-// kept is the reuses of a scope, by its own loops in a carrier, that hit.
+// kept is the reuses of a scope, by its own loops in a carrier, that hit, and would not if
+// the carrier were the innermost loop. An object whose neighbours the carrier brings is not
+// walked along by the inner loops: what they reuse of it is the same elements, as the sides
+// of a stencil, which the loop outside then carries, a row apart.
 func (n *nests) kept(scope, carrier string) float64 {
+	across := make(map[string]bool)
+	for i := range n.facts {
+		if f := &n.facts[i]; f.Scope == scope && f.Carrier == carrier && f.Crosses && f.misses > 0 && f.spatial() {
+			across[f.Object] = true
+		}
+	}
 	sum := 0.0
 	for i := range n.facts {
 		f := &n.facts[i]
-		if f.Scope == scope && f.Crosses && inner(f.Carrier, carrier) && f.Object != locality.StackObject {
+		if f.Scope == scope && f.Crosses && inner(f.Carrier, carrier) && f.Object != locality.StackObject && !across[f.Object] {
 			sum += f.accesses - f.misses
 		}
 	}
 	return sum
+}
+
+// only reports whether a loop has no other loops directly in it than the one that a scope
+// is in, so that the two can change places.
+func (n *nests) only(scope, loop string) bool {
+	in := top(scope, loop)
+	for i := range n.facts {
+		if f := &n.facts[i]; f.accesses > 0 && within(f.Scope, loop) && f.Scope != loop && top(f.Scope, loop) != in {
+			return false
+		}
+	}
+	return true
 }
 
 // same reports whether each iteration of a loop accesses the same data: all objects
@@ -134,7 +160,7 @@ func (n *nests) advise(f *fact) (Row, bool) {
 	case !inner(f.Scope, f.Carrier):
 		return row, false
 	}
-	if kept := n.kept(f.Scope, f.Carrier); kept <= lossless*f.misses && within(f.Scope, f.Carrier) {
+	if kept := n.kept(f.Scope, f.Carrier); kept <= lossless*f.misses && within(f.Scope, f.Carrier) && n.only(f.Scope, f.Carrier) {
 		row.Advice, row.Where, row.With = Interchange, f.Carrier, f.Scope
 		row.Low = math.Max(0, row.Low-kept)
 		return row, true
@@ -146,7 +172,7 @@ func (n *nests) advise(f *fact) (Row, bool) {
 	row.Advice, row.Where = Tile, top(f.Carrier, "")
 	t := n.tile()
 	row.Low *= 1 - 2/t
-	if !(f.used <= 0.5) { // the reuse is of the same elements, not of others in their blocks
+	if !f.spatial() { // the reuse is of the same elements, not of others in their blocks
 		row.Gain *= 1 - 1/t
 	}
 	row.Low = math.Min(row.Low, row.Gain)

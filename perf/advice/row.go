@@ -7,8 +7,9 @@
 //	carrier                               advice
 //	none, or one iteration of it, and     fuse the two loops
 //	another loop accessed the block
-//	encloses the scope, whose own loops   interchange: make it the innermost loop
-//	carry no reuse
+//	encloses the scope and no other       interchange: make it the innermost loop
+//	loop, and the scope's own loops
+//	carry no reuse that this would end
 //	encloses loops that access the same   tile its steps: keep it inside blocks of the data
 //	data each time
 //	encloses the scope otherwise          tile the nest
@@ -17,6 +18,13 @@
 // and from the objects: records and strides of which a loop uses always the same part
 // suggest to split them, misses that a fully associative cache would not have to
 // pad them, and misses of a TLB to use huge pages, if it maps all of these.
+//
+// Where prefetchers are simulated, a change is worth the demand misses that they leave, and
+// the waits for what they fetch too late; misses that they cover promise no cycles. What
+// they leave of each pattern is simulated, or modelled over the size. Where loops are
+// interchanged so that neighbours are accessed one after the other, the misses that stay
+// are those of a walk through memory, of which the machine's prefetchers leave what Walk
+// in package patterns says.
 //
 // A gain is what the program has of such misses, less what the change leaves: a tile of
 // T by T elements one reuse in T. It assumes that the change is possible (nothing here
@@ -28,6 +36,8 @@ package advice
 import (
 	"cmp"
 	"slices"
+
+	"presage/perf/patterns"
 )
 
 // Kind is a change of a program or its memory.
@@ -62,22 +72,35 @@ type Row struct {
 	Low   float64 `frame:"pred_gain_misses_low"`
 	High  float64 `frame:"pred_gain_misses_high"`
 	Share float64 `frame:"pred_gain_share"` // of Misses, from 0 to 1
+	// Ahead is Gain with the machine's prefetchers: the demand misses that they leave
+	// now and that the change would save, those on which they are late, and those that
+	// they cover, which save nothing. Left is the demand misses that are left of the
+	// level. Without prefetchers, all of Gain and Misses are left. Columns has them for
+	// tables if prefetchers are simulated.
+	Ahead   patterns.Prefetched
+	Left    float64
+	Columns map[string]float64 `frame:",each"`
 	// CyclesLow and CyclesHigh are what the same change would save at all levels, if
-	// as many misses overlap as the machine can have under way, and if none do; missing
+	// as many misses overlap as the machine can have under way, and if none do: the
+	// latency of the demand misses left, and the waits for late blocks. They are missing
 	// if no latency is known.
 	CyclesLow  float64 `frame:"pred_gain_cycles_low"`
 	CyclesHigh float64 `frame:"pred_gain_cycles_high"`
-	Text       string  `frame:"suggestion"`
-	Warning    string  `frame:"warning"`
+	// CyclesLate is the part of CyclesHigh that is waits for late blocks.
+	CyclesLate float64
+	Text       string `frame:"suggestion"`
+	Warning    string `frame:"warning"`
+
+	straight patterns.Prefetched // of Ahead: of misses that stay, once they are a walk
 }
 
-// worthwhile is the share of a level's misses from which advice is given.
-const worthwhile = 0.05
+// least is the share of a level's misses from which advice is given.
+const least = 0.05
 
-// sorted orders the rows of one level by their gain.
+// sorted orders the rows of one level by their gain, with prefetchers first.
 func sorted(rows []Row) []Row {
 	slices.SortStableFunc(rows, func(a, b Row) int {
-		return cmp.Or(-cmp.Compare(a.Gain, b.Gain), cmp.Compare(a.Advice, b.Advice), cmp.Compare(a.Where, b.Where), cmp.Compare(a.With, b.With))
+		return cmp.Or(-cmp.Compare(a.Ahead.Left, b.Ahead.Left), -cmp.Compare(a.Gain, b.Gain), cmp.Compare(a.Advice, b.Advice), cmp.Compare(a.Where, b.Where), cmp.Compare(a.With, b.With))
 	})
 	return rows
 }

@@ -12,8 +12,11 @@ import (
 type plain struct {
 	config Config
 	plan   *trace.Plan
-	now    uint64
-	addr   uint64 // of the access at hand
+	now    float64
+	ends   []float64 // when accesses were complete, each by itself
+	wait   float64   // of the access at hand, for late blocks
+	deep   int       // where it found the block that was farthest
+	addr   uint64    // of the access at hand
 	levels []plainLevel
 	tables [][]plainEntry // by prefetcher, the latest used last
 	wants  []plainWant
@@ -34,7 +37,7 @@ type plainLine struct {
 
 type plainFetch struct {
 	missed  []int // levels, until asked for
-	arrival uint64
+	arrival float64
 	group   trace.GroupID
 }
 
@@ -65,9 +68,13 @@ func newPlain(plan *trace.Plan, config Config) *plain {
 
 func (p *plain) observe(accesses []trace.Access) {
 	for _, a := range accesses {
-		p.now++
-		p.addr = a.Addr()
+		p.begin(a.Ref())
+		p.addr, p.wait, p.deep = a.Addr(), 0, 0
 		p.demand(0, a.Addr(), a.Last(), a.Ref(), p.plan.Refs[a.Ref()].Kind.Writes())
+		if at := p.config.Prefetching.Arrival; at != nil {
+			p.wait = max(p.wait, float64(at[p.deep])-float64(at[0]))
+		}
+		p.ends = append(p.ends, p.now+p.wait)
 		for len(p.wants) > 0 {
 			w := p.wants[0]
 			p.wants = p.wants[1:]
@@ -79,10 +86,23 @@ func (p *plain) observe(accesses []trace.Access) {
 			depth := p.bring(w.into, b, w.ref, f)
 			at := p.now
 			if p.config.Prefetching.Arrival != nil {
-				at += p.config.Prefetching.Arrival[depth]
+				at += float64(p.config.Prefetching.Arrival[depth])
 			}
 			f.arrival = max(f.arrival, at)
 		}
+	}
+}
+
+// begin moves on to the time of the next access.
+func (p *plain) begin(ref trace.RefID) {
+	clock := p.config.Prefetching.Clock
+	if clock == nil {
+		p.now++
+		return
+	}
+	p.now += clock.PerAccess[ref]
+	for _, end := range p.ends[:max(0, len(p.ends)+1-max(1, clock.Window))] {
+		p.now = max(p.now, end)
 	}
 }
 
@@ -147,6 +167,7 @@ func (p *plain) demand(i int, first, last uint64, ref trace.RefID, store bool) {
 		p.show(i, b, max(first, b*c.BlockBytes), fresh, whole, false, ref)
 		if !held {
 			p.levels[i].counts[group].Misses++
+			p.deep = max(p.deep, i+1)
 			if !p.levels[i].asked[b] {
 				p.levels[i].counts[group].Cold++
 			}
@@ -289,6 +310,11 @@ func (p *plain) wasAsked(i int, b uint64, group trace.GroupID) {
 		}
 		f := line.by
 		line.by = nil
+		wait := max(0, f.arrival-p.now)
+		p.wait = max(p.wait, wait)
+		if len(f.missed) > 0 && slices.Max(f.missed) >= j {
+			p.levels[slices.Max(f.missed)].pre[group].Wait += wait
+		}
 		var rest []int
 		for _, k := range f.missed {
 			if k < j {

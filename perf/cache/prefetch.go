@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,10 +77,28 @@ type Prefetcher struct {
 type Prefetching struct {
 	Prefetchers []Prefetcher
 
-	// Arrival has the time that a block takes, in accesses of the program, by where the
-	// prefetch finds it: a level, or memory, which is the last. nil: no time, so that no
-	// prefetch is late.
+	// Arrival has the time that a block takes, by where the prefetch finds it: a level, or
+	// memory, which is the last. nil: no time, so that no prefetch is late. Time is in
+	// accesses of the program, or in cycles if there is a Clock.
 	Arrival []uint64
+	Clock   *Clock
+}
+
+// Clock tells the time, in cycles, at which the program makes its accesses. Access k
+// begins
+//
+//	begin(k) = max(begin(k-1) + PerAccess, complete(k-Window))
+//	complete(k) = max(complete(k-1), begin(k) + wait(k))
+//
+// where wait is 0 for a hit, what is left until a late block arrives, and otherwise
+// Arrival of where the block is found less that of the level where the access enters. So a
+// core stops once the oldest of the accesses under way has not come for as long as the
+// window takes to fill; misses within a window overlap (derived here, after Karkhanis and
+// Smith, ISCA 2004). Not modelled: accesses that need the result of one before, but for
+// what PerAccess has of it, and limits on the misses under way.
+type Clock struct {
+	PerAccess []float64 // by trace.RefID: cycles since the access before, if all hit
+	Window    int       // accesses that are under way at once; less than 1: 1
 }
 
 // Prefetches counts the prefetches that a level did not hold. Each asks the level for a
@@ -95,6 +114,12 @@ type Prefetches struct {
 	// misses saved, but for those that prefetches caused by taking the place of other
 	// blocks.
 	Covered, Late uint64
+
+	// Wait is the time that Late ones took to arrive after they had been asked for, in
+	// accesses or cycles as of Prefetching. That of a prefetch which several levels missed
+	// is counted at the lowest, and, as accesses may wait together, is the most that the
+	// program waited.
+	Wait float64
 }
 
 // Useless returns the number of prefetches whose block was not asked for until it left,
@@ -106,6 +131,7 @@ func (p *Prefetches) add(o Prefetches) {
 	p.Used += o.Used
 	p.Covered += o.Covered
 	p.Late += o.Late
+	p.Wait += o.Wait
 }
 
 const (
@@ -127,6 +153,9 @@ func (p *Prefetching) check(levels []Level) error {
 	}
 	if n := len(p.Arrival); n != 0 && n != len(levels)+1 {
 		return fmt.Errorf("cache: prefetches have %d times of arrival, want one for each of %d levels and one for memory", n, len(levels))
+	}
+	if p.Clock != nil && p.Arrival == nil {
+		return errors.New("cache: prefetches have a clock, and no times of arrival")
 	}
 	for i := range p.Prefetchers {
 		if err := p.Prefetchers[i].check(levels); err != nil {
@@ -175,7 +204,7 @@ func orDefault[T int | uint64](n, otherwise T) T {
 
 // clone returns a deep copy, with defaults in place.
 func (p *Prefetching) clone() Prefetching {
-	c := Prefetching{slices.Clone(p.Prefetchers), slices.Clone(p.Arrival)}
+	c := Prefetching{slices.Clone(p.Prefetchers), slices.Clone(p.Arrival), p.Clock}
 	for i := range c.Prefetchers {
 		x := &c.Prefetchers[i]
 		x.Into = max(x.Into, x.Level)

@@ -70,6 +70,12 @@ func drawPrefetching(t *rapid.T, levels []Level) *Prefetching {
 		for range len(levels) + 1 {
 			p.Arrival = append(p.Arrival, rapid.Uint64Range(0, 60).Draw(t, "time"))
 		}
+		if rapid.Bool().Draw(t, "has a clock") {
+			p.Clock = &Clock{Window: rapid.IntRange(0, 9).Draw(t, "window")}
+			for range wholePlan().Refs {
+				p.Clock.PerAccess = append(p.Clock.PerAccess, float64(rapid.IntRange(0, 40).Draw(t, "cycles"))/8)
+			}
+		}
 	}
 	return p
 }
@@ -189,6 +195,40 @@ func TestLatePrefetches(t *testing.T) {
 		if got := *r.Prefetched; got.Late != late || got.Covered != 63-late {
 			t.Errorf("a block takes %d accesses: %+v, want %d of 63 late", time, got, late)
 		}
+	}
+}
+
+// TestClockByHand walks through blocks of 8 accesses of a cycle each, the next block
+// fetched from memory at the first of them. The access after one that waits begins when
+// that is over, as do the seven accesses of the block after it, so that with a block that
+// takes 20 cycles, one in two waits for 12 cycles and the one after it for 1.
+func TestClockByHand(t *testing.T) {
+	for _, x := range []struct {
+		window int
+		time   uint64
+		wait   float64
+	}{
+		{1, 8, 0},
+		{1, 9, 62}, // the first miss takes as long as the second block
+		{1, 20, 31 * (12 + 1)},
+		{64, 8, 0},
+		{600, 20, 63 * 12}, // it waits for nothing: all are as late as the first
+	} {
+		config := Config{Levels: []Level{{Name: "L1", Blocks: 1024, BlockBytes: 64, Ways: 8}}, Prefetching: &Prefetching{
+			Prefetchers: []Prefetcher{{Kind: NextLine}}, Arrival: []uint64{0, x.time}, Clock: &Clock{PerAccess: []float64{1, 1, 1, 1}, Window: x.window},
+		}}
+		r := comparePlain(t, wholePlan(), config, walk(1<<20, 8, 512)).Levels[0]
+		if got := *r.Prefetched; got.Wait != x.wait || (got.Late > 0) != (x.wait > 0) {
+			t.Errorf("%+v: %+v, want %g cycles of waiting", x, got, x.wait)
+		}
+	}
+	config := Config{Levels: []Level{{Name: "L1", Blocks: 4, BlockBytes: 64}}, Prefetching: &Prefetching{Arrival: []uint64{0, 9}, Clock: &Clock{PerAccess: []float64{1}}}}
+	if _, err := New(wholePlan(), config); err == nil {
+		t.Error("a clock of one reference for a plan of four: no error")
+	}
+	config.Prefetching.Arrival = nil
+	if err := config.Check(); err == nil {
+		t.Error("a clock without times of arrival: no error")
 	}
 }
 

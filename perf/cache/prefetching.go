@@ -1,13 +1,19 @@
 package cache
 
-import "presage/perf/trace"
+import (
+	"math/bits"
+
+	"presage/perf/trace"
+)
 
 // prefetching is the state of the prefetchers of a chain.
 type prefetching struct {
-	units   []prefetchUnit
+	units   []PrefetchUnit
 	arrival []uint64
 
-	now   uint64 // accesses of the program so far
+	now   float64 // see Prefetching
+	clock clock
+	used  []Used // by the access at hand, if its misses are logged
 	addr  uint64 // of the access at hand
 	queue []wanted
 
@@ -22,9 +28,9 @@ type prefetchedLevel struct {
 
 // fetch is a prefetch that was made.
 type fetch struct {
-	levels  uint32 // that did not hold the block, a bit each, until it is asked for
-	arrival uint64 // when it is there
-	group   uint32 // whose access the prefetcher answered
+	levels  uint32  // that did not hold the block, a bit each, until it is asked for
+	arrival float64 // when it is there
+	group   uint32  // whose access the prefetcher answered
 }
 
 // wanted is a block that is to be fetched.
@@ -34,20 +40,16 @@ type wanted struct {
 	ref   *reference
 }
 
-// request is an access of a level as a prefetcher sees it.
+// request is a Request, and whose it is.
 type request struct {
-	block    uint64 // of the level
-	addr     uint64 // the first byte that is wanted
-	fresh    bool   // the block is not held, or was prefetched and not asked for before
-	whole    bool   // addr is that of the instruction, or of a whole block
-	prefetch bool   // it was itself made by a prefetcher above
-	ref      *reference
+	Request
+	ref *reference
 }
 
 func newPrefetching(p *Prefetching, levels, groups int) *prefetching {
-	s := &prefetching{arrival: p.Arrival, levels: make([]prefetchedLevel, levels)}
+	s := &prefetching{arrival: p.Arrival, clock: newClock(p.Clock), levels: make([]prefetchedLevel, levels)}
 	for i := range p.Prefetchers {
-		s.units = append(s.units, prefetchUnit{Prefetcher: p.Prefetchers[i]})
+		s.units = append(s.units, *NewPrefetchUnit(p.Prefetchers[i]))
 	}
 	for i := range s.levels {
 		s.levels[i] = prefetchedLevel{make(map[uint64]*fetch), make([]Prefetches, groups)}
@@ -71,14 +73,18 @@ func (c *chain) observePrefetching(accesses []trace.Access) {
 	for _, a := range accesses {
 		ref := &c.refs[a.Ref()]
 		ref.count++
-		p.now++
+		p.now = p.clock.begin(p.now, ref.id)
 		if int(ref.enter) >= len(c.levels) {
 			continue
 		}
 		l := &c.levels[ref.enter]
 		l.counts[ref.group].Accesses += a.Last()>>l.shift - a.Addr()>>l.shift // and one by ref.count
 		p.addr = a.Addr()
+		p.clock.wait, p.clock.depth = 0, int(ref.enter)
 		c.touchAll(int(ref.enter), a.Addr(), a.Last(), ref, ref.mark)
+		if p.arrival != nil {
+			p.clock.complete(p.now, float64(p.arrival[p.clock.depth])-float64(p.arrival[ref.enter]))
+		}
 		for i := 0; i < len(p.queue); i++ {
 			c.prefetch(p.queue[i])
 		}
@@ -108,27 +114,56 @@ func (c *chain) demanded(i int, block, addr uint64, held bool, ref *reference) {
 	}
 	// A later part of an access is no step of its instruction.
 	whole := i != int(ref.enter) || block == p.addr>>c.levels[i].shift
-	c.train(i, request{block: block, addr: addr, fresh: f != nil || !held, whole: whole, ref: ref})
+	c.train(i, request{Request{Block: block, Addr: addr, Fresh: f != nil || !held, Whole: whole, Of: ref.id}, ref})
 }
 
 // use counts a prefetch whose block a group asked for at level i, at this and the levels
 // below.
 func (c *chain) use(f *fetch, i int, addr uint64, group uint32) {
-	late := f.arrival > c.prefetching.now
+	p := c.prefetching
+	wait := max(0, f.arrival-p.now)
+	p.clock.wait = max(p.clock.wait, wait)
+	lowest := bits.Len32(f.levels) - 1
 	for j := i; j < len(c.levels); j++ {
 		if f.levels>>j&1 == 0 {
 			continue
 		}
 		f.levels &^= 1 << j
-		c.prefetching.levels[j].groups[f.group].Used++
-		n := &c.prefetching.levels[j].groups[group]
-		if late {
+		p.levels[j].groups[f.group].Used++
+		n := &p.levels[j].groups[group]
+		u := Used{Level: j, Block: addr >> c.levels[j].shift, Late: wait > 0}
+		if u.Late {
 			n.Late++
 		} else {
 			n.Covered++
 		}
-		c.levels[j].seen.add(addr >> c.levels[j].shift)
+		if j == lowest {
+			n.Wait += wait
+			u.Wait = wait
+		}
+		if c.log != nil {
+			p.used = append(p.used, u)
+		}
+		c.levels[j].seen.add(u.Block)
 	}
+}
+
+// Used is the first demand for a block that a prefetch brought into a level which would
+// have missed.
+type Used struct {
+	Level int    // an index of the levels of the Config
+	Block uint64 // address / block size of the level
+	Late  bool
+	Wait  float64 // as in Prefetches, if the level is the lowest
+}
+
+// Used returns the prefetches that the last call of Access was the first to use. The
+// slice is valid until the next call.
+func (s *Simulator) Used() []Used {
+	if s.caches.prefetching == nil {
+		return nil
+	}
+	return s.caches.prefetching.used
 }
 
 // train shows a request to the prefetchers of level i.
@@ -136,10 +171,10 @@ func (c *chain) train(i int, r request) {
 	p := c.prefetching
 	for k := range p.units {
 		u := &p.units[k]
-		if u.Level != i || r.prefetch && u.Kind != Stream {
+		if u.Level != i {
 			continue
 		}
-		u.answer(r, c.levels[i].shift, c.levels[u.Into].shift, func(addr uint64) {
+		u.Answer(r.Request, c.levels[i].shift, c.levels[u.Into].shift, func(addr uint64) {
 			p.queue = append(p.queue, wanted{u.Into, addr >> c.levels[u.Into].shift, r.ref})
 		})
 	}
@@ -155,7 +190,7 @@ func (c *chain) prefetch(w wanted) {
 	p := c.prefetching
 	now := p.now
 	if p.arrival != nil {
-		now += p.arrival[depth]
+		now += float64(p.arrival[depth])
 	}
 	f.arrival = max(f.arrival, now)
 }
@@ -207,7 +242,7 @@ func (c *chain) seekBlock(i int, block, addr uint64, ref *reference, f *fetch) (
 	l := &c.levels[i]
 	on := c.prefetching.levels[i].pending[block]
 	held := l.mark(block, 0)
-	c.train(i, request{block: block, addr: addr, fresh: on != nil || !held, whole: true, prefetch: true, ref: ref})
+	c.train(i, request{Request{Block: block, Addr: addr, Fresh: on != nil || !held, Whole: true, Prefetch: true, Of: ref.id}, ref})
 	switch {
 	case held && l.spec.Filling != OnMiss:
 		c.give(i, block)
@@ -233,141 +268,4 @@ func (p *prefetching) prefetched(i int) (total *Prefetches, groups []Prefetches)
 		total.add(g)
 	}
 	return total, groups
-}
-
-// prefetchUnit is a prefetcher at work.
-type prefetchUnit struct {
-	Prefetcher
-	known []known
-	clock uint64
-}
-
-// known is an instruction or a page that a prefetcher knows.
-type known struct {
-	of   uint64 // reference, or page
-	last uint64 // address, or block
-	step int64  // between the last two
-	seen int    // how often in a row
-	ends uint64 // of Stream: the block farthest ahead that was fetched
-	used uint64 // clock
-}
-
-// answer calls fetch with an address of each block that a request makes it want.
-func (u *prefetchUnit) answer(r request, shift, into uint, fetch func(addr uint64)) {
-	inPage := func(addr uint64) {
-		if addr&^(u.PageBytes-1) == r.addr&^(u.PageBytes-1) {
-			fetch(addr)
-		}
-	}
-	switch u.Kind {
-	case NextLine:
-		if r.fresh {
-			for k := range u.Degree {
-				inPage((r.block + uint64(u.Distance+k)) << shift)
-			}
-		}
-	case Pair:
-		if r.fresh {
-			inPage((r.block ^ 1) << shift)
-		}
-	case Stride:
-		if r.whole {
-			u.stride(r, into, inPage)
-		}
-	case Stream:
-		if r.fresh {
-			u.stream(r, shift, inPage)
-		}
-	}
-}
-
-func (u *prefetchUnit) stride(r request, into uint, fetch func(addr uint64)) {
-	k, ok := u.find(uint64(r.ref.id))
-	if !ok {
-		*k = known{of: k.of, last: r.addr, used: k.used}
-		return
-	}
-	step := int64(r.addr - k.last)
-	k.last = r.addr
-	if step == 0 {
-		return
-	}
-	k.count(step)
-	if k.seen < u.Confidence || u.MaxStride > 0 && magnitude(step) > u.MaxStride {
-		return
-	}
-	if block := int64(1) << into; magnitude(step) < uint64(block) {
-		if step < 0 {
-			block = -block
-		}
-		step = block
-	}
-	for i := range u.Degree {
-		fetch(r.addr + uint64(step*int64(u.Distance+i)))
-	}
-}
-
-func (u *prefetchUnit) stream(r request, shift uint, fetch func(addr uint64)) {
-	k, ok := u.find(r.block << shift / u.PageBytes)
-	if !ok {
-		*k = known{of: k.of, last: r.block, used: k.used}
-		return
-	}
-	step := int64(1)
-	switch {
-	case r.block == k.last:
-		return
-	case r.block < k.last:
-		step = -1
-	}
-	k.last = r.block
-	if k.step != step {
-		k.ends = r.block
-	}
-	k.count(step)
-	if k.seen < u.Confidence {
-		return
-	}
-	ahead := max(0, int64(k.ends-r.block)*step) // how far it has fetched
-	for i := 0; i < u.Degree && ahead < int64(u.Distance); i++ {
-		ahead++
-		k.ends = r.block + uint64(ahead*step)
-		fetch(k.ends << shift)
-	}
-}
-
-func (k *known) count(step int64) {
-	if step != k.step {
-		k.step, k.seen = step, 0
-	}
-	k.seen = min(k.seen+1, maxPrefetch)
-}
-
-func magnitude(step int64) uint64 {
-	if step < 0 {
-		return uint64(-step)
-	}
-	return uint64(step)
-}
-
-// find returns what is known of something, or the place of what was not seen for
-// longest, for it, and whether it was known.
-func (u *prefetchUnit) find(of uint64) (k *known, ok bool) {
-	u.clock++
-	oldest := 0
-	for i := range u.known {
-		if u.known[i].of == of {
-			u.known[i].used = u.clock
-			return &u.known[i], true
-		}
-		if u.known[i].used < u.known[oldest].used {
-			oldest = i
-		}
-	}
-	if len(u.known) < u.Entries {
-		oldest = len(u.known)
-		u.known = append(u.known, known{})
-	}
-	u.known[oldest].of, u.known[oldest].used = of, u.clock
-	return &u.known[oldest], false
 }

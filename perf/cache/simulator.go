@@ -30,6 +30,9 @@ func New(plan *trace.Plan, config Config) (*Simulator, error) {
 	if err := config.Check(); err != nil {
 		return nil, err
 	}
+	if p := config.Prefetching; p != nil && p.Clock != nil && len(p.Clock.PerAccess) != len(plan.Refs) {
+		return nil, fmt.Errorf("cache: the clock knows %d references, the plan %d", len(p.Clock.PerAccess), len(plan.Refs))
+	}
 	s := &Simulator{config: config.clone(), groups: plan.Groups()}
 	s.caches = newChain(plan, s.config.Levels, config.Seed, true)
 	if p := s.config.Prefetching; p != nil {
@@ -344,6 +347,9 @@ func (c *chain) countMiss(i int, block uint64, group uint32) {
 	n := &l.counts[group]
 	n.Misses++
 	l.missed++
+	if c.prefetching != nil {
+		c.prefetching.clock.depth = max(c.prefetching.clock.depth, i+1)
+	}
 	if l.seen.add(block) {
 		n.Cold++
 	}
@@ -372,6 +378,9 @@ type Missed struct {
 // the reference.
 func (s *Simulator) Access(a trace.Access) []Missed {
 	s.log = s.log[:0]
+	if p := s.caches.prefetching; p != nil {
+		p.used = p.used[:0]
+	}
 	one := [1]trace.Access{a}
 	for _, c := range []*chain{&s.caches, &s.tlbs} {
 		if len(c.levels) > 0 {

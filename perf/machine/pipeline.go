@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"presage/perf/cache"
 	"presage/perf/isa"
 	"presage/perf/pipeline"
 )
@@ -81,6 +82,30 @@ func (m *Machine) Pipeline() (*PipelineConfig, error) {
 		return nil, fmt.Errorf("machine: %s: %w", m.Name, err)
 	}
 	return &PipelineConfig{c, assumed}, nil
+}
+
+// Fetching returns Pipeline with the machine's prefetchers. It returns ErrNoPrefetchers if
+// the description has none.
+func (m *Machine) Fetching() (*PipelineConfig, error) {
+	if len(m.Prefetchers) == 0 {
+		return nil, fmt.Errorf("%w for %s: list them under the key prefetch of its file", ErrNoPrefetchers, m.Name)
+	}
+	c, err := m.Pipeline()
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.Prefetchers {
+		c.Memory.Prefetchers = append(c.Memory.Prefetchers, m.Prefetchers[i].Prefetcher)
+	}
+	for i := range m.Caches {
+		if l := &m.Caches[i]; l.Inclusive || l.Filling != cache.OnMiss {
+			c.Assumed = append(c.Assumed, fmt.Sprintf("not simulated: that %s is %s", l.Name, l.Inclusion()))
+		}
+	}
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("machine: %s: %w", m.Name, err)
+	}
+	return c, nil
 }
 
 func timings(core *Core) map[isa.Class]pipeline.Timing {

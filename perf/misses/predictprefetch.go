@@ -22,8 +22,7 @@ type PredictPrefetchOptions struct {
 	// are not regarded.
 	PredictOptions
 
-	// AccessesPerCycle is as in PrefetchOptions.
-	AccessesPerCycle float64
+	Timing
 
 	// Store keeps the simulations of the training runs; nil: the default.
 	Store *store.Store
@@ -40,6 +39,7 @@ type PredictedPrefetchRow struct {
 	Without float64            `frame:"pred_misses"`         // without prefetchers, as Predict has it
 	Left    float64            `frame:"pred_demand_misses"`  // as PrefetchedRow has them
 	Late    float64            `frame:"pred_late_misses"`    // likewise
+	Wait    float64            `frame:"pred_late_cycles"`    // likewise
 	Covered float64            `frame:"pred_covered_misses"` // likewise
 	// Share is (Covered + Late) / (Covered + Late + Left).
 	Share   float64 `frame:"pred_covered_share"`
@@ -72,8 +72,7 @@ func PredictPrefetching(ctx context.Context, model *Model, m *machine.Machine, p
 	if err := opt.Listing.Check(); err != nil {
 		return nil, err
 	}
-	with, err := m.Prefetching(opt.AccessesPerCycle)
-	if err != nil {
+	if _, err := m.Prefetching(opt.AccessesPerCycle); err != nil {
 		return nil, err
 	}
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
@@ -85,13 +84,13 @@ func PredictPrefetching(ctx context.Context, model *Model, m *machine.Machine, p
 		}
 	}
 	p := prefetchPredictor{model: model, machine: m, opt: opt, scopes: model.Scopes(by)}
-	if err := p.train(ctx, with.Config); err != nil {
+	if err := p.train(ctx); err != nil {
 		return nil, err
 	}
 	var rows []PredictedPrefetchRow
 	for _, point := range points {
 		for level := range m.Caches {
-			fresh, err := p.rows(ctx, level, point, with.Assumed)
+			fresh, err := p.rows(ctx, level, point)
 			if err != nil {
 				return nil, err
 			}
@@ -102,7 +101,7 @@ func PredictPrefetching(ctx context.Context, model *Model, m *machine.Machine, p
 }
 
 // prefetchOutcomes are counts, or counts for each miss without prefetchers.
-type prefetchOutcomes struct{ left, late, covered, useless float64 }
+type prefetchOutcomes struct{ left, late, covered, useless, wait float64 }
 
 // trainedPrefetch is what prefetchers did for a group at a level in a run.
 type trainedPrefetch struct {
@@ -116,26 +115,28 @@ type prefetchPredictor struct {
 	machine *machine.Machine
 	opt     PredictPrefetchOptions
 	scopes  subject.Partition
+	assumed []string
 	trained [][][]trainedPrefetch // by level, Group and run
 }
 
 // train simulates the runs of the model without and with prefetchers.
-func (p *prefetchPredictor) train(ctx context.Context, config cache.Config) error {
-	p.trained = make([][][]trainedPrefetch, len(config.Levels))
+func (p *prefetchPredictor) train(ctx context.Context) error {
+	p.trained = make([][][]trainedPrefetch, len(p.machine.Caches))
 	for l := range p.trained {
 		p.trained[l] = make([][]trainedPrefetch, p.model.Groups())
 	}
 	for i := range p.model.Runs().Runs {
-		results, err := p.simulate(ctx, i, config)
+		results, err := p.simulate(ctx, i)
 		if err != nil {
 			return err
 		}
-		for l := range config.Levels {
+		for l := range p.trained {
 			for g := range p.trained[l] {
 				t := trainedPrefetch{at: p.model.Points[i]}
 				for _, id := range p.model.OfRun(i, Group(g)) {
 					t.add(results[0].Levels[l].Groups[id], results[1].Levels[l].Groups[id], results[1].Levels[l].PrefetchedGroups[id])
 				}
+				t.wait = p.opt.Cycles(t.wait)
 				p.trained[l][g] = append(p.trained[l][g], t)
 			}
 		}
@@ -149,12 +150,18 @@ func (t *trainedPrefetch) add(plain, with cache.Counts, p cache.Prefetches) {
 	t.late += float64(p.Late)
 	t.covered += float64(p.Covered)
 	t.useless += float64(p.Useless())
+	t.wait += p.Wait
 }
 
 // simulate returns the simulations of run i without and with prefetchers.
-func (p *prefetchPredictor) simulate(ctx context.Context, i int, config cache.Config) (out [2]*cache.Result, err error) {
+func (p *prefetchPredictor) simulate(ctx context.Context, i int) (out [2]*cache.Result, err error) {
 	run := &p.model.Runs().Runs[i]
-	for k, c := range []cache.Config{p.machine.Hierarchy(), config} {
+	with, err := p.opt.Config(ctx, p.machine, run.Program, run.Recorded.Inputs)
+	if err != nil {
+		return out, err
+	}
+	p.assumed = with.Assumed
+	for k, c := range []cache.Config{p.machine.Hierarchy(), with.Config} {
 		opt := subject.RunOptions{Store: p.opt.Store, Progress: p.model.refits.again(p.opt.Progress, "simulating", i)}
 		sim, err := simulateAgain(ctx, run, c, opt)
 		if err != nil {
@@ -166,14 +173,14 @@ func (p *prefetchPredictor) simulate(ctx context.Context, i int, config cache.Co
 }
 
 // rows predicts one level of cache at a point.
-func (p *prefetchPredictor) rows(ctx context.Context, level int, point subject.Point, assumed []string) ([]PredictedPrefetchRow, error) {
+func (p *prefetchPredictor) rows(ctx context.Context, level int, point subject.Point) ([]PredictedPrefetchRow, error) {
 	c := &p.machine.Caches[level]
 	name := c.Name
 	if c.BypassFloat {
 		none := math.NaN()
 		return []PredictedPrefetchRow{{
 			Program: p.model.Program, Point: point, Machine: p.machine.Name, Level: name, Scope: p.model.Program,
-			Without: none, Left: none, Late: none, Covered: none, Share: none, Useless: none, Warning: bypassed,
+			Without: none, Left: none, Late: none, Wait: none, Covered: none, Share: none, Useless: none, Warning: bypassed,
 		}}, nil
 	}
 	at, err := p.model.ByGroup(ctx, p.machine, name, point, p.opt.PredictOptions)
@@ -196,12 +203,13 @@ func (p *prefetchPredictor) rows(ctx context.Context, level int, point subject.P
 		}
 		row.Left += misses * ratio.left
 		row.Late += misses * ratio.late
+		row.Wait += misses * ratio.wait
 		row.Covered += misses * ratio.covered
 		row.Useless += misses * ratio.useless
 	}
 	for n := range rows {
 		r := &rows[n]
-		warnings := slices.Concat(assumed, at.Warnings)
+		warnings := slices.Concat(p.assumed, at.Warnings)
 		if unseen[n] > leastUnseen*r.Without {
 			warnings = append(warnings, num.Percent(unseen[n]/r.Without)+" of the misses are of references that miss in no run: taken as left")
 		}
@@ -224,7 +232,8 @@ const leastUnseen = 0.01
 // prefetchRatio returns what prefetchers do for each miss of a group at a point, and
 // whether the group missed in any run. What is left and what is used are modelled over
 // the size; how much of that is late, and how much is fetched in vain, is that of all
-// runs together, as both depend on where blocks lie more than on the size.
+// runs together, as both depend on where blocks lie more than on the size; so is the wait
+// for each that is late.
 func prefetchRatio(runs []trainedPrefetch, point subject.Point) (out prefetchOutcomes, missed bool) {
 	runs = slices.DeleteFunc(slices.Clone(runs), func(t trainedPrefetch) bool { return t.without == 0 })
 	if len(runs) == 0 {
@@ -236,6 +245,7 @@ func prefetchRatio(runs []trainedPrefetch, point subject.Point) (out prefetchOut
 		sum.late += runs[i].late
 		sum.covered += runs[i].covered
 		sum.useless += runs[i].useless
+		sum.wait += runs[i].wait
 	}
 	slices.SortStableFunc(runs, func(a, b trainedPrefetch) int { return scaling.CompareSizes(fit.Point(a.at), fit.Point(b.at)) })
 	last := &runs[len(runs)-1]
@@ -253,6 +263,7 @@ func prefetchRatio(runs []trainedPrefetch, point subject.Point) (out prefetchOut
 	out.left, out.useless = left, sum.useless/sum.without
 	out.late = used * num.Ratio(sum.late, sum.late+sum.covered)
 	out.covered = used - out.late
+	out.wait = out.late * num.Ratio(sum.wait, sum.late)
 	return out, true
 }
 
@@ -318,6 +329,7 @@ func listedPrediction(rows []PredictedPrefetchRow, l subject.Listing) []Predicte
 		other.Without += r.Without
 		other.Left += r.Left
 		other.Late += r.Late
+		other.Wait += r.Wait
 		other.Covered += r.Covered
 		other.Useless += r.Useless
 	})

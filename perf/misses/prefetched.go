@@ -18,9 +18,7 @@ import (
 type PrefetchOptions struct {
 	SimulateOptions // without FullyAssociative
 
-	// AccessesPerCycle turns latencies into the program's accesses, which are the time
-	// of the simulation; 0: 1. See machine.Machine.Prefetching.
-	AccessesPerCycle float64
+	Timing
 }
 
 // PrefetchedRow is what a machine's prefetchers do for a scope at a level of cache, as
@@ -36,6 +34,7 @@ type PrefetchedRow struct {
 	Without  float64            `frame:"sim_misses"`         // without prefetchers, as Simulate has it
 	Left     float64            `frame:"sim_demand_misses"`  // with them: blocks neither there nor on their way
 	Late     float64            `frame:"sim_late_misses"`    // blocks on their way, fetched before they were asked for
+	Wait     float64            `frame:"sim_late_cycles"`    // until blocks of Late were there, after they were asked for, at the lowest level that a prefetch missed: see cache.Prefetches
 	Covered  float64            `frame:"sim_covered_misses"` // blocks that a prefetch had brought, and that had not been asked for before
 	// Share is (Covered + Late) / (Covered + Late + Left).
 	Share   float64 `frame:"sim_covered_share"`
@@ -60,11 +59,9 @@ func SimulatePrefetching(ctx context.Context, prog *subject.Program, m *machine.
 	if err := opt.Listing.Check(); err != nil {
 		return nil, err
 	}
-	with, err := m.Prefetching(opt.AccessesPerCycle)
-	if err != nil {
+	if _, err := m.Prefetching(opt.AccessesPerCycle); err != nil {
 		return nil, err
 	}
-	opt.place(&with.Config)
 	sweep, err := opt.Sweep(prog, points)
 	if err != nil {
 		return nil, err
@@ -77,7 +74,7 @@ func SimulatePrefetching(ctx context.Context, prog *subject.Program, m *machine.
 	if err != nil {
 		return nil, err
 	}
-	fetching, err := opt.simulate(ctx, sweep.Points, m.Name+" with prefetchers", simulation{config: with.Config})
+	fetching, assumed, err := opt.fetching(ctx, sweep.Points, m)
 	if err != nil {
 		return nil, err
 	}
@@ -91,16 +88,48 @@ func SimulatePrefetching(ctx context.Context, prog *subject.Program, m *machine.
 			scopes.Names = []string{sweep.Name}
 		}
 		blank := PrefetchedRow{Program: sweep.Name, Point: p.Point, Machine: m.Name}
-		blank.Warning = strings.Join(slices.Concat(plain[i].Facts.Warnings, with.Assumed), "; ")
-		rows = append(rows, prefetchedRows(plain[i].Result, fetching[i].Result, scopes, opt.Listing, blank)...)
+		blank.Warning = strings.Join(slices.Concat(plain[i].Facts.Warnings, assumed), "; ")
+		rows = append(rows, opt.prefetchedRows(plain[i].Result, fetching[i].Result, scopes, opt.Listing, blank)...)
 	}
 	opt.Progress.Finish(len(sweep.Points))
 	return rows, nil
 }
 
+// fetching returns the simulations with prefetchers, and what was assumed for them. With
+// a clock, each run has a hierarchy of its own.
+func (opt *PrefetchOptions) fetching(ctx context.Context, points []subject.BinaryPoint, m *machine.Machine) (all []*storedCache, assumed []string, err error) {
+	on := m.Name + " with prefetchers"
+	if opt.Clock == nil {
+		with, err := m.Prefetching(opt.AccessesPerCycle)
+		if err != nil {
+			return nil, nil, err
+		}
+		opt.place(&with.Config)
+		all, err = opt.simulate(ctx, points, on, simulation{config: with.Config})
+		return all, with.Assumed, err
+	}
+	for _, p := range points {
+		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
+		if err != nil {
+			return nil, nil, err
+		}
+		with, err := opt.Config(ctx, m, loaded.Program, loaded.Inputs)
+		if err != nil {
+			return nil, nil, err
+		}
+		opt.place(&with.Config)
+		one, err := opt.simulate(ctx, []subject.BinaryPoint{p}, on, simulation{config: with.Config})
+		if err != nil {
+			return nil, nil, err
+		}
+		all, assumed = append(all, one...), with.Assumed
+	}
+	return all, assumed, nil
+}
+
 // prefetchedRows sums the groups of two simulations by scope, each row beginning as
 // blank does.
-func prefetchedRows(plain, with *cache.Result, scopes subject.Partition, list subject.Listing, blank PrefetchedRow) []PrefetchedRow {
+func (opt *PrefetchOptions) prefetchedRows(plain, with *cache.Result, scopes subject.Partition, list subject.Listing, blank PrefetchedRow) []PrefetchedRow {
 	accesses := accessesByGroup(plain, len(scopes.Of))
 	var rows []PrefetchedRow
 	for i, l := range with.Levels {
@@ -115,6 +144,7 @@ func prefetchedRows(plain, with *cache.Result, scopes subject.Partition, list su
 			row.Without += float64(plain.Levels[i].Groups[g].Misses)
 			row.Left += float64(l.Groups[g].Misses)
 			row.Late += float64(p.Late)
+			row.Wait += opt.Cycles(p.Wait)
 			row.Covered += float64(p.Covered)
 			row.Fetched += float64(p.Fetched)
 			row.Useless += float64(p.Useless())
@@ -138,6 +168,7 @@ func listedPrefetched(rows []PrefetchedRow, l subject.Listing) []PrefetchedRow {
 		other.Without += r.Without
 		other.Left += r.Left
 		other.Late += r.Late
+		other.Wait += r.Wait
 		other.Covered += r.Covered
 		other.Fetched += r.Fetched
 		other.Useless += r.Useless

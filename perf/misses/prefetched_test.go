@@ -98,12 +98,12 @@ func TestPredictPrefetching(t *testing.T) {
 		t.Fatal(err)
 	}
 	points := subject.Sweep("n", 120)
-	pred, err := PredictPrefetching(t.Context(), model, m, points, PredictPrefetchOptions{Store: st, AccessesPerCycle: 1})
+	pred, err := PredictPrefetching(t.Context(), model, m, points, PredictPrefetchOptions{Store: st, Timing: Timing{AccessesPerCycle: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sim, err := SimulatePrefetching(t.Context(), prog, m, points, PrefetchOptions{
-		SimulateOptions: SimulateOptions{RunOptions: run}, AccessesPerCycle: 1,
+		SimulateOptions: SimulateOptions{RunOptions: run}, Timing: Timing{AccessesPerCycle: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestPredictPrefetching(t *testing.T) {
 		}
 	}
 	routines, err := PredictPrefetching(t.Context(), model, m, points, PredictPrefetchOptions{
-		PredictOptions: PredictOptions{By: subject.ByRoutine, Listing: subject.Listing{Limit: 2}}, Store: st, AccessesPerCycle: 1,
+		PredictOptions: PredictOptions{By: subject.ByRoutine, Listing: subject.Listing{Limit: 2}}, Store: st, Timing: Timing{AccessesPerCycle: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestPredictPrefetchingOfBypassedLevels(t *testing.T) {
 	m := profiletest.Machine(t, "zen4")
 	m.Caches[0].BypassFloat = true
 	p := prefetchPredictor{model: model, machine: m, scopes: model.Scopes(subject.ByProgram)}
-	rows, err := p.rows(t.Context(), 0, subject.Point{"n": 80}, nil)
+	rows, err := p.rows(t.Context(), 0, subject.Point{"n": 80})
 	if err != nil || len(rows) != 1 || rows[0].Warning != bypassed || !math.IsNaN(rows[0].Without) || !math.IsNaN(rows[0].Share) {
 		t.Errorf("%+v, %v", rows, err)
 	}

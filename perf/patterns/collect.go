@@ -20,6 +20,7 @@ type collector struct {
 	by     *locality.Classification
 	exact  *cache.Simulator
 	full   *cache.Simulator
+	ahead  *ahead // nil: prefetchers are not simulated
 	sizes  []blockSize
 	levels []level // as cache.Missed numbers them
 }
@@ -54,6 +55,7 @@ type level struct {
 type counts struct {
 	Misses, Conflict uint64
 	Fetched, Used    uint64 // bytes
+	Ahead            Prefetched
 }
 
 // collision counts the conflict misses of one object after evictions by another.
@@ -62,9 +64,12 @@ type collision struct {
 	sets   map[uint64]bool
 }
 
-func newCollector(by *locality.Classification, config cache.Config) (*collector, error) {
+func newCollector(by *locality.Classification, config cache.Config, prefetching *cache.Config) (*collector, error) {
 	c := &collector{by: by}
 	var err error
+	if c.ahead, err = newAhead(by.Plan, prefetching); err != nil {
+		return nil, err
+	}
 	if c.exact, err = cache.New(by.Plan, config); err != nil {
 		return nil, err
 	}
@@ -142,6 +147,9 @@ func (c *collector) access(a trace.Access) {
 	full := c.full.Access(a)
 	for _, m := range missed {
 		c.miss(a, m, full)
+	}
+	if c.ahead != nil {
+		c.fetchedAhead(a)
 	}
 	for i := range c.sizes {
 		s := &c.sizes[i]

@@ -11,7 +11,9 @@ import (
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/predict"
+	"presage/perf/progress"
 	"presage/perf/scaling"
+	"presage/perf/store"
 	"presage/perf/subject"
 )
 
@@ -26,6 +28,13 @@ type PredictOptions struct {
 	Method    predict.Method
 	Corrector misses.Corrector
 	Coverage  float64
+	// Prefetching adds what the machine's prefetchers leave and cover of each pattern: the
+	// runs of the model are simulated with them, which the store keeps. Timing tells which
+	// are late.
+	Prefetching bool
+	misses.Timing
+	Store    *store.Store // nil: the default
+	Progress progress.Func
 }
 
 // Predict predicts the misses of each pattern on a machine, at each point, for each
@@ -58,6 +67,10 @@ func Predict(ctx context.Context, model *misses.Model, m *machine.Machine, point
 	if d.method, err = opt.Method.Check(); err != nil {
 		return nil, err
 	}
+	ahead, err := trainAhead(ctx, model, m, by, &opt)
+	if err != nil {
+		return nil, err
+	}
 	var rows []Predicted
 	levels := predict.Levels(m)
 	for len(loops) > 0 {
@@ -69,6 +82,9 @@ func Predict(ctx context.Context, model *misses.Model, m *machine.Machine, point
 		own, err := d.level(levels[at], loops[:n])
 		if err != nil {
 			return nil, err
+		}
+		if ahead != nil {
+			ahead.predict(own)
 		}
 		rows = append(rows, listedPredicted(own, opt.Listing)...)
 		loops = loops[n:]
@@ -88,7 +104,7 @@ type divider struct {
 
 // level returns the patterns of a level, given its loops.
 func (d *divider) level(l predict.Level, loops []misses.Row) ([]Predicted, error) {
-	blank := Predicted{Program: loops[0].Program, Point: loops[0].Point, Machine: loops[0].Machine, Level: l.Name}
+	blank := Predicted{Used: math.NaN(), Pace: math.NaN(), Program: loops[0].Program, Point: loops[0].Point, Machine: loops[0].Machine, Level: l.Name}
 	if l.BypassFloat {
 		nan := math.NaN()
 		blank.Scope, blank.Warning = loops[0].Scope, loops[0].Warning

@@ -45,7 +45,7 @@ func SimulateReferences(ctx context.Context, prog *subject.Program, m *machine.M
 	if err != nil {
 		return nil, err
 	}
-	res, err := simulateStep(ctx, subject.Loaded{Program: prog, Inputs: in}, subject.Step{Options: &opt, Point: point, Total: 1}, by, m.Hierarchy())
+	res, err := simulateStep(ctx, subject.Loaded{Program: prog, Inputs: in}, subject.Step{Options: &opt, Point: point, Total: 1}, by, m.Hierarchy(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,15 @@ type Predicted struct {
 	Low      float64 `frame:"pred_misses_low"` // see Predict; missing if no intervals were asked for
 	High     float64 `frame:"pred_misses_high"`
 	Share    float64 `frame:"pred_miss_share"` // of the level's misses, from 0 to 1
-	Warning  string  `frame:"pred_warning"`
+	// Prefetched is what prefetchers do, and Columns has that for tables; neither unless
+	// PredictOptions ask for it.
+	Prefetched Prefetched
+	Columns    map[string]float64 `frame:",each"`
+	// Used and Pace are as in Simulated, in the largest run that the model was fitted to;
+	// missing unless PredictOptions ask for prefetching.
+	Used    float64
+	Pace    float64
+	Warning string `frame:"pred_warning"`
 }
 
 // Simulated is the accesses and misses of a pattern at a level of a machine, as
@@ -88,10 +96,18 @@ type Simulated struct {
 	// Used is, of the bytes that the misses fetched, the share that was accessed before
 	// the block left the level, in 64ths of a block where these are larger than a byte;
 	// missing if nothing was fetched.
-	Used    float64 `frame:"sim_used_share"`
-	Warning string  `frame:"sim_warning"`
+	Used float64 `frame:"sim_used_share"`
+	// Prefetched is what prefetchers do, and Columns has that for tables; neither unless
+	// SimulateOptions ask for it.
+	Prefetched Prefetched
+	Columns    map[string]float64 `frame:",each"`
+	// Pace is the cycles between accesses, by the clock of the simulation with prefetchers;
+	// 1 without a clock.
+	Pace    float64
+	Warning string `frame:"sim_warning"`
 
 	used, fetched float64 // bytes
+	paced         float64 // cycles that the accesses take
 }
 
 // listed sorts the rows of one level and point by their misses, and sums up those
@@ -127,13 +143,19 @@ func listedSimulated(rows []Simulated, list subject.Listing) []Simulated {
 		to.Conflict += from.Conflict
 		to.used += from.used
 		to.fetched += from.fetched
+		to.paced += from.paced
+		to.Prefetched = to.Prefetched.Plus(from.Prefetched)
 	})
 	for i := range rows {
 		rows[i].Used = math.NaN()
 		if rows[i].fetched > 0 {
 			rows[i].Used = rows[i].used / rows[i].fetched
 		}
+		rows[i].Pace = num.Ratio(rows[i].paced, rows[i].Accesses)
 		rows[i].Share = num.Ratio(rows[i].Misses, total)
+		if rows[i].Columns != nil {
+			rows[i].Columns = rows[i].Prefetched.columns("sim")
+		}
 	}
 	return rows
 }
@@ -148,10 +170,14 @@ func listedPredicted(rows []Predicted, list subject.Listing) []Predicted {
 		to.Misses += from.Misses
 		to.Low += from.Low
 		to.High += from.High
+		to.Prefetched = to.Prefetched.Plus(from.Prefetched)
 		to.Warning = common(to.Warning, from.Warning)
 	})
 	for i := range rows {
 		rows[i].Share = num.Ratio(rows[i].Misses, total)
+		if rows[i].Columns != nil {
+			rows[i].Columns = rows[i].Prefetched.columns("pred")
+		}
 	}
 	return rows
 }

@@ -11,6 +11,7 @@ import (
 	"presage/perf/cache"
 	"presage/perf/locality"
 	"presage/perf/machine"
+	"presage/perf/misses"
 	"presage/perf/subject"
 	"presage/perf/trace"
 )
@@ -23,6 +24,11 @@ type SimulateOptions struct {
 	By subject.Scope
 	// Listing says which patterns have a row, by their share of a level's misses.
 	Listing subject.Listing
+	// Prefetching adds what the machine's prefetchers leave and cover of each pattern, by
+	// two more simulations; machine.ErrNoPrefetchers if the description has none. Timing
+	// tells which are late.
+	Prefetching bool
+	misses.Timing
 }
 
 // Simulate runs prog at each point and simulates the machine's memory hierarchy
@@ -53,6 +59,7 @@ type Level struct {
 	Extents    []Extent    // by object and scope
 	HugePages  uint64      // of 2 MiB, that hold the blocks accessed
 	Full       float64     // misses if all caches are fully associative
+	FullAhead  Prefetched  // likewise with prefetchers, if these are simulated
 }
 
 // Extent is what a scope accesses of an object.
@@ -92,7 +99,7 @@ func SimulateLevels(ctx context.Context, prog *subject.Program, m *machine.Machi
 		var levels []Level
 		for k := range r.result.Levels {
 			l := &r.result.Levels[k]
-			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, about), r.extents(l), l.HugePages, float64(l.Full)})
+			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, about), r.extents(l), l.HugePages, float64(l.Full), r.cycles(l.FullAhead)})
 		}
 		all = append(all, levels)
 	}
@@ -115,6 +122,7 @@ type storedLevel struct {
 	Touched    []extent // by object and scope
 	HugePages  uint64   // that hold the blocks accessed
 	Full       uint64   // misses if all caches are fully associative
+	FullAhead  Prefetched
 }
 
 // storedClass is a class of accesses at a level; Loop and Source are scopes of the
@@ -148,6 +156,9 @@ type simulated struct {
 	origins bool // scopes have the names that executables of one source have in common
 	by      subject.Scope
 	result  *stored
+	ahead   bool // result has what prefetchers do
+	timing  misses.Timing
+	clock   *cache.Clock // of that; nil: none
 	warning string
 }
 
@@ -175,7 +186,11 @@ func simulateAll(ctx context.Context, prog *subject.Program, m *machine.Machine,
 		if err != nil {
 			return nil, err
 		}
-		res, err := simulateStep(ctx, loaded, step, kinds, m.Hierarchy())
+		prefetching, assumed, err := opt.prefetched(ctx, m, loaded)
+		if err != nil {
+			return nil, err
+		}
+		res, err := simulateStep(ctx, loaded, step, kinds, m.Hierarchy(), prefetching)
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +200,8 @@ func simulateAll(ctx context.Context, prog *subject.Program, m *machine.Machine,
 		}
 		all = append(all, simulated{
 			prog: loaded.Program, first: first, program: sweep.Name, point: p.Point, machine: m.Name, origins: opt.CompiledIn, by: by,
-			result: res, warning: strings.Join(res.Facts.Warnings, "; "),
+			result: res, ahead: prefetching != nil,
+			timing: opt.Timing, clock: clockOf(prefetching), warning: strings.Join(slices.Concat(res.Facts.Warnings, assumed), "; "),
 		})
 	}
 	opt.Progress.Finish(len(sweep.Points))
@@ -196,15 +212,16 @@ func simulateAll(ctx context.Context, prog *subject.Program, m *machine.Machine,
 func checkBy(by subject.Scope) (subject.Scope, error) { return cmp.Or(by, subject.ByLoop).Check() }
 
 // simulateStep returns the simulation of one run, from the store if it is there.
-func simulateStep(ctx context.Context, loaded subject.Loaded, step subject.Step, by *locality.Classification, config cache.Config) (*stored, error) {
+func simulateStep(ctx context.Context, loaded subject.Loaded, step subject.Step, by *locality.Classification, config cache.Config, prefetching *cache.Config) (*stored, error) {
 	prog, in := loaded.Program, loaded.Inputs
 	memo, err := subject.Memo(step, "patterns", version, struct {
 		Inputs     subject.Inputs
 		Plan       string
 		Config     cache.Config
-		Allocation int `json:",omitempty"`
-	}{in, by.Plan.Digest(), config, allocation.VersionOf(by.Plan)}, func(running func(uint64)) (*stored, error) {
-		c, err := newCollector(by, config)
+		Allocation int           `json:",omitempty"`
+		Ahead      *cache.Config `json:",omitempty"`
+	}{in, by.Plan.Digest(), config, allocation.VersionOf(by.Plan), prefetching}, func(running func(uint64)) (*stored, error) {
+		c, err := newCollector(by, config, prefetching)
 		if err != nil {
 			return nil, err
 		}
@@ -235,6 +252,10 @@ func (c *collector) memory() []allocation.Object {
 func (c *collector) result() []storedLevel {
 	c.finish()
 	full := c.full.Result()
+	var fullAhead []Prefetched
+	if c.ahead != nil {
+		fullAhead = c.ahead.without()
+	}
 	var all []storedLevel
 	for i := range c.levels {
 		l := &c.levels[i]
@@ -243,6 +264,9 @@ func (c *collector) result() []storedLevel {
 		out.Touched, out.HugePages = c.footprint(s)
 		if i < len(full.Levels) {
 			out.Full = full.Levels[i].Total.Misses
+			if fullAhead != nil {
+				out.FullAhead = fullAhead[i]
+			}
 		} else {
 			out.Full = full.TLBs[i-len(full.Levels)].Total.Misses
 		}
@@ -252,6 +276,9 @@ func (c *collector) result() []storedLevel {
 				continue
 			}
 			x := s.classes.Class(n)
+			if c.ahead != nil && i >= len(full.Levels) { // a TLB
+				l.counts[n].Ahead.Left = float64(l.counts[n].Misses)
+			}
 			out.Classes = append(out.Classes, storedClass{
 				x.Group, x.Loop, x.Source, x.Crosses, c.nameOf(s, n), h.Accesses(), h.Cold, l.counts[n],
 			})
@@ -280,13 +307,18 @@ func (r *simulated) rows(l *storedLevel) []Simulated {
 			n = len(rows)
 			at[p] = n
 			rows = append(rows, Simulated{Program: r.program, Point: r.point, Machine: r.machine, Level: l.Name, Pattern: p, Warning: r.warning})
+			if r.ahead {
+				rows[n].Columns = make(map[string]float64) // filled once they are summed up
+			}
 		}
 		row := &rows[n]
 		row.Accesses += float64(x.Accesses)
+		row.paced += float64(x.Accesses) * r.pace(x.Group)
 		row.Misses += float64(x.Counts.Misses)
 		row.Conflict += float64(x.Counts.Conflict)
 		row.used += float64(x.Counts.Used)
 		row.fetched += float64(x.Counts.Fetched)
+		row.Prefetched = row.Prefetched.Plus(r.cycles(x.Counts.Ahead))
 	}
 	return rows
 }

@@ -1,9 +1,11 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
+	"presage/perf/cache"
 	"presage/perf/isa"
 )
 
@@ -191,6 +193,9 @@ func (c *Config) checkMemory() error {
 	if m.Prefetch.Degree > 0 && (m.Prefetch.Level < 0 || m.Prefetch.Level >= len(m.Levels)) {
 		return fmt.Errorf("the prefetcher fills level %d, and there are %d levels", m.Prefetch.Level, len(m.Levels))
 	}
+	if err := m.checkPrefetchers(); err != nil {
+		return err
+	}
 	for _, t := range m.TLBs {
 		if err := checkGeometry("TLB "+t.Name, t.Entries, t.EntryBytes, t.Ways); err != nil {
 			return err
@@ -263,4 +268,19 @@ func (o *Options) check() error {
 		last = w.To
 	}
 	return nil
+}
+
+// checkPrefetchers returns an error unless the prefetchers suit the levels.
+func (m *Memory) checkPrefetchers() error {
+	if len(m.Prefetchers) == 0 {
+		return nil
+	}
+	if m.Prefetch.Degree > 0 {
+		return errors.New("prefetchers are described twice")
+	}
+	c := cache.Config{Prefetching: &cache.Prefetching{Prefetchers: m.Prefetchers}}
+	for _, l := range m.Levels {
+		c.Levels = append(c.Levels, cache.Level{Name: l.Name, Blocks: l.Blocks, BlockBytes: l.BlockBytes, Ways: l.Ways})
+	}
+	return c.Check()
 }

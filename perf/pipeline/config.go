@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"presage/perf/cache"
 	"presage/perf/isa"
 	"presage/perf/trace"
 )
@@ -180,6 +181,11 @@ type Memory struct {
 	Conservative bool
 
 	Prefetch Prefetch
+
+	// Prefetchers are those of package cache, which each access of the program shows
+	// what it asks for; instead of Prefetch. They fetch at the time of the access that
+	// they answer, if the level that they fetch into has an MSHR free.
+	Prefetchers []cache.Prefetcher `json:",omitempty"`
 }
 
 // Level is a cache, with LRU replacement.

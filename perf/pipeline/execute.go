@@ -219,7 +219,16 @@ func (c *core) find(o *op, a trace.Access, t int64, store bool) (ready int64, fr
 	if c.given != nil {
 		return c.memory.given(int(o.enter), c.outcome, t, o.flags&opFloat != 0)
 	}
-	return c.memory.access(int(o.enter), a.Addr(), a.Last(), t, store, o.flags&opFloat != 0)
+	return c.reach(o, a, t, store)
+}
+
+// reach makes an access of the program, which prefetchers see.
+func (c *core) reach(o *op, a trace.Access, t int64, store bool) (ready int64, from int) {
+	m := c.memory
+	if len(m.fetchers.units) > 0 {
+		return m.followed(uint32(a.Ref()), int(o.enter), a.Addr(), a.Last(), t, store, o.flags&opFloat != 0)
+	}
+	return m.access(int(o.enter), a.Addr(), a.Last(), t, store, o.flags&opFloat != 0)
 }
 
 // settle sets when the resources that claim took are free again.

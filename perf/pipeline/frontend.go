@@ -138,7 +138,7 @@ func (c *core) warm(ops []op, in *input) (done int) {
 			continue
 		}
 		c.translate(o, a, 0)
-		c.memory.access(int(o.enter), a.Addr(), a.Last(), c.dispatched, o.flags&opStore != 0, o.flags&opFloat != 0)
+		c.reach(o, a, c.dispatched, o.flags&opStore != 0)
 	}
 	return len(ops)
 }

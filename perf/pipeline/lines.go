@@ -12,6 +12,7 @@ type lines struct {
 
 	tags  []uint64 // block+1, or 0
 	info  []line
+	by    []*uint8 // of blocks ahead, with Memory.Prefetchers: the levels that the prefetch missed in and that no access has used, a bit each
 	hints []uint32 // by the low bits of a block, a place where it may be
 	clock uint64   // of accesses
 }
@@ -95,6 +96,9 @@ func (l *lines) replace(block uint64) (at int, tag uint64, old line) {
 	}
 	tag, old = l.tags[at], l.info[at]
 	l.tags[at], l.info[at] = block+1, line{}
+	if l.by != nil {
+		l.by[at] = nil
+	}
 	l.hints[block&uint64(len(l.hints)-1)] = uint32(at)
 	l.touch(at)
 	return at, tag, old

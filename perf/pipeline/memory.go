@@ -11,6 +11,7 @@ type memory struct {
 	timeless bool  // contents are kept up, times are not
 	tlbs     []tlb
 	prefetch prefetcher
+	fetchers fetchers
 	flights  []flight // by stream of given outcomes
 	wrote    int      // blocks that the access under way made be written to memory
 }
@@ -45,7 +46,7 @@ func newMemory(c *Memory) *memory {
 		spec := &c.TLBs[i]
 		m.tlbs = append(m.tlbs, tlb{lines: newLines(spec.Entries, spec.EntryBytes, spec.Ways), spec: spec})
 	}
-	m.prefetch = newPrefetcher(&c.Prefetch)
+	m.prefetch, m.fetchers = newPrefetcher(&c.Prefetch), newFetchers(c.Prefetchers, m.levels)
 	return m
 }
 
@@ -219,7 +220,13 @@ func (m *memory) writeBack(t int64) {
 func (m *memory) arrival(k, at int, t int64) (ready int64, from int) {
 	l := &m.levels[k]
 	e := &l.info[at]
-	if e.ahead {
+	if m.fetchers.now {
+		return max(t, e.ready), k
+	}
+	if e.ahead && len(m.fetchers.units) > 0 {
+		block := l.tags[at] - 1
+		defer func() { m.used(k, block<<l.shift, ready-t) }()
+	} else if e.ahead {
 		e.ahead = false
 		l.counts.PrefetchHits++
 	}

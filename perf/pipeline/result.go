@@ -75,7 +75,8 @@ func (s *Stack) Total() uint64 {
 }
 
 // LevelCounts are the counts of a cache. Instruction fetches that reach it, and
-// prefetches of levels above it, count as accesses.
+// prefetches of levels above it, count as accesses; those of Memory.Prefetchers do not,
+// and are counted at each level that they missed in.
 type LevelCounts struct {
 	Accesses, Misses uint64
 	Delayed          uint64 // accesses, not misses, to a block that was still under way
@@ -83,6 +84,12 @@ type LevelCounts struct {
 	Prefetches       uint64 // blocks brought in before they were asked for
 	PrefetchHits     uint64 // those that were asked for later
 	PrefetchDrops    uint64 // prefetches given up for want of an MSHR
+
+	// Late are those of PrefetchHits whose block was still under way, with
+	// Memory.Prefetchers, and LateCycles how long these took from then on, each counted
+	// at the lowest level that the prefetch missed in. As accesses wait at the same time,
+	// it is the most that the program can have waited.
+	Late, LateCycles uint64
 }
 
 // TLBCounts are the counts of a TLB.
@@ -126,6 +133,7 @@ func (c Counts) combine(o *Counts, f func(a, b uint64) uint64) Counts {
 			Accesses: f(a.Accesses, b.Accesses), Misses: f(a.Misses, b.Misses), Delayed: f(a.Delayed, b.Delayed),
 			Writebacks: f(a.Writebacks, b.Writebacks), Prefetches: f(a.Prefetches, b.Prefetches),
 			PrefetchHits: f(a.PrefetchHits, b.PrefetchHits), PrefetchDrops: f(a.PrefetchDrops, b.PrefetchDrops),
+			Late: f(a.Late, b.Late), LateCycles: f(a.LateCycles, b.LateCycles),
 		})
 	}
 	for i, a := range c.TLBs {

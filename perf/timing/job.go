@@ -3,7 +3,6 @@ package timing
 import (
 	"context"
 	"fmt"
-
 	"presage/perf/campaign"
 	"presage/perf/machine"
 	"presage/perf/pipeline"
@@ -37,12 +36,9 @@ func Jobs(prog *subject.Program, m *machine.Machine, points []subject.Point, opt
 	if err != nil {
 		return nil, err
 	}
-	config, err := m.Pipeline()
+	config, err := opt.pipeline(m)
 	if err != nil {
-		return nil, fmt.Errorf("perf: %w", err)
-	}
-	if opt.Pipeline != nil {
-		opt.Pipeline(&config.Config)
+		return nil, err
 	}
 	st, err := store.OrDefault(opt.Store)
 	if err != nil {

@@ -29,6 +29,25 @@ type SimulateOptions struct {
 	// Pipeline, if not nil, changes the processor before it is simulated, for what
 	// machine descriptions do not cover.
 	Pipeline func(*pipeline.Config)
+	// Prefetching simulates the machine's prefetchers, too; machine.ErrNoPrefetchers if the
+	// description has none.
+	Prefetching bool
+}
+
+// pipeline returns the processor that is simulated.
+func (opt *SimulateOptions) pipeline(m *machine.Machine) (*machine.PipelineConfig, error) {
+	of := m.Pipeline
+	if opt.Prefetching {
+		of = m.Fetching
+	}
+	config, err := of()
+	if err != nil {
+		return nil, fmt.Errorf("perf: %w", err)
+	}
+	if opt.Pipeline != nil {
+		opt.Pipeline(&config.Config)
+	}
+	return config, nil
 }
 
 // SimulatedRow is the time of a scope on a machine, as simulated at a point. A
@@ -47,8 +66,13 @@ type SimulatedRow struct {
 	// sim_<part>_cycles: base, branch, icache, frontend, latency, structural, TLB,
 	// and the level of the hierarchy that answered. The parts add up to Cycles;
 	// there are none unless the scope is the program.
-	Stack   map[string]float64 `frame:",each"`
-	Warning string             `frame:"sim_time_warning"` // what was assumed that the machine's description does not say
+	Stack map[string]float64 `frame:",each"`
+	// Prefetched is what prefetchers do at each level, as sim_<level>_demand_misses, those
+	// that they leave, sim_<level>_covered_misses, sim_<level>_late_misses and
+	// sim_<level>_late_cycles: see pipeline.LevelCounts. None unless they are simulated and
+	// the scope is the program.
+	Prefetched map[string]float64 `frame:",each"`
+	Warning    string             `frame:"sim_time_warning"` // what was assumed that the machine's description does not say
 }
 
 // storedTime is what the store holds of a run whose time was simulated.
@@ -85,12 +109,9 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	if err := opt.Listing.Check(); err != nil {
 		return nil, err
 	}
-	config, err := m.Pipeline()
+	config, err := opt.pipeline(m)
 	if err != nil {
-		return nil, fmt.Errorf("perf: %w", err)
-	}
-	if opt.Pipeline != nil {
-		opt.Pipeline(&config.Config)
+		return nil, err
 	}
 	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
 		return nil, err
@@ -222,6 +243,9 @@ func (s *simulation) load(ctx context.Context, step subject.Step, code [][]isa.I
 func (s *simulation) whole(r *pipeline.Result, row SimulatedRow) SimulatedRow {
 	row.Scope, row.Instructions, row.Cycles = s.name, float64(r.Instructions), float64(r.Cycles)
 	row.Mispredicts, row.Stack = float64(r.Mispredicts), s.stack(&r.Stack)
+	if len(s.config.Memory.Prefetchers) > 0 {
+		row.Prefetched = s.prefetched(r.Levels)
+	}
 	return s.complete(row)
 }
 
@@ -279,6 +303,20 @@ func (s *simulation) stack(c *pipeline.Stack) map[string]float64 {
 	out := make(map[string]float64, len(parts))
 	for name, n := range parts {
 		out["sim_"+name+"_cycles"] = n
+	}
+	return out
+}
+
+// prefetched names what prefetchers do.
+func (s *simulation) prefetched(levels []pipeline.LevelCounts) map[string]float64 {
+	out := make(map[string]float64)
+	for i := range levels {
+		c := &levels[i]
+		name := "sim_" + strings.ReplaceAll(s.config.Memory.Levels[i].Name, " ", "_")
+		out[name+"_demand_misses"] = float64(c.Misses)
+		out[name+"_covered_misses"] = float64(c.PrefetchHits - c.Late)
+		out[name+"_late_misses"] = float64(c.Late)
+		out[name+"_late_cycles"] = float64(c.LateCycles)
 	}
 	return out
 }

@@ -18,6 +18,7 @@ import (
 	"presage/perf/patterns"
 	"presage/perf/store"
 	"presage/perf/study/mending"
+	"presage/perf/timing"
 )
 
 func adviseCommand() *cobra.Command {
@@ -29,6 +30,7 @@ func adviseCommand() *cobra.Command {
 		kernels string
 		path    string
 		replay  replayFlags
+		ahead   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "advise {PROFILES | PROGRAM | --kernels FILE -o FILE} --machine NAME --at name=values",
@@ -41,6 +43,10 @@ twentieth of a level's misses are left out; "nothing to gain" is an answer.
 
 Gains assume that the change is possible (dependences are not looked at) and that it
 makes nothing else long. They do not add up: several may be about the same misses.
+
+Where the machine's file lists prefetchers, they are simulated, too: a change is worth the
+demand misses that they leave (pred_gain_demand_misses) and the cycles by which they are
+late, and misses that they cover save no cycles. --prefetch=false is for a machine without.
 
 With PROFILES, a folder of presage profile --carriers, misses are predicted at sizes
 that were never run; what is known of simulations alone (records, collisions, pages)
@@ -80,11 +86,11 @@ simulated. The table goes to the file -o, with its origin beside it.`,
 			}
 			var rows []advice.Row
 			if _, err := os.Stat(filepath.Join(args[0], locality.SavedName)); err == nil {
-				rows, err = advisePredicted(cmd, args[0], m, &at, &run, replay)
+				rows, err = advisePredicted(cmd, args[0], m, &at, &run, replay, patterns.PredictOptions{Prefetching: ahead && len(m.Prefetchers) > 0})
 				if err != nil {
 					return err
 				}
-			} else if rows, err = adviseSimulated(cmd.Context(), args[0], m, &at, &run); err != nil {
+			} else if rows, err = adviseSimulated(cmd.Context(), args[0], m, &at, &run, patterns.SimulateOptions{Prefetching: ahead && len(m.Prefetchers) > 0}); err != nil {
 				return err
 			}
 			return out.print(cmd.OutOrStdout(), perf.Frame(rows))
@@ -95,6 +101,7 @@ simulated. The table goes to the file -o, with its origin beside it.`,
 	f.StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
 	f.StringVar(&kernels, "kernels", "", "C file of kernels to hold advice against")
 	f.StringVarP(&path, "output", "o", "", "file for the table of --kernels")
+	f.BoolVar(&ahead, "prefetch", true, "simulate the prefetchers of the machine's file, if it lists some, and value changes by what they leave")
 	replay.register(f)
 	_ = cmd.MarkFlagRequired("machine")
 	run.register(cmd)
@@ -103,7 +110,7 @@ simulated. The table goes to the file -o, with its origin beside it.`,
 }
 
 // advisePredicted returns advice on what profiles predict.
-func advisePredicted(cmd *cobra.Command, dir string, m *machine.Machine, at *sweepFlag, run *runFlags, replay replayFlags) ([]advice.Row, error) {
+func advisePredicted(cmd *cobra.Command, dir string, m *machine.Machine, at *sweepFlag, run *runFlags, replay replayFlags, opt patterns.PredictOptions) ([]advice.Row, error) {
 	switch {
 	case len(at.points) == 0:
 		return nil, errors.New("no sizes: give them with --at, such as --at n=60,80")
@@ -122,7 +129,7 @@ func advisePredicted(cmd *cobra.Command, dir string, m *machine.Machine, at *swe
 	if n := len(model.Warnings); n > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d warnings about the models; presage predict --warnings shows them\n", n)
 	}
-	opt := patterns.PredictOptions{}
+	opt.Timing, opt.Store = timing.Clock(m, st), st
 	if opt.Corrector, err = correctorFor(cmd.Context(), model, m, replay); err != nil {
 		return nil, err
 	}
@@ -142,7 +149,7 @@ func correctorFor(ctx context.Context, model *perf.Model, m *machine.Machine, re
 }
 
 // adviseSimulated returns advice on a program that is run.
-func adviseSimulated(ctx context.Context, path string, m *machine.Machine, at *sweepFlag, run *runFlags) ([]advice.Row, error) {
+func adviseSimulated(ctx context.Context, path string, m *machine.Machine, at *sweepFlag, run *runFlags, how patterns.SimulateOptions) ([]advice.Row, error) {
 	prog, err := openProgram(ctx, path)
 	if err != nil {
 		return nil, err
@@ -155,5 +162,6 @@ func adviseSimulated(ctx context.Context, path string, m *machine.Machine, at *s
 	if len(points) == 0 {
 		points = []perf.Point{{}}
 	}
-	return advice.Simulate(ctx, prog, m, points, patterns.SimulateOptions{RunOptions: opt})
+	how.RunOptions, how.Timing = opt, timing.Clock(m, opt.Store)
+	return advice.Simulate(ctx, prog, m, points, how)
 }

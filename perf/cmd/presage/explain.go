@@ -20,6 +20,7 @@ import (
 	"presage/perf/sharing"
 	"presage/perf/store"
 	"presage/perf/subject"
+	"presage/perf/timing"
 )
 
 func explainCommand() *cobra.Command {
@@ -51,8 +52,17 @@ is in a path already is not entered in it again. Where a share or limit leaves p
 out, rows called other sum them up. --figure draws the rows of a level as a flame graph.
 For stacks that go tool pprof reads, see presage annotate --format pprof.
 
+--prefetch adds what is left of each pattern's misses on a machine with the prefetchers
+that its file lists: see presage simulate.
+
 --sharing prints the misses that threads cause each other, by object, the scope that
 misses and the one that wrote the block before, and how many are of false sharing.
+
+--cores prints the misses of each thread on a core of its own whose first caches are
+private, and whose last, or those from --shared on, all threads share: misses on blocks
+that others took away by writing, those that another core supplies, the misses of the
+thread with all caches to itself, and what reuse distances say of each: of the thread by
+itself, of all threads together, and those of each by itself composed.
 
 An object is a variable, or "alloc FILE:LINE", memory that the line of the source
 asked for: of the callers of malloc, operator new, mmap and the like, the innermost
@@ -65,7 +75,8 @@ heap@FILE:LINE or mappings@FILE:LINE, with the line that first accessed the memo
   presage explain ./sweep3d --machine zen4 --at n=44 --objects --format csv
   presage explain ./sweep3d --machine zen4 --at n=44 --calls --by routine --min-share 0.01
   presage explain profiles --machine zen4 --at n=100 --calls --figure calls.svg
-  presage explain ./datasets/programs/planted --machine zen4 --at n=200 --sharing`,
+  presage explain ./datasets/programs/planted --machine zen4 --at n=200 --sharing
+  presage explain ./datasets/programs/planted --machine zen4 --at n=200 --cores`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
@@ -92,6 +103,9 @@ heap@FILE:LINE or mappings@FILE:LINE, with the line that first accessed the memo
 	f.StringVar((*string)(&e.by), "by", "loop", "what scopes and sources are: loop, routine or program")
 	f.BoolVar(&e.objects, "objects", false, "print a row for each object instead; takes a PROGRAM")
 	f.BoolVar(&e.sharing, "sharing", false, "print the misses of threads on blocks of 64 bytes that others wrote instead; takes a PROGRAM")
+	f.BoolVar(&e.ahead, "prefetch", false, "add what the machine's prefetchers leave of each pattern's misses, cover, or fetch too late")
+	f.BoolVar(&e.cores, "cores", false, "print what each thread misses on a core of its own, with the last level of cache shared, instead; takes a PROGRAM")
+	f.StringVar(&e.shared, "shared", "", "with --cores: the first level of cache that threads share (default the last)")
 	f.BoolVar(&e.calls, "calls", false, "print a row for each path of calls instead")
 	f.Float64Var(&e.share, "join-below", 0, "with --calls of PROFILES: the share of a run's accesses below which paths are joined before they are modelled (default 0.001)")
 	f.StringVar(&e.draw, "figure", "", "with --calls: file to draw a level's flame graph to, .png, .svg or .pdf")
@@ -114,7 +128,10 @@ type explanation struct {
 	listing  subject.Listing
 	objects  bool
 	sharing  bool
+	cores    bool
+	shared   string
 	calls    bool
+	ahead    bool
 	share    float64
 	draw     string
 	level    string
@@ -127,14 +144,18 @@ type explanation struct {
 // check returns an error for flags that contradict each other.
 func (e *explanation) check() error {
 	asked := 0
-	for _, on := range []bool{e.objects, e.sharing, e.calls} {
+	for _, on := range []bool{e.objects, e.sharing, e.calls, e.cores} {
 		if on {
 			asked++
 		}
 	}
 	switch {
+	case asked > 0 && e.ahead:
+		return errors.New("--prefetch is about patterns: leave out --objects, --sharing, --cores and --calls")
+	case e.shared != "" && !e.cores:
+		return errors.New("--shared goes with --cores")
 	case asked > 1:
-		return errors.New("--objects, --sharing or --calls: one table at a time")
+		return errors.New("--objects, --sharing, --cores or --calls: one table at a time")
 	case (e.draw != "" || e.level != "") && !e.calls:
 		return errors.New("--figure and --level draw paths of calls: they go with --calls")
 	case e.level != "" && e.draw == "":
@@ -176,8 +197,8 @@ func (e *explanation) of(cmd *cobra.Command, path string) (dataframe.DataFrame, 
 		return e.simulated(cmd.Context(), path, m)
 	}
 	switch {
-	case e.objects || e.sharing:
-		return none, errors.New("--objects and --sharing take a simulation, and PROFILES have none: give the PROGRAM")
+	case e.objects || e.sharing || e.cores:
+		return none, errors.New("--objects, --sharing and --cores take a simulation, and PROFILES have none: give the PROGRAM")
 	case len(e.at.points) == 0:
 		return none, errors.New("no sizes: give them with --at, such as --at n=60,80")
 	case e.run.changed():
@@ -208,7 +229,8 @@ func (e *explanation) of(cmd *cobra.Command, path string) (dataframe.DataFrame, 
 		rows, err := callpath.Predict(cmd.Context(), model, m, e.at.points, opt)
 		return perf.Frame(rows), err
 	}
-	opt := patterns.PredictOptions{By: e.by, Listing: e.listing, Method: e.method, Coverage: e.coverage}
+	st := store.Open(path)
+	opt := patterns.PredictOptions{By: e.by, Listing: e.listing, Method: e.method, Coverage: e.coverage, Prefetching: e.ahead, Timing: timing.Clock(m, st), Store: st}
 	if e.method != predict.MethodBinomial {
 		if opt.Corrector, err = correctorFor(cmd.Context(), model, m, e.replay); err != nil {
 			return none, err
@@ -224,10 +246,11 @@ func (e *explanation) simulated(ctx context.Context, path string, m *machine.Mac
 	if err != nil {
 		return none, err
 	}
-	opt := patterns.SimulateOptions{By: e.by, Listing: e.listing}
+	opt := patterns.SimulateOptions{By: e.by, Listing: e.listing, Prefetching: e.ahead}
 	if opt.RunOptions, err = e.run.options(); err != nil {
 		return none, err
 	}
+	opt.Timing = timing.Clock(m, opt.Store)
 	points := e.at.points
 	if len(points) == 0 {
 		points = []perf.Point{{}}
@@ -236,10 +259,13 @@ func (e *explanation) simulated(ctx context.Context, path string, m *machine.Mac
 	case e.share != 0:
 		return none, errors.New("--join-below is about models: it takes PROFILES; --min-share lists fewer rows of a PROGRAM")
 	case e.calls:
-		rows, err := callpath.Simulate(ctx, prog, m, points, callpath.SimulateOptions(opt))
+		rows, err := callpath.Simulate(ctx, prog, m, points, callpath.SimulateOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing})
 		return perf.Frame(rows), err
 	case e.sharing:
 		rows, err := sharing.Simulate(ctx, prog, points, sharing.Options{RunOptions: opt.RunOptions, By: e.by, Listing: e.listing})
+		return perf.Frame(rows), err
+	case e.cores:
+		rows, err := sharing.SimulateCaches(ctx, prog, m, points, sharing.CacheOptions{RunOptions: opt.RunOptions, Shared: e.shared})
 		return perf.Frame(rows), err
 	case e.objects:
 		rows, err := patterns.SimulateObjects(ctx, prog, m, points, opt)

@@ -17,6 +17,7 @@ import (
 	"presage/perf/store"
 	"presage/perf/study/record"
 	"presage/perf/subject"
+	"presage/perf/timing"
 )
 
 func predictCommand() *cobra.Command {
@@ -54,7 +55,7 @@ one, a replay has to guess where the program's data lie.
 Misses are those of a machine without prefetchers. With --prefetch it predicts what
 those that the machine's file describes leave of them, cover, or fetch too late: the
 runs of the profiles are simulated with prefetchers, and what these do for each miss
-is modelled over the size. Nothing is replayed then.`,
+is modelled over the size. Nothing is replayed then. Time is as in presage simulate.`,
 		Example: `  presage predict profiles --machine origin2000 --at n=60,80
   presage predict profiles --machine origin2000 --point n=192:lu.192
   presage predict profiles --machine my.yaml --at n=50:200:10 --by routine --basis "1, n, n^2, n^3" --format csv`,
@@ -101,7 +102,7 @@ is modelled over the size. Nothing is replayed then.`,
 			if prefetch {
 				predicted = func() (dataframe.DataFrame, error) {
 					rows, err := misses.PredictPrefetching(cmd.Context(), model, m, points.with(at.points), misses.PredictPrefetchOptions{
-						PredictOptions: opt, AccessesPerCycle: rate, Store: fit.Store,
+						PredictOptions: opt, Timing: timedBy(m, fit.Store, rate), Store: fit.Store,
 					})
 					return perf.Frame(rows), err
 				}
@@ -133,7 +134,7 @@ is modelled over the size. Nothing is replayed then.`,
 	cmd.Flags().StringVar(&fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
 	cmd.Flags().BoolVar(&prefetch, "prefetch", false, "predict what the machine's prefetchers leave and cover")
-	cmd.Flags().Float64Var(&rate, "accesses-per-cycle", 1, "accesses to memory in a cycle, which tell with --prefetch what is late")
+	cmd.Flags().Float64Var(&rate, "accesses-per-cycle", 0, ratedText)
 	cmd.Flags().BoolVar(&warnings, "warnings", false, "show warnings about the models")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	_ = cmd.MarkFlagRequired("machine")
@@ -166,8 +167,12 @@ out of order, and prints cycles and their causes.
 With --prefetch it simulates the caches twice, without and with the prefetchers that
 the machine's file lists under prefetch:, and prints the misses without them, what is
 left of these, what prefetches cover, and how many are late or useless. A block that
-is asked for before the latency of where it was found has passed is late; time is the
-number of the program's accesses, --accesses-per-cycle of them in a cycle.
+is asked for before the latency of where it was found has passed is late, and
+sim_late_cycles is what was left of that. Time is that of the schedule for the machine's
+core: each access takes an equal part of its loop's, and misses and late blocks stop the
+core once its window is full of what comes after them. With --accesses-per-cycle, or where
+the core is not described, time is the number of accesses, which wait for nothing.
+With --time the core is simulated with the prefetchers, and its own cycles tell what is late.
 
 With --record the rows are written
 to a file, and this command, the date and a checksum to recordings.csv beside it.`,
@@ -212,7 +217,7 @@ to a file, and this command, the date and a checksum to recordings.csv beside it
 	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
 	registerListing(cmd, &opt.Listing, "a level's misses or, with --time, of the cycles")
 	cmd.Flags().BoolVar(&what.prefetch, "prefetch", false, "simulate the machine's prefetchers, and print what they cover")
-	cmd.Flags().Float64Var(&what.rate, "accesses-per-cycle", 1, "accesses to memory in a cycle, which tell with --prefetch what is late")
+	cmd.Flags().Float64Var(&what.rate, "accesses-per-cycle", 0, ratedText)
 	cmd.Flags().BoolVar(&what.time, "time", false, "simulate the core, and print times instead of misses")
 	cmd.Flags().Uint64Var(&opt.PageBytes, "pages", 0, "index caches beyond the first by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "also simulate the hierarchy with fully associative caches")
@@ -262,8 +267,8 @@ type whatOfRun struct {
 // check returns an error for flags that do not go together.
 func (w whatOfRun) check(cmd *cobra.Command) error {
 	switch rated := cmd.Flags().Changed("accesses-per-cycle"); {
-	case w.prefetch && w.time:
-		return errors.New("--prefetch and --time: prefetchers are simulated for caches alone; give one of the two")
+	case rated && w.time:
+		return errors.New("--accesses-per-cycle and --time: the core has a time of its own; give one of the two")
 	case rated && !w.prefetch:
 		return errors.New("--accesses-per-cycle tells late prefetches: give it with --prefetch")
 	case rated && !(w.rate > 0):
@@ -302,17 +307,27 @@ func whatToSimulate(cmd *cobra.Command, args []string, sweep *sweepFlag, points 
 // on simulates a machine.
 func (s *simulation) on(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
 	opt.Binaries = s.binaries
+	if s.time {
+		return perf.SimulateTime(ctx, s.prog, m, s.points, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing, Prefetching: s.prefetch})
+	}
 	if s.prefetch {
-		rows, err := misses.SimulatePrefetching(ctx, s.prog, m, s.points, misses.PrefetchOptions{SimulateOptions: opt, AccessesPerCycle: s.rate})
+		rows, err := misses.SimulatePrefetching(ctx, s.prog, m, s.points, misses.PrefetchOptions{SimulateOptions: opt, Timing: timedBy(m, opt.Store, s.rate)})
 		if err != nil {
 			return dataframe.DataFrame{}, err
 		}
 		return perf.Frame(rows), nil
 	}
-	if s.time {
-		return perf.SimulateTime(ctx, s.prog, m, s.points, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing})
-	}
 	return perf.SimulateMisses(ctx, s.prog, m, s.points, opt)
+}
+
+const ratedText = "with --prefetch: time is the number of accesses, of which so many are made in a cycle, not the schedule's"
+
+// timedBy tells time with prefetchers: by the schedule for a machine's core, or by a rate.
+func timedBy(m *machine.Machine, st *store.Store, rate float64) misses.Timing {
+	if rate > 0 {
+		return misses.Timing{AccessesPerCycle: rate}
+	}
+	return timing.Clock(m, st)
 }
 
 // origin names what is simulated, with its digests.

@@ -243,7 +243,7 @@ func TestErrors(t *testing.T) {
 		{"predict " + dir + " --machine origin2000", "no sizes"},
 		{"simulate " + program + " --machine origin2000 --args '-n -q", "-n"},
 		{"simulate " + program + " --machine origin2000 --prefetch", "no prefetchers are described"},
-		{"simulate " + program + " --machine zen4 --prefetch --time", "give one of the two"},
+		{"simulate " + program + " --machine zen4 --prefetch --time --accesses-per-cycle 2", "give one of the two"},
 		{"simulate " + program + " --machine zen4 --prefetch --fully-associative", "give one of the two"},
 		{"simulate " + program + " --machine zen4 --accesses-per-cycle 2", "give it with --prefetch"},
 		{"simulate " + program + " --machine zen4 --prefetch --accesses-per-cycle 0", "above 0"},

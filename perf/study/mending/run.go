@@ -21,10 +21,13 @@ import (
 	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/misses"
+	"presage/perf/misses/replayed"
 	"presage/perf/patterns"
+	"presage/perf/predict"
 	"presage/perf/store"
 	"presage/perf/study/record"
 	"presage/perf/subject"
+	"presage/perf/timing"
 )
 
 // Kernel is a kernel of the source with what is advised on it.
@@ -74,11 +77,31 @@ type Row struct {
 	Low     float64     `frame:"pred_gain_misses_low"`
 	High    float64     `frame:"pred_gain_misses_high"`
 	Error   float64     `frame:"rel_err"` // (Gain - Saved) / Saved
-	// Model is the gain that models predict from runs of up to ModelFrom; missing where
-	// advice takes a simulation. ModelError is its relative error.
+	// Model is the gain that models predict from runs of up to ModelFrom, with replays as
+	// presage advise has them; missing where advice takes a simulation. ModelError is its
+	// relative error.
 	Model      float64 `frame:"pred_gain_misses_model"`
 	ModelFrom  float64 `frame:"model_n"`
 	ModelError float64 `frame:"rel_err_model"`
+
+	// The same with the machine's prefetchers: the demand misses that they leave.
+	Left           float64 `frame:"sim_demand_misses"`
+	LeftAfter      float64 `frame:"sim_demand_misses_mended"`
+	LeftGain       float64 `frame:"pred_gain_demand_misses"`
+	LeftError      float64 `frame:"rel_err_demand"`
+	LeftModel      float64 `frame:"pred_gain_demand_misses_model"`
+	LeftModelError float64 `frame:"rel_err_demand_model"`
+	// Cycles is the latency of the demand misses of all caches, if none overlap, Late the
+	// waits for late prefetches, and CyclesGain and LateGain what advice says that the
+	// change saves of these.
+	Cycles       float64 `frame:"sim_demand_cycles"`
+	CyclesAfter  float64 `frame:"sim_demand_cycles_mended"`
+	CyclesGain   float64 `frame:"pred_gain_demand_cycles"`
+	CyclesError  float64 `frame:"rel_err_demand_cycles"`
+	Late         float64 `frame:"sim_late_cycles"`
+	LateAfter    float64 `frame:"sim_late_cycles_mended"`
+	LateGain     float64 `frame:"pred_gain_late_cycles"`
+	CoveredShare float64 `frame:"sim_covered_share"` // of the kernel's misses, by prefetches, also late ones
 }
 
 // Options configures Run.
@@ -117,14 +140,15 @@ func (opt Options) Run(ctx context.Context) (*Findings, error) {
 
 // kernel holds the advice on one kernel against what comes of it.
 func (opt *Options) kernel(ctx context.Context, dir string, k *Kernel) (Row, error) {
-	row := Row{Kernel: k.Name, N: k.Size, Machine: opt.Machine.Name, Level: k.Level, Model: math.NaN(), ModelFrom: math.NaN(), ModelError: math.NaN()}
+	nan := math.NaN()
+	row := Row{Kernel: k.Name, N: k.Size, Machine: opt.Machine.Name, Level: k.Level, Model: nan, ModelFrom: nan, ModelError: nan, LeftModel: nan, LeftModelError: nan}
 	before, err := opt.compile(ctx, dir, k, "")
 	if err != nil {
 		return row, err
 	}
 	run := subject.RunOptions{Store: opt.Store}
 	at := []subject.Point{{"n": k.Size}}
-	advised, err := advice.Simulate(ctx, before, opt.Machine, at, patterns.SimulateOptions{RunOptions: run})
+	advised, err := advice.Simulate(ctx, before, opt.Machine, at, patterns.SimulateOptions{RunOptions: run, Prefetching: true, Timing: opt.timing()})
 	if err != nil {
 		return row, err
 	}
@@ -151,15 +175,73 @@ func (opt *Options) kernel(ctx context.Context, dir string, k *Kernel) (Row, err
 	row.After = mended[i].Misses
 	row.Saved = row.Before - row.After
 	row.Error = num.RelErr(row.Gain, row.Saved)
+	if err := opt.ahead(ctx, &row, &a, before, after, on, at); err != nil {
+		return row, err
+	}
 	if !opt.Models || len(k.Train) == 0 {
 		return row, nil
 	}
 	row.ModelFrom = slices.Max(k.Train)
-	if row.Model, err = opt.modelled(ctx, before, k); err != nil {
+	m, err := opt.modelled(ctx, before, k)
+	if err != nil {
 		return row, err
 	}
-	row.ModelError = num.RelErr(row.Model, row.Saved)
+	row.Model, row.LeftModel = m.Gain, m.Ahead.Left
+	row.ModelError, row.LeftModelError = num.RelErr(row.Model, row.Saved), num.RelErr(row.LeftModel, row.Left-row.LeftAfter)
 	return row, nil
+}
+
+// timing tells time where prefetchers are simulated.
+func (opt *Options) timing() misses.Timing { return timing.Clock(opt.Machine, opt.Store) }
+
+// ahead simulates a kernel and what it becomes with prefetchers.
+func (opt *Options) ahead(ctx context.Context, row *Row, a *advice.Row, before, after *subject.Program, on *machine.Machine, at []subject.Point) error {
+	b, err := opt.exposed(ctx, before, opt.Machine, at, row.Level)
+	if err != nil {
+		return err
+	}
+	c, err := opt.exposed(ctx, after, on, at, row.Level)
+	if err != nil {
+		return err
+	}
+	row.Left, row.LeftAfter, row.Cycles, row.CyclesAfter, row.CoveredShare = b.left, c.left, b.cycles, c.cycles, b.covered
+	row.Late, row.LateAfter, row.LateGain = b.late, c.late, a.CyclesLate
+	row.LeftGain, row.CyclesGain = a.Ahead.Left, a.CyclesHigh-a.CyclesLate
+	row.LeftError, row.CyclesError = num.RelErr(row.LeftGain, row.Left-row.LeftAfter), num.RelErr(row.CyclesGain, row.Cycles-row.CyclesAfter)
+	return nil
+}
+
+// exposure is what prefetchers leave of a run.
+type exposure struct{ left, covered, cycles, late float64 }
+
+// exposed simulates a run with prefetchers. Of a TLB all misses are left.
+func (opt *Options) exposed(ctx context.Context, prog *subject.Program, m *machine.Machine, at []subject.Point, level string) (x exposure, err error) {
+	run := misses.SimulateOptions{RunOptions: subject.RunOptions{Store: opt.Store}}
+	rows, err := misses.SimulatePrefetching(ctx, prog, m, at, misses.PrefetchOptions{SimulateOptions: run, Timing: opt.timing()})
+	if err != nil {
+		return x, err
+	}
+	penalties, _ := predict.Penalties(m)
+	for i := range rows {
+		r := &rows[i]
+		x.late += r.Wait
+		for _, p := range penalties {
+			if p.Level == r.Level {
+				x.cycles += r.Left * p.Latency
+			}
+		}
+		if r.Level == level {
+			x.left, x.covered = r.Left, r.Share
+		}
+	}
+	if !slices.ContainsFunc(rows, func(r misses.PrefetchedRow) bool { return r.Level == level }) {
+		all, err := misses.Simulate(ctx, prog, m, at, run)
+		if err != nil {
+			return x, err
+		}
+		x.left = all[slices.IndexFunc(all, func(r misses.SimulatedRow) bool { return r.Level == level })].Misses
+	}
+	return x, nil
 }
 
 // chosen returns the advice on the kernel's level of its kind, or else the first.
@@ -174,28 +256,32 @@ func chosen(rows []advice.Row, k *Kernel) (advice.Row, bool) {
 	return advice.Row{}, false
 }
 
-// modelled returns the gain that models of small sizes predict.
-func (opt *Options) modelled(ctx context.Context, prog *subject.Program, k *Kernel) (float64, error) {
+// modelled returns the advice on what models of small sizes predict.
+func (opt *Options) modelled(ctx context.Context, prog *subject.Program, k *Kernel) (advice.Row, error) {
 	runs, err := locality.Profile(ctx, prog, subject.Sweep("n", k.Train...), locality.ProfileOptions{
 		RunOptions: subject.RunOptions{Store: opt.Store}, BlockBytes: opt.Machine.BlockBytes(), Carriers: true,
 	})
 	if err != nil {
-		return 0, err
+		return advice.Row{}, err
 	}
 	model, err := misses.Fit(ctx, runs, misses.FitOptions{Store: opt.Store})
 	if err != nil {
-		return 0, err
+		return advice.Row{}, err
 	}
-	rows, err := patterns.Predict(ctx, model, opt.Machine, []subject.Point{{"n": k.Size}}, patterns.PredictOptions{})
+	corrector, err := replayed.Correctors(nil, replayed.Options{})(ctx, model, opt.Machine)
 	if err != nil {
-		return 0, err
+		return advice.Row{}, err
+	}
+	rows, err := patterns.Predict(ctx, model, opt.Machine, []subject.Point{{"n": k.Size}}, patterns.PredictOptions{Corrector: corrector, Prefetching: true, Timing: opt.timing(), Store: opt.Store})
+	if err != nil {
+		return advice.Row{}, err
 	}
 	advised, err := advice.Predicted(opt.Machine, rows)
 	if err != nil {
-		return 0, err
+		return advice.Row{}, err
 	}
 	a, _ := chosen(advised, k)
-	return a.Gain, nil
+	return a, nil
 }
 
 // withHugePages returns a machine whose TLBs map 2 MiB with each entry.

@@ -43,6 +43,15 @@ func TestLive(t *testing.T) {
 		if r.Advice != advice.Nothing && r.Saved < r.Before/4 {
 			t.Errorf("%s: of %g misses %g are left: it has no problem", r.Kernel, r.Before, r.After)
 		}
+		if live[i].Level != "L1 TLB" && !(math.Abs(r.LeftError) <= close) {
+			t.Errorf("%s: with prefetchers, of %g misses a gain of %g is advised, which is %g", r.Kernel, r.Left, r.LeftGain, r.Left-r.LeftAfter)
+		}
+		if r.Left > r.Before/20 != (r.CoveredShare < 0.5) {
+			t.Errorf("%s: of %g misses %g are left, %.2f covered", r.Kernel, r.Before, r.Left, r.CoveredShare)
+		}
+		if len(live[i].Train) > 0 && !(math.Abs(r.LeftModelError) <= close) {
+			t.Errorf("%s: with prefetchers, models predict a gain of %g, which is %g", r.Kernel, r.LeftModel, r.Left-r.LeftAfter)
+		}
 		if len(live[i].Train) > 0 && !(math.Abs(r.ModelError) <= close) {
 			t.Errorf("%s: models of n up to %g predict a gain of %g, which is %g", r.Kernel, r.ModelFrom, r.Model, r.Saved)
 		}
@@ -67,7 +76,7 @@ func TestRecorded(t *testing.T) {
 	if len(f.Rows) != len(kernels) {
 		t.Fatalf("%d rows for %d kernels: record them again", len(f.Rows), len(kernels))
 	}
-	near, modelled := 0, 0
+	near, modelled, left, leftModelled := 0, 0, 0, 0
 	kinds := make(map[advice.Kind]bool)
 	for i, r := range f.Rows {
 		if r.Kernel != kernels[i].Name || r.N != kernels[i].Size || r.Advice != kernels[i].Advice {
@@ -86,9 +95,18 @@ func TestRecorded(t *testing.T) {
 		if math.Abs(r.ModelError) <= close {
 			modelled++
 		}
+		if math.Abs(r.LeftError) <= close {
+			left++
+		}
+		if math.Abs(r.LeftModelError) <= close {
+			leftModelled++
+		}
 	}
 	if near < 10 || modelled < 8 || len(kinds) != 8 {
 		t.Errorf("%d gains came true by simulation, %d by models; %d kinds", near, modelled, len(kinds))
+	}
+	if left < 10 || leftModelled < 7 {
+		t.Errorf("with prefetchers, %d gains came true by simulation, %d by models", left, leftModelled)
 	}
 }
 
