@@ -13,17 +13,6 @@ func kernelNaive(a []float64, n int) {
 	}
 }
 
-// kernelNaiveColumns is kernelNaive with its loops interchanged.
-//
-//go:noinline
-func kernelNaiveColumns(a []float64, n int) {
-	for j := 0; j < n; j++ {
-		for i := 0; i < n; i++ {
-			a[kernelIndex(i, j, n)] = a[kernelIndex(i, j, n)] + 1
-		}
-	}
-}
-
 // kernelIndex returns the place of element (i, j).
 //
 //go:noinline
