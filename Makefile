@@ -200,6 +200,7 @@ iperf-host: ## time the kernel of IPERF on this machine as several compilers bui
 
 iperf-simulated: ## time the kernel of IPERF on four simulated SPARCs, and record it (half an hour of processor time; goes on where it was interrupted)
 	$(GO) run ./perf/cmd/presage simulate-kernels datasets/programs/iperf --variants datasets/iperf/variants.csv --sweep n=8:800:8 --record datasets/iperf/simulated.csv
+	$(GO) run ./perf/cmd/presage simulate-kernels datasets/programs/iperf --variants datasets/iperf/variants-ji.csv --sweep n=8:800:8 --machine ultrasparc-1 --record datasets/iperf/simulated-ji.csv
 
 kernel: ## install the pinned notebook kernel
 	@$(GO) run ./perf/cmd/nbsetup

@@ -129,7 +129,7 @@ func TestGridFromZero(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if title := f.Panels()[0].Title.Text; !strings.Contains(title, "light 0 to dark 5 models") {
+	if title := f.Description(); !strings.Contains(title, "Drawn: 0; 1.25; 2.5; 3.75; 5 models.") {
 		t.Errorf("title %q", title)
 	}
 	light, dark := shadeOf(0), shadeOf(1)

@@ -59,8 +59,7 @@ func (f *Figure) PDF(width, height float64) ([]byte, error) {
 }
 
 // SVG draws the figure at a width and height in inches: a document that is also an
-// element of a page. Its title and, as its description, Alt are there for readers of
-// screens. Lines and text that are black on paper have the colour of the page's text,
+// element of a page. Its title and its Description are there for readers of screens. Lines and text that are black on paper have the colour of the page's text,
 // and what is white is transparent, so that the figure suits a dark page.
 func (f *Figure) SVG(width, height float64) ([]byte, error) {
 	if err := checkSize(width, height); err != nil {
@@ -68,7 +67,7 @@ func (f *Figure) SVG(width, height float64) ([]byte, error) {
 	}
 	a := f.arrange(width, height)
 	c := vgsvg.New(a.width, a.height)
-	transparent := &Figure{Alt: f.Alt}
+	transparent := new(Figure)
 	for _, p := range f.panels {
 		own := *p.Plot
 		own.BackgroundColor = nil
@@ -86,8 +85,8 @@ func (f *Figure) SVG(width, height float64) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" class="presage-figure" role="img" width="%gpt" height="%gpt" viewBox="0 0 %g %g" fill="currentColor"><title>%s</title>`,
 		a.scale*float64(a.width), a.scale*float64(a.height), float64(a.width), float64(a.height), html.EscapeString(f.Title()))
-	if f.Alt != "" {
-		fmt.Fprintf(&b, "<desc>%s</desc>", html.EscapeString(f.Alt))
+	if text := f.Description(); text != "" {
+		fmt.Fprintf(&b, "<desc>%s</desc>", html.EscapeString(text))
 	}
 	b.WriteString("\n<g ")
 	b.Write(svgStyles.replace(drawing))

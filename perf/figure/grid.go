@@ -28,7 +28,7 @@ type GridOptions struct {
 	Titles         []string // of the panels; the columns' names by default
 	Text           []string // columns of numbers written into the cells, by panel; none if empty
 	XLabel, YLabel string
-	Scale          string // what the colours mean, with the unit; written under the title
+	Scale          string // what the colours mean, with the unit, for the legend; none if empty
 	Decimals       int    // of the numbers in the cells
 	YDown          bool   // rows are numbered from the top, as a matrix's are
 	Lines          []int  // lines along both axes after this many places
@@ -136,7 +136,7 @@ func gridPanel(cells *cells, title string, opt *GridOptions) (*panel, error) {
 		p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 	}
 	if opt.Scale != "" {
-		p.Title.Text += "\n" + cells.scale.describe(opt.Scale)
+		cells.scale.explain(&p.Legend, opt.Scale)
 	}
 	return p, nil
 }
@@ -160,12 +160,32 @@ type colourScale struct {
 	fromZero bool // light for 0, dark for hi
 }
 
-// describe states the values at the ends of the scale.
-func (s colourScale) describe(unit string) string {
+// explained is the number of colours of a scale that its legend shows.
+const explained = 5
+
+// explain adds colours of the scale, from its least to its greatest value, to a legend.
+func (s colourScale) explain(l *legend, unit string) {
+	lo := s.lo
 	if s.fromZero {
-		return fmt.Sprintf("light 0 to dark %s %s", threeDigits(s.hi), unit)
+		lo = 0
 	}
-	return fmt.Sprintf("dark %s to light %s %s", threeDigits(s.lo), threeDigits(s.hi), unit)
+	for i := range explained {
+		v := lo + (s.hi-lo)*float64(i)/(explained-1)
+		c, _ := s.of(v)
+		text := threeDigits(v)
+		if i == explained-1 {
+			text += " " + unit
+		}
+		l.Add(text, filled{c})
+	}
+}
+
+// filled is the thumbnail of a cell's colour.
+type filled struct{ color color.RGBA }
+
+// Thumbnail implements plot.Thumbnailer.
+func (f filled) Thumbnail(c *draw.Canvas) {
+	c.FillPolygon(f.color, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
 }
 
 // of returns the colour of a value and whether dark text is legible on it.

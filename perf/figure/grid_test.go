@@ -43,8 +43,8 @@ func TestGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Panels()) != 2 || !strings.Contains(f.Panels()[0].Title.Text, "dark 10 to light 44 Mflop/s") {
-		t.Fatalf("%d panels, the first titled %q", len(f.Panels()), f.Panels()[0].Title.Text)
+	if len(f.Panels()) != 2 || !strings.Contains(f.Description(), "Drawn: 10; 18.5; 27; 35.5; 44 Mflop/s.") {
+		t.Fatalf("%d panels, described as %q", len(f.Panels()), f.Description())
 	}
 	one, err := Grid(cellFrame(), GridOptions{X: "c", Y: "r", Panels: []string{"a"}})
 	if err != nil {

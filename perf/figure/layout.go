@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 )
 
 // panel is a plot of a figure. Its Legend is not the plot's, which would stand upon
@@ -133,18 +134,51 @@ func (l *legend) draw(c draw.Canvas) {
 	}
 }
 
-// draw draws the panels on a canvas, and the legends below: one below all if a single
-// panel has it, otherwise each below its panel.
-func (f *Figure) draw(c draw.Canvas, a arrangement) {
-	var keyed []int
-	for i, p := range f.panels {
-		if len(p.Legend.entries) > 0 {
-			keyed = append(keyed, i)
+// alike reports whether two legends say the same: their texts, and what their marks draw.
+func (l *legend) alike(o *legend) bool {
+	return slices.EqualFunc(l.entries, o.entries, func(a, b legendEntry) bool {
+		return a.text == b.text && slices.Equal(a.drawn(), b.drawn())
+	})
+}
+
+// drawn returns what the marks of an entry draw.
+func (e *legendEntry) drawn() (calls []string) {
+	var seen recorder.Canvas
+	icon := draw.Canvas{Canvas: &seen, Rectangle: vg.Rectangle{Max: vg.Point{X: thumbWidth, Y: thumbWidth}}}
+	for _, t := range e.thumbs {
+		t.Thumbnail(&icon)
+	}
+	for _, a := range seen.Actions {
+		calls = append(calls, a.Call())
+	}
+	return calls
+}
+
+// commonLegend returns the legend that stands once below all panels: the only one or, if
+// several panels have one, theirs, if they are alike; nil if each stands below its panel.
+func (f *Figure) commonLegend() *legend {
+	var common *legend
+	for _, p := range f.panels {
+		switch l := &p.Legend; {
+		case len(l.entries) == 0:
+		case common == nil:
+			common = l
+		case !common.alike(l):
+			return nil
 		}
 	}
+	if common == nil {
+		return new(legend)
+	}
+	return common
+}
+
+// draw draws the panels on a canvas, and the legends below: one below all if it is that
+// of all, otherwise each below its panel.
+func (f *Figure) draw(c draw.Canvas, a arrangement) {
 	margin := 2 * vg.Millimeter
-	if len(keyed) == 1 {
-		key := &f.panels[keyed[0]].Legend
+	key := f.commonLegend()
+	if key != nil && len(key.entries) > 0 {
 		_, height := key.flow(c.Max.X - c.Min.X - 4*margin)
 		below := draw.Crop(c, 3*margin, -margin, 0, -(c.Max.Y - c.Min.Y - height))
 		key.draw(below)
@@ -162,7 +196,7 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) {
 	height := vg.Length(0) // of the highest legend
 	for i, p := range f.panels {
 		plots[i/a.columns][i%a.columns] = f.inRow(i, a)
-		if len(keyed) > 1 {
+		if key == nil {
 			_, h := p.Legend.flow((c.Max.X - c.Min.X) / vg.Length(a.columns) * 0.9)
 			height = max(height, h)
 		}
@@ -175,7 +209,7 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) {
 	for i, p := range f.panels {
 		cell := canvases[i/a.columns][i%a.columns]
 		plots[i/a.columns][i%a.columns].Draw(cell)
-		if len(keyed) > 1 {
+		if key == nil {
 			below := cell
 			below.Max.Y = cell.Min.Y
 			below.Min.Y = cell.Min.Y - height

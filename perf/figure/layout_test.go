@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-gota/gota/dataframe"
+	"github.com/go-gota/gota/series"
 	"gonum.org/v1/plot/vg"
 
 	"presage/perf/frame"
@@ -250,6 +252,31 @@ func TestTickUnits(t *testing.T) {
 	for v, want := range map[float64]string{0.01: "0.01", 100: "100", 1000: "1k", 2e4: "20k", math.Pow(10, 6): "1M", 5e9: "5G", 1e12: "1T", 1e18: "1e+18"} {
 		if got := amount(v); got != want {
 			t.Errorf("%g is written %s, want %s", v, got, want)
+		}
+	}
+}
+
+// TestLegendsOnce: panels that explain the same marks in the same words have one legend;
+// the same words for other marks do not.
+func TestLegendsOnce(t *testing.T) {
+	df := dataframe.New(series.New([]float64{1, 2}, series.Float, "n"), series.New([]float64{3, 4}, series.Float, "y"), series.New([]float64{5, 4}, series.Float, "z"))
+	curve := func(column string, mark Mark) *Figure {
+		f, err := Curves(df, CurvesOptions{X: "n", Curves: []Curve{{Column: column, Label: "misses", Mark: mark}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for name, c := range map[string]struct {
+		with *Figure
+		once bool
+	}{
+		"other data":  {curve("z", Line), true},
+		"other marks": {curve("z", Points), false},
+		"no legend":   {&Figure{panels: []*panel{newPlot("", "", "")}}, true},
+	} {
+		if got := Beside(curve("y", Line), c.with).commonLegend(); (got != nil) != c.once || c.once && len(got.entries) != 1 {
+			t.Errorf("%s: one legend for all: %v, want %v", name, got != nil, c.once)
 		}
 	}
 }

@@ -16,7 +16,7 @@ type Place int
 // Places returns the number of places.
 func (c *SharedGroups) Places() int {
 	if c.Program != nil {
-		return len(c.Program.Structure().Scopes.Scopes)
+		return len(c.Program.Outline().Scopes.Scopes)
 	}
 	return len(c.match.Alignment.Scopes)
 }
@@ -24,7 +24,7 @@ func (c *SharedGroups) Places() int {
 // Outer returns the place that directly holds another; -1 for the program.
 func (c *SharedGroups) Outer(p Place) Place {
 	if c.Program != nil {
-		return Place(c.Program.Structure().Scopes.Scopes[p].Parent)
+		return Place(c.Program.Outline().Scopes.Scopes[p].Parent)
 	}
 	return Place(c.match.Alignment.Scopes[p].Parent)
 }
@@ -32,7 +32,7 @@ func (c *SharedGroups) Outer(p Place) Place {
 // KindOf returns what a place is.
 func (c *SharedGroups) KindOf(p Place) cfg.ScopeKind {
 	if c.Program != nil {
-		return c.Program.Structure().Scopes.Scopes[p].Kind
+		return c.Program.Outline().Scopes.Scopes[p].Kind
 	}
 	return c.match.Alignment.Scopes[p].Kind
 }
@@ -43,12 +43,11 @@ func (c *SharedGroups) PlaceOf(g Group) Place {
 	if c.Program == nil {
 		return Place(c.match.Sets[g].Scope)
 	}
-	s := c.Program.Structure()
 	r := c.First(g)
 	if !r.InGraph {
 		return 0
 	}
-	return Place(s.Scopes.Of(r.RoutineIndex, r.Block))
+	return Place(c.Program.Outline().Scopes.Of(r.RoutineIndex, r.Block))
 }
 
 // NameAt names a place, or the routine or program that it is in.
@@ -63,7 +62,7 @@ func (c *SharedGroups) NameAt(by subject.Scope, p Place) string {
 		p = c.Outer(p)
 	}
 	if c.Program != nil {
-		return c.Program.Structure().Scopes.Scopes[p].Path
+		return c.Program.Outline().Scopes.Scopes[p].Path
 	}
 	at := &c.match.Alignment.Scopes[p]
 	for t := len(c.programs) - 1; t >= 0; t-- {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"presage/perf/figure"
 	"presage/perf/frame"
@@ -51,12 +52,15 @@ func Draw(f *figure.Figure, width, height float64) {
 	if f == nil {
 		fail(errors.New("notebook: no figure to draw"))
 	}
-	displayPNG(f.PNG(width, height))
+	png, err := f.PNG(width, height)
+	Check(err)
+	displayPNG(png, f.Description())
 }
 
 // A Drawing is a graph that has been laid out, such as a *diagram.Drawing.
 type Drawing interface {
 	PNG() ([]byte, error)
+	Description() string
 }
 
 // DrawGraph displays a drawing at its natural size:
@@ -68,13 +72,29 @@ func DrawGraph(d Drawing) {
 	if d == nil {
 		fail(errors.New("notebook: no graph to draw"))
 	}
-	displayPNG(d.PNG())
+	png, err := d.PNG()
+	Check(err)
+	displayPNG(png, d.Description())
 }
 
-func displayPNG(png []byte, err error) {
-	Check(err)
-	gonbui.DisplayPng(png)
+// displayPNG displays a picture with what it shows in words, which is the text that pages
+// made by nbconvert have for readers of screens.
+func displayPNG(png []byte, alt string) {
+	if !gonbui.IsNotebook {
+		return
+	}
+	gonbui.SendData(pictureData(png, alt))
 	sync()
+}
+
+// pictureData is a picture with its text as Jupyter's messages have it: by the picture's
+// type, as the width and height of pictures are.
+func pictureData(png []byte, alt string) *protocol.DisplayData {
+	d := &protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMEImagePNG: png}}
+	if alt != "" {
+		d.Metadata = map[string]any{string(protocol.MIMEImagePNG): map[string]string{"alt": alt}}
+	}
+	return d
 }
 
 // sync waits for the kernel to take what was displayed: at the end of a process

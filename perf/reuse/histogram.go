@@ -201,9 +201,19 @@ type Result struct {
 
 // Total returns the histogram of all groups together.
 func (r *Result) Total() Histogram {
-	var sum Histogram
-	for i := range r.Groups {
-		sum = sum.merge(&r.Groups[i])
+	return new(Histogram).merge(totalOf(r.Groups))
+}
+
+// totalOf returns the sum of histograms, which may be one of them. Halves are merged, so
+// that a bin is copied once for each doubling of their number, not for each histogram.
+func totalOf(all []Histogram) *Histogram {
+	switch n := len(all); n {
+	case 0:
+		return new(Histogram)
+	case 1:
+		return &all[0]
+	default:
+		sum := totalOf(all[:n/2]).merge(totalOf(all[n/2:]))
+		return &sum
 	}
-	return sum
 }

@@ -1,8 +1,10 @@
 package reuse
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -144,4 +146,37 @@ func checkCoalescing(t *rapid.T, distances, capacities []uint64) {
 			t.Fatalf("capacity %d: %d misses, but %d and %d at capacities within 1/256", capacity, got, most, least)
 		}
 	}
+}
+
+// TestTotal: the total of many histograms is what adding one to the other gives, and
+// shares no bins with them.
+func TestTotal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+		r := &Result{Groups: make([]Histogram, rapid.IntRange(0, 9).Draw(t, "groups"))}
+		for g := range r.Groups {
+			h := &r.Groups[g]
+			h.Cold = rng.Uint64N(5)
+			for i := range uint32(6) {
+				if lo, hi := binEdges(500 + i); rng.IntN(2) == 0 {
+					h.Bins = append(h.Bins, Bin{Lo: lo, Hi: hi, Count: 1 + rng.Uint64N(9)})
+				}
+			}
+		}
+		var want Histogram
+		for g := range r.Groups {
+			want = want.merge(&r.Groups[g])
+		}
+		got := r.Total()
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("total %v, want %v", got, want)
+		}
+		before := fmt.Sprint(r.Groups)
+		for i := range got.Bins {
+			got.Bins[i].Count = 1 << 40
+		}
+		if fmt.Sprint(r.Groups) != before {
+			t.Fatal("the total shares bins with a group")
+		}
+	})
 }

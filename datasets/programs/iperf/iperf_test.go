@@ -82,7 +82,7 @@ func TestRun(t *testing.T) {
 		{"-n 4 -variant stencil -quiet", exitOK, "verification: successful\n"},
 		{"-n 4 -variant copy -time -quiet", exitOK, "kernel_sec: 0.0"},
 		{"-n 0", exitUsage, "want 1 to 16000"},
-		{"-variant best", exitUsage, "want naive, optimised, interchanged, ij"},
+		{"-variant best", exitUsage, "want naive, optimised, interchanged, naive-ji, ij"},
 		{"more", exitUsage, "unexpected argument"},
 	} {
 		var out bytes.Buffer

@@ -11,12 +11,13 @@ type variant struct {
 }
 
 // variants are the versions of the kernel, and two kernels of two arrays. For
-// the first five, a holds an n x n array column by column, element (i, j) at
+// the first six, a holds an n x n array column by column, element (i, j) at
 // i + j n; the stencil's arrays lie row by row.
 var variants = map[string]variant{
 	"naive":        {increment: kernelNaive},
 	"optimised":    {increment: kernelOptimised},
 	"interchanged": {increment: kernelInterchanged},
+	"naive-ji":     {increment: kernelNaiveColumns},
 	"ij":           {increment: kernelRows},
 	"ji":           {increment: kernelColumns},
 	"copy":         {combine: kernelCopy, want: copied, elements: func(n int) int { return n }},
@@ -24,7 +25,7 @@ var variants = map[string]variant{
 }
 
 // variantNames are the names of variants as messages list them.
-const variantNames = "naive, optimised, interchanged, ij, ji, copy or stencil"
+const variantNames = "naive, optimised, interchanged, naive-ji, ij, ji, copy or stencil"
 
 // arrays returns a, and b if the variant has a second array.
 func (v variant) arrays(n int) (a, b []float64) {

@@ -41,6 +41,18 @@ func New(ctx context.Context, g *graph.Graph) (*Drawing, error) {
 	return &Drawing{graph: g, layout: l}, nil
 }
 
+// Description says in words what the drawing shows, for those who do not see it.
+func (d *Drawing) Description() string {
+	text := fmt.Sprintf("Graph of %d boxes and %d arrows", len(d.graph.Nodes), len(d.graph.Edges))
+	if d.graph.Title != "" {
+		text += ": " + d.graph.Title
+	}
+	if d.graph.Heat != "" {
+		text += "; colours: " + d.graph.Heat
+	}
+	return text + "."
+}
+
 func check(g *graph.Graph) error {
 	if len(g.Nodes) == 0 {
 		return fmt.Errorf("diagram: no nodes to draw")
