@@ -50,6 +50,7 @@ func (in *Instance) judge(start *Follower, replayed *Outcome) *judgement {
 	j.confine()
 	j.spread()
 	j.spreadAllocation(main)
+	j.spreadStored()
 	return j
 }
 
