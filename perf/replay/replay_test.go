@@ -243,6 +243,10 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DELEMENTS -DSHUFFLED", mixed, []int64{97}, "kernel", false, 0},
 		{"-O2 -DELEMENTS -DSPOILED", mixed, []int64{97}, "kernel", false, 0},
 
+		// What no run did.
+		{"-O2 -DSELDOM", mixed, []int64{97}, "kernel", false, 0.7},
+		{"-O2 -DSELDOM -DWORSE", mixed, []int64{97}, "kernel", false, 0},
+
 		{"-O2 -DTILED", eights, []int64{90}, "kernel", false, 0},                                   // a tile that is not full
 		{"-O3 -funroll-loops -DTRANSPOSE", eights, []int64{90}, "kernel", false, 0},                // a remainder
 		{"-O2 -DCHANGES", mixed, []int64{128}, "kernel", false, 0},                                 // another loop nest

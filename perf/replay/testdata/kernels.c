@@ -724,6 +724,26 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 						b[i * n + j] += a[(i + k) * n + j - l];
 	c[0] = b[n];
 }
+#elif defined(SELDOM) // what no run does, and would change numbers alone; or, with WORSE, an index, too
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	long k = 0;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++) {
+			double d = a[i * n + j] - a[j * n + i];
+			if (d < -1e30) {
+				c[i * n + j] = d;
+#ifdef WORSE
+				k = 9;
+#endif
+			} else
+				b[i * n + j] = d;
+		}
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			c[i * n + j] += b[j * n + i + k];
+}
 #endif
 
 int main(int argc, char **argv)
