@@ -45,6 +45,8 @@ type outcomes struct {
 	bounds []affine
 	bends  []bends // in place of bounds, with branchForm.Bends
 
+	unsure []unsureStretch // of which bounds say nothing where they were, as far as they were known
+
 	first, last int64 // the least and largest pivot
 	ordered     bool  // some outcomes did follow each other while the pivot alone grew
 }
@@ -147,7 +149,33 @@ func (o *outcomes) add(outer []int64, list []segment, bend, watch bool) bool {
 			return false
 		}
 	}
+	if len(list) == 1 && len(o.unsure) < maxUnsure {
+		o.unsure = append(o.unsure, unsureStretch{slices.Clone(outer), list[0]})
+	}
 	return true
+}
+
+// unsureStretch is a stretch with one outcome, which says of bounds only that they are not within
+// it.
+type unsureStretch struct {
+	outer []int64
+	segment
+}
+
+// maxUnsure is the number of these that are kept.
+const maxUnsure = 32
+
+// contradicts reports whether bounds, taken not to depend on what no stretch showed, are within
+// one that had one outcome.
+func (o *outcomes) contradicts() bool {
+	for _, s := range o.unsure {
+		k := slices.Index(o.shape, s.next)
+		before := k > 0 && o.bounds[k-1].points && o.bounds[k-1].at(s.outer) >= s.first*scale
+		if before || k >= 0 && k+1 < len(o.shape) && o.bounds[k].points && o.bounds[k].at(s.outer) < s.last*scale {
+			return true
+		}
+	}
+	return false
 }
 
 // order returns -1 where the function is known to be less than t at v, 1 where it is
@@ -235,6 +263,7 @@ func supersequence(a []trace.BlockID, b []segment) (merged []trace.BlockID, from
 // branch is the state of the branch at the end of a place.
 type branch struct {
 	candidates []*branchCandidate // those that did not fail
+	sums       []sum              // the same
 }
 
 func newBranch(depth int, all bool) *branch {
@@ -247,12 +276,16 @@ func newBranch(depth int, all bool) *branch {
 		b.candidates = append(b.candidates, newBranchCandidate(f))
 	}
 	b.candidates[0].watch = !all && depth > 0
+	b.sums = newSums(depth)
 	return b
 }
 
 // add takes an execution; it reports whether a form is left.
 func (b *branch) add(v []int64, stamps []uint64, next trace.BlockID) bool {
 	failed := false
+	if len(b.sums) > 0 {
+		b.addSums(v, next)
+	}
 	for _, c := range b.candidates {
 		failed = !c.add(v, stamps, next) || failed
 	}
@@ -264,6 +297,9 @@ func (b *branch) add(v []int64, stamps []uint64, next trace.BlockID) bool {
 
 // narrow keeps the simplest candidates after a number of executions.
 func (b *branch) narrow(executions uint64) {
+	if len(b.candidates) > 0 && b.candidates[0].determined() {
+		b.sums = nil
+	}
 	if n, ok := narrowing[executions]; ok && n < len(b.candidates) {
 		last := b.candidates[len(b.candidates)-1]
 		if b.candidates = b.candidates[:n]; last.form.Bends {
@@ -290,6 +326,12 @@ func (c *branchCandidate) lacks() bool {
 		}
 	}
 	return false
+}
+
+// determined reports whether all bounds are known, of outcomes of which there are several.
+func (c *branchCandidate) determined() bool {
+	several := slices.ContainsFunc(c.classes, func(o outcomes) bool { return len(o.shape) > 1 })
+	return several && !c.lacks() && !c.undetermined()
 }
 
 // undetermined reports whether nothing is known of a bound: the outcomes

@@ -25,6 +25,13 @@ import (
 // each way in some run, decides about a region alone: up to where its ways meet.
 // Afterwards the iteration vector is the same, and in all runs, in which it went one
 // way and the other, the functions of that vector held.
+// So does one that floating-point numbers decide and that went one way alone, if the code shows
+// that both ways do the same with integers: see aside. What is on the way that no run went
+// is in doubt as often as it could have been gone.
+//
+// What follows from numbers in memory, see indirect, is as doubtful as what loads and what
+// stores these, and in doubt after a branch that could go where no run has been in a routine
+// that accesses them.
 //
 // In an executable of its own, compiled for the size, code is certain only if the
 // start of the real run was in it and went where it was to go, each index that its
@@ -147,6 +154,11 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 			r.Doubtful, r.Likely = max(r.Doubtful, r.Accesses), 0
 			r.reasons |= follows
 		}
+	}
+	for _, n := range j.never {
+		r := &c.Refs[n.ref]
+		r.Accesses, r.Doubtful = r.Accesses+n.times, r.Doubtful+n.times
+		r.reasons |= untested
 	}
 	return c
 }

@@ -23,8 +23,9 @@ type Code struct {
 	Recorded *trace.Plan
 
 	graph  *cfg.Program
-	blocks []block                 // by trace.BlockID
-	shapes []atomic.Pointer[shape] // by routine; nil until it is asked for
+	blocks []block                     // by trace.BlockID
+	shapes []atomic.Pointer[shape]     // by routine; nil until it is asked for
+	stores []atomic.Pointer[[]storing] // by block; the same
 	image  []cfg.Range
 	loose  bool // the plan has references in no block
 }
@@ -90,6 +91,7 @@ func CodeOf(g *cfg.Program, plan *trace.Plan) (*Code, error) {
 	}
 	c.loose = inBlocks < len(plan.Refs)
 	c.shapes = make([]atomic.Pointer[shape], len(g.Routines))
+	c.stores = make([]atomic.Pointer[[]storing], len(c.blocks))
 	if err := c.record(); err != nil {
 		return nil, err
 	}
@@ -187,6 +189,24 @@ func (c *Code) blockAt(pc uint64) trace.BlockID {
 		return noBlock
 	}
 	return trace.BlockID(i)
+}
+
+// blockOf returns the block of a reference, and which of its references it is; noBlock for one
+// that no block has.
+func (c *Code) blockOf(ref trace.RefID) (trace.BlockID, int) {
+	i, found := slices.BinarySearchFunc(c.blocks, ref, func(b block, ref trace.RefID) int {
+		switch {
+		case ref < b.firstRef:
+			return 1
+		case ref >= b.firstRef+trace.RefID(b.refs):
+			return -1
+		}
+		return 0
+	})
+	if !found {
+		return noBlock, 0
+	}
+	return trace.BlockID(i), int(ref - c.blocks[i].firstRef)
 }
 
 // routine returns the name of the routine that holds a block.

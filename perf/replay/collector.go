@@ -35,6 +35,7 @@ type Collector struct {
 	vector  []int64
 	stamps  []uint64 // when each coordinate, or one before it, last changed
 	clock   uint64
+	memory  *memory // nil: where numbers come from is not followed
 	image   image
 	stack   uint64 // the first address outside of the image
 	trouble string
@@ -46,14 +47,19 @@ var _ trace.Collector = (*Collector)(nil)
 // place is the state of a place.
 type place struct {
 	placeKey
+	index  int // among those of the run
 	depth  int
 	count  uint64
 	next   []passage
 	latest int // of next, the one taken last
 	refs   []reference
 	branch *branch // nil if control can go on in one way only
-	fork   bool
-	hash   uint64 // of what followed
+
+	storings  []storing    // by reference
+	numbers   []endNumbers // by which the loop around it may end, that did not fail
+	remembers bool         // numbers are stored in it, or are loaded of which addresses are computed
+	fork      bool
+	hash      uint64 // of what followed
 }
 
 // passage is a way on from a place.
@@ -74,6 +80,7 @@ func NewCollector(code *Code, hints Hints) *Collector {
 	if c.found.Branches == nil {
 		c.found.Branches = make(map[trace.BlockID]bool)
 	}
+	c.findSources()
 	return c
 }
 
@@ -115,6 +122,9 @@ func (c *Collector) access(p *place, i int, addr uint64) {
 		c.found.Refs[c.code.blocks[p.block].firstRef+trace.RefID(i)] = true
 	}
 	p.pair(i)
+	if p.remembers {
+		c.remember(p, i, addr)
+	}
 }
 
 // arrive moves on to block id.
@@ -139,6 +149,9 @@ func (c *Collector) arrive(id trace.BlockID) {
 		if had := len(p.branch.candidates) > 0; had && !p.branch.add(c.vector, c.stamps, id) {
 			c.found.Branches[p.block] = true
 		}
+	}
+	if len(p.numbers) > 0 && int(way.step.keep) < p.depth {
+		c.leave(p, c.vector[p.depth-1])
 	}
 	c.advance(way.step)
 	c.current = way.to
@@ -207,7 +220,7 @@ func (c *Collector) at(key placeKey) *place {
 		return c.places[i]
 	}
 	b := &c.code.blocks[key.block]
-	p := &place{placeKey: key, depth: c.walk.depth(key), fork: b.forks, refs: make([]reference, b.refs)}
+	p := &place{placeKey: key, index: len(c.places), depth: c.walk.depth(key), fork: b.forks, refs: make([]reference, b.refs)}
 	for i := range p.refs {
 		p.refs[i] = newReference(p.depth, c.hints.Refs[b.firstRef+trace.RefID(i)])
 	}
@@ -216,6 +229,9 @@ func (c *Collector) at(key placeKey) *place {
 	}
 	c.known[key] = int32(len(c.places))
 	c.places = append(c.places, p)
+	if c.memory != nil {
+		c.prepare(p)
+	}
 	return p
 }
 
@@ -242,7 +258,7 @@ func (c *Collector) Result() (*Run, error) {
 				c.found.Branches[p.block] = true
 			}
 		}
-		r.Places = append(r.Places, p.result())
+		r.Places = append(r.Places, p.result(c.memory))
 	}
 	return r, nil
 }

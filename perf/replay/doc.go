@@ -42,6 +42,12 @@
 // and is never certified. A branch that depends on data spoils only what it decides
 // about, see Certificate: the rest of a factorisation with pivoting is replayed.
 //
+// Where addresses are computed from numbers in memory, such as lists of the nodes of elements
+// or the columns of a sparse matrix, they are functions of the iteration vector at which these
+// were stored, or of how often places had been executed by then; and so are the ends of loops
+// over compressed rows. Replays keep, of each word that such a number was stored in, when that
+// was: see indirect and endNumbers. A branch may depend on the sum or difference of two indices.
+//
 // A program that is compiled anew for each size has runs of different executables.
 // Code.Translate joins them where routines have the same control flow, whatever the
 // order of blocks and the blocks that only pass on from one to another, though not
@@ -67,7 +73,7 @@
 // that has the place, or as jumps.
 //
 // Not modelled: borders that wrap where a sum of indices does, along diagonals; tiles
-// within tiles; unrolled tiles of which the last is too short, at some sizes, for the
+// within tiles; numbers in memory that are computed from others, or in executables of one size each; unrolled tiles of which the last is too short, at some sizes, for the
 // unrolled loop to be entered; tiles whose loops a compiler leaves in two places, each with
 // a bound of its own; executables of which a routine has another control flow than in the
 // rest; threads, signal handlers, recursion, more than one parameter.

@@ -30,6 +30,7 @@ const (
 	overlap                         // steps of a loop overlap that did not at any size that was run
 	decided                         // is executed, or not, as a branch in doubt decides
 	notCounted                      // the same, but that its addresses are those that are replayed its code says
+	unstored                        // addresses follow from numbers of which it is not certain how they were stored
 	control                         // beside another doubt: it is about where control goes on
 )
 
@@ -53,6 +54,7 @@ var doubtTexts = [...]string{
 	"what steps of a loop touch overlaps at this size and did not in the runs: tiles that there were too few of to tell",
 	"whether they are executed depends on data",
 	"how often code of the size's own executable is executed, that the start of its run does not show",
+	"addresses follow from numbers in memory of which it is not certain how they come to be there",
 }
 
 func (d doubt) any() bool { return d != 0 }

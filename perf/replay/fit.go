@@ -19,9 +19,10 @@ type fitter struct {
 	in    [][]*RunPlace // by place of the program, by run; nil where a run has not been
 	index map[string]int32
 
-	first  []int  // of each place: its first reference, among all
-	loose  []bool // by reference, among all: it says nothing of what lies between its addresses
-	joined []int  // references, by union and find
+	first  []int     // of each place: its first reference, among all
+	loose  []bool    // by reference, among all: it says nothing of what lies between its addresses
+	places [][]int32 // by run and place of it: of the program
+	joined []int     // references, by union and find
 	bases  map[int][]uint64
 
 	objects []string         // of each reference, among all: the variable it goes to, where sizes have executables of their own
@@ -56,6 +57,7 @@ func (b *bendings) fit(code *Code, sizes []int64, runs []*Run) (*Program, error)
 		code: code, apart: apart(runs), runs: runs, prog: &Program{Sizes: slices.Clone(sizes)}, walk: newWalker(code),
 		known: make(map[placeKey]int32), index: make(map[string]int32), bases: make(map[int][]uint64), bends: b,
 	}
+	f.places = make([][]int32, len(runs))
 	for r := range runs {
 		if err := f.join(r); err != nil {
 			return nil, err
@@ -135,6 +137,7 @@ func (f *fitter) join(run int) error {
 			return fmt.Errorf("replay: the run at %d does not belong to this executable", f.prog.Sizes[run])
 		}
 		f.in[at][run] = p
+		f.places[run] = append(f.places[run], at)
 	}
 	return nil
 }
@@ -192,6 +195,8 @@ func (f *fitter) chooseForms(i int) {
 		if f.bendRef(i, j, list) || f.bendTogether(i, j) {
 			p.Refs[j].Irregular = false
 		} else if !f.everywhere(i, j, list) && f.wrapRef(i, j) {
+			p.Refs[j].Irregular = false
+		} else if p.Refs[j].Irregular && f.indirectRef(i, j) {
 			p.Refs[j].Irregular = false
 		}
 	}
@@ -295,6 +300,9 @@ func (f *fitter) fitRef(i, j int) {
 		return
 	case ref.Form.Wraps:
 		f.fitWraps(i, j, having)
+		return
+	case ref.Indirect != nil:
+		f.fitIndirect(i, j, having)
 		return
 	}
 	ref.Classes = make([]Affine, ref.Form.Split.classes())

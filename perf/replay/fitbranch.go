@@ -51,6 +51,20 @@ func (f *fitter) fitBranch(i int) {
 			p.Branch = b
 		}
 	}
+	if p.Branch == nil || f.against(i) {
+		if b := f.fitSum(i); b != nil {
+			p.Branch = b
+		}
+	}
+	if p.Branch == nil || !f.settled(p.Branch) {
+		p.Numbers = f.fitNumbers(i)
+	}
+}
+
+// against reports whether the bounds of the simplest form of the branch at the end of place i
+// contradict some run.
+func (f *fitter) against(i int) bool {
+	return slices.ContainsFunc(f.in[i], func(in *RunPlace) bool { return in != nil && len(in.Branch) > 0 && in.Branch[0].Against })
 }
 
 // undetermined reports whether no run shows how the bounds of the branch at the end of

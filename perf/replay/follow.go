@@ -267,6 +267,12 @@ func (f *Follower) compareBranch(id trace.BlockID) {
 		return
 	case bounds:
 		way = p.branch.way(f.vector)
+	case numbered:
+		var known bool
+		if way, known = f.in.numberedWay(p.numbers, f.vector); !known {
+			f.in.doubts[f.place] |= unstored | control
+			return
+		}
 	}
 	if len(p.next) == 0 || p.next[way].block != id {
 		f.in.doubts[f.place] |= otherBranch | control
@@ -284,14 +290,20 @@ func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
 		}
 	}
 	if f.place < 0 {
+		f.in.forget(accesses)
 		return
 	}
 	f.Real.Visits[f.place]++
 	if f.unshown != nil {
 		f.unshown.visit(f.place, f.vector)
 	}
+	tracks := f.in.places[f.place].tracks
+	f.in.places[f.place].count++
 	for i, a := range accesses {
 		f.compare(i, a.Addr())
+		if tracks {
+			f.in.track(&f.in.places[f.place], i, a.Addr(), f.vector)
+		}
 	}
 }
 
@@ -303,7 +315,11 @@ func (f *Follower) compare(i int, addr uint64) {
 		return
 	}
 	base := f.in.prog.Places[f.place].Refs[i].Base
-	want := ref.address(f.vector)
+	want, stored := f.in.address(ref, f.vector)
+	if !stored {
+		f.in.doubts[f.place] |= unstored
+		return
+	}
 	if !f.in.known[base] {
 		if !f.in.places[f.place].exact {
 			return

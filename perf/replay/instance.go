@@ -32,6 +32,12 @@ type Instance struct {
 	starts   []float64        // by place: see Verdict, of the largest size
 	ends     []float64        // the same
 	fitted   *fitted          // nil: the Program does not come from a Model
+
+	cells   *cells  // of numbers of which addresses are computed; nil: there are none
+	scratch []int64 // a vector
+
+	counters [][]int32 // by number among Program.Writers: places, see storing
+	counts   []int64
 }
 
 // state is where a replay is: about to execute a place.
@@ -47,11 +53,14 @@ type livePlace struct {
 	refs         []liveRef
 	next         []liveNext
 	choice       choice
-	way          int  // on, if there is one
-	oneWay       bool // each run goes one way throughout, which no function of the size gives: see settleWay
-	spins        bool // see player.spin
+	way          int   // on, if there is one
+	oneWay       bool  // each run goes one way throughout, which no function of the size gives: see settleWay
+	spins        bool  // see player.spin
+	count        int64 // executions, if it tracks
+	tracks       bool  // numbers are stored in it of which addresses are computed, or loaded, or used
 	branch       liveBranch
 	draws        draws
+	numbers      *liveNumbers
 	exact        bool // every coefficient of an address is, see Value.Exact
 	sureBranch   bool // every coefficient of the branch is
 	classes      bool // some coefficient is a polynomial for a residue class of sizes alone
@@ -61,9 +70,10 @@ type livePlace struct {
 type choice uint8
 
 const (
-	only   choice = iota // there is one: livePlace.way
-	bounds               // by liveBranch
-	chance               // by frequency, see draws
+	only     choice = iota // there is one: livePlace.way
+	bounds                 // by liveBranch
+	chance                 // by frequency, see draws
+	numbered               // by liveNumbers
 )
 
 type liveNext struct {
@@ -88,6 +98,13 @@ type liveRef struct {
 	places  uint64 // from lo, at which an irregular access may be
 	size    uint64
 	drift   *liveDrift // of an irregular one
+
+	indirect *liveIndirect
+	at       uint64   // the address, of a place that tracks
+	writers  [2]int32 // by word that it stores: its number among Program.Writers, from 1; 0: it is none
+	clears   bool     // stores another number
+	copies   bool     // stores what another reference of the place loads
+	from     int      // which one
 }
 
 // refKind says how addresses are computed.
@@ -100,11 +117,13 @@ const (
 	leastOf                   // the functions of classes
 	greatestOf                //
 	wrapped                   // the function of a class, with jumps
+	followed                  // the function of a writer: see indirect
 	irregular                 // drawn
 )
 
 type liveBranch struct {
 	pivot   int
+	sum     Split // with alongSum for pivot
 	split   Split
 	classes []liveOutcomes
 	self    int32 // the way back to the place itself, -1 if there is none
@@ -207,6 +226,7 @@ func (in *Instance) build() {
 	for i := range in.places {
 		in.buildPlace(&in.prog.Places[i], &in.places[i])
 	}
+	in.buildTracks()
 }
 
 func (in *Instance) buildPlace(p *Place, l *livePlace) {
@@ -219,6 +239,9 @@ func (in *Instance) buildPlace(p *Place, l *livePlace) {
 	}
 	switch {
 	case len(p.Next) <= 1:
+	case p.Numbers != nil:
+		in.buildNumbers(p.Numbers, l)
+		l.draws = newDraws(p.Chances, p.Stays)
 	case p.Branch == nil:
 		p.draw(l)
 	default:
@@ -302,11 +325,11 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 	size := in.code.Plan.Refs[id].Size
 	base := in.bases[ref.Base]
 	r := liveRef{tag: trace.Tag(id, size), split: ref.Form.Split, size: uint64(size), level: int(ref.Form.Level)}
+	lo, hi := in.values[ref.Lo].At, in.values[ref.Hi].At
+	r.lo = base + uint64(lo)
+	r.places = uint64(max(0, hi-lo))/r.size + 1
 	if ref.Irregular {
 		r.kind = irregular
-		lo, hi := in.values[ref.Lo].At, in.values[ref.Hi].At
-		r.lo = base + uint64(lo)
-		r.places = uint64(max(0, hi-lo))/r.size + 1
 		r.drift = in.buildDrift(ref, l, r.size)
 		return r
 	}
@@ -315,7 +338,9 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 		coef := in.affine(c, l, &l.exact)
 		if coef == nil {
 			l.exact = false
-			coef = make([]int64, 1+p.Depth)
+			if coef = make([]int64, 1+p.Depth); ref.Indirect != nil {
+				coef = coef[:1]
+			}
 		}
 		coef[0] += int64(base) * scale
 		r.classes = append(r.classes, coef)
@@ -326,6 +351,8 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 		r.kind = greatestOf
 	case ref.Bend < 0:
 		r.kind = leastOf
+	case ref.Indirect != nil:
+		r.kind, r.indirect, r.jumps = followed, in.buildIndirect(ref), in.jumps(ref, l)
 	case ref.Form.Wraps:
 		r.kind, r.form, r.jumps = wrapped, ref.Form, in.jumps(ref, l)
 	case ref.Form.Counter:
@@ -337,7 +364,7 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 }
 
 func (in *Instance) buildBranch(b *Branch, l *livePlace) liveBranch {
-	out := liveBranch{pivot: int(b.Pivot), split: b.Split}
+	out := liveBranch{pivot: int(b.Pivot), split: b.Split, sum: b.Sum}
 	for _, c := range b.Classes {
 		o := liveOutcomes{ways: c.Shape}
 		for _, bound := range c.Bounds {

@@ -9,8 +9,9 @@ type Program struct {
 	Contexts []Context
 	Places   []Place // the first is where the program starts
 	Bases    []Base
-	Series   []Series // of all coefficients, each once
-	Steps    []int64  // what may be sizes of tiles, ascending
+	Series   []Series   // of all coefficients, each once
+	Steps    []int64    // what may be sizes of tiles, ascending
+	Writers  []PlaceRef // that store numbers of which addresses are computed
 }
 
 // Place is a basic block in a calling context.
@@ -20,7 +21,8 @@ type Place struct {
 	Depth   int    // loops around it, the length of its iteration vectors
 	Next    []Next // where control went on to
 	Refs    []Ref
-	Branch  *Branch // chooses among several of Next; nil if there is one, or if it is irregular
+	Branch  *Branch  // chooses among several of Next; nil if there is one, or if it is irregular
+	Numbers *Numbers // in place of Branch, if it is irregular: how the loop ends
 	Chances []float64
 	Stays   []float64 // by way: how often the next execution goes there, too
 	Forks   bool      // the code has several ways on
@@ -47,8 +49,9 @@ type Ref struct {
 	Bend      int8 // 1, -1: the address is the greatest or least of Classes, whatever the Form
 	Unsure    bool // which functions these are
 	Classes   []Affine
-	Jumps     [][]Jump // by class, with Form.Wraps
-	Lo, Hi    int32    // relative to Base, in Series
+	Jumps     [][]Jump  // by class, with Form.Wraps or Indirect
+	Indirect  *Indirect // the functions of Classes are of the vectors at which a number was stored; nil: of the place's own
+	Lo, Hi    int32     // relative to Base, in Series
 }
 
 // Affine lists the coefficients of an affine function, the constant first, as
@@ -58,9 +61,13 @@ type Affine []int32
 // Branch is the fitted form of a branch.
 type Branch struct {
 	Split   Split
-	Pivot   int8
+	Pivot   int8 // or alongSum
+	Sum     Split
 	Classes []Outcomes
 }
+
+// alongSum is a Branch.Pivot: outcomes depend on Branch.Sum in place of an index.
+const alongSum = -2
 
 // Outcomes are the ways on as the pivot grows, as indices in Place.Next, and the
 // bounds up to which, inclusively, each but the last is taken.

@@ -84,6 +84,10 @@ type reference struct {
 	repeats    uint64      // executions with the address of the one before, with drifts
 	lo, hi     uint64      // of the addresses
 	hash       uint64
+
+	indirects []indirect // loads from whose numbers the address may follow, that did not fail
+	at        uint64     // the address, where numbers in memory are followed
+	writer    int32      // its number among those that store numbers; 0: none yet
 }
 
 // hashFactor spreads values: it is odd, so that no step of a hash loses bits (the
@@ -114,7 +118,7 @@ func (r *reference) narrow(executions uint64) {
 		r.wraps = r.wraps[:min(n, len(r.wraps))]
 	}
 	if len(r.candidates) > 0 && r.candidates[0].form.plain() && executions >= straight {
-		r.bends, r.wraps = nil, nil
+		r.bends, r.wraps, r.indirects = nil, nil, nil
 	}
 	if len(r.candidates) > 0 && executions >= straight {
 		r.drifts = nil

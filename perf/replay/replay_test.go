@@ -234,6 +234,19 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DSHIFTED", mixed, []int64{128}, "kernel", false, 0},
 		{"-O2 -DFOLDED", mixed, []int64{128}, "kernel", false, 0},
 
+		// Addresses and bounds from numbers in memory, and conditions on sums of indices.
+		{"-O2 -DELEMENTS", mixed, []int64{97, 128}, "kernel", true, 0},
+		{"-O2 -DROWS", mixed, []int64{97, 128}, "kernel", true, 0},
+		{"-O2 -DNUMBERED", mixed, []int64{97, 128}, "kernel", true, 0},
+		{"-O2 -DOUTSIDE", mixed, []int64{97, 128}, "kernel", true, 0},
+		{"-O2 -DELEMENTS -DLATER", mixed, []int64{97}, "kernel", false, 0},
+		{"-O2 -DELEMENTS -DSHUFFLED", mixed, []int64{97}, "kernel", false, 0},
+		{"-O2 -DELEMENTS -DSPOILED", mixed, []int64{97}, "kernel", false, 0},
+
+		// What no run did.
+		{"-O2 -DSELDOM", mixed, []int64{97}, "kernel", false, 0.7},
+		{"-O2 -DSELDOM -DWORSE", mixed, []int64{97}, "kernel", false, 0},
+
 		{"-O2 -DTILED", eights, []int64{90}, "kernel", false, 0},                                   // a tile that is not full
 		{"-O3 -funroll-loops -DTRANSPOSE", eights, []int64{90}, "kernel", false, 0},                // a remainder
 		{"-O2 -DCHANGES", mixed, []int64{128}, "kernel", false, 0},                                 // another loop nest

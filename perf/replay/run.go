@@ -23,9 +23,11 @@ type RunPlace struct {
 	Count   uint64 // executions
 	Next    []RunNext
 	Refs    []RunRef
-	Branch  []RunBranch // the forms that agree; nil: control went on in one way, or in none that is known
-	Hash    uint64      // of the sequence of blocks that followed; 0 if these follow from the code
-	Forks   bool        // control may go on in several ways
+	Branch  []RunBranch  // the forms that agree; nil: control went on in one way, or in none that is known
+	Hash    uint64       // of the sequence of blocks that followed; 0 if these follow from the code
+	Numbers []RunNumbers `json:",omitempty"` // by which the loop around it ends, as far as is known
+	Sums    []RunSum     `json:",omitempty"` // of indices that decide what follows
+	Forks   bool         // control may go on in several ways
 }
 
 // RunNext is a block that followed, noBlock for the end, and how often.
@@ -44,7 +46,10 @@ type RunRef struct {
 	Drifts []RunDrift // what is regular all the same, by level; none: there are Forms, or nothing is known
 	Twin   *RunTwin   // an earlier reference that is as irregular; nil: none
 	Lo, Hi uint64     // least and largest address
-	Hash   uint64     // of the sequence of addresses
+
+	Indirects []RunIndirect `json:",omitempty"` // numbers in memory from which all addresses follow
+
+	Hash uint64 // of the sequence of addresses
 
 	Repeats uint64 // with Drifts, executions with the same address as the one before
 }
@@ -77,6 +82,7 @@ type RunBranch struct {
 	Split   Split
 	Pivot   int8
 	Bends   bool // bounds are RunOutcomes.Bends
+	Against bool // bounds that depend on fewer indices than there are contradict some executions
 	Classes []RunOutcomes
 }
 
@@ -93,7 +99,7 @@ type RunOutcomes struct {
 // maxForms is the number of forms of a reference or branch that are kept.
 const maxForms = 4
 
-func (p *place) result() RunPlace {
+func (p *place) result(m *memory) RunPlace {
 	r := RunPlace{Context: p.context, Block: p.block, Count: p.count, Hash: p.hash, Forks: p.fork}
 	for i := range p.next {
 		r.Next = append(r.Next, RunNext{p.next[i].block, p.next[i].count, p.next[i].again})
@@ -120,12 +126,14 @@ func (p *place) result() RunPlace {
 			ref.Bends = s.bends.result()
 		}
 		s.keepWraps(&ref)
+		s.keepIndirects(m, &ref)
 		s.keepDrifts(p, &ref)
 		r.Refs = append(r.Refs, ref)
 	}
 	if p.branch == nil {
 		return r
 	}
+	r.Numbers, r.Sums = p.keepNumbers(m), p.branch.keepSums()
 	for i, c := range p.branch.candidates {
 		if i < maxForms || c.form.Bends {
 			r.Branch = append(r.Branch, c.result(c.form.Bends))
@@ -141,6 +149,7 @@ func (p *place) result() RunPlace {
 func (c *branchCandidate) result(bends bool) RunBranch {
 	b := RunBranch{Split: c.form.Split, Pivot: c.form.Pivot, Bends: bends}
 	for i := range c.classes {
+		b.Against = b.Against || !bends && c.classes[i].contradicts()
 		o := RunOutcomes{Shape: c.classes[i].shape, First: c.classes[i].first, Last: c.classes[i].last}
 		for k := range c.classes[i].bounds {
 			if bends {

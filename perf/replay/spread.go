@@ -15,8 +15,9 @@ type judgement struct {
 	// Branches in doubt whose ways runs have tried: they decide about a region,
 	// and what comes after it is as certain as it was.
 	confined map[int32]region
-	loose    []int32 // other places after which nothing is certain
-	seldom   bool    // some way of a confined branch was gone in few runs
+	never    []neverRef // what could have been done on ways that no run went, and that only they lead to
+	loose    []int32    // other places after which nothing is certain
+	seldom   bool       // some way of a confined branch was gone in few runs
 }
 
 // judge returns the doubts about each place, with those that others bring.
@@ -50,6 +51,7 @@ func (in *Instance) judge(start *Follower, replayed *Outcome) *judgement {
 	j.confine()
 	j.spread()
 	j.spreadAllocation(main)
+	j.spreadStored()
 	return j
 }
 
@@ -74,6 +76,7 @@ func (j *judgement) confine() {
 	for i, d := range j.doubts {
 		switch {
 		case d&control == 0 || j.replayed.Visits[i] == 0:
+		case d&untested != 0 && d&^(confinable|untested) == 0 && j.setAside(int32(i), decides):
 		case d&^confinable == 0 && j.tried(i) > 0:
 			r := find.of(int32(i))
 			j.confined[int32(i)] = r

@@ -98,7 +98,7 @@ func (r *player) run(ctx context.Context) error {
 			}
 		}
 		r.visited(cur, 1)
-		r.execute(p, v)
+		r.execute(cur, v)
 		if len(p.next) == 0 {
 			return refuse("the way on from %s at %#x is not known", r.code.routine(p.block), uint64(r.code.Plan.Blocks[p.block].PC))
 		}
@@ -110,6 +110,8 @@ func (r *player) run(ctx context.Context) error {
 			}
 		case chance:
 			way = p.draws.way(r.rng)
+		case numbered:
+			way = r.numbered(cur, v)
 		}
 		next := &p.next[way]
 		if r.check != nil {
@@ -140,7 +142,12 @@ func (r *player) visited(place int32, n uint64) {
 }
 
 // execute puts an execution of a place into the batch, which has room.
-func (r *player) execute(p *livePlace, v []int64) {
+func (r *player) execute(cur int32, v []int64) {
+	p := &r.places[cur]
+	if p.tracks {
+		r.executeTracked(cur, v)
+		return
+	}
 	at := len(r.batch.Accesses)
 	out := slices.Grow(r.batch.Accesses, len(p.refs))[:at+len(p.refs)]
 	for i := range p.refs {
@@ -317,6 +324,8 @@ func (b *liveBranch) way(v []int64) int {
 	t := int64(0)
 	if b.pivot >= 0 {
 		t = v[b.pivot] * scale
+	} else if b.pivot == alongSum {
+		t = b.sum.value(v) * scale
 	}
 	for k := range o.bounds {
 		if t <= o.bounds[k].at(v) {

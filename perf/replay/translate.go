@@ -42,6 +42,8 @@ func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
 		for k := range p.Next {
 			t.block(&p.Next[k].Block)
 		}
+		p.Sums = nil
+		p.Numbers = nil // they name places of the other executable
 		p.Branch = slices.Clone(p.Branch)
 		for k := range p.Branch {
 			t.branch(&p.Branch[k])
@@ -194,6 +196,7 @@ func (t *translator) refs(list []RunRef, a, b *block) []RunRef {
 	}
 	for _, pair := range t.align(a, b) {
 		out[pair[1]] = list[pair[0]]
+		out[pair[1]].Indirects = nil // they name places of the other executable
 	}
 	return out
 }

@@ -39,6 +39,9 @@ type decision struct {
 	ways  *ways
 	place int32
 	by    decider
+
+	onceAside sync.Once
+	aside     *aside
 }
 
 // decider says what decides where control goes from a place.
@@ -58,6 +61,16 @@ func (g gap) by() decider {
 	}
 	d.once.Do(func() { d.by = d.ways.decider(d.place) })
 	return d.by
+}
+
+// aside returns the aside that the branch is; nil if it is none.
+func (g gap) aside() *aside {
+	d := g.decision
+	if d == nil || g.modulus != 1 {
+		return nil
+	}
+	d.onceAside.Do(func() { d.aside = d.ways.asideAt(d.place) })
+	return d.aside
 }
 
 // at reports whether there is a gap at size n, after runs at sizes.

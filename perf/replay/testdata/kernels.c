@@ -619,6 +619,131 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 			b[i * n + j] += a[(i + 1) % n * n + (j + 20) % 50];
 	c[0] = b[n];
 }
+#elif defined(ELEMENTS) // of a mesh of squares, by lists of their corners
+#define WORDS (long)(n + 1) * (n + 1)
+static int corners[4 << 16], copies[4 << 16];
+NOINLINE void mesh(int n)
+{
+	int e = 0;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++, e++) {
+			int node = i * (n + 1) + j;
+			corners[4 * e] = node;
+			corners[4 * e + 1] = node + 1;
+			corners[4 * e + 2] = node + n + 2;
+			corners[4 * e + 3] = node + n + 1;
+		}
+#ifdef LATER // others than those of the loops, from some element on
+	for (e = 0; e < n * n; e++)
+		if (e > 2000)
+			corners[4 * e] = e / 3;
+#endif
+#ifdef SHUFFLED
+	unsigned r = 7;
+	for (e = 4 * n * n - 1; e > 0; e--) {
+		r = r * 1664525u + 1013904223u;
+		int k = (r >> 8) % e, was = corners[k];
+		corners[k] = corners[e];
+		corners[e] = was;
+	}
+#endif
+#ifdef SPOILED // one of them, as data say
+	unsigned r = n;
+	for (e = 0; e < n; e++) {
+		r = r * 1664525u + 1013904223u;
+		corners[(r >> 8) % (4 * n * n)] = 0;
+	}
+#endif
+	for (int k = 0; k < 4 * n * n; k++)
+		copies[k] = corners[k];
+}
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int e = 0; e < n * n; e++) {
+		double sum = 0;
+		for (int k = 0; k < 4; k++)
+			sum += a[corners[4 * e + k]];
+		for (int k = 0; k < 4; k++)
+			b[copies[4 * e + k]] += sum;
+	}
+	c[0] = b[n];
+}
+#elif defined(ROWS) // compressed, of a nine-point stencil: each has four to nine elements
+#define WORDS 9 * (long)n * n
+static int first[1 << 16], column[9 << 16];
+NOINLINE void mesh(int n)
+{
+	int count = 0;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++) {
+			first[i * n + j] = count;
+			for (int k = -1; k <= 1; k++)
+				for (int l = -1; l <= 1; l++)
+					if (i + k >= 0 && i + k < n && j + l >= 0 && j + l < n)
+						column[count++] = (i + k) * n + j + l;
+		}
+	first[n * n] = count;
+}
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < 3; t++)
+		for (int i = 0; i < n * n; i++) {
+			double sum = 0;
+			for (int k = first[i]; k < first[i + 1]; k++)
+				sum += a[k] * b[column[k]];
+			c[i] = sum;
+		}
+}
+#elif defined(NUMBERED) // nodes, but for those on a border, by a counter
+#define WORDS (long)n * n
+static int number[1 << 16];
+NOINLINE void mesh(int n)
+{
+	int count = 0;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			if (j >= 2 && j < n - 3)
+				number[i * n + j] = count++;
+}
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int j = 2; j < n - 3; j++)
+		for (int i = 0; i < n; i++)
+			b[i * n + j] += a[number[i * n + j]];
+	c[0] = b[n];
+}
+#elif defined(OUTSIDE) // what would be beyond a border is left out
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			for (int k = 0; k <= 2; k++)
+				for (int l = 0; l <= 3; l++)
+					if (i + k < n && j >= l)
+						b[i * n + j] += a[(i + k) * n + j - l];
+	c[0] = b[n];
+}
+#elif defined(SELDOM) // what no run does, and would change numbers alone; or, with WORSE, an index, too
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	long k = 0;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++) {
+			double d = a[i * n + j] - a[j * n + i];
+			if (d < -1e30) {
+				c[i * n + j] = d;
+#ifdef WORSE
+				k = 9;
+#endif
+			} else
+				b[i * n + j] = d;
+		}
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			c[i * n + j] += b[j * n + i + k];
+}
 #endif
 
 int main(int argc, char **argv)
@@ -635,6 +760,9 @@ int main(int argc, char **argv)
 		a[i] = (r >> 12) * 0.001;
 		b[i] = i;
 	}
+#if defined(ELEMENTS) || defined(ROWS) || defined(NUMBERED)
+	mesh(n);
+#endif
 	kernel(n, a, b, c);
 #ifdef PRINTS // as many digits as data say
 	for (int i = 0; i < 3; i++)
