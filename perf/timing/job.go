@@ -3,6 +3,7 @@ package timing
 import (
 	"context"
 	"fmt"
+
 	"presage/perf/campaign"
 	"presage/perf/machine"
 	"presage/perf/pipeline"
