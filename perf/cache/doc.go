@@ -29,7 +29,8 @@
 //     it takes the evicted one. An exclusive level gives the block away, with
 //     the duty to write it back; the other keeps a copy as its latest block.
 //   - Prefetchers, if asked for, bring blocks into levels that are filled on
-//     misses: see Prefetching. Time is the number of accesses of the program.
+//     misses: see Prefetching. Time is the number of accesses of the program, or that
+//     of a Clock.
 //     TLBs see no prefetches, which do not leave a page.
 //   - A TLB is a cache of pages: an entry is a block of the memory that it maps
 //     (2005 paper, Table 1, footnote 5).

@@ -54,8 +54,8 @@ type level struct {
 // counts are those of a class of accesses at a level.
 type counts struct {
 	Misses, Conflict uint64
-	Fetched, Used    uint64 // bytes
-	Ahead            Prefetched
+	Fetched, Used    uint64     // bytes
+	Ahead            Prefetched `json:",omitzero"`
 }
 
 // collision counts the conflict misses of one object after evictions by another.

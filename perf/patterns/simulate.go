@@ -119,10 +119,10 @@ type storedLevel struct {
 	Sets       uint64
 	Classes    []storedClass
 	Collisions []storedCollision
-	Touched    []extent // by object and scope
-	HugePages  uint64   // that hold the blocks accessed
-	Full       uint64   // misses if all caches are fully associative
-	FullAhead  Prefetched
+	Touched    []extent   // by object and scope
+	HugePages  uint64     // that hold the blocks accessed
+	Full       uint64     // misses if all caches are fully associative
+	FullAhead  Prefetched `json:",omitzero"`
 }
 
 // storedClass is a class of accesses at a level; Loop and Source are scopes of the

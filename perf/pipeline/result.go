@@ -89,7 +89,7 @@ type LevelCounts struct {
 	// Memory.Prefetchers, and LateCycles how long these took from then on, each counted
 	// at the lowest level that the prefetch missed in. As accesses wait at the same time,
 	// it is the most that the program can have waited.
-	Late, LateCycles uint64
+	Late, LateCycles uint64 `json:",omitempty"`
 }
 
 // TLBCounts are the counts of a TLB.
