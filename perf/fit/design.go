@@ -50,6 +50,14 @@ type Options struct {
 	// to the data. 0 for no penalty.
 	Cancellation float64
 
+	// Ahead counts errors where a function is to be used in place of errors among
+	// the points: when terms are chosen, their leave-one-out error is multiplied by
+	// this power of the ratio of the standard error of a value predicted at
+	// aheadOf times the largest parameters to that of the data. Two functions may
+	// meet noisy points about as well, of which one is certain there, and the other
+	// anything. 0 for errors among the points.
+	Ahead float64
+
 	Shape Shape
 
 	// NoSpread leaves Func.Spread out, for functions of which only the value is
@@ -69,6 +77,7 @@ type Design struct {
 	basis   *Basis
 	points  int
 	columns [][]float64 // columns[j][i] is term j at point i
+	ahead   []float64   // terms at aheadOf times the largest parameters; see Options.Ahead
 	domain  map[string]Interval
 	shape   *shapeRows
 
@@ -118,6 +127,7 @@ func NewDesign(basis *Basis, points []Point, reach Reach) (*Design, error) {
 		}
 		d.columns = append(d.columns, col)
 	}
+	d.lookAhead()
 	d.resampled = resample(len(points))
 	d.shape = newShapeRows(basis, params, points, d.domain, reach)
 	return d, nil

@@ -229,9 +229,9 @@ func (s *search) penalty(terms []int, coef []float64) float64 {
 func (s *search) scored(terms []int, f *leastsquares.Growing) candidate {
 	c := candidate{terms: terms, loo: f.LeaveOneOut()}
 	c.score = c.loo
-	if s.opt.Cancellation > 0 {
+	if s.opt.Cancellation > 0 || s.opt.Ahead > 0 {
 		s.coef = resized(s.coef, f.Columns())
-		c.score *= s.penalty(terms, f.SolveTo(s.coef))
+		c.score *= s.penalty(terms, f.SolveTo(s.coef)) * s.amplified(terms, s.coef, f)
 	}
 	return c
 }

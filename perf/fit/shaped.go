@@ -54,7 +54,7 @@ func (s *search) shaped(c candidate, limit float64) candidate {
 		c.loo, c.score = math.Inf(1), math.Inf(1)
 		return c
 	}
-	penalty := s.penalty(c.terms, c.coef)
+	penalty := s.penalty(c.terms, c.coef) * s.amplified(c.terms, c.coef, s.factor(c.terms))
 	limit /= penalty
 	sum := 0.0
 	most := limit * limit * float64(len(s.y)) * (1 + 1e-9)

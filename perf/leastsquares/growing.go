@@ -177,3 +177,20 @@ func dot(a, b []float64) float64 {
 }
 
 func norm2(a []float64) float64 { return math.Sqrt(dot(a, a)) }
+
+// Variance returns xᵀ(XᵀX)⁻¹x = |R⁻ᵀx|²: the variance of the value that the solution has
+// at a row x, relative to that of an element of y.
+func (f *Growing) Variance(x []float64) float64 {
+	sum := 0.0
+	var buf [64]float64
+	z := buf[:0]
+	for i := range f.k {
+		s := x[i]
+		for j := range i {
+			s -= f.entry(j, i) * z[j]
+		}
+		z = append(z, s/f.entry(i, i))
+		sum += z[i] * z[i]
+	}
+	return sum
+}

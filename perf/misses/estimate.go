@@ -324,7 +324,7 @@ func doubtfulMisses(g *scaling.GroupModel, h *scaling.Histogram, c predict.Cache
 
 func fitsBadly(f *fit.Func) bool {
 	return slices.ContainsFunc(f.Warnings, func(w fit.Warning) bool {
-		return w.Doubt == scaling.PoorFit || w.Doubt == scaling.Pieces || w.Doubt == scaling.HeldConstant
+		return w.Doubt == scaling.PoorFit || w.Doubt == scaling.Pieces || w.Doubt == scaling.Uneven || w.Doubt == scaling.HeldConstant
 	})
 }
 

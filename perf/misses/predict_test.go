@@ -9,7 +9,7 @@ import (
 
 func TestFitsBadly(t *testing.T) {
 	for doubt, want := range map[fit.Doubt]bool{
-		scaling.PoorFit: true, scaling.Pieces: true, scaling.HeldConstant: true,
+		scaling.PoorFit: true, scaling.Pieces: true, scaling.Uneven: true, scaling.HeldConstant: true,
 		fit.ActiveConstraint: false, scaling.TotalsDisagree: false,
 	} {
 		f := fit.Func{Warnings: []fit.Warning{{Doubt: fit.IllConditioned}, {Doubt: doubt}}}

@@ -30,7 +30,7 @@
 // Where no function fits all sizes, the largest sizes decide, and the function
 // carries the doubt Pieces. The default basis has terms for alignment. Of two
 // functions with nearly the same leave-one-out error, the one whose terms cancel
-// each other less is chosen.
+// each other less is chosen. Options.DataDecide has other rules for noise.
 //
 // Choose training sizes that relate to blocks and pages as the sizes to be
 // predicted do: planes larger or smaller than a page, rows that fill lines or

@@ -24,11 +24,16 @@ type fitter struct {
 	higher      []*fit.Design // of higher powers than the default basis has, ascending
 	plain       *fit.Design   // without terms that depend on the block size, for accesses
 	steep       []*fit.Design // higher without these
+	bounded     *fit.Basis    // of distances, see boundDistances; nil: basis
+	boundedTo   *fit.Design   // over all sizes
+	all         fit.Func      // accesses of the program; without terms if they are not known
 	tolerance   float64
 	negligible  float64
 	medianRatio bool
 	fewBlocks   bool
 	noSpread    bool
+	blockBytes  uint64
+	dataDecide  bool
 
 	twice   fit.Point   // twice the largest size
 	beyond  []fit.Point // where totals are compared
@@ -49,7 +54,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	if len(sizes) < minSizes {
 		return nil, fmt.Errorf("scaling: %w: %d sizes, at least %d are needed and %d recommended", ErrData, len(sizes), minSizes, recommendedSizes)
 	}
-	f := &fitter{sizes: sizes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks, noSpread: opt.NoSpread}
+	f := &fitter{sizes: sizes, blockBytes: opt.BlockBytes, dataDecide: opt.DataDecide, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks, noSpread: opt.NoSpread}
 	f.memo = memo{designs: map[string]*fit.Design{}, fitted: map[string]*fitted{}}
 	f.params = sortedNames(sizes[0])
 	if err := checkSizes(sizes, groups); err != nil {
@@ -89,15 +94,15 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 }
 
 // prepare sets what is known of groups before they are split.
-func (f *fitter) prepare(ctx context.Context, groups []Group, workers int) {
+func (f *fitter) prepare(ctx context.Context, groups []Group, workers int) error {
 	f.atStake, f.groups = make([]float64, len(f.sizes)), make([]prepared, len(groups))
 	each(ctx, workers, len(groups), func(k int) {
 		p := &f.groups[k]
 		p.Group, p.hists = groups[k], rankAll(groups[k].Hists)
 		p.distances, p.upTo = f.constantBins(p.hists)
 	})
-	if ctx.Err() != nil {
-		return
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	for k := range f.groups {
 		p := &f.groups[k]
@@ -105,6 +110,10 @@ func (f *fitter) prepare(ctx context.Context, groups []Group, workers int) {
 			f.atStake[i] += float64(p.Hists[i].Cold) + p.hists[i].total() - p.upTo[i]
 		}
 	}
+	if f.dataDecide {
+		return f.sumUp(groups)
+	}
+	return nil
 }
 
 // checkSizes returns an error if sizes differ in parameters, repeat, or are not
@@ -257,9 +266,12 @@ func (f *fitter) counted(k kind, counts []float64) (fit.Func, error) {
 			}
 			return out
 		}
-		out.f, out.err = fitTo(design, f.shape, f.extents, counts, 0, f.noSpread)
+		out.f, out.err = f.fit(design, f.extents, counts, 0, f.noSpread)
 		if out.err == nil {
 			out.f, out.err = f.steeper(out.f, higher, counts)
+		}
+		if out.err == nil {
+			out.f = f.evened(out.f, counts)
 		}
 		return out
 	})
@@ -332,7 +344,7 @@ func (f *fitter) fitDistance(means []float64, noSpread bool) (fit.Func, error) {
 	if f.fewBlocks && len(f.params) == 1 {
 		return f.lowestPower(means, extents, y, noSpread)
 	}
-	return fitTo(d, f.shape, extents, y, distanceSlack, noSpread)
+	return f.fit(d, extents, y, distanceSlack, noSpread)
 }
 
 // doubts compares the bins with the totals at the sizes and beyond.
@@ -353,4 +365,12 @@ func (f *fitter) doubts(m *GroupModel) []fit.Warning {
 		}
 	}
 	return out
+}
+
+// fit is fitTo or continued, as the options say.
+func (f *fitter) fit(d *fit.Design, extents, y []float64, slack float64, noSpread bool) (fit.Func, error) {
+	if f.dataDecide {
+		return continued(d, f.shape, extents, y, slack, noSpread)
+	}
+	return fitTo(d, f.shape, extents, y, slack, noSpread)
 }

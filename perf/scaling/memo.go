@@ -69,13 +69,17 @@ func (m *memo) recall(k kind, data []float64, compute func() fitted) *fitted {
 	return known
 }
 
-// designFor returns the design over the sizes at which values is not absent.
+// designFor returns the design of distances over the sizes at which values is not absent.
 func (f *fitter) designFor(values []float64) (*fit.Design, error) {
+	basis, all := f.basis, f.design
+	if f.bounded != nil {
+		basis, all = f.bounded, f.boundedTo
+	}
 	if !slices.ContainsFunc(values, math.IsNaN) {
-		return f.design, nil
+		return all, nil
 	}
 	return f.memo.design(ofSizes, values, func(at []fit.Point) (*fit.Design, error) {
-		return fit.NewDesign(f.basis, at, f.reach)
+		return fit.NewDesign(basis, at, f.reach)
 	}, f.sizes)
 }
 

@@ -23,6 +23,7 @@ const (
 	TotalsDisagree fit.Doubt = "totals disagree" // bins do not sum to the total's model
 	PoorFit        fit.Doubt = "poor fit"        // a frequency model misses its own data
 	Pieces         fit.Doubt = "pieces"          // no one function over all sizes: the largest decide
+	Uneven         fit.Doubt = "uneven"          // counts that no function meets, in proportion to all accesses
 	Outgrown       fit.Doubt = "outgrown"        // rows or planes are larger than a page, as at no size of the model
 )
 
@@ -75,7 +76,9 @@ func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*
 	if err != nil {
 		return nil, err
 	}
-	f.prepare(ctx, groups, opt.Workers)
+	if err := f.prepare(ctx, groups, opt.Workers); err != nil {
+		return nil, err
+	}
 	m := &Model{Params: f.params, Sizes: sizes, Domain: f.design.Domain(), BlockBytes: opt.BlockBytes, Groups: make([]GroupModel, len(groups))}
 	errs := make([]error, len(groups))
 	each(ctx, opt.Workers, len(groups), func(i int) { m.Groups[i], errs[i] = f.group(&f.groups[i]) })

@@ -47,7 +47,7 @@ func (f *fitter) steeper(g fit.Func, higher []*fit.Design, counts []float64) (fi
 		return g, nil
 	}
 	for _, d := range higher {
-		h, err := fitTo(d, f.shape, f.extents, counts, 0, f.noSpread)
+		h, err := f.fit(d, f.extents, counts, 0, f.noSpread)
 		if err != nil {
 			return g, err
 		}

@@ -18,6 +18,16 @@ const distanceSlack = 0.3
 // training data goes astray beyond it.
 const cancellation = 1
 
+// ahead is the fit.Options.Ahead of functions whose leave-one-out error is above noisy:
+// they are there to be continued. Of counts with noise of 2% that grow a little faster
+// than the size, n and n³ leave less among the points than n alone, and are twice too
+// many at four times the size. What is nearer than that is a sum of powers, and which
+// ones the points can tell.
+const (
+	ahead = 1
+	noisy = 0.005
+)
+
 // The part of a count or distance that a basis does not describe (remainders of
 // a block or a line, the edges of a mesh) falls as 1/size, so residuals are
 // usually weighted in proportion to the size. If no function meets the data,
@@ -47,6 +57,32 @@ func fitTo(d *fit.Design, shape fit.Shape, extents, y []float64, slack float64, 
 		g.Warnings = append(g.Warnings, doubt)
 	}
 	return g, err
+}
+
+// continued is fitTo for data with noise, see Options.DataDecide.
+func continued(d *fit.Design, shape fit.Shape, extents, y []float64, slack float64, noSpread bool) (fit.Func, error) {
+	opt := fit.Options{NoSpread: noSpread, Weights: weights(extents, y, usual), Shape: shape, Slack: slack, Cancellation: cancellation}
+	g, err := d.Fit(y, opt)
+	if err == nil && g.LOO > noisy {
+		opt.Ahead = ahead
+		g, err = d.Fit(y, opt)
+	}
+	if err != nil || g.LOO <= pieces {
+		return g, err
+	}
+	why := fmt.Sprintf("over all sizes the leave-one-out error is %.0f%%", 100*math.Min(g.LOO, 10))
+	opt.Weights = weights(extents, y, late)
+	last, err := d.Fit(y, opt)
+	if err != nil {
+		return g, err
+	}
+	if !meets(&last, extents, y) {
+		// These are no pieces, and a function through the last two values is chance.
+		g.Warnings = append(g.Warnings, fit.Warning{Doubt: Pieces, Detail: why})
+		return g, nil
+	}
+	last.Warnings = append(last.Warnings, fit.Warning{Doubt: Pieces, Detail: why + ": the largest sizes decide"})
+	return last, nil
 }
 
 // weights returns the weight of each value of y, a count or a distance, at
@@ -92,4 +128,27 @@ func meanParameter(p fit.Point) float64 {
 		product *= p[name]
 	}
 	return math.Pow(product, 1/float64(len(p)))
+}
+
+// latest is the number of the largest sizes, at least, whose values a function has to
+// meet to within met, relative to them or to one, for these sizes to decide.
+const (
+	latest = 3
+	met    = 0.03
+)
+
+// meets reports whether f meets the values at the largest sizes: at latest of them, and
+// at more than it has terms.
+func meets(f *fit.Func, extents, y []float64) bool {
+	order := make([]int, len(y))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(extents[b], extents[a]) })
+	for _, i := range order[:min(len(order), max(latest, len(f.Terms)+1))] {
+		if math.Abs(f.Residuals[i]) > met*math.Max(math.Abs(y[i]), 1) {
+			return false
+		}
+	}
+	return true
 }

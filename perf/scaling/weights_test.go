@@ -1,7 +1,6 @@
 package scaling
 
 import (
-	"context"
 	"math"
 	"reflect"
 	"slices"
@@ -75,9 +74,9 @@ func TestWeightsStayPositive(t *testing.T) {
 	}
 }
 
-// TestMemoChangesNothing demands the same model for a group by itself, beside
-// others with the same data, and for any number of workers: memoisation never
-// changes a result.
+// TestMemoChangesNothing demands the same model for a group whether others with the
+// same data were modelled before or not, and for any number of workers: memoisation
+// never changes a result.
 func TestMemoChangesNothing(t *testing.T) {
 	ns := []int{8, 14, 20, 26, 32}
 	var groups []Group
@@ -92,10 +91,18 @@ func TestMemoChangesNothing(t *testing.T) {
 		t.Error("one worker gives another model")
 	}
 	for i, g := range groups {
-		alone, err := Fit(context.Background(), sizesOf(ns...), []Group{g}, opt)
+		f, err := newFitter(sizesOf(ns...), groups, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := f.prepare(t.Context(), groups, 1); err != nil {
+			t.Fatal(err)
+		}
+		first, err := f.group(&f.groups[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := &Model{Groups: []GroupModel{first}}
 		if got, want := formulas(together)[i], formulas(alone)[0]; !slices.Equal(got, want) {
 			t.Fatalf("group %d %s: %v, alone %v", i, g.Name, got, want)
 		}
