@@ -89,7 +89,8 @@ func (a *adviser) finish() ([]Row, error) {
 }
 
 // worthwhile reports whether a change saves enough of the level's misses, or of those
-// that prefetchers leave, and does not add to the latter.
+// that prefetchers leave and then at least a fifth of that of all, and does not add to the
+// number that is left.
 func (r *Row) worthwhile() bool {
 	if r.Ahead.Left < 0 {
 		return false
@@ -97,5 +98,5 @@ func (r *Row) worthwhile() bool {
 	if r.Gain > 0 && r.Gain >= least*r.Misses {
 		return true
 	}
-	return r.Ahead.Left > 0 && r.Ahead.Left >= least*r.Left
+	return r.Ahead.Left > 0 && r.Ahead.Left >= least*r.Left && (r.straight.Left > 0 || r.Gain >= least/5*r.Misses)
 }
