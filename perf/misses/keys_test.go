@@ -8,7 +8,7 @@ import (
 )
 
 // TestKeysFollowParts: what the store has of a model with other parts is not taken for
-// this one's, of groups or of loops. Which groups are joined can depend on the blocks of
+// this one's, of groups or of loops, nor is one fitted in another way. Which groups are joined can depend on the blocks of
 // the profile.
 func TestKeysFollowParts(t *testing.T) {
 	st := store.Open(t.TempDir())
@@ -35,6 +35,13 @@ func TestKeysFollowParts(t *testing.T) {
 	for i, after := range keys() {
 		if after == before[i] {
 			t.Errorf("key %d of other parts is the same", i)
+		}
+	}
+	before = keys()
+	r.opt.DataDecide = true
+	for i, after := range keys() {
+		if after == before[i] {
+			t.Errorf("key %d of models for programs whose data decide is the same", i)
 		}
 	}
 }

@@ -194,7 +194,8 @@ type fitInputs struct {
 	Shape       string
 	Tolerance   float64
 	MedianRatio bool
-	Match       int `json:",omitempty"`
+	DataDecide  bool `json:",omitempty"`
+	Match       int  `json:",omitempty"`
 	Joined      int
 	Of          int `json:",omitempty"` // runs that the groups were chosen by, if more
 	// Parts is a digest of the groups, empty before they are chosen.
@@ -205,7 +206,7 @@ type fitInputs struct {
 func (r *refits) inputs(kept []int) fitInputs {
 	in := fitInputs{
 		BlockBytes: r.runs.BlockBytes()[0], Reuse: locality.ReuseVersion, Joined: joinVersion,
-		Basis: r.opt.Basis, Shape: r.opt.Shape, Tolerance: r.opt.Tolerance, MedianRatio: r.opt.MedianRatio,
+		Basis: r.opt.Basis, Shape: r.opt.Shape, Tolerance: r.opt.Tolerance, MedianRatio: r.opt.MedianRatio, DataDecide: r.opt.DataDecide,
 		Of: moreThan(len(r.sizes), len(kept)), Parts: r.parts,
 	}
 	for _, i := range kept {
