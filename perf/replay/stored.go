@@ -1,6 +1,10 @@
 package replay
 
-import "math"
+import (
+	"math"
+	"slices"
+	"strings"
+)
 
 // spreadStored adds the doubts about addresses and bounds that follow from numbers in memory,
 // where there are some about what loads these or what stored them, or where control could
@@ -83,11 +87,20 @@ func (j *judgement) stray(w PlaceRef) uint64 {
 		}
 	}
 	for _, i := range j.loose {
-		if j.doubts[i]&untested != 0 && j.replayed.Visits[i] > 0 && touches[j.prog.Places[i].Context] {
+		p := &j.prog.Places[i]
+		if j.doubts[i]&untested != 0 && j.replayed.Visits[i] > 0 && touches[p.Context] && !fillsMemory(j.code.routine(p.Block)) {
 			first = min(first, j.replayed.first[i])
 		}
 	}
 	return first
+}
+
+// fillers are the routines of C libraries that store where they are told to, and nowhere else.
+var fillers = []string{"memset", "memcpy", "memmove", "bzero", "wordcopy_fwd_aligned", "wordcopy_bwd_aligned", "wordcopy_fwd_dest_aligned", "wordcopy_bwd_dest_aligned"}
+
+// fillsMemory reports whether a routine is one of these.
+func fillsMemory(routine string) bool {
+	return slices.Contains(fillers, strings.TrimLeft(ownName(routine), "_"))
 }
 
 // rangeOf returns the least and largest address of a reference, as far as the size tells.
