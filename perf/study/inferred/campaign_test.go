@@ -16,6 +16,16 @@ import (
 	"presage/perf/subject"
 )
 
+// smallCampaign returns a campaign over one program that takes seconds.
+func smallCampaign(t *testing.T) Campaign {
+	oracle.Need(t, "riscv64-linux-gnu-gcc")
+	return Campaign{
+		Subjects: []Subject{{Application: "hmm", Level: O3, Input: "small", Folder: "hmm", Args: []string{"-count", "20"}, Role: ToTrain}},
+		Programs: filepath.Join(datasets, "programs"),
+		Length:   100_000, Shards: 2, Pool: 6, Fresh: 2, Train: 4, Check: 1, New: 1, Store: store.Open(t.TempDir()),
+	}
+}
+
 // TestCampaign runs a campaign over one program: it comes out the same from the
 // store, and its tables agree with each other. (Run fails if simulators and
 // collectors of characteristics disagree about shards.)
@@ -23,12 +33,7 @@ func TestCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
 	}
-	oracle.Need(t, "riscv64-linux-gnu-gcc")
-	c := Campaign{
-		Subjects: []Subject{{Application: "hmm", Level: O3, Input: "small", Folder: "hmm", Args: []string{"-count", "20"}, Role: ToTrain}},
-		Programs: filepath.Join(datasets, "programs"),
-		Length:   100_000, Shards: 2, Pool: 6, Fresh: 2, Train: 4, Check: 1, New: 1, Store: store.Open(t.TempDir()),
-	}
+	c := smallCampaign(t)
 	p, err := c.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)

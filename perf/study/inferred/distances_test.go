@@ -3,17 +3,14 @@ package inferred
 import (
 	"context"
 	"math"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"presage/perf/infer"
-	"presage/perf/internal/oracle"
 	"presage/perf/predict"
 	"presage/perf/shard"
-	"presage/perf/store"
 )
 
 // TestDistances counts the distances of a small campaign: they have the accesses of
@@ -23,12 +20,7 @@ func TestDistances(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
 	}
-	oracle.Need(t, "riscv64-linux-gnu-gcc")
-	c := Campaign{
-		Subjects: []Subject{{Application: "hmm", Level: O3, Input: "small", Folder: "hmm", Args: []string{"-count", "20"}, Role: ToTrain}},
-		Programs: filepath.Join(datasets, "programs"),
-		Length:   100_000, Shards: 2, Pool: 6, Fresh: 2, Train: 4, Check: 1, New: 1, Store: store.Open(t.TempDir()),
-	}
+	c := smallCampaign(t)
 	p, err := c.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)

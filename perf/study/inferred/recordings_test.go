@@ -205,7 +205,7 @@ func TestRecordingsAreKept(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files != 30 {
+	if err != nil || files != 34 {
 		t.Errorf("%d files, error %v", files, err)
 	}
 }
