@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
@@ -32,12 +33,32 @@ type deviates struct {
 	normal       []float64 // G of each pair, (sizes+1)×sizes; the last row is for the value itself
 	rival        []float64 // uniform: which rival
 	scale        []float64 // uniform: which τ
-	byFreedom    map[int][]float64
+	byFreedom    sync.Map  // of []float64 by degrees of freedom: τ of each pair
 }
 
-func newDeviates(pairs, sizes int, seed uint64) *deviates {
-	r := rand.New(rand.NewPCG(seed, uint64(sizes)))
-	d := &deviates{pairs: pairs, sizes: sizes, byFreedom: map[int][]float64{}}
+// kind is what deviates depend on.
+type kind struct {
+	pairs, sizes int
+	seed         uint64
+}
+
+// known are the deviates of the kinds that have been asked for: every size, level and
+// cache of a curve has the same, and the quantiles of τ take longer than the draws.
+var known sync.Map
+
+// deviatesOf returns the deviates of a kind.
+func deviatesOf(k kind) *deviates {
+	d, ok := known.Load(k)
+	if !ok {
+		d, _ = known.LoadOrStore(k, newDeviates(k))
+	}
+	return d.(*deviates)
+}
+
+func newDeviates(k kind) *deviates {
+	pairs, sizes := k.pairs, k.sizes
+	r := rand.New(rand.NewPCG(k.seed, uint64(sizes)))
+	d := &deviates{pairs: pairs, sizes: sizes}
 	d.normal = make([]float64, pairs*(sizes+1)*sizes)
 	for i := range d.normal {
 		d.normal[i] = r.NormFloat64()
@@ -61,26 +82,16 @@ func (d *deviates) draws() int { return 2 * d.pairs }
 
 // taus returns √(ν/χ²_ν) of each pair.
 func (d *deviates) taus(freedom int) []float64 {
-	out, ok := d.byFreedom[freedom]
-	if !ok {
-		half := float64(freedom) / 2
-		out = make([]float64, d.pairs)
-		for b, u := range d.scale {
-			out[b] = math.Sqrt(half / mathext.GammaIncRegInv(half, u))
-		}
-		d.byFreedom[freedom] = out
+	if known, ok := d.byFreedom.Load(freedom); ok {
+		return known.([]float64)
 	}
+	half := float64(freedom) / 2
+	out := make([]float64, d.pairs)
+	for b, u := range d.scale {
+		out[b] = math.Sqrt(half / mathext.GammaIncRegInv(half, u))
+	}
+	d.byFreedom.Store(freedom, out)
 	return out
-}
-
-// prepare computes the scales that the functions of a model need, after which d
-// is only read.
-func (d *deviates) prepare(functions func(visit func(*fit.Func))) {
-	functions(func(f *fit.Func) {
-		for i := range f.Spread.Rivals {
-			d.taus(wholeFreedom(&f.Spread.Rivals[i]))
-		}
-	})
 }
 
 // wholeFreedom rounds degrees of freedom down, which widens an interval.
@@ -118,9 +129,12 @@ func (s *sampler) draw(dst []float64, f *fit.Func, p fit.Point) bool {
 	for b := range s.pairs {
 		g, u := s.normal[b*row:(b+1)*row], s.rival[b]
 		o := s.at(u)
-		dst[2*b] = math.Max(0, o.value+o.taus[b]*floats.Dot(o.weights, g))
-		o = s.at(1 - u)
-		dst[2*b+1] = math.Max(0, o.value-o.taus[b]*floats.Dot(o.weights, g))
+		off := floats.Dot(o.weights, g)
+		dst[2*b] = max(0, o.value+o.taus[b]*off)
+		if mirrored := s.at(1 - u); mirrored != o {
+			o, off = mirrored, floats.Dot(mirrored.weights, g)
+		}
+		dst[2*b+1] = max(0, o.value-o.taus[b]*off)
 	}
 	return true
 }
@@ -142,7 +156,7 @@ func (s *sampler) evaluate(spread *fit.Spread, p fit.Point) {
 	for i := range spread.Rivals {
 		r, o := &spread.Rivals[i], &s.outcomes[i]
 		o.value, s.change = r.At(s.change, x)
-		o.below, o.taus = r.Probability, s.byFreedom[wholeFreedom(r)]
+		o.below, o.taus = r.Probability, s.taus(wholeFreedom(r))
 		s.weigh(o, r, math.Abs(o.value)/spread.Heaviest)
 	}
 	slices.SortStableFunc(s.outcomes, func(a, b outcome) int { return cmp.Compare(a.value, b.value) })

@@ -88,12 +88,7 @@ func Intervals(ctx context.Context, m *scaling.Model, size fit.Point, caches []C
 		}
 		tables[i] = newMissTable(c)
 	}
-	d := newDeviates(max(minPairs, int(math.Ceil(tailPairs/(1-level)))), len(m.Sizes), opt.Seed)
-	d.prepare(func(visit func(*fit.Func)) {
-		for g := range m.Groups {
-			visitFuncs(&m.Groups[g], visit)
-		}
-	})
+	d := deviatesOf(kind{pairs: max(minPairs, int(math.Ceil(tailPairs/(1-level)))), sizes: len(m.Sizes), seed: opt.Seed})
 	sums := drawMisses(ctx, m, size, tables, scopeOf, d)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -105,15 +100,6 @@ func Intervals(ctx context.Context, m *scaling.Model, size fit.Point, caches []C
 		}
 	}
 	return out, nil
-}
-
-func visitFuncs(g *scaling.GroupModel, visit func(*fit.Func)) {
-	visit(&g.Accesses)
-	visit(&g.Cold)
-	for i := range g.Bins {
-		visit(&g.Bins[i].Frequency)
-		visit(&g.Bins[i].Distance)
-	}
 }
 
 // quantiles sorts draws and returns the range of the central part that level

@@ -73,7 +73,17 @@ func (s *Series) modulo(n, m int64) (Value, bool) {
 			x, y = append(x, size), append(y, s.Values[i])
 		}
 	}
+	fits := degrees(x, y)
 	for degree := 0; degree <= maxDegree && degree+2 <= len(x); degree++ {
+		if !fits[degree] {
+			continue
+		}
+		if degree == 0 { // all values alike, which needs no fraction, and is the most frequent
+			if slices.Min(y) == slices.Max(y) {
+				return Value{At: y[0], Modulus: int(m), Spare: len(x) - 1}, true
+			}
+			continue
+		}
 		p := newton(x[:degree+1], y[:degree+1])
 		if !p.through(x[degree+1:], y[degree+1:]) {
 			continue
