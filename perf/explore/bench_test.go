@@ -33,6 +33,7 @@ func BenchmarkRequest(b *testing.B) {
 	if len(dirs) == 0 {
 		b.Skip("PRESAGE_PROFILES names no folder that presage profile wrote")
 	}
+	defer collectRarely()() // as Serve does
 	for _, dir := range dirs {
 		runs, err := locality.LoadRuns(dir)
 		if err != nil {

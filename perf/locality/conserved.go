@@ -30,12 +30,7 @@ func (r *Runs) Conserved() error {
 
 func (c *SharedGroups) conserved(r *Runs) error {
 	for i := range r.Runs {
-		times := make(map[trace.GroupID]int)
-		for g := range c.All() {
-			for _, own := range c.OfRun(i, g) {
-				times[own]++
-			}
-		}
+		times := c.times(i, r.Runs[i].Reuse)
 		for _, res := range r.Runs[i].Reuse {
 			if err := r.Runs[i].conserves(res, times); err != nil {
 				return err
@@ -45,10 +40,27 @@ func (c *SharedGroups) conserved(r *Runs) error {
 	return nil
 }
 
+// times returns how many of the common groups each group of a run's histograms is in.
+func (c *SharedGroups) times(run int, results []*reuse.Result) []int {
+	most := 0
+	for _, res := range results {
+		most = max(most, len(res.Groups))
+	}
+	times := make([]int, most)
+	for g := range c.All() {
+		for _, own := range c.OfRun(run, g) {
+			if int(own) < most { // others were left out of the plan
+				times[own]++
+			}
+		}
+	}
+	return times
+}
+
 // conserves returns an error unless the groups, each counted so many times, have
 // the accesses of the result, and these are at least those that the engine
 // counted: an access that straddles blocks is one to each.
-func (run *Run) conserves(res *reuse.Result, times map[trace.GroupID]int) error {
+func (run *Run) conserves(res *reuse.Result, times []int) error {
 	got, all := uint64(0), uint64(0)
 	wrong := make(map[string]uint64)
 	for g := range res.Groups {

@@ -366,25 +366,29 @@ func worst(misfit []float64) float64 { return max(slices.Max(misfit), -slices.Mi
 // warnings say which parts were joined.
 func (m *Model) joinWarnings(runs *locality.Runs) []string {
 	var out []string
+	whole := m.sumOf(runs, slices.Collect(m.shared.All()))
 	for i := range m.parts {
 		p := &m.parts[i]
 		if len(p.groups) < 2 {
 			continue
 		}
 		share := 0.0
-		for r := range runs.Runs {
-			n, all := 0.0, 0.0
-			for g := range m.shared.All() {
-				k := float64(m.shared.Accesses(runs, r, g))
-				all += k
-				if slices.Contains(p.groups, g) {
-					n += k
-				}
-			}
-			share = max(share, num.Ratio(n, all))
+		for r, n := range m.sumOf(runs, p.groups) {
+			share = max(share, num.Ratio(n, whole[r]))
 		}
 		out = append(out, fmt.Sprintf("%s: %d groups of references with up to %s of the accesses exchange them from size to size, and are modelled together",
 			m.shared.NameAt(subject.ByLoop, p.at), len(p.groups), num.Percent(share)))
 	}
 	return out
+}
+
+// sumOf returns the accesses of groups in each run.
+func (m *Model) sumOf(runs *locality.Runs, groups []locality.Group) []float64 {
+	sum := make([]float64, len(runs.Runs))
+	for r := range sum {
+		for _, g := range groups {
+			sum[r] += float64(m.shared.Accesses(runs, r, g))
+		}
+	}
+	return sum
 }
