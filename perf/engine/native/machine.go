@@ -101,6 +101,7 @@ type thread struct {
 
 	gone    bool   // it left the flow of control: it exits, or faulted
 	clearAt uint64 // to set to zero, and wake, when it ends
+	top     uint64 // its stack pointer when it began; 0: of the first thread
 
 	// While it waits in a system call:
 	blocked  bool
