@@ -43,6 +43,7 @@ type Fault struct {
 	Access      string // "load", "store", "fetch", or empty
 	Size        uint64 // bytes accessed
 	Stack       uint64 // bytes of the thread's stack, if the access lies beyond its end; else 0
+	StackLimit  string // where the size of the stack is set, such as "Stack" of a Request; empty if unknown
 	Thread      int32
 	Backtrace   []Frame // callers, innermost first, as far as they are known
 }
@@ -71,7 +72,10 @@ func (f *Fault) Error() string {
 	case f.Access == "fetch":
 		fmt.Fprintf(&s, "jump to address %#x, which is not executable", f.PC)
 	case f.Stack > 0:
-		fmt.Fprintf(&s, "stack overflow: %s of %d bytes at address %#x, below the stack of %d bytes (Stack)", f.Access, f.Size, f.Addr, f.Stack)
+		fmt.Fprintf(&s, "stack overflow: %s of %d bytes at address %#x, below the stack of %d bytes", f.Access, f.Size, f.Addr, f.Stack)
+		if f.StackLimit != "" {
+			fmt.Fprintf(&s, " (%s)", f.StackLimit)
+		}
 	case f.Signal == sigBUS:
 		fmt.Fprintf(&s, "unaligned atomic access of %d bytes at address %#x", f.Size, f.Addr)
 	case f.Access != "":

@@ -378,8 +378,14 @@ func TestCarriers(t *testing.T) {
 			for _, c := range all {
 				c.Observe(&n.batch)
 			}
-			for _, b := range divided(&n.batch, n.plan, n.rng, most) {
-				many.Observe(b)
+			for i, b := range divided(&n.batch, n.plan, n.rng, most) {
+				if i%2 == 0 {
+					many.Observe(b)
+					continue
+				}
+				lent := *b
+				lent.Accesses, lent.Blocks = slices.Clone(b.Accesses), slices.Clone(b.Blocks)
+				many.Hold(&lent, func() { clear(lent.Accesses); clear(lent.Blocks) })
 			}
 			var classes []string
 			for _, x := range each.Classify(&n.batch) {

@@ -17,13 +17,12 @@ type carrierChunks struct {
 	window int
 	past   carrierPast
 
-	flow     flow
-	expanded trace.Batch
-	changes  []trace.Change // of all batches
-	newborn  []newborn      // likewise
-	seen     table
-	objects  objects
-	memos    []birthMemo // by reference
+	flow    flow
+	changes []trace.Change // of all batches
+	newborn []newborn      // likewise
+	seen    table
+	objects objects
+	memos   []birthMemo // by reference
 }
 
 // newborn is a block that is touched for the first time.
@@ -93,27 +92,29 @@ func (s *carrierChunks) part() part {
 	return &carrierPart{carriers: c, past: &s.past, window: s.window, begins: true}
 }
 
-func (s *carrierChunks) fill(c *parcel, b *trace.Batch, begins bool) {
+func (s *carrierChunks) copy(dst, b *trace.Batch) {
 	if len(b.Runs) > 0 {
-		b.Expand(&s.expanded)
-		b = &s.expanded
+		b.Expand(dst)
+		dst.Changes = dst.Changes[:0] // prepare has them
+		return
 	}
-	d := &c.batch
-	d.Reset()
-	d.Thread = b.Thread
-	d.Accesses = append(d.Accesses, b.Accesses...)
-	d.Blocks = append(d.Blocks, b.Blocks...)
-	d.Counts = append(d.Counts, b.Counts...)
-	c.count()
-	s.changes = append(s.changes, b.Changes...)
+	dst.Reset()
+	dst.Thread = b.Thread
+	dst.Accesses = append(dst.Accesses, b.Accesses...)
+	dst.Blocks = append(dst.Blocks, b.Blocks...)
+	dst.Counts = append(dst.Counts, b.Counts...)
+}
+
+func (s *carrierChunks) prepare(c *parcel, changes []trace.Change, begins bool) {
+	s.changes = append(s.changes, changes...)
 	if s.opt.Births != nil {
-		s.bear(b.Accesses)
+		s.bear(c.batch.Accesses)
 	}
 	c.ahead = ahead{changes: s.changes, newborn: s.newborn}
 	if begins || len(s.flow.frames) <= maxStanding {
 		c.ahead.start = s.standing()
 	}
-	s.flow.follow(b)
+	s.flow.follow(&c.batch)
 }
 
 // birthMemo is what a reference's accesses to some addresses need: lo and size are as in

@@ -32,7 +32,7 @@
 // Several workers (Options.Workers) cut a run in time, each analyses chunks of it, and
 // reuses across the cuts are resolved exactly (parallel.go); carriers and sources of
 // reuses, too (carrierpart.go). They have tables of their own for the blocks of their
-// chunks, beside those of the run, and copies of the batches that wait for them. Both
+// chunks, beside those of the run, and batches that wait for them, held or copied. Both
 // together stay within Options.MemoryBytes: at most a quarter of it waits, but at least
 // 1 MiB and a batch for each worker, and once the tables have grown to the rest, the run
 // is cut no more and one worker goes on, with tables that grow to at most those of the
@@ -72,8 +72,8 @@ type Options struct {
 	// is analysed, so a panic may surface in a later call of Observe or Result.
 	Workers int
 
-	// MemoryBytes bounds what several Workers take beside the tables of the run: copies
-	// of batches that wait, and tables of their own. See the package documentation. 0
+	// MemoryBytes bounds what several Workers take beside the tables of the run: batches
+	// that wait, and tables of their own. See the package documentation. 0
 	// means DefaultMemoryBytes.
 	MemoryBytes uint64
 
@@ -141,6 +141,7 @@ type method interface {
 
 var (
 	_ trace.RunCollector = (*Collector)(nil)
+	_ trace.Holder       = (*Collector)(nil)
 	_ method             = (*stack)(nil)
 	_ method             = (*parallel)(nil)
 	_ method             = (*sampler)(nil)
@@ -251,6 +252,16 @@ func (l *layout) blockBits() uint {
 // that is not in the plan, or if more distinct blocks are touched than 32-bit
 // numbers can distinguish (over 500 million).
 func (c *Collector) Observe(b *trace.Batch) { c.method.observe(b) }
+
+// Hold implements trace.Holder: several workers spare themselves copies of batches.
+func (c *Collector) Hold(b *trace.Batch, done func()) {
+	if p, ok := c.method.(*parallel); ok {
+		p.add(b, done)
+		return
+	}
+	c.method.observe(b)
+	done()
+}
 
 // TakesRuns implements trace.RunCollector: runs of loops cost little more than
 // the blocks that they move through, in exact distances without a Nest. Others see

@@ -21,6 +21,20 @@ func observe(c trace.Collector, accesses []trace.Access, size int) {
 	}
 }
 
+// hand is observe of batches that are overwritten as soon as they are no longer held.
+func hand(c *Collector, accesses []trace.Access, size int) {
+	for len(accesses) > 0 {
+		n := min(size, len(accesses))
+		b := &trace.Batch{Accesses: append(make([]trace.Access, 0, size), accesses[:n]...)}
+		c.Hold(b, func() {
+			for i := range b.Accesses {
+				b.Accesses[i] = access(0, 1<<30, 1)
+			}
+		})
+		accesses = accesses[n:]
+	}
+}
+
 func collect(t testing.TB, plan *trace.Plan, blockBytes uint64, window int, accesses []trace.Access) *Result {
 	t.Helper()
 	c, err := newCollector(plan, Options{BlockBytes: blockBytes}, tuning{window: window})

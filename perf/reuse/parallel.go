@@ -2,7 +2,6 @@ package reuse
 
 import (
 	"sync"
-	"time"
 
 	"presage/perf/trace"
 )
@@ -23,8 +22,17 @@ const (
 	waitingShare = 4
 
 	// leastPart is the number of waiting batches below which the rest of a run is not
-	// divided further.
-	leastPart = 4
+	// divided further, and 1/dividedShare of what may wait the number of bytes.
+	leastPart    = 4
+	dividedShare = 8
+
+	// refillShare is the part of what may wait, 1/refillShare, that must have been
+	// taken before more is added: otherwise each batch would be.
+	refillShare = 4
+
+	// extraShare is the number of workers for each that may be busy: others wait for
+	// chunks before theirs to be resolved.
+	extraShare = 2
 
 	// DefaultMemoryBytes is the default of Options.MemoryBytes.
 	DefaultMemoryBytes = 512 << 20
@@ -51,19 +59,22 @@ const (
 // bytes wait for that worker as may, and another one is idle: while the engine is slower
 // than one worker, nothing is cut. Resolving a first touch is about half as much work as
 // an access that misses the front, so chunks become longer while that takes more than
-// 1/joinShare of the time, as far as Options.MemoryBytes allows. At the end of the run,
-// idle workers get parts of what waits for the last chunk's.
+// 1/joinShare of the time, as far as Options.MemoryBytes allows. A worker that waits for
+// its turn to resolve leaves its processor to a further one, and at the end of the run,
+// when what waits is all that is left, free ones get half of what waits for another.
 //
 // Goroutines end when nothing waits for them, so nothing has to be closed.
 type parallel struct {
-	chunks  chunks
-	workers []*worker
-	budget  uint64 // bytes of Options.MemoryBytes
-	cut     int    // bytes after which tests cut; 0: where it helps
+	chunks chunks
+	most   int    // workers that may be busy at a time
+	budget uint64 // bytes of Options.MemoryBytes
+	cut    int    // bytes after which tests cut; 0: where it helps
 
 	mu       sync.Mutex
-	wake     sync.Cond // a worker has taken a batch, or has nothing to do
+	wake     sync.Cond // a worker's queue is shorter, or it has nothing to do
+	workers  []*worker
 	idle     []*worker
+	waiting  int     // workers whose chunk has ended, for those before to be resolved
 	tail     *worker // that of the latest chunk; nil: none has begun
 	size     int     // bytes that wait for one worker at most
 	fed      uint64  // bytes in all
@@ -74,24 +85,9 @@ type parallel struct {
 	failed   any           // the value of a worker's panic
 }
 
-// worker analyses one chunk at a time.
-type worker struct {
-	part          part
-	before, after chan struct{} // closed when the chunk before, and this one, is resolved
-
-	// Guarded by parallel.mu.
-	queue   []*parcel
-	waiting int  // bytes in queue
-	running bool // has a goroutine
-	ended   bool // the queue is all that is left of the chunk
-	tables  uint64
-
-	took, joined time.Duration // of the chunk at hand
-}
-
 func newParallel(opt *Options, tune tuning, c chunks) *parallel {
 	p := &parallel{
-		chunks: c, budget: opt.MemoryBytes,
+		chunks: c, most: opt.Workers, budget: opt.MemoryBytes,
 		size: firstChunk, cut: tune.cut, resolved: make(chan struct{}),
 	}
 	if p.budget == 0 {
@@ -107,9 +103,15 @@ func newParallel(opt *Options, tune tuning, c chunks) *parallel {
 }
 
 // observe implements method.
-func (p *parallel) observe(b *trace.Batch) {
+func (p *parallel) observe(b *trace.Batch) { p.add(b, nil) }
+
+// add passes on a batch, which stays as it is until done is called; nil: until add
+// returns.
+func (p *parallel) add(b *trace.Batch, done func()) {
 	c, begins := p.room()
-	p.chunks.fill(c, b, begins)
+	changes := b.Changes
+	c.take(b, done, p.chunks)
+	p.chunks.prepare(c, changes, begins)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fed += uint64(c.bytes)
@@ -128,13 +130,33 @@ func (p *parallel) room() (c *parcel, begins bool) {
 		if p.tail != nil && !p.full() {
 			return p.parcel(), false
 		}
-		if len(p.idle) > 0 && (p.tail == nil || !p.alone) {
-			p.begin()
-			return p.parcel(), true
+		if p.tail == nil || !p.alone {
+			if w := p.free(); w != nil {
+				p.begin(w)
+				return p.parcel(), true
+			}
 		}
 		p.wake.Wait()
 	}
 	panic(p.failed)
+}
+
+// free returns a worker that has no chunk, or nil if all processors are taken.
+func (p *parallel) free() *worker {
+	if len(p.workers)-len(p.idle)-p.waiting >= p.most {
+		return nil
+	}
+	if n := len(p.idle); n > 0 {
+		w := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return w
+	}
+	if len(p.workers) >= extraShare*p.most || p.alone {
+		return nil
+	}
+	w := &worker{part: p.chunks.part()}
+	p.workers = append(p.workers, w)
+	return w
 }
 
 // parcel returns one that is not in use.
@@ -155,13 +177,11 @@ func (p *parallel) full() bool {
 	return p.tail.waiting >= p.size
 }
 
-// begin ends the latest chunk and begins the next, with an idle worker.
-func (p *parallel) begin() {
+// begin ends the latest chunk and begins the next, with a free worker.
+func (p *parallel) begin(w *worker) {
 	if p.tail != nil {
 		p.end(p.tail)
 	}
-	w := p.idle[len(p.idle)-1]
-	p.idle = p.idle[:len(p.idle)-1]
 	w.before, w.after = p.resolved, make(chan struct{})
 	w.ended, w.took, w.joined = false, 0, 0
 	p.resolved, p.tail, p.length = w.after, w, 0
@@ -173,118 +193,6 @@ func (p *parallel) end(w *worker) {
 	p.start(w)
 }
 
-// start makes a worker run.
-func (p *parallel) start(w *worker) {
-	if !w.running {
-		w.running = true
-		go p.run(w)
-	}
-}
-
-// run analyses what waits for a worker, and resolves the chunk if it has ended. On any
-// failure it still passes on the turn and the worker, so that nothing waits forever.
-func (p *parallel) run(w *worker) {
-	for {
-		c, ended := p.next(w)
-		if c == nil && !ended {
-			return
-		}
-		if c == nil {
-			break
-		}
-		start := time.Now()
-		p.try(func() { w.part.observe(c) })
-		w.took += time.Since(start)
-		p.mu.Lock()
-		p.spare = append(p.spare, c)
-		p.mu.Unlock()
-	}
-	<-w.before
-	start := time.Now()
-	p.try(w.part.join)
-	close(w.after)
-	p.try(w.part.clear)
-	w.joined = time.Since(start)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.adapt(w)
-	w.running = false
-	p.idle = append(p.idle, w)
-	p.wake.Broadcast()
-}
-
-// next returns the next batch of a worker's chunk. If there is none, and none will come,
-// the chunk has ended; otherwise the worker no longer runs.
-func (p *parallel) next(w *worker) (c *parcel, ended bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w.tables = w.part.bytes()
-	p.bound()
-	if len(w.queue) == 0 {
-		w.running = w.ended
-		return nil, w.ended
-	}
-	c = w.queue[0]
-	w.queue = w.queue[1:]
-	w.waiting -= c.bytes
-	p.wake.Broadcast()
-	return c, false
-}
-
-// try calls f, unless something has failed before.
-func (p *parallel) try(f func()) {
-	defer func() {
-		if r := recover(); r != nil {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.failed = r
-		}
-	}()
-	if p.failure() == nil {
-		f()
-	}
-}
-
-func (p *parallel) failure() any {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.failed
-}
-
-// adapt makes chunks longer if resolving that of w, which has nothing to do now, took
-// much of the time.
-func (p *parallel) adapt(w *worker) {
-	if p.alone {
-		w.shrink()
-	}
-	most := min(p.fed/fedShare, p.budget/waitingShare/uint64(len(p.workers)))
-	if w.joined*joinShare > w.took && uint64(2*p.size) <= most {
-		p.size *= 2
-	}
-}
-
-// bound lets one worker go on alone once the tables of all have taken their part of the
-// budget.
-func (p *parallel) bound() {
-	tables := uint64(0)
-	for _, w := range p.workers {
-		tables += w.tables
-	}
-	if p.alone || tables <= p.budget-p.budget/waitingShare {
-		return
-	}
-	p.alone = true
-	for _, w := range p.idle {
-		w.shrink()
-	}
-}
-
-// shrink gives the tables of a worker that has nothing to do back.
-func (w *worker) shrink() {
-	w.part.shrink()
-	w.tables = 0
-}
-
 // flush has the workers analyse all that waits, and waits until they have.
 func (p *parallel) flush() {
 	p.mu.Lock()
@@ -292,38 +200,59 @@ func (p *parallel) flush() {
 	if p.tail != nil {
 		p.end(p.tail)
 	}
+	p.tail = nil
 	for len(p.idle) < len(p.workers) {
 		if !p.share() {
 			p.wake.Wait()
 		}
 	}
-	p.tail = nil
 	if p.failed != nil {
 		panic(p.failed)
 	}
 }
 
-// share gives a part of what waits for the latest chunk's worker to an idle one, as its
-// chunk. It reports whether there was one.
+// share gives a part of what waits for a worker to another one, as a chunk of its own.
+// It reports whether there was one. Only while no batches are added.
 func (p *parallel) share() bool {
-	w := p.tail
-	if len(p.idle) == 0 || len(w.queue) < leastPart || p.alone {
+	w := p.fullest()
+	if w == nil || p.alone {
 		return false
 	}
-	keep := max(1, len(w.queue)/(len(p.idle)+1))
+	keep := max(1, len(w.queue)/2)
 	for ; keep < len(w.queue) && !p.chunks.begins(w.queue[keep]); keep++ {
 	}
 	if keep == len(w.queue) {
 		return false
 	}
-	p.begin()
-	p.tail.queue, w.queue = append(p.tail.queue[:0], w.queue[keep:]...), w.queue[:keep]
-	for _, c := range p.tail.queue {
-		w.waiting -= c.bytes
-		p.tail.waiting += c.bytes
+	o := p.free()
+	if o == nil {
+		return false
 	}
-	p.end(p.tail)
+	o.before, o.after = make(chan struct{}), w.after
+	w.after = o.before
+	o.took, o.joined = 0, 0
+	o.queue, w.queue = append(o.queue[:0], w.queue[keep:]...), w.queue[:keep]
+	for _, c := range o.queue {
+		w.waiting -= c.bytes
+		o.waiting += c.bytes
+	}
+	p.end(o)
 	return true
+}
+
+// fullest returns the worker for which most waits, if that is worth dividing.
+func (p *parallel) fullest() *worker {
+	var most *worker
+	least := p.size / dividedShare
+	if p.cut > 0 {
+		least = 0
+	}
+	for _, w := range p.workers {
+		if len(w.queue) >= leastPart && w.waiting > least && (most == nil || w.waiting > most.waiting) {
+			most = w
+		}
+	}
+	return most
 }
 
 // result implements method.

@@ -37,7 +37,11 @@ func TestParallelIsSequential(t *testing.T) {
 			k := min(len(accesses), rapid.IntRange(1, 1500).Draw(t, "until result"))
 			batch := rapid.IntRange(1, 700).Draw(t, "batch")
 			observe(one, accesses[:k], batch)
-			observe(many, accesses[:k], batch)
+			if rapid.Bool().Draw(t, "held") {
+				hand(many, accesses[:k], batch)
+			} else {
+				observe(many, accesses[:k], batch)
+			}
 			n.observe(accesses[:k])
 			accesses = accesses[k:]
 			if diff := cmp.Diff(one.Result(), many.Result()); diff != "" {

@@ -6,11 +6,14 @@ import "presage/perf/trace"
 type chunks interface {
 	// part returns what a worker needs.
 	part() part
-	// fill makes c a copy of the next batch of the run, at which a chunk begins or not.
-	fill(c *parcel, b *trace.Batch, begins bool)
-	// begins reports whether a chunk may begin with c, though fill was not told so.
+	// copy makes dst a copy of what workers need of a batch.
+	copy(dst, b *trace.Batch)
+	// prepare adds to c, which has the next batch of the run, what a worker must know
+	// before it. With that batch a chunk begins or not.
+	prepare(c *parcel, changes []trace.Change, begins bool)
+	// begins reports whether a chunk may begin with c, though prepare was not told so.
 	begins(c *parcel) bool
-	// takesRuns reports whether fill takes runs as they are.
+	// takesRuns reports whether workers take runs as they are.
 	takesRuns() bool
 	// result returns the sum of all workers' results.
 	result(parts []part) *Result
@@ -39,17 +42,17 @@ type stackChunks struct {
 
 func (s *stackChunks) part() part { return newStackPart(s.layout, s.past, s.window) }
 
-func (s *stackChunks) fill(c *parcel, b *trace.Batch, _ bool) {
-	d := &c.batch
-	d.Reset()
-	d.Accesses = append(d.Accesses, b.Accesses...)
-	d.Runs = append(d.Runs, b.Runs...)
-	d.Strides = append(d.Strides, b.Strides...)
-	for i := range d.Runs {
-		d.Runs[i].Blocks, d.Runs[i].Body = 0, 0
+func (s *stackChunks) copy(dst, b *trace.Batch) {
+	dst.Reset()
+	dst.Accesses = append(dst.Accesses, b.Accesses...)
+	dst.Runs = append(dst.Runs, b.Runs...)
+	dst.Strides = append(dst.Strides, b.Strides...)
+	for i := range dst.Runs {
+		dst.Runs[i].Blocks, dst.Runs[i].Body = 0, 0
 	}
-	c.count()
 }
+
+func (s *stackChunks) prepare(*parcel, []trace.Change, bool) {}
 
 func (s *stackChunks) begins(*parcel) bool { return true }
 
@@ -100,17 +103,4 @@ func (s *stackPart) shrink() {
 	s.table, s.line = newTable(s.blockBits()), newTimeline(s.window, leafSize-1)
 	s.firsts, s.twins = nil, nil
 	s.clear()
-}
-
-// parcel is a batch that waits for a worker.
-type parcel struct {
-	batch trace.Batch
-	bytes int
-	ahead ahead // of the batch, for carriers
-}
-
-// count sets bytes to what the batch takes.
-func (c *parcel) count() {
-	d := &c.batch
-	c.bytes = 8*len(d.Accesses) + 4*(len(d.Blocks)+len(d.Counts)) + 20*len(d.Runs) + 16*len(d.Strides)
 }

@@ -89,6 +89,15 @@ type RunCollector interface {
 	TakesRuns() bool // the same throughout a run
 }
 
+// A Holder is a Collector that may go on reading a batch after it has returned: a
+// Sink that can do without the batch calls Hold in place of Observe.
+type Holder interface {
+	Collector
+	// Hold is Observe of a batch that stays as it is until done is called, once, by any
+	// goroutine.
+	Hold(b *Batch, done func())
+}
+
 // takesRuns reports whether c sees batches as they were recorded.
 func takesRuns(c Collector) bool {
 	r, ok := c.(RunCollector)

@@ -3,7 +3,6 @@ package trace
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 )
 
 // pipelineBatches is the number of batches in flight: enough to absorb
@@ -17,7 +16,7 @@ const BatchAccesses = 16 << 10
 
 // Pipeline is a Sink that runs each collector in its own goroutine, in parallel
 // with the engine and the other collectors. Every collector sees every batch, in
-// order.
+// order. Batches that a Holder keeps are not in flight: others take their place.
 type Pipeline struct {
 	feeds []chan *inFlight
 	free  chan *inFlight
@@ -26,12 +25,17 @@ type Pipeline struct {
 
 	mu     sync.Mutex
 	failed error
+	spare  []*inFlight // that were held
 }
 
-// inFlight is a batch with the number of collectors still reading it.
+// inFlight is a batch with those who read it.
 type inFlight struct {
-	batch   Batch
-	readers atomic.Int32
+	batch    Batch
+	released func() // ends a hold
+
+	// Guarded by Pipeline.mu.
+	readers int // collectors that have not returned
+	holds   int
 
 	expand   sync.Once // by the first collector that takes no runs
 	expanded Batch     // without memory until a batch has runs
@@ -64,9 +68,7 @@ func NewPipeline(collectors ...Collector) *Pipeline {
 		out:  make(map[*Batch]*inFlight),
 	}
 	for range pipelineBatches {
-		f := new(inFlight)
-		f.batch.Accesses = make([]Access, 0, BatchAccesses)
-		p.free <- f
+		p.free <- p.newBatch()
 	}
 	for _, c := range collectors {
 		feed := make(chan *inFlight, pipelineBatches)
@@ -74,6 +76,13 @@ func NewPipeline(collectors ...Collector) *Pipeline {
 		p.done.Go(func() { p.drain(c, feed) })
 	}
 	return p
+}
+
+func (p *Pipeline) newBatch() *inFlight {
+	f := new(inFlight)
+	f.batch.Accesses = make([]Access, 0, BatchAccesses)
+	f.released = func() { p.release(f) }
+	return f
 }
 
 // Exchange implements Sink. A nil full only asks for an empty batch.
@@ -98,7 +107,7 @@ func (p *Pipeline) send(f *inFlight) {
 		p.free <- f
 		return
 	}
-	f.readers.Store(int32(len(p.feeds)))
+	f.readers = len(p.feeds) // nobody else has f
 	for _, feed := range p.feeds {
 		feed <- f
 	}
@@ -112,9 +121,34 @@ func (p *Pipeline) drain(c Collector, feed <-chan *inFlight) {
 		if !dead {
 			dead = !p.observe(c, f)
 		}
-		if f.readers.Add(-1) == 0 {
-			p.free <- f
+		p.returned(f)
+	}
+}
+
+// returned notes that a collector is through with f, or holds it. A batch that is held
+// when all are leaves its place in flight to another.
+func (p *Pipeline) returned(f *inFlight) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f.readers--; f.readers > 0 {
+		return
+	}
+	if f.holds > 0 {
+		if n := len(p.spare); n > 0 {
+			f, p.spare = p.spare[n-1], p.spare[:n-1]
+		} else {
+			f = p.newBatch()
 		}
+	}
+	p.free <- f // there is room: each batch in flight has its place
+}
+
+// release ends a hold of f.
+func (p *Pipeline) release(f *inFlight) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f.holds--; f.holds == 0 && f.readers == 0 {
+		p.spare = append(p.spare, f)
 	}
 }
 
@@ -128,7 +162,16 @@ func (p *Pipeline) observe(c Collector, f *inFlight) (ok bool) {
 			}
 		}
 	}()
-	c.Observe(f.forCollector(c))
+	b := f.forCollector(c)
+	h, ok := c.(Holder)
+	if !ok {
+		c.Observe(b)
+		return true
+	}
+	p.mu.Lock()
+	f.holds++
+	p.mu.Unlock()
+	h.Hold(b, f.released)
 	return true
 }
 

@@ -175,6 +175,40 @@ func TestSinksDeliverEverythingInOrder(t *testing.T) {
 	}
 }
 
+// holder reads batches only after others have come, and ends its holds last.
+type holder struct {
+	held []*Batch
+	done []func()
+}
+
+func (h *holder) Observe(*Batch) { panic("observed") }
+
+func (h *holder) Hold(b *Batch, done func()) {
+	h.held, h.done = append(h.held, b), append(h.done, done)
+}
+
+// TestPipelineLendsBatches: what is held stays as it is, more of it than is in flight,
+// and comes back for use.
+func TestPipelineLendsBatches(t *testing.T) {
+	h, k := new(holder), new(keeper)
+	p := NewPipeline(h, k)
+	want := send(p, 5*pipelineBatches)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var got []Access
+	for i, b := range h.held {
+		got = append(got, b.Accesses...)
+		h.done[i]()
+	}
+	if !slices.Equal(got, want) || !slices.Equal(k.got, want) {
+		t.Errorf("%d accesses held and %d observed differ from the %d sent", len(got), len(k.got), len(want))
+	}
+	if len(p.free) != pipelineBatches-1 || len(p.spare) != len(h.held) { // send has one
+		t.Errorf("%d batches in flight and %d spare, want %d and %d", len(p.free)+1, len(p.spare), pipelineBatches, len(h.held))
+	}
+}
+
 func TestPipelineWithoutCollectors(t *testing.T) {
 	p := NewPipeline()
 	send(p, 100)

@@ -87,7 +87,8 @@ func (m *machine) goOn(t *thread) error {
 	if err := t.setRegisters(&t.regs); err != nil {
 		return err
 	}
-	t.running = true
+	m.resumes++
+	t.running, t.resumed = true, m.resumes
 	return t.resume(0)
 }
 
@@ -279,7 +280,9 @@ func (m *machine) nextStop() (*thread, error) {
 
 // stoppedThread returns a thread that has stopped. Those that may have filled their
 // buffer come last, and wait while there is no other buffer and some thread runs: full
-// is true if there are such.
+// is true if there are such. Among them the one that was resumed earliest is taken:
+// where the reader is slower than the threads, one of them would otherwise get all
+// buffers, and a signal to another would never arrive.
 func (m *machine) stoppedThread() (t *thread, full bool) {
 	var last *thread
 	running := false
@@ -292,7 +295,9 @@ func (m *machine) stoppedThread() (t *thread, full bool) {
 		case !ok:
 			running = true
 		case status.Stopped() && status.StopSignal() == unix.SIGSEGV:
-			last = u
+			if last == nil || u.resumed < last.resumed {
+				last = u
+			}
 		default:
 			return u, false
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,10 +83,6 @@ func freely(t testing.TB) *objfile.File {
 // did with what it does when threads take turns.
 func TestFreeThreads(t *testing.T) {
 	f := freely(t)
-	signals := "signals 2 5"
-	if testing.Short() { // threads that spin record a hundred million accesses under the race detector
-		signals = "signals 2 1"
-	}
 	for _, c := range []struct {
 		args  string
 		exact bool // threads neither wait nor race
@@ -95,7 +92,7 @@ func TestFreeThreads(t *testing.T) {
 		{"locked 3 3000", false},
 		{"pairs 4 200", false},
 		{"storm 3 60", false},
-		{signals, false},
+		{"signals 2 5", false},
 		{"woken 1 30", false},
 		{"leaving 3 1000", false},
 		{"code 2 50", false},
@@ -246,6 +243,45 @@ func TestFreeLimits(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	waitUntil(t, func() bool { return len(running(t, f.Path)) == 0 })
+}
+
+// slowly is a collector that is slower than any program. It counts the batches of each
+// thread, and ends the run after some.
+type slowly struct {
+	batches map[int32]int
+	left    int
+	end     func()
+}
+
+// Observe implements trace.Collector.
+func (s *slowly) Observe(b *trace.Batch) {
+	time.Sleep(2 * time.Millisecond)
+	s.batches[b.Thread]++
+	if s.left--; s.left == 0 {
+		s.end()
+	}
+}
+
+// TestFreeTurns checks that all threads go on where analysis is slower than they are.
+func TestFreeTurns(t *testing.T) {
+	f := freely(t)
+	r := engine.Request{Args: []string{"signals", "3", "1000000000"}, FreeThreads: true, MaxInstructions: 1_000_000}
+	d, err := Engine{}.Discover(t.Context(), f, r)
+	if !errors.Is(err, engine.ErrInstructionLimit) {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen := &slowly{batches: make(map[int32]int), left: 300, end: cancel}
+	r.MaxInstructions, r.Plan, r.Sink = 0, d.Plan, trace.NewDirect(seen)
+	if _, err := (Engine{}).Run(ctx, f, r); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	delete(seen.batches, 0) // waits for the others
+	counts := slices.Collect(maps.Values(seen.batches))
+	if len(counts) != 3 || slices.Max(counts) > 3*slices.Min(counts) {
+		t.Errorf("batches by thread: %v", seen.batches)
+	}
 }
 
 // TestFreeFault checks that a fault names its thread.

@@ -57,6 +57,7 @@ type machine struct {
 	base     uint64 // of them, by others than the running one
 	runners  int    // the most threads that may hold a buffer
 	crowded  bool   // a thread waits for a buffer
+	resumes  uint64 // how often threads have been resumed
 	settled  bool   // threads have been stopped that are to go on
 	polled   time.Time
 	unlocked map[uint64]bool // pages that were guarded at some time
@@ -100,6 +101,7 @@ type thread struct {
 
 	gone    bool   // it left the flow of control: it exits, or faulted
 	clearAt uint64 // to set to zero, and wake, when it ends
+	top     uint64 // its stack pointer when it began; 0: of the first thread
 
 	// While it waits in a system call:
 	blocked  bool
@@ -109,7 +111,8 @@ type thread struct {
 	poll     func() (result uint64, done bool, err error)
 
 	// While threads run at the same time:
-	running bool // until its next stop
+	running bool   // until its next stop
+	resumed uint64 // machine.resumes when it last was
 	stopped unix.Signal
 	place   place  // unless it is the current thread
 	until   uint64 // likewise: machine.next

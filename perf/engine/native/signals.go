@@ -95,20 +95,35 @@ func (m *machine) fault(t *thread, s unix.Signal, info *[sigInfoBytes]byte) erro
 	case unix.SIGILL, unix.SIGFPE, unix.SIGTRAP:
 		binary.LittleEndian.PutUint64(info[16:], pc)
 	}
+	f := m.cause(t, s, info)
 	if m.actions[s].handler > handlerIgnore && t.hidden&bit(s) == 0 {
-		return m.deliver(t, s, info)
-	}
-	f := &engine.Fault{PC: pc}
-	if i, err := decode(m.code(pc), pc); err == nil && (s == unix.SIGSEGV || s == unix.SIGBUS) {
-		f.Addr, f.Access = sigAddr(info), "load"
-		for k := range i.refs {
-			f.Size = uint64(i.refs[k].size)
-			if i.refs[k].kind.Writes() {
-				f.Access = "store"
-			}
+		err := m.deliver(t, s, info)
+		if ended := new(endedError); s != unix.SIGSEGV || !errors.As(err, &ended) || !ended.status.Signaled() || ended.status.Signal() != s {
+			return err
 		}
+		// There was no stack for the handler: the program was killed.
 	}
 	return m.fatal(t, s, f)
+}
+
+// cause describes a signal that the instruction at which t is parked has caused.
+func (m *machine) cause(t *thread, s unix.Signal, info *[sigInfoBytes]byte) *engine.Fault {
+	f := &engine.Fault{PC: t.regs.Rip}
+	i, err := decode(m.code(f.PC), f.PC)
+	if err != nil || s != unix.SIGSEGV && s != unix.SIGBUS {
+		return f
+	}
+	f.Addr, f.Access = sigAddr(info), "load"
+	for k := range i.refs {
+		f.Size = uint64(i.refs[k].size)
+		if i.refs[k].kind.Writes() {
+			f.Access = "store"
+		}
+	}
+	if s == unix.SIGSEGV {
+		m.overflowed(t, f)
+	}
+	return f
 }
 
 // cutAt gives thread t, which stopped within block b, its own registers, and records

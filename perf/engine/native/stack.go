@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"presage/perf/engine"
 )
 
 // Entries of the auxiliary vector.
@@ -87,4 +90,37 @@ func (m *machine) mainModule() (path string, bias uint64, err error) {
 		return "", 0, fmt.Errorf("native: %w", err)
 	}
 	return path, m.entry - m.file.Entry, nil
+}
+
+// overflowed completes a fault that is due to a stack that is full: the access lies above
+// the stack pointer, or closely below it, and what can be accessed next above is the
+// stack of the thread.
+func (m *machine) overflowed(t *thread, f *engine.Fault) {
+	const reach = pageBytes // below the stack pointer: a call, the red zone
+	if f.Addr < t.regs.Rsp-min(t.regs.Rsp, reach) {
+		return
+	}
+	list, err := readMaps(m.child.pid)
+	if err != nil {
+		return // the fault is told as any other
+	}
+	next := slices.IndexFunc(list, func(v mapping) bool { return v.hi > f.Addr && v.prot[:3] != "---" })
+	if next < 0 || list[next].lo <= f.Addr {
+		return
+	}
+	stack := list[next]
+	if t.top != 0 {
+		if stack.lo < t.top && t.top <= stack.hi { // other mappings may follow it closely
+			f.Stack = pageUp(t.top) - stack.lo
+		}
+		return
+	}
+	if stack.path != "[stack]" {
+		return
+	}
+	f.Stack = stack.hi - stack.lo
+	var limit unix.Rlimit
+	if err := unix.Prlimit(m.child.pid, unix.RLIMIT_STACK, nil, &limit); err == nil && limit.Cur < stack.hi-f.Addr {
+		f.Stack, f.StackLimit = limit.Cur, "ulimit -s"
+	}
 }

@@ -107,6 +107,7 @@ func (m *machine) spawn(t *thread, flags, parentAt, childAt uint64) error {
 		return err
 	}
 	m.setStackEnd(n)
+	n.top = now.Rsp
 	n.parked, n.resumeAt, n.hidden = true, t.resumeAt, t.hidden
 	id := binary.LittleEndian.AppendUint32(nil, uint32(n.id))
 	if flags&unix.CLONE_PARENT_SETTID != 0 {

@@ -226,7 +226,7 @@ func TestJITRandom(t *testing.T) {
 // FuzzJIT compares the translator with the interpreter on random programs whose
 // seed, length and kind the fuzzer chooses. They are short: what there is to find in a
 // long one is in several short ones, of which many more are tried. Each still takes two
-// machines, whose making is half of the time: see CONTRIBUTING.md.
+// machines: a third of the time, which CONTRIBUTING.md divides.
 func FuzzJIT(f *testing.F) {
 	collectRarely(f)
 	f.Add(uint64(1), uint8(20), uint8(3), true, false, false)

@@ -343,7 +343,7 @@ func (m *machine) memoryFault(t *thread) {
 	f.Addr, f.Size = m.accessOf(t)
 	f.Access = "load"
 	if m.overflows(t, f.Addr) {
-		f.Stack = m.opt.Stack
+		f.Stack, f.StackLimit = m.opt.Stack, "Stack"
 	}
 	if d, ok := m.code.decode(m.mem.code(t.pc)); ok {
 		if l := m.code.lower(d, t.pc); l.kind.Writes() {
