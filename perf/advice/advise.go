@@ -110,9 +110,9 @@ func (a *adviser) geometry(name string) predict.Level {
 }
 
 // add adds the advice on the facts of a level.
-func (a *adviser) add(blank Row, facts []fact) *level {
+func (a *adviser) add(blank Row, facts []fact, libraries map[string]bool) *level {
 	g := a.geometry(blank.Level)
-	n := &nests{facts: facts, capacity: g.Blocks() * g.BlockBytes}
+	n := &nests{facts: facts, capacity: g.Blocks() * g.BlockBytes, libraries: libraries}
 	type about struct {
 		kind        Kind
 		where, with string
@@ -172,7 +172,7 @@ func (a *adviser) simulated(s *patterns.Level) {
 		blank.Misses += p.Misses
 		blank.Left += facts[i].ahead.Left
 	}
-	l := a.add(blank, facts)
+	l := a.add(blank, facts, s.Libraries)
 	l.split(s, facts)
 	l.pad(s, facts, a.ahead)
 	for _, t := range a.machine.TLBs {
@@ -194,7 +194,7 @@ func (l *level) split(s *patterns.Level, facts []fact) {
 	type use struct{ object, scope string }
 	part := make(map[use]float64) // that is used
 	for _, x := range s.Extents {
-		if share := num.Ratio(x.Touched, x.Footprint); x.Object != locality.StackObject && share > 0 && share <= sparse && x.Alike >= regular {
+		if share := num.Ratio(x.Touched, x.Footprint); x.Object != locality.StackObject && !s.Libraries[x.Scope] && share > 0 && share <= sparse && x.Alike >= regular {
 			part[use{x.Object, x.Scope}] = share
 		}
 	}
@@ -297,6 +297,6 @@ func (a *adviser) predicted(rows []patterns.Predicted) error {
 		blank.Misses += p.Misses
 		blank.Left += f.ahead.Left
 	}
-	a.add(blank, facts)
+	a.add(blank, facts, first.Libraries)
 	return nil
 }

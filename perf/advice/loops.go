@@ -32,8 +32,9 @@ const lossless = 0.1
 
 // nests are the facts of a level, to be asked about loops.
 type nests struct {
-	facts    []fact
-	capacity uint64 // of the level, in bytes
+	facts     []fact
+	capacity  uint64          // of the level, in bytes
+	libraries map[string]bool // scopes that are library code, which stays as it is
 }
 
 // within reports whether a scope is a loop or in it, by name.
@@ -152,22 +153,27 @@ func (n *nests) advise(f *fact) (Row, bool) {
 	row := Row{Gain: f.misses, Low: f.low, High: f.high, Object: f.Object}
 	switch {
 	case !f.Crosses:
-		if !isLoop(f.Scope) || !isLoop(f.Source) {
+		if !isLoop(f.Scope) {
 			return row, false
 		}
-		row.Advice, row.Where, row.With = Fuse, top(f.Scope, f.Carrier), top(f.Source, f.Carrier)
-		return row, row.Where != row.With
+		row.Where, row.With = top(f.Scope, f.Carrier), top(f.Source, f.Carrier)
+		if clears(routineOf(f.Source)) {
+			row.Advice, row.With = Initialise, routineOf(f.Source)
+			return row, !n.libraries[row.Where]
+		}
+		row.Advice = Fuse
+		return row, isLoop(f.Source) && row.Where != row.With && !n.libraries[row.Where] && !n.libraries[row.With]
 	case !inner(f.Scope, f.Carrier):
 		return row, false
 	}
 	if kept := n.kept(f.Scope, f.Carrier); kept <= lossless*f.misses && within(f.Scope, f.Carrier) && n.only(f.Scope, f.Carrier) {
 		row.Advice, row.Where, row.With = Interchange, f.Carrier, f.Scope
 		row.Low = math.Max(0, row.Low-kept)
-		return row, true
+		return row, !n.libraries[f.Carrier]
 	}
 	if n.same(f.Carrier) {
 		row.Advice, row.Where = TileSteps, f.Carrier
-		return row, true
+		return row, !n.libraries[f.Carrier]
 	}
 	row.Advice, row.Where = Tile, top(f.Carrier, "")
 	t := n.tile()
@@ -176,7 +182,21 @@ func (n *nests) advise(f *fact) (Row, bool) {
 		row.Gain *= 1 - 1/t
 	}
 	row.Low = math.Min(row.Low, row.Gain)
-	return row, true
+	return row, !n.libraries[row.Where]
+}
+
+// clears reports whether a routine, as scopes name it, sets memory to one value: of C's
+// library, also as LIBRARY!NAME, or of Go's.
+func clears(routine string) bool {
+	_, name, ok := strings.Cut(routine, "!")
+	if !ok {
+		name = routine
+	}
+	switch name = strings.TrimLeft(strings.TrimPrefix(name, "__libc_"), "_"); name {
+	case "bzero", "explicit_bzero", "calloc", "wmemset":
+		return true
+	}
+	return strings.HasPrefix(name, "memset") || strings.HasPrefix(name, "runtime.memclr")
 }
 
 // text says what to do.
@@ -184,6 +204,8 @@ func (r *Row) text(tile float64) string {
 	switch r.Advice {
 	case Fuse:
 		return fmt.Sprintf("fuse %s with %s, which accesses %s before it", r.Where, r.With, r.Object)
+	case Initialise:
+		return fmt.Sprintf("%s sets %s before %s comes to it: let the loop set what it is the first to use", r.With, r.Object, r.Where)
 	case Interchange:
 		return fmt.Sprintf("make %s the innermost loop of its nest, or transpose %s", r.Where, r.Object)
 	case TileSteps:

@@ -60,6 +60,8 @@ type Level struct {
 	HugePages  uint64      // of 2 MiB, that hold the blocks accessed
 	Full       float64     // misses if all caches are fully associative
 	FullAhead  Prefetched  // likewise with prefetchers, if these are simulated
+	// Libraries are the scopes that are library code, by name: see Program.LibraryScopes.
+	Libraries map[string]bool
 }
 
 // Extent is what a scope accesses of an object.
@@ -96,10 +98,11 @@ func SimulateLevels(ctx context.Context, prog *subject.Program, m *machine.Machi
 		if err != nil {
 			return nil, err
 		}
+		libraries := r.prog.LibraryScopes()
 		var levels []Level
 		for k := range r.result.Levels {
 			l := &r.result.Levels[k]
-			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, about), r.extents(l), l.HugePages, float64(l.Full), r.cycles(l.FullAhead)})
+			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, about), r.extents(l), l.HugePages, float64(l.Full), r.cycles(l.FullAhead), libraries})
 		}
 		all = append(all, levels)
 	}
