@@ -31,6 +31,9 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 		for i := range levels {
 			a.simulated(&levels[i])
 		}
+		if err := a.apart(ctx, prog, levels, opt.RunOptions); err != nil {
+			return nil, err
+		}
 		own, err := a.finish()
 		if err != nil {
 			return nil, err

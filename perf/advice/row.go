@@ -21,6 +21,11 @@
 // the same part suggest to split them, misses that a fully associative cache would not
 // have to pad them, and misses of a TLB to use huge pages, if it maps all of these.
 //
+// Of a program of several threads, objects in whose lines each thread uses bytes of its own
+// suggest to bring these together and pad them to lines. The gain is that of a simulation of
+// the threads on a core each, with the bytes laid out so (sharing.SimulateApart); Misses are
+// those of that simulation, and prefetchers are left out of it.
+//
 // Loops of libraries stay as they are: none is changed, nor fused with the program's.
 //
 // Where prefetchers are simulated, a change is worth the demand misses that they leave, and
@@ -57,6 +62,7 @@ const (
 	Split       Kind = "split records"
 	Pad         Kind = "pad arrays"
 	HugePages   Kind = "use huge pages"
+	Privatise   Kind = "pad or privatise per-thread data"
 	Nothing     Kind = "nothing to gain"
 )
 
@@ -66,7 +72,7 @@ type Row struct {
 	Point   map[string]float64 `frame:",each"`
 	Machine string             `frame:"machine"`
 	Level   string             `frame:"level"`
-	Misses  float64            `frame:"misses"` // of the level, as predicted or simulated
+	Misses  float64            `frame:"misses"` // of the level, as predicted or simulated; Privatise: of all threads, on a core each
 	Advice  Kind               `frame:"advice"`
 	Where   string             `frame:"scope"`  // the loop to change; empty for data
 	With    string             `frame:"with"`   // Fuse: the other loop; Initialise: the routine that clears; otherwise where the reuses are, or empty
