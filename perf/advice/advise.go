@@ -115,7 +115,7 @@ func (a *adviser) geometry(name string) predict.Level {
 // add adds the advice on the facts of a level.
 func (a *adviser) add(blank Row, facts []fact, libraries map[string]bool) *level {
 	g := a.geometry(blank.Level)
-	n := &nests{facts: facts, capacity: g.Blocks() * g.BlockBytes, libraries: libraries}
+	n := &nests{facts: facts, capacity: g.Blocks() * g.BlockBytes, cache: g.Cache(), libraries: libraries}
 	type about struct {
 		kind        Kind
 		where, with string

@@ -8,6 +8,7 @@ import (
 
 	"presage/perf/locality"
 	"presage/perf/patterns"
+	"presage/perf/predict"
 )
 
 // fact is what is known of a pattern at one level.
@@ -34,6 +35,7 @@ const lossless = 0.1
 type nests struct {
 	facts     []fact
 	capacity  uint64          // of the level, in bytes
+	cache     predict.Cache   // likewise
 	libraries map[string]bool // scopes that are library code, which stays as it is
 }
 
@@ -116,7 +118,7 @@ func (n *nests) same(loop string) bool {
 	for i := range n.facts {
 		f := &n.facts[i]
 		switch {
-		case !isUnder(f):
+		case !isUnder(f) || f.Object == patterns.OtherPatterns: // of which carriers are not known
 		case f.Carrier == loop && f.Crosses:
 			again[f.Object] += f.accesses
 		case f.Carrier != loop && !inner(f.Carrier, loop):
@@ -209,7 +211,11 @@ func (r *Row) text(tile float64) string {
 	case Interchange:
 		return fmt.Sprintf("make %s the innermost loop of its nest, or transpose %s", r.Where, r.Object)
 	case TileSteps:
-		return fmt.Sprintf("%s accesses the same %s in each iteration: do all iterations of it for one block of the data after the other", r.Where, r.Object)
+		block := "one block of the data"
+		if r.rows > 0 {
+			block = fmt.Sprintf("%.0f iterations of the loop inside", r.rows)
+		}
+		return fmt.Sprintf("%s accesses the same %s in each iteration: do all iterations of it for %s after the other", r.Where, r.Object, block)
 	case Tile:
 		return fmt.Sprintf("tile the loops of %s, by %.0f elements a side", r.Where, tile)
 	}

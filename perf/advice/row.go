@@ -103,6 +103,7 @@ type Row struct {
 	Warning    string `frame:"warning"`
 
 	straight patterns.Prefetched // of Ahead: of misses that stay, once they are a walk
+	rows     float64             // TileSteps: iterations of the loop inside that go together; 0: as many as fit
 }
 
 // least is the share of a level's misses from which advice is given.

@@ -74,7 +74,7 @@ type Row struct {
 	N       float64     `frame:"n"`
 	Machine string      `frame:"machine"`
 	Level   string      `frame:"level"`
-	Advice  advice.Kind `frame:"advice"` // with the largest gain, of the kind that the kernel is about
+	Advice  advice.Kind `frame:"advice"`     // with the largest gain, of the kind that the kernel is about
 	Before  float64     `frame:"sim_misses"` // Privatise: of all threads, on a core each
 	After   float64     `frame:"sim_misses_mended"`
 	Saved   float64     `frame:"sim_gain_misses"` // Before - After
