@@ -111,8 +111,8 @@ var layers = []layer{
 	{"misses", "trace cfg access reuse cache fit scaling machine predict campaign subject locality store internal/num progress"},
 	{"misses/replayed", "internal/num trace cache machine predict replay reuse subject locality misses store progress"},
 	{"patterns", "internal/num trace allocation reuse cache fit scaling machine predict progress store subject locality misses"},
-	{"advice", "internal/num machine predict subject locality patterns"},
 	{"sharing", "internal/num trace allocation reuse cache machine subject locality"},
+	{"advice", "internal/num machine predict subject locality patterns sharing"},
 	{"callpath", "internal/num trace objfile isa cfg reuse cache fit scaling machine predict progress store subject locality misses patterns"},
 	{"annotate", "internal/num objfile machine predict subject anatomy patterns callpath"},
 	{"training", "internal/order progress store subject locality misses"},
@@ -131,7 +131,7 @@ var layers = []layer{
 	{"study/record/parquet", "study/record"}, // apart: the library is large, and cells link what package perf imports
 	{"host/calibration", "host machine store frame figure"},
 	{"study/growth", "machine predict subject anatomy misses timing study/record frame internal/num"},
-	{"study/mending", "internal/child internal/num machine predict subject locality misses misses/replayed patterns timing advice store study/record"},
+	{"study/mending", "internal/child internal/num machine predict subject locality misses misses/replayed patterns timing sharing advice store study/record"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record internal/num"},
 	{"study/inferred", "internal/child trace isa internal/yamlfile shard pipeline infer campaign subject anatomy timing study/record progress store frame scaling predict"},
 	{"study/sparse", "internal/order trace isa cache pipeline host spmv campaign subject study/record progress store"},

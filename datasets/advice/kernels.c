@@ -6,6 +6,11 @@ enum { MOST = 1024 };
 #define CALL __attribute__((noinline, noclone))
 volatile double answer;
 
+// together runs work(0, n) to work(THREADS - 1, n) in a thread each, and waits for them.
+enum { THREADS = 4, STACK = 4096 };
+typedef void work(long thread, long n);
+static void together(work *work, long n);
+
 #if KERNEL == 1 // columns of a matrix that is stored by rows: interchange
 double a[MOST * MOST] LINE;
 CALL double kernel(long n) {
@@ -226,8 +231,9 @@ CALL double kernel(long n) {
   return X(n / 2);
 }
 
-#elif KERNEL == 14 // a matrix times eight vectors, one after the other: tile over the vectors
+#elif KERNEL == 14 // a matrix times eight vectors, one after the other: four rows with all vectors
 double a[MOST * MOST] LINE, x[8][MOST + 40] LINE, y[8][MOST + 40] LINE; // rows of vectors do not collide
+enum { T = 4 };
 CALL double kernel(long n) {
 #ifndef MENDED
   for (long v = 0; v < 8; v++)
@@ -235,10 +241,11 @@ CALL double kernel(long n) {
       for (long j = 0; j < n; j++)
         y[v][i] += a[i * n + j] * x[v][j];
 #else
-  for (long i = 0; i < n; i++)
+  for (long ii = 0; ii < n; ii += T)
     for (long v = 0; v < 8; v++)
-      for (long j = 0; j < n; j++)
-        y[v][i] += a[i * n + j] * x[v][j];
+      for (long i = ii; i < ii + T && i < n; i++)
+        for (long j = 0; j < n; j++)
+          y[v][i] += a[i * n + j] * x[v][j];
 #endif
   return y[3][n / 2];
 }
@@ -253,8 +260,131 @@ CALL double kernel(long n) {
   }
   return s;
 }
+
+#elif KERNEL == 16 // threads that count in neighbouring words: pad
+#ifndef MENDED
+enum { APART = 1 };
 #else
-#error "KERNEL: want 1 to 15"
+enum { APART = 8 };
+#endif
+volatile long count[THREADS * APART] LINE;
+CALL void work1(long thread, long n) {
+  for (long i = 0; i < n; i++)
+    count[thread * APART]++;
+}
+CALL double kernel(long n) {
+  together(work1, n);
+  long sum = 0;
+  for (long t = 0; t < THREADS; t++)
+    sum += count[t * APART];
+  return sum;
+}
+
+#elif KERNEL == 17 // threads with each fourth element: an array for each
+#ifndef MENDED
+double a[MOST * MOST] LINE;
+#define A(t, i) a[(i) * THREADS + (t)]
+#else
+double a[THREADS][MOST * 64 + 40] LINE;
+#define A(t, i) a[t][i]
+#endif
+CALL void work1(long thread, long n) {
+  for (long again = 0; again < 4; again++)
+    for (long i = 0; i < n; i++)
+      A(thread, i) = 0.5 * A(thread, i) + thread;
+}
+CALL double kernel(long n) {
+  together(work1, n);
+  double sum = 0;
+  for (long t = 0; t < THREADS; t++)
+    sum += A(t, n / 2);
+  return sum;
+}
+
+#elif KERNEL == 18 // what one thread writes beside what all read: apart
+struct {
+  volatile long step;
+#ifdef MENDED
+  long rest[7];
+#endif
+  volatile long progress;
+} common LINE;
+double x[THREADS][MOST * 64 + 40] LINE;
+CALL void work1(long thread, long n) {
+  for (long i = 0; i < n; i++) {
+    x[thread][i] += common.step;
+    if (thread == 0)
+      common.progress = i;
+  }
+}
+CALL double kernel(long n) {
+  common.step = 3;
+  together(work1, n);
+  return x[1][n / 2] + common.progress;
+}
+
+#elif KERNEL == 19 // an array that is cleared, and then set: set it at first
+double a[MOST * MOST] LINE, b[MOST * MOST] LINE;
+CALL void *memset(void *to, int value, unsigned long bytes) {
+  for (unsigned long i = 0; i < bytes / 8; i++)
+    ((long *)to)[i] = value;
+  return to;
+}
+CALL double kernel(long n) {
+#ifndef MENDED
+  memset(a, 0, n * sizeof *a);
+  for (long i = 0; i < n; i++)
+    a[i] += b[i];
+#else
+  for (long i = 0; i < n; i++)
+    a[i] = b[i];
+#endif
+  return a[n / 2];
+}
+#else
+#error "KERNEL: want 1 to 19"
+#endif
+
+#if KERNEL >= 16 && KERNEL <= 18
+static char stacks[THREADS][STACK] LINE;
+static volatile int running[THREADS];
+
+// begin1 begins a thread that calls work(thread, n) on a stack and ends; the system sets
+// *running to 0 then.
+long begin1(long flags, char *stack, work *work, long thread, long n, volatile int *running);
+__asm__(".globl begin1\n"
+        "begin1:\n"
+        "addi a1, a1, -32\n"
+        "sd a2, 0(a1)\n"
+        "sd a3, 8(a1)\n"
+        "sd a4, 16(a1)\n"
+        "mv a4, a5\n"
+        "li a2, 0\n"
+        "li a3, 0\n"
+        "li a7, 220\n" // clone
+        "ecall\n"
+        "bnez a0, 1f\n"
+        "ld a2, 0(sp)\n"
+        "ld a0, 8(sp)\n"
+        "ld a1, 16(sp)\n"
+        "jalr a2\n"
+        "li a0, 0\n"
+        "li a7, 93\n" // exit
+        "ecall\n"
+        "1: ret\n");
+
+static void together(work *work, long n) {
+  enum { FLAGS = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000 | 0x200000 }; // a thread; CLEARTID
+  for (long t = 0; t < THREADS; t++) {
+    running[t] = 1;
+    begin1(FLAGS, stacks[t] + STACK, work, t, n, &running[t]);
+  }
+  for (long t = 0; t < THREADS; t++)
+    while (running[t]) {
+      register long a0 __asm__("a0") = (long)&running[t], a1 __asm__("a1") = 0, a2 __asm__("a2") = 1, a3 __asm__("a3") = 0, a7 __asm__("a7") = 98;
+      __asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a3), "r"(a7) : "memory"); // futex, wait
+    }
+}
 #endif
 
 static long number(const char *text) {

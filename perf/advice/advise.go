@@ -31,6 +31,9 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 		for i := range levels {
 			a.simulated(&levels[i])
 		}
+		if err := a.apart(ctx, prog, levels, opt.RunOptions); err != nil {
+			return nil, err
+		}
 		own, err := a.finish()
 		if err != nil {
 			return nil, err
@@ -110,9 +113,9 @@ func (a *adviser) geometry(name string) predict.Level {
 }
 
 // add adds the advice on the facts of a level.
-func (a *adviser) add(blank Row, facts []fact) *level {
+func (a *adviser) add(blank Row, facts []fact, libraries map[string]bool) *level {
 	g := a.geometry(blank.Level)
-	n := &nests{facts: facts, capacity: g.Blocks() * g.BlockBytes}
+	n := &nests{facts: facts, capacity: g.Blocks() * g.BlockBytes, cache: g.Cache(), libraries: libraries}
 	type about struct {
 		kind        Kind
 		where, with string
@@ -172,7 +175,7 @@ func (a *adviser) simulated(s *patterns.Level) {
 		blank.Misses += p.Misses
 		blank.Left += facts[i].ahead.Left
 	}
-	l := a.add(blank, facts)
+	l := a.add(blank, facts, s.Libraries)
 	l.split(s, facts)
 	l.pad(s, facts, a.ahead)
 	for _, t := range a.machine.TLBs {
@@ -194,7 +197,7 @@ func (l *level) split(s *patterns.Level, facts []fact) {
 	type use struct{ object, scope string }
 	part := make(map[use]float64) // that is used
 	for _, x := range s.Extents {
-		if share := num.Ratio(x.Touched, x.Footprint); x.Object != locality.StackObject && share > 0 && share <= sparse && x.Alike >= regular {
+		if share := num.Ratio(x.Touched, x.Footprint); x.Object != locality.StackObject && !s.Libraries[x.Scope] && share > 0 && share <= sparse && x.Alike >= regular {
 			part[use{x.Object, x.Scope}] = share
 		}
 	}
@@ -297,6 +300,6 @@ func (a *adviser) predicted(rows []patterns.Predicted) error {
 		blank.Misses += p.Misses
 		blank.Left += f.ahead.Left
 	}
-	a.add(blank, facts)
+	a.add(blank, facts, first.Libraries)
 	return nil
 }

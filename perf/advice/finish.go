@@ -54,6 +54,11 @@ func (a *adviser) cycles() map[change]cycles {
 
 // finish returns the rows of all levels.
 func (a *adviser) finish() ([]Row, error) {
+	for i := range a.levels {
+		if err := a.stepping(&a.levels[i]); err != nil {
+			return nil, err
+		}
+	}
 	if err := a.straightenAll(); err != nil {
 		return nil, err
 	}

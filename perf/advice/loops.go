@@ -8,6 +8,7 @@ import (
 
 	"presage/perf/locality"
 	"presage/perf/patterns"
+	"presage/perf/predict"
 )
 
 // fact is what is known of a pattern at one level.
@@ -32,8 +33,10 @@ const lossless = 0.1
 
 // nests are the facts of a level, to be asked about loops.
 type nests struct {
-	facts    []fact
-	capacity uint64 // of the level, in bytes
+	facts     []fact
+	capacity  uint64          // of the level, in bytes
+	cache     predict.Cache   // likewise
+	libraries map[string]bool // scopes that are library code, which stays as it is
 }
 
 // within reports whether a scope is a loop or in it, by name.
@@ -115,7 +118,7 @@ func (n *nests) same(loop string) bool {
 	for i := range n.facts {
 		f := &n.facts[i]
 		switch {
-		case !isUnder(f):
+		case !isUnder(f) || f.Object == patterns.OtherPatterns: // of which carriers are not known
 		case f.Carrier == loop && f.Crosses:
 			again[f.Object] += f.accesses
 		case f.Carrier != loop && !inner(f.Carrier, loop):
@@ -152,22 +155,27 @@ func (n *nests) advise(f *fact) (Row, bool) {
 	row := Row{Gain: f.misses, Low: f.low, High: f.high, Object: f.Object}
 	switch {
 	case !f.Crosses:
-		if !isLoop(f.Scope) || !isLoop(f.Source) {
+		if !isLoop(f.Scope) {
 			return row, false
 		}
-		row.Advice, row.Where, row.With = Fuse, top(f.Scope, f.Carrier), top(f.Source, f.Carrier)
-		return row, row.Where != row.With
+		row.Where, row.With = top(f.Scope, f.Carrier), top(f.Source, f.Carrier)
+		if clears(routineOf(f.Source)) {
+			row.Advice, row.With = Initialise, routineOf(f.Source)
+			return row, !n.libraries[row.Where]
+		}
+		row.Advice = Fuse
+		return row, isLoop(f.Source) && row.Where != row.With && !n.libraries[row.Where] && !n.libraries[row.With]
 	case !inner(f.Scope, f.Carrier):
 		return row, false
 	}
 	if kept := n.kept(f.Scope, f.Carrier); kept <= lossless*f.misses && within(f.Scope, f.Carrier) && n.only(f.Scope, f.Carrier) {
 		row.Advice, row.Where, row.With = Interchange, f.Carrier, f.Scope
 		row.Low = math.Max(0, row.Low-kept)
-		return row, true
+		return row, !n.libraries[f.Carrier]
 	}
 	if n.same(f.Carrier) {
 		row.Advice, row.Where = TileSteps, f.Carrier
-		return row, true
+		return row, !n.libraries[f.Carrier]
 	}
 	row.Advice, row.Where = Tile, top(f.Carrier, "")
 	t := n.tile()
@@ -176,7 +184,21 @@ func (n *nests) advise(f *fact) (Row, bool) {
 		row.Gain *= 1 - 1/t
 	}
 	row.Low = math.Min(row.Low, row.Gain)
-	return row, true
+	return row, !n.libraries[row.Where]
+}
+
+// clears reports whether a routine, as scopes name it, sets memory to one value: of C's
+// library, also as LIBRARY!NAME, or of Go's.
+func clears(routine string) bool {
+	_, name, ok := strings.Cut(routine, "!")
+	if !ok {
+		name = routine
+	}
+	switch name = strings.TrimLeft(strings.TrimPrefix(name, "__libc_"), "_"); name {
+	case "bzero", "explicit_bzero", "calloc", "wmemset":
+		return true
+	}
+	return strings.HasPrefix(name, "memset") || strings.HasPrefix(name, "runtime.memclr")
 }
 
 // text says what to do.
@@ -184,10 +206,16 @@ func (r *Row) text(tile float64) string {
 	switch r.Advice {
 	case Fuse:
 		return fmt.Sprintf("fuse %s with %s, which accesses %s before it", r.Where, r.With, r.Object)
+	case Initialise:
+		return fmt.Sprintf("%s sets %s before %s comes to it: let the loop set what it is the first to use", r.With, r.Object, r.Where)
 	case Interchange:
 		return fmt.Sprintf("make %s the innermost loop of its nest, or transpose %s", r.Where, r.Object)
 	case TileSteps:
-		return fmt.Sprintf("%s accesses the same %s in each iteration: do all iterations of it for one block of the data after the other", r.Where, r.Object)
+		block := "one block of the data"
+		if r.rows > 0 {
+			block = fmt.Sprintf("%.0f iterations of the loop inside", r.rows)
+		}
+		return fmt.Sprintf("%s accesses the same %s in each iteration: do all iterations of it for %s after the other", r.Where, r.Object, block)
 	case Tile:
 		return fmt.Sprintf("tile the loops of %s, by %.0f elements a side", r.Where, tile)
 	}

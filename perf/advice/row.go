@@ -7,6 +7,8 @@
 //	carrier                               advice
 //	none, or one iteration of it, and     fuse the two loops
 //	another loop accessed the block
+//	likewise, and a library routine       initialise: let the loop set what it uses first
+//	cleared the block
 //	encloses the scope and no other       interchange: make it the innermost loop
 //	loop, and the scope's own loops
 //	carry no reuse that this would end
@@ -15,9 +17,16 @@
 //	encloses the scope otherwise          tile the nest
 //	is the scope's own innermost loop     none: the accesses are irregular
 //
-// and from the objects: records and strides of which a loop uses always the same part
-// suggest to split them, misses that a fully associative cache would not have to
-// pad them, and misses of a TLB to use huge pages, if it maps all of these.
+// From the objects follow other changes: records and strides of which a loop uses always
+// the same part suggest to split them, misses that a fully associative cache would not
+// have to pad them, and misses of a TLB to use huge pages, if it maps all of these.
+//
+// Of a program of several threads, objects in whose lines each thread uses bytes of its own
+// suggest to bring these together and pad them to lines. The gain is that of a simulation of
+// the threads on a core each, with the bytes laid out so (sharing.SimulateApart); Misses are
+// those of that simulation, and prefetchers are left out of it.
+//
+// Loops of libraries stay as they are: none is changed, nor fused with the program's.
 //
 // Where prefetchers are simulated, a change is worth the demand misses that they leave, and
 // the waits for what they fetch too late; misses that they cover promise no cycles. What
@@ -46,12 +55,14 @@ type Kind string
 // The kinds of advice.
 const (
 	Fuse        Kind = "fuse loops"
+	Initialise  Kind = "initialise at first use"
 	Interchange Kind = "interchange loops"
 	TileSteps   Kind = "tile steps"
 	Tile        Kind = "tile the nest"
 	Split       Kind = "split records"
 	Pad         Kind = "pad arrays"
 	HugePages   Kind = "use huge pages"
+	Privatise   Kind = "pad or privatise per-thread data"
 	Nothing     Kind = "nothing to gain"
 )
 
@@ -61,10 +72,10 @@ type Row struct {
 	Point   map[string]float64 `frame:",each"`
 	Machine string             `frame:"machine"`
 	Level   string             `frame:"level"`
-	Misses  float64            `frame:"misses"` // of the level, as predicted or simulated
+	Misses  float64            `frame:"misses"` // of the level, as predicted or simulated; Privatise: of all threads, on a core each
 	Advice  Kind               `frame:"advice"`
 	Where   string             `frame:"scope"`  // the loop to change; empty for data
-	With    string             `frame:"with"`   // Fuse: the other loop; otherwise where the reuses are, or empty
+	With    string             `frame:"with"`   // Fuse: the other loop; Initialise: the routine that clears; otherwise where the reuses are, or empty
 	Object  string             `frame:"object"` // with the most misses of these
 	// Gain is the misses that the change would save; Low and High hold what is known of
 	// how well it can be done and, of predictions, of the patterns.
@@ -92,6 +103,7 @@ type Row struct {
 	Warning    string `frame:"warning"`
 
 	straight patterns.Prefetched // of Ahead: of misses that stay, once they are a walk
+	rows     float64             // TileSteps: iterations of the loop inside that go together; 0: as many as fit
 }
 
 // least is the share of a level's misses from which advice is given.

@@ -72,14 +72,17 @@ const (
 	maxBlocks     = 1 << 31 // block positions are 32-bit numbers
 )
 
-// FullyAssociative returns the hierarchy with one set in each cache and TLB.
+// FullyAssociative returns the hierarchy with one set in each cache and TLB; with LRU
+// replacement where the policy is an approximation of it for some ways.
 func (c Config) FullyAssociative() Config {
 	c = c.clone()
 	for i := range c.Levels {
 		c.Levels[i].Ways, c.Levels[i].PageBytes = 0, 0
+		c.Levels[i].Replacement = c.Levels[i].Replacement.fullyAssociative()
 	}
 	for i := range c.TLBs {
 		c.TLBs[i].Ways = 0
+		c.TLBs[i].Replacement = c.TLBs[i].Replacement.fullyAssociative()
 	}
 	return c
 }
@@ -137,6 +140,8 @@ func (l Level) check(what string, i int, names map[string]bool) error {
 		return fail("has pages of %d bytes, want a power of two of at least a block, or 0 for none", l.PageBytes)
 	case int(l.Replacement) >= len(policies):
 		return fail("has an unknown replacement policy, %v", l.Replacement)
+	case policies[l.Replacement].tree && (l.waysOf()&(l.waysOf()-1) != 0 || l.waysOf() > maxTreeWays):
+		return fail("has %d ways, want a power of two to %d for %v replacement", l.waysOf(), maxTreeWays, l.Replacement)
 	}
 	names[l.Name] = true
 	return nil

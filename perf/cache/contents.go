@@ -24,7 +24,7 @@ const scanWays = 16
 //
 // The places of a set are consecutive in tags: by last access, latest first, if
 // the policy is ordered; otherwise the protected latest ones come first and the
-// others in any order. Free places come last if ordered, and anywhere
+// others in any order, or that of promote. Free places come last if ordered, and anywhere
 // otherwise.
 //
 // A large fully associative level keeps only the latest few blocks in tags, as
@@ -39,6 +39,7 @@ type contents struct {
 
 	ordered   bool  // see policy
 	protected uint8 // see policy
+	tree      bool  // see policy
 
 	// For a level indexed by physical addresses: log2 of the blocks in a page,
 	// and the seed of the placement of pages.
@@ -50,14 +51,14 @@ type contents struct {
 func newContents(l Level, seed uint64) contents {
 	ways := l.waysOf()
 	policy := &policies[l.Replacement]
-	c := contents{sets: l.Blocks / ways, places: ways, ordered: policy.ordered, protected: policy.protected, random: seed}
+	c := contents{sets: l.Blocks / ways, places: ways, ordered: policy.ordered, protected: policy.protected, tree: policy.tree, random: seed}
 	if l.PageBytes > 0 {
 		c.paged, c.pageShift, c.placement = true, uint(bits.TrailingZeros64(l.PageBytes/l.BlockBytes)), mix(seed^0x70a9e5)
 	}
 	if c.sets&(c.sets-1) == 0 {
 		c.mask = c.sets - 1
 	}
-	if c.sets == 1 && ways > scanWays {
+	if c.sets == 1 && ways > scanWays && !c.tree {
 		c.places = policy.pooled
 		c.pool = newPool(uint32(ways - c.places))
 	}
@@ -107,19 +108,42 @@ func (c *contents) fetch(block uint64, mark tag) (held bool, victim tag) {
 	for i, t := range set {
 		if t&^dirty == want {
 			set[i] |= mark
-			if c.protected > 0 {
-				set[0], set[i] = set[i], set[0]
-			}
+			c.promote(set, i)
 			return true, 0
 		}
 	}
 	i := c.victim(set)
 	victim = set[i]
 	set[i] = want | mark
-	if c.protected > 0 {
-		set[0], set[i] = set[i], set[0]
-	}
+	c.promote(set, i)
 	return false, victim
+}
+
+// promote notes an access to place i of a set under a policy that is not ordered.
+//
+// A tree pseudo-LRU policy has a bit for each inner node of a tree over the ways, which
+// tells the half that was not accessed last. Here the halves change places instead, so that
+// the one accessed last comes first: the block accessed last is at place 0, and the one to
+// evict at the last. Halves are exchanged from the smallest to the largest.
+//
+//	4 ways, an access to d    a b │ c d  →  a b │ d c  →  d c │ a b
+func (c *contents) promote(set []tag, i int) {
+	if !c.tree {
+		if c.protected > 0 {
+			set[0], set[i] = set[i], set[0]
+		}
+		return
+	}
+	for half := 1; half < len(set); half *= 2 {
+		if i&half == 0 {
+			continue
+		}
+		from := i &^ (2*half - 1)
+		for k := from; k < from+half; k++ {
+			set[k], set[k+half] = set[k+half], set[k]
+		}
+		i -= half
+	}
 }
 
 // fetchOrdered is fetch for an ordered policy: searching for the block, it
@@ -195,6 +219,9 @@ func (c *contents) victim(set []tag) int {
 		}
 	}
 	n := uint64(len(set))
+	if c.tree {
+		return len(set) - 1
+	}
 	if kept := uint64(c.protected); n > kept {
 		return int(kept + c.below(n-kept))
 	}

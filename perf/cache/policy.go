@@ -14,6 +14,7 @@ const (
 	LRU    Replacement = iota // evicts the block accessed longest ago
 	NMRU                      // evicts any block but the one accessed last, with equal chances
 	Random                    // evicts any block, with equal chances
+	PLRU                      // tree pseudo-LRU: evicts a block of the half, quarter and so on of the set that was not accessed last
 )
 
 // policy describes how a replacement policy works.
@@ -26,6 +27,10 @@ type policy struct {
 	ordered   bool
 	protected uint8 // 0 or 1
 
+	// tree keeps the ways of a set, a power of two, as leaves of a binary tree: see
+	// contents.touch.
+	tree bool
+
 	// pooled is the number of places, the latest, that a large fully
 	// associative level searches before its pool.
 	pooled uint64
@@ -35,6 +40,18 @@ var policies = [...]policy{
 	LRU:    {name: "LRU", ordered: true, protected: 1, pooled: 4},
 	NMRU:   {name: "NMRU", protected: 1, pooled: 1},
 	Random: {name: "random"},
+	PLRU:   {name: "PLRU", protected: 1, tree: true},
+}
+
+// maxTreeWays is the largest number of ways under a tree policy, whose ways are searched.
+const maxTreeWays = 128
+
+// fullyAssociative returns the policy for a level of one set: of any number of ways.
+func (r Replacement) fullyAssociative() Replacement {
+	if policies[r].tree {
+		return LRU
+	}
+	return r
 }
 
 // Policies returns all replacement policies.

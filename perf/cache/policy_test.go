@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,4 +138,98 @@ func TestPoliciesAreReadBack(t *testing.T) {
 	if got, want := Replacement(beyond).String(), fmt.Sprintf("Replacement(%d)", beyond); got != want {
 		t.Errorf("a policy beyond the last is called %q", got)
 	}
+}
+
+// plainTree is a set of tree pseudo-LRU replacement as it is described: a bit for each inner
+// node of a binary tree over the ways, which tells the half to evict from.
+type plainTree struct {
+	blocks []uint64 // plus 1, by way
+	right  []bool   // by node: 1 is the root, 2n and 2n+1 are the children of n
+}
+
+// access returns whether a block is held, after bringing it in.
+func (p *plainTree) access(block uint64) bool {
+	ways := len(p.blocks)
+	way := slices.Index(p.blocks, block+1)
+	held := way >= 0
+	if !held {
+		way = slices.Index(p.blocks, 0)
+	}
+	if way < 0 {
+		node := 1
+		for node < ways {
+			if node *= 2; p.right[node/2] {
+				node++
+			}
+		}
+		way = node - ways
+	}
+	p.blocks[way] = block + 1
+	for node := way + ways; node > 1; node /= 2 {
+		p.right[node/2] = node%2 == 0 // away from the way
+	}
+	return held
+}
+
+// TestPLRUAgainstPlainTree: misses of random accesses are those of the bits of a tree, in
+// sets of 1 to 32 ways.
+func TestPLRUAgainstPlainTree(t *testing.T) {
+	plan := mixedPlan()
+	rapid.Check(t, func(t *rapid.T) {
+		ways, sets := 1<<rapid.IntRange(0, 5).Draw(t, "log2 ways"), rapid.IntRange(1, 4).Draw(t, "sets")
+		l := Level{Name: "L", Blocks: uint64(ways * sets), Ways: ways, BlockBytes: 16, Replacement: PLRU}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
+		var plain []plainTree
+		for range sets {
+			plain = append(plain, plainTree{make([]uint64, ways), make([]bool, ways)})
+		}
+		var accesses []trace.Access
+		misses := uint64(0)
+		for range 3000 {
+			block := rng.Uint64N(uint64(ways*sets) * 3 / 2)
+			if rng.IntN(2) == 0 {
+				block %= uint64(ways) // often the same
+			}
+			accesses = append(accesses, accessOf(rng.IntN(5), block*16, 8))
+			if !plain[block%uint64(sets)].access(block) {
+				misses++
+			}
+		}
+		if got := simulate(t, plan, Config{Levels: []Level{l}}, accesses).Levels[0].Total.Misses; got != misses {
+			t.Fatalf("%d ways, %d sets: %d misses, want %d", ways, sets, got, misses)
+		}
+	})
+}
+
+// TestPLRUOfTwoWays: with two ways it is LRU, with four it is not.
+func TestPLRUOfTwoWays(t *testing.T) {
+	plan := mixedPlan()
+	accesses := drawn(3000, 24)
+	for ways, same := range map[int]bool{1: true, 2: true, 4: false} {
+		l := Level{Name: "L", Blocks: 16, BlockBytes: 16, Ways: ways}
+		want := simulate(t, plan, Config{Levels: []Level{l}}, accesses).Levels
+		l.Replacement = PLRU
+		if got := simulate(t, plan, Config{Levels: []Level{l}}, accesses).Levels; cmp.Equal(want, got) != same {
+			t.Errorf("%d ways: as LRU %v, want %v", ways, !same, same)
+		}
+	}
+	for _, l := range []Level{{Name: "L", Blocks: 12, Ways: 12, BlockBytes: 64}, {Name: "L", Blocks: 72, BlockBytes: 64}, {Name: "L", Blocks: 256, BlockBytes: 64}} {
+		l.Replacement = PLRU
+		c := Config{Levels: []Level{l}}
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), "power of two") {
+			t.Errorf("%d ways: %v", l.waysOf(), err)
+		}
+		if full := c.FullyAssociative(); full.Levels[0].Replacement != LRU || full.Check() != nil {
+			t.Errorf("fully associative: %v", full.Levels[0].Replacement)
+		}
+	}
+}
+
+// drawn returns accesses to some blocks of 16 bytes, the same in each call.
+func drawn(count int, blocks uint64) (accesses []trace.Access) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range count {
+		accesses = append(accesses, accessOf(rng.IntN(5), rng.Uint64N(blocks)*16, 8))
+	}
+	return accesses
 }

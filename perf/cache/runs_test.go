@@ -24,7 +24,10 @@ func TestRuns(t *testing.T) {
 			if l.Ways > 0 && rapid.Bool().Draw(t, "many sets") {
 				l.Blocks *= 8
 			}
-			l.Replacement = rapid.SampledFrom([]Replacement{LRU, LRU, NMRU, Random}).Draw(t, "policy")
+			l.Replacement = rapid.SampledFrom([]Replacement{LRU, LRU, NMRU, Random, PLRU}).Draw(t, "policy")
+			if l.check("", 0, map[string]bool{}) != nil { // not so many ways
+				l.Replacement = LRU
+			}
 			if plain {
 				l.BypassFloat = false
 			} else {
@@ -100,7 +103,10 @@ func TestRunsOfRows(t *testing.T) {
 		ways := rapid.SampledFrom([]int{1, 2, 2, 3, 4, 8}).Draw(t, "ways")
 		sets := rapid.SampledFrom([]int{32, 36, 64, 128}).Draw(t, "sets")
 		l := Level{Name: "L1", Ways: ways, Blocks: uint64(ways * sets), BlockBytes: 1 << rapid.IntRange(5, 7).Draw(t, "log2 block")}
-		l.Replacement = rapid.SampledFrom([]Replacement{LRU, LRU, LRU, NMRU, Random}).Draw(t, "policy")
+		l.Replacement = rapid.SampledFrom([]Replacement{LRU, LRU, LRU, NMRU, Random, PLRU}).Draw(t, "policy")
+		if ways == 3 && l.Replacement == PLRU {
+			l.Replacement = LRU
+		}
 		l.BypassFloat = rapid.IntRange(0, 3).Draw(t, "bypass") == 0
 		next := Level{Name: "L2", Ways: 4, Blocks: 256, BlockBytes: 128, Inclusive: !l.BypassFloat && ways*sets < 256 && rapid.Bool().Draw(t, "inclusive")}
 		config := Config{Levels: []Level{l, next}, TLBs: []TLB{{Name: "TLB", Entries: 8, EntryBytes: 1024}}}

@@ -66,7 +66,7 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 	if len(c.Groups) != len(e.misses) {
 		return fmt.Errorf("perf: %s at %s: a correction of %d groups for %d", of.Level.Name, of.Point, len(c.Groups), len(e.misses))
 	}
-	e.warnings = append(e.warnings, c.Warnings...)
+	e.warnings, e.replays = append(e.warnings, c.Warnings...), by.Replays()
 	e.exact, e.corrected, e.off = make([]bool, len(e.misses)), make([]bool, len(e.misses)), make([]float64, len(e.misses))
 	for g, better := range c.Groups {
 		if better.Method == "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"presage/perf/fit"
+	"presage/perf/internal/num"
 	"presage/perf/predict"
 	"presage/perf/scaling"
 	"presage/perf/subject"
@@ -63,7 +64,7 @@ func (m *Model) doubt(ctx context.Context, t *target, e *estimate, rows []Row, s
 	}
 	warnings = append(warnings, m.refits.said()...)
 	for i := range rows {
-		own := slices.Clip(warnings)
+		own := slices.Concat(e.policies(rows[i].at, i, scopes), warnings)
 		if e.by != predict.MethodBinomial {
 			own = append(own, d.sawConflicts(i)...)
 			own = append(own, rows[i].doubts()...)
@@ -71,6 +72,31 @@ func (m *Model) doubt(ctx context.Context, t *target, e *estimate, rows []Row, s
 		rows[i].Warning = strings.Join(own, "; ")
 	}
 	return nil
+}
+
+// policies says of a scope what models leave out of a level, or that its misses were counted
+// in a replay of the level as the machine has it, but for some of them.
+func (e *estimate) policies(l predict.Level, scope int, scopes subject.Partition) []string {
+	replayed, all := 0.0, 0.0
+	for g := range e.misses {
+		if scopes.Of[g] == scope {
+			n := e.misses[g].Total()
+			if all += n; e.replays && e.corrected[g] {
+				replayed += n
+			}
+		}
+	}
+	switch replayed {
+	case 0:
+		return l.NotModelled
+	case all:
+		return l.Replayed
+	}
+	var out []string
+	for _, text := range l.Replayed {
+		out = append(out, text+", but for "+num.Percent(1-replayed/all)+" of the misses")
+	}
+	return out
 }
 
 // doubts returns the doubts that a row has by itself.

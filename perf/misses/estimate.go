@@ -267,6 +267,7 @@ type estimate struct {
 	// corrected are groups that a Corrector knew better, counted or not; nil if there is
 	// none.
 	corrected []bool
+	replays   bool      // the Corrector's counts are of the level as the machine has it
 	off       []float64 // misses by which a Corrector may be wrong; nil if there is none
 	warnings  []string
 }
@@ -280,7 +281,7 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s at %s: %w", t.name(l), point, err)
 	}
-	e := &estimate{histograms: h, by: opt.Method, warnings: slices.Concat(fit.WarningTexts(h.warnings), l.NotModelled, m.about)}
+	e := &estimate{histograms: h, by: opt.Method, warnings: slices.Concat(fit.WarningTexts(h.warnings), m.about)}
 	if text := m.mayMap(point); text != "" {
 		e.warnings = append(e.warnings, text)
 	}

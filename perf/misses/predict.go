@@ -385,7 +385,7 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 	if err != nil {
 		return nil, err
 	}
-	out := &GroupMisses{BlockBytes: l.BlockBytes, Misses: make([]float64, len(e.misses)), Warnings: e.warnings}
+	out := &GroupMisses{BlockBytes: l.BlockBytes, Misses: make([]float64, len(e.misses)), Warnings: slices.Concat(e.policies(l, 0, subject.Partition{Of: make([]int, len(e.misses))}), e.warnings)}
 	for g := range out.Misses {
 		if out.Misses[g] = e.misses[g].Total(); !finite(out.Misses[g]) {
 			return nil, notFinite(t, l, point)

@@ -113,11 +113,7 @@ func (c *collector) fetchedAhead(a trace.Access) {
 
 // without sums what is left at each cache, if all are fully associative.
 func (a *ahead) without() []Prefetched {
-	var all []Prefetched
-	for _, l := range a.full.Result().Levels {
-		all = append(all, Prefetched{float64(l.Total.Misses), float64(l.Prefetched.Late), float64(l.Prefetched.Covered), l.Prefetched.Wait})
-	}
-	return all
+	return prefetchedBy(a.full)
 }
 
 // walkInstructions is the number of instructions for each access of a walk.
@@ -128,27 +124,72 @@ const walkInstructions = 4
 // order, an access every so many cycles. It returns machine.ErrNoPrefetchers if the
 // description has none.
 func Walk(m *machine.Machine, pace float64) ([]Prefetched, error) {
+	const bytes = 1 << 20
+	s, err := walker(m, pace)
+	if err != nil {
+		return nil, err
+	}
+	walk(s, bytes, bytes)
+	all := prefetchedBy(s)
+	for i := range all {
+		all[i] = all[i].Times(float64(m.Caches[i].BlockBytes) / bytes)
+	}
+	return all, nil
+}
+
+// WalkAgain returns the same for a cache alone, where stretches of memory of so many bytes
+// are walked along one after the other, each from another place of a page, and again once all have been: twice
+// what the cache holds, which the one below has if it is larger.
+func WalkAgain(m *machine.Machine, level int, pace float64, stretch uint64) (Prefetched, error) {
+	s, err := walker(m, pace)
+	if err != nil {
+		return Prefetched{}, err
+	}
+	c := &m.Caches[level]
+	blocks := max(1, stretch/c.BlockBytes)
+	count := max(1, 2*c.Blocks/blocks)
+	apart := (stretch/pageBytes + 2) * pageBytes
+	once := func() Prefetched {
+		for k := range count { // from all places of a page, of which 29 is prime to the number
+			walk(s, pageBytes+k*apart+k*29*c.BlockBytes%pageBytes, blocks*c.BlockBytes)
+		}
+		return prefetchedBy(s)[level]
+	}
+	first := once()
+	return once().Plus(first.Times(-1)).Times(1 / float64(count*blocks)), nil
+}
+
+const (
+	walkStep  = 8    // bytes from one access of a walk to the next
+	pageBytes = 4096 // that no prefetcher leaves
+)
+
+// walker returns the caches of a machine with its prefetchers, for accesses that come every
+// so many cycles.
+func walker(m *machine.Machine, pace float64) (*cache.Simulator, error) {
 	config, err := m.Prefetching(1)
 	if err != nil {
 		return nil, err
 	}
-	const bytes, step = 1 << 20, 8
-	plan := &trace.Plan{Refs: []trace.Ref{{Size: step, Kind: trace.Load}}}
 	config.Prefetching.Clock = &cache.Clock{PerAccess: []float64{pace}, Window: 1}
 	if !m.Core.InOrder {
 		config.Prefetching.Clock.Window = max(1, m.Core.Window/walkInstructions)
 	}
-	s, err := cache.New(plan, config.Config)
-	if err != nil {
-		return nil, err
+	return cache.New(&trace.Plan{Refs: []trace.Ref{{Size: walkStep, Kind: trace.Load}}}, config.Config)
+}
+
+// walk accesses so many bytes from an address on.
+func walk(s *cache.Simulator, from, bytes uint64) {
+	for at := from; at < from+bytes; at += walkStep {
+		s.Access(trace.Tag(0, walkStep) + trace.Access(at))
 	}
-	for at := uint64(bytes); at < 2*bytes; at += step {
-		s.Access(trace.Tag(0, step) + trace.Access(at))
-	}
+}
+
+// prefetchedBy returns what was left, late and covered at each cache so far.
+func prefetchedBy(s *cache.Simulator) []Prefetched {
 	var all []Prefetched
-	for i, l := range s.Result().Levels {
-		misses := float64(bytes / config.Levels[i].BlockBytes)
-		all = append(all, Prefetched{float64(l.Total.Misses), float64(l.Prefetched.Late), float64(l.Prefetched.Covered), l.Prefetched.Wait}.Times(1/misses))
+	for _, l := range s.Result().Levels {
+		all = append(all, Prefetched{float64(l.Total.Misses), float64(l.Prefetched.Late), float64(l.Prefetched.Covered), l.Prefetched.Wait})
 	}
-	return all, nil
+	return all
 }

@@ -155,3 +155,25 @@ func clock(cycles float64, window int) func(context.Context, *subject.Program, s
 		return c, nil
 	}
 }
+
+// TestWalkAgain: stretches of 64 blocks from each place of a page leave the first three
+// blocks of each page that they come to; of single blocks all are left.
+func TestWalkAgain(t *testing.T) {
+	m := prefetching()
+	m.Prefetchers = m.Prefetchers[:1]
+	want, count := 0.0, 2*m.Caches[0].Blocks/64
+	for k := range count {
+		first := k * 29 % 64
+		want += float64(min(3, 64-first)+min(3, first)) / float64(64*count)
+	}
+	got, err := patterns.WalkAgain(m, 0, 100, 64*64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(got.Left-want) > 1e-9 || math.Abs(got.Left+got.Covered-1) > 1e-9 {
+		t.Errorf("%+v, want %g left", got, want)
+	}
+	if one, err := patterns.WalkAgain(m, 0, 100, 64); err != nil || one.Left != 1 {
+		t.Errorf("single blocks: %+v, %v", one, err)
+	}
+}

@@ -23,6 +23,8 @@ type collector struct {
 	ahead  *ahead // nil: prefetchers are not simulated
 	sizes  []blockSize
 	levels []level // as cache.Missed numbers them
+
+	threads map[int32]bool // that made accesses
 }
 
 var _ trace.Collector = (*collector)(nil)
@@ -65,7 +67,7 @@ type collision struct {
 }
 
 func newCollector(by *locality.Classification, config cache.Config, prefetching *cache.Config) (*collector, error) {
-	c := &collector{by: by}
+	c := &collector{by: by, threads: make(map[int32]bool)}
 	var err error
 	if c.ahead, err = newAhead(by.Plan, prefetching); err != nil {
 		return nil, err
@@ -122,6 +124,9 @@ func (c *collector) add(name string, blockBytes, blocks uint64, ways int) error 
 
 // Observe implements trace.Collector.
 func (c *collector) Observe(b *trace.Batch) {
+	if len(b.Accesses) > 0 {
+		c.threads[b.Thread] = true
+	}
 	for i := range c.sizes {
 		s := &c.sizes[i]
 		s.each, s.at = s.classes.Classify(b), 0

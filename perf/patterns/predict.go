@@ -3,6 +3,7 @@ package patterns
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func Predict(ctx context.Context, model *misses.Model, m *machine.Machine, point
 	if err != nil {
 		return nil, err
 	}
-	d := &divider{ctx: ctx, model: model, by: by, coverage: opt.Coverage, known: make(map[uint64]*division)}
+	d := &divider{ctx: ctx, model: model, by: by, coverage: opt.Coverage, known: make(map[uint64]*division), libraries: librariesOf(model)}
 	if d.method, err = opt.Method.Check(); err != nil {
 		return nil, err
 	}
@@ -92,6 +93,18 @@ func Predict(ctx context.Context, model *misses.Model, m *machine.Machine, point
 	return rows, nil
 }
 
+// librariesOf returns the scopes that are library code in a run of the model.
+func librariesOf(model *misses.Model) map[string]bool {
+	all := make(map[string]bool)
+	runs := model.Runs().Runs
+	for i := range runs {
+		if i == 0 || runs[i].Program != runs[i-1].Program {
+			maps.Copy(all, runs[i].Program.LibraryScopes())
+		}
+	}
+	return all
+}
+
 // divider divides the misses of loops by pattern.
 type divider struct {
 	ctx      context.Context
@@ -100,11 +113,13 @@ type divider struct {
 	method   predict.Method
 	coverage float64
 	known    map[uint64]*division // by block size
+
+	libraries map[string]bool
 }
 
 // level returns the patterns of a level, given its loops.
 func (d *divider) level(l predict.Level, loops []misses.Row) ([]Predicted, error) {
-	blank := Predicted{Used: math.NaN(), Pace: math.NaN(), Program: loops[0].Program, Point: loops[0].Point, Machine: loops[0].Machine, Level: l.Name}
+	blank := Predicted{Libraries: d.libraries, Used: math.NaN(), Pace: math.NaN(), Program: loops[0].Program, Point: loops[0].Point, Machine: loops[0].Machine, Level: l.Name}
 	if l.BypassFloat {
 		nan := math.NaN()
 		blank.Scope, blank.Warning = loops[0].Scope, loops[0].Warning

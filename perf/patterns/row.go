@@ -79,6 +79,8 @@ type Predicted struct {
 	Used    float64
 	Pace    float64
 	Warning string `frame:"pred_warning"`
+	// Libraries are as in Level. All rows have the same map.
+	Libraries map[string]bool
 }
 
 // Simulated is the accesses and misses of a pattern at a level of a machine, as

@@ -60,6 +60,9 @@ type Level struct {
 	HugePages  uint64      // of 2 MiB, that hold the blocks accessed
 	Full       float64     // misses if all caches are fully associative
 	FullAhead  Prefetched  // likewise with prefetchers, if these are simulated
+	// Libraries are the scopes that are library code, by name: see Program.LibraryScopes.
+	Libraries map[string]bool
+	Threads   int // that made accesses
 }
 
 // Extent is what a scope accesses of an object.
@@ -96,10 +99,11 @@ func SimulateLevels(ctx context.Context, prog *subject.Program, m *machine.Machi
 		if err != nil {
 			return nil, err
 		}
+		libraries := r.prog.LibraryScopes()
 		var levels []Level
 		for k := range r.result.Levels {
 			l := &r.result.Levels[k]
-			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, about), r.extents(l), l.HugePages, float64(l.Full), r.cycles(l.FullAhead)})
+			levels = append(levels, Level{l.Name, l.BlockBytes, listedSimulated(r.rows(l), subject.Listing{}), r.objects(l, about), r.extents(l), l.HugePages, float64(l.Full), r.cycles(l.FullAhead), libraries, r.result.Threads})
 		}
 		all = append(all, levels)
 	}
@@ -111,6 +115,8 @@ type stored struct {
 	Facts  subject.Facts
 	Levels []storedLevel       // caches, then TLBs
 	Memory []allocation.Object // that changes of memory told of
+
+	Threads int // that made accesses
 }
 
 type storedLevel struct {
@@ -144,7 +150,7 @@ type storedCollision struct {
 
 // version is part of the key of a stored simulation: raise it when the meaning of
 // stored changes.
-const version = 3
+const version = 4
 
 // simulated is the simulation of one run.
 type simulated struct {
@@ -229,7 +235,7 @@ func simulateStep(ctx context.Context, loaded subject.Loaded, step subject.Step,
 		if err != nil {
 			return nil, err
 		}
-		return &stored{Facts: res.Facts, Levels: c.result(), Memory: c.memory()}, nil
+		return &stored{Facts: res.Facts, Levels: c.result(), Memory: c.memory(), Threads: len(c.threads)}, nil
 	})
 	if err != nil {
 		return nil, err

@@ -13,7 +13,10 @@ type Level struct {
 	BlockBytes  uint64
 	Sets, Ways  uint64
 	BypassFloat bool
-	NotModelled []string // policies that predictions leave out
+	NotModelled []string // policies that models leave out
+	// Replayed says the same of misses that are counted in a replay, in which the level is as
+	// the machine has it: a text for each of NotModelled.
+	Replayed []string
 }
 
 func (l Level) Blocks() uint64 { return l.Sets * l.Ways }
@@ -49,31 +52,39 @@ func Levels(m *machine.Machine) []Level {
 	var all []Level
 	for i := range m.Caches {
 		c := &m.Caches[i]
-		l := Level{c.Name, c.BlockBytes, c.Sets(), c.Blocks / c.Sets(), c.BypassFloat, notModelled(c.Replacement)}
+		l := Level{Name: c.Name, BlockBytes: c.BlockBytes, Sets: c.Sets(), Ways: c.Blocks / c.Sets(), BypassFloat: c.BypassFloat}
+		l.replaces(c.Replacement)
 		if c.Filling == cache.Exclusive {
 			l = l.with(together(m.Caches[:i+1]))
 		}
 		if c.NoWriteAllocate {
-			l.NotModelled = append(l.NotModelled, "not modelled: stores that do not allocate")
+			l.leavesOut("stores that do not allocate", "with stores that do not allocate")
 		}
 		if c.Inclusive {
-			l.NotModelled = append(l.NotModelled, "not modelled: inclusion")
+			l.leavesOut("inclusion", "as inclusive")
 		}
 		if c.Filling == cache.Victims {
-			l.NotModelled = append(l.NotModelled, "not modelled: that it holds only what the level above evicts")
+			l.leavesOut("that it holds only what the level above evicts", "as a cache of what the level above evicts")
 		}
 		all = append(all, l)
 	}
 	for i := range m.TLBs {
 		t := &m.TLBs[i]
-		all = append(all, Level{t.Name, t.EntryBytes, t.Sets(), t.Entries / t.Sets(), t.BypassFloat, notModelled(t.Replacement)})
+		l := Level{Name: t.Name, BlockBytes: t.EntryBytes, Sets: t.Sets(), Ways: t.Entries / t.Sets(), BypassFloat: t.BypassFloat}
+		l.replaces(t.Replacement)
+		all = append(all, l)
 	}
 	return all
 }
 
-func notModelled(r cache.Replacement) []string {
-	if r == cache.LRU {
-		return nil
+// replaces adds what models leave out of a replacement policy.
+func (l *Level) replaces(r cache.Replacement) {
+	if r != cache.LRU {
+		l.leavesOut(fmt.Sprintf("%v replacement; LRU is assumed", r), fmt.Sprintf("with %v replacement", r))
 	}
-	return []string{fmt.Sprintf("not modelled: %v replacement; LRU is assumed", r)}
+}
+
+func (l *Level) leavesOut(modelled, replayed string) {
+	l.NotModelled = append(l.NotModelled, "not modelled: "+modelled)
+	l.Replayed = append(l.Replayed, "replayed "+replayed)
 }

@@ -2,8 +2,6 @@ package sharing
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 
 	"presage/perf/cache"
@@ -71,12 +69,9 @@ type storedCore struct {
 // Results are kept in the store. Prefetchers, TLBs and replacement other than LRU are not
 // simulated.
 func SimulateCaches(ctx context.Context, prog *subject.Program, m *machine.Machine, points []subject.Point, opt CacheOptions) ([]CacheRow, error) {
-	private := len(m.Caches) - 1
-	if opt.Shared != "" {
-		private = slices.IndexFunc(m.Caches, func(c machine.Cache) bool { return c.Name == opt.Shared })
-	}
-	if private < 1 {
-		return nil, fmt.Errorf("perf: sharing: %q is no level of %s below another: name one that threads share", opt.Shared, m.Name)
+	private, err := opt.private(m)
+	if err != nil {
+		return nil, err
 	}
 	sweep, err := opt.Sweep(prog, points)
 	if err != nil {

@@ -50,6 +50,7 @@ type block struct {
 	owner  int    // the thread that did
 	writer uint32 // the reference that wrote it last, plus 1
 	by     []view // by thread, once a second one accessed it
+	missed bool   // a thread missed it since another wrote it
 }
 
 // view is a block as a thread sees it.
@@ -58,6 +59,7 @@ type view struct {
 	since      uint64 // bytes that others wrote while it is not held
 	wanted     uint64 // of those when it was fetched again; 0: the miss is told, or there was none
 	open       *counts
+	uses       *[maxBlockBytes]uint32 // accesses of each byte, from the block's first coherence miss on
 }
 
 // miss is what coherence misses are counted by.
@@ -142,6 +144,7 @@ func (c *collector) shared(x *block, thread int, number, bytes uint64, ref trace
 	v := &x.by[thread]
 	if !v.held {
 		if v.ever {
+			x.missed = true
 			v.wanted, v.open = v.since, c.counts(x, number<<c.shift+uint64(bits.TrailingZeros64(bytes)), ref)
 		}
 		v.held, v.ever, v.since = true, true, 0
@@ -149,6 +152,9 @@ func (c *collector) shared(x *block, thread int, number, bytes uint64, ref trace
 	if v.open != nil && v.wanted&bytes != 0 {
 		v.open.True++
 		v.open = nil
+	}
+	if x.missed {
+		v.use(bytes)
 	}
 	if !c.writes[ref] {
 		return

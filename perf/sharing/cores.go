@@ -32,6 +32,8 @@ type cores struct {
 	round  []int            // cores whose turn is in the round at hand, in order
 	all    *reuse.Collector // distances in blocks of the last level, of all threads together
 	batch  trace.Batch
+
+	missed func(addr uint64, m cache.Missed) // if not nil, called with misses of private levels; then neither distances nor misses alone are found
 }
 
 // core is what a thread runs on.
@@ -64,7 +66,7 @@ func newCores(plan *trace.Plan, config cache.Config, private int) (*cores, error
 	}
 	for i, l := range config.Levels {
 		if l.Replacement != cache.LRU || l.PageBytes != 0 || l.BypassFloat || l.BlockBytes != config.Levels[0].BlockBytes {
-			return nil, fmt.Errorf("perf: sharing: %s: caches of threads are simulated with LRU replacement, blocks of one size and no bypass", l.Name)
+			return nil, fmt.Errorf("perf: sharing: %w: %s needs LRU replacement, blocks of one size and no bypass", ErrCaches, l.Name)
 		}
 		if i < private {
 			continue
@@ -124,8 +126,10 @@ func (c *cores) Observe(b *trace.Batch) {
 		c.round = append(c.round, n)
 	}
 	x := c.cores[n]
-	x.alone.Observe(b)
-	x.reuse.Observe(b)
+	if c.missed == nil {
+		x.alone.Observe(b)
+		x.reuse.Observe(b)
+	}
 	x.queue = append(x.queue, b.Accesses...)
 	if len(x.queue) >= longest {
 		c.flush()
@@ -145,7 +149,9 @@ func (c *cores) flush() {
 			}
 		}
 	}
-	c.all.Observe(&c.batch)
+	if c.missed == nil {
+		c.all.Observe(&c.batch)
+	}
 	for _, n := range c.round {
 		c.cores[n].queue = c.cores[n].queue[:0]
 	}
@@ -178,6 +184,9 @@ func (c *cores) part(n int, a trace.Access) {
 	for _, m := range x.own.Access(a) {
 		s := &x.stats[m.Level]
 		s.Misses++
+		if c.missed != nil {
+			c.missed(a.Addr(), m)
+		}
 		if x.lost[m.Level][m.Block] {
 			s.Invalidated++
 			delete(x.lost[m.Level], m.Block)

@@ -84,12 +84,14 @@ func Simulate(ctx context.Context, prog *subject.Program, points []subject.Point
 }
 
 // version is part of the key of stored results: raise it when their meaning changes.
-const version = 1
+const version = 2
 
 // stored is what the store holds of a run.
 type stored struct {
 	Facts  subject.Facts
 	Misses []storedMiss // by reference and address
+	Parts  []part       `json:",omitempty"`
+	Free   uint64       `json:",omitempty"` // where they could go
 }
 
 type storedMiss struct {
@@ -122,7 +124,11 @@ func simulateStep(ctx context.Context, loaded subject.Loaded, step subject.Step,
 		if err != nil {
 			return nil, err
 		}
-		return &stored{res.Facts, c.result()}, nil
+		out := &stored{Facts: res.Facts, Misses: c.result(), Parts: c.parts()}
+		if len(out.Parts) > 0 {
+			out.Free = c.free()
+		}
+		return out, nil
 	})
 	if err != nil {
 		return nil, err

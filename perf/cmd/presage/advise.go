@@ -37,12 +37,19 @@ func adviseCommand() *cobra.Command {
 		Short: "Say what change would save misses, and how many",
 		Long: `advise prints, for each level of a machine, the changes that would make reuses short
 that now miss: to interchange, fuse or tile loops, to keep the steps of a loop inside
-blocks of data, to split records, to pad arrays that collide, or to use huge pages;
-each with the misses and the cycles that it would save. Changes of less than a
+blocks of data, to split records, to pad arrays that collide, to use huge pages, to
+initialise memory in the loop that first uses it, or to pad or privatise what threads
+use of an object that shares lines between them; each with the misses and the cycles
+that it would save. Changes of less than a
 twentieth of a level's misses are left out; "nothing to gain" is an answer.
 
 Gains assume that the change is possible (dependences are not looked at) and that it
 makes nothing else long. They do not add up: several may be about the same misses.
+
+Threads that share lines are simulated on a core each, of caches with LRU replacement:
+the misses of such a row are those of all threads, prefetchers are left out, and its
+gain is from that of threads which take turns, as in the run, to that of threads which
+run at once. Loops of libraries are not changed, nor fused with others.
 
 Where the machine's file lists prefetchers, they are simulated, too: a change is worth the
 demand misses that they leave (pred_gain_demand_misses) and the cycles by which they are

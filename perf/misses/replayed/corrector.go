@@ -119,7 +119,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 		return nil, fmt.Errorf("perf: the machine has no level %q", of.Level.Name)
 	}
 	var tried *trial
-	disturbed := r.disturbed(counts, of.Level)
+	disturbed := r.disturbed(counts, of.Level, c.waysOf(of.Level))
 	if r.Start && (disturbed || float64(r.All.Doubtful) > noticeable*float64(r.All.Accesses)) {
 		if tried, err = c.try(ctx); err != nil {
 			return nil, err
@@ -130,7 +130,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 		out.Warnings = append(out.Warnings, "not replayed: "+strings.Join(r.Reasons, "; "))
 		return out, nil
 	}
-	exact := float64(r.Before)*float64(of.Level.Ways) <= maxSlack*float64(counts.Total.Misses)
+	exact := reached(r.Before, c.waysOf(of.Level)) <= maxSlack*float64(counts.Total.Misses)
 	hardly := float64(r.All.Doubtful) <= maxSlack*float64(r.All.Accesses)
 	var all standing
 	for i, groups := range c.groups {
@@ -222,7 +222,7 @@ const (
 // set has ways (see replay.Certificate), or of each such miss, which brings in a block and
 // so pushes out one that others may use again, about one. What was left out may all
 // have missed, if it is a noticeable share of the accesses.
-func (r *replayedPoint) disturbed(counts cache.LevelResult, level predict.Level) bool {
+func (r *replayedPoint) disturbed(counts cache.LevelResult, level predict.Level, ways float64) bool {
 	sure, doubtful := 0.0, 0.0
 	for g, s := range r.Groups {
 		switch n := float64(counts.Groups[g].Misses); {
@@ -239,7 +239,42 @@ func (r *replayedPoint) disturbed(counts cache.LevelResult, level predict.Level)
 	if level.Sets > 1 {
 		limit = maxDisturbedSets
 	}
-	return math.Min(doubtful, float64(r.Amid)*float64(level.Ways)) > limit*sure
+	return math.Min(doubtful, reached(r.Amid, ways)) > limit*sure
+}
+
+// waysOf returns how many misses of others an access in doubt changes at most: as many as a
+// set of the level has ways, if it and the caches above have LRU replacement, and no cache
+// below takes blocks away. Otherwise there is no such bound.
+func (c *Corrector) waysOf(level predict.Level) float64 {
+	bound := func(r cache.Replacement) float64 {
+		if r != cache.LRU {
+			return math.Inf(1)
+		}
+		return float64(level.Ways)
+	}
+	for _, t := range c.config.TLBs {
+		if t.Name == level.Name {
+			return bound(t.Replacement)
+		}
+	}
+	if slices.ContainsFunc(c.config.Levels, func(l cache.Level) bool { return l.Inclusive }) {
+		return math.Inf(1)
+	}
+	most := 0.0
+	for _, l := range c.config.Levels {
+		if most = math.Max(most, bound(l.Replacement)); l.Name == level.Name {
+			break
+		}
+	}
+	return most
+}
+
+// reached returns how many misses so many accesses in doubt may change, each so many.
+func reached(accesses uint64, ways float64) float64 {
+	if accesses == 0 {
+		return 0
+	}
+	return float64(accesses) * ways
 }
 
 // levelOf returns the counts of a cache or TLB.

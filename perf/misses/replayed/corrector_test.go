@@ -1,6 +1,7 @@
 package replayed
 
 import (
+	"math"
 	"testing"
 
 	"presage/perf/cache"
@@ -27,8 +28,42 @@ func TestDisturbed(t *testing.T) {
 	} {
 		r := &replayedPoint{Groups: []standing{{Accesses: 1 << 30}, {Accesses: 1 << 10, Doubtful: 1}, {}}, Amid: c.amid}
 		counts := cache.LevelResult{Groups: []cache.Counts{{Misses: c.sure}, {Misses: c.doubtful}, {}}}
-		if got := r.disturbed(counts, predict.Level{Sets: c.sets, Ways: c.ways}); got != c.want {
+		if got := r.disturbed(counts, predict.Level{Sets: c.sets, Ways: c.ways}, float64(c.ways)); got != c.want {
 			t.Errorf("%+v: disturbed %v", c, got)
 		}
+	}
+}
+
+// TestWaysOf: an access in doubt changes no more misses than a set has ways, unless blocks
+// are replaced at random here or above, or taken away from below.
+func TestWaysOf(t *testing.T) {
+	levels := func(first, second cache.Replacement, inclusive bool) cache.Config {
+		return cache.Config{
+			Levels: []cache.Level{{Name: "L1", Blocks: 64, Ways: 2, BlockBytes: 64, Replacement: first}, {Name: "L2", Blocks: 1024, Ways: 8, BlockBytes: 64, Replacement: second, Inclusive: inclusive}},
+			TLBs:   []cache.TLB{{Name: "TLB", Entries: 16, Replacement: second}},
+		}
+	}
+	for _, c := range []struct {
+		config      cache.Config
+		l1, l2, tlb bool // bounded
+	}{
+		{levels(cache.LRU, cache.LRU, false), true, true, true},
+		{levels(cache.LRU, cache.Random, false), true, false, false},
+		{levels(cache.NMRU, cache.LRU, false), false, false, true},
+		{levels(cache.LRU, cache.LRU, true), false, false, true},
+	} {
+		x := &Corrector{config: c.config}
+		for name, bounded := range map[string]bool{"L1": c.l1, "L2": c.l2, "TLB": c.tlb} {
+			want := math.Inf(1)
+			if bounded {
+				want = 5
+			}
+			if got := x.waysOf(predict.Level{Name: name, Ways: 5}); got != want {
+				t.Errorf("%s of %+v: %g, want %g", name, c.config, got, want)
+			}
+		}
+	}
+	if reached(0, math.Inf(1)) != 0 || reached(3, 5) != 15 {
+		t.Error("no access in doubt changes nothing, three of five ways 15 misses")
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"presage/perf/misses/replayed"
 	"presage/perf/patterns"
 	"presage/perf/predict"
+	"presage/perf/sharing"
 	"presage/perf/store"
 	"presage/perf/study/record"
 	"presage/perf/subject"
@@ -60,6 +61,10 @@ func Kernels() []Kernel {
 		{13, "two fields of four", "L3", advice.Split, 40000, nil},
 		{14, "eight vectors", "L1", advice.TileSteps, 300, []float64{96, 104, 112, 128, 144}},
 		{15, "random chain", "L1", advice.Nothing, 1000, nil},
+		{16, "counters of threads", "L1", advice.Privatise, 20000, nil},
+		{17, "every fourth element", "L1", advice.Privatise, 10000, nil},
+		{18, "progress beside a step", "L1", advice.Privatise, 20000, nil},
+		{19, "cleared, then set", "L1", advice.Initialise, 40000, vectors},
 	}
 }
 
@@ -69,8 +74,8 @@ type Row struct {
 	N       float64     `frame:"n"`
 	Machine string      `frame:"machine"`
 	Level   string      `frame:"level"`
-	Advice  advice.Kind `frame:"advice"` // with the largest gain, of the kind that the kernel is about
-	Before  float64     `frame:"sim_misses"`
+	Advice  advice.Kind `frame:"advice"`     // with the largest gain, of the kind that the kernel is about
+	Before  float64     `frame:"sim_misses"` // Privatise: of all threads, on a core each
 	After   float64     `frame:"sim_misses_mended"`
 	Saved   float64     `frame:"sim_gain_misses"` // Before - After
 	Gain    float64     `frame:"pred_gain_misses"`
@@ -167,6 +172,9 @@ func (opt *Options) kernel(ctx context.Context, dir string, k *Kernel) (Row, err
 			return row, err
 		}
 	}
+	if k.Advice == advice.Privatise {
+		return row, opt.threads(ctx, &row, &a, before, after, at)
+	}
 	mended, err := misses.Simulate(ctx, after, on, at, misses.SimulateOptions{RunOptions: run})
 	if err != nil {
 		return row, err
@@ -189,6 +197,34 @@ func (opt *Options) kernel(ctx context.Context, dir string, k *Kernel) (Row, err
 	row.Model, row.LeftModel = m.Gain, m.Ahead.Left
 	row.ModelError, row.LeftModelError = num.RelErr(row.Model, row.Saved), num.RelErr(row.LeftModel, row.Left-row.LeftAfter)
 	return row, nil
+}
+
+// threads simulates a kernel of threads and what it becomes, each thread on a core of its
+// own, without prefetchers.
+func (opt *Options) threads(ctx context.Context, row *Row, a *advice.Row, before, after *subject.Program, at []subject.Point) error {
+	sum := func(prog *subject.Program) (misses float64, err error) {
+		rows, err := sharing.SimulateCaches(ctx, prog, opt.Machine, at, sharing.CacheOptions{RunOptions: subject.RunOptions{Store: opt.Store}})
+		for i := range rows {
+			if rows[i].Level == row.Level {
+				misses += rows[i].Misses
+			}
+		}
+		return misses, err
+	}
+	var err error
+	if row.Before, err = sum(before); err != nil {
+		return err
+	}
+	if row.After, err = sum(after); err != nil {
+		return err
+	}
+	row.Saved = row.Before - row.After
+	row.Error = num.RelErr(row.Gain, row.Saved)
+	row.Left, row.LeftAfter, row.LeftGain, row.LeftError = row.Before, row.After, a.Ahead.Left, num.RelErr(a.Ahead.Left, row.Saved)
+	for _, unknown := range []*float64{&row.Cycles, &row.CyclesAfter, &row.CyclesGain, &row.CyclesError, &row.Late, &row.LateAfter, &row.LateGain} {
+		*unknown = math.NaN()
+	}
+	return nil
 }
 
 // timing tells time where prefetchers are simulated.
