@@ -186,7 +186,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 	eights := []int64{16, 24, 32, 40, 48, 56}
 	tiles := []int64{25, 30, 37, 41, 47, 55, 61}
 	leaning := []int64{25, 30, 34, 37, 41, 47, 48, 55, 61}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		flags     string
 		train, at []int64
 		routine   string
@@ -268,6 +268,9 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DSPARSE", []int64{300, 350, 400, 450, 500}, []int64{1100}, "kernel", false, 0},
 		{"-O2 -DBUTTERFLY", []int64{300, 350, 400, 450, 500}, []int64{4096}, "kernel", false, 0},
 	} {
+		if testing.Short() && i%4 != 0 {
+			continue // six minutes under the race detector, and of one goroutine
+		}
 		t.Run(c.flags, func(t *testing.T) {
 			prog := compile(t, c.flags)
 			m := learn(t, prog, codeOf(t, prog), c.train...)

@@ -196,6 +196,9 @@ func (e *emitter) permission(write bool, bail amd64asm.Label) {
 // record emits the recording of an access, which has been checked and can no longer
 // fail.
 func (e *emitter) record(o *op, p place) {
+	if e.recordPair(o) {
+		return
+	}
 	first := amd64asm.RCX // the record of address 0 in p.base
 	if h, ok := e.kept[o]; ok {
 		first = h

@@ -112,6 +112,7 @@ type emitter struct {
 	groups  []*checked           // of each op: the accesses that are checked together with it
 	loop    *selfLoop            // whose fast part this is
 	kept    map[*op]amd64asm.Reg // registers that hold recordAt of an access's displacement
+	pairs   map[*op]*recordPair  // of an access whose record is made together with another
 
 	slow map[*block]amd64asm.Label // of loops: the part with all checks
 }

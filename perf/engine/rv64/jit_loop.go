@@ -17,7 +17,7 @@ import (
 //	head:  budget and room for rounds iterations, and pages that permit all their
 //	       regular accesses? Otherwise go to slow.
 //	       rest = budget - rounds·n; budget = rounds·n
-//	fast:  the block, regular accesses unchecked
+//	fast:  the block, regular accesses unchecked, and recorded in pairs (recordPair)
 //	       budget -= n; if it is used up: budget = rest, and on to head or out
 //	       branch to fast, or budget += rest and out
 //	slow:  the block with all its checks; branches to slow
@@ -43,7 +43,8 @@ const (
 type selfLoop struct {
 	rounds  int32
 	streams []strided
-	regular []bool // of each op: an access that is in a stream
+	regular []bool   // of each op: an access that is in a stream
+	address []moving // of each op's access
 
 	head, fast amd64asm.Label
 	window     bool // fast has changed hostNeg
@@ -149,28 +150,29 @@ func (b *block) loop() *selfLoop {
 		v[r].coef[r] = 1
 	}
 	v[0] = constantly(0)
-	address := make([]linear, len(b.ops))
+	address := make([]moving, len(b.ops))
 	for i := range b.ops {
 		o := &b.ops[i]
 		if o.code == opCsr || !translatable(o) {
 			return nil // it may read the budget
 		}
 		if size, _ := o.accessed(); size != 0 {
-			address[i] = v.at(o.rs1).plus(constantly(int64(o.imm)), 0)
+			address[i].linear = v.at(o.rs1).plus(constantly(int64(o.imm)), 0)
 		}
 		v.execute(o)
 		if o.code == opShlAddLd || o.code == opShlAddLdT {
-			address[i] = v.at(o.rd).plus(constantly(int64(o.imm>>8)), 0)
+			address[i].linear = v.at(o.rd).plus(constantly(int64(o.imm>>8)), 0)
 		}
 	}
-	l := &selfLoop{rounds: max(4, min(loopRounds, int32(loopCharge/b.n))), regular: make([]bool, len(b.ops))}
+	l := &selfLoop{rounds: max(4, min(loopRounds, int32(loopCharge/b.n))), regular: make([]bool, len(b.ops)), address: address}
 	for i := range address {
-		if step, ok := v.step(&address[i]); ok {
+		if step, ok := v.step(&address[i].linear); ok {
 			size, write := b.ops[i].accessed()
 			if size == 0 {
 				size = 8 // opShlAddLd
 			}
-			l.regular[i] = l.add(address[i], step, int64(size), write)
+			address[i].step = step
+			l.regular[i] = l.add(address[i].linear, step, int64(size), write)
 		}
 	}
 	if len(l.streams) == 0 {
@@ -258,11 +260,12 @@ func (e *emitter) ahead(b *block, i int, l *selfLoop) {
 	e.Ins(amd64asm.Lea, amd64asm.RAX, amd64asm.M(hostBudget, -charge))
 	e.Ins(amd64asm.Store, amd64asm.RAX, frame(unsafe.Offsetof(jitFrame{}.rest)))
 	e.Const(hostBudget, uint64(charge))
+	e.pairRecords(b, l)
 	e.keepRecords(b, l)
 	e.Bind(l.fast)
 	e.loop = l
 	e.block(b, i)
-	e.loop, e.kept = nil, nil
+	e.loop, e.kept, e.pairs = nil, nil, nil
 	e.Bind(slow)
 	e.slow[b] = slow
 }
@@ -363,7 +366,7 @@ func (e *emitter) keepRecords(b *block, l *selfLoop) {
 	e.kept = make(map[*op]amd64asm.Reg)
 	for i := range b.ops {
 		o := &b.ops[i]
-		if size, _ := o.accessed(); size == 0 || !o.code.traced() || len(free) == 0 {
+		if size, _ := o.accessed(); size == 0 || !o.code.traced() || e.pairs[o] != nil || len(free) == 0 {
 			continue
 		}
 		e.kept[o], free = free[0], free[1:]

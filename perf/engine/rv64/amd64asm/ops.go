@@ -42,8 +42,11 @@ var (
 	Btc = Op{table: 1, code: 0xbb, wide: true}
 )
 
-// Scalar floating point, in vector registers.
+// Scalar floating point, and pairs of integers, in vector registers.
 var (
+	MovdquStore = Op{prefix: 0xf3, table: 1, code: 0x7f} // m128, xmm
+	Punpcklqdq  = Op{prefix: 0x66, table: 1, code: 0x6c}
+
 	MovqTo    = Op{prefix: 0x66, table: 1, code: 0x6e, wide: true} // xmm, r64
 	MovqFrom  = Op{prefix: 0x66, table: 1, code: 0x7e, wide: true} // r/m64, xmm
 	MovdFrom  = Op{prefix: 0x66, table: 1, code: 0x7e}
@@ -56,6 +59,7 @@ var (
 	Andnps    = Op{table: 1, code: 0x55}
 	Orps      = Op{table: 1, code: 0x56}
 	Xorps     = Op{table: 1, code: 0x57}
+	Paddq     = Op{prefix: 0x66, table: 1, code: 0xd4}
 	Pcmpeqb   = Op{prefix: 0x66, table: 1, code: 0x74}
 
 	Ucomisd  = Op{prefix: 0x66, table: 1, code: 0x2e}
