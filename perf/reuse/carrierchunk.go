@@ -17,12 +17,13 @@ type carrierChunks struct {
 	window int
 	past   carrierPast
 
-	flow    flow
-	changes []trace.Change // of all batches
-	newborn []newborn      // likewise
-	seen    table
-	objects objects
-	memos   []birthMemo // by reference
+	flow             flow
+	changes          []trace.Change // of all batches
+	newborn          []newborn      // likewise
+	bornLo, bornSize uint64         // the addresses around all memory that is told apart by birth
+	seen             table
+	objects          objects
+	memos            []birthMemo // by reference
 }
 
 // newborn is a block that is touched for the first time.
@@ -75,6 +76,7 @@ func newCarrying(l layout, plan *trace.Plan, opt *Options, tune tuning) (method,
 	if err != nil {
 		return nil, err
 	}
+	c.bearing(one.largest)
 	return newParallel(opt, tune, c), nil
 }
 
@@ -107,7 +109,7 @@ func (s *carrierChunks) copy(dst, b *trace.Batch) {
 
 func (s *carrierChunks) prepare(c *parcel, changes []trace.Change, begins bool) {
 	s.changes = append(s.changes, changes...)
-	if s.opt.Births != nil {
+	if s.anyBorn(c.batch.Accesses) {
 		s.bear(c.batch.Accesses)
 	}
 	c.ahead = ahead{changes: s.changes, newborn: s.newborn}
@@ -115,6 +117,32 @@ func (s *carrierChunks) prepare(c *parcel, changes []trace.Change, begins bool) 
 		c.ahead.start = s.standing()
 	}
 	s.flow.follow(&c.batch)
+}
+
+// bearing sets the addresses at which accesses may need births.
+func (s *carrierChunks) bearing(largest uint64) {
+	lo, hi := uint64(trace.AddrLimit), uint64(0)
+	for _, o := range s.opt.Objects {
+		if o.ByBirth && s.opt.Births != nil {
+			lo, hi = min(lo, o.Lo), max(hi, o.Hi)
+		}
+	}
+	if lo < hi {
+		lo, hi = lo>>s.shift<<s.shift, (hi+1<<s.shift-1)>>s.shift<<s.shift // whole blocks
+		s.bornLo = lo - min(lo, largest-1)
+		s.bornSize = hi - s.bornLo
+	}
+}
+
+// anyBorn reports whether an access may be the first to a block that is told apart by
+// birth.
+func (s *carrierChunks) anyBorn(accesses []trace.Access) bool {
+	lo, size := s.bornLo, s.bornSize
+	within := uint64(0) // its highest bit: one is
+	for _, a := range accesses {
+		within |= (a.Addr() - lo - size) &^ (a.Addr() - lo)
+	}
+	return size > 0 && within>>63 == 1
 }
 
 // birthMemo is what a reference's accesses to some addresses need: lo and size are as in
