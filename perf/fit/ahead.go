@@ -9,19 +9,24 @@ import (
 // aheadOf is how many times the largest parameters lie ahead of the points.
 const aheadOf = 4
 
-// lookAhead sets the values of the terms ahead; where one is not finite, none has any.
-func (d *Design) lookAhead() {
-	p := Point{}
-	for name, iv := range d.domain {
-		p[name] = iv.Hi * aheadOf
-	}
-	for _, t := range d.basis.Terms {
-		v := t.Eval(p)
-		if !finite(v) {
-			d.ahead = nil
-			return
+// lookAhead sets the values of the terms ahead: where the points lie if all are moved
+// until the largest parameters are aheadOf times what they are. A single point there would
+// not do for terms of remainders: four times a size is a multiple of more blocks than the
+// size is. Where a term is not finite, none has any.
+func (d *Design) lookAhead(points []Point) {
+	for _, at := range points {
+		p := Point{}
+		for name, iv := range d.domain {
+			p[name] = at[name] + iv.Hi*(aheadOf-1)
 		}
-		d.ahead = append(d.ahead, v)
+		row := make([]float64, len(d.basis.Terms))
+		for j, t := range d.basis.Terms {
+			if row[j] = t.Eval(p); !finite(row[j]) {
+				d.ahead = nil
+				return
+			}
+		}
+		d.ahead = append(d.ahead, row)
 	}
 }
 
@@ -36,15 +41,18 @@ func (s *search) amplified(terms []int, coef []float64, f *leastsquares.Growing)
 		return 1
 	}
 	var x [MaxTerms]float64
-	value := 0.0
-	for k, j := range terms {
-		x[k] = s.d.ahead[j] / s.scale[j]
-		value += coef[k] * x[k]
+	mean := 0.0
+	for _, ahead := range s.d.ahead {
+		value := 0.0
+		for k, j := range terms {
+			x[k] = ahead[j] / s.scale[j]
+			value += coef[k] * x[k]
+		}
+		if !(value > 0) {
+			return math.MaxFloat32
+		}
+		mean += f.Variance(x[:len(terms)]) / square(value) / float64(len(s.d.ahead))
 	}
-	if !(value > 0) {
-		return math.MaxFloat32
-	}
-	variance := f.Variance(x[:len(terms)])
 	unit := square(norm2(s.y)) / float64(len(s.y)) // of the weighted data
-	return math.Pow(1+variance*unit/square(value), s.opt.Ahead/2)
+	return math.Pow(1+mean*unit, s.opt.Ahead/2)
 }

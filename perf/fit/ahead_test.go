@@ -142,3 +142,60 @@ func TestSpreadOr(t *testing.T) {
 		t.Errorf("%d of %d rivals have a probability of %g", k, len(both.Rivals), sum)
 	}
 }
+
+// TestAheadHasRemainders demands that terms of remainders have those of the points ahead,
+// too: four times any size is a multiple of a larger power of two than the size is.
+func TestAheadHasRemainders(t *testing.T) {
+	basis, err := ParseBasis("n, n*gcd(8*n, 64)/64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var points []Point
+	for n := 10.0; n <= 40; n += 3 {
+		points = append(points, Point{"n": n})
+	}
+	d, err := NewDesign(basis, points, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := make(map[float64]int)
+	for _, ahead := range d.ahead {
+		if n := ahead[0]; n < 120 || n > 160 {
+			t.Errorf("looks ahead at %g", n)
+		}
+		shares[ahead[1]/ahead[0]]++
+	}
+	if len(shares) < 4 {
+		t.Errorf("shares of a line ahead: %v, want those of 1, 2, 4 and 8 elements", shares)
+	}
+}
+
+// TestWithout fits to fewer points, which is to fit to a design of these.
+func TestWithout(t *testing.T) {
+	basis, err := ParseBasis("1, n, n^2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := []Point{{"n": 2}, {"n": 9}, {"n": 3}, {"n": 5}, {"n": 7}}
+	d, err := NewDesign(basis, points, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fewer, err := d.Without(1, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if iv := fewer.Domain()["n"]; iv != (Interval{2, 5}) {
+		t.Errorf("domain %v", iv)
+	}
+	g, err := fewer.Fit([]float64{4, 9, 25}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := g.Eval(d.Point(1)); math.Abs(v-81) > 1e-9 {
+		t.Errorf("%v: %g at 9", &g, v)
+	}
+	if again, err := d.Without(1, 4); again != fewer || err != nil {
+		t.Errorf("made twice: %v", err)
+	}
+}

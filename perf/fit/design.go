@@ -77,13 +77,46 @@ type Design struct {
 	basis   *Basis
 	points  int
 	columns [][]float64 // columns[j][i] is term j at point i
-	ahead   []float64   // terms at aheadOf times the largest parameters; see Options.Ahead
+	ahead   [][]float64 // terms beyond the points; see Options.Ahead
 	domain  map[string]Interval
 	shape   *shapeRows
 
 	resampled []float64 // weights of the points in each Bayesian bootstrap; see judge
 
 	searches sync.Pool // of *search, for their memory
+
+	made   []Point // what the design was made of
+	reach  Reach
+	fewer  sync.Mutex
+	others map[string]*Design // see Without
+}
+
+// Point returns a point, by its number.
+func (d *Design) Point(i int) Point { return d.made[i] }
+
+// Without returns the design without some of the points, by their numbers.
+func (d *Design) Without(points ...int) (*Design, error) {
+	d.fewer.Lock()
+	defer d.fewer.Unlock()
+	key := fmt.Sprint(points)
+	if known := d.others[key]; known != nil {
+		return known, nil
+	}
+	var left []Point
+	for i, p := range d.made {
+		if !slices.Contains(points, i) {
+			left = append(left, p)
+		}
+	}
+	out, err := NewDesign(d.basis, left, d.reach)
+	if err != nil {
+		return nil, err
+	}
+	if d.others == nil {
+		d.others = make(map[string]*Design)
+	}
+	d.others[key] = out
+	return out, nil
 }
 
 // Reach is the range of each parameter over which shapes hold. The default for
@@ -101,7 +134,7 @@ func NewDesign(basis *Basis, points []Point, reach Reach) (*Design, error) {
 		return nil, fmt.Errorf("fit: %w: basis without terms", ErrData)
 	}
 	params := basis.Params()
-	d := &Design{basis: basis, points: len(points), domain: map[string]Interval{}}
+	d := &Design{basis: basis, points: len(points), made: points, reach: reach, domain: map[string]Interval{}}
 	d.searches.New = func() any { return new(search) }
 	for i, p := range points {
 		for _, name := range params {
@@ -127,7 +160,7 @@ func NewDesign(basis *Basis, points []Point, reach Reach) (*Design, error) {
 		}
 		d.columns = append(d.columns, col)
 	}
-	d.lookAhead()
+	d.lookAhead(points)
 	d.resampled = resample(len(points))
 	d.shape = newShapeRows(basis, params, points, d.domain, reach)
 	return d, nil

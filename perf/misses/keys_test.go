@@ -37,11 +37,4 @@ func TestKeysFollowParts(t *testing.T) {
 			t.Errorf("key %d of other parts is the same", i)
 		}
 	}
-	before = keys()
-	r.opt.DataDecide = true
-	for i, after := range keys() {
-		if after == before[i] {
-			t.Errorf("key %d of models for programs whose data decide is the same", i)
-		}
-	}
 }

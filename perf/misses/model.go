@@ -36,9 +36,6 @@ type FitOptions struct {
 	// MedianRatio splits histograms as the papers do, in one ratio at all sizes;
 	// see package scaling.
 	MedianRatio bool
-	// DataDecide fits models for programs whose data decide what they do; see
-	// scaling.Options. Replays are the same.
-	DataDecide bool
 
 	// BlockBytes are the block sizes of the runs that are modelled; nil: all. One is
 	// fitted sooner than three.
@@ -203,7 +200,7 @@ func fitAll(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, e
 		m.Points = append(m.Points, run.Point)
 		sizes = append(sizes, fit.Point(run.Point))
 	}
-	options := scaling.Options{Tolerance: opt.Tolerance, MedianRatio: opt.MedianRatio, DataDecide: opt.DataDecide, NoSpread: opt.Draft}
+	options := scaling.Options{Tolerance: opt.Tolerance, MedianRatio: opt.MedianRatio, NoSpread: opt.Draft}
 	if opt.Basis != "" {
 		basis, err := fit.ParseBasis(opt.Basis, m.Points[0].Names()...)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // modelVersion is part of the key of a stored model: raise it when fitting
 // changes, or the layout of scaling.Model.
-const modelVersion = 9
+const modelVersion = 11
 
 // matchVersion is part of the key of a model of several executables: raise it
 // when access.Match changes.
@@ -194,8 +194,7 @@ type fitInputs struct {
 	Shape       string
 	Tolerance   float64
 	MedianRatio bool
-	DataDecide  bool `json:",omitempty"`
-	Match       int  `json:",omitempty"`
+	Match       int `json:",omitempty"`
 	Joined      int
 	Of          int `json:",omitempty"` // runs that the groups were chosen by, if more
 	// Parts is a digest of the groups, empty before they are chosen.
@@ -206,7 +205,7 @@ type fitInputs struct {
 func (r *refits) inputs(kept []int) fitInputs {
 	in := fitInputs{
 		BlockBytes: r.runs.BlockBytes()[0], Reuse: locality.ReuseVersion, Joined: joinVersion,
-		Basis: r.opt.Basis, Shape: r.opt.Shape, Tolerance: r.opt.Tolerance, MedianRatio: r.opt.MedianRatio, DataDecide: r.opt.DataDecide,
+		Basis: r.opt.Basis, Shape: r.opt.Shape, Tolerance: r.opt.Tolerance, MedianRatio: r.opt.MedianRatio,
 		Of: moreThan(len(r.sizes), len(kept)), Parts: r.parts,
 	}
 	for _, i := range kept {

@@ -27,10 +27,13 @@
 //   - Neighbouring parts that turn out alike are merged.
 //   - Cold accesses, and accesses in total, have a function each.
 //
-// Where no function fits all sizes, the largest sizes decide, and the function
-// carries the doubt Pieces. The default basis has terms for alignment. Of two
-// functions with nearly the same leave-one-out error, the one whose terms cancel
-// each other less is chosen. Options.DataDecide has other rules for noise.
+// Where no function fits all sizes, the largest sizes decide if a function meets three
+// of them, or if they would have foretold larger ones better, and the function carries
+// the doubt Pieces. Counts that are no function of the size are the share of all
+// accesses that they are. Distances grow no faster than the memory touched. The default
+// basis has terms for alignment. Of two functions with nearly the same leave-one-out
+// error, the one whose terms cancel each other less is chosen, and where none meets the
+// data, the one that is more certain at larger sizes.
 //
 // Choose training sizes that relate to blocks and pages as the sizes to be
 // predicted do: planes larger or smaller than a page, rows that fill lines or

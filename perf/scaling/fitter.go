@@ -27,13 +27,14 @@ type fitter struct {
 	bounded     *fit.Basis    // of distances, see boundDistances; nil: basis
 	boundedTo   *fit.Design   // over all sizes
 	all         fit.Func      // accesses of the program; without terms if they are not known
+	total       []float64     // accesses of the program, at each size
 	tolerance   float64
 	negligible  float64
 	medianRatio bool
 	fewBlocks   bool
 	noSpread    bool
 	blockBytes  uint64
-	dataDecide  bool
+	chance      bool // counts and distances may have noise, see continued
 
 	twice   fit.Point   // twice the largest size
 	beyond  []fit.Point // where totals are compared
@@ -54,7 +55,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	if len(sizes) < minSizes {
 		return nil, fmt.Errorf("scaling: %w: %d sizes, at least %d are needed and %d recommended", ErrData, len(sizes), minSizes, recommendedSizes)
 	}
-	f := &fitter{sizes: sizes, blockBytes: opt.BlockBytes, dataDecide: opt.DataDecide, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks, noSpread: opt.NoSpread}
+	f := &fitter{sizes: sizes, blockBytes: opt.BlockBytes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks, noSpread: opt.NoSpread}
 	f.memo = memo{designs: map[string]*fit.Design{}, fitted: map[string]*fitted{}}
 	f.params = sortedNames(sizes[0])
 	if err := checkSizes(sizes, groups); err != nil {
@@ -110,7 +111,7 @@ func (f *fitter) prepare(ctx context.Context, groups []Group, workers int) error
 			f.atStake[i] += float64(p.Hists[i].Cold) + p.hists[i].total() - p.upTo[i]
 		}
 	}
-	if f.dataDecide {
+	if f.chance {
 		return f.sumUp(groups)
 	}
 	return nil
@@ -262,15 +263,15 @@ func (f *fitter) counted(k kind, counts []float64) (fit.Func, error) {
 		if f.fewBlocks && len(f.params) == 1 {
 			out.f, out.err = f.plainCounts(counts)
 			if out.err == nil {
-				out.f, out.err = f.steeper(out.f, higher, counts)
+				out.f, out.err = f.steeper(k, out.f, higher, counts)
 			}
 			return out
 		}
-		out.f, out.err = f.fit(design, f.extents, counts, 0, f.noSpread)
+		out.f, out.err = f.fit(k, design, f.extents, counts, 0, f.noSpread)
 		if out.err == nil {
-			out.f, out.err = f.steeper(out.f, higher, counts)
+			out.f, out.err = f.steeper(k, out.f, higher, counts)
 		}
-		if out.err == nil {
+		if out.err == nil && f.varies(k) {
 			out.f = f.evened(out.f, counts)
 		}
 		return out
@@ -344,7 +345,7 @@ func (f *fitter) fitDistance(means []float64, noSpread bool) (fit.Func, error) {
 	if f.fewBlocks && len(f.params) == 1 {
 		return f.lowestPower(means, extents, y, noSpread)
 	}
-	return f.fit(d, extents, y, distanceSlack, noSpread)
+	return f.fit(ofDistance, d, extents, y, distanceSlack, noSpread)
 }
 
 // doubts compares the bins with the totals at the sizes and beyond.
@@ -367,10 +368,17 @@ func (f *fitter) doubts(m *GroupModel) []fit.Warning {
 	return out
 }
 
-// fit is fitTo or continued, as the options say.
-func (f *fitter) fit(d *fit.Design, extents, y []float64, slack float64, noSpread bool) (fit.Func, error) {
-	if f.dataDecide {
+// fit is fitTo, or continued for what is there to be continued and may have noise.
+func (f *fitter) fit(k kind, d *fit.Design, extents, y []float64, slack float64, noSpread bool) (fit.Func, error) {
+	if f.varies(k) {
 		return continued(d, f.shape, extents, y, slack, noSpread)
 	}
 	return fitTo(d, f.shape, extents, y, slack, noSpread)
+}
+
+// varies reports whether quantities of a kind may have noise. In pages, of which a program
+// touches a few dozen, it is where data begin in a page that they are off by, and not
+// chance; accesses are the same in blocks of all sizes.
+func (f *fitter) varies(k kind) bool {
+	return f.chance && (k == ofAccesses || !OfPages(f.blockBytes))
 }

@@ -147,14 +147,15 @@ func (c *counter) fit(counts []float64, blockBytes uint64) (fit.Func, error) {
 	}
 	basis := withAlignment(fit.Monomials(3, sortedNames(c.sizes[0])...), c.sizes, blockBytes)
 	for _, f := range c.fitters {
-		if f.basis.String() == basis.String() {
+		if f.basis.String() == basis.String() && OfPages(f.blockBytes) == OfPages(blockBytes) {
 			return f.frequency(counts)
 		}
 	}
-	f, err := newFitter(c.sizes, nil, Options{Basis: basis})
+	f, err := newFitter(c.sizes, nil, Options{Basis: basis, BlockBytes: blockBytes})
 	if err != nil {
 		return fit.Func{}, err
 	}
+	f.chance = true // how much of its memory a program touches may depend on its data
 	c.fitters = append(c.fitters, f)
 	return f.frequency(counts)
 }

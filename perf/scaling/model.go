@@ -76,6 +76,7 @@ func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*
 	if err != nil {
 		return nil, err
 	}
+	f.chance = opt.Basis == nil && !opt.MedianRatio && !opt.FewBlocks
 	if err := f.prepare(ctx, groups, opt.Workers); err != nil {
 		return nil, err
 	}

@@ -60,14 +60,6 @@ type Options struct {
 	// sizes of one parameter; of several it makes no difference.
 	FewBlocks bool
 
-	// DataDecide is for programs whose data decide what they do, so that counts and
-	// distances have noise: functions that do not meet them are chosen for what they are
-	// certain of at larger sizes (fit.Options.Ahead), the largest sizes decide only where
-	// a function meets them, counts that are no function of the size are a share of all
-	// accesses, and distances grow no faster than the memory touched. Loops with
-	// remainders are modelled worse.
-	DataDecide bool
-
 	// NoSpread leaves fit.Func.Spread out of all functions, for models of which only
 	// values are needed.
 	NoSpread bool

@@ -41,13 +41,13 @@ func (f *fitter) higherPowers(blockBytes uint64) ([]*fit.Design, error) {
 
 // steeper returns the function of the lowest power beyond the default basis that
 // explains counts which the default basis does not, or else g.
-func (f *fitter) steeper(g fit.Func, higher []*fit.Design, counts []float64) (fit.Func, error) {
+func (f *fitter) steeper(k kind, g fit.Func, higher []*fit.Design, counts []float64) (fit.Func, error) {
 	without := usualError(&g)
 	if without <= explained {
 		return g, nil
 	}
 	for _, d := range higher {
-		h, err := f.fit(d, f.extents, counts, 0, f.noSpread)
+		h, err := f.fit(k, d, f.extents, counts, 0, f.noSpread)
 		if err != nil {
 			return g, err
 		}

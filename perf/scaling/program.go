@@ -17,6 +17,9 @@ const (
 	// clearlyEven is how many times less a function must then be off than the same
 	// share of all accesses at all sizes to be taken.
 	clearlyEven = 2
+	// few is the largest share of all accesses, at any size, of counts that are chance. What
+	// is most of a program is what the other parts leave of it.
+	few = 0.1
 	// unevenFootprint is the leave-one-out error from which the memory touched bounds
 	// no distances.
 	unevenFootprint = 0.05
@@ -36,6 +39,7 @@ func (f *fitter) sumUp(groups []Group) error {
 		}
 	}
 	var err error
+	f.total = accesses
 	if f.all, err = f.counted(ofAccesses, accesses); err != nil {
 		return err
 	}
@@ -49,10 +53,10 @@ func (f *fitter) sumUp(groups []Group) error {
 // The power is that of the function of touched blocks where it is furthest from start-up
 // and remainders, at the end of its reach.
 func (f *fitter) boundDistances(touched []float64) error {
-	if f.plain == f.design || len(f.params) != 1 || f.fewBlocks {
+	if f.plain == f.design || len(f.params) != 1 || !f.varies(ofDistance) {
 		return nil
 	}
-	g, err := f.fit(f.plain, f.extents, touched, 0, true)
+	g, err := f.fit(ofFrequency, f.plain, f.extents, touched, 0, true)
 	if err != nil {
 		return err
 	}
@@ -78,6 +82,11 @@ func (f *fitter) evened(g fit.Func, counts []float64) fit.Func {
 	off := usualError(&g)
 	if off <= uneven || len(f.all.Terms) == 0 {
 		return g
+	}
+	for i, n := range counts {
+		if n > few*f.total[i] {
+			return g
+		}
 	}
 	share := f.all.Fitted(f.sizes, counts, weights(f.extents, counts, usual))
 	if share.LOO > clearlyEven*off {

@@ -47,7 +47,7 @@ func TestUnevenCountsGrowAsTheProgram(t *testing.T) {
 	for range 40 {
 		groups = append(groups, groupOf("level", withNoise(r, 0.4, func(n float64) float64 { return all(n) / 1e4 }), flat(600), flat(0)))
 	}
-	m := fitOne(t, trainedSizes, Options{DataDecide: true}, groups...)
+	m := fitOne(t, trainedSizes, Options{}, groups...)
 	far, doubted := 0, 0
 	for i := 1; i < len(groups); i++ {
 		h := m.Groups[i].Histogram(fit.Point{"n": 32000})
@@ -78,7 +78,7 @@ func TestUnevenCountsWithATrendKeepIt(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 20 {
 		square := withNoise(r, 0.06, func(n float64) float64 { return n * n / 1e3 })
-		m := fitOne(t, trainedSizes, Options{DataDecide: true},
+		m := fitOne(t, trainedSizes, Options{},
 			groupOf("whole", withNoise(r, 0, func(n float64) float64 { return 1e5 * n }), flat(3), flat(0)), groupOf("square", square, flat(600), flat(0)))
 		h := m.Groups[1].Histogram(fit.Point{"n": 32000})
 		if ratio := h.Accesses() / (32000 * 32000 / 1e3); ratio < 0.6 || ratio > 1.6 {
@@ -94,14 +94,14 @@ func TestDistancesGrowNoFasterThanTheFootprint(t *testing.T) {
 	linear := func(n float64) float64 { return n / 4 }
 	touched := withNoise(r, 0, linear)
 	for range 20 {
-		m := fitOne(t, trainedSizes, Options{BlockBytes: 64, DataDecide: true}, groupOf("g", withNoise(r, 0, func(n float64) float64 { return 9 * n }),
+		m := fitOne(t, trainedSizes, Options{BlockBytes: 64}, groupOf("g", withNoise(r, 0, func(n float64) float64 { return 9 * n }),
 			withNoise(r, 0.15, func(n float64) float64 { return n / 8 }), touched))
 		if d := m.Groups[0].Histogram(fit.Point{"n": 32000}).Bins[0].Distance; d > 2*linear(32000) {
 			t.Errorf("distance %.0f of %.0f blocks", d, linear(32000))
 		}
 	}
 	square := func(n float64) float64 { return 1000 + n*n/1e3 }
-	m := fitOne(t, trainedSizes, Options{BlockBytes: 64, DataDecide: true}, groupOf("g", withNoise(r, 0, func(n float64) float64 { return 9 * n }),
+	m := fitOne(t, trainedSizes, Options{BlockBytes: 64}, groupOf("g", withNoise(r, 0, func(n float64) float64 { return 9 * n }),
 		withNoise(r, 0, square), withNoise(r, 0, func(n float64) float64 { return 2 * square(n) })))
 	if d := m.Groups[0].Histogram(fit.Point{"n": 32000}).Bins[0].Distance; math.Abs(d/square(32000)-1) > 0.01 {
 		t.Errorf("distance %.0f, want %.0f", d, square(32000))
@@ -112,11 +112,12 @@ func TestDistancesGrowNoFasterThanTheFootprint(t *testing.T) {
 // steeply: no regime begins there.
 func TestChanceIsNoPiece(t *testing.T) {
 	counts := []float64{16000, 20115, 30882, 39905, 36603, 66147}
-	f, err := newFitter(sizesOf(trainedSizes...), nil, Options{DataDecide: true})
+	f, err := newFitter(sizesOf(trainedSizes...), nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := f.fit(f.design, f.extents, counts, 0, false)
+	f.chance = true
+	g, err := f.fit(ofFrequency, f.design, f.extents, counts, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,5 +126,37 @@ func TestChanceIsNoPiece(t *testing.T) {
 	}
 	if !doubted(g, Pieces) {
 		t.Errorf("%v: no doubt", g.Warnings)
+	}
+}
+
+// TestLargestSizesDecideWhereTheyForetell models counts with remainders that grow by
+// another law from a size on: no function meets three of the largest sizes, but those of
+// fewer sizes foretell the next ones, and those of all sizes do not.
+func TestLargestSizesDecideWhereTheyForetell(t *testing.T) {
+	sizes := []int{10, 13, 16, 19, 22, 25, 28, 31, 34, 37, 40}
+	law := func(n float64) float64 { return 5 * n * n * n }
+	f, err := newFitter(sizesOf(sizes...), nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.chance = true
+	var counts []float64
+	for i, n := range sizes {
+		remainder := []float64{1.06, 0.94}[i%2]
+		if n < 20 {
+			counts = append(counts, 90*law(float64(n))*remainder/float64(n))
+		} else {
+			counts = append(counts, law(float64(n))*remainder)
+		}
+	}
+	g, err := f.fit(ofFrequency, f.design, f.extents, counts, 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if meets(&g, f.extents, counts) {
+		t.Fatalf("%v meets the largest sizes", &g)
+	}
+	if v := g.Eval(fit.Point{"n": 80}) / law(80); v < 0.75 || v > 1.25 {
+		t.Errorf("%v: %.2f of the counts at twice the size", &g, v)
 	}
 }

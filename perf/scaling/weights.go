@@ -59,7 +59,10 @@ func fitTo(d *fit.Design, shape fit.Shape, extents, y []float64, slack float64, 
 	return g, err
 }
 
-// continued is fitTo for data with noise, see Options.DataDecide.
+// continued is fitTo for data that may have noise, since they depend on more than the
+// size: what a program does may depend on its data, too. Functions that do not meet them
+// are chosen for what is certain ahead (fit.Options.Ahead), and the largest sizes decide
+// only where a function meets them, or where they would have foretold larger ones.
 func continued(d *fit.Design, shape fit.Shape, extents, y []float64, slack float64, noSpread bool) (fit.Func, error) {
 	opt := fit.Options{NoSpread: noSpread, Weights: weights(extents, y, usual), Shape: shape, Slack: slack, Cancellation: cancellation}
 	g, err := d.Fit(y, opt)
@@ -76,13 +79,57 @@ func continued(d *fit.Design, shape fit.Shape, extents, y []float64, slack float
 	if err != nil {
 		return g, err
 	}
-	if !meets(&last, extents, y) {
+	if !meets(&last, extents, y) && !lateForetell(d, opt, extents, y) {
 		// These are no pieces, and a function through the last two values is chance.
 		g.Warnings = append(g.Warnings, fit.Warning{Doubt: Pieces, Detail: why})
 		return g, nil
 	}
 	last.Warnings = append(last.Warnings, fit.Warning{Doubt: Pieces, Detail: why + ": the largest sizes decide"})
 	return last, nil
+}
+
+const (
+	// heldBack is the number of the largest sizes that are foretold from the others, one
+	// and then all of them.
+	heldBack = 2
+	// clearlyForetold is how many times less functions have to be off there.
+	clearlyForetold = 1.5
+)
+
+// lateForetell reports whether functions by which the largest of some sizes decide are
+// clearly nearer to the sizes beyond these than functions by which all of them do. Of too
+// few sizes neither can be told.
+func lateForetell(d *fit.Design, opt fit.Options, extents, y []float64) bool {
+	order := largestFirst(extents)
+	opt.NoSpread = true
+	var byAll, byLate float64
+	for held := 1; held <= heldBack && len(y)-held > minSizes; held++ {
+		beyond := order[:held]
+		fewer, err := d.Without(beyond...)
+		if err != nil {
+			return false
+		}
+		var e, v []float64
+		for i := range y {
+			if !slices.Contains(beyond, i) {
+				e, v = append(e, extents[i]), append(v, y[i])
+			}
+		}
+		off := func(power float64) float64 {
+			opt.Weights = weights(e, v, power)
+			f, err := fewer.Fit(v, opt)
+			if err != nil {
+				return math.Inf(1)
+			}
+			sum := 0.0
+			for _, i := range beyond {
+				sum += math.Abs(math.Log((math.Max(0, f.Eval(d.Point(i))) + 1) / (y[i] + 1)))
+			}
+			return sum
+		}
+		byAll, byLate = byAll+off(usual), byLate+off(late)
+	}
+	return byLate*clearlyForetold < byAll
 }
 
 // weights returns the weight of each value of y, a count or a distance, at
@@ -140,15 +187,21 @@ const (
 // meets reports whether f meets the values at the largest sizes: at latest of them, and
 // at more than it has terms.
 func meets(f *fit.Func, extents, y []float64) bool {
-	order := make([]int, len(y))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(extents[b], extents[a]) })
+	order := largestFirst(extents)
 	for _, i := range order[:min(len(order), max(latest, len(f.Terms)+1))] {
 		if math.Abs(f.Residuals[i]) > met*math.Max(math.Abs(y[i]), 1) {
 			return false
 		}
 	}
 	return true
+}
+
+// largestFirst returns the indices of sizes, by descending extents.
+func largestFirst(extents []float64) []int {
+	order := make([]int, len(extents))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(extents[b], extents[a]) })
+	return order
 }

@@ -95,6 +95,7 @@ func TestMemoChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		f.chance = true // as Fit has it
 		if err := f.prepare(t.Context(), groups, 1); err != nil {
 			t.Fatal(err)
 		}

@@ -170,7 +170,7 @@ func (r *runner) keep(key store.Key, took spending) {
 func (r *runner) fit(ctx context.Context, members []*member) (*misses.Model, error) {
 	of := fitInputs{
 		BlockBytes: r.opt.BlockBytes, Basis: r.opt.Fit.Basis, Shape: r.opt.Fit.Shape,
-		Tolerance: r.opt.Fit.Tolerance, MedianRatio: r.opt.Fit.MedianRatio, DataDecide: r.opt.Fit.DataDecide,
+		Tolerance: r.opt.Fit.Tolerance, MedianRatio: r.opt.Fit.MedianRatio,
 	}
 	for _, m := range members {
 		of.Runs, of.Sizes = append(of.Runs, m.recorded), append(of.Sizes, m.size)
@@ -214,7 +214,6 @@ type fitInputs struct {
 	Shape       string
 	Tolerance   float64
 	MedianRatio bool
-	DataDecide  bool `json:",omitempty"`
 }
 
 // join returns the profiles of some runs as one sweep.

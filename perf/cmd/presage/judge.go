@@ -81,7 +81,6 @@ a closed one, which has to be asked for.`,
 	f.StringVar(&flags.half, "half", string(judging.Open), "programs to judge: open, closed or all")
 	f.StringSliceVar(&flags.programs, "program", nil, "judge these programs of the half only")
 	f.StringSliceVar(&flags.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
-	f.BoolVar(&opt.Fit.DataDecide, "data-decide", false, "fit models for programs whose data decide what they do: counts that are no function of the size, noise")
 	f.BoolVar(&opt.Native, "native", false, "build the programs by the compilers of this computer, with shared libraries, and run them natively (x86-64 Linux); cycles are not judged")
 	f.Uint64Var(&opt.PageBytes, "pages", 0, "simulate caches beyond the first as indexed by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	registerTrainedOnly(f, &opt.TrainedSizesOnly)

@@ -133,7 +133,6 @@ is modelled over the size. Nothing is replayed then. Time is as in presage simul
 	cmd.Flags().Float64Var(&opt.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
 	cmd.Flags().StringVar(&fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
-	cmd.Flags().BoolVar(&fit.DataDecide, "data-decide", false, "fit models for programs whose data decide what they do: counts that are no function of the size, noise")
 	cmd.Flags().BoolVar(&prefetch, "prefetch", false, "predict what the machine's prefetchers leave and cover")
 	cmd.Flags().Float64Var(&rate, "accesses-per-cycle", 0, ratedText)
 	cmd.Flags().BoolVar(&warnings, "warnings", false, "show warnings about the models")

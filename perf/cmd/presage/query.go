@@ -166,7 +166,6 @@ cache is that of it and the cache above together, which has no blocks of it. A r
 	f.Float64Var(&q.query.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
 	f.StringVar(&q.fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	f.BoolVar(&q.fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
-	f.BoolVar(&q.fit.DataDecide, "data-decide", false, "fit models for programs whose data decide what they do: counts that are no function of the size, noise")
 	q.out.register(cmd)
 	return cmd
 }

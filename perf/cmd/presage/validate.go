@@ -81,7 +81,6 @@ executable with --point.`,
 	f.Var(&flags.points, "point", "a size of --train or --at with the executable compiled for it: name=value:PROGRAM; repeat for each")
 	f.StringVar(&v.Fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
 	f.BoolVar(&v.Fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
-	f.BoolVar(&v.Fit.DataDecide, "data-decide", false, "fit models for programs whose data decide what they do: counts that are no function of the size, noise")
 	f.StringSliceVar(&by, "summary", nil, "print medians, means and the worst of the errors instead, for each value of these columns, such as of,level")
 	f.StringVar(&flags.record, "record", "", "file to write the rows to")
 	out.register(cmd)
