@@ -24,7 +24,7 @@ var withoutDetector = map[string]string{
 // race, and why.
 var slowWithDetector = map[string]string{
 	"cmd/presage":       "tests start commands, for minutes",
-	"engine/native":     "four minutes of processor time",
+	"engine/native":     "a minute and a half of processor time",
 	"misses":            "tests profile programs and fit models, for minutes",
 	"misses/replayed":   "tests replay programs, for minutes",
 	"engine/enginetest": "for tests alone, of the engines",

@@ -138,8 +138,9 @@ func Walk(m *machine.Machine, pace float64) ([]Prefetched, error) {
 }
 
 // WalkAgain returns the same for a cache alone, where stretches of memory of so many bytes
-// are walked along one after the other, each from another place of a page, and again once all have been: twice
-// what the cache holds, which the one below has if it is larger.
+// are walked along one after the other, each from another place of a page, and again once
+// all have been: together twice what the cache holds, so that the one below has them if it
+// is larger.
 func WalkAgain(m *machine.Machine, level int, pace float64, stretch uint64) (Prefetched, error) {
 	s, err := walker(m, pace)
 	if err != nil {
@@ -150,7 +151,7 @@ func WalkAgain(m *machine.Machine, level int, pace float64, stretch uint64) (Pre
 	count := max(1, 2*c.Blocks/blocks)
 	apart := (stretch/pageBytes + 2) * pageBytes
 	once := func() Prefetched {
-		for k := range count { // from all places of a page, of which 29 is prime to the number
+		for k := range count { // from all places of a page: 29 has no factor in common with their number
 			walk(s, pageBytes+k*apart+k*29*c.BlockBytes%pageBytes, blocks*c.BlockBytes)
 		}
 		return prefetchedBy(s)[level]

@@ -39,10 +39,14 @@ func hierarchies(t *testing.T) map[string]struct {
 	}
 	return map[string]hierarchy{
 		"exclusive": {of("zen4", func([]machine.Cache) {}), nil},
-		"victim": {of("zen4", func(c []machine.Cache) { c[2].Filling, c[2].Blocks = cache.Victims, 1024 }),
-			map[string]string{"L3": "replayed as a cache of what the level above evicts"}},
-		"inclusive": {of("golden-cove", func(c []machine.Cache) { c[2].Inclusive, c[2].Filling = true, cache.OnMiss }),
-			map[string]string{"L3": "replayed as inclusive"}},
+		"victim": {
+			of("zen4", func(c []machine.Cache) { c[2].Filling, c[2].Blocks = cache.Victims, 1024 }),
+			map[string]string{"L3": "replayed as a cache of what the level above evicts"},
+		},
+		"inclusive": {
+			of("golden-cove", func(c []machine.Cache) { c[2].Inclusive, c[2].Filling = true, cache.OnMiss }),
+			map[string]string{"L3": "replayed as inclusive"},
+		},
 		"NMRU":   {of("zen4", func(c []machine.Cache) { c[0].Replacement = cache.NMRU }), map[string]string{"L1": "replayed with NMRU replacement"}},
 		"random": {of("golden-cove", func(c []machine.Cache) { c[1].Replacement = cache.Random }), map[string]string{"L2": "replayed with random replacement"}},
 	}
