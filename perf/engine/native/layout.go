@@ -29,9 +29,11 @@ const (
 	stateStride = 2 << 20
 	maxThreads  = 512
 
-	bufferBytes  = 2 << 20
+	// All buffers together stay in a second-level cache of 2 MiB beside what the program
+	// has there: a record that misses it costs more than the instructions it records.
+	bufferBytes  = 512 << 10
 	bufferStride = bufferBytes + 1<<20
-	buffers      = 4  // while threads run one at a time
+	buffers      = 2  // while threads run one at a time; at least 2: see renew
 	maxBuffers   = 20 // while they run at the same time
 
 	ringBytes = 256 << 10 // of memory
