@@ -72,7 +72,8 @@ for target in "${all[@]}"; do
 		fi
 	fi
 	# Of the last line of progress that has executions: all, by the time that passed.
-	awk -v target="$target" '
+	# A target that was never executed was not fuzzed, unless it had little time.
+	awk -v target="$target" -v each="$each" '
 		match($0, /elapsed: [0-9hms]+/) { time = substr($0, RSTART + 9, RLENGTH - 9) }
 		match($0, /execs: [0-9]+/) { execs = substr($0, RSTART + 7, RLENGTH - 7); at = time }
 		/^processor: / { processor = $2 + $3 }
@@ -90,8 +91,9 @@ for target in "${all[@]}"; do
 		END {
 			t = secs(at)
 			printf "%-44s %9d executions, %6.0f a second, %6.0f a processor second, %d inputs kept\n", target, execs, (t ? execs / t : execs), (processor ? execs / processor : 0), corpus
+			exit execs == 0 && each >= 30
 		}
-	' "$log"
+	' "$log" || failed+=("$target (not executed)")
 done
 if [ ${#failed[@]} -gt 0 ]; then
 	die "failed: ${failed[*]}"
