@@ -67,8 +67,13 @@ func continued(d *fit.Design, shape fit.Shape, extents, y []float64, slack float
 	opt := fit.Options{NoSpread: noSpread, Weights: weights(extents, y, usual), Shape: shape, Slack: slack, Cancellation: cancellation}
 	g, err := d.Fit(y, opt)
 	if err == nil && g.LOO > noisy {
+		// What is certain ahead is no more likely than what is nearest to the points:
+		// intervals hold both.
+		nearest := g
 		opt.Ahead = ahead
-		g, err = d.Fit(y, opt)
+		if g, err = d.Fit(y, opt); err == nil && !noSpread {
+			g.Spread = g.Spread.Or(nearest.Spread)
+		}
 	}
 	if err != nil || g.LOO <= pieces {
 		return g, err

@@ -85,6 +85,9 @@ const (
 	stateUnknown   = "unknown to Slurm"
 )
 
+// stateCompleting is that of a task that has ended, of which Slurm still clears up.
+const stateCompleting = "COMPLETING"
+
 func over(state string) bool {
 	switch state {
 	case "COMPLETED", "FAILED", stateCancelled, stateTimeout, stateMemory, "NODE_FAIL", "BOOT_FAIL", "DEADLINE", "PREEMPTED", "REVOKED":

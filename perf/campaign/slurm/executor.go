@@ -152,7 +152,9 @@ func (x *execution) adopt(queue []live) error {
 	}
 	alive := make(map[string]bool)
 	for _, l := range queue {
-		alive[l.array] = true
+		// A task that was cancelled completes for a while; taken over, it would end this
+		// execution as if a person had cancelled that.
+		alive[l.array] = alive[l.array] || l.state != stateCompleting
 	}
 	for _, a := range arrays {
 		if a.id == "" || !alive[a.id] {
