@@ -231,9 +231,9 @@ CALL double kernel(long n) {
   return X(n / 2);
 }
 
-#elif KERNEL == 14 // a matrix times eight vectors, one after the other: four rows with all vectors
+#elif KERNEL == 14 || KERNEL == 20 // a matrix times eight vectors, one after the other: tile over the vectors
 double a[MOST * MOST] LINE, x[8][MOST + 40] LINE, y[8][MOST + 40] LINE; // rows of vectors do not collide
-enum { T = 4 };
+enum { T = KERNEL == 14 ? 1 : 4 }; // rows that go through all vectors together
 CALL double kernel(long n) {
 #ifndef MENDED
   for (long v = 0; v < 8; v++)
@@ -342,7 +342,7 @@ CALL double kernel(long n) {
   return a[n / 2];
 }
 #else
-#error "KERNEL: want 1 to 19"
+#error "KERNEL: want 1 to 20"
 #endif
 
 #if KERNEL >= 16 && KERNEL <= 18

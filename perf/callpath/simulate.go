@@ -56,16 +56,12 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 	}
 	opt.RunOptions = sweep.Options
 	var rows []Simulated
-	for i, p := range sweep.Points {
-		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
+	err = sweep.Each(ctx, func(step subject.Step, loaded subject.Loaded) error {
+		res, err := simulateStep(ctx, loaded, step, m.Hierarchy())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		res, err := simulateStep(ctx, loaded, subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(sweep.Points)}, m.Hierarchy())
-		if err != nil {
-			return nil, err
-		}
-		blank := Simulated{Program: sweep.Name, Point: p.Point, Machine: m.Name, Warning: strings.Join(res.Facts.Warnings, "; ")}
+		blank := Simulated{Program: sweep.Name, Point: step.Point, Machine: m.Name, Warning: strings.Join(res.Facts.Warnings, "; ")}
 		named := res.named(loaded.Program, opt.CompiledIn)
 		for l := range res.Levels {
 			blank.Level = res.Levels[l]
@@ -77,9 +73,9 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 			root.limit(opt.Listing)
 			rows = append(rows, root.simulatedRows(blank)...)
 		}
-	}
-	opt.Progress.Finish(len(sweep.Points))
-	return rows, nil
+		return nil
+	})
+	return rows, err
 }
 
 // checkBy returns what paths are made of; loops by default.

@@ -182,36 +182,31 @@ func simulateAll(ctx context.Context, prog *subject.Program, m *machine.Machine,
 	}
 	opt.RunOptions = sweep.Options
 	var all []simulated
-	for i, p := range sweep.Points {
-		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(sweep.Points)}
-		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
-		if err != nil {
-			return nil, err
-		}
+	err = sweep.Each(ctx, func(step subject.Step, loaded subject.Loaded) error {
 		kinds, err := locality.ClassificationOf(loaded.Program)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		prefetching, assumed, err := opt.prefetched(ctx, m, loaded)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		res, err := simulateStep(ctx, loaded, step, kinds, m.Hierarchy(), prefetching)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		first, err := loaded.Program.FirstRefs()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		all = append(all, simulated{
-			prog: loaded.Program, first: first, program: sweep.Name, point: p.Point, machine: m.Name, origins: opt.CompiledIn, by: by,
+			prog: loaded.Program, first: first, program: sweep.Name, point: step.Point, machine: m.Name, origins: opt.CompiledIn, by: by,
 			result: res, ahead: prefetching != nil,
 			timing: opt.Timing, clock: clockOf(prefetching), warning: strings.Join(slices.Concat(res.Facts.Warnings, assumed), "; "),
 		})
-	}
-	opt.Progress.Finish(len(sweep.Points))
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // checkBy returns what scopes are; loops by default.

@@ -81,31 +81,26 @@ func SimulateApart(ctx context.Context, prog *subject.Program, m *machine.Machin
 		return nil, err
 	}
 	var rows []ApartRow
-	for i, p := range sweep.Points {
-		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(sweep.Points)}
-		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
-		if err != nil {
-			return nil, err
-		}
+	err = sweep.Each(ctx, func(step subject.Step, loaded subject.Loaded) error {
 		found, err := simulateStep(ctx, loaded, step, bytes)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		a, err := found.objects(loaded.Program)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if a.misses < fewFalse*float64(found.Facts.Accesses) || len(found.Parts) == 0 {
-			continue
+			return nil
 		}
 		counts, err := simulateApart(ctx, loaded, step, m.Hierarchy(), private, found, a)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		rows = append(rows, a.rows(counts, ApartRow{Program: sweep.Name, Point: p.Point, Machine: m.Name, Warning: strings.Join(found.Facts.Warnings, "; ")}, m)...)
-	}
-	opt.Progress.Finish(len(sweep.Points))
-	return rows, nil
+		rows = append(rows, a.rows(counts, ApartRow{Program: sweep.Name, Point: step.Point, Machine: m.Name, Warning: strings.Join(found.Facts.Warnings, "; ")}, m)...)
+		return nil
+	})
+	return rows, err
 }
 
 // ErrCaches means that caches are not simulated for threads on a core each.

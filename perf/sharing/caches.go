@@ -79,20 +79,15 @@ func SimulateCaches(ctx context.Context, prog *subject.Program, m *machine.Machi
 	}
 	opt.RunOptions = sweep.Options
 	var rows []CacheRow
-	for i, p := range sweep.Points {
-		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(sweep.Points)}
-		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
-		if err != nil {
-			return nil, err
-		}
+	err = sweep.Each(ctx, func(step subject.Step, loaded subject.Loaded) error {
 		found, err := simulateCores(ctx, loaded, step, m.Hierarchy(), private)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		rows = append(rows, found.rows(m, private, CacheRow{Program: sweep.Name, Point: p.Point, Machine: m.Name, Warning: strings.Join(found.Facts.Warnings, "; ")})...)
-	}
-	opt.Progress.Finish(len(sweep.Points))
-	return rows, nil
+		rows = append(rows, found.rows(m, private, CacheRow{Program: sweep.Name, Point: step.Point, Machine: m.Name, Warning: strings.Join(found.Facts.Warnings, "; ")})...)
+		return nil
+	})
+	return rows, err
 }
 
 func simulateCores(ctx context.Context, loaded subject.Loaded, step subject.Step, config cache.Config, private int) (*storedCores, error) {

@@ -59,28 +59,23 @@ func Simulate(ctx context.Context, prog *subject.Program, points []subject.Point
 	}
 	opt.RunOptions = sweep.Options
 	var rows []Row
-	for i, p := range sweep.Points {
-		step := subject.Step{Options: &opt.RunOptions, Point: p.Point, Done: i, Total: len(sweep.Points)}
-		loaded, err := p.Program.At(ctx, p.Point, opt.RunOptions)
-		if err != nil {
-			return nil, err
-		}
+	err = sweep.Each(ctx, func(step subject.Step, loaded subject.Loaded) error {
 		found, err := simulateStep(ctx, loaded, step, size)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		own, err := found.rows(loaded.Program, by, Row{Program: sweep.Name, Point: p.Point, Block: size, Warning: strings.Join(found.Facts.Warnings, "; ")})
+		own, err := found.rows(loaded.Program, by, Row{Program: sweep.Name, Point: step.Point, Block: size, Warning: strings.Join(found.Facts.Warnings, "; ")})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		parts := make([]float64, len(own))
 		for k := range own {
 			parts[k] = own[k].Misses
 		}
 		rows = append(rows, own[:opt.Listing.Listed(parts)]...)
-	}
-	opt.Progress.Finish(len(sweep.Points))
-	return rows, nil
+		return nil
+	})
+	return rows, err
 }
 
 // version is part of the key of stored results: raise it when their meaning changes.

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,6 +51,22 @@ func (opt RunOptions) Sweep(prog *Program, points []Point) (*Sweeping, error) {
 		s.Points = append(s.Points, opt.Binaries[i])
 	}
 	return s, nil
+}
+
+// Each calls do for each point in turn, with the program that is run there and what it loads,
+// up to the first error, and reports the end as progress.
+func (s *Sweeping) Each(ctx context.Context, do func(step Step, loaded Loaded) error) error {
+	for i, p := range s.Points {
+		loaded, err := p.Program.At(ctx, p.Point, s.Options)
+		if err != nil {
+			return err
+		}
+		if err := do(Step{Options: &s.Options, Point: p.Point, Done: i, Total: len(s.Points)}, loaded); err != nil {
+			return err
+		}
+	}
+	s.Options.Progress.Finish(len(s.Points))
+	return nil
 }
 
 // OfBinaries returns the options with executables, and their points.

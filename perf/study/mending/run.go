@@ -65,6 +65,7 @@ func Kernels() []Kernel {
 		{17, "every fourth element", "L1", advice.Privatise, 10000, nil},
 		{18, "progress beside a step", "L1", advice.Privatise, 20000, nil},
 		{19, "cleared, then set", "L1", advice.Initialise, 40000, vectors},
+		{20, "eight vectors, four rows", "L1", advice.TileSteps, 300, []float64{96, 104, 112, 128, 144}}, // of 14, mended as advice is worded
 	}
 }
 
