@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"presage/perf"
 	"presage/perf/engine"
 	"presage/perf/frame"
+	"presage/perf/locality"
 	"presage/perf/predict"
 	"presage/perf/progress"
 	"presage/perf/subject"
@@ -269,10 +271,13 @@ func openProgram(ctx context.Context, path string) (*perf.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.IsDir() {
-		return perf.Build(ctx, path)
+	if !info.IsDir() {
+		return perf.Open(path)
 	}
-	return perf.Open(path)
+	if _, err := os.Stat(filepath.Join(path, locality.SavedName)); err == nil {
+		return nil, fmt.Errorf("%s holds profiles: want the program that was profiled, an executable or the folder of a Go main package", path)
+	}
+	return perf.Build(ctx, path)
 }
 
 // warn prints a result's warnings to w, each once.
