@@ -51,7 +51,8 @@ func (k kind) key(buf []byte, data []float64) []byte {
 	return buf
 }
 
-// recall returns the cached result for data, or computes and caches it.
+// recall returns the cached result for data, or computes and caches it. Of two workers
+// that compute it at the same time both get the first one's.
 func (m *memo) recall(k kind, data []float64, compute func() fitted) *fitted {
 	var buf [256]byte
 	key := k.key(buf[:0], data)
@@ -62,11 +63,13 @@ func (m *memo) recall(k kind, data []float64, compute func() fitted) *fitted {
 		return known
 	}
 	fresh := compute()
-	known = &fresh
 	m.mu.Lock()
-	m.fitted[string(key)] = known
-	m.mu.Unlock()
-	return known
+	defer m.mu.Unlock()
+	if known, ok := m.fitted[string(key)]; ok {
+		return known
+	}
+	m.fitted[string(key)] = &fresh
+	return &fresh
 }
 
 // designFor returns the design of distances over the sizes at which values is not absent.
