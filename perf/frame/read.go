@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-gota/gota/dataframe"
 	"github.com/go-gota/gota/series"
@@ -16,7 +17,7 @@ import (
 // ReadCSV reads a table with a header line, as WriteCSV writes it. A column in
 // which every field is a number or empty holds numbers (integers if all are),
 // empty fields being missing numbers; any other column, and one that is empty
-// throughout, holds text. Errors give the line.
+// throughout, holds text. Lines within a field end in \n. Errors give the line.
 func ReadCSV(r io.Reader) (dataframe.DataFrame, error) {
 	in := csv.NewReader(r)
 	header, err := in.Read()
@@ -25,6 +26,9 @@ func ReadCSV(r io.Reader) (dataframe.DataFrame, error) {
 	}
 	if err != nil {
 		return dataframe.DataFrame{}, fmt.Errorf("frame: %w", err)
+	}
+	for i := range header {
+		header[i] = unixLines(header[i])
 	}
 	for i, name := range header {
 		if name == "" || slices.Contains(header[:i], name) {
@@ -41,7 +45,7 @@ func ReadCSV(r io.Reader) (dataframe.DataFrame, error) {
 			return dataframe.DataFrame{}, fmt.Errorf("frame: %w", err)
 		}
 		for c, field := range record {
-			columns[c] = append(columns[c], field)
+			columns[c] = append(columns[c], unixLines(field))
 		}
 	}
 	out := make([]series.Series, len(header))
@@ -50,6 +54,15 @@ func ReadCSV(r io.Reader) (dataframe.DataFrame, error) {
 	}
 	df := dataframe.New(out...)
 	return df, need(df)
+}
+
+// unixLines ends the lines of s in \n alone: encoding/csv takes one \r before it away
+// whenever a field is read, so that text would change each time.
+func unixLines(s string) string {
+	for strings.Contains(s, "\r\n") {
+		s = strings.ReplaceAll(s, "\r\n", "\n")
+	}
+	return s
 }
 
 func typed(fields []string, name string) series.Series {

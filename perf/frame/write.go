@@ -49,19 +49,23 @@ func short(v any) string {
 }
 
 // WriteCSV writes df with a header line and full precision. A missing number
-// is an empty field.
+// is an empty field. Lines within a field end in \n.
 func WriteCSV(w io.Writer, df dataframe.DataFrame) error {
 	if err := need(df); err != nil {
 		return err
 	}
 	out := csv.NewWriter(w)
-	if err := out.Write(df.Names()); err != nil {
+	names := df.Names()
+	for i := range names {
+		names[i] = unixLines(names[i])
+	}
+	if err := out.Write(names); err != nil {
 		return err
 	}
 	for _, row := range Rows(df) {
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = Text(v)
+			cells[i] = unixLines(Text(v))
 		}
 		if len(cells) == 1 && cells[0] == "" { // a blank line would be no record
 			out.Flush()
