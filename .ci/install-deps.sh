@@ -53,8 +53,9 @@ die() {
 	exit 1
 }
 
+# have_jupyter: nbsetup starts it; this only looks for it, where that is enough.
 have_jupyter() {
-	jupyter nbconvert --version >/dev/null 2>&1
+	command -v jupyter-nbconvert >/dev/null || jupyter nbconvert --version >/dev/null 2>&1
 }
 
 # missing_packages prints those of its arguments that dpkg does not have.
