@@ -2,7 +2,6 @@ package misses
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -55,18 +54,18 @@ func (d *deviation) relative() float64 { return num.RelErr(d.got, d.want) }
 // size, as in Sweep3D's fixups: up to apartDeviation, a warning says by how much. So it does if a basis or shape
 // was asked for that cannot follow them: trying such is what notebooks are for.
 //
-// If none does, because work depends on the data, or a compiler treats sizes
-// differently, the model cannot meet all runs, and follows the largest. That is no
-// loss, and a warning gives the numbers.
-func (m *Model) reproduces(ctx context.Context, runs *locality.Runs) error {
+// If none does, because work depends on the data or grows as no sum of powers, or a
+// compiler treats sizes differently, the model cannot meet all runs, and follows what is
+// certain ahead or the largest. That is no loss, and a warning gives the numbers.
+func (m *Model) reproduces(runs *locality.Runs) error {
 	worst := m.worst(runs)
-	rough, err := m.roughness(ctx, runs)
+	rough, err := m.roughness(runs)
 	if err != nil {
 		return err
 	}
 	if math.Abs(rough.relative()) > DefaultDeviation {
-		m.Warnings = append(m.Warnings, fmt.Sprintf("the accesses of the runs are no smooth function of the size: the one that describes all of them best has %.0f at %s, where the run made %.0f (%+.1f%%), and this model, which follows the largest sizes, has %.0f at %s, where the run made %.0f (%+.1f%%). "+
-			"Work may depend on the data, or the compiler may treat some sizes differently: leave those out that are unlike the sizes to be predicted",
+		m.Warnings = append(m.Warnings, fmt.Sprintf("the accesses of the runs are no smooth function of the size: the one that is likeliest to continue them has %.0f at %s, where the run made %.0f (%+.1f%%), and this model has %.0f at %s, where the run made %.0f (%+.1f%%). "+
+			"Work may depend on the data or grow as no sum of powers does, or the compiler may treat some sizes differently: leave those out that are unlike the sizes to be predicted",
 			rough.got, m.Points[rough.run], rough.want, 100*rough.relative(), worst.got, m.Points[worst.run], worst.want, 100*worst.relative()))
 		return nil
 	}
@@ -85,24 +84,23 @@ func (m *Model) reproduces(ctx context.Context, runs *locality.Runs) error {
 		100*worst.relative(), 100*DefaultDeviation, m.astray(runs, &worst)), worst.run, worst.relative()}
 }
 
-// roughness returns the largest deviation, at any size, of the function with the
-// default basis that describes the accesses of the runs best.
-func (m *Model) roughness(ctx context.Context, runs *locality.Runs) (deviation, error) {
-	sizes := make([]fit.Point, len(m.Points))
-	total := scaling.Series{Name: "accesses", Counts: make([]float64, len(m.Points))}
+// roughness returns the largest deviation, at any size, of the function that models the
+// accesses of whole runs as it would those of a part.
+func (m *Model) roughness(runs *locality.Runs) (deviation, error) {
+	sizes, total := make([]fit.Point, len(m.Points)), make([]float64, len(m.Points))
 	for r, p := range m.Points {
 		sizes[r] = fit.Point(p)
 		for g := range m.shared.All() {
-			total.Counts[r] += float64(m.shared.Accesses(runs, r, g))
+			total[r] += float64(m.shared.Accesses(runs, r, g))
 		}
 	}
-	described, err := scaling.FitCounts(ctx, sizes, []scaling.Series{total}, scaling.Options{})
+	f, err := scaling.FitAccesses(sizes, total)
 	if err != nil {
 		return deviation{}, fmt.Errorf("perf: the accesses of all runs: %w", err)
 	}
 	var worst deviation
 	for r := range sizes {
-		d := deviation{run: r, got: described.Funcs[0].Eval(sizes[r]), want: total.Counts[r]}
+		d := deviation{run: r, got: f.Eval(sizes[r]), want: total[r]}
 		if math.Abs(d.relative()) > math.Abs(worst.relative()) {
 			worst = d
 		}

@@ -78,6 +78,17 @@ func FitCounts(ctx context.Context, sizes []fit.Point, series []Series, opt Opti
 	return m, nil
 }
 
+// FitAccesses returns the function by which Fit, with the options of default, models
+// accesses of a group that are so many at each size.
+func FitAccesses(sizes []fit.Point, counts []float64) (fit.Func, error) {
+	f, err := newFitter(sizes, nil, Options{})
+	if err != nil {
+		return fit.Func{}, err
+	}
+	f.chance = true
+	return f.counted(ofAccesses, counts)
+}
+
 // summary counts the doubts about functions, by kind.
 func (m *CountModel) summary() []fit.Warning {
 	count := make(doubts)

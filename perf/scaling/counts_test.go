@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"presage/perf/fit"
+	"presage/perf/reuse"
 )
 
 func sizesAt(values ...float64) []fit.Point {
@@ -79,5 +80,33 @@ func TestFitCountsRefuses(t *testing.T) {
 	cancel()
 	if _, err := FitCounts(ctx, sizes, []Series{{"x", []float64{1, 2, 3}}}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestFitAccesses: accesses by themselves have the function that Fit gives a group with
+// as many, also where no sum of powers meets them: of std::sort and searches, the largest
+// group grows as n log n, and a line is likelier to continue it than the parabola is that
+// the counts without noise get.
+func TestFitAccesses(t *testing.T) {
+	sizes := sizesOf(5000, 9000, 16000, 28000, 50000)
+	counts := []float64{160478, 312482, 582228, 1094114, 2066031}
+	got, err := FitAccesses(sizes, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := Group{Name: "partition", Accesses: counts, Hists: make([]reuse.Histogram, len(sizes))}
+	m, err := Fit(t.Context(), sizes, []Group{g}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := m.Groups[0].Accesses; got.String() != want.String() {
+		t.Errorf("accesses of a run: %s, of a group: %s", &got, &want)
+	}
+	all, err := FitCounts(t.Context(), sizes, []Series{{"partition", counts}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exact := all.Funcs[0]; exact.String() == got.String() {
+		t.Errorf("%s with noise and without", &got)
 	}
 }
