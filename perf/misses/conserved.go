@@ -2,6 +2,7 @@ package misses
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -57,9 +58,9 @@ func (d *deviation) relative() float64 { return num.RelErr(d.got, d.want) }
 // If none does, because work depends on the data or grows as no sum of powers, or a
 // compiler treats sizes differently, the model cannot meet all runs, and follows what is
 // certain ahead or the largest. That is no loss, and a warning gives the numbers.
-func (m *Model) reproduces(runs *locality.Runs) error {
+func (m *Model) reproduces(ctx context.Context, runs *locality.Runs) error {
 	worst := m.worst(runs)
-	rough, err := m.roughness(runs)
+	rough, err := m.roughness(ctx, runs)
 	if err != nil {
 		return err
 	}
@@ -86,21 +87,22 @@ func (m *Model) reproduces(runs *locality.Runs) error {
 
 // roughness returns the largest deviation, at any size, of the function that models the
 // accesses of whole runs as it would those of a part.
-func (m *Model) roughness(runs *locality.Runs) (deviation, error) {
-	sizes, total := make([]fit.Point, len(m.Points)), make([]float64, len(m.Points))
+func (m *Model) roughness(ctx context.Context, runs *locality.Runs) (deviation, error) {
+	sizes := make([]fit.Point, len(m.Points))
+	total := scaling.Series{Name: "accesses", Counts: make([]float64, len(m.Points))}
 	for r, p := range m.Points {
 		sizes[r] = fit.Point(p)
 		for g := range m.shared.All() {
-			total[r] += float64(m.shared.Accesses(runs, r, g))
+			total.Counts[r] += float64(m.shared.Accesses(runs, r, g))
 		}
 	}
-	f, err := scaling.FitAccesses(sizes, total)
+	described, err := scaling.FitCounts(ctx, sizes, []scaling.Series{total}, scaling.Options{Chance: true})
 	if err != nil {
 		return deviation{}, fmt.Errorf("perf: the accesses of all runs: %w", err)
 	}
 	var worst deviation
 	for r := range sizes {
-		d := deviation{run: r, got: f.Eval(sizes[r]), want: total[r]}
+		d := deviation{run: r, got: described.Funcs[0].Eval(sizes[r]), want: total.Counts[r]}
 		if math.Abs(d.relative()) > math.Abs(worst.relative()) {
 			worst = d
 		}

@@ -286,7 +286,7 @@ func (m *Model) fitFootprint(without int) (*scaling.Footprint, error) {
 // check holds the model against the runs that it was fitted to. The error wraps
 // ErrNotReproduced; what is off besides is added to the warnings.
 func (m *Model) check(ctx context.Context, runs *locality.Runs) error {
-	if err := m.reproduces(runs); err != nil {
+	if err := m.reproduces(ctx, runs); err != nil {
 		return err
 	}
 	more, err := m.missWarnings(runs)

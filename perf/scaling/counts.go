@@ -33,13 +33,14 @@ type CountModel struct {
 // FitCounts models each execution count by itself, in the same way as the
 // frequencies of bins (2004 paper, section 2.3.1: quadratic programming over a
 // basis, restricted to functions that are convex or concave and do not
-// oscillate). Of the options it uses Basis, Reach and Workers. It fails where
+// oscillate). Of the options it uses Basis, Reach, Chance and Workers. It fails where
 // Fit does, and for counts that are negative or not finite.
 func FitCounts(ctx context.Context, sizes []fit.Point, series []Series, opt Options) (*CountModel, error) {
 	f, err := newFitter(sizes, nil, opt)
 	if err != nil {
 		return nil, err
 	}
+	f.chance = opt.Chance && opt.Basis == nil
 	for i, s := range series {
 		if len(s.Counts) != len(sizes) {
 			return nil, fmt.Errorf("scaling: %w: series %d %q has %d counts for %d sizes", ErrData, i, s.Name, len(s.Counts), len(sizes))
@@ -76,17 +77,6 @@ func FitCounts(ctx context.Context, sizes []fit.Point, series []Series, opt Opti
 	}
 	m.Warnings = m.summary()
 	return m, nil
-}
-
-// FitAccesses returns the function by which Fit, with the options of default, models
-// accesses of a group that are so many at each size.
-func FitAccesses(sizes []fit.Point, counts []float64) (fit.Func, error) {
-	f, err := newFitter(sizes, nil, Options{})
-	if err != nil {
-		return fit.Func{}, err
-	}
-	f.chance = true
-	return f.counted(ofAccesses, counts)
 }
 
 // summary counts the doubts about functions, by kind.

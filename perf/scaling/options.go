@@ -64,6 +64,11 @@ type Options struct {
 	// values are needed.
 	NoSpread bool
 
+	// Chance is for FitCounts: counts may depend on data as well as on the size, as Fit
+	// takes those of histograms to do. Functions that do not meet them are chosen for what
+	// is certain ahead. With a Basis it makes no difference.
+	Chance bool
+
 	// Workers is the number of groups modelled at a time; 0 for GOMAXPROCS.
 	// The result does not depend on it.
 	Workers int
