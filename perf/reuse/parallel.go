@@ -15,7 +15,7 @@ const (
 	// up to 1/fedShare of all that was fed, so that the workers end at about the same
 	// time.
 	joinShare = 16
-	fedShare  = 4
+	fedShare  = 2
 
 	// waitingShare is the part of Options.MemoryBytes, 1/waitingShare, that batches may
 	// take; tables have the rest.
@@ -24,7 +24,7 @@ const (
 	// leastPart is the number of waiting batches below which the rest of a run is not
 	// divided further, and 1/dividedShare of what may wait the number of bytes.
 	leastPart    = 4
-	dividedShare = 8
+	dividedShare = 16
 
 	// refillShare is the part of what may wait, 1/refillShare, that must have been
 	// taken before more is added: otherwise each batch would be.
