@@ -150,14 +150,16 @@ func (c *carrierPart) join() {
 	}
 	t := tracks{past: c.past, turns: c.edge.turns, at: make(map[int32]*track)}
 	t.begin()
-	c.past.resolve(c.stack, c.twins, func(i int, e entry, d uint32) {
-		x := &c.edge.late[i]
-		loop, crosses := t.carrier(i, d)
-		m := c.memo(carriedKey{x.group, loop, x.object, int32(c.past.sources[e]) - 1, x.birth})
-		if d == never {
-			c.found.cold[m]++
-		} else {
-			c.found.addMany(m+crosses, d, 1)
+	c.past.resolve(c.stack, c.twins, func(from int, entries []entry, distances []uint32) {
+		for i, d := range distances {
+			x := &c.edge.late[from+i]
+			loop, crosses := t.carrier(from+i, d)
+			m := c.memo(carriedKey{x.group, loop, x.object, int32(c.past.sources[entries[i]]) - 1, x.birth})
+			if d == never {
+				c.found.cold[m]++
+			} else {
+				c.found.addMany(m+crosses, d, 1)
+			}
 		}
 	})
 	c.past.stack(c.stack, c.twins)
@@ -214,7 +216,7 @@ func (c *carrierPart) bytes() uint64 {
 
 func (c *carrierPart) shrink() {
 	c.table, c.line = newTable(c.blockBits()), newTimeline(c.window, leafSize-1)
-	c.firsts, c.twins = nil, nil
+	c.firsts, c.twins = touches{}, nil
 	c.sources.last, c.sources.born, c.sourceTwins = newTable(c.blockBits()), nil, nil
 	c.newborn = 0
 	c.edge.late = nil

@@ -146,7 +146,7 @@ func (k *stack) settleInto(m *measure, n int) {
 				k.near(d)
 			}
 		} else if k.chunk {
-			k.firsts = append(k.firsts, touch{entry: entries[i]})
+			k.firsts.add(touch{entry: entries[i]})
 		} else {
 			k.blocks++
 		}

@@ -13,7 +13,8 @@ const (
 
 	// That grows while more than 1/joinShare of the work on a chunk is its resolution,
 	// up to 1/fedShare of all that was fed, so that the workers end at about the same
-	// time.
+	// time. Where workers take runs, which stand for many accesses, chunks are resolved
+	// in little time, and grow to twice that.
 	joinShare = 16
 	fedShare  = 4
 
@@ -22,7 +23,8 @@ const (
 	waitingShare = 4
 
 	// leastPart is the number of waiting batches below which the rest of a run is not
-	// divided further, and 1/dividedShare of what may wait the number of bytes.
+	// divided further, and 1/dividedShare of what may wait the number of bytes: half of
+	// that where workers take runs.
 	leastPart    = 4
 	dividedShare = 8
 
@@ -244,6 +246,9 @@ func (p *parallel) share() bool {
 func (p *parallel) fullest() *worker {
 	var most *worker
 	least := p.size / dividedShare
+	if p.chunks.takesRuns() {
+		least /= 2
+	}
 	if p.cut > 0 {
 		least = 0
 	}

@@ -88,12 +88,13 @@ func (s *stackPart) observe(c *parcel) { s.stack.observe(&c.batch) }
 
 func (s *stackPart) join() {
 	s.twins.extend(s.past, &s.table)
-	firsts, counts := s.firsts, &s.counts
-	s.past.resolve(s.stack, s.twins, func(i int, _ entry, d uint32) {
-		if d == never {
-			counts.cold[firsts[i].group]++
-		} else {
-			counts.add(firsts[i].group, d)
+	s.past.resolve(s.stack, s.twins, func(from int, _ []entry, distances []uint32) {
+		for i, f := range s.firsts.from(from) {
+			if d := distances[i]; d == never {
+				s.counts.cold[f.group]++
+			} else {
+				s.counts.add(f.group, d)
+			}
 		}
 	})
 	s.past.stack(s.stack, s.twins)
@@ -101,6 +102,6 @@ func (s *stackPart) join() {
 
 func (s *stackPart) shrink() {
 	s.table, s.line = newTable(s.blockBits()), newTimeline(s.window, leafSize-1)
-	s.firsts, s.twins = nil, nil
+	s.firsts, s.twins = touches{}, nil
 	s.clear()
 }

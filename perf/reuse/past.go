@@ -9,16 +9,18 @@ type past struct {
 	taker  taker
 	blocks uint64 // distinct blocks touched
 
-	entries []entry
-	touched uint32 // keeps the loads that bring table entries near alive
+	entries   []entry
+	distances []uint32
+	touched   uint32 // keeps the loads that bring table entries near alive
 }
 
 func newPast(l layout, window int) *past {
 	return &past{
-		layout:  l,
-		table:   newTable(l.blockBits()),
-		line:    newTimeline(window, leafSize-1),
-		entries: make([]entry, sieve),
+		layout:    l,
+		table:     newTable(l.blockBits()),
+		line:      newTimeline(window, leafSize-1),
+		entries:   make([]entry, sieve),
+		distances: make([]uint32, sieve),
 	}
 }
 
@@ -40,40 +42,38 @@ func (w *twins) extend(p *past, of *table) {
 // of returns the past's entry for a worker's.
 func (w twins) of(e entry) entry { return entry(w[e>>leafBits]<<leafBits) | e&(leafSize-1) }
 
-// resolve takes a chunk's first touches from the stack, in order, and calls found for
-// each with its distance, or never.
-func (p *past) resolve(chunk *stack, w twins, found func(i int, e entry, d uint32)) {
+// resolve takes a chunk's first touches from the stack, in order, and calls found with
+// the distance of each, or never, and its entry here: some at a time, from the i-th on.
+func (p *past) resolve(chunk *stack, w twins, found func(i int, entries []entry, distances []uint32)) {
 	p.taker.on(&p.line)
-	n := uint32(0)
-	for from := 0; from < len(chunk.firsts); from += sieve {
-		firsts := chunk.firsts[from:min(from+sieve, len(chunk.firsts))]
+	for from := 0; from < chunk.firsts.n; from += sieve {
+		firsts := chunk.firsts.from(from)
+		entries, distances := p.entries[:len(firsts)], p.distances[:len(firsts)]
 		for i, f := range firsts {
-			p.entries[i] = w.of(f.entry)
+			entries[i] = w.of(f.entry)
 		}
-		p.near(len(firsts))
-		for i := range firsts {
-			e := p.entries[i]
-			d := uint32(never)
+		p.near(entries)
+		for i, e := range entries {
 			if s := p.table.last[e]; s != 0 {
-				d = n + p.taker.take(s)
+				distances[i] = uint32(from+i) + p.taker.take(s)
 			} else {
+				distances[i] = never
 				p.blocks++
 			}
-			found(from+i, e, d)
-			n++
 		}
+		found(from, entries, distances)
 	}
 	p.taker.done()
 }
 
-// near looks up the first n entries before any is used, so that the cache misses of the
-// table overlap, and then those of the time line.
-func (p *past) near(n int) {
+// near looks up entries before any is used, so that the cache misses of the table
+// overlap, and then those of the time line.
+func (p *past) near(entries []entry) {
 	var touched uint32
-	for _, e := range p.entries[:n] {
+	for _, e := range entries {
 		touched += p.table.last[e]
 	}
-	for _, e := range p.entries[:n] {
+	for _, e := range entries {
 		touched += uint32(p.line.lines[p.table.last[e]>>lineBits][lineCount])
 	}
 	p.touched = touched
@@ -81,7 +81,13 @@ func (p *past) near(n int) {
 
 // stack puts the blocks of a chunk on top, ordered by last access.
 func (p *past) stack(chunk *stack, w twins) {
-	chunk.each(func(e entry) { p.push(w.of(e)) })
+	chunk.each(func(entries []entry) {
+		for _, e := range entries {
+			if e >= leafSize { // no ghost
+				p.push(w.of(e))
+			}
+		}
+	})
 }
 
 func (p *past) entryOf(block uint64) entry {

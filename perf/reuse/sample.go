@@ -123,7 +123,7 @@ func (s *sampler) settle(kept []keptAccess, parts []uint8) {
 	for i, a := range kept {
 		s.entries[i] = s.entryOf(a.block)
 	}
-	s.near(len(kept))
+	s.near(s.entries[:len(kept)])
 	for i, a := range kept {
 		e := s.entries[i]
 		place := uint32(s.placeOf(a.group)) + uint32(parts[i])

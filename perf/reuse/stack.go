@@ -1,6 +1,8 @@
 package reuse
 
 import (
+	"slices"
+
 	"presage/perf/trace"
 	"presage/perf/trace/affine"
 )
@@ -27,7 +29,7 @@ type stack struct {
 	// In a chunk of a run, first touches are kept, in order, until the blocks
 	// touched earlier in the run are known.
 	chunk  bool
-	firsts []touch
+	firsts touches
 
 	records []record
 	entries []entry // of the records
@@ -54,12 +56,40 @@ type touch struct {
 	group uint32
 }
 
+// touches is a list of first touches, in pages: it grows without a copy.
+type touches struct {
+	pages [][]touch // of pageTouches each
+	n     int       // touches in all
+}
+
+// pageTouches is a multiple of sieve.
+const pageTouches = 1 << 12
+
+func (t *touches) add(x touch) {
+	at := t.n / pageTouches
+	if at == len(t.pages) {
+		t.pages = append(t.pages, make([]touch, pageTouches))
+	}
+	t.pages[at][t.n%pageTouches] = x
+	t.n++
+}
+
+// from returns the touches from i on, a multiple of sieve: at most sieve of them.
+func (t *touches) from(i int) []touch {
+	page := t.pages[i/pageTouches]
+	return page[i%pageTouches:][:min(sieve, t.n-i)]
+}
+
+func (t *touches) bytes() uint64 { return 8 * pageTouches * uint64(len(t.pages)) }
+
 func newStack(l layout, window int) *stack {
 	k := &stack{
 		layout: l,
 		table:  newTable(l.blockBits()),
 		line:   newTimeline(window, leafSize-1),
 		counts: newCounts(l.groups),
+
+		streams: lengthen([]affine.Stream(nil), loopRefs)[:0],
 	}
 	most := frontMax + sieve*int(maxAccessBytes>>l.shift+2)
 	k.records, k.entries = make([]record, most), make([]entry, most)
@@ -96,7 +126,7 @@ func (k *stack) plain(accesses []trace.Access) {
 // first records the first touch of a block.
 func (k *stack) first(e entry, group uint32) {
 	if k.chunk {
-		k.firsts = append(k.firsts, touch{e, group})
+		k.firsts.add(touch{e, group})
 		return
 	}
 	k.counts.cold[group]++
@@ -121,23 +151,19 @@ func (k *stack) adapt() {
 }
 
 // each calls f with the entries of the blocks on the stack, the one accessed last at
-// the end.
-func (k *stack) each(f func(entry)) {
+// the end, some at a time, and with ghosts, which are in leaf 0. They are valid until f
+// returns.
+func (k *stack) each(f func([]entry)) {
 	k.closeDesk()
 	k.rebase() // a sift without records permutes the places all the same
-	add := func(e entry) {
-		if e >= leafSize { // no ghost
-			f(e)
-		}
-	}
-	k.line.each(add)
-	for i := k.front.width - 1; i >= 0; i-- {
-		add(k.entries[i])
-	}
+	k.line.each(f)
+	top := slices.Clone(k.entries[:k.front.width])
+	slices.Reverse(top)
+	f(top)
 }
 
 // bytes returns the memory of the table and the time line.
-func (k *stack) bytes() uint64 { return k.table.bytes() + k.line.bytes() + 8*uint64(cap(k.firsts)) }
+func (k *stack) bytes() uint64 { return k.table.bytes() + k.line.bytes() + k.firsts.bytes() }
 
 // clear empties the stack and keeps its memory and counts.
 func (k *stack) clear() {
@@ -147,7 +173,7 @@ func (k *stack) clear() {
 	k.line.clear()
 	k.haunt()
 	k.resize(width)
-	k.firsts = k.firsts[:0]
+	k.firsts.n = 0
 }
 
 func (k *stack) result() *Result {

@@ -67,7 +67,10 @@ func (t *table) add(block uint64) entry {
 	leaf := uint32(len(t.base))
 	t.mids[*mid<<midBits|uint32(block>>leafBits)&(midSize-1)] = leaf
 	t.base = append(t.base, block&^(leafSize-1))
-	t.last = append(t.last, make([]uint32, leafSize)...)
+	if len(t.last) == cap(t.last) { // append would come to five times the memory, in all
+		t.last = append(make([]uint32, 0, 2*cap(t.last)), t.last...)
+	}
+	t.last = t.last[:len(t.last)+leafSize]
 	return entry(leaf<<leafBits | uint32(block)&(leafSize-1))
 }
 

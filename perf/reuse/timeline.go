@@ -278,24 +278,26 @@ func (t *timeline) newest() uint32 {
 	return at<<lineBits | word<<6 | uint32(63-bits.LeadingZeros64(w))
 }
 
-// each calls f with the owners of the live slots before now, in their order.
-func (t *timeline) each(f func(entry)) {
+// each calls f with the owners of the live slots before now, in their order, those of
+// a line at a time. They are valid until f returns.
+func (t *timeline) each(f func([]entry)) {
+	var found [lineSlots]entry
 	at, word := t.now>>lineBits, t.now>>6&7
 	for l := range min(at+1, uint32(len(t.lines))) {
-		for w, live := range t.lines[l][:lineCount] {
-			if l == at {
-				switch {
-				case uint32(w) > word:
-					return
-				case uint32(w) == word:
-					live &= 1<<(t.now&63) - 1
-				}
-			}
-			base := l<<lineBits | uint32(w)<<6
+		words := t.lines[l]
+		if l == at {
+			words[word] &= 1<<(t.now&63) - 1
+			clear(words[word+1:])
+		}
+		n := 0
+		owner := t.owner[l<<lineBits:][:lineSlots]
+		for w, live := range words[:lineCount] {
 			for ; live != 0; live &= live - 1 {
-				f(t.owner[base|uint32(bits.TrailingZeros64(live))])
+				found[n] = owner[w<<6|bits.TrailingZeros64(live)]
+				n++
 			}
 		}
+		f(found[:n])
 	}
 }
 

@@ -116,7 +116,11 @@ func (p *parallel) adapt(w *worker) {
 	if p.alone {
 		w.shrink()
 	}
-	most := min(p.fed/fedShare, p.budget/waitingShare/uint64(p.most))
+	fed := p.fed / fedShare
+	if p.chunks.takesRuns() {
+		fed *= 2
+	}
+	most := min(fed, p.budget/waitingShare/uint64(p.most))
 	for cost := w.joined * joinShare; cost > w.took && uint64(2*p.size) <= most; cost /= 2 {
 		p.size *= 2
 	}

@@ -66,7 +66,7 @@ func (m *machine) leaveProgram(t *thread) error {
 	}
 	m.attendTo(t)
 	if m.parallel {
-		m.place = place{buffer: -1, unit: 1, count: m.own()}
+		m.place = place{buffer: -1, unit: ringUnit, count: m.own()}
 	} else {
 		m.useCache(m.cache, m.own())
 	}

@@ -127,7 +127,7 @@ func (m *machine) release() {
 	pos := m.stateWord(m.current, gsBuffer)
 	count := m.executed(pos)
 	m.send(pos, true)
-	m.place = place{buffer: -1, unit: 1, count: count}
+	m.place = place{buffer: -1, unit: ringUnit, count: count}
 }
 
 // setGoing resumes every thread that can run. If all wait, it passes time.

@@ -73,7 +73,6 @@ const (
 	gsRcx      = 136
 	gsRax      = 144
 	gsCredit   = 168 // 8 bytes for each instruction that loops may yet execute, negative
-	gsPad      = 160 // words by which the position is ahead of the instructions
 	gsStackEnd = 176 // where the thread's stack ends
 	gsCopy     = 512 // room for arguments of system calls
 	gsTables   = pageBytes

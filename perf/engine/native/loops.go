@@ -18,7 +18,7 @@ import (
 //	      body
 //	      jcc top
 //	      scratch += step
-//	      store it; credit = scratch - span; position += span
+//	      store it; credit = scratch; position += span
 //	      …
 //	out:  the same without the first line; stop
 //
@@ -181,12 +181,10 @@ func (m *machine) loopCode(b *block, insts []*inst, slots []loopRef) {
 
 // endLoop emits the end of a loop's record.
 func (a *asm) endLoop(b *block) {
-	pos, scratch, span := int(b.regs.pos), int(b.regs.scratch), int64(0)
+	pos, scratch := int(b.regs.pos), int(b.regs.scratch)
 	if b.cache.traced {
-		span = 8 * int64(b.span)
 		a.store(pos, 8*endWord, scratch)
-		a.add(scratch, -span) // the position counts these
-		a.add(pos, span)
+		a.add(pos, 8*int64(b.span))
 	}
 	a.save(scratch, gsCredit)
 }

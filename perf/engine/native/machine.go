@@ -246,7 +246,7 @@ func (m *machine) start() error {
 	}
 	m.setStackEnd(t)
 	m.full <- segment{chunks: m.maps.chunks}
-	m.place.unit = 1
+	m.place.unit = ringUnit
 	if err := m.tellStart(); err != nil {
 		return err
 	}

@@ -187,11 +187,7 @@ func (m *machine) recordCall(b *block, k key) {
 
 // skip emits the step behind a record that stands for no instructions.
 func (a *asm) skip(b *block) {
-	s, words := int(b.regs.scratch), int64(b.words)
-	a.load(s, gsPad)
-	a.add(s, words)
-	a.save(s, gsPad)
-	a.add(int(b.regs.pos), 8*words)
+	a.add(int(b.regs.pos), 8*int64(b.words))
 }
 
 // arrival returns the key of the block that an indirect jump to pc leads to.

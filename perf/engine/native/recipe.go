@@ -4,15 +4,21 @@ package native
 
 import "presage/perf/trace"
 
+// wordInstructions is the number of instructions that a word of a record stands for at
+// most. Short blocks record two words for three to seven. Each line of a buffer comes
+// from the cache of the processor that has read it, which costs as much as a dozen
+// instructions, so records are dense.
+const wordInstructions = 4
+
 // recipe says how to read what a block records:
 //
 //	word 0       the block's id
 //	words 1…     addresses and what else its references need
 //	span words   in all; the next block's record follows
 //
-// The span is the number of instructions, so that positions in a buffer count
-// instructions, unless there are more words than that; the thread's state counts
-// the difference as padding.
+// The span is the number of words, but no less than a word for wordInstructions
+// instructions: so a position in a buffer bounds how many have been executed, and the
+// program stops in time; how many they are is in the records.
 type recipe struct {
 	instructions uint32
 	span         uint32

@@ -149,13 +149,11 @@ func (m *machine) cutAt(t *thread, b *block, faulted bool) uint64 {
 		m.restore(t, r, b.regs)
 	}
 	if b.advanced != 0 && r.Rip >= b.advanced {
-		unit := m.place.unit
-		span := uint64(b.span)
-		if unit == 1 {
-			span = uint64(b.instructions)
+		if m.place.buffer < 0 {
+			pos -= uint64(b.instructions)
+		} else {
+			pos -= 8 * uint64(b.span)
 		}
-		pos -= unit * span
-		m.setStateWord(t, gsPad, m.stateWord(t, gsPad)-(span-uint64(b.instructions)))
 	}
 	pc := b.pc + uint64(b.starts[k])
 	c := &cut{block: b, n: k, faulted: faulted}
@@ -169,9 +167,8 @@ func (m *machine) cutAt(t *thread, b *block, faulted bool) uint64 {
 		c.words = append([]uint64(nil), w[:min(len(w), int(max(b.span, b.words)))]...)
 	}
 	if b.loop {
-		if m.place.unit > 1 {
+		if m.place.buffer >= 0 {
 			pos += 8 * uint64(b.span)
-			scratch -= 8 * uint64(b.span)
 		}
 		m.setStateWord(t, gsCredit, scratch)
 	}

@@ -5,6 +5,7 @@ package native
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -15,7 +16,8 @@ import (
 const never = math.MaxUint64
 
 // place is where the running thread records: a part of a buffer up to its end, or
-// of the ring if nothing is recorded. Positions count instructions, by unit bytes.
+// of the ring if nothing is recorded. A position in the ring counts instructions; one in
+// a buffer bounds their number: none takes less than unit bytes.
 type place struct {
 	buffer int    // -1: the ring
 	from   uint64 // address at which this part begins
@@ -23,7 +25,16 @@ type place struct {
 	unit   uint64
 	count  uint64 // instructions executed before this part
 	credit uint64 // gsCredit before this part
+
+	// In a buffer, the instructions of the records from from on, up to the position
+	// read; 0: of none.
+	read, found uint64
 }
+
+const (
+	ringUnit   = 1
+	recordUnit = 8 / wordInstructions
+)
 
 // segment is a part of a buffer on its way to the reader of records.
 type segment struct {
@@ -61,7 +72,33 @@ func (m *machine) setStateWord(t *thread, off int, v uint64) {
 func (m *machine) executed(pos uint64) uint64 {
 	p := &m.place
 	loops := int64(m.stateWord(m.current, gsCredit)-p.credit) / 8
-	return p.count + (pos-p.from)/p.unit - m.stateWord(m.current, gsPad) + uint64(loops)
+	if p.buffer < 0 {
+		return p.count + pos - p.from + uint64(loops)
+	}
+	return p.count + m.recorded(pos) + uint64(loops)
+}
+
+// recorded returns the number of instructions of the records up to pos, loops apart.
+func (m *machine) recorded(pos uint64) uint64 {
+	p := &m.place
+	if p.read < p.from || p.read > pos {
+		p.read, p.found = p.from, 0
+	}
+	if p.read == pos {
+		return p.found
+	}
+	start := buffersAt + uint64(p.buffer)*bufferStride
+	w := m.bufferWords(p.buffer)
+	at, to := (p.read-start)/8, (pos-start)/8 // the last span may end behind the buffer
+	for at < to {
+		b := m.blocks[uint32(w[at])]
+		if !b.loop && b.memory == noMemory {
+			p.found += uint64(b.instructions)
+		}
+		at += uint64(b.span)
+	}
+	p.read = pos
+	return p.found
 }
 
 // now returns the number of instructions executed, while the running thread has all
@@ -82,9 +119,9 @@ func (m *machine) own() uint64 {
 // capacity is the largest number of instructions until the running thread stops.
 func (p *place) capacity() uint64 {
 	if p.buffer < 0 {
-		return ringBytes * ringTimes
+		return ringBytes * ringTimes / ringUnit
 	}
-	return bufferBytes / 8
+	return bufferBytes / recordUnit
 }
 
 // finely is the number of instructions before an event from which on loops are not
@@ -130,21 +167,28 @@ func (m *machine) rewind(count, least uint64) uint64 {
 	p := &m.place
 	room, credit := m.share(count)
 	room = min(max(room, least), p.capacity())
-	p.count, p.from, p.credit = count, p.limit-room*p.unit, -(8 * credit)
-	m.setStateWord(m.current, gsPad, 0)
+	p.count, p.from, p.credit, p.read = count, p.behind(room), -(8 * credit), 0
 	m.setStateWord(m.current, gsCredit, p.credit)
 	return p.from
+}
+
+// behind returns the position with room for at most room instructions, and for a block.
+func (p *place) behind(room uint64) uint64 {
+	if p.buffer < 0 {
+		return p.limit - room*p.unit
+	}
+	return p.limit - max(8, room*p.unit&^7)
 }
 
 // takeBuffer makes the next free buffer, or the ring, the place to record in.
 func (m *machine) takeBuffer() error {
 	if !m.cache.traced {
-		m.place = place{buffer: -1, limit: ringAt + ringBytes*ringTimes, unit: 1}
+		m.place = place{buffer: -1, limit: ringAt + ringBytes*ringTimes, unit: ringUnit}
 		return nil
 	}
 	select {
 	case i := <-m.free:
-		m.place = place{buffer: i, limit: buffersAt + uint64(i)*bufferStride + bufferBytes, unit: 8}
+		m.place = place{buffer: i, limit: buffersAt + uint64(i)*bufferStride + bufferBytes, unit: recordUnit}
 		return nil
 	case <-m.reader.done:
 		return m.reader.err
@@ -172,8 +216,7 @@ func (m *machine) send(pos uint64, release bool) {
 // fold begins a new part at pos.
 func (m *machine) fold(pos uint64) {
 	p := &m.place
-	p.count, p.from, p.credit = m.executed(pos), pos, m.stateWord(m.current, gsCredit)
-	m.setStateWord(m.current, gsPad, 0)
+	p.count, p.from, p.credit, p.read = m.executed(pos), pos, m.stateWord(m.current, gsCredit), 0
 }
 
 // renew replaces a full place: it sends what was recorded and returns the position
@@ -189,7 +232,7 @@ func (m *machine) renew(pos, least, words uint64) (uint64, error) {
 	if err := m.takeBuffer(); err != nil {
 		return 0, err
 	}
-	next := m.rewind(count, max(least, words))
+	next := m.rewind(count, max(least, words*wordInstructions))
 	from := m.child.mem[fileBuffers+old*bufferBytes:][:bufferBytes]
 	to := m.child.mem[fileBuffers+m.place.buffer*bufferBytes:][:bufferBytes]
 	if at < bufferBytes {
@@ -221,14 +264,14 @@ func (m *machine) aim() error {
 	m.fold(pos)
 	room, credit := m.share(count)
 	if room < left {
-		pos = m.place.limit - room*m.place.unit
+		pos = m.place.behind(room)
 	} else if m.next != never { // the position must not go back: what is there may not be read yet
 		credit = 0
 		if m.next > count+left+finely {
 			credit = m.next - count - left - finely/4
 		}
 	}
-	m.place.from, m.place.credit = pos, -(8 * credit)
+	m.place.from, m.place.credit, m.place.read = pos, -(8 * credit), 0
 	m.setStateWord(m.current, gsBuffer, pos)
 	m.setStateWord(m.current, gsCredit, m.place.credit)
 	return nil
@@ -247,7 +290,8 @@ func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
 	if m.crowded { // others wait for a buffer
 		m.next = min(m.next, m.executed(pos))
 	}
-	if begins && !b.flows && (m.executed(pos) >= m.next || len(m.pending) > 0) {
+	signalled := slices.ContainsFunc(m.pending, func(q queued) bool { return q.thread == t })
+	if begins && !b.flows && (m.executed(pos) >= m.next || signalled) {
 		m.park(t, r, b)
 		if err := m.reach(); err != nil || m.ended {
 			return err
@@ -258,7 +302,12 @@ func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
 	if !begins || m.executed(pos) >= m.next {
 		least = uint64(b.instructions) // up to the next transfer of control
 	}
+	event := m.next
+	if signalled {
+		m.next = min(event, m.executed(pos)) // stop behind the block: others may never begin at the end of a buffer
+	}
 	next, err := m.renew(pos, least, uint64(max(b.span, b.words)))
+	m.next = event
 	if err != nil {
 		return err
 	}

@@ -275,7 +275,6 @@ func (m *machine) switchTo(t *thread) error {
 			m.fold(pos)
 			m.setStateWord(t, gsBuffer, pos)
 			m.setStateWord(t, gsCredit, m.place.credit)
-			m.setStateWord(t, gsPad, 0)
 		}
 		m.use(t)
 	}

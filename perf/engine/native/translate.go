@@ -341,13 +341,7 @@ func (m *machine) advance(b *block, words int32) {
 		h.add(int(b.regs.pos), int64(b.instructions))
 		return
 	}
-	b.span = max(b.instructions, b.words)
-	if pad := b.span - b.instructions; pad > 0 {
-		s := int(b.regs.scratch)
-		h.load(s, gsPad)
-		h.add(s, int64(pad))
-		h.save(s, gsPad)
-	}
+	b.span = max((b.instructions+wordInstructions-1)/wordInstructions, b.words)
 	h.add(int(b.regs.pos), 8*int64(b.span))
 }
 
