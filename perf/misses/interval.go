@@ -203,6 +203,14 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 	}
 	if d.level.Sets > 1 && d.level.Ways <= fewWays {
 		out = append(out, other{misses: d.sum(d.histograms, d.level.Cache())})
+		d.addCollisions(out[len(out)-1].misses, nil)
+	}
+	if d.expected != nil {
+		for _, more := range d.expected.others {
+			o := other{misses: slices.Clone(d.base)}
+			d.addCollisions(o.misses, more)
+			out = append(out, o)
+		}
 	}
 	held, err := d.heldOut(ctx)
 	if err != nil {
@@ -235,6 +243,23 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 		out = append(out, other{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks*share))))})
 	}
 	return append(out, d.asSeen()...), nil
+}
+
+// addCollisions puts other conflicts in place of those that are predicted, in what another
+// model says of each scope: to be compared with the base, which has none.
+func (d *doubter) addCollisions(misses, more []float64) {
+	if d.expected == nil {
+		return
+	}
+	for g := range d.misses {
+		if d.corrected != nil && d.corrected[g] {
+			continue
+		}
+		misses[d.scopes.Of[g]] -= d.expected.more[g]
+		if more != nil {
+			misses[d.scopes.Of[g]] += more[g]
+		}
+	}
 }
 
 // sum returns the misses of each scope that are not counted.

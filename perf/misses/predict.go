@@ -161,6 +161,9 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 		if err := m.simulateRuns(ctx, t, opt); err != nil {
 			return nil, err
 		}
+		if err := m.simulateSmaller(ctx, t, points, opt); err != nil {
+			return nil, err
+		}
 		workers = runtime.GOMAXPROCS(0)
 	}
 	if c, ok := opt.Corrector.(Preparer); ok {

@@ -22,7 +22,7 @@ const collided = 1.25
 // nothing of levels that are no machine's, of runs that are samples or leave accesses
 // out, and of programs that cannot be run again.
 func (d *doubter) seenConflicts(ctx context.Context) error {
-	if d.on.hardware == nil || d.level.Sets == 1 || d.corrected != nil && !slices.Contains(d.corrected, false) {
+	if d.on.hardware == nil || d.level.Sets == 1 || d.expected != nil || d.corrected != nil && !slices.Contains(d.corrected, false) {
 		return nil
 	}
 	for run := range d.refits.runs.Runs {
@@ -62,7 +62,9 @@ func (d *doubter) asSeen() []other {
 }
 
 // knowsConflicts reports whether the misses of a group have its conflicts in them.
-func (d *doubter) knowsConflicts(g Group) bool { return d.corrected != nil && d.corrected[g] }
+func (d *doubter) knowsConflicts(g Group) bool {
+	return d.expected != nil || d.corrected != nil && d.corrected[g]
+}
 
 // sawConflicts returns a warning for a scope whose blocks collided in a run.
 func (d *doubter) sawConflicts(scope int) []string {
