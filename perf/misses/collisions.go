@@ -73,7 +73,7 @@ func (m *Model) collide(ctx context.Context, t *target, e *estimate, l predict.L
 		open[g] = e.corrected == nil || !e.corrected[g]
 	}
 	at := e.unsimulated(m, l, point)
-	if sumOf(at.chance, open) <= leastOpen*(sumOf(at.chance, nil)) {
+	if sumOf(at.chance, open) <= leastOpen*sumOf(at.chance, nil) {
 		return nil
 	}
 	var runs []*collisions

@@ -267,8 +267,8 @@ type estimate struct {
 	// corrected are groups that a Corrector knew better, counted or not; nil if there is
 	// none.
 	corrected []bool
-	replays   bool      // the Corrector's counts are of the level as the machine has it
-	off       []float64 // misses by which a Corrector may be wrong; nil if there is none
+	replays   bool         // the Corrector's counts are of the level as the machine has it
+	off       []float64    // misses by which a Corrector may be wrong; nil if there is none
 	expected  *expectation // what runs say of conflicts; nil: that there are none, or nothing
 	warnings  []string
 }

@@ -33,6 +33,8 @@ func (s *span) widen(a, b float64) {
 //     always better;
 //   - what a Corrector says that it may be wrong by;
 //   - in caches a little smaller and larger;
+//   - of pages, as large a share of the accesses as missed in each of the largest runs in
+//     a level that held as large a part of what they touch;
 //   - of pages that are not scaled, and outgrow a level only beyond the sizes of the
 //     model, the bounds that smaller blocks give;
 //   - in caches of sets, as many times the misses as the runs had there of those in a
@@ -230,6 +232,7 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 		for _, h := range []*histograms{limited(d.histograms, d.touched.Lo), limited(d.histograms, d.touched.Hi)} {
 			out = append(out, other{misses: d.sum(h, cache)})
 		}
+		out = append(out, d.bySharesHeld()...)
 		if d.trainedWithin() && !d.key.scaled() {
 			bounds, err := d.bySmallerBlocks()
 			if err != nil {

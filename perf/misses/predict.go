@@ -158,10 +158,10 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 	}
 	workers := 1
 	if _, none := opt.Corrector.(NoCorrection); none || opt.Corrector == nil {
-		if err := m.simulateRuns(ctx, t, opt); err != nil {
+		if err := m.simulateSmaller(ctx, t, points, opt); err != nil {
 			return nil, err
 		}
-		if err := m.simulateSmaller(ctx, t, points, opt); err != nil {
+		if err := m.simulateRuns(ctx, t, opt); err != nil {
 			return nil, err
 		}
 		workers = runtime.GOMAXPROCS(0)

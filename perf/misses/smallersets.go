@@ -106,60 +106,57 @@ func (m *Model) simulateSmaller(ctx context.Context, t *target, points []subject
 
 // simulatedSmaller returns simulations of a machine with 2^-shift times the sets in a run,
 // by shift; nil if there can be none that count the accesses of the run's histograms. The
-// error wraps errNotRun if the run could not be repeated.
+// error wraps errNotRun if the run could not be repeated. Callers that want those of the
+// same machine wait for each other.
 func (r *refits) simulatedSmaller(ctx context.Context, run int, m *machine.Machine, shifts []int, report progress.Func) ([]*storedCache, error) {
 	of := &r.runs.Runs[run]
 	if of.Recorded.SampleOneIn > 1 || !of.Recorded.Stack {
 		return nil, nil
 	}
-	keys, configs := make([]simulatedKey, len(shifts)), make([]cache.Config, len(shifts))
-	for i, shift := range shifts {
-		configs[i] = smaller(m.Hierarchy(), shift)
-		caches, err := store.NewKey("hierarchy", cacheVersion, configs[i])
-		if err != nil {
-			return nil, err
-		}
-		keys[i] = simulatedKey{run, caches}
+	whole, err := simulatedKeyOf(run, m.Hierarchy())
+	if err != nil {
+		return nil, err
 	}
-	end, err := r.shrinking.take(ctx, run)
+	end, err := r.shrinking.take(ctx, whole)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	out := make([]*storedCache, len(shifts))
-	var lacking []int // indices
-	for i, key := range keys {
-		known, ok := r.knownSimulation(key)
-		switch {
-		case ok && known.err != nil:
+	keys, out := make([]simulatedKey, len(shifts)), make([]*storedCache, len(shifts))
+	// The whole machine, which intervals ask for, takes no run of its own.
+	configs, lacking := []cache.Config{m.Hierarchy()}, []int{-1} // indices of shifts
+	for i, shift := range shifts {
+		config := smaller(m.Hierarchy(), shift)
+		if keys[i], err = simulatedKeyOf(run, config); err != nil {
+			return nil, err
+		}
+		known, ok := r.knownSimulation(keys[i])
+		if known.err != nil {
 			return nil, known.err
-		case ok:
-			out[i] = known.sim
-		default:
-			lacking = append(lacking, i)
+		}
+		if out[i] = known.sim; !ok {
+			configs, lacking = append(configs, config), append(lacking, i)
 		}
 	}
-	if len(lacking) == 0 {
+	if len(lacking) == 1 {
 		return out, nil
 	}
-	ask := make([]cache.Config, len(lacking))
-	for k, i := range lacking {
-		ask[k] = configs[i]
-	}
-	sims, err := simulateTogether(ctx, of, ask, subject.RunOptions{Store: r.store, Progress: r.again(report, "simulating", run)})
+	sims, err := simulateTogether(ctx, of, configs, subject.RunOptions{Store: r.store, Progress: r.again(report, "simulating", run)})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		err = fmt.Errorf("%w: %w", errNotRun, err)
+		err, sims = fmt.Errorf("%w: %w", errNotRun, err), make([]*storedCache, len(lacking))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k, i := range lacking {
-		if err == nil {
-			out[i] = sims[k]
+		if i < 0 {
+			r.simulations[whole] = simulatedRun{sims[k], err}
+			continue
 		}
-		r.simulations[keys[i]] = simulatedRun{out[i], err}
+		out[i] = sims[k]
+		r.simulations[keys[i]] = simulatedRun{sims[k], err}
 	}
 	return out, err
 }
