@@ -60,9 +60,8 @@ type Row struct {
 	Level    string             `frame:"level"`
 	Scope    string             `frame:"scope"`
 	Accesses float64            `frame:"pred_accesses"` // all of the scope
-	// Method is how Misses were predicted: a predict.Method, MethodScaledPages or what a
-	// Corrector did;
-	// where groups of references differ, all of them, the one with most misses first.
+	// Method is how Misses were predicted: a predict.Method, MethodScaledPages,
+	// MethodCollisions or what a Corrector did; where groups of references differ, all of them, the one with most misses first.
 	Method string  `frame:"method"`
 	Misses float64 `frame:"pred_misses"`
 	// Low and High are meant to hold the misses with the probability of the options.
@@ -119,8 +118,11 @@ func (t *target) name(l predict.Level) string {
 // fitted to, if the store has no such result. Runs that are samples, and those of
 // several parameters, are taken as they are.
 //
-// Intervals of caches of sets take another run of each size, in which the machine is
-// simulated, unless the runs are samples or leave the stack out: see Row.Low.
+// Caches of sets take another run of each size, in which the machine is simulated, unless
+// the runs are samples or leave the stack out: intervals contain the conflicts that it had
+// there, see Row.Low. Beyond the sizes that the model was fitted to, the same run of the
+// three largest simulates caches of fewer sets, too, from which conflicts are predicted
+// where these runs foretell each other's; see MethodCollisions.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its
