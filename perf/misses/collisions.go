@@ -76,6 +76,9 @@ func (m *Model) collide(ctx context.Context, t *target, e *estimate, l predict.L
 	if sumOf(at.chance, open) <= leastOpen*sumOf(at.chance, nil) {
 		return nil
 	}
+	if err := m.simulateSmaller(ctx, t, e.by); err != nil {
+		return err
+	}
 	var runs []*collisions
 	for _, a := range m.alikeRuns(l, point) {
 		c, err := m.collisionsIn(ctx, t, l, a)

@@ -77,13 +77,13 @@ func (r *refits) bySize() []int {
 }
 
 // simulateSmaller simulates, in the runs, the caches of fewer sets that tell how blocks
-// collide at some points, each run once for all of them. What cannot be run is left to
-// those that ask.
-func (m *Model) simulateSmaller(ctx context.Context, t *target, points []subject.Point, opt PredictOptions) error {
+// collide at the points of a target, each run once for all of them. What cannot be run is
+// left to those that ask.
+func (m *Model) simulateSmaller(ctx context.Context, t *target, by predict.Method) error {
 	shifts := make(map[int][]int)
-	for _, point := range points {
+	for _, point := range t.points {
 		for _, l := range t.levels {
-			if !m.mayCollide(t, l, point, opt.Method) {
+			if !m.mayCollide(t, l, point, by) {
 				continue
 			}
 			for _, a := range m.alikeRuns(l, point) {
