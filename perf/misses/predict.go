@@ -117,10 +117,9 @@ func (t *target) name(l predict.Level) string {
 // several parameters, are taken as they are.
 //
 // Caches of sets take another run of each size, in which the machine is simulated, unless
-// the runs are samples or leave the stack out: intervals contain the conflicts that it had
-// there, see Row.Low. Beyond the sizes that the model was fitted to, the same run of the
-// three largest simulates caches of fewer sets, too, from which conflicts are predicted
-// where these runs foretell each other's; see MethodCollisions.
+// the runs are samples or leave the stack out: see Row.Low. Beyond the sizes that the model
+// was fitted to, that of the three largest simulates caches of fewer sets, too, from which
+// conflicts are predicted; see MethodCollisions.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its
