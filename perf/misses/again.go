@@ -60,6 +60,11 @@ type simulatedKey struct {
 	caches store.Key
 }
 
+func simulatedKeyOf(run int, config cache.Config) (simulatedKey, error) {
+	caches, err := store.NewKey("hierarchy", cacheVersion, config)
+	return simulatedKey{run, caches}, err
+}
+
 // simulatedRun is a simulation of a run, or why there is none.
 type simulatedRun struct {
 	sim *storedCache
@@ -77,11 +82,10 @@ func (r *refits) simulated(ctx context.Context, run int, m *machine.Machine, rep
 		return nil, nil
 	}
 	config := m.Hierarchy()
-	caches, err := store.NewKey("hierarchy", cacheVersion, config)
+	key, err := simulatedKeyOf(run, config)
 	if err != nil {
 		return nil, err
 	}
-	key := simulatedKey{run, caches}
 	end, err := r.simulating.take(ctx, key)
 	if err != nil {
 		return nil, err

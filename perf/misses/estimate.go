@@ -267,8 +267,9 @@ type estimate struct {
 	// corrected are groups that a Corrector knew better, counted or not; nil if there is
 	// none.
 	corrected []bool
-	replays   bool      // the Corrector's counts are of the level as the machine has it
-	off       []float64 // misses by which a Corrector may be wrong; nil if there is none
+	replays   bool         // the Corrector's counts are of the level as the machine has it
+	off       []float64    // misses by which a Corrector may be wrong; nil if there is none
+	expected  *expectation // what runs say of conflicts; nil: that there are none, or nothing
 	warnings  []string
 }
 
@@ -305,10 +306,12 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 		method = string(predict.MethodFullyAssociative)
 	}
 	e.methods = slices.Repeat([]string{method}, m.Groups())
-	if opt.Corrector == nil || l.Sets == 1 && !opt.Corrector.Replays() {
-		return e, nil
+	if opt.Corrector != nil && (l.Sets > 1 || opt.Corrector.Replays()) {
+		if err := e.correct(ctx, Uncorrected{Level: l, Point: point, Groups: slices.Clone(e.misses)}, opt.Corrector); err != nil {
+			return nil, err
+		}
 	}
-	return e, e.correct(ctx, Uncorrected{Level: l, Point: point, Groups: slices.Clone(e.misses)}, opt.Corrector)
+	return e, m.collide(ctx, t, e, l, point)
 }
 
 // doubtfulMisses returns the misses of a group in the bins whose distance or

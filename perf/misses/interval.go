@@ -33,6 +33,8 @@ func (s *span) widen(a, b float64) {
 //     always better;
 //   - what a Corrector says that it may be wrong by;
 //   - in caches a little smaller and larger;
+//   - of pages, as large a share of the accesses as missed in each of the largest runs in
+//     a level that held as large a part of what they touch;
 //   - of pages that are not scaled, and outgrow a level only beyond the sizes of the
 //     model, the bounds that smaller blocks give;
 //   - in caches of sets, as many times the misses as the runs had there of those in a
@@ -203,6 +205,14 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 	}
 	if d.level.Sets > 1 && d.level.Ways <= fewWays {
 		out = append(out, other{misses: d.sum(d.histograms, d.level.Cache())})
+		d.addCollisions(out[len(out)-1].misses, nil)
+	}
+	if d.expected != nil {
+		for _, more := range d.expected.others {
+			o := other{misses: slices.Clone(d.base)}
+			d.addCollisions(o.misses, more)
+			out = append(out, o)
+		}
 	}
 	held, err := d.heldOut(ctx)
 	if err != nil {
@@ -222,6 +232,7 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 		for _, h := range []*histograms{limited(d.histograms, d.touched.Lo), limited(d.histograms, d.touched.Hi)} {
 			out = append(out, other{misses: d.sum(h, cache)})
 		}
+		out = append(out, d.bySharesHeld()...)
 		if d.trainedWithin() && !d.key.scaled() {
 			bounds, err := d.bySmallerBlocks()
 			if err != nil {
@@ -235,6 +246,23 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 		out = append(out, other{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks*share))))})
 	}
 	return append(out, d.asSeen()...), nil
+}
+
+// addCollisions puts other conflicts in place of those that are predicted, in what another
+// model says of each scope: to be compared with the base, which has none.
+func (d *doubter) addCollisions(misses, more []float64) {
+	if d.expected == nil {
+		return
+	}
+	for g := range d.misses {
+		if d.corrected != nil && d.corrected[g] {
+			continue
+		}
+		misses[d.scopes.Of[g]] -= d.expected.more[g]
+		if more != nil {
+			misses[d.scopes.Of[g]] += more[g]
+		}
+	}
 }
 
 // sum returns the misses of each scope that are not counted.

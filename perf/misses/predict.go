@@ -60,17 +60,14 @@ type Row struct {
 	Level    string             `frame:"level"`
 	Scope    string             `frame:"scope"`
 	Accesses float64            `frame:"pred_accesses"` // all of the scope
-	// Method is how Misses were predicted: a predict.Method, MethodScaledPages or what a
-	// Corrector did;
-	// where groups of references differ, all of them, the one with most misses first.
+	// Method is how Misses were predicted: a predict.Method, MethodScaledPages,
+	// MethodCollisions or what a Corrector did; where groups of references differ, all of them, the one with most misses first.
 	Method string  `frame:"method"`
 	Misses float64 `frame:"pred_misses"`
 	// Low and High are meant to hold the misses with the probability of the options.
-	// They contain what the functions compatible with the data say
-	// (predict.Intervals) and, unless the method is the papers' formula, what other
-	// models of the same runs do, such as that without the largest size, and as many
-	// times the misses as conflicts made in one of the runs. Missing if no intervals were
-	// asked for.
+	// They contain what the functions compatible with the data say (predict.Intervals) and,
+	// unless the method is the papers' formula, what other models of the same runs do, and
+	// conflicts as in each of the runs. Missing if no intervals were asked for.
 	Low  float64 `frame:"pred_misses_low"`
 	High float64 `frame:"pred_misses_high"`
 	// FullyAssoc are the misses in a fully associative cache of the same size
@@ -92,7 +89,8 @@ type target struct {
 	blockBytes []uint64 // that runs need to have been profiled with
 	// hardware is the machine itself; nil: there is none.
 	hardware *machine.Machine
-	progress progress.Func // of further runs
+	progress progress.Func   // of further runs
+	points   []subject.Point // that are predicted together
 }
 
 // targetOf returns the caches and TLBs of m.
@@ -108,9 +106,8 @@ func (t *target) name(l predict.Level) string {
 	return l.Name + " of " + t.machine
 }
 
-// Predict predicts the misses of the model's program on a machine, at each point,
-// for each cache and TLB: a row for each point, level and scope, those with the
-// most misses first.
+// Predict predicts the misses of the model's program on a machine: a row for each point,
+// cache or TLB, and scope, those with the most misses first.
 //
 // Beyond the sizes that the model was fitted to, unless the method is the papers'
 // formula, the reuses of each loop are modelled by themselves, and pages scaled (see
@@ -119,8 +116,10 @@ func (t *target) name(l predict.Level) string {
 // fitted to, if the store has no such result. Runs that are samples, and those of
 // several parameters, are taken as they are.
 //
-// Intervals of caches of sets take another run of each size, in which the machine is
-// simulated, unless the runs are samples or leave the stack out: see Row.Low.
+// Caches of sets take another run of each size, in which the machine is simulated, unless
+// the runs are samples or leave the stack out: see Row.Low. Beyond the sizes that the model
+// was fitted to, that of the three largest simulates caches of fewer sets, too, from which
+// conflicts are predicted; see MethodCollisions.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its
@@ -148,6 +147,7 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 		return nil, errors.New("perf: a draft of a model knows no intervals: ask for a Coverage of -1, or fit without FitOptions.Draft")
 	}
 	scopes := m.Scopes(by)
+	t.points = points
 	for _, point := range points {
 		if err := m.Check(point); err != nil {
 			return nil, err
@@ -158,6 +158,9 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 	}
 	workers := 1
 	if _, none := opt.Corrector.(NoCorrection); none || opt.Corrector == nil {
+		if err := m.simulateSmaller(ctx, t, opt.Method); err != nil {
+			return nil, err
+		}
 		if err := m.simulateRuns(ctx, t, opt); err != nil {
 			return nil, err
 		}
@@ -373,6 +376,7 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 		return nil, err
 	}
 	t := targetOf(on)
+	t.points = []subject.Point{point}
 	i := slices.IndexFunc(t.levels, func(l predict.Level) bool { return l.Name == level })
 	if i < 0 {
 		return nil, fmt.Errorf("perf: %s has no level %q", on.Name, level)

@@ -35,7 +35,8 @@ type refits struct {
 
 	// Who makes further runs, or fits a model, holds no more than what stands for them.
 	simulating turns[simulatedKey]
-	collecting turns[int] // by run
+	shrinking  turns[simulatedKey] // by the whole machine
+	collecting turns[int]          // by run
 	fitting    turns[refit]
 	looping    turns[loopKey]
 

@@ -41,8 +41,12 @@ func (d *doubter) seenConflicts(ctx context.Context) error {
 	return nil
 }
 
-// asSeen returns what the misses would be if blocks collided as in each of the runs.
+// asSeen returns what the misses would be if blocks collided as in each of the runs; none
+// if the prediction has what they had of conflicts where the level was like that here.
 func (d *doubter) asSeen() []other {
+	if d.expected != nil {
+		return nil
+	}
 	var out []other
 	may := make([]float64, len(d.scopes.Names)) // collide, for all that is predicted
 	for g := range d.histograms.groups {
@@ -75,7 +79,11 @@ func (d *doubter) sawConflicts(scope int) []string {
 	if most < collided {
 		return nil
 	}
-	return []string{fmt.Sprintf("conflicts: at %s the %s had %.2g times the misses of a fully associative cache, which is predicted here", d.Points[at], d.level.Name, most)}
+	predicted := "which is predicted here"
+	if d.expected != nil {
+		predicted = "and conflicts are predicted here as runs had them in caches of fewer sets"
+	}
+	return []string{fmt.Sprintf("conflicts: at %s the %s had %.2g times the misses of a fully associative cache, %s", d.Points[at], d.level.Name, most, predicted)}
 }
 
 // conflictsIn returns, for each scope, the ratio of the misses in a run that was

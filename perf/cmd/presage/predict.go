@@ -40,6 +40,9 @@ func predictCommand() *cobra.Command {
 		Long: `predict fits models to the profiles in DIR and prints the misses they predict
 for each cache and TLB of a machine at each size. Misses of loops that are certified
 are counted in a replay instead, conflicts included; the column method says which.
+Those of the rest are predicted as in fully associative caches, and beyond the sizes of
+the profiles, where the runs foretell each other's conflicts, with such conflicts as
+they have in caches of fewer sets.
 Replays are kept in the store (see presage store): the same prediction takes none.
 
 Loops are learned by running the program at the sizes of the profiles again. Where these

@@ -1,7 +1,8 @@
 // growing.c is a few kernels whose data grow with the program's argument n, of
 // kinds that reuse-distance models meet: compiled with -DPRODUCT a matrix product
 // and a walk down columns, with -DSTENCIL sweeps over a mesh, with -DTABLE random
-// look-ups in a hash table, with -DSORT a merge sort, with -DSTREAMS sums over arrays
+// look-ups in a hash table, with -DSKEWED random look-ups of which some elements, here and
+// there, have far more than others, with -DSORT a merge sort, with -DSTREAMS sums over arrays
 // that lie a MiB apart whatever n is, so that six elements of an index fall into one
 // set of most caches. It needs no library.
 
@@ -56,13 +57,25 @@ static void run(int n) {
   }
   answer = A[n + 1];
 }
-#elif defined TABLE
+#elif defined TABLE || defined SKEWED
 static unsigned table[8 * MOST];
 static unsigned long state = 88172645463325252ul;
 static unsigned draw(void) {
   state ^= state << 13, state ^= state >> 7, state ^= state << 17;
   return state >> 20;
 }
+#if defined SKEWED
+static void run(int n) {
+  unsigned lines = n * n, sum = 0; // of eight numbers
+  for (int i = 0; i < 40 * n * n; i++) {
+    unsigned long a = draw() % lines, b = draw() % lines, c = draw() % lines;
+    unsigned long at = (a * b / lines * c / lines + 1) * 0x9e3779b97f4a7c15ul;
+    at = (at ^ at >> 29) * 0xbf58476d1ce4e5b9ul;
+    sum += table[(at >> 33) % lines * 8]++;
+  }
+  answer = sum;
+}
+#else
 static void run(int n) {
   unsigned slots = 8 * n * n, found = 0;
   for (int i = 0; i < 4 * n * n; i++) {
@@ -74,6 +87,7 @@ static void run(int n) {
   }
   answer = found;
 }
+#endif
 #else
 static unsigned A[4 * MOST], B[4 * MOST];
 static void sort(unsigned *a, unsigned *b, int n) {

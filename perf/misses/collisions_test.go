@@ -1,0 +1,114 @@
+package misses
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"presage/perf/cache"
+	"presage/perf/internal/perftest"
+	"presage/perf/internal/profiletest"
+	"presage/perf/locality"
+	"presage/perf/store"
+	"presage/perf/subject"
+)
+
+// TestForetellCollisions: conflicts are those that runs have in common, between the two
+// models or beyond them, and none where runs do not foretell each other.
+func TestForetellCollisions(t *testing.T) {
+	at := &collisions{full: []float64{4000, 100}, chance: []float64{8000, 900}, accesses: []float64{30_000, 1000}}
+	// The first group's, in runs in which it has 1000 misses in a fully associative cache,
+	// and 1500 by the binomial formula.
+	for _, test := range []struct {
+		name string
+		real []float64
+		want float64 // missing: no conflicts are predicted
+	}{
+		{"none", []float64{1000, 1000, 1000}, math.NaN()},
+		{"half of the way", []float64{1250, 1250, 1250}, 2000},
+		{"by chance, nearly", []float64{1450, 1500, 1400}, 3600},
+		{"beyond both", []float64{2100, 2100, 2100}, 4000 + 0.06*30_000},
+		{"fewer than either", []float64{900, 900, 900}, -0.01 * 30_000},
+		{"in one run only", []float64{1000, 1500, 1000}, math.NaN()},
+		{"in two runs", []float64{1250, 1250}, math.NaN()},
+	} {
+		var runs []*collisions
+		for i, real := range test.real {
+			// The second group is known otherwise, and does not decide.
+			runs = append(runs, &collisions{real: []float64{real, float64(5000 * i)}, full: []float64{1000, 100}, chance: []float64{1500, 200}, accesses: []float64{10_000, 6000}})
+		}
+		got := foretellCollisions(runs, at, []bool{true, false})
+		switch {
+		case got == nil && !math.IsNaN(test.want):
+			t.Errorf("%s: no conflicts, want %g more misses", test.name, test.want)
+		case got != nil && !(math.Abs(got.more[0]-test.want) < 1e-6*math.Abs(test.want)):
+			t.Errorf("%s: %g more misses, want %g", test.name, got.more[0], test.want)
+		case got != nil && !slices.ContainsFunc(got.others, func(more []float64) bool { return more[0] == 0 }):
+			t.Errorf("%s: no other prediction has no conflicts: %v", test.name, got.others)
+		}
+	}
+}
+
+// TestSmaller: a hierarchy has a fraction of the sets, each as large as before.
+func TestSmaller(t *testing.T) {
+	m := profiletest.Machine(t, "zen4")
+	was := m.Hierarchy()
+	for _, shift := range []int{0, 1, 3, 40} {
+		c := smaller(was, shift)
+		for i, l := range c.Levels {
+			whole := was.Levels[i]
+			if want := max(1, whole.Blocks/uint64(whole.Ways)>>shift) * uint64(whole.Ways); l.Blocks != want || l.Ways != whole.Ways {
+				t.Errorf("2^-%d of %s: %d blocks in %d ways, want %d in %d", shift, l.Name, l.Blocks, l.Ways, want, whole.Ways)
+			}
+		}
+		if err := c.Check(); err != nil {
+			t.Errorf("2^-%d: %v", shift, err)
+		}
+	}
+	if again := m.Hierarchy(); again.Levels[0] != was.Levels[0] {
+		t.Error("the machine's own hierarchy was changed")
+	}
+	full := smaller(cache.Config{Levels: []cache.Level{{Name: "L1", Blocks: 100, BlockBytes: 64}}}, 2)
+	if full.Levels[0].Blocks != 25 {
+		t.Errorf("%d blocks of a fully associative cache, want 25", full.Levels[0].Blocks)
+	}
+}
+
+// TestCollisionsOfLookUps: elements at random places of a table collide as the runs say,
+// at twice the largest of these.
+func TestCollisionsOfLookUps(t *testing.T) {
+	prog := perftest.Compile(t, "gcc", "-O2 -DSKEWED", "skewed", "growing.c")
+	run := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir())}
+	m := profiletest.Machine(t, "origin2000")
+	m.Caches, m.TLBs = m.Caches[:1], nil
+	opt := locality.ProfileOptions{RunOptions: run, BlockBytes: m.BlockBytes()}
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 41, 48, 55, 63, 71), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := Fit(t.Context(), runs, FitOptions{Store: run.Store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := subject.Sweep("n", 101, 140)
+	truth, err := Simulate(t.Context(), prog, m, at, SimulateOptions{RunOptions: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := Predict(t.Context(), model, m, at, PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range rows {
+		sim := truth[i].Misses
+		if math.Abs(r.FullyAssoc/sim-1) < 0.04 {
+			t.Errorf("n=%g: %.0f misses in a fully associative cache, %.0f simulated: nothing to see", r.Point["n"], r.FullyAssoc, sim)
+		}
+		if off := r.Misses/sim - 1; math.Abs(off) > 0.02 || r.Method != MethodCollisions {
+			t.Errorf("n=%g: %.0f misses predicted (%s), %.0f simulated: %+.3f", r.Point["n"], r.Misses, r.Method, sim, off)
+		}
+		if !(r.Low <= sim && sim <= r.High) {
+			t.Errorf("n=%g: from %.0f to %.0f misses predicted, %.0f simulated", r.Point["n"], r.Low, r.High, sim)
+		}
+	}
+}
