@@ -72,7 +72,7 @@ func FitFrequency(ctx context.Context, counts []*Counts, opt FrequencyOptions) (
 			return nil, err
 		}
 	}
-	options := scaling.Options{Chance: true}
+	options := scaling.Options{Chance: len(sizes) >= scaling.RecommendedSizes}
 	if opt.Basis != "" {
 		basis, err := fit.ParseBasis(opt.Basis, m.Points[0].Names()...)
 		if err != nil {

@@ -53,7 +53,7 @@ type prepared struct {
 
 func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) {
 	if len(sizes) < minSizes {
-		return nil, fmt.Errorf("scaling: %w: %d sizes, at least %d are needed and %d recommended", ErrData, len(sizes), minSizes, recommendedSizes)
+		return nil, fmt.Errorf("scaling: %w: %d sizes, at least %d are needed and %d recommended", ErrData, len(sizes), minSizes, RecommendedSizes)
 	}
 	f := &fitter{sizes: sizes, blockBytes: opt.BlockBytes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks, noSpread: opt.NoSpread}
 	f.memo = memo{designs: map[string]*fit.Design{}, fitted: map[string]*fitted{}}

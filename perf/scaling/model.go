@@ -142,8 +142,8 @@ func (d doubts) add(all []fit.Warning) {
 // doubt with the number of functions that have it.
 func (d doubts) summary(sizes int, what string) []fit.Warning {
 	var out []fit.Warning
-	if sizes < recommendedSizes {
-		out = append(out, fit.Warning{Doubt: FewSizes, Detail: fmt.Sprintf("%d sizes; %d or more are recommended", sizes, recommendedSizes)})
+	if sizes < RecommendedSizes {
+		out = append(out, fit.Warning{Doubt: FewSizes, Detail: fmt.Sprintf("%d sizes; %d or more are recommended", sizes, RecommendedSizes)})
 	}
 	for _, kind := range slices.Sorted(maps.Keys(d)) {
 		out = append(out, fit.Warning{Doubt: kind, Detail: fmt.Sprintf("%d %s", d[kind], what)})

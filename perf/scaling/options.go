@@ -66,7 +66,8 @@ type Options struct {
 
 	// Chance is for FitCounts: counts may depend on data as well as on the size, as Fit
 	// takes those of histograms to do. Functions that do not meet them are chosen for what
-	// is certain ahead. With a Basis it makes no difference.
+	// is certain ahead. With a Basis it makes no difference; of fewer sizes than
+	// RecommendedSizes chance cannot be told from higher powers.
 	Chance bool
 
 	// Workers is the number of groups modelled at a time; 0 for GOMAXPROCS.
@@ -110,8 +111,8 @@ const (
 	// growth to be modelled; with fewer it is held constant.
 	minSizes = 3
 
-	// recommendedSizes is the number of sizes below which a model warns.
-	recommendedSizes = 5
+	// RecommendedSizes is the number of sizes below which a model warns.
+	RecommendedSizes = 5
 
 	// totalsLimit is the relative difference between the sum of the bins'
 	// frequencies and the total above which a model warns.

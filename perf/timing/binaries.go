@@ -78,7 +78,7 @@ func (t *timer) align(ctx context.Context, b *binaries) (*aligned, error) {
 		}
 	}
 	var err error
-	if out.model, err = scaling.FitCounts(ctx, b.sizes, series, scaling.Options{Chance: true}); err != nil {
+	if out.model, err = scaling.FitCounts(ctx, b.sizes, series, scaling.Options{Chance: len(b.sizes) >= scaling.RecommendedSizes}); err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}
 	return out, nil

@@ -73,7 +73,7 @@ func FitExecution(ctx context.Context, counts []*anatomy.Counts) (*ExecutionMode
 		})
 	}
 	var err error
-	if m.model, err = scaling.FitCounts(ctx, sizes, series, scaling.Options{Chance: true}); err != nil {
+	if m.model, err = scaling.FitCounts(ctx, sizes, series, scaling.Options{Chance: len(sizes) >= scaling.RecommendedSizes}); err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}
 	for _, w := range m.model.Warnings {
