@@ -161,6 +161,10 @@ func (r *refits) simulatedSmaller(ctx context.Context, run int, m *machine.Machi
 	return out, err
 }
 
+// smallerKind is the kind of stored simulations of caches that no machine has, which
+// predictions make of runs for themselves.
+const smallerKind = "fewer sets"
+
 // simulateTogether simulates several hierarchies in a run of a model, of which those that
 // the store lacks take one more run in all.
 func simulateTogether(ctx context.Context, of *locality.Run, configs []cache.Config, opt subject.RunOptions) ([]*storedCache, error) {
@@ -176,7 +180,7 @@ func simulateTogether(ctx context.Context, of *locality.Run, configs []cache.Con
 	run := func(running func(uint64)) error {
 		var lacking []int
 		for i, c := range configs {
-			key, err := store.NewKey(cacheKind, cacheVersion, cacheInputs{in, plan.Digest(), c, false})
+			key, err := store.NewKey(smallerKind, cacheVersion, cacheInputs{in, plan.Digest(), c, false})
 			if err != nil {
 				return err
 			}
@@ -190,7 +194,7 @@ func simulateTogether(ctx context.Context, of *locality.Run, configs []cache.Con
 	out := make([]*storedCache, len(configs))
 	for i, c := range configs {
 		step := subject.Step{Options: &opt, Point: of.Point, Total: 1}
-		memo, err := subject.Memo(step, cacheKind, cacheVersion, cacheInputs{in, plan.Digest(), c, false}, func(running func(uint64)) (*storedCache, error) {
+		memo, err := subject.Memo(step, smallerKind, cacheVersion, cacheInputs{in, plan.Digest(), c, false}, func(running func(uint64)) (*storedCache, error) {
 			if fresh[i] == nil {
 				if err := run(running); err != nil {
 					return nil, err
