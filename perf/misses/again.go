@@ -71,14 +71,18 @@ type simulatedRun struct {
 	err error
 }
 
+// countsAll reports whether a simulation of a run counts the accesses of its histograms.
+func (r *refits) countsAll(run int) bool {
+	rec := &r.runs.Runs[run].Recorded
+	return rec.SampleOneIn <= 1 && rec.Stack
+}
+
 // simulated returns the simulation of a machine in a run; nil if there can be none that
 // counts the accesses of the run's histograms. The error wraps errNotRun if the run
 // could not be repeated. Callers that want the same wait for the first one's result;
 // those that want others do not.
 func (r *refits) simulated(ctx context.Context, run int, m *machine.Machine, report progress.Func) (*storedCache, error) {
-	of := &r.runs.Runs[run]
-	rec := &of.Recorded
-	if rec.SampleOneIn > 1 || !rec.Stack {
+	if !r.countsAll(run) {
 		return nil, nil
 	}
 	config := m.Hierarchy()
@@ -94,7 +98,7 @@ func (r *refits) simulated(ctx context.Context, run int, m *machine.Machine, rep
 	if known, ok := r.knownSimulation(key); ok {
 		return known.sim, known.err
 	}
-	sim, err := simulateAgain(ctx, of, config, subject.RunOptions{Store: r.store, Progress: r.again(report, "simulating", run)})
+	sim, err := simulateAgain(ctx, &r.runs.Runs[run], config, subject.RunOptions{Store: r.store, Progress: r.again(report, "simulating", run)})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"presage/perf/cache"
+	"presage/perf/machine"
 	"presage/perf/predict"
 	"presage/perf/reuse"
 	"presage/perf/scaling"
@@ -107,10 +108,16 @@ func (m *Model) collide(ctx context.Context, t *target, e *estimate, l predict.L
 // Corrector does not know from which their conflicts are looked for.
 const leastOpen = 0.002
 
-// mayCollide reports whether conflicts at a level are predicted by what runs had.
+// mayCollide reports whether conflicts at a level are predicted by what runs had: of the
+// caches of a machine, not of its TLBs.
 func (m *Model) mayCollide(t *target, l predict.Level, point subject.Point, by predict.Method) bool {
-	return t.hardware != nil && l.Sets > 1 && !l.BypassFloat && !scaling.OfPages(l.BlockBytes) &&
+	return t.hasCache(l.Name) && l.Sets > 1 && !l.BypassFloat && !scaling.OfPages(l.BlockBytes) &&
 		!m.refits.opt.Draft && m.byBlock[l.BlockBytes] != nil && m.beyondRuns(point, by) != ""
+}
+
+// hasCache reports whether the machine, if there is one, has a cache of that name.
+func (t *target) hasCache(name string) bool {
+	return t.hardware != nil && slices.ContainsFunc(t.hardware.Caches, func(c machine.Cache) bool { return c.Name == name })
 }
 
 // unsimulated returns what models say of a level.

@@ -3,6 +3,7 @@ package misses
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"presage/perf/cache"
@@ -74,15 +75,12 @@ func TestSmaller(t *testing.T) {
 	}
 }
 
-// TestCollisionsOfLookUps: elements at random places of a table collide as the runs say,
-// at twice the largest of these.
-func TestCollisionsOfLookUps(t *testing.T) {
-	prog := perftest.Compile(t, "gcc", "-O2 -DSKEWED", "skewed", "growing.c")
+// grown profiles growing.c, with a part of it defined, at some sizes, and fits a model.
+func grown(t *testing.T, part string, blocks []uint64, sizes ...float64) (*Model, *locality.Runs, *subject.Program, subject.RunOptions) {
+	t.Helper()
+	prog := perftest.Compile(t, "gcc", "-O2 -D"+part, strings.ToLower(part), "growing.c")
 	run := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir())}
-	m := profiletest.Machine(t, "origin2000")
-	m.Caches, m.TLBs = m.Caches[:1], nil
-	opt := locality.ProfileOptions{RunOptions: run, BlockBytes: m.BlockBytes()}
-	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 41, 48, 55, 63, 71), opt)
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", sizes...), locality.ProfileOptions{RunOptions: run, BlockBytes: blocks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +88,15 @@ func TestCollisionsOfLookUps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return model, runs, prog, run
+}
+
+// TestCollisionsOfLookUps: elements at random places of a table collide as the runs say,
+// at twice the largest of these.
+func TestCollisionsOfLookUps(t *testing.T) {
+	m := profiletest.Machine(t, "origin2000")
+	m.Caches, m.TLBs = m.Caches[:1], nil
+	model, _, prog, run := grown(t, "SKEWED", m.BlockBytes(), 41, 48, 55, 63, 71)
 	at := subject.Sweep("n", 101, 140)
 	truth, err := Simulate(t.Context(), prog, m, at, SimulateOptions{RunOptions: run})
 	if err != nil {
@@ -109,6 +116,23 @@ func TestCollisionsOfLookUps(t *testing.T) {
 		}
 		if !(r.Low <= sim && sim <= r.High) {
 			t.Errorf("n=%g: from %.0f to %.0f misses predicted, %.0f simulated", r.Point["n"], r.Low, r.High, sim)
+		}
+	}
+}
+
+// TestTLBsOfSmallPages: a TLB whose entries map no more than a line of a cache is none.
+func TestTLBsOfSmallPages(t *testing.T) {
+	m := profiletest.Machine(t, "zen4")
+	m.Caches, m.TLBs = m.Caches[:1], m.TLBs[1:]
+	m.TLBs[0].EntryBytes, m.TLBs[0].Entries, m.TLBs[0].Ways = 256, 48, 3
+	model, _, _, _ := grown(t, "SKEWED", m.BlockBytes(), 41, 48, 55, 63, 71)
+	rows, err := Predict(t.Context(), model, m, subject.Sweep("n", 101), PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if (r.Method == MethodCollisions) != (r.Level == m.Caches[0].Name) {
+			t.Errorf("%s: %s", r.Level, r.Method)
 		}
 	}
 }

@@ -3,16 +3,12 @@ package misses
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"presage/perf/internal/order"
-	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
-	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/predict"
-	"presage/perf/store"
 	"presage/perf/subject"
 )
 
@@ -41,16 +37,7 @@ func growingPairs(t *testing.T, opt PredictOptions) []pair {
 	at := subject.Sweep("n", 64, 90)
 	var out []pair
 	for _, name := range growing {
-		prog := perftest.Compile(t, "gcc", "-O2 -D"+name, strings.ToLower(name), "growing.c")
-		run := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir())}
-		runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 16, 20, 26, 31, 36, 42), locality.ProfileOptions{RunOptions: run, BlockBytes: blocks})
-		if err != nil {
-			t.Fatal(err)
-		}
-		model, err := Fit(t.Context(), runs, FitOptions{Store: run.Store})
-		if err != nil {
-			t.Fatal(err)
-		}
+		model, _, prog, run := grown(t, name, blocks, 16, 20, 26, 31, 36, 42)
 		for _, m := range machines {
 			predicted, err := Predict(t.Context(), model, m, at, opt)
 			if err != nil {

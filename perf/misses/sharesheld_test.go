@@ -5,11 +5,8 @@ import (
 	"testing"
 
 	"presage/perf/fit"
-	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
-	"presage/perf/locality"
 	"presage/perf/reuse"
-	"presage/perf/store"
 	"presage/perf/subject"
 )
 
@@ -26,20 +23,10 @@ func TestReuseMisses(t *testing.T) {
 // TestIntervalsHoldShares: an interval of pages contains what is missed if as large a share
 // of the accesses misses as in the largest run, in a level that holds as large a part.
 func TestIntervalsHoldShares(t *testing.T) {
-	prog := perftest.Compile(t, "gcc", "-O2 -DPRODUCT", "product", "growing.c")
-	run := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir())}
 	m := profiletest.Machine(t, "zen4")
 	m.Caches, m.TLBs = nil, m.TLBs[:1]
 	m.TLBs[0].Entries = 40
-	opt := locality.ProfileOptions{RunOptions: run, BlockBytes: m.BlockBytes()}
-	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 51, 60, 69, 78, 87), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := Fit(t.Context(), runs, FitOptions{Store: run.Store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	model, runs, _, _ := grown(t, "PRODUCT", m.BlockBytes(), 51, 60, 69, 78, 87)
 	at := subject.Sweep("n", 150)
 	rows, err := Predict(t.Context(), model, m, at, PredictOptions{})
 	if err != nil {

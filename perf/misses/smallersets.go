@@ -109,8 +109,7 @@ func (m *Model) simulateSmaller(ctx context.Context, t *target, by predict.Metho
 // error wraps errNotRun if the run could not be repeated. Callers that want those of the
 // same machine wait for each other.
 func (r *refits) simulatedSmaller(ctx context.Context, run int, m *machine.Machine, shifts []int, report progress.Func) ([]*storedCache, error) {
-	of := &r.runs.Runs[run]
-	if of.Recorded.SampleOneIn > 1 || !of.Recorded.Stack {
+	if !r.countsAll(run) {
 		return nil, nil
 	}
 	whole, err := simulatedKeyOf(run, m.Hierarchy())
@@ -141,7 +140,7 @@ func (r *refits) simulatedSmaller(ctx context.Context, run int, m *machine.Machi
 	if len(lacking) == 1 {
 		return out, nil
 	}
-	sims, err := simulateTogether(ctx, of, configs, subject.RunOptions{Store: r.store, Progress: r.again(report, "simulating", run)})
+	sims, err := simulateTogether(ctx, &r.runs.Runs[run], configs, subject.RunOptions{Store: r.store, Progress: r.again(report, "simulating", run)})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -161,8 +160,8 @@ func (r *refits) simulatedSmaller(ctx context.Context, run int, m *machine.Machi
 	return out, err
 }
 
-// smallerKind is the kind of stored simulations of caches that no machine has, which
-// predictions make of runs for themselves.
+// smallerKind is the kind of stored simulations that predictions make of runs for
+// themselves: of caches of fewer sets, and of the machine in the same run.
 const smallerKind = "fewer sets"
 
 // simulateTogether simulates several hierarchies in a run of a model, of which those that
