@@ -15,22 +15,24 @@ import (
 )
 
 // MethodCollisions is how misses of a cache of sets were predicted at a size beyond those
-// that the model was fitted to: as in a fully associative cache, and with conflicts as runs
-// had them in caches of the same ways and fewer sets.
+// that the model was fitted to: as in a fully associative cache, and with conflicts by
+// chance as runs had them in caches of the same ways and fewer sets.
 //
 // Which blocks collide changes with the size, but so does how much of the data a cache
 // holds. In a run that touches a quarter of what the program will, a cache with a quarter
-// of the sets holds as large a part, and addresses fall into its sets as they do, four
-// times as far apart, into those of the machine (derived here). Of each group of references
-// such a cache says where between two models its misses are, that of a fully associative
-// cache and the binomial formula, by which blocks are at random places; and, where they are
-// not between them, how many more or fewer there are an access, as where rows of an array
-// meet in one set. What the largest runs say of each other decides whether the formula, or
-// both, or neither are taken: no conflicts are predicted that runs did not have.
+// of the sets holds as large a part, and addresses that data choose fall into its sets as
+// they do, four times as far apart, into those of the machine (derived here). Of each group
+// of references such a cache says where between two models its misses are, that of a fully
+// associative cache and the binomial formula, by which blocks are at random places. What the
+// largest runs say of each other decides whether that is taken, or no conflicts are
+// predicted.
+//
+// A cache of fewer sets may also have more misses than by the formula, as a loop goes
+// through as many arrays at every size, which fill it sooner: that widens intervals, and is
+// not predicted.
 const MethodCollisions = "fully associative, conflicts as in runs"
 
-// clearly is the part of the error of a simpler way to predict conflicts from which
-// another is taken.
+// clearly is the part of the error without conflicts below which they are predicted.
 const clearly = 0.7
 
 // collisions are the misses of each group at a level, or in one like it in a run.
@@ -47,20 +49,10 @@ type lesson struct {
 	excess []float64 // misses beyond either, of an access
 }
 
-// conflictsBy is a way to predict conflicts.
-type conflictsBy int
-
-const (
-	noConflicts conflictsBy = iota
-	byChance                // the shares of lessons
-	byExcess                // the excess as well
-	waysToPredict
-)
-
 // expectation is what is predicted of the conflicts at a level, by group.
 type expectation struct {
 	more   []float64   // misses than in a fully associative cache, or fewer if negative
-	others [][]float64 // what more would be by single runs, and in other ways
+	others [][]float64 // what more would be by single runs, without conflicts, and with the excess
 }
 
 // collide adds the conflicts that runs let expect to the misses that no Corrector knows
@@ -97,7 +89,7 @@ func (m *Model) collide(ctx context.Context, t *target, e *estimate, l predict.L
 	}
 	for g, more := range e.expected.more {
 		if open[g] {
-			e.misses[g].Reuse = math.Max(0, e.misses[g].Reuse+more)
+			e.misses[g].Reuse += more
 			e.methods[g] = MethodCollisions
 		}
 	}
@@ -233,21 +225,22 @@ func meanOf(all []lesson) lesson {
 }
 
 // more returns the misses beyond those in a fully associative cache that a lesson lets
-// expect at another size.
-func (l lesson) more(at *collisions, by conflictsBy) []float64 {
+// expect at another size: at most those of the binomial formula.
+func (l lesson) more(at *collisions) []float64 {
 	out := make([]float64, len(at.full))
 	for g, full := range at.full {
-		share := l.share[g]
-		if math.IsNaN(share) {
-			share = 0
+		if !math.IsNaN(l.share[g]) {
+			out[g] = l.share[g] * math.Max(0, at.chance[g]-full)
 		}
-		if by >= byChance {
-			out[g] = share * math.Max(0, at.chance[g]-full)
-		}
-		if by >= byExcess {
-			out[g] += l.excess[g] * at.accesses[g]
-		}
-		out[g] = math.Max(out[g], -full)
+	}
+	return out
+}
+
+// withExcess returns what more returned with the excess of a lesson added.
+func (l lesson) withExcess(at *collisions) []float64 {
+	out := l.more(at)
+	for g := range out {
+		out[g] = math.Max(out[g]+l.excess[g]*at.accesses[g], -at.full[g])
 	}
 	return out
 }
@@ -262,28 +255,20 @@ func foretellCollisions(runs []*collisions, at *collisions, open []bool) *expect
 	for i, c := range runs {
 		lessons[i] = lessonOf(c)
 	}
-	var off [waysToPredict]float64
+	var without, with float64 // errors of what is foretold of each run
 	for i, c := range runs {
 		others := meanOf(slices.Delete(slices.Clone(lessons), i, i+1))
 		real, full := sumOf(c.real, open), sumOf(c.full, open)
-		for by := range off {
-			got := full + sumOf(others.more(c, conflictsBy(by)), open)
-			off[by] += math.Abs(math.Log((math.Max(0, got) + someMisses) / (real + someMisses)))
-		}
+		without += math.Abs(math.Log((full + someMisses) / (real + someMisses)))
+		with += math.Abs(math.Log((full + sumOf(others.more(c), open) + someMisses) / (real + someMisses)))
 	}
-	best := noConflicts
-	for by := byChance; by < waysToPredict; by++ {
-		if off[by] < clearly*off[best] {
-			best = by
-		}
-	}
-	if best == noConflicts {
+	if !(with < clearly*without) {
 		return nil
 	}
 	mean := meanOf(lessons)
-	out := &expectation{more: mean.more(at, best), others: [][]float64{make([]float64, len(at.full)), mean.more(at, byChance), mean.more(at, byExcess)}}
+	out := &expectation{more: mean.more(at), others: [][]float64{make([]float64, len(at.full)), mean.withExcess(at)}}
 	for _, l := range lessons {
-		out.others = append(out.others, l.more(at, best))
+		out.others = append(out.others, l.more(at))
 	}
 	return out
 }

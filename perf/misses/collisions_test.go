@@ -15,7 +15,8 @@ import (
 )
 
 // TestForetellCollisions: conflicts are those that runs have in common, between the two
-// models or beyond them, and none where runs do not foretell each other.
+// models and not beyond them, and none where runs do not foretell each other. What other
+// predictions say contains no conflicts, and those beyond the models.
 func TestForetellCollisions(t *testing.T) {
 	at := &collisions{full: []float64{4000, 100}, chance: []float64{8000, 900}, accesses: []float64{30_000, 1000}}
 	// The first group's, in runs in which it has 1000 misses in a fully associative cache,
@@ -28,8 +29,8 @@ func TestForetellCollisions(t *testing.T) {
 		{"none", []float64{1000, 1000, 1000}, math.NaN()},
 		{"half of the way", []float64{1250, 1250, 1250}, 2000},
 		{"by chance, nearly", []float64{1450, 1500, 1400}, 3600},
-		{"beyond both", []float64{2100, 2100, 2100}, 4000 + 0.06*30_000},
-		{"fewer than either", []float64{900, 900, 900}, -0.01 * 30_000},
+		{"beyond both", []float64{2100, 2100, 2100}, 4000},
+		{"fewer than either", []float64{900, 900, 900}, math.NaN()},
 		{"in one run only", []float64{1000, 1500, 1000}, math.NaN()},
 		{"in two runs", []float64{1250, 1250}, math.NaN()},
 	} {
@@ -46,6 +47,9 @@ func TestForetellCollisions(t *testing.T) {
 			t.Errorf("%s: %g more misses, want %g", test.name, got.more[0], test.want)
 		case got != nil && !slices.ContainsFunc(got.others, func(more []float64) bool { return more[0] == 0 }):
 			t.Errorf("%s: no other prediction has no conflicts: %v", test.name, got.others)
+		}
+		if got != nil && test.name == "beyond both" && !slices.ContainsFunc(got.others, func(more []float64) bool { return math.Abs(more[0]-(4000+0.06*30_000)) < 1e-6 }) {
+			t.Errorf("%s: no other prediction has the excess: %v", test.name, got.others)
 		}
 	}
 }
