@@ -104,7 +104,9 @@ func BenchmarkNative(b *testing.B) {
 
 // distances returns the wall time of a run whose exact reuse distances are collected.
 func distances(b *testing.B, f *objfile.File, plan *trace.Plan, argument string) time.Duration {
-	c, err := reuse.New(plan, reuse.Options{BlockBytes: 64})
+	opt := reuse.Options{BlockBytes: 64}
+	opt.Spread(1)
+	c, err := reuse.New(plan, opt)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -4,6 +4,7 @@ package native
 
 import (
 	"math/bits"
+	"slices"
 
 	"presage/perf/trace"
 )
@@ -106,14 +107,21 @@ func (r *reader) repetition(operands []planned, w []uint64) {
 	if n < 0 {
 		n, step = -n, -step
 	}
-	for i := range uint64(n / int64(p.size)) {
-		for k := range operands {
-			o := &operands[k]
-			a := w[o.slot] + uint64(o.delta) + i*step
-			if o.fs {
-				a += r.fs
-			}
-			r.put(o.tag, a)
+	times, at := uint64(n/int64(p.size)), len(r.batch.Accesses)
+	if times == 0 {
+		return
+	}
+	r.batch.Accesses = slices.Grow(r.batch.Accesses, int(times)*len(operands))
+	r.batch.Accesses = r.batch.Accesses[:at+int(times)*len(operands)]
+	for k := range operands {
+		o, out := &operands[k], r.batch.Accesses[at+k:]
+		a := w[o.slot] + uint64(o.delta)
+		if o.fs {
+			a += r.fs
+		}
+		for i := range times {
+			out[i*uint64(len(operands))] = o.tag | trace.Access(r.chunks.synthetic(a))
+			a += step
 		}
 	}
 }

@@ -28,7 +28,8 @@ type machine struct {
 	child    *child
 	maps     *space
 	zones    []*zone
-	blocks   []*block // by id
+	blocks   []*block    // by id
+	sizes    []blockSize // of the blocks that have been asked for
 	stops    map[uint64]*stop
 	pages    map[uint64][]byte
 	guarded  map[uint64]bool // pages with translated code that the program may write to

@@ -28,7 +28,7 @@ type reader struct {
 
 	chunks *chunkTable
 	giver  giver
-	seen   []bool // by block id: executed
+	hot    []hotBlock // by block id
 	flow   *flow
 
 	accesses, blocksRecorded, batches uint64
@@ -184,10 +184,13 @@ func (r *reader) startBatch(at uint64) {
 // records reads the records of a segment.
 func (r *reader) records(s *segment) error {
 	w := s.words
-	for len(r.seen) < len(s.blocks) {
-		r.seen = append(r.seen, false)
-	}
+	plainly := r.plainly()
 	for i := 0; i < len(w); {
+		if plainly {
+			if i = r.plain(w, i); i >= len(w) {
+				break
+			}
+		}
 		id := uint32(w[i])
 		if int(id) >= len(s.blocks) || w[i]>>32 != 0 {
 			return fmt.Errorf("native: word %d of %d of a buffer is %#x, not the number of a block", i, len(w), w[i])
@@ -198,7 +201,7 @@ func (r *reader) records(s *segment) error {
 			i += int(b.span)
 			continue
 		}
-		if !r.seen[id] {
+		if !r.known(id) {
 			r.first(b)
 		}
 		if b.loop {
@@ -218,7 +221,7 @@ func (r *reader) records(s *segment) error {
 
 // first notes that a block is executed for the first time.
 func (r *reader) first(b *block) {
-	r.seen[b.id] = true
+	r.keep(b)
 	r.executed = append(r.executed, b)
 	for _, u := range b.unplanned {
 		r.unplanned[u] = struct{}{}
@@ -250,10 +253,7 @@ func (r *reader) block(b *block, w []uint64) {
 // cut reads the record of a block that was left after its first instructions.
 func (r *reader) cut(c *cut) {
 	b := c.block
-	for len(r.seen) <= int(b.id) {
-		r.seen = append(r.seen, false)
-	}
-	if !r.seen[b.id] {
+	if !r.known(b.id) {
 		r.first(b)
 	}
 	if r.flow != nil {

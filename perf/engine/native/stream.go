@@ -90,14 +90,13 @@ func (m *machine) recorded(pos uint64) uint64 {
 	start := buffersAt + uint64(p.buffer)*bufferStride
 	w := m.bufferWords(p.buffer)
 	at, to := (p.read-start)/8, (pos-start)/8 // the last span may end behind the buffer
+	sizes, found := m.blockSizes(), p.found
 	for at < to {
-		b := m.blocks[uint32(w[at])]
-		if !b.loop && b.memory == noMemory {
-			p.found += uint64(b.instructions)
-		}
-		at += uint64(b.span)
+		s := sizes[uint32(w[at])]
+		found += uint64(s.counted)
+		at += uint64(s.span)
 	}
-	p.read = pos
+	p.read, p.found = pos, found
 	return p.found
 }
 
