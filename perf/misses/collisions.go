@@ -2,8 +2,6 @@ package misses
 
 import (
 	"context"
-	"errors"
-	"math"
 	"slices"
 
 	"presage/perf/cache"
@@ -15,25 +13,19 @@ import (
 )
 
 // MethodCollisions is how misses of a cache of sets were predicted at a size beyond those
-// that the model was fitted to: as in a fully associative cache, and with conflicts by
-// chance as runs had them in caches of the same ways and fewer sets.
+// that the model was fitted to: as in a fully associative cache, and with the conflicts of
+// runs.
 //
-// Which blocks collide changes with the size, but so does how much of the data a cache
-// holds. In a run that touches a quarter of what the program will, a cache with a quarter
-// of the sets holds as large a part, and addresses that data choose fall into its sets as
-// they do, four times as far apart, into those of the machine (derived here). Of each group
-// of references such a cache says where between two models its misses are, that of a fully
-// associative cache and the binomial formula, by which blocks are at random places. What the
-// largest runs say of each other decides whether that is taken, or no conflicts are
-// predicted.
-//
-// A cache of fewer sets may also have more misses than by the formula, as a loop goes
-// through as many arrays at every size, which fill it sooner: that widens intervals, and is
-// not predicted.
+// Which blocks collide changes with the size. Of each group of references, a run says where
+// its misses are between two models, that of a fully associative cache and the binomial
+// formula, by which blocks are at random places, and how many there are beyond either. That
+// holds at other sizes in one of two ways (derived here). In a run that touches a quarter of
+// what the program will, a cache with a quarter of the sets holds as large a part, and
+// addresses that data choose fall into its sets as they do, four times as far apart, into
+// those of the machine. But a loop that goes through as many arrays, or works on as many
+// elements, at every size is to the machine's own cache what it was in the run. Which of the
+// two it is, if either, the largest runs say of each other.
 const MethodCollisions = "fully associative, conflicts as in runs"
-
-// clearly is the part of the error without conflicts below which they are predicted.
-const clearly = 0.7
 
 // collisions are the misses of each group at a level, or in one like it in a run.
 type collisions struct {
@@ -41,18 +33,6 @@ type collisions struct {
 	full     []float64 // in a fully associative cache
 	chance   []float64 // by the binomial formula
 	accesses []float64
-}
-
-// lesson is what collisions say of other sizes, by group.
-type lesson struct {
-	share  []float64 // of the way from full to chance, from 0 to 1; missing where both are one
-	excess []float64 // misses beyond either, of an access
-}
-
-// expectation is what is predicted of the conflicts at a level, by group.
-type expectation struct {
-	more   []float64   // misses than in a fully associative cache, or fewer if negative
-	others [][]float64 // what more would be by single runs, without conflicts, and with the excess
 }
 
 // collide adds the conflicts that runs let expect to the misses that no Corrector knows
@@ -72,23 +52,18 @@ func (m *Model) collide(ctx context.Context, t *target, e *estimate, l predict.L
 	if err := m.simulateSmaller(ctx, t, e.by); err != nil {
 		return err
 	}
-	var runs []*collisions
-	for _, a := range m.alikeRuns(l, point) {
-		c, err := m.collisionsIn(ctx, t, l, a)
-		if errors.Is(err, errNotRun) || err == nil && c == nil {
-			return nil // seenConflicts says so
-		}
-		if err != nil {
-			return err
-		}
-		runs = append(runs, c)
+	seen, err := m.collisionsSeen(ctx, t, l, point)
+	if err != nil || seen == nil {
+		return err
 	}
-	e.expected = foretellCollisions(runs, at, open)
+	e.expected = seen.foretell(at, open)
 	if e.expected == nil {
 		return nil
 	}
-	for g, more := range e.expected.more {
+	for g := range open {
 		if open[g] {
+			more := max(e.expected.more[g], -e.misses[g].Reuse) // first accesses miss
+			e.expected.more[g] = more
 			e.misses[g].Reuse += more
 			e.methods[g] = MethodCollisions
 		}
@@ -126,23 +101,33 @@ func (e *estimate) unsimulated(m *Model, l predict.Level, point subject.Point) *
 	return c
 }
 
-// collisionsIn returns the collisions in a run, in a level like the machine's; nil if they
-// cannot be known.
-func (m *Model) collisionsIn(ctx context.Context, t *target, l predict.Level, a alike) (*collisions, error) {
-	below := int(math.Floor(a.shift))
-	sims, err := m.refits.simulatedSmaller(ctx, a.run, t.hardware, []int{below, below + 1}, t.progress)
-	if sims == nil || err != nil {
-		return nil, err
-	}
-	c := m.collisionsOf(a.run, sims[0], l, below)
-	c.towards(m.collisionsOf(a.run, sims[1], l, below+1), a.shift-float64(below))
-	return c, nil
+// collidedKey is a simulation and a level of it.
+type collidedKey struct {
+	sim   *storedCache
+	level string
 }
 
-// collisionsOf returns the collisions of a run in a level with 2^-shift times the sets.
+// collisionsOf returns the collisions of a run in a level with 2^-shift times the sets, which
+// are counted once.
 func (m *Model) collisionsOf(run int, sim *storedCache, l predict.Level, shift int) *collisions {
+	r := m.refits
+	key := collidedKey{sim, l.Name}
+	r.mu.Lock()
+	known := r.collided[key]
+	r.mu.Unlock()
+	if known == nil {
+		l.Sets >>= shift
+		known = m.countCollisions(run, sim, l)
+		r.mu.Lock()
+		r.collided[key] = known
+		r.mu.Unlock()
+	}
+	return known
+}
+
+// countCollisions returns the collisions of a run in a level that was simulated.
+func (m *Model) countCollisions(run int, sim *storedCache, l predict.Level) *collisions {
 	r := m.refits.runs
-	l.Sets >>= shift
 	hists := r.Runs[run].Reuse[slices.Index(r.BlockBytes(), l.BlockBytes)].Groups
 	levels := resultLevels(sim.Result)
 	counts := levels[slices.IndexFunc(levels, func(own cache.LevelResult) bool { return own.Name == l.Name })].Groups
@@ -176,101 +161,16 @@ func chanceMisses(h *reuse.Histogram, c predict.Cache, probability map[float64]f
 	return sum
 }
 
-// towards moves c to o by a share of the way.
-func (c *collisions) towards(o *collisions, share float64) {
-	move := func(a, b []float64) {
-		for i := range a {
-			a[i] += share * (b[i] - a[i])
+// towards returns c, moved to o by a share of the way.
+func (c *collisions) towards(o *collisions, share float64) *collisions {
+	between := func(a, b []float64) []float64 {
+		out := slices.Clone(a)
+		for i := range out {
+			out[i] += share * (b[i] - a[i])
 		}
+		return out
 	}
-	move(c.real, o.real)
-	move(c.full, o.full)
-	move(c.chance, o.chance)
-	move(c.accesses, o.accesses)
-}
-
-// lessonOf returns what collisions in a run say of others.
-func lessonOf(c *collisions) lesson {
-	l := lesson{make([]float64, len(c.real)), make([]float64, len(c.real))}
-	for g, real := range c.real {
-		full, chance := c.full[g], math.Max(c.full[g], c.chance[g])
-		within := math.Min(math.Max(real, full), chance)
-		l.share[g] = math.NaN()
-		if way := chance - full; way > 0.5 {
-			l.share[g] = (within - full) / way
-		}
-		if c.accesses[g] > 0 {
-			l.excess[g] = (real - within) / c.accesses[g]
-		}
-	}
-	return l
-}
-
-// meanOf returns the mean of lessons.
-func meanOf(all []lesson) lesson {
-	n := len(all[0].share)
-	l := lesson{make([]float64, n), make([]float64, n)}
-	for g := range n {
-		known := 0.0
-		for _, o := range all {
-			if !math.IsNaN(o.share[g]) {
-				l.share[g] += o.share[g]
-				known++
-			}
-			l.excess[g] += o.excess[g] / float64(len(all))
-		}
-		l.share[g] /= math.Max(1, known)
-	}
-	return l
-}
-
-// more returns the misses beyond those in a fully associative cache that a lesson lets
-// expect at another size: at most those of the binomial formula.
-func (l lesson) more(at *collisions) []float64 {
-	out := make([]float64, len(at.full))
-	for g, full := range at.full {
-		if !math.IsNaN(l.share[g]) {
-			out[g] = l.share[g] * math.Max(0, at.chance[g]-full)
-		}
-	}
-	return out
-}
-
-// withExcess returns what more returned with the excess of a lesson added.
-func (l lesson) withExcess(at *collisions) []float64 {
-	out := l.more(at)
-	for g := range out {
-		out[g] = math.Max(out[g]+l.excess[g]*at.accesses[g], -at.full[g])
-	}
-	return out
-}
-
-// foretellCollisions returns what runs let expect of the conflicts at a size; nil if what
-// they say of each other is no better than to expect none, or there are too few.
-func foretellCollisions(runs []*collisions, at *collisions, open []bool) *expectation {
-	if len(runs) < likeRuns {
-		return nil
-	}
-	lessons := make([]lesson, len(runs))
-	for i, c := range runs {
-		lessons[i] = lessonOf(c)
-	}
-	var without, with float64 // errors of what is foretold of each run
-	for i, c := range runs {
-		others := meanOf(slices.Delete(slices.Clone(lessons), i, i+1))
-		real, full := sumOf(c.real, open), sumOf(c.full, open)
-		without += math.Abs(math.Log((full + someMisses) / (real + someMisses)))
-		with += math.Abs(math.Log((full + sumOf(others.more(c), open) + someMisses) / (real + someMisses)))
-	}
-	if !(with < clearly*without) {
-		return nil
-	}
-	mean := meanOf(lessons)
-	out := &expectation{more: mean.more(at), others: [][]float64{make([]float64, len(at.full)), mean.withExcess(at)}}
-	for _, l := range lessons {
-		out.others = append(out.others, l.more(at))
-	}
-	return out
+	return &collisions{between(c.real, o.real), between(c.full, o.full), between(c.chance, o.chance), between(c.accesses, o.accesses)}
 }
 
 // sumOf returns the sum of the values of some groups; nil: of all.

@@ -224,6 +224,7 @@ func fitAll(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, e
 		heldOut:     make(map[int]*scaling.Footprint),
 		atLargest:   make(map[int]*reuse.Histogram),
 		simulations: make(map[simulatedKey]simulatedRun),
+		collided:    make(map[collidedKey]*collisions),
 		accesses:    make(map[string][]float64),
 	}
 	if err := m.chooseGroups(ctx); err != nil {

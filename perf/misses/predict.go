@@ -119,8 +119,8 @@ func (t *target) name(l predict.Level) string {
 //
 // Caches of sets take another run of each size, in which the machine is simulated, unless
 // the runs are samples or leave the stack out: see Row.Low. Beyond the sizes that the model
-// was fitted to, that of the three largest simulates caches of fewer sets, too, from which
-// conflicts are predicted; see MethodCollisions.
+// was fitted to, that of the three largest simulates caches of fewer sets, too, which tell
+// what becomes of conflicts; see MethodCollisions.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its

@@ -53,6 +53,7 @@ type refits struct {
 
 	atLargest   map[int]*reuse.Histogram // of the whole program at the largest size, by index of the block size
 	simulations map[simulatedKey]simulatedRun
+	collided    map[collidedKey]*collisions
 	accesses    map[string][]float64 // of each group, at points that were asked for
 }
 

@@ -81,7 +81,7 @@ func (d *doubter) sawConflicts(scope int) []string {
 	}
 	predicted := "which is predicted here"
 	if d.expected != nil {
-		predicted = "and conflicts are predicted here as runs had them in caches of fewer sets"
+		predicted = "and conflicts are predicted here as runs had them"
 	}
 	return []string{fmt.Sprintf("conflicts: at %s the %s had %.2g times the misses of a fully associative cache, %s", d.Points[at], d.level.Name, most, predicted)}
 }

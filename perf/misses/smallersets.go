@@ -27,8 +27,11 @@ const (
 )
 
 // smaller returns the caches of a hierarchy with 2^-shift times the sets, but one at
-// least.
+// least; the hierarchy itself if shift is 0.
 func smaller(c cache.Config, shift int) cache.Config {
+	if shift == 0 {
+		return c
+	}
 	c.TLBs, c.Levels = nil, slices.Clone(c.Levels)
 	for i := range c.Levels {
 		l := &c.Levels[i]
@@ -69,6 +72,17 @@ func (m *Model) alikeRuns(l predict.Level, point subject.Point) []alike {
 	return nil
 }
 
+// shiftsOf returns the powers of two between which those of runs are, and 0.
+func shiftsOf(runs []alike) []int {
+	out := []int{0}
+	for _, a := range runs {
+		k := int(math.Floor(a.shift))
+		out = append(out, k, k+1)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // bySize returns the indices of the runs by size, ascending.
 func (r *refits) bySize() []int {
 	order := r.kept(0)
@@ -86,9 +100,9 @@ func (m *Model) simulateSmaller(ctx context.Context, t *target, by predict.Metho
 			if !m.mayCollide(t, l, point, by) {
 				continue
 			}
-			for _, a := range m.alikeRuns(l, point) {
-				k := int(math.Floor(a.shift))
-				shifts[a.run] = append(shifts[a.run], k, k+1)
+			runs := m.alikeRuns(l, point)
+			for _, a := range runs {
+				shifts[a.run] = append(shifts[a.run], shiftsOf(runs)...)
 			}
 		}
 	}
@@ -122,8 +136,8 @@ func (r *refits) simulatedSmaller(ctx context.Context, run int, m *machine.Machi
 	}
 	defer end()
 	keys, out := make([]simulatedKey, len(shifts)), make([]*storedCache, len(shifts))
-	// The whole machine, which intervals ask for, takes no run of its own.
-	configs, lacking := []cache.Config{m.Hierarchy()}, []int{-1} // indices of shifts
+	var configs []cache.Config
+	var lacking []int // indices of shifts
 	for i, shift := range shifts {
 		config := smaller(m.Hierarchy(), shift)
 		if keys[i], err = simulatedKeyOf(run, config); err != nil {
@@ -137,7 +151,7 @@ func (r *refits) simulatedSmaller(ctx context.Context, run int, m *machine.Machi
 			configs, lacking = append(configs, config), append(lacking, i)
 		}
 	}
-	if len(lacking) == 1 {
+	if lacking == nil {
 		return out, nil
 	}
 	sims, err := simulateTogether(ctx, &r.runs.Runs[run], configs, subject.RunOptions{Store: r.store, Progress: r.again(report, "simulating", run)})
@@ -150,10 +164,6 @@ func (r *refits) simulatedSmaller(ctx context.Context, run int, m *machine.Machi
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k, i := range lacking {
-		if i < 0 {
-			r.simulations[whole] = simulatedRun{sims[k], err}
-			continue
-		}
 		out[i] = sims[k]
 		r.simulations[keys[i]] = simulatedRun{sims[k], err}
 	}

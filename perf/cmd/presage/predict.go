@@ -42,7 +42,7 @@ for each cache and TLB of a machine at each size. Misses of loops that are certi
 are counted in a replay instead, conflicts included; the column method says which.
 Those of the rest are predicted as in fully associative caches, and beyond the sizes of
 the profiles, where the runs foretell each other's conflicts, with such conflicts as
-they have in caches of fewer sets.
+they have, in that cache or in one of fewer sets.
 Replays are kept in the store (see presage store): the same prediction takes none.
 
 Loops are learned by running the program at the sizes of the profiles again. Where these
