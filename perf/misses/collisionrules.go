@@ -10,9 +10,14 @@ import (
 	"presage/perf/subject"
 )
 
-// clearly is the part of an error below which what makes it smaller is taken: conflicts, and
-// misses beyond either model.
-const clearly = 0.7
+const (
+	// clearly is the part of an error below which what makes it smaller is taken: conflicts,
+	// and misses beyond either model.
+	clearly = 0.7
+	// nearly is the mean error, a logarithm, below which misses beyond either model are
+	// taken: nothing else bounds them.
+	nearly = 0.22
+)
 
 // expectation is what is predicted of the conflicts at a level, by group.
 type expectation struct {
@@ -71,8 +76,9 @@ func (s *seenCollisions) foretell(at *collisions, open []bool) *expectation {
 	least := clearly * without
 	for _, r := range []*rule{{scaled: true}, {}} {
 		err := s.error(r, open)
-		if beyond := (&rule{r.scaled, true}); s.error(beyond, open) < clearly*err {
-			r, err = beyond, s.error(beyond, open)
+		beyond := &rule{r.scaled, true}
+		if e := s.error(beyond, open); e < clearly*err && e < nearly*float64(len(s.like)) {
+			r, err = beyond, e
 		}
 		if err < least {
 			best, least = r, err

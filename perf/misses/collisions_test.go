@@ -34,6 +34,7 @@ func TestForetellCollisions(t *testing.T) {
 		{"beyond both, where as much is held", func(run int, shift float64) float64 { return 2500 + 300*(shift-own[run]) }, 8000},
 		{"beyond both in smaller caches alone", func(_ int, shift float64) float64 { return 1000 + 800*shift }, 0},
 		{"fewer than either", func(int, float64) float64 { return 500 }, -2000},
+		{"beyond both, as the runs do not agree", func(run int, _ float64) float64 { return []float64{2500, 4000, 7500}[run] }, math.NaN()},
 		{"in one run only", func(run int, _ float64) float64 { return 1000 + 500*float64(run%2) }, math.NaN()},
 	} {
 		seen := &seenCollisions{}
