@@ -22,7 +22,7 @@ const (
 // expectation is what is predicted of the conflicts at a level, by group.
 type expectation struct {
 	more   []float64   // misses than in a fully associative cache, or fewer if negative
-	others [][]float64 // what more would be by single runs, without conflicts, and with the excess
+	others [][]float64 // what more would be without conflicts, by other rules, and by single runs
 }
 
 // collisionsSeen returns the collisions in the runs that are like a point at a level; nil if
