@@ -9,26 +9,33 @@ import (
 // The levels of most hierarchies are of one kind: sets in order of last access, which
 // write back, fetch on stores and are filled on misses, with blocks no smaller than
 // those of the level above. An access then takes one way through them, without a
-// choice at any level. A chain of such levels is direct.
+// choice at any level. Such levels are direct. Below them may be levels that take what
+// the level above evicts.
 
-// isDirect reports whether all levels of the chain are of that kind.
-func (c *chain) isDirect() bool {
+// setDirect notes which levels are direct: none while fills are logged, with prefetchers,
+// or if some level is of another kind.
+func (c *chain) setDirect() {
+	direct := !c.logging && c.prefetching == nil
 	for i := range c.levels {
 		l := &c.levels[i]
 		s := &l.spec
 		switch {
-		case !l.ordered || l.pool != nil || l.paged || l.mask != l.sets-1:
-			return false
-		case s.WriteThrough || s.NoWriteAllocate || s.Inclusive || s.Filling != OnMiss:
-			return false
+		case !l.ordered || l.paged || l.mask != l.sets-1:
+			direct = false
+		case s.WriteThrough || s.NoWriteAllocate || s.Inclusive:
+			direct = false
 		case i > 0 && l.shift < c.levels[i-1].shift:
-			return false
+			direct = false
 		}
 	}
-	return true
+	for i := range c.levels {
+		l := &c.levels[i]
+		l.direct = direct && l.spec.Filling == OnMiss
+		l.gives = c.takesVictims(i + 1)
+	}
 }
 
-// touchDirect is touch where the chain is direct and keeps no log.
+// touchDirect is touch where level i is direct and the chain keeps no log.
 func (c *chain) touchDirect(i int, block uint64, ref *reference, mark tag) {
 	for {
 		l := &c.levels[i]
@@ -36,13 +43,24 @@ func (c *chain) touchDirect(i int, block uint64, ref *reference, mark tag) {
 		set := l.tags[at : at+l.places]
 		want := tagOf(block)
 		carry := want | mark
-		for w, t := range set { // as fetchOrdered
-			set[w] = carry
-			if t&^dirty == want {
-				set[0] |= t & dirty
+		if l.pool == nil {
+			for w, t := range set { // as fetchOrdered
+				set[w] = carry
+				if t&^dirty == want {
+					set[0] |= t & dirty
+					return
+				}
+				carry = t
+			}
+		} else {
+			held := false
+			if held, carry = l.fetchPool(set, want, mark); held {
 				return
 			}
-			carry = t
+		}
+		if l.gives { // the victim, after the level below was asked
+			c.miss(i, block, carry, ref)
+			return
 		}
 		n := &l.counts[ref.group]
 		n.Misses++
@@ -79,6 +97,9 @@ func (c *chain) updateDirect(i int, block uint64, group uint32) {
 				return
 			}
 		}
+		if l.pool != nil && l.mark(b, dirty) {
+			return
+		}
 		l.counts[group].PassedWrites++
 	}
 }
@@ -98,7 +119,14 @@ func (c *chain) enterDirect(tags []tag, at uint64, i int, block uint64, ref *ref
 	}
 }
 
-// runDirect is runPhases where the chain is direct.
+// entersDirect reports whether runDirect is for the loop at hand: all its accesses enter
+// at one level, that of its first stream.
+func (c *chain) entersDirect() bool {
+	l := &c.levels[c.walkers[0].level]
+	return l.direct && l.pool == nil
+}
+
+// runDirect is runPhases where the level that accesses enter at is direct.
 func (c *chain) runDirect(s *affine.Shape, phase int, count uint32) {
 	i := int(c.walkers[0].level)
 	l := &c.levels[i]

@@ -17,14 +17,16 @@ type Fill struct {
 // LogFills begins a list of the fills from now on.
 func (s *Simulator) LogFills() {
 	for _, c := range []*chain{&s.caches, &s.tlbs} {
-		c.logging, c.direct = true, false
+		c.logging = true
+		c.setDirect()
 	}
 }
 
 // EndLog ends the list of fills.
 func (s *Simulator) EndLog() {
 	for _, c := range []*chain{&s.caches, &s.tlbs} {
-		c.logging, c.direct = false, c.prefetching == nil && c.isDirect()
+		c.logging = false
+		c.setDirect()
 	}
 }
 

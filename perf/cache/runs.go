@@ -165,7 +165,7 @@ func (c *chain) run(l *trace.Loop) {
 		}
 	}
 	switch {
-	case c.shape != nil && c.direct:
+	case c.shape != nil && c.entersDirect():
 		c.runDirect(c.shape, c.phase, l.Count)
 	case c.shape != nil:
 		c.runPhases(c.shape, c.phase, l.Count)

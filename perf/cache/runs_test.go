@@ -68,7 +68,8 @@ func compare(t interface{ Fatalf(string, ...any) }, plan *trace.Plan, config Con
 	}
 }
 
-// hierarchies are a core of today and the R12000 of the 2005 paper.
+// hierarchies are cores of today, one with a last cache that takes what the one above
+// evicts, and the R12000 of the 2005 paper.
 var hierarchies = map[string]Config{
 	"modern": {
 		Levels: []Level{
@@ -76,6 +77,14 @@ var hierarchies = map[string]Config{
 			{Name: "L2", Blocks: 16384, BlockBytes: 64, Ways: 8},
 		},
 		TLBs: []TLB{{Name: "TLB", Entries: 64, EntryBytes: 4096}},
+	},
+	"exclusive": {
+		Levels: []Level{
+			{Name: "L1", Blocks: 512, BlockBytes: 64, Ways: 8},
+			{Name: "L2", Blocks: 1024, BlockBytes: 64, Ways: 8},
+			{Name: "L3", Blocks: 4096, BlockBytes: 64, Ways: 16, Filling: Exclusive},
+		},
+		TLBs: []TLB{{Name: "L1 TLB", Entries: 24, EntryBytes: 4096}, {Name: "L2 TLB", Entries: 96, EntryBytes: 4096, Ways: 24}},
 	},
 	"r12000": {
 		Levels: []Level{

@@ -42,7 +42,7 @@ func New(plan *trace.Plan, config Config) (*Simulator, error) {
 	for i, t := range config.TLBs {
 		tlbs[i] = t.level()
 	}
-	s.caches.direct = s.caches.direct && s.caches.prefetching == nil
+	s.caches.setDirect()
 	s.tlbs = newChain(plan, tlbs, config.Seed^1<<63, false)
 	s.tlbs.first = len(config.Levels)
 	return s, nil
@@ -96,7 +96,6 @@ type chain struct {
 	levels    []level
 	refs      []reference
 	inclusive bool      // some level is
-	direct    bool      // see isDirect; false while fills are logged, and with prefetchers
 	log       *[]Missed // takes the misses of the access at hand; nil: not asked for
 	first     int       // index of levels[0] in all of the hierarchy
 
@@ -116,6 +115,8 @@ type chain struct {
 type level struct {
 	contents
 	shift  uint     // log2 of the block size
+	direct bool     // see setDirect
+	gives  bool     // the level below takes what this one evicts
 	below  [2]uint8 // the level that sees the misses: of other data, and of floating-point data
 	seen   seen
 	ways   uint64
@@ -151,7 +152,7 @@ func newChain(plan *trace.Plan, levels []Level, seed uint64, writes bool) chain 
 		c.shift = min(c.shift, shift)
 		c.repeatable = c.repeatable && c.levels[i].ordered && !l.WriteThrough && !l.NoWriteAllocate
 	}
-	c.direct = c.isDirect()
+	c.setDirect()
 	for i := range plan.Refs {
 		r := &plan.Refs[i]
 		ref := reference{id: uint32(i), group: uint32(r.Group), enter: after(levels, -1, r.Float)}
@@ -257,11 +258,11 @@ func (l *level) bytes(block uint64) (first, last uint64) {
 
 // touch accesses a block of level i; the bytes first to last of it are wanted.
 func (c *chain) touch(i int, block, first, last uint64, ref *reference, mark tag) {
-	if c.direct && c.log == nil {
+	l := &c.levels[i]
+	if l.direct && c.log == nil {
 		c.touchDirect(i, block, ref, mark)
 		return
 	}
-	l := &c.levels[i]
 	if mark != 0 && (l.spec.NoWriteAllocate || l.spec.WriteThrough) {
 		c.store(i, block, first, last, ref)
 		return

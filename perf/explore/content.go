@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"presage/perf/figure"
 	"presage/perf/machine"
 	"presage/perf/predict"
 	"presage/perf/subject"
@@ -148,7 +149,7 @@ var captions = map[string]string{
 }
 
 // figureContents draws the figures that are part of the page. The surface has too many
-// faces for that: the page asks for a picture of it.
+// faces for that: the page asks for a picture of it, which is drawn then.
 func (v *View) figureContents() []figureContent {
 	names := FigureNames()
 	all := make([]figureContent, len(names))
@@ -161,20 +162,26 @@ func (v *View) figureContents() []figureContent {
 
 func (v *View) figureContent(name string) figureContent {
 	c := figureContent{Name: name, Caption: captions[name]}
-	f, err := v.Figure(name)
-	switch {
-	case err != nil:
-		c.Problem = "No " + name + ": " + userText(err) + "."
-	case name == FigureSurface:
-		c.Alt = f.Alt
-	default:
-		svg, err := f.SVG(figureWidth, figureHeight)
-		if err != nil {
-			c.Problem = userText(err)
-			break
-		}
-		c.SVG = template.HTML(svg) // figure escapes what is text in it
+	var f *figure.Figure
+	var err error
+	if name == FigureSurface {
+		c.Alt = surfaceAlt
+		_, err = v.surfaceRows()
+	} else {
+		f, err = v.Figure(name)
 	}
+	if err != nil {
+		c.Problem = "No " + name + ": " + userText(err) + "."
+	}
+	if f == nil {
+		return c
+	}
+	svg, err := f.SVG(figureWidth, figureHeight)
+	if err != nil {
+		c.Problem = userText(err)
+		return c
+	}
+	c.SVG = template.HTML(svg) // figure escapes what is text in it
 	return c
 }
 

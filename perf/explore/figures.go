@@ -270,16 +270,28 @@ func (v *View) surface() []binRow {
 }
 
 func (v *View) drawSurface() (*figure.Figure, error) {
-	rows := v.surface()
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("this %s reuses nothing", v.State.By)
+	rows, err := v.surfaceRows()
+	if err != nil {
+		return nil, err
 	}
 	f, err := figure.Surface(frame.Of(rows), figure.SurfaceOptions{Size: v.State.Param, Panel: "histogram", Log: true, Cuts: v.cut()})
 	if err != nil {
 		return nil, err
 	}
-	f.Alt = "Surfaces of reuse distance over problem size and share of accesses, as the runs have them and as the model does; the capacity is a plane across."
+	f.Alt = surfaceAlt
 	return f, nil
+}
+
+// surfaceAlt says what the figure of the surface shows.
+const surfaceAlt = "Surfaces of reuse distance over problem size and share of accesses, as the runs have them and as the model does; the capacity is a plane across."
+
+// surfaceRows returns the rows of the figure, or an error if there are none.
+func (v *View) surfaceRows() ([]binRow, error) {
+	rows := v.surface()
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("this %s reuses nothing", v.State.By)
+	}
+	return rows, nil
 }
 
 // Picture draws all figures of the view that there are as one.

@@ -51,8 +51,8 @@ func (s *Session) Address(ln net.Listener, token string, st State) string {
 
 // collectAt is the percentage of new to live memory at which garbage is collected while
 // a page is served: a fit leaves much behind that lives for milliseconds, and Go's own
-// 100 spends a sixth of an answer's time on it.
-const collectAt = 400
+// 100 spends a sixth of an answer's time on it. LU's profiles take 1.1 GB so.
+const collectAt = 800
 
 // collectRarely sets that, unless the user chose with GOGC, and returns what takes it back.
 func collectRarely() func() {

@@ -53,10 +53,13 @@ const (
 )
 
 // New returns a session for exploring runs. It returns an error if there are too few
-// to fit a model to, or no machine has a level with their blocks.
+// to fit a model to, they are not Conserved, or no machine has a level with their blocks.
 func New(runs *locality.Runs, opt Options) (*Session, error) {
 	if n := len(runs.Runs); n < locality.MinSizes {
 		return nil, fmt.Errorf("explore: %d runs: a model takes %d sizes at least; profile further sizes", n, locality.MinSizes)
+	}
+	if err := runs.Conserved(); err != nil { // once, as drafts do not look
+		return nil, fmt.Errorf("explore: %w", err)
 	}
 	s := &Session{
 		runs: runs, opt: opt, blocks: runs.BlockBytes(),

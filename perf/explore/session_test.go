@@ -399,6 +399,15 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := New(few, Options{}); err == nil || !strings.Contains(err.Error(), "2 runs") {
 		t.Errorf("two runs: %v", err)
 	}
+	damaged := &locality.Runs{Runs: slices.Clone(runs(t).Runs)}
+	run := &damaged.Runs[1]
+	run.Reuse = slices.Clone(run.Reuse)
+	res := *run.Reuse[0]
+	res.Accesses++
+	run.Reuse[0] = &res
+	if _, err := New(damaged, Options{}); !errors.Is(err, locality.ErrNotConserved) {
+		t.Errorf("histograms without one of the accesses: %v", err)
+	}
 }
 
 func TestCache(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"presage/perf/fit"
@@ -115,16 +116,27 @@ func (s *Session) show(ctx context.Context, st State) (*View, error) {
 	if v.hists, err = s.histograms(&v.State); err != nil {
 		return nil, err
 	}
-	if v.curve, err = s.along(ctx, v.model, &st); err != nil {
+	if err := v.rows(ctx, &st); err != nil {
 		return nil, err
 	}
-	v.curveRows()
 	v.Warnings = v.now.Warnings
-	if err := v.functionRows(); err != nil {
-		return nil, err
-	}
 	v.Computed = time.Since(began)
 	return v, nil
+}
+
+// rows computes the curve of a state and lists the functions of the view's scope.
+func (v *View) rows(ctx context.Context, st *State) error {
+	var listed error
+	var listing sync.WaitGroup
+	listing.Go(func() { listed = v.functionRows() })
+	var err error
+	v.curve, err = v.session.along(ctx, v.model, st)
+	listing.Wait()
+	if err := cmp.Or(err, listed); err != nil {
+		return err
+	}
+	v.curveRows()
+	return nil
 }
 
 // scoped evaluates a model where the state's parameter has a value.

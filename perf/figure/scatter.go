@@ -81,7 +81,7 @@ func scatterMarks(p *panel, x, y plotter.Values, number int, name string, legend
 	if err != nil {
 		return fmt.Errorf("figure: %w", err)
 	}
-	marks.GlyphStyle = draw.GlyphStyle{Color: paletteAt(number), Radius: vg.Points(1.8), Shape: shapes[number%len(shapes)]}
+	marks.GlyphStyle = draw.GlyphStyle{Color: paletteAt(number), Radius: vg.Points(2.8), Shape: shapes[number%len(shapes)]}
 	p.Add(marks)
 	if name != "" && legend {
 		p.Legend.Add(name, marks)

@@ -194,7 +194,7 @@ type signedRows struct {
 // alternatives returns sets of restrictions, of which one must hold: one set,
 // or two for OneCurvature. y decides TrendOfData.
 func (s *shapeRows) alternatives(shape Shape, y []float64) [][]signedRows {
-	var all []signedRows
+	all := make([]signedRows, 0, 2+len(s.slope))
 	if shape.NonNegative {
 		all = append(all, signedRows{s.value, 1})
 	}

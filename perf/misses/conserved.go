@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -60,7 +61,7 @@ func (d *deviation) relative() float64 { return num.RelErr(d.got, d.want) }
 // certain ahead or the largest. That is no loss, and a warning gives the numbers.
 func (m *Model) reproduces(ctx context.Context, runs *locality.Runs) error {
 	worst := m.worst(runs)
-	rough, err := m.roughness(ctx, runs)
+	rough, err := m.roughness(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,14 +88,11 @@ func (m *Model) reproduces(ctx context.Context, runs *locality.Runs) error {
 
 // roughness returns the largest deviation, at any size, of the function that models the
 // accesses of whole runs as it would those of a part.
-func (m *Model) roughness(ctx context.Context, runs *locality.Runs) (deviation, error) {
+func (m *Model) roughness(ctx context.Context) (deviation, error) {
 	sizes := make([]fit.Point, len(m.Points))
-	total := scaling.Series{Name: "accesses", Counts: make([]float64, len(m.Points))}
+	total := scaling.Series{Name: "accesses", Counts: m.totals}
 	for r, p := range m.Points {
 		sizes[r] = fit.Point(p)
-		for g := range m.shared.All() {
-			total.Counts[r] += float64(m.shared.Accesses(runs, r, g))
-		}
 	}
 	described, err := scaling.FitCounts(ctx, sizes, []scaling.Series{total}, scaling.Options{Chance: true})
 	if err != nil {
@@ -210,13 +208,15 @@ func (m *Model) missWarnings(runs *locality.Runs) ([]string, error) {
 		}
 		var worst deviation
 		capacity, looked, off := uint64(0), 0, 0
-		for r := range runs.Runs {
-			compared, err := m.compared(runs, r, b)
-			if err != nil {
-				return nil, err
-			}
-			for c := uint64(leastCapacity); c <= growthOfCaps*runs.Runs[r].Reuse[b].Blocks; c *= growthOfCaps {
-				d := compared.missesAt(c)
+		m.atRuns(blockBytes) // before workers ask for them
+		byRun, err := inOrder(runtime.GOMAXPROCS(0), len(runs.Runs), func(r int) ([]deviation, error) { return m.missesOff(runs, r, b) })
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range byRun {
+			c := uint64(leastCapacity) / growthOfCaps
+			for _, d := range at {
+				c *= growthOfCaps
 				looked++
 				if math.Abs(d.got-d.want) <= someMisses || math.Abs(d.relative()) <= DefaultDeviation {
 					continue
@@ -233,6 +233,20 @@ func (m *Model) missWarnings(runs *locality.Runs) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// missesOff compares the misses of run r with the model's in blocks of the b-th size, at
+// capacities from leastCapacity on, each growthOfCaps times the one before.
+func (m *Model) missesOff(runs *locality.Runs, r, b int) ([]deviation, error) {
+	compared, err := m.compared(runs, r, b)
+	if err != nil {
+		return nil, err
+	}
+	var all []deviation
+	for c := uint64(leastCapacity); c <= growthOfCaps*runs.Runs[r].Reuse[b].Blocks; c *= growthOfCaps {
+		all = append(all, compared.missesAt(c))
+	}
+	return all, nil
 }
 
 // compared are the histograms of all groups at a size that a model was fitted to,

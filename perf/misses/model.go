@@ -43,7 +43,7 @@ type FitOptions struct {
 
 	// Draft leaves out what intervals follow from, for models that are looked at and
 	// changed: values are the same, in half the time. Predictions of a draft take a
-	// Coverage of -1. It is not kept.
+	// Coverage of -1. It is not kept, and that its runs are Conserved is not checked.
 	Draft bool
 
 	// Store keeps the models; nil: the default store.
@@ -59,6 +59,7 @@ type Model struct {
 	about   []string // doubts about all predictions
 	shared  *locality.SharedGroups
 	parts   []part                    // by Group, ascending
+	totals  []float64                 // of the whole program, by run
 	byBlock map[uint64]*scaling.Model // by block size; its Groups are numbered by Group
 
 	heap      uint64 // see heapInRuns
@@ -318,8 +319,10 @@ func shapeNamed(name string) (fit.Shape, error) {
 // exchange accesses.
 func (m *Model) chooseGroups(ctx context.Context) error {
 	r := m.refits
-	if err := r.runs.Conserved(); err != nil {
-		return err
+	if !r.opt.Draft {
+		if err := r.runs.Conserved(); err != nil {
+			return err
+		}
 	}
 	var err error
 	if m.shared, err = r.runs.Common(); err != nil {
@@ -330,7 +333,7 @@ func (m *Model) chooseGroups(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.parts = parts
+	m.parts, m.totals = parts, j.total
 	r.parts = m.digestOfParts()
 	if warning != "" {
 		m.Warnings = append(m.Warnings, warning)

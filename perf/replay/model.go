@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"fmt"
 
 	"presage/perf/access"
 )
@@ -14,8 +15,8 @@ type Model struct {
 	sizes []int64
 	runs  []*Run
 
-	turn  chan struct{}        // full while somebody fits, who alone touches what follows
-	fits  map[[2]int64]*fitted // by modulus and residue
+	turn  chan struct{}      // full while somebody fits, who alone touches what follows
+	fits  map[string]*fitted // by the sizes that they are to: those of residue classes may be the same
 	bends *bendings
 
 	all  *Program // fitted to all sizes
@@ -61,7 +62,7 @@ func NewModel(code *Code, sizes []int64, runs []*Run) (*Model, error) {
 			return nil, refuse("sizes %d and %d do not ascend", sizes[i], sizes[i+1])
 		}
 	}
-	return &Model{code: code, sizes: sizes, runs: runs, turn: make(chan struct{}, 1), fits: make(map[[2]int64]*fitted), bends: newBendings()}, nil
+	return &Model{code: code, sizes: sizes, runs: runs, turn: make(chan struct{}, 1), fits: make(map[string]*fitted), bends: newBendings()}, nil
 }
 
 // BuiltFor says that the code is that of an executable compiled for size n, so that
@@ -167,10 +168,6 @@ func (f *fitted) share(at *Instance) float64 {
 // fit returns the verified fit to the sizes of a residue class; nil if there are too
 // few of them.
 func (m *Model) fit(ctx context.Context, modulus, residue int64) (*fitted, error) {
-	key := [2]int64{modulus, residue}
-	if f, ok := m.fits[key]; ok {
-		return f, nil
-	}
 	var sizes []int64
 	var runs []*Run
 	for i, n := range m.sizes {
@@ -179,8 +176,11 @@ func (m *Model) fit(ctx context.Context, modulus, residue int64) (*fitted, error
 		}
 	}
 	if len(sizes) < minSizes {
-		m.fits[key] = nil
 		return nil, nil
+	}
+	key := fmt.Sprint(sizes)
+	if f := m.fits[key]; f != nil {
+		return f, nil
 	}
 	f, err := m.verified(ctx, sizes, runs)
 	if err != nil {

@@ -57,3 +57,30 @@ func TestRunsAreShared(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestFitsOfResidueClasses: where all sizes are of one residue class, its fit is that to all
+// sizes, made once; a class of fewer has a fit of its own.
+func TestFitsOfResidueClasses(t *testing.T) {
+	prog := compile(t, "-O2 -DMATMUL")
+	m := learn(t, prog, codeOf(t, prog), 12, 16, 20, 24, 28)
+	fitOf := func(modulus, residue int64) *fitted {
+		f, err := m.fit(t.Context(), modulus, residue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	all := fitOf(1, 0)
+	for _, modulus := range []int64{2, 4} {
+		if fitOf(modulus, 0) != all {
+			t.Errorf("multiples of %d were fitted anew", modulus)
+		}
+	}
+	if f := fitOf(8, 4); f != nil {
+		t.Errorf("three sizes were fitted: %d", f.prog.Sizes)
+	}
+	m.sizes[2] = 21 // no multiple of 4
+	if f := fitOf(4, 0); f == nil || f == all || !slices.Equal(f.prog.Sizes, []int64{12, 16, 24, 28}) {
+		t.Error("the fit to four of five sizes is not theirs")
+	}
+}

@@ -1,6 +1,7 @@
 package scaling
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,8 @@ func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*
 	}
 	m := &Model{Params: f.params, Sizes: sizes, Domain: f.design.Domain(), BlockBytes: opt.BlockBytes, Groups: make([]GroupModel, len(groups))}
 	errs := make([]error, len(groups))
-	each(ctx, opt.Workers, len(groups), func(i int) { m.Groups[i], errs[i] = f.group(&f.groups[i]) })
+	order := f.largestFirst() // so that no worker is left with one of them at the end
+	each(ctx, opt.Workers, len(groups), func(i int) { m.Groups[order[i]], errs[order[i]] = f.group(&f.groups[order[i]]) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -93,6 +95,19 @@ func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*
 	}
 	m.Warnings = m.summary()
 	return m, nil
+}
+
+// largestFirst returns the indices of the groups, those with the most bins first.
+func (f *fitter) largestFirst() []int {
+	order, bins := make([]int, len(f.groups)), make([]int, len(f.groups))
+	for i := range order {
+		order[i] = i
+		for k := range f.groups[i].Hists {
+			bins[i] += len(f.groups[i].Hists[k].Bins)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(bins[b], bins[a]) })
+	return order
 }
 
 // each calls f with 0 to n - 1, by several workers, 0 for GOMAXPROCS, until the context
