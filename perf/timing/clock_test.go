@@ -87,7 +87,11 @@ func TestClockAgainstCore(t *testing.T) {
 	prog, m := perftest.Program(t), profiletest.Machine(t, "zen4")
 	m.Caches = m.Caches[:2] // the core has no exclusive level
 	m.Caches[0].Blocks, m.Caches[1].Blocks = 64, 512
-	at := subject.Sweep("n", 12)
+	size := 12.0
+	if testing.Short() {
+		size = 9
+	}
+	at := subject.Sweep("n", size)
 	caches, err := misses.SimulatePrefetching(t.Context(), prog, m, at, misses.PrefetchOptions{
 		SimulateOptions: misses.SimulateOptions{RunOptions: run}, Timing: Clock(m, run.Store),
 	})

@@ -46,6 +46,9 @@ var kernels = []struct {
 func TestKernels(t *testing.T) {
 	for _, k := range kernels {
 		t.Run(k.source, func(t *testing.T) {
+			if testing.Short() && k.source != "lookups.c" {
+				t.Skip("another kernel, of the same functions")
+			}
 			compiler := oracle.Need(t, "riscv64-linux-gnu-"+k.compiler)
 			prog := perftest.Link(t, compiler, []string{"-O2", "-g", "-static", filepath.Join("testdata", k.source), "-lm"}, k.source+".elf")
 			run := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir())}

@@ -3,6 +3,7 @@ package timing
 import (
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,17 +21,34 @@ import (
 	"presage/perf/subject"
 )
 
-// timed profiles and counts Sweep3D at small sizes.
-func timed(t *testing.T, m *machine.Machine) (*misses.Model, *ExecutionModel, subject.RunOptions) {
+// timed returns models of Sweep3D at small sizes for the Origin 2000, fitted once for
+// all tests, which do not change them.
+func timed(t *testing.T) (*misses.Model, *ExecutionModel) {
 	t.Helper()
-	st := store.Open(t.TempDir())
-	run := subject.RunOptions{Args: perftest.OneIteration, Store: st}
+	timings.Do(func() { timings.model, timings.execution = fitted(t) })
+	if timings.execution == nil {
+		t.Fatal("the models could not be fitted")
+	}
+	return timings.model, timings.execution
+}
+
+var timings struct {
+	sync.Once
+	model     *misses.Model
+	execution *ExecutionModel
+}
+
+// fitted profiles and counts Sweep3D.
+func fitted(t *testing.T) (*misses.Model, *ExecutionModel) {
+	t.Helper()
+	run := sweeps(t)
 	points := subject.Sweep("n", 6, 8, 10, 12)
-	runs, err := locality.Profile(t.Context(), perftest.Program(t), points, locality.ProfileOptions{RunOptions: run, BlockBytes: m.BlockBytes()})
+	blocks := profiletest.Machine(t, "origin2000").BlockBytes()
+	runs, err := locality.Profile(t.Context(), perftest.Program(t), points, locality.ProfileOptions{RunOptions: run, BlockBytes: blocks})
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: st})
+	model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: run.Store})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,15 +60,26 @@ func timed(t *testing.T, m *machine.Machine) (*misses.Model, *ExecutionModel, su
 	if err != nil {
 		t.Fatal(err)
 	}
-	return model, execution, run
+	return model, execution
+}
+
+// sweeps returns how tests run Sweep3D, with a store of their own.
+func sweeps(t *testing.T) subject.RunOptions {
+	t.Helper()
+	return subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir())}
 }
 
 // TestPredictTime holds predicted times against simulated ones, beyond the
 // training sizes, and their parts against each other.
 func TestPredictTime(t *testing.T) {
 	m := profiletest.Machine(t, "origin2000")
-	model, execution, run := timed(t, m)
-	at := subject.Sweep("n", 18)
+	model, execution := timed(t)
+	run := sweeps(t)
+	size := 18.0
+	if testing.Short() {
+		size = 14
+	}
+	at := subject.Sweep("n", size)
 	pred, err := Predict(t.Context(), model, execution, m, at, PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +150,7 @@ func sumOf(v []float64) float64 {
 // predicted misses.
 func TestFixedExposure(t *testing.T) {
 	m := profiletest.Machine(t, "origin2000")
-	model, execution, _ := timed(t, m)
+	model, execution := timed(t)
 	at := subject.Sweep("n", 20)
 	pred, err := Predict(t.Context(), model, execution, m, at, PredictOptions{FixedExposure: true})
 	if err != nil {
@@ -160,7 +189,7 @@ func TestFixedExposure(t *testing.T) {
 // formula does not regard it.
 func TestPredictTimeOfStreams(t *testing.T) {
 	plain := profiletest.Machine(t, "origin2000")
-	model, execution, _ := timed(t, plain)
+	model, execution := timed(t)
 	predict := func(stream machine.Cycles, fixed bool) map[string]float64 {
 		m := *plain
 		m.Memory.StreamLatency = stream
@@ -198,7 +227,7 @@ func TestPredictTimeOfStreams(t *testing.T) {
 // TestStreams: a reference by itself in its group whose address goes up by 8 bytes
 // walks through blocks of 8 and more; no stream is irregular or indirect.
 func TestStreams(t *testing.T) {
-	model, _, _ := timed(t, profiletest.Machine(t, "origin2000"))
+	model, _ := timed(t)
 	walks, others, eights := 0, 0, 0
 	for i := range model.Groups() {
 		g := misses.Group(i)
@@ -229,8 +258,8 @@ func TestStreams(t *testing.T) {
 // what is predicted at the same size.
 func TestScheduleOfCounts(t *testing.T) {
 	m := profiletest.Machine(t, "sifive-u74")
-	model, execution, run := timed(t, profiletest.Machine(t, "origin2000"))
-	counts, err := anatomy.Count(t.Context(), perftest.Program(t), subject.Point{"n": 12}, run)
+	model, execution := timed(t)
+	counts, err := anatomy.Count(t.Context(), perftest.Program(t), subject.Point{"n": 12}, sweeps(t))
 	if err != nil {
 		t.Fatal(err)
 	}
