@@ -26,7 +26,7 @@ help: ## list the targets
 # Most of a first run is compilation. Without cgo, and with the flags with which the kernel
 # and its cells are built, the standard library is compiled once; compilers that collect
 # garbage more rarely take a quarter less processor time, and such of one thread each, as
-# many at a time as there are processors, a tenth less again.
+# many at a time as there are processors, a twelfth less again.
 COMPILED := github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports ./perf/cmd/nbsetup ./perf/cmd/nbcheck ./perf/notebook ./perf/study/growth
 
 demo: export CGO_ENABLED := 0
