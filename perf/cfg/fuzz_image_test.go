@@ -13,7 +13,7 @@ import (
 func fuzzImage(testing.TB) func(code []byte, bare bool) *objfile.File {
 	const at = 0x10000
 	return func(code []byte, bare bool) *objfile.File {
-		if len(code) < 4 || len(code) > 1<<14 {
+		if len(code) < 4 || len(code) > 1<<12 {
 			return nil
 		}
 		size := uint64(len(code))

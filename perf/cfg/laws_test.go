@@ -246,7 +246,8 @@ func checkRoutine(t *testing.T, r *Routine) {
 // right kind.
 func checkLoops(t *testing.T, r *Routine) {
 	t.Helper()
-	in := make([][]int, len(r.Blocks)) // loops by block
+	in := make([][]int, len(r.Blocks))   // loops by block, ascending
+	within := make([]int, len(r.Blocks)) // the last loop of each, from 1
 	for l := range r.Loops {
 		loop := &r.Loops[l]
 		if loop.Parent >= l || loop.Parent >= 0 && r.Loops[loop.Parent].Depth != loop.Depth-1 || loop.Parent < 0 && loop.Depth != 1 {
@@ -254,24 +255,24 @@ func checkLoops(t *testing.T, r *Routine) {
 		}
 		for _, b := range loop.Blocks {
 			in[b] = append(in[b], l)
-			if !loop.Irreducible && !r.dominatedBy(b, loop.Header) {
+			within[b] = l + 1
+		}
+		for _, b := range loop.Blocks {
+			// Dominators of all others within the loop lead to its header.
+			if d := r.Blocks[b].Dominator; !loop.Irreducible && b != loop.Header && (d < 0 || within[d] != l+1) {
 				t.Fatalf("%s: the header %d of loop %d does not dominate block %d", r.Name, loop.Header, l, b)
 			}
 		}
 		for _, e := range loop.Back {
-			if r.Edges[e].To != loop.Header || !r.Contains(l, r.Edges[e].From) {
+			if r.Edges[e].To != loop.Header || within[r.Edges[e].From] != l+1 {
 				t.Fatalf("%s: back edge %v of loop %d", r.Name, r.Edges[e], l)
 			}
 		}
 		if len(loop.Back) == 0 {
 			t.Fatalf("%s: loop %d has no back edge", r.Name, l)
 		}
-		for _, e := range loop.Exit {
-			if !r.Contains(l, r.Edges[e].From) || r.Contains(l, r.Edges[e].To) {
-				t.Fatalf("%s: exit %v of loop %d", r.Name, r.Edges[e], l)
-			}
-		}
 	}
+	checkExits(t, r, in)
 	for b := range in {
 		var chain []int
 		for l := r.Blocks[b].Loop; l >= 0; l = r.Loops[l].Parent {
@@ -284,13 +285,23 @@ func checkLoops(t *testing.T, r *Routine) {
 	}
 }
 
-func (r *Routine) dominatedBy(b, a int) bool {
-	for ; b >= 0; b = r.Blocks[b].Dominator {
-		if b == a {
-			return true
+// checkExits demands that the exits of a loop are the edges from its blocks to others; in
+// has the loops that each block is in.
+func checkExits(t *testing.T, r *Routine, in [][]int) {
+	t.Helper()
+	exits := make([][]int, len(r.Loops))
+	for e, edge := range r.Edges {
+		for _, l := range in[edge.From] {
+			if _, stays := slices.BinarySearch(in[edge.To], l); !stays && r.structural(e) {
+				exits[l] = append(exits[l], e)
+			}
 		}
 	}
-	return false
+	for l := range r.Loops {
+		if !slices.Equal(r.Loops[l].Exit, exits[l]) {
+			t.Fatalf("%s: loop %d is left by the edges %v, not %v", r.Name, l, r.Loops[l].Exit, exits[l])
+		}
+	}
 }
 
 func TestLawsOnRealPrograms(t *testing.T) {

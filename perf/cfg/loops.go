@@ -19,9 +19,7 @@ func (r *Routine) findLoops() {
 		all[b] = b
 	}
 	f.find(all, -1, 1)
-	for l := range r.Loops {
-		f.finish(l)
-	}
+	f.exits()
 }
 
 type loopFinder struct {
@@ -86,17 +84,25 @@ func (f *loopFinder) add(blocks []int, parent, depth int) {
 	}
 }
 
-// finish finds the edges that leave loop l.
-func (f *loopFinder) finish(l int) {
+// exits finds the edges that leave loops: each leaves those around its source, from the
+// innermost, up to the first one that its target is in, too.
+func (f *loopFinder) exits() {
 	r := f.r
-	for _, b := range r.Loops[l].Blocks {
-		for _, e := range r.Blocks[b].Succs {
-			if r.structural(e) && !r.Contains(l, r.Edges[e].To) {
-				r.Loops[l].Exit = append(r.Loops[l].Exit, e)
+	for e := range r.Edges {
+		if !r.structural(e) {
+			continue
+		}
+		around := r.Blocks[r.Edges[e].To].Loop
+		for l := r.Blocks[r.Edges[e].From].Loop; l >= 0; l = r.Loops[l].Parent {
+			for around >= 0 && r.Loops[around].Depth > r.Loops[l].Depth {
+				around = r.Loops[around].Parent
 			}
+			if around == l {
+				break
+			}
+			r.Loops[l].Exit = append(r.Loops[l].Exit, e)
 		}
 	}
-	slices.Sort(r.Loops[l].Exit)
 }
 
 // connected returns the strongly connected components of blocks that contain an

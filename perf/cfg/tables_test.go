@@ -1,6 +1,7 @@
 package cfg
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -126,6 +127,7 @@ func FuzzAnalyze(f *testing.F) {
 	image := fuzzImage(f)
 	f.Add([]byte{0x13, 0, 0, 0, 0x67, 0x80, 0, 0}, false)
 	f.Add([]byte{0x17, 0x07, 0, 0, 0x07, 0x95, 0x83, 0x27, 0x07, 0, 0xba, 0x97, 0x82, 0x87}, true)
+	f.Add(bytes.Repeat([]byte{0xfd, 0xfd}, 700), true) // hundreds of loops, each in the one before
 	f.Fuzz(func(t *testing.T, code []byte, bare bool) {
 		file := image(code, bare)
 		if file == nil {
