@@ -92,6 +92,8 @@ type target struct {
 	hardware *machine.Machine
 	progress progress.Func   // of further runs
 	points   []subject.Point // that are predicted together
+
+	smaller smallerRuns
 }
 
 // targetOf returns the caches and TLBs of m.
@@ -148,7 +150,7 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 		return nil, errors.New("perf: a draft of a model knows no intervals: ask for a Coverage of -1, or fit without FitOptions.Draft")
 	}
 	scopes := m.Scopes(by)
-	t.points = points
+	t.points, t.smaller.made = points, false
 	for _, point := range points {
 		if err := m.Check(point); err != nil {
 			return nil, err

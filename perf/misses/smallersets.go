@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"presage/perf/cache"
 	"presage/perf/fit"
@@ -90,10 +91,21 @@ func (r *refits) bySize() []int {
 	return order
 }
 
+// smallerRuns are the simulations that the points of a target share.
+type smallerRuns struct {
+	mu   sync.Mutex
+	made bool
+}
+
 // simulateSmaller simulates, in the runs, the caches of fewer sets that tell how blocks
 // collide at the points of a target, each run once for all of them. What cannot be run is
-// left to those that ask.
+// left to those that ask. The first caller does it, and others wait.
 func (m *Model) simulateSmaller(ctx context.Context, t *target, by predict.Method) error {
+	t.smaller.mu.Lock()
+	defer t.smaller.mu.Unlock()
+	if t.smaller.made {
+		return nil
+	}
 	shifts := make(map[int][]int)
 	for _, point := range t.points {
 		for _, l := range t.levels {
@@ -115,6 +127,7 @@ func (m *Model) simulateSmaller(ctx context.Context, t *target, by predict.Metho
 			return err
 		}
 	}
+	t.smaller.made = true
 	return nil
 }
 
