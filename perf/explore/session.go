@@ -58,7 +58,7 @@ func New(runs *locality.Runs, opt Options) (*Session, error) {
 	if n := len(runs.Runs); n < locality.MinSizes {
 		return nil, fmt.Errorf("explore: %d runs: a model takes %d sizes at least; profile further sizes", n, locality.MinSizes)
 	}
-	if err := runs.Conserved(); err != nil { // once, as drafts do not look
+	if err := runs.Conserved(); err != nil { // before a page is served
 		return nil, fmt.Errorf("explore: %w", err)
 	}
 	s := &Session{

@@ -140,9 +140,11 @@ func TestFitRefusesLostAccesses(t *testing.T) {
 		}
 	}
 	lost.Bins = lost.Bins[1:]
-	_, err = Fit(t.Context(), runs, FitOptions{Store: st})
-	if !errors.Is(err, locality.ErrNotConserved) || !strings.Contains(err.Error(), "n=16") {
-		t.Errorf("a profile without all accesses: %v", err)
+	for _, draft := range []bool{false, true} {
+		_, err = Fit(t.Context(), runs, FitOptions{Store: st, Draft: draft})
+		if !errors.Is(err, locality.ErrNotConserved) || !strings.Contains(err.Error(), "n=16") {
+			t.Errorf("a profile without all accesses, draft %t: %v", draft, err)
+		}
 	}
 }
 

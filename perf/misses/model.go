@@ -43,7 +43,7 @@ type FitOptions struct {
 
 	// Draft leaves out what intervals follow from, for models that are looked at and
 	// changed: values are the same, in half the time. Predictions of a draft take a
-	// Coverage of -1. It is not kept, and that its runs are Conserved is not checked.
+	// Coverage of -1. It is not kept.
 	Draft bool
 
 	// Store keeps the models; nil: the default store.
@@ -319,10 +319,8 @@ func shapeNamed(name string) (fit.Shape, error) {
 // exchange accesses.
 func (m *Model) chooseGroups(ctx context.Context) error {
 	r := m.refits
-	if !r.opt.Draft {
-		if err := r.runs.Conserved(); err != nil {
-			return err
-		}
+	if err := r.runs.Conserved(); err != nil {
+		return err
 	}
 	var err error
 	if m.shared, err = r.runs.Common(); err != nil {
