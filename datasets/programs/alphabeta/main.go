@@ -21,55 +21,37 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's check of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	debug.SetGCPercent(-1) // all memory is allocated once
+	program.Begin() // all memory is allocated once
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("alphabeta", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	var quiet bool
+	flags := program.NewLoudFlags("alphabeta", stderr, &quiet, "print the verdict only")
 	depth := flags.Int("depth", 5, "moves that a search looks ahead, 1 to 20")
 	count := flags.Int("moves", 6, "moves made, 1 to 60")
 	opening := flags.Int("opening", 6, "random moves before, 0 to 50")
 	table := flags.Int("table", 14, "log2 of the entries of the table, 1 to 24")
-	quiet := flags.Bool("quiet", false, "print the verdict only")
 	err := flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK
-	case err == nil && (*depth < 1 || *depth > 20 || *count < 1 || *count > 60 || *opening < 0 || *opening > 50 || *table < 1 || *table > 24 || flags.NArg() > 0):
-		err = errors.New("flags out of range, or arguments that are none; see -help")
+	if err == nil && (*depth < 1 || *depth > 20 || *count < 1 || *count > 60 || *opening < 0 || *opening > 50 || *table < 1 || *table > 24 || flags.NArg() > 0) {
+		err = program.ErrFlags
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "alphabeta: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "alphabeta", err)
 	}
 	g := newGame(*table)
 	g.open(*opening)
-	if !*quiet {
+	if !quiet {
 		fmt.Fprintf(stdout, "alphabeta: depth %d, moves %d, opening %d, table 2^%d\n", *depth, *count, *opening, *table)
 	}
-	if err := g.play(*count, *depth, stdout, *quiet); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, g.play(*count, *depth, stdout, quiet))
 }

@@ -20,48 +20,36 @@ package main
 
 import (
 	"bytes"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's check of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	debug.SetGCPercent(-1) // all memory is allocated once
+	program.Begin() // all memory is allocated once
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("blocksort", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	var quiet bool
+	flags := program.NewLoudFlags("blocksort", stderr, &quiet, "print the verdict only")
 	n := flags.Int("n", 50000, "bytes of a block, 2 to 16777216")
 	blocks := flags.Int("blocks", 2, "blocks, 1 to 1000")
 	input := flags.String("input", "text", "text, runs or noise")
-	quiet := flags.Bool("quiet", false, "print the verdict only")
 	err := flags.Parse(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK
 	case err == nil && (*n < 2 || *n > 1<<24 || *blocks < 1 || *blocks > 1000 || flags.NArg() > 0):
-		err = errors.New("flags out of range, or arguments that are none; see -help")
+		err = program.ErrFlags
 	case err == nil && *input != "text" && *input != "runs" && *input != "noise":
 		err = fmt.Errorf("there is no input %q; use text, runs or noise", *input)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "blocksort: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "blocksort", err)
 	}
-	if !*quiet {
+	if !quiet {
 		fmt.Fprintf(stdout, "blocksort: input %s, %d blocks of %d bytes\n", *input, *blocks, *n)
 	}
 	s := newSorter(*n)
@@ -69,18 +57,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	for i := range *blocks {
 		source.fill(s.block)
 		s.compress()
-		if !*quiet {
+		if !quiet {
 			fmt.Fprintf(stdout, "block %d: %d symbols, %d bits, rotation %d\n", i+1, len(s.symbols), s.bits.n, s.first)
 		}
 		if err := s.expand(); err != nil {
-			fmt.Fprintf(stdout, "verification: FAILED: block %d: %v\n", i+1, err)
-			return exitFailed
+			return program.Conclude(stdout, fmt.Errorf("block %d: %w", i+1, err))
 		}
 		if !bytes.Equal(s.expanded, s.block) {
-			fmt.Fprintf(stdout, "verification: FAILED: block %d comes back as another\n", i+1)
-			return exitFailed
+			return program.Conclude(stdout, fmt.Errorf("block %d comes back as another", i+1))
 		}
 	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, nil)
 }

@@ -9,18 +9,18 @@ import (
 	"presage/datasets/programs/internal/cfdtest"
 )
 
-var program = cfdtest.Program{
+var tested = cfdtest.Program{
 	Name: "bt", Benchmark: "BT", Allocate: allocate,
 	ComputeRHS: func(s cfd.Solver) { s.(interface{ computeRHS() }).computeRHS() },
 }
 
-func TestClassesVerify(t *testing.T)     { cfdtest.Verified(t, program) }
-func TestRightHandSide(t *testing.T)     { cfdtest.RightHandSide(t, program) }
-func TestStructuresAgree(t *testing.T)   { cfdtest.Agreement(t, program) }
-func TestStructuresPrint(t *testing.T)   { cfdtest.Prints(t, program) }
-func TestSteps(t *testing.T)             { cfdtest.Steps(t, program) }
-func TestConverges(t *testing.T)         { cfdtest.Converges(t, program) }
-func TestBrokenResultsFail(t *testing.T) { cfdtest.Fails(t, program) }
+func TestClassesVerify(t *testing.T)     { cfdtest.Verified(t, tested) }
+func TestRightHandSide(t *testing.T)     { cfdtest.RightHandSide(t, tested) }
+func TestStructuresAgree(t *testing.T)   { cfdtest.Agreement(t, tested) }
+func TestStructuresPrint(t *testing.T)   { cfdtest.Prints(t, tested) }
+func TestSteps(t *testing.T)             { cfdtest.Steps(t, tested) }
+func TestConverges(t *testing.T)         { cfdtest.Converges(t, tested) }
+func TestBrokenResultsFail(t *testing.T) { cfdtest.Fails(t, tested) }
 
 func random(r *rand.Rand, scale float64, a []float64) {
 	for i := range a {

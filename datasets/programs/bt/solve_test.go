@@ -30,10 +30,10 @@ func TestSolversAgainstDense(t *testing.T) {
 	for _, structure := range cfdtest.Structures {
 		for _, n := range []int{6, 7} {
 			for axis := range 3 {
-				s, c := program.New(structure, n, n+1, dt)
+				s, c := tested.New(structure, n, n+1, dt)
 				u, _, rhs := s.Fields()
 				cfdtest.Each(c, u, func(at int) { u.Data[at] *= 1 + 0.05*r.NormFloat64() })
-				program.ComputeRHS(s) // sets what is derived from the state
+				tested.ComputeRHS(s) // sets what is derived from the state
 				clear(rhs.Data)
 				cfdtest.Each(c, rhs, func(at int) { rhs.Data[at] = r.NormFloat64() })
 				before := append([]float64(nil), rhs.Data...)

@@ -37,37 +37,23 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
+	"cmp"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's checks of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the first iteration; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the first iteration
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "cg: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "cg", err)
 	}
 
 	p := allocate(o)
@@ -77,17 +63,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !o.quiet {
 		report(stdout, p, found)
 	}
-	return conclude(stdout, found)
-}
-
-// conclude prints the verdict and returns the exit status.
-func conclude(stdout io.Writer, found findings) int {
-	if err := verify(found); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(found))
 }
 
 // options are the problem's parameters as the command line gives them.
@@ -102,39 +78,19 @@ func defaults() options { return options{n: 40, iterations: 15} }
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
-	f := flag.NewFlagSet("cg", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error, once
+	f := program.NewFlags("cg", &o.quiet)
 	f.IntVar(&o.n, "n", o.n, "mesh `points` along each edge, 2 to 256")
 	f.IntVar(&o.iterations, "iterations", o.iterations, "iterations at most, 1 to 10000; the last is that with a residual below 1e-12")
-	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: cg [flags]")
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return o, err
-	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
 	}
 	return o, o.check()
 }
 
 // check reports the first parameter that is out of range.
 func (o options) check() error {
-	for _, v := range []struct {
-		name          string
-		value, lo, hi int
-	}{
-		{"n", o.n, 2, 256},
-		{"iterations", o.iterations, 1, 10000},
-	} {
-		if v.value < v.lo || v.value > v.hi {
-			return fmt.Errorf("-%s %d: want an integer from %d to %d", v.name, v.value, v.lo, v.hi)
-		}
-	}
-	return nil
+	return cmp.Or(
+		program.Within("n", o.n, 2, 256),
+		program.Within("iterations", o.iterations, 1, 10000),
+	)
 }

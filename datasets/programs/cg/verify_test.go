@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"presage/datasets/programs/internal/program"
 )
 
 func TestVerifyAcceptsEveryProblem(t *testing.T) {
@@ -87,9 +89,9 @@ func TestVerifyRejects(t *testing.T) {
 				tc.after(t, p)
 			}
 			var out bytes.Buffer
-			status := conclude(&out, examine(p))
+			status := program.Conclude(&out, verify(examine(p)))
 			got := out.String()
-			if status != exitFailed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
+			if status != program.Failed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
 				t.Errorf("status %d, output %q, want FAILED with %q", status, got, tc.want)
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"presage/datasets/programs/internal/program"
 )
 
 // blocks are some that are hard to sort, and random ones.
@@ -182,14 +184,14 @@ func TestParse(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	var out, errs bytes.Buffer
-	if status := run([]string{"-n", "30"}, &out, &errs); status != exitOK || !strings.HasSuffix(out.String(), "verification: successful\n") {
+	if status := run([]string{"-n", "30"}, &out, &errs); status != program.OK || !strings.HasSuffix(out.String(), "verification: successful\n") {
 		t.Errorf("status %d\n%s%s", status, &out, &errs)
 	}
-	if status := run([]string{"-n", "x"}, &out, &errs); status != exitUsage {
+	if status := run([]string{"-n", "x"}, &out, &errs); status != program.Usage {
 		t.Errorf("status %d", status)
 	}
 	errs.Reset()
-	if status := run([]string{"-help"}, &out, &errs); status != exitOK || !strings.Contains(errs.String(), "usage: compressor") {
+	if status := run([]string{"-help"}, &out, &errs); status != program.OK || !strings.Contains(errs.String(), "usage: compressor") {
 		t.Errorf("status %d, %s", status, &errs)
 	}
 }

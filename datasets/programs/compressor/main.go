@@ -41,54 +41,30 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
+	"cmp"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's checks of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the first block; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the first block
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "compressor: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "compressor", err)
 	}
 	p := allocate(o)
 	compress(p)
 	if !o.quiet {
 		report(stdout, p)
 	}
-	return conclude(stdout, p)
-}
-
-// conclude prints the verdict and returns the exit status.
-func conclude(stdout io.Writer, p *problem) int {
-	if err := verify(p); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(p))
 }
 
 // options are the problem's parameters as the command line gives them.
@@ -103,28 +79,11 @@ func defaults() options { return options{n: 256, block: 900} }
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
-	f := flag.NewFlagSet("compressor", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error, once
+	f := program.NewFlags("compressor", &o.quiet)
 	f.IntVar(&o.n, "n", o.n, "KiB of text, 1 to 1048576")
 	f.IntVar(&o.block, "block", o.block, "KiB of a block, 1 to 16384")
-	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: compressor [flags]")
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return o, err
 	}
-	switch {
-	case f.NArg() > 0:
-		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
-	case o.n < 1 || o.n > 1<<20:
-		return o, fmt.Errorf("-n %d: want an integer from 1 to 1048576", o.n)
-	case o.block < 1 || o.block > 1<<14:
-		return o, fmt.Errorf("-block %d: want an integer from 1 to 16384", o.block)
-	}
-	return o, nil
+	return o, cmp.Or(program.Within("n", o.n, 1, 1<<20), program.Within("block", o.block, 1, 1<<14))
 }

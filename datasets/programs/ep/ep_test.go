@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"presage/datasets/programs/internal/npb"
+	"presage/datasets/programs/internal/program"
 )
 
 func solve(o options) *problem {
@@ -114,9 +115,9 @@ func TestVerifyRejects(t *testing.T) {
 			}
 			tc.change(p)
 			var out bytes.Buffer
-			status := conclude(&out, p)
+			status := program.Conclude(&out, verify(p))
 			got := out.String()
-			if status != exitFailed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
+			if status != program.Failed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
 				t.Errorf("status %d, output %q, want FAILED with %q", status, got, tc.want)
 			}
 		})

@@ -35,37 +35,22 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's checks of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the first block; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the first block
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "ep: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "ep", err)
 	}
 
 	p := allocate(o)
@@ -73,17 +58,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !o.quiet {
 		report(stdout, p)
 	}
-	return conclude(stdout, p)
-}
-
-// conclude prints the verdict and returns the exit status.
-func conclude(stdout io.Writer, p *problem) int {
-	if err := verify(p); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(p))
 }
 
 // options are the problem's parameters as the command line gives them.
@@ -101,38 +76,17 @@ func defaults() options { return options{n: 20} }
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
-	f := flag.NewFlagSet("ep", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error, once
+	f := program.NewFlags("ep", &o.quiet)
 	f.StringVar(&o.class, "class", o.class, "NAS problem `class` S, W or A, which sets n")
 	f.IntVar(&o.n, "n", o.n, "log2 of the number of pairs, 8 to 36")
-	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: ep [flags]")
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return o, err
 	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
-	}
 	if o.class != "" {
-		c, ok := classes[o.class]
-		if !ok {
-			return o, fmt.Errorf("-class %q: want S, W or A", o.class)
+		if err := f.Class(o.class, "n"); err != nil {
+			return o, err
 		}
-		f.Visit(func(f *flag.Flag) {
-			if f.Name == "n" {
-				err = fmt.Errorf("-%s: class %s sets it; give one or the other", f.Name, o.class)
-			}
-		})
-		o.n = c.n
+		o.n = classes[o.class].n
 	}
-	if err == nil && (o.n < 8 || o.n > 36) {
-		err = fmt.Errorf("-n %d: want an integer from 8 to 36", o.n)
-	}
-	return o, err
+	return o, program.Within("n", o.n, 8, 36)
 }

@@ -21,57 +21,40 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's check of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	debug.SetGCPercent(-1) // all memory is allocated once
+	program.Begin() // all memory is allocated once
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("events", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	var quiet bool
+	flags := program.NewLoudFlags("events", stderr, &quiet, "print the verdict only")
 	n := flags.Int("n", 200000, "events, 1 to 1000000000")
 	stations := flags.Int("stations", 64, "stations, 1 to 1000000")
 	jobs := flags.Int("jobs", 256, "jobs, 1 to 1000000")
 	network := flags.String("network", "random", "ring, star or random")
-	quiet := flags.Bool("quiet", false, "print the verdict only")
 	err := flags.Parse(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK
 	case err == nil && (*n < 1 || *n > 1e9 || *stations < 1 || *stations > 1e6 || *jobs < 1 || *jobs > 1e6 || flags.NArg() > 0):
-		err = errors.New("flags out of range, or arguments that are none; see -help")
+		err = program.ErrFlags
 	case err == nil && *network != "ring" && *network != "star" && *network != "random":
 		err = fmt.Errorf("there is no network %q; use ring, star or random", *network)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "events: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "events", err)
 	}
 	s := newSimulation(*stations, *jobs, *network)
 	s.simulate(*n)
-	if !*quiet {
+	if !quiet {
 		s.report(stdout)
 	}
-	if err := s.verify(); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, s.verify())
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"presage/datasets/programs/internal/program"
 )
 
 func solve(o options) *problem {
@@ -175,9 +177,9 @@ func TestVerifyRejects(t *testing.T) {
 				tc.after(p)
 			}
 			var out bytes.Buffer
-			status := conclude(&out, p, examine(p))
+			status := program.Conclude(&out, verify(p, examine(p)))
 			got := out.String()
-			if status != exitFailed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
+			if status != program.Failed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
 				t.Errorf("status %d, output %q, want FAILED with %q", status, got, tc.want)
 			}
 		})

@@ -33,37 +33,23 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's checks of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the first transform; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the first transform
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "ft: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "ft", err)
 	}
 
 	p := allocate(o)
@@ -73,17 +59,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !o.quiet {
 		report(stdout, p, found)
 	}
-	return conclude(stdout, p, found)
-}
-
-// conclude prints the verdict and returns the exit status.
-func conclude(stdout io.Writer, p *problem, found findings) int {
-	if err := verify(p, found); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(p, found))
 }
 
 // options are the problem's parameters as the command line gives them.
@@ -106,31 +82,17 @@ func defaults() options { return options{nx: 32, iterations: 6} }
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
-	f := flag.NewFlagSet("ft", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error, once
+	f := program.NewFlags("ft", &o.quiet)
 	f.StringVar(&o.class, "class", o.class, "NAS problem `class` S, W or A, which sets n, ny, nz and, unless given, iterations")
 	f.IntVar(&o.nx, "n", o.nx, "mesh `points` along i, a power of two from 2 to 512")
 	f.IntVar(&o.ny, "ny", o.ny, "mesh `points` along j, a power of two from 2 to 512; if 0, n")
 	f.IntVar(&o.nz, "nz", o.nz, "mesh `points` along k, a power of two from 2 to 512; if 0, ny")
 	f.IntVar(&o.iterations, "iterations", o.iterations, "steps of time, 1 to 1000")
-	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: ft [flags]")
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return o, err
 	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
-	}
 	if o.class != "" {
-		given := map[string]bool{}
-		f.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		if err := o.setClass(given); err != nil {
+		if err := o.setClass(f); err != nil {
 			return o, err
 		}
 	}
@@ -144,18 +106,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 }
 
 // setClass sets what the class sets, and refuses flags that were given for it.
-func (o *options) setClass(given map[string]bool) error {
-	c, ok := classes[o.class]
-	if !ok {
-		return fmt.Errorf("-class %q: want S, W or A", o.class)
+func (o *options) setClass(f program.Flags) error {
+	if err := f.Class(o.class, "n", "ny", "nz"); err != nil {
+		return err
 	}
-	for _, name := range []string{"n", "ny", "nz"} {
-		if given[name] {
-			return fmt.Errorf("-%s: class %s sets it; give one or the other", name, o.class)
-		}
-	}
+	c := classes[o.class]
 	o.nx, o.ny, o.nz = c.nx, c.ny, c.nz
-	if !given["iterations"] {
+	if !f.Given("iterations") {
 		o.iterations = c.iterations
 	}
 	return nil
@@ -171,8 +128,5 @@ func (o options) check() error {
 			return fmt.Errorf("-%s %d: want a power of two from 2 to 512", v.name, v.value)
 		}
 	}
-	if o.iterations < 1 || o.iterations > 1000 {
-		return fmt.Errorf("-iterations %d: want an integer from 1 to 1000", o.iterations)
-	}
-	return nil
+	return program.Within("iterations", o.iterations, 1, 1000)
 }

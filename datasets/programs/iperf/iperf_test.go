@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"presage/datasets/programs/internal/program"
 )
 
 // Every version adds 1 to each element of each array, whatever is left over when
@@ -77,13 +79,13 @@ func TestRun(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"-n 3 -variant optimised", exitOK, "iperf: n 3, variant optimised, 9 elements\ncorners: 1 3 7 9\nverification: successful\n"},
-		{"-n 40 -quiet", exitOK, "verification: successful\n"},
-		{"-n 4 -variant stencil -quiet", exitOK, "verification: successful\n"},
-		{"-n 4 -variant copy -time -quiet", exitOK, "kernel_sec: 0.0"},
-		{"-n 0", exitUsage, "want 1 to 16000"},
-		{"-variant best", exitUsage, "want naive, optimised, interchanged, naive-ji, ij"},
-		{"more", exitUsage, "unexpected argument"},
+		{"-n 3 -variant optimised", program.OK, "iperf: n 3, variant optimised, 9 elements\ncorners: 1 3 7 9\nverification: successful\n"},
+		{"-n 40 -quiet", program.OK, "verification: successful\n"},
+		{"-n 4 -variant stencil -quiet", program.OK, "verification: successful\n"},
+		{"-n 4 -variant copy -time -quiet", program.OK, "kernel_sec: 0.0"},
+		{"-n 0", program.Usage, "want 1 to 16000"},
+		{"-variant best", program.Usage, "want naive, optimised, interchanged, naive-ji, ij"},
+		{"more", program.Usage, "unexpected argument"},
 	} {
 		var out bytes.Buffer
 		if status := run(strings.Fields(c.args), &out, &out); status != c.status || !strings.Contains(out.String(), c.want) {

@@ -28,37 +28,24 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"time"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's check of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// The array is the only memory; a collection would find nothing to free.
-	debug.SetGCPercent(-1)
+	program.Begin() // the array is the only memory
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "iperf: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "iperf", err)
 	}
 	v := variants[o.variant]
 	a, b := v.arrays(o.n)
@@ -72,12 +59,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if o.time {
 		fmt.Fprintf(stdout, "kernel_sec: %.9f\n", seconds)
 	}
-	if err := v.verify(b, a, o.n); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, v.verify(b, a, o.n))
 }
 
 // maxN keeps the array, 8 n² bytes, below 2 GB.
@@ -92,12 +74,10 @@ type options struct {
 
 func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
-	f := flag.NewFlagSet("iperf", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f := program.NewLoudFlags("iperf", stderr, &o.quiet, "print the verification only")
 	f.IntVar(&o.n, "n", 100, "rows and columns of the array")
 	f.StringVar(&o.variant, "variant", "naive", variantNames)
 	f.BoolVar(&o.time, "time", false, "print how long the kernel took")
-	f.BoolVar(&o.quiet, "quiet", false, "print the verification only")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}

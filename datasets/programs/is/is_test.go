@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"presage/datasets/programs/internal/npb"
+	"presage/datasets/programs/internal/program"
 )
 
 func solve(o options) *problem {
@@ -151,9 +152,9 @@ func TestVerifyRejects(t *testing.T) {
 				f.after = fingerprint(p.sorted)
 			}
 			var out bytes.Buffer
-			status := conclude(&out, p, f)
+			status := program.Conclude(&out, verify(p, f))
 			got := out.String()
-			if status != exitFailed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
+			if status != program.Failed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
 				t.Errorf("status %d, output %q, want FAILED with %q", status, got, tc.want)
 			}
 		})

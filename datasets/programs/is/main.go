@@ -30,37 +30,24 @@
 package main
 
 import (
-	"errors"
-	"flag"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's checks of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the first ranking; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the first ranking
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "is: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "is", err)
 	}
 
 	p := allocate(o)
@@ -70,17 +57,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !o.quiet {
 		report(stdout, p, found)
 	}
-	return conclude(stdout, p, found)
-}
-
-// conclude prints the verdict and returns the exit status.
-func conclude(stdout io.Writer, p *problem, found findings) int {
-	if err := verify(p, found); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(p, found))
 }
 
 // options are the problem's parameters as the command line gives them.
@@ -104,30 +81,16 @@ func defaults() options { return options{n: 18, iterations: 10} }
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
-	f := flag.NewFlagSet("is", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error, once
+	f := program.NewFlags("is", &o.quiet)
 	f.StringVar(&o.class, "class", o.class, "NAS problem `class` S, W or A, which sets n, keys and, unless given, iterations")
 	f.IntVar(&o.n, "n", o.n, "log2 of the number of keys, 8 to 28")
 	f.IntVar(&o.keys, "keys", o.keys, "log2 of the number of different keys, 4 to 28; if 0, n - 4")
 	f.IntVar(&o.iterations, "iterations", o.iterations, "rankings, 1 to 100")
-	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: is [flags]")
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return o, err
 	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
-	}
 	if o.class != "" {
-		given := map[string]bool{}
-		f.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		if err := o.setClass(given); err != nil {
+		if err := o.setClass(f); err != nil {
 			return o, err
 		}
 	}
@@ -138,18 +101,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 }
 
 // setClass sets what the class sets, and refuses flags that were given for it.
-func (o *options) setClass(given map[string]bool) error {
-	c, ok := classes[o.class]
-	if !ok {
-		return fmt.Errorf("-class %q: want S, W or A", o.class)
+func (o *options) setClass(f program.Flags) error {
+	if err := f.Class(o.class, "n", "keys"); err != nil {
+		return err
 	}
-	for _, name := range []string{"n", "keys"} {
-		if given[name] {
-			return fmt.Errorf("-%s: class %s sets it; give one or the other", name, o.class)
-		}
-	}
+	c := classes[o.class]
 	o.n, o.keys = c.n, c.keys
-	if !given["iterations"] {
+	if !f.Given("iterations") {
 		o.iterations = c.iterations
 	}
 	return nil
@@ -157,17 +115,12 @@ func (o *options) setClass(given map[string]bool) error {
 
 // check reports the first parameter that is out of range.
 func (o options) check() error {
-	for _, v := range []struct {
-		name          string
-		value, lo, hi int
-	}{
-		{"n", o.n, 8, 28},
-		{"keys", o.keys, 4, 28},
-		{"iterations", o.iterations, 1, 100},
-	} {
-		if v.value < v.lo || v.value > v.hi {
-			return fmt.Errorf("-%s %d: want an integer from %d to %d", v.name, v.value, v.lo, v.hi)
-		}
+	if err := cmp.Or(
+		program.Within("n", o.n, 8, 28),
+		program.Within("keys", o.keys, 4, 28),
+		program.Within("iterations", o.iterations, 1, 100),
+	); err != nil {
+		return err
 	}
 	if o.iterations >= 1<<o.keys {
 		return fmt.Errorf("-iterations %d: want less than the 2^%d different keys", o.iterations, o.keys)

@@ -45,41 +45,27 @@
 package main
 
 import (
-	"errors"
-	"flag"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"presage/datasets/programs/internal/npb"
-)
-
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's checks of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the first step; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the first step
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "lu: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "lu", err)
 	}
 
 	p := allocate(o)
@@ -90,17 +76,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !o.quiet {
 		report(stdout, p, o, found, class)
 	}
-	return conclude(stdout, p, found, class)
-}
-
-// conclude prints the verdict and returns the exit status.
-func conclude(stdout io.Writer, p *problem, found findings, class string) int {
-	if err := verify(p, found, class); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(p, found, class))
 }
 
 // Orders of the points in a sweep.
@@ -134,69 +110,50 @@ func defaults() options { return options{n: 12, iterations: 50, dt: 2, order: pl
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
 	classes := classNames()
-	f := flag.NewFlagSet("lu", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error, once
+	f := program.NewFlags("lu", &o.quiet)
 	f.IntVar(&o.n, "n", o.n, "mesh `points` along each edge, 10 to 200")
 	f.IntVar(&o.max, "max", o.max, "mesh `points` along each edge that the arrays have room for, n to 200 (default n)")
 	f.IntVar(&o.iterations, "iterations", o.iterations, "time `steps`, 1 to 10000")
 	f.Float64Var(&o.dt, "dt", o.dt, "length of a time step, 1e-6 to 10")
 	class := f.String("class", "", "n, iterations and dt of a NAS `class`, "+strings.Join(classes, ", ")+", where they are not given")
 	f.StringVar(&o.order, "order", o.order, "`order` of the points in a sweep: plane, or hyperplane as in LU-HP")
-	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: lu [flags]")
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return o, err
 	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
-	}
-	given := map[string]bool{}
-	f.Visit(func(set *flag.Flag) { given[set.Name] = true })
-	if given["class"] {
+	if f.Given("class") {
 		if !slices.Contains(classes, *class) {
 			return o, fmt.Errorf("-class %s: want one of %s", *class, strings.Join(classes, ", "))
 		}
-		o.fill(*class, given)
+		o.fill(*class, f)
 	}
-	if !given["max"] {
+	if !f.Given("max") {
 		o.max = o.n
 	}
 	return o, o.check()
 }
 
 // fill sets what a class sets and the command line does not.
-func (o *options) fill(class string, given map[string]bool) {
+func (o *options) fill(class string, f program.Flags) {
 	c, _ := npb.Find(benchmark, class)
-	if !given["n"] {
+	if !f.Given("n") {
 		o.n = c.N
 	}
-	if !given["iterations"] {
+	if !f.Given("iterations") {
 		o.iterations = c.Steps
 	}
-	if !given["dt"] {
+	if !f.Given("dt") {
 		o.dt = c.Dt
 	}
 }
 
 // check reports the first parameter that is out of range.
 func (o options) check() error {
-	for _, v := range []struct {
-		name          string
-		value, lo, hi int
-	}{
-		{"n", o.n, smallest, largest},
-		{"max", o.max, o.n, largest},
-		{"iterations", o.iterations, 1, 10000},
-	} {
-		if v.value < v.lo || v.value > v.hi {
-			return fmt.Errorf("-%s %d: want an integer from %d to %d", v.name, v.value, v.lo, v.hi)
-		}
+	if err := cmp.Or(
+		program.Within("n", o.n, smallest, largest),
+		program.Within("max", o.max, o.n, largest),
+		program.Within("iterations", o.iterations, 1, 10000),
+	); err != nil {
+		return err
 	}
 	if !(o.dt >= 1e-6 && o.dt <= 10) { // also refuses NaN
 		return fmt.Errorf("-dt %g: want a number from 1e-6 to 10", o.dt)

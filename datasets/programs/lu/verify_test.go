@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"presage/datasets/programs/internal/npb"
+	"presage/datasets/programs/internal/program"
 )
 
 // solve runs a problem.
@@ -111,9 +112,9 @@ func TestVerifyRejects(t *testing.T) {
 				tc.found(&f)
 			}
 			var out bytes.Buffer
-			status := conclude(&out, p, f, "S")
+			status := program.Conclude(&out, verify(p, f, "S"))
 			got := out.String()
-			if status != exitFailed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
+			if status != program.Failed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
 				t.Errorf("status %d, output %q, want FAILED with %q", status, got, tc.want)
 			}
 		})

@@ -26,37 +26,23 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
+	"cmp"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's check of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the multiplication; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the multiplication
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "matmul: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "matmul", err)
 	}
 
 	p := allocate(o)
@@ -67,17 +53,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !o.quiet {
 		report(stdout, p)
 	}
-	return conclude(stdout, p)
-}
-
-// conclude prints the verdict and returns the exit status.
-func conclude(stdout io.Writer, p *problem) int {
-	if err := verify(p); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(p))
 }
 
 // options are the problem's parameters as the command line gives them.
@@ -95,41 +71,21 @@ func defaults() options { return options{n: 100, block: 16, repeat: 10} }
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
-	f := flag.NewFlagSet("matmul", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error, once
+	f := program.NewFlags("matmul", &o.quiet)
 	f.IntVar(&o.n, "n", o.n, "`rows` and columns of each matrix, 1 to 4000")
 	f.IntVar(&o.block, "block", o.block, "`rows` and columns of a tile, 1 to 4000; tiles at the edge are smaller if it does not divide n")
 	f.IntVar(&o.repeat, "repeat", o.repeat, "`times` the product is computed and added up, 1 to 1000")
-	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: matmul [flags]")
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return o, err
-	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
 	}
 	return o, o.check()
 }
 
 // check reports the first parameter that is out of range.
 func (o options) check() error {
-	for _, v := range []struct {
-		name          string
-		value, lo, hi int
-	}{
-		{"n", o.n, 1, 4000},
-		{"block", o.block, 1, 4000},
-		{"repeat", o.repeat, 1, 1000},
-	} {
-		if v.value < v.lo || v.value > v.hi {
-			return fmt.Errorf("-%s %d: want an integer from %d to %d", v.name, v.value, v.lo, v.hi)
-		}
-	}
-	return nil
+	return cmp.Or(
+		program.Within("n", o.n, 1, 4000),
+		program.Within("block", o.block, 1, 4000),
+		program.Within("repeat", o.repeat, 1, 1000),
+	)
 }

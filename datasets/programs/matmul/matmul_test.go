@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"presage/datasets/programs/internal/program"
 )
 
 // solve runs a problem.
@@ -148,9 +150,9 @@ func TestVerifyRejects(t *testing.T) {
 				tc.after(p)
 			}
 			var out bytes.Buffer
-			status := conclude(&out, p)
+			status := program.Conclude(&out, verify(p))
 			got := out.String()
-			if status != exitFailed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
+			if status != program.Failed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
 				t.Errorf("status %d, output %q, want FAILED with %q", status, got, tc.want)
 			}
 		})

@@ -34,37 +34,23 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's checks of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the first cycle; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the first cycle
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "mg: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "mg", err)
 	}
 
 	p := allocate(o)
@@ -74,17 +60,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !o.quiet {
 		report(stdout, p, found)
 	}
-	return conclude(stdout, p, found)
-}
-
-// conclude prints the verdict and returns the exit status.
-func conclude(stdout io.Writer, p *problem, found findings) int {
-	if err := verify(p, found); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(p, found))
 }
 
 // options are the problem's parameters as the command line gives them.
@@ -107,29 +83,15 @@ func defaults() options { return options{n: 64, iterations: 4} }
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
-	f := flag.NewFlagSet("mg", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error, once
+	f := program.NewFlags("mg", &o.quiet)
 	f.StringVar(&o.class, "class", o.class, "NAS problem `class` S, W or A, which sets n and, unless given, iterations")
 	f.IntVar(&o.n, "n", o.n, "mesh `points` along each edge, a power of two from 4 to 512")
 	f.IntVar(&o.iterations, "iterations", o.iterations, "V-cycles, 1 to 1000")
-	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: mg [flags]")
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return o, err
 	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
-	}
 	if o.class != "" {
-		given := map[string]bool{}
-		f.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		if err := o.setClass(given); err != nil {
+		if err := o.setClass(f); err != nil {
 			return o, err
 		}
 	}
@@ -137,16 +99,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 }
 
 // setClass sets what the class sets, and refuses flags that were given for it.
-func (o *options) setClass(given map[string]bool) error {
-	c, ok := classes[o.class]
-	if !ok {
-		return fmt.Errorf("-class %q: want S, W or A", o.class)
+func (o *options) setClass(f program.Flags) error {
+	if err := f.Class(o.class, "n"); err != nil {
+		return err
 	}
-	if given["n"] {
-		return fmt.Errorf("-n: class %s sets it; give one or the other", o.class)
-	}
+	c := classes[o.class]
 	o.n = c.n
-	if !given["iterations"] {
+	if !f.Given("iterations") {
 		o.iterations = c.iterations
 	}
 	return nil
@@ -157,8 +116,5 @@ func (o options) check() error {
 	if o.n < 4 || o.n > 512 || o.n&(o.n-1) != 0 {
 		return fmt.Errorf("-n %d: want a power of two from 4 to 512", o.n)
 	}
-	if o.iterations < 1 || o.iterations > 1000 {
-		return fmt.Errorf("-iterations %d: want an integer from 1 to 1000", o.iterations)
-	}
-	return nil
+	return program.Within("iterations", o.iterations, 1, 1000)
 }

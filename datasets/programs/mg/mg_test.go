@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"presage/datasets/programs/internal/npb"
+	"presage/datasets/programs/internal/program"
 )
 
 // solve runs a problem.
@@ -255,9 +256,9 @@ func TestVerifyRejects(t *testing.T) {
 			p := solve(options{class: tc.class, n: tc.n, iterations: 4})
 			tc.change(p, &p.level[len(p.level)-1])
 			var out bytes.Buffer
-			status := conclude(&out, p, examine(p))
+			status := program.Conclude(&out, verify(p, examine(p)))
 			got := out.String()
-			if status != exitFailed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
+			if status != program.Failed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
 				t.Errorf("status %d, output %q, want FAILED with %q", status, got, tc.want)
 			}
 		})

@@ -35,37 +35,24 @@
 package main
 
 import (
-	"errors"
-	"flag"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's checks of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the matrix is made; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the matrix is made
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "npbcg: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "npbcg", err)
 	}
 
 	p := allocate(o)
@@ -75,17 +62,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !o.quiet {
 		report(stdout, p, found)
 	}
-	return conclude(stdout, p, found)
-}
-
-// conclude prints the verdict and returns the exit status.
-func conclude(stdout io.Writer, p *problem, found findings) int {
-	if err := verify(p, found); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(p, found))
 }
 
 // options are the problem's parameters as the command line gives them.
@@ -110,31 +87,17 @@ func defaults() options { return options{n: 4000, nonzer: 8, iterations: 15} }
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
-	f := flag.NewFlagSet("npbcg", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error, once
+	f := program.NewFlags("npbcg", &o.quiet)
 	f.StringVar(&o.class, "class", o.class, "NAS problem `class` S, W or A, which sets n, nonzer, shift and, unless given, iterations")
 	f.IntVar(&o.n, "n", o.n, "`rows` of the matrix, 100 to 1000000")
 	f.IntVar(&o.nonzer, "nonzer", o.nonzer, "random `elements` of each vector, 1 to 20; a row of the matrix has some (nonzer+1)² entries")
 	f.Float64Var(&o.shift, "shift", o.shift, "what is taken from the diagonal, above the largest eigenvalue, at most 1000; if 0, 2 + (nonzer+1)²/6")
 	f.IntVar(&o.iterations, "iterations", o.iterations, "iterations of the power method, 1 to 10000")
-	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: npbcg [flags]")
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return o, err
 	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
-	}
 	if o.class != "" {
-		given := map[string]bool{}
-		f.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		if err := o.setClass(given); err != nil {
+		if err := o.setClass(f); err != nil {
 			return o, err
 		}
 	}
@@ -145,18 +108,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 }
 
 // setClass sets what the class sets, and refuses flags that were given for it.
-func (o *options) setClass(given map[string]bool) error {
-	c, ok := classes[o.class]
-	if !ok {
-		return fmt.Errorf("-class %q: want S, W or A", o.class)
+func (o *options) setClass(f program.Flags) error {
+	if err := f.Class(o.class, "n", "nonzer", "shift"); err != nil {
+		return err
 	}
-	for _, name := range []string{"n", "nonzer", "shift"} {
-		if given[name] {
-			return fmt.Errorf("-%s: class %s sets it; give one or the other", name, o.class)
-		}
-	}
+	c := classes[o.class]
 	o.n, o.nonzer, o.shift = c.n, c.nonzer, c.shift
-	if !given["iterations"] {
+	if !f.Given("iterations") {
 		o.iterations = c.iterations
 	}
 	return nil
@@ -164,17 +122,12 @@ func (o *options) setClass(given map[string]bool) error {
 
 // check reports the first parameter that is out of range.
 func (o options) check() error {
-	for _, v := range []struct {
-		name          string
-		value, lo, hi int
-	}{
-		{"n", o.n, 100, 1000000},
-		{"nonzer", o.nonzer, 1, 20},
-		{"iterations", o.iterations, 1, 10000},
-	} {
-		if v.value < v.lo || v.value > v.hi {
-			return fmt.Errorf("-%s %d: want an integer from %d to %d", v.name, v.value, v.lo, v.hi)
-		}
+	if err := cmp.Or(
+		program.Within("n", o.n, 100, 1000000),
+		program.Within("nonzer", o.nonzer, 1, 20),
+		program.Within("iterations", o.iterations, 1, 10000),
+	); err != nil {
+		return err
 	}
 	if !(o.shift > 0 && o.shift <= 1000) { // also refuses NaN
 		return fmt.Errorf("-shift %g: want a number above 0, at most 1000", o.shift)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"presage/datasets/programs/internal/npb"
+	"presage/datasets/programs/internal/program"
 )
 
 // solve runs a problem.
@@ -197,7 +198,7 @@ func TestVerifyAcceptsEverySize(t *testing.T) {
 		for _, nonzer := range []string{"1", "2", "5", "8", "20"} {
 			for _, iterations := range []string{"1", "2", "25"} {
 				var out bytes.Buffer
-				if status := run([]string{"-n", n, "-nonzer", nonzer, "-iterations", iterations}, &out, &out); status != exitOK {
+				if status := run([]string{"-n", n, "-nonzer", nonzer, "-iterations", iterations}, &out, &out); status != program.OK {
 					t.Errorf("n %s, nonzer %s, %s iterations: status %d\n%s", n, nonzer, iterations, status, &out)
 				}
 			}
@@ -249,9 +250,9 @@ func TestVerifyRejects(t *testing.T) {
 				tc.after(p)
 			}
 			var out bytes.Buffer
-			status := conclude(&out, p, examine(p))
+			status := program.Conclude(&out, verify(p, examine(p)))
 			got := out.String()
-			if status != exitFailed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
+			if status != program.Failed || !strings.HasPrefix(got, "verification: FAILED: ") || !strings.Contains(got, tc.want) {
 				t.Errorf("status %d, output %q, want FAILED with %q", status, got, tc.want)
 			}
 		})

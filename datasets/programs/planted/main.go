@@ -18,25 +18,15 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's check of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before it is used; a collection would only add its own
-	// memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before it is used
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -54,11 +44,9 @@ const (
 
 func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
-	f := flag.NewFlagSet("planted", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f := program.NewLoudFlags("planted", stderr, &o.quiet, "print the verification alone")
 	f.IntVar(&o.n, "n", 200, "rows of the matrix; other parts have 8n and n elements")
 	f.IntVar(&o.mend, "mend", 0, "problems that are taken away, 0 to 4")
-	f.BoolVar(&o.quiet, "quiet", false, "print the verification alone")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -76,12 +64,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "planted: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "planted", err)
 	}
 	r := results{
 		field:     sumField(newField(o.n), o.n, o.mend >= 1),
@@ -92,10 +76,5 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !o.quiet {
 		fmt.Fprintf(stdout, "planted: n %d, mended %d: %v\n", o.n, o.mend, r)
 	}
-	if err := r.verify(o.n); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, r.verify(o.n))
 }

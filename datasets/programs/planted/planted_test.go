@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"presage/datasets/programs/internal/program"
 )
 
 // TestMendingChangesNoResult: every stage finds the same.
@@ -11,7 +13,7 @@ func TestMendingChangesNoResult(t *testing.T) {
 	for _, n := range []string{"1", "5", "63", "130"} {
 		for _, mend := range []string{"0", "1", "2", "3", "4"} {
 			var out bytes.Buffer
-			if status := run([]string{"-n", n, "-mend", mend}, &out, &out); status != exitOK || !strings.HasSuffix(out.String(), "verification: successful\n") {
+			if status := run([]string{"-n", n, "-mend", mend}, &out, &out); status != program.OK || !strings.HasSuffix(out.String(), "verification: successful\n") {
 				t.Errorf("n %s, mended %s: status %d: %s", n, mend, status, &out)
 			}
 		}
@@ -41,7 +43,7 @@ func TestVerifySeesErrors(t *testing.T) {
 func TestArguments(t *testing.T) {
 	for _, args := range [][]string{{"-n", "0"}, {"-n", "5000"}, {"-mend", "5"}, {"-mend", "-1"}, {"more"}, {"-x"}} {
 		var out bytes.Buffer
-		if status := run(args, &out, &out); status != exitUsage {
+		if status := run(args, &out, &out); status != program.Usage {
 			t.Errorf("%v: status %d", args, status)
 		}
 	}

@@ -21,63 +21,49 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's check of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	debug.SetGCPercent(-1) // all memory is allocated once
+	program.Begin() // all memory is allocated once
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("shortest", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	var quiet bool
+	flags := program.NewLoudFlags("shortest", stderr, &quiet, "print the verdict only")
 	n := flags.Int("n", 128, "cells along an edge, 4 to 4096")
 	searches := flags.Int("searches", 4, "paths to look for, 1 to 1000")
 	kind := flags.String("map", "hills", "open, hills or maze")
 	greedy := flags.Int("greedy", 1, "1: A*; 0: Dijkstra's algorithm")
-	quiet := flags.Bool("quiet", false, "print the verdict only")
 	err := flags.Parse(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK
 	case err == nil && (*n < 4 || *n > 4096 || *searches < 1 || *searches > 1000 || *greedy < 0 || *greedy > 1 || flags.NArg() > 0):
-		err = errors.New("flags out of range, or arguments that are none; see -help")
+		err = program.ErrFlags
 	case err == nil && *kind != "open" && *kind != "hills" && *kind != "maze":
 		err = fmt.Errorf("there is no map %q; use open, hills or maze", *kind)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "shortest: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "shortest", err)
 	}
 	g := newGrid(*n, *kind, *greedy)
-	if !*quiet {
+	if !quiet {
 		fmt.Fprintf(stdout, "shortest: map %s, n %d, searches %d, greedy %d\n", *kind, *n, *searches, *greedy)
 	}
 	for i := range *searches {
 		from, to := g.freeCell(), g.freeCell()
 		found := g.search(from, to)
-		if !*quiet {
+		if !quiet {
 			fmt.Fprintf(stdout, "search %d: cost %d, settled %d, pushed %d\n", i+1, g.cost[to], g.settled, g.pushed)
 		}
 		if err := g.verify(from, to, found); err != nil {
-			fmt.Fprintf(stdout, "verification: FAILED: search %d: %v\n", i+1, err)
-			return exitFailed
+			return program.Conclude(stdout, fmt.Errorf("search %d: %w", i+1, err))
 		}
 	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, nil)
 }

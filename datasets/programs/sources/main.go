@@ -25,20 +25,12 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's check of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 // An input makes up one file, document or line, takes it apart and checks the
@@ -47,33 +39,28 @@ const (
 type input func(r *random) (text string, parts int, err error)
 
 func main() {
-	debug.SetGCPercent(-1) // the collector would add loops of its own to a profile
+	program.Begin() // the collector would add loops of its own to a profile
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("sources", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	var quiet bool
+	flags := program.NewLoudFlags("sources", stderr, &quiet, "print the verdict only")
 	n := flags.Int("n", 8, "Go files, documents or lines, 1 to 1000000")
 	name := flags.String("input", "go", "go, json or expressions")
-	quiet := flags.Bool("quiet", false, "print the verdict only")
 	err := flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK
-	case err == nil && (*n < 1 || *n > 1e6 || flags.NArg() > 0):
-		err = errors.New("flags out of range, or arguments that are none; see -help")
+	if err == nil && (*n < 1 || *n > 1e6 || flags.NArg() > 0) {
+		err = program.ErrFlags
 	}
 	var take input
 	if err == nil {
 		take, err = find(*name)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "sources: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "sources", err)
 	}
-	return process(take, *name, *n, *quiet, stdout)
+	return process(take, *name, *n, quiet, stdout)
 }
 
 func find(name string) (input, error) {
@@ -95,8 +82,7 @@ func process(take input, name string, n int, quiet bool, stdout io.Writer) int {
 	for i := range n {
 		text, p, err := take(r)
 		if err != nil {
-			fmt.Fprintf(stdout, "verification: FAILED: text %d of input %s: %v\n", i+1, name, err)
-			return exitFailed
+			return program.Conclude(stdout, fmt.Errorf("text %d of input %s: %w", i+1, name, err))
 		}
 		letters, parts = letters+len(text), parts+p
 		sum = crc32.Update(sum, crc32.IEEETable, []byte(text))
@@ -105,6 +91,5 @@ func process(take input, name string, n int, quiet bool, stdout io.Writer) int {
 		fmt.Fprintf(stdout, "sources: input %s, n %d\n", name, n)
 		fmt.Fprintf(stdout, "bytes %d, parts %d, checksum %08x\n", letters, parts, sum)
 	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, nil)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"presage/datasets/programs/internal/program"
 )
 
 // runString runs the program with the fields of line as arguments.
@@ -17,7 +19,7 @@ func runString(line string) (stdout, stderr string, status int) {
 func TestVerifies(t *testing.T) {
 	for _, line := range []string{"-input go -n 40", "-input json -n 100", "-input expressions -n 500"} {
 		out, problems, status := runString(line)
-		if status != exitOK || problems != "" || !strings.HasSuffix(out, "verification: successful\n") {
+		if status != program.OK || problems != "" || !strings.HasSuffix(out, "verification: successful\n") {
 			t.Errorf("%s: status %d\n%s%s", line, status, out, problems)
 		}
 		if again, _, _ := runString(line); again != out {
@@ -35,11 +37,11 @@ func TestRefusesArguments(t *testing.T) {
 		"-input xml": "use go, json or expressions", "-files 3": "not defined",
 	} {
 		out, problems, status := runString(line)
-		if status != exitUsage || out != "" || !strings.Contains(problems, want) {
-			t.Errorf("%s: status %d, want %d and %q\n%s%s", line, status, exitUsage, want, out, problems)
+		if status != program.Usage || out != "" || !strings.Contains(problems, want) {
+			t.Errorf("%s: status %d, want %d and %q\n%s%s", line, status, program.Usage, want, out, problems)
 		}
 	}
-	if _, _, status := runString("-help"); status != exitOK {
+	if _, _, status := runString("-help"); status != program.OK {
 		t.Errorf("-help: status %d", status)
 	}
 }
@@ -124,7 +126,7 @@ func TestFailureIsReported(t *testing.T) {
 		return "a", 1, nil
 	}
 	var out bytes.Buffer
-	if status := process(broken, "go", 5, true, &out); status != exitFailed || out.String() != "verification: FAILED: text 3 of input go: no good\n" {
+	if status := process(broken, "go", 5, true, &out); status != program.Failed || out.String() != "verification: FAILED: text 3 of input go: no good\n" {
 		t.Errorf("status %d\n%s", status, out.String())
 	}
 }

@@ -34,15 +34,13 @@ package main
 import (
 	"math"
 	"os"
-	"runtime/debug"
 
 	"presage/datasets/programs/internal/cfd"
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the first step; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the first step
 	os.Exit(cfd.Run("sp", "SP", os.Args[1:], os.Stdout, os.Stderr, allocate))
 }
 

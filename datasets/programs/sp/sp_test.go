@@ -9,18 +9,18 @@ import (
 	"presage/datasets/programs/internal/cfdtest"
 )
 
-var program = cfdtest.Program{
+var tested = cfdtest.Program{
 	Name: "sp", Benchmark: "SP", Allocate: allocate,
 	ComputeRHS: func(s cfd.Solver) { s.(interface{ computeRHS() }).computeRHS() },
 }
 
-func TestClassesVerify(t *testing.T)     { cfdtest.Verified(t, program) }
-func TestRightHandSide(t *testing.T)     { cfdtest.RightHandSide(t, program) }
-func TestStructuresAgree(t *testing.T)   { cfdtest.Agreement(t, program) }
-func TestStructuresPrint(t *testing.T)   { cfdtest.Prints(t, program) }
-func TestSteps(t *testing.T)             { cfdtest.Steps(t, program) }
-func TestConverges(t *testing.T)         { cfdtest.Converges(t, program) }
-func TestBrokenResultsFail(t *testing.T) { cfdtest.Fails(t, program) }
+func TestClassesVerify(t *testing.T)     { cfdtest.Verified(t, tested) }
+func TestRightHandSide(t *testing.T)     { cfdtest.RightHandSide(t, tested) }
+func TestStructuresAgree(t *testing.T)   { cfdtest.Agreement(t, tested) }
+func TestStructuresPrint(t *testing.T)   { cfdtest.Prints(t, tested) }
+func TestSteps(t *testing.T)             { cfdtest.Steps(t, tested) }
+func TestConverges(t *testing.T)         { cfdtest.Converges(t, tested) }
+func TestBrokenResultsFail(t *testing.T) { cfdtest.Fails(t, tested) }
 
 // routines are the parts of a step after the right-hand side.
 type routines struct {
@@ -43,10 +43,10 @@ func parts(s cfd.Solver) routines {
 // disturbed returns a problem off the initial state, with what is derived from
 // it, and a random right-hand side.
 func disturbed(r *rand.Rand, structure string, n int) (s cfd.Solver, c *cfd.Coefficients) {
-	s, c = program.New(structure, n, n+1, 0.01)
+	s, c = tested.New(structure, n, n+1, 0.01)
 	u, _, rhs := s.Fields()
 	cfdtest.Each(c, u, func(at int) { u.Data[at] *= 1 + 0.02*r.NormFloat64() })
-	program.ComputeRHS(s)
+	tested.ComputeRHS(s)
 	clear(rhs.Data)
 	cfdtest.Each(c, rhs, func(at int) { rhs.Data[at] = r.NormFloat64() })
 	return s, c

@@ -21,13 +21,13 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime/debug"
 
+	"presage/datasets/programs/internal/program"
 	"presage/datasets/programs/spmv/kernels"
 )
 
 func main() {
-	debug.SetGCPercent(-1) // the collector would add accesses of its own to a profile
+	program.Begin()
 	n := flag.Int("n", 1000, "rows of blocks of a matrix that is made")
 	r := flag.Int("r", 2, "rows of a block, 1 to 8")
 	c := flag.Int("c", 2, "columns of a block, 1 to 8")
@@ -37,7 +37,7 @@ func main() {
 	flag.Parse()
 	if *repeat < 0 || *n < 1 || *n > 1<<24 || *r < 1 || *r > 8 || *c < 1 || *c > 8 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "spmv: want -n from 1 to 16777216, -r and -c from 1 to 8, -repeat of 0 or more, and no other arguments")
-		os.Exit(2)
+		os.Exit(program.Usage)
 	}
 	p, err := band(*n, *r, *c), error(nil)
 	if *stdin {
@@ -45,7 +45,7 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "spmv:", err)
-		os.Exit(1)
+		os.Exit(program.Failed)
 	}
 	for range *repeat {
 		p.multiply(p.start, p.column, p.value, p.y, p.x)
@@ -58,11 +58,7 @@ func main() {
 		fmt.Printf("spmv: blocks %dx%d, rows of blocks %d, blocks %d, repeat %d\n", p.r, p.c, len(p.start)-1, len(p.column), *repeat)
 		fmt.Printf("sum %.9e\n", sum)
 	}
-	if err := p.verify(*repeat); err != nil {
-		fmt.Println("verification: FAILED:", err)
-		os.Exit(1)
-	}
-	fmt.Println("verification: successful")
+	os.Exit(program.Conclude(os.Stdout, p.verify(*repeat)))
 }
 
 // problem is a product to be computed.

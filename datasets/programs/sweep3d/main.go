@@ -51,37 +51,24 @@
 package main
 
 import (
-	"errors"
-	"flag"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-)
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's checks of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 func main() {
-	// Everything is allocated before the first sweep; a collection would find
-	// nothing to free and would only add its own memory accesses.
-	debug.SetGCPercent(-1)
+	program.Begin() // everything is allocated before the first sweep
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "sweep3d: %v\n", err)
-		return exitUsage
+		return program.Refuse(stderr, "sweep3d", err)
 	}
 
 	p := allocate(o)
@@ -91,17 +78,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !o.quiet {
 		report(stdout, p, o, found)
 	}
-	return conclude(stdout, p, found)
-}
-
-// conclude prints the verdict and returns the exit status.
-func conclude(stdout io.Writer, p *problem, found findings) int {
-	if err := verify(p, found); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(p, found))
 }
 
 // options are the problem's parameters as the command line gives them.
@@ -132,8 +109,7 @@ func defaults() options {
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := defaults()
-	f := flag.NewFlagSet("sweep3d", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error, once
+	f := program.NewFlags("sweep3d", &o.quiet)
 	f.IntVar(&o.n, "n", o.n, "mesh `cells` along each edge, 2 to 400")
 	f.IntVar(&o.iterations, "iterations", o.iterations, "outer iterations, 1 to 10000")
 	f.IntVar(&o.mk, "mk", o.mk, "k-planes a block at most, 1 to 400; the last block is smaller if mk does not divide n")
@@ -142,37 +118,21 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.Float64Var(&o.scattering, "scattering", o.scattering, "scattering `ratio` σs/σt, 0 to 1")
 	f.Float64Var(&o.anisotropy, "anisotropy", o.anisotropy, "mean scattering `cosine` σs1/σs, 0 to 1/3 (beyond it P1 scattering is negative in some directions)")
 	f.BoolVar(&o.fixup, "fixup", o.fixup, "set negative outgoing fluxes to zero")
-	f.BoolVar(&o.quiet, "quiet", o.quiet, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintln(stderr, "usage: sweep3d [flags]")
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return o, err
-	}
-	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
 	}
 	return o, o.check()
 }
 
 // check reports the first parameter that is out of range.
 func (o options) check() error {
-	for _, v := range []struct {
-		name          string
-		value, lo, hi int
-	}{
-		{"n", o.n, 2, 400},
-		{"iterations", o.iterations, 1, 10000},
-		{"mk", o.mk, 1, 400},
-		{"mmi", o.mmi, 1, angles},
-	} {
-		if v.value < v.lo || v.value > v.hi {
-			return fmt.Errorf("-%s %d: want an integer from %d to %d", v.name, v.value, v.lo, v.hi)
-		}
+	if err := cmp.Or(
+		program.Within("n", o.n, 2, 400),
+		program.Within("iterations", o.iterations, 1, 10000),
+		program.Within("mk", o.mk, 1, 400),
+		program.Within("mmi", o.mmi, 1, angles),
+	); err != nil {
+		return err
 	}
 	for _, v := range []struct {
 		name          string

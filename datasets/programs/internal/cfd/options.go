@@ -1,12 +1,12 @@
 package cfd
 
 import (
-	"errors"
-	"flag"
+	"cmp"
 	"fmt"
 	"io"
 
 	"presage/datasets/programs/internal/npb"
+	"presage/datasets/programs/internal/program"
 )
 
 // maxPoints is the largest mesh edge: that of the studies' own class L.
@@ -36,44 +36,30 @@ func (o *Options) verified() bool {
 }
 
 // parse reads and checks the command line of a program.
-func parse(program, benchmark string, args []string, stderr io.Writer) (*Options, error) {
+func parse(name, benchmark string, args []string, stderr io.Writer) (*Options, error) {
 	o := &Options{Benchmark: benchmark}
 	var class string
-	f := flag.NewFlagSet(program, flag.ContinueOnError)
-	f.SetOutput(io.Discard) // Run prints the error, once
+	f := program.NewFlags(name, &o.Quiet)
 	f.IntVar(&o.N, "n", 24, fmt.Sprintf("mesh `points` along each edge, %d to %d", MinPoints, maxPoints))
 	f.StringVar(&class, "class", "", "NAS `class` S, W, A, B or C: sets -n, -dt and -iterations, and compares with NAS's values")
 	f.IntVar(&o.Iterations, "iterations", 3, "time `steps`, 1 to 10000; with -class, another number than the class's leaves out the comparison")
 	f.Float64Var(&o.Dt, "dt", 0, "time `step`, up to 0.02 (default that of the smallest class with n points; above class C less, as 1/n²)")
 	f.IntVar(&o.Max, "max", 0, fmt.Sprintf("mesh `points` along each edge for which arrays are allocated, n to %d (default n)", maxPoints))
 	f.StringVar(&o.Structure, "structure", Structure30, "code structure as in NPB `release` 2.3 (work arrays for the whole mesh) or 3.0 (for a line)")
-	f.BoolVar(&o.Quiet, "quiet", false, "print nothing but the verification")
-
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.SetOutput(stderr)
-		fmt.Fprintf(stderr, "usage: %s [flags]\n", program)
-		f.PrintDefaults()
-	}
-	if err != nil {
+	if err := f.Read(args, stderr); err != nil {
 		return nil, err
 	}
-	if f.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q: all parameters are flags, see -help", f.Arg(0))
-	}
-	set := make(map[string]bool)
-	f.Visit(func(f *flag.Flag) { set[f.Name] = true })
-	if err := o.setClass(class, set); err != nil {
+	if err := o.setClass(class, f); err != nil {
 		return nil, err
 	}
-	if !set["max"] {
+	if !f.Given("max") {
 		o.Max = o.N
 	}
-	return o, o.check(set["dt"])
+	return o, o.check(f.Given("dt"))
 }
 
 // setClass takes from the class what the command line does not give.
-func (o *Options) setClass(class string, set map[string]bool) error {
+func (o *Options) setClass(class string, f program.Flags) error {
 	if class == "" {
 		return nil
 	}
@@ -81,11 +67,11 @@ func (o *Options) setClass(class string, set map[string]bool) error {
 	if !ok {
 		return fmt.Errorf("-class %q: want S, W, A, B or C", class)
 	}
-	if set["n"] || set["dt"] {
+	if f.Given("n") || f.Given("dt") {
 		return fmt.Errorf("-class %s sets -n and -dt: leave out the one or the others", class)
 	}
 	o.Class, o.N, o.Dt = c, c.N, c.Dt
-	if !set["iterations"] {
+	if !f.Given("iterations") {
 		o.Iterations = c.Steps
 	}
 	return nil
@@ -94,17 +80,12 @@ func (o *Options) setClass(class string, set map[string]bool) error {
 // check reports the first parameter that is out of range, and sets the time
 // step if it was not given.
 func (o *Options) check(dtGiven bool) error {
-	for _, v := range []struct {
-		name          string
-		value, lo, hi int
-	}{
-		{"n", o.N, MinPoints, maxPoints},
-		{"max", o.Max, o.N, maxPoints},
-		{"iterations", o.Iterations, 1, 10000},
-	} {
-		if v.value < v.lo || v.value > v.hi {
-			return fmt.Errorf("-%s %d: want an integer from %d to %d", v.name, v.value, v.lo, v.hi)
-		}
+	if err := cmp.Or(
+		program.Within("n", o.N, MinPoints, maxPoints),
+		program.Within("max", o.Max, o.N, maxPoints),
+		program.Within("iterations", o.Iterations, 1, 10000),
+	); err != nil {
+		return err
 	}
 	if o.Structure != Structure23 && o.Structure != Structure30 {
 		return fmt.Errorf("-structure %q: want %s or %s", o.Structure, Structure23, Structure30)

@@ -2,19 +2,12 @@ package cfd
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
 
 	"presage/datasets/programs/internal/npb"
-)
-
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the program's checks of its own result failed
-	exitUsage  = 2
+	"presage/datasets/programs/internal/program"
 )
 
 // A Solver is a program's arrays and its time step.
@@ -33,14 +26,10 @@ type Solver interface {
 //
 // NAS does one step before those that it times and initialises again. That step
 // leaves nothing behind that the result depends on, and is left out.
-func Run(program, benchmark string, args []string, stdout, stderr io.Writer, allocate func(*Options, Coefficients) Solver) int {
-	o, err := parse(program, benchmark, args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitOK
-	}
+func Run(name, benchmark string, args []string, stdout, stderr io.Writer, allocate func(*Options, Coefficients) Solver) int {
+	o, err := parse(name, benchmark, args, stderr)
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", program, err)
-		return exitUsage
+		return program.Refuse(stderr, name, err)
 	}
 
 	c := NewCoefficients(o.N, o.Dt)
@@ -55,14 +44,9 @@ func Run(program, benchmark string, args []string, stdout, stderr io.Writer, all
 	after := c.examine(u, forcing, rhs)
 
 	if !o.Quiet {
-		report(stdout, program, o, before, after)
+		report(stdout, name, o, before, after)
 	}
-	if err := verify(o, before, after); err != nil {
-		fmt.Fprintf(stdout, "verification: FAILED: %v\n", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, "verification: successful")
-	return exitOK
+	return program.Conclude(stdout, verify(o, before, after))
 }
 
 // findings is what a state is judged by: RMS norms by component, and whether
@@ -115,8 +99,8 @@ func total(rms [5]float64) float64 {
 
 // report prints the parameters and the norms, to fewer digits than the sum of
 // the machines' rounding differences could change.
-func report(w io.Writer, program string, o *Options, before, after findings) {
-	fmt.Fprintf(w, "%s: n %d, dt %.6g, steps %d, structure %s, arrays for n %d\n", program, o.N, o.Dt, o.Iterations, o.Structure, o.Max)
+func report(w io.Writer, name string, o *Options, before, after findings) {
+	fmt.Fprintf(w, "%s: n %d, dt %.6g, steps %d, structure %s, arrays for n %d\n", name, o.N, o.Dt, o.Iterations, o.Structure, o.Max)
 	norms := func(name string, v [5]float64) {
 		fmt.Fprintf(w, "%-8s", name)
 		for _, x := range v {
