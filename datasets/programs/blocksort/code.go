@@ -107,11 +107,11 @@ func canonical(length *[alphabet]int) (first, count [maxLength + 1]uint32, sorte
 
 // encode turns the symbols into bits: the lengths of the code, and then the
 // code.
-func (s *sorter) encode() {
-	s.bits = bitstring{data: s.bits.data[:0]}
-	length := lengths(s.symbols)
+func (p *packer) encode() {
+	p.bits = bitstring{data: p.bits.data[:0]}
+	length := lengths(p.symbols)
 	for _, l := range length {
-		s.bits.add(uint32(l), 6)
+		p.bits.add(uint32(l), 6)
 	}
 	first, _, sorted := canonical(&length)
 	var word [alphabet]uint32
@@ -121,31 +121,30 @@ func (s *sorter) encode() {
 		word[symbol] = taken[l]
 		taken[l]++
 	}
-	for _, symbol := range s.symbols {
-		s.bits.add(word[symbol], length[symbol])
+	for _, symbol := range p.symbols {
+		p.bits.add(word[symbol], length[symbol])
 	}
 }
 
 var errBits = errors.New("the bits are no code")
 
-// expand turns the bits into a block again.
-func (s *sorter) expand() error {
+// decode turns the bits into numbers again.
+func (p *packer) decode() error {
 	var length [alphabet]int
 	at := 0
-	take := func() uint32 { at++; return s.bits.at(at - 1) }
+	take := func() uint32 { at++; return p.bits.at(at - 1) }
 	for i := range length {
 		for range 6 {
 			length[i] = length[i]<<1 | int(take())
 		}
 	}
 	first, count, sorted := canonical(&length)
-	list := allBytes()
-	column := s.expanded[:0]
+	numbers := p.data[:0]
 	run, digit := 0, 1
 	for {
 		code, base, l := uint32(0), 0, 1
 		for ; ; l++ {
-			if l > maxLength || at >= s.bits.n {
+			if l > maxLength || at >= p.bits.n {
 				return errBits
 			}
 			code = code<<1 | take()
@@ -161,43 +160,16 @@ func (s *sorter) expand() error {
 			continue
 		}
 		for range run {
-			column = append(column, list[0])
+			numbers = append(numbers, 0)
 		}
 		run, digit = 0, 1
 		if symbol == end {
 			break
 		}
-		p := int(symbol) - places + 1
-		c := list[p]
-		copy(list[1:p+1], list[:p])
-		list[0] = c
-		column = append(column, c)
+		numbers = append(numbers, byte(symbol-places+1))
 	}
-	if len(column) != len(s.block) {
+	if len(numbers) != len(p.block) {
 		return errBits
 	}
-	s.unsort(column)
 	return nil
-}
-
-// unsort turns the last column of the sorted rotations into the block: the row
-// that a byte of it begins is the one of its rank among equal ones.
-func (s *sorter) unsort(column []byte) {
-	var starts [257]int32
-	for _, c := range column {
-		starts[int(c)+1]++
-	}
-	for c := range 256 {
-		starts[c+1] += starts[c]
-	}
-	for i, c := range column {
-		s.spare[i] = starts[c]
-		starts[c]++
-	}
-	copy(s.last, column)
-	row := int32(s.first)
-	for i := len(column) - 1; i >= 0; i-- {
-		s.expanded[i] = s.last[row]
-		row = s.spare[row]
-	}
 }

@@ -4,10 +4,14 @@
 // report 124, 1994), made to be profiled.
 //
 //	compress
-//	  ├─ rotations      sorted by prefixes of 1, 2, 4, … bytes (counting sorts)
-//	  ├─ frontCoded     move-to-front, runs of zeros in binary
-//	  └─ code, encode   canonical Huffman code, bits
+//	  ├─ bwt.Sorter     rotations sorted by prefixes of 1, 2, 4, … bytes
+//	  ├─ bwt.ToFront    move-to-front
+//	  ├─ runs           of zeros, in binary
+//	  └─ encode         canonical Huffman code, bits
 //	expand              all of it backward
+//
+// What comes before the code is package bwt, which compressor has, too; the runs,
+// the code and the inputs are its own.
 //
 // There are -blocks blocks of -n bytes. Inputs: text (words drawn by rank), runs
 // (long repeats), noise (random bytes).
@@ -52,18 +56,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !quiet {
 		fmt.Fprintf(stdout, "blocksort: input %s, %d blocks of %d bytes\n", *input, *blocks, *n)
 	}
-	s := newSorter(*n)
+	p := newPacker(*n)
 	source := newSource(*input)
 	for i := range *blocks {
-		source.fill(s.block)
-		s.compress()
+		source.fill(p.block)
+		p.compress()
 		if !quiet {
-			fmt.Fprintf(stdout, "block %d: %d symbols, %d bits, rotation %d\n", i+1, len(s.symbols), s.bits.n, s.first)
+			fmt.Fprintf(stdout, "block %d: %d symbols, %d bits, rotation %d\n", i+1, len(p.symbols), p.bits.n, p.first)
 		}
-		if err := s.expand(); err != nil {
+		if err := p.expand(); err != nil {
 			return program.Conclude(stdout, fmt.Errorf("block %d: %w", i+1, err))
 		}
-		if !bytes.Equal(s.expanded, s.block) {
+		if !bytes.Equal(p.expanded, p.block) {
 			return program.Conclude(stdout, fmt.Errorf("block %d comes back as another", i+1))
 		}
 	}

@@ -1,38 +1,5 @@
 package main
 
-// toFront replaces letters by how many different ones there were since the same
-// one was there last, in place.
-func toFront(data []byte) {
-	list := alphabet()
-	for i, c := range data {
-		k := 0
-		for list[k] != c {
-			k++
-		}
-		copy(list[1:k+1], list[:k])
-		list[0] = c
-		data[i] = byte(k)
-	}
-}
-
-// fromFront undoes toFront.
-func fromFront(data []byte) {
-	list := alphabet()
-	for i, k := range data {
-		c := list[k]
-		copy(list[1:int(k)+1], list[:k])
-		list[0] = c
-		data[i] = c
-	}
-}
-
-func alphabet() (list [256]byte) {
-	for i := range list {
-		list[i] = byte(i)
-	}
-	return list
-}
-
 // model has the chance of each bit to be 0, of 2^12: by what the two numbers
 // before were, and the bits of the number before this one with a 1 before them.
 type model [9][256]uint16

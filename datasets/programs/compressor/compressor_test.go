@@ -3,113 +3,28 @@ package main
 import (
 	"bytes"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
+	"presage/datasets/programs/internal/bwt"
 	"presage/datasets/programs/internal/program"
 )
 
-// blocks are some that are hard to sort, and random ones.
-func blocks() [][]byte {
-	list := [][]byte{
-		[]byte("a"), []byte("aaaaaaa"), []byte("abababab"), []byte("abcabcabcab"), []byte("banana"), []byte("mississippi"),
-		bytes.Repeat([]byte{255}, 300), bytes.Repeat([]byte("xyzxyw"), 100),
-	}
+// Numbers as blocks have them: small ones mostly, in runs.
+func TestCoderThereAndBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		b := make([]byte, 1+r.IntN(400))
-		letters := 1 + r.IntN(256)
-		for i := range b {
-			b[i] = byte(r.IntN(letters))
+		numbers := make([]byte, 1+r.IntN(4000))
+		most := 1 + r.IntN(256)
+		for i := range numbers {
+			numbers[i] = byte(r.IntN(1 + r.IntN(1+r.IntN(most))))
 		}
-		list = append(list, b)
-	}
-	text := make([]byte, 5000)
-	newAuthor(3).write(text)
-	return append(list, text)
-}
-
-// rotation returns the block gone round from i.
-func rotation(b []byte, i int) string { return string(b[i:]) + string(b[:i]) }
-
-// The definition: all rotations written out and sorted as strings.
-func TestRotationsMatchDefinition(t *testing.T) {
-	for _, b := range blocks() {
-		var want []string
-		for i := range b {
-			want = append(want, rotation(b, i))
-		}
-		slices.Sort(want)
-		s := newSorter(len(b))
-		s.rotations(b)
-		last := make([]byte, len(b))
-		at := s.last(last, b)
-		for i, r := range s.order {
-			if rotation(b, int(r)) != want[i] || last[i] != want[i][len(b)-1] {
-				t.Fatalf("block %.40q: rotation %d is %d", b, i, r)
-			}
-		}
-		if want[at] != string(b) {
-			t.Errorf("block %.40q stands at %d", b, at)
-		}
-		if err := checkOrder(s.order, b, make([]int32, len(b))); err != nil {
-			t.Errorf("block %.40q: %v", b, err)
-		}
-	}
-}
-
-func TestThereAndBack(t *testing.T) {
-	for _, b := range blocks() {
-		n := len(b)
-		s := newSorter(n)
-		s.rotations(b)
-		data := make([]byte, n)
-		at := s.last(data, b)
-		last := slices.Clone(data)
-		toFront(data)
-		numbers := slices.Clone(data)
-		e := encoder{out: make([]byte, 12*n+16)}
-		size := e.block(data)
-		clear(data)
-		new(decoder).block(data, e.out[:size])
-		if !bytes.Equal(data, numbers) {
-			t.Fatalf("block %.40q: numbers %v became %v", b, numbers, data)
-		}
-		fromFront(data)
-		if !bytes.Equal(data, last) {
-			t.Fatalf("block %.40q: %q became %q", b, last, data)
-		}
-		got := make([]byte, n)
-		invert(got, data, at, make([]int32, n))
-		if !bytes.Equal(got, b) {
-			t.Fatalf("block %.40q became %.40q", b, got)
-		}
-	}
-}
-
-// What the numbers mean, counted out.
-func TestToFrontMatchesDefinition(t *testing.T) {
-	for _, b := range blocks() {
-		got := slices.Clone(b)
-		toFront(got)
-		for i, c := range b {
-			since := make(map[byte]bool)
-			k := i - 1
-			for ; k >= 0 && b[k] != c; k-- {
-				since[b[k]] = true
-			}
-			want := len(since)
-			if k < 0 { // not there before: after all that were, and the smaller ones that were not
-				for x := range int(c) {
-					if !since[byte(x)] {
-						want++
-					}
-				}
-			}
-			if int(got[i]) != want {
-				t.Fatalf("block %.40q: number %d is %d, want %d", b, i, got[i], want)
-			}
+		e := encoder{out: make([]byte, 12*len(numbers)+16)}
+		size := e.block(numbers)
+		got := make([]byte, len(numbers))
+		new(decoder).block(got, e.out[:size])
+		if !bytes.Equal(got, numbers) {
+			t.Fatalf("numbers %v became %v", numbers, got)
 		}
 	}
 }
@@ -163,10 +78,10 @@ func TestVerifyReportsDamage(t *testing.T) {
 	}
 	text := bytes.Repeat([]byte("ab"), 40)
 	text[79] = 'c'
-	s := newSorter(len(text))
-	s.rotations(text)
-	s.order[15], s.order[16] = s.order[16], s.order[15]
-	if err := checkOrder(s.order, text, make([]int32, len(text))); err == nil {
+	s := bwt.NewSorter(len(text))
+	s.Rotations(text)
+	s.Order[15], s.Order[16] = s.Order[16], s.Order[15]
+	if err := checkOrder(s.Order, text, make([]int32, len(text))); err == nil {
 		t.Error("neighbours out of order were not seen")
 	}
 }

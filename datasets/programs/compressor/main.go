@@ -3,27 +3,21 @@
 // that depend on data, and accesses all over a block. Serial, deterministic, our
 // own writing from textbook descriptions of the methods.
 //
-//	write ─ for each block ─┬─ sorter.rotations   sort all rotations of the block
-//	                        ├─ sorter.last        their last letters (Burrows and Wheeler)
-//	                        ├─ toFront            how many other letters since (move to front)
+//	write ─ for each block ─┬─ Sorter.Rotations   sort all rotations of the block
+//	                        ├─ Sorter.Last        their last letters (Burrows and Wheeler)
+//	                        ├─ ToFront            how many other letters since (move to front)
 //	                        ├─ encoder.block      as bits, by adaptive arithmetic coding
-//	                        ├─ decoder.block ─ fromFront ─ invert
+//	                        ├─ decoder.block ─ FromFront ─ Invert
 //	                        └─ compare
 //
 // # The methods
 //
-// Rotations of the block are sorted by doubling: once they are in the order of
-// their first h letters, the rank of each and of the one h letters later give that
-// of 2h letters, with two passes of a counting sort (Manber and Myers; Karp, Miller
-// and Rosenberg). It ends when all ranks differ, or when the block has been gone
-// round, so that it repeats itself. The last letters of the sorted rotations, in
-// that order, come in runs, since what follows a letter tells much about it.
-//
-// Move to front replaces each letter by the number of different ones since it was
-// there last: mostly 0. These numbers are coded bit by bit, from the highest, each
-// bit with a chance of its own that learns (shift by 5) for what is known: the
-// bits before it, and whether the two numbers before were 0, 1 or more. The coder
-// keeps a range of 32 bits, and carries go into the bytes that were written.
+// Package bwt sorts the rotations and moves letters to the front, as for
+// blocksort. The numbers that come out, mostly 0, are coded bit by bit, from the
+// highest, each bit with a chance of its own that learns (shift by 5) for what is
+// known: the bits before it, and whether the two numbers before were 0, 1 or more.
+// The coder keeps a range of 32 bits, and carries go into the bytes that were
+// written.
 //
 // # What is checked
 //

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"presage/datasets/programs/internal/bwt"
 )
 
 // problem is what a run works on.
@@ -15,7 +17,7 @@ type problem struct {
 	data    []byte // letters, then numbers, of the block
 	decoded []byte
 	next    []int32
-	sorter  *sorter
+	sorter  *bwt.Sorter
 	encoder encoder
 	decoder decoder
 
@@ -35,7 +37,7 @@ func allocate(o options) *problem {
 	p := &problem{
 		options: o, author: newAuthor(seed),
 		text: make([]byte, most), data: make([]byte, most), decoded: make([]byte, most), next: make([]int32, most),
-		sorter: newSorter(most),
+		sorter: bwt.NewSorter(most),
 	}
 	// Chances are never below 2^-12 and some: a number takes 12 bits a bit at most.
 	p.encoder.out = make([]byte, 12*most+16)
@@ -60,17 +62,17 @@ func compress(p *problem) {
 func (p *problem) one(text []byte) {
 	n := len(text)
 	data, decoded := p.data[:n], p.decoded[:n]
-	p.sorter.rotations(text)
-	at := p.sorter.last(data, text)
-	toFront(data)
+	p.sorter.Rotations(text)
+	at := p.sorter.Last(data, text)
+	bwt.ToFront(data)
 	size := p.encoder.block(data)
 	p.bytes += uint64(size)
 	p.add(p.encoder.out[:size])
 
 	p.decoder.block(data, p.encoder.out[:size])
-	fromFront(data)
-	invert(decoded, data, at, p.next[:n])
-	p.err = errors.Join(compare(decoded, text), checkOrder(p.sorter.order[:n], text, p.next[:n]))
+	bwt.FromFront(data)
+	bwt.Invert(decoded, data, at, p.next[:n])
+	p.err = errors.Join(compare(decoded, text), checkOrder(p.sorter.Order[:n], text, p.next[:n]))
 }
 
 func (p *problem) add(data []byte) {
@@ -131,7 +133,7 @@ func inOrder(text []byte, a, b, n int) bool {
 
 func report(w io.Writer, p *problem) {
 	fmt.Fprintf(w, "compressor: %d KiB in blocks of %d KiB\n", p.n, p.block)
-	fmt.Fprintf(w, "blocks: %d, rounds of sorting %d\n", p.blocks, p.sorter.rounds)
+	fmt.Fprintf(w, "blocks: %d, rounds of sorting %d\n", p.blocks, p.sorter.Rounds)
 	fmt.Fprintf(w, "compressed: %d bytes, checksum %08x\n", p.bytes, p.sum)
 	fmt.Fprintf(w, "letter by letter: %d bytes\n", p.entropy())
 }

@@ -1,29 +1,42 @@
-package main
+// Package bwt transforms blocks of bytes as block-sorting compressors do before
+// they code them: all rotations of a block are sorted, and their last letters, in
+// that order, are taken (Burrows and Wheeler, SRC report 124, 1994); then each is
+// replaced by how many other letters there were since it was there last (move to
+// front). Both ways.
+//
+// Rotations are sorted by doubling: once they are in the order of their first h
+// letters, the rank of each and of the one h letters later give that of 2h letters,
+// with two passes of a counting sort (Manber and Myers; Karp, Miller and
+// Rosenberg). It ends when all ranks differ, or when the block has been gone round,
+// so that it repeats itself. The last letters come in runs, since what follows a
+// letter tells much about it.
+package bwt
 
-// sorter sorts the rotations of a block.
-type sorter struct {
-	order []int32 // rotations, by their first letter's place, sorted by their first h letters
+// A Sorter sorts the rotations of a block.
+type Sorter struct {
+	Order []int32 // rotations, by their first letter's place, sorted by their first h letters
 	rank  []int32 // of each rotation among those; equal where these letters are
 	other []int32 // work space: an order, then ranks
 	count []int32 // of each rank
 
-	rounds int // doublings so far, over all blocks
+	Rounds int // doublings so far, over all blocks
 }
 
-func newSorter(most int) *sorter {
-	return &sorter{
-		order: make([]int32, most), rank: make([]int32, most), other: make([]int32, most), count: make([]int32, max(most, 256)+1),
+// NewSorter returns a sorter for blocks of at most that many bytes.
+func NewSorter(most int) *Sorter {
+	return &Sorter{
+		Order: make([]int32, most), rank: make([]int32, most), other: make([]int32, most), count: make([]int32, max(most, 256)+1),
 	}
 }
 
-// rotations sorts the rotations of a block. Those that are equal, which a block
+// Rotations sorts the rotations of a block. Those that are equal, which a block
 // that repeats itself has, stay in some order.
-func (s *sorter) rotations(block []byte) {
+func (s *Sorter) Rotations(block []byte) {
 	n := len(block)
-	order, rank := s.order[:n], s.rank[:n]
+	order, rank := s.Order[:n], s.rank[:n]
 	ranks := s.letters(block)
 	for h := 1; ranks < n && h < n; h *= 2 {
-		s.rounds++
+		s.Rounds++
 		s.second(n, h)
 		s.first(n, ranks)
 		ranks = s.refine(order, rank, h)
@@ -32,7 +45,7 @@ func (s *sorter) rotations(block []byte) {
 
 // letters sorts rotations by their first letter and returns how many different
 // ones there are.
-func (s *sorter) letters(block []byte) (ranks int) {
+func (s *Sorter) letters(block []byte) (ranks int) {
 	count := s.count[:257]
 	clear(count)
 	for _, c := range block {
@@ -47,7 +60,7 @@ func (s *sorter) letters(block []byte) (ranks int) {
 		count[c+1] += count[c]
 	}
 	for i, c := range block {
-		s.order[count[c]] = int32(i)
+		s.Order[count[c]] = int32(i)
 		count[c]++
 		s.rank[i] = number[c]
 	}
@@ -56,9 +69,9 @@ func (s *sorter) letters(block []byte) (ranks int) {
 
 // second puts rotations in the order of their letters h to 2h-1: that is the order
 // of the rotations h later.
-func (s *sorter) second(n, h int) {
+func (s *Sorter) second(n, h int) {
 	other := s.other[:n]
-	for i, at := range s.order[:n] {
+	for i, at := range s.Order[:n] {
 		before := int(at) - h
 		if before < 0 {
 			before += n
@@ -68,7 +81,7 @@ func (s *sorter) second(n, h int) {
 }
 
 // first sorts them by their first h letters, keeping the order of equal ones.
-func (s *sorter) first(n, ranks int) {
+func (s *Sorter) first(n, ranks int) {
 	count, rank := s.count[:ranks+1], s.rank[:n]
 	clear(count)
 	for _, r := range rank {
@@ -77,7 +90,7 @@ func (s *sorter) first(n, ranks int) {
 	for r := range ranks {
 		count[r+1] += count[r]
 	}
-	order := s.order[:n]
+	order := s.Order[:n]
 	for _, at := range s.other[:n] {
 		r := rank[at]
 		order[count[r]] = at
@@ -87,7 +100,7 @@ func (s *sorter) first(n, ranks int) {
 
 // refine ranks rotations by their first 2h letters and returns how many different
 // ranks there are.
-func (s *sorter) refine(order, rank []int32, h int) (ranks int) {
+func (s *Sorter) refine(order, rank []int32, h int) (ranks int) {
 	n := len(order)
 	other := s.other[:n]
 	later := func(at int32) int32 {
@@ -110,11 +123,11 @@ func (s *sorter) refine(order, rank []int32, h int) (ranks int) {
 	return int(last) + 1
 }
 
-// last returns the last letter of each rotation, in their order, and where the
+// Last returns the last letter of each rotation, in their order, and where the
 // block itself stands among them.
-func (s *sorter) last(dst, block []byte) (at int) {
+func (s *Sorter) Last(dst, block []byte) (at int) {
 	n := len(block)
-	for i, r := range s.order[:n] {
+	for i, r := range s.Order[:n] {
 		if r == 0 {
 			at = i
 			r = int32(n)
@@ -124,9 +137,9 @@ func (s *sorter) last(dst, block []byte) (at int) {
 	return at
 }
 
-// invert makes the block from the last letters of its rotations and where it
+// Invert makes the block from the last letters of its rotations and where it
 // stands among them. next is work space.
-func invert(dst, last []byte, at int, next []int32) {
+func Invert(dst, last []byte, at int, next []int32) {
 	var count [257]int32
 	for _, c := range last {
 		count[int(c)+1]++
