@@ -32,12 +32,11 @@ func (m *Model) FitDivision(ctx context.Context, d Division) (*scaling.Model, er
 	for i := range d.Parts {
 		in.Parts = append(in.Parts, d.Parts[i].Name)
 	}
-	key, err := store.NewKey(d.Kind, d.Version, struct {
-		Model int
-		In    any
-	}{modelVersion, in})
-	if err != nil {
-		return nil, err
+	key := func() (store.Key, error) {
+		return store.NewKey(d.Kind, d.Version, struct {
+			Model int
+			In    any
+		}{modelVersion, in})
 	}
 	options := r.options
 	options.BlockBytes = d.BlockBytes

@@ -80,10 +80,7 @@ func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) 
 		return before, nil
 	}
 	kept := r.kept(what.without)
-	key, err := r.key(what, kept)
-	if err != nil {
-		return nil, err
-	}
+	key := func() (store.Key, error) { return r.key(what, kept) }
 	options := r.options
 	options.BlockBytes = blockBytes
 	known, err := memo(r, key, func() (*scaling.Model, error) {
@@ -141,12 +138,16 @@ func (m *Model) fitBlocks(ctx context.Context, chosen []uint64) error {
 }
 
 // memo is store.Memo, but of drafts, which are not kept.
-func memo[T any](r *refits, key store.Key, compute func() (T, error)) (store.Memoized[T], error) {
+func memo[T any](r *refits, key func() (store.Key, error), compute func() (T, error)) (store.Memoized[T], error) {
 	if r.opt.Draft {
 		v, err := compute()
 		return store.Memoized[T]{Value: v}, err
 	}
-	return store.Memo(r.store, key, compute)
+	k, err := key()
+	if err != nil {
+		return store.Memoized[T]{}, err
+	}
+	return store.Memo(r.store, k, compute)
 }
 
 // heldOutFootprint returns what the program touches by all sizes but the largest ones.
@@ -239,12 +240,12 @@ func moreThan(n, m int) int {
 func (m *Model) measured(b int, kept []int) []scaling.Group {
 	runs := m.refits.runs
 	groups := make([]scaling.Group, len(m.parts))
-	for g := range groups {
-		groups[g].Name = m.first(Group(g)).String()
-		for _, r := range kept {
-			groups[g].Hists = append(groups[g].Hists, m.collectedBy(runs, g, r, b))
-			groups[g].Accesses = append(groups[g].Accesses, m.accessesBy(runs, g, r, b))
+	share(len(groups), func(g int) {
+		hists, accesses := make([]reuse.Histogram, len(kept)), make([]float64, len(kept))
+		for i, r := range kept {
+			hists[i], accesses[i] = m.collectedBy(runs, g, r, b), m.accessesBy(runs, g, r, b)
 		}
-	}
+		groups[g] = scaling.Group{Name: m.first(Group(g)).String(), Hists: hists, Accesses: accesses}
+	})
 	return groups
 }
