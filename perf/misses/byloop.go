@@ -201,9 +201,7 @@ func (m *Model) byLoop(ctx context.Context, param string, key loopKey) (*byLoop,
 	out := &byLoop{memo.Value.Fitted, memo.Value.Of}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if memo.Warning != "" {
-		r.warnings = append(r.warnings, memo.Warning)
-	}
+	r.warn(memo.Warning)
 	r.byLoop[key] = out
 	return out, nil
 }

@@ -44,11 +44,9 @@ func (m *Model) FitDivision(ctx context.Context, d Division) (*scaling.Model, er
 	if err != nil {
 		return nil, fmt.Errorf("perf: fit of %s for blocks of %d bytes: %w", d.Kind, d.BlockBytes, err)
 	}
-	if known.Warning != "" {
-		r.mu.Lock()
-		r.warnings = append(r.warnings, known.Warning)
-		r.mu.Unlock()
-	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.warn(known.Warning)
 	return known.Value, nil
 }
 

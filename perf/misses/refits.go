@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"presage/perf/fit"
 	"presage/perf/locality"
@@ -39,6 +40,8 @@ type refits struct {
 	collecting turns[int]          // by run
 	fitting    turns[refit]
 	looping    turns[loopKey]
+
+	lacking atomic.Bool // a further run could not be made, or the store not be used
 
 	mu       sync.Mutex // of what follows
 	warnings []string   // of the store
@@ -95,9 +98,7 @@ func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known.Warning != "" {
-		r.warnings = append(r.warnings, known.Warning)
-	}
+	r.warn(known.Warning)
 	r.known[what] = known.Value
 	return known.Value, nil
 }
@@ -164,6 +165,14 @@ func (m *Model) heldOutFootprint(without int) (*scaling.Footprint, error) {
 	}
 	r.heldOut[without] = fitted
 	return fitted, nil
+}
+
+// warn adds a warning of the store, if it is one; r.mu is held.
+func (r *refits) warn(text string) {
+	if text != "" {
+		r.warnings = append(r.warnings, text)
+		r.lacking.Store(true)
+	}
 }
 
 // said returns and forgets the warnings of the store.

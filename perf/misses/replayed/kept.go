@@ -126,7 +126,7 @@ func (c *Corrector) at(ctx context.Context, point subject.Point) (*replayedPoint
 func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoint, error) {
 	n, ok := whole(point[c.program.sweep.name])
 	if !ok {
-		return &replayedPoint{Why: errSizes.Error()}, nil
+		return &replayedPoint{Why: errSizes.Error(), Final: true}, nil
 	}
 	exe, err := c.executable(n)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 		}
 	}
 	if passing := new(passingError); errors.As(err, &passing) {
-		return &replayedPoint{Why: passing.Error(), Unknown: errors.As(err, new(*unlearnedError))}, nil
+		return &replayedPoint{Why: passing.Error(), Final: replay.Final(err), Unknown: errors.As(err, new(*unlearnedError))}, nil
 	}
 	if err != nil {
 		return nil, err
