@@ -8,9 +8,10 @@ import (
 	"presage/perf/trace"
 )
 
-// Anchor tells where a base lies before anything accesses it: a reference that is executed
-// once, such as the one by which malloc writes the length of a block in front of it, and
-// from the address of which the base is away by a function of the size.
+// Anchor tells where a base lies before anything accesses it: a reference of malloc or what
+// it calls that is executed once, such as the one that reads or writes the length of a
+// block in front of it, and from the address of which the base is away by a function of the
+// size.
 type Anchor struct {
 	Place int32
 	Ref   int
@@ -47,7 +48,7 @@ func (f *fitter) anchor(roots map[int]int32) {
 
 func (f *fitter) anchorings() (all []anchoring) {
 	for i := range f.prog.Places {
-		if !f.once(i) {
+		if !f.once(i) || !f.allocating(i) {
 			continue
 		}
 		for j := range f.prog.Places[i].Refs {
@@ -64,6 +65,22 @@ func (f *fitter) anchorings() (all []anchoring) {
 		}
 	}
 	return all
+}
+
+// allocating reports whether place i is in a routine that allocates memory, or called by
+// one: what lies in front of an array otherwise, such as the end of another, may at other
+// sizes lie elsewhere.
+func (f *fitter) allocating(i int) bool {
+	p := &f.prog.Places[i]
+	if allocatesMemory(f.code.routine(p.Block)) {
+		return true
+	}
+	for c := p.Context; c != 0; c = f.prog.Contexts[c].Parent {
+		if allocatesMemory(f.code.routine(f.prog.Contexts[c].Call)) {
+			return true
+		}
+	}
+	return false
 }
 
 // once reports whether place i is executed once in each run that executes it.
