@@ -123,7 +123,7 @@ func (m *metasimFlags) samplings() ([]perf.Sampling, error) {
 	}
 	if m.files != "" {
 		if m.pick != (simpoint.Options{}) {
-			return nil, errors.New("--points: the points are chosen already: leave out --k, --max-k and --seed")
+			return nil, errors.New("--points: the points are chosen already: leave out --k, --max-k, --seed and --as")
 		}
 		if guided.Points, err = phase.ReadPoints(m.files); err != nil {
 			return nil, err
@@ -154,7 +154,7 @@ func warmupNamed(name string) (metasim.Warmup, error) {
 // study runs the whole study and records it.
 func (m *metasimFlags) study(cmd *cobra.Command, args []string, on *machine.Machine) error {
 	if m.interval != 0 || m.pick != (simpoint.Options{}) {
-		return errors.New("--record varies intervals and numbers of points itself: leave out --interval, --k, --max-k and --seed")
+		return errors.New("--record varies intervals and numbers of points itself: leave out --interval, --k, --max-k, --seed and --as")
 	}
 	prog, err := openProgram(cmd.Context(), args[0])
 	if err != nil {

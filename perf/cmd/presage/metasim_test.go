@@ -23,13 +23,17 @@ func TestSimpointAndMetasim(t *testing.T) {
 	if !strings.HasPrefix(points, "program,cluster,interval,") || strings.Count(points, "\n") != 4 {
 		t.Errorf("points:\n%s", points)
 	}
-	for _, table := range []string{"timeline", "scores"} {
+	for _, table := range []string{"timeline", "scores", "starts"} {
 		if text := must(t, with("simpoint", program, "--interval", "200000", "--table", table)...); strings.Count(text, "\n") < 3 {
 			t.Errorf("%s:\n%s", table, text)
 		}
 	}
 	if text := must(t, "simpoint", prefix+".bb", "--k", "3", "--format", "csv"); strings.Count(text, "\n") != 4 {
 		t.Errorf("points of a file:\n%s", text)
+	}
+	// One of the points that the published program chose of its sample.
+	if text := must(t, "simpoint", "../../../datasets/metasim/simpoint32/sample.bb", "--as", "simpoint-3.1", "--format", "csv"); !strings.Contains(text, ",1,339,339000,1000,0.446,") {
+		t.Errorf("points as SimPoint 3.1:\n%s", text)
 	}
 	chosen := must(t, with("metasim", program, "--machine", power3, "--interval", "200000", "--k", "3")...)
 	read := must(t, with("metasim", program, "--machine", power3, "--interval", "200000", "--points", prefix)...)
@@ -71,6 +75,7 @@ func TestSimpointAndMetasim(t *testing.T) {
 	for want, line := range map[string]string{
 		"bad.bb:1":       "simpoint " + bad,
 		"--interval":     "simpoint " + bad + " --interval 5",
+		"simpoint-3.2":   "simpoint " + bad + " --as simpoint",
 		"--table":        "simpoint " + prefix + ".none --table all", // before anything is run
 		"--stdin":        "simpoint " + prefix + ".bb --stdin x",
 		"--percent 0":    "metasim " + prefix + ".none --machine zen4 --percent 0",
