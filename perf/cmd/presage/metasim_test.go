@@ -68,6 +68,10 @@ func TestSimpointAndMetasim(t *testing.T) {
 			t.Errorf("%s: %d rows, %+v", table, df.Nrow(), from)
 		}
 	}
+	ranks := must(t, "metasim", program, "--machine", power3, "--ranks", "2", "--args", "-n 2{rank} -repeat 3 -quiet", "--untimed", "-q", "--store", filepath.Join(dir, "store"), "--format", "csv", "--record", prefix)
+	if files, err := filepath.Glob(prefix + "-rank*.csv"); err != nil || len(files) != 2 || strings.Count(ranks, "\n") != 13 || strings.Count(ranks, ",2,all,") != 4 {
+		t.Errorf("%v, %v, two ranks:\n%s", files, err, ranks)
+	}
 	bad := filepath.Join(dir, "bad.bb")
 	if err := os.WriteFile(bad, []byte("T:0:1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -75,6 +79,8 @@ func TestSimpointAndMetasim(t *testing.T) {
 	for want, line := range map[string]string{
 		"bad.bb:1":       "simpoint " + bad,
 		"--interval":     "simpoint " + bad + " --interval 5",
+		"--ranks":        "metasim " + program + " --machine zen4 --ranks 2 --full",
+		"0 ranks":        "metasim " + program + " --machine zen4 --ranks 0",
 		"simpoint-3.2":   "simpoint " + bad + " --as simpoint",
 		"--table":        "simpoint " + prefix + ".none --table all", // before anything is run
 		"--stdin":        "simpoint " + prefix + ".bb --stdin x",
