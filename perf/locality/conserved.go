@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"presage/perf/reuse"
 	"presage/perf/trace"
@@ -30,19 +29,12 @@ func (r *Runs) Conserved() error {
 }
 
 func (c *SharedGroups) conserved(r *Runs) error {
-	errs := make([]error, len(r.Runs))
-	var wg sync.WaitGroup
 	for i := range r.Runs {
-		wg.Go(func() { errs[i] = r.Runs[i].conserved(c.times(i, r.Runs[i].Reuse)) })
-	}
-	wg.Wait()
-	return cmp.Or(errs...)
-}
-
-func (run *Run) conserved(times []int) error {
-	for _, res := range run.Reuse {
-		if err := run.conserves(res, times); err != nil {
-			return err
+		times := c.times(i, r.Runs[i].Reuse)
+		for _, res := range r.Runs[i].Reuse {
+			if err := r.Runs[i].conserves(res, times); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
