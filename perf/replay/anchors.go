@@ -39,9 +39,9 @@ func (f *fitter) anchor(roots map[int]int32) {
 		}
 		slices.SortStableFunc(sorted[r], func(a, b int) int { return cmp.Compare(all[a].at[r], all[b].at[r]) })
 	}
-	for root, b := range roots {
-		if f.prog.Bases[b].Kind == Data {
-			f.prog.Bases[b].Anchors = f.anchorsOf(f.bases[root], all, sorted)
+	for _, root := range slices.Sorted(maps.Keys(roots)) { // so that the program is the same each time
+		if b := &f.prog.Bases[roots[root]]; b.Kind == Data {
+			b.Anchors = f.anchorsOf(f.bases[root], all, sorted)
 		}
 	}
 }

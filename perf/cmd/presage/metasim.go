@@ -163,20 +163,27 @@ func warmupNamed(name string) (metasim.Warmup, error) {
 	return w, nil
 }
 
+// opened returns the program, where it is run, and how.
+func (m *metasimFlags) opened(cmd *cobra.Command, args []string) (*perf.Program, perf.Point, perf.PhaseOptions, error) {
+	var opt perf.PhaseOptions
+	prog, err := openProgram(cmd.Context(), args[0])
+	if err != nil {
+		return nil, nil, opt, err
+	}
+	point, err := m.point()
+	if err != nil {
+		return nil, nil, opt, err
+	}
+	opt, err = m.options(cmd, args...)
+	return prog, point, opt, err
+}
+
 // study runs the whole study and records it.
 func (m *metasimFlags) study(cmd *cobra.Command, args []string, on *machine.Machine) error {
 	if m.interval != 0 || m.pick != (simpoint.Options{}) {
 		return errors.New("--record varies intervals and numbers of points itself: leave out --interval, --k, --max-k, --seed and --as")
 	}
-	prog, err := openProgram(cmd.Context(), args[0])
-	if err != nil {
-		return err
-	}
-	point, err := m.point()
-	if err != nil {
-		return err
-	}
-	opt, err := m.options(cmd, args...)
+	prog, point, opt, err := m.opened(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -237,15 +244,12 @@ func (m *metasimFlags) parallel(cmd *cobra.Command, args []string, on *machine.M
 	if m.interval != 0 || m.pick != (simpoint.Options{}) || m.files != "" || m.onlyHistory || m.full || len(m.percents) > 0 {
 		return errors.New("--ranks compares points by score with the full simulation: leave out --interval, --k, --max-k, --seed, --as, --points, --percent, --full and --history")
 	}
-	prog, err := openProgram(cmd.Context(), args[0])
-	if err != nil {
-		return err
+	for _, name := range []string{"warmup", "warmup-length", "periods"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--ranks simulates points after a history: leave out --%s", name)
+		}
 	}
-	point, err := m.point()
-	if err != nil {
-		return err
-	}
-	opt, err := m.options(cmd, args...)
+	prog, point, opt, err := m.opened(cmd, args)
 	if err != nil {
 		return err
 	}

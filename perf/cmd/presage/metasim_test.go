@@ -77,24 +77,25 @@ func TestSimpointAndMetasim(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, line := range map[string]string{
-		"bad.bb:1":       "simpoint " + bad,
-		"--interval":     "simpoint " + bad + " --interval 5",
-		"--ranks":        "metasim " + program + " --machine zen4 --ranks 2 --full",
-		"0 ranks":        "metasim " + program + " --machine zen4 --ranks 0",
-		"simpoint-3.2":   "simpoint " + bad + " --as simpoint",
-		"--table":        "simpoint " + prefix + ".none --table all", // before anything is run
-		"--stdin":        "simpoint " + prefix + ".bb --stdin x",
-		"--percent 0":    "metasim " + prefix + ".none --machine zen4 --percent 0",
-		"--max-k":        "metasim " + prefix + ".none --machine zen4 --points " + prefix + " --k 2",
-		"no such file":   "simpoint " + prefix + ".none",
-		"one problem":    "simpoint " + program + " --at n=1,2",
-		"--warmup":       "metasim " + program + " --machine zen4 --warmup cold",
-		"name the study": "metasim " + program + " --machine zen4 --history",
-		"only with":      "metasim " + program + " --machine zen4 --untimed --record " + kept,
-		"recorded":       "metasim " + program + " --machine zen4 --history --record " + kept + ".none",
-		"itself":         "metasim " + program + " --machine zen4 --k 3 --record " + kept,
-		"nowhere":        "metasim " + program + " --machine nowhere",
-		"x.simpoints":    "metasim " + program + " --machine zen4 --points x",
+		"bad.bb:1":           "simpoint " + bad,
+		"--interval":         "simpoint " + bad + " --interval 5",
+		"--ranks":            "metasim " + program + " --machine zen4 --ranks 2 --full",
+		"leave out --warmup": "metasim " + program + " --machine zen4 --ranks 2 --warmup none",
+		"0 ranks":            "metasim " + program + " --machine zen4 --ranks 0",
+		"simpoint-3.2":       "simpoint " + bad + " --as simpoint",
+		"--table":            "simpoint " + prefix + ".none --table all", // before anything is run
+		"--stdin":            "simpoint " + prefix + ".bb --stdin x",
+		"--percent 0":        "metasim " + prefix + ".none --machine zen4 --percent 0",
+		"--max-k":            "metasim " + prefix + ".none --machine zen4 --points " + prefix + " --k 2",
+		"no such file":       "simpoint " + prefix + ".none",
+		"one problem":        "simpoint " + program + " --at n=1,2",
+		"--warmup":           "metasim " + program + " --machine zen4 --warmup cold",
+		"name the study":     "metasim " + program + " --machine zen4 --history",
+		"only with":          "metasim " + program + " --machine zen4 --untimed --record " + kept,
+		"recorded":           "metasim " + program + " --machine zen4 --history --record " + kept + ".none",
+		"itself":             "metasim " + program + " --machine zen4 --k 3 --record " + kept,
+		"nowhere":            "metasim " + program + " --machine nowhere",
+		"x.simpoints":        "metasim " + program + " --machine zen4 --points x",
 	} {
 		if _, _, err := presage(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)

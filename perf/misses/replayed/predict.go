@@ -27,6 +27,11 @@ const rowsVersion = 1
 // replayed or by a corrector of the caller's, and those that had to do without something
 // that another time may be there.
 func Predict(ctx context.Context, model *misses.Model, m *machine.Machine, points []subject.Point, opt misses.PredictOptions) ([]misses.Row, error) {
+	for _, point := range points {
+		if err := model.Check(point); err != nil {
+			return nil, err
+		}
+	}
 	p := &predictor{model: model, machine: m, opt: opt}
 	of, err := p.origin()
 	if err != nil {

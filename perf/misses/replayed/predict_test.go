@@ -2,6 +2,7 @@ package replayed
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -100,6 +101,17 @@ func TestPredictionsAreKept(t *testing.T) {
 	smaller.Caches[0].Blocks, k.m = smaller.Caches[0].Blocks/2, &smaller
 	if printed(predicted(opt, 40)) == first {
 		t.Error("half a cache: the rows of a whole one")
+	}
+}
+
+// TestPointsThatCannotBe: points are refused for what they are, not as parts of a key.
+func TestPointsThatCannotBe(t *testing.T) {
+	k := learnBlocks(t, 64, 4096)
+	for _, point := range []subject.Point{{"n": math.NaN()}, {"n": math.Inf(1)}, {"m": 40}} {
+		_, err := Predict(t.Context(), k.model, k.m, []subject.Point{point}, misses.PredictOptions{})
+		if err == nil || !strings.HasPrefix(err.Error(), "perf: p") || strings.Contains(err.Error(), "store") {
+			t.Errorf("%v: %v", point, err)
+		}
 	}
 }
 
