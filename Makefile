@@ -169,6 +169,9 @@ metasim: ## simulate parts of eleven runs and all of them, and record it (an hou
 	$(METASIM) ./datasets/programs/sp --args "-class W -structure 2.3 -quiet" --record datasets/metasim/sp.W
 	$(METASIM) ./datasets/programs/lu --args "-class W -quiet" --record datasets/metasim/lu.W
 	$(METASIM) ./datasets/programs/compressor --args "-n 4096 -quiet" --record datasets/metasim/compressor
+	$(METASIM) ./datasets/programs/npbcg --args "-class A -ranks 4 -rank {rank} -quiet" --ranks 4 --record datasets/metasim/cg.A.4
+	$(METASIM) ./datasets/programs/npbcg --args "-class A -ranks 8 -rank {rank} -quiet" --ranks 8 --record datasets/metasim/cg.A.8
+	$(METASIM) ./datasets/programs/npbcg --args "-class A -ranks 16 -rank {rank} -quiet" --ranks 16 --record datasets/metasim/cg.A.16
 
 spmv: ## tune eleven sparse matrices and caches, by models and by simulation, and record it (an hour; goes on where it was interrupted)
 	$(GO) run ./perf/cmd/presage spmv study --matrices datasets/spmv --record datasets/spmv

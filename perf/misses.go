@@ -47,14 +47,10 @@ type PredictOptions = misses.PredictOptions
 // Unless the options have a Corrector, or choose the papers' formula, the program is
 // run again at the sizes of the runs to learn its loop nests, and misses of the
 // groups of references that are certified are counted in a replay at the point; see
-// misses/replayed. What is learned and counted is kept in the default store: to predict
-// the same again takes no replay.
+// misses/replayed. What is learned and counted is kept in the default store, and the
+// rows of each point in that of the model: see replayed.Predict.
 func PredictMisses(ctx context.Context, model *Model, m *machine.Machine, points []Point, opt PredictOptions) (dataframe.DataFrame, error) {
-	var err error
-	if opt.Corrector, err = corrector(ctx, model, m, opt.Corrector, opt.Method, replayed.Options{Executables: opt.Binaries, TrainedSizesOnly: opt.TrainedSizesOnly, Progress: opt.Progress}); err != nil {
-		return dataframe.DataFrame{}, err
-	}
-	rows, err := misses.Predict(ctx, model, m, points, opt)
+	rows, err := replayed.Predict(ctx, model, m, points, opt)
 	if err == nil {
 		opt.Progress.Finish(len(points))
 	}

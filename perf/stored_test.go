@@ -89,7 +89,7 @@ func TestVersionsOfStoredResults(t *testing.T) {
 		kind, _, _ := strings.Cut(key, "/")
 		kinds[kind] = true
 	}
-	if all := slices.Sorted(maps.Keys(kinds)); !slices.Equal(all, []string{"cache", "call path counts", "call paths", "fewer sets", "flow", "graphs", "joined", "kernel-times", "length", "loops", "metasim", "model", "nests", "outline", "patterns", "phases", "replay", "reuse", "sharing", "time"}) {
+	if all := slices.Sorted(maps.Keys(kinds)); !slices.Equal(all, []string{"cache", "call path counts", "call paths", "fewer sets", "flow", "graphs", "joined", "kernel-times", "length", "loops", "metasim", "model", "nests", "outline", "patterns", "phases", "predictions", "replay", "reuse", "sharing", "time"}) {
 		t.Errorf("kinds of stored results: %v", all)
 	}
 }
@@ -121,6 +121,7 @@ func storedResults(t *testing.T) map[string]string {
 	model := perf.Must(perf.FitScaling(ctx, runs, perf.FitOptions{Store: st}))
 	corrector := perf.Must(replayed.Correctors(st, replayed.Options{})(ctx, model, m))
 	perf.Must(corrector.Correct(ctx, misses.Uncorrected{Level: predict.Levels(m)[0], Point: perf.Point{"n": 36}}))
+	perf.Must(perf.PredictMisses(ctx, model, m, perf.Sweep("n", 36), perf.PredictOptions{}))
 	perf.Must(callpath.Simulate(ctx, prog, m, points[:1], callpath.SimulateOptions{RunOptions: run}))
 	perf.Must(callpath.Predict(ctx, model, m, perf.Sweep("n", 30), callpath.PredictOptions{Store: st, Corrector: misses.NoCorrection{}, Coverage: -1}))
 	perf.Must(phase.RunLength(ctx, prog, points[0], run))

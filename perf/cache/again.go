@@ -45,6 +45,9 @@ func (c *chain) fits(i int) bool {
 		}
 		most += a.Last()>>l.shift - a.Addr()>>l.shift + 1
 	}
+	if most > l.ways {
+		return false
+	}
 	for k := range c.streams {
 		f := &c.streams[k]
 		if c.walkers[k].level != 0 {

@@ -50,6 +50,35 @@ func TestRuns(t *testing.T) {
 	})
 }
 
+// TestTailsThatDoNotFit: behind runs that bypass a level, an access to two of its blocks
+// misses each time it is repeated if the level has room for one.
+func TestTailsThatDoNotFit(t *testing.T) {
+	plan := mixedPlan()
+	find := func(float bool) trace.RefID {
+		for i := range plan.Refs {
+			if plan.Refs[i].Float == float && plan.Refs[i].Kind == trace.Load {
+				return trace.RefID(i)
+			}
+		}
+		t.Fatalf("the plan has no load with float %t", float)
+		return 0
+	}
+	run, tail := find(true), find(false)
+	loop, single := new(trace.Batch), new(trace.Batch)
+	for range 5 {
+		at := uint32(len(loop.Accesses))
+		loop.Runs = append(loop.Runs, trace.Run{Accesses: at, Count: 100, Refs: 1})
+		loop.Strides = append(loop.Strides, trace.Stride{First: trace.Tag(run, 8) | trace.Access(1<<20), Step: 128})
+		for i := range uint64(100) {
+			single.Accesses = append(single.Accesses, trace.Tag(run, 8)|trace.Access(1<<20+128*i))
+		}
+		loop.Accesses = append(loop.Accesses, trace.Tag(tail, 8)|trace.Access(1<<16))
+		single.Accesses = append(single.Accesses, trace.Tag(tail, 8)|trace.Access(1<<16))
+	}
+	config := Config{Levels: []Level{{Name: "L1", Blocks: 1, BlockBytes: 4, BypassFloat: true}}}
+	compare(t, plan, config, []*trace.Batch{single}, []*trace.Batch{loop})
+}
+
 // compare simulates the same events without runs and with.
 func compare(t interface{ Fatalf(string, ...any) }, plan *trace.Plan, config Config, without, with []*trace.Batch) {
 	var results [2]*Result

@@ -25,9 +25,9 @@ import (
 // profiles are those in the folders that $PRESAGE_PROFILES lists, as PATH lists folders.
 //
 // Each change is to a state that was not shown before. The picture of the surface, which
-// the page asks for by itself, is a row of its own. Wall time is that of the fastest
-// request, for a computer that others use, too; processor time is the mean, and that of
-// all threads together.
+// the page asks for by itself, is a row of its own. Beside the mean are the fastest
+// request, for a computer that others use, too, and the slowest, as bases differ;
+// processor time is the mean, and that of all threads together.
 func BenchmarkRequest(b *testing.B) {
 	dirs := filepath.SplitList(os.Getenv("PRESAGE_PROFILES"))
 	if len(dirs) == 0 {
@@ -93,7 +93,7 @@ func changes(s *Session) []change {
 var asked int
 
 func (c *change) bench(b *testing.B, s *Session, server *httptest.Server) {
-	fastest := time.Hour
+	fastest, slowest := time.Hour, time.Duration(0)
 	used := time.Duration(0)
 	for b.Loop() {
 		asked++
@@ -108,10 +108,12 @@ func (c *change) bench(b *testing.B, s *Session, server *httptest.Server) {
 		}
 		before, began := processorTime(b), time.Now()
 		fetch(b, server, c.path, query)
-		fastest = min(fastest, time.Since(began))
+		took := time.Since(began)
+		fastest, slowest = min(fastest, took), max(slowest, took)
 		used += processorTime(b) - before
 	}
 	b.ReportMetric(fastest.Seconds()*1000, "least-ms/op")
+	b.ReportMetric(slowest.Seconds()*1000, "most-ms/op")
 	b.ReportMetric(used.Seconds()*1000/float64(b.N), "cpu-ms/op")
 }
 

@@ -72,6 +72,7 @@ func Serve(ctx context.Context, ln net.Listener, s *Session, opt ServeOptions) (
 	defer cancel(nil)
 	h := newServer(s, opt)
 	h.end = func() { cancel(errEnded) }
+	h.shown = func(st State) { h.fitAhead(ctx, st) }
 	srv := &http.Server{
 		Handler:           guard(hostsOf(ln.Addr()), opt.Token, h.routes()),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
@@ -85,6 +86,8 @@ func Serve(ctx context.Context, ln net.Listener, s *Session, opt ServeOptions) (
 	if shut := srv.Shutdown(closing); shut != nil {
 		srv.Close()
 	}
+	cancel(nil)
+	h.ahead.work.Wait()
 	st, _ := h.last()
 	return st, err
 }
@@ -124,14 +127,16 @@ type server struct {
 	opt   ServeOptions
 	pages *template.Template
 	end   func()
+	shown func(State) // called when a page has its answer
 	use
+	ahead ahead
 }
 
 func newServer(s *Session, opt ServeOptions) *server {
 	if opt.Title == "" {
 		opt.Title = s.runs.Label()
 	}
-	h := &server{Session: s, opt: opt, end: func() {}}
+	h := &server{Session: s, opt: opt, end: func() {}, shown: func(State) {}}
 	h.pages = template.Must(template.New("").Funcs(templateFuncs).ParseFS(assets, "assets/page.html"))
 	h.used(s.Initial())
 	return h
@@ -166,9 +171,13 @@ func (h *server) page(w http.ResponseWriter, r *http.Request) {
 	st, err := h.Parse(r.URL.Query())
 	var v *View
 	if err == nil {
+		h.ahead.asked(&st)
 		v, err = h.Show(r.Context(), st)
 	}
 	h.write(w, "page", h.content(st, v, err))
+	if err == nil {
+		h.shown(st)
+	}
 }
 
 // panel answers with what changed. If the state cannot be, what is shown stays, and
@@ -177,6 +186,7 @@ func (h *server) panel(w http.ResponseWriter, r *http.Request) {
 	st, err := h.Parse(r.URL.Query())
 	var v *View
 	if err == nil {
+		h.ahead.asked(&st)
 		v, err = h.Show(r.Context(), st)
 	}
 	if err != nil {
@@ -190,6 +200,7 @@ func (h *server) panel(w http.ResponseWriter, r *http.Request) {
 	c.Swap = !isSlider(r.Header.Get("HX-Trigger"))
 	w.Header().Set("HX-Replace-Url", "./?"+string(c.Query))
 	h.write(w, "fragment", c)
+	h.shown(st)
 }
 
 // isSlider reports whether a control is a slider, which must not be replaced while it

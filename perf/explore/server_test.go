@@ -7,10 +7,12 @@ import (
 	"errors"
 	"image/png"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -317,4 +319,67 @@ func TestServeEnds(t *testing.T) {
 	if err := <-errs; !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
+}
+
+// While nobody asks, models for the block sizes of the other machines are fitted, those
+// of another basis instead when it is asked for; asking for another machine then fits none.
+func TestFitAhead(t *testing.T) {
+	s := newSession(t)
+	ln, err := Listen(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Serve(ctx, ln, s, ServeOptions{Token: "t"})
+		ended <- err
+	}()
+	base, _, _ := strings.Cut(s.Address(ln, "t", s.Initial()), "?")
+	var want []modelKey
+	for _, basis := range []string{"1,n,n^3", "1,n^3"} {
+		res, err := http.Get(base + "panel?basis=" + url.QueryEscape(basis))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		want = nil
+		for _, block := range s.menuBlocks("itanium2") {
+			want = append(want, modelKey{basis, s.Initial().Shape, "[]", block})
+		}
+	}
+	if len(want) < 3 {
+		t.Fatalf("block sizes of three machines: %v", want)
+	}
+	for deadline := time.Now().Add(time.Minute); !s.fitted(want); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("fitted are %v, want %v", slices.Collect(maps.Keys(s.models.known)), want)
+		}
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	other := modelKey{"1,n,n^3", s.Initial().Shape, "[]", want[2].block}
+	if s.fitted([]modelKey{other}) {
+		t.Errorf("%v was fitted ahead, though another basis was asked for at once", other)
+	}
+}
+
+// fitted reports whether models of keys are there.
+func (s *Session) fitted(keys []modelKey) bool {
+	s.models.mu.Lock()
+	defer s.models.mu.Unlock()
+	for _, k := range keys {
+		e := s.models.known[k]
+		if e == nil {
+			return false
+		}
+		select {
+		case <-e.done:
+		default:
+			return false
+		}
+	}
+	return true
 }

@@ -160,11 +160,14 @@ type modelKey struct {
 	block                 uint64
 }
 
+func (st *State) modelOf(block uint64) modelKey {
+	return modelKey{st.Basis, st.Shape, fmt.Sprint(st.Without), block}
+}
+
 // model returns the model of a state for one block size, as a draft, or all if it is 0:
 // only the parts of the page that are opened show intervals.
 func (s *Session) model(ctx context.Context, st *State, block uint64) (*misses.Model, error) {
-	key := modelKey{st.Basis, st.Shape, fmt.Sprint(st.Without), block}
-	return s.models.get(key, func() (*misses.Model, error) {
+	return s.models.get(st.modelOf(block), func() (*misses.Model, error) {
 		runs, err := s.runs.Chosen(func(r *locality.Run) bool { return !slices.Contains(st.Without, r.Point.String()) })
 		if err != nil {
 			return nil, fmt.Errorf("no size is ticked: tick %d at least", locality.MinSizes)

@@ -153,7 +153,7 @@ func (s *Session) scopedOptions(st *State) misses.ScopedOptions {
 func (s *Session) along(ctx context.Context, m *misses.Model, st *State) (*predicted, error) {
 	lo, hi := s.span(st.Param)
 	to := max(2*hi, st.At)
-	key := curveKey{modelKey{st.Basis, st.Shape, fmt.Sprint(st.Without), st.Block}, st.By, st.Method, st.Param, to}
+	key := curveKey{st.modelOf(st.Block), st.By, st.Method, st.Param, to}
 	return s.curves.get(key, func() (*predicted, error) {
 		p := &predicted{at: s.values(st.Param)}
 		whole := !slices.ContainsFunc(p.at, func(x float64) bool { return x != math.Trunc(x) })

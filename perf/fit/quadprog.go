@@ -95,9 +95,14 @@ func (p *programme) solve() error {
 func (p *programme) violated() (k int, slack float64) {
 	scale := 1 + norm2(p.x)
 	k = -1
+	rows := p.rows
 	for i, b := range p.b {
-		s := dot(p.row(i), p.x) - b
-		if s < slack && s < -feasibility*(scale+math.Abs(b)) && !slices.Contains(p.active, i) {
+		s := 0.0
+		for j, v := range p.x {
+			s += rows[j] * v
+		}
+		rows = rows[p.n:]
+		if s -= b; s < slack && s < -feasibility*(scale+math.Abs(b)) && !slices.Contains(p.active, i) {
 			k, slack = i, s
 		}
 	}

@@ -51,6 +51,8 @@ type search struct {
 	one        leastsquares.Growing // of a subset by itself
 	part       leastsquares.Growing // of a subset with a point left out
 	coef       []float64
+	residual   []float64   // of a contender
+	near       []candidate // that may be rivals
 	restricted restricted
 }
 

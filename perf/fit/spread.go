@@ -129,7 +129,7 @@ func (s *search) spread(chosen candidate, coef []float64) Spread {
 	if !ok {
 		return Spread{}
 	}
-	all := []contender{first}
+	all := append(make([]contender, 0, rivalsTried), first)
 	for _, c := range s.challengers(chosen) {
 		if len(all) == rivalsTried {
 			break
@@ -159,12 +159,13 @@ func (s *search) spread(chosen candidate, coef []float64) Spread {
 // shape, unrestricted or as already solved, by ascending error.
 func (s *search) challengers(chosen candidate) []candidate {
 	limit := rivalLimit*chosen.score + s.floor
-	var out []candidate
+	out := s.near[:0]
 	for _, c := range s.candidates {
 		if c.score <= limit && !slices.Equal(c.terms, chosen.terms) {
 			out = append(out, c)
 		}
 	}
+	s.near = out
 	slices.SortStableFunc(out, byError)
 	out = out[:min(len(out), 2*rivalsTried)]
 	met := out[:0]
@@ -186,11 +187,13 @@ func (s *search) challengers(chosen candidate) []candidate {
 // nothing is left to judge it by.
 func (s *search) contend(c candidate) (contender, bool) {
 	n, k := len(s.y), len(c.terms)
-	r := contender{candidate: c, coef: c.coef, freedom: float64(n - k), errors: make([]float64, n), squares: make([]float64, n)}
+	r := contender{candidate: c, coef: c.coef, freedom: float64(n - k)}
 	if n <= k {
 		return r, false
 	}
-	residual := slices.Clone(s.y)
+	r.errors, r.squares = make([]float64, n), make([]float64, n)
+	residual := append(s.residual[:0], s.y...)
+	s.residual = residual
 	for a, j := range c.terms {
 		for i := range residual {
 			residual[i] -= c.coef[a] * s.columns[j][i]
@@ -275,6 +278,12 @@ func scale(v []float64, k float64) {
 
 // judge sets the probabilities of all contenders.
 func (d *Design) judge(all []contender) {
+	if len(all) == 1 { // its probability is 1, unless nothing tells
+		if dot(d.resampled[:d.points], all[0].squares) > 0 {
+			all[0].probability = 1
+		}
+		return
+	}
 	total := 0.0
 	worth := make([]float64, len(all))
 	for b := range resamples {
@@ -324,7 +333,7 @@ func resample(points int) []float64 {
 
 // rivals turns contenders into a Spread over the union of their terms.
 func (s *search) rivals(kept []contender) Spread {
-	var union []int
+	union := make([]int, 0, len(kept)*len(s.d.basis.Terms))
 	sum := 0.0
 	for _, r := range kept {
 		union = append(union, r.terms...)
@@ -332,7 +341,7 @@ func (s *search) rivals(kept []contender) Spread {
 	}
 	slices.Sort(union)
 	union = slices.Compact(union)
-	out := Spread{}
+	out := Spread{Terms: make([]Term, 0, len(union)), Rivals: make([]Rival, 0, len(kept))}
 	for _, j := range union {
 		out.Terms = append(out.Terms, s.d.basis.Terms[j])
 	}
@@ -340,10 +349,13 @@ func (s *search) rivals(kept []contender) Spread {
 		out.Heaviest = math.Max(out.Heaviest, math.Abs(s.y[i]))
 	}
 	n, width := len(s.y), len(union)
+	numbers := make([]float64, len(kept)*(n+1)*width)
 	for _, r := range kept {
+		own := numbers[: (n+1)*width : (n+1)*width]
+		numbers = numbers[(n+1)*width:]
 		rival := Rival{
 			Probability: r.probability / sum, Freedom: r.freedom, Errors: r.errors,
-			Coefficients: make([]float64, width), Influence: make([]float64, n*width),
+			Coefficients: own[:width:width], Influence: own[width:],
 		}
 		for a, j := range r.terms {
 			to, _ := slices.BinarySearch(union, j)

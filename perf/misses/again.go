@@ -15,6 +15,12 @@ import (
 	"presage/perf/subject"
 )
 
+// couldNotRun returns an error that wraps errNotRun, and remembers that there was one.
+func (r *refits) couldNotRun(err error) error {
+	r.lacking.Store(true)
+	return fmt.Errorf("%w: %w", errNotRun, err)
+}
+
 // turns lets one caller at a time work on what a key stands for.
 type turns[K comparable] struct {
 	mu    sync.Mutex
@@ -103,7 +109,7 @@ func (r *refits) simulated(ctx context.Context, run int, m *machine.Machine, rep
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		err = fmt.Errorf("%w: %w", errNotRun, err)
+		err = r.couldNotRun(err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,7 +177,7 @@ func (r *refits) collect(ctx context.Context, run int, sizes []uint64, report pr
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		r.notRun = fmt.Errorf("%w: %w", errNotRun, err)
+		r.notRun = r.couldNotRun(err)
 		return r.notRun
 	}
 	for i, res := range found {

@@ -190,10 +190,7 @@ func (m *Model) byLoop(ctx context.Context, param string, key loopKey) (*byLoop,
 		return known, nil
 	}
 	runs, sizes := m.blocksFor(param, key)
-	storeKey, err := r.loopsKey(runs, sizes, key)
-	if err != nil {
-		return nil, err
-	}
+	storeKey := func() (store.Key, error) { return r.loopsKey(runs, sizes, key) }
 	memo, err := memo(r, storeKey, func() (storedByLoop, error) { return m.fitByLoop(ctx, runs, sizes, key) })
 	if errors.Is(err, errNotRun) {
 		return nil, err
@@ -204,9 +201,7 @@ func (m *Model) byLoop(ctx context.Context, param string, key loopKey) (*byLoop,
 	out := &byLoop{memo.Value.Fitted, memo.Value.Of}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if memo.Warning != "" {
-		r.warnings = append(r.warnings, memo.Warning)
-	}
+	r.warn(memo.Warning)
 	r.byLoop[key] = out
 	return out, nil
 }

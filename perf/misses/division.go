@@ -32,12 +32,11 @@ func (m *Model) FitDivision(ctx context.Context, d Division) (*scaling.Model, er
 	for i := range d.Parts {
 		in.Parts = append(in.Parts, d.Parts[i].Name)
 	}
-	key, err := store.NewKey(d.Kind, d.Version, struct {
-		Model int
-		In    any
-	}{modelVersion, in})
-	if err != nil {
-		return nil, err
+	key := func() (store.Key, error) {
+		return store.NewKey(d.Kind, d.Version, struct {
+			Model int
+			In    any
+		}{modelVersion, in})
 	}
 	options := r.options
 	options.BlockBytes = d.BlockBytes
@@ -45,11 +44,9 @@ func (m *Model) FitDivision(ctx context.Context, d Division) (*scaling.Model, er
 	if err != nil {
 		return nil, fmt.Errorf("perf: fit of %s for blocks of %d bytes: %w", d.Kind, d.BlockBytes, err)
 	}
-	if known.Warning != "" {
-		r.mu.Lock()
-		r.warnings = append(r.warnings, known.Warning)
-		r.mu.Unlock()
-	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.warn(known.Warning)
 	return known.Value, nil
 }
 

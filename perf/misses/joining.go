@@ -81,28 +81,36 @@ const joinVersion = 2
 // parts returns the groups that were accessed in any run, joined where they
 // exchange accesses.
 func (j *joiner) parts(ctx context.Context, r *refits) ([]part, string, error) {
-	j.total = make([]float64, len(j.runs.Runs))
-	for g := range j.shared.All() {
-		u := unit{group: g, at: j.shared.PlaceOf(g), counts: make([]float64, len(j.total))}
-		sum := 0.0
-		for r := range j.total {
-			u.counts[r] = float64(j.shared.Accesses(j.runs, r, g))
-			j.total[r] += u.counts[r]
-			sum += u.counts[r]
-		}
-		if sum > 0 {
-			j.units = append(j.units, u)
-		}
-	}
-	k, err := store.NewKey("joined", joinVersion, r.inputs(r.kept(0)))
-	if err != nil {
-		return nil, "", err
-	}
-	joined, err := memo(r, k, func() ([][]int, error) { return j.join(ctx) })
+	j.count()
+	key := func() (store.Key, error) { return store.NewKey("joined", joinVersion, r.inputs(r.kept(0))) }
+	joined, err := memo(r, key, func() ([][]int, error) { return j.join(ctx) })
 	if err != nil {
 		return nil, "", fmt.Errorf("perf: join: %w", err)
 	}
 	return j.partsOf(joined.Value), joined.Warning, nil
+}
+
+// count finds the groups that were accessed, and what each run made of accesses.
+func (j *joiner) count() {
+	all := slices.Collect(j.shared.All())
+	counts := make([][]float64, len(all))
+	share(len(all), func(g int) {
+		counts[g] = make([]float64, len(j.runs.Runs))
+		for r := range counts[g] {
+			counts[g][r] = float64(j.shared.Accesses(j.runs, r, all[g]))
+		}
+	})
+	j.total = make([]float64, len(j.runs.Runs))
+	for g := range all {
+		sum := 0.0
+		for r, n := range counts[g] {
+			j.total[r] += n
+			sum += n
+		}
+		if sum > 0 {
+			j.units = append(j.units, unit{group: all[g], at: j.shared.PlaceOf(all[g]), counts: counts[g]})
+		}
+	}
 }
 
 // partsOf returns the units as parts, of which some are joined.
@@ -366,7 +374,6 @@ func worst(misfit []float64) float64 { return max(slices.Max(misfit), -slices.Mi
 // warnings say which parts were joined.
 func (m *Model) joinWarnings(runs *locality.Runs) []string {
 	var out []string
-	whole := m.sumOf(runs, slices.Collect(m.shared.All()))
 	for i := range m.parts {
 		p := &m.parts[i]
 		if len(p.groups) < 2 {
@@ -374,7 +381,7 @@ func (m *Model) joinWarnings(runs *locality.Runs) []string {
 		}
 		share := 0.0
 		for r, n := range m.sumOf(runs, p.groups) {
-			share = max(share, num.Ratio(n, whole[r]))
+			share = max(share, num.Ratio(n, m.totals[r]))
 		}
 		out = append(out, fmt.Sprintf("%s: %d groups of references with up to %s of the accesses exchange them from size to size, and are modelled together",
 			m.shared.NameAt(subject.ByLoop, p.at), len(p.groups), num.Percent(share)))

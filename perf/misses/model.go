@@ -332,7 +332,9 @@ func (m *Model) chooseGroups(ctx context.Context) error {
 		return err
 	}
 	m.parts, m.totals = parts, j.total
-	r.parts = m.digestOfParts()
+	if !r.opt.Draft { // drafts have no keys
+		r.parts = m.digestOfParts()
+	}
 	if warning != "" {
 		m.Warnings = append(m.Warnings, warning)
 	}

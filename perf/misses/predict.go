@@ -211,6 +211,11 @@ func inOrder[T any](workers, n int, f func(int) (T, error)) ([]T, error) {
 	return out, nil
 }
 
+// share calls f with 0 to n - 1, some by each processor.
+func share(n int, f func(int)) {
+	_, _ = inOrder(runtime.GOMAXPROCS(0), n, func(i int) (struct{}, error) { f(i); return struct{}{}, nil })
+}
+
 // simulateRuns simulates the machine in the runs if intervals will ask for that, in the
 // caller's goroutine, to which alone progress is reported. What cannot be run is left to
 // those that ask.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"presage/perf/fit"
 	"presage/perf/locality"
@@ -39,6 +40,8 @@ type refits struct {
 	collecting turns[int]          // by run
 	fitting    turns[refit]
 	looping    turns[loopKey]
+
+	lacking atomic.Bool // a further run could not be made, or the store not be used
 
 	mu       sync.Mutex // of what follows
 	warnings []string   // of the store
@@ -80,10 +83,7 @@ func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) 
 		return before, nil
 	}
 	kept := r.kept(what.without)
-	key, err := r.key(what, kept)
-	if err != nil {
-		return nil, err
-	}
+	key := func() (store.Key, error) { return r.key(what, kept) }
 	options := r.options
 	options.BlockBytes = blockBytes
 	known, err := memo(r, key, func() (*scaling.Model, error) {
@@ -98,9 +98,7 @@ func (m *Model) fitted(ctx context.Context, what refit) (*scaling.Model, error) 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known.Warning != "" {
-		r.warnings = append(r.warnings, known.Warning)
-	}
+	r.warn(known.Warning)
 	r.known[what] = known.Value
 	return known.Value, nil
 }
@@ -141,12 +139,16 @@ func (m *Model) fitBlocks(ctx context.Context, chosen []uint64) error {
 }
 
 // memo is store.Memo, but of drafts, which are not kept.
-func memo[T any](r *refits, key store.Key, compute func() (T, error)) (store.Memoized[T], error) {
+func memo[T any](r *refits, key func() (store.Key, error), compute func() (T, error)) (store.Memoized[T], error) {
 	if r.opt.Draft {
 		v, err := compute()
 		return store.Memoized[T]{Value: v}, err
 	}
-	return store.Memo(r.store, key, compute)
+	k, err := key()
+	if err != nil {
+		return store.Memoized[T]{}, err
+	}
+	return store.Memo(r.store, k, compute)
 }
 
 // heldOutFootprint returns what the program touches by all sizes but the largest ones.
@@ -163,6 +165,14 @@ func (m *Model) heldOutFootprint(without int) (*scaling.Footprint, error) {
 	}
 	r.heldOut[without] = fitted
 	return fitted, nil
+}
+
+// warn adds a warning of the store, if it is one; r.mu is held.
+func (r *refits) warn(text string) {
+	if text != "" {
+		r.warnings = append(r.warnings, text)
+		r.lacking.Store(true)
+	}
 }
 
 // said returns and forgets the warnings of the store.
@@ -239,12 +249,12 @@ func moreThan(n, m int) int {
 func (m *Model) measured(b int, kept []int) []scaling.Group {
 	runs := m.refits.runs
 	groups := make([]scaling.Group, len(m.parts))
-	for g := range groups {
-		groups[g].Name = m.first(Group(g)).String()
-		for _, r := range kept {
-			groups[g].Hists = append(groups[g].Hists, m.collectedBy(runs, g, r, b))
-			groups[g].Accesses = append(groups[g].Accesses, m.accessesBy(runs, g, r, b))
+	share(len(groups), func(g int) {
+		hists, accesses := make([]reuse.Histogram, len(kept)), make([]float64, len(kept))
+		for i, r := range kept {
+			hists[i], accesses[i] = m.collectedBy(runs, g, r, b), m.accessesBy(runs, g, r, b)
 		}
-	}
+		groups[g] = scaling.Group{Name: m.first(Group(g)).String(), Hists: hists, Accesses: accesses}
+	})
 	return groups
 }

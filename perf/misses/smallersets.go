@@ -3,7 +3,6 @@ package misses
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -172,7 +171,7 @@ func (r *refits) simulatedSmaller(ctx context.Context, run int, m *machine.Machi
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		err, sims = fmt.Errorf("%w: %w", errNotRun, err), make([]*storedCache, len(lacking))
+		err, sims = r.couldNotRun(err), make([]*storedCache, len(lacking))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -95,6 +95,24 @@ func (s *Selection) Scores() []ScoreRow {
 	return rows
 }
 
+// StartRow is a run of k-means.
+type StartRow struct {
+	K          int     `frame:"k"`      // clusters asked for
+	Start      int     `frame:"start"`  // from 0
+	Passes     int     `frame:"passes"` // over the intervals, of which the last moved none
+	Score      float64 `frame:"bic"`
+	Distortion float64 `frame:"distortion"` // sum of squared distances from the centres, intervals weighing 1 on average
+}
+
+// StartRows returns a row for each run of k-means, by number of clusters.
+func (s *Selection) StartRows() []StartRow {
+	var rows []StartRow
+	for _, t := range s.Starts {
+		rows = append(rows, StartRow{t.K, t.Start, t.Passes, t.Score, t.Distortion})
+	}
+	return rows
+}
+
 // WriteFiles writes the vectors, points, weights and labels in the formats of
 // SimPoint 3.2: PREFIX.bb, PREFIX.simpoints, PREFIX.weights and PREFIX.labels.
 func (s *Selection) WriteFiles(prefix string) error {

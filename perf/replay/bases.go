@@ -46,6 +46,7 @@ func (f *fitter) findBases() {
 	for r := range f.runs {
 		f.joinOverlapping(f.hulls(r, true))
 	}
+	f.splitRecycled()
 	f.placeLoose()
 	f.prog.Bases = []Base{{Kind: Absolute, At: f.constant(0)}, {Kind: Stack, At: f.series(func(r int) (int64, bool) { return int64(f.runs[r].Stack), true })}}
 	base := make(map[int]int32) // by root
@@ -55,6 +56,7 @@ func (f *fitter) findBases() {
 			f.chooseBase(i, j, base)
 		}
 	}
+	f.anchor(base)
 }
 
 // leaps reports whether reference j of place i takes steps of leapBytes and more, on

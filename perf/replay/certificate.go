@@ -146,12 +146,18 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 		}
 	}
 	// What a branch in doubt could lead to may have more executions, or some after
-	// all.
+	// all: one at least is in doubt, though what the real run had is certain.
 	for id := range j.uncertainBlocks() {
 		b := &in.code.blocks[id]
 		for k := range b.refs {
 			r := &c.Refs[int(b.firstRef)+k]
-			r.Doubtful, r.Likely = max(r.Doubtful, r.Accesses), 0
+			if r.Accesses == 0 {
+				continue
+			}
+			if r.Accesses == r.Real {
+				r.Accesses++
+			}
+			r.Doubtful, r.Likely = r.Accesses-r.Real, 0
 			r.reasons |= follows
 		}
 	}
@@ -164,14 +170,27 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 }
 
 // leavesOut returns how many executions of a place a replay lacks, as the polynomial of
-// their number says or, where that is none, its guess.
+// their number says or, where that is none, its guess; none if the real run is past them.
 func (j *judgement) leavesOut(i int, start *Follower) uint64 {
 	done := j.replayed.Visits[i]
 	if start != nil {
 		done += start.Real.Visits[i]
+		if j.past(i, start) {
+			return 0
+		}
 	}
 	expected := max(0, j.values[j.prog.Places[i].Counts].At)
 	return max(done, uint64(expected)) - done
+}
+
+// past reports whether the real run, of which so much was followed, has done with a place
+// of which it is not known how often it is executed: it was there, and twice as far from
+// the beginning as the largest run was when it had done with it, in shares of the runs.
+func (j *judgement) past(i int, start *Follower) bool {
+	if j.ends == nil || j.values[j.prog.Places[i].Counts].Exact() || start.Real.Visits[i] == 0 || j.replayed.Visits[i] > 0 {
+		return false
+	}
+	return j.ends[i] > 0 && 2*j.ends[i]*j.Accesses() <= float64(start.Real.Accesses)
 }
 
 // nearlyAll is the share of the certain accesses of which the end is Amid's.

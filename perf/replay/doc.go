@@ -62,10 +62,12 @@
 // gather, is a loop over these: see cfg.Program.Elements.
 //
 // Addresses outside the image are relative to the stack's start or to the lowest
-// address of the data that overlap with them, an allocation; where these
-// lie at the new size is read off the first part of a real run there, which also
-// checks every function that is evaluated in it. See Certificate for what makes a
-// scope's counts trustworthy.
+// address of the data that overlap with them, an allocation. What overlaps at some sizes,
+// and at others lies apart at no function of the size, are two: memory is given out again.
+// Where allocations lie at the new size is read off the first part of a real run there, which
+// also checks every function that is evaluated in it: from the first access to them, or,
+// before there is one, from what malloc writes in front of them (see Anchor). See
+// Certificate for what makes a scope's counts trustworthy.
 //
 // Of a program with shared libraries, the engine tells where each file was loaded, which
 // parts its data from the stack and from allocations. Returns to another place than that

@@ -46,6 +46,10 @@ type Follower struct {
 	waits   []wait // executions that the run should get to
 	patient uint64 // accesses up to which it is waited for
 	unshown *unshown
+
+	anchors  map[int32][]anchored // by place
+	byAnchor []bool               // bases that are known by these alone
+
 	done    bool
 	trouble string
 
@@ -85,6 +89,7 @@ func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowO
 		}
 	}
 	f.findWaits()
+	f.findAnchors()
 	if in.own {
 		f.unshown = newUnshown(in)
 	}
@@ -305,6 +310,7 @@ func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
 			f.in.track(&f.in.places[f.place], i, a.Addr(), f.vector)
 		}
 	}
+	f.settleAnchored(accesses)
 }
 
 // compare compares an address with what the reference is to access; the first one
@@ -325,6 +331,11 @@ func (f *Follower) compare(i int, addr uint64) {
 			return
 		}
 		f.settle(base, f.in.bases[base]+addr-want)
+		return
+	}
+	if f.byAnchor[base] && f.in.places[f.place].exact { // what is accessed is certain
+		f.byAnchor[base] = false
+		f.moveBase(base, f.in.bases[base]+addr-want)
 		return
 	}
 	if want != addr && !(f.isSlot(i) && ref.moveSlot(addr)) {

@@ -77,7 +77,8 @@ func (m *Model) BuiltFor(n int64, says *access.Analysis) error {
 
 // At returns the program at size n, from the fit to all sizes or, if the replay of
 // some of these then differs from the runs, to those of n's residue class modulo 2, 4
-// or 8: whichever explains most of the largest run's accesses, first the simplest.
+// or 8, or to all but the smallest: whichever explains most of the largest
+// run's accesses, first the simplest.
 func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 	select {
 	case m.turn <- struct{}{}:
@@ -88,13 +89,13 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 	var best *fitted
 	var in *Instance
 	share := 0.0
-	for modulus := int64(1); modulus <= 8 && share < goodShare; modulus *= 2 {
-		f, err := m.fit(ctx, modulus, (n%modulus+modulus)%modulus)
+	for _, some := range m.choices(n) {
+		if share >= goodShare {
+			break
+		}
+		f, err := m.fit(ctx, some)
 		if err != nil {
 			return nil, err
-		}
-		if f == nil {
-			continue
 		}
 		at, err := f.prog.At(m.code, n)
 		if err != nil {
@@ -165,18 +166,36 @@ func (f *fitted) share(at *Instance) float64 {
 	return share
 }
 
-// fit returns the verified fit to the sizes of a residue class; nil if there are too
-// few of them.
-func (m *Model) fit(ctx context.Context, modulus, residue int64) (*fitted, error) {
-	var sizes []int64
-	var runs []*Run
-	for i, n := range m.sizes {
-		if (n%modulus+modulus)%modulus == residue {
-			sizes, runs = append(sizes, n), append(runs, m.runs[i])
+// choices returns the runs, by index, that a size may be replayed by, all of them first:
+// those of its residue classes, and, of a size beyond, all but the smallest, at which loops
+// may not be entered, or memory lie, as at any other.
+func (m *Model) choices(n int64) (list [][]int) {
+	for modulus := int64(1); modulus <= 8; modulus *= 2 {
+		var some []int
+		for i, size := range m.sizes {
+			if (size-n)%modulus == 0 {
+				some = append(some, i)
+			}
+		}
+		if len(some) >= minSizes {
+			list = append(list, some)
 		}
 	}
-	if len(sizes) < minSizes {
-		return nil, nil
+	if n > m.sizes[len(m.sizes)-1] && len(m.sizes)-1 > minSizes {
+		some := make([]int, len(m.sizes)-1)
+		for i := range some {
+			some[i] = i + 1
+		}
+		list = append(list, some)
+	}
+	return list
+}
+
+// fit returns the verified fit to some runs.
+func (m *Model) fit(ctx context.Context, some []int) (*fitted, error) {
+	sizes, runs := make([]int64, len(some)), make([]*Run, len(some))
+	for k, i := range some {
+		sizes[k], runs[k] = m.sizes[i], m.runs[i]
 	}
 	key := fmt.Sprint(sizes)
 	if f := m.fits[key]; f != nil {
@@ -187,7 +206,7 @@ func (m *Model) fit(ctx context.Context, modulus, residue int64) (*fitted, error
 		return nil, err
 	}
 	m.fits[key] = f
-	if modulus == 1 {
+	if len(some) == len(m.sizes) {
 		m.all = f.prog
 	}
 	return f, nil

@@ -98,4 +98,6 @@ type Base struct {
 	Kind   BaseKind
 	At     int32  // its address, in Series
 	Object string // for Global: the variable that begins there; empty: data of no known one
+
+	Anchors []Anchor // of Data, if any: what tells where it lies before it is accessed
 }

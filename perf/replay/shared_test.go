@@ -58,29 +58,37 @@ func TestRunsAreShared(t *testing.T) {
 	all.Wait()
 }
 
-// TestFitsOfResidueClasses: where all sizes are of one residue class, its fit is that to all
-// sizes, made once; a class of fewer has a fit of its own.
-func TestFitsOfResidueClasses(t *testing.T) {
+// TestFitsOfSomeSizes: where all sizes are of one residue class, its fit is that to all
+// sizes, made once; a class of fewer has a fit of its own, and so have all but the smallest,
+// for sizes beyond the runs.
+func TestFitsOfSomeSizes(t *testing.T) {
 	prog := compile(t, "-O2 -DMATMUL")
-	m := learn(t, prog, codeOf(t, prog), 12, 16, 20, 24, 28)
-	fitOf := func(modulus, residue int64) *fitted {
-		f, err := m.fit(t.Context(), modulus, residue)
-		if err != nil {
-			t.Fatal(err)
+	m := learn(t, prog, codeOf(t, prog), 12, 16, 20, 24, 28, 32)
+	chosen := func(n int64) (list [][]int64) {
+		for _, some := range m.choices(n) {
+			f, err := m.fit(t.Context(), some)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, f.prog.Sizes)
 		}
-		return f
+		return list
 	}
-	all := fitOf(1, 0)
-	for _, modulus := range []int64{2, 4} {
-		if fitOf(modulus, 0) != all {
-			t.Errorf("multiples of %d were fitted anew", modulus)
+	all, larger := []int64{12, 16, 20, 24, 28, 32}, []int64{16, 20, 24, 28, 32}
+	for n, want := range map[int64][][]int64{
+		20: {all, all, all},
+		21: {all},
+		36: {all, all, all, larger},
+	} {
+		if got := chosen(n); !reflect.DeepEqual(got, want) {
+			t.Errorf("n=%d: fits to %d, want %d", n, got, want)
 		}
 	}
-	if f := fitOf(8, 4); f != nil {
-		t.Errorf("three sizes were fitted: %d", f.prog.Sizes)
+	if len(m.fits) != 2 {
+		t.Errorf("%d fits were made of 2", len(m.fits))
 	}
 	m.sizes[2] = 21 // no multiple of 4
-	if f := fitOf(4, 0); f == nil || f == all || !slices.Equal(f.prog.Sizes, []int64{12, 16, 24, 28}) {
-		t.Error("the fit to four of five sizes is not theirs")
+	if got, want := chosen(40), [][]int64{{12, 16, 21, 24, 28, 32}, {12, 16, 24, 28, 32}, {12, 16, 24, 28, 32}, {16, 21, 24, 28, 32}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("n=40: fits to %d, want %d", got, want)
 	}
 }

@@ -72,8 +72,11 @@ func (s *splitter) alignedCut(p part) (low, high part, ok bool) {
 		if !seen(l) || !seen(h) {
 			continue
 		}
-		score := s.score(l, h, top)
-		if ranking := (score + gapBias) / math.Log(g.ratio); score <= aligned && ranking < best {
+		// A score beyond limit would not be taken.
+		width := math.Log(g.ratio)
+		limit := math.Min(aligned, best*width-gapBias)
+		score := s.score(l, h, top, limit)
+		if ranking := (score + gapBias) / width; score <= aligned && ranking < best {
 			low, high, best, ok = l, h, ranking, true
 		}
 	}
@@ -125,15 +128,20 @@ func (s *splitter) match(p part, all [][]gap, order []int, g gap) []float64 {
 }
 
 // score returns the sum of the leave-one-out errors of the count and of the
-// distance of the side that is smaller at the largest size.
-func (s *splitter) score(low, high part, top int) float64 {
+// distance of the side that is smaller at the largest size, or infinity if that of the
+// count alone is beyond limit.
+func (s *splitter) score(low, high part, top int, limit float64) float64 {
 	small := low
 	if high[top].count() < low[top].count() {
 		small = high
+	}
+	rough := s.roughness(small.counts())
+	if rough > limit {
+		return math.Inf(1)
 	}
 	d, err := s.distance(s.hists, small, ofDraft)
 	if err != nil || len(d.Residuals) < minSizes {
 		return math.Inf(1)
 	}
-	return s.roughness(small.counts()) + d.LOO
+	return rough + d.LOO
 }

@@ -1,8 +1,10 @@
 package scaling
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"runtime"
 
 	"presage/perf/fit"
 )
@@ -71,26 +73,42 @@ func (m *Model) Histograms(p fit.Point) []Histogram { return m.HistogramsAt([]fi
 // HistogramsAt returns the histograms at several sizes, by size and group, in a fraction
 // of the time: groups share the values of terms, and each function is visited once.
 func (m *Model) HistogramsAt(sizes []fit.Point) [][]Histogram {
-	n := 0
-	for i := range m.Groups {
-		n += len(m.Groups[i].Bins)
-	}
-	all, bins := make([][]Histogram, len(sizes)), make([][]WeightedBin, len(sizes))
+	all := make([][]Histogram, len(sizes))
 	for k := range sizes {
-		all[k], bins[k] = make([]Histogram, len(m.Groups)), make([]WeightedBin, n)
+		all[k] = make([]Histogram, len(m.Groups))
 	}
-	at, first, second := fit.At(sizes...), make([]float64, len(sizes)), make([]float64, len(sizes))
+	parts := min(runtime.GOMAXPROCS(0), (len(m.Groups)+groupsEach-1)/groupsEach)
+	each(context.Background(), parts, parts, func(p int) {
+		m.histogramsOf(p*len(m.Groups)/parts, (p+1)*len(m.Groups)/parts, sizes, all)
+	})
+	return all
+}
+
+// groupsEach is how many groups are worth another worker.
+const groupsEach = 64
+
+// histogramsOf sets the histograms of some groups.
+func (m *Model) histogramsOf(first, end int, sizes []fit.Point, all [][]Histogram) {
+	n := 0
+	for i := range m.Groups[first:end] {
+		n += len(m.Groups[first+i].Bins)
+	}
+	bins := make([][]WeightedBin, len(sizes))
+	for k := range sizes {
+		bins[k] = make([]WeightedBin, n)
+	}
+	at, one, other := fit.At(sizes...), make([]float64, len(sizes)), make([]float64, len(sizes))
 	from := 0
-	for i := range m.Groups {
+	for i := first; i < end; i++ {
 		g := &m.Groups[i]
 		to := from + len(g.Bins)
 		for b := range g.Bins {
-			distances, counts := at.Each(first, &g.Bins[b].Distance), at.Each(second, &g.Bins[b].Frequency)
+			distances, counts := at.Each(one, &g.Bins[b].Distance), at.Each(other, &g.Bins[b].Frequency)
 			for k := range sizes {
 				bins[k][from+b] = WeightedBin{Distance: math.Max(0, distances[k]), Count: math.Max(0, counts[k])}
 			}
 		}
-		cold, accesses := at.Each(first, &g.Cold), at.Each(second, &g.Accesses)
+		cold, accesses := at.Each(one, &g.Cold), at.Each(other, &g.Accesses)
 		for k := range sizes {
 			h := &all[k][i]
 			h.Cold, h.Bins = math.Max(0, cold[k]), bins[k][from:to:to]
@@ -98,7 +116,6 @@ func (m *Model) HistogramsAt(sizes []fit.Point) [][]Histogram {
 		}
 		from = to
 	}
-	return all
 }
 
 // scaleTo makes bins and cold accesses sum to accesses.

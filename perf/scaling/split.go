@@ -86,11 +86,15 @@ func (s *splitter) cut(p part) (low, high part, ok bool) {
 			if !seen(l) || !seen(h) {
 				continue
 			}
-			e := math.Max(s.roughness(l.counts()), s.roughness(h.counts()))
+			bonus := 1.0
 			if i == 0 {
-				e /= preferMidpoint
+				bonus = preferMidpoint
 			}
-			if e < least {
+			e := s.roughness(l.counts()) / bonus
+			if e > smooth || e >= least {
+				continue // whatever the other side is like
+			}
+			if e = math.Max(e, s.roughness(h.counts())/bonus); e <= smooth && e < least {
 				low, high, least = l, h, e
 			}
 		}

@@ -22,6 +22,11 @@ import (
 // MarshalBinary implements encoding.BinaryMarshaler, which encoding/gob uses.
 func (m *Model) MarshalBinary() ([]byte, error) {
 	w := modelWriter{known: make(map[*float64][]int)}
+	n := len(m.Groups)
+	for i := range m.Groups {
+		n += len(m.Groups[i].Bins)
+	}
+	w.Grow(n * bytesEach)
 	w.Strings(m.Params)
 	w.Len(len(m.Sizes))
 	for _, p := range m.Sizes {
@@ -36,6 +41,9 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	w.warnings(m.Warnings)
 	return w.Bytes(), nil
 }
+
+// bytesEach is about what a bin takes, of which many share functions.
+const bytesEach = 512
 
 type modelWriter struct {
 	wire.Writer

@@ -7,8 +7,9 @@
 //	        ─ the interval nearest each centre ─▶ simulation points and weights
 //
 // It follows SimPoint 3.2, and reads and writes its files, but draws its own
-// random numbers, so results agree in quality and not digit by digit. The same
-// seed gives the same result, bit by bit, on any number of processors.
+// random numbers and scores a little differently, so results agree in quality and not
+// digit by digit; with Rules SimPoint32 or SimPoint31 they are the published
+// program's. The same seed gives the same result, bit by bit, on any number of processors.
 //
 // The score of a clustering is the Bayesian information criterion of a mixture
 // of spherical Gaussians of one variance, with each interval in one cluster

@@ -39,6 +39,7 @@ const slack = 1e-12
 type kmeans struct {
 	p            *points
 	k            int
+	rules        Rules // for centres without points
 	centres      []float64
 	label        []int32
 	upper, lower []float64
@@ -51,10 +52,10 @@ type kmeans struct {
 }
 
 // cluster runs k-means from the given centres.
-func cluster(ctx context.Context, p *points, centres []float64, iterations int) (*clustering, error) {
+func cluster(ctx context.Context, p *points, centres []float64, iterations int, rules Rules) (*clustering, error) {
 	k := len(centres) / p.stride
 	m := &kmeans{
-		p: p, k: k, centres: centres, label: make([]int32, p.n),
+		p: p, k: k, rules: rules, centres: centres, label: make([]int32, p.n),
 		upper: make([]float64, p.n), lower: make([]float64, p.n), apart: make([]float64, p.n*k), gone: make([]float64, k),
 		half: make([]float64, k*k), nearest: make([]float64, k), sums: make([]float64, len(centres)), weight: make([]float64, k),
 	}
@@ -186,11 +187,12 @@ func (m *kmeans) means() {
 }
 
 // update moves centres to the means and adjusts the bounds. It reports whether
-// an empty cluster was given a point.
+// an empty cluster was given a point. By the published program the mean of no points is the
+// origin.
 func (m *kmeans) update() (filled bool) {
 	m.means()
 	for c, w := range m.weight {
-		if w == 0 && m.fill(c) {
+		if w == 0 && m.rules == Own && m.fill(c) {
 			filled = true
 		}
 	}
@@ -199,7 +201,7 @@ func (m *kmeans) update() (filled bool) {
 	moved := make([]float64, m.k)
 	for c := range m.k {
 		to := m.sums[c*stride : (c+1)*stride]
-		if m.weight[c] == 0 {
+		if m.weight[c] == 0 && m.rules == Own {
 			copy(to, m.centre(c)) // stays
 		}
 		// More slack than elsewhere, since gone is subtracted from sums that

@@ -136,7 +136,7 @@ func TestLastIterationEmptiesACluster(t *testing.T) {
 		begin = append(begin, p.row(i)...)
 	}
 	want, sse := lloyd(p, slices.Clone(begin), 1)
-	got, err := cluster(t.Context(), p, begin, 1)
+	got, err := cluster(t.Context(), p, begin, 1, Own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestBoundsChangeNothing(t *testing.T) {
 		iterations := rapid.SampledFrom([]int{1, 2, 100}).Draw(t, "iterations")
 		begin := p.begin(k, how, stream(rapid.Uint64().Draw(t, "seed"), purposeStart))
 		want, sse := lloyd(p, slices.Clone(begin), iterations)
-		got, err := cluster(t.Context(), p, begin, iterations)
+		got, err := cluster(t.Context(), p, begin, iterations, Own)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestBoundsChangeNothingOfMuch(t *testing.T) {
 	for _, k := range []int{2, 9, 30} {
 		begin := p.begin(k, PlusPlus, r)
 		want, _ := lloyd(p, slices.Clone(begin), 100)
-		got, err := cluster(t.Context(), p, begin, 100)
+		got, err := cluster(t.Context(), p, begin, 100, Own)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestBICAgainstDensities(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPoints(t)
 		k := rapid.IntRange(1, 6).Draw(t, "k")
-		c, err := cluster(t.Context(), p, p.begin(k, PlusPlus, stream(1, purposeStart)), 100)
+		c, err := cluster(t.Context(), p, p.begin(k, PlusPlus, stream(1, purposeStart)), 100, Own)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,5 +328,23 @@ func TestPlusPlusDrawsBySquares(t *testing.T) {
 	share := float64(far) / float64(all)
 	if first := float64(all) / 20_000; math.Abs(first-2.8/3) > 0.01 || math.Abs(share-0.9) > 0.01 {
 		t.Errorf("the first centre is the heavy point in %.3f, want 0.933; the second the far one in %.3f, want 0.9", first, share)
+	}
+}
+
+// TestPublishedRandomNumbers holds the generators against numbers known of them: ran2
+// after the seed -1, and what a C program of the GNU library prints of rand after
+// srand(1).
+func TestPublishedRandomNumbers(t *testing.T) {
+	r := newRandom32(1)
+	for i, want := range []float64{0.285381, 0.253358, 0.0934685, 0.608497, 0.903420} {
+		if got := r.float(); math.Abs(got-want) > 5e-7 {
+			t.Errorf("ran2, number %d: %g, want %g", i, got, want)
+		}
+	}
+	c := newRandomC(1)
+	for i, want := range []int{1804289383, 846930886, 1681692777, 1714636915, 1957747793} {
+		if got := c.next(); got != want {
+			t.Errorf("rand, number %d: %d, want %d", i, got, want)
+		}
 	}
 }

@@ -38,6 +38,9 @@ const (
 // threshold of 0.9 of the BIC; but with k-means++ starts, and with 20 of them in
 // place of its 5, which do not always find phases that are planted.
 type Options struct {
+	// Rules are whose details are followed: Presage's own, or the published program's.
+	Rules Rules
+
 	// K is the number of clusters; 0: chosen by score. The paper always uses 8
 	// (2005, section 4).
 	K int
@@ -103,6 +106,9 @@ func (o *Options) fill() error {
 	}
 	def(&o.MaxK, 30)
 	def(&o.Dims, 15)
+	if o.Rules.published() {
+		def(&o.Starts, SimPoint32Starts)
+	}
 	def(&o.Starts, DefaultStarts)
 	def(&o.Iterations, 100)
 	if o.Threshold == 0 {
@@ -123,8 +129,10 @@ func (o *Options) fill() error {
 		return fmt.Errorf("simpoint: a threshold of %g and a coverage of %g: want 0 to 1", o.Threshold, o.Coverage)
 	case !(o.Early >= 0) || math.IsInf(o.Early, 1):
 		return fmt.Errorf("simpoint: early intervals may be further from the centre by %g radii: want 0 or more", o.Early)
-	case o.Init > FurthestFirst || o.Search > All:
-		return errors.New("simpoint: unknown Init or Search")
+	case o.Init > FurthestFirst || o.Search > All || o.Rules > SimPoint31:
+		return errors.New("simpoint: unknown Init, Search or Rules")
+	case o.Rules.published() && (o.Seed > mostSeed || o.Search == All):
+		return fmt.Errorf("simpoint: the published program takes seeds up to %d here, and searches by bisection", mostSeed)
 	}
 	return nil
 }

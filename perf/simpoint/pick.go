@@ -1,6 +1,7 @@
 package simpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // Result is a choice of simulation points.
 type Result struct {
 	K      int     // clusters
-	Labels []int   // cluster of each interval; clusters count from 0, by their first interval
+	Labels []int   // cluster of each interval; clusters count from 0, by their first interval (by the published program: in the order of their initial centres)
 	Points []Point // by cluster, those that Options.Coverage leaves
 
 	// Distances[i] is the distance of interval i from the centre of its
@@ -28,6 +29,7 @@ type Result struct {
 	Mismatch float64
 
 	Trials   []Trial // by ascending K
+	Starts   []Start // likewise
 	Warnings []error
 }
 
@@ -46,6 +48,15 @@ type Trial struct {
 	Score     float64 // BIC of the best of the starts
 	Variance  float64 // weighted mean of squared distances from centres
 	Converged bool
+}
+
+// Start is one run of k-means.
+type Start struct {
+	K          int     // asked for
+	Start      int     // which of the runs for K, from 0
+	Score      float64 // BIC
+	Distortion float64 // sum of squared distances from centres, weighted by weights of 1 on average
+	Passes     int     // assignments of all intervals to the nearest centre; the last changed nothing if k-means has ended
 }
 
 // ErrIntervals is wrapped by the error for a run without intervals.
@@ -71,7 +82,7 @@ func Pick(ctx context.Context, v *bbv.Vectors, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &search{ctx: ctx, p: p, opt: &opt, tried: make(map[int]*clustering)}
+	s := &search{ctx: ctx, p: p, opt: &opt, tried: make(map[int]*clustering), first: make(map[int]int)}
 	best, err := s.run()
 	if err != nil {
 		return nil, fmt.Errorf("simpoint: %w", err)
@@ -87,6 +98,8 @@ type search struct {
 	p     *points
 	opt   *Options
 	tried map[int]*clustering
+	first map[int]int // the number of starts before those of k, for the published program
+	all   []Start
 }
 
 // run returns the clustering chosen.
@@ -96,6 +109,12 @@ func (s *search) run() (*clustering, error) {
 			return nil, err
 		}
 		return s.tried[k], nil
+	}
+	if s.opt.Rules.published() {
+		if err := s.runPublished(); err != nil {
+			return nil, err
+		}
+		return s.tried[s.chosen()], nil
 	}
 	most := s.most()
 	if s.opt.Search == All {
@@ -184,7 +203,9 @@ func (s *search) try(numbers ...int) error {
 		return s.ctx.Err()
 	}
 	for i, c := range all {
-		if k := numbers[i/starts]; s.tried[k] == nil || c.score > s.tried[k].score {
+		k := numbers[i/starts]
+		s.all = append(s.all, Start{K: k, Start: i % starts, Score: c.score, Distortion: c.sse, Passes: c.iterations + 1})
+		if s.tried[k] == nil || c.score > s.tried[k].score {
 			s.tried[k] = c
 		}
 	}
@@ -193,12 +214,15 @@ func (s *search) try(numbers ...int) error {
 
 // one runs k-means once.
 func (s *search) one(k, start int) (*clustering, error) {
-	r := stream(s.opt.Seed, purposeStart, uint64(k), uint64(start))
-	c, err := cluster(s.ctx, s.p, s.p.begin(k, s.opt.Init, r), s.opt.Iterations)
+	c, err := cluster(s.ctx, s.p, s.starts(k, start), s.opt.Iterations, s.opt.Rules)
 	if err != nil {
 		return nil, err
 	}
-	c.score = c.bic(s.p)
+	if s.opt.Rules.published() {
+		c.score = c.bicPublished(s.p, k)
+	} else {
+		c.score = c.bic(s.p)
+	}
 	return c, nil
 }
 
@@ -212,6 +236,9 @@ func (s *search) result(c *clustering) *Result {
 			number[l] = next
 		}
 		r.Labels[i] = number[l] - 1
+		if s.opt.Rules.published() {
+			r.Labels[i] = int(l)
+		}
 		r.Distances[i] = math.Sqrt(squared(s.p.row(i), c.centres[int(l)*s.p.stride:(int(l)+1)*s.p.stride]))
 	}
 	r.Points = represent(r, s.p.weight, s.opt)
@@ -219,6 +246,8 @@ func (s *search) result(c *clustering) *Result {
 		r.Trials = append(r.Trials, Trial{K: k, Found: t.k, Score: t.score, Variance: t.sse / float64(s.p.n), Converged: t.converged})
 	}
 	slices.SortFunc(r.Trials, func(a, b Trial) int { return a.K - b.K })
+	r.Starts = s.all
+	slices.SortFunc(r.Starts, func(a, b Start) int { return cmp.Or(a.K-b.K, a.Start-b.Start) })
 	r.Warnings = s.doubts(c)
 	return r
 }

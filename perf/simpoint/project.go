@@ -40,7 +40,11 @@ func project(v *bbv.Vectors, opt *Options) (*points, error) {
 	p.weigh(v, opt.Equal)
 	index := positions(ids)
 	var matrix []float64
-	if opt.Dims != NoProjection {
+	switch {
+	case opt.Dims == NoProjection:
+	case opt.Rules.published():
+		matrix = projectionOf(ids, dims, p.stride, opt.Rules.random(seedProjection+int64(opt.Seed)))
+	default:
 		matrix = projection(ids, dims, p.stride, opt.Seed)
 	}
 	for i := range p.n {

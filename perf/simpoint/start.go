@@ -15,7 +15,13 @@ func (p *points) begin(k int, how Init, r *rand.Rand) []float64 {
 		}
 		return centres
 	}
-	centres := append(make([]float64, 0, k*p.stride), p.row(p.first(how, r))...)
+	return p.spread(p.row(p.first(how, r)), k, how, r)
+}
+
+// spread returns up to k centres, the first of which is given, each of the others
+// chosen by its distance from those before.
+func (p *points) spread(first []float64, k int, how Init, r *rand.Rand) []float64 {
+	centres := append(make([]float64, 0, k*p.stride), first...)
 	nearest := make([]float64, p.n) // squared distance from the nearest centre
 	for i := range nearest {
 		nearest[i] = math.Inf(1)

@@ -27,7 +27,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 )
@@ -268,14 +267,18 @@ func (s *Store) Save(k Key, v any) error {
 	if s.watch != nil {
 		s.watch(k, v)
 	}
-	data, err := s.encode(k, v)
+	head, payload, err := s.encode(k, v)
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", k.Kind, err)
 	}
 	s.tidy.Do(s.removeStale)
 	err = writeTo(filepath.Join(s.dir, unfinished), s.Path(k), atLeisure, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
+		for _, data := range [][]byte{head, payload} {
+			if _, err := w.Write(data); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		s.failure.Lock()
@@ -299,17 +302,17 @@ func (s *Store) removeStale() {
 	}
 }
 
-func (s *Store) encode(k Key, v any) ([]byte, error) {
-	var plain, payload bytes.Buffer
+func (s *Store) encode(k Key, v any) (head, payload []byte, err error) {
+	var plain, packed bytes.Buffer
 	if err := gob.NewEncoder(&plain).Encode(v); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := s.compress(&payload, plain.Bytes()); err != nil {
-		return nil, err
+	if err := s.compress(&packed, plain.Bytes()); err != nil {
+		return nil, nil, err
 	}
 	sum := k.checksum(keyed)
-	sum.Write(payload.Bytes())
-	return slices.Concat([]byte(magic), []byte{keyed}, sum.Sum(nil), payload.Bytes()), nil
+	sum.Write(packed.Bytes())
+	return append([]byte(magic), sum.Sum([]byte{keyed})...), packed.Bytes(), nil
 }
 
 const (

@@ -11,6 +11,7 @@ type problem struct {
 	n, nonzer  int
 	shift      float64
 	iterations int
+	share
 
 	matrix    csr
 	generator *generator
@@ -28,13 +29,18 @@ type problem struct {
 
 // allocate returns a problem with all the memory that it will ever use.
 func allocate(o options) *problem {
-	most := o.n * (o.nonzer + 1) * (o.nonzer + 1) // if no two vectors meet twice
-	vector := func() []float64 { return make([]float64, o.n) }
+	mine := shareOf(o.n, max(o.ranks, 1), o.rank)
+	rows := mine.hi - mine.lo
+	most := rows * (o.nonzer + 1) * (o.nonzer + 1) // if no two vectors meet twice
+	if mine.ranks > 1 {
+		most += most / 4 // rows differ
+	}
+	vector := func() []float64 { return make([]float64, rows) }
 	return &problem{
-		class: o.class, n: o.n, nonzer: o.nonzer, shift: o.shift, iterations: o.iterations,
-		matrix:    csr{rowstr: make([]int32, 0, o.n+1), colidx: make([]int32, 0, most), a: make([]float64, 0, most)},
-		generator: newGenerator(o.n, o.nonzer),
-		x:         vector(), z: vector(), p: vector(), q: vector(), r: vector(),
+		class: o.class, n: o.n, nonzer: o.nonzer, shift: o.shift, iterations: o.iterations, share: mine,
+		matrix:    csr{rowstr: make([]int32, 0, rows+1), colidx: make([]int32, 0, most), a: make([]float64, 0, most)},
+		generator: newGenerator(o.n, o.nonzer, mine),
+		x:         vector(), z: vector(), p: make([]float64, o.n), q: vector(), r: vector(),
 		zeta: make([]float64, 0, o.iterations), rnorm: make([]float64, 0, o.iterations), rho: make([]float64, 0, o.iterations),
 		work: make([]float64, 0, o.iterations),
 	}
@@ -47,6 +53,10 @@ func allocate(o options) *problem {
 //
 //go:noinline
 func iterate(p *problem) {
+	if p.ranks > 1 {
+		iterateShare(p, alone{})
+		return
+	}
 	for i := range p.x {
 		p.x[i] = 1
 	}

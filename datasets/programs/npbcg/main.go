@@ -28,10 +28,18 @@
 // The last line of output is "verification: successful", or "verification:
 // FAILED" with the reason and exit status 1.
 //
+// # Ranks
+//
+// With -ranks, the run is that of one rank among several that share the rows: its
+// rows, its parts of the vectors, search directions that are whole. What other ranks
+// would send is zero (alone), so that it solves the system of its own rows and
+// columns; of the checks, those of the residual and the energy remain.
+//
 // # Not modelled
 //
 // The original solves once more, untimed, before it starts. It adds up equal
-// entries of the matrix in another order, of which zeta shows nothing.
+// entries of the matrix in another order, of which zeta shows nothing. Its ranks have
+// blocks of rows and columns, and share the product of each row.
 package main
 
 import (
@@ -72,6 +80,8 @@ type options struct {
 	nonzer     int     // elements of a random vector, but for the last
 	shift      float64 // above the largest eigenvalue
 	iterations int
+	ranks      int  // that share the rows; of 1, the whole
+	rank       int  // which of them this run is
 	quiet      bool // print nothing but the verification
 }
 
@@ -82,7 +92,7 @@ var classes = map[string]options{
 	"A": {n: 14000, nonzer: 11, shift: 20, iterations: 15},
 }
 
-func defaults() options { return options{n: 4000, nonzer: 8, iterations: 15} }
+func defaults() options { return options{n: 4000, nonzer: 8, iterations: 15, ranks: 1} }
 
 // parse reads and checks the command line.
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -93,6 +103,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.nonzer, "nonzer", o.nonzer, "random `elements` of each vector, 1 to 20; a row of the matrix has some (nonzer+1)² entries")
 	f.Float64Var(&o.shift, "shift", o.shift, "what is taken from the diagonal, above the largest eigenvalue, at most 1000; if 0, 2 + (nonzer+1)²/6")
 	f.IntVar(&o.iterations, "iterations", o.iterations, "iterations of the power method, 1 to 10000")
+	f.IntVar(&o.ranks, "ranks", o.ranks, "run the share of one of so many `ranks`, alone, 1 to 64")
+	f.IntVar(&o.rank, "rank", o.rank, "which of the ranks, from 0")
 	if err := f.Read(args, stderr); err != nil {
 		return o, err
 	}
@@ -132,5 +144,5 @@ func (o options) check() error {
 	if !(o.shift > 0 && o.shift <= 1000) { // also refuses NaN
 		return fmt.Errorf("-shift %g: want a number above 0, at most 1000", o.shift)
 	}
-	return nil
+	return o.checkRanks()
 }

@@ -22,6 +22,7 @@ type csr struct {
 // of the matrix while it is put together.
 type generator struct {
 	n, nonzer int
+	lo, hi    int // rows that sparse makes
 	seed      uint64
 
 	acol []int32   // columns of the vectors, nonzer+1 for each
@@ -36,10 +37,10 @@ type generator struct {
 	by     []int32
 }
 
-func newGenerator(n, nonzer int) *generator {
+func newGenerator(n, nonzer int, mine share) *generator {
 	most := n * (nonzer + 1)
 	g := &generator{
-		n: n, nonzer: nonzer,
+		n: n, nonzer: nonzer, lo: mine.lo, hi: mine.hi,
 		acol: make([]int32, most), aelt: make([]float64, most), arow: make([]int32, n),
 		marked: make([]int32, n), row: make([]float64, n), inRow: make([]bool, n),
 		size: make([]float64, n), first: make([]int32, n+2), by: make([]int32, most),
@@ -133,7 +134,7 @@ func (g *generator) transpose() {
 func (g *generator) sparse(m *csr, shift float64) {
 	width := g.nonzer + 1
 	m.rowstr, m.colidx, m.a = m.rowstr[:0], m.colidx[:0], m.a[:0]
-	for row := range g.n {
+	for row := g.lo; row < g.hi; row++ {
 		m.rowstr = append(m.rowstr, int32(len(m.a)))
 		start := len(m.colidx)
 		for _, i := range g.by[g.first[row]:g.first[row+1]] {

@@ -60,7 +60,7 @@ func (l *loop) Execute(ctx context.Context, c *campaign.Campaign, tell func(camp
 // aside are the kinds of entries that are no results of runs: what static analysis
 // finds, marks of jobs, matrices that travel, what is made of results, and simulations of
 // which only a prediction knows that it needs them.
-var aside = []string{"graphs", "outline", "job", "spmv-matrix", "spmv-specs", "joined", "model", "fewer sets"}
+var aside = []string{"graphs", "outline", "job", "spmv-matrix", "spmv-specs", "joined", "model", "fewer sets", "predictions"}
 
 // results returns the keys of the results that a store holds.
 func results(st *store.Store) (map[store.Key]bool, error) {

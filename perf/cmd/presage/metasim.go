@@ -27,6 +27,7 @@ type metasimFlags struct {
 	warmLength     uint64
 	onlyHistory    bool
 	untimed        bool
+	ranks          int
 	full           bool
 	record         string
 }
@@ -50,9 +51,16 @@ PREFIX-blocks.csv, PREFIX-runs.csv, PREFIX-clusters.csv and PREFIX-history.csv, 
 this command, the date and checksums to recordings.csv beside them. Simulations are kept in the
 store: an interrupted study resumes where it stopped. --history makes
 the last of these files anew, points simulated after a history that warms caches of
-megabytes up, and judges it by the study that was recorded.`,
+megabytes up, and judges it by the study that was recorded.
+
+--ranks P takes the ranks of a parallel run one by one, each a run of the program with
+its number in place of {rank} in --args, and prints what each does to memory, and all
+together: by points of its own, by those of rank 0 for all of them, as the paper does
+it, and by the full simulation. With --record it writes PREFIX-ranks.csv and, of basic
+blocks, PREFIX-rankblocks.csv.`,
 		Example: `  presage metasim ./datasets/programs/cg --at n=40 --machine datasets/metasim/power3.yaml --percent 10,1 --full
   presage metasim ./datasets/programs/cg --at n=40 --machine zen4 --points cg --interval 200000
+  presage metasim ./datasets/programs/npbcg --args "-class A -ranks 4 -rank {rank} -quiet" --ranks 4 --machine datasets/metasim/power3.yaml
   presage metasim ./datasets/programs/is --args "-class A -quiet" --machine datasets/metasim/power3.yaml --record datasets/metasim/is.A`,
 		Args: cobra.ExactArgs(1),
 		RunE: m.simulate,
@@ -67,7 +75,8 @@ megabytes up, and judges it by the study that was recorded.`,
 	f.BoolVar(&m.full, "full", false, "also simulate the whole run")
 	f.StringVar(&m.record, "record", "", "run the whole study, and write its tables to files with this name prefix")
 	f.BoolVar(&m.onlyHistory, "history", false, "with --record: write PREFIX-history.csv alone, by the study recorded under the prefix")
-	f.BoolVar(&m.untimed, "untimed", false, "with --history: time nothing, and leave the paper's 8 points out")
+	f.BoolVar(&m.untimed, "untimed", false, "with --history: time nothing, and leave the paper's 8 points out; with --ranks: time nothing")
+	f.IntVar(&m.ranks, "ranks", 0, "number of ranks of a parallel run, whose arguments have {rank}; each is a run of its own")
 	_ = cmd.MarkFlagRequired("machine")
 	m.register(cmd)
 	m.out.register(cmd)
@@ -82,6 +91,9 @@ func (m *metasimFlags) simulate(cmd *cobra.Command, args []string) error {
 	found, err := perf.FindMachine(m.machine)
 	if err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("ranks") {
+		return m.parallel(cmd, args, found)
 	}
 	if m.record != "" {
 		return m.study(cmd, args, found)
@@ -123,7 +135,7 @@ func (m *metasimFlags) samplings() ([]perf.Sampling, error) {
 	}
 	if m.files != "" {
 		if m.pick != (simpoint.Options{}) {
-			return nil, errors.New("--points: the points are chosen already: leave out --k, --max-k and --seed")
+			return nil, errors.New("--points: the points are chosen already: leave out --k, --max-k, --seed and --as")
 		}
 		if guided.Points, err = phase.ReadPoints(m.files); err != nil {
 			return nil, err
@@ -151,20 +163,27 @@ func warmupNamed(name string) (metasim.Warmup, error) {
 	return w, nil
 }
 
-// study runs the whole study and records it.
-func (m *metasimFlags) study(cmd *cobra.Command, args []string, on *machine.Machine) error {
-	if m.interval != 0 || m.pick != (simpoint.Options{}) {
-		return errors.New("--record varies intervals and numbers of points itself: leave out --interval, --k, --max-k and --seed")
-	}
+// opened returns the program, where it is run, and how.
+func (m *metasimFlags) opened(cmd *cobra.Command, args []string) (*perf.Program, perf.Point, perf.PhaseOptions, error) {
+	var opt perf.PhaseOptions
 	prog, err := openProgram(cmd.Context(), args[0])
 	if err != nil {
-		return err
+		return nil, nil, opt, err
 	}
 	point, err := m.point()
 	if err != nil {
-		return err
+		return nil, nil, opt, err
 	}
-	opt, err := m.options(cmd, args...)
+	opt, err = m.options(cmd, args...)
+	return prog, point, opt, err
+}
+
+// study runs the whole study and records it.
+func (m *metasimFlags) study(cmd *cobra.Command, args []string, on *machine.Machine) error {
+	if m.interval != 0 || m.pick != (simpoint.Options{}) {
+		return errors.New("--record varies intervals and numbers of points itself: leave out --interval, --k, --max-k, --seed and --as")
+	}
+	prog, point, opt, err := m.opened(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -218,4 +237,35 @@ func (m *metasimFlags) history(cmd *cobra.Command, args []string, prog *perf.Pro
 		return nil, err
 	}
 	return rows, sampling.RecordHistory(m.record, rows, prog, commandLine(cmd, args))
+}
+
+// parallel simulates the ranks of a parallel run, and records them if that is wanted.
+func (m *metasimFlags) parallel(cmd *cobra.Command, args []string, on *machine.Machine) error {
+	if m.interval != 0 || m.pick != (simpoint.Options{}) || m.files != "" || m.onlyHistory || m.full || len(m.percents) > 0 {
+		return errors.New("--ranks compares points by score with the full simulation: leave out --interval, --k, --max-k, --seed, --as, --points, --percent, --full and --history")
+	}
+	for _, name := range []string{"warmup", "warmup-length", "periods"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--ranks simulates points after a history: leave out --%s", name)
+		}
+	}
+	prog, point, opt, err := m.opened(cmd, args)
+	if err != nil {
+		return err
+	}
+	study := sampling.Options{RunOptions: opt.RunOptions, Machine: on}
+	if m.untimed {
+		study.Repeats = -1
+	}
+	found, err := study.RunRanks(cmd.Context(), prog, point, m.ranks)
+	if err != nil {
+		return err
+	}
+	warn(cmd.ErrOrStderr(), found.Warnings)
+	if m.record != "" {
+		if err := found.Record(m.record, commandLine(cmd, args)); err != nil {
+			return err
+		}
+	}
+	return m.out.print(cmd.OutOrStdout(), frame.Of(found.Rows))
 }

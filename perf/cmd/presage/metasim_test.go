@@ -23,13 +23,17 @@ func TestSimpointAndMetasim(t *testing.T) {
 	if !strings.HasPrefix(points, "program,cluster,interval,") || strings.Count(points, "\n") != 4 {
 		t.Errorf("points:\n%s", points)
 	}
-	for _, table := range []string{"timeline", "scores"} {
+	for _, table := range []string{"timeline", "scores", "starts"} {
 		if text := must(t, with("simpoint", program, "--interval", "200000", "--table", table)...); strings.Count(text, "\n") < 3 {
 			t.Errorf("%s:\n%s", table, text)
 		}
 	}
 	if text := must(t, "simpoint", prefix+".bb", "--k", "3", "--format", "csv"); strings.Count(text, "\n") != 4 {
 		t.Errorf("points of a file:\n%s", text)
+	}
+	// One of the points that the published program chose of its sample.
+	if text := must(t, "simpoint", "../../../datasets/metasim/simpoint32/sample.bb", "--as", "simpoint-3.1", "--format", "csv"); !strings.Contains(text, ",1,339,339000,1000,0.446,") {
+		t.Errorf("points as SimPoint 3.1:\n%s", text)
 	}
 	chosen := must(t, with("metasim", program, "--machine", power3, "--interval", "200000", "--k", "3")...)
 	read := must(t, with("metasim", program, "--machine", power3, "--interval", "200000", "--points", prefix)...)
@@ -64,26 +68,34 @@ func TestSimpointAndMetasim(t *testing.T) {
 			t.Errorf("%s: %d rows, %+v", table, df.Nrow(), from)
 		}
 	}
+	ranks := must(t, "metasim", program, "--machine", power3, "--ranks", "2", "--args", "-n 2{rank} -repeat 3 -quiet", "--untimed", "-q", "--store", filepath.Join(dir, "store"), "--format", "csv", "--record", prefix)
+	if files, err := filepath.Glob(prefix + "-rank*.csv"); err != nil || len(files) != 2 || strings.Count(ranks, "\n") != 13 || strings.Count(ranks, ",2,all,") != 4 {
+		t.Errorf("%v, %v, two ranks:\n%s", files, err, ranks)
+	}
 	bad := filepath.Join(dir, "bad.bb")
 	if err := os.WriteFile(bad, []byte("T:0:1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for want, line := range map[string]string{
-		"bad.bb:1":       "simpoint " + bad,
-		"--interval":     "simpoint " + bad + " --interval 5",
-		"--table":        "simpoint " + prefix + ".none --table all", // before anything is run
-		"--stdin":        "simpoint " + prefix + ".bb --stdin x",
-		"--percent 0":    "metasim " + prefix + ".none --machine zen4 --percent 0",
-		"--max-k":        "metasim " + prefix + ".none --machine zen4 --points " + prefix + " --k 2",
-		"no such file":   "simpoint " + prefix + ".none",
-		"one problem":    "simpoint " + program + " --at n=1,2",
-		"--warmup":       "metasim " + program + " --machine zen4 --warmup cold",
-		"name the study": "metasim " + program + " --machine zen4 --history",
-		"only with":      "metasim " + program + " --machine zen4 --untimed --record " + kept,
-		"recorded":       "metasim " + program + " --machine zen4 --history --record " + kept + ".none",
-		"itself":         "metasim " + program + " --machine zen4 --k 3 --record " + kept,
-		"nowhere":        "metasim " + program + " --machine nowhere",
-		"x.simpoints":    "metasim " + program + " --machine zen4 --points x",
+		"bad.bb:1":           "simpoint " + bad,
+		"--interval":         "simpoint " + bad + " --interval 5",
+		"--ranks":            "metasim " + program + " --machine zen4 --ranks 2 --full",
+		"leave out --warmup": "metasim " + program + " --machine zen4 --ranks 2 --warmup none",
+		"0 ranks":            "metasim " + program + " --machine zen4 --ranks 0",
+		"simpoint-3.2":       "simpoint " + bad + " --as simpoint",
+		"--table":            "simpoint " + prefix + ".none --table all", // before anything is run
+		"--stdin":            "simpoint " + prefix + ".bb --stdin x",
+		"--percent 0":        "metasim " + prefix + ".none --machine zen4 --percent 0",
+		"--max-k":            "metasim " + prefix + ".none --machine zen4 --points " + prefix + " --k 2",
+		"no such file":       "simpoint " + prefix + ".none",
+		"one problem":        "simpoint " + program + " --at n=1,2",
+		"--warmup":           "metasim " + program + " --machine zen4 --warmup cold",
+		"name the study":     "metasim " + program + " --machine zen4 --history",
+		"only with":          "metasim " + program + " --machine zen4 --untimed --record " + kept,
+		"recorded":           "metasim " + program + " --machine zen4 --history --record " + kept + ".none",
+		"itself":             "metasim " + program + " --machine zen4 --k 3 --record " + kept,
+		"nowhere":            "metasim " + program + " --machine nowhere",
+		"x.simpoints":        "metasim " + program + " --machine zen4 --points x",
 	} {
 		if _, _, err := presage(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)

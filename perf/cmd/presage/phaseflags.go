@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"presage/perf"
 	"presage/perf/phase"
@@ -30,9 +31,32 @@ func (p *phaseFlags) register(cmd *cobra.Command) {
 	f.IntVar(&p.pick.K, "k", 0, "number of clusters; 0: chosen by their score")
 	f.IntVar(&p.pick.MaxK, "max-k", 0, "largest number of clusters to try (default 30)")
 	f.Uint64Var(&p.pick.Seed, "seed", 0, "seed of the projection and of the clustering")
+	f.Var((*rulesFlag)(&p.pick), "as", "choose as a version of the published program does: simpoint-3.2 or simpoint-3.1 (default presage)")
 	f.StringVar(&p.dir, "store", "", "folder that keeps vectors and simulations (default the user's)")
 	p.run.register(cmd)
 	p.on.register(cmd)
+}
+
+// rulesFlag sets the rules that points are chosen by. The published program's come with
+// its default of equal weights.
+type rulesFlag simpoint.Options
+
+var _ pflag.Value = (*rulesFlag)(nil)
+
+func (r *rulesFlag) Type() string { return "name" }
+
+func (r *rulesFlag) String() string {
+	if r.Rules == simpoint.Own {
+		return ""
+	}
+	return r.Rules.String()
+}
+
+// Set implements pflag.Value.
+func (r *rulesFlag) Set(name string) (err error) {
+	r.Rules, err = simpoint.ParseRules(name)
+	r.Equal = r.Rules != simpoint.Own
+	return err
 }
 
 // point returns the problem size.

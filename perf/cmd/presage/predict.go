@@ -43,7 +43,8 @@ are counted in a replay instead, conflicts included; the column method says whic
 Those of the rest are predicted as in fully associative caches, and beyond the sizes of
 the profiles, where the runs foretell each other's conflicts, with such conflicts as
 they have, in that cache or in one of fewer sets.
-Replays are kept in the store (see presage store): the same prediction takes none.
+Predictions are kept in DIR, size by size, and replays in the store (see presage
+store): a curve that is drawn again with a few sizes more takes the time of these.
 
 Loops are learned by running the program at the sizes of the profiles again. Where these
 leave in doubt what others may settle, as they do with tiles, a program that takes its

@@ -286,3 +286,42 @@ func waitUntil(t *testing.T, holds func() bool) {
 	}
 	t.Fatal("waited in vain for 10 seconds")
 }
+
+// cancelling is a sink that cancels the run at a number of accesses.
+type cancelling struct {
+	*trace.Direct
+	left   int
+	cancel context.CancelFunc
+}
+
+func (c *cancelling) Exchange(b *trace.Batch) *trace.Batch {
+	if b != nil {
+		if c.left -= len(b.Accesses); c.left <= 0 {
+			c.cancel()
+		}
+	}
+	return c.Direct.Exchange(b)
+}
+
+// TestCancelByTheSink checks that a run ends with the context's error wherever what it
+// recorded has its reader cancel it: what is in buffers then may be half of a record.
+func TestCancelByTheSink(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join("testdata", "bench", "sort.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := compile(t, string(source), "-O2")
+	found, err := Engine{}.Discover(t.Context(), f, engine.Request{Args: []string{"2000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; at < 2_000_000; at += 50_000 {
+		ctx, cancel := context.WithCancel(t.Context())
+		sink := &cancelling{trace.NewDirect(), at, cancel}
+		_, err := Engine{}.Run(ctx, f, engine.Request{Args: []string{"300000"}, Plan: found.Plan, Sink: sink})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("cancelled after %d accesses: %v", at, err)
+		}
+		cancel()
+	}
+}

@@ -208,8 +208,12 @@ func (m *machine) run(io *stdio) error {
 	return err
 }
 
-// finish sends what the last thread recorded.
+// finish sends what the last thread recorded, unless the run was cancelled: nobody reads it
+// then, and the buffer may end with half of a record.
 func (m *machine) finish() {
+	if m.ctx.Err() != nil {
+		return
+	}
 	pos := m.stateWord(m.current, gsBuffer)
 	start := buffersAt + uint64(m.place.buffer)*bufferStride
 	if pos >= m.place.from && pos <= start+bufferBytes {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Writer appends values to a slice of bytes. The zero Writer is empty.
@@ -14,6 +15,9 @@ type Writer struct {
 
 // Bytes returns what was written.
 func (w *Writer) Bytes() []byte { return w.data }
+
+// Grow makes room for n bytes more.
+func (w *Writer) Grow(n int) { w.data = slices.Grow(w.data, n) }
 
 // Uint writes a number that is not negative.
 func (w *Writer) Uint(v uint64) { w.data = binary.AppendUvarint(w.data, v) }

@@ -225,11 +225,12 @@ const (
 func (r *replayedPoint) disturbed(counts cache.LevelResult, level predict.Level, ways float64) bool {
 	sure, doubtful := 0.0, 0.0
 	for g, s := range r.Groups {
-		switch n := float64(counts.Groups[g].Misses); {
-		case s.likely():
+		n := float64(counts.Groups[g].Misses)
+		if s.likely() {
 			sure += n
-		case s.Accesses > 0:
-			doubtful += n
+		} else if s.Accesses > 0 { // each access in doubt misses once at most
+			most := math.Min(n, float64(s.Doubtful))
+			doubtful, sure = doubtful+most, sure+n-most
 		}
 	}
 	if left := float64(r.Left); left > noticeable*float64(r.All.Accesses) {

@@ -1,6 +1,7 @@
 package replayed
 
 import (
+	"cmp"
 	"math"
 	"testing"
 
@@ -14,19 +15,22 @@ import (
 func TestDisturbed(t *testing.T) {
 	for _, c := range []struct {
 		sure, doubtful, amid, sets, ways uint64
+		few                              uint64 // accesses in doubt among those of the second group; 0: all
 		want                             bool
 	}{
-		{1000, 0, 1 << 20, 1, 64, false},
-		{1000, 90, 1 << 20, 1, 64, false},
-		{1000, 110, 1 << 20, 1, 64, true},
-		{1000, 900, 1 << 20, 64, 8, false}, // what else is predicted knows nothing of conflicts
-		{1000, 1100, 1 << 20, 64, 8, true},
-		{1000, 5000, 10, 1, 8, false},      // few before certified ones, and many after
-		{1000, 5000, 10, 1, 64, true},      // each may change 64
-		{14000, 24000, 245e3, 1, 64, true}, // a TLB that rows that data choose go through
-		{0, 1, 1, 1, 1, true},
+		{1000, 0, 1 << 20, 1, 64, 0, false},
+		{1000, 90, 1 << 20, 1, 64, 0, false},
+		{1000, 110, 1 << 20, 1, 64, 0, true},
+		{1000, 900, 1 << 20, 64, 8, 0, false}, // what else is predicted knows nothing of conflicts
+		{1000, 1100, 1 << 20, 64, 8, 0, true},
+		{1000, 5000, 10, 1, 8, 0, false},      // few before certified ones, and many after
+		{1000, 5000, 10, 1, 64, 0, true},      // each may change 64
+		{14000, 24000, 245e3, 1, 64, 0, true}, // a TLB that rows that data choose go through
+		{0, 1, 1, 1, 1, 0, true},
+		{0, 5000, 1 << 20, 1, 64, 400, false}, // of a group with 400 accesses in doubt, 4600 misses are sure
+		{0, 5000, 1 << 20, 1, 64, 600, true},
 	} {
-		r := &replayedPoint{Groups: []standing{{Accesses: 1 << 30}, {Accesses: 1 << 10, Doubtful: 1}, {}}, Amid: c.amid}
+		r := &replayedPoint{Groups: []standing{{Accesses: 1 << 30}, {Accesses: 1 << 30, Doubtful: cmp.Or(c.few, 1<<30)}, {}}, Amid: c.amid}
 		counts := cache.LevelResult{Groups: []cache.Counts{{Misses: c.sure}, {Misses: c.doubtful}, {}}}
 		if got := r.disturbed(counts, predict.Level{Sets: c.sets, Ways: c.ways}, float64(c.ways)); got != c.want {
 			t.Errorf("%+v: disturbed %v", c, got)

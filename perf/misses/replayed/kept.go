@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 15
+const replayVersion = 17
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
@@ -126,7 +126,7 @@ func (c *Corrector) at(ctx context.Context, point subject.Point) (*replayedPoint
 func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoint, error) {
 	n, ok := whole(point[c.program.sweep.name])
 	if !ok {
-		return &replayedPoint{Why: errSizes.Error()}, nil
+		return &replayedPoint{Why: errSizes.Error(), Final: true}, nil
 	}
 	exe, err := c.executable(n)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *Corrector) kept(ctx context.Context, point subject.Point) (*replayedPoi
 		}
 	}
 	if passing := new(passingError); errors.As(err, &passing) {
-		return &replayedPoint{Why: passing.Error(), Unknown: errors.As(err, new(*unlearnedError))}, nil
+		return &replayedPoint{Why: passing.Error(), Final: replay.Final(err), Unknown: errors.As(err, new(*unlearnedError))}, nil
 	}
 	if err != nil {
 		return nil, err

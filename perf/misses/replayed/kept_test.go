@@ -26,12 +26,14 @@ type kept struct {
 	m     *machine.Machine
 }
 
-func learnKept(t *testing.T) *kept {
+func learnKept(t *testing.T) *kept { return learnBlocks(t, 64) }
+
+func learnBlocks(t *testing.T, blockBytes ...uint64) *kept {
 	t.Helper()
 	k := &kept{store: store.Open(t.TempDir()), m: find(t, "zen4")}
 	prog := build(t, "-DMATMUL -DBARE -nostdlib -ffreestanding", "../../replay/testdata/kernels.c")
 	opt := subject.RunOptions{Store: k.store, Args: "{n}"}
-	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 15, 18, 21, 24, 28, 31), locality.ProfileOptions{RunOptions: opt, BlockBytes: []uint64{64}})
+	runs, err := locality.Profile(t.Context(), prog, subject.Sweep("n", 15, 18, 21, 24, 28, 31), locality.ProfileOptions{RunOptions: opt, BlockBytes: blockBytes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -307,3 +307,29 @@ func TestArguments(t *testing.T) {
 		t.Error("arguments without the size were accepted")
 	}
 }
+
+// TestDataThatTheStartDoesNotShow: where matrices lie that turn from the heap to mappings
+// between the sizes of the runs, and are first accessed in the second half of a run, is
+// told by what malloc writes; a vector that lay where a buffer was before is of no one
+// allocation with it.
+func TestDataThatTheStartDoesNotShow(t *testing.T) {
+	st := store.Open(t.TempDir())
+	m := find(t, "origin2000")
+	prog := build(t, "", "testdata/late.c")
+	opt := subject.RunOptions{Store: st, Args: "{n}"}
+	model, p := learnOne(t, prog, m, opt, 60, 75, 92, 104, 120, 136, 150)
+	point := subject.Point{"n": 256}
+	simulated, err := misses.Simulate(t.Context(), prog, m, []subject.Point{point}, misses.SimulateOptions{RunOptions: opt, By: subject.ByRoutine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := judge(t, model, p, m, point, Options{TrainedSizesOnly: true}, simulated)
+	for _, scope := range []string{"L1 kernel", "L1 begin"} {
+		if r := rows[scope]; !strings.HasPrefix(r.method, Method) || math.Abs(r.pred-r.is) > 0.5 {
+			t.Errorf("%s: %q predicts %g, simulated %g", scope, r.method, r.pred, r.is)
+		}
+	}
+	if r := rows["L1 kernel"]; r.is < 1.5*r.full {
+		t.Errorf("%g misses, %g if fully associative: the test wants conflicts", r.is, r.full)
+	}
+}
