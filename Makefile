@@ -126,7 +126,6 @@ judge: ## hold predictions against simulation on the judging suite, and record i
 # of LU and SP take as long as two steps and more: these do two.
 STUDY_SIZES = --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48,50,56,59 --large n=64,74,77,80,100,120,128 --curve n=12:200:4 --time-at n=20,32,48,56
 STUDY = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --pages 16384 $(STUDY_SIZES)
-HYPERPLANES = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48,50,56,59 --large n=64,74,77,80 --curve n=12:200:4 --time-at n=20,32,48,56
 RECIPE = $(GO) run ./perf/cmd/presage study -q --recipe --machine origin2000,itanium2 --train n=20,23,26,31,36,39,45 --at n=46,48,50,56,59 --large n=64,74,77,80,100,120,128
 SMALL = $(GO) run ./perf/cmd/presage study -q --machine origin2000 --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48 --curve n=12:64:4
 ORIGIN_8WAY = datasets/sweep3d_nas/origin2000-8way.yaml
@@ -134,13 +133,14 @@ ORIGIN_8WAY = datasets/sweep3d_nas/origin2000-8way.yaml
 study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (hours; goes on where it was interrupted)
 	$(STUDY) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(STUDY) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
-	$(HYPERPLANES) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
+	$(STUDY) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
 	$(STUDY) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --record datasets/sweep3d_nas/bt-2.3
 	$(STUDY) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
 	$(RECIPE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
+	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
 	$(RECIPE) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --record datasets/sweep3d_nas/bt-2.3
 	$(RECIPE) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(RECIPE) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
@@ -150,6 +150,7 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
 	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-largest.csv
 	$(LARGEST) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-largest.csv
+	$(LARGEST) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-hp-largest.csv
 	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-2.3-largest.csv
 	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-3.0-largest.csv
 	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-2.3-largest.csv
