@@ -239,6 +239,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DROWS", mixed, []int64{97, 128}, "kernel", true, 0},
 		{"-O2 -DNUMBERED", mixed, []int64{97, 128}, "kernel", true, 0},
 		{"-O2 -DOUTSIDE", mixed, []int64{97, 128}, "kernel", true, 0},
+		{"-O1 -DELEMENTS -DREST", mixed, []int64{97}, "kernel", true, 0},
 		{"-O2 -DELEMENTS -DLATER", mixed, []int64{97}, "kernel", false, 0},
 		{"-O2 -DELEMENTS -DSHUFFLED", mixed, []int64{97}, "kernel", false, 0},
 		{"-O2 -DELEMENTS -DSPOILED", mixed, []int64{97}, "kernel", false, 0},
@@ -259,6 +260,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DTEMPORARY", mixed, []int64{150}, "kernel", false, 0},                               // malloc in the loop
 		{"-O2 -DPIVOT", mixed, []int64{80}, "kernel", false, 0.9},                                  // data
 		{"-O2 -DSEARCH", mixed, []int64{90}, "kernel", false, 0.6},
+		{"-O1 -DUNSTEADY", mixed, []int64{97}, "kernel", false, 0.95}, // data, and the start of the run shows it
 		{"-O1 -DCOMPACT", mixed, []int64{90}, "kernel", false, 0},
 		{"-O2 -DSTOPS", mixed, []int64{90}, "kernel", false, 0},
 		{"-O2 -DREGIMES", []int64{15, 19, 23, 27, 31, 44, 48, 52}, []int64{91}, "kernel", false, 0},

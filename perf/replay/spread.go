@@ -65,7 +65,7 @@ const triedRuns = spareSizes + 1
 
 // confinable are the doubts about where control goes on that say nothing about what
 // comes after the region of a branch.
-const confinable = drawnAddress | drawnBranch | fewSizes | otherWays | fewBounds | failsTraining | failsHeldOut | otherAddress | lostBase | otherCount | decided | control
+const confinable = drawnAddress | drawnBranch | fewSizes | otherBranch | otherWays | fewBounds | failsTraining | failsHeldOut | otherAddress | lostBase | otherCount | decided | control
 
 // confine finds the branches in doubt that decide about a region alone, and
 // the other places that bring doubts about what follows.

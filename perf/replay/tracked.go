@@ -49,7 +49,7 @@ func (in *Instance) track(p *livePlace, i int, addr uint64, v []int64) {
 		switch at := addr + uint64(k)*wordBytes; {
 		case w > 0:
 			in.cells.set(at, w, v, in.countsOf(w))
-		case r.copies || r.clears:
+		case (r.copies || r.clears) && p.exact && p.sureBranch: // elsewhere the address is a guess
 			in.cells.clear(at)
 		}
 	}

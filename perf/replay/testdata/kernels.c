@@ -350,6 +350,18 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 		b[i] += p;
 	}
 }
+#elif defined(UNSTEADY) // two more of the first elements are cleared in large runs than in small ones
+#define WORDS (long)n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < n; t++) {
+		for (int i = 0; i < n; i++)
+			if (b[i] < 9 + n * n / 4000)
+				c[i] = 0;
+		for (int i = 0; i < n; i++)
+			a[i] += c[i];
+	}
+}
 #elif defined(COMPACT) // as many as data say
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
@@ -621,7 +633,11 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 }
 #elif defined(ELEMENTS) // of a mesh of squares, by lists of their corners
 #define WORDS (long)(n + 1) * (n + 1)
-static int corners[4 << 16], copies[4 << 16];
+static int copies[4 << 16];
+static struct {
+	int before[64], list[4 << 16];
+} numbers;
+#define corners numbers.list
 NOINLINE void mesh(int n)
 {
 	int e = 0;
@@ -656,6 +672,10 @@ NOINLINE void mesh(int n)
 #endif
 	for (int k = 0; k < 4 * n * n; k++)
 		copies[k] = corners[k];
+#ifdef REST // as many as no polynomial says, but never more than there are
+	for (int k = 0; k < 1 + n * n * 7 % 61; k++)
+		numbers.before[k] = 0;
+#endif
 }
 NOINLINE void kernel(int n, double *a, double *b, double *c)
 {
