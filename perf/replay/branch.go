@@ -126,19 +126,26 @@ func (o *outcomes) add(outer []int64, list []segment, bend, watch bool) bool {
 		at = o.places(list)
 	}
 	if bend || watch {
-		// A loop that ends at once goes on up to its step -1, and so does what is left out
-		// from the start on, where it is known to come first.
-		if first := list[0]; at[0] == 1 && first.first == 0 && (o.ordered || len(list) == 1 && first.last == 0) {
-			o.bends[0].add(outer, -1)
-		}
-		o.ordered = o.ordered || len(list) > 1
-		for j := range len(list) - 1 {
-			o.bends[at[j]].add(outer, list[j].last)
-		}
-		if bend {
-			return true
-		}
+		o.bend(outer, list, at)
 	}
+	return bend || o.bound(outer, list, at)
+}
+
+// bend collects the bounds in a stretch, whose outcomes have places in the order.
+func (o *outcomes) bend(outer []int64, list []segment, at []int) {
+	// A loop that ends at once goes on up to its step -1, and so does what is left out
+	// from the start on, where it is known to come first.
+	if first := list[0]; at[0] == 1 && first.first == 0 && (o.ordered || len(list) == 1 && first.last == 0) {
+		o.bends[0].add(outer, -1)
+	}
+	o.ordered = o.ordered || len(list) > 1
+	for j := range len(list) - 1 {
+		o.bends[at[j]].add(outer, list[j].last)
+	}
+}
+
+// bound fits a stretch into affine bounds. It returns false if it contradicts them.
+func (o *outcomes) bound(outer []int64, list []segment, at []int) bool {
 	for j := range len(list) - 1 {
 		if !o.bounds[at[j]].add(outer, list[j].last) {
 			return false

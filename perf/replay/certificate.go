@@ -113,42 +113,61 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 		}
 	}
 	j := in.judge(start, replayed)
-	all := j.doubts
 	latest, nearly := j.lastCertain()
 	for i := range in.prog.Places {
-		p := &in.prog.Places[i]
-		n, lacks := replayed.Visits[i], uint64(0)
-		doubtful := all[i].access().any()
-		if doubtful {
-			lacks = j.leavesOut(i, start)
-			n += lacks
+		n := replayed.Visits[i]
+		if !j.doubts[i].access().any() {
+			for k := range in.prog.Places[i].Refs {
+				c.Refs[in.code.refOf(&in.prog.Places[i], k)].Accesses += n
+			}
+			continue
 		}
-		for k := range p.Refs {
-			r := &c.Refs[in.code.refOf(p, k)]
-			r.Accesses += n
-			if !doubtful || n == 0 {
-				continue
+		lacks := j.leavesOut(i, start)
+		c.doubtPlace(j, i, n+lacks, lacks)
+		accesses := uint64(len(in.prog.Places[i].Refs))
+		if replayed.first[i] < latest {
+			c.Before += accesses * (n + lacks)
+		}
+		if replayed.first[i] < nearly {
+			c.LeftOut += accesses * lacks
+			if j.doubts[i].access() != notCounted { // what is likely does not count, but for what the replay lacks of it
+				c.Amid += accesses * n
 			}
-			amid := n // what is likely does not count, but for what the replay lacks of it
-			if all[i].access() == notCounted {
-				r.Likely += n - lacks
-				amid = lacks
-			}
-			r.Doubtful += n
-			r.reasons |= all[i]
-			if replayed.first[i] < latest {
-				c.Before += n
-			}
-			if replayed.first[i] < nearly {
-				c.Amid += amid
-				c.LeftOut += lacks
-			}
+			c.Amid += accesses * lacks
 		}
 	}
-	// What a branch in doubt could lead to may have more executions, or some after
-	// all: one at least is in doubt, though what the real run had is certain.
+	c.doubtReachable(j)
+	for _, n := range j.never {
+		r := &c.Refs[n.ref]
+		r.Accesses, r.Doubtful = r.Accesses+n.times, r.Doubtful+n.times
+		r.reasons |= untested
+	}
+	return c
+}
+
+// doubtPlace adds n executions of a place in doubt, of which the replay lacks some.
+func (c *Certificate) doubtPlace(j *judgement, i int, n, lacks uint64) {
+	if n == 0 {
+		return
+	}
+	p := &j.prog.Places[i]
+	for k := range p.Refs {
+		r := &c.Refs[j.code.refOf(p, k)]
+		r.Accesses += n
+		r.Doubtful += n
+		r.reasons |= j.doubts[i]
+		if j.doubts[i].access() == notCounted {
+			r.Likely += n - lacks
+		}
+	}
+}
+
+// doubtReachable adds the doubts about what a branch in doubt could lead to: it may have
+// more executions, or some after all. One at least is in doubt, though what the real run
+// had is certain.
+func (c *Certificate) doubtReachable(j *judgement) {
 	for id := range j.uncertainBlocks() {
-		b := &in.code.blocks[id]
+		b := &j.code.blocks[id]
 		for k := range b.refs {
 			r := &c.Refs[int(b.firstRef)+k]
 			if r.Accesses == 0 {
@@ -161,12 +180,6 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 			r.reasons |= follows
 		}
 	}
-	for _, n := range j.never {
-		r := &c.Refs[n.ref]
-		r.Accesses, r.Doubtful = r.Accesses+n.times, r.Doubtful+n.times
-		r.reasons |= untested
-	}
-	return c
 }
 
 // leavesOut returns how many executions of a place a replay lacks, as the polynomial of

@@ -148,30 +148,8 @@ func (f *fitter) fitBentRef(i, j int) {
 // points of all runs: of returns those of a run, or nil. One run alone would not do,
 // since the last tile of each has a size of its own. It returns false if there are none.
 func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) {
-	rise, even, bent := make([]int64, depth), make([]bool, depth), make([]bool, depth)
-	hope := false // sizes of one class may do where all did not
-	for r := range f.runs {
-		b := of(r)
-		if b == nil {
-			continue
-		}
-		hope = hope || f.bends.hopeless[b] < f.modulus
-		for k := range depth {
-			bent[k] = bent[k] || b.Bent[k]
-			if b.Even[k] {
-				bent[k] = bent[k] || even[k] && rise[k] != b.Rise[k]
-				rise[k], even[k] = b.Rise[k], true
-			}
-		}
-	}
-	var vars []int
-	for k := range depth {
-		if bent[k] || !even[k] {
-			vars = append(vars, k)
-			rise[k] = 0
-		}
-	}
-	if !hope || len(vars)+1 > maxBent {
+	rise, vars := f.evenRise(of, depth)
+	if !f.hopeful(of) || len(vars)+1 > maxBent {
 		return Bound{}, false
 	}
 	points, ok := f.pointsOf(of, vars, rise)
@@ -188,11 +166,7 @@ func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) 
 	}
 	found, sign := piecesOf(points, spareSizes-1)
 	if found == nil {
-		for r := range f.runs {
-			if b := of(r); b != nil {
-				f.bends.hopeless[b] = f.modulus
-			}
-		}
+		f.giveUp(of)
 		return Bound{}, false
 	}
 	out := Bound{Greatest: sign > 0}
@@ -200,6 +174,53 @@ func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) 
 		out.Pieces = append(out.Pieces, f.boundPiece(p, vars, rise, points))
 	}
 	return out, true
+}
+
+// evenRise returns by how much a bound rises with each coordinate, in all runs alike, and
+// the coordinates with which it does not, for which that is 0.
+func (f *fitter) evenRise(of func(run int) *RunBends, depth int) (rise []int64, vars []int) {
+	rise = make([]int64, depth)
+	even, bent := make([]bool, depth), make([]bool, depth)
+	for r := range f.runs {
+		b := of(r)
+		if b == nil {
+			continue
+		}
+		for k := range depth {
+			bent[k] = bent[k] || b.Bent[k]
+			if b.Even[k] {
+				bent[k] = bent[k] || even[k] && rise[k] != b.Rise[k]
+				rise[k], even[k] = b.Rise[k], true
+			}
+		}
+	}
+	for k := range depth {
+		if bent[k] || !even[k] {
+			vars = append(vars, k)
+			rise[k] = 0
+		}
+	}
+	return rise, vars
+}
+
+// hopeful reports whether pieces of a bound may be found: sizes of one class may have some
+// where all did not.
+func (f *fitter) hopeful(of func(run int) *RunBends) bool {
+	for r := range f.runs {
+		if b := of(r); b != nil && f.bends.hopeless[b] < f.modulus {
+			return true
+		}
+	}
+	return false
+}
+
+// giveUp notes that a bound has no pieces over the sizes of this fit.
+func (f *fitter) giveUp(of func(run int) *RunBends) {
+	for r := range f.runs {
+		if b := of(r); b != nil {
+			f.bends.hopeless[b] = f.modulus
+		}
+	}
 }
 
 // pointsOf returns the points of all runs in some variables and the size; see samples.

@@ -17,6 +17,31 @@ type branchKey struct {
 // outcomes in the largest run, by which it is drawn if it is irregular.
 func (f *fitter) fitBranch(i int) {
 	p := &f.prog.Places[i]
+	f.fitChances(i)
+	if list := f.branchKeys(i, func(*RunBranch) bool { return true }); len(list) > 0 {
+		p.Branch = f.fitForm(i, list[0])
+	}
+	// What is affine in each run may not be so in all: the last of some tiles alone
+	// tells. And residue classes may be nothing but tiles that are few.
+	open := p.Branch == nil || p.Branch.Split.Modulus > 1 || !f.settled(p.Branch)
+	if list := f.branchKeys(i, func(b *RunBranch) bool { return b.Bends }); len(list) > 0 && (open || f.undetermined(i)) {
+		if b := f.fitForm(i, list[0]); b != nil && (open || f.settled(b)) {
+			p.Branch = b
+		}
+	}
+	if p.Branch == nil || f.against(i) {
+		if b := f.fitSum(i); b != nil {
+			p.Branch = b
+		}
+	}
+	if p.Branch == nil || !f.settled(p.Branch) {
+		p.Numbers = f.fitNumbers(i)
+	}
+}
+
+// fitChances takes the frequencies of the ways on from place i from the largest run.
+func (f *fitter) fitChances(i int) {
+	p := &f.prog.Places[i]
 	p.Chances, p.Stays = make([]float64, len(p.Next)), make([]float64, len(p.Next))
 	for _, in := range f.in[i] {
 		if in == nil {
@@ -30,35 +55,19 @@ func (f *fitter) fitBranch(i int) {
 			p.Stays[k] = float64(n.Again) / float64(n.Count)
 		}
 	}
-	keys := func(bends bool) []branchKey {
-		return mostCommon(f.in[i], func(in *RunPlace) (keys []branchKey) {
-			for k := range in.Branch {
-				if !bends || in.Branch[k].Bends {
-					keys = append(keys, branchKey{in.Branch[k].Split, in.Branch[k].Pivot, in.Branch[k].Bends})
-				}
+}
+
+// branchKeys returns the forms of the branch at the end of place i that are taken, those
+// that most runs have first.
+func (f *fitter) branchKeys(i int, take func(*RunBranch) bool) []branchKey {
+	return mostCommon(f.in[i], func(in *RunPlace) (keys []branchKey) {
+		for k := range in.Branch {
+			if take(&in.Branch[k]) {
+				keys = append(keys, branchKey{in.Branch[k].Split, in.Branch[k].Pivot, in.Branch[k].Bends})
 			}
-			return keys
-		})
-	}
-	if list := keys(false); len(list) > 0 {
-		p.Branch = f.fitForm(i, list[0])
-	}
-	// What is affine in each run may not be so in all: the last of some tiles alone
-	// tells. And residue classes may be nothing but tiles that are few.
-	open := p.Branch == nil || p.Branch.Split.Modulus > 1 || !f.settled(p.Branch)
-	if list := keys(true); len(list) > 0 && (open || f.undetermined(i)) {
-		if b := f.fitForm(i, list[0]); b != nil && (open || f.settled(b)) {
-			p.Branch = b
 		}
-	}
-	if p.Branch == nil || f.against(i) {
-		if b := f.fitSum(i); b != nil {
-			p.Branch = b
-		}
-	}
-	if p.Branch == nil || !f.settled(p.Branch) {
-		p.Numbers = f.fitNumbers(i)
-	}
+		return keys
+	})
 }
 
 // against reports whether the bounds of the simplest form of the branch at the end of place i
@@ -113,7 +122,6 @@ func (f *fitter) fitForm(i int, key branchKey) *Branch {
 
 // fitOutcomes fits a class. It returns false if the runs contradict each other.
 func (f *fitter) fitOutcomes(i int, key branchKey, c int, out *Outcomes) bool {
-	p := &f.prog.Places[i]
 	of := func(run int) *RunOutcomes {
 		in := f.in[i][run]
 		if in == nil {
@@ -125,7 +133,45 @@ func (f *fitter) fitOutcomes(i int, key branchKey, c int, out *Outcomes) bool {
 		}
 		return &in.Branch[k].Classes[c]
 	}
-	var shape []trace.BlockID
+	shape := f.shapeOf(of)
+	if len(shape) > maxSegments {
+		return false
+	}
+	for _, b := range shape {
+		out.Shape = append(out.Shape, int32(f.prog.Places[i].way(b)))
+	}
+	whole := func(r int) *RunOutcomes { // those of a run that has all outcomes
+		if o := of(r); o != nil && slices.Equal(o.Shape, shape) {
+			return o
+		}
+		return nil
+	}
+	for k := range max(0, len(shape)-1) {
+		if !key.bends {
+			out.Bounds = append(out.Bounds, Bound{Pieces: []Affine{f.affineOf(func(r int) *RunAffine {
+				if o := whole(r); o != nil && k < len(o.Bounds) {
+					return &o.Bounds[k]
+				}
+				return nil
+			}, func(int) int64 { return 0 }, f.steps, f.limits(of, shape))}})
+			continue
+		}
+		b, ok := f.bendBound(func(r int) *RunBends {
+			if o := whole(r); o != nil && k < len(o.Bends) && len(o.Bends[k].Points) > 0 {
+				return &o.Bends[k]
+			}
+			return nil
+		}, int(key.pivot))
+		if !ok {
+			return false
+		}
+		out.Bounds = append(out.Bounds, b)
+	}
+	return true
+}
+
+// shapeOf returns the outcomes of a branch in their order, as the runs together show it.
+func (f *fitter) shapeOf(of func(run int) *RunOutcomes) (shape []trace.BlockID) {
 	for r := range f.runs {
 		o := of(r)
 		if o == nil {
@@ -137,35 +183,7 @@ func (f *fitter) fitOutcomes(i int, key branchKey, c int, out *Outcomes) bool {
 		}
 		shape, _ = supersequence(shape, list)
 	}
-	if len(shape) > maxSegments {
-		return false
-	}
-	for _, b := range shape {
-		out.Shape = append(out.Shape, int32(p.way(b)))
-	}
-	for k := range max(0, len(shape)-1) {
-		if key.bends {
-			b, ok := f.bendBound(func(r int) *RunBends {
-				if o := of(r); o != nil && slices.Equal(o.Shape, shape) && k < len(o.Bends) && len(o.Bends[k].Points) > 0 {
-					return &o.Bends[k]
-				}
-				return nil
-			}, int(key.pivot))
-			if !ok {
-				return false
-			}
-			out.Bounds = append(out.Bounds, b)
-			continue
-		}
-		out.Bounds = append(out.Bounds, Bound{Pieces: []Affine{f.affineOf(func(r int) *RunAffine {
-			o := of(r)
-			if o == nil || !slices.Equal(o.Shape, shape) || k >= len(o.Bounds) {
-				return nil
-			}
-			return &o.Bounds[k]
-		}, func(int) int64 { return 0 }, f.steps, f.limits(of, shape))}})
-	}
-	return true
+	return shape
 }
 
 // limits returns what runs in which control went on in one of two ways alone say about the

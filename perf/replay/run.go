@@ -106,18 +106,7 @@ func (p *place) result(m *memory) RunPlace {
 	}
 	for i := range p.refs {
 		s := &p.refs[i]
-		ref := RunRef{Lo: s.lo, Hi: s.hi, Hash: s.hash}
-		for j := range s.candidates {
-			f := RunForm{Form: s.candidates[j].form}
-			coarse := false
-			for k := range s.candidates[j].classes {
-				coarse = coarse || s.candidates[j].classes[k].coarse
-				f.Classes = append(f.Classes, s.candidates[j].classes[k].result())
-			}
-			if !coarse && len(ref.Forms) < maxForms {
-				ref.Forms = append(ref.Forms, f)
-			}
-		}
+		ref := RunRef{Lo: s.lo, Hi: s.hi, Hash: s.hash, Forms: s.keepForms()}
 		if s.bends != nil && (len(ref.Forms) == 0 || !ref.Forms[0].Form.plain()) {
 			if b := s.bends.result(); b.bent() {
 				ref.Bends = b
@@ -143,6 +132,22 @@ func (p *place) result(m *memory) RunPlace {
 		}
 	}
 	return r
+}
+
+// keepForms returns the forms that agree with all accesses, with their coefficients.
+func (r *reference) keepForms() (forms []RunForm) {
+	for j := range r.candidates {
+		f := RunForm{Form: r.candidates[j].form}
+		coarse := false
+		for k := range r.candidates[j].classes {
+			coarse = coarse || r.candidates[j].classes[k].coarse
+			f.Classes = append(f.Classes, r.candidates[j].classes[k].result())
+		}
+		if !coarse && len(forms) < maxForms {
+			forms = append(forms, f)
+		}
+	}
+	return forms
 }
 
 // result returns what is kept: bounds, or the points of those that bend.

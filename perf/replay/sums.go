@@ -98,6 +98,23 @@ func (b *branch) keepSums() (list []RunSum) {
 	return list
 }
 
+// sumsLike returns what each run has of a sum at place i, nil where a run has not been there;
+// nil if one was and has nothing.
+func (f *fitter) sumsLike(i int, like RunSum) []*RunSum {
+	runs := make([]*RunSum, len(f.runs))
+	for r, in := range f.in[i] {
+		if in == nil {
+			continue
+		}
+		k := slices.IndexFunc(in.Sums, func(s RunSum) bool { return s.Of == like.Of && slices.Equal(s.Shape, like.Shape) })
+		if k < 0 {
+			return nil
+		}
+		runs[r] = &in.Sums[k]
+	}
+	return runs
+}
+
 // fitSum looks for a sum that decides about the branch at the end of place i in all runs, with
 // polynomials of the size for bounds; nil if there is none.
 func (f *fitter) fitSum(i int) *Branch {
@@ -111,18 +128,8 @@ func (f *fitter) fitSum(i int) *Branch {
 		return nil
 	}
 	for _, like := range last.Sums {
-		runs := make([]*RunSum, len(f.runs))
-		all := true
-		for r, in := range f.in[i] {
-			if in == nil {
-				continue
-			}
-			k := slices.IndexFunc(in.Sums, func(s RunSum) bool { return s.Of == like.Of && slices.Equal(s.Shape, like.Shape) })
-			if all = all && k >= 0; all {
-				runs[r] = &in.Sums[k]
-			}
-		}
-		if !all {
+		runs := f.sumsLike(i, like)
+		if runs == nil {
 			continue
 		}
 		b := &Branch{Pivot: alongSum, Sum: like.Of, Classes: make([]Outcomes, 1)}

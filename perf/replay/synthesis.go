@@ -103,15 +103,8 @@ func (r *player) run(ctx context.Context) error {
 			return refuse("the way on from %s at %#x is not known", r.code.routine(p.block), uint64(r.code.Plan.Blocks[p.block].PC))
 		}
 		way := p.way
-		switch p.choice {
-		case bounds:
-			if way = p.branch.way(v); r.out.Visits[cur] > r.limits[cur] {
-				way = p.draws.way(r.rng)
-			}
-		case chance:
-			way = p.draws.way(r.rng)
-		case numbered:
-			way = r.numbered(cur, v)
+		if p.choice != only {
+			way = r.wayOn(cur, v)
 		}
 		next := &p.next[way]
 		if r.check != nil {
@@ -128,6 +121,23 @@ func (r *player) run(ctx context.Context) error {
 		}
 	}
 	return r.pass(ctx)
+}
+
+// wayOn returns the number of the way on from a place that has several.
+func (r *player) wayOn(cur int32, v []int64) int {
+	p := &r.places[cur]
+	switch p.choice {
+	case bounds:
+		if r.out.Visits[cur] > r.limits[cur] {
+			return p.draws.way(r.rng)
+		}
+		return p.branch.way(v)
+	case chance:
+		return p.draws.way(r.rng)
+	case numbered:
+		return r.numbered(cur, v)
+	}
+	return p.way
 }
 
 // visited counts n executions of a place in a row.

@@ -318,24 +318,25 @@ func (l *learner) learn(ctx context.Context) (learned, error) {
 	out := learned{Runs: make([]*replay.Run, len(l.sweep.sizes))}
 	with := make([]int, len(out.Runs)) // hints that each run had
 	var hints replay.Hints
-	for range 2 {
-		for i := range l.sweep.sizes {
-			if l.sweep.apart && out.Runs[i] == nil {
-				hints = replay.Hints{}
+	wants := func(i int) bool {
+		return out.Runs[i] == nil || !l.sweep.apart && with[i] < hints.Size() || l.sweep.apart && with[i] < 0
+	}
+	for k := range 2 * len(out.Runs) { // twice each
+		i := k % len(out.Runs)
+		if l.sweep.apart && out.Runs[i] == nil {
+			hints = replay.Hints{}
+		}
+		for wants(i) {
+			with[i] = hints.Size()
+			run, found, err := l.collect(ctx, i, hints)
+			if trouble := new(replay.TroubleError); errors.As(err, &trouble) {
+				return learned{Trouble: err.Error()}, nil
 			}
-			for out.Runs[i] == nil || !l.sweep.apart && with[i] < hints.Size() || l.sweep.apart && with[i] < 0 {
-				with[i] = hints.Size()
-				l.progress.Report(progress.Report{Task: fmt.Sprintf("learning loops at %s=%d", l.sweep.name, l.sweep.sizes[i]), Done: i, Total: len(l.sweep.sizes)})
-				run, found, err := l.collect(ctx, i, hints)
-				if trouble := new(replay.TroubleError); errors.As(err, &trouble) {
-					return learned{Trouble: err.Error()}, nil
-				}
-				if err != nil {
-					return learned{}, err
-				}
-				if out.Runs[i], hints = run, found; l.sweep.apart && hints.Size() > with[i] {
-					with[i] = -1
-				}
+			if err != nil {
+				return learned{}, err
+			}
+			if out.Runs[i], hints = run, found; l.sweep.apart && hints.Size() > with[i] {
+				with[i] = -1
 			}
 		}
 	}
@@ -345,6 +346,7 @@ func (l *learner) learn(ctx context.Context) (learned, error) {
 
 // collect runs the program once.
 func (l *learner) collect(ctx context.Context, i int, hints replay.Hints) (*replay.Run, replay.Hints, error) {
+	l.progress.Report(progress.Report{Task: fmt.Sprintf("learning loops at %s=%d", l.sweep.name, l.sweep.sizes[i]), Done: i, Total: len(l.sweep.sizes)})
 	c := replay.NewCollector(l.codes[i], hints)
 	prog := l.sweep.runs[i].Program
 	if _, err := prog.Run(ctx, subject.Request{Inputs: l.sweep.runs[i].Recorded.Inputs, Plan: l.codes[i].Recorded, Collectors: collectors(c)}); err != nil {
