@@ -47,7 +47,13 @@ vulnerabilities() {
 	fi
 }
 
+# complexity: functions that are hard to follow, above a cognitive complexity of 25. The
+# interpreter's loop is one on purpose; the programs of datasets/ keep the loop nests
+# of what they are written after.
+complexity() { tool gocognit -over 25 -ignore '_test\.go$|engine/rv64/exec\.go$' perf; }
+
 gate gofumpt silent tool gofumpt -l .
+gate complexity silent complexity
 gate vet go vet ./...
 gate staticcheck tool staticcheck ./...
 gate tidy go mod tidy -diff
