@@ -60,6 +60,7 @@ var layers = []layer{
 	{"replay", "trace objfile isa cfg access"},
 	{"bbv", "trace"},
 	{"shard", "trace isa reuse"},
+	{"internal/partition", "reuse"},
 	{"pipeline", "trace isa cache"},
 
 	// Models.
@@ -110,10 +111,10 @@ var layers = []layer{
 	{"locality", "trace allocation objfile cfg access engine reuse campaign subject anatomy progress store internal/num"},
 	{"misses", "trace cfg access reuse cache fit scaling machine predict campaign subject locality store internal/num progress"},
 	{"misses/replayed", "internal/num trace cache machine predict replay reuse subject locality misses store progress"},
-	{"patterns", "internal/num trace allocation reuse cache fit scaling machine predict progress store subject locality misses"},
+	{"patterns", "internal/num internal/partition trace allocation reuse cache fit scaling machine predict progress store subject locality misses"},
 	{"sharing", "internal/num trace allocation reuse cache machine subject locality"},
 	{"advice", "internal/num machine predict subject locality patterns sharing"},
-	{"callpath", "internal/num trace objfile isa cfg reuse cache fit scaling machine predict progress store subject locality misses patterns"},
+	{"callpath", "internal/num internal/partition trace objfile isa cfg reuse cache fit scaling machine predict progress store subject locality misses patterns"},
 	{"annotate", "internal/num objfile machine predict subject anatomy patterns callpath"},
 	{"training", "internal/order progress store subject locality misses"},
 	{"timing", "trace isa cache cfg access fit scaling machine predict sched synth pipeline campaign store subject anatomy misses internal/num"},

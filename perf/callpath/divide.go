@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"presage/perf/fit"
+	"presage/perf/internal/partition"
 	"presage/perf/misses"
 	"presage/perf/predict"
 	"presage/perf/scaling"
@@ -30,13 +30,20 @@ type partKey struct {
 // restOfLoop is the group of what is too little to be modelled by itself.
 const restOfLoop = -1
 
+// rest is what is summed up of a loop's path.
+func (k partKey) rest() partKey {
+	k.group = restOfLoop
+	return k
+}
+
+func (k partKey) compare(o partKey) int {
+	return cmp.Or(cmp.Compare(k.loop, o.loop), cmp.Compare(k.class, o.class), cmp.Compare(k.group, o.group))
+}
+
 const (
 	// negligible is the share of a run's accesses that may miss, at all sizes, below
 	// which a part is not modelled by itself.
 	negligible = 1e-4
-	// near is the distance, in blocks, below which reuses miss in no cache that machines
-	// have.
-	near = 8
 	// divisionVersion is part of the key of stored models: raise it when keys or
 	// negligible change.
 	divisionVersion = 1
@@ -66,87 +73,33 @@ func (d *divider) divisionOf(blockBytes uint64) (*division, error) {
 
 // collect sets the keys, and returns the histogram of each in each run.
 func (v *division) collect(d *divider, blockBytes uint64) [][]histogram {
-	scopes := d.model.Scopes(subject.ByLoop)
-	byRun := make([]map[partKey]*histogram, len(d.runs))
-	most := make(map[partKey]float64)
-	for i := range d.runs {
-		group := make(map[groupID]misses.Group)
-		for g := range misses.Group(d.model.Groups()) {
-			for _, own := range d.model.OfRun(i, g) {
-				group[own] = g
-			}
-		}
-		byRun[i] = make(map[partKey]*histogram)
-		all := 0.0
-		hists := d.hists[i][blockBytes]
-		for h := range hists { // the last is of the rest
-			all += mayMiss(&hists[h])
-		}
-		for at, x := range d.parts[i] {
-			g, ok := group[x.own]
-			if !ok {
-				continue // not in all executables: misses.Predict has no such loop either
-			}
-			add(byRun[i], partKey{scopes.Names[scopes.Of[g]], g, x.class}, &hists[at])
-		}
-		for k, h := range byRun[i] {
-			most[k] = max(most[k], mayMiss(h)/max(1, all))
-		}
+	runs := make([]partition.Run[partKey], len(d.runs))
+	for i := range runs {
+		runs[i] = d.partsOf(i, blockBytes)
 	}
-	seen := make(map[partKey]bool)
-	for i, own := range byRun {
-		kept := make(map[partKey]*histogram)
-		for _, k := range sortedKeys(own) {
-			to := k
-			if most[k] < negligible {
-				to.group = restOfLoop
-			}
-			add(kept, to, own[k])
-			seen[to] = true
-		}
-		byRun[i] = kept
-	}
-	v.keys = sortedKeys(seen)
-	hists := make([][]histogram, len(v.keys))
-	for i, k := range v.keys {
-		hists[i] = make([]histogram, len(byRun))
-		for run, own := range byRun {
-			if h := own[k]; h != nil {
-				hists[i][run] = *h
-			}
-		}
-	}
+	joining := partition.Joining[partKey]{Negligible: negligible, Rest: partKey.rest, Compare: partKey.compare}
+	keys, hists := joining.Of(runs)
+	v.keys = keys
 	return hists
 }
 
-func sortedKeys[T any](of map[partKey]T) []partKey {
-	list := make([]partKey, 0, len(of))
-	for k := range of {
-		list = append(list, k)
-	}
-	slices.SortFunc(list, func(a, b partKey) int {
-		return cmp.Or(cmp.Compare(a.loop, b.loop), cmp.Compare(a.class, b.class), cmp.Compare(a.group, b.group))
-	})
-	return list
-}
-
-func add(to map[partKey]*histogram, k partKey, h *histogram) {
-	if old := to[k]; old != nil {
-		sum := old.Plus(h)
-		h = &sum
-	}
-	to[k] = h
-}
-
-// mayMiss counts the accesses that are cold or not near.
-func mayMiss(h *histogram) float64 {
-	n := h.Cold
-	for _, b := range h.Bins {
-		if b.Lo >= near {
-			n += b.Count
+// partsOf divides the accesses of a run that loops with several paths make.
+func (d *divider) partsOf(run int, blockBytes uint64) partition.Run[partKey] {
+	scopes := d.model.Scopes(subject.ByLoop)
+	group := d.groupsOf(run)
+	hists := d.hists[run][blockBytes]
+	r := partition.NewRun[partKey]()
+	for at, x := range d.parts[run] {
+		g, ok := group[x.own]
+		if !ok {
+			continue // not in all executables: misses.Predict has no such loop either
 		}
+		r.Add(partKey{scopes.Names[scopes.Of[g]], g, x.class}, &hists[at])
 	}
-	return float64(n)
+	for h := range hists { // the last is of the rest
+		r.MayMiss += partition.MayMiss(&hists[h])
+	}
+	return r
 }
 
 // divide calls enter with what each path has of each loop. The path is -1 for loops that

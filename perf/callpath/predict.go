@@ -214,13 +214,22 @@ func (d *divider) loopOf() []map[groupID]string {
 	all := make([]map[groupID]string, len(d.runs))
 	for i := range all {
 		all[i] = make(map[groupID]string)
-		for g := range misses.Group(d.model.Groups()) {
-			for _, own := range d.model.OfRun(i, g) {
-				all[i][own] = scopes.Names[scopes.Of[g]]
-			}
+		for own, g := range d.groupsOf(i) {
+			all[i][own] = scopes.Names[scopes.Of[g]]
 		}
 	}
 	return all
+}
+
+// groupsOf returns the model's groups by those of a run.
+func (d *divider) groupsOf(run int) map[groupID]misses.Group {
+	group := make(map[groupID]misses.Group)
+	for g := range misses.Group(d.model.Groups()) {
+		for _, own := range d.model.OfRun(run, g) {
+			group[own] = g
+		}
+	}
+	return group
 }
 
 // level returns the rows of a level, given its loops.

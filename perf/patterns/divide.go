@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"slices"
 
+	"presage/perf/internal/partition"
 	"presage/perf/locality"
 	"presage/perf/misses"
 	"presage/perf/reuse"
@@ -52,9 +51,6 @@ const (
 	// negligible is the share of a run's accesses that may miss, at all sizes, below
 	// which a pattern is not modelled by itself.
 	negligible = 1e-3
-	// near is the distance, in blocks, below which reuses miss in no cache that
-	// machines have.
-	near = 8
 	// divisionVersion is part of the key of stored models: raise it when keys or
 	// negligible change.
 	divisionVersion = 1
@@ -82,81 +78,46 @@ func divide(ctx context.Context, model *misses.Model, blockBytes uint64) (*divis
 
 // collect sets the keys, and returns the histogram of each in each run.
 func (v *division) collect(model *misses.Model, blockBytes uint64) ([][]reuse.Histogram, error) {
-	runs := model.Runs()
-	scopes := model.Scopes(subject.ByLoop)
-	byRun := make([]map[key]*reuse.Histogram, len(runs.Runs))
-	most := make(map[key]float64) // the largest share of a run's accesses that may miss
-	for i := range runs.Runs {
-		group := make(map[trace.GroupID]misses.Group)
-		for g := range misses.Group(model.Groups()) {
-			for _, own := range model.OfRun(i, g) {
-				group[own] = g
-			}
-		}
-		parts, err := runs.CarriedParts(i, blockBytes)
-		if err != nil {
+	runs := make([]partition.Run[key], len(model.Runs().Runs))
+	for i := range runs {
+		var err error
+		if runs[i], err = patternsOf(model, i, blockBytes); err != nil {
 			return nil, err
 		}
-		byRun[i] = make(map[key]*reuse.Histogram)
-		all := 0.0
-		for p := range parts {
-			all += mayMiss(parts[p].Histogram)
-		}
-		for p := range parts {
-			x := &parts[p]
-			g := group[x.Own]
-			k := key{scopes.Names[scopes.Of[g]], model.PlaceOf(g), x.Source, x.Loop, x.Crosses, x.Object}
-			add(byRun[i], k, x.Histogram)
-		}
-		for k, h := range byRun[i] {
-			most[k] = math.Max(most[k], mayMiss(h)/math.Max(1, all))
-		}
 	}
-	summed := make(map[key]bool)
-	for i, own := range byRun {
-		kept := make(map[key]*reuse.Histogram)
-		for k, h := range own {
-			if most[k] < negligible {
-				k = k.rest()
-			}
-			add(kept, k, h)
-			summed[k] = true
-		}
-		byRun[i] = kept
-	}
-	for k := range summed {
-		v.keys = append(v.keys, k)
-	}
-	slices.SortFunc(v.keys, key.compare)
-	hists := make([][]reuse.Histogram, len(v.keys))
-	for i, k := range v.keys {
-		hists[i] = make([]reuse.Histogram, len(byRun))
-		for run, own := range byRun {
-			if h := own[k]; h != nil {
-				hists[i][run] = *h
-			}
-		}
-	}
+	joining := partition.Joining[key]{Negligible: negligible, Rest: key.rest, Compare: key.compare}
+	keys, hists := joining.Of(runs)
+	v.keys = keys
 	return hists, nil
 }
 
-func add(to map[key]*reuse.Histogram, k key, h *reuse.Histogram) {
-	if old := to[k]; old != nil {
-		sum := old.Plus(h)
-		h = &sum
+// patternsOf divides the accesses of one of the model's runs by pattern.
+func patternsOf(model *misses.Model, run int, blockBytes uint64) (partition.Run[key], error) {
+	carried, err := model.Runs().CarriedParts(run, blockBytes)
+	if err != nil {
+		return partition.Run[key]{}, err
 	}
-	to[k] = h
+	scopes := model.Scopes(subject.ByLoop)
+	group := groupsOf(model, run)
+	r := partition.NewRun[key]()
+	for p := range carried {
+		x := &carried[p]
+		g := group[x.Own]
+		r.Add(key{scopes.Names[scopes.Of[g]], model.PlaceOf(g), x.Source, x.Loop, x.Crosses, x.Object}, x.Histogram)
+		r.MayMiss += partition.MayMiss(x.Histogram)
+	}
+	return r, nil
 }
 
-// mayMiss counts the accesses that are cold or not near.
-func mayMiss(h *reuse.Histogram) float64 {
-	n := h.Cold
-	for _, b := range h.Bins {
-		if b.Lo >= near {
-			n += b.Count
+// groupsOf returns the model's groups by those of a run.
+func groupsOf(model *misses.Model, run int) map[trace.GroupID]misses.Group {
+	group := make(map[trace.GroupID]misses.Group)
+	for g := range misses.Group(model.Groups()) {
+		for _, own := range model.OfRun(run, g) {
+			group[own] = g
 		}
 	}
-	return float64(n)
+	return group
 }
 
 // pattern names a key by what scopes are.

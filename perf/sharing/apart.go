@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"presage/perf/cache"
-	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/subject"
 	"presage/perf/trace"
@@ -116,80 +115,6 @@ func (opt *CacheOptions) private(m *machine.Machine) (int, error) {
 		return 0, fmt.Errorf("perf: sharing: %w: %q is no level of %s below another: name one that threads share", ErrCaches, opt.Shared, m.Name)
 	}
 	return private, nil
-}
-
-// falseObjects are the objects that parts are of.
-type falseObjects struct {
-	of     []int32 // by part
-	list   []falseObject
-	misses float64 // of false sharing, of all
-}
-
-// falseObject is an object with its misses of false sharing.
-type falseObject struct {
-	name          string
-	misses        float64
-	scope, writer string
-	library       bool
-}
-
-// objects returns those of a run's parts: the object of the misses in the part or, if there
-// are none, in its block.
-func (s *stored) objects(prog *subject.Program) (*falseObjects, error) {
-	kinds, err := locality.ClassificationOf(prog)
-	if err != nil {
-		return nil, err
-	}
-	libraries := prog.LibraryScopes()
-	byBlock := make(map[uint64][]int) // misses
-	at := make(map[string]int32)
-	a := &falseObjects{of: make([]int32, len(s.Parts))}
-	names := make([]string, len(s.Misses))
-	type pair struct{ scope, writer string }
-	pairs := make(map[string]map[pair]float64)
-	for i := range s.Misses {
-		x := &s.Misses[i]
-		names[i] = cmp.Or(x.Memory, kinds.NameAt(x.Address, x.First))
-		byBlock[x.Address/maxBlockBytes] = append(byBlock[x.Address/maxBlockBytes], i)
-		if pairs[names[i]] == nil {
-			pairs[names[i]] = make(map[pair]float64)
-		}
-		pairs[names[i]][pair{prog.ScopeOf(subject.ByLoop, subject.Ref(x.Ref)), prog.ScopeOf(subject.ByLoop, subject.Ref(x.Writer))}] += float64(x.Counts.False)
-		a.misses += float64(x.Counts.False)
-	}
-	for k, p := range s.Parts {
-		a.of[k] = -1
-		for _, i := range byBlock[p.Address/maxBlockBytes] {
-			inside := p.Address <= s.Misses[i].Address && s.Misses[i].Address < p.Address+p.Bytes
-			if a.of[k] >= 0 && !inside {
-				continue
-			}
-			n, ok := at[names[i]]
-			if !ok {
-				n = int32(len(a.list))
-				at[names[i]] = n
-				a.list = append(a.list, falseObject{name: names[i]})
-			}
-			if a.of[k] = n; inside {
-				break
-			}
-		}
-	}
-	for i := range a.list {
-		o := &a.list[i]
-		most, ofLibrary := 0.0, 0.0
-		for p, n := range pairs[o.name] {
-			o.misses += n
-			if libraries[p.scope] && libraries[p.writer] {
-				ofLibrary += n
-			}
-			if n > most || n == most && (p.scope < o.scope || p.scope == o.scope && p.writer < o.writer) {
-				most, o.scope, o.writer = n, p.scope, p.writer
-			}
-		}
-		o.library = ofLibrary > o.misses/2
-	}
-	return a, nil
 }
 
 // simulateApart returns the simulations of a run, from the store if they are there.

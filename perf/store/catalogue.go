@@ -236,62 +236,91 @@ type Collected struct {
 // Collect removes what a Collection names. A result that is asked for again is computed
 // again.
 func (s *Store) Collect(c Collection) (Collected, error) {
-	var out Collected
-	strays, err := s.Strays()
-	if err != nil {
-		return out, err
+	g := collecting{Collection: c, store: s}
+	if err := g.removeStrays(); err != nil {
+		return g.out, err
 	}
-	for _, f := range strays {
-		if !f.Time.Before(c.Strays) {
-			continue
-		}
-		if !c.DryRun {
-			if err := os.Remove(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return out, fmt.Errorf("store: %w", err)
-			}
-		}
-		out.Strays, out.Bytes = out.Strays+1, out.Bytes+f.Bytes
+	if err := s.Walk("", g.visit); err != nil {
+		return g.out, err
 	}
-	var left []Entry
-	total := int64(0)
-	err = s.Walk("", func(e Entry) error {
-		chosen := c.Kinds == nil || slices.Contains(c.Kinds, e.Kind)
-		corrupt := new(CorruptError)
-		damaged := c.Damaged && chosen && errors.As(s.Verify(e.Key), &corrupt)
-		if chosen && e.Time.Before(c.Before) || damaged {
-			if damaged {
-				out.Damaged++
-			}
-			return s.collect(e, c.DryRun, &out)
-		}
-		total += e.Bytes
-		if chosen && c.MaxBytes > 0 {
-			left = append(left, e)
-		}
-		return nil
-	})
-	if err != nil || c.MaxBytes <= 0 {
-		return out, err
-	}
-	slices.SortStableFunc(left, func(a, b Entry) int { return a.Time.Compare(b.Time) })
-	for _, e := range left {
-		if total <= c.MaxBytes {
-			break
-		}
-		if err := s.collect(e, c.DryRun, &out); err != nil {
-			return out, err
-		}
-		total -= e.Bytes
-	}
-	return out, nil
+	err := g.removeOldest()
+	return g.out, err
 }
 
-func (s *Store) collect(e Entry, dry bool, out *Collected) error {
-	if !dry {
-		if err := s.Remove(e.Key); err != nil {
+// collecting is a call of Collect.
+type collecting struct {
+	Collection
+	store *Store
+	out   Collected
+	kept  int64   // bytes of entries that are not removed
+	left  []Entry // those that may go for MaxBytes
+}
+
+// removeStrays removes unfinished files that are old enough.
+func (g *collecting) removeStrays() error {
+	strays, err := g.store.Strays()
+	if err != nil {
+		return err
+	}
+	for _, f := range strays {
+		if !f.Time.Before(g.Strays) {
+			continue
+		}
+		if !g.DryRun {
+			if err := os.Remove(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("store: %w", err)
+			}
+		}
+		g.out.Strays, g.out.Bytes = g.out.Strays+1, g.out.Bytes+f.Bytes
+	}
+	return nil
+}
+
+// visit removes an entry if it is damaged or old, and otherwise takes note of it.
+func (g *collecting) visit(e Entry) error {
+	chosen := g.Kinds == nil || slices.Contains(g.Kinds, e.Kind)
+	if chosen && g.isDamaged(e) {
+		g.out.Damaged++
+		return g.remove(e)
+	}
+	if chosen && e.Time.Before(g.Before) {
+		return g.remove(e)
+	}
+	g.kept += e.Bytes
+	if chosen && g.MaxBytes > 0 {
+		g.left = append(g.left, e)
+	}
+	return nil
+}
+
+// isDamaged reports whether Verify refuses an entry; false if Damaged does not ask for it.
+func (g *collecting) isDamaged(e Entry) bool {
+	corrupt := new(CorruptError)
+	return g.Damaged && errors.As(g.store.Verify(e.Key), &corrupt)
+}
+
+// removeOldest removes the oldest of those left until no more than MaxBytes are kept.
+func (g *collecting) removeOldest() error {
+	slices.SortStableFunc(g.left, func(a, b Entry) int { return a.Time.Compare(b.Time) })
+	for _, e := range g.left {
+		if g.kept <= g.MaxBytes {
+			break
+		}
+		if err := g.remove(e); err != nil {
+			return err
+		}
+		g.kept -= e.Bytes
+	}
+	return nil
+}
+
+// remove removes an entry, or only counts it in a dry run.
+func (g *collecting) remove(e Entry) error {
+	if !g.DryRun {
+		if err := g.store.Remove(e.Key); err != nil {
 			return err
 		}
 	}
-	out.Entries, out.Bytes = out.Entries+1, out.Bytes+e.Bytes
+	g.out.Entries, g.out.Bytes = g.out.Entries+1, g.out.Bytes+e.Bytes
 	return nil
 }

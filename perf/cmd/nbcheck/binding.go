@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,80 +47,7 @@ type condition struct {
 	values           []string // alternatives
 }
 
-var (
-	relationFirst = regexp.MustCompile(`^(=|>=|<=)(?:\s+|$)`)
-	ofHeadline    = regexp.MustCompile(`^(value|median|p90|worst|rows) of "([^"]+)"(?:\s*/\s*"([^"]+)")?$`)
-	oneCondition  = regexp.MustCompile(`^(\w+)(>=|<=|!=|=|>|<)((?:"[^"]*"|[^\s|"]+)(?:\|(?:"[^"]*"|[^\s|"]+))*)\s*`)
-	atPlace       = regexp.MustCompile(`\s@([\w-]+)$`)
-	columnName    = regexp.MustCompile(`^(\w+)(?:\s+|$)`)
-)
-
 var statistics = []string{"min", "max", "median", "mean", "sum", "count"}
-
-// parseBinding reads the text of a comment.
-func parseBinding(text string) (binding, error) {
-	text = strings.TrimSpace(text)
-	m := relationFirst.FindString(text)
-	if m == "" {
-		return binding{}, errors.New(`want "= ", ">= " or "<= " first`)
-	}
-	b := binding{relation: strings.TrimSpace(m)}
-	text = text[len(m):]
-	if m := atPlace.FindStringSubmatch(text); m != nil {
-		b.place = m[1]
-		text = strings.TrimSuffix(text, m[0])
-	}
-	if m := ofHeadline.FindStringSubmatch(text); m != nil {
-		b.stat, b.metric, b.beside = m[1], m[2], m[3]
-		if b.place != "" {
-			return b, errors.New("a headline is named by its words alone, without a place")
-		}
-		return b, nil
-	}
-	for {
-		for cut := true; cut; {
-			switch rest, minus := strings.CutPrefix(text, "-"); {
-			case minus && !b.negate:
-				text, b.negate = rest, true
-			case strings.HasPrefix(text, "1+") && !b.plusOne:
-				text, b.plusOne = text[2:], true
-			default:
-				cut = false
-			}
-		}
-		m := columnName.FindStringSubmatch(text)
-		if m == nil {
-			return binding{}, fmt.Errorf("%q: want the name of a column", text)
-		}
-		text = text[len(m[0]):]
-		switch {
-		case m[1] == "abs" && !b.abs:
-			b.abs = true
-			continue
-		case slices.Contains(statistics, m[1]) && b.stat == "":
-			b.stat = m[1]
-			continue
-		}
-		b.column = m[1]
-		break
-	}
-	for text != "" {
-		m := oneCondition.FindStringSubmatch(text)
-		if m == nil {
-			return binding{}, fmt.Errorf("%q: want a condition such as n=60, level=L1|L2 or level=\"L1 TLB\"", text)
-		}
-		text = text[len(m[0]):]
-		values := strings.Split(m[3], "|")
-		for i := range values {
-			values[i] = strings.Trim(values[i], `"`)
-		}
-		if len(values) > 1 && m[2] != "=" && m[2] != "!=" {
-			return binding{}, fmt.Errorf("%s%s%s: alternatives need = or !=", m[1], m[2], m[3])
-		}
-		b.where = append(b.where, condition{m[1], m[2], values})
-	}
-	return b, nil
-}
 
 // A bound result is one that a table of a cell has for a binding.
 type boundResult struct {

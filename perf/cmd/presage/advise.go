@@ -22,16 +22,7 @@ import (
 )
 
 func adviseCommand() *cobra.Command {
-	var (
-		at      sweepFlag
-		run     runFlags
-		out     output
-		name    string
-		kernels string
-		path    string
-		replay  replayFlags
-		ahead   bool
-	)
+	var a advising
 	cmd := &cobra.Command{
 		Use:   "advise {PROFILES | PROGRAM | --kernels FILE -o FILE} --machine NAME --at name=values",
 		Short: "Say what change would save misses, and how many",
@@ -68,60 +59,89 @@ simulated. The table goes to the file -o, with its origin beside it.`,
   presage advise --kernels datasets/advice/kernels.c --machine zen4 -o datasets/advice/gains.csv`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := out.check(); err != nil {
+			if err := a.out.check(); err != nil {
 				return err
 			}
-			m, err := perf.FindMachine(name)
+			m, err := perf.FindMachine(a.machine)
 			if err != nil {
 				return err
 			}
-			if kernels != "" {
-				if len(args) > 0 || len(at.points) > 0 || path == "" {
-					return errors.New("--kernels names programs and sizes itself: give it -o FILE, and no PROGRAM, PROFILES or --at")
-				}
-				f, err := mending.Options{Source: kernels, Machine: m, Models: true}.Run(cmd.Context())
-				if err != nil {
-					return err
-				}
-				if err := f.Record(path, commandLine(cmd, args)); err != nil {
-					return err
-				}
-				return out.print(cmd.OutOrStdout(), perf.Frame(f.Rows))
+			if a.kernels != "" {
+				return a.judge(cmd, args, m)
 			}
-			if len(args) == 0 || path != "" {
+			if len(args) == 0 || a.path != "" {
 				return errors.New("no program or profiles: name them; -o goes with --kernels")
 			}
-			var rows []advice.Row
-			if _, err := os.Stat(filepath.Join(args[0], locality.SavedName)); err == nil {
-				rows, err = advisePredicted(cmd, args[0], m, &at, &run, replay, patterns.PredictOptions{Prefetching: ahead && len(m.Prefetchers) > 0})
-				if err != nil {
-					return err
-				}
-			} else if rows, err = adviseSimulated(cmd.Context(), args[0], m, &at, &run, patterns.SimulateOptions{Prefetching: ahead && len(m.Prefetchers) > 0}); err != nil {
+			rows, err := a.of(cmd, args[0], m)
+			if err != nil {
 				return err
 			}
-			return out.print(cmd.OutOrStdout(), perf.Frame(rows))
+			return a.out.print(cmd.OutOrStdout(), perf.Frame(rows))
 		},
 	}
-	f := cmd.Flags()
-	f.Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters. A PROGRAM may go without, with --args as they are")
-	f.StringVar(&name, "machine", "", "machine: a name (see presage machines) or a .yaml file")
-	f.StringVar(&kernels, "kernels", "", "C file of kernels to hold advice against")
-	f.StringVarP(&path, "output", "o", "", "file for the table of --kernels")
-	f.BoolVar(&ahead, "prefetch", true, "simulate the prefetchers of the machine's file, if it lists some, and value changes by what they leave")
-	replay.register(f)
-	_ = cmd.MarkFlagRequired("machine")
-	run.register(cmd)
-	out.register(cmd)
+	a.register(cmd)
 	return cmd
 }
 
-// advisePredicted returns advice on what profiles predict.
-func advisePredicted(cmd *cobra.Command, dir string, m *machine.Machine, at *sweepFlag, run *runFlags, replay replayFlags, opt patterns.PredictOptions) ([]advice.Row, error) {
+// advising holds the flags of advise.
+type advising struct {
+	at      sweepFlag
+	run     runFlags
+	machine string
+	kernels string
+	path    string // of the table of kernels
+	replay  replayFlags
+	ahead   bool
+	out     output
+}
+
+func (a *advising) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Var(&a.at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters. A PROGRAM may go without, with --args as they are")
+	f.StringVar(&a.machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
+	f.StringVar(&a.kernels, "kernels", "", "C file of kernels to hold advice against")
+	f.StringVarP(&a.path, "output", "o", "", "file for the table of --kernels")
+	f.BoolVar(&a.ahead, "prefetch", true, "simulate the prefetchers of the machine's file, if it lists some, and value changes by what they leave")
+	a.replay.register(f)
+	_ = cmd.MarkFlagRequired("machine")
+	a.run.register(cmd)
+	a.out.register(cmd)
+}
+
+// judge compares advice on the kernels with what the changes gain, and records the table.
+func (a *advising) judge(cmd *cobra.Command, args []string, m *machine.Machine) error {
+	if len(args) > 0 || len(a.at.points) > 0 || a.path == "" {
+		return errors.New("--kernels names programs and sizes itself: give it -o FILE, and no PROGRAM, PROFILES or --at")
+	}
+	f, err := mending.Options{Source: a.kernels, Machine: m, Models: true}.Run(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if err := f.Record(a.path, commandLine(cmd, args)); err != nil {
+		return err
+	}
+	return a.out.print(cmd.OutOrStdout(), perf.Frame(f.Rows))
+}
+
+// of returns advice on the profiles or the program at a path.
+func (a *advising) of(cmd *cobra.Command, path string, m *machine.Machine) ([]advice.Row, error) {
+	if _, err := os.Stat(filepath.Join(path, locality.SavedName)); err != nil {
+		return a.simulated(cmd.Context(), path, m)
+	}
+	return a.predicted(cmd, path, m)
+}
+
+// prefetching reports whether the machine has prefetchers that are to be simulated.
+func (a *advising) prefetching(m *machine.Machine) bool {
+	return a.ahead && len(m.Prefetchers) > 0
+}
+
+// predicted returns advice on what profiles predict.
+func (a *advising) predicted(cmd *cobra.Command, dir string, m *machine.Machine) ([]advice.Row, error) {
 	switch {
-	case len(at.points) == 0:
+	case len(a.at.points) == 0:
 		return nil, errors.New("no sizes: give them with --at, such as --at n=60,80")
-	case run.changed():
+	case a.run.changed():
 		return nil, errors.New("PROFILES have their own arguments: --args, --env, --stdin, --dir and --max-instructions go with a PROGRAM")
 	}
 	runs, err := locality.LoadRuns(dir)
@@ -136,11 +156,11 @@ func advisePredicted(cmd *cobra.Command, dir string, m *machine.Machine, at *swe
 	if n := len(model.Warnings); n > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d warnings about the models; presage predict --warnings shows them\n", n)
 	}
-	opt.Timing, opt.Store = timing.Clock(m, st), st
-	if opt.Corrector, err = correctorFor(cmd.Context(), model, m, replay); err != nil {
+	opt := patterns.PredictOptions{Prefetching: a.prefetching(m), Timing: timing.Clock(m, st), Store: st}
+	if opt.Corrector, err = correctorFor(cmd.Context(), model, m, a.replay); err != nil {
 		return nil, err
 	}
-	rows, err := patterns.Predict(cmd.Context(), model, m, at.points, opt)
+	rows, err := patterns.Predict(cmd.Context(), model, m, a.at.points, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -155,20 +175,21 @@ func correctorFor(ctx context.Context, model *perf.Model, m *machine.Machine, re
 	return replayed.Correctors(nil, replayed.Options{TrainedSizesOnly: replay.trainedOnly})(ctx, model, m)
 }
 
-// adviseSimulated returns advice on a program that is run.
-func adviseSimulated(ctx context.Context, path string, m *machine.Machine, at *sweepFlag, run *runFlags, how patterns.SimulateOptions) ([]advice.Row, error) {
+// simulated returns advice on a program that is run.
+func (a *advising) simulated(ctx context.Context, path string, m *machine.Machine) ([]advice.Row, error) {
 	prog, err := openProgram(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	opt, err := run.options()
+	opt, err := a.run.options()
 	if err != nil {
 		return nil, err
 	}
-	points := at.points
+	points := a.at.points
 	if len(points) == 0 {
 		points = []perf.Point{{}}
 	}
-	how.RunOptions, how.Timing = opt, timing.Clock(m, opt.Store)
-	return advice.Simulate(ctx, prog, m, points, how)
+	return advice.Simulate(ctx, prog, m, points, patterns.SimulateOptions{
+		RunOptions: opt, Prefetching: a.prefetching(m), Timing: timing.Clock(m, opt.Store),
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/go-gota/gota/dataframe"
@@ -21,19 +22,7 @@ import (
 )
 
 func predictCommand() *cobra.Command {
-	var (
-		at       sweepFlag
-		points   pointsFlag
-		out      output
-		fit      perf.FitOptions
-		opt      perf.PredictOptions
-		machine  string
-		warnings bool
-		replay   replayFlags
-		quiet    bool
-		prefetch bool
-		rate     float64
-	)
+	var p prediction
 	cmd := &cobra.Command{
 		Use:   "predict DIR --machine NAME --at name=values",
 		Short: "Predict cache and TLB misses at sizes that were never run",
@@ -65,85 +54,140 @@ is modelled over the size. Nothing is replayed then. Time is as in presage simul
   presage predict profiles --machine my.yaml --at n=50:200:10 --by routine --basis "1, n, n^2, n^3" --format csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := out.check(); err != nil {
+			if err := p.out.check(); err != nil {
 				return err
 			}
-			if len(at.points)+len(points.points) == 0 {
-				return errors.New("no sizes: give them with --at, such as --at n=60,80")
-			}
-			m, err := perf.FindMachine(machine)
+			df, err := p.of(cmd, args[0])
 			if err != nil {
 				return err
 			}
-			if opt.Binaries, err = points.open(cmd.Context()); err != nil {
-				return err
-			}
-			runs, err := locality.LoadRuns(args[0])
-			if err != nil {
-				return err
-			}
-			fit.Store = store.Open(args[0])
-			model, err := perf.FitScaling(cmd.Context(), runs, fit)
-			if err != nil {
-				return err
-			}
-			opt.TrainedSizesOnly = replay.trainedOnly
-			if !replay.on {
-				opt.Corrector = misses.NoCorrection{}
-			}
-			if !quiet {
-				opt.Progress = replayProgress(cmd.ErrOrStderr(), term.IsTerminal(int(os.Stderr.Fd())))
-			}
-			if rated := cmd.Flags().Changed("accesses-per-cycle"); rated && !(prefetch && rate > 0) {
-				return fmt.Errorf("--accesses-per-cycle %g: want a number above 0, with --prefetch, whose late prefetches it tells", rate)
-			}
-			if prefetch && cmd.Flags().Changed("coverage") {
-				return errors.New("--coverage is of intervals, and --prefetch predicts none: give one of the two")
-			}
-			predicted := func() (dataframe.DataFrame, error) {
-				return perf.PredictMisses(cmd.Context(), model, m, points.with(at.points), opt)
-			}
-			if prefetch {
-				predicted = func() (dataframe.DataFrame, error) {
-					rows, err := misses.PredictPrefetching(cmd.Context(), model, m, points.with(at.points), misses.PredictPrefetchOptions{
-						PredictOptions: opt, Timing: timedBy(m, fit.Store, rate), Store: fit.Store,
-					})
-					return perf.Frame(rows), err
-				}
-			}
-			df, err := predicted()
-			opt.Progress.Finish(len(points.with(at.points))) // erases the line, whatever came of it
-			if err != nil {
-				return err
-			}
-			if warnings {
-				warn(cmd.ErrOrStderr(), model.Warnings)
-			} else if n := len(model.Warnings); n > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d warnings about the models; --warnings shows them\n", n)
-			}
-			if len(m.Prefetchers) > 0 && !prefetch {
-				fmt.Fprintln(cmd.ErrOrStderr(), "misses are those without prefetchers; --prefetch tells what these leave")
-			}
-			return out.print(cmd.OutOrStdout(), df)
+			return p.out.print(cmd.OutOrStdout(), df)
 		},
 	}
-	cmd.Flags().Var(&at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
-	cmd.Flags().Var(&points, "point", "a size to predict with the executable compiled for it: name=value:PROGRAM; repeat for each")
-	cmd.Flags().StringVar(&machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
-	cmd.Flags().StringVar((*string)(&opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
-	registerListing(cmd, &opt.Listing, "a level's misses")
-	registerMethod(cmd.Flags(), &opt.Method)
-	replay.register(cmd.Flags())
-	cmd.Flags().Float64Var(&opt.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
-	cmd.Flags().StringVar(&fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
-	cmd.Flags().BoolVar(&fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
-	cmd.Flags().BoolVar(&prefetch, "prefetch", false, "predict what the machine's prefetchers leave and cover")
-	cmd.Flags().Float64Var(&rate, "accesses-per-cycle", 0, ratedText)
-	cmd.Flags().BoolVar(&warnings, "warnings", false, "show warnings about the models")
-	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
-	_ = cmd.MarkFlagRequired("machine")
-	out.register(cmd)
+	p.register(cmd)
 	return cmd
+}
+
+// prediction holds the flags of predict.
+type prediction struct {
+	at       sweepFlag
+	points   pointsFlag
+	machine  string
+	fit      perf.FitOptions
+	opt      perf.PredictOptions
+	replay   replayFlags
+	prefetch bool
+	rate     float64 // accesses per cycle, with prefetch; 0: the schedule tells time
+	warnings bool
+	quiet    bool
+	out      output
+}
+
+func (p *prediction) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Var(&p.at, "at", "problem sizes: name=value,… or name=first:last:step; repeat for further parameters")
+	f.Var(&p.points, "point", "a size to predict with the executable compiled for it: name=value:PROGRAM; repeat for each")
+	f.StringVar(&p.machine, "machine", "", "machine: a name (see presage machines) or a .yaml file")
+	f.StringVar((*string)(&p.opt.By), "by", "program", "scope of a row: program, routine, loop or reference (a group of them, named by its first)")
+	registerListing(cmd, &p.opt.Listing, "a level's misses")
+	registerMethod(f, &p.opt.Method)
+	p.replay.register(f)
+	f.Float64Var(&p.opt.Coverage, "coverage", 0, "coverage probability of the intervals of misses; negative: no intervals (default 0.9)")
+	f.StringVar(&p.fit.Basis, "basis", "", `basis functions of the models, such as "1, n, n^2, n^3, n*log(n)" (default powers up to the third)`)
+	f.BoolVar(&p.fit.MedianRatio, "median-ratio", false, "split histograms in the same ratio at all sizes, as the papers do")
+	f.BoolVar(&p.prefetch, "prefetch", false, "predict what the machine's prefetchers leave and cover")
+	f.Float64Var(&p.rate, "accesses-per-cycle", 0, ratedText)
+	f.BoolVar(&p.warnings, "warnings", false, "show warnings about the models")
+	f.BoolVarP(&p.quiet, "quiet", "q", false, "no progress on standard error")
+	_ = cmd.MarkFlagRequired("machine")
+	p.out.register(cmd)
+}
+
+// of predicts from the profiles in a folder.
+func (p *prediction) of(cmd *cobra.Command, dir string) (df dataframe.DataFrame, err error) {
+	points := p.points.with(p.at.points)
+	if len(points) == 0 {
+		return df, errors.New("no sizes: give them with --at, such as --at n=60,80")
+	}
+	m, err := perf.FindMachine(p.machine)
+	if err != nil {
+		return df, err
+	}
+	if p.opt.Binaries, err = p.points.open(cmd.Context()); err != nil {
+		return df, err
+	}
+	model, err := p.model(cmd.Context(), dir)
+	if err != nil {
+		return df, err
+	}
+	if err := p.checkPrefetch(cmd); err != nil {
+		return df, err
+	}
+	p.setReplay(cmd.ErrOrStderr())
+	df, err = p.misses(cmd.Context(), model, m, points)
+	p.opt.Progress.Finish(len(points)) // erases the line, whatever came of it
+	if err != nil {
+		return df, err
+	}
+	p.remark(cmd.ErrOrStderr(), model, m)
+	return df, nil
+}
+
+// model fits a model to the profiles in a folder, where it is kept.
+func (p *prediction) model(ctx context.Context, dir string) (*perf.Model, error) {
+	runs, err := locality.LoadRuns(dir)
+	if err != nil {
+		return nil, err
+	}
+	p.fit.Store = store.Open(dir)
+	return perf.FitScaling(ctx, runs, p.fit)
+}
+
+// checkPrefetch returns an error for flags that do not go with --prefetch, or without it.
+func (p *prediction) checkPrefetch(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	switch {
+	case changed("accesses-per-cycle") && !(p.prefetch && p.rate > 0):
+		return fmt.Errorf("--accesses-per-cycle %g: want a number above 0, with --prefetch, whose late prefetches it tells", p.rate)
+	case p.prefetch && changed("coverage"):
+		return errors.New("--coverage is of intervals, and --prefetch predicts none: give one of the two")
+	}
+	return nil
+}
+
+// setReplay sets the options of replays, whose progress goes to w.
+func (p *prediction) setReplay(w io.Writer) {
+	p.opt.TrainedSizesOnly = p.replay.trainedOnly
+	if !p.replay.on {
+		p.opt.Corrector = misses.NoCorrection{}
+	}
+	if !p.quiet {
+		p.opt.Progress = replayProgress(w, term.IsTerminal(int(os.Stderr.Fd())))
+	}
+}
+
+// misses predicts them at the points, with --prefetch those that prefetchers leave.
+func (p *prediction) misses(ctx context.Context, model *perf.Model, m *machine.Machine, points []perf.Point) (dataframe.DataFrame, error) {
+	if !p.prefetch {
+		return perf.PredictMisses(ctx, model, m, points, p.opt)
+	}
+	rows, err := misses.PredictPrefetching(ctx, model, m, points, misses.PredictPrefetchOptions{
+		PredictOptions: p.opt, Timing: timedBy(m, p.fit.Store, p.rate), Store: p.fit.Store,
+	})
+	return perf.Frame(rows), err
+}
+
+// remark writes what a reader of the predictions should know: warnings about the model,
+// or their number, and that prefetchers are left out.
+func (p *prediction) remark(w io.Writer, model *perf.Model, m *machine.Machine) {
+	if p.warnings {
+		warn(w, model.Warnings)
+	} else if n := len(model.Warnings); n > 0 {
+		fmt.Fprintf(w, "%d warnings about the models; --warnings shows them\n", n)
+	}
+	if len(m.Prefetchers) > 0 && !p.prefetch {
+		fmt.Fprintln(w, "misses are those without prefetchers; --prefetch tells what these leave")
+	}
 }
 
 func simulateCommand() *cobra.Command {

@@ -65,14 +65,7 @@ func (s *spmvFlags) options(cmd *cobra.Command, args []string) (sparse.Options, 
 }
 
 func spmvTuneCommand() *cobra.Command {
-	var (
-		s              spmvFlags
-		out            output
-		verify, caches bool
-		anew           bool
-		repeats        int
-		objectives     []string
-	)
+	var t tuning
 	cmd := &cobra.Command{
 		Use:   "tune FILE",
 		Short: "Recommend a block size and caches for the matrix in a Matrix Market file",
@@ -91,71 +84,113 @@ performance, power and energy that simulation finds.`,
   presage spmv tune bcsstk13.mtx.gz --verify --caches`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := out.check(); err != nil {
+			if err := t.out.check(); err != nil {
 				return err
 			}
 			m, err := spmv.OpenMarket(args[0])
 			if err != nil {
 				return err
 			}
-			opt, err := s.options(cmd, args)
+			opt, err := t.options(cmd, args)
 			if err != nil {
 				return err
 			}
-			for _, name := range objectives {
-				switch name {
-				case "performance":
-					opt.Objectives = append(opt.Objectives, spmv.Fastest)
-				case "energy":
-					opt.Objectives = append(opt.Objectives, spmv.Frugal)
-				default:
-					return fmt.Errorf("--objective %q: want performance or energy", name)
-				}
-			}
-			advice, err := sparse.Advise(cmd.Context(), m, sparse.AdviceOptions{
-				Seed: opt.Seed, Timing: spmv.TimeOptions{Repeats: repeats}, Verify: verify, Store: opt.Store, Anew: anew, Progress: opt.Progress,
-			})
+			advice, err := t.advise(cmd, m, opt)
 			if err != nil {
 				return err
 			}
-			if advice.Warning != "" {
-				warn(cmd.ErrOrStderr(), []string{advice.Warning})
+			if t.caches {
+				return t.printCaches(cmd, m, opt)
 			}
-			w := cmd.OutOrStdout()
-			text := out.format == "text"
-			if text {
-				fmt.Fprintln(w, advice.Text())
-			}
-			if !caches {
-				shapes := frame.Of(advice.Shapes)
-				if !advice.Verified {
-					shapes = shapes.Drop("meas_mflop_per_sec")
-				}
-				return out.print(w, shapes)
-			}
-			tuning, err := perf.TuneMatrix(cmd.Context(), m, opt)
-			if err != nil {
-				return err
-			}
-			if text {
-				fmt.Fprintln(w, "On a 400 MHz in-order core. Errors of the models on validation samples:")
-				if err := out.print(w, tuning.Accuracy); err != nil {
-					return err
-				}
-				fmt.Fprintln(w, "\nTuned, from 1×1 blocks on", spmv.Baseline().String()+":")
-			}
-			return out.print(w, tuning.Tuned)
+			return t.printShapes(cmd.OutOrStdout(), advice)
 		},
 	}
-	s.register(cmd)
-	out.register(cmd)
-	f := cmd.Flags()
-	f.BoolVar(&verify, "verify", false, "time all block sizes for this matrix")
-	f.BoolVar(&anew, "anew", false, "measure the speeds of a dense matrix even if they are kept")
-	f.BoolVar(&caches, "caches", false, "simulate, and recommend caches too")
-	f.StringSliceVar(&objectives, "objective", []string{"performance"}, "objectives for tuning caches: performance, energy")
-	f.IntVar(&repeats, "repeats", 5, "products timed in each of five passes")
+	t.register(cmd)
 	return cmd
+}
+
+// tuning holds the flags of spmv tune.
+type tuning struct {
+	spmvFlags
+	verify, anew bool
+	caches       bool
+	repeats      int
+	objectives   []string
+	out          output
+}
+
+func (t *tuning) register(cmd *cobra.Command) {
+	t.spmvFlags.register(cmd)
+	t.out.register(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&t.verify, "verify", false, "time all block sizes for this matrix")
+	f.BoolVar(&t.anew, "anew", false, "measure the speeds of a dense matrix even if they are kept")
+	f.BoolVar(&t.caches, "caches", false, "simulate, and recommend caches too")
+	f.StringSliceVar(&t.objectives, "objective", []string{"performance"}, "objectives for tuning caches: performance, energy")
+	f.IntVar(&t.repeats, "repeats", 5, "products timed in each of five passes")
+}
+
+// options returns those of the study, with the objectives.
+func (t *tuning) options(cmd *cobra.Command, args []string) (sparse.Options, error) {
+	opt, err := t.spmvFlags.options(cmd, args)
+	if err != nil {
+		return opt, err
+	}
+	for _, name := range t.objectives {
+		switch name {
+		case "performance":
+			opt.Objectives = append(opt.Objectives, spmv.Fastest)
+		case "energy":
+			opt.Objectives = append(opt.Objectives, spmv.Frugal)
+		default:
+			return opt, fmt.Errorf("--objective %q: want performance or energy", name)
+		}
+	}
+	return opt, nil
+}
+
+// advise chooses a block size for this machine, and says so before any table.
+func (t *tuning) advise(cmd *cobra.Command, m *spmv.Matrix, opt sparse.Options) (*sparse.Advice, error) {
+	advice, err := sparse.Advise(cmd.Context(), m, sparse.AdviceOptions{
+		Seed: opt.Seed, Timing: spmv.TimeOptions{Repeats: t.repeats}, Verify: t.verify, Store: opt.Store, Anew: t.anew, Progress: opt.Progress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if advice.Warning != "" {
+		warn(cmd.ErrOrStderr(), []string{advice.Warning})
+	}
+	if t.out.format == "text" {
+		fmt.Fprintln(cmd.OutOrStdout(), advice.Text())
+	}
+	return advice, nil
+}
+
+// printShapes prints the table of block sizes.
+func (t *tuning) printShapes(w io.Writer, advice *sparse.Advice) error {
+	shapes := frame.Of(advice.Shapes)
+	if !advice.Verified {
+		shapes = shapes.Drop("meas_mflop_per_sec")
+	}
+	return t.out.print(w, shapes)
+}
+
+// printCaches tunes block size and caches by simulation, and prints what that gives, as
+// text after the errors of the models.
+func (t *tuning) printCaches(cmd *cobra.Command, m *spmv.Matrix, opt sparse.Options) error {
+	tuned, err := perf.TuneMatrix(cmd.Context(), m, opt)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if t.out.format == "text" {
+		fmt.Fprintln(w, "On a 400 MHz in-order core. Errors of the models on validation samples:")
+		if err := t.out.print(w, tuned.Accuracy); err != nil {
+			return err
+		}
+		fmt.Fprintln(w, "\nTuned, from 1×1 blocks on", spmv.Baseline().String()+":")
+	}
+	return t.out.print(w, tuned.Tuned)
 }
 
 func spmvStudyCommand() *cobra.Command {
