@@ -98,14 +98,14 @@ func (f *filter) pass(block uint64) bool {
 // the first they do not. Where there are prefetchers, or the level below the first takes
 // what that evicts, it is Observe. It panics as Observe does.
 func (s *Simulator) Warm(b *trace.Batch) {
-	s.caches.warmBatch(b, true)
-	s.tlbs.warmBatch(b, false)
+	s.caches.warmBatch(b)
+	s.tlbs.warmBatch(b)
 }
 
 // warmChunk is the number of iterations of a run that are taken together.
 const warmChunk = 64
 
-func (c *chain) warmBatch(b *trace.Batch, below bool) {
+func (c *chain) warmBatch(b *trace.Batch) {
 	if len(c.levels) == 0 {
 		return
 	}
@@ -117,18 +117,18 @@ func (c *chain) warmBatch(b *trace.Batch, below bool) {
 		c.filter = newFilter(c.levels[0].spec.Blocks)
 	}
 	if len(b.Runs) == 0 {
-		c.warm(b.Accesses, below)
+		c.warm(b.Accesses)
 		return
 	}
 	for p := range b.Pieces() {
-		c.warm(p.Accesses, below)
-		c.warmLoop(&p.Loop, below)
+		c.warm(p.Accesses)
+		c.warmLoop(&p.Loop)
 	}
 }
 
 // warm passes accesses through the filter, and on to the first level or to the one
 // below it.
-func (c *chain) warm(accesses []trace.Access, below bool) {
+func (c *chain) warm(accesses []trace.Access) {
 	shift := c.levels[0].shift & 63
 	for _, a := range accesses {
 		block, last := a.Addr()>>shift, a.Last()>>shift
@@ -137,7 +137,7 @@ func (c *chain) warm(accesses []trace.Access, below bool) {
 		}
 		for ; block <= last; block++ {
 			if c.filter.pass(block) {
-				c.warmBlock(block<<shift, &c.refs[a.Ref()], below)
+				c.warmBlock(block<<shift, &c.refs[a.Ref()])
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (c *chain) warm(accesses []trace.Access, below bool) {
 
 // warmLoop is warm for a run: in each chunk of iterations, what a reference moves
 // through, one reference after the other.
-func (c *chain) warmLoop(l *trace.Loop, below bool) {
+func (c *chain) warmLoop(l *trace.Loop) {
 	shift := c.levels[0].shift & 63
 	for from := uint32(0); from < l.Count; from += warmChunk {
 		n := min(warmChunk, l.Count-from)
@@ -153,11 +153,7 @@ func (c *chain) warmLoop(l *trace.Loop, below bool) {
 			s := &l.Strides[i]
 			ref := &c.refs[s.First.Ref()]
 			if s.Step > 1<<shift || s.Step < -(1<<shift) {
-				for k := range n {
-					if block := s.At(from+k).Addr() >> shift; c.filter.pass(block) {
-						c.warmBlock(block<<shift, ref, below)
-					}
-				}
+				c.warmSparse(s, ref, from, n)
 				continue
 			}
 			first, last := s.At(from).Addr()>>shift, s.At(from+n-1).Addr()>>shift
@@ -167,7 +163,7 @@ func (c *chain) warmLoop(l *trace.Loop, below bool) {
 			}
 			for block := first; ; block += step {
 				if c.filter.pass(block) {
-					c.warmBlock(block<<shift, ref, below)
+					c.warmBlock(block<<shift, ref)
 				}
 				if block == last {
 					break
@@ -177,14 +173,25 @@ func (c *chain) warmLoop(l *trace.Loop, below bool) {
 	}
 }
 
+// warmSparse is warm for n iterations of a reference whose steps are longer than a
+// block.
+func (c *chain) warmSparse(s *trace.Stride, ref *reference, from, n uint32) {
+	shift := c.levels[0].shift & 63
+	for k := range n {
+		if block := s.At(from+k).Addr() >> shift; c.filter.pass(block) {
+			c.warmBlock(block<<shift, ref)
+		}
+	}
+}
+
 // warmBlock accesses a block of the first level, which begins at an address, at the
 // level that the reference enters, or at the one below.
-func (c *chain) warmBlock(first uint64, ref *reference, below bool) {
+func (c *chain) warmBlock(first uint64, ref *reference) {
 	i := int(ref.enter)
 	if i >= len(c.levels) {
 		return
 	}
-	if below {
+	if c.spared {
 		i = int(c.levels[i].below[ref.float])
 	}
 	if i < len(c.levels) {

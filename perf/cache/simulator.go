@@ -35,6 +35,7 @@ func New(plan *trace.Plan, config Config) (*Simulator, error) {
 	}
 	s := &Simulator{config: config.clone(), groups: plan.Groups()}
 	s.caches = newChain(plan, s.config.Levels, config.Seed, true)
+	s.caches.spared = true
 	if p := s.config.Prefetching; p != nil {
 		s.caches.prefetching = newPrefetching(p, len(s.config.Levels), s.groups)
 	}
@@ -100,6 +101,7 @@ type chain struct {
 	first     int       // index of levels[0] in all of the hierarchy
 
 	filter  filter // see Warm
+	spared  bool   // Warm leaves levels[0] as it is: the filter stands for it
 	logging bool   // see LogFills
 	fills   []Fill
 

@@ -49,11 +49,10 @@ func (c *core) execute(ops []op, in *input) (done int) {
 		var access trace.Access
 		found := false
 		if o.flags&(opLoad|opStore) != 0 {
-			if access, found = c.match(o, in); !found && in.final && in.next == len(in.accesses) {
+			if access, found = c.match(o, in); found {
+				c.lookUp(in)
+			} else if in.ended() {
 				return i
-			}
-			if c.given != nil && found {
-				c.outcome = &c.given.Outcomes[in.next-1]
 			}
 		}
 		latency := int64(o.latency)
@@ -74,10 +73,7 @@ func (c *core) execute(ops []op, in *input) (done int) {
 			begin, complete = c.access(o, t, access, found)
 		}
 		if c.inOrder {
-			c.begun = begin
-			if c.config.OrderedCompletion {
-				c.ended = max(c.ended, complete)
-			}
+			c.follow(begin, complete)
 		}
 		if o.queue >= 0 {
 			c.queues[o.queue].push(begin + 1)
@@ -99,6 +95,25 @@ func (c *core) execute(ops []op, in *input) (done int) {
 	}
 	c.context.end.complete = complete
 	return len(ops)
+}
+
+// ended reports whether the batch has no accesses left, and ends in this block.
+func (in *input) ended() bool { return in.final && in.next == len(in.accesses) }
+
+// lookUp sets the outcome of the access matched last, if outcomes are given.
+func (c *core) lookUp(in *input) {
+	if c.given != nil {
+		c.outcome = &c.given.Outcomes[in.next-1]
+	}
+}
+
+// follow makes the next instruction of a core in order follow one that began and
+// completed at these times.
+func (c *core) follow(begin, complete int64) {
+	c.begun = begin
+	if c.config.OrderedCompletion {
+		c.ended = max(c.ended, complete)
+	}
 }
 
 // access returns when the access of o to memory begins and completes. Where it was

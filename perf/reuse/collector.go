@@ -40,6 +40,7 @@
 package reuse
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"runtime"
@@ -167,61 +168,66 @@ func newCollector(plan *trace.Plan, opt Options, tune tuning) (*Collector, error
 	if err := plan.Check(); err != nil {
 		return nil, fmt.Errorf("reuse: %w", err)
 	}
-	size := opt.BlockBytes
-	if size == 0 {
-		size = defaultBlockBytes
+	size := cmp.Or(opt.BlockBytes, defaultBlockBytes)
+	if err := opt.check(size); err != nil {
+		return nil, err
 	}
-	if size > maxBlockBytes {
-		return nil, fmt.Errorf("reuse: BlockBytes is %d, want 1 to %d", size, maxBlockBytes)
+	m, err := newMethod(newLayout(plan, size), plan, &opt, tune)
+	if err != nil {
+		return nil, err
 	}
-	even := size&(size-1) == 0
-	if (opt.Memory != nil || opt.NewMemory != nil) && (opt.Nest == nil || !even) {
-		return nil, fmt.Errorf("reuse: Memory without a Nest, or with BlockBytes of %d, which is no power of two", size)
-	}
-	if !even && len(opt.Objects) > 0 {
-		return nil, fmt.Errorf("reuse: BlockBytes is %d, want a power of two with Objects", size)
-	}
-	if opt.Workers < 0 {
-		return nil, fmt.Errorf("reuse: Workers is %d, want at least 1, or 0 for 1", opt.Workers)
-	}
-	if k := opt.SampleOneIn; k&(k-1) != 0 || k > maxOneIn {
-		return nil, fmt.Errorf("reuse: SampleOneIn is %d, want a power of two from 1 to %d, or 0 for 1", k, maxOneIn)
-	}
-	if len(opt.Objects) > 0 && opt.Nest == nil {
-		return nil, fmt.Errorf("reuse: %d Objects without a Nest: they take one", len(opt.Objects))
-	}
-	if opt.Sources != nil && opt.Nest == nil {
-		return nil, fmt.Errorf("reuse: Sources without a Nest: they take one")
-	}
-	l := newLayout(plan, size)
-	c := &Collector{blockBytes: size}
-	switch sampled := opt.SampleOneIn > 1; {
-	case opt.Nest != nil:
-		if sampled {
-			return nil, fmt.Errorf("reuse: SampleOneIn is %d: a Nest takes no sampling", opt.SampleOneIn)
-		}
-		m, err := newCarrying(l, plan, &opt, tune)
-		if err != nil {
-			return nil, err
-		}
-		c.method = m
-	case sampled && opt.Workers > 1:
-		return nil, fmt.Errorf("reuse: Workers is %d and SampleOneIn %d: sampling takes one worker", opt.Workers, opt.SampleOneIn)
-	case sampled:
-		c.method = newSampler(l, opt.SampleOneIn, opt.SampleSeed, tune.window)
-	case opt.Workers > 1:
-		c.method = newParallel(&opt, tune, &stackChunks{l, newPast(l, tune.window), tune.window})
-	default:
-		c.method = newStack(l, tune.window)
-	}
-	if !even {
-		u := newUneven(c.method, nil, size)
+	if !isPowerOfTwo(size) {
+		u := newUneven(m, nil, size)
 		if opt.Nest != nil {
 			u.plan = plan
 		}
-		c.method = u
+		m = u
 	}
-	return c, nil
+	return &Collector{blockBytes: size, method: m}, nil
+}
+
+// isPowerOfTwo takes 0, which stands for defaults, to be one.
+func isPowerOfTwo(n uint64) bool { return n&(n-1) == 0 }
+
+// check returns an error if options contradict each other, or are out of range. It takes
+// the size of a block, as BlockBytes may be the default.
+func (o *Options) check(size uint64) error {
+	even := isPowerOfTwo(size)
+	sampled := o.SampleOneIn > 1
+	switch {
+	case size > maxBlockBytes:
+		return fmt.Errorf("reuse: BlockBytes is %d, want 1 to %d", size, maxBlockBytes)
+	case (o.Memory != nil || o.NewMemory != nil) && (o.Nest == nil || !even):
+		return fmt.Errorf("reuse: Memory without a Nest, or with BlockBytes of %d, which is no power of two", size)
+	case !even && len(o.Objects) > 0:
+		return fmt.Errorf("reuse: BlockBytes is %d, want a power of two with Objects", size)
+	case o.Workers < 0:
+		return fmt.Errorf("reuse: Workers is %d, want at least 1, or 0 for 1", o.Workers)
+	case !isPowerOfTwo(o.SampleOneIn) || o.SampleOneIn > maxOneIn:
+		return fmt.Errorf("reuse: SampleOneIn is %d, want a power of two from 1 to %d, or 0 for 1", o.SampleOneIn, maxOneIn)
+	case len(o.Objects) > 0 && o.Nest == nil:
+		return fmt.Errorf("reuse: %d Objects without a Nest: they take one", len(o.Objects))
+	case o.Sources != nil && o.Nest == nil:
+		return fmt.Errorf("reuse: Sources without a Nest: they take one")
+	case sampled && o.Nest != nil:
+		return fmt.Errorf("reuse: SampleOneIn is %d: a Nest takes no sampling", o.SampleOneIn)
+	case sampled && o.Workers > 1:
+		return fmt.Errorf("reuse: Workers is %d and SampleOneIn %d: sampling takes one worker", o.Workers, o.SampleOneIn)
+	}
+	return nil
+}
+
+// newMethod returns the method that options ask for, in blocks of powers of two.
+func newMethod(l layout, plan *trace.Plan, opt *Options, tune tuning) (method, error) {
+	switch {
+	case opt.Nest != nil:
+		return newCarrying(l, plan, opt, tune)
+	case opt.SampleOneIn > 1:
+		return newSampler(l, opt.SampleOneIn, opt.SampleSeed, tune.window), nil
+	case opt.Workers > 1:
+		return newParallel(opt, tune, &stackChunks{l, newPast(l, tune.window), tune.window}), nil
+	}
+	return newStack(l, tune.window), nil
 }
 
 // layout is what all methods know before a run begins.

@@ -69,39 +69,52 @@ func (s *splitter) wide(p part) bool {
 	return false
 }
 
-// cut divides p in two. If the number of accesses below some natural boundary
-// (the midpoint of the distance range, its geometric midpoint, or the widest
-// gap) is a smooth function of the size, so is that above it, and each size is
-// cut at its boundary. Otherwise all sizes are cut in the median ratio at their
-// midpoints. It fails if a side would be empty.
+// cut divides p in two. If the number of accesses below some natural boundary is a
+// smooth function of the size, so is that above it, and each size is cut at its
+// boundary. Otherwise all sizes are cut in the median ratio at their midpoints. It
+// fails if a side would be empty.
 func (s *splitter) cut(p part) (low, high part, ok bool) {
 	midpoint := s.ranks(p, s.midpoint)
 	if !s.medianRatio {
 		if low, high, ok := s.alignedCut(p); ok {
 			return low, high, true
 		}
-		least := math.Inf(1)
-		for i, ranks := range [][]float64{midpoint, s.ranks(p, s.geometric), s.ranks(p, s.gap)} {
-			l, h := divide(p, ranks)
-			if !seen(l) || !seen(h) {
-				continue
-			}
-			bonus := 1.0
-			if i == 0 {
-				bonus = preferMidpoint
-			}
-			e := s.roughness(l.counts()) / bonus
-			if e > smooth || e >= least {
-				continue // whatever the other side is like
-			}
-			if e = math.Max(e, s.roughness(h.counts())/bonus); e <= smooth && e < least {
-				low, high, least = l, h, e
-			}
-		}
-		if least <= smooth {
+		if low, high, ok := s.smoothCut(p, midpoint); ok {
 			return low, high, true
 		}
 	}
+	low, high = divide(p, atMedianRatio(p, midpoint))
+	return low, high, seen(low) && seen(high)
+}
+
+// smoothCut divides p at the boundary for which the numbers of accesses on both sides
+// are the smoothest functions of the size: the midpoint of the distance range, its
+// geometric midpoint, or the widest gap. It fails if they are smooth for none.
+func (s *splitter) smoothCut(p part, midpoint []float64) (low, high part, ok bool) {
+	least := math.Inf(1)
+	for i, ranks := range [][]float64{midpoint, s.ranks(p, s.geometric), s.ranks(p, s.gap)} {
+		l, h := divide(p, ranks)
+		if !seen(l) || !seen(h) {
+			continue
+		}
+		bonus := 1.0
+		if i == 0 {
+			bonus = preferMidpoint
+		}
+		e := s.roughness(l.counts()) / bonus
+		if e > smooth || e >= least {
+			continue // whatever the other side is like
+		}
+		if e = math.Max(e, s.roughness(h.counts())/bonus); e <= smooth && e < least {
+			low, high, least, ok = l, h, e, true
+		}
+	}
+	return low, high, ok
+}
+
+// atMedianRatio returns the ranks that divide p at every size in the same ratio: the
+// median of those in which the midpoints do.
+func atMedianRatio(p part, midpoint []float64) []float64 {
 	var ratios []float64
 	for i, sp := range p {
 		if sp.count() >= presence {
@@ -117,8 +130,7 @@ func (s *splitter) cut(p part) (low, high part, ok bool) {
 	for i, sp := range p {
 		ranks[i] = sp.a + r*sp.count()
 	}
-	low, high = divide(p, ranks)
-	return low, high, seen(low) && seen(high)
+	return ranks
 }
 
 // preferMidpoint is the factor by which another boundary must be smoother than

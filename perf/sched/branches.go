@@ -93,30 +93,35 @@ func (p *branchPredictor) find(routine int) branchFacts {
 			continue
 		}
 		for b, tainted := range d.branches(l) {
-			leaves := -1 // the innermost loop that the branch may leave
-			for _, e := range r.Blocks[b].Succs {
-				if at := r.Blocks[b].Loop; at >= 0 && !r.Contains(at, r.Edges[e].To) {
-					leaves = at
-				}
+			if !tainted {
+				continue
 			}
-			switch {
-			case !tainted || leaves >= 0 && l != leaves:
-			case leaves >= 0:
+			leaves := leaving(r, b)
+			if leaves >= 0 && leaves != l {
+				continue // an exit is judged by the data of the loop that it leaves
+			}
+			out.data[b] = true
+			if leaves >= 0 {
 				out.exits[l] = true
-				out.data[b] = true
-			default:
-				out.data[b] = true
 			}
 		}
 	}
-	for b := range out.data {
-		if out.data[b] {
-			if rare, all := rarer(r, f, b); rare > often*all {
-				out.noisy = true
-			}
-		}
-	}
+	out.noisy = anyNoisy(r, f, out.data)
 	return out
+}
+
+// anyNoisy reports whether one of the branches that depend on data, given by block, goes
+// both ways.
+func anyNoisy(r *cfg.Routine, f *RoutineFrequencies, data []bool) bool {
+	for b, depends := range data {
+		if !depends {
+			continue
+		}
+		if rare, all := rarer(r, f, b); rare > often*all {
+			return true
+		}
+	}
+	return false
 }
 
 // rarer returns how often a branch takes its rarer direction, and how often it is

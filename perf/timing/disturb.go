@@ -174,9 +174,9 @@ func (d *disturber) refOf(n *access.Node) (trace.RefID, bool) {
 	return ref, ok
 }
 
-// missed tells what becomes of the accesses of each group.
+// missed sets what becomes of the accesses of each group.
 func (d *disturber) missed(m *missed, to *synth.Model) {
-	streams := int32(0)
+	walk := int32(0)
 	for i := range m.model.Groups() {
 		walks := walksOn(m.model.References(misses.Group(i)), m.blockBytes)
 		for _, s := range d.split(m, i, walks) {
@@ -184,25 +184,32 @@ func (d *disturber) missed(m *missed, to *synth.Model) {
 				continue
 			}
 			if walks {
-				streams++
+				walk++
+				s.walk = walk
 			}
-			for _, r := range s.refs {
-				id, ok := d.refs[operand{uint64(r.PC), r.Operand}]
-				if !ok {
-					continue
-				}
-				a := &to.Access[id]
-				if walks {
-					a.Stream = streams
-				}
-				by := d.missers(&s)
-				if by == s.executed || r == s.leader {
-					a.Missed, a.Ahead = d.levels(&s, by, r.Float, walks)
-					a.Walks = d.walks(&s, by)
-				} else {
-					a.Missed = d.passing(r.Float)
-				}
-			}
+			d.missedIn(&s, to)
+		}
+	}
+}
+
+// missedIn sets what becomes of the accesses of a stream.
+func (d *disturber) missedIn(s *stream, to *synth.Model) {
+	walks := s.walk > 0
+	by := d.missers(s)
+	for _, r := range s.refs {
+		id, ok := d.refs[operand{uint64(r.PC), r.Operand}]
+		if !ok {
+			continue
+		}
+		a := &to.Access[id]
+		if walks {
+			a.Stream = s.walk
+		}
+		if by == s.executed || r == s.leader {
+			a.Missed, a.Ahead = d.levels(s, by, r.Float, walks)
+			a.Walks = d.walks(s, by)
+		} else {
+			a.Missed = d.passing(r.Float)
 		}
 	}
 }

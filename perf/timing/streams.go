@@ -18,6 +18,7 @@ type stream struct {
 	blocks   float64           // that the accesses go through, at most
 	rank     int               // how many other streams lead it
 	missed   []float64         // by penalty
+	walk     int32             // number of the walk, from 1; 0: the group does not walk
 }
 
 // split splits a group into streams and divides its misses among them.

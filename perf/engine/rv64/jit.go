@@ -135,10 +135,8 @@ func (j *jit) run(t *thread) exit {
 			j.reset()
 			link = -1
 		}
-		if b.entry == 0 {
-			if b.heat++; b.home != nil || b.heat%j.heat == 0 {
-				link = j.translate(b, link)
-			}
+		if b.entry == 0 && j.isHot(b) {
+			link = j.translate(b, link)
 		}
 		// Translated code rounds to nearest even.
 		if b.entry == 0 || t.frm != rmNearestEven {
@@ -165,13 +163,25 @@ func (j *jit) run(t *thread) exit {
 			t.pc, link = e.pc, x
 			unchecked = true
 		case exitBail:
-			j.sync(e)
-			t.settle(e.pending)
-			if e := j.interpret(t, e.block, &e.block.ops[e.op]); e != exitBudget {
+			if e := j.bail(t, e); e != exitBudget {
 				return e
 			}
 		}
 	}
+}
+
+// isHot counts an execution of a block that is not translated, and reports whether it is
+// time to translate it. If that fails, it is tried again after as many executions.
+func (j *jit) isHot(b *block) bool {
+	b.heat++
+	return b.home != nil || b.heat%j.heat == 0
+}
+
+// bail interprets the rest of the block that translated code left by exit e.
+func (j *jit) bail(t *thread, e *jitExit) exit {
+	j.sync(e)
+	t.settle(e.pending)
+	return j.interpret(t, e.block, &e.block.ops[e.op])
 }
 
 // translate compiles the region that b heads. It returns link, or -1 if the arena

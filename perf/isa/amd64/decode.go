@@ -99,44 +99,53 @@ func (in *Inst) vvvvUnused(f *form) bool {
 // EVEX asks for.
 func (in *Inst) allowed(f *form) bool {
 	for i := range f.ops[:f.n] {
-		switch s := &f.ops[i]; s.first {
-		case ES:
-			if in.Reg&7 > 5 || in.Reg&7 == 1 && s.access&Write != 0 {
-				return false
-			}
-		case BND0:
-			if in.Reg > 3 {
-				return false
-			}
-		case RAX:
-			if s.place == inReg && in.Reg > 15 {
-				return false
-			}
-		case K0, TMM0:
-			if s.place == inReg && in.Reg > 7 || s.place == inVVVV && in.VVVV > 7 {
-				return false
-			}
+		if !in.registerExists(&f.ops[i]) {
+			return false
 		}
 	}
-	if in.Encoding != EVEX {
-		return true
-	}
-	memory := in.Memory()
-	if in.Masking == 0 && (f.kind == Gather || f.kind == Scatter) {
-		return false
-	}
-	if in.Zeroing && (in.Masking == 0 || memory && f.ops[0].place == inRM) {
-		return false
-	}
-	if in.Broadcast && memory {
-		for i := range f.ops[:f.n] {
-			if f.ops[i].bcst {
-				return true
-			}
-		}
-		return false
+	return in.Encoding != EVEX || in.evexAllowed(f)
+}
+
+// registerExists reports whether there is a register of the number that is encoded for
+// an operand: encodings have room for more registers than some kinds have.
+func (in *Inst) registerExists(s *spec) bool {
+	switch s.first {
+	case ES: // there are six, and CS is not written
+		return in.Reg&7 <= 5 && (in.Reg&7 != 1 || s.access&Write == 0)
+	case BND0:
+		return in.Reg <= 3
+	case RAX:
+		return s.place != inReg || in.Reg <= 15
+	case K0, TMM0:
+		return (s.place != inReg || in.Reg <= 7) && (s.place != inVVVV || in.VVVV <= 7)
 	}
 	return true
+}
+
+// evexAllowed reports whether the form allows the masking and the broadcast that EVEX
+// asks for.
+func (in *Inst) evexAllowed(f *form) bool {
+	if in.Masking == 0 && (in.Zeroing || f.kind == Gather || f.kind == Scatter) {
+		return false
+	}
+	if !in.Memory() {
+		return true
+	}
+	if in.Zeroing && f.ops[0].place == inRM {
+		return false
+	}
+	return !in.Broadcast || f.broadcasts()
+}
+
+// broadcasts reports whether an operand of the form may be an element in memory that is
+// broadcast to a vector.
+func (f *form) broadcasts() bool {
+	for i := range f.ops[:f.n] {
+		if f.ops[i].bcst {
+			return true
+		}
+	}
+	return false
 }
 
 // key has a bit in each group of conditions.
