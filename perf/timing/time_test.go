@@ -186,14 +186,14 @@ func TestFixedExposure(t *testing.T) {
 
 // TestPredictTimeOfStreams: prefetching takes part of the wait for memory away, little
 // of anything else's, and nothing if it leaves all of the latency; the paper's
-// formula does not regard it.
+// formula does not regard it. The second-level cache does not hold a mesh of 60.
 func TestPredictTimeOfStreams(t *testing.T) {
 	plain := profiletest.Machine(t, "origin2000")
 	model, execution := timed(t)
 	predict := func(stream machine.Cycles, fixed bool) map[string]float64 {
 		m := *plain
 		m.Memory.StreamLatency = stream
-		df, err := Predict(t.Context(), model, execution, &m, subject.Sweep("n", 20), PredictOptions{FixedExposure: fixed})
+		df, err := Predict(t.Context(), model, execution, &m, subject.Sweep("n", 60), PredictOptions{FixedExposure: fixed})
 		if err != nil {
 			t.Fatal(err)
 		}
