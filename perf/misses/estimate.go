@@ -266,11 +266,12 @@ type estimate struct {
 	exact    []bool // counted by a Corrector; nil if there is none
 	// corrected are groups that a Corrector knew better, counted or not; nil if there is
 	// none.
-	corrected []bool
-	replays   bool         // the Corrector's counts are of the level as the machine has it
-	off       []float64    // misses by which a Corrector may be wrong; nil if there is none
-	expected  *expectation // what runs say of conflicts; nil: that there are none, or nothing
-	warnings  []string
+	corrected    []bool
+	pagesAsLines bool         // misses of pages were taken from distances in lines
+	replays      bool         // the Corrector's counts are of the level as the machine has it
+	off          []float64    // misses by which a Corrector may be wrong; nil if there is none
+	expected     *expectation // what runs say of conflicts; nil: that there are none, or nothing
+	warnings     []string
 }
 
 // estimateAt predicts the misses of each group at a level.
@@ -298,8 +299,13 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 			e.doubtful[g] += own.Cold // otherwise, the footprint says how many they are
 		}
 	}
+	if err := m.checkPages(e, l); err != nil {
+		return nil, err
+	}
 	method := string(opt.Method)
 	switch {
+	case e.pagesAsLines:
+		method = MethodPagesAsLines
 	case h.key.scaled():
 		method = MethodScaledPages
 	case l.Sets == 1:

@@ -60,7 +60,7 @@ type Row struct {
 	Level    string             `frame:"level"`
 	Scope    string             `frame:"scope"`
 	Accesses float64            `frame:"pred_accesses"` // all of the scope
-	// Method is how Misses were predicted: a predict.Method, MethodScaledPages,
+	// Method is how Misses were predicted: a predict.Method, MethodScaledPages, MethodPagesAsLines,
 	// MethodCollisions or what a Corrector did; where groups of references differ, all of
 	// them, the one with most misses first.
 	Method string  `frame:"method"`
