@@ -30,7 +30,7 @@ const MethodCollisions = "fully associative, conflicts as in runs"
 // collisions are the misses of each group at a level, or in one like it in a run.
 type collisions struct {
 	real     []float64 // simulated
-	full     []float64 // in a fully associative cache
+	full     []float64 // without conflicts: in a fully associative cache, or evenly
 	chance   []float64 // by the binomial formula
 	accesses []float64
 }
@@ -95,8 +95,8 @@ func (e *estimate) unsimulated(m *Model, l predict.Level, point subject.Point) *
 		own := predict.OfHistogram(&e.groups[part].Histogram, l.Cache())
 		c.chance[g] += own.Total()
 	}
-	for g := range e.full {
-		c.full[g] = e.full[g].Total()
+	for g := range e.misses {
+		c.full[g] = e.misses[g].Total() // of groups that a Corrector knows, nobody asks
 	}
 	return c
 }
@@ -128,17 +128,23 @@ func (m *Model) collisionsOf(run int, sim *storedCache, l predict.Level, shift i
 // countCollisions returns the collisions of a run in a level that was simulated.
 func (m *Model) countCollisions(run int, sim *storedCache, l predict.Level) *collisions {
 	r := m.refits.runs
-	hists := r.Runs[run].Reuse[slices.Index(r.BlockBytes(), l.BlockBytes)].Groups
+	b := slices.Index(r.BlockBytes(), l.BlockBytes)
+	hists, touched := r.Runs[run].Reuse[b].Groups, float64(coldOf(&r.Runs[run], b))
 	levels := resultLevels(sim.Result)
 	counts := levels[slices.IndexFunc(levels, func(own cache.LevelResult) bool { return own.Name == l.Name })].Groups
 	n := m.Groups()
 	c := &collisions{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+	sweeping := m.sweeping()
 	probability := make(map[float64]float64) // by distance
 	for g := range n {
 		for _, of := range m.OfRun(run, Group(g)) {
 			h := &hists[of]
 			c.real[g] += float64(counts[of].Misses)
-			c.full[g] += float64(h.Misses(l.Blocks()))
+			if sweeping[g] {
+				c.full[g] += evenlyInRun(h, touched, l)
+			} else {
+				c.full[g] += float64(h.Misses(l.Blocks()))
+			}
 			c.chance[g] += chanceMisses(h, l.Cache(), probability)
 			c.accesses[g] += float64(h.Accesses())
 		}

@@ -287,12 +287,17 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 	if text := m.mayMap(point); text != "" {
 		e.warnings = append(e.warnings, text)
 	}
-	cache := opt.Method.Of(l.Cache())
+	cache, evenly := opt.Method.Of(l.Cache()), l.Sets > 1 && opt.Method != predict.MethodBinomial
+	sweeping := m.sweeping()
 	full := predict.FullyAssociative(l.Blocks())
 	e.misses, e.full, e.doubtful = make([]predict.Misses, m.Groups()), make([]predict.Misses, m.Groups()), make([]float64, m.Groups())
 	for part := range h.groups {
 		g, own := h.group(part), &h.groups[part].Histogram
-		e.misses[g] = e.misses[g].Add(h.missesIn(part, cache))
+		if evenly && sweeping[g] {
+			e.misses[g] = e.misses[g].Add(h.evenly(part, l))
+		} else {
+			e.misses[g] = e.misses[g].Add(h.missesIn(part, cache))
+		}
 		e.full[g] = e.full[g].Add(h.missesIn(part, full))
 		e.doubtful[g] += doubtfulMisses(&h.model.Groups[part], own, cache)
 		if opt.Method == predict.MethodBinomial && fitsBadly(&h.model.Groups[part].Cold) {
@@ -312,6 +317,11 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 		method = string(predict.MethodFullyAssociative)
 	}
 	e.methods = slices.Repeat([]string{method}, m.Groups())
+	for g := range e.methods {
+		if evenly && e.full[g].Total()-e.misses[g].Total() > noticeablyFewer*e.full[g].Total() {
+			e.methods[g] = MethodEvenly
+		}
+	}
 	if opt.Corrector != nil && (l.Sets > 1 || opt.Corrector.Replays()) {
 		if err := e.correct(ctx, Uncorrected{Level: l, Point: point, Groups: slices.Clone(e.misses)}, opt.Corrector); err != nil {
 			return nil, err

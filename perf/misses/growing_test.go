@@ -3,6 +3,7 @@ package misses
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"presage/perf/internal/order"
@@ -94,7 +95,11 @@ func TestGrowingKernels(t *testing.T) {
 		if p.Doubtful > doubtfulShare && p.Low == p.High {
 			t.Errorf("%s %v %s %s: %.0f%% doubtful misses, and no interval", p.Program, p.Point, p.Machine, p.Level, 100*p.Doubtful)
 		}
-		if p.Method != string(predict.MethodFullyAssociative) && (p.at.Sets == 1 || p.Method != MethodCollisions) {
+		known := p.Method == string(predict.MethodFullyAssociative)
+		if p.at.Sets > 1 {
+			known = known || p.Method == MethodCollisions || strings.Contains(p.Method, MethodEvenly)
+		}
+		if !known {
 			t.Errorf("%s: method %q", p.Level, p.Method)
 		}
 	}

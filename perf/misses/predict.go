@@ -60,9 +60,9 @@ type Row struct {
 	Level    string             `frame:"level"`
 	Scope    string             `frame:"scope"`
 	Accesses float64            `frame:"pred_accesses"` // all of the scope
-	// Method is how Misses were predicted: a predict.Method, MethodScaledPages, MethodPagesAsLines,
-	// MethodCollisions or what a Corrector did; where groups of references differ, all of
-	// them, the one with most misses first.
+	// Method is how Misses were predicted: a predict.Method, MethodEvenly, MethodScaledPages,
+	// MethodPagesAsLines, MethodCollisions or what a Corrector did; where groups of references
+	// differ, all of them, the one with most misses first.
 	Method string  `frame:"method"`
 	Misses float64 `frame:"pred_misses"`
 	// Low and High are meant to hold the misses with the probability of the options.
@@ -72,7 +72,7 @@ type Row struct {
 	Low  float64 `frame:"pred_misses_low"`
 	High float64 `frame:"pred_misses_high"`
 	// FullyAssoc are the misses in a fully associative cache of the same size
-	// (2005, section 5.1): Misses, by the default method without a Corrector.
+	// (2005, section 5.1).
 	FullyAssoc float64 `frame:"pred_misses_fully_assoc"`
 	Cold       float64 `frame:"pred_cold_misses"`    // first accesses to a block
 	Ratio      float64 `frame:"pred_miss_ratio"`     // Misses / Accesses
