@@ -16,23 +16,28 @@ import (
 // pageUse.
 const MethodPagesAsLines = "fully associative, pages as lines"
 
+// MethodPagesBounded is how misses of a level of pages were predicted that would be more
+// than twice those of as many smaller blocks, which no program has.
+const MethodPagesBounded = "fully associative, pages bounded by lines"
+
 const (
-	// contradicts is the ratio of a prediction in pages to one in smaller blocks from
-	// which it is taken to be wrong: both are of models, which are a little off.
+	// contradicts is the ratio of a prediction in pages to one in smaller blocks, or the
+	// other way round, from which the former is taken to be wrong: both are of models,
+	// which are a little off.
 	contradicts = 2
 	// spareUse is how many times as many pages a level has to hold as are used at a time.
 	spareUse = 2
 )
 
 // checkPages holds the misses of a level of pages, beyond the sizes of the model,
-// against what smaller blocks say of it. Distances in pages are few at small sizes, and
+// against those of smaller blocks. Distances in pages are few at small sizes, and
 // extrapolate worse than those in lines, which are many.
 func (m *Model) checkPages(e *estimate, l predict.Level) error {
 	param := m.beyondRuns(subject.Point(e.at), e.by)
-	if l.Sets > 1 || !scaling.OfPages(l.BlockBytes) || param == "" {
+	if !scaling.OfPages(l.BlockBytes) || param == "" {
 		return nil
 	}
-	if err := m.pagesAsLines(e, l, param); err != nil || e.pagesAsLines {
+	if err := m.pagesAsLines(e, l, param); err != nil || e.held != "" {
 		return err
 	}
 	return m.boundPages(e, l)
@@ -41,7 +46,7 @@ func (m *Model) checkPages(e *estimate, l predict.Level) error {
 // boundPages lowers misses that are more than a level would have if it held as many
 // smaller blocks. Between two uses of a page no more pages are touched than
 // smaller blocks, and the last use of a page is no earlier than that of the block: no
-// access that hits in so many smaller blocks misses in as many pages.
+// access that hits in C smaller blocks misses in C pages.
 func (m *Model) boundPages(e *estimate, l predict.Level) error {
 	for _, size := range m.blockSizes() {
 		if size >= l.BlockBytes {
@@ -57,6 +62,7 @@ func (m *Model) boundPages(e *estimate, l predict.Level) error {
 		for g := range e.misses {
 			e.setReuse(g, math.Min(e.misses[g].Reuse, math.Max(0, most[g]-e.misses[g].Cold)))
 		}
+		e.held = MethodPagesBounded
 	}
 	return nil
 }
@@ -83,7 +89,7 @@ func (m *Model) pagesAsLines(e *estimate, l predict.Level, param string) error {
 	for g := range e.misses {
 		e.setReuse(g, math.Max(0, lines[g]-e.misses[g].Cold))
 	}
-	e.pagesAsLines = true
+	e.held = MethodPagesAsLines
 	return nil
 }
 
@@ -96,8 +102,8 @@ func (e *estimate) total() float64 {
 	return sum
 }
 
-// setReuse changes the misses of a group that are no first accesses, in a level that is
-// fully associative.
+// setReuse changes the misses of a group that are no first accesses, in a level that
+// counts as fully associative.
 func (e *estimate) setReuse(g int, reuse float64) {
 	if e.misses[g].Reuse > 0 {
 		e.doubtful[g] *= math.Min(1, reuse/e.misses[g].Reuse)
@@ -105,8 +111,8 @@ func (e *estimate) setReuse(g int, reuse float64) {
 	e.misses[g].Reuse, e.full[g].Reuse = reuse, reuse
 }
 
-// missesInBlocks returns the misses of each group in a fully associative cache of so many
-// blocks of a size.
+// missesInBlocks returns the misses of each group in a fully associative cache of blocks
+// of another size.
 func (m *Model) missesInBlocks(e *estimate, blockBytes, blocks uint64) ([]float64, error) {
 	h, err := m.evaluate(blockBytes, subject.Point(e.at), e.by)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 
 // expectation is what is predicted of the conflicts at a level, by group.
 type expectation struct {
-	more   []float64   // misses than in a fully associative cache, or fewer if negative
+	more   []float64   // misses than without conflicts, or fewer if negative
 	others [][]float64 // what more would be without conflicts, by other rules, and by single runs
 }
 
@@ -112,7 +112,7 @@ func (s *seenCollisions) lessons(scaled bool) []lesson {
 	return out
 }
 
-// more returns the misses beyond those in a fully associative cache by a rule.
+// more returns the misses beyond those without conflicts by a rule.
 func (r *rule) more(l lesson, at *collisions) []float64 {
 	if r.excess {
 		return l.withExcess(at)

@@ -17,14 +17,15 @@ import (
 // runs.
 //
 // Which blocks collide changes with the size. Of each group of references, a run says where
-// its misses are between two models, that of a fully associative cache and the binomial
-// formula, by which blocks are at random places, and how many there are beyond either. That
-// holds at other sizes in one of two ways (derived here). In a run that touches a quarter of
-// what the program will, a cache with a quarter of the sets holds as large a part, and
-// addresses that data choose fall into its sets as they do, four times as far apart, into
-// those of the machine. But a loop that goes through as many arrays, or works on as many
-// elements, at every size is to the machine's own cache what it was in the run. Which of the
-// two it is, if either, the largest runs say of each other.
+// its misses are between two models, that without conflicts, of a fully associative cache or
+// of sets filled evenly, and the binomial formula, by which blocks are at random places, and
+// how many there are beyond either. That holds at other sizes in one of two ways (derived
+// here). In a run that touches a quarter of what the program will, a cache with a quarter of
+// the sets holds as large a part, and addresses that data choose fall into its sets as they
+// do, four times as far apart, into those of the machine. But a loop that goes through as
+// many arrays, or works on as many elements, at every size is to the machine's own cache
+// what it was in the run. Which of the two it is, if either, the largest runs say of each
+// other.
 const MethodCollisions = "fully associative, conflicts as in runs"
 
 // collisions are the misses of each group at a level, or in one like it in a run.
@@ -96,7 +97,7 @@ func (e *estimate) unsimulated(m *Model, l predict.Level, point subject.Point) *
 		c.chance[g] += own.Total()
 	}
 	for g := range e.misses {
-		c.full[g] = e.misses[g].Total() // of groups that a Corrector knows, nobody asks
+		c.full[g] = e.misses[g].Total() // those that a Corrector knows are left out
 	}
 	return c
 }
@@ -129,22 +130,18 @@ func (m *Model) collisionsOf(run int, sim *storedCache, l predict.Level, shift i
 func (m *Model) countCollisions(run int, sim *storedCache, l predict.Level) *collisions {
 	r := m.refits.runs
 	b := slices.Index(r.BlockBytes(), l.BlockBytes)
-	hists, touched := r.Runs[run].Reuse[b].Groups, float64(coldOf(&r.Runs[run], b))
+	hists := r.Runs[run].Reuse[b].Groups
 	levels := resultLevels(sim.Result)
 	counts := levels[slices.IndexFunc(levels, func(own cache.LevelResult) bool { return own.Name == l.Name })].Groups
 	n := m.Groups()
 	c := &collisions{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
-	sweeping := m.sweeping()
+	sweeping := m.sweeping(l, "")
 	probability := make(map[float64]float64) // by distance
 	for g := range n {
 		for _, of := range m.OfRun(run, Group(g)) {
 			h := &hists[of]
 			c.real[g] += float64(counts[of].Misses)
-			if sweeping[g] {
-				c.full[g] += evenlyInRun(h, touched, l)
-			} else {
-				c.full[g] += float64(h.Misses(l.Blocks()))
-			}
+			c.full[g] += withoutConflictsInRun(h, l, sweeping, g)
 			c.chance[g] += chanceMisses(h, l.Cache(), probability)
 			c.accesses[g] += float64(h.Accesses())
 		}

@@ -31,7 +31,7 @@ type Preparer interface {
 type Uncorrected struct {
 	Level  predict.Level
 	Point  subject.Point
-	Groups []predict.Misses // by Group, in a fully associative cache of the level's size unless the options say otherwise
+	Groups []predict.Misses // by Group, without conflicts unless the options say otherwise
 }
 
 // Correction is what a Corrector knows.

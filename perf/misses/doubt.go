@@ -186,7 +186,7 @@ func (d *doubter) unseen() []string {
 // shares so large a power of two with a way's size that it comes to few of the sets.
 func (d *doubter) conflicts() []string {
 	l := d.level
-	if l.Sets == 1 || !slices.Contains(d.methods, string(d.by)) && !slices.Contains(d.methods, MethodScaledPages) && d.expected == nil {
+	if l.Sets == 1 || !slices.Contains(d.methods, string(d.by)) && !slices.Contains(d.methods, MethodScaledPages) && !slices.Contains(d.methods, MethodEvenly) && d.expected == nil {
 		return nil
 	}
 	if stride, of := d.collidingStride(); stride > 0 {

@@ -260,18 +260,19 @@ type estimate struct {
 	*histograms
 	by       predict.Method
 	misses   []predict.Misses // by Group
-	full     []predict.Misses // in a fully associative cache; misses, if the method takes the level for one
+	full     []predict.Misses // in a fully associative cache; misses, if the method takes the level for one and nothing sweeps
 	doubtful []float64        // of the misses
 	methods  []string
 	exact    []bool // counted by a Corrector; nil if there is none
 	// corrected are groups that a Corrector knew better, counted or not; nil if there is
 	// none.
-	corrected    []bool
-	pagesAsLines bool         // misses of pages were taken from distances in lines
-	replays      bool         // the Corrector's counts are of the level as the machine has it
-	off          []float64    // misses by which a Corrector may be wrong; nil if there is none
-	expected     *expectation // what runs say of conflicts; nil: that there are none, or nothing
-	warnings     []string
+	corrected []bool
+	evenly    []bool       // groups that fill sets evenly; nil: none
+	held      string       // how misses of pages were held against smaller blocks, if they were replaced; a method
+	replays   bool         // the Corrector's counts are of the level as the machine has it
+	off       []float64    // misses by which a Corrector may be wrong; nil if there is none
+	expected  *expectation // what runs say of conflicts; nil: that there are none, or nothing
+	warnings  []string
 }
 
 // estimateAt predicts the misses of each group at a level.
@@ -287,16 +288,16 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 	if text := m.mayMap(point); text != "" {
 		e.warnings = append(e.warnings, text)
 	}
-	cache, evenly := opt.Method.Of(l.Cache()), l.Sets > 1 && opt.Method != predict.MethodBinomial
-	sweeping := m.sweeping()
+	cache := opt.Method.Of(l.Cache())
+	e.evenly = m.sweeping(l, opt.Method)
 	full := predict.FullyAssociative(l.Blocks())
 	e.misses, e.full, e.doubtful = make([]predict.Misses, m.Groups()), make([]predict.Misses, m.Groups()), make([]float64, m.Groups())
 	for part := range h.groups {
 		g, own := h.group(part), &h.groups[part].Histogram
-		if evenly && sweeping[g] {
-			e.misses[g] = e.misses[g].Add(h.evenly(part, l))
-		} else {
+		if e.evenly == nil {
 			e.misses[g] = e.misses[g].Add(h.missesIn(part, cache))
+		} else {
+			e.misses[g] = e.misses[g].Add(h.missesWithoutConflicts(part, l, l.Blocks(), e.evenly))
 		}
 		e.full[g] = e.full[g].Add(h.missesIn(part, full))
 		e.doubtful[g] += doubtfulMisses(&h.model.Groups[part], own, cache)
@@ -309,25 +310,32 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 	}
 	method := string(opt.Method)
 	switch {
-	case e.pagesAsLines:
-		method = MethodPagesAsLines
+	case e.held != "":
+		method = e.held
 	case h.key.scaled():
 		method = MethodScaledPages
 	case l.Sets == 1:
 		method = string(predict.MethodFullyAssociative)
 	}
 	e.methods = slices.Repeat([]string{method}, m.Groups())
-	for g := range e.methods {
-		if evenly && e.full[g].Total()-e.misses[g].Total() > noticeablyFewer*e.full[g].Total() {
-			e.methods[g] = MethodEvenly
-		}
-	}
+	e.fillEvenly()
 	if opt.Corrector != nil && (l.Sets > 1 || opt.Corrector.Replays()) {
 		if err := e.correct(ctx, Uncorrected{Level: l, Point: point, Groups: slices.Clone(e.misses)}, opt.Corrector); err != nil {
 			return nil, err
 		}
 	}
 	return e, m.collide(ctx, t, e, l, point)
+}
+
+// fillEvenly says of which groups sweeps were found to fill sets evenly.
+func (e *estimate) fillEvenly() {
+	for g, sweeps := range e.evenly {
+		full, own := e.full[g].Total(), e.misses[g].Total()
+		if sweeps && full-own > noticeablyFewer*full {
+			e.methods[g] = MethodEvenly
+		}
+		e.doubtful[g] = math.Min(e.doubtful[g], own)
+	}
 }
 
 // doubtfulMisses returns the misses of a group in the bins whose distance or

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"presage/perf/fit"
 	"presage/perf/internal/num"
 	"presage/perf/predict"
@@ -37,8 +39,9 @@ func (s *span) widen(a, b float64) {
 //     a level that held as large a part of what they touch;
 //   - of pages that are not scaled, and outgrow a level only beyond the sizes of the
 //     model, the bounds that smaller blocks give;
-//   - in caches of sets, as many times the misses as the runs had there of those in a
-//     fully associative cache;
+//   - in caches of sets, as many times the misses as the runs had there of those without
+//     conflicts;
+//   - in caches of sets that sweeps fill evenly, a fully associative one;
 //   - in caches of few ways, the binomial formula, which knows nothing of where
 //     data lie; and where steps come to a part of the sets, the cache of that part.
 //
@@ -146,8 +149,17 @@ func (d *doubter) ofFunctions(ctx context.Context, spans []span, coverage float6
 		misses := predict.OfHistogram(&h, cache)
 		scope := d.scopes.Of[d.group(g)]
 		plain[scope] += misses.Total()
-		misses = d.missesIn(g, cache)
+		if d.evenly != nil {
+			misses = d.missesWithoutConflicts(g, d.level, d.level.Blocks(), d.evenly)
+		} else {
+			misses = d.missesIn(g, cache)
+		}
 		d.base[scope] += misses.Total()
+	}
+	if d.held != "" { // what pages say is not the base of anything
+		for i := range spans {
+			d.base[i] = spans[i].misses
+		}
 	}
 	for i := range spans {
 		if i < len(all[0]) {
@@ -196,12 +208,17 @@ func (d *doubter) nearby() (near, power float64) {
 }
 
 func (d *doubter) others(ctx context.Context) ([]other, error) {
+	if d.held != "" {
+		return d.othersOfPages()
+	}
 	blocks := float64(d.level.Blocks())
-	cache := predict.FullyAssociative(d.level.Blocks())
 	near, power := d.nearby()
 	out := []other{
-		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks/near))))},
-		{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Ceil(blocks*near))))},
+		{misses: d.sumAt(d.histograms, blocks/near)},
+		{misses: d.sumAt(d.histograms, math.Ceil(blocks*near))},
+	}
+	if d.evenly != nil {
+		out = append(out, other{misses: d.sum(d.histograms, predict.FullyAssociative(d.level.Blocks()))})
 	}
 	if d.level.Sets > 1 && d.level.Ways <= fewWays {
 		out = append(out, other{misses: d.sum(d.histograms, d.level.Cache())})
@@ -219,18 +236,18 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 		return nil, err
 	}
 	if held != nil {
-		out = append(out, other{misses: d.sum(held, cache), bothWays: true, power: power})
+		out = append(out, other{misses: d.sumAt(held, blocks), bothWays: true, power: power})
 	}
 	second, err := d.secondOpinion(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if second != nil {
-		out = append(out, other{misses: d.sum(second, cache)})
+		out = append(out, other{misses: d.sumAt(second, blocks)})
 	}
 	if scaling.OfPages(d.level.BlockBytes) {
 		for _, h := range []*histograms{limited(d.histograms, d.touched.Lo), limited(d.histograms, d.touched.Hi)} {
-			out = append(out, other{misses: d.sum(h, cache)})
+			out = append(out, other{misses: d.sumAt(h, blocks)})
 		}
 		out = append(out, d.bySharesHeld()...)
 		if d.trainedWithin() && !d.key.scaled() {
@@ -243,7 +260,7 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 	}
 	if stride, _ := d.collidingStride(); stride > 0 && d.level.Sets > 1 {
 		share := d.setsOf(stride) / float64(d.level.Sets)
-		out = append(out, other{misses: d.sum(d.histograms, predict.FullyAssociative(uint64(math.Max(1, blocks*share))))})
+		out = append(out, other{misses: d.sumAt(d.histograms, blocks*share)})
 	}
 	return append(out, d.asSeen()...), nil
 }
@@ -263,6 +280,32 @@ func (d *doubter) addCollisions(misses, more []float64) {
 			misses[d.scopes.Of[g]] += more[g]
 		}
 	}
+}
+
+// othersOfPages returns what an interval contains of a level whose misses distances in
+// pages do not know: as much more or less as pages may be used otherwise than wholly, or
+// the bounds that smaller blocks give.
+func (d *doubter) othersOfPages() ([]other, error) {
+	if d.held == MethodPagesBounded {
+		return d.bySmallerBlocks()
+	}
+	more, less := slices.Clone(d.base), slices.Clone(d.base)
+	floats.Scale(wholly, more)
+	floats.Scale(1/wholly, less)
+	return []other{{misses: more}, {misses: less}}, nil
+}
+
+// sumAt returns the misses of each scope that are not counted, without conflicts, in a
+// level of another capacity in blocks.
+func (d *doubter) sumAt(h *histograms, blocks float64) []float64 {
+	out := make([]float64, len(d.scopes.Names))
+	for g := range h.groups {
+		if !d.counted(h.group(g)) {
+			m := h.missesWithoutConflicts(g, d.level, uint64(math.Max(1, blocks)), d.evenly)
+			out[d.scopes.Of[h.group(g)]] += m.Total()
+		}
+	}
+	return out
 }
 
 // sum returns the misses of each scope that are not counted.

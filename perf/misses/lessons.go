@@ -43,7 +43,7 @@ func meanOf(all []lesson) lesson {
 	return l
 }
 
-// more returns the misses beyond those in a fully associative cache that a lesson lets
+// more returns the misses beyond those without conflicts that a lesson lets
 // expect at another size: at most those of the binomial formula.
 func (l lesson) more(at *collisions) []float64 {
 	out := make([]float64, len(at.full))

@@ -227,6 +227,7 @@ func fitAll(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, e
 		simulations: make(map[simulatedKey]simulatedRun),
 		collided:    make(map[collidedKey]*collisions),
 		accesses:    make(map[string][]float64),
+		sweeping:    make(map[uint64][]bool),
 	}
 	if err := m.chooseGroups(ctx); err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ type refits struct {
 	collided    map[collidedKey]*collisions
 	accesses    map[string][]float64 // of each group, at points that were asked for
 	pagesUsed   *pageUse             // nil: not asked for
-	sweeping    []bool               // by group; nil: not asked for
+	sweeping    map[uint64][]bool    // by block size and group
 }
 
 // refit is what a model is fitted to.

@@ -32,9 +32,9 @@ type ScopedOptions struct {
 
 // Scoped predicts the histograms of all scopes of a kind at a point, by the functions
 // of their groups, without a further run. Misses that follow from them are those of
-// Predict without a Corrector within the sizes that the model was fitted to. Beyond them
-// Predict models reuses by loop and scales pages, where that foretells more; a warning
-// says so.
+// Predict without a Corrector in fully associative caches within the sizes that the model
+// was fitted to (see Row.FullyAssoc). Beyond them Predict models reuses by loop and scales
+// pages, where that foretells more; a warning says so.
 func (m *Model) Scoped(point subject.Point, opt ScopedOptions) (*ScopedHistograms, error) {
 	all, err := m.ScopedAt([]subject.Point{point}, opt)
 	if err != nil {

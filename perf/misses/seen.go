@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"presage/perf/cache"
-	"presage/perf/predict"
 )
 
 // collided is the ratio of the misses of a run to those in a fully associative cache
@@ -51,7 +50,7 @@ func (d *doubter) asSeen() []other {
 	may := make([]float64, len(d.scopes.Names)) // collide, for all that is predicted
 	for g := range d.histograms.groups {
 		if of := d.group(g); !d.knowsConflicts(of) {
-			m := d.missesIn(g, predict.FullyAssociative(d.level.Blocks()))
+			m := d.missesWithoutConflicts(g, d.level, d.level.Blocks(), d.evenly)
 			may[d.scopes.Of[of]] += m.Total()
 		}
 	}
@@ -79,16 +78,15 @@ func (d *doubter) sawConflicts(scope int) []string {
 	if most < collided {
 		return nil
 	}
-	predicted := "which is predicted here"
+	predicted := "as is predicted here"
 	if d.expected != nil {
 		predicted = "and conflicts are predicted here as runs had them"
 	}
-	return []string{fmt.Sprintf("conflicts: at %s the %s had %.2g times the misses of a fully associative cache, %s", d.Points[at], d.level.Name, most, predicted)}
+	return []string{fmt.Sprintf("conflicts: at %s the %s had %.2g times the misses that it has without conflicts, %s", d.Points[at], d.level.Name, most, predicted)}
 }
 
 // conflictsIn returns, for each scope, the ratio of the misses in a run that was
-// simulated to those in a fully associative cache, of groups whose conflicts are not
-// known.
+// simulated to those without conflicts, of groups whose conflicts are not known.
 func (d *doubter) conflictsIn(run int, sim *storedCache) []float64 {
 	levels := resultLevels(sim.Result)
 	groups := levels[slices.IndexFunc(levels, func(l cache.LevelResult) bool { return l.Name == d.level.Name })].Groups
@@ -102,7 +100,7 @@ func (d *doubter) conflictsIn(run int, sim *storedCache) []float64 {
 		}
 		for _, of := range d.OfRun(run, Group(g)) {
 			own[d.scopes.Of[g]] += float64(groups[of].Misses)
-			all[d.scopes.Of[g]] += float64(full[of].Misses(d.level.Blocks()))
+			all[d.scopes.Of[g]] += withoutConflictsInRun(&full[of], d.level, d.evenly, g)
 		}
 	}
 	ratios := make([]float64, len(own))

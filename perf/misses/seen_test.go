@@ -74,7 +74,7 @@ func TestIntervalsHoldConflictsOfRuns(t *testing.T) {
 		if r.High > 2*sim {
 			t.Errorf("%s: up to %.0f misses predicted, %.0f simulated", m.Name, r.High, sim)
 		}
-		if said := strings.Contains(r.Warning, "times the misses of a fully associative cache"); said != collide {
+		if said := strings.Contains(r.Warning, "times the misses that it has without conflicts"); said != collide {
 			t.Errorf("%s: warning %q", m.Name, r.Warning)
 		}
 		rows, err = Predict(t.Context(), model, m, subject.Sweep("n", 5001), PredictOptions{Method: predict.MethodBinomial})

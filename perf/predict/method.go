@@ -7,9 +7,9 @@ type Method string
 
 const (
 	// MethodFullyAssociative takes a cache for a fully associative one of the same
-	// capacity: data that lie contiguously fill sets evenly, so that conflicts are
-	// left to a Corrector of package misses, which knows where the data lie. It
-	// bounds distances by what the program touches. The default.
+	// capacity, but that package misses has sweeps fill sets evenly: see
+	// misses.MethodEvenly. Conflicts are left to a Corrector, which knows where the
+	// data lie. It bounds distances by what the program touches. The default.
 	MethodFullyAssociative Method = "fully associative"
 	// MethodBinomial is the papers' formula, Cache.MissProbability (2005, section
 	// 5.2), on distances and cold accesses as they were fitted: blocks fall into

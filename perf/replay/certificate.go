@@ -66,6 +66,7 @@ type RefCertificate struct {
 	Real     uint64 // taken from the real run
 	Doubtful uint64 // of Accesses
 	Likely   uint64 // of Doubtful: of the size's own executable, which says that these are the addresses, and not how often
+	LeftOut  uint64 // of Doubtful: as in Certificate
 	reasons  doubt
 }
 
@@ -130,6 +131,9 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 		}
 		if replayed.first[i] < nearly {
 			c.LeftOut += accesses * lacks
+			for k := range in.prog.Places[i].Refs {
+				c.Refs[in.code.refOf(&in.prog.Places[i], k)].LeftOut += lacks
+			}
 			if j.doubts[i].access() != notCounted { // what is likely does not count, but for what the replay lacks of it
 				c.Amid += accesses * n
 			}

@@ -237,6 +237,7 @@ func (f *fitter) fitPlace(i int) {
 		if f.in[i][r] == nil {
 			return 0, true
 		}
+		p.Most = max(p.Most, int64(f.in[i][r].Count))
 		return int64(f.in[i][r].Count), true
 	})
 	if len(p.Next) > 1 {

@@ -27,6 +27,7 @@ type Place struct {
 	Stays   []float64 // by way: how often the next execution goes there, too
 	Forks   bool      // the code has several ways on
 	Counts  int32     // executions, in Series
+	Most    int64     // the most of them in a run
 	Mixed   int       // runs in which control went on in several ways
 }
 

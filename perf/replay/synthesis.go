@@ -52,15 +52,25 @@ func (in *Instance) player(sink trace.Sink, opt Options) *player {
 
 // limits returns after how many executions a place is taken to be in a loop that its
 // bounds, which are in doubt, never leave: such as one that prints digits, as many as data
-// say. They are several times those that the polynomial of its counts has.
+// say. They are several times those that the polynomial of its counts has. Where there is
+// none, what was fitted in its place may be anything: executions then grow no faster than
+// loops that are nested four deep.
 func (in *Instance) limits() []uint64 {
-	const times, least = 4, 1 << 12
+	const times, least, nested = 4, 1 << 12, 4
+	growth := math.Pow(max(1, float64(in.N)/float64(in.prog.Sizes[len(in.prog.Sizes)-1])), nested)
 	out := make([]uint64, len(in.places))
 	for i := range out {
 		out[i] = math.MaxUint64
-		if v := in.values[in.prog.Places[i].Counts]; in.doubts[i].any() || !v.Exact() {
-			out[i] = times*uint64(max(0, v.At)) + least
+		p := &in.prog.Places[i]
+		v := in.values[p.Counts]
+		if !in.doubts[i].any() && v.Exact() {
+			continue
 		}
+		expected := uint64(max(0, v.At))
+		if !v.Exact() {
+			expected = min(expected, uint64(float64(p.Most)*growth))
+		}
+		out[i] = times*expected + least
 	}
 	return out
 }

@@ -293,7 +293,7 @@ func warn(w io.Writer, warnings []string) {
 
 // registerMethod adds the flag that chooses how misses follow from distances.
 func registerMethod(f *pflag.FlagSet, method *predict.Method) {
-	f.StringVar((*string)(method), "method", "", `how misses of set-associative caches follow from reuse distances: "fully associative", as in a fully associative cache of the same capacity, or "binomial", the papers' formula (default "fully associative")`)
+	f.StringVar((*string)(method), "method", "", `how misses of set-associative caches follow from reuse distances: "fully associative", as in a fully associative cache of the same capacity but for sweeps, which fill sets evenly, or "binomial", the papers' formula (default "fully associative")`)
 }
 
 // replayFlags say what is replayed.

@@ -29,8 +29,8 @@ func predictCommand() *cobra.Command {
 		Long: `predict fits models to the profiles in DIR and prints the misses they predict
 for each cache and TLB of a machine at each size. Misses of loops that are certified
 are counted in a replay instead, conflicts included; the column method says which.
-Those of the rest are predicted as in fully associative caches, and beyond the sizes of
-the profiles, where the runs foretell each other's conflicts, with such conflicts as
+Those of the rest are predicted as in fully associative caches, or in sets that sweeps
+fill evenly, and beyond the sizes of the profiles, where the runs foretell each other's conflicts, with such conflicts as
 they have, in that cache or in one of fewer sets.
 Predictions are kept in DIR, size by size, and replays in the store (see presage
 store): a curve that is drawn again with a few sizes more takes the time of these.

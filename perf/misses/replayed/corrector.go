@@ -119,7 +119,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 		return nil, fmt.Errorf("perf: the machine has no level %q", of.Level.Name)
 	}
 	var tried *trial
-	disturbed := r.disturbed(counts, of.Level, c.waysOf(of.Level))
+	disturbed := r.disturbed(counts, of.Level, c.waysOf(of.Level), c.mayMiss(r, of.Groups))
 	if r.Start && (disturbed || float64(r.All.Doubtful) > noticeable*float64(r.All.Accesses)) {
 		if tried, err = c.try(ctx); err != nil {
 			return nil, err
@@ -220,9 +220,9 @@ const (
 // disturbed reports whether accesses in doubt may change too many of the misses that
 // certified ones have at a level: of each access in doubt that comes before, as many as a
 // set has ways (see replay.Certificate), or of each such miss, which brings in a block and
-// so pushes out one that others may use again, about one. What was left out may all
-// have missed, if it is a noticeable share of the accesses.
-func (r *replayedPoint) disturbed(counts cache.LevelResult, level predict.Level, ways float64) bool {
+// so pushes out one that others may use again, about one. So does what was left out, if it
+// is a noticeable share of the accesses: left is how much of it may have missed.
+func (r *replayedPoint) disturbed(counts cache.LevelResult, level predict.Level, ways, left float64) bool {
 	sure, doubtful := 0.0, 0.0
 	for g, s := range r.Groups {
 		n := float64(counts.Groups[g].Misses)
@@ -233,7 +233,7 @@ func (r *replayedPoint) disturbed(counts cache.LevelResult, level predict.Level,
 			doubtful, sure = doubtful+most, sure+n-most
 		}
 	}
-	if left := float64(r.Left); left > noticeable*float64(r.All.Accesses) {
+	if float64(r.Left) > noticeable*float64(r.All.Accesses) {
 		doubtful += left
 	}
 	limit := maxDisturbance
@@ -241,6 +241,28 @@ func (r *replayedPoint) disturbed(counts cache.LevelResult, level predict.Level,
 		limit = maxDisturbedSets
 	}
 	return math.Min(doubtful, reached(r.Amid, ways)) > limit*sure
+}
+
+// mayMiss returns how many of the accesses that were left out of a replay may have missed:
+// several times as large a share of them as models say of their groups, and all where
+// these know nothing of them.
+func (c *Corrector) mayMiss(r *replayedPoint, modelled []predict.Misses) float64 {
+	const times = 4
+	sum, known := 0.0, uint64(0)
+	for i, groups := range c.groups {
+		for _, g := range groups {
+			if int(g) >= len(r.LeftOf) || r.LeftOf[g] == 0 {
+				continue
+			}
+			share := 1.0
+			if n := modelled[i].Accesses; n > 0 {
+				share = math.Min(1, times*modelled[i].Total()/n)
+			}
+			sum += share * float64(r.LeftOf[g])
+			known += r.LeftOf[g]
+		}
+	}
+	return sum + float64(r.Left-min(r.Left, known))
 }
 
 // waysOf returns how many misses of others an access in doubt changes at most: as many as a

@@ -7,6 +7,7 @@ import (
 
 	"presage/perf/cache"
 	"presage/perf/predict"
+	"presage/perf/trace"
 )
 
 // TestDisturbed tests which replays are of use though accesses before the certified ones
@@ -32,7 +33,7 @@ func TestDisturbed(t *testing.T) {
 	} {
 		r := &replayedPoint{Groups: []standing{{Accesses: 1 << 30}, {Accesses: 1 << 30, Doubtful: cmp.Or(c.few, 1<<30)}, {}}, Amid: c.amid}
 		counts := cache.LevelResult{Groups: []cache.Counts{{Misses: c.sure}, {Misses: c.doubtful}, {}}}
-		if got := r.disturbed(counts, predict.Level{Sets: c.sets, Ways: c.ways}, float64(c.ways)); got != c.want {
+		if got := r.disturbed(counts, predict.Level{Sets: c.sets, Ways: c.ways}, float64(c.ways), float64(r.Left)); got != c.want {
 			t.Errorf("%+v: disturbed %v", c, got)
 		}
 	}
@@ -69,5 +70,17 @@ func TestWaysOf(t *testing.T) {
 	}
 	if reached(0, math.Inf(1)) != 0 || reached(3, 5) != 15 {
 		t.Error("no access in doubt changes nothing, three of five ways 15 misses")
+	}
+}
+
+// TestMayMiss tests that of what was left out, several times as many accesses may miss as
+// models say, and all of a group of which they know nothing.
+func TestMayMiss(t *testing.T) {
+	c := &Corrector{groups: [][]trace.GroupID{{0}, {1, 2}, {3}}}
+	r := &replayedPoint{Left: 1000, LeftOf: []uint64{200, 300, 100, 150}}
+	modelled := []predict.Misses{{Accesses: 1000, Reuse: 10}, {Accesses: 1000, Cold: 500}, {}}
+	// 4% of 200, all of 400 as half miss, all of 150, and of the 250 that are of no group.
+	if got, want := c.mayMiss(r, modelled), 8.0+400+150+250; got != want {
+		t.Errorf("%g accesses may miss, want %g", got, want)
 	}
 }

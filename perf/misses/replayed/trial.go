@@ -52,9 +52,16 @@ type outcome struct {
 	full   float64 // the same of a fully associative cache
 }
 
+// mostMoreInDoubt is how many times as large a share of the accesses as in the trial may be
+// in doubt: more is another program, such as a loop that its bounds do not end.
+const mostMoreInDoubt = 2
+
 // trusted reports whether the accesses in doubt of a replay are to be trusted at a level.
 func (t *trial) trusted(r *replayedPoint, level string) bool {
 	if t == nil || len(t.levels) == 0 || t.worst > maxOff || t.untried(r, level) {
+		return false
+	}
+	if r.doubtful() > mostMoreInDoubt*t.run.doubtful()+noticeable {
 		return false
 	}
 	o, tried := t.levels[level]
@@ -81,6 +88,11 @@ func (t *trial) untried(r *replayedPoint, level string) bool {
 		}
 	}
 	return untried > most
+}
+
+// doubtful returns the share of a replay's accesses that are in doubt.
+func (r *replayedPoint) doubtful() float64 {
+	return float64(r.All.Doubtful-r.All.Likely) / math.Max(1, float64(r.All.Accesses))
 }
 
 // leftOut returns the share of a replay's accesses that were left out.

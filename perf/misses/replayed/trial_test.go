@@ -86,6 +86,17 @@ func TestTrusted(t *testing.T) {
 			t.Errorf("%s of %+v: trusted %v", c.level, c.trial, got)
 		}
 	}
+	good := &trial{
+		run:    &replayedPoint{All: standing{Accesses: 1000, Doubtful: 150, Likely: 50}, Doubts: r.Doubts},
+		worst:  0.05,
+		levels: map[string]outcome{"L1": {1000, 50, 300}},
+	}
+	for doubtful, want := range map[uint64]bool{190_000: true, 220_000: false, 900_000: false} {
+		more := &replayedPoint{All: standing{Accesses: 1e6, Doubtful: doubtful}, Groups: r.Groups, Doubts: r.Doubts}
+		if got := good.trusted(more, "L1"); got != want {
+			t.Errorf("%d of a million accesses in doubt, of a tenth in the trial: trusted %v", doubtful, got)
+		}
+	}
 }
 
 // TestUntried tests that a trial says nothing of accesses that are in doubt for other
