@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// maxDegree is the largest degree of the polynomials that coefficients may be: the
-// size of a cube of data.
-const maxDegree = 3
+// maxDegree is the largest degree of the polynomials that coefficients and executions
+// may be: a cube of data is gone through as often as it is long.
+const maxDegree = 4
 
 // Series are the values of a coefficient at the sizes at which it is known, which
 // ascend.

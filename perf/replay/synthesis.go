@@ -53,8 +53,8 @@ func (in *Instance) player(sink trace.Sink, opt Options) *player {
 // limits returns after how many executions a place is taken to be in a loop that its
 // bounds, which are in doubt, never leave: such as one that prints digits, as many as data
 // say. They are several times those that the polynomial of its counts has. Where there is
-// none, what was fitted in its place may be anything: executions then grow no faster than
-// loops that are nested four deep.
+// none, the line in its place may be anything: executions then grow no faster than loops
+// that are nested four deep.
 func (in *Instance) limits() []uint64 {
 	const times, least, nested = 4, 1 << 12, 4
 	growth := math.Pow(max(1, float64(in.N)/float64(in.prog.Sizes[len(in.prog.Sizes)-1])), nested)
@@ -67,8 +67,8 @@ func (in *Instance) limits() []uint64 {
 			continue
 		}
 		expected := uint64(max(0, v.At))
-		if !v.Exact() {
-			expected = min(expected, uint64(float64(p.Most)*growth))
+		if v.Spare == 0 {
+			expected = uint64(float64(p.Most) * growth)
 		}
 		out[i] = times*expected + least
 	}
