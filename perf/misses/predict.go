@@ -61,8 +61,8 @@ type Row struct {
 	Scope    string             `frame:"scope"`
 	Accesses float64            `frame:"pred_accesses"` // all of the scope
 	// Method is how Misses were predicted: a predict.Method, MethodEvenly, MethodScaledPages,
-	// MethodPagesAsLines, MethodCollisions or what a Corrector did; where groups of references
-	// differ, all of them, the one with most misses first.
+	// MethodPagesAsLines, MethodPagesBounded, MethodCollisions or what a Corrector did; where
+	// groups of references differ, all of them, the one with most misses first.
 	Method string  `frame:"method"`
 	Misses float64 `frame:"pred_misses"`
 	// Low and High are meant to hold the misses with the probability of the options.
