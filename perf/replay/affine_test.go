@@ -111,6 +111,37 @@ func TestSeriesExtrapolates(t *testing.T) {
 	})
 }
 
+// TestSeriesOfFractions tests that fractions of the size, rounded, are found at sizes whose
+// residue class has few others, and that remainders are not taken for them.
+func TestSeriesOfFractions(t *testing.T) {
+	sizes := []int64{24, 30, 38, 46, 56, 64}
+	of := func(f func(n int64) int64) *Series {
+		s := &Series{Sizes: sizes}
+		for _, n := range sizes {
+			s.Values = append(s.Values, f(n))
+		}
+		return s
+	}
+	quarters := func(n int64) int64 { return n + n/4 }
+	for _, n := range []int64{96, 98, 256} {
+		if v := of(quarters).At(n); !v.Exact() || v.At != quarters(n) {
+			t.Errorf("at %d: %+v, want %d", n, v, quarters(n))
+		}
+	}
+	for _, n := range []int64{97, 99} { // no size has their remainder
+		if v := of(quarters).At(n); v.Exact() {
+			t.Errorf("at %d: %+v is exact", n, v)
+		}
+	}
+	if v := of(func(n int64) int64 { return n + n/4 + n/46*n%3 }).At(96); v.Exact() {
+		t.Errorf("classes that differ by more than a constant: %+v", v)
+	}
+	beat := &Series{Sizes: []int64{18, 20, 21, 22, 24, 26, 28}, Values: []int64{64, 192, 256, 320, -64, 64, 192}}
+	if v := beat.At(56); v.Exact() {
+		t.Errorf("a remainder modulo 8: %+v", v)
+	}
+}
+
 // TestSeriesDoubts tests that values that no polynomial goes through, or with too few
 // sizes to spare, are not exact.
 func TestSeriesDoubts(t *testing.T) {

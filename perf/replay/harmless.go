@@ -31,11 +31,13 @@ func computesNumbers(routine string) bool {
 // aside: until it comes to where runs have been it stores nothing but on the stack,
 // calls routines of a mathematical library at most, and sets no integer register
 // that is used afterwards, other than from the stack; and what it leaves out, of the
-// way that all runs went, does not access memory and sets none either.
+// way that all runs went, does not access memory and sets none either. Only the same
+// floating-point numbers may be accessed on both: compilers store the root of a number in
+// each way, before they meet.
 func (w *ways) harmless(place int32, to int) bool {
 	p := &w.prog.Places[place]
 	r := w.code.graph.Routines[w.code.blocks[p.Block].routine]
-	var changed []isa.Reg
+	var does effects
 	var meets []int
 	todo, seen := []int{to}, map[int]bool{to: true}
 	for len(todo) > 0 {
@@ -50,11 +52,9 @@ func (w *ways) harmless(place int32, to int) bool {
 			meets = append(meets, at)
 			continue
 		}
-		regs, ok := w.sets(b, id)
-		if !ok {
+		if !w.sets(b, id, &does) || len(does.floats) > 0 && len(b.Succs) > 1 {
 			return false
 		}
-		changed = append(changed, regs...)
 		for _, e := range b.Succs {
 			if next := r.Edges[e].To; !seen[next] {
 				seen[next] = true
@@ -65,70 +65,88 @@ func (w *ways) harmless(place int32, to int) bool {
 	if len(meets) != 1 || len(p.Next) != 1 || p.Next[0].To < 0 {
 		return false
 	}
-	regs, ok := w.leavesOut(p, meets[0])
-	return ok && !slices.ContainsFunc(append(changed, regs...), func(reg isa.Reg) bool { return live(r, meets[0], reg) })
+	out, ok := w.leavesOut(p, meets[0])
+	return ok && does.alike(out) && !slices.ContainsFunc(append(does.registers, out.registers...), func(reg isa.Reg) bool { return live(r, meets[0], reg) })
 }
 
-// leavesOut returns the integer registers that are set on the only way that runs went
-// from a place, up to a block that it leads to without a choice or an access to
-// memory; false if it does not.
-func (w *ways) leavesOut(p *Place, meet int) (changed []isa.Reg, ok bool) {
+// effects are those of a way that matter elsewhere.
+type effects struct {
+	registers []isa.Reg // integer registers that are set, in their order
+	floats    []isa.Mem // accesses to floating-point numbers that are not on the stack
+}
+
+// alike reports whether two ways access the same numbers in the same order, by registers
+// that neither changes.
+func (e effects) alike(o effects) bool {
+	return slices.Equal(e.floats, o.floats) && !slices.ContainsFunc(e.floats, func(m isa.Mem) bool {
+		return slices.ContainsFunc(append(slices.Clip(e.registers), o.registers...), m.Reads)
+	})
+}
+
+// leavesOut returns the effects of the only way that runs went from a place, up to a block
+// that it leads to without a choice or another access to memory; false if it does not.
+func (w *ways) leavesOut(p *Place, meet int) (out effects, ok bool) {
 	r := w.code.graph.Routines[w.code.blocks[p.Block].routine]
 	id := p.Next[0].Block
 	for range len(r.Blocks) {
 		b := &w.code.blocks[id]
 		switch {
 		case w.code.graph.Routines[b.routine] != r:
-			return nil, false
+			return out, false
 		case b.index == meet:
-			return changed, true
-		case b.refs > 0 || b.exit != plain || b.forks:
-			return nil, false
+			return out, true
+		case b.exit != plain || b.forks:
+			return out, false
 		}
 		from := &r.Blocks[b.index]
-		regs, ok := w.sets(from, id)
-		if !ok || len(from.Succs) != 1 {
-			return nil, false
+		if !w.sets(from, id, &out) || len(from.Succs) != 1 || len(out.floats) < b.refs {
+			return out, false
 		}
-		changed = append(changed, regs...)
 		id = w.code.blockAt(r.Blocks[r.Edges[from.Succs[0]].To].PC())
 		if id == noBlock {
-			return nil, false
+			return out, false
 		}
 	}
-	return nil, false
+	return out, false
 }
 
-// sets returns the integer registers that a block sets, but those from the stack and those
-// that its call changes; false if it does more than that.
-func (w *ways) sets(b *cfg.Block, id trace.BlockID) (regs []isa.Reg, ok bool) {
+// sets adds the integer registers that a block sets, but those from the stack and those
+// that its call changes, and the floating-point numbers that it stores; false if it does
+// more than that.
+func (w *ways) sets(b *cfg.Block, id trace.BlockID, does *effects) bool {
 	if b.Exit != cfg.Stays || w.code.blocks[id].exit == returns || len(b.Succs) == 0 {
-		return nil, false
+		return false
 	}
 	stack := w.code.graph.File.Target.StackPointer
 	for i := range b.Insts {
 		in := &b.Insts[i]
-		onStack := true
-		for _, m := range in.Mems() {
-			onStack = onStack && m.Base == stack && m.Index == isa.NoReg
-		}
-		switch {
-		case in.Class == isa.Call:
+		if in.Class == isa.Call {
 			target := w.code.graph.File.RoutineAt(in.Target)
 			if !in.HasTarget || target == nil || !computesNumbers(target.Name) {
-				return nil, false
+				return false
 			}
 			continue
-		case in.Stored() != nil && !onStack:
-			return nil, false
+		}
+		onStack := true
+		for _, m := range in.Mems() {
+			if m.Base == stack && m.Index == isa.NoReg {
+				continue
+			}
+			onStack = false
+			if m.Kind.Writes() && !m.Float {
+				return false
+			}
+			if m.Float {
+				does.floats = append(does.floats, m)
+			}
 		}
 		for _, reg := range in.Defs() {
 			if !reg.Float() && !(in.Accesses() && onStack) {
-				regs = append(regs, reg)
+				does.registers = append(does.registers, reg)
 			}
 		}
 	}
-	return regs, true
+	return true
 }
 
 // live reports whether a register's value at the start of a block may be used.

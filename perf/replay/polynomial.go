@@ -41,7 +41,7 @@ func (v Value) Exact() bool { return v.Spare >= spareSizes }
 // At returns the value of the simplest function at n: the polynomial of least degree
 // that goes through all sizes, or else through those of n's residue class modulo 2, 4
 // or 8, with enough sizes to spare; failing that, of a bound, the number of steps that
-// all agree on; failing that, the polynomial with most to spare; failing that, the value that is known at n, or that of the nearest sizes' straight line.
+// all agree on; failing that, a quasi-polynomial; failing that, the polynomial with most to spare; failing that, the value that is known at n, or that of the nearest sizes' straight line.
 func (s *Series) At(n int64) Value {
 	var best Value
 	for m := int64(1); m <= 8; m *= 2 {
@@ -54,6 +54,9 @@ func (s *Series) At(n int64) Value {
 		}
 	}
 	if v, ok := s.stepped(n); ok && v.Exact() {
+		return v
+	}
+	if v, ok := s.quasi(n); ok {
 		return v
 	}
 	if best.Spare > 0 {

@@ -284,6 +284,29 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 			c[j * n + i] = a[i * n + j] * s;
 	}
 }
+#elif defined(ROOTS) // the same, what it returns is stored on both ways; and a fraction of the size, rounded
+#include <math.h>
+#define WORDS (long)n * n * 2
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int m = n + n / 4;
+	for (int k = 0; k < n; k++) {
+		double s = 0;
+		for (int i = 0; i < m; i++)
+			s += a[i * n + k] * a[i * n + k];
+		b[k * n + k] = sqrt(s);
+		for (int i = 0; i < m; i++)
+			c[i * n + k] = a[i * n + k] / b[k * n + k];
+		for (int j = k + 1; j < n; j++) {
+			s = 0;
+			for (int i = 0; i < m; i++)
+				s += c[i * n + k] * a[i * n + j];
+			b[k * n + j] = s;
+			for (int i = 0; i < m; i++)
+				a[i * n + j] -= c[i * n + k] * s;
+		}
+	}
+}
 #elif defined(HANDLER) // a call that no run of a small size gets to, and it changes what follows
 #define WORDS (long)n * n
 static volatile int step = 1;
