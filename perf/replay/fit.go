@@ -237,8 +237,11 @@ func (f *fitter) fitPlace(i int) {
 		if f.in[i][r] == nil {
 			return 0, true
 		}
-		p.Most = max(p.Most, int64(f.in[i][r].Count))
-		return int64(f.in[i][r].Count), true
+		n := int64(f.in[i][r].Count)
+		if p.Most = max(p.Most, n); p.Least == 0 || n < p.Least {
+			p.Least = n
+		}
+		return n, true
 	})
 	if len(p.Next) > 1 {
 		f.fitBranch(i)

@@ -28,6 +28,7 @@ type Place struct {
 	Forks   bool      // the code has several ways on
 	Counts  int32     // executions, in Series
 	Most    int64     // the most of them in a run
+	Least   int64     // and the fewest, in a run that came there
 	Mixed   int       // runs in which control went on in several ways
 }
 

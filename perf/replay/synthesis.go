@@ -53,11 +53,10 @@ func (in *Instance) player(sink trace.Sink, opt Options) *player {
 // limits returns after how many executions a place is taken to be in a loop that its
 // bounds, which are in doubt, never leave: such as one that prints digits, as many as data
 // say. They are several times those that the polynomial of its counts has. Where there is
-// none, the line in its place may be anything: executions then grow no faster than loops
-// that are nested four deep.
+// none, the line in its place may be anything: executions then grow by one power of the size
+// more than they did in the runs, and no faster than loops that are nested four deep.
 func (in *Instance) limits() []uint64 {
-	const times, least, nested = 4, 1 << 12, 4
-	growth := math.Pow(max(1, float64(in.N)/float64(in.prog.Sizes[len(in.prog.Sizes)-1])), nested)
+	const times, least = 4, 64
 	out := make([]uint64, len(in.places))
 	for i := range out {
 		out[i] = math.MaxUint64
@@ -66,13 +65,25 @@ func (in *Instance) limits() []uint64 {
 		if !in.doubts[i].any() && v.Exact() {
 			continue
 		}
-		expected := uint64(max(0, v.At))
+		expected := uint64(max(p.Most, v.At))
 		if v.Spare == 0 {
-			expected = uint64(float64(p.Most) * growth)
+			expected = uint64(float64(p.Most) * in.growth(p))
 		}
 		out[i] = times*expected + least
 	}
 	return out
+}
+
+// growth returns how many times as often as in any run a place is executed, at most.
+func (in *Instance) growth(p *Place) float64 {
+	const nested = 4
+	sizes := in.prog.Sizes
+	first, last := float64(sizes[0]), float64(sizes[len(sizes)-1])
+	power := float64(nested)
+	if p.Least > 0 && last > first {
+		power = min(nested, 1+math.Log(float64(p.Most)/float64(p.Least))/math.Log(last/first))
+	}
+	return math.Pow(max(1, float64(in.N)/last), power)
 }
 
 // player is a replay under way.
