@@ -20,6 +20,7 @@ type affine struct {
 	rows   []direction
 	points bool // has seen one
 	unit   bool // every row is a unit vector
+	whole  *whole
 
 	// coarse says that coefficients are no multiples of 1/scale, as those of
 	// y = 2a-b, known on the line a = 3b alone: further points may change that.
@@ -32,6 +33,18 @@ type direction struct {
 	vector []*big.Rat
 	rise   *big.Rat // of y along it
 }
+
+// whole is what the rows say in integers, all times den: there are few rows, and many points
+// that are held against them, each of which would take several quotients.
+type whole struct {
+	den     int64
+	rises   []int64   // by row
+	vectors [][]int64 // by row and coordinate
+}
+
+// maxDen bounds the denominators of a whole, so that products with its elements do not
+// overflow.
+const maxDen = 1 << 16
 
 // add takes the point (v, y). It returns false if no affine function goes through all
 // points.
@@ -48,10 +61,39 @@ func (a *affine) add(v []int64, y int64) bool {
 			return true
 		}
 	}
-	if a.coarse {
-		return a.exactly(v).Cmp(big.NewRat(y, 1)) == 0
+	switch {
+	case !a.coarse:
+		return a.at(v) == y*scale
+	case a.whole != nil:
+		return a.whole.rise(a, v) == (y-a.value)*a.whole.den
 	}
-	return a.at(v) == y*scale
+	return a.exactly(v).Cmp(big.NewRat(y, 1)) == 0
+}
+
+// rise returns by how much the function rises from the origin to a point that others
+// determine, times the denominator.
+func (w *whole) rise(a *affine, v []int64) int64 {
+	sum := int64(0)
+	for i := range a.rows {
+		p := a.rows[i].pivot
+		sum += w.rises[i] * (v[p] - a.origin[p])
+	}
+	return sum
+}
+
+// spans reports whether the rows reach a point.
+func (w *whole) spans(a *affine, v []int64) bool {
+	for k, x := range v {
+		apart := w.den * (x - a.origin[k])
+		for i := range a.rows {
+			p := a.rows[i].pivot
+			apart -= w.vectors[i][k] * (v[p] - a.origin[p])
+		}
+		if apart != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // exactly returns the value at a point that others determine.
@@ -75,9 +117,12 @@ func (a *affine) at(v []int64) int64 {
 }
 
 // leaves reports whether v may lie outside of what the points span. It is exact
-// if all rows are unit vectors.
+// if the rows are known in integers.
 func (a *affine) leaves(v []int64) bool {
-	if !a.unit {
+	switch {
+	case a.whole != nil:
+		return !a.whole.spans(a, v)
+	case !a.unit:
 		return true
 	}
 	for k, x := range v {
@@ -163,6 +208,44 @@ func (a *affine) solve() {
 		}
 	}
 	put(0, constant)
+	a.whole = nil
+	if !a.unit || a.coarse {
+		a.whole = wholeOf(a.rows)
+	}
+}
+
+// wholeOf returns the rows in integers; nil if these are too large.
+func wholeOf(rows []direction) *whole {
+	den := big.NewInt(1)
+	for _, r := range rows {
+		for _, x := range append(r.vector[:len(r.vector):len(r.vector)], r.rise) {
+			gcd := new(big.Int).GCD(nil, nil, den, x.Denom())
+			den.Mul(den, new(big.Int).Quo(x.Denom(), gcd))
+		}
+	}
+	if !den.IsInt64() || den.Int64() > maxDen {
+		return nil
+	}
+	w := &whole{den: den.Int64(), rises: make([]int64, len(rows)), vectors: make([][]int64, len(rows))}
+	fits := true
+	integer := func(x *big.Rat, most int64) int64 {
+		t := new(big.Rat).Mul(x, new(big.Rat).SetInt(den))
+		if n := t.Num(); n.IsInt64() && max(n.Int64(), -n.Int64()) <= most {
+			return n.Int64()
+		}
+		fits = false
+		return 0
+	}
+	for i, r := range rows {
+		w.rises[i] = integer(r.rise, 1<<40)
+		for _, x := range r.vector {
+			w.vectors[i] = append(w.vectors[i], integer(x, maxDen))
+		}
+	}
+	if !fits {
+		return nil
+	}
+	return w
 }
 
 // scaled returns x times scale if that is an integer that fits.

@@ -189,7 +189,7 @@ func (o *outcomes) contradicts() bool {
 // known not to be less, and 0 where the points do not say.
 func (a *affine) order(v []int64, t int64) int {
 	switch {
-	case !a.points || a.coarse || a.leaves(v):
+	case !a.points || a.coarse || !a.unit || a.leaves(v):
 		return 0
 	case a.at(v) < t*scale:
 		return -1
