@@ -35,6 +35,8 @@ type fitter struct {
 	steps   []int64 // of tiles
 	modulus int64   // the largest power of two, up to 8, by which the sizes have one residue
 	bends   *bendings
+
+	unpinned bool // some bound that was fitted since this was reset has a piece that is not pinned
 }
 
 // Fit joins what was learned from runs of one executable at several sizes. Run i

@@ -171,6 +171,7 @@ func (f *fitter) bendBound(of func(run int) *RunBends, depth int) (Bound, bool) 
 	}
 	out := Bound{Greatest: sign > 0}
 	for _, p := range found {
+		f.unpinned = f.unpinned || !p.pinned(points)
 		out.Pieces = append(out.Pieces, f.boundPiece(p, vars, rise, points))
 	}
 	return out, true

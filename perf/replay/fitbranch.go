@@ -18,14 +18,18 @@ type branchKey struct {
 func (f *fitter) fitBranch(i int) {
 	p := &f.prog.Places[i]
 	f.fitChances(i)
+	everywhere := false
 	if list := f.branchKeys(i, func(*RunBranch) bool { return true }); len(list) > 0 {
-		p.Branch = f.fitForm(i, list[0])
+		p.Branch, everywhere = f.fitForm(i, list[0]), f.allBranch(i, list[0])
 	}
 	// What is affine in each run may not be so in all: the last of some tiles alone
 	// tells. And residue classes may be nothing but tiles that are few.
-	open := p.Branch == nil || p.Branch.Split.Modulus > 1 || !f.settled(p.Branch)
+	settled := p.Branch != nil && f.settled(p.Branch)
+	classes := settled && everywhere && p.Branch.Split.Modulus > 1
+	open := p.Branch == nil || p.Branch.Split.Modulus > 1 || !settled
 	if list := f.branchKeys(i, func(b *RunBranch) bool { return b.Bends }); len(list) > 0 && (open || f.undetermined(i)) {
-		if b := f.fitForm(i, list[0]); b != nil && (open || f.settled(b)) {
+		b, pinned := f.fitPinned(i, list[0])
+		if b != nil && (open || f.settled(b)) && (pinned || !classes) {
 			p.Branch = b
 		}
 	}
@@ -37,6 +41,23 @@ func (f *fitter) fitBranch(i int) {
 	if p.Branch == nil || !f.settled(p.Branch) {
 		p.Numbers = f.fitNumbers(i)
 	}
+}
+
+// allBranch reports whether the branch at the end of place i has a form in all runs.
+func (f *fitter) allBranch(i int, key branchKey) bool {
+	return !slices.ContainsFunc(f.in[i], func(in *RunPlace) bool {
+		return in != nil && !slices.ContainsFunc(in.Branch, func(b RunBranch) bool { return branchKey{b.Split, b.Pivot, b.Bends} == key })
+	})
+}
+
+// fitPinned is fitForm for bounds that are least or greatest of functions; it says whether
+// those are pinned, too: see piece.pinned. Levels of which each has half the elements of the
+// one before have bounds n, n/2, n/4, and for sizes from 64 to 128 the greatest of three
+// functions of the level and the size that is right at all of them, and nowhere else.
+func (f *fitter) fitPinned(i int, key branchKey) (b *Branch, pinned bool) {
+	f.unpinned = false
+	b = f.fitForm(i, key)
+	return b, !f.unpinned
 }
 
 // fitChances takes the frequencies of the ways on from place i from the largest run.

@@ -7,14 +7,16 @@ package replay
 //	  for (j = jj; j < min(jj+64, n); j++)
 //
 // and runs at sizes from 65 to 128 alone, the outer loop has two steps and the inner
-// one ends at n-64 in the second: as far as anyone can tell, at all sizes.
+// one ends at n-64 in the second: as far as anyone can tell, at all sizes. Steps that grow
+// with the size, as rows do, are held against those of the largest run.
 type overlaps struct {
+	prog    *Program
 	headers [][]int32 // by place: the place that is the header of each of the loops around it, -1: none was executed
 	most    []int64   // by place: the largest index in any run
 }
 
 func newOverlaps(code *Code, f *fitted) *overlaps {
-	o := &overlaps{headers: make([][]int32, len(f.prog.Places)), most: f.most}
+	o := &overlaps{prog: f.prog, headers: make([][]int32, len(f.prog.Places)), most: f.most}
 	at := make(map[placeKey]int32)
 	for i := range f.prog.Places {
 		at[placeKey{f.prog.Places[i].Context, f.prog.Places[i].Block}] = int32(i)
@@ -55,8 +57,8 @@ func (o *overlaps) at(i int, refs []liveRef, most []int64) bool {
 		if refs[r].kind != simple && refs[r].kind != leastOf && refs[r].kind != greatestOf && refs[r].kind != wrapped {
 			continue
 		}
-		for _, c := range refs[r].classes {
-			if o.overlap(headers, c[1:], most) {
+		for c, coef := range refs[r].classes {
+			if o.overlap(headers, coef[1:], o.before(&o.prog.Places[i].Refs[r], c), most) {
 				return true
 			}
 		}
@@ -64,8 +66,23 @@ func (o *overlaps) at(i int, refs []liveRef, most []int64) bool {
 	return false
 }
 
-// overlap reports whether a function with coefficients coef does.
-func (o *overlaps) overlap(headers []int32, coef, most []int64) bool {
+// before returns the coefficients that a reference had in the largest run; nil if it had
+// no such function.
+func (o *overlaps) before(ref *Ref, class int) []int64 {
+	n := o.prog.Sizes[len(o.prog.Sizes)-1]
+	if class >= len(ref.Classes) || len(ref.Classes[class]) == 0 {
+		return nil
+	}
+	var coef []int64
+	for _, k := range ref.Classes[class][1:] {
+		coef = append(coef, o.prog.Series[k].At(n).At)
+	}
+	return coef
+}
+
+// overlap reports whether a function with coefficients coef does, of which the largest run
+// had those before, if it had any.
+func (o *overlaps) overlap(headers []int32, coef, before, most []int64) bool {
 	for inner, small := range coef {
 		h := headers[inner]
 		if small == 0 || h < 0 {
@@ -73,7 +90,11 @@ func (o *overlaps) overlap(headers []int32, coef, most []int64) bool {
 		}
 		for outer, large := range coef[:inner] {
 			step := abs(large) / abs(small) // iterations of the inner loop from one step of the outer one to the next
-			if headers[outer] >= 0 && large%small == 0 && step > 1 && o.most[headers[outer]] > 0 && o.most[h] < step && most[h] >= step {
+			never := o.most[h] < step
+			if before != nil && before[inner] != 0 {
+				never = never && o.most[h] < abs(before[outer])/abs(before[inner])
+			}
+			if headers[outer] >= 0 && large%small == 0 && step > 1 && o.most[headers[outer]] > 0 && never && most[h] >= step {
 				return true
 			}
 		}

@@ -188,6 +188,53 @@ func (p *piece) on(points []sample, spare int) (tight int, enough bool) {
 	return tight, len(places) >= want || p.depends == 0 && tight > spare
 }
 
+// pinned reports whether the points on a piece determine it without any one of them. A slope
+// that a single point gives is no finding: some piece goes through that point and a plane of
+// others, whatever the function is.
+func (p *piece) pinned(points []sample) bool {
+	var vars []int
+	for k, c := range p.coef {
+		if c != 0 {
+			vars = append(vars, k)
+		}
+	}
+	if len(vars) == 0 {
+		return true
+	}
+	var on [][]int64
+	for _, s := range points {
+		if p.at(s.x) == s.y {
+			at := make([]int64, len(vars))
+			for i, k := range vars {
+				at[i] = s.x[k]
+			}
+			on = append(on, at)
+		}
+	}
+	for _, one := range basis(on, nil) {
+		if len(basis(on, one)) <= len(vars) {
+			return false
+		}
+	}
+	return true
+}
+
+// basis returns the points, but for those equal to one, that span all of them: each lies
+// outside of what those before it span.
+func basis(points [][]int64, without []int64) (found [][]int64) {
+	var a affine
+	for _, x := range points {
+		if without != nil && slices.Equal(x, without) {
+			continue
+		}
+		before := len(a.rows)
+		if first := !a.points; a.add(x, 0) && (first || len(a.rows) > before) {
+			found = append(found, x)
+		}
+	}
+	return found
+}
+
 const (
 	seeds = 6  // points from which pieces are looked for
 	near  = 10 // points near one of them that are combined with it

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -134,6 +135,36 @@ func TestPiecesInEighths(t *testing.T) {
 			if got := min(found[0].at([]int64{k, n}), found[1].at([]int64{k, n})); got != scale*value(n, k) {
 				t.Fatalf("n=%d, K=%d: %d eighths, want %d", n, k, got, scale*value(n, k))
 			}
+		}
+	}
+}
+
+// TestPinnedPieces tells pieces that their points determine from those of which one point
+// alone gives a slope.
+func TestPinnedPieces(t *testing.T) {
+	line := piece{coef: []int64{0, 16}, depends: 3}  // 2·size, whatever the level
+	slope := piece{coef: []int64{8, 16}, depends: 3} // and one more for each level
+	var levels, corner, cross []sample
+	for n := int64(4); n < 8; n++ {
+		levels = append(levels, sample{[]int64{1, n}, slope.at([]int64{1, n})})
+	}
+	corner = append(slices.Clone(levels), sample{[]int64{2, 7}, slope.at([]int64{2, 7})})
+	cross = append(slices.Clone(corner), sample{[]int64{2, 5}, slope.at([]int64{2, 5})})
+	for _, c := range []struct {
+		name   string
+		piece  piece
+		points []sample
+		want   bool
+	}{
+		{"a slope of no point", slope, levels, false},
+		{"a slope of one point", slope, corner, false},
+		{"a slope of two points", slope, cross, true},
+		{"no slope", line, []sample{{[]int64{0, 1}, 16}, {[]int64{0, 2}, 32}, {[]int64{0, 3}, 48}}, true},
+		{"two sizes", line, []sample{{[]int64{0, 1}, 16}, {[]int64{1, 1}, 16}, {[]int64{0, 2}, 32}}, false},
+		{"a constant", piece{coef: []int64{0, 0}}, levels, true},
+	} {
+		if got := c.piece.pinned(c.points); got != c.want {
+			t.Errorf("%s: pinned %v, want %v", c.name, got, c.want)
 		}
 	}
 }

@@ -222,6 +222,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DUNEVEN", []int64{30, 38, 47, 56, 66, 76}, []int64{114}, "kernel", false, 0}, // too few of these
 		{"-O3 -DJAMMED", []int64{26, 28, 34, 36, 38, 44, 46, 48, 54, 56, 58, 64}, []int64{86, 98}, "kernel", true, 0},
 		{"-O2 -DGUARDED", []int64{30, 38, 47, 56, 66, 76}, []int64{97, 114}, "kernel", true, 0},
+		{"-O2 -DHALVES", []int64{64, 80, 96, 112, 120, 128}, []int64{192, 256, 512}, "kernel", true, 0},     // nor pieces that no points pin
 		{"-O2 -DFACTOR", []int64{18, 26, 30, 34, 38, 42, 50, 58, 66, 74}, []int64{114}, "kernel", false, 0}, // a loop is left out
 		{"-O2 -DPARABOLA", mixed, []int64{97}, "kernel", false, 0},
 

@@ -138,6 +138,21 @@ NOINLINE void kernel(int n, double *restrict a, double *restrict b, double *rest
 						a[i * n + j] += a[(i - 2) * n + j] + a[(i + 2) * n + j];
 			}
 }
+#elif defined(HALVES) // three levels, each of half the elements of the one before
+#define WORDS (long)n * n + 2 * n
+NOINLINE void kernel(int n, double *restrict a, double *restrict b, double *restrict c)
+{
+	int m = n;
+	for (int level = 0; level < 3; level++, m /= 2)
+		for (int i = 0; i < m; i++) {
+			for (int j = 0; j < m / 2; j++) {
+				b[j] = a[(long)i * n + 2 * j] + a[(long)i * n + 2 * j + 1];
+				b[m / 2 + j] = a[(long)i * n + 2 * j] - a[(long)i * n + 2 * j + 1];
+			}
+			for (int j = 0; j < m; j++)
+				a[(long)i * n + j] = b[j];
+		}
+}
 #elif defined(FACTOR) // a factorisation in blocks of 15
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *restrict a, double *restrict b, double *restrict c)
