@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"presage/perf/cache"
-	"presage/perf/internal/num"
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/predict"
@@ -120,7 +119,8 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	}
 	var tried *trial
 	disturbed := r.disturbed(counts, of.Level, c.waysOf(of.Level), c.mayMiss(r, of.Groups))
-	if r.Start && (disturbed || float64(r.All.Doubtful) > noticeable*float64(r.All.Accesses)) {
+	hardly := float64(r.All.Doubtful) <= maxSlack*float64(r.All.Accesses)
+	if r.Start && (disturbed || float64(r.All.Doubtful) > noticeable*float64(r.All.Accesses) || c.unsure(r, counts, hardly)) {
 		if tried, err = c.try(ctx); err != nil {
 			return nil, err
 		}
@@ -131,12 +131,11 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 		return out, nil
 	}
 	exact := reached(r.Before, c.waysOf(of.Level)) <= maxSlack*float64(counts.Total.Misses)
-	hardly := float64(r.All.Doubtful) <= maxSlack*float64(r.All.Accesses)
 	var all standing
 	for i, groups := range c.groups {
 		n, s := r.of(counts, groups)
 		all.add(s)
-		slight := s.likely() || hardly && s.slight(n.Misses)
+		slight := s.settled(n.Misses, hardly)
 		if slight || s.Accesses > 0 && trusted {
 			out.Groups[i] = misses.GroupCorrection{
 				Method: s.method(exact),
@@ -158,35 +157,6 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 		out.Warnings = append(out.Warnings, all.said(r.Reasons)...)
 	}
 	return out, nil
-}
-
-// slight reports whether so few accesses of a group are in doubt, in the replay, that its
-// misses are those of the replay wherever these go: each misses once at most.
-func (s standing) slight(misses uint64) bool {
-	return s.Accesses > 0 && float64(s.Doubtful-s.Likely) <= maxSlack*float64(misses)
-}
-
-// method names how the misses of a replay are known, if hardly any accesses are in doubt; exact says that accesses in doubt
-// hardly change those of certified groups.
-func (s standing) method(exact bool) string {
-	if exact && s.certified() {
-		return Method
-	}
-	return MethodNear
-}
-
-// said returns what rows are told of the accesses that are not certified.
-func (s standing) said(reasons []string) (out []string) {
-	total := float64(s.Accesses)
-	if likely := float64(s.Likely); likely > noticeable*total {
-		out = append(out, fmt.Sprintf("%s of the accesses are replayed, though the start of the run of the size's own executable does not show how often they are executed",
-			num.Percent(likely/total)))
-	}
-	if doubtful := float64(s.Doubtful - s.Likely); doubtful > noticeable*total {
-		out = append(out, fmt.Sprintf("%s of the accesses are not certified, and not replayed: %s",
-			num.Percent(doubtful/total), strings.Join(reasons, "; ")))
-	}
-	return out
 }
 
 // of returns the counts of groups of the plan at a level, and how certain they are.

@@ -39,6 +39,29 @@ func TestDisturbed(t *testing.T) {
 	}
 }
 
+// TestUnsure tests when a trial is wanted though hardly an access is in doubt: where these are
+// in groups with a share of a level's misses, each of which one of them might be.
+func TestUnsure(t *testing.T) {
+	x := &Corrector{groups: [][]trace.GroupID{{0}, {1, 2}}}
+	for _, c := range []struct {
+		doubtful uint64 // accesses in the second group
+		misses   [3]uint64
+		want     bool
+	}{
+		{0, [3]uint64{1000, 1000, 1000}, false},
+		{100, [3]uint64{0, 40_000, 0}, false}, // 0.25% of the misses
+		{400, [3]uint64{0, 30_000, 10_000}, true},
+		{400, [3]uint64{1_000_000, 10, 10}, false}, // few misses are of the group
+	} {
+		r := &replayedPoint{Groups: []standing{{Accesses: 1 << 30}, {Accesses: 1 << 20, Doubtful: c.doubtful}, {Accesses: 1 << 20}}}
+		counts := cache.LevelResult{Groups: []cache.Counts{{Misses: c.misses[0]}, {Misses: c.misses[1]}, {Misses: c.misses[2]}}}
+		counts.Total.Misses = c.misses[0] + c.misses[1] + c.misses[2]
+		if got := x.unsure(r, counts, true); got != c.want {
+			t.Errorf("%+v: unsure %v", c, got)
+		}
+	}
+}
+
 // TestWaysOf: an access in doubt changes no more misses than a set has ways, unless blocks
 // are replaced at random here or above, or taken away from below.
 func TestWaysOf(t *testing.T) {
