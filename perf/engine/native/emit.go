@@ -143,6 +143,9 @@ func (a *asm) jump(to uint64) {
 	a.u32(uint32(to - (a.addr() + 4)))
 }
 
+// set32 changes 32 bits that are emitted already.
+func (a *asm) set32(at uint64, v uint32) { binary.LittleEndian.PutUint32(a.mem[at-a.base:], v) }
+
 // far emits a jump to any address.
 func (a *asm) far(to uint64) {
 	a.b(0xff, 0x25, 0, 0, 0, 0)

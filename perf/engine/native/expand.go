@@ -9,7 +9,12 @@ import (
 	"presage/perf/trace"
 )
 
-const addrMask = trace.AddrLimit - 1
+const (
+	addrMask = trace.AddrLimit - 1
+	addrBits = 40 // of it
+)
+
+var _ [0]struct{} = [trace.AddrLimit - 1<<addrBits]struct{}{}
 
 // expand appends the accesses of a simple block, for which there is room unless the
 // block is larger than a batch.

@@ -2,18 +2,35 @@
 
 package native
 
-import "presage/perf/trace"
+import (
+	"math"
+	"slices"
+	"unsafe"
+
+	"presage/perf/trace"
+)
 
 // hotBlock is what the reader needs of a block that has been executed. Those of all blocks
 // lie side by side, as most of a record is read for them.
 type hotBlock struct {
-	refs         []hotRef
+	few          [fewRefs]hotRef // the first references
+	more         *hotRef         // the others, side by side
+	pc, end      uint64
 	block        *block
-	span         uint32
+	refs         uint32 // in all; notPlain: the record is for records to read
 	instructions uint32
 	planBlock    int32 // -1: the record goes on with the planned block before it
-	plain        bool  // a record of plain references, in a planned block from its beginning
+	inBlock      int32
 }
+
+const (
+	// fewRefs is the number of references that a record is read for at once, whether it
+	// has as many or fewer: how many a block has cannot be foreseen by the processor.
+	fewRefs = 4
+
+	// notPlain is more references than a batch has room for.
+	notPlain = math.MaxUint32
+)
 
 // hotRef is a reference that is a single access: word slot, plus delta.
 type hotRef struct {
@@ -28,14 +45,18 @@ func (r *reader) known(id uint32) bool { return int(id) < len(r.hot) && r.hot[id
 // keep makes a block known.
 func (r *reader) keep(b *block) {
 	for len(r.hot) <= int(b.id) {
-		r.hot = append(r.hot, hotBlock{})
+		r.hot = append(r.hot, hotBlock{refs: notPlain})
 	}
-	h := hotBlock{block: b, span: b.span, instructions: b.instructions, planBlock: b.planBlock}
-	h.plain = b.memory == noMemory && !b.loop && (b.simple || len(b.refs) == 0) && (b.planBlock >= 0 || b.flows)
-	if h.plain {
+	h := hotBlock{block: b, pc: b.pc, end: b.end, refs: notPlain, instructions: b.instructions, planBlock: b.planBlock, inBlock: b.inBlock}
+	if b.memory == noMemory && !b.loop && (b.simple || len(b.refs) == 0) && (b.planBlock >= 0 || b.flows) {
+		h.refs = uint32(len(b.refs))
+		refs := make([]hotRef, len(b.refs))
 		for i := range b.refs {
 			p := &b.refs[i]
-			h.refs = append(h.refs, hotRef{p.tag, uint64(p.delta), uint32(p.slot)})
+			refs[i] = hotRef{p.tag, uint64(p.delta), uint32(p.slot)}
+		}
+		if n := copy(h.few[:], refs); n < len(refs) {
+			h.more = &refs[n]
 		}
 	}
 	r.hot[b.id] = h
@@ -46,57 +67,88 @@ func (r *reader) plainly() bool {
 	return r.batch != nil && r.flow == nil && len(r.plan.Blocks) > 0
 }
 
+// expansion is what runExpansion reads and writes. Where it stops, record, access, block
+// and count are those that come next.
+type expansion struct {
+	record, end   uintptr // addresses, as those of ends are no pointers
+	hot           *hotBlock
+	known         int // blocks in hot
+	chunks        *chunkTable
+	access, limit uintptr // there is room for fewRefs behind limit
+	block, most   uintptr
+	counts        uintptr // from a block to its number of accesses
+	count         uint64  // instructions executed
+
+	// Of the last record and planned block; nil: none, to which records might belong.
+	before *hotBlock
+	mark   uintptr
+	begun  uint64
+}
+
+// runExpansion reads records up to the end, or to one that is not plain, or for which there
+// is no room. Compiled Go takes three times as long: it keeps too little in registers.
+//
+//go:noescape
+func runExpansion(e *expansion)
+
 // plain reads records from word i on as long as they are plain and fit into the batch, and
 // returns the word at which the first begins that is not. It does what block does, for
 // nearly all of a run.
 func (r *reader) plain(w []uint64, i int) int {
-	if r.partial || cap(r.batch.Blocks) == 0 {
-		return i
-	}
-	chunks, limit := r.chunks, r.capacity
+	b := r.batch
+	limit := r.capacity
 	if r.inRuns > 0 {
 		limit = min(limit, trace.MaxExpansion-r.inRuns)
 	}
-	accesses, blocks, counts := r.batch.Accesses, r.batch.Blocks, r.batch.Counts
-	limit, most := min(limit, cap(accesses)), min(r.capacity, cap(blocks))
-	open, mark, begun, count, before := r.open, r.mark, r.begun, r.count, r.before
-	for i < len(w) && w[i] < uint64(len(r.hot)) {
-		h := &r.hot[w[i]]
-		at := len(accesses)
-		to := at + len(h.refs)
-		if !h.plain || to > limit {
-			break
-		}
-		if h.planBlock >= 0 {
-			if len(blocks) >= most {
-				break
-			}
-			if r.varies {
-				if open {
-					counts[len(counts)-1] = uint32(at - mark)
-				}
-				counts = append(counts, 0)
-			}
-			blocks = append(blocks, trace.BlockID(h.planBlock))
-			open, mark, begun = true, at, count
-		} else if b := h.block; !open || before == nil || before.end != b.pc || before.inBlock != b.inBlock {
-			break
-		}
-		accesses = accesses[:to]
-		out, record := accesses[at:to], w[i:]
-		for k := range h.refs {
-			p := &h.refs[k]
-			a := record[p.slot] + p.delta
-			a += chunks[a>>chunkBits&uint64(len(chunks)-1)].add
-			out[k] = p.tag | trace.Access(a&addrMask)
-		}
-		count += uint64(h.instructions)
-		before = h.block
-		i += int(h.span)
+	limit = min(limit, cap(b.Accesses)-fewRefs)
+	if r.partial || cap(b.Blocks) == 0 || limit < len(b.Accesses) || len(r.hot) == 0 {
+		return i
 	}
-	r.batch.Accesses, r.batch.Blocks, r.batch.Counts = accesses, blocks, counts
-	r.open, r.mark, r.begun, r.count, r.before = open, mark, begun, count, before
-	return i
+	counts := r.roomForCounts()
+	if r.varies && r.open {
+		counts[len(b.Blocks)-1] = uint32(len(b.Accesses) - r.mark)
+	}
+	e := expansion{
+		record: address(w, i), end: address(w, len(w)), hot: &r.hot[0], known: len(r.hot), chunks: r.chunks,
+		access: address(b.Accesses, len(b.Accesses)), limit: address(b.Accesses, limit),
+		block: address(b.Blocks, len(b.Blocks)), most: address(b.Blocks, min(r.capacity, cap(b.Blocks))),
+		counts: address(counts, 0) - address(b.Blocks, 0), count: r.count,
+		mark: address(b.Accesses, r.mark), begun: r.begun,
+	}
+	if r.open && r.before != nil {
+		e.before = &r.hot[r.before.id]
+	}
+	runExpansion(&e)
+	if e.record == address(w, i) {
+		return i
+	}
+	r.open, r.mark, r.begun, r.count, r.before = true, elementAt(b.Accesses, e.mark), e.begun, e.count, e.before.block
+	b.Accesses, b.Blocks = b.Accesses[:elementAt(b.Accesses, e.access)], b.Blocks[:elementAt(b.Blocks, e.block)]
+	if r.varies {
+		b.Counts = counts[:len(b.Blocks)]
+	}
+	return elementAt(w, e.record)
+}
+
+// roomForCounts returns room for as many counts as the batch may have blocks. Where no
+// block varies, nobody reads them.
+func (r *reader) roomForCounts() []uint32 {
+	list := &r.unused
+	if r.varies {
+		list = &r.batch.Counts
+	}
+	*list = slices.Grow(*list, cap(r.batch.Blocks)-len(*list))
+	return (*list)[:cap(r.batch.Blocks)]
+}
+
+// address returns the address of element i of the memory of a list, or that behind it.
+func address[T any](list []T, i int) uintptr {
+	return uintptr(unsafe.Pointer(unsafe.SliceData(list))) + uintptr(i)*unsafe.Sizeof(*unsafe.SliceData(list))
+}
+
+// elementAt is the inverse of address.
+func elementAt[T any](list []T, address uintptr) int {
+	return int((address - uintptr(unsafe.Pointer(unsafe.SliceData(list)))) / unsafe.Sizeof(*unsafe.SliceData(list)))
 }
 
 // blockSize is what the position in a buffer needs of a block.

@@ -65,7 +65,8 @@ type machine struct {
 
 	place
 	next   uint64 // the instruction count of the next event
-	free   chan int
+	free   chan freed
+	unread []unread // in the order in which it was sent; none while threads run at the same time
 	full   chan segment
 	reader *reader
 
@@ -131,7 +132,7 @@ type thread struct {
 func newMachine(ctx context.Context, f *objfile.File, r engine.Request, discover bool) *machine {
 	m := &machine{
 		ctx: ctx, file: f, opt: r, discover: discover, stops: make(map[uint64]*stop), pages: make(map[uint64][]byte), guarded: make(map[uint64]bool), written: make(map[uint64]*writtenPage), randoms: make(map[int32]bool), miss: missAt,
-		free: make(chan int, maxBuffers), full: make(chan segment, 64), next: never,
+		free: make(chan freed, maxBuffers), full: make(chan segment, 64), next: never,
 	}
 	m.plan.Plan = r.Plan
 	if m.plan.Plan == nil {
@@ -139,7 +140,7 @@ func newMachine(ctx context.Context, f *objfile.File, r engine.Request, discover
 	}
 	m.runFreely(r.FreeThreads)
 	for i := range m.buffers() {
-		m.free <- i
+		m.free <- freed{buffer: i}
 	}
 	m.random = newRandom(r.Seed)
 	m.frames.file = f

@@ -54,13 +54,14 @@ type space struct {
 }
 
 // chunkTable maps addresses to those of the trace by pieces of a GiB.
-type chunkTable [1 << (47 - chunkBits)]struct {
+type chunkTable [chunks]struct {
 	add    uint64
 	mapped bool
 }
 
 const (
 	chunkBits = 30
+	chunks    = 1 << (47 - chunkBits)
 
 	// fileReach is the distance up to which mappings of a file belong together.
 	fileReach = 1 << 30

@@ -29,6 +29,7 @@ type reader struct {
 	chunks *chunkTable
 	giver  giver
 	hot    []hotBlock // by block id
+	unused []uint32   // see roomForCounts
 	flow   *flow
 
 	accesses, blocksRecorded, batches uint64
@@ -84,7 +85,7 @@ func (r *reader) run() {
 			r.err = r.segment(&s)
 		}
 		if s.release {
-			r.m.free <- s.buffer
+			r.m.free <- freed{s.buffer, r.count}
 		}
 	}
 	if r.err == nil {
@@ -150,7 +151,10 @@ func (r *reader) segment(s *segment) error {
 		r.flush()
 		r.chunks, r.before = s.chunks, nil
 	}
-	r.count, r.fs = s.count, s.fs
+	if !s.late {
+		r.count = s.count
+	}
+	r.fs = s.fs
 	if s.modules != nil {
 		r.giver.modules = s.modules
 	}
@@ -191,9 +195,9 @@ func (r *reader) records(s *segment) error {
 				break
 			}
 		}
-		id := uint32(w[i])
-		if int(id) >= len(s.blocks) || w[i]>>32 != 0 {
-			return fmt.Errorf("native: word %d of %d of a buffer is %#x, not the number of a block", i, len(w), w[i])
+		id := idOf(w[i])
+		if int(id) >= len(s.blocks) || w[i] != uint64(int32(s.blocks[id].word)) {
+			return fmt.Errorf("native: word %d of %d of a buffer is %#x, not the first word of a record", i, len(w), w[i])
 		}
 		b := s.blocks[id]
 		if b.memory != noMemory {

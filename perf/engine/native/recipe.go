@@ -10,9 +10,16 @@ import "presage/perf/trace"
 // instructions, so records are dense.
 const wordInstructions = 4
 
+// idBits is the number of bits of a block's id. A span has the eight above them, of 32.
+const idBits = 24
+
+// idOf returns the id of the block whose record begins with a word.
+func idOf(word uint64) uint32 { return uint32(word) & (1<<idBits - 1) }
+
 // recipe says how to read what a block records:
 //
-//	word 0       the block's id
+//	word 0       the block's id, and above idBits the span, unless it is a loop or tells
+//	             of memory; as a number of 32 bits with a sign
 //	words 1…     addresses and what else its references need
 //	span words   in all; the next block's record follows
 //
@@ -20,6 +27,7 @@ const wordInstructions = 4
 // instructions: so a position in a buffer bounds how many have been executed, and the
 // program stops in time; how many they are is in the records.
 type recipe struct {
+	word         uint32 // word 0
 	instructions uint32
 	span         uint32
 	words        uint32

@@ -60,7 +60,7 @@ func (r *recorder) record(i *inst, index int, tags []trace.Access) (after []int)
 		p := planned{tag: tags[k], index: uint16(index), form: f.form, lanes: f.lanes, size: f.size, scale: f.scale, wide: !f.index32, fs: f.fs, slot: -1}
 		switch {
 		case f.form == single && f.absolute:
-			p.slot, p.delta = 0, f.disp-int64(r.b.id)
+			p.slot, p.delta = 0, f.disp // less that word: see body
 		case f.form == single && !f.narrow:
 			p.slot, p.delta = r.shared(&f.operand)
 		default:

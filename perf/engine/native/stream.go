@@ -23,7 +23,7 @@ type place struct {
 	from   uint64 // address at which this part begins
 	limit  uint64 // address of the buffer's end
 	unit   uint64
-	count  uint64 // instructions executed before this part
+	count  uint64 // instructions executed before this part, apart from machine.unread
 	credit uint64 // gsCredit before this part
 
 	// In a buffer, the instructions of the records from from on, up to the position
@@ -44,6 +44,7 @@ type segment struct {
 	thread   int32
 	fs       uint64
 	count    uint64 // instructions executed before it
+	late     bool   // count is not known yet: the reader counts on
 	release  bool   // the buffer is free afterwards
 	boundary bool   // a batch ends before it
 	cut      *cut
@@ -53,6 +54,20 @@ type segment struct {
 	memory   *memoryEvent
 	modules  []moduleRange // of now; nil: nobody asks
 	chunks   *chunkTable   // from now on: a program begins
+}
+
+// unread is a part of a buffer whose instructions nobody has counted: the reader will, and
+// while no event is near, that is soon enough.
+type unread struct {
+	buffer int
+	words  []uint64
+	loops  uint64 // instructions of its loops, and what is counted already
+}
+
+// freed is a buffer that the reader has read, up to a count of instructions.
+type freed struct {
+	buffer int
+	count  uint64
 }
 
 func (m *machine) stateBytes(t *thread) []byte {
@@ -71,12 +86,20 @@ func (m *machine) setStateWord(t *thread, off int, v uint64) {
 // position is pos.
 func (m *machine) executed(pos uint64) uint64 {
 	p := &m.place
-	loops := int64(m.stateWord(m.current, gsCredit)-p.credit) / 8
+	m.countUnread()
 	if p.buffer < 0 {
-		return p.count + pos - p.from + uint64(loops)
+		return p.count + pos - p.from + m.inLoops()
 	}
-	return p.count + m.recorded(pos) + uint64(loops)
+	return p.count + m.recorded(pos) + m.inLoops()
 }
+
+// inLoops returns the number of instructions of the loops in this part.
+func (m *machine) inLoops() uint64 {
+	return uint64(int64(m.stateWord(m.current, gsCredit)-m.place.credit) / 8)
+}
+
+// due reports whether the running thread, at a position, is to stop for an event.
+func (m *machine) due(pos uint64) bool { return m.next != never && m.executed(pos) >= m.next }
 
 // recorded returns the number of instructions of the records up to pos, loops apart.
 func (m *machine) recorded(pos uint64) uint64 {
@@ -87,17 +110,36 @@ func (m *machine) recorded(pos uint64) uint64 {
 	if p.read == pos {
 		return p.found
 	}
-	start := buffersAt + uint64(p.buffer)*bufferStride
-	w := m.bufferWords(p.buffer)
-	at, to := (p.read-start)/8, (pos-start)/8 // the last span may end behind the buffer
-	sizes, found := m.blockSizes(), p.found
-	for at < to {
-		s := sizes[uint32(w[at])]
-		found += uint64(s.counted)
-		at += uint64(s.span)
-	}
-	p.read, p.found = pos, found
+	p.found += m.countRecords(p.words(m, p.read, pos))
+	p.read = pos
 	return p.found
+}
+
+// words returns what was recorded between two positions. The last span may end behind the
+// buffer.
+func (p *place) words(m *machine, from, to uint64) []uint64 {
+	start := buffersAt + uint64(p.buffer)*bufferStride
+	return m.bufferWords(p.buffer)[min(from-start, bufferBytes)/8 : min(to-start, bufferBytes)/8]
+}
+
+// countRecords returns the number of instructions of records, loops apart.
+func (m *machine) countRecords(w []uint64) (found uint64) {
+	sizes := m.blockSizes()
+	for at := 0; at < len(w); {
+		s := sizes[idOf(w[at])]
+		found += uint64(s.counted)
+		at += int(s.span)
+	}
+	return found
+}
+
+// countUnread counts what the reader has not.
+func (m *machine) countUnread() {
+	for i := range m.unread {
+		u := &m.unread[i]
+		m.place.count += m.countRecords(u.words) + u.loops
+	}
+	m.unread = m.unread[:0]
 }
 
 // now returns the number of instructions executed, while the running thread has all
@@ -186,11 +228,23 @@ func (m *machine) takeBuffer() error {
 		return nil
 	}
 	select {
-	case i := <-m.free:
-		m.place = place{buffer: i, limit: buffersAt + uint64(i)*bufferStride + bufferBytes, unit: recordUnit}
+	case f := <-m.free:
+		m.counted(f)
+		m.place = place{buffer: f.buffer, limit: buffersAt + uint64(f.buffer)*bufferStride + bufferBytes, unit: recordUnit, count: m.place.count}
 		return nil
 	case <-m.reader.done:
 		return m.reader.err
+	}
+}
+
+// counted takes the reader's count where it has read what nobody had counted.
+func (m *machine) counted(f freed) {
+	for i := len(m.unread) - 1; i >= 0; i-- {
+		if m.unread[i].buffer == f.buffer {
+			m.place.count = f.count
+			m.unread = append(m.unread[:0], m.unread[i+1:]...)
+			return
+		}
 	}
 }
 
@@ -201,15 +255,32 @@ func (m *machine) send(pos uint64, release bool) {
 	if p.buffer < 0 {
 		return
 	}
-	start := buffersAt + uint64(p.buffer)*bufferStride
-	s := segment{
-		buffer: p.buffer, blocks: m.blocks, thread: m.current.index, fs: m.current.regs.Fs_base, count: p.count, release: release, modules: m.moduleRanges(),
-		words: m.bufferWords(p.buffer)[min(p.from-start, bufferBytes)/8 : min(pos-start, bufferBytes)/8], // the last span may end behind the buffer
-	}
-	if len(s.words) > 0 || release {
+	m.countUnread()
+	if s := m.part(pos); len(s.words) > 0 || release {
+		s.release = release
 		m.full <- s
 	}
 	m.fold(pos)
+}
+
+// part returns what was recorded up to pos.
+func (m *machine) part(pos uint64) segment {
+	p := &m.place
+	return segment{
+		buffer: p.buffer, blocks: m.blocks, thread: m.current.index, fs: m.current.regs.Fs_base, count: p.count, late: len(m.unread) > 0,
+		modules: m.moduleRanges(), words: p.words(m, p.from, pos),
+	}
+}
+
+// sendUncounted is send while no event is near: it leaves it to the reader to count
+// instructions.
+func (m *machine) sendUncounted(pos uint64) {
+	p := &m.place
+	m.full <- m.part(pos)
+	if p.read < p.from || p.read > pos {
+		p.read, p.found = p.from, 0
+	}
+	m.unread = append(m.unread, unread{p.buffer, p.words(m, p.read, pos), p.found + m.inLoops()})
 }
 
 // fold begins a new part at pos.
@@ -222,22 +293,25 @@ func (m *machine) fold(pos uint64) {
 // in a new one with room for at least least instructions. The record that begins at
 // pos is moved there; it has at most words words.
 func (m *machine) renew(pos, least, words uint64) (uint64, error) {
-	count := m.executed(pos)
 	if m.place.buffer < 0 {
-		return m.rewind(count, least), nil
+		return m.rewind(m.executed(pos), least), nil
 	}
 	old, at := m.place.buffer, pos-(buffersAt+uint64(m.place.buffer)*bufferStride)
-	m.send(pos, false)
+	if m.next == never && !m.parallel {
+		m.sendUncounted(pos)
+	} else {
+		m.send(pos, false)
+	}
 	if err := m.takeBuffer(); err != nil {
 		return 0, err
 	}
-	next := m.rewind(count, max(least, words*wordInstructions))
+	next := m.rewind(m.place.count, max(least, words*wordInstructions))
 	from := m.child.mem[fileBuffers+old*bufferBytes:][:bufferBytes]
 	to := m.child.mem[fileBuffers+m.place.buffer*bufferBytes:][:bufferBytes]
 	if at < bufferBytes {
 		copy(to[next-(buffersAt+uint64(m.place.buffer)*bufferStride):], from[at:min(at+8*words, bufferBytes)])
 	}
-	m.full <- segment{buffer: old, release: true, blocks: m.blocks, thread: m.current.index, count: count}
+	m.full <- segment{buffer: old, release: true, blocks: m.blocks, thread: m.current.index, count: m.place.count, late: len(m.unread) > 0}
 	return next, nil
 }
 
@@ -253,10 +327,13 @@ func (m *machine) aim() error {
 		return nil
 	}
 	pos := m.stateWord(m.current, gsBuffer)
-	count := m.executed(pos)
 	left := (max(m.place.limit, pos) - pos) / m.place.unit // the last span may end behind the buffer
 	credit := uint64(max(-int64(m.stateWord(m.current, gsCredit)), 0)) / 8
-	if m.next == never && credit > finely || m.next >= count+left+credit+finely/4 && credit > finely {
+	if m.next == never && credit > finely {
+		return nil
+	}
+	count := m.executed(pos)
+	if m.next >= count+left+credit+finely/4 && credit > finely {
 		return nil
 	}
 	m.send(pos, false)
@@ -290,7 +367,7 @@ func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
 		m.next = min(m.next, m.executed(pos))
 	}
 	signalled := slices.ContainsFunc(m.pending, func(q queued) bool { return q.thread == t })
-	if begins && !b.flows && (m.executed(pos) >= m.next || signalled) {
+	if begins && !b.flows && (m.due(pos) || signalled) {
 		m.park(t, r, b)
 		if err := m.reach(); err != nil || m.ended {
 			return err
@@ -298,7 +375,7 @@ func (m *machine) placeFull(t *thread, r *unix.PtraceRegs, b *block) error {
 		return m.deliverPending()
 	}
 	least := uint64(1)
-	if !begins || m.executed(pos) >= m.next {
+	if !begins || m.due(pos) {
 		least = uint64(b.instructions) // up to the next transfer of control
 	}
 	event := m.next

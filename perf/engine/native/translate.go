@@ -233,6 +233,9 @@ func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block,
 	if watches && c.traced {
 		b.regs = standardRegisters(c)
 	}
+	if b.word = b.id; b.id >= 1<<idBits {
+		return nil, nil, fmt.Errorf("native: the program's code was translated into more than %d blocks", 1<<idBits)
+	}
 	m.blocks = append(m.blocks, b)
 	if !b.once {
 		c.blocks[k] = b
@@ -293,8 +296,10 @@ func (m *machine) body(b *block, insts []*inst) {
 	h := &b.zone.hot
 	pos := int(b.regs.pos)
 	r := recorder{code: h, b: b, numbers: newNumbering(), known: make(map[family]seen)}
+	var word uint64 // where it is stored
 	if b.cache.traced {
 		h.store32(pos, 0, b.id)
+		word = h.addr() - 4
 		r.words = 1
 	} else {
 		h.store8(pos, 0)
@@ -315,7 +320,7 @@ func (m *machine) body(b *block, insts []*inst) {
 			}
 		}
 		if n == mark {
-			m.advance(b, r.words)
+			m.advance(b, r.words, word)
 		}
 		if i.act == plain || i.act == trap {
 			h.copy(i)
@@ -324,7 +329,12 @@ func (m *machine) body(b *block, insts []*inst) {
 		r.numbers.step(i)
 	}
 	if mark > last {
-		m.advance(b, r.words)
+		m.advance(b, r.words, word)
+	}
+	for k := range b.refs {
+		if p := &b.refs[k]; p.slot == 0 {
+			p.delta -= int64(int32(b.word)) // the word that is there
+		}
 	}
 	b.simple = !slices.ContainsFunc(b.refs, func(p planned) bool { return p.form != single || p.fs })
 	if insts[last].act == trap {
@@ -332,8 +342,9 @@ func (m *machine) body(b *block, insts []*inst) {
 	}
 }
 
-// advance emits the step to the next block's record.
-func (m *machine) advance(b *block, words int32) {
+// advance emits the step to the next block's record, the first word of which is stored at
+// word.
+func (m *machine) advance(b *block, words int32, word uint64) {
 	h := &b.zone.hot
 	b.words = uint32(words)
 	b.advanced = h.addr()
@@ -342,6 +353,8 @@ func (m *machine) advance(b *block, words int32) {
 		return
 	}
 	b.span = max((b.instructions+wordInstructions-1)/wordInstructions, b.words)
+	b.word = b.id | b.span<<idBits
+	h.set32(word, b.word)
 	h.add(int(b.regs.pos), 8*int64(b.span))
 }
 
