@@ -98,6 +98,48 @@ func check(t interface{ Fatalf(string, ...any) }, r *Result, n *naive) {
 	}
 }
 
+// TestStays: most accesses are to the block of the one before, of all sizes up to more than
+// a block, and at its ends; some to others.
+func TestStays(t *testing.T) {
+	plan := planOf(0, 1, 1, 3)
+	for _, log := range []int{0, 2, 4, 6, 12} {
+		size := uint64(1) << log
+		rng := rand.New(rand.NewPCG(uint64(log), 7))
+		accesses := make([]trace.Access, 3*adaptPeriod)
+		at := uint64(0)
+		for i := range accesses {
+			if rng.IntN(16) == 0 {
+				at = rng.Uint64N(30)
+			}
+			if rng.IntN(5000) == 0 {
+				at = (trace.AddrLimit - 1) / size
+			}
+			most := min(log, 7)
+			width := rng.IntN(most + 1)
+			addr := at*size + (size - 1<<width) // up to the end
+			switch rng.IntN(600) {
+			case 0:
+				width = rng.IntN(8) // may go beyond it
+			case 1:
+				addr = at * size
+			}
+			accesses[i] = access(rng.IntN(len(plan.Refs)), addr, 1<<width)
+		}
+		c, err := New(plan, Options{BlockBytes: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		observe(c, accesses, 1000)
+		if k := c.method.(*stack); !k.front.stays {
+			t.Errorf("blocks of %d bytes: most accesses are to the block before, but it is not looked for", size)
+		}
+		n := newNaive(plan, size)
+		n.observe(accesses)
+		check(t, c.Result(), n)
+		check(t, c.Result(), n) // a result changes nothing
+	}
+}
+
 func TestAgainstStack(t *testing.T) {
 	plan := planOf(0, 1, 1, 3)
 	rapid.Check(t, func(t *rapid.T) {

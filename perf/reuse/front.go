@@ -35,6 +35,7 @@ type record struct {
 type front struct {
 	place [frontMax]uint64
 	width int
+	stays bool // most accesses are to the block of the one before: see stay
 }
 
 // tally counts accesses by their distance, to choose the front's width.
@@ -42,6 +43,22 @@ type tally struct {
 	accesses uint64 // block accesses
 	near     uint64 // at distance 1 to 3
 	mid      uint64 // at distance 4 to 7
+	records  uint64 // that missed the front
+}
+
+// stay counts accesses to a block, the one accessed last, up to the first that touches
+// another, and returns their number. It counts by reference, which is quickest.
+func (k *stack) stay(accesses []trace.Access, block uint64) int {
+	const addrBits = 40 // of an Access
+	at := block << (k.shift & 63) << (64 - addrBits)
+	stayed, ends := k.stayed, &k.ends
+	for i, a := range accesses {
+		if uint64(a)<<(64-addrBits)^at >= ends[a>>addrBits&(sizes-1)] {
+			return i
+		}
+		stayed[a.Ref()]++
+	}
+	return len(accesses)
 }
 
 // sift passes accesses through the front and returns the number of records,
@@ -53,7 +70,14 @@ func (k *stack) sift(accesses []trace.Access) int {
 	shift, groupOf, records, counts := k.shift&63, k.groupOf, k.records, k.counts.near
 	var near, mid, more uint64
 	n := uint64(frontMax)
-	for _, a := range accesses {
+	for at := 0; at < len(accesses); at++ {
+		if k.front.stays {
+			at += k.stay(accesses[at:], f0>>recBits)
+			if at == len(accesses) {
+				break
+			}
+		}
+		a := accesses[at]
 		block, last := a.Addr()>>shift, a.Last()>>shift
 		group := groupOf[a.Ref()]
 		count := &counts[group]
@@ -120,6 +144,7 @@ func (k *stack) sift(accesses []trace.Access) int {
 	k.tally.accesses += uint64(len(accesses)) + more
 	k.tally.near += near
 	k.tally.mid += mid
+	k.tally.records += n - frontMax
 	return int(n)
 }
 

@@ -13,10 +13,10 @@ func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) 
 	k.iterate(0, count, weight)
 	mask := len(s.Phases) - 1
 	k.shelve(uint32(len(s.Phases[at&mask].Latest)))
+	s.Count(at+1, count-1, weight)
 	events := k.events[:0]
-	for i := uint32(1); i < count; i++ {
+	for i := uint32(1); i < count; {
 		p := &s.Phases[(at+int(i))&mask]
-		p.Times += weight
 		for _, f := range p.Fresh {
 			x := &k.streams[f.Stream]
 			events = append(events, event{block: x.Block(i), label: x.Label, held: f.Held})
@@ -28,6 +28,7 @@ func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) 
 			k.follow(events, weight)
 			events = events[:0]
 		}
+		i += p.Skip
 	}
 	k.follow(events, weight)
 	k.events = events

@@ -11,6 +11,9 @@ const (
 	// maxAccessBytes is the size of the largest trace.Access.
 	maxAccessBytes = 128
 
+	// sizes is the number of sizes that accesses can have: powers of two.
+	sizes = 8
+
 	// adaptPeriod is the number of block accesses between choices of the
 	// front's width.
 	adaptPeriod = 1 << 15
@@ -34,6 +37,9 @@ type stack struct {
 	records []record
 	entries []entry // of the records
 	touched uint32  // keeps the loads that bring table entries near alive
+
+	ends   [sizes]uint64 // log2 of a size → offset in a block from which on it ends in another, << 24
+	stayed []uint64      // reference → accesses to the block accessed last, apart from counts
 
 	accesses uint64 // block accesses before the current tally, or outside it
 	tally    tally
@@ -89,11 +95,17 @@ func newStack(l layout, window int) *stack {
 		line:   newTimeline(window, leafSize-1),
 		counts: newCounts(l.groups),
 
+		stayed:  lengthen([]uint64(nil), len(l.groupOf)),
 		streams: lengthen([]affine.Stream(nil), loopRefs)[:0],
 	}
 	most := frontMax + sieve*int(maxAccessBytes>>l.shift+2)
 	k.records, k.entries = make([]record, most), make([]entry, most)
 	k.shapes.Forget = k.tell
+	for log := range k.ends {
+		if size, block := uint64(1)<<log, uint64(1)<<l.shift; size <= block {
+			k.ends[log] = (block - size + 1) << 24
+		}
+	}
 	k.haunt()
 	return k
 }
@@ -137,9 +149,11 @@ func (k *stack) first(e entry, group uint32) {
 // place that is rarely hit costs more than it saves.
 func (k *stack) adapt() {
 	const share = 16 // a width pays if it takes 1/16 of the accesses more
+	const away = 4   // looking for accesses to the same block pays if at most 1/4 are to others
 	t := k.tally
 	k.accesses += t.accesses
 	k.tally = tally{}
+	k.front.stays = (t.near+t.mid+t.records)*away < t.accesses
 	switch {
 	case t.mid*share > t.accesses:
 		k.resize(frontMax)
@@ -178,6 +192,10 @@ func (k *stack) clear() {
 
 func (k *stack) result() *Result {
 	k.shapes.All(k.tell)
+	for ref, n := range k.stayed {
+		k.counts.near[k.groupOf[ref]][0] += n
+		k.stayed[ref] = 0
+	}
 	r := &Result{
 		Accesses: k.accesses + k.tally.accesses,
 		Blocks:   k.blocks,

@@ -68,9 +68,51 @@ func TestPhases(t *testing.T) {
 			p := &shape.Phases[(phase+int(at))%len(shape.Phases)]
 			checkPhase(t, p, streams, at)
 		}
+		checkSkips(t, shape)
+		checkCount(t, shape, phase, count)
 	}
 	if found < 100 {
 		t.Errorf("only %d loops have a shape", found)
+	}
+}
+
+// checkSkips: skipping from any phase on finds all with fresh or left blocks, in order.
+func checkSkips(t *testing.T, s *Shape) {
+	t.Helper()
+	n := len(s.Phases)
+	for from := range s.Phases {
+		var want, got []int
+		for i := from + 1; i <= from+n; i++ {
+			if p := &s.Phases[i%n]; len(p.Fresh)+len(p.Left) > 0 {
+				want = append(want, i)
+			}
+		}
+		for i := from + int(s.Phases[from].Skip); i <= from+n; i += int(s.Phases[i%n].Skip) {
+			if p := &s.Phases[i%n]; len(p.Fresh)+len(p.Left) > 0 {
+				got = append(got, i)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("from phase %d of %d: %d, want %d", from, n, got, want)
+		}
+	}
+}
+
+// checkCount: Count counts n iterations one by one.
+func checkCount(t *testing.T, s *Shape, at int, n uint32) {
+	t.Helper()
+	want := make([]uint64, len(s.Phases))
+	for i := range want {
+		want[i] = s.Phases[i].Times
+	}
+	for i := range int(n) {
+		want[(at+i)%len(want)] += 3
+	}
+	s.Count(at, n, 3)
+	for i, p := range s.Phases {
+		if p.Times != want[i] {
+			t.Fatalf("%d iterations from phase %d: phase %d has %d, want %d", n, at, i, p.Times, want[i])
+		}
 	}
 }
 

@@ -39,6 +39,10 @@ type Phase struct {
 	Moves, New uint64
 
 	Times uint64 // for the caller to count executions
+
+	// Skip is the number of iterations to the next one with Fresh or Left accesses, or to
+	// the next in this phase if there is none before.
+	Skip uint32
 }
 
 // Fresh is an access to a block, after Held others were accessed in this iteration
@@ -380,6 +384,35 @@ func (s *Shape) build(phases int, shift uint) {
 				p.Left = append(p.Left, uint8(of(at-1)))
 			}
 		}
+	}
+	s.skips()
+}
+
+// skips sets the Skip of phases.
+func (s *Shape) skips() {
+	mask := len(s.Phases) - 1
+	for at := range s.Phases {
+		n := 1
+		for n <= mask {
+			if p := &s.Phases[(at+n)&mask]; len(p.Fresh)+len(p.Left) > 0 {
+				break
+			}
+			n++
+		}
+		s.Phases[at].Skip = uint32(n)
+	}
+}
+
+// Count adds weight to the Times of each of n iterations, the first of which is in phase
+// at.
+func (s *Shape) Count(at int, n uint32, weight uint64) {
+	phases := uint32(len(s.Phases))
+	for i := range phases {
+		times := n / phases
+		if i < n%phases {
+			times++
+		}
+		s.Phases[(at+int(i))&int(phases-1)].Times += weight * uint64(times)
 	}
 }
 
