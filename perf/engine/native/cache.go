@@ -56,7 +56,8 @@ type block struct {
 	leftRegs taken    // the registers taken while it loads an indirect target
 	advanced uint64   // from here on the position is that of the next block
 	offsets  []uint16 // from lo, of each instruction
-	starts   []uint16 // from pc, of each instruction
+	starts   []int32  // from pc, of each instruction
+	parts    []*block // that it joins: see join.go
 
 	memory    memoryKind
 	allocator trace.Allocator // of a memoryCall

@@ -51,7 +51,7 @@ type Engine struct {
 	// "x86-64-v3", "x86-64-v4"; empty: the one that there is.
 	CPU string
 
-	singly bool // record every iteration of a loop: for tests
+	singly bool // record every iteration of a loop and join no blocks: for tests
 
 	stopping bool // calls of allocators stop the program instead of being recorded: for tests
 }

@@ -17,7 +17,9 @@ type hotBlock struct {
 	more         *hotRef         // the others, side by side
 	pc, end      uint64
 	block        *block
-	refs         uint32 // in all; notPlain: the record is for records to read
+	refs         uint32 // in all
+	all          uint32 // with those of the parts that follow; notPlain: the record is for records to read
+	then         uint32 // the part that follows it in the record; 0: none
 	instructions uint32
 	planBlock    int32 // -1: the record goes on with the planned block before it
 	inBlock      int32
@@ -45,11 +47,11 @@ func (r *reader) known(id uint32) bool { return int(id) < len(r.hot) && r.hot[id
 // keep makes a block known.
 func (r *reader) keep(b *block) {
 	for len(r.hot) <= int(b.id) {
-		r.hot = append(r.hot, hotBlock{refs: notPlain})
+		r.hot = append(r.hot, hotBlock{all: notPlain})
 	}
-	h := hotBlock{block: b, pc: b.pc, end: b.end, refs: notPlain, instructions: b.instructions, planBlock: b.planBlock, inBlock: b.inBlock}
+	h := hotBlock{block: b, pc: b.pc, end: b.end, all: notPlain, instructions: b.instructions, planBlock: b.planBlock, inBlock: b.inBlock}
 	if b.memory == noMemory && !b.loop && (b.simple || len(b.refs) == 0) && (b.planBlock >= 0 || b.flows) {
-		h.refs = uint32(len(b.refs))
+		h.refs, h.all = uint32(len(b.refs)), uint32(len(b.refs))
 		refs := make([]hotRef, len(b.refs))
 		for i := range b.refs {
 			p := &b.refs[i]
@@ -75,7 +77,7 @@ type expansion struct {
 	known         int // blocks in hot
 	chunks        *chunkTable
 	access, limit uintptr // there is room for fewRefs behind limit
-	block, most   uintptr
+	block, most   uintptr // there is room for a record's blocks before most
 	counts        uintptr // from a block to its number of accesses
 	count         uint64  // instructions executed
 
@@ -101,7 +103,7 @@ func (r *reader) plain(w []uint64, i int) int {
 		limit = min(limit, trace.MaxExpansion-r.inRuns)
 	}
 	limit = min(limit, cap(b.Accesses)-fewRefs)
-	if r.partial || cap(b.Blocks) == 0 || limit < len(b.Accesses) || len(r.hot) == 0 {
+	if r.partial || cap(b.Blocks) < maxParts || limit < len(b.Accesses) || len(r.hot) == 0 {
 		return i
 	}
 	counts := r.roomForCounts()
@@ -111,7 +113,7 @@ func (r *reader) plain(w []uint64, i int) int {
 	e := expansion{
 		record: address(w, i), end: address(w, len(w)), hot: &r.hot[0], known: len(r.hot), chunks: r.chunks,
 		access: address(b.Accesses, len(b.Accesses)), limit: address(b.Accesses, limit),
-		block: address(b.Blocks, len(b.Blocks)), most: address(b.Blocks, min(r.capacity, cap(b.Blocks))),
+		block: address(b.Blocks, len(b.Blocks)), most: address(b.Blocks, min(r.capacity, cap(b.Blocks))-(maxParts-1)),
 		counts: address(counts, 0) - address(b.Blocks, 0), count: r.count,
 		mark: address(b.Accesses, r.mark), begun: r.begun,
 	}

@@ -44,7 +44,8 @@ type machine struct {
 	confined bool
 	hide     features
 	name     string // of the engine
-	singly   bool   // loops are not recorded as such
+	singly   bool   // loops are not recorded as such, and no blocks joined
+	joining  bool   // see join.go
 	stopping bool   // calls of allocators are not recorded, but stop the program
 
 	threads []*thread

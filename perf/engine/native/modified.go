@@ -85,7 +85,7 @@ func (m *machine) guard(blocks []*block) error {
 	if len(m.maps.both.list) == 0 {
 		return nil
 	}
-	for _, b := range blocks {
+	for _, b := range blocks { // parts of joined ones, too
 		for page := b.pc &^ (pageBytes - 1); page < b.end; page += pageBytes {
 			if _, _, both := m.maps.both.around(page); !both || m.guarded[page] {
 				continue

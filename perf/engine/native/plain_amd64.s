@@ -18,7 +18,7 @@
 	ORQ  (hotBlock_few+h*hotRef__size+hotRef_tag)(AX), DX; \
 	MOVQ DX, off(R11)
 
-// func (e *expansion) run()
+// func runExpansion(e *expansion)
 TEXT ·runExpansion(SB), NOSPLIT, $0-8
 	MOVQ e+0(FP), R14
 	MOVQ expansion_record(R14), SI
@@ -41,15 +41,18 @@ record:
 	JAE  done
 	IMULQ $hotBlock__size, AX
 	ADDQ R8, AX
-	MOVL hotBlock_refs(AX), CX
+	MOVL hotBlock_all(AX), CX
 	LEAQ (R11)(CX*8), BX
 	CMPQ BX, R12
 	JA   done
-	MOVLQSX hotBlock_planBlock(AX), DX
-	TESTL DX, DX
-	JLT  continues
 	CMPQ R13, expansion_most(R14)
 	JAE  done
+
+part:
+	MOVL hotBlock_refs(AX), CX
+	MOVL hotBlock_planBlock(AX), DX
+	TESTL DX, DX
+	JLT  continues
 	MOVL DX, (R13)
 	MOVQ expansion_counts(R14), BX
 	MOVL CX, (R13)(BX*1)
@@ -68,8 +71,16 @@ next:
 	MOVL hotBlock_instructions(AX), BX
 	ADDQ BX, R15
 	LEAQ (R11)(CX*8), R11
+	MOVL hotBlock_then(AX), AX
+	TESTL AX, AX
+	JNZ  then
 	LEAQ (SI)(DI*8), SI
 	JMP  record
+
+then: // the record's next part
+	IMULQ $hotBlock__size, AX
+	ADDQ R8, AX
+	JMP  part
 
 third:
 	EXPAND(2, 16)

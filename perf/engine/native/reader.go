@@ -225,7 +225,11 @@ func (r *reader) records(s *segment) error {
 
 // first notes that a block is executed for the first time.
 func (r *reader) first(b *block) {
-	r.keep(b)
+	if b.joins() {
+		r.keepParts(b)
+	} else {
+		r.keep(b)
+	}
 	r.executed = append(r.executed, b)
 	for _, u := range b.unplanned {
 		r.unplanned[u] = struct{}{}
@@ -234,6 +238,12 @@ func (r *reader) first(b *block) {
 
 // block reads a record: one execution of a block.
 func (r *reader) block(b *block, w []uint64) {
+	if b.joins() {
+		for _, p := range b.parts {
+			r.block(p, w)
+		}
+		return
+	}
 	if r.flow != nil {
 		r.flow.block(b)
 	}
@@ -259,6 +269,10 @@ func (r *reader) cut(c *cut) {
 	b := c.block
 	if !r.known(b.id) {
 		r.first(b)
+	}
+	if b.joins() {
+		r.cutParts(c)
+		return
 	}
 	if r.flow != nil {
 		r.flow.cut(b, c.n, c.faulted)

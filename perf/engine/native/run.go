@@ -44,6 +44,7 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 	}
 	m := newMachine(ctx, f, r, discover)
 	m.confined, m.singly, m.stopping, m.hide, m.name = e.Confined, e.singly, e.stopping, hidden(e.CPU), e.Identity().Name
+	m.joining = m.mayJoin()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

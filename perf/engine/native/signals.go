@@ -155,7 +155,7 @@ func (m *machine) cutAt(t *thread, b *block, faulted bool) uint64 {
 			pos -= 8 * uint64(b.span)
 		}
 	}
-	pc := b.pc + uint64(b.starts[k])
+	pc := b.pc + uint64(int64(b.starts[k]))
 	c := &cut{block: b, n: k, faulted: faulted}
 	if m.place.buffer >= 0 {
 		start := buffersAt + uint64(m.place.buffer)*bufferStride

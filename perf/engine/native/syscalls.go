@@ -258,7 +258,7 @@ func (m *machine) callMprotect(t *thread) error {
 func (m *machine) translatedIn(lo, hi uint64) bool {
 	for _, c := range m.caches {
 		for _, b := range c.blocks {
-			if b.pc < hi && lo < b.end {
+			if b.within(lo, hi) || slices.ContainsFunc(b.parts, func(p *block) bool { return p.within(lo, hi) }) {
 				return true
 			}
 		}

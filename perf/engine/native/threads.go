@@ -75,6 +75,11 @@ func (m *machine) spawn(t *thread, flags, parentAt, childAt uint64) error {
 			return err
 		}
 	}
+	if flags&unix.CLONE_THREAD != 0 {
+		if err := m.separate(); err != nil {
+			return err
+		}
+	}
 	own := t.regs
 	if err := m.execute(t); err != nil || isError(t.regs.Rax) {
 		return err

@@ -43,17 +43,19 @@ type stop struct {
 	zone   *zone
 }
 
-// read decodes the block that begins at pc. It leaves enough registers free, and
-// ends before an address at which the plan has another block.
+// read decodes the block that begins at pc, and what it joins. It leaves enough registers
+// free, and ends before an address at which the plan has another block.
 func (m *machine) read(c *cache, k key) (insts []*inst, touched uint16, err error) {
 	once, pc := m.runsOnce(k), k.pc
 	need := 1
 	if c.traced {
 		need = 2
 	}
+	var j joins
 	words := 0
 	for len(insts) < maxBlockInstructions {
-		if len(insts) > 0 && (c.traced && m.plan.begins(m.maps.planPC(pc)) || m.watches(key{pc: pc}) || !once && m.runsOnce(key{pc: pc})) {
+		joined := j.at == len(insts)
+		if !joined && (c.traced && m.plan.begins(m.maps.planPC(pc)) || m.watches(key{pc: pc}) || !once && m.runsOnce(key{pc: pc})) {
 			break
 		}
 		i, err := decode(m.code(pc), pc)
@@ -70,10 +72,15 @@ func (m *machine) read(c *cache, k key) (insts []*inst, touched uint16, err erro
 		touched |= i.touches
 		insts = append(insts, i)
 		pc = i.next()
+		if i.act == call && !once && !k.alone && j.more(m, c, i) {
+			j.at, j.touched, pc = len(insts), touched, i.target()
+			continue
+		}
 		if i.act != plain || k.alone || once && i.stores() {
 			break
 		}
 	}
+	insts, touched = j.settle(insts, touched)
 	return insts, touched, nil
 }
 
@@ -283,7 +290,7 @@ func (b *block) describe(m *machine, insts []*inst) {
 	}
 	b.planPC = m.maps.planPC(b.pc)
 	for _, i := range insts {
-		b.starts = append(b.starts, uint16(i.pc-b.pc))
+		b.starts = append(b.starts, int32(i.pc-b.pc))
 	}
 	b.planBlock, b.inBlock = m.plan.blockAt(b.planPC)
 	if m.discover {
@@ -322,8 +329,12 @@ func (m *machine) body(b *block, insts []*inst) {
 		if n == mark {
 			m.advance(b, r.words, word)
 		}
-		if i.act == plain || i.act == trap {
+		switch {
+		case i.act == plain || i.act == trap:
 			h.copy(i)
+		case n < last:
+			m.push(b.zone, i.next(), b.regs) // a call of what follows: see join.go
+			m.cache.queue = append(m.cache.queue, key{pc: i.next()})
 		}
 		r.finish(after)
 		r.numbers.step(i)
@@ -336,6 +347,7 @@ func (m *machine) body(b *block, insts []*inst) {
 			p.delta -= int64(int32(b.word)) // the word that is there
 		}
 	}
+	m.divide(b, insts)
 	b.simple = !slices.ContainsFunc(b.refs, func(p planned) bool { return p.form != single || p.fs })
 	if insts[last].act == trap {
 		h.b(0x0f, 0x0b)

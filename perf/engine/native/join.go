@@ -1,0 +1,148 @@
+//go:build linux && amd64
+
+package native
+
+// A block that ends in a direct call joins the block that is called: the call pushes its
+// return address, and what follows needs no record, no other registers and no jump of its
+// own.
+//
+//	fib+0x10  lea edi, [rdi-1]
+//	          call fib           ─▶ push of fib+0x18
+//	fib       push rbp                                    a part of its own
+//	          …
+//	          jle …
+//
+// The record's first word is that of the whole; its addresses are shared by all, as the
+// stack pointer goes on from one part to the next. The reader takes the parts for what they
+// are: blocks that were executed one after the other.
+//
+// A run can be stopped only before a record, so nothing is joined where that is to happen
+// at an exact count: with windows, a limit, or several threads. Nor are blocks joined whose
+// beginning does more than execute code, and loops of one block, which are recorded
+// otherwise.
+
+// maxParts bounds what a block joins.
+const maxParts = 4
+
+// mayJoin reports whether blocks may be joined, as long as there is one thread.
+func (m *machine) mayJoin() bool {
+	return !m.singly && !m.discover && !m.parallel && m.plan.Flow == nil && len(m.opt.Windows) == 0 && m.times.end == 0
+}
+
+// separate ends the joining of blocks, when there is another thread. The running thread is
+// parked.
+func (m *machine) separate() error {
+	if !m.joining {
+		return nil
+	}
+	m.joining = false
+	return m.flushCode()
+}
+
+// joins are what a block that is being read joins.
+type joins struct {
+	parts   int
+	at      int    // index of the first instruction of the last part; 0: none
+	touched uint16 // registers before it
+}
+
+// more reports whether a block may join the one that its last instruction, i, calls.
+func (j *joins) more(m *machine, c *cache, i *inst) bool {
+	if !m.joining || j.parts+1 >= maxParts {
+		return false
+	}
+	k := key{pc: i.target()}
+	from, err := m.zoneFor(i.pc)
+	if err != nil || !m.continues(k, from) || m.watches(k) {
+		return false
+	}
+	if c.traced && !m.plan.begins(m.maps.planPC(k.pc)) {
+		return false
+	}
+	j.parts++
+	return true
+}
+
+// settle takes back the last part if it is a loop of its own.
+func (j *joins) settle(insts []*inst, touched uint16) ([]*inst, uint16) {
+	if j.at == 0 {
+		return insts, touched
+	}
+	if j.at < len(insts) {
+		if last := insts[len(insts)-1]; last.act == branch && last.target() == insts[j.at].pc {
+			return insts[:j.at], j.touched
+		}
+	}
+	return insts, touched
+}
+
+// divide divides a block, which has been emitted, into the parts that it joins, if it does.
+func (m *machine) divide(b *block, insts []*inst) {
+	from := 0
+	for n, i := range insts {
+		if ends := n+1 == len(insts); ends && from > 0 || !ends && i.act == call {
+			m.addPart(b, insts, from, n+1)
+			from = n + 1
+		}
+	}
+	if b.joins() {
+		b.end = b.parts[0].end
+	}
+}
+
+// joins reports whether b has parts.
+func (b *block) joins() bool { return len(b.parts) > 0 }
+
+// within reports whether some of b's instructions, parts apart, are in a range.
+func (b *block) within(lo, hi uint64) bool { return b.pc < hi && lo < b.end }
+
+// addPart adds the part of the instructions from one to before another.
+func (m *machine) addPart(b *block, insts []*inst, from, to int) {
+	p := &block{id: uint32(len(m.blocks)), pc: insts[from].pc, end: insts[to-1].next(), flows: b.flows && from == 0, zone: b.zone, cache: b.cache}
+	p.describe(m, insts[from:to])
+	p.words, p.word = b.words, b.word
+	p.simple = true
+	for _, r := range b.refs {
+		if int(r.index) >= from && int(r.index) < to {
+			r.index -= uint16(from)
+			p.refs = append(p.refs, r)
+			p.simple = p.simple && r.form == single && !r.fs
+		}
+	}
+	m.blocks = append(m.blocks, p)
+	b.parts = append(b.parts, p)
+}
+
+// cutParts reads the record of a block that joins others, and was left after its first
+// instructions.
+func (r *reader) cutParts(c *cut) {
+	rest := *c
+	for n, p := range c.block.parts {
+		if rest.block = p; n+1 == len(c.block.parts) || rest.n < int(p.instructions) {
+			break
+		}
+		r.block(p, c.words)
+		rest.n -= int(p.instructions)
+	}
+	r.cut(&rest)
+}
+
+// keepParts makes a block that joins others known, with its parts. Those are read one after
+// the other.
+func (r *reader) keepParts(b *block) {
+	all := uint32(0)
+	for _, p := range b.parts {
+		r.keep(p)
+		all += min(r.hot[p.id].all, notPlain-all)
+	}
+	for n, p := range b.parts[1:] {
+		r.hot[b.parts[n].id].then = p.id
+	}
+	first := r.hot[b.parts[0].id]
+	first.all = all
+	for len(r.hot) <= int(b.id) {
+		r.hot = append(r.hot, hotBlock{all: notPlain})
+	}
+	r.hot[b.id] = first
+	r.hot[b.parts[0].id].then = 0
+}
