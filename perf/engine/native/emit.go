@@ -119,6 +119,16 @@ func (a *asm) lea(reg int, m operand) { a.memory(0x8d, reg, m) }
 
 func (a *asm) add(reg int, n int64) { a.lea(reg, at(reg, n)) }
 
+// addTo emits reg += v without touching the flags. It may use the register by.
+func (a *asm) addTo(reg, by int, v uint64) {
+	if n := int64(v); n == int64(int32(n)) {
+		a.add(reg, n)
+		return
+	}
+	a.set64(by, v)
+	a.lea(reg, operand{base: int8(reg), index: int8(by)})
+}
+
 // set emits reg = v.
 func (a *asm) set(reg int, v uint64) {
 	if v < 1<<32 {
@@ -145,6 +155,13 @@ func (a *asm) jump(to uint64) {
 
 // set32 changes 32 bits that are emitted already.
 func (a *asm) set32(at uint64, v uint32) { binary.LittleEndian.PutUint32(a.mem[at-a.base:], v) }
+
+// align goes on to a multiple of n. Nothing may execute what lies before it.
+func (a *asm) align(n uint64) {
+	for a.addr()%n != 0 {
+		a.b(0xcc)
+	}
+}
 
 // far emits a jump to any address.
 func (a *asm) far(to uint64) {

@@ -19,6 +19,8 @@ type inst struct {
 
 	refs []ref  // of the instruction, in order
 	step change // of a general register, where it is simple
+
+	begins bool // a part of a block: see join.go
 }
 
 // action is how the translator treats an instruction.

@@ -2,9 +2,9 @@
 
 package native
 
-// A block that ends in a direct call joins the block that is called: the call pushes its
-// return address, and what follows needs no record, no other registers and no jump of its
-// own.
+// A block that ends in a direct call joins the block that is called, and one that ends where
+// the plan has another block joins that: what follows needs no record, no other registers
+// and no jump of its own. The call pushes its return address.
 //
 //	fib+0x10  lea edi, [rdi-1]
 //	          call fib           ─▶ push of fib+0x18
@@ -19,7 +19,7 @@ package native
 // A run can be stopped only before a record, so nothing is joined where that is to happen
 // at an exact count: with windows, a limit, or several threads. Nor are blocks joined whose
 // beginning does more than execute code, and loops of one block, which are recorded
-// otherwise.
+// otherwise. Where there are no such events, a record also has no more words than it needs.
 
 // maxParts bounds what a block joins.
 const maxParts = 4
@@ -46,32 +46,29 @@ type joins struct {
 	touched uint16 // registers before it
 }
 
-// more reports whether a block may join the one that its last instruction, i, calls.
-func (j *joins) more(m *machine, c *cache, i *inst) bool {
-	if !m.joining || j.parts+1 >= maxParts {
+// more reports whether a block may join the one at pc, which follows its n instructions.
+func (j *joins) more(m *machine, c *cache, insts []*inst, pc uint64) bool {
+	if !m.joining || j.parts+1 >= maxParts || len(insts) == 0 {
 		return false
 	}
-	k := key{pc: i.target()}
-	from, err := m.zoneFor(i.pc)
-	if err != nil || !m.continues(k, from) || m.watches(k) {
-		return false
-	}
-	if c.traced && !m.plan.begins(m.maps.planPC(k.pc)) {
-		return false
-	}
-	j.parts++
-	return true
+	k := key{pc: pc}
+	from, err := m.zoneFor(insts[0].pc)
+	return err == nil && m.continues(k, from) && !m.watches(k) && (!c.traced || m.plan.begins(m.maps.planPC(pc)))
 }
 
-// settle takes back the last part if it is a loop of its own.
-func (j *joins) settle(insts []*inst, touched uint16) ([]*inst, uint16) {
+// begin begins a part behind n instructions, which touch registers.
+func (j *joins) begin(n int, touched uint16) {
+	j.parts++
+	j.at, j.touched = n, touched
+}
+
+// settle takes back the last part if it is a loop of its own, or ends early.
+func (j *joins) settle(insts []*inst, touched uint16, early bool) ([]*inst, uint16) {
 	if j.at == 0 {
 		return insts, touched
 	}
-	if j.at < len(insts) {
-		if last := insts[len(insts)-1]; last.act == branch && last.target() == insts[j.at].pc {
-			return insts[:j.at], j.touched
-		}
+	if last := insts[len(insts)-1]; j.at < len(insts) && (early || last.act == branch && last.target() == insts[j.at].pc) {
+		insts, touched = insts[:j.at], j.touched
 	}
 	return insts, touched
 }
@@ -80,12 +77,13 @@ func (j *joins) settle(insts []*inst, touched uint16) ([]*inst, uint16) {
 func (m *machine) divide(b *block, insts []*inst) {
 	from := 0
 	for n, i := range insts {
-		if ends := n+1 == len(insts); ends && from > 0 || !ends && i.act == call {
-			m.addPart(b, insts, from, n+1)
-			from = n + 1
+		if i.begins {
+			m.addPart(b, insts, from, n)
+			from = n
 		}
 	}
-	if b.joins() {
+	if from > 0 {
+		m.addPart(b, insts, from, len(insts))
 		b.end = b.parts[0].end
 	}
 }
@@ -98,7 +96,7 @@ func (b *block) within(lo, hi uint64) bool { return b.pc < hi && lo < b.end }
 
 // addPart adds the part of the instructions from one to before another.
 func (m *machine) addPart(b *block, insts []*inst, from, to int) {
-	p := &block{id: uint32(len(m.blocks)), pc: insts[from].pc, end: insts[to-1].next(), flows: b.flows && from == 0, zone: b.zone, cache: b.cache}
+	p := &block{id: uint32(len(m.blocks)), pc: insts[from].pc, end: insts[to-1].next(), flows: from > 0 || b.flows, zone: b.zone, cache: b.cache}
 	p.describe(m, insts[from:to])
 	p.words, p.word = b.words, b.word
 	p.simple = true

@@ -51,8 +51,8 @@ type loopRef struct {
 // nothing, if b is no such loop.
 func (m *machine) loopBody(b *block, insts []*inst) bool {
 	last := insts[len(insts)-1]
-	calls := slices.ContainsFunc(insts, func(i *inst) bool { return i.act == call })
-	if m.singly || calls || b.slow || b.past || b.flows || b.regs.scratch < 0 || last.act != branch || last.loops() || last.target() != b.pc || !deadFlags(insts) {
+	joins := slices.ContainsFunc(insts, func(i *inst) bool { return i.begins })
+	if m.singly || joins || b.slow || b.past || b.flows || b.regs.scratch < 0 || last.act != branch || last.loops() || last.target() != b.pc || !deadFlags(insts) {
 		return false
 	}
 	var slots []loopRef

@@ -25,7 +25,8 @@ func idOf(word uint64) uint32 { return uint32(word) & (1<<idBits - 1) }
 //
 // The span is the number of words, but no less than a word for wordInstructions
 // instructions: so a position in a buffer bounds how many have been executed, and the
-// program stops in time; how many they are is in the records.
+// program stops in time; how many they are is in the records. While there are no events to
+// stop for (see join.go), the span is the number of words.
 type recipe struct {
 	word         uint32 // word 0
 	instructions uint32

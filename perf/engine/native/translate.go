@@ -12,6 +12,11 @@ const (
 	maxBlockWords        = 200
 	batchBlocks          = 48 // translated at a time, along direct transfers
 
+	// Where chains of blocks, and entries for indirect jumps, begin: what a program of calls
+	// costs otherwise depends on chance by a tenth.
+	chainAlign = 64
+	viaAlign   = 32
+
 	// Room that a translation may need.
 	hotReserve  = 64 << 10
 	coldReserve = 32 << 10
@@ -52,11 +57,16 @@ func (m *machine) read(c *cache, k key) (insts []*inst, touched uint16, err erro
 		need = 2
 	}
 	var j joins
-	words := 0
+	words, early := 0, true
 	for len(insts) < maxBlockInstructions {
-		joined := j.at == len(insts)
-		if !joined && (c.traced && m.plan.begins(m.maps.planPC(pc)) || m.watches(key{pc: pc}) || !once && m.runsOnce(key{pc: pc})) {
-			break
+		fresh := len(insts) > 0 && j.at == len(insts)
+		if !fresh && len(insts) > 0 && (c.traced && m.plan.begins(m.maps.planPC(pc)) || m.watches(key{pc: pc}) || !once && m.runsOnce(key{pc: pc})) {
+			if once || k.alone || !j.more(m, c, insts, pc) {
+				early = false
+				break
+			}
+			j.begin(len(insts), touched)
+			fresh = true
 		}
 		i, err := decode(m.code(pc), pc)
 		if err != nil {
@@ -69,18 +79,21 @@ func (m *machine) read(c *cache, k key) (insts []*inst, touched uint16, err erro
 		if len(insts) > 0 && (freeRegisters(touched|i.touches) < need || words > maxBlockWords) {
 			break
 		}
+		i.begins = fresh
 		touched |= i.touches
 		insts = append(insts, i)
 		pc = i.next()
-		if i.act == call && !once && !k.alone && j.more(m, c, i) {
-			j.at, j.touched, pc = len(insts), touched, i.target()
+		if i.act == call && !once && !k.alone && j.more(m, c, insts, i.target()) {
+			j.begin(len(insts), touched)
+			pc = i.target()
 			continue
 		}
 		if i.act != plain || k.alone || once && i.stores() {
+			early = false
 			break
 		}
 	}
-	insts, touched = j.settle(insts, touched)
+	insts, touched = j.settle(insts, touched, early)
 	return insts, touched, nil
 }
 
@@ -251,6 +264,8 @@ func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block,
 	h := &z.hot
 	if falls {
 		move(h, from, b.regs)
+	} else {
+		h.align(chainAlign)
 	}
 	b.warm, b.lo = h.addr(), h.addr()
 	switch {
@@ -365,6 +380,9 @@ func (m *machine) advance(b *block, words int32, word uint64) {
 		return
 	}
 	b.span = max((b.instructions+wordInstructions-1)/wordInstructions, b.words)
+	if m.joining {
+		b.span = b.words
+	}
 	b.word = b.id | b.span<<idBits
 	h.set32(word, b.word)
 	h.add(int(b.regs.pos), 8*int64(b.span))
@@ -594,12 +612,12 @@ func (m *machine) viaEntry(b *block) uint64 {
 	if head == 0 {
 		head = m.miss
 	}
+	code.align(viaAlign)
 	b.via = code.addr()
-	code.set64(rax, -b.pc)
-	code.b(0x48, 0x8d, 0x0c, 0x01, 0xe3, 0) // lea rcx, [rcx+rax]; jrcxz
+	code.addTo(rcx, rax, -b.pc)
+	code.b(0xe3, 0) // jrcxz
 	from := code.p
-	code.set64(rax, b.pc)
-	code.b(0x48, 0x8d, 0x0c, 0x01)
+	code.addTo(rcx, rax, b.pc)
 	code.far(head)
 	code.mem[from-1] = byte(code.p - from)
 	code.load(rax, gsRax)
