@@ -21,8 +21,12 @@ package native
 // beginning does more than execute code, and loops of one block, which are recorded
 // otherwise. Where there are no such events, a record also has no more words than it needs.
 
-// maxParts bounds what a block joins.
-const maxParts = 4
+// maxParts bounds what a block joins; maxUntraced does where nothing is recorded, and little
+// is gained for what is translated several times.
+const (
+	maxParts    = 4
+	maxUntraced = 2
+)
 
 // mayJoin reports whether blocks may be joined, as long as there is one thread.
 func (m *machine) mayJoin() bool {
@@ -48,12 +52,23 @@ type joins struct {
 
 // more reports whether a block may join the one at pc, which follows its n instructions.
 func (j *joins) more(m *machine, c *cache, insts []*inst, pc uint64) bool {
-	if !m.joining || j.parts+1 >= maxParts || len(insts) == 0 {
+	most := maxParts
+	if !c.traced {
+		most = maxUntraced
+	}
+	if !m.joining || j.parts+1 >= most || len(insts) == 0 {
 		return false
 	}
 	k := key{pc: pc}
+	if m.runsOnce(k) || m.watches(k) || c.traced && !m.plan.begins(m.maps.planPC(pc)) {
+		return false
+	}
 	from, err := m.zoneFor(insts[0].pc)
-	return err == nil && m.continues(k, from) && !m.watches(k) && (!c.traced || m.plan.begins(m.maps.planPC(pc)))
+	if err != nil {
+		return false
+	}
+	to, err := m.zoneFor(pc)
+	return err == nil && to == from
 }
 
 // begin begins a part behind n instructions, which touch registers.
@@ -96,7 +111,13 @@ func (b *block) within(lo, hi uint64) bool { return b.pc < hi && lo < b.end }
 
 // addPart adds the part of the instructions from one to before another.
 func (m *machine) addPart(b *block, insts []*inst, from, to int) {
-	p := &block{id: uint32(len(m.blocks)), pc: insts[from].pc, end: insts[to-1].next(), flows: from > 0 || b.flows, zone: b.zone, cache: b.cache}
+	p := &block{pc: insts[from].pc, end: insts[to-1].next(), flows: from > 0 || b.flows, zone: b.zone, cache: b.cache}
+	b.parts = append(b.parts, p)
+	if !b.cache.traced {
+		return // nobody reads records
+	}
+	p.id = uint32(len(m.blocks))
+	m.blocks = append(m.blocks, p)
 	p.describe(m, insts[from:to])
 	p.words, p.word = b.words, b.word
 	p.simple = true
@@ -107,8 +128,6 @@ func (m *machine) addPart(b *block, insts []*inst, from, to int) {
 			p.simple = p.simple && r.form == single && !r.fs
 		}
 	}
-	m.blocks = append(m.blocks, p)
-	b.parts = append(b.parts, p)
 }
 
 // cutParts reads the record of a block that joins others, and was left after its first

@@ -85,18 +85,29 @@ func (m *machine) guard(blocks []*block) error {
 	if len(m.maps.both.list) == 0 {
 		return nil
 	}
-	for _, b := range blocks { // parts of joined ones, too
-		for page := b.pc &^ (pageBytes - 1); page < b.end; page += pageBytes {
-			if _, _, both := m.maps.both.around(page); !both || m.guarded[page] {
-				continue
-			}
-			if _, err := m.child.inject(unix.SYS_MPROTECT, page, pageBytes, unix.PROT_READ|unix.PROT_EXEC); err != nil {
-				return err
-			}
-			m.guarded[page] = true
-			if m.parallel {
-				m.unlocked[page] = true
-			}
+	for _, b := range blocks {
+		if err := m.guard(b.parts); err != nil {
+			return err
+		}
+		if err := m.guardPages(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guardPages makes the pages of a block read-only, if they are writable.
+func (m *machine) guardPages(b *block) error {
+	for page := b.pc &^ (pageBytes - 1); page < b.end; page += pageBytes {
+		if _, _, both := m.maps.both.around(page); !both || m.guarded[page] {
+			continue
+		}
+		if _, err := m.child.inject(unix.SYS_MPROTECT, page, pageBytes, unix.PROT_READ|unix.PROT_EXEC); err != nil {
+			return err
+		}
+		m.guarded[page] = true
+		if m.parallel {
+			m.unlocked[page] = true
 		}
 	}
 	return nil
