@@ -117,7 +117,6 @@ func (w *ways) sets(b *cfg.Block, id trace.BlockID, does *effects) bool {
 	if b.Exit != cfg.Stays || w.code.blocks[id].exit == returns || len(b.Succs) == 0 {
 		return false
 	}
-	stack := w.code.graph.File.Target.StackPointer
 	for i := range b.Insts {
 		in := &b.Insts[i]
 		if in.Class == isa.Call {
@@ -127,23 +126,32 @@ func (w *ways) sets(b *cfg.Block, id trace.BlockID, does *effects) bool {
 			}
 			continue
 		}
-		onStack := true
-		for _, m := range in.Mems() {
-			if m.Base == stack && m.Index == isa.NoReg {
-				continue
-			}
-			onStack = false
-			if m.Kind.Writes() && !m.Float {
-				return false
-			}
-			if m.Float {
-				does.floats = append(does.floats, m)
-			}
+		if !does.take(in, w.code.graph.File.Target.StackPointer) {
+			return false
 		}
-		for _, reg := range in.Defs() {
-			if !reg.Float() && !(in.Accesses() && onStack) {
-				does.registers = append(does.registers, reg)
-			}
+	}
+	return true
+}
+
+// take adds what an instruction does that is no call; false if it stores an integer
+// elsewhere than on the stack.
+func (e *effects) take(in *isa.Inst, stack isa.Reg) bool {
+	onStack := true
+	for _, m := range in.Mems() {
+		if m.Base == stack && m.Index == isa.NoReg {
+			continue
+		}
+		onStack = false
+		if m.Kind.Writes() && !m.Float {
+			return false
+		}
+		if m.Float {
+			e.floats = append(e.floats, m)
+		}
+	}
+	for _, reg := range in.Defs() {
+		if !reg.Float() && !(in.Accesses() && onStack) {
+			e.registers = append(e.registers, reg)
 		}
 	}
 	return true

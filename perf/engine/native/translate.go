@@ -60,7 +60,7 @@ func (m *machine) read(c *cache, k key) (insts []*inst, touched uint16, err erro
 	words, early := 0, true
 	for len(insts) < maxBlockInstructions {
 		fresh := len(insts) > 0 && j.at == len(insts)
-		if !fresh && len(insts) > 0 && (c.traced && m.plan.begins(m.maps.planPC(pc)) || m.watches(key{pc: pc}) || !once && m.runsOnce(key{pc: pc})) {
+		if !fresh && len(insts) > 0 && (m.begins(c, pc) || !once && m.runsOnce(key{pc: pc})) {
 			if once || k.alone || !j.more(m, c, insts, pc) {
 				early = false
 				break
@@ -69,14 +69,14 @@ func (m *machine) read(c *cache, k key) (insts []*inst, touched uint16, err erro
 			fresh = true
 		}
 		i, err := decode(m.code(pc), pc)
+		if err != nil && len(insts) == 0 {
+			return nil, 0, err
+		}
 		if err != nil {
-			if len(insts) == 0 {
-				return nil, 0, err
-			}
 			break
 		}
 		words += 1 + 18*len(i.refs)
-		if len(insts) > 0 && (freeRegisters(touched|i.touches) < need || words > maxBlockWords) {
+		if len(insts) > 0 && !fits(touched|i.touches, need, words) {
 			break
 		}
 		i.begins = fresh
@@ -88,13 +88,26 @@ func (m *machine) read(c *cache, k key) (insts []*inst, touched uint16, err erro
 			pc = i.target()
 			continue
 		}
-		if i.act != plain || k.alone || once && i.stores() {
+		if k.alone || i.ends(once) {
 			early = false
 			break
 		}
 	}
 	insts, touched = j.settle(insts, touched, early)
 	return insts, touched, nil
+}
+
+// fits reports whether a block leaves as many registers free as it needs, and is not too long.
+func fits(touched uint16, need, words int) bool {
+	return freeRegisters(touched) >= need && words <= maxBlockWords
+}
+
+// ends reports whether an instruction is the last of its block, which runs once or not.
+func (i *inst) ends(once bool) bool { return i.act != plain || once && i.stores() }
+
+// begins reports whether a block is to begin at pc: one of the plan, or at what is watched.
+func (m *machine) begins(c *cache, pc uint64) bool {
+	return c.traced && m.plan.begins(m.maps.planPC(pc)) || m.watches(key{pc: pc})
 }
 
 // preference is the order in which registers are taken, other things being equal.
