@@ -52,10 +52,7 @@ type stop struct {
 // free, and ends before an address at which the plan has another block.
 func (m *machine) read(c *cache, k key) (insts []*inst, touched uint16, err error) {
 	once, pc := m.runsOnce(k), k.pc
-	need := 1
-	if c.traced {
-		need = 2
-	}
+	need := c.registers()
 	var j joins
 	words, early := 0, true
 	for len(insts) < maxBlockInstructions {
@@ -95,6 +92,14 @@ func (m *machine) read(c *cache, k key) (insts []*inst, touched uint16, err erro
 	}
 	insts, touched = j.settle(insts, touched, early)
 	return insts, touched, nil
+}
+
+// registers returns how many registers a block takes, at least.
+func (c *cache) registers() int {
+	if c.traced {
+		return 2
+	}
+	return 1
 }
 
 // fits reports whether a block leaves as many registers free as it needs, and is not too long.
