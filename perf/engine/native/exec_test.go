@@ -77,13 +77,14 @@ func TestExec(t *testing.T) {
 				r := input
 				r.Plan, r.Sink, r.FreeThreads = d.Plan, trace.NewDirect(o), free
 				out := sameReplaced(t, f, r)
-				if !slices.Equal(out.Images, c.images) || !free && out.UnplannedRefs != 0 || uint64(len(o.accesses)) != out.Accesses {
+				unplanned := out.UnplannedRefs != 0 && !free && name != "sh" // when its child ends is chance, and so is how it waits
+				if !slices.Equal(out.Images, c.images) || unplanned || uint64(len(o.accesses)) != out.Accesses {
 					t.Errorf("%+v, want images %v", *out, c.images)
 				}
 				runs = append(runs, o)
 			}
 			if name == "sh" {
-				return // when its child ends is chance
+				return
 			}
 			if !runs[0].equal(runs[1]) || !slices.Equal(runs[0].starts, runs[1].starts) {
 				t.Error("two runs differ")
