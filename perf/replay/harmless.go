@@ -32,8 +32,8 @@ func computesNumbers(routine string) bool {
 // calls routines of a mathematical library at most, and sets no integer register
 // that is used afterwards, other than from the stack; and what it leaves out, of the
 // way that all runs went, does not access memory and sets none either. Only the same
-// floating-point numbers may be accessed on both: compilers store the root of a number in
-// each way, before they meet.
+// floating-point numbers may be stored on both: compilers store the root of a number in each
+// way, before they meet.
 func (w *ways) harmless(place int32, to int) bool {
 	p := &w.prog.Places[place]
 	r := w.code.graph.Routines[w.code.blocks[p.Block].routine]
@@ -72,10 +72,10 @@ func (w *ways) harmless(place int32, to int) bool {
 // effects are those of a way that matter elsewhere.
 type effects struct {
 	registers []isa.Reg // integer registers that are set, in their order
-	floats    []isa.Mem // accesses to floating-point numbers that are not on the stack
+	floats    []isa.Mem // stores of floating-point numbers that are not on the stack
 }
 
-// alike reports whether two ways access the same numbers in the same order, by registers
+// alike reports whether two ways store the same numbers in the same order, by registers
 // that neither changes.
 func (e effects) alike(o effects) bool {
 	return slices.Equal(e.floats, o.floats) && !slices.ContainsFunc(e.floats, func(m isa.Mem) bool {
@@ -99,7 +99,8 @@ func (w *ways) leavesOut(p *Place, meet int) (out effects, ok bool) {
 			return out, false
 		}
 		from := &r.Blocks[b.index]
-		if !w.sets(from, id, &out) || len(from.Succs) != 1 || len(out.floats) < b.refs {
+		before := len(out.floats)
+		if !w.sets(from, id, &out) || len(from.Succs) != 1 || len(out.floats)-before != b.refs {
 			return out, false
 		}
 		id = w.code.blockAt(r.Blocks[r.Edges[from.Succs[0]].To].PC())
@@ -145,7 +146,7 @@ func (e *effects) take(in *isa.Inst, stack isa.Reg) bool {
 		if m.Kind.Writes() && !m.Float {
 			return false
 		}
-		if m.Float {
+		if m.Kind.Writes() {
 			e.floats = append(e.floats, m)
 		}
 	}
