@@ -57,7 +57,8 @@ var layers = []layer{
 	// Collectors.
 	{"reuse", "trace trace/affine"},
 	{"cache", "trace trace/affine"},
-	{"replay", "trace objfile isa cfg access"},
+	{"ptmalloc", ""},
+	{"replay", "trace objfile isa cfg access ptmalloc"},
 	{"bbv", "trace"},
 	{"shard", "trace isa reuse"},
 	{"internal/partition", "reuse"},
@@ -110,7 +111,7 @@ var layers = []layer{
 	{"allocation", "trace objfile"},
 	{"locality", "trace allocation objfile cfg access engine reuse campaign subject anatomy progress store internal/num"},
 	{"misses", "trace cfg access reuse cache fit scaling machine predict campaign subject locality store internal/num progress"},
-	{"misses/replayed", "internal/num trace cache machine predict replay reuse subject locality misses store progress"},
+	{"misses/replayed", "internal/num trace allocation cache machine predict replay reuse subject locality misses store progress"},
 	{"patterns", "internal/num internal/partition trace allocation reuse cache fit scaling machine predict progress store subject locality misses"},
 	{"sharing", "internal/num trace allocation reuse cache machine subject locality"},
 	{"advice", "internal/num machine predict subject locality patterns sharing"},

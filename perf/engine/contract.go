@@ -44,9 +44,10 @@ const (
 	CapMemory                               // Request.Memory, MemoryLimit and Stack
 	CapChanges                              // Plan.Memory
 	CapFreeThreads                          // Request.FreeThreads
+	CapAllocations                          // Plan.Memory, of which allocations alone are told, with the place of the call for callers
 )
 
-var capabilityNames = [...]string{"windows", "snapshots", "flow counts", "sandbox", "memory limits", "changes of memory", "free-running threads"}
+var capabilityNames = [...]string{"windows", "snapshots", "flow counts", "sandbox", "memory limits", "changes of memory", "free-running threads", "allocations"}
 
 // Has reports whether all features of want are in c.
 func (c Capabilities) Has(want Capabilities) bool { return c&want == want }

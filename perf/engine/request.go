@@ -184,6 +184,9 @@ func (r *Request) supported(c Capabilities) error {
 			need |= capability
 		}
 	}
+	if c.Has(CapAllocations) {
+		need &^= CapChanges
+	}
 	if missing := need &^ c; missing != 0 {
 		return fmt.Errorf("engine: the request needs what this engine does not have (%v): %w", missing, errors.ErrUnsupported)
 	}

@@ -32,6 +32,7 @@ type codeCache struct {
 	table  map[rv.Op]lowering
 	blocks map[uint64]*block
 	jumps  [jumpSlots]jumpSlot  // for indirect jumps
+	hooks  map[uint64]bool      // pcs with a hook in front
 	direct *[jumpSlots]jumpSlot // for lookup: &jumps unless arrivals are counted
 	slab   []op                 // ops not yet handed out
 	held   int                  // ops in the blocks
@@ -105,7 +106,9 @@ func (c *codeCache) lookup(pc uint64) *block {
 			// discarded too.
 			c.flush()
 		}
-		b = c.build(pc)
+		if b = c.build(pc); c.hooks[pc] {
+			b = hookBefore(b)
+		}
 		c.blocks[pc] = b
 	}
 	if pc&1 == 0 {
@@ -114,10 +117,20 @@ func (c *codeCache) lookup(pc uint64) *block {
 	return b
 }
 
+// hookBefore returns a block that holds a hook, with b behind it.
+func hookBefore(b *block) *block {
+	h := &block{pc: b.pc, fallPC: b.pc, behind: b, ops: []op{{code: opHook}}}
+	h.first = &h.ops[0]
+	return h
+}
+
 // locate returns the block that holds the op at a host address, and the op's
 // index in it.
 func (c *codeCache) locate(at uintptr) (*block, int) {
 	for _, b := range c.blocks {
+		if b.behind != nil {
+			b = b.behind
+		}
 		first := uintptr(unsafe.Pointer(b.first))
 		if at >= first && at < first+uintptr(len(b.ops))*unsafe.Sizeof(op{}) {
 			return b, int((at - first) / unsafe.Sizeof(op{}))
@@ -184,6 +197,7 @@ func (g *builder) instruction() bool {
 	pc, b := g.pc, g.block
 	g.until = g.refs
 	_, boundary := g.cache.starts[pc]
+	boundary = boundary || g.cache.hooks[pc]
 	if g.n == g.cache.limit || g.n > 0 && boundary {
 		g.next()
 		return false

@@ -54,7 +54,7 @@ const minMemory = 32 << 20
 const minStack = 64 << 10
 
 // capabilities is the set of everything that the contract defines.
-const capabilities = engine.CapWindows | engine.CapSnapshots | engine.CapFlow | engine.CapSandbox | engine.CapMemory
+const capabilities = engine.CapWindows | engine.CapSnapshots | engine.CapFlow | engine.CapSandbox | engine.CapMemory | engine.CapAllocations
 
 // Engine is the embedded engine. The zero Engine is ready to use.
 type Engine struct {
@@ -174,6 +174,7 @@ func run(ctx context.Context, f *objfile.File, opt options) (*result, error) {
 	defer m.close()
 	err = m.run(ctx)
 	m.flush(m.executed())
+	m.tellRest()
 	r := m.result()
 	r.Elapsed = time.Since(start)
 	return r, err

@@ -25,7 +25,11 @@ const opSize = unsafe.Sizeof(op{})
 func (m *machine) exec(t *thread) exit {
 	b, o := m.resume.block, m.resume.op
 	if o == nil {
-		return m.loop(t, m.code.lookup(t.pc), nil)
+		b = m.code.lookup(t.pc)
+		if b.behind != nil && t.passed == t.pc {
+			b, t.passed = b.behind, 0
+		}
+		return m.loop(t, b, nil)
 	}
 	m.resume.op = nil
 	if first := b.first; first.code == opCheck && o != first {
@@ -606,6 +610,9 @@ dispatch:
 	case opFetchFault:
 		t.pc = b.pc
 		return exitFetch
+	case opHook:
+		t.pc = b.pc
+		return exitHook
 
 	// Combined ops (see combine): parts 1, 2, … follow the op.
 	case opAddLd, opAddLdT:

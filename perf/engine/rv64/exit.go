@@ -10,6 +10,7 @@ const (
 	exitFenceI
 	exitIllegal
 	exitFetch // pc is not executable
+	exitHook  // pc is that of a hook, which the thread has not passed
 	exitFault // load or store: see machine.at
 	exitAlign // atomic access to an unaligned address: see machine.at
 )

@@ -135,7 +135,7 @@ func (j *jit) run(t *thread) exit {
 			j.reset()
 			link = -1
 		}
-		if b.entry == 0 && j.isHot(b) {
+		if b.entry == 0 && b.behind == nil && j.isHot(b) {
 			link = j.translate(b, link)
 		}
 		// Translated code rounds to nearest even.

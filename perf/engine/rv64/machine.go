@@ -69,8 +69,9 @@ type machine struct {
 	nextID  int
 
 	actions    [signals + 1]sigAction
-	timers     []timer // the interval timers, then those of timer_create by id
-	alarm      uint64  // instructions at which the first timer expires
+	timers     []timer                    // the interval timers, then those of timer_create by id
+	allocators map[uint64]trace.Allocator // by pc
+	alarm      uint64                     // instructions at which the first timer expires
 	trampoline uint64
 	stack      stackRange // of the first thread
 	futexes    []*futexWait
@@ -261,6 +262,8 @@ func (m *machine) serve(t *thread, e exit) {
 	case exitBreak:
 		t.pc -= uint64(m.lengthBefore(t.pc))
 		m.trap(t, sigInfo{number: sigTRAP, code: 1, addr: t.pc, fault: m.fault(t, sigTRAP)})
+	case exitHook:
+		m.hooked(t)
 	case exitFetch:
 		f := m.fault(t, sigSEGV)
 		f.Addr, f.Access = t.pc, "fetch"

@@ -199,6 +199,7 @@ const (
 	opJalrCount // opJalr that counts its destination; tag: index of the plan's jump
 	opIllegal
 	opFetchFault // the block's address is not executable
+	opHook       // the block has nothing else: see machine.hooked
 
 	// Combined ops of the interpreter, whose parts follow them: see combine.
 	// The second part of an op whose name ends in B is a compare-and-branch, with
@@ -285,6 +286,7 @@ type block struct {
 	taken, fall     *block // nil until first needed
 
 	takenCount, fallCount counter // of a branch
+	behind                *block  // of a hook: the block that holds the code
 	arrival               *block  // the block that indirect jumps to pc enter; nil until first needed, or without a flow
 	refs                  uintptr // accesses reserved on entry to the block if it has no opCheck
 

@@ -51,6 +51,9 @@ type thread struct {
 	call               [6]uint64 // its arguments
 	callNumber, callAt uint64
 
+	giving giving
+	passed uint64 // pc of the hook that is behind the thread; 0: none
+
 	keepA0 bool // the system call set the registers itself
 	lost   bool // control went away from pc; see machine.left
 }

@@ -35,6 +35,7 @@ func (m *machine) startCode(plan *trace.Plan) {
 		m.code = newCodeCache(m.mem, nil, Bias(m.file))
 		m.codes = append(m.codes, m.code)
 	}
+	m.hookAllocators(plan)
 	m.times = timetable{windows: m.opt.Windows, snapshots: m.opt.SnapshotAt}
 	m.times.plan()
 }
