@@ -93,6 +93,8 @@ func (f *fitter) hulls(run int, regular bool) []hull {
 
 func (f *fitter) kindOf(run int, r *RunRef) BaseKind {
 	switch {
+	case isPlaced(r.Lo):
+		return Absolute
 	case f.apart && f.runs[run].inImage(r.Hi):
 		return Global
 	case !f.apart && (&image{f.code, f.runs[run].Loaded}).holds(r.Lo):

@@ -67,6 +67,7 @@ type RefCertificate struct {
 	Doubtful uint64 // of Accesses
 	Likely   uint64 // of Doubtful: of the size's own executable, which says that these are the addresses, and not how often
 	LeftOut  uint64 // of Doubtful: as in Certificate
+	Held     uint64 // of Doubtful: of allocators, of which a model says what they give
 	reasons  doubt
 }
 
@@ -162,6 +163,8 @@ func (c *Certificate) doubtPlace(j *judgement, i int, n, lacks uint64) {
 		r.reasons |= j.doubts[i]
 		if j.doubts[i].access() == notCounted {
 			r.Likely += n - lacks
+		} else if j.housekeeps(i) {
+			r.Held += n
 		}
 	}
 }
@@ -189,6 +192,9 @@ func (c *Certificate) doubtReachable(j *judgement) {
 // leavesOut returns how many executions of a place a replay lacks, as the polynomial of
 // their number says or, where that is none, its guess; none if the real run is past them.
 func (j *judgement) leavesOut(i int, start *Follower) uint64 {
+	if j.housekeeps(i) || j.heap.settled(i, j.Instance, start) {
+		return 0
+	}
 	done := j.replayed.Visits[i]
 	if start != nil {
 		done += start.Real.Visits[i]
@@ -198,6 +204,12 @@ func (j *judgement) leavesOut(i int, start *Follower) uint64 {
 	}
 	expected := max(0, j.values[j.prog.Places[i].Counts].At)
 	return max(done, uint64(expected)) - done
+}
+
+// housekeeps reports whether place i is an allocator's work on what it has, and not on the
+// memory that it gives: that is another at each size, and little.
+func (j *judgement) housekeeps(i int) bool {
+	return j.heap.holds(i) && !fillsMemory(j.code.routine(j.prog.Places[i].Block))
 }
 
 // past reports whether the real run, of which so much was followed, has done with a place
@@ -288,7 +300,7 @@ func (in *Instance) doubtsAt(i int, real, replayed *Outcome) doubt {
 	if in.overlaps.at(i, in.places[i].refs, replayed.most) {
 		d |= overlap | control
 	}
-	if allocatesMemory(in.code.routine(p.Block)) {
+	if in.heap == nil && allocatesMemory(in.code.routine(p.Block)) {
 		d |= allocates | control
 	}
 	for j := range p.Refs {

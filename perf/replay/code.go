@@ -28,6 +28,11 @@ type Code struct {
 	stores []atomic.Pointer[[]storing] // by block; the same
 	image  []cfg.Range
 	loose  bool // the plan has references in no block
+
+	// Of FollowAllocations.
+	entries  map[trace.BlockID]trace.Role // the first blocks of allocators
+	givers   map[int]bool                 // their routines
+	mappings uint64
 }
 
 // block is what the collector needs to know of a basic block.

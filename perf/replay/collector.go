@@ -14,12 +14,32 @@ import (
 type Hints struct {
 	Refs     map[trace.RefID]bool
 	Branches map[trace.BlockID]bool
+
+	// Of allocators, see memory.go. Recycles: a run finds memory again that it gave back.
+	// Unmodelled: not all of it is where a model has it. Several: calls of which more than one
+	// stretch is in use at a time, by what identifies a call; Sites: numbers of others.
+	Recycles, Unmodelled bool
+	Several              map[uint64]bool
+	Sites                map[uint64]int32
 }
 
 // Size returns the number of hints.
-func (h *Hints) Size() int { return len(h.Refs) + len(h.Branches) }
+func (h *Hints) Size() int {
+	n := len(h.Refs) + len(h.Branches) + len(h.Several)
+	for _, is := range []bool{h.Recycles, h.Unmodelled} {
+		if is {
+			n++
+		}
+	}
+	return n
+}
 
-func (h *Hints) clone() Hints { return Hints{maps.Clone(h.Refs), maps.Clone(h.Branches)} }
+func (h *Hints) clone() Hints {
+	c := *h
+	c.Refs, c.Branches = maps.Clone(h.Refs), maps.Clone(h.Branches)
+	c.Several, c.Sites = maps.Clone(h.Several), maps.Clone(h.Sites)
+	return c
+}
 
 // Collector learns from a run, of which its plan must be Code.Recorded, the forms of
 // the addresses and branches of each place. It is a trace.Collector.
@@ -37,6 +57,7 @@ type Collector struct {
 	clock   uint64
 	memory  *memory // nil: where numbers come from is not followed
 	image   image
+	asked   *asked // nil: what it asks of allocators is not followed
 	stack   uint64 // the first address outside of the image
 	trouble string
 	lost    uint64 // accesses of no known place
@@ -54,6 +75,9 @@ type place struct {
 	latest int // of next, the one taken last
 	refs   []reference
 	branch *branch // nil if control can go on in one way only
+
+	asks  bool // begins a call of an allocator
+	gives bool // belongs to an allocator: its addresses stay real
 
 	storings  []storing    // by reference
 	numbers   []endNumbers // by which the loop around it may end, that did not fail
@@ -80,6 +104,10 @@ func NewCollector(code *Code, hints Hints) *Collector {
 	if c.found.Branches == nil {
 		c.found.Branches = make(map[trace.BlockID]bool)
 	}
+	if c.found.Several == nil {
+		c.found.Several, c.found.Sites = make(map[uint64]bool), make(map[uint64]int32)
+	}
+	c.asked = newAsked(code, &c.hints, &c.found)
 	c.findSources()
 	return c
 }
@@ -98,11 +126,17 @@ func (c *Collector) Observe(b *trace.Batch) {
 		return
 	}
 	c.image.load(b.Changes)
+	if c.asked != nil {
+		c.asked.pending = append(c.asked.pending, b.Changes...)
+	}
 	left := 0
 	for e := range c.code.executions(b, &left) {
 		c.arrive(e.block)
 		if c.trouble != "" {
 			return
+		}
+		if c.asked != nil {
+			c.allocate()
 		}
 		c.lost += uint64(e.strays)
 		for i, a := range e.accesses {
@@ -116,6 +150,9 @@ func (c *Collector) access(p *place, i int, addr uint64) {
 	if c.stack == 0 && !c.image.holds(addr) {
 		c.stack = addr
 	}
+	if c.asked != nil && c.asked.on && !p.gives {
+		addr = c.asked.placed(addr)
+	}
 	r := &p.refs[i]
 	had := len(r.candidates) > 0
 	if !r.add(c.vector, c.stamps, addr) && had {
@@ -124,6 +161,19 @@ func (c *Collector) access(p *place, i int, addr uint64) {
 	p.pair(i)
 	if p.remembers {
 		c.remember(p, i, addr)
+	}
+}
+
+// allocate follows calls of allocators to the current place.
+func (c *Collector) allocate() {
+	if c.current.asks {
+		c.asked.enters(int32(c.current.index), c.walk.contexts, c.current.placeKey)
+		if c.code.entries[c.current.block] == trace.Free && len(c.asked.pending) == 0 {
+			c.asked.nothing()
+		}
+	}
+	if len(c.asked.pending) > 0 {
+		c.asked.settle()
 	}
 }
 
@@ -221,6 +271,9 @@ func (c *Collector) at(key placeKey) *place {
 	}
 	b := &c.code.blocks[key.block]
 	p := &place{placeKey: key, index: len(c.places), depth: c.walk.depth(key), fork: b.forks, refs: make([]reference, b.refs)}
+	if c.asked != nil {
+		p.asks, p.gives = c.code.asks(c.walk.contexts, key), c.code.gives(c.walk.contexts, key)
+	}
 	for i := range p.refs {
 		p.refs[i] = newReference(p.depth, c.hints.Refs[b.firstRef+trace.RefID(i)])
 	}
@@ -259,6 +312,9 @@ func (c *Collector) Result() (*Run, error) {
 			}
 		}
 		r.Places = append(r.Places, p.result(c.memory))
+	}
+	if c.asked != nil && c.asked.on && c.asked.wrong == "" {
+		r.Heap = &RunHeap{Calls: c.asked.calls, Begins: c.asked.heap.Begins()}
 	}
 	return r, nil
 }

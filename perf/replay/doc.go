@@ -69,6 +69,10 @@
 // before there is one, from what malloc writes in front of them (see Anchor). See
 // Certificate for what makes a scope's counts trustworthy.
 //
+// Memory that a program gives back and asks for again lies where the allocator puts it. Its
+// addresses are learned from where a block begins, and its place at the new size is that of
+// a model of the C library's malloc, which must have all addresses of the runs: see memory.go.
+//
 // Of a program with shared libraries, the engine tells where each file was loaded, which
 // parts its data from the stack and from allocations. Returns to another place than that
 // after the call, as of longjmp, exceptions and dynamic linkers, are followed to the caller

@@ -79,7 +79,8 @@ func (d doubt) texts() []string {
 
 // Covers reports whether a reason for doubts is among others, or no worse than one of these:
 // what comes after a branch in doubt may be executed or not as data decide, and code that
-// is not shown to be the same need not be executed as often.
+// is not shown to be the same need not be executed as often. And where no function of the size
+// says what code does, it is the same in which of several ways that shows.
 func Covers(reasons []string, why string) bool {
 	if slices.Contains(reasons, why) {
 		return true
@@ -91,8 +92,11 @@ func Covers(reasons []string, why string) bool {
 	case notCounted.texts()[0]:
 		return had(notShown)
 	}
-	return false
+	return slices.Contains(unfitted.texts(), why) && slices.ContainsFunc(unfitted.texts(), func(t string) bool { return slices.Contains(reasons, t) })
 }
+
+// unfitted are the doubts that no function of the size says what code does.
+const unfitted = fewSizes | failsTraining | failsHeldOut | otherCount | otherWays | fewBounds
 
 // allocators are the routines of C libraries that place data.
 var allocators = []string{

@@ -79,6 +79,7 @@ func (b *bendings) fit(code *Code, sizes []int64, runs []*Run) (*Program, error)
 	for i := range f.prog.Places {
 		f.fitPlace(i)
 	}
+	f.fitHeap()
 	return f.prog, nil
 }
 

@@ -37,7 +37,9 @@ type Follower struct {
 	keys    []placeKey // by place
 	key     placeKey   // where the run is
 	started bool
-	place   int32 // the same, in the program; -1: nowhere that is known
+	changes []trace.Change // of memory, not yet handled
+	gives   bool           // the run is in an allocator
+	place   int32          // the same, in the program; -1: nowhere that is known
 	vector  []int64
 	walk    *walker
 	batch   *trace.Batch
@@ -146,7 +148,7 @@ func (f *Follower) findWaits() {
 	f.patient = min(f.opt.MaxAccesses, uint64(patience*in.Accesses()))
 	for i := range in.prog.Places {
 		v := in.values[in.prog.Places[i].Counts]
-		if in.ends == nil || v.At <= 0 || !v.Exact() && !in.places[i].oneWay {
+		if in.heap.holds(i) || in.ends == nil || v.At <= 0 || !v.Exact() && !in.places[i].oneWay {
 			continue
 		}
 		gap := in.gaps[i].at(in.N, in.trained)
@@ -183,6 +185,9 @@ func (f *Follower) Observe(b *trace.Batch) {
 	if f.image.load(b.Changes) && f.in.own {
 		f.in.placeObjects(f.image.loaded)
 	}
+	if f.in.heap != nil {
+		f.changes = append(f.changes, b.Changes...)
+	}
 	if f.batch == nil {
 		f.batch = f.sink.Exchange(nil)
 	}
@@ -194,7 +199,7 @@ func (f *Follower) Observe(b *trace.Batch) {
 			break
 		}
 		f.move(e.block)
-		if f.trouble != "" {
+		if f.trouble != "" || !f.allocate() {
 			break
 		}
 		f.Real.Accesses += uint64(e.strays)
@@ -218,6 +223,9 @@ func (f *Follower) Observe(b *trace.Batch) {
 
 // enough reports whether the replay can take over before block id is executed.
 func (f *Follower) enough(id trace.BlockID) bool {
+	if f.in.heap != nil && (f.in.heap.busy || len(f.changes) > 0 && f.changes[0].Kind == trace.Allocated) {
+		return false
+	}
 	if f.place < 0 || f.Real.Accesses < f.opt.MinAccesses || f.missing > 0 && f.Real.Accesses < f.opt.MaxAccesses || f.waiting() ||
 		f.unshown != nil && f.unshown.matter > 0 && f.Real.Accesses < f.opt.MaxAccesses {
 		return false
@@ -261,6 +269,48 @@ func (f *Follower) move(id trace.BlockID) {
 	}
 }
 
+// allocate follows what the run asks of allocators. It reports whether that is as expected.
+func (f *Follower) allocate() bool {
+	h := f.in.heap
+	if h == nil {
+		return true
+	}
+	if f.in.code.asks(f.walk.contexts, f.key) {
+		h.enters(f.place, f.changes)
+	}
+	h.follow(f.changes)
+	f.changes = f.changes[:0]
+	if f.place >= 0 {
+		f.gives = h.gives[f.place]
+	} else {
+		f.gives = f.in.code.gives(f.walk.contexts, f.key)
+	}
+	if h.wrong != nil {
+		f.trouble = h.wrong.Error()
+	}
+	return h.wrong == nil
+}
+
+// allPlaced returns accesses with the addresses that the program has for them.
+func (f *Follower) allPlaced(accesses []trace.Access) []trace.Access {
+	if f.in.heap == nil || f.in.cells == nil {
+		return accesses
+	}
+	out := slices.Clone(accesses)
+	for i, a := range out {
+		out[i] = a&^trace.Access(trace.AddrLimit-1) | trace.Access(f.placed(a))
+	}
+	return out
+}
+
+// placed returns the address of an access as the program has it.
+func (f *Follower) placed(a trace.Access) uint64 {
+	if f.in.heap == nil || f.gives {
+		return a.Addr()
+	}
+	return f.in.heap.placed(a.Addr())
+}
+
 func (f *Follower) compareBranch(id trace.BlockID) {
 	p := &f.in.places[f.place]
 	if p.oneWay && f.in.settleWay(f.place, id) {
@@ -295,7 +345,7 @@ func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
 		}
 	}
 	if f.place < 0 {
-		f.in.forget(accesses)
+		f.in.forget(f.allPlaced(accesses))
 		return
 	}
 	f.Real.Visits[f.place]++
@@ -305,9 +355,10 @@ func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
 	tracks := f.in.places[f.place].tracks
 	f.in.places[f.place].count++
 	for i, a := range accesses {
-		f.compare(i, a.Addr())
+		addr := f.placed(a)
+		f.compare(i, addr)
 		if tracks {
-			f.in.track(&f.in.places[f.place], i, a.Addr(), f.vector)
+			f.in.track(&f.in.places[f.place], i, addr, f.vector)
 		}
 	}
 	f.settleAnchored(accesses)

@@ -33,8 +33,9 @@ type Instance struct {
 	ends     []float64        // the same
 	fitted   *fitted          // nil: the Program does not come from a Model
 
-	cells   *cells  // of numbers of which addresses are computed; nil: there are none
-	scratch []int64 // a vector
+	heap    *liveHeap // nil: all addresses are real
+	cells   *cells    // of numbers of which addresses are computed; nil: there are none
+	scratch []int64   // a vector
 
 	counters [][]int32 // by number among Program.Writers: places, see storing
 	counts   []int64
@@ -177,6 +178,7 @@ func (p *Program) At(code *Code, n int64) (*Instance, error) {
 		in.bases = append(in.bases, uint64(in.values[b.At].At))
 		in.known = append(in.known, b.Kind == Absolute || b.Kind == Global && in.values[b.At].Exact())
 	}
+	in.heap = newLiveHeap(code, p, in.values)
 	in.mains = make(map[int32]bool)
 	for i := range p.Places {
 		if code.routine(p.Places[i].Block) == "main" {

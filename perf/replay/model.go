@@ -159,6 +159,9 @@ func (m *Model) gapsOf(p *Program) []gap {
 func (f *fitted) share(at *Instance) float64 {
 	share := float64(f.sure) / float64(max(1, f.total))
 	for i := range at.places {
+		if at.heap.holds(i) { // nothing else follows from which way that is
+			continue
+		}
 		if at.places[i].oneWay && f.turns[i] > 1 && f.starts[i] >= patience && f.starts[i] < 1 {
 			share = min(share, f.starts[i])
 		}

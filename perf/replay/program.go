@@ -5,7 +5,9 @@ import "presage/perf/trace"
 // Program is what runs at several sizes have in common: a state machine that
 // generates the trace of a run at any size. It can be stored.
 type Program struct {
-	Sizes    []int64 // that it was fitted to, ascending
+	Sizes []int64 // that it was fitted to, ascending
+	Heap  *Heap   // nil: all addresses are real
+
 	Contexts []Context
 	Places   []Place // the first is where the program starts
 	Bases    []Base

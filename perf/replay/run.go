@@ -14,6 +14,8 @@ type Run struct {
 	Objects  []Object   // of its executable, ascending; none unless it was translated
 
 	Loaded []Loaded `json:",omitempty"` // where its files lay, if the engine told
+
+	Heap *RunHeap `json:",omitempty"` // nil: all addresses are real
 }
 
 // RunPlace is a place of a run.

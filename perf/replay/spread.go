@@ -151,7 +151,7 @@ func (j *judgement) spread() {
 // replay, after main was called.
 func (j *judgement) spreadAllocation(main uint64) {
 	allocated := j.firstAllocation(j.replayed, main)
-	if allocated == 0 {
+	if allocated == 0 || j.heap != nil {
 		return
 	}
 	for i := range j.doubts {

@@ -37,6 +37,9 @@ type Outcome struct {
 // Replay generates the trace and passes it to sink in batches, as an engine does.
 func (in *Instance) Replay(ctx context.Context, sink trace.Sink, opt Options) (*Outcome, error) {
 	r := in.player(sink, opt)
+	if r.moves = in.heap != nil; r.moves && in.heap.wrong != nil {
+		return &r.out, in.heap.wrong
+	}
 	err := r.run(ctx)
 	return &r.out, err
 }
@@ -101,6 +104,7 @@ type player struct {
 
 	addr, step []int64  // of spin
 	check      *checker // nil: none
+	moves      bool     // addresses are placed, and to be made real
 }
 
 func (r *player) run(ctx context.Context) error {
@@ -119,6 +123,11 @@ func (r *player) run(ctx context.Context) error {
 			}
 		}
 		r.visited(cur, 1)
+		if r.moves {
+			if err := r.allocate(ctx, cur); err != nil {
+				return err
+			}
+		}
 		r.execute(cur, v)
 		if len(p.next) == 0 {
 			return refuse("the way on from %s at %#x is not known", r.code.routine(p.block), uint64(r.code.Plan.Blocks[p.block].PC))
@@ -144,21 +153,32 @@ func (r *player) run(ctx context.Context) error {
 	return r.pass(ctx)
 }
 
+// allocate does what an execution of a place asks of allocators.
+func (r *player) allocate(ctx context.Context, cur int32) error {
+	if _, asks := r.heap.at[cur]; !asks {
+		return nil
+	}
+	if len(r.batch.Blocks) > 0 {
+		if err := r.pass(ctx); err != nil {
+			return err
+		}
+	}
+	r.heap.event(cur)
+	return r.heap.wrong
+}
+
 // wayOn returns the number of the way on from a place that has several.
 func (r *player) wayOn(cur int32, v []int64) int {
 	p := &r.places[cur]
-	switch p.choice {
-	case bounds:
-		if r.out.Visits[cur] > r.limits[cur] {
-			return p.draws.way(r.rng)
-		}
-		return p.branch.way(v)
-	case chance:
+	switch {
+	case p.choice == only:
+		return p.way
+	case p.choice == chance, r.out.Visits[cur] > r.limits[cur]:
 		return p.draws.way(r.rng)
-	case numbered:
+	case p.choice == numbered:
 		return r.numbered(cur, v)
 	}
-	return p.way
+	return p.branch.way(v)
 }
 
 // visited counts n executions of a place in a row.
@@ -284,6 +304,9 @@ func (b *liveBranch) repeats(v []int64) int64 {
 func (r *player) pass(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if r.moves {
+		r.heap.translate(r.batch.Accesses)
 	}
 	r.out.Accesses += uint64(len(r.batch.Accesses))
 	r.out.Blocks += uint64(len(r.batch.Blocks))

@@ -134,6 +134,9 @@ func (w *ways) untestedAt(place int32) bool {
 	b := &w.code.blocks[p.Block]
 	r := w.code.graph.Routines[b.routine]
 	from := &r.Blocks[b.index]
+	if last := from.Last(); len(from.Succs) == 0 && from.Exit == cfg.TailJump && last.HasTarget && last.Class == isa.Jump {
+		return false // to one routine
+	}
 	if len(from.Succs) == 0 || from.Exit == cfg.Unknown || b.exit == calls {
 		return true // where a computed jump or call could lead is not known
 	}

@@ -25,6 +25,16 @@ func (p *Program) Layout() (*engine.Layout, error) {
 	return &layout, nil
 }
 
+// TellsAllocations reports whether the engine tells of calls of allocators, at the
+// addresses that the program's accesses have, and of nothing else.
+func (p *Program) TellsAllocations() (bool, error) {
+	e, err := engines.For(p.File)
+	if err != nil {
+		return false, fmt.Errorf("perf: %s: %w", p.Name, err)
+	}
+	return e.Capabilities().Has(engine.CapAllocations), nil
+}
+
 // TellsMemory reports whether the engine tells what the program's memory is for, as it
 // changes (trace.MemoryPlan).
 func (p *Program) TellsMemory() (bool, error) {

@@ -25,11 +25,7 @@ const opSize = unsafe.Sizeof(op{})
 func (m *machine) exec(t *thread) exit {
 	b, o := m.resume.block, m.resume.op
 	if o == nil {
-		b = m.code.lookup(t.pc)
-		if b.behind != nil && t.passed == t.pc {
-			b, t.passed = b.behind, 0
-		}
-		return m.loop(t, b, nil)
+		return m.loop(t, m.begin(t), nil)
 	}
 	m.resume.op = nil
 	if first := b.first; first.code == opCheck && o != first {

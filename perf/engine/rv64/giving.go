@@ -64,6 +64,15 @@ func (m *machine) hooked(t *thread) {
 	}
 }
 
+// begin returns the block at the thread's pc: what is behind a hook that it has passed.
+func (m *machine) begin(t *thread) *block {
+	b := m.code.lookup(t.pc)
+	if b.behind != nil && t.passed == t.pc {
+		b, t.passed = b.behind, 0
+	}
+	return b
+}
+
 // gave tells what a call gave whose result is given.
 func (m *machine) gave(g *giving, result uint64) {
 	size, old := g.args[0], uint64(0)

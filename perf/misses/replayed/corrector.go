@@ -150,7 +150,9 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 			}
 		}
 	}
-	conserveCold(of, out.Groups, float64(counts.Total.Cold))
+	if float64(r.Left) > maxColdOff*float64(counts.Total.Cold) { // else the replay has all first uses
+		conserveCold(of, out.Groups, float64(counts.Total.Cold))
+	}
 	if trusted {
 		out.Warnings = append(out.Warnings, tried.said(all, c.program.sweep.name))
 	} else {

@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 26
+const replayVersion = 29
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
@@ -48,6 +48,7 @@ type replayedPoint struct {
 	Amid   uint64
 	Left   uint64   // LeftOut of it
 	LeftOf []uint64 // by trace.GroupID: Left of its references
+	Held   []uint64 // by trace.GroupID: see replay.RefCertificate
 	More   moreSizes
 	// Distances are those of a run that was held out.
 	Distances []distances `json:",omitempty"`
@@ -77,12 +78,13 @@ func pointOf(result *cache.Result, certificate *replay.Certificate, of [][]trace
 	all := certificate.All()
 	p := &replayedPoint{
 		Result: result, Groups: make([]standing, len(of)), Doubts: make([][]string, len(of)), All: standing{all.Accesses, all.Doubtful, all.Likely},
-		Before: certificate.Before, Amid: certificate.Amid, Left: certificate.LeftOut, LeftOf: make([]uint64, len(of)), Reasons: all.Reasons,
+		Before: certificate.Before, Amid: certificate.Amid, Left: certificate.LeftOut, LeftOf: make([]uint64, len(of)), Held: make([]uint64, len(of)), Reasons: all.Reasons,
 	}
 	for g, refs := range of {
 		s := certificate.Of(refs...)
 		for _, ref := range refs {
 			p.LeftOf[g] += certificate.Refs[ref].LeftOut
+			p.Held[g] += certificate.Refs[ref].Held
 		}
 		p.Groups[g], p.Doubts[g] = standing{s.Accesses, s.Doubtful, s.Likely}, s.Reasons
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"presage/perf/allocation"
 	"presage/perf/locality"
 	"presage/perf/progress"
 	"presage/perf/replay"
@@ -18,7 +19,7 @@ import (
 
 // learnedVersion is part of the key of what is learned from runs: raise it when
 // replay.Run changes its meaning.
-const learnedVersion = 11
+const learnedVersion = 13
 
 // Program is a program whose loop nests are known from runs.
 type Program struct {
@@ -145,7 +146,7 @@ func (p *Program) learn(ctx context.Context, report progress.Func) error {
 		var err error
 		if i > 0 && r.Program == p.sweep.runs[0].Program {
 			l.codes[i] = l.codes[0]
-		} else if l.codes[i], err = codeOf(r.Program); err != nil {
+		} else if l.codes[i], err = codeOf(r.Program, !p.sweep.apart); err != nil {
 			return err
 		}
 	}
@@ -172,7 +173,9 @@ func (p *Program) learn(ctx context.Context, report progress.Func) error {
 	return p.choose()
 }
 
-func codeOf(prog *subject.Program) (*replay.Code, error) {
+// codeOf returns the code of an executable; where it is that of all sizes, with what it asks of
+// allocators.
+func codeOf(prog *subject.Program, all bool) (*replay.Code, error) {
 	plan, err := prog.Plan()
 	if err != nil {
 		return nil, err
@@ -184,6 +187,13 @@ func codeOf(prog *subject.Program) (*replay.Code, error) {
 	tells, err := prog.TellsMemory()
 	if tells {
 		code.Recorded.Memory = new(trace.MemoryPlan) // where files are loaded
+	}
+	if err != nil || !all {
+		return code, err
+	}
+	tells, err = prog.TellsAllocations()
+	if layout, no := prog.Layout(); tells && no == nil && layout != nil {
+		code.FollowAllocations(allocation.Plan(prog.File), layout.Mappings.Hi)
 	}
 	return code, err
 }
@@ -297,7 +307,7 @@ func (p *Program) at(n int64, exe *subject.Program) (*target, error) {
 		}
 		return p.target, nil
 	}
-	code, err := codeOf(exe)
+	code, err := codeOf(exe, false)
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ type trial struct {
 type outcome struct {
 	misses float64 // of the run
 	off    float64 // of the replay: the sum, over groups, of the differences of their misses
+	net    float64 // the difference of all misses
 	full   float64 // the same of a fully associative cache
 }
 
@@ -65,11 +66,21 @@ func (t *trial) trusted(r *replayedPoint, level string) bool {
 		return false
 	}
 	o, tried := t.levels[level]
-	return !tried || o.off <= math.Max(o.full, maxOffAnyway*o.misses)
+	return !tried || o.off <= math.Max(o.full, maxOffAnyway*o.misses) || o.exchanged()
 }
 
+// exchanged reports whether groups have each other's misses, as one or the other is the first
+// to use a page, and not too many.
+func (o outcome) exchanged() bool {
+	return math.Abs(o.net) <= maxOffAnyway*o.misses && o.off <= maxOff*o.misses
+}
+
+// moved returns how many misses are in excess, missing or another group's, each counted once.
+func (o outcome) moved() float64 { return (o.off + math.Abs(o.net)) / 2 }
+
 // untried reports whether a noticeable share of a replay is in doubt for reasons that the
-// trial did not have, such as code that is another at the size: of these it says nothing.
+// trial did not have, such as code that is another at the size: of these it says nothing. An
+// allocator's work on what it has is another at each size, and does not count.
 // Nor does it of accesses that were left out, if they are a larger share than of the trial.
 // It is noticeable at a level if it is more than a trial may be off by there anyway.
 func (t *trial) untried(r *replayedPoint, level string) bool {
@@ -78,7 +89,7 @@ func (t *trial) untried(r *replayedPoint, level string) bool {
 		if s.Doubtful > s.Likely && (g >= len(t.run.Doubts) || slices.ContainsFunc(r.Doubts[g], func(why string) bool {
 			return !replay.Covers(t.run.Doubts[g], why)
 		})) {
-			untried += float64(s.Doubtful - s.Likely)
+			untried += float64(s.Doubtful - s.Likely - r.heldOf(g))
 		}
 	}
 	most := noticeable * float64(r.All.Accesses)
@@ -88,6 +99,14 @@ func (t *trial) untried(r *replayedPoint, level string) bool {
 		}
 	}
 	return untried > most
+}
+
+// heldOf returns how many accesses in doubt of a group are an allocator's.
+func (r *replayedPoint) heldOf(g int) uint64 {
+	if g >= len(r.Held) {
+		return 0
+	}
+	return min(r.Held[g], r.Groups[g].Doubtful-r.Groups[g].Likely)
 }
 
 // doubtful returns the share of a replay's accesses that are in doubt.
@@ -105,7 +124,7 @@ func (t *trial) add(o outcome) bool {
 	if o.misses < fewTried {
 		return false
 	}
-	t.worst = math.Max(t.worst, o.off/o.misses)
+	t.worst = math.Max(t.worst, o.moved()/o.misses)
 	return true
 }
 
@@ -191,6 +210,7 @@ func (c *Corrector) atDistance(got, want *distances, k int) (o outcome) {
 		}
 		o.misses += is
 		o.off += math.Abs(n - is)
+		o.net += n - is
 	}
 	return o
 }
@@ -206,6 +226,7 @@ func (c *Corrector) atLevel(r *replayedPoint, got, want cache.LevelResult, full 
 		}
 		o.misses += is
 		o.off += math.Abs(float64(n.Misses) - is)
+		o.net += float64(n.Misses) - is
 		o.full += math.Abs(would - is)
 	}
 	return o

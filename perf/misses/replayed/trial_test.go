@@ -73,11 +73,12 @@ func TestTrusted(t *testing.T) {
 	}{
 		{"L1", nil, false},
 		{"L1", &trial{}, false}, // no level says anything
-		{"L1", &trial{worst: 0.05, levels: map[string]outcome{"L1": {1000, 50, 300}}}, true},
-		{"L1", &trial{worst: 0.05, levels: map[string]outcome{"L1": {1000, 50, 10}}}, false}, // a fully associative cache is nearer
-		{"L1", &trial{worst: 0.015, levels: map[string]outcome{"L1": {1000, 15, 0}}}, true},  // and hardly is
-		{"L2", &trial{worst: 0.05, levels: map[string]outcome{"L1": {1000, 50, 10}}}, true},  // the run had no misses there
-		{"L2", &trial{worst: 0.2, levels: map[string]outcome{"L1": {1000, 200, 900}, "L2": {1000, 0, 0}}}, false},
+		{"L1", &trial{worst: 0.05, levels: map[string]outcome{"L1": {misses: 1000, off: 50, full: 300, net: 50}}}, true},
+		{"L1", &trial{worst: 0.05, levels: map[string]outcome{"L1": {misses: 1000, off: 50, full: 10, net: 50}}}, false}, // a fully associative cache is nearer
+		{"L1", &trial{worst: 0.015, levels: map[string]outcome{"L1": {misses: 1000, off: 15, full: 0, net: 15}}}, true},  // and hardly is
+		{"L2", &trial{worst: 0.05, levels: map[string]outcome{"L1": {misses: 1000, off: 50, full: 10, net: 50}}}, true},  // the run had no misses there
+		{"L1", &trial{worst: 0.05, levels: map[string]outcome{"L1": {misses: 1000, off: 50, full: 10, net: -15}}}, true}, // groups have each other's
+		{"L2", &trial{worst: 0.2, levels: map[string]outcome{"L1": {misses: 1000, off: 200, full: 900, net: 200}, "L2": {misses: 1000, off: 0, full: 0, net: 0}}}, false},
 	} {
 		if c.trial != nil {
 			c.trial.run = &replayedPoint{Doubts: [][]string{{"data", "few sizes"}, nil}}
@@ -89,7 +90,7 @@ func TestTrusted(t *testing.T) {
 	good := &trial{
 		run:    &replayedPoint{All: standing{Accesses: 1000, Doubtful: 150, Likely: 50}, Doubts: r.Doubts},
 		worst:  0.05,
-		levels: map[string]outcome{"L1": {1000, 50, 300}},
+		levels: map[string]outcome{"L1": {misses: 1000, off: 50, full: 300, net: 50}},
 	}
 	for doubtful, want := range map[uint64]bool{190_000: true, 220_000: false, 900_000: false} {
 		more := &replayedPoint{All: standing{Accesses: 1e6, Doubtful: doubtful}, Groups: r.Groups, Doubts: r.Doubts}
