@@ -15,6 +15,8 @@ func TestCovers(t *testing.T) {
 		{notShown, notCounted, true},
 		{notCounted, notShown, false},
 		{follows | notShown, otherAddress, false},
+		{failsTraining | follows, otherCount, true},
+		{drawnBranch, otherCount, false},
 	} {
 		if got := Covers(c.had.texts(), c.why.texts()[0]); got != c.want {
 			t.Errorf("%q covers %q: %v", c.had.texts(), c.why.texts(), got)

@@ -196,6 +196,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DMATMUL", mixed, []int64{64}, "kernel", true, 0},
 		{"-O2 -DMATMUL -DHEAP", mixed, []int64{130}, "kernel", true, 0}, // from brk to mmap
 		{"-O2 -DCHOLESKY", mixed, []int64{99}, "kernel", true, 0},
+		{"-O2 -DTAIL", mixed, []int64{99}, "step", true, 0},
 		{"-O2 -DSTENCIL -DHEAP", []int64{8, 9, 11, 12, 14, 16}, []int64{32}, "sweep", true, 0},
 		{"-O2 -DTRANSPOSE", mixed, []int64{99, 128}, "kernel", true, 0},
 		{"-O2 -DREDBLACK", mixed, []int64{128}, "kernel", true, 0},

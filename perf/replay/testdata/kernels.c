@@ -49,6 +49,25 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 			c[i * n + j] = sum;
 		}
 }
+#elif defined(TAIL) // a routine that ends by a jump to another
+#define WORDS (long)n * n
+NOINLINE void last(int n, double *a)
+{
+	for (int i = 0; i < n; i++)
+		a[i * n] += 1;
+}
+NOINLINE void step(int n, double *a, double *b)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			a[i * n + j] += b[j * n + i];
+	last(n, b);
+}
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < 8; t++)
+		step(n, a, b);
+}
 #elif defined(CHOLESKY) // triangular
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
