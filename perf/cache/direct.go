@@ -1,11 +1,5 @@
 package cache
 
-import (
-	"math/bits"
-
-	"presage/perf/trace/affine"
-)
-
 // The levels of most hierarchies are of one kind: sets in order of last access, which
 // write back, fetch on stores and are filled on misses, with blocks no smaller than
 // those of the level above. An access then takes one way through them, without a
@@ -106,16 +100,16 @@ func (c *chain) updateDirect(i int, block uint64, group uint32) {
 
 // enterDirect is touchDirect at level i, whose tags these are, where the block is
 // likely to be one of the latest two of its set, which begins at at.
-func (c *chain) enterDirect(tags []tag, at uint64, i int, block uint64, ref *reference) {
+func (c *chain) enterDirect(tags []tag, at uint64, i int, block uint64, ref *reference, mark tag) {
 	want := tagOf(block)
 	t, u := &tags[at], &tags[at+1] // there is one more tag than there are places
 	switch {
 	case *t&^dirty == want:
-		*t |= ref.mark
+		*t |= mark
 	case *u&^dirty == want && c.levels[i].places > 1:
-		*t, *u = *u|ref.mark, *t
+		*t, *u = *u|mark, *t
 	default:
-		c.touchDirect(i, block, ref, ref.mark)
+		c.touchDirect(i, block, ref, mark)
 	}
 }
 
@@ -124,75 +118,4 @@ func (c *chain) enterDirect(tags []tag, at uint64, i int, block uint64, ref *ref
 func (c *chain) entersDirect() bool {
 	l := &c.levels[c.walkers[0].level]
 	return l.direct && l.pool == nil
-}
-
-// runDirect is runPhases where the level that accesses enter at is direct.
-func (c *chain) runDirect(s *affine.Shape, phase int, count uint32) {
-	i := int(c.walkers[0].level)
-	l := &c.levels[i]
-	tags, setMask, places := l.tags, l.mask, l.places
-	latest := c.order.of(s.Phases, c.close)
-	sets := setMask & 31 // tells them apart in changed
-	phases, streams, walkers := s.Phases, c.streams, c.walkers[:len(c.streams)]
-	for k := range walkers {
-		w := &walkers[k]
-		w.block = streams[k].Block(0)
-		c.enterDirect(tags, w.block&setMask*places, i, w.block, w.ref)
-	}
-	for at := uint32(1); at < count; at++ {
-		phase++
-		p := &phases[phase&(len(phases)-1)]
-		moves := p.Moves & (p.New | c.close | c.stores)
-		changed := uint32(0)
-		for ; moves != 0; moves &= moves - 1 {
-			k := bits.TrailingZeros64(moves)
-			w := &walkers[k]
-			block := streams[k].Block(at)
-			if c.close>>k&1 != 0 {
-				changed |= 1<<(w.block&sets) | 1<<(block&sets)
-			}
-			w.block = block
-			if (p.New|c.stores)>>k&1 != 0 {
-				c.enterDirect(tags, block&setMask*places, i, block, w.ref)
-			}
-		}
-		if changed == 0 {
-			continue
-		}
-		for _, k := range latest[phase&(len(phases)-1)] {
-			if w := &walkers[k]; changed>>(w.block&sets)&1 != 0 {
-				if at := w.block & setMask * places; tags[at] != tagOf(w.block)|dirty && tags[at] != tagOf(w.block)|w.ref.mark {
-					c.enterDirect(tags, at, i, w.block, w.ref)
-				}
-			}
-		}
-	}
-}
-
-// closeOrder is Phase.Latest of the phases of a shape, with the streams of close
-// alone.
-type closeOrder struct {
-	phases *affine.Phase // the first of them
-	close  uint64
-	latest [][]uint8
-	all    []uint8
-}
-
-// of returns the order of the phases' streams of close, valid until the next call.
-func (o *closeOrder) of(phases []affine.Phase, close uint64) [][]uint8 {
-	if o.phases == &phases[0] && o.close == close {
-		return o.latest
-	}
-	o.phases, o.close = &phases[0], close
-	o.latest, o.all = o.latest[:0], o.all[:0]
-	for i := range phases {
-		from := len(o.all)
-		for _, k := range phases[i].Latest {
-			if close>>k&1 != 0 {
-				o.all = append(o.all, k)
-			}
-		}
-		o.latest = append(o.latest, o.all[from:len(o.all):len(o.all)])
-	}
-	return o.latest
 }

@@ -54,7 +54,7 @@ type loop struct {
 	streams []affine.Stream
 	walkers []walker // of the streams
 	shapes  affine.Shapes
-	order   closeOrder
+	plans   plans
 	pieces  []trace.Piece
 	buffer  []trace.Access
 
