@@ -10,19 +10,30 @@ import (
 	"presage/perf/trace"
 )
 
-// hotBlock is what the reader needs of a block that has been executed. Those of all blocks
-// lie side by side, as most of a record is read for them.
+// hotBlock is what the reader needs of a record of a block that has been executed, with
+// the parts that it joins. Those of all blocks lie side by side, as most of a record is read
+// for them.
 type hotBlock struct {
-	few          [fewRefs]hotRef // the first references
-	more         *hotRef         // the others, side by side
-	pc, end      uint64
-	block        *block
-	refs         uint32 // in all
-	all          uint32 // with those of the parts that follow; notPlain: the record is for records to read
-	then         uint32 // the part that follows it in the record; 0: none
+	few    [fewRefs]hotRef  // the first references
+	more   *hotRef          // the others, side by side
+	ids    [maxParts]int32  // planned blocks that begin in it
+	counts [maxParts]uint32 // their references
+	opens  uint32           // bytes of ids in use
+	all    uint32           // references; notPlain: the record is for records to read
+
 	instructions uint32
-	planBlock    int32 // -1: the record goes on with the planned block before it
-	inBlock      int32
+	mark         uint32 // bytes of accesses before the last of ids
+	begun        uint32 // instructions before it
+
+	// Where it goes on with the planned block before it, that ends at its pc in the same
+	// block of the plan, from; first is the number of references up to ids.
+	continues uint32
+	first     uint32
+	from      int32
+	within    int32 // the block of the plan in which it ends
+	pc, end   uint64
+
+	block *block // the last part
 }
 
 const (
@@ -44,24 +55,49 @@ type hotRef struct {
 // known reports whether the reader knows a block, as it has been executed.
 func (r *reader) known(id uint32) bool { return int(id) < len(r.hot) && r.hot[id].block != nil }
 
-// keep makes a block known.
+// keep makes a block known, and the parts that it joins.
 func (r *reader) keep(b *block) {
+	for _, p := range b.parts {
+		r.keep(p)
+	}
 	for len(r.hot) <= int(b.id) {
 		r.hot = append(r.hot, hotBlock{all: notPlain})
 	}
-	h := hotBlock{block: b, pc: b.pc, end: b.end, all: notPlain, instructions: b.instructions, planBlock: b.planBlock, inBlock: b.inBlock}
-	if b.memory == noMemory && !b.loop && (b.simple || len(b.refs) == 0) && (b.planBlock >= 0 || b.flows) {
-		h.refs, h.all = uint32(len(b.refs)), uint32(len(b.refs))
-		refs := make([]hotRef, len(b.refs))
-		for i := range b.refs {
-			p := &b.refs[i]
-			refs[i] = hotRef{p.tag, uint64(p.delta), uint32(p.slot)}
+	r.hot[b.id] = newHotBlock(b)
+}
+
+// newHotBlock returns what the reader needs of a block.
+func newHotBlock(b *block) hotBlock {
+	parts := b.parts
+	if !b.joins() {
+		parts = []*block{b}
+	}
+	last := parts[len(parts)-1]
+	h := hotBlock{pc: b.pc, end: last.end, from: parts[0].inBlock, within: last.inBlock, block: last}
+	var refs []hotRef
+	for n, p := range parts {
+		if p.memory != noMemory || p.loop || !p.simple && len(p.refs) > 0 || p.planBlock < 0 && (n > 0 || !p.flows) {
+			h.all = notPlain
+			return h
 		}
-		if n := copy(h.few[:], refs); n < len(refs) {
-			h.more = &refs[n]
+		if p.planBlock < 0 {
+			h.continues, h.first = 1, uint32(len(p.refs))
+		} else {
+			h.mark, h.begun = uint32(8*len(refs)), h.instructions
+			h.ids[h.opens/4], h.counts[h.opens/4] = p.planBlock, uint32(len(p.refs))
+			h.opens += 4
+		}
+		h.instructions += p.instructions
+		for i := range p.refs {
+			x := &p.refs[i]
+			refs = append(refs, hotRef{x.tag, uint64(x.delta), uint32(x.slot)})
 		}
 	}
-	r.hot[b.id] = h
+	h.all = uint32(len(refs))
+	if n := copy(h.few[:], refs); n < len(refs) {
+		h.more = &refs[n]
+	}
+	return h
 }
 
 // plainly reports whether records may be read by plain.

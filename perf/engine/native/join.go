@@ -143,23 +143,3 @@ func (r *reader) cutParts(c *cut) {
 	}
 	r.cut(&rest)
 }
-
-// keepParts makes a block that joins others known, with its parts. Those are read one after
-// the other.
-func (r *reader) keepParts(b *block) {
-	all := uint32(0)
-	for _, p := range b.parts {
-		r.keep(p)
-		all += min(r.hot[p.id].all, notPlain-all)
-	}
-	for n, p := range b.parts[1:] {
-		r.hot[b.parts[n].id].then = p.id
-	}
-	first := r.hot[b.parts[0].id]
-	first.all = all
-	for len(r.hot) <= int(b.id) {
-		r.hot = append(r.hot, hotBlock{all: notPlain})
-	}
-	r.hot[b.id] = first
-	r.hot[b.parts[0].id].then = 0
-}

@@ -33,6 +33,7 @@ TEXT ·runExpansion(SB), NOSPLIT, $0-8
 record:
 	CMPQ SI, expansion_end(R14)
 	JAE  done
+	PREFETCHT0 512(SI) // the next lines come from the processor that wrote them
 	MOVL (SI), AX
 	MOVL AX, DI
 	SHRL $const_idBits, DI // the span
@@ -48,17 +49,23 @@ record:
 	CMPQ R13, expansion_most(R14)
 	JAE  done
 
-part:
-	MOVL hotBlock_refs(AX), CX
-	MOVL hotBlock_planBlock(AX), DX
-	TESTL DX, DX
-	JLT  continues
-	MOVL DX, (R13)
+	MOVL hotBlock_opens(AX), DX
 	MOVQ expansion_counts(R14), BX
-	MOVL CX, (R13)(BX*1)
-	ADDQ $4, R13
-	MOVQ R11, expansion_mark(R14)
-	MOVQ R15, expansion_begun(R14)
+	CMPL hotBlock_continues(AX), $0
+	JNE  continues
+
+blocks:
+	MOVOU hotBlock_ids(AX), X0
+	MOVOU hotBlock_counts(AX), X1
+	MOVOU X0, (R13)
+	MOVOU X1, (R13)(BX*1)
+	ADDQ DX, R13
+	MOVL hotBlock_mark(AX), BX
+	ADDQ R11, BX
+	MOVQ BX, expansion_mark(R14)
+	MOVL hotBlock_begun(AX), BX
+	ADDQ R15, BX
+	MOVQ BX, expansion_begun(R14)
 
 expand:
 	MOVQ AX, expansion_before(R14)
@@ -71,16 +78,8 @@ next:
 	MOVL hotBlock_instructions(AX), BX
 	ADDQ BX, R15
 	LEAQ (R11)(CX*8), R11
-	MOVL hotBlock_then(AX), AX
-	TESTL AX, AX
-	JNZ  then
 	LEAQ (SI)(DI*8), SI
 	JMP  record
-
-then: // the record's next part
-	IMULQ $hotBlock__size, AX
-	ADDQ R8, AX
-	JMP  part
 
 third:
 	EXPAND(2, 16)
@@ -93,15 +92,19 @@ continues: // the planned block before it: if it follows that in memory
 	MOVQ expansion_before(R14), BX
 	TESTQ BX, BX
 	JZ   done
+	MOVL hotBlock_from(AX), DX
+	CMPL DX, hotBlock_within(BX)
+	JNE  done
 	MOVQ hotBlock_pc(AX), DX
 	CMPQ DX, hotBlock_end(BX)
 	JNE  done
-	MOVL hotBlock_inBlock(AX), DX
-	CMPL DX, hotBlock_inBlock(BX)
-	JNE  done
 	MOVQ expansion_counts(R14), BX
-	ADDL CX, -4(R13)(BX*1)
-	JMP  expand
+	MOVL hotBlock_first(AX), DX
+	ADDL DX, -4(R13)(BX*1)
+	MOVL hotBlock_opens(AX), DX
+	TESTL DX, DX
+	JZ   expand
+	JMP  blocks
 
 many: // references behind the first
 	MOVQ R13, expansion_block(R14)

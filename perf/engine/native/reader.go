@@ -225,11 +225,7 @@ func (r *reader) records(s *segment) error {
 
 // first notes that a block is executed for the first time.
 func (r *reader) first(b *block) {
-	if b.joins() {
-		r.keepParts(b)
-	} else {
-		r.keep(b)
-	}
+	r.keep(b)
 	r.executed = append(r.executed, b)
 	for _, u := range b.unplanned {
 		r.unplanned[u] = struct{}{}
