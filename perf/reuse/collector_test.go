@@ -140,6 +140,18 @@ func TestStays(t *testing.T) {
 	}
 }
 
+// TestStaysAfterClear: a chunk that takes over a worker's stack finds no block on it, not
+// even one at the first addresses, which ghosts would have if they had any.
+func TestStaysAfterClear(t *testing.T) {
+	k := newStack(newLayout(planOf(0), 64), firstWindow)
+	k.front.stays = true
+	k.clear()
+	k.plain([]trace.Access{access(0, 0, 8)})
+	if k.counts.cold[0] != 1 {
+		t.Errorf("%d accesses to a block that is new", k.counts.cold[0])
+	}
+}
+
 func TestAgainstStack(t *testing.T) {
 	plan := planOf(0, 1, 1, 3)
 	rapid.Check(t, func(t *rapid.T) {

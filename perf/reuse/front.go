@@ -46,9 +46,9 @@ type tally struct {
 	records  uint64 // that missed the front
 }
 
-// stay counts accesses to a block, the one accessed last, up to the first that touches
+// stayPlain counts accesses to a block, the one accessed last, up to the first that touches
 // another, and returns their number. It counts by reference, which is quickest.
-func (k *stack) stay(accesses []trace.Access, block uint64) int {
+func (k *stack) stayPlain(accesses []trace.Access, block uint64) int {
 	const addrBits = 40 // of an Access
 	at := block << (k.shift & 63) << (64 - addrBits)
 	stayed, ends := k.stayed, &k.ends

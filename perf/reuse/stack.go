@@ -102,19 +102,26 @@ func newStack(l layout, window int) *stack {
 	k.records, k.entries = make([]record, most), make([]entry, most)
 	k.shapes.Forget = k.tell
 	for log := range k.ends {
-		if size, block := uint64(1)<<log, uint64(1)<<l.shift; size <= block {
-			k.ends[log] = (block - size + 1) << 24
-		}
+		k.ends[log] = endOf(log, l.shift)
 	}
 	k.haunt()
 	return k
+}
+
+// endOf returns an element of stack.ends; 0 where no access of the size fits into a block.
+func endOf(log int, shift uint) uint64 {
+	size, block := uint64(1)<<log, uint64(1)<<shift
+	if size > block {
+		return 0
+	}
+	return (block - size + 1) << 24
 }
 
 // haunt fills the front with ghosts: blocks that no access can touch. They sink
 // to the bottom of the stack, under every block that is ever reused, and so
 // never count, but save the check whether the front is full.
 func (k *stack) haunt() {
-	k.front.width = frontMax
+	k.front.width, k.front.stays = frontMax, false
 	for i := range k.front.place {
 		k.entries[i] = entry(i)
 		k.front.place[i] = k.table.block(entry(i))<<recBits | uint64(i)
