@@ -36,8 +36,7 @@ func (k *stack) observe(b *trace.Batch) {
 		more := affine.Repeats(k.pieces, i, deskTail, k.shift)
 		k.segment(i, 1)
 		if more > 0 {
-			k.prepare(&k.pieces[i+1].Loop)
-			k.segment(i+1, uint64(more))
+			k.repeatSegment(i, uint64(more))
 		}
 		i += 1 + more
 	}

@@ -50,6 +50,7 @@ type stack struct {
 	shapes  affine.Shapes
 	shape   *affine.Shape // of the loop at hand; nil: not known, or none
 	phase   int           // of its first iteration
+	again   again
 	events  []event
 	found   []entry        // of the events' blocks
 	pieces  []trace.Piece  // of the batch at hand
