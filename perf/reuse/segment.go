@@ -11,8 +11,9 @@ import (
 // are on top of the stack when it begins, in the order in which the segment leaves
 // them; and every further segment of this kind repeats it exactly (derived
 // here). So of a row of equal segments two are analysed, the second for all that
-// follow. The inner loop of a matrix product that runs down a column, for
-// instance, touches the same blocks for as many columns as fit a block.
+// follow; or one, if what the second would find is remembered (see again.go). The
+// inner loop of a matrix product that runs down a column, for instance, touches the
+// same blocks for as many columns as fit a block.
 
 // observe implements method.
 func (k *stack) observe(b *trace.Batch) {
