@@ -3,6 +3,7 @@ package misses
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"presage/perf/predict"
 	"presage/perf/subject"
@@ -46,6 +47,9 @@ type GroupCorrection struct {
 	// stays as it is.
 	Method string
 	Misses predict.Misses // in place of the prediction
+	// FirstUses, with no Method, are how many more accesses than predicted are first uses
+	// of blocks.
+	FirstUses float64
 	// Exact says that the misses are counted and not modelled, so that they need no
 	// interval.
 	Exact bool
@@ -70,6 +74,7 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 	e.exact, e.corrected, e.off = make([]bool, len(e.misses)), make([]bool, len(e.misses)), make([]float64, len(e.misses))
 	for g, better := range c.Groups {
 		if better.Method == "" {
+			e.misses[g] = withFirstUses(e.misses[g], better.FirstUses)
 			continue
 		}
 		e.methods[g], e.misses[g], e.exact[g] = better.Method, better.Misses, better.Exact
@@ -80,6 +85,18 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 		}
 	}
 	return nil
+}
+
+// withFirstUses returns misses of which some more accesses are first uses of blocks, as
+// many of them misses before as of all reuses.
+func withFirstUses(m predict.Misses, more float64) predict.Misses {
+	reuses := m.Accesses - m.Cold
+	if more = math.Min(more, reuses); more <= 0 {
+		return m
+	}
+	m.Reuse *= 1 - more/reuses
+	m.Cold += more
+	return m
 }
 
 // NoCorrection is a Corrector that corrects nothing, for functions that correct

@@ -8,8 +8,9 @@ import (
 	"presage/perf/predict"
 )
 
-// TestConserveCold tests that first uses of blocks are those of the models where a
-// correction has others, at levels that hold all blocks.
+// TestConserveCold tests that first uses of blocks are as many as those of the models:
+// where a correction has more, at levels that hold all blocks, they are where the models
+// have them; where it has fewer, at any level, those of other groups.
 func TestConserveCold(t *testing.T) {
 	near := func(cold, reuse float64) misses.GroupCorrection {
 		return misses.GroupCorrection{Method: MethodNear, Misses: predict.Misses{Accesses: 1e6, Cold: cold, Reuse: reuse}}
@@ -22,10 +23,12 @@ func TestConserveCold(t *testing.T) {
 		models []float64
 		groups []misses.GroupCorrection
 		all    float64   // first uses in the replay
-		want   []float64 // first uses of groups that are corrected
+		want   []float64 // first uses, but what the models have of groups that are not corrected
 	}{
 		{"counted twice", 1024, []float64{1000, 10}, []misses.GroupCorrection{{}, near(1000, 50)}, 1000, []float64{0, 10}},
-		{"counted nowhere", 1024, []float64{10, 1000}, []misses.GroupCorrection{{}, near(10, 50)}, 1000, []float64{0, 1000}},
+		{"counted nowhere", 1024, []float64{10, 1000}, []misses.GroupCorrection{{}, near(10, 50)}, 1000, []float64{990, 10}},
+		{"counted nowhere in a level that does not hold them", 256, []float64{10, 1000}, []misses.GroupCorrection{{}, near(10, 50)}, 1000, []float64{990, 10}},
+		{"counted nowhere, and no others", 1024, []float64{0, 1000}, []misses.GroupCorrection{{}, near(10, 50)}, 1000, []float64{0, 1000}},
 		{"hardly twice", 1024, []float64{1000, 10}, []misses.GroupCorrection{{}, near(25, 50)}, 1000, []float64{0, 25}},
 		{"as many as in the replay", 1024, []float64{10, 1000}, []misses.GroupCorrection{{}, near(1100, 50)}, 1111, []float64{0, 1100}},
 		{"a level that does not hold them", 256, []float64{1000, 10}, []misses.GroupCorrection{{}, near(1000, 50)}, 1000, []float64{0, 1000}},
@@ -37,7 +40,7 @@ func TestConserveCold(t *testing.T) {
 		}
 		reuse := c.groups[1].Misses.Reuse
 		conserveCold(of, c.groups, c.all)
-		got := []float64{c.groups[0].Misses.Cold, c.groups[1].Misses.Cold}
+		got := []float64{c.groups[0].FirstUses, c.groups[1].Misses.Cold}
 		if !slices.Equal(got, c.want) || c.groups[1].Misses.Reuse != reuse {
 			t.Errorf("%s: %v first uses and %g other misses, want %v and %g", c.what, got, c.groups[1].Misses.Reuse, c.want, reuse)
 		}
