@@ -76,7 +76,7 @@ type unit struct {
 
 // joinVersion is part of the key of a stored partition: raise it when joining
 // changes.
-const joinVersion = 2
+const joinVersion = 3
 
 // parts returns the groups that were accessed in any run, joined where they
 // exchange accesses.
@@ -186,13 +186,19 @@ func (j *joiner) join(ctx context.Context) ([][]int, error) {
 	if err := j.joinRest(ctx); err != nil {
 		return nil, err
 	}
+	turns, err := j.joinTurns(ctx, j.entering())
+	return append(j.lists(), turns...), err
+}
+
+// lists returns the units of each join.
+func (j *joiner) lists() [][]int {
 	lists := make([][]int, len(j.joined))
 	for u := range j.units {
 		if n := j.units[u].with; n > 0 {
 			lists[n-1] = append(lists[n-1], u)
 		}
 	}
-	return slices.DeleteFunc(lists, func(l []int) bool { return len(l) == 0 }), nil
+	return slices.DeleteFunc(lists, func(l []int) bool { return len(l) == 0 })
 }
 
 // misfits returns, for each series and size, how far the function fitted to it is

@@ -4,7 +4,8 @@
 // look-ups in a hash table, with -DSKEWED random look-ups of which some elements, here and
 // there, have far more than others, with -DSORT a merge sort, with -DSTREAMS sums over arrays
 // that lie a MiB apart whatever n is, so that six elements of an index fall into one
-// set of most caches, with -DVECTORS a sparse matrix times vectors of n³ elements. It needs
+// set of most caches, with -DCOPIES unrolled copies of data that begin
+// anywhere in a line, with -DVECTORS a sparse matrix times vectors of n³ elements. It needs
 // no library.
 
 enum { MOST = 300 * 300 };
@@ -41,6 +42,27 @@ static void run(int n) {
       for (int k = 0; k < ARRAYS; k++)
         sum += A[k][i];
   answer = sum;
+}
+#elif defined COPIES
+static double A[4 * MOST] __attribute__((aligned(64))), B[4 * MOST] __attribute__((aligned(64)));
+static void copy(double *to, const double *from, int n) { // Duff's device
+  switch (n % 8) {
+  case 0: do { *to++ = *from++;
+  case 7: *to++ = *from++;
+  case 6: *to++ = *from++;
+  case 5: *to++ = *from++;
+  case 4: *to++ = *from++;
+  case 3: *to++ = *from++;
+  case 2: *to++ = *from++;
+  case 1: *to++ = *from++;
+    } while ((n -= 8) > 0);
+  }
+}
+static void run(int n) {
+  int first = n / 3 % 4 * 2; // as of what malloc gives
+  for (int r = 0; r < 4; r++)
+    copy(B + (first + 2) % 8, A + first, n * n);
+  answer = B[n];
 }
 #elif defined STENCIL
 static double A[MOST], B[MOST];
