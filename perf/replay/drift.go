@@ -170,8 +170,8 @@ func (in *Instance) buildDrift(ref *Ref, l *livePlace, size uint64) *liveDrift {
 		out.start[0] += int64(in.bases[ref.Base]) * scale
 	}
 	if out.steps == nil {
-		out.lo = in.values[d.Lo].At
-		out.places = max(0, in.values[d.Hi].At-out.lo)/int64(size) + 1
+		out.lo = in.reach(d.Lo)
+		out.places = max(0, in.reach(d.Hi)-out.lo)/int64(size) + 1
 	}
 	return out
 }

@@ -328,6 +328,9 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 	base := in.bases[ref.Base]
 	r := liveRef{tag: trace.Tag(id, size), split: ref.Form.Split, size: uint64(size), level: int(ref.Form.Level)}
 	lo, hi := in.values[ref.Lo].At, in.values[ref.Hi].At
+	if ref.Irregular {
+		lo, hi = in.reach(ref.Lo), in.reach(ref.Hi)
+	}
 	r.lo = base + uint64(lo)
 	r.places = uint64(max(0, hi-lo))/r.size + 1
 	if ref.Irregular {
