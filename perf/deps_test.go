@@ -118,7 +118,7 @@ var layers = []layer{
 	{"callpath", "internal/num internal/partition trace objfile isa cfg reuse cache fit scaling machine predict progress store subject locality misses patterns"},
 	{"annotate", "internal/num objfile machine predict subject anatomy patterns callpath"},
 	{"training", "internal/order progress store subject locality misses"},
-	{"timing", "trace isa cache cfg access fit scaling machine predict sched synth pipeline campaign store subject anatomy misses internal/num"},
+	{"timing", "trace isa cache cfg access fit scaling machine predict sched synth pipeline campaign store subject locality anatomy misses internal/num"},
 	{"roofline", "isa machine predict subject misses timing"},
 	{"phase", "bbv cache campaign engine machine simpoint metasim subject store"},
 

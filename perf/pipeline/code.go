@@ -166,7 +166,7 @@ func (k *compiler) blocks(plan *trace.Plan, code [][]isa.Inst) ([]codeBlock, err
 			}
 		}
 		last := &insts[len(insts)-1]
-		b.end = transfer{class: last.Class, hasTarget: last.HasTarget, pc: last.PC, next: last.Next(), target: last.Target}
+		b.end = transfer{class: last.Class, hasTarget: last.HasTarget, from: trace.BlockID(i), pc: last.PC, next: last.Next(), target: last.Target}
 	}
 	return blocks, nil
 }

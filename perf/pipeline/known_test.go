@@ -324,6 +324,9 @@ func TestRandomBranchesCostPenalty(t *testing.T) {
 			if r.Branches != n || r.Stack.Branch+r.Stack.Base+r.Stack.Latency != r.Cycles {
 				t.Errorf("%d branches, stack %+v", r.Branches, r.Stack)
 			}
+			if r.BlockMispredicts[0] != r.Mispredicts {
+				t.Errorf("%d mispredictions, of which %v end blocks", r.Mispredicts, r.BlockMispredicts)
+			}
 			c.Branch.Predictor = pipeline.Perfect
 			if r := s.simulate(t, c); r.Mispredicts != 0 || r.Stack.Branch != 0 {
 				t.Errorf("perfect prediction: %d mispredictions, %d cycles for them", r.Mispredicts, r.Stack.Branch)

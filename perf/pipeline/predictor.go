@@ -1,6 +1,9 @@
 package pipeline
 
-import "presage/perf/isa"
+import (
+	"presage/perf/isa"
+	"presage/perf/trace"
+)
 
 // predictor tells whether a transfer of control was predicted, and learns.
 type predictor struct {
@@ -62,6 +65,7 @@ func (r *returns) pop() (addr uint64, ok bool) {
 type transfer struct {
 	class     isa.Class
 	hasTarget bool
+	from      trace.BlockID // the block
 	pc        uint64
 	next      uint64 // address of the instruction after it
 	target    uint64

@@ -13,6 +13,9 @@ type Result struct {
 	// Cycles, and how often it was executed.
 	BlockCycles, BlockExecutions []uint64
 
+	// BlockMispredicts are the Mispredicts by the block whose end was predicted wrongly.
+	BlockMispredicts []uint64
+
 	// Warnings say what makes the result doubtful: executed instructions
 	// without a timing, references without an access.
 	Warnings []error

@@ -76,6 +76,7 @@ func New(target *isa.Target, plan *trace.Plan, code [][]isa.Inst, config Config,
 	s.core.context = s.thread(0)
 	s.result.BlockCycles = make([]uint64, len(blocks))
 	s.result.BlockExecutions = make([]uint64, len(blocks))
+	s.result.BlockMispredicts = make([]uint64, len(blocks))
 	s.turn()
 	return s, nil
 }
@@ -138,9 +139,11 @@ func (s *Simulator) Observe(b *trace.Batch) {
 			c.context.end.class = isa.Illegal
 			in.next = min(in.next+block.refs, len(in.accesses))
 		} else {
+			from, before := c.context.end.from, c.counts.Mispredicts
 			c.arrive(i, block.pc)
 			if s.mode == counting {
 				s.result.BlockExecutions[id]++
+				s.result.BlockMispredicts[from] += c.counts.Mispredicts - before
 			}
 			s.step(id, block.ops, &in)
 		}

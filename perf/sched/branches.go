@@ -35,8 +35,12 @@ type Branches struct {
 // called from it directly are asked.
 //
 // A static predictor predicts backward branches taken and all others not taken.
-func PredictBranches(core *machine.Core, a *access.Analysis, f *Frequencies) *Branches {
-	p := &branchPredictor{core: core, analysis: a, f: f}
+//
+// Data are seldom as random as that: the greater of two scores is often that of the cell
+// before. Where seen, which may be nil, has a branch that is taken to be random, it is
+// mispredicted as many times as often, or as seldom, as in the run.
+func PredictBranches(core *machine.Core, a *access.Analysis, f *Frequencies, seen *SeenBranches) *Branches {
+	p := &branchPredictor{core: core, analysis: a, f: f, seen: seen}
 	for i := range a.Program.Routines {
 		p.all = append(p.all, p.find(i))
 	}
@@ -66,7 +70,38 @@ type branchPredictor struct {
 	core     *machine.Core
 	analysis *access.Analysis
 	f        *Frequencies
+	seen     *SeenBranches
 	all      []branchFacts // by routine
+}
+
+// SeenBranches are the mispredictions that a core's predictor has in a run.
+type SeenBranches struct {
+	F *Frequencies // of the run
+	// Wrong is the share of the executions of each conditional branch, by its address,
+	// that are mispredicted, of those with enough executions to tell.
+	Wrong map[uint64]float64
+}
+
+// ratio returns how many times as often as a random one a branch is mispredicted, of
+// which two edges are the ways; 1 if that is not known.
+func (s *SeenBranches) ratio(routine int, r *cfg.Routine, x, y int) float64 {
+	if s == nil {
+		return 1
+	}
+	seen, ok := s.Wrong[r.Blocks[r.Edges[x].From].Last().PC]
+	f := s.F.Routines[routine].Edges
+	if !ok || f[x] == 0 || f[y] == 0 {
+		return 1
+	}
+	wrongX, wrongY := atRandom(f[x] / f[y])
+	return seen * (f[x] + f[y]) / (f[x]*wrongX + f[y]*wrongY)
+}
+
+// atRandom returns which shares of two directions that are drawn at random a two-bit
+// counter mispredicts, if the first is taken so many times as often as the second.
+func atRandom(odds float64) (x, y float64) {
+	sum := 1 + odds + odds*odds + odds*odds*odds
+	return (1 + odds) / sum, (odds*odds + odds*odds*odds) / sum
 }
 
 // branchFacts are what the branches of a routine depend on.
@@ -183,9 +218,9 @@ func (p *branchPredictor) branch(routine, b int, wrong []float64) {
 		wrong[x] = 1
 		return
 	}
-	odds := f.Edges[x] / f.Edges[y]
-	sum := 1 + odds + odds*odds + odds*odds*odds
-	wrong[x], wrong[y] = (1+odds)/sum, (odds*odds+odds*odds*odds)/sum
+	wrong[x], wrong[y] = atRandom(f.Edges[x] / f.Edges[y])
+	ratio := p.seen.ratio(routine, r, x, y)
+	wrong[x], wrong[y] = min(1, wrong[x]*ratio), min(1, wrong[y]*ratio)
 }
 
 // backward reports whether the branch of a block leads back if it is taken.

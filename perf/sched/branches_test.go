@@ -47,7 +47,7 @@ func TestPredictBranches(t *testing.T) {
 	a, f := branching()
 	r := a.Program.Routines[0]
 	of := func(b machine.Branch) []float64 {
-		return PredictBranches(&machine.Core{Branch: b}, a, f).Of(0, r, &f.Routines[0])
+		return PredictBranches(&machine.Core{Branch: b}, a, f, nil).Of(0, r, &f.Routines[0])
 	}
 	for _, c := range []struct {
 		name    string
@@ -96,7 +96,7 @@ func TestBranchesOfData(t *testing.T) {
 	ref := access.Reference{PC: 0, InGraph: true, Strides: []access.Stride{{Loop: 0, Irregular: true}}}
 	core := &machine.Core{Branch: machine.Branch{Predictor: "gshare", HistoryBits: 30, MispredictCost: 5}}
 	a.All = []access.Reference{ref}
-	random := PredictBranches(core, a, f)
+	random := PredictBranches(core, a, f, nil)
 	if random.Counted[0][0] {
 		t.Error("a loop is left by what it loads, and counts its trips")
 	}
@@ -118,8 +118,18 @@ func TestBranchesOfData(t *testing.T) {
 			t.Errorf("edge %d: %.4f are mispredicted, of a counter %.4f", e, random.Wrong[0][e], want)
 		}
 	}
+	share := 0.9*random.Wrong[0][0] + 0.1*random.Wrong[0][1]
+	known := &SeenBranches{F: f, Wrong: map[uint64]float64{8: share / 2}}
+	more := &Frequencies{Routines: []RoutineFrequencies{f.Routines[0]}}
+	more.Routines[0].Edges = []float64{70, 30, 7, 3, 7}
+	asRandom, half := PredictBranches(core, a, more, nil), PredictBranches(core, a, more, known)
+	for e := range 2 {
+		if got, want := half.Wrong[0][e], asRandom.Wrong[0][e]/2; math.Abs(got-want) > 1e-9 {
+			t.Errorf("edge %d, of a branch that was mispredicted half as often as a random one: %.4f, want %.4f", e, got, want)
+		}
+	}
 	a.All[0].Strides[0].Irregular = false // it stays where it is
-	if fixed := PredictBranches(core, a, f); !fixed.Counted[0][0] || fixed.Wrong[0][0] != 0 || fixed.Wrong[0][1] != 0 {
+	if fixed := PredictBranches(core, a, f, nil); !fixed.Counted[0][0] || fixed.Wrong[0][0] != 0 || fixed.Wrong[0][1] != 0 {
 		t.Errorf("a bound that the loop loads from one place: counted %v, mispredicted %v", fixed.Counted[0], fixed.Wrong[0])
 	}
 }

@@ -79,7 +79,7 @@ func fixed(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	x.config = config.Config
-	branches := sched.PredictBranches(&x.machine.Core, x.structure.Access, x.f)
+	branches := sched.PredictBranches(&x.machine.Core, x.structure.Access, x.f, nil)
 	x.model = &synth.Model{Frequencies: x.f, Wrong: branches.Wrong, Counted: branches.Counted, Access: make([]synth.Access, len(x.program.Refs))}
 	return x
 }

@@ -21,6 +21,7 @@ type ExecutionModel struct {
 	Warnings []string
 
 	structure *subject.Structure
+	counts    []*anatomy.Counts // that it was fitted to
 	model     *scaling.CountModel
 	series    map[flowKey]int // of what was executed, in model
 
@@ -48,7 +49,7 @@ func FitExecution(ctx context.Context, counts []*anatomy.Counts) (*ExecutionMode
 	if len(counts) == 0 {
 		return nil, fmt.Errorf("perf: no counts to fit a model to")
 	}
-	m := &ExecutionModel{Program: counts[0].Program.Name, series: make(map[flowKey]int)}
+	m := &ExecutionModel{Program: counts[0].Program.Name, counts: counts, series: make(map[flowKey]int)}
 	if severalExecutables(counts) {
 		return m.ofBinaries(counts), nil
 	}

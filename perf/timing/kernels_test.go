@@ -35,6 +35,8 @@ var kernels = []struct {
 	{"lookups.c", "gcc", []float64{800, 1200, 1700}, 3400, 0.12, 0.2},
 	// Walks along lists of random lengths: branches that wait for loads.
 	{"chains.c", "gcc", []float64{500, 800, 1200}, 2400, 0.15, 0.4},
+	// Branches on data that go as they did before.
+	{"nearest.c", "gcc", []float64{2000, 3000, 4200}, 9000, 0.08, 0},
 	// Recurrences that start anew with each row. That the second one waits for what the
 	// first stored last is not known, so that they overlap too much.
 	{"lines.c", "gcc", []float64{30, 40, 55}, 90, 0.16, 0},
@@ -115,7 +117,7 @@ func TestKernels(t *testing.T) {
 // mispredicted returns how many branches of a run a machine is expected to mispredict.
 func mispredicted(m *machine.Machine, c *anatomy.Counts) float64 {
 	s, f := c.Structure(), sched.Counted(c.Recovered)
-	branches := sched.PredictBranches(&m.Core, s.Access, f)
+	branches := sched.PredictBranches(&m.Core, s.Access, f, nil)
 	sum := 0.0
 	for i, r := range s.Graph.Routines {
 		for _, n := range branches.Of(i, r, &f.Routines[i]) {

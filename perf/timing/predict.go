@@ -80,8 +80,10 @@ type Row struct {
 // Predict predicts the execution time of a program on a machine at each point
 // (2004, sections 2.4 and 3.2): paths with their modelled frequencies, scheduled
 // for the machine's core with every access a hit in the first cache, and what
-// misses add to that. model and execution are of the same program. There is a row
-// for each point and scope, those that take longest first.
+// misses add to that. model and execution are of the same program. The largest run of at
+// most mostWatched instructions is simulated, if the store has no such result: it tells how
+// well branches that depend on data are predicted. There is a row for each point and scope,
+// those that take longest first.
 func Predict(ctx context.Context, model *misses.Model, execution *ExecutionModel, m *machine.Machine, points []subject.Point, opt PredictOptions) ([]Row, error) {
 	if err := execution.suits(model); err != nil {
 		return nil, err
@@ -92,6 +94,9 @@ func Predict(ctx context.Context, model *misses.Model, execution *ExecutionModel
 	}
 	if execution.binaries != nil {
 		return t.predictBinaries(ctx, model, execution.binaries, points)
+	}
+	if err := t.watchBranches(ctx, model, execution); err != nil {
+		return nil, err
 	}
 	in := placesOf(execution.structure)
 	var rows []Row

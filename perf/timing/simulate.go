@@ -84,7 +84,7 @@ type storedTime struct {
 
 // timeVersion is part of the key of a stored simulation of time: raise it when
 // the meaning of pipeline.Result changes.
-const timeVersion = 1
+const timeVersion = 2
 
 // Simulate runs prog at each point and simulates the machine's core and memory
 // hierarchy on its instructions, in order or out of order: the reference that

@@ -33,6 +33,9 @@ type timer struct {
 	pipeline  *machine.PipelineConfig
 	program   *synth.Program // of the structure at hand
 	programOf *subject.Structure
+
+	seen   *sched.SeenBranches // of seenOf; nil: not known
+	seenOf *subject.Structure
 }
 
 var errByReference = errors.New("perf: times are of programs, routines and loops, not of references")
@@ -166,7 +169,7 @@ func (t *timer) mispredict(s *subject.Structure, f *sched.Frequencies, times []s
 	if t.opt.FixedExposure {
 		return
 	}
-	branches := sched.PredictBranches(&t.machine.Core, s.Access, f)
+	branches := sched.PredictBranches(&t.machine.Core, s.Access, f, t.seenBranches(s))
 	for i, r := range s.Graph.Routines {
 		for b, n := range branches.Of(i, r, &f.Routines[i]) {
 			if n > 0 {

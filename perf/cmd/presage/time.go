@@ -30,8 +30,10 @@ each size: the schedule of its paths for the machine's core, with frequencies
 modelled over the size, and what is added in a walk through the program by these
 frequencies: paths that mix, routines and loops that overlap, misses and mispredicted
 branches. The program is run once more at the sizes of the profiles, to count how often
-its edges are executed; the counts are kept in DIR. Profiles must have the block sizes
-of the machine (presage profile --machine).`,
+its edges are executed; the counts are kept in DIR. The largest run that takes no more
+than some seconds is simulated on the machine, as it tells how well branches that depend
+on data are predicted. Profiles must have the block sizes of the machine (presage
+profile --machine).`,
 		Example: `  presage profile ./sweep3d --sweep n=20:50:6 --machine zen4,origin2000 -o profiles
   presage time profiles --machine zen4 --at n=64,100
   presage time profiles --machine origin2000 --at n=64 --by routine --fixed-exposure --format csv`,
