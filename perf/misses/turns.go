@@ -16,11 +16,11 @@ const nearBlocks = 8
 // through a line with eight references, say, and the first of them in each line misses,
 // which one by where the data begin at a size:
 //
-//	bytes from the line's beginning    0     16     32     48
-//	accesses that enter lines, +0   2304                         by reference
-//	                           +16                        9216
-//	                           +32                 6400
-//	                           +48          4096
+//	n                  24     32     40     48
+//	load at +0       2304                        accesses that enter lines
+//	        +16             4096
+//	        +32                    6400
+//	        +48                           9216
 //
 // None by itself is a function of the size, and their sum is: the same as with the
 // accesses of groups that exchange them. It returns a list of units for each join.
