@@ -71,6 +71,10 @@ func newLiveHeap(code *Code, p *Program, values []Value) *liveHeap {
 	return l
 }
 
+// Recycles reports whether the program gives memory back and asks for more, which lies where a
+// model of malloc says.
+func (in *Instance) Recycles() bool { return in.heap != nil }
+
 // settled reports whether place i belongs to calls of an allocator of which all were in the
 // real run.
 func (h *liveHeap) settled(i int, in *Instance, start *Follower) bool {

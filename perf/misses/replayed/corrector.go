@@ -150,7 +150,9 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 			}
 		}
 	}
-	if float64(r.Left) > maxColdOff*float64(counts.Total.Cold) { // else the replay has all first uses
+	// Where memory is given out again, models of first uses know little, and a replay that
+	// leaves hardly anything out has them.
+	if !r.Recycles || float64(r.Left) > maxColdOff*float64(counts.Total.Cold) {
 		conserveCold(of, out.Groups, float64(counts.Total.Cold))
 	}
 	if trusted {
@@ -354,7 +356,7 @@ func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.In
 		return noReplay(err)
 	}
 	r := pointOf(sim.Result(), in.Certify(start, rest), t.of)
-	r.Start = start != nil
+	r.Start, r.Recycles = start != nil, in.Recycles()
 	return r, nil
 }
 

@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 30
+const replayVersion = 31
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
@@ -39,17 +39,19 @@ type replayedPoint struct {
 	Final   bool   // Why will not change; false in what was stored before that was told apart
 	Unknown bool   // there is none at any size, as the program's loops could not be learned; not stored
 
-	Start  bool // of the real run: there was an executable of the size
-	Result *cache.Result
-	Groups []standing // by trace.GroupID, as Result has them
-	Doubts [][]string // by trace.GroupID: why accesses of it are in doubt
-	All    standing
-	Before uint64 // of replay.Certificate
-	Amid   uint64
-	Left   uint64   // LeftOut of it
-	LeftOf []uint64 // by trace.GroupID: Left of its references
-	Held   []uint64 // by trace.GroupID: see replay.RefCertificate
-	More   moreSizes
+	Start bool // of the real run: there was an executable of the size
+	// Recycles: memory is given back and given out again, where a model of malloc says.
+	Recycles bool
+	Result   *cache.Result
+	Groups   []standing // by trace.GroupID, as Result has them
+	Doubts   [][]string // by trace.GroupID: why accesses of it are in doubt
+	All      standing
+	Before   uint64 // of replay.Certificate
+	Amid     uint64
+	Left     uint64   // LeftOut of it
+	LeftOf   []uint64 // by trace.GroupID: Left of its references
+	Held     []uint64 // by trace.GroupID: see replay.RefCertificate
+	More     moreSizes
 	// Distances are those of a run that was held out.
 	Distances []distances `json:",omitempty"`
 	// Reasons say why accesses of All are in doubt.
