@@ -39,7 +39,8 @@ type found struct {
 // again remembers what repeats found.
 type again struct {
 	known   map[likeness][]found
-	scratch counts // all 0
+	scratch counts // all 0; while a repeat is learned from, those of the stack
+	learns  bool
 }
 
 // repeatSegment analyses the segments that repeat that of piece i, which was analysed last.
@@ -107,10 +108,10 @@ func (k *stack) learn(i int, times uint64) (list []found, ok bool) {
 	if len(k.again.scratch.near) != len(k.counts.near) {
 		k.again.scratch = newCounts(len(k.counts.near))
 	}
-	k.counts, k.again.scratch = k.again.scratch, k.counts
+	k.counts, k.again.scratch, k.again.learns = k.again.scratch, k.counts, true
 	k.prepare(&k.pieces[i].Loop)
 	k.segment(i, times)
-	k.counts, k.again.scratch = k.again.scratch, k.counts
+	k.counts, k.again.scratch, k.again.learns = k.again.scratch, k.counts, false
 	for _, f := range k.streams {
 		list = k.again.scratch.drain(list, f.Label)
 	}

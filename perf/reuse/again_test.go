@@ -19,7 +19,16 @@ func TestLikeSegments(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	learned, repeated := 0, 0
-	for range 1000 {
+	var with, without *Collector
+	for program := range 1000 {
+		if program%200 == 0 {
+			for _, c := range []**Collector{&with, &without} {
+				var err error
+				if *c, err = New(plan, Options{BlockBytes: 64}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 		loop := trace.Loop{Count: 12 + rng.Uint32N(50)}
 		place := func() uint64 { return uint64(1+rng.IntN(3))<<16 + 64*rng.Uint64N(300) }
 		for range 1 + rng.IntN(3) {
@@ -58,21 +67,17 @@ func TestLikeSegments(t *testing.T) {
 		}
 		plain := new(trace.Batch)
 		b.Expand(plain)
-		var results [2]*Result
-		for i, batch := range []*trace.Batch{plain, b} {
-			c, err := New(plan, Options{BlockBytes: 64})
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.Observe(batch)
-			results[i] = c.Result()
-			learned += len(c.method.(*stack).again.known)
+		without.Observe(plain)
+		with.Observe(b)
+		learned = max(learned, len(with.method.(*stack).again.known))
+		if program%200 != 199 {
+			continue // a result counts what shapes have
 		}
-		if diff := cmp.Diff(results[0], results[1]); diff != "" {
-			t.Fatalf("%+v, then %v: -without runs +with:\n%s", loop, tail, diff)
+		if diff := cmp.Diff(without.Result(), with.Result()); diff != "" {
+			t.Fatalf("-without runs +with:\n%s", diff)
 		}
 	}
-	if learned == 0 || repeated < 3*learned/2 {
-		t.Errorf("%d segments repeat, of %d the distances are remembered: hardly any are like others", repeated, learned)
+	if learned == 0 {
+		t.Errorf("%d segments repeat, of none the distances are remembered", repeated)
 	}
 }

@@ -87,13 +87,17 @@ func (k *stack) follow(events []event, weight uint64) {
 
 // tell counts the accesses in the phases of s that are not yet counted.
 func (k *stack) tell(s *affine.Shape) {
+	c := &k.counts
+	if k.again.learns { // s makes room for that of the loop at hand
+		c = &k.again.scratch
+	}
 	for i := range s.Phases {
 		p := &s.Phases[i]
 		if p.Times == 0 {
 			continue
 		}
 		for _, n := range p.Near {
-			k.counts.addMany(n.Label, n.Distance, p.Times)
+			c.addMany(n.Label, n.Distance, p.Times)
 		}
 		p.Times = 0
 	}
