@@ -201,3 +201,78 @@ func TestRunsAgain(t *testing.T) {
 		compare(t, plan, config, []*trace.Batch{plain}, []*trace.Batch{b})
 	}
 }
+
+// TestRunsApart does the same for loops of one shape whose arrays are about a multiple of
+// the sets apart, so that now these of their blocks share sets and now those, with single
+// accesses to other blocks of these sets, which evict what was accessed longest ago.
+func TestRunsApart(t *testing.T) {
+	plan := mixedPlan()
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range 800 {
+		const sets = 32
+		ways := 3 + rng.IntN(3)
+		config := Config{Levels: []Level{{Name: "L1", BlockBytes: 64, Ways: ways, Blocks: uint64(ways) * sets}}}
+		step := []int64{8, 16, 24, -32}[rng.IntN(4)]
+		size := func(ref trace.RefID) uint8 { return min(plan.Refs[ref].Size, 8) }
+		streams := make([]trace.RefID, 2+rng.IntN(2))
+		offsets := make([]uint64, len(streams)) // in a block: not all move at once
+		for i := range streams {
+			streams[i], offsets[i] = trace.RefID(rng.IntN(len(plan.Refs))), 8*rng.Uint64N(8)
+		}
+		b := new(trace.Batch)
+		for range 15 {
+			loop := trace.Loop{Count: 20 + rng.Uint32N(60)}
+			at := uint64(1<<20) + 8*rng.Uint64N(8)
+			for i, ref := range streams {
+				addr := at + uint64(i)*64*sets*8 + offsets[i] + 64*rng.Uint64N(2)
+				loop.Strides = append(loop.Strides, trace.Stride{First: trace.Tag(ref, size(ref)) | trace.Access(addr), Step: step})
+			}
+			b.AddRun(loop)
+			for range rng.IntN(30) {
+				ref := trace.RefID(rng.IntN(len(plan.Refs)))
+				addr := at + 64*(sets*uint64(8*len(streams)+rng.IntN(3))+rng.Uint64N(12))
+				b.Accesses = append(b.Accesses, trace.Tag(ref, size(ref))|trace.Access(addr))
+			}
+		}
+		plain := new(trace.Batch)
+		b.Expand(plain)
+		compare(t, plan, config, []*trace.Batch{plain}, []*trace.Batch{b})
+	}
+}
+
+// TestRunsOfTwoLevels does the same for loops that step alike and enter at two levels, with
+// blocks of different sizes or other sets.
+func TestRunsOfTwoLevels(t *testing.T) {
+	plan := mixedPlan()
+	var kinds [2][]trace.RefID // by whether they are to floating-point data
+	for i, r := range plan.Refs {
+		kind := 0
+		if r.Float {
+			kind = 1
+		}
+		kinds[kind] = append(kinds[kind], trace.RefID(i))
+	}
+	rng := rand.New(rand.NewPCG(13, 14))
+	for range 600 {
+		config := Config{Levels: []Level{
+			{Name: "L1", BlockBytes: 32 << rng.IntN(2), Ways: 3, Blocks: 3 * 32, BypassFloat: true},
+			{Name: "L2", BlockBytes: 64 << rng.IntN(2), Ways: 4, Blocks: 4 * 64},
+		}}
+		offset := 8 * rng.Uint64N(8)
+		b := new(trace.Batch)
+		for range 16 {
+			list := kinds[rng.IntN(2)]
+			loop := trace.Loop{Count: 20 + rng.Uint32N(60)}
+			at := uint64(1<<20) + 4096*rng.Uint64N(3)
+			for i := range 2 {
+				ref := list[rng.IntN(len(list))]
+				addr := at + uint64(i)*(8*4096+2048*rng.Uint64N(2)+offset)
+				loop.Strides = append(loop.Strides, trace.Stride{First: trace.Tag(ref, min(plan.Refs[ref].Size, 8)) | trace.Access(addr), Step: 8})
+			}
+			b.AddRun(loop)
+		}
+		plain := new(trace.Batch)
+		b.Expand(plain)
+		compare(t, plan, config, []*trace.Batch{plain}, []*trace.Batch{b})
+	}
+}

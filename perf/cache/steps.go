@@ -2,6 +2,7 @@ package cache
 
 import (
 	"math/bits"
+	"slices"
 
 	"presage/perf/trace/affine"
 )
@@ -11,18 +12,53 @@ func (c *chain) runDirect(s *affine.Shape, phase int, count uint32) {
 	i := int(c.walkers[0].level)
 	l := &c.levels[i]
 	tags, setMask, places := l.tags, l.mask, l.places
-	steps := c.steps(s, phase)
+	plan := c.planOf(s, phase)
+	p := &plan.steps[phase&(len(plan.steps)-1)]
+	for first := p.first; first != 0; first &= first - 1 {
+		k := bits.TrailingZeros64(first)
+		w := &c.walkers[k]
+		w.block = c.streams[k].Block(0)
+		c.enterDirect(tags, w.block&setMask*places, i, w.block, w.ref, tag(p.firstStores>>k&1))
+	}
+	if plan.unsure == 0 {
+		c.runSure(plan.steps, phase, count)
+	} else {
+		c.runUnsure(plan.steps, phase, count)
+	}
+}
+
+// runSure is runDirect after the first iteration, if it is known what shares sets.
+func (c *chain) runSure(steps []step, phase int, count uint32) {
+	i := int(c.walkers[0].level)
+	l := &c.levels[i]
+	tags, setMask, places := l.tags, l.mask, l.places
+	last := len(steps) - 1
+	streams, walkers := c.streams, c.walkers[:len(c.streams)]
+	for at := steps[phase&last].skip; at < count; {
+		p := &steps[(phase+int(at))&last]
+		for moves := p.moves; moves != 0; moves &= moves - 1 {
+			k := bits.TrailingZeros64(moves)
+			block := streams[k].Block(at)
+			c.enterDirect(tags, block&setMask*places, i, block, walkers[k].ref, tag(p.stores>>k&1))
+		}
+		for _, k := range p.again {
+			block := streams[k].Block(at)
+			c.enterDirect(tags, block&setMask*places, i, block, walkers[k].ref, 0)
+		}
+		at += p.skip
+	}
+}
+
+// runUnsure is runDirect after the first iteration, if that is not known: when sets gain or
+// lose a block, all that they have of the iteration are accessed again, in order.
+func (c *chain) runUnsure(steps []step, phase int, count uint32) {
+	i := int(c.walkers[0].level)
+	l := &c.levels[i]
+	tags, setMask, places := l.tags, l.mask, l.places
 	last := len(steps) - 1
 	sets := setMask & 63 // tells them apart in changed
 	streams, walkers := c.streams, c.walkers[:len(c.streams)]
-	p := &steps[phase&last]
-	for first := p.first; first != 0; first &= first - 1 {
-		k := bits.TrailingZeros64(first)
-		w := &walkers[k]
-		w.block = streams[k].Block(0)
-		c.enterDirect(tags, w.block&setMask*places, i, w.block, w.ref, tag(p.firstStores>>k&1))
-	}
-	for at := p.skip; at < count; {
+	for at := steps[phase&last].skip; at < count; {
 		p := &steps[(phase+int(at))&last]
 		changed := uint64(0)
 		for moves := p.moves; moves != 0; moves &= moves - 1 {
@@ -58,7 +94,8 @@ type step struct {
 	moves  uint64  // streams that move, of those that ask for blocks or may share sets
 	asks   uint64  // streams that ask for the block that they move to
 	stores uint64  // of these, those that store
-	latest []uint8 // Phase.Latest, with the streams of close alone
+	again  []uint8 // streams whose blocks come next in the order of their sets
+	latest []uint8 // Phase.Latest, with the streams alone of which it is not known what shares sets
 	skip   uint32  // iterations to the next one with moves, or to that of the same phase
 
 	// Of the first iteration of a loop.
@@ -67,42 +104,87 @@ type step struct {
 
 // plans remembers the steps of loops.
 type plans struct {
-	kept [8]loopPlan
+	kept [16]loopPlan
 	next int // is replaced next
+	at   int // was found last
 }
 
 // loopPlan has the steps of the phases of a shape, with streams of close that may share
-// sets and those of stores that store.
+// sets and those of stores that store. Where those of close step alike, the distances of
+// their clusters tell which do share sets in which phase; elsewhere they are unsure.
 type loopPlan struct {
 	phases        *affine.Phase // the first of them
 	close, stores uint64
+	level         uint8             // that it enters at
+	apart         [apartMost]uint32 // from the first cluster of close, modulo the sets
 	steps         []step
+	unsure        uint64
 }
 
-// steps returns the steps of the loop at hand, valid until the next call.
-func (c *chain) steps(s *affine.Shape, phase int) []step {
-	phases := &s.Phases[0]
-	for i := range c.plans.kept {
-		if o := &c.plans.kept[i]; o.phases == phases && o.close == c.close && o.stores == c.stores {
-			return o.steps
+// apartMost is the largest number of clusters whose distances are looked at.
+const apartMost = 16
+
+// planOf returns the plan of the loop at hand, valid until the next call.
+func (c *chain) planOf(s *affine.Shape, phase int) *loopPlan {
+	want := &c.plans.kept[c.plans.next]
+	*want = loopPlan{phases: &s.Phases[0], close: c.close, stores: c.stores, level: c.walkers[0].level, unsure: c.close}
+	l := &c.levels[want.level]
+	c.measure(want, l)
+	for range c.plans.kept {
+		o := &c.plans.kept[c.plans.at]
+		if o != want && o.phases == want.phases && o.close == c.close && o.stores == c.stores && o.level == want.level && o.apart == want.apart {
+			return o
 		}
+		c.plans.at = (c.plans.at + 1) % len(c.plans.kept)
 	}
-	o := &c.plans.kept[c.plans.next]
 	c.plans.next = (c.plans.next + 1) % len(c.plans.kept)
-	*o = loopPlan{phases, c.close, c.stores, make([]step, len(s.Phases))}
-	for i := range o.steps {
-		at := uint32(i-phase) & uint32(len(o.steps)-1) // an iteration of this phase
-		o.steps[i].plan(&s.Phases[i], c.streams, at, c.close, c.stores)
-	}
-	for i := range o.steps {
-		n := 1
-		for n < len(o.steps) && o.steps[(i+n)%len(o.steps)].moves == 0 {
-			n++
+	n := len(s.Phases)
+	want.steps = make([]step, n)
+	for i := range want.steps {
+		at := uint32(i-phase)&uint32(n-1) + uint32(n) // an iteration of this phase
+		x := &want.steps[i]
+		x.plan(&s.Phases[i], c.streams, at, c.close, c.stores)
+		if want.unsure == 0 && c.close != 0 {
+			x.settle(s.Phases[(i+n-1)%n].Latest, c.streams, at, c.close, l.mask)
 		}
-		o.steps[i].skip = uint32(n)
 	}
-	return o.steps
+	for i := range want.steps {
+		skip := 1
+		for skip < n && want.steps[(i+skip)%n].idle() {
+			skip++
+		}
+		want.steps[i].skip = uint32(skip)
+	}
+	return want
 }
+
+// measure sets the distances of the clusters of close, if they step alike and by no
+// multiple of a block, so that the shape tells where in its block each is.
+func (c *chain) measure(p *loopPlan, l *level) {
+	clusters := c.shapes.Clusters()
+	if p.close != 0 && (len(clusters) > apartMost || l.sets<<l.shift > 1<<32) {
+		return
+	}
+	var first *affine.Cluster
+	for i := range clusters {
+		x := &clusters[i]
+		if x.Streams&p.close == 0 {
+			continue
+		}
+		if first == nil {
+			first = x
+		}
+		if x.Step != first.Step || x.Step&(1<<l.shift-1) == 0 {
+			p.apart = [apartMost]uint32{}
+			return
+		}
+		p.apart[i] = uint32((x.Lo - first.Lo) & (l.sets<<l.shift - 1))
+	}
+	p.unsure = 0
+}
+
+// idle reports whether an iteration asks for nothing.
+func (x *step) idle() bool { return x.moves == 0 && len(x.again) == 0 }
 
 // plan makes the step of a phase, of which iteration at is one.
 func (x *step) plan(p *affine.Phase, streams []affine.Stream, at uint32, close, stores uint64) {
@@ -133,4 +215,48 @@ func (x *step) plan(p *affine.Phase, streams []affine.Stream, at uint32, close, 
 			x.latest = append(x.latest, k)
 		}
 	}
+}
+
+// settle finds the blocks that are accessed again in iteration at, so that each set has
+// those of close in the order of their last accesses, as in the iteration before, whose
+// Latest is given. In between, moves change it.
+func (x *step) settle(before []uint8, streams []affine.Stream, at uint32, close, mask uint64) {
+	var has []uint64 // blocks by last access, the latest last
+	for _, k := range before {
+		if close>>k&1 != 0 {
+			has = append(has, streams[k].Block(at-1))
+		}
+	}
+	for asks := x.asks & close; asks != 0; asks &= asks - 1 {
+		block := streams[bits.TrailingZeros64(asks)].Block(at)
+		has = append(slices.DeleteFunc(has, func(b uint64) bool { return b == block }), block)
+	}
+	var due []uint64 // as has, at the end of the iteration
+	for _, k := range x.latest {
+		due = append(due, streams[k].Block(at))
+	}
+	for i, k := range x.latest {
+		in := func(b uint64) bool { return b&mask == due[i]&mask }
+		if !settled(only(has, in), only(due[:i+1], in), only(due[i+1:], in)) {
+			x.again = append(x.again, k)
+		}
+	}
+	x.moves, x.latest = x.asks, nil
+}
+
+// only returns the blocks that are in a set.
+func only(blocks []uint64, in func(uint64) bool) (list []uint64) {
+	for _, b := range blocks {
+		if in(b) {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// settled reports whether the blocks of a set come last in has, in this order, once those
+// of later are accessed again.
+func settled(has, blocks, later []uint64) bool {
+	has = only(has, func(b uint64) bool { return !slices.Contains(later, b) })
+	return len(has) >= len(blocks) && slices.Equal(has[len(has)-len(blocks):], blocks)
 }

@@ -65,6 +65,7 @@ type feature struct {
 	place   uint64 // address relative to that of the cluster; of its first stream, the offset in a block in phase 0
 	label   uint32
 	cluster uint8
+	shift   uint8 // log2 of the block size
 }
 
 // Cluster is a set of streams with one step and addresses close to each other.
@@ -319,7 +320,7 @@ func (s *Shapes) describe(streams []Stream, at int) (key []feature, hash uint64)
 	for i := range streams {
 		f := &streams[i]
 		c := &s.clusters[f.cluster]
-		x := feature{step: f.Step, label: f.Label, cluster: f.cluster}
+		x := feature{step: f.Step, label: f.Label, cluster: f.cluster, shift: f.shift}
 		switch {
 		case uint8(i) != c.leader:
 			x.place = f.First - c.first
@@ -329,7 +330,7 @@ func (s *Shapes) describe(streams []Stream, at int) (key []feature, hash uint64)
 		key = append(key, x)
 	}
 	for _, x := range key {
-		hash = bits.RotateLeft64((hash^x.place^x.step<<32^uint64(x.label)<<48)*0x9e3779b97f4a7c15, 29)
+		hash = bits.RotateLeft64((hash^x.place^x.step<<32^uint64(x.label)<<48^uint64(x.shift)<<24)*0x9e3779b97f4a7c15, 29)
 	}
 	s.features = key
 	return key, hash * 0x9e3779b97f4a7c15
