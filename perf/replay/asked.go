@@ -101,6 +101,22 @@ func (a *asked) settle() {
 	a.pending = a.pending[:0]
 }
 
+// ends reports whether what the run asked for can be joined with other runs: a call that asks for
+// several sizes, as vectors that grow do, asks for as many at all sizes of the program.
+func (a *asked) ends() bool {
+	for i := range a.calls {
+		c := &a.calls[i]
+		n, known := a.found.Lists[a.keys[i]]
+		switch {
+		case known && n != c.Events:
+			a.fail("one call asks for memory of many sizes, and more of them the larger n is")
+		case len(c.Sizes) > 1 || len(c.Freed) > 1:
+			a.found.Lists[a.keys[i]] = c.Events
+		}
+	}
+	return a.wrong == ""
+}
+
 // nothing notes that null is given back.
 func (a *asked) nothing() {
 	r := &a.calls[a.call()]

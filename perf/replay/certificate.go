@@ -304,7 +304,7 @@ func (in *Instance) doubtsAt(i int, real, replayed *Outcome) doubt {
 		d |= allocates | control
 	}
 	for j := range p.Refs {
-		if !in.known[p.Refs[j].Base] {
+		if !in.known[p.Refs[j].Base] || in.guesses(&p.Refs[j]) {
 			d |= lostBase
 		}
 	}

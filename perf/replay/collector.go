@@ -16,16 +16,19 @@ type Hints struct {
 	Branches map[trace.BlockID]bool
 
 	// Of allocators, see memory.go. Recycles: a run finds memory again that it gave back.
-	// Unmodelled: not all of it is where a model has it. Several: calls of which more than one
-	// stretch is in use at a time, by what identifies a call; Sites: numbers of others.
+	// Unmodelled: not all of it is where a model has it. Several: calls of whose memory too
+	// much is in use at a time, by what identifies a call. Sites: numbers of others, with their
+	// slots. Lists: how many events calls had that ask for several sizes, or give back memory of
+	// several others.
 	Recycles, Unmodelled bool
 	Several              map[uint64]bool
 	Sites                map[uint64]int32
+	Lists                map[uint64]uint64
 }
 
 // Size returns the number of hints.
 func (h *Hints) Size() int {
-	n := len(h.Refs) + len(h.Branches) + len(h.Several)
+	n := len(h.Refs) + len(h.Branches) + len(h.Several) + len(h.Lists)
 	for _, is := range []bool{h.Recycles, h.Unmodelled} {
 		if is {
 			n++
@@ -37,7 +40,7 @@ func (h *Hints) Size() int {
 func (h *Hints) clone() Hints {
 	c := *h
 	c.Refs, c.Branches = maps.Clone(h.Refs), maps.Clone(h.Branches)
-	c.Several, c.Sites = maps.Clone(h.Several), maps.Clone(h.Sites)
+	c.Several, c.Sites, c.Lists = maps.Clone(h.Several), maps.Clone(h.Sites), maps.Clone(h.Lists)
 	return c
 }
 
@@ -105,7 +108,7 @@ func NewCollector(code *Code, hints Hints) *Collector {
 		c.found.Branches = make(map[trace.BlockID]bool)
 	}
 	if c.found.Several == nil {
-		c.found.Several, c.found.Sites = make(map[uint64]bool), make(map[uint64]int32)
+		c.found.Several, c.found.Sites, c.found.Lists = make(map[uint64]bool), make(map[uint64]int32), make(map[uint64]uint64)
 	}
 	c.asked = newAsked(code, &c.hints, &c.found)
 	c.findSources()
@@ -313,7 +316,7 @@ func (c *Collector) Result() (*Run, error) {
 		}
 		r.Places = append(r.Places, p.result(c.memory))
 	}
-	if c.asked != nil && c.asked.on && c.asked.wrong == "" {
+	if c.asked != nil && c.asked.on && c.asked.ends() {
 		r.Heap = &RunHeap{Calls: c.asked.calls, Begins: c.asked.heap.Begins()}
 	}
 	return r, nil

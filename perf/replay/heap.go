@@ -20,7 +20,7 @@ type liveHeap struct {
 	busy   bool            // the real run is within an allocator
 	entry  int32           // the call that is under way in it, or was last
 	wrong  error           // why it cannot go on
-	exact  bool            // all sizes are exact
+	exact  bool            // all sizes are exact; else what follows from them is a guess
 	anyhow uint64          // where addresses are put that are nowhere
 }
 
@@ -65,10 +65,12 @@ func newLiveHeap(code *Code, p *Program, values []Value) *liveHeap {
 		l.at[c.Place] = int32(i)
 		l.calls = append(l.calls, c)
 	}
-	if !l.exact {
-		l.wrong = refuse("memory is given back and asked for again, of sizes that are no exact polynomial of n")
-	}
 	return l
+}
+
+// guesses reports whether a reference goes to memory of which it is not certain where it lies.
+func (in *Instance) guesses(r *Ref) bool {
+	return in.heap != nil && !in.heap.exact && isPlaced(uint64(in.values[r.Lo].At))
 }
 
 // Recycles reports whether the program gives memory back and asks for more, which lies where a
@@ -218,9 +220,8 @@ func (h *liveHeap) change(c *trace.Change, old uint64) {
 		h.free(h.entry, c.Addr)
 	case c.Kind != trace.Allocated:
 		h.wrong = refuse("memory is mapped as in no run")
-	case c.Size != nth(h.calls[h.entry].sizes, h.calls[h.entry].events):
-		h.wrong = refuse("the start of the run asks for %d bytes, where %d were expected", c.Size, nth(h.calls[h.entry].sizes, h.calls[h.entry].events))
 	default:
+		h.exact = h.exact && c.Size == nth(h.calls[h.entry].sizes, h.calls[h.entry].events)
 		if !h.heap.Placed() && h.heap.InHeap(c.Size) {
 			h.heap.Begin(c.Addr)
 		}

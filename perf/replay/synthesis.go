@@ -111,34 +111,9 @@ func (r *player) run(ctx context.Context) error {
 	r.batch = r.sink.Exchange(nil)
 	v := append(make([]int64, 0, 2*maxDepth), r.start.vector...)
 	for cur := r.start.place; cur >= 0; {
-		p := &r.places[cur]
-		if p.spins && r.check == nil {
-			if err := r.spin(ctx, cur, v); err != nil {
-				return err
-			}
-		}
-		if len(r.batch.Accesses)+len(p.refs) > trace.BatchAccesses || len(r.batch.Blocks) >= trace.BatchAccesses {
-			if err := r.pass(ctx); err != nil {
-				return err
-			}
-		}
-		r.visited(cur, 1)
-		if r.moves {
-			if err := r.allocate(ctx, cur); err != nil {
-				return err
-			}
-		}
-		r.execute(cur, v)
-		if len(p.next) == 0 {
-			return refuse("the way on from %s at %#x is not known", r.code.routine(p.block), uint64(r.code.Plan.Blocks[p.block].PC))
-		}
-		way := p.way
-		if p.choice != only {
-			way = r.wayOn(cur, v)
-		}
-		next := &p.next[way]
-		if r.check != nil {
-			r.check.visit(cur, r.batch.Accesses[len(r.batch.Accesses)-len(p.refs):], next.block)
+		next, err := r.next(ctx, cur, v)
+		if err != nil {
+			return err
 		}
 		if next.to < 0 {
 			break
@@ -151,6 +126,40 @@ func (r *player) run(ctx context.Context) error {
 		}
 	}
 	return r.pass(ctx)
+}
+
+// next executes a place, several times if it repeats itself, and returns the way on.
+func (r *player) next(ctx context.Context, cur int32, v []int64) (*liveNext, error) {
+	p := &r.places[cur]
+	if p.spins && r.check == nil {
+		if err := r.spin(ctx, cur, v); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.batch.Accesses)+len(p.refs) > trace.BatchAccesses || len(r.batch.Blocks) >= trace.BatchAccesses {
+		if err := r.pass(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.visited(cur, 1)
+	if r.moves {
+		if err := r.allocate(ctx, cur); err != nil {
+			return nil, err
+		}
+	}
+	r.execute(cur, v)
+	if len(p.next) == 0 {
+		return nil, refuse("the way on from %s at %#x is not known", r.code.routine(p.block), uint64(r.code.Plan.Blocks[p.block].PC))
+	}
+	way := p.way
+	if p.choice != only {
+		way = r.wayOn(cur, v)
+	}
+	next := &p.next[way]
+	if r.check != nil {
+		r.check.visit(cur, r.batch.Accesses[len(r.batch.Accesses)-len(p.refs):], next.block)
+	}
+	return next, nil
 }
 
 // allocate does what an execution of a place asks of allocators.

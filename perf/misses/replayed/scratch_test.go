@@ -33,3 +33,20 @@ func TestScratch(t *testing.T) {
 		}
 	}
 }
+
+// TestGrowing learns a program that asks for memory the more often the larger the size is: what
+// it asks for at a new size is not known, and its addresses stay real.
+func TestGrowing(t *testing.T) {
+	st := store.Open(t.TempDir())
+	m := find(t, "origin2000")
+	prog := build(t, "", "testdata/grows.c")
+	_, p := learnOne(t, prog, m, subject.RunOptions{Store: st, Args: "{n}"}, 24, 30, 37, 44, 50, 60)
+	if !p.hints.Recycles || !p.hints.Unmodelled {
+		t.Errorf("memory is given out again: %v; not as a model has it: %v", p.hints.Recycles, p.hints.Unmodelled)
+	}
+	for i, run := range p.runs {
+		if run.Heap != nil {
+			t.Errorf("n=%d: %d calls of allocators are kept", p.sweep.sizes[i], len(run.Heap.Calls))
+		}
+	}
+}
