@@ -33,6 +33,9 @@ const (
 	recycles = 16 << 10
 	// maxEvents bounds a list of events that are not all alike.
 	maxEvents = 1 << 12
+	// maxHeld bounds what is in use at a time: of more, such as the elements of lists, the
+	// model takes too long.
+	maxHeld = 1 << 14
 )
 
 // asked follows what a run asks of allocators.
@@ -49,7 +52,7 @@ type asked struct {
 	taken []slots         // by call
 
 	entry   int32  // the allocator's call that is under way or was last: a place
-	key     uint64 // of it: the same in all runs of the executable
+	key     uint64 // of it, if it is a new one
 	pending []trace.Change
 	freed   bool   // much has been given back
 	wrong   string // why the run's memory is not that of the model
@@ -73,6 +76,9 @@ func (a *asked) fail(format string, args ...any) {
 // enters says that a call of an allocator begins.
 func (a *asked) enters(place int32, contexts []Context, p placeKey) {
 	a.entry = place
+	if _, known := a.of[place]; known {
+		return
+	}
 	h := fnv.New64a()
 	for at := p.context; at > 0; at = contexts[at].Parent {
 		_ = binary.Write(h, binary.LittleEndian, uint32(contexts[at].Call))
@@ -213,7 +219,9 @@ func (a *asked) give(call int32, c *trace.Change) {
 		p.site, p.slot = a.siteFor(call, c.Size)
 	}
 	a.ages[call] = append(a.ages[call], c.Addr)
-	a.add(p)
+	if a.add(p); len(a.list) > maxHeld {
+		a.fail("more than %d allocations are in use", maxHeld)
+	}
 }
 
 // siteFor returns the site of new memory of a call, and its slot; 0 if its addresses are to be
