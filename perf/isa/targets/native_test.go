@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/cpu"
+
 	"presage/perf/access"
 	"presage/perf/cfg"
 	"presage/perf/internal/oracle"
@@ -190,6 +192,14 @@ const (
 	minClean = 0.90
 )
 
+// vectors returns flags for the longest vectors that this processor executes.
+func vectors() string {
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ {
+		return "-O3 -march=x86-64-v4 -mprefer-vector-width=512"
+	}
+	return "-O3 -march=x86-64-v3 -mprefer-vector-width=256"
+}
+
 const kernelSources = "../../access/testdata/"
 
 // nativeKernels are the kernels of package access, and those of their routines
@@ -206,7 +216,7 @@ var nativeKernels = []struct {
 	},
 	{ // the vectors' remainders begin where the vectors end, if there were any
 		"kernels.c", "10",
-		[]string{"-O3 -march=x86-64-v4 -mprefer-vector-width=512"},
+		[]string{vectors()},
 		"triad strided downward count structs globals",
 	},
 	{"kernels.f90", "", []string{"-O2"}, "__kernels_MOD_multiply __kernels_MOD_assumed __kernels_MOD_steps __kernels_MOD_cube __kernels_MOD_ofmodule __kernels_MOD_triangle"},
