@@ -31,7 +31,7 @@ func TestCancelled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			script := filepath.Join(dir, "script")
-			text := trap + "\necho $$ >\"$1/file\"\nmv \"$1/file\" \"$1/pid\"\ntouch \"$1/file\"\nwhile :; do sleep 0.01; done\n"
+			text := trap + "\necho $$ >\"$1/number\"\nmv \"$1/number\" \"$1/pid\"\ntouch \"$1/file\"\nwhile :; do sleep 0.01; done\n"
 			if err := os.WriteFile(script, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
