@@ -70,8 +70,11 @@ func newLiveHeap(code *Code, p *Program, values []Value) *liveHeap {
 
 // guesses reports whether a reference goes to memory of which it is not certain where it lies.
 func (in *Instance) guesses(r *Ref) bool {
-	return in.heap != nil && !in.heap.exact && isPlaced(uint64(in.values[r.Lo].At))
+	return in.heap != nil && !in.heap.exact && in.placed(*r)
 }
+
+// placed reports whether a reference goes to memory that a model of malloc places.
+func (in *Instance) placed(r Ref) bool { return isPlaced(uint64(in.values[r.Lo].At)) }
 
 // Recycles reports whether the program gives memory back and asks for more, which lies where a
 // model of malloc says.

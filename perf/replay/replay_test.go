@@ -18,7 +18,7 @@ import (
 
 // needLibrary are the kernels that call routines of the C library. The others do
 // without, as it takes longer to analyse a library than to run a kernel.
-var needLibrary = regexp.MustCompile("HEAP|COPIES|TEMPORARY|PIVOT|CHANGES|ROOT|PRINTS")
+var needLibrary = regexp.MustCompile("HEAP|COPIES|TEMPORARY|KEEPS|PIVOT|CHANGES|ROOT|PRINTS")
 
 // compile builds the kernels of testdata, in Fortran with -DFORTRAN.
 func compile(t testing.TB, flags string) *subject.Program {
@@ -51,7 +51,7 @@ func codeOf(t testing.TB, prog *subject.Program) *Code {
 func execute(t testing.TB, ctx context.Context, prog *subject.Program, code *Code, n int64, collectors ...trace.Collector) {
 	t.Helper()
 	_, err := subject.Run(ctx, prog, subject.Point{"n": float64(n)},
-		subject.RecordOptions{Plan: code.Plan, RunOptions: subject.RunOptions{Args: "{n}"}}, collectors...)
+		subject.RecordOptions{Plan: code.Recorded, RunOptions: subject.RunOptions{Args: "{n}"}}, collectors...)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -61,9 +61,12 @@ func execute(t testing.TB, ctx context.Context, prog *subject.Program, code *Cod
 func learn(t testing.TB, prog *subject.Program, code *Code, sizes ...int64) *Model {
 	t.Helper()
 	var hints Hints
-	var runs []*Run
-	for _, n := range sizes {
-		runs = append(runs, learnOne(t, prog, code, n, &hints))
+	runs := make([]*Run, len(sizes))
+	for known := -1; known < hints.Size(); {
+		known = hints.Size()
+		for i, n := range sizes {
+			runs[i] = learnOne(t, prog, code, n, &hints)
+		}
 	}
 	m, err := NewModel(code, sizes, runs)
 	if err != nil {

@@ -51,6 +51,7 @@ func (in *Instance) judge(start *Follower, replayed *Outcome) *judgement {
 	j.confine()
 	j.spread()
 	j.spreadAllocation(main)
+	j.spreadAsked()
 	j.spreadStored()
 	return j
 }

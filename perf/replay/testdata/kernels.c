@@ -573,6 +573,23 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 		free(d);
 	}
 }
+#elif defined(KEEPS) // the same, and one more at a step that data choose
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	double *kept = 0;
+	for (int t = 0; t < 8; t++) {
+		double *d = malloc(sizeof(double) * n * n);
+		for (int i = 0; i < n * n; i++)
+			d[i] = a[i] + b[i];
+		for (int i = 0; i < n * n; i++)
+			c[i] += d[i];
+		free(d);
+		if (kept == 0 && a[(long)n * n - 1 - t] > 500)
+			kept = malloc(sizeof(double) * n * n);
+	}
+	free(kept);
+}
 #elif defined(PERIODIC) // borders by remainders
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
