@@ -4,9 +4,9 @@ package replay
 // in shares of its executions of blocks and accesses in the largest run.
 type Prospect struct {
 	Doubtful float64
-	// Curable is the part of Doubtful that more sizes may make certain: coefficients
-	// with too few sizes to spare, tiles of which there were too few, residue classes
-	// without a run.
+	// Curable is the part that more sizes may make certain: coefficients with too few
+	// sizes to spare, tiles of which there were too few, residue classes without a run,
+	// and the calls of routines in which a branch is in doubt for these reasons.
 	Curable float64
 }
 
@@ -14,17 +14,26 @@ type Prospect struct {
 func (in *Instance) Prospect() Prospect {
 	var p Prospect
 	total := 0.0
+	cures := make([]bool, len(in.prog.Places))
+	after := make([]bool, len(in.prog.Contexts))
 	for i, d := range in.doubts {
-		n := float64(in.fitted.work[i])
-		total += n
 		if in.gaps[i].at(in.N, in.trained) {
 			d |= untested
 		}
-		if d.any() {
+		n := float64(in.fitted.work[i])
+		if total += n; d.any() {
 			p.Doubtful += n
 		}
-		if in.curable(i, d) {
-			p.Curable += n
+		if cures[i] = in.curable(i, d); cures[i] && d&branching != 0 {
+			after[in.prog.Places[i].Context] = true
+		}
+	}
+	for c := 1; c < len(after); c++ {
+		after[c] = after[c] || after[in.prog.Contexts[c].Parent]
+	}
+	for i, cure := range cures {
+		if cure || after[in.prog.Places[i].Context] {
+			p.Curable += float64(in.fitted.work[i])
 		}
 	}
 	if total > 0 {
