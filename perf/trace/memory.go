@@ -45,6 +45,32 @@ func (r Role) String() string {
 	return fmt.Sprintf("Role(%d)", uint8(r))
 }
 
+// Asks returns how many bytes a call with these arguments asks for, and the address of the
+// memory that it gives back for them, 0 if none. Mappings are of whole pages.
+func (r Role) Asks(args [3]uint64) (size, old uint64) {
+	const page = 4096
+	pages := func(bytes uint64) uint64 { return (bytes + page - 1) &^ (page - 1) }
+	switch r {
+	case Malloc:
+		return args[0], 0
+	case Calloc:
+		return args[0] * args[1], 0
+	case Realloc:
+		return args[1], args[0]
+	case ReallocArray:
+		return args[1] * args[2], args[0]
+	case AlignedAlloc:
+		return args[1], 0
+	case PosixMemalign:
+		return args[2], 0
+	case Mmap:
+		return pages(args[1]), 0
+	case Mremap:
+		return pages(args[2]), args[0]
+	}
+	return 0, 0
+}
+
 // ChangeKind is what happened to memory.
 type ChangeKind uint8
 

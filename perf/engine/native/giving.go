@@ -137,32 +137,19 @@ func (r *reader) gave(pc, result, sp, value uint64) {
 	if sp != g.sp+8 {
 		return
 	}
-	size, old := g.args[0], uint64(0)
-	switch g.role {
-	case trace.Calloc:
-		size = g.args[0] * g.args[1]
-	case trace.Realloc:
-		size, old = g.args[1], g.args[0]
-	case trace.ReallocArray:
-		size, old = g.args[1]*g.args[2], g.args[0]
-	case trace.AlignedAlloc:
-		size = g.args[1]
-	case trace.PosixMemalign:
+	size, old := g.role.Asks(g.args)
+	if g.role == trace.PosixMemalign {
 		if result != 0 || value == 0 {
 			return
 		}
-		size, result = g.args[2], value
-	case trace.Mmap:
-		size = pageUp(g.args[1])
-	case trace.Mremap:
-		size = pageUp(g.args[2])
+		result = value
 	}
 	if isError(result) { // mmap and mremap
 		return
 	}
 	switch {
 	case g.role == trace.Mremap:
-		for _, v := range g.rest(g.args[0], g.args[0]+pageUp(g.args[1])) {
+		for _, v := range g.rest(old, old+pageUp(g.args[1])) {
 			r.tellPieces(trace.Change{Kind: trace.Unmapped}, v.lo, v.hi-v.lo)
 		}
 	case old != 0 && (result != 0 || size == 0) && len(g.rest(old, old+1)) > 0:

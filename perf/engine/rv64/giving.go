@@ -75,35 +75,23 @@ func (m *machine) begin(t *thread) *block {
 
 // gave tells what a call gave whose result is given.
 func (m *machine) gave(g *giving, result uint64) {
-	size, old := g.args[0], uint64(0)
-	switch g.role {
-	case trace.Free, trace.Munmap:
+	if g.role == trace.Free || g.role == trace.Munmap {
 		return
-	case trace.Calloc:
-		size = g.args[0] * g.args[1]
-	case trace.Realloc:
-		old, size = g.args[0], g.args[1]
-	case trace.ReallocArray:
-		old, size = g.args[0], g.args[1]*g.args[2]
-	case trace.AlignedAlloc:
-		size = g.args[1]
-	case trace.PosixMemalign:
+	}
+	size, old := g.role.Asks(g.args)
+	if g.role == trace.PosixMemalign {
 		at, ok := m.mem.load64(g.args[0])
 		if result != 0 || !ok {
 			return
 		}
-		size, result = g.args[2], at
-	case trace.Mmap:
-		size = pageUp(g.args[1])
-	case trace.Mremap:
-		size = pageUp(g.args[2])
+		result = at
 	}
 	if int64(result) < 0 { // mmap and mremap
 		return
 	}
 	switch {
 	case g.role == trace.Mremap:
-		m.tell(trace.Change{Kind: trace.Unmapped, Addr: g.args[0], Size: pageUp(g.args[1])})
+		m.tell(trace.Change{Kind: trace.Unmapped, Addr: old, Size: pageUp(g.args[1])})
 	case old != 0 && (result != 0 || size == 0):
 		m.tell(trace.Change{Kind: trace.Freed, Addr: old})
 	}
