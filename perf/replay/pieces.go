@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -272,18 +273,33 @@ func distance(a, b []int64, set uint) int64 {
 }
 
 // neighbours returns the points nearest to one in a set of variables, of those that
-// differ there.
+// differ there, the nearest first.
 func neighbours(points []sample, from sample, set uint) []sample {
+	away := make([]int64, len(points))
+	for i := range points {
+		away[i] = distance(points[i].x, from.x, set)
+	}
 	var list []sample
-	for _, s := range points {
-		if distance(s.x, from.x, set) > 0 {
-			list = append(list, s)
+	for within := int64(0); len(list) < near; {
+		next := int64(math.MaxInt64)
+		for _, d := range away {
+			if d > within {
+				next = min(next, d)
+			}
+		}
+		if within = next; within == math.MaxInt64 {
+			break
+		}
+		first := len(list)
+		for i, d := range away {
+			if d != within {
+				continue
+			}
+			if s := points[i]; len(list) == first || list[len(list)-1].y != s.y || distance(list[len(list)-1].x, s.x, set) > 0 {
+				list = append(list, s)
+			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b sample) int {
-		return cmp.Compare(distance(a.x, from.x, set), distance(b.x, from.x, set))
-	})
-	list = slices.CompactFunc(list, func(a, b sample) bool { return distance(a.x, b.x, set) == 0 && a.y == b.y })
 	return list[:min(near, len(list))]
 }
 
