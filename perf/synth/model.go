@@ -33,6 +33,12 @@ type Access struct {
 	// levels that are passed by, whose share is 1. None: every access hits.
 	Missed []float64
 
+	// Steps is by how many of a level's blocks an access of a stream moves on, and Starts
+	// where in a block the first one lies, in blocks. A level then misses at accesses that
+	// enter one of its blocks, so that streams that enter blocks together miss together.
+	// None: misses are spread evenly, each stream's for itself.
+	Steps, Starts []float64
+
 	// Ahead is how many cycles before the access a block was requested that misses in
 	// each level, and is found in the next; none: not before.
 	Ahead []int32
@@ -86,7 +92,7 @@ func (m *Model) check(p *Program, c *pipeline.Config) error {
 	}
 	for i := range m.Access {
 		a := &m.Access[i]
-		if len(a.Missed) > len(c.Memory.Levels) || a.Ahead != nil && len(a.Ahead) != len(a.Missed) || a.Stream < 0 {
+		if len(a.Missed) > len(c.Memory.Levels) || a.Ahead != nil && len(a.Ahead) != len(a.Missed) || len(a.Steps) != len(a.Starts) || a.Steps != nil && len(a.Steps) != len(a.Missed) || a.Stream < 0 {
 			return fmt.Errorf("synth: reference %d misses in %d levels of %d", i, len(a.Missed), len(c.Memory.Levels))
 		}
 		for _, s := range a.From {

@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"math"
 	"math/bits"
 	"math/rand/v2"
 
@@ -18,8 +19,34 @@ type drawing struct {
 }
 
 // spread distributes events evenly over accesses: what a level's share has added up to
-// since its last miss.
-type spread struct{ missed, walked []float64 }
+// since its last miss. At is how far, in blocks of each level, the accesses of a stream are
+// from the beginning of one.
+type spread struct {
+	missed, walked, at []float64
+	runs               []run
+}
+
+// run is a part of a walk: of so many blocks that are entered, the first so many miss. What
+// a loop walks over was evicted as a whole, or was never there, and the next time that is
+// kept: misses come one after the other, and can overlap.
+type run struct{ blocks, misses int }
+
+// blocksInRun is a fraction of what a loop enters in a stretch, and far more than a window
+// of instructions holds.
+const blocksInRun = 64
+
+// due reports whether the next block is one that misses, of which share do.
+func (r *run) due(sum *float64, share float64) bool {
+	if r.blocks == 0 {
+		*sum += share * blocksInRun
+		n := math.Floor(*sum)
+		*sum -= n
+		r.blocks, r.misses = blocksInRun, int(n)
+	}
+	r.blocks--
+	r.misses--
+	return r.misses >= 0
+}
 
 // trail is the addresses of the latest executions of a store.
 type trail struct {
@@ -40,7 +67,7 @@ func newDrawing(m *Model, random *rand.Rand) drawing {
 			d.spreads[i] = s
 			continue
 		}
-		s := &spread{make([]float64, len(a.Missed)), make([]float64, len(a.Walks))}
+		s := &spread{missed: make([]float64, len(a.Missed)), walked: make([]float64, len(a.Walks))}
 		for k := range s.missed {
 			s.missed[k] = random.Float64()
 		}
@@ -105,14 +132,7 @@ func (d *drawing) source(ref trace.RefID) (addr uint64, ok bool) {
 // outcome draws the outcome of the next execution of a reference.
 func (d *drawing) outcome(ref trace.RefID) pipeline.Outcome {
 	a, s := &d.model.Access[ref], d.spreads[ref]
-	out := pipeline.Outcome{Stream: a.Stream}
-	before := 1.0
-	for k, share := range a.Missed {
-		if before <= 0 || !event(&s.missed[k], share/before) {
-			break
-		}
-		out.Level, before = uint8(k+1), share
-	}
+	out := pipeline.Outcome{Stream: a.Stream, Level: s.misses(a)}
 	if n := int(out.Level); n > 0 && a.Ahead != nil {
 		out.Ahead = a.Ahead[n-1]
 	}
@@ -122,6 +142,61 @@ func (d *drawing) outcome(ref trace.RefID) pipeline.Outcome {
 		}
 	}
 	return out
+}
+
+// misses draws how many levels the next access misses in.
+func (s *spread) misses(a *Access) (level uint8) {
+	enters := s.move(a)
+	missed, entered := 1.0, 1.0 // shares of accesses, of the level before
+	for k, share := range a.Missed {
+		if missed <= 0 {
+			break
+		}
+		odds := min(1, share/missed)
+		due := event
+		if a.Steps != nil && a.Steps[k] < entered && odds*entered <= mostInBlocks*a.Steps[k] {
+			odds = inBlocks(odds, a.Steps[k]/entered, enters&(1<<k) != 0)
+			entered = a.Steps[k]
+		}
+		if enters&(1<<k) != 0 {
+			due = s.runs[k].due
+		}
+		if odds < 1 && !due(&s.missed[k], odds) {
+			break
+		}
+		level, missed = uint8(k+1), share
+	}
+	return level
+}
+
+// mostInBlocks is how many misses a block may have for each time that a walk enters it, as at
+// the ends of rows. With more they are others, as of what was evicted meanwhile.
+const mostInBlocks = 1.5
+
+// inBlocks returns the odds for a miss of an access that enters a block, or not, given those
+// of all accesses and the share of them that enter one.
+func inBlocks(odds, entering float64, enters bool) float64 {
+	if enters {
+		return min(1, odds/entering)
+	}
+	return max(0, odds-entering) / (1 - entering)
+}
+
+// move moves a stream on, and returns the set of levels of which its access enters a block.
+func (s *spread) move(a *Access) (enters uint64) {
+	if a.Steps != nil && s.at == nil {
+		s.at, s.runs = make([]float64, len(a.Steps)), make([]run, len(a.Steps))
+		for k, step := range a.Steps {
+			s.at[k] = a.Starts[k] - step
+		}
+	}
+	for k, step := range a.Steps {
+		if s.at[k] += step; s.at[k] >= 1 {
+			s.at[k] -= math.Floor(s.at[k])
+			enters |= 1 << k
+		}
+	}
+	return enters
 }
 
 // event adds the share of an access, and reports whether an event is due.

@@ -208,10 +208,42 @@ func (d *disturber) missedIn(s *stream, to *synth.Model) {
 		if by == s.executed || r == s.leader {
 			a.Missed, a.Ahead = d.levels(s, by, r.Float, walks)
 			a.Walks = d.walks(s, by)
+			if walks && r == s.leader && by == d.executed(r) {
+				a.Steps, a.Starts = d.blocks(r)
+			}
 		} else {
 			a.Missed = d.passing(r.Float)
 		}
 	}
+}
+
+// mapped is how far behind the beginning of a page the C library's malloc places what is
+// large enough for a mapping of its own.
+const mapped = 16
+
+// blocks returns by how many blocks of each level a reference that walks moves on, and where
+// in one it starts. Of an address that is not known it is taken to be that of a large
+// array, so that arrays that are walked side by side enter their blocks together.
+func (d *disturber) blocks(r *access.Reference) (steps, starts []float64) {
+	first := int64(0)
+	for _, t := range r.First.Terms() {
+		if t.Symbol.Kind == access.Unit && t.Den == 1 {
+			first += t.Num
+		}
+	}
+	if _, known := r.First.Constant(); !known {
+		first += mapped
+	}
+	by := pace(r)
+	for i := range d.pipeline.Memory.Levels {
+		bytes := int64(d.pipeline.Memory.Levels[i].BlockBytes)
+		within := (first%bytes + bytes) % bytes
+		if backward(r) {
+			within = bytes - by - within
+		}
+		steps, starts = append(steps, float64(by)/float64(bytes)), append(starts, float64(within)/float64(bytes))
+	}
+	return steps, starts
 }
 
 // missers returns the accesses among which the misses of a stream are: those of its
