@@ -163,6 +163,39 @@ func TestFigure13(t *testing.T) {
 	}
 }
 
+// Section 4.2.1 says that the best models of the two SuperSPARCs are the same, and
+// Figure 13 prints different ones. Figure 21 hardly tells them apart: within 5 ms each
+// machine's model is no more than two sizes of 100 better than the other's, and on the
+// SuperSPARC-II the cheapest of three models that are within one size of each other
+// is printed, TLB and L1b adding nothing.
+func TestSuperSPARCsAreTiesInFigure21(t *testing.T) {
+	p := readProfile(t)
+	share := func(arch, opt string, model int) float64 { return p[key(arch, opt, "OLS", model)].abs[0] }
+	const l2, tlbL2, tlbL1L2 = 4, 8, 7 // of Figure 19
+	for _, row := range readTable(t, "iperf-fig13-targets.csv") {
+		arch, opt := row[0], row[1]
+		if opt == "depend-fast" || !strings.HasPrefix(arch, "Super") {
+			continue
+		}
+		chosen, other := l2, tlbL2
+		if arch == "SuperSPARC-I" {
+			chosen, other = tlbL2, l2
+		}
+		if got := strings.Join(p[key(arch, opt, "OLS", chosen)].factors, "+"); got != row[2] {
+			t.Fatalf("%s %s: model %d is %s, Figure 13 has %s", arch, opt, chosen, got, row[2])
+		}
+		if more := share(arch, opt, chosen) - share(arch, opt, other); more < 0 || more > 2 {
+			t.Errorf("%s %s: model %d has %g sizes more than model %d", arch, opt, chosen, more, other)
+		}
+		if share(arch, opt, tlbL1L2) != share(arch, opt, tlbL2) {
+			t.Errorf("%s %s: L1b adds to model %d", arch, opt, tlbL2)
+		}
+		if less := share(arch, opt, l2) - share(arch, opt, tlbL1L2); arch == "SuperSPARC-II" && (less < 0 || less > 1) {
+			t.Errorf("%s %s: model %d has %g sizes more than model %d", arch, opt, l2, less, tlbL1L2)
+		}
+	}
+}
+
 // contradictions returns what cannot be in Figures 20 and 21: a share that falls
 // as the error grows, and different fits of the same function.
 func contradictions(p profile) (bad []string) {

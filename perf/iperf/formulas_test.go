@@ -2,6 +2,7 @@ package iperf_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -223,6 +224,53 @@ func TestFigure9(t *testing.T) {
 			t.Errorf("%s was pruned because %q, want %q", what, reasons[what], reason)
 		}
 	}
+}
+
+// Of the four machines, their two caches and the report's hundred sizes, the two D of
+// appendix A.2 tell different misses in one case: L2 of the SuperSPARCs at n = 792. There
+// 331 rows are 16384.5 blocks, and the definition drops the half, so that block 16384 is
+// that of the first row's set, 2 S; without the floor it is 16384 rows. To the
+// definition every access misses, to the approximation one in four.
+func TestTheTwoDistancesDifferAtOneSize(t *testing.T) {
+	type cell struct {
+		machine, level string
+		n              float64
+	}
+	differ := make(map[cell][2]float64) // D
+	cells := 0
+	for name, g := range figure5 {
+		for _, level := range []struct {
+			name        string
+			s, l, sl, a float64
+		}{{"L1", g.s1, g.l1, g.sl1, g.a1}, {"L2", g.s2, g.l2, g.sl2, g.a2}} {
+			for n := 8.0; n <= 800; n += 8 {
+				if n < level.l {
+					continue // the formula is of strides of a block or more: 8 elements are half of one
+				}
+				cells++
+				exact, gcd := distance(n, level.l, level.s), level.l*level.s/divisor(n, level.l*level.s)
+				if blocking(n, level.l, level.sl, level.s, level.a, exact) != blocking(n, level.l, level.sl, level.s, level.a, gcd) {
+					differ[cell{name, level.name, n}] = [2]float64{exact, gcd}
+				}
+			}
+		}
+	}
+	want := map[cell][2]float64{{"supersparc-1", "L2", 792}: {331, 16384}, {"supersparc-2", "L2", 792}: {331, 16384}}
+	if cells != 798 || !maps.Equal(differ, want) {
+		t.Errorf("of %d cases %v differ, want %v", cells, differ, want)
+	}
+	g := figure5["supersparc-2"]
+	if exact, gcd := blocking(792, g.l2, g.sl2, g.s2, g.a2, 331), blocking(792, g.l2, g.sl2, g.s2, g.a2, 16384); exact != 792*792 || gcd != 792*792/4 {
+		t.Errorf("misses at 792: %g and %g", exact, gcd)
+	}
+}
+
+// divisor returns the greatest common divisor of two integers.
+func divisor(a, b float64) float64 {
+	for b != 0 {
+		a, b = b, math.Mod(a, b)
+	}
+	return a
 }
 
 // D by the gcd approximation is that by definition wherever blocks divide
