@@ -154,3 +154,32 @@ func TestWarmIsNearlyObserve(t *testing.T) {
 		t.Errorf("%g misses after Warm, %g with the whole history, %g without", warm, exact, cold)
 	}
 }
+
+// TestMissesAreThoseOfResult: misses of groups by level, of caches and TLBs, read in
+// passing.
+func TestMissesAreThoseOfResult(t *testing.T) {
+	plan := mixedPlan()
+	rapid.Check(t, func(t *rapid.T) {
+		config := Config{
+			Levels: []Level{{Name: "L1", Blocks: 16, BlockBytes: 32, Ways: 2}, {Name: "L2", Blocks: 48, BlockBytes: 64, Ways: 3}},
+			TLBs:   []TLB{{Name: "TLB", Entries: 4, EntryBytes: 256}},
+		}
+		s, err := New(plan, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Observe(&trace.Batch{Accesses: drawAccesses(t, len(plan.Refs), 200)})
+		r := s.Result()
+		for l, level := range append(r.Levels, r.TLBs...) {
+			got := s.Misses([]uint64{7}, l)
+			if len(got) != len(level.Groups) {
+				t.Fatalf("%s: %d groups of %d", level.Name, len(got), len(level.Groups))
+			}
+			for g := range got {
+				if got[g] != level.Groups[g].Misses {
+					t.Fatalf("%s, group %d: %d misses, the result has %d", level.Name, g, got[g], level.Groups[g].Misses)
+				}
+			}
+		}
+	})
+}

@@ -91,6 +91,21 @@ func (s *Simulator) Result() *Result {
 	return r
 }
 
+// Misses sets dst to the misses of each group of the plan so far at a level of
+// Config.Levels or, after these, of Config.TLBs, as Result has them, and returns it.
+func (s *Simulator) Misses(dst []uint64, level int) []uint64 {
+	levels := s.caches.levels
+	if level >= len(levels) {
+		level -= len(levels)
+		levels = s.tlbs.levels
+	}
+	dst = dst[:0]
+	for i := range levels[level].counts {
+		dst = append(dst, levels[level].counts[i].Misses)
+	}
+	return dst
+}
+
 // chain is a sequence of levels, each of which sees the misses of the one
 // before.
 type chain struct {

@@ -101,8 +101,8 @@ type Time struct {
 // modelled, and misses are assumed independent.
 func Convolve(s *Signature, p *MachineProfile) (*Time, error) {
 	code, rates := s.Code, s.Rates
-	if len(s.Executions) != len(code.Blocks) || len(rates.Seen) != len(code.Blocks) {
-		return nil, fmt.Errorf("metasim: executions of %d blocks and rates of %d for a program of %d", len(s.Executions), len(rates.Seen), len(code.Blocks))
+	if len(s.Executions) != len(code.Blocks) || len(rates.Hit) > 0 && len(rates.Hit[0]) != len(code.Blocks) {
+		return nil, fmt.Errorf("metasim: executions of %d blocks, or rates of others, for a program of %d", len(s.Executions), len(code.Blocks))
 	}
 	if s.Cycles != nil && len(s.Cycles) != len(code.Blocks) {
 		return nil, fmt.Errorf("metasim: cycles of %d blocks for a program of %d", len(s.Cycles), len(code.Blocks))

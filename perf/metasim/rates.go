@@ -1,14 +1,17 @@
 package metasim
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 )
 
 // Rates are the hit rates of basic blocks in a simulation.
 type Rates struct {
 	Levels []string
-	// Seen[b] reports whether block b accessed memory in the sample.
-	Seen []bool
+	// Seen[l][b] reports whether block b accessed memory in the sample, with ByHistory as
+	// far as that tells of level l.
+	Seen [][]bool
 	// Hit[l][b] is the cumulative hit rate of block b at level l, from 0 to 1. It
 	// is 1 if the block was not seen, as in the paper (section 5.2.2), or accesses
 	// no memory.
@@ -22,39 +25,64 @@ type Rates struct {
 // specifies.
 func RatesOf(code *Code, s *Simulation) *Rates {
 	n := len(code.Blocks)
-	r := &Rates{Levels: s.Levels, Seen: make([]bool, n), Once: s.Once}
-	weight := make([]float64, n) // denominators of the miss rates
-	misses := make([][]float64, len(s.Levels))
-	for l := range misses {
-		misses[l] = make([]float64, n)
-	}
-	for i := range s.Stretches {
-		t := &s.Stretches[i]
-		for _, c := range t.Blocks {
-			w := t.Weight // by stretch: weight · (1 - misses/accesses)
-			by := 1 / float64(c.Accesses)
-			if s.Sample.Combine == ByAccess {
-				by = 1 / float64(max(t.Instructions, 1))
-				w *= float64(c.Accesses) * by
-			}
-			r.Seen[c.Block] = true
-			weight[c.Block] += w
-			for l, m := range c.Misses {
-				misses[l][c.Block] += t.Weight * float64(m) * by
-			}
-		}
-	}
+	r := &Rates{Levels: s.Levels, Once: s.Once}
 	for l := range s.Levels {
-		hit := make([]float64, n)
-		for b := range hit {
-			hit[b] = 1
-			if weight[b] > 0 {
-				hit[b] = 1 - misses[l][b]/weight[b]
+		weight, misses := make([]float64, n), make([]float64, n) // weight: denominators of the miss rates
+		for i := range s.Stretches {
+			t := &s.Stretches[i]
+			counts, instructions := t.at(l, s.Sample.Combine)
+			for _, c := range counts {
+				w := t.Weight // by stretch: weight · (1 - misses/accesses)
+				by := 1 / float64(c.accesses)
+				if s.Sample.Combine != ByStretch {
+					by = 1 / float64(max(instructions, 1))
+					w *= float64(c.accesses) * by
+				}
+				weight[c.block] += w
+				misses[c.block] += t.Weight * float64(c.misses) * by
 			}
 		}
-		r.Hit = append(r.Hit, hit)
+		hit, seen := make([]float64, n), make([]bool, n)
+		for b := range hit {
+			hit[b], seen[b] = 1, weight[b] > 0
+			if seen[b] {
+				hit[b] = 1 - misses[b]/weight[b]
+			}
+		}
+		r.Hit, r.Seen = append(r.Hit, hit), append(r.Seen, seen)
 	}
 	return r
+}
+
+// levelCounts are Counts at one level.
+type levelCounts struct {
+	block            int
+	accesses, misses uint64
+}
+
+// at returns what a rule combines at a level, and of how many instructions it is.
+func (t *StretchResult) at(level int, rule Combine) (list []levelCounts, instructions uint64) {
+	add := func(all []Counts) {
+		for _, c := range all {
+			list = append(list, levelCounts{c.Block, c.Accesses, c.Misses[level]})
+		}
+	}
+	add(t.Blocks)
+	if rule != ByHistory || level == 0 || len(t.Like) == 0 || level >= len(t.Like[0].Misses) {
+		return list, t.Instructions
+	}
+	add(t.Like)
+	slices.SortStableFunc(list, func(a, b levelCounts) int { return cmp.Compare(a.block, b.block) })
+	sums := list[:0]
+	for _, c := range list {
+		if n := len(sums); n > 0 && sums[n-1].block == c.block {
+			sums[n-1].accesses += c.accesses
+			sums[n-1].misses += c.misses
+		} else {
+			sums = append(sums, c)
+		}
+	}
+	return sums, t.Instructions + t.LikeInstructions
 }
 
 // ProgramRate is the hit rate of a program at one level: the mean of the rates
@@ -76,8 +104,8 @@ type ProgramRate struct {
 // Program returns the hit rates of the whole program by level, given the number of
 // executions of each block.
 func (r *Rates) Program(code *Code, executions []uint64) ([]ProgramRate, error) {
-	if len(executions) != len(code.Blocks) || len(r.Seen) != len(code.Blocks) {
-		return nil, fmt.Errorf("metasim: executions of %d blocks and rates of %d for a program of %d", len(executions), len(r.Seen), len(code.Blocks))
+	if len(executions) != len(code.Blocks) || len(r.Hit) > 0 && len(r.Hit[0]) != len(code.Blocks) {
+		return nil, fmt.Errorf("metasim: executions of %d blocks, or rates of others, for a program of %d", len(executions), len(code.Blocks))
 	}
 	var list []ProgramRate
 	for l, name := range r.Levels {
@@ -92,7 +120,7 @@ func (r *Rates) Program(code *Code, executions []uint64) ([]ProgramRate, error) 
 			all += accesses
 			executed += float64(n)
 			hitsByExecution += float64(n) * r.Hit[l][b]
-			if r.Seen[b] {
+			if r.Seen[l][b] {
 				seen += accesses
 				hits += accesses * r.Hit[l][b]
 			}

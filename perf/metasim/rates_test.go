@@ -48,8 +48,10 @@ func TestEquation4(t *testing.T) {
 	near(t, "block 1, L2", r.Hit[1][1], 0.75*0.9+0.25*1)
 	near(t, "block 2, L1", r.Hit[0][2], 0.8) // of the stretch that has it
 	near(t, "block 3, unseen", r.Hit[0][3], 1)
-	if r.Seen[0] || !r.Seen[1] || !r.Seen[2] || r.Seen[3] {
-		t.Errorf("seen: %v", r.Seen)
+	for l, seen := range r.Seen {
+		if seen[0] || !seen[1] || !seen[2] || seen[3] {
+			t.Errorf("level %d, seen: %v", l, seen)
+		}
 	}
 	// By accesses: 0.75·100/100 and 0.25·10/200 of each instruction.
 	s.Sample.Combine = metasim.ByAccess
@@ -136,7 +138,7 @@ func TestConvolveOverlapped(t *testing.T) {
 		Instruction: 0.5, Access: 1.5, Reach: 25, Outstanding: 4,
 		Penalties: []predict.Penalty{{Level: "L1", Latency: 20, Share: 1}, {Level: "L2", Latency: 100, Share: 1}},
 	}
-	rates := &metasim.Rates{Levels: []string{"L1", "L2"}, Seen: []bool{true}, Hit: [][]float64{{0}, {0.5}}}
+	rates := &metasim.Rates{Levels: []string{"L1", "L2"}, Hit: [][]float64{{0}, {0.5}}}
 	got, err := metasim.Convolve(&metasim.Signature{Code: code, Executions: []uint64{100}, Rates: rates}, p)
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ type Sample struct {
 	Name      string
 	Stretches []Stretch // ascending and disjoint
 	Combine   Combine   // how their hit rates are combined
+	Strata    []Stratum // ascending and disjoint parts of histories that count by ByHistory; see Stratify
 }
 
 // Stretch is a window of a run with a weight.
@@ -38,6 +39,9 @@ const (
 	// influence is proportional to the block's accesses in it. If weights are
 	// proportional to lengths, it is the ratio of the plain sums.
 	ByAccess
+	// ByHistory is ByAccess where, at the caches below the first, a stretch has the
+	// accesses and misses of all that is like it as well (Sample.Strata).
+	ByHistory
 )
 
 // Full returns the sample that is the whole run.
@@ -134,7 +138,14 @@ func (s *Sample) check() error {
 		}
 		last = p.To
 	}
-	if s.Combine > ByAccess {
+	last = 0
+	for _, p := range s.Strata {
+		if p.From < last || p.To <= p.From || p.Like < 0 || p.Like >= len(s.Stretches) {
+			return fmt.Errorf("metasim: part [%d, %d) of a history in sample %q, like stretch %d of %d, is empty or out of order", p.From, p.To, s.Name, p.Like, len(s.Stretches))
+		}
+		last = p.To
+	}
+	if s.Combine > ByHistory {
 		return fmt.Errorf("metasim: sample %q has an unknown Combine", s.Name)
 	}
 	return nil

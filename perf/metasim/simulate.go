@@ -104,6 +104,12 @@ type StretchResult struct {
 	Stretch               // as requested
 	Instructions uint64   // in its exact extent
 	Blocks       []Counts // of blocks that accessed memory, by ascending index
+
+	// Like are the counts of the strata that are like the stretch (Sample.Strata), with
+	// misses at the levels of caches alone, and of these not at the first, which
+	// histories do not simulate.
+	Like             []Counts
+	LikeInstructions uint64
 }
 
 // Counts are the accesses and misses of a block in a stretch.

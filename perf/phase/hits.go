@@ -29,8 +29,10 @@ type HitRow struct {
 	// Hit is the mean of the blocks' hit ratios by equation (4), weighted by their
 	// accesses in the full run; blocks that the sample does not show are taken to
 	// hit always, as in the paper (2005, section 5.2).
-	Hit      float64 `frame:"sim_hit_ratio"`
-	ByAccess float64 `frame:"sim_hit_ratio_by_access"` // the same, a stretch counting by the block's accesses in it
+	Hit float64 `frame:"sim_hit_ratio"`
+	// ByAccess is the same, a stretch counting by the block's accesses in it, and after
+	// a history with what of that is like the stretch (CacheSample.ByHistory).
+	ByAccess float64 `frame:"sim_hit_ratio_by_access"`
 	Unseen   float64 `frame:"unseen_share"`            // of the full run's accesses, by blocks that the sample does not show
 	Lo       float64 `frame:"sim_hit_ratio_least"`     // if all accesses of unseen blocks miss
 	Hi       float64 `frame:"sim_hit_ratio_most"`      // if all of them hit
@@ -59,7 +61,11 @@ func (c *CacheSample) hitRows(samples []*CacheSample) ([]HitRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}
-	byAccess, err := c.ByAccess.Program(p.Code, p.Executions)
+	by := c.ByAccess
+	if c.ByHistory != nil {
+		by = c.ByHistory
+	}
+	byAccess, err := by.Program(p.Code, p.Executions)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %w", err)
 	}
@@ -171,7 +177,7 @@ func (r *BlockRow) add(c, first *CacheSample, level string, b int) error {
 	}
 	name := columnName(c.Sampling.Title())
 	r.Rates[name+"_hit_ratio"] = c.Rates.Hit[l][b]
-	if c.Rates.Seen[b] {
+	if c.Rates.Seen[l][b] {
 		r.Rates[name+"_seen_hit_ratio"] = c.Rates.Hit[l][b]
 	}
 	return nil

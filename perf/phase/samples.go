@@ -25,6 +25,9 @@ type CacheSample struct {
 	// ByAccess are rates in which a stretch counts by the block's accesses in it,
 	// in place of equation (4).
 	ByAccess *metasim.Rates
+	// ByHistory are the same with the misses in histories (metasim.ByHistory). nil
+	// without metasim.WarmHistory, or where the clusters of intervals are not known.
+	ByHistory *metasim.Rates
 
 	Simulated uint64  // instructions whose hits and misses count
 	Warmed    uint64  // instructions before these that warm the caches up
@@ -168,6 +171,10 @@ func (c *CacheSample) rate(sim *metasim.Simulation) {
 	other := *sim
 	other.Sample.Combine = metasim.ByAccess
 	c.ByAccess = metasim.RatesOf(c.Intervals.Code, &other)
+	if len(sim.Sample.Strata) > 0 {
+		other.Sample.Combine = metasim.ByHistory
+		c.ByHistory = metasim.RatesOf(c.Intervals.Code, &other)
+	}
 }
 
 func (s *storedSample) simulation(sample metasim.Sample) *metasim.Simulation {

@@ -269,6 +269,53 @@ func TestConvolveTable(t *testing.T) {
 	}
 }
 
+// Misses of histories count where the clusters of the intervals are known, and then
+// stand in the table.
+func TestHistoriesCountWithClusters(t *testing.T) {
+	p, m := phases(t), power3(t)
+	m.Caches[1].Blocks /= 16 // what it touches fits into 4 MB
+	chosen, err := p.Pick(t.Context(), simpoint.Options{K: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := Sampling{Name: "with", Points: chosen.Points, Labels: chosen.Labels, Warmup: metasim.WarmHistory, WarmLength: p.Instructions / 8}
+	alone := with
+	alone.Name, alone.Labels = "alone", nil
+	searched := with
+	searched.Name, searched.Points, searched.Labels, searched.SimPoint = "searched", nil, nil, simpoint.Options{K: 3}
+	samples, err := SampleCaches(t.Context(), p, m, []Sampling{with, alone, searched})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if samples[0].ByHistory == nil || samples[1].ByHistory != nil {
+		t.Fatal("histories count without clusters, or not with them")
+	}
+	rows, err := HitRates(samples...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, err := samples[0].ByAccess.Program(p.Code, p.Executions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range 2 {
+		with, alone, searched := rows[l], rows[2+l], rows[4+l]
+		if searched.Hit != with.Hit || searched.ByAccess != with.ByAccess {
+			t.Errorf("%s: the same points by search: %+v, %+v", with.Level, searched, with)
+		}
+		if alone.Hit != with.Hit || alone.ByAccess != points[l].Hit {
+			t.Errorf("%s: points alone are others without clusters: %+v, %+v", with.Level, alone, with)
+		}
+		if changed := with.ByAccess != alone.ByAccess; changed != (l == 1) {
+			t.Errorf("%s: %g with histories, %g without", with.Level, with.ByAccess, alone.ByAccess)
+		}
+	}
+	with.Labels = with.Labels[1:]
+	if _, err := SampleCaches(t.Context(), p, m, []Sampling{with}); err == nil {
+		t.Error("clusters of other intervals: no error")
+	}
+}
+
 func TestSamplingRefusals(t *testing.T) {
 	p, m := phases(t), power3(t)
 	for want, s := range map[string]Sampling{

@@ -22,6 +22,10 @@ type Sampling struct {
 	// Otherwise SimPoint chooses, with the options SimPoint, unless Points are given.
 	SimPoint simpoint.Options
 	Points   []simpoint.Point
+	// Labels, with Points, are the clusters of all intervals (simpoint.Result). With
+	// metasim.WarmHistory, misses within histories then count for the points of
+	// their clusters (metasim.Sample.Stratify), as they do where SimPoint chooses.
+	Labels []int
 
 	// Warmup says what caches hold when a stretch begins; by default they are
 	// warmed up with metasim.DefaultWarmLength instructions, and with
@@ -82,15 +86,25 @@ func (s *Sampling) stretches(ctx context.Context, p *Intervals) (out stretches, 
 	case s.Percent != 0:
 		out.sample, err = metasim.Periodic(p.Instructions, s.Percent, s.Periods)
 	case s.Points != nil:
-		out.sample, err = metasim.Guided(p.Vectors, s.Points)
+		out.sample, err = s.guided(p, s.Points, s.Labels)
 	default:
 		r, err := simpoint.Pick(ctx, p.Vectors, s.SimPoint)
 		if err != nil {
 			return out, err
 		}
 		out.mismatch, out.warnings = r.Mismatch, errorTexts(r.Warnings)
-		out.sample, err = metasim.Guided(p.Vectors, r.Points)
+		out.sample, err = s.guided(p, r.Points, r.Labels)
 		return out, err
 	}
 	return out, err
+}
+
+// guided returns the sample of points, and of what is like them in their histories if
+// the clusters of intervals are known.
+func (s *Sampling) guided(p *Intervals, points []simpoint.Point, labels []int) (metasim.Sample, error) {
+	sample, err := metasim.Guided(p.Vectors, points)
+	if err != nil || labels == nil || s.Warmup != metasim.WarmHistory {
+		return sample, err
+	}
+	return sample.Stratify(p.Vectors, labels, points, s.how(p, &sample).WarmLength)
 }

@@ -53,6 +53,9 @@ store: an interrupted study resumes where it stopped. --history makes
 the last of these files anew, points simulated after a history that warms caches of
 megabytes up, and judges it by the study that was recorded.
 
+After a history (--warmup history), misses within its second half count by access, too:
+for the points of the clusters that its intervals are in, at the levels below the first.
+
 --ranks P takes the ranks of a parallel run one by one, each a run of the program with
 its number in place of {rank} in --args, and prints what each does to memory, and all
 together: by points of its own, by those of rank 0 for all of them, as the paper does

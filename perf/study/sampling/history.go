@@ -26,11 +26,13 @@ type HistoryRow struct {
 	Simulated float64       `frame:"simulated_share"` // of the run's instructions
 	Warmed    float64       `frame:"warmup_share"`    // likewise, as history
 	Level     string        `frame:"level"`
-	Misses    float64       `frame:"sim_miss_ratio"`           // of all accesses; accesses of blocks that no point shows are taken to hit
-	ByAccess  float64       `frame:"sim_miss_ratio_by_access"` // the same, a stretch counting by a block's accesses in it, in place of equation (4)
-	Full      float64       `frame:"sim_full_miss_ratio"`      // of the full simulation
-	Err       float64       `frame:"rel_err"`                  // of Misses against Full
-	ErrBy     float64       `frame:"rel_err_by_access"`        // of ByAccess against Full
+	Misses    float64       `frame:"sim_miss_ratio"`            // of all accesses; accesses of blocks that no point shows are taken to hit
+	ByAccess  float64       `frame:"sim_miss_ratio_by_access"`  // the same, a stretch counting by a block's accesses in it, in place of equation (4)
+	ByHistory float64       `frame:"sim_miss_ratio_by_history"` // likewise, with what of the histories is like the points (metasim.ByHistory)
+	Full      float64       `frame:"sim_full_miss_ratio"`       // of the full simulation
+	Err       float64       `frame:"rel_err"`                   // of Misses against Full
+	ErrBy     float64       `frame:"rel_err_by_access"`         // of ByAccess against Full
+	ErrWith   float64       `frame:"rel_err_by_history"`        // of ByHistory against Full
 	// Processor times, medians of runs in turn; missing if nothing was timed.
 	Untraced    float64 `frame:"meas_untraced_processor_sec"`
 	Guided      float64 `frame:"meas_processor_sec"`
@@ -76,7 +78,7 @@ func (s *study) history(ctx context.Context, full map[string]float64) (rows []Hi
 		if err != nil {
 			return nil, err
 		}
-		how.Points, how.Warmup = chosen.Points, metasim.WarmHistory
+		how.Points, how.Labels, how.Warmup = chosen.Points, chosen.Labels, metasim.WarmHistory
 		of, err := s.after(ctx, how, full)
 		if err != nil {
 			return nil, err
@@ -105,14 +107,19 @@ func (s *study) after(ctx context.Context, how phase.Sampling, full map[string]f
 	if err != nil {
 		return nil, err
 	}
-	for _, h := range hits {
+	points, err := list[0].ByAccess.Program(p.Code, p.Executions)
+	if err != nil {
+		return nil, fmt.Errorf("perf: %w", err)
+	}
+	for i, h := range hits {
 		misses, known := full[h.Level]
 		if !known {
 			return nil, fmt.Errorf("perf: metasim: misses of the full simulation at %s are not known", h.Level)
 		}
 		rows = append(rows, HistoryRow{
 			Program: h.Program, Point: h.Point, Machine: h.Machine, Sampling: h.Sampling, Points: h.Points,
-			Simulated: h.Simulated, Warmed: h.Warmed, Level: h.Level, Misses: 1 - h.Hit, ByAccess: 1 - h.ByAccess, Full: misses, Err: num.RelErr(1-h.Hit, misses), ErrBy: num.RelErr(1-h.ByAccess, misses),
+			Simulated: h.Simulated, Warmed: h.Warmed, Level: h.Level, Misses: 1 - h.Hit, ByAccess: 1 - points[i].Hit, ByHistory: 1 - h.ByAccess, Full: misses,
+			Err: num.RelErr(1-h.Hit, misses), ErrBy: num.RelErr(1-points[i].Hit, misses), ErrWith: num.RelErr(1-h.ByAccess, misses),
 			Untraced: cost.Untraced.ProcessorSeconds, Guided: cost.Sampled.ProcessorSeconds,
 			PerUntraced: cost.Sampled.ProcessorSeconds / cost.Untraced.ProcessorSeconds,
 		})
