@@ -13,10 +13,10 @@ import (
 	"presage/perf/iperf"
 )
 
-// figure13 returns the report's most precise model by machine and level.
-func figure13(t *testing.T) map[string]string {
+// figureRows returns the rows of a figure of the report, without their heading.
+func figureRows(t *testing.T, file string) [][]string {
 	t.Helper()
-	f, err := os.Open("../../../datasets/iperf/iperf-fig13-targets.csv")
+	f, err := os.Open("../../../datasets/iperf/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,9 +25,16 @@ func figure13(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rows[1:]
+}
+
+// figure13 returns the report's most precise model by machine and level.
+func figure13(t *testing.T) map[string]string {
+	t.Helper()
+	rows := figureRows(t, "iperf-fig13-targets.csv")
 	names := map[string]string{"UltraSPARC-I": "ultrasparc-1", "UltraSPARC-II": "ultrasparc-2", "SuperSPARC-I": "supersparc-1", "SuperSPARC-II": "supersparc-2"}
 	out := make(map[string]string)
-	for _, row := range rows[1:] {
+	for _, row := range rows {
 		out[names[row[0]]+" "+row[1]] = row[2]
 	}
 	if len(out) != 12 {
@@ -146,23 +153,17 @@ type gain struct{ machine, level, to string }
 // printedGains are those of the report's Figure 21 for the SuperSPARCs, at -none and -O3.
 func printedGains(t *testing.T) map[gain]float64 {
 	t.Helper()
-	f, err := os.Open("../../../datasets/iperf/iperf-fig20-21.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := figureRows(t, "iperf-fig20-21.csv")
 	shares := make(map[gain]float64) // by the factors of the model
-	for _, row := range rows[1:] {
+	for _, row := range rows {
 		if row[2] != "OLS" || row[5] != "0.005" {
 			continue
 		}
-		if shares[gain{row[0], row[1], row[4]}], err = strconv.ParseFloat(row[6], 64); err != nil {
+		share, err := strconv.ParseFloat(row[6], 64)
+		if err != nil {
 			t.Fatal(err)
 		}
+		shares[gain{row[0], row[1], row[4]}] = share
 	}
 	gains := make(map[gain]float64)
 	for machine, name := range map[string]string{"SuperSPARC-I": "supersparc-1", "SuperSPARC-II": "supersparc-2"} {
