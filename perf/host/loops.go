@@ -2,32 +2,36 @@ package host
 
 import (
 	"maps"
-	"math"
 	"slices"
 )
 
-// nest executes a loop with a fixed number of iterations in each round. An
-// iteration is four independent additions, the count, and the one branch: few
-// enough that a misprediction at the end shows among many iterations, and
-// enough that the branch does not execute in every cycle, which some cores
-// treat differently from the loops of programs.
+// nest executes a loop with a fixed number of iterations in each round, and
+// returns how many these were. Zero must be 0, unknown to the compiler: an
+// iteration is then a chain of two operations on the count, and the one branch,
+// which waits for them. So little runs beside the chain that another thread of
+// the core hardly delays it, and a misprediction at the end delays all after it.
+// A branch in every cycle would be too many: some cores treat them differently
+// from the loops of programs.
 //
 //go:noinline
-func nest(y uint64, iterations, rounds int) uint64 {
-	a, b, c, d := y, y+1, y+2, y+3
+func nest(zero uint64, iterations, rounds int) uint64 {
+	var i, total uint64
 	for range rounds {
-		for range iterations {
-			a += y
-			b ^= y
-			c += y
-			d ^= y
+		for i < uint64(iterations) {
+			i = (i ^ zero) + 1
 		}
+		total += i
+		i -= uint64(iterations) // 0, but after the chain
 	}
-	return a + b + c + d
+	return total
 }
 
-// maxIterations is the longest loop tested.
-const maxIterations = 256
+// Loops of up to maxIterations are tested, against one of endless iterations,
+// of which the end no longer counts.
+const (
+	maxIterations = 256
+	endless       = 1 << 16
+)
 
 // loops measures loops of increasing length.
 func (c *calibration) loops() error {
@@ -35,30 +39,38 @@ func (c *calibration) loops() error {
 	if c.opt.Quick {
 		perOctave = 2
 	}
+	of := func(iterations int) func(rounds int) {
+		return integers(func(zero, _ uint64, rounds int) uint64 { return nest(zero, iterations, rounds) }, 0, 0)
+	}
 	for _, n := range sizes(2, maxIterations, 1, perOctave) {
-		s, err := c.timed(1, integers(func(_, y uint64, rounds int) uint64 { return nest(y, int(n), rounds) }, 0, oddInteger))
+		times, long, err := c.pairs(of(int(n)), of(endless))
 		if err != nil {
 			return err
 		}
 		if err := c.tick(); err != nil {
 			return err
 		}
-		c.Loops = append(c.Loops, Loop{int(n), s})
+		ends := make([]float64, len(times))
+		for i := range ends {
+			ends[i] = times[i] - long[i]*float64(n)/endless
+		}
+		c.Loops = append(c.Loops, Loop{int(n), sampleOf(times), sampleOf(ends)})
 	}
 	return nil
 }
 
-// loopsCurve returns the least times of all passes by number of iterations.
-func (p *Profile) loopsCurve() (iterations []int, ns []float64) {
-	least := make(map[int]float64)
+// endsCurve returns what loops take beyond their iterations, by their number,
+// from the pass in which that was the steadiest.
+func (p *Profile) endsCurve() (iterations []int, ns []float64) {
+	steadiest := make(map[int]Sample)
 	for _, l := range p.Loops {
-		if v, ok := least[l.Iterations]; !ok || l.Execution.Min < v {
-			least[l.Iterations] = l.Execution.Min
+		if s, ok := steadiest[l.Iterations]; !ok || l.Ends.Max-l.Ends.Min < s.Max-s.Min {
+			steadiest[l.Iterations] = l.Ends
 		}
 	}
-	iterations = slices.Sorted(maps.Keys(least))
+	iterations = slices.Sorted(maps.Keys(steadiest))
 	for _, n := range iterations {
-		ns = append(ns, least[n])
+		ns = append(ns, steadiest[n].Median)
 	}
 	return iterations, ns
 }
@@ -72,12 +84,8 @@ func (c *calibration) findLoopReach() {
 		c.warn("what a wrong guess costs is too little for ends of loops to show whether they are foreseen")
 		return
 	}
-	iterations, ns := c.loopsCurve()
-	each := math.Inf(1) // iteration: a loop's beginning and end only add to it
-	for i, n := range iterations {
-		each = min(each, ns[i]/float64(n))
-	}
-	wrong := func(i int) bool { return ns[i]-each*float64(iterations[i]) > cost/2 }
+	iterations, ns := c.endsCurve()
+	wrong := func(i int) bool { return ns[i] > cost/2 }
 	c.LoopReach = 1
 	for i, n := range iterations {
 		if wrong(i) && i+1 < len(iterations) && wrong(i+1) {

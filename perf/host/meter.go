@@ -47,18 +47,9 @@ const maxRounds = 1 << 40
 
 // time returns the ns of one round of body.
 func (m *meter) time(body func(rounds int)) (Sample, error) {
-	rounds := 1
-	for {
-		if err := m.ctx.Err(); err != nil {
-			return Sample{}, err
-		}
-		took := elapsed(body, rounds)
-		if took >= m.slice/2 || rounds >= maxRounds {
-			break
-		}
-		// At least 2, at most 16 times as many: a first round is cold.
-		factor := float64(m.slice) / max(1, float64(took))
-		rounds = int(float64(rounds) * min(16, max(2, factor)))
+	rounds, err := m.rounds(body)
+	if err != nil {
+		return Sample{}, err
 	}
 	times := make([]float64, m.repeats)
 	for i := range times {
@@ -68,6 +59,44 @@ func (m *meter) time(body func(rounds int)) (Sample, error) {
 		times[i] = float64(elapsed(body, rounds)) / float64(rounds)
 	}
 	return sampleOf(times), nil
+}
+
+// pairs returns the ns of one round of a and of one of b, measured in turn: what
+// makes the core slower for longer than a slice is in both of a pair.
+func (m *meter) pairs(a, b func(rounds int)) (as, bs []float64, err error) {
+	ofA, err := m.rounds(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	ofB, err := m.rounds(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	for range m.repeats {
+		if err := m.ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		as = append(as, float64(elapsed(a, ofA))/float64(ofA))
+		bs = append(bs, float64(elapsed(b, ofB))/float64(ofB))
+	}
+	return as, bs, nil
+}
+
+// rounds returns how many rounds of body fill a slice.
+func (m *meter) rounds(body func(rounds int)) (int, error) {
+	rounds := 1
+	for {
+		if err := m.ctx.Err(); err != nil {
+			return 0, err
+		}
+		took := elapsed(body, rounds)
+		if took >= m.slice/2 || rounds >= maxRounds {
+			return rounds, nil
+		}
+		// At least 2, at most 16 times as many: a first round is cold.
+		factor := float64(m.slice) / max(1, float64(took))
+		rounds = int(float64(rounds) * min(16, max(2, factor)))
+	}
 }
 
 func elapsed(body func(rounds int), rounds int) time.Duration {

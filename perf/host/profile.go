@@ -128,6 +128,9 @@ type Mix struct {
 type Loop struct {
 	Iterations int
 	Execution  Sample // of all of them
+	// Ends is the part of it that as many iterations of an endless loop do not
+	// take, which was measured in turn with it.
+	Ends Sample
 }
 
 // Window is the time of a pair of independent loads from memory with a number

@@ -108,7 +108,7 @@ func TestRowsOfAKnownHost(t *testing.T) {
 		Operations: []host.Operation{{Class: isa.FPDivide, Latency: ns(10), Reciprocal: ns(5)}, {Class: isa.Branch, Reciprocal: ns(0.25)}},
 		Parallel:   []host.Parallel{{Chains: 1, Load: ns(100)}, {Chains: 4, Load: ns(25)}},
 		Bandwidths: []host.Bandwidth{{Kind: "read", Bytes: 1 << 20, Byte: ns(0.125)}},
-		Loops:      []host.Loop{{Iterations: 4, Execution: ns(10)}},
+		Loops:      []host.Loop{{Iterations: 4, Execution: ns(10), Ends: ns(1)}},
 		Pages:      []host.Paged{{Pages: 8, Sparse: ns(6), Dense: ns(2)}},
 	}}
 	var got []string
@@ -139,7 +139,7 @@ func TestRowsOfAKnownHost(t *testing.T) {
 	if r := c.Bandwidths()[0]; r.Rate != 8e9 || r.Median != 6.4e9 {
 		t.Errorf("bandwidth: %+v", r)
 	}
-	if r := c.Loops()[0]; r.Cycles != 20 || r.Each != 5 {
+	if r := c.Loops()[0]; r.Cycles != 20 || r.Each != 5 || r.Ends != 2.5 {
 		t.Errorf("loop: %+v", r)
 	}
 	if r := c.Translations()[0]; r.Cycles != 8 || r.Page != 4096 {

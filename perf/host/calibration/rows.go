@@ -189,6 +189,7 @@ type LoopRow struct {
 	Iterations int     `frame:"iterations"`
 	Cycles     float64 `frame:"meas_cycles"`           // of the loop
 	Each       float64 `frame:"meas_iteration_cycles"` // of an iteration
+	Ends       float64 `frame:"meas_ends_cycles"`      // what it takes beyond as many iterations of an endless loop
 	Median     float64 `frame:"meas_median_ns"`
 	Spread     float64 `frame:"meas_spread"`
 }
@@ -198,7 +199,7 @@ func (c *Calibration) Loops() []LoopRow {
 	var rows []LoopRow
 	for _, l := range c.Profile.Loops {
 		cycles := c.Profile.Cycles(l.Execution.Min)
-		rows = append(rows, LoopRow{c.name(), l.Iterations, cycles, cycles / float64(l.Iterations), l.Execution.Median, l.Execution.Spread()})
+		rows = append(rows, LoopRow{c.name(), l.Iterations, cycles, cycles / float64(l.Iterations), c.Profile.Cycles(l.Ends.Median), l.Execution.Median, l.Execution.Spread()})
 	}
 	return rows
 }
