@@ -45,7 +45,9 @@ type RankRow struct {
 	Hit          float64       `frame:"sim_hit_ratio"`      // see phase.HitRow
 	Full         float64       `frame:"sim_full_hit_ratio"` // of the full simulation
 	Diff         float64       `frame:"hit_ratio_diff"`
-	Err          float64       `frame:"rel_err"` // of misses
+	Err          float64       `frame:"rel_err"`                  // of misses
+	ByHistory    float64       `frame:"sim_hit_ratio_by_history"` // with what of the histories is like the points (metasim.ByHistory)
+	ErrWith      float64       `frame:"rel_err_by_history"`       // of misses, likewise
 	// Processor times: of the program itself, counting its blocks' executions only,
 	// simulating the sample, and simulating all.
 	Untraced    float64 `frame:"meas_untraced_processor_sec"`
@@ -97,7 +99,7 @@ func (o Options) RunRanks(ctx context.Context, prog *subject.Program, point subj
 		return nil, fmt.Errorf("perf: metasim: %d ranks at %v: want one or more, and no %s in the problem", ranks, point, RankParameter)
 	}
 	f := &RankFindings{origin: prog.Name + ", SHA-256 " + prog.File.SHA256}
-	var first []simpoint.Point
+	var first *simpoint.Result
 	for rank := range ranks {
 		at := subject.Point{RankParameter: float64(rank)}
 		maps.Copy(at, point)
@@ -113,10 +115,10 @@ func (o Options) RunRanks(ctx context.Context, prog *subject.Program, point subj
 			return nil, err
 		}
 		if rank == 0 {
-			first = chosen.Points
+			first = chosen.Result
 		}
 		r := ranked{Options: one, intervals: p, ranks: ranks, rank: rank, point: point}
-		if err := r.simulate(ctx, f, chosen.Points, first); err != nil {
+		if err := r.simulate(ctx, f, chosen.Result, first); err != nil {
 			return nil, err
 		}
 	}
@@ -134,13 +136,19 @@ type ranked struct {
 }
 
 // simulate adds the rank's rows, by its own points and by those of the first.
-func (r *ranked) simulate(ctx context.Context, f *RankFindings, own, first []simpoint.Point) error {
+func (r *ranked) simulate(ctx context.Context, f *RankFindings, own, first *simpoint.Result) error {
 	p := r.intervals
-	first, moved := within(first, p.Vectors.Len())
+	points, moved := within(first.Points, p.Vectors.Len())
+	labels := extended(first.Labels, p.Vectors.Len())
 	if moved {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("rank %d: a point of rank 0 lies behind its end: its last interval is taken", r.rank))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("rank %d: a point of rank 0 lies behind its end: its last interval is taken, and histories do not count", r.rank))
+		labels = nil
 	}
-	samplings := []phase.Sampling{{Full: true}, {Name: guidedOwn, Points: own, Warmup: metasim.WarmHistory}, {Name: guidedFirst, Points: first, Warmup: metasim.WarmHistory}}
+	samplings := []phase.Sampling{
+		{Full: true},
+		{Name: guidedOwn, Points: own.Points, Labels: own.Labels, Warmup: metasim.WarmHistory},
+		{Name: guidedFirst, Points: points, Labels: labels, Warmup: metasim.WarmHistory},
+	}
 	samples, err := phase.SampleCaches(ctx, p, r.Machine, samplings)
 	if err != nil {
 		return err
@@ -166,7 +174,7 @@ func (r *ranked) simulate(ctx context.Context, f *RankFindings, own, first []sim
 		row := RankRow{
 			Program: p.Name, Point: r.point, Machine: h.Machine, Ranks: r.ranks, Rank: strconv.Itoa(r.rank),
 			Instructions: p.Instructions, Accesses: accesses, Sampling: h.Sampling, Points: h.Points, Simulated: h.Simulated,
-			Level: h.Level, Hit: h.Hit, Full: h.Full,
+			Level: h.Level, Hit: h.Hit, Full: h.Full, ByHistory: h.ByAccess,
 			Untraced: cost.Untraced.ProcessorSeconds, Vectors: p.Cost.ProcessorSeconds, Whole: samples[0].Cost.ProcessorSeconds,
 			Sampled: cost.Sampled.ProcessorSeconds,
 		}
@@ -197,6 +205,15 @@ func within(points []simpoint.Point, n int) (all []simpoint.Point, moved bool) {
 	return all, moved
 }
 
+// extended returns the labels of n intervals: those beyond the last known one are as it.
+func extended(labels []int, n int) []int {
+	all := slices.Clone(labels[:min(n, len(labels))])
+	for len(all) < n {
+		all = append(all, labels[len(labels)-1])
+	}
+	return all
+}
+
 // blocks adds the rank's basic blocks at each level.
 func (r *ranked) blocks(f *RankFindings, samples []*phase.CacheSample) error {
 	const rest = 1e-2 // of the accesses: blocks that matter little
@@ -220,7 +237,7 @@ func (r *ranked) blocks(f *RankFindings, samples []*phase.CacheSample) error {
 
 // compared returns the row with what follows from its hit ratios and times.
 func (r RankRow) compared() RankRow {
-	r.Diff, r.Err = r.Hit-r.Full, num.RelErr(1-r.Hit, 1-r.Full)
+	r.Diff, r.Err, r.ErrWith = r.Hit-r.Full, num.RelErr(1-r.Hit, 1-r.Full), num.RelErr(1-r.ByHistory, 1-r.Full)
 	r.PerUntraced, r.FullPer = r.Sampled/r.Untraced, r.Whole/r.Untraced
 	return r
 }
@@ -241,13 +258,15 @@ func together(rows []RankRow) (all []RankRow) {
 		a := &all[i]
 		a.Instructions, a.Accesses, a.Points = a.Instructions+r.Instructions, a.Accesses+r.Accesses, a.Points+r.Points
 		a.Simulated += r.Simulated * float64(r.Instructions)
-		a.Hit, a.Full = a.Hit+r.Hit*float64(r.Accesses), a.Full+r.Full*float64(r.Accesses)
+		n := float64(r.Accesses)
+		a.Hit, a.Full, a.ByHistory = a.Hit+r.Hit*n, a.Full+r.Full*n, a.ByHistory+r.ByHistory*n
 		a.Untraced, a.Vectors, a.Sampled, a.Whole = a.Untraced+r.Untraced, a.Vectors+r.Vectors, a.Sampled+r.Sampled, a.Whole+r.Whole
 	}
 	for i := range all {
 		a := &all[i]
 		a.Simulated /= float64(a.Instructions)
-		a.Hit, a.Full = a.Hit/float64(a.Accesses), a.Full/float64(a.Accesses)
+		n := float64(a.Accesses)
+		a.Hit, a.Full, a.ByHistory = a.Hit/n, a.Full/n, a.ByHistory/n
 		*a = a.compared()
 	}
 	return all

@@ -31,7 +31,7 @@ func TestRanks(t *testing.T) {
 		}
 		return f.Rows[i]
 	}
-	if len(f.Rows) != 3*2*2 || find("0", guidedOwn, "L2").Hit != find("0", guidedFirst, "L2").Hit {
+	if own, first := find("0", guidedOwn, "L2"), find("0", guidedFirst, "L2"); len(f.Rows) != 3*2*2 || own.Hit != first.Hit || own.ByHistory != first.ByHistory {
 		t.Errorf("%+v", f.Rows)
 	}
 	var misses, accesses float64
@@ -87,5 +87,19 @@ func TestPointsBehindTheEnd(t *testing.T) {
 	all, moved := within(points, 9)
 	if want := []simpoint.Point{{Interval: 3, Weight: 0.5}, {Interval: 8, Weight: 0.5}}; !moved || !slices.Equal(all, want) {
 		t.Errorf("%v, want %v", all, want)
+	}
+}
+
+// TestExtended takes the clusters of one run's intervals for those of shorter and longer
+// ones.
+func TestExtended(t *testing.T) {
+	labels := []int{0, 0, 1, 2}
+	for _, c := range []struct {
+		n    int
+		want []int
+	}{{2, []int{0, 0}}, {4, labels}, {6, []int{0, 0, 1, 2, 2, 2}}} {
+		if got := extended(labels, c.n); !slices.Equal(got, c.want) {
+			t.Errorf("%d intervals: %v, want %v", c.n, got, c.want)
+		}
 	}
 }
