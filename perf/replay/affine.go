@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"math/big"
+	"math"
 	"slices"
 )
 
@@ -30,8 +30,8 @@ type affine struct {
 // direction is a row of the reduced echelon form of the points minus the origin.
 type direction struct {
 	pivot  int
-	vector []*big.Rat
-	rise   *big.Rat // of y along it
+	vector []quotient
+	rise   quotient // of y along it
 }
 
 // whole is what the rows say in integers, all times den: there are few rows, and many points
@@ -67,7 +67,7 @@ func (a *affine) add(v []int64, y int64) bool {
 	case a.whole != nil:
 		return a.whole.rise(a, v) == (y-a.value)*a.whole.den
 	}
-	return a.exactly(v).Cmp(big.NewRat(y, 1)) == 0
+	return a.exactly(v) == integer(y)
 }
 
 // rise returns by how much the function rises from the origin to a point that others
@@ -97,12 +97,11 @@ func (w *whole) spans(a *affine, v []int64) bool {
 }
 
 // exactly returns the value at a point that others determine.
-func (a *affine) exactly(v []int64) *big.Rat {
-	y := big.NewRat(a.value, 1)
-	t := new(big.Rat)
+func (a *affine) exactly(v []int64) quotient {
+	y := integer(a.value)
 	for i := range a.rows {
 		r := &a.rows[i]
-		y.Add(y, t.Mul(r.rise, big.NewRat(v[r.pivot]-a.origin[r.pivot], 1)))
+		y = y.less(integer(a.origin[r.pivot]-v[r.pivot]), r.rise)
 	}
 	return y
 }
@@ -144,15 +143,16 @@ func (a *affine) pivots(k int) bool {
 
 // extend adds the direction of v, if it is new.
 func (a *affine) extend(v []int64, y int64) (grown bool) {
-	d := direction{pivot: -1, vector: make([]*big.Rat, len(v)), rise: big.NewRat(y-a.value, 1)}
+	var room [16]quotient
+	d := direction{pivot: -1, vector: room[:0], rise: integer(y - a.value)}
 	for k := range v {
-		d.vector[k] = big.NewRat(v[k]-a.origin[k], 1)
+		d.vector = append(d.vector, integer(v[k]-a.origin[k]))
 	}
-	for _, r := range a.rows {
-		d.subtract(&r, new(big.Rat).Set(d.vector[r.pivot]))
+	for i := range a.rows {
+		d.subtract(&a.rows[i], d.vector[a.rows[i].pivot])
 	}
-	for k, x := range d.vector {
-		if x.Sign() != 0 {
+	for k := range d.vector {
+		if !d.vector[k].zero() {
 			d.pivot = k
 			break
 		}
@@ -160,51 +160,56 @@ func (a *affine) extend(v []int64, y int64) (grown bool) {
 	if d.pivot < 0 {
 		return false
 	}
-	d.divide(new(big.Rat).Set(d.vector[d.pivot]))
+	d.divide(d.vector[d.pivot])
 	for i := range a.rows {
-		a.rows[i].subtract(&d, new(big.Rat).Set(a.rows[i].vector[d.pivot]))
+		a.rows[i].subtract(&d, a.rows[i].vector[d.pivot])
 	}
+	d.vector = slices.Clone(d.vector)
 	a.rows = append(a.rows, d)
 	a.solve()
 	return true
 }
 
 // subtract takes away f times o.
-func (d *direction) subtract(o *direction, f *big.Rat) {
-	if f.Sign() == 0 {
+func (d *direction) subtract(o *direction, f quotient) {
+	if f.zero() {
 		return
 	}
-	t := new(big.Rat)
 	for k := range d.vector {
-		d.vector[k].Sub(d.vector[k], t.Mul(f, o.vector[k]))
+		d.vector[k] = d.vector[k].less(f, o.vector[k])
 	}
-	d.rise.Sub(d.rise, t.Mul(f, o.rise))
+	d.rise = d.rise.less(f, o.rise)
 }
 
-func (d *direction) divide(f *big.Rat) {
-	for k := range d.vector {
-		d.vector[k].Quo(d.vector[k], f)
+func (d *direction) divide(f quotient) {
+	if f == integer(1) {
+		return
 	}
-	d.rise.Quo(d.rise, f)
+	for k := range d.vector {
+		d.vector[k] = d.vector[k].over(f)
+	}
+	d.rise = d.rise.over(f)
 }
 
 // solve computes the coefficients: the rise of each row belongs to its pivot.
 func (a *affine) solve() {
 	clear(a.coef)
-	constant := big.NewRat(a.value, 1)
-	t := new(big.Rat)
+	constant := integer(a.value)
 	a.unit, a.coarse = true, false
-	put := func(k int, x *big.Rat) {
-		c, ok := scaled(x)
+	put := func(k int, x quotient) {
+		c, ok := x.times(scale, math.MaxInt64)
+		if !ok {
+			c = 0
+		}
 		a.coef[k] = c
 		a.coarse = a.coarse || !ok
 	}
 	for i := range a.rows {
 		r := &a.rows[i]
 		put(r.pivot+1, r.rise)
-		constant.Sub(constant, t.Mul(r.rise, big.NewRat(a.origin[r.pivot], 1)))
-		for k, x := range r.vector {
-			a.unit = a.unit && (k == r.pivot || x.Sign() == 0)
+		constant = constant.less(integer(a.origin[r.pivot]), r.rise)
+		for k := range r.vector {
+			a.unit = a.unit && (k == r.pivot || r.vector[k].zero())
 		}
 	}
 	put(0, constant)
@@ -216,45 +221,39 @@ func (a *affine) solve() {
 
 // wholeOf returns the rows in integers; nil if these are too large.
 func wholeOf(rows []direction) *whole {
-	den := big.NewInt(1)
-	for _, r := range rows {
-		for _, x := range append(r.vector[:len(r.vector):len(r.vector)], r.rise) {
-			gcd := new(big.Int).GCD(nil, nil, den, x.Denom())
-			den.Mul(den, new(big.Int).Quo(x.Denom(), gcd))
+	den := int64(1)
+	with := func(x quotient) bool {
+		if x.wide != nil || x.den > maxDen {
+			return false
+		}
+		den *= x.den / gcd(den, x.den)
+		return den <= maxDen
+	}
+	for i := range rows {
+		if !with(rows[i].rise) {
+			return nil
+		}
+		for _, x := range rows[i].vector {
+			if !with(x) {
+				return nil
+			}
 		}
 	}
-	if !den.IsInt64() || den.Int64() > maxDen {
-		return nil
-	}
-	w := &whole{den: den.Int64(), rises: make([]int64, len(rows)), vectors: make([][]int64, len(rows))}
-	fits := true
-	integer := func(x *big.Rat, most int64) int64 {
-		t := new(big.Rat).Mul(x, new(big.Rat).SetInt(den))
-		if n := t.Num(); n.IsInt64() && max(n.Int64(), -n.Int64()) <= most {
-			return n.Int64()
-		}
-		fits = false
-		return 0
-	}
+	w := &whole{den: den, rises: make([]int64, len(rows)), vectors: make([][]int64, len(rows))}
+	fits, ok := true, false
 	for i, r := range rows {
-		w.rises[i] = integer(r.rise, 1<<40)
-		for _, x := range r.vector {
-			w.vectors[i] = append(w.vectors[i], integer(x, maxDen))
+		w.rises[i], ok = r.rise.times(den, 1<<40)
+		fits = fits && ok
+		w.vectors[i] = make([]int64, len(r.vector))
+		for k, x := range r.vector {
+			w.vectors[i][k], ok = x.times(den, maxDen)
+			fits = fits && ok
 		}
 	}
 	if !fits {
 		return nil
 	}
 	return w
-}
-
-// scaled returns x times scale if that is an integer that fits.
-func scaled(x *big.Rat) (int64, bool) {
-	t := new(big.Rat).Mul(x, big.NewRat(scale, 1))
-	if !t.IsInt() || !t.Num().IsInt64() {
-		return 0, false
-	}
-	return t.Num().Int64(), true
 }
 
 // Split divides vectors into Modulus classes, by the residue of coordinate A or of

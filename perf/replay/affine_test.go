@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"math/big"
 	"testing"
 
 	"presage/perf/trace"
@@ -31,7 +30,7 @@ func TestAffineRecovers(t *testing.T) {
 		}
 		for _, v := range points { // none was lost while others came
 			if a.coarse {
-				if a.exactly(v).Cmp(big.NewRat(value(v), 1)) != 0 {
+				if a.exactly(v) != integer(value(v)) {
 					t.Errorf("at %v: not %d", v, value(v))
 				}
 			} else if got := a.at(v); got != scale*value(v) {

@@ -153,13 +153,6 @@ func unitsIn(b *RunBends, vars []int) (*runUnits, int64) {
 	return u, abs(steps[1])
 }
 
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
 // unsure reports whether so few points are on some piece that it is a guess.
 func (t *together) unsure() bool {
 	return slices.ContainsFunc(t.pieces, func(p piece) bool {

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"math/big"
 	"math/rand"
 	"slices"
 	"testing"
@@ -39,14 +38,14 @@ func TestIntegersDecideAsQuotientsDo(t *testing.T) {
 				y++
 			}
 			if a.points && a.whole != nil {
-				d := direction{vector: make([]*big.Rat, depth), rise: new(big.Rat)}
+				d := direction{rise: integer(0)}
 				for k := range v {
-					d.vector[k] = big.NewRat(v[k]-a.origin[k], 1)
+					d.vector = append(d.vector, integer(v[k]-a.origin[k]))
 				}
-				for _, r := range a.rows {
-					d.subtract(&r, new(big.Rat).Set(d.vector[r.pivot]))
+				for i := range a.rows {
+					d.subtract(&a.rows[i], d.vector[a.rows[i].pivot])
 				}
-				spanned := !slices.ContainsFunc(d.vector, func(x *big.Rat) bool { return x.Sign() != 0 })
+				spanned := !slices.ContainsFunc(d.vector, func(x quotient) bool { return !x.zero() })
 				if a.leaves(v) == spanned {
 					t.Fatalf("%v leaves the rows of %+v: %t", v, a, a.leaves(v))
 				}
@@ -54,7 +53,7 @@ func TestIntegersDecideAsQuotientsDo(t *testing.T) {
 					outside++
 				} else {
 					inside++
-					exact := a.exactly(v).Cmp(big.NewRat(y, 1)) == 0
+					exact := a.exactly(v) == integer(y)
 					if !exact {
 						off++
 					}
