@@ -150,12 +150,39 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 		return nil, errors.New("perf: a draft of a model knows no intervals: ask for a Coverage of -1, or fit without FitOptions.Draft")
 	}
 	scopes := m.Scopes(by)
-	t.points, t.smaller.made = points, false
 	for _, point := range points {
 		if err := m.Check(point); err != nil {
 			return nil, err
 		}
 	}
+	byPoint := make([][]Row, len(points))
+	var own []int // points that the model itself is asked for
+	var asked []subject.Point
+	for i, point := range points {
+		s, err := substituteAt(ctx, opt.Corrector, point)
+		if err == nil && s != nil {
+			byPoint[i], err = s.predict(ctx, t, point, opt)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			own, asked = append(own, i), append(asked, point)
+		}
+	}
+	if len(own) == 0 {
+		return slices.Concat(byPoint...), nil
+	}
+	rows, err := m.predictOwn(ctx, t, asked, scopes, opt)
+	for i, of := range rows {
+		byPoint[own[i/len(t.levels)]] = append(byPoint[own[i/len(t.levels)]], of...)
+	}
+	return slices.Concat(byPoint...), err
+}
+
+// predictOwn returns the rows of each point and level, by the model itself.
+func (m *Model) predictOwn(ctx context.Context, t *target, points []subject.Point, scopes subject.Partition, opt PredictOptions) ([][]Row, error) {
+	t.points, t.smaller.made = points, false
 	if err := m.collectByLoop(ctx, t.levels, points, opt.Method, opt.Progress); err != nil {
 		return nil, err
 	}
@@ -174,14 +201,13 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 	}
 	levels := len(t.levels)
 	done := make([]atomic.Int64, len(points)) // levels
-	rows, err := inOrder(workers, len(points)*levels, func(i int) ([]Row, error) {
+	return inOrder(workers, len(points)*levels, func(i int) ([]Row, error) {
 		rows, err := m.predictAt(ctx, t, points[i/levels], t.levels[i%levels], scopes, opt)
 		if done[i/levels].Add(1) == int64(levels) {
 			m.forget(points[i/levels], opt.Method)
 		}
 		return rows, err
 	})
-	return slices.Concat(rows...), err
 }
 
 // inOrder returns the results of f for 0 to n - 1, which so many workers compute; or the
@@ -390,6 +416,12 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 		return nil, fmt.Errorf("perf: %s has no level %q", on.Name, level)
 	}
 	l := t.levels[i]
+	switch s, err := substituteAt(ctx, opt.Corrector, point); {
+	case err != nil:
+		return nil, err
+	case s != nil:
+		return s.byGroup(ctx, m, on, level, point, opt)
+	}
 	if err := m.collectByLoop(ctx, t.levels[i:i+1], []subject.Point{point}, opt.Method, opt.Progress); err != nil {
 		return nil, err
 	}

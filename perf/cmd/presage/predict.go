@@ -38,8 +38,9 @@ store): a curve that is drawn again with a few sizes more takes the time of thes
 Loops are learned by running the program at the sizes of the profiles again. Where these
 leave in doubt what others may settle, as they do with tiles, a program that takes its
 size as an argument is run at up to 16 more sizes for each that is predicted, none larger
-than the profiled and together no longer; the rows' warnings say at which.
---trained-sizes-only switches that off.
+than the profiled and together no longer; the rows' warnings say at which. Where memory
+grows in the steps of tables that double, it is profiled at halves of the size, too.
+--trained-sizes-only switches both off.
 
 For a program that is compiled for one size, --point gives the executable of a size
 to be predicted. Only the start of it is run; from there on it is replayed. Without

@@ -54,7 +54,9 @@ type Options struct {
 	// those of the profiles leave much in doubt that others may settle: up to 16 for each
 	// size that is predicted, none above the largest of the profiles, and together of no
 	// more instructions than the runs of these, by estimate; once, and again where one shows
-	// what to look for in others. The rows' warnings say at which.
+	// what to look for in others. Where its memory grows in steps that are those of
+	// doubling, it is profiled at up to 5 halves of halves of the size, too (see
+	// Corrector.Substitute). The rows' warnings say at which.
 	TrainedSizesOnly bool
 	// Progress, if not nil, is called now and then, with the share of a replay that is
 	// done.
@@ -65,7 +67,8 @@ type Options struct {
 // counts. Several goroutines may use one.
 type Corrector struct {
 	program *Program
-	model   *misses.Model
+	model   *misses.Model // of the runs that the program was learned from
+	of      *misses.Model // whose groups are corrected, if it is another: see Substitute
 	machine *machine.Machine
 	config  cache.Config
 	opt     Options
@@ -74,6 +77,7 @@ type Corrector struct {
 	funnel  atomic.Pointer[funnel] // of Prepare, while it is called
 	mu      sync.Mutex             // of what follows
 	known   map[string]*replayedPoint
+	halved  map[string]*misses.Substitute
 	tried   bool
 	outcome *trial // nil: there can be none
 }

@@ -25,6 +25,9 @@
 // together of about as many instructions as the profiled, at most. Options.TrainedSizesOnly
 // leaves that out; rows say at which sizes loops were learned, and whether that helped.
 //
+// Memory that grows in steps, as tables do that double when they are full, has a model of
+// runs at halves of the size in place of that of the profiles; see Corrector.Substitute.
+//
 // What was learned and what was counted at a size are kept in the store, under all that
 // they depend on: executables, what was run, the machine's hierarchy, limits, and
 // versions that are raised when one of these comes to mean something else.

@@ -1,0 +1,81 @@
+package replayed
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"presage/perf/misses"
+	"presage/perf/store"
+	"presage/perf/subject"
+)
+
+func TestHalves(t *testing.T) {
+	for _, c := range []struct {
+		n, largest int64
+		want       []int64
+	}{
+		{36000, 24000, []int64{1125, 2250, 4500, 9000, 18000}},
+		{96000, 24000, []int64{1500, 3000, 6000, 12000, 24000}}, // its half is too large
+		{101, 60, []int64{25, 50}},
+		{40, 8, nil},
+	} {
+		if got := halves(c.n, c.largest); !slices.Equal(got, c.want) {
+			t.Errorf("halves of %d up to %d: %v, want %v", c.n, c.largest, got, c.want)
+		}
+	}
+}
+
+// TestTablesThatDouble predicts a program of which no smooth function of the size tells the
+// footprint, with and without runs at halves of the size.
+func TestTablesThatDouble(t *testing.T) {
+	st := store.Open(t.TempDir())
+	m := find(t, "origin2000")
+	prog := build(t, "", "testdata/table.c")
+	opt := subject.RunOptions{Store: st, Args: "{n}"}
+	model, p := learnOne(t, prog, m, opt, 3000, 3900, 5000, 6500, 8500, 11000)
+	if off, ok := model.FootprintError(); !ok || off < 0.1 {
+		t.Fatalf("the footprint is off by %g (%v): the program does not show what it should", off, ok)
+	}
+	point := subject.Point{"n": 18000}
+	simulated, err := misses.Simulate(t.Context(), prog, m, []subject.Point{point}, misses.SimulateOptions{RunOptions: opt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := func(o Options) (byLevel map[string]float64, warning string) {
+		c := NewCorrector(p, model, m, o)
+		rows, err := misses.Predict(t.Context(), model, m, []subject.Point{point}, misses.PredictOptions{Corrector: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		byLevel = make(map[string]float64)
+		for _, r := range rows {
+			s := simulated[slices.IndexFunc(simulated, func(s misses.SimulatedRow) bool { return s.Level == r.Level })]
+			byLevel[r.Level], warning = math.Abs(r.Misses/s.Misses-1), r.Warning
+			groups, err := model.ByGroup(t.Context(), m, r.Level, point, misses.PredictOptions{Corrector: c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := 0.0
+			for _, g := range groups.Misses {
+				sum += g
+			}
+			if math.Abs(sum/r.Misses-1) > 1e-6 {
+				t.Errorf("%s: groups have %g misses, the program %g", r.Level, sum, r.Misses)
+			}
+		}
+		return byLevel, warning
+	}
+	with, warning := off(Options{})
+	if with["L1"] > 0.15 || with["L2"] > 0.01 || !strings.Contains(warning, "modelled by runs at n = 562, 1125, 2250, 4500, 9000") {
+		t.Errorf("off by %v with runs at halves: %s", with, warning)
+	}
+	if without, warning := off(Options{TrainedSizesOnly: true}); without["L2"] < 0.2 || strings.Contains(warning, "modelled by runs at") {
+		t.Errorf("off by %v without, by %v with: %s", without, with, warning)
+	}
+	inside := subject.Point{"n": 6000}
+	if s, err := NewCorrector(p, model, m, Options{}).Substitute(t.Context(), inside); s != nil || err != nil {
+		t.Errorf("within the sizes of the runs: %v, %v", s, err)
+	}
+}
