@@ -136,8 +136,8 @@ func Predict(ctx context.Context, model *Model, m *machine.Machine, points []sub
 
 // predict returns a row for each point, level and scope.
 func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, opt PredictOptions) ([]Row, error) {
-	by, err := opt.By.Check()
-	if err != nil {
+	var err error
+	if opt.By, err = opt.By.Check(); err != nil {
 		return nil, err
 	}
 	if opt.Method, err = opt.Method.Check(); err != nil {
@@ -149,35 +149,26 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 	if m.refits.opt.Draft && opt.Coverage >= 0 {
 		return nil, errors.New("perf: a draft of a model knows no intervals: ask for a Coverage of -1, or fit without FitOptions.Draft")
 	}
-	scopes := m.Scopes(by)
+	scopes := m.Scopes(opt.By)
 	for _, point := range points {
 		if err := m.Check(point); err != nil {
 			return nil, err
 		}
 	}
-	byPoint := make([][]Row, len(points))
-	var own []int // points that the model itself is asked for
-	var asked []subject.Point
+	rows, err := m.predictOwn(ctx, t, points, scopes, opt)
+	if err != nil {
+		return nil, err
+	}
 	for i, point := range points {
 		s, err := substituteAt(ctx, opt.Corrector, point)
 		if err == nil && s != nil {
-			byPoint[i], err = s.predict(ctx, t, point, opt)
+			err = s.replace(ctx, m, t, point, opt, rows[i*len(t.levels):][:len(t.levels)])
 		}
 		if err != nil {
 			return nil, err
 		}
-		if s == nil {
-			own, asked = append(own, i), append(asked, point)
-		}
 	}
-	if len(own) == 0 {
-		return slices.Concat(byPoint...), nil
-	}
-	rows, err := m.predictOwn(ctx, t, asked, scopes, opt)
-	for i, of := range rows {
-		byPoint[own[i/len(t.levels)]] = append(byPoint[own[i/len(t.levels)]], of...)
-	}
-	return slices.Concat(byPoint...), err
+	return slices.Concat(rows...), nil
 }
 
 // predictOwn returns the rows of each point and level, by the model itself.
@@ -416,11 +407,16 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 		return nil, fmt.Errorf("perf: %s has no level %q", on.Name, level)
 	}
 	l := t.levels[i]
-	switch s, err := substituteAt(ctx, opt.Corrector, point); {
-	case err != nil:
+	s, err := substituteAt(ctx, opt.Corrector, point)
+	if err != nil {
 		return nil, err
-	case s != nil:
-		return s.byGroup(ctx, m, on, level, point, opt)
+	}
+	if s != nil {
+		if better, err := s.foretells(ctx, m, l); err != nil {
+			return nil, err
+		} else if better {
+			return s.byGroup(ctx, m, on, level, point, opt)
+		}
 	}
 	if err := m.collectByLoop(ctx, t.levels[i:i+1], []subject.Point{point}, opt.Method, opt.Progress); err != nil {
 		return nil, err

@@ -6,7 +6,10 @@ import (
 	"slices"
 
 	"presage/perf/internal/num"
+	"presage/perf/locality"
 	"presage/perf/machine"
+	"presage/perf/predict"
+	"presage/perf/scaling"
 	"presage/perf/subject"
 	"presage/perf/trace"
 )
@@ -35,15 +38,81 @@ func substituteAt(ctx context.Context, by Corrector, point subject.Point) (*Subs
 	return nil, nil
 }
 
-// predict returns the rows at a point.
-func (s *Substitute) predict(ctx context.Context, t *target, point subject.Point, opt PredictOptions) ([]Row, error) {
+// foretells reports whether the substitute foretells the misses of its largest run, in a
+// fully associative cache of a level's size, from smaller runs better than m those of its
+// own.
+func (s *Substitute) foretells(ctx context.Context, m *Model, l predict.Level) (bool, error) {
+	if l.BypassFloat || !slices.Contains(s.Model.blockSizes(), l.BlockBytes) {
+		return false, nil
+	}
+	theirs, err := s.Model.foretoldBy(ctx, l, 1)
+	if err != nil {
+		return false, err
+	}
+	// Sizes of a sweep are nearer to each other than a size and its half.
+	ours, err := m.foretoldBy(ctx, l, 2)
+	return theirs <= ours, err
+}
+
+// foretoldBy returns how far misses of the largest run are off, as the logarithm of their
+// ratio, without a number of the largest runs.
+func (m *Model) foretoldBy(ctx context.Context, l predict.Level, without int) (float64, error) {
+	if len(m.Points)-without < locality.MinSizes {
+		return math.Inf(1), nil
+	}
+	b := slices.Index(m.blockSizes(), l.BlockBytes)
+	footprint, err := m.heldOutFootprint(without)
+	if err != nil {
+		return 0, err
+	}
+	fitted, err := m.fitted(ctx, refit{block: b, without: without})
+	if err != nil {
+		return 0, err
+	}
+	order := m.refits.kept(0)
+	top := slices.MaxFunc(order, func(a, b int) int { return scaling.CompareSizes(m.refits.sizes[a], m.refits.sizes[b]) })
+	h, err := evaluate(fitted, footprint, l.BlockBytes, m.Points[top])
+	if err != nil {
+		return 0, err
+	}
+	got, truth := 0.0, float64(m.refits.largest(b).Misses(l.Blocks()))
+	for g := range h.groups {
+		misses := h.missesIn(g, predict.FullyAssociative(l.Blocks()))
+		got += misses.Total()
+	}
+	return math.Abs(math.Log((got + someMisses) / (truth + someMisses))), nil
+}
+
+// replace puts the rows at a point, by level, where the substitute foretells better, in
+// place of those of m.
+func (s *Substitute) replace(ctx context.Context, m *Model, t *target, point subject.Point, opt PredictOptions, rows [][]Row) error {
+	better, some := make([]bool, len(t.levels)), false
+	for i, l := range t.levels {
+		var err error
+		if better[i], err = s.foretells(ctx, m, l); err != nil {
+			return err
+		}
+		some = some || better[i]
+	}
+	if !some {
+		return nil
+	}
 	opt.Corrector = s.Corrector
 	own := &target{machine: t.machine, levels: t.levels, blockBytes: t.blockBytes, hardware: t.hardware, progress: t.progress}
-	rows, err := s.Model.predict(ctx, own, []subject.Point{point}, opt)
-	for i := range rows {
-		rows[i].Warning = joinWarnings(s.Warning, rows[i].Warning)
+	theirs, err := s.Model.predictOwn(ctx, own, []subject.Point{point}, s.Model.Scopes(opt.By), opt)
+	if err != nil {
+		return err
 	}
-	return rows, err
+	for i := range rows {
+		if !better[i] {
+			continue
+		}
+		rows[i] = theirs[i]
+		for k := range rows[i] {
+			rows[i][k].Program, rows[i][k].Warning = m.Program, joinWarnings(s.Warning, rows[i][k].Warning)
+		}
+	}
+	return nil
 }
 
 func joinWarnings(a, b string) string {
